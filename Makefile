@@ -8,7 +8,7 @@ CLANG = clang
 WARN = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith -Wwrite-strings -Wvla -Werror
 CPPFLAGS = -D_GNU_SOURCE -I.
 CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
-LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lz -llzma -lzstd -llz4 -lm -pthread
+LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lcapstone -lz -llzma -lzstd -llz4 -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 comma = ,
 # $(call say,WORD)COMMAND: prints `WORD TARGET` in place of the command; the command with V=1, nothing with `make -s`.
@@ -24,54 +24,64 @@ HOOK = $(call in,kernel-hook/,control drain events hook hotkeys init meta pace s
 		virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \
 	$(call in,agent/base/,bell budget errand hash json options pattern peer recent spool unix_socket util util_file) \
-	$(call in,agent/wire/,decode fields metadata payload record record_writer recording recording_lane \
+	$(call in,agent/wire/,decode fields metadata metadata_text payload recording_disk recording_writer recording recording_lane \
 		recording_ends recording_reader recording_remark recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_gdbserver qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
-	$(call in,agent/vm/gdb/,gdb_connect gdb_greeting gdb_packets gdb_process gdb_sample gdb_stub gdb_target) \
-	kernel-hook/plugin/machine/target \
+	$(call in,agent/vm/gdb/,gdb_connect gdb_frames gdb_greeting gdb_keeper gdb_packets gdb_process gdb_direct gdb_sample gdb_stack gdb_stub \
+		gdb_target gdb_task) \
+	$(call in,agent/vm/ram/,page_tables ram_file ram_map) \
+	$(call in,kernel-hook/plugin/,machine/target ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_port link_remark link_silence port_socket \
 		stand_in state_words) \
-	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
+	$(call in,agent/store/,arrivals cells cpus recent_samples run span stack_cache stacks store) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
-		linux_kernel module_tables modules orc slide unpack) \
-	$(call in,agent/names/files/,debug_file debuginfod demangle image sym_elf sym_frames sym_linux sym_text symbol_table sysroot) \
-	$(call in,agent/names/dwarf/,line_worker sym_cfi sym_cfi_check sym_dwarf sym_dwarf_inlines sym_dwarf_lines \
+		linux_kernel module_tables modules orc processes slide unpack) \
+	$(call in,agent/names/files/,bare_code debug_file debuginfod demangle image sym_elf sym_elf_code sym_elf_segments sym_frames sym_linux sym_text symbol_table sysroot) \
+	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_cfi_check sym_dwarf sym_dwarf_code sym_dwarf_inlines sym_dwarf_lines \
 		sym_dwarf_module) \
-	$(call in,agent/names/objects/,layouts object_names objects program_file programs) \
-	$(call in,agent/names/,address_cache functions given_objects guest_symbols kernel_image kernel_names regions running_kernel sources \
-		specials symbols symbols_kernel threads) \
+	$(call in,agent/names/objects/,firmware layouts object_names objects program_file programs regions) \
+	$(call in,agent/names/,address_cache functions given_objects guest_symbols kernel_image kernel_names lines running_kernel \
+		running_programs specials symbols symbols_code symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
-	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks stack_filter table window) \
-	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_watch loan meter profiler \
+	$(call in,agent/query/tree/,contexts places tree tree_compare tree_rows) $(call in,agent/query/addresses/,query_addresses query_inlined) \
+	$(call in,agent/code/,code_bytes disassembler jumps listing listing_new listing_rows listings named_functions source_file) \
+	$(call in,agent/query/,filter filter_words node_functions digest grouping passing query query_stacks query_tree range_sums stack_filter table tree_sums window) \
+	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_reading kernel_watch loan meter profiler \
 		profiler_drive raw_samples remarks) \
-	$(call in,agent/answers/,answer function_table profile vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/query/time/,heat holders series subject) \
+	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/export/,export export_folded export_json formats json_writer) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders share subscription tape \
 		turn) \
-	$(call in,agent/fleet/,fleet fleet_names fleet_answers) \
-	$(call in,agent/report/,recorder report report_answer report_json report_file report_guest report_options \
-		report_recording report_text) \
+	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
+	$(call in,agent/report/,recorder report report_annotation report_answer report_json report_file report_guest report_options \
+		report_range report_recording report_text report_time report_tree) \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
-	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row title) \
-	$(call in,tui/views/,column config config_file view_functions view_help) \
-	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt snapshot \
-		tabs)
+	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row) \
+	$(call in,tui/views/table/,annotate_row change_text column detail hue row_cell) \
+	$(call in,tui/views/flame/,flame_cells flame_paint) \
+	$(call in,tui/views/,config config_file folds page_body tree_lines tree_row view_annotate view_function view_functions view_heat view_help \
+		view_flame view_tree) \
+	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_views \
+		screen_window snapshot tabs)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_record command_report \
 		command_run command_screen command_top main)
 
-BENCH = ingest names screen memory first perfdata bytes folded cost replay
+BENCH = ingest names screen tree memory first perfdata bytes folded cost replay
 BENCH_PARTS = world traffic setup intake guest terminal
 
 all: build/ktop build/ktop-plugin.so demo-kernel
 
 # $(call libraries,FOLDER): the libraries of that kind of build.
-libraries = $(foreach name,fakes tui agent hook,build/$1/lib$(name).a)
+libraries = $(foreach name,fakes tui agent hook outside,build/$1/lib$(name).a)
 include kernel-hook/ports/ports.mk kernel-hook/plugin/plugin.mk tests/tests.mk
 
 # The process that samples by QEMU's gdb stub: it has the hook in it, as the plugin does.
-GDB_SAMPLER = build/host/agent/vm/gdb/gdb_sampler.o \
-	$(patsubst %,build/plugin/%.o,$(call in,kernel-hook/plugin/,gate machine/memory socket) $(PLUGIN_HOOK))
+GDB_SAMPLER = $(call in,build/host/agent/vm/gdb/,gdb_memory.o gdb_sampler.o) \
+	$(patsubst %,build/plugin/%.o,$(call in,kernel-hook/plugin/,gate machine/memory outside reads socket) $(PLUGIN_HOOK))
+# What of the samplers outside the guest is tested alone.
+OUTSIDE = agent/vm/gdb/gdb_memory $(call in,kernel-hook/plugin/,machine/clock machine/memory machine/public reads task thread vcpus)
 
 # ---- objects and libraries: each kind of build has its folder in build/ ----
 
@@ -83,14 +93,15 @@ build/$1/%.o: %.c
 build/$1/libhook.a: $$(HOOK:%=build/$1/%.o)
 build/$1/libagent.a: $$(AGENT:%=build/$1/%.o)
 build/$1/libtui.a: $$(TUI:%=build/$1/%.o)
-build/$1/libfakes.a: $$(FAKES:%=build/$1/tests/unit/fakes/%.o)
+build/$1/liboutside.a: $$(OUTSIDE:%=build/$1/%.o)
+build/$1/libfakes.a: $$(patsubst %,build/$1/tests/unit/fakes/%.o,$$(or $$(FAKES_$1),$$(FAKES)))
 build/$1/libbench.a: $$(BENCH_PARTS:%=build/$1/bench/%.o) build/$1/tests/unit/fakes/packets.o
 build/$1/%.a:
 	@rm -f $$@
 	$$(call say,AR)ar rcs $$@ $$^
 endef
 $(eval $(call kind,host,$(CC),-O2))
-$(eval $(call kind,check,$(CC),-O1 $(SANITIZE)))
+$(eval $(call kind,check,$(CC),-Og -g1 $(SANITIZE)))
 $(eval $(call kind,plugin,$(CC),-O2 -fPIC -fvisibility=hidden))
 $(eval $(call kind,tsan,$(CC),-O1 -fsanitize=thread -Wno-tsan))
 $(eval $(call kind,fuzz,$(CLANG),-O1 -fsanitize=fuzzer-no-link $(SANITIZE)))
@@ -107,7 +118,7 @@ build/ktop: $(COMMANDS:%=build/host/%.o) $(GDB_SAMPLER) build/host/libtui.a buil
 	$(call link,$(CC),,$(LIBS))
 
 # clang also reads every file, with the same warnings.
-LINT = $(patsubst %,%.c,$(HOOK) $(PLUGIN) $(AGENT) agent/vm/gdb/gdb_sampler $(TUI) $(COMMANDS) $(BENCH:%=bench/%) $(BENCH_PARTS:%=bench/%))
+LINT = $(patsubst %,%.c,$(HOOK) $(PLUGIN) $(AGENT) $(call in,agent/vm/gdb/,gdb_memory gdb_sampler) $(TUI) $(COMMANDS) $(BENCH:%=bench/%) $(BENCH_PARTS:%=bench/%))
 build/lint: $(LINT) $(LINT_GUEST)
 	$(call say,LINT)$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(LINT)
 	@$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(LINT_GUEST)
@@ -123,9 +134,11 @@ bench: packages
 	$(MAKE) build/ktop demo-kernel $(BENCH:%=build/bench/%)
 	bench/run
 
-# Reads a recording of 1 GB, and prints how many times faster than guest time that was, and the memory that it took.
+# Plays a recording of 1 GB on the screen, and makes a report of it: how many times faster than guest time, in how much
+# memory. Fails if that is too slow or too much, or if samples are missing.
 bench-replay: build/ktop build/bench/replay
-	build/bench/replay build/ktop 1000 rate=4000
+	build/bench/replay build/ktop 1000 rate=4000 >build/bench/replay.results; status=$$?; \
+		bench/table build/bench/replay.results bench/replay_rows | tee build/bench/replay.txt; exit $$status
 
 bench-plugin: packages
 	./packages linux
@@ -167,7 +180,7 @@ demo-untouched: DURATION = 25
 demo-untouched: packages
 	./packages linux
 	@$(MAKE) build/ktop build/ktop-plugin.so build/linux/vmlinuz build/untouched/initramfs
-	$(call show,,$(UNTOUCHED_GUEST))
+	$(call show,--sysroot build/untouched/root,$(UNTOUCHED_GUEST))
 
 # ---- screenshots, installation, packages ----
 
@@ -190,6 +203,6 @@ clean:
 -include $(shell find build -name '*.d' -not -path 'build/linux/*' 2>/dev/null)
 
 .PHONY: FORCE all demo-kernel unit unit-quick packages demo demo-linux demo-untouched linux-module \
-	check-guests check-linux-newer check-qemu-newer screenshots check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
+	check-guests check-long check-linux-newer check-qemu-newer linux-guest screenshots check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
 #include "tests/unit/fakes/packets.h"
@@ -31,7 +32,7 @@ static void take(struct cost *cost, struct intake *intake, struct packets *packe
 
 static void answer(struct cost *cost, const struct epoch *epoch)
 {
-	const uint64_t now = epoch_now(epoch), window = 10000000000u;
+	const uint64_t now = epoch_now(epoch), window = 10 * NS_PER_SECOND;
 	const struct question question = {
 		.from = now > window ? now - window : 0, .to = UINT64_MAX };
 	uint64_t begin = setup_spent();

@@ -17,8 +17,8 @@ static double start(char *const *words)
 {
 	uint64_t begin = util_now();
 	struct terminal *terminal = terminal_start(words);
-	double waited = terminal_await(terminal, " kern_", " kern_");
-	double seconds = (double)(terminal->last - begin) / 1e9;
+	double waited = terminal_await(terminal, "kern_", "kern_");
+	double seconds = (double)(terminal->last - begin) / (double)NS_PER_SECOND;
 
 	terminal_end(terminal);
 	if (waited < 0) {

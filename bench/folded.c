@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "agent/export/export_folded.h"
+#include "agent/export/export.h"
 #include "agent/guest/epoch.h"
 #include "intake.h"
 
@@ -27,10 +27,10 @@ static bool write_stacks(struct intake *intake, const char *path, struct export_
 	char **error)
 {
 	const struct question all = { .to = UINT64_MAX };
-	const struct export_choice choice = folded_choice((struct folded_options) { 0 });
+	const struct export_choice choice = export_stacks(EXPORT_FOLDED, (struct stack_options) { 0 });
 	struct epoch *epoch = intake_epoch(intake);
 
-	return export_write(export_new(&choice, &(struct export_source) { .query = epoch->query,
+	return export_write(export_new(&choice, &(struct export_input) { .query = epoch->query,
 		.inputs = &epoch->inputs, .question = &all }), path, result, error);
 }
 

@@ -15,7 +15,7 @@
 #include "guest.h"
 #include "setup.h"
 
-enum { TURN_NS = TRAFFIC_TURN_MS * 1000000 };
+enum { TURN_NS = TRAFFIC_TURN_MS * (int)NS_PER_MS };
 
 struct serving {
 	int fd;
@@ -73,7 +73,7 @@ static int wait_ms(const struct serving *serving)
 {
 	uint64_t now = util_now();
 
-	return serving->hurry || serving->next <= now ? 0 : (int)((serving->next - now) / 1000000 + 1);
+	return serving->hurry || serving->next <= now ? 0 : (int)((serving->next - now) / NS_PER_MS + 1);
 }
 
 static void serve(struct serving *serving)

@@ -95,8 +95,8 @@ static struct seconds time_reader(const struct packets *packets, void *(*reader)
 	begin = util_now();
 	spent = setup_spent();
 	*intake = reader(fds[0], buffer);
-	seconds.processor = (double)(setup_spent() - spent) / 1e9;
-	seconds.wall = (double)(util_now() - begin) / 1e9;
+	seconds.processor = (double)(setup_spent() - spent) / (double)NS_PER_SECOND;
+	seconds.wall = (double)(util_now() - begin) / (double)NS_PER_SECOND;
 	close(fds[0]);
 	waitpid(writer, NULL, 0);
 	free(buffer);

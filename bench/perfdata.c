@@ -94,7 +94,7 @@ static void put_sample(FILE *file, const struct setup *setup, const struct world
 		.pc = frames[0],
 		.process = PROCESS + thread / THREADS_PER_PROCESS,
 		.thread = THREAD + thread,
-		.time = 1000000000 + number * 1000000000 / (uint64_t)setup->traffic.rate,
+		.time = NS_PER_SECOND + number * NS_PER_SECOND / (uint64_t)setup->traffic.rate,
 		.cpu = (uint32_t)(number % setup->traffic.cpus),
 		.count = depth + 1,
 		.mark = PERF_CONTEXT_KERNEL,

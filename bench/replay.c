@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `replay KTOP [MB] [name=value...]` makes a recording of so many MB (1000 if not given) of a made-up guest in
- * build/bench/recording. `KTOP report` reads it. Prints how many times faster than guest time that was, and the most
- * memory that it took.
+ * `replay KTOP [MB] [name=value...]` makes a recording of so many MB (1000 if not given) of a made-up guest, and before
+ * it one of a quarter of that. KTOP plays each on its screen at the highest speed, and reads each for a report. Prints
+ * how many times faster than guest time that was, and the most memory that it took. Ends with 1 if that was less than
+ * 20 times, if samples are missing, or if memory grows as the recording does. Works in build/bench/replayed.
  */
+#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +19,45 @@
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
 #include "setup.h"
+#include "terminal.h"
 #include "tests/unit/fakes/packets.h"
 #include "traffic.h"
 #include "world.h"
 
-enum { CPUS = 64 };
+enum {
+	CPUS = 64, MB = 1000000,
+	LEAST_RATIO = 20,
+	MOST_MIB = 150,			/* as for 100 million samples: see docs/speed.md */
+	MOST_GROWTH = 10, SPARE_MIB = 8,	/* percent of the bytes that the larger recording has more; and MiB */
+	PATIENCE_S = 900,		/* catches a hang */
+};
 
-#define FOLDER "build/bench/recording/0001-made"
+#define FOLDER "recording/0001-made"
 
 struct files {
 	FILE *files[STREAMS][CPUS];
 	struct metadata *metadata;
 	uint8_t boot_id[KTOP_BOOT_ID];
-	uint64_t bytes, end;
+	uint64_t bytes;
 };
+
+struct made {
+	double guest_s;
+	uint64_t bytes, samples;
+};
+
+struct read {				/* by the screen, or by a report */
+	double host_s, cpu_s, peak_mib;
+	uint64_t samples;
+};
+
+static void fail(const char *why)
+{
+	fprintf(stderr, "replay: %s\n", why);
+	exit(1);
+}
+
+/* ---- the recording ---- */
 
 static void no_boot(void *context, const uint8_t *boot_id)
 {
@@ -58,24 +86,26 @@ static void write_packet(void *context, const struct packet *packet)
 	fwrite(packet->bytes, 1, packet->size, *file);
 	metadata_packet(files->metadata, packet);
 	files->bytes += packet->size;
-	files->end = packet->end;
 }
 
 static void end_files(struct files *files)
 {
 	FILE *metadata = fopen(FOLDER "/metadata", "w");
+	bool good = metadata;
 
-	metadata_write(files->metadata, files->boot_id, metadata);
-	fclose(metadata);
+	if (metadata)
+		metadata_write(files->metadata, files->boot_id, metadata);
+	good = good && fclose(metadata) == 0;
 	metadata_free(files->metadata);
 	for (int stream = 0; stream < STREAMS; stream++)
 		for (int cpu = 0; cpu < CPUS; cpu++)
 			if (files->files[stream][cpu])
-				fclose(files->files[stream][cpu]);
+				good = fclose(files->files[stream][cpu]) == 0 && good;
+	if (!good)
+		fail("the recording cannot be written; make room");
 }
 
-/* Returns the guest time in the recording, in seconds. */
-static double make(const struct setup *setup, uint64_t bytes)
+static struct made make(const struct setup *setup, uint64_t bytes)
 {
 	struct world *world = world_new(&setup->world);
 	struct traffic *traffic = traffic_new(world, &setup->traffic);
@@ -83,8 +113,11 @@ static double make(const struct setup *setup, uint64_t bytes)
 	struct decode *decode = decode_new(&(struct decode_sink) {
 		.context = &files, .boot = no_boot, .packet = write_packet, .events = no_events,
 	});
+	struct made made = { 0 };
 	uint64_t turns = 0;
 
+	if (system("rm -rf recording && mkdir -p " FOLDER) != 0)
+		fail("no folder for the recording");
 	traffic_hello(traffic);
 	while (files.bytes < bytes) {
 		traffic_turn(traffic);
@@ -93,26 +126,134 @@ static double make(const struct setup *setup, uint64_t bytes)
 		traffic_bytes(traffic)->size = 0;
 	}
 	end_files(&files);
+	made.guest_s = (double)turns * TRAFFIC_TURN_MS / 1000;
+	made.bytes = files.bytes;
+	made.samples = traffic_samples(traffic);
 	decode_free(decode);
 	traffic_free(traffic);
 	world_free(world);
-	return (double)turns * TRAFFIC_TURN_MS / 1000;
+	return made;
 }
 
-static void report(const char *ktop)
+/* ---- by a report ---- */
+
+static uint64_t samples_of_table(void)
 {
+	FILE *table = fopen("table", "r");
+	unsigned long long samples = 0;
+	char line[4096];
+
+	while (table && fgets(line, sizeof(line), table))
+		if (sscanf(line, " \"samples\": %llu", &samples) == 1)
+			break;
+	if (table)
+		fclose(table);
+	return samples;
+}
+
+static struct read report(const char *ktop)
+{
+	uint64_t begin = util_now();
+	struct read read = { 0 };
+	struct rusage used;
 	pid_t pid = fork();
 	int status;
 
 	if (pid == 0) {
-		if (!freopen("build/bench/recording/table", "w", stdout))
+		if (!freopen("table", "w", stdout))
 			_exit(1);
-		execl(ktop, ktop, "report", "build/bench/recording", NULL);
+		execl(ktop, ktop, "report", "recording", "--json", NULL);
 		_exit(1);
 	}
-	waitpid(pid, &status, 0);
-	if (status)
-		exit(1);
+	if (wait4(pid, &status, 0, &used) != pid || status)
+		fail("no report");
+	read.host_s = (double)(util_now() - begin) / (double)NS_PER_SECOND;
+	read.cpu_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+		(double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+	read.peak_mib = (double)used.ru_maxrss / 1024;
+	read.samples = samples_of_table();
+	return read;
+}
+
+/* ---- on the screen ---- */
+
+static void await(struct terminal *terminal, const char *text, const char *other)
+{
+	uint64_t late = util_now() + PATIENCE_S * NS_PER_SECOND;
+
+	while (terminal_await(terminal, text, other) < 0)
+		if (util_now() > late)
+			fail("the screen does not show what it should");
+}
+
+/* The samples in the file that the snapshot's key has written; 0: it is not there yet. */
+static uint64_t samples_of_snapshot(void)
+{
+	unsigned long long samples = 0;
+	char *line = NULL;
+	size_t room = 0;
+	glob_t found;
+	FILE *file;
+
+	if (glob("ktop-*.folded", 0, NULL, &found) != 0)
+		return 0;
+	file = fopen(found.gl_pathv[0], "r");
+	while (file && getline(&line, &room, file) > 0)
+		samples += strrchr(line, ' ') ? strtoull(strrchr(line, ' '), NULL, 10) : 0;
+	if (file)
+		fclose(file);
+	free(line);
+	unlink(found.gl_pathv[0]);
+	globfree(&found);
+	return samples;
+}
+
+/* From the start until the title says that the end is reached. Then the window of all time, and its snapshot. */
+static struct read play(char *ktop)
+{
+	char option[] = "--replay", folder[] = "recording", *words[] = { ktop, option, folder, NULL };
+	uint64_t begin = util_now(), late;
+	struct terminal *terminal = terminal_start(words);
+	struct read read = { 0 };
+
+	await(terminal, "FUNCTION", "HITS");
+	terminal_type(terminal, "ffffffffff");
+	await(terminal, " its", "at its end");
+	read.host_s = (double)(terminal->last - begin) / (double)NS_PER_SECOND;
+	read.cpu_s = terminal_cpu(terminal);
+	terminal_type(terminal, "ww");
+	await(terminal, "all", "all window");
+	terminal_type(terminal, "s");
+	late = util_now() + PATIENCE_S * NS_PER_SECOND;
+	while (!(read.samples = samples_of_snapshot()) && util_now() < late)
+		terminal_run(terminal, 0.1);
+	read.peak_mib = terminal_peak(terminal);
+	terminal_end(terminal);
+	return read;
+}
+
+/* ---- the figures ---- */
+
+static void print(const char *name, const struct made *made, const struct read *read)
+{
+	printf("replay_%s_ratio\t%.0f\ttimes\n", name, made->guest_s / read->host_s);
+	printf("replay_%s_host\t%.1f\ts\n", name, read->host_s);
+	printf("replay_%s_cpu\t%.1f\ts\n", name, read->cpu_s);
+	printf("replay_%s_memory\t%.0f\tMiB\n", name, read->peak_mib);
+	printf("replay_%s_samples\t%.2f\tmillion\n", name, (double)read->samples / 1e6);
+}
+
+static bool is_good(const char *name, const struct made made[2], const struct read read[2])
+{
+	double more = (double)(made[1].bytes - made[0].bytes) / (1 << 20), growth = read[1].peak_mib - read[0].peak_mib;
+	const char *what = made[1].guest_s < LEAST_RATIO * read[1].host_s ? "is slower than 20 times guest time" :
+		read[0].samples != made[0].samples || read[1].samples != made[1].samples ? "lacks samples" :
+		read[1].peak_mib > MOST_MIB ? "takes more than 150 MiB" :
+		growth > more * MOST_GROWTH / 100 + SPARE_MIB ? "takes much more memory for a larger recording" : NULL;
+
+	if (what)
+		fprintf(stderr, "replay: the %s %s\n", name, what);
+	return !what;
 }
 
 int main(int argc, char **argv)
@@ -120,20 +261,27 @@ int main(int argc, char **argv)
 	uint64_t megabytes = argc > 2 && !strchr(argv[2], '=') ? strtoull(argv[2], NULL, 10) : 1000;
 	int words = argc > 2 && !strchr(argv[2], '=') ? 2 : 1;
 	struct setup setup = setup_parse(argc - words, argv + words);
-	struct rusage used;
-	uint64_t begin;
-	double guest, host;
+	char ktop[PATH_MAX];
+	struct made made[2];
+	struct read played[2], reported[2];
+	bool good;
 
-	if (system("rm -rf build/bench/recording && mkdir -p " FOLDER) != 0)
-		return 1;
-	guest = make(&setup, megabytes * 1000000);
-	begin = util_now();
-	report(argv[1]);
-	host = (double)(util_now() - begin) / 1e9;
-	getrusage(RUSAGE_CHILDREN, &used);
-	printf("replay_guest\t%.0f\ts\n", guest);
-	printf("replay_host\t%.2f\ts\n", host);
-	printf("replay_ratio\t%.0f\ttimes\n", guest / host);
-	printf("replay_memory\t%ld\tMiB\n", used.ru_maxrss / 1024);
-	return system("rm -rf build/bench/recording");
+	if (!realpath(argv[1], ktop) || system("rm -rf build/bench/replayed && mkdir -p build/bench/replayed") != 0 ||
+			chdir("build/bench/replayed") != 0)
+		fail("build/bench/replayed cannot be made");
+	for (int i = 0; i < 2; i++) {
+		made[i] = make(&setup, megabytes * MB / (i ? 1 : 4));
+		reported[i] = report(ktop);
+		played[i] = play(ktop);
+	}
+	printf("replay_size\t%.0f\tMB\n", (double)made[1].bytes / MB);
+	printf("replay_guest\t%.0f\ts\n", made[1].guest_s);
+	printf("replay_samples\t%.2f\tmillion\n", (double)made[1].samples / 1e6);
+	print("screen", &made[1], &played[1]);
+	print("report", &made[1], &reported[1]);
+	printf("replay_screen_quarter\t%.0f\tMiB\n", played[0].peak_mib);
+	printf("replay_report_quarter\t%.0f\tMiB\n", reported[0].peak_mib);
+	good = is_good("screen", made, played);
+	good = is_good("report", made, reported) && good;
+	return system("rm -rf recording table") != 0 || !good;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `screen KTOP NAMES` prints what the live screen costs in a terminal, and how soon it answers a key, on a guest that
- * sends at three rates.
+ * sends at three rates; and what each view costs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void press_keys(struct terminal *terminal, const char *name)
 		terminal_run(terminal, 0.1 + 0.0137 * (i % 10));
 		terminal_type(terminal, "?");
 		times[i] = i % 2 ? terminal_await(terminal, "FUNCTION", "HITS") :
-			terminal_await(terminal, "Backspace", "suspend");
+			terminal_await(terminal, "the same", "every view");
 		if (times[i] < 0) {
 			fprintf(stderr, "screen: no answer to a key\n");
 			exit(1);
@@ -70,6 +70,43 @@ static void watch(char *const *words, const char *socket, struct setup setup,
 	guest_end(&guest);
 }
 
+struct view {
+	const char *name, *keys;
+	const char *text, *other;	/* one of these is on its screen, and not on the one before it */
+};
+
+/* Goes from view to view, on a guest that sends 4,000 samples a second. The cursor is on the first row of each. */
+static void watch_views(char *const *words, const char *socket, struct setup setup)
+{
+	static const struct view views[] = {
+		{ "functions", "", "FUNCTION", "HITS" }, { "tree_down", "2", "CALL TREE", "CALL TREE" },
+		{ "tree_up", "b", "BOTTOM-UP", "BOTTOM-UP" }, { "flame", "3", "▏", "▏" },
+		{ "threads", "5", "MOSTLY", "THREAD" },
+	};
+	struct guest guest;
+	struct terminal *terminal;
+
+	setup.traffic.rate = 4000;
+	guest = guest_start(socket, &setup, false);
+	terminal = terminal_start(words);
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		double cpu;
+
+		if (*views[i].keys)
+			terminal_type(terminal, views[i].keys);
+		if (terminal_await(terminal, views[i].text, views[i].other) < 0) {
+			fprintf(stderr, "screen: the view %s did not come\n", views[i].name);
+			exit(1);
+		}
+		terminal_run(terminal, WARM_S);
+		cpu = terminal_cpu(terminal);
+		terminal_run(terminal, WATCH_S);
+		printf("view_%s_cpu\t%.2f\t%%\n", views[i].name, 100 * (terminal_cpu(terminal) - cpu) / WATCH_S);
+	}
+	terminal_end(terminal);
+	guest_end(&guest);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct load loads[] = {
@@ -82,5 +119,6 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
 		watch(words, socket, setup, &loads[i]);
+	watch_views(words, socket, setup);
 	return 0;
 }

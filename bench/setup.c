@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
 #include "setup.h"
 
 static const struct setup usual = {
@@ -75,7 +76,7 @@ uint64_t setup_spent(void)
 	struct timespec time;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
 }
 
 static int compare(const void *a, const void *b)

@@ -12,7 +12,7 @@
 #include "agent/base/util.h"
 #include "terminal.h"
 
-enum { FRAME_GAP_NS = 20000000, AWAIT_S = 10 };
+enum { FRAME_GAP_NS = 20 * (int)NS_PER_MS, AWAIT_S = 10 };
 
 struct terminal *terminal_start(char *const *words)
 {
@@ -58,7 +58,7 @@ static void take(struct terminal *terminal, uint64_t until)
 	char bytes[TERMINAL_TAIL / 4];
 	ssize_t got;
 
-	if (poll(&ready, 1, until > now ? (int)((until - now) / 1000000 + 1) : 0) <= 0)
+	if (poll(&ready, 1, until > now ? (int)((until - now) / NS_PER_MS + 1) : 0) <= 0)
 		return;
 	got = read(terminal->fd, bytes, sizeof(bytes));
 	if (got <= 0) {
@@ -74,7 +74,7 @@ static void take(struct terminal *terminal, uint64_t until)
 
 void terminal_run(struct terminal *terminal, double seconds)
 {
-	uint64_t end = util_now() + (uint64_t)(seconds * 1e9);
+	uint64_t end = util_now() + (uint64_t)(seconds * (double)NS_PER_SECOND);
 
 	while (util_now() < end)
 		take(terminal, end);
@@ -90,12 +90,12 @@ void terminal_type(struct terminal *terminal, const char *keys)
 
 double terminal_await(struct terminal *terminal, const char *text, const char *other)
 {
-	uint64_t begin = util_now(), end = begin + AWAIT_S * 1000000000ull;
+	uint64_t begin = util_now(), end = begin + AWAIT_S * NS_PER_SECOND;
 
 	while (util_now() < end) {
 		if (memmem(terminal->tail, terminal->size, text, strlen(text)) ||
 				memmem(terminal->tail, terminal->size, other, strlen(other)))
-			return (double)(terminal->last - begin) / 1e9;
+			return (double)(terminal->last - begin) / (double)NS_PER_SECOND;
 		take(terminal, end);
 	}
 	return -1;
@@ -108,7 +108,7 @@ double terminal_cpu(const struct terminal *terminal)
 
 	if (clock_getcpuclockid(terminal->pid, &clock) != 0 || clock_gettime(clock, &time) < 0)
 		exit(1);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+	return (double)time.tv_sec + (double)time.tv_nsec / (double)NS_PER_SECOND;
 }
 
 double terminal_peak(const struct terminal *terminal)

@@ -37,7 +37,7 @@ static struct ktop_str *answer(struct ktop *ktop, const char *text)
 static bool run_start(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)words, (void)count;
-	ktop_sampler_want(ktop, ktop->control.mode);
+	ktop_sampler_want(ktop, ktop->control.sampler);
 	answer(ktop, "started");
 	return true;
 }
@@ -66,7 +66,7 @@ static bool run_rate(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
+static bool run_sampler(struct ktop *ktop, char **words, uint32_t count)
 {
 	bool nmi = ktop_str_same(words[0], "nmi");
 	const char *why = NULL;
@@ -78,11 +78,11 @@ static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
 		why = ktop_sampler_refusal(ktop);
 	ktop->meta.reply_ok = why == NULL;
 	if (why) {
-		answer(ktop, why);		/* the mode and its note stay as they are */
+		answer(ktop, why);		/* the sampler and its note stay as they are */
 	} else {
 		ktop_str_set(&ktop->meta.note, "");
-		ktop->control.mode = nmi ? KTOP_NMI : KTOP_TIMER;
-		answer(ktop, nmi ? "mode nmi" : "mode timer");
+		ktop->control.sampler = nmi ? KTOP_NMI : KTOP_TIMER;
+		answer(ktop, nmi ? "sampler nmi" : "sampler timer");
 	}
 	ktop_sampler_renew(ktop);
 	return true;
@@ -187,9 +187,9 @@ static bool run_status(struct ktop *ktop, char **words, uint32_t count)
 	struct ktop_str *text = answer(ktop, ktop_running(ktop) ? "on" : "off");
 
 	(void)words, (void)count;
-	ktop_str_add(text, ktop->control.mode == KTOP_NMI ? ", mode nmi" :
-		ktop->meta.outside == KTOP_STUB ? ", mode gdb" :
-		ktop->meta.outside ? ", mode plugin" : ", mode timer");
+	ktop_str_add(text, ktop->control.sampler == KTOP_NMI ? ", sampler nmi" :
+		ktop->meta.outside == KTOP_STUB ? ", sampler gdb" :
+		ktop->meta.outside ? ", sampler plugin" : ", sampler timer");
 	ktop_str_add(text, ", rate ");
 	ktop_str_number(text, ktop->control.rate);
 	ktop_str_add(text, ", events ");
@@ -240,7 +240,7 @@ static bool run_read(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-/* The offsets are hexadecimal. `self`: the base is the thread's record itself. */
+/* The offsets are hexadecimal. `self`: the base is the thread's structure itself. */
 static bool run_task(struct ktop *ktop, char **words, uint32_t count)
 {
 	const struct ktop_memory *memory = ktop->meta.memory;
@@ -265,7 +265,7 @@ static const struct command commands[] = {
 	{ "start", "", "sample, and trace the events chosen", 0, 0, run_start },
 	{ "stop", "", "do neither", 0, 0, run_stop },
 	{ "rate", " N", "samples per second on each CPU, 1 to 20000", 1, 1, run_rate },
-	{ "mode", " timer|nmi", "each CPU's timer, or NMIs from the last CPU", 1, 1, run_mode },
+	{ "sampler", " timer|nmi", "each CPU's timer, or NMIs from the last CPU", 1, 1, run_sampler },
 	{ "cpu", " all|N on|off", "the CPUs to sample", 2, 2, run_cpu },
 	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all", 0, WORDS - 1,
 		run_events },
@@ -341,6 +341,13 @@ static uint32_t split(char *line, char **words)
 	return count;
 }
 
+/* `mode` is an earlier name of `sampler`. ktop still sends it, since hooks of all versions take it. */
+static bool is_named(const struct command *command, const char *word)
+{
+	return ktop_str_same(word, command->name) ||
+		(command->run == run_sampler && ktop_str_same(word, "mode"));
+}
+
 /* Runs one line, which has its terminating zero. An empty one is ignored; each other one gets a reply. */
 static void run_line(struct ktop *ktop, char *line)
 {
@@ -351,7 +358,7 @@ static void run_line(struct ktop *ktop, char *line)
 	if (count == 0)
 		return;
 	for (uint32_t i = 0; i < COMMANDS && !command; i++)
-		if (ktop_str_same(words[0], commands[i].name))
+		if (is_named(&commands[i], words[0]))
 			command = &commands[i];
 	ktop->meta.reply_ok = true;
 	if (!command || arguments < command->least || arguments > command->most ||
@@ -417,7 +424,7 @@ static void take_keys(struct ktop *ktop)
 	if (ktop_keys_news(&ktop->keys))
 		ktop_meta_keys(ktop);
 	if (key != KTOP_KEY_NOTHING)
-		ktop_sampler_want(ktop, key == KTOP_KEY_START ? ktop->control.mode : KTOP_NONE);
+		ktop_sampler_want(ktop, key == KTOP_KEY_START ? ktop->control.sampler : KTOP_NONE);
 }
 
 void ktop_control(struct ktop *ktop, bool connected)
@@ -450,8 +457,8 @@ void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 	ktop->control.nmi_works = settings->nmi;	/* nothing is sent to try: the kernel says that it works */
 	why = settings->nmi ? ktop_sampler_refusal(ktop) : "";
 	ktop_str_set(&ktop->meta.note, why ? why : "");
-	ktop->control.mode = why ? KTOP_TIMER : KTOP_NMI;
-	ktop->wanted = settings->start ? ktop->control.mode : KTOP_NONE;
+	ktop->control.sampler = why ? KTOP_TIMER : KTOP_NMI;
+	ktop->wanted = settings->start ? ktop->control.sampler : KTOP_NONE;
 	ktop->sampler = KTOP_NONE;
 	for (uint32_t i = 0; i < ktop->cpus; i++)
 		ktop->cpu[i].enabled = true;

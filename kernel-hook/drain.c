@@ -122,7 +122,7 @@ static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_
 	return true;
 }
 
-/* Packs all rings, from the one on at which buffers ran out last time. True: every ring is done. */
+/* Packs all rings, beginning with the one at which buffers ran out last time. True: every ring is done. */
 static bool pack_rings(struct out *out)
 {
 	struct ktop *ktop = out->ktop;

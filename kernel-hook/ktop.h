@@ -47,9 +47,10 @@ typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
 typedef const char *ktop_counters(uint32_t rate);
 
 /*
- * Where a kernel tells which thread a CPU is in: at `base + pointer` is the address of the thread's record, if the base
- * (wire.h: raw_sample) is not that itself. In the record are, at these offsets, the 32-bit ids of process and thread,
- * the name, of 16 bytes at most, and a pointer, which is 0 for a thread of the kernel's own.
+ * Where a kernel keeps which thread a CPU runs. The address of the thread's structure is read at `base + pointer`; with
+ * `itself`, it is the base. (docs/wire.md, raw_sample, says what the base is.) The other numbers are offsets in that
+ * structure: of the 32-bit ids of process and thread; of the name, of 16 bytes at most; and of a pointer, `memory`,
+ * which is 0 for a thread of the kernel's own. `known`: the rest is set.
  */
 struct ktop_task_places {
 	bool known, itself;

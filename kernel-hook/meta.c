@@ -145,10 +145,10 @@ static uint8_t *put_keys(const struct ktop *ktop, uint8_t *to)
 static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
 {
 	const struct ktop_meta *meta = &ktop->meta;
-	bool nmi = ktop->control.mode == KTOP_NMI;
+	bool nmi = ktop->control.sampler == KTOP_NMI;
 	struct ktop_wire_status fixed = {
 		.running = ktop_running(ktop),
-		.sampler = !nmi && meta->outside ? meta->outside : (uint8_t)ktop->control.mode,
+		.sampler = !nmi && meta->outside ? meta->outside : (uint8_t)ktop->control.sampler,
 		.rate = ktop->control.rate,
 		.sampler_cpu = nmi ? ktop_sampler_cpu(ktop) : KTOP_NO_CPU,
 		.trace_mask = ktop->control.events[KTOP_TRACE_FIRST / 32],

@@ -47,7 +47,7 @@ struct ktop_meta {
 	struct ktop_build_id build_id;
 	ktop_symbol_after *symbols;	/* NULL: the kernel does not know its symbols */
 	const struct ktop_memory *memory;	/* NULL: none is read for the host */
-	uint8_t outside;		/* the status names the timer so; 0: as it is */
+	uint8_t outside;		/* as in ktop_facts: the status has it in place of the timer; 0: the timer */
 
 	/* name_table.h says who writes what; the writer is the kernel (serial) */
 	struct ktop_table processes, threads, objects;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The CPU that is set aside counts the rounds that are due on the other CPUs, and sends each of them an NMI. A round
- * is one period. A CPU gets no second NMI before it has answered the first: the second would find nothing due, and
- * the kernel would take it for an unknown NMI.
+ * is one period of the grid. A CPU that has not answered its NMI gets no second one for KTOP_GAP rounds: the second
+ * would find nothing due, and the kernel would take it for an unknown NMI. After that the first counts as lost.
  *
  * Barrier pair 6, sent: ktop_pace() counts due, then releases sent. ktop_nmi() acquires sent, then reads due. An
  * answered NMI has therefore seen the rounds for which it was sent.

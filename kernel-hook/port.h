@@ -32,6 +32,7 @@ void ktop_port_irq_restore(unsigned long state);
 struct ktop_current {
 	uint32_t process, thread;	/* KTOP_KERNEL and KTOP_NO_THREAD where there is none */
 	bool idle;			/* the idle loop has halted the CPU */
+	uint8_t context;		/* wire.h: KTOP_TASK, _SOFTIRQ or _IRQ, of the code at pc; 0: not known */
 	uint64_t stack_low, stack_high;	/* this thread's kernel stack; the walk reads nothing outside */
 	uint64_t text_low, text_high;	/* all between is KTOP_TEXT, and ktop_port_text() is not asked; 0: unknown */
 	bool user_valid;		/* the entry from user mode has saved all; the next three hold */

@@ -133,7 +133,7 @@ KTOP_INLINE void tick(struct ktop *ktop, const struct ktop_regs *regs)
  * Counters overflow only while the CPU works, so the timer counts the rounds. Each round is owed a sample, which an
  * overflow takes. There are two accounts of owed rounds.
  *
- * With a thread: an overflow takes all rounds that are owed, or one in advance.
+ * With a thread: an overflow takes all rounds that are owed. If none is, it takes the next one in advance.
  * Without a thread: the work is in interrupts, which hold the timer up, so that it finds the CPU idle afterwards.
  * Each overflow therefore takes one round, up to KTOP_GAP in advance, and the timer gives what remains to idling.
  */

@@ -12,7 +12,7 @@
 
 static const char no_nmi[] = "nmi: this kernel or machine cannot send them";
 
-/* Order 0 means off, so the count skips it when it wraps round. */
+/* Generation 0 means that a CPU is off, so the count skips 0 when it wraps round. */
 void ktop_sampler_begin(struct ktop *ktop)
 {
 	uint64_t period = ktop->hz / ktop->control.rate;
@@ -51,7 +51,7 @@ static const char *count(struct ktop *ktop, uint32_t rate)
 static void fall_back(struct ktop *ktop, const char *why)
 {
 	ktop->control.nmi_works = false;
-	ktop->control.mode = KTOP_TIMER;
+	ktop->control.sampler = KTOP_TIMER;
 	ktop_str_set(&ktop->meta.note, why);
 	ktop_sampler_renew(ktop);
 }
@@ -96,7 +96,7 @@ void ktop_sampler_want(struct ktop *ktop, uint32_t sampler)
 
 void ktop_sampler_renew(struct ktop *ktop)
 {
-	ktop_sampler_want(ktop, ktop_running(ktop) ? ktop->control.mode : KTOP_NONE);
+	ktop_sampler_want(ktop, ktop_running(ktop) ? ktop->control.sampler : KTOP_NONE);
 }
 
 const char *ktop_sampler_refusal(struct ktop *ktop)
@@ -121,6 +121,6 @@ const char *ktop_sampler_refusal(struct ktop *ktop)
 void ktop_sampler_fall_back(struct ktop *ktop)
 {
 	if (__atomic_exchange_n(&ktop->unsent, 0, __ATOMIC_RELAXED) &&
-			ktop->control.mode == KTOP_NMI)
+			ktop->control.sampler == KTOP_NMI)
 		fall_back(ktop, no_nmi);
 }

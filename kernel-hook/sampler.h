@@ -14,13 +14,13 @@ struct ktop;
 /* Sets `wanted`, enum ktop_sampler or KTOP_NONE, and switches the chosen trace points on or off. */
 void ktop_sampler_want(struct ktop *ktop, uint32_t sampler);
 
-/* Sets `wanted` again, after the mode or the chosen events have changed. */
+/* Sets `wanted` again, after the chosen sampler or the chosen events have changed. */
 void ktop_sampler_renew(struct ktop *ktop);
 
 /* Begins a new generation (hook.h): each enabled CPU starts a new grid with the present rate, each other CPU stops. */
 void ktop_sampler_begin(struct ktop *ktop);
 
-/* If the CPU set aside could not send an NMI: changes the mode to timer, and notes why for the host. */
+/* If the CPU set aside could not send an NMI: changes the chosen sampler to the timer, and notes why for the host. */
 void ktop_sampler_fall_back(struct ktop *ktop);
 
 /* Brings the sampler nearer to `wanted`. If a CPU is still writing a sample, a later call has to finish the change. */

@@ -9,8 +9,8 @@
  *   ktop_trace_syscall_exit(ktop, thread, number, result)
  *
  * A kernel makes its own trace points from rows in a header of its own. A row has the event's name and one to eight
- * fields, each with a type (u8 to u64, s8 to s64) and a name. The given number is the id of the first row,
- * KTOP_TRACE_USER or more; the others count on:
+ * fields, each with a type (u8 to u64, s8 to s64) and a name. KTOP_EVENTS takes the id of the first row,
+ * KTOP_TRACE_USER or more; each further row has the next id:
  *
  *   #define DISK_EVENTS(KTOP_EVENT) \
  *   	KTOP_EVENT(disk_read, (u32, disk), (u64, block)) \

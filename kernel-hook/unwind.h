@@ -63,7 +63,7 @@ KTOP_INLINE uint64_t ktop_last_frame(const struct ktop_current *current)
 
 /*
  * Words from `at` up to `last`. If `at` is above `last` or not at a multiple of a word, the rotation makes it more
- * than any stack has: one comparison checks all three.
+ * than any stack has. One comparison with the words of the whole stack therefore checks both bounds and the alignment.
  */
 KTOP_INLINE uint64_t ktop_words_below(uint64_t last, uint64_t at)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the hook sends to the host: CTF 1.8 packets of little-endian, byte-aligned events (Common Trace Format
- * 1.8.3, sections 5 and 6). The hook and the host share this file, and no other.
+ * 1.8.3, sections 5 and 6). Guest and host share this file, and no other. What samples outside the guest, the plugin
+ * and the process at QEMU's gdb stub, is the hook itself, built for the host.
  *
  *   packet   +-----------------------+  \
  *            | header   24 bytes     |   |
@@ -34,7 +35,7 @@ enum {
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
 	KTOP_TASK_NAME = 64,		/* bytes of the name in a task_sample */
-	KTOP_STACK_MAX = 2048,		/* bytes of stack in it; with those of a linked stack, twice as many */
+	KTOP_STACK_MAX = 2048,		/* bytes of `stack` in a raw sample; twice as many with `linked` */
 	KTOP_MEMORY_PAGE = 4096,	/* bytes of the guest's memory in one event, at most */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
 	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events */
@@ -63,6 +64,8 @@ enum {
 	KTOP_USER_CUT = 2,	/* the same for user[] */
 	KTOP_ENTRY = 4,		/* the CPU was in an entry stub, or on another stack: kernel[] has one frame */
 	KTOP_USER_EXACT = 8,	/* user[0] is an interrupted pc, not a return address */
+	/* Where in the kernel: a thread's own work, a softirq, the handler of an interrupt. None of them: not told. */
+	KTOP_TASK = 16, KTOP_SOFTIRQ = 32, KTOP_IRQ = 64,
 };
 
 /* The fields of each event: F(type, name) is a fixed field, L(type, name) a list. */
@@ -86,7 +89,7 @@ enum {
 	L(u8, on) L(u8, off)
 #define KTOP_WIRE_reply(F, L) /* the answer to one control line */ \
 	F(u8, ok) L(char, text)
-#define KTOP_WIRE_symbol(F, L) /* a function of the kernel: where it runs, its bytes; all 0: every one was sent */ \
+#define KTOP_WIRE_symbol(F, L) /* a function of the kernel: where it runs, its bytes; size 0: all were sent */ \
 	F(u64, address) F(u32, size) L(char, name)
 #define KTOP_WIRE_table(F, L) /* the name table whose rows are `event`; missing: ids that have no row */ \
 	F(u16, event) F(u32, size) F(u32, used) F(u32, missing)

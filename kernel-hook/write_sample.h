@@ -39,7 +39,7 @@ KTOP_INLINE uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs 
 
 	sample->process = process;
 	sample->thread = thread;
-	sample->flags = 0;
+	sample->flags = current->context;
 	sample->weight = weight;
 	if (KTOP_RARE(regs->user)) {
 		sample->mode = KTOP_MODE_USER;

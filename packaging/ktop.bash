@@ -8,8 +8,8 @@ _ktop_help() {
 # The words that the hook takes after those that were typed.
 _ktop_control() {
 	case $* in
-	'') echo 'start stop rate mode cpu events keys read task status hello echo help' ;;
-	mode) echo 'timer nmi' ;;
+	'') echo 'start stop rate sampler cpu events keys read task status hello echo help' ;;
+	sampler) echo 'timer nmi' ;;
 	keys) echo 'chord plain' ;;
 	cpu) echo 'all' ;;
 	'cpu '*) [ $# = 2 ] && echo 'on off' ;;

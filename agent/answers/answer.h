@@ -26,12 +26,25 @@ struct epoch;
 struct meter;
 struct symbols;
 
+/* What a view is compared with: the range that it showed when the user marked it. As in struct excerpt. */
+struct baseline {
+	uint64_t window_ns, zero_ns;
+	uint64_t until_ns;		/* 0: there is no baseline; else the excerpt's, or if that was live: its end */
+	int64_t back_ns;
+	uint64_t moved;			/* no padding: requests are compared as bytes */
+};
+
 /* A part of a profile, relative to the guest's clock at the time of the answer. Times are guest ns. */
 struct excerpt {
 	uint64_t window_ns;		/* how long before its end it begins; 0: it begins at zero_ns */
 	uint64_t zero_ns;		/* nothing before this time counts; 0: no such limit */
 	uint64_t until_ns;		/* its end, if the window is frozen; 0: it ends now */
+	int64_t back_ns;		/* with until_ns: it ends so long before that time; negative: after it */
 	struct filter filter;
+	enum group_by by;
+	/* 1: somebody chose where it lies. It is rounded to whole slices, at least one, and the zero does not count. */
+	uint32_t moved;
+	struct baseline base;		/* under the same filter and grouping */
 };
 
 /*
@@ -41,7 +54,7 @@ struct excerpt {
 struct request {
 	const struct answer_kind *kind;
 	struct excerpt excerpt;
-	uint32_t pause_ms;		/* the shortest time between two answers */
+	uint32_t pause_ms;		/* the shortest time from the beginning of one answer to that of the next */
 };
 
 /* The first member of each kind's answer. */
@@ -59,9 +72,11 @@ struct moment {
 	struct epoch *epoch;		/* the boot that is asked about; NULL: none seen yet */
 	bool past;			/* it is an earlier boot: the books and the meter are not its */
 	uint32_t reader;		/* the reader of the epoch's query that this request has (query.h) */
+	uint32_t base_reader;		/* likewise, for the baseline; QUERY_ANYBODY if there is none */
 	const struct decode *decode;
 	const struct meter *meter;
 	enum link_state link;
+	bool stub;			/* as in source_facts */
 	enum vm_state vm;
 	enum kept_wish kept;
 	struct play_state play;
@@ -89,5 +104,7 @@ void answer_free(struct answer *answer);	/* NULL is allowed */
 
 /* The question that an excerpt means at the epoch's present time. */
 struct question excerpt_question(const struct epoch *epoch, const struct excerpt *excerpt);
+/* That of its baseline, which there must be. */
+struct question excerpt_base_question(const struct epoch *epoch, const struct excerpt *excerpt);
 
 #endif

@@ -5,6 +5,8 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/addresses/query_inlined.h"
+#include "agent/query/grouping.h"
 #include "function_table.h"
 
 static void tell_rows(struct function_table *answer, const struct function_request *request,
@@ -22,6 +24,7 @@ static void tell_rows(struct function_table *answer, const struct function_reque
 		row->function = request->visible[i];
 		row->line = symbols_line(symbols, row->function);
 		query_trend(epoch->query, question, row->function, row->trend);
+		row->ran = query_ran(epoch->query, question, row->function);
 		answer->visible_count++;
 	}
 }
@@ -36,15 +39,28 @@ static void tell_selected(struct function_table *answer, const struct question *
 		sizeof(answer->inlined) / sizeof(answer->inlined[0]), &answer->inlined_of);
 }
 
+/* The baseline does not change, so its reader keeps all sums of it from answer to answer. */
+static void compare(struct function_table *answer, const struct excerpt *excerpt, const struct moment *moment)
+{
+	struct question question = excerpt_base_question(answer->answer.epoch, excerpt);
+	struct table *base;
+
+	question.reader = moment->base_reader;
+	base = query_table(answer->answer.epoch->query, &question);
+	table_compare(answer->table, base);
+	table_free(base);
+}
+
 struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)
 {
 	const struct request *asked = &request->request;
 	struct function_table *answer = util_alloc(sizeof(*answer));
 	struct question question;
-	bool callers;
+	bool callers, ran;
 
 	answer->answer = answer_begin(&function_table_kind, moment);
 	answer->filter = asked->excerpt.filter;
+	answer->by = asked->excerpt.by;
 	answer->selected = FUNCTION_NONE;
 	if (!answer->answer.epoch)
 		return answer;
@@ -53,11 +69,15 @@ struct function_table *function_table_new(const struct function_request *request
 		answer->selected = request->selected;
 	question = excerpt_question(answer->answer.epoch, &asked->excerpt);
 	question.reader = moment->reader;
-	callers = request->callers && answer->selected != FUNCTION_NONE;
-	question.callers = callers ? CALLERS_ONE : CALLERS_NONE;
+	callers = request->callers && answer->selected != FUNCTION_NONE && question.by == GROUP_FUNCTION;
+	ran = request->ran && grouping_has_threads(question.by);
+	question.callers = callers ? CALLERS_ONE : ran ? CALLERS_ALL : CALLERS_NONE;
 	question.callee = answer->selected;
 	answer->table = query_table(answer->answer.epoch->query, &question);
+	if (asked->excerpt.base.until_ns)
+		compare(answer, &asked->excerpt, moment);
 	answer->answer.begun = answer->table->samples;
+	answer->answer.partial = answer->table->unread;
 	tell_rows(answer, request, &question);
 	if (callers)
 		tell_selected(answer, &question);

@@ -21,12 +21,14 @@ struct function_request {
 	size_t visible_count;
 	uint32_t selected;		/* id of the function under the cursor; FUNCTION_NONE: none */
 	bool callers;			/* its callers and inlined functions are wanted */
+	bool ran;			/* the function in which each visible thread or process ran most is wanted */
 };
 
 struct function_row {			/* what a visible row has besides the table's row */
 	uint32_t function;
 	uint64_t trend[TABLE_TREND];
 	const char *line;		/* source line; NULL: not known yet */
+	struct caller ran;		/* the function in which it ran most; weight 0: not asked for, or none */
 };
 
 struct function_share {			/* one machine's share of the selected function */
@@ -38,6 +40,7 @@ struct function_table {
 	struct answer answer;
 	char kernel[64];		/* the guest's kernel; "": not known, or many machines */
 	struct filter filter;		/* the request's */
+	enum group_by by;		/* likewise: what the rows are */
 	struct table *table;		/* not sorted; NULL until the guest has told of itself */
 	struct function_row *visible;	/* visible_count of them, those of the request that exist */
 	size_t visible_count;

@@ -65,7 +65,8 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 		return profile;
 	profile->question = excerpt_question(epoch, &request->request.excerpt);
 	profile->question.reader = moment->reader;
-	profile->question.callers = request->callers ? CALLERS_ALL : CALLERS_NONE;
+	profile->question.callers = request->callers && profile->question.by == GROUP_FUNCTION ?
+		CALLERS_ALL : CALLERS_NONE;
 	profile->question.inlined = request->inlined;
 	profile->table = query_table(epoch->query, &profile->question);
 	tell_gaps(profile, epoch);
@@ -74,7 +75,8 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 	if (request->inlined)
 		profile->unread = query_unread(epoch->query, &profile->question);
 	profile->answer.begun = profile->sampled;
-	profile->answer.partial = !lines_known(profile->table, epoch->inputs.symbols) || profile->unread;
+	profile->answer.partial = !lines_known(profile->table, epoch->inputs.symbols) || profile->unread ||
+		profile->table->unread;
 	return profile;
 }
 

@@ -26,6 +26,9 @@ static void tell_guest(struct vitals *vitals, const struct epoch *epoch)
 	memcpy(vitals->arch, epoch->arch, sizeof(vitals->arch));
 	vitals->cpu_count = epoch->cpu_count;
 	vitals->now = epoch_now(epoch);
+	vitals->oldest = query_kept_from(epoch->query);
+	if (vitals->oldest > vitals->now)
+		vitals->oldest = vitals->now;
 	vitals->boot = epoch_boot(epoch);
 }
 
@@ -135,6 +138,7 @@ struct vitals *vitals_new(const struct vitals_request *asked, const struct momen
 
 	vitals->answer = answer_begin(&vitals_kind, moment);
 	vitals->link = moment->link;
+	vitals->stub = moment->stub;
 	vitals->vm = moment->vm;
 	vitals->kept = moment->kept;
 	vitals->play = moment->play;
@@ -143,6 +147,10 @@ struct vitals *vitals_new(const struct vitals_request *asked, const struct momen
 	if (vitals->answer.epoch)
 		question = excerpt_question(vitals->answer.epoch, &request->excerpt);
 	tell_note(vitals, moment, question.from);
+	if (vitals->answer.epoch && request->excerpt.moved) {
+		vitals->from = question.from;
+		vitals->to = question.to;
+	}
 	if (vitals->answer.epoch) {
 		tell_guest(vitals, moment->epoch);
 		tell_profiler(vitals, moment, request->excerpt.window_ns);

@@ -55,8 +55,11 @@ struct vitals {
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
 	uint64_t now;			/* guest ns */
+	uint64_t oldest;		/* guest ns from which on samples are kept; 0 over many machines */
+	uint64_t from, to;		/* guest ns: where a window that was moved really lies; 0: it was not moved */
 	struct boot_times boot;		/* guest ns */
 	enum link_state link;
+	bool stub;			/* QEMU's gdb stub samples the machine, or soon will if no hook speaks before */
 	enum vm_state vm;
 	struct play_state play;		/* of a replay */
 

@@ -14,7 +14,7 @@
 enum {
 	BUDGET_LEAST_MIB = 64, BUDGET_MOST_MIB = 1 << 20,	/* the bounds of --memory */
 	BUDGET_MIB = 512,		/* its default */
-	BUDGET_BASE = 24 << 20,		/* bytes: the program itself, and all that does not grow; charged at once */
+	BUDGET_BASE = 28 << 20,		/* bytes: the program itself, and all that does not grow; charged at once */
 };
 
 struct budget;				/* NULL: no limit */

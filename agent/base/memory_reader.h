@@ -14,7 +14,7 @@
 struct memory_reader {
 	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
 	void *context;
-	/* How many reads have failed so far of bytes that are on their way, and can be read later. NULL: none ever. */
+	/* How many reads have failed so far because their bytes are still on their way. NULL: none fails so. */
 	uint64_t (*awaited)(void *context);
 };
 

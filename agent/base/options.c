@@ -38,7 +38,7 @@ static bool take_seconds(const char *word, uint64_t *ns)
 
 	if (end == word || *end || !isfinite(value) || value < SECONDS_LEAST || value > SECONDS_MOST)
 		return false;
-	*ns = (uint64_t)(value * 1e9);
+	*ns = (uint64_t)(value * (double)NS_PER_SECOND);
 	return true;
 }
 
@@ -107,7 +107,7 @@ static char *taken_by(const struct option_row *row)
 	if (row->kind == OPTION_FILE)
 		return util_format("the name of a file; standard output has the report");
 	if (row->kind == OPTION_TEXTS)
-		return util_format("%s; how often at most: %d", row->value, OPTION_TEXTS_MOST);
+		return util_format("%s, at most %d of them", row->value, OPTION_TEXTS_MOST);
 	if (row->kind == OPTION_TEXT && row->most)
 		return util_format("%s, %" PRIu32 " bytes at most: give a part of it", row->value, row->most);
 	if (row->most)
@@ -164,17 +164,17 @@ static const struct option_row *find_letter(const struct option_set *sets, size_
 	return NULL;
 }
 
-/* The record that an option belongs to. NULL with `error` set: it must not be given again. */
-static void *record_for(const struct option_set *set, const struct option_row *row,
+/* The structure that an option belongs to. NULL with `error` set: it must not be given again. */
+static void *structure_for(const struct option_set *set, const struct option_row *row,
 	const char *value, char **error)
 {
-	char *record = (char *)set->into + (set->most ? (*set->count - 1) * set->size : 0);
+	char *at = (char *)set->into + (set->most ? (*set->count - 1) * set->size : 0);
 
-	if (!row->once || !*(const char *const *)(const void *)(record + row->offset))
-		return record;
+	if (!row->once || !*(const char *const *)(const void *)(at + row->offset))
+		return at;
 	if (set->most && *set->count < set->most) {
 		++*set->count;
-		return record + set->size;
+		return at + set->size;
 	}
 	if (set->most)
 		util_fail(error, "--%s %s: too many; give %zu at most", row->name, value, set->most);
@@ -220,7 +220,7 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 	}
 	if (!check_value(row, value, error))
 		return 0;
-	into = record_for(set, row, value, error);
+	into = structure_for(set, row, value, error);
 	if (!into)
 		return 0;
 	if (take_value(row, into, value ? value : "")) {

@@ -11,7 +11,7 @@
 enum option_kind {
 	OPTION_FLAG,			/* bool: is set to true */
 	OPTION_TEXT,			/* const char *: points to the word itself */
-	OPTION_TEXTS,			/* const char *[OPTION_TEXTS_MOST + 1], ended by NULL: each time one more */
+	OPTION_TEXTS,			/* const char *[OPTION_TEXTS_MOST + 1], ended by NULL: each use adds one */
 	OPTION_FILE,			/* const char *: the same; the path of a file to be written */
 	OPTION_FOLDER,			/* const char *: the same; the path of a folder */
 	OPTION_NUMBER,			/* uint32_t */
@@ -27,23 +27,23 @@ struct option_row {
 	const char *value;		/* its name in the help; NULL: a flag, without a value */
 	const char *help;
 	enum option_kind kind;
-	size_t offset;			/* of the member that it sets, in a record of the set */
+	size_t offset;			/* of the member that it sets, in a structure of the set */
 	uint32_t least, most;		/* the bounds of a number, or of a text's bytes; most 0: no bounds */
 	bool (*check)(const char *text, char **error);	/* of a text: false with "why; what to do"; NULL: any will do */
 	/* a bit for each special use of the command in which this option has an effect; the command defines the bits */
 	unsigned heeded;
-	/* for a text that may be given once in a record: why; NULL: the last one counts */
+	/* for a text that may be given once in a structure: why; NULL: the last one counts */
 	const char *once;
 };
 
 struct option_set {
 	const struct option_row *rows;	/* the last row has no name */
-	void *into;			/* the record, or the first of several */
+	void *into;			/* the structure, or the first of several */
 	uint32_t *given;		/* bit i is set when rows[i] is given; NULL: not wanted; 32 rows at most */
 
-	/* Several records: an option with `once` that the last record already has begins the next record. */
-	size_t size, most;		/* bytes of a record; records at most, 0: there is one record */
-	size_t *count;			/* records begun so far, 1 or more */
+	/* Several structures: an option with `once` that the last one already has begins the next one. */
+	size_t size, most;		/* bytes of a structure; structures at most, 0: there is one */
+	size_t *count;			/* structures begun so far, 1 or more */
 };
 
 /*

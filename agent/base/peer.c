@@ -19,13 +19,22 @@
 
 enum { DUMP_MAX_MS = 200 };	/* the longest wait for an answer from the kernel */
 
-/* The process that made the other end; 0: not known. */
-static pid_t process_of(int fd)
+pid_t peer_process(int fd)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 ? peer.pid : 0;
+}
+
+uid_t peer_user(int fd)
+{
+	char *path = util_format("/proc/%d", (int)peer_process(fd));
+	struct stat is;
+	bool good = stat(path, &is) == 0;
+
+	free(path);
+	return good ? is.st_uid : (uid_t)-1;
 }
 
 /* The process if it is stopped, else 0. proc(5): "PID (NAME) STATE ..."; a name may contain anything. */
@@ -45,7 +54,7 @@ static pid_t stopped_of(pid_t pid)
 
 char *peer_folder(int fd)
 {
-	pid_t pid = process_of(fd);
+	pid_t pid = peer_process(fd);
 	char folder[PATH_MAX], *link;
 	ssize_t length;
 
@@ -187,7 +196,7 @@ static uint32_t find_client(uint32_t file, uint32_t own)
 
 pid_t peer_stopped(int fd)
 {
-	return stopped_of(process_of(fd));
+	return stopped_of(peer_process(fd));
 }
 
 /* ---- the search ---- */
@@ -228,7 +237,7 @@ struct errand *peer_search(const char *path, int own_fd, int process_fd)
 
 	context->path = path ? util_copy(path, strlen(path)) : NULL;
 	context->own = own_fd >= 0 && fstat(own_fd, &own) == 0 ? (uint32_t)own.st_ino : 0;
-	context->process = process_fd >= 0 ? process_of(process_fd) : 0;
+	context->process = process_fd >= 0 ? peer_process(process_fd) : 0;
 	return errand_new(&work, context);
 }
 

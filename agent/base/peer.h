@@ -6,6 +6,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* The process that made the other end of `fd`; 0: not known. */
+pid_t peer_process(int fd);
+
+/* The user of that process; -1: not known. */
+uid_t peer_user(int fd);
+
 /* The working directory of the process that made the other end of `fd`, in fresh memory. NULL: not known. */
 char *peer_folder(int fd);
 

@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/*
+ * For the host's files. The hook includes none of them, since it is compiled in other trees: its plugin has the same
+ * constants in machine/clock.h, and the demo kernel has its own.
+ */
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
 

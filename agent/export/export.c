@@ -20,12 +20,19 @@ struct export_choice export_choose(const struct export_format *format, const voi
 	return choice;
 }
 
-struct export *export_new(const struct export_choice *choice, const struct export_source *source)
+_Static_assert(sizeof(struct stack_options) <= EXPORT_OPTIONS, "they fit into a choice");
+
+struct export_choice export_stacks(enum export_id id, struct stack_options options)
+{
+	return export_choose(export_formats[id], &options, sizeof(options));
+}
+
+struct export *export_new(const struct export_choice *choice, const struct export_input *input)
 {
 	struct export *export = util_alloc(sizeof(*export));
 
 	export->format = choice->format;
-	export->collected = choice->format->collect(source, choice->options);
+	export->collected = choice->format->collect(input, choice->options);
 	return export;
 }
 

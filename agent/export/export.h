@@ -13,11 +13,11 @@
 
 #include "agent/query/query.h"
 
-struct export_source {
+struct export_input {
 	struct query *query;
 	const struct query_inputs *inputs;
 	const struct question *question;
-	const struct table *table;	/* the question's answer, sorted; NULL unless the format wants_table */
+	const struct table *table;	/* the question's answer, sorted; NULL: the format asks for stacks itself */
 };
 
 struct export_result {
@@ -28,18 +28,17 @@ struct export_result {
 struct export_format {
 	const char *name;
 	const char *ending;		/* of a file's name, with its dot */
-	bool wants_table;		/* it needs the question's table, with callers; if not, it queries by itself */
-	bool wants_asker;		/* only the thread that asked may write it, while the source exists */
 	/* Collects what is to be written, as far as the budget goes. `options`: the format's own struct. */
-	void *(*collect)(const struct export_source *source, const void *options);
+	void *(*collect)(const struct export_input *input, const void *options);
 	/* False with `error` set, which begins with `name`. The caller checks the stream for errors of its own. */
 	bool (*write)(void *collected, const char *name, FILE *to, struct export_result *result,
 		char **error);
 	void (*free)(void *collected);
 };
 
-/* Ends with NULL. */
-extern const struct export_format *const export_formats[];
+/* The table of formats. */
+enum export_id { EXPORT_FOLDED, EXPORT_JSON, EXPORTS };
+extern const struct export_format *const export_formats[EXPORTS];
 
 enum { EXPORT_OPTIONS = 64 };		/* bytes */
 
@@ -49,13 +48,22 @@ struct export_choice {
 	_Alignas(8) unsigned char options[EXPORT_OPTIONS];
 };
 
-/* Copies the options, of EXPORT_OPTIONS bytes at most. */
+/* The options of each format that writes stacks. Any thread may write such a format. */
+struct stack_options {
+	bool kernel_mark;		/* mark the names of kernel functions, by "_[k]" in text */
+	bool thread_first;		/* put the thread's name as the root frame */
+	char root[48];			/* a frame before all others; "": none */
+};
+
+struct export_choice export_stacks(enum export_id id, struct stack_options options);
+
+/* For a format with options of its own. Copies them, EXPORT_OPTIONS bytes at most. */
 struct export_choice export_choose(const struct export_format *format, const void *options,
 	size_t size);
 
 /* What was collected for one file or stream. export_new collects it in the thread that asks. export_free takes NULL. */
 struct export;
-struct export *export_new(const struct export_choice *choice, const struct export_source *source);
+struct export *export_new(const struct export_choice *choice, const struct export_input *input);
 void export_free(struct export *export);
 
 /* Writes to a stream. `name`: what errors call it. */
@@ -63,8 +71,8 @@ bool export_put(struct export *export, const char *name, FILE *to, struct export
 	char **error);
 
 /*
- * Writes to a file. False with `error` set; then there is no file. Any thread may call it, unless the format
- * wants_asker. The symbols and threads of the inputs must still exist.
+ * Writes to a file. False with `error` set; then there is no file. Any thread may call it, if the format writes
+ * stacks. The symbols and threads of the inputs must still exist.
  */
 bool export_write(struct export *export, const char *path, struct export_result *result, char **error);
 

@@ -21,7 +21,7 @@ struct line {				/* a stack, to be written as one line */
 
 struct folded {
 	const struct query_inputs *inputs;
-	struct folded_options options;
+	struct stack_options options;
 	struct line *lines;
 	size_t count, paid;		/* lines; bytes that were taken from the budget for their functions */
 	uint32_t room;
@@ -60,13 +60,13 @@ static void add_line(void *context, const struct query_stack *stack)
 	};
 }
 
-static void *collect(const struct export_source *source, const void *options)
+static void *collect(const struct export_input *input, const void *options)
 {
 	struct folded *folded = util_alloc(sizeof(*folded));
 
-	*folded = (struct folded) { .inputs = source->inputs };
+	*folded = (struct folded) { .inputs = input->inputs };
 	memcpy(&folded->options, options, sizeof(folded->options));
-	if (!query_stacks(source->query, source->question, add_line, folded))
+	if (!query_stacks(input->query, input->question, add_line, folded))
 		folded->full = true;
 	return folded;
 }

@@ -10,17 +10,4 @@
 
 extern const struct export_format export_folded;
 
-struct folded_options {
-	bool kernel_mark;		/* put "_[k]" behind kernel frames, as flame graphs expect */
-	bool thread_first;		/* put the thread's name as the root frame */
-	char root[48];			/* a frame before all others; "": none */
-};
-
-_Static_assert(sizeof(struct folded_options) <= EXPORT_OPTIONS, "they fit into a choice");
-
-static inline struct export_choice folded_choice(struct folded_options options)
-{
-	return export_choose(&export_folded, &options, sizeof(options));
-}
-
 #endif

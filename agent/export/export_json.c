@@ -6,15 +6,16 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/grouping.h"
 #include "agent/query/stop.h"
 #include "export_json.h"
 #include "json_writer.h"
 
 enum { CALLERS = 8 };
 
-/* Copies nothing of the source, which still exists when this is written (wants_asker). */
+/* Copies nothing of the input. */
 struct answer {
-	struct export_source source;
+	struct export_input input;
 	struct json_options options;
 };
 
@@ -32,7 +33,7 @@ static void put_cpus(struct json_writer *writer, const struct answer *answer)
 
 	json_begin_list(writer, "cpus");
 	if (series)
-		query_cpus(answer->source.query, answer->source.question, series, count);
+		query_cpus(answer->input.query, answer->input.question, series, count);
 	for (uint32_t i = 0; series && i < count; i++) {
 		cJSON *row = cJSON_CreateObject();
 
@@ -60,7 +61,7 @@ static void add_cpu_list(cJSON *function, const struct table *table, const struc
 static void add_callers(cJSON *function, const struct answer *answer, uint32_t id)
 {
 	struct caller callers[CALLERS];
-	size_t count = query_callers(answer->source.query, answer->source.question, id, callers, CALLERS);
+	size_t count = query_callers(answer->input.query, answer->input.question, id, callers, CALLERS);
 	cJSON *list = cJSON_AddArrayToObject(function, "callers");
 
 	for (size_t i = 0; i < count; i++) {
@@ -68,14 +69,14 @@ static void add_callers(cJSON *function, const struct answer *answer, uint32_t i
 
 		cJSON_AddItemToArray(list, caller);
 		cJSON_AddStringToObject(caller, "name",
-			symbols_get(answer->source.inputs->symbols, callers[i].function)->name);
+			symbols_get(answer->input.inputs->symbols, callers[i].function)->name);
 		json_add_count(caller, "weight", callers[i].weight);
 	}
 }
 
 static void put_function(struct json_writer *writer, const struct answer *answer, const struct row *row)
 {
-	struct symbols *symbols = answer->source.inputs->symbols;
+	struct symbols *symbols = answer->input.inputs->symbols;
 	const struct function *function = symbols_get(symbols, row->function);
 	const char *line = symbols_line(symbols, row->function);
 	cJSON *object = cJSON_CreateObject();
@@ -85,20 +86,20 @@ static void put_function(struct json_writer *writer, const struct answer *answer
 	cJSON_AddStringToObject(object, "source", line ? line : "");
 	json_add_count(object, "self", row->self);
 	json_add_count(object, "total", row->total);
-	cJSON_AddNumberToObject(object, "self_percent", percent(row->self, answer->source.table->weight));
+	cJSON_AddNumberToObject(object, "self_percent", percent(row->self, answer->input.table->weight));
 	cJSON_AddNumberToObject(object, "total_percent",
-		percent(row->total, answer->source.table->weight));
+		percent(row->total, answer->input.table->weight));
 	json_add_count(object, "samples", row->samples);
-	add_cpu_list(object, answer->source.table, row, answer->options.cpus);
+	add_cpu_list(object, answer->input.table, row, answer->options.cpus);
 	add_callers(object, answer, row->function);
 	json_row(writer, object);
 }
 
-static void *collect(const struct export_source *source, const void *options)
+static void *collect(const struct export_input *input, const void *options)
 {
 	struct answer *answer = util_alloc(sizeof(*answer));
 
-	answer->source = *source;
+	answer->input = *input;
 	memcpy(&answer->options, options, sizeof(answer->options));
 	return answer;
 }
@@ -107,14 +108,15 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 	char **error)
 {
 	const struct answer *answer = collected;
-	const struct table *table = answer->source.table;
+	const struct table *table = answer->input.table;
 	struct json_writer writer;
 
 	json_begin_object(&writer, to);
 	if (answer->options.facts)
 		answer->options.facts(answer->options.context, &writer);
 	put_cpus(&writer, answer);
-	json_begin_list(&writer, "functions");
+	json_member_text(&writer, "by", group_words[answer->input.question->by]);
+	json_begin_list(&writer, answer->input.question->by == GROUP_FUNCTION ? "functions" : "groups");
 	for (size_t i = 0; i < table->count && !stop_now(answer->options.stop); i++)
 		put_function(&writer, answer, &table->rows[i]);
 	json_end_list(&writer);
@@ -126,6 +128,6 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 }
 
 const struct export_format export_json = {
-	.name = "json", .ending = ".json", .wants_table = true, .wants_asker = true,
+	.name = "json", .ending = ".json",
 	.collect = collect, .write = write_answer, .free = free,
 };

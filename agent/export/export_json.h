@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The table, its functions' callers and each CPU's share as JSON. Facts that the asker adds come before them. */
+/*
+ * The table, its functions' callers and each CPU's share as JSON. Facts that the asker adds come before them. Its input
+ * has a table. Only the thread that asked may write it, while the input exists.
+ */
 #ifndef EXPORT_JSON_H
 #define EXPORT_JSON_H
 
@@ -23,7 +26,7 @@ _Static_assert(sizeof(struct json_options) <= EXPORT_OPTIONS, "they fit into a c
 
 static inline struct export_choice json_choice(struct json_options options)
 {
-	return export_choose(&export_json, &options, sizeof(options));
+	return export_choose(export_formats[EXPORT_JSON], &options, sizeof(options));
 }
 
 #endif

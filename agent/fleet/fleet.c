@@ -8,8 +8,10 @@
 #include "agent/names/function.h"
 #include "agent/wire/event.h"
 #include "fleet.h"
-#include "fleet_names.h"
+#include "fleet_ids.h"
 #include "fleet_state.h"
+
+enum { IN_NO_WINDOW = 1 };		/* the end of a window that a machine is no part of: before any sample */
 
 /* The local time of the day in ns; never 0. */
 static uint64_t time_of_day(void)
@@ -30,10 +32,15 @@ struct fleet *fleet_new(const char *const *names, size_t count, struct budget *b
 	fleet->count = count;
 	fleet->machines = util_alloc(count * sizeof(*fleet->machines));
 	fleet->budget = budget_hold(budget);
-	fleet->functions = fleet_names_new(budget);
+	fleet->functions = fleet_ids_new(budget);
 	fleet->vitals_request.request.kind = &vitals_kind;
 	fleet->function_request.request.kind = &function_table_kind;
 	fleet->function_request.selected = FUNCTION_NONE;
+	fleet->tree_request.request.kind = &call_tree_kind;
+	fleet->line_request.request.kind = &time_line_kind;
+	fleet->heat_request.request.kind = &heat_map_kind;
+	fleet->annotation_request.request.kind = &annotation_kind;
+	fleet->page_request.request.kind = &function_page_kind;
 	fleet->midnight = util_now() - time_of_day();
 	return fleet;
 }
@@ -45,21 +52,27 @@ void fleet_free(struct fleet *fleet)
 	for (size_t i = 0; i < fleet->count; i++) {
 		vitals_free(fleet->machines[i].vitals);
 		function_table_free(fleet->machines[i].functions);
+		call_tree_free(fleet->machines[i].tree);
+		time_line_free(fleet->machines[i].line);
+		heat_map_free(fleet->machines[i].heat);
+		annotation_free(fleet->machines[i].annotation);
+		function_page_free(fleet->machines[i].page);
 		fleet_map_clear(&fleet->machines[i].map, fleet->budget);
 	}
 	budget_give(fleet->budget, fleet->place_count * sizeof(*fleet->places));
-	fleet_names_free(fleet->functions);
+	fleet_ids_free(fleet->functions);
 	budget_release(fleet->budget);
 	free(fleet->places);
 	free(fleet->machines);
 	free(fleet);
 }
 
-/* A boot that begins after the zero counts from its beginning. It is no part of a frozen window. */
+/* A boot that begins after the zero counts from its beginning. It is no part of a frozen window, nor of a baseline. */
 static void begin_anew(struct fleet_machine *machine)
 {
 	machine->zero = 0;
-	machine->until = machine->until ? 1 : 0;
+	machine->until = machine->until ? IN_NO_WINDOW : 0;
+	machine->base.until_ns = machine->base.until_ns ? IN_NO_WINDOW : 0;
 }
 
 /* Called while the last answer is still held, so that two boots never have the same address. */
@@ -72,7 +85,7 @@ static void follow_boot(struct fleet_machine *machine, const struct answer *answ
 
 static void take_vitals(struct fleet_machine *machine, struct vitals *vitals)
 {
-	if (vitals->now < machine->zero || vitals->now < machine->until)
+	if (vitals->now < machine->zero || vitals->now < machine->until || vitals->now < machine->base.until_ns)
 		begin_anew(machine);
 	vitals_free(machine->vitals);
 	machine->vitals = vitals;
@@ -88,6 +101,44 @@ static void take_functions(struct fleet *fleet, struct fleet_machine *machine, s
 	machine->functions = functions;
 }
 
+/* As with functions: a map is cleared while the boot that it is of is still held. */
+static void take_tree(struct fleet *fleet, struct fleet_machine *machine, struct call_tree *tree)
+{
+	struct call_tree *before = machine->tree;
+
+	if (!before || before->answer.symbols != tree->answer.symbols)
+		fleet_map_clear(&machine->map, fleet->budget);
+	call_tree_free(before);
+	machine->tree = tree;
+}
+
+/* Likewise. */
+static void take_annotation(struct fleet *fleet, struct fleet_machine *machine, struct annotation *annotation)
+{
+	struct annotation *before = machine->annotation;
+
+	if (!before || before->answer.symbols != annotation->answer.symbols)
+		fleet_map_clear(&machine->map, fleet->budget);
+	annotation_free(before);
+	machine->annotation = annotation;
+}
+
+static void take_page(struct fleet *fleet, struct fleet_machine *machine, struct function_page *page)
+{
+	struct function_page *before = machine->page;
+
+	if (!before || before->answer.symbols != page->answer.symbols)
+		fleet_map_clear(&machine->map, fleet->budget);
+	function_page_free(before);
+	machine->page = page;
+}
+
+static void take_line(struct fleet_machine *machine, struct time_line *line)
+{
+	time_line_free(machine->line);
+	machine->line = line;
+}
+
 void fleet_take(struct fleet *fleet, size_t index, struct answer *answer)
 {
 	struct fleet_machine *machine = &fleet->machines[index];
@@ -95,16 +146,52 @@ void fleet_take(struct fleet *fleet, size_t index, struct answer *answer)
 	follow_boot(machine, answer);
 	if (answer->kind == &vitals_kind)
 		take_vitals(machine, (struct vitals *)answer);
+	else if (answer->kind == &call_tree_kind)
+		take_tree(fleet, machine, (struct call_tree *)answer);
+	else if (answer->kind == &time_line_kind)
+		take_line(machine, (struct time_line *)answer);
+	else if (answer->kind == &heat_map_kind)
+		fleet_take_heat(fleet, machine, (struct heat_map *)answer);
+	else if (answer->kind == &annotation_kind)
+		take_annotation(fleet, machine, (struct annotation *)answer);
+	else if (answer->kind == &function_page_kind)
+		take_page(fleet, machine, (struct function_page *)answer);
 	else
 		take_functions(fleet, machine, (struct function_table *)answer);
 }
 
-/* The machine's clock at the end of what is shown of it. */
+/* The machine's clock at the end of what is shown of it; never 0, which would mean no end. */
 static uint64_t end_of(const struct fleet_machine *machine)
 {
+	uint64_t end = 0;
+
 	if (machine->functions && machine->functions->table)
-		return machine->functions->table->to;
-	return machine->vitals ? machine->vitals->now : 1;
+		end = machine->functions->table->to;
+	if (machine->tree && machine->tree->tree && machine->tree->tree->to > end)
+		end = machine->tree->tree->to;
+	if (machine->annotation && machine->annotation->to > end)
+		end = machine->annotation->to;
+	if (machine->page && machine->page->tree->tree && machine->page->tree->tree->to > end)
+		end = machine->page->tree->tree->to;
+	if (machine->heat && machine->heat->now > end)
+		end = machine->heat->now;
+	if (end)
+		return end;
+	return machine->vitals && machine->vitals->now ? machine->vitals->now : IN_NO_WINDOW;
+}
+
+/* A baseline that was marked in a frozen or moved window is that; else it ends where the machine's clock stands now. */
+static struct baseline mark(const struct fleet_machine *machine, const struct excerpt *excerpt)
+{
+	const struct baseline *base = &excerpt->base;
+	struct baseline own = *base;
+
+	if (!base->until_ns)
+		return (struct baseline) { .until_ns = 0 };
+	own.until_ns = base->until_ns == excerpt->until_ns ? machine->until : end_of(machine);
+	own.zero_ns = base->zero_ns == excerpt->zero_ns ? machine->zero : 0;
+	own.back_ns = own.until_ns == IN_NO_WINDOW ? 0 : base->back_ns;
+	return own;
 }
 
 void fleet_look(struct fleet *fleet, const struct excerpt *excerpt)
@@ -116,24 +203,60 @@ void fleet_look(struct fleet *fleet, const struct excerpt *excerpt)
 			machine->zero = excerpt->zero_ns && machine->vitals ? machine->vitals->now : 0;
 		if (excerpt->until_ns != fleet->excerpt.until_ns)
 			machine->until = excerpt->until_ns ? end_of(machine) : 0;
+		if (excerpt->base.until_ns != fleet->excerpt.base.until_ns)
+			machine->base = mark(machine, excerpt);
 	}
 	fleet->excerpt = *excerpt;
 }
 
+static void ask_tree(struct fleet *fleet, const struct call_tree_request *request)
+{
+	const struct tree_question *before = &fleet->tree_request.tree, *tree = &request->tree;
+
+	if (before->least != tree->least || before->orders != tree->orders || before->of != tree->of)
+		fleet->heavy_count = 0;
+	fleet->tree_request = *request;
+}
+
 void fleet_request(struct fleet *fleet, const struct request *request)
 {
+	if (request->kind == &time_line_kind) {		/* it has no window */
+		fleet->line_request = *(const struct time_line_request *)request;
+		return;
+	}
+	if (request->kind == &heat_map_kind) {		/* likewise; vitals tell of the window */
+		fleet->heat_request = *(const struct heat_request *)request;
+		return;
+	}
 	fleet_look(fleet, &request->excerpt);
 	if (request->kind == &vitals_kind)
 		fleet->vitals_request = *(const struct vitals_request *)request;
+	else if (request->kind == &call_tree_kind)
+		ask_tree(fleet, (const struct call_tree_request *)request);
+	else if (request->kind == &annotation_kind)
+		fleet->annotation_request = *(const struct annotation_request *)request;
+	else if (request->kind == &function_page_kind)
+		fleet->page_request = *(const struct function_page_request *)request;
 	else
 		fleet->function_request = *(const struct function_request *)request;
 }
 
 bool fleet_is_asked(const struct fleet *fleet, const struct request *request)
 {
-	const void *last = request->kind == &vitals_kind ? (const void *)&fleet->vitals_request :
-		(const void *)&fleet->function_request;
+	const void *last = &fleet->function_request;
 
+	if (request->kind == &vitals_kind)
+		last = &fleet->vitals_request;
+	if (request->kind == &call_tree_kind)
+		last = &fleet->tree_request;
+	if (request->kind == &time_line_kind)
+		last = &fleet->line_request;
+	if (request->kind == &heat_map_kind)
+		last = &fleet->heat_request;
+	if (request->kind == &annotation_kind)
+		last = &fleet->annotation_request;
+	if (request->kind == &function_page_kind)
+		last = &fleet->page_request;
 	return memcmp(last, request, request->kind->request_size) == 0;
 }
 
@@ -173,6 +296,9 @@ struct excerpt fleet_excerpt(const struct fleet *fleet, size_t index)
 
 	excerpt.zero_ns = fleet->machines[index].zero;
 	excerpt.until_ns = fleet->machines[index].until;
+	if (excerpt.until_ns == IN_NO_WINDOW)
+		excerpt.back_ns = 0;
+	excerpt.base = fleet->machines[index].base;
 	return excerpt;
 }
 
@@ -192,6 +318,7 @@ struct function_request fleet_function_request(const struct fleet *fleet, size_t
 	asked.request = fleet->function_request.request;
 	asked.request.excerpt = fleet_excerpt(fleet, index);
 	asked.selected = FUNCTION_NONE;
+	asked.ran = fleet->function_request.ran;
 	ask_visible(&fleet->function_request, &fleet->machines[index], &asked);
 	return asked;
 }

@@ -3,8 +3,8 @@
  * Many machines as one: the fleet makes an answer over all from the newest answer of each. Functions with the same name
  * and object are one row, unless they belong to kernels with different names. Times are CPU time in ns, which is a
  * weight times its machine's sampling period, so that machines with different rates add up. Each machine has its own
- * clock; two machines' clocks are never compared. The fleet's clock is the host's local time of the day. Its times are
- * modulo 2^64, since a range may be longer than the day so far.
+ * clock; two machines' clocks are never compared. The fleet's clock is the host's local time of the day: ns since
+ * midnight. A range may have begun before midnight, so times wrap round: they are modulo 2^64.
  *
  * In the fleet's answers a "CPU" is a machine: cpus[] has one entry for each, and machine i has bit i + 1 of a row,
  * since tabs are numbered from 1. One thread makes all calls.
@@ -16,7 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/answers/annotation.h"
+#include "agent/answers/call_tree.h"
+#include "agent/answers/function_page.h"
 #include "agent/answers/function_table.h"
+#include "agent/answers/heat_map.h"
+#include "agent/answers/time_line.h"
 #include "agent/answers/vitals.h"
 
 struct budget;
@@ -28,13 +33,13 @@ enum { FLEET_MOST = 16 };		/* machines at most */
 struct fleet *fleet_new(const char *const *names, size_t count, struct budget *budget);
 void fleet_free(struct fleet *fleet);
 
-/* Takes ownership of a machine's newest answer, vitals or functions. */
+/* Takes ownership of a machine's newest answer: of whatever kind. */
 void fleet_take(struct fleet *fleet, size_t machine, struct answer *answer);
 
 /*
- * What is asked of all machines, of either kind. Times in it are the fleet's; functions are ids of its answers. A new
+ * What is asked of all machines, of each kind. Times in it are the fleet's; functions are ids of its answers. A new
  * zero or frozen end is set for each machine where that machine's own clock stands now. A machine that boots anew
- * counts from its beginning, and is in no frozen window.
+ * counts from its beginning, and is in no frozen window and no baseline.
  */
 void fleet_request(struct fleet *fleet, const struct request *request);
 bool fleet_is_asked(const struct fleet *fleet, const struct request *request);	/* equal to the last of its kind */
@@ -46,9 +51,20 @@ void fleet_look(struct fleet *fleet, const struct excerpt *excerpt);
 struct excerpt fleet_excerpt(const struct fleet *fleet, size_t machine);
 struct vitals_request fleet_vitals_request(const struct fleet *fleet, size_t machine);
 struct function_request fleet_function_request(const struct fleet *fleet, size_t machine);
+struct call_tree_request fleet_tree_request(const struct fleet *fleet, size_t machine);
+struct annotation_request fleet_annotation_request(const struct fleet *fleet, size_t machine);
+struct function_page_request fleet_page_request(const struct fleet *fleet, size_t machine);
+struct heat_request fleet_heat_request(const struct fleet *fleet, size_t machine);
+struct time_line_request fleet_time_line_request(const struct fleet *fleet);	/* the same for each machine */
 
 /* The fleet's answers, owned by the caller. Their texts live as long as the fleet. `now`: util_now. */
 struct vitals *fleet_vitals(struct fleet *fleet, uint64_t now);
 struct function_table *fleet_functions(struct fleet *fleet, uint64_t now);
+struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now);
+/* That of the machine which has the most of the function: two machines may have different code of the same name. */
+struct annotation *fleet_annotation(struct fleet *fleet, uint64_t now);
+struct function_page *fleet_page(struct fleet *fleet, uint64_t now);
+struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now);
+struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now);
 
 #endif

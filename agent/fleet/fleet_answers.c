@@ -7,17 +7,21 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "fleet.h"
-#include "fleet_names.h"
+#include "fleet_ids.h"
 #include "fleet_state.h"
 
-/* The ns of CPU time that a weight of 1 stands for. It is taken from the table, for the rate may have changed since. */
+uint64_t fleet_period(const struct fleet_machine *machine, uint64_t weight, uint64_t time)
+{
+	if (weight && time)
+		return time / weight;
+	return machine->vitals && machine->vitals->rate ? NS_PER_SECOND / machine->vitals->rate : 0;
+}
+
 static uint64_t period(const struct fleet_machine *machine)
 {
 	const struct table *table = machine->functions ? machine->functions->table : NULL;
 
-	if (table && table->weight && table->time)
-		return table->time / table->weight;
-	return machine->vitals && machine->vitals->rate ? NS_PER_SECOND / machine->vitals->rate : 0;
+	return fleet_period(machine, table ? table->weight : 0, table ? table->time : 0);
 }
 
 /* The function's row in the sum; a new one is added. */
@@ -38,24 +42,72 @@ static struct row *row_of(struct fleet *fleet, struct table *table, uint32_t fun
 	return table_add(table, function);
 }
 
+/* Where the functions of the machine's table come from. */
+static struct fleet_origin origin_of(const struct fleet *fleet, size_t index)
+{
+	const struct function_table *part = fleet->machines[index].functions;
+
+	return (struct fleet_origin) {
+		.symbols = part->answer.symbols, .kernel = part->kernel, .by = part->by, .machine = fleet->names[index],
+	};
+}
+
+/* Adds what the row had in the baseline, when the machine's period was `each`. */
+static void add_base(const struct table *table, const struct row *row, uint64_t each, struct table *sum, struct row *to)
+{
+	const struct row_base *from = table->base && row->base ? &table->base->rows[row->base - 1] : NULL;
+	struct row_base *base;
+
+	if (!from || !sum->base)
+		return;
+	base = table_base_of(sum, to);
+	base->self += from->self * each;
+	base->total += from->total * each;
+	base->samples += from->samples;
+}
+
+static uint64_t base_period(const struct fleet_machine *machine)
+{
+	const struct table_base *base = machine->functions->table->base;
+
+	return base ? fleet_period(machine, base->weight, base->time) : 0;
+}
+
 static void add_rows(struct fleet *fleet, size_t index, struct table *sum)
 {
 	struct fleet_machine *machine = &fleet->machines[index];
 	const struct function_table *part = machine->functions;
-	uint64_t each = period(machine);
+	const struct fleet_origin origin = origin_of(fleet, index);
+	uint64_t each = period(machine), base_each = base_period(machine);
 
 	for (size_t i = 0; i < part->table->count; i++) {
 		const struct row *row = &part->table->rows[i];
-		uint32_t function = fleet_names_map(fleet->functions, &machine->map, part,
-			row->function);
+		uint32_t function = fleet_ids_map(fleet->functions, &machine->map, &origin, row->function);
 		struct row *to = row_of(fleet, sum, function);
 
 		to->self += row->self * each;
 		to->total += row->total * each;
 		to->samples += row->samples;
+		to->kernel += row->kernel * each;
+		to->user += row->user * each;
 		if (row->self || row->total)
 			to->cpus[0] |= UINT64_C(2) << index;
+		add_base(part->table, row, base_each, sum, to);
 	}
+}
+
+static void add_base_whole(const struct fleet_machine *machine, struct table *sum)
+{
+	const struct table_base *base = machine->functions->table->base;
+	uint64_t each = base_period(machine);
+
+	if (!base || !sum->base)
+		return;
+	sum->base->weight += base->weight * each;
+	sum->base->samples += base->samples;
+	sum->base->time = sum->base->weight;
+	if (base->to - base->from > sum->base->to - sum->base->from)
+		sum->base->from = sum->base->to - (base->to - base->from);
 }
 
 static void add_table(struct fleet *fleet, size_t index, struct table *sum)
@@ -71,7 +123,14 @@ static void add_table(struct fleet *fleet, size_t index, struct table *sum)
 		sum->mode[mode] += table->mode[mode] * each;
 	if (span > sum->to - sum->from)
 		sum->from = sum->to - span;
+	add_base_whole(machine, sum);
 	add_rows(fleet, index, sum);
+}
+
+/* A machine's table counts once its rows are what is asked for now. */
+static bool is_wanted(const struct fleet *fleet, const struct function_table *functions)
+{
+	return functions && functions->table && functions->by == fleet->function_request.request.excerpt.by;
 }
 
 static struct table *sum_tables(struct fleet *fleet, uint64_t now)
@@ -79,9 +138,12 @@ static struct table *sum_tables(struct fleet *fleet, uint64_t now)
 	struct table *sum = table_new(fleet->budget, 0, 1);
 
 	sum->from = sum->to = now;
+	if (fleet->function_request.request.excerpt.base.until_ns)
+		table_add_base(sum);
 	for (size_t i = 0; i < fleet->count; i++)
-		if (fleet->machines[i].functions && fleet->machines[i].functions->table)
+		if (is_wanted(fleet, fleet->machines[i].functions))
 			add_table(fleet, i, sum);
+	sum->time = sum->weight;
 	for (size_t i = 0; i < sum->count; i++)
 		fleet->places[sum->rows[i].function] = 0;
 	return sum;
@@ -108,7 +170,20 @@ static struct cpu_vitals sum_cpus(const struct fleet_machine *machine, struct cp
 	return sum;
 }
 
-static void add_trend(const struct fleet *fleet, size_t index, struct function_row *row)
+/* Of the functions in which the row ran most on each machine, the sum tells the heaviest. */
+static void add_ran(struct fleet *fleet, size_t index, const struct caller *ran, struct function_row *row)
+{
+	struct fleet_machine *machine = &fleet->machines[index];
+	const struct fleet_origin origin = origin_of(fleet, index);
+	uint64_t weight = ran->weight * period(machine);
+
+	if (weight > row->ran.weight)
+		row->ran = (struct caller) {
+			fleet_ids_map(fleet->functions, &machine->map, &origin, ran->function), weight,
+		};
+}
+
+static void add_visible(struct fleet *fleet, size_t index, struct function_row *row)
 {
 	const struct fleet_machine *machine = &fleet->machines[index];
 	const struct function_table *part = machine->functions;
@@ -120,10 +195,11 @@ static void add_trend(const struct fleet *fleet, size_t index, struct function_r
 			row->trend[k] += part->visible[i].trend[k] * period(machine);
 		if (part->visible[i].line && !row->line)
 			row->line = part->visible[i].line;
+		add_ran(fleet, index, &part->visible[i].ran, row);
 	}
 }
 
-static void sum_visible(const struct fleet *fleet, struct function_table *functions)
+static void sum_visible(struct fleet *fleet, struct function_table *functions)
 {
 	const struct function_request *request = &fleet->function_request;
 
@@ -132,7 +208,7 @@ static void sum_visible(const struct fleet *fleet, struct function_table *functi
 	for (size_t i = 0; i < request->visible_count; i++) {
 		functions->visible[i].function = request->visible[i];
 		for (size_t k = 0; k < fleet->count; k++)
-			add_trend(fleet, k, &functions->visible[i]);
+			add_visible(fleet, k, &functions->visible[i]);
 	}
 }
 
@@ -195,8 +271,10 @@ static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 		running += part->link == LINK_UP && part->running;
 		unsampled += part->unsampled;
 		vitals->vm = part->vm < vitals->vm ? part->vm : vitals->vm;
-		if (link_ranks[part->link] > link_ranks[vitals->link])
+		if (link_ranks[part->link] >= link_ranks[vitals->link]) {
+			vitals->stub = part->stub;
 			vitals->link = part->link;
+		}
 		if (part->kept && vitals->kept == KEPT_NONE)
 			vitals->kept = part->kept;
 		vitals->lost_guest += part->lost_guest;
@@ -234,12 +312,13 @@ struct function_table *fleet_functions(struct fleet *fleet, uint64_t now)
 	struct function_table *functions = util_alloc(sizeof(*functions));
 
 	functions->answer = (struct answer) {
-		.kind = &function_table_kind, .begun = true, .symbols = fleet_names_symbols(fleet->functions),
+		.kind = &function_table_kind, .begun = true, .symbols = fleet_ids_symbols(fleet->functions),
 	};
 	functions->machine_count = fleet->count;
 	functions->machines = util_alloc(fleet->count * sizeof(*functions->machines));
 	functions->selected = fleet->function_request.selected;
 	functions->filter = fleet->function_request.request.excerpt.filter;
+	functions->by = fleet->function_request.request.excerpt.by;
 	functions->table = sum_tables(fleet, now - fleet->midnight);
 	sum_visible(fleet, functions);
 	sum_selected(fleet, functions);

@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a fleet, shared by fleet.c and fleet_answers.c. */
+/* The inside of a fleet, shared by fleet.c and fleet_*.c. */
 #ifndef FLEET_STATE_H
 #define FLEET_STATE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/answers/annotation.h"
+#include "agent/answers/call_tree.h"
 #include "agent/answers/function_table.h"
+#include "agent/answers/heat_map.h"
+#include "agent/answers/time_line.h"
 #include "agent/answers/vitals.h"
-#include "fleet_names.h"
+#include "fleet_ids.h"
 
 struct fleet_machine {
 	struct vitals *vitals;		/* NULL: none yet */
 	struct function_table *functions;	/* NULL: none yet */
+	struct call_tree *tree;		/* NULL: none yet */
+	struct annotation *annotation;	/* NULL: none yet */
+	struct function_page *page;	/* NULL: none yet */
+	struct time_line *line;		/* NULL: none yet */
+	struct heat_map *heat;		/* NULL: none yet */
+	int64_t ahead;			/* ns from the machine's clock to the fleet's, for heat maps */
 	const struct symbols *boot;	/* the symbols of its newest answer: each boot has its own */
 	struct fleet_map map;		/* from its functions to those of the fleet */
 	uint64_t zero, until;		/* the excerpt's zero and end in the machine's own guest ns */
+	struct baseline base;		/* likewise its baseline */
 };
 
 struct fleet {
@@ -23,13 +34,29 @@ struct fleet {
 	struct fleet_machine *machines;
 	size_t count;
 	struct budget *budget;
-	struct fleet_names *functions;
+	struct fleet_ids *functions;
 	uint32_t *places;		/* by function: 1 + its row in the table being made; 0: none */
 	size_t place_count;
-	struct excerpt excerpt;		/* as last asked, by a request of either kind or by fleet_look */
+	struct excerpt excerpt;		/* as last asked, by a request of any kind or by fleet_look */
 	struct vitals_request vitals_request;
 	struct function_request function_request;
+	struct call_tree_request tree_request;
+	struct annotation_request annotation_request;
+	size_t annotated;		/* the machine whose code was shown last */
+	struct function_page_request page_request;
+	struct time_line_request line_request;
+	struct heat_request heat_request;
+	uint32_t heavy_count;
+	uint64_t heavy[TREE_UNFOLDED];	/* paths of the rows that its last tree unfolds for their weight */
 	uint64_t midnight;		/* util_now when the fleet's clock was 0, modulo 2^64 */
 };
+
+void fleet_take_heat(const struct fleet *fleet, struct fleet_machine *machine, struct heat_map *map);	/* owns it */
+
+/*
+ * The ns of CPU time that a weight of 1 stands for in an answer of this machine. `weight`, `time`: the sums of that
+ * answer, since the rate may have changed after it. 0, 0: by the rate that the machine has now.
+ */
+uint64_t fleet_period(const struct fleet_machine *machine, uint64_t weight, uint64_t time);
 
 #endif

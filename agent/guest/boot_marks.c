@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/names/regions.h"
+#include "agent/names/objects/regions.h"
 #include "agent/names/symbols.h"
 #include "boot_marks.h"
 

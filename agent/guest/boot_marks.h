@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When a boot has come to its phases: firmware, boot loader, kernel, programs. They are told by where samples were
- * taken (regions.h, and the kernel's symbols), so they are as exact as the samples are close to each other. Of a boot
- * that was not sampled from its beginning, nothing is told. One owner thread.
+ * taken (regions.h, and the kernel's symbols), so they are as exact as the samples are close to each other.
+ * Nothing is told of a boot that was not sampled from its beginning. One owner thread.
  */
 #ifndef BOOT_MARKS_H
 #define BOOT_MARKS_H
@@ -21,8 +21,8 @@ enum { BOOT_MARKS_LATE_S = 5 };	/* a boot whose first sample comes later was not
 enum { BOOT_PLACES = 256 };		/* only the first so many places count; by then the kernel has begun */
 
 /*
- * What a place is may be known only later, once the kernel's file is read. So the first sample of each place is kept; a
- * place is 64 KiB large. All 0 is the start.
+ * Which phase a piece of memory belongs to may be known only later, once the kernel's file is read. So the time of the
+ * first sample in each place is kept, a place being 64 KiB of addresses. Starts as all 0.
  */
 struct boot_marks {
 	uint32_t count;

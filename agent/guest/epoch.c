@@ -7,6 +7,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/code/listings.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
@@ -17,6 +18,7 @@
 #include "guest_events.h"
 #include "guest_memory.h"
 #include "kernel_code.h"
+#include "kernel_reading.h"
 #include "kernel_watch.h"
 #include "raw_samples.h"
 
@@ -90,6 +92,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->folders[0] = image ? folder_of(image) : NULL;
 	epoch->inputs = (struct query_inputs) {
 		.budget = budget_hold(budget),
+		.kernel = epoch->kernel,
 		.store = store_new(budget, STORE_COUNTS_MAX),
 		.stacks = stacks_new(budget),
 		.symbols = symbols_new(budget),
@@ -99,7 +102,9 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->code = kernel_code_new(epoch->inputs.symbols);
 	epoch->events = guest_events_new(epoch->inputs.budget);
 	epoch->memory = guest_memory_new(epoch->inputs.budget);
-	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory);
+	epoch->reading = kernel_reading_new(epoch->inputs.symbols, epoch->memory, epoch->inputs.budget);
+	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory, (const char *const *)epoch->folders);
+	epoch->listings = listings_new(epoch->inputs.symbols, epoch->inputs.budget);
 	util_print(epoch->remark, sizeof(epoch->remark),
 		"no names: no kernel file is known; give --kernel ELF");
 	return epoch;
@@ -117,8 +122,10 @@ static void epoch_free(struct epoch *epoch)
 	query_free(epoch->query);
 	kernel_code_free(epoch->code);
 	kernel_watch_free(epoch->watch);
+	kernel_reading_free(epoch->reading);
 	guest_memory_free(epoch->memory);
 	guest_events_free(epoch->events);
+	listings_free(epoch->listings);
 	symbols_free(epoch->inputs.symbols);
 	threads_free(epoch->inputs.threads);
 	stacks_free(epoch->inputs.stacks);
@@ -249,6 +256,10 @@ static void take_status(struct epoch *epoch, const struct status *status)
 	epoch->status = *status;
 	epoch->status.note = (struct text) { .bytes = epoch->note, .size = strlen(epoch->note) };
 	epoch->status_known = true;
+	if (status->running) {
+		epoch->sampled = *status;
+		epoch->sampled.note = (struct text) { 0 };
+	}
 	guest_events_traced_before(epoch->events, status);
 	epoch->sampler = status->running && status->sampler == SAMPLER_NMI ?
 		status->sampler_cpu : EVENT_NONE;
@@ -311,6 +322,7 @@ static void take_sample(struct epoch *epoch, const struct event *event,
 			.process = sample->process,
 			.cpu = (uint16_t)event->cpu,
 			.mode = (uint8_t)sample->mode,
+			.context = (uint8_t)sample->context,
 		},
 	};
 
@@ -390,7 +402,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		epoch->starved = true;
 }
 
-/* A sample from outside brings its thread's name along. A process is called as its first thread. */
+/* A sample from outside brings its thread's name along. A process has the name of its first thread. */
 static void take_name(struct epoch *epoch, const struct raw_sample *raw, const struct sample *sample)
 {
 	if (!raw->name.size || sample->thread == EVENT_NONE)
@@ -432,6 +444,9 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 		} else if (events[i].kind == EVENT_RAW_SAMPLE) {
 			raw_samples_read(&events[i].raw, epoch->code, &raw[i]);
 			boot_marks_saw(&epoch->marks, &raw[i].sample, events[i].time);
+			if (raw[i].sample.mode == MODE_KERNEL && raw[i].sample.exact & 1)
+				kernel_reading_saw(epoch->reading, events[i].raw.arch, raw[i].frames.kernel.frames[0]);
+			kernel_watch_saw(epoch->watch, &raw[i].sample, events[i].raw.name);
 			key_of(epoch, &raw[i].sample, &stacks[i]);
 		}
 	for (size_t i = 0; i < count; i++)
@@ -442,7 +457,7 @@ struct boot_times epoch_boot(const struct epoch *epoch)
 {
 	struct boot_times times = boot_marks_tell(&epoch->marks, epoch->inputs.symbols);
 
-	/* The clock of such a source began long before the boot, or it was not there at its beginning. */
+	/* The boot was not sampled from its beginning, or the clock began long before it: its times say nothing. */
 	if (epoch_ns(epoch, epoch->marks.first) > BOOT_MARKS_LATE_S * NS_PER_SECOND)
 		return (struct boot_times) { .known = { false } };
 	for (int phase = 0; phase < PHASES; phase++)

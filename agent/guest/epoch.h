@@ -19,7 +19,9 @@
 struct guest_events;
 struct guest_memory;
 struct kernel_code;
+struct kernel_reading;
 struct kernel_watch;
+struct listings;
 
 enum { EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
 
@@ -46,6 +48,7 @@ struct epoch {
 	uint64_t clock_hz;			/* ticks of the guest's clock per second; 1 GHz while unknown */
 	bool status_known;
 	struct status status;			/* the newest; its note points to `note` */
+	struct status sampled;			/* the newest by which the profiler ran, without its note */
 	uint32_t sampler;			/* the CPU that is set aside to pace the others; EVENT_NONE: none */
 	char note[256];
 	bool tables_told;			/* EVENT_TABLE has come; older hooks have status.meta_lost alone */
@@ -62,7 +65,9 @@ struct epoch {
 	struct guest_events *events;
 	struct kernel_code *code;		/* unwinds the stacks of raw samples */
 	struct guest_memory *memory;		/* the guest's, as far as it was asked for */
-	struct kernel_watch *watch;
+	struct kernel_reading *reading;	/* reads the kernel's names out of that memory, where no file has them */
+	struct kernel_watch *watch;		/* finds in that memory where the kernel runs, and its modules */
+	struct listings *listings;		/* the code of functions that are looked at */
 	struct boot_marks marks;		/* of raw samples */
 	bool told;				/* the guest itself sends the names of its kernel's functions */
 	char remark[256];			/* why no file gives these names; "": one does. By session_names.c */

@@ -5,6 +5,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/wire/id_index.h"
+#include "agent/wire/payload.h"
 #include "guest_events.h"
 
 enum {
@@ -61,7 +62,7 @@ static struct guest_event *kind_of(struct guest_events *events, uint16_t id)
 	}
 	id_index_set(&events->by_id, id, (uint16_t)events->count);
 	events->kinds[events->count] = (struct guest_event) {
-		.id = id, .name = util_copy("", 0), .fields = util_copy("", 0),
+		.id = id, .name = util_copy(payload_name(id), strlen(payload_name(id))), .fields = util_copy("", 0),
 	};
 	return &events->kinds[events->count++];
 }

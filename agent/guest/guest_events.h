@@ -19,7 +19,7 @@ struct guest_event {
 	uint16_t id;
 	bool described;			/* its descriptor has come; if not, only its events have */
 	enum stream stream;
-	char *name, *fields;		/* as in the descriptor (docs/wire.md), printable; "" until it has come */
+	char *name, *fields;		/* as in the descriptor (docs/wire.md), printable; before: payload_name, "" */
 	uint64_t *counts;		/* events received, by CPU */
 	uint32_t room;			/* entries of counts[] */
 };

@@ -12,7 +12,7 @@
 
 enum {
 	PAGE = 4096,
-	PAGES_MAX = 8192,		/* 32 MiB */
+	PAGES_MAX = 16384,		/* 64 MiB: a recording's pages with a whole kernel's tables are all kept */
 	AHEAD = 2,			/* pages that are asked for where one is missing: it, and the next one */
 	UNDER_WAY = 32,			/* pages that are asked for at a time */
 	LINE_PAGES = 16,		/* pages that one line asks for */
@@ -44,7 +44,7 @@ struct guest_memory {
 	uint32_t count, room;
 	uint32_t under_way, wanted;	/* how many are in these states */
 	uint64_t renewals;
-	uint64_t awaited, lacked;
+	uint64_t awaited, unkept, overdue;
 	uint64_t rests_until;		/* util_now: nothing is asked for before */
 	bool refused;
 	struct view views[2];
@@ -148,7 +148,7 @@ static bool read_piece(const struct view *view, uint64_t address, void *bytes, s
 	struct page *page = want(memory, view->physical, start);
 
 	if (!page) {
-		memory->lacked++;
+		memory->unkept++;
 		return false;
 	}
 	if (page->state == PAGE_THERE)
@@ -228,12 +228,12 @@ bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *b
 	if (!page)
 		page = add(memory, bytes->physical, start);
 	if (!page) {
-		memory->lacked++;
+		memory->unkept++;
 		return false;
 	}
 	if (whole && !page->bytes)
 		page->bytes = budget_resize(memory->budget, NULL, 0, PAGE);
-	memory->lacked += whole && !page->bytes;
+	memory->unkept += whole && !page->bytes;
 	whole = whole && page->bytes;
 	if (whole)
 		memcpy(page->bytes, bytes->bytes.bytes, PAGE);
@@ -250,7 +250,7 @@ static void look_at_late(struct guest_memory *memory, uint64_t now)
 
 		if (page->state != PAGE_ASKED || now - page->asked < (uint64_t)LATE_MS * NS_PER_MS)
 			continue;
-		memory->lacked += page->asks >= ASKS;
+		memory->overdue += page->asks >= ASKS;
 		set_state(memory, page, page->asks < ASKS ? PAGE_WANTED : PAGE_ABSENT);
 	}
 }
@@ -296,7 +296,12 @@ void guest_memory_refused(struct guest_memory *memory)
 	memory->refused = true;
 }
 
-uint64_t guest_memory_lacked(const struct guest_memory *memory)
+uint64_t guest_memory_unkept(const struct guest_memory *memory)
 {
-	return memory->lacked;
+	return memory->unkept;
+}
+
+uint64_t guest_memory_overdue(const struct guest_memory *memory)
+{
+	return memory->overdue;
 }

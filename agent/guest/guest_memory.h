@@ -34,9 +34,10 @@ bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *b
 
 /* Writes the next control line to be sent, which asks for pages. False: none is to be sent now. `now`: util_now. */
 bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[COMMANDS_LINE_MAX + 1]);
-void guest_memory_refused(struct guest_memory *memory);	/* a line was refused: they are asked for again later */
+void guest_memory_refused(struct guest_memory *memory);	/* the last line was: its pages are asked for again later */
 
-/* Pages that had no room here, or never came. */
-uint64_t guest_memory_lacked(const struct guest_memory *memory);
+/* Losses, so far. A page may count again when it is asked for anew. */
+uint64_t guest_memory_unkept(const struct guest_memory *memory);	/* pages that had no room here */
+uint64_t guest_memory_overdue(const struct guest_memory *memory);	/* pages that were asked for, and never came */
 
 #endif

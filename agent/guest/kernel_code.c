@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/util.h"
 #include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"
+#include "agent/wire/event.h"
 #include "kernel_code.h"
 
 enum { RETURNS = 64, RETURNS_STEP = 16 };	/* how many are kept; after so many new ones they are tried */
 enum { KEPT = 512 };			/* rules that are kept, by address; a power of two */
 
 struct kept_rules {
-	uint64_t address;		/* 0: none */
+	const struct sym_cfi *cfi;	/* NULL: none are kept here */
+	uint64_t address;		/* link address */
 	bool found;
 	struct frame_rules rules;
 };
@@ -21,28 +24,32 @@ struct kept_rules {
 struct kernel_code {
 	struct symbols *symbols;
 	unsigned address_bits;
+	bool user;			/* of the sample, as in kernel_code_now */
+	uint32_t process;
 	uint64_t generation;		/* of the symbols, when the fields below were made */
 	int file;			/* descriptor of the kernel's file, from which `cfi` is; -1: none */
 	struct sym_cfi *cfi;		/* call frame information; NULL: the file has none */
 	uint64_t returns[RETURNS];	/* distinct; while it is not known where the kernel runs */
 	uint32_t returns_count;
-	struct kept_rules *kept;	/* KEPT entries: libdw interprets a program to find rules, which is slow */
+	struct kept_rules *kept;	/* KEPT entries: libdw takes long to find rules */
 };
 
 struct kernel_code *kernel_code_new(struct symbols *symbols)
 {
 	struct kernel_code *code = util_alloc(sizeof(*code));
 
-	*code = (struct kernel_code) { .symbols = symbols, .file = -1 };
+	*code = (struct kernel_code) {
+		.symbols = symbols, .file = -1, .kept = util_alloc(KEPT * sizeof(*code->kept)),
+	};
 	return code;
 }
 
 static void forget(struct kernel_code *code)
 {
+	if (code->cfi)
+		memset(code->kept, 0, KEPT * sizeof(*code->kept));
 	sym_cfi_close(code->cfi);
-	free(code->kept);
 	code->cfi = NULL;
-	code->kept = NULL;
 }
 
 void kernel_code_free(struct kernel_code *code)
@@ -50,6 +57,7 @@ void kernel_code_free(struct kernel_code *code)
 	if (!code)
 		return;
 	forget(code);
+	free(code->kept);
 	free(code);
 }
 
@@ -79,20 +87,36 @@ static bool is_entry(void *context, uint64_t pc)
 	const struct linux_kernel *kernel = symbols_linux_kernel(code->symbols);
 	uint64_t start, entry;
 
-	return kernel && kernel->machine == KERNEL_RISCV64 && linux_kernel_landmark(kernel, LANDMARK_ENTRY, &entry) &&
+	return kernel && kernel->arch == KERNEL_RISCV64 && linux_kernel_landmark(kernel, LANDMARK_ENTRY, &entry) &&
 		symbols_kernel_function(code->symbols, pc, &start) &&
 		start == entry + symbols_kernel_slide(code->symbols);
+}
+
+/* The kernel's own file, or that of the program that runs. */
+static struct sym_cfi *find_file(struct kernel_code *code, uint64_t pc, uint64_t *link)
+{
+	if (!code->user && is_kernel(code, pc)) {
+		*link = pc - symbols_kernel_slide(code->symbols);
+		return code->cfi;
+	}
+	return code->process == EVENT_KERNEL ? NULL : symbols_frames_of(code->symbols, code->process, pc, link);
 }
 
 static bool find_rules(void *context, uint64_t pc, struct frame_rules *rules)
 {
 	struct kernel_code *code = context;
-	uint64_t address = pc - symbols_kernel_slide(code->symbols);
-	struct kept_rules *kept = &code->kept[address % KEPT];
+	struct kept_rules *kept;
+	struct sym_cfi *cfi;
+	uint64_t link;
 
-	if (kept->address != address || !address) {
-		kept->found = sym_cfi_find(code->cfi, address, &kept->rules);
-		kept->address = address;
+	cfi = find_file(code, pc, &link);
+	if (!cfi)
+		return false;
+	kept = &code->kept[link % KEPT];
+	if (kept->cfi != cfi || kept->address != link) {
+		kept->found = sym_cfi_find(cfi, link, &kept->rules);
+		kept->cfi = cfi;
+		kept->address = link;
 	}
 	*rules = kept->rules;
 	return kept->found;
@@ -110,12 +134,12 @@ static void renew(struct kernel_code *code)
 	code->file = file;
 	if (file >= 0)
 		code->cfi = sym_cfi_open(fcntl(file, F_DUPFD_CLOEXEC, 0));
-	if (code->cfi)
-		code->kept = util_alloc(KEPT * sizeof(*code->kept));
 }
 
-struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user)
+struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user, uint32_t process)
 {
+	code->user = user;
+	code->process = process;
 	code->address_bits = arch->word * 8u;
 	symbols_set_board(code->symbols, arch->name);
 	if (code->generation != symbols_generation(code->symbols) || code->file < 0)
@@ -126,7 +150,7 @@ struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *
 		.function = user ? NULL : function_at,
 		.orc = user ? NULL : find_orc,
 		.entry = user ? NULL : is_entry,
-		.rules = code->cfi && !user ? find_rules : NULL,
+		.rules = find_rules,
 	};
 }
 
@@ -139,7 +163,10 @@ static bool is_kept(const struct kernel_code *code, uint64_t address)
 	return false;
 }
 
-/* They are tried now and then; when there is no more room and they do not tell, others are gathered. */
+/*
+ * Each time that RETURNS_STEP new addresses were gathered, tries whether they tell where the kernel runs. When there is
+ * no more room and they do not tell, begins to gather anew.
+ */
 static void keep_return(struct kernel_code *code, uint64_t address)
 {
 	code->returns[code->returns_count++] = address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the unwinder has to know of the guest's kernel, taken from the kernel's symbols and file. Borrows the symbols.
- * Ingest thread.
+ * What the unwinder has to know of the guest's kernel, and of the program that runs on it, taken from the symbols and
+ * their files. Borrows the symbols. Ingest thread.
  */
 #ifndef KERNEL_CODE_H
 #define KERNEL_CODE_H
@@ -16,9 +16,9 @@ void kernel_code_free(struct kernel_code *code);
 
 /*
  * What is known now. It is valid until the symbols are told more, or until the next call. `user`: the sample was taken
- * in a program, so no frame of its stack is the kernel's.
+ * in a program, so no frame of its stack is the kernel's. `process`: the sample's; EVENT_KERNEL: none.
  */
-struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user);
+struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user, uint32_t process);
 
 /*
  * The kernel's frames of a raw sample. While it is not known where a Linux kernel runs, their return addresses are

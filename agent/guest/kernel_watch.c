@@ -3,16 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/base/quota.h"
 #include "agent/base/util.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/running_kernel.h"
+#include "agent/names/running_programs.h"
 #include "agent/names/symbols.h"
 #include "guest_memory.h"
 #include "kernel_watch.h"
 
 enum {
 	PAUSE_MS = 2000,		/* between two looks */
+	SHORT_PAUSE_MS = 200,		/* before one at programs alone, which may end soon */
 	LOOK_MS = 30000,		/* a look that takes longer is given up: the kernel changes meanwhile */
+	TURN_MOST = 8 << 20,		/* the quota of a turn: some milliseconds of processor time */
 };
 
 /* QEMU's machine `virt` loads a kernel there: hw/arm/boot.c, start of RAM and 2 MiB. */
@@ -21,29 +25,53 @@ enum {
 struct kernel_watch {
 	struct symbols *symbols;
 	struct guest_memory *memory;
-	bool looking;			/* a look is under way: it waits for pages */
-	bool news;			/* pages have come since the last walk */
+	struct running_programs *programs;
+	const char *const *folders;
+	bool looking;			/* a look is under way: it walks, or waits for pages */
+	bool walking;			/* a walk of this look has paused */
+	bool missed;			/* this walk has met pages that are still on their way */
+	struct running_kernel_look modules;	/* how far this walk has come */
+	bool news;			/* pages have come since the last walk began */
 	bool tells;			/* the line about threads is to be sent */
-	uint64_t begun, due;		/* util_now: of this look; of the next one */
+	bool whole;			/* this look is not at programs alone */
+	uint64_t begun, ended, due;	/* util_now: of this look, of the last one; when the next whole one is due */
+	struct firmware_search firmware;
+	bool firmware_news;		/* pages have come since its last search */
 };
 
-struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory)
+struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory,
+	const char *const *folders)
 {
 	struct kernel_watch *watch = util_alloc(sizeof(*watch));
 
 	watch->symbols = symbols;
 	watch->memory = memory;
+	watch->folders = folders;
+	watch->programs = running_programs_new(symbols);
+	watch->firmware_news = true;
 	return watch;
 }
 
 void kernel_watch_free(struct kernel_watch *watch)
 {
+	if (watch)
+		running_programs_free(watch->programs);
 	free(watch);
+}
+
+/* Without a name, the number is that of its page tables, by which no process is found. */
+void kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name)
+{
+	if (!sample->user_count || !thread_name.size || sample->process == EVENT_KERNEL)
+		return;
+	if (sample->thread != sample->process)
+		thread_name.size = 0;
+	running_programs_saw(watch->programs, sample->process, thread_name);
 }
 
 void kernel_watch_wake(struct kernel_watch *watch)
 {
-	watch->news = true;
+	watch->news = watch->firmware_news = true;
 }
 
 static void place(struct kernel_watch *watch)
@@ -51,45 +79,85 @@ static void place(struct kernel_watch *watch)
 	const struct memory_reader memory = guest_memory_virtual(watch->memory);
 	const struct memory_reader physical = guest_memory_physical(watch->memory);
 
-	if (symbols_linux_kernel(watch->symbols)->machine == KERNEL_ARM64)
+	if (symbols_linux_kernel(watch->symbols)->arch == KERNEL_ARM64)
 		running_kernel_place_physically(watch->symbols, &physical, ARM64_START);
 	else
 		running_kernel_place(watch->symbols, &memory, 0);
 }
 
-/* Reads as far as pages are there. True: none was missing. */
-static bool walk(struct kernel_watch *watch)
+static void begin_walk(struct kernel_watch *watch)
 {
-	const struct memory_reader memory = guest_memory_virtual(watch->memory);
-	uint64_t awaited = memory_reader_awaited(&memory);
-
-	watch->news = false;
+	watch->news = watch->missed = false;
+	watch->modules = (struct running_kernel_look) { .whole = false };
 	if (!symbols_kernel_is_placed(watch->symbols))
 		place(watch);
-	running_kernel_read_modules(watch->symbols, &memory);
-	return awaited == memory_reader_awaited(&memory);
+}
+
+/* A turn of a walk, which goes as far as pages are there. True: the walk has ended, and no page was missing. */
+static bool walk(struct kernel_watch *watch)
+{
+	const struct memory_reader reader = guest_memory_virtual(watch->memory);
+	struct quota quota = { .most = TURN_MOST };
+	const struct walked_memory memory = { .reader = &reader, .quota = &quota };
+	uint64_t awaited = memory_reader_awaited(&reader);
+
+	if (!watch->walking)
+		begin_walk(watch);
+	watch->walking = (watch->whole &&
+		running_kernel_read_modules(watch->symbols, &memory, &watch->modules) == WALK_PAUSED) ||
+		running_programs_read(watch->programs, &memory, watch->folders) == WALK_PAUSED;
+	watch->missed = watch->missed || awaited != memory_reader_awaited(&reader);
+	return !watch->walking && !watch->missed;
+}
+
+static bool is_due(const struct kernel_watch *watch, uint64_t now)
+{
+	return now >= watch->due || (running_programs_want(watch->programs) &&
+		now - watch->ended >= (uint64_t)SHORT_PAUSE_MS * NS_PER_MS);
+}
+
+static void find_firmware(struct kernel_watch *watch)
+{
+	const struct memory_reader physical = guest_memory_physical(watch->memory);
+	const char *board = symbols_board(watch->symbols);
+
+	if (watch->firmware.stage == FIRMWARE_DONE || !watch->firmware_news || !board)
+		return;
+	watch->firmware_news = false;
+	firmware_search(&watch->firmware, board, &physical);
+	symbols_set_firmware(watch->symbols, watch->firmware.found);
 }
 
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 {
 	uint64_t before = symbols_generation(watch->symbols);
 
-	if (!symbols_linux_kernel(watch->symbols) || (!watch->looking && now < watch->due))
-		return false;
+	find_firmware(watch);
+	if (!symbols_linux_kernel(watch->symbols) || (!watch->looking && !is_due(watch, now)))
+		return before != symbols_generation(watch->symbols);
 	if (!watch->looking) {
 		if (live)
 			guest_memory_renew(watch->memory);
 		watch->looking = watch->news = watch->tells = true;
+		watch->whole = now >= watch->due;
 		watch->begun = now;
 	}
-	if ((watch->news && walk(watch)) || now - watch->begun >= (uint64_t)LOOK_MS * NS_PER_MS) {
-		watch->looking = false;
-		watch->due = now + (uint64_t)PAUSE_MS * NS_PER_MS;
+	if (((watch->news || watch->walking) && walk(watch)) || now - watch->begun >= (uint64_t)LOOK_MS * NS_PER_MS) {
+		watch->looking = watch->walking = false;
+		running_programs_settle(watch->programs);
+		watch->ended = now;
+		if (watch->whole)
+			watch->due = now + (uint64_t)PAUSE_MS * NS_PER_MS;
 	}
 	return before != symbols_generation(watch->symbols);
 }
 
-/* Where a pointer to the thread's record lies, in the data of each CPU. */
+bool kernel_watch_is_walking(const struct kernel_watch *watch)
+{
+	return watch->walking;
+}
+
+/* Where a pointer to the thread's structure lies, in the data of each CPU. */
 static bool find_current(const struct linux_kernel *kernel, uint64_t *current)
 {
 	if (linux_kernel_landmark(kernel, LANDMARK_PCPU_HOT, current)) {
@@ -109,10 +177,11 @@ bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX +
 	if (!watch->tells || !kernel || !layout->tasks)
 		return false;
 	watch->tells = false;
-	if (kernel->machine == KERNEL_X86_64 && find_current(kernel, &at))
+	if (kernel->arch == KERNEL_X86_64 || kernel->arch == KERNEL_I386) {
+		if (!find_current(kernel, &at))
+			return false;
 		snprintf(current, sizeof(current), "%" PRIx64, at);
-	else if (kernel->machine != KERNEL_ARM64)
-		return false;
+	}
 	snprintf(line, COMMANDS_LINE_MAX + 1, "task %s %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32, current,
 		layout->task_group, layout->task_pid, layout->task_comm, layout->task_memory);
 	return true;

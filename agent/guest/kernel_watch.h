@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watches a Linux kernel that is sampled from outside, in its memory: where it runs, and which modules it has now. What
- * it finds is told to the symbols. Ingest thread.
+ * Watches a Linux kernel that is sampled from outside, in its memory: where it runs, which modules it has now, and
+ * which files the sampled programs have mapped. It also finds out, once, which firmware the machine has. What it finds
+ * is told to the symbols. Ingest thread.
  */
 #ifndef KERNEL_WATCH_H
 #define KERNEL_WATCH_H
@@ -9,23 +10,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/wire/event.h"
 #include "commands.h"
 
 struct guest_memory;
 struct kernel_watch;
 struct symbols;
 
-struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory);	/* borrows both */
+/* Borrows all. `folders`: where the files of programs are looked for, as in symbols_map. */
+struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory,
+	const char *const *folders);
 void kernel_watch_free(struct kernel_watch *watch);
+
+/* A program was sampled: which files its process has mapped is found out. */
+void kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name);
 
 /* Pages of the guest's memory have come. */
 void kernel_watch_wake(struct kernel_watch *watch);
 
 /*
- * Call it often. `live`: pages that are missing can be asked for. A recording has only the pages that were asked for
- * when it was made. True: the symbols may know more now. `now`: util_now.
+ * Call it often. It takes some milliseconds at most, whatever the guest's memory says. `live`: pages that are missing
+ * can be asked for. A recording has only the pages that were asked for when it was made. True: the symbols may know
+ * more now. `now`: util_now.
  */
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now);
+
+/* The last step has paused in a walk through pages that have come: the next one goes on, even without samples. */
+bool kernel_watch_is_walking(const struct kernel_watch *watch);
 
 /*
  * Writes the control line that says where the kernel keeps which thread a CPU runs. It is to be sent each time that the

@@ -37,7 +37,7 @@ void loan_line_obeyed(struct loan *loan, const char *answer)
 		loan_profiler_set(loan, on);
 	else if (begins(answer, "rate "))
 		loan->rate.changed = false;
-	else if (begins(answer, "mode "))
+	else if (begins(answer, "sampler ") || begins(answer, "mode "))	/* mode: an older hook */
 		loan->sampler.changed = false;
 }
 

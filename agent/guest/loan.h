@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What reports have borrowed from one guest: that its profiler is on, a rate, a sampler. Several reports share a loan.
- * The last one that returns it has the guest set as it was before. What a person sets meanwhile ends the loan, and
+ * When the last one returns it, the guest is set as it was before. What a person sets meanwhile ends the loan, and
  * stays. Pure: the caller sends the control lines.
  */
 #ifndef LOAN_H

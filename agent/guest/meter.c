@@ -41,6 +41,6 @@ double meter_rate(const struct meter *meter, uint64_t window)
 			meter->points[last].time - meter->points[first].time > window)
 		first++;
 	span = meter->points[last].span - meter->points[first].span;
-	return span ? (double)(meter->points[last].taken - meter->points[first].taken) * 1e9 /
+	return span ? (double)(meter->points[last].taken - meter->points[first].taken) * (double)NS_PER_SECOND /
 		(double)span : 0;
 }

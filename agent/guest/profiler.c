@@ -77,7 +77,7 @@ static enum profiler_act give_up(struct profiler *profiler, const struct profile
 	return PROFILER_FAILED;
 }
 
-/* The guest has not had the key's time yet: nothing has come from it that is so new. */
+/* By its own time, the guest has not had PROFILER_KEY_MS since the key was pressed: the key may still work. */
 static bool is_behind(const struct profiler *profiler, const struct profiler_facts *facts)
 {
 	return profiler->state == PROFILER_BY_KEY && profiler->deadline && !facts->hindrance && !facts->silent &&

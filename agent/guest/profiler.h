@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * How long a key's and a line's effect is awaited. A key's time has passed on the host and in the guest, which may hang
- * behind on a busy host; but PROFILER_BUSY_MS more on the host are enough.
+ * How long the effect of a key or of a line is awaited. A key's time has to pass both on the host and by the guest's
+ * own time, which falls behind on a busy host. It ends in any case when PROFILER_BUSY_MS more have passed on the host.
  */
 enum { PROFILER_KEY_MS = 300, PROFILER_BUSY_MS = 1500, PROFILER_LINE_MS = 3000 };
 

@@ -113,11 +113,14 @@ void profiler_drive_clear(struct profiler_drive *drive)
 
 static const char *hindrance_of(const struct profiler_guest *guest, char text[HINDRANCE])
 {
+	const struct state_words *words;
+
 	if (link_vm(guest->link) == VM_PAUSED)
 		return state_words_of_vm(VM_PAUSED)->trouble;
 	if (guest->state == LINK_UP)
 		return NULL;
-	snprintf(text, HINDRANCE, "nothing is known of the guest: %s", state_words_of_link(guest->state)->trouble);
+	words = link_uses_stub(guest->link) ? state_words_of_stub(guest->state) : state_words_of_link(guest->state);
+	snprintf(text, HINDRANCE, "nothing is known of the guest: %s", words->trouble);
 	return text;
 }
 

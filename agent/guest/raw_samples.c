@@ -9,7 +9,7 @@ static void take_registers(const struct raw_sample *raw, struct registers *regis
 	uint64_t value;
 
 	for (uint32_t i = 0; i < registers->arch->registers; i++)
-		if (raw_register(raw, i, &value))
+		if (raw_sample_register(raw, i, &value))
 			registers_set(registers, i, value);
 }
 
@@ -57,8 +57,12 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 	struct registers registers = { .arch = arch };
 	struct stack_memory memory = { .count = 2 };
 	struct unwound *frames = &stack->frames;
-	struct unwind_code known = kernel_code_now(code, arch, raw->mode == MODE_USER);
+	struct sample *sample = &stack->sample;
+	struct unwind_code known;
 
+	*sample = (struct sample) { .weight = raw->weight };
+	take_task(raw, sample);
+	known = kernel_code_now(code, arch, raw->mode == MODE_USER, sample->process);
 	take_registers(raw, &registers);
 	memory.pieces[0] = (struct stack_piece) {
 		.address = raw->stack_address, .bytes = (const uint8_t *)raw->stack.bytes, .size = raw->stack.size,
@@ -70,13 +74,13 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 	if (raw->mode == MODE_KERNEL || raw->mode == MODE_IDLE)
 		take_for_kernel(frames);
 	kernel_code_saw(code, &frames->kernel);
-	stack->sample = (struct sample) {
-		.mode = mode_of(raw, frames),
-		.kernel_cut = frames->kernel.cut, .user_cut = frames->user.cut,
-		.weight = raw->weight,
-		.exact = frames->kernel.exact, .user_exact = frames->user.exact & 1,
-		.kernel_count = frames->kernel.count, .user_count = frames->user.count,
-		.kernel = frames->kernel.frames, .user = frames->user.frames,
-	};
-	take_task(raw, &stack->sample);
+	sample->mode = mode_of(raw, frames);
+	sample->kernel_cut = frames->kernel.cut;
+	sample->user_cut = frames->user.cut;
+	sample->exact = frames->kernel.exact;
+	sample->user_exact = frames->user.exact & 1;
+	sample->kernel_count = frames->kernel.count;
+	sample->user_count = frames->user.count;
+	sample->kernel = frames->kernel.frames;
+	sample->user = frames->user.frames;
 }

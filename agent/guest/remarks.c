@@ -11,12 +11,13 @@
 #include "agent/store/store.h"
 #include "epoch.h"
 #include "guest_events.h"
+#include "guest_memory.h"
 #include "remarks.h"
 
 /* The place in epoch->losses of each count of past losses. PRESENT: a count of what is missing now; it has no place. */
 enum loss {
 	LOSS_TICKS, LOSS_THREADS, LOSS_STACKS, LOSS_SPACES, LOSS_LINES, LOSS_EVENTS, LOSS_CPUS,
-	LOSS_UNTIMED, LOSS_NAMES, LOSS_NOTES, LOSSES, PRESENT = LOSSES,
+	LOSS_UNTIMED, LOSS_NAMES, LOSS_NOTES, LOSS_PAGES, LOSS_OVERDUE, LOSSES, PRESENT = LOSSES,
 };
 
 _Static_assert((int)LOSSES <= (int)EPOCH_LOSSES, "each loss has a place");
@@ -142,6 +143,7 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 			"{sample of a program without its|samples of programs without their} names" },
 		{ LOSS_LINES, symbols_lines_refused(inputs->symbols), "source {line|lines} not read" },
 		{ LOSS_EVENTS, guest_events_refused(epoch->events), "{event|events} not counted by kind" },
+		{ LOSS_PAGES, guest_memory_unkept(epoch->memory), "{page|pages} of the guest's memory not kept" },
 		{ LOSS_CPUS, epoch->cpus_refused, "{event|events} dropped, of CPUs that are not shown" },
 	};
 	char what[160];
@@ -163,6 +165,8 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 	add_memory(&line, epoch);
 	add_loss(&line, LOSS_UNTIMED, epoch->untimed, "{sampling tick is not counted: it|sampling ticks are not "
 		"counted: they} came before the guest told the speed of its clock; later ones are");
+	add_loss(&line, LOSS_OVERDUE, guest_memory_overdue(epoch->memory), "{page|pages} of the guest's memory did "
+		"not come: names of its modules and processes may be missing; ktop asks again");
 	add_tables(&line, epoch);
 	add_count(&line, symbols_left_out(epoch->inputs.symbols),
 		"{symbol left out: its line or name is|symbols left out: their lines or names "

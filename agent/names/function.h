@@ -13,6 +13,7 @@ struct function {
 	const char *object;		/* "kernel", a module's or a program's name; "" if unknown */
 	uint64_t address;		/* link address of its start; 0 if unknown */
 	bool kernel;
+	bool module;			/* with `kernel`: it is in a module */
 	bool known;			/* false: it stands for no code of that name: [unknown], [idle] */
 	bool inlined;			/* it stands for code that was put into other functions (symbols_inlined) */
 };

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "agent/names/files/sym_elf.h"
+#include "agent/names/files/sym_elf_segments.h"
 #include "agent/wire/event.h"
 #include "given_objects.h"
 #include "symbols.h"

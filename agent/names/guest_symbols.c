@@ -7,19 +7,28 @@
 #include "function.h"
 #include "guest_symbols.h"
 
-enum { SORT_LEAST = GUEST_SYMBOLS_MAX / 16 };
+enum { BLOCK = 512 };			/* functions */
 
-/*
- * Most functions are told in order of address. The first `sorted` rows are in order, and none overlaps
- * another. The rest wait behind them until the next look-up.
- */
+/* In order of address; none overlaps another. A later block's lie above those of an earlier one. None is empty. */
+struct block {
+	uint32_t count;
+	struct guest_symbol rows[BLOCK];
+};
+
+/* A guest tells its functions in any order, and asks between them: each costs about as much as the one before. */
 struct guest_symbols {
 	struct budget *budget;
-	struct guest_symbol *rows;
-	uint32_t count, room, sorted;
-	char *names;			/* in order of arrival; so a later name has a higher offset */
+	struct block **blocks;
+	uint32_t block_count, room;	/* used and allocated entries of blocks[] */
+	struct block *spare;		/* so that a new function always has room; NULL: none yet */
+	uint32_t count;			/* functions */
+	char *names;			/* in order of arrival */
 	size_t names_size, names_room;
 	uint64_t refused;
+};
+
+struct place {
+	uint32_t block, row;
 };
 
 struct guest_symbols *guest_symbols_new(struct budget *budget)
@@ -34,82 +43,149 @@ void guest_symbols_free(struct guest_symbols *symbols)
 {
 	if (!symbols)
 		return;
-	budget_free(symbols->budget, symbols->rows, symbols->room * sizeof(*symbols->rows));
+	for (uint32_t i = 0; i < symbols->block_count; i++)
+		budget_free(symbols->budget, symbols->blocks[i], sizeof(struct block));
+	budget_free(symbols->budget, symbols->spare, symbols->spare ? sizeof(struct block) : 0);
+	budget_free(symbols->budget, symbols->blocks, symbols->room * sizeof(*symbols->blocks));
 	budget_free(symbols->budget, symbols->names, symbols->names_room);
 	free(symbols);
 }
 
 /* ---- order ---- */
 
-/* The first sorted row that ends after the address; `sorted`: there is none. */
-static uint32_t position(const struct guest_symbols *symbols, uint64_t address)
+/* The first function that ends behind the address. Its block is `block_count` if there is none. */
+static struct place place_of(const struct guest_symbols *symbols, uint64_t address)
 {
-	uint32_t low = 0, high = symbols->sorted;
+	struct place place = { .block = 0 };
+	uint32_t low = 0, high = symbols->block_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
+		const struct block *block = symbols->blocks[middle];
 
-		if (symbols->rows[middle].end <= address)
+		if (block->rows[block->count - 1].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low;
-}
+	place.block = low;
+	high = low < symbols->block_count ? symbols->blocks[low]->count : 0;
+	while (place.row < high) {
+		uint32_t middle = place.row + (high - place.row) / 2;
 
-/* With equal addresses, the newer row comes last: it has the higher name offset. */
-static int by_address(const void *left, const void *right)
-{
-	const struct guest_symbol *a = left, *b = right;
-
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return a->name < b->name ? -1 : a->name > b->name;
-}
-
-/* Sorts all rows. Of rows that overlap, the newest stays. */
-static void sort(struct guest_symbols *symbols)
-{
-	struct guest_symbol *rows = symbols->rows;
-	uint32_t kept = 0;
-
-	if (symbols->sorted == symbols->count)
-		return;
-	qsort(rows, symbols->count, sizeof(*rows), by_address);
-	for (uint32_t i = 0; i < symbols->count; i++) {
-		struct guest_symbol row = rows[i];
-
-		while (kept && rows[kept - 1].end > row.address && rows[kept - 1].name < row.name)
-			kept--;
-		if (!kept || rows[kept - 1].end <= row.address)
-			rows[kept++] = row;
+		if (symbols->blocks[place.block]->rows[middle].end <= address)
+			place.row = middle + 1;
+		else
+			high = middle;
 	}
-	symbols->count = symbols->sorted = kept;
+	return place;
+}
+
+/* NULL: there is none. */
+static struct guest_symbol *row_at(const struct guest_symbols *symbols, struct place place)
+{
+	return place.block < symbols->block_count ? &symbols->blocks[place.block]->rows[place.row] : NULL;
+}
+
+static void drop_block(struct guest_symbols *symbols, uint32_t at)
+{
+	budget_free(symbols->budget, symbols->blocks[at], sizeof(struct block));
+	symbols->block_count--;
+	memmove(symbols->blocks + at, symbols->blocks + at + 1, (symbols->block_count - at) * sizeof(*symbols->blocks));
+}
+
+/* Drops the functions from `place` on that begin before `end`. */
+static void drop_until(struct guest_symbols *symbols, struct place place, uint64_t end)
+{
+	while (place.block < symbols->block_count) {
+		struct block *block = symbols->blocks[place.block];
+		uint32_t last = place.row;
+
+		while (last < block->count && block->rows[last].address < end)
+			last++;
+		memmove(block->rows + place.row, block->rows + last, (block->count - last) * sizeof(*block->rows));
+		block->count -= last - place.row;
+		symbols->count -= last - place.row;
+		if (place.row < block->count)
+			return;
+		if (!block->count)
+			drop_block(symbols, place.block);
+		else
+			place.block++;
+		place.row = 0;
+	}
+}
+
+/* Puts the spare block behind the one at `at`, with those of its functions that are not among the first `kept`. */
+static void split(struct guest_symbols *symbols, uint32_t at, uint32_t kept)
+{
+	struct block *full = symbols->blocks[at], *new = symbols->spare;
+
+	symbols->spare = NULL;
+	new->count = full->count - kept;
+	memcpy(new->rows, full->rows + kept, new->count * sizeof(*new->rows));
+	full->count = kept;
+	memmove(symbols->blocks + at + 2, symbols->blocks + at + 1,
+		(symbols->block_count - at - 1) * sizeof(*symbols->blocks));
+	symbols->blocks[at + 1] = new;
+	symbols->block_count++;
+}
+
+/* A place in a block that has room, for a function that lies before the one at `place`. There is a spare block. */
+static struct place make_place(struct guest_symbols *symbols, struct place place)
+{
+	if (!symbols->block_count) {
+		symbols->blocks[symbols->block_count++] = symbols->spare;
+		symbols->spare->count = 0;
+		symbols->spare = NULL;
+	} else if (place.block == symbols->block_count) {
+		place.block--;
+		place.row = symbols->blocks[place.block]->count;
+	}
+	if (symbols->blocks[place.block]->count < BLOCK)
+		return place;
+	split(symbols, place.block, place.row == BLOCK ? BLOCK : BLOCK / 2);	/* most come in order */
+	if (place.row > symbols->blocks[place.block]->count || symbols->blocks[place.block]->count == BLOCK) {
+		place.row -= symbols->blocks[place.block]->count;
+		place.block++;
+	}
+	return place;
+}
+
+static void insert(struct guest_symbols *symbols, const struct guest_symbol *row)
+{
+	struct place place = make_place(symbols, place_of(symbols, row->address));
+	struct block *block = symbols->blocks[place.block];
+
+	memmove(block->rows + place.row + 1, block->rows + place.row,
+		(block->count - place.row) * sizeof(*block->rows));
+	block->rows[place.row] = *row;
+	block->count++;
+	symbols->count++;
 }
 
 /* ---- what is told ---- */
 
-/* Sorts at the limit only once many rows wait. Otherwise each new one that overlaps would sort all of them. */
-static bool is_full(struct guest_symbols *symbols)
+static bool have_spare(struct guest_symbols *symbols)
 {
-	if (symbols->count == GUEST_SYMBOLS_MAX && symbols->count - symbols->sorted >= SORT_LEAST)
-		sort(symbols);
-	return symbols->count == GUEST_SYMBOLS_MAX;
+	struct block **blocks = budget_array(symbols->budget, symbols->blocks, symbols->block_count, &symbols->room,
+		sizeof(*blocks));
+
+	if (!blocks)
+		return false;
+	symbols->blocks = blocks;
+	if (!symbols->spare)
+		symbols->spare = budget_resize(symbols->budget, NULL, 0, sizeof(struct block));
+	return symbols->spare;
 }
 
 static bool make_room(struct guest_symbols *symbols, size_t text)
 {
-	struct guest_symbol *rows;
 	size_t room = 2 * symbols->names_room + text + 32768;
 	char *names;
 
-	if (is_full(symbols) || symbols->names_size + text > GUEST_SYMBOLS_NAMES_MAX)
+	if (!have_spare(symbols) || symbols->names_size + text > GUEST_SYMBOLS_NAMES_MAX)
 		return false;
-	rows = budget_array(symbols->budget, symbols->rows, symbols->count, &symbols->room,
-		sizeof(*rows));
-	if (!rows)
-		return false;
-	symbols->rows = rows;
 	if (symbols->names_size + text <= symbols->names_room)
 		return true;
 	names = budget_resize(symbols->budget, symbols->names, symbols->names_room, room);
@@ -130,56 +206,47 @@ static uint32_t keep_name(struct guest_symbols *symbols, const char *name, size_
 	return (uint32_t)at;
 }
 
-static bool is_known(const struct guest_symbols *symbols, uint64_t address, uint64_t end,
-	const char *name, size_t size)
+static bool is_known(const struct guest_symbols *symbols, const struct guest_symbol *row, uint64_t address,
+	uint64_t end, struct text name)
 {
-	uint32_t at = position(symbols, address);
-	const struct guest_symbol *row;
 	const char *known;
 
-	if (at == symbols->sorted)
-		return false;
-	row = &symbols->rows[at];
-	if (row->address != address || row->end != end)
+	if (!row || row->address != address || row->end != end)
 		return false;
 	known = guest_symbols_name(symbols, row);
-	return strncmp(known, name, size) == 0 && known[size] == '\0';
+	return strncmp(known, name.bytes, name.size) == 0 && known[name.size] == '\0';
 }
 
 bool guest_symbols_add(struct guest_symbols *symbols, uint64_t address, uint32_t size,
 	struct text name)
 {
-	size_t length = name.size ? strnlen(name.bytes, name.size) : 0;
+	struct place place = place_of(symbols, address);
+	const struct guest_symbol *next = row_at(symbols, place);
 	uint64_t end = address + size;
-	bool follows;
 
-	if (end <= address || !length || is_known(symbols, address, end, name.bytes, length))
+	name.size = name.size ? strnlen(name.bytes, name.size) : 0;
+	if (end <= address || !name.size || is_known(symbols, next, address, end, name))
 		return false;
-	if (!make_room(symbols, length + 1)) {
+	if (!make_room(symbols, name.size + 1) ||
+			(symbols->count == GUEST_SYMBOLS_MAX && (!next || next->address >= end))) {
 		symbols->refused++;
 		return false;
 	}
-	follows = symbols->sorted == symbols->count &&
-		(!symbols->count || symbols->rows[symbols->count - 1].end <= address);
-	symbols->rows[symbols->count++] = (struct guest_symbol) {
+	drop_until(symbols, place, end);
+	insert(symbols, &(struct guest_symbol) {
 		.address = address, .end = end, .function = FUNCTION_NONE,
-		.name = keep_name(symbols, name.bytes, length),
-	};
-	symbols->sorted += follows;
+		.name = keep_name(symbols, name.bytes, name.size),
+	});
 	return true;
 }
 
 /* ---- what is asked ---- */
 
-struct guest_symbol *guest_symbols_find(struct guest_symbols *symbols, uint64_t address)
+struct guest_symbol *guest_symbols_find(const struct guest_symbols *symbols, uint64_t address)
 {
-	uint32_t at;
+	struct guest_symbol *row = row_at(symbols, place_of(symbols, address));
 
-	sort(symbols);
-	at = position(symbols, address);
-	if (at == symbols->count || symbols->rows[at].address > address)
-		return NULL;
-	return &symbols->rows[at];
+	return row && row->address <= address ? row : NULL;
 }
 
 const char *guest_symbols_name(const struct guest_symbols *symbols,

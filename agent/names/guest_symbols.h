@@ -33,7 +33,7 @@ bool guest_symbols_add(struct guest_symbols *symbols, uint64_t address, uint32_t
 	struct text name);
 
 /* Valid until the next add. NULL: no function covers the address. */
-struct guest_symbol *guest_symbols_find(struct guest_symbols *symbols, uint64_t address);
+struct guest_symbol *guest_symbols_find(const struct guest_symbols *symbols, uint64_t address);
 
 /* As the guest told it: any bytes but zero. Valid until the next add. */
 const char *guest_symbols_name(const struct guest_symbols *symbols,

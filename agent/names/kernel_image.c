@@ -90,6 +90,15 @@ bool kernel_image_load(struct kernel_image *kernel, const char *path, struct bud
 	return true;
 }
 
+bool kernel_image_read(struct kernel_image *kernel, struct kernel_bytes *memory, struct budget *budget)
+{
+	struct image *image = image_of_memory(memory, budget);
+
+	if (image)
+		set_file(kernel, image);
+	return image;
+}
+
 bool kernel_image_share(struct kernel_image *kernel, const struct kernel_image *others)
 {
 	struct image *file = others->file ? image_share(others->file) : NULL;

@@ -14,6 +14,7 @@
 struct budget;
 struct debug_object;
 struct image;
+struct kernel_bytes;
 struct kernel_image;
 struct object;
 
@@ -23,6 +24,9 @@ void kernel_image_free(struct kernel_image *kernel);
 /* Loads the file, in place of an earlier one. False with `error` set: nothing has changed. */
 bool kernel_image_load(struct kernel_image *kernel, const char *path, struct budget *budget,
 	char **error);
+
+/* The same out of the memory of the kernel that runs, which tells run addresses. False: its symbols are not there. */
+bool kernel_image_read(struct kernel_image *kernel, struct kernel_bytes *memory, struct budget *budget);
 
 /* Takes over the file of `others` and shares their table. False: they have none. */
 bool kernel_image_share(struct kernel_image *kernel, const struct kernel_image *others);

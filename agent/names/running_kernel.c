@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/base/memory_reader.h"
+#include "agent/base/quota.h"
 #include "agent/names/linux/call_sites.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/module_tables.h"
@@ -62,58 +63,90 @@ static void map(struct symbols *symbols, uint64_t start, uint64_t size, const ch
 	}, folders);
 }
 
+struct telling {			/* a visitor's context */
+	struct symbols *symbols;
+	struct quota *quota;		/* for generated code: module_tables.c spends what modules cost */
+};
+
 static bool take_module(void *context, const struct kernel_module *module)
 {
+	const struct telling *telling = context;
+
 	for (uint32_t i = 0; i < module->count; i++)
-		map(context, module->parts[i].address, module->parts[i].size, module->name);
+		map(telling->symbols, module->parts[i].address, module->parts[i].size, module->name);
 	return true;
 }
 
 static bool take_symbol(void *context, const struct module_symbol *symbol)
 {
+	const struct telling *telling = context;
 	uint32_t size = symbol->size < FUNCTION_MAX ? (uint32_t)symbol->size : FUNCTION_MAX;
 
 	if (size)
-		symbols_tell(context, symbol->address, size, text_of(symbol->name));
+		symbols_tell(telling->symbols, symbol->address, size, text_of(symbol->name));
 	return true;
 }
 
 static bool take_bpf(void *context, const struct module_symbol *symbol)
 {
-	map(context, symbol->address, symbol->size, "[bpf]");
+	const struct telling *telling = context;
+
+	quota_spend(telling->quota, WALK_MAP_COST + WALK_TELL_COST);
+	map(telling->symbols, symbol->address, symbol->size, "[bpf]");
 	return take_symbol(context, symbol);
 }
 
 static bool take_trampoline(void *context, const struct module_symbol *symbol)
 {
-	map(context, symbol->address, symbol->size, "[trampoline]");
-	symbols_tell(context, symbol->address, (uint32_t)symbol->size, text_of("[trampoline]"));
+	const struct telling *telling = context;
+
+	quota_spend(telling->quota, WALK_MAP_COST + WALK_TELL_COST);
+	map(telling->symbols, symbol->address, symbol->size, "[trampoline]");
+	symbols_tell(telling->symbols, symbol->address, (uint32_t)symbol->size, text_of("[trampoline]"));
 	return true;
 }
 
-static void read_made_code(struct symbols *symbols, const struct linux_kernel *kernel,
-	const struct memory_reader *memory)
+static enum walk read_code(const struct linux_kernel *kernel, const struct walked_memory *memory,
+	struct running_kernel_look *look, struct telling *telling)
 {
-	const struct module_visitor bpf = { .symbol = take_bpf, .context = symbols };
-	const struct module_visitor trampolines = { .symbol = take_trampoline, .context = symbols };
-	uint64_t slide = symbols_kernel_slide(symbols), head;
+	bool bpf = look->stage == RUNNING_KERNEL_BPF;
+	const struct module_visitor visitor = { .symbol = bpf ? take_bpf : take_trampoline, .context = telling };
+	uint64_t head;
 
-	if (linux_kernel_landmark(kernel, LANDMARK_BPF, &head))
-		code_list_visit(&kernel->layout.bpf, head + slide, memory, &bpf);
-	if (linux_kernel_landmark(kernel, LANDMARK_TRAMPOLINES, &head))
-		code_list_visit(&kernel->layout.trampolines, head + slide, memory, &trampolines);
+	if (!linux_kernel_landmark(kernel, bpf ? LANDMARK_BPF : LANDMARK_TRAMPOLINES, &head))
+		return WALK_FAILED;
+	return modules_code_visit(bpf ? &kernel->layout.bpf : &kernel->layout.trampolines,
+		head + symbols_kernel_slide(telling->symbols), memory, &look->place, &visitor);
 }
 
-bool running_kernel_read_modules(struct symbols *symbols, const struct memory_reader *memory)
+static enum walk read_stage(const struct linux_kernel *kernel, const struct walked_memory *memory,
+	struct running_kernel_look *look, struct telling *telling)
+{
+	const struct module_visitor visitor = { .module = take_module, .symbol = take_symbol, .context = telling };
+
+	if (look->stage != RUNNING_KERNEL_MODULES)
+		return read_code(kernel, memory, look, telling);
+	return module_tables_read(symbols_modules(telling->symbols), kernel, symbols_kernel_slide(telling->symbols),
+		memory, &look->place, &visitor);
+}
+
+enum walk running_kernel_read_modules(struct symbols *symbols, const struct walked_memory *memory,
+	struct running_kernel_look *look)
 {
 	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
-	const struct module_visitor visitor = { .module = take_module, .symbol = take_symbol, .context = symbols };
-	bool read;
+	struct telling telling = { .symbols = symbols, .quota = memory->quota };
 
 	if (!kernel || !symbols_kernel_is_placed(symbols))
-		return false;
-	read = module_tables_read(symbols_modules(symbols), kernel, symbols_kernel_slide(symbols), memory, &visitor);
-	read_made_code(symbols, kernel, memory);
+		return WALK_FAILED;
+	while (look->stage != RUNNING_KERNEL_DONE) {
+		enum walk walk = read_stage(kernel, memory, look, &telling);
+
+		if (walk == WALK_PAUSED)
+			return walk;
+		look->whole = look->whole || (look->stage == RUNNING_KERNEL_MODULES && walk == WALK_ENDED);
+		look->place = (struct list_place) { .next = 0 };
+		look->stage++;
+	}
 	symbols_tell(symbols, 0, 0, (struct text) { .size = 0 });	/* that is all */
-	return read;
+	return look->whole ? WALK_ENDED : WALK_FAILED;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/names/linux/walk.h"
+
 struct memory_reader;
 struct symbols;
 
@@ -28,11 +30,19 @@ bool running_kernel_place_physically(struct symbols *symbols, const struct memor
  */
 bool running_kernel_place_by_returns(struct symbols *symbols, const uint64_t *returns, size_t count);
 
+/* How far a look at the modules has come. Starts zeroed. */
+struct running_kernel_look {
+	enum { RUNNING_KERNEL_MODULES, RUNNING_KERNEL_BPF, RUNNING_KERNEL_TRAMPOLINES, RUNNING_KERNEL_DONE } stage;
+	struct list_place place;	/* in the list of this stage */
+	bool whole;			/* the list of modules was read to its end */
+};
+
 /*
- * New modules become objects of the symbols, and their functions are told to them; so is code that the kernel makes
- * while it runs, in objects "[bpf]" and "[trampoline]". False: it is not known where the kernel runs, or its list of
- * modules could not be read to its end.
+ * A turn of a look (walk.h). New modules become objects of the symbols, and their functions are told to them; so is
+ * code that the kernel makes while it runs, in objects "[bpf]" and "[trampoline]". WALK_FAILED: it is not known where
+ * the kernel runs, or its list of modules could not be read to its end.
  */
-bool running_kernel_read_modules(struct symbols *symbols, const struct memory_reader *memory);
+enum walk running_kernel_read_modules(struct symbols *symbols, const struct walked_memory *memory,
+	struct running_kernel_look *look);
 
 #endif

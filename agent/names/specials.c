@@ -9,12 +9,6 @@
 #include "functions.h"
 #include "specials.h"
 
-struct special {
-	const char *name, *object;
-	bool kernel;
-	uint32_t function;
-};
-
 struct specials {
 	struct functions *functions;
 	struct special *list;
@@ -48,8 +42,8 @@ static const struct special *find(const struct specials *specials, uint64_t hash
 	while ((position = hash_next(&specials->by_name, hash, &at)) != HASH_NONE) {
 		const struct special *special = &specials->list[position];
 
-		if (special->kernel == wanted->kernel && !strcmp(special->object, wanted->object) &&
-			!strcmp(special->name, wanted->name))
+		if (special->kernel == wanted->kernel && special->known == wanted->known &&
+				!strcmp(special->object, wanted->object) && !strcmp(special->name, wanted->name))
 			return special;
 	}
 	return NULL;
@@ -67,16 +61,16 @@ static void keep(struct specials *specials, uint64_t hash, const struct special 
 		specials->list[specials->count++] = *special;
 }
 
-uint32_t specials_get(struct specials *specials, const char *name, const char *object, bool kernel)
+uint32_t specials_get(struct specials *specials, const struct special *wanted)
 {
-	struct function function = { .object = object, .kernel = kernel };
-	struct special made = { .name = name, .object = object, .kernel = kernel };
-	uint64_t hash = hash_text(&specials->by_name, object) + hash_text(&specials->by_name, name);
-	const struct special *known = find(specials, hash, &made);
+	struct function function = { .object = wanted->object, .kernel = wanted->kernel, .known = wanted->known };
+	struct special made = *wanted;
+	uint64_t hash = hash_text(&specials->by_name, wanted->object) + hash_text(&specials->by_name, wanted->name);
+	const struct special *known = find(specials, hash, wanted);
 
 	if (known)
 		return known->function;
-	function.name = util_printable(name, strlen(name));
+	function.name = util_printable(wanted->name, strlen(wanted->name));
 	made.function = functions_add(specials->functions, &function, NULL);
 	made.name = functions_get(specials->functions, made.function)->name;
 	if (!functions_is_rest(specials->functions, made.function))

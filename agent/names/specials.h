@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that are not code, by name and object: "[idle]", or "[unknown]" of a program. One owner. */
+/* Functions that are not code, by name and object: "[idle]", "[unknown]" of a program, a group. One owner. */
 #ifndef SPECIALS_H
 #define SPECIALS_H
 
@@ -12,10 +12,14 @@ struct specials;
 struct specials *specials_new(struct functions *functions);	/* borrows `functions` */
 void specials_free(struct specials *specials);
 
-/*
- * Returns the function's id, made once. The object's text must live as long as the functions. There is one
- * for each name of an object at most, and objects' names are bounded (objects.h).
- */
-uint32_t specials_get(struct specials *specials, const char *name, const char *object, bool kernel);
+/* What tells one from another. The object's text must live as long as the functions; the name is copied. */
+struct special {
+	const char *name, *object;
+	bool kernel, known;		/* as in struct function */
+	uint32_t function;		/* its id, set by specials_get */
+};
+
+/* Returns the function's id, made once. When there is no memory for a new one, that of the single "[unknown]". */
+uint32_t specials_get(struct specials *specials, const struct special *wanted);
 
 #endif

@@ -17,8 +17,8 @@
 #include "kernel_image.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/objects/objects.h"
-#include "regions.h"
-#include "sources.h"
+#include "lines.h"
+#include "agent/names/objects/regions.h"
 #include "specials.h"
 #include "symbols_state.h"
 
@@ -38,7 +38,7 @@ struct symbols *symbols_new(struct budget *budget)
 	symbols->modules = module_tables_new(budget);
 	symbols->told = guest_symbols_new(budget);
 	symbols->specials = specials_new(symbols->functions);
-	symbols->sources = sources_new(symbols->functions, budget);
+	symbols->lines = lines_new(symbols->functions, budget);
 	symbols_set_files(symbols, NULL, NULL, false);
 	return symbols;
 }
@@ -48,7 +48,7 @@ void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	sources_free(symbols->sources);
+	lines_free(symbols->lines);
 	address_cache_free(symbols->cache);
 	functions_free(symbols->functions);
 	layouts_free(symbols->layouts);
@@ -79,7 +79,7 @@ const char *symbols_note(struct symbols *symbols, uint64_t *told)
 	*told = *note ? objects_told(symbols->objects) : 0;
 	if (!*note)
 		note = layouts_note(symbols->layouts);
-	return *note ? note : sources_note(symbols->sources, symbols->note, sizeof(symbols->note));
+	return *note ? note : lines_note(symbols->lines, symbols->note, sizeof(symbols->note));
 }
 
 uint64_t symbols_left_out(const struct symbols *symbols)
@@ -110,7 +110,7 @@ void symbols_set_files(struct symbols *symbols, const char *sysroot, const char 
 		.own = symbols->debug, .sysroot = symbols->sysroot, .system = DEBUG_SYSTEM,
 	};
 	objects_set_folders(symbols->objects, &folders);
-	sources_set(symbols->sources, &folders, debuginfod);
+	lines_set(symbols->lines, &folders, debuginfod);
 }
 
 void symbols_set_programs(struct symbols *symbols, struct programs *programs)
@@ -166,9 +166,24 @@ uint32_t symbols_space(struct symbols *symbols, uint32_t process)
 
 /* ---- functions ---- */
 
+static uint32_t special(struct symbols *symbols, const char *name, const char *object, bool kernel)
+{
+	return specials_get(symbols->specials, &(struct special) { .name = name, .object = object, .kernel = kernel });
+}
+
 uint32_t symbols_special(struct symbols *symbols, const char *name)
 {
-	return specials_get(symbols->specials, name, "", false);
+	return special(symbols, name, "", false);
+}
+
+/* The column's text is the name of a group, too: names live as long as the functions. */
+uint32_t symbols_group(struct symbols *symbols, const char *name, const char *object)
+{
+	struct special group = { .name = name, .object = "", .known = true };
+
+	if (*object)
+		group.object = symbols_get(symbols, symbols_group(symbols, object, ""))->name;
+	return specials_get(symbols->specials, &group);
 }
 
 uint32_t symbols_add(struct symbols *symbols, const struct function *function)
@@ -194,6 +209,8 @@ static uint32_t add_function(struct symbols *symbols, const struct image *image,
 		.kernel = kernel,
 		.known = true,
 	};
+
+	function.module = kernel && strcmp(function.object, kernel_name) != 0;
 
 	return functions_add(symbols->functions, &function, &image->debug);
 }
@@ -229,6 +246,7 @@ static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symb
 		.address = symbol->address -
 			(mapping ? mapping->bias : kernel_image_slide(symbols->kernel)),
 		.kernel = true,
+		.module = mapping,
 		.known = true,
 	};
 
@@ -249,9 +267,11 @@ static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *ma
 	uint32_t index = SYMBOL_NONE;
 
 	if (image)
-		index = symbol_table_find(image->table, address - mapping->bias);
+		index = symbol_table_find(image->table, address - objects_bias(mapping));
+	if (index == SYMBOL_NONE && !kernel && mapping->name[0] == '[')	/* a region that is of no file */
+		return special(symbols, mapping->name, mapping->name, kernel);
 	if (index == SYMBOL_NONE)
-		return specials_get(symbols->specials, unknown_name, mapping->name, kernel);
+		return special(symbols, unknown_name, mapping->name, kernel);
 	return function_of(symbols, image, index, mapping->name, kernel);
 }
 
@@ -285,11 +305,11 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 	if (mapping)
 		return resolve_mapped(symbols, mapping, address, kernel);
 	if (kernel && symbols_is_trampoline(symbols, address))
-		return specials_get(symbols->specials, trampoline_name, kernel_name, true);
+		return special(symbols, trampoline_name, kernel_name, true);
 	region = kernel ? symbols_region(symbols, address) : NULL;
 	if (region)
-		return specials_get(symbols->specials, region->name, region->object, true);
-	return specials_get(symbols->specials, unknown_name, kernel ? kernel_name : "",
+		return special(symbols, region->name, region->object, true);
+	return special(symbols, unknown_name, kernel ? kernel_name : "",
 		kernel);
 }
 
@@ -308,9 +328,20 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 	return function;
 }
 
+struct sym_cfi *symbols_frames_of(struct symbols *symbols, uint32_t process, uint64_t address, uint64_t *link)
+{
+	const struct mapping *mapping = layouts_find(symbols->layouts, layouts_space(symbols->layouts, process),
+		address);
+
+	if (!mapping || !mapping->program || !mapping->program->image)
+		return NULL;
+	*link = address - objects_bias(mapping);
+	return mapping->program->rules;
+}
+
 bool symbols_retry(struct symbols *symbols)
 {
-	bool again = functions_retry(symbols->functions), lines = sources_retry(symbols->sources);
+	bool again = functions_retry(symbols->functions), lines = lines_retry(symbols->lines);
 
 	if (again)
 		symbols_renew(symbols);
@@ -340,7 +371,7 @@ uint64_t symbols_spaces_refused(const struct symbols *symbols)
 
 uint64_t symbols_lines_refused(const struct symbols *symbols)
 {
-	return sources_refused(symbols->sources);
+	return lines_refused(symbols->lines);
 }
 
 size_t symbols_functions(const struct symbols *symbols)
@@ -360,11 +391,8 @@ static bool is_file(const struct debug_object *object)
 	return object && (object->fd >= 0 || build_id_known(&object->build_id));
 }
 
-/*
- * The object that has a function's source. NULL: nobody knows. For the kernel, that is the given file, or
- * the debug file of its build.
- */
-static const struct debug_object *object_of(struct symbols *symbols, uint32_t function)
+/* For the kernel, that is the given file, or the debug file of its build. */
+const struct debug_object *symbols_debug_of(struct symbols *symbols, uint32_t function)
 {
 	const struct debug_object *object = functions_origin(symbols->functions, function)->object;
 	const struct debug_object *built = kernel_image_debug(symbols->kernel);
@@ -379,9 +407,9 @@ static const struct debug_object *object_of(struct symbols *symbols, uint32_t fu
 
 const char *symbols_line(struct symbols *symbols, uint32_t function)
 {
-	const struct debug_object *object = object_of(symbols, function);
+	const struct debug_object *object = symbols_debug_of(symbols, function);
 
-	return object ? sources_line(symbols->sources, function, object) : "";
+	return object ? lines_of(symbols->lines, function, object) : "";
 }
 
 /* Run address minus link address, for the function at an address. */
@@ -393,16 +421,28 @@ static uint64_t bias_at(struct symbols *symbols, uint32_t space, uint64_t addres
 	if (!mapping || (kernel_image_file(symbols->kernel) &&
 			object == kernel_image_debug(symbols->kernel)))
 		return kernel_image_slide(symbols->kernel);
-	return mapping->bias;
+	return objects_bias(mapping);
 }
 
 bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 	struct inlined *inlined)
 {
 	uint32_t function = symbols_function(symbols, space, address);
-	const struct debug_object *object = object_of(symbols, function);
+	const struct debug_object *object = symbols_debug_of(symbols, function);
 
 	*inlined = (struct inlined) { .count = 0 };
-	return !object || sources_inlined(symbols->sources, object,
+	return !object || lines_inlined(symbols->lines, object,
 		address - bias_at(symbols, space, address, object), function, inlined);
+}
+
+const char *symbols_line_at(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	const struct debug_object *object = symbols_debug_of(symbols, symbols_function(symbols, space, address));
+
+	return object ? lines_at(symbols->lines, object, address - bias_at(symbols, space, address, object)) : "";
+}
+
+uint64_t symbols_lines_read(struct symbols *symbols)
+{
+	return lines_read(symbols->lines);
 }

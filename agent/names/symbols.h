@@ -2,8 +2,8 @@
 /*
  * Names for addresses. A symbol table belongs to an object (the kernel, a program); an object is mapped
  * into an address space at a bias. A function's id is dense, starts at 0 and stays valid. The texts of a
- * `struct function` never move before symbols_free, so other threads may read them. One file: all that a boot's
- * names can be asked.
+ * `struct function` never move before symbols_free, so other threads may read them. It is one header, so that all
+ * that can be asked about a boot's names stands in one place.
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
@@ -12,14 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/names/objects/firmware.h"
+
 struct budget;
+struct code_lines;
 struct function;
 struct inlined;
+struct kernel_bytes;
 struct linux_kernel;
 struct module_tables;
 struct object;
 struct orc_entry;
 struct stat;
+struct sym_cfi;
 struct programs;
 struct region;
 struct symbols;
@@ -39,6 +44,13 @@ const struct stat *symbols_kernel_file(const struct symbols *symbols);
  * file decides. Replaces an earlier one. False with `error` set: nothing has changed.
  */
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error);
+
+/*
+ * Likewise from what was read of the memory of a kernel that runs. What it tells are run addresses: its slide is 0.
+ * False: the table of symbols is not there as a whole.
+ */
+bool symbols_read_kernel(struct symbols *symbols, struct kernel_bytes *memory);
+
 void symbols_drop_kernel(struct symbols *symbols);	/* it turned out to be the wrong one */
 
 /* The guest says where one of its symbols runs, which gives the slide. False: no such symbol (so far). */
@@ -103,11 +115,23 @@ uint64_t symbols_generation(const struct symbols *symbols);
 /* The space that a process is in now; see layouts.h. */
 uint32_t symbols_space(struct symbols *symbols, uint32_t process);
 
+/*
+ * The call frame information for an address of a process, and the link address that it is to be asked for. NULL: the
+ * process's file is not known (yet), or has none. The symbols own it, until symbols_free.
+ */
+struct sym_cfi *symbols_frames_of(struct symbols *symbols, uint32_t process, uint64_t address, uint64_t *link);
+
 /* The function at an address of a space. Resolved once, then cached. Never FUNCTION_NONE. */
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address);
 
 /* Functions that are not code, such as [idle] or [unknown]; made once for each name. */
 uint32_t symbols_special(struct symbols *symbols, const char *name);
+
+/*
+ * A function that stands for a group of samples, such as a thread; `object` is the text of its column. It is never one
+ * of the above, even if its name is. Copies both texts; made once for each pair.
+ */
+uint32_t symbols_group(struct symbols *symbols, const char *name, const char *object);
 
 /*
  * Finds where the kernel's function at a run address begins, also as a run address. False: no symbol is
@@ -137,10 +161,13 @@ const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols);
 void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 
 /*
- * The source also sees what runs before the kernel: such code gets the names of regions.h. `cpu`: its name, which lives
- * as long as the symbols.
+ * The source also sees what runs before the kernel: such code gets the names of regions.h. It leaves the
+ * stacks of programs as they are: files are read for that, too, from now on. `cpu`: its name, which lives as long as
+ * the symbols.
  */
 void symbols_set_board(struct symbols *symbols, const char *cpu);
+const char *symbols_board(const struct symbols *symbols);	/* NULL: it was not set */
+void symbols_set_firmware(struct symbols *symbols, enum firmware firmware);
 const struct region *symbols_region(const struct symbols *symbols, uint64_t address);	/* NULL: it is in none */
 
 /* The descriptor of the kernel's ELF file; the symbols own it. -1: no file was read, or it is not ELF. */
@@ -178,11 +205,38 @@ const struct function *symbols_get(const struct symbols *symbols, uint32_t funct
 const char *symbols_line(struct symbols *symbols, uint32_t function);
 
 /*
+ * "file.c:44", the line of the code at an address of a space; likewise. symbols_lines_read: how many of these have been
+ * read; it lets the worker go on.
+ */
+const char *symbols_line_at(struct symbols *symbols, uint32_t space, uint64_t address);
+uint64_t symbols_lines_read(struct symbols *symbols);
+
+/*
  * The functions that the compiler put in line at an address of a space, inside the one that
  * symbols_function returns, the outermost first. False: not known yet; this call asks a worker thread for
  * them. The list is valid until the next call.
  */
 bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 	struct inlined *inlined);
+
+/* Where the code of a function is, and what is known of it. Borrowed from the symbols: valid until symbols_free. */
+struct symbol_code {
+	uint64_t low, high;		/* link addresses: [low, high) */
+	uint64_t bias;			/* run address minus link address */
+	int fd;				/* of the ELF file that has it; -1: none is open */
+	const char *path;		/* of the file that told the symbol; NULL: none did */
+	const struct stat *file;	/* that file, as it was when it was read */
+	const struct linux_kernel *kernel;	/* if that file is a Linux kernel's; else NULL */
+	const struct debug_object *debug;	/* for its lines; NULL: nobody knows them */
+};
+
+/* Finds the code of the function that symbols_function returns for an address of a space. False: nobody knows it. */
+bool symbols_code(struct symbols *symbols, uint32_t space, uint64_t address, struct symbol_code *code);
+
+/*
+ * The source lines of that code: `*lines`, which the caller frees; NULL: none. False: not known yet; this call asks a
+ * worker thread for them, about one function at a time. `*more`: debuginfod is still asked, so there may be more later.
+ */
+bool symbols_code_lines(struct symbols *symbols, const struct symbol_code *code, struct code_lines **lines, bool *more);
 
 #endif

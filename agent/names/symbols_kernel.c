@@ -14,8 +14,10 @@
 #include "guest_symbols.h"
 #include "kernel_image.h"
 #include "agent/names/objects/objects.h"
-#include "regions.h"
+#include "agent/names/objects/regions.h"
 #include "symbols_state.h"
+
+enum { ANCHORS_MAX = 64 };		/* that are tried: each is searched in all names */
 
 struct place {				/* where the kernel runs */
 	uint64_t slide;
@@ -41,17 +43,30 @@ bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error
 {
 	bool loaded = kernel_image_load(symbols->kernel, path, symbols->budget, error);
 
-	if (loaded)
+	if (loaded) {
+		symbols->anchors_tried = 0;
 		symbols_renew(symbols);
+	}
 	return loaded;
+}
+
+bool symbols_read_kernel(struct symbols *symbols, struct kernel_bytes *memory)
+{
+	bool read = kernel_image_read(symbols->kernel, memory, symbols->budget);
+
+	if (read)
+		symbols_renew(symbols);
+	return read;
 }
 
 bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others)
 {
 	bool shared = kernel_image_share(symbols->kernel, others->kernel);
 
-	if (shared)
+	if (shared) {
+		symbols->anchors_tried = 0;
 		symbols_renew(symbols);
+	}
 	return shared;
 }
 
@@ -119,7 +134,7 @@ bool symbols_is_trampoline(const struct symbols *symbols, uint64_t address)
 {
 	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
 
-	return kernel && kernel->machine == KERNEL_ARM64 && address >= UINT64_C(0xfffffbfff0000000);
+	return kernel && kernel->arch == KERNEL_ARM64 && address >= UINT64_C(0xfffffbfff0000000);
 }
 
 void symbols_set_board(struct symbols *symbols, const char *cpu)
@@ -127,12 +142,30 @@ void symbols_set_board(struct symbols *symbols, const char *cpu)
 	if (symbols->board == cpu)
 		return;
 	symbols->board = cpu;
+	objects_unwind(symbols->objects);
 	symbols_renew(symbols);
 }
 
 const struct region *symbols_region(const struct symbols *symbols, uint64_t address)
 {
-	return symbols->board ? region_find(symbols->board, symbols_linux_kernel(symbols), address) : NULL;
+	const struct linux_kernel *linux = symbols_linux_kernel(symbols);
+	bool other = kernel_image_file(symbols->kernel) && !linux;
+	enum firmware firmware = other ? FIRMWARE_UNKNOWN : symbols->firmware;
+
+	return symbols->board ? region_find(symbols->board, linux, firmware, address) : NULL;
+}
+
+const char *symbols_board(const struct symbols *symbols)
+{
+	return symbols->board;
+}
+
+void symbols_set_firmware(struct symbols *symbols, enum firmware firmware)
+{
+	if (symbols->firmware == firmware)
+		return;
+	symbols->firmware = firmware;
+	symbols_renew(symbols);
 }
 
 bool symbols_kernel_is_placed(const struct symbols *symbols)
@@ -179,16 +212,18 @@ void symbols_set_slide(struct symbols *symbols, uint64_t slide)
 }
 
 /*
- * While a Linux boot image has no slide, each function that the guest tells is tried as the anchor. KASLR moves a
- * kernel by large steps: an anchor that lies at another distance is of another kernel.
+ * While a Linux boot image has no slide, the first functions that the guest tells are tried as the anchor. KASLR moves
+ * a kernel by large steps: an anchor that lies at another distance is of another kernel.
  */
 static void place_by(struct symbols *symbols, uint64_t address, struct text name)
 {
 	uint64_t link;
 	char *anchor;
 
-	if (!symbols_linux_kernel(symbols) || kernel_image_is_placed(symbols->kernel) || !name.size)
+	if (!symbols_linux_kernel(symbols) || kernel_image_is_placed(symbols->kernel) || !name.size ||
+			symbols->anchors_tried == ANCHORS_MAX)
 		return;
+	symbols->anchors_tried++;
 	anchor = util_copy(name.bytes, name.size);
 	if (symbol_table_address(kernel_image_file(symbols->kernel)->table, anchor, &link) &&
 			(address - link) % SLIDE_STEP == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What symbols.c and symbols_kernel.c share; nobody else includes it. */
+/* What symbols.c, symbols_code.c and symbols_kernel.c share; nobody else includes it. */
 #ifndef SYMBOLS_STATE_H
 #define SYMBOLS_STATE_H
 
@@ -11,13 +11,15 @@ struct symbols {
 	struct objects *objects;
 	struct layouts *layouts;
 	struct address_cache *cache;
-	struct sources *sources;
+	struct lines *lines;
 	uint64_t generation, cached_generation;
 
 	struct guest_symbols *told;	/* the functions that the guest itself tells of its kernel */
 	bool being_told;
 	struct kernel_image *kernel;
+	uint32_t anchors_tried;		/* functions that were told, and gave no slide */
 	const char *board;		/* the CPU of regions.h; NULL: the source sees no address but the kernel's */
+	enum firmware firmware;		/* of that board */
 	struct module_tables *modules;	/* of the kernel that runs */
 
 	char *sysroot, *debug;		/* NULL: not told */
@@ -27,6 +29,9 @@ struct symbols {
 
 /* Earlier answers may be wrong now. Such news comes in bursts, so the cache is cleared at the next question. */
 void symbols_renew(struct symbols *symbols);
+
+/* The object that has a function's source. NULL: nobody knows. */
+const struct debug_object *symbols_debug_of(struct symbols *symbols, uint32_t function);
 
 /* arm64's Linux enters and leaves the kernel by code that is in no table of symbols: is the address in that? */
 bool symbols_is_trampoline(const struct symbols *symbols, uint64_t address);

@@ -230,6 +230,27 @@ bool threads_match_process(struct threads *threads, uint32_t thread, uint32_t pr
 		name_matches(&threads->processes, owner, pattern);
 }
 
+static void write_title(const struct names *names, uint32_t id, char *text, size_t size)
+{
+	const struct name *name = find_name(names, id);
+	char number[NUMBER_MAX];
+
+	if (name && id != EVENT_NONE)
+		snprintf(text, size, "%.*s/%u", (int)size - NUMBER_MAX, name->text, id);
+	else
+		snprintf(text, size, "%s", shown_name(names, id, number));
+}
+
+void threads_title(const struct threads *threads, uint32_t thread, char *text, size_t size)
+{
+	write_title(&threads->threads, thread, text, size);
+}
+
+void threads_title_process(const struct threads *threads, uint32_t thread, uint32_t process, char *text, size_t size)
+{
+	write_title(&threads->processes, process_of(threads, thread, process), text, size);
+}
+
 void threads_retry(struct threads *threads)
 {
 	threads->refused = 0;

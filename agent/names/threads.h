@@ -8,6 +8,7 @@
 #define THREADS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/wire/event.h"
@@ -27,6 +28,13 @@ void threads_seen(struct threads *threads, uint32_t thread, uint32_t process);
 
 /* A printable name, never NULL: "thread 12" if none was told. */
 const char *threads_name(struct threads *threads, uint32_t thread);
+
+/*
+ * Write the title of a thread, or of the process that it belongs to: "primes/17", or "thread 17" if no name was told.
+ * So two that have the same name have different titles. A long name is cut, and never the number. `size`: 64 at least.
+ */
+void threads_title(const struct threads *threads, uint32_t thread, char *text, size_t size);
+void threads_title_process(const struct threads *threads, uint32_t thread, uint32_t process, char *text, size_t size);
 
 /*
  * Does the pattern fit this thread? A number must be the thread's id; any other pattern is part of the

@@ -9,8 +9,7 @@
 #include "agent/store/store.h"
 #include "filter.h"
 #include "digest.h"
-#include "stack_filter.h"
-#include "stop.h"
+#include "grouping.h"
 
 struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
 	struct budget *budget)
@@ -20,9 +19,8 @@ struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_
 	digest->callers = callers;
 	digest->callee = callee;
 
-	digest->words = (cpu_count + 63) / 64;
-	if (digest->words > DIGEST_WORDS_MAX)
-		digest->words = DIGEST_WORDS_MAX;
+	digest->cpu_count = cpu_count < 64 * DIGEST_WORDS_MAX ? cpu_count : 64 * DIGEST_WORDS_MAX;
+	digest->words = (digest->cpu_count + 63) / 64;
 	digest->budget = budget;
 	hash_init(&digest->by_function, NULL);
 	hash_init(&digest->by_pair, budget);
@@ -61,14 +59,48 @@ void digest_free(struct digest *digest)
 	free(digest);
 }
 
-static struct digest_sum *find_sum(const struct digest *digest, uint32_t function, uint64_t hash)
+/* Most digests are made anew before anybody looks for a sum, so the index is made only then. */
+static void index_sums(struct digest *digest)
 {
+	for (uint32_t i = digest->by_function.used; i < digest->sum_count; i++)
+		hash_add(&digest->by_function, hash_pair(&digest->by_function, digest->sums[i].function, 0), i);
+}
+
+static struct digest_sum *find_sum(struct digest *digest, uint32_t function)
+{
+	uint64_t hash = hash_pair(&digest->by_function, function, 0);
 	uint32_t at = 0, position;
 
+	index_sums(digest);
 	while ((position = hash_next(&digest->by_function, hash, &at)) != HASH_NONE)
 		if (digest->sums[position].function == function)
 			return &digest->sums[position];
 	return NULL;
+}
+
+/* ---- places ---- */
+
+static void grow_places(struct digest_places *places, uint32_t function)
+{
+	size_t more = function + function / 8 + 256;
+
+	places->list = util_grow(places->list, more, sizeof(*places->list));
+	memset(places->list + places->count, 0, (more - places->count) * sizeof(*places->list));
+	places->count = more;
+}
+
+static void set_place(struct digest_places *places, uint32_t function, uint32_t place)
+{
+	if (function >= places->count)
+		grow_places(places, function);
+	places->list[function] = place;
+}
+
+/* Another digest may have been made since this one was added to. */
+static void set_places(const struct digest *digest, struct digest_places *places)
+{
+	for (uint32_t i = 0; i < digest->sum_count; i++)
+		set_place(places, digest->sums[i].function, i);
 }
 
 /* Charges without asking: there are no more sums than functions, and their number is bounded. */
@@ -83,16 +115,16 @@ static void grow_sums(struct digest *digest)
 	digest->cpus = util_grow(digest->cpus, words, sizeof(*digest->cpus));
 }
 
-static struct digest_sum *have_sum(struct digest *digest, uint32_t function)
+static struct digest_sum *have_sum(struct digest *digest, struct digest_places *places, uint32_t function)
 {
-	uint64_t hash = hash_pair(&digest->by_function, function, 0);
-	struct digest_sum *sum = find_sum(digest, function, hash);
+	uint32_t place = function < places->count ? places->list[function] : 0;
+	struct digest_sum *sum;
 
-	if (sum)
-		return sum;
+	if (place < digest->sum_count && digest->sums[place].function == function)
+		return &digest->sums[place];
 	if (digest->sum_count == digest->sum_room)
 		grow_sums(digest);
-	hash_add(&digest->by_function, hash, digest->sum_count);
+	set_place(places, function, digest->sum_count);
 	memset(digest->cpus + (size_t)digest->sum_count * digest->words, 0,
 		digest->words * sizeof(*digest->cpus));
 	sum = &digest->sums[digest->sum_count++];
@@ -126,7 +158,7 @@ void digest_trim(struct digest *digest)
 	digest->trimmed = true;
 }
 
-uint64_t digest_self(const struct digest *digest, uint32_t function)
+uint64_t digest_self(struct digest *digest, uint32_t function)
 {
 	const struct digest_self key = { .function = function }, *self;
 	const struct digest_sum *sum;
@@ -136,12 +168,13 @@ uint64_t digest_self(const struct digest *digest, uint32_t function)
 			sizeof(key), by_function) : NULL;
 		return self ? self->weight : 0;
 	}
-	sum = find_sum(digest, function, hash_pair(&digest->by_function, function, 0));
+	sum = find_sum(digest, function);
 	return sum ? sum->self : 0;
 }
 
 /* NULL: there is no room for a new edge. */
-static struct digest_edge *have_edge(struct digest *digest, uint32_t callee, uint32_t caller)
+static struct digest_edge *have_edge(struct digest *digest, struct digest_places *places, uint32_t callee,
+	uint32_t caller)
 {
 	uint64_t hash = hash_pair(&digest->by_pair, callee, caller);
 	struct digest_edge *edges;
@@ -159,7 +192,7 @@ static struct digest_edge *have_edge(struct digest *digest, uint32_t callee, uin
 	digest->edges = edges;
 	if (!hash_add(&digest->by_pair, hash, digest->edge_count))
 		return NULL;
-	sum = have_sum(digest, callee);
+	sum = have_sum(digest, places, callee);
 	digest->edges[digest->edge_count] = (struct digest_edge) {
 		.callee = callee, .caller = caller, .next = sum->callers,
 	};
@@ -167,12 +200,15 @@ static struct digest_edge *have_edge(struct digest *digest, uint32_t callee, uin
 	return &digest->edges[digest->edge_count++];
 }
 
-const struct digest_edge *digest_edge_to(const struct digest *digest, uint32_t callee,
+const struct digest_edge *digest_edge_to(struct digest *digest, uint32_t callee,
 	const struct digest_edge *last)
 {
-	const struct digest_sum *sum = last ? NULL : find_sum(digest, callee,
-		hash_pair(&digest->by_function, callee, 0));
+	bool one = digest->callers == CALLERS_ONE;	/* then all edges are of one chain */
+	const struct digest_sum *sum = last || one ? NULL : find_sum(digest, callee);
 	uint32_t next = last ? last->next : sum ? sum->callers : DIGEST_NO_EDGE;
+
+	if (!last && one && callee == digest->callee && digest->edge_count)
+		next = digest->edge_count - 1;
 
 	return next == DIGEST_NO_EDGE ? NULL : &digest->edges[next];
 }
@@ -181,14 +217,15 @@ const struct digest_edge *digest_edge_to(const struct digest *digest, uint32_t c
 struct group {
 	uint32_t stack;
 	uint64_t weight, samples;
+	uint64_t kernel, user;		/* by who: the parts of `weight` in these modes */
 	uint64_t cpus[DIGEST_WORDS_MAX];
 };
 
 /* Adds to a function's total. A function that is in the stack several times counts once; the stamp tells. */
-static struct digest_sum *add_total(struct digest *digest, uint32_t function,
+static struct digest_sum *add_total(struct digest *digest, struct digest_places *places, uint32_t function,
 	const struct group *group)
 {
-	struct digest_sum *sum = have_sum(digest, function);
+	struct digest_sum *sum = have_sum(digest, places, function);
 	uint64_t *cpus = digest->cpus + (size_t)(sum - digest->sums) * digest->words;
 
 	if (sum->stamp == digest->stamp)
@@ -200,14 +237,15 @@ static struct digest_sum *add_total(struct digest *digest, uint32_t function,
 	return sum;
 }
 
-static void add_edge(struct digest *digest, uint32_t callee, uint32_t caller, uint64_t weight)
+static void add_edge(struct digest *digest, struct digest_places *places, uint32_t callee, uint32_t caller,
+	uint64_t weight)
 {
 	struct digest_edge *edge;
 
 	if (digest->callers == CALLERS_NONE ||
 			(digest->callers == CALLERS_ONE && callee != digest->callee))
 		return;
-	edge = have_edge(digest, callee, caller);
+	edge = have_edge(digest, places, callee, caller);
 	if (!edge) {
 		digest->edges_refused++;
 		return;
@@ -218,20 +256,28 @@ static void add_edge(struct digest *digest, uint32_t callee, uint32_t caller, ui
 	edge->weight += weight;
 }
 
-static void add_leaf(struct digest *digest, uint32_t function, const struct group *group)
+static void add_leaf(struct digest *digest, struct digest_places *places, uint32_t function,
+	const struct group *group)
 {
-	struct digest_sum *sum = add_total(digest, function, group);
+	struct digest_sum *sum = add_total(digest, places, function, group);
 
 	sum->self += group->weight;
 	sum->samples += group->samples;
+	sum->kernel += group->kernel;
+	sum->user += group->user;
+}
+
+static uint32_t row_of_node(const struct digest_input *input, uint32_t node)
+{
+	return grouping_frame(input->grouping, node, input->passing.functions[node]);
 }
 
 static void add_stack(struct digest *digest, const struct digest_input *input,
 	const struct group *group)
 {
-	uint32_t id = group->stack;
+	uint32_t id = group->stack, row = row_of_node(input, id), caller;
 
-	add_leaf(digest, input->functions[id], group);
+	add_leaf(digest, input->places, row, group);
 	if (id > digest->newest)
 		digest->newest = id;
 	for (;;) {
@@ -239,11 +285,12 @@ static void add_stack(struct digest *digest, const struct digest_input *input,
 
 		if (node.parent == STACKS_NONE)
 			return;
-		add_total(digest, input->functions[node.parent], group);
+		caller = row_of_node(input, node.parent);
+		add_total(digest, input->places, caller, group);
 		if (!node.cut)
-			add_edge(digest, input->functions[id], input->functions[node.parent],
-				group->weight);
+			add_edge(digest, input->places, row, caller, group->weight);
 		id = node.parent;
+		row = caller;
 	}
 }
 
@@ -255,46 +302,42 @@ static void add_group(struct digest *digest, const struct digest_input *input,
 		return;
 	digest->stamp++;
 	if (idle)
-		add_leaf(digest, input->idle, group);
+		add_leaf(digest, input->places, input->passing.idle, group);
 	else if (group->stack == STACKS_NONE)
-		add_leaf(digest, input->unknown, group);
+		add_leaf(digest, input->places, input->passing.unknown, group);
 	else
 		add_stack(digest, input, group);
 	*group = (struct group) { 0 };
 }
 
-static void add_count(struct digest *digest, struct group *group, const struct run_count *count,
-	const struct who *who)
+static void add_cpu(const struct digest *digest, struct group *group, const struct who *who)
 {
-	uint32_t word = who->cpu / 64;
+	if (who->cpu < digest->cpu_count)
+		group->cpus[who->cpu / 64] |= 1ull << who->cpu % 64;
+}
 
-	group->weight += count->weight;
-	group->samples += count->samples;
-	if (word < digest->words)
-		group->cpus[word] |= 1ull << who->cpu % 64;
+static void add_whole(struct digest *digest, const struct run_count *count, const struct who *who)
+{
 	digest->weight += count->weight;
 	digest->samples += count->samples;
 	digest->mode[who->mode] += count->weight;
 }
 
-/* For each entry of the run's list of who: does it pass the filter? The caller frees the result. */
-static bool *passing(const struct digest_input *input, const struct run *run)
+static void add_count(struct digest *digest, struct group *group, const struct run_count *count,
+	const struct who *who)
 {
-	bool *passes = util_grow(NULL, run->who_count, sizeof(*passes));
-
-	for (uint32_t i = 0; i < run->who_count; i++)
-		passes[i] = filter_passes(input->filter, input->threads, &run->who[i]);
-	return passes;
+	group->weight += count->weight;
+	group->samples += count->samples;
+	add_cpu(digest, group, who);
+	add_whole(digest, count, who);
 }
 
-/* A stack that is left out counts as looked at: it may pass once its functions have other names. */
-static bool stack_passes(struct digest *digest, const struct digest_input *input, uint32_t stack)
+/* What the filter looked at counts as looked at here. */
+static void end_run(struct digest *digest, struct passing_reader *reader)
 {
-	if (stack_filter_is_empty(input->stack_filter))
-		return true;
-	if (stack != STACKS_NONE && stack > digest->newest)
-		digest->newest = stack;
-	return stack_filter_passes(input->stack_filter, input->functions, stack, input->unknown);
+	if (reader->newest > digest->newest)
+		digest->newest = reader->newest;
+	passing_end(reader);
 }
 
 /* Walks each stack once, however many ran it: its counts stand next to each other in the run. */
@@ -302,28 +345,95 @@ static void add_run(struct digest *digest, const struct digest_input *input,
 	const struct run *run)
 {
 	struct group group = { 0 }, idle = { 0 };
-	struct run_reader reader = run_read(run);
-	bool idle_passes = stack_filter_passes(input->stack_filter, input->functions, STACKS_NONE, input->idle);
-	bool *passes = passing(input, run), begun = false, group_passes = false;
+	struct passing_reader reader;
 	struct run_count count;
+	const struct who *who;
 
-	while (run_next(&reader, &count) && !stop_at(input->stop, reader.left)) {
-		const struct who *who = &run->who[count.who];
-
-		if (!passes[count.who])
+	passing_begin(&reader, &input->passing, run);
+	while (passing_next(&reader, &count, &who)) {
+		if (who->mode == MODE_IDLE) {
+			add_count(digest, &idle, &count, who);
 			continue;
-		if (!begun || count.stack != group.stack) {
-			add_group(digest, input, &group, false);
-			group_passes = stack_passes(digest, input, count.stack);
-			group.stack = count.stack;
-			begun = true;
 		}
-		if (who->mode == MODE_IDLE ? idle_passes : group_passes)
-			add_count(digest, who->mode == MODE_IDLE ? &idle : &group, &count, who);
+		if (count.stack != group.stack)
+			add_group(digest, input, &group, false);
+		group.stack = count.stack;
+		add_count(digest, &group, &count, who);
 	}
 	add_group(digest, input, &group, false);
 	add_group(digest, input, &idle, true);
-	free(passes);
+	end_run(digest, &reader);
+}
+
+struct tally {				/* of one entry of a run's list of who, in one context of stacks */
+	const struct who *who;
+	enum context context;
+	uint64_t weight, samples;
+	uint32_t row;
+	bool has_row;			/* `row` is set */
+};
+
+static uint32_t row_of_who(const struct digest_input *input, struct tally *tally)
+{
+	if (!tally->has_row)
+		tally->row = tally->who->mode == MODE_IDLE ? input->passing.idle :
+			grouping_who(input->grouping, tally->who, tally->context);
+	tally->has_row = true;
+	return tally->row;
+}
+
+/* Notes in which function the row ran. */
+static void add_ran(struct digest *digest, const struct digest_input *input, uint32_t row,
+	const struct run_count *count)
+{
+	bool stack = count->stack != STACKS_NONE;
+
+	if (stack && count->stack > digest->newest)
+		digest->newest = count->stack;
+	digest->stamp++;
+	add_edge(digest, input->places, row,
+		stack ? input->passing.functions[count->stack] : input->passing.unknown, count->weight);
+}
+
+static void add_tally(struct digest *digest, const struct digest_input *input, struct tally *tally)
+{
+	struct group group = {
+		.weight = tally->weight, .samples = tally->samples,
+		.kernel = tally->who->mode == MODE_KERNEL ? tally->weight : 0,
+		.user = tally->who->mode == MODE_USER ? tally->weight : 0,
+	};
+
+	add_cpu(digest, &group, tally->who);
+	digest->stamp++;
+	add_leaf(digest, input->places, row_of_who(input, tally), &group);
+}
+
+/* The same where a sample's row depends on who ran it, and of its stack on the context alone. */
+static void add_run_by_who(struct digest *digest, const struct digest_input *input, const struct run *run)
+{
+	uint32_t contexts = input->passing.contexts ? CONTEXTS : 1, tally_count = run->who_count * contexts;
+	struct tally *tallies = util_alloc(tally_count * sizeof(*tallies));
+	struct passing_reader reader;
+	struct run_count count;
+	const struct who *who;
+
+	passing_begin(&reader, &input->passing, run);
+	while (passing_next(&reader, &count, &who)) {
+		struct tally *tally = &tallies[count.who * contexts + reader.context];
+
+		tally->who = who;
+		tally->context = reader.context;
+		tally->weight += count.weight;
+		tally->samples += count.samples;
+		add_whole(digest, &count, who);
+		if (digest->callers != CALLERS_NONE && who->mode != MODE_IDLE)
+			add_ran(digest, input, row_of_who(input, tally), &count);
+	}
+	for (uint32_t i = 0; i < tally_count; i++)
+		if (tallies[i].samples)
+			add_tally(digest, input, &tallies[i]);
+	end_run(digest, &reader);
+	free(tallies);
 }
 
 void digest_add(struct digest *digest, const struct digest_input *input,
@@ -331,11 +441,15 @@ void digest_add(struct digest *digest, const struct digest_input *input,
 {
 	uint64_t before = digest->weight;
 
+	set_places(digest, input->places);
 	for (size_t i = 0; i < slice->run_count; i++)
-		add_run(digest, input, slice->runs[i]);
+		if (grouping_is_by_who(input->grouping->by))
+			add_run_by_who(digest, input, slice->runs[i]);
+		else
+			add_run(digest, input, slice->runs[i]);
 	digest->time += (digest->weight - before) * slice->period;
 	for (uint32_t i = 0; i < slice->cpus->count; i++)
-		if (filter_passes_cpu(input->filter, i) && cpus_get(slice->cpus, i))
+		if (filter_passes_cpu(input->passing.filter, i) && cpus_get(slice->cpus, i))
 			digest->missed += cpus_get(slice->cpus, i)->missed;
 	if (digest->end == 0)
 		digest->begin = slice->begin;

@@ -7,28 +7,29 @@
 #ifndef DIGEST_H
 #define DIGEST_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/base/hash.h"
 #include "agent/wire/event.h"
+#include "passing.h"
 #include "question.h"
 
 struct budget;
+struct grouping;
 struct slice;
-struct stack_filter;
 struct stacks;
-struct threads;
+
+struct digest_places {			/* starts as { 0 }; free `list` at the end */
+	uint32_t *list;			/* by function: its sum, if it has one, in the digest that is added to */
+	size_t count;
+};
 
 struct digest_input {			/* what turns a slice into sums; all borrowed */
+	struct passing passing;
 	const struct stacks *stacks;
-	struct threads *threads;
-	const struct filter *filter;
-	struct stack_filter *stack_filter;	/* of the same filter */
-	const uint32_t *functions;	/* by node; see naming.h */
-	uint32_t idle, unknown;		/* the functions for idle time, and for samples without a stack */
-	const atomic_bool *stop;	/* once set, the rest is left out; NULL: never */
+	struct digest_places *places;	/* of use to digest_add alone */
+	struct grouping *grouping;	/* what a sum stands for; if not a function, its row takes a function's place */
 };
 
 enum { DIGEST_NO_EDGE = 0xffffffff };
@@ -38,6 +39,7 @@ struct digest_sum {
 	uint32_t callers;		/* index of the newest edge to it; DIGEST_NO_EDGE: none */
 	uint64_t stamp;			/* of the stack that was counted last */
 	uint64_t self, total, samples;
+	uint64_t kernel, user;		/* by who: the parts of self in these modes */
 };
 
 struct digest_self {
@@ -45,7 +47,7 @@ struct digest_self {
 	uint64_t weight;
 };
 
-struct digest_edge {
+struct digest_edge {			/* by who: `callee` is a row, and `caller` a function that ran in it */
 	uint32_t callee, caller;
 	uint32_t next;			/* index of the edge to the same callee before this one; DIGEST_NO_EDGE: none */
 	uint64_t stamp;
@@ -55,6 +57,7 @@ struct digest_edge {
 struct digest {
 	uint64_t begin, end, version;	/* over its slices */
 	uint64_t serial;		/* the window gives a new one at each change */
+	bool counted;			/* it is in the sums over the range (range_sums.h) */
 	uint32_t newest;		/* the highest leaf node that was looked at; 0: none */
 	uint64_t weight, samples, mode[MODES], missed;
 	uint64_t time;			/* the ns of CPU behind the weight, where the period was known */
@@ -63,7 +66,8 @@ struct digest {
 	struct digest_sum *sums;
 	uint64_t *cpus;			/* the CPUs that ran it: `words` words for each sum */
 	uint32_t sum_count, sum_room, words;
-	struct hash by_function;
+	uint32_t cpu_count;		/* CPUs that these may have */
+	struct hash by_function;	/* of the first sums; the others follow when one is looked for */
 
 	struct digest_self *selfs;	/* once trimmed: sorted by function, in place of all else */
 	uint32_t self_count;
@@ -96,10 +100,10 @@ void digest_trim(struct digest *digest);
  * Goes through the edges to a callee. `last` is the edge that was returned last, or NULL for the first.
  * NULL: there is no more.
  */
-const struct digest_edge *digest_edge_to(const struct digest *digest, uint32_t callee,
+const struct digest_edge *digest_edge_to(struct digest *digest, uint32_t callee,
 	const struct digest_edge *last);
 
 /* The self weight of a function; trimmed or not. */
-uint64_t digest_self(const struct digest *digest, uint32_t function);
+uint64_t digest_self(struct digest *digest, uint32_t function);
 
 #endif

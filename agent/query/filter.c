@@ -4,6 +4,7 @@
 
 #include "agent/base/pattern.h"
 #include "agent/names/threads.h"
+#include "agent/query/tree/contexts.h"
 #include "agent/store/run.h"
 #include "filter.h"
 
@@ -49,11 +50,11 @@ static bool names_thread(const struct filter *filter, const struct filter_term *
 
 /* Terms that do not look at who ran the sample hold here. */
 static bool holds(const struct filter *filter, const struct filter_term *term, struct threads *threads,
-	const struct who *who)
+	const struct who *who, enum context context)
 {
 	switch (term->by) {
 	case FILTER_CPU: return names_cpu(filter, term, who->cpu) != term->negated;
-	case FILTER_MODE: return (term->modes >> who->mode & 1) != term->negated;
+	case FILTER_MODE: return (term->modes >> context_mode(who, context) & 1) != term->negated;
 	case FILTER_THREAD:
 	case FILTER_PROCESS: return names_thread(filter, term, threads, who) != term->negated;
 	default: return true;
@@ -68,10 +69,10 @@ bool filter_lacks(const struct filter *filter, enum filter_by by)
 	return true;
 }
 
-bool filter_passes(const struct filter *filter, struct threads *threads, const struct who *who)
+bool filter_passes(const struct filter *filter, struct threads *threads, const struct who *who, enum context context)
 {
 	for (uint32_t i = 0; i < filter->count; i++)
-		if (!holds(filter, &filter->terms[i], threads, who))
+		if (!holds(filter, &filter->terms[i], threads, who, context))
 			return false;
 	return true;
 }

@@ -6,21 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/wire/event.h"
 #include "question.h"
 
 struct who;
 struct threads;
 
-/* True if no term looks at this. */
+/* True if no term of the filter looks at `by`. */
 bool filter_lacks(const struct filter *filter, enum filter_by by);
 
-/* True if the terms about who ran a sample hold. Those about its stack: stack_filter.h. */
-bool filter_passes(const struct filter *filter, struct threads *threads, const struct who *who);
+/*
+ * True if the terms about who ran a sample hold. Those about its stack: stack_filter.h. `context`: that of its stack
+ * (contexts.h), or CONTEXT_UNTOLD if no term asks for a mode.
+ */
+bool filter_passes(const struct filter *filter, struct threads *threads, const struct who *who, enum context context);
 
 /* True if samples of this CPU may pass. */
 bool filter_passes_cpu(const struct filter *filter, uint32_t cpu);
 
-/* True if a term asks for samples of this mode by name. */
+/* True if a term asks for samples of this mode (contexts.h) by name. */
 bool filter_names_mode(const struct filter *filter, unsigned mode);
 
 /* True if the row of a function with this name is shown. */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/query/tree/contexts.h"
+#include "agent/wire/event.h"
 #include "filter_words.h"
 
 #define BLANKS " \t"
@@ -37,20 +41,16 @@ static bool take_cpu(const char *value, struct filter_term *term, char **error)
 	return true;
 }
 
-const char *const filter_modes[MODES] = {
-	[MODE_KERNEL] = "kernel", [MODE_USER] = "user", [MODE_IDLE] = "idle",
-};
-
 static bool take_modes(const char *value, struct filter_term *term, char **error)
 {
 	for (bool more = true; more; value++) {
 		size_t size = strcspn(value, "|,");
 		int mode = 0;
 
-		while (mode < MODES && (strncmp(value, filter_modes[mode], size) != 0 || filter_modes[mode][size]))
+		while (mode < MODE_NAMES && (strncmp(value, mode_names[mode], size) != 0 || mode_names[mode][size]))
 			mode++;
-		if (mode == MODES)
-			return util_fail(error, "mode:%.*s is not a mode; give kernel, user or idle, "
+		if (mode == MODE_NAMES)
+			return util_fail(error, "mode:%.*s is not a mode; give kernel, user, idle, irq or softirq, "
 				"or several: kernel|user", (int)size, value);
 		term->modes |= 1u << mode;
 		value += size;
@@ -63,6 +63,8 @@ static const struct filter_word {
 	const char *name;		/* before the colon; NULL: there is none */
 	bool (*take)(const char *value, struct filter_term *term, char **error);	/* checks the value */
 } words[FILTER_BYS] = {
+	[FILTER_HAS] = { NULL, take_text },
+	[FILTER_RUNNING] = { NULL, take_text },
 	[FILTER_FUNCTION] = { NULL, take_text },
 	[FILTER_CPU] = { "cpu", take_cpu },
 	[FILTER_MODE] = { "mode", take_modes },
@@ -115,6 +117,14 @@ bool filter_add(struct filter *filter, enum filter_by by, const char *value, cha
 	return true;
 }
 
+bool filter_add_function(struct filter *filter, enum filter_by by, uint64_t name)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIx64, name);
+	return filter_add(filter, by, text, NULL);
+}
+
 /* Returns how many bytes stand before the single colon of a word; 0: the word is a name. */
 static size_t name_size(const char *word)
 {
@@ -134,7 +144,7 @@ static bool take_word(struct filter *filter, const char *word, char **error)
 	size = name_size(word);
 	if (size == 0)
 		return add(filter, FILTER_FUNCTION, negated, word, error);
-	for (int by = FILTER_FUNCTION + 1; by < FILTER_BYS; by++)
+	for (int by = FILTER_FUNCTION + 1; by < FILTER_WORDS_END; by++)
 		if (strncmp(words[by].name, word, size) == 0 && !words[by].name[size])
 			return add(filter, (enum filter_by)by, negated, word + size + 1, error);
 	return util_fail(error, "%.*s: is not a word of a filter; give " FILTER_WORDS, (int)size, word);
@@ -149,12 +159,12 @@ bool filter_parse(const char *text, struct filter *filter, char **error)
 		size_t size = strcspn(text, BLANKS);
 
 		if (size >= sizeof(word))
-			return util_fail(error, "a word of the filter is too long; give up to %d bytes",
+			return util_fail(error, "a word of the filter is too long; give at most %d bytes",
 				WORD_MOST - 1);
 		memcpy(word, text, size);
 		word[size] = '\0';
 		if (parsed.count == FILTER_WORDS_MOST)
-			return util_fail(error, "the filter has too many words; give up to %d", FILTER_WORDS_MOST);
+			return util_fail(error, "the filter has too many words; give at most %d", FILTER_WORDS_MOST);
 		if (!take_word(&parsed, word, error))
 			return false;
 		text += size;

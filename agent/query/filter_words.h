@@ -8,14 +8,11 @@
 
 #include <stdbool.h>
 
-#include "agent/wire/event.h"
 #include "question.h"
 
-/* How the words are written; and shorter. */
-#define FILTER_WORDS "NAME cpu:N thread:NAME process:NAME mode:kernel|user|idle object:NAME under:FUNCTION"
+/* How the words are written, for help and messages: in full; in short, where there is little room. */
+#define FILTER_WORDS "NAME cpu:N thread:NAME process:NAME mode:kernel|user|idle|irq|softirq object:NAME under:FUNCTION"
 #define FILTER_KINDS "NAME cpu: thread: process: mode: object: under:"
-
-extern const char *const filter_modes[MODES];	/* the words for them */
 
 /*
  * Reads a filter. False with "why; what to do" in `error`, which the caller frees; *filter is unchanged
@@ -26,5 +23,8 @@ bool filter_parse(const char *text, struct filter *filter, char **error);
 
 /* Adds one term, with a value as it stands behind the colon. False as above. */
 bool filter_add(struct filter *filter, enum filter_by by, const char *value, char **error);
+
+/* Adds a term of FILTER_HAS or FILTER_RUNNING, with the function's tree_name. False: there is no room for it. */
+bool filter_add_function(struct filter *filter, enum filter_by by, uint64_t name);
 
 #endif

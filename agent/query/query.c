@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
@@ -10,18 +11,21 @@
 #include "agent/store/store.h"
 #include "query.h"
 #include "filter.h"
+#include "grouping.h"
 #include "query_state.h"
+#include "seconds.h"
+#include "tree_sums.h"
+
+enum { TRENDS_MOST = 512 };		/* kept for a reader */
 
 /* No place: the function is not in the answer yet. */
 #define NOWHERE 0xffffffffu
-
-enum { NEWEST = 2 };			/* the newest digests: they change from answer to answer */
 
 static struct query_reader *reader_new(struct query *query, uint32_t number)
 {
 	struct query_reader *reader = util_alloc(sizeof(*reader));
 
-	window_init(&reader->window, &query->inputs, &query->naming, number);
+	window_init(&reader->window, &query->inputs, &query->nodes, number);
 	reader->window.stop = query->stop;
 	return reader;
 }
@@ -30,8 +34,13 @@ static void reader_free(struct query_reader *reader)
 {
 	if (!reader)
 		return;
+	budget_free(reader->window.inputs.budget, reader->trends.list,
+		reader->trends.room * sizeof(*reader->trends.list));
 	window_clear(&reader->window);
-	table_free(reader->steady);
+	for (int order = 0; order < TREE_ORDERS; order++)
+		tree_sums_clear(&reader->trees[order]);
+	if (reader->beside.free)
+		reader->beside.free(reader->beside.state);
 	free(reader);
 }
 
@@ -40,7 +49,7 @@ struct query *query_new(const struct query_inputs *inputs)
 	struct query *query = util_alloc(sizeof(*query));
 
 	query->inputs = *inputs;
-	naming_init(&query->naming);
+	node_functions_init(&query->nodes);
 	query->readers[QUERY_ANYBODY] = reader_new(query, QUERY_ANYBODY);
 	return query;
 }
@@ -59,7 +68,7 @@ void query_free(struct query *query)
 		return;
 	for (uint32_t i = 0; i < QUERY_READERS; i++)
 		reader_free(query->readers[i]);
-	naming_clear(&query->naming);
+	node_functions_clear(&query->nodes);
 	free(query->places);
 	free(query);
 }
@@ -82,9 +91,27 @@ void query_reader_free(struct query *query, uint32_t reader)
 	query->readers[reader] = NULL;
 }
 
-uint64_t query_walked(const struct query *query, uint32_t reader)
+void query_round(const struct query *query, struct question *question)
 {
-	return query->readers[reader]->window.serial;
+	const struct store *store = query->inputs.store;
+	struct span span = span_find(store, question->from, question->to);
+	uint64_t middle = question->from + (question->to - question->from) / 2;
+
+	if (span.first == span.end) {
+		span.first = span_after(store, middle);
+		span.end = span.first + 1;
+		if (span.first == store_slices(store) || store_slice(store, span.first).begin > middle)
+			return;
+	}
+	question->from = store_slice(store, span.first).begin;
+	question->to = store_slice(store, span.end - 1).end;
+}
+
+uint64_t query_kept_from(const struct query *query)
+{
+	const struct store *store = query->inputs.store;
+
+	return store_slices(store) ? store_slice(store, 0).begin : UINT64_MAX;
 }
 
 /* No function has a place in the next answer. */
@@ -105,49 +132,16 @@ uint64_t query_refused(const struct query *query)
 	const struct digest *digest;
 	uint64_t refused = 0;
 
-	for (uint32_t i = 0; i < QUERY_READERS; i++)
+	for (uint32_t i = 0; i < QUERY_READERS; i++) {
+		refused += query->readers[i] ? query->readers[i]->window.sums.edges_refused : 0;
 		for (size_t k = 0; query->readers[i] &&
 				(digest = window_digest(&query->readers[i]->window, k)); k++)
 			refused += digest->edges_refused;
+	}
 	return refused;
 }
 
 /* ---- the table: no more rows than functions, which are bounded ---- */
-
-static struct row *have_row(struct query *query, struct table *table, uint32_t function)
-{
-	uint32_t *place = &query->places[function];
-
-	if (*place != NOWHERE)
-		return &table->rows[*place];
-	*place = (uint32_t)table->count;
-	query->placed = true;
-	return table_add(table, function);
-}
-
-static void add_rows(struct query *query, struct table *table, const struct digest *digest)
-{
-	for (uint32_t i = 0; i < digest->sum_count; i++) {
-		const struct digest_sum *sum = &digest->sums[i];
-		struct row *row = have_row(query, table, sum->function);
-
-		row->self += sum->self;
-		row->total += sum->total;
-		row->samples += sum->samples;
-		for (uint32_t word = 0; word < digest->words; word++)
-			row->cpus[word] |= digest->cpus[(size_t)i * digest->words + word];
-	}
-}
-
-static void add_whole(struct table *table, const struct digest *digest)
-{
-	table->weight += digest->weight;
-	table->time += digest->time;
-	table->samples += digest->samples;
-	table->missed += digest->missed;
-	for (int mode = 0; mode < MODES; mode++)
-		table->mode[mode] += digest->mode[mode];
-}
 
 /* A row's memory stays in its place; its contents move. */
 static void copy_row(const struct table *table, struct row *to, const struct row *from)
@@ -171,158 +165,113 @@ static void keep_shown(struct table *table, const struct symbols *symbols, const
 	table->count = kept;
 }
 
-/* The digests cover whole slices: from the beginning of the first to the end of the last. */
-static void set_range(struct table *table, const struct window *window)
-{
-	const struct question *question = &window->question;
-	const struct store *store = window->inputs.store;
-	uint64_t now = store_now(store), end;
-	bool more = window->span.end < store_slices(store);
-
-	table->to = window->to;
-	table->from = question->from < table->to ? question->from : table->to;
-	if (window->span.first == window->span.end)
-		return;
-	table->from = store_slice(store, window->span.first).begin;
-	end = store_slice(store, window->span.end - 1).end;
-	if (end > table->to)
-		table->to = end < now ? end : now;
-	else if (more && store_slice(store, window->span.end).begin < table->to)
-		table->to = store_slice(store, window->span.end).begin;
-}
-
-static void add_digests(struct query *query, const struct window *window, struct table *table, size_t first,
-	size_t end)
-{
-	for (size_t i = first; i < end; i++) {
-		const struct digest *digest = window_digest(window, i);
-
-		add_whole(table, digest);
-		add_rows(query, table, digest);
-	}
-}
-
-/* Notes the position of each row. */
-static void place_rows(struct query *query, const struct table *table)
-{
-	clear_places(query);
-	query->placed = true;
-	for (size_t i = 0; i < table->count; i++)
-		query->places[table->rows[i].function] = (uint32_t)i;
-}
-
-/*
- * The sum of the first `count` digests, in no order. It is made anew only when one of them has changed. A
- * slice lasts for several answers, and each of them changes only the newest digests.
- */
-static const struct table *steady_table(struct query *query, struct query_reader *reader, size_t count,
-	uint32_t words)
-{
-	const struct window *window = &reader->window;
-	uint64_t mark = words;
-
-	for (size_t i = 0; i < count; i++)
-		mark = hash_mix(mark + 1, window_digest(window, i)->serial);
-	if (reader->steady && reader->steady_mark == mark)
-		return reader->steady;
-	table_free(reader->steady);
-	reader->steady = table_new(query->inputs.budget, 256, words);
-	reader->steady_mark = mark;
-	clear_places(query);
-	add_digests(query, window, reader->steady, 0, count);
-	return reader->steady;
-}
-
 struct table *query_table(struct query *query, const struct question *question)
 {
-	struct query_reader *reader = query_reader(query, question);
-	struct window *window = &reader->window;
-	const struct digest *digest;
+	struct window *window = &query_reader(query, question)->window;
 	struct table *table;
-	uint32_t words = 0;
-	size_t count = 0, steady;
+	struct range range;
 
 	window_update(window, question);
-	for (; (digest = window_digest(window, count)); count++)
-		words = digest->words > words ? digest->words : words;
-	steady = count > NEWEST ? count - NEWEST : 0;
-	table = table_copy(steady_table(query, reader, steady, words));
-	place_rows(query, table);
-	add_digests(query, window, table, steady, count);
-	if (!filter_lacks(&question->filter, FILTER_FUNCTION))
+	table = range_sums_table(&window->sums, query->inputs.budget);
+	if (!filter_lacks(&question->filter, FILTER_FUNCTION)) {
 		keep_shown(table, query->inputs.symbols, &question->filter);
-	table_shrink(table);
-	set_range(table, window);
+		table_shrink(table);
+	}
+	range = window_range(window);
+	table->unread = window->grouping.unread;
+	table->from = range.from;
+	table->to = range.to;
 	return table;
 }
 
 /* ---- series ---- */
 
-struct seconds {			/* of a trend: the last whole ones before the end */
-	uint64_t first, end;
-};
-
-static struct seconds trend_seconds(uint64_t to)
+/* The slices of these seconds, as one number. Their order does not count. */
+static uint64_t mark_of(const struct window *window, struct seconds seconds)
 {
-	struct seconds seconds = { .end = to / NS_PER_SECOND };
+	uint64_t mark = hash_mix(seconds.end + 1, UINT64_C(0x9e3779b97f4a7c15));
 
-	seconds.first = seconds.end > TABLE_TREND ? seconds.end - TABLE_TREND : 0;
-	return seconds;
+	for (size_t i = 0; i < window->recent_count; i++) {
+		const struct digest *digest = window->recent[i];
+		struct seconds part = seconds_touched(seconds, digest->begin, digest->end);
+
+		if (part.first < part.end)
+			mark += hash_mix(digest->serial, UINT64_C(0xd6e8feb86659fd93));
+	}
+	return mark;
 }
 
-/* The part of a slice's weight that falls into one second; a long slice is taken as even. */
-static uint64_t weight_of_second(uint64_t weight, uint64_t begin, uint64_t end, uint64_t second)
+/* Only whole seconds are in a trend, so it seldom changes: trends are kept until one of their slices has changed. */
+static struct trends *trends_of(struct query_reader *reader, struct seconds seconds)
 {
-	uint64_t first = begin / NS_PER_SECOND, i = second - first;
-	uint64_t count = (end + NS_PER_SECOND - 1) / NS_PER_SECOND - first;
-	unsigned __int128 wide = weight;
+	struct trends *trends = &reader->trends;
+	uint64_t mark;
 
-	if (count == 1)
-		return weight;
-	return (uint64_t)(wide * (i + 1) / count) - (uint64_t)(wide * i / count);
+	if (trends->updated == reader->window.updated && trends->count < TRENDS_MOST)
+		return trends;
+	mark = mark_of(&reader->window, seconds);
+	if (mark != trends->mark || trends->count == TRENDS_MOST)
+		trends->count = 0;
+	trends->mark = mark;
+	trends->updated = reader->window.updated;
+	return trends;
 }
 
-/* The seconds of the trend that a slice touches. */
-static struct seconds touched(struct seconds seconds, uint64_t begin, uint64_t end)
+static void add_seconds(const struct window *window, uint32_t function, struct seconds seconds,
+	uint64_t trend[TABLE_TREND])
 {
-	struct seconds slice = { begin / NS_PER_SECOND, (end + NS_PER_SECOND - 1) / NS_PER_SECOND };
+	memset(trend, 0, TABLE_TREND * sizeof(*trend));
+	for (size_t i = 0; i < window->recent_count; i++) {
+		struct digest *digest = window->recent[i];
+		struct seconds part = seconds_touched(seconds, digest->begin, digest->end);
+		uint64_t self = part.first < part.end ? digest_self(digest, function) : 0;
 
-	if (slice.first < seconds.first)
-		slice.first = seconds.first;
-	if (slice.end > seconds.end)
-		slice.end = seconds.end;
-	return slice;
+		for (uint64_t second = part.first; self && second < part.end; second++)
+			trend[second + TABLE_TREND - seconds.end] += seconds_part(self,
+				digest->begin, digest->end, second);
+	}
+}
+
+static void keep_trend(struct trends *trends, struct budget *budget, uint32_t function,
+	const uint64_t trend[TABLE_TREND])
+{
+	struct trend *list = budget_array(budget, trends->list, trends->count, &trends->room, sizeof(*list));
+
+	if (!list)
+		return;
+	trends->list = list;
+	list[trends->count].function = function;
+	memcpy(list[trends->count++].seconds, trend, sizeof(list->seconds));
 }
 
 void query_trend(struct query *query, const struct question *question, uint32_t function,
 	uint64_t trend[TABLE_TREND])
 {
-	struct window *window = &query_reader(query, question)->window;
+	struct query_reader *reader = query_reader(query, question);
 	struct seconds seconds;
+	struct trends *trends;
 
-	memset(trend, 0, TABLE_TREND * sizeof(*trend));
-	window_update(window, question);
-	seconds = trend_seconds(window->to);
-	for (size_t i = 0; i < window->recent_count; i++) {
-		const struct digest *digest = window->recent[i];
-		uint64_t self = digest_self(digest, function);
-		struct seconds part = touched(seconds, digest->begin, digest->end);
-
-		for (uint64_t second = part.first; self && second < part.end; second++)
-			trend[second + TABLE_TREND - seconds.end] += weight_of_second(self,
-				digest->begin, digest->end, second);
-	}
+	window_update(&reader->window, question);
+	seconds = seconds_before(reader->window.to);
+	trends = trends_of(reader, seconds);
+	for (uint32_t i = 0; i < trends->count; i++)
+		if (trends->list[i].function == function) {
+			memcpy(trend, trends->list[i].seconds, sizeof(trends->list[i].seconds));
+			return;
+		}
+	add_seconds(&reader->window, function, seconds, trend);
+	keep_trend(trends, query->inputs.budget, function, trend);
 }
 
 static void add_cpu_trend(struct cpu_series *series, const struct cpu_sums *cpu,
 	const struct slice *slice, struct seconds seconds)
 {
-	struct seconds part = touched(seconds, slice->begin, slice->end);
+	struct seconds part = seconds_touched(seconds, slice->begin, slice->end);
 
 	for (uint64_t second = part.first; series->trend && second < part.end; second++)
 		for (int mode = 0; mode < MODES; mode++)
 			series->trend[second + TABLE_TREND - seconds.end][mode] +=
-				weight_of_second(cpu->mode[mode], slice->begin, slice->end, second);
+				seconds_part(cpu->mode[mode], slice->begin, slice->end, second);
 }
 
 static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)
@@ -337,7 +286,7 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 {
 	struct store *store = query->inputs.store;
 	uint64_t now = store_now(store), to = question->to < now ? question->to : now;
-	struct seconds seconds = trend_seconds(to);
+	struct seconds seconds = seconds_before(to);
 	struct span span;
 	size_t seen = 0, first;
 
@@ -391,41 +340,69 @@ static void add_caller(struct query *query, struct callers *callers,
 	callers->list[*place].weight += edge->weight;
 }
 
-static int heavier(const void *left, const void *right)
+static bool is_heavier(const struct caller *a, const struct caller *b)
 {
-	const struct caller *a = left, *b = right;
+	return a->weight != b->weight ? a->weight > b->weight : a->function < b->function;
+}
 
-	if (a->weight != b->weight)
-		return a->weight < b->weight ? 1 : -1;
-	return (a->function > b->function) - (a->function < b->function);
+/* Keeps the heaviest `size` of all that are given to it, heaviest first. Returns how many there are now. */
+static size_t keep_heaviest(struct caller *heaviest, size_t count, size_t size, struct caller next)
+{
+	size_t at = count < size ? count : size;
+
+	if (at == size && (size == 0 || !is_heavier(&next, &heaviest[size - 1])))
+		return count;
+	for (at -= at == size; at > 0 && is_heavier(&next, &heaviest[at - 1]); at--)
+		heaviest[at] = heaviest[at - 1];
+	heaviest[at] = next;
+	return count < size ? count + 1 : size;
+}
+
+/* The other ends of all edges to this function, heaviest first. */
+static size_t take_edges(struct query *query, const struct question *wanted, uint32_t function,
+	struct caller *callers, size_t size)
+{
+	struct window *window = &query_reader(query, wanted)->window;
+	struct callers all = { 0 };
+	struct digest *digest;
+	const struct digest_edge *edge;
+	size_t count = 0;
+
+	window_update(window, wanted);
+	clear_places(query);
+	for (size_t i = 0; (digest = window_digest(window, i)); i++)
+		for (edge = NULL; (edge = digest_edge_to(digest, function, edge)); )
+			add_caller(query, &all, edge);
+	for (size_t i = 0; i < all.count; i++) {
+		query->places[all.list[i].function] = NOWHERE;	/* only these: a report asks this for each function */
+		count = keep_heaviest(callers, count, size, all.list[i]);
+	}
+	free(all.list);
+	return count;
 }
 
 size_t query_callers(struct query *query, const struct question *question, uint32_t function,
 	struct caller *callers, size_t size)
 {
-	struct window *window = &query_reader(query, question)->window;
-	struct callers all = { 0 };
 	struct question wanted = *question;
-	const struct digest *digest;
-	const struct digest_edge *edge;
 
+	if (question->by != GROUP_FUNCTION)
+		return 0;
 	if (wanted.callers != CALLERS_ALL) {
 		wanted.callers = CALLERS_ONE;
 		wanted.callee = function;
 	}
-	window_update(window, &wanted);
-	clear_places(query);
-	for (size_t i = 0; (digest = window_digest(window, i)); i++)
-		for (edge = NULL; (edge = digest_edge_to(digest, function, edge)); )
-			add_caller(query, &all, edge);
-	for (size_t i = 0; i < all.count; i++)		/* clears only these: a report asks this for each function */
-		query->places[all.list[i].function] = NOWHERE;
-	if (all.count)
-		qsort(all.list, all.count, sizeof(*all.list), heavier);
-	if (size > all.count)
-		size = all.count;
-	if (size)
-		memcpy(callers, all.list, size * sizeof(*callers));
-	free(all.list);
-	return size;
+	return take_edges(query, &wanted, function, callers, size);
+}
+
+struct caller query_ran(struct query *query, const struct question *question, uint32_t row)
+{
+	struct window *window = &query_reader(query, question)->window;
+	const struct range_edge *edge;
+
+	if (!grouping_has_threads(question->by) || question->callers != CALLERS_ALL)
+		return (struct caller) { .weight = 0 };
+	window_update(window, question);
+	edge = range_sums_heaviest(&window->sums, row);
+	return edge ? (struct caller) { edge->function, edge->weight } : (struct caller) { .weight = 0 };
 }

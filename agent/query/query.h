@@ -41,10 +41,12 @@ uint32_t query_reader_new(struct query *query);
 void query_reader_free(struct query *query, uint32_t reader);
 
 /*
- * How much was walked for a reader so far: digests made, plus slices added to one. For tests alone, which could not
- * see in any answer that a reader's work is not undone by others.
+ * Moves the ends of the question's range to those of the slices that answer it; these are one at least, if anything was
+ * sampled then. Where slices are long, that may be more than was asked for.
  */
-uint64_t query_walked(const struct query *query, uint32_t reader);
+void query_round(const struct query *query, struct question *question);
+
+uint64_t query_kept_from(const struct query *query);	/* where the oldest slice begins; UINT64_MAX: there is none */
 
 /* The caller frees the table (table_free). */
 struct table *query_table(struct query *query, const struct question *question);
@@ -58,18 +60,17 @@ void query_trend(struct query *query, const struct question *question, uint32_t 
 
 /*
  * The functions that called this one directly, heaviest first; it is among them if it recurses. `weight` is
- * that of the stacks in which the call stands. Returns how many of `size` were written.
+ * that of the stacks in which the call stands. Returns how many of `size` were written; none unless the question is by
+ * function.
  */
 size_t query_callers(struct query *query, const struct question *question, uint32_t function,
 	struct caller *callers, size_t size);
 
 /*
- * What was inlined at the leaf addresses of this function: the innermost inlined function at each, heaviest
- * first, as far as it is known. `whole` is the weight that was looked at: the newest of the range, 20,000 counts
- * of the store at most. Returns how many of `size` were written.
+ * The function in which a thread or process ran most. Its weight is 0 unless the question is by these and its `callers`
+ * are CALLERS_ALL.
  */
-size_t query_inlined(struct query *query, const struct question *question, uint32_t function,
-	struct caller *inlined, size_t size, uint64_t *whole);
+struct caller query_ran(struct query *query, const struct question *question, uint32_t row);
 
 /* One CPU's weights in the range, and in the seconds of a trend. The filter does not apply. */
 struct cpu_series {

@@ -8,7 +8,7 @@
 #include "agent/names/symbols.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
-#include "filter.h"
+#include "passing.h"
 #include "query.h"
 #include "query_state.h"
 #include "stop.h"
@@ -95,7 +95,7 @@ static uint32_t place_node(struct merge *merge, uint32_t id, uint32_t parent)
 	struct node node = stacks_node(window->inputs.stacks, id);
 	struct place place = {
 		.parent = parent,
-		.function = window->naming->functions[id],
+		.function = window->nodes->functions[id],
 		.cut = node.cut || (parent != HASH_NONE && merge->places[parent].cut),
 	};
 
@@ -163,36 +163,24 @@ static void add_sum(struct merge *merge, const struct sum *sum)
 	merge->sums[merge->sum_count++] = *sum;
 }
 
-/* Idle time is a stack of one function, whatever stack the guest idles in. */
-static bool passes(struct window *window, const struct run_count *count, const struct who *who)
+static void add_run(struct merge *merge, const struct passing *passing, const struct run *run)
 {
-	bool idle = who->mode == MODE_IDLE;
-
-	return filter_passes(&window->question.filter, window->inputs.threads, who) &&
-		stack_filter_passes(&window->stack_filter, window->naming->functions,
-			idle ? STACKS_NONE : count->stack, idle ? window->idle : window->unknown);
-}
-
-static void add_run(struct merge *merge, const struct run *run)
-{
-	struct window *window = merge->window;
-	struct run_reader reader = run_read(run);
+	struct passing_reader reader;
 	struct run_count count;
+	const struct who *who;
 
-	while (!merge->full && run_next(&reader, &count)) {
-		merge->full = stop_at(window->stop, reader.left);
-		const struct who *who = &run->who[count.who];
+	passing_begin(&reader, passing, run);
+	while (!merge->full && passing_next(&reader, &count, &who)) {
 		struct sum sum = {
 			.thread = who->thread, .process = who->process, .mode = who->mode,
 			.weight = count.weight, .samples = count.samples,
 		};
 
-		if (!passes(window, &count, who))
-			continue;
 		sum.place = place_of_stack(merge, count.stack, sum.mode);
 		if (!merge->full)
 			add_sum(merge, &sum);
 	}
+	passing_end(&reader);
 }
 
 /* Calls `each` with the stack of one sum. */
@@ -215,13 +203,15 @@ static void tell(const struct merge *merge, const struct sum *sum,
 
 static void add_slices(struct merge *merge)
 {
-	const struct window *window = merge->window;
+	struct window *window = merge->window;
+	const struct passing passing = window_passing(window);
 
 	for (size_t i = window->span.first; i < window->span.end && !merge->full; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
-		for (size_t k = 0; k < slice.run_count; k++)
-			add_run(merge, slice.runs[k]);
+		for (size_t k = 0; k < slice.run_count && !merge->full; k++)
+			add_run(merge, &passing, slice.runs[k]);
+		merge->full = merge->full || stop_now(window->stop);
 	}
 }
 

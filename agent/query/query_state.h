@@ -9,19 +9,40 @@
 #include <stdint.h>
 
 #include "query.h"
+#include "tree_sums.h"
 #include "window.h"
 
-_Static_assert((int)NAMING_READERS == (int)QUERY_READERS, "each reader is told of names");
+_Static_assert((int)NODE_READERS == (int)QUERY_READERS, "each reader is told of names");
+
+/* What a room above keeps for a reader; freed with it. */
+struct query_beside {
+	void *state;
+	void (*free)(void *state);	/* NULL: there is none */
+	uint64_t walked;		/* slices that were summed for it so far */
+};
+
+struct trend {				/* of one function */
+	uint32_t function;
+	uint64_t seconds[TABLE_TREND];
+};
+
+struct trends {				/* of functions that were asked about since the seconds have changed */
+	uint64_t updated;		/* the window's, when that was looked into last */
+	uint64_t mark;			/* of the digests of these seconds */
+	struct trend *list;
+	uint32_t count, room;
+};
 
 struct query_reader {
 	struct window window;
-	struct table *steady;		/* the sum of all digests but the newest; NULL: none */
-	uint64_t steady_mark;		/* changes whenever one of these digests does */
+	struct trends trends;
+	struct tree_sums trees[TREE_ORDERS];	/* of its last question about a tree; { 0 }: none */
+	struct query_beside beside;
 };
 
 struct query {
 	struct query_inputs inputs;
-	struct naming naming;		/* shared by all readers */
+	struct node_functions nodes;		/* shared by all readers */
 	struct query_reader *readers[QUERY_READERS];	/* NULL: free; QUERY_ANYBODY is always there */
 	const atomic_bool *stop;	/* see query_heed */
 	uint32_t *places;		/* by function: its position in the answer that is being made */

@@ -14,6 +14,7 @@ struct threads;
 
 struct query_inputs {			/* of one epoch; borrowed */
 	struct budget *budget;
+	const char *kernel;		/* the guest's kernel, for tree_name; NULL: not known */
 	struct store *store;
 	struct stacks *stacks;
 	struct symbols *symbols;
@@ -25,6 +26,9 @@ enum filter_by {			/* what a term of a filter looks at */
 	FILTER_CPU, FILTER_MODE, FILTER_THREAD, FILTER_PROCESS,	/* who ran the sample */
 	FILTER_OBJECT,			/* the object of the function that was running */
 	FILTER_UNDER,			/* the functions of the stack */
+	FILTER_WORDS_END,		/* no word stands for what follows: */
+	FILTER_HAS = FILTER_WORDS_END,	/* the functions of the stack, by their tree_name */
+	FILTER_RUNNING,			/* the function that was running, likewise */
 	FILTER_BYS,
 };
 
@@ -36,7 +40,7 @@ enum {
 struct filter_term {
 	enum filter_by by;
 	uint32_t negated;		/* 0 or 1; a filter has no padding, for requests are compared as bytes */
-	unsigned modes;			/* FILTER_MODE: bits 1 << enum mode */
+	unsigned modes;			/* FILTER_MODE: bits 1 << mode, as in contexts.h */
 	uint32_t text;			/* where its alternatives begin, in the filter's text */
 };
 
@@ -51,6 +55,15 @@ struct filter {
 	char text[FILTER_TEXT];		/* a term's alternatives: each ended by 0, the last one by two */
 };
 
+/* What a row of the table stands for. */
+enum group_by {
+	GROUP_FUNCTION,			/* a function: self is where it ran, total where it is in the stack */
+	GROUP_LINE,			/* a source line: of the code that ran, or of a call in the stack; likewise */
+	GROUP_FILE, GROUP_OBJECT,	/* the source file, or the object, of functions: likewise */
+	GROUP_PROCESS, GROUP_THREAD, GROUP_CPU, GROUP_MODE,	/* who ran the sample: self equals total */
+	GROUPS,
+};
+
 enum kept_callers { CALLERS_NONE, CALLERS_ONE, CALLERS_ALL };
 
 struct question {
@@ -60,7 +73,12 @@ struct question {
 	 */
 	uint64_t from, to;
 	struct filter filter;
-	enum kept_callers callers;	/* whose edges are kept for query_callers; for others it takes longer */
+	enum group_by by;		/* idle time is the row [idle] in all */
+	/*
+	 * Whose edges are kept for query_callers, which takes longer for other functions. CALLERS_NONE unless `by` is
+	 * GROUP_FUNCTION; but CALLERS_ALL keeps what query_ran needs where `by` is GROUP_PROCESS or GROUP_THREAD.
+	 */
+	enum kept_callers callers;
 	uint32_t callee;		/* with CALLERS_ONE: the function whose callers are kept */
 	bool inlined;			/* inlined functions are frames of a stack, where they are known */
 	uint32_t reader;		/* from query_reader_new; or QUERY_ANYBODY */

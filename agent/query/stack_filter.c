@@ -6,6 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/tree/tree.h"
 #include "agent/store/stacks.h"
 #include "filter.h"
 #include "stack_filter.h"
@@ -14,7 +15,7 @@ enum { MARKED = 1 << FILTER_TERMS };	/* the bits below are known: one for each t
 
 static bool looks_at_stacks(const struct filter_term *term)
 {
-	return term->by == FILTER_OBJECT || term->by == FILTER_UNDER;
+	return term->by == FILTER_OBJECT || term->by == FILTER_UNDER || term->by >= FILTER_WORDS_END;
 }
 
 void stack_filter_clear(struct stack_filter *filter)
@@ -26,7 +27,10 @@ void stack_filter_clear(struct stack_filter *filter)
 
 bool stack_filter_is_empty(const struct stack_filter *filter)
 {
-	return filter_lacks(filter->filter, FILTER_OBJECT) && filter_lacks(filter->filter, FILTER_UNDER);
+	for (uint32_t i = 0; i < filter->filter->count; i++)
+		if (looks_at_stacks(&filter->filter->terms[i]))
+			return false;
+	return true;
 }
 
 /* Charges without asking: the number of functions is bounded. */
@@ -41,6 +45,15 @@ static void grow(struct stack_filter *filter, uint32_t function)
 	filter->count = (uint32_t)count;
 }
 
+static bool fits(const struct stack_filter *filter, const struct filter_term *term, const struct function *function)
+{
+	const char *text = filter->filter->text + term->text;
+
+	if (term->by >= FILTER_WORDS_END)
+		return tree_name(function, filter->kernel ? filter->kernel : "") == strtoull(text, NULL, 16);
+	return filter_term_finds(filter->filter, term, term->by == FILTER_OBJECT ? function->object : function->name);
+}
+
 static unsigned find_marks(const struct stack_filter *filter, uint32_t function)
 {
 	const struct function *names = symbols_get(filter->symbols, function);
@@ -48,11 +61,10 @@ static unsigned find_marks(const struct stack_filter *filter, uint32_t function)
 
 	for (uint32_t i = 0; i < filter->filter->count; i++) {
 		const struct filter_term *term = &filter->filter->terms[i];
-		const char *name = term->by == FILTER_OBJECT ? names->object : names->name;
 
 		if (!looks_at_stacks(term))
 			continue;
-		if (filter_term_finds(filter->filter, term, name))
+		if (fits(filter, term, names))
 			marks |= bit;
 		bit <<= 1;
 	}
@@ -75,7 +87,7 @@ static bool holds(const struct filter *filter, unsigned running, unsigned all)
 
 	for (uint32_t i = 0; i < filter->count; i++) {
 		const struct filter_term *term = &filter->terms[i];
-		unsigned marks = term->by == FILTER_OBJECT ? running : all;
+		unsigned marks = term->by == FILTER_OBJECT || term->by == FILTER_RUNNING ? running : all;
 
 		if (!looks_at_stacks(term))
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a filter that looks at stacks: object: and under:. Remembers which terms fit a function, for its
- * names never change. One owner.
+ * The part of a filter that looks at stacks: object:, under:, and functions by their names. Remembers which terms fit
+ * a function, for its names never change. One owner.
  */
 #ifndef STACK_FILTER_H
 #define STACK_FILTER_H
@@ -18,6 +18,7 @@ struct stack_filter {
 	const struct filter *filter;	/* borrowed, as all of these; to be set before the first call */
 	const struct stacks *stacks;
 	const struct symbols *symbols;
+	const char *kernel;		/* as in the query's inputs */
 	struct budget *budget;
 	uint16_t *marks;		/* by function: a bit for each term that fits it, and one more; 0: not known */
 	uint32_t count;			/* of `marks` */

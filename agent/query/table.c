@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/change.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -54,20 +55,28 @@ struct row *table_add(struct table *table, uint32_t function)
 	return row;
 }
 
-struct table *table_copy(const struct table *table)
+struct table *table_copy(const struct table *table, const uint32_t *kept)
 {
-	struct table *copy = table_new(table->budget, table->count + table->count / 8, table->words);
-	struct table room = *copy;
+	size_t count = 0;
+	struct table *copy, room;
 
+	for (size_t i = 0; i < table->count; i++)
+		count += kept[i] != 0;
+	copy = table_new(table->budget, count, table->words);
+	room = *copy;
 	*copy = *table;
+	copy->count = 0;
 	copy->room = room.room;
 	copy->rows = room.rows;
 	copy->cpus = room.cpus;
 	for (size_t i = 0; i < table->count; i++) {
-		copy->rows[i] = table->rows[i];
-		copy->rows[i].cpus = copy->cpus + i * copy->words;
-		memcpy(copy->rows[i].cpus, table->rows[i].cpus,
-			copy->words * sizeof(*copy->cpus));
+		struct row *row = &copy->rows[copy->count];
+
+		if (!kept[i])
+			continue;
+		*row = table->rows[i];
+		row->cpus = copy->cpus + copy->count++ * copy->words;
+		memcpy(row->cpus, table->rows[i].cpus, copy->words * sizeof(*copy->cpus));
 	}
 	return copy;
 }
@@ -77,10 +86,104 @@ void table_shrink(struct table *table)
 	resize(table, table->count);
 }
 
+/* ---- the baseline ---- */
+
+void table_add_base(struct table *table)
+{
+	table->base = util_alloc(sizeof(*table->base));
+}
+
+struct row_base *table_base_of(struct table *table, struct row *row)
+{
+	struct table_base *base = table->base;
+
+	if (!row->base) {
+		if (base->count == base->room) {
+			size_t room = 2 * base->room + 256;
+
+			budget_charge(table->budget, (room - base->room) * sizeof(*base->rows));
+			base->rows = util_grow(base->rows, room, sizeof(*base->rows));
+			base->room = room;
+		}
+		base->rows[base->count++] = (struct row_base) { 0 };
+		row->base = (uint32_t)base->count;
+	}
+	return &base->rows[row->base - 1];
+}
+
+static uint32_t highest_of(const struct table *table)
+{
+	uint32_t highest = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		highest = table->rows[i].function > highest ? table->rows[i].function : highest;
+	return highest;
+}
+
+void table_compare(struct table *table, const struct table *with)
+{
+	uint32_t own = highest_of(table), other = highest_of(with);
+	/* By function: 1 + its row in this table. */
+	uint32_t *places = util_alloc(((size_t)(own > other ? own : other) + 1) * sizeof(*places));
+
+	table_add_base(table);
+	table->base->from = with->from;
+	table->base->to = with->to;
+	table->base->weight = with->weight;
+	table->base->samples = with->samples;
+	table->base->time = with->time;
+	for (size_t i = 0; i < table->count; i++)
+		places[table->rows[i].function] = (uint32_t)i + 1;
+	for (size_t i = 0; i < with->count; i++) {
+		const struct row *from = &with->rows[i];
+		uint32_t place = places[from->function];
+		struct row *row = place ? &table->rows[place - 1] : table_add(table, from->function);
+
+		*table_base_of(table, row) = (struct row_base) { from->self, from->total, from->samples };
+	}
+	table_shrink(table);
+	free(places);
+}
+
+static struct row_base base_of(const struct table *table, const struct row *row)
+{
+	return row->base ? table->base->rows[row->base - 1] : (struct row_base) { 0 };
+}
+
+struct change table_self_change(const struct table *table, const struct row *row)
+{
+	struct row_base base = base_of(table, row);
+
+	return change_of((struct portion) { row->self, table->weight, row->samples, table->samples },
+		(struct portion) { base.self, table->base->weight, base.samples, table->base->samples });
+}
+
+/* Only the samples of the self are counted, so those of the total follow from its share. */
+static struct portion total_of(uint64_t total, uint64_t weight, uint64_t samples)
+{
+	return (struct portion) { total, weight, (uint64_t)(change_share(total, weight) * (double)samples), samples };
+}
+
+struct change table_total_change(const struct table *table, const struct row *row)
+{
+	return change_of(total_of(row->total, table->weight, table->samples),
+		total_of(base_of(table, row).total, table->base->weight, table->base->samples));
+}
+
+static void free_base(struct table *table)
+{
+	if (!table->base)
+		return;
+	budget_give(table->budget, table->base->room * sizeof(*table->base->rows));
+	free(table->base->rows);
+	free(table->base);
+}
+
 void table_free(struct table *table)
 {
 	if (!table)
 		return;
+	free_base(table);
 	budget_give(table->budget, table->room * row_size(table));
 	free(table->rows);
 	free(table->cpus);
@@ -128,7 +231,7 @@ struct key {
 	uint32_t id, row;
 };
 
-struct order {
+struct sorting {
 	const struct table *table;
 	int (*by)(const struct table *table, const struct key *a, const struct key *b);
 	bool invert;
@@ -187,12 +290,12 @@ static int (*const orders[TABLE_COLUMNS])(const struct table *table, const struc
 
 static int compare(const void *left, const void *right, void *context)
 {
-	const struct order *order = context;
+	const struct sorting *sorting = context;
 	const struct key *a = left, *b = right;
-	int result = order->by(order->table, a, b);
+	int result = sorting->by(sorting->table, a, b);
 
 	if (result)
-		return order->invert ? -result : result;
+		return sorting->invert ? -result : result;
 	if (a->self != b->self)
 		return larger_first(a->self, b->self);
 	if (a->total != b->total)
@@ -203,7 +306,7 @@ static int compare(const void *left, const void *right, void *context)
 static void sort_by_key(const struct table *table, const struct symbols *symbols,
 	enum table_column column, bool invert, struct row *sorted)
 {
-	struct order order = { .table = table, .by = orders[column], .invert = invert };
+	struct sorting sorting = { .table = table, .by = orders[column], .invert = invert };
 	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
 
 	for (uint32_t i = 0; i < table->count; i++) {
@@ -216,7 +319,7 @@ static void sort_by_key(const struct table *table, const struct symbols *symbols
 		};
 	}
 	if (table->count)
-		qsort_r(keys, table->count, sizeof(*keys), compare, &order);
+		qsort_r(keys, table->count, sizeof(*keys), compare, &sorting);
 	for (size_t i = 0; i < table->count; i++)
 		sorted[i] = table->rows[keys[i].row];
 	free(keys);
@@ -272,13 +375,27 @@ static void sort_ranks(struct ranks *ranks)
 			sort_digit(ranks, digit);
 }
 
-static uint64_t value_of(const struct row *row, enum table_column column)
+/* In 1/2^52: any two that a screen tells apart differ. */
+static uint64_t size_of_change(const struct table *table, const struct row *row)
+{
+	double share = table->base ? table_self_change(table, row).share : 0;
+
+	return (uint64_t)((share < 0 ? -share : share) * (double)(UINT64_C(1) << 52));
+}
+
+static uint64_t value_of(const struct table *table, const struct row *row, enum table_column column)
 {
 	switch (column) {
+	case COLUMN_CHANGE:
+		return size_of_change(table, row);
 	case COLUMN_SELF:
 		return row->self;
 	case COLUMN_TOTAL:
 		return row->total;
+	case COLUMN_KERNEL:
+		return row->kernel;
+	case COLUMN_USER:
+		return row->user;
 	default:
 		return row->samples;
 	}
@@ -288,7 +405,7 @@ static void sort_by_column(struct ranks *ranks, const struct table *table, enum 
 	bool invert)
 {
 	for (size_t i = 0; i < ranks->count; i++) {
-		uint64_t value = value_of(&table->rows[ranks->list[i].row], column);
+		uint64_t value = value_of(table, &table->rows[ranks->list[i].row], column);
 
 		ranks->list[i].number = invert ? value : ~value;
 	}

@@ -13,6 +13,7 @@
 #include "agent/wire/event.h"
 
 struct budget;
+struct change;
 struct symbols;
 
 enum { TABLE_TREND = 60 };		/* columns of a row's trend: one second each, newest last */
@@ -20,9 +21,22 @@ enum { TABLE_TREND = 60 };		/* columns of a row's trend: one second each, newest
 /* One function. Idle time is self and total of "[idle]", whatever code the guest idles in. */
 struct row {
 	uint32_t function;
+	uint32_t base;			/* 1 + its index in the baseline's rows; 0: it is not in the baseline */
 	uint64_t self, total;		/* weights; a function counts once in a stack's total */
 	uint64_t samples;		/* whose leaf this function is, not weighted */
+	uint64_t kernel, user;		/* the parts of self in these modes; where rows are who ran the samples */
 	uint64_t *cpus;			/* the CPUs that ran it: a bit each, table->words words */
+};
+
+struct row_base {			/* what a function had in the baseline */
+	uint64_t self, total, samples;
+};
+
+struct table_base {			/* the baseline: another range, under the same filter; as in struct table */
+	uint64_t from, to;
+	uint64_t weight, samples, time;
+	struct row_base *rows;
+	size_t count, room;
 };
 
 struct table {
@@ -31,16 +45,18 @@ struct table {
 	uint64_t time;			/* the ns of CPU behind the weight, by the rates at that time; 0: not known */
 	uint64_t mode[MODES];		/* weights, of all samples that passed */
 	uint64_t missed;		/* in gaps, whatever thread and mode; not in `weight` */
+	bool unread;			/* rows are still to come: files or lines are being read (grouping.h) */
 	size_t count, room;
 	struct row *rows;
 	uint64_t *cpus;			/* the bits of all rows */
 	uint32_t words;
-	struct budget *budget;		/* has paid for `room` */
+	struct table_base *base;	/* owned; NULL: there is no baseline */
+	struct budget *budget;		/* has paid for `room`, and for the baseline's */
 };
 
 enum table_column {
 	COLUMN_SELF, COLUMN_TOTAL, COLUMN_HITS, COLUMN_CPU, COLUMN_FUNCTION, COLUMN_OBJECT,
-	COLUMN_SOURCE,
+	COLUMN_SOURCE, COLUMN_KERNEL, COLUMN_USER, COLUMN_CHANGE,
 	TABLE_COLUMNS,
 };
 
@@ -50,13 +66,28 @@ enum table_column {
  */
 struct table *table_new(struct budget *budget, size_t room, uint32_t words);
 struct row *table_add(struct table *table, uint32_t function);
-struct table *table_copy(const struct table *table);
+struct table *table_copy(const struct table *table, const uint32_t *kept);	/* only the rows i with kept[i] */
 void table_shrink(struct table *table);		/* frees the room without rows */
 void table_free(struct table *table);
 
 /*
+ * The table `with` becomes the baseline of this one. A function that is in `with` alone gets a row, with weights of 0.
+ * Not after table_sort. Both tables have the same filter and grouping.
+ */
+void table_compare(struct table *table, const struct table *with);
+
+/* Gives the table a baseline without rows; and what a row has in it, all zero at first. */
+void table_add_base(struct table *table);
+struct row_base *table_base_of(struct table *table, struct row *row);
+
+/* How the row's self, or its total, has changed since the baseline, which there must be. */
+struct change table_self_change(const struct table *table, const struct row *row);
+struct change table_total_change(const struct table *table, const struct row *row);
+
+/*
  * Sorts numbers with the larger first, texts in alphabetical order; `invert` turns that round. The order by
- * source is by object, then by address, which is the order of lines within a file. Equal rows are ordered
+ * source is by object, then by address, which is the order of lines within a file. The order by change
+ * puts the largest first, whether it is more or less; without a baseline all are equal. Equal rows are ordered
  * by self, total and id, so that they keep their order from table to table.
  */
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,

@@ -20,30 +20,48 @@
  */
 enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
 
-void window_init(struct window *window, const struct query_inputs *inputs, struct naming *naming, uint32_t reader)
+_Static_assert(NS_PER_SECOND / STORE_SLICE_NS * WINDOW_SECONDS + 3 <= RANGE_DIGESTS_MOST,
+	"the recent digests and the past one are counted at the same time");
+
+void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes,
+	uint32_t reader)
 {
 	*window = (struct window) {
 		.inputs = *inputs,
-		.naming = naming,
+		.nodes = nodes,
 		.reader = reader,
 		.store_version = UINT64_MAX,
 		.idle = symbols_special(inputs->symbols, "[idle]"),
 		.unknown = symbols_special(inputs->symbols, "[unknown]"),
 		.stack_filter = {
 			.filter = &window->question.filter, .stacks = inputs->stacks, .symbols = inputs->symbols,
+			.kernel = inputs->kernel,
+			.budget = inputs->budget,
+		},
+		.grouping = {
+			.stacks = inputs->stacks, .symbols = inputs->symbols, .threads = inputs->threads,
 			.budget = inputs->budget,
 		},
 	};
 }
 
+static void drop(struct window *window, struct digest *digest)
+{
+	if (digest)
+		range_sums_count(&window->sums, digest, false);
+	digest_free(digest);
+}
+
 static void drop_past(struct window *window)
 {
-	digest_free(window->past);
+	drop(window, window->past);
 	window->past = NULL;
 }
 
 static void drop_all(struct window *window)
 {
+	window->renewed++;
+	range_sums_clear(&window->sums);
 	drop_past(window);
 	for (size_t i = 0; i < window->recent_count; i++)
 		digest_free(window->recent[i]);
@@ -56,15 +74,33 @@ void window_clear(struct window *window)
 {
 	drop_all(window);
 	stack_filter_clear(&window->stack_filter);
+	grouping_clear(&window->grouping);
+	free(window->places.list);
+}
+
+/* By node; NULL: the question does not ask for modes within the kernel's. */
+static const uint8_t *contexts_of(struct window *window)
+{
+	if (window->question.by != GROUP_MODE && filter_lacks(&window->question.filter, FILTER_MODE))
+		return NULL;
+	return node_functions_contexts(window->nodes, window->inputs.stacks, window->inputs.symbols, window->stop);
+}
+
+struct passing window_passing(struct window *window)
+{
+	return (struct passing) {
+		.filter = &window->question.filter, .stack_filter = &window->stack_filter,
+		.threads = window->inputs.threads, .functions = window->nodes->functions,
+		.contexts = contexts_of(window),
+		.idle = window->idle, .unknown = window->unknown, .stop = window->stop,
+	};
 }
 
 static struct digest_input input_of(struct window *window)
 {
 	return (struct digest_input) {
-		.stacks = window->inputs.stacks, .threads = window->inputs.threads,
-		.filter = &window->question.filter, .stack_filter = &window->stack_filter,
-		.functions = window->naming->functions,
-		.idle = window->idle, .unknown = window->unknown, .stop = window->stop,
+		.passing = window_passing(window), .stacks = window->inputs.stacks, .places = &window->places,
+		.grouping = &window->grouping,
 	};
 }
 
@@ -72,11 +108,14 @@ static struct digest_input input_of(struct window *window)
 
 static void follow_names(struct window *window)
 {
-	uint32_t changed = naming_update(window->naming, window->reader, window->inputs.stacks,
+	uint32_t changed = node_functions_update(window->nodes, window->reader, window->inputs.stacks,
 		window->inputs.symbols, window->stop);
 
 	if (changed == STACKS_NONE)
 		return;
+	window->renewed++;
+	if (window->question.by == GROUP_LINE)		/* other names, other objects: their lines may be known */
+		grouping_clear(&window->grouping);
 	for (size_t i = 0; i < window->recent_count; i++)
 		if (window->recent[i]->newest >= changed)
 			window->recent[i]->version = UINT64_MAX;	/* of no slice: it is made anew */
@@ -84,18 +123,28 @@ static void follow_names(struct window *window)
 		drop_past(window);
 }
 
-static void follow_filter(struct window *window, const struct filter *filter)
+/* Do the names of threads and processes decide what the answer is? */
+static bool has_threads(const struct question *question)
+{
+	return grouping_has_threads(question->by) || !filter_lacks(&question->filter, FILTER_THREAD) ||
+		!filter_lacks(&question->filter, FILTER_PROCESS);
+}
+
+/* Digests are of one filter and one grouping. */
+static void follow_question(struct window *window, const struct question *question)
 {
 	uint64_t generation = threads_generation(window->inputs.threads);
-	bool same = filter_same(&window->question.filter, filter) &&
-		(generation == window->threads_generation ||
-			(filter_lacks(filter, FILTER_THREAD) && filter_lacks(filter, FILTER_PROCESS)));
+	bool renamed = generation != window->threads_generation && has_threads(question);
+	bool same = filter_same(&window->question.filter, &question->filter);
 
 	window->threads_generation = generation;
-	if (same)
-		return;
-	drop_all(window);
-	stack_filter_clear(&window->stack_filter);
+	if (!same)
+		stack_filter_clear(&window->stack_filter);
+	if (window->question.by != question->by)
+		grouping_clear(&window->grouping);
+	window->grouping.by = question->by;
+	if (!same || renamed || window->question.by != question->by)
+		drop_all(window);
 }
 
 /* ---- the newest slices ---- */
@@ -146,17 +195,19 @@ static void renew_recent(struct window *window)
 		bool in_range = first + at >= window->span.first;
 
 		while (old && window->recent[old - 1]->begin > slice.begin)
-			digest_free(window->recent[--old]);
+			drop(window, window->recent[--old]);
 		if (old && is_of(window, window->recent[old - 1], &slice, in_range))
 			recent[at] = window->recent[--old];
 		else
 			recent[at] = make_digest(window, &slice, in_range);
-		if (!in_range && !recent[at]->trimmed)
+		if (!in_range && !recent[at]->trimmed) {
+			range_sums_count(&window->sums, recent[at], false);
 			digest_trim(recent[at]);
+		}
 		used += recent[at]->sum_count + recent[at]->edge_count + recent[at]->self_count / 4;
 	}
 	while (old)
-		digest_free(window->recent[--old]);
+		drop(window, window->recent[--old]);
 	free(window->recent);
 	window->recent = recent;
 	window->recent_count = room - at;
@@ -165,26 +216,35 @@ static void renew_recent(struct window *window)
 
 /* ---- all slices before them ---- */
 
-/* Is `past` the sum of the first slices from span.first to `end`, and none of them has changed since? */
-static bool past_holds(const struct window *window, size_t end)
+bool window_holds(const struct window *window, const struct stretch *stretch, size_t end)
 {
 	const struct store *store = window->inputs.store;
-	const struct digest *past = window->past;
 
-	if (!past || !have_callers(past->callers, 0, &window->question) ||
-			window->given_up != store_given_up(store) ||
-			store_slice(store, window->span.first).begin != past->begin ||
-			store_slice(store, end - 1).end < past->end)
+	if (stretch->given_up != store_given_up(store) ||
+			store_slice(store, window->span.first).begin != stretch->begin ||
+			store_slice(store, end - 1).end < stretch->end)
 		return false;
 	for (size_t i = window->span.first; i < end; i++) {
 		struct slice slice = store_slice(store, i);
 
-		if (slice.cpus->count > 64 * past->words && past->words < DIGEST_WORDS_MAX)
-			return false;
-		if (slice.begin < past->end &&
-				(slice.end > past->end || slice.version > past->version))
+		if (slice.begin < stretch->end && (slice.end > stretch->end || slice.version > stretch->version))
 			return false;
 	}
+	return true;
+}
+
+/* Is `past` the sum of the first slices from span.first to `end`, for as many CPUs as these have? */
+static bool past_holds(const struct window *window, size_t end)
+{
+	const struct digest *past = window->past;
+
+	if (!past || !have_callers(past->callers, 0, &window->question) ||
+			!window_holds(window, &(struct stretch) { .begin = past->begin, .end = past->end,
+				.version = past->version, .given_up = window->given_up }, end))
+		return false;
+	for (size_t i = window->span.first; i < end && past->cpu_count < 64 * DIGEST_WORDS_MAX; i++)
+		if (store_slice(window->inputs.store, i).cpus->count > past->cpu_count)
+			return false;
 	return true;
 }
 
@@ -220,18 +280,50 @@ static void renew_past(struct window *window)
 
 		if (slice.begin < window->past->end)
 			continue;
+		range_sums_count(&window->sums, window->past, false);
 		digest_add(window->past, &input, &slice);
 		window->past->serial = ++window->serial;
 	}
 }
 
+/* ---- the range ---- */
+
+/* So many of the recent digests come before the range. */
+static size_t skipped(const struct window *window)
+{
+	size_t before = window->span.end - window->recent_count;
+
+	return window->span.first > before ? window->span.first - before : 0;
+}
+
+static void count_range(struct window *window)
+{
+	size_t first = skipped(window);
+	bool edges = grouping_has_threads(window->question.by) && window->question.callers == CALLERS_ALL;
+	uint32_t cpus = window->past ? window->past->cpu_count : 0;
+
+	for (size_t i = first; i < window->recent_count; i++)
+		cpus = window->recent[i]->cpu_count > cpus ? window->recent[i]->cpu_count : cpus;
+	if (!range_sums_ready(&window->sums, window->inputs.budget, cpus, edges)) {
+		for (size_t i = 0; i < window->recent_count; i++)
+			window->recent[i]->counted = false;
+		if (window->past)
+			window->past->counted = false;
+	}
+	for (size_t i = 0; i < window->recent_count; i++)
+		range_sums_count(&window->sums, window->recent[i], i >= first);
+	if (window->past)
+		range_sums_count(&window->sums, window->past, true);
+}
+
 static bool is_answered(const struct window *window, const struct question *question)
 {
 	return question->from == window->question.from && question->to == window->question.to &&
+		question->by == window->question.by &&
 		filter_same(&question->filter, &window->question.filter) &&
 		have_callers(window->question.callers, window->question.callee, question) &&
 		window->store_version == store_version(window->inputs.store) &&
-		naming_is_current(window->naming, window->reader, window->inputs.symbols) &&
+		node_functions_is_current(window->nodes, window->reader, window->inputs.symbols) &&
 		window->threads_generation == threads_generation(window->inputs.threads);
 }
 
@@ -239,7 +331,7 @@ static bool is_answered(const struct window *window, const struct question *ques
 static void forget(struct window *window)
 {
 	drop_all(window);
-	naming_forget(window->naming);
+	node_functions_forget(window->nodes);
 	window->store_version = UINT64_MAX;
 }
 
@@ -248,9 +340,13 @@ void window_look(struct window *window, const struct question *question)
 	uint64_t now = store_now(window->inputs.store);
 
 	store_settle(window->inputs.store);
+	if (grouping_changed(&window->grouping)) {
+		drop_all(window);
+		window->store_version = UINT64_MAX;
+	}
 	if (is_answered(window, question))
 		return;
-	follow_filter(window, &question->filter);
+	follow_question(window, question);
 	window->question = *question;
 	window->store_version = store_version(window->inputs.store);
 	follow_names(window);
@@ -268,15 +364,34 @@ void window_update(struct window *window, const struct question *question)
 		return;
 	renew_recent(window);
 	renew_past(window);
+	count_range(window);
 	window->digested = true;
+	window->updated++;
 	if (stop_now(window->stop))
 		forget(window);
 }
 
-const struct digest *window_digest(const struct window *window, size_t index)
+struct range window_range(const struct window *window)
 {
-	size_t before = window->span.end - window->recent_count;
-	size_t skip = window->span.first > before ? window->span.first - before : 0;
+	const struct store *store = window->inputs.store;
+	uint64_t now = store_now(store), end, from = window->question.from;
+	struct range range = { .from = from < window->to ? from : window->to, .to = window->to };
+	bool more = window->span.end < store_slices(store);
+
+	if (window->span.first == window->span.end)
+		return range;
+	range.from = store_slice(store, window->span.first).begin;
+	end = store_slice(store, window->span.end - 1).end;
+	if (end > range.to)
+		range.to = end < now ? end : now;
+	else if (more && store_slice(store, window->span.end).begin < range.to)
+		range.to = store_slice(store, window->span.end).begin;
+	return range;
+}
+
+struct digest *window_digest(const struct window *window, size_t index)
+{
+	size_t skip = skipped(window);
 
 	if (!window->digested)
 		return NULL;

@@ -34,7 +34,7 @@ const struct option_row recorder_options[] = {
 };
 
 const struct recorder_request recorder_default = {
-	.wait_ns = 10 * NS_PER_SECOND,
+	.wait_ns = REPORT_WAIT_SECONDS * NS_PER_SECOND,
 	.sampler = -1,
 };
 
@@ -45,7 +45,8 @@ struct recorder {
 	struct report *report;		/* of the present boot, to have the profiler on; NULL: the recording is over */
 	uint64_t left_ns;		/* guest time still to be recorded */
 	char *ended;			/* why it ended early; NULL: it did not */
-	bool cut, failed;		/* recorder_cut was called; the first boot's report failed */
+	const char *cut;		/* why recorder_cut was called; NULL: it was not */
+	bool failed;			/* the first boot's report failed, and nothing was recorded */
 };
 
 static void begin_boot(struct recorder *recorder, uint64_t wait_ns)
@@ -62,7 +63,7 @@ static void begin_boot(struct recorder *recorder, uint64_t wait_ns)
 struct recorder *recorder_new(struct session *session, const struct recorder_request *request)
 {
 	struct recorder *recorder = util_alloc(sizeof(*recorder));
-	const struct record_options options = {
+	const struct recording_options options = {
 		.folder = request->folder,
 		.part_bytes = (uint64_t)request->part_mib << 20,
 		.parts = request->parts,
@@ -104,17 +105,23 @@ static void go_on(struct recorder *recorder)
 	begin_boot(recorder, forever_ns);
 }
 
-/* The recording is over. Keeps the reason if it ended early. */
+/*
+ * The recording is over. Keeps the reason if it ended early. Where profiling was on already, samples may have been
+ * recorded before a report that was cut had begun.
+ */
 static void end_boot(struct recorder *recorder)
 {
 	const struct report *report = recorder->report;
+	const struct recording_sums sums = tape_sums(recorder->tape);
+	const char *ended = report->cut[0] ? report->cut : NULL;
 
-	if (report->state == REPORT_FAILED) {
-		recorder->failed = tape_sums(recorder->tape).boots < 2;
-		recorder->ended = util_copy(report->error, strlen(report->error));
-	} else if (report->cut[0]) {
-		recorder->ended = util_copy(report->cut, strlen(report->cut));
+	if (report->state == REPORT_FAILED && recorder->cut && sums.samples) {
+		ended = recorder->cut;
+	} else if (report->state == REPORT_FAILED) {
+		recorder->failed = sums.boots < 2;
+		ended = report->error;
 	}
+	recorder->ended = ended ? util_copy(ended, strlen(ended)) : NULL;
 	report_free(recorder->report);
 	recorder->report = NULL;
 }
@@ -146,14 +153,14 @@ bool recorder_step(struct recorder *recorder)
 
 void recorder_cut(struct recorder *recorder, const char *why, uint64_t late)
 {
-	recorder->cut = true;
+	recorder->cut = why;
 	if (recorder->report)
 		report_cut(recorder->report, why, late);
 }
 
 bool recorder_write(struct recorder *recorder, FILE *out, char **error)
 {
-	struct record_sums sums = tape_sums(recorder->tape);
+	struct recording_sums sums = tape_sums(recorder->tape);
 	const char *ended = recorder->ended;
 	struct tape *tape = recorder->tape;
 

@@ -16,10 +16,10 @@ struct recorder;
 struct session;
 
 struct recorder_request {
-	const char *folder;		/* where to record to: one that record_folder has made */
+	const char *folder;		/* where to record to: one that recording_folder has made */
 	uint64_t duration_ns;		/* guest time; 0: until recorder_cut, or until the VM is gone */
 	uint64_t wait_ns;		/* host time to wait for the guest's first data */
-	uint32_t part_mib, parts;	/* as in struct record_options */
+	uint32_t part_mib, parts;	/* as in struct recording_options */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
 	int sampler;			/* enum sampler; -1: leave it as it is */
 };
@@ -33,7 +33,7 @@ void recorder_free(struct recorder *recorder);	/* sets the guest as it was befor
 
 /* Call it after each session_step, until it returns true: the recording is over and written. */
 bool recorder_step(struct recorder *recorder);
-void recorder_cut(struct recorder *recorder, const char *why, uint64_t late);	/* as report_cut */
+void recorder_cut(struct recorder *recorder, const char *why, uint64_t late);	/* as report_cut; borrows `why` */
 
 /* Prints what was recorded. False with `error` set when less was recorded than was asked for. Call it once. */
 bool recorder_write(struct recorder *recorder, FILE *out, char **error);

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/annotation.h"
+#include "agent/answers/call_tree.h"
 #include "agent/answers/profile.h"
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/guest/loan.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
@@ -23,6 +26,7 @@
 
 enum {
 	BOOT_WAITS = 6,			/* a guest that sends bytes, but not its facts, has so many times --wait */
+	MEMORY_MS = 10000,		/* longest wait for names out of the guest's memory, in its time */
 	CLOSE_MS = 3000,		/* longest wait for the guest's last count */
 	TROUBLE = 256,			/* bytes of a remark */
 };
@@ -65,11 +69,12 @@ struct report *report_new(struct session *session, const struct report_request *
 	report->request = *request;
 	report->seen_at = util_now();
 	report->deadline = report->seen_at + BOOT_WAITS * request->wait_ns;
-	report->error = request->folded ? report_file_mistake(request->folded) : NULL;
+	for (int i = 0; i < EXPORTS && !report->error; i++)
+		report->error = request->files[i] ? report_file_mistake(request->files[i]) : NULL;
 	if (report->error)
 		report->state = REPORT_FAILED;
 	else if (request->raw)
-		report->tape = tape_new(session, &(struct record_options) { .folder = request->raw });
+		report->tape = tape_new(session, &(struct recording_options) { .folder = request->raw });
 	return report;
 }
 
@@ -89,6 +94,8 @@ void report_free(struct report *report)
 	report_give_back(report);
 	session_unsubscribe(report->subscription);
 	profile_free(report->profile);
+	call_tree_free(report->tree);
+	annotation_free(report->annotation);
 	epoch_release(report->epoch);
 	errand_leave(report->file);		/* a file that is being written is still finished */
 	tape_leave(report->tape);
@@ -128,7 +135,7 @@ static void fail_silent(struct report *report)
 
 	session_trouble(report->session, trouble, sizeof(trouble));
 	why = util_format("the guest has told nothing of itself in %.4g s: %s (--wait waits longer)",
-		(double)report->request.wait_ns / 1e9,
+		(double)report->request.wait_ns / (double)NS_PER_SECOND,
 		trouble[0] ? trouble : state_words_of_link(session_link(report->session))->trouble);
 
 	report_fail(report, why);
@@ -150,6 +157,8 @@ static void wait_for_guest(struct report *report)
 
 	if (session_play_state(report->session).there) {
 		report_take_recording(report);
+	} else if (report_looks_back(&report->request)) {
+		report_take_past(report);
 	} else if (session_vm(report->session) == VM_PAUSED) {
 		fail_paused(report);
 	} else if (session_link(report->session) == LINK_UP && epoch->status_known) {
@@ -176,7 +185,10 @@ static void begin_window(struct report *report)
 	report_enter(report, REPORT_RUNNING);
 }
 
-/* From this time on, a range has the whole slice in which `from` lies: it has those whose middle is in it (span.h). */
+/*
+ * Where a range has to begin to have the whole slice in which `from` lies: a range has the slices whose middle is in it
+ * (span.h).
+ */
 static uint64_t whole_slice(uint64_t from)
 {
 	return from > STORE_SLICE_NS / 2 ? from - STORE_SLICE_NS / 2 + 1 : 0;
@@ -289,7 +301,7 @@ static void cut_still(struct report *report)
 	if (report_is_up(report))
 		session_trouble(report->session, trouble, sizeof(trouble));
 	report->error = util_format("the report is cut short: %s for %.4g s; %s (--wait waits longer)",
-		why, (double)report->request.wait_ns / 1e9,
+		why, (double)report->request.wait_ns / (double)NS_PER_SECOND,
 		trouble[0] ? trouble : "is the guest hanging?");
 	whole = util_format("%s%s%s", why, trouble[0] ? ": " : "", trouble);
 	cut(report, whole);
@@ -301,6 +313,13 @@ static void cut_failed(struct report *report, const char *why)
 {
 	report->error = util_format("the report is cut short: %s; what came before is shown", why);
 	cut(report, why);
+}
+
+/* The kernel's names are read out of its memory only while it is sampled: the window is a bit longer for them. */
+static bool awaits_memory(const struct report *report, uint64_t now)
+{
+	return kernel_reading_names_come(report->epoch->reading) &&
+		now < report->end + (uint64_t)MEMORY_MS * NS_PER_MS;
 }
 
 /* A port that is lost may come back: the report waits for it as for a guest that stands still. */
@@ -316,7 +335,7 @@ static void run(struct report *report)
 		cut_failed(report, "somebody has stopped the profiler");
 	else if (is_still(report, epoch_now(epoch), report->request.wait_ns))
 		cut_still(report);
-	else if (epoch_now(report->epoch) >= report->end)
+	else if (epoch_now(epoch) >= report->end && !awaits_memory(report, epoch_now(epoch)))
 		end_window(report);
 }
 

@@ -15,8 +15,11 @@
 
 #include "agent/answers/answer.h"
 #include "agent/base/options.h"
+#include "agent/export/export.h"
 #include "agent/wire/event.h"
 
+struct annotation;
+struct call_tree;
 struct epoch;
 struct errand;
 struct profile;
@@ -24,21 +27,29 @@ struct session;
 struct subscription;
 struct tape;
 
+enum { REPORT_WAIT_SECONDS = 10 };	/* for the guest's data, unless --wait says otherwise */
+
 struct report_request {
 	uint64_t duration_ns;
 	uint64_t wait_ns;		/* host time to wait for a guest that stands still */
 	bool json;			/* JSON in place of text */
-	bool threads, inlined;		/* folded: the thread as the root frame; inlined functions as frames */
-	int kernel_mark;		/* folded: mark kernel frames; 0: no, 1: yes */
-	const char *folded, *raw;	/* the folded file to write; the folder to record into; NULL: none */
+	bool threads, inlined;		/* of files: the thread as the root frame; inlined functions as frames */
+	int kernel_mark;		/* of files: mark kernel frames; 0: no, 1: yes */
+	const char *files[EXPORTS];	/* the file to write in each format; NULL: none */
+	const char *raw;		/* the folder to record into; NULL: none */
+	int by;				/* enum group_by: what a row of the table is */
 	int sort;			/* enum table_column */
+	int tree;			/* enum tree_order: also the call tree, in this order; -1: none */
+	uint32_t least;			/* percent of all weight: lighter rows of the tree are left out; 0: none is */
+	const char *annotate;		/* also the code of this function, with its heat; NULL: of none */
 	uint32_t top;			/* rows of the text; 0: all */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
 	int sampler;			/* enum sampler; -1: leave it as it is */
 	bool boot;			/* the window begins with the boot, which is being sampled already */
 	int phase;			/* enum boot_phase: only this part of the window; -1: all of it */
+	const char *from, *to;		/* what is past (report_range.c); NULL: as far as is kept */
 	uint32_t cpu;			/* these filter: only this CPU; EVENT_NONE: all */
-	int mode;			/* enum mode; -1: all */
+	int mode;			/* as in contexts.h; -1: all */
 	const char *thread, *function;	/* a part of the name; NULL: all */
 	const char *filter;		/* words of filter_words.h, beside those above; NULL: none */
 };
@@ -56,7 +67,7 @@ enum {
 
 /*
  * In this order: waits for the guest; sets its sampler and rate; starts its profiler; the window; stops the profiler;
- * closes the books; sets rate and sampler back; waits for names, and asks for the profile; writes the folded file. A
+ * closes the books; sets rate and sampler back; waits for names, and asks for the profile; writes the files. A
  * state that has nothing to do is passed through or left out.
  */
 enum report_state {
@@ -89,15 +100,25 @@ struct report {
 	uint64_t told;			/* the last symbols_generation, while the guest sends names */
 	uint64_t seen, seen_at;		/* a count that moves while the guest runs; host ns of its last move */
 
-	struct errand *file;		/* writes the folded file; NULL: none is being written */
+	struct errand *file;		/* writes the file of `format`; NULL: none is being written */
+	int format;			/* enum export_id */
 	struct tape *tape;		/* records into the request's `raw`; NULL: none, or taken */
 
 	/* the answer, with REPORT_DONE */
-	char *unwritten;		/* why there is no folded file; NULL: it is written, or none was wanted */
+	char *unwritten;		/* why a file is missing; NULL: all are written, or none was wanted */
 	struct status status;		/* at the end of the window; without its note */
 	struct profile *profile;	/* its table is sorted */
-	double seconds;			/* guest time profiled */
+	struct call_tree *tree;		/* NULL: none is wanted, or not yet */
+	bool tree_asked;
+	struct annotation *annotation;	/* NULL: none is wanted, or not yet */
+	bool annotation_asked;
+	bool unannotated;		/* there is no such function */
+	struct excerpt asked_excerpt;	/* what `profile`, `tree` and `annotation` answer */
+	uint64_t from, to;		/* guest ns, of the answer */
+	double seconds;			/* likewise: guest time profiled */
 };
+
+bool report_looks_back(const struct report_request *request);	/* it asks for what is past, and sets no guest */
 
 /* Borrows the session, and the request's texts. A mistake in the request is told by the first step: REPORT_FAILED. */
 struct report *report_new(struct session *session, const struct report_request *request);

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/annotation.h"
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
-#include "agent/export/export_folded.h"
+#include "agent/export/export.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/kernel_watch.h"
 #include "agent/names/symbols.h"
 #include "agent/query/filter.h"
 #include "agent/query/filter_words.h"
+#include "agent/query/tree/contexts.h"
 #include "agent/session/session.h"
 #include "report.h"
 #include "report_file.h"
@@ -18,10 +21,11 @@
 
 enum { LOOK_MS = 20 };			/* between two checks whether all names are known */
 
-/* The guest is still sending its names: functions may be [unknown] until it is done. */
+/* The guest is still sending its names, or they are found in its memory: until then functions may be [unknown]. */
 static bool names_come(const struct report *report)
 {
-	return report_is_up(report) && symbols_being_told(report->epoch->inputs.symbols);
+	return kernel_watch_is_walking(report->epoch->watch) ||
+		(report_is_up(report) && symbols_being_told(report->epoch->inputs.symbols));
 }
 
 /* True: there are names to wait for. While more of them come, the deadline moves on. */
@@ -40,7 +44,7 @@ static bool awaits_names(struct report *report)
 	return !report_is_late(report);
 }
 
-/* Limits the excerpt to a phase of the boot: from its mark to the next one. False: there is no such mark. */
+/* Limits the excerpt to a phase of the boot, up to the next one. False: the boot is not known to have this phase. */
 static bool limit_to_phase(const struct report *report, struct excerpt *excerpt)
 {
 	const struct boot_times times = epoch_boot(report->epoch);
@@ -58,8 +62,9 @@ static bool limit_to_phase(const struct report *report, struct excerpt *excerpt)
 
 static void fail_without_mark(struct report *report)
 {
-	char *why = util_format("--phase %s: no such mark: this boot has not come to it, or was not sampled from its "
-		"first instruction, as `ktop run --boot` does", boot_phase_words[report->request.phase]);
+	char *why = util_format("--phase %s: not seen in this boot: it has not come to it, or was not sampled "
+		"from its first instruction; use `ktop run --boot`, or report for longer",
+		boot_phase_words[report->request.phase]);
 
 	report_fail(report, why);
 	free(why);
@@ -74,18 +79,28 @@ static struct excerpt excerpt_of(const struct report *report)
 	char cpu[16];
 
 	limit_to_phase(report, &excerpt);
+	excerpt.by = (enum group_by)request->by;
 	snprintf(cpu, sizeof(cpu), "%" PRIu32, request->cpu);
 	if (request->filter)
 		filter_parse(request->filter, filter, NULL);
 	if (request->cpu != EVENT_NONE)
 		filter_add(filter, FILTER_CPU, cpu, NULL);
 	if (request->mode >= 0)
-		filter_add(filter, FILTER_MODE, filter_modes[request->mode], NULL);
+		filter_add(filter, FILTER_MODE, mode_names[request->mode], NULL);
 	if (request->thread)
 		filter_add(filter, FILTER_THREAD, request->thread, NULL);
 	if (request->function)
 		filter_add(filter, FILTER_FUNCTION, request->function, NULL);
 	return excerpt;
+}
+
+static bool writes_files(const struct report *report)
+{
+	bool any = false;
+
+	for (int i = 0; i < EXPORTS; i++)
+		any = any || report->request.files[i];
+	return any;
 }
 
 static void ask(struct report *report)
@@ -94,22 +109,23 @@ static void ask(struct report *report)
 
 	memset(&request, 0, sizeof(request));		/* requests are compared as bytes */
 	request.request.kind = &profile_kind;
-	request.request.excerpt = excerpt_of(report);
+	request.request.excerpt = report->asked_excerpt = excerpt_of(report);
 	request.request.pause_ms = LOOK_MS;
 	request.callers = report->request.json;
-	request.inlined = report->request.inlined && report->request.folded;
+	request.inlined = report->request.inlined && writes_files(report);
 	session_request(report->subscription, &request.request);
 	report->asked = true;
 }
 
 /* A window into a longer profile is as long as its slices. */
-static double seconds_of(const struct report *report)
+static void tell_time(struct report *report)
 {
 	const struct table *table = report->profile->table;
 	bool all = report->whole && report->request.phase < 0;
-	uint64_t span = all ? report->end - report->begin : table->to - table->from;
 
-	return (double)span / 1e9;
+	report->from = all ? report->begin : table->from;
+	report->to = all ? report->end : table->to;
+	report->seconds = (double)(report->to - report->from) / (double)NS_PER_SECOND;
 }
 
 static void note_unread(struct report *report, uint32_t count)
@@ -123,17 +139,24 @@ static void note_unread(struct report *report, uint32_t count)
 	free(what);
 }
 
-static void begin_file(struct report *report)
+/* Begins to write the next file that is wanted, from this format on. */
+static void begin_file(struct report *report, int format)
 {
-	const struct export_choice choice = folded_choice((struct folded_options) {
+	const struct stack_options options = {
 		.kernel_mark = report->request.kernel_mark,
 		.thread_first = report->request.threads,
-	});
+	};
+	struct export_choice choice;
 
-	report->state = report->request.folded ? REPORT_WRITING : REPORT_DONE;
-	if (report->request.folded)
-		report->file = report_file_begin(report->request.folded, report->epoch,
-			&report->profile->question, &choice);
+	while (format < EXPORTS && !report->request.files[format])
+		format++;
+	report->format = format;
+	report->state = format < EXPORTS ? REPORT_WRITING : REPORT_DONE;
+	if (format == EXPORTS)
+		return;
+	choice = export_stacks((enum export_id)format, options);
+	report->file = report_file_begin(report->request.files[format], report->epoch,
+		&report->profile->question, &choice);
 }
 
 void report_write_file(struct report *report)
@@ -141,7 +164,7 @@ void report_write_file(struct report *report)
 	if (!report_file_done(report->file, &report->unwritten))
 		return;
 	report->file = NULL;
-	report->state = REPORT_DONE;
+	begin_file(report, report->unwritten ? EXPORTS : report->format + 1);
 }
 
 /* If the table is empty, says which option is the cause. */
@@ -156,7 +179,9 @@ static void note_nothing(struct report *report)
 	options = util_format("no sample passes%s%s%s%s; leave one out",
 		thread ? " --thread" : "", mode ? " --mode" : "",
 		request->cpu != EVENT_NONE ? " --cpu" : "", request->filter ? " --filter" : "");
-	if (report->profile->table->samples)
+	if (!report->profile->sampled && report_looks_back(request))
+		report_note(report, "no sample lies between --from and --to", "");
+	else if (report->profile->table->samples)
 		report_note(report, request->function ? "no function of the table matches --function" :
 			"no function of the table has the filter's name", request->function ? request->function : "");
 	else if (thread || mode || request->cpu != EVENT_NONE || request->filter)
@@ -175,11 +200,21 @@ static void note_names(struct report *report)
 			"functions are [unknown]; report again", "");
 }
 
+/* True once it is as complete as it gets. */
+static bool have_profile(struct report *report)
+{
+	struct answer *answer = session_answer(report->subscription);
+
+	if (answer) {
+		profile_free(report->profile);
+		report->profile = (struct profile *)answer;
+	}
+	return report->profile && (!report->profile->answer.partial || report_is_late(report));
+}
+
 /* Asks once all names have come or have had their time. Source lines and inlined functions are waited for likewise. */
 void report_find_answer(struct report *report)
 {
-	struct answer *answer;
-
 	if (!report->asked && awaits_names(report))
 		return;
 	if (!report->asked && !limit_to_phase(report, &(struct excerpt) { .window_ns = 0 })) {
@@ -188,17 +223,19 @@ void report_find_answer(struct report *report)
 	}
 	if (!report->asked)
 		ask(report);
-	answer = session_answer(report->subscription);
-	if (answer) {
-		profile_free(report->profile);
-		report->profile = (struct profile *)answer;
-	}
-	if (!report->profile || (report->profile->answer.partial && !report_is_late(report)))
+	if (!report->tree_asked && !report->annotation_asked && !have_profile(report))
 		return;
-	report->seconds = seconds_of(report);
+	if (!report_find_tree(report) || !report_find_annotation(report))
+		return;
+	tell_time(report);
 	note_unread(report, report->profile->unread);
 	note_nothing(report);
+	if (report->unannotated)
+		report_note(report, "nothing is annotated: no function of the table has the name of --annotate",
+			report->request.annotate);
+	if (report->annotation && report->annotation->answer.partial)
+		report_note(report, "the code of --annotate is still being read; report again", "");
 	note_names(report);
 	table_sort(report->profile->table, report->epoch->inputs.symbols, report->request.sort, false);
-	begin_file(report);
+	begin_file(report, 0);
 }

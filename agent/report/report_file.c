@@ -45,14 +45,14 @@ struct errand *report_file_begin(const char *path, struct epoch *epoch,
 	const struct question *question, const struct export_choice *choice)
 {
 	static const struct errand_work work = { .run = run, .free = free_job };
-	const struct export_source source = {
+	const struct export_input input = {
 		.query = epoch->query, .inputs = &epoch->inputs, .question = question,
 	};
 	struct job *job = util_alloc(sizeof(*job));
 
 	job->path = util_copy(path, strlen(path));
 	job->epoch = epoch_hold(epoch);
-	job->export = export_new(choice, &source);
+	job->export = export_new(choice, &input);
 	return errand_new(&work, job);
 }
 

@@ -21,6 +21,7 @@ static char *rate_line(uint32_t rate)
 	return util_format("rate %" PRIu32, rate);
 }
 
+/* `mode` is the earlier name of the word `sampler`: hooks of all versions take it. */
 static char *sampler_line(uint32_t sampler)
 {
 	return util_format("mode %s", sampler == SAMPLER_NMI ? "nmi" : "timer");

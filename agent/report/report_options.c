@@ -6,6 +6,7 @@
 #include "agent/query/query.h"
 #include "agent/wire/event.h"
 #include "report.h"
+#include "report_parts.h"
 
 /* Such names fit into a filter, beside its words. */
 enum { THREAD_MOST = 63, FUNCTION_MOST = 126 };
@@ -45,12 +46,24 @@ const struct option_row report_options[] = {
 	OPTION("wait", "N", OPTION_SECONDS, wait_ns,
 		"seconds to wait for a guest that is silent (10; 30 with run)"),
 	OPTION("json", NULL, OPTION_FLAG, json, "the report as JSON", ANSWER),
-	OPTION("folded", "FILE", OPTION_FILE, folded,
+	OPTION("folded", "FILE", OPTION_FILE, files[EXPORT_FOLDED],
 		"write the stacks as well, one per line, for flame graphs", ANSWER),
-	OPTION("raw", "DIR", OPTION_FOLDER, raw, "record what the guest sends, as a CTF trace", GUEST),
+	OPTION("raw", "DIR", OPTION_FOLDER, raw, "also record what the guest sends, as `ktop record` does", GUEST),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)", ANSWER),
+	OPTION("by", "function|line|file|object|process|thread|cpu|mode", OPTION_CHOICE, by,
+		"what a row of the table is (function)", ANSWER),
 	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort,
 		"order of the table", ANSWER),
+	OPTION("tree", "down|up", OPTION_CHOICE, tree, "also the call tree: down from the roots of the stacks, "
+		"or up from the functions that ran", ANSWER),
+	OPTION("least", "N", OPTION_NUMBER, least, "rows of the tree have N percent of all or more (1)",
+		.most = 100, ANSWER),
+	OPTION("annotate", "FUNCTION", OPTION_TEXT, annotate, "also the code of this function: source lines and "
+		"instructions, with the samples on each", .most = FUNCTION_MOST, ANSWER),
+	OPTION("from", "T", OPTION_TEXT, from, "what is past, from this time on: 90 or 1:30 by the guest's clock, "
+		"-30 for 30 s before now", .check = report_check_time, ANSWER),
+	OPTION("to", "T", OPTION_TEXT, to, "likewise, up to this time (now); +30 is 30 s after the first sample",
+		.check = report_check_time, ANSWER),
 	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000",
 		.least = 1, .most = 20000, GUEST),
 	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off", GUEST),
@@ -60,7 +73,7 @@ const struct option_row report_options[] = {
 	OPTION("thread", "NAME", OPTION_TEXT, thread,
 		"only threads or processes with this in their name",
 		.most = THREAD_MOST, .check = check_thread, ANSWER),
-	OPTION("mode", "kernel|user|idle", OPTION_CHOICE, mode, "only samples taken in this mode", ANSWER),
+	OPTION("mode", "kernel|user|idle|irq|softirq", OPTION_CHOICE, mode, "only samples taken in this mode", ANSWER),
 	OPTION("function", "PATTERN", OPTION_TEXT, function,
 		"only functions with this in their name",
 		.most = FUNCTION_MOST, .check = check_function, ANSWER),
@@ -76,11 +89,13 @@ const struct option_row report_options[] = {
 };
 
 const struct report_request report_default = {
-	.duration_ns = 5000000000u,
-	.wait_ns = 10 * NS_PER_SECOND,
+	.duration_ns = 5 * NS_PER_SECOND,
+	.wait_ns = REPORT_WAIT_SECONDS * NS_PER_SECOND,
 	.kernel_mark = 1,
 	.sort = COLUMN_SELF,
 	.top = 30,
+	.tree = -1,
+	.least = 1,
 	.sampler = -1,
 	.phase = -1,
 	.cpu = EVENT_NONE,

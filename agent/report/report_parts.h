@@ -5,11 +5,13 @@
 
 #include "report.h"
 
+struct json_writer;
 struct loan;
+struct tree_row;
 
 /* ---- report.c ---- */
 
-enum { REPORT_NAMES_MS = 3000 };	/* longest wait for source lines, and for more of the guest's names */
+enum { REPORT_NAMES_MS = 10000 };	/* longest wait for source lines, and for more of the guest's names */
 
 void report_enter(struct report *report, enum report_state state);	/* the state's deadline begins now */
 bool report_is_late(const struct report *report);	/* the present state's deadline is over */
@@ -22,11 +24,37 @@ void report_take_boot(struct report *report, struct epoch *epoch);	/* is about t
 /* ---- report_answer.c: the answer, when the window has ended ---- */
 
 void report_find_answer(struct report *report);		/* makes it once all names are known, or it is late */
-void report_write_file(struct report *report);		/* goes on once the folded file is written */
+void report_write_file(struct report *report);		/* goes on once the present file is written */
+
+/* ---- report_tree.c: the call tree ---- */
+
+bool report_find_tree(struct report *report);		/* asks for it; true once it is there, or none is wanted */
+/* The next row from `*at` on that is not too light; sets *at behind it. NULL: there is no more, or there is no tree. */
+const struct tree_row *report_tree_row(const struct report *report, size_t *at);
+uint64_t report_tree_missing(const struct report *report);	/* rows with enough weight that found no room */
+
+/* ---- report_annotation.c: the code of one function ---- */
+
+bool report_find_annotation(struct report *report);	/* as report_find_tree */
+void report_annotation_text(const struct report *report, FILE *out);
+void report_annotation_json(const struct report *report, struct json_writer *writer);
 
 /* ---- report_recording.c: a recording takes the place of a window, once all of it was read ---- */
 
 void report_take_recording(struct report *report);
+
+/* ---- report_range.c: a range that is past takes the place of a window, as on a screen whose window went back ---- */
+
+void report_take_range(struct report *report);		/* of the boot that it is about; the window is this range */
+void report_take_past(struct report *report);		/* of the present boot: goes on to REPORT_NAMING */
+
+/* ---- report_time.c ---- */
+
+bool report_check_time(const char *text, char **error);	/* false with "why; what to do": this is no time */
+
+/* A time of the guest's clock, as --from takes it: "00:01:30.25". */
+enum { REPORT_CLOCK = 32 };
+const char *report_clock(uint64_t ns, char text[REPORT_CLOCK]);
 
 /* ---- report_guest.c: sets up the guest, and sets it as it was before ---- */
 

@@ -7,7 +7,7 @@
 #include "report.h"
 #include "report_parts.h"
 
-enum { TROUBLE = 512 };
+enum { TROUBLE = 768 };
 
 static void note_boots(struct report *report, const struct play_state *play)
 {
@@ -27,9 +27,8 @@ void report_take_recording(struct report *report)
 
 	if (!session_over(report->session))
 		return;
-	if (!epoch || !epoch->known) {
-		report_fail(report, "no report: the recording does not say what guest it is of; record it "
-			"again");
+	if (!epoch) {
+		report_fail(report, "no report: no packet of the recording is whole; record it again");
 		return;
 	}
 	report_take_boot(report, epoch);
@@ -39,8 +38,11 @@ void report_take_recording(struct report *report)
 	report->whole = true;
 	report->begin = play.begin;
 	report->end = play.end;
-	report->status = epoch->status;
-	report->status.note = (struct text) { 0 };
+	report->status = epoch->sampled;	/* its last status is from after the guest had its own settings back */
+	if (report_looks_back(&report->request))
+		report_take_range(report);
+	if (report->state == REPORT_FAILED)
+		return;
 	note_boots(report, &play);
 	if (session_trouble(report->session, trouble, sizeof(trouble))[0])
 		report_note(report, trouble, "");

@@ -4,21 +4,42 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "agent/answers/call_tree.h"
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/grouping.h"
 #include "agent/query/stop.h"
 #include "agent/session/session.h"
 #include "report.h"
+#include "report_parts.h"
 
 #define GAPS_TOLD 0.2		/* a line tells of gaps if their share of the time is larger than this */
 
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Periods were missed. What samples from outside may be late while the guest's CPUs run. */
+static const char *missed_by(enum sampler sampler)
+{
+	return sampler == SAMPLER_STUB ? "no sample came, since the gdb stub was slow," :
+		sampler == SAMPLER_OUTSIDE ? "no sample came, by a busy host or QEMU's -icount," :
+		"the host did not run the guest's CPUs";
+}
+
+/* Why the table is empty, where no note says it. */
+static const char *why_none(const struct report *report)
+{
+	if (report->note[0])
+		return "(nothing to show)";
+	if (report->profile->missed > 0)
+		return "(no sample was taken: the sampler did not come to run; is the host busy?)";
+	return "(no sample was taken: the window was too short for the rate; give more --seconds)";
 }
 
 static void print_facts(const struct report *report, FILE *out)
@@ -28,13 +49,16 @@ static void print_facts(const struct report *report, FILE *out)
 	const struct table *table = profile->table;
 	const struct status *status = &report->status;
 	const struct boot_times times = epoch_boot(epoch);
-	char remarks[REMARKS_SIZE], lost[24] = "unknown", boot[128];
+	char remarks[REMARKS_SIZE], lost[24] = "unknown", boot[128], from[REPORT_CLOCK], to[REPORT_CLOCK];
 
 	if (profile->books)
 		snprintf(lost, sizeof(lost), "%" PRIu64, profile->lost);
-	fprintf(out, "%s %s %s, %" PRIu32 " CPU%s: %.2f s of guest time\n", epoch->kernel,
-		epoch->version, epoch->arch, epoch->cpu_count, util_plural(epoch->cpu_count),
-		report->seconds);
+	fprintf(out, "%s%s%s", epoch->kernel, epoch->version[0] ? " " : "", epoch->version);
+	fprintf(out, " %s, %" PRIu32 " CPU%s: %.2f s of guest time", epoch->arch, epoch->cpu_count,
+		util_plural(epoch->cpu_count), report->seconds);
+	if (report_looks_back(&report->request))
+		fprintf(out, ", from %s to %s", report_clock(report->from, from), report_clock(report->to, to));
+	fputc('\n', out);
 	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
 		sampler_word(status->sampler), status->rate);
 	if (status->sampler_cpu != EVENT_NONE)
@@ -53,9 +77,8 @@ static void print_facts(const struct report *report, FILE *out)
 		fprintf(out, "code that runs with interrupts off is not seen by the timer "
 			"sampler: its time is counted where they are enabled again\n");
 	if (profile->missed > GAPS_TOLD)
-		fprintf(out, "the host did not run the guest's CPUs for %.0f%% of the time: "
-			"the table rests on the other %.0f%%\n", 100 * profile->missed,
-			100 - 100 * profile->missed);
+		fprintf(out, "%s for %.0f%% of the time: the table rests on the other %.0f%%\n",
+			missed_by(status->sampler), 100 * profile->missed, 100 - 100 * profile->missed);
 	if (report->note[0])
 		fprintf(out, "%s\n", report->note);
 	if (remarks_text(epoch, report->begin, "\n", remarks, sizeof(remarks))[0])
@@ -85,6 +108,12 @@ static void print_padded(const char *text, int width, FILE *out)
 	fprintf(out, "%s%*s ", text, columns < width ? width - columns : 0, "");
 }
 
+static void print_heads(enum group_by by, FILE *out)
+{
+	fprintf(out, "\n%7s %7s %9s  %-11s %-32s %-16s %s\n", "SELF%", "TOTAL%", "HITS/s", "CPU", group_heads[by].name,
+		group_heads[by].object, by == GROUP_FUNCTION ? "SOURCE" : "");
+}
+
 static void print_row(const struct report *report, const struct row *row, FILE *out)
 {
 	const struct table *table = report->profile->table;
@@ -102,6 +131,43 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 	fprintf(out, "%s\n", line ? line : "");
 }
 
+/* A row's shares: of all, and of its parent; at the top it has none. */
+static void print_tree_row(const struct report *report, const struct tree_row *row, FILE *out)
+{
+	const struct tree *tree = report->tree->tree;
+	const struct function *function = symbols_get(report->epoch->inputs.symbols, row->function);
+	const struct tree_row *rows = tree->lists[report->request.tree].rows;
+
+	fprintf(out, "%7.2f ", percent(row->total, tree->weight));
+	if (row->parent == TREE_TOP)
+		fprintf(out, "%7s", "");
+	else
+		fprintf(out, "%7.1f", percent(row->total, rows[row->parent].total));
+	fprintf(out, " %7.2f  %*s%s%s%s\n", percent(row->self, tree->weight), 2 * (int)row->depth, "", function->name,
+		function->object[0] && !function->kernel ? "  " : "", function->kernel ? "" : function->object);
+}
+
+static void print_tree(const struct report *report, FILE *out)
+{
+	const struct tree_row *row;
+	uint64_t missing = report_tree_missing(report);
+	size_t at = 0, rows = 0;
+
+	if (!report->tree || !report->tree->tree)
+		return;
+	fprintf(out, "\n%7s %7s %7s  %s\n", "TOTAL%", "PARENT%", "SELF%",
+		report->request.tree == TREE_UP ? "CALL TREE, up to the callers" : "CALL TREE, down from the roots");
+	for (; (row = report_tree_row(report, &at)) && !stop_now(session_given_up(report->session)); rows++)
+		print_tree_row(report, row, out);
+	if (report->tree->tree->scarce)
+		fprintf(out, "(no memory for the whole tree; give more by --memory)\n");
+	else if (missing)
+		fprintf(out, "(%" PRIu64 " more row%s, for which the tree has no room; "
+			"--least leaves out light ones)\n", missing, util_plural(missing));
+	else if (rows == 0)
+		fprintf(out, "(no row of the tree has %" PRIu32 "%%; --least 0 shows all)\n", report->request.least);
+}
+
 /* Names are UTF-8, whatever the locale is: their width is computed in a locale for UTF-8. */
 void report_text(const struct report *report, FILE *out)
 {
@@ -113,15 +179,17 @@ void report_text(const struct report *report, FILE *out)
 	if (report->request.top && report->request.top < rows)
 		rows = report->request.top;
 	print_facts(report, out);
-	fprintf(out, "\n%7s %7s %9s  %-11s %-32s %-16s %s\n", "SELF%", "TOTAL%", "HITS/s", "CPU",
-		"FUNCTION", "OBJECT", "SOURCE");
+	print_heads(report->profile->question.by, out);
 	for (size_t i = 0; i < rows && !stop_now(session_given_up(report->session)); i++)
 		print_row(report, &table->rows[i], out);
 	if (table->count == 0)
-		fprintf(out, report->note[0] ? "(nothing to show)\n" : "(no sample was taken)\n");
+		fprintf(out, "%s\n", why_none(report));
 	if (rows < table->count)
-		fprintf(out, "(%zu more function%s; --top 0 shows all)\n",
+		fprintf(out, "(%zu more row%s; --top 0 shows all)\n",
 			table->count - rows, util_plural(table->count - rows));
+	if (table->count)
+		print_tree(report, out);
+	report_annotation_text(report, out);
 	if (utf8) {
 		uselocale(before);
 		freelocale(utf8);

@@ -18,8 +18,8 @@ enum {
 	WAIT_MS = 100,			/* between two checks whether the live ktop is still there */
 	TAKE_MS = 10000,		/* longest wait until the live ktop accepts the connection */
 	SAY_MS = 3000,			/* longest wait until it says which VM it has */
+	REST_MS = 10000,		/* longest wait for the rest of the answer, once the client has had enough */
 };
-static const uint64_t hurry_ns = 10 * NS_PER_SECOND;	/* longest wait for an answer that is wanted now */
 
 /* The paths of all live control sockets, in fresh memory. */
 static char **find_all(size_t *count)
@@ -91,7 +91,7 @@ static char *read_all(int fd, const struct control_question *question, size_t *s
 			break;
 		if (!hurries && question->enough && question->enough()) {
 			hurries = shutdown(fd, SHUT_WR) == 0;
-			deadline = util_now() + hurry_ns;
+			deadline = util_now() + (uint64_t)REST_MS * NS_PER_MS;
 		}
 		if (poll(&ready, 1, WAIT_MS) <= 0) {
 			if (peer_stopped(fd))

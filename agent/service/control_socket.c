@@ -299,7 +299,7 @@ static void dismiss_silent(struct control_socket *control, unsigned index, uint6
 		drop(client);
 	else if (!client->asked)
 		fail(control, index, "closed: no whole request came in time, and others wait; "
-			"connect again with one");
+			"connect again, and send one");
 }
 
 void control_socket_step(struct control_socket *control, uint64_t now)

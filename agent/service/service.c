@@ -9,14 +9,16 @@
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "agent/session/turn.h"
+#include "agent/vm/link.h"
 #include "agent/vm/state_words.h"
 #include "control_socket.h"
 #include "service.h"
 
 enum {
 	LOOK_MS = 500,			/* between two checks whether the VM has another socket */
-	TURN_MS = 20,			/* for reports and recordings in one step */
-	HURRY_MS = 200,			/* for the answer to a client that wants it now */
+	KNOWN_MS = 15000,		/* a line for the guest waits so long until the guest is known */
+	PAUSED_MS = 1000,		/* and so long until it runs: a stop for a sample is over by then */
 };
 
 struct job {				/* what is done for one client */
@@ -24,6 +26,8 @@ struct job {				/* what is done for one client */
 	struct report *report;		/* NULL: none */
 	struct recorder *recorder;	/* NULL: none */
 	char *words;			/* the request's words: the report's or recorder's texts point into them */
+	char *line;			/* a control line that is to be sent; NULL: none waits */
+	uint64_t send_by;		/* it is given up then */
 };
 
 struct service {
@@ -52,9 +56,10 @@ static void forget(struct job *job)
 	report_free(job->report);
 	recorder_free(job->recorder);
 	free(job->words);
+	free(job->line);
 	job->report = NULL;
 	job->recorder = NULL;
-	job->words = NULL;
+	job->words = job->line = NULL;
 	session_forget(job->service->session, job);
 }
 
@@ -69,18 +74,40 @@ static void guest_answered(void *context, bool ok, const char *text)
 	answer(job, ok, text);
 }
 
+/* The source may not be chosen yet, or its connection not made: nobody would read the line. */
 static void begin_ctl(struct job *job, char *const *words, size_t count)
 {
-	const struct command_sink sink = { .context = job, .answered = guest_answered };
-	char *line = util_join(words, count, " "), *why;
+	bool known = session_link(job->service->session) == LINK_UP;
 
-	if (session_vm(job->service->session) == VM_PAUSED) {
-		why = util_format("not sent: %s", state_words_of_vm(VM_PAUSED)->trouble);
-		answer(job, false, why);
-		free(why);
-	} else {
-		session_ask(job->service->session, line, &sink);
-	}
+	job->line = util_join(words, count, " ");
+	job->send_by = util_now() + (uint64_t)(known ? PAUSED_MS : KNOWN_MS) * NS_PER_MS;
+}
+
+static void give_up_line(struct job *job, bool paused)
+{
+	enum link_state link = session_link(job->service->session);
+	char *why = link == LINK_UP ? util_format("not sent: %s", state_words_of_vm(VM_PAUSED)->trouble) :
+		util_format("the guest has told nothing of itself in %d s: %s", KNOWN_MS / 1000,
+			paused ? state_words_of_vm(VM_PAUSED)->trouble : state_words_of_link(link)->trouble);
+
+	answer(job, false, why);
+	free(why);
+}
+
+static void step_ctl(struct job *job)
+{
+	const struct command_sink sink = { .context = job, .answered = guest_answered };
+	struct session *session = job->service->session;
+	bool paused = session_vm(session) == VM_PAUSED, ready = session_link(session) == LINK_UP && !paused;
+	char *line = job->line;
+
+	if (!ready && util_now() < job->send_by)
+		return;
+	job->line = NULL;
+	if (ready)
+		session_ask(session, line, &sink);
+	else
+		give_up_line(job, paused);
 	free(line);
 }
 
@@ -231,7 +258,7 @@ static void client_hurried(void *context, unsigned client)
 {
 	struct service *service = context;
 
-	uint64_t late = util_now() + (uint64_t)HURRY_MS * NS_PER_MS;
+	uint64_t late = util_now() + (uint64_t)SESSION_HURRY_MS * NS_PER_MS;
 
 	if (service->jobs[client].report)
 		report_cut(service->jobs[client].report, "interrupted", late);
@@ -306,7 +333,7 @@ static void follow(struct service *service)
 }
 
 /* Steps the jobs in turn for TURN_MS. The rest follows in the next step, after the guest was read. */
-static void step_reports(struct service *service)
+static void step_jobs(struct service *service)
 {
 	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
 
@@ -314,7 +341,9 @@ static void step_reports(struct service *service)
 		struct job *job = &service->jobs[service->next];
 
 		service->next = (service->next + 1) % CONTROL_CLIENTS;
-		if (job->report)
+		if (job->line)
+			step_ctl(job);
+		else if (job->report)
 			step_report(job);
 		else if (job->recorder)
 			step_recorder(job);
@@ -325,5 +354,5 @@ void service_step(struct service *service)
 {
 	follow(service);
 	control_socket_step(service->control, util_now());
-	step_reports(service);
+	step_jobs(service);
 }

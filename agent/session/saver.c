@@ -150,7 +150,7 @@ static void add(struct saver *saver, const struct job *job)
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 	const struct question *question, const struct export_choice *choice)
 {
-	const struct export_source source = {
+	const struct export_input input = {
 		.query = epoch->query, .inputs = &epoch->inputs, .question = question,
 	};
 	struct job job;
@@ -168,7 +168,7 @@ void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 		return;
 	}
 	job = (struct job) { .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),
-		.export = export_new(choice, &source) };
+		.export = export_new(choice, &input) };
 	add(saver, &job);
 }
 

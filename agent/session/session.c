@@ -6,14 +6,16 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/code/listings.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/names/files/debuginfod.h"
 #include "agent/names/function.h"
 #include "agent/names/given_objects.h"
 #include "agent/names/kernel_names.h"
 #include "agent/names/objects/programs.h"
 #include "agent/names/symbols.h"
-#include "agent/source/live.h"
 #include "agent/source/source.h"
 #include "agent/wire/decode.h"
 #include "mailbox.h"
@@ -24,7 +26,7 @@
 enum {
 	READ_BYTES = 262144,
 	READS_PER_STEP = 8,		/* at most; then others have their turn */
-	NAMES_MS = 10,			/* between two checks whether the kernel's names are read */
+	NAMES_MS = 10,			/* between two checks whether the kernel's names are read, or two turns */
 	SOON_MS = 20,			/* longest wait of a step in session_leave */
 };
 
@@ -41,8 +43,10 @@ void session_introduce(struct session *session)
 	if (!facts.guest || memcmp(facts.boot_id, epoch->boot_id, sizeof(epoch->boot_id)) != 0)
 		return;
 	epoch_introduce(epoch, facts.guest);
-	for (size_t i = 0; i < facts.descriptor_count; i++)
+	for (size_t i = 0; i < facts.descriptor_count; i++) {
 		decode_learn(session->decode, &facts.descriptors[i]);
+		guest_events_describe(epoch->events, &facts.descriptors[i]);
+	}
 }
 
 /* ---- the decoder's sink ---- */
@@ -69,6 +73,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
 		session->debuginfod);
+	listings_set_map(session->epoch->listings, session->source_map);
 	given_objects_map(session->objects, session->epoch->inputs.symbols);
 	if (session->names)
 		kernel_names_check(session->names);
@@ -77,10 +82,27 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	meter_clear(&session->meter);
 }
 
+/*
+ * Measures the real rate while the profiler is on. When it is turned off, the meter begins anew. To be called between
+ * packets: so the rate is that of the guest, however many packets the session reads at a time.
+ */
+static void measure(struct session *session)
+{
+	const struct epoch *epoch = session->epoch;
+
+	if (epoch->known && epoch->status.running)
+		meter_add(&session->meter, &(struct meter_point) {
+			.time = epoch_now(epoch), .taken = epoch->taken,
+			.span = epoch_ns(epoch, epoch->span) });
+	else
+		meter_clear(&session->meter);
+}
+
 static void take_packet(void *context, const struct packet *packet)
 {
 	struct session *session = context;
 
+	measure(session);
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->packet(tap->context, packet);
 	epoch_ticks(session->epoch, packet->end);
@@ -103,19 +125,6 @@ static bool want_more(void *context)
 	const struct session *session = context;
 
 	return turn_goes_on(&session->turn, util_now());
-}
-
-/* Measures the real rate while the profiler is on. When it is turned off, the meter begins anew. */
-static void measure(struct session *session)
-{
-	const struct epoch *epoch = session->epoch;
-
-	if (epoch && epoch->known && epoch->status.running)
-		meter_add(&session->meter, &(struct meter_point) {
-			.time = epoch_now(epoch), .taken = epoch->taken,
-			.span = epoch_ns(epoch, epoch->span) });
-	else
-		meter_clear(&session->meter);
 }
 
 /* ---- the source ---- */
@@ -200,8 +209,8 @@ const char *session_trouble(const struct session *session, char *text, size_t si
 	if (kernel_names_error(session->names))
 		util_print(text, size, "%s", kernel_names_error(session->names));
 	else
-		util_print(text, size, "reads the kernel's names from %s, and waits 30 s at most "
-			"for its writer", kernel_names_path(session->names));
+		util_print(text, size, "reads the kernel's names from %s; if it is a pipe, its writer "
+			"has 30 s", kernel_names_path(session->names));
 	return text;
 }
 
@@ -249,11 +258,16 @@ void session_leave(struct session *session, uint64_t late)
 	while (session_plugged(session, text, sizeof(text))[0] && source->table->waits(source) &&
 			util_now() < heard)
 		step_until(session, heard);
-	session->left_running = session->left_running || (!source->table->play &&
+	session->left_running = session->left_running || (!source->table->play && !session_owns_sampler(session) &&
 		session_link(session) == LINK_UP && session->epoch->status.running);
 	source->table->leave(source, util_now(), ms_until(late));
 	while (source->table->leaving(source))
 		step_until(session, late);
+}
+
+bool session_owns_sampler(const struct session *session)
+{
+	return session->source->table->facts(session->source).own;
 }
 
 const char *session_stays(const struct session *session)
@@ -277,7 +291,8 @@ const char *session_failure(const struct session *session)
 
 bool session_reads_names(const struct session *session)
 {
-	return session->names && kernel_names_reading(session->names);
+	return (session->names && kernel_names_reading(session->names)) ||
+		(session->epoch && kernel_reading_searches(session->epoch->reading));
 }
 
 bool session_fetches(const struct session *session)
@@ -318,7 +333,8 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	uint64_t wait;
 
 	table->await(session->source, !held, now, &source);
-	if (session->names && kernel_names_reading(session->names) && names < due)
+	if (names < due && ((session->names && kernel_names_reading(session->names)) ||
+			session_reads_memory(session)))
 		due = names;
 	if (!session_awaits_names(session) && source.due < due)
 		due = source.due;
@@ -347,7 +363,6 @@ void session_step(struct session *session, int timeout_ms)
 		heed(session, session->source->table->step(session->source, util_now()));
 		take_bytes(session);
 	}
-	measure(session);
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->step(tap->context);
 	session_watch_kernel(session);
@@ -380,13 +395,7 @@ static bool is_folder(const char *option, const char *path, char **error)
 	return util_fail(error, "--%s %s: no such folder; give one that is there", option, path);
 }
 
-struct session *session_new(const struct session_options *options, char **error)
-{
-	return session_new_on(live_new(options->qmp, options->port, !options->no_plug,
-		(enum link_choice)options->choice), options, error);
-}
-
-struct session *session_new_on(struct source *source, const struct session_options *options, char **error)
+struct session *session_new(struct source *source, const struct session_options *options, char **error)
 {
 	struct session *session = util_alloc(sizeof(*session));
 	const struct decode_sink sink = {
@@ -408,6 +417,7 @@ struct session *session_new_on(struct source *source, const struct session_optio
 	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
 	session->sysroot = options->sysroot ? util_format("%s", options->sysroot) : NULL;
 	session->debug = options->debug ? util_format("%s", options->debug) : NULL;
+	session->source_map = options->source_map ? util_format("%s", options->source_map) : NULL;
 	session->debuginfod = options->debuginfod;
 	session->changed = true;
 	session->patient = options->patient;
@@ -437,6 +447,7 @@ void session_free(struct session *session)
 	given_objects_free(session->objects);
 	free(session->sysroot);
 	free(session->debug);
+	free(session->source_map);
 	free(session->image);
 	free(session->remark);
 	free(session->buffer);

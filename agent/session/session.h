@@ -32,25 +32,22 @@ struct source;
 struct subscription;
 
 struct session_options {
-	const char *qmp;		/* the QMP socket's path; NULL: only the port is used */
-	const char *port;		/* the port's socket; NULL: QMP tells it */
-	const char *kernel;		/* the kernel's ELF file; NULL: QMP tells it */
+	const char *kernel;		/* the kernel's ELF file; NULL: the source may tell it */
 	const char *symbols;		/* a list of symbols, as of nm or System.map; NULL: the kernel's own */
 	const char *objects[OPTION_TEXTS_MOST + 1];	/* FILE@ADDRESS each: other files that the kernel has loaded */
 	const char *sysroot;		/* folder with the guest's files; NULL: none */
 	const char *debug;		/* folder with debug files; NULL: none */
+	const char *source_map;		/* FROM=TO: where source files are; NULL: where DWARF says */
 	bool debuginfod;		/* ask debuginfod's servers for other debug files */
 	uint32_t memory;		/* budget in MiB; 0: BUDGET_MIB */
-	int choice;			/* enum link_choice: whether hook or plugin samples */
-	bool no_plug;			/* plug no port into a VM that has none */
 	bool patient;			/* wait for a VM that is not there yet: that is no failure */
 };
 
-/* Neither connects nor reads files: the steps do. NULL with `error` set when an option is wrong. */
-struct session *session_new(const struct session_options *options, char **error);
-
-/* The same from any source. Takes ownership of it, also when it fails. Ignores `qmp`, `port` and `no_plug`. */
-struct session *session_new_on(struct source *source, const struct session_options *options, char **error);
+/*
+ * Takes ownership of the source, also when it fails. Neither connects nor reads files: the steps do. NULL with `error`
+ * set when an option is wrong.
+ */
+struct session *session_new(struct source *source, const struct session_options *options, char **error);
 /* Waits until accepted snapshots are written. It takes out nothing that was plugged in: session_leave does. */
 void session_free(struct session *session);
 
@@ -73,10 +70,13 @@ struct play_state session_play_state(const struct session *session);
 
 struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
 const struct decode *session_decode(const struct session *session);
-enum link_state session_link(const struct session *session);
+enum link_state session_link(const struct session *session);	/* a silent link is LINK_UP here */
 enum vm_state session_vm(const struct session *session);
-struct loan *session_loan(struct session *session);	/* for agent/report and agent/service alone */
-bool session_reads_names(const struct session *session);	/* it is reading the kernel's names from a file */
+/* The sampler is a process of ktop's own: the guest need not be asked for it, and it ends with ktop. */
+bool session_owns_sampler(const struct session *session);
+bool session_ordered(const struct session *session);	/* session_run_profiler was called, and the order was obeyed */
+struct loan *session_loan(struct session *session);	/* of reports; for those who send a person's lines, too */
+bool session_reads_names(const struct session *session);	/* the kernel's names are being read */
 bool session_fetches(const struct session *session);	/* debug files come from servers: lines may take long */
 
 /* Writes what is wrong with the connections and what to do, in one line; "" if nothing. Returns `text`. */
@@ -91,6 +91,12 @@ const char *session_plugged(const struct session *session, char *text, size_t si
  */
 void session_give_up(struct session *session);
 const atomic_bool *session_given_up(const struct session *session);
+
+/*
+ * How long an end may take for which somebody waits, counted from the key, the signal or the client's word. All that is
+ * still to be done shares this time.
+ */
+enum { SESSION_HURRY_MS = 200 };
 
 /*
  * Carries out the orders that wait, and takes out what was plugged in. Returns at `late` (util_now) at the latest,
@@ -108,7 +114,6 @@ bool session_left_running(const struct session *session);	/* the guest's profile
  */
 void session_ask(struct session *session, const char *line, const struct command_sink *sink);
 void session_profile(struct session *session, bool on, const struct command_sink *sink);
-void session_command(struct session *session, const char *line);	/* as session_ask; the answer is a message */
 void session_forget(struct session *session, const void *context);	/* calls no sink with this context any more */
 
 /* Stops the profiler as soon as the guest can hear it, unless somebody wants it on before that. */

@@ -66,6 +66,7 @@ void session_make_answers(struct session *session)
 		.link = session->shown_link,
 		.trouble = session_trouble(session, trouble, sizeof(trouble)),
 		.remark = session->remark,
+		.stub = facts.stub,
 		.vm = facts.vm,
 		.kept = facts.kept,
 		.play = facts.play,

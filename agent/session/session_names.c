@@ -5,6 +5,7 @@
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_memory.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/guest/kernel_watch.h"
 #include "agent/names/kernel_names.h"
 #include "agent/names/symbols.h"
@@ -86,25 +87,68 @@ static void answered(void *context, bool ok, const char *text)
 		guest_memory_refused(session->epoch->memory);
 }
 
-/*
- * A kernel that is sampled from outside tells nothing itself: its memory does. It is asked for while samples come,
- * since it is read along with them.
- */
-void session_watch_kernel(struct session *session)
+/* Where there is no file with the kernel's names, they are read out of its memory. */
+static void read_kernel(struct session *session, bool live)
+{
+	struct epoch *epoch = session->epoch;
+	char text[sizeof(epoch->remark)];
+
+	if (session->names && !kernel_names_error(session->names)) {
+		kernel_reading_stop(epoch->reading);
+		return;
+	}
+	if (kernel_reading_step(epoch->reading, live, util_now())) {
+		epoch->remark[0] = '\0';
+		session->changed = true;
+	}
+	/* A recording may lack pages. If a file was refused, the remark says why, until there are names. */
+	if (live && !session->names && kernel_reading_remark(epoch->reading, text, sizeof(text))[0])
+		util_print(epoch->remark, sizeof(epoch->remark), "%s", text);
+}
+
+/* Samples come, of a kernel that is sampled from outside. A recording's may have come before. */
+static bool is_sampled(const struct epoch *epoch, bool live)
+{
+	return epoch->status_known && (!live || epoch->status.running) &&
+		(epoch->status.sampler == SAMPLER_OUTSIDE || epoch->status.sampler == SAMPLER_STUB);
+}
+
+bool session_reads_memory(const struct session *session)
+{
+	return session->epoch && (kernel_reading_is_paused(session->epoch->reading) ||
+		kernel_watch_is_walking(session->epoch->watch));
+}
+
+static void ask_for_memory(struct session *session)
 {
 	const struct command_sink sink = { .context = session, .answered = answered };
 	struct epoch *epoch = session->epoch;
 	struct source *source = session->source;
-	bool live = !session_play_state(session).there;
 	char line[COMMANDS_LINE_MAX + 1];
 
-	if (!epoch || !epoch->status_known || !epoch->status.running ||
-			epoch->status.sampler != SAMPLER_OUTSIDE)
-		return;
-	if (kernel_watch_step(epoch->watch, live, util_now()))
-		session->changed = true;
-	if (live && kernel_watch_line(epoch->watch, line))
+	if (kernel_watch_line(epoch->watch, line))
 		source->table->ask(source, line, &(struct command_sink) { 0 });
-	while (live && guest_memory_ask(epoch->memory, util_now(), line))
+	while (guest_memory_ask(epoch->memory, util_now(), line))
 		source->table->ask(source, line, &sink);
+}
+
+/*
+ * A kernel that is sampled from outside tells nothing of itself, but its memory does. Pages of that memory are asked
+ * for only while samples come, since they are read when a sample is taken. The pages in a recording are read whenever
+ * there is time. What goes on through pages that have come needs no samples, and somebody may wait for it.
+ */
+void session_watch_kernel(struct session *session)
+{
+	struct epoch *epoch = session->epoch;
+	bool live = !session_play_state(session).there, sampled = epoch && is_sampled(epoch, live);
+
+	if (!epoch)
+		return;
+	if (sampled || kernel_reading_searches(epoch->reading) || kernel_reading_is_paused(epoch->reading))
+		read_kernel(session, live);
+	if (((sampled && !kernel_reading_is_busy(epoch->reading)) || kernel_watch_is_walking(epoch->watch)) &&
+			kernel_watch_step(epoch->watch, live, util_now()))
+		session->changed = true;
+	if (live && sampled)
+		ask_for_memory(session);
 }

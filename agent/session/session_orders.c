@@ -41,27 +41,16 @@ static void tell_done(void *context, bool ok, const char *text)
 	mailbox_message(session->mailbox, &message);
 }
 
-static void tell_reply(void *context, bool ok, const char *text)
-{
-	struct session *session = context;
-
-	if (ok)
-		loan_line_obeyed(&session->loan, text);
-	session_say(session, !ok, text);
-}
-
 /* ---- orders, in the ingest thread ---- */
+
+bool session_ordered(const struct session *session)
+{
+	return session->ordered;
+}
 
 void session_ask(struct session *session, const char *line, const struct command_sink *sink)
 {
 	session->source->table->ask(session->source, line, sink);
-}
-
-void session_command(struct session *session, const char *line)
-{
-	const struct command_sink reply = { .context = session, .answered = tell_reply };
-
-	session_ask(session, line, &reply);
 }
 
 void session_profile(struct session *session, bool on, const struct command_sink *sink)
@@ -98,6 +87,7 @@ static void obey(struct session *session, const struct order *order)
 
 	switch (order->kind) {
 	case ORDER_PROFILER:
+		session->ordered = true;
 		session->wanted = order->on;
 		session->source->table->run(session->source, order->on, true, &done);
 		break;

@@ -35,6 +35,7 @@ struct session {
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
 	char *sysroot, *debug;		/* folders; NULL: none */
+	char *source_map;		/* as in the options */
 	bool debuginfod;
 	struct given_objects *objects;	/* files that the user says are loaded */
 	char *image;			/* the kernel's file by the user's option; NULL: the one that QMP tells */
@@ -44,7 +45,7 @@ struct session {
 	char *remark;			/* the text of session_remark; NULL: none */
 	bool patient;			/* the VM may start later */
 
-	bool wanted;			/* what the last ORDER_PROFILER asked for: on or off */
+	bool ordered, wanted;		/* there was an ORDER_PROFILER; what the last one asked for: on or off */
 	struct loan loan;
 
 	atomic_bool given_up;		/* set by session_give_up, by any thread */
@@ -74,10 +75,11 @@ bool session_awaits_names(const struct session *session);	/* the source is not r
 bool session_give_names(struct session *session);	/* to the present epoch; false: there are none, or not yet */
 void session_step_names(struct session *session);	/* goes on reading them; called in each step */
 void session_watch_kernel(struct session *session);	/* names out of the guest's memory; called in each step */
+bool session_reads_memory(const struct session *session);	/* it has paused in that, and will go on soon */
 
 /* ---- answers (session_answers.c) ---- */
 
-enum link_state session_shown_link(const struct session *session);	/* as session_link, but LINK_SILENT, too */
+enum link_state session_shown_link(const struct session *session);	/* the same; LINK_SILENT if it is silent */
 uint64_t session_answers_due(struct session *session);	/* util_now; UINT64_MAX: not before something happens */
 void session_make_answers(struct session *session);	/* for the readers who are due, for one turn */
 

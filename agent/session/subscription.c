@@ -40,13 +40,13 @@ struct subscription {
 	uint64_t news, told;		/* grows with what is new for it; what it was when the last answer was made */
 	struct share share;
 	struct epoch *epoch;		/* held while `reader` is one of its query's; else NULL */
-	uint32_t reader;		/* see query.h */
+	uint32_t reader, base_reader;	/* see query.h; QUERY_ANYBODY: none */
 };
 
 struct subscriptions {
 	struct mailbox *mailbox;	/* borrowed */
 	struct subscription *first;	/* guarded by the mailbox's lock */
-	uint64_t rest;			/* nothing is answered before this time; the ingest thread's own */
+	struct shares shares;		/* the ingest thread's own */
 };
 
 struct subscriptions *subscriptions_new(struct mailbox *mailbox)
@@ -150,9 +150,21 @@ static void drop_reader(struct subscription *subscription)
 	if (!subscription->epoch)
 		return;
 	query_reader_free(subscription->epoch->query, subscription->reader);
+	query_reader_free(subscription->epoch->query, subscription->base_reader);
 	epoch_release(subscription->epoch);
 	subscription->epoch = NULL;
-	subscription->reader = QUERY_ANYBODY;
+	subscription->reader = subscription->base_reader = QUERY_ANYBODY;
+}
+
+/* A question that has a baseline needs two readers: each keeps the sums of one range. */
+static void have_base_reader(struct subscription *subscription)
+{
+	bool compares = subscription->request->excerpt.base.until_ns;
+
+	if (!subscription->epoch || compares == (subscription->base_reader != QUERY_ANYBODY))
+		return;
+	query_reader_free(subscription->epoch->query, subscription->base_reader);
+	subscription->base_reader = compares ? query_reader_new(subscription->epoch->query) : QUERY_ANYBODY;
 }
 
 /* If its question needs the query, gives the subscription a reader in the query of this epoch. */
@@ -169,6 +181,7 @@ static void have_reader(struct subscription *subscription, struct epoch *epoch)
 
 static void finish(struct subscription *subscription)
 {
+	share_leave(&subscription->all->shares, &subscription->share);
 	drop_reader(subscription);
 	epoch_release(subscription->boot);
 	answer_free(subscription->answer);
@@ -191,6 +204,15 @@ static struct request *hear(struct subscription *subscription)
 	}
 	subscription->taken = !subscription->answer;
 	return over;
+}
+
+static void list_shares(struct shares *shares, struct subscription *first)
+{
+	struct share *last = &shares->left;
+
+	for (struct subscription *i = first; i; i = i->next)
+		last = share_list(shares, last, &i->share);
+	last->next = NULL;
 }
 
 /*
@@ -222,6 +244,7 @@ static struct subscription *hear_all(struct subscriptions *all)
 		finish(gone);
 		gone = next;
 	}
+	list_shares(&all->shares, first);
 	return first;
 }
 
@@ -278,12 +301,10 @@ static bool has_news(const struct subscription *subscription)
 	return subscription->fresh || subscription->partial || subscription->news != subscription->told;
 }
 
-/* The time of its next answer; UINT64_MAX: it asks nothing, has not taken the last answer, or nothing is new. */
-static uint64_t due(const struct subscription *subscription)
+/* It asks something, has taken its last answer, and another one would be new. */
+static bool waits(const struct subscription *subscription)
 {
-	if (!subscription->request || !subscription->taken || !has_news(subscription))
-		return UINT64_MAX;
-	return share_due(&subscription->share, pause_of(subscription));
+	return subscription->request && subscription->taken && has_news(subscription);
 }
 
 /* There is news, but the last answer was not taken yet: taking it will wake the ingest thread. */
@@ -300,23 +321,24 @@ static void await_taking(struct subscription *subscription)
 
 uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *present, uint64_t news)
 {
+	struct subscription *readers = hear_news(all, present, news);
 	uint64_t first = UINT64_MAX;
 
-	for (struct subscription *i = hear_news(all, present, news); i; i = i->next) {
-		uint64_t own = due(i);
+	shares_pay(&all->shares, util_now());
+	for (struct subscription *i = readers; i; i = i->next) {
+		uint64_t own = waits(i) ? share_due(&all->shares, &i->share, pause_of(i)) : UINT64_MAX;
 
 		await_taking(i);
 		first = own < first ? own : first;
 	}
-	return first == UINT64_MAX || first > all->rest ? first : all->rest;
+	return first;
 }
 
-/* Also true for one that is due soon, so that the header and the table of one screen show the same moment. */
+/* Also true if its pause is over soon, so that the header and the table of one screen show the same moment. */
 static bool is_due(const struct subscription *subscription, uint64_t now)
 {
-	uint64_t own = due(subscription);
-
-	return own != UINT64_MAX && own <= now + (uint64_t)SOON_MS * NS_PER_MS;
+	return waits(subscription) && share_allows(&subscription->share, now) &&
+		share_begun(&subscription->share) + pause_of(subscription) <= now + (uint64_t)SOON_MS * NS_PER_MS;
 }
 
 static struct subscription *next_due(struct subscription *first, uint64_t now)
@@ -337,7 +359,9 @@ static struct answer *make(struct subscription *subscription, const struct momen
 	if (own.past)
 		own.epoch = subscription->boot;
 	have_reader(subscription, own.epoch);
+	have_base_reader(subscription);
 	own.reader = subscription->reader;
+	own.base_reader = subscription->base_reader;
 	return answer_new(subscription->request, &own);
 }
 
@@ -364,12 +388,17 @@ static void answer(struct subscription *subscription, const struct moment *momen
 	share_answered(&subscription->share, begin, util_now());
 }
 
-/* Holds the lock while it rings, so that a reader may free its bell as soon as it has left. */
-static void ring_all(struct mailbox *mailbox, struct subscription *first)
+/*
+ * Wakes all who have an answer, but not those with the bell `later`. Holds the lock while it rings, so that a reader
+ * may free its bell as soon as it has left.
+ */
+static void ring_all(struct mailbox *mailbox, struct subscription *first, const struct bell *later)
 {
 	mailbox_lock(mailbox);
 	for (struct subscription *i = first; i; i = i->next) {
-		if (i->rings && i->bell && !i->left)
+		if (!i->rings || (later && i->bell == later))
+			continue;
+		if (i->bell && !i->left)
 			bell_ring(i->bell);
 		i->rings = false;
 	}
@@ -381,13 +410,16 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 	struct subscription *first = hear_news(all, moment->epoch, news), *next;
 	uint64_t begin = util_now(), now = begin, late = begin + (uint64_t)TURN_MS * NS_PER_MS;
 
+	shares_pay(&all->shares, begin);
 	while (now < late && (next = next_due(first, now))) {
+		if (!share_is_short(&next->share))	/* who has an answer does not wait for this one */
+			ring_all(all->mailbox, first, next->bell);
 		answer(next, moment);
 		now = util_now();
 	}
 	for (next = first; next; next = next->next)
 		if (is_due(next, now))
 			share_passed(&next->share);
-	all->rest = now + (now - begin);
-	ring_all(all->mailbox, first);		/* at the end, so that a screen takes its answers together */
+	shares_rest(&all->shares, begin, now);
+	ring_all(all->mailbox, first, NULL);	/* at the end, so that a screen takes its answers together */
 }

@@ -2,8 +2,13 @@
 /*
  * The readers of a session: any number, each with a question of its own (answers/answer.h). When something is new, and
  * a reader has taken its last answer, the ingest thread makes the next one. It serves the cheapest question first and
- * all in turn, for a bounded time. Then it leaves as much time to the packets that come. A reader that does not take
- * its answer, or asks nothing, costs nothing. A reader asks about the present boot, or is pinned to one.
+ * all in turn, for a bounded time. A reader that does not take its answer, or asks nothing, costs nothing. A reader
+ * asks about the present boot, or is pinned to one.
+ *
+ * Half of the thread's time at most is for answers, and an expensive question rests for as long as it owes (share.h).
+ * That rest is its own: a cheap question is answered meanwhile. An answer is made in one piece, since the store must
+ * not change under it. So no reader is served while a long answer is made, and the others wait for one such answer at
+ * most: between two there is as much time as the first took.
  */
 #ifndef SUBSCRIPTION_H
 #define SUBSCRIPTION_H

@@ -10,7 +10,7 @@
 struct tape {
 	struct packet_tap tap;
 	struct session *session;	/* NULL: nothing more is recorded */
-	struct record *record;
+	struct recording_writer *writer;
 	bool failed;			/* and a message has told so */
 };
 
@@ -18,7 +18,7 @@ static void take_packet(void *context, const struct packet *packet)
 {
 	struct tape *tape = context;
 
-	if (record_packet(tape->record, packet))	/* a new part has begun: it needs the meta events */
+	if (recording_writer_packet(tape->writer, packet))	/* a new part has begun: it needs the meta events */
 		session_greet(tape->session);
 }
 
@@ -28,13 +28,13 @@ static void tell_failure(void *context)
 	char why[sizeof(((struct session_message *)NULL)->text)];
 	struct tape *tape = context;
 
-	if (tape->failed || !record_failed(tape->record, why, sizeof(why)))
+	if (tape->failed || !recording_writer_failed(tape->writer, why, sizeof(why)))
 		return;
 	tape->failed = true;
 	session_say(tape->session, true, why);
 }
 
-struct tape *tape_new(struct session *session, const struct record_options *options)
+struct tape *tape_new(struct session *session, const struct recording_options *options)
 {
 	struct source_facts facts = session->source->table->facts(session->source);
 	const struct metadata_machine machine = {
@@ -44,7 +44,7 @@ struct tape *tape_new(struct session *session, const struct record_options *opti
 	struct tape *tape = util_alloc(sizeof(*tape));
 
 	tape->session = session;
-	tape->record = record_new(options, &machine);
+	tape->writer = recording_writer_new(options, &machine);
 	tape->tap = (struct packet_tap) { .next = session->taps, .context = tape,
 		.packet = take_packet, .step = tell_failure };
 	session->taps = &tape->tap;
@@ -58,9 +58,9 @@ bool tape_failed(const struct tape *tape)
 	return tape->failed;
 }
 
-struct record_sums tape_sums(const struct tape *tape)
+struct recording_sums tape_sums(const struct tape *tape)
 {
-	return record_sums(tape->record);
+	return recording_writer_sums(tape->writer);
 }
 
 static void detach(struct tape *tape)
@@ -77,7 +77,7 @@ static void detach(struct tape *tape)
 bool tape_writes(struct tape *tape)
 {
 	detach(tape);
-	return record_writes(tape->record);
+	return recording_writer_busy(tape->writer);
 }
 
 bool tape_close(struct tape *tape, char **error)
@@ -85,7 +85,7 @@ bool tape_close(struct tape *tape, char **error)
 	bool good;
 
 	detach(tape);
-	good = record_close(tape->record, error);
+	good = recording_writer_close(tape->writer, error);
 	free(tape);
 	return good;
 }
@@ -95,6 +95,6 @@ void tape_leave(struct tape *tape)
 	if (!tape)
 		return;
 	detach(tape);
-	record_leave(tape->record);
+	recording_writer_leave(tape->writer);
 	free(tape);
 }

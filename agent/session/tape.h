@@ -8,19 +8,19 @@
 
 #include <stdbool.h>
 
-#include "agent/wire/record.h"
+#include "agent/wire/recording_writer.h"
 
 struct session;
 struct tape;
 
 /*
- * Records into the folder of the options, which record_folder has made. If a boot is known, its guest is asked for the
- * meta events again.
+ * Records into the folder of the options, which recording_folder has made. If a boot is known, its guest is asked for
+ * the meta events again.
  */
-struct tape *tape_new(struct session *session, const struct record_options *options);
+struct tape *tape_new(struct session *session, const struct recording_options *options);
 
 bool tape_failed(const struct tape *tape);	/* nothing more is recorded; tape_close will say why */
-struct record_sums tape_sums(const struct tape *tape);	/* what was recorded so far */
+struct recording_sums tape_sums(const struct tape *tape);	/* what was recorded so far */
 
 /* Stops recording. True: the end is still being written. */
 bool tape_writes(struct tape *tape);

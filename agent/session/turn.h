@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a guest's bytes are decoded before others have their turn: a reader who waits for an answer, or a user who
- * ends the program. And how often a guest may boot: each boot builds much anew, so a guest that boots faster is read
- * more slowly. Times are those of util_now.
+ * How long one kind of work goes on before others have their turn, and how often a guest may boot. A guest's bytes are
+ * decoded for a turn; then the thread serves a reader who waits for an answer, or a user who ends the program. Each
+ * boot builds much anew, so a guest that boots faster is read more slowly. Times are those of util_now.
  */
 #ifndef TURN_H
 #define TURN_H

@@ -7,6 +7,7 @@
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/profiler_drive.h"
+#include "agent/vm/link.h"
 #include "agent/vm/port_socket.h"
 #include "live.h"
 #include "source.h"
@@ -25,7 +26,7 @@ struct live {
 	/* of the newest boot, as hook or plugin tells it */
 	uint8_t boot_id[16];
 	bool running;			/* it is profiled */
-	bool goes_on;			/* hook and plugin have changed places: the next boot is to be profiled, too */
+	bool goes_on;			/* the sampler changes, or begins again: profile the next boot, too */
 };
 
 static struct live *live_of(struct source *source)
@@ -82,9 +83,9 @@ static void woken(struct source *source)
 /* ---- the connections ---- */
 
 /*
- * The guest has opened or closed its port, so hook and plugin, or the gdb stub, change places. The one that goes on
- * gives its packets a boot of its own. A plugin that nobody listens to any more is told to stop; a hook that closed its
- * port has stopped.
+ * The guest has opened or closed its port, so the hook takes the place of the plugin or gdb stub, or one of these takes
+ * the place of the hook. The new sampler's packets have a boot id of their own. A plugin that nobody listens to any
+ * more is told to stop; a hook that closed its port has stopped.
  */
 static void change(struct live *live, uint64_t now)
 {
@@ -97,7 +98,7 @@ static void change(struct live *live, uint64_t now)
 	link_change(live->link, now);
 }
 
-/* To the gdb stub, a machine that was reset is the same one: so the process that samples begins again. */
+/* The gdb stub does not tell of a reset, so the process that samples through it is begun anew. */
 static void begin_anew(struct live *live)
 {
 	live->goes_on = live->running;
@@ -149,7 +150,7 @@ static ssize_t read_port(struct source *source, void *to, size_t size)
 	return got;
 }
 
-/* If this boot is the first after a change of places, starts its profiler if the other one was on. */
+/* If this boot is the first after a change of the sampler, starts its profiler if the last one was on. */
 static void note_boot(struct live *live, const struct epoch *epoch)
 {
 	bool other = memcmp(live->boot_id, epoch->boot_id, sizeof(live->boot_id)) != 0;
@@ -193,8 +194,10 @@ static struct source_facts facts(const struct source *source)
 		.machine = told->name,
 		.kernel = told->kernel,
 		.state = link_port_state(live->link),
+		.stub = link_uses_stub(live->link),
 		.vm = link_vm(live->link),
 		.silent = link_silent(live->link),
+		.own = link_by_gdb(live->link),
 		.news = link_news(live->link),
 		.kept = profiler_drive_kept(&live->profiler),
 		.settled = link_settled(live->link),
@@ -266,7 +269,7 @@ static const char *stays(const struct source *source)
 	return link_stays(live_in(source)->link);
 }
 
-struct source *live_new(const char *qmp, const char *port, bool plug, enum link_choice choice)
+struct source *live_new(const struct live_options *options)
 {
 	static const struct source_table table = {
 		.free = free_live,
@@ -291,7 +294,9 @@ struct source *live_new(const char *qmp, const char *port, bool plug, enum link_
 	struct live *live = util_alloc(sizeof(*live));
 
 	live->source.table = &table;
-	live->link = link_new(qmp, port, plug, choice);
+	live->link = link_new(options->qmp, options->port, !options->no_plug,
+		(enum link_choice)options->choice);
+	link_set_kernel(live->link, options->kernel);
 	live->commands = commands_new();
 	return &live->source;
 }

@@ -215,7 +215,7 @@ static struct source_facts facts(const struct source *source)
 	return (struct source_facts) {
 		.machine = boot->machine,
 		.kernel = boot->kernel,
-		.guest = boot->payload ? &boot->guest.guest : NULL,
+		.guest = &boot->guest.guest,
 		.boot_id = boot->boot_id,
 		.descriptors = boot->descriptors,
 		.descriptor_count = boot->descriptor_count,
@@ -240,9 +240,15 @@ static struct source_facts facts(const struct source *source)
 static const char *remark(const struct source *source, enum link_state state, char *text, size_t size)
 {
 	const struct replay *replay = replay_in(source);
+	uint64_t missing = reader_missing(replay->reader);
+	size_t used;
 
 	(void)state;
-	return recording_remark(replay->recording, replay->boot, text, size);
+	used = strlen(recording_remark(replay->recording, replay->boot, text, size));
+	if (missing)
+		util_print(text + used, size - used, "%s%" PRIu64 " packet%s of the recording cannot be read any more",
+			used ? "; " : "", missing, util_plural(missing));
+	return text;
 }
 
 /* ---- orders ---- */

@@ -37,8 +37,10 @@ struct source_facts {
 	const char *machine;		/* the VM's name; NULL: none is known */
 	const char *kernel;		/* the file of its kernel; NULL: none is known */
 	enum link_state state;		/* as far as it shows without decoding the bytes: never LINK_UP */
+	bool stub;			/* QEMU's gdb stub samples the machine, or soon will if no hook speaks before */
 	enum vm_state vm;
 	bool silent;			/* bytes are overdue */
+	bool own;			/* the sampler is ktop's own process, and ends with ktop */
 	uint64_t news;			/* grows when the remark may have changed */
 	enum kept_wish kept;		/* a wish to start or stop that waits for the guest */
 	const struct guest *guest;	/* the guest's facts, if known before its bytes are read; else NULL */

@@ -4,6 +4,7 @@
 
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/wire/event.h"
 #include "arrivals.h"
 #include "run.h"
 
@@ -20,6 +21,7 @@ enum {
 };
 _Static_assert(1 << KIND_BITS >= ARRIVALS_MAX, "each arrival may be of its own kind");
 _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
+_Static_assert(MODES <= 16 && CONTEXTS <= 16, "each has four bits of a kind");
 _Static_assert(KIND_BITS + STACK_BITS + SLICE_BITS <= DIGITS * DIGIT_BITS, "all of it is sorted");
 
 /*
@@ -28,7 +30,7 @@ _Static_assert(KIND_BITS + STACK_BITS + SLICE_BITS <= DIGITS * DIGIT_BITS, "all 
  */
 struct kind {
 	uint64_t task;				/* process, thread */
-	uint64_t rest;				/* CPU, mode, weight */
+	uint64_t rest;				/* CPU, mode, context, weight */
 };
 
 struct arrivals {
@@ -85,7 +87,8 @@ static struct kind make_kind(const struct who *who, uint32_t weight)
 {
 	return (struct kind) {
 		.task = (uint64_t)who->process << 32 | who->thread,
-		.rest = (uint64_t)who->cpu << 40 | (uint64_t)who->mode << 32 | weight,
+		.rest = (uint64_t)who->cpu << 40 | (uint64_t)who->mode << 36 |
+			(uint64_t)who->context << 32 | weight,
 	};
 }
 
@@ -93,7 +96,8 @@ static struct who who_of(const struct kind *kind)
 {
 	return (struct who) {
 		.process = (uint32_t)(kind->task >> 32), .thread = (uint32_t)kind->task,
-		.cpu = (uint16_t)(kind->rest >> 40), .mode = (uint8_t)(kind->rest >> 32),
+		.cpu = (uint16_t)(kind->rest >> 40), .mode = kind->rest >> 36 & 0xf,
+		.context = kind->rest >> 32 & 0xf,
 	};
 }
 

@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CELL_WIDTHS = 4, CELL_NS = 250000000 };	/* CELL_NS: the width of a fine cell */
+#include "agent/base/util.h"
+
+enum { CELL_WIDTHS = 4 };
+#define CELL_NS (250 * NS_PER_MS)	/* the width of a fine cell */
 
 struct cells {
 	uint64_t limits[CELL_WIDTHS];	/* a time before limits[i] is too old for width i */

@@ -23,7 +23,9 @@ int who_compare(const struct who *a, const struct who *b)
 		return left < right ? -1 : 1;
 	if (a->cpu != b->cpu)
 		return a->cpu < b->cpu ? -1 : 1;
-	return (a->mode > b->mode) - (a->mode < b->mode);
+	if (a->mode != b->mode)
+		return a->mode < b->mode ? -1 : 1;
+	return (a->context > b->context) - (a->context < b->context);
 }
 
 static uint8_t bits_for(uint32_t count)
@@ -273,21 +275,32 @@ struct run *run_merge(struct budget *budget, const struct run *a, const struct r
 
 /* ---- without who ---- */
 
-static struct who nobody(uint8_t mode)
+/* What is left of who ran a stack: the modes other than the kernel's, and each context of the kernel's. */
+enum { REMAINS = CONTEXTS + MODES - 1 };
+_Static_assert(MODE_KERNEL == 0, "it comes first in a list of who, with its contexts");
+
+static uint32_t remains_of(const struct who *who)
+{
+	return who->mode == MODE_KERNEL ? who->context : CONTEXTS + who->mode - 1u;
+}
+
+static struct who nobody(uint32_t remains)
 {
 	return (struct who) {
-		.process = EVENT_KERNEL, .thread = EVENT_NONE, .cpu = WHO_NO_CPU, .mode = mode,
+		.process = EVENT_KERNEL, .thread = EVENT_NONE, .cpu = WHO_NO_CPU,
+		.mode = remains < CONTEXTS ? MODE_KERNEL : (uint8_t)(remains - CONTEXTS + 1),
+		.context = remains < CONTEXTS ? (uint8_t)remains : CONTEXT_UNTOLD,
 	};
 }
 
-static void put_modes(struct run_writer *writer, struct run_count modes[MODES], uint32_t stack)
+static void put_sums(struct run_writer *writer, struct run_count sums[REMAINS], uint32_t stack)
 {
-	for (uint32_t mode = 0; mode < MODES; mode++) {
-		modes[mode].stack = stack;
-		modes[mode].who = mode;
-		if (modes[mode].samples)
-			run_put(writer, &modes[mode]);
-		modes[mode].samples = modes[mode].weight = 0;
+	for (uint32_t i = 0; i < REMAINS; i++) {
+		sums[i].stack = stack;
+		sums[i].who = i;
+		if (sums[i].samples)
+			run_put(writer, &sums[i]);
+		sums[i].samples = sums[i].weight = 0;
 	}
 }
 
@@ -295,26 +308,26 @@ static void put_modes(struct run_writer *writer, struct run_count modes[MODES], 
 static struct run *forget_into(struct budget *budget, const struct run *run, size_t bytes,
 	size_t *missing)
 {
-	struct run_count count, modes[MODES] = { 0 };
+	struct run_count count, sums[REMAINS] = { 0 };
 	struct run_reader reader = run_read(run);
 	uint32_t stack = STACKS_NONE;
 	struct run_writer writer;
 
 	*missing = 0;
-	if (!run_begin(&writer, budget, MODES, bytes))
+	if (!run_begin(&writer, budget, REMAINS, bytes))
 		return NULL;
-	for (uint8_t mode = 0; mode < MODES; mode++)
-		writer.run->who[mode] = nobody(mode);
+	for (uint32_t i = 0; i < REMAINS; i++)
+		writer.run->who[i] = nobody(i);
 	while (run_next(&reader, &count)) {
-		uint32_t mode = run->who[count.who].mode;
+		struct run_count *sum = &sums[remains_of(&run->who[count.who])];
 
 		if (count.stack != stack)
-			put_modes(&writer, modes, stack);
+			put_sums(&writer, sums, stack);
 		stack = count.stack;
-		modes[mode].samples += count.samples;
-		modes[mode].weight += count.weight;
+		sum->samples += count.samples;
+		sum->weight += count.weight;
 	}
-	put_modes(&writer, modes, stack);
+	put_sums(&writer, sums, stack);
 	*missing = writer.missing;
 	return run_end(&writer);
 }

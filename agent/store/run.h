@@ -17,6 +17,7 @@ struct who {				/* whoever ran the stack */
 	uint32_t process, thread;	/* EVENT_KERNEL, EVENT_NONE and WHO_NO_CPU: forgotten */
 	uint16_t cpu;
 	uint8_t mode;			/* enum mode */
+	uint8_t context;		/* enum context; UNTOLD unless the mode is MODE_KERNEL */
 };
 
 enum { WHO_NO_CPU = 0xffff };
@@ -36,7 +37,7 @@ struct run {
 	struct who who[];		/* sorted by who_compare, each once; the counts follow */
 };
 
-/* Orders by process, thread, CPU, mode. */
+/* Orders by process, thread, CPU, mode, context. */
 int who_compare(const struct who *a, const struct who *b);
 
 /* ---- writing ---- */
@@ -63,7 +64,7 @@ struct run *run_end(struct run_writer *writer);
 /* A new run with the counts of both; the caller keeps a and b. NULL: the budget has no room. */
 struct run *run_merge(struct budget *budget, const struct run *a, const struct run *b);
 
-/* A new run with the same stacks and modes, but without who ran them. NULL: the budget has no room. */
+/* A new run with the same stacks, modes and contexts, but without who ran them. NULL: the budget has no room. */
 struct run *run_forget(struct budget *budget, const struct run *run);
 
 void run_free(struct run *run);

@@ -8,9 +8,8 @@
 #include "arrivals.h"
 #include "cells.h"
 #include "cpus.h"
+#include "recent_samples.h"
 #include "store.h"
-
-_Static_assert(STORE_SLICE_NS == CELL_NS, "a slice is a cell");
 
 /* A slice as it is kept: a cell in which there was a sample. */
 struct part {
@@ -37,6 +36,7 @@ struct store {
 	struct part *last;		/* the part that was used last; NULL: none */
 	size_t last_position;
 	struct arrivals *arrivals;	/* the slice number of each is the position of its part */
+	struct recent_samples *recent;
 };
 
 struct store *store_new(struct budget *budget, uint64_t counts_max)
@@ -46,6 +46,7 @@ struct store *store_new(struct budget *budget, uint64_t counts_max)
 	store->budget = budget;
 	store->counts_max = counts_max;
 	store->arrivals = arrivals_new();
+	store->recent = recent_samples_new(budget);
 	return store;
 }
 
@@ -66,6 +67,7 @@ void store_free(struct store *store)
 	for (size_t i = 0; i < store->part_count; i++)
 		part_free(store, store->parts[i]);
 	arrivals_free(store->arrivals);
+	recent_samples_free(store->recent);
 	free(store->parts);
 	free(store);
 }
@@ -382,11 +384,12 @@ void store_add(struct store *store, uint64_t time, const struct store_key *key, 
 	struct cpu_sums *sums;
 	struct part *part = part_with_room(store, time, key->who.cpu, &sums);
 
-	if (!part || key->who.mode >= MODES) {
+	if (!part || key->who.mode >= MODES || key->who.context >= CONTEXTS) {
 		store->given_up += weight;
 		return;
 	}
 	arrivals_add(store->arrivals, (uint32_t)store->last_position, key->stack, &key->who, weight);
+	recent_samples_add(store->recent, time, key->stack, &key->who, weight);
 	sums->mode[key->who.mode] += weight;
 	part->timed += store->period ? weight : 0;
 	part->time += weight * store->period;
@@ -426,6 +429,11 @@ struct slice store_slice(const struct store *store, size_t index)
 		.period = part->timed ? part->time / part->timed : 0,
 		.cpus = &part->cpus,
 	};
+}
+
+struct recent_samples *store_recent(const struct store *store)
+{
+	return store->recent;
 }
 
 uint64_t store_given_up(const struct store *store)

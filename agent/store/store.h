@@ -2,10 +2,10 @@
 /*
  * All samples of one boot, in slices of the guest's time; each slice counts (stack, cpu, thread, mode). A
  * slice takes a quarter of a second in the last two minutes, 1 s in the last ten minutes, 10 s in the last
- * two hours, 60 s in the last day. All that is older is one slice. If memory is short, the oldest slices
- * join it early. Once it is half of everything, it forgets who ran its stacks; if it has done so already, it is
- * dropped. A sixth of the budget is left to others. There is a slice only where a sample came. Used by one
- * thread.
+ * two hours, 60 s in the last day. All that is older is one slice, the oldest one. If memory is short, further slices
+ * join it early. Once the oldest slice has half of all counts, it forgets threads, CPUs and modes, and keeps the counts
+ * by stack. When it has half of them again, it is dropped. A sixth of the budget is left to others. There is a slice
+ * only where a sample came. Used by one thread.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -14,15 +14,17 @@
 #include <stdint.h>
 
 #include "agent/wire/event.h"
+#include "cells.h"
 #include "run.h"
 
-#define STORE_SLICE_NS 250000000u
+#define STORE_SLICE_NS CELL_NS
 
 /* The most counts in all slices: with more, a question about all of them would take too long. */
 enum { STORE_COUNTS_MAX = 8 << 20 };
 
 struct budget;
 struct cpus;
+struct recent_samples;
 struct store;
 
 struct store_key {
@@ -63,6 +65,9 @@ void store_settle(struct store *store);
 /* Slices in order of time. Their pointers are valid until the next call that changes the store. */
 size_t store_slices(const struct store *store);		/* 3000 at most */
 struct slice store_slice(const struct store *store, size_t index);
+
+/* The newest samples in finer slots; see recent_samples.h. */
+struct recent_samples *store_recent(const struct store *store);
 
 uint64_t store_given_up(const struct store *store);	/* weight that was dropped: no room, or damaged */
 uint64_t store_forgotten(const struct store *store);	/* weight that is kept, but not who ran it */

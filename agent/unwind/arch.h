@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What unwinding must know of a CPU: which register is which, and where a frame keeps its caller's.
+ * What unwinding must know of an architecture: which register is which, and where a frame keeps its caller's.
  * Registers have DWARF's numbers: System V ABI, AMD64 supplement, figure 3.36; i386 supplement, table 2.14;
  * RISC-V ELF psABI, "DWARF register numbers"; Arm's AADWARF64, section 4.1. If DWARF has no number for the
  * program counter, it gets the one after the last.
@@ -27,7 +27,7 @@ struct arch {
 	uint8_t step;			/* addresses of instructions are multiples of this */
 };
 
-/* NULL: ktop does not know the CPU. */
+/* NULL: ktop does not know the architecture. */
 const struct arch *arch_get(unsigned id);
 
 /* One CPU's registers at one instant. */

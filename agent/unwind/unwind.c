@@ -48,10 +48,10 @@ static bool add(struct unwound_frames *frames, const struct walk *walk)
 }
 
 /*
- * For CPUs whose calls leave the return address in a register, the link register. It counts only if the
- * interrupted function has not stored it yet; then the frame pointer is still the caller's. If it leads into the
- * same function, a call that has returned left it there. If the frame has the same address, it was stored. In
- * both cases this returns false.
+ * For architectures whose calls leave the return address in a register, the link register. The link register counts
+ * only if the interrupted function has not stored it yet; then the frame pointer is still the caller's. This returns
+ * false in two cases: the address in it is in the same function, so a call that has returned left it there; or the
+ * frame has the same address, so it was stored.
  */
 static bool step_link(const struct walk *walk, struct registers *caller)
 {
@@ -71,8 +71,8 @@ static bool step_link(const struct walk *walk, struct registers *caller)
 		return false;
 	*caller = *walk->registers;
 	/*
-	 * riscv64: a function that calls nothing stores the frame pointer alone, where others store the return
-	 * address. That one would be code.
+	 * riscv64: a function that calls nothing stores only the caller's frame pointer, in the place where others
+	 * store the return address. So if the word there is no address of code, it is that frame pointer.
 	 */
 	if (framed_step == STEP_CALLER && arch->saved_pc < 0 &&
 			!function_at(walk, framed.values[arch->pc] - 1, &other)) {
@@ -133,7 +133,7 @@ static bool go_on(struct walk *walk, struct unwound_frames *frames)
 	return false;
 }
 
-/* The walk of the kernel's frames ends at a frame of a program: the kernel was entered from there. */
+/* The kernel's frames end where the walk comes to a frame of a program, which is where the kernel was entered from. */
 void unwind(struct registers *registers, const struct unwind_code *code, struct stack_memory *memory,
 	struct unwound *result)
 {
@@ -147,7 +147,7 @@ void unwind(struct registers *registers, const struct unwind_code *code, struct 
 	while (is_kernel(&walk))
 		if (!go_on(&walk, &result->kernel))
 			return;
-	/* The kernel's frames have led out of the kernel by a return address: it cannot be right. */
+	/* A return address led out of the kernel. Only an interrupted pc may do so: the last step was wrong. */
 	if (result->kernel.count && !walk.exact) {
 		result->kernel.cut = true;
 		return;

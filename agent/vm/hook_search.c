@@ -11,7 +11,7 @@
 #include "hook_search.h"
 
 struct search {				/* the errand's context */
-	char *path;
+	char *path, *other;		/* NULL: none */
 	bool found;
 };
 
@@ -38,7 +38,7 @@ static void run(void *context)
 {
 	struct search *search = context;
 
-	search->found = hook_is_in(search->path);
+	search->found = hook_is_in(search->path) || hook_is_in(search->other);
 }
 
 static void free_search(void *context)
@@ -46,15 +46,17 @@ static void free_search(void *context)
 	struct search *search = context;
 
 	free(search->path);
+	free(search->other);
 	free(search);
 }
 
-struct errand *hook_search(const char *path)
+struct errand *hook_search(const char *path, const char *other)
 {
 	static const struct errand_work work = { .run = run, .free = free_search };
 	struct search *search = util_alloc(sizeof(*search));
 
-	search->path = util_copy(path, strlen(path));
+	search->path = path ? util_copy(path, strlen(path)) : NULL;
+	search->other = other ? util_copy(other, strlen(other)) : NULL;
 	return errand_new(&work, search);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the hook in a file of the guest: its kernel, its initrd? */
+/* Is the hook in a file of the guest: its kernel, its module, its initrd? */
 #ifndef HOOK_SEARCH_H
 #define HOOK_SEARCH_H
 
@@ -13,8 +13,11 @@ struct errand;
  */
 bool hook_is_in(const char *path);
 
-/* The same, as an errand. hook_searched: false: the errand is not done yet; else it takes the result, and ends it. */
-struct errand *hook_search(const char *path);
+/*
+ * The same of two files, as an errand: true if either has it. hook_searched: false: the errand is not done yet; else it
+ * takes the result, and ends it.
+ */
+struct errand *hook_search(const char *path, const char *other);
 bool hook_searched(struct errand *errand, bool *found);
 
 #endif

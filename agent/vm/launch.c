@@ -14,6 +14,7 @@
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "agent/vm/qmp/qmp.h"
+#include "agent/vm/qmp/qmp_plug.h"
 #include "launch.h"
 #include "launch_folder.h"
 
@@ -101,9 +102,11 @@ static void add_port(struct line *line, char *const *words, size_t count, const 
 		util_format("socket,id=%s,path=%s/" LAUNCH_PORT ",server=on,wait=off", id,
 			folder));
 	if (is_microvm(words, count))
-		add_pair(line, "-device", util_format("virtio-serial-device,id=%s-bus", id));
+		add_pair(line, "-device", util_format("virtio-serial-device,id=%s-bus,max_ports=%d", id,
+			QMP_PLUG_PORTS));
 	else
-		add_pair(line, "-device", util_format("virtio-serial-pci,id=%s-bus%s", id, exact));
+		add_pair(line, "-device", util_format("virtio-serial-pci,id=%s-bus,max_ports=%d%s", id,
+			QMP_PLUG_PORTS, exact));
 	add_pair(line, "-device", util_format("virtserialport,id=%s-port,bus=%s-bus.0,chardev=%s,"
 		"name=org.ktop.0", id, id, id));
 	free(id);
@@ -127,8 +130,8 @@ static void add_plugin(struct line *line, const struct launch_extra *extra, cons
 {
 	char *file = value_for_qemu(extra->plugin), *place = value_for_qemu(folder);
 
-	add_pair(line, "-plugin", util_format("%s,socket=%s/" LAUNCH_PLUGIN "%s", file, place,
-		extra->start ? ",start=on" : ""));
+	add_pair(line, "-plugin", util_format("%s,socket=%s/" LAUNCH_PLUGIN "%s%s", file, place,
+		extra->start ? ",start=on" : "", extra->guest_clock ? ",clock=guest" : ""));
 	free(file);
 	free(place);
 }
@@ -146,9 +149,9 @@ char **launch_words(char *const *words, size_t count, const struct launch_extra 
 	for (size_t i = 0; i < count; i++)
 		add(&line, util_copy(words[i], strlen(words[i])));
 	add_pair(&line, "-qmp", util_format("unix:%s/" LAUNCH_QMP ",server=on,wait=off", folder));
-	if (extra)
+	if (extra->plugin)
 		add_plugin(&line, extra, folder);
-	if (!mentions(words, count, "name=org.ktop.0"))
+	if ((extra->port || mentions(words, count, "virtio-serial")) && !mentions(words, count, "name=org.ktop.0"))
 		add_port(&line, words, count, folder);
 	return line.words;
 }
@@ -259,7 +262,7 @@ struct launch *launch_new(char *const *words, size_t count, const struct launch_
 	bool good;
 
 	launch->pidfd = launch->folder.lock = -1;
-	good = launch_folder_make(&launch->folder, error);
+	good = launch_folder_make(&launch->folder, getuid(), error);
 	if (good) {
 		launch->qmp = util_format("%s/" LAUNCH_QMP, launch->folder.path);
 		launch->log = util_format("%s/" LAUNCH_OUTPUT, launch->folder.path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starts a QEMU of ktop's own: the user's command line, with a QMP socket and the port added. Both lie in a
- * private temporary folder. QEMU ends when ktop ends, whatever happens; no other process is touched.
+ * Starts a QEMU of ktop's own: the user's command line, with a QMP socket added, and what its guest is sampled by. All
+ * sockets lie in a private temporary folder. QEMU ends when ktop ends, whatever happens; no other process is touched.
  */
 #ifndef LAUNCH_H
 #define LAUNCH_H
@@ -11,15 +11,16 @@
 
 struct launch;
 
-struct launch_extra {			/* what this QEMU is given besides QMP and the port */
-	const char *plugin;		/* the file of ktop's plugin */
-	bool start;			/* it samples from the first instruction on */
+struct launch_extra {			/* what this QEMU is given besides QMP */
+	bool port;			/* the port, for a hook; a machine that has virtio-serial gets it in any case */
+	const char *plugin;		/* the file of ktop's plugin; NULL: none */
+	bool start;			/* the plugin samples from the first instruction on */
+	bool guest_clock;		/* its samples are due by the guest's clock, not by the host's */
 };
 
 /*
  * Returns the command line that is run: `words` and what is added, ended by NULL, in fresh memory. A port
- * that is there already is not added again. `extra`: NULL: nothing. NULL with `error` set: ktop could not watch such
- * a QEMU.
+ * that is there already is not added again. NULL with `error` set: ktop could not watch such a QEMU.
  */
 char **launch_words(char *const *words, size_t count, const struct launch_extra *extra,
 	const char *folder, char **error);

@@ -13,13 +13,13 @@
 
 #define PREFIX "ktop-run-"
 
-/* Opens and locks a folder of this user that nobody has locked. -1: it is not such a folder. */
+/* Opens and locks a folder of this user, or any for root, that nobody has locked. -1: it is not such a folder. */
 static int lock_folder(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat is;
 
-	if (fd >= 0 && fstat(fd, &is) == 0 && is.st_uid == getuid() &&
+	if (fd >= 0 && fstat(fd, &is) == 0 && (is.st_uid == getuid() || getuid() == 0) &&
 			flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
 	if (fd >= 0)
@@ -63,20 +63,24 @@ static void remove_all_left(const char *parent)
 		closedir(entries);
 }
 
-bool launch_folder_make(struct launch_folder *folder, char **error)
+bool launch_folder_make(struct launch_folder *folder, uid_t user, char **error)
 {
+	bool others = getuid() == 0 && user != 0 && user != (uid_t)-1;
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	const char *parent = runtime && runtime[0] == '/' ? runtime : "/tmp";
+	const char *parent = runtime && runtime[0] == '/' && !others ? runtime : "/tmp";
 	char *path = util_format("%s/" PREFIX "XXXXXX", parent);
 
 	remove_all_left(parent);
 	if (mkdtemp(path))
 		folder->lock = lock_folder(path);
-	if (folder->lock >= 0) {
+	if (folder->lock >= 0 && (!others || fchown(folder->lock, user, (gid_t)-1) == 0)) {
 		folder->path = path;
 		return true;
 	}
 	util_fail(error, "%s: no folder made: %s; make room there", path, strerror(errno));
+	if (folder->lock >= 0)
+		close(folder->lock);
+	folder->lock = -1;
 	free(path);
 	return false;
 }

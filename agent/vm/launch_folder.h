@@ -7,6 +7,7 @@
 #define LAUNCH_FOLDER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct launch_folder {			/* starts as { .lock = -1 } */
 	char *path;			/* NULL: there is no folder */
@@ -19,8 +20,11 @@ struct launch_folder {			/* starts as { .lock = -1 } */
 #define LAUNCH_GDB "gdb"
 #define LAUNCH_OUTPUT "output"
 
-/* Makes it in XDG_RUNTIME_DIR, else in /tmp, mode 0700. False with `error` set. */
-bool launch_folder_make(struct launch_folder *folder, char **error);
+/*
+ * Makes it in XDG_RUNTIME_DIR, else in /tmp, mode 0700. False with `error` set. `user`: of the QEMU that makes sockets
+ * in it; -1: not known. If we are root, that user can: where it is another one, the folder is in /tmp, and theirs.
+ */
+bool launch_folder_make(struct launch_folder *folder, uid_t user, char **error);
 
 /* Removes the folder with its files, whichever are there. */
 void launch_folder_remove(struct launch_folder *folder);

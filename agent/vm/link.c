@@ -6,7 +6,7 @@
  *	DISCOVERING	QEMU is asked what machine it is		10 s
  *	SEEKING		who holds the socket: for an error, or before the port is connected
  *	STUB		QEMU is asked for its gdb stub			5 s
- *	LEAVING_STUB	the process at the stub lets the machine go on	5 s, or as link_leave is told, with:
+ *	LEAVING_STUB	the process at the stub lets the machine go on	5 s, or as link_leave is told; this includes
  *	RETURNING_STUB	QEMU takes its stub away
  *	PLUGGING	a port is plugged in, if there is none		10 s
  *	PLUGGING_BACK	what was plugged in in vain is taken out	1 s
@@ -157,7 +157,7 @@ static void begin(struct link *link, uint64_t now)
 		return;
 	if (link->qmp_path && !link->qmp)
 		open_qmp(link, now);
-	else if (link->socket || port_awaits_vm(link))
+	else if (link->socket || port_awaits_vm(link) || port_awaits_search(link))
 		return;
 	else if (link->qmp && !link->was_connected)
 		begin_discovery(link, link->qmp, now);
@@ -303,6 +303,12 @@ struct link *link_new(const char *qmp, const char *port, bool plug, enum link_ch
 	return link;
 }
 
+void link_set_kernel(struct link *link, const char *path)
+{
+	free(link->kernel_path);
+	link->kernel_path = path ? util_copy(path, strlen(path)) : NULL;
+}
+
 /* QEMU may still do the last request of a dialogue that is dropped here. */
 static void drop_stage(struct link *link)
 {
@@ -323,8 +329,12 @@ static void begin_unplug(struct link *link, uint64_t now)
 {
 	int left = now < link->leave_by ? (int)((link->leave_by - now) / NS_PER_MS) : 0;
 
-	if (!link->unplug || !left || !link->qmp || qmp_state(link->qmp) == VM_GONE)
+	if (!link->unplug || !link->qmp || qmp_state(link->qmp) == VM_GONE)
 		return;
+	if (!left) {			/* a busy host: the time was over before QEMU could be asked */
+		link->stays = STAYS_UNKNOWN;
+		return;
+	}
 	unplug_begin(&link->plugging, link->qmp, now,
 		link_vm(link) == VM_RUNNING || left < PAUSED_MS ? left : PAUSED_MS);
 	link_enter(link, STAGE_UNPLUGGING);
@@ -368,6 +378,7 @@ void link_free(struct link *link)
 	free(link->why);
 	free(link->qmp_path);
 	free(link->port_path);
+	free(link->kernel_path);
 	free(link);
 }
 
@@ -398,7 +409,7 @@ enum vm_state link_vm(const struct link *link)
 	if (link->hangs)
 		return VM_HANGS;
 	if (link->qmp)
-		return link->process.pid && link->steady ? VM_RUNNING : qmp_state(link->qmp);
+		return link->sampled ? VM_RUNNING : qmp_state(link->qmp);
 	return link->qmp_path && !link->socket && link->was_connected ? VM_GONE : VM_UNKNOWN;
 }
 

@@ -17,14 +17,14 @@
 struct link;
 struct port_socket;
 
-/* Why nothing may be seen from the guest; in the order in which a connection comes up. */
+/* The states of a link, in the order in which it comes up. All but LINK_UP say why nothing new is seen. */
 enum link_state {
 	LINK_NO_PORT,			/* the VM has no port for ktop */
 	LINK_CONNECTING,		/* not connected to the port's socket yet */
 	LINK_TAKEN,			/* connected, but QEMU serves another client */
 	LINK_NOT_OPENED,		/* connected; no byte has come from the guest yet */
 	LINK_NO_HELLO,			/* bytes have come, but not the guest's facts */
-	LINK_UP,
+	LINK_UP,			/* the guest has told its facts */
 	LINK_SILENT,			/* was up; the VM runs, but nothing comes */
 	LINK_LOST,			/* was up; the other side closed */
 };
@@ -37,14 +37,16 @@ enum link_choice { LINK_AUTO, LINK_HOOK, LINK_PLUGIN, LINK_GDB };
 
 enum {
 	LINK_RETRY_MS = 500,
-	LINK_SILENT_MS = 2000,		/* twenty heartbeats of the guest: something is wrong */
+	LINK_SILENT_MS = 2000,		/* nothing in it, where a heartbeat is due every 100 ms at least */
 };
 
 /*
  * `qmp` or `port` may be NULL, but not both. `port` takes precedence over the port that QMP tells. If QMP
- * tells none, and `plug` is set, a port is plugged in as soon as the VM runs. Only the steps connect.
+ * tells none, and `plug` is set, a port is plugged in as soon as the VM runs: into a controller that is there; or with
+ * a controller of its own, if the user chose the hook, or the file of the kernel has it. Only the steps connect.
  */
 struct link *link_new(const char *qmp, const char *port, bool plug, enum link_choice choice);
+void link_set_kernel(struct link *link, const char *path);	/* before the first step: a file of the kernel, too */
 void link_free(struct link *link);
 
 /*
@@ -85,6 +87,7 @@ const char *link_stays(const struct link *link);
 /* Is the link connected to the plugin, or about to be, and not to the guest's port? */
 bool link_by_plugin(const struct link *link);
 bool link_by_gdb(const struct link *link);	/* likewise: the process at the gdb stub */
+bool link_uses_stub(const struct link *link);	/* that one samples this VM, or soon will if no hook speaks before */
 
 /*
  * link_wants_change: another choice is better now. The guest has opened its port (hook) or closed it (plugin); or a

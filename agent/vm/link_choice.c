@@ -137,8 +137,8 @@ uint64_t choice_due(const struct link *link, uint64_t now)
 void choice_begin(struct link *link)
 {
 	choice_clear(link);
-	if (link->facts.kernel && link->choice == LINK_AUTO)
-		link->hook_search = hook_search(link->facts.kernel);
+	if ((link->facts.kernel || link->kernel_path) && link->choice == LINK_AUTO)
+		link->hook_search = hook_search(link->facts.kernel, link->kernel_path);
 }
 
 void choice_clear(struct link *link)
@@ -179,6 +179,12 @@ void choice_lost_stub(struct link *link, char *why, uint64_t again_at)
 bool link_by_gdb(const struct link *link)
 {
 	return choice_is_gdb(link);
+}
+
+bool link_uses_stub(const struct link *link)
+{
+	return link->qmp && (choice_is_gdb(link) || (link->choice == LINK_AUTO && !link->port_path &&
+		!link->facts.plugin && !link->stub_why && !link->heard));
 }
 
 bool link_by_plugin(const struct link *link)

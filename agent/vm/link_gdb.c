@@ -2,6 +2,7 @@
 /* QEMU's gdb stub in place of a port: finding or starting it, the process that samples by it, giving it back. */
 #include <stdlib.h>
 
+#include "agent/base/peer.h"
 #include "agent/base/util.h"
 #include "link.h"
 #include "link_state.h"
@@ -10,10 +11,19 @@
 enum {
 	STUB_MS = 5000,
 	AGAIN_MS = 3000,		/* until LINK_AUTO tries a stub again that a debugger uses */
-	STEADY_MS = 300,		/* a machine that ran this shortly ago is stopped for a sample, not paused */
+	/*
+	 * A machine that ran this shortly ago is stopped for a sample, not paused. A host may be so busy that a sample
+	 * takes long. But when the process is gone, the machine goes on only if it is sure that nobody has paused it.
+	 */
+	SAMPLE_MS = 2000, STEADY_MS = 300,
 };
 
 /* ---- is it stopped for a sample, or by somebody? ---- */
+
+static bool ran_within(const struct link *link, int ms, uint64_t now)
+{
+	return link->ran_at && now < link->ran_at + (uint64_t)ms * NS_PER_MS;
+}
 
 void gdb_watch(struct link *link, uint64_t now)
 {
@@ -23,12 +33,13 @@ void gdb_watch(struct link *link, uint64_t now)
 	if (state == VM_RUNNING || resumes != link->resumes)
 		link->ran_at = now;
 	link->resumes = resumes;
-	link->steady = state == VM_PAUSED && link->ran_at && now < link->ran_at + (uint64_t)STEADY_MS * NS_PER_MS;
+	link->steady = state == VM_PAUSED && ran_within(link, STEADY_MS, now);
+	link->sampled = state == VM_PAUSED && link->process.pid && ran_within(link, SAMPLE_MS, now);
 }
 
 /* ---- taking it ---- */
 
-/* Takes over the text. Where the choice is ours, the next step goes on without the stub. */
+/* Takes over the text. With LINK_AUTO, the next step goes on without the stub. */
 static void refuse(struct link *link, char *why, uint64_t now)
 {
 	if (link->choice != LINK_AUTO) {
@@ -48,7 +59,7 @@ void gdb_begin(struct link *link, uint64_t now)
 		link_rest(link, now);
 		return;
 	}
-	if (!link->folder.path && !launch_folder_make(&link->folder, &error)) {
+	if (!link->folder.path && !launch_folder_make(&link->folder, peer_user(qmp_fd(link->qmp)), &error)) {
 		refuse(link, error, now);
 		return;
 	}

@@ -31,6 +31,12 @@ bool port_awaits_vm(const struct link *link)
 		!has_foreign_port(link) && !choice_is_plugin(link);
 }
 
+bool port_awaits_search(const struct link *link)
+{
+	return link->hook_search && link->plug && !link->plug_refused && !link_port_path(link) &&
+		!has_foreign_port(link) && !choice_is_plugin(link) && !choice_is_gdb(link);
+}
+
 void port_connected(struct link *link, struct port_socket *socket, uint64_t now)
 {
 	free(link->why);
@@ -58,7 +64,7 @@ static void take_port(struct link *link, uint64_t now)
 
 static void begin_plug(struct link *link, uint64_t now)
 {
-	plug_begin(&link->plugging, link->qmp, now, PLUG_MS);
+	plug_begin(&link->plugging, link->qmp, link->choice == LINK_HOOK || link->has_hook, now, PLUG_MS);
 	link_enter(link, STAGE_PLUGGING);
 }
 
@@ -66,8 +72,11 @@ static void begin_plug(struct link *link, uint64_t now)
 void port_begin(struct link *link, uint64_t now)
 {
 	const char *path = link_port_path(link);
+	bool none = !link->plug || link->plug_refused;
 
-	if (choice_is_gdb(link))
+	if (port_awaits_search(link))
+		link_enter(link, STAGE_NOTHING);
+	else if (choice_is_gdb(link))
 		gdb_begin(link, now);
 	else if (link->waiting || (path && link->was_connected))
 		take_port(link, now);
@@ -81,9 +90,9 @@ void port_begin(struct link *link, uint64_t now)
 	else if (has_foreign_port(link))
 		link_fail(link, util_format("port org.ktop.0: its chardev is not a listening unix "
 			"socket; give QEMU -chardev socket,id=...,path=...,server=on,wait=off"), now);
-	else if ((!link->plug || link->plug_refused) && choice_allows_stub(link, now))
+	else if (none && choice_allows_stub(link, now))
 		gdb_begin(link, now);
-	else if (!link->plug && link->stub_why)
+	else if (none && link->stub_why)
 		link_fail(link, util_format("%s", link->stub_why), now);
 	else if (!link->plug)
 		link_fail(link, util_format("port org.ktop.0: %s has none; start QEMU with "
@@ -120,7 +129,10 @@ void port_end_plug(struct link *link, uint64_t now)
 		plug->fd = -1;
 	} else {
 		link->plug_refused = plug->refused;
-		link_fail(link, util_format("%s", plug->talk.error), now);
+		if (plug->refused && !plug->may_add)	/* no hook is known of: the gdb stub is tried at once */
+			link_rest(link, 0);
+		else
+			link_fail(link, util_format("%s", plug->talk.error), now);
 	}
 	plug_clear(plug);
 	if (back) {

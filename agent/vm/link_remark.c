@@ -90,11 +90,11 @@ static char *port_remark(const struct link *link, enum link_state state)
 	if (state == LINK_TAKEN)
 		return util_format("the port is taken by %s: QEMU serves one client at a time; "
 			"end that one", link->holder);
+	if (state == LINK_NOT_OPENED && link->stub_why)
+		return util_format("%s", link->stub_why);
 	if (state == LINK_NOT_OPENED && link->silent && link->plugged.controller)
 		return util_format("the guest has not found the controller that was just plugged "
 			"in: its kernel may look for one only while it boots; reset it if this lasts");
-	if (state == LINK_NOT_OPENED && link->stub_why)
-		return util_format("%s", link->stub_why);
 	if (state == LINK_NOT_OPENED && link->mute_at)
 		return util_format("no hook has spoken so far; soon QEMU's gdb stub samples the guest. The hook adds "
 			"threads, programs, events and higher rates");

@@ -34,7 +34,7 @@ enum link_stage {
 };
 
 struct link {
-	char *qmp_path, *port_path;	/* as the user gave them; NULL: not given */
+	char *qmp_path, *port_path, *kernel_path;	/* as the user gave them; NULL: not given */
 	enum link_stage stage;
 	uint64_t news;			/* grows when another thing is under way */
 	uint64_t retry_at;		/* the next try begins no earlier (host ns, as all times here) */
@@ -56,8 +56,8 @@ struct link {
 	bool change_asked;		/* QEMU was asked whether the guest has its port open */
 	bool change;			/* since hook or plugin was chosen, the guest has opened or closed its port */
 	uint64_t change_at;		/* when QEMU is to be asked next */
-	struct errand *hook_search;	/* looks for the hook in the file of the kernel; NULL: not under way */
-	bool has_hook;			/* the file has the hook */
+	struct errand *hook_search;	/* looks for the hook in the files of the kernel; NULL: not under way */
+	bool has_hook;			/* one of these files has the hook */
 
 	/* The gdb stub. */
 	bool by_stub;			/* LINK_AUTO has taken the stub, since there is neither a hook nor the plugin */
@@ -72,7 +72,8 @@ struct link {
 	uint64_t return_by;		/* the stub is left as it is if it has not ended by then */
 	uint64_t resumes;		/* qmp_resumes() at the last look */
 	uint64_t ran_at;		/* when the machine was last known to run */
-	bool steady;			/* the machine stands, but not for long: it may be for a sample */
+	bool steady;			/* the machine is stopped, but ran a moment ago */
+	bool sampled;			/* it is stopped, perhaps for a sample: it does not count as paused */
 
 	bool plug;			/* a missing port may be plugged in */
 	bool plug_refused;		/* this QEMU has refused that */
@@ -111,6 +112,7 @@ void link_seek(struct link *link, const char *path, int own_fd);	/* looks for wh
 
 void port_connected(struct link *link, struct port_socket *socket, uint64_t now);
 bool port_awaits_vm(const struct link *link);	/* a port will be plugged in once the VM runs */
+bool port_awaits_search(const struct link *link);	/* or once it is known whether the kernel's file has the hook */
 void port_begin(struct link *link, uint64_t now);	/* connects the port, or plugs it in */
 /* ends SEEKING: `client` or nobody holds the port */
 void port_take_holder(struct link *link, const char *client, uint64_t now);
@@ -132,7 +134,7 @@ void choice_lost_stub(struct link *link, char *why, uint64_t again_at);	/* it ha
 
 /* ---- the gdb stub (link_gdb.c) ---- */
 
-void gdb_watch(struct link *link, uint64_t now);	/* a part of each step: the machine's state without our stops */
+void gdb_watch(struct link *link, uint64_t now);	/* in each step: tells a stop for a sample from a pause */
 void gdb_begin(struct link *link, uint64_t now);
 void gdb_end_talk(struct link *link, uint64_t now);
 void gdb_watch_process(struct link *link, uint64_t now);

@@ -15,7 +15,7 @@
 
 enum {
 	PIECE = 65536,
-	/* between two checks whether the user is busy; the longest time without a reader */
+	/* between two checks whether the user is busy; above STAND_IN_MS, so it is the longest time without a reader */
 	LOOK_MS = 45,
 };
 

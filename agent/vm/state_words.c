@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "state_words.h"
 
 /* In `trouble`, "it" is the guest. */
@@ -6,7 +9,7 @@ static const struct state_words links[] = {
 	[LINK_NO_PORT] = { .name = "no port", .brief = "no port",
 		.why = "The VM has no port org.ktop.0.",
 		.what_to_do = "Use `ktop run`, or add a virtserialport.",
-		.trouble = "the VM has no port org.ktop.0; leave out --no-plug, or start QEMU with one" },
+		.trouble = "the VM has no port org.ktop.0; give --source hook, or start QEMU with one" },
 	[LINK_CONNECTING] = { .name = "connecting", .brief = "connecting",
 		.why = "Not connected to the port's socket yet.",
 		.what_to_do = "Perhaps another program holds it.",
@@ -35,6 +38,27 @@ static const struct state_words links[] = {
 		.trouble = "its port was closed; is QEMU still there?" },
 };
 
+/* While QEMU's gdb stub samples the guest, or is about to; a state that is not here has the words above. */
+static const struct state_words stubs[] = {
+	[LINK_NO_PORT] = { .why = "No hook is known here.",
+		.what_to_do = "The gdb stub samples; a hook adds programs, events.",
+		.trouble = "no hook is known in it; QEMU's gdb stub is about to sample it" },
+	[LINK_CONNECTING] = { .why = "QEMU is asked for its gdb stub.",
+		.what_to_do = "A hook would add programs, events.",
+		.trouble = "QEMU's gdb stub is not there yet; does QEMU answer?" },
+	[LINK_NOT_OPENED] = { .why = "No hook has spoken.",
+		.what_to_do = "Soon the gdb stub samples; a hook adds programs, events.",
+		.trouble = "no hook has spoken in it; soon QEMU's gdb stub samples it" },
+	[LINK_NO_HELLO] = { .why = "The gdb stub has not said what machine it is.",
+		.what_to_do = "This takes a moment.",
+		.trouble = "QEMU's gdb stub has not said what machine it is; is its host busy?" },
+	[LINK_UP] = { .why = "Profiling is off.",
+		.what_to_do = "{profile} starts the gdb stub; a hook adds programs, events." },
+	[LINK_SILENT] = { .why = "Nothing comes from the gdb stub any more.",
+		.what_to_do = "If this lasts: is QEMU's host busy?",
+		.trouble = "nothing comes from QEMU's gdb stub any more; is its host busy?" },
+};
+
 static const struct state_words vms[] = {
 	[VM_UNKNOWN] = { .name = "VM ?", .brief = "?" },
 	[VM_RUNNING] = { .name = "VM running", .brief = "running" },
@@ -59,6 +83,13 @@ static const struct state_words vms[] = {
 const struct state_words *state_words_of_link(enum link_state state)
 {
 	return &links[state];
+}
+
+const struct state_words *state_words_of_stub(enum link_state state)
+{
+	bool has = (size_t)state < sizeof(stubs) / sizeof(stubs[0]) && stubs[state].why;
+
+	return has ? &stubs[state] : &links[state];
 }
 
 const struct state_words *state_words_of_vm(enum vm_state state)

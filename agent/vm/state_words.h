@@ -21,6 +21,8 @@ struct state_words {
 };
 
 const struct state_words *state_words_of_link(enum link_state state);
+/* The same where QEMU's gdb stub samples, or soon will. LINK_UP: it is off. `name` and `brief` may be NULL. */
+const struct state_words *state_words_of_stub(enum link_state state);
 const struct state_words *state_words_of_vm(enum vm_state state);
 
 #endif

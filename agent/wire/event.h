@@ -23,9 +23,11 @@ enum { EVENT_CPUS = 4096 };		/* more than any guest has: larger numbers are dama
 
 enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
 enum mode { MODE_KERNEL, MODE_USER, MODE_IDLE, MODES };
+/* Where in the kernel: a thread's own work, the handler of an interrupt, a softirq. UNTOLD: the guest does not say. */
+enum context { CONTEXT_UNTOLD, CONTEXT_TASK, CONTEXT_IRQ, CONTEXT_SOFTIRQ, CONTEXTS };
 enum sampler { SAMPLER_TIMER, SAMPLER_NMI, SAMPLER_OUTSIDE, SAMPLER_STUB };
 
-/* The word for it on the screen and in reports. OUTSIDE: no sampler of the hook, but the plugin in QEMU. */
+/* The word for it on the screen and in reports. OUTSIDE: the plugin in QEMU; STUB: ktop's client of QEMU's gdb stub. */
 static inline const char *sampler_word(enum sampler sampler)
 {
 	return sampler == SAMPLER_NMI ? "nmi" : sampler == SAMPLER_OUTSIDE ? "plugin" :
@@ -41,6 +43,7 @@ struct text {
 struct sample {
 	uint32_t process, thread;
 	enum mode mode;
+	enum context context;		/* UNTOLD unless the mode is MODE_KERNEL */
 	bool kernel_cut, user_cut;	/* the walk ended before the last caller */
 	bool entry;			/* taken in an entry stub, or on another stack: kernel[] has one frame */
 	bool user_exact;		/* user[0] is an interrupted PC, not a return address */
@@ -69,16 +72,16 @@ struct raw_sample {
 	uint64_t space;			/* address of the root of its page tables; 0: not known */
 	uint64_t base;			/* address of the kernel's data for this CPU or thread; 0: not known */
 	uint64_t valid;			/* bit i: register i was read */
-	uint32_t register_count;	/* at most 64, with DWARF's numbers; read by raw_register() */
+	uint32_t register_count;	/* at most 64, with DWARF's numbers; read by raw_sample_register() */
 	const void *registers;
 	uint64_t stack_address;		/* of the first byte of `stack`, which has 2048 at most */
 	struct text stack;
-	uint64_t linked_address;	/* likewise of `linked`: of the stack that the end of `stack` leads to */
+	uint64_t linked_address;	/* likewise of `linked`: more of that stack, or the one it leads to */
 	struct text linked;
 };
 
 /* False: the register was not read. */
-static inline bool raw_register(const struct raw_sample *raw, uint32_t number, uint64_t *value)
+static inline bool raw_sample_register(const struct raw_sample *raw, uint32_t number, uint64_t *value)
 {
 	if (number >= raw->register_count || !(raw->valid >> number & 1))
 		return false;
@@ -97,6 +100,7 @@ struct guest {
 struct object {
 	uint32_t process;		/* EVENT_KERNEL: mapped into the kernel */
 	uint64_t start, end, bias;	/* run addresses; run address minus link address */
+	bool by_offset;			/* `bias` is the run address minus the offset in the file */
 	struct text name, build_id;
 };
 

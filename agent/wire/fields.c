@@ -97,27 +97,3 @@ bool fields_fit(const struct field *fields, int count, const void *payload, size
 	}
 	return size == 0;
 }
-
-static uint64_t number_at(enum field_type type, const uint8_t *at)
-{
-	int64_t number = 0;
-	int unused = 64 - 8 * types[type].size;
-
-	memcpy(&number, at, types[type].size);
-	if (type >= FIELD_S8 && type <= FIELD_S64)
-		number = (int64_t)((uint64_t)number << unused) >> unused;
-	return (uint64_t)number;
-}
-
-struct field_value fields_value(const struct field *fields, int index, const void *payload)
-{
-	const uint8_t *at = payload;
-	uint16_t count;
-
-	for (int i = 0; i < index; i++)
-		at += bytes_of(&fields[i], at, sizeof(count));
-	if (!fields[index].list)
-		return (struct field_value) { .number = number_at(fields[index].type, at) };
-	memcpy(&count, at, sizeof(count));
-	return (struct field_value) { .elements = at + sizeof(count), .count = count };
-}

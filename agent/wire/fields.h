@@ -41,16 +41,4 @@ size_t field_size(enum field_type type);
 /* True if each field is there and no byte is left. */
 bool fields_fit(const struct field *fields, int count, const void *payload, size_t size);
 
-struct field_value {
-	uint64_t number;		/* if it is no list; a negative value as two's complement */
-	const void *elements;		/* of a list, as they came, at any alignment */
-	size_t count;
-};
-
-/*
- * The value of field `index`. The payload must fit (fields_fit). For tests alone until a view shows trace events: they
- * compare what was sent with what was described.
- */
-struct field_value fields_value(const struct field *fields, int index, const void *payload);
-
 #endif

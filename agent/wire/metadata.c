@@ -9,10 +9,11 @@
 #include "event.h"
 #include "fields.h"
 #include "metadata.h"
+#include "metadata_text.h"
 #include "payload.h"
 
 enum {
-	ROWS_MAX = 1024,		/* descriptors kept */
+	DESCRIPTORS_MAX = 1024,		/* descriptors kept */
 	IDS = 1 << 16,
 	CHANGES_MAX = 64,		/* of the text; the last one describes all ids */
 };
@@ -20,18 +21,27 @@ enum {
 /* A value above these counts as unknown: readers compute in signed 64 bits, in ns. */
 static const uint64_t clock_hz_max = 18000000000, epoch_ns_max = (uint64_t)1 << 62;
 
-struct row {
+struct descriptor {
 	uint16_t id;
 	uint32_t stream;
 	char *name, *fields;
+};
+
+/* A meta event as the guest has sent it. The text keeps it, in case the file of the meta stream is cut. */
+struct said {
+	uint16_t id;
+	size_t size;
+	uint8_t *payload;
 };
 
 struct metadata {
 	char *name, *kernel;			/* of the machine; NULL: not known */
 	unsigned changes;			/* of the text, so far */
 	uint64_t clock_hz, epoch_ns;
-	struct row *rows;
-	size_t row_count;
+	struct descriptor *descriptors;
+	size_t count;
+	struct said *said;			/* the guest's facts and its descriptors, each once */
+	size_t said_count;
 	uint8_t seen[STREAMS][IDS / 8];		/* a bit for each id: it has occurred */
 };
 
@@ -48,21 +58,24 @@ void metadata_free(struct metadata *metadata)
 {
 	if (!metadata)
 		return;
-	for (size_t i = 0; i < metadata->row_count; i++) {
-		free(metadata->rows[i].name);
-		free(metadata->rows[i].fields);
+	for (size_t i = 0; i < metadata->count; i++) {
+		free(metadata->descriptors[i].name);
+		free(metadata->descriptors[i].fields);
 	}
-	free(metadata->rows);
+	free(metadata->descriptors);
+	for (size_t i = 0; i < metadata->said_count; i++)
+		free(metadata->said[i].payload);
+	free(metadata->said);
 	free(metadata->name);
 	free(metadata->kernel);
 	free(metadata);
 }
 
-static const struct row *find_row(const struct metadata *metadata, uint32_t stream, uint16_t id)
+static const struct descriptor *find_descriptor(const struct metadata *metadata, uint32_t stream, uint16_t id)
 {
-	for (size_t i = 0; i < metadata->row_count; i++)
-		if (metadata->rows[i].stream == stream && metadata->rows[i].id == id)
-			return &metadata->rows[i];
+	for (size_t i = 0; i < metadata->count; i++)
+		if (metadata->descriptors[i].stream == stream && metadata->descriptors[i].id == id)
+			return &metadata->descriptors[i];
 	return NULL;
 }
 
@@ -81,11 +94,11 @@ static bool take_descriptor(struct metadata *metadata, const struct event *event
 {
 	struct text name = event->descriptor.name, fields = event->descriptor.fields;
 
-	if (metadata->row_count == ROWS_MAX ||
-			find_row(metadata, event->descriptor.stream, event->descriptor.event))
+	if (metadata->count == DESCRIPTORS_MAX ||
+			find_descriptor(metadata, event->descriptor.stream, event->descriptor.event))
 		return false;
-	metadata->rows = util_grow(metadata->rows, metadata->row_count + 1, sizeof(struct row));
-	metadata->rows[metadata->row_count++] = (struct row) {
+	metadata->descriptors = util_grow(metadata->descriptors, metadata->count + 1, sizeof(struct descriptor));
+	metadata->descriptors[metadata->count++] = (struct descriptor) {
 		.id = event->descriptor.event,
 		.stream = event->descriptor.stream,
 		.name = util_copy(name.bytes, name.size),
@@ -94,15 +107,44 @@ static bool take_descriptor(struct metadata *metadata, const struct event *event
 	return true;
 }
 
-static bool take_fact(struct metadata *metadata, uint16_t id, const void *payload, size_t size)
+/* The guest has facts of one kind only: newer ones take the place of the older ones. */
+static struct said *said_of(struct metadata *metadata, uint16_t id)
+{
+	for (size_t i = 0; i < metadata->said_count; i++)
+		if (id == KTOP_EVENT_guest && metadata->said[i].id == id)
+			return &metadata->said[i];
+	metadata->said = util_grow(metadata->said, metadata->said_count + 1, sizeof(struct said));
+	metadata->said[metadata->said_count] = (struct said) { .id = id };
+	return &metadata->said[metadata->said_count++];
+}
+
+/* True: it is kept, and was not before. */
+static bool keep(struct metadata *metadata, uint16_t id, const void *payload, size_t size)
+{
+	struct said *said;
+
+	if (size > METADATA_SAID_MAX)
+		return false;
+	said = said_of(metadata, id);
+	if (said->payload && said->size == size && memcmp(said->payload, payload, size) == 0)
+		return false;
+	free(said->payload);
+	said->payload = memcpy(util_alloc(size + 1), payload, size);
+	said->size = size;
+	return true;
+}
+
+bool metadata_take(struct metadata *metadata, uint16_t id, const void *payload, size_t size)
 {
 	struct event event = { .id = id };
+	bool is_guest = id == KTOP_EVENT_guest, changed;
 
-	if ((id != KTOP_EVENT_guest && id != KTOP_EVENT_descriptor) ||
-			!payload_read(NULL, payload, size, &event))
+	if ((!is_guest && id != KTOP_EVENT_descriptor) || !payload_read(NULL, payload, size, &event))
 		return false;
-	return id == KTOP_EVENT_guest ? take_guest(metadata, &event.guest) :
-		take_descriptor(metadata, &event);
+	changed = is_guest ? take_guest(metadata, &event.guest) : take_descriptor(metadata, &event);
+	if (is_guest || changed)
+		changed |= keep(metadata, id, payload, size);
+	return changed;
 }
 
 /* Does ktop's own table, in kernel-hook/wire.h, describe this event? */
@@ -117,7 +159,7 @@ static bool take_id(struct metadata *metadata, uint32_t stream, uint16_t id)
 	bool is_new = !(*byte & bit);
 
 	*byte |= bit;
-	return is_new && !is_in_table(stream, id) && !find_row(metadata, stream, id);
+	return is_new && !is_in_table(stream, id) && !find_descriptor(metadata, stream, id);
 }
 
 uint64_t metadata_events(const struct packet *packet)
@@ -141,7 +183,7 @@ bool metadata_packet(struct metadata *metadata, const struct packet *packet)
 			at += sizeof(wire) + wire.size) {
 		memcpy(&wire, packet->bytes + at, sizeof(wire));
 		changed |= packet->stream == STREAM_META &&
-			take_fact(metadata, wire.id, packet->bytes + at + sizeof(wire), wire.size);
+			metadata_take(metadata, wire.id, packet->bytes + at + sizeof(wire), wire.size);
 		changed |= take_id(metadata, packet->stream, wire.id);
 	}
 	metadata->changes += changed;
@@ -177,16 +219,16 @@ static void write_field(const struct field *field, FILE *to)
 		fprintf(to, "\t\t%s _%s;\n", type_name(field), field->name);
 }
 
-static void write_event(const struct row *row, FILE *to)
+static void write_event(const struct descriptor *descriptor, FILE *to)
 {
 	struct field fields[FIELDS_MAX];
-	int count = fields_parse(row->fields, fields);
+	int count = fields_parse(descriptor->fields, fields);
 
-	fprintf(to, "event {\n\tid = %u;\n\tstream_id = %u;\n", row->id, row->stream);
-	if (fields_is_name(row->name, strlen(row->name)))
-		fprintf(to, "\tname = \"%s\";\n", row->name);
+	fprintf(to, "event {\n\tid = %u;\n\tstream_id = %u;\n", descriptor->id, descriptor->stream);
+	if (fields_is_name(descriptor->name, strlen(descriptor->name)))
+		fprintf(to, "\tname = \"%s\";\n", descriptor->name);
 	else
-		fprintf(to, "\tname = \"event_%u\";\n", row->id);
+		fprintf(to, "\tname = \"event_%u\";\n", descriptor->id);
 	fprintf(to, "\tfields := struct {\n");
 	for (int i = 0; i < count; i++)
 		write_field(&fields[i], to);
@@ -199,28 +241,29 @@ static void write_events(const struct metadata *metadata, FILE *to)
 {
 #define TABLE_ROW(number, belongs, called) \
 	{ number, belongs, (char[]) { #called }, (char[]) { KTOP_WIRE_FIELDS(called) } },
-	const struct row table[] = { KTOP_WIRE_EVENTS(TABLE_ROW) };
+	const struct descriptor table[] = { KTOP_WIRE_EVENTS(TABLE_ROW) };
 	const size_t table_count = sizeof(table) / sizeof(table[0]);
 	struct metadata described = { 0 };
 
-	for (size_t i = 0; i < metadata->row_count + table_count; i++) {
-		bool sent = i < metadata->row_count;
-		const struct row *row = sent ? &metadata->rows[i] : &table[i - metadata->row_count];
-		uint8_t *byte = &described.seen[row->stream][row->id / 8];
-		uint8_t bit = (uint8_t)(1u << row->id % 8);
+	for (size_t i = 0; i < metadata->count + table_count; i++) {
+		bool sent = i < metadata->count;
+		const struct descriptor *descriptor = sent ?
+			&metadata->descriptors[i] : &table[i - metadata->count];
+		uint8_t *byte = &described.seen[descriptor->stream][descriptor->id / 8];
+		uint8_t bit = (uint8_t)(1u << descriptor->id % 8);
 
 		if (!(*byte & bit))
-			write_event(row, to);
+			write_event(descriptor, to);
 		*byte |= bit;
 	}
 	for (uint32_t i = 0; i < STREAMS * IDS; i++) {
-		struct row row = { .stream = i / IDS, .id = (uint16_t)i, .name = (char[]) { "" },
+		struct descriptor descriptor = { .stream = i / IDS, .id = (uint16_t)i, .name = (char[]) { "" },
 			.fields = (char[]) { "?" } };
-		unsigned byte = metadata->seen[row.stream][row.id / 8] &
-			~described.seen[row.stream][row.id / 8];
+		unsigned byte = metadata->seen[descriptor.stream][descriptor.id / 8] &
+			~described.seen[descriptor.stream][descriptor.id / 8];
 
-		if (byte >> row.id % 8 & 1)
-			write_event(&row, to);
+		if (byte >> descriptor.id % 8 & 1)
+			write_event(&descriptor, to);
 	}
 }
 
@@ -304,25 +347,23 @@ static void write_fact(const char *name, const char *text, FILE *to)
 	fprintf(to, "\t%s = \"%s\";\n", name, text);
 }
 
+/* See metadata_text.h. */
+static void write_said(size_t number, const struct said *said, FILE *to)
+{
+	fprintf(to, "\t" METADATA_SAID "%zu = \"%04x", number, said->id);
+	for (size_t i = 0; i < said->size; i++)
+		fprintf(to, "%02x", said->payload[i]);
+	fprintf(to, "\";\n");
+}
+
 static void write_environment(const struct metadata *metadata, FILE *to)
 {
 	fprintf(to, "env {\n\ttracer_name = \"ktop\";\n");
 	write_fact(METADATA_NAME, metadata->name, to);
 	write_fact(METADATA_KERNEL, metadata->kernel, to);
+	for (size_t i = 0; i < metadata->said_count; i++)
+		write_said(i, &metadata->said[i], to);
 	fprintf(to, "};\n\n");
-}
-
-char *metadata_find(const char *text, const char *name)
-{
-	char *begin = util_format("\n\t%s = \"", name);
-	const char *env = strstr(text, "\nenv {\n"), *at = env ? strstr(env, begin) : NULL;
-	const char *close = env ? strstr(env, "\n};\n") : NULL;
-	const char *last;
-
-	at = at && close && at < close ? at + strlen(begin) : NULL;
-	last = at ? strstr(at, "\";\n") : NULL;
-	free(begin);
-	return last && last < close + 1 ? util_copy(at, (size_t)(last - at)) : NULL;
 }
 
 void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FILE *to)

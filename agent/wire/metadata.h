@@ -8,6 +8,7 @@
 #define METADATA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -19,10 +20,6 @@ struct metadata_machine {
 	const char *name, *kernel;	/* the name of the VM; the path of its kernel's file */
 };
 
-#define METADATA_NAME "machine"
-#define METADATA_KERNEL "kernel_image"
-#define METADATA_END "/* end */\n"	/* the last line: a text without it was cut */
-
 struct metadata *metadata_new(const struct metadata_machine *machine);
 void metadata_free(struct metadata *metadata);
 
@@ -32,15 +29,12 @@ void metadata_free(struct metadata *metadata);
  * so no later packet needs another one.
  */
 bool metadata_packet(struct metadata *metadata, const struct packet *packet);
+
+/* The same for one meta event, by its id and payload. */
+bool metadata_take(struct metadata *metadata, uint16_t id, const void *payload, size_t size);
 uint64_t metadata_events(const struct packet *packet);	/* how many events the packet has */
 
 /* Writes the text. After it, ferror(to) says whether that has failed. */
 void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FILE *to);
-
-/*
- * Returns the value of METADATA_NAME or METADATA_KERNEL in a text, which may be anything; NULL: it has
- * none. The caller frees it.
- */
-char *metadata_find(const char *text, const char *name);
 
 #endif

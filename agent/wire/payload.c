@@ -118,6 +118,7 @@ static bool read_object(struct rest *rest, struct event *event)
 	object->start = wire.start;
 	object->end = wire.end;
 	object->bias = wire.bias;
+	object->by_offset = false;
 	return take_text(rest, &object->name) && take_text(rest, &object->build_id);
 }
 
@@ -213,6 +214,14 @@ static bool read_memory(struct rest *rest, struct event *event)
 	return take_bytes(rest, &memory->bytes, KTOP_MEMORY_PAGE);
 }
 
+static enum context context_of(const struct ktop_wire_sample *wire)
+{
+	if (wire->mode != KTOP_MODE_KERNEL)
+		return CONTEXT_UNTOLD;
+	return wire->flags & KTOP_IRQ ? CONTEXT_IRQ : wire->flags & KTOP_SOFTIRQ ? CONTEXT_SOFTIRQ :
+		wire->flags & KTOP_TASK ? CONTEXT_TASK : CONTEXT_UNTOLD;
+}
+
 static bool read_sample(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_sample wire;
@@ -223,6 +232,7 @@ static bool read_sample(struct rest *rest, struct event *event)
 	event->kind = EVENT_SAMPLE;
 	*sample = (struct sample) {
 		.process = wire.process, .thread = wire.thread, .mode = wire.mode,
+		.context = context_of(&wire),
 		.kernel_cut = wire.flags & KTOP_KERNEL_CUT, .user_cut = wire.flags & KTOP_USER_CUT,
 		.entry = wire.flags & KTOP_ENTRY, .user_exact = wire.flags & KTOP_USER_EXACT,
 		.weight = wire.weight, .exact = wire.exact,
@@ -331,6 +341,15 @@ uint32_t payload_stream(const struct trace_kinds *kinds, uint16_t id)
 	switch (id) {
 		KTOP_WIRE_EVENTS(STREAM_CASE)
 	default: return trace_kinds_find(kinds, id) ? STREAM_TRACE : STREAMS;
+	}
+}
+
+const char *payload_name(uint16_t id)
+{
+#define NAME_CASE(number, stream, name) case number: return #name;
+	switch (id) {
+		KTOP_WIRE_EVENTS(NAME_CASE)
+	default: return "";
 	}
 }
 

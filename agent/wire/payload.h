@@ -20,6 +20,9 @@ struct trace_kinds;
  */
 uint32_t payload_stream(const struct trace_kinds *kinds, uint16_t id);
 
+/* The event's name in kernel-hook/wire.h; "" if it has none there. */
+const char *payload_name(uint16_t id);
+
 /*
  * Reads the payload of event->id into *event, except cpu and time. Texts, frames and the fields of trace
  * events stay in `bytes`, and *event points there. True only if each field is there and in range, and no

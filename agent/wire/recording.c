@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "agent/base/util.h"
 #include "kernel-hook/wire.h"
-#include "metadata.h"
+#include "metadata_text.h"
 #include "payload.h"
 #include "recording.h"
 #include "recording_ends.h"
@@ -18,10 +16,6 @@
 #include "trace_kinds.h"
 
 #define PARTIAL ".partial"
-
-enum {
-	METADATA_MAX = 1 << 20,		/* the most bytes of a metadata file that are read */
-};
 
 /* The state of one pass over the parts, from the first to the last. */
 struct scan {
@@ -89,6 +83,14 @@ static void take_descriptor(struct recording_boot *boot, const uint8_t *payload,
 		add_descriptor(boot, &event);
 }
 
+static void take_fact(struct recording_boot *boot, uint16_t id, const uint8_t *payload, uint16_t size)
+{
+	if (id == KTOP_EVENT_guest)
+		take_guest(boot, payload, size);
+	else if (id == KTOP_EVENT_descriptor)
+		take_descriptor(boot, payload, size);
+}
+
 static void take_cpu_status(struct scan *scan, const uint8_t *payload, uint16_t size)
 {
 	struct event event = { .id = KTOP_EVENT_cpu_status };
@@ -114,12 +116,10 @@ static void look_for_facts(struct scan *scan, struct recording_lane *lane)
 		memcpy(&wire, scan->packet + at, sizeof(wire));
 		if (wire.size > lane->packet.size - at - sizeof(wire))
 			return;
-		if (wire.id == KTOP_EVENT_guest)
-			take_guest(&scan->found, payload, wire.size);
-		else if (wire.id == KTOP_EVENT_descriptor)
-			take_descriptor(&scan->found, payload, wire.size);
-		else if (wire.id == KTOP_EVENT_cpu_status)
+		if (wire.id == KTOP_EVENT_cpu_status)
 			take_cpu_status(scan, payload, wire.size);
+		else
+			take_fact(&scan->found, wire.id, payload, wire.size);
 	}
 }
 
@@ -182,28 +182,19 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 	lane_close(&lane);
 }
 
-static char *read_metadata(int folder)
-{
-	int fd = openat(folder, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char *text = fd >= 0 ? util_alloc(METADATA_MAX + 1) : NULL;
-	ssize_t got = fd >= 0 ? read(fd, text, METADATA_MAX) : 0;
-
-	if (fd >= 0)
-		close(fd);
-	if (got > 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
+/* What the guest's packets have said already counts more than what the metadata says of it. */
 static void take_metadata(struct scan *scan, int folder)
 {
-	char *text = read_metadata(folder);
+	char *text = metadata_text_read(folder);
+	struct metadata_said said;
+	const char *at = NULL;
 
 	if (!text)
 		return;
-	scan->found.machine = metadata_find(text, METADATA_NAME);
-	scan->found.kernel = metadata_find(text, METADATA_KERNEL);
+	scan->found.machine = metadata_text_fact(text, METADATA_NAME);
+	scan->found.kernel = metadata_text_fact(text, METADATA_KERNEL);
+	while (metadata_text_said(text, &at, &said))
+		take_fact(&scan->found, said.id, said.payload, said.size);
 	free(text);
 }
 
@@ -247,11 +238,27 @@ static uint64_t clock_of(const struct recording_boot *boot)
 		boot->guest.guest.clock_hz : EVENT_CLOCK_HZ;
 }
 
+/* What is known of a guest that says nothing of itself: its CPUs have files. */
+static void guess_guest(struct scan *scan)
+{
+	static const struct text none = { .bytes = "" };
+	uint32_t cpus = 0;
+
+	for (int stream = 0; stream < STREAMS; stream++)
+		for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++)
+			if (scan->ends.of[stream][cpu].end && cpu >= cpus)
+				cpus = cpu + 1;
+	scan->boot->guest = (struct event) { .kind = EVENT_GUEST, .guest = { .cpus = cpus, .kernel = none,
+		.version = none, .arch = none, .anchor = none, .build_id = none } };
+}
+
 /* All parts of the present boot were read. */
 static void end_boot(struct scan *scan)
 {
 	struct recording_boot *boot = scan->boot;
 
+	if (boot && !boot->payload)
+		guess_guest(scan);
 	if (boot)
 		boot->early_count = ends_find(&scan->ends, &(struct boot_span) {
 			.begin = boot->begin, .end = boot->end, .hz = clock_of(boot) }, &boot->early);
@@ -315,6 +322,7 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 		recording->parts[recording->part_count++] = part;
 		take_boot(scan);
 	}
+	recording->hollow += scan->empty && count;
 	closedir(entries);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording (record.h) as it is found on the disk: its parts and its boots. It may be cut or damaged, and
+ * A recording (recording_writer.h) as it is found on the disk: its parts and its boots. It may be cut or damaged, and
  * every byte of it is hostile. No symbolic link in it is followed. Reading may wait for the disk.
  */
 #ifndef RECORDING_H
@@ -27,7 +27,7 @@ struct recording_boot {			/* or a state that a boot was put back to */
 	size_t first, parts;		/* index of its first part; how many follow each other */
 	uint8_t boot_id[16];
 	uint64_t begin, end;		/* of all its packets together; guest clock ticks */
-	struct event guest;		/* the guest's facts, if known: kind is EVENT_GUEST then */
+	struct event guest;		/* the guest's facts; if it is not known, its CPUs alone */
 	uint8_t *payload;		/* holds the texts of `guest`; NULL: the guest is not known */
 	struct event *descriptors;	/* of the guest's own trace events, one for each id; texts owned */
 	size_t descriptor_count;
@@ -40,6 +40,7 @@ struct recording {
 	struct recording_part *parts;
 	struct recording_boot *boots;
 	size_t part_count, boot_count;	/* boot_count: 1 or more */
+	uint64_t hollow;		/* folders with files of packets, of which none is whole: passed over */
 	uint64_t unread;		/* files and folders that cannot be opened; parts beyond RECORDING_PARTS_MAX */
 };
 
@@ -50,7 +51,13 @@ void recording_free(struct recording *recording);
 /* Converts ticks of the boot's clock to ns. A clock that is not known, or below 1 kHz, is taken as 1 GHz. */
 uint64_t recording_ns(const struct recording_boot *boot, uint64_t ticks);
 
-/* Says in one line what is not whole in a boot; "" if all is. Returns `text`. */
+enum { RECORDING_REMARK = 768 };	/* bytes that are enough for a remark */
+
+/*
+ * Says in one line what is not whole in a boot; "" if all is. recording_lost says only what no repair can mend. Both
+ * return `text`.
+ */
 const char *recording_remark(const struct recording *recording, size_t boot, char *text, size_t size);
+const char *recording_lost(const struct recording *recording, size_t boot, char *text, size_t size);
 
 #endif

@@ -50,8 +50,9 @@ static bool is_early(const struct boot_span *boot, const struct lane_end *lane, 
 		return false;
 	ns = (unsigned __int128)(boot->end - end) * NS_PER_SECOND / boot->hz;
 	early->ns = ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;
+	early->empty = !lane->end;
 	early->missing = lane->told > lane->taken ? lane->told - lane->taken : 0;
-	return early->ns >= (uint64_t)(lane->cut ? CUT_MS : EARLY_MS) * NS_PER_MS;
+	return early->empty || early->ns >= (uint64_t)(lane->cut ? CUT_MS : EARLY_MS) * NS_PER_MS;
 }
 
 size_t ends_find(const struct lane_ends *ends, const struct boot_span *boot, struct early_end **list)
@@ -76,10 +77,13 @@ size_t ends_find(const struct lane_ends *ends, const struct boot_span *boot, str
 /* In fresh memory. */
 static char *text_of(const struct early_end *early)
 {
-	double seconds = (double)early->ns / 1e9;
+	double seconds = (double)early->ns / (double)NS_PER_SECOND;
 
+	if (early->stream == STREAM_META && early->empty)
+		return util_format("what the guest says of itself is lost: names are missing");
 	if (early->stream == STREAM_META)
-		return util_format("what the guest says of itself ends %.2f s before the rest", seconds);
+		return util_format("what the guest says of itself, such as names, ends %.2f s before the rest",
+			seconds);
 	if (early->stream == STREAM_TRACE)
 		return util_format("the trace events of CPU %" PRIu32 " end %.2f s before the rest",
 			early->cpu, seconds);

@@ -26,8 +26,9 @@ struct lane_ends {
 struct early_end {			/* a lane that ends before the boot does */
 	enum stream stream;
 	uint32_t cpu;
-	uint64_t ns;			/* by so much guest time */
-	uint64_t missing;		/* so many events at least are missing; 0: not known */
+	uint64_t ns;			/* guest time from its end to the end of the boot */
+	uint64_t missing;		/* at least so many events are missing; 0: not known */
+	bool empty;			/* it has no packet at all */
 };
 
 struct boot_span {			/* of all packets of a boot; guest clock ticks, of which a second has `hz` */
@@ -40,7 +41,7 @@ size_t ends_find(const struct lane_ends *ends, const struct boot_span *boot, str
 /* Adds what is found in a part to what was found in the parts before, of the same boot. */
 void ends_add(struct lane_ends *ends, const struct lane_ends *part);
 
-enum { ENDS_TEXT = 320 };		/* bytes that are enough for ends_text */
+enum { ENDS_TEXT = 400 };		/* bytes that are enough for ends_text */
 
 /* Says in one line what ends early; "" if nothing does. Returns `text`. */
 const char *ends_text(const struct early_end *list, size_t count, char *text, size_t size);

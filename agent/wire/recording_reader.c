@@ -15,6 +15,7 @@ struct reader {
 	const struct recording *recording;
 	const struct recording_boot *boot;
 	size_t next_part;		/* index of the part after the present one */
+	uint64_t given;			/* packets, so far */
 
 	/* The present part. Its lanes that have a packet are a heap, with the earliest packet on top. */
 	DIR *folder;			/* NULL: none is open */
@@ -195,7 +196,19 @@ size_t reader_read(struct reader *reader, void *to, size_t room)
 			continue;
 		}
 		advance_top(reader);
+		reader->given++;
 		return size;
 	}
 	return 0;
+}
+
+uint64_t reader_missing(const struct reader *reader)
+{
+	const struct recording_boot *boot = reader->boot;
+	uint64_t packets = 0;
+
+	for (size_t i = boot->first; i < boot->first + boot->parts; i++)
+		packets += reader->recording->parts[i].packets;
+	return reader->count || reader->next_part < boot->first + boot->parts || packets < reader->given ?
+		0 : packets - reader->given;
 }

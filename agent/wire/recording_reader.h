@@ -24,4 +24,7 @@ bool reader_peek(struct reader *reader, uint64_t *end);
 /* Reads the next packet. Returns its size; 0: there is none, or it is larger than `room`. */
 size_t reader_read(struct reader *reader, void *to, size_t room);
 
+/* At the end of the boot: so many packets were there at first, and could not be read later. Before: 0. */
+uint64_t reader_missing(const struct reader *reader);
+
 #endif

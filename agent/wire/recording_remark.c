@@ -16,12 +16,36 @@ static void add(char *text, size_t size, char *part)
 	free(part);
 }
 
+static void add_lost(const struct recording *recording, size_t boot, char *text, size_t size)
+{
+	const struct recording_boot *is = &recording->boots[boot];
+	char early[ENDS_TEXT];
+
+	if (is->early_count)
+		add(text, size, util_format("%s", ends_text(is->early, is->early_count, early, sizeof(early))));
+	if (recording->hollow)
+		add(text, size, util_format("parts of the recording in which no packet is whole: %" PRIu64,
+			recording->hollow));
+	if (recording->unread)
+		add(text, size, util_format("files and folders of the recording that cannot be opened: %" PRIu64,
+			recording->unread));
+	if (!is->payload)
+		add(text, size, util_format("the recording does not say what guest it is of: names and times may be "
+			"wrong"));
+}
+
+const char *recording_lost(const struct recording *recording, size_t boot, char *text, size_t size)
+{
+	text[0] = '\0';
+	add_lost(recording, boot, text, size);
+	return text;
+}
+
 const char *recording_remark(const struct recording *recording, size_t boot, char *text, size_t size)
 {
 	const struct recording_boot *is = &recording->boots[boot];
 	const struct recording_part *partial = NULL;
 	uint64_t skipped = 0;
-	char early[ENDS_TEXT];
 
 	for (size_t i = is->first; i < is->first + is->parts; i++) {
 		skipped += recording->parts[i].skipped;
@@ -34,13 +58,6 @@ const char *recording_remark(const struct recording *recording, size_t boot, cha
 			"room, or still records: %s", partial->name));
 	if (skipped)
 		add(text, size, util_format("left out of the recording, cut or damaged: %" PRIu64 " bytes", skipped));
-	if (is->early_count)
-		add(text, size, util_format("%s", ends_text(is->early, is->early_count, early, sizeof(early))));
-	if (recording->unread)
-		add(text, size, util_format("files and folders of the recording that cannot be opened: %" PRIu64,
-			recording->unread));
-	if (!is->payload)
-		add(text, size, util_format("the recording does not say what guest it is of: names and times may be "
-			"wrong"));
+	add_lost(recording, boot, text, size);
 	return text;
 }

@@ -13,6 +13,7 @@
 #include "kernel-hook/wire.h"
 #include "decode.h"
 #include "metadata.h"
+#include "metadata_text.h"
 #include "recording.h"
 #include "recording_lane.h"
 #include "recording_reader.h"
@@ -136,6 +137,21 @@ static void no_events(void *context, const struct event *events, size_t count)
 	(void)count;
 }
 
+/* What its old text still says of the guest may stand in no packet any more. */
+static void take_said(struct metadata *metadata, const struct recording_part *part)
+{
+	DIR *folder = lane_folder(part->path);
+	char *text = folder ? metadata_text_read(dirfd(folder)) : NULL;
+	struct metadata_said said;
+	const char *at = NULL;
+
+	while (text && metadata_text_said(text, &at, &said))
+		metadata_take(metadata, said.id, said.payload, said.size);
+	free(text);
+	if (folder)
+		closedir(folder);
+}
+
 /* Reads the packets through a decoder, which checks them: so far only their headers are known to be right. */
 static struct metadata *describe(const struct recording *recording, size_t boot)
 {
@@ -149,6 +165,8 @@ static struct metadata *describe(const struct recording *recording, size_t boot)
 	uint8_t bytes[KTOP_PACKET_MAX];
 	size_t got;
 
+	for (size_t i = is->first; i < is->first + is->parts; i++)
+		take_said(metadata, &recording->parts[i]);
 	while ((got = reader_read(reader, bytes, sizeof(bytes))))
 		decode_feed(decode, bytes, got);
 	reader_free(reader);

@@ -31,7 +31,7 @@ struct ktop_packet {
 	struct ktop_books *books;	/* of the open packet; NULL: no packet is open */
 };
 
-/* What a packet is of. */
+/* Which boot, stream and CPU a packet is of. */
 struct ktop_stream_id {
 	const uint8_t *boot_id;		/* KTOP_BOOT_ID bytes */
 	uint32_t stream, cpu;		/* enum ktop_stream; the CPU's number, 0 for KTOP_META */

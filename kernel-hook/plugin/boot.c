@@ -10,14 +10,15 @@
 #include <unistd.h>
 
 #include "../base/put.h"
+#include "../base/str.h"
 #include "../hook.h"
 #include "../ktop.h"
 #include "../port.h"
 #include "boot.h"
 #include "machine/clock.h"
-#include "machine/debugger.h"
 #include "gate.h"
 #include "machine/memory.h"
+#include "ram.h"
 #include "raw.h"
 #include "reads.h"
 #include "socket.h"
@@ -27,7 +28,14 @@
 #include "thread.h"
 #include "vcpus.h"
 
-enum { RING = 1 << 20 };		/* bytes a CPU: 0.4 s of the largest samples at the usual rate */
+enum {
+	RING = 1 << 20,			/* bytes a CPU: 0.4 s of the largest samples at the usual rate */
+	PAGES = 4,			/* of the guest's memory that are read in one call of a CPU: some 4 us */
+};
+
+/* What the status says where public.c stands in for QEMU; and by the guest's clock. */
+#define NOTE "this QEMU does not let its CPUs be called: samples land at the ends of blocks of code, and cost more"
+#define GUEST_CLOCK_NOTE "samples are due by the guest's clock"
 
 static struct {
 	/* fixed after boot_prepare */
@@ -54,14 +62,28 @@ static struct {
 	struct qemu_cpu *cpu;		/* the one that is being sampled */
 	uint32_t index;
 	struct ktop_task_places places;	/* of threads */
+	struct task_kept *kept;		/* of each CPU */
+	struct ram_stacks stacks;
 } boot = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1 };
 
+/* Does public.c stand in for QEMU? */
+static bool is_public(void)
+{
+	return boot.machine.qemu->read_virtual;
+}
+
 /* ---- a CPU's sample ---- */
+
+/* Reads up to `size` bytes. Where nothing tells a device from RAM, no more than the `sure` ones. Returns the bytes. */
+static uint32_t read_most(uint64_t address, uint32_t sure, uint8_t *to, uint32_t size)
+{
+	return memory_read(boot.machine.qemu, boot.cpu, address, to, is_public() && sure < size ? sure : size);
+}
 
 /* Reads the stack from its pointer on, up to the first page without memory. Returns the bytes. */
 static uint32_t read_stack(const struct target_state *state, uint8_t *to)
 {
-	return state->flat ? memory_read(boot.machine.qemu, boot.cpu, state->sp, to, KTOP_STACK_MAX) : 0;
+	return state->flat ? read_most(state->sp, ram_stack(&boot.stacks, state), to, KTOP_STACK_MAX) : 0;
 }
 
 /*
@@ -71,7 +93,8 @@ static uint32_t read_linked(const struct target_state *state, const uint8_t *sta
 	uint8_t *to)
 {
 	*address = stack_link(state, stack, size);
-	return *address ? memory_read(boot.machine.qemu, boot.cpu, *address, to, 2 * KTOP_STACK_MAX - size) : 0;
+	return *address ? read_most(*address, ram_stack_at(&boot.stacks, state, *address), to,
+		2 * KTOP_STACK_MAX - size) : 0;
 }
 
 static uint8_t *put_count(uint8_t *to, uint32_t count)
@@ -89,7 +112,7 @@ static uint8_t *put_count(uint8_t *to, uint32_t count)
 uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 {
 	struct target_state state = { .count = 0 };
-	bool known = debugger_read(boot.cpu, &state);
+	bool known = boot.machine.qemu->read_state(boot.cpu, &state);
 	bool idle = boot.machine.qemu->cpu_thread_is_idle(boot.cpu);
 	uint32_t count = known ? state.count : 0, size;
 	struct ktop_wire_task_sample fixed = {
@@ -97,15 +120,17 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 		.mode = idle ? KTOP_MODE_IDLE : state.mode,
 		.arch = state.arch,
 		.space = state.space,
-		.base = state.base,
 		.valid = ((uint64_t)1 << count) - 1,
 		.stack_address = state.sp,
 	};
 	uint8_t *at = put_count(payload + sizeof(fixed), count), *stack;
 	uint64_t linked_address;
+	const struct task_cpu cpu = {
+		.qemu = boot.machine.qemu, .cpu = boot.cpu, .state = &state, .kept = &boot.kept[boot.index],
+	};
 	struct task task;
 
-	task_read(&boot.places, boot.machine.qemu, boot.cpu, known ? state.base : 0, &task);
+	fixed.base = task_read(&boot.places, &cpu, &task);
 	fixed.process = task.process;
 	fixed.thread = task.thread;
 	memcpy(at, state.registers, count * sizeof(state.registers[0]));
@@ -126,15 +151,9 @@ static void find_gate(struct qemu_cpu *cpu)
 		__atomic_store_n(&boot.gate, gate_read(boot.machine.qemu, cpu), __ATOMIC_RELAXED);
 }
 
-/*
- * The hook's table of symbols has one entry, the gate's function: its address tells the host where the whole kernel is.
- */
 static bool symbol_after(uint64_t from, struct ktop_symbol *symbol)
 {
-	uint64_t gate = __atomic_load_n(&boot.gate, __ATOMIC_RELAXED);
-
-	*symbol = (struct ktop_symbol) { .address = gate, .size = 1, .name = GATE_FUNCTION };
-	return gate && gate >= from;
+	return gate_symbol(__atomic_load_n(&boot.gate, __ATOMIC_RELAXED), from, symbol);
 }
 
 static void wake(void)
@@ -145,6 +164,15 @@ static void wake(void)
 		return;			/* it is awake already */
 }
 
+/* Where nothing tells a device from RAM, only pages are read that are surely RAM. */
+static uint32_t read_page(void *cpu, bool physical, uint64_t address, uint8_t *to)
+{
+	if (is_public() && !ram_is(boot.machine.arch, address))
+		return 0;
+	return physical ? memory_read_physical(boot.machine.qemu, address, to, KTOP_MEMORY_PAGE) :
+		memory_read(boot.machine.qemu, cpu, address, to, KTOP_MEMORY_PAGE);
+}
+
 /* Reads the guest's memory that the host has asked for. The time that this takes counts as the cost of sampling. */
 static void serve_reads(struct qemu_cpu *cpu, uint32_t index)
 {
@@ -152,15 +180,15 @@ static void serve_reads(struct qemu_cpu *cpu, uint32_t index)
 	uint64_t begun = ktop_port_clock();
 	bool kernel;
 
-	if (!reads_wanted())
+	if (!reads_wanted() || !boot.machine.qemu->read_state(cpu, &state))
 		return;
-	kernel = debugger_read(cpu, &state) && state.mode == KTOP_MODE_KERNEL;
-	if (reads_serve(boot.machine.qemu, cpu, kernel, begun))
+	kernel = state.mode == KTOP_MODE_KERNEL;
+	if (reads_serve(&(struct reads_reader) { .page = read_page, .context = cpu, .most = PAGES }, kernel, begun))
 		wake();
 	ktop_count(&ktop_ring(&boot.ktop->cpu[index], KTOP_SAMPLES)->cost, ktop_port_clock() - begun);
 }
 
-/* Takes a sample if one is due. On the CPU's thread. */
+/* Takes a sample if one is due. As vcpus_call. */
 static void call(struct qemu_cpu *cpu, uint32_t index)
 {
 	pthread_mutex_lock(&boot.lock);
@@ -174,7 +202,7 @@ static void call(struct qemu_cpu *cpu, uint32_t index)
 	pthread_mutex_unlock(&boot.lock);
 }
 
-/* ---- what the hook asks of its kernel (port.h) ---- */
+/* ---- what the hook asks of its kernel (port.h); outside.c has the rest ---- */
 
 uint32_t ktop_port_cpu(void)
 {
@@ -186,25 +214,6 @@ uint64_t ktop_port_clock(void)
 	return clock_now(boot.machine.qemu);
 }
 
-unsigned long ktop_port_irq_save(void)
-{
-	return 0;
-}
-
-void ktop_port_irq_restore(unsigned long state)
-{
-	(void)state;
-}
-
-/* The hook asks for it, but a raw sample has no use for what it says. */
-const struct ktop_current *ktop_port_current(uint64_t pc)
-{
-	static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
-
-	(void)pc;
-	return &nobody;
-}
-
 void ktop_port_timer(uint64_t deadline)
 {
 	vcpus_call_at(boot.vcpus, boot.index, deadline);
@@ -214,12 +223,6 @@ void ktop_port_kick(uint32_t cpu)
 {
 	vcpus_call_at(boot.vcpus, cpu, 0);
 	vcpus_wake(boot.vcpus);
-}
-
-bool ktop_port_nmi(uint32_t cpu)
-{
-	(void)cpu;
-	return false;
 }
 
 /* ---- what the host asks of the guest's memory (ktop.h) ---- */
@@ -260,7 +263,13 @@ static bool begin(void)
 
 	if (getrandom(facts.boot_id, sizeof(facts.boot_id), 0) != (ssize_t)sizeof(facts.boot_id))
 		return false;
-	return ktop_init(&facts, &boot.settings, &boot.machine.socket->transport, boot.ktop, boot.size) != NULL;
+	if (!ktop_init(&facts, &boot.settings, &boot.machine.socket->transport, boot.ktop, boot.size))
+		return false;
+	if (is_public())
+		ktop_str_set(&boot.ktop->meta.note, NOTE);
+	else if (boot.machine.qemu->guest_clock)
+		ktop_str_set(&boot.ktop->meta.note, GUEST_CLOCK_NOTE);
+	return true;
 }
 
 /*
@@ -274,6 +283,8 @@ static void begin_anew(void)
 	boot.gate_told = false;
 	reads_forget();
 	boot.places.known = false;
+	memset(boot.kept, 0, boot.machine.cpus * sizeof(boot.kept[0]));
+	memset(&boot.stacks, 0, sizeof(boot.stacks));
 	__atomic_store_n(&boot.gate, 0, __ATOMIC_RELAXED);
 	begin();
 	pthread_mutex_unlock(&boot.lock);
@@ -289,11 +300,12 @@ struct vcpus *boot_prepare(const struct boot_machine *machine)
 	};
 	boot.size = ktop_memory_size(machine->cpus, &boot.settings);
 	boot.vcpus = vcpus_prepare(machine->qemu, machine->cpus, call);
+	boot.kept = calloc(machine->cpus, sizeof(boot.kept[0]));
 	boot.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* Pages take memory only once they are written. So CPUs that are never plugged in cost nothing. */
 	memory = boot.size ? mmap(NULL, boot.size, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
-	if (boot.vcpus == NULL || boot.wake < 0 || memory == MAP_FAILED)
+	if (boot.vcpus == NULL || boot.kept == NULL || boot.wake < 0 || memory == MAP_FAILED)
 		return NULL;
 	boot.ktop = memory;
 	return begin() ? boot.vcpus : NULL;

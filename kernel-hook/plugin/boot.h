@@ -16,7 +16,7 @@ struct plugin_socket;
 struct vcpus;
 
 struct boot_machine {
-	const struct qemu *qemu;
+	const struct qemu *qemu;	/* public.c may stand in later: boot_anew() follows then */
 	struct plugin_socket *socket;
 	const char *arch;		/* QEMU's name of it */
 	uint32_t cpus;			/* how many it may have */
@@ -32,7 +32,7 @@ bool boot_begin(void);
 /* Any thread. Ends the drainer. What the host has not read yet is lost. */
 void boot_end(void);
 
-/* Any thread. The machine was reset: the drainer begins a new boot soon. */
+/* Any thread. The machine was reset, or is read in another way: the drainer begins a new boot soon. */
 void boot_anew(void);
 
 #endif

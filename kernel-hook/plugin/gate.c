@@ -37,3 +37,9 @@ uint64_t gate_read(const struct qemu *qemu, struct qemu_cpu *cpu)
 
 	return memory_read(qemu, cpu, GATE_ADDRESS, bytes, sizeof(bytes)) == sizeof(bytes) ? gate_handler(bytes) : 0;
 }
+
+bool gate_symbol(uint64_t gate, uint64_t from, struct ktop_symbol *symbol)
+{
+	*symbol = (struct ktop_symbol) { .address = gate, .size = 1, .name = GATE_FUNCTION };
+	return gate && gate >= from;
+}

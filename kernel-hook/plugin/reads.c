@@ -5,12 +5,10 @@
 #include "../base/put.h"
 #include "../wire.h"
 #include "machine/clock.h"
-#include "machine/memory.h"
 #include "reads.h"
 
 enum {
 	PAGES = 64,			/* under way at a time */
-	EACH = 4,			/* read in one call of a CPU: some 4 us */
 	PER_SECOND = 4096,		/* 16 MiB */
 	TRIES = 1000,			/* of a page that programs do not map, before it counts as missing */
 };
@@ -113,10 +111,13 @@ bool reads_wanted(void)
 }
 
 /* False: it is to be tried again. */
-static bool read_page(struct page *page, const struct qemu *qemu, struct qemu_cpu *cpu, bool kernel)
+static bool read_page(struct page *page, const struct reads_reader *reader, bool kernel)
 {
-	page->size = page->physical ? memory_read_physical(qemu, page->address, page->bytes, KTOP_MEMORY_PAGE) :
-		memory_read(qemu, cpu, page->address, page->bytes, KTOP_MEMORY_PAGE);
+	uint32_t size = reader->page(reader->context, page->physical, page->address, page->bytes);
+
+	if (size == READS_LATER)
+		return false;
+	page->size = size;
 	if (!page->size && !page->physical && !kernel && ++page->tries < TRIES)
 		return false;
 	page->state = READ;
@@ -125,29 +126,41 @@ static bool read_page(struct page *page, const struct qemu *qemu, struct qemu_cp
 }
 
 /* How many may be read now. */
-static uint32_t allowed(uint64_t now)
+static uint32_t allowed(uint64_t now, uint32_t most)
 {
 	if (now - all.second >= CLOCK_NS_PER_SECOND) {
 		all.second = now;
 		all.done = 0;
 	}
-	return PER_SECOND - all.done < EACH ? PER_SECOND - all.done : EACH;
+	return PER_SECOND - all.done < most ? PER_SECOND - all.done : most;
 }
 
-bool reads_serve(const struct qemu *qemu, struct qemu_cpu *cpu, bool kernel, uint64_t now)
+uint32_t reads_peek(uint64_t *addresses, uint32_t most)
+{
+	uint32_t found = 0;
+
+	pthread_mutex_lock(&all.lock);
+	for (uint32_t i = 0; i < PAGES && found < most; i++)
+		if (all.pages[i].state == WANTED && !all.pages[i].physical)
+			addresses[found++] = all.pages[i].address;
+	pthread_mutex_unlock(&all.lock);
+	return found;
+}
+
+bool reads_serve(const struct reads_reader *reader, bool kernel, uint64_t now)
 {
 	uint32_t left;
 	bool news = false;
 
 	if (pthread_mutex_trylock(&all.lock) != 0)
 		return false;
-	left = allowed(now);
+	left = allowed(now, reader->most);
 	for (uint32_t i = 0; i < PAGES && left; i++) {
 		if (all.pages[i].state != WANTED)
 			continue;
 		left--;
 		all.done++;
-		news |= read_page(&all.pages[i], qemu, cpu, kernel);
+		news |= read_page(&all.pages[i], reader, kernel);
 	}
 	pthread_mutex_unlock(&all.lock);
 	return news;

@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "machine/qemu.h"
-
 /* The drainer. As struct ktop_memory (ktop.h) has them. */
 bool reads_ask(bool physical, uint64_t address, uint32_t pages);
 uint32_t reads_next(uint8_t *to);
@@ -22,11 +20,24 @@ void reads_forget(void);
 /* Any thread. True: pages wait to be read. */
 bool reads_wanted(void);
 
+/* Who can read a page: of RAM or ROM alone. */
+struct reads_reader {
+	/* Returns the bytes that were read: a whole page, or 0 if nothing is there, or READS_LATER. */
+	uint32_t (*page)(void *context, bool physical, uint64_t address, uint8_t *to);
+	void *context;
+	uint32_t most;			/* pages that it reads in one call */
+};
+
+#define READS_LATER UINT32_MAX
+
 /*
  * On a CPU's thread; `now` is in ns. `kernel`: the CPU is in its kernel, so a page that is not mapped does not exist.
  * While a program runs, the kernel's pages may not be mapped: then they are tried again later. True: there is something
  * to send.
  */
-bool reads_serve(const struct qemu *qemu, struct qemu_cpu *cpu, bool kernel, uint64_t now);
+bool reads_serve(const struct reads_reader *reader, bool kernel, uint64_t now);
+
+/* The virtual addresses of the pages that reads_serve would read next, at most `most`. Returns how many. */
+uint32_t reads_peek(uint64_t *addresses, uint32_t most);
 
 #endif

@@ -42,7 +42,7 @@ static bool word_at(const struct bytes *stack, uint64_t address, unsigned size, 
 	return true;
 }
 
-/* The kernel's stacks are all in one half of the addresses. */
+/* Can a stack of this kernel be there? All of them are in the same half of the addresses. */
 static bool is_stacks(const struct target_state *state, uint64_t address, unsigned word)
 {
 	unsigned top = word * 8 - 1;
@@ -50,7 +50,10 @@ static bool is_stacks(const struct target_state *state, uint64_t address, unsign
 	return address && address % word == 0 && address >> top == state->sp >> top;
 }
 
-/* False: the stack goes on behind what was read. Else *end: its bytes, up to its end or to memory that is not there. */
+/*
+ * True: what was read goes up to the stack's end, or to memory that is not there. False: the stack goes on behind it.
+ * Sets *end to how many of the bytes belong to this stack.
+ */
 static bool has_end(const struct bytes *stack, uint32_t *end)
 {
 	uint64_t left = STACK_SIZE - stack->address % STACK_SIZE;

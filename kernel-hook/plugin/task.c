@@ -1,38 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "../ktop.h"
-#include "../wire.h"
 #include "machine/memory.h"
+#include "machine/target.h"
+#include "ram.h"
 #include "task.h"
 
-/* A CPU of the guest, whose memory is read. */
-struct guest {
-	const struct qemu *qemu;
-	struct qemu_cpu *cpu;
-};
+enum { RECORD_MOST = 1 << 16 };		/* bytes of a thread's record */
 
-static bool get(const struct guest *guest, uint64_t address, void *to, uint32_t size)
+static uint32_t word_of(const struct task_cpu *cpu)
 {
-	return memory_read(guest->qemu, guest->cpu, address, to, size) == size;
+	return cpu->state->arch == KTOP_I386 ? 4 : 8;
 }
 
-void task_read(const struct ktop_task_places *places, const struct qemu *qemu, struct qemu_cpu *cpu, uint64_t base,
+/*
+ * Where nothing tells a device from RAM: on x86-64 the records are near the CPU's data; elsewhere a register has their
+ * address, but on i386.
+ */
+static bool is_ram(const struct task_cpu *cpu, uint64_t address)
+{
+	uint64_t base = cpu->state->base;
+
+	switch (cpu->state->arch) {
+	case KTOP_X86_64:
+		return ram_is_record("x86_64", base, address);
+	case KTOP_I386:
+		return false;
+	default:
+		return base >> 63 && address - base < RECORD_MOST;
+	}
+}
+
+static bool get(const struct task_cpu *cpu, uint64_t address, void *to, uint32_t size)
+{
+	return (!cpu->qemu->read_virtual || is_ram(cpu, address)) &&
+		memory_read(cpu->qemu, cpu->cpu, address, to, size) == size;
+}
+
+static bool get_pointer(const struct task_cpu *cpu, uint64_t address, uint64_t *pointer)
+{
+	uint32_t word = word_of(cpu);
+
+	*pointer = 0;
+	return get(cpu, word == 4 ? (uint32_t)address : address, pointer, word);
+}
+
+static uint64_t base_of(const struct task_cpu *cpu)
+{
+	if (cpu->state->arch != KTOP_I386)
+		return cpu->state->base;
+	if (cpu->state->base)
+		cpu->kept->base = cpu->state->base;
+	return cpu->kept->base;
+}
+
+static bool get_record(const struct ktop_task_places *places, const struct task_cpu *cpu, uint64_t at,
 	struct task *task)
 {
-	const struct guest guest = { .qemu = qemu, .cpu = cpu };
-	uint64_t at = base, memory;
+	struct task_record record;
+
+	if (!get(cpu, at + places->process, &record.process, sizeof(record.process)) ||
+			!get(cpu, at + places->thread, &record.thread, sizeof(record.thread)) ||
+			!get_pointer(cpu, at + places->memory, &record.memory) ||
+			!get(cpu, at + places->name, record.name, sizeof(record.name)))
+		return false;
+	*task = task_of(&record);
+	return true;
+}
+
+/* A kernel's records are in the upper half: what is below is a program's. */
+uint64_t task_read(const struct ktop_task_places *places, const struct task_cpu *cpu, struct task *task)
+{
+	struct task_kept *kept = cpu->kept;
+	uint64_t base = base_of(cpu), at = base;
 
 	*task = (struct task) { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
-	if (!places->known || !base || (!places->itself && !get(&guest, base + places->pointer, &at, sizeof(at))))
-		return;
-	/* A kernel's records are in the upper half: what is below is a program's. */
-	if (at >> 63 == 0 || !get(&guest, at + places->process, &task->process, sizeof(task->process)) ||
-			!get(&guest, at + places->thread, &task->thread, sizeof(task->thread)) ||
-			!get(&guest, at + places->memory, &memory, sizeof(memory)) ||
-			!get(&guest, at + places->name, task->name, sizeof(task->name)))
-		return;
-	task->size = (uint32_t)strnlen(task->name, sizeof(task->name));
-	if (!memory)
-		task->process = KTOP_KERNEL;
+	if (!places->known || !base || (!places->itself && !get_pointer(cpu, base + places->pointer, &at)) ||
+			!(at >> (8 * word_of(cpu) - 1)))
+		return base;
+	if (get_record(places, cpu, at, task)) {
+		kept->record = at;
+		kept->task = *task;
+	} else if (kept->record == at) {
+		*task = kept->task;
+	}
+	return base;
 }

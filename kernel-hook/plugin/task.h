@@ -4,10 +4,14 @@
 #define PLUGIN_TASK_H
 
 #include <stdint.h>
+#include <string.h>
 
-#include "machine/qemu.h"
+#include "../wire.h"
 
 struct ktop_task_places;
+struct qemu;
+struct qemu_cpu;
+struct target_state;
 
 enum { TASK_NAME = 16 };		/* bytes of a name, at most */
 
@@ -17,8 +21,42 @@ struct task {
 	char name[TASK_NAME];
 };
 
-/* On the CPU's thread. `base`: where the kernel finds the data of this CPU or thread, as in wire.h; 0: unknown. */
-void task_read(const struct ktop_task_places *places, const struct qemu *qemu, struct qemu_cpu *cpu, uint64_t base,
-	struct task *task);
+/* What the guest's memory has of a thread. */
+struct task_record {
+	uint32_t process, thread;
+	uint64_t memory;		/* 0: it is a thread of the kernel's own */
+	char name[TASK_NAME];		/* ends with a zero byte, or fills its place */
+};
+
+static inline struct task task_of(const struct task_record *record)
+{
+	struct task task = {
+		.process = record->memory ? record->process : KTOP_KERNEL, .thread = record->thread,
+		.size = (uint32_t)strnlen(record->name, TASK_NAME),
+	};
+
+	memcpy(task.name, record->name, TASK_NAME);
+	return task;
+}
+
+/*
+ * What is kept of a CPU from one sample to the next. All 0 when a boot begins. While a program runs, a 32-bit kernel on
+ * x86 does not show its base, which is the same for a whole boot; and on riscv64 the CPU cannot read the record.
+ */
+struct task_kept {
+	uint64_t base, record;		/* the kernel's base; the address of the last record that was read */
+	struct task task;		/* what it said */
+};
+
+/* A CPU whose registers were read. */
+struct task_cpu {
+	const struct qemu *qemu;
+	struct qemu_cpu *cpu;
+	const struct target_state *state;
+	struct task_kept *kept;
+};
+
+/* On the CPU's thread. Returns the kernel's base, as a raw sample has it. */
+uint64_t task_read(const struct ktop_task_places *places, const struct task_cpu *cpu, struct task *task);
 
 #endif

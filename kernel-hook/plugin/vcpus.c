@@ -15,7 +15,8 @@
 enum {
 	LOOK_AT_CALL = 100000,		/* ns until the first look at a call; twice as long until each next one */
 	LOOK_DOUBLED = 8,		/* how many times it doubles */
-	LOOK_AT_CLOCK = 20000000,	/* ns between two looks while the machine's clock stands still */
+	LOOK_AT_CLOCK = 20 * CLOCK_NS_PER_MS,	/* ns between two looks while the machine's clock stands still */
+	TIMER_WORDS = 16,		/* QEMU's struct QEMUTimer has 6 */
 };
 
 struct vcpu {
@@ -23,9 +24,14 @@ struct vcpu {
 	uint32_t index;
 	/* under the lock */
 	enum { VCPU_NONE, VCPU_NEW, VCPU_COMPLETE } state;
+	struct qemu_cpu *cpu;		/* while the state is VCPU_COMPLETE */
 	uint32_t looks;			/* how often the timer has looked at this call, LOOK_DOUBLED at most */
 
 	struct call call;		/* call.h says who writes what */
+
+	/* under QEMU's lock: its timer, by the guest's clock */
+	bool has_timer;
+	uint64_t timer[TIMER_WORDS];
 };
 
 struct vcpus {
@@ -85,16 +91,32 @@ void vcpus_remove(struct vcpus *vcpus, uint32_t index)
 	set_state(vcpus, index, VCPU_NONE);
 }
 
-/* Under the lock, while QEMU builds no CPU: each new one is complete. */
+/* With QEMU's lock held, so it neither builds a CPU nor takes one away: each new one is complete. */
 static void take_new(struct vcpus *vcpus)
 {
-	for (uint32_t i = 0; i < vcpus->count; i++)
-		if (vcpus->all[i].state == VCPU_NEW)
-			vcpus->all[i].state = VCPU_COMPLETE;
+	pthread_mutex_lock(&vcpus->lock);
+	for (uint32_t i = 0; i < vcpus->count; i++) {
+		struct vcpu *vcpu = &vcpus->all[i];
+
+		if (vcpu->state != VCPU_NEW)
+			continue;
+		vcpu->cpu = vcpus->qemu->get_cpu((int)i);
+		vcpu->state = vcpu->cpu ? VCPU_COMPLETE : VCPU_NONE;
+	}
 	__atomic_store_n(&vcpus->any_new, false, __ATOMIC_RELAXED);
+	pthread_cond_signal(&vcpus->woken);
+	pthread_mutex_unlock(&vcpus->lock);
 }
 
-/* ---- on the CPU's thread ---- */
+/* ---- on the CPU's thread; on the timer's thread for a CPU that sleeps, without the lock ---- */
+
+static void set_timer(struct vcpu *vcpu);
+
+static void take_first(struct qemu_cpu *cpu, union qemu_work_data data)
+{
+	(void)cpu;
+	take_new(data.pointer);
+}
 
 static void work(struct qemu_cpu *cpu, union qemu_work_data data)
 {
@@ -103,17 +125,15 @@ static void work(struct qemu_cpu *cpu, union qemu_work_data data)
 
 	if (__atomic_load_n(&vcpus->ended, __ATOMIC_RELAXED))
 		return;
-	if (__atomic_load_n(&vcpus->any_new, __ATOMIC_RELAXED)) {
-		pthread_mutex_lock(&vcpus->lock);
+	if (__atomic_load_n(&vcpus->any_new, __ATOMIC_RELAXED))
 		take_new(vcpus);
-		pthread_cond_signal(&vcpus->woken);
-		pthread_mutex_unlock(&vcpus->lock);
-	}
 	vcpus->call(cpu, vcpu->index);
+	if (vcpus->qemu->guest_clock)
+		set_timer(vcpu);
 	call_end(&vcpu->call);
 }
 
-/* ---- the timer's thread ---- */
+/* ---- the timer's thread, and QEMU's timers: one at a time, by the lock ---- */
 
 static uint64_t until_next_look(struct vcpu *vcpu)
 {
@@ -123,27 +143,66 @@ static uint64_t until_next_look(struct vcpu *vcpu)
 	return wait;
 }
 
+/*
+ * True: the CPU sleeps, and its call was made here in its place. Gives up the lock meanwhile, so all CPUs are to be
+ * looked at again.
+ */
+static bool call_asleep(struct vcpu *vcpu)
+{
+	struct vcpus *vcpus = vcpu->vcpus;
+	struct qemu_cpu *cpu = vcpu->cpu;
+
+	if (!vcpus->qemu->take_back_asleep || !vcpus->qemu->take_back_asleep(cpu))
+		return false;
+	pthread_mutex_unlock(&vcpus->lock);
+	work(cpu, (union qemu_work_data) { .pointer = vcpu });
+	pthread_mutex_lock(&vcpus->lock);
+	return true;
+}
+
 /* Asks for the CPU's call, if its time has come. Returns in how many ns to look at the CPU again. */
 static uint64_t look_at(struct vcpu *vcpu, uint64_t now)
 {
-	const struct qemu *qemu = vcpu->vcpus->qemu;
-	struct qemu_cpu *cpu;
 	uint64_t due;
 
 	if (vcpu->state != VCPU_COMPLETE)
 		return CALL_NEVER;
 	if (call_is_under_way(&vcpu->call))
-		return until_next_look(vcpu);
+		return call_asleep(vcpu) ? 0 : until_next_look(vcpu);
 	due = call_due(&vcpu->call);
+	if (due > now && due != CALL_NEVER)
+		return vcpu->vcpus->qemu->guest_clock ? LOOK_AT_CLOCK : due - now;
 	if (due > now)
-		return due == CALL_NEVER ? CALL_NEVER : due - now;
-	cpu = qemu->get_cpu((int)vcpu->index);
-	if (cpu == NULL)
 		return CALL_NEVER;
 	call_begin(&vcpu->call, due);
-	qemu->async_run_on_cpu(cpu, work, (union qemu_work_data) { .pointer = vcpu });
+	vcpu->vcpus->qemu->async_run_on_cpu(vcpu->cpu, work, (union qemu_work_data) { .pointer = vcpu });
 	vcpu->looks = 0;
-	return until_next_look(vcpu);
+	return call_asleep(vcpu) ? 0 : until_next_look(vcpu);
+}
+
+/* QEMU calls this with its lock held. The thread looks, too, but seldom: an earlier time may have been loaded. */
+static void timer_is_due(void *context)
+{
+	struct vcpu *vcpu = context;
+	struct vcpus *vcpus = vcpu->vcpus;
+
+	pthread_mutex_lock(&vcpus->lock);
+	if (!vcpus->ended)
+		look_at(vcpu, clock_now(vcpus->qemu));
+	pthread_mutex_unlock(&vcpus->lock);
+}
+
+static void set_timer(struct vcpu *vcpu)
+{
+	const struct qemu *qemu = vcpu->vcpus->qemu;
+	uint64_t due = call_due(&vcpu->call);
+
+	if (due == CALL_NEVER)
+		return;
+	if (!vcpu->has_timer)
+		qemu->timer_init_full(vcpu->timer, NULL, QEMU_CLOCK_VIRTUAL, 1, 0, timer_is_due, vcpu);
+	vcpu->has_timer = true;
+	qemu->timer_mod_ns(vcpu->timer, clock_of_qemu(due));
 }
 
 static uint64_t look_at_all(struct vcpus *vcpus, uint64_t now)
@@ -191,13 +250,19 @@ static void *run(void *context)
 	return NULL;
 }
 
-bool vcpus_begin(struct vcpus *vcpus)
+bool vcpus_begin(struct vcpus *vcpus, struct qemu_cpu *first)
 {
+	bool has_thread;
+
 	pthread_mutex_lock(&vcpus->lock);
-	take_new(vcpus);
-	vcpus->has_thread = vcpus->has_thread || (!vcpus->ended && thread_start(&vcpus->thread, run, vcpus));
+	has_thread = vcpus->has_thread = vcpus->has_thread ||
+		(!vcpus->ended && thread_start(&vcpus->thread, run, vcpus));
 	pthread_mutex_unlock(&vcpus->lock);
-	return vcpus->has_thread;
+	if (first)
+		vcpus->qemu->async_run_on_cpu(first, take_first, (union qemu_work_data) { .pointer = vcpus });
+	else
+		take_new(vcpus);
+	return has_thread;
 }
 
 void vcpus_end(struct vcpus *vcpus)

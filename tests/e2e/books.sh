@@ -141,7 +141,7 @@ once() {
 
 # words NAME TIMES: random control lines. Each has to be answered; nmi may be refused where only one CPU is there.
 words() {
-	local answer time words=(start stop 'mode timer' 'mode nmi' 'cpu 0 off' 'cpu 0 on' 'cpu all on' 'events -irq'
+	local answer time words=(start stop 'sampler timer' 'sampler nmi' 'cpu 0 off' 'cpu 0 on' 'cpu all on' 'events -irq'
 		'events +all' 'rate 20' 'rate 997' 'rate 20000' status hello help)
 	for ((time = 0; time < $2; time++)); do
 		random ${#words[@]}
@@ -165,8 +165,9 @@ restarts() {
 	done
 }
 
-# live NAME: starts a screen, which listens from now on. reported NAME: its books, while no sample is taken.
+# live NAME: starts a screen, which listens from now on, and to the hook alone: on a busy host a hook may be late, and no
+# word is to go to another source meanwhile. reported NAME: its books, while no sample is taken.
 live() {
-	$tmux new-session -d -s "$1" -x 120 -y 30 "exec $ktop --qmp $dir/$1.qmp 2>$dir/$1.live.err"
+	$tmux new-session -d -s "$1" -x 120 -y 30 "exec $ktop --qmp $dir/$1.qmp --source hook 2>$dir/$1.live.err"
 }
 reported() { $ktop report --qmp "$dir/$1.qmp" --seconds 0.2 --json >"$dir/$1.live.json"; }

@@ -18,15 +18,18 @@ not_ok() {
 	printf '# %s\n' "$@"
 }
 
-# check TEXT COMMAND...: one result. The output is shown when the command fails.
+# check TEXT COMMAND...: one result. The output is shown when the command fails. `printed N` then shows N lines of it.
 check() {
 	local text=$1
 	shift
 	if "$@" >"$dir/check" 2>&1; then ok "$text"; else
 		not_ok "$text" "$*"
-		head -c 1000 "$dir/check" | sed 's/^/# /'
+		# The last line ends here, also where it is cut: the next result begins a line.
+		printf '%s\n' "$(head -c 1000 "$dir/check")" | sed 's/^/# /'
 	fi
 }
+
+printed() { head -n "$1" "$dir/check" | sed 's/^/# /'; }
 
 # await SECONDS COMMAND...: true as soon as the command succeeds; false when the time is over. The seconds are those of a
 # quiet host, generously. A busy host has six times as long, here for all tests; what comes does so sooner.

@@ -42,12 +42,48 @@ linux() {
 
 booted() { await 200 grep -q "^init: ready" "$dir/$1.log"; }
 
+# ready NAME KIND QEMU-OPTIONS...: the guest as it is after its boot, without ktop.ko. KIND is `two`, with two CPUs, or
+# `counted`, with one whose clock counts instructions. It boots once for all tests; its state, saved by QEMU, is where
+# each goes on. The options may name no device.
+declare -A kinds=([two]='-smp 2' [counted]='-smp 1 -icount shift=3,sleep=off')
+ready() {
+	local name=$1 kind=$2 state
+	shift 2
+	state=build/linux/ready-$kind
+	(flock 9; is_saved || save_ready) 9>build/linux.lock >"$dir/ready" 2>&1 ||
+		{ not_ok 'the guest boots' "$(cat "$dir/ready" "$dir/saving.qemu")"; exit 1; }
+	# shellcheck disable=SC2086
+	linux "$name" ktop=none ${kinds[$kind]} -incoming "exec:cat $state" "$@"
+	await 60 runs "$name" && answers "$name" 'echo ready' ready >/dev/null ||
+		{ not_ok 'the guest goes on' "$(cat "$dir/$name.log" "$dir/$name.qemu")"; exit 1; }
+}
+# Is there a state, of this kernel, initramfs and QEMU?
+origin() { stat -L -c '%n %s %Y' build/linux/vmlinuz build/linux/initramfs; qemu-system-x86_64 --version; }
+is_saved() { [ -e "$state" ] && origin | cmp -s - "$state.origin"; }
+save_ready() {
+	rm -f "$state" "$state.origin"
+	# shellcheck disable=SC2086
+	linux saving ktop=none ${kinds[$kind]} 9>&-
+	booted saving && qmp saving migrate "\"uri\":\"exec:cat >$state.new && mv $state.new $state\"" && await 60 migrated
+	end "$pid"
+	await 10 test -e "$state" && origin >"$state.origin"
+}
+runs() { qmp "$1" query-status '' && grep -q '"status": "running"' "$dir/$1.answer"; }
+migrated() { qmp saving query-migrate '' && grep -q '"status": "completed"' "$dir/saving.answer"; }
+
 # guest NAME COMMANDS: runs them in the guest. Their output is in $dir/answer.
 guest() {
 	local mark=$RANDOM$RANDOM
 	printf 'echo begin-%s\n%s\necho end-%s\n' "$mark" "$2" "$mark" >"$dir/$1.in"
 	await 120 grep -q "^end-$mark" "$dir/$1.log"
-	sed "1,/^begin-$mark/d; /^end-$mark/,\$d" "$dir/$1.log" >"$dir/answer"
+	sed "0,/^begin-$mark/d; /^end-$mark/,\$d" "$dir/$1.log" >"$dir/answer"
+}
+# put NAME FILE: the guest has the file, in its root folder, executable.
+put() {
+	guest "$1" "base64 -d <<END | gunzip >/$(basename "$2")
+$(gzip -c "$2" | base64)
+END
+chmod +x /$(basename "$2")"
 }
 answers() { guest "$1" "$2"; grep -qxF -- "$3" "$dir/answer" || { cat "$dir/answer"; false; }; }
 

@@ -21,6 +21,7 @@
 #include "agent/wire/fields.h"
 #include "agent/wire/metadata.h"
 #include "agent/wire/trace_kinds.h"
+#include "tests/unit/fakes/field_value.h"
 #include "tests/unit/fakes/packets.h"
 #include "fuzz.h"
 #include "fuzzed_filter.h"
@@ -59,7 +60,7 @@ static void look_at_fields(const struct event *event)
 	const uint8_t *begin = event->trace.fields, *end = begin + event->trace.size;
 
 	for (int i = 0; i < kind->count; i++) {
-		struct field_value value = fields_value(kind->fields, i, begin);
+		struct field_value value = field_value(kind->fields, i, begin);
 		const uint8_t *elements = value.elements;
 
 		if (kind->fields[i].list)

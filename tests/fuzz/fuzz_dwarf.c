@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes any bytes as an ELF file with DWARF; asks for lines and inlined functions, at its symbols and beside them. */
+/* Takes any bytes as an ELF file with DWARF; asks for lines and code at and beside its symbols. */
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/names/dwarf/code_lines.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
@@ -23,6 +24,7 @@ static void look_up(struct sym_dwarf *dwarf, const struct symbol_table *table)
 		free(sym_dwarf_line(dwarf, address, &full));
 		free(sym_dwarf_line(dwarf, address + 1, &full));
 		free(sym_dwarf_inlined(dwarf, address + 1, &full));
+		code_lines_free(sym_dwarf_code(dwarf, address, symbol_table_get(table, i).end, &full));
 	}
 }
 

@@ -29,7 +29,7 @@ static void put_in(struct qmp *qmp)
 {
 	struct qmp_plug plug;
 
-	plug_begin(&plug, qmp, util_now(), PLUG_MS);
+	plug_begin(&plug, qmp, true, util_now(), PLUG_MS);
 	require(loop_talk(&plug.talk) == (plug.plugged.bus[0] && plug.fd >= 0 && !plug.talk.error));
 	plug_clear(&plug);
 }

@@ -197,10 +197,15 @@ static void make_metadata(struct maker *maker)
 {
 	struct metadata *metadata = metadata_new(&(struct metadata_machine) { .name = "vm", .kernel = "/k" });
 	uint8_t off = input_byte(maker->input);
+	uint16_t id = off % 2 ? KTOP_EVENT_guest : KTOP_EVENT_descriptor;
 	char *path = path_of(maker, "metadata"), *bytes = NULL;
+	struct body body = { .size = 0 };
+	uint64_t seed = off + 1;
 	size_t size = 0;
 	FILE *text = util_text_open(&bytes, &size);
 
+	body_random(&body, id, &seed, 40);
+	metadata_take(metadata, id, body.bytes, body.size);
 	metadata_write(metadata, maker->packets->boot_id, text);
 	util_text_close(text, &bytes);
 	append(path, bytes, size > 16u * off ? size - 16u * off : 0);

@@ -12,17 +12,15 @@
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 #include "kernel-hook/hotkeys.h"
-#include "tests/unit/fakes/fake_session.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/safe_canvas.h"
+#include "tests/unit/tui/fake_session.h"
 #include "tui/screen/machine.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
 #include "tui/views/config.h"
 #include "fuzz.h"
-
-#define SECOND UINT64_C(1000000000)
 
 enum { FUNCTIONS = 40, CPUS = 4096 / 16 };
 
@@ -35,31 +33,31 @@ static void take_text(struct fuzz_input *input, char *to, size_t size)
 		snprintf(to, size, "%.*s", (int)length, (const char *)bytes);
 }
 
-static void take_state(struct fuzz_input *input, struct picture *picture)
+static void take_state(struct fuzz_input *input, struct answers *answers)
 {
 	uint64_t number = (uint64_t)input_byte(input) << (input_byte(input) % 48);
 
-	picture->vitals->vm = (enum vm_state)(input_byte(input) % (VM_GONE + 1));
-	picture->vitals->link = (enum link_state)(input_byte(input) % (LINK_LOST + 1));
-	picture->vitals->running = input_byte(input) & 1;
-	picture->vitals->sampler = (enum sampler)(input_byte(input) % 4);
-	picture->vitals->rate = (uint32_t)number;
-	picture->vitals->achieved = picture->vitals->cost_ns = (double)number;
-	picture->vitals->lost_guest = picture->vitals->skipped_bytes = number;
-	picture->vitals->now = 10 * SECOND + number;
-	picture->vitals->cpu_count = (uint32_t)input_byte(input) * CPUS / 16;
-	picture->vitals->cpus = util_alloc(picture->vitals->cpu_count * sizeof(*picture->vitals->cpus));
-	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++)
-		picture->vitals->cpus[i].series.mode[i % MODES] = picture->vitals->cpus[i].series.missed = number;
+	answers->vitals->vm = (enum vm_state)(input_byte(input) % (VM_GONE + 1));
+	answers->vitals->link = (enum link_state)(input_byte(input) % (LINK_LOST + 1));
+	answers->vitals->running = input_byte(input) & 1;
+	answers->vitals->sampler = (enum sampler)(input_byte(input) % 4);
+	answers->vitals->rate = (uint32_t)number;
+	answers->vitals->achieved = answers->vitals->cost_ns = (double)number;
+	answers->vitals->lost_guest = answers->vitals->skipped_bytes = number;
+	answers->vitals->now = 10 * NS_PER_SECOND + number;
+	answers->vitals->cpu_count = (uint32_t)input_byte(input) * CPUS / 16;
+	answers->vitals->cpus = util_alloc(answers->vitals->cpu_count * sizeof(*answers->vitals->cpus));
+	for (uint32_t i = 0; i < answers->vitals->cpu_count; i++)
+		answers->vitals->cpus[i].series.mode[i % MODES] = answers->vitals->cpus[i].series.missed = number;
 }
 
-static void take_functions(struct fuzz_input *input, struct picture *picture, struct symbols *symbols)
+static void take_functions(struct fuzz_input *input, struct answers *answers, struct symbols *symbols)
 {
 	struct table *table = table_new(NULL, FUNCTIONS, 16);
 	char name[1024] = "";
 
-	table->from = picture->vitals->now - 10 * SECOND;
-	table->to = picture->vitals->now;
+	table->from = answers->vitals->now - 10 * NS_PER_SECOND;
+	table->to = answers->vitals->now;
 	while (input->left > 0 && table->count < FUNCTIONS) {
 		struct row *row;
 
@@ -71,17 +69,17 @@ static void take_functions(struct fuzz_input *input, struct picture *picture, st
 		table->mode[MODE_KERNEL] = table->weight;
 	}
 	table->samples = table->weight;
-	picture->functions->table = table;
+	answers->functions->table = table;
 }
 
 /* All functions have the same source line. */
-static void show_lines(struct picture *picture, const char *line)
+static void show_lines(struct answers *answers, const char *line)
 {
-	picture->functions->visible = util_alloc((picture->functions->table->count + 1) *
-		sizeof(*picture->functions->visible));
-	for (size_t i = 0; i < picture->functions->table->count; i++)
-		picture->functions->visible[picture->functions->visible_count++] = (struct function_row) {
-			.function = picture->functions->table->rows[i].function, .trend = { i, 2 * i }, .line = line,
+	answers->functions->visible = util_alloc((answers->functions->table->count + 1) *
+		sizeof(*answers->functions->visible));
+	for (size_t i = 0; i < answers->functions->table->count; i++)
+		answers->functions->visible[answers->functions->visible_count++] = (struct function_row) {
+			.function = answers->functions->table->rows[i].function, .trend = { i, 2 * i }, .line = line,
 		};
 }
 
@@ -107,28 +105,28 @@ static void press(struct tabs *tabs, const char *keys, int rows, int columns)
 	for (; *keys != '\0'; keys++) {
 		struct input input = { .kind = INPUT_KEY, .code = key_of((unsigned char)*keys) };
 
-		tabs_input(tabs, &input, SECOND);
-		tabs_step(tabs, SECOND);
+		tabs_input(tabs, &input, NS_PER_SECOND);
+		tabs_step(tabs, NS_PER_SECOND);
 		draw(tabs, rows, columns, input.code & 1);
 	}
 }
 
-static struct picture *new_picture(const struct symbols *symbols)
+static struct answers *new_answers(const struct symbols *symbols)
 {
 	struct vitals *vitals = util_alloc(sizeof(*vitals));
 	struct function_table *functions = util_alloc(sizeof(*functions));
 
 	vitals->answer = (struct answer) { .kind = &vitals_kind, .symbols = symbols };
 	functions->answer = (struct answer) { .kind = &function_table_kind, .symbols = symbols };
-	return picture_new(&vitals->answer, &functions->answer);
+	return answers_new(&vitals->answer, &functions->answer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct fuzz_input input = { .at = bytes, .left = size };
 	struct symbols *symbols = symbols_new(NULL);
-	struct picture *picture = new_picture(symbols);
-	struct session session = { .next = picture }, other = { .next = NULL };
+	struct answers *answers = new_answers(symbols);
+	struct session session = { .next = answers }, other = { .next = NULL };
 	const struct tabs_machine machines[] = { { &session, "one" }, { &other, "other" } };
 	bool many = size & 1;
 	char keys[32] = "", line[256] = "";
@@ -139,28 +137,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	require_memory(setlocale(LC_CTYPE, "C.UTF-8"));
 	config_init(&config);
 	config.keys.tabs = many;
-	take_state(&input, picture);
-	take_text(&input, picture->vitals->kernel, sizeof(picture->vitals->kernel));
-	take_text(&input, picture->vitals->version, sizeof(picture->vitals->version));
-	take_text(&input, picture->vitals->arch, sizeof(picture->vitals->arch));
-	take_text(&input, picture->vitals->note, sizeof(picture->vitals->note));
+	take_state(&input, answers);
+	take_text(&input, answers->vitals->kernel, sizeof(answers->vitals->kernel));
+	take_text(&input, answers->vitals->version, sizeof(answers->vitals->version));
+	take_text(&input, answers->vitals->arch, sizeof(answers->vitals->arch));
+	take_text(&input, answers->vitals->note, sizeof(answers->vitals->note));
 	take_text(&input, session.message.text, sizeof(session.message.text));
 	take_text(&input, keys, sizeof(keys));
 	take_text(&input, line, sizeof(line));
-	take_functions(&input, picture, symbols);
-	show_lines(picture, line);
-	memcpy(picture->vitals->name, picture->vitals->kernel, sizeof(picture->vitals->name));
-	memcpy(picture->functions->kernel, picture->vitals->kernel, sizeof(picture->functions->kernel));
+	take_functions(&input, answers, symbols);
+	show_lines(answers, line);
+	memcpy(answers->vitals->name, answers->vitals->kernel, sizeof(answers->vitals->name));
+	memcpy(answers->functions->kernel, answers->vitals->kernel, sizeof(answers->functions->kernel));
 	session.next = NULL;
 	tabs = tabs_new(machines, many ? 2 : 1, NULL, &config);
 	draw(tabs, 24, 80, true);			/* a first drawing, so that the screen asks for what it shows */
-	session.next = picture;
-	tabs_step(tabs, SECOND);
+	session.next = answers;
+	tabs_step(tabs, NS_PER_SECOND);
 	draw(tabs, rows, columns, true);
 	draw(tabs, rows, columns, false);
 	press(tabs, keys, rows, columns);
 	tabs_free(tabs);
-	picture_free(session.next);
+	answers_free(session.next);
 	symbols_free(symbols);
 	return 0;
 }

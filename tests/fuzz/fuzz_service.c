@@ -15,6 +15,7 @@
 #include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/live_session.h"
 #include "fuzz.h"
 
 enum { CLIENTS = CONTROL_CLIENTS + 2, PIECES = 100 };
@@ -39,15 +40,12 @@ static void tidy(void)
 
 static void start(void)
 {
-	struct session_options options = { .qmp = NULL };
-
 	host.folder = util_format("/tmp/ktop-fuzz-XXXXXX");
 	require_memory(mkdtemp(host.folder) && setenv("XDG_RUNTIME_DIR", host.folder, 1) == 0);
 	host.port = util_format("%s/port", host.folder);
 	atexit(tidy);
-	options.port = host.port;
 	host.guest = fake_guest_new(host.port);
-	host.session = session_new(&options, NULL);
+	host.session = live_session(NULL, host.port, &(struct session_options) { 0 }, NULL);
 	require_memory(host.session);
 }
 

@@ -23,12 +23,13 @@
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
-#include "tests/unit/fakes/picture.h"
-#include "flood.h"
+#include "tests/unit/fakes/live_session.h"
 #include "fuzz.h"
 #include "fuzzed_filter.h"
-#include "judge.h"
+#include "session/flood.h"
+#include "session/judge.h"
 
 enum { LOOK = FLOOD_KINDS, COMMAND, PROFILE, HANG_UP, KINDS, OTHER_THREADS = KINDS, BILLS };
 
@@ -81,7 +82,7 @@ static void tidy(void)
 
 static void ask_for_marks(struct machine *machine)
 {
-	struct vitals_request request = picture_vitals_request();
+	struct vitals_request request = answers_vitals_request();
 
 	request.cpus = VITALS_NO_CPUS;
 	request.request.pause_ms = 500;
@@ -99,13 +100,11 @@ static void step(struct machine *machine, int wait_ms)
 static void begin(struct machine *machine, size_t number, uint32_t memory)
 {
 	char *names = util_format("%s/names", folder), *port = util_format("%s/port%zu", folder, number);
-	struct session_options options = {
-		.port = port, .symbols = names, .memory = memory, .sysroot = folder,
-	};
+	const struct session_options options = { .symbols = names, .memory = memory, .sysroot = folder };
 
 	unlink(port);
 	*machine = (struct machine) { .guest = fake_guest_new(port) };
-	machine->session = session_new(&options, NULL);
+	machine->session = live_session(NULL, port, &options, NULL);
 	require(machine->session);
 	ask_for_marks(machine);
 	free(names);
@@ -172,21 +171,21 @@ static void check_lines(const char *text)
 	free(printable);
 }
 
-static void check_picture(const struct picture *picture)
+static void check_answers(const struct answers *answers)
 {
-	check_lines(picture->vitals->note);
-	check_text(picture->vitals->kernel);
-	check_text(picture->vitals->version);
-	check_text(picture->vitals->arch);
-	for (size_t i = 0; picture->functions->table && i < picture->functions->table->count && i < 1000; i++) {
+	check_lines(answers->vitals->note);
+	check_text(answers->vitals->kernel);
+	check_text(answers->vitals->version);
+	check_text(answers->vitals->arch);
+	for (size_t i = 0; answers->functions->table && i < answers->functions->table->count && i < 1000; i++) {
 		const struct function *function =
-			symbols_get(picture->functions->answer.symbols, picture->functions->table->rows[i].function);
+			symbols_get(answers->functions->answer.symbols, answers->functions->table->rows[i].function);
 
 		check_text(function->name);
 		check_text(function->object);
 	}
-	for (size_t i = 0; i < picture->functions->visible_count; i++)
-		check_text(picture->functions->visible[i].line ? picture->functions->visible[i].line : "");
+	for (size_t i = 0; i < answers->functions->visible_count; i++)
+		check_text(answers->functions->visible[i].line ? answers->functions->visible[i].line : "");
 }
 
 static void check_messages(struct machine *machine)
@@ -218,34 +217,34 @@ static void look(struct world *world, uint8_t filter, uint8_t column)
 {
 	static const char *const names[MACHINES] = { "one", "two", "three", "four" };
 	struct fleet *fleet = fleet_new(names, world->count, NULL);
-	struct vitals_request vitals = picture_vitals_request();
-	struct function_request functions = picture_function_request();
+	struct vitals_request vitals = answers_vitals_request();
+	struct function_request functions = answers_function_request();
 	struct excerpt *excerpt = &functions.request.excerpt;
-	struct picture *all;
+	struct answers *all;
 
 	functions.visible_count = column & 3;
 	for (uint32_t i = 0; i < functions.visible_count; i++)
 		functions.visible[i] = i + 1;
 	functions.selected = column >> 2 & 15;
-	excerpt->window_ns = filter & 1 ? 1000000000u : 0;
+	excerpt->window_ns = filter & 1 ? NS_PER_SECOND : 0;
 	excerpt->filter = fuzzed_filter(filter, column >> 6);
 	vitals.request.excerpt = *excerpt;
 	for (size_t i = 0; i < world->count; i++) {
 		struct machine *machine = &world->machines[i];
-		struct picture *picture = picture_new(answer_to(machine, &vitals.request),
+		struct answers *answers = answers_new(answer_to(machine, &vitals.request),
 			answer_to(machine, &functions.request));
 
-		check_picture(picture);
-		fleet_take(fleet, i, &picture->vitals->answer);
-		fleet_take(fleet, i, &picture->functions->answer);
-		free(picture);
+		check_answers(answers);
+		fleet_take(fleet, i, &answers->vitals->answer);
+		fleet_take(fleet, i, &answers->functions->answer);
+		free(answers);
 		check_messages(machine);
 	}
 	fleet_request(fleet, &vitals.request);
 	fleet_request(fleet, &functions.request);
-	all = picture_new(&fleet_vitals(fleet, util_now())->answer,
+	all = answers_new(&fleet_vitals(fleet, util_now())->answer,
 		&fleet_functions(fleet, util_now())->answer);
-	picture_free(all);
+	answers_free(all);
 	fleet_free(fleet);
 }
 
@@ -390,7 +389,7 @@ static void start(void)
 
 static void play(struct fuzz_input input)
 {
-	static const uint32_t memories[] = { 28, 40, 64, 512 };
+	static const uint32_t memories[] = { 32, 44, 64, 512 };
 	struct world world = { .left = LLVMFuzzerMutate ? BYTES_FUZZED : BYTES_MOST };
 	uint32_t memory = memories[input_byte(&input) % 4];
 

@@ -10,7 +10,7 @@
 static inline struct filter fuzzed_filter(unsigned bits, unsigned name)
 {
 	static const char *const cpus[] = { "", "cpu:0", "!cpu:1|2", "object:e" };
-	static const char *const modes[] = { "", "mode:kernel", "mode:user|idle", "!mode:kernel" };
+	static const char *const modes[] = { "", "mode:kernel", "mode:user|idle", "!mode:kernel|softirq" };
 	static const char *const threads[] = { "", "thread:1", "!process:a", "under:e" };
 	static const char *const names[] = { "", "1", "!a", "e|o" };
 	struct filter filter = { .count = 0 };

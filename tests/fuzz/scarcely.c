@@ -9,7 +9,7 @@
 
 #include "agent/base/json.h"
 #include "agent/base/util.h"
-#include "tests/unit/fakes/scarce.h"
+#include "tests/unit/agent/scarce/scarce.h"
 #include "fuzz.h"
 
 enum { RUNS = 4 };

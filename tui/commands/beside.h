@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that work beside a live ktop: it has the VM's port, so it carries them out. */
+/* Commands that work beside a live ktop: that one has the VM's port, so it carries them out. */
 #ifndef BESIDE_H
 #define BESIDE_H
 

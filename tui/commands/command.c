@@ -10,9 +10,13 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/service/control_client.h"
+#include "agent/service/control_socket.h"
+#include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "agent/source/live.h"
 #include "tui/terminal/signals.h"
+#include "attach_options.h"
 #include "command.h"
 
 enum {
@@ -20,48 +24,66 @@ enum {
 	LEAVE_MS = 2500,		/* longest end if nobody waits for it */
 	FILES_MS = 10,			/* between two checks whether files are written */
 };
-static const uint64_t MOMENT_NS = 500000000;	/* what takes longer than this is told */
+static const uint64_t moment_ns = 500 * NS_PER_MS;	/* what takes longer than this is told */
+static const uint64_t overtaken_ns = NS_PER_SECOND;	/* in which a screen tries twice to serve others */
 
 #define OPTION(word, takes, member, text, ...) \
 	{ .name = word, .value = takes, .help = text, .kind = OPTION_TEXT, \
-		.offset = offsetof(struct session_options, member), __VA_ARGS__ }
+		.offset = offsetof(struct attach_options, member), __VA_ARGS__ }
 
 const struct option_row command_limits[] = {
 	{ .name = "memory", .value = "MIB", .kind = OPTION_NUMBER,
 		.help = "memory that ktop itself may use, 64 or more (512)",
-		.offset = offsetof(struct session_options, memory),
+		.offset = offsetof(struct attach_options, session.memory),
 		.least = BUDGET_LEAST_MIB, .most = BUDGET_MOST_MIB },
 	{ 0 },
 };
 
+bool command_check_map(const char *text, char **error)
+{
+	const char *equals = strchr(text, '=');
+
+	return (equals && equals > text) ||
+		util_fail(error, "--source-map %s: it is no FROM=TO; give such as /build/linux=/usr/src/linux",
+			text);
+}
+
 static const char one_vm[] = "give one VM at a time";
 
 const struct option_row command_attach[] = {
-	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; ktop asks it for all the rest", .once = one_vm,
+	OPTION("qmp", "SOCKET", live.qmp, "QEMU's QMP socket; ktop asks it for all the rest", .once = one_vm,
 		.heeded = COMMAND_BESIDE),
-	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0", .once = one_vm,
+	OPTION("port", "SOCKET", live.port, "socket of the port org.ktop.0", .once = one_vm,
 		.heeded = COMMAND_BESIDE),
-	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols", .heeded = COMMAND_RECORDED),
-	OPTION("symbols", "FILE", symbols,
+	OPTION("kernel", "ELF", session.kernel, "the kernel's file, with symbols", .heeded = COMMAND_RECORDED),
+	OPTION("symbols", "FILE", session.symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file", .heeded = COMMAND_RECORDED),
 	{ .name = "object", .value = "FILE@ADDRESS", .kind = OPTION_TEXTS, .heeded = COMMAND_RECORDED,
 		.help = "another ELF file that the kernel has there: a loader, firmware; may be repeated",
-		.offset = offsetof(struct session_options, objects) },
-	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files, for names in its programs",
+		.offset = offsetof(struct attach_options, session.objects) },
+	OPTION("sysroot", "FOLDER", session.sysroot, "a copy of the guest's files, for names in its programs",
 		.heeded = COMMAND_RECORDED),
-	OPTION("debug-dir", "FOLDER", debug,
+	OPTION("debug-dir", "FOLDER", session.debug,
 		"debug files, laid out as /usr/lib/debug, or side by side", .heeded = COMMAND_RECORDED),
+	OPTION("source-map", "FROM=TO", session.source_map,
+		"source files whose path begins with FROM are at TO; for Annotate", .heeded = COMMAND_RECORDED,
+		.check = command_check_map),
 	{ .name = "debuginfod", .kind = OPTION_FLAG,
 		.help = "fetch missing debug files from the servers in DEBUGINFOD_URLS",
-		.offset = offsetof(struct session_options, debuginfod), .heeded = COMMAND_RECORDED },
+		.offset = offsetof(struct attach_options, session.debuginfod), .heeded = COMMAND_RECORDED },
 	{ .name = "source", .value = "auto|hook|plugin|gdb", .kind = OPTION_CHOICE,
 		.help = "what samples: the guest's hook, a plugin in QEMU, its gdb stub (auto: the best there is)",
-		.offset = offsetof(struct session_options, choice) },
+		.offset = offsetof(struct attach_options, live.choice) },
 	{ .name = "no-plug", .kind = OPTION_FLAG,
 		.help = "do not plug the port into a VM that has none",
-		.offset = offsetof(struct session_options, no_plug) },
+		.offset = offsetof(struct attach_options, live.no_plug) },
 	{ 0 },
 };
+
+const char *command_socket(const struct live_options *live)
+{
+	return live->qmp ? live->qmp : live->port;
+}
 
 void command_print(FILE *to, char *text)
 {
@@ -110,7 +132,7 @@ int command_which(const struct command *command)
 {
 	char *live = control_client_live(), *text;
 
-	text = live ? util_format("which VM? Live are: %s; give one by --qmp or --port", live) :
+	text = live ? util_format("which VM? Several ktops are live: %s; give one by --qmp or --port", live) :
 		util_format("which VM? No ktop is live; give --qmp SOCKET");
 	free(live);
 	return command_usage(command, text);
@@ -161,7 +183,7 @@ void command_release_signals(void)
 
 uint64_t command_late(bool hurry)
 {
-	return util_now() + (uint64_t)(hurry ? COMMAND_HURRY_MS : LEAVE_MS) * NS_PER_MS;
+	return util_now() + (uint64_t)(hurry ? SESSION_HURRY_MS : LEAVE_MS) * NS_PER_MS;
 }
 
 void command_give_up(struct session *session, uint64_t late, char *why)
@@ -192,7 +214,7 @@ static bool is_writing(struct session *session, struct tape *tape, char *text, s
 
 bool command_await_files(struct session *session, struct tape *tape, char **error)
 {
-	uint64_t speak_at = util_now() + MOMENT_NS;
+	uint64_t speak_at = util_now() + moment_ns;
 	int before = command_take_signal();
 	char text[512];
 
@@ -211,13 +233,28 @@ bool command_await_files(struct session *session, struct tape *tape, char **erro
 	return !tape || tape_close(tape, error);
 }
 
+char *command_alone(char *why)
+{
+	char *text = util_format("ctl and report cannot work beside this ktop: %s", why);
+
+	free(why);
+	return text;
+}
+
+void command_step(struct session *session, struct service *service, int timeout_ms)
+{
+	session_step(session, timeout_ms);
+	if (service)
+		service_step(service);
+}
+
 /* Steps until the first try to connect is over. From `speak_at` on, it says once what it waits for. False: a signal. */
-static bool settle(struct session *session, uint64_t speak_at)
+static bool settle(struct session *session, struct service *service, uint64_t speak_at)
 {
 	char text[256];
 
 	while (!session_settled(session) && !command_stopped()) {
-		session_step(session, STEP_MS);
+		command_step(session, service, STEP_MS);
 		if (util_now() < speak_at || !session_trouble(session, text, sizeof(text))[0])
 			continue;
 		command_tell(util_format("%s", text));
@@ -226,10 +263,21 @@ static bool settle(struct session *session, uint64_t speak_at)
 	return session_settled(session);
 }
 
-struct session *command_attach_to(const struct session_options *options, char **error)
+struct session *command_session(const struct attach_options *options, char **error)
 {
-	struct session *session = session_new(options, error);
-	bool settled = session && settle(session, util_now() + MOMENT_NS);
+	struct live_options live = options->live;
+
+	live.kernel = options->session.kernel;
+	return session_new(live_new(&live), &options->session, error);
+}
+
+struct session *command_attach_to(const struct attach_options *options, struct service **service, char **error)
+{
+	struct session *session = command_session(options, error);
+	const char *socket = command_socket(&options->live);
+	char *alone = NULL;
+	struct service *offered = session && service ? service_new(session, socket, &alone) : NULL;
+	bool settled = session && settle(session, offered, util_now() + moment_ns);
 	char text[256];
 
 	if (session && !settled)
@@ -238,11 +286,36 @@ struct session *command_attach_to(const struct session_options *options, char **
 		util_fail(error, "%s", session_failure(session));
 	else if (session && session_plugged(session, text, sizeof(text))[0])
 		command_tell(util_format("%s, until ktop ends", text));
-	if (!session || (settled && !session_failure(session)))
+	if (service)
+		*service = offered;
+	if (session && settled && !session_failure(session)) {
+		if (alone)
+			command_tell(command_alone(alone));
 		return session;
+	}
+	free(alone);			/* of a command that fails, the one error is enough */
+	if (!session)
+		return NULL;
+	service_free(offered);
 	session_leave(session, command_late(command_stopped()));
 	session_free(session);
 	return NULL;
+}
+
+char *command_overtaken(const struct attach_options *options, char **error)
+{
+	const char *socket = command_socket(&options->live);
+	char *path = control_socket_path(socket, NULL), *live = NULL;
+	uint64_t end = util_now() + overtaken_ns;
+
+	while (path && !command_stopped() && !(live = control_client_find(socket)) && util_now() < end)
+		poll(NULL, 0, STEP_MS);
+	free(path);
+	if (live) {
+		free(*error);
+		*error = NULL;
+	}
+	return live;
 }
 
 void command_detach(struct session *session)

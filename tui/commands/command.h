@@ -25,12 +25,15 @@ struct command {
 extern const struct command command_top, command_report, command_record, command_ctl, command_run,
 	command_config;
 
-/* Options that choose the VM, and limits of ktop itself. They fill a struct session_options. */
+/* Options that choose the VM, and limits of ktop itself. They fill a struct attach_options. */
 extern const struct option_row command_attach[], command_limits[];
 enum {					/* `heeded`: where an option counts, too */
 	COMMAND_BESIDE = 1,		/* beside a live ktop, which has the VM */
 	COMMAND_RECORDED = 2,		/* with a recording */
 };
+
+/* An option's check: is it FROM=TO? */
+bool command_check_map(const char *text, char **error);
 
 /* These print a text so that it cannot harm a terminal, whatever it holds. Both free the text. */
 void command_print(FILE *to, char *text);
@@ -63,26 +66,40 @@ int command_take_signal(void);
 void command_put_back(int signal);
 void command_release_signals(void);	/* unblocks: a pending signal ends the program now */
 
+struct attach_options;
 struct budget;
 struct config;
+struct live_options;
+struct service;
 struct session;
-struct session_options;
 struct tape;
 
-/*
- * How long an end may take for which somebody waits, counted from the key or the signal. All that is still to be done
- * shares this time. command_late: the deadline (util_now) of an end that begins now; `hurry` false: nobody waits, so it
- * is later.
- */
-enum { COMMAND_HURRY_MS = 200 };
+/* The deadline (util_now) of an end that begins now: SESSION_HURRY_MS; `hurry` false: nobody waits, so it is later. */
 uint64_t command_late(bool hurry);
+
+/* Makes a session on the live VM. Its steps connect it. NULL with `error` set when an option is wrong. */
+struct session *command_session(const struct attach_options *options, char **error);
 
 /*
  * Connects: waits until the first try is over, or for a signal, and says what was plugged into the VM. NULL with
- * `error` set. command_detach takes it out again, says what stays in the VM, and frees the session.
+ * `error` set. `service`: set to what this ktop does for others on the VM, which begins before it is connected; NULL:
+ * it does nothing for them. Whoever still asks when the service is freed is told that this ktop has ended. After that,
+ * command_detach takes out what was plugged in, says what stays in the VM, and frees the session.
  */
-struct session *command_attach_to(const struct session_options *options, char **error);
+struct session *command_attach_to(const struct attach_options *options, struct service **service, char **error);
+
+/*
+ * After command_attach_to has failed: the socket of a live ktop that was started at the same time and has the VM now,
+ * in fresh memory; the error is freed. NULL: there is none, and the error stays. Waits for it, for a second at most: it
+ * could not serve others while this command did.
+ */
+char *command_overtaken(const struct attach_options *options, char **error);
+/* Steps the session, and what is done for others; `service` NULL: nothing is. */
+void command_step(struct session *session, struct service *service, int timeout_ms);
+char *command_alone(char *why);		/* says that others cannot work beside this ktop; fresh memory; frees `why` */
 void command_detach(struct session *session);
+
+const char *command_socket(const struct live_options *live);	/* the VM's: QMP, else the port; NULL: none */
 
 void command_tell_failures(struct session *session);	/* prints the session's messages about failures */
 
@@ -106,6 +123,7 @@ struct command_vm {
 /* What the guest is told as soon as it answers: first these control lines, then to start profiling. */
 struct command_start {
 	const char *lines[2];		/* NULL: none */
+	bool own;			/* only a sampler of ktop's own is, unless its user has decided before */
 };
 
 /*
@@ -115,8 +133,11 @@ struct command_start {
 int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
 	const struct config *config, const struct command_start *start);
 
-/* Profiles, writes the report to stdout, leaves the session, and waits for its files. Returns the exit status. */
+/*
+ * Profiles, and meanwhile works for other ktops by the service, which it frees; NULL: there is none. Writes the report
+ * to stdout, leaves the session, and waits for its files. Returns the exit status.
+ */
 struct report_request;
-int command_profile(struct session *session, const struct report_request *request);
+int command_profile(struct session *session, struct service *service, const struct report_request *request);
 
 #endif

@@ -9,12 +9,13 @@
 #include "agent/session/session.h"
 #include "agent/vm/link.h"
 #include "agent/vm/state_words.h"
+#include "attach_options.h"
 #include "command.h"
 
 enum {
 	STEP_MS = 50,			/* longest wait of a step */
-	CONNECT_MS = 10000,		/* longest wait for the guest to tell of itself */
-	ANSWER_MS = 10000,		/* longest wait for a live ktop's answer */
+	CONNECT_MS = 15000,		/* longest wait for the guest to tell of itself */
+	ANSWER_MS = 25000,		/* longest wait for a live ktop's answer: it may wait for the guest itself */
 };
 
 struct answer {				/* the guest's */
@@ -79,16 +80,20 @@ static int ask_guest(struct session *session, const char *line)
 	return finish(answer.ok, answer.text);
 }
 
-static int attach(const struct session_options *options, char *const *words, size_t count)
+static int attach(const struct attach_options *options, char *const *words, size_t count)
 {
 	struct session *session;
-	char *error = NULL, *line;
+	char *error = NULL, *line, *live;
 	int status;
 
 	command_hold_signals();
-	session = command_attach_to(options, &error);
-	if (!session)
-		return command_fail(error);
+	session = command_attach_to(options, NULL, &error);
+	if (!session) {
+		live = command_overtaken(options, &error);
+		status = live ? ask_live(live, words, count) : command_fail(error);
+		free(live);
+		return status;
+	}
 	line = util_join(words, count, " ");
 	status = ask_guest(session, line);
 	free(line);
@@ -98,7 +103,7 @@ static int attach(const struct session_options *options, char *const *words, siz
 
 static int run(char *const *words, size_t count)
 {
-	struct session_options options = { 0 };
+	struct attach_options options = { .live.qmp = NULL };
 	uint32_t given = 0;
 	const struct option_set set = { .rows = command_attach, .into = &options, .given = &given };
 	char *error = NULL, *live;
@@ -110,11 +115,11 @@ static int run(char *const *words, size_t count)
 	if (used == count)
 		return command_usage(&command_ctl, util_format("nothing to send: no words for the "
 			"guest were given"));
-	live = control_client_find(options.qmp ? options.qmp : options.port);
+	live = control_client_find(command_socket(&options.live));
 	if (live)
 		status = command_not_beside(&set, 1) ? COMMAND_USAGE :
 			ask_live(live, words + used, count - used);
-	else if (options.qmp || options.port)
+	else if (command_socket(&options.live))
 		status = attach(&options, words + used, count - used);
 	else
 		status = command_which(&command_ctl);

@@ -6,11 +6,12 @@
 #include "agent/base/util.h"
 #include "agent/report/recorder.h"
 #include "agent/service/control_client.h"
+#include "agent/service/service.h"
 #include "agent/session/session.h"
-#include "agent/wire/record.h"
+#include "agent/wire/recording_writer.h"
 #include "agent/wire/recording.h"
-#include "agent/wire/recording_ends.h"
 #include "agent/wire/recording_repair.h"
+#include "attach_options.h"
 #include "beside.h"
 #include "command.h"
 
@@ -24,12 +25,13 @@ static const struct option_row repair_rows[] = {
 };
 
 /* Steps until the recording is over. A signal ends it: then `late` is the deadline for all that is left. */
-static void wait_for_recording(struct session *session, struct recorder *recorder, uint64_t *late)
+static void wait_for_recording(struct session *session, struct service *service, struct recorder *recorder,
+	uint64_t *late)
 {
 	int cut = 0;
 
 	while (!recorder_step(recorder)) {
-		session_step(session, STEP_MS);
+		command_step(session, service, STEP_MS);
 		if (command_stopped() && cut)
 			command_give_up(session, command_late(true), util_format("the recording is not complete: "
 				"interrupted twice; what was written of it can be read"));
@@ -42,19 +44,26 @@ static void wait_for_recording(struct session *session, struct recorder *recorde
 	command_put_back(cut);
 }
 
-static int attach(const struct session_options *options, const struct recorder_request *request)
+static int attach(const struct attach_options *options, const struct recorder_request *request)
 {
 	struct recorder *recorder;
+	struct service *service = NULL;
 	struct session *session;
 	uint64_t late = 0;
-	char *error = NULL;
+	char *error = NULL, *live;
+	int status;
 
 	command_hold_signals();
-	session = command_attach_to(options, &error);
-	if (!session)
-		return command_fail(error);
+	session = command_attach_to(options, &service, &error);
+	if (!session) {
+		live = command_overtaken(options, &error);
+		status = live ? beside_ask(live, "record", recorder_options, request) : command_fail(error);
+		free(live);
+		return status;
+	}
 	recorder = recorder_new(session, request);
-	wait_for_recording(session, recorder, &late);
+	wait_for_recording(session, service, recorder, &late);
+	service_free(service);
 	recorder_write(recorder, stdout, &error);
 	recorder_free(recorder);
 	session_leave(session, late ? late : command_late(false));
@@ -62,17 +71,17 @@ static int attach(const struct session_options *options, const struct recorder_r
 	return error ? command_fail(error) : COMMAND_DONE;
 }
 
-static int record(const struct session_options *options, const struct recorder_request *request,
+static int record(const struct attach_options *options, const struct recorder_request *request,
 	const struct option_set *sets)
 {
-	char *live = control_client_find(options->qmp ? options->qmp : options->port), *error = NULL;
+	char *live = control_client_find(command_socket(&options->live)), *error = NULL;
 	int status;
 
-	if (!live && !options->qmp && !options->port)
+	if (!live && !command_socket(&options->live))
 		status = command_which(&command_record);
 	else if (live && command_not_beside(sets, 2))
 		status = COMMAND_USAGE;
-	else if (!record_folder(request->folder, &error))
+	else if (!recording_folder(request->folder, &error))
 		status = command_fail(error);
 	else
 		status = live ? beside_ask(live, "record", recorder_options, request) : attach(options, request);
@@ -81,17 +90,13 @@ static int record(const struct session_options *options, const struct recorder_r
 }
 
 /* No repair brings back what was cut off. */
-static void tell_early_ends(const struct recording *recording, const char *folder)
+static void tell_lost(const struct recording *recording, const char *folder)
 {
-	char text[ENDS_TEXT];
+	char text[RECORDING_REMARK];
 
-	for (size_t i = 0; i < recording->boot_count; i++) {
-		const struct recording_boot *boot = &recording->boots[i];
-
-		if (boot->early_count)
-			command_print(stdout, util_format("%s: boot %zu: %s", folder, i + 1,
-				ends_text(boot->early, boot->early_count, text, sizeof(text))));
-	}
+	for (size_t i = 0; i < recording->boot_count; i++)
+		if (recording_lost(recording, i, text, sizeof(text))[0])
+			command_print(stdout, util_format("%s: boot %zu: %s", folder, i + 1, text));
 }
 
 static int repair(const char *folder)
@@ -108,7 +113,7 @@ static int repair(const char *folder)
 	command_print(stdout, util_format("%s: repaired: files written anew %" PRIu64 ", bytes taken out %"
 		PRIu64 ", metadata made anew %" PRIu64 ", parts ended %" PRIu64, folder, done.files,
 		done.bytes, done.described, done.ended));
-	tell_early_ends(recording, folder);
+	tell_lost(recording, folder);
 	recording_free(recording);
 	return COMMAND_DONE;
 }
@@ -116,7 +121,7 @@ static int repair(const char *folder)
 static int run(char *const *words, size_t count)
 {
 	const char *damaged = NULL;
-	struct session_options options = { .qmp = NULL };
+	struct attach_options options = { .live.qmp = NULL };
 	struct recorder_request request = recorder_default;
 	uint32_t given[2] = { 0 };
 	const struct option_set sets[] = {

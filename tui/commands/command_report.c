@@ -6,10 +6,12 @@
 #include "agent/base/util.h"
 #include "agent/report/report.h"
 #include "agent/service/control_client.h"
+#include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
 #include "agent/source/replay.h"
 #include "agent/wire/recording.h"
+#include "attach_options.h"
 #include "beside.h"
 #include "command.h"
 
@@ -19,12 +21,13 @@ enum { STEP_MS = 10 };
  * Steps until the report is done or has failed. A signal ends the window: then `late` is the deadline for all that is
  * left. A second signal ends the program.
  */
-static bool wait_for_report(struct session *session, struct report *report, uint64_t *late)
+static bool wait_for_report(struct session *session, struct service *service, struct report *report,
+	uint64_t *late)
 {
 	int cut = 0;
 
 	while (report_step(report) < REPORT_DONE) {
-		session_step(session, STEP_MS);
+		command_step(session, service, STEP_MS);
 		command_tell_failures(session);
 		if (command_stopped() && cut)
 			command_give_up(session, command_late(true),
@@ -39,14 +42,16 @@ static bool wait_for_report(struct session *session, struct report *report, uint
 	return report->state == REPORT_DONE;
 }
 
-int command_profile(struct session *session, const struct report_request *request)
+int command_profile(struct session *session, struct service *service, const struct report_request *request)
 {
 	struct report *report = report_new(session, request);
 	struct tape *tape;
 	char *error = NULL;
 	uint64_t late = 0;
+	bool good = wait_for_report(session, service, report, &late);
 
-	if (wait_for_report(session, report, &late))
+	service_free(service);			/* before the report is written: who reads it may be slow */
+	if (good)
 		report_write(report, stdout, &error);
 	if (report->error && !error)
 		error = util_copy(report->error, strlen(report->error));
@@ -58,17 +63,22 @@ int command_profile(struct session *session, const struct report_request *reques
 	return COMMAND_DONE;
 }
 
-static int attach(const struct session_options *options, const struct report_request *request)
+static int attach(const struct attach_options *options, const struct report_request *request)
 {
+	struct service *service = NULL;
 	struct session *session;
-	char *error = NULL;
+	char *error = NULL, *live;
 	int status;
 
 	command_hold_signals();
-	session = command_attach_to(options, &error);
-	if (!session)
-		return command_fail(error);
-	status = command_profile(session, request);
+	session = command_attach_to(options, &service, &error);
+	if (!session) {
+		live = command_overtaken(options, &error);
+		status = live ? beside_ask(live, "report", report_options, request) : command_fail(error);
+		free(live);
+		return status;
+	}
+	status = command_profile(session, service, request);
 	command_detach(session);
 	return status;
 }
@@ -94,6 +104,17 @@ static bool is_given(const struct option_set *set, const char *name)
 	return *set->given & 1u << (row - set->rows);
 }
 
+/* True with `error` set: --from and --to ask for what is past, and this option needs what is to come. */
+static bool is_of_future(const struct option_set *report, char **error)
+{
+	const char *option = options_unheeded(report, REPORT_OF_RECORDING);
+
+	if (!option && is_given(report, "seconds"))
+		option = "seconds";
+	return option && !util_fail(error, "--%s: without effect: --from and --to ask for what is past; leave it out",
+		option);
+}
+
 /* Reports on a recording. `whole`: all of its first boot; if not, as much as --seconds says. */
 static int replay(const char *folder, const struct session_options *options,
 	const struct report_request *request, bool whole)
@@ -108,17 +129,17 @@ static int replay(const char *folder, const struct session_options *options,
 	if (!recording)
 		return command_fail(error);
 	command_hold_signals();
-	session = session_new_on(replay_new(recording, &how), options, &error);
+	session = session_new(replay_new(recording, &how), options, &error);
 	if (!session)
 		return command_fail(error);
-	status = command_profile(session, request);
+	status = command_profile(session, NULL, request);
 	session_free(session);
 	return status;
 }
 
 static int run(char *const *words, size_t count)
 {
-	struct session_options options = { .qmp = NULL };
+	struct attach_options options = { .live.qmp = NULL };
 	struct report_request request = report_default;
 	const char *folder = NULL;
 	uint32_t given[3] = { 0 };
@@ -145,16 +166,21 @@ static int run(char *const *words, size_t count)
 	if (folder && is_of_guest(&sets[0], &sets[2], folder, &error))
 		return command_usage(&command_report, error);
 	if (folder)
-		return replay(folder, &options, &request, !is_given(&sets[2], "seconds"));
-	live = control_client_find(options.qmp ? options.qmp : options.port);
-	if (request.raw && (live || options.qmp || options.port) && !record_folder(request.raw, &error)) {
+		return replay(folder, &options.session, &request, !is_given(&sets[2], "seconds"));
+	if (report_looks_back(&request) && is_of_future(&sets[2], &error))
+		return command_usage(&command_report, error);
+	live = control_client_find(command_socket(&options.live));
+	if (request.raw && (live || command_socket(&options.live)) && !recording_folder(request.raw, &error)) {
 		free(live);
 		return command_fail(error);
 	}
 	if (live)
 		status = command_not_beside(sets, 2) ? COMMAND_USAGE :
 			beside_ask(live, "report", report_options, &request);
-	else if (options.qmp || options.port)
+	else if (command_socket(&options.live) && report_looks_back(&request))
+		status = command_usage(&command_report, util_format("--from, --to: nothing is kept: no live ktop has "
+			"this VM; start one, or name a recording"));
+	else if (command_socket(&options.live))
 		status = attach(&options, &request);
 	else
 		status = command_which(&command_report);
@@ -165,7 +191,7 @@ static int run(char *const *words, size_t count)
 const struct command command_report = {
 	.name = "report",
 	.words = "[options] [DIR]",
-	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop. DIR: a recording.",
+	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop. DIR: of a recording.",
 	.options = { { "Which VM (default: that of the only live ktop):", command_attach },
 		{ "What is reported:", report_options }, { "Limits:", command_limits } },
 	.run = run,

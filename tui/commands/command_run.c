@@ -8,12 +8,14 @@
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "agent/vm/hook_search.h"
 #include "agent/vm/launch.h"
 #include "agent/vm/launch_plugin.h"
 #include "agent/wire/event.h"
 #include "tui/screen/app.h"
 #include "tui/views/config.h"
 #include "tui/views/config_file.h"
+#include "attach_options.h"
 #include "command.h"
 
 enum {
@@ -21,9 +23,12 @@ enum {
 	LAST_WORDS_MS = 1000,		/* longest wait for QEMU's end after a failure */
 };
 
+enum { CLOCK_HOST, CLOCK_GUEST };
+
 struct run_options {
 	bool headless, boot;
-	struct session_options attach;
+	int clock;
+	struct attach_options attach;
 };
 
 #define OPTION(word, takes, what, member, text) \
@@ -35,19 +40,24 @@ static const struct option_row run_rows[] = {
 		"no screen: profile, print the report, end QEMU"),
 	OPTION("boot", NULL, OPTION_FLAG, boot,
 		"sample from the first instruction on, by the plugin; tell when each phase of the boot began"),
-	OPTION("kernel", "ELF", OPTION_TEXT, attach.kernel,
+	OPTION("clock", "host|guest", OPTION_CHOICE, clock,
+		"by whose clock samples are due; they differ with QEMU's -icount; guest: by the plugin"),
+	OPTION("kernel", "ELF", OPTION_TEXT, attach.session.kernel,
 		"the kernel's file, with symbols, when it is not QEMU's -kernel"),
-	OPTION("symbols", "FILE", OPTION_TEXT, attach.symbols,
+	OPTION("symbols", "FILE", OPTION_TEXT, attach.session.symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),
-	OPTION("object", "FILE@ADDRESS", OPTION_TEXTS, attach.objects,
+	OPTION("object", "FILE@ADDRESS", OPTION_TEXTS, attach.session.objects,
 		"another ELF file that the kernel has there: a loader, firmware; may be repeated"),
-	OPTION("sysroot", "FOLDER", OPTION_TEXT, attach.sysroot,
+	OPTION("sysroot", "FOLDER", OPTION_TEXT, attach.session.sysroot,
 		"a copy of the guest's files, for names in its programs"),
-	OPTION("debug-dir", "FOLDER", OPTION_TEXT, attach.debug,
+	OPTION("debug-dir", "FOLDER", OPTION_TEXT, attach.session.debug,
 		"debug files, laid out as /usr/lib/debug, or side by side"),
-	OPTION("debuginfod", NULL, OPTION_FLAG, attach.debuginfod,
+	{ .name = "source-map", .value = "FROM=TO", .kind = OPTION_TEXT, .check = command_check_map,
+		.help = "source files whose path begins with FROM are at TO; for Annotate",
+		.offset = offsetof(struct run_options, attach.session.source_map) },
+	OPTION("debuginfod", NULL, OPTION_FLAG, attach.session.debuginfod,
 		"fetch missing debug files from the servers in DEBUGINFOD_URLS"),
-	OPTION("source", "auto|hook|plugin|gdb", OPTION_CHOICE, attach.choice,
+	OPTION("source", "auto|hook|plugin|gdb", OPTION_CHOICE, attach.live.choice,
 		"what samples: the guest's hook, a plugin in QEMU, its gdb stub (auto: the best there is)"),
 	{ 0 },
 };
@@ -81,26 +91,38 @@ static bool heeded(const struct run_options *options, const struct option_set *r
 {
 	const char *option = options->headless ? NULL : options_unheeded(report, REPORT_OF_SCREEN);
 
+	if (options->headless && report_looks_back(report->into))
+		return util_fail(error, "--from, --to: a guest that is only started has no past; leave them out, or "
+			"record it");
 	return !option || util_fail(error, "--%s: the screen has no report; give --headless as well, "
 		"or leave it out", option);
 }
 
-/* Only the plugin is there from the first instruction on. */
-static bool takes_boot(struct run_options *options, char **error)
+/* Only the plugin is there from the first instruction on, and has QEMU's timers. */
+static bool takes_plugin(struct run_options *options, char **error)
 {
-	if (options->attach.choice != LINK_AUTO && options->attach.choice != LINK_PLUGIN)
+	bool others = options->attach.live.choice != LINK_AUTO && options->attach.live.choice != LINK_PLUGIN;
+
+	if (options->boot && others)
 		return util_fail(error, "--boot: only the plugin samples from the first instruction on; leave out "
 			"--source");
-	options->attach.choice = LINK_PLUGIN;
+	if (options->clock == CLOCK_GUEST && others)
+		return util_fail(error, "--clock guest: only the plugin samples by the guest's clock; leave out "
+			"--source");
+	if (options->boot || options->clock == CLOCK_GUEST)
+		options->attach.live.choice = LINK_PLUGIN;
 	return true;
 }
 
-/* Shows the screen; the guest gets the options that set it, and is profiled from the start. */
+/*
+ * Shows the screen; the guest gets the options that set it, and is profiled from the start. `mode` is
+ * the earlier name of the control word `sampler`: hooks of all versions take it.
+ */
 static int show(const struct command_vm *vm, const struct config *config,
 	const struct report_request *request)
 {
 	char rate[32], sampler[32];
-	struct command_start start = { { NULL, NULL } };
+	struct command_start start = { .own = false };
 
 	snprintf(rate, sizeof(rate), "rate %" PRIu32, request->rate);
 	snprintf(sampler, sizeof(sampler), "mode %s", request->sampler == SAMPLER_NMI ? "nmi" : "timer");
@@ -114,20 +136,21 @@ static int show(const struct command_vm *vm, const struct config *config,
 static int watch(struct launch *launch, const struct run_options *options,
 	const struct config *config, const struct report_request *request)
 {
-	struct session_options attach = options->attach;
+	struct attach_options attach = options->attach;
+	struct service *service = NULL;
 	char *error = NULL;
 	struct session *session;
 	struct command_vm vm;
 	int status;
 
-	attach.qmp = launch_qmp(launch);
-	session = command_attach_to(&attach, &error);
+	attach.live.qmp = launch_qmp(launch);
+	session = command_attach_to(&attach, options->headless ? &service : NULL, &error);
 	if (!session)
 		return explain(launch, error);
-	vm = (struct command_vm) { .session = session, .socket = attach.qmp };
+	vm = (struct command_vm) { .session = session, .socket = attach.live.qmp };
 	if (request->raw && !options->headless)
-		vm.tape = tape_new(session, &(struct record_options) { .folder = request->raw });
-	status = options->headless ? command_profile(session, request) :
+		vm.tape = tape_new(session, &(struct recording_options) { .folder = request->raw });
+	status = options->headless ? command_profile(session, service, request) :
 		show(&vm, config, request);
 	session_free(session);
 	if (status != COMMAND_DONE)
@@ -136,18 +159,23 @@ static int watch(struct launch *launch, const struct run_options *options,
 }
 
 /* Starts QEMU, with the plugin if one is to be loaded. If that fails, and --source is auto, starts it without. */
-static struct launch *start(char *const *words, size_t count, enum link_choice choice, bool boot, char **error)
+static struct launch *start(char *const *words, size_t count, const struct run_options *options, char **error)
 {
+	enum link_choice choice = (enum link_choice)options->attach.live.choice;
 	char *plugin = launch_plugin(words, count, choice, error);
-	const struct launch_extra extra = { .plugin = plugin, .start = boot };
+	struct launch_extra extra = {
+		.port = choice == LINK_HOOK, .plugin = plugin, .start = options->boot,
+		.guest_clock = options->clock == CLOCK_GUEST,
+	};
 	struct launch *launch = NULL;
 
 	if (!*error)
-		launch = launch_new(words, count, plugin ? &extra : NULL, START_MS, error);
+		launch = launch_new(words, count, &extra, START_MS, error);
 	if (!launch && plugin && choice == LINK_AUTO) {
 		free(*error);
 		*error = NULL;
-		launch = launch_new(words, count, NULL, START_MS, error);
+		extra.plugin = NULL;
+		launch = launch_new(words, count, &extra, START_MS, error);
 	}
 	free(plugin);
 	return launch;
@@ -176,19 +204,20 @@ static int run(char *const *words, size_t count)
 	if (used == count)
 		return command_usage(&command_run, util_format("no command line: nothing follows "
 			"--; give QEMU's"));
-	if (options.boot && !takes_boot(&options, &error))
+	if (!takes_plugin(&options, &error))
 		return command_usage(&command_run, error);
-	/* Its hook comes with its boot, however long that takes: nothing else samples it meanwhile. */
-	if (options.attach.choice == LINK_AUTO && launch_has_hook(words + used, count - used))
-		options.attach.choice = LINK_HOOK;
+	/* The hook speaks once its kernel runs, however long that takes; nothing else samples meanwhile. */
+	if (options.attach.live.choice == LINK_AUTO && (launch_has_hook(words + used, count - used) ||
+			hook_is_in(options.attach.session.kernel)))
+		options.attach.live.choice = LINK_HOOK;
 	request.boot = options.boot;
 	if (!options.headless && (!config_file_load(&config, &error) || !app_possible(&error)))
 		return command_fail(error);
 
-	if (request.raw && !record_folder(request.raw, &error))
+	if (request.raw && !recording_folder(request.raw, &error))
 		return command_fail(error);
 	command_hold_signals();
-	launch = start(words + used, count - used, (enum link_choice)options.attach.choice, options.boot, &error);
+	launch = start(words + used, count - used, &options, &error);
 	if (!launch)
 		return command_fail(error);
 	status = watch(launch, &options, &config, &request);
@@ -199,7 +228,7 @@ static int run(char *const *words, size_t count)
 const struct command command_run = {
 	.name = "run",
 	.words = "[options] -- qemu-system-... arguments",
-	.help = "Starts QEMU with the QMP socket and the port added, profiles it, and ends it.",
+	.help = "Starts QEMU with QMP and a sampler added, profiles its guest, and ends it.",
 	.options = { { "How:", run_rows },
 		{ "What is reported, with --headless (--rate, --sampler, --raw: also without):", report_options },
 		{ "Limits:", command_limits } },

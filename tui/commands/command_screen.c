@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/loan.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "tui/screen/app.h"
@@ -12,29 +14,76 @@
 #include "tui/views/config.h"
 #include "command.h"
 
-enum { STEP_MS = 50 };			/* longest wait of a step */
+enum {
+	STEP_MS = 50,			/* longest wait of a step */
+	OFFER_MS = 500,			/* between two tries to serve others */
+};
 
 struct ingest {				/* the ingest thread of one machine */
 	struct session *session;
-	struct service *service;	/* NULL: none */
+	const char *socket;		/* the VM's; NULL: it is a recording */
+	struct service *service;	/* NULL: none, or not yet */
+	uint64_t offer_at;		/* when to try again to serve others */
+	bool alone;			/* it was told that others cannot work beside this ktop */
 	pthread_t thread;
 	_Atomic uint64_t end;		/* 0: go on; else end by then (util_now); written by the screen's thread */
 	const struct command_start *start;	/* still to be told to the guest; NULL: nothing is */
 };
 
 /* True: the guest answers, so that it can be told to start. */
-static bool can_start(const struct session *session)
+static bool can_start(const struct session *session, const struct command_start *start)
 {
-	return session_link(session) == LINK_UP && session_epoch(session)->status_known;
+	return session_link(session) == LINK_UP && session_epoch(session)->status_known &&
+		(!start->own || (session_owns_sampler(session) && !session_ordered(session)));
+}
+
+static void tell_reply(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+
+	if (ok)
+		loan_line_obeyed(session_loan(session), text);
+	session_say(session, !ok, text);
 }
 
 static void start(struct ingest *ingest)
 {
+	const struct command_sink reply = { .context = ingest->session, .answered = tell_reply };
+
 	for (size_t i = 0; i < sizeof(ingest->start->lines) / sizeof(ingest->start->lines[0]); i++)
 		if (ingest->start->lines[i])
-			session_command(ingest->session, ingest->start->lines[i]);
+			session_ask(ingest->session, ingest->start->lines[i], &reply);
 	session_run_profiler(ingest->session, true);
 	ingest->start = NULL;
+}
+
+/* Tells that others cannot work beside this ktop. Frees `why`. */
+static void say_alone(struct session *session, char *why)
+{
+	char *text = command_alone(why);
+
+	session_say(session, true, text);
+	session_remark(session, text);
+	free(text);
+}
+
+/*
+ * Without a control socket the screen still works, but nobody can work beside it. It tries again: another ktop that
+ * has the VM may end, and a VM that is not there may come.
+ */
+static void offer(struct ingest *ingest)
+{
+	char *error = NULL;
+
+	ingest->offer_at = util_now() + (uint64_t)OFFER_MS * NS_PER_MS;
+	ingest->service = service_new(ingest->session, ingest->socket, &error);
+	if (ingest->service && ingest->alone)
+		session_remark(ingest->session, "");
+	if (error && !ingest->alone)
+		say_alone(ingest->session, error);
+	else
+		free(error);
+	ingest->alone = !ingest->service;
 }
 
 /* The ingest thread: drives the session, and serves other ktops, until `end` is set. */
@@ -46,7 +95,9 @@ static void *run_ingest(void *context)
 		session_step(ingest->session, STEP_MS);
 		if (ingest->service)
 			service_step(ingest->service);
-		if (ingest->start && can_start(ingest->session))
+		else if (ingest->socket && util_now() >= ingest->offer_at)
+			offer(ingest);
+		if (ingest->start && can_start(ingest->session, ingest->start))
 			start(ingest);
 	}
 	service_free(ingest->service);
@@ -54,28 +105,14 @@ static void *run_ingest(void *context)
 	return NULL;
 }
 
-/* Tells that others cannot work beside this ktop. Frees `why`. */
-static void say_alone(struct session *session, char *why)
-{
-	char *text = util_format("ctl and report cannot work beside this ktop: %s", why);
-
-	session_say(session, true, text);
-	session_remark(session, text);
-	free(text);
-	free(why);
-}
-
-/* Without a control socket the screen still works, but nobody can work beside it. */
 static bool begin(struct ingest *ingest, const struct command_vm *vm,
 	const struct command_start *start)
 {
-	char *error = NULL;
-
 	ingest->session = vm->session;
 	ingest->start = start;
-	ingest->service = vm->socket ? service_new(vm->session, vm->socket, &error) : NULL;
-	if (error)
-		say_alone(vm->session, error);
+	ingest->socket = vm->socket;
+	if (vm->socket)
+		offer(ingest);
 	if (pthread_create(&ingest->thread, NULL, run_ingest, ingest) == 0)
 		return true;
 	service_free(ingest->service);
@@ -109,7 +146,7 @@ static bool show(const struct command_vm *vms, size_t count, struct budget *budg
 	shown.keys.replay = !vms[0].socket;
 	tabs = tabs_new(machines, count, budget, &shown);
 	good = app_run(tabs, &shown, &asked, error);
-	*late = asked + (uint64_t)COMMAND_HURRY_MS * NS_PER_MS;
+	*late = asked + (uint64_t)SESSION_HURRY_MS * NS_PER_MS;
 	tabs_free(tabs);
 	return good;
 }

@@ -12,6 +12,7 @@
 #include "tui/screen/app.h"
 #include "tui/views/config.h"
 #include "tui/views/config_file.h"
+#include "attach_options.h"
 #include "command.h"
 
 enum {
@@ -23,7 +24,7 @@ enum {
 
 struct top {
 	const char *replay;		/* a recording's folder; NULL: live */
-	struct session_options options[FLEET_MOST];
+	struct attach_options options[FLEET_MOST];
 	struct command_vm vms[FLEET_MOST];
 	size_t count;
 };
@@ -34,11 +35,6 @@ static const struct option_row replay_rows[] = {
 		.offset = offsetof(struct top, replay) },
 	{ 0 },
 };
-
-static const char *socket_of(const struct session_options *options)
-{
-	return options->qmp ? options->qmp : options->port;
-}
 
 /* ---- which machines ---- */
 
@@ -57,7 +53,7 @@ static bool refuse_same(const struct top *top, char **error)
 {
 	for (size_t i = 0; i < top->count; i++)
 		for (size_t k = 0; k < i; k++) {
-			const struct session_options *a = &top->options[i], *b = &top->options[k];
+			const struct live_options *a = &top->options[i].live, *b = &top->options[k].live;
 			bool qmp = is_same_socket(a->qmp, b->qmp);
 
 			if (qmp || is_same_socket(a->port, b->port))
@@ -74,7 +70,7 @@ static bool refuse_same(const struct top *top, char **error)
 static bool divide_memory(struct top *top, char **error)
 {
 	uint32_t parts = (uint32_t)top->count + 1, least = BASE_MIB + parts * PART_MIB;
-	uint32_t asked = top->options[0].memory, all = asked ? asked : BUDGET_MIB;
+	uint32_t asked = top->options[0].session.memory, all = asked ? asked : BUDGET_MIB;
 
 	if (top->count == 1)
 		return true;
@@ -83,8 +79,8 @@ static bool divide_memory(struct top *top, char **error)
 			asked, top->count, least);
 	all = all < least ? least : all;
 	for (size_t i = 0; i < top->count; i++) {
-		top->options[i].memory = BASE_MIB + (all - BASE_MIB) / parts;
-		top->options[i].patient = true;
+		top->options[i].session.memory = BASE_MIB + (all - BASE_MIB) / parts;
+		top->options[i].session.patient = true;
 	}
 	return true;
 }
@@ -121,16 +117,16 @@ static char *label_of(const char *socket, int names)
 /* The socket's file name without its ending; if another VM has the same, with the folder's name before it. */
 static char *label(const struct top *top, size_t index)
 {
-	char *own = label_of(socket_of(&top->options[index]), 1);
+	char *own = label_of(command_socket(&top->options[index].live), 1);
 
 	for (size_t i = 0; i < top->count; i++) {
-		char *other = label_of(socket_of(&top->options[i]), 1);
+		char *other = label_of(command_socket(&top->options[i].live), 1);
 		bool same = i != index && strcmp(own, other) == 0;
 
 		free(other);
 		if (same) {
 			free(own);
-			return label_of(socket_of(&top->options[index]), 2);
+			return label_of(command_socket(&top->options[index].live), 2);
 		}
 	}
 	return own;
@@ -153,7 +149,7 @@ static struct session *open_recording(const struct top *top, char **error)
 	struct recording *recording = recording_new(top->replay, error);
 	const struct replay_options as_it_was = { .at_once = false };
 
-	return recording ? session_new_on(replay_new(recording, &as_it_was), &top->options[0], error) : NULL;
+	return recording ? session_new(replay_new(recording, &as_it_was), &top->options[0].session, error) : NULL;
 }
 
 static bool open_all(struct top *top, char **error)
@@ -163,9 +159,9 @@ static bool open_all(struct top *top, char **error)
 	for (size_t i = 0; i < top->count; i++) {
 		struct command_vm *vm = &top->vms[i];
 
-		vm->socket = socket_of(&top->options[i]);
+		vm->socket = command_socket(&top->options[i].live);
 		vm->label = label(top, i);
-		vm->session = session_new(&top->options[i], error);
+		vm->session = command_session(&top->options[i], error);
 		if (!vm->session || fails_at_once(vm->session, error))
 			return false;
 	}
@@ -182,26 +178,27 @@ static void close_all(struct top *top)
 }
 
 /* Tells that the guest is still profiled, and how to stop that. */
-static void remind(const struct session *session, const struct session_options *options)
+static void remind(const struct session *session, const struct live_options *live)
 {
 	if (session_left_running(session))
 		command_tell(util_format("profiling is still on in the guest: it costs time there; "
-			"`ktop ctl --%s %s stop` ends it", options->qmp ? "qmp" : "port",
-			socket_of(options)));
+			"`ktop ctl --%s %s stop` ends it", live->qmp ? "qmp" : "port",
+			command_socket(live)));
 }
 
 static int watch(struct top *top, const struct config *config)
 {
+	const struct command_start start = { .own = true };
 	struct budget *budget;
 	char *error = NULL;
 	int status;
 
 	if (!open_all(top, &error))
 		return command_fail(error);
-	budget = top->count > 1 ? budget_new(top->options[0].memory) : NULL;
-	status = command_screen(top->vms, top->count, budget, config, NULL);
+	budget = top->count > 1 ? budget_new(top->options[0].session.memory) : NULL;
+	status = command_screen(top->vms, top->count, budget, config, top->replay ? NULL : &start);
 	for (size_t i = 0; i < top->count && !top->replay; i++)
-		remind(top->vms[i].session, &top->options[i]);
+		remind(top->vms[i].session, &top->options[i].live);
 	budget_release(budget);
 	return status;
 }
@@ -224,10 +221,10 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_top, error);
 	if (used < count)
 		return command_usage(&command_top, util_format("%s: not understood", words[used]));
-	if (top.replay && socket_of(&top.options[0]))
+	if (top.replay && command_socket(&top.options[0].live))
 		return command_usage(&command_top,
 			util_format("--replay: a recording and a VM were given; give one of them"));
-	if (!top.replay && !socket_of(&top.options[0]))
+	if (!top.replay && !command_socket(&top.options[0].live))
 		return command_usage(&command_top, util_format("which VM? None was given; give --qmp SOCKET"));
 	if (!refuse_same(&top, &error) || !divide_memory(&top, &error))
 		return command_usage(&command_top, error);

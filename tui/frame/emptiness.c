@@ -12,14 +12,24 @@ static struct emptiness of_words(const struct state_words *words)
 	return (struct emptiness) { words->why, words->what_to_do };
 }
 
-/* While ktop is connecting, a remark tells the cause better than the state of the link. */
+/* While ktop is connecting or opens a recording, a remark tells the cause better than the state of the link. */
 static struct emptiness of_link(const struct vitals *vitals)
 {
-	struct emptiness empty = of_words(state_words_of_link(vitals->link));
+	struct emptiness empty = of_words(vitals->stub ? state_words_of_stub(vitals->link) :
+		state_words_of_link(vitals->link));
 
-	if (vitals->link == LINK_CONNECTING && vitals->note[0])
+	if (vitals->link == LINK_NO_HELLO && vitals->play.there)
+		empty = (struct emptiness) { "The recording is being opened.", "This takes a moment." };
+	if ((vitals->link == LINK_CONNECTING || vitals->play.there) && vitals->note[0])
 		empty.what_to_do = "The remark above tells more.";
 	return empty;
+}
+
+static struct emptiness of_off(const struct vitals *vitals)
+{
+	if (vitals->stub && vitals->sampler == SAMPLER_STUB && !vitals->machines)
+		return of_words(state_words_of_stub(LINK_UP));
+	return (struct emptiness) { "Profiling is off in the guest.", "{profile} starts it." };
 }
 
 static const struct emptiness not_profiled = { "The guest was not profiled at this time.",
@@ -39,8 +49,7 @@ struct emptiness emptiness_of_news(const struct vitals *vitals)
 		return (struct emptiness) { "Profiling is not on in all guests.",
 			"{profile} starts it." };
 	if (!vitals->running)
-		return (struct emptiness) { "Profiling is off in the guest.",
-			"{profile} starts it." };
+		return of_off(vitals);
 	return (struct emptiness) { NULL, NULL };
 }
 
@@ -92,14 +101,16 @@ static struct emptiness of_range(const struct vitals *vitals, const struct scope
 		return not_profiled;
 	if (!vitals->running && !scope->until_ns && (whole || vitals->unsampled) &&
 			!scope->zero_ns)
-		return (struct emptiness) { "Profiling is off in the guest.",
-			"{profile} starts it." };
+		return of_off(vitals);
 	if (!vitals->running && !scope->until_ns && scope->zero_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it; {back} counts all again." };
 	if (!vitals->running && !scope->until_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it; {window} takes a longer window, with what came before." };
+	if (scope->moved)
+		return (struct emptiness) { "No sample in this window of the past.",
+			"{live} goes back to now; {window-back} and {window-on} move it." };
 	if (scope->until_ns)
 		return (struct emptiness) { "No sample in the frozen window.",
 			"{freeze} goes back to now." };

@@ -286,9 +286,9 @@ enum vitals_cpus header_cpus(int rows)
 }
 
 int header_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
-	const struct scope *scope)
+	const struct scope *scope, const struct keys *keys)
 {
-	int used = title_draw(canvas, area, vitals, scope);
+	int used = title_draw(canvas, area, vitals, scope, keys);
 
 	area.row += used;
 	area.rows = area.rows / 3 - used;
@@ -297,9 +297,23 @@ int header_draw(struct canvas *canvas, struct area area, const struct vitals *vi
 
 /*
  * Remarks of the status line, the most important first: a wish is kept; why nothing new comes; periods were missed;
- * what the timer sampler cannot see. The first one that applies is shown.
+ * why the gdb stub is on; what the timer sampler cannot see. The first one that applies is shown.
  */
-enum limit { LIMIT_KEPT, LIMIT_NEWS, LIMIT_MISSED, LIMIT_TIMER, LIMITS };
+enum limit { LIMIT_KEPT, LIMIT_NEWS, LIMIT_MISSED, LIMIT_STUB, LIMIT_TIMER, LIMITS };
+
+/* Periods were missed. What samples from outside may be late while the guest's CPUs run. */
+static void missed_text(enum sampler sampler, double percent, char text[HEADER_REMARK])
+{
+	if (sampler == SAMPLER_STUB)
+		snprintf(text, HEADER_REMARK, "No sample came for %.0f %% of the time: the stub is slow; is the "
+			"host busy?", percent);
+	else if (sampler == SAMPLER_OUTSIDE)
+		snprintf(text, HEADER_REMARK, "No sample came for %.0f %% of the time: a busy host, or QEMU's -icount?",
+			percent);
+	else
+		snprintf(text, HEADER_REMARK, "The host did not run the guest's CPUs for %.0f %% of the "
+			"time: is it busy?", percent);
+}
 
 /* The remark's text; "": it does not apply. */
 static const char *limit_text(const struct vitals *vitals, const struct filter *filter,
@@ -318,8 +332,10 @@ static const char *limit_text(const struct vitals *vitals, const struct filter *
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
 			keys_text(keys, news.what_to_do, what_to_do));
 	else if (limit == LIMIT_MISSED && missed > MISSED_TOLD)
-		snprintf(text, HEADER_REMARK, "The host did not run the guest's CPUs for %.0f %% of the "
-			"time: is it busy?", 100 * missed);
+		missed_text(vitals->sampler, 100 * missed, text);
+	else if (limit == LIMIT_STUB && vitals->sampler == SAMPLER_STUB && vitals->running && !vitals->machines)
+		snprintf(text, HEADER_REMARK, "%s", keys_text(keys, "The gdb stub began by itself; {profile} "
+			"stops it. With ktop.ko: --source hook.", what_to_do));
 	else if (limit == LIMIT_TIMER && vitals->sampler == SAMPLER_TIMER && !vitals->machines)
 		snprintf(text, HEADER_REMARK, "%s",
 			"timer: time with interrupts off is counted where they are enabled; nmi sees it");
@@ -333,6 +349,7 @@ const char *header_remark(const struct vitals *vitals, const struct scope *scope
 		[LIMIT_KEPT] = true,
 		[LIMIT_NEWS] = rows,			/* without rows, the view tells it */
 		[LIMIT_MISSED] = true,
+		[LIMIT_STUB] = vitals->link == LINK_UP && !vitals->play.there,
 		[LIMIT_TIMER] = vitals->link == LINK_UP,
 	};
 

@@ -18,7 +18,7 @@ struct scope;
 
 /* Draws at the top of the area, in at most a third of its rows, but at least one. Returns the rows used. */
 int header_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
-	const struct scope *scope);
+	const struct scope *scope, const struct keys *keys);
 
 /* What to ask about the CPUs for a screen with so many rows: trends only if their lines have room. */
 enum vitals_cpus header_cpus(int rows);
@@ -31,7 +31,7 @@ enum { HEADER_REMARK = 200 };
 const char *header_remark(const struct vitals *vitals, const struct scope *scope, bool rows,
 	const struct keys *keys, char text[HEADER_REMARK]);
 
-/* Puts away all remarks, also those of the note, until their words change. False: none was shown. */
+/* Puts away all remarks, also those of vitals->note, until their words change. False: none was shown. */
 bool header_dismiss(const struct vitals *vitals, struct scope *scope, bool rows,
 	const struct keys *keys);
 

@@ -6,16 +6,36 @@
 #include "tui/terminal/theme.h"
 #include "key_bar.h"
 
-static bool on_bar(const struct keys *keys, const struct key *key)
+/*
+ * The places of labels, from 0 on; some have no label. The table of keys is gone through twice: the labels that come
+ * first (is_first) have places in the first half, all others in the second.
+ */
+enum { ORDER = 2 * KEYS_ROWS };
+
+/* In a recording, the keys of its player come first: with few columns, they are what is there. */
+static bool is_first(const struct keys *keys, const struct key *key)
 {
-	return key->bar && key->codes[0] && keys_shown(keys, key);
+	return keys->replay && (key->action == ACTION_HELP || key->action == ACTION_RUN || keys_of_replay(key));
 }
 
-static int item_width(const struct key *key)
+static const struct key *at_place(const struct keys *keys, size_t number)
+{
+	const struct key *key = &keys->rows[number % KEYS_ROWS];
+	bool shown = key->bar && key->codes[0] && keys_shown(keys, key);
+
+	return shown && is_first(keys, key) == (number < KEYS_ROWS) ? key : NULL;
+}
+
+static const char *label_of(const struct keys *keys, const struct key *key)
+{
+	return keys->replay && key->action == ACTION_RUN ? "Pause" : key->bar;
+}
+
+static int item_width(const struct keys *keys, const struct key *key)
 {
 	char name[KEYS_NAME];
 
-	return (int)(strlen(keys_name(key->codes[0], name)) + 1 + strlen(key->bar));
+	return (int)(strlen(keys_name(key->codes[0], name)) + 1 + strlen(label_of(keys, key)));
 }
 
 /* The gap between two labels: two columns if all labels fit then, else one. */
@@ -23,18 +43,21 @@ static int bar_gap(const struct keys *keys, int columns)
 {
 	int all = 1;
 
-	for (size_t i = 0; i < KEYS_ROWS; i++)
-		if (on_bar(keys, &keys->rows[i]))
-			all += item_width(&keys->rows[i]) + 2;
+	for (size_t i = 0; i < ORDER; i++)
+		if (at_place(keys, i))
+			all += item_width(keys, at_place(keys, i)) + 2;
 	return all <= columns ? 2 : 1;
 }
 
-/* Columns to keep free for the quit label behind row `row`: even the shortest bar shows how to quit. */
-static int kept_free(const struct keys *keys, size_t row, int gap)
+/* Columns to keep free for the quit label behind this number: even the shortest bar shows how to quit. */
+static int kept_free(const struct keys *keys, size_t number, int gap)
 {
-	while (++row < KEYS_ROWS)
-		if (keys->rows[row].action == ACTION_QUIT && on_bar(keys, &keys->rows[row]))
-			return gap + item_width(&keys->rows[row]);
+	while (++number < ORDER) {
+		const struct key *key = at_place(keys, number);
+
+		if (key && key->action == ACTION_QUIT)
+			return gap + item_width(keys, key);
+	}
 	return 0;
 }
 
@@ -44,11 +67,10 @@ static const struct key *next_label(const struct keys *keys, size_t *next, int c
 {
 	int gap = bar_gap(keys, columns);
 
-	for (; *next < KEYS_ROWS; (*next)++) {
-		const struct key *key = &keys->rows[*next];
+	for (; *next < ORDER; (*next)++) {
+		const struct key *key = at_place(keys, *next);
 
-		if (on_bar(keys, key) &&
-			column + item_width(key) + kept_free(keys, *next, gap) <= columns) {
+		if (key && column + item_width(keys, key) + kept_free(keys, *next, gap) <= columns) {
 			(*next)++;
 			return key;
 		}
@@ -63,13 +85,13 @@ void key_bar_draw(const struct keys *keys, struct canvas *canvas, struct place p
 	char name[KEYS_NAME];
 
 	for (size_t next = 0; (key = next_label(keys, &next, column, place.width));
-			column += item_width(key) + gap) {
-		struct place at = { place.row, place.column + column, item_width(key) };
+			column += item_width(keys, key) + gap) {
+		struct place at = { place.row, place.column + column, item_width(keys, key) };
 		int used = canvas_text(canvas, at, STYLE_KEY, keys_name(key->codes[0], name));
 
 		at.column += used + 1;
 		at.width -= used + 1;
-		canvas_text(canvas, at, STYLE_LABEL, key->bar);
+		canvas_text(canvas, at, STYLE_LABEL, label_of(keys, key));
 	}
 }
 
@@ -79,8 +101,8 @@ enum action key_bar_action(const struct keys *keys, int columns, int column)
 	const struct key *key;
 
 	for (size_t next = 0; (key = next_label(keys, &next, left, columns));
-			left += item_width(key) + gap)
-		if (column >= left && column < left + item_width(key))
+			left += item_width(keys, key) + gap)
+		if (column >= left && column < left + item_width(keys, key))
 			return key->action;
 	return ACTION_NONE;
 }

@@ -45,6 +45,12 @@ void list_rewind(struct list *list)
 	*list = (struct list) { .height = list->height };
 }
 
+void list_follow(struct list *list, uint64_t key)
+{
+	list->key = key;
+	list->follow = true;
+}
+
 void list_select(struct list *list, const struct list_rows *rows, size_t row)
 {
 	if (rows->count == 0)

@@ -16,7 +16,7 @@
 struct list_rows {			/* borrowed for the call */
 	const void *context;
 	size_t count;
-	uint32_t (*key)(const void *context, size_t row);	/* identifies the row, however rows are sorted */
+	uint64_t (*key)(const void *context, size_t row);	/* identifies the row, however rows are sorted */
 	const char *(*name)(const void *context, size_t row);	/* the text that is searched */
 };
 
@@ -24,7 +24,7 @@ struct list {				/* starts as { 0 } */
 	size_t cursor, top;		/* the cursor's row; the first row on the screen */
 	size_t height;			/* rows on the screen */
 	size_t home;			/* `top` when the user last moved the cursor */
-	uint32_t key;			/* the key of the row that the cursor was put on */
+	uint64_t key;			/* the key of the row that the cursor was put on */
 	bool follow;			/* the cursor follows that row; if not, it stays at the top */
 };
 
@@ -37,6 +37,9 @@ void list_update(struct list *list, const struct list_rows *rows, size_t height)
  * The rows show something else than before: the list goes to its top, and its cursor follows no row.
  */
 void list_rewind(struct list *list);
+
+/* The cursor follows the row with this key, from the next list_update on. */
+void list_follow(struct list *list, uint64_t key);
 
 /* Moves the cursor. False: the action is none of the list's. */
 bool list_act(struct list *list, const struct list_rows *rows, enum action action);

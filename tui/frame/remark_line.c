@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/answers/vitals.h"
+#include "agent/base/util.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "remark_line.h"
@@ -11,7 +12,7 @@
 
 enum { ROWS_MOST = 2, TEXT = sizeof(((struct vitals *)0)->note) };
 
-static const uint64_t turn_ns = 5000000000u;	/* guest time for which each remark is shown */
+static const uint64_t turn_ns = 5 * NS_PER_SECOND;	/* guest time for which each remark is shown */
 
 /* Copies the first remark of the note to `text`. Returns the rest of the note; NULL: there was no remark. */
 static const char *next_remark(const char *note, char text[TEXT])

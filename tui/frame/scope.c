@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/answers/answer.h"
@@ -12,26 +13,38 @@
 
 static const unsigned windows[] = { 1, 10, 60, 0 };	/* seconds; 0: all */
 
+/* The widths, in ms, among which scope_widen steps. The first is that of a fine slice (CELL_NS). */
+static const uint64_t widths[] = { 250, 500, 1000, 2000, 5000, 10000, 20000, 30000, 60000, 120000, 300000, 600000,
+	1200000, 1800000, 3600000, 7200000, 21600000, 43200000, 86400000 };
+static const uint64_t precise_ns = 5 * NS_PER_SECOND;	/* the place of a shorter window is told with hundredths */
+enum { WIDTHS = sizeof(widths) / sizeof(*widths) };
+
 void scope_init(struct scope *scope)
 {
-	*scope = (struct scope) { .window_ns = 10 * NS_PER_SECOND };
+	*scope = (struct scope) { .window_ns = SCOPE_SECONDS * NS_PER_SECOND };
 }
 
 void scope_next_window(struct scope *scope)
 {
 	size_t count = sizeof(windows) / sizeof(*windows), i = 0;
 
-	while (i + 1 < count && windows[i] * NS_PER_SECOND != scope->window_ns)
+	while (scope->window_ns && i + 1 < count && windows[i] * NS_PER_SECOND <= scope->window_ns)
 		i++;
-	scope->window_ns = windows[(i + 1) % count] * NS_PER_SECOND;
+	scope->window_ns = windows[i] * NS_PER_SECOND;
 }
 
 const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW])
 {
+	uint64_t hundredths = (scope->window_ns + 5 * NS_PER_MS) / (10 * NS_PER_MS);
+	unsigned part = (unsigned)(hundredths % 100);
+
 	if (scope->window_ns == 0)
 		snprintf(text, SCOPE_WINDOW, "all");
+	else if (part == 0)
+		snprintf(text, SCOPE_WINDOW, "%" PRIu64 "s", hundredths / 100);
 	else
-		snprintf(text, SCOPE_WINDOW, "%us", (unsigned)(scope->window_ns / NS_PER_SECOND));
+		snprintf(text, SCOPE_WINDOW, "%" PRIu64 ".%0*us", hundredths / 100, part % 10 ? 2 : 1,
+			part % 10 ? part : part / 10);
 	return text;
 }
 
@@ -59,6 +72,96 @@ const char *scope_time(uint64_t ns, char text[SCOPE_TIME])
 	return text;
 }
 
+/* ---- where the window lies ---- */
+
+uint64_t scope_until(const struct scope *scope)
+{
+	return (uint64_t)((int64_t)scope->until_ns - scope->back_ns);
+}
+
+void scope_live(struct scope *scope)
+{
+	scope->until_ns = 0;
+	scope->back_ns = 0;
+	scope->moved = false;
+}
+
+/* Moves the end of the window there, but keeps the window within what is kept. */
+static void put_end(struct scope *scope, uint64_t end, struct scope_kept kept)
+{
+	uint64_t least = kept.begin + scope->window_ns;
+
+	if (end < least)
+		end = least;
+	if (end > kept.end)
+		end = kept.end;
+	if (!scope->until_ns)
+		scope->until_ns = kept.end;
+	scope->back_ns = (int64_t)scope->until_ns - (int64_t)end;
+	scope->moved = true;
+}
+
+enum scope_move scope_move(struct scope *scope, bool on, struct scope_kept kept)
+{
+	uint64_t end = scope->until_ns ? scope_until(scope) : kept.end, step = scope->window_ns / 2;
+
+	if (!scope->window_ns)
+		return SCOPE_WHOLE;
+	if (step < widths[0] * NS_PER_MS)
+		step = widths[0] * NS_PER_MS;
+	if (on && end + step >= kept.end) {
+		scope_live(scope);
+		return SCOPE_LIVE;
+	}
+	if (!on && end <= kept.begin + scope->window_ns)
+		return SCOPE_FIRST;
+	put_end(scope, on ? end + step : end > step ? end - step : 0, kept);
+	return SCOPE_MOVED;
+}
+
+void scope_widen(struct scope *scope, bool wider, struct scope_kept kept)
+{
+	uint64_t before = scope->window_ns, all = kept.end - kept.begin, end = scope_until(scope);
+	size_t i = 0;
+
+	if (!before && wider)
+		return;
+	if (!before)			/* "all" narrows to the widest width that is less than all */
+		before = all > widths[0] * NS_PER_MS ? all : widths[0] * NS_PER_MS + 1;
+	while (i < WIDTHS && (wider ? widths[i] * NS_PER_MS <= before : widths[i] * NS_PER_MS < before))
+		i++;
+	if (wider)
+		scope->window_ns = i < WIDTHS ? widths[i] * NS_PER_MS : 0;
+	else
+		scope->window_ns = widths[i > 0 ? i - 1 : 0] * NS_PER_MS;
+	if (!scope->moved || !scope->window_ns)
+		return;
+	if (wider)
+		put_end(scope, end + (scope->window_ns - before) / 2, kept);
+	else if (before > scope->window_ns)
+		put_end(scope, end - (before - scope->window_ns) / 2, kept);
+}
+
+void scope_choose(struct scope *scope, uint64_t from, uint64_t to, struct scope_kept kept)
+{
+	scope->window_ns = to - from;
+	put_end(scope, to, kept);
+}
+
+const char *scope_place(uint64_t from, uint64_t to, char text[SCOPE_PLACE])
+{
+	struct scope scope = { .window_ns = to - from };
+	char window[SCOPE_WINDOW], time[SCOPE_TIME];
+	unsigned part = (unsigned)(from % NS_PER_SECOND / (10 * NS_PER_MS));
+
+	scope_time(from, time);
+	if (to - from < precise_ns)
+		snprintf(text, SCOPE_PLACE, "%s at %s.%02u", scope_window(&scope, window), time, part);
+	else
+		snprintf(text, SCOPE_PLACE, "%s at %s", scope_window(&scope, window), time);
+	return text;
+}
+
 /* Copies the words of a text with one space between them. */
 static void copy_words(char *to, const char *text)
 {
@@ -79,7 +182,7 @@ static void copy_words(char *to, const char *text)
 bool scope_filter(struct scope *scope, const char *text, char **error)
 {
 	if (strlen(text) >= sizeof(scope->filter_text))
-		return util_fail(error, "the filter is too long; give up to %zu bytes",
+		return util_fail(error, "the filter is too long; give at most %zu bytes",
 			sizeof(scope->filter_text) - 1);
 	if (!filter_parse(text, &scope->filter, error))
 		return false;
@@ -87,10 +190,60 @@ bool scope_filter(struct scope *scope, const char *text, char **error)
 	return true;
 }
 
+void scope_next_group(struct scope *scope)
+{
+	scope->by = (scope->by + 1) % GROUPS;
+}
+
+bool scope_open(struct scope *scope, struct scope_place from, const char *words, char **error)
+{
+	struct scope_step step = { .from = from, .by = scope->by };
+	char *text;
+	bool good;
+
+	if (scope->depth == SCOPE_STEPS)
+		return util_fail(error, "no more than %d steps are kept; {back} takes one back", SCOPE_STEPS);
+	memcpy(step.filter_text, scope->filter_text, sizeof(step.filter_text));
+	text = util_format("%s %s", scope->filter_text, words);
+	good = scope_filter(scope, text, error);
+	free(text);
+	if (!good)
+		return false;
+	scope->by = GROUP_FUNCTION;
+	util_print(step.words, sizeof(step.words), "%s", words);
+	scope->steps[scope->depth++] = step;
+	return true;
+}
+
+bool scope_close(struct scope *scope, struct scope_place *from)
+{
+	const struct scope_step *step;
+
+	if (scope->depth == 0)
+		return false;
+	step = &scope->steps[--scope->depth];
+	scope->by = step->by;
+	*from = step->from;
+	return scope_filter(scope, step->filter_text, NULL);
+}
+
+void scope_mark(struct scope *scope, uint64_t end)
+{
+	scope->base = (struct baseline) {
+		.window_ns = scope->window_ns, .zero_ns = scope->zero_ns,
+		.until_ns = scope->until_ns ? scope->until_ns : end,
+		.back_ns = scope->back_ns, .moved = scope->moved,
+	};
+}
+
 void scope_excerpt(const struct scope *scope, struct excerpt *excerpt)
 {
 	excerpt->window_ns = scope->window_ns;
 	excerpt->zero_ns = scope->zero_ns;
 	excerpt->until_ns = scope->until_ns;
+	excerpt->back_ns = scope->back_ns;
+	excerpt->moved = scope->moved;
 	excerpt->filter = scope->filter;
+	excerpt->by = scope->by;
+	excerpt->base = scope->base;
 }

@@ -5,7 +5,7 @@
 #include "tui/terminal/theme.h"
 #include "status.h"
 
-static const uint64_t shown_ns = 3000000000u;
+static const uint64_t shown_ns = 3 * NS_PER_SECOND;
 enum { ROWS_MOST = 3 };
 
 bool status_say(struct status_line *line, bool failed, const char *text, uint64_t now)

@@ -6,9 +6,11 @@
 
 #include "agent/answers/vitals.h"
 #include "agent/query/filter.h"
+#include "agent/query/grouping.h"
 #include "agent/vm/state_words.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
+#include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "remark_line.h"
 #include "scope.h"
@@ -86,7 +88,9 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 			vitals->version[0] ? " " : "", vitals->version,
 			vitals->arch[0] ? " " : "", vitals->arch);
 		add(title, STYLE_TEXT, 20, 0, "%u vCPU", vitals->cpu_count);
-		add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(vitals->now, time));
+		/* The stub's time is the host's: when the guest booted is not known. */
+		if (vitals->sampler != SAMPLER_STUB)
+			add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(vitals->now, time));
 		if (boot_times_text(&vitals->boot, boot, sizeof(boot))[0])
 			add(title, STYLE_TEXT, 15, 0, "boot: %s", boot);
 	} else {
@@ -191,23 +195,51 @@ static void add_lost(struct title *title, const struct vitals *vitals, int colum
 	add(title, STYLE_BAD, keep, width, "%s", text);
 }
 
+/* The window, and that it is not live if it was moved. */
+static void add_window(struct title *title, const struct vitals *vitals, const struct scope *scope,
+	const struct keys *keys, int columns)
+{
+	uint64_t end = scope_until(scope), begin = end > scope->window_ns ? end - scope->window_ns : 0;
+	char window[SCOPE_WINDOW], place[SCOPE_PLACE], live[KEYS_TEXT];
+
+	if (!scope->moved) {
+		add(title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, window));
+		return;
+	}
+	if (vitals->to)
+		scope_place(vitals->from, vitals->to, place);
+	else
+		scope_place(scope->window_ns ? begin : 0, end, place);
+	if (columns < NARROW)
+		add(title, STYLE_WARN, 98, 0, "%s", place);
+	else
+		add(title, STYLE_WARN, 98, 0, "%s, live: %s", place, keys_text(keys, "{live}", live));
+}
+
 static void add_scope(struct title *title, const struct scope *scope, int columns)
 {
 	char time[SCOPE_TIME];
 
 	if (columns < NARROW) {
-		if (scope->until_ns)
+		if (scope->until_ns && !scope->moved)
 			add(title, STYLE_WARN, 98, 0, "FROZEN");
+		if (scope->base.until_ns)
+			add(title, STYLE_WARN, 84, 0, "baseline");
 		if (scope->filter_text[0] != '\0')
 			add(title, STYLE_WARN, 98, 0, "filtered");
 		return;
 	}
-	if (scope->until_ns)
+	if (scope->until_ns && !scope->moved)
 		add(title, STYLE_WARN, 98, 0, "FROZEN at %s", scope_time(scope->until_ns, time));
 	if (scope->no_idle)
 		add(title, STYLE_TEXT, 60, 0, "idle hidden");
-	if (scope->zero_ns)
+	if (scope->zero_ns && !scope->moved)
 		add(title, STYLE_WARN, 85, 0, "since %s", scope_time(scope->zero_ns, time));
+	if (scope->base.until_ns)
+		add(title, STYLE_WARN, 86, 0, "baseline of %s",
+			scope_time((uint64_t)((int64_t)scope->base.until_ns - scope->base.back_ns), time));
+	if (scope->by != GROUP_FUNCTION)
+		add(title, STYLE_TEXT, 88, 0, "by %s", group_words[scope->by]);
 	if (scope->filter_text[0] != '\0')
 		add(title, STYLE_WARN, 90, 0, "filter: %s", scope->filter_text);
 }
@@ -302,18 +334,17 @@ static void choose(struct title *title, struct canvas *canvas, struct area area,
 }
 
 int title_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
-	const struct scope *scope)
+	const struct scope *scope, const struct keys *keys)
 {
 	int most = area.rows / 5 > 1 ? area.rows / 5 : 1, height, second;
 	struct area below = { area.row, area.column + 1, most - 1, area.columns - 2 };
 	int note = remark_line_rows(canvas, below, vitals, scope);
 	struct title title = { .count = 0 };
-	char window[SCOPE_WINDOW];
 
 	(vitals->machines ? add_machines : add_machine)(&title, vitals);
 	title.second = title.count;
 	(vitals->machines ? add_states : add_state)(&title, canvas, vitals);
-	add(&title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, window));
+	add_window(&title, vitals, scope, keys, area.columns);
 	add_lost(&title, vitals, area.columns);
 	add_scope(&title, scope, area.columns);
 	add_rest(&title, vitals, &scope->filter);

@@ -10,6 +10,7 @@
 struct area;
 struct canvas;
 struct filter;
+struct keys;
 struct vitals;
 struct scope;
 
@@ -20,6 +21,6 @@ struct scope;
 double title_missed(const struct vitals *vitals, const struct filter *filter);
 
 int title_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
-	const struct scope *scope);			/* returns the rows used */
+	const struct scope *scope, const struct keys *keys);			/* returns the rows used */
 
 #endif

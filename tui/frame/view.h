@@ -18,7 +18,15 @@ struct request;
 struct scope;
 struct vitals;
 
-enum view_found { VIEW_FOUND, VIEW_NOT_FOUND, VIEW_NOT_SEARCHED };	/* not searched: there is no pattern yet */
+struct view_told {			/* what a view's newest answer tells */
+	bool known, rows;		/* a guest has told of itself; there is something to show */
+	uint64_t end;			/* the guest time at which it ends */
+};
+
+struct view_chosen {			/* the function under the cursor */
+	uint64_t name;			/* its tree_name (agent/query/tree/tree.h); 0: there is none */
+	bool put;			/* the cursor was put there: it does not just stay at the top */
+};
 
 struct view {
 	const char *name;
@@ -38,14 +46,43 @@ struct view {
 	void (*show)(void *self, const struct vitals *vitals, struct answer *answer, const struct scope *scope);
 	void (*draw)(void *self, struct canvas *canvas, struct area area);
 
-	bool (*act)(void *self, enum action action);		/* false: the action is none of the view's */
-	void (*click)(void *self, int row, int column);		/* a place of the canvas, as drawn last */
+	/* False: the answer is to another question than the view asks within this scope. Left out with `ask`. */
+	bool (*takes)(const void *self, const struct answer *answer, const struct scope *scope);
+	struct view_told (*told)(const void *self);	/* of the newest answer; left out likewise */
 
 	/*
-	 * Remembers the pattern, marks it, and moves to a row that has it. With "", LIST_HERE forgets the pattern, and
-	 * the others search the one that is remembered. NULL: the view cannot be searched.
+	 * The words of a filter that only the samples of the row under the cursor pass, for one step deeper; "":
+	 * there are none. Valid until the next call. `row` is for `restore`, which puts the cursor back on this row as
+	 * soon as it is there again. NULL: the view has no such rows.
 	 */
-	enum view_found (*search)(void *self, const char *pattern, enum list_search where);
+	const char *(*open)(void *self, uint64_t *row);
+	void (*restore)(void *self, uint64_t row);
+
+	bool (*act)(void *self, enum action action);		/* false: the action is none of the view's */
+	void (*click)(void *self, int row, int column);		/* a place of the canvas, as drawn last */
+	void (*release)(void *self, int row, int column);	/* the mouse's button was let go there; NULL: ignored */
+
+	/*
+	 * Hands out the range of guest ns that was chosen, and forgets it. It becomes the window. False: there is none.
+	 * NULL: the view has no ranges.
+	 */
+	bool (*range)(void *self, uint64_t *from, uint64_t *to);
+
+	/*
+	 * Moves to a row whose name has the pattern; the scope's pattern is marked. False: there is none. NULL: the
+	 * view cannot be searched.
+	 */
+	bool (*search)(void *self, const char *pattern, enum list_search where);
+
+	/*
+	 * chosen: the function under the cursor. choose: moves the cursor to this function, if it is shown. NULL: the
+	 * view has no functions.
+	 */
+	struct view_chosen (*chosen)(void *self);
+	void (*choose)(void *self, struct view_chosen chosen);
+	bool any_chosen;			/* `choose` is called even if the cursor was not put there */
+	/* Shows only the callers and callees of this function; `name` 0: all again. NULL: the view cannot. */
+	void (*around)(void *self, struct view_chosen chosen);
 };
 
 #endif

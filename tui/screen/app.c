@@ -11,7 +11,7 @@
 #include "screen.h"
 #include "tabs.h"
 
-static const uint64_t frame_ns = 100000000u;	/* ten frames a second at most */
+static const uint64_t frame_ns = 100 * NS_PER_MS;	/* ten frames a second at most */
 enum { TICK_MS = 250 };				/* longest wait, so that messages expire */
 
 struct app {

@@ -11,8 +11,8 @@ struct play;
 struct request;
 struct session_message;
 
-/* A screen has two questions, which are answered apart: the machine's vitals, and what the view shows. */
-enum feed_question { FEED_VITALS, FEED_VIEW, FEED_QUESTIONS };
+/* A screen has three questions, which are answered apart: the machine's vitals, what the view shows, the time line. */
+enum feed_question { FEED_VITALS, FEED_VIEW, FEED_LINE, FEED_QUESTIONS };
 
 struct feed {				/* each function is called with `self`; none of them waits */
 	void *self;

@@ -5,14 +5,13 @@
 #include <time.h>
 
 #include "agent/base/util.h"
-#include "agent/export/export_folded.h"
 #include "agent/fleet/fleet.h"
 #include "machine.h"
 #include "overview.h"
 #include "snapshot.h"
 
-static const uint64_t pause_ns = 100000000u;	/* between two answers over all */
-static const uint64_t soon_ns = 50000000u;	/* after a new question: most machines have answered it by then */
+static const uint64_t pause_ns = 100 * NS_PER_MS;	/* between two answers over all */
+static const uint64_t soon_ns = 50 * NS_PER_MS;	/* after a new question: most machines have answered it by then */
 
 enum { SAYINGS = 64 };			/* messages that are kept to be shown together */
 
@@ -22,6 +21,7 @@ struct overview {
 	const char **names;
 	struct fleet *fleet;
 	bool asks[FEED_QUESTIONS];	/* the screen asks this question */
+	const struct answer_kind *shown;	/* what the view asks for; NULL: nothing yet */
 	uint64_t next[FEED_QUESTIONS];	/* when the next answer is due */
 	bool changed[FEED_QUESTIONS];	/* a machine has answered since the last one */
 	struct saying *sayings;		/* the machines' messages since the last order */
@@ -75,11 +75,28 @@ static void ask_vitals(struct overview *overview)
 static void ask_view(struct overview *overview)
 {
 	for (size_t i = 0; i < overview->count; i++) {
-		struct function_request request = fleet_function_request(overview->fleet, i);
+		struct annotation_request annotation = fleet_annotation_request(overview->fleet, i);
+		struct call_tree_request tree = fleet_tree_request(overview->fleet, i);
+		struct function_request functions = fleet_function_request(overview->fleet, i);
+		struct function_page_request page = fleet_page_request(overview->fleet, i);
+		struct heat_request heat = fleet_heat_request(overview->fleet, i);
+		const struct request *request = overview->shown == &heat_map_kind ? &heat.request :
+			overview->shown == &annotation_kind ? &annotation.request :
+			overview->shown == &function_page_kind ? &page.request :
+			overview->shown == &call_tree_kind ? &tree.request : &functions.request;
 
 		machine_ask(&overview->machines[i], READER_ALL, FEED_VIEW,
-			overview->asks[FEED_VIEW] ? &request.request : NULL);
+			overview->asks[FEED_VIEW] ? request : NULL);
 	}
+}
+
+static void ask_line(struct overview *overview)
+{
+	struct time_line_request request = fleet_time_line_request(overview->fleet);
+
+	for (size_t i = 0; i < overview->count; i++)
+		machine_ask(&overview->machines[i], READER_ALL, FEED_LINE,
+			overview->asks[FEED_LINE] ? &request.request : NULL);
 }
 
 /*
@@ -108,8 +125,19 @@ struct answer *overview_answer(struct overview *overview, enum feed_question que
 		return NULL;
 	ask_vitals(overview);
 	ask_view(overview);
+	ask_line(overview);
 	overview->changed[question] = false;
 	overview->next[question] = now + pause_ns;
+	if (question == FEED_LINE)
+		return &fleet_time_line(overview->fleet, now)->answer;
+	if (question != FEED_VITALS && overview->shown == &heat_map_kind)
+		return &fleet_heat(overview->fleet, now)->answer;
+	if (question != FEED_VITALS && overview->shown == &annotation_kind)
+		return &fleet_annotation(overview->fleet, now)->answer;
+	if (question != FEED_VITALS && overview->shown == &function_page_kind)
+		return &fleet_page(overview->fleet, now)->answer;
+	if (question != FEED_VITALS && overview->shown == &call_tree_kind)
+		return &fleet_tree(overview->fleet, now)->answer;
 	return question == FEED_VITALS ? &fleet_vitals(overview->fleet, now)->answer :
 		&fleet_functions(overview->fleet, now)->answer;
 }
@@ -126,13 +154,18 @@ static bool is_asked(const struct overview *overview, enum feed_question questio
 void overview_ask(struct overview *overview, enum feed_question question, const struct request *request,
 	uint64_t now)
 {
-	bool same = is_asked(overview, question, request);
+	const struct answer_kind *kind = request ? request->kind : NULL;
+	bool same = is_asked(overview, question, request) && (question != FEED_VIEW || kind == overview->shown);
 
+	if (question == FEED_VIEW)
+		overview->shown = kind;
 	overview->asks[question] = request;
 	if (!same && request)
 		fleet_request(overview->fleet, request);
 	if (question == FEED_VITALS)
 		ask_vitals(overview);
+	else if (question == FEED_LINE)
+		ask_line(overview);
 	else
 		ask_view(overview);
 	if (!same)
@@ -194,15 +227,12 @@ void overview_snapshot(struct overview *overview, const struct excerpt *shown)
 	begin_order(overview);
 	for (size_t i = 0; i < overview->count; i++) {
 		const struct machine *machine = &overview->machines[i];
-		struct folded_options options = { .kernel_mark = true };
-		struct export_choice choice;
+		const struct export_choice choice = snapshot_choice(machine->name);
 		char *kernel = util_format("all-%u-%s", machine->number,
 			machine->name + strcspn(machine->name, " "));
 		struct excerpt excerpt = fleet_excerpt(overview->fleet, i);
 		char name[SNAPSHOT_NAME];
 
-		snprintf(options.root, sizeof(options.root), "%s", machine->name);
-		choice = folded_choice(options);
 		session_snapshot(machine->session,
 			snapshot_name(kernel, now, choice.format->ending, name), &excerpt, &choice);
 		free(kernel);

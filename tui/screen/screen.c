@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/answers/function_table.h"
+#include "agent/answers/time_line.h"
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
 #include "agent/session/session.h"
@@ -17,21 +17,9 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
-#include "tui/views/view_functions.h"
-#include "tui/views/view_help.h"
 #include "feed.h"
 #include "screen.h"
 #include "screen_state.h"
-
-const struct view *const screen_views[VIEWS] = {
-	[VIEW_FUNCTIONS] = &view_functions,
-	[VIEW_HELP] = &view_help,
-};
-
-/* The kind of answers that each view shows; NULL: the view asks nothing. */
-static const struct answer_kind *const screen_asks[VIEWS] = {
-	[VIEW_FUNCTIONS] = &function_table_kind,
-};
 
 enum { VITALS_MS = 100 };		/* the pause between two vitals */
 
@@ -45,6 +33,8 @@ struct screen *screen_new(struct feed feed, const struct config *config)
 	screen->scope.window_ns = config->window_ns;
 	for (int i = 0; i < VIEWS; i++)
 		screen->selves[i] = screen_views[i]->new(config);
+	screen_views_init(screen);
+	screen->pressed = -1;
 	return screen;
 }
 
@@ -55,6 +45,7 @@ void screen_free(struct screen *screen)
 	for (int i = 0; i < VIEWS; i++)
 		screen_views[i]->free(screen->selves[i]);
 	vitals_free(screen->vitals);
+	time_line_free(screen->line);
 	for (int i = 0; i < VIEWS; i++)
 		answer_free(screen->answers[i]);
 	free(screen);
@@ -77,7 +68,7 @@ void screen_complain(struct screen *screen, uint64_t now, const char *text)
 /* True for another boot, and for the same boot put back to an earlier time: older times mean nothing any more. */
 static bool began_anew(const struct vitals *before, const struct vitals *vitals, const struct scope *scope)
 {
-	return vitals->now < scope->zero_ns || vitals->now < scope->until_ns ||
+	return vitals->now < scope->zero_ns || vitals->now < scope->until_ns || vitals->now < scope->base.until_ns ||
 		(before && before->answer.boot && before->answer.boot != vitals->answer.boot);
 }
 
@@ -89,16 +80,24 @@ void screen_show(struct screen *screen)
 				&screen->scope);
 }
 
-const struct table *screen_table(const struct screen *screen)
+struct view_told screen_told(const struct screen *screen)
 {
-	const struct answer *answer = screen->answers[VIEW_FUNCTIONS];
+	return screen_views[screen->current]->told(screen->selves[screen->current]);
+}
 
-	return answer ? ((const struct function_table *)answer)->table : NULL;
+int screen_at(const struct screen *screen)
+{
+	return screen->helps ? VIEW_HELP : screen->current;
+}
+
+const struct view *screen_shown(const struct screen *screen)
+{
+	return screen_views[screen_at(screen)];
 }
 
 /*
- * Takes new vitals. The views get them before the old ones are freed. If the guest began anew, freeze and zero end:
- * they are times of another boot.
+ * Takes new vitals. The views get them before the old ones are freed. If the guest began anew, freeze, zero and
+ * baseline end: they are times of another boot.
  */
 static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t now)
 {
@@ -112,26 +111,25 @@ static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t no
 	anew = began_anew(before, vitals, &screen->scope);
 	screen_show(screen);
 	vitals_free(before);
-	if (anew && (screen->scope.zero_ns || screen->scope.until_ns)) {
+	if (anew && (screen->scope.zero_ns || screen->scope.until_ns || screen->scope.base.until_ns)) {
 		screen->scope.zero_ns = 0;
-		screen->scope.until_ns = 0;
-		screen_say(screen, now, "the guest restarted or was put back: freeze and zero are off");
+		scope_live(&screen->scope);
+		screen->scope.base = (struct baseline) { .until_ns = 0 };
+		screen_say(screen, now, "the guest restarted or was put back: freeze, zero and baseline are off");
 	}
 }
 
-/* Gives the answer to the view that asked for it. Another view may be shown by now. */
+/* An answer to a question of another view, which was shown before, is of no use any more. */
 static void use_answer(struct screen *screen, struct answer *answer)
 {
-	for (int i = 0; i < VIEWS; i++)
-		if (screen_asks[i] == answer->kind) {
-			struct answer *before = screen->answers[i];
+	struct answer *before = answer;
 
-			screen->answers[i] = answer;
-			screen_show(screen);
-			answer_free(before);
-			return;
-		}
-	answer_free(answer);
+	if (screen_views[screen->current]->takes(screen->selves[screen->current], answer, &screen->scope)) {
+		before = screen->answers[screen->current];
+		screen->answers[screen->current] = answer;
+		screen_show(screen);
+	}
+	answer_free(before);
 }
 
 bool screen_step(struct screen *screen, uint64_t now)
@@ -139,10 +137,15 @@ bool screen_step(struct screen *screen, uint64_t now)
 	struct session_message message;
 	struct answer *vitals = screen->feed.answer(screen->feed.self, FEED_VITALS);
 	struct answer *answer = screen->feed.answer(screen->feed.self, FEED_VIEW);
-	bool changed = status_expire(&screen->status, now) || vitals || answer;
+	struct answer *line = screen->feed.answer(screen->feed.self, FEED_LINE);
+	bool changed = status_expire(&screen->status, now) || vitals || answer || line;
 
 	if (answer)
 		use_answer(screen, answer);
+	if (line) {
+		time_line_free(screen->line);
+		screen->line = (struct time_line *)line;
+	}
 	if (vitals)
 		use_vitals(screen, (struct vitals *)vitals, now);
 	while (screen->feed.message(screen->feed.self, &message)) {
@@ -155,9 +158,7 @@ bool screen_step(struct screen *screen, uint64_t now)
 
 bool screen_has_table(const struct screen *screen)
 {
-	const struct table *table = screen_table(screen);
-
-	return table && table->count;
+	return screen_told(screen).rows;
 }
 
 /*
@@ -206,11 +207,12 @@ static void ask_vitals(const struct screen *screen, int rows)
 /* Asks for what has just been drawn. */
 static void ask(const struct screen *screen, const struct canvas *canvas)
 {
-	const struct view *view = screen_views[screen->current];
+	const struct view *view = screen_shown(screen);
 
 	ask_vitals(screen, canvas->rows);
 	screen->feed.ask(screen->feed.self, FEED_VIEW,
-		view->ask ? view->ask(screen->selves[screen->current], &screen->scope) : NULL);
+		view->ask ? view->ask(screen->selves[screen_at(screen)], &screen->scope) : NULL);
+	screen_ask_line(screen);
 }
 
 /* Nothing of the machine is shown, so nothing is asked. */
@@ -234,24 +236,26 @@ static void draw_too_small(const struct screen *screen, struct canvas *canvas)
 void screen_draw(struct screen *screen, struct canvas *canvas)
 {
 	struct area all = { 0, 0, canvas->rows, canvas->columns };
-	int used = 0;
+	int used = 0, bottom = bar_rows(canvas) + status_rows(canvas);
 
 	canvas_clear(canvas);
 	screen->rows = canvas->rows;
 	screen->columns = canvas->columns;
+	screen->names.width = 0;
 	if (canvas->rows < SCREEN_LEAST_ROWS || canvas->columns < SCREEN_LEAST_COLUMNS) {
 		draw_too_small(screen, canvas);
 		ask_nothing(screen);
 		return;
 	}
 	if (screen->vitals)
-		used = header_draw(canvas, all, screen->vitals, &screen->scope);
+		used = header_draw(canvas, all, screen->vitals, &screen->scope, screen->keys);
 	else
 		used = canvas_wrap(canvas, (struct area) { 0, 1, 2, canvas->columns - 1 },
 			STYLE_DIM, "ktop: waiting for the machine");
-	screen_views[screen->current]->draw(screen->selves[screen->current], canvas,
-		(struct area) { used, 0, canvas->rows - used - status_rows(canvas) -
-			bar_rows(canvas), canvas->columns });
+	used += screen_draw_views(screen, canvas, used);
+	bottom += screen_draw_line(screen, canvas, canvas->rows - bottom);
+	screen_shown(screen)->draw(screen->selves[screen_at(screen)], canvas,
+		(struct area) { used, 0, canvas->rows - used - bottom, canvas->columns });
 	draw_bottom(screen, canvas);
 	ask(screen, canvas);
 }

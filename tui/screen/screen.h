@@ -25,7 +25,7 @@ void screen_free(struct screen *screen);
 /* Takes the feed's answers and messages. True: there is something new to draw. */
 bool screen_step(struct screen *screen, uint64_t now);
 
-/* True: the newest table of functions has rows. */
+/* True: the newest answer to the current view has rows. */
 bool screen_has_table(const struct screen *screen);
 
 /* What the caller of an input function has to do besides drawing. SCREEN_REDRAW: send every cell to the terminal. */

@@ -45,25 +45,15 @@ static void snapshot(struct screen *screen, uint64_t now)
 	screen->feed.snapshot(screen->feed.self, &excerpt, screen->vitals->kernel);
 }
 
-static void next_window(struct screen *screen, uint64_t now)
-{
-	char window[SCOPE_WINDOW], *text;
-
-	scope_next_window(&screen->scope);
-	text = util_format("window: %s", scope_window(&screen->scope, window));
-	screen_say(screen, now, text);
-	free(text);
-}
-
 /* True: the guest, or any of many, has told its time. */
 static bool is_known(const struct screen *screen)
 {
 	const struct vitals *vitals = screen->vitals;
-	bool known = screen_table(screen) && !vitals->machines;
+	bool table = screen_told(screen).known, known = table && !vitals->machines;
 
 	for (size_t i = 0; i < vitals->machine_count; i++)
 		known = known || vitals->machines[i].cpu_count;
-	return known && screen_table(screen) && vitals->now;
+	return known && table && vitals->now;
 }
 
 static void zero(struct screen *screen, uint64_t now)
@@ -74,7 +64,7 @@ static void zero(struct screen *screen, uint64_t now)
 		return;
 	}
 	screen->scope.zero_ns = screen->vitals->now;
-	screen->scope.until_ns = 0;
+	scope_live(&screen->scope);
 	screen_say(screen, now, "zeroed: counting from now on; {back} counts all again");
 }
 
@@ -82,15 +72,29 @@ static void zero(struct screen *screen, uint64_t now)
 static void freeze(struct screen *screen, uint64_t now)
 {
 	if (screen->scope.until_ns) {
-		screen->scope.until_ns = 0;
-		screen_say(screen, now, "live again");
+		screen_live(screen, now);
 	} else if (!is_known(screen)) {
 		screen_complain(screen, now,
 			"not frozen: nothing has come from the guest yet; wait for its first data");
 	} else {
-		screen->scope.until_ns = screen_table(screen)->to;
+		screen->scope.until_ns = screen_told(screen).end;
 		screen_say(screen, now,
 			"frozen: the screen stands still, collection goes on; {freeze} makes it live again");
+	}
+}
+
+static void mark_baseline(struct screen *screen, uint64_t now)
+{
+	if (screen->scope.base.until_ns) {
+		screen->scope.base = (struct baseline) { .until_ns = 0 };
+		screen_say(screen, now, "the baseline is off");
+	} else if (!is_known(screen)) {
+		screen_complain(screen, now,
+			"no baseline marked: nothing has come from the guest yet; wait for its first data");
+	} else {
+		scope_mark(&screen->scope, screen_told(screen).end);
+		screen_say(screen, now,
+			"baseline marked: CHANGE compares shares with it, ~ may be chance; {baseline} ends it");
 	}
 }
 
@@ -103,28 +107,14 @@ static void hide_idle(struct screen *screen, uint64_t now)
 		"the row of idle time is shown again");
 }
 
-/* Takes back one thing: another view, else the filter, else the zero. */
-static void go_back(struct screen *screen, uint64_t now)
-{
-	if (screen->current != VIEW_FUNCTIONS) {
-		screen->current = VIEW_FUNCTIONS;
-	} else if (screen->scope.filter_text[0]) {
-		scope_filter(&screen->scope, "", NULL);
-		screen_say(screen, now, "no filter: all is shown");
-	} else if (screen->scope.zero_ns) {
-		screen->scope.zero_ns = 0;
-		screen_say(screen, now, "counting all again");
-	}
-}
-
 static void repeat_search(struct screen *screen, enum list_search where, uint64_t now)
 {
-	enum view_found found = screen_search(screen, "", where);
+	enum found found = screen_search(screen, "", where);
 
-	if (found == VIEW_NOT_FOUND)
+	if (found == NOT_FOUND)
 		screen_complain(screen, now,
 			"search failed: no such name in the table; {search} searches another");
-	else if (found == VIEW_NOT_SEARCHED)
+	else if (found == NOT_SEARCHED)
 		screen_complain(screen, now,
 			"search failed: no name was given yet; {search} asks for one");
 }
@@ -151,16 +141,21 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 		dismiss(screen, now);
 	else if (action == ACTION_ZERO)
 		zero(screen, now);
+	else if (action == ACTION_BASELINE)
+		mark_baseline(screen, now);
 	else
 		freeze(screen, now);
 }
 
-/* The view has the first say, then the player, then the screen. */
+/* The view has the first say, then the player, then the screen. Going back takes the mark of a search off first. */
 static enum screen_act act(struct screen *screen, enum action action, uint64_t now)
 {
-	if (screen_views[screen->current]->act(screen->selves[screen->current], action))
+	bool mark = action == ACTION_BACK && screen->scope.match[0];
+
+	if (!mark && screen_shown(screen)->act(screen->selves[screen_at(screen)], action))
 		return SCREEN_NOTHING;
-	if (screen_play(screen, action, now))
+	if (screen_play(screen, action, now) || screen_views_act(screen, action, now) ||
+			screen_window_act(screen, action, now))
 		return SCREEN_NOTHING;
 	switch (action) {
 	case ACTION_QUIT:
@@ -174,14 +169,14 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 	case ACTION_PREVIOUS_TAB:
 		return SCREEN_PREVIOUS_TAB;
 	case ACTION_HELP:
-		screen->current = screen->current == VIEW_HELP ? VIEW_FUNCTIONS : VIEW_HELP;
+		screen->helps = !screen->helps;
 		break;
 	case ACTION_BACK:
-		go_back(screen, now);
+		screen_go_back(screen, now);
 		break;
 	case ACTION_SEARCH:
 	case ACTION_FILTER:
-		screen->current = VIEW_FUNCTIONS;
+		screen->helps = false;
 		screen_open_prompt(screen, action == ACTION_FILTER ? ASKED_FILTER : ASKED_SEARCH);
 		break;
 	case ACTION_NEXT:
@@ -190,8 +185,11 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 	case ACTION_PREVIOUS:
 		repeat_search(screen, LIST_PREVIOUS, now);
 		break;
-	case ACTION_WINDOW:
-		next_window(screen, now);
+	case ACTION_GROUP:
+		screen_next_group(screen, now);
+		break;
+	case ACTION_OPEN:
+		screen_open_row(screen, now);
 		break;
 	case ACTION_IDLE:
 		hide_idle(screen, now);
@@ -200,6 +198,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 	case ACTION_SNAPSHOT:
 	case ACTION_ZERO:
 	case ACTION_FREEZE:
+	case ACTION_BASELINE:
 	case ACTION_DISMISS:
 		act_on_machine(screen, action, now);
 		break;
@@ -212,7 +211,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 static void scroll(struct screen *screen, enum action action)
 {
 	for (int i = 0; i < WHEEL_LINES; i++)
-		screen_views[screen->current]->act(screen->selves[screen->current], action);
+		screen_shown(screen)->act(screen->selves[screen_at(screen)], action);
 }
 
 /* While a prompt is open, a click on that prompt's label acts as its key; any other label leaves the prompt first. */
@@ -232,15 +231,31 @@ static enum screen_act click_label(struct screen *screen, enum action action, ui
 
 static enum screen_act click(struct screen *screen, const struct input *input, uint64_t now)
 {
-	const struct view *view = screen_views[screen->current];
+	const struct view *view = screen_shown(screen);
+	enum action name = screen_views_action(screen, input->row, input->column);
 
 	status_seen(&screen->status);
 	if (input->row == screen->rows - 1 && screen->rows >= SCREEN_BAR_ROWS)
 		return click_label(screen,
 			key_bar_action(screen->keys, screen->columns, input->column), now);
+	if (name != ACTION_NONE)
+		return click_label(screen, name, now);
+	if (screen_press_line(screen, input))
+		return SCREEN_NOTHING;
 	if (view->click)
-		view->click(screen->selves[screen->current], input->row, input->column);
+		view->click(screen->selves[screen_at(screen)], input->row, input->column);
 	return SCREEN_NOTHING;
+}
+
+/* Where the button was pressed decides who hears of it: the time line, or the view. */
+static void release(struct screen *screen, const struct input *input, uint64_t now)
+{
+	const struct view *view = screen_shown(screen);
+
+	if (screen->pressed >= 0)
+		screen_release_line(screen, input, now);
+	else if (view->release)
+		view->release(screen->selves[screen_at(screen)], input->row, input->column);
 }
 
 enum screen_act screen_input(struct screen *screen, const struct input *input, uint64_t now)
@@ -252,6 +267,9 @@ enum screen_act screen_input(struct screen *screen, const struct input *input, u
 		return SCREEN_SUSPEND;
 	case INPUT_CLICK:
 		return click(screen, input, now);
+	case INPUT_RELEASE:
+		release(screen, input, now);
+		return SCREEN_NOTHING;
 	case INPUT_SCROLL_UP:
 		scroll(screen, ACTION_UP);
 		return SCREEN_NOTHING;

@@ -30,13 +30,15 @@ static void say(struct screen *screen, const struct play *play, uint64_t now)
 	free(text);
 }
 
-/* A jump leaves the time to which a frozen window and a zero belong: both end. */
+/* A jump leaves the time to which a zero and a window that was frozen or moved belong: all end. */
 static void order(struct screen *screen, const struct play *play, uint64_t now)
 {
 	bool jumps = play->kind >= PLAY_TO;
 
-	if (jumps)
-		screen->scope.until_ns = screen->scope.zero_ns = 0;
+	if (jumps) {
+		screen->scope.zero_ns = 0;
+		scope_live(&screen->scope);
+	}
 	say(screen, play, now);
 	screen->feed.play(screen->feed.self, play);
 }

@@ -9,27 +9,33 @@
 #include "tui/terminal/keys.h"
 #include "screen_state.h"
 
-enum view_found screen_search(struct screen *screen, const char *pattern, enum list_search where)
+enum found screen_search(struct screen *screen, const char *pattern, enum list_search where)
 {
-	const struct view *view = screen_views[screen->current];
+	const struct view *view = screen_shown(screen);
+	char *match = screen->scope.match;
 
-	return view->search ? view->search(screen->selves[screen->current], pattern, where) :
-		VIEW_FOUND;
+	if (!view->search)
+		return FOUND;
+	if (*pattern || where == LIST_HERE)
+		snprintf(match, sizeof(screen->scope.match), "%s", pattern);
+	if (!*match)
+		return NOT_SEARCHED;
+	return view->search(screen->selves[screen->current], match, where) ? FOUND : NOT_FOUND;
 }
 
 /* A search moves to the first match with each character. Esc ends it; the search key in the prompt goes to the next. */
 static void search_key(struct screen *screen, const struct input *input, enum prompt_event event)
 {
-	enum view_found found = VIEW_FOUND;
+	enum found found = FOUND;
 
 	if (event == PROMPT_LEFT)
-		screen_views[screen->current]->act(screen->selves[screen->current], ACTION_BACK);
+		screen->scope.match[0] = '\0';
 	else if (event == PROMPT_CHANGED)
 		found = screen_search(screen, screen->prompt.text, LIST_HERE);
 	else if (event == PROMPT_SAME && keys_action(screen->keys, input->code) == ACTION_SEARCH)
 		found = screen_search(screen, screen->prompt.text, LIST_NEXT);
 	if (event != PROMPT_SAME)
-		snprintf(screen->bad, sizeof(screen->bad), "%s", found == VIEW_NOT_FOUND ? "not found" : "");
+		snprintf(screen->bad, sizeof(screen->bad), "%s", found == NOT_FOUND ? "not found" : "");
 }
 
 /* A valid filter counts while it is typed. If the prompt is left, or the filter is bad at Enter, the old one counts. */

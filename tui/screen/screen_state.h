@@ -17,9 +17,11 @@
 
 struct answer;
 struct table;
+struct time_line;
 struct vitals;
 
-enum { VIEW_FUNCTIONS, VIEW_HELP, VIEWS };
+/* The help covers any of the others. A function's page is a step from another one, and has no key of its own. */
+enum { VIEW_FUNCTIONS, VIEW_TREE, VIEW_FLAME, VIEW_HEAT, VIEW_THREADS, VIEW_ANNOTATE, VIEW_HELP, VIEW_FUNCTION, VIEWS };
 
 extern const struct view *const screen_views[VIEWS];
 
@@ -30,11 +32,21 @@ struct screen {
 	struct feed feed;
 	const struct keys *keys;
 	struct vitals *vitals;		/* the newest; NULL before the first */
-	struct scope scope;
+	struct scope scope;		/* its `by` is that of the current view */
+	enum group_by by[VIEWS];	/* those of the other views */
 	void *selves[VIEWS];
 	struct answer *answers[VIEWS];	/* each view's newest; NULL before the first */
+	struct time_line *line;		/* the newest; NULL before the first */
 	int current;			/* the view that is shown */
+	bool helps;			/* the help covers it */
+	struct view_chosen chosen;	/* the function that goes along from view to view */
+	bool around;			/* VIEW_TREE shows the callers and callees of one function */
+	int around_from;		/* with `around`: the view from which it was asked for */
+	int page_from;			/* with VIEW_FUNCTION: likewise */
 	int rows, columns;		/* of the last drawing */
+	struct place names;		/* likewise, of the row of views; width 0: there is none */
+	struct place times;		/* likewise, of the time line */
+	int pressed;			/* the column of the time line at which the mouse was pressed; -1: none */
 
 	struct status_line status;
 	struct prompt prompt;
@@ -50,8 +62,40 @@ void screen_complain(struct screen *screen, uint64_t now, const char *text);
 /* Hands the newest answers and the scope to the views; called when either has changed. */
 void screen_show(struct screen *screen);
 
-/* The newest table of functions; NULL: none yet. */
-const struct table *screen_table(const struct screen *screen);
+/* What the current view's newest answer tells. */
+struct view_told screen_told(const struct screen *screen);
+
+/* The view that is drawn: the current one, or the help. screen_at: its index. */
+int screen_at(const struct screen *screen);
+const struct view *screen_shown(const struct screen *screen);
+
+/* ---- moving among the views (screen_views.c) ---- */
+
+void screen_views_init(struct screen *screen);
+void screen_look(struct screen *screen, int view);	/* shows another view */
+bool screen_views_act(struct screen *screen, enum action action, uint64_t now);	/* false: the action is for no view */
+int screen_draw_views(struct screen *screen, struct canvas *canvas, int row);	/* returns the rows used, 0 or 1 */
+enum action screen_views_action(const struct screen *screen, int row, int column);	/* of a click there */
+void screen_next_group(struct screen *screen, uint64_t now);
+void screen_open_row(struct screen *screen, uint64_t now);	/* one step deeper */
+void screen_go_back(struct screen *screen, uint64_t now);	/* takes back one thing */
+
+/* ---- the window (screen_window.c) ---- */
+
+bool screen_window_act(struct screen *screen, enum action action, uint64_t now);	/* false: not for the window */
+void screen_live(struct screen *screen, uint64_t now);	/* the window always ends now */
+bool screen_take_range(struct screen *screen, uint64_t now);	/* the view's becomes the window; false: it has none */
+
+/*
+ * The time line, on which a window is chosen with the mouse. screen_draw_line draws it above the row `below`, and
+ * returns the rows used, 0 or 1. screen_ask_line asks for the line that was drawn last.
+ */
+int screen_draw_line(struct screen *screen, struct canvas *canvas, int below);
+void screen_ask_line(const struct screen *screen);
+bool screen_press_line(struct screen *screen, const struct input *input);	/* false: it is not on the line */
+void screen_release_line(struct screen *screen, const struct input *input, uint64_t now);
+
+/* ---- prompts ---- */
 
 void screen_open_prompt(struct screen *screen, enum asked asked);
 void screen_leave_prompt(struct screen *screen, uint64_t now);	/* as Esc does, if a prompt is open */
@@ -61,6 +105,11 @@ void screen_prompt_input(struct screen *screen, const struct input *input, uint6
 bool screen_play(struct screen *screen, enum action action, uint64_t now);
 void screen_play_to(struct screen *screen, uint64_t now);	/* jumps to the time in the prompt */
 
-enum view_found screen_search(struct screen *screen, const char *pattern, enum list_search where);
+/*
+ * Searches for the pattern, which becomes the scope's. "": searches for the scope's pattern; with LIST_HERE, forgets it
+ * instead. NOT_SEARCHED: there is no pattern. A view that cannot be searched: FOUND.
+ */
+enum found { FOUND, NOT_FOUND, NOT_SEARCHED };
+enum found screen_search(struct screen *screen, const char *pattern, enum list_search where);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "agent/base/bell.h"
 #include "agent/base/util.h"
-#include "agent/export/export_folded.h"
 #include "agent/vm/state_words.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
@@ -91,7 +90,7 @@ static void page_play(void *self, const struct play *play)
 static void page_snapshot(void *self, const struct excerpt *excerpt, const char *kernel)
 {
 	struct page *page = self;
-	const struct export_choice choice = folded_choice((struct folded_options) { .kernel_mark = true });
+	const struct export_choice choice = snapshot_choice("");
 	char name[SNAPSHOT_NAME];
 
 	if (page->machine)

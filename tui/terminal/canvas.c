@@ -114,6 +114,28 @@ void canvas_put(struct canvas *canvas, struct place place, uint8_t style, uint32
 	put_glyph(canvas, place, place.column + place.width, style, glyph_of(canvas, code));
 }
 
+/* U+258C is the left half of a block, U+2590 the right one, U+2502 a line in the middle. */
+void canvas_half(struct canvas *canvas, struct place place, bool right, uint8_t style)
+{
+	struct cell *cell = cell_at(canvas, place.row, place.column), half = { .code = 0x258c, .halves = true };
+
+	if (!cell)
+		return;
+	split_wide(canvas, place.row, place.column);
+	split_wide(canvas, place.row, place.column + 1);
+	if (cell->halves)
+		half = *cell;
+	if (right)
+		half.right = style;
+	else
+		half.style = style;
+	if (half.style == half.right)
+		half = (struct cell) { .code = 0x2502, .style = style };
+	else
+		half.code = half.style == STYLE_TEXT ? 0x2590 : 0x258c;
+	*cell = half;
+}
+
 void canvas_blank(struct canvas *canvas, struct place place)
 {
 	for (; place.width > 0; place.column++, place.width--)
@@ -268,7 +290,8 @@ void canvas_restyle(struct canvas *canvas, struct place place, uint8_t style)
 		struct cell *cell = cell_at(canvas, place.row, place.column + i);
 
 		if (cell)
-			cell->style = style == STYLE_CURSOR ? cell->style | STYLE_CURSOR : style;
+			*cell = (struct cell) { .code = cell->code,
+				.style = style == STYLE_CURSOR ? cell->style | STYLE_CURSOR : style };
 	}
 }
 

@@ -16,11 +16,14 @@ enum { CELL_BYTES = 5 };
 struct cell {
 	uint32_t code;			/* Unicode; 0: the right half of the wide character before */
 	uint8_t style;			/* enum style of theme.h, perhaps with STYLE_CURSOR */
+	uint8_t right;			/* with `halves`: the style of the right half; `style` is the left one's */
+	bool halves;			/* each half has the background of its style: see canvas_half */
 };
 
 struct canvas {
 	int rows, columns;
 	bool unicode;			/* false: only ASCII is drawn, and '?' for all else */
+	bool halves;			/* half a cell may have a background of its own: canvas_half may be called */
 	struct cell *cells;		/* row by row */
 };
 
@@ -40,6 +43,12 @@ void canvas_clear(struct canvas *canvas);
 const struct cell *canvas_cell(const struct canvas *canvas, int row, int column);
 /* Draws one character at the beginning of the place. */
 void canvas_put(struct canvas *canvas, struct place place, uint8_t style, uint32_t code);
+
+/*
+ * Gives the right or the left half of a cell the background of this style, whatever is drawn there; the other half
+ * keeps what this call gave it before. Where both are of one style, a line stands between them.
+ */
+void canvas_half(struct canvas *canvas, struct place place, bool right, uint8_t style);
 void canvas_blank(struct canvas *canvas, struct place place);	/* draws spaces over the whole place */
 
 /*

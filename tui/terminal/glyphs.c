@@ -2,6 +2,8 @@
 #include "canvas.h"
 #include "glyphs.h"
 
+enum { TREND_MOST = 256 };		/* columns */
+
 static const struct { const char *unicode, *ascii; } texts[GLYPHS] = {
 	[GLYPH_ON] = { "●", "*" },
 	[GLYPH_PAUSED] = { "‖", "=" },
@@ -60,4 +62,18 @@ void glyphs_fold(const uint64_t *values, size_t count, uint64_t *folded, size_t 
 		for (size_t j = 0; j < each; j++)
 			folded[i] += values[count - (columns - i) * each + j];
 	}
+}
+
+void glyphs_trend(struct canvas *canvas, struct place place, uint8_t style, const uint64_t *values, size_t count)
+{
+	uint64_t folded[TREND_MOST], most = 0;
+
+	if (place.width <= 0 || place.width > TREND_MOST || (size_t)place.width > count)
+		return;
+	glyphs_fold(values, count, folded, (size_t)place.width);
+	for (int i = 0; i < place.width; i++)
+		most = folded[i] > most ? folded[i] : most;
+	for (int i = 0; i < place.width; i++)
+		glyphs_column(canvas, (struct place) { place.row, place.column + i, 1 }, style,
+			folded[i] ? (double)folded[i] / (double)most : -1);
 }

@@ -21,6 +21,12 @@ void glyphs_bar(struct canvas *canvas, struct place place, uint8_t style, double
 void glyphs_column(struct canvas *canvas, struct place place, uint8_t style, double level);
 
 /*
+ * Draws the newest of these values as a histogram as wide as the place, scaled to its own highest column; a column
+ * without anything stays blank.
+ */
+void glyphs_trend(struct canvas *canvas, struct place place, uint8_t style, const uint64_t *values, size_t count);
+
+/*
  * Sums up groups of neighbours, so that `columns` values are left, the newest last. If `columns` does not divide
  * `count`, only the newest count / columns * columns values are used.
  */

@@ -12,11 +12,18 @@
 
 const struct keys keys_standard = { .rows = {
 	{ { KEYS_F(1), '?' }, ACTION_HELP, "help", "Help", "this help, and back" },
+	{ { KEYS_F(2) }, ACTION_NEXT_VIEW, "view", "View", "the next view" },
+	{ { '1' }, ACTION_FUNCTIONS, "functions", NULL, "Functions: where the time is spent" },
+	{ { '2' }, ACTION_TREE, "tree", NULL, "Tree: who calls whom" },
+	{ { '3' }, ACTION_FLAME, "flame", NULL, "Flame: the tree as cells, as wide as their shares" },
+	{ { '4' }, ACTION_HEAT, "heat", NULL, "Heat: each second in parts, as bright as they were busy" },
+	{ { '5' }, ACTION_THREADS, "threads", NULL, "Threads: which threads, or processes, spend it" },
+	{ { '6' }, ACTION_ANNOTATE, "annotate", NULL, "Annotate: the function's lines and instructions" },
 	{ { KEYS_UP, 'k' }, ACTION_UP, "up", NULL, "one row up" },
 	{ { KEYS_DOWN, 'j' }, ACTION_DOWN, "down", NULL,
 		"one row down; the cursor follows its function" },
-	{ { KEYS_LEFT, 'h' }, ACTION_LEFT, "left", NULL, "the detail line: to its beginning" },
-	{ { KEYS_RIGHT, 'l' }, ACTION_RIGHT, "right", NULL, "the detail line: further right" },
+	{ { KEYS_LEFT, 'h' }, ACTION_LEFT, "left", NULL, "to the left: the cell before; the detail line's beginning" },
+	{ { KEYS_RIGHT, 'l' }, ACTION_RIGHT, "right", NULL, "to the right: the next cell; further in the detail line" },
 	{ { KEYS_PAGE_UP }, ACTION_PAGE_UP, "page-up", NULL, "one page up" },
 	{ { KEYS_PAGE_DOWN }, ACTION_PAGE_DOWN, "page-down", NULL, "one page down" },
 	{ { KEYS_HOME, 'g' }, ACTION_TOP, "top", NULL, "first row; the cursor stays at the top" },
@@ -26,15 +33,33 @@ const struct keys keys_standard = { .rows = {
 	{ { 'N' }, ACTION_PREVIOUS, "previous", NULL, "previous match" },
 	{ { KEYS_F(4), '\\' }, ACTION_FILTER, "filter", "Filter",
 		"show only: " FILTER_KINDS },
-	{ { KEYS_F(6) }, ACTION_SORT, "sort", "Sort", "sort by the next column" },
+	{ { KEYS_F(6) }, ACTION_SORT, "sort", NULL, "sort by the next column" },
 	{ { '<' }, ACTION_SORT_LEFT, "sort-left", NULL, "sort by the column to the left" },
 	{ { '>' }, ACTION_SORT_RIGHT, "sort-right", NULL, "sort by the column to the right" },
 	{ { 'I' }, ACTION_INVERT, "invert", NULL, "invert the order" },
+	{ { 'B' }, ACTION_GROUP, "by", NULL,
+		"by function, line, file, object, process, thread, CPU or mode" },
+	{ { KEYS_ENTER }, ACTION_OPEN, "open", NULL, "deeper: a function's page, a row's functions; fold; zoom" },
+	{ { '+' }, ACTION_UNFOLD, "unfold", NULL, "unfold a row of the tree" },
+	{ { '-' }, ACTION_FOLD, "fold", NULL, "fold it; if it is folded: to its parent" },
+	{ { 'e' }, ACTION_HOT, "hot", NULL, "unfold the hot path from it on" },
+	{ { 'E' }, ACTION_ALL, "all", NULL, "unfold all below it" },
+	{ { 'b' }, ACTION_TURN, "bottom-up", NULL, "the tree from where time is spent, or from the roots" },
+	{ { 'u' }, ACTION_FLIP, "flip", NULL, "turn the flame upside down" },
+	{ { 'm' }, ACTION_RECURSION, "merge", NULL, "merge the depths of a function that calls itself" },
+	{ { 'x' }, ACTION_AROUND, "around", NULL, "callers and callees of the function" },
+	{ { 'a' }, ACTION_FORM, "form", NULL, "source lines with instructions, instructions, or source lines" },
+	{ { 'H' }, ACTION_HOTTEST, "hottest", NULL, "the next hottest line of the function" },
 	{ { 'i' }, ACTION_IDLE, "idle", NULL,
 		"hide or show the row of idle time; shares do not change" },
 	{ { 'd' }, ACTION_DISMISS, "dismiss", NULL, "hide the remarks until there are new ones" },
 	{ { KEYS_F(7), 'w' }, ACTION_WINDOW, "window", "Window",
 		"the last 1 s, 10 s, 60 s, or all" },
+	{ { '[' }, ACTION_BEFORE, "window-back", NULL, "the window half its width back in time" },
+	{ { ']' }, ACTION_AFTER, "window-on", NULL, "the window half its width on; at the end it is live" },
+	{ { '{' }, ACTION_WIDEN, "widen", NULL, "a wider window" },
+	{ { '}' }, ACTION_NARROW, "narrow", NULL, "a narrower window" },
+	{ { '.' }, ACTION_LIVE, "live", NULL, "the window live again: it ends now" },
 	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "snapshot", "Snapshot",
 		"save the stacks to a folded file" },
 	{ { ' ' }, ACTION_RUN, "profile", "On/off", "start or stop profiling, or the playing of a recording" },
@@ -52,14 +77,16 @@ const struct keys keys_standard = { .rows = {
 	{ { 'z' }, ACTION_ZERO, "zero", "Zero", "count from now on; back counts all again" },
 	{ { 'Z' }, ACTION_FREEZE, "freeze", "Freeze",
 		"hold the screen still, or let it go; collection goes on" },
+	{ { KEYS_F(8) }, ACTION_BASELINE, "baseline", "Baseline",
+		"mark a baseline: shares show their change; again: it ends" },
 	{ { KEYS_ESCAPE, KEYS_BACKSPACE }, ACTION_BACK, "back", NULL,
-		"back; takes off the filter, then the zero" },
+		"back: takes back a step, else the filter, else the zero" },
 	{ { KEYS_CTRL('L') }, ACTION_REDRAW, "redraw", NULL, "redraw the screen" },
 	{ { KEYS_CTRL('Z') }, ACTION_SUSPEND, "suspend", NULL,
 		"suspend ktop; `fg` brings it back" },
 } };
 
-static bool is_of_replay(const struct key *row)
+bool keys_of_replay(const struct key *row)
 {
 	return row->action >= ACTION_FASTER && row->action <= ACTION_PREVIOUS_BOOT;
 }
@@ -68,7 +95,7 @@ bool keys_shown(const struct keys *keys, const struct key *row)
 {
 	bool tab = row->action == ACTION_NEXT_TAB || row->action == ACTION_PREVIOUS_TAB;
 
-	return (keys->tabs || !tab) && (keys->replay || !is_of_replay(row));
+	return (keys->tabs || !tab) && (keys->replay || !keys_of_replay(row));
 }
 
 enum action keys_action(const struct keys *keys, uint32_t code)
@@ -78,7 +105,7 @@ enum action keys_action(const struct keys *keys, uint32_t code)
 	for (size_t i = 0; i < KEYS_ROWS; i++)
 		for (int j = 0; j < KEYS_PER_ROW; j++)
 			if (keys->rows[i].codes[j] == code)
-				return is_of_replay(&keys->rows[i]) && !keys->replay ? ACTION_NONE :
+				return keys_of_replay(&keys->rows[i]) && !keys->replay ? ACTION_NONE :
 					keys->rows[i].action;
 	return ACTION_NONE;
 }
@@ -132,6 +159,14 @@ static const char *first_name(const struct keys *keys, int row, char name[KEYS_N
 	uint32_t code = row < KEYS_ROWS ? keys->rows[row].codes[0] : 0;
 
 	return code ? keys_name(code, name) : "(no key)";
+}
+
+void keys_first(const struct keys *keys, enum action action, char name[KEYS_NAME])
+{
+	name[0] = '\0';
+	for (int i = 0; i < KEYS_ROWS; i++)
+		if (keys->rows[i].action == action && keys->rows[i].codes[0])
+			keys_name(keys->rows[i].codes[0], name);
 }
 
 const char *keys_text(const struct keys *keys, const char *text, char filled[KEYS_TEXT])
@@ -208,7 +243,7 @@ bool keys_set(struct keys *keys, const char *name, char *const *words, char **er
 		uint32_t code = code_named(words[i]);
 
 		if (i == KEYS_PER_ROW)
-			return util_fail(error, "too many keys; give up to %d", KEYS_PER_ROW);
+			return util_fail(error, "too many keys; give at most %d", KEYS_PER_ROW);
 		if (code == 0)
 			return util_fail(error, "%.40s: no such key; give a character, Ctrl-A, F1, "
 				"or SPACE, Enter, Esc, Up, PgUp, Home and such", words[i]);

@@ -22,11 +22,15 @@ enum {
 
 enum action {
 	ACTION_NONE,
+	ACTION_NEXT_VIEW, ACTION_FUNCTIONS, ACTION_TREE, ACTION_FLAME, ACTION_HEAT, ACTION_THREADS, ACTION_ANNOTATE,
 	ACTION_UP, ACTION_DOWN, ACTION_LEFT, ACTION_RIGHT,
 	ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_TOP, ACTION_BOTTOM,
 	ACTION_SEARCH, ACTION_NEXT, ACTION_PREVIOUS, ACTION_FILTER,
 	ACTION_SORT, ACTION_SORT_LEFT, ACTION_SORT_RIGHT, ACTION_INVERT,
-	ACTION_WINDOW, ACTION_ZERO, ACTION_FREEZE, ACTION_IDLE, ACTION_DISMISS,
+	ACTION_UNFOLD, ACTION_FOLD, ACTION_HOT, ACTION_ALL, ACTION_TURN, ACTION_FLIP, ACTION_RECURSION, ACTION_AROUND,
+	ACTION_FORM, ACTION_HOTTEST,
+	ACTION_GROUP, ACTION_OPEN, ACTION_WINDOW, ACTION_BEFORE, ACTION_AFTER, ACTION_WIDEN, ACTION_NARROW, ACTION_LIVE,
+	ACTION_ZERO, ACTION_FREEZE, ACTION_BASELINE, ACTION_IDLE, ACTION_DISMISS,
 	ACTION_FASTER, ACTION_SLOWER, ACTION_STEP, ACTION_EARLIER, ACTION_LATER, ACTION_TIME,
 	ACTION_NEXT_BOOT, ACTION_PREVIOUS_BOOT,
 	ACTION_RUN, ACTION_SNAPSHOT, ACTION_NEXT_TAB, ACTION_PREVIOUS_TAB,
@@ -55,11 +59,16 @@ extern const struct keys keys_standard;
 /* True: the key bar and the help show this row. False: its keys are for tabs or for a recording, and there are none. */
 bool keys_shown(const struct keys *keys, const struct key *row);
 
+bool keys_of_replay(const struct key *row);	/* a key of the player of recordings */
+
 /* The action of a key; ACTION_NONE: it has none. Without a recording, the keys of the player have none. */
 enum action keys_action(const struct keys *keys, uint32_t code);
 
-/* Writes the name of a key: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */
+/* Writes the name of the action's first key; "": it has none. */
 enum { KEYS_NAME = 16 };
+void keys_first(const struct keys *keys, enum action action, char name[KEYS_NAME]);
+
+/* Writes the name of a key: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */
 const char *keys_name(uint32_t code, char name[KEYS_NAME]);
 
 /* Copies the text, with a key in place of each action's name in {}: "{profile} starts it." Returns `filled`. */

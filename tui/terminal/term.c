@@ -2,6 +2,7 @@
 #define NCURSES_NOMACROS 1
 
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -34,6 +35,9 @@ static struct {
 	const struct theme *theme;
 	struct canvas *shown;		/* what the terminal shows; NULL: unknown */
 	enum depth depth;
+	short pairs[STYLE_BYTES];	/* by style: ncurses's pair of its two colours; 0: the terminal's own */
+	short halves[STYLES][STYLES];	/* the same by left and right half; 0: not made yet */
+	short made;			/* pairs */
 } terminal;
 
 /* ncurses and libtinfo crash when one of their allocations fails, so ktop looks first whether there is memory. */
@@ -95,20 +99,50 @@ static enum depth depth_of_terminal(void)
 	return COLORS >= 256 ? DEPTH_256 : COLORS >= 16 ? DEPTH_16 : DEPTH_8;
 }
 
-/* The colour pair of a style. With STYLE_CURSOR it is STYLES higher. Pair 0 is the terminal's own colours. */
-static short pair_of(uint8_t style)
+static bool same_colours(uint8_t one, uint8_t other)
 {
-	return (short)(1 + (style & ~STYLE_CURSOR) + (style & STYLE_CURSOR ? STYLES : 0));
+	struct look a = theme_look(terminal.theme, terminal.depth, one);
+	struct look b = theme_look(terminal.theme, terminal.depth, other);
+
+	return a.fore == b.fore && a.back == b.back;
 }
 
+/* 0: the terminal has no more. */
+static short new_pair(struct look look)
+{
+	if (terminal.made + 1 >= COLOR_PAIRS || terminal.made == SHRT_MAX)
+		return 0;
+	init_pair(++terminal.made, (short)look.fore, (short)look.back);
+	return terminal.made;
+}
+
+/* Styles with the same two colours share a pair: there are more styles than a terminal with 8 colours has pairs. */
 static void make_pairs(void)
 {
-	for (int i = 0; i < 2 * STYLES && terminal.depth != DEPTH_NONE; i++) {
-		uint8_t style = (uint8_t)(i < STYLES ? i : (i - STYLES) | STYLE_CURSOR);
-		struct look look = theme_look(terminal.theme, terminal.depth, style);
+	terminal.made = 0;
+	memset(terminal.halves, 0, sizeof(terminal.halves));
+	memset(terminal.pairs, 0, sizeof(terminal.pairs));
+	for (int i = 0; i < STYLE_BYTES && terminal.depth != DEPTH_NONE; i++) {
+		struct look look = theme_look(terminal.theme, terminal.depth, (uint8_t)i);
+		int like = 0;
 
-		init_pair(pair_of(style), (short)look.fore, (short)look.back);
+		while (like < i && !same_colours((uint8_t)like, (uint8_t)i))
+			like++;
+		if (like < i) {
+			terminal.pairs[i] = terminal.pairs[like];
+		} else {
+			terminal.pairs[i] = new_pair(look);
+		}
 	}
+}
+
+static short pair_of_halves(uint8_t left, uint8_t right)
+{
+	short *pair = &terminal.halves[left % STYLES][right % STYLES];
+
+	if (!*pair)
+		*pair = new_pair(theme_halves(terminal.theme, left, right));
+	return *pair;
 }
 
 /* The bytes that take back all modes that the screen sets. tputs gives them one by one. */
@@ -216,12 +250,14 @@ static int least(int a, int b)
 
 struct canvas *term_canvas(void)
 {
+	struct canvas *canvas;
 	struct winsize size;
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col)
 		resize_term(least(size.ws_row, ROWS_MOST), least(size.ws_col, COLUMNS_MOST));
-	return canvas_new(getmaxy(stdscr), getmaxx(stdscr),
-		strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+	canvas = canvas_new(getmaxy(stdscr), getmaxx(stdscr), strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+	canvas->halves = canvas->unicode && terminal.depth == DEPTH_256;
+	return canvas;
 }
 
 static attr_t attributes(struct look look)
@@ -236,37 +272,46 @@ static void show_cell(const struct canvas *canvas, int row, int column)
 {
 	const struct cell *cell = canvas_cell(canvas, row, column);
 	const wchar_t text[2] = { (wchar_t)cell->code };
-	short pair = terminal.depth == DEPTH_NONE ? 0 : pair_of(cell->style);
+	short pair = terminal.depth == DEPTH_NONE ? 0 : terminal.pairs[cell->style];
+	attr_t attribute = attributes(theme_look(terminal.theme, terminal.depth, cell->style));
 	cchar_t complex;
 
 	if (cell->code == 0)
 		return;
-	if (setcchar(&complex, text,
-			attributes(theme_look(terminal.theme, terminal.depth, cell->style)), pair,
-			NULL) == OK)
+	if (cell->halves) {
+		pair = pair_of_halves(cell->style, cell->right);
+		attribute = 0;
+	}
+	if (setcchar(&complex, text, attribute, pair, NULL) == OK)
 		mvadd_wch(row, column, &complex);
 }
 
-static bool same_row(const struct canvas *canvas, int row)
+/* Does the terminal show a canvas of this size? */
+static bool same_size(const struct canvas *canvas)
 {
-	size_t columns = (size_t)canvas->columns, at = (size_t)row * columns;
-
-	return terminal.shown && terminal.shown->rows == canvas->rows &&
-		terminal.shown->columns == canvas->columns &&
-		memcmp(terminal.shown->cells + at, canvas->cells + at,
-			columns * sizeof(*canvas->cells)) == 0;
+	return terminal.shown && terminal.shown->rows == canvas->rows && terminal.shown->columns == canvas->columns;
 }
 
+static bool same_cell(const struct canvas *canvas, int row, int column)
+{
+	const struct cell *shown = canvas_cell(terminal.shown, row, column), *cell = canvas_cell(canvas, row, column);
+
+	return shown->code == cell->code && shown->style == cell->style;
+}
+
+/* ncurses takes some hundred instructions for a cell, so it gets only those that have changed. */
 void term_show(const struct canvas *canvas)
 {
+	bool same = same_size(canvas);
+
 	for (int row = 0; row < canvas->rows; row++)
-		for (int column = 0; column < canvas->columns && !same_row(canvas, row); column++)
-			show_cell(canvas, row, column);
+		for (int column = 0; column < canvas->columns; column++)
+			if (!same || !same_cell(canvas, row, column))
+				show_cell(canvas, row, column);
 	tty_begin();
 	refresh();
 	tty_end();
-	if (!terminal.shown || terminal.shown->rows != canvas->rows ||
-		terminal.shown->columns != canvas->columns) {
+	if (!same) {
 		canvas_free(terminal.shown);
 		terminal.shown = canvas_new(canvas->rows, canvas->columns, canvas->unicode);
 	}

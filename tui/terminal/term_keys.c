@@ -16,13 +16,16 @@
 
 /* Codes of our own, above those of ncurses: pasted text begins, pasted text ends. */
 enum { KEY_PASTE = KEY_MAX + 1, KEY_PASTED };
-static const uint64_t paste_ns = 2000000000u;	/* a paste without an end is over after so long a pause */
+enum { MOUSE_MOST = 16 };		/* more than ncurses keeps */
+static const uint64_t paste_ns = 2 * NS_PER_SECOND;	/* a paste without an end is over after so long a pause */
 
 static struct {
 	WINDOW *pad;			/* reading from a pad draws nothing */
 	mbstate_t partial;		/* the state of a character whose bytes come one by one */
 	uint64_t pasted;		/* when the last character of a paste came; 0: nothing is being pasted */
 	bool gone;			/* the terminal was hung up */
+	MEVENT mouse[MOUSE_MOST];	/* mouse_count events that came with one KEY_MOUSE, the newest first */
+	int mouse_count;
 } keys;
 
 bool term_keys_open(void)
@@ -35,7 +38,7 @@ bool term_keys_open(void)
 	set_escdelay(25);		/* ms after which an escape byte is the Esc key, and begins no sequence */
 	define_key("\033[200~", KEY_PASTE);
 	define_key("\033[201~", KEY_PASTED);
-	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 	mouseinterval(0);
 	return true;
 }
@@ -67,16 +70,30 @@ static bool read_event(struct input *input)
 	return true;
 }
 
+/*
+ * Events that come at once, such as the press and the release of a quick click, come with one KEY_MOUSE. getmouse gives
+ * the newest of them first.
+ */
+static void take_mouse(void)
+{
+	keys.mouse_count = 0;
+	while (keys.mouse_count < MOUSE_MOST && getmouse(&keys.mouse[keys.mouse_count]) == OK)
+		keys.mouse_count++;
+}
+
+/* The oldest event that was taken. Without one, the input is no key. */
 static bool read_mouse(struct input *input)
 {
 	MEVENT event;
 
-	if (getmouse(&event) != OK)
+	if (keys.mouse_count == 0)
 		return true;
+	event = keys.mouse[--keys.mouse_count];
 	input->row = event.y;
 	input->column = event.x;
 	input->kind = event.bstate & BUTTON4_PRESSED ? INPUT_SCROLL_UP :
-		event.bstate & BUTTON5_PRESSED ? INPUT_SCROLL_DOWN : INPUT_CLICK;
+		event.bstate & BUTTON5_PRESSED ? INPUT_SCROLL_DOWN :
+		event.bstate & BUTTON1_RELEASED ? INPUT_RELEASE : INPUT_CLICK;
 	return true;
 }
 
@@ -155,11 +172,15 @@ bool term_keys_read(struct input *input)
 	*input = (struct input) { .kind = INPUT_KEY };
 	if (read_event(input))
 		return true;
+	if (keys.mouse_count)
+		return read_mouse(input);
 	key = wgetch(keys.pad);
 	if (key == ERR)
 		return read_end(input);
-	if (key == KEY_MOUSE)
+	if (key == KEY_MOUSE) {
+		take_mouse();
 		return read_mouse(input);
+	}
 	input->code = key >= KEY_MIN ? code_of(key) : character(key);
 	if (input->code == '\n')
 		input->code = KEYS_ENTER;

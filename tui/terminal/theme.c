@@ -39,6 +39,44 @@ const struct theme theme_standard = { .entries = {
 		.base = { BLACK, CYAN, 0 }, .mono = REVERSE },
 	[STYLE_PROMPT] = { "prompt", .rich = { 231, 61, 0 },
 		.base = { BLACK, WHITE, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_KERNEL + 0] = { "flame-kernel-1", .rich = { 16, 209, 0 },
+		.base = { BLACK, RED, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_KERNEL + 1] = { "flame-kernel-2", .rich = { 16, 215, 0 },
+		.base = { BLACK, YELLOW, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_KERNEL + 2] = { "flame-kernel-3", .rich = { 16, 221, 0 },
+		.base = { BLACK, BRIGHT + YELLOW, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_KERNEL + 3] = { "flame-kernel-4", .rich = { 16, 180, 0 },
+		.base = { BLACK, BRIGHT + RED, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_KERNEL + 4] = { "flame-kernel-5", .rich = { 16, 174, 0 },
+		.base = { BLACK, MAGENTA, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_MODULE + 0] = { "flame-module-1", .rich = { 16, 150, 0 },
+		.base = { BLACK, GREEN, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_MODULE + 1] = { "flame-module-2", .rich = { 16, 114, 0 },
+		.base = { BLACK, BRIGHT + GREEN, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_MODULE + 2] = { "flame-module-3", .rich = { 16, 187, 0 },
+		.base = { BLACK, WHITE, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_PROGRAM + 0] = { "flame-program-1", .rich = { 16, 110, 0 },
+		.base = { BLACK, CYAN, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_PROGRAM + 1] = { "flame-program-2", .rich = { 16, 117, 0 },
+		.base = { BLACK, BRIGHT + CYAN, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_PROGRAM + 2] = { "flame-program-3", .rich = { 16, 146, 0 },
+		.base = { BLACK, BRIGHT + BLUE, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_PROGRAM + 3] = { "flame-program-4", .rich = { 16, 152, 0 },
+		.base = { BLACK, BRIGHT + MAGENTA, 0 }, .mono = REVERSE },
+	[STYLE_MORE] = { "more", .rich = { 203, NONE, BOLD },
+		.base = { BRIGHT + RED, NONE, 0 }, .mono = BOLD },
+	[STYLE_LESS] = { "less", .rich = { 75, NONE, BOLD },
+		.base = { BRIGHT + BLUE, NONE, 0 }, .mono = BOLD },
+	[STYLE_FLAME_MORE] = { "flame-more", .rich = { 16, 217, 0 },
+		.base = { BLACK, BRIGHT + RED, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_MUCH_MORE] = { "flame-much-more", .rich = { 231, 160, BOLD },
+		.base = { WHITE, RED, BOLD }, .mono = REVERSE | BOLD },
+	[STYLE_FLAME_LESS] = { "flame-less", .rich = { 16, 153, 0 },
+		.base = { BLACK, BRIGHT + BLUE, 0 }, .mono = REVERSE },
+	[STYLE_FLAME_MUCH_LESS] = { "flame-much-less", .rich = { 231, 26, BOLD },
+		.base = { WHITE, BLUE, BOLD }, .mono = REVERSE | BOLD },
+	[STYLE_FLAME_SAME] = { "flame-same", .rich = { 16, 250, 0 },
+		.base = { BLACK, WHITE, 0 }, .mono = REVERSE },
 } };
 
 static const char *const colours[2 * BRIGHT] = {
@@ -181,9 +219,20 @@ static struct look of_depth(const struct theme_entry *entry, enum depth depth)
 	return look;
 }
 
+/* With few colours a name is plain text, as all other text. */
+static struct look of_name(const struct theme *theme, const struct theme_entry *flame, enum depth depth)
+{
+	struct look look = of_depth(&theme->entries[STYLE_TEXT], depth);
+
+	if (depth == DEPTH_256)
+		look.fore = flame->rich.back;
+	return look;
+}
+
 struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style)
 {
-	struct look look = of_depth(&theme->entries[(style & ~STYLE_CURSOR) % STYLES], depth);
+	const struct theme_entry *entry = &theme->entries[(style & (STYLE_NAME - 1)) % STYLES];
+	struct look look = style & STYLE_NAME ? of_name(theme, entry, depth) : of_depth(entry, depth);
 
 	if (!(style & STYLE_CURSOR))
 		return look;
@@ -193,4 +242,14 @@ struct look theme_look(const struct theme *theme, enum depth depth, uint8_t styl
 	else if (look.back == NONE)
 		look.back = 24;
 	return look;
+}
+
+/* The terminal's own background cannot be a foreground: the cell's block is then the right half (canvas_half). */
+struct look theme_halves(const struct theme *theme, uint8_t left, uint8_t right)
+{
+	struct look one = theme_look(theme, DEPTH_256, left), other = theme_look(theme, DEPTH_256, right);
+
+	if (left == STYLE_TEXT)
+		return (struct look) { .fore = other.back, .back = one.back };
+	return (struct look) { .fore = one.back, .back = other.back };
 }

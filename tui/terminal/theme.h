@@ -16,8 +16,23 @@ enum style {
 	STYLE_HOT, STYLE_WARM,				/* shares: large, middling */
 	STYLE_HEAD, STYLE_SORTED, STYLE_MATCH,
 	STYLE_KEY, STYLE_LABEL, STYLE_PROMPT,
+	STYLE_FLAME_KERNEL,				/* cells of a flame: FLAME_KERNELS of them, and so on */
+	STYLE_FLAME_MODULE = STYLE_FLAME_KERNEL + 5,
+	STYLE_FLAME_PROGRAM = STYLE_FLAME_MODULE + 3,
+	STYLE_MORE = STYLE_FLAME_PROGRAM + 4, STYLE_LESS,	/* changes since the baseline */
+	STYLE_FLAME_MORE, STYLE_FLAME_MUCH_MORE, STYLE_FLAME_LESS, STYLE_FLAME_MUCH_LESS, STYLE_FLAME_SAME,
 	STYLES,
+	STYLE_NAME = 0x40,				/* added to a style of flames: a name in the cell's colour */
 	STYLE_CURSOR = 0x80,				/* added to one of the above */
+	STYLE_BYTES = 0x100,				/* how many there are with these two */
+};
+
+_Static_assert(STYLES <= STYLE_NAME, "the two bits stand apart");
+
+enum {
+	FLAME_KERNELS = STYLE_FLAME_MODULE - STYLE_FLAME_KERNEL,
+	FLAME_MODULES = STYLE_FLAME_PROGRAM - STYLE_FLAME_MODULE,
+	FLAME_PROGRAMS = STYLE_MORE - STYLE_FLAME_PROGRAM,
 };
 
 enum depth { DEPTH_NONE, DEPTH_8, DEPTH_16, DEPTH_256 };
@@ -52,5 +67,7 @@ void theme_write(const struct theme_entry *entry, FILE *to);	/* writes these wor
 
 /* The look of a style, perhaps with STYLE_CURSOR, on a terminal with so many colours. */
 struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style);
+/* That of a cell with 256 colours whose halves have the backgrounds of these styles; one may be STYLE_TEXT. */
+struct look theme_halves(const struct theme *theme, uint8_t left, uint8_t right);
 
 #endif

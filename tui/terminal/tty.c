@@ -218,7 +218,7 @@ static void close_all(void)
  */
 static void await_main(void)
 {
-	static const struct timespec moment = { .tv_nsec = 1000000 };
+	static const struct timespec moment = { .tv_nsec = NS_PER_MS };
 
 	for (int i = 0; i < MAIN_MS && tty.writing && !pthread_equal(pthread_self(), tty.main); i++)
 		nanosleep(&moment, NULL);

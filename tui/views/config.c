@@ -17,7 +17,7 @@ void config_init(struct config *config)
 		.keys = keys_standard,
 		.columns = columns_standard,
 		.sort = COLUMN_SELF,
-		.window_ns = 10 * NS_PER_SECOND,
+		.window_ns = SCOPE_SECONDS * NS_PER_SECOND,
 	};
 }
 

@@ -10,7 +10,7 @@
 #include "agent/query/query.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
-#include "column.h"
+#include "tui/views/table/column.h"
 
 struct config {
 	struct theme theme;

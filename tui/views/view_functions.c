@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/answers/function_table.h"
-#include "agent/answers/vitals.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/filter.h"
+#include "agent/query/grouping.h"
 #include "agent/query/query.h"
+#include "agent/query/tree/tree.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
-#include "column.h"
+#include "tui/views/table/column.h"
+#include "tui/views/table/detail.h"
 #include "config.h"
 #include "view_functions.h"
 
-enum { DETAIL = 2048, DETAIL_STEP = 16 };	/* the detail line: bytes; columns that a key moves it */
+enum { DETAIL_STEP = 16 };		/* columns by which a key moves the detail line */
 enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */
 enum { PAUSE_MS = 100 };			/* between two answers */
 
@@ -34,13 +34,17 @@ struct function_view {
 	struct function_request request;	/* the last one */
 	uint64_t boot;			/* the boot of the list's rows */
 	struct filter filter;		/* the filter of the list's rows */
+	enum group_by by;		/* what they are */
 	struct row idle;		/* with `hidden`: the row of idle time, taken out of the answer's table */
 	bool hidden;
 	bool no_idle;			/* the scope's `no_idle` when `hidden` was last set */
 	struct list list;
 	enum table_column sort;
 	bool invert;
-	char match[128];		/* the pattern that is marked; "": none */
+	enum table_column sorted;	/* the column by which the rows are sorted now */
+	char words[FILTER_TEXT];	/* what `open` returned last */
+	bool restores;			/* with the next answer, the cursor goes to this row: */
+	uint64_t restored;
 	int detail_from;		/* the first column of the detail line that is shown */
 	struct area area, rows;		/* of the last drawing: the whole view; the rows of the table */
 };
@@ -53,7 +57,7 @@ static const struct table *table_of(const struct function_view *self)
 	return self->functions && self->functions->table ? self->functions->table : &none;
 }
 
-static uint32_t row_key(const void *context, size_t row)
+static uint64_t row_key(const void *context, size_t row)
 {
 	return table_of(context)->rows[row].function;
 }
@@ -62,7 +66,7 @@ static const char *row_name(const void *context, size_t row)
 {
 	const struct function_view *self = context;
 
-	return symbols_get(self->functions->answer.symbols, row_key(context, row))->name;
+	return symbols_get(self->functions->answer.symbols, table_of(self)->rows[row].function)->name;
 }
 
 static struct list_rows rows_of(const struct function_view *self)
@@ -80,12 +84,30 @@ static const struct row *selected(const struct function_view *self)
 	return self->list.cursor < table->count ? &table->rows[self->list.cursor] : NULL;
 }
 
+/* All shows its change since the baseline. */
+static bool compares(const struct function_view *self)
+{
+	return self->scope && self->scope->base.until_ns;
+}
+
+/* Without a baseline there is no change to sort by. */
+static enum table_column sorted_by(const struct function_view *self)
+{
+	return self->sort == COLUMN_CHANGE && !compares(self) ? COLUMN_SELF : self->sort;
+}
+
+static struct column_layout layout_of(const struct function_view *self, int columns)
+{
+	return column_layout(self->columns, columns, compares(self));
+}
+
 static void sort_rows(struct function_view *self)
 {
 	struct list_rows rows = rows_of(self);
 
 	if (rows.count != 0)
-		table_sort(self->functions->table, self->functions->answer.symbols, self->sort, self->invert);
+		table_sort(self->functions->table, self->functions->answer.symbols, sorted_by(self), self->invert);
+	self->sorted = sorted_by(self);
 	list_update(&self->list, &rows, self->list.height);
 }
 
@@ -99,12 +121,21 @@ static void *functions_new(const struct config *config)
 	return self;
 }
 
+static void *threads_new(const struct config *config)
+{
+	struct function_view *self = functions_new(config);
+
+	self->columns = &columns_threads;
+	self->sort = COLUMN_SELF;
+	return self;
+}
+
 /* The row of idle time has no code, so a function of this name in an object is another one. */
 static bool is_idle(const struct symbols *symbols, const struct row *row)
 {
 	const struct function *function = symbols_get(symbols, row->function);
 
-	return !function->address && !*function->object && strcmp(function->name, "[idle]") == 0;
+	return !function->known && !function->address && !*function->object && strcmp(function->name, "[idle]") == 0;
 }
 
 /* Takes the row of idle time out of the table, or puts it back, as the scope says. */
@@ -127,17 +158,22 @@ static void hide_idle(struct function_view *self)
 	}
 }
 
-/* The rows of another boot or another filter are shown from the top. */
+/* The rows of another boot, another filter or another grouping are shown from the top. */
 static void rewind_list(struct function_view *self)
 {
 	const struct function_table *functions = self->functions;
 
 	if (!functions->table)
 		return;
-	if (self->boot != functions->answer.boot || !filter_equal(&self->filter, &functions->filter))
+	if (self->boot != functions->answer.boot || self->by != functions->by ||
+			!filter_equal(&self->filter, &functions->filter))
 		list_rewind(&self->list);
+	if (self->restores)
+		list_follow(&self->list, self->restored);
+	self->restores = false;
 	self->boot = functions->answer.boot;
 	self->filter = functions->filter;
+	self->by = functions->by;
 }
 
 static void functions_show(void *context, const struct vitals *vitals, struct answer *answer,
@@ -169,13 +205,13 @@ static void draw_rows(struct function_view *self, struct canvas *canvas, struct 
 	for (int i = 0; i < area.rows && self->list.top + (size_t)i < rows.count; i++) {
 		size_t index = self->list.top + (size_t)i;
 		struct place place = { area.row + i, area.column, area.columns };
-		struct column_row row = {
+		struct row_drawn row = {
 			.functions = self->functions,
 			.row = &table_of(self)->rows[index],
-			.match = self->match,
+			.match = self->scope->match,
 		};
 
-		column_row(canvas, place, layout, &row);
+		column_row(canvas, place, layout, row);
 		if (index == self->list.cursor) {
 			canvas_put(canvas, place, STYLE_TITLE, '>');
 			canvas_restyle(canvas, place, STYLE_CURSOR);
@@ -207,79 +243,6 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	canvas_wrap(canvas, at, STYLE_TEXT, what_to_do);
 }
 
-static void write_inlined(FILE *to, const struct function_table *functions, const struct row *row)
-{
-	if (functions->selected != row->function || functions->inlined_count == 0)
-		return;
-	fputs("  inlined: ", to);
-	for (size_t i = 0; i < functions->inlined_count; i++)
-		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
-			symbols_get(functions->answer.symbols, functions->inlined[i].function)->name,
-			100.0 * (double)functions->inlined[i].weight / (double)functions->inlined_of);
-}
-
-static void write_callers(FILE *to, const struct function_table *functions, const struct row *row)
-{
-	if (functions->selected != row->function || functions->caller_count == 0)
-		return;
-	fputs("  callers: ", to);
-	for (size_t i = 0; i < functions->caller_count; i++) {
-		const struct caller *caller = &functions->callers[i];
-
-		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
-			symbols_get(functions->answer.symbols, caller->function)->name,
-			row->total ? 100.0 * (double)caller->weight / (double)row->total : 0);
-	}
-}
-
-/* How the function's total is divided among the machines. */
-static void write_machines(FILE *to, const struct function_view *self, const struct row *row)
-{
-	const struct function_table *functions = self->functions;
-	const char *before = "  on: ";
-
-	if (functions->selected != row->function || row->total == 0)
-		return;
-	for (size_t i = 0; i < functions->machine_count && i < self->vitals->machine_count; i++) {
-		uint64_t total = functions->machines[i].total;
-
-		if (total == 0)
-			continue;
-		fprintf(to, "%s%s %.0f%%", before, self->vitals->machines[i].name,
-			100.0 * (double)total / (double)row->total);
-		before = ", ";
-	}
-}
-
-static void write_detail(const struct function_view *self, const struct row *row, char text[DETAIL])
-{
-	const struct function_table *functions = self->functions;
-	const struct function *function = symbols_get(functions->answer.symbols, row->function);
-	const char *source = column_source(functions, row->function);
-	char self_share[COLUMN_SHARE], total_share[COLUMN_SHARE];
-	FILE *to = fmemopen(text, DETAIL, "w");
-
-	text[0] = '\0';
-	if (!to)
-		return;
-	fputs(function->name, to);
-	if (source && *source)
-		fprintf(to, "  %s", source);
-	fprintf(to, "  self %s%% total %s%%", column_self(functions->table, row, self_share),
-		column_total(functions->table, row, total_share));
-	write_inlined(to, functions, row);
-	if (functions->machines)
-		write_machines(to, self, row);
-	else
-		write_callers(to, functions, row);
-	if (*function->object)
-		fprintf(to, "  %s", function->object);
-	if (function->address && !functions->machines)
-		fprintf(to, " 0x%" PRIx64, function->address);
-	fclose(to);
-	text[DETAIL - 1] = '\0';
-}
-
 /* Draws the detail line. It moves to the left only until its end is in the middle. */
 static void draw_detail(struct function_view *self, struct canvas *canvas, struct place place)
 {
@@ -288,7 +251,7 @@ static void draw_detail(struct function_view *self, struct canvas *canvas, struc
 
 	if (!row)
 		return;
-	write_detail(self, row, text);
+	detail_write(self->functions, self->vitals, row, text);
 	while (self->detail_from > 0 &&
 		canvas_width(canvas, text) - self->detail_from < place.width / 2)
 		self->detail_from -= DETAIL_STEP;
@@ -312,16 +275,18 @@ static struct area rows_area(struct area area)
 static void functions_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct function_view *self = context;
-	struct column_layout layout = column_layout(self->columns, area.columns);
+	struct column_layout layout = layout_of(self, area.columns);
 	struct place last = { area.row + area.rows - 1, area.column, area.columns };
 
 	self->area = area;
 	self->rows = rows_area(area);
 	if (!self->functions || self->rows.rows < 1)
 		return;
+	if (self->sorted != sorted_by(self))		/* the baseline was taken off, and with it the change */
+		sort_rows(self);
 	if (self->rows.row > area.row)
 		column_heads(canvas, (struct place) { area.row, area.column, area.columns },
-			&layout, self->sort, self->invert, self->functions->machines);
+			&layout, sorted_by(self), self->invert, self->functions);
 	draw_rows(self, canvas, self->rows, &layout);
 	draw_emptiness(self, canvas, self->rows);
 	if (area.rows >= DETAIL_FROM)
@@ -330,7 +295,7 @@ static void functions_draw(void *context, struct canvas *canvas, struct area are
 
 static void sort_by(struct function_view *self, enum table_column column)
 {
-	self->invert = self->sort == column ? !self->invert : false;
+	self->invert = sorted_by(self) == column ? !self->invert : false;
 	self->sort = column;
 	sort_rows(self);
 }
@@ -338,19 +303,19 @@ static void sort_by(struct function_view *self, enum table_column column)
 static bool functions_act(void *context, enum action action)
 {
 	struct function_view *self = context;
-	struct column_layout layout = column_layout(self->columns, self->area.columns);
+	struct column_layout layout = layout_of(self, self->area.columns);
 	struct list_rows rows = rows_of(self);
 
 	switch (action) {
 	case ACTION_SORT:
 	case ACTION_SORT_RIGHT:
-		sort_by(self, column_next(&layout, self->sort, 1));
+		sort_by(self, column_next(&layout, sorted_by(self), 1));
 		return true;
 	case ACTION_SORT_LEFT:
-		sort_by(self, column_next(&layout, self->sort, -1));
+		sort_by(self, column_next(&layout, sorted_by(self), -1));
 		return true;
 	case ACTION_INVERT:
-		sort_by(self, self->sort);
+		sort_by(self, sorted_by(self));
 		return true;
 	case ACTION_LEFT:
 		self->detail_from =
@@ -359,20 +324,34 @@ static bool functions_act(void *context, enum action action)
 	case ACTION_RIGHT:
 		self->detail_from += DETAIL_STEP;
 		return true;
-	case ACTION_BACK:
-		if (self->match[0] == '\0')
-			return false;
-		self->match[0] = '\0';
-		return true;
 	default:
 		return list_act(&self->list, &rows, action);
 	}
 }
 
+static const char *functions_open(void *context, uint64_t *row)
+{
+	struct function_view *self = context;
+
+	if (table_of(self)->count == 0)
+		return "";
+	*row = row_key(self, self->list.cursor);
+	return grouping_filter(self->functions->by, row_name(self, self->list.cursor), self->words,
+		sizeof(self->words));
+}
+
+static void functions_restore(void *context, uint64_t row)
+{
+	struct function_view *self = context;
+
+	self->restores = true;
+	self->restored = row;
+}
+
 static void functions_click(void *context, int row, int column)
 {
 	struct function_view *self = context;
-	struct column_layout layout = column_layout(self->columns, self->area.columns);
+	struct column_layout layout = layout_of(self, self->area.columns);
 	struct list_rows rows = rows_of(self);
 	enum table_column head = column_at(&layout, column - self->area.column);
 	int line = row - self->rows.row;
@@ -384,16 +363,12 @@ static void functions_click(void *context, int row, int column)
 		list_select(&self->list, &rows, self->list.top + (size_t)line);
 }
 
-static enum view_found functions_search(void *context, const char *pattern, enum list_search where)
+static bool functions_search(void *context, const char *pattern, enum list_search where)
 {
 	struct function_view *self = context;
 	struct list_rows rows = rows_of(self);
 
-	if (pattern[0] != '\0' || where == LIST_HERE)
-		snprintf(self->match, sizeof(self->match), "%s", pattern);
-	if (self->match[0] == '\0')
-		return VIEW_NOT_SEARCHED;
-	return list_search(&self->list, &rows, self->match, where) ? VIEW_FOUND : VIEW_NOT_FOUND;
+	return list_search(&self->list, &rows, pattern, where);
 }
 
 /* Callers are asked for only if the detail line is shown. */
@@ -403,6 +378,7 @@ static const struct request *functions_ask(void *context, const struct scope *sc
 	struct function_request *request = &self->request;
 	const struct table *table = table_of(self);
 	const struct row *row = selected(self);
+	struct column_layout layout = layout_of(self, self->area.columns);
 	size_t end = self->list.top + self->list.height;
 
 	if (self->area.rows < 1)
@@ -413,9 +389,58 @@ static const struct request *functions_ask(void *context, const struct scope *sc
 	scope_excerpt(scope, &request->request.excerpt);
 	request->selected = row ? row->function : FUNCTION_NONE;
 	request->callers = row && self->area.rows >= DETAIL_FROM;
+	request->ran = column_wants_ran(&layout);
 	for (size_t i = self->list.top; i < table->count && request->visible_count < FUNCTION_ROWS && i < end; i++)
 		request->visible[request->visible_count++] = table->rows[i].function;
 	return &request->request;
+}
+
+static struct view_chosen name_of(const struct function_view *self, const struct row *row)
+{
+	const struct function *function = symbols_get(self->functions->answer.symbols, row->function);
+
+	return (struct view_chosen) {
+		.name = function->known ? tree_name(function, self->functions->kernel) : 0, .put = self->list.follow,
+	};
+}
+
+static struct view_chosen functions_chosen(void *context)
+{
+	const struct function_view *self = context;
+	const struct row *row = selected(self);
+
+	return row && self->functions->by == GROUP_FUNCTION ? name_of(self, row) : (struct view_chosen) { .name = 0 };
+}
+
+static void functions_choose(void *context, struct view_chosen chosen)
+{
+	struct function_view *self = context;
+	const struct table *table = table_of(self);
+	struct list_rows rows = rows_of(self);
+
+	if (functions_chosen(self).name == chosen.name)
+		return;
+	for (size_t i = 0; self->functions && self->functions->by == GROUP_FUNCTION && i < table->count; i++)
+		if (name_of(self, &table->rows[i]).name == chosen.name) {
+			list_select(&self->list, &rows, i);
+			return;
+		}
+}
+
+static bool functions_takes(const void *context, const struct answer *answer, const struct scope *scope)
+{
+	(void)context;
+	return answer->kind == &function_table_kind && ((const struct function_table *)answer)->by == scope->by;
+}
+
+static struct view_told functions_told(const void *context)
+{
+	const struct function_view *self = context;
+	const struct table *table = table_of(self);
+
+	return (struct view_told) {
+		.known = self->functions && self->functions->table, .rows = table->count, .end = table->to,
+	};
 }
 
 const struct view view_functions = {
@@ -425,6 +450,28 @@ const struct view view_functions = {
 	.ask = functions_ask,
 	.show = functions_show,
 	.draw = functions_draw,
+	.takes = functions_takes,
+	.told = functions_told,
+	.open = functions_open,
+	.restore = functions_restore,
+	.act = functions_act,
+	.click = functions_click,
+	.search = functions_search,
+	.chosen = functions_chosen,
+	.choose = functions_choose,
+};
+
+const struct view view_threads = {
+	.name = "Threads",
+	.new = threads_new,
+	.free = free,
+	.ask = functions_ask,
+	.show = functions_show,
+	.draw = functions_draw,
+	.takes = functions_takes,
+	.told = functions_told,
+	.open = functions_open,
+	.restore = functions_restore,
 	.act = functions_act,
 	.click = functions_click,
 	.search = functions_search,

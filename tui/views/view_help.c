@@ -27,6 +27,8 @@ static const struct note notes[] = {
 	{ "TOTAL%", "in it or in what it calls; recursion counts once" },
 	{ "HITS/s", "samples in the function itself, a second" },
 	{ "~12.34", "uncertain: this share rests on fewer than 30 samples" },
+	{ "CHANGE", "SELF% or TOTAL%, less what it was in the baseline; red: more, blue: less; new, gone: only "
+		"now, only then; ~: with so few samples it may be chance, of which 1 row of 100 has more" },
 	{ "TREND", "SELF% of the last 60 s, each row scaled to its own highest column; a click on "
 		"its head sorts by SELF%" },
 	{ "arrow", "down: numbers from the largest, names from A; up: the reverse" },
@@ -44,9 +46,8 @@ static const struct note notes[] = {
 	{ "ring", "how full the guest's fullest ring is" },
 	{ "cost", "the hook's own time: for each sample, and its share of the guest's time" },
 	{ "timer", "sampled by each CPU's own tick, which does not see code that runs with "
-		"interrupts off: its time is counted where they are enabled again. `ktop ctl mode "
-		"nmi` sees it, and may "
-		"set one CPU aside." },
+		"interrupts off: its time is counted where they are enabled again. `ktop ctl sampler "
+		"nmi` sees it, and may set one CPU aside." },
 	{ "FROZEN", "the screen stands still; collection goes on" },
 };
 

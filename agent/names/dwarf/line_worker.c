@@ -10,6 +10,7 @@
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/debuginfod.h"
+#include "code_lines.h"
 #include "line_worker.h"
 #include "sym_dwarf.h"
 
@@ -168,13 +169,33 @@ static struct handle *have_handle(struct line_worker *worker, const struct debug
 	return oldest;
 }
 
-static char *read_answer(struct handle *handle, const struct line_question *question)
+void line_answer_clear(struct line_answer *answer)
 {
+	free(answer->text);
+	code_lines_free(answer->code);
+	answer->text = NULL;
+	answer->code = NULL;
+}
+
+static void read_answer(struct handle *handle, const struct line_question *question, struct line_answer *answer)
+{
+	line_answer_clear(answer);
 	if (!handle->dwarf)
-		return NULL;
-	return question->inlined ?
-		sym_dwarf_inlined(handle->dwarf, question->address, &handle->full) :
-		sym_dwarf_line(handle->dwarf, question->address, &handle->full);
+		return;
+	switch (question->wanted) {
+	case LINE_PLACE:
+		answer->text = sym_dwarf_line(handle->dwarf, question->address, &handle->full);
+		break;
+	case LINE_INLINED:
+		answer->text = sym_dwarf_inlined(handle->dwarf, question->address, &handle->full);
+		break;
+	case LINE_AT:
+		answer->text = sym_dwarf_line_at(handle->dwarf, question->address, &handle->full);
+		break;
+	case LINE_CODE:
+		answer->code = sym_dwarf_code(handle->dwarf, question->address, question->end, &handle->full);
+		break;
+	}
 }
 
 /*
@@ -186,21 +207,20 @@ static struct line_answer find_answer(struct line_worker *worker,
 {
 	struct handle *handle = have_handle(worker, question->object);
 	struct line_answer answer = {
-		.ticket = question->ticket, .inlined = question->inlined,
+		.ticket = question->ticket, .wanted = question->wanted,
 	};
 
 	if (handle->asking)
 		ask_server(worker, handle);
 	answer.later = handle->asking;
-	answer.text = read_answer(handle, question);
+	read_answer(handle, question, &answer);
 	handle->used = ++worker->uses;
 	if (handle->full && (handle->dwarf || handle->tries != atomic_load(&worker->tries))) {
 		sym_dwarf_free(handle->dwarf);
 		handle->dwarf = NULL;
 		handle->full = false;
 		open_dwarf(worker, handle);
-		free(answer.text);
-		answer.text = read_answer(handle, question);
+		read_answer(handle, question, &answer);
 	}
 	answer.starved = handle->full;
 	return answer;
@@ -298,7 +318,7 @@ void line_worker_free(struct line_worker *worker)
 	else
 		debuginfod_free(worker->debuginfod);
 	while (line_worker_take(worker, &answer))
-		free(answer.text);
+		line_answer_clear(&answer);
 	pthread_cond_destroy(&worker->asked_more);
 	pthread_mutex_destroy(&worker->lock);
 	free(worker);

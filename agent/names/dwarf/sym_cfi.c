@@ -6,20 +6,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "sym_cfi.h"
 #include "sym_cfi_check.h"
 
 enum {
-	SOURCES = 2,
+	TABLES = 2,
 	DEBUG_MAX = 64 << 20,		/* bytes: a larger file's .debug_frame is not read */
+	FRAMES_MAX = 1 << 30,		/* bytes of an .eh_frame that is counted: a larger one is no section's */
+	COST = 4,			/* bytes of memory for one of .eh_frame: its copy, and libdw's entries */
 };
 
 struct sym_cfi {
 	int fd;
 	Elf *elf;
 	Dwarf *dwarf;
-	Dwarf_CFI *sources[SOURCES];	/* .eh_frame, .debug_frame; NULL: the file has none */
+	Dwarf_CFI *tables[TABLES];	/* .eh_frame, .debug_frame; NULL: the file has none */
+	struct budget *budget;
+	size_t paid;			/* bytes that are charged to it */
 };
 
 /* dwarf_end also frees the information of .debug_frame. That of .eh_frame must be freed here. */
@@ -27,11 +32,12 @@ void sym_cfi_close(struct sym_cfi *cfi)
 {
 	if (!cfi)
 		return;
-	if (cfi->sources[0])
-		dwarf_cfi_end(cfi->sources[0]);
+	if (cfi->tables[0])
+		dwarf_cfi_end(cfi->tables[0]);
 	dwarf_end(cfi->dwarf);
 	elf_end(cfi->elf);
 	close(cfi->fd);
+	budget_give(cfi->budget, cfi->paid);
 	free(cfi);
 }
 
@@ -86,15 +92,57 @@ struct sym_cfi *sym_cfi_open(int fd)
 	cfi->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (cfi->elf && elf_kind(cfi->elf) == ELF_K_ELF) {
 		if (is_fit(cfi->elf, ".eh_frame", true))
-			cfi->sources[0] = dwarf_getcfi_elf(cfi->elf);
+			cfi->tables[0] = dwarf_getcfi_elf(cfi->elf);
 		if (debug_size(cfi->elf) <= DEBUG_MAX && is_fit(cfi->elf, ".debug_frame", false))
 			cfi->dwarf = dwarf_begin_elf(cfi->elf, DWARF_C_READ, NULL);
-		cfi->sources[1] = cfi->dwarf ? dwarf_getcfi(cfi->dwarf) : NULL;
+		cfi->tables[1] = cfi->dwarf ? dwarf_getcfi(cfi->dwarf) : NULL;
 	}
-	if (cfi->sources[0] || cfi->sources[1])
+	if (cfi->tables[0] || cfi->tables[1])
 		return cfi;
 	sym_cfi_close(cfi);
 	return NULL;
+}
+
+/* The bytes of memory that sym_cfi_open takes for the file, rounded up. */
+static uint64_t cost_of(int fd)
+{
+	uint64_t cost = 0, debug;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	while (elf && elf_getshdrstrndx(elf, &names) == 0 && (section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (name && strcmp(name, ".eh_frame") == 0 && header.sh_size < FRAMES_MAX)
+			cost += header.sh_size * COST;
+		else if (name && strcmp(name, ".debug_frame") == 0 && (debug = debug_size(elf)) <= DEBUG_MAX)
+			cost += debug;
+	}
+	elf_end(elf);
+	return cost;
+}
+
+struct sym_cfi *sym_cfi_open_paid(int fd, struct budget *budget)
+{
+	uint64_t cost = cost_of(fd);
+	struct sym_cfi *cfi;
+
+	if (!budget_take(budget, cost)) {
+		close(fd);
+		return NULL;
+	}
+	cfi = sym_cfi_open(fd);
+	if (cfi) {
+		cfi->budget = budget;
+		cfi->paid = cost;
+	} else {
+		budget_give(budget, cost);
+	}
+	return cfi;
 }
 
 static bool is_register(Dwarf_Word number)
@@ -206,11 +254,11 @@ static bool read_frame(Dwarf_Frame *frame, struct frame_rules *rules)
 
 bool sym_cfi_find(struct sym_cfi *cfi, uint64_t address, struct frame_rules *rules)
 {
-	for (size_t i = 0; i < SOURCES; i++) {
+	for (size_t i = 0; i < TABLES; i++) {
 		Dwarf_Frame *frame;
 		bool found;
 
-		if (!cfi->sources[i] || dwarf_cfi_addrframe(cfi->sources[i], address, &frame) != 0)
+		if (!cfi->tables[i] || dwarf_cfi_addrframe(cfi->tables[i], address, &frame) != 0)
 			continue;
 		found = read_frame(frame, rules);
 		free(frame);

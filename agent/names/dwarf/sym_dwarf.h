@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct budget;
+struct code_lines;
 struct debug_folders;
 struct sym_dwarf;
 
@@ -20,16 +21,21 @@ struct sym_dwarf *sym_dwarf_new(int fd, const struct debug_folders *folders,
 void sym_dwarf_free(struct sym_dwarf *dwarf);
 
 /*
- * Returns "lib/string.c:41" for a link address, in fresh memory: at most the last two parts of the path,
- * below the folder of the compilation if the file is in there; any bytes. NULL: not known; or, if `*full`
- * is set, no memory: a new handle has room again.
+ * Returns "lib/string.c:41" for the link address of a function's start, in fresh memory: at most the last two parts of
+ * the path, below the folder of the compilation if the file is in there; any bytes. NULL: not known; or, if `*full`
+ * is set, no memory: a new handle has room again. sym_dwarf_line_at: for any address, where code that was put in line
+ * has its own line.
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full);
+char *sym_dwarf_line_at(struct sym_dwarf *dwarf, uint64_t address, bool *full);
 
 /*
  * Returns the functions that were inlined at a link address, in fresh memory: the outermost first, as in
  * the file (mangled, any bytes), each ended by a newline. NULL: none; or no memory, as above.
  */
 char *sym_dwarf_inlined(struct sym_dwarf *dwarf, uint64_t address, bool *full);
+
+/* Returns the lines of the code in [low, high), in fresh memory. NULL: none are known; or no memory, as above. */
+struct code_lines *sym_dwarf_code(struct sym_dwarf *dwarf, uint64_t low, uint64_t high, bool *full);
 
 #endif

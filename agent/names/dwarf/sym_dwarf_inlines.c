@@ -84,8 +84,8 @@ static bool descend(struct walk *walk, Dwarf_Die *parent, int level)
 	return false;
 }
 
-/* Charges once for what libdw keeps of a unit that is walked: the abbreviations of its entries. */
-static bool pay_unit(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die)
+/* Of its entries, libdw keeps the abbreviations. */
+bool sym_dwarf_pay_unit(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die)
 {
 	Dwarf_Off at = 0;
 	size_t length;
@@ -110,7 +110,7 @@ static bool walk_unit(struct walk *walk, struct sym_dwarf *dwarf, const struct r
 
 	if (walk->address >= range->high || !dwarf_offdie(dwarf->dwarf, unit->die, &die))
 		return false;
-	*full = !pay_unit(dwarf, unit, &die);
+	*full = !sym_dwarf_pay_unit(dwarf, unit, &die);
 	return !*full && descend(walk, &die, 0);
 }
 

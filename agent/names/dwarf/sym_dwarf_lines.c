@@ -55,8 +55,7 @@ static char *describe(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line
 	return util_format("%s:%d", last_two_parts(below(path, folder)), number);
 }
 
-/* The first row that starts at or after the address; rows are in order of address. */
-static size_t first_row_at(Dwarf_Lines *rows, size_t count, uint64_t address)
+size_t sym_dwarf_first_row(Dwarf_Lines *rows, size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;
 
@@ -94,7 +93,7 @@ static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t address)
 
 	if (!row || dwarf_getsrclines(unit, &rows, &count) != 0)
 		return row;
-	at = first_row_at(rows, count, address);
+	at = sym_dwarf_first_row(rows, count, address);
 	for (; starts_at(first = dwarf_onesrcline(rows, at), address); at++) {
 		if (dwarf_linebeginstatement(first, &statement) == 0 && statement &&
 			dwarf_lineendsequence(first, &end) == 0 && !end)
@@ -124,16 +123,21 @@ static uint64_t program_size(struct sym_dwarf *dwarf, Dwarf_Die *unit)
 	return size < data->d_size - offset ? size : data->d_size - offset;
 }
 
-/* Charges once for the lines of a unit, before libdw reads them. */
-static bool pay_lines(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die)
+bool sym_dwarf_pay_lines(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die)
 {
 	if (!unit->paid)
 		unit->paid = sym_dwarf_pay(dwarf, program_size(dwarf, die) * LINE_COST);
 	return unit->paid;
 }
 
+/* The last row that starts at or before the address. */
+static Dwarf_Line *row_at(Dwarf_Die *unit, uint64_t address)
+{
+	return dwarf_getsrc_die(unit, address);
+}
+
 static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_t address,
-	bool *full)
+	Dwarf_Line *(*find)(Dwarf_Die *unit, uint64_t address), bool *full)
 {
 	struct unit *unit = &dwarf->units[range->unit];
 	Dwarf_Die die;
@@ -141,8 +145,8 @@ static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_
 
 	if (address >= range->high || !dwarf_offdie(dwarf->dwarf, unit->die, &die))
 		return NULL;
-	*full = !pay_lines(dwarf, unit, &die);
-	line = *full ? NULL : find_row(&die, address);
+	*full = !sym_dwarf_pay_lines(dwarf, unit, &die);
+	line = *full ? NULL : find(&die, address);
 	return line ? describe(dwarf, &die, line) : NULL;
 }
 
@@ -150,13 +154,24 @@ static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_
  * Ranges may overlap: functions that the linker has discarded begin at 0 and cover low addresses. So the
  * nearest range that has a line for the address counts.
  */
-char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+static char *find_line(struct sym_dwarf *dwarf, uint64_t address,
+	Dwarf_Line *(*find)(Dwarf_Die *unit, uint64_t address), bool *full)
 {
 	uint32_t at = sym_dwarf_ranges_from(dwarf, address);
 	char *text = NULL;
 
 	*full = false;
 	for (int tried = 0; !text && !*full && at > 0 && tried < RANGES_TRIED_MAX; tried++)
-		text = line_in(dwarf, &dwarf->ranges[--at], address, full);
+		text = line_in(dwarf, &dwarf->ranges[--at], address, find, full);
 	return text;
+}
+
+char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+{
+	return find_line(dwarf, address, find_row, full);
+}
+
+char *sym_dwarf_line_at(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+{
+	return find_line(dwarf, address, row_at, full);
 }

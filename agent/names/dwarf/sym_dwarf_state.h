@@ -59,6 +59,13 @@ Elf_Scn *sym_dwarf_section(Elf *elf, Elf_Scn *section, bool (*wanted)(const char
 /* How many ranges begin at or below the address. They are the first ones, since ranges are sorted. */
 uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address);
 
+/* Each charges once for what libdw will keep of a unit: its lines; its entries. False: there is no room. */
+bool sym_dwarf_pay_lines(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die);
+bool sym_dwarf_pay_unit(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die);
+
+/* The first row that starts at or after the address; rows are in order of address. */
+size_t sym_dwarf_first_row(Dwarf_Lines *rows, size_t count, uint64_t address);
+
 /* The DWARF of a module's dwarf->elf; NULL: none. */
 Dwarf *sym_dwarf_open_module(struct sym_dwarf *dwarf);
 void sym_dwarf_close_module(struct sym_dwarf *dwarf);

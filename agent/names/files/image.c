@@ -115,7 +115,7 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 	if (kinds == IMAGE_ELF_OR_TEXT)
 		image->kernel = sym_linux_read_elf(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT && !image->kernel)
-		sym_elf_add_frames(image->fd, image->path, image->table, image->budget);
+		sym_elf_add_frames(image->fd, image->path, false, image->table, image->budget);
 	return true;
 }
 
@@ -167,18 +167,26 @@ struct image *image_load(const char *path, enum image_kinds kinds, struct budget
 	return finish(image, open_image(image, error) && read_image(image, kinds, error));
 }
 
+struct image *image_of_memory(struct kernel_bytes *memory, struct budget *budget)
+{
+	struct image *image = new_image(-1, "guest-memory", budget);
+
+	return finish(image, sym_linux_read_memory(memory, image->table, &image->build_id, &image->kernel, budget));
+}
+
 struct image *image_read(int fd, const char *path, struct budget *budget, char **error)
 {
 	struct image *image = new_image(fd, path, budget);
 
 	if (fstat(fd, &image->file) != 0)
 		image->file = (struct stat) { 0 };
+	sym_elf_segments(fd, &image->segments);
 	return finish(image, read_image(image, IMAGE_ELF, error));
 }
 
 void image_add_frames(struct image *image)
 {
-	sym_elf_add_frames(image->fd, image->path, image->table, image->budget);
+	sym_elf_add_frames(image->fd, image->path, true, image->table, image->budget);
 	symbol_table_sort(image->table);
 }
 

@@ -9,8 +9,10 @@
 
 #include "debug_file.h"
 #include "sym_elf.h"
+#include "sym_elf_segments.h"
 
 struct budget;
+struct kernel_bytes;
 struct linux_kernel;
 
 struct image {
@@ -21,6 +23,7 @@ struct image {
 	struct build_id build_id;
 	struct symbol_table *table;
 	struct linux_kernel *kernel;	/* of a Linux boot image or vmlinux; NULL: it is neither */
+	struct elf_segments segments;	/* of a program's file */
 	struct debug_object debug;	/* for this very ELF file */
 	uint32_t *functions;		/* ids by symbol, set by symbols.c; FUNCTION_NONE: not made yet */
 };
@@ -34,6 +37,9 @@ enum image_kinds { IMAGE_ELF, IMAGE_ELF_OR_TEXT };
 struct image *image_load(const char *path, enum image_kinds kinds, struct budget *budget,
 	char **error);
 void image_free(struct image *image);
+
+/* A Linux kernel that runs, out of its memory (sym_linux_read_memory). NULL: its symbols are not there. */
+struct image *image_of_memory(struct kernel_bytes *memory, struct budget *budget);
 
 /* Reads an ELF file that is open already. Takes over the descriptor, and closes it on failure. */
 struct image *image_read(int fd, const char *path, struct budget *budget, char **error);

@@ -9,7 +9,9 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "bare_code.h"
 #include "sym_elf.h"
+#include "sym_elf_segments.h"
 #include "sym_frames.h"
 #include "symbol_table.h"
 
@@ -360,59 +362,15 @@ bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budg
 
 struct frames_reader {
 	const struct reader *reader;
-	struct symbol_table *table;
-	const char *name;		/* of the file, without its folder */
-	uint64_t base;			/* where the file begins */
+	struct bare_code *code;
 };
-
-/* The addresses that are loaded. False: there are none. */
-static bool find_extent(Elf *elf, uint64_t *low, uint64_t *high)
-{
-	size_t count = 0;
-	GElf_Phdr segment;
-
-	*low = UINT64_MAX;
-	*high = 0;
-	if (elf_getphdrnum(elf, &count) != 0)
-		return false;
-	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
-		uint64_t end;
-
-		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD)
-			continue;
-		end = segment.p_vaddr + segment.p_memsz;
-		*low = segment.p_vaddr < *low ? segment.p_vaddr : *low;
-		*high = end > segment.p_vaddr && end > *high ? end : *high;
-	}
-	return *low < *high;
-}
-
-bool sym_elf_extent(int fd, uint64_t *low, uint64_t *high)
-{
-	Elf *elf;
-	bool found;
-
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	found = elf && elf_kind(elf) == ELF_K_ELF && find_extent(elf, low, high);
-	elf_end(elf);
-	return found;
-}
 
 static bool take_frame(void *context, uint64_t address, uint64_t size)
 {
-	struct frames_reader *frames = context;
-	const GElf_Sym place = { .st_value = address };
-	const struct code_section *code = code_of(frames->reader, &place, SHN_ABS);
-	char *name = util_format("%s+0x%" PRIx64, frames->name, address - frames->base);
-	const struct symbol_entry entry = {
-		.address = address, .size = size, .limit = code ? code->end : 0, .name = name,
-		.name_size = strlen(name),
-	};
-	bool goes_on = !code || symbol_table_add(frames->table, &entry);
+	const struct frames_reader *frames = context;
+	const struct code_section *code = code_of(frames->reader, &(GElf_Sym) { .st_value = address }, SHN_ABS);
 
-	free(name);
-	return goes_on;
+	return !code || bare_code_add(frames->code, address, address + size, code->end);
 }
 
 static Elf_Scn *find_named(const struct reader *reader, const char *wanted, GElf_Shdr *header)
@@ -432,19 +390,13 @@ static Elf_Scn *find_named(const struct reader *reader, const char *wanted, GElf
 	return NULL;
 }
 
-static void add_frames(struct reader *reader, const char *path, struct symbol_table *table)
+static void add_frames(struct reader *reader, struct bare_code *code)
 {
-	const char *slash = strrchr(path, '/');
-	struct frames_reader context = {
-		.reader = reader, .table = table, .name = slash ? slash + 1 : path,
-	};
-	uint64_t end;
+	struct frames_reader context = { .reader = reader, .code = code };
 	GElf_Shdr header;
 	Elf_Scn *section = find_named(reader, ".eh_frame", &header);
 	const Elf_Data *data = NULL;
 
-	if (!find_extent(reader->elf, &context.base, &end))
-		context.base = 0;
 	if (section && is_whole(reader, &header) && pay_section(reader, &header))
 		data = elf_rawdata(section, NULL);
 	if (data && data->d_buf)
@@ -455,16 +407,24 @@ static void add_frames(struct reader *reader, const char *path, struct symbol_ta
 		}, take_frame, &context);
 }
 
-void sym_elf_add_frames(int fd, const char *path, struct symbol_table *table, struct budget *budget)
+void sym_elf_add_frames(int fd, const char *path, bool gaps, struct symbol_table *table, struct budget *budget)
 {
 	struct reader *reader = open_reader(fd, budget);
+	const char *slash = strrchr(path, '/'), *why;
+	struct bare_code code = { .name = slash ? slash + 1 : path, .table = table, .budget = budget };
+	uint64_t end;
 	GElf_Shdr header;
-	const char *why;
 
+	gaps = gaps && symbol_table_count(table) == 0;
 	if (reader->elf && elf_kind(reader->elf) == ELF_K_ELF && gelf_getehdr(reader->elf, &reader->header) &&
 			pay_headers(reader, &why) && !find_section(reader, SHT_SYMTAB, &header)) {
+		if (!sym_elf_extent(fd, &code.base, &end))
+			code.base = 0;
 		note_code(reader);
-		add_frames(reader, path, table);
+		add_frames(reader, &code);
+		for (size_t i = 0; gaps && i < reader->code_count; i++)
+			bare_code_fill(&code, reader->code[i].address, reader->code[i].end);
+		bare_code_clear(&code);
 	}
 	close_reader(reader);
 }

@@ -45,11 +45,9 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
 
 /*
  * Adds the functions of a stripped file (without .symtab), by their .eh_frame, as "NAME+0xOFFSET" from where the file
- * begins. Adds nothing if the file cannot be read, or tells of none. The table is sorted afterwards.
+ * begins. `gaps`: if the file has no other symbols, add the code between these functions, too, in pieces (bare_code.h).
+ * Adds nothing if the file cannot be read, or tells of no function. The table is sorted afterwards.
  */
-void sym_elf_add_frames(int fd, const char *path, struct symbol_table *table, struct budget *budget);
-
-/* The addresses at which the file is linked to be loaded: [*low, *high). False: it is no ELF file, or is not loaded. */
-bool sym_elf_extent(int fd, uint64_t *low, uint64_t *high);
+void sym_elf_add_frames(int fd, const char *path, bool gaps, struct symbol_table *table, struct budget *budget);
 
 #endif

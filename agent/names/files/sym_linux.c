@@ -56,17 +56,16 @@ static bool add_symbols(const struct kallsyms *kallsyms, struct symbol_table *ta
 	return true;
 }
 
-static bool read_kernel(const struct unpacked *image, struct symbol_table *table, struct linux_kernel **kernel,
+static bool take_kernel(struct kernel_bytes *bytes, struct symbol_table *table, struct linux_kernel **kernel,
 	struct budget *budget, const char **why)
 {
-	struct kernel_bytes bytes;
 	struct kallsyms kallsyms;
 
 	*why = "no table of symbols was found in it (a kernel without CONFIG_KALLSYMS, or no Linux)";
-	if (!kernel_bytes_set(&bytes, image->bytes, image->size) || !kallsyms_find(&bytes, &kallsyms))
+	if (!bytes || !kallsyms_find(bytes, &kallsyms))
 		return false;
 	*why = "it does not say where it was linked";
-	*kernel = linux_kernel_new(&bytes, &kallsyms, budget);
+	*kernel = linux_kernel_new(bytes, &kallsyms, budget);
 	if (!*kernel)
 		return false;
 	*why = "there is no memory for its symbols (--memory gives more)";
@@ -75,6 +74,26 @@ static bool read_kernel(const struct unpacked *image, struct symbol_table *table
 	linux_kernel_free(*kernel);
 	*kernel = NULL;
 	return false;
+}
+
+static bool read_kernel(const struct unpacked *image, struct symbol_table *table, struct linux_kernel **kernel,
+	struct budget *budget, const char **why)
+{
+	struct kernel_bytes bytes;
+	bool known = kernel_bytes_set(&bytes, image->bytes, image->size);
+
+	return take_kernel(known ? &bytes : NULL, table, kernel, budget, why);
+}
+
+bool sym_linux_read_memory(struct kernel_bytes *memory, struct symbol_table *table, struct build_id *id,
+	struct linux_kernel **kernel, struct budget *budget)
+{
+	const char *why;
+
+	if (!take_kernel(memory, table, kernel, budget, &why))
+		return false;
+	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
+	return true;
 }
 
 bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
@@ -92,7 +111,7 @@ bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct
 		return util_fail(error, "cannot load symbols of %s: %s; give vmlinux by --kernel, or System.map by "
 			"--symbols", path, why);
 	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
-	(*kernel)->room = boot_image_room(fd);
+	(*kernel)->room = boot_image_room(fd, &(*kernel)->room_start);
 	return true;
 }
 

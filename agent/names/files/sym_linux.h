@@ -7,6 +7,7 @@
 
 struct budget;
 struct build_id;
+struct kernel_bytes;
 struct linux_kernel;
 struct symbol_table;
 
@@ -22,5 +23,12 @@ bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct
  * NULL: it is no Linux kernel, or cannot be read as one. The caller frees the result by linux_kernel_free.
  */
 struct linux_kernel *sym_linux_read_elf(int fd, struct symbol_table *table, struct budget *budget);
+
+/*
+ * Reads what was read of the memory of a kernel that runs, at its run addresses; its code need not be there. False: its
+ * table of symbols is not there as a whole. The caller frees `*kernel` by linux_kernel_free.
+ */
+bool sym_linux_read_memory(struct kernel_bytes *memory, struct symbol_table *table, struct build_id *id,
+	struct linux_kernel **kernel, struct budget *budget);
 
 #endif

@@ -70,16 +70,20 @@ static bool read_first(int fd, uint64_t size, struct budget *budget, struct unpa
 	return true;
 }
 
-uint64_t boot_image_room(int fd)
+uint64_t boot_image_room(int fd, uint64_t *start)
 {
 	uint8_t head[ROOM_HEAD];
 	uint64_t address;
 
+	*start = 0;
 	if (pread(fd, head, ROOM_HEAD, 0) != ROOM_HEAD || kind_of(head, HEAD) != BZIMAGE ||
 			bytes_16(head + X86_VERSION) < X86_ROOM_SINCE)
 		return 0;
 	address = bytes_64(head + X86_ADDRESS);
-	return address < UINT32_MAX ? address + bytes_32(head + X86_ROOM) : 0;
+	if (address >= UINT32_MAX)
+		return 0;
+	*start = address;
+	return address + bytes_32(head + X86_ROOM);
 }
 
 static bool read_file(int fd, struct budget *budget, struct unpacked *file, const char **why)

@@ -18,9 +18,10 @@ bool boot_image_is(int fd);
 
 /*
  * A bzImage unpacks its kernel within physical memory from 1 MiB up to this address, by its header (pref_address and
- * init_size). 0: it is no bzImage, or its header is too old to tell.
+ * init_size). Where UEFI loads it, it stays above `start`, which is pref_address. 0: it is no bzImage, or its header is
+ * too old to tell.
  */
-uint64_t boot_image_room(int fd);
+uint64_t boot_image_room(int fd, uint64_t *start);
 
 /* False with `error` set. `path` is for the error. */
 bool boot_image_read(int fd, const char *path, struct budget *budget, struct unpacked *kernel, char **error);

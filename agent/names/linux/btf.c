@@ -246,13 +246,3 @@ bool btf_member(const struct btf *btf, const char *type, const char *path, struc
 	member->size = size_of(btf, walk.type, &member->element);
 	return true;
 }
-
-bool btf_size(const struct btf *btf, const char *type, uint32_t *size)
-{
-	struct type found;
-
-	if (!find_type(btf, type, &found))
-		return false;
-	*size = found.value;
-	return true;
-}

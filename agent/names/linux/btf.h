@@ -29,7 +29,4 @@ void btf_free(struct btf *btf);
  */
 bool btf_member(const struct btf *btf, const char *type, const char *path, struct btf_member *member);
 
-/* False: there is no struct or union of that name. */
-bool btf_size(const struct btf *btf, const char *type, uint32_t *size);
-
 #endif

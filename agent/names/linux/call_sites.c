@@ -75,9 +75,9 @@ static void mark_x86(struct call_sites *sites, const uint8_t *code)
 
 typedef void marker(struct call_sites *sites, const uint8_t *code);
 
-static marker *marker_of(enum kernel_machine machine)
+static marker *marker_of(enum kernel_arch arch)
 {
-	switch (machine) {
+	switch (arch) {
 	case KERNEL_X86_64: case KERNEL_I386: return mark_x86;
 	case KERNEL_ARM64: return mark_arm64;
 	case KERNEL_RISCV64: return mark_riscv64;
@@ -90,7 +90,7 @@ struct call_sites *call_sites_new(const struct kernel_bytes *kernel, uint64_t st
 {
 	uint64_t size = end - start;
 	const uint8_t *code = end > start && size <= CODE_MAX ? kernel_bytes_at(kernel, start, (size_t)size) : NULL;
-	marker *mark_all = marker_of(kernel->machine);
+	marker *mark_all = marker_of(kernel->arch);
 	struct call_sites *sites;
 
 	if (!code || !mark_all)

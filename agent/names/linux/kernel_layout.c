@@ -4,6 +4,8 @@
 #include "btf.h"
 #include "kernel_layout.h"
 
+enum { TREE_SLOTS_MAX = 64 };		/* of a node: Linux has 16 */
+
 static bool find(const struct btf *btf, const char *type, const char *path, uint32_t *offset)
 {
 	struct btf_member member;
@@ -58,6 +60,35 @@ static void find_code_lists(struct kernel_layout *layout, const struct btf *btf)
 		find(btf, "ftrace_ops", "trampoline_size", &trampolines->length);
 }
 
+static bool find_tree(const struct btf *btf, const char *type, struct tree_layout *tree)
+{
+	struct btf_member pivots, slots;
+
+	if (!btf_member(btf, type, "pivot", &pivots) || !btf_member(btf, type, "slot", &slots) || !slots.element ||
+			!pivots.element)
+		return false;
+	*tree = (struct tree_layout) {
+		.pivots = pivots.offset, .pivots_count = pivots.size / pivots.element,
+		.slots = slots.offset, .slots_count = slots.size / slots.element,
+	};
+	return tree->slots_count <= TREE_SLOTS_MAX;
+}
+
+/* The tree is there since 6.1. */
+static void find_memory(struct memory_layout *memory, const struct btf *btf)
+{
+	memory->known = find(btf, "mm_struct", "mm_mt.ma_root", &memory->tree) &&
+		find_tree(btf, "maple_range_64", &memory->wide) && find_tree(btf, "maple_arange_64", &memory->gaps) &&
+		find(btf, "vm_area_struct", "vm_start", &memory->start) &&
+		find(btf, "vm_area_struct", "vm_end", &memory->end) &&
+		find(btf, "vm_area_struct", "vm_pgoff", &memory->offset) &&
+		find(btf, "vm_area_struct", "vm_flags", &memory->flags) &&
+		find(btf, "vm_area_struct", "vm_file", &memory->file) &&
+		find(btf, "file", "f_path.dentry", &memory->entry) &&
+		find(btf, "dentry", "d_name.name", &memory->name) && find(btf, "dentry", "d_parent", &memory->parent);
+	find(btf, "mm_struct", "context.vdso", &memory->vdso);
+}
+
 void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
 {
 	*layout = (struct kernel_layout) { .modules = false };
@@ -79,4 +110,5 @@ void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
 		find(btf, "task_struct", "stack", &layout->task_stack) &&
 		find(btf, "task_struct", "mm", &layout->task_memory);
 	find(btf, "pcpu_hot", "current_task", &layout->current);
+	find_memory(&layout->memory, btf);
 }

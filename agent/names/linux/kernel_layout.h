@@ -16,6 +16,23 @@ struct code_list_layout {
 	uint32_t name, name_size;	/* name_size 0: it has no name */
 };
 
+/* A node of the tree with a process's areas of memory: struct maple_range_64, struct maple_arange_64. */
+struct tree_layout {
+	uint32_t pivots, pivots_count;	/* an array: the last address of each slot */
+	uint32_t slots, slots_count;	/* an array of pointers: to nodes below, or to areas; 64 at most */
+};
+
+/* A process's memory: struct mm_struct, and what it points to. */
+struct memory_layout {
+	bool known;			/* all of the rest is known */
+	uint32_t tree;			/* in struct mm_struct: a pointer to the root of the tree of areas */
+	struct tree_layout wide, gaps;	/* struct maple_range_64; struct maple_arange_64 */
+	uint32_t start, end, offset, flags, file;	/* in struct vm_area_struct */
+	uint32_t entry;			/* in struct file: a pointer to its name, a struct dentry */
+	uint32_t name, parent;		/* in that one: pointers to the text, and to the folder's struct dentry */
+	uint32_t vdso;			/* in struct mm_struct: the address of the vdso; 0: not known */
+};
+
 struct kernel_layout {
 	/* struct module */
 	bool modules;			/* these members are known */
@@ -34,6 +51,8 @@ struct kernel_layout {
 	bool tasks;			/* these members are known */
 	uint32_t task_list, task_pid, task_group, task_comm, task_comm_size, task_stack, task_memory;
 	uint32_t current;		/* in struct pcpu_hot, a pointer to it; 0 where there is no such struct */
+
+	struct memory_layout memory;
 };
 
 /* Sets what the BTF knows. `btf` may be NULL: nothing is known. */

@@ -44,6 +44,7 @@ static const struct {
 	{ "__stop_orc_unwind_ip", LANDMARK_ORC_IP_END },
 	{ "__start_orc_unwind", LANDMARK_ORC },
 	{ "__stop_orc_unwind", LANDMARK_ORC_END },
+	{ "__stop_BTF", LANDMARK_BTF_END },
 };
 
 struct shared {				/* a kernel, and how many hold it */
@@ -56,7 +57,7 @@ struct shared {				/* a kernel, and how many hold it */
 /* Is this the relocation that writes the base? If so, it also tells where the Image starts. */
 static bool is_of_base(const struct kernel_bytes *bytes, const uint8_t *relocation, size_t base_at, uint64_t *start)
 {
-	uint64_t kind = bytes->machine == KERNEL_ARM64 ? RELATIVE_ARM64 : RELATIVE_RISCV64;
+	uint64_t kind = bytes->arch == KERNEL_ARM64 ? RELATIVE_ARM64 : RELATIVE_RISCV64;
 	uint64_t base = bytes_64(relocation + 16);
 
 	*start = bytes_64(relocation) - base_at;
@@ -106,6 +107,20 @@ static void take_landmarks(struct linux_kernel *kernel, const struct kallsyms *k
 	}
 }
 
+/* What was read from memory may begin behind the kernel's code. */
+static void take_bounds(struct linux_kernel *kernel, const struct kernel_bytes *bytes)
+{
+	static const enum landmark ends[] = { LANDMARK_NOTES_END, LANDMARK_ORC_IP_END, LANDMARK_ORC_END,
+		LANDMARK_BTF_END };
+
+	kernel->start = bytes->parts[0].address;
+	if (!bytes->elf && kernel->known >> LANDMARK_TEXT & 1)
+		kernel->start = kernel->landmarks[LANDMARK_TEXT];
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (kernel->known >> ends[i] & 1 && kernel->landmarks[ends[i]] > kernel->end)
+			kernel->end = kernel->landmarks[ends[i]];
+}
+
 bool linux_kernel_landmark(const struct linux_kernel *kernel, enum landmark landmark, uint64_t *address)
 {
 	*address = kernel->landmarks[landmark];
@@ -116,7 +131,7 @@ bool linux_kernel_orc(const struct linux_kernel *kernel, uint64_t address, struc
 {
 	uint64_t thunks;
 
-	if (kernel->machine == KERNEL_X86_64 && linux_kernel_landmark(kernel, LANDMARK_THUNKS, &thunks) &&
+	if (kernel->arch == KERNEL_X86_64 && linux_kernel_landmark(kernel, LANDMARK_THUNKS, &thunks) &&
 			orc_of_thunk(address - thunks, entry))
 		return true;
 	return kernel->orc && orc_find(kernel->orc, address, entry);
@@ -232,12 +247,12 @@ struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsym
 	shared = util_alloc(sizeof(*shared));
 	atomic_init(&shared->holders, 1);
 	kernel = &shared->kernel;
-	kernel->machine = bytes->machine;
-	kernel->start = bytes->parts[0].address;
+	kernel->arch = bytes->arch;
 	kernel->base = kallsyms->base;
 	if (!kallsyms->base_at || !kernel_bytes_address(bytes, kallsyms->base_at, &kernel->base_place))
 		kernel->base_place = 0;
 	take_landmarks(kernel, kallsyms);
+	take_bounds(kernel, bytes);
 	take_orc(kernel, bytes, budget);
 	take_build_id(kernel, bytes);
 	take_banner(kernel, bytes);

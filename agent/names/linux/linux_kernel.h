@@ -32,20 +32,22 @@ enum landmark {				/* symbols that ktop looks for */
 	LANDMARK_CURRENT_TASK, LANDMARK_PCPU_HOT, LANDMARK_PER_CPU_OFFSET,	/* the first two are absolute */
 	LANDMARK_NOTES, LANDMARK_NOTES_END,
 	LANDMARK_ORC_IP, LANDMARK_ORC_IP_END, LANDMARK_ORC, LANDMARK_ORC_END,
+	LANDMARK_BTF_END,
 	LANDMARKS,
 };
 
 enum { LINUX_BANNER_MAX = 127, LINUX_BUILD_ID_MAX = 64 };
 
 struct linux_kernel {
-	enum kernel_machine machine;
+	enum kernel_arch arch;
 	uint64_t start;			/* address of its first byte */
+	uint64_t end;			/* where the last of its tables ends, by its symbols; 0: they do not tell */
 	uint64_t base;			/* kallsyms.base: moves with the kernel */
 	uint64_t base_place;		/* the address where the kernel stores `base`; 0: nowhere */
 	uint32_t known;			/* bit i: landmarks[i] is known */
 	uint64_t landmarks[LANDMARKS];
 	char banner[LINUX_BANNER_MAX + 1];	/* "Linux version 6.1..."; any bytes, "" if it was not found */
-	uint64_t room;			/* boot_image_room(); 0: not known */
+	uint64_t room, room_start;	/* boot_image_room(); 0: not known */
 	size_t build_id_size;		/* 0: unknown */
 	uint8_t build_id[LINUX_BUILD_ID_MAX];
 	struct kernel_layout layout;	/* by its BTF; all 0: it has none */

@@ -11,11 +11,13 @@
 #include <stdint.h>
 
 #include "orc.h"
+#include "walk.h"
 
 struct budget;
 struct code_list_layout;
 struct kernel_layout;
-struct memory_reader;
+struct list_place;
+struct walked_memory;
 
 enum { MODULES_MAX = 4096, MODULE_PARTS = 8, MODULE_NAME_MAX = 63, MODULE_SYMBOLS_MAX = 1 << 17 };
 
@@ -38,29 +40,31 @@ struct module_symbol {
 };
 
 struct module_visitor {
-	/* Each is called for one module or symbol. False ends the visit. */
+	/* Each is called for one module or symbol. False ends the turn: the next one begins with the same again. */
 	bool (*module)(void *context, const struct kernel_module *module);
 	bool (*symbol)(void *context, const struct module_symbol *symbol);
 	void *context;
 };
 
-/* `head`: the run address of `modules`. False: the list does not lead back to its head. What it has was visited. */
-bool modules_visit(const struct kernel_layout *layout, uint64_t head, const struct memory_reader *memory,
-	const struct module_visitor *visitor);
+/*
+ * `head`: the run address of `modules`. WALK_FAILED: the list does not lead back to its head. What it has was visited.
+ */
+enum walk modules_visit(const struct kernel_layout *layout, uint64_t head, const struct walked_memory *memory,
+	struct list_place *place, const struct module_visitor *visitor);
 
-/* Visits the module's symbols of code. False: they could not be read to their end. */
-bool module_symbols_visit(const struct kernel_layout *layout, const struct kernel_module *module,
-	const struct memory_reader *memory, const struct module_visitor *visitor);
+/* Visits the module's symbols of code. `*passed`: how many symbols earlier turns have passed; 0 at the begin. */
+enum walk module_symbols_visit(const struct kernel_layout *layout, const struct kernel_module *module,
+	const struct walked_memory *memory, uint32_t *passed, const struct module_visitor *visitor);
 
 /*
  * Visits a list of generated code, each piece as a symbol. `head`: the list's run address. A piece may have the name
  * "".
  */
-bool code_list_visit(const struct code_list_layout *layout, uint64_t head, const struct memory_reader *memory,
-	const struct module_visitor *visitor);
+enum walk modules_code_visit(const struct code_list_layout *layout, uint64_t head, const struct walked_memory *memory,
+	struct list_place *place, const struct module_visitor *visitor);
 
-/* Reads the module's ORC tables. NULL: it has none, they cannot be read, or there is no memory. */
+/* Reads the module's ORC tables, in one turn. NULL: it has none, they cannot be read, or there is no memory. */
 struct orc *module_orc(const struct kernel_layout *layout, const struct kernel_module *module,
-	const struct memory_reader *memory, enum orc_format format, struct budget *budget);
+	const struct walked_memory *memory, enum orc_format format, struct budget *budget);
 
 #endif

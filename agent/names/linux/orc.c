@@ -93,6 +93,8 @@ static bool fill(struct orc *orc, const struct orc_tables *tables)
 		memcpy(row->packed, tables->entries + i * ENTRY_SIZE, ENTRY_SIZE);
 		sorted = sorted && (!i || row[-1].at <= row->at);
 	}
+	if (!sorted && tables->sorted)
+		return false;
 	if (!sorted)
 		qsort(orc->rows, orc->count, sizeof(*orc->rows), by_address);
 	return true;
@@ -126,19 +128,9 @@ void orc_free(struct orc *orc)
 	free(orc);
 }
 
-uint64_t orc_start(const struct orc *orc)
-{
-	return orc->start;
-}
-
 enum orc_format orc_format(const struct orc *orc)
 {
 	return orc->format;
-}
-
-size_t orc_count(const struct orc *orc)
-{
-	return orc->count;
 }
 
 static enum orc_type type_of(unsigned type)

@@ -19,8 +19,8 @@ enum orc_register {
 	ORC_UNDEFINED = 0,		/* as `sp`: the caller cannot be found; as `bp`: it is unchanged */
 	ORC_PREV_SP = 1,		/* the caller's stack pointer, as just computed */
 	ORC_DX = 2, ORC_DI = 3, ORC_BP = 4, ORC_SP = 5, ORC_R10 = 6, ORC_R13 = 7,
-	ORC_BP_INDIRECT = 8,		/* sp: what lies at BP, plus the offset */
-	ORC_SP_INDIRECT = 9,		/* sp: what lies at SP, plus the offset */
+	ORC_BP_INDIRECT = 8,		/* only as `sp`: see struct orc_entry */
+	ORC_SP_INDIRECT = 9,		/* likewise */
 };
 
 enum orc_type {
@@ -47,6 +47,7 @@ struct orc_tables {
 	const uint8_t *ips, *entries;	/* .orc_unwind_ip: int32 each; .orc_unwind: 6 bytes each */
 	size_t ips_size, entries_size;
 	uint64_t address;
+	bool sorted;			/* the kernel has sorted them: in another order they make no sense */
 };
 
 /* How `entries` are packed. Linux changed that twice. */
@@ -55,14 +56,11 @@ enum orc_format { ORC_5_X, ORC_6_3, ORC_6_4 };
 /* Finds the format from the contents of a whole kernel's table. A module's format is that of its kernel. */
 enum orc_format orc_format_of(const struct orc_tables *kernel);
 
-/* Makes a sorted copy. NULL: there is no memory, or the tables have different lengths. */
+/* Makes a sorted copy. NULL: there is no memory, or the tables make no sense. */
 struct orc *orc_new(const struct orc_tables *tables, enum orc_format format, struct budget *budget);
 void orc_free(struct orc *orc);
 
-/* Addresses are those of the tables: link addresses for a kernel's image, run addresses for a module. */
-uint64_t orc_start(const struct orc *orc);	/* the lowest that has an entry */
 enum orc_format orc_format(const struct orc *orc);
-size_t orc_count(const struct orc *orc);
 
 /*
  * The entry that covers the address. False: the address lies below all entries. The last entry covers everything

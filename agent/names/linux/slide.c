@@ -22,27 +22,39 @@ static bool read_word(const struct linux_kernel *kernel, const struct memory_rea
 {
 	uint8_t bytes[8] = { 0 };
 
-	if (!memory->read(memory->context, address, bytes, kernel->machine == KERNEL_I386 ? 4 : 8))
+	if (!memory->read(memory->context, address, bytes, kernel->arch == KERNEL_I386 ? 4 : 8))
 		return false;
 	*word = bytes_64(bytes);
 	return true;
 }
 
-bool slide_by_gate(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide)
+bool slide_read_gate(const struct memory_reader *memory, uint64_t *handler)
 {
 	uint8_t gate[GATE_SIZE];
+
+	if (!memory->read(memory->context, IDT, gate, sizeof(gate)) || !(gate[5] & GATE_PRESENT))
+		return false;
+	*handler = bytes_16(gate) | (uint64_t)bytes_16(gate + 6) << 16 | (uint64_t)bytes_32(gate + 8) << 32;
+	return true;
+}
+
+bool slide_by_gate(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide)
+{
 	uint64_t link, run;
 
-	if (kernel->machine != KERNEL_X86_64 || !linux_kernel_landmark(kernel, LANDMARK_DIVIDE_ERROR, &link) ||
-			!memory->read(memory->context, IDT, gate, sizeof(gate)) || !(gate[5] & GATE_PRESENT))
+	if (kernel->arch != KERNEL_X86_64 || !linux_kernel_landmark(kernel, LANDMARK_DIVIDE_ERROR, &link) ||
+			!slide_read_gate(memory, &run))
 		return false;
-	run = bytes_16(gate) | (uint64_t)bytes_16(gate + 6) << 16 | (uint64_t)bytes_32(gate + 8) << 32;
 	if ((run - link) % SLIDE_STEP || run - link >= X86_RANGE)
 		return false;
 	*slide = run - link;
 	return true;
 }
 
+/*
+ * Physical memory may hold anything at that place. The word there is taken for `base` plus the slide only if it is
+ * `base` moved by whole pages, and still in the same half of the address space: the kernel's.
+ */
 bool slide_by_physical_base(const struct linux_kernel *kernel, const struct memory_reader *physical,
 	uint64_t start, uint64_t *slide)
 {
@@ -74,8 +86,8 @@ bool slide_by_base(const struct linux_kernel *kernel, const struct memory_reader
 
 bool slide_by_banner(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide)
 {
-	uint64_t link, range = kernel->machine == KERNEL_X86_64 ? X86_RANGE :
-		kernel->machine == KERNEL_I386 ? I386_RANGE : 0;
+	uint64_t link, range = kernel->arch == KERNEL_X86_64 ? X86_RANGE :
+		kernel->arch == KERNEL_I386 ? I386_RANGE : 0;
 	size_t size = strnlen(kernel->banner, LINUX_BANNER_MAX);
 
 	if (!linux_kernel_landmark(kernel, LANDMARK_BANNER, &link) || size < BANNER_LEAST)

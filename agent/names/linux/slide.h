@@ -15,6 +15,9 @@ enum { SLIDE_STEP = 2 << 20 };	/* KASLR moves a kernel by multiples of this */
 struct linux_kernel;
 struct memory_reader;
 
+/* x86-64: the run address of the function in gate 0 of the IDT. */
+bool slide_read_gate(const struct memory_reader *memory, uint64_t *handler);
+
 /* x86-64: by gate 0 of the IDT, which lies at the same address in all kernels. */
 bool slide_by_gate(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide);
 

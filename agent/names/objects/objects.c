@@ -7,6 +7,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
@@ -27,6 +28,7 @@ struct objects {
 	struct hash by_content;		/* of mappings */
 	struct programs *programs;
 	uint64_t boot;			/* this boot's number in `programs` */
+	bool unwinds;			/* objects_unwind was called */
 	struct program **named;		/* the programs that the guest has named */
 	uint32_t program_count, program_room;
 	struct hash by_path;		/* of programs */
@@ -47,6 +49,11 @@ struct objects {
 void objects_set_folders(struct objects *objects, const struct debug_folders *folders)
 {
 	objects->folders = *folders;
+}
+
+void objects_unwind(struct objects *objects)
+{
+	objects->unwinds = true;
 }
 
 void objects_set_version(struct objects *objects, const char *version)
@@ -88,6 +95,7 @@ static void free_programs(struct objects *objects)
 
 		if (program->search)
 			programs_leave(program->search);
+		sym_cfi_close(program->rules);
 		budget_free(objects->budget, program, cost_of(program));
 	}
 	budget_free(objects->budget, objects->named,
@@ -184,6 +192,15 @@ struct image *objects_image(const struct mapping *mapping)
 	return mapping->program ? mapping->program->image : NULL;
 }
 
+uint64_t objects_bias(const struct mapping *mapping)
+{
+	const struct image *image = objects_image(mapping);
+
+	if (!mapping->by_offset || !image)
+		return mapping->bias;
+	return mapping->start - elf_segments_address(&image->segments, mapping->start - mapping->bias);
+}
+
 static bool is_named(const struct program *program, struct text name, const struct build_id *id)
 {
 	return program->size == name.size && memcmp(program->name, name.bytes, name.size) == 0 &&
@@ -252,7 +269,7 @@ static struct program *search(struct objects *objects, const struct object *obje
 {
 	const struct program_clue clue = {
 		.name = object->name, .shown = mapping->name, .build_id = mapping->build_id,
-		.folders = folders, .debug = objects->folders,
+		.folders = folders, .debug = objects->folders, .rules = objects->unwinds,
 	};
 	bool somewhere = objects->folders.sysroot || (folders && *folders);
 	struct program *program = somewhere && object->name.size && object->name.size < PATH_MOST ?
@@ -348,6 +365,10 @@ static bool take(struct objects *objects, struct program *program, struct progra
 
 	program->search = NULL;
 	program->starved = found->starved;
+	if (program->rules)		/* of the same file: only a starved one is searched for again */
+		sym_cfi_close(found->rules);
+	else
+		program->rules = found->rules;
 	if (image)
 		program->image = image;
 	if (image && !found->starved)
@@ -384,7 +405,8 @@ bool objects_reading(const struct objects *objects)
 
 static bool is_same(const struct mapping *a, const struct mapping *b)
 {
-	return a->start == b->start && a->end == b->end && a->bias == b->bias && a->name == b->name &&
+	return a->start == b->start && a->end == b->end && a->bias == b->bias &&
+		a->by_offset == b->by_offset && a->name == b->name &&
 		a->build_id.size == b->build_id.size &&
 		memcmp(a->build_id.bytes, b->build_id.bytes, sizeof(a->build_id.bytes)) == 0;
 }
@@ -445,9 +467,7 @@ uint32_t objects_map(struct objects *objects, const struct object *object,
 	const char *const *folders, bool *found)
 {
 	struct mapping mapping = {
-		.start = object->start,
-		.end = object->end,
-		.bias = object->bias,
+		.start = object->start, .end = object->end, .bias = object->bias, .by_offset = object->by_offset,
 	};
 	struct mapping *known;
 	uint32_t id;

@@ -19,6 +19,7 @@ struct image;
 struct objects;
 struct program_search;
 struct programs;
+struct sym_cfi;
 
 enum {
 	OBJECTS_MAX = 1 << 16,		/* distinct mappings; later ones are ignored */
@@ -29,6 +30,7 @@ enum {
 
 struct program {			/* a file that the guest names; lives until objects_free */
 	struct image *image;		/* NULL: none, or not yet */
+	struct sym_cfi *rules;		/* call frame information; NULL: none, or no objects_unwind */
 	bool starved;			/* memory was short: the file may have more symbols than `image` */
 	struct program_search *search;	/* NULL: nothing is under way */
 	struct program *next;		/* in the list of searches */
@@ -40,6 +42,7 @@ struct program {			/* a file that the guest names; lives until objects_free */
 
 struct mapping {
 	uint64_t start, end, bias;
+	bool by_offset;			/* as in struct object */
 	const char *name;		/* printable base name; lives until objects_free */
 	struct build_id build_id;
 	struct program *program;	/* NULL: nowhere to look for it */
@@ -51,6 +54,9 @@ void objects_free(struct objects *objects);
 
 /* Reads files through `programs`, which shares them with other boots. To be called before anything is mapped. */
 void objects_set_programs(struct objects *objects, struct programs *programs);
+
+/* From now on, files are also read for their call frame information, which unwinding needs. */
+void objects_unwind(struct objects *objects);
 
 /* Sets where files are looked for, for objects that are mapped from now on. The texts stay the caller's. */
 void objects_set_folders(struct objects *objects, const struct debug_folders *folders);
@@ -82,6 +88,9 @@ bool objects_reading(const struct objects *objects);	/* some files are still to 
 void objects_retry(struct objects *objects);
 
 struct image *objects_image(const struct mapping *mapping);	/* NULL: none, or not yet */
+
+/* Run address minus link address. It is not known before the mapping's file is. */
+uint64_t objects_bias(const struct mapping *mapping);
 
 /* Valid until the next objects_map. */
 const struct mapping *objects_get(const struct objects *objects, uint32_t mapping);

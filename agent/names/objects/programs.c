@@ -9,6 +9,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
+#include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/sysroot.h"
 #include "program_file.h"
@@ -24,6 +25,7 @@ struct program_search {
 	struct debug_folders debug;
 	struct build_id build_id;
 	struct program_found found;
+	bool rules;			/* as in the clue */
 	bool begun, done, left;		/* `done` and `left`: whichever is set second frees the search */
 };
 
@@ -287,6 +289,14 @@ static bool is_file_name(const char *base, size_t size)
 		!(size <= 2 && memcmp(base, "..", size) == 0);
 }
 
+static void read_rules(struct program_search *search)
+{
+	const struct image *image = search->found.image;
+
+	if (search->rules && image)
+		search->found.rules = sym_cfi_open_paid(fcntl(image->fd, F_DUPFD_CLOEXEC, 0), image->budget);
+}
+
 static void run_search(struct program_search *search)
 {
 	const char *slash = memrchr(search->name, '/', search->size);
@@ -305,6 +315,7 @@ static void run_search(struct program_search *search)
 		fd = debug_file_regular(path);
 		try_file(search, fd, path);
 	}
+	read_rules(search);
 }
 
 /* ---- searches ---- */
@@ -314,6 +325,7 @@ static void free_search(struct program_search *search)
 	struct programs *programs = search->programs;
 
 	image_free(search->found.image);
+	sym_cfi_close(search->found.rules);
 	free(search->found.note);
 	free(search->found.refused);
 	for (char **folder = search->folders; folder && *folder; folder++)
@@ -394,6 +406,7 @@ struct program_search *programs_search(struct programs *programs, uint64_t boot,
 	search->size = clue->name.size;
 	search->shown = copy(clue->shown);
 	search->build_id = clue->build_id;
+	search->rules = clue->rules;
 	search->folders = copy_folders(clue->folders);
 	search->sysroot = copy(clue->debug.sysroot);
 	search->own = copy(clue->debug.own);

@@ -17,6 +17,7 @@ struct budget;
 struct image;
 struct programs;
 struct program_search;
+struct sym_cfi;
 
 enum {
 	PROGRAMS_MAX = 64,		/* the most files that are read for one boot */
@@ -29,11 +30,13 @@ struct program_clue {			/* what to search for; copied */
 	struct build_id build_id;
 	const char *const *folders;	/* NULL-terminated, or NULL; searched by the base name */
 	struct debug_folders debug;	/* its sysroot is searched by the whole name */
+	bool rules;			/* also read the file's call frame information */
 };
 
 /* All of it passes to the caller. The texts contain what the guest chose. */
 struct program_found {
 	struct image *image;		/* NULL: none that fits */
+	struct sym_cfi *rules;		/* NULL: none of that file, none asked for, or no memory */
 	char *note;			/* NULL: nothing to say */
 	char *refused;			/* why a file was not read, told once a boot; NULL: it was read */
 	bool starved;			/* memory was short; an image then lacks some of its symbols */

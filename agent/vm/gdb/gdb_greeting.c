@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The greeting asks what the machine is: the stub's features, the target description file by file, the CPUs. */
+/*
+ * The greeting asks what the machine is: the stub's features, the target description file by file, the CPUs; and where
+ * its RAM is.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,13 +68,20 @@ static bool is_id(const char *id)
 	return size && id[size] == '\0' && size < sizeof(((struct gdb_cpu *)NULL)->id);
 }
 
+/* ---- CPUs ---- */
+
+static void ask_for_ram(struct gdb_stub *stub)
+{
+	gdb_ask(stub, GDB_ASK_PHYSICAL, 0, GDB_PHYSICAL "0");
+}
+
 /* An answer is 'm' and ids with commas between them. 'l': there are no more. */
 static void take_threads(struct gdb_stub *stub, char *body)
 {
 	char *rest = NULL;
 
 	if (body[0] == 'l' && stub->cpu_count) {
-		gdb_go_on(stub);
+		ask_for_ram(stub);
 		return;
 	}
 	if (body[0] != 'm') {
@@ -87,7 +97,24 @@ static void take_threads(struct gdb_stub *stub, char *body)
 	if (stub->cpu_count < GDB_CPUS)
 		gdb_ask(stub, GDB_ASK_THREADS, 0, "qsThreadInfo");
 	else
+		ask_for_ram(stub);
+}
+
+/* ---- RAM ---- */
+
+/* A stub that takes physical addresses is asked where there is RAM. */
+static void take_physical(struct gdb_stub *stub, const char *body)
+{
+	if (strcmp(body, "OK") == 0)
+		gdb_ask_monitor(stub, GDB_ASK_MAP, 0, RAM_MAP_COMMAND);
+	else
 		gdb_go_on(stub);
+}
+
+static void take_map(struct gdb_stub *stub)
+{
+	ram_map_finish(&stub->map, gdb_stub_arch(stub));
+	gdb_go_on(stub);
 }
 
 void gdb_take_greeting(struct gdb_stub *stub, enum gdb_question question, char *body, size_t size)
@@ -96,6 +123,10 @@ void gdb_take_greeting(struct gdb_stub *stub, enum gdb_question question, char *
 		take_features(stub, body);
 	else if (question == GDB_ASK_FILE)
 		take_file(stub, body, size);
-	else
+	else if (question == GDB_ASK_THREADS)
 		take_threads(stub, body);
+	else if (question == GDB_ASK_PHYSICAL)
+		take_physical(stub, body);
+	else
+		take_map(stub);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 
 #include "agent/base/util.h"
 #include "gdb_connect.h"
+#include "gdb_keeper.h"
+#include "gdb_memory.h"
 #include "gdb_sampler.h"
 #include "gdb_stub.h"
 #include "kernel-hook/base/str.h"
@@ -19,7 +22,9 @@
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/plugin/gate.h"
 #include "kernel-hook/plugin/raw.h"
+#include "kernel-hook/plugin/reads.h"
 #include "kernel-hook/plugin/socket.h"
+#include "kernel-hook/plugin/task.h"
 #include "kernel-hook/plugin/machine/target.h"
 #include "kernel-hook/port.h"
 
@@ -30,15 +35,21 @@ enum {
 	RUNS = 4,			/* after a sample, the guest runs this many times as long as it stood */
 	DRAINS = 64,			/* calls of ktop_drain() in a row, at most */
 	BEAT_MS = 50,			/* between two looks at the port while the guest's clock stands still */
+	REFUSED_MS = 10000,		/* for so long, the remark tells that a stack was not read */
+	AWAKE_US = 1000,		/* from the start of a sample on, the process does not sleep for so long */
 };
 
 #define NEVER UINT64_MAX
-#define NOTE "each sample stops the guest; threads, programs and events are seen by its hook alone"
+#define NOTE "each sample stops the guest; programs and events are seen by its hook alone"
+#define NOTE_DIRECT "each sample stops the guest, and reads its memory from QEMU's file; events by its hook alone"
+#define NOTE_NO_RAM "each sample stops the guest; QEMU does not tell where its RAM is, so stacks are not read"
+#define NOTE_REFUSED "each sample stops the guest; some stacks are not surely in its RAM, and are not read"
 
 /* The process has one thread. */
 static struct {
 	struct plugin_socket port;
 	struct gdb_stub *stub;
+	struct gdb_keeper keeper;
 	struct ktop *ktop;		/* NULL: the stub has not told yet what machine it is */
 	uint32_t cpu;			/* the CPU that is being sampled */
 	uint64_t gate;			/* the address in gate 0 (gate.h); 0: not known */
@@ -47,11 +58,12 @@ static struct {
 	/* The guest's clock is the host's, without the time in which somebody else had stopped the machine. */
 	uint64_t away;			/* ns for which it was stopped so far */
 	uint64_t paused;		/* since when it is stopped, in host time; 0: it is not */
+	uint64_t refused;		/* when a stack was not read, in host time; 0: never */
 	uint64_t rests;			/* the next sample is not begun before this, in host time */
 	uint64_t moment;		/* the time of the sample that is being written; 0: none is */
 } sampler;
 
-/* ---- what the hook asks of its kernel (port.h) ---- */
+/* ---- what the hook asks of its kernel (port.h); outside.c has the rest ---- */
 
 uint32_t ktop_port_cpu(void)
 {
@@ -63,25 +75,6 @@ uint64_t ktop_port_clock(void)
 	return (sampler.moment ? sampler.moment : sampler.paused ? sampler.paused : util_now()) - sampler.away;
 }
 
-unsigned long ktop_port_irq_save(void)
-{
-	return 0;
-}
-
-void ktop_port_irq_restore(unsigned long state)
-{
-	(void)state;
-}
-
-/* The hook asks for it, but a raw sample has no use for what it says. */
-const struct ktop_current *ktop_port_current(uint64_t pc)
-{
-	static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
-
-	(void)pc;
-	return &nobody;
-}
-
 void ktop_port_timer(uint64_t deadline)
 {
 	sampler.deadlines[sampler.cpu] = deadline;
@@ -91,12 +84,6 @@ void ktop_port_timer(uint64_t deadline)
 void ktop_port_kick(uint32_t cpu)
 {
 	(void)cpu;
-}
-
-bool ktop_port_nmi(uint32_t cpu)
-{
-	(void)cpu;
-	return false;
 }
 
 /* ---- samples ---- */
@@ -118,9 +105,10 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	struct gdb_stack stack;
 	const struct target_state *known = gdb_stub_cpu(sampler.stub, sampler.cpu, &stack);
 	const struct target_state *state = known ? known : &unknown;
+	struct task task = gdb_stub_task(sampler.stub, sampler.cpu);
 	const struct ktop_wire_task_sample fixed = {
-		.process = KTOP_KERNEL,
-		.thread = KTOP_NO_THREAD,
+		.process = task.process,
+		.thread = task.thread,
 		.weight = weight,
 		.mode = gdb_stub_idle(sampler.stub, sampler.cpu) ? KTOP_MODE_IDLE : state->mode,
 		.arch = state->arch,
@@ -128,14 +116,15 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 		.base = state->base,
 		.valid = ((uint64_t)1 << state->count) - 1,
 		.stack_address = state->sp,
+		.linked_address = known ? stack.linked_address : 0,
 	};
 	uint8_t *at = payload + sizeof(fixed);
 
 	memcpy(payload, &fixed, sizeof(fixed));
 	at = put_list(at, state->registers, state->count, sizeof(state->registers[0]));
 	at = put_list(at, stack.bytes, known ? stack.size : 0, 1);
-	at = put_list(at, NULL, 0, 1);
-	at = put_list(at, NULL, 0, 1);
+	at = put_list(at, stack.linked, known ? stack.linked_size : 0, 1);
+	at = put_list(at, task.name, task.size, 1);
 	return (uint32_t)(at - payload);
 }
 
@@ -158,12 +147,26 @@ static void begin_grids(void)
 	sampler.moment = 0;
 }
 
+static const char *note(void)
+{
+	uint64_t now = sampler.moment;
+
+	if (gdb_stub_is_direct(sampler.stub))
+		return NOTE_DIRECT;
+	if (!gdb_stub_knows_ram(sampler.stub))
+		return NOTE_NO_RAM;
+	if (gdb_stub_refused(sampler.stub))
+		sampler.refused = now;
+	return sampler.refused && now - sampler.refused < (uint64_t)REFUSED_MS * NS_PER_MS ? NOTE_REFUSED : NOTE;
+}
+
 /* The cost of a sample is the time for which the guest stood. */
 static void take_sample(void)
 {
 	uint64_t now;
 
 	sampler.moment = util_now();
+	ktop_str_set(&sampler.ktop->meta.note, note());
 	sampler.rests = sampler.moment + RUNS * gdb_stub_stopped(sampler.stub);
 	now = ktop_port_clock();
 	for (uint32_t i = 0; i < sampler.ktop->cpus; i++) {
@@ -194,14 +197,19 @@ static void take_gate(void)
 		ktop_symbols(sampler.ktop, 0);
 }
 
-/*
- * The hook's table of symbols has one entry, the gate's function: its address tells the host where the whole kernel is.
- */
 static bool symbol_after(uint64_t from, struct ktop_symbol *symbol)
 {
-	*symbol = (struct ktop_symbol) { .address = sampler.gate, .size = 1, .name = GATE_FUNCTION };
-	return sampler.gate && sampler.gate >= from;
+	return gate_symbol(sampler.gate, from, symbol);
 }
+
+/* ---- what the host asks of the guest's memory (ktop.h) ---- */
+
+static void follow(const struct ktop_task_places *places)
+{
+	gdb_stub_follow(sampler.stub, places);
+}
+
+static const struct ktop_memory guest_memory = { .ask = reads_ask, .next = reads_next, .follow = follow };
 
 /* ---- the hook ---- */
 
@@ -220,7 +228,7 @@ static bool begin(void)
 	};
 	struct ktop_facts facts = {
 		.kernel = "guest", .arch = gdb_stub_arch(sampler.stub), .cpus = gdb_stub_cpus(sampler.stub),
-		.outside = KTOP_STUB, .symbols = symbol_after,
+		.outside = KTOP_STUB, .symbols = symbol_after, .memory = &guest_memory,
 		.clock_hz = NS_PER_SECOND, .epoch_ns = unix_time() - ktop_port_clock(),
 	};
 	size_t size = ktop_memory_size(facts.cpus, &settings);
@@ -231,7 +239,7 @@ static bool begin(void)
 		return false;
 	sampler.ktop = ktop_init(&facts, &settings, &sampler.port.transport, memory, size);
 	if (sampler.ktop)
-		ktop_str_set(&sampler.ktop->meta.note, NOTE);
+		gdb_stub_share(sampler.stub);
 	for (uint32_t i = 0; sampler.ktop && i < facts.cpus; i++) {
 		sampler.deadlines[i] = NEVER;
 		sampler.ktop->cpu[i].grid.seed = sampler.ktop->cpu[0].grid.seed;
@@ -295,13 +303,46 @@ static uint64_t due(uint64_t now)
 	return sample < by ? sample : by;
 }
 
+/* A sample is under way, and the machine waits for us. */
+static bool is_busy(void)
+{
+	enum gdb_state state = gdb_stub_state(sampler.stub);
+
+	return state == GDB_REGISTERS || state == GDB_STACKS || state == GDB_FURTHER;
+}
+
+/*
+ * While the guest stands, the answers come within some tens of microseconds. To sleep and to be woken takes as long,
+ * and QEMU would have to wake this process with each answer. So it asks again and again; who else wants this core goes
+ * first.
+ */
+static bool stays_awake(uint64_t now)
+{
+	if (!is_busy() || now >= gdb_stub_begun(sampler.stub) + (uint64_t)AWAKE_US * 1000)
+		return false;
+	sched_yield();
+	return true;
+}
+
 static void wait_for_more(uint64_t now)
 {
 	uint64_t by = due(now), ns = by > now ? by - now : 0;
 	struct timespec time = { .tv_sec = (time_t)(ns / NS_PER_SECOND), .tv_nsec = (long)(ns % NS_PER_SECOND) };
 	struct pollfd fds[2] = { gdb_stub_wait(sampler.stub), plugin_socket_wait(&sampler.port) };
 
-	ppoll(fds, 2, &time, NULL);
+	if (!stays_awake(now))
+		ppoll(fds, 2, &time, NULL);
+}
+
+/* The keeper lets the machine go on wherever it may stand for us. */
+static bool step_stub(uint64_t now)
+{
+	bool taken = gdb_stub_step(sampler.stub, now);
+	enum gdb_state state = gdb_stub_state(sampler.stub);
+
+	if (state == GDB_RUNNING || state == GDB_PAUSED || state == GDB_GONE)
+		gdb_keeper_hold(&sampler.keeper, false);
+	return taken;
 }
 
 /* False: the machine has CPUs for which there is no memory. */
@@ -311,14 +352,17 @@ static bool step(uint64_t now)
 
 	if (is_due(now)) {
 		look_for_gate();
+		gdb_memory_look(sampler.stub);
+		gdb_keeper_hold(&sampler.keeper, true);
 		gdb_stub_sample(sampler.stub, now);
 	}
-	taken = gdb_stub_step(sampler.stub, now);
+	taken = step_stub(now);
 	keep_clock(now, taken);
 	if (!sampler.ktop && gdb_stub_cpus(sampler.stub) && gdb_stub_state(sampler.stub) != GDB_GREETING && !begin())
 		return false;
 	if (taken) {
 		take_gate();
+		gdb_memory_take(sampler.stub, ktop_port_clock());
 		take_sample();
 	}
 	return true;
@@ -351,19 +395,11 @@ static void be_nobodys(void)
 	sigprocmask(SIG_BLOCK, &end, NULL);
 }
 
-/* A sample is under way, and the machine waits for us. */
-static bool is_busy(void)
-{
-	enum gdb_state state = gdb_stub_state(sampler.stub);
-
-	return state == GDB_REGISTERS || state == GDB_STACKS;
-}
-
 static bool run(void)
 {
 	bool good = true;
 
-	while (good && gdb_stub_state(sampler.stub) != GDB_GONE && !is_left()) {
+	while (good && gdb_stub_state(sampler.stub) != GDB_GONE && (is_busy() || !is_left())) {
 		uint64_t now = util_now();
 
 		good = step(now);
@@ -378,7 +414,7 @@ static bool run(void)
 		struct pollfd fd = gdb_stub_wait(sampler.stub);
 
 		poll(&fd, 1, by > now ? (int)((by - now) / NS_PER_MS + 1) : 0);
-		gdb_stub_step(sampler.stub, util_now());
+		step_stub(util_now());
 	}
 	return good && sampler.ktop;
 }
@@ -395,6 +431,7 @@ bool gdb_sampler_run(int port, const char *stub)
 		printf("it does not listen");
 		return false;
 	}
+	gdb_keeper_start(&sampler.keeper, fd);
 	sampler.stub = gdb_stub_new(fd, util_now());
 	good = run();
 	printf("%s", gdb_stub_error(sampler.stub));

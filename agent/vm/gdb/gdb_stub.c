@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,15 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "agent/vm/ram/ram_file.h"
 #include "gdb_stub_state.h"
+#include "kernel-hook/wire.h"
 
 enum {
 	ANSWER_MS = 1000,		/* for all answers of a sample; then the sample is given up */
 	GREETING_MS = 5000,		/* for each answer of the greeting */
 	LOOK_MS = 100,			/* between two looks at a machine that somebody has stopped */
+	FRESH_MS = 1000,			/* for so long, what a sample has told of a CPU counts for the next */
 	READ_BYTES = 16384,
 };
 
@@ -75,9 +79,40 @@ void gdb_ask(struct gdb_stub *stub, enum gdb_question question, uint32_t cpu, co
 		stub->asked[stub->asked_count++] = (struct gdb_asked) { .question = question, .cpu = cpu };
 }
 
+void gdb_begin_memory(struct gdb_stub *stub)
+{
+	if (!stub->physical)
+		gdb_ask(stub, GDB_ASK_PHYSICAL, 0, GDB_PHYSICAL "1");
+	stub->physical = true;
+}
+
+bool gdb_ask_memory(struct gdb_stub *stub, enum gdb_question question, uint32_t cpu, uint64_t address, uint32_t size)
+{
+	uint64_t physical;
+	bool good = gdb_is_ram(stub, question, question == GDB_ASK_PAGE ? stub->page_cpu : cpu, address, size,
+		&physical);
+
+	if (stub->seeks || !good)
+		return stub->seeks;
+	gdb_begin_memory(stub);
+	gdb_ask(stub, question, cpu, "m%" PRIx64 ",%" PRIx32, physical, size);
+	stub->asked[stub->asked_count - 1].size = size;
+	if (question == GDB_ASK_POINTER)
+		stub->cpus[cpu].pointer_at = physical;
+	return true;
+}
+
+/* The stub may be the user's, who does not expect it to be left so. */
+void gdb_end_memory(struct gdb_stub *stub)
+{
+	if (stub->physical)
+		gdb_ask(stub, GDB_ASK_PHYSICAL, 0, GDB_PHYSICAL "0");
+	stub->physical = false;
+}
+
 static void forget_questions(struct gdb_stub *stub)
 {
-	stub->asked_first = stub->asked_count = 0;
+	stub->asked_first = stub->asked_count = stub->print_size = 0;
 }
 
 /* ---- from state to state ---- */
@@ -127,21 +162,41 @@ void gdb_confuse(struct gdb_stub *stub)
 	gdb_enter(stub, GDB_CONFUSED);
 }
 
+/*
+ * Asks a sample's next questions. Behind its last ones, the machine is let go on: it stands only until QEMU has
+ * answered them. True: an answer is awaited.
+ */
+static bool ask_more(struct gdb_stub *stub)
+{
+	if (gdb_seek(stub, stub->state == GDB_REGISTERS ? gdb_ask_stacks : gdb_ask_further))
+		return true;
+	if (stub->state == GDB_REGISTERS) {
+		gdb_enter(stub, GDB_STACKS);
+		gdb_ask_stacks(stub);
+		stub->let_go = !gdb_leads_further(stub) && !gdb_direct_judges(stub);
+	} else {
+		gdb_enter(stub, GDB_FURTHER);
+		gdb_ask_further(stub);
+		stub->let_go = true;
+	}
+	gdb_end_memory(stub);
+	if (stub->let_go)
+		gdb_writer_put(&stub->writer, "c");
+	return stub->asked_count;
+}
+
 /* All questions are answered. */
 static void go_to_next(struct gdb_stub *stub)
 {
 	forget_questions(stub);
-	if (stub->state == GDB_REGISTERS && stub->held && !stub->leaves) {
-		gdb_enter(stub, GDB_STACKS);
-		gdb_ask_stacks(stub);
-		/* Queued behind the questions: the machine stands only until QEMU has answered them. */
-		gdb_writer_put(&stub->writer, "c");
-		if (stub->asked_count)
-			return;
-	} else if (stub->state == GDB_REGISTERS) {
+	if (stub->state == GDB_REGISTERS && (!stub->held || stub->leaves)) {
 		gdb_go_on(stub);
 		return;
 	}
+	while (!stub->let_go)
+		if (ask_more(stub))
+			return;
+	gdb_end_sample(stub);
 	stub->held = false;
 	stub->taken = true;
 	stub->stopped = stub->now - stub->begun;
@@ -194,6 +249,8 @@ static void take_bytes(struct gdb_stub *stub, const char *bytes, size_t count)
 		count -= took;
 		if (whole && reader->body[0] == 'T')
 			take_stop(stub, reader->body);
+		else if (whole && reader->body[0] == 'O' && strcmp(reader->body, "OK") != 0)
+			gdb_take_print(stub, reader->body + 1, reader->size - 1);
 		else if (whole)
 			take_answer(stub, reader->body, reader->size);
 	}
@@ -235,13 +292,18 @@ bool gdb_stub_step(struct gdb_stub *stub, uint64_t now)
 
 void gdb_stub_sample(struct gdb_stub *stub, uint64_t now)
 {
-	stub->now = stub->begun = now;
+	bool fresh = stub->state == GDB_RUNNING && now - stub->begun < (uint64_t)FRESH_MS * NS_PER_MS;
+
 	if (stub->state != GDB_RUNNING && stub->state != GDB_PAUSED)
 		return;
+	stub->now = stub->begun = now;
 	gdb_enter(stub, GDB_REGISTERS);
 	stub->held = true;
+	stub->let_go = false;
+	stub->chooses = stub->monitor_cpu = stub->told_cpu = GDB_CPUS;
+	stub->refused = false;
 	put_stop(stub);
-	gdb_ask_registers(stub);
+	gdb_ask_registers(stub, fresh);
 	flush(stub);
 }
 
@@ -249,10 +311,12 @@ void gdb_stub_leave(struct gdb_stub *stub, uint64_t now)
 {
 	stub->now = now;
 	stub->leaves = true;
-	if (stub->state == GDB_RUNNING || stub->state == GDB_PAUSED)
+	if (stub->state == GDB_RUNNING || stub->state == GDB_PAUSED) {
 		lose(stub, "");
-	else if (stub->state == GDB_GREETING)
+	} else if (stub->state == GDB_GREETING) {
+		forget_questions(stub);
 		gdb_go_on(stub);
+	}
 }
 
 /* ---- the rest ---- */
@@ -276,6 +340,7 @@ void gdb_stub_free(struct gdb_stub *stub)
 		return;
 	if (stub->fd >= 0)
 		close(stub->fd);
+	ram_file_close(stub->shared);
 	free(stub->text);
 	free(stub->cpus);
 	free(stub);
@@ -324,17 +389,69 @@ const uint8_t *gdb_stub_seen(const struct gdb_stub *stub, uint32_t size)
 	return size && stub->seen_size == size ? stub->seen : NULL;
 }
 
+void gdb_stub_read(struct gdb_stub *stub, const uint64_t *addresses, uint32_t count)
+{
+	stub->page_count = count < GDB_PAGES ? count : GDB_PAGES;
+	for (uint32_t i = 0; i < stub->page_count; i++) {
+		stub->pages[i].address = addresses[i];
+		stub->pages[i].size = 0;
+	}
+}
+
+bool gdb_stub_page(const struct gdb_stub *stub, uint64_t address, const uint8_t **bytes)
+{
+	for (uint32_t i = 0; i < stub->page_count; i++) {
+		const struct gdb_page *page = &stub->pages[i];
+
+		if (page->address != address)
+			continue;
+		*bytes = page->size == GDB_PAGE ? page->bytes : NULL;
+		return true;
+	}
+	return false;
+}
+
+bool gdb_stub_knows_ram(const struct gdb_stub *stub)
+{
+	return stub->map.count;
+}
+
+bool gdb_stub_refused(const struct gdb_stub *stub)
+{
+	return stub->refused;
+}
+
+bool gdb_stub_in_kernel(const struct gdb_stub *stub)
+{
+	const struct gdb_cpu *cpu = &stub->cpus[stub->page_cpu];
+
+	return cpu->known && cpu->state.mode == KTOP_MODE_KERNEL;
+}
+
 const struct target_state *gdb_stub_cpu(const struct gdb_stub *stub, uint32_t cpu, struct gdb_stack *stack)
 {
 	const struct gdb_cpu *is = &stub->cpus[cpu];
+	uint32_t size = is->stack_size < KTOP_STACK_MAX ? is->stack_size : KTOP_STACK_MAX;
+	bool longer = is->stack_size > size;
 
-	*stack = (struct gdb_stack) { .bytes = is->stack, .size = is->idle ? 0 : is->stack_size };
+	*stack = (struct gdb_stack) {
+		.bytes = is->stack, .size = size, .linked = is->stack + size,
+		.linked_size = longer ? is->stack_size - size : is->linked_size,
+		.linked_address = longer ? is->state.sp + size : is->linked_address,
+	};
+	if (!is->known || is->idle)
+		stack->size = stack->linked_size = 0;
 	return is->known ? &is->state : NULL;
 }
 
 bool gdb_stub_idle(const struct gdb_stub *stub, uint32_t cpu)
 {
 	return stub->cpus[cpu].idle;
+}
+
+uint64_t gdb_stub_begun(const struct gdb_stub *stub)
+{
+	return stub->begun;
 }
 
 uint64_t gdb_stub_stopped(const struct gdb_stub *stub)

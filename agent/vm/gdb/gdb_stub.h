@@ -7,8 +7,9 @@
  * machine, it stays stopped, and the dialogue looks now and then whether it runs again. There is one gap: if somebody
  * stops the machine while it is stopped for a sample, QEMU does not tell, and the machine goes on after the sample.
  *
- * Some devices crash QEMU if a debugger reads them. So only such memory is read as cannot be a device: the stack, if
- * the program counter shows that sp is a kernel's, and the instruction before the program counter.
+ * Some devices crash QEMU if a debugger reads them. So only RAM is read, by its physical address: QEMU tells at first
+ * where the machine has RAM, and in each sample where the virtual addresses lie that are to be read. If it does not
+ * tell where there is RAM, no memory is read.
  */
 #ifndef GDB_STUB_H
 #define GDB_STUB_H
@@ -19,13 +20,15 @@
 #include <stdint.h>
 
 struct gdb_stub;
+struct ktop_task_places;
 struct target_state;
+struct task;
 
 enum gdb_state {
 	GDB_GREETING,			/* the machine is stopped, and is asked what it is */
 	GDB_RUNNING,			/* the machine runs; ready for a sample */
 	GDB_PAUSED,			/* somebody else has stopped it; ready for a sample that finds out if it runs */
-	GDB_REGISTERS, GDB_STACKS,	/* a sample is under way, and the machine is stopped */
+	GDB_REGISTERS, GDB_STACKS, GDB_FURTHER,	/* a sample is under way, and the machine is stopped */
 	GDB_CONFUSED,			/* answers do not fit the questions: awaits a known one */
 	GDB_LEAVING,			/* lets it go on, if it is stopped for us, and closes the connection */
 	GDB_GONE,			/* no connection */
@@ -69,13 +72,48 @@ enum { GDB_SEEN = 64 };			/* bytes at most */
 void gdb_stub_look(struct gdb_stub *stub, uint64_t address, uint32_t size);
 const uint8_t *gdb_stub_seen(const struct gdb_stub *stub, uint32_t size);
 
-/* Of the last sample: a CPU's registers, and the bytes from its stack pointer on. NULL: registers could not be read. */
+/*
+ * The next sample also reads these pages, at virtual addresses, at most GDB_PAGES: by a CPU in its kernel, if there is
+ * one, else by the first. The caller knows that no device is there. gdb_stub_page, for the last sample: false: this
+ * page was not asked for. `*bytes`: NULL: nothing is mapped there. gdb_stub_in_kernel: that CPU was in its kernel.
+ */
+enum { GDB_PAGES = 8, GDB_PAGE = 4096 };
+void gdb_stub_read(struct gdb_stub *stub, const uint64_t *addresses, uint32_t count);
+bool gdb_stub_page(const struct gdb_stub *stub, uint64_t address, const uint8_t **bytes);
+bool gdb_stub_in_kernel(const struct gdb_stub *stub);
+
+/*
+ * After the greeting. If QEMU keeps the machine's memory in a file that it shares, memory is read there, without QEMU,
+ * as soon as the file has proved itself; on x86-64, and on aarch64 in its kernel. gdb_stub_is_direct: it has.
+ * gdb_stub_physical: reads physical memory so; false: some of it is not there.
+ */
+void gdb_stub_share(struct gdb_stub *stub);
+bool gdb_stub_is_direct(const struct gdb_stub *stub);
+bool gdb_stub_physical(const struct gdb_stub *stub, uint64_t address, void *to, uint32_t size);
+
+/*
+ * Known after the greeting: QEMU tells where there is RAM. Of the last sample: a kernel's stack was not read, since it
+ * lies elsewhere.
+ */
+bool gdb_stub_knows_ram(const struct gdb_stub *stub);
+bool gdb_stub_refused(const struct gdb_stub *stub);
+
+/* From the next sample on, it tells which thread each CPU runs, as the guest's kernel keeps it there. */
+void gdb_stub_follow(struct gdb_stub *stub, const struct ktop_task_places *places);
+
+/*
+ * Of the last sample: a CPU's registers, and its stack as a sample on the wire has it: the bytes from the stack pointer
+ * on, and where they go on or lead to. NULL: registers could not be read.
+ */
 struct gdb_stack {
-	const uint8_t *bytes;
-	uint32_t size;
+	const uint8_t *bytes, *linked;
+	uint32_t size, linked_size;
+	uint64_t linked_address;
 };
 const struct target_state *gdb_stub_cpu(const struct gdb_stub *stub, uint32_t cpu, struct gdb_stack *stack);
+struct task gdb_stub_task(const struct gdb_stub *stub, uint32_t cpu);
 bool gdb_stub_idle(const struct gdb_stub *stub, uint32_t cpu);	/* it waits for an interrupt */
+uint64_t gdb_stub_begun(const struct gdb_stub *stub);		/* the host's time, ns */
 uint64_t gdb_stub_stopped(const struct gdb_stub *stub);		/* ns for which the machine was stopped */
 
 #endif

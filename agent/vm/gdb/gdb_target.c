@@ -55,12 +55,19 @@ static bool number_of(const char *at, const char *end, const char *name, unsigne
 
 static void take_register(struct gdb_target *target, const char *at, const char *end)
 {
+	static const char *const names[GDB_NAMED] = {
+		[GDB_SP_EL0] = "SP_EL0", [GDB_TCR_EL1] = "TCR_EL1", [GDB_TTBR1_EL1] = "TTBR1_EL1",
+	};
 	unsigned long bits = 0, number;
+	char name[GDB_NAME];
 
 	if (number_of(at, end, "regnum", GDB_NUMBERS - 1, &number))
 		target->next = (uint32_t)number;
 	if (target->next >= GDB_NUMBERS)
 		return;
+	for (unsigned i = 0; i < GDB_NAMED && attribute(at, end, "name", name); i++)
+		if (strcmp(name, names[i]) == 0)
+			target->named[i] = target->next;
 	number_of(at, end, "bitsize", BITS_MAX, &bits);
 	target->sizes[target->next++] = bits <= BITS_MAX ? (uint8_t)(bits / BITS) : 0;
 }

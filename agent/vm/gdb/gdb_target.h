@@ -13,12 +13,16 @@
 
 enum { GDB_NUMBERS = 512, GDB_FILES = 16, GDB_NAME = 64 };
 
+/* Registers of aarch64 that are asked for by name. */
+enum gdb_named { GDB_SP_EL0, GDB_TCR_EL1, GDB_TTBR1_EL1, GDB_NAMED };
+
 struct gdb_target {			/* starts zeroed */
 	char architecture[GDB_NAME];	/* as GDB calls it; "": not told */
 	char files[GDB_FILES][GDB_NAME];	/* the names of the other files */
 	size_t file_count;
 	uint32_t next;			/* the number of the next register, if it does not say one */
 	uint8_t sizes[GDB_NUMBERS];	/* bytes of each; 0: there is none of this number */
+	uint32_t named[GDB_NAMED];	/* the number of each; 0: there is none */
 };
 
 /* Reads one more file, and writes to `text` while it does. Skips what makes no sense. */

@@ -10,6 +10,7 @@ enum { LOOK_MS = 50 };			/* between two looks whether a stub is free */
 
 #define LABEL "gdb"			/* of the stub's chardev (gdbstub.c) */
 #define STARTED "Waiting for gdb connection"
+#define DENIED "Permission denied"
 #define LEFT "/ktop-run-"		/* in the path of one that a ktop has left (launch_folder.h) */
 
 static struct qmp_gdbserver *of(struct qmp_talk *talk)
@@ -39,6 +40,10 @@ static void take_started(struct qmp_talk *talk, const cJSON *answer)
 	if (cJSON_IsString(answer) && strncmp(said, STARTED, strlen(STARTED)) == 0) {
 		gdbserver->stub = util_format("unix:%s", gdbserver->path);
 		gdbserver->ours = true;
+	} else if (strstr(said, DENIED)) {
+		util_fail(&talk->error, "gdb stub: QEMU may not make the socket %s: it runs as another user, or is "
+			"confined; run ktop as QEMU's user, or start QEMU with -gdb unix:PATH,server=on,wait=off",
+			gdbserver->path);
 	} else {
 		util_fail(&talk->error, "gdb stub: QEMU does not start it: %s; use another source", shown);
 	}
@@ -52,15 +57,18 @@ static void start(struct qmp_talk *talk, const cJSON *answer)
 	command(talk, util_format("gdbserver unix:%s,server=on,wait=off", of(talk)->path), take_started);
 }
 
-/* "disconnected:unix:/path,server=on" while nobody is connected. */
 static void ask(struct qmp_talk *talk, const cJSON *answer);
 
-/* A ktop that was killed, or is about to end, still lets its guest go on. */
+/*
+ * The client may be that of a ktop that was killed, or is about to end: it lets the guest go on first, and then leaves.
+ * That is awaited for half of the dialogue's time.
+ */
 static bool is_being_left(const struct qmp_talk *talk, const char *file)
 {
 	return strstr(file, LEFT) && talk->now < talk->begun + (talk->deadline - talk->begun) / 2;
 }
 
+/* `file`: of the stub's chardev, such as "disconnected:unix:/path,server=on" while nobody is connected. */
 static void take_stub(struct qmp_talk *talk, const char *file)
 {
 	static const char nobody[] = "disconnected:";

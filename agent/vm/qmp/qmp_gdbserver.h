@@ -22,7 +22,7 @@ struct qmp_gdbserver {
 /* At the end there is `stub`, or an error. */
 void gdbserver_begin(struct qmp_gdbserver *gdbserver, struct qmp *qmp, const char *path, uint64_t now, int timeout_ms);
 
-/* Takes away the one that was started here. Who is connected to it is cut off. */
+/* Takes away the one that was started here. A client that is connected to it is cut off. */
 void gdbserver_end(struct qmp_gdbserver *gdbserver, struct qmp *qmp, uint64_t now, int timeout_ms);
 void gdbserver_clear(struct qmp_gdbserver *gdbserver);
 

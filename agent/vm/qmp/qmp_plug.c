@@ -13,11 +13,12 @@
  * file is best read from its end:
  *
  *	query-chardev		Does another ktop hold the port? Has one left it behind? That is taken out first.
+ *	qom-list ...		If no controller may be added: is there one? Else this is the end.
  *	getfd, chardev-add	QEMU gets one end of a socket pair, and makes a chardev of it.
  *	qom-list		Is an earlier ktop's controller still kept, after a wait? The port goes onto it.
- *	qom-list ...		Which buses are there (qmp_buses.h)?
- *	device_add ...		The port is tried on each virtio-serial bus; then a controller is tried on each PCI
- *				bus, and the port goes onto that controller.
+ *	qom-list ...		Which buses are there (qmp_buses.h)? This was asked already if none may be added.
+ *	device_add ...		The port is tried on each virtio-serial bus; then a controller, if one may be added, is
+ *				tried on each PCI bus, and the port goes onto that controller.
  *	qom-get			If no bus takes it: what machine is this? The error then says what to do.
  */
 
@@ -125,6 +126,7 @@ static void try_pci(struct qmp_plug *plug)
 	cJSON_AddStringToObject(arguments, "driver", "virtio-serial-pci");
 	cJSON_AddStringToObject(arguments, "id", QMP_PLUG_CONTROLLER);
 	cJSON_AddStringToObject(arguments, "bus", plug->buses.pci.names[plug->bus]);
+	cJSON_AddNumberToObject(arguments, "max_ports", QMP_PLUG_PORTS);
 	talk_ask(&plug->talk, "device_add", arguments, -1, take_controller);
 }
 
@@ -146,9 +148,11 @@ static void try_serial(struct qmp_plug *plug)
 {
 	if (plug->bus < plug->buses.serial.count) {
 		add_port(plug, plug->buses.serial.names[plug->bus], take_port);
-	} else {
+	} else if (plug->may_add) {
 		plug->bus = 0;
 		try_pci(plug);
+	} else {
+		explain(plug);
 	}
 }
 
@@ -194,10 +198,12 @@ static void way_is_free(struct qmp_talk *talk, const cJSON *answer)
 	(void)answer;
 	if (plug->kept) {
 		add_port(plug, QMP_PLUG_CONTROLLER ".0", take_kept);
-		return;
+	} else if (plug->buses.count) {
+		try_serial(plug);
+	} else {
+		buses_begin(&plug->buses);
+		talk_list(talk, buses_next(&plug->buses), take_buses);
 	}
-	buses_begin(&plug->buses);
-	talk_list(talk, buses_next(&plug->buses), take_buses);
 }
 
 /* ---- the chardev: only one ktop can have it ---- */
@@ -280,6 +286,37 @@ static void give(struct qmp_talk *talk, const cJSON *answer)
 	talk_ask(talk, "getfd", arguments, plug->theirs, take_passed);
 }
 
+/* ---- before all else ---- */
+
+static void take_places(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	buses_take(&plug->buses, answer);
+	if (buses_next(&plug->buses)) {
+		talk_list(talk, buses_next(&plug->buses), take_places);
+	} else if (plug->buses.serial.count) {
+		give(talk, NULL);
+	} else {
+		plug->refused = true;
+		fail(plug, util_format("not plugged in: the machine has no virtio-serial controller; give --source "
+			"hook, and ktop plugs one in"));
+	}
+}
+
+/* A machine that is to be left as it is must not even get the chardev, so its controllers are looked for first. */
+static void look_first(struct qmp_talk *talk)
+{
+	struct qmp_plug *plug = of(talk);
+
+	if (plug->may_add) {
+		give(talk, NULL);
+		return;
+	}
+	buses_begin(&plug->buses);
+	talk_list(talk, buses_next(&plug->buses), take_places);
+}
+
 static void take_chardevs(struct qmp_talk *talk, const cJSON *answer)
 {
 	struct qmp_plug *plug = of(talk);
@@ -292,12 +329,12 @@ static void take_chardevs(struct qmp_talk *talk, const cJSON *answer)
 	else if (there)
 		unplug_port(plug, give);
 	else
-		give(talk, NULL);
+		look_first(talk);
 }
 
-void plug_begin(struct qmp_plug *plug, struct qmp *qmp, uint64_t now, int timeout_ms)
+void plug_begin(struct qmp_plug *plug, struct qmp *qmp, bool may_add, uint64_t now, int timeout_ms)
 {
-	*plug = (struct qmp_plug) { .fd = -1, .theirs = -1 };
+	*plug = (struct qmp_plug) { .may_add = may_add, .fd = -1, .theirs = -1 };
 	talk_begin(&plug->talk, qmp, now, timeout_ms);
 	talk_ask(&plug->talk, "query-chardev", NULL, -1, take_chardevs);
 }

@@ -18,6 +18,12 @@
 
 #define QMP_PLUG_CONTROLLER "ktop-plugged-bus"	/* id of the virtio-serial controller */
 
+/*
+ * Ports of a controller of ktop's own: number 0 is for consoles alone. Each has two queues. For each queue QEMU takes
+ * down a notifier when the machine stops, and sets one up when it goes on; the gdb stub does that for each sample.
+ */
+#define QMP_PLUG_PORTS 2
+
 struct qmp_plugged {
 	char bus[64];			/* of the port, or of its controller if that was plugged in, too; "": nothing */
 	bool controller;		/* the controller was plugged in, too */
@@ -27,6 +33,7 @@ struct qmp_plug {
 	struct qmp_talk talk;
 
 	/* plugging in */
+	bool may_add;			/* a controller of ktop's own may be plugged in */
 	struct qmp_plugged plugged;	/* valid once the dialogue has ended */
 	int fd;				/* ktop's end of the port; the caller takes it over; -1: none */
 	bool given;			/* QEMU may have something of ktop's: unplug, whatever the result */
@@ -45,9 +52,9 @@ struct qmp_plug {
 
 /*
  * Plugs the port in. In the end there is `fd` and `plugged`, or an error. First takes out what a killed
- * ktop has left.
+ * ktop has left. `may_add` false: a machine without a controller is left as it is.
  */
-void plug_begin(struct qmp_plug *plug, struct qmp *qmp, uint64_t now, int timeout_ms);
+void plug_begin(struct qmp_plug *plug, struct qmp *qmp, bool may_add, uint64_t now, int timeout_ms);
 
 /*
  * Takes out everything that has ktop's ids. An error: not all is gone within timeout_ms. A controller is

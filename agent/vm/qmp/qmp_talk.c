@@ -110,7 +110,7 @@ bool talk_step(struct qmp_talk *talk, uint64_t now)
 		fail(talk, "the connection was closed; is the VM still there?");
 	if (talk->take && now >= talk->deadline) {
 		char *why = util_format("no answer within %.4g s: QEMU hangs, or the host "
-			"is busy; try again", (double)(talk->deadline - talk->begun) / 1e9);
+			"is busy; try again", (double)(talk->deadline - talk->begun) / (double)NS_PER_SECOND);
 
 		fail(talk, why);
 		free(why);

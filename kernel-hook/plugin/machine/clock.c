@@ -12,7 +12,8 @@ static uint64_t newest, offset;		/* atomic: the latest time told so far; what is
 
 uint64_t clock_now(const struct qemu *qemu)
 {
-	uint64_t time = (uint64_t)qemu->clock_get_ns(QEMU_CLOCK_VIRTUAL);
+	bool by_host = !qemu->guest_clock && qemu->cpu_get_clock;
+	uint64_t time = (uint64_t)(by_host ? qemu->cpu_get_clock() : qemu->clock_get_ns(QEMU_CLOCK_VIRTUAL));
 	uint64_t before = __atomic_load_n(&newest, __ATOMIC_RELAXED);
 	uint64_t added = __atomic_load_n(&offset, __ATOMIC_RELAXED);
 
@@ -24,4 +25,9 @@ uint64_t clock_now(const struct qemu *qemu)
 			__ATOMIC_RELAXED))
 		;
 	return time > before ? time : before;
+}
+
+int64_t clock_of_qemu(uint64_t time)
+{
+	return (int64_t)(time - __atomic_load_n(&offset, __ATOMIC_RELAXED));
 }

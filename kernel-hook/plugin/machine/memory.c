@@ -5,7 +5,8 @@ enum { PAGE = 4096 };
 
 uint32_t memory_read_physical(const struct qemu *qemu, uint64_t address, void *to, uint32_t size)
 {
-	if (qemu->cpu_physical_memory_is_io(address))
+	if (qemu->read_virtual || size == 0 || qemu->cpu_physical_memory_is_io(address) ||
+			qemu->cpu_physical_memory_is_io(address + size - 1))
 		return 0;
 	qemu->cpu_physical_memory_rw(address, to, size, false);
 	return size;
@@ -14,8 +15,11 @@ uint32_t memory_read_physical(const struct qemu *qemu, uint64_t address, void *t
 /* Within one page. */
 static uint32_t read_piece(const struct qemu *qemu, struct qemu_cpu *cpu, uint64_t address, void *to, uint32_t size)
 {
-	uint64_t offset = address % PAGE, page = qemu->cpu_get_phys_page_debug(cpu, address - offset);
+	uint64_t offset = address % PAGE, page;
 
+	if (qemu->read_virtual)
+		return qemu->read_virtual(cpu, address, to, size);
+	page = qemu->cpu_get_phys_page_debug(cpu, address - offset);
 	return page == UINT64_MAX ? 0 : memory_read_physical(qemu, page + offset, to, size);
 }
 

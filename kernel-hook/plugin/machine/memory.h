@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The guest's memory as a CPU sees it: only RAM and ROM. A device would take our read for one by the CPU, and act on
- * it.
+ * it. Where public.c stands in for QEMU, nothing tells a device from RAM: the caller has to know what is there.
  */
 #ifndef PLUGIN_MEMORY_H
 #define PLUGIN_MEMORY_H
@@ -16,7 +16,7 @@
  */
 uint32_t memory_read(const struct qemu *qemu, struct qemu_cpu *cpu, uint64_t address, void *to, uint32_t size);
 
-/* Likewise by a physical address: all of the bytes, which lie in one page, or 0. */
+/* Likewise by a physical address: all of the bytes, which lie in one page, or 0. Where public.c stands in: 0. */
 uint32_t memory_read_physical(const struct qemu *qemu, uint64_t address, void *to, uint32_t size);
 
 #endif

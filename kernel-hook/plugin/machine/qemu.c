@@ -16,6 +16,9 @@ static const struct wanted all[] = {
 	WANTED("qemu_get_cpu", get_cpu),
 	WANTED("cpu_thread_is_idle", cpu_thread_is_idle),
 	WANTED("qemu_clock_get_ns", clock_get_ns),
+	WANTED("cpu_get_clock", cpu_get_clock),
+	WANTED("timer_init_full", timer_init_full),
+	WANTED("timer_mod_ns", timer_mod_ns),
 	WANTED("cpu_get_phys_page_debug", cpu_get_phys_page_debug),
 	WANTED("cpu_physical_memory_is_io", cpu_physical_memory_is_io),
 	WANTED("cpu_physical_memory_rw", cpu_physical_memory_rw),
@@ -29,14 +32,16 @@ static const struct wanted all[] = {
 
 const char *qemu_find(struct qemu *qemu)
 {
+	const char *missing = NULL;
+
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		void *symbol = dlsym(RTLD_DEFAULT, all[i].name);
 
-		if (symbol == NULL)
-			return all[i].name;
+		if (symbol == NULL && missing == NULL)
+			missing = all[i].name;
 		memcpy((char *)qemu + all[i].offset, &symbol, sizeof(symbol));
 	}
-	return NULL;
+	return missing;
 }
 
 qemu_function *qemu_function_of(const char *name)

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct qemu_cpu;			/* QEMU's CPUState */
+struct target_state;
+struct qemu_cpu;			/* QEMU's CPUState; where public.c stands in, its own */
 
 union qemu_work_data {			/* run_on_cpu_data, include/hw/core/cpu.h */
 	int number;
@@ -25,14 +26,35 @@ struct qemu_bytes {			/* GByteArray, glib/garray.h */
 	unsigned size;
 };
 
-enum { QEMU_CLOCK_VIRTUAL = 1 };	/* include/qemu/timer.h: stands while the machine does */
+/* include/qemu/timer.h: stands while the machine does; with -icount it counts instructions */
+enum { QEMU_CLOCK_VIRTUAL = 1 };
 
 struct qemu {
+	/* Ours, not QEMU's: debugger_read or public_read. */
+	bool (*read_state)(struct qemu_cpu *cpu, struct target_state *state);
+	bool guest_clock;		/* samples are due by the guest's clock, not by the host's */
+
 	/* cpus-common.c: the CPU's thread calls `work` between two blocks of guest code, with QEMU's lock held. */
 	void (*async_run_on_cpu)(struct qemu_cpu *cpu, qemu_work *work, union qemu_work_data data);
 	struct qemu_cpu *(*get_cpu)(int index);			/* cpus-common.c */
 	bool (*cpu_thread_is_idle)(struct qemu_cpu *cpu);	/* softmmu/cpus.c */
 	int64_t (*clock_get_ns)(int clock);			/* util/qemu-timer.c */
+
+	/* softmmu/cpu-timers.c: the host's time that has passed while the machine ran. NULL: not known */
+	int64_t (*cpu_get_clock)(void);
+
+	/* util/qemu-timer.c, any thread. QEMU calls `due` with its lock held; no group: the clock's own */
+	void (*timer_init_full)(void *timer, void *group, int clock, int scale, int attributes,
+		void (*due)(void *context), void *context);
+	void (*timer_mod_ns)(void *timer, int64_t at);
+
+	/*
+	 * No functions of QEMU's: public.c has them, where it stands in for QEMU; else they are NULL. The first one
+	 * takes back what async_run_on_cpu was asked for, since the CPU sleeps: the caller does the work itself. The
+	 * second one reads memory within one page, all of the bytes or none, and returns how many.
+	 */
+	bool (*take_back_asleep)(struct qemu_cpu *cpu);
+	uint32_t (*read_virtual)(struct qemu_cpu *cpu, uint64_t address, void *to, uint32_t size);
 
 	/* cpu.c, exec.c: a page's physical address, or UINT64_MAX; whether a device is there; reads RAM and ROM */
 	uint64_t (*cpu_get_phys_page_debug)(struct qemu_cpu *cpu, uint64_t page);
@@ -52,7 +74,7 @@ struct qemu {
 	char *(*strdup)(const char *text);
 };
 
-/* Finds them all. Returns NULL, or the name of the function that this QEMU does not have. */
+/* Finds them. Returns NULL, or the name of the first function that this QEMU does not have: it is NULL then. */
 const char *qemu_find(struct qemu *qemu);
 
 /* A function that only one target's QEMU has, or one version. The caller casts it. NULL: this QEMU does not have it. */

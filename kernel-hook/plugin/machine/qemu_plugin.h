@@ -36,6 +36,8 @@ typedef void qemu_plugin_data_cb(qemu_plugin_id_t id, void *data);
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_cb *cb);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_cb *cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_tb_cb *cb);
+void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_cb *cb);
+void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_cb *cb);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_data_cb *cb, void *data);
 
 /* Takes all of these back, once no CPU runs in one, and calls `cb` then. */
@@ -43,6 +45,8 @@ void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb *cb);
 
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 
 /* What QEMU calls and reads. */

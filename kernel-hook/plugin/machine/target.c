@@ -9,7 +9,8 @@ struct target {
 	const char *name, *function;
 	bool (*read)(const struct target_cpu *cpu, struct target_state *state);
 	unsigned pc;
-	const char *description, *fields[TARGET_FIELDS];
+	const char *description, *fields[TARGET_FIELDS], *field_registers[TARGET_FIELDS];
+	const char *const *names;	/* of registers, up to NULL */
 };
 
 /* False: there is none of this size. */
@@ -38,36 +39,55 @@ static bool get_all(const struct target_cpu *cpu, const uint8_t *numbers, uint32
 
 /* ---- x86; DWARF: AMD64 supplement, figure 3.36; i386 supplement, table 2.14 ---- */
 
-enum { CR0_PE = 1, EFER_LMA = 1 << 10, CPL = 3 };
+#define CR0_PG (UINT64_C(1) << 31)
+enum { CR0_PE = 1, EFER_LMA = 1 << 10, CPL = 3, SELECTOR_KIND = 7 };	/* table and level */
 
 #define CR3_ROOT UINT64_C(0x000ffffffffff000)
 
-/* The debugger's numbers: of x86_64 QEMU, which counts so in each mode; of i386 QEMU. */
+/* The numbers of registers, as QEMU counts them for a debugger: in qemu-system-x86_64, in all modes; in -i386. */
 struct x86 {
 	unsigned word;			/* bytes */
-	uint8_t cs, gs_base, cr0, cr3, efer;
+	uint8_t cs, fs, fs_base, gs_base, cr0, cr3, efer;
 	const uint8_t *dwarf_i386;
 };
 static const uint8_t x86_64_dwarf[] = { 0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
 static const struct x86 x86_64 = {
-	.word = 8, .cs = 18, .gs_base = 25, .cr0 = 27, .cr3 = 29, .efer = 32,
+	.word = 8, .cs = 18, .fs = 22, .fs_base = 24, .gs_base = 25, .cr0 = 27, .cr3 = 29, .efer = 32,
 	.dwarf_i386 = (const uint8_t[]) { 0, 2, 3, 1, 7, 6, 4, 5, 16 },
 };
 static const struct x86 i386 = {
-	.word = 4, .cs = 10, .gs_base = 17, .cr0 = 19, .cr3 = 21, .efer = 24,
+	.word = 4, .cs = 10, .fs = 14, .fs_base = 16, .gs_base = 17, .cr0 = 19, .cr3 = 21, .efer = 24,
 	.dwarf_i386 = (const uint8_t[]) { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
 };
 
-/* It is in the upper half. In user mode, and for a few instructions in the kernel, it is the one kept aside. */
+/*
+ * The kernel's GS base is in the upper half of the addresses. In user mode, and in the kernel before its entry has
+ * executed swapgs, the CPU has it in the register behind gs_base. A program can put any address into its own base.
+ * Where both are in the upper half, nothing tells which is the kernel's.
+ */
 static uint64_t kernel_gs_base(const struct target_cpu *cpu, const struct x86 *x86, bool user)
 {
 	uint64_t gs, aside;
 
 	if (!get(cpu, x86->gs_base, 8, &gs) || !get(cpu, x86->gs_base + 1, 8, &aside))
 		return 0;
+	if (!user && gs >> 63 && aside >> 63)
+		return 0;
 	if (user || gs >> 63 == 0)
 		gs = aside;
 	return gs >> 63 ? gs : 0;
+}
+
+/*
+ * A 32-bit kernel's data of this CPU is where FS begins, while FS is a segment of the kernel's: one of the global table
+ * (Intel SDM, volume 3, 3.4.2), with privilege level 0. A program's has level 3.
+ */
+static uint64_t kernel_fs_base(const struct target_cpu *cpu, const struct x86 *x86)
+{
+	uint64_t fs, base;
+
+	return get(cpu, x86->fs, 4, &fs) && fs && !(fs & SELECTOR_KIND) && get(cpu, x86->fs_base, x86->word, &base) ?
+		base : 0;
 }
 
 static bool get_x86_registers(const struct target_cpu *cpu, const struct x86 *x86, struct target_state *state)
@@ -83,7 +103,7 @@ static bool get_x86_registers(const struct target_cpu *cpu, const struct x86 *x8
 	return true;
 }
 
-/* Without protection, an address is an offset from 16 times the number of its segment. */
+/* In real mode an address is an offset from its segment's base, which is 16 times the segment's number. */
 static bool read_x86(const struct target_cpu *cpu, const struct x86 *x86, struct target_state *state)
 {
 	uint64_t cs, cr0, cr3, efer;
@@ -100,8 +120,11 @@ static bool read_x86(const struct target_cpu *cpu, const struct x86 *x86, struct
 		state->pc = state->registers[state->count - 1] += cs << 4;
 	user = state->flat && (cs & CPL) == CPL;
 	state->mode = user ? KTOP_MODE_USER : KTOP_MODE_KERNEL;
-	state->space = cr3 & CR3_ROOT;
-	state->base = state->arch == KTOP_X86_64 ? kernel_gs_base(cpu, x86, user) : 0;
+	state->space = cr0 & CR0_PG ? cr3 & CR3_ROOT : 0;
+	if (state->arch == KTOP_X86_64)
+		state->base = kernel_gs_base(cpu, x86, user);
+	else
+		state->base = state->flat && !user ? kernel_fs_base(cpu, x86) : 0;
 	return true;
 }
 
@@ -115,7 +138,7 @@ static bool read_i386(const struct target_cpu *cpu, struct target_state *state)
 	return read_x86(cpu, &i386, state);
 }
 
-/* ---- those of whose registers x0 on come first, then the program counter; DWARF counts as the debugger ---- */
+/* ---- riscv64, aarch64: general registers, then the program counter; QEMU numbers them as DWARF does ---- */
 
 static const uint8_t in_order[TARGET_REGISTERS] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
@@ -134,14 +157,19 @@ static bool read_in_order(const struct target_cpu *cpu, enum ktop_arch arch, uin
 	return true;
 }
 
+enum { RISCV_TP = 4 };
+
 /*
- * RISC-V ELF psABI, "DWARF register numbers". Which of its modes the CPU is in, no register here tells. The firmware's,
- * too, is not a program's. Privileged ISA, 4.1.11: satp has the number of the root's page, and a mode above it, 0 for
- * none.
+ * RISC-V ELF psABI, "DWARF register numbers". No register here tells the CPU's mode, but a field of QEMU's does.
+ * Machine mode, which firmware has, counts as kernel mode. Privileged ISA, 4.1.11: satp has in its lower 44 bits the
+ * page number of the page tables' root, and in its upper 4 bits how addresses are translated: 0 for not at all.
+ *
+ * While Linux runs, tp has the address of the thread's record; while a program does, sscratch has it (Linux,
+ * arch/riscv/kernel/entry.S). All of them are in the upper half of the addresses, and a program's tp is not.
  */
 static bool read_riscv64(const struct target_cpu *cpu, struct target_state *state)
 {
-	uint64_t mode, satp;
+	uint64_t mode, satp, record;
 
 	if (!read_in_order(cpu, KTOP_RISCV64, 2, state))
 		return false;
@@ -150,6 +178,10 @@ static bool read_riscv64(const struct target_cpu *cpu, struct target_state *stat
 		state->mode = mode ? KTOP_MODE_KERNEL : KTOP_MODE_USER;
 	if (field(cpu, TARGET_FIELD_SPACE, &satp) && satp >> 60)
 		state->space = (satp & ((UINT64_C(1) << 44) - 1)) << 12;
+	record = state->registers[RISCV_TP];
+	if (state->mode == KTOP_MODE_USER && !field(cpu, TARGET_FIELD_BASE, &record))
+		record = 0;
+	state->base = record >> 63 ? record : 0;
 	return true;
 }
 
@@ -166,19 +198,48 @@ static bool read_aarch64(const struct target_cpu *cpu, struct target_state *stat
 	return true;
 }
 
+/* ---- names: as QEMU's descriptions for gdb have them (gdb-xml/) ---- */
+
+#define X86_AFTER_PC "eflags", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base", "k_gs_base", \
+	"cr0", "cr2", "cr3", "cr4", "cr8", "efer", NULL
+static const char *const x86_64_names[] = {
+	"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+	"rip", X86_AFTER_PC,
+};
+static const char *const i386_names[] = { "eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip", X86_AFTER_PC };
+static const char *const riscv64_names[] = {
+	"zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "fp", "s1", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+	"s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6", "pc", NULL,
+};
+static const char *const aarch64_names[] = {
+	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+	"x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp", "pc",
+	"cpsr", NULL,
+};
+
+_Static_assert(sizeof(aarch64_names) / sizeof(aarch64_names[0]) == TARGET_NUMBERS + 1, "the longest list");
+
 /* ---- which one ---- */
 
 static const struct target targets[] = {
-	{ .name = "x86_64", .function = "x86_cpu_gdb_read_register", .read = read_x86_64, .pc = 16 },
-	{ .name = "i386", .function = "x86_cpu_gdb_read_register", .read = read_i386, .pc = 8 },
 	{
+		.name = "x86_64", .function = "x86_cpu_gdb_read_register", .read = read_x86_64, .pc = 16,
+		.names = x86_64_names,
+	}, {
+		.name = "i386", .function = "x86_cpu_gdb_read_register", .read = read_i386, .pc = 8,
+		.names = i386_names,
+	}, {
 		.name = "riscv64", .function = "riscv_cpu_gdb_read_register", .read = read_riscv64, .pc = 32,
-		.description = "vmstate_riscv_cpu",
-		.fields = { "env.pc", [TARGET_FIELD_MODE] = "env.priv", [TARGET_FIELD_SPACE] = "env.satp" },
+		.names = riscv64_names, .description = "vmstate_riscv_cpu",
+		.fields = { "env.pc", [TARGET_FIELD_MODE] = "env.priv", [TARGET_FIELD_SPACE] = "env.satp",
+			[TARGET_FIELD_BASE] = "env.sscratch" },
+		.field_registers = { [TARGET_FIELD_MODE] = "priv", [TARGET_FIELD_SPACE] = "satp",
+			[TARGET_FIELD_BASE] = "sscratch" },
 	}, {
 		.name = "aarch64", .function = "aarch64_cpu_gdb_read_register", .read = read_aarch64, .pc = 32,
-		.description = "vmstate_arm_cpu",
+		.names = aarch64_names, .description = "vmstate_arm_cpu",
 		.fields = { "env.pc", [TARGET_FIELD_BASE] = "env.sp_el" },	/* an array; the first is SP_EL0 */
+		.field_registers = { [TARGET_FIELD_BASE] = "SP_EL0" },
 	},
 };
 
@@ -203,6 +264,19 @@ const char *target_description(const struct target *target)
 const char *target_field(const struct target *target, enum target_field field)
 {
 	return target->fields[field];
+}
+
+const char *target_register(const struct target *target, unsigned number)
+{
+	for (unsigned i = 0; target->names[i]; i++)
+		if (i == number)
+			return target->names[i];
+	return NULL;
+}
+
+const char *target_field_register(const struct target *target, enum target_field field)
+{
+	return target->field_registers[field];
 }
 
 unsigned target_pc(const struct target *target)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TARGET_REGISTERS = 33 };
+enum { TARGET_REGISTERS = 33, TARGET_NUMBERS = 34 };	/* of a sample; of those that a debugger numbers */
 
 struct target_state {
 	uint8_t mode;			/* enum ktop_mode, but never idle; KTOP_MODES: unknown */
@@ -47,6 +47,13 @@ const char *target_function(const struct target *target);
 /* QEMU's names of the description that has the fields, and of a field in it. NULL: there is none. */
 const char *target_description(const struct target *target);
 const char *target_field(const struct target *target, enum target_field field);
+
+/*
+ * QEMU's interface for plugins numbers no registers: it names them. The names of the register with this number, below
+ * TARGET_NUMBERS, and of the one that has the field. NULL: there is none.
+ */
+const char *target_register(const struct target *target, unsigned number);
+const char *target_field_register(const struct target *target, enum target_field field);
 
 /* The number of the program counter, for target_cpu.get. */
 unsigned target_pc(const struct target *target);

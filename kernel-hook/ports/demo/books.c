@@ -9,9 +9,8 @@
 #include "ports/demo/kernel/sched.h"
 #include "ports/demo/kernel/thread.h"
 #include "ports/demo/machine/console.h"
+#include "ports/demo/machine/time.h"
 #include "wire.h"
-
-enum { SECOND = 1000000000 };
 
 static void show(uint32_t cpu)
 {
@@ -24,7 +23,7 @@ static void books_run(void *argument)
 {
 	(void)argument;
 	for (;;) {
-		sched_sleep(SECOND);
+		sched_sleep(NS_PER_SECOND);
 		for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
 			show(cpu);
 		print("books: end\n");

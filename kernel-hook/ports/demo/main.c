@@ -13,7 +13,7 @@
  *             thread.c switch.S sched.c mutex.c    threads, and which of them runs
  *             process.c syscall.c file.c           programs in address spaces of their own
  *             port.c hook_calls.c       what ktop asks of this kernel, and what this kernel tells ktop
- *   work/     mix*.c oracle*.c          work to look at
+ *   work/     mix*.c oracle*.c spike.c  work to look at
  *             cost.c                    measures what ktop costs
  *   user/                               the programs
  *   books.c                             ktop's counts, printed
@@ -38,12 +38,14 @@
 #include "ports/demo/machine/memory.h"
 #include "ports/demo/machine/panic.h"
 #include "ports/demo/machine/start_info.h"
+#include "ports/demo/machine/time.h"
 #include "ports/demo/machine/x86.h"
 #include "ports/demo/memory/page.h"
 #include "ports/demo/memory/space.h"
 #include "ports/demo/work/cost.h"
 #include "ports/demo/work/mix.h"
 #include "ports/demo/work/oracle.h"
+#include "ports/demo/work/spike.h"
 
 extern const char kernel_end[];		/* link.ld */
 
@@ -66,7 +68,7 @@ static void find_memory(const struct start_info *info)
 static void power_off(void *argument)
 {
 	(void)argument;
-	sched_sleep(command_number("poweroff") * 1000000000ull);
+	sched_sleep(command_number("poweroff") * NS_PER_SECOND);
 	print("power off\n");
 	acpi_power_off();
 }
@@ -74,7 +76,7 @@ static void power_off(void *argument)
 static void fail(void *argument)
 {
 	(void)argument;
-	sched_sleep(command_number("panic") * 1000000000ull);
+	sched_sleep(command_number("panic") * NS_PER_SECOND);
 	panic("as the command line asks for");
 }
 
@@ -90,6 +92,8 @@ static void start_work(void)
 		oracle_start();
 	else if (command_is("work", "cost"))
 		cost_start();
+	else if (command_is("work", "spike"))
+		spike_start();
 	else if (!command_is("work", "idle"))
 		mix_start();
 }

@@ -43,10 +43,12 @@ void ktop_port_irq_restore(unsigned long flags)
 	local_irq_restore(flags);
 }
 
-/* The interrupt that takes the sample counts as one level of interrupts itself. */
-static bool interrupted_is_idle(const struct task_struct *task)
+/* The interrupt or NMI that takes the sample counts as one level of interrupts itself. */
+static uint8_t interrupted_context(void)
 {
-	return is_idle_task(task) && !in_serving_softirq() && hardirq_count() <= HARDIRQ_OFFSET;
+	if (hardirq_count() > HARDIRQ_OFFSET)
+		return KTOP_IRQ;
+	return in_serving_softirq() ? KTOP_SOFTIRQ : KTOP_TASK;
 }
 
 /*
@@ -62,7 +64,8 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 
 	now->process = has_user ? (uint32_t)task->tgid : KTOP_KERNEL;
 	now->thread = is_idle_task(task) ? KTOP_NO_THREAD : (uint32_t)task->pid;
-	now->idle = interrupted_is_idle(task);
+	now->context = interrupted_context();
+	now->idle = is_idle_task(task) && now->context == KTOP_TASK;
 	now->user_valid = has_user && !text_is_entry(pc);
 	now->user_exact = (long)user->orig_ax == -1;
 	now->user_pc = user->ip;

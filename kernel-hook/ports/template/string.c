@@ -5,8 +5,11 @@
 
 #include "template.h"
 
-/* Keeps the compiler from recognizing such a loop, and replacing it by a call of the function itself. */
-#define OPAQUE() __asm__ volatile("" ::: "memory")
+/*
+ * Hides from the compiler how far the pointer moves. Else it may recognize such a loop, and replace it by a call of the
+ * function itself.
+ */
+#define OPAQUE(pointer) __asm__ volatile("" : "+r"(pointer))
 
 __attribute__((weak)) void *memcpy(void *to, const void *from, size_t size)
 {
@@ -15,11 +18,11 @@ __attribute__((weak)) void *memcpy(void *to, const void *from, size_t size)
 
 	for (; size >= 8; size -= 8, at += 8, next += 8) {
 		__builtin_memcpy(at, next, 8);
-		OPAQUE();
+		OPAQUE(at);
 	}
 	while (size--) {
 		*at++ = *next++;
-		OPAQUE();
+		OPAQUE(at);
 	}
 	return to;
 }
@@ -30,7 +33,7 @@ __attribute__((weak)) void *memset(void *to, int byte, size_t size)
 
 	while (size--) {
 		*at++ = (uint8_t)byte;
-		OPAQUE();
+		OPAQUE(at);
 	}
 	return to;
 }

@@ -42,14 +42,16 @@ char *ansi_text(const struct canvas *canvas, enum depth depth)
 	FILE *to = util_text_open(&text, &size);
 
 	for (int row = 0; row < canvas->rows; row++) {
-		int style = -1;
+		struct cell last = { .code = 0 };
 
 		for (int column = 0; column < canvas->columns; column++) {
 			const struct cell *cell = canvas_cell(canvas, row, column);
 
-			if (cell->style != style)
-				write_look(to, theme_look(&theme_standard, depth, cell->style));
-			style = cell->style;
+			if (column == 0 || cell->style != last.style || cell->right != last.right ||
+					cell->halves != last.halves)
+				write_look(to, cell->halves ? theme_halves(&theme_standard, cell->style, cell->right) :
+					theme_look(&theme_standard, depth, cell->style));
+			last = *cell;
 			fputs(canvas_utf8(cell, bytes), to);
 		}
 		fputs("\033[0m\n", to);

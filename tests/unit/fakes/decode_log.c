@@ -54,9 +54,12 @@ static void list(struct body *body, struct text text)
 
 static void write_sample(struct body *body, const struct sample *sample)
 {
+	static const uint8_t contexts[CONTEXTS] = {
+		[CONTEXT_TASK] = KTOP_TASK, [CONTEXT_IRQ] = KTOP_IRQ, [CONTEXT_SOFTIRQ] = KTOP_SOFTIRQ,
+	};
 	uint8_t flags = (uint8_t)((sample->kernel_cut ? KTOP_KERNEL_CUT : 0) |
 		(sample->user_cut ? KTOP_USER_CUT : 0) | (sample->entry ? KTOP_ENTRY : 0) |
-		(sample->user_exact ? KTOP_USER_EXACT : 0));
+		(sample->user_exact ? KTOP_USER_EXACT : 0) | contexts[sample->context]);
 
 	FIXED(sample, sample->process, sample->thread, (uint8_t)sample->mode, flags, sample->weight,
 		sample->exact);

@@ -124,6 +124,33 @@ static void put_tasks(struct builder *builder, unsigned byte, unsigned number, u
 		{ "pid", pid, FAKE_TASK_PID }, { "tgid", pid, FAKE_TASK_GROUP }, { "comm", comm, FAKE_TASK_COMM });
 }
 
+static void put_tree(struct builder *builder, const char *name, unsigned number, unsigned pointer, uint32_t slots)
+{
+	unsigned word = integer(builder, "long unsigned int", 8);
+	unsigned pivots = array(builder, word, number, slots - 1), pointers = array(builder, pointer, number, slots);
+
+	COMPOSED(STRUCT, name, 16 * slots, { "parent", pointer, 0 }, { "pivot", pivots, 8 },
+		{ "slot", pointers, 8 * slots });
+}
+
+/* A process's memory, and the files in it. */
+static void put_memory(struct builder *builder, unsigned number, unsigned pointer)
+{
+	unsigned word = integer(builder, "long unsigned int", 8);
+	unsigned tree = COMPOSED(STRUCT, "maple_tree", 16, { "ma_lock", number, 0 }, { "ma_root", pointer, 8 });
+	unsigned context = COMPOSED(STRUCT, "mm_context_t", 16, { "vdso", pointer, 8 });
+	unsigned path = COMPOSED(STRUCT, "path", 16, { "mnt", pointer, 0 }, { "dentry", pointer, 8 });
+	unsigned name = COMPOSED(STRUCT, "qstr", 16, { "len", number, 0 }, { "name", pointer, 8 });
+
+	COMPOSED(STRUCT, "mm_struct", 48, { "mm_mt", tree, FAKE_TREE - 8 }, { "context", context, FAKE_VDSO - 8 });
+	put_tree(builder, "maple_range_64", number, pointer, FAKE_SLOTS);
+	put_tree(builder, "maple_arange_64", number, pointer, FAKE_GAP_SLOTS);
+	COMPOSED(STRUCT, "vm_area_struct", 48, { "vm_start", word, 0 }, { "vm_end", word, 8 }, { "vm_pgoff", word, 16 },
+		{ "vm_flags", word, 24 }, { "vm_file", pointer, 32 });
+	COMPOSED(STRUCT, "file", 32, { "f_path", path, 8 });
+	COMPOSED(STRUCT, "dentry", 48, { "d_parent", pointer, 8 }, { "d_name", name, 16 });
+}
+
 static void put_head(uint8_t *head, size_t types, size_t texts)
 {
 	const uint32_t words[HEAD / 4] = { 0x0001eb9f, HEAD, 0, (uint32_t)types, (uint32_t)types, (uint32_t)texts };
@@ -152,6 +179,7 @@ uint8_t *fake_btf(bool old, size_t before, size_t *size)
 	put_modules(builder, old, byte, number, pointer);
 	put_made_code(builder, byte, number, pointer);
 	put_tasks(builder, byte, number, pointer);
+	put_memory(builder, number, pointer);
 
 	*size = before + HEAD + builder->types_size + builder->texts_size;
 	bytes = util_alloc(*size);

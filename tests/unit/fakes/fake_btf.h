@@ -18,6 +18,7 @@ enum {					/* bytes */
 	FAKE_TRAMPOLINE = 8, FAKE_TRAMPOLINE_SIZE = 16, FAKE_TRAMPOLINE_LIST = 24, FAKE_OPS_SIZE = 40,
 	FAKE_TASK_STACK = 32, FAKE_TASK_MEMORY = 40, FAKE_TASK_LIST = 64, FAKE_TASK_PID = 80,
 	FAKE_TASK_GROUP = 84, FAKE_TASK_COMM = 96,
+	FAKE_TREE = 16, FAKE_VDSO = 40, FAKE_SLOTS = 16, FAKE_GAP_SLOTS = 10,
 };
 
 /* In fresh memory of just that size; `before` bytes of something else stand before it. */

@@ -13,16 +13,51 @@
 enum {
 	FAKE_GDB_SP = 0x80000f00,	/* low half of CPU 1's stack pointer; the page behind its page is missing */
 	FAKE_GDB_CPUS = 2,
+	FAKE_GDB_FRAMES = 64,
 };
+
+#define FAKE_GDB_STACKS UINT64_C(0xffffc90000000000)
+
+/* A page of the kernel's data, whose bytes count from 0, too; the page behind it is missing. */
+#define FAKE_GDB_DATA UINT64_C(0xffffffff82345000)
+
+/* CPU 1 tells there, in its own data, where the record of its thread is. The record is as FAKE_GDB_PLACES say. */
+#define FAKE_GDB_POINTER UINT64_C(0xffff888000000020)
+#define FAKE_GDB_TASK UINT64_C(0xffff888000123000)
+#define FAKE_GDB_PLACES { .known = true, .pointer = 0x20, \
+	.process = 0x10, .thread = 0x14, .memory = 0x20, .name = 0x30 }
+
+#define FAKE_GDB_ARM_TASK UINT64_C(0xffff000001234000)
+#define FAKE_GDB_ARM_PLACES { .known = true, .itself = true, \
+	.process = 0x10, .thread = 0x14, .memory = 0x20, .name = 0x30 }
 
 struct fake_gdb {
 	int fd;				/* -1: closed */
 	bool running;
 	unsigned stops, continues;	/* by a byte; by `c` */
 	const char *architecture;
+	bool arm;			/* aarch64, CPU 1 in its kernel; its SP_EL0 is `task`, or FAKE_GDB_ARM_TASK */
 	bool mute;			/* takes everything, answers nothing */
 	bool bounded;			/* reads no more than a byte at a time */
 	unsigned cpu;			/* chosen by Hg */
+	uint64_t task;			/* where CPU 1's record is said to be; 0: FAKE_GDB_TASK, where it is */
+	uint64_t memory;		/* what that record has of its memory */
+	uint64_t program_base;		/* CPU 1's GS base that a program has set; 0: none has */
+	uint64_t sp;			/* of CPU 1; 0: FAKE_GDB_STACKS + FAKE_GDB_SP */
+	uint64_t pc;			/* of CPU 1, aarch64; 0: in the kernel's half */
+	bool deep;			/* the page behind its page is there, too */
+	uint64_t link;			/* the topmost word of its stack, and a page that is there; 0: none */
+	uint64_t device;		/* at this page of virtual memory there is a device; 0: nowhere */
+	bool secretive;			/* its monitor prints nothing */
+	bool broken;			/* a device was read, or what is neither RAM nor device: QEMU would crash */
+	uint64_t read;			/* the last virtual address in memory that was read */
+	unsigned rounds, packets;	/* times that bytes came; packets that were answered */
+	bool physical;			/* addresses of memory are physical */
+	struct { uint64_t prefix; unsigned level; } tables[FAKE_GDB_FRAMES];	/* of page tables, behind the root's */
+	unsigned table_count;
+	bool tables_on_device;		/* those of the last level are on the device */
+	uint64_t frames[FAKE_GDB_FRAMES];	/* the virtual pages that lie in RAM, one after the other */
+	unsigned frame_count;
 	size_t size;			/* of the packet that is coming */
 	char packet[512];
 };

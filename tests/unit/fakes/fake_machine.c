@@ -72,6 +72,7 @@ static const char *add_device(struct machine *machine, const char *line)
 		if (!machine->hotplug || machine->plugged)
 			return "\"error\": {\"desc\": \"Bus 'pcie.0' does not support hotplugging\"}";
 		machine->plugged = true;
+		machine->small = asks(line, "\"max_ports\":2");
 		return DONE;
 	}
 	if (machine->port || !machine->chardev || (own ? !machine->plugged :

@@ -22,6 +22,7 @@ struct machine {
 	unsigned busy;			/* how often a chardev is still called busy after it became free */
 
 	bool passed, chardev, held, port, plugged;	/* what the machine has now; `plugged`: a controller */
+	bool small;			/* that controller was to have ktop's port and no more */
 	int changes, odd;
 	const char *oddity;		/* the answer of number `odd`, as in fake_answer */
 	char *text;

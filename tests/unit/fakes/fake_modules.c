@@ -56,7 +56,7 @@ static void add_symbols(struct fake_modules *guest, uint64_t module, uint64_t co
 		fake_modules_set(guest, row + 8, i > count ? 0x1000 : code + 16 * (i - 1), 8);
 		fake_modules_set(guest, row + 16, 16, 8);
 		guest->bytes[letters + i - FAKE_MODULES] = i % 2 ? 't' : 'd';
-		snprintf((char *)guest->bytes + (names + 8 * i - FAKE_MODULES), 8, "f%u", i - 1);
+		snprintf((char *)guest->bytes + (names + 8 * i - FAKE_MODULES), 8, "f%u", (i - 1) % 1000000);
 	}
 }
 

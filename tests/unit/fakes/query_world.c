@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/digest.h"
+#include "agent/query/grouping.h"
+#include "agent/query/tree/tree.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "intern.h"
 #include "query_world.h"
-
-#define SECOND 1000000000ull
 
 enum {
 	FUNCTIONS = 256,		/* the most of a world: each check counts all of them */
@@ -56,6 +58,7 @@ void world_take(struct world *world, const struct taken *taken)
 		.who = {
 			.thread = taken->thread, .process = taken->process,
 			.cpu = (uint16_t)taken->cpu, .mode = (uint8_t)taken->mode,
+			.context = (uint8_t)taken->context,
 		},
 	};
 
@@ -116,6 +119,8 @@ struct frames {
 	size_t depth;
 	uint32_t functions[2 * WORLD_FRAMES];
 	bool cuts[2 * WORLD_FRAMES];
+	uint32_t spaces[2 * WORLD_FRAMES];	/* of code: where each frame is */
+	uint64_t addresses[2 * WORLD_FRAMES];
 };
 
 static void add_frame(struct frames *frames, uint32_t function)
@@ -123,6 +128,15 @@ static void add_frame(struct frames *frames, uint32_t function)
 	assert_true(function < FUNCTIONS);
 	frames->cuts[frames->depth] = false;
 	frames->functions[frames->depth++] = function;
+}
+
+/* A return address is behind the call: the byte before it counts. */
+static void add_code(struct frames *frames, struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	address -= frames->depth > 0;
+	frames->spaces[frames->depth] = space;
+	frames->addresses[frames->depth] = address;
+	add_frame(frames, symbols_function(symbols, space, address));
 }
 
 static void find_frames(struct frames *frames, struct symbols *symbols, const struct taken *taken)
@@ -133,13 +147,83 @@ static void find_frames(struct frames *frames, struct symbols *symbols, const st
 		return;
 	}
 	for (uint32_t i = 0; i < taken->kernel_count; i++)
-		add_frame(frames, symbols_function(symbols, EVENT_KERNEL,
-			taken->kernel[i] - (frames->depth > 0)));
+		add_code(frames, symbols, EVENT_KERNEL, taken->kernel[i]);
 	if (frames->depth)
 		frames->cuts[frames->depth - 1] = taken->kernel_cut;
 	for (uint32_t i = 0; i < taken->user_count; i++)
-		add_frame(frames, symbols_function(symbols, taken->process,
-			taken->user[i] - (frames->depth > 0)));
+		add_code(frames, symbols, taken->process, taken->user[i]);
+}
+
+/* ---- modes by name: those of the kernel's time by the first function that tells, from the leaf on ---- */
+
+static const char *mode_of(const struct symbols *symbols, const struct taken *taken, const struct frames *frames)
+{
+	static const char *const contexts[CONTEXTS] = { "kernel", "kernel", "irq", "softirq" };
+
+	if (taken->mode != MODE_KERNEL)
+		return taken->mode == MODE_USER ? "user" : "idle";
+	for (size_t i = 0; i < frames->depth && taken->context == CONTEXT_UNTOLD; i++) {
+		const char *name = symbols_get(symbols, frames->functions[i])->name;
+
+		if (strcmp(name, WORLD_TASK) == 0)
+			return "kernel";
+		if (strcmp(name, WORLD_IRQ) == 0 || strcmp(name, WORLD_SOFTIRQ) == 0)
+			return strcmp(name, WORLD_IRQ) == 0 ? "irq" : "softirq";
+	}
+	return contexts[taken->context];
+}
+
+/* ---- the rows of groups, as question.h says ---- */
+
+static uint32_t row_of_file(struct symbols *symbols, uint32_t function)
+{
+	const char *line = symbols_line(symbols, function);
+	char file[16] = "";
+
+	if (!line || !*line)
+		return symbols_special(symbols, line ? "[no source]" : "[not read yet]");
+	snprintf(file, sizeof(file), "%.*s", (int)strcspn(line, ":"), line);
+	return symbols_group(symbols, file, "");
+}
+
+static uint32_t row_of_line(struct symbols *symbols, uint32_t space, uint64_t address, const char *object)
+{
+	const char *line = symbols_line_at(symbols, space, address);
+
+	if (!line || !*line)
+		return symbols_special(symbols, line ? "[no source]" : "[not read yet]");
+	return symbols_group(symbols, line, object);
+}
+
+/* Replaces a sample's functions by its rows. */
+static void group_frames(struct frames *frames, const struct query_inputs *inputs, const struct taken *taken,
+	enum group_by by)
+{
+	const char *mode = mode_of(inputs->symbols, taken, frames);
+	char name[64] = "", process[64];
+
+	if (by == GROUP_FUNCTION)
+		return;
+	for (size_t i = 0; i < frames->depth && !grouping_is_by_who(by); i++) {
+		const struct function *function = symbols_get(inputs->symbols, frames->functions[i]);
+
+		if (!*function->object)
+			continue;
+		frames->functions[i] = by == GROUP_OBJECT ? symbols_group(inputs->symbols, function->object, "") :
+			by == GROUP_LINE ? row_of_line(inputs->symbols, frames->spaces[i], frames->addresses[i],
+				function->object) :
+			row_of_file(inputs->symbols, frames->functions[i]);
+	}
+	if (!grouping_is_by_who(by) || taken->mode == MODE_IDLE)
+		return;
+	threads_title_process(inputs->threads, taken->thread, taken->process, process, sizeof(process));
+	if (by == GROUP_THREAD)
+		threads_title(inputs->threads, taken->thread, name, sizeof(name));
+	if (by == GROUP_CPU)
+		snprintf(name, sizeof(name), "CPU %u", taken->cpu);
+	frames->depth = 1;
+	frames->functions[0] = symbols_group(inputs->symbols, by == GROUP_PROCESS ? process :
+		by == GROUP_MODE ? mode : name, by == GROUP_THREAD ? process : "");
 }
 
 /* ---- the filter, as its language says ---- */
@@ -163,6 +247,15 @@ static bool is_under(const struct seen *seen, const char *name)
 	return false;
 }
 
+/* Is it one of the first `depth` functions of the stack? */
+static bool has_function(const struct seen *seen, uint64_t name, size_t depth)
+{
+	for (size_t i = 0; i < depth; i++)
+		if (tree_name(symbols_get(seen->world->inputs.symbols, seen->frames->functions[i]), "") == name)
+			return true;
+	return false;
+}
+
 /* True if the sample fits one alternative of a term. */
 static bool fits(const struct seen *seen, enum filter_by by, const char *value)
 {
@@ -176,14 +269,20 @@ static bool fits(const struct seen *seen, enum filter_by by, const char *value)
 	case FILTER_OBJECT:
 		return has_part(symbols_get(seen->world->inputs.symbols, seen->frames->functions[0])->object, value);
 	case FILTER_UNDER: return is_under(seen, value);
+	case FILTER_HAS: return has_function(seen, strtoull(value, NULL, 16), seen->frames->depth);
+	case FILTER_RUNNING: return has_function(seen, strtoull(value, NULL, 16), 1);
 	default: return true;
 	}
 }
 
 static bool fits_term(const struct seen *seen, const struct filter *filter, const struct filter_term *term)
 {
-	bool any = term->by == FILTER_MODE && term->modes >> seen->taken->mode & 1;
+	static const char *const modes[] = { "kernel", "user", "idle", "irq", "softirq" };
+	bool any = false;
 
+	for (int i = 0; term->by == FILTER_MODE && i < 5; i++)
+		any |= term->modes >> i & 1 &&
+			strcmp(modes[i], mode_of(seen->world->inputs.symbols, seen->taken, seen->frames)) == 0;
 	for (const char *value = filter->text + term->text; *value; value += strlen(value) + 1)
 		any |= fits(seen, term->by, value);
 	return any != term->negated;
@@ -230,6 +329,7 @@ struct expected {
 	struct row rows[FUNCTIONS];
 	uint64_t cpus[FUNCTIONS][DIGEST_WORDS_MAX];	/* the CPUs of each row, as bits */
 	uint64_t callers[FUNCTIONS];	/* weights of the callers of one function */
+	uint64_t ran[FUNCTIONS];	/* weights of the functions that ran in one thread or process */
 	uint64_t trend[TABLE_TREND];
 	uint64_t stacks;		/* the sum of the stacks' marks */
 };
@@ -283,10 +383,20 @@ static void expect_sample(struct expected *expected, const struct taken *taken, 
 	expected->stacks += mark(taken->weight, functions[0], functions[frames->depth - 1]);
 }
 
+/* A sample of a row that stands for who ran it. */
+static void expect_who(struct expected *expected, const struct taken *taken, uint32_t row, uint32_t leaf,
+	uint32_t wanted)
+{
+	expected->rows[row].kernel += taken->mode == MODE_KERNEL ? taken->weight : 0;
+	expected->rows[row].user += taken->mode == MODE_USER ? taken->weight : 0;
+	if (row == wanted && taken->mode != MODE_IDLE)
+		expected->ran[leaf] += taken->weight;
+}
+
 static void expect_trend(struct expected *expected, const struct taken *taken, const struct frames *frames,
 	uint32_t function, uint64_t to)
 {
-	uint64_t end = to / SECOND, second = taken->time / SECOND;
+	uint64_t end = to / NS_PER_SECOND, second = taken->time / NS_PER_SECOND;
 
 	if (frames->functions[0] == function && second < end && second + TABLE_TREND >= end)
 		expected->trend[second + TABLE_TREND - end] += taken->weight;
@@ -296,6 +406,7 @@ static void expect(struct expected *expected, const struct world *world,
 	const struct question *question, uint32_t function)
 {
 	uint64_t now = store_now(world->inputs.store), to = question->to < now ? question->to : now;
+	bool who = grouping_is_by_who(question->by);
 	static struct ranges ranges;
 
 	memset(expected, 0, sizeof(*expected));
@@ -305,6 +416,7 @@ static void expect(struct expected *expected, const struct world *world,
 		const struct filter *filter = &question->filter;
 		bool inside = in_range(&ranges, taken->time);
 		struct frames frames;
+		uint32_t leaf;
 
 		if (taken->missed) {
 			if (inside && cpu_passes(world, filter, taken))
@@ -314,8 +426,12 @@ static void expect(struct expected *expected, const struct world *world,
 		find_frames(&frames, world->inputs.symbols, taken);
 		if (!passes(&(struct seen) { world, taken, &frames }, filter))
 			continue;
+		leaf = frames.functions[0];
+		group_frames(&frames, &world->inputs, taken, question->by);
 		if (inside)
 			expect_sample(expected, taken, &frames, function);
+		if (inside && who)
+			expect_who(expected, taken, frames.functions[0], leaf, function);
 		expect_trend(expected, taken, &frames, function, to);
 	}
 }
@@ -342,26 +458,53 @@ static void check_table(const struct table *table, const struct expected *expect
 		assert_int_equal(row->self, other->self);
 		assert_int_equal(row->total, other->total);
 		assert_int_equal(row->samples, other->samples);
+		assert_int_equal(row->kernel, other->kernel);
+		assert_int_equal(row->user, other->user);
 		assert_memory_equal(row->cpus, expected->cpus[row->function],
 			table->words * sizeof(*row->cpus));
 	}
 }
 
-static void check_callers(struct world *world, const struct question *question, uint32_t function,
-	const struct expected *expected)
+/* `count` callers agree with the weights by function, and are in order. */
+static void check_edges(const struct caller *callers, size_t count, const uint64_t weights[FUNCTIONS])
 {
-	struct caller callers[64];
-	size_t count = query_callers(world->query, question, function, callers, 64), all = 0;
+	size_t all = 0;
 
 	for (size_t i = 0; i < FUNCTIONS; i++)
-		all += expected->callers[i] > 0;
+		all += weights[i] > 0;
 	assert_true(all < 64);
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(callers[i].weight, expected->callers[callers[i].function]);
+		assert_int_equal(callers[i].weight, weights[callers[i].function]);
 		assert_true(i == 0 || callers[i - 1].weight >= callers[i].weight);
 		all -= callers[i].weight > 0;
 	}
 	assert_int_equal(all, 0);
+}
+
+/* It is the heaviest of them. */
+static void check_ran(struct caller ran, const uint64_t weights[FUNCTIONS])
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		most = weights[i] > most ? weights[i] : most;
+	assert_int_equal(ran.weight, most);
+	assert_int_equal(weights[ran.function], most);
+}
+
+static void check_callers(struct world *world, const struct question *question, uint32_t function,
+	const struct expected *expected)
+{
+	static const uint64_t none[FUNCTIONS];
+	struct caller callers[64];
+	size_t count = query_callers(world->query, question, function, callers, 64);
+
+	if (question->by == GROUP_FUNCTION)
+		check_edges(callers, count, expected->callers);
+	else
+		assert_int_equal(count, 0);
+	check_ran(query_ran(world->query, question, function), grouping_has_threads(question->by) &&
+		question->callers == CALLERS_ALL ? expected->ran : none);
 }
 
 static void add_stack(void *context, const struct query_stack *stack)
@@ -409,5 +552,6 @@ void world_check(struct world *world, const struct question *question, uint32_t 
 		assert_memory_equal(trend, expected.trend, sizeof(trend));
 	else
 		assert_true(world_sum(trend, TABLE_TREND) <= world->count * 100);
-	check_stacks(world, question, &expected);
+	if (question->by == GROUP_FUNCTION)
+		check_stacks(world, question, &expected);
 }

@@ -19,6 +19,7 @@ struct taken {
 	uint64_t time;
 	uint32_t cpu, thread, process, weight;
 	enum mode mode;
+	enum context context;		/* as the guest tells it; CONTEXT_UNTOLD: the functions of the stack do */
 	bool missed, kernel_cut;
 	uint32_t kernel_count, user_count;
 	uint64_t kernel[WORLD_FRAMES], user[WORLD_FRAMES];
@@ -30,6 +31,11 @@ struct world {
 	struct taken *list;
 	size_t count, room;
 };
+
+/* Functions of the kernel that handle interrupts and softirqs, or switch threads. No others are told by their names. */
+#define WORLD_IRQ "common_interrupt"
+#define WORLD_SOFTIRQ "__do_softirq"
+#define WORLD_TASK "schedule"
 
 struct world world_new(void);
 void world_free(struct world *world);

@@ -8,7 +8,7 @@
 
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
-#include "agent/wire/record.h"
+#include "agent/wire/recording_writer.h"
 #include "packets.h"
 #include "recordings.h"
 
@@ -57,37 +57,43 @@ void recordings_descriptor(struct packets *packets, uint64_t time)
 	packets_end(packets, time);
 }
 
-static void no_boot(void *context, const uint8_t *boot_id)
-{
-	(void)context;
-	(void)boot_id;
-}
-
 static void take_packet(void *context, const struct packet *packet)
 {
-	record_packet(context, packet);
-}
-
-static void no_events(void *context, const struct event *events, size_t count)
-{
-	(void)context;
-	(void)events;
-	(void)count;
+	recording_writer_packet(context, packet);
 }
 
 void recordings_write(const char *folder, const struct packets *packets)
 {
 	char *error = NULL;
-	struct record *record;
+	struct recording_writer *writer;
 	struct decode *decode;
 
-	assert_true(record_folder(folder, &error));
-	record = record_new(&(struct record_options) { .folder = folder },
+	assert_true(recording_folder(folder, &error));
+	writer = recording_writer_new(&(struct recording_options) { .folder = folder },
 		&(struct metadata_machine) { .name = "vm", .kernel = "/boot/kernel" });
 	decode = decode_new(&(struct decode_sink) {
-		.context = record, .boot = no_boot, .packet = take_packet, .events = no_events,
+		.context = writer, .boot = recordings_no_boot, .packet = take_packet, .events = recordings_no_events,
 	});
 	decode_feed(decode, packets->bytes, packets->size);
 	decode_free(decode);
-	assert_true(record_close(record, &error));
+	assert_true(recording_writer_close(writer, &error));
+}
+
+void recordings_no_boot(void *context, const uint8_t *boot_id)
+{
+	(void)context;
+	(void)boot_id;
+}
+
+void recordings_no_packet(void *context, const struct packet *packet)
+{
+	(void)context;
+	(void)packet;
+}
+
+void recordings_no_events(void *context, const struct event *events, size_t count)
+{
+	(void)context;
+	(void)events;
+	(void)count;
 }

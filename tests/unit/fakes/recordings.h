@@ -3,8 +3,11 @@
 #ifndef RECORDINGS_H
 #define RECORDINGS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+struct event;
+struct packet;
 struct packets;
 
 enum { RECORDINGS_CPUS = 2, RECORDINGS_OWN = 100 };	/* of the guest; the id of its own trace event */
@@ -19,5 +22,10 @@ void recordings_descriptor(struct packets *packets, uint64_t time);
 
 /* All of them, into a new folder, with "vm" for a machine and "/boot/kernel" for its kernel. */
 void recordings_write(const char *folder, const struct packets *packets);
+
+/* For a decoder whose boots, packets or events a test does not look at. */
+void recordings_no_boot(void *context, const uint8_t *boot_id);
+void recordings_no_packet(void *context, const struct packet *packet);
+void recordings_no_events(void *context, const struct event *events, size_t count);
 
 #endif

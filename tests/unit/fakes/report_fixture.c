@@ -50,7 +50,7 @@ struct report *report_fixture_run_at(struct fixture *fixture, uint32_t rate)
 	struct report_request request = report_default;
 	struct report *report;
 
-	request.duration_ns = 3600000000000;
+	request.duration_ns = 3600 * NS_PER_SECOND;
 	request.rate = rate;
 	report = report_fixture_begin(fixture, &request);
 	for (int i = 0; i < 20; i++) {
@@ -68,7 +68,7 @@ struct report *report_fixture_run(struct fixture *fixture)
 
 void report_fixture_finish(struct fixture *fixture, struct report *report)
 {
-	uint64_t late = util_now() + 60000000000;	/* a file may take its time */
+	uint64_t late = util_now() + 60 * NS_PER_SECOND;	/* a file may take its time */
 
 	while (util_now() < late && report_step(report) < REPORT_DONE) {
 		report_fixture_live(fixture->guest);
@@ -91,5 +91,5 @@ char *report_fixture_text(struct report *report)
 
 uint64_t report_fixture_late(void)
 {
-	return util_now() + 60 * UINT64_C(1000000000);
+	return util_now() + 60 * NS_PER_SECOND;
 }

@@ -42,7 +42,7 @@ static const char *row_trouble(const struct canvas *canvas, int row)
 		width = wcwidth((wchar_t)cell->code);
 		if (width != 1 && (width != 2 || !right || right->code != 0))
 			return "a width";
-		if ((cell->style & ~STYLE_CURSOR) >= STYLES)
+		if ((cell->style & (STYLE_NAME - 1)) >= STYLES)
 			return "a style";
 	}
 	return NULL;

@@ -9,9 +9,12 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/loan.h"
 #include "agent/names/function.h"
 #include "agent/session/session.h"
 #include "fake_guest.h"
+#include "live_session.h"
 #include "scratch.h"
 #include "session_fixture.h"
 
@@ -19,7 +22,7 @@ const char fixture_names[] =
 	"0000000000001000 T _start\n0000000000001100 T main_loop\n0000000000001200 T hot\n"
 	"0000000000001300 T cold\n0000000000001400 T _end\n";
 
-struct fixture fixture_begin(const struct session_options *extra)
+static struct fixture begin(const char *qmp, const struct session_options *extra)
 {
 	static int number;
 	struct fixture fixture = { .number = number++ };
@@ -28,14 +31,23 @@ struct fixture fixture_begin(const struct session_options *extra)
 
 	fixture.port = util_copy(scratch_path(name), strlen(scratch_path(name)));
 	fixture.guest = fake_guest_new(fixture.port);
-	options.port = fixture.port;
 	if (!options.kernel && !options.symbols)
 		options.symbols = scratch_text("names", fixture_names);
-	fixture.session = session_new(&options, &error);
+	fixture.session = live_session(qmp, fixture.port, &options, &error);
 	if (!fixture.session)
 		fail_msg("%s", error);
 	free(name);
 	return fixture;
+}
+
+struct fixture fixture_begin(const struct session_options *extra)
+{
+	return begin(NULL, extra);
+}
+
+struct fixture fixture_begin_qmp(const char *qmp)
+{
+	return begin(qmp, NULL);
 }
 
 void fixture_end(struct fixture *fixture)
@@ -49,6 +61,22 @@ void fixture_step(struct fixture *fixture)
 {
 	fake_guest_step(fixture->guest);
 	session_step(fixture->session, FIXTURE_STEP_MS);
+}
+
+static void tell_reply(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+
+	if (ok)
+		loan_line_obeyed(session_loan(session), text);
+	session_say(session, !ok, text);
+}
+
+void fixture_command(struct fixture *fixture, const char *line)
+{
+	const struct command_sink reply = { .context = fixture->session, .answered = tell_reply };
+
+	session_ask(fixture->session, line, &reply);
 }
 
 void fixture_await_link(struct fixture *fixture, enum link_state wanted)
@@ -96,12 +124,12 @@ static struct answer *await_answer(struct fixture *fixture, struct subscription 
 }
 
 /* Asks as a new reader does, so that the answer comes at once. */
-struct picture *fixture_picture(struct fixture *fixture)
+struct answers *fixture_answers(struct fixture *fixture)
 {
-	const struct vitals_request vitals = picture_vitals_request();
-	const struct function_request functions = picture_function_request();
+	const struct vitals_request vitals = answers_vitals_request();
+	const struct function_request functions = answers_function_request();
 	struct subscription *readers[2];
-	struct picture *picture;
+	struct answers *answers;
 
 	for (int i = 0; i < 5; i++)
 		fixture_step(fixture);
@@ -109,11 +137,11 @@ struct picture *fixture_picture(struct fixture *fixture)
 		readers[i] = session_subscribe(fixture->session, NULL, NULL);
 		session_request(readers[i], i ? &functions.request : &vitals.request);
 	}
-	picture = picture_new(await_answer(fixture, readers[0]), NULL);
-	picture->functions = (struct function_table *)await_answer(fixture, readers[1]);
+	answers = answers_new(await_answer(fixture, readers[0]), NULL);
+	answers->functions = (struct function_table *)await_answer(fixture, readers[1]);
 	session_unsubscribe(readers[0]);
 	session_unsubscribe(readers[1]);
-	return picture;
+	return answers;
 }
 
 void fixture_tell_all(struct fixture *fixture)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "agent/vm/link.h"
-#include "picture.h"
+#include "answers.h"
 
 struct fake_guest;
 struct session;
@@ -24,17 +24,19 @@ struct fixture {
 	int number;
 };
 
-/* `extra` may be NULL. If it names no kernel, the kernel's names are fixture_names. */
+/* `extra` may be NULL. If it names no kernel, the kernel's names are fixture_names. The second one has QMP, too. */
 struct fixture fixture_begin(const struct session_options *extra);
+struct fixture fixture_begin_qmp(const char *qmp);
 void fixture_end(struct fixture *fixture);
 
 void fixture_step(struct fixture *fixture);
+void fixture_command(struct fixture *fixture, const char *line);	/* a person's; its answer becomes a message */
 void fixture_await_link(struct fixture *fixture, enum link_state wanted);
 void fixture_await_line(struct fixture *fixture, const char *line);	/* a control line, from ktop to the guest */
 void fixture_await_message(struct fixture *fixture, bool failed, const char *part);
 
-/* The newest picture, after everything that the guest has sent was handled. */
-struct picture *fixture_picture(struct fixture *fixture);
+/* The newest answers, after everything that the guest has sent was handled. */
+struct answers *fixture_answers(struct fixture *fixture);
 
 /* The guest tells all its facts; the second awaits hello first. */
 void fixture_tell_all(struct fixture *fixture);

@@ -138,7 +138,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	assert_int_equal(ktop->trace[31], 2u << 8);
 	done("stop\n", "stopped");
 	assert_int_equal(ktop->trace[31] | ktop->trace[1], 0);
-	done("status\n", "off, mode timer, rate 997, events 2 of 7, keys none, cpus 4, taken 0, lost 0");
+	done("status\n", "off, sampler timer, rate 997, events 2 of 7, keys none, cpus 4, taken 0, lost 0");
 	say("events -all\n", &ok);
 	tracing(mask, &words);
 	assert_int_equal(words, 0);
@@ -170,7 +170,7 @@ static void keys_that_nobody_hears_are_not_told(void **state)
 	event = fake_host_last(host, KTOP_EVENT_keys);
 	assert_string_equal(fake_text(event, 0, 0), "");
 	assert_string_equal(fake_text(event, 0, 1), "");
-	done("status\n", "off, mode timer, rate 997, events 0 of 5, keys none, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 5, keys none, "
 		"cpus 4, taken 0, lost 0");
 	refused("keys plain\n", "keys: this kernel gives the hook none");
 	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
@@ -199,7 +199,7 @@ static void status_says_what_is_so(void **state)
 {
 	(void)state;
 	ktop_keys_heard(ktop);
-	done("status\n", "off, mode timer, rate 997, events 0 of 5, keys chord, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 5, keys chord, "
 		"cpus 4, taken 0, lost 0");
 }
 
@@ -345,7 +345,7 @@ static void empty_lines_are_nothing(void **state)
 
 static void help_names_every_command(void **state)
 {
-	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "mode timer|nmi: ",
+	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "sampler timer|nmi: ",
 		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "read virtual|physical ADDRESS PAGES: ",
 		"task self|CURRENT PROCESS THREAD NAME MEMORY: ",
 		"status: ", "hello: ",

@@ -28,11 +28,11 @@ static void nmi_needs_two_cpus(void **state)
 	(void)state;
 	boot(1);
 	done("start\n", "started");
-	refused("mode nmi\n", why);
+	refused("sampler nmi\n", why);
 	assert_int_equal(status().sampler, KTOP_TIMER);
 	assert_int_equal(ktop->sampler, KTOP_TIMER);	/* the timer goes on */
 	assert_string_equal(note(), "");		/* the reply has said why: no note follows */
-	done("mode timer\n", "mode timer");
+	done("sampler timer\n", "sampler timer");
 	assert_string_equal(note(), "");
 }
 
@@ -52,7 +52,7 @@ static void a_kernel_that_says_nmi_is_not_tried(void **state)
 {
 	(void)state;
 	boot_by_nmi(CPUS);
-	done("mode nmi\n", "mode nmi");			/* the CPU that is set aside sends them now */
+	done("sampler nmi\n", "sampler nmi");			/* the CPU that is set aside sends them now */
 	assert_int_equal(ktop->cpu[0].sent, 0);
 	assert_int_equal(fake_port.nmis[0], 0);
 }
@@ -86,9 +86,9 @@ static void a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer(void **sta
 	falls_back("nmi: this kernel or machine cannot send them");
 	assert_false(ktop_set_aside(ktop, CPUS - 1));
 	assert_false(ktop_nmi(ktop, &regs));		/* no NMI of the hook's is unanswered */
-	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
+	refused("sampler nmi\n", "nmi: this kernel or machine cannot send them");
 	fake_port.nmi_refused = false;
-	done("mode nmi\n", "mode nmi");
+	done("sampler nmi\n", "sampler nmi");
 	assert_string_equal(note(), "");
 }
 
@@ -98,18 +98,28 @@ static void nmi_needs_a_kernel_that_sends_them(void **state)
 
 	(void)state;
 	fake_port.nmi_refused = true;
-	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
+	refused("sampler nmi\n", "nmi: this kernel or machine cannot send them");
 	assert_int_equal(status().sampler, KTOP_TIMER);
 	assert_int_equal(status().sampler_cpu, KTOP_NO_CPU);
 	assert_false(ktop_nmi(ktop, &regs));		/* no NMI of the hook's is unanswered */
 	fake_port.nmi_refused = false;
-	done("mode nmi\n", "mode nmi");
+	done("sampler nmi\n", "sampler nmi");
 	assert_int_equal(status().sampler, KTOP_NMI);
 	assert_int_equal(status().sampler_cpu, CPUS - 1);
 	assert_int_equal(fake_port.nmis[0], 1);
 	assert_true(ktop_nmi(ktop, &regs));		/* the NMI sent to try is the hook's, and takes no sample */
 	assert_false(ktop_nmi(ktop, &regs));
-	refused("mode loud\n", "usage: mode timer|nmi: each CPU's timer, or NMIs from the last CPU");
+	refused("sampler loud\n", "usage: sampler timer|nmi: each CPU's timer, or NMIs from the last CPU");
+}
+
+static void the_earlier_word_is_taken(void **state)
+{
+	(void)state;
+	done("mode nmi\n", "sampler nmi");
+	assert_int_equal(status().sampler, KTOP_NMI);
+	done("mode timer\n", "sampler timer");
+	assert_int_equal(status().sampler, KTOP_TIMER);
+	refused("mode loud\n", "usage: sampler timer|nmi: each CPU's timer, or NMIs from the last CPU");
 }
 
 static void a_change_of_sampler_waits_for_a_sample_in_progress(void **state)
@@ -119,7 +129,7 @@ static void a_change_of_sampler_waits_for_a_sample_in_progress(void **state)
 	(void)state;
 	done("start\n", "started");
 	assert_true(ktop_ring_enter(ring));
-	done("mode nmi\n", "mode nmi");
+	done("sampler nmi\n", "sampler nmi");
 	assert_int_equal(ktop->sampler, KTOP_NONE);
 	assert_true(ktop_running(ktop));
 	ktop_drain(ktop);
@@ -139,6 +149,7 @@ int main(void)
 		TEST(a_kernel_that_says_nmi_and_has_one_cpu_goes_by_timer),
 		TEST(a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer),
 		TEST(nmi_needs_a_kernel_that_sends_them),
+		TEST(the_earlier_word_is_taken),
 		TEST(a_change_of_sampler_waits_for_a_sample_in_progress),
 	};
 

@@ -16,6 +16,7 @@
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_port.h"
+#include "tests/unit/fakes/quick.h"
 #include "drained.h"
 
 static void nothing_leaves_without_a_host(void **state)
@@ -256,7 +257,7 @@ static void change_the_connection(unsigned *seed)
 static void change_a_wish(unsigned *seed)
 {
 	static const char *const lines[] = {
-		"stop\n", "start\n", "start\n", "mode nmi\n", "mode timer\n", "rate 20000\n",
+		"stop\n", "start\n", "start\n", "sampler nmi\n", "sampler timer\n", "rate 20000\n",
 		"rate 1000\n", "cpu 1 off\n", "cpu 1 on\n", "events -irq\n", "nonsense\n",
 	};
 
@@ -269,7 +270,7 @@ static void books_of_one_boot(unsigned seed)
 	boot(KTOP_RING_MIN << rand_r(&seed) % 3, 20000);
 	for (uint32_t i = 0; i < 256; i++)
 		stack[i] = i % 2 ? 0x1200 : (uintptr_t)(stack + i + 2);
-	for (int i = 0; i < 20000; i++) {
+	for (size_t i = 0; i < quick_part(20000, 4); i++) {
 		uint32_t cpu = (uint32_t)rand_r(&seed) % CPUS;
 
 		fake_port.clock += (uint64_t)rand_r(&seed) % (rand_r(&seed) % 50 ? 60 : 5000);
@@ -313,7 +314,7 @@ static void the_books_balance_to_the_event(void **state)
 				missing += lost(cpu, stream);
 			}
 	}
-	assert_true(received > 100000 && missing > 10000);
+	assert_true(received > quick_part(100000, 4) && missing > quick_part(10000, 4));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "agent/names/objects/objects.h"
 #include "kernel-hook/hook.h"
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/wire.h"

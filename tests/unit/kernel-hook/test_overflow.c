@@ -306,7 +306,7 @@ static void without_counters_the_timer_samples_and_says_why(void **state)
 	(void)state;
 	refusal = "nmi: none here";
 	boot(true);
-	assert_int_equal(ktop->control.mode, KTOP_TIMER);
+	assert_int_equal(ktop->control.sampler, KTOP_TIMER);
 	assert_int_equal(ktop->sampler, KTOP_TIMER);
 	assert_string_equal(ktop_sampler_refusal(ktop), refusal);
 	refusal = NULL;
@@ -315,7 +315,7 @@ static void without_counters_the_timer_samples_and_says_why(void **state)
 	ktop->control.rate = 2 * RATE;
 	ktop_drain(ktop);
 	ktop_drain(ktop);
-	assert_int_equal(ktop->control.mode, KTOP_TIMER);
+	assert_int_equal(ktop->control.sampler, KTOP_TIMER);
 	assert_int_equal(ktop->sampler, KTOP_TIMER);
 	assert_memory_equal(ktop->meta.note.bytes, refusal, strlen(refusal));
 }

@@ -56,7 +56,7 @@ static int tear_down(void **state)
 
 static void by_nmi(void)
 {
-	ktop->control.mode = KTOP_NMI;
+	ktop->control.sampler = KTOP_NMI;
 	ktop->wanted = KTOP_NMI;
 	ktop_drain(ktop);
 	assert_int_equal(ktop->sampler, KTOP_NMI);
@@ -230,6 +230,19 @@ static void modes(void **state)
 	fake_port.current[0].idle = true;
 	assert_int_equal(sample(&in_kernel).last.mode, KTOP_MODE_IDLE);
 	assert_int_equal(sample(&in_user).last.mode, KTOP_MODE_USER);
+}
+
+/* The port tells where in the kernel the code was; a port that does not know sends no flag. */
+static void the_context_is_the_ports(void **state)
+{
+	static const uint8_t contexts[] = { 0, KTOP_TASK, KTOP_SOFTIRQ, KTOP_IRQ };
+	struct ktop_regs in_kernel = { .pc = 0x1100, .sp = (uintptr_t)stack };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(contexts); i++) {
+		fake_port.current[0].context = contexts[i];
+		assert_int_equal(sample(&in_kernel).last.flags & (KTOP_TASK | KTOP_SOFTIRQ | KTOP_IRQ), contexts[i]);
+	}
 }
 
 static uint16_t count_at(const struct sums *sums, uint32_t offset)
@@ -457,6 +470,7 @@ int main(void)
 		TEST(a_gap_is_lost_with_its_sample),
 		TEST(a_cpu_that_is_off_takes_nothing_and_misses_nothing),
 		TEST(modes),
+		TEST(the_context_is_the_ports),
 		TEST(a_sample_is_laid_out_as_the_wire_says),
 		TEST(cost_is_the_time_between_entry_and_return),
 		TEST(the_last_cpu_is_set_aside_only_while_it_paces),

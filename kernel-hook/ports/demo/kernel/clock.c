@@ -9,6 +9,7 @@
 #include "ports/demo/machine/apic.h"
 #include "ports/demo/machine/frame.h"
 #include "ports/demo/machine/panic.h"
+#include "ports/demo/machine/time.h"
 #include "ports/demo/machine/x86.h"
 #include "sched.h"
 #include "thread.h"
@@ -16,7 +17,7 @@
 /* The programmable interval timer (Intel 8254): it has the same rate on every PC. */
 enum { PIT_RATE = 1193182, PIT_CHANNEL_2 = 0x42, PIT_COMMAND = 0x43, PIT_GATE = 0x61 };
 enum { PIT_COUNT_DOWN = 0xb0, PIT_LATCH = 0x80, PIT_OVER = 0x20 };
-enum { SECOND = 1000000000, TURN = 10000000 };	/* ns */
+enum { TURN = 10 * NS_PER_MS };	/* ns */
 
 static uint64_t tsc_rate, apic_rate;
 static uint64_t apic_per_tsc;		/* times 2^32 */
@@ -96,12 +97,12 @@ uint64_t clock_rate(void)
 
 uint64_t clock_ticks(uint64_t ns)
 {
-	return ns / SECOND * tsc_rate + ns % SECOND * tsc_rate / SECOND;
+	return ns / NS_PER_SECOND * tsc_rate + ns % NS_PER_SECOND * tsc_rate / NS_PER_SECOND;
 }
 
 uint64_t clock_ns(uint64_t ticks)
 {
-	return ticks / tsc_rate * SECOND + ticks % tsc_rate * SECOND / tsc_rate;
+	return ticks / tsc_rate * NS_PER_SECOND + ticks % tsc_rate * NS_PER_SECOND / tsc_rate;
 }
 
 void clock_spin(uint64_t ns)

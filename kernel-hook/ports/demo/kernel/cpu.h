@@ -32,11 +32,13 @@ struct cpu {
 	uint32_t apic;			/* the id of its local APIC */
 	struct thread *idle;
 
-	/* written by this CPU with interrupts off; `current` and `halted` are read in NMI */
+	/* written by this CPU with interrupts off; `current`, `halted`, `handlers` and `interrupted` are read in NMI */
 	struct thread *current;
 	struct thread *previous;	/* the thread before the last switch */
 	bool halted;			/* the idle loop has halted the CPU, and no interrupt has come since */
 	struct thread *sleepers;	/* sleeping threads, in the order in which they wake */
+	uint32_t handlers;		/* of interrupts and NMIs: those that are under way; they nest */
+	uint8_t interrupted;		/* what the innermost has interrupted: KTOP_TASK or KTOP_IRQ of wire.h */
 	uint64_t next_tick, next_sample;	/* clock values; 0: none */
 
 	/* written by any CPU */

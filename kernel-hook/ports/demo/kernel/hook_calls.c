@@ -14,6 +14,7 @@
 #include "ports/demo/machine/panic.h"
 #include "ports/demo/machine/spin.h"
 #include "ports/demo/machine/string.h"
+#include "ports/demo/machine/time.h"
 #include "ports/demo/machine/x86.h"
 #include "ports/demo/memory/page.h"
 #include "ports/demo/memory/program.h"
@@ -72,7 +73,7 @@ void hook_start(uint32_t cpu_total)
 	struct ktop_settings settings = {
 		.rate = command_number("ktop.rate"), .ring_size = command_number("ktop.ring"),
 		.plain_keys = command_is("ktop.keys", "plain"), .start = command_is("ktop", "on"),
-		.nmi = command_is("ktop.mode", "nmi"),
+		.nmi = command_is("ktop.sampler", "nmi"),
 	};
 	struct ktop_facts facts = {
 		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
@@ -88,7 +89,7 @@ void hook_start(uint32_t cpu_total)
 
 static void pause(uint32_t ms)
 {
-	sched_sleep(ms * 1000000ull);
+	sched_sleep((uint64_t)ms * NS_PER_MS);
 }
 
 /* The drainer is urgent, so that the rings are emptied on a busy machine, too. It nearly always sleeps. */

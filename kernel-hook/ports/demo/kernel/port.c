@@ -53,6 +53,7 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 	struct ktop_current *current = &thread->profiled;
 
 	current->idle = cpu->halted;
+	current->context = cpu->interrupted;
 	if (thread->process != NULL)
 		add_user(thread, pc, current);
 	return current;

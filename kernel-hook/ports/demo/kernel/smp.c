@@ -14,6 +14,7 @@
 #include "ports/demo/machine/panic.h"
 #include "ports/demo/machine/string.h"
 #include "ports/demo/machine/sync.h"
+#include "ports/demo/machine/time.h"
 #include "ports/demo/machine/x86.h"
 #include "ports/demo/memory/page.h"
 #include "sched.h"
@@ -73,7 +74,7 @@ void smp_start(const struct acpi_machine *machine)
 	print("cpu 0: apic %u\n", cpus[0].apic);
 	if (machine->beyond > 0)
 		print("%u CPUs more than this kernel has room for\n", machine->beyond);
-	clock_spin(10000000);
+	clock_spin(10 * NS_PER_MS);
 	for (uint32_t i = 1; i < machine->cpus; i++)
 		start_one(i);
 }

@@ -17,6 +17,7 @@
 #include "thread.h"
 #include "trace.h"
 #include "trap.h"
+#include "wire.h"
 
 /* An entry of the interrupt table, Intel SDM 3A, section 6.14.1. */
 struct gate {
@@ -70,22 +71,40 @@ static void exception(struct frame *frame)
 	process_fail(frame);
 }
 
+/* The handler of an interrupt or NMI begins. Returns what its end has to put back, since handlers nest. */
+static uint8_t begin_handler(struct cpu *cpu)
+{
+	uint8_t outer = cpu->interrupted;
+
+	cpu->interrupted = cpu->handlers++ > 0 ? KTOP_IRQ : KTOP_TASK;
+	return outer;
+}
+
+static void end_handler(struct cpu *cpu, uint8_t outer)
+{
+	cpu->handlers--;
+	cpu->interrupted = outer;
+}
+
 static void interrupt(struct frame *frame)
 {
 	uint32_t irq = (uint32_t)frame->vector - VECTOR_CLOCK;
+	struct cpu *cpu = cpu_this();
+	uint8_t outer = begin_handler(cpu);
 
 	ktop_trace_irq_enter(hook, irq);
 	if (frame->vector == VECTOR_CLOCK || frame->vector == VECTOR_KICK)
 		clock_interrupt(frame);
 	else
-		cpu_this()->halted = false;
+		cpu->halted = false;
 	if (frame->vector == VECTOR_KEYBOARD || frame->vector == VECTOR_MOUSE)
 		keyboard_interrupt();
 	if (frame->vector != VECTOR_SPURIOUS)
 		apic_done();
 	ktop_trace_irq_exit(hook, irq);
+	end_handler(cpu, outer);
 	/* Preemption: the frame stays on this thread's stack until the thread runs again. */
-	if (cpu_this()->resched && thread_current()->unpreemptible == 0)
+	if (cpu->resched && thread_current()->unpreemptible == 0)
 		sched_switch();
 }
 
@@ -116,9 +135,12 @@ void trap_nmi(struct frame *frame)
 {
 	uint64_t start = clock_now();
 	struct ktop_regs regs = hook_regs(frame);
-	struct thread *thread = cpu_this()->current;
+	struct cpu *cpu = cpu_this();
+	struct thread *thread = cpu->current;
+	uint8_t outer = begin_handler(cpu);
 
 	ktop_nmi(hook, &regs);	/* this kernel has no other NMIs; an unknown one is ignored */
+	end_handler(cpu, outer);
 	if (thread->traps == 0)
 		thread->stolen += clock_now() - start;
 }

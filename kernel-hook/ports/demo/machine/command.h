@@ -2,14 +2,14 @@
 /*
  * The kernel's command line: words of the form key=value.
  *
- *   work=mix | oracle | cost | idle     the work: mix.h, oracle.h, cost.h, or none; the default is mix
+ *   work=mix | oracle | spike | cost | idle     the work: mix.h, oracle.h and so on, or none; the default is mix
  *   mix.seconds=N                length of a phase; the default is 10
  *   oracle.seconds=N             power off after N reports, of which there is one a second; 0: never
  *   poweroff=N                   power off after N seconds, whatever the work is
  *   panic=N                      panic after N seconds
  *   books=on                     print what ktop has counted, once a second: books.h
  *   ktop=on                      sample from the start
- *   ktop.mode=nmi                sample by NMI, if there are two CPUs or more
+ *   ktop.sampler=nmi             sample by NMI, if there are two CPUs or more
  *   ktop.hotplug=off             do not look for a port that is plugged in later (template.h)
  *   ktop.rate=N ktop.ring=BYTES ktop.keys=plain     as in struct ktop_settings (ktop.h)
  */

@@ -2,6 +2,7 @@
 /* Never ends: it does a little work fifty times a second. */
 #include <stdint.h>
 
+#include "ports/demo/machine/time.h"
 #include "program.h"
 
 static uint64_t beat(uint64_t state)
@@ -15,6 +16,6 @@ int64_t main(uint64_t argument)
 {
 	for (;;) {
 		argument = beat(argument);
-		program_sleep(20000000);
+		program_sleep(20 * NS_PER_MS);
 	}
 }

@@ -14,11 +14,12 @@
 #include "ports/demo/kernel/thread.h"
 #include "ports/demo/machine/console.h"
 #include "ports/demo/machine/panic.h"
+#include "ports/demo/machine/time.h"
 #include "ports/demo/machine/x86.h"
 #include "trace.h"
 #include "wire.h"
 
-enum { TRIES = 15, PAUSE = 1000000 };	/* PAUSE in ns */
+enum { TRIES = 15, PAUSE = NS_PER_MS };	/* PAUSE in ns */
 
 /* A frame record, as ktop's walk finds it on a stack. */
 struct record {

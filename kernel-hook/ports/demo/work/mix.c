@@ -10,9 +10,10 @@
 #include "ports/demo/machine/command.h"
 #include "ports/demo/machine/console.h"
 #include "ports/demo/machine/panic.h"
+#include "ports/demo/machine/time.h"
 #include "ports/demo/memory/slab.h"
 
-enum { PHASE_SECONDS = 10, SECOND = 1000000000 };
+enum { PHASE_SECONDS = 10 };
 
 static const struct phase {
 	const char *name;
@@ -68,7 +69,7 @@ static void conductor(void *argument)
 		print("mix: %s, %u threads\n", phase->name, threads);
 		for (uint32_t i = 0; i < threads; i++)
 			start_worker(phase, i);
-		sched_sleep((uint64_t)(seconds > 0 ? seconds : PHASE_SECONDS) * SECOND);
+		sched_sleep((uint64_t)(seconds > 0 ? seconds : PHASE_SECONDS) * NS_PER_SECOND);
 		__atomic_store_n(&turn, turn + 1, __ATOMIC_RELAXED);
 	}
 }

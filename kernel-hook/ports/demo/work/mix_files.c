@@ -8,6 +8,7 @@
 #include "ports/demo/kernel/sched.h"
 #include "ports/demo/machine/checksum.h"
 #include "ports/demo/machine/random.h"
+#include "ports/demo/machine/time.h"
 
 enum { CHUNK = 4096, REQUESTS = 64 };
 
@@ -110,5 +111,5 @@ void files_work(uint32_t worker, uint32_t round)
 		else
 			file_search(file, offset);
 	}
-	sched_sleep(2000000);
+	sched_sleep(2 * NS_PER_MS);
 }

@@ -9,6 +9,7 @@
 #include "ports/demo/machine/checksum.h"
 #include "ports/demo/machine/random.h"
 #include "ports/demo/machine/spin.h"
+#include "ports/demo/machine/time.h"
 
 enum { ACCOUNTS = 256, TRANSFERS = 200, ENTRIES = 512 };
 
@@ -87,5 +88,5 @@ void ledger_work(uint32_t worker, uint32_t round)
 	}
 	ledger_audit();
 	if (round % 16 == 0)
-		sched_sleep(1000000);
+		sched_sleep(NS_PER_MS);
 }

@@ -8,6 +8,7 @@
 #include "ports/demo/machine/layout.h"
 #include "ports/demo/machine/random.h"
 #include "ports/demo/machine/string.h"
+#include "ports/demo/machine/time.h"
 #include "ports/demo/memory/page.h"
 #include "ports/demo/memory/slab.h"
 
@@ -135,5 +136,5 @@ void memory_work(uint32_t worker, uint32_t round)
 	tree_session(&random);
 	pages_session(&random);
 	if (round % 8 == 0)
-		sched_sleep(1000000);
+		sched_sleep(NS_PER_MS);
 }

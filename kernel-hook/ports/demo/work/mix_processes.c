@@ -7,6 +7,7 @@
 #include "ports/demo/kernel/process.h"
 #include "ports/demo/kernel/sched.h"
 #include "ports/demo/machine/random.h"
+#include "ports/demo/machine/time.h"
 
 void processes_work(uint32_t worker, uint32_t round)
 {
@@ -25,5 +26,5 @@ void processes_work(uint32_t worker, uint32_t round)
 	if (process != NULL)
 		process_wait(process);
 	else
-		sched_sleep(1000000);
+		sched_sleep(NS_PER_MS);
 }

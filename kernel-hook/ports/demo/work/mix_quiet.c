@@ -6,9 +6,10 @@
 #include "mix.h"
 #include "ports/demo/kernel/sched.h"
 #include "ports/demo/machine/checksum.h"
+#include "ports/demo/machine/time.h"
 #include "ports/demo/memory/page.h"
 
-enum { PAUSE = 20000000 };
+enum { PAUSE = 20 * NS_PER_MS };
 
 static uint32_t scrub_page(void)
 {

@@ -13,12 +13,13 @@
 #include "ports/demo/machine/console.h"
 #include "ports/demo/machine/panic.h"
 #include "ports/demo/machine/string.h"
+#include "ports/demo/machine/time.h"
 
 /*
  * The time with interrupts off is 2.5 ms at once, so that a 997 Hz timer cannot see it. Its share is 150 of 1000, so
  * the period is 16.7 ms, which is no multiple of the scheduler's 10 ms.
  */
-enum { PERIOD = 16666667, SECOND = 1000000000, LOOPS_MEASURED = 1000000, PATH_MAX = 3 };
+enum { PERIOD = 16666667, LOOPS_MEASURED = 1000000, PATH_MAX = 3 };
 
 /* `path`: functions on the stack, from oracle_period() to the one that takes the time. */
 static const struct shape {
@@ -49,7 +50,7 @@ static uint64_t loops_per_ms;
 static void oracle_period(struct truth *truth)
 {
 	for (uint32_t i = 0; i < SHAPES; i++) {
-		uint64_t loops = loops_per_ms * PERIOD / 1000000 * shapes[i].share / 1000;
+		uint64_t loops = loops_per_ms * PERIOD / NS_PER_MS * shapes[i].share / 1000;
 		uint64_t start = thread_clock();
 
 		shapes[i].run(loops);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/export/export_folded.h"
 #include "agent/export/export_json.h"
 #include "agent/export/json_writer.h"
@@ -18,12 +19,10 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/wire/event.h"
-#include "tests/unit/fakes/fake_symbols.h"
+#include "tests/unit/agent/query/fake_symbols.h"
 #include "tests/unit/fakes/intern.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/scratch.h"
-
-#define SECOND 1000000000ull
 
 static const struct question everything = { .to = UINT64_MAX };
 
@@ -78,14 +77,14 @@ static void take(struct world *world, const struct work *work)
 		user[i] = work->user[i] * 0x100 + 8;
 	}
 	key.stack = intern(world->inputs.stacks, &sample, work->process);
-	store_add(world->inputs.store, SECOND, &key, work->weight);
+	store_add(world->inputs.store, NS_PER_SECOND, &key, work->weight);
 }
 
 static bool write_export(struct world *world, const char *path, const struct question *question,
-	struct folded_options options, char **error)
+	struct stack_options options, char **error)
 {
-	const struct export_choice choice = folded_choice(options);
-	struct export *export = export_new(&choice, &(struct export_source) {
+	const struct export_choice choice = export_stacks(EXPORT_FOLDED, options);
+	struct export *export = export_new(&choice, &(struct export_input) {
 		.query = world->query, .inputs = &world->inputs, .question = question });
 	bool written = export_write(export, path, &world->result, error);
 
@@ -94,7 +93,7 @@ static bool write_export(struct world *world, const char *path, const struct que
 }
 
 static char *export_of(struct world *world, const struct question *question,
-	struct folded_options options)
+	struct stack_options options)
 {
 	const char *path = scratch_path("out.folded");
 	char *error = NULL;
@@ -105,12 +104,12 @@ static char *export_of(struct world *world, const struct question *question,
 	return scratch_read(path, &size);
 }
 
-static char *export(struct world *world, struct folded_options options)
+static char *export(struct world *world, struct stack_options options)
 {
 	return export_of(world, &everything, options);
 }
 
-static void check_text(struct world *world, struct folded_options options, const char *wanted)
+static void check_text(struct world *world, struct stack_options options, const char *wanted)
 {
 	char *text = export(world, options);
 
@@ -126,14 +125,14 @@ static void a_stack_is_a_line_from_the_root(void **state)
 
 	(void)state;
 	take(&world, &call);
-	check_text(&world, (struct folded_options) { 0 }, "p2_4;p2_5;k6;k7 3\n");
-	check_text(&world, (struct folded_options) { .kernel_mark = true },
+	check_text(&world, (struct stack_options) { 0 }, "p2_4;p2_5;k6;k7 3\n");
+	check_text(&world, (struct stack_options) { .kernel_mark = true },
 		"p2_4;p2_5;k6_[k];k7_[k] 3\n");
 	threads_thread(world.inputs.threads, 4, 2,
 		(struct text) { .bytes = "boot; now", .size = 9 });
-	check_text(&world, (struct folded_options) { .thread_first = true },
+	check_text(&world, (struct stack_options) { .thread_first = true },
 		"boot:_now;p2_4;p2_5;k6;k7 3\n");
-	check_text(&world, (struct folded_options) { .root = "1 a;b" },
+	check_text(&world, (struct stack_options) { .root = "1 a;b" },
 		"1_a:b;p2_4;p2_5;k6;k7 3\n");
 	world_free(&world);
 }
@@ -152,16 +151,16 @@ static void what_is_inlined_is_marked(void **state)
 	take(&world, &one);
 	take(&world, &two);
 	assert_int_equal(query_unread(world.query, &question), 4);
-	text = export_of(&world, &question, (struct folded_options) { .kernel_mark = true });
+	text = export_of(&world, &question, (struct stack_options) { .kernel_mark = true });
 	assert_string_equal(text, "k6_[k];k7_[k] 5\n");
 	free(text);
 	fake_symbols_read(world.inputs.symbols);
 	assert_int_equal(query_unread(world.query, &question), 0);
-	text = export_of(&world, &question, (struct folded_options) { .kernel_mark = true });
+	text = export_of(&world, &question, (struct stack_options) { .kernel_mark = true });
 	assert_string_equal(text, "k6_[k];i6_[i];j6_[i];k7_[k];i7_[i];j7_[i] 2\n"
 		"k6_[k];i6_[i];k7_[k];i7_[i] 3\n");
 	free(text);
-	check_text(&world, (struct folded_options) { .kernel_mark = true }, "k6_[k];k7_[k] 5\n");
+	check_text(&world, (struct stack_options) { .kernel_mark = true }, "k6_[k];k7_[k] 5\n");
 	world_free(&world);
 }
 
@@ -175,8 +174,8 @@ static void idle_and_unknown_time_are_in_it_and_missed_time_is_not(void **state)
 	(void)state;
 	take(&world, &idle);
 	take(&world, &nothing);
-	store_missed(world.inputs.store, SECOND, 0, 100);
-	check_text(&world, (struct folded_options) { .kernel_mark = true },
+	store_missed(world.inputs.store, NS_PER_SECOND, 0, 100);
+	check_text(&world, (struct stack_options) { .kernel_mark = true },
 		"[idle] 3\n[unknown] 4\n");
 	assert_int_equal(world.result.weight, 7);
 	assert_int_equal(world.result.stacks, 2);
@@ -197,8 +196,8 @@ static void lines_that_read_the_same_are_one(void **state)
 	take(&world, &work);
 	work.thread = 2;
 	take(&world, &work);
-	check_text(&world, (struct folded_options) { 0 }, "[unknown] 9\n");
-	check_text(&world, (struct folded_options) { .thread_first = true },
+	check_text(&world, (struct stack_options) { 0 }, "[unknown] 9\n");
+	check_text(&world, (struct stack_options) { .thread_first = true },
 		"thread_1;[unknown] 6\nthread_2;[unknown] 3\n");
 	world_free(&world);
 }
@@ -223,7 +222,7 @@ static void names_are_harmless_and_sorted_by_bytes(void **state)
 			take(&world, &work);
 		}
 	}
-	check_text(&world, (struct folded_options) { 0 },
+	check_text(&world, (struct stack_options) { 0 },
 		"f 1\nf! 1\nf!;f 1\nf(int,_long) 1\nf(int,_long);f 1\nf:g 1\nf:g;f 1\nf;f 1\n"
 		"f_g_h 1\nf_g_h;f 1\nf\xc3\xa9 1\nf\xc3\xa9;f 1\n");
 	world_free(&world);
@@ -280,7 +279,7 @@ static void the_file_adds_up_to_the_table(void **state)
 	}
 	table = query_table(world.query, &everything);
 	for (int options = 0; options < 4; options++) {
-		char *text = export(&world, (struct folded_options) { .kernel_mark = options & 1,
+		char *text = export(&world, (struct stack_options) { .kernel_mark = options & 1,
 			.thread_first = options & 2 });
 
 		check_lines(text, &world.result);
@@ -297,7 +296,7 @@ static void nothing_makes_an_empty_file(void **state)
 	struct world world = world_new();
 
 	(void)state;
-	check_text(&world, (struct folded_options) { 0 }, "");
+	check_text(&world, (struct stack_options) { 0 }, "");
 	assert_int_equal(world.result.stacks, 0);
 	world_free(&world);
 }
@@ -309,7 +308,7 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
 
 	(void)state;
 	assert_false(write_export(&world, scratch_path("no/such/folder"), &everything,
-		(struct folded_options) { 0 }, &error));
+		(struct stack_options) { 0 }, &error));
 	assert_non_null(error);
 	assert_non_null(strstr(error, "no/such/folder"));
 	free(error);
@@ -323,7 +322,7 @@ static void only_the_named_file_is_left(void **state)
 	size_t files = 0;
 
 	(void)state;
-	free(export(&world, (struct folded_options) { 0 }));
+	free(export(&world, (struct stack_options) { 0 }));
 	folder = opendir(scratch_folder);
 	assert_non_null(folder);
 	for (struct dirent *entry; (entry = readdir(folder)); )
@@ -336,10 +335,8 @@ static void only_the_named_file_is_left(void **state)
 /* Each format has all that its callers need. No two formats share a name or an ending. */
 static void the_table_of_formats(void **state)
 {
-	size_t count = 0;
-
 	(void)state;
-	for (; export_formats[count]; count++) {
+	for (size_t count = 0; count < EXPORTS; count++) {
 		const struct export_format *format = export_formats[count];
 
 		assert_true(format->name && format->ending[0] == '.' && format->collect && format->write &&
@@ -348,7 +345,6 @@ static void the_table_of_formats(void **state)
 			assert_true(strcmp(export_formats[i]->name, format->name) != 0 &&
 				strcmp(export_formats[i]->ending, format->ending) != 0);
 	}
-	assert_int_equal(count, 2);
 }
 
 /* The asker's facts come first, and then the table's rows. There are no rows for an asker who gives up. */
@@ -371,7 +367,7 @@ static void json_has_the_facts_and_the_table(void **state)
 		struct table *table = query_table(world.query, &everything);
 		const struct export_choice choice = json_choice((struct json_options) {
 			.facts = put_fact, .context = "a \"fact\"", .stop = &stop, .set_aside = EVENT_NONE });
-		struct export *export = export_new(&choice, &(struct export_source) {
+		struct export *export = export_new(&choice, &(struct export_input) {
 			.query = world.query, .inputs = &world.inputs, .question = &everything,
 			.table = table });
 		FILE *to = open_memstream(&text, &size);

@@ -13,13 +13,12 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/filter_of.h"
-#include "tests/unit/fakes/hand_picture.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/hand_answers.h"
 
 enum { MACHINES = 3 };
 
-static const uint64_t second = 1000000000;
 static const char *const names[MACHINES] = { "1 web", "2 db", "3 mail" };
 
 /* A machine with functions of its own, and the answers that its session would make. */
@@ -36,51 +35,52 @@ static struct world new_world(void)
 	return world;
 }
 
-static void take(struct fleet *fleet, size_t machine, struct picture *picture)
+static void take(struct fleet *fleet, size_t machine, struct answers *answers)
 {
-	fleet_take(fleet, machine, &picture->vitals->answer);
-	fleet_take(fleet, machine, &picture->functions->answer);
-	free(picture);
+	fleet_take(fleet, machine, &answers->vitals->answer);
+	fleet_take(fleet, machine, &answers->functions->answer);
+	fleet_take(fleet, machine, &answers->line->answer);
+	free(answers);
 }
 
-static struct picture *all_of(struct fleet *fleet)
+static struct answers *all_of(struct fleet *fleet)
 {
 	uint64_t now = util_now();
 
-	return picture_new(&fleet_vitals(fleet, now)->answer, &fleet_functions(fleet, now)->answer);
+	return answers_new(&fleet_vitals(fleet, now)->answer, &fleet_functions(fleet, now)->answer);
 }
 
 /* Asks both questions, as a screen does. */
 static void ask(struct fleet *fleet, const struct function_request *functions)
 {
-	struct vitals_request vitals = picture_vitals_request();
+	struct vitals_request vitals = answers_vitals_request();
 
 	vitals.request.excerpt = functions->request.excerpt;
 	fleet_request(fleet, &vitals.request);
 	fleet_request(fleet, &functions->request);
 }
 
-static struct picture *part(const struct world *world, const char *kernel, uint32_t rate,
+static struct answers *part(const struct world *world, const char *kernel, uint32_t rate,
 	uint64_t now)
 {
-	struct picture *picture = hand_picture(world->symbols, world->functions);
+	struct answers *answers = hand_answers(world->symbols, world->functions);
 
-	strcpy(picture->vitals->kernel, kernel);
-	strcpy(picture->functions->kernel, kernel);
-	picture->vitals->rate = rate;
-	picture->vitals->now = now;
-	picture->functions->table->to = now;
-	picture->functions->table->from = now - 10 * second;
-	return picture;
+	strcpy(answers->vitals->kernel, kernel);
+	strcpy(answers->functions->kernel, kernel);
+	answers->vitals->rate = rate;
+	answers->vitals->now = now;
+	answers->functions->table->to = now;
+	answers->functions->table->from = now - 10 * NS_PER_SECOND;
+	return answers;
 }
 
-static const struct row *find(const struct picture *picture, const char *name, const char *object)
+static const struct row *find(const struct answers *answers, const char *name, const char *object)
 {
 	const struct row *found = NULL;
 
-	for (size_t i = 0; i < picture->functions->table->count; i++) {
-		const struct row *row = &picture->functions->table->rows[i];
-		const struct function *function = symbols_get(picture->functions->answer.symbols, row->function);
+	for (size_t i = 0; i < answers->functions->table->count; i++) {
+		const struct row *row = &answers->functions->table->rows[i];
+		const struct function *function = symbols_get(answers->functions->answer.symbols, row->function);
 
 		if (strcmp(function->name, name) != 0 || strcmp(function->object, object) != 0)
 			continue;
@@ -91,12 +91,12 @@ static const struct row *find(const struct picture *picture, const char *name, c
 }
 
 /* The sum of all rows' self time. */
-static uint64_t all_self(const struct picture *picture)
+static uint64_t all_self(const struct answers *answers)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < picture->functions->table->count; i++)
-		sum += picture->functions->table->rows[i].self;
+	for (size_t i = 0; i < answers->functions->table->count; i++)
+		sum += answers->functions->table->rows[i].self;
 	return sum;
 }
 
@@ -105,25 +105,25 @@ static void test_sums_are_exact(void **state)
 {
 	struct world web = new_world(), db = new_world();
 	struct fleet *fleet = fleet_new(names, 2, NULL);
-	struct picture *picture;
+	struct answers *answers;
 	const struct row *row;
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	take(fleet, 1, part(&db, "Linux", 250, 900 * second));
-	picture = all_of(fleet);
-	assert_int_equal(picture->functions->table->count, HAND_FUNCTIONS);
-	row = find(picture, "memcpy", "Linux");
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	take(fleet, 1, part(&db, "Linux", 250, 900 * NS_PER_SECOND));
+	answers = all_of(fleet);
+	assert_int_equal(answers->functions->table->count, HAND_FUNCTIONS);
+	row = find(answers, "memcpy", "Linux");
 	assert_non_null(row);
-	assert_int_equal(row->self, 7340 * 1000000ull + 7340 * 4000000ull);
-	assert_int_equal(row->total, 7530 * 1000000ull + 7530 * 4000000ull);
+	assert_int_equal(row->self, 7340 * NS_PER_MS + 7340 * 4000000ull);
+	assert_int_equal(row->total, 7530 * NS_PER_MS + 7530 * 4000000ull);
 	assert_int_equal(row->samples, 2 * 7200);
 	assert_int_equal(row->cpus[0], 0x6);
-	assert_int_equal(all_self(picture), picture->functions->table->weight);
-	assert_int_equal(picture->functions->table->weight, 39799 * 5000000ull);
-	assert_int_equal(picture->functions->table->mode[MODE_IDLE], 13900 * 5000000ull);
-	assert_int_equal(picture->functions->table->to - picture->functions->table->from, 10 * second);
-	picture_free(picture);
+	assert_int_equal(all_self(answers), answers->functions->table->weight);
+	assert_int_equal(answers->functions->table->weight, 39799 * 5000000ull);
+	assert_int_equal(answers->functions->table->mode[MODE_IDLE], 13900 * 5000000ull);
+	assert_int_equal(answers->functions->table->to - answers->functions->table->from, 10 * NS_PER_SECOND);
+	answers_free(answers);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(db.symbols);
@@ -133,21 +133,21 @@ static void test_kernels_are_told_apart(void **state)
 {
 	struct world web = new_world(), db = new_world(), mail = new_world();
 	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct picture *picture;
+	struct answers *answers;
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	take(fleet, 1, part(&db, "demo-kernel", 1000, 60 * second));
-	take(fleet, 2, part(&mail, "Linux", 1000, 70 * second));
-	picture = all_of(fleet);
-	assert_int_equal(find(picture, "memcpy", "Linux")->self, 2 * 7340000000ull);
-	assert_int_equal(find(picture, "memcpy", "Linux")->cpus[0], 0xa);
-	assert_int_equal(find(picture, "memcpy", "demo-kernel")->self, 7340000000ull);
-	assert_int_equal(find(picture, "memcpy", "demo-kernel")->cpus[0], 0x4);
-	assert_null(find(picture, "memcpy", "kernel"));
-	assert_int_equal(find(picture, "[unknown]", "shell")->self, 3 * 9000000000ull);
-	assert_int_equal(find(picture, "[idle]", "")->self, 3 * 13900000000ull);
-	picture_free(picture);
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	take(fleet, 1, part(&db, "demo-kernel", 1000, 60 * NS_PER_SECOND));
+	take(fleet, 2, part(&mail, "Linux", 1000, 70 * NS_PER_SECOND));
+	answers = all_of(fleet);
+	assert_int_equal(find(answers, "memcpy", "Linux")->self, 2 * 7340000000ull);
+	assert_int_equal(find(answers, "memcpy", "Linux")->cpus[0], 0xa);
+	assert_int_equal(find(answers, "memcpy", "demo-kernel")->self, 7340000000ull);
+	assert_int_equal(find(answers, "memcpy", "demo-kernel")->cpus[0], 0x4);
+	assert_null(find(answers, "memcpy", "kernel"));
+	assert_int_equal(find(answers, "[unknown]", "shell")->self, 3 * 9 * NS_PER_SECOND);
+	assert_int_equal(find(answers, "[idle]", "")->self, 3 * 13900000000ull);
+	answers_free(answers);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(db.symbols);
@@ -159,8 +159,8 @@ static void test_header(void **state)
 {
 	struct world web = new_world(), db = new_world();
 	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct picture *one = part(&web, "Linux", 1000, 50 * second), *picture;
-	struct picture *other = part(&db, "Linux", 500, 50 * second);
+	struct answers *one = part(&web, "Linux", 1000, 50 * NS_PER_SECOND), *answers;
+	struct answers *other = part(&db, "Linux", 500, 50 * NS_PER_SECOND);
 	uint64_t kernel = 0;
 
 	(void)state;
@@ -172,26 +172,26 @@ static void test_header(void **state)
 		kernel += other->vitals->cpus[i].series.mode[MODE_KERNEL];
 	take(fleet, 0, one);
 	take(fleet, 1, other);
-	picture = all_of(fleet);
-	assert_int_equal(picture->vitals->cpu_count, 3);
-	assert_int_equal(picture->vitals->cpus[1].series.mode[MODE_KERNEL], kernel * 2000000);
-	assert_int_equal(picture->vitals->cpus[2].series.mode[MODE_KERNEL], 0);
-	assert_int_equal(picture->vitals->lost_guest, 7);
-	assert_int_equal(picture->vitals->lost_host, 5);
-	assert_true(picture->vitals->running);
-	assert_int_equal(picture->vitals->link, LINK_UP);
-	assert_string_equal(picture->vitals->machines[1].name, "2 db");
-	assert_true(picture->vitals->machines[1].known);
-	assert_false(picture->vitals->machines[2].known);
-	assert_string_equal(picture->vitals->note, "2 db: something ails it");
-	picture_free(picture);
+	answers = all_of(fleet);
+	assert_int_equal(answers->vitals->cpu_count, 3);
+	assert_int_equal(answers->vitals->cpus[1].series.mode[MODE_KERNEL], kernel * 2000000);
+	assert_int_equal(answers->vitals->cpus[2].series.mode[MODE_KERNEL], 0);
+	assert_int_equal(answers->vitals->lost_guest, 7);
+	assert_int_equal(answers->vitals->lost_host, 5);
+	assert_true(answers->vitals->running);
+	assert_int_equal(answers->vitals->link, LINK_UP);
+	assert_string_equal(answers->vitals->machines[1].name, "2 db");
+	assert_true(answers->vitals->machines[1].known);
+	assert_false(answers->vitals->machines[2].known);
+	assert_string_equal(answers->vitals->note, "2 db: something ails it");
+	answers_free(answers);
 
-	one = part(&web, "Linux", 1000, 51 * second);
+	one = part(&web, "Linux", 1000, 51 * NS_PER_SECOND);
 	one->vitals->running = false;
 	take(fleet, 0, one);
-	picture = all_of(fleet);
-	assert_false(picture->vitals->running);
-	picture_free(picture);
+	answers = all_of(fleet);
+	assert_false(answers->vitals->running);
+	answers_free(answers);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(db.symbols);
@@ -209,18 +209,18 @@ static void test_states_of_many(void **state)
 	(void)state;
 	for (size_t i = 0; i < LINKS * LINKS; i++) {
 		enum link_state links[] = { better[i / LINKS], better[i % LINKS] };
-		struct picture *one = part(&web, "Linux", 1000, (50 + i) * second), *picture;
-		struct picture *other = part(&db, "Linux", 1000, (50 + i) * second);
+		struct answers *one = part(&web, "Linux", 1000, (50 + i) * NS_PER_SECOND), *answers;
+		struct answers *other = part(&db, "Linux", 1000, (50 + i) * NS_PER_SECOND);
 
 		one->vitals->link = links[0];
 		other->vitals->link = links[1];
 		take(fleet, 0, one);
 		take(fleet, 1, other);
-		picture = all_of(fleet);
-		assert_int_equal(picture->vitals->link, links[i / LINKS < i % LINKS]);
+		answers = all_of(fleet);
+		assert_int_equal(answers->vitals->link, links[i / LINKS < i % LINKS]);
 		for (int k = 0; k < 2; k++)
-			assert_int_equal(picture->vitals->machines[k].running, links[k] == LINK_UP);
-		picture_free(picture);
+			assert_int_equal(answers->vitals->machines[k].running, links[k] == LINK_UP);
+		answers_free(answers);
 	}
 	fleet_free(fleet);
 	symbols_free(web.symbols);
@@ -232,25 +232,25 @@ static void test_another_rate_moves_no_past(void **state)
 {
 	struct world web = new_world(), db = new_world();
 	struct fleet *fleet = fleet_new(names, 2, NULL);
-	struct picture *one = part(&web, "Linux", 1000, 50 * second), *picture;
+	struct answers *one = part(&web, "Linux", 1000, 50 * NS_PER_SECOND), *answers;
 	uint64_t weight;
 
 	(void)state;
 	one->functions->table->time = one->functions->table->weight * 1000000;
 	take(fleet, 0, one);
-	take(fleet, 1, part(&db, "demo-kernel", 1000, 50 * second));
-	picture = all_of(fleet);
-	weight = picture->functions->table->weight;
-	picture_free(picture);
+	take(fleet, 1, part(&db, "demo-kernel", 1000, 50 * NS_PER_SECOND));
+	answers = all_of(fleet);
+	weight = answers->functions->table->weight;
+	answers_free(answers);
 
-	one = part(&web, "Linux", 100, 51 * second);		/* the rate is 100 now, and no sample has come since */
+	one = part(&web, "Linux", 100, 51 * NS_PER_SECOND);	/* the rate is 100 now, and no sample came since */
 	one->functions->table->time = one->functions->table->weight * 1000000;
 	take(fleet, 0, one);
-	picture = all_of(fleet);
-	assert_int_equal(picture->functions->table->weight, weight);
-	assert_int_equal(find(picture, "memcpy", "Linux")->self,
-		find(picture, "memcpy", "demo-kernel")->self);
-	picture_free(picture);
+	answers = all_of(fleet);
+	assert_int_equal(answers->functions->table->weight, weight);
+	assert_int_equal(find(answers, "memcpy", "Linux")->self,
+		find(answers, "memcpy", "demo-kernel")->self);
+	answers_free(answers);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(db.symbols);
@@ -261,16 +261,16 @@ static void test_visible_rows(void **state)
 {
 	struct world web = new_world(), db = new_world();
 	struct fleet *fleet = fleet_new(names, 2, NULL);
-	struct picture *picture, *before;
-	struct function_request wanted = picture_function_request(), asked;
+	struct answers *answers, *before;
+	struct function_request wanted = answers_function_request(), asked;
 	const struct row *row;
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	take(fleet, 1, part(&db, "Linux", 500, 50 * second));
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	take(fleet, 1, part(&db, "Linux", 500, 50 * NS_PER_SECOND));
 	before = all_of(fleet);
 	row = find(before, "spin_lock", "Linux");
-	wanted.request.excerpt.window_ns = 10 * second;
+	wanted.request.excerpt.window_ns = 10 * NS_PER_SECOND;
 	wanted.request.excerpt.filter = filter_of("cpu:1");
 	wanted.visible[0] = wanted.selected = row->function;
 	wanted.visible_count = 1;
@@ -278,16 +278,221 @@ static void test_visible_rows(void **state)
 	asked = fleet_function_request(fleet, 1);
 	assert_int_equal(asked.visible_count, 1);
 	assert_int_equal(asked.visible[0], db.functions[1]);
-	assert_int_equal(asked.request.excerpt.window_ns, 10 * second);
+	assert_int_equal(asked.request.excerpt.window_ns, 10 * NS_PER_SECOND);
 	assert_filter(&asked.request.excerpt.filter, "cpu:1");
-	picture = all_of(fleet);
-	assert_int_equal(picture->functions->visible_count, 1);
-	assert_int_equal(picture->functions->visible[0].trend[6], 200 * 3000000ull);
-	assert_string_equal(picture->functions->visible[0].line, "kern/lock.c:18");
-	assert_int_equal(picture->functions->machines[0].total, 17450 * 1000000ull);
-	assert_int_equal(picture->functions->machines[1].total, 17450 * 2000000ull);
-	picture_free(before);
-	picture_free(picture);
+	answers = all_of(fleet);
+	assert_int_equal(answers->functions->visible_count, 1);
+	assert_int_equal(answers->functions->visible[0].trend[6], 200 * 3000000ull);
+	assert_string_equal(answers->functions->visible[0].line, "kern/lock.c:18");
+	assert_int_equal(answers->functions->machines[0].total, 17450 * NS_PER_MS);
+	assert_int_equal(answers->functions->machines[1].total, 17450 * 2000000ull);
+	answers_free(before);
+	answers_free(answers);
+	fleet_free(fleet);
+	symbols_free(web.symbols);
+	symbols_free(db.symbols);
+}
+
+/*
+ * The same title on two machines: two rows of processes, each with its machine; but one row of an object, though the
+ * object is called as a process was, and also the other way round. Tables of rows that are not asked for any more are
+ * left out.
+ */
+static void test_groups_of_machines(void **state)
+{
+	static const enum group_by turns[] = { GROUP_PROCESS, GROUP_OBJECT, GROUP_PROCESS, GROUP_MODE, GROUP_THREAD };
+	struct world web = new_world(), db = new_world();
+	struct world *const worlds[] = { &web, &db };
+	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct function_request wanted = answers_function_request();
+	struct answers *answers;
+
+	(void)state;
+	for (size_t turn = 0; turn < sizeof(turns) / sizeof(*turns); turn++) {
+		bool of_machine = turns[turn] == GROUP_PROCESS || turns[turn] == GROUP_THREAD;
+
+		wanted.request.excerpt.by = turns[turn];
+		ask(fleet, &wanted);
+		answers = all_of(fleet);
+		assert_int_equal(answers->functions->table->count, 0);
+		answers_free(answers);
+		for (size_t i = 0; i < 2; i++) {
+			struct answers *one = part(worlds[i], "Linux", 1000, 50 * NS_PER_SECOND);
+
+			one->functions->by = turns[turn];
+			one->functions->table->rows[0].function = symbols_group(worlds[i]->symbols, "busybox", "");
+			take(fleet, i, one);
+		}
+		answers = all_of(fleet);
+		if (of_machine)
+			assert_ptr_not_equal(find(answers, "busybox", names[0]), find(answers, "busybox", names[1]));
+		else
+			assert_int_equal(find(answers, "busybox", "")->cpus[0], 6);
+		answers_free(answers);
+	}
+	fleet_free(fleet);
+	symbols_free(web.symbols);
+	symbols_free(db.symbols);
+}
+
+/* A thread's times by mode, and the function in which it ran most, are told in ns, by the fleet's names. */
+static void test_threads_of_machines(void **state)
+{
+	struct world web = new_world();
+	struct fleet *fleet = fleet_new(names, 1, NULL);
+	struct function_request wanted = answers_function_request();
+	struct answers *answers;
+	const struct function_row *visible;
+
+	(void)state;
+	wanted.request.excerpt.by = GROUP_THREAD;
+	wanted.ran = true;
+	for (int round = 0; round < 2; round++) {		/* the first tells which rows there are */
+		struct answers *one = part(&web, "Linux", 250, 50 * NS_PER_SECOND);
+		struct row *row = &one->functions->table->rows[0];
+
+		ask(fleet, &wanted);
+		assert_true(fleet_function_request(fleet, 0).ran);
+		one->functions->by = GROUP_THREAD;
+		row->function = symbols_group(web.symbols, "worker/7", "busybox");
+		row->kernel = 300;
+		row->user = 40;
+		one->functions->visible[0].function = row->function;
+		one->functions->visible[0].ran = (struct caller) { web.functions[1], 200 };
+		take(fleet, 0, one);
+		answers = all_of(fleet);
+		row = (struct row *)find(answers, "worker/7", names[0]);
+		assert_int_equal(row->kernel, 300 * 4000000ull);
+		assert_int_equal(row->user, 40 * 4000000ull);
+		wanted.visible[0] = row->function;
+		wanted.visible_count = 1;
+		if (round == 0)
+			answers_free(answers);
+	}
+	visible = &answers->functions->visible[0];
+	assert_int_equal(visible->ran.weight, 200 * 4000000ull);
+	assert_string_equal(symbols_get(answers->functions->answer.symbols, visible->ran.function)->name, "spin_lock");
+	answers_free(answers);
+	fleet_free(fleet);
+	symbols_free(web.symbols);
+}
+
+/* Each machine's line ends with its own now. Slots are as wide as the widest, and weights are times. */
+static void test_time_lines_are_one(void **state)
+{
+	struct world web = new_world(), db = new_world();
+	struct fleet *fleet = fleet_new(names, 3, NULL);
+	struct answers *wide = part(&db, "Linux", 250, 900 * NS_PER_SECOND);
+	struct time_line *line = fleet_time_line(fleet, util_now());
+	const struct series_slot *last;
+
+	(void)state;
+	assert_int_equal(line->series.count, 0);		/* no machine has told of itself */
+	time_line_free(line);
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	wide->line->series.width *= 4;
+	wide->line->series.count = 3;
+	take(fleet, 1, wide);
+	line = fleet_time_line(fleet, util_now());
+	last = &line->series.slots[line->series.count - 1];
+	assert_int_equal(line->series.width, 16 * NS_PER_SECOND);
+	assert_int_equal(line->series.count, 13);		/* 49 slots, four in one, and what is left */
+	assert_int_equal(last->whole, 12000 * (4 * NS_PER_MS + 4 * NS_PER_MS));	/* four slots at 1000 Hz, one at 250 */
+	assert_int_equal(line->series.slots[0].whole, 12000 * NS_PER_MS);
+	assert_in_range(line->now, line->series.begin + 12 * line->series.width,
+		line->series.begin + 13 * line->series.width - 1);
+	time_line_free(line);
+	fleet_free(fleet);
+	symbols_free(web.symbols);
+	symbols_free(db.symbols);
+}
+
+static void take_heat(struct fleet *fleet, size_t machine, uint64_t now, uint64_t busy)
+{
+	struct answers *answers = util_alloc(sizeof(*answers));
+
+	hand_heat(answers, NULL);
+	answers->heat->asked = fleet_heat_request(fleet, machine);
+	answers->heat->whole = true;
+	answers->heat->now = now;
+	answers->heat->heat.first = now / HEAT_NS - HEAT_SLOTS + 1;
+	for (size_t i = 0; i < HEAT_SLOTS; i++)
+		answers->heat->heat.slots[i] = (struct heat_slot) { .whole = 80 };
+	answers->heat->heat.slots[HEAT_SLOTS - 50].part = busy;
+	fleet_take(fleet, machine, &answers->heat->answer);
+	answers->heat = NULL;
+	answers_free(answers);
+}
+
+/* Slots lie side by side as the machines' clocks do, and stay there when one of them answers again. */
+static void test_heat_maps_are_one(void **state)
+{
+	struct world web = new_world(), db = new_world();
+	struct fleet *fleet = fleet_new(names, 3, NULL);
+	struct heat_map *map = fleet_heat(fleet, util_now());
+	uint64_t found[2] = { 0 };
+
+	(void)state;
+	assert_int_equal(map->heat.count, 0);
+	heat_map_free(map);
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	take(fleet, 1, part(&db, "Linux", 250, 900 * NS_PER_SECOND));
+	for (int i = 0; i < 2; i++) {
+		take_heat(fleet, 0, 150 * NS_PER_SECOND, 40);
+		take_heat(fleet, 1, 900 * NS_PER_SECOND, 10);
+		map = fleet_heat(fleet, util_now());
+		assert_in_range(map->heat.count, HEAT_SLOTS, HEAT_SLOTS);
+		assert_true(map->whole);
+		for (size_t slot = 0; slot < map->heat.count; slot++) {
+			assert_true(map->heat.slots[slot].part <= map->heat.slots[slot].whole);
+			found[i] += map->heat.slots[slot].part;
+		}
+		heat_map_free(map);
+	}
+	assert_int_equal(found[0], 40 * NS_PER_MS + 10 * 4 * NS_PER_MS);	/* at 1000 Hz, and at 250 */
+	assert_int_equal(found[1], found[0]);
+	fleet_free(fleet);
+	symbols_free(web.symbols);
+	symbols_free(db.symbols);
+}
+
+/* A function's page over two machines: its threads and CPUs are of one machine each, its lines and callers of both. */
+static void test_pages_of_machines(void **state)
+{
+	static const size_t rows[PAGE_TABLES] = { [PAGE_THREADS] = 14, [PAGE_CPUS] = 8, [PAGE_LINES] = 4 };
+	static const uint64_t weights[PAGE_TABLES] = {
+		[PAGE_THREADS] = 17450, [PAGE_CPUS] = 17450, [PAGE_LINES] = 4400,
+	};
+	struct world web = new_world(), db = new_world();
+	struct world *const worlds[] = { &web, &db };
+	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct function_page_request request;
+	struct function_page *page;
+
+	(void)state;
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &function_page_kind;
+	request.tree.orders = 1 << TREE_DOWN | 1 << TREE_UP;
+	for (size_t i = 0; i < 2; i++) {
+		struct answers *one = part(worlds[i], "Linux", 1000, 50 * NS_PER_SECOND);
+
+		hand_page(one, worlds[i]->symbols, worlds[i]->functions);
+		request.tree.of = one->page->tree->of;
+		fleet_request(fleet, &request.request);
+		fleet_take(fleet, i, &one->page->answer);
+		take(fleet, i, one);
+	}
+	assert_true(fleet_is_asked(fleet, &request.request));
+	assert_int_equal(fleet_page_request(fleet, 1).tree.of, request.tree.of);
+	page = fleet_page(fleet, util_now());
+	assert_int_equal(page->tree->of, request.tree.of);
+	assert_int_equal(page->tree->tree->lists[TREE_DOWN].rows[0].total, 2 * 17450 * NS_PER_MS);
+	assert_int_equal(page->tree->tree->lists[TREE_UP].count, 4);
+	for (int i = 0; i < PAGE_TABLES; i++) {
+		assert_int_equal(page->tables[i]->table->count, rows[i]);
+		assert_int_equal(page->tables[i]->table->weight, 2 * weights[i] * NS_PER_MS);
+	}
+	function_page_free(page);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(db.symbols);
@@ -298,34 +503,42 @@ static void test_clocks_are_never_mixed(void **state)
 {
 	struct world web = new_world(), db = new_world(), again = new_world();
 	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct function_request wanted = picture_function_request();
+	struct function_request wanted = answers_function_request();
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	take(fleet, 1, part(&db, "Linux", 1000, 900 * second));
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	take(fleet, 1, part(&db, "Linux", 1000, 900 * NS_PER_SECOND));
 	wanted.request.excerpt.zero_ns = 7;
 	ask(fleet, &wanted);
-	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
-	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 900 * second);
+	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * NS_PER_SECOND);
+	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 900 * NS_PER_SECOND);
 	assert_int_equal(fleet_excerpt(fleet, 2).zero_ns, 0);
 	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
 
-	take(fleet, 0, part(&web, "Linux", 1000, 60 * second));
+	take(fleet, 0, part(&web, "Linux", 1000, 60 * NS_PER_SECOND));
 	wanted.request.excerpt.until_ns = 9;
 	ask(fleet, &wanted);
-	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
-	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 60 * second);
-	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 900 * second);
+	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * NS_PER_SECOND);
+	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 60 * NS_PER_SECOND);
+	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 900 * NS_PER_SECOND);
 	assert_int_equal(fleet_excerpt(fleet, 2).until_ns, 1);
+	wanted.request.excerpt.back_ns = 5;		/* all go back as far, from where each was */
+	wanted.request.excerpt.moved = 1;
+	ask(fleet, &wanted);
+	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 60 * NS_PER_SECOND);
+	assert_int_equal(fleet_excerpt(fleet, 0).back_ns, 5);
+	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 900 * NS_PER_SECOND);
+	assert_int_equal(fleet_excerpt(fleet, 1).back_ns, 5);
+	assert_int_equal(fleet_excerpt(fleet, 2).back_ns, 0);	/* it is in no window */
 
-	take(fleet, 1, part(&again, "Linux", 1000, 1000 * second));
+	take(fleet, 1, part(&again, "Linux", 1000, 1000 * NS_PER_SECOND));
 	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 0);
 	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 1);
 	wanted.request.excerpt.until_ns = 0;
 	ask(fleet, &wanted);
 	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
 	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 0);
-	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
+	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * NS_PER_SECOND);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(db.symbols);
@@ -338,24 +551,24 @@ static void test_new_boot(void **state)
 	static const char *const list[] = { "other", "memcpy" };
 	struct world web = new_world();
 	struct fleet *fleet = fleet_new(names, 1, NULL);
-	struct picture *picture, *next;
+	struct answers *answers, *next;
 	struct symbols *symbols;
 	uint32_t functions[2], id;
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	picture = all_of(fleet);
-	id = find(picture, "memcpy", "Linux")->function;
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	answers = all_of(fleet);
+	id = find(answers, "memcpy", "Linux")->function;
 	symbols = hand_kernel(list, 2, functions);
-	next = part(&web, "Linux", 1000, 50 * second);
+	next = part(&web, "Linux", 1000, 50 * NS_PER_SECOND);
 	hand_rows(next, symbols, functions, 2);
 	take(fleet, 0, next);
-	picture_free(picture);
-	picture = all_of(fleet);
-	assert_int_equal(picture->functions->table->count, 2);
-	assert_int_equal(find(picture, "memcpy", "Linux")->function, id);
-	assert_int_equal(find(picture, "memcpy", "Linux")->self, 5000 * 1000000ull);
-	picture_free(picture);
+	answers_free(answers);
+	answers = all_of(fleet);
+	assert_int_equal(answers->functions->table->count, 2);
+	assert_int_equal(find(answers, "memcpy", "Linux")->function, id);
+	assert_int_equal(find(answers, "memcpy", "Linux")->self, 5000 * NS_PER_MS);
+	answers_free(answers);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(symbols);
@@ -371,6 +584,11 @@ int main(void)
 		cmocka_unit_test(test_another_rate_moves_no_past),
 		cmocka_unit_test(test_visible_rows),
 		cmocka_unit_test(test_clocks_are_never_mixed),
+		cmocka_unit_test(test_time_lines_are_one),
+		cmocka_unit_test(test_heat_maps_are_one),
+		cmocka_unit_test(test_groups_of_machines),
+		cmocka_unit_test(test_threads_of_machines),
+		cmocka_unit_test(test_pages_of_machines),
 		cmocka_unit_test(test_new_boot),
 	};
 

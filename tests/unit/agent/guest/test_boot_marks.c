@@ -8,10 +8,9 @@
 #include <cmocka.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/util.h"
 #include "agent/guest/boot_marks.h"
 #include "agent/names/symbols.h"
-
-enum { SECOND = 1000000000 };
 
 struct fixture {
 	struct budget *budget;
@@ -42,7 +41,7 @@ static void saw(struct fixture *fixture, uint64_t address)
 		.mode = address ? MODE_KERNEL : MODE_USER, .kernel = &address, .kernel_count = address != 0,
 	};
 
-	fixture->now += SECOND;
+	fixture->now += NS_PER_SECOND;
 	boot_marks_saw(&fixture->marks, &sample, fixture->now);
 }
 

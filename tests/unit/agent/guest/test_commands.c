@@ -89,7 +89,7 @@ static void read_echo(struct world *world, char echo[64])
 
 static void wait_in_vain(struct world *world)
 {
-	commands_expire(world->commands, util_now() + (COMMANDS_ANSWER_MS + 1000) * 1000000ull);
+	commands_expire(world->commands, util_now() + (COMMANDS_ANSWER_MS + 1000) * NS_PER_MS);
 }
 
 static void check_last(const struct world *world, const char *part)
@@ -114,14 +114,14 @@ static void test_guest_that_stood_still(void **state)
 	reply(&world, "stopped");
 	reply(&world, "echo 1");
 	reply(&world, "hello");			/* to the earlier ktop's hello */
-	reply(&world, "on, mode timer");
+	reply(&world, "on, sampler timer");
 	assert_int_equal(world.count, 1);
 	reply(&world, echo);
 	assert_int_equal(world.count, 1);
 	reply(&world, "hello");
-	reply(&world, "off, mode timer");
+	reply(&world, "off, sampler timer");
 	assert_int_equal(world.count, 2);
-	check_last(&world, "off, mode timer");
+	check_last(&world, "off, sampler timer");
 	end(&world);
 }
 
@@ -137,9 +137,9 @@ static void test_hook_that_knows_no_echo(void **state)
 	refuse(&world, "usage: start | stop | hello | help");
 	assert_int_equal(world.count, 0);
 	reply(&world, "hello");
-	reply(&world, "off, mode timer");
+	reply(&world, "off, sampler timer");
 	assert_int_equal(world.count, 2);
-	check_last(&world, "off, mode timer");
+	check_last(&world, "off, sampler timer");
 	end(&world);
 }
 
@@ -173,8 +173,8 @@ static void test_hello_that_was_lost(void **state)
 	wait_in_vain(&world);
 	reply(&world, "late, or never meant");
 	send_line(&world, "status");
-	reply(&world, "off, mode timer");
-	check_last(&world, "off, mode timer");
+	reply(&world, "off, sampler timer");
+	check_last(&world, "off, sampler timer");
 	end(&world);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/memory_reader.h"
+#include "agent/base/quota.h"
 #include "agent/names/function.h"
 #include "agent/names/linux/module_tables.h"
 #include "agent/names/running_kernel.h"
@@ -77,6 +78,16 @@ static void check(struct symbols *symbols, uint64_t address, const char *name, c
 	assert_string_equal(function->object, object);
 }
 
+/* A whole look, in one turn. */
+static bool read_modules(struct symbols *symbols, const struct memory_reader *reader)
+{
+	struct quota quota = { .most = UINT64_MAX };
+	const struct walked_memory memory = { .reader = reader, .quota = &quota };
+	struct running_kernel_look look = { .whole = false };
+
+	return running_kernel_read_modules(symbols, &memory, &look) == WALK_ENDED;
+}
+
 static uint64_t code_of(const struct fake_modules *guest, uint64_t module)
 {
 	uint64_t code;
@@ -103,33 +114,34 @@ static void a_kernel_is_placed_and_its_modules_have_names(void **state)
 		struct symbols *symbols = with_image(old);
 		uint64_t first = next_of(guest, FAKE_MODULES_HEAD), second = next_of(guest, first);
 		uint64_t code = code_of(guest, second - FAKE_MODULE_LIST);
+		uint64_t other = code_of(guest, first - FAKE_MODULE_LIST);
 		struct orc_entry entry;
 		unsigned reads;
 
 		check(symbols, START + SLIDE + 0x44, "[unknown]", "kernel");
-		assert_false(running_kernel_read_modules(symbols, &memory));
+		assert_false(read_modules(symbols, &memory));
 		assert_true(running_kernel_place(symbols, &memory, 0));
 		check(symbols, START + SLIDE + 0x44, "do_work_0123456789", "kernel");
 		check(symbols, code + 0x20, "[unknown]", "kernel");
 		assert_false(symbols_kernel_orc(symbols, code + 0x24, &entry));
 
-		assert_true(running_kernel_read_modules(symbols, &memory));
+		assert_true(read_modules(symbols, &memory));
 		assert_false(symbols_being_told(symbols));
-		assert_int_equal(module_tables_count(symbols_modules(symbols)), 2);
+		assert_true(symbols_kernel_orc(symbols, other + 0x24, &entry));
 		check(symbols, code, "f0", "module_1");
 		check(symbols, code + 0x2f, "f2", "module_1");
 		check(symbols, code + 0x30, "[unknown]", "module_1");
-		check(symbols, code_of(guest, first - FAKE_MODULE_LIST), "f0", "module_0");
+		check(symbols, other, "f0", "module_0");
 		assert_true(symbols_kernel_orc(symbols, code + 0x24, &entry));
 		assert_int_equal(entry.sp_offset, 24);
 
 		/* What is known is not read again; the one that goes takes its tables along. */
 		reads = guest->reads;
-		assert_true(running_kernel_read_modules(symbols, &memory));
+		assert_true(read_modules(symbols, &memory));
 		assert_in_range(guest->reads - reads, 1, 10);
 		fake_modules_set(guest, first, FAKE_MODULES_HEAD, 8);
-		assert_true(running_kernel_read_modules(symbols, &memory));
-		assert_int_equal(module_tables_count(symbols_modules(symbols)), 1);
+		assert_true(read_modules(symbols, &memory));
+		assert_true(symbols_kernel_orc(symbols, other + 0x24, &entry));
 		assert_false(symbols_kernel_orc(symbols, code + 0x24, &entry));
 		symbols_free(symbols);
 		free(guest);
@@ -159,7 +171,7 @@ static void code_that_the_kernel_makes_says_so(void **state)
 	fake_modules_set(guest, hook + FAKE_TRAMPOLINE_SIZE, 0x40, 8);
 	put_node(guest, TRAMPOLINES_HEAD, hook + FAKE_TRAMPOLINE_LIST);
 	assert_true(running_kernel_place(symbols, &memory, 0));
-	assert_true(running_kernel_read_modules(symbols, &memory));
+	assert_true(read_modules(symbols, &memory));
 	check(symbols, code + 0x7f, "bpf_prog_6deef7357e7b4530", "[bpf]");
 	check(symbols, code + 0x100, "[trampoline]", "[trampoline]");
 	check(symbols, code + 0x80, "[unknown]", "kernel");
@@ -167,7 +179,7 @@ static void code_that_the_kernel_makes_says_so(void **state)
 	/* They lie: one ends before it begins, the other's list has no end. */
 	fake_modules_set(guest, program + FAKE_BPF_END, code - 1, 8);
 	fake_modules_set(guest, hook + FAKE_TRAMPOLINE_LIST, hook + FAKE_TRAMPOLINE_LIST, 8);
-	assert_true(running_kernel_read_modules(symbols, &memory));
+	assert_true(read_modules(symbols, &memory));
 	symbols_free(symbols);
 	free(guest);
 }
@@ -243,29 +255,110 @@ static void a_module_is_told_when_all_its_pages_have_come(void **state)
 	assert_int_equal(paged.awaited, 1);		/* the gate alone is waited for */
 	assert_true(running_kernel_place(symbols, &memory, 0));
 	do {
-		unsigned count;
+		unsigned count = 0;
 
 		missed = paged.awaited;
 		memcpy(paged.there, paged.wanted, sizeof(paged.there));
-		running_kernel_read_modules(symbols, &memory);
-		count = module_tables_count(symbols_modules(symbols));
-		assert_true(count >= before);
-		before = count;
+		read_modules(symbols, &memory);
 		for (uint64_t at = next_of(paged.guest, FAKE_MODULES_HEAD); at != FAKE_MODULES_HEAD;
 				at = next_of(paged.guest, at)) {
 			uint64_t code = code_of(paged.guest, at - FAKE_MODULE_LIST);
 			struct orc_entry entry;
 			const struct function *function = symbols_get(symbols,
 				symbols_function(symbols, EVENT_KERNEL, code + 0x20));
+			bool unwound = symbols_kernel_orc(symbols, code + 0x24, &entry);
 
-			assert_int_equal(strcmp(function->name, "f2") == 0,
-				symbols_kernel_orc(symbols, code + 0x24, &entry));
+			assert_int_equal(strcmp(function->name, "f2") == 0, unwound);
+			count += unwound;
 		}
+		assert_true(count >= before);
+		before = count;
 	} while (missed != paged.awaited && ++runs < 100);
 	assert_in_range(runs, 3, 50);
 	assert_int_equal(before, MODULES);
 	symbols_free(symbols);
 	free(paged.guest);
+}
+
+/* A module with as many symbols as one may have, each with a long name, which takes a page of its own to read. */
+#define ROWS (UINT64_C(0xffffffffd0000000))
+#define LETTERS (ROWS + 0x1000000)
+#define NAMES (ROWS + 0x2000000)
+
+static bool read_endless(void *context, uint64_t address, void *to, size_t size)
+{
+	struct fake_modules *guest = context;
+	uint8_t *bytes = to;
+
+	if (address < ROWS)
+		return fake_modules_read(context, address, to, size);
+	guest->reads++;
+	memset(bytes, address >= NAMES ? 'x' : 't', size);
+	for (size_t i = 0; address < LETTERS && i < size; i++) {
+		uint64_t at = address - ROWS + i, row = at / 24, code = code_of(guest, FAKE_MODULES + 0x200);
+		uint64_t value = at % 24 < 8 ? row % 4096 * 4096 : at % 24 < 16 ? code + row % 0x1f0 : 16;
+
+		bytes[i] = (uint8_t)(value >> (8 * (at % 8)));
+	}
+	if (address >= NAMES)
+		bytes[400] = 0;
+	return true;
+}
+
+static unsigned told;
+
+static bool count_module(void *context, const struct kernel_module *module)
+{
+	(void)context, (void)module;
+	return true;
+}
+
+static bool count_symbol(void *context, const struct module_symbol *symbol)
+{
+	(void)context;
+	assert_int_equal(strlen(symbol->name), 400);
+	told++;
+	return true;
+}
+
+/* Whatever the guest says, a turn reads only so much, and tells of only so much; and all of it comes, turn by turn. */
+static void no_turn_takes_long(void **state)
+{
+	enum { MOST = 8 << 20, PAGES = MOST / 4096 };
+	struct fake_modules *guest = fake_modules_new(false, 1);
+	const struct memory_reader reader = { .read = read_endless, .context = guest };
+	const struct module_visitor visitor = { .module = count_module, .symbol = count_symbol };
+	struct symbols *symbols = with_image(false);
+	struct module_tables *tables = module_tables_new(NULL);
+	struct list_place place = { .next = 0 };
+	uint64_t link = next_of(guest, FAKE_MODULES_HEAD);
+	uint64_t kallsyms = next_of(guest, link - FAKE_MODULE_LIST + FAKE_KALLSYMS);
+	unsigned turns = 0, before;
+	enum walk walk;
+
+	(void)state;
+	assert_true(link - FAKE_MODULE_LIST == FAKE_MODULES + 0x200);
+	fake_modules_set(guest, kallsyms + FAKE_SYMBOLS, ROWS, 8);
+	fake_modules_set(guest, kallsyms + FAKE_TYPES, LETTERS, 8);
+	fake_modules_set(guest, kallsyms + FAKE_TEXTS, NAMES, 8);
+	fake_modules_set(guest, kallsyms + FAKE_SYMBOLS_COUNT, MODULE_SYMBOLS_MAX, 4);
+	told = 0;
+	do {
+		struct quota quota = { .most = MOST };
+		const struct walked_memory memory = { .reader = &reader, .quota = &quota };
+
+		guest->reads = 0;
+		before = told;
+		walk = module_tables_read(tables, symbols_linux_kernel(symbols), SLIDE, &memory, &place, &visitor);
+		assert_in_range(guest->reads, 1, PAGES + 16);
+		assert_in_range(told - before, 0, MOST / WALK_TELL_COST);
+	} while (walk == WALK_PAUSED && ++turns < 1000);
+	assert_int_equal(walk, WALK_ENDED);
+	assert_int_equal(told, MODULE_SYMBOLS_MAX - 1);
+	assert_in_range(turns, 50, 500);
+	module_tables_free(tables);
+	symbols_free(symbols);
+	free(guest);
 }
 
 /* A guest that lies: the list leads nowhere. What is known stays. */
@@ -274,14 +367,16 @@ static void a_list_that_lies_changes_nothing(void **state)
 	struct fake_modules *guest = fake_modules_new(false, 2);
 	const struct memory_reader memory = { .read = read_memory, .context = guest };
 	struct symbols *symbols = with_image(false);
-	uint64_t first = next_of(guest, FAKE_MODULES_HEAD);
+	uint64_t first = next_of(guest, FAKE_MODULES_HEAD), second = next_of(guest, first);
+	struct orc_entry entry;
 
 	(void)state;
 	assert_true(running_kernel_place(symbols, &memory, 0));
-	assert_true(running_kernel_read_modules(symbols, &memory));
+	assert_true(read_modules(symbols, &memory));
 	fake_modules_set(guest, first, 0x1000, 8);
-	assert_false(running_kernel_read_modules(symbols, &memory));
-	assert_int_equal(module_tables_count(symbols_modules(symbols)), 2);
+	assert_false(read_modules(symbols, &memory));
+	assert_true(symbols_kernel_orc(symbols, code_of(guest, first - FAKE_MODULE_LIST) + 0x24, &entry));
+	assert_true(symbols_kernel_orc(symbols, code_of(guest, second - FAKE_MODULE_LIST) + 0x24, &entry));
 	check(symbols, code_of(guest, first - FAKE_MODULE_LIST), "f0", "module_0");
 	symbols_free(symbols);
 	free(guest);
@@ -294,6 +389,7 @@ int main(void)
 		cmocka_unit_test(code_that_the_kernel_makes_says_so),
 		cmocka_unit_test(arm64s_trampoline_has_a_name),
 		cmocka_unit_test(a_module_is_told_when_all_its_pages_have_come),
+		cmocka_unit_test(no_turn_takes_long),
 		cmocka_unit_test(a_list_that_lies_changes_nothing),
 	};
 

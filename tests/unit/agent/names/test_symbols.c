@@ -13,9 +13,9 @@
 #include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
+#include "tests/unit/fakes/mapped.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/settle.h"
-#include "mapped.h"
 
 static void test_kernel(void **state)
 {
@@ -172,6 +172,23 @@ static void test_specials(void **state)
 	symbols_free(symbols);
 }
 
+/* A group is never a special function, and keeps the text of its column as it is. */
+static void test_groups(void **state)
+{
+	struct symbols *symbols = symbols_new(NULL);
+	uint32_t idle = symbols_special(symbols, "[idle]"), group = symbols_group(symbols, "[idle]", "");
+	uint32_t thread = symbols_group(symbols, "work/7", "init/1");
+
+	(void)state;
+	assert_int_not_equal(idle, group);
+	assert_true(symbols_get(symbols, group)->known);
+	assert_string_equal(symbols_get(symbols, thread)->name, "work/7");
+	assert_string_equal(symbols_get(symbols, thread)->object, "init/1");
+	assert_int_equal(symbols_group(symbols, "work/7", "init/1"), thread);
+	assert_int_not_equal(symbols_group(symbols, "work/7", "init/2"), thread);
+	symbols_free(symbols);
+}
+
 static char *many_functions(size_t count)
 {
 	char *text = util_alloc(count * 40), *end = text;
@@ -249,7 +266,7 @@ static void build_many(void)
 
 static bool settle_starved(struct symbols *symbols)
 {
-	uint64_t late = util_now() + 60000000000u;
+	uint64_t late = util_now() + 60 * NS_PER_SECOND;
 	bool starved = false;
 
 	for (symbols_step(symbols, &starved); symbols_reading(symbols); symbols_step(symbols, &starved)) {
@@ -339,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_elf_kernel_with_lines),
 		cmocka_unit_test(test_specials),
+		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_many_addresses),
 		cmocka_unit_test(test_debug_file_when_memory_is_back),
 		cmocka_unit_test(test_functions_when_memory_is_back),

@@ -11,12 +11,10 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/query_world.h"
-
-#define MS 1000000ull
-#define SECOND 1000000000ull
 
 static const struct filter everything = { .count = 0 };
 
@@ -26,7 +24,7 @@ static inline struct table *ask(struct world *world, uint64_t from, uint64_t to)
 		.filter = everything });
 }
 
-static const struct row *row_of(const struct world *world, const struct table *table,
+static inline const struct row *row_of(const struct world *world, const struct table *table,
 	const char *name)
 {
 	for (size_t i = 0; i < table->count; i++)

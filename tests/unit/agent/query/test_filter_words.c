@@ -88,6 +88,7 @@ static void test_what_is_taken(void **state)
 		{ "mode:kernel", "mode=1 " },
 		{ "mode:kernel|user", "mode=3 " },
 		{ "!mode:idle,kernel", "!mode=5 " },
+		{ "mode:irq|softirq !mode:softirq", "mode=24 !mode=16 " },
 		{ "std::vector::push_back", "name=std::vector::push_back| " },
 		{ "<T as core::fmt>", "name=<T| name=as| name=core::fmt>| " },
 		{ "cpu", "name=cpu| " },
@@ -109,7 +110,7 @@ static void test_what_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		refuse(unknown[i], "is not a word of a filter", "cpu:N");
 		refuse(unknown[i], "is not a word of a filter", "thread:NAME");
-		refuse(unknown[i], "is not a word of a filter", "mode:kernel|user|idle");
+		refuse(unknown[i], "is not a word of a filter", "mode:kernel|user|idle|irq|softirq");
 		refuse(unknown[i], "is not a word of a filter", "under:FUNCTION");
 	}
 	refuse("pid:5", "pid:", "");
@@ -121,11 +122,12 @@ static void test_what_is_refused(void **state)
 	refuse("cpu:0|", "cpu:0|", "cpu:0|2");
 	refuse("cpu:4294967295", "cpu:4294967295", "cpu:0");
 	refuse("cpu:99999999999999999999", "is not a CPU", "cpu:0");
-	refuse("mode:", "mode: is not a mode", "kernel, user or idle");
-	refuse("mode:|", "mode: is not a mode", "kernel, user or idle");
-	refuse("mode:kernel|", "mode: is not a mode", "kernel, user or idle");
-	refuse("mode:ring0", "mode:ring0 is not a mode", "kernel, user or idle");
-	refuse("mode:user|kern", "mode:kern is not a mode", "kernel, user or idle");
+	refuse("mode:", "mode: is not a mode", "kernel, user, idle, irq or softirq");
+	refuse("mode:|", "mode: is not a mode", "kernel, user, idle, irq or softirq");
+	refuse("mode:kernel|", "mode: is not a mode", "kernel, user, idle, irq or softirq");
+	refuse("mode:ring0", "mode:ring0 is not a mode", "kernel, user, idle, irq or softirq");
+	refuse("mode:user|kern", "mode:kern is not a mode", "kernel, user, idle, irq or softirq");
+	refuse("mode:soft", "mode:soft is not a mode", "softirq");
 	refuse("mode:kernelx", "mode:kernelx", "kernel");
 	refuse("thread:", "names nothing", "give a part");
 	refuse("process:|", "names nothing", "give a part");
@@ -141,7 +143,7 @@ static void test_what_is_too_long(void **state)
 	(void)state;
 	snprintf(text, sizeof(text), "%0300d", 0);
 	refuse(text, "too long", "159 bytes");
-	refuse("a b c d e f g h i", "too many words", "up to 8");
+	refuse("a b c d e f g h i", "too many words", "at most 8");
 	snprintf(text, sizeof(text), "%0159d %0159d", 0, 0);
 	strcat(text, " x");
 	assert_true(filter_parse(text, &(struct filter) { .count = 0 }, NULL));

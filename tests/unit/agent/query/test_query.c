@@ -11,16 +11,16 @@
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/store/store.h"
-#include "tests/unit/fakes/fake_symbols.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/random.h"
 #include "asked.h"
+#include "fake_symbols.h"
 
 static void recursion_counts_once(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 5, 5, (const uint64_t[]) { 3, 3, 2, 3, 1 });
+	struct taken taken = kernel_sample(NS_PER_SECOND, 5, 5, (const uint64_t[]) { 3, 3, 2, 3, 1 });
 	const struct question question = { .to = UINT64_MAX, .filter = everything };
 	struct caller callers[8];
 	struct table *table;
@@ -45,7 +45,7 @@ static void recursion_counts_once(void **state)
 static void idle_is_no_work(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 5, 2, (const uint64_t[]) { 3, 1 });
+	struct taken taken = kernel_sample(NS_PER_SECOND, 5, 2, (const uint64_t[]) { 3, 1 });
 	struct table *table;
 
 	(void)state;
@@ -62,8 +62,8 @@ static void idle_is_no_work(void **state)
 static void the_pattern_chooses_rows_and_leaves_shares(void **state)
 {
 	struct world world = world_new();
-	struct taken one = kernel_sample(SECOND, 5, 2, (const uint64_t[]) { 3, 1 });
-	struct taken two = kernel_sample(SECOND, 7, 2, (const uint64_t[]) { 2, 1 });
+	struct taken one = kernel_sample(NS_PER_SECOND, 5, 2, (const uint64_t[]) { 3, 1 });
+	struct taken two = kernel_sample(NS_PER_SECOND, 7, 2, (const uint64_t[]) { 2, 1 });
 	struct question question = { .to = UINT64_MAX, .filter = everything };
 	struct table *table;
 
@@ -87,13 +87,13 @@ static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 1000; i++) {
-		struct taken taken = kernel_sample(random_below(&random, 900 * SECOND), 1, 1,
+		struct taken taken = kernel_sample(random_below(&random, 900 * NS_PER_SECOND), 1, 1,
 			(const uint64_t[]) { 1 });
 
 		world_take(&world, &taken);
 	}
-	while (edge < 1000 * SECOND) {
-		uint64_t next = edge + random_below(&random, 30 * SECOND);
+	while (edge < 1000 * NS_PER_SECOND) {
+		uint64_t next = edge + random_below(&random, 30 * NS_PER_SECOND);
 		struct table *table = ask(&world, edge, next);
 
 		all += table->weight;
@@ -107,7 +107,7 @@ static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
 static void a_name_is_followed_though_nothing_else_happens(void **state)
 {
 	struct world world = world_new();
-	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
+	struct taken user = { .time = NS_PER_SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
 		.thread = 4, .user_count = 1, .user = { 0x308 } };
 	struct question question = { .to = UINT64_MAX,
 		.filter = filter_of("thread:boot") };
@@ -127,16 +127,16 @@ static void a_name_is_followed_though_nothing_else_happens(void **state)
 static void slices_that_merge_across_the_sum_are_counted_once(void **state)
 {
 	struct world world = world_new();
-	struct taken newer = kernel_sample(10300 * MS, 5, 1, (const uint64_t[]) { 3 });
-	struct taken older = kernel_sample(10100 * MS, 7, 1, (const uint64_t[]) { 3 });
+	struct taken newer = kernel_sample(10300 * NS_PER_MS, 5, 1, (const uint64_t[]) { 3 });
+	struct taken older = kernel_sample(10100 * NS_PER_MS, 7, 1, (const uint64_t[]) { 3 });
 	const struct question question = { .to = UINT64_MAX, .filter = everything };
 
 	(void)state;
 	world_take(&world, &newer);
 	world_take(&world, &older);
-	store_advance(world.inputs.store, 71300 * MS);
+	store_advance(world.inputs.store, 71300 * NS_PER_MS);
 	world_check(&world, &question, 0, true);
-	store_advance(world.inputs.store, 300 * SECOND);
+	store_advance(world.inputs.store, 300 * NS_PER_SECOND);
 	world_check(&world, &question, 0, true);
 	world_free(&world);
 }
@@ -161,7 +161,7 @@ static void equal_stacks_come_once(void **state)
 {
 	struct world world = world_new();
 	const struct question question = { .to = UINT64_MAX, .filter = everything };
-	struct taken taken = kernel_sample(SECOND, 1, 2, (const uint64_t[]) { 3, 1 });
+	struct taken taken = kernel_sample(NS_PER_SECOND, 1, 2, (const uint64_t[]) { 3, 1 });
 	struct seen seen = { 0 };
 
 	(void)state;
@@ -171,7 +171,7 @@ static void equal_stacks_come_once(void **state)
 	taken.kernel[0] += 16;
 	taken.user[0] += 16;
 	taken.cpu = 1;
-	taken.time = 40 * SECOND;
+	taken.time = 40 * NS_PER_SECOND;
 	world_take(&world, &taken);
 	taken.thread = 9;
 	world_take(&world, &taken);
@@ -190,8 +190,8 @@ static void equal_stacks_come_once(void **state)
 static void missed_time_is_told_and_in_no_share(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]) { 3 });
-	const struct taken gap = { .time = SECOND, .weight = 90, .missed = true };
+	struct taken taken = kernel_sample(NS_PER_SECOND, 5, 1, (const uint64_t[]) { 3 });
+	const struct taken gap = { .time = NS_PER_SECOND, .weight = 90, .missed = true };
 	struct table *table;
 
 	(void)state;
@@ -208,14 +208,14 @@ static void missed_time_is_told_and_in_no_share(void **state)
 static void a_coarse_slice_is_even(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(1000 * SECOND, 37, 1, (const uint64_t[]) { 3 });
-	struct question question = { .to = 1030 * SECOND, .filter = everything };
+	struct taken taken = kernel_sample(1000 * NS_PER_SECOND, 37, 1, (const uint64_t[]) { 3 });
+	struct question question = { .to = 1030 * NS_PER_SECOND, .filter = everything };
 	uint64_t trend[TABLE_TREND];
 	uint32_t function;
 
 	(void)state;
 	world_take(&world, &taken);
-	store_advance(world.inputs.store, 5000 * SECOND);
+	store_advance(world.inputs.store, 5000 * NS_PER_SECOND);
 	function = symbols_function(world.inputs.symbols, EVENT_KERNEL, 0x300);
 	query_trend(world.query, &question, function, trend);
 	assert_int_equal(world_sum(trend, TABLE_TREND), 37);
@@ -259,16 +259,16 @@ static void a_table_tells_the_range_of_its_slices(void **state)
 
 	(void)state;
 	for (uint64_t ms = 0; ms < 20000; ms += 10) {
-		struct taken taken = kernel_sample(ms * MS, 1, 1, (const uint64_t[]) { 1 });
+		struct taken taken = kernel_sample(ms * NS_PER_MS, 1, 1, (const uint64_t[]) { 1 });
 
 		world_take(&world, &taken);
 	}
 	for (uint64_t from = 5000; from < 5500; from += 30) {
-		const uint64_t ends[] = { UINT64_MAX, (from + 1000) * MS, (from + 1110) * MS };
+		const uint64_t ends[] = { UINT64_MAX, (from + 1000) * NS_PER_MS, (from + 1110) * NS_PER_MS };
 
 		for (int i = 0; i < 3; i++) {
-			struct table *table = ask(&world, from * MS, ends[i]);
-			uint64_t ms = (table->to - table->from) / MS;
+			struct table *table = ask(&world, from * NS_PER_MS, ends[i]);
+			uint64_t ms = (table->to - table->from) / NS_PER_MS;
 
 			assert_in_range(ms, 10 * (table->samples - 1), 10 * table->samples);
 			table_free(table);
@@ -286,7 +286,7 @@ static uint64_t cpu_now(void)
 	struct timespec now;
 
 	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
 static void count_stack(void *context, const struct query_stack *stack)
@@ -324,7 +324,7 @@ static void test_given_up(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < MANY; i++) {
-		taken = (struct taken) { .time = i * MS, .weight = 1, .kernel_count = 8 };
+		taken = (struct taken) { .time = i * NS_PER_MS, .weight = 1, .kernel_count = 8 };
 		for (uint32_t k = 0; k < taken.kernel_count; k++)
 			taken.kernel[k] = 0x100 * (1 + random_below(&random, 500)) + random_below(&random, 2) * 8;
 		whole += taken.weight;

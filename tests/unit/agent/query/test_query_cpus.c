@@ -20,24 +20,24 @@
 static void cpus_may_be_many(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]) { 3 });
+	struct taken taken = kernel_sample(NS_PER_SECOND, 5, 1, (const uint64_t[]) { 3 });
 	struct table *table;
 
 	(void)state;
 	world_take(&world, &taken);
-	store_advance(world.inputs.store, 70 * SECOND);
+	store_advance(world.inputs.store, 70 * NS_PER_SECOND);
 	table_free(ask(&world, 0, UINT64_MAX));
 	taken.cpu = 70;
-	taken.time = 3 * SECOND;
+	taken.time = 3 * NS_PER_SECOND;
 	world_take(&world, &taken);
-	store_advance(world.inputs.store, 80 * SECOND);
+	store_advance(world.inputs.store, 80 * NS_PER_SECOND);
 	table_free(ask(&world, 0, UINT64_MAX));
-	taken.time = 30 * SECOND;
+	taken.time = 30 * NS_PER_SECOND;
 	taken.cpu = 4000;
 	world_take(&world, &taken);
-	taken.time = 79 * SECOND;
+	taken.time = 79 * NS_PER_SECOND;
 	world_take(&world, &taken);
-	for (uint64_t now = 80 * SECOND; now < 200 * SECOND; now += 30 * SECOND) {
+	for (uint64_t now = 80 * NS_PER_SECOND; now < 200 * NS_PER_SECOND; now += 30 * NS_PER_SECOND) {
 		store_advance(world.inputs.store, now);
 		table = ask(&world, 0, UINT64_MAX);
 		assert_int_equal(table->weight, 20);
@@ -51,9 +51,9 @@ static void cpus_may_be_many(void **state)
 static void cpus_are_told_by_mode_and_second(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(5 * SECOND, 5, 1, (const uint64_t[]) { 3 });
-	const struct taken gap = { .time = 70 * SECOND, .weight = 9, .missed = true, .cpu = 2 };
-	const struct question question = { .from = 60 * SECOND, .to = UINT64_MAX,
+	struct taken taken = kernel_sample(5 * NS_PER_SECOND, 5, 1, (const uint64_t[]) { 3 });
+	const struct taken gap = { .time = 70 * NS_PER_SECOND, .weight = 9, .missed = true, .cpu = 2 };
+	const struct question question = { .from = 60 * NS_PER_SECOND, .to = UINT64_MAX,
 		.filter = filter_of("cpu:0") };
 	uint64_t trend[TABLE_TREND][MODES] = { 0 };
 	struct cpu_series cpus[4] = { [1].trend = trend };
@@ -61,13 +61,13 @@ static void cpus_are_told_by_mode_and_second(void **state)
 	(void)state;
 	world_take(&world, &taken);
 	for (int i = 0; i < 8; i++) {
-		taken.time = 61 * SECOND + (uint64_t)i * 500 * MS;
+		taken.time = 61 * NS_PER_SECOND + (uint64_t)i * 500 * NS_PER_MS;
 		taken.mode = MODE_USER;
 		taken.cpu = 1;
 		world_take(&world, &taken);
 	}
 	world_take(&world, &gap);
-	store_advance(world.inputs.store, 70 * SECOND + 500 * MS);
+	store_advance(world.inputs.store, 70 * NS_PER_SECOND + 500 * NS_PER_MS);
 	assert_int_equal(query_cpus(world.query, &question, cpus, 4), 3);
 	assert_int_equal(cpus[0].mode[MODE_KERNEL], 0);		/* before the range */
 	assert_int_equal(cpus[1].mode[MODE_USER], 40);		/* the filter does not apply */
@@ -97,9 +97,9 @@ static void check_order(struct table *table, const struct world *world, enum tab
 static void rows_stand_in_the_order_of_a_column(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 9, 2, (const uint64_t[]) { 5, 1 });
-	struct taken other = kernel_sample(SECOND, 4, 2, (const uint64_t[]) { 2, 1 });
-	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
+	struct taken taken = kernel_sample(NS_PER_SECOND, 9, 2, (const uint64_t[]) { 5, 1 });
+	struct taken other = kernel_sample(NS_PER_SECOND, 4, 2, (const uint64_t[]) { 2, 1 });
+	struct taken user = { .time = NS_PER_SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
 		.user_count = 1, .user = { 0x308 }, .cpu = 2 };
 	struct table *table;
 

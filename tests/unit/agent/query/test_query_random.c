@@ -8,93 +8,19 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/names/symbols.h"
-#include "agent/names/threads.h"
+#include "agent/query/filter_words.h"
 #include "agent/query/query.h"
+#include "agent/query/tree/tree.h"
 #include "agent/wire/event.h"
-#include "tests/unit/fakes/fake_symbols.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
+#include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
-
-#define MS 1000000ull
-#define SECOND 1000000000ull
-
-/* Few functions, so that recursion is frequent. Addresses in the middle of a function and at its beginning. */
-static uint64_t random_address(struct random *random, uint64_t functions)
-{
-	return 0x100 * (1 + random_below(random, functions)) + random_below(random, 2) * 8;
-}
-
-static void random_taken(struct random *random, uint64_t time, struct taken *taken)
-{
-	*taken = (struct taken) {
-		.time = time, .cpu = (uint32_t)random_below(random, 4),
-		.thread = (uint32_t)random_below(random, 4),
-		.process = (uint32_t)random_below(random, 3),
-		.weight = 1 + (uint32_t)random_below(random, 9),
-		.mode = (enum mode)random_below(random, MODES),
-		.missed = random_below(random, 20) == 0,
-		.kernel_cut = random_below(random, 10) == 0,
-	};
-	if (taken->mode != MODE_USER)
-		taken->kernel_count = (uint32_t)random_below(random, 8);
-	if (taken->mode != MODE_IDLE)
-		taken->user_count = (uint32_t)random_below(random, 4);
-	for (uint32_t i = 0; i < taken->kernel_count; i++)
-		taken->kernel[i] = random_address(random, 7);
-	for (uint32_t i = 0; i < taken->user_count; i++)
-		taken->user[i] = random_address(random, 3);
-}
-
-/* Up to three words of each kind, with `!` and `|`. */
-static struct filter random_filter(struct random *random)
-{
-	static const char *const words[] = {
-		"k", "3", "[", "cpu:0", "cpu:1|3", "cpu:4", "mode:kernel", "mode:user|idle", "mode:idle", "thread:2",
-		"thread:boot", "thread:boot|init", "thread:process", "process:1", "process:process|7",
-		"object:p1", "object:kernel|nothing", "under:k1", "under:p2|k2", "under:[idle]", "under:unknown",
-	};
-	char text[128] = "";
-
-	for (size_t count = random_below(random, 4); count > 0; count--) {
-		strcat(text, random_below(random, 4) ? " " : " !");
-		strcat(text, words[random_below(random, sizeof(words) / sizeof(*words))]);
-	}
-	return filter_of(text);
-}
-
-static void random_question(struct random *random, uint64_t now, struct question *question)
-{
-	static const uint64_t windows[] = { SECOND, 10 * SECOND, 60 * SECOND, UINT64_MAX };
-	uint64_t window = windows[random_below(random, 4)];
-
-	question->to = UINT64_MAX;
-	question->from = window < now ? now - window : 0;
-	if (random_below(random, 6) == 0) {		/* after a zero, or in the past */
-		question->from = random_below(random, now + 1);
-		question->to = random_below(random, 2) ? UINT64_MAX :
-			question->from + random_below(random, 2 * (now - question->from) + 1);
-	}
-	if (random_below(random, 3) == 0)
-		question->filter = random_filter(random);
-	question->callers = (enum kept_callers)random_below(random, 3);
-	question->callee = (uint32_t)random_below(random, 8);
-}
-
-/* Names that come late: those of a process's functions, and those of threads. */
-static void random_names(struct random *random, struct world *world)
-{
-	static const char *const names[] = { "boot", "init", "worker" };
-	const char *name = names[random_below(random, 3)];
-
-	if (random_below(random, 2))
-		fake_symbols_know(world->inputs.symbols, (uint32_t)random_below(random, 3),
-			random_below(random, 2));
-	else
-		threads_thread(world->inputs.threads, (uint32_t)random_below(random, 4), 1,
-			(struct text) { .bytes = name, .size = strlen(name) });
-}
+#include "random_guest.h"
+#include "tests/unit/fakes/walked.h"
+#include "fake_symbols.h"
 
 struct pace {
 	uint64_t seed, step, late;
@@ -112,10 +38,11 @@ static void run_guest(const struct pace *pace)
 	struct taken taken;
 	uint64_t now = 0;
 
+	random_contexts(&world);
 	for (size_t i = 0; i < readers; i++)		/* the last of too many is QUERY_ANYBODY */
 		questions[i] = (struct question) { .to = UINT64_MAX,
 			.reader = pace->readers ? query_reader_new(world.query) : QUERY_ANYBODY };
-	for (size_t i = 0; i < pace->samples; i++) {
+	for (size_t i = 0; i < quick_part(pace->samples, 4); i++) {
 		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, pace->late);
 		struct question *question = &questions[random_below(&random, readers)];
 
@@ -127,9 +54,13 @@ static void run_guest(const struct pace *pace)
 		if (random_below(&random, pace->asked))
 			continue;
 		if (question->to == UINT64_MAX && question->from && random_below(&random, 2))
-			question->from += now - question->from > 10 * SECOND ? 250 * MS : 0;
+			question->from += now - question->from > 10 * NS_PER_SECOND ? 250 * NS_PER_MS : 0;
 		else
 			random_question(&random, now, question);
+		if (random_below(&random, 6) == 0 && symbols_functions(world.inputs.symbols))
+			filter_add_function(&question->filter, random_below(&random, 2) ? FILTER_HAS : FILTER_RUNNING,
+				tree_name(symbols_get(world.inputs.symbols, (uint32_t)random_below(&random,
+					symbols_functions(world.inputs.symbols))), ""));
 		world_check(&world, question, (uint32_t)random_below(&random,
 			symbols_functions(world.inputs.symbols)), pace->fine);
 		if (pace->readers && random_below(&random, 50) == 0) {
@@ -143,14 +74,14 @@ static void run_guest(const struct pace *pace)
 static void a_minute_agrees_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace) { .seed = 21, .step = 80 * MS, .late = 3 * SECOND, .samples = 2000,
+	run_guest(&(struct pace) { .seed = 21, .step = 80 * NS_PER_MS, .late = 3 * NS_PER_SECOND, .samples = 2000,
 		.asked = 6, .fine = true });
 }
 
 static void late_events_agree_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace) { .seed = 22, .step = 60 * MS, .late = 100 * SECOND,
+	run_guest(&(struct pace) { .seed = 22, .step = 60 * NS_PER_MS, .late = 100 * NS_PER_SECOND,
 		.samples = 2000, .asked = 6, .fine = true });
 }
 
@@ -158,9 +89,9 @@ static void late_events_agree_with_a_list(void **state)
 static void days_agree_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace) { .seed = 23, .step = 4 * SECOND, .late = 300 * SECOND,
+	run_guest(&(struct pace) { .seed = 23, .step = 4 * NS_PER_SECOND, .late = 300 * NS_PER_SECOND,
 		.samples = 3000, .asked = 8 });
-	run_guest(&(struct pace) { .seed = 24, .step = 200 * SECOND, .late = 9000 * SECOND,
+	run_guest(&(struct pace) { .seed = 24, .step = 200 * NS_PER_SECOND, .late = 9000 * NS_PER_SECOND,
 		.samples = 3000, .asked = 8 });
 }
 
@@ -169,13 +100,13 @@ static void all_since_zero_agrees_with_a_list(void **state)
 {
 	struct random random = { .state = 25 };
 	struct world world = world_new();
-	struct question question = { .from = 30 * SECOND, .to = UINT64_MAX };
+	struct question question = { .from = 30 * NS_PER_SECOND, .to = UINT64_MAX };
 	struct taken taken;
 	uint64_t now = 0;
 
 	(void)state;
-	for (size_t i = 0; i < 2500; i++) {
-		now += random_below(&random, 600 * MS);
+	for (size_t i = 0; i < quick_part(2500, 4); i++) {
+		now += random_below(&random, 600 * NS_PER_MS);
 		random_taken(&random, now, &taken);
 		world_take(&world, &taken);
 		if (i % 100 == 50)
@@ -197,8 +128,8 @@ static void rare_questions_agree_with_a_list(void **state)
 	uint64_t now = 0;
 
 	(void)state;
-	for (size_t i = 0; i < 4000; i++) {
-		now += random_below(&random, 800 * MS);
+	for (size_t i = 0; i < quick_part(4000, 4); i++) {
+		now += random_below(&random, 800 * NS_PER_MS);
 		random_taken(&random, now, &taken);
 		world_take(&world, &taken);
 		if (i % 100)
@@ -216,9 +147,9 @@ static void rare_questions_agree_with_a_list(void **state)
 static void many_readers_agree_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace) { .seed = 26, .step = 20 * MS, .late = 3 * SECOND, .samples = 2000,
+	run_guest(&(struct pace) { .seed = 26, .step = 20 * NS_PER_MS, .late = 3 * NS_PER_SECOND, .samples = 2000,
 		.asked = 10, .readers = 3 });
-	run_guest(&(struct pace) { .seed = 27, .step = 20 * MS, .late = SECOND, .samples = 2000,
+	run_guest(&(struct pace) { .seed = 27, .step = 20 * NS_PER_MS, .late = NS_PER_SECOND, .samples = 2000,
 		.asked = 10, .readers = QUERY_READERS + 1 });
 }
 
@@ -235,11 +166,11 @@ static uint64_t walked_beside(size_t others)
 
 	for (size_t i = 0; i <= others; i++)
 		readers[i] = query_reader_new(world.query);
-	for (uint64_t now = 0; now < 30 * SECOND; now += 10 * MS) {
+	for (uint64_t now = 0; now < 30 * NS_PER_SECOND; now += 10 * NS_PER_MS) {
 		random_taken(&random, now, &taken);
 		world_take(&world, &taken);
-		for (size_t i = 0; now % (100 * MS) == 0 && i <= others; i++) {
-			uint64_t window = (10 + 20 * i) * SECOND;
+		for (size_t i = 0; now % (100 * NS_PER_MS) == 0 && i <= others; i++) {
+			uint64_t window = (10 + 20 * i) * NS_PER_SECOND;
 
 			question.reader = readers[i];
 			question.from = now > window ? now - window : 0;
@@ -247,7 +178,7 @@ static uint64_t walked_beside(size_t others)
 			table_free(query_table(world.query, &question));
 		}
 	}
-	walked = query_walked(world.query, readers[0]);
+	walked = walked_for(world.query, readers[0]);
 	world_free(&world);
 	return walked;
 }

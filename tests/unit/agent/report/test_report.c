@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/answers/profile.h"
+#include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -36,6 +37,36 @@ static void check_json(const char *text, const struct report *report)
 	cJSON_Delete(root);
 }
 
+/* The same samples by thread: a row for each, in text and JSON. */
+static void check_groups(struct report *report)
+{
+	struct profile_request request = { .request.excerpt.by = GROUP_THREAD };
+	char *text = NULL, *error = NULL;
+	uint64_t sum = 0;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	cJSON *root, *row;
+
+	profile_free(report->profile);
+	report->profile = profile_new(&request, &(struct moment) { .epoch = report->epoch, .past = true });
+	report->request.json = false;
+	assert_true(report_write(report, out, &error));
+	report->request.json = true;
+	fputc('\0', out);
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, " THREAD  "));
+	assert_null(strstr(text, "FUNCTION"));
+	root = cJSON_Parse(text + strlen(text) + 1);
+	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(root, "by")), "thread");
+	cJSON_ArrayForEach(row, cJSON_GetObjectItem(root, "groups"))
+		sum += (uint64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(row, "self"));
+	assert_int_equal(sum, report->profile->table->weight);
+	assert_true(sum > 0);
+	cJSON_Delete(root);
+	free(text);
+}
+
 /* Names are aligned by columns and not by bytes, in the C locale, too. */
 static void test_text_is_aligned(void **state)
 {
@@ -54,7 +85,7 @@ static void test_text_is_aligned(void **state)
 	plain = util_format(" main_loop%24skernel ", "");
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	picture_free(fixture_picture(&fixture));
+	answers_free(fixture_answers(&fixture));
 	report.epoch = session_epoch(fixture.session);
 	report.profile = profile_new(&question, &(struct moment) { .epoch = report.epoch, .past = true });
 	report_text(&report, out);
@@ -81,7 +112,7 @@ static void test_report_is_exact(void **state)
 	FILE *out = open_memstream(&text, &size);
 
 	(void)state;
-	request.duration_ns = 1000000000;
+	request.duration_ns = NS_PER_SECOND;
 	request.rate = 500;
 	request.sampler = SAMPLER_NMI;
 	report = report_new(fixture.session, &request);
@@ -95,7 +126,7 @@ static void test_report_is_exact(void **state)
 		fixture_step(&fixture);
 	report_step(report);
 	fixture_await_line(&fixture, "mode timer");
-	fake_guest_reply(fixture.guest, true, "mode timer");
+	fake_guest_reply(fixture.guest, true, "sampler timer");
 	report_fixture_until(&fixture, report, REPORT_DONE);
 	if (report->state != REPORT_DONE)
 		fail_msg("state %d: %s", report->state, report->error ? report->error : "");
@@ -118,7 +149,7 @@ static void test_report_is_exact(void **state)
 	report->profile->table->count = 0;
 	assert_true(report_write(report, out, &error));
 	fclose(out);
-	assert_non_null(strstr(text, "(no sample was taken)"));
+	assert_non_null(strstr(text, "(no sample was taken: the window was too short for the rate; give more"));
 	free(text);
 	report->profile->table->count = rows;
 	out = open_memstream(&text, &size);
@@ -128,6 +159,7 @@ static void test_report_is_exact(void **state)
 	assert_non_null(strstr(text, "\"caller"));
 	check_json(text, report);
 	free(text);
+	check_groups(report);
 	report_free(report);
 	fixture_end(&fixture);
 }
@@ -140,7 +172,7 @@ static void test_report_beside_a_running_profiler(void **state)
 	struct report *report;
 
 	(void)state;
-	request.duration_ns = 1000000000;
+	request.duration_ns = NS_PER_SECOND;
 	fixture_bring_up(&fixture);
 	fake_guest_status(fixture.guest, true);
 	for (int i = 0; i < 20; i++) {
@@ -176,6 +208,15 @@ static void test_report_tells_its_gaps(void **state)
 	assert_non_null(strstr(text, " (35.0%), lost 0\n"));
 	assert_non_null(strstr(text, "the host did not run the guest's CPUs for 35% of the time: "
 		"the table rests on the other 65%\n"));
+	free(text);
+	report->status.sampler = SAMPLER_STUB;
+	text = report_fixture_text(report);
+	assert_non_null(strstr(text, "no sample came, since the gdb stub was slow, for 35% of the time: the table"));
+	free(text);
+	report->status.sampler = SAMPLER_OUTSIDE;
+	report->profile->table->count = 0;
+	text = report_fixture_text(report);
+	assert_non_null(strstr(text, "no sample came, by a busy host or QEMU's -icount, for 35% of the time"));
 	free(text);
 	report->profile->missed = 0.1;
 	text = report_fixture_text(report);
@@ -236,9 +277,9 @@ static void test_what_is_wrong_is_said_before_the_window(void **state)
 
 	(void)state;
 	fixture_bring_up(&fixture);
-	request.folded = "/nowhere/at/all";
+	request.files[EXPORT_FOLDED] = "/nowhere/at/all";
 	fails_at_once(&fixture, &request, "/nowhere/at/all: not written: ");
-	request.folded = NULL;
+	request.files[EXPORT_FOLDED] = NULL;
 	request.cpu = 5;
 	fails_at_once(&fixture, &request, "--cpu 5: the guest has 2 CPUs; give 0 to 1");
 	fixture_end(&fixture);
@@ -275,7 +316,7 @@ static void test_stacks_are_written_whoever_reads(void **state)
 	size_t size;
 
 	(void)state;
-	report->request.folded = path;
+	report->request.files[EXPORT_FOLDED] = path;
 	report_cut(report, "enough", report_fixture_late());
 	report_fixture_finish(&fixture, report);
 	assert_non_null(full);

@@ -6,14 +6,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
-#include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
@@ -25,12 +23,67 @@
 
 static const uint64_t soon = 200000000;		/* ns until the deadline of a report that is cut */
 
+static struct fixture fixture;
+static struct report *report;
+
+static int set_up(void **state)
+{
+	(void)state;
+	fixture = fixture_begin(NULL);
+	return 0;
+}
+
+/* The report runs, and has samples. */
+static int set_up_running(void **state)
+{
+	set_up(state);
+	report = report_fixture_run(&fixture);
+	return 0;
+}
+
+/* The same at another rate than the guest's own. */
+static int set_up_at_a_rate(void **state)
+{
+	set_up(state);
+	report = report_fixture_run_at(&fixture, 500);
+	return 0;
+}
+
+/* A test may have freed the report. */
+static int tear_down(void **state)
+{
+	(void)state;
+	report_free(report);
+	report = NULL;
+	fixture_end(&fixture);
+	return 0;
+}
+
+static void give_up(void)
+{
+	report_free(report);
+	report = NULL;
+}
+
+/* Steps until the report is done. The guest does nothing meanwhile. */
+static void end_alone(enum report_state state)
+{
+	for (int i = 0; i < 3 * FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, state);
+}
+
+/* The guest's port is there again, and the guest tells that its profiler is on. */
+static void come_back(void)
+{
+	fixture_await_line(&fixture, "hello");
+	fake_guest_status(fixture.guest, true);
+	fake_guest_reply(fixture.guest, true, "hello");
+}
+
 /* The guest does not stop its profiler. The samples are shown all the same. */
 static void test_report_survives_a_guest_that_does_not_stop(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run(&fixture);
-
 	(void)state;
 	report_cut(report, "interrupted", report_fixture_late());
 	report_step(report);
@@ -40,34 +93,22 @@ static void test_report_survives_a_guest_that_does_not_stop(void **state)
 	assert_true(report->profile->table->samples > 0);
 	assert_non_null(strstr(report->note, "cut short: interrupted; "));
 	assert_non_null(strstr(report->note, "not now"));
-	report_free(report);
-	fixture_end(&fixture);
 }
 
 /* Somebody waits for the end. The report leaves a guest that is silent, and sends it its old settings. */
 static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run(&fixture);
-	uint64_t late = util_now() + 60000000000;
-
 	(void)state;
 	report_cut(report, "interrupted", util_now() + soon);
-	while (util_now() < late && report_step(report) < REPORT_DONE)
-		fixture_step(&fixture);
-	assert_int_equal(report->state, REPORT_DONE);
+	end_alone(REPORT_DONE);
 	assert_string_equal(report->note, "cut short: interrupted; the guest did not confirm "
 		"that it is as before (`stop`); `ktop ctl stop` tells it again");
 	assert_true(report->profile->table->samples > 0);
-	report_free(report);
-	fixture_end(&fixture);
 }
 
 /* The same with a guest that sends samples, but does not obey. */
 static void test_report_that_is_cut_leaves_a_deaf_guest(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run(&fixture);
 	uint64_t late = util_now() + soon;
 	int steps = 0;
 
@@ -80,15 +121,10 @@ static void test_report_that_is_cut_leaves_a_deaf_guest(void **state)
 	}
 	assert_int_equal(report->state, REPORT_DONE);
 	assert_non_null(strstr(report->note, "the guest did not confirm that it is as before (`stop`)"));
-	report_free(report);
-	fixture_end(&fixture);
 }
 
 static void test_report_of_a_profiler_that_somebody_stops(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run(&fixture);
-
 	(void)state;
 	fake_guest_status(fixture.guest, false);
 	fake_guest_counts(fixture.guest);
@@ -97,18 +133,12 @@ static void test_report_of_a_profiler_that_somebody_stops(void **state)
 	assert_non_null(strstr(report->error, "cut short: somebody has stopped the profiler; "));
 	assert_int_equal(report->profile->table->samples,
 		fixture.guest->taken[0] + fixture.guest->taken[1]);
-	report_free(report);
-	fixture_end(&fixture);
 }
 
 /* The report does not show the books of the next boot as its own. */
 static void test_report_of_a_guest_that_restarts(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run_at(&fixture, 500);
-	char *text = NULL, *error = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
 
 	(void)state;
 	packets_boot(fixture.guest->packets, 2);
@@ -118,129 +148,65 @@ static void test_report_of_a_guest_that_restarts(void **state)
 	/* The report has borrowed nothing from the new boot, and leaves it as it is. */
 	fake_guest_step(fixture.guest);
 	assert_string_equal(fixture.guest->lines, "hello\n");
-	assert_true(report_write(report, out, &error));
-	fclose(out);
+	text = report_fixture_text(report);
 	assert_non_null(strstr(text, "lost unknown"));
 	assert_non_null(strstr(text, "the guest restarted"));
 	assert_null(strstr(text, "did not confirm"));
 	assert_non_null(strstr(text, " hot "));
 	free(text);
-	report_free(report);
-	fixture_end(&fixture);
-}
-
-/* The guest restarts while its profiler is being turned on. The recording goes on with the next boot. */
-static void test_recorder_of_a_guest_that_restarts_at_once(void **state)
-{
-	struct fixture fixture = fixture_begin(NULL);
-	struct recorder_request request = recorder_default;
-	char *folder = util_format("%s", scratch_path("restarts")), *text = NULL, *error = NULL;
-	struct recorder *recorder;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	(void)state;
-	assert_int_equal(mkdir(folder, 0700), 0);
-	request.folder = folder;
-	recorder = recorder_new(fixture.session, &request);
-	fixture_bring_up(&fixture);
-	for (int i = 0; i < FIXTURE_STEPS && !fake_guest_got(fixture.guest, "start"); i++) {
-		assert_false(recorder_step(recorder));
-		fixture_step(&fixture);
-	}
-	packets_boot(fixture.guest->packets, 2);
-	fake_guest_facts(fixture.guest, NULL, 0);
-	fake_guest_status(fixture.guest, false);
-	for (int i = 0; i < FIXTURE_STEPS && fixture.guest->taken[0] < 100; i++) {
-		fixture_step(&fixture);
-		assert_false(recorder_step(recorder));
-		if (fake_guest_got(fixture.guest, "hello"))
-			fake_guest_reply(fixture.guest, true, "hello");
-		report_fixture_live(fixture.guest);
-	}
-	assert_true(fixture.guest->taken[0] >= 100);
-	recorder_cut(recorder, "enough", report_fixture_late());
-	for (uint64_t late = report_fixture_late(); util_now() < late && !recorder_step(recorder); ) {
-		report_fixture_live(fixture.guest);
-		fixture_step(&fixture);
-	}
-	assert_true(recorder_write(recorder, out, &error));
-	fclose(out);
-	assert_non_null(strstr(text, "boots 2"));
-	assert_non_null(strstr(text, "ended: enough"));
-	recorder_free(recorder);
-	free(text);
-	free(folder);
-	fixture_end(&fixture);
 }
 
 /* The report is freed in its window, and no step follows. The line that stops the guest was sent. */
 static void test_report_that_is_given_up_stops_the_guest(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run(&fixture);
-
 	(void)state;
-	report_free(report);
+	give_up();
 	fake_guest_step(fixture.guest);
 	assert_true(fake_guest_got(fixture.guest, "stop"));
-	fixture_end(&fixture);
 }
 
 /* The same for the lines that set back rate and sampler. */
 static void test_report_that_is_given_up_gives_back(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
 	struct report_request request = report_default;
-	struct report *report;
 
 	(void)state;
 	request.rate = 500;
 	request.sampler = SAMPLER_NMI;
 	report = report_fixture_begin(&fixture, &request);
-	report_free(report);
+	give_up();
 	fake_guest_step(fixture.guest);
 	assert_true(fake_guest_got(fixture.guest, "stop"));
 	assert_true(fake_guest_got(fixture.guest, "rate 997"));
 	assert_true(fake_guest_got(fixture.guest, "mode timer"));
-	fixture_end(&fixture);
 }
 
-static void await_failure(struct fixture *fixture, const char *why)
+static void await_failure(const char *why)
 {
 	struct report_request request = report_default;
-	struct report *report;
 
 	request.wait_ns = 50000000;
-	report = report_new(fixture->session, &request);
-	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
-		fixture_step(fixture);
-	assert_int_equal(report->state, REPORT_FAILED);
+	report = report_new(fixture.session, &request);
+	end_alone(REPORT_FAILED);
 	if (!strstr(report->error, why))
 		fail_msg("%s", report->error);
-	report_free(report);
+	give_up();
 }
 
 /* A guest sends nothing, or never its facts: the wait is bounded, and the error tells the reason. */
 static void test_report_of_a_silent_guest_says_why(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-
 	(void)state;
 	fixture_await_link(&fixture, LINK_NOT_OPENED);
-	await_failure(&fixture, "in 0.05 s: it has not opened the port");
+	await_failure("in 0.05 s: it has not opened the port");
 	fake_guest_beat(fixture.guest, 1);
 	fixture_await_link(&fixture, LINK_NO_HELLO);
-	await_failure(&fixture, "in 0.05 s: it sends data, but has not said who it is");
-	fixture_end(&fixture);
+	await_failure("in 0.05 s: it sends data, but has not said who it is");
 }
 
 /* The guest's clock stands still. The report shows what came before, and is an error. */
 static void test_report_of_a_guest_that_stands_still(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run(&fixture);
-
 	(void)state;
 	report->request.wait_ns = 50000000;
 	for (int i = 0; i < FIXTURE_STEPS && report_step(report) == REPORT_RUNNING; i++)
@@ -250,45 +216,32 @@ static void test_report_of_a_guest_that_stands_still(void **state)
 	assert_true(report->profile->table->samples > 0);
 	assert_non_null(strstr(report->error, "cut short: the guest's clock stands still for 0.05 s"));
 	assert_non_null(strstr(report->note, "the guest's clock stands still"));
-	report_free(report);
-	fixture_end(&fixture);
 }
 
 /* A guest that stands still will get its old rate later. The report says so. */
 static void test_report_tells_what_a_still_guest_keeps(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
 	struct report_request request = report_default;
-	struct report *report;
 
 	(void)state;
 	request.rate = 500;
 	report = report_fixture_begin(&fixture, &request);
 	report->request.wait_ns = 50000000;
-	for (int i = 0; i < 3 * FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
-		fixture_step(&fixture);
-	assert_int_equal(report->state, REPORT_DONE);
+	end_alone(REPORT_DONE);
 	assert_non_null(strstr(report->note, "the guest did not confirm that it is as before (`rate 997`)"));
 	fixture_step(&fixture);
 	assert_non_null(strstr(fixture.guest->lines, "rate 997\n"));
-	report_free(report);
-	fixture_end(&fixture);
 }
 
 /* The report goes on when the port comes back. What was on its way is lost, and counted in the books. */
 static void test_report_outlives_its_connection(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run(&fixture);
-
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		fake_guest_hang_up(fixture.guest);
 		fixture_await_link(&fixture, LINK_LOST);
 		assert_int_equal(report_step(report), REPORT_RUNNING);
-		fixture_await_line(&fixture, "hello");
-		fake_guest_status(fixture.guest, true);
-		fake_guest_reply(fixture.guest, true, "hello");
+		come_back();
 		report_fixture_live(fixture.guest);
 		fixture_await_link(&fixture, LINK_UP);
 	}
@@ -301,59 +254,54 @@ static void test_report_outlives_its_connection(void **state)
 
 		assert_int_equal(fixture.guest->taken[cpu], books.received + books.lost);
 	}
-	report_free(report);
-	fixture_end(&fixture);
 }
 
 static void test_report_of_a_lost_port_ends(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_fixture_run(&fixture);
-
 	(void)state;
 	report->request.wait_ns = 50000000;
 	close(fixture.guest->listener);
 	fixture.guest->listener = -1;
 	fake_guest_hang_up(fixture.guest);
-	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
-		fixture_step(&fixture);
-	assert_int_equal(report->state, REPORT_DONE);
+	end_alone(REPORT_DONE);
 	assert_non_null(strstr(report->error, "the guest's port is lost for 0.05 s"));
-	report_free(report);
-	fixture_end(&fixture);
 }
 
-/* The guest could not be told to stop. It is stopped when it is there again. */
+/* The guest cannot be told that the profiler goes off. It is told when it is there again. */
+static void lose_the_guest(void)
+{
+	report->request.wait_ns = 0;
+	fake_guest_hang_up(fixture.guest);
+	fixture_await_link(&fixture, LINK_LOST);
+	end_alone(REPORT_DONE);
+}
+
+static void await_stop(void)
+{
+	give_up();
+	come_back();
+	fixture_await_link(&fixture, LINK_UP);
+	fixture_await_line(&fixture, "stop");
+}
+
 static void test_profiling_goes_off_when_the_guest_is_back(void **state)
 {
 	(void)state;
-	for (int stopping = 0; stopping < 2; stopping++) {
-		struct fixture fixture = fixture_begin(NULL);
-		struct report *report = report_fixture_run(&fixture);
+	report->stays = true;
+	lose_the_guest();
+	await_stop();
+}
 
-		report->stays = true;
-		if (stopping) {
-			report_cut(report, "interrupted", report_fixture_late());
-			report_step(report);
-			fixture_await_line(&fixture, "stop");
-		}
-		report->request.wait_ns = 0;
-		fake_guest_hang_up(fixture.guest);
-		fixture_await_link(&fixture, LINK_LOST);
-		for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
-			fixture_step(&fixture);
-		assert_int_equal(report->state, REPORT_DONE);
-		if (stopping)
-			assert_non_null(strstr(report->note,
-				"the live ktop turns profiling off when the guest answers"));
-		report_free(report);
-		fixture_await_line(&fixture, "hello");
-		fake_guest_status(fixture.guest, true);
-		fake_guest_reply(fixture.guest, true, "hello");
-		fixture_await_link(&fixture, LINK_UP);
-		fixture_await_line(&fixture, "stop");
-		fixture_end(&fixture);
-	}
+static void test_the_line_that_stops_it_is_sent_again(void **state)
+{
+	(void)state;
+	report->stays = true;
+	report_cut(report, "interrupted", report_fixture_late());
+	report_step(report);
+	fixture_await_line(&fixture, "stop");
+	lose_the_guest();
+	assert_non_null(strstr(report->note, "the live ktop turns profiling off when the guest answers"));
+	await_stop();
 }
 
 /* It fails at once even if the guest has told of itself before. */
@@ -368,53 +316,49 @@ static void test_report_of_a_paused_vm_fails_at_once(void **state)
 	const char *path = scratch_path("paused.qmp");
 	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine }, path);
-	struct fixture fixture = fixture_begin(&(struct session_options) { .qmp = path });
-	struct report *report;
 
 	(void)state;
+	fixture = fixture_begin_qmp(path);
 	fixture_bring_up(&fixture);
 	for (int i = 0; i < FIXTURE_STEPS && session_vm(fixture.session) != VM_PAUSED; i++)
 		fixture_step(&fixture);
 	report = report_new(fixture.session, &report_default);
 	assert_int_equal(report_step(report), REPORT_FAILED);
 	assert_non_null(strstr(report->error, "no report: the VM is paused"));
-	report_free(report);
-	fixture_end(&fixture);
+	tear_down(state);
 	fake_qmp_free(qmp);
 }
 
 static void test_report_of_a_silent_vm_ends(void **state)
 {
-	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = report_new(fixture.session, &report_default);
-
 	(void)state;
+	report = report_new(fixture.session, &report_default);
 	report_cut(report, "interrupted", report_fixture_late());
 	assert_int_equal(report_step(report), REPORT_FAILED);
 	assert_string_equal(report->error, "no report: interrupted before it began; start it again");
-	report_free(report);
-	fixture_end(&fixture);
 }
+
+#define TEST(function, set_up) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_profiling_goes_off_when_the_guest_is_back),
+		TEST(test_profiling_goes_off_when_the_guest_is_back, set_up_running),
+		TEST(test_the_line_that_stops_it_is_sent_again, set_up_running),
 		cmocka_unit_test(test_report_of_a_paused_vm_fails_at_once),
-		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
-		cmocka_unit_test(test_report_that_is_cut_leaves_a_silent_guest),
-		cmocka_unit_test(test_report_that_is_cut_leaves_a_deaf_guest),
-		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
-		cmocka_unit_test(test_report_of_a_guest_that_restarts),
-		cmocka_unit_test(test_recorder_of_a_guest_that_restarts_at_once),
-		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
-		cmocka_unit_test(test_report_that_is_given_up_gives_back),
-		cmocka_unit_test(test_report_of_a_silent_guest_says_why),
-		cmocka_unit_test(test_report_of_a_guest_that_stands_still),
-		cmocka_unit_test(test_report_tells_what_a_still_guest_keeps),
-		cmocka_unit_test(test_report_outlives_its_connection),
-		cmocka_unit_test(test_report_of_a_lost_port_ends),
-		cmocka_unit_test(test_report_of_a_silent_vm_ends),
+		TEST(test_report_survives_a_guest_that_does_not_stop, set_up_running),
+		TEST(test_report_that_is_cut_leaves_a_silent_guest, set_up_running),
+		TEST(test_report_that_is_cut_leaves_a_deaf_guest, set_up_running),
+		TEST(test_report_of_a_profiler_that_somebody_stops, set_up_running),
+		TEST(test_report_of_a_guest_that_restarts, set_up_at_a_rate),
+		TEST(test_report_that_is_given_up_stops_the_guest, set_up_running),
+		TEST(test_report_that_is_given_up_gives_back, set_up),
+		TEST(test_report_of_a_silent_guest_says_why, set_up),
+		TEST(test_report_of_a_guest_that_stands_still, set_up_running),
+		TEST(test_report_tells_what_a_still_guest_keeps, set_up),
+		TEST(test_report_outlives_its_connection, set_up_running),
+		TEST(test_report_of_a_lost_port_ends, set_up_running),
+		TEST(test_report_of_a_silent_vm_ends, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

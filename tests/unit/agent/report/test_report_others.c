@@ -13,15 +13,17 @@
 #include "agent/answers/function_table.h"
 #include "agent/answers/profile.h"
 #include "agent/answers/vitals.h"
+#include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/filter_of.h"
-#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/report_fixture.h"
 #include "tests/unit/fakes/session_fixture.h"
+#include "tests/unit/fakes/walked.h"
 
 /* What a person sets meanwhile, by a control line or by a key, is not undone at the end. */
 static void test_what_a_person_sets_stays(void **state)
@@ -35,7 +37,7 @@ static void test_what_a_person_sets_stays(void **state)
 			session_run_profiler(fixture.session, true);
 			fixture_await_message(&fixture, false, "profiling on (already)");
 		} else {
-			session_command(fixture.session, "start");
+			fixture_command(&fixture, "start");
 			fixture_await_line(&fixture, "start");
 			fake_guest_reply(fixture.guest, true, "started");
 			fixture_await_message(&fixture, false, "started");
@@ -57,18 +59,18 @@ static void test_a_rate_that_a_person_sets_stays(void **state)
 	struct report *report;
 
 	(void)state;
-	request.duration_ns = 3600000000000;
+	request.duration_ns = 3600 * NS_PER_SECOND;
 	request.rate = 500;
 	request.sampler = SAMPLER_NMI;
 	report = report_fixture_begin(&fixture, &request);
-	session_command(fixture.session, "rate 250");
+	fixture_command(&fixture, "rate 250");
 	fixture_await_line(&fixture, "rate 250");
 	fake_guest_reply(fixture.guest, true, "rate 250");
 	fixture_await_message(&fixture, false, "rate 250");
-	session_command(fixture.session, "mode nmi");
-	fixture_await_line(&fixture, "mode nmi");
-	fake_guest_reply(fixture.guest, true, "mode nmi");
-	fixture_await_message(&fixture, false, "mode nmi");
+	fixture_command(&fixture, "sampler nmi");
+	fixture_await_line(&fixture, "sampler nmi");
+	fake_guest_reply(fixture.guest, true, "sampler nmi");
+	fixture_await_message(&fixture, false, "sampler nmi");
 	report_cut(report, "interrupted", report_fixture_late());
 	report_fixture_finish(&fixture, report);
 	report_free(report);
@@ -190,12 +192,12 @@ static void test_a_report_undoes_no_work_of_others(void **state)
 	(void)state;
 	report->request.cpu = 1;
 	table_free(query_table(epoch->query, &all));
-	walked = query_walked(epoch->query, QUERY_ANYBODY);
+	walked = walked_for(epoch->query, QUERY_ANYBODY);
 	assert_true(walked > 0);
 	report_cut(report, "interrupted", report_fixture_late());
 	report_fixture_finish(&fixture, report);
 	assert_true(report->profile->table->samples > 0);
-	assert_int_equal(query_walked(epoch->query, QUERY_ANYBODY), walked);
+	assert_int_equal(walked_for(epoch->query, QUERY_ANYBODY), walked);
 	assert_int_equal(query_reader_new(epoch->query), QUERY_ANYBODY + 2);
 	report_free(report);
 	fixture_step(&fixture);			/* the session frees the reader in its next step */
@@ -220,11 +222,11 @@ struct crowd {
 static void ask_both(struct crowd *crowd)
 {
 	for (int i = 0; i < READERS; i++) {
-		struct vitals_request vitals = picture_vitals_request();
-		struct function_request functions = picture_function_request();
+		struct vitals_request vitals = answers_vitals_request();
+		struct function_request functions = answers_function_request();
 		struct request *request = i % 2 ? &functions.request : &vitals.request;
 
-		request->excerpt.window_ns = i < 2 ? 10000000000 : 0;
+		request->excerpt.window_ns = i < 2 ? 10 * NS_PER_SECOND : 0;
 		request->excerpt.filter = filter_of(i < 2 ? "" : "cpu:1");
 		request->pause_ms = 1;
 		crowd->readers[i] = session_subscribe(crowd->fixture.session, NULL, NULL);
@@ -288,7 +290,7 @@ static uint64_t work_after(struct crowd *crowd, void (*beside)(struct crowd *cro
 	for (int i = 0; i < ROUNDS; i++)
 		serve_all(crowd);
 	for (uint32_t i = 1; i <= READERS / 2; i++)	/* the tables alone: for a header the query keeps nothing */
-		work += query_walked(session_epoch(crowd->fixture.session)->query, QUERY_ANYBODY + i);
+		work += walked_for(session_epoch(crowd->fixture.session)->query, QUERY_ANYBODY + i);
 	return work;
 }
 

@@ -272,7 +272,7 @@ static void test_the_silent_lose_their_places(void **state)
 	assert_int_equal(send(silent[0], "wor", 3, 0), 3);
 	fd = unix_socket_connect_within(mine, 10000);
 	assert_int_equal(send(fd, "word\n", 5, 0), 5);
-	now += CONTROL_PATIENCE_MS * 1000000ull - 1;
+	now += CONTROL_PATIENCE_MS * NS_PER_MS - 1;
 	control_socket_step(control, now);
 	assert_int_equal(recv(silent[1], text, sizeof(text) - 1, MSG_DONTWAIT), -1);
 	for (int i = 0; i < 3; i++)
@@ -315,23 +315,55 @@ static void test_who_does_not_listen_loses_its_place(void **state)
 	control = control_socket_new(mine, &answers, &error);
 	fd = asks(control);
 	assert_false(control_socket_idle(control));
-	now += CONTROL_PATIENCE_MS * 1000000ull;
+	now += CONTROL_PATIENCE_MS * NS_PER_MS;
 	control_socket_step(control, now);
 	assert_true(control_socket_idle(control));
 	close(fd);
 	control_socket_free(control);
 	control = control_socket_new(mine, &counts, &error);
 	fd = asks(control);
-	now += 10 * CONTROL_PATIENCE_MS * 1000000ull;
+	now += 10 * CONTROL_PATIENCE_MS * NS_PER_MS;
 	control_socket_step(control, now);
 	control_socket_answer(control, 0, true, much, sizeof(much));
 	control_socket_step(control, now);
 	assert_false(control_socket_idle(control));
-	now += CONTROL_PATIENCE_MS * 1000000ull;
+	now += CONTROL_PATIENCE_MS * NS_PER_MS;
 	control_socket_step(control, now);
 	assert_true(control_socket_idle(control));
 	assert_int_equal(seen.ends, 0);
 	close(fd);
+	control_socket_free(control);
+	free(mine);
+}
+
+static void answer_as_asked(void *context, unsigned client, char *const *words, size_t count)
+{
+	(strcmp(words[0], "much") == 0 ? answer_much : answer_one)(context, client, words, count);
+}
+
+/* Clients who take nothing of long answers hold up nobody: each other client has its answer after one step. */
+static void test_who_does_not_listen_slows_nobody(void **state)
+{
+	enum { STUCK = 20 };
+	char *mine = path_of("mine"), *error = NULL, text[16];
+	struct control_socket *control;
+	const struct control_sink answers = { .context = &control, .request = answer_as_asked };
+	int stuck[STUCK], fd;
+
+	(void)state;
+	control = control_socket_new(mine, &answers, &error);
+	for (int i = 0; i < STUCK; i++) {
+		stuck[i] = unix_socket_connect_within(mine, 10000);
+		assert_int_equal(send(stuck[i], "much\n", 5, 0), 5);
+		fd = unix_socket_connect_within(mine, 10000);
+		assert_int_equal(send(fd, "word\n", 5, 0), 5);
+		control_socket_step(control, now);
+		assert_int_equal(recv(fd, text, sizeof(text), MSG_DONTWAIT), 9);
+		assert_memory_equal(text, "ok 4\nword", 9);
+		close(fd);
+	}
+	for (int i = 0; i < STUCK; i++)
+		close(stuck[i]);
 	control_socket_free(control);
 	free(mine);
 }
@@ -377,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_many_at_once),
 		cmocka_unit_test(test_the_silent_lose_their_places),
 		cmocka_unit_test(test_who_does_not_listen_loses_its_place),
+		cmocka_unit_test(test_who_does_not_listen_slows_nobody),
 		cmocka_unit_test(test_service_follows_its_vm),
 	};
 

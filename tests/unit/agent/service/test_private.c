@@ -11,8 +11,8 @@
 #include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
-#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
@@ -70,13 +70,13 @@ static void test_live(void **state)
 
 	(void)state;
 	assert_non_null(service);
-	assert_true(record_folder(raw, &error));
-	tape = tape_new(fixture.session, &(struct record_options) { .folder = raw });
+	assert_true(recording_folder(raw, &error));
+	tape = tape_new(fixture.session, &(struct recording_options) { .folder = raw });
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
-	picture_free(fixture_picture(&fixture));
+	answers_free(fixture_answers(&fixture));
 	service_step(service);
-	session_snapshot(fixture.session, saved, &picture_all, &(struct export_choice) { .format = &export_folded });
+	session_snapshot(fixture.session, saved, &answers_all, &(struct export_choice) { .format = &export_folded });
 	fixture_await_message(&fixture, false, saved);
 	check_sockets(2);		/* the control socket, and the fake QEMU's */
 	check_private(scratch_path("runtime/ktop"), 2);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/scratch.h"
 
@@ -356,7 +357,7 @@ struct outcome {
 static struct outcome run(const char *memory, size_t size, void (*send)(struct attack *attack),
 	const char *remark)
 {
-	uint64_t deadline = util_now() + WAIT_S * 1000000000ull;
+	uint64_t deadline = util_now() + WAIT_S * NS_PER_SECOND;
 	const char *port = scratch_path("port");
 	struct attack attack = { .seed = 9 };
 	struct program program;

@@ -4,35 +4,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_memory.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/guest/meter.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
 #include "agent/store/stacks.h"
+#include "agent/unwind/arch.h"
 #include "agent/wire/decode.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/filter_of.h"
-#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/session_fixture.h"
 #include "tests/unit/fakes/sums.h"
 
-static bool is_named(const struct picture *picture, uint32_t function, const char *name)
+static bool is_named(const struct answers *answers, uint32_t function, const char *name)
 {
-	return strcmp(symbols_get(picture->functions->answer.symbols, function)->name, name) == 0;
+	return strcmp(symbols_get(answers->functions->answer.symbols, function)->name, name) == 0;
 }
 
-static const struct row *find_row(const struct picture *picture, const char *name)
+static const struct row *find_row(const struct answers *answers, const char *name)
 {
-	for (size_t i = 0; picture->functions->table && i < picture->functions->table->count; i++)
-		if (is_named(picture, picture->functions->table->rows[i].function, name))
-			return &picture->functions->table->rows[i];
+	for (size_t i = 0; answers->functions->table && i < answers->functions->table->count; i++)
+		if (is_named(answers, answers->functions->table->rows[i].function, name))
+			return &answers->functions->table->rows[i];
 	fail_msg("no row %s", name);
 	return NULL;
 }
@@ -51,10 +56,10 @@ static void test_states_in_order(void **state)
 	fixture_end(&fixture);
 }
 
-static void test_picture_of_samples(void **state)
+static void test_answers_of_samples(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	struct picture *picture;
+	struct answers *answers;
 
 	(void)state;
 	fixture_bring_up(&fixture);
@@ -64,25 +69,25 @@ static void test_picture_of_samples(void **state)
 	for (int i = 0; i < 10; i++)
 		fake_guest_sample(fixture.guest, 1, 2, 0x1310, 0x1120);
 	fake_guest_counts(fixture.guest);
-	picture = fixture_picture(&fixture);
+	answers = fixture_answers(&fixture);
 
-	assert_string_equal(picture->vitals->kernel, "toy?[2J");
-	assert_int_equal(picture->vitals->cpu_count, 2);
-	assert_true(picture->vitals->running);
-	assert_int_equal(picture->vitals->rate, 997);
+	assert_string_equal(answers->vitals->kernel, "toy?[2J");
+	assert_int_equal(answers->vitals->cpu_count, 2);
+	assert_true(answers->vitals->running);
+	assert_int_equal(answers->vitals->rate, 997);
 	/* Two ticks of the guest's clock are a nanosecond. */
-	assert_int_equal(picture->vitals->now, fixture.guest->clock / 2);
-	assert_int_equal(picture->functions->table->weight, 50);
-	assert_int_equal(picture->functions->table->samples, 40);
-	assert_int_equal(find_row(picture, "hot")->self, 30);
-	assert_int_equal(find_row(picture, "cold")->self, 20);
-	assert_int_equal(find_row(picture, "main_loop")->self, 0);
-	assert_int_equal(find_row(picture, "main_loop")->total, 50);
-	assert_int_equal(picture->vitals->lost_guest + picture->vitals->lost_host, 0);
-	assert_int_equal(picture->vitals->cost_ns, 500);
+	assert_int_equal(answers->vitals->now, fixture.guest->clock / 2);
+	assert_int_equal(answers->functions->table->weight, 50);
+	assert_int_equal(answers->functions->table->samples, 40);
+	assert_int_equal(find_row(answers, "hot")->self, 30);
+	assert_int_equal(find_row(answers, "cold")->self, 20);
+	assert_int_equal(find_row(answers, "main_loop")->self, 0);
+	assert_int_equal(find_row(answers, "main_loop")->total, 50);
+	assert_int_equal(answers->vitals->lost_guest + answers->vitals->lost_host, 0);
+	assert_int_equal(answers->vitals->cost_ns, 500);
 	assert_int_equal(events_sum(session_epoch(fixture.session)->events, 16, 0), 30);
 	assert_int_equal(events_sum(session_epoch(fixture.session)->events, 16, 1), 10);
-	picture_free(picture);
+	answers_free(answers);
 	fixture_end(&fixture);
 }
 
@@ -90,7 +95,7 @@ static void test_picture_of_samples(void **state)
 static void test_marks(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	struct vitals_request request = picture_vitals_request();
+	struct vitals_request request = answers_vitals_request();
 	struct subscription *reader = session_subscribe(fixture.session, NULL, NULL);
 	struct vitals *vitals = NULL;
 
@@ -132,10 +137,10 @@ static void test_many_readers(void **state)
 	fixture_bring_up(&fixture);
 	fake_guest_status(fixture.guest, true);
 	for (int i = 0; i < READERS_HERE; i++) {
-		struct function_request request = picture_function_request();
+		struct function_request request = answers_function_request();
 
 		request.request.excerpt.filter = filter_of(filters[i]);
-		request.request.excerpt.window_ns = (uint64_t)i * 10000000000;
+		request.request.excerpt.window_ns = (uint64_t)i * 10 * NS_PER_SECOND;
 		request.request.pause_ms = 1;
 		readers[i] = session_subscribe(fixture.session, NULL, NULL);
 		session_request(readers[i], &request.request);
@@ -164,24 +169,24 @@ static void test_many_readers(void **state)
 static void test_new_boot_is_a_new_epoch(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	struct picture *old, *fresh;
+	struct answers *old, *fresh;
 
 	(void)state;
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	old = fixture_picture(&fixture);
+	old = fixture_answers(&fixture);
 	packets_boot(fixture.guest->packets, 2);
 	fixture.guest->clock = 0;
 	fake_guest_facts(fixture.guest, NULL, 0);
 	fake_guest_status(fixture.guest, false);
-	fresh = fixture_picture(&fixture);
+	fresh = fixture_answers(&fixture);
 	assert_int_equal(fresh->functions->table->weight, 0);
 	assert_ptr_not_equal(fresh->functions->answer.epoch, old->functions->answer.epoch);
 	/* A frozen screen may still show the old boot. */
 	assert_int_equal(find_row(old, "hot")->self, 1);
-	picture_free(fresh);
+	answers_free(fresh);
 	fixture_end(&fixture);
-	picture_free(old);
+	answers_free(old);
 }
 
 /* With the most CPUs, a boot and its answers take at most a tenth of the least budget. */
@@ -215,7 +220,7 @@ static void test_put_back_guest_is_asked_again(void **state)
 	clock = fixture.guest->clock;
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	picture_free(fixture_picture(&fixture));
+	answers_free(fixture_answers(&fixture));
 	packets->lanes[KTOP_SAMPLES][0] = lane;
 	fixture.guest->clock = clock;
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
@@ -229,7 +234,7 @@ static void test_connects_again(void **state)
 
 	(void)state;
 	fixture_bring_up(&fixture);
-	session_command(fixture.session, "status");
+	fixture_command(&fixture, "status");
 	fixture_await_line(&fixture, "status");
 	fake_guest_hang_up(fixture.guest);
 	session_step(fixture.session, FIXTURE_STEP_MS);
@@ -246,7 +251,7 @@ static void test_losses_are_shown(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
 	const struct store_key damaged = { .stack = STACKS_NONE, .who.mode = MODES };
-	struct picture *picture;
+	struct answers *answers;
 	struct epoch *epoch;
 	char text[REMARKS_SIZE];
 
@@ -254,10 +259,10 @@ static void test_losses_are_shown(void **state)
 	fixture_await_line(&fixture, "hello");
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	fixture_tell_all(&fixture);
-	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->vitals->note, "3 sampling ticks are not counted: they came before "
+	answers = fixture_answers(&fixture);
+	assert_string_equal(answers->vitals->note, "3 sampling ticks are not counted: they came before "
 		"the guest told the speed of its clock; later ones are");
-	picture_free(picture);
+	answers_free(answers);
 	session_epoch(fixture.session)->untimed = 1;
 	assert_string_equal(remarks_text(session_epoch(fixture.session), 0, "; ", text, sizeof(text)),
 		"1 sampling tick is not counted: it came before the guest told the speed of its "
@@ -266,12 +271,12 @@ static void test_losses_are_shown(void **state)
 
 	store_add(session_epoch(fixture.session)->inputs.store, 1, &damaged, 2);
 	session_epoch(fixture.session)->status.meta_lost = 1;
-	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->vitals->note, "2 sampling ticks not kept: memory is full; give more by --memory\n"
+	answers = fixture_answers(&fixture);
+	assert_string_equal(answers->vitals->note, "2 sampling ticks not kept: memory is full; give more by --memory\n"
 		"3 sampling ticks are not counted: they came before the guest told the speed of "
 		"its clock; later ones are\n"
 		"1 name lost: the tables of the guest's hook are full; give it larger ones");
-	picture_free(picture);
+	answers_free(answers);
 
 	/* A hook that tells which table is full: the remark has its name, size and remedy, until it has room. */
 	epoch = session_epoch(fixture.session);
@@ -293,16 +298,79 @@ static void test_a_remark_goes_with_its_cause(void **state)
 
 	(void)state;
 	epoch->known = epoch->told = true;
-	epoch_ticks(epoch, 20000000000);
+	epoch_ticks(epoch, 20 * NS_PER_SECOND);
 	epoch->cpus_refused = 2;
 	assert_string_equal(remarks_text(epoch, 10000000000, "; ", text, sizeof(text)),
 		"2 events dropped, of CPUs that are not shown: memory is full; give more by --memory");
-	epoch_ticks(epoch, 40000000000);
+	epoch_ticks(epoch, 40 * NS_PER_SECOND);
 	assert_string_equal(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "");
 	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "2 events"));
 	epoch->cpus_refused = 3;
 	assert_non_null(strstr(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "3 events"));
 	epoch_release(epoch);
+}
+
+static void test_memory_that_does_not_come_is_told(void **state)
+{
+	struct epoch *epoch = epoch_new((const uint8_t[16]) { 0 }, NULL, NULL);
+	struct memory_reader reader = guest_memory_physical(epoch->memory);
+	char text[REMARKS_SIZE], line[COMMANDS_LINE_MAX + 1], byte;
+
+	(void)state;
+	epoch->known = epoch->told = true;
+	assert_false(reader.read(reader.context, 4096, &byte, 1));
+	for (unsigned i = 1; i < 5; i++) {
+		assert_string_equal(remarks_text(epoch, 0, "; ", text, sizeof(text)), "");
+		assert_int_equal(guest_memory_ask(epoch->memory, i * 4 * NS_PER_SECOND, line), i < 4);
+	}
+	assert_string_equal(remarks_text(epoch, 0, "; ", text, sizeof(text)), "1 page of the guest's memory did "
+		"not come: names of its modules and processes may be missing; ktop asks again");
+	epoch_release(epoch);
+}
+
+/* Gives each page that is asked for: zeros, but for an entry of the IDT, whose handler is the kernel's code. */
+static void give_pages(struct guest_memory *memory)
+{
+	static const uint8_t gate[] = { 0x00, 0x08, 0x10, 0, 0, 0x8e, 0, 0x81, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0 };
+	char line[COMMANDS_LINE_MAX + 1], page[4096];
+	unsigned long long address;
+	unsigned count;
+
+	while (guest_memory_ask(memory, util_now(), line)) {
+		assert_int_equal(sscanf(line, "read virtual %llx %u", &address, &count), 2);
+		for (uint64_t at = address; count--; at += sizeof(page)) {
+			memset(page, 0, sizeof(page));
+			if (at == 0xfffffe0000000000)
+				memcpy(page, gate, sizeof(gate));
+			guest_memory_take(memory, &(struct memory_bytes) {
+				.address = at, .bytes = { .bytes = page, .size = sizeof(page) },
+			});
+		}
+	}
+}
+
+/* Profiling stops while names are searched for in the pages that have come. The search ends all the same. */
+static void test_a_search_ends_without_samples(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	uint64_t late = util_now() + 60 * NS_PER_SECOND;
+	struct epoch *epoch;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	epoch = session_epoch(fixture.session);
+	assert_false(epoch->status.running);
+	kernel_reading_saw(epoch->reading, ARCH_X86_64, 0xffffffff81000123);
+	while (!kernel_reading_searches(epoch->reading)) {
+		assert_true(util_now() < late);
+		kernel_reading_step(epoch->reading, true, util_now());
+		give_pages(epoch->memory);
+	}
+	while (kernel_reading_searches(epoch->reading)) {
+		assert_true(util_now() < late);
+		fixture_step(&fixture);
+	}
+	fixture_end(&fixture);
 }
 
 static void test_remarks_are_cut_to_their_room(void **state)
@@ -325,13 +393,13 @@ static void test_meter_follows_the_window(void **state)
 	struct meter_point point = { .time = 0 };
 
 	(void)state;
-	for (; point.time <= 70000000000; point.time += 250000000) {
-		point.taken += point.time <= 60000000000 ? 50 : 500;
+	for (; point.time <= 70 * NS_PER_SECOND; point.time += 250000000) {
+		point.taken += point.time <= 60 * NS_PER_SECOND ? 50 : 500;
 		point.span += 500000000;
 		meter_add(&meter, &point);
 	}
-	assert_float_equal(meter_rate(&meter, 1000000000), 1000, 1);
-	assert_float_equal(meter_rate(&meter, 20000000000), 550, 1);
+	assert_float_equal(meter_rate(&meter, NS_PER_SECOND), 1000, 1);
+	assert_float_equal(meter_rate(&meter, 20 * NS_PER_SECOND), 550, 1);
 	assert_true(meter_rate(&meter, 0) > 200 && meter_rate(&meter, 0) < 300);
 }
 
@@ -339,13 +407,12 @@ static void test_meter_follows_the_window(void **state)
  * A ktop comes back to a profiler that ran on. A ring full of old samples comes at once, then a gap, and then the
  * counts of all.
  */
-static void test_backlog_is_no_rate(void **state)
+static void see_backlog(bool read_at_once)
 {
 	struct fixture fixture = fixture_begin(NULL);
 	struct fake_guest *guest = fixture.guest;
-	struct picture *picture;
+	struct answers *answers;
 
-	(void)state;
 	fixture_await_line(&fixture, "hello");
 	guest->taken[0] = 4000;
 	guest->packets->lanes[KTOP_SAMPLES][0].discarded = 1000;
@@ -358,16 +425,24 @@ static void test_backlog_is_no_rate(void **state)
 		guest->taken[0] += 5;
 		fake_guest_beat(guest, 48);		/* the counts take 2 ms more */
 		fake_guest_counts(guest);
-		fixture_step(&fixture);
+		if (!read_at_once)
+			fixture_step(&fixture);
 	}
-	picture = fixture_picture(&fixture);
+	answers = fixture_answers(&fixture);
 	/* fake_guest_counts: a sample each 100000 ticks, of a clock with two ticks per nanosecond. */
-	assert_float_equal(picture->vitals->achieved, 20000, 1);
-	assert_int_equal(picture->functions->table->samples, 2000);
-	assert_int_equal(picture->vitals->lost_guest + picture->vitals->lost_host, 0);
-	assert_int_equal(picture->vitals->lost_before, 1000);
-	picture_free(picture);
+	assert_float_equal(answers->vitals->achieved, 20000, 1);
+	assert_int_equal(answers->functions->table->samples, 2000);
+	assert_int_equal(answers->vitals->lost_guest + answers->vitals->lost_host, 0);
+	assert_int_equal(answers->vitals->lost_before, 1000);
+	answers_free(answers);
 	fixture_end(&fixture);
+}
+
+static void test_backlog_is_no_rate(void **state)
+{
+	(void)state;
+	see_backlog(false);
+	see_backlog(true);		/* as after a jump in a recording: the rate is the same */
 }
 
 /* Valid packets with random contents, and garbage: the session survives, and shows what there is. */
@@ -375,12 +450,13 @@ static void test_hostile_guest(void **state)
 {
 	static const uint16_t ids[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32, 36, 99 };
 	struct fixture fixture = fixture_begin(NULL);
-	const struct function_request request = picture_function_request();
+	const struct function_request request = answers_function_request();
 	struct subscription *reader = session_subscribe(fixture.session, NULL, NULL);
 	uint64_t seed = 20260101;
 
 	(void)state;
 	session_request(reader, &request.request);
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
 	for (int round = 0; round < 60; round++) {
 		for (int i = 0; i < 20; i++) {
 			uint16_t id = ids[random_next(&seed) % (sizeof(ids) / sizeof(ids[0]))];
@@ -400,7 +476,7 @@ static void test_hostile_guest(void **state)
 		fixture_step(&fixture);
 		answer_free(session_answer(reader));
 	}
-	picture_free(fixture_picture(&fixture));
+	answers_free(fixture_answers(&fixture));
 	assert_true(decode_counts(session_decode(fixture.session)).bytes > 0);
 	fixture_end(&fixture);
 }
@@ -409,7 +485,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states_in_order),
-		cmocka_unit_test(test_picture_of_samples),
+		cmocka_unit_test(test_answers_of_samples),
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_many_readers),
 		cmocka_unit_test(test_new_boot_is_a_new_epoch),
@@ -418,6 +494,8 @@ int main(void)
 		cmocka_unit_test(test_connects_again),
 		cmocka_unit_test(test_losses_are_shown),
 		cmocka_unit_test(test_a_remark_goes_with_its_cause),
+		cmocka_unit_test(test_memory_that_does_not_come_is_told),
+		cmocka_unit_test(test_a_search_ends_without_samples),
 		cmocka_unit_test(test_remarks_are_cut_to_their_room),
 		cmocka_unit_test(test_meter_follows_the_window),
 		cmocka_unit_test(test_backlog_is_no_rate),

@@ -19,18 +19,19 @@
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/live_session.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
 /* The self weight of a function in the answer. */
-static uint64_t self_of(const struct picture *picture, const char *name)
+static uint64_t self_of(const struct answers *answers, const char *name)
 {
-	for (size_t i = 0; picture->functions->table && i < picture->functions->table->count; i++) {
-		const struct row *row = &picture->functions->table->rows[i];
+	for (size_t i = 0; answers->functions->table && i < answers->functions->table->count; i++) {
+		const struct row *row = &answers->functions->table->rows[i];
 
-		if (strcmp(symbols_get(picture->functions->answer.symbols, row->function)->name, name) == 0)
+		if (strcmp(symbols_get(answers->functions->answer.symbols, row->function)->name, name) == 0)
 			return row->self;
 	}
 	fail_msg("no row %s", name);
@@ -43,7 +44,7 @@ static void test_snapshot_that_cannot_be_written(void **state)
 
 	(void)state;
 	fixture_bring_up(&fixture);
-	session_snapshot(fixture.session, "/nowhere/at/all.folded", &picture_all,
+	session_snapshot(fixture.session, "/nowhere/at/all.folded", &answers_all,
 		&(struct export_choice) { .format = &export_folded });
 	fixture_await_message(&fixture, true, "the folder in which ktop was started");
 	fixture_end(&fixture);
@@ -59,10 +60,10 @@ static void test_snapshot_outlives_the_session(void **state)
 	(void)state;
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
-	picture_free(fixture_picture(&fixture));
-	session_snapshot(fixture.session, path, &picture_all,
+	answers_free(fixture_answers(&fixture));
+	session_snapshot(fixture.session, path, &answers_all,
 		&(struct export_choice) { .format = &export_folded });
-	session_snapshot(fixture.session, path, &picture_all,
+	session_snapshot(fixture.session, path, &answers_all,
 		&(struct export_choice) { .format = &export_folded });
 	session_step(fixture.session, 0);
 	fixture_end(&fixture);
@@ -93,7 +94,7 @@ static void test_stacks_are_utf8_whatever_names_are(void **state)
 	char *list = util_format("%s", scratch_text("odd_names", names));
 	char *path = util_format("%s", scratch_path("odd.folded")), *text;
 	struct fixture fixture = fixture_begin(&(struct session_options) { .symbols = list });
-	const struct export_choice choice = folded_choice((struct folded_options) {
+	const struct export_choice choice = export_stacks(EXPORT_FOLDED, (struct stack_options) {
 		.kernel_mark = true, .root = "\xe5\x90\x8d" });
 	size_t size, whole = 0, next;
 	uint32_t point;
@@ -103,8 +104,8 @@ static void test_stacks_are_utf8_whatever_names_are(void **state)
 	fake_guest_symbol(fixture.guest, 0x800, 0x100, "told\xe5\x90 \x80");
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	fake_guest_sample(fixture.guest, 0, 4, 0x810, 0x1120);
-	picture_free(fixture_picture(&fixture));
-	session_snapshot(fixture.session, path, &picture_all, &choice);
+	answers_free(fixture_answers(&fixture));
+	session_snapshot(fixture.session, path, &answers_all, &choice);
 	session_step(fixture.session, 0);
 	fixture_end(&fixture);
 	text = scratch_read(path, &size);
@@ -136,9 +137,9 @@ static void test_a_thousand_snapshots(void **state)
 	(void)state;
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
-	picture_free(fixture_picture(&fixture));
+	answers_free(fixture_answers(&fixture));
 	for (int i = 0; i < ASKED; i++)
-		session_snapshot(fixture.session, path, &picture_all,
+		session_snapshot(fixture.session, path, &answers_all,
 			&(struct export_choice) { .format = &export_folded });
 	session_leave(fixture.session, 0);		/* takes all orders */
 	while (session_message(fixture.session, &message))
@@ -161,7 +162,7 @@ static void test_a_thousand_snapshots(void **state)
 static void test_names_from_a_pipe(void **state)
 {
 	struct fixture fixture;
-	struct picture *picture;
+	struct answers *answers;
 	int ends[2];
 	char *path;
 
@@ -177,9 +178,9 @@ static void test_names_from_a_pipe(void **state)
 	packets_boot(fixture.guest->packets, 2);
 	fixture_tell_all(&fixture);
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	picture = fixture_picture(&fixture);
-	assert_int_equal(self_of(picture, "hot"), 1);
-	picture_free(picture);
+	answers = fixture_answers(&fixture);
+	assert_int_equal(self_of(answers, "hot"), 1);
+	answers_free(answers);
 	fixture_end(&fixture);
 	free(path);
 }
@@ -188,7 +189,7 @@ static void test_names_from_a_pipe(void **state)
 static void check_failure(const struct session_options *options, const char *why)
 {
 	char *error = NULL;
-	struct session *session = session_new(options, &error);
+	struct session *session = live_session(NULL, "/nowhere", options, &error);
 
 	assert_non_null(session);
 	for (int i = 0; i < FIXTURE_STEPS && !session_settled(session); i++)
@@ -215,8 +216,7 @@ static void test_names_that_do_not_come(void **state)
 	assert_false(spool_open(&spool, path, 20, NULL, &error));
 	free(error);
 	spool_close(&spool);
-	check_failure(&(struct session_options) { .port = "/nowhere", .kernel = "/dev/zero" },
-		"not a regular file");
+	check_failure(&(struct session_options) { .kernel = "/dev/zero" }, "not a regular file");
 	close(writer);
 	free(path);
 }
@@ -225,7 +225,7 @@ static void test_names_that_do_not_come(void **state)
 static void test_wrong_kernel(void **state)
 {
 	struct fixture fixture = fixture_begin(&(struct session_options) { .kernel = "/proc/self/exe" });
-	struct picture *picture;
+	struct answers *answers;
 
 	(void)state;
 	fixture_await_line(&fixture, "hello");
@@ -233,10 +233,10 @@ static void test_wrong_kernel(void **state)
 	fake_guest_status(fixture.guest, true);
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 	fixture_await_link(&fixture, LINK_UP);
-	picture = fixture_picture(&fixture);
-	assert_non_null(strstr(picture->vitals->note, "build-ids differ"));
-	assert_int_equal(self_of(picture, "[unknown]"), 1);
-	picture_free(picture);
+	answers = fixture_answers(&fixture);
+	assert_non_null(strstr(answers->vitals->note, "build-ids differ"));
+	assert_int_equal(self_of(answers, "[unknown]"), 1);
+	answers_free(answers);
 	fixture_end(&fixture);
 }
 
@@ -249,7 +249,7 @@ static void test_names_that_are_left_out(void **state)
 		.kernel = kernel, .symbols = names });
 	const struct ktop_wire_object object = { .process = 3, .start = 0x400000, .end = 0x500000 };
 	struct body body = { 0 };
-	struct picture *picture;
+	struct answers *answers;
 
 	(void)state;
 	scratch_text("broken", "\177ELF and no more");
@@ -260,15 +260,15 @@ static void test_names_that_are_left_out(void **state)
 	packets_begin(fixture.guest->packets, KTOP_META, 0, fixture.guest->clock);
 	packets_event(fixture.guest->packets, fixture.guest->clock, KTOP_EVENT_object, &body);
 	packets_end(fixture.guest->packets, fixture.guest->clock);
-	picture = fixture_picture(&fixture);
-	for (int i = 0; i < FIXTURE_STEPS && !strstr(picture->vitals->note, "have no names"); i++) {
-		picture_free(picture);			/* another thread reads the file */
-		picture = fixture_picture(&fixture);
+	answers = fixture_answers(&fixture);
+	for (int i = 0; i < FIXTURE_STEPS && !strstr(answers->vitals->note, "have no names"); i++) {
+		answers_free(answers);			/* another thread reads the file */
+		answers = fixture_answers(&fixture);
 	}
-	assert_non_null(strstr(picture->vitals->note, "1 symbol left out: its line or name is damaged"));
-	assert_non_null(strstr(picture->vitals->note, "the functions of 1 program have no names; the last one: "));
-	assert_non_null(strstr(picture->vitals->note, "/broken: not an ELF file, or a damaged one; "));
-	picture_free(picture);
+	assert_non_null(strstr(answers->vitals->note, "1 symbol left out: its line or name is damaged"));
+	assert_non_null(strstr(answers->vitals->note, "the functions of 1 program have no names; the last one: "));
+	assert_non_null(strstr(answers->vitals->note, "/broken: not an ELF file, or a damaged one; "));
+	answers_free(answers);
 	fixture_end(&fixture);
 	free(kernel);
 }
@@ -282,8 +282,8 @@ static void test_a_recording_that_fails_is_told(void **state)
 	struct tape *tape;
 
 	(void)state;
-	assert_true(record_folder(folder, &error));
-	tape = tape_new(fixture.session, &(struct record_options) { .folder = folder });
+	assert_true(recording_folder(folder, &error));
+	tape = tape_new(fixture.session, &(struct recording_options) { .folder = folder });
 	assert_int_equal(rmdir(folder), 0);
 	fixture_await_line(&fixture, "hello");
 	fake_guest_facts(fixture.guest, NULL, 0);
@@ -304,15 +304,14 @@ static void test_a_recording_that_fails_is_told(void **state)
 static void test_missing_kernel_is_told(void **state)
 {
 	(void)state;
-	check_failure(&(struct session_options) { .port = "/nowhere", .kernel = "/nowhere.elf" },
-		"/nowhere.elf");
+	check_failure(&(struct session_options) { .kernel = "/nowhere.elf" }, "/nowhere.elf");
 }
 
 static void test_folders_that_are_not_there(void **state)
 {
 	const struct session_options options[] = {
-		{ .port = "/nowhere", .sysroot = "/no/root" },
-		{ .port = "/nowhere", .debug = "/dev/null" },
+		{ .sysroot = "/no/root" },
+		{ .debug = "/dev/null" },
 	};
 	static const char *const said[] = { "--sysroot /no/root: no such", "--debug-dir /dev/null: no" };
 
@@ -320,7 +319,7 @@ static void test_folders_that_are_not_there(void **state)
 	for (int i = 0; i < 2; i++) {
 		char *error = NULL;
 
-		assert_null(session_new(&options[i], &error));
+		assert_null(live_session(NULL, "/nowhere", &options[i], &error));
 		assert_non_null(strstr(error, said[i]));
 		free(error);
 	}

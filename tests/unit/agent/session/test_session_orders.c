@@ -12,9 +12,9 @@
 
 #include "agent/guest/commands.h"
 #include "agent/session/session.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_qmp.h"
-#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
@@ -32,24 +32,24 @@ static void test_profiler_of_a_silent_guest(void **state)
 	struct fixture fixture = fixture_begin(NULL);
 	char *failed = NULL;
 	const struct command_sink sink = { .context = &failed, .answered = keep_text };
-	struct picture *picture;
+	struct answers *answers;
 
 	(void)state;
 	fixture_await_link(&fixture, LINK_NOT_OPENED);
 	session_run_profiler(fixture.session, true);
 	fixture_await_message(&fixture, false, "profiling starts when the guest answers: nothing is "
 		"known of the guest: it has not opened the port; Linux: is ktop.ko loaded");
-	picture = fixture_picture(&fixture);
-	assert_int_equal(picture->vitals->kept, KEPT_ON);
-	picture_free(picture);
+	answers = fixture_answers(&fixture);
+	assert_int_equal(answers->vitals->kept, KEPT_ON);
+	answers_free(answers);
 	fixture_bring_up(&fixture);
 	fixture_await_line(&fixture, "start");
 	fake_guest_reply(fixture.guest, true, "started");
 	fake_guest_status(fixture.guest, true);
 	fixture_await_message(&fixture, false, "profiling on");
-	picture = fixture_picture(&fixture);
-	assert_int_equal(picture->vitals->kept, KEPT_NONE);
-	picture_free(picture);
+	answers = fixture_answers(&fixture);
+	assert_int_equal(answers->vitals->kept, KEPT_NONE);
+	answers_free(answers);
 	fixture_end(&fixture);
 
 	fixture = fixture_begin(NULL);
@@ -67,21 +67,21 @@ static void test_profiler_of_a_silent_guest(void **state)
 static void test_profiler_by_port(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	struct picture *picture;
+	struct answers *answers;
 
 	(void)state;
 	fixture_bring_up(&fixture);
 	session_run_profiler(fixture.session, true);
 	fixture_await_line(&fixture, "start");
 	fake_guest_reply(fixture.guest, true, "started");
-	picture = fixture_picture(&fixture);
-	assert_false(picture->vitals->running);		/* an answer is not a status */
-	picture_free(picture);
+	answers = fixture_answers(&fixture);
+	assert_false(answers->vitals->running);		/* an answer is not a status */
+	answers_free(answers);
 	fake_guest_status(fixture.guest, true);
 	fixture_await_message(&fixture, false, "profiling on (by port: the guest takes no keys)");
-	picture = fixture_picture(&fixture);
-	assert_true(picture->vitals->running);
-	picture_free(picture);
+	answers = fixture_answers(&fixture);
+	assert_true(answers->vitals->running);
+	answers_free(answers);
 
 	session_run_profiler(fixture.session, false);
 	fixture_await_line(&fixture, "stop");
@@ -105,12 +105,12 @@ static void test_profiler_by_key(void **state)
 	const char *path = scratch_path("keys.qmp");
 	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine }, path);
-	struct fixture fixture = fixture_begin(&(struct session_options) { .qmp = path });
+	struct fixture fixture = fixture_begin_qmp(path);
 
 	(void)state;
 	fixture_bring_up(&fixture);
 	fake_guest_keys(fixture.guest);
-	picture_free(fixture_picture(&fixture));
+	answers_free(fixture_answers(&fixture));
 	session_run_profiler(fixture.session, true);
 	fixture_step(&fixture);
 	assert_non_null(fake_qmp_wait(qmp, "input-send-event"));
@@ -132,17 +132,17 @@ static void test_commands_are_answered_in_order(void **state)
 
 	(void)state;
 	fixture_bring_up(&fixture);
-	session_command(fixture.session, "status");
-	session_command(fixture.session, "bogus");
+	fixture_command(&fixture, "status");
+	fixture_command(&fixture, "bogus");
 	fixture_await_line(&fixture, "status");
 	fixture_await_line(&fixture, "bogus");
 	fake_guest_reply(fixture.guest, true, "first\nline\x1b");
 	fake_guest_reply(fixture.guest, false, "second");
 	fixture_await_message(&fixture, false, "first\nline?");
 	fixture_await_message(&fixture, true, "second");
-	session_command(fixture.session, "two\nlines");
+	fixture_command(&fixture, "two\nlines");
 	fixture_await_message(&fixture, true, "not a control line");
-	session_command(fixture.session, "  ");		/* the hook would ignore it, without an answer */
+	fixture_command(&fixture, "  ");		/* the hook would ignore it, without an answer */
 	fixture_await_message(&fixture, true, "not a control line");
 	fixture_end(&fixture);
 }
@@ -154,13 +154,13 @@ static void test_answers_to_another_ktop(void **state)
 
 	(void)state;
 	fixture_await_line(&fixture, "hello");
-	session_command(fixture.session, "status");
+	fixture_command(&fixture, "status");
 	fixture_await_line(&fixture, "status");
 	fake_guest_reply(fixture.guest, true, "stopped");
 	fake_guest_reply(fixture.guest, true, "rate 997");
 	fixture_tell_all(&fixture);
-	fake_guest_reply(fixture.guest, true, "off, mode timer");
-	fixture_await_message(&fixture, false, "off, mode timer");
+	fake_guest_reply(fixture.guest, true, "off, sampler timer");
+	fixture_await_message(&fixture, false, "off, sampler timer");
 	fixture_end(&fixture);
 }
 

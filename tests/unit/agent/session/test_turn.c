@@ -14,12 +14,12 @@
 #include "agent/guest/epoch.h"
 #include "agent/session/session.h"
 #include "agent/session/turn.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
-#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
-#define MS UINT64_C(1000000)
+#define MS NS_PER_MS
 
 enum {
 	SYMBOLS = 100000,
@@ -189,7 +189,7 @@ static void a_burst_of_orders_is_taken_in_turns(void **state)
 	for (int i = 0; i < FIXTURE_STEPS && session_epoch(fixture.session)->taken < STACKS; i++)
 		fixture_step(&fixture);
 	for (int i = 0; i < ORDERS; i++)
-		session_snapshot(fixture.session, "/nowhere/at/all.folded", &picture_all,
+		session_snapshot(fixture.session, "/nowhere/at/all.folded", &answers_all,
 			&(struct export_choice) { .format = &export_folded });
 	for (int i = 0; i < STEPS; i++) {
 		before = thread_now();

@@ -26,6 +26,7 @@ static struct who who_at(uint32_t i)
 {
 	return (struct who) {
 		.process = i % 3, .thread = i / 9, .cpu = (uint16_t)(i % 5), .mode = i % MODES,
+		.context = i % MODES == MODE_KERNEL ? i / MODES % CONTEXTS : CONTEXT_UNTOLD,
 	};
 }
 
@@ -163,14 +164,16 @@ static void what_is_forgotten_is_only_who(void **state)
 	struct run *run, *rest;
 	struct run_reader reader;
 	struct run_count count;
-	uint64_t samples[STACKS + 1][MODES] = { 0 }, weight[STACKS + 1][MODES] = { 0 };
+	uint64_t samples[STACKS + 1][MODES][CONTEXTS] = { 0 }, weight[STACKS + 1][MODES][CONTEXTS] = { 0 };
 
 	(void)state;
 	assert_non_null(sums);
 	run = make_run(&random, NULL, sums);
 	for (reader = run_read(run); run_next(&reader, &count); ) {
-		samples[stack_row(count.stack)][run->who[count.who].mode] += count.samples;
-		weight[stack_row(count.stack)][run->who[count.who].mode] += count.weight;
+		const struct who *who = &run->who[count.who];
+
+		samples[stack_row(count.stack)][who->mode][who->context] += count.samples;
+		weight[stack_row(count.stack)][who->mode][who->context] += count.weight;
 	}
 	rest = run_forget(NULL, run);
 	assert_non_null(rest);
@@ -181,13 +184,14 @@ static void what_is_forgotten_is_only_who(void **state)
 		assert_int_equal(who->thread, EVENT_NONE);
 		assert_int_equal(who->process, EVENT_KERNEL);
 		assert_int_equal(who->cpu, WHO_NO_CPU);
-		assert_int_equal(count.samples, samples[row][who->mode]);
-		assert_int_equal(count.weight, weight[row][who->mode]);
-		samples[row][who->mode] = weight[row][who->mode] = 0;
+		assert_int_equal(count.samples, samples[row][who->mode][who->context]);
+		assert_int_equal(count.weight, weight[row][who->mode][who->context]);
+		samples[row][who->mode][who->context] = weight[row][who->mode][who->context] = 0;
 	}
 	for (uint32_t row = 0; row <= STACKS; row++)
 		for (uint32_t mode = 0; mode < MODES; mode++)
-			assert_int_equal(weight[row][mode], 0);
+			for (uint32_t context = 0; context < CONTEXTS; context++)
+				assert_int_equal(weight[row][mode][context], 0);
 	run_free(run);
 	run_free(rest);
 	free(sums);

@@ -8,16 +8,15 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/store/arrivals.h"
 #include "agent/store/cpus.h"
 #include "agent/store/store.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/counts.h"
+#include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/sums.h"
-
-#define MS 1000000ull
-#define SECOND 1000000000ull
 
 enum { COUNTS_MAX = 1 << 18 };		/* fewer than ktop's own limit, so that a test reaches it in a second */
 
@@ -94,14 +93,14 @@ static void equal_keys_are_counted_together(void **state)
 
 	(void)state;
 	other.who.mode = MODE_IDLE;
-	store_add(store, 100 * MS, &plain, 3);
-	store_add(store, 200 * MS, &plain, 4);
-	store_add(store, 249 * MS, &other, 5);
-	store_missed(store, 249 * MS, 2, 9);
+	store_add(store, 100 * NS_PER_MS, &plain, 3);
+	store_add(store, 200 * NS_PER_MS, &plain, 4);
+	store_add(store, 249 * NS_PER_MS, &other, 5);
+	store_missed(store, 249 * NS_PER_MS, 2, 9);
 	assert_int_equal(store_slices(store), 1);
 	slice = slice_of(store, 0);
 	assert_int_equal(slice.begin, 0);
-	assert_int_equal(slice.end, 250 * MS);
+	assert_int_equal(slice.end, 250 * NS_PER_MS);
 	counts = counts_of(&slice);
 	assert_int_equal(counts.count, 2);
 	assert_int_equal(counts.list[0].samples, 2);
@@ -124,20 +123,20 @@ static void a_late_event_goes_into_its_own_slice(void **state)
 	uint64_t version;
 
 	(void)state;
-	store_add(store, 10000 * MS, &plain, 1);
-	store_add(store, 10300 * MS, &plain, 1);
-	version = slice_of(store, 10000 * MS).version;
-	store_add(store, 10100 * MS, &plain, 1);
-	assert_true(slice_of(store, 10000 * MS).version > version);
-	slice = slice_of(store, 10000 * MS);
+	store_add(store, 10000 * NS_PER_MS, &plain, 1);
+	store_add(store, 10300 * NS_PER_MS, &plain, 1);
+	version = slice_of(store, 10000 * NS_PER_MS).version;
+	store_add(store, 10100 * NS_PER_MS, &plain, 1);
+	assert_true(slice_of(store, 10000 * NS_PER_MS).version > version);
+	slice = slice_of(store, 10000 * NS_PER_MS);
 	assert_int_equal(weight_of(&slice), 2);
 	assert_int_equal(count_of(&slice), 1);
-	store_add(store, 9900 * MS, &plain, 1);
-	store_add(store, 3100 * MS, &plain, 1);
+	store_add(store, 9900 * NS_PER_MS, &plain, 1);
+	store_add(store, 3100 * NS_PER_MS, &plain, 1);
 	assert_int_equal(store_slices(store), 4);
-	assert_int_equal(store_slice(store, 0).begin, 3000 * MS);
-	assert_int_equal(store_slice(store, 1).begin, 9750 * MS);
-	assert_int_equal(store_now(store), 10300 * MS);
+	assert_int_equal(store_slice(store, 0).begin, 3000 * NS_PER_MS);
+	assert_int_equal(store_slice(store, 1).begin, 9750 * NS_PER_MS);
+	assert_int_equal(store_now(store), 10300 * NS_PER_MS);
 	store_free(store);
 }
 
@@ -146,31 +145,32 @@ static void now_moves_forward_only(void **state)
 	struct store *store = store_new(NULL, COUNTS_MAX);
 
 	(void)state;
-	store_advance(store, 5 * SECOND);
-	store_advance(store, 4 * SECOND);
-	assert_int_equal(store_now(store), 5 * SECOND);
+	store_advance(store, 5 * NS_PER_SECOND);
+	store_advance(store, 4 * NS_PER_SECOND);
+	assert_int_equal(store_now(store), 5 * NS_PER_SECOND);
 	assert_int_equal(store_slices(store), 0);
-	store_add(store, 6 * SECOND, &plain, 1);
-	assert_int_equal(store_now(store), 6 * SECOND);
+	store_add(store, 6 * NS_PER_SECOND, &plain, 1);
+	assert_int_equal(store_now(store), 6 * NS_PER_SECOND);
 	store_free(store);
 }
 
 static void slices_grow_coarser_with_age(void **state)
 {
 	static const struct { uint64_t age, width; } expected[] = {
-		{ 1 * SECOND, 250 * MS }, { 119 * SECOND, 250 * MS }, { 122 * SECOND, SECOND },
-		{ 599 * SECOND, SECOND }, { 611 * SECOND, 10 * SECOND },
-		{ 7190 * SECOND, 10 * SECOND },
-		{ 7300 * SECOND, 60 * SECOND }, { 86000 * SECOND, 60 * SECOND },
+		{ 1 * NS_PER_SECOND, 250 * NS_PER_MS }, { 119 * NS_PER_SECOND, 250 * NS_PER_MS },
+		{ 122 * NS_PER_SECOND, NS_PER_SECOND },
+		{ 599 * NS_PER_SECOND, NS_PER_SECOND }, { 611 * NS_PER_SECOND, 10 * NS_PER_SECOND },
+		{ 7190 * NS_PER_SECOND, 10 * NS_PER_SECOND },
+		{ 7300 * NS_PER_SECOND, 60 * NS_PER_SECOND }, { 86000 * NS_PER_SECOND, 60 * NS_PER_SECOND },
 	};
-	const uint64_t end = 100000 * SECOND;
+	const uint64_t end = 100000 * NS_PER_SECOND;
 	struct store *store = store_new(NULL, COUNTS_MAX);
 	uint64_t added = 0;
 
 	(void)state;
 	for (uint64_t time = 0; time < end; added += 2) {
 		store_add(store, time, &plain, 2);
-		time += time < end - 700 * SECOND ? 7 * SECOND : 200 * MS;
+		time += time < end - 700 * NS_PER_SECOND ? 7 * NS_PER_SECOND : 200 * NS_PER_MS;
 	}
 	check_store(store);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -192,15 +192,15 @@ static void a_late_event_finds_a_merged_slice(void **state)
 	struct slice slice;
 
 	(void)state;
-	store_add(store, 100 * SECOND, &plain, 1);
-	store_advance(store, 300 * SECOND);
-	assert_int_equal(slice_of(store, 100 * SECOND).end, 101 * SECOND);
-	store_add(store, 100 * SECOND + 900 * MS, &plain, 1);
-	store_add(store, 102 * SECOND + 900 * MS, &plain, 1);
+	store_add(store, 100 * NS_PER_SECOND, &plain, 1);
+	store_advance(store, 300 * NS_PER_SECOND);
+	assert_int_equal(slice_of(store, 100 * NS_PER_SECOND).end, 101 * NS_PER_SECOND);
+	store_add(store, 100 * NS_PER_SECOND + 900 * NS_PER_MS, &plain, 1);
+	store_add(store, 102 * NS_PER_SECOND + 900 * NS_PER_MS, &plain, 1);
 	assert_int_equal(store_slices(store), 2);
-	slice = slice_of(store, 100 * SECOND);
+	slice = slice_of(store, 100 * NS_PER_SECOND);
 	assert_int_equal(weight_of(&slice), 2);
-	assert_int_equal(slice_of(store, 102 * SECOND).begin, 102 * SECOND);
+	assert_int_equal(slice_of(store, 102 * NS_PER_SECOND).begin, 102 * NS_PER_SECOND);
 	store_free(store);
 }
 
@@ -212,7 +212,7 @@ static void hostile_times_and_cpus_take_no_room(void **state)
 	uint64_t added = 0;
 
 	(void)state;
-	for (int i = 0; i < 100000; i++) {
+	for (size_t i = 0; i < quick_part(100000, 4); i++) {
 		uint64_t time = random_next(&random) >> random_below(&random, 64);
 
 		key.who.cpu = (uint16_t)random_next(&random);
@@ -241,9 +241,9 @@ struct entry {
 
 static void random_entry(struct random *random, uint64_t *now, struct entry *entry)
 {
-	static const uint64_t steps[] = { 10 * MS, 300 * MS, 20 * SECOND };
-	uint64_t late = random_below(random, 10) ? random_below(random, SECOND) :
-		random_below(random, 200 * SECOND);
+	static const uint64_t steps[] = { 10 * NS_PER_MS, 300 * NS_PER_MS, 20 * NS_PER_SECOND };
+	uint64_t late = random_below(random, 10) ? random_below(random, NS_PER_SECOND) :
+		random_below(random, 200 * NS_PER_SECOND);
 
 	*now += random_below(random, steps[random_below(random, 3)]);
 	*entry = (struct entry) {
@@ -259,6 +259,8 @@ static void random_entry(struct random *random, uint64_t *now, struct entry *ent
 		},
 		.weight = (uint32_t)random_below(random, 20),
 	};
+	if (entry->key.who.mode == MODE_KERNEL)
+		entry->key.who.context = (uint8_t)random_below(random, CONTEXTS);
 }
 
 /* Each count equals what the list has of that key at that time. */
@@ -306,7 +308,7 @@ static void slices_hold_what_a_list_holds(void **state)
 
 	(void)state;
 	assert_non_null(entries);
-	for (size_t i = 0; i < EVENTS; i++) {
+	for (size_t i = 0; i < quick_part(EVENTS, 4); i++) {
 		random_entry(&random, &now, &entries[i]);
 		store_add(store, entries[i].time, &entries[i].key, entries[i].weight);
 		if (i % 5000 == 300) {
@@ -314,7 +316,7 @@ static void slices_hold_what_a_list_holds(void **state)
 			check_against(store, entries, i + 1);
 		}
 	}
-	assert_true(store_slice(store, 0).end - store_slice(store, 0).begin >= 10 * SECOND);
+	assert_true(store_slice(store, 0).end - store_slice(store, 0).begin >= 10 * NS_PER_SECOND);
 	check_store(store);
 	free(entries);
 	store_free(store);
@@ -348,7 +350,7 @@ static void the_oldest_forget_who_ran_them(void **state)
 	struct slice slice;
 
 	(void)state;
-	for (; added < 3 * COUNTS_MAX; added++, time += MS / 16) {
+	for (; added < 3 * COUNTS_MAX; added++, time += NS_PER_MS / 16) {
 		key.stack = (uint32_t)(added % 1000);
 		key.who.thread++;
 		key.who.mode = (uint8_t)(added % MODES);
@@ -361,7 +363,7 @@ static void the_oldest_forget_who_ran_them(void **state)
 	slice = store_slice(store, 0);
 	assert_int_equal(slice.runs[0]->who[0].thread, EVENT_NONE);
 	assert_int_equal(slice.runs[0]->who[0].cpu, WHO_NO_CPU);
-	slice = slice_of(store, time - MS);
+	slice = slice_of(store, time - NS_PER_MS);
 	assert_true(count_of(&slice) > 0);
 	assert_int_not_equal(slice.runs[0]->who[0].thread, EVENT_NONE);
 	assert_true(store_slices(store) > 10);
@@ -376,7 +378,7 @@ static void what_does_not_fit_at_all_is_counted(void **state)
 	uint64_t added = 0, time = 0;
 
 	(void)state;
-	for (; added < 3 * COUNTS_MAX; added++, time += MS / 16) {
+	for (; added < 3 * COUNTS_MAX; added++, time += NS_PER_MS / 16) {
 		key.stack++;
 		store_add(store, time, &key, 1);
 	}
@@ -385,7 +387,7 @@ static void what_does_not_fit_at_all_is_counted(void **state)
 	assert_true(store_sum(store) > COUNTS_MAX / 4);
 	assert_true(store_given_up(store) > 0);
 	assert_int_equal(total_weight(store) + store_given_up(store), added);
-	assert_true(slice_of(store, time - MS).run_count > 0);
+	assert_true(slice_of(store, time - NS_PER_MS).run_count > 0);
 	store_free(store);
 }
 
@@ -397,7 +399,7 @@ static void repeated_keys_merge_before_any_is_lost(void **state)
 	uint64_t added = 0;
 
 	(void)state;
-	for (uint64_t time = 0; added < COUNTS_MAX + COUNTS_MAX / 8; time += 250 * MS)
+	for (uint64_t time = 0; added < COUNTS_MAX + COUNTS_MAX / 8; time += 250 * NS_PER_MS)
 		for (key.stack = 0; key.stack < 10000; key.stack++, added++)
 			store_add(store, time, &key, 1);
 	check_store(store);
@@ -405,8 +407,8 @@ static void repeated_keys_merge_before_any_is_lost(void **state)
 	assert_int_equal(store_forgotten(store), 0);
 	assert_int_equal(total_weight(store), added);
 	assert_int_equal(store_slice(store, 0).begin, 0);
-	assert_int_not_equal(store_slice(store, 0).end % SECOND, 0);
-	store_advance(store, 300 * SECOND);		/* the next samples make the slices beside them coarser */
+	assert_int_not_equal(store_slice(store, 0).end % NS_PER_SECOND, 0);
+	store_advance(store, 300 * NS_PER_SECOND);	/* the next samples make the slices beside them coarser */
 	check_store(store);
 	assert_int_equal(total_weight(store), added);
 	store_free(store);
@@ -425,9 +427,9 @@ static void one_full_slice_refuses_and_counts(void **state)
 	assert_true(store_sum(store) <= COUNTS_MAX + ARRIVALS_MAX);
 	assert_true(store_given_up(store) >= ARRIVALS_MAX);
 	assert_int_equal(total_weight(store) + store_given_up(store), added);
-	store_add(store, SECOND, &plain, 1);		/* the full slice makes room for the next */
+	store_add(store, NS_PER_SECOND, &plain, 1);		/* the full slice makes room for the next */
 	store_settle(store);
-	assert_true(slice_of(store, SECOND).run_count > 0);
+	assert_true(slice_of(store, NS_PER_SECOND).run_count > 0);
 	assert_int_equal(total_weight(store) + store_given_up(store), added + 1);
 	store_free(store);
 }
@@ -438,20 +440,20 @@ static void test_periods(void **state)
 	struct store *store = store_new(NULL, COUNTS_MAX);
 
 	(void)state;
-	store_add(store, 100 * SECOND, &plain, 5);		/* the period is not known yet */
+	store_add(store, 100 * NS_PER_SECOND, &plain, 5);		/* the period is not known yet */
 	assert_int_equal(store_slice(store, 0).period, 0);
 	store_period(store, 1000000);
-	store_add(store, 101 * SECOND, &plain, 3);
+	store_add(store, 101 * NS_PER_SECOND, &plain, 3);
 	store_period(store, 10000000);
 	assert_int_equal(store_slice(store, 1).period, 1000000);
-	store_add(store, 102 * SECOND, &plain, 1);
+	store_add(store, 102 * NS_PER_SECOND, &plain, 1);
 	assert_int_equal(store_slice(store, 2).period, 10000000);
-	store_add(store, 102 * SECOND, &plain, 1);
+	store_add(store, 102 * NS_PER_SECOND, &plain, 1);
 	store_period(store, 1000000);
-	store_add(store, 102 * SECOND, &plain, 7);
+	store_add(store, 102 * NS_PER_SECOND, &plain, 7);
 	assert_int_equal(store_slice(store, 2).period, 27000000 / 9);
 
-	store_advance(store, 100000 * SECOND);			/* all in one slice by now */
+	store_advance(store, 100000 * NS_PER_SECOND);			/* all in one slice by now */
 	store_settle(store);
 	assert_int_equal(store_slices(store), 1);
 	assert_int_equal(store_slice(store, 0).period, 30000000 / 12);

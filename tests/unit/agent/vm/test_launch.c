@@ -44,11 +44,11 @@ static char *join(char **words)
 	return line;
 }
 
-static void check_line(const char *given, const char *wanted)
+static void check_line_with(const struct launch_extra *extra, const char *given, const char *wanted)
 {
 	char *copy = util_copy(given, strlen(given)), *words[WORDS], *line;
 	size_t count = split(copy, words);
-	char **all = launch_words(words, count, NULL, "/d", NULL);
+	char **all = launch_words(words, count, extra, "/d", NULL);
 
 	assert_non_null(all);
 	line = join(all);
@@ -58,14 +58,57 @@ static void check_line(const char *given, const char *wanted)
 	free(copy);
 }
 
+static const struct launch_extra nothing = { .port = false }, hook = { .port = true };
+
+static void check_line(const char *given, const char *wanted)
+{
+	check_line_with(&hook, given, wanted);
+}
+
+/* The guest gets no device for a hook that nobody knows of. With virtio-serial, it is one that may load the hook. */
+static void test_an_untouched_guest(void **state)
+{
+	const struct launch_extra plugin = { .plugin = "p.so" };
+
+	(void)state;
+	check_line_with(&nothing, "q -m 64 -kernel k", "q -m 64 -kernel k -qmp unix:/d/qmp,server=on,wait=off");
+	check_line_with(&plugin, "q -m 64", "q -m 64 -qmp unix:/d/qmp,server=on,wait=off "
+		"-plugin p.so,socket=/d/plugin");
+	check_line_with(&nothing, "q -device virtio-serial-pci",
+		"q -device virtio-serial-pci -qmp unix:/d/qmp,server=on,wait=off "
+		"-chardev socket,id=ktop-run,path=/d/port,server=on,wait=off "
+		"-device virtio-serial-pci,id=ktop-run-bus,max_ports=2 "
+		"-device virtserialport,id=ktop-run-port,bus=ktop-run-bus.0,chardev=ktop-run,name=org.ktop.0");
+}
+
 static void test_adds_behind_the_users_own(void **state)
 {
 	(void)state;
 	check_line("qemu-system-x86_64 -m 64 -kernel k",
 		"qemu-system-x86_64 -m 64 -kernel k -qmp unix:/d/qmp,server=on,wait=off "
 		"-chardev socket,id=ktop-run,path=/d/port,server=on,wait=off "
-		"-device virtio-serial-pci,id=ktop-run-bus "
+		"-device virtio-serial-pci,id=ktop-run-bus,max_ports=2 "
 		"-device virtserialport,id=ktop-run-port,bus=ktop-run-bus.0,chardev=ktop-run,name=org.ktop.0");
+}
+
+static void test_the_plugin_and_its_arguments(void **state)
+{
+	static const struct { struct launch_extra extra; const char *wanted; } cases[] = {
+		{ { .plugin = "/p.so" }, "/p.so,socket=/d/plugin" },
+		{ { .plugin = "/p,.so", .start = true }, "/p,,.so,socket=/d/plugin,start=on" },
+		{ { .plugin = "/p.so", .guest_clock = true }, "/p.so,socket=/d/plugin,clock=guest" },
+	};
+	char q[] = "q", *const words[] = { q };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char **all = launch_words(words, 1, &cases[i].extra, "/d", NULL);
+
+		assert_non_null(all);
+		assert_string_equal(all[3], "-plugin");
+		assert_string_equal(all[4], cases[i].wanted);
+		launch_words_free(all);
+	}
 }
 
 static void test_ids_do_not_clash(void **state)
@@ -74,7 +117,7 @@ static void test_ids_do_not_clash(void **state)
 	check_line("q -device x,id=ktop-run -drive id=ktop-run2",
 		"q -device x,id=ktop-run -drive id=ktop-run2 -qmp unix:/d/qmp,server=on,wait=off "
 		"-chardev socket,id=ktop-run3,path=/d/port,server=on,wait=off "
-		"-device virtio-serial-pci,id=ktop-run3-bus "
+		"-device virtio-serial-pci,id=ktop-run3-bus,max_ports=2 "
 		"-device virtserialport,id=ktop-run3-port,bus=ktop-run3-bus.0,chardev=ktop-run3,"
 		"name=org.ktop.0");
 }
@@ -85,7 +128,7 @@ static void test_microvm_has_no_pci(void **state)
 	check_line("q -M microvm,acpi=off",
 		"q -M microvm,acpi=off -qmp unix:/d/qmp,server=on,wait=off "
 		"-chardev socket,id=ktop-run,path=/d/port,server=on,wait=off "
-		"-device virtio-serial-device,id=ktop-run-bus "
+		"-device virtio-serial-device,id=ktop-run-bus,max_ports=2 "
 		"-device virtserialport,id=ktop-run-port,bus=ktop-run-bus.0,chardev=ktop-run,name=org.ktop.0");
 }
 
@@ -95,7 +138,7 @@ static void test_counted_instructions_stay_repeatable(void **state)
 	check_line("q -icount shift=0",
 		"q -icount shift=0 -qmp unix:/d/qmp,server=on,wait=off "
 		"-chardev socket,id=ktop-run,path=/d/port,server=on,wait=off "
-		"-device virtio-serial-pci,id=ktop-run-bus,ioeventfd=off "
+		"-device virtio-serial-pci,id=ktop-run-bus,max_ports=2,ioeventfd=off "
 		"-device virtserialport,id=ktop-run-port,bus=ktop-run-bus.0,chardev=ktop-run,name=org.ktop.0");
 }
 
@@ -111,7 +154,7 @@ static void test_daemon_is_refused(void **state)
 	char name[] = "q", option[] = "-daemonize", *words[] = { name, option }, *error = NULL;
 
 	(void)state;
-	assert_null(launch_words(words, 2, NULL, "/d", &error));
+	assert_null(launch_words(words, 2, &nothing, "/d", &error));
 	assert_non_null(strstr(error, "-daemonize"));
 	free(error);
 }
@@ -123,7 +166,7 @@ static struct launch *launch_shell(const char *script, char **error)
 	char shell[] = "sh", option[] = "-c", *text = util_copy(script, strlen(script)),
 		name[] = "sh";
 	char *words[] = { shell, option, text, name };
-	struct launch *launch = launch_new(words, 4, NULL, START_MS, error);
+	struct launch *launch = launch_new(words, 4, &hook, START_MS, error);
 
 	free(text);
 	return launch;
@@ -133,7 +176,7 @@ static struct launch *launch_shell(const char *script, char **error)
 static struct launch *launch_self(const char *how, char **error)
 {
 	char self[] = "/proc/self/exe", *act = util_copy(how, strlen(how)), *words[] = { self, act };
-	struct launch *launch = launch_new(words, 2, NULL, START_MS, error);
+	struct launch *launch = launch_new(words, 2, &hook, START_MS, error);
 
 	free(act);
 	return launch;
@@ -164,7 +207,7 @@ static void test_not_installed(void **state)
 	char name[] = "no-such-qemu-here", *words[] = { name }, *error = NULL;
 
 	(void)state;
-	assert_null(launch_new(words, 1, NULL, START_MS, &error));
+	assert_null(launch_new(words, 1, &hook, START_MS, &error));
 	assert_non_null(strstr(error, "no-such-qemu-here: not started: No such file"));
 	free(error);
 }
@@ -246,6 +289,7 @@ int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adds_behind_the_users_own),
+		cmocka_unit_test(test_an_untouched_guest), cmocka_unit_test(test_the_plugin_and_its_arguments),
 		cmocka_unit_test(test_ids_do_not_clash),
 		cmocka_unit_test(test_microvm_has_no_pci),
 		cmocka_unit_test(test_counted_instructions_stay_repeatable),

@@ -19,8 +19,6 @@
 
 enum { STEPS = 500, STEP_MS = 10 };	/* the longest wait for anything */
 
-static const uint64_t second = 1000000000;
-
 static const struct fake_answer machine[] = {
 	{ "qmp_capabilities", "\"return\": {}" },
 	{ "query-status", "\"return\": {\"status\": \"running\"}" },
@@ -185,7 +183,7 @@ static void test_silence_is_told(void **state)
 	hear(&vm);
 	assert_false(link_silent(vm.link));
 	check_remark(&vm, LINK_UP, NULL);
-	vm.later = 3 * second;
+	vm.later = 3 * NS_PER_SECOND;
 	assert_false(step(&vm));
 	assert_true(link_silent(vm.link));
 	check_remark(&vm, LINK_SILENT, "nothing comes from the guest");
@@ -206,7 +204,7 @@ static void test_a_port_that_the_guest_closed(void **state)
 
 	(void)state;
 	hear(&vm);
-	vm.later = 3 * second;
+	vm.later = 3 * NS_PER_SECOND;
 	for (int i = 0; i < STEPS && !strstr(text, "closed the port"); i++) {
 		step(&vm);
 		poll(NULL, 0, 1);
@@ -232,7 +230,7 @@ static void test_a_paused_vm_is_not_silent(void **state)
 	fake_qmp_say(vm.qmp, "{\"event\": \"STOP\"}\r\n");
 	await_vm(&vm, VM_PAUSED);
 	for (int i = 0; i < 10; i++) {
-		vm.later += second;
+		vm.later += NS_PER_SECOND;
 		step(&vm);
 		assert_false(link_silent(vm.link));
 	}
@@ -240,7 +238,7 @@ static void test_a_paused_vm_is_not_silent(void **state)
 	fake_qmp_say(vm.qmp, "{\"event\": \"RESUME\"}\r\n");
 	await_vm(&vm, VM_RUNNING);
 	assert_false(link_silent(vm.link));
-	vm.later += 3 * second;
+	vm.later += 3 * NS_PER_SECOND;
 	step(&vm);
 	assert_true(link_silent(vm.link));
 	end(&vm);
@@ -252,12 +250,12 @@ static void test_a_port_that_stays_silent_is_opened_again(void **state)
 	struct vm vm = begin(true);
 
 	(void)state;
-	vm.later = second;
+	vm.later = NS_PER_SECOND;
 	assert_false(step(&vm));
-	vm.later = 3 * second;
+	vm.later = 3 * NS_PER_SECOND;
 	assert_true(await_anew(&vm));
 	for (int i = 0; i < 100; i++) {
-		vm.later += second / 3;
+		vm.later += NS_PER_SECOND / 3;
 		fake_guest_step(vm.guest);	/* sees the first client leave, and accepts the second */
 		assert_false(step(&vm));
 		poll(NULL, 0, 1);
@@ -269,7 +267,7 @@ static void test_a_port_that_stays_silent_is_opened_again(void **state)
 	fake_guest_hang_up(vm.guest);
 	for (int i = 0; i < STEPS && vm.guest->fd < 0; i++)
 		await_step(&vm);
-	vm.later = 6 * second;
+	vm.later = 6 * NS_PER_SECOND;
 	assert_true(await_anew(&vm));
 	end(&vm);
 }
@@ -280,12 +278,12 @@ static void test_qemu_that_hangs(void **state)
 
 	(void)state;
 	hear(&vm);
-	vm.later = 3 * second;
+	vm.later = 3 * NS_PER_SECOND;
 	fake_qmp_mute(vm.qmp, true);
 	step(&vm);
 	assert_non_null(fake_qmp_wait(vm.qmp, "query-status"));
 	assert_int_equal(link_vm(vm.link), VM_RUNNING);
-	vm.later = 6 * second;
+	vm.later = 6 * NS_PER_SECOND;
 	step(&vm);
 	assert_int_equal(link_vm(vm.link), VM_HANGS);
 	check_remark(&vm, LINK_SILENT, "QEMU does not answer");
@@ -376,7 +374,7 @@ static void test_a_port_that_another_took(void **state)
 	for (int i = 0; i < STEPS && !step(&vm); i++)
 		poll(NULL, 0, STEP_MS);
 	assert_int_equal(link_port_state(vm.link), LINK_NOT_OPENED);
-	vm.later = 3 * second;
+	vm.later = 3 * NS_PER_SECOND;
 	for (int i = 0; i < 100 && link_port_state(vm.link) != LINK_TAKEN; i++) {
 		step(&vm);
 		poll(NULL, 0, 1);

@@ -13,14 +13,13 @@
 #include "agent/base/util.h"
 #include "agent/vm/gdb/gdb_sampler.h"
 #include "agent/vm/link.h"
+#include "agent/vm/link_state.h"
 #include "agent/vm/port_socket.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/scratch.h"
 
 enum { STEPS = 500, STEP_MS = 10 };	/* the longest wait for anything */
-
-static const uint64_t second = 1000000000;
 
 /*
  * A VM made of fakes: QMP, a guest that says nothing, and a process at the gdb stub, which is this program (see main).
@@ -32,11 +31,15 @@ struct vm {
 	struct fake_qmp *qmp;
 	struct link *link;
 	char *port_path, *plugin_path, *kernel, *text;
+	bool may_plug;
+	const char *named;		/* the kernel's file by the user's option; NULL: none */
 
 	/* set by the test, read by the server's thread; volatile is enough, since each is one word */
 	volatile bool open;		/* the guest has its port open */
+	volatile bool denied;		/* QEMU may not make the stub's socket */
 	volatile bool debugged;		/* a debugger is at the gdb stub */
 	volatile bool running;
+	volatile int plugs;		/* how often QEMU was given a socket for a port */
 	volatile int stubs;		/* how often the stub was started, less how often it was taken away */
 	uint64_t later;			/* ns that the link's clock is ahead */
 };
@@ -58,6 +61,8 @@ static const char *monitor(struct vm *vm, const char *line)
 {
 	bool none = strstr(line, "gdbserver none");
 
+	if (vm->denied)
+		return "\"return\": \"Failed to unlink socket /a/gdb: Permission denied\\r\\nCould not open\\r\\n\"";
 	vm->stubs += none ? -1 : 1;
 	return none ? "\"return\": \"\"" : "\"return\": \"Waiting for gdb connection on device\"";
 }
@@ -70,6 +75,7 @@ static const char *answer(void *context, const char *line)
 		return vm->running ? "\"return\": {\"status\": \"running\"}" : "\"return\": {\"status\": \"paused\"}";
 	if (strstr(line, "qmp_capabilities"))
 		return "\"return\": {}";
+	vm->plugs += strstr(line, "getfd") != NULL;
 	if (strstr(line, "query-chardev"))
 		return chardevs(vm);
 	if (strstr(line, "human-monitor-command"))
@@ -167,7 +173,8 @@ static void begin(struct vm *vm, enum link_choice choice, bool has_port, bool ha
 	vm->running = true;
 	vm->qmp = fake_qmp_listen(&(struct fake_script) {
 		.greeting = fake_greeting, .machine = answer, .context = vm }, scratch_path(qmp));
-	vm->link = link_new(scratch_path(qmp), NULL, false, choice);
+	vm->link = link_new(scratch_path(qmp), NULL, vm->may_plug, choice);
+	link_set_kernel(vm->link, vm->named);
 	free(qmp);
 	free(port);
 	free(plugin);
@@ -207,7 +214,7 @@ static void test_a_guest_without_the_hook(void **state)
 	assert_true(is_port(&vm));
 	link_remark(vm.link, LINK_NOT_OPENED, text, sizeof(text));
 	assert_non_null(strstr(text, "soon QEMU's gdb stub samples the guest"));
-	vm.later = 4 * second;
+	vm.later = 4 * NS_PER_SECOND;
 	await(&vm, is_stub);
 	assert_int_equal(vm.stubs, 1);
 	step_often(&vm);
@@ -220,7 +227,7 @@ static void test_a_guest_without_the_hook(void **state)
 	assert_true(port_socket_read(link_socket(vm.link), bytes, sizeof(bytes)) > 0);
 	link_heard(vm.link);
 	await(&vm, has_given_back);
-	vm.later += 60 * second;
+	vm.later += 60 * NS_PER_SECOND;
 	step_often(&vm);
 	assert_true(is_port(&vm));		/* it has spoken: from now on its silence is a silence */
 	end(&vm);
@@ -234,7 +241,7 @@ static void test_a_guest_with_the_hook(void **state)
 	(void)state;
 	begin(&vm, LINK_AUTO, true, false);
 	link_heard(vm.link);
-	vm.later = 60 * second;
+	vm.later = 60 * NS_PER_SECOND;
 	step_often(&vm);
 	assert_true(is_port(&vm));
 	assert_int_equal(vm.stubs, 0);
@@ -249,10 +256,10 @@ static void test_a_kernel_with_the_hook(void **state)
 	(void)state;
 	begin(&vm, LINK_AUTO, true, false);
 	step_often(&vm);
-	vm.later = 6 * second;
+	vm.later = 6 * NS_PER_SECOND;
 	step_often(&vm);
 	assert_true(is_port(&vm));
-	vm.later = 12 * second;
+	vm.later = 12 * NS_PER_SECOND;
 	await(&vm, is_stub);
 	end(&vm);
 	free(vm.kernel);
@@ -273,7 +280,7 @@ static void test_a_machine_that_stands(void **state)
 		poll(NULL, 0, STEP_MS);
 	}
 	for (int i = 0; i < 10; i++) {
-		vm.later += second;
+		vm.later += NS_PER_SECOND;
 		step_often(&vm);
 	}
 	assert_true(is_port(&vm));
@@ -282,7 +289,7 @@ static void test_a_machine_that_stands(void **state)
 	fake_qmp_say(vm.qmp, "{\"event\": \"RESUME\"}\r\n");
 	step_often(&vm);
 	assert_true(is_port(&vm));
-	vm.later += 4 * second;
+	vm.later += 4 * NS_PER_SECOND;
 	await(&vm, is_stub);
 	end(&vm);
 }
@@ -295,12 +302,39 @@ static void test_a_debugger_is_left_alone(void **state)
 	(void)state;
 	begin(&vm, LINK_AUTO, true, false);
 	step_often(&vm);
-	vm.later = 4 * second;
+	vm.later = 4 * NS_PER_SECOND;
 	await(&vm, is_refused);
 	assert_true(is_port(&vm));
 	assert_int_equal(vm.stubs, 0);
 	vm.debugged = false;
-	vm.later += 4 * second;
+	vm.later += 4 * NS_PER_SECOND;
+	await(&vm, is_stub);
+	end(&vm);
+}
+
+static bool is_denied(const struct vm *vm)
+{
+	char text[256];
+
+	return strstr(link_remark(vm->link, LINK_NOT_OPENED, text, sizeof(text)), "it runs as another user");
+}
+
+/* The true cause is told, also where the port was plugged in and the guest has not found its controller. */
+static void test_a_qemu_of_another_user(void **state)
+{
+	struct vm vm = { .denied = true };
+
+	(void)state;
+	begin(&vm, LINK_AUTO, true, false);
+	step_often(&vm);
+	vm.later = 4 * NS_PER_SECOND;
+	await(&vm, is_denied);
+	assert_true(is_port(&vm));
+	vm.link->plugged.controller = vm.link->silent = true;
+	assert_true(is_denied(&vm));
+	vm.link->plugged.controller = vm.link->silent = false;
+	vm.denied = false;
+	vm.later += 4 * NS_PER_SECOND;
 	await(&vm, is_stub);
 	end(&vm);
 }
@@ -317,6 +351,34 @@ static void test_a_machine_without_a_port(void **state)
 	end(&vm);
 }
 
+/*
+ * A port might be plugged in, but the machine has no controller, and nothing tells of a hook: the machine is left as it
+ * is, and nothing is waited for. If a file of the kernel has the hook, or the user says so, a controller is tried.
+ */
+static void test_a_machine_that_is_left_alone(void **state)
+{
+	char *hook = util_format("%s", scratch_text("hooked", "a kernel with org.ktop.0 in it"));
+	char *plain = util_format("%s", scratch_text("plain", "a kernel"));
+	struct vm untouched = { .may_plug = true, .kernel = plain, .named = plain };
+	struct vm hooked[] = {
+		{ .may_plug = true, .kernel = hook }, { .may_plug = true, .named = hook }, { .may_plug = true },
+	};
+
+	(void)state;
+	begin(&untouched, LINK_AUTO, false, false);
+	await(&untouched, is_stub);
+	assert_null(link_failure(untouched.link));
+	assert_int_equal(untouched.plugs, 0);
+	end(&untouched);
+	for (size_t i = 0; i < sizeof(hooked) / sizeof(hooked[0]); i++) {
+		begin(&hooked[i], i < 2 ? LINK_AUTO : LINK_HOOK, false, false);
+		assert_true(hooked[i].plugs > 0);
+		end(&hooked[i]);
+	}
+	free(hook);
+	free(plain);
+}
+
 /* The user's choice is obeyed. */
 static void test_the_user_says_otherwise(void **state)
 {
@@ -325,7 +387,7 @@ static void test_the_user_says_otherwise(void **state)
 	(void)state;
 	begin(&hook, LINK_HOOK, true, false);
 	step_often(&hook);
-	hook.later = 60 * second;
+	hook.later = 60 * NS_PER_SECOND;
 	step_often(&hook);
 	assert_true(is_port(&hook));
 	assert_int_equal(hook.stubs, 0);
@@ -344,13 +406,13 @@ static void test_hook_and_plugin(void **state)
 	(void)state;
 	begin(&vm, LINK_AUTO, true, true);
 	assert_true(is_plugin(&vm));
-	vm.later = 60 * second;
+	vm.later = 60 * NS_PER_SECOND;
 	step_often(&vm);
 	assert_true(is_plugin(&vm));
 	assert_false(link_wants_change(vm.link));
 	for (int i = 0; i < 2; i++) {
 		vm.open = !vm.open;
-		vm.later += second;
+		vm.later += NS_PER_SECOND;
 		await(&vm, wants_change);
 		link_change(vm.link, util_now() + vm.later);
 		await(&vm, vm.open ? is_port : is_plugin);
@@ -388,8 +450,9 @@ int main(int count, char **words)
 		cmocka_unit_test(test_a_guest_with_the_hook),
 		cmocka_unit_test(test_a_kernel_with_the_hook),
 		cmocka_unit_test(test_a_machine_that_stands),
-		cmocka_unit_test(test_a_debugger_is_left_alone),
+		cmocka_unit_test(test_a_debugger_is_left_alone), cmocka_unit_test(test_a_qemu_of_another_user),
 		cmocka_unit_test(test_a_machine_without_a_port),
+		cmocka_unit_test(test_a_machine_that_is_left_alone),
 		cmocka_unit_test(test_the_user_says_otherwise),
 		cmocka_unit_test(test_hook_and_plugin),
 		cmocka_unit_test(test_no_plugin),

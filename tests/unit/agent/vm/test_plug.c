@@ -60,12 +60,12 @@ static bool unplug(struct vm *vm, int timeout_ms)
 }
 
 /* True: it is plugged in, and ktop's end is open. After a failure, takes out the rest, as a link does. */
-static bool plug(struct vm *vm, int timeout_ms)
+static bool plug_as(struct vm *vm, bool may_add, int timeout_ms)
 {
 	struct qmp_plug plug;
 	bool good, given;
 
-	plug_begin(&plug, vm->qmp, util_now(), timeout_ms);
+	plug_begin(&plug, vm->qmp, may_add, util_now(), timeout_ms);
 	good = loop_talk(&plug.talk);
 	given = plug.given;
 	if (!good)
@@ -77,6 +77,11 @@ static bool plug(struct vm *vm, int timeout_ms)
 	if (!good && given)
 		unplug(vm, timeout_ms);
 	return good;
+}
+
+static bool plug(struct vm *vm, int timeout_ms)
+{
+	return plug_as(vm, true, timeout_ms);
 }
 
 static void check_error(const struct vm *vm, const char *part)
@@ -122,13 +127,55 @@ static void test_a_controller_as_well(void **state)
 	for (int i = 0; i < 2; i++) {
 		begin(&vm, i ? &full : &machine_pc);
 		assert_true(plug(&vm, PATIENCE_MS));
-		assert_true(vm.machine.port && vm.machine.chardev && vm.machine.plugged);
+		assert_true(vm.machine.port && vm.machine.chardev && vm.machine.plugged && vm.machine.small);
 		assert_string_equal(vm.plugged.bus, "pci.0");
 		assert_true(vm.plugged.controller);
 		assert_true(unplug(&vm, PATIENCE_MS));
 		check_nothing_is_left(&vm.machine);
 		end(&vm);
 	}
+}
+
+/* No controller may be added: the port goes onto one that is there; else nothing is changed at all. */
+static void test_no_controller_may_be_added(void **state)
+{
+	struct machine full = machine_with_controller;
+	struct vm vm;
+
+	(void)state;
+	begin(&vm, &machine_with_controller);
+	assert_true(plug_as(&vm, false, PATIENCE_MS));
+	assert_true(vm.machine.port && vm.machine.chardev && !vm.machine.plugged);
+	assert_string_equal(vm.plugged.bus, "virtio-serial-bus.0");
+	assert_true(unplug(&vm, PATIENCE_MS));
+	end(&vm);
+
+	begin(&vm, &machine_pc);
+	assert_false(plug_as(&vm, false, PATIENCE_MS));
+	check_error(&vm, "no virtio-serial controller; give --source hook");
+	assert_int_equal(vm.machine.changes, 0);
+	end(&vm);
+
+	full.full = full.hotplug = true;
+	begin(&vm, &full);
+	assert_false(plug_as(&vm, false, PATIENCE_MS));
+	check_error(&vm, "Maximum port limit reached");
+	check_nothing_is_left(&vm.machine);
+	end(&vm);
+}
+
+/* What a killed ktop has left goes, also when it would not be plugged in again. */
+static void test_what_was_left_goes(void **state)
+{
+	struct machine machine = machine_pc;
+	struct vm vm;
+
+	(void)state;
+	machine.chardev = machine.port = machine.plugged = true;
+	begin(&vm, &machine);
+	plug_as(&vm, false, PATIENCE_MS);
+	check_nothing_is_left(&vm.machine);
+	end(&vm);
 }
 
 /* QEMU refuses each change of the machine in turn: nothing of the changes before is left. */
@@ -366,11 +413,32 @@ static void test_a_link_plugs(void **state)
 		"in, with a virtio-serial controller on bus pci.0");
 	assert_non_null(link_socket(link));
 	assert_int_equal(link_port_state(link), LINK_NOT_OPENED);
-	link_step(link, util_now() + 3000000000);
+	link_step(link, util_now() + 3 * NS_PER_SECOND);
 	assert_non_null(strstr(link_remark(link, LINK_NOT_OPENED, line, sizeof(line)),
 		"reset it if this lasts"));
 	detach(link);
 	check_nothing_is_left(&machine);
+	fake_qmp_free(fake);
+	free(machine.text);
+}
+
+/* A busy host: the time to take the port out is over before it began. That is told. */
+static void test_no_time_to_unplug(void **state)
+{
+	struct machine machine = machine_pc;
+	struct fake_qmp *fake;
+	char *error = NULL;
+	struct link *link = attach(&machine, &fake, true, &error);
+
+	(void)state;
+	if (!link)
+		fail_msg("%s", error);
+	link_leave(link, util_now(), 0);
+	assert_false(link_leaving(link));
+	assert_true(machine.port && machine.plugged);
+	assert_non_null(link_stays(link));
+	assert_non_null(strstr(link_stays(link), "the port that ktop plugged in may still be there"));
+	link_free(link);
 	fake_qmp_free(fake);
 	free(machine.text);
 }
@@ -422,6 +490,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_port_on_a_controller),
 		cmocka_unit_test(test_a_controller_as_well),
+		cmocka_unit_test(test_no_controller_may_be_added),
+		cmocka_unit_test(test_what_was_left_goes),
 		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_where_it_cannot_be),
@@ -432,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_a_kept_controller_that_takes_no_port),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_a_link_plugs),
+		cmocka_unit_test(test_no_time_to_unplug),
 		cmocka_unit_test(test_a_machine_that_stands),
 		cmocka_unit_test(test_a_link_that_must_not),
 	};

@@ -12,7 +12,7 @@
 
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
-#include "agent/wire/record.h"
+#include "agent/wire/recording_writer.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/packets.h"
 
@@ -31,13 +31,13 @@ static inline void on_events(void *context, const struct event *events, size_t c
 	(void)count;
 }
 
-static inline struct record *record_into(const char *folder)
+static inline struct recording_writer *record_into(const char *folder)
 {
 	char *error = NULL;
 
-	if (!record_folder(folder, &error))
+	if (!recording_folder(folder, &error))
 		fail_msg("%s", error);
-	return record_new(&(struct record_options) { .folder = folder }, &(struct metadata_machine) { 0 });
+	return recording_writer_new(&(struct recording_options) { .folder = folder }, &(struct metadata_machine) { 0 });
 }
 
 static const struct { uint16_t id; uint32_t stream; const char *name, *fields; } kinds[] = {

@@ -88,6 +88,46 @@ static void test_every_split(void **state)
 	packets_free(packets);
 }
 
+/* Where in the kernel a sample was: one flag tells, or none. Of a program and of idle time there is nothing to tell. */
+static void test_contexts(void **state)
+{
+	static const struct { uint8_t mode, flags, wanted; } rows[] = {
+		{ KTOP_MODE_KERNEL, 0, 0 }, { KTOP_MODE_KERNEL, KTOP_TASK, KTOP_TASK },
+		{ KTOP_MODE_KERNEL, KTOP_SOFTIRQ, KTOP_SOFTIRQ }, { KTOP_MODE_KERNEL, KTOP_IRQ, KTOP_IRQ },
+		{ KTOP_MODE_KERNEL, KTOP_TASK | KTOP_SOFTIRQ | KTOP_IRQ, KTOP_IRQ },	/* no honest hook sends two */
+		{ KTOP_MODE_USER, KTOP_TASK, 0 }, { KTOP_MODE_IDLE, KTOP_SOFTIRQ, 0 },
+	};
+	enum { ROWS = sizeof(rows) / sizeof(*rows) };
+	struct packets *packets = packets_new(1);
+	struct decode *decode = log_decode(&out);
+	struct body wanted[ROWS];
+
+	(void)state;
+	packets_begin(packets, KTOP_SAMPLES, 0, 0);
+	for (size_t i = 0; i < ROWS; i++) {
+		struct ktop_wire_sample wire = { .mode = rows[i].mode, .flags = rows[i].flags, .weight = 1 };
+		struct body body = { .size = 0 };
+
+		wanted[i].size = 0;
+		body_fixed(&body, &wire, sizeof(wire));
+		wire.flags = rows[i].wanted;
+		body_fixed(&wanted[i], &wire, sizeof(wire));
+		for (int list = 0; list < 2; list++) {
+			body_list(&body, NULL, 0, 8);
+			body_list(&wanted[i], NULL, 0, 8);
+		}
+		packets_event(packets, i, KTOP_EVENT_sample, &body);
+	}
+	packets_end(packets, ROWS);
+	add_heartbeats(packets, ROWS);
+	decode_feed(decode, packets->bytes, packets->size);
+	assert_int_equal(out.count, ROWS);
+	for (size_t i = 0; i < ROWS; i++)
+		assert_int_equal(out.entries[i].hash, log_hash(wanted[i].bytes, wanted[i].size));
+	decode_free(decode);
+	packets_free(packets);
+}
+
 static void test_byte_by_byte(void **state)
 {
 	struct packets *packets = random_stream(&in, 5, 200, 40, 64);
@@ -364,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_oracle),
 		cmocka_unit_test(test_every_split),
+		cmocka_unit_test(test_contexts),
 		cmocka_unit_test(test_byte_by_byte),
 		cmocka_unit_test(test_held_after_each_packet),
 		cmocka_unit_test(test_nothing_is_held_back),

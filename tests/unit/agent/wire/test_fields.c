@@ -15,7 +15,9 @@
 #include "agent/wire/decode.h"
 #include "agent/wire/fields.h"
 #include "agent/wire/trace_kinds.h"
+#include "tests/unit/fakes/field_value.h"
 #include "tests/unit/fakes/packets.h"
+#include "tests/unit/fakes/recordings.h"
 
 static void values_of_every_type(void **state)
 {
@@ -29,17 +31,17 @@ static void values_of_every_type(void **state)
 	(void)state;
 	assert_int_equal(count, 7);
 	assert_true(fields_fit(fields, count, payload, sizeof(payload)));
-	assert_int_equal(fields_value(fields, 0, payload).number, 200);
-	assert_int_equal(fields_value(fields, 1, payload).number, 0x201);
-	assert_int_equal((int64_t)fields_value(fields, 2, payload).number, -1);
-	assert_int_equal((int64_t)fields_value(fields, 3, payload).number, -5);
-	list = fields_value(fields, 4, payload);
+	assert_int_equal(field_value(fields, 0, payload).number, 200);
+	assert_int_equal(field_value(fields, 1, payload).number, 0x201);
+	assert_int_equal((int64_t)field_value(fields, 2, payload).number, -1);
+	assert_int_equal((int64_t)field_value(fields, 3, payload).number, -5);
+	list = field_value(fields, 4, payload);
 	assert_int_equal(list.count, 2);
 	assert_memory_equal(list.elements, "\x10\0\x20", 4);
-	text = fields_value(fields, 5, payload);
+	text = field_value(fields, 5, payload);
 	assert_int_equal(text.count, 3);
 	assert_memory_equal(text.elements, "abc", 3);
-	assert_int_equal((int64_t)fields_value(fields, 6, payload).number, -128);
+	assert_int_equal((int64_t)field_value(fields, 6, payload).number, -128);
 	for (size_t size = 0; size < sizeof(payload); size++)
 		assert_false(fields_fit(fields, count, payload, size));
 	assert_false(fields_fit(fields, count - 1, payload, sizeof(payload)));
@@ -73,16 +75,6 @@ static struct {
 	size_t text_size;
 } seen;
 
-static void no_boot(void *context, const uint8_t *boot_id)
-{
-	(void)context, (void)boot_id;
-}
-
-static void no_packet(void *context, const struct packet *packet)
-{
-	(void)context, (void)packet;
-}
-
 static void on_events(void *context, const struct event *events, size_t count)
 {
 	(void)context;
@@ -96,7 +88,7 @@ static void on_events(void *context, const struct event *events, size_t count)
 		strcpy(seen.name, kind->name);
 		seen.count = kind->count;
 		for (int at = 0; at < kind->count && at < 8; at++) {
-			struct field_value value = fields_value(kind->fields, at, events[i].trace.fields);
+			struct field_value value = field_value(kind->fields, at, events[i].trace.fields);
 
 			seen.values[at] = (int64_t)value.number;
 			if (kind->fields[at].list)
@@ -116,7 +108,7 @@ static int set_up(void **state)
 	fed = 0;
 	packets = packets_new(1);
 	decode = decode_new(&(struct decode_sink) {
-		.boot = no_boot, .packet = no_packet, .events = on_events });
+		.boot = recordings_no_boot, .packet = recordings_no_packet, .events = on_events });
 	return 0;
 }
 

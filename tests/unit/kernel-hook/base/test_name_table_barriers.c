@@ -9,7 +9,7 @@
 
 #include "kernel-hook/base/name_table.h"
 #include "kernel-hook/wire.h"
-#include "tests/unit/fakes/scenario.h"
+#include "tests/unit/fakes/weak/scenario.h"
 
 enum { ROWS = 2 };
 

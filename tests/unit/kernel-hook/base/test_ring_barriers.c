@@ -9,7 +9,7 @@
 
 #include "kernel-hook/base/ring.h"
 #include "tests/unit/fakes/fake_port.h"
-#include "tests/unit/fakes/scenario.h"
+#include "tests/unit/fakes/weak/scenario.h"
 
 enum { RECORDS = 12, WORDS = 4, SMALL = 256 };
 

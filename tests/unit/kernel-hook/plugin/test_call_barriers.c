@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "kernel-hook/plugin/call.h"
-#include "tests/unit/fakes/scenario.h"
+#include "tests/unit/fakes/weak/scenario.h"
 
 enum { NEXT = 7 };
 

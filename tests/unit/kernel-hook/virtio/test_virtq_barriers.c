@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "kernel-hook/virtio/virtq.h"
-#include "tests/unit/fakes/scenario.h"
+#include "tests/unit/fakes/weak/scenario.h"
 
 enum { ENTRIES = 4, BUFFERS = 2, LENGTH = 8 };
 

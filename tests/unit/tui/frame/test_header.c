@@ -10,11 +10,13 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
-#include "tests/unit/fakes/hand_picture.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tests/unit/fakes/quick.h"
 #include "tui/frame/header.h"
 #include "tui/frame/remark_line.h"
 #include "tui/frame/scope.h"
@@ -24,57 +26,57 @@
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
-static const char *remark_of(const struct picture *picture, const struct scope *scope,
+static const char *remark_of(const struct answers *answers, const struct scope *scope,
 	char text[HEADER_REMARK])
 {
-	return header_remark(picture->vitals, scope,
-		picture->functions->table->count != 0, &keys_standard, text);
+	return header_remark(answers->vitals, scope,
+		answers->functions->table->count != 0, &keys_standard, text);
 }
 
-static void check_header(struct picture *picture, struct scope scope, int rows, int columns,
+static void check_header(struct answers *answers, struct scope scope, int rows, int columns,
 	const char *golden)
 {
 	struct canvas *canvas = canvas_new(rows, columns, true);
 	struct canvas *ascii = canvas_new(rows, columns, false);
 	struct area area = { 0, 0, rows, columns };
-	int used = header_draw(canvas, area, picture->vitals, &scope);
+	int used = header_draw(canvas, area, answers->vitals, &scope, &keys_standard);
 
 	assert_in_range(used, 1, rows / 3);
-	assert_int_equal(header_draw(ascii, area, picture->vitals, &scope), used);
+	assert_int_equal(header_draw(ascii, area, answers->vitals, &scope, &keys_standard), used);
 	golden_check(golden, canvas);
 	canvas_free(canvas);
 	canvas_free(ascii);
-	picture_free(picture);
+	answers_free(answers);
 }
 
 static void test_header(void **state)
 {
-	struct picture *picture;
+	struct answers *answers;
 	struct scope scope;
 
 	(void)state;
 	scope_init(&scope);
-	picture = hand_picture(symbols, functions);
-	picture->vitals->lost_guest = 12;
-	picture->vitals->lost_host = 3;
-	picture->vitals->skipped_bytes = 4096;
-	picture->vitals->running = false;
-	picture->vitals->lost_before = 10577;
-	picture->vitals->cpus[1].series.missed = 10000;
-	picture->vitals->vm = VM_PAUSED;
-	scope.zero_ns = 185000000000;
-	scope.until_ns = 191000000000;
+	answers = hand_answers(symbols, functions);
+	answers->vitals->lost_guest = 12;
+	answers->vitals->lost_host = 3;
+	answers->vitals->skipped_bytes = 4096;
+	answers->vitals->running = false;
+	answers->vitals->lost_before = 10577;
+	answers->vitals->cpus[1].series.missed = 10000;
+	answers->vitals->vm = VM_PAUSED;
+	scope.zero_ns = 185 * NS_PER_SECOND;
+	scope.until_ns = 191 * NS_PER_SECOND;
 	assert_true(scope_filter(&scope, "alloc cpu:1 mode:kernel", NULL));
-	check_header(picture, scope, 24, 80, "header_trouble");
+	check_header(answers, scope, 24, 80, "header_trouble");
 }
 
-static char *drawn_header(const struct picture *picture, const struct scope *scope, int columns,
+static char *drawn_header(const struct answers *answers, const struct scope *scope, int columns,
 	int *used)
 {
 	struct canvas *canvas = canvas_new(24, columns, true);
 	char *text;
 
-	*used = header_draw(canvas, (struct area) { 0, 0, 24, columns }, picture->vitals, scope);
+	*used = header_draw(canvas, (struct area) { 0, 0, 24, columns }, answers->vitals, scope, &keys_standard);
 	text = canvas_dump(canvas);
 	canvas_free(canvas);
 	return text;
@@ -88,8 +90,8 @@ static void test_header_keeps_its_height(void **state)
 	(void)state;
 	scope_init(&scope);
 	for (int columns = 40; columns <= 240; columns++) {
-		struct picture *quiet = hand_picture(symbols, functions);
-		struct picture *busy = hand_picture(symbols, functions);
+		struct answers *quiet = hand_answers(symbols, functions);
+		struct answers *busy = hand_answers(symbols, functions);
 		int used, used_busy, used_off;
 
 		quiet->vitals->cost_ns = quiet->vitals->cost_share = 0;
@@ -106,12 +108,12 @@ static void test_header_keeps_its_height(void **state)
 		free(drawn_header(busy, &scope, columns, &used_off));
 		assert_int_equal(used_busy, used);
 		assert_int_equal(used_off, used);
-		picture_free(quiet);
-		picture_free(busy);
+		answers_free(quiet);
+		answers_free(busy);
 	}
 }
 
-static void check_missed(const struct picture *picture, const char *filter, const char *wanted)
+static void check_missed(const struct answers *answers, const char *filter, const char *wanted)
 {
 	struct scope scope;
 	char *text;
@@ -119,7 +121,7 @@ static void check_missed(const struct picture *picture, const char *filter, cons
 
 	scope_init(&scope);
 	assert_true(scope_filter(&scope, filter, NULL));
-	text = drawn_header(picture, &scope, 120, &used);
+	text = drawn_header(answers, &scope, 120, &used);
 	if (!strstr(text, wanted))
 		fail_msg("%s: no \"%s\" in\n%s", filter, wanted, text);
 	free(text);
@@ -128,74 +130,74 @@ static void check_missed(const struct picture *picture, const char *filter, cons
 /* The missed periods are a share of all time of the filter's CPU: they have no thread and no mode. */
 static void test_missed_is_a_share_of_all_time(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 
 	(void)state;
-	picture->vitals->cpus[1].series.missed = 10000;
-	picture->functions->table->weight = picture->functions->table->samples = 0;
-	check_missed(picture, "", "CPUs not run 20%");
-	check_missed(picture, "thread:nosuch", "CPUs not run 20%");
-	check_missed(picture, "cpu:1", "CPUs not run 50%");
-	check_missed(picture, "cpu:0", "lost 0  ");
-	picture_free(picture);
+	answers->vitals->cpus[1].series.missed = 10000;
+	answers->functions->table->weight = answers->functions->table->samples = 0;
+	check_missed(answers, "", "CPUs not run 20%");
+	check_missed(answers, "thread:nosuch", "CPUs not run 20%");
+	check_missed(answers, "cpu:1", "CPUs not run 50%");
+	check_missed(answers, "cpu:0", "lost 0  ");
+	answers_free(answers);
 }
 
 /* Each remark is shown whole, on two lines if needed. One that was put away stays away until its words change. */
 static void test_remarks_are_whole_and_can_be_put_away(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 	struct scope scope;
 	char *text;
 	int used, all;
 
 	(void)state;
 	scope_init(&scope);
-	picture->vitals->now = 0;
-	strcpy(picture->vitals->note, "12 samples: memory is full; give more\n"
+	answers->vitals->now = 0;
+	strcpy(answers->vitals->note, "12 samples: memory is full; give more\n"
 		"another remark, which is so long that one line of eighty columns does not hold "
 		"all of it, but two of them do");
-	text = drawn_header(picture, &scope, 80, &all);
+	text = drawn_header(answers, &scope, 80, &all);
 	assert_non_null(strstr(text, " 12 samples: memory is full; give more\n"));
 	assert_null(strstr(text, "another remark"));
 	free(text);
-	picture->vitals->now = 5000000000;
-	text = drawn_header(picture, &scope, 80, &used);
+	answers->vitals->now = 5 * NS_PER_SECOND;
+	text = drawn_header(answers, &scope, 80, &used);
 	assert_non_null(strstr(text, " another remark, which is so long"));
 	assert_non_null(strstr(text, "but two of them do\n"));
 	assert_null(strstr(text, "12 samples"));
 	assert_int_equal(used, all);				/* each remark takes as many rows */
 	free(text);
 
-	assert_true(header_dismiss(picture->vitals, &scope, true, &keys_standard));
-	assert_false(header_dismiss(picture->vitals, &scope, true, &keys_standard));
-	strcpy(picture->vitals->note, "13 samples: memory is full; give more");
-	text = drawn_header(picture, &scope, 80, &used);
+	assert_true(header_dismiss(answers->vitals, &scope, true, &keys_standard));
+	assert_false(header_dismiss(answers->vitals, &scope, true, &keys_standard));
+	strcpy(answers->vitals->note, "13 samples: memory is full; give more");
+	text = drawn_header(answers, &scope, 80, &used);
 	assert_null(strstr(text, "samples: memory"));
 	assert_int_equal(used, all - 2);
 	free(text);
-	strcpy(picture->vitals->note, "13 samples: memory is full; give more\nsomething else");
-	text = drawn_header(picture, &scope, 80, &used);
+	strcpy(answers->vitals->note, "13 samples: memory is full; give more\nsomething else");
+	text = drawn_header(answers, &scope, 80, &used);
 	assert_non_null(strstr(text, " something else\n"));
 	assert_null(strstr(text, "samples: memory"));
 	free(text);
-	picture_free(picture);
+	answers_free(answers);
 }
 
 /* However many remarks there are, each is shown in turn. */
 static void test_no_remark_hides_another(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 	bool seen[60] = { false };
 	struct scope scope;
-	char *note = picture->vitals->note;
+	char *note = answers->vitals->note;
 
 	(void)state;
 	scope_init(&scope);
 	for (int i = 0; i < 60; i++)
 		note += sprintf(note, "mark%02d\n", i);
-	for (int turn = 0; turn < 60; turn++, picture->vitals->now += 5000000000) {
+	for (int turn = 0; turn < 60; turn++, answers->vitals->now += 5 * NS_PER_SECOND) {
 		int used;
-		char *text = drawn_header(picture, &scope, 80, &used);
+		char *text = drawn_header(answers, &scope, 80, &used);
 
 		for (int i = 0; i < 60; i++) {
 			char remark[32];
@@ -207,14 +209,14 @@ static void test_no_remark_hides_another(void **state)
 	}
 	for (int i = 0; i < 60; i++)
 		assert_true(seen[i]);
-	picture_free(picture);
+	answers_free(answers);
 }
 
 /* However many CPUs there are, the view has two thirds of the screen. */
 static void test_many_cpus_fold(void **state)
 {
 	static const uint32_t counts[] = { 1, 2, 4, 8, 16, 64, 200, 1024, 4096 };
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 	struct scope scope;
 
 	(void)state;
@@ -222,12 +224,12 @@ static void test_many_cpus_fold(void **state)
 	assert_true(scope_filter(&scope, "alloc cpu:1 mode:kernel", NULL));
 	scope.zero_ns = scope.until_ns = 1;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-		hand_cpus(picture, counts[i]);
+		hand_cpus(answers, counts[i]);
 		for (int rows = 4; rows < 80; rows += 3) {
 			for (int columns = 20; columns < 260; columns += 13) {
 				struct canvas *canvas = canvas_new(rows, columns, true);
 				struct area area = { 0, 0, rows, columns };
-				int used = header_draw(canvas, area, picture->vitals, &scope);
+				int used = header_draw(canvas, area, answers->vitals, &scope, &keys_standard);
 
 				assert_in_range(used, 1, rows / 3);
 				while (used < rows)
@@ -236,78 +238,96 @@ static void test_many_cpus_fold(void **state)
 			}
 		}
 	}
-	picture_free(picture);
+	answers_free(answers);
 }
 
 /* The strip below the sum has every CPU in it: one busy CPU among 4,096 can be seen. */
 static void test_no_cpu_is_left_out(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 	struct scope scope;
 
 	(void)state;
 	scope_init(&scope);
-	hand_cpus(picture, 4096);
-	for (uint32_t cpu = 0; cpu < 4096; cpu += 455) {
+	hand_cpus(answers, 4096);
+	for (uint32_t cpu = 0; cpu < 4096; cpu += 4095 / quick_part(9, 3)) {
 		int used;
 		char *text;
 
 		for (uint32_t i = 0; i < 4096; i++)
-			picture->vitals->cpus[i].series = (struct cpu_series) {
+			answers->vitals->cpus[i].series = (struct cpu_series) {
 				.mode = { [MODE_IDLE] = i != cpu, [MODE_KERNEL] = i == cpu },
 			};
-		text = drawn_header(picture, &scope, 100, &used);
+		text = drawn_header(answers, &scope, 100, &used);
 		assert_non_null(strstr(text, "by "));
 		assert_non_null(strstr(text, "█"));
 		free(text);
 	}
-	picture_free(picture);
+	answers_free(answers);
 }
 
 static void test_remarks(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 	char text[HEADER_REMARK];
 	struct scope scope;
 
 	(void)state;
 	scope_init(&scope);
-	assert_string_equal(remark_of(picture, &scope, text), "");
+	assert_string_equal(remark_of(answers, &scope, text), "");
 	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
 		for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
-			picture->vitals->vm = (enum vm_state)vm;
-			picture->vitals->link = (enum link_state)link;
-			assert_in_range(strlen(remark_of(picture, &scope, text)), 0, 78);
+			answers->vitals->vm = (enum vm_state)vm;
+			answers->vitals->link = (enum link_state)link;
+			assert_in_range(strlen(remark_of(answers, &scope, text)), 0, 78);
 			assert_true(*text || (link == LINK_UP && vm <= VM_RUNNING));
+			answers->vitals->stub = true;
+			assert_in_range(strlen(remark_of(answers, &scope, text)), 0, 78);
+			answers->vitals->stub = false;
 		}
 	}
-	picture->vitals->vm = VM_RUNNING;
-	picture->vitals->link = LINK_UP;
-	picture->vitals->running = false;
-	assert_non_null(strstr(remark_of(picture, &scope, text), "SPACE starts it"));
-	picture->vitals->link = LINK_LOST;
-	assert_non_null(strstr(remark_of(picture, &scope, text), "connects again by itself"));
-	picture->vitals->vm = VM_PAUSED;
-	assert_non_null(strstr(remark_of(picture, &scope, text), "`cont` in QEMU's monitor"));
-	picture->vitals->vm = VM_RUNNING;
-	picture->vitals->link = LINK_UP;
-	picture->vitals->running = true;
-	picture->vitals->cpus[1].series.missed = 20000;
-	assert_non_null(strstr(remark_of(picture, &scope, text),
+	answers->vitals->vm = VM_RUNNING;
+	answers->vitals->link = LINK_UP;
+	answers->vitals->running = false;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "SPACE starts it"));
+	answers->vitals->link = LINK_LOST;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "connects again by itself"));
+	answers->vitals->vm = VM_PAUSED;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "`cont` in QEMU's monitor"));
+	answers->vitals->vm = VM_RUNNING;
+	answers->vitals->link = LINK_UP;
+	answers->vitals->running = true;
+	answers->vitals->cpus[1].series.missed = 20000;
+	assert_non_null(strstr(remark_of(answers, &scope, text),
 		"The host did not run the guest's CPUs for 33 % of the time: is it busy?"));
-	picture->vitals->cpus[1].series.missed = 0;
-	picture->vitals->sampler = SAMPLER_TIMER;
-	assert_non_null(strstr(remark_of(picture, &scope, text), "interrupts off"));
-	strcpy(picture->vitals->note, "the guest refused nmi: it needs two CPUs");
+	answers->vitals->sampler = SAMPLER_OUTSIDE;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "for 33 % of the time: a busy host, or QE"));
+	assert_in_range(strlen(text), 0, 78);
+	answers->vitals->sampler = SAMPLER_STUB;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "for 33 % of the time: the stub is slow"));
+	assert_in_range(strlen(text), 0, 78);
+	answers->vitals->cpus[1].series.missed = 0;
+	answers->vitals->stub = true;
+	answers->vitals->sampler = SAMPLER_STUB;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "The gdb stub began by itself; SPACE stops it"));
+	assert_in_range(strlen(text), 0, 78);
+	answers->vitals->running = false;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "SPACE starts the gdb stub; a hook adds"));
+	assert_in_range(strlen(text), 0, 78);
+	answers->vitals->running = true;
+	answers->vitals->stub = false;
+	answers->vitals->sampler = SAMPLER_TIMER;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "interrupts off"));
+	strcpy(answers->vitals->note, "the guest refused nmi: it needs two CPUs");
 	scope_init(&scope);
-	check_header(picture, scope, 24, 80, "header_note");
+	check_header(answers, scope, 24, 80, "header_note");
 }
 
 /* Each remark of the status line can be put away, until it goes and comes again. */
 static void test_limits_can_be_put_away(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
-	struct vitals *vitals = picture->vitals;
+	struct answers *answers = hand_answers(symbols, functions);
+	struct vitals *vitals = answers->vitals;
 	char text[HEADER_REMARK];
 	struct scope scope;
 
@@ -316,31 +336,31 @@ static void test_limits_can_be_put_away(void **state)
 	vitals->sampler = SAMPLER_TIMER;
 	vitals->cpus[1].series.missed = 20000;
 	assert_true(header_dismiss(vitals, &scope, true, &keys_standard));
-	assert_string_equal(remark_of(picture, &scope, text), "");
+	assert_string_equal(remark_of(answers, &scope, text), "");
 	assert_false(header_dismiss(vitals, &scope, true, &keys_standard));
 
 	vitals->cpus[1].series.missed = 30000;		/* the same remark with another number */
 	header_settle(vitals, &scope, &keys_standard);
-	assert_string_equal(remark_of(picture, &scope, text), "");
+	assert_string_equal(remark_of(answers, &scope, text), "");
 	vitals->cpus[1].series.missed = 0;
 	header_settle(vitals, &scope, &keys_standard);
 	vitals->cpus[1].series.missed = 20000;
 	header_settle(vitals, &scope, &keys_standard);
-	assert_non_null(strstr(remark_of(picture, &scope, text), "for 33 %"));
+	assert_non_null(strstr(remark_of(answers, &scope, text), "for 33 %"));
 	vitals->cpus[1].series.missed = 0;		/* the other remarks stay away */
-	assert_string_equal(remark_of(picture, &scope, text), "");
+	assert_string_equal(remark_of(answers, &scope, text), "");
 	vitals->sampler = SAMPLER_NMI;
 	header_settle(vitals, &scope, &keys_standard);
 	vitals->sampler = SAMPLER_TIMER;
-	assert_non_null(strstr(remark_of(picture, &scope, text), "interrupts off"));
-	picture_free(picture);
+	assert_non_null(strstr(remark_of(answers, &scope, text), "interrupts off"));
+	answers_free(answers);
 }
 
 /* A remark that was put away, goes and comes again is shown. */
 static void test_a_remark_that_comes_again_is_shown(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
-	struct vitals *vitals = picture->vitals;
+	struct answers *answers = hand_answers(symbols, functions);
+	struct vitals *vitals = answers->vitals;
 	struct scope scope;
 
 	(void)state;
@@ -353,7 +373,7 @@ static void test_a_remark_that_comes_again_is_shown(void **state)
 	header_settle(vitals, &scope, &keys_standard);
 	strcpy(vitals->note, "memory is full; give more");
 	assert_true(remark_line_any(vitals, &scope));
-	picture_free(picture);
+	answers_free(answers);
 }
 
 int main(void)

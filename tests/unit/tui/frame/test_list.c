@@ -13,7 +13,7 @@ struct names {
 	const char *text[20];
 };
 
-static uint32_t key(const void *context, size_t row)
+static uint64_t key(const void *context, size_t row)
 {
 	const struct names *names = context;
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tui/frame/prompt.h"
 #include "tui/frame/scope.h"
@@ -105,10 +106,10 @@ static void test_filter_words(void **state)
 	refuse("cpu:x", "is not a CPU");
 	refuse("cpu:-1", "is not a CPU");
 	refuse("cpu:99999999999999999999", "is not a CPU");
-	refuse("mode:", "kernel, user or idle");
-	refuse("mode:ring0", "kernel, user or idle");
+	refuse("mode:", "kernel, user, idle, irq or softirq");
+	refuse("mode:ring0", "kernel, user, idle, irq or softirq");
 	refuse("thread:", "names nothing");
-	refuse("a b c d e f g h i", "up to 8");
+	refuse("a b c d e f g h i", "at most 8");
 }
 
 static void test_windows(void **state)
@@ -130,17 +131,16 @@ static void test_windows(void **state)
 
 static void test_status_line(void **state)
 {
-	const uint64_t second = 1000000000;
 	struct status_line line = { .failed = false };
 
 	(void)state;
 	status_say(&line, false, "done", 0);
-	assert_false(status_expire(&line, 3 * second - 1));
-	assert_true(status_expire(&line, 3 * second));
+	assert_false(status_expire(&line, 3 * NS_PER_SECOND - 1));
+	assert_true(status_expire(&line, 3 * NS_PER_SECOND));
 	assert_string_equal(line.text, "");
 
 	status_say(&line, true, "failed", 0);
-	assert_false(status_expire(&line, 100 * second));
+	assert_false(status_expire(&line, 100 * NS_PER_SECOND));
 	status_say(&line, false, "done", 0);
 	assert_string_equal(line.text, "failed");
 	status_seen(&line);

@@ -11,22 +11,21 @@
 
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/filter_of.h"
-#include "tests/unit/fakes/hand_picture.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/scratch.h"
-#include "tests/unit/fakes/stage.h"
 #include "tui/screen/screen.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
+#include "stage.h"
 
-static const uint64_t second = 1000000000;
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
 static void raise_stage(struct stage *stage)
 {
-	stage_raise(stage, hand_picture(symbols, functions));
+	stage_raise(stage, hand_answers(symbols, functions));
 }
 
 /* ---- the tests ---- */
@@ -67,7 +66,7 @@ static void test_few_rows(void **state)
 	stage_strike(&stage);
 }
 
-static void test_before_the_first_picture(void **state)
+static void test_before_the_first_answers(void **state)
 {
 	struct stage stage;
 	static const uint32_t codes[] = { ' ', 's', 'z', 'Z', 'w', 'j', 'G', '<', '>', 'I', 'n',
@@ -110,14 +109,14 @@ static void test_wishes(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	assert_int_equal(stage.session.wanted.window_ns, 10 * second);
+	assert_int_equal(stage.session.wanted.window_ns, 10 * NS_PER_SECOND);
 	assert_int_equal(stage.session.wanted.visible_count, HAND_FUNCTIONS);
 	assert_int_equal(stage.session.wanted.selected, functions[7]);
 	wants = stage.session.wants;
 	screen_draw(stage.screen, stage.canvas);
 	assert_int_equal(stage.session.wants, wants);		/* the question has not changed */
 	stage_press(&stage, 'w');
-	assert_int_equal(stage.session.wanted.window_ns, 60 * second);
+	assert_int_equal(stage.session.wanted.window_ns, 60 * NS_PER_SECOND);
 	stage_press(&stage, KEYS_F(7));
 	assert_int_equal(stage.session.wanted.window_ns, 0);
 	stage_holds(&stage, "all window", true);
@@ -133,10 +132,10 @@ static void test_zero_and_freeze(void **state)
 	(void)state;
 	raise_stage(&stage);
 	stage_press(&stage, 'z');
-	assert_int_equal(stage.session.wanted.zero_ns, 192 * second);
+	assert_int_equal(stage.session.wanted.zero_ns, 192 * NS_PER_SECOND);
 	stage_holds(&stage, "since 00:03:12", true);
 	stage_press(&stage, 'Z');
-	assert_int_equal(stage.session.wanted.until_ns, 192 * second);
+	assert_int_equal(stage.session.wanted.until_ns, 192 * NS_PER_SECOND);
 	stage_holds(&stage, "FROZEN at 00:03:12", true);
 	stage_press(&stage, 'Z');
 	assert_int_equal(stage.session.wanted.until_ns, 0);
@@ -146,11 +145,56 @@ static void test_zero_and_freeze(void **state)
 	stage_holds(&stage, "since", false);
 
 	stage_press(&stage, 'Z');
-	picture_free(stage.session.next);
-	stage.session.next = hand_picture(symbols, functions);
-	stage.session.next->vitals->now = 5 * second;			/* the guest has booted anew */
+	answers_free(stage.session.next);
+	stage.session.next = hand_answers(symbols, functions);
+	stage.session.next->vitals->now = 5 * NS_PER_SECOND;			/* the guest has booted anew */
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "FROZEN", false);
+	stage_strike(&stage);
+}
+
+/* The window goes back, on, and to the end again; the zero does not count there, but stays. */
+static void test_the_window_moves(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_type(&stage, "z[");
+	assert_int_equal(stage.session.wanted.until_ns, 192 * NS_PER_SECOND);
+	assert_int_equal(stage.session.wanted.back_ns, 5 * NS_PER_SECOND);
+	assert_true(stage.session.wanted.moved);
+	stage_holds(&stage, "10s at 00:02:57, live: .", true);
+	stage_holds(&stage, "since", false);
+	stage_type(&stage, "}");
+	stage_holds(&stage, "5s at 00:02:59, live: .", true);
+	stage_type(&stage, "{");
+	stage_type(&stage, "]");
+	stage_holds(&stage, "live: .", false);
+	stage_holds(&stage, "since 00:03:12", true);
+	assert_int_equal(stage.session.wanted.until_ns, 0);
+	stage_type(&stage, "Z[[");
+	stage_holds(&stage, "10s at 00:02:52, live: .", true);
+	stage_holds(&stage, "FROZEN", false);
+	stage_type(&stage, ".");
+	stage_holds(&stage, "live again", true);
+	assert_int_equal(stage.session.wanted.until_ns, 0);
+	assert_false(stage.session.wanted.moved);
+	stage_type(&stage, "ww[");
+	stage_holds(&stage, "not moved: the window is all there is; } takes a narrower one", true);
+	stage_type(&stage, "ww");
+	answers_free(stage.session.next);
+	stage.session.next = hand_answers(symbols, functions);
+	stage.session.next->vitals->oldest = 180 * NS_PER_SECOND;
+	screen_step(stage.screen, stage.now);
+	stage_type(&stage, "[[[");
+	stage_holds(&stage, "10s at 00:03:00, live: .", true);
+	stage_holds(&stage, "nothing is kept before this window", true);
+	stage_strike(&stage);
+
+	stage_raise(&stage, NULL);
+	stage_type(&stage, "[");
+	stage_holds(&stage, "not moved: nothing has come from the guest yet", true);
 	stage_strike(&stage);
 }
 
@@ -165,8 +209,8 @@ static void test_start_and_stop(void **state)
 	assert_int_equal(stage.session.runs, 1);
 	assert_false(stage.session.ran_on);
 	stage_holds(&stage, "● REC", true);			/* until the guest's status says otherwise */
-	picture_free(stage.session.next);
-	stage.session.next = hand_picture(symbols, functions);
+	answers_free(stage.session.next);
+	stage.session.next = hand_answers(symbols, functions);
 	stage.session.next->vitals->running = false;
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "○ off", true);
@@ -196,7 +240,7 @@ static void test_filter(void **state)
 	stage_press(&stage, KEYS_ENTER);
 	stage_holds(&stage, "the filter stays as it was: cpu:x", true);
 	assert_filter(&stage.session.wanted.filter, "alloc cpu:2");
-	stage.now += 100 * second;
+	stage.now += 100 * NS_PER_SECOND;
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "the filter stays as it was", true);		/* until a key is pressed */
 	stage_press(&stage, 'j');
@@ -248,7 +292,7 @@ static void test_messages(void **state)
 		(struct session_message) { .text = "x.folded: 12 samples in 3 stacks" };
 	assert_true(screen_step(stage.screen, stage.now));
 	stage_holds(&stage, "x.folded: 12 samples", true);
-	stage.now += 3 * second;
+	stage.now += 3 * NS_PER_SECOND;
 	assert_true(screen_step(stage.screen, stage.now));
 	stage_holds(&stage, "x.folded", false);
 	assert_false(screen_step(stage.screen, stage.now));
@@ -258,7 +302,7 @@ static void test_messages(void **state)
 /* "Profiling not turned on" goes when profiling is on. */
 static void test_a_failure_that_is_over(void **state)
 {
-	struct picture *off = hand_picture(symbols, functions);
+	struct answers *off = hand_answers(symbols, functions);
 	struct stage stage;
 
 	(void)state;
@@ -268,7 +312,7 @@ static void test_a_failure_that_is_over(void **state)
 		.text = "profiling not turned on" };
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "not turned on", true);
-	stage_show(&stage, hand_picture(symbols, functions));
+	stage_show(&stage, hand_answers(symbols, functions));
 	stage_holds(&stage, "not turned on", false);
 	stage_strike(&stage);
 }
@@ -276,7 +320,7 @@ static void test_a_failure_that_is_over(void **state)
 /* A remark tells of a kept wish, and the next SPACE takes the wish back. */
 static void test_kept_wish(void **state)
 {
-	struct picture *kept = hand_picture(symbols, functions);
+	struct answers *kept = hand_answers(symbols, functions);
 	struct stage stage;
 
 	(void)state;
@@ -299,7 +343,7 @@ static void test_nothing_to_hold(void **state)
 	(void)state;
 	vitals->answer.kind = &vitals_kind;
 	functions_unknown->answer.kind = &function_table_kind;
-	stage_raise(&stage, picture_new(&vitals->answer, &functions_unknown->answer));
+	stage_raise(&stage, answers_new(&vitals->answer, &functions_unknown->answer));
 	stage_press(&stage, 'Z');
 	stage_holds(&stage, "not frozen", true);
 	stage_holds(&stage, "FROZEN", false);
@@ -326,7 +370,7 @@ static void test_idle_is_hidden(void **state)
 	stage_holds(&stage, "[idle]", false);
 	stage_holds(&stage, "idle hidden", true);
 	stage_holds(&stage, ">   22.61", true);			/* shares do not change */
-	stage_show(&stage, hand_picture(symbols, functions));
+	stage_show(&stage, hand_answers(symbols, functions));
 	stage_holds(&stage, "[idle]", false);
 	stage_press(&stage, '>');
 	stage_press(&stage, '<');
@@ -340,28 +384,28 @@ static void test_idle_is_hidden(void **state)
 /* With the cursor far down, the rows of a new filter, or of a new boot, are shown from the top. */
 static void test_the_list_opens_at_its_beginning(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 	struct stage stage;
 
 	(void)state;
 	raise_stage(&stage);
 	stage_press(&stage, 'G');
-	picture->functions->filter = filter_of("c");
-	picture->functions->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
-	stage_show(&stage, picture);
+	answers->functions->filter = filter_of("c");
+	answers->functions->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
+	stage_show(&stage, answers);
 	assert_int_equal(stage.session.wanted.selected, functions[0]);
 
 	/* Even if the cursor's own row is among them, further down. */
 	stage_press(&stage, 'G');
-	picture = hand_picture(symbols, functions);
-	picture->functions->filter = filter_of("cc");
-	stage_show(&stage, picture);
+	answers = hand_answers(symbols, functions);
+	answers->functions->filter = filter_of("cc");
+	stage_show(&stage, answers);
 	assert_int_equal(stage.session.wanted.selected, functions[7]);
 
 	stage_press(&stage, 'j');
-	picture = hand_picture(symbols, functions);
-	picture->functions->answer.boot = 2;
-	stage_show(&stage, picture);
+	answers = hand_answers(symbols, functions);
+	answers->functions->answer.boot = 2;
+	stage_show(&stage, answers);
 	assert_int_equal(stage.session.wanted.selected, functions[7]);
 	stage_strike(&stage);
 }
@@ -371,10 +415,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_says_what_it_needs),
 		cmocka_unit_test(test_few_rows),
-		cmocka_unit_test(test_before_the_first_picture),
+		cmocka_unit_test(test_before_the_first_answers),
 		cmocka_unit_test(test_never_breaks_at_any_size),
 		cmocka_unit_test(test_wishes),
 		cmocka_unit_test(test_zero_and_freeze),
+		cmocka_unit_test(test_the_window_moves),
 		cmocka_unit_test(test_start_and_stop),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_search),

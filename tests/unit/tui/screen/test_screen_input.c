@@ -11,24 +11,24 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/filter_of.h"
-#include "tests/unit/fakes/hand_picture.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/scratch.h"
-#include "tests/unit/fakes/stage.h"
 #include "tui/screen/screen.h"
 #include "tui/screen/snapshot.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
+#include "stage.h"
 
-static const uint64_t second = 1000000000;
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
 static void raise_stage(struct stage *stage)
 {
-	stage_raise(stage, hand_picture(symbols, functions));
+	stage_raise(stage, hand_answers(symbols, functions));
 }
 
 /* ---- the tests ---- */
@@ -61,13 +61,13 @@ static void test_random_input(void **state)
 			stage_resize(&stage, (int)(next_random(&seed) % 45),
 				(int)(next_random(&seed) % 140), true);
 		if (i % 5 == 0) {
-			picture_free(stage.session.next);
-			stage.session.next = hand_picture(symbols, functions);
+			answers_free(stage.session.next);
+			stage.session.next = hand_answers(symbols, functions);
 			stage.session.next->functions->table->count =
 				next_random(&seed) % (HAND_FUNCTIONS + 1);
 			stage.session.next->vitals->vm = (enum vm_state)(next_random(&seed) % 5);
 		}
-		screen_input(stage.screen, &input, stage.now += second / 10);
+		screen_input(stage.screen, &input, stage.now += NS_PER_SECOND / 10);
 		screen_step(stage.screen, stage.now);
 		screen_draw(stage.screen, stage.canvas);
 		assert_in_range(stage.session.wanted.visible_count, 0, HAND_FUNCTIONS);
@@ -218,7 +218,7 @@ static void test_other_keys(void **state)
 {
 	static const char *const settings[][3] = { { "quit", "x" }, { "profile", "F5" },
 		{ "back", "b" }, { "zero", "q" }, { "freeze", "none" } };
-	struct picture *off = hand_picture(symbols, functions);
+	struct answers *off = hand_answers(symbols, functions);
 	struct stage stage;
 
 	(void)state;
@@ -289,6 +289,138 @@ static void test_snapshot(void **state)
 	stage_strike(&stage);
 }
 
+static void mouse(struct stage *stage, enum input_kind kind, int row, int column)
+{
+	screen_input(stage->screen, &(struct input) { .kind = kind, .row = row, .column = column }, stage->now);
+	screen_draw(stage->screen, stage->canvas);
+}
+
+/* The mouse chooses a window on the time line: 49 slots of 4 s, the last of them at column 73. */
+static void test_mouse_on_the_time_line(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	mouse(&stage, INPUT_RELEASE, 21, 50);			/* it was not pressed here */
+	assert_false(stage.session.wanted.moved);
+	mouse(&stage, INPUT_CLICK, 21, 45);
+	mouse(&stage, INPUT_RELEASE, 3, 34);			/* anywhere; from right to left */
+	stage_holds(&stage, "48s at 00:00:36, live: .", true);
+	stage_holds(&stage, "window: 48s at 00:00:36", true);
+	assert_int_equal(stage.session.wanted.until_ns - (uint64_t)stage.session.wanted.back_ns, 84 * NS_PER_SECOND);
+	mouse(&stage, INPUT_CLICK, 21, 60);			/* its middle goes to 140 s to 144 s */
+	mouse(&stage, INPUT_RELEASE, 21, 60);
+	stage_holds(&stage, "48s at 00:01:58", true);
+	mouse(&stage, INPUT_CLICK, 21, 0);
+	mouse(&stage, INPUT_RELEASE, 21, 200);			/* beyond its ends */
+	stage_holds(&stage, "192s at 00:00:00", true);
+	stage_press(&stage, '.');
+	mouse(&stage, INPUT_CLICK, 22, 45);			/* another row */
+	mouse(&stage, INPUT_RELEASE, 22, 50);
+	assert_false(stage.session.wanted.moved);
+	stage_resize(&stage, 19, 80, true);			/* too low: there is no line, nor a question about it */
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.asking_line, 0);
+	stage_resize(&stage, 20, 80, true);
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.asking_line, 1);
+	stage_strike(&stage);
+}
+
+/* Once the cursor was put on a function, the line is about it; the filter goes along, the window does not. */
+static void test_what_the_time_line_is_about(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	assert_int_equal(stage.session.line.of, 0);
+	assert_int_equal(stage.session.line.slots, 64);
+	stage_type(&stage, "jj");
+	assert_int_equal(stage.session.line.of, tree_name(symbols_get(symbols, functions[0]), "demo-kernel"));
+	stage_type(&stage, "\\cpu:1\r[");
+	assert_int_equal(stage.session.line.request.excerpt.filter.count, 1);
+	assert_int_equal(stage.session.line.request.excerpt.until_ns, 0);
+	stage_press(&stage, 'g');
+	assert_int_equal(stage.session.line.of, 0);
+	stage_strike(&stage);
+}
+
+static struct answers *heat_answers(const struct stage *stage)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	hand_heat(answers, symbols);
+	memcpy(&answers->heat->asked, &stage->session.heat, sizeof(answers->heat->asked));
+	answers->heat->whole = true;
+	return answers;
+}
+
+/* A range of the heat map becomes the window. Its seconds begin at column 9, its ten rows of 100 ms at row 8. */
+static void test_ranges_of_the_heat_map(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '4');
+	stage_show(&stage, heat_answers(&stage));
+	stage_holds(&stage, "0.1s at 00:03:12.00: busy CPUs", true);
+	stage_type(&stage, "hk\r");				/* where it begins; from there back in time */
+	stage_type(&stage, "kk");
+	stage_holds(&stage, "0.3s at 00:03:10.70: busy CPUs", true);
+	assert_false(stage.session.wanted.moved);
+	stage_press(&stage, KEYS_ESCAPE);			/* no range */
+	stage_holds(&stage, "0.1s at 00:03:10.70: busy CPUs", true);
+	stage_type(&stage, "\rjj\r");
+	stage_holds(&stage, "0.3s at 00:03:10.70, live: .", true);
+	assert_true(stage.session.wanted.moved);
+	assert_int_equal(stage.session.wanted.window_ns, 300 * NS_PER_MS);
+	assert_int_equal(stage.session.wanted.until_ns - (uint64_t)stage.session.wanted.back_ns, 191 * NS_PER_SECOND);
+	stage_press(&stage, '.');
+	mouse(&stage, INPUT_CLICK, 10, 12);
+	mouse(&stage, INPUT_RELEASE, 10, 12);			/* the cursor alone */
+	stage_holds(&stage, "0.1s at 00:02:06.20: busy CPUs", true);
+	mouse(&stage, INPUT_CLICK, 10, 12);
+	mouse(&stage, INPUT_RELEASE, 0, 200);			/* beyond the map: its nearest cell */
+	stage_holds(&stage, "65.9s at 00:02:06: busy CPUs", true);
+	stage_press(&stage, KEYS_ENTER);
+	assert_true(stage.session.wanted.moved);
+	assert_int_equal(stage.session.wanted.window_ns, 65800 * NS_PER_MS);
+	stage_strike(&stage);
+}
+
+/* A map that ends in the past is not asked for again; another filter is another question. */
+static void test_heat_stands_still(void **state)
+{
+	struct stage stage;
+	int wants;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "jj4");
+	assert_int_equal(stage.session.heat.of, tree_name(symbols_get(symbols, functions[0]), "demo-kernel"));
+	stage_show(&stage, heat_answers(&stage));
+	stage_press(&stage, KEYS_ESCAPE);			/* all that is busy */
+	assert_int_equal(stage.session.heat.of, 0);
+	stage_show(&stage, heat_answers(&stage));
+	assert_int_equal(stage.session.asking_functions, 1);
+	stage_press(&stage, 'Z');
+	assert_int_equal(stage.session.heat.request.excerpt.until_ns, 192 * NS_PER_SECOND);
+	assert_int_equal(stage.session.asking_functions, 1);
+	stage_show(&stage, heat_answers(&stage));
+	assert_int_equal(stage.session.asking_functions, 0);
+	wants = stage.session.wants;
+	stage_holds(&stage, "busy CPUs, brightest at 100 %", true);
+	assert_int_equal(stage.session.wants, wants);
+	stage_type(&stage, "\\cpu:1\r");
+	assert_int_equal(stage.session.asking_functions, 1);
+	stage_press(&stage, 'B');
+	stage_holds(&stage, "not grouped", true);
+	stage_strike(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +434,10 @@ int main(void)
 		cmocka_unit_test(test_other_keys),
 		cmocka_unit_test(test_key_bar_and_wheel),
 		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_mouse_on_the_time_line),
+		cmocka_unit_test(test_what_the_time_line_is_about),
+		cmocka_unit_test(test_ranges_of_the_heat_map),
+		cmocka_unit_test(test_heat_stands_still),
 	};
 	int failed;
 

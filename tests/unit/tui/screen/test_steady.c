@@ -11,16 +11,18 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/filter_of.h"
-#include "tests/unit/fakes/hand_picture.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
-#include "tests/unit/fakes/stage.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
+#include "stage.h"
 
 enum { FUNCTIONS = 60, MANY = 100000, ROUNDS = 400 };
 
@@ -46,15 +48,15 @@ static void shuffle(struct random *random, uint32_t *ids, size_t count)
 	}
 }
 
-static void any_table(struct random *random, struct picture *picture)
+static void any_table(struct random *random, struct answers *answers)
 {
 	uint32_t ids[FUNCTIONS];
 	struct table *table;
 
 	memcpy(ids, functions, sizeof(ids));
 	shuffle(random, ids, FUNCTIONS);
-	hand_rows(picture, symbols, ids, random_below(random, FUNCTIONS + 1));
-	table = picture->functions->table;
+	hand_rows(answers, symbols, ids, random_below(random, FUNCTIONS + 1));
+	table = answers->functions->table;
 	table->weight = table->samples = 0;
 	for (size_t i = 0; i < table->count; i++) {
 		struct row *row = &table->rows[i];
@@ -73,26 +75,26 @@ static void any_table(struct random *random, struct picture *picture)
 	}
 }
 
-static struct picture *any_picture(struct random *random)
+static struct answers *any_answers(struct random *random)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 
-	any_table(random, picture);
-	picture->vitals->now = random_below(random, 90 * 3600) * 1000000000;
-	picture->vitals->achieved = (double)random_below(random, 1000);
-	picture->vitals->lost_guest = of_any_size(random) % 100000;
-	picture->vitals->lost_host = of_any_size(random) % 10000;
-	picture->vitals->cost_ns = (double)random_below(random, 100000);
-	picture->vitals->cost_share = (double)random_below(random, 1000) / 10000;
-	picture->vitals->ring_fill = (double)random_below(random, 101) / 100;
-	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++) {
-		struct cpu_series *series = &picture->vitals->cpus[i].series;
+	any_table(random, answers);
+	answers->vitals->now = random_below(random, 90 * 3600) * NS_PER_SECOND;
+	answers->vitals->achieved = (double)random_below(random, 1000);
+	answers->vitals->lost_guest = of_any_size(random) % 100000;
+	answers->vitals->lost_host = of_any_size(random) % 10000;
+	answers->vitals->cost_ns = (double)random_below(random, 100000);
+	answers->vitals->cost_share = (double)random_below(random, 1000) / 10000;
+	answers->vitals->ring_fill = (double)random_below(random, 101) / 100;
+	for (uint32_t i = 0; i < answers->vitals->cpu_count; i++) {
+		struct cpu_series *series = &answers->vitals->cpus[i].series;
 
 		series->missed = of_any_size(random);
 		for (int mode = 0; mode < MODES; mode++)
 			series->mode[mode] = of_any_size(random);
 	}
-	return picture;
+	return answers;
 }
 
 /* ---- what the screen shows ---- */
@@ -120,10 +122,10 @@ static int row_with(const struct stage *stage, const char *wanted)
 	return row;
 }
 
-static bool in_table(const struct picture *picture, uint32_t function)
+static bool in_table(const struct answers *answers, uint32_t function)
 {
-	for (size_t i = 0; i < picture->functions->table->count; i++)
-		if (picture->functions->table->rows[i].function == function)
+	for (size_t i = 0; i < answers->functions->table->count; i++)
+		if (answers->functions->table->rows[i].function == function)
 			return true;
 	return false;
 }
@@ -149,9 +151,9 @@ static void test_the_cursor_keeps_its_function(void **state)
 	int kept = 0;
 
 	(void)state;
-	stage_raise(&stage, any_picture(&random));
-	for (int i = 0; i < ROUNDS; i++) {
-		struct picture *picture = any_picture(&random);
+	stage_raise(&stage, any_answers(&random));
+	for (size_t i = 0; i < quick_part(ROUNDS, 4); i++) {
+		struct answers *answers = any_answers(&random);
 		uint32_t chosen;
 		bool stays;
 
@@ -162,15 +164,15 @@ static void test_the_cursor_keeps_its_function(void **state)
 		stage_press(&stage, 'j');			/* from here on the user has chosen a row */
 		stage_press(&stage, 'k');
 		chosen = stage.session.wanted.selected;
-		stays = in_table(picture, chosen);
-		stage_show(&stage, picture);
+		stays = in_table(answers, chosen);
+		stage_show(&stage, answers);
 		if (stays) {
 			assert_int_equal(stage.session.wanted.selected, chosen);
 			check_cursor(&stage);
 			kept++;
 		}
 	}
-	assert_true(kept > ROUNDS / 4);
+	assert_true((size_t)kept > quick_part(ROUNDS, 4) / 4);
 	stage_strike(&stage);
 }
 
@@ -180,9 +182,9 @@ static void test_untouched_it_stays_at_the_top(void **state)
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, any_picture(&random));
-	for (int i = 0; i < ROUNDS; i++) {
-		stage_show(&stage, any_picture(&random));
+	stage_raise(&stage, any_answers(&random));
+	for (size_t i = 0; i < quick_part(ROUNDS, 4); i++) {
+		stage_show(&stage, any_answers(&random));
 		if (stage.session.wanted.visible_count == 0)
 			continue;
 		assert_int_equal(stage.session.wanted.selected, stage.session.wanted.visible[0]);
@@ -224,12 +226,12 @@ static void check_places(int rows, int columns, const char *const *words, size_t
 	int places[10];
 	struct stage stage;
 
-	stage_raise(&stage, any_picture(&random));
+	stage_raise(&stage, any_answers(&random));
 	stage_resize(&stage, rows, columns, true);
 	for (size_t i = 0; i < count; i++)
 		places[i] = place_of(&stage, words[i]);
-	for (int round = 0; round < ROUNDS / 4; round++) {
-		stage_show(&stage, any_picture(&random));
+	for (size_t round = 0; round < quick_part(ROUNDS, 4) / 4; round++) {
+		stage_show(&stage, any_answers(&random));
 		for (size_t i = 0; i < count; i++)
 			assert_int_equal(place_of(&stage, words[i]), places[i]);
 		check_rows(&stage);
@@ -251,13 +253,13 @@ static void test_nothing_jumps(void **state)
 
 static void test_a_hundred_thousand_functions(void **state)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 	const struct fake_wanted *wanted;
 	struct stage stage;
 
 	(void)state;
-	hand_rows(picture, many_symbols, many, MANY);
-	stage_raise(&stage, picture);
+	hand_rows(answers, many_symbols, many, MANY);
+	stage_raise(&stage, answers);
 	wanted = &stage.session.wanted;
 	assert_int_equal(wanted->selected, many[0]);
 	stage_press(&stage, 'G');

@@ -13,14 +13,15 @@
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/ansi.h"
 #include "tests/unit/fakes/canvas_dump.h"
-#include "tests/unit/fakes/fake_session.h"
 #include "tests/unit/fakes/golden.h"
-#include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tests/unit/tui/fake_session.h"
 #include "tui/frame/tab_row.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
 #include "tui/views/config.h"
 #include "theatre.h"
 
@@ -145,6 +146,10 @@ static void test_answers_go_to_their_reader(void **state)
 	holds(&theatre, "1 web ● REC lost 12", true);
 	holds(&theatre, " ktop  kernel-0 0.1", true);
 	holds(&theatre, "up 00:03:12", true);
+	give(&theatre, 0)->vitals->sampler = SAMPLER_STUB;	/* its time is the host's */
+	draw(&theatre);
+	holds(&theatre, "gdb stub", true);
+	holds(&theatre, "up 00:", false);
 	press(&theatre, KEYS_TAB);
 	give(&theatre, 1);
 	draw(&theatre);
@@ -166,19 +171,19 @@ static void test_each_keeps_its_own(void **state)
 	press(&theatre, KEYS_TAB);
 	give_all(&theatre);
 	press(&theatre, 'w');
-	assert_int_equal(theatre.sessions[0].wanted.window_ns, 60000000000);
+	assert_int_equal(theatre.sessions[0].wanted.window_ns, 60 * NS_PER_SECOND);
 	press(&theatre, 'z');
-	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192000000000);
+	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192 * NS_PER_SECOND);
 	press(&theatre, KEYS_TAB);
-	assert_int_equal(theatre.sessions[1].wanted.window_ns, 10000000000);
+	assert_int_equal(theatre.sessions[1].wanted.window_ns, 10 * NS_PER_SECOND);
 	assert_int_equal(theatre.sessions[1].wanted.zero_ns, 0);
 	press(&theatre, KEYS_BACK_TAB);
 	press(&theatre, KEYS_BACK_TAB);
-	assert_int_equal(theatre.sessions[0].wanted.window_ns, 10000000000);
+	assert_int_equal(theatre.sessions[0].wanted.window_ns, 10 * NS_PER_SECOND);
 	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 0);
 	press(&theatre, KEYS_TAB);
-	assert_int_equal(theatre.sessions[0].wanted.window_ns, 60000000000);
-	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192000000000);
+	assert_int_equal(theatre.sessions[0].wanted.window_ns, 60 * NS_PER_SECOND);
+	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192 * NS_PER_SECOND);
 	close_theatre(&theatre);
 }
 
@@ -196,7 +201,7 @@ static void test_clicks(void **state)
 	click(&theatre, 0, 79);
 	assert_true(is_alone_in_view(&theatre, 0));
 	give_all(&theatre);
-	click(&theatre, 9, 20);		/* the third row of the table, below the row of tabs */
+	click(&theatre, 10, 20);	/* the third row of the table, below the rows of tabs and views */
 	assert_int_equal(theatre.sessions[0].wanted.selected, theatre.functions[0][6]);
 	click(&theatre, 0, 1);
 	assert_true(are_all_in_view(&theatre));
@@ -225,6 +230,7 @@ static void test_never_breaks_at_any_size(void **state)
 static void test_golden_screens(void **state)
 {
 	struct theatre theatre;
+	char line[81];
 
 	(void)state;
 	open_theatre(&theatre, MACHINES);
@@ -233,6 +239,9 @@ static void test_golden_screens(void **state)
 	give(&theatre, 2)->vitals->running = false;
 	draw(&theatre);
 	draw(&theatre);
+	/* The fleet has the time of the day, and its slots lie on whole seconds of that: test_fleet looks at these. */
+	snprintf(line, sizeof(line), "%-80s", "the time line");
+	canvas_text(theatre.canvas, (struct place) { 21, 0, 80 }, STYLE_DIM, line);
 	golden_check("tabs-80x24", theatre.canvas);
 	resize(&theatre, 16, 50, false);
 	golden_check("tabs-50x16", theatre.canvas);

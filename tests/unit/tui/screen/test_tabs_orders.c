@@ -13,8 +13,8 @@
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/canvas_dump.h"
-#include "tests/unit/fakes/fake_session.h"
-#include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tests/unit/tui/fake_session.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
@@ -31,8 +31,8 @@ static void test_zero_over_all(void **state)
 	open_theatre(&theatre, MACHINES);
 	give_all(&theatre);
 	press(&theatre, 'z');
-	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192000000000);
-	assert_int_equal(theatre.sessions[1].wanted.zero_ns, 1192000000000);
+	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192 * NS_PER_SECOND);
+	assert_int_equal(theatre.sessions[1].wanted.zero_ns, 1192 * NS_PER_SECOND);
 	press(&theatre, KEYS_ESCAPE);
 	assert_int_equal(theatre.sessions[1].wanted.zero_ns, 0);
 	close_theatre(&theatre);
@@ -75,17 +75,17 @@ static void test_orders_to_one_and_to_all(void **state)
 static void test_stacks_of_a_machine_with_a_long_name(void **state)
 {
 	struct theatre theatre;
-	struct picture *picture;
+	struct answers *answers;
 	const char *root = theatre.sessions[1].root;
 	size_t whole = 0, next;
 	uint32_t point;
 
 	(void)state;
 	open_theatre(&theatre, MACHINES);
-	picture = give(&theatre, 1);
-	picture->vitals->name[0] = 'a';
-	for (size_t i = 1; i + 3 < sizeof(picture->vitals->name); i += 3)
-		memcpy(picture->vitals->name + i, "\xe5\x90\x8d", 4);
+	answers = give(&theatre, 1);
+	answers->vitals->name[0] = 'a';
+	for (size_t i = 1; i + 3 < sizeof(answers->vitals->name); i += 3)
+		memcpy(answers->vitals->name + i, "\xe5\x90\x8d", 4);
 	draw(&theatre);
 	press(&theatre, 's');
 	while ((next = util_utf8(root + whole, strlen(root) - whole, &point)))
@@ -96,7 +96,7 @@ static void test_stacks_of_a_machine_with_a_long_name(void **state)
 }
 
 /* Orders go by the marks, which are new: the last answer of a tab that was not shown is old. */
-static void test_orders_do_not_rest_on_old_pictures(void **state)
+static void test_orders_do_not_rest_on_old_answers(void **state)
 {
 	struct theatre theatre;
 
@@ -210,7 +210,7 @@ int main(void)
 		cmocka_unit_test(test_zero_over_all),
 		cmocka_unit_test(test_orders_to_one_and_to_all),
 		cmocka_unit_test(test_stacks_of_a_machine_with_a_long_name),
-		cmocka_unit_test(test_orders_do_not_rest_on_old_pictures),
+		cmocka_unit_test(test_orders_do_not_rest_on_old_answers),
 		cmocka_unit_test(test_asking_twice_is_off_again),
 		cmocka_unit_test(test_who_is_not_there_is_not_ordered),
 		cmocka_unit_test(test_messages_name_the_machine),

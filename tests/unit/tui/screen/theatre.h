@@ -16,10 +16,10 @@
 
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
-#include "tests/unit/fakes/fake_session.h"
-#include "tests/unit/fakes/hand_picture.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tests/unit/tui/fake_session.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
@@ -40,7 +40,7 @@ struct theatre {
 
 static inline void draw(struct theatre *theatre)
 {
-	theatre->now += 1000000000;
+	theatre->now += NS_PER_SECOND;
 	tabs_step(theatre->tabs, theatre->now);
 	tabs_draw(theatre->tabs, theatre->canvas);
 }
@@ -73,24 +73,24 @@ static inline void close_theatre(struct theatre *theatre)
 	tabs_free(theatre->tabs);
 	canvas_free(theatre->canvas);
 	for (int i = 0; i < MACHINES; i++) {
-		picture_free(theatre->sessions[i].next);
+		answers_free(theatre->sessions[i].next);
 		symbols_free(theatre->symbols[i]);
 	}
 }
 
 /* What this machine's session answers next, to the reader that asks. */
-static inline struct picture *give(struct theatre *theatre, int machine)
+static inline struct answers *give(struct theatre *theatre, int machine)
 {
 	struct session *session = &theatre->sessions[machine];
-	struct picture *picture =
-		hand_picture(theatre->symbols[machine], theatre->functions[machine]);
+	struct answers *answers =
+		hand_answers(theatre->symbols[machine], theatre->functions[machine]);
 
-	picture->vitals->now += (uint64_t)machine * 1000000000000;
-	snprintf(picture->vitals->kernel, sizeof(picture->vitals->kernel), "kernel-%d", machine);
-	strcpy(picture->functions->kernel, picture->vitals->kernel);
-	picture_free(session->next);
-	session->next = picture;
-	return picture;
+	answers->vitals->now += (uint64_t)machine * 1000 * NS_PER_SECOND;
+	snprintf(answers->vitals->kernel, sizeof(answers->vitals->kernel), "kernel-%d", machine);
+	strcpy(answers->functions->kernel, answers->vitals->kernel);
+	answers_free(session->next);
+	session->next = answers;
+	return answers;
 }
 
 static inline void give_all(struct theatre *theatre)

@@ -203,16 +203,50 @@ static void test_fold_keeps_the_newest(void **state)
 	assert_int_equal(folded[2], 6 + 7);
 }
 
+/* Each half of a cell has its own background, until something is drawn over it. */
+static void test_halves(void **state)
+{
+	enum { ONE = STYLE_FLAME_KERNEL, OTHER = STYLE_FLAME_PROGRAM };
+	const struct look one = theme_look(&theme_standard, DEPTH_256, ONE);
+	const struct look other = theme_look(&theme_standard, DEPTH_256, OTHER);
+	struct canvas *canvas = canvas_new(1, 6, true);
+	struct look look;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		canvas_half(canvas, (struct place) { 0, i, 1 }, i, ONE);
+	canvas_half(canvas, (struct place) { 0, 2, 1 }, true, OTHER);
+	canvas_half(canvas, (struct place) { 0, 2, 1 }, false, ONE);
+	for (int i = 0; i < 4; i++)
+		canvas_half(canvas, (struct place) { 0, 3 + i / 2, 1 }, i % 2, ONE);
+	canvas_put(canvas, (struct place) { 0, 4, 1 }, ONE, 'x');
+	canvas_half(canvas, (struct place) { 0, 6, 1 }, true, ONE);	/* beside the canvas */
+	check(canvas, "▌▐▌│x\n");
+	look = theme_halves(&theme_standard, canvas_cell(canvas, 0, 0)->style, canvas_cell(canvas, 0, 0)->right);
+	assert_int_equal(look.fore, one.back);
+	assert_int_equal(look.back, -1);
+	look = theme_halves(&theme_standard, canvas_cell(canvas, 0, 1)->style, canvas_cell(canvas, 0, 1)->right);
+	assert_int_equal(look.fore, one.back);
+	assert_int_equal(look.back, -1);
+	look = theme_halves(&theme_standard, canvas_cell(canvas, 0, 2)->style, canvas_cell(canvas, 0, 2)->right);
+	assert_int_equal(look.fore, one.back);
+	assert_int_equal(look.back, other.back);
+	assert_false(canvas_cell(canvas, 0, 3)->halves || canvas_cell(canvas, 0, 4)->halves);
+	canvas_free(canvas);
+}
+
 static void test_styles_in_every_depth(void **state)
 {
 	static const char *const names[] = { "styles_none", "styles_8", "styles_16", "styles_256" };
-	struct canvas *canvas = canvas_new(STYLES, 24, true);
+	struct canvas *canvas = canvas_new(STYLES, 36, true);
 
 	(void)state;
 	for (int i = 0; i < STYLES; i++) {
 		canvas_text(canvas, (struct place) { i, 0, 12 }, (uint8_t)i, "plain");
 		canvas_text(canvas, (struct place) { i, 12, 12 }, (uint8_t)(i | STYLE_CURSOR),
 			"cursor");
+		if (i >= STYLE_FLAME_KERNEL && i < STYLE_MORE)
+			canvas_text(canvas, (struct place) { i, 24, 12 }, (uint8_t)(i | STYLE_NAME), "name");
 	}
 	for (int depth = DEPTH_NONE; depth <= DEPTH_256; depth++) {
 		char *text = ansi_text(canvas, (enum depth)depth);
@@ -236,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_wraps_at_words),
 		cmocka_unit_test(test_glyphs),
 		cmocka_unit_test(test_fold_keeps_the_newest),
+		cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_styles_in_every_depth),
 	};
 

@@ -10,11 +10,12 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
-#include "tests/unit/fakes/hand_picture.h"
-#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/hand_answers.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
@@ -28,7 +29,7 @@ static uint32_t functions[HAND_FUNCTIONS];
 
 struct stage {				/* a view, answers for it, and a canvas */
 	struct canvas *canvas;
-	struct picture *picture;
+	struct answers *answers;
 	struct scope scope;
 	void *view;
 };
@@ -37,7 +38,7 @@ static struct stage raise_stage(int rows, int columns, bool unicode)
 {
 	struct stage stage = {
 		.canvas = canvas_new(rows, columns, unicode),
-		.picture = hand_picture(symbols, functions),
+		.answers = hand_answers(symbols, functions),
 		.view = view_functions.new(&config),
 	};
 
@@ -48,7 +49,7 @@ static struct stage raise_stage(int rows, int columns, bool unicode)
 static void strike(struct stage *stage)
 {
 	view_functions.free(stage->view);
-	picture_free(stage->picture);
+	answers_free(stage->answers);
 	canvas_free(stage->canvas);
 }
 
@@ -57,7 +58,7 @@ static void draw(struct stage *stage)
 	struct area area = { 0, 0, stage->canvas->rows, stage->canvas->columns };
 
 	canvas_clear(stage->canvas);
-	view_functions.show(stage->view, stage->picture->vitals, &stage->picture->functions->answer, &stage->scope);
+	view_functions.show(stage->view, stage->answers->vitals, &stage->answers->functions->answer, &stage->scope);
 	view_functions.draw(stage->view, stage->canvas, area);
 }
 
@@ -184,9 +185,9 @@ static void test_cursor_follows_the_function(void **state)
 	draw(&stage);
 	assert_int_equal(under_cursor(&stage), chosen);
 
-	picture_free(stage.picture);
-	stage.picture = hand_picture(symbols, functions);
-	stage.picture->functions->table->rows[0].self = 1;
+	answers_free(stage.answers);
+	stage.answers = hand_answers(symbols, functions);
+	stage.answers->functions->table->rows[0].self = 1;
 	draw(&stage);
 	assert_int_equal(under_cursor(&stage), chosen);
 	check_holds(&stage, "> ", true);
@@ -219,19 +220,13 @@ static void test_search(void **state)
 
 	(void)state;
 	draw(&stage);
-	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_SEARCHED);
-	assert_int_equal(view_functions.search(stage.view, "alloc", LIST_HERE), VIEW_FOUND);
+	strcpy(stage.scope.match, "alloc");
+	assert_true(view_functions.search(stage.view, "alloc", LIST_HERE));
 	draw(&stage);
 	assert_int_equal(under_cursor(&stage), functions[2]);
 	check(&stage, "functions_search");
-	assert_int_equal(view_functions.search(stage.view, "no_such_function", LIST_NEXT),
-		VIEW_NOT_FOUND);
-	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_FOUND);
-	assert_int_equal(view_functions.search(stage.view, "", LIST_HERE), VIEW_NOT_SEARCHED);
-	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_SEARCHED);
-	assert_int_equal(view_functions.search(stage.view, "alloc", LIST_HERE), VIEW_FOUND);
-	assert_true(view_functions.act(stage.view, ACTION_BACK));		/* the match is no longer marked */
-	assert_false(view_functions.act(stage.view, ACTION_BACK));
+	assert_false(view_functions.search(stage.view, "no_such_function", LIST_NEXT));
+	assert_false(view_functions.act(stage.view, ACTION_BACK));		/* the screen forgets the match */
 	strike(&stage);
 }
 
@@ -242,14 +237,14 @@ static void test_inlined(void **state)
 	int shown = 0;
 
 	(void)state;
-	stage.picture->functions->inlined[0] = (struct caller) { functions[3], 30 };
-	stage.picture->functions->inlined[1] = (struct caller) { functions[4], 10 };
-	stage.picture->functions->inlined_count = 2;
-	stage.picture->functions->inlined_of = 80;
+	stage.answers->functions->inlined[0] = (struct caller) { functions[3], 30 };
+	stage.answers->functions->inlined[1] = (struct caller) { functions[4], 10 };
+	stage.answers->functions->inlined_count = 2;
+	stage.answers->functions->inlined_of = 80;
 	for (size_t i = 0; i < HAND_FUNCTIONS; i++) {
 		char *text;
 
-		stage.picture->functions->selected = functions[i];
+		stage.answers->functions->selected = functions[i];
 		text = drawn(&stage);
 		shown += strstr(text, "inlined: ") != NULL && strstr(text, " 38%, ") != NULL;
 		free(text);
@@ -266,59 +261,59 @@ static void test_few_samples_are_marked(void **state)
 	check_holds(&stage, "~0.06", true);	/* 25 samples */
 	check_holds(&stage, "~0.01", true);	/* 4 samples */
 	check_holds(&stage, "~3.0", false);
-	stage.picture->functions->table->rows[0].samples = 30;		/* no "~" from 30 on: docs/limits.md */
+	stage.answers->functions->table->rows[0].samples = 30;		/* no "~" from 30 on: docs/limits.md */
 	check_holds(&stage, "  34.93   34.93", true);		/* by now the rows are sorted */
-	stage.picture->functions->table->rows[0].samples = 29;
+	stage.answers->functions->table->rows[0].samples = 29;
 	check_holds(&stage, " ~34.93   34.93", true);
 	strike(&stage);
 }
 
-static void check_empty(struct picture *picture, struct scope scope, const char *why)
+static void check_empty(struct answers *answers, struct scope scope, const char *why)
 {
 	struct stage stage = raise_stage(10, 80, true);
 
-	picture_free(stage.picture);
-	stage.picture = picture;
+	answers_free(stage.answers);
+	stage.answers = answers;
 	stage.scope = scope;
 	check_holds(&stage, why, true);
 	strike(&stage);
 }
 
-static struct picture *without_rows(void)
+static struct answers *without_rows(void)
 {
-	struct picture *picture = hand_picture(symbols, functions);
+	struct answers *answers = hand_answers(symbols, functions);
 
-	table_free(picture->functions->table);
-	picture->functions->table = table_new(NULL, 0, 1);
-	picture->functions->table->from = 182000000000;
-	picture->functions->table->to = 192000000000;
-	return picture;
+	table_free(answers->functions->table);
+	answers->functions->table = table_new(NULL, 0, 1);
+	answers->functions->table->from = 182 * NS_PER_SECOND;
+	answers->functions->table->to = 192 * NS_PER_SECOND;
+	return answers;
 }
 
 /* If the window has samples, an empty table is told to be the filter's doing, not that of the window's length. */
 static void check_filtered_away(void)
 {
-	struct picture *picture;
+	struct answers *answers;
 	struct scope scope;
 
 	scope_init(&scope);
 	assert_true(scope_filter(&scope, "no_such", NULL));
-	picture = without_rows();
-	picture->functions->table->samples = 1;
-	check_empty(picture, scope, "No function in this window has the filter's name");
+	answers = without_rows();
+	answers->functions->table->samples = 1;
+	check_empty(answers, scope, "No function in this window has the filter's name");
 	assert_true(scope_filter(&scope, "cpu:9", NULL));
-	picture = without_rows();
-	check_empty(picture, scope, "no such CPU");
+	answers = without_rows();
+	check_empty(answers, scope, "no such CPU");
 	assert_true(scope_filter(&scope, "cpu:2 thread:nosuch", NULL));
-	picture = without_rows();
-	check_empty(picture, scope, "No sample in this window passes the filter");
-	picture = without_rows();
-	picture->vitals->link = LINK_SILENT;
-	check_empty(picture, scope, "No sample in this window passes the filter");
-	picture = without_rows();
-	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++)
-		picture->vitals->cpus[i].series = (struct cpu_series) { .missed = 0 };
-	check_empty(picture, scope, "No sample in this window yet");
+	answers = without_rows();
+	check_empty(answers, scope, "No sample in this window passes the filter");
+	answers = without_rows();
+	answers->vitals->link = LINK_SILENT;
+	check_empty(answers, scope, "No sample in this window passes the filter");
+	answers = without_rows();
+	for (uint32_t i = 0; i < answers->vitals->cpu_count; i++)
+		answers->vitals->cpus[i].series = (struct cpu_series) { .missed = 0 };
+	check_empty(answers, scope, "No sample in this window yet");
 }
 
 static void test_empty_tables_say_why(void **state)
@@ -330,43 +325,61 @@ static void test_empty_tables_say_why(void **state)
 		[LINK_UP] = "No sample in this window", [LINK_SILENT] = "Nothing comes",
 		[LINK_LOST] = "is lost",
 	};
+	static const char *const stubs[] = {
+		[LINK_NO_PORT] = "The gdb stub samples; a hook adds programs", [LINK_CONNECTING] = "its gdb stub",
+		[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "Soon the gdb stub samples; a hook adds",
+		[LINK_NO_HELLO] = "gdb stub has not said", [LINK_UP] = "No sample in this window",
+		[LINK_SILENT] = "Nothing comes from the gdb stub",
+	};
 	static const char *const vms[] = {
 		[VM_UNKNOWN] = "No sample", [VM_RUNNING] = "No sample", [VM_PAUSED] = "is paused",
 		[VM_SHUTDOWN] = "shut down", [VM_PANICKED] = "panicked",
 		[VM_HANGS] = "QEMU does not answer", [VM_GONE] = "QEMU is gone",
 	};
-	struct picture *picture;
+	struct answers *answers;
 	struct scope scope, other;
 
 	(void)state;
 	scope_init(&scope);
 	for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
-		picture = without_rows();
-		picture->vitals->link = (enum link_state)link;
-		check_empty(picture, scope, links[link]);
+		answers = without_rows();
+		answers->vitals->link = (enum link_state)link;
+		check_empty(answers, scope, links[link]);
+	}
+	for (int link = LINK_NO_PORT; link <= LINK_SILENT; link++) {
+		answers = without_rows();
+		answers->vitals->stub = true;
+		answers->vitals->link = (enum link_state)link;
+		check_empty(answers, scope, stubs[link]);
 	}
 	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
-		picture = without_rows();
-		picture->vitals->vm = (enum vm_state)vm;
-		check_empty(picture, scope, vms[vm]);
+		answers = without_rows();
+		answers->vitals->vm = (enum vm_state)vm;
+		check_empty(answers, scope, vms[vm]);
 	}
-	picture = without_rows();
-	picture->vitals->link = LINK_CONNECTING;
-	strcpy(picture->vitals->note, "QEMU's monitor does not answer");
-	check_empty(picture, scope, "The remark above tells more.");
-	picture = without_rows();
-	picture->vitals->running = false;
-	check_empty(picture, scope, "SPACE starts it");
+	answers = without_rows();
+	answers->vitals->link = LINK_CONNECTING;
+	strcpy(answers->vitals->note, "QEMU's monitor does not answer");
+	check_empty(answers, scope, "The remark above tells more.");
+	answers = without_rows();
+	answers->vitals->running = false;
+	check_empty(answers, scope, "SPACE starts it");
+	answers = without_rows();
+	answers->vitals->running = false;
+	answers->vitals->stub = true;
+	answers->vitals->sampler = SAMPLER_STUB;
+	answers->vitals->unsampled = true;
+	check_empty(answers, scope, "SPACE starts the gdb stub; a hook adds programs, events");
 	other = scope;
 	other.zero_ns = 1;
 	check_empty(without_rows(), other, "zeroed");
 	check_filtered_away();
-	picture = hand_picture(symbols, functions);
-	picture->functions->table->mode[MODE_KERNEL] = picture->functions->table->mode[MODE_USER] = 0;
-	picture->functions->table->rows[0] = picture->functions->table->rows[7];
-	picture->functions->table->count = 1;
+	answers = hand_answers(symbols, functions);
+	answers->functions->table->mode[MODE_KERNEL] = answers->functions->table->mode[MODE_USER] = 0;
+	answers->functions->table->rows[0] = answers->functions->table->rows[7];
+	answers->functions->table->count = 1;
 	scope_init(&scope);
-	check_empty(picture, scope, "idle all the time");
+	check_empty(answers, scope, "idle all the time");
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/dwarf/line_worker.h"
 #include "tests/unit/fakes/scratch.h"
@@ -17,7 +18,7 @@ static int build(void)
 
 static struct line_answer await_answer(struct line_worker *worker)
 {
-	uint64_t deadline = util_now() + 60000000000u;
+	uint64_t deadline = util_now() + 60 * NS_PER_SECOND;
 	struct line_answer answer;
 
 	while (!line_worker_take(worker, &answer)) {

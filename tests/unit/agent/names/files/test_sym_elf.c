@@ -124,14 +124,30 @@ static void test_stripped(void **state)
 	symbol_table_free(table);
 }
 
-static void add_frames(struct symbol_table *table, const char *path)
+static void add_frames(struct symbol_table *table, const char *path, bool gaps)
 {
 	int fd = open(path, O_RDONLY);
 
 	assert_true(fd >= 0);
-	sym_elf_add_frames(fd, path, table, NULL);
+	sym_elf_add_frames(fd, path, gaps, table, NULL);
 	close(fd);
 	symbol_table_sort(table);
+}
+
+/* Code of which no function is known is named in pieces; a function that is known is none of them. */
+static void check_gaps(const struct symbol_table *whole, uint64_t base)
+{
+	uint64_t entry = address_of(whole, "entry"), twice = address_of(whole, "twice");
+	struct build_id id;
+	struct symbol_table *bare = read_elf(scratch_path("bare"), &id);
+	unsigned long begin, end;
+
+	add_frames(bare, scratch_path("bare"), true);
+	assert_int_equal(sscanf(name_at(bare, entry), "bare+%lx-%lx", &begin, &end), 2);
+	assert_in_range(entry - base, begin, end - 1);
+	assert_in_range(end - begin, 1, 4096);
+	assert_null(strchr(name_at(bare, twice), '-'));
+	symbol_table_free(bare);
 }
 
 /* What the compiler left for unwinding tells where a stripped program's functions are, each by its own range. */
@@ -143,21 +159,22 @@ static void check_frames(const char *options, uint64_t base)
 	uint64_t twice = address_of(whole, "twice");
 	char *name = util_format("bare+0x%lx", (unsigned long)(twice - base));
 
-	add_frames(whole, scratch_path("bare"));
+	add_frames(whole, scratch_path("bare"), true);
 	assert_string_equal(name_at(whole, twice) + strlen(name_at(whole, twice)) - 5, "twice");
 	scratch_run("strip bare");
 	bare = read_elf(scratch_path("bare"), &id);
 	assert_int_equal(symbol_table_count(bare), 0);
-	add_frames(bare, scratch_path("bare"));
+	add_frames(bare, scratch_path("bare"), false);
 	assert_int_equal(symbol_table_count(bare), 2);
 	assert_string_equal(name_at(bare, twice), name);
 	assert_string_equal(name_at(bare, twice + 1), name);
 	assert_string_not_equal(name_at(bare, address_of(whole, "_start")), name);
 	assert_string_equal(name_at(bare, address_of(whole, "entry")), "none");
-	symbol_table_free(whole);
 	symbol_table_free(bare);
 	free(name);
 	free(line);
+	check_gaps(whole, base);
+	symbol_table_free(whole);
 }
 
 static void test_frames_of_a_stripped_program(void **state)

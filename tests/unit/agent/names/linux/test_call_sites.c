@@ -29,21 +29,21 @@ struct world {
 
 static void put_call(struct world *world, size_t at)
 {
-	const uint32_t call = world->kernel.machine == KERNEL_ARM64 ? 0x94000123 :
-		world->kernel.machine == KERNEL_RISCV64 ? 0x123000ef : 0x000010e8;
+	const uint32_t call = world->kernel.arch == KERNEL_ARM64 ? 0x94000123 :
+		world->kernel.arch == KERNEL_RISCV64 ? 0x123000ef : 0x000010e8;
 
 	for (int i = 0; i < 4; i++)
 		world->code[at + (size_t)i] = (uint8_t)(call >> (8 * i));
 }
 
-static void make(struct world *world, enum kernel_machine machine)
+static void make(struct world *world, enum kernel_arch arch)
 {
-	size_t behind = machine == KERNEL_ARM64 || machine == KERNEL_RISCV64 ? 4 : 5;
+	size_t behind = arch == KERNEL_ARM64 || arch == KERNEL_RISCV64 ? 4 : 5;
 
 	memset(world, 0, sizeof(*world));
 	world->random.state = 1;
 	world->code = util_alloc(SIZE);
-	world->kernel = (struct kernel_bytes) { .bytes = world->code, .size = SIZE, .machine = machine };
+	world->kernel = (struct kernel_bytes) { .bytes = world->code, .size = SIZE, .arch = arch };
 	kernel_bytes_place(&world->kernel, START);
 	for (size_t at = 0; at + 16 < SIZE; at += 8) {
 		if (random_below(&world->random, CALLS_EACH) == 0)
@@ -67,14 +67,14 @@ static void drop(struct world *world)
 
 static void return_addresses_tell(void **state)
 {
-	static const enum kernel_machine machines[] = { KERNEL_ARM64, KERNEL_X86_64, KERNEL_I386, KERNEL_RISCV64 };
+	static const enum kernel_arch archs[] = { KERNEL_ARM64, KERNEL_X86_64, KERNEL_I386, KERNEL_RISCV64 };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+	for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++) {
 		struct world world;
 		uint64_t slide = 0;
 
-		make(&world, machines[i]);
+		make(&world, archs[i]);
 		assert_true(call_sites_slide(world.sites, world.returns, RETURNS, STEP, &slide));
 		assert_true(slide == SLIDE);
 		/* Those of a module are in the way of nothing. */
@@ -122,7 +122,7 @@ static void other_kernels_have_none(void **state)
 	make(&world, KERNEL_ARM64);
 	assert_null(call_sites_new(&world.kernel, START, START + SIZE + 1, NULL));
 	assert_null(call_sites_new(&world.kernel, START, START, NULL));
-	world.kernel.machine = KERNEL_OTHER;
+	world.kernel.arch = KERNEL_OTHER;
 	assert_null(call_sites_new(&world.kernel, START, START + SIZE, NULL));
 	call_sites_free(NULL);
 	drop(&world);

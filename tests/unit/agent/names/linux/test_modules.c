@@ -11,9 +11,11 @@
 #include <cmocka.h>
 
 #include "agent/base/memory_reader.h"
+#include "agent/base/quota.h"
 #include "agent/names/linux/btf.h"
 #include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/modules.h"
+#include "agent/names/linux/page_reader.h"
 #include "tests/unit/fakes/fake_btf.h"
 #include "tests/unit/fakes/fake_modules.h"
 
@@ -61,13 +63,47 @@ static void both_layouts_are_found(void **state)
 	}
 }
 
+/* Says of the array of slots, the only one with that many pointers, that it is larger. */
+static bool knows_memory_with(uint32_t slots)
+{
+	const uint8_t begin[] = { FAKE_SLOTS, 0, 0, 0 };
+	struct kernel_layout layout;
+	size_t size;
+	uint8_t *bytes = fake_btf(false, 0, &size), *at = bytes;
+	struct btf *btf;
+
+	while ((at = memmem(at, (size_t)(bytes + size - at), begin, sizeof(begin)))) {
+		if (at[-4] == 2 && at[-8] == 3)
+			break;
+		at++;
+	}
+	assert_non_null(at);
+	memcpy(at, &slots, sizeof(slots));
+	btf = btf_new(bytes, size, 8, NULL);
+	kernel_layout_set(&layout, btf);
+	btf_free(btf);
+	free(bytes);
+	return layout.memory.known;
+}
+
+static void a_tree_with_absurd_nodes_is_none(void **state)
+{
+	(void)state;
+	assert_true(layout_of(true).memory.known);
+	assert_int_equal(layout_of(true).memory.wide.slots_count, FAKE_SLOTS);
+	assert_int_equal(layout_of(true).memory.gaps.pivots_count, FAKE_GAP_SLOTS - 1);
+	assert_int_equal(layout_of(true).memory.vdso, FAKE_VDSO);
+	assert_true(knows_memory_with(FAKE_SLOTS));
+	assert_false(knows_memory_with(65));
+	assert_false(knows_memory_with(1 << 28));
+}
+
 static void members_are_found_by_path(void **state)
 {
 	size_t size;
 	uint8_t *bytes = fake_btf(true, 0, &size);
 	struct btf *btf = btf_new(bytes, size, 8, NULL);
 	struct btf_member member;
-	uint32_t whole;
 
 	(void)state;
 	assert_true(btf_member(btf, "module", "core_layout.size", &member));
@@ -81,8 +117,7 @@ static void members_are_found_by_path(void **state)
 	assert_false(btf_member(btf, "module", "", &member));
 	assert_false(btf_member(btf, "nothing", "state", &member));
 	assert_false(btf_member(btf, "modul", "state", &member));
-	assert_true(btf_size(btf, "module", &whole) && whole == FAKE_MODULE_SIZE);
-	assert_false(btf_size(btf, "int", &whole));
+	assert_false(btf_member(btf, "int", "state", &member));
 	btf_free(btf);
 	btf_free(NULL);
 	assert_null(btf_new(some_btf, sizeof(some_btf), 8, NULL));
@@ -141,13 +176,15 @@ static bool see_symbol(void *context, const struct module_symbol *symbol)
 	return true;
 }
 
-static bool visit(struct fake_modules *guest, bool old, struct seen *seen)
+static enum walk visit(struct fake_modules *guest, bool old, struct seen *seen)
 {
 	const struct kernel_layout layout = layout_of(old);
-	const struct memory_reader memory = { .read = fake_modules_read, .context = guest };
+	const struct memory_reader reader = { .read = fake_modules_read, .context = guest };
+	const struct walked_memory memory = { .reader = &reader, .quota = &(struct quota) { .most = UINT64_MAX } };
 	const struct module_visitor visitor = { see_module, see_symbol, seen };
+	struct list_place place = { .next = 0 };
 
-	return modules_visit(&layout, FAKE_MODULES_HEAD, &memory, &visitor);
+	return modules_visit(&layout, FAKE_MODULES_HEAD, &memory, &place, &visitor);
 }
 
 static void modules_are_visited(void **state)
@@ -156,19 +193,24 @@ static void modules_are_visited(void **state)
 	for (int old = 0; old < 2; old++) {
 		struct fake_modules *guest = fake_modules_new(old, 3);
 		const struct kernel_layout layout = layout_of(old);
-		const struct memory_reader memory = { .read = fake_modules_read, .context = guest };
+		const struct memory_reader reader = { .read = fake_modules_read, .context = guest };
+		const struct walked_memory memory = {
+			.reader = &reader, .quota = &(struct quota) { .most = UINT64_MAX },
+		};
 		struct seen seen = { .most = 0 };
+		uint32_t passed = 0;
 		const struct module_visitor visitor = { see_module, see_symbol, &seen };
 		struct orc_entry entry;
 		struct orc *orc;
 
-		assert_true(visit(guest, old, &seen));
+		assert_int_equal(visit(guest, old, &seen), WALK_ENDED);
 		assert_int_equal(seen.modules_count, 3);
 		assert_string_equal(seen.modules[0].name, "module_0");
 		assert_string_equal(seen.modules[2].name, "module_2");
 		assert_int_equal(seen.modules[1].count, old ? 1 : 2);
 		assert_int_equal(seen.modules[1].parts[0].size, 0x200);
-		assert_true(module_symbols_visit(&layout, &seen.modules[1], &memory, &visitor));
+		assert_int_equal(module_symbols_visit(&layout, &seen.modules[1], &memory, &passed, &visitor),
+			WALK_ENDED);
 		assert_int_equal(seen.symbols_count, 4);	/* f0, f2, f4, f6: the last one is beyond it */
 		assert_true(seen.last == seen.modules[1].parts[0].address + 6 * 16);
 		assert_string_equal(seen.name, "f6");
@@ -187,7 +229,7 @@ static void a_visitor_may_have_enough(void **state)
 	struct seen seen = { .most = 2 };
 
 	(void)state;
-	assert_true(visit(guest, false, &seen));
+	assert_int_equal(visit(guest, false, &seen), WALK_PAUSED);
 	assert_int_equal(seen.modules_count, 2);
 	free(guest);
 }
@@ -197,33 +239,35 @@ static void a_list_that_lies_has_an_end(void **state)
 {
 	struct fake_modules *guest = fake_modules_new(false, 3);
 	const struct kernel_layout layout = layout_of(false);
-	const struct memory_reader memory = { .read = fake_modules_read, .context = guest };
+	const struct memory_reader reader = { .read = fake_modules_read, .context = guest };
+	const struct walked_memory memory = { .reader = &reader, .quota = &(struct quota) { .most = UINT64_MAX } };
 	struct seen seen = { .most = 0 };
+	uint32_t passed = 0;
 	const struct module_visitor visitor = { see_module, see_symbol, &seen };
 	struct kernel_module last;
 	uint64_t link;
 
 	(void)state;
-	assert_true(visit(guest, false, &seen));
+	assert_int_equal(visit(guest, false, &seen), WALK_ENDED);
 	last = seen.modules[2];
 	link = last.at + FAKE_MODULE_LIST;
 	fake_modules_set(guest, link, seen.modules[0].at + FAKE_MODULE_LIST, 8);
 	seen.modules_count = 0;
-	assert_false(visit(guest, false, &seen));
+	assert_int_equal(visit(guest, false, &seen), WALK_FAILED);
 	assert_int_equal(seen.modules_count, MODULES_MAX);
 	fake_modules_set(guest, link, 0x1234, 8);
 	seen.modules_count = 0;
-	assert_false(visit(guest, false, &seen));
+	assert_int_equal(visit(guest, false, &seen), WALK_FAILED);
 	assert_int_equal(seen.modules_count, 3);
 	fake_modules_set(guest, FAKE_MODULES_HEAD, UINT64_MAX, 8);
-	assert_false(visit(guest, false, &seen));
+	assert_int_equal(visit(guest, false, &seen), WALK_FAILED);
 
 	guest->reads = 0;
 	memcpy(&link, guest->bytes + (last.at + FAKE_KALLSYMS - FAKE_MODULES), 8);
 	fake_modules_set(guest, link + FAKE_SYMBOLS_COUNT, UINT32_MAX, 4);
-	assert_false(module_symbols_visit(&layout, &last, &memory, &visitor));
+	assert_int_equal(module_symbols_visit(&layout, &last, &memory, &passed, &visitor), WALK_FAILED);
 	fake_modules_set(guest, link + FAKE_SYMBOLS_COUNT, MODULE_SYMBOLS_MAX, 4);
-	assert_false(module_symbols_visit(&layout, &last, &memory, &visitor));
+	assert_int_equal(module_symbols_visit(&layout, &last, &memory, &passed, &visitor), WALK_FAILED);
 	fake_modules_set(guest, last.at + FAKE_ORC_COUNT, UINT32_MAX, 4);
 	assert_null(module_orc(&layout, &last, &memory, ORC_6_4, NULL));
 	fake_modules_set(guest, last.at + FAKE_ORC_COUNT, FAKE_MODULES_SIZE, 4);
@@ -232,15 +276,53 @@ static void a_list_that_lies_has_an_end(void **state)
 	free(guest);
 }
 
+/* All turns together visit each module and each symbol once. */
+static void a_walk_goes_on_in_the_next_turn(void **state)
+{
+	struct fake_modules *guest = fake_modules_new(false, 5);
+	const struct kernel_layout layout = layout_of(false);
+	const struct memory_reader reader = { .read = fake_modules_read, .context = guest };
+	struct quota quota;
+	const struct walked_memory memory = { .reader = &reader, .quota = &quota };
+	struct seen seen = { .most = 0 };
+	const struct module_visitor visitor = { see_module, see_symbol, &seen };
+	struct list_place place = { .next = 0 };
+	uint32_t passed = 0;
+	unsigned turns = 0;
+	enum walk walk;
+
+	(void)state;
+	do {
+		guest->reads = 0;
+		quota = (struct quota) { .most = 2 * PAGE_READER_SIZE };
+		walk = modules_visit(&layout, FAKE_MODULES_HEAD, &memory, &place, &visitor);
+		assert_in_range(guest->reads, 1, 4);
+	} while (walk == WALK_PAUSED && ++turns < 10);
+	assert_int_equal(walk, WALK_ENDED);
+	assert_in_range(turns, 1, 9);
+	assert_int_equal(seen.modules_count, 5);
+	assert_string_equal(seen.modules[4].name, "module_4");
+	do {
+		quota = (struct quota) { .most = 4 * PAGE_READER_SIZE };
+		walk = module_symbols_visit(&layout, &seen.modules[1], &memory, &passed, &visitor);
+	} while (walk == WALK_PAUSED && ++turns < 30);
+	assert_int_equal(walk, WALK_ENDED);
+	assert_int_equal(seen.symbols_count, 4);
+	assert_string_equal(seen.name, "f6");
+	free(guest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_layouts_are_found),
+		cmocka_unit_test(a_tree_with_absurd_nodes_is_none),
 		cmocka_unit_test(members_are_found_by_path),
 		cmocka_unit_test(damaged_btf_is_survived),
 		cmocka_unit_test(modules_are_visited),
 		cmocka_unit_test(a_visitor_may_have_enough),
 		cmocka_unit_test(a_list_that_lies_has_an_end),
+		cmocka_unit_test(a_walk_goes_on_in_the_next_turn),
 	};
 
 	return cmocka_run_group_tests_name("modules", tests, NULL, NULL);

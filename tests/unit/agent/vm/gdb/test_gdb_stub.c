@@ -9,11 +9,17 @@
 
 #include "agent/base/util.h"
 #include "agent/vm/gdb/gdb_stub.h"
+#include "kernel-hook/ktop.h"
 #include "kernel-hook/plugin/machine/target.h"
+#include "kernel-hook/plugin/task.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/fake_gdb.h"
 
 enum { STEPS = 4000, MOST = 400 };
+
+#define STACKS FAKE_GDB_STACKS
+
+static const struct ktop_task_places places = FAKE_GDB_PLACES;
 
 /* A machine, the dialogue with it, and the time. */
 struct world {
@@ -107,6 +113,237 @@ static void test_a_sample(void **state)
 	end(&world);
 }
 
+/* Since the sample before, the CPU's base is known. So the pointer is asked for with the registers. */
+static void test_threads(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .memory = 1 });
+	struct task task;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING) && sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_int_equal(gdb_stub_task(world.stub, 1).size, 0);
+	gdb_stub_follow(world.stub, &places);
+	for (int i = 0; i < 3; i++) {
+		unsigned rounds = world.fake.rounds;
+
+		assert_true(sample(&world) && reaches(&world, GDB_RUNNING) && world.fake.running);
+		assert_int_equal(world.fake.stops, i + 2);
+		assert_true(i == 0 || world.fake.rounds - rounds == 2);
+		task = gdb_stub_task(world.stub, 1);
+		assert_int_equal(task.process, 100);
+		assert_int_equal(task.thread, 101);
+		assert_int_equal(task.size, strlen("worker"));
+		assert_memory_equal(task.name, "worker", task.size);
+		assert_int_equal(gdb_stub_task(world.stub, 0).size, 0);	/* it has no data of its own */
+	}
+	world.fake.memory = 0;
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_int_equal(gdb_stub_task(world.stub, 1).process, KTOP_KERNEL);
+	end(&world);
+}
+
+/* SP_EL0 has the record's address, in the kernel. It is asked for once it is known where a thread's record is. */
+static void test_threads_of_aarch64(void **state)
+{
+	static const struct ktop_task_places arm_places = FAKE_GDB_ARM_PLACES;
+	static const struct { uint64_t task; bool is; } records[] = {
+		{ 0, true },
+		{ 0xffff800001234000, false }, { 0xfffe000001234000, false },	/* where devices are; nowhere */
+		{ 0x0000ffffc0001000, false },					/* a program's stack */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		struct world world = begin((struct fake_gdb) {
+			.architecture = "aarch64", .arm = true, .memory = 1, .task = records[i].task,
+		});
+		struct gdb_stack stack;
+
+		assert_true(reaches(&world, GDB_RUNNING) && sample(&world) && reaches(&world, GDB_RUNNING));
+		assert_int_equal(gdb_stub_task(world.stub, 1).size, 0);
+		gdb_stub_follow(world.stub, &arm_places);
+		assert_true(sample(&world) && reaches(&world, GDB_RUNNING) && world.fake.running);
+		assert_int_equal(gdb_stub_cpu(world.stub, 1, &stack)->mode, KTOP_MODE_KERNEL);
+		assert_int_equal(gdb_stub_task(world.stub, 1).thread, records[i].is ? 101 : KTOP_NO_THREAD);
+		assert_int_equal(world.fake.read == FAKE_GDB_ARM_TASK + 0x10, records[i].is);
+		assert_int_equal(gdb_stub_task(world.stub, 0).size, 0);		/* it is in a program */
+		end(&world);
+	}
+}
+
+/*
+ * Where a device lies, nothing is read: it might crash QEMU. The device comes after a sample of the same stack. On
+ * aarch64 the tables of the lower half are not known.
+ */
+static void test_a_stack_on_a_device(void **state)
+{
+	static const struct { uint64_t sp, pc; bool arm, tables; } stacks[] = {
+		{ 0x40001000, 0x40000020, true, false }, { 0xffff800010000800, 0, true, false },
+		{ 0xffff800010000800, 0, true, true }, { STACKS + 0x80000f00, 0, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		struct world world = begin((struct fake_gdb) {
+			.architecture = stacks[i].arm ? "aarch64" : NULL, .arm = stacks[i].arm,
+			.pc = stacks[i].pc, .sp = stacks[i].sp,
+		});
+		struct gdb_stack stack;
+
+		assert_true(reaches(&world, GDB_RUNNING));
+		assert_true(gdb_stub_knows_ram(world.stub));
+		for (int is_device = 0; is_device < 2; is_device++) {
+			bool is_read = !is_device && stacks[i].sp >> 63;
+
+			world.fake.device = is_device && !stacks[i].tables ? stacks[i].sp : 0;
+			world.fake.tables_on_device = is_device && stacks[i].tables;
+			for (int again = 0; again < 2; again++) {
+				assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+				assert_non_null(gdb_stub_cpu(world.stub, 1, &stack));
+				assert_int_equal(stack.size > 0, is_read);
+				assert_int_equal(gdb_stub_refused(world.stub), !is_read);
+				assert_false(world.fake.broken);
+				assert_false(world.fake.physical);	/* a debugger does not expect that */
+			}
+		}
+		end(&world);
+	}
+}
+
+/* If QEMU does not tell where there is RAM, samples have registers alone. */
+static void test_unknown_ram(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .secretive = true });
+	struct gdb_stack stack;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	assert_false(gdb_stub_knows_ram(world.stub));
+	gdb_stub_follow(world.stub, &places);
+	for (int i = 0; i < 3; i++) {
+		assert_true(sample(&world) && reaches(&world, GDB_RUNNING) && world.fake.running);
+		assert_non_null(gdb_stub_cpu(world.stub, 1, &stack));
+		assert_int_equal(stack.size, 0);
+		assert_int_equal(world.fake.read, 0);
+	}
+	end(&world);
+}
+
+/* A pointer that was read by another base than the CPU's counts for nothing: the right one is read. */
+static void test_a_base_that_changes(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .memory = 1 });
+	unsigned rounds;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	gdb_stub_follow(world.stub, &places);
+	rounds = world.fake.rounds;
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	/* Registers; pointer and stack; record; and before both of these, where they are. */
+	assert_int_equal(world.fake.rounds - rounds, 5);
+	assert_int_equal(gdb_stub_task(world.stub, 1).thread, 101);
+	world.fake.program_base = 0xffff888000000000;	/* two that may be: neither is believed */
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_int_equal(gdb_stub_task(world.stub, 1).size, 0);
+	world.fake.program_base = 0;
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_int_equal(gdb_stub_task(world.stub, 1).thread, 101);
+	end(&world);
+}
+
+/* What a sample asks for while the machine stands: registers of both CPUs, code, stack, thread. */
+static void test_packets(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .memory = 1, .sp = STACKS + 0x80001000 });
+	unsigned packets;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	gdb_stub_follow(world.stub, &places);
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	packets = world.fake.packets;
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	/*
+	 * Hg g, of both; where four pages of CPU 1's are; the pointer; code, stack in two parts, record; c. Around what
+	 * is read of memory: that addresses are physical, and no longer so.
+	 */
+	assert_int_equal(world.fake.packets - packets, 4 + 5 + 1 + 4 + 1 + 4);
+	end(&world);
+}
+
+/* Behind the first 2 KiB of a stack come as many of what follows. */
+static void test_a_deep_stack(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .sp = STACKS + 0x80000010, .deep = true });
+	struct gdb_stack stack;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING) && sample(&world) && reaches(&world, GDB_RUNNING));
+	gdb_stub_cpu(world.stub, 1, &stack);
+	assert_int_equal(stack.size, KTOP_STACK_MAX);
+	assert_int_equal(stack.linked_size, KTOP_STACK_MAX);
+	assert_true(stack.linked_address == STACKS + 0x80000010 + KTOP_STACK_MAX);
+	for (unsigned i = 0; i < KTOP_STACK_MAX; i++) {
+		assert_int_equal(stack.bytes[i], (i + 0x10) & 0xff);
+		assert_int_equal(stack.linked[i], (i + 0x10) & 0xff);
+	}
+	world.fake.deep = false;
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	gdb_stub_cpu(world.stub, 1, &stack);
+	assert_int_equal(stack.linked_size, KTOP_STACK_MAX - 0x10);
+	end(&world);
+}
+
+/* The stack of interrupts leads to that of the thread: from the second sample on it on, and in a Linux alone. */
+static void test_a_linked_stack(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .sp = STACKS + 0x80003f00, .link = STACKS + 0x80010f80 });
+	struct gdb_stack stack;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	for (int i = 0; i < 4; i++) {
+		if (i == 2)
+			gdb_stub_follow(world.stub, &places);
+		assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+		gdb_stub_cpu(world.stub, 1, &stack);
+		assert_int_equal(stack.size, 0x100);
+		assert_int_equal(stack.linked_size, i < 3 ? 0 : 0x80);
+	}
+	assert_true(stack.linked_address == world.fake.link);
+	for (unsigned i = 0; i < stack.linked_size; i++)
+		assert_int_equal(stack.linked[i], 0x80 + i);
+	end(&world);
+}
+
+/*
+ * A pointer to what may be a device is not followed. A base that a program may have set is not believed. In any case
+ * the machine runs on.
+ */
+static void test_threads_that_lie(void **state)
+{
+	static const struct fake_gdb lies[] = {
+		{ .task = 0xffffc90000004000 }, { .task = 0xfee00000 }, { .task = UINT64_MAX },
+		{ .program_base = 0xffffc90000004000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct world world = begin(lies[i]);
+		struct gdb_stack stack;
+
+		assert_true(reaches(&world, GDB_RUNNING));
+		gdb_stub_follow(world.stub, &places);
+		assert_true(sample(&world) && reaches(&world, GDB_RUNNING) && world.fake.running);
+		assert_int_equal(gdb_stub_task(world.stub, 1).size, 0);
+		gdb_stub_cpu(world.stub, 1, &stack);
+		/* The last that was read: the pointer, or the stack. */
+		assert_true(world.fake.read == (lies[i].task ? FAKE_GDB_POINTER : FAKE_GDB_SP + STACKS));
+		end(&world);
+	}
+}
+
 /* Somebody else stops the machine: it stays so, and is sampled again once it runs. */
 static void test_a_pause_of_others(void **state)
 {
@@ -151,6 +388,7 @@ static void test_leaving_at_any_step(void **state)
 	for (int left_at = 0; left_at < MOST; left_at++) {
 		struct world world = begin((struct fake_gdb) { .bounded = true });
 
+		gdb_stub_follow(world.stub, &places);
 		for (int i = 0; i < left_at; i++) {
 			gdb_stub_sample(world.stub, world.now);
 			step(&world);
@@ -168,6 +406,31 @@ static void test_leaving_at_any_step(void **state)
 }
 
 /* Somebody lets the machine go on while it is stopped for a sample: what is asked then only stops it. */
+static void test_pages(void **state)
+{
+	static const uint64_t pages[] = { FAKE_GDB_DATA + GDB_PAGE, FAKE_GDB_DATA };
+	struct world world = begin((struct fake_gdb) { 0 });
+	const uint8_t *bytes;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	gdb_stub_read(world.stub, pages, 2);
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_int_equal(world.fake.stops, 1);
+	assert_true(gdb_stub_in_kernel(world.stub));
+	assert_true(gdb_stub_page(world.stub, pages[0], &bytes));
+	assert_null(bytes);
+	assert_true(gdb_stub_page(world.stub, pages[1], &bytes));
+	assert_non_null(bytes);
+	for (unsigned i = 0; i < GDB_PAGE; i++)
+		assert_int_equal(bytes[i], i & 0xff);
+	assert_false(gdb_stub_page(world.stub, FAKE_GDB_DATA - GDB_PAGE, &bytes));
+	gdb_stub_read(world.stub, NULL, 0);
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_false(gdb_stub_page(world.stub, pages[1], &bytes));
+	end(&world);
+}
+
 static void test_it_goes_on_amid_a_sample(void **state)
 {
 	struct world world = begin((struct fake_gdb) { 0 });
@@ -252,8 +515,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_greeting), cmocka_unit_test(test_a_sample),
+		cmocka_unit_test(test_threads_of_aarch64),
+		cmocka_unit_test(test_a_stack_on_a_device), cmocka_unit_test(test_unknown_ram),
+		cmocka_unit_test(test_a_base_that_changes), cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_a_deep_stack), cmocka_unit_test(test_a_linked_stack),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_threads_that_lie),
 		cmocka_unit_test(test_a_pause_of_others), cmocka_unit_test(test_a_pause_at_the_same_time),
-		cmocka_unit_test(test_leaving_at_any_step), cmocka_unit_test(test_it_goes_on_amid_a_sample),
+		cmocka_unit_test(test_leaving_at_any_step), cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_it_goes_on_amid_a_sample),
 		cmocka_unit_test(test_no_answers), cmocka_unit_test(test_a_mute_greeting),
 		cmocka_unit_test(test_an_unknown_cpu), cmocka_unit_test(test_wrong_answers),
 	};

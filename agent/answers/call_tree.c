@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/symbols.h"
+#include "agent/query/query_tree.h"
+#include "agent/query/tree/places.h"
+#include "agent/query/tree/tree_compare.h"
+#include "call_tree.h"
+
+/* The baseline does not change, so its reader keeps all sums of it from answer to answer. */
+static void compare(struct call_tree *answer, const struct call_tree_request *request, const struct moment *moment)
+{
+	struct question question = excerpt_base_question(answer->answer.epoch, &request->request.excerpt);
+	struct tree_question wanted;
+	struct tree *base;
+
+	question.by = GROUP_FUNCTION;
+	question.reader = moment->base_reader;
+	tree_compare_question(answer->tree, &request->tree, &wanted);
+	base = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
+	tree_compare(answer->tree, base);
+	tree_free(base);
+}
+
+/* Asks a worker for those that are not known yet. */
+static void tell_lines(struct call_tree *answer, const struct call_tree_request *request)
+{
+	uint32_t count = request->line_count < TREE_TRENDS ? (uint32_t)request->line_count : TREE_TRENDS;
+	uint64_t paths[TREE_TRENDS];
+
+	memcpy(paths, request->lines, count * sizeof(*paths));
+	places_sort_paths(paths, count);
+	for (int order = 0; order < TREE_ORDERS; order++)
+		for (size_t i = 0; i < answer->tree->lists[order].count; i++) {
+			struct tree_row *row = &answer->tree->lists[order].rows[i];
+
+			if (places_has_path(paths, count, row->path))
+				row->line = symbols_line(answer->answer.epoch->inputs.symbols, row->function);
+		}
+}
+
+struct call_tree *call_tree_new(const struct call_tree_request *request, const struct moment *moment)
+{
+	const struct excerpt *excerpt = &request->request.excerpt;
+	struct call_tree *answer = util_alloc(sizeof(*answer));
+	struct question question;
+
+	answer->answer = answer_begin(&call_tree_kind, moment);
+	answer->filter = excerpt->filter;
+	answer->of = request->tree.of;
+	if (!answer->answer.epoch)
+		return answer;
+	util_print(answer->kernel, sizeof(answer->kernel), "%s", answer->answer.epoch->kernel);
+	question = excerpt_question(answer->answer.epoch, excerpt);
+	question.by = GROUP_FUNCTION;
+	question.reader = moment->reader;
+	answer->tree = query_tree(answer->answer.epoch->query, &question, &request->tree, answer->kernel);
+	if (excerpt->base.until_ns)
+		compare(answer, request, moment);
+	tell_lines(answer, request);
+	answer->answer.begun = answer->tree->samples;
+	answer->answer.partial = answer->tree->growing;
+	return answer;
+}
+
+void call_tree_free(struct call_tree *call_tree)
+{
+	if (!call_tree)
+		return;
+	for (size_t i = 0; i < call_tree->machine_count; i++)
+		epoch_release(call_tree->machines[i]);
+	free(call_tree->machines);
+	tree_free(call_tree->tree);
+	answer_end(&call_tree->answer);
+	free(call_tree);
+}
+
+static struct answer *make(const struct request *request, const struct moment *moment)
+{
+	return &call_tree_new((const struct call_tree_request *)request, moment)->answer;
+}
+
+static void free_answer(struct answer *answer)
+{
+	call_tree_free((struct call_tree *)answer);
+}
+
+const struct answer_kind call_tree_kind = {
+	.name = "call tree", .request_size = sizeof(struct call_tree_request), .queries = true,
+	.make = make, .free = free_answer,
+};

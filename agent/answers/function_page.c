@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/query/filter_words.h"
+#include "function_page.h"
+
+struct call_tree_request function_page_tree(const struct function_page_request *request)
+{
+	struct call_tree_request tree;
+
+	memset(&tree, 0, sizeof(tree));
+	tree.request = request->request;
+	tree.request.kind = &call_tree_kind;
+	tree.tree = request->tree;
+	return tree;
+}
+
+/* Words that are part of a function's name choose the rows of a table of functions, which these are not. */
+static void drop_names(struct filter *filter)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < filter->count; i++)
+		if (filter->terms[i].by != FILTER_FUNCTION)
+			filter->terms[count++] = filter->terms[i];
+	memset(filter->terms + count, 0, (filter->count - count) * sizeof(*filter->terms));
+	filter->count = count;
+}
+
+/* If the filter has no room for the function's term, nothing passes: what a wrong filter lets pass would be a lie. */
+struct function_request function_page_table(const struct function_page_request *request, enum page_table table)
+{
+	static const enum group_by groups[PAGE_TABLES] = { GROUP_THREAD, GROUP_CPU, GROUP_LINE };
+	struct function_request asked;
+	struct filter *filter = &asked.request.excerpt.filter;
+
+	memset(&asked, 0, sizeof(asked));
+	asked.request = request->request;
+	asked.request.kind = &function_table_kind;
+	asked.request.excerpt.by = groups[table];
+	asked.selected = FUNCTION_NONE;
+	drop_names(filter);
+	if (!filter_add_function(filter, table == PAGE_LINES ? FILTER_RUNNING : FILTER_HAS, request->tree.of)) {
+		memset(filter, 0, sizeof(*filter));
+		filter_add_function(filter, FILTER_RUNNING, 0);
+	}
+	return asked;
+}
+
+struct function_page *function_page_new(const struct function_page_request *request, const struct moment *moment)
+{
+	struct call_tree_request tree = function_page_tree(request);
+	struct function_page *page = util_alloc(sizeof(*page));
+
+	page->answer = answer_begin(&function_page_kind, moment);
+	page->tree = call_tree_new(&tree, moment);
+	page->answer.begun = page->tree->answer.begun;
+	page->answer.partial = page->tree->answer.partial;
+	for (int i = 0; i < PAGE_TABLES; i++) {
+		struct function_request asked = function_page_table(request, (enum page_table)i);
+
+		page->tables[i] = function_table_new(&asked, moment);
+		page->answer.partial = page->answer.partial || page->tables[i]->answer.partial;
+	}
+	return page;
+}
+
+void function_page_free(struct function_page *page)
+{
+	if (!page)
+		return;
+	call_tree_free(page->tree);
+	for (int i = 0; i < PAGE_TABLES; i++)
+		function_table_free(page->tables[i]);
+	answer_end(&page->answer);
+	free(page);
+}
+
+static struct answer *make(const struct request *request, const struct moment *moment)
+{
+	return &function_page_new((const struct function_page_request *)request, moment)->answer;
+}
+
+static void free_answer(struct answer *answer)
+{
+	function_page_free((struct function_page *)answer);
+}
+
+const struct answer_kind function_page_kind = {
+	.name = "function page", .request_size = sizeof(struct function_page_request), .queries = true,
+	.make = make, .free = free_answer,
+};

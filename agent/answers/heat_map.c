@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "heat_map.h"
+
+struct heat_map *heat_map_new(const struct heat_request *request, const struct moment *moment)
+{
+	const struct excerpt *excerpt = &request->request.excerpt;
+	struct question question = { .to = UINT64_MAX, .filter = excerpt->filter };
+	struct heat_map *map = util_alloc(sizeof(*map));
+	const struct epoch *epoch;
+
+	map->answer = answer_begin(&heat_map_kind, moment);
+	memcpy(&map->asked, request, sizeof(map->asked));
+	epoch = map->answer.epoch;
+	if (!epoch)
+		return map;
+	question.reader = moment->reader;
+	map->now = epoch_now(epoch);
+	map->whole = true;
+	heat_make(epoch->query, &question, request->of, epoch->kernel,
+		excerpt->until_ns ? excerpt->until_ns : map->now, &map->heat);
+	if (map->heat.found)
+		util_print(map->name, sizeof(map->name), "%s",
+			symbols_get(map->answer.symbols, map->heat.function)->name);
+	for (size_t i = 0; i < map->heat.count; i++)
+		map->answer.begun = map->answer.begun || map->heat.slots[i].whole;
+	return map;
+}
+
+void heat_map_free(struct heat_map *map)
+{
+	if (!map)
+		return;
+	answer_end(&map->answer);
+	free(map);
+}
+
+static struct answer *make(const struct request *request, const struct moment *moment)
+{
+	return &heat_map_new((const struct heat_request *)request, moment)->answer;
+}
+
+static void free_answer(struct answer *answer)
+{
+	heat_map_free((struct heat_map *)answer);
+}
+
+const struct answer_kind heat_map_kind = {
+	.name = "heat map", .request_size = sizeof(struct heat_request), .queries = true,
+	.make = make, .free = free_answer,
+};

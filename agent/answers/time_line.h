@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What ran over all that is kept, or its last hour: kernel, user, idle, and how much of it had one function on the
+ * stack. The row at the foot of each view asks for it. Of its excerpt only the filter counts.
+ */
+#ifndef TIME_LINE_H
+#define TIME_LINE_H
+
+#include <stdint.h>
+
+#include "agent/query/time/series.h"
+#include "answer.h"
+
+/* Compared as bytes: it has no padding. */
+struct time_line_request {
+	struct request request;
+	uint64_t of;			/* the tree_name of a function; 0: none */
+	uint64_t slots;			/* the most that are wanted: 1 to SERIES_SLOTS */
+};
+
+struct time_line {
+	struct answer answer;
+	uint64_t of;			/* the request's */
+	uint64_t now;			/* guest ns */
+	struct series series;		/* no slot until the guest has told of itself */
+};
+
+extern const struct answer_kind time_line_kind;
+
+/* Makes an answer, owned by the caller; never NULL. Ingest thread. */
+struct time_line *time_line_new(const struct time_line_request *request, const struct moment *moment);
+void time_line_free(struct time_line *line);	/* NULL is allowed */
+
+#endif

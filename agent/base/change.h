@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a share has changed between two ranges of time, and whether that may be chance: the two-proportion z-test. If
+ * nothing has changed, the test gives more than CHANGE_SURE in 1 of 100 cases. It takes each sample for independent of
+ * the others.
+ */
+#ifndef CHANGE_H
+#define CHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CHANGE_SURE 6.635		/* the square of z = 2.576: 99 % of a normal distribution is within */
+
+struct portion {			/* a part of what was sampled in one range */
+	uint64_t weight, whole;		/* of the part; of all in the range */
+	uint64_t samples, all;		/* likewise, not weighted */
+};
+
+struct change {
+	double share;			/* the share now, less that in the baseline */
+	bool chance;			/* so few samples differ that much by chance */
+	bool appeared;			/* the baseline has samples, but none of it; the range now has some */
+	bool gone;			/* the reverse */
+};
+
+static inline double change_share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static inline bool change_is_chance(struct portion now, struct portion base)
+{
+	double count = (double)now.all, base_count = (double)base.all;
+	double both = change_share(now.samples + base.samples, now.all + base.all);
+	double differ = change_share(now.samples, now.all) - change_share(base.samples, base.all);
+
+	if (!now.all || !base.all)
+		return true;
+	return differ * differ <= CHANGE_SURE * both * (1 - both) * (1 / count + 1 / base_count);
+}
+
+static inline struct change change_of(struct portion now, struct portion base)
+{
+	return (struct change) {
+		.share = change_share(now.weight, now.whole) - change_share(base.weight, base.whole),
+		.chance = change_is_chance(now, base),
+		.appeared = base.all && now.weight && !base.weight, .gone = now.all && base.weight && !now.weight,
+	};
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/names/files/debug_file.h"
+#include "agent/names/files/image.h"
+#include "agent/names/files/sym_elf_code.h"
+#include "agent/names/linux/boot_image.h"
+#include "agent/names/linux/unpack.h"
+#include "code_bytes.h"
+
+static void take_part(struct code_bytes *code, const struct unpacked *image, const struct code_file *file,
+	uint64_t low, size_t size)
+{
+	struct kernel_bytes kernel;
+	const uint8_t *bytes;
+
+	if (!kernel_bytes_set(&kernel, image->bytes, image->size))
+		return;
+	if (!kernel.elf)
+		kernel_bytes_place(&kernel, file->start);
+	bytes = kernel_bytes_at(&kernel, low, size);
+	if (!bytes)
+		return;
+	memcpy(code->bytes, bytes, size);
+	code->size = size;
+	code->arch = kernel.arch;
+}
+
+/* The image is unpacked anew each time: keeping it would take more memory than all else. */
+static void read_image(struct code_bytes *code, const struct code_file *file, uint64_t low, size_t size,
+	struct budget *budget)
+{
+	struct unpacked image;
+	char *error = NULL;
+	int fd = image_is_current(file->path, &file->then) ? debug_file_regular(file->path) : -1;
+
+	if (fd < 0)
+		return;
+	if (boot_image_is(fd) && boot_image_read(fd, file->path, budget, &image, &error)) {
+		take_part(code, &image, file, low, size);
+		unpack_free(&image, budget);
+	}
+	free(error);
+	close(fd);
+}
+
+void code_bytes_read(struct code_bytes *code, const struct code_file *file, uint64_t low, uint64_t high,
+	struct budget *budget)
+{
+	size_t size = high - low < CODE_BYTES_MAX ? (size_t)(high - low) : CODE_BYTES_MAX;
+
+	code->size = 0;
+	if (high <= low)
+		return;
+	if (file->fd >= 0)
+		code->size = sym_elf_code(file->fd, low, code->bytes, size, &code->arch);
+	else if (file->path)
+		read_image(code, file, low, size, budget);
+}

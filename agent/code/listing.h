@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A function's code as people read it: its instructions, its source lines, and which belongs to which. Made once, then
+ * only read, by any thread. All texts are printable. Addresses are link addresses.
+ */
+#ifndef LISTING_H
+#define LISTING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code_bytes;
+struct code_lines;
+
+#define LISTING_NONE 0xffffffffu
+
+enum { LISTING_LINES_MAX = 8192 };	/* source lines that are shown: a function that spans more has no text */
+
+struct listing_place {			/* source code elsewhere that belongs to the function */
+	char *function;			/* the innermost function that is inlined; "": none, it is just another file */
+	char *file;			/* the last part of its path */
+	uint32_t line;
+};
+
+struct listing_instruction {
+	uint64_t address;
+	const char *text;
+	const char *callee;		/* the function that it calls or jumps to; NULL: it does not, or not known */
+	uint64_t goes;			/* the address that it jumps to or calls; 0: it does not */
+	uint32_t target;		/* the index of the instruction that it jumps to; LISTING_NONE: none in here */
+	uint32_t line;			/* of the own file: where it stands, or calls what is inlined; 0: none */
+	uint32_t place;			/* index in `places`; LISTING_NONE: it stands in that line itself */
+	uint8_t size;			/* bytes */
+};
+
+struct listing {
+	atomic_uint holders;
+	uint64_t low, high;
+	char *file;			/* the function's own source file: its whole path; "": not known */
+	char *name;			/* the last two parts of that path */
+	uint32_t first;			/* the number of the first source line; 0: there is none */
+	uint32_t line_count;
+	char **lines;			/* their text; NULL: the file was not found, or has no such line */
+	bool sourced;			/* the source file was found */
+	struct listing_instruction *instructions;	/* in order of address */
+	size_t count;
+	struct listing_place *places;
+	size_t place_count;
+	char *texts;			/* of all instructions */
+	char *callees;			/* likewise */
+};
+
+/*
+ * Makes it of bytes, which begin at `low`, and of lines; either may be missing (size 0, NULL). `map`: see
+ * source_file.h. May wait for a disk. The caller holds the result.
+ */
+struct listing *listing_new(const struct code_bytes *code, uint64_t low, uint64_t high, const struct code_lines *lines,
+	const char *map);
+struct listing *listing_hold(struct listing *listing);	/* NULL is allowed */
+void listing_release(struct listing *listing);		/* the last holder frees it; NULL is allowed */
+
+/* The instruction that covers an address. LISTING_NONE: none. */
+uint32_t listing_find(const struct listing *listing, uint64_t address);
+
+/* The text of a line of the own file. NULL: not known. */
+const char *listing_line(const struct listing *listing, uint32_t line);
+
+#endif

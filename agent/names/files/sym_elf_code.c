@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include <gelf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "sym_elf_code.h"
+
+struct stretch {			/* a part of the file that is loaded */
+	uint64_t address, offset, size;
+};
+
+static enum kernel_arch arch_of(const GElf_Ehdr *header)
+{
+	switch (header->e_machine) {
+	case EM_X86_64: return KERNEL_X86_64;
+	case EM_386: return KERNEL_I386;
+	case EM_AARCH64: return KERNEL_ARM64;
+	case EM_RISCV: return KERNEL_RISCV64;
+	default: return KERNEL_OTHER;
+	}
+}
+
+static bool covers(uint64_t address, uint64_t begin, uint64_t size)
+{
+	return address >= begin && address - begin < size;
+}
+
+/* The section of code at the address. A debug file has sections without bytes: `*bare`. */
+static bool find_section(Elf *elf, uint64_t address, struct stretch *stretch, bool *bare)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
+				!(header.sh_flags & SHF_EXECINSTR) || !covers(address, header.sh_addr, header.sh_size))
+			continue;
+		*bare = header.sh_type == SHT_NOBITS;
+		*stretch = (struct stretch) { header.sh_addr, header.sh_offset, header.sh_size };
+		return !*bare;
+	}
+	return false;
+}
+
+static bool find_segment(Elf *elf, uint64_t address, struct stretch *stretch)
+{
+	size_t count = 0;
+	GElf_Phdr header;
+
+	if (elf_getphdrnum(elf, &count) != 0)
+		return false;
+	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD || !(header.p_flags & PF_X) ||
+				!covers(address, header.p_vaddr, header.p_filesz))
+			continue;
+		*stretch = (struct stretch) { header.p_vaddr, header.p_offset, header.p_filesz };
+		return true;
+	}
+	return false;
+}
+
+static size_t read_part(int fd, const struct stretch *stretch, uint64_t address, void *bytes, size_t size)
+{
+	uint64_t skip = address - stretch->address, offset = stretch->offset + skip;
+	ssize_t got;
+
+	if (size > stretch->size - skip)
+		size = (size_t)(stretch->size - skip);
+	if (offset < skip || offset > INT64_MAX - size)
+		return 0;
+	got = pread(fd, bytes, size, (off_t)offset);
+	return got > 0 ? (size_t)got : 0;
+}
+
+size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum kernel_arch *arch)
+{
+	struct stretch stretch;
+	GElf_Ehdr header;
+	bool bare = false;
+	size_t got = 0;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	*arch = KERNEL_OTHER;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header)) {
+		*arch = arch_of(&header);
+		if (find_section(elf, address, &stretch, &bare) || (!bare && find_segment(elf, address, &stretch)))
+			got = read_part(fd, &stretch, address, bytes, size);
+	}
+	elf_end(elf);
+	return got;
+}

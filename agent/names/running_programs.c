@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/quota.h"
+#include "agent/base/util.h"
+#include "agent/names/linux/linux_kernel.h"
+#include "agent/names/linux/processes.h"
+#include "running_programs.h"
+#include "symbols.h"
+
+enum {
+	WANTED = 64,			/* processes that are read at a time; more wait */
+	KNOWN = 1024,			/* that are kept; a newer one may take the place of another */
+	PAUSE_MAX = 8,			/* readings: a process is read anew after 1, 2, 4, 8, 8... of them */
+};
+
+struct known {				/* a process that was read */
+	bool used;
+	uint32_t process;
+	char name[PROCESS_NAME_MAX + 1];	/* of its first thread; "": not known */
+	uint64_t due, pause;		/* the reading in which it is to be read anew; by how much that moves on */
+};
+
+struct wanted {
+	uint32_t process;
+	char name[PROCESS_NAME_MAX + 1];
+	bool read;			/* in this walk */
+};
+
+struct running_programs {
+	struct symbols *symbols;
+	uint64_t readings;		/* that have been settled */
+	struct known known[KNOWN];	/* by process number */
+	uint32_t count;
+	struct wanted wanted[WANTED];
+	struct list_place place;	/* of the walk that is under way, in the list of processes */
+};
+
+struct running_programs *running_programs_new(struct symbols *symbols)
+{
+	struct running_programs *programs = util_alloc(sizeof(*programs));
+
+	programs->symbols = symbols;
+	return programs;
+}
+
+void running_programs_free(struct running_programs *programs)
+{
+	free(programs);
+}
+
+static void copy_name(char to[PROCESS_NAME_MAX + 1], struct text name)
+{
+	size_t size = name.size < PROCESS_NAME_MAX ? name.size : PROCESS_NAME_MAX;
+
+	if (size)
+		memcpy(to, name.bytes, size);
+	to[size] = '\0';
+}
+
+/* A process that runs may map more files at any time, above all when it has just begun: so it is read anew later. */
+static bool is_known(const struct running_programs *programs, uint32_t process, const char *name)
+{
+	const struct known *known = &programs->known[process % KNOWN];
+
+	return known->used && known->process == process && programs->readings < known->due &&
+		(!*name || !*known->name || strcmp(name, known->name) == 0);
+}
+
+void running_programs_saw(struct running_programs *programs, uint32_t process, struct text name)
+{
+	char text[PROCESS_NAME_MAX + 1];
+
+	copy_name(text, name);
+	if (is_known(programs, process, text))
+		return;
+	for (uint32_t i = 0; i < programs->count; i++)
+		if (programs->wanted[i].process == process) {
+			if (*text)
+				memcpy(programs->wanted[i].name, text, sizeof(text));
+			return;
+		}
+	if (programs->count == WANTED)
+		return;
+	programs->wanted[programs->count] = (struct wanted) { .process = process };
+	memcpy(programs->wanted[programs->count++].name, text, sizeof(text));
+}
+
+bool running_programs_want(const struct running_programs *programs)
+{
+	return programs->count > 0;
+}
+
+struct reading {
+	struct running_programs *programs;
+	const struct linux_kernel *kernel;
+	const struct walked_memory *memory;
+	const char *const *folders;
+	uint32_t process;		/* whose areas are visited */
+};
+
+static bool take_area(void *context, const struct process_area *area)
+{
+	const struct reading *reading = context;
+
+	quota_spend(reading->memory->quota, WALK_MAP_COST);
+	symbols_map(reading->programs->symbols, &(struct object) {
+		.process = reading->process, .start = area->start, .end = area->end,
+		.bias = area->start - area->offset, .by_offset = true,
+		.name = { .bytes = area->path, .size = strlen(area->path) },
+	}, reading->folders);
+	return true;
+}
+
+/* How many were not met in this walk. */
+static uint32_t left(const struct running_programs *programs)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < programs->count; i++)
+		left += !programs->wanted[i].read;
+	return left;
+}
+
+static bool take_process(void *context, const struct process *process)
+{
+	struct reading *reading = context;
+	struct running_programs *programs = reading->programs;
+	const struct process_visitor areas = { .area = take_area, .context = reading };
+
+	for (uint32_t i = 0; i < programs->count; i++) {
+		struct wanted *wanted = &programs->wanted[i];
+
+		if (wanted->process != process->number || wanted->read)
+			continue;
+		wanted->read = true;
+		reading->process = process->number;
+		process_areas_visit(&reading->kernel->layout, process, reading->memory, &areas);
+	}
+	return left(programs) > 0;
+}
+
+static void begin_walk(struct running_programs *programs)
+{
+	programs->place = (struct list_place) { .next = 0 };
+	for (uint32_t i = 0; i < programs->count; i++)
+		programs->wanted[i].read = false;
+}
+
+enum walk running_programs_read(struct running_programs *programs, const struct walked_memory *memory,
+	const char *const *folders)
+{
+	struct reading reading = {
+		.programs = programs, .kernel = symbols_linux_kernel(programs->symbols), .memory = memory,
+		.folders = folders,
+	};
+	const struct process_visitor visitor = { .process = take_process, .context = &reading };
+	enum walk walk;
+	uint64_t first;
+
+	if (!reading.kernel || reading.kernel->arch == KERNEL_I386 || !symbols_kernel_is_placed(programs->symbols) ||
+			!linux_kernel_landmark(reading.kernel, LANDMARK_INIT_TASK, &first))
+		return WALK_FAILED;
+	if (!left(programs))
+		return WALK_ENDED;
+	walk = processes_visit(&reading.kernel->layout, first + symbols_kernel_slide(programs->symbols), memory,
+		&programs->place, &visitor);
+	if (!left(programs))
+		walk = WALK_ENDED;
+	if (walk != WALK_PAUSED)
+		begin_walk(programs);
+	return walk;
+}
+
+void running_programs_settle(struct running_programs *programs)
+{
+	programs->readings++;
+	for (uint32_t i = 0; i < programs->count; i++) {
+		const struct wanted *wanted = &programs->wanted[i];
+		struct known *known = &programs->known[wanted->process % KNOWN];
+
+		if (!known->used || known->process != wanted->process || strcmp(known->name, wanted->name) != 0)
+			*known = (struct known) { .used = true, .process = wanted->process, .pause = 1 };
+		memcpy(known->name, wanted->name, sizeof(known->name));
+		known->due = programs->readings + known->pause;
+		known->pause = known->pause < PAUSE_MAX ? 2 * known->pause : PAUSE_MAX;
+	}
+	programs->count = 0;
+	begin_walk(programs);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds in a running Linux kernel's memory which files the sampled processes have mapped, and tells the symbols. Who
+ * samples from outside the guest learns this in no other way. Ingest thread.
+ */
+#ifndef RUNNING_PROGRAMS_H
+#define RUNNING_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/names/linux/walk.h"
+#include "agent/wire/event.h"
+
+struct running_programs;
+struct symbols;
+
+struct running_programs *running_programs_new(struct symbols *symbols);	/* borrows the symbols */
+void running_programs_free(struct running_programs *programs);
+
+/*
+ * A program of the process was sampled. `name`: of its first thread; "" if another thread was sampled. A process with
+ * another name than before runs another program.
+ */
+void running_programs_saw(struct running_programs *programs, uint32_t process, struct text name);
+
+bool running_programs_want(const struct running_programs *programs);	/* there are some to be read */
+
+/*
+ * A turn of a walk (walk.h) that reads the mappings of processes that were sampled, and are not known, or were read
+ * some time ago. `folders`: where their files are looked for, as in symbols_map. Another walk is to be made while the
+ * memory still awaits bytes.
+ */
+enum walk running_programs_read(struct running_programs *programs, const struct walked_memory *memory,
+	const char *const *folders);
+
+/* No more bytes come now: what could not be read of a process is given up until some time later. */
+void running_programs_settle(struct running_programs *programs);
+
+#endif

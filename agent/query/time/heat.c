@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/query/passing.h"
+#include "agent/query/query.h"
+#include "agent/query/query_state.h"
+#include "agent/query/stop.h"
+#include "agent/store/store.h"
+#include "heat.h"
+#include "subject.h"
+
+struct part {				/* the sums of one slot */
+	uint64_t number, version;	/* version 0: there are none */
+	struct heat_slot sums;
+};
+
+/* What is kept for a reader. */
+struct kept {
+	struct part parts[HEAT_SLOTS];	/* by the slot's number modulo HEAT_SLOTS */
+	struct subject subject;
+};
+
+static void drop(void *context)
+{
+	struct kept *kept = context;
+
+	subject_clear(&kept->subject);
+	free(kept);
+}
+
+static struct kept *kept_of(struct query *query, struct query_reader *reader)
+{
+	struct kept *kept;
+
+	if (reader->beside.free == drop)
+		return reader->beside.state;
+	if (reader->beside.free)
+		reader->beside.free(reader->beside.state);
+	kept = util_alloc(sizeof(*kept));
+	kept->subject.budget = query->inputs.budget;
+	reader->beside = (struct query_beside) { .state = kept, .free = drop };
+	return kept;
+}
+
+static void forget(struct kept *kept)
+{
+	for (size_t i = 0; i < HEAT_SLOTS; i++)
+		kept->parts[i].version = 0;
+}
+
+/* A bare slot has nothing to be filtered: nothing is known of it. */
+static struct heat_slot sum_slot(const struct kept *kept, const struct passing *passing, const struct recent_slot *slot)
+{
+	uint64_t mode[MODES] = { 0 }, part = 0;
+	struct heat_slot sums = { .whole = 0 };
+
+	if (slot->bare && !kept->subject.plain)
+		return sums;
+	for (int i = 0; i < MODES; i++)
+		sums.whole += slot->mode[i];
+	if (kept->subject.plain) {
+		sums.part = slot->mode[MODE_KERNEL] + slot->mode[MODE_USER];
+		return sums;
+	}
+	for (size_t i = 0; i < slot->run_count; i++)
+		subject_add(&kept->subject, passing, slot->runs[i], mode, &part);
+	sums.part = kept->subject.of ? part : mode[MODE_KERNEL] + mode[MODE_USER];
+	return sums;
+}
+
+/* A slot that is too old by now, but was summed while it was not, keeps its sums. */
+static void update(struct kept *kept, struct query *query, struct query_reader *reader, struct heat *heat)
+{
+	const struct recent_samples *recent = store_recent(query->inputs.store);
+	const struct passing passing = window_passing(&reader->window);
+
+	for (size_t i = 0; i < heat->count && !stop_now(query->stop); i++) {
+		uint64_t number = heat->first + i;
+		struct recent_slot slot = recent_samples_get(recent, number);
+		struct part *part = &kept->parts[number % HEAT_SLOTS];
+
+		if (part->number != number || part->version < slot.version) {
+			*part = (struct part) { .number = number, .version = slot.version };
+			part->sums = sum_slot(kept, &passing, &slot);
+			reader->beside.walked += slot.version != 0;
+		}
+		if (part->version)
+			heat->slots[i] = part->sums;
+	}
+	if (stop_now(query->stop))
+		forget(kept);
+}
+
+void heat_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, uint64_t until,
+	struct heat *heat)
+{
+	struct query_reader *reader = query_reader(query, question);
+	struct kept *kept = kept_of(query, reader);
+	uint64_t last = until / HEAT_NS;
+
+	store_settle(query->inputs.store);
+	recent_samples_settle(store_recent(query->inputs.store));
+	if (!subject_follow(&kept->subject, reader, question, of, kernel))
+		forget(kept);
+	*heat = (struct heat) {
+		.first = last >= HEAT_SLOTS ? last - HEAT_SLOTS + 1 : 0,
+		.found = kept->subject.holders.found, .function = kept->subject.holders.function,
+	};
+	heat->count = (size_t)(last + 1 - heat->first);
+	update(kept, query, reader, heat);
+}

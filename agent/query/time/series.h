@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a line over time shows: all that is kept, or its last hour, in slots of equal width. For each reader of the
+ * query the sums of each slice are kept, so that only slices that have changed are walked.
+ */
+#ifndef SERIES_H
+#define SERIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/wire/event.h"
+
+struct query;
+struct question;
+
+enum { SERIES_SLOTS = 256 };		/* the most slots */
+#define SERIES_REACH (3600 * NS_PER_SECOND)	/* from now into the past */
+
+struct series_slot {			/* weights */
+	uint64_t whole;			/* of all samples */
+	uint64_t mode[MODES];		/* of those that pass the filter */
+	uint64_t part;			/* of these, with the function anywhere in the stack */
+};
+
+/*
+ * Slot i begins at begin + i * width. Widths are those of a fine slice of the store, doubled as often as it takes. So
+ * slots keep their places while time moves, and those of one width nest in those of the next.
+ */
+struct series {
+	uint64_t begin, width;		/* ns of guest time */
+	size_t count;			/* the last slot holds now */
+	struct series_slot slots[SERIES_SLOTS];
+};
+
+/*
+ * Of the question only filter and reader count. `of`: the tree_name of a function (tree.h); 0: none. `most`: slots, 1
+ * to SERIES_SLOTS.
+ */
+void series_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, size_t most,
+	struct series *series);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The guest's memory out of the file in which QEMU keeps it (ram_file.h), by a CPU's own page tables. No packets are
+ * needed, and no read meets a device. The machine stands meanwhile, so nothing is torn.
+ *
+ * At first, stacks are read both ways, and compared: this proves the file.
+ */
+#include <string.h>
+
+#include "agent/base/memory_reader.h"
+#include "agent/vm/ram/page_tables.h"
+#include "agent/vm/ram/ram_file.h"
+#include "gdb_stub_state.h"
+#include "kernel-hook/plugin/stack_link.h"
+
+enum {
+	PAGE = 4096,
+	TELLING = 64,			/* fewer bytes of a stack, or bytes that are all alike, prove nothing */
+	TRIES = 4000,			/* after so many samples a file that is not proved is given up */
+	MISSES = 8,			/* after so many kernel stacks in a row that are not in it, so is any file */
+};
+
+void gdb_stub_share(struct gdb_stub *stub)
+{
+	ram_file_close(stub->shared);
+	stub->shared = ram_file_open(stub->fd, gdb_stub_arch(stub));
+	stub->judged = stub->missed = 0;
+}
+
+bool gdb_stub_is_direct(const struct gdb_stub *stub)
+{
+	return stub->shared && ram_file_is_proved(stub->shared);
+}
+
+/* ---- a CPU's view of the file ---- */
+
+struct view {
+	const struct ram_file *shared;
+	unsigned layout;
+	struct page_tables tables;
+};
+
+static bool look(const struct gdb_stub *stub, const struct gdb_cpu *cpu, unsigned layout, struct view *view)
+{
+	const struct target_state *state = &cpu->state;
+
+	*view = (struct view) { .shared = stub->shared, .layout = layout };
+	if (!cpu->known || !state->flat)
+		return false;
+	if (state->arch == KTOP_AARCH64)
+		return state->mode == KTOP_MODE_KERNEL && page_tables_aarch64(&view->tables,
+			cpu->named[GDB_TTBR1_EL1], cpu->named[GDB_TCR_EL1]);
+	if (state->arch != KTOP_X86_64 || !state->space)
+		return false;
+	view->tables = page_tables_x86_64(state->space, cpu->wide);
+	return true;
+}
+
+static bool read_physical(void *context, uint64_t physical, void *to, size_t size)
+{
+	const struct view *view = context;
+
+	return ram_file_read(view->shared, view->layout, physical, to, size);
+}
+
+/* Up to the first page that is not there. Returns the bytes. */
+static uint32_t read_some(struct view *view, uint64_t address, void *to, uint32_t size)
+{
+	uint32_t done = 0;
+
+	while (done < size) {
+		uint64_t at = address + done, physical;
+		uint32_t page = PAGE - (uint32_t)(at % PAGE), part = size - done < page ? size - done : page;
+
+		if (!page_tables_find(&view->tables, read_physical, view, at, &physical) ||
+				!read_physical(view, physical, (uint8_t *)to + done, part))
+			break;
+		done += part;
+	}
+	return done;
+}
+
+static bool read_all(void *context, uint64_t address, void *to, size_t size)
+{
+	return read_some(context, address, to, (uint32_t)size) == size;
+}
+
+/* ---- proof ---- */
+
+bool gdb_direct_judges(const struct gdb_stub *stub)
+{
+	return stub->shared && ram_file_layouts(stub->shared) && !ram_file_is_proved(stub->shared);
+}
+
+static bool tells(const struct gdb_cpu *cpu)
+{
+	return cpu->stack_size >= TELLING && memcmp(cpu->stack, cpu->stack + 1, cpu->stack_size - 1) != 0;
+}
+
+void gdb_direct_judge(struct gdb_stub *stub)
+{
+	uint8_t bytes[GDB_STACK];
+	struct view view;
+
+	if (++stub->judged > TRIES)
+		ram_file_give_up(stub->shared);
+	for (uint32_t i = 0; i < stub->cpu_count; i++) {
+		const struct gdb_cpu *cpu = &stub->cpus[i];
+
+		for (unsigned layout = ram_file_layouts(stub->shared); tells(cpu) && layout-- > 0; )
+			if (look(stub, cpu, layout, &view))
+				ram_file_judge(stub->shared, layout,
+					read_all(&view, cpu->state.sp, bytes, cpu->stack_size) &&
+					memcmp(bytes, cpu->stack, cpu->stack_size) == 0);
+	}
+}
+
+/* ---- a sample ---- */
+
+static void read_code(struct gdb_cpu *cpu, struct view *view)
+{
+	uint32_t waits, code = 0, size = gdb_waits_by(cpu->state.arch, &waits);
+
+	cpu->idle = cpu->state.mode != KTOP_MODE_USER && read_all(view, cpu->state.pc - size, &code, size) &&
+		code == waits;
+}
+
+static void read_stacks(struct gdb_cpu *cpu, struct view *view)
+{
+	cpu->stack_size = read_some(view, cpu->state.sp, cpu->stack, KTOP_STACK_MAX);
+	cpu->linked_address = stack_link(&cpu->state, cpu->stack, cpu->stack_size);
+	if (cpu->linked_address)
+		cpu->linked_size = read_some(view, cpu->linked_address, cpu->stack + cpu->stack_size,
+			GDB_STACK - cpu->stack_size);
+}
+
+/* The file may be a part of the memory: then stacks are missing. */
+static void count_misses(struct gdb_stub *stub, const struct gdb_cpu *cpu)
+{
+	if (cpu->idle || cpu->state.mode != KTOP_MODE_KERNEL)
+		return;
+	stub->missed = cpu->stack_size ? 0 : stub->missed + 1;
+	if (stub->missed > MISSES)
+		ram_file_give_up(stub->shared);
+}
+
+bool gdb_direct_read(struct gdb_stub *stub, uint32_t index)
+{
+	struct gdb_cpu *cpu = &stub->cpus[index];
+	struct view view;
+	const struct memory_reader memory = { .read = read_all, .context = &view };
+
+	if (!gdb_stub_is_direct(stub) || !look(stub, cpu, 0, &view))
+		return false;
+	cpu->direct = true;
+	read_code(cpu, &view);
+	if (!cpu->idle)
+		read_stacks(cpu, &view);
+	gdb_read_task(stub, cpu, &memory);
+	count_misses(stub, cpu);
+	return true;
+}
+
+uint32_t gdb_direct_bytes(const struct gdb_stub *stub, uint32_t index, uint64_t address, void *to, uint32_t size)
+{
+	struct view view;
+
+	return look(stub, &stub->cpus[index], 0, &view) ? read_some(&view, address, to, size) : 0;
+}
+
+bool gdb_stub_physical(const struct gdb_stub *stub, uint64_t address, void *to, uint32_t size)
+{
+	return gdb_stub_is_direct(stub) && ram_file_read(stub->shared, 0, address, to, size);
+}

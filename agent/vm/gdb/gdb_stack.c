@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* The stack of a CPU: from its pointer on, and the stack that it leads to. */
+#include "gdb_stub_state.h"
+#include "kernel-hook/plugin/stack_link.h"
+
+enum { PAGE = 4096, STACK_SIZE = 16384 };	/* a kernel's stack begins and ends at a multiple of the latter */
+
+/* Each question is for one page alone. Parts behind one that cannot be read are of no use. */
+static void ask_parts(struct gdb_stub *stub, enum gdb_question question, uint32_t index, uint64_t address,
+	uint32_t size)
+{
+	while (size) {
+		uint32_t page = PAGE - (uint32_t)(address % PAGE), part = size < page ? size : page;
+
+		part = part < GDB_AT_ONCE ? part : GDB_AT_ONCE;
+		if (!gdb_ask_memory(stub, question, index, address, part))
+			return;
+		address += part;
+		size -= part;
+	}
+}
+
+static uint32_t left_of(uint64_t address, uint32_t room)
+{
+	uint32_t left = STACK_SIZE - (uint32_t)(address % STACK_SIZE);
+
+	return left < room ? left : room;
+}
+
+void gdb_ask_stack(struct gdb_stub *stub, uint32_t index)
+{
+	uint64_t sp = stub->cpus[index].state.sp;
+
+	ask_parts(stub, GDB_ASK_STACK, index, sp, left_of(sp, GDB_STACK));
+}
+
+/* ---- the stack that it leads to ---- */
+
+/*
+ * Linux on x86-64 runs interrupts on a stack of their own, one for each CPU. Only what its topmost word points to is
+ * read: the kernel alone writes that. Elsewhere a program may have had a hand in it, and a device might be there.
+ */
+static bool may_lead(const struct gdb_stub *stub, const struct gdb_cpu *cpu)
+{
+	return stub->places.known && cpu->known && cpu->state.arch == KTOP_X86_64;
+}
+
+static uint64_t link_of(const struct gdb_cpu *cpu)
+{
+	uint64_t link = stack_link(&cpu->state, cpu->stack, cpu->stack_size);
+
+	return link == cpu->state.sp + cpu->stack_size ? 0 : link;
+}
+
+/*
+ * The machine is let go on behind the last questions. So before the bytes of a stack have come, it has to be known
+ * whether they lead to another one: if the sample is on the stack on which an earlier sample did.
+ */
+bool gdb_expects_link(const struct gdb_stub *stub, const struct gdb_cpu *cpu)
+{
+	return may_lead(stub, cpu) && !cpu->direct &&
+		cpu->interrupts && cpu->interrupts == cpu->state.sp / STACK_SIZE &&
+		left_of(cpu->state.sp, STACK_SIZE) <= KTOP_STACK_MAX;
+}
+
+void gdb_ask_linked(struct gdb_stub *stub, uint32_t index)
+{
+	struct gdb_cpu *cpu = &stub->cpus[index];
+
+	cpu->linked_address = link_of(cpu);
+	cpu->ended = false;
+	if (cpu->linked_address)
+		ask_parts(stub, GDB_ASK_LINKED, index, cpu->linked_address,
+			left_of(cpu->linked_address, GDB_STACK - cpu->stack_size));
+}
+
+void gdb_learn_stack(const struct gdb_stub *stub, struct gdb_cpu *cpu)
+{
+	if (may_lead(stub, cpu) && cpu->stack_size && link_of(cpu))
+		cpu->interrupts = cpu->state.sp / STACK_SIZE;
+}
+
+/* ---- answers ---- */
+
+void gdb_take_stack(struct gdb_cpu *cpu, const struct gdb_asked *asked, const char *body, size_t size)
+{
+	uint32_t at = cpu->stack_size + cpu->linked_size, room = GDB_STACK - at, got;
+
+	if (cpu->ended)
+		return;
+	got = (uint32_t)gdb_bytes(body, size, cpu->stack + at, asked->size < room ? asked->size : room);
+	cpu->ended = got != asked->size;
+	*(asked->question == GDB_ASK_STACK ? &cpu->stack_size : &cpu->linked_size) += got;
+}

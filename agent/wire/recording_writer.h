@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording is a folder of parts. Each part is a CTF 1.8 trace: a file per stream and CPU (meta_0,
+ * samples_0, trace_3) with the packets verbatim, and the `metadata` text, which is written before the
+ * packets that need it. A new part begins with each boot, when a boot is put back to an earlier state, and
+ * when the part before is full. Parts are numbered as they come, and named after the boot id: 0001-BOOT.
+ * While a part is written, it is called 0001-BOOT.partial. A recorder that is killed, or has no more room,
+ * leaves it under that name, readable.
+ */
+#ifndef RECORDING_WRITER_H
+#define RECORDING_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct metadata_machine;
+struct packet;
+struct recording_writer;
+
+struct recording_options {
+	const char *folder;
+	uint64_t part_bytes;		/* the most for a part, names aside (see is_full); 0: no limit */
+	uint32_t parts;			/* the most that are kept: the oldest is removed for a new one; 0: all */
+};
+
+/* All that was recorded so far, removed parts included. */
+struct recording_sums {
+	uint64_t packets, bytes, samples, events;	/* events: all but samples */
+	uint32_t boots;
+};
+
+/* Makes the folder, or checks that it is empty. False with `error` set. May wait for the disk. */
+bool recording_folder(const char *folder, char **error);
+
+/*
+ * Begins a recording in a folder that recording_folder has made. A thread of its own does what waits for the
+ * disk (recording_disk.h): of the calls below, only recording_writer_close waits.
+ */
+struct recording_writer *recording_writer_new(const struct recording_options *options,
+	const struct metadata_machine *machine);
+
+/*
+ * Records one packet; to be called for each. A failed write ends the recording. Returns true if the packet
+ * has begun a part in the middle of a boot. That part lacks the names and facts that the guest has told before,
+ * so the caller asks the guest to tell them again.
+ */
+bool recording_writer_packet(struct recording_writer *writer, const struct packet *packet);
+
+/* What waits to be written is included. */
+struct recording_sums recording_writer_sums(const struct recording_writer *writer);
+
+/* True if a failure has ended it; `text` then says which. */
+bool recording_writer_failed(struct recording_writer *writer, char *text, size_t size);
+
+/* Ends the last part; no packet may follow. True: some of it is not written yet. Does not wait: ask again. */
+bool recording_writer_busy(struct recording_writer *writer);
+
+/* Waits until all is on the disk, and frees. False with `error` set if anything was not written. */
+bool recording_writer_close(struct recording_writer *writer, char **error);
+
+/* Frees it without waiting: the thread writes the rest, and ends. NULL is allowed. */
+void recording_writer_leave(struct recording_writer *writer);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `tree PREFIX name=value...` prints what answers about call trees cost: in milliseconds of processor time, and live in
+ * percent of a core, with ten answers for each second of guest time. The flame has a row for each 400th of the weight.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/query/query.h"
+#include "agent/query/query_tree.h"
+#include "agent/store/stacks.h"
+#include "agent/names/symbols.h"
+#include "tests/unit/fakes/packets.h"
+#include "intake.h"
+#include "setup.h"
+
+enum { TURNS_PER_ANSWER = 100 / TRAFFIC_TURN_MS, LEAST = 400, VISIBLE = 40, LIVE_S = 20 };
+
+struct reader {				/* one view: its question, and what its answers cost */
+	const char *name;
+	struct question question;
+	struct tree_question wanted;
+	uint64_t spent, most;		/* ns of processor time: of all answers, of the longest */
+	uint32_t answers;
+	uint64_t key;			/* ns of the longest of the answers that a key needs */
+	size_t rows;			/* of the last answer */
+};
+
+static struct tree *answer(struct reader *reader, const struct epoch *epoch)
+{
+	uint64_t begin = setup_spent(), took;
+	struct tree *tree = query_tree(epoch->query, &reader->question, &reader->wanted, "kernel");
+
+	took = setup_spent() - begin;
+	reader->spent += took;
+	reader->most = took > reader->most ? took : reader->most;
+	reader->answers++;
+	reader->rows = tree->lists[TREE_DOWN].count + tree->lists[TREE_UP].count;
+	return tree;
+}
+
+/* Answers until the tree does not grow any more, and prints what that cost. */
+static void measure(struct reader *reader, const struct epoch *epoch, const char *prefix, const char *what)
+{
+	struct tree *tree = answer(reader, epoch);
+
+	while (tree->growing) {
+		tree_free(tree);
+		tree = answer(reader, epoch);
+	}
+	printf("%s_%s_%s\t%.1f\tms in %u answers, %zu rows\n", prefix, reader->name, what,
+		(double)reader->spent / 1e6, reader->answers, reader->rows);
+	/* The next question unfolds the heaviest row that is folded, and asks for trends of what a screen shows. */
+	reader->wanted.trend_count = 0;
+	for (int order = 0; order < TREE_ORDERS; order++) {
+		const struct tree_list *list = &tree->lists[order];
+		const struct tree_row *heaviest = NULL;
+
+		for (size_t i = 0; i < list->count; i++) {
+			const struct tree_row *row = &list->rows[i];
+
+			if (reader->wanted.trend_count < VISIBLE && !reader->wanted.least)
+				reader->wanted.trends[reader->wanted.trend_count++] = row->path;
+			if (row->has_more && !row->unfolded && (!heaviest || row->total > heaviest->total))
+				heaviest = row;
+		}
+		if (heaviest)
+			reader->wanted.unfolded[reader->wanted.unfolded_count++] = heaviest->path;
+	}
+	tree_free(tree);
+	reader->key = reader->most > reader->key && strcmp(what, "key") == 0 ? reader->most : reader->key;
+	reader->spent = reader->most = reader->answers = 0;
+}
+
+static struct reader new_reader(const struct epoch *epoch, const char *name, uint32_t orders, uint32_t least)
+{
+	return (struct reader) {
+		.name = name, .question = { .to = UINT64_MAX, .reader = query_reader_new(epoch->query) },
+		.wanted = { .orders = orders, .least = least },
+	};
+}
+
+int main(int argc, char **argv)
+{
+	const char *prefix = argc > 1 ? argv[1] : "tree";
+	struct setup setup = setup_parse(argc - 1, argv + 1);
+	struct world *world = world_new(&setup.world);
+	struct traffic *traffic = traffic_new(world, &setup.traffic);
+	struct intake *intake = intake_new(setup.names);
+	struct packets *packets = traffic_bytes(traffic);
+	struct reader readers[3];
+
+	traffic_hello(traffic);
+	while (traffic_samples(traffic) < setup.samples) {
+		traffic_turn(traffic);
+		intake_feed(intake, packets->bytes, packets->size);
+		packets->size = 0;
+	}
+	readers[0] = new_reader(intake_epoch(intake), "down", 1u << TREE_DOWN, 0);
+	readers[1] = new_reader(intake_epoch(intake), "up", 1u << TREE_UP, 0);
+	readers[2] = new_reader(intake_epoch(intake), "flame", 1u << TREE_DOWN, LEAST);
+	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+		measure(&readers[i], intake_epoch(intake), prefix, "first");
+		for (int key = 0; key < 4; key++)
+			measure(&readers[i], intake_epoch(intake), prefix, "key");
+		printf("%s_%s_key_most\t%.1f\tms\n", prefix, readers[i].name, (double)readers[i].key / 1e6);
+	}
+	for (uint32_t turn = 1; turn <= LIVE_S * 1000 / TRAFFIC_TURN_MS; turn++) {
+		traffic_turn(traffic);
+		intake_feed(intake, packets->bytes, packets->size);
+		packets->size = 0;
+		for (size_t i = 0; turn % TURNS_PER_ANSWER == 0 && i < sizeof(readers) / sizeof(readers[0]); i++) {
+			uint64_t now = epoch_now(intake_epoch(intake)), window = 10 * NS_PER_SECOND;
+
+			readers[i].question.from = now > window ? now - window : 0;
+			tree_free(answer(&readers[i], intake_epoch(intake)));
+		}
+	}
+	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
+		printf("%s_%s_live\t%.2f\t%% of a core, %.1f ms at most, %zu rows\n", prefix, readers[i].name,
+			100 * (double)readers[i].spent / (double)(LIVE_S * NS_PER_SECOND),
+			(double)readers[i].most / 1e6, readers[i].rows);
+	printf("%s_nodes\t%u\tnodes\n", prefix, stacks_nodes(intake_epoch(intake)->inputs.stacks));
+	printf("%s_functions\t%zu\tfunctions\n", prefix, symbols_functions(intake_epoch(intake)->inputs.symbols));
+	intake_check(intake, traffic_samples(traffic));
+	intake_free(intake);
+	traffic_free(traffic);
+	world_free(world);
+	return 0;
+}

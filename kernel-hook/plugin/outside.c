@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of port.h that is the same for each hook outside a guest: in QEMU's plugin, and in the process that samples
+ * by QEMU's gdb stub.
+ */
+#include "../hook.h"
+#include "../ktop.h"
+#include "../port.h"
+
+/* There are no interrupts to mask: what the hook does here is done by one thread at a time. */
+unsigned long ktop_port_irq_save(void)
+{
+	return 0;
+}
+
+void ktop_port_irq_restore(unsigned long state)
+{
+	(void)state;
+}
+
+/* The hook asks for it, but a raw sample has no use for what it says. */
+const struct ktop_current *ktop_port_current(uint64_t pc)
+{
+	static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
+
+	(void)pc;
+	return &nobody;
+}
+
+bool ktop_port_nmi(uint32_t cpu)
+{
+	(void)cpu;
+	return false;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* A function of five instructions, its lines and its source: what belongs to which, and how it is laid out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/code/code_bytes.h"
+#include "agent/code/jumps.h"
+#include "agent/code/listing.h"
+#include "agent/code/listing_rows.h"
+#include "agent/code/source_file.h"
+#include "agent/names/dwarf/code_lines.h"
+
+/* push %rbp; pause; jne -4 (to pause); nop; ret */
+static const uint8_t code_of[] = { 0x55, 0xf3, 0x90, 0x75, 0xfc, 0x90, 0xc3 };
+
+static char folder[] = "/tmp/ktop-listing-XXXXXX";
+
+static char *write_source(const char *text)
+{
+	char *path = util_format("%s/page.c", folder);
+	FILE *file = fopen(path, "w");
+
+	fputs(text, file);
+	fclose(file);
+	return path;
+}
+
+static struct listing *make(const char *path, const char *map, size_t bytes, bool lined)
+{
+	struct code_bytes *code = util_alloc(sizeof(*code));
+	char own[256], list[] = "include/list.h", pop[] = "list_pop", *files[] = { own, list };
+	struct code_row rows[] = { { 0x1000, 2, 0 }, { 0x1001, 3, 0 }, { 0x1005, 40, 1 }, { 0x1006, 5, 0 } };
+	struct code_inline inlines[] = { { 0x1005, 0x1006, 0, 4, 0, pop } };
+	const struct code_lines lines = {
+		.files = files, .file_count = 2, .rows = rows, .row_count = 4, .inlines = inlines, .inline_count = 1,
+		.file = 0, .line = 2,
+	};
+	struct listing *listing;
+
+	snprintf(own, sizeof(own), "%s", path);
+	code->arch = KERNEL_X86_64;
+	code->size = bytes;
+	memcpy(code->bytes, code_of, sizeof(code_of));
+	listing = listing_new(code, 0x1000, 0x1000 + sizeof(code_of), lined ? &lines : NULL, map);
+	free(code);
+	return listing;
+}
+
+static const char source[] = "one\nint f(void)\n\twhile (busy)\x1b[2J\n\tpop();\n}\nsix\n";
+
+static void test_lines_and_inlined_code(void **state)
+{
+	char *path = write_source(source);
+	struct listing *listing = make(path, NULL, sizeof(code_of), true);
+
+	(void)state;
+	assert_int_equal(listing->count, 5);
+	assert_int_equal(listing->first, 2);
+	assert_int_equal(listing->line_count, 4);
+	assert_string_equal(listing_line(listing, 2), "int f(void)");
+	assert_null(strchr(listing_line(listing, 3), '\x1b'));
+	assert_memory_equal(listing_line(listing, 3), "        while", 13);
+	assert_null(listing_line(listing, 1));
+	assert_null(listing_line(listing, 6));
+	assert_int_equal(listing->instructions[2].line, 3);
+	assert_int_equal(listing->instructions[2].target, 1);
+	assert_int_equal(listing->instructions[3].line, 4);	/* it is called there */
+	assert_string_equal(listing->places[listing->instructions[3].place].function, "list_pop");
+	assert_string_equal(listing->places[listing->instructions[3].place].file, "list.h");
+	assert_int_equal(listing->places[listing->instructions[3].place].line, 40);
+	assert_int_equal(listing_find(listing, 0x1002), 1);
+	assert_int_equal(listing_find(listing, 0x1007), LISTING_NONE);
+	assert_int_equal(listing_find(listing, 0xfff), LISTING_NONE);
+	listing_release(listing);
+	free(path);
+}
+
+static char *shape_of(const struct listing *listing, enum listing_form form)
+{
+	size_t count, size;
+	struct listing_row *rows = listing_rows(listing, form, &count);
+	char *text = NULL;
+	FILE *out = util_text_open(&text, &size);
+
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].source)
+			fprintf(out, "%u%s ", rows[i].line, rows[i].place == LISTING_NONE ? "" : "*");
+		else
+			fprintf(out, "@%x ", (unsigned)listing->instructions[rows[i].first].address - 0x1000);
+	free(rows);
+	return util_text_close(out, &text);
+}
+
+static void has_shape(const struct listing *listing, enum listing_form form, const char *expected)
+{
+	char *shape = shape_of(listing, form);
+
+	assert_string_equal(shape, expected);
+	free(shape);
+}
+
+static void test_forms(void **state)
+{
+	char *path = write_source(source);
+	struct listing *listing = make(path, NULL, sizeof(code_of), true);
+
+	(void)state;
+	has_shape(listing, LISTING_SOURCE, "2 3 4* 5 ");
+	has_shape(listing, LISTING_BOTH, "2 @0 3 @1 @3 4* @5 5 @6 ");
+	has_shape(listing, LISTING_INSTRUCTIONS, "@0 @1 @3 @5 @6 ");
+	listing_release(listing);
+	free(path);
+}
+
+static void test_without_lines_or_code(void **state)
+{
+	struct listing *bare = make("page.c", NULL, sizeof(code_of), false);
+	struct listing *lines = make("/nowhere/page.c", NULL, 0, true);
+
+	(void)state;
+	has_shape(bare, LISTING_SOURCE, "@0 @1 @3 @5 @6 ");
+	has_shape(bare, LISTING_BOTH, "@0 @1 @3 @5 @6 ");
+	assert_int_equal(lines->count, 0);
+	assert_false(lines->sourced);
+	has_shape(lines, LISTING_INSTRUCTIONS, "2 ");
+	listing_release(bare);
+	listing_release(lines);
+}
+
+static void test_a_map_leads_to_the_source(void **state)
+{
+	char *path = write_source(source), *map = util_format("/build/linux=%s", folder);
+	struct listing *listing = make("/build/linux/page.c", map, sizeof(code_of), true);
+
+	(void)state;
+	assert_true(listing->sourced);
+	listing_release(listing);
+	free(map);
+	free(path);
+}
+
+static void test_jumps_are_drawn(void **state)
+{
+	struct listing *listing = make("page.c", NULL, sizeof(code_of), false);
+	struct jumps jumps = jumps_new(listing);
+	char text[JUMPS_TEXT];
+
+	(void)state;
+	assert_int_equal(jumps.lanes, 1);
+	assert_string_equal(jumps_text(&jumps, 0, 0, text), "  ");
+	assert_string_equal(jumps_text(&jumps, 1, 0, text), ",>");
+	assert_string_equal(jumps_text(&jumps, 2, 1, text), "| ");
+	assert_string_equal(jumps_text(&jumps, 2, 0, text), "'-");
+	assert_string_equal(jumps_text(&jumps, 3, 0, text), "  ");
+	jumps_clear(&jumps);
+	listing_release(listing);
+}
+
+/* A file that is huge, or no text, costs no more than what is asked of it. */
+static void test_any_source(void **state)
+{
+	char *path = util_format("%s/any.c", folder), *lines[3];
+	FILE *file = fopen(path, "w");
+
+	(void)state;
+	for (int i = 0; i < 100000; i++)
+		putc(i * 7 % 256, file);
+	fclose(file);
+	assert_in_range(source_file_read(path, NULL, 5, 3, lines), 1, 3);
+	for (int i = 0; i < 3; i++) {
+		for (const char *c = lines[i]; c && *c; c++)
+			assert_true((unsigned char)*c >= ' ' && *c != 127);
+		free(lines[i]);
+	}
+	assert_int_equal(source_file_read("/dev/zero", NULL, 1, 3, lines), 0);
+	assert_int_equal(source_file_read(folder, NULL, 1, 3, lines), 0);
+	assert_int_equal(source_file_read(path, NULL, UINT32_MAX, 3, lines), 0);
+	unlink(path);
+	free(path);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : 1;
+}
+
+static int tear_down(void **state)
+{
+	char *path = util_format("%s/page.c", folder);
+
+	(void)state;
+	unlink(path);
+	free(path);
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines_and_inlined_code),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_without_lines_or_code),
+		cmocka_unit_test(test_a_map_leads_to_the_source),
+		cmocka_unit_test(test_jumps_are_drawn),
+		cmocka_unit_test(test_any_source),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* The slots of a heat map against the stacks of the same question, slice by slice, and a list of all samples. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/query.h"
+#include "agent/query/time/heat.h"
+#include "agent/query/tree/tree.h"
+#include "agent/store/store.h"
+#include "tests/unit/agent/query/random_guest.h"
+#include "tests/unit/fakes/query_world.h"
+#include "tests/unit/fakes/quick.h"
+#include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/walked.h"
+
+struct sums {
+	const struct symbols *symbols;
+	uint64_t of;
+	uint64_t part;
+};
+
+static bool is_wanted(const struct sums *sums, uint32_t function)
+{
+	const struct function *names = symbols_get(sums->symbols, function);
+
+	return names->known && tree_name(names, "") == sums->of;
+}
+
+static void add_stack(void *context, const struct query_stack *stack)
+{
+	struct sums *sums = context;
+	bool wanted = !sums->of;
+
+	for (size_t i = 0; i < stack->depth; i++)
+		wanted = wanted || is_wanted(sums, stack->functions[i]);
+	sums->part += wanted && stack->mode != MODE_IDLE ? stack->weight : 0;
+}
+
+/* The same by query_stacks, as another reader. */
+static uint64_t part_of(struct world *world, struct question question, uint64_t of)
+{
+	struct sums sums = { .symbols = world->inputs.symbols, .of = of };
+
+	question.reader = QUERY_ANYBODY;
+	query_stacks(world->query, &question, add_stack, &sums);
+	return sums.part;
+}
+
+static uint64_t weight_of(const struct world *world, uint64_t number)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < world->count; i++)
+		weight += world->list[i].time / HEAT_NS == number ? world->list[i].weight : 0;
+	return weight;
+}
+
+/* 250 ms are no whole slots, but half a second is: those that lie in the fine slices of the store are compared. */
+static void check(struct world *world, const struct question *question, uint64_t of)
+{
+	static struct heat heat;
+	uint64_t now = store_now(world->inputs.store), half = NS_PER_SECOND / 2, each = half / HEAT_NS;
+	struct question part = *question;
+
+	heat_make(world->query, question, of, "", now, &heat);
+	assert_int_equal(heat.first + heat.count - 1, now / HEAT_NS);
+	assert_in_range(heat.count, 1, HEAT_SLOTS);
+	for (size_t i = 0; i < heat.count; i += 37)
+		assert_int_equal(heat.slots[i].whole, weight_of(world, heat.first + i));
+	for (uint64_t from = (heat.first + each - 1) / each * half; from + half <= now; from += half) {
+		uint64_t sum = 0;
+
+		for (uint64_t i = 0; i < each; i++)
+			sum += heat.slots[from / HEAT_NS + i - heat.first].part;
+		part.from = from;
+		part.to = from + half;
+		assert_int_equal(sum, part_of(world, part, of));
+	}
+}
+
+static uint64_t random_function(struct random *random, const struct world *world)
+{
+	uint32_t function = (uint32_t)random_below(random, symbols_functions(world->inputs.symbols));
+
+	return random_below(random, 2) ? 0 : tree_name(symbols_get(world->inputs.symbols, function), "");
+}
+
+static void run_guest(uint64_t seed, uint64_t step, size_t samples)
+{
+	struct random random = { .state = seed };
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
+	uint64_t now = 0, of = 0;
+	struct taken taken;
+
+	for (size_t i = 0; i < quick_part(samples, 4); i++) {
+		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, 3 * NS_PER_SECOND);
+
+		now += random_below(&random, step);
+		random_taken(&random, now > late ? now - late : 0, &taken);
+		taken.missed = false;
+		world_take(&world, &taken);
+		if (random_below(&random, 60) == 0)
+			random_names(&random, &world);
+		if (random_below(&random, 40) == 0) {
+			question.filter = random_filter(&random);
+			of = random_function(&random, &world);
+		}
+		if (random_below(&random, 60) == 0)
+			check(&world, &question, of);
+	}
+	world_free(&world);
+}
+
+static void slots_are_the_stacks_of_their_time(void **state)
+{
+	(void)state;
+	run_guest(51, 10 * NS_PER_MS, 2000);
+	run_guest(52, 80 * NS_PER_MS, 2000);
+	run_guest(53, 500 * NS_PER_MS, 1000);
+}
+
+/* A guest of two minutes that is asked twice a second: only what is new is walked. */
+static void only_what_is_new_is_walked(void **state)
+{
+	static struct heat heat;
+	struct random random = { .state = 54 };
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query),
+		.filter = filter_of("mode:kernel") };
+	struct taken taken;
+
+	(void)state;
+	for (uint64_t now = 0; now < 120 * NS_PER_SECOND; now += 10 * NS_PER_MS) {
+		random_taken(&random, now, &taken);
+		taken.missed = false;
+		world_take(&world, &taken);
+		if (now % (500 * NS_PER_MS) == 0)
+			heat_make(world.query, &question, 0, "", now, &heat);
+	}
+	assert_in_range(walked_for_series(world.query, question.reader), 1, (HEAT_SECOND + 2) * 120);
+	world_free(&world);
+}
+
+/* A map that ends in the past does not change, and neither does one for which the samples have gone meanwhile. */
+static void the_past_stays(void **state)
+{
+	static struct heat before, after;
+	struct random random = { .state = 55 };
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query),
+		.filter = filter_of("cpu:1") };
+	struct taken taken;
+
+	(void)state;
+	for (uint64_t now = 0; now < 100 * NS_PER_SECOND; now += 50 * NS_PER_MS) {
+		random_taken(&random, now, &taken);
+		taken.missed = false;
+		world_take(&world, &taken);
+		if (now == 40 * NS_PER_SECOND)
+			heat_make(world.query, &question, 0, "", 30 * NS_PER_SECOND, &before);
+	}
+	heat_make(world.query, &question, 0, "", 30 * NS_PER_SECOND, &after);
+	assert_int_equal(before.count, 1501);
+	assert_memory_equal(before.slots, after.slots, before.count * sizeof(*before.slots));
+	world_free(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slots_are_the_stacks_of_their_time),
+		cmocka_unit_test(only_what_is_new_is_walked),
+		cmocka_unit_test(the_past_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

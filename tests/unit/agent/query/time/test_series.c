@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* The series of a time line against the stacks of the same question, slot by slot, for random guests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/query.h"
+#include "agent/query/time/series.h"
+#include "agent/query/tree/tree.h"
+#include "agent/store/store.h"
+#include "tests/unit/agent/query/random_guest.h"
+#include "tests/unit/fakes/query_world.h"
+#include "tests/unit/fakes/quick.h"
+#include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/walked.h"
+
+struct sums {
+	const struct symbols *symbols;
+	uint64_t of;
+	struct series_slot slot;
+};
+
+static bool is_wanted(const struct sums *sums, uint32_t function)
+{
+	const struct function *names = symbols_get(sums->symbols, function);
+
+	return names->known && tree_name(names, "") == sums->of;
+}
+
+static void add_stack(void *context, const struct query_stack *stack)
+{
+	struct sums *sums = context;
+	bool wanted = false;
+
+	for (size_t i = 0; sums->of && i < stack->depth; i++)
+		wanted = wanted || is_wanted(sums, stack->functions[i]);
+	sums->slot.mode[stack->mode] += stack->weight;
+	sums->slot.part += wanted ? stack->weight : 0;
+}
+
+/* The same by query_stacks, as another reader. */
+static struct series_slot slot_of(struct world *world, struct question question, uint64_t of)
+{
+	static const struct filter everything = { .count = 0 };
+	struct sums sums = { .symbols = world->inputs.symbols, .of = of }, all = { .of = 0 };
+
+	question.reader = QUERY_ANYBODY;
+	query_stacks(world->query, &question, add_stack, &sums);
+	question.filter = everything;
+	query_stacks(world->query, &question, add_stack, &all);
+	for (int mode = 0; mode < MODES; mode++)
+		sums.slot.whole += all.slot.mode[mode];
+	return sums.slot;
+}
+
+static void add(struct series_slot *to, const struct series_slot *slot)
+{
+	to->whole += slot->whole;
+	to->part += slot->part;
+	for (int mode = 0; mode < MODES; mode++)
+		to->mode[mode] += slot->mode[mode];
+}
+
+static void assert_equal(const struct series_slot *a, const struct series_slot *b)
+{
+	assert_int_equal(a->whole, b->whole);
+	assert_int_equal(a->part, b->part);
+	for (int mode = 0; mode < MODES; mode++)
+		assert_int_equal(a->mode[mode], b->mode[mode]);
+}
+
+/* True if the slot begins and ends where slices do. */
+static bool is_whole(const struct store *store, uint64_t begin, uint64_t end)
+{
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		if ((slice.begin < begin && slice.end > begin) || (slice.begin < end && slice.end > end))
+			return false;
+	}
+	return true;
+}
+
+/* Compares slots that are whole slices one by one, and all of them together. */
+static void check(struct world *world, const struct question *question, uint64_t of, size_t most)
+{
+	static struct series series;
+	struct series_slot all = { .whole = 0 }, wanted;
+	struct question part = *question;
+
+	series_make(world->query, question, of, "", most, &series);
+	assert_in_range(series.count, 1, most);
+	assert_int_equal(series.begin % series.width, 0);
+	assert_in_range(store_now(world->inputs.store), series.begin + (series.count - 1) * series.width,
+		series.begin + series.count * series.width - 1);
+	for (size_t i = 0; i < series.count; i++) {
+		part.from = series.begin + i * series.width;
+		part.to = part.from + series.width;
+		add(&all, &series.slots[i]);
+		if (!is_whole(world->inputs.store, part.from, part.to))
+			continue;
+		wanted = slot_of(world, part, of);
+		assert_equal(&series.slots[i], &wanted);
+	}
+	if (!is_whole(world->inputs.store, series.begin, series.begin))
+		return;
+	part.from = series.begin;
+	part.to = UINT64_MAX;
+	wanted = slot_of(world, part, of);
+	assert_equal(&all, &wanted);
+}
+
+static uint64_t random_function(struct random *random, const struct world *world)
+{
+	uint32_t function = (uint32_t)random_below(random, symbols_functions(world->inputs.symbols));
+
+	return random_below(random, 2) ? 0 : tree_name(symbols_get(world->inputs.symbols, function), "");
+}
+
+static void run_guest(uint64_t seed, uint64_t step, size_t samples)
+{
+	struct random random = { .state = seed };
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
+	uint64_t now = 0, of = 0;
+	struct taken taken;
+
+	for (size_t i = 0; i < quick_part(samples, 4); i++) {
+		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, 3 * NS_PER_SECOND);
+
+		now += random_below(&random, step);
+		random_taken(&random, now > late ? now - late : 0, &taken);
+		taken.missed = false;
+		world_take(&world, &taken);
+		if (random_below(&random, 60) == 0)
+			random_names(&random, &world);
+		if (random_below(&random, 40) == 0) {
+			question.filter = random_filter(&random);
+			of = random_function(&random, &world);
+		}
+		if (random_below(&random, 40) == 0)
+			check(&world, &question, of, 1 + random_below(&random, SERIES_SLOTS));
+	}
+	world_free(&world);
+}
+
+static void slots_are_the_stacks_of_their_time(void **state)
+{
+	(void)state;
+	run_guest(31, 80 * NS_PER_MS, 2000);
+	run_guest(32, 500 * NS_PER_MS, 2000);
+	run_guest(33, 6 * NS_PER_SECOND, 2000);
+}
+
+/* A guest of two minutes that is asked twice a second: only what is new is walked. */
+static void only_what_is_new_is_walked(void **state)
+{
+	static struct series series;
+	struct random random = { .state = 34 };
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query),
+		.filter = filter_of("mode:kernel") };
+	struct taken taken;
+
+	(void)state;
+	for (uint64_t now = 0; now < 120 * NS_PER_SECOND; now += 100 * NS_PER_MS) {
+		random_taken(&random, now, &taken);
+		taken.missed = false;
+		world_take(&world, &taken);
+		if (now % (500 * NS_PER_MS) == 0)
+			series_make(world.query, &question, 0, "", 80, &series);
+	}
+	assert_in_range(walked_for_series(world.query, question.reader), 1, 3 * 4 * 120);
+	world_free(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slots_are_the_stacks_of_their_time),
+		cmocka_unit_test(only_what_is_new_is_walked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports that look back: on a range of what the session keeps. Their guest gets no line. */
+#include <cjson/cJSON.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/answers/profile.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/query/query.h"
+#include "agent/report/report.h"
+#include "agent/session/session.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/report_fixture.h"
+#include "tests/unit/fakes/session_fixture.h"
+
+enum { ROUNDS = 160, SLICE_MS = 250 };		/* of 25 ms each; a fine slice of the store */
+
+/* A guest that has been sampled for ROUNDS rounds, and stands still since. */
+static struct fixture sampled(void)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	fixture_bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	fixture.guest->running = true;
+	for (int i = 0; i < ROUNDS; i++) {
+		report_fixture_live(fixture.guest);
+		fixture_step(&fixture);
+	}
+	answers_free(fixture_answers(&fixture));
+	return fixture;
+}
+
+static struct report *report_between(struct fixture *fixture, const char *from, const char *to)
+{
+	struct report_request request = report_default;
+	struct report *report;
+
+	request.from = from;
+	request.to = to;
+	report = report_new(fixture->session, &request);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+		fixture_step(fixture);
+	assert_int_equal(fixture->guest->lines[0], 0);
+	return report;
+}
+
+/* What a screen has whose window was moved to this range. */
+static uint64_t samples_on_screen(const struct fixture *fixture, uint64_t from, uint64_t to)
+{
+	struct profile_request request = { .request.excerpt = { .window_ns = to - from, .until_ns = to, .moved = 1 } };
+	struct profile *profile = profile_new(&request, &(struct moment) {
+		.epoch = session_epoch(fixture->session), .past = true });
+	uint64_t samples = profile->table->samples;
+
+	profile_free(profile);
+	return samples;
+}
+
+static double member(const char *json, const char *name)
+{
+	cJSON *root = cJSON_Parse(json);
+	double value = cJSON_GetNumberValue(cJSON_GetObjectItem(root, name));
+
+	cJSON_Delete(root);
+	return value;
+}
+
+/* The report says where its range lies, as text and as JSON. */
+static void check_told(struct report *report)
+{
+	char *text = report_fixture_text(report), *json;
+
+	report->request.json = true;
+	json = report_fixture_text(report);
+	assert_non_null(strstr(text, ": 1.00 s of guest time, from 00:00:0"));
+	assert_true(member(json, "from") == (double)report->from / NS_PER_SECOND);
+	assert_true(member(json, "to") == (double)report->to / NS_PER_SECOND);
+	assert_true(member(json, "seconds") == 1);
+	assert_true(member(json, "samples") == (double)report->profile->table->samples);
+	free(text);
+	free(json);
+}
+
+/* Before now, after the first sample, and by the guest's clock: each is the range that a screen shows. */
+static void test_a_range_is_that_of_the_screen(void **state)
+{
+	struct fixture fixture = sampled();
+	struct epoch *epoch = session_epoch(fixture.session);
+	uint64_t now = epoch_now(epoch), half = NS_PER_SECOND / 2, ms = NS_PER_MS;
+	struct report *before = report_between(&fixture, "-1.5", "-0.5"), *by_clock, *after;
+	char *from, *to;
+
+	(void)state;
+	assert_int_equal(before->state, REPORT_DONE);
+	assert_in_range(before->to, now - half - SLICE_MS * ms / 2, now - half + SLICE_MS * ms / 2);
+	assert_int_equal(before->to - before->from, 2 * half);
+	assert_in_range(before->profile->table->samples, 150, 250);	/* 200 a second */
+	assert_int_equal(before->profile->table->samples, samples_on_screen(&fixture, now - 3 * half, now - half));
+	assert_string_equal(before->note, "");
+	check_told(before);
+
+	from = util_format("0:%.3f", (double)before->from / NS_PER_SECOND);
+	to = util_format("%.3f", (double)before->to / NS_PER_SECOND);
+	by_clock = report_between(&fixture, from, to);
+	assert_int_equal(by_clock->from, before->from);
+	assert_int_equal(by_clock->profile->table->samples, before->profile->table->samples);
+
+	after = report_between(&fixture, "+0.5", "+1.5");
+	assert_in_range(after->from, query_kept_from(epoch->query) + half - SLICE_MS * ms / 2,
+		query_kept_from(epoch->query) + half + SLICE_MS * ms / 2);
+	assert_int_equal(after->profile->table->samples, samples_on_screen(&fixture, after->from, after->to));
+	report_free(before);
+	report_free(by_clock);
+	report_free(after);
+	free(from);
+	free(to);
+	fixture_end(&fixture);
+}
+
+/* One end alone: the other is that of what is kept. Beyond it there is nothing. */
+static void test_ranges_that_are_open(void **state)
+{
+	struct fixture fixture = sampled();
+	struct report *all = report_between(&fixture, "-1000", NULL), *first = report_between(&fixture, NULL, "-2"),
+		*last = report_between(&fixture, "-2", "1:00:00");
+	uint64_t taken = fixture.guest->taken[0] + fixture.guest->taken[1];
+
+	(void)state;
+	assert_int_equal(all->profile->table->samples, taken);
+	assert_true(first->profile->table->samples > 0);
+	assert_int_equal(first->profile->table->samples + last->profile->table->samples, taken);
+	report_free(all);
+	report_free(first);
+	report_free(last);
+	fixture_end(&fixture);
+}
+
+static void refuses(struct fixture *fixture, const char *from, const char *to, const char *why)
+{
+	struct report *report = report_between(fixture, from, to);
+
+	assert_int_equal(report->state, REPORT_FAILED);
+	if (!strstr(report->error, why))
+		fail_msg("%s", report->error);
+	report_free(report);
+}
+
+static void test_ranges_that_cannot_be(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	refuses(&fixture, "-5", NULL, "no report: nothing has come from the guest yet; ");
+	fixture_bring_up(&fixture);
+	refuses(&fixture, "-5", NULL, "no report: no sample of this boot is kept; ");
+	fixture_end(&fixture);
+	fixture = sampled();
+	refuses(&fixture, "-1", "-2", "nothing is kept between --from and --to: samples are kept from 00:00:0");
+	refuses(&fixture, "1:00:00", NULL, "; give times between these");
+	request.from = "-1";
+	request.phase = 0;
+	report = report_new(fixture.session, &request);
+	assert_int_equal(report_step(report), REPORT_FAILED);
+	assert_non_null(strstr(report->error, "--phase is a range, too; "));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* What is no time is refused with the option's name. */
+static void test_times_are_checked(void **state)
+{
+	static const char *const bad[] = { "", "x", "1:2:3:4", "-", "10s", "--to" };
+	struct report_request request = report_default;
+	const struct option_set set = { .rows = report_options, .into = &request };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		char *words[] = { (char *)"--from", (char *)bad[i] }, *error = NULL;
+		size_t used;
+
+		assert_false(options_parse(words, 2, &set, 1, &used, &error));
+		assert_non_null(strstr(error, "--from"));
+		free(error);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_range_is_that_of_the_screen),
+		cmocka_unit_test(test_ranges_that_are_open),
+		cmocka_unit_test(test_ranges_that_cannot_be),
+		cmocka_unit_test(test_times_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* What a question costs the other readers, and the bytes from the guest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/base/bell.h"
+#include "agent/base/util.h"
+#include "agent/session/turn.h"
+#include "desk.h"
+
+enum {
+	SPAN_MS = 20000,		/* a scene's length */
+	CHEAP_US = 100,
+};
+
+struct scene {
+	uint32_t cost_ms[READERS];	/* of each other reader's question; ends with 0 */
+	uint32_t bytes_ms;		/* decoding after each turn, as long as the guest sends */
+};
+
+static struct outcome {
+	uint32_t cheap;			/* answers that the cheap reader, reader 0, took */
+	uint64_t taken;			/* when it took the last one */
+	uint64_t gap;			/* the longest time between two */
+	uint32_t others, least;		/* answers to the others; to the one of them that got the fewest */
+	uint64_t answering, span;	/* ns that all answers took; that the scene took */
+} outcome;
+
+/* All take their answers as soon as they are woken, as readers in threads of their own do. */
+static void take_woken(struct desk *desk)
+{
+	for (uint32_t i = 0; i < READERS && desk->readers[i]; i++) {
+		if (!desk_rung(desk, i))
+			continue;
+		bell_quiet(desk->bells[i]);
+		desk_take(desk, i);
+		if (i > 0)
+			continue;
+		if (outcome.cheap++ && desk->now - outcome.taken > outcome.gap)
+			outcome.gap = desk->now - outcome.taken;
+		outcome.taken = desk->now;
+	}
+}
+
+/* The cheap reader is there before the others come. */
+static void play(const struct scene *scene)
+{
+	struct desk *desk = desk_open(READERS);
+	uint64_t end = desk->now + (uint64_t)SPAN_MS * NS_PER_MS;
+	uint32_t count = 1;
+
+	outcome = (struct outcome) { .least = UINT32_MAX };
+	desk->making = take_woken;
+	desk_ask(desk, 0, CHEAP_US);
+	desk_serve(desk);
+	for (; scene->cost_ms[count - 1]; count++)
+		desk_ask(desk, count, scene->cost_ms[count - 1] * 1000);
+	while (desk->now < end) {
+		take_woken(desk);
+		desk_serve(desk);
+		desk->now += scene->bytes_ms * NS_PER_MS;
+	}
+	for (uint32_t i = 1; i < count; i++) {
+		outcome.others += desk->made[i];
+		outcome.least = desk->made[i] < outcome.least ? desk->made[i] : outcome.least;
+	}
+	outcome.answering = desk->answering;
+	outcome.span = desk->now - NS_PER_SECOND;
+	desk_close(desk);
+}
+
+static uint32_t least_of(const struct scene *scene)
+{
+	play(scene);
+	return outcome.least;
+}
+
+/*
+ * Half of the time belongs to the bytes, and to the cheap reader who asks between. So this one has half of the answers
+ * that it has alone, whatever the others ask. It waits for one of their answers, never for two.
+ */
+static void test_the_cheap_beside_the_dear(void **state)
+{
+	static const struct scene scenes[] = {
+		{ { 25 }, 0 }, { { 100 }, 0 }, { { 500 }, 0 },
+		{ { 500, 500 }, 0 }, { { 25, 100, 500 }, 0 }, { { 500, 25, 25, 500, 100, 100, 500, 500 }, 0 },
+		{ { 5, 5, 5, 5, 5, 5, 5, 5, 500 }, 0 },
+	};
+	const uint32_t alone = SPAN_MS / PAUSE_MS;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+		uint64_t dearest = 0;
+
+		for (int k = 0; scenes[i].cost_ms[k]; k++)
+			dearest = scenes[i].cost_ms[k] > dearest ? scenes[i].cost_ms[k] : dearest;
+		play(&scenes[i]);
+		print_message("# scene %zu: %.1f cheap answers a second, %.2f others, the longest gap %.1f ms\n", i,
+			outcome.cheap * 1e3 / SPAN_MS, outcome.others * 1e3 / SPAN_MS, (double)outcome.gap / 1e6);
+		assert_true(outcome.cheap >= alone * 45 / 100);
+		assert_true(outcome.gap <= (dearest + TURN_MS + PAUSE_MS) * NS_PER_MS);
+	}
+}
+
+/* An expensive reader does not starve: beside cheap ones, or beside others, each has its part of the half. */
+static void test_the_dear_beside_others(void **state)
+{
+	static const struct scene one = { { 500 }, 0 }, four = { { 500, 500, 500, 500 }, 0 },
+		unlike = { { 500, 25 }, 0 }, many = { { 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 500 }, 0 };
+
+	(void)state;
+	assert_in_range(least_of(&one), SPAN_MS / 1000 * 95 / 100, SPAN_MS / 1000);
+	assert_in_range(least_of(&four), SPAN_MS / 4000 * 9 / 10, SPAN_MS / 4000 + 1);
+	assert_in_range(least_of(&unlike), SPAN_MS / 2000, SPAN_MS / 1000);	/* half as often as alone, or more */
+	assert_in_range(least_of(&many), SPAN_MS / 1000 / 18, SPAN_MS / 1000);	/* one of 18 readers */
+}
+
+/* However many ask, answers take at most half of the time, but for one answer to each that is still to be paid for. */
+static void test_half_of_the_time_is_for_bytes(void **state)
+{
+	static const struct scene scenes[] = {
+		{ { 500 }, 0 }, { { 500, 500, 500, 500 }, 20 }, { { 25, 100, 500 }, 0 },
+		{ { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 }, 0 },
+		{ { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 }, 20 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+		uint64_t owed = CHEAP_US * 1000;
+
+		for (int k = 0; scenes[i].cost_ms[k]; k++)
+			owed += scenes[i].cost_ms[k] * NS_PER_MS;
+		play(&scenes[i]);
+		assert_in_range(outcome.answering, 0, outcome.span - outcome.answering + owed);
+		assert_true(outcome.answering * 100 > outcome.span * 40);	/* and what is not needed is not left */
+	}
+}
+
+/* Readers who come, ask one expensive question, and leave: that does not get round the rest. */
+static void test_readers_who_leave_pay(void **state)
+{
+	struct desk *desk = desk_open(2);
+	uint64_t begin = desk->now, owed;
+
+	(void)state;
+	desk_ask(desk, 0, CHEAP_US);
+	for (int i = 0; i < 20; i++) {
+		uint32_t before = desk->made[1];
+
+		desk_ask(desk, 1, 500 * 1000);
+		while (desk->made[1] == before) {
+			desk_serve(desk);
+			desk_take(desk, 0);
+		}
+		subscription_leave(desk->readers[1]);
+		desk->readers[1] = subscription_new(desk->all, desk->bells[1], NULL);
+	}
+	assert_true(desk->made[0] >= (desk->now - begin) / NS_PER_MS / PAUSE_MS * 45 / 100);
+	owed = 500 * NS_PER_MS + 2 * (uint64_t)desk->made[0] * CHEAP_US * 1000;
+	assert_in_range(desk->answering, 0, desk->now - begin - desk->answering + owed);
+	desk_close(desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_cheap_beside_the_dear),
+		cmocka_unit_test(test_the_dear_beside_others),
+		cmocka_unit_test(test_half_of_the_time_is_for_bytes),
+		cmocka_unit_test(test_readers_who_leave_pay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

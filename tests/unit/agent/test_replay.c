@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The clock of a replay. The test moves the host's clock. The replay plays at the guest's speed, exact to a tick,
+ * faster, slower, paused, by steps, and from boot to boot. A jump reads only what comes before its time. Then a session
+ * on a replay.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
+#include "agent/session/session.h"
+#include "agent/source/replay.h"
+#include "agent/source/source.h"
+#include "agent/wire/decode.h"
+#include "agent/wire/recording.h"
+#include "kernel-hook/wire.h"
+#include "tests/unit/fakes/packets.h"
+#include "tests/unit/fakes/recordings.h"
+#include "tests/unit/fakes/scratch.h"
+#include "tests/unit/fakes/sums.h"
+
+#define MS NS_PER_MS
+#define HZ UINT64_C(250000000)		/* ticks of the guest's clock per second */
+
+enum {
+	TICK_NS = 4,
+	FIRST_MS = 1000, APART_MS = 10, PACKETS = 100, MOST_MS = FIRST_MS + (PACKETS - 1) * APART_MS,
+	TURNS = 1000,			/* the most turns of the loop below: more mean that it is busy */
+	LATE_SECONDS = 60,		/* catches a hang: no loaded host is that late */
+};
+
+static uint64_t ticks(uint64_t ms)
+{
+	return ms * (HZ / 1000);
+}
+
+/* A recording with a packet every APART_MS in each boot, the first at FIRST_MS. */
+static struct recording *make(const char *name, int boots)
+{
+	struct packets *packets = packets_new(1);
+	struct recording *recording;
+	char *error = NULL;
+
+	for (int boot = 1; boot <= boots; boot++) {
+		packets_boot(packets, (uint8_t)boot);
+		recordings_guest(packets, ticks(FIRST_MS), HZ);
+		for (uint64_t i = 1; i < PACKETS; i++)
+			recordings_missed(packets, i % 2, ticks(FIRST_MS + i * APART_MS) - 1, 1);
+	}
+	recordings_write(scratch_path(name), packets);
+	packets_free(packets);
+	recording = recording_new(scratch_path(name), &error);
+	assert_non_null(recording);
+	assert_int_equal(recording->boot_count, boots);
+	return recording;
+}
+
+/* ---- the loop of a session, in which only waiting takes time ---- */
+
+struct player {
+	struct source *source;
+	uint64_t now;			/* host ns */
+	uint64_t read;			/* packets that were read since reading last restarted */
+	unsigned anew;			/* how often reading restarted */
+};
+
+static struct play_state state_of(const struct player *player)
+{
+	return player->source->table->facts(player->source).play;
+}
+
+static void turn(struct player *player)
+{
+	static uint8_t bytes[3 * KTOP_PACKET_MAX];
+	unsigned news = player->source->table->step(player->source, player->now);
+	ssize_t got;
+
+	if (news & SOURCE_ANEW) {
+		player->anew++;
+		player->read = 0;
+	}
+	while ((got = player->source->table->read(player->source, bytes, sizeof(bytes))) > 0)
+		for (ssize_t at = 0; at < got; player->read++) {
+			struct ktop_wire_packet wire;
+
+			memcpy(&wire, bytes + at, sizeof(wire));
+			at += (ssize_t)wire.packet_size / 8;
+		}
+	assert_int_equal(got, 0);
+}
+
+static void pass(struct player *player, uint64_t ns)
+{
+	uint64_t until = player->now + ns;
+	struct source_wait wait = { 0 };
+
+	for (int i = 0; i < TURNS; i++) {
+		turn(player);
+		player->source->table->await(player->source, true, player->now, &wait);
+		if (wait.due > player->now && player->now == until)
+			return;
+		player->now = wait.due > until ? until : wait.due > player->now ? wait.due : player->now;
+	}
+	fail_msg("it does not wait");
+}
+
+static struct player begin(const char *name, int boots)
+{
+	struct player player = { .now = util_now(),
+		.source = replay_new(make(name, boots), &(struct replay_options) { .at_once = false }) };
+
+	player.now = util_now();
+	pass(&player, 0);
+	return player;
+}
+
+static void end(struct player *player)
+{
+	player->source->table->free(player->source);
+}
+
+static void play(struct player *player, enum play_kind kind, int64_t ns)
+{
+	player->source->table->play(player->source, &(struct play) { .kind = kind, .ns = ns }, player->now);
+	pass(player, 0);
+}
+
+/* Checks that the guest's time is `ns`, exact to a tick, and that the packets up to then were read, and no others. */
+static void is_at(const struct player *player, uint64_t ns)
+{
+	uint64_t at = state_of(player).at, packets = (at / MS - FIRST_MS) / APART_MS + 1;
+
+	assert_in_range(at, ns - TICK_NS, ns + TICK_NS);
+	assert_int_equal(player->read, packets);
+}
+
+/* ---- the clock ---- */
+
+static void it_begins_at_the_first_packet(void **state)
+{
+	struct player player = begin("first", 1);
+	struct play_state is = state_of(&player);
+
+	(void)state;
+	assert_true(is.there && is.playing && !is.over);
+	assert_int_equal(is.speed, 0);
+	assert_int_equal(is.begin, FIRST_MS * MS);
+	assert_int_equal(is.end, MOST_MS * MS);
+	assert_int_equal(is.boot, 1);
+	assert_int_equal(is.boots, 1);
+	is_at(&player, FIRST_MS * MS);
+	assert_int_equal(player.anew, 1);
+	end(&player);
+}
+
+static void it_plays_at_the_guests_speed(void **state)
+{
+	struct player player = begin("speed", 1);
+	uint64_t passed = 0;
+
+	(void)state;
+	for (uint64_t step = 1; passed + step < 900 * MS; step = step * 3 + 7) {
+		pass(&player, step);
+		passed += step;
+		is_at(&player, FIRST_MS * MS + passed);
+	}
+	assert_true(passed > 300 * MS);
+	end(&player);
+}
+
+static void it_plays_faster_and_slower(void **state)
+{
+	struct player player = begin("faster", 1);
+	uint64_t at = FIRST_MS * MS;
+
+	(void)state;
+	play(&player, PLAY_FASTER, 0);
+	play(&player, PLAY_FASTER, 0);
+	assert_int_equal(state_of(&player).speed, 2);
+	pass(&player, 50 * MS);
+	is_at(&player, at += 200 * MS);
+	for (int i = 0; i < 20; i++)
+		play(&player, PLAY_SLOWER, 0);
+	assert_int_equal(state_of(&player).speed, PLAY_SLOWEST);
+	pass(&player, 6400 * MS);
+	is_at(&player, at += 100 * MS);
+	for (int i = 0; i < 40; i++)
+		play(&player, PLAY_FASTER, 0);
+	assert_int_equal(state_of(&player).speed, PLAY_FASTEST);
+	pass(&player, MS / 16);
+	is_at(&player, at + 64 * MS);
+	end(&player);
+}
+
+static void it_pauses_and_steps(void **state)
+{
+	struct player player = begin("pause", 1);
+
+	(void)state;
+	pass(&player, 105 * MS);
+	play(&player, PLAY_PAUSE, 0);
+	assert_false(state_of(&player).playing);
+	pass(&player, 5000 * MS);
+	is_at(&player, (FIRST_MS + 105) * MS);
+	play(&player, PLAY_STEP, 0);
+	is_at(&player, (FIRST_MS + 205) * MS);
+	pass(&player, 5000 * MS);
+	is_at(&player, (FIRST_MS + 205) * MS);
+	play(&player, PLAY_PAUSE, 0);
+	assert_true(state_of(&player).playing);
+	pass(&player, 20 * MS);
+	is_at(&player, (FIRST_MS + 225) * MS);
+	play(&player, PLAY_STEP, 0);
+	assert_false(state_of(&player).playing);
+	is_at(&player, (FIRST_MS + 325) * MS);
+	assert_int_equal(player.anew, 1);
+	end(&player);
+}
+
+static void it_jumps(void **state)
+{
+	struct player player = begin("jump", 1);
+
+	(void)state;
+	play(&player, PLAY_TO, (FIRST_MS + 500) * (int64_t)MS);
+	is_at(&player, (FIRST_MS + 500) * MS);
+	assert_int_equal(player.anew, 1);
+	play(&player, PLAY_BY, 100 * (int64_t)MS);
+	is_at(&player, (FIRST_MS + 600) * MS);
+	assert_int_equal(player.anew, 1);
+	play(&player, PLAY_TO, (FIRST_MS + 45) * (int64_t)MS);
+	is_at(&player, (FIRST_MS + 45) * MS);
+	assert_int_equal(player.anew, 2);
+	pass(&player, 100 * MS);
+	is_at(&player, (FIRST_MS + 145) * MS);
+	play(&player, PLAY_BY, -100 * (int64_t)MS);
+	is_at(&player, (FIRST_MS + 45) * MS);
+	assert_int_equal(player.anew, 3);
+	play(&player, PLAY_BY, INT64_MIN / 2);
+	is_at(&player, FIRST_MS * MS);
+	play(&player, PLAY_PAUSE, 0);
+	play(&player, PLAY_TO, (FIRST_MS + 300) * (int64_t)MS);
+	play(&player, PLAY_BY, -100 * (int64_t)MS);
+	assert_false(state_of(&player).playing);
+	pass(&player, 100 * MS);
+	is_at(&player, (FIRST_MS + 200) * MS);
+	end(&player);
+}
+
+static void it_ends_and_begins_again(void **state)
+{
+	struct player player = begin("end", 1);
+
+	(void)state;
+	pass(&player, 5000 * MS);
+	assert_true(state_of(&player).over && !state_of(&player).playing);
+	is_at(&player, MOST_MS * MS);
+	play(&player, PLAY_BY, INT64_MAX / 2);
+	is_at(&player, MOST_MS * MS);
+	assert_true(state_of(&player).over);
+	play(&player, PLAY_BY, -100 * (int64_t)MS);
+	assert_true(state_of(&player).playing && !state_of(&player).over);
+	is_at(&player, (MOST_MS - 100) * MS);
+	pass(&player, 5000 * MS);
+	assert_true(state_of(&player).over);
+	play(&player, PLAY_PAUSE, 0);
+	assert_true(state_of(&player).playing && !state_of(&player).over);
+	is_at(&player, FIRST_MS * MS);
+	end(&player);
+}
+
+static void it_goes_from_boot_to_boot(void **state)
+{
+	struct player player = begin("boots", 3);
+
+	(void)state;
+	pass(&player, (MOST_MS - FIRST_MS + 50) * MS);
+	assert_int_equal(state_of(&player).boot, 2);
+	assert_false(state_of(&player).over);
+	is_at(&player, (FIRST_MS + 50) * MS);
+	play(&player, PLAY_NEXT_BOOT, 0);
+	assert_int_equal(state_of(&player).boot, 3);
+	assert_int_equal(state_of(&player).boots, 3);
+	is_at(&player, FIRST_MS * MS);
+	pass(&player, 30 * MS);
+	play(&player, PLAY_NEXT_BOOT, 0);
+	is_at(&player, (FIRST_MS + 30) * MS);
+	play(&player, PLAY_PREVIOUS_BOOT, 0);
+	assert_int_equal(state_of(&player).boot, 2);
+	is_at(&player, FIRST_MS * MS);
+	play(&player, PLAY_PREVIOUS_BOOT, 0);
+	play(&player, PLAY_PREVIOUS_BOOT, 0);
+	assert_int_equal(state_of(&player).boot, 1);
+	play(&player, PLAY_NEXT_BOOT, 0);
+	play(&player, PLAY_NEXT_BOOT, 0);
+	pass(&player, 5000 * MS);
+	assert_true(state_of(&player).over);
+	play(&player, PLAY_PAUSE, 0);
+	assert_int_equal(state_of(&player).boot, 1);
+	end(&player);
+}
+
+static void all_at_once(void **state)
+{
+	struct player player = { .now = util_now() };
+
+	(void)state;
+	player.source = replay_new(make("once", 2), &(struct replay_options) { .at_once = true });
+	pass(&player, 0);
+	assert_true(state_of(&player).over);
+	is_at(&player, MOST_MS * MS);
+	end(&player);
+	player.source = replay_new(make("some", 1),
+		&(struct replay_options) { .at_once = true, .most_ns = 200 * MS });
+	player.read = 0;
+	pass(&player, 0);
+	is_at(&player, (FIRST_MS + 200) * MS);
+	end(&player);
+}
+
+/* ---- a session on it ---- */
+
+/* Steps a session until it has read all of a recording. */
+static struct session *read_all(const char *folder)
+{
+	uint64_t late = util_now() + LATE_SECONDS * NS_PER_SECOND;
+	char *error = NULL;
+	struct recording *recording = recording_new(folder, &error);
+	struct session *session;
+
+	assert_non_null(recording);
+	session = session_new(replay_new(recording, &(struct replay_options) { .at_once = true }),
+		&(struct session_options) { 0 }, &error);
+	assert_non_null(session);
+	while (!session_over(session) && util_now() < late)	/* a thread looks for the kernel's file first */
+		session_step(session, 1);
+	assert_true(session_over(session));
+	return session;
+}
+
+/* The kernel's own events are known before their descriptors come, as in a part of a recording that is read alone. */
+static void a_session_knows_events_before_they_are_described(void **state)
+{
+	struct packets *packets = packets_new(1);
+	const struct guest_event *own;
+	struct session *session;
+
+	(void)state;
+	recordings_own_event(packets, ticks(1));
+	recordings_guest(packets, ticks(2), HZ);
+	recordings_own_event(packets, ticks(3));
+	recordings_descriptor(packets, ticks(4));
+	recordings_own_event(packets, ticks(5));
+	recordings_write(scratch_path("own"), packets);
+	session = read_all(scratch_path("own"));
+	assert_true(session_epoch(session)->known);
+	own = guest_events_from(session_epoch(session)->events, RECORDINGS_OWN);
+	assert_non_null(own);
+	assert_string_equal(own->name, "mail_put");
+	assert_int_equal(events_sum(session_epoch(session)->events, RECORDINGS_OWN, 1), 3);
+	session_free(session);
+	packets_free(packets);
+}
+
+static void check_own(struct session *session, const char *name, uint64_t count)
+{
+	const struct guest_event *own = guest_events_from(session_epoch(session)->events, RECORDINGS_OWN);
+
+	assert_int_equal(own != NULL, count > 0);
+	if (own)
+		assert_string_equal(own->name, name);
+	if (own)
+		assert_int_equal(events_sum(session_epoch(session)->events, RECORDINGS_OWN, 1), count);
+}
+
+/* Power has failed: the meta stream is empty, then the metadata, too. Samples are read all the same, in their time. */
+static void a_session_reads_what_power_has_left(void **state)
+{
+	struct packets *packets = packets_new(1);
+	struct session *session;
+	char *part, *meta, *metadata;
+
+	(void)state;
+	recordings_guest(packets, ticks(1), HZ);
+	recordings_descriptor(packets, ticks(2));
+	recordings_own_event(packets, ticks(3));
+	recordings_missed(packets, 1, ticks(4), 7);
+	recordings_write(scratch_path("power"), packets);
+	part = scratch_only(scratch_path("power"));
+	meta = util_format("%s/meta_0", part);
+	metadata = util_format("%s/metadata", part);
+
+	assert_int_equal(truncate(meta, 0), 0);
+	session = read_all(scratch_path("power"));
+	assert_string_equal(session_epoch(session)->kernel, "demo");
+	assert_int_equal(session_epoch(session)->clock_hz, HZ);
+	assert_int_equal(session_epoch(session)->untimed, 0);
+	assert_int_equal(decode_books(session_decode(session), STREAM_SAMPLES, 1).received, 7);
+	check_own(session, "mail_put", 1);
+	session_free(session);
+
+	assert_int_equal(truncate(metadata, 0), 0);
+	session = read_all(scratch_path("power"));
+	assert_string_equal(session_epoch(session)->kernel, "");
+	assert_int_equal(session_epoch(session)->cpu_count, 2);
+	assert_int_equal(session_epoch(session)->untimed, 0);
+	assert_int_equal(decode_books(session_decode(session), STREAM_SAMPLES, 1).received, 7);
+	check_own(session, "", 0);
+	session_free(session);
+	free(metadata);
+	free(meta);
+	free(part);
+	packets_free(packets);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_begins_at_the_first_packet),
+		cmocka_unit_test(it_plays_at_the_guests_speed),
+		cmocka_unit_test(it_plays_faster_and_slower),
+		cmocka_unit_test(it_pauses_and_steps),
+		cmocka_unit_test(it_jumps),
+		cmocka_unit_test(it_ends_and_begins_again),
+		cmocka_unit_test(it_goes_from_boot_to_boot),
+		cmocka_unit_test(all_at_once),
+		cmocka_unit_test(a_session_knows_events_before_they_are_described),
+		cmocka_unit_test(a_session_reads_what_power_has_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/wire/event.h"
+#include "answers.h"
+
+const struct excerpt answers_all = { .window_ns = 0 };
+
+struct answers *answers_new(struct answer *vitals, struct answer *functions)
+{
+	struct answers *answers = util_alloc(sizeof(*answers));
+
+	answers->vitals = (struct vitals *)vitals;
+	answers->functions = (struct function_table *)functions;
+	return answers;
+}
+
+void answers_free(struct answers *answers)
+{
+	if (!answers)
+		return;
+	vitals_free(answers->vitals);
+	function_table_free(answers->functions);
+	call_tree_free(answers->tree);
+	function_page_free(answers->page);
+	annotation_free(answers->annotation);
+	heat_map_free(answers->heat);
+	time_line_free(answers->line);
+	free(answers);
+}
+
+struct vitals_request answers_vitals_request(void)
+{
+	struct vitals_request request;
+
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &vitals_kind;
+	request.cpus = VITALS_TRENDS;
+	return request;
+}
+
+struct function_request answers_function_request(void)
+{
+	struct function_request request;
+
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &function_table_kind;
+	request.selected = FUNCTION_NONE;
+	return request;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The view Annotate, of the function under the cursor of the view before. Golden files: state_annotate*. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "tests/unit/fakes/hand_annotation.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tui/terminal/keys.h"
+#include "sheet.h"
+#include "stage.h"
+
+static struct symbols *symbols;
+static uint32_t functions[HAND_FUNCTIONS];
+
+static struct answers *annotated(bool bare, uint64_t more)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	hand_annotation(answers, symbols, functions[2], bare, more);
+	return answers;
+}
+
+/* The cursor is put on page_alloc in the table; then the view is opened. */
+static void open_view(struct stage *stage, bool bare)
+{
+	struct answers *answers = annotated(bare, 0);
+
+	stage_raise(stage, hand_answers(symbols, functions));
+	stage_type(stage, "/page_alloc\r6");
+	assert_int_equal(stage->session.annotation.function, answers->annotation->of);
+	stage_show(stage, answers);
+	stage_press(stage, KEYS_ESCAPE);		/* the search is over */
+	stage->now += 4 * NS_PER_SECOND;		/* the message has gone */
+	screen_step(stage->screen, stage->now);
+}
+
+static void test_forms(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_view(&stage, false);
+	sheet_check(&stage, "state_annotate");
+	sheet_check_view(&stage, "view_annotate");
+	stage_type(&stage, "a");
+	sheet_check(&stage, "state_annotate_instructions");
+	stage_type(&stage, "a");
+	sheet_check(&stage, "state_annotate_source");
+	stage_strike(&stage);
+	open_view(&stage, true);
+	sheet_check(&stage, "state_annotate_bare");
+	stage_strike(&stage);
+}
+
+static void test_baseline(void **state)
+{
+	struct answers *answers = annotated(false, 0);
+	struct stage stage;
+
+	(void)state;
+	open_view(&stage, false);
+	stage_type(&stage, "\b");
+	hand_baseline(answers);
+	stage_show(&stage, answers);
+	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
+	screen_step(stage.screen, stage.now);
+	sheet_check(&stage, "state_baseline_annotate");
+	stage_strike(&stage);
+}
+
+/* It begins on the hottest line; H goes to the next one, and behind the last to the first. */
+static void test_hottest(void **state)
+{
+	static const char *const marks[] = {
+		">   80.67    125", ">   17.14    126", ">    1.21    124", ">    0.54    120",
+	};
+	struct stage stage;
+
+	(void)state;
+	open_view(&stage, false);
+	for (int i = 0; i < 4; i++) {
+		stage_holds(&stage, marks[i], true);
+		stage_press(&stage, 'H');
+	}
+	stage_holds(&stage, ">    0.40    124", true);		/* the same line goes on behind */
+	for (int i = 0; i < 2; i++)
+		stage_press(&stage, 'H');
+	stage_holds(&stage, marks[0], true);
+	stage_strike(&stage);
+}
+
+/* The cursor stays on its line while the numbers move, and when the form changes. */
+static void test_cursor_stays(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_view(&stage, false);
+	stage_press(&stage, KEYS_DOWN);
+	stage_holds(&stage, ">   80.67         ", true);
+	stage_show(&stage, annotated(false, 9000));
+	stage_holds(&stage, ">   20.04         ", true);
+	stage_press(&stage, 'a');
+	stage_holds(&stage, "4011a4: pause", true);
+	stage_holds(&stage, ">   20.04         ", true);
+	stage_press(&stage, 'a');
+	stage_holds(&stage, ">   20.04    125", true);
+	stage_strike(&stage);
+}
+
+/* Enter follows a jump. */
+static void test_enter_follows_a_jump(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_view(&stage, true);
+	stage_type(&stage, "/jne\r");
+	stage_press(&stage, KEYS_ENTER);
+	stage_type(&stage, "/\x1b");
+	stage_holds(&stage, ">    1.21", true);
+	stage_strike(&stage);
+}
+
+/* Without a function, the view says what to do. */
+static void test_chosen(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '6');
+	stage_holds(&stage, "No function was chosen.", true);
+	assert_int_equal(stage.session.annotation.function, 0);
+	stage_strike(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_baseline),
+		cmocka_unit_test(test_hottest),
+		cmocka_unit_test(test_cursor_stays),
+		cmocka_unit_test(test_enter_follows_a_jump),
+		cmocka_unit_test(test_chosen),
+	};
+	int failed;
+
+	setlocale(LC_ALL, "C.UTF-8");
+	symbols = hand_symbols(functions);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	symbols_free(symbols);
+	return failed;
+}

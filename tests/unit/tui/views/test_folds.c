@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Which rows of a call tree are unfolded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/fakes/random.h"
+#include "tui/views/folds.h"
+
+/* A list whose rows have these paths; bit i of `unfolded`: row i is. */
+static struct tree *tree_of(const uint64_t *paths, size_t count, unsigned unfolded)
+{
+	struct tree *tree = tree_new(NULL);
+
+	for (size_t i = 0; i < count; i++) {
+		struct tree_row *row = tree_add(tree, TREE_DOWN);
+
+		row->path = paths[i];
+		row->unfolded = unfolded >> i & 1;
+	}
+	return tree;
+}
+
+static void rows_are_unfolded_and_folded(void **state)
+{
+	struct folds folds = { .count = 0 };
+	struct tree_question question = { .orders = 1 };
+
+	(void)state;
+	assert_true(folds_add(&folds, 7) && folds_add(&folds, 9) && folds_add(&folds, 7));
+	assert_int_equal(folds.count, 2);
+	folds_remove(&folds, NULL, 7);
+	folds_remove(&folds, NULL, 8);		/* it is folded already */
+	assert_false(folds_has(&folds, 7));
+	assert_true(folds_has(&folds, 9));
+	folds_ask(&folds, &question);
+	assert_int_equal(question.unfolded_count, 1);
+	assert_int_equal(question.unfolded[0], 9);
+	assert_int_equal(question.unfolded[1], 0);	/* requests are compared as bytes */
+	assert_int_equal(question.hot, 0);
+}
+
+static void there_is_room_for_so_many(void **state)
+{
+	struct folds folds = { .count = 0 };
+
+	(void)state;
+	for (uint64_t path = 1; path <= TREE_UNFOLDED; path++)
+		assert_true(folds_add(&folds, path));
+	assert_false(folds_add(&folds, TREE_UNFOLDED + 1));
+	assert_true(folds_add(&folds, TREE_UNFOLDED));
+	folds_remove(&folds, NULL, 1);
+	assert_true(folds_add(&folds, TREE_UNFOLDED + 1));
+}
+
+/* The first answer may have been made before the wish; one that grows does not have all of it yet. */
+static void a_wish_becomes_rows_once_an_answer_has_it(void **state)
+{
+	static const uint64_t paths[] = { 1, 2, 3, 4 };
+	struct tree *before = tree_of(paths, 4, 1), *after = tree_of(paths, 4, 7);
+	struct folds folds = { .count = 0 };
+	struct tree_question question = { .orders = 1 };
+
+	(void)state;
+	folds_wish(&folds, false, 1);
+	folds_ask(&folds, &question);
+	assert_int_equal(question.hot, 1);
+	assert_int_equal(question.below, 0);
+	folds_answered(&folds, before);
+	assert_int_equal(folds.hot, 1);
+	after->growing = true;
+	folds_answered(&folds, after);
+	assert_int_equal(folds.hot, 1);
+	after->growing = false;
+	folds_answered(&folds, after);
+	assert_int_equal(folds.hot, 0);
+	assert_int_equal(folds.count, 3);
+	folds_answered(&folds, before);			/* nothing is awaited any more */
+	assert_int_equal(folds.count, 3);
+	tree_free(before);
+	tree_free(after);
+}
+
+/* To fold one row of a wish, the others are kept for themselves first. */
+static void folding_ends_a_wish(void **state)
+{
+	static const uint64_t paths[] = { 1, 2, 3 };
+	struct tree *tree = tree_of(paths, 3, 7);
+	struct folds folds = { .count = 0 };
+
+	(void)state;
+	folds_wish(&folds, true, 1);
+	assert_int_equal(folds.below, 1);
+	folds_remove(&folds, tree, 2);
+	assert_int_equal(folds.below, 0);
+	assert_true(folds_has(&folds, 1) && !folds_has(&folds, 2) && folds_has(&folds, 3));
+	tree_free(tree);
+}
+
+/* Against a list of flags. */
+static void any_order_of_adding_and_removing(void **state)
+{
+	struct random random = { .state = 3 };
+	struct folds folds = { .count = 0 };
+	bool wanted[64] = { false };
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		uint64_t path = 1 + random_below(&random, 63);
+		uint32_t count = 0;
+
+		wanted[path] = random_below(&random, 2);
+		if (wanted[path])
+			assert_true(folds_add(&folds, path));
+		else
+			folds_remove(&folds, NULL, path);
+		for (uint64_t k = 1; k < 64; k++) {
+			assert_int_equal(folds_has(&folds, k), wanted[k]);
+			count += wanted[k];
+		}
+		assert_int_equal(folds.count, count);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_unfolded_and_folded),
+		cmocka_unit_test(there_is_room_for_so_many),
+		cmocka_unit_test(a_wish_becomes_rows_once_an_answer_has_it),
+		cmocka_unit_test(folding_ends_a_wish),
+		cmocka_unit_test(any_order_of_adding_and_removing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

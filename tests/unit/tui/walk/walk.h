@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A random walk over all that is on the terminal: keys, clicks, resizes and pastes, and what some guests, their links
+ * and their VMs may do. A model of the state that each tab's screen should have goes along. What the screen shows and
+ * asks is compared with the model, and its numbers with `report --json` of the same questions. The answers are real:
+ * they come from epochs that the walk feeds. One file: the walk is one program, and this is what its parts share.
+ */
+#ifndef WALK_H
+#define WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/meter.h"
+#include "agent/query/query.h"
+#include "agent/session/session.h"
+#include "tests/unit/tui/fake_session.h"
+#include "tests/unit/fakes/random.h"
+#include "tui/frame/scope.h"
+#include "tui/terminal/keys.h"
+#include "tui/views/config.h"
+#include "tui/views/table/column.h"
+
+enum { WALK_MACHINES = 3, WALK_CPUS = 2, WALK_FUNCTIONS = 12, WALK_TEXT = 1024, WALK_LINE = 40 };
+enum { WALK_TALL = 30, WALK_WIDE = 100 };	/* from this size on, all that the header may say has room */
+enum { WALK_HEADER = 9 };	/* the most rows of the header there, with the rows of tabs and of views */
+
+/* Where a list's cursor should be. */
+struct cursor {
+	size_t row;
+	uint32_t key;			/* with `follow`: the function that it was put on */
+	bool follow;
+	size_t height;			/* rows on the screen in the last drawing; 0: not known */
+	bool lost;			/* it moved by a page of unknown height: look it up */
+};
+
+/* What a view that has a table keeps while another one is shown. */
+struct model_table {
+	struct cursor cursor;
+	enum table_column sort;
+	bool invert;
+	enum group_by by;
+	int columns;			/* as drawn last */
+	const struct function_table *functions;	/* the view's; NULL: none yet */
+	bool rows_come;			/* the functions came before the first vitals, so they are not shown yet */
+	uint64_t rows_boot;		/* the boot of the newest table */
+	struct filter rows_filter;
+	enum group_by rows_by;
+	bool restores;			/* with the next table, the cursor goes back to this row: */
+	uint32_t restored;
+};
+
+/*
+ * Tree, flame, heat, annotate and a function's page have no table: little of them is modelled. The page is in no row of
+ * views.
+ */
+enum {
+	WALK_TABLE, WALK_TREE, WALK_FLAME, WALK_HEAT, WALK_THREADS, WALK_ANNOTATE, WALK_VIEWS,
+	WALK_PAGE = WALK_VIEWS, WALK_ALL_VIEWS,
+};
+
+/* The state that a screen should have. */
+struct model {
+	int view;
+	bool around;			/* the tree has callers and callees, as a step from this view: */
+	int around_from;
+	struct model_table table;	/* of this view */
+	struct model_table tables[WALK_ALL_VIEWS];	/* those of the others */
+	bool help;
+	enum { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER } open;
+	char text[128];			/* in the prompt */
+	char filter[160], before[160];	/* as typed; when the prompt was opened */
+	char match[128];		/* the pattern that is searched and marked; "": none */
+	struct scope place;		/* of it: how wide the window is, and where it lies */
+	bool dragged;			/* it was chosen with the mouse: look it up */
+	bool heated;			/* it may have been chosen in the heat map: likewise */
+	struct scope_step steps[SCOPE_STEPS];
+	uint32_t depth;
+	uint64_t zero;
+	struct baseline base;
+	bool no_idle;
+	const char *failed;		/* a part of the message that stays until a key is pressed; NULL: none */
+
+	const struct vitals *vitals;	/* the screen's; NULL: none yet */
+	uint64_t boot;			/* of the vitals */
+	bool ran;
+	struct fake_wanted wanted;		/* what was asked last */
+};
+
+struct walk_guest {
+	struct session session;		/* the fake one */
+	struct epoch *epoch;
+	struct decode *decode;
+	struct meter meter;
+	char name[16];
+	uint64_t clock, boots;
+	enum link_state link;
+	enum vm_state vm;
+	enum kept_wish kept;
+
+	/* from its newest vitals */
+	bool known, running;
+	enum kept_wish kept_told;
+	enum link_state link_told;
+	enum vm_state vm_told;
+
+	int runs, snapshots;		/* how many should have been ordered so far */
+	int snapshots_seen;
+	bool run_on;			/* the last order */
+	enum kept_wish asked;		/* the last order, while it has no answer */
+};
+
+struct walk {
+	struct random random;
+	struct config config;
+	struct tabs *tabs;
+	struct canvas *canvas;
+	struct walk_guest guests[WALK_MACHINES];
+	size_t machines, pages, page;	/* one machine has one page; with many, the first page is All */
+	struct model models[WALK_MACHINES + 1];
+	char *symbols;
+	uint64_t now;			/* the host's time */
+	long step;
+	const char *piece;		/* the text that is being typed */
+	bool gathered_failed;		/* a message in All's status line is a failure */
+	int gathered;			/* how many messages that line has */
+};
+
+static inline bool walk_is_tree(int view)
+{
+	return view == WALK_TREE || view == WALK_FLAME || view == WALK_PAGE || view == WALK_ANNOTATE ||
+		view == WALK_HEAT;
+}
+
+static inline struct model *walk_model(struct walk *walk)
+{
+	return &walk->models[walk->page];
+}
+
+static inline bool walk_is_all(const struct walk *walk)
+{
+	return walk->machines > 1 && walk->page == 0;
+}
+
+/* The machine of the page that is shown, which must not be All. */
+static inline struct walk_guest *walk_guest(struct walk *walk)
+{
+	return &walk->guests[walk->machines > 1 ? walk->page - 1 : 0];
+}
+
+static inline bool walk_has_tab_row(const struct walk *walk, int rows)
+{
+	return walk->machines > 1 && rows >= 8;
+}
+
+/* ---- guests (walk_guest.c) ---- */
+
+void guest_boot(struct walk *walk, struct walk_guest *guest);
+void guest_goes_on(struct walk *walk, struct walk_guest *guest);
+void guest_status(struct walk_guest *guest, bool running);
+void guest_clear(struct walk_guest *guest);
+
+/* Makes the answers to what is asked. The tabs take them in their next step. */
+void guest_give(struct walk *walk, struct walk_guest *guest);
+void guest_told(struct walk_guest *guest);		/* the tabs are about to take them */
+
+/* ---- the model (walk_model.c, walk_list.c) ---- */
+
+void model_key(struct walk *walk, uint32_t code);	/* a key that does not quit */
+void model_paste(struct walk *walk, uint32_t code);
+void model_click_bar(struct walk *walk, enum action action);
+void model_act(struct walk *walk, enum action action);
+void model_look(struct model *model, int view);	/* another view is shown */
+struct column_layout model_layout(const struct model *model);
+enum table_column model_sort(const struct model *model);	/* by change only while there is a baseline */
+
+/* The screen took answers, either of which may be NULL; model_told: and then a message. */
+void model_took(struct model *model, const struct vitals *vitals, const struct function_table *functions);
+void model_told(struct walk *walk, struct walk_guest *guest, const struct session_message *message);
+
+struct table_rows {
+	const struct row *rows;
+	size_t count;
+};
+struct table_rows model_rows(const struct model *model);
+const char *model_name(const struct model *model, size_t row);
+
+void cursor_update(struct model *model);		/* the rows or their order have changed */
+void cursor_rewind(struct model *model);		/* the rows may be those of another question */
+void cursor_select(struct model *model, size_t row);
+bool cursor_act(struct model *model, enum action action);	/* false: it does not move the cursor */
+bool cursor_search(struct model *model, int step);	/* 0: from the cursor; +1, -1: the next; false: none */
+void sort_by(struct model *model, enum table_column column);
+bool sort_act(struct model *model, enum action action);
+
+/* ---- what happens (walk_acts.c) ---- */
+
+void walk_do_something(struct walk *walk);
+void walk_show(struct walk *walk);			/* all machines make new answers */
+void walk_step(struct walk *walk);			/* the tabs take the answers and messages that there are */
+
+/* ---- comparison (walk_check.c, walk_rows.c, walk_numbers.c) ---- */
+
+void walk_fault(const struct walk *walk, const char *what, const char *wanted);
+void walk_row_text(const struct walk *walk, int row, char text[WALK_TEXT]);
+int walk_heads_row(const struct walk *walk);		/* -1: there is none */
+size_t walk_top(const struct walk *walk);		/* the first row of the table that is on the screen */
+
+void walk_draw(struct walk *walk);			/* and takes over what a drawing tells */
+void walk_check(struct walk *walk);
+void walk_check_orders(struct walk *walk);
+void walk_check_snapshots(struct walk *walk, const struct model *model);
+void walk_check_rows(const struct walk *walk);
+void walk_check_numbers(struct walk *walk);
+
+#endif

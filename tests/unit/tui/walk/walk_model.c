@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/* The model of a screen and of the tabs: what keys, clicks and answers do. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/grouping.h"
+#include "tui/frame/scope.h"
+#include "walk.h"
+
+/* ---- the prompt ---- */
+
+/* Takes a filter if it is valid. Its text is kept as typed, but for spaces. */
+static bool take_filter(struct model *model, const char *text)
+{
+	struct scope scope;
+	bool good;
+
+	scope_init(&scope);
+	good = scope_filter(&scope, text, NULL);
+	if (good)
+		strcpy(model->filter, scope.filter_text);
+	return good;
+}
+
+static void search(struct model *model, const char *text, int step)
+{
+	if (*text || step == 0)
+		strcpy(model->match, text);
+	if (model->match[0])
+		cursor_search(model, step);
+}
+
+static void prompt_text(struct model *model)
+{
+	if (model->open == PROMPT_FILTER)
+		take_filter(model, model->text);
+	else
+		search(model, model->text, 0);
+}
+
+static void prompt_end(struct model *model, bool kept)
+{
+	if (model->open == PROMPT_SEARCH && !kept)
+		model->match[0] = '\0';
+	if (model->open == PROMPT_FILTER && kept && !take_filter(model, model->text)) {
+		model->failed = "the filter stays as it was";
+		kept = false;
+	}
+	if (model->open == PROMPT_FILTER && !kept)
+		strcpy(model->filter, model->before);
+	model->open = PROMPT_NONE;
+}
+
+static void type(struct model *model, uint32_t code)
+{
+	size_t size = strlen(model->text);
+
+	if (code == KEYS_ENTER || code == KEYS_ESCAPE || (code == KEYS_BACKSPACE && size == 0)) {
+		prompt_end(model, code == KEYS_ENTER);
+	} else if (code == KEYS_CTRL('U')) {
+		model->text[0] = '\0';
+		prompt_text(model);
+	} else if (code == KEYS_BACKSPACE) {
+		model->text[size - 1] = '\0';
+		prompt_text(model);
+	} else if (code >= ' ' && code < 127 && size + 1 < sizeof(model->text)) {
+		model->text[size] = (char)code;
+		model->text[size + 1] = '\0';
+		prompt_text(model);
+	} else if (model->open == PROMPT_SEARCH && code == KEYS_F(3)) {
+		search(model, model->text, 1);
+	}
+}
+
+static void open_prompt(struct model *model, bool filter)
+{
+	model->help = false;
+	model->open = filter ? PROMPT_FILTER : PROMPT_SEARCH;
+	strcpy(model->before, model->filter);
+	strcpy(model->text, filter ? model->filter : "");
+}
+
+/* ---- actions ---- */
+
+void model_look(struct model *model, int view)
+{
+	model->tables[model->view] = model->table;
+	model->table = model->tables[view];
+	model->view = view;
+	model->help = false;
+}
+
+/* The cursor may have gone to the function that was chosen in another view: it is looked up in the next drawing. */
+static void look_along(struct model *model, int view)
+{
+	model_look(model, view);
+	model->table.cursor.lost = view == WALK_TABLE;
+}
+
+static void look_at_tree(struct model *model)
+{
+	model->around = false;
+	look_along(model, WALK_TREE);
+}
+
+static bool is_on_function(const struct model *model)
+{
+	const struct function_table *functions = model->table.functions;
+
+	return !model->help && model_rows(model).count && functions->by == GROUP_FUNCTION &&
+		symbols_get(functions->answer.symbols,
+			model_rows(model).rows[model->table.cursor.row].function)->known;
+}
+
+/* The callers and callees of the function under the cursor. */
+static void look_around(struct model *model)
+{
+	if (model->help || (model->view != WALK_PAGE && !is_on_function(model))) {
+		model->failed = "no callers and callees";
+		return;
+	}
+	model->around = true;
+	model->around_from = model->view;
+	model_look(model, WALK_TREE);
+}
+
+static void next_group(struct model *model)
+{
+	enum group_by *by = &model->table.by;
+
+	if (walk_is_tree(model->view)) {
+		model->failed = "not grouped";
+		return;
+	}
+	if (model->view == WALK_THREADS)
+		*by = *by == GROUP_THREAD ? GROUP_PROCESS : GROUP_THREAD;
+	else
+		*by = (*by + 1) % GROUPS;
+}
+
+/* The words for the row under the cursor go to the filter. */
+static void open_row(struct model *model)
+{
+	char words[WALK_TEXT], text[2 * WALK_TEXT];
+	struct scope_step step = { .by = model->table.by };
+
+	if (model->view == WALK_PAGE && !model->help)
+		return;
+	if (model->view == WALK_TABLE && is_on_function(model)) {
+		model_look(model, WALK_PAGE);
+		return;
+	}
+	words[0] = '\0';
+	if (!model->help && model_rows(model).count)
+		grouping_filter(model->table.functions->by, model_name(model, model->table.cursor.row), words,
+			sizeof(words));
+	snprintf(text, sizeof(text), "%s %s", model->filter, words);
+	strcpy(step.filter_text, model->filter);
+	if (!words[0] || model->depth == SCOPE_STEPS || !take_filter(model, text)) {
+		model->failed = "not opened";
+		return;
+	}
+	step.from.view = model->view;
+	step.from.row = model_rows(model).rows[model->table.cursor.row].function;
+	model->steps[model->depth++] = step;
+	model_look(model, WALK_TABLE);
+	model->table.by = GROUP_FUNCTION;
+}
+
+static void close_row(struct model *model)
+{
+	const struct scope_step *step = &model->steps[--model->depth];
+
+	model_look(model, step->from.view);
+	model->table.by = step->by;
+	model->table.restores = true;
+	model->table.restored = (uint32_t)step->from.row;
+	strcpy(model->filter, step->filter_text);
+}
+
+static void leave_around(struct model *model)
+{
+	model->around = false;
+	model_look(model, model->around_from);
+}
+
+static void go_back(struct model *model)
+{
+	if (model->help)
+		model->help = false;
+	else if (model->match[0])
+		model->match[0] = '\0';
+	else if (model->view == WALK_PAGE)
+		model_look(model, WALK_TABLE);
+	else if (model->view == WALK_TREE && model->around)
+		leave_around(model);
+	else if (model->depth)
+		close_row(model);
+	else if (model->filter[0])
+		model->filter[0] = '\0';
+	else
+		model->zero = 0;
+}
+
+/* True: a guest has told its time. */
+static bool is_known(const struct model *model)
+{
+	const struct vitals *vitals = model->vitals;
+	bool table = model->table.functions && model->table.functions->table, known = !vitals->machines;
+
+	for (size_t i = 0; i < vitals->machine_count; i++)
+		known = known || vitals->machines[i].cpu_count;
+	return known && table && vitals->now;
+}
+
+static bool is_up(const struct walk_guest *guest)
+{
+	return guest->known && guest->link_told == LINK_UP;
+}
+
+/* Whether the guest is profiled, or will be: by the last order, or by a wish that is kept. */
+static bool runs(const struct walk_guest *guest)
+{
+	enum kept_wish wish = guest->asked ? guest->asked : guest->kept_told;
+
+	return wish ? wish == KEPT_ON : guest->running;
+}
+
+/* The order goes to all guests that are up, or to all if none is. It says "off" if all that are up are on. */
+static void run(struct walk *walk)
+{
+	size_t up = 0, running = 0;
+	bool on;
+
+	for (size_t i = 0; i < walk->machines; i++) {
+		up += is_up(&walk->guests[i]);
+		running += is_up(&walk->guests[i]) && runs(&walk->guests[i]);
+	}
+	on = walk_is_all(walk) ? running == 0 || running != up : !runs(walk_guest(walk));
+	for (size_t i = 0; i < walk->machines; i++) {
+		struct walk_guest *guest = &walk->guests[i];
+
+		if (walk_is_all(walk) ? !is_up(guest) && up : guest != walk_guest(walk))
+			continue;
+		guest->runs++;
+		guest->run_on = on;
+		guest->asked = on ? KEPT_ON : KEPT_OFF;
+	}
+}
+
+static void snapshot(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->machines; i++)
+		if (walk_is_all(walk) || &walk->guests[i] == walk_guest(walk))
+			walk->guests[i].snapshots++;
+}
+
+/* Actions that need the machine's vitals. Most of them need a guest that has told its time, too. */
+static void act_on_machine(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+	const struct vitals *vitals = model->vitals;
+
+	if (vitals && walk_is_all(walk) && (action == ACTION_RUN || action == ACTION_SNAPSHOT)) {
+		walk->gathered_failed = false;		/* their next messages are about this order */
+		walk->gathered = 0;
+	}
+	if (!vitals) {
+		model->failed = "not yet";
+	} else if (action == ACTION_RUN) {
+		run(walk);
+	} else if (action == ACTION_SNAPSHOT) {
+		snapshot(walk);
+	} else if (action == ACTION_ZERO && is_known(model)) {
+		model->zero = vitals->now;
+		scope_live(&model->place);
+	} else if (action == ACTION_FREEZE && model->place.until_ns) {
+		scope_live(&model->place);
+	} else if (action == ACTION_FREEZE && is_known(model)) {
+		model->place.until_ns = model->table.functions->table->to;
+	} else if (action == ACTION_BASELINE && model->base.until_ns) {
+		model->base = (struct baseline) { .until_ns = 0 };
+	} else if (action == ACTION_BASELINE && is_known(model)) {
+		model->base = (struct baseline) { .window_ns = model->place.window_ns, .zero_ns = model->zero,
+			.until_ns = model->place.until_ns, .back_ns = model->place.back_ns,
+			.moved = model->place.moved };
+		if (!model->base.until_ns)
+			model->base.until_ns = model->table.functions->table->to;
+	} else if (action == ACTION_ZERO || action == ACTION_FREEZE || action == ACTION_BASELINE) {
+		model->failed = action == ACTION_ZERO ? "not zeroed" : action == ACTION_FREEZE ? "not frozen" :
+			"no baseline marked";
+	}
+}
+
+/* The scope itself is the model of where its window goes; its own tests tell whether that is right. */
+static void move_window(struct model *model, enum action action)
+{
+	struct scope_kept kept = { 0 };
+
+	if (model->vitals)
+		kept = (struct scope_kept) { model->vitals->oldest, model->vitals->now };
+	if (!kept.end)
+		model->failed = "not moved";
+	else if (action == ACTION_WIDEN || action == ACTION_NARROW)
+		scope_widen(&model->place, action == ACTION_WIDEN, kept);
+	else if (scope_move(&model->place, action == ACTION_AFTER, kept) == SCOPE_WHOLE)
+		model->failed = "not moved";
+}
+
+static void search_again(struct model *model, int step)
+{
+	if (model->help)
+		return;
+	if (!model->match[0])
+		model->failed = "no name was given yet";
+	else if (!cursor_search(model, step) && !walk_is_tree(model->view))
+		model->failed = "no such name";
+}
+
+static void act(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+
+	switch (action) {
+	case ACTION_HELP:
+		model->help = !model->help;
+		break;
+	case ACTION_BACK:
+		go_back(model);
+		break;
+	case ACTION_SEARCH:
+	case ACTION_FILTER:
+		open_prompt(model, action == ACTION_FILTER);
+		break;
+	case ACTION_NEXT:
+	case ACTION_PREVIOUS:
+		search_again(model, action == ACTION_NEXT ? 1 : -1);
+		break;
+	case ACTION_NEXT_TAB:
+		walk->page = (walk->page + 1) % walk->pages;
+		break;
+	case ACTION_PREVIOUS_TAB:
+		walk->page = (walk->page + walk->pages - 1) % walk->pages;
+		break;
+	case ACTION_WINDOW:
+		scope_next_window(&model->place);
+		break;
+	case ACTION_BEFORE:
+	case ACTION_AFTER:
+	case ACTION_WIDEN:
+	case ACTION_NARROW:
+		move_window(model, action);
+		break;
+	case ACTION_LIVE:
+		scope_live(&model->place);
+		break;
+	case ACTION_GROUP:
+		next_group(model);
+		break;
+	case ACTION_FUNCTIONS:
+		look_along(model, WALK_TABLE);
+		break;
+	case ACTION_TREE:
+		look_at_tree(model);
+		break;
+	case ACTION_FLAME:
+		look_along(model, WALK_FLAME);
+		break;
+	case ACTION_HEAT:
+		look_along(model, WALK_HEAT);
+		break;
+	case ACTION_THREADS:
+		look_along(model, WALK_THREADS);
+		break;
+	case ACTION_ANNOTATE:
+		look_along(model, WALK_ANNOTATE);
+		break;
+	case ACTION_NEXT_VIEW:
+		look_along(model, ((model->view == WALK_PAGE ? WALK_TABLE : model->view) + 1) % WALK_VIEWS);
+		break;
+	case ACTION_AROUND:
+		look_around(model);
+		break;
+	case ACTION_OPEN:
+		model->heated = model->heated || (!model->help && model->view == WALK_HEAT);
+		if (model->help || !walk_is_tree(model->view))
+			open_row(model);
+		break;
+	case ACTION_IDLE:
+		model->no_idle = !model->no_idle;
+		break;
+	case ACTION_RUN:
+	case ACTION_SNAPSHOT:
+	case ACTION_ZERO:
+	case ACTION_FREEZE:
+	case ACTION_BASELINE:
+		act_on_machine(walk, action);
+		break;
+	default:
+		break;
+	}
+}
+
+void model_act(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+
+	if (model->help || (!cursor_act(model, action) && !sort_act(model, action)))
+		act(walk, action);
+}
+
+void model_key(struct walk *walk, uint32_t code)
+{
+	struct model *model = walk_model(walk);
+
+	model->failed = NULL;
+	if (model->open)
+		type(model, code);
+	else
+		model_act(walk, keys_action(&walk->config.keys, code));
+}
+
+void model_paste(struct walk *walk, uint32_t code)
+{
+	struct model *model = walk_model(walk);
+
+	model->failed = NULL;
+	if (model->open)
+		type(model, code);
+}
+
+/* A click on a label of the key bar leaves the prompt, unless it is the prompt's own. */
+void model_click_bar(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+
+	if (action == ACTION_NONE || (model->open == PROMPT_FILTER && action == ACTION_FILTER))
+		return;
+	if (model->open == PROMPT_SEARCH && action == ACTION_SEARCH) {
+		search(model, model->text, 1);
+		return;
+	}
+	if (model->open)
+		prompt_end(model, false);
+	model_act(walk, action);
+}
+
+/* ---- answers and messages ---- */
+
+/* Vitals of another boot end freeze, zero and baseline. */
+static void took_vitals(struct model *model, const struct vitals *vitals)
+{
+	uint64_t boot = model->boot;
+
+	if (model->failed && strcmp(model->failed, "not turned") == 0 && model->vitals &&
+			model->ran != vitals->running)
+		model->failed = NULL;
+	model->vitals = vitals;
+	model->boot = vitals->answer.boot;
+	model->ran = vitals->running;
+	if (vitals->now < model->zero || vitals->now < model->place.until_ns ||
+			vitals->now < model->base.until_ns ||
+			(boot && boot != vitals->answer.boot)) {
+		model->zero = 0;
+		scope_live(&model->place);
+		model->base = (struct baseline) { .until_ns = 0 };
+	}
+}
+
+void model_took(struct model *model, const struct vitals *vitals, const struct function_table *functions)
+{
+	if (functions) {
+		model->table.functions = functions;
+		model->table.rows_come = true;
+	}
+	if (vitals)
+		took_vitals(model, vitals);
+	for (int view = 0, shown = model->view; view < WALK_VIEWS && model->vitals; view++) {
+		bool help = model->help;
+
+		model_look(model, view);
+		if (model->table.rows_come)
+			cursor_rewind(model);
+		model->table.rows_come = false;
+		model_look(model, shown);
+		model->help = help;
+	}
+}
+
+/* All's status line has all messages since its last order. It is a failure if one of them is. */
+void model_told(struct walk *walk, struct walk_guest *guest, const struct session_message *message)
+{
+	struct model *model = walk_model(walk);
+
+	if (message->profiler && !message->failed)
+		guest->running = runs(guest);
+	if (message->profiler)
+		guest->asked = guest->kept_told = KEPT_NONE;
+	if (walk_is_all(walk))
+		walk->gathered_failed = walk->gathered_failed || message->failed;
+	walk->gathered += walk_is_all(walk);
+	if (walk_is_all(walk) ? walk->gathered_failed : message->failed)
+		model->failed = walk_is_all(walk) ? "profiling not turned" : "not turned";
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Moving among the views: by keys, by clicks on their names, one step deeper and back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/query/grouping.h"
+#include "tui/frame/view_row.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/keys.h"
+#include "tui/views/view_annotate.h"
+#include "tui/views/view_flame.h"
+#include "tui/views/view_function.h"
+#include "tui/views/view_functions.h"
+#include "tui/views/view_heat.h"
+#include "tui/views/view_help.h"
+#include "tui/views/view_tree.h"
+#include "screen_state.h"
+
+enum { ROWS_LEAST = 20, PATH = 256 };	/* rows of the canvas from which there is a row of names; bytes of a path */
+
+const struct view *const screen_views[VIEWS] = {
+	[VIEW_FUNCTIONS] = &view_functions,
+	[VIEW_TREE] = &view_tree,
+	[VIEW_FLAME] = &view_flame,
+	[VIEW_HEAT] = &view_heat,
+	[VIEW_THREADS] = &view_threads,
+	[VIEW_ANNOTATE] = &view_annotate,
+	[VIEW_HELP] = &view_help,
+	[VIEW_FUNCTION] = &view_function,
+};
+
+/* What a row of the view's table is at first. */
+static const enum group_by first_by[VIEWS] = { [VIEW_THREADS] = GROUP_THREAD };
+
+/* The keys of the views, in their order. The help is not among these views. */
+static const enum action actions[VIEW_HELP] = {
+	[VIEW_FUNCTIONS] = ACTION_FUNCTIONS, [VIEW_TREE] = ACTION_TREE, [VIEW_FLAME] = ACTION_FLAME,
+	[VIEW_HEAT] = ACTION_HEAT, [VIEW_THREADS] = ACTION_THREADS, [VIEW_ANNOTATE] = ACTION_ANNOTATE,
+};
+
+void screen_views_init(struct screen *screen)
+{
+	memcpy(screen->by, first_by, sizeof(first_by));
+}
+
+/* The function that the cursor was put on, in the last view that has functions. */
+static void take_chosen(struct screen *screen)
+{
+	const struct view *view = screen_views[screen->current];
+
+	if (view->chosen)
+		screen->chosen = view->chosen(screen->selves[screen->current]);
+}
+
+static void change(struct screen *screen, int view)
+{
+	screen->by[screen->current] = screen->scope.by;
+	screen->scope.by = screen->by[view];
+	screen->current = view;
+	screen->helps = false;
+}
+
+void screen_look(struct screen *screen, int view)
+{
+	take_chosen(screen);
+	change(screen, view);
+	if (screen_views[view]->choose && screen->chosen.name && (screen->chosen.put || screen_views[view]->any_chosen))
+		screen_views[view]->choose(screen->selves[view], screen->chosen);
+}
+
+/* ---- callers and callees of one function ---- */
+
+static void leave_around(struct screen *screen)
+{
+	screen_views[VIEW_TREE]->around(screen->selves[VIEW_TREE], (struct view_chosen) { .name = 0 });
+	screen->around = false;
+}
+
+static void look_around(struct screen *screen, uint64_t now)
+{
+	const struct view *view = screen_shown(screen);
+	struct view_chosen chosen = { .name = 0 };
+
+	if (view->chosen)
+		chosen = view->chosen(screen->selves[screen->current]);
+	if (!chosen.name) {
+		screen_complain(screen, now, "no callers and callees: the cursor is on no function; put it on one");
+		return;
+	}
+	screen->around_from = screen->around && screen->current == VIEW_TREE ? screen->around_from : screen->current;
+	screen->around = true;
+	change(screen, VIEW_TREE);
+	screen_views[VIEW_TREE]->around(screen->selves[VIEW_TREE], chosen);
+	screen_say(screen, now, "callers above the function, what it calls below; {back} goes back");
+}
+
+/* ---- a function's page ---- */
+
+/* False: the cursor is not on a function. */
+static bool look_at_page(struct screen *screen, uint64_t now)
+{
+	struct view_chosen chosen = { .name = 0 };
+
+	if (screen_shown(screen) == &view_functions)
+		chosen = view_functions.chosen(screen->selves[VIEW_FUNCTIONS]);
+	if (!chosen.name)
+		return false;
+	screen->page_from = screen->current;
+	change(screen, VIEW_FUNCTION);
+	view_function.choose(screen->selves[VIEW_FUNCTION], chosen);
+	screen_say(screen, now, "who runs the function, its lines, its callers and callees; {back} goes back");
+	return true;
+}
+
+/* The view whose name is marked in the row of names. */
+static int named_view(const struct screen *screen)
+{
+	return screen->current == VIEW_FUNCTION ? screen->page_from : screen->current;
+}
+
+/* ---- the row of names ---- */
+
+static void name_views(const struct screen *screen, struct view_name names[VIEW_HELP], char keys[VIEW_HELP][KEYS_NAME])
+{
+	for (int i = 0; i < VIEW_HELP; i++) {
+		names[i] = (struct view_name) { keys[i], screen_views[i]->name };
+		keys_first(screen->keys, actions[i], keys[i]);
+	}
+}
+
+/* The steps that led here: "Threads > thread:5 > mode:user". "": there are none. */
+static const char *path_of(const struct scope *scope, char path[PATH])
+{
+	size_t used = 0;
+
+	path[0] = '\0';
+	for (uint32_t i = 0; i < scope->depth && used < PATH; i++)
+		used += (size_t)snprintf(path + used, PATH - used, "%s > %s",
+			i == 0 ? screen_views[scope->steps[0].from.view]->name : "", scope->steps[i].words);
+	return path;
+}
+
+int screen_draw_views(struct screen *screen, struct canvas *canvas, int row)
+{
+	struct view_name names[VIEW_HELP];
+	char keys[VIEW_HELP][KEYS_NAME], path[PATH];
+
+	screen->names = (struct place) { .row = row };
+	if (canvas->rows < ROWS_LEAST)
+		return 0;
+	screen->names.width = canvas->columns;
+	name_views(screen, names, keys);
+	view_row_draw(canvas, screen->names, names, VIEW_HELP, (size_t)named_view(screen),
+		path_of(&screen->scope, path));
+	return 1;
+}
+
+enum action screen_views_action(const struct screen *screen, int row, int column)
+{
+	const struct canvas like = { .unicode = true };	/* keys and names are ASCII */
+	struct view_name names[VIEW_HELP];
+	char keys[VIEW_HELP][KEYS_NAME];
+	size_t view;
+
+	if (screen->names.width == 0 || row != screen->names.row)
+		return ACTION_NONE;
+	name_views(screen, names, keys);
+	view = view_row_at(&like, screen->names, names, VIEW_HELP, column);
+	return view < VIEW_HELP ? actions[view] : ACTION_NONE;
+}
+
+/* ---- actions ---- */
+
+bool screen_views_act(struct screen *screen, enum action action, uint64_t now)
+{
+	if (action == ACTION_TREE && screen->around)
+		leave_around(screen);
+	if (action == ACTION_AROUND)
+		look_around(screen, now);
+	if (action == ACTION_NEXT_VIEW)
+		screen_look(screen, (named_view(screen) + 1) % VIEW_HELP);
+	for (int i = 0; i < VIEW_HELP; i++)
+		if (action == actions[i]) {
+			screen_look(screen, i);
+			return true;
+		}
+	return action == ACTION_NEXT_VIEW || action == ACTION_AROUND;
+}
+
+/* In the view of threads, rows are threads or processes. */
+void screen_next_group(struct screen *screen, uint64_t now)
+{
+	struct scope *scope = &screen->scope;
+	char *text;
+
+	if (screen->current == VIEW_TREE || screen->current == VIEW_FLAME || screen->current == VIEW_FUNCTION ||
+			screen->current == VIEW_HEAT || screen->current == VIEW_ANNOTATE) {
+		screen_complain(screen, now, "not grouped: the rows of this view are given; {functions} and {threads} "
+			"show views that group");
+		return;
+	}
+	if (screen->current == VIEW_THREADS)
+		scope->by = scope->by == GROUP_THREAD ? GROUP_PROCESS : GROUP_THREAD;
+	else
+		scope_next_group(scope);
+	text = util_format("rows by %s; {by} takes the next", group_words[scope->by]);
+	screen_say(screen, now, text);
+	free(text);
+}
+
+void screen_open_row(struct screen *screen, uint64_t now)
+{
+	const struct view *view = screen_shown(screen);
+	struct scope_place from = { .view = screen->current };
+	const char *words = view->open ? view->open(screen->selves[screen->current], &from.row) : "";
+	char *error = NULL, *text;
+
+	screen->by[screen->current] = screen->scope.by;
+	if (screen_take_range(screen, now))
+		return;
+	if (!*words && look_at_page(screen, now))
+		return;
+	if (!*words) {
+		screen_complain(screen, now,
+			"not opened: this row is no group with functions of its own; {by} groups the rows");
+	} else if (scope_open(&screen->scope, from, words, &error)) {
+		screen->current = VIEW_FUNCTIONS;
+		text = util_format("the functions of %s; {back} goes back", words);
+		screen_say(screen, now, text);
+		free(text);
+	} else {
+		text = util_format("not opened: %s", error);
+		screen_complain(screen, now, text);
+		free(text);
+	}
+	free(error);
+}
+
+void screen_go_back(struct screen *screen, uint64_t now)
+{
+	struct scope_place from;
+
+	screen->by[screen->current] = screen->scope.by;
+	if (screen->helps) {
+		screen->helps = false;
+	} else if (screen->scope.match[0]) {
+		screen->scope.match[0] = '\0';
+	} else if (screen->current == VIEW_FUNCTION) {
+		change(screen, screen->page_from);
+	} else if (screen->around && screen->current == VIEW_TREE) {
+		leave_around(screen);
+		change(screen, screen->around_from);
+	} else if (scope_close(&screen->scope, &from)) {
+		screen->current = from.view;
+		screen_views[from.view]->restore(screen->selves[from.view], from.row);
+		screen_say(screen, now, "back to where the step began");
+	} else if (screen->scope.filter_text[0]) {
+		scope_filter(&screen->scope, "", NULL);
+		screen_say(screen, now, "no filter: all is shown");
+	} else if (screen->scope.zero_ns) {
+		screen->scope.zero_ns = 0;
+		screen_say(screen, now, "counting all again");
+	}
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which rows of a call tree the user has unfolded. Rows are named by paths (tree.h), so this holds for all later
+ * answers. When the user unfolds many rows at once, the hot path or all below a row, the agent is asked for them. Once
+ * an answer has them, each of these rows is unfolded for itself, so that none folds when numbers move.
+ */
+#ifndef FOLDS_H
+#define FOLDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/query/tree/tree.h"
+
+struct folds {				/* starts as { 0 } */
+	uint64_t unfolded[TREE_UNFOLDED];
+	uint32_t count;
+	uint64_t hot, below;		/* the path from which many rows are asked for; 0: none */
+	uint32_t awaited;		/* so many answers may still come without these rows */
+};
+
+bool folds_has(const struct folds *folds, uint64_t path);
+bool folds_add(struct folds *folds, uint64_t path);	/* false: there is no room for more */
+void folds_remove(struct folds *folds, const struct tree *tree, uint64_t path);
+void folds_wish(struct folds *folds, bool all, uint64_t path);	/* all below the row; or the hot path from it on */
+
+void folds_ask(const struct folds *folds, struct tree_question *question);	/* fills in its part */
+void folds_answered(struct folds *folds, const struct tree *tree);	/* a new answer has come */
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/answers/function_page.h"
+#include "agent/base/change.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/table.h"
+#include "tui/frame/list.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/glyphs.h"
+#include "tui/terminal/theme.h"
+#include "tui/views/table/change_text.h"
+#include "page_body.h"
+#include "tree_row.h"
+
+enum {
+	LIGHTEST = 200,			/* a call is left out if it has less than 1/LIGHTEST of the function */
+	WIDE = 110, SIDE = 52, GAP = 2,	/* columns from which there are two halves; of the left one; between them */
+	CPU_CELL = 26, CPU_NARROW = 18,	/* columns of a CPU; without its bar, where there is no room for two */
+	SHARE = 8, STEP = 2, INDENT_MOST = 40,
+	GAPS_FROM = 12,			/* rows of the body from which there is a gap between two parts */
+	WORDS_FROM = 50,		/* columns of a part from which a change has its word */
+	PROCESSES = 64,			/* that are told apart */
+	LEAST_ROWS = 5,			/* a part of the left half has so many rows, or more where there is room */
+};
+
+/* ---- the answer ---- */
+
+static const struct tree *tree_of(const struct function_page *page)
+{
+	return page ? page->tree->tree : NULL;
+}
+
+const struct tree_row *page_body_top(const struct function_page *page, enum tree_order order)
+{
+	const struct tree *tree = tree_of(page);
+
+	return tree && tree->lists[order].count ? &tree->lists[order].rows[0] : NULL;
+}
+
+static const struct table *table_of(const struct function_page *page, enum page_table table)
+{
+	static const struct table none = { .count = 0 };
+
+	return page->tables[table]->table ? page->tables[table]->table : &none;
+}
+
+static struct row_base base_of(const struct table *table, const struct row *row)
+{
+	return table->base && row->base ? table->base->rows[row->base - 1] : (struct row_base) { .self = 0 };
+}
+
+/* ---- rows of a part, of which only some are on the screen ---- */
+
+struct paper {
+	struct canvas *canvas;
+	const struct page_look *look;
+	struct page_names *names;
+	struct area area;
+	int top, row;			/* the first row that is shown; the next one to be drawn */
+};
+
+static const struct function *function_of(const struct paper *paper, uint32_t function)
+{
+	return symbols_get(paper->look->page->answer.symbols, function);
+}
+
+/* Where the next row is; width 0: it is not on the screen. */
+static struct place next_row(struct paper *paper)
+{
+	int row = paper->row++ - paper->top;
+	bool shown = row >= 0 && row < paper->area.rows;
+
+	return (struct place) { paper->area.row + row, paper->area.column, shown ? paper->area.columns : 0 };
+}
+
+/* Draws a name in the row that was taken last. One that is searched for is marked. */
+static void draw_name(struct paper *paper, struct place place, uint8_t style, const char *name)
+{
+	struct page_names *names = paper->names;
+
+	if (names->count == names->room) {
+		names->room = 2 * names->room + 64;
+		names->names = util_grow(names->names, names->room, sizeof(*names->names));
+	}
+	names->names[names->count++] = (struct page_name) { name, paper->row - 1 };
+	if (place.width > 0)
+		canvas_middle(paper->canvas, place, list_match(name, paper->look->match) ? STYLE_MATCH : style, name);
+}
+
+static void draw_head(struct paper *paper, const char *text)
+{
+	struct place place;
+
+	if (paper->row && paper->area.rows >= GAPS_FROM)
+		next_row(paper);
+	place = next_row(paper);
+	for (int i = 0; i < place.width; i++)
+		canvas_put(paper->canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_HEAD, ' ');
+	canvas_text(paper->canvas, (struct place) { place.row, place.column + 1, place.width - 1 }, STYLE_HEAD, text);
+}
+
+static void draw_note(struct paper *paper, const char *text)
+{
+	struct place place = next_row(paper);
+
+	place.column += SHARE + 2;
+	place.width -= SHARE + 2;
+	canvas_text(paper->canvas, place, STYLE_DIM, text);
+}
+
+/* From 50 % of the function on a share is hot, from 10 % on it is warm. */
+static uint8_t heat(struct portion portion)
+{
+	return !portion.weight ? STYLE_TEXT : portion.weight * 2 >= portion.whole ? STYLE_HOT :
+		portion.weight * 10 >= portion.whole ? STYLE_WARM : STYLE_TEXT;
+}
+
+struct share {				/* of the function's time */
+	struct portion now, base;	/* base: where `based` */
+	bool compared, based;		/* there is a baseline; what this had in it is known */
+};
+
+static struct share table_share(const struct table *table, const struct row *row)
+{
+	struct row_base base = base_of(table, row);
+	struct share share = {
+		.now = { row->self, table->weight, row->samples, table->samples },
+		.compared = table->base, .based = table->base,
+	};
+
+	if (table->base)
+		share.base = (struct portion) { base.self, table->base->weight, base.samples, table->base->samples };
+	return share;
+}
+
+static struct share call_share(const struct tree *tree, const struct tree_row *row, const struct tree_row *top)
+{
+	return (struct share) {
+		.now = { row->total, top->total, row->samples, top->samples },
+		.base = { row->base_total, top->base_total, row->base_samples, top->base_samples },
+		.compared = tree->base.there, .based = row->based && top->based,
+	};
+}
+
+/* A dash: what it had is not known; the answer with it is on its way, or there was no room for it. */
+static void draw_change(const struct paper *paper, struct place place, const struct share *share)
+{
+	struct change change = change_of(share->now, share->base);
+	char text[CHANGE_TEXT];
+
+	if (share->based)
+		canvas_right(paper->canvas, place, change_style(change), change_text(change, place.width, text));
+	else
+		canvas_right(paper->canvas, place, STYLE_DIM, "-");
+}
+
+static void draw_percent(const struct paper *paper, struct place place, const struct share *share)
+{
+	char text[TREE_SHARE];
+
+	canvas_right(paper->canvas, place, heat(share->now),
+		tree_row_share(share->now.weight, share->now.whole, share->now.samples, text));
+}
+
+/* Draws a share of the function in percent, and its change. Returns what is left of the place. */
+static struct place draw_share(const struct paper *paper, struct place place, const struct share *share)
+{
+	int used = SHARE + 1, words = place.width < WORDS_FROM ? CHANGE_NUMBER : CHANGE_WIDTH;
+
+	if (place.width <= 0)
+		return place;
+	draw_percent(paper, (struct place) { place.row, place.column, SHARE }, share);
+	if (share->compared) {
+		draw_change(paper, (struct place) { place.row, place.column + used, words }, share);
+		used += words + 1;
+	}
+	return (struct place) { place.row, place.column + used + 1, place.width - used - 1 };
+}
+
+/* ---- the parts ---- */
+
+/* With a baseline, the change takes the bar's place. */
+static void draw_cpu(const struct paper *paper, struct place place, int width, const struct row *row)
+{
+	const struct share share = table_share(table_of(paper->look->page, PAGE_CPUS), row);
+	const struct function *cpu = function_of(paper, row->function);
+	struct place text = { place.row, place.column + width - 8, 7 }, bar = { place.row, place.column + 9, 9 };
+
+	canvas_middle(paper->canvas, (struct place) { place.row, place.column + 1, 7 }, STYLE_TEXT,
+		cpu->known && paper->look->machines ? cpu->object : cpu->name);
+	if (share.compared && width == CPU_CELL) {
+		draw_change(paper, text, &share);
+		text.column -= CHANGE_NUMBER + 1;
+	} else if (width == CPU_CELL) {
+		glyphs_bar(paper->canvas, bar, STYLE_KERNEL, change_share(share.now.weight, share.now.whole));
+	}
+	draw_percent(paper, text, &share);
+}
+
+static void draw_cpus(struct paper *paper)
+{
+	const struct table *table = table_of(paper->look->page, PAGE_CPUS);
+	int width = paper->area.columns < 2 * CPU_CELL ? CPU_NARROW : CPU_CELL;
+	int each = paper->area.columns / width, used = 0;
+	struct place place = { 0, 0, 0 };
+
+	draw_head(paper, "ON CPU");
+	for (size_t i = 0; i < table->count; i++) {
+		if (used++ % (each ? each : 1) == 0)
+			place = next_row(paper);
+		else
+			place.column += width;
+		if (place.width > 0)
+			draw_cpu(paper, place, width, &table->rows[i]);
+	}
+}
+
+struct processes {
+	struct { const char *name; struct share share; } list[PROCESSES];
+	size_t count;
+};
+
+static void add_process(struct processes *processes, const char *name, struct share share)
+{
+	size_t at = 0;
+
+	while (at < processes->count && strcmp(processes->list[at].name, name) != 0)
+		at++;
+	if (at == PROCESSES)
+		return;
+	if (at == processes->count) {
+		processes->list[at].name = name;
+		processes->list[at].share = share;
+		processes->count++;
+		return;
+	}
+	processes->list[at].share.now.weight += share.now.weight;
+	processes->list[at].share.now.samples += share.now.samples;
+	processes->list[at].share.base.weight += share.base.weight;
+	processes->list[at].share.base.samples += share.base.samples;
+}
+
+/* The processes of the threads, in the order of their heaviest threads. Over all machines: the machines. */
+static void draw_processes(struct paper *paper, size_t most)
+{
+	const struct table *table = table_of(paper->look->page, PAGE_THREADS);
+	struct processes all = { .count = 0 };
+
+	for (size_t i = 0; i < table->count; i++)
+		add_process(&all, function_of(paper, table->rows[i].function)->object,
+			table_share(table, &table->rows[i]));
+	draw_head(paper, paper->look->machines ? "ON MACHINE" : "RUN BY PROCESS");
+	for (size_t i = 0; i < all.count && i < most; i++)
+		draw_name(paper, draw_share(paper, next_row(paper), &all.list[i].share), STYLE_TEXT, all.list[i].name);
+	if (all.count > most)
+		draw_note(paper, "and more");
+}
+
+/* Rows without time of their own, now and in the baseline, only lead to the function. */
+static void draw_table(struct paper *paper, enum page_table of, size_t most)
+{
+	const struct table *table = table_of(paper->look->page, of);
+	size_t count = 0;
+
+	draw_head(paper, of == PAGE_LINES ? "ITS OWN TIME, BY LINE" : "RUN BY THREAD");
+	for (size_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+		const struct function *function = function_of(paper, row->function);
+		struct share share = table_share(table, row);
+
+		if ((!row->self && !share.base.weight) || count++ >= most)
+			continue;
+		draw_name(paper, draw_share(paper, next_row(paper), &share), function->known ? STYLE_TEXT : STYLE_DIM,
+			function->name);
+	}
+	if (count > most)
+		draw_note(paper, "and more");
+	if (count == 0)
+		draw_note(paper, of == PAGE_LINES ? "it only calls others" : "none");
+}
+
+static bool is_light(struct portion portion)
+{
+	return portion.weight * LIGHTEST < portion.whole || !portion.whole;
+}
+
+/* The chains of calls, heaviest first: those who called it, or those whom it called. */
+static void draw_calls(struct paper *paper, enum tree_order order, const char *head)
+{
+	const struct tree *tree = tree_of(paper->look->page);
+	const struct tree_list *list = &tree->lists[order];
+	bool any = false;
+
+	draw_head(paper, head);
+	if (tree->scarce)
+		draw_note(paper, "memory is short: calls are missing");
+	for (size_t i = 1; i < list->count; i++) {
+		const struct tree_row *row = &list->rows[i];
+		const struct function *function = function_of(paper, row->function);
+		const struct share share = call_share(tree, row, &list->rows[0]);
+		struct place place;
+		int indent = STEP * ((int)row->depth - 1);
+
+		if (is_light(share.now) && (!share.based || is_light(share.base)))
+			continue;
+		any = true;
+		place = draw_share(paper, next_row(paper), &share);
+		indent = indent < INDENT_MOST ? indent : INDENT_MOST;
+		indent = indent < place.width / 2 ? indent : place.width / 2;
+		place.column += indent;
+		place.width -= indent;
+		draw_name(paper, place, !function->known ? STYLE_DIM :
+			function->kernel ? STYLE_TEXT : STYLE_USER, function->name);
+	}
+	if (!any)
+		draw_note(paper, "none");
+}
+
+static void draw_facts(struct paper *paper, size_t most)
+{
+	draw_cpus(paper);
+	draw_table(paper, PAGE_LINES, most);
+	draw_processes(paper, most);
+	draw_table(paper, PAGE_THREADS, most);
+}
+
+int page_body_draw(struct canvas *canvas, struct area area, int top, const struct page_look *look,
+	struct page_names *names)
+{
+	struct paper left = { canvas, look, names, area, top, 0 }, right = left;
+
+	names->count = 0;
+	if (area.columns < WIDE) {
+		draw_facts(&left, LEAST_ROWS);
+		draw_calls(&left, TREE_UP, "CALLED BY");
+		draw_calls(&left, TREE_DOWN, "CALLS");
+		return left.row;
+	}
+	left.area.columns = SIDE;
+	right.area.column += SIDE + GAP;
+	right.area.columns -= SIDE + GAP;
+	draw_facts(&left, area.rows / 3 > LEAST_ROWS ? (size_t)area.rows / 3 : LEAST_ROWS);
+	draw_calls(&right, TREE_UP, "CALLED BY");
+	draw_calls(&right, TREE_DOWN, "CALLS");
+	return left.row > right.row ? left.row : right.row;
+}
+
+/* ---- the title ---- */
+
+/* " (+1.20)": the change of what it ran itself, of all. "": there is no baseline. */
+static const char *own_change(const struct tree *tree, const struct table *lines, char text[TREE_SHARE])
+{
+	char change[CHANGE_TEXT];
+
+	text[0] = '\0';
+	if (lines->base && tree->base.there)
+		snprintf(text, TREE_SHARE, " (%.12s)", change_text(change_of(
+			(struct portion) { lines->weight, tree->weight, lines->samples, tree->samples },
+			(struct portion) { lines->base->weight, tree->base.weight, lines->base->samples,
+				tree->base.samples }), CHANGE_NUMBER, change));
+	return text;
+}
+
+void page_body_title(struct canvas *canvas, struct place place, const struct page_look *look)
+{
+	const struct tree *tree = tree_of(look->page);
+	const struct tree_row *top = page_body_top(look->page, TREE_DOWN);
+	const struct function *function = symbols_get(look->page->answer.symbols, top->function);
+	const struct table *lines = table_of(look->page, PAGE_LINES);	/* a row is not all of its recursion */
+	char total[TREE_SHARE], own[TREE_SHARE], changes[2][TREE_SHARE], address[32] = "";
+	int used;
+
+	if (function->address && !look->machines)
+		snprintf(address, sizeof(address), "  0x%" PRIx64, function->address);
+	canvas_format(canvas, place, STYLE_TITLE, "%s  %s%s", function->name, function->object, address);
+	place.row++;
+	used = canvas_format(canvas, place, STYLE_TEXT, "self %s%%%s  total %s%%%s of all  %" PRIu64 " sample%s  60s ",
+		tree_row_share(lines->weight, tree->weight, lines->samples, own),
+		own_change(tree, lines, changes[0]),
+		tree_row_share(top->total, tree->weight, top->samples, total),
+		tree_row_change(tree, top, changes[1]), top->samples, util_plural(top->samples));
+	place.column += used;
+	place.width -= used;
+	for (int width = 60; top->trend && width >= 10; width -= 10)
+		if (width <= place.width) {
+			glyphs_trend(canvas, (struct place) { place.row, place.column, width }, STYLE_IDLE, top->trend,
+				TREE_SECONDS);
+			return;
+		}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The columns of the function table: their heads and widths, which of them fit, and what a row shows in each.
+ */
+#ifndef COLUMN_H
+#define COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/query/query.h"
+#include "row_cell.h"
+
+struct canvas;
+struct function_table;
+struct place;
+
+enum { COLUMNS = 12 };
+
+struct columns {			/* the columns that are wanted, FUNCTION among them */
+	int order[COLUMNS];		/* indexes of the table of columns (column.c), from left to right */
+	size_t count;
+	int least;			/* columns of a name that are kept free for it */
+	bool usage;			/* shares tell the use of CPUs: 100 % is one CPU all the time */
+};
+
+extern const struct columns columns_standard, columns_threads;
+
+/* Indexes of the table of columns, their names in settings, and what they sort by. */
+int column_named(const char *name);		/* COLUMNS: no column that can be set has this name */
+const char *column_name(int column);
+enum table_column column_sort(int column);	/* TABLE_COLUMNS: it cannot be sorted by */
+
+struct column_slot {			/* a column that is shown */
+	int index;			/* in the table of columns */
+	int column, width;		/* `column` counts from the area's left side */
+};
+
+struct column_layout {
+	struct column_slot slots[COLUMNS];
+	size_t count;
+	bool usage;			/* as in `columns` */
+};
+
+/*
+ * Chooses the columns that fit: the least important are left out first. The others share the room that is left.
+ * `change`: behind the column of self there is that of its change since the baseline.
+ */
+struct column_layout column_layout(const struct columns *wanted, int columns, bool change);
+
+/* True: the answer has to tell in which function each row ran most. */
+bool column_wants_ran(const struct column_layout *layout);
+
+/* Draws the heads, as the answer's rows want them, and marks `sort` with an arrow. */
+void column_heads(struct canvas *canvas, struct place place, const struct column_layout *layout,
+	enum table_column sort, bool invert, const struct function_table *functions);
+
+/* What the head at this column of the area sorts by (the trend's: self). TABLE_COLUMNS: there is no head. */
+enum table_column column_at(const struct column_layout *layout, int column);
+
+/* The next shown column that can be sorted by, to the right (step 1) or left (-1), around the ends. */
+enum table_column column_next(const struct column_layout *layout, enum table_column sort, int step);
+
+void column_row(struct canvas *canvas, struct place place, const struct column_layout *layout,
+	struct row_drawn row);
+
+#endif

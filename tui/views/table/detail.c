@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "agent/answers/function_table.h"
+#include "agent/answers/vitals.h"
+#include "agent/base/change.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "change_text.h"
+#include "detail.h"
+#include "row_cell.h"
+
+static void write_inlined(FILE *to, const struct function_table *functions, const struct row *row)
+{
+	if (functions->selected != row->function || functions->inlined_count == 0)
+		return;
+	fputs("  inlined: ", to);
+	for (size_t i = 0; i < functions->inlined_count; i++)
+		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
+			symbols_get(functions->answer.symbols, functions->inlined[i].function)->name,
+			100.0 * (double)functions->inlined[i].weight / (double)functions->inlined_of);
+}
+
+static void write_callers(FILE *to, const struct function_table *functions, const struct row *row)
+{
+	if (functions->selected != row->function || functions->caller_count == 0)
+		return;
+	fputs("  callers: ", to);
+	for (size_t i = 0; i < functions->caller_count; i++) {
+		const struct caller *caller = &functions->callers[i];
+
+		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
+			symbols_get(functions->answer.symbols, caller->function)->name,
+			row->total ? 100.0 * (double)caller->weight / (double)row->total : 0);
+	}
+}
+
+/* How the function's total is divided among the machines. */
+static void write_machines(FILE *to, const struct function_table *functions, const struct vitals *vitals,
+	const struct row *row)
+{
+	const char *before = "  on: ";
+
+	if (functions->selected != row->function || row->total == 0)
+		return;
+	for (size_t i = 0; i < functions->machine_count && i < vitals->machine_count; i++) {
+		uint64_t total = functions->machines[i].total;
+
+		if (total == 0)
+			continue;
+		fprintf(to, "%s%s %.0f%%", before, vitals->machines[i].name,
+			100.0 * (double)total / (double)row->total);
+		before = ", ";
+	}
+}
+
+/* " (+1.20)" */
+static void write_change(FILE *to, const struct table *table, const struct row *row,
+	struct change (*change)(const struct table *table, const struct row *row))
+{
+	char text[CHANGE_TEXT];
+
+	if (table->base)
+		fprintf(to, " (%s)", change_text(change(table, row), CHANGE_NUMBER, text));
+}
+
+void detail_write(const struct function_table *functions, const struct vitals *vitals, const struct row *row,
+	char text[DETAIL])
+{
+	const struct function *function = symbols_get(functions->answer.symbols, row->function);
+	const char *source = row_line(functions, row->function);
+	char self_share[ROW_SHARE], total_share[ROW_SHARE];
+	FILE *to = fmemopen(text, DETAIL, "w");
+
+	text[0] = '\0';
+	if (!to)
+		return;
+	fputs(function->name, to);
+	if (source && *source)
+		fprintf(to, "  %s", source);
+	fprintf(to, "  self %s%%", row_self_share(functions->table, row, self_share));
+	write_change(to, functions->table, row, table_self_change);
+	fprintf(to, " total %s%%", row_total_share(functions->table, row, total_share));
+	write_change(to, functions->table, row, table_total_change);
+	write_inlined(to, functions, row);
+	if (functions->machines)
+		write_machines(to, functions, vitals, row);
+	else
+		write_callers(to, functions, row);
+	if (*function->object)
+		fprintf(to, "  %s", function->object);
+	if (function->address && !functions->machines)
+		fprintf(to, " 0x%" PRIx64, function->address);
+	fclose(to);
+	text[DETAIL - 1] = '\0';
+}

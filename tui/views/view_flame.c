@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/answers/call_tree.h"
+#include "agent/answers/vitals.h"
+#include "agent/base/change.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/table.h"
+#include "agent/query/tree/tree_compare.h"
+#include "tui/frame/emptiness.h"
+#include "tui/frame/list.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/view.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
+#include "tui/views/flame/flame_cells.h"
+#include "tui/views/flame/flame_paint.h"
+#include "tui/views/table/change_text.h"
+#include "tui/views/table/hue.h"
+#include "config.h"
+#include "tree_row.h"
+#include "view_flame.h"
+
+enum { PAUSE_MS = 100, DETAIL_FROM = 6, TEXT = 512, LEAST_MOST = 4096 };
+
+struct flame_view {
+	const struct keys *keys;
+	const struct vitals *vitals;
+	const struct call_tree *answer;	/* NULL: none yet */
+	const struct scope *scope;
+	struct call_tree_request request;
+	enum tree_order order;
+	bool upward;			/* a flame: the roots are at the bottom */
+	bool recursion;
+	uint64_t zoom;			/* the path of the widest row; 0: all is shown */
+	uint64_t cursor;		/* a path; 0: the first cell */
+	struct flame_cells cells;
+	struct area area;		/* of the last drawing: the whole view */
+	struct flame_paint paint;	/* likewise: how its cells were drawn */
+};
+
+static const struct tree *tree_of(const struct flame_view *self)
+{
+	return self->answer ? self->answer->tree : NULL;
+}
+
+static const struct function *function_of(const struct flame_view *self, const struct tree_row *row)
+{
+	return symbols_get(self->answer->answer.symbols, row->function);
+}
+
+/* The cell under the cursor; if its row is gone, the widest at the top that has code; NULL: there is none. */
+static const struct flame_cell *selected(const struct flame_view *self)
+{
+	const struct flame_cell *widest = self->cells.count ? self->cells.cells : NULL;
+
+	for (size_t i = 0; i < self->cells.count; i++)
+		if (self->cells.cells[i].row->path == self->cursor)
+			return &self->cells.cells[i];
+	for (size_t i = 0; i < self->cells.count && self->cells.cells[i].level == 0; i++)
+		if (function_of(self, self->cells.cells[i].row)->known &&
+				(!function_of(self, widest->row)->known || self->cells.cells[i].width > widest->width))
+			widest = &self->cells.cells[i];
+	return widest;
+}
+
+static void *flame_new(const struct config *config)
+{
+	struct flame_view *self = util_alloc(sizeof(*self));
+
+	self->keys = &config->keys;
+	return self;
+}
+
+static void flame_free(void *context)
+{
+	struct flame_view *self = context;
+
+	flame_cells_clear(&self->cells);
+	free(self);
+}
+
+static uint64_t idle_of(const struct flame_view *self, const struct tree_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct function *function = function_of(self, &list->rows[i]);
+
+		if (list->rows[i].depth == 0 && !function->known && strcmp(function->name, "[idle]") == 0)
+			return list->rows[i].path;
+	}
+	return 0;
+}
+
+static void fill(struct flame_view *self)
+{
+	const struct tree *tree = tree_of(self);
+	const struct tree_list *list = tree ? &tree->lists[self->order] : NULL;
+
+	self->cells.count = self->cells.merged = 0;
+	if (list)
+		flame_cells_fill(&self->cells, tree, list, self->answer->answer.symbols, (struct flame_shape) {
+			.columns = self->paint.halves ? 2 * self->area.columns : self->area.columns, .zoom = self->zoom,
+			.left_out = self->scope->no_idle ? idle_of(self, list) : 0 });
+}
+
+static void flame_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
+{
+	struct flame_view *self = context;
+
+	self->vitals = vitals;
+	self->scope = scope;
+	self->answer = (const struct call_tree *)answer;
+	fill(self);
+}
+
+/* ---- drawing ---- */
+
+/* The change of a cell's row since the baseline. False: there is none, or it is not known. */
+static bool has_change(const struct flame_view *self, const struct flame_cell *cell, struct change *change)
+{
+	const struct tree *tree = tree_of(self);
+
+	if (!self->scope->base.until_ns || !tree->base.there)
+		return false;
+	*change = (struct change) { .chance = true };
+	if (cell->row->based)
+		*change = tree_total_change(tree, cell->row);
+	return cell->row->based;
+}
+
+/* With a baseline, the colour tells the change, and no longer the function. */
+static uint8_t cell_style(const struct flame_view *self, const struct flame_cell *cell)
+{
+	const struct function *function = function_of(self, cell->row);
+	struct change change;
+
+	if (cell == selected(self))
+		return STYLE_SORTED;
+	if (list_match(function->name, self->scope->match))
+		return STYLE_MATCH;
+	if (has_change(self, cell, &change))
+		return change_flame_style(change);
+	return self->scope->base.until_ns && tree_of(self)->base.there ? STYLE_FLAME_SAME :
+		hue_of_cell(function);
+}
+
+/* The text of the change in a cell; "": there is none. */
+static const char *cell_change(const struct flame_view *self, const struct flame_cell *cell, char text[CHANGE_TEXT])
+{
+	struct change change;
+
+	return has_change(self, cell, &change) ? change_text(change, CHANGE_NUMBER, text) : "";
+}
+
+static void draw_cell(const struct flame_view *self, struct canvas *canvas, const struct flame_cell *cell)
+{
+	char change[CHANGE_TEXT];
+
+	flame_paint_cell(&self->paint, canvas, cell, cell_style(self, cell), function_of(self, cell->row)->name,
+		cell_change(self, cell, change));
+}
+
+/* The share of the topmost rows whose names have the pattern. */
+static uint64_t matches_of(const struct flame_view *self)
+{
+	const struct tree_list *list = &tree_of(self)->lists[self->order];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		bool counts = list_match(function_of(self, &list->rows[i])->name, self->scope->match);
+
+		for (uint32_t at = list->rows[i].parent; counts && at < i; at = list->rows[at].parent)
+			counts = !list_match(function_of(self, &list->rows[at])->name, self->scope->match);
+		sum += counts ? list->rows[i].total : 0;
+	}
+	return sum;
+}
+
+static void draw_detail(const struct flame_view *self, struct canvas *canvas, struct place place)
+{
+	const struct flame_cell *cell = selected(self);
+	const struct tree *tree = tree_of(self);
+	char share[TREE_SHARE], change[TREE_SHARE], of[TREE_SHARE], own[TREE_SHARE], matches[TREE_SHARE];
+	char parent[TEXT] = "", more[TEXT] = "";
+	const char *line = cell && cell->row->line ? cell->row->line : "";
+
+	if (!cell)
+		return;
+	if (cell->parent)
+		snprintf(parent, sizeof(parent), ", %s%% of %s",
+			tree_row_share(cell->row->total, cell->parent->total, cell->row->samples, of),
+			function_of(self, cell->parent)->name);
+	if (self->scope->match[0])
+		snprintf(more, sizeof(more), "  matches %s%%",
+			tree_row_share(matches_of(self), tree->weight, UINT64_MAX, matches));
+	place.column++;
+	place.width--;
+	canvas_format(canvas, place, tree->scarce ? STYLE_WARN : STYLE_TITLE,
+		"%s%s  %s%% of all%s%s, self %s%%, %llu sample%s%s  %s%s%s  merged cells: %zu",
+		tree->scarce ? "memory is short: cells are missing  " : "", function_of(self, cell->row)->name,
+		tree_row_share(cell->row->total, tree->weight, cell->row->samples, share),
+		tree_row_change(tree, cell->row, change), parent,
+		tree_row_share(cell->row->self, tree->weight, UINT64_MAX, own),
+		(unsigned long long)cell->row->samples, util_plural(cell->row->samples), more,
+		line, *line ? "  " : "", function_of(self, cell->row)->object, self->cells.merged);
+}
+
+static void draw_emptiness(const struct flame_view *self, struct canvas *canvas, struct area area)
+{
+	const struct tree *tree = tree_of(self);
+	struct table like = { .count = self->cells.count, .samples = tree ? tree->samples : 0 };
+	struct emptiness empty;
+	char what_to_do[KEYS_TEXT];
+
+	if (tree && tree->weight)
+		return;
+	empty = emptiness(self->vitals, tree ? &like : NULL, self->scope);
+	if (!empty.why)
+		return;
+	area.row += canvas_wrap(canvas, area, STYLE_WARN, empty.why);
+	canvas_wrap(canvas, area, STYLE_TEXT, keys_text(self->keys, empty.what_to_do, what_to_do));
+}
+
+static void flame_draw(void *context, struct canvas *canvas, struct area area)
+{
+	struct flame_view *self = context;
+	int detail = area.rows >= DETAIL_FROM ? 1 : 0;
+
+	self->area = area;
+	self->paint = (struct flame_paint) {
+		.area = { area.row, area.column, area.rows - detail, area.columns },
+		.upward = self->upward, .halves = canvas->halves,
+	};
+	if (!self->answer || self->paint.area.rows < 1)
+		return;
+	fill(self);
+	for (size_t i = 0; i < self->cells.count; i++)
+		flame_paint_merged(&self->paint, canvas, &self->cells.cells[i]);
+	for (size_t i = 0; i < self->cells.count; i++)
+		draw_cell(self, canvas, &self->cells.cells[i]);
+	draw_emptiness(self, canvas, self->paint.area);
+	if (detail)
+		draw_detail(self, canvas, (struct place) { area.row + area.rows - 1, area.column, area.columns });
+}
+
+/* ---- what the user does ---- */
+
+/* The nearest cell on another level, or beside on the same one. */
+static void move(struct flame_view *self, int levels, int step)
+{
+	const struct flame_cell *from = selected(self), *best = NULL;
+	int nearest = 0;
+
+	for (size_t i = 0; from && i < self->cells.count; i++) {
+		const struct flame_cell *cell = &self->cells.cells[i];
+		int distance = cell->column - from->column;
+
+		if (cell->level != from->level + levels || (step && distance * step <= 0))
+			continue;
+		distance = step ? distance * step : levels < 0 ? (cell->row == from->parent ? 0 : 1) :
+			(cell->parent == from->row ? 0 : 100000) - cell->width;
+		if (!best || distance < nearest) {
+			best = cell;
+			nearest = distance;
+		}
+	}
+	if (best && (levels <= 0 || best->parent == from->row))
+		self->cursor = best->row->path;
+}
+
+/* One step out: the parent of the widest row is the widest now. The cursor stays on its row. */
+static bool zoom_out(struct flame_view *self)
+{
+	bool zoomed = self->zoom;
+	uint64_t parent = 0;
+
+	for (size_t i = 0; i < self->cells.count; i++)
+		if (self->cells.cells[i].row->path == self->zoom && self->cells.cells[i].parent)
+			parent = self->cells.cells[i].parent->path;
+	self->zoom = parent;
+	return zoomed;
+}
+
+static bool flame_act(void *context, enum action action)
+{
+	struct flame_view *self = context;
+	const struct flame_cell *cell = selected(self);
+
+	switch (action) {
+	case ACTION_UP:
+	case ACTION_DOWN:
+		move(self, (action == ACTION_UP) == self->upward ? 1 : -1, 0);
+		return true;
+	case ACTION_LEFT:
+	case ACTION_RIGHT:
+		move(self, 0, action == ACTION_LEFT ? -1 : 1);
+		return true;
+	case ACTION_TOP:
+		self->cursor = 0;
+		return true;
+	case ACTION_OPEN:
+		if (cell)
+			self->zoom = self->cursor = cell->row->path;
+		return true;
+	case ACTION_BACK:
+		return zoom_out(self);
+	case ACTION_FLIP:
+		self->upward = !self->upward;
+		return true;
+	case ACTION_TURN:
+		self->order = self->order == TREE_DOWN ? TREE_UP : TREE_DOWN;
+		self->zoom = self->cursor = 0;
+		return true;
+	case ACTION_RECURSION:
+		self->recursion = !self->recursion;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A click puts the cursor on a cell; a click on the cursor's cell zooms. */
+static void flame_click(void *context, int row, int column)
+{
+	struct flame_view *self = context;
+
+	for (size_t i = 0; i < self->cells.count; i++) {
+		const struct flame_cell *cell = &self->cells.cells[i];
+
+		if (!flame_paint_hits(&self->paint, cell, row, column))
+			continue;
+		if (cell == selected(self))
+			self->zoom = cell->row->path;
+		self->cursor = cell->row->path;
+		return;
+	}
+}
+
+static bool flame_search(void *context, const char *pattern, enum list_search where)
+{
+	struct flame_view *self = context;
+	size_t count = self->cells.count, at = selected(self) ? (size_t)(selected(self) - self->cells.cells) : 0;
+	size_t step = where == LIST_PREVIOUS ? count - 1 : 1;
+
+	at += where == LIST_HERE ? 0 : step;
+	for (size_t i = 0; i < count; i++, at += step)
+		if (list_match(function_of(self, self->cells.cells[at % count].row)->name, pattern)) {
+			self->cursor = self->cells.cells[at % count].row->path;
+			return true;
+		}
+	return false;
+}
+
+static struct view_chosen name_of(const struct flame_view *self, const struct flame_cell *cell)
+{
+	const struct function *function = function_of(self, cell->row);
+
+	return (struct view_chosen) {
+		.name = function->known ? tree_name(function, self->answer->kernel) : 0, .put = self->cursor,
+	};
+}
+
+static struct view_chosen flame_chosen(void *context)
+{
+	const struct flame_view *self = context;
+	const struct flame_cell *cell = selected(self);
+
+	return cell ? name_of(self, cell) : (struct view_chosen) { .name = 0 };
+}
+
+static void flame_choose(void *context, struct view_chosen chosen)
+{
+	struct flame_view *self = context;
+
+	if (flame_chosen(self).name == chosen.name)
+		return;
+	for (size_t i = 0; i < self->cells.count; i++)
+		if (name_of(self, &self->cells.cells[i]).name == chosen.name) {
+			self->cursor = self->cells.cells[i].row->path;
+			return;
+		}
+}
+
+/* A row is unfolded if it is at least a column wide: 1/least of all, or of the row that is zoomed. */
+static uint32_t least_of(const struct flame_view *self)
+{
+	const struct tree *tree = tree_of(self);
+	uint64_t least = (uint64_t)self->area.columns;
+
+	for (size_t i = 0; self->zoom && i < self->cells.count; i++)
+		if (self->cells.cells[i].row->path == self->zoom && self->cells.cells[i].row->total)
+			least = least * tree->weight / self->cells.cells[i].row->total;
+	return (uint32_t)(least < 1 ? 1 : least > LEAST_MOST ? LEAST_MOST : least);
+}
+
+static const struct request *flame_ask(void *context, const struct scope *scope)
+{
+	struct flame_view *self = context;
+	struct call_tree_request *request = &self->request;
+
+	if (self->area.rows < 1)
+		return NULL;
+	memset(request, 0, sizeof(*request));
+	request->request.kind = &call_tree_kind;
+	request->request.pause_ms = PAUSE_MS;
+	scope_excerpt(scope, &request->request.excerpt);
+	request->tree.orders = 1u << self->order;
+	request->tree.recursion = self->recursion;
+	if (self->zoom)
+		request->tree.unfolded[request->tree.unfolded_count++] = self->zoom;
+	request->tree.least = least_of(self);
+	if (selected(self))
+		request->lines[request->line_count++] = selected(self)->row->path;
+	return &request->request;
+}
+
+static bool flame_takes(const void *context, const struct answer *answer, const struct scope *scope)
+{
+	(void)context;
+	(void)scope;
+	return answer->kind == &call_tree_kind && ((const struct call_tree *)answer)->of == 0;
+}
+
+static struct view_told flame_told(const void *context)
+{
+	const struct flame_view *self = context;
+	const struct tree *tree = tree_of(self);
+
+	return (struct view_told) { .known = tree, .rows = self->cells.count, .end = tree ? tree->to : 0 };
+}
+
+const struct view view_flame = {
+	.name = "Flame",
+	.new = flame_new,
+	.free = flame_free,
+	.ask = flame_ask,
+	.show = flame_show,
+	.draw = flame_draw,
+	.takes = flame_takes,
+	.told = flame_told,
+	.act = flame_act,
+	.click = flame_click,
+	.search = flame_search,
+	.chosen = flame_chosen,
+	.choose = flame_choose,
+};

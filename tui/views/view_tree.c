@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/answers/call_tree.h"
+#include "agent/answers/vitals.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/table.h"
+#include "tui/frame/emptiness.h"
+#include "tui/frame/list.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/view.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
+#include "config.h"
+#include "folds.h"
+#include "tree_lines.h"
+#include "tree_row.h"
+#include "view_tree.h"
+
+enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */
+enum { PAUSE_MS = 100, DETAIL = 1024, HEAD = 128 };
+
+struct tree_view {
+	const struct keys *keys;
+	const struct vitals *vitals;
+	const struct call_tree *answer;	/* NULL: none yet */
+	const struct scope *scope;
+	struct call_tree_request request;
+	enum tree_order order;
+	bool recursion;			/* a function that calls itself is one row */
+	struct view_chosen around;	/* its callers and callees are shown; `name` 0: the whole tree */
+	struct folds folds;
+	bool centred;			/* the cursor was put on the function between its callers and callees */
+	bool begun;			/* the hot path was unfolded at first */
+	struct tree_lines lines;
+	struct list list;
+	struct area area, rows;		/* of the last drawing: the whole view; its rows */
+};
+
+static const struct tree *tree_of(const struct tree_view *self)
+{
+	return self->answer ? self->answer->tree : NULL;
+}
+
+static struct tree_columns columns_of(const struct tree_view *self, int columns)
+{
+	return tree_columns(columns, self->scope && self->scope->base.until_ns);
+}
+
+static const struct symbols *symbols_of(const struct tree_view *self)
+{
+	return self->answer->answer.symbols;
+}
+
+static uint64_t row_key(const void *context, size_t row)
+{
+	return ((const struct tree_view *)context)->lines.lines[row].row->path;
+}
+
+static const char *row_name(const void *context, size_t row)
+{
+	const struct tree_view *self = context;
+
+	return symbols_get(symbols_of(self), self->lines.lines[row].row->function)->name;
+}
+
+static struct list_rows rows_of(const struct tree_view *self)
+{
+	return (struct list_rows) {
+		.context = self, .count = self->lines.count, .key = row_key, .name = row_name,
+	};
+}
+
+/* The line under the cursor; NULL: there is none. */
+static const struct tree_line *selected(const struct tree_view *self)
+{
+	return self->list.cursor < self->lines.count ? &self->lines.lines[self->list.cursor] : NULL;
+}
+
+static void *tree_new_view(const struct config *config)
+{
+	struct tree_view *self = util_alloc(sizeof(*self));
+
+	self->keys = &config->keys;
+	return self;
+}
+
+static void tree_free_view(void *context)
+{
+	struct tree_view *self = context;
+
+	tree_lines_clear(&self->lines);
+	free(self);
+}
+
+static void fill(struct tree_view *self)
+{
+	struct list_rows rows;
+
+	self->lines.count = 0;
+	if (tree_of(self))
+		tree_lines_fill(&self->lines, tree_of(self), self->order, self->around.name,
+			self->scope->no_idle ? symbols_of(self) : NULL);
+	rows = rows_of(self);
+	list_update(&self->list, &rows, self->list.height);
+}
+
+/* At first, the hot path from the heaviest row is unfolded, which is not that of idle time. */
+static void begin(struct tree_view *self)
+{
+	for (size_t i = 0; i < self->lines.count && !self->begun; i++) {
+		const struct tree_row *row = self->lines.lines[i].row;
+
+		if (!symbols_get(symbols_of(self), row->function)->known)
+			continue;
+		folds_wish(&self->folds, false, row->path);
+		self->begun = true;
+	}
+}
+
+/* At first, the cursor is on the function whose callers and callees are shown. */
+static void centre(struct tree_view *self)
+{
+	struct list_rows rows = rows_of(self);
+
+	for (size_t i = 0; i < rows.count && !self->centred; i++)
+		if (!self->lines.lines[i].up) {
+			list_select(&self->list, &rows, i);
+			self->centred = true;
+		}
+}
+
+static void tree_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
+{
+	struct tree_view *self = context;
+	bool again = self->answer == (struct call_tree *)answer;
+
+	self->vitals = vitals;
+	self->scope = scope;
+	self->answer = (const struct call_tree *)answer;
+	if (!again)
+		folds_answered(&self->folds, tree_of(self));
+	fill(self);
+	if (self->around.name)
+		centre(self);
+	else
+		begin(self);
+}
+
+/* ---- drawing ---- */
+
+static const char *head_of(const struct tree_view *self, char text[HEAD])
+{
+	const struct tree *tree = tree_of(self);
+	uint64_t left_out = tree->lists[TREE_DOWN].left_out + tree->lists[TREE_UP].left_out;
+	const char *name = self->around.name ? "CALLERS AND CALLEES" :
+		self->order == TREE_UP ? "CALL TREE, BOTTOM-UP" : "CALL TREE";
+
+	if (tree->scarce)
+		snprintf(text, HEAD, "%s  memory is short: rows or trends are missing", name);
+	else if (left_out)
+		snprintf(text, HEAD, "%s  lighter rows left out: %llu", name, (unsigned long long)left_out);
+	else
+		snprintf(text, HEAD, "%s%s", name, self->recursion ? "  recursion folded" : "");
+	return text;
+}
+
+static void draw_rows(struct tree_view *self, struct canvas *canvas, struct area area,
+	const struct tree_columns *columns)
+{
+	const struct tree_row_look look = {
+		.tree = tree_of(self), .symbols = symbols_of(self), .match = self->scope->match,
+	};
+	struct list_rows rows = rows_of(self);
+
+	list_update(&self->list, &rows, (size_t)area.rows);
+	for (int i = 0; i < area.rows && self->list.top + (size_t)i < rows.count; i++) {
+		const struct tree_line *line = &self->lines.lines[self->list.top + (size_t)i];
+		struct place place = { area.row + i, area.column, area.columns };
+
+		tree_row_draw(canvas, place, columns, line, &look);
+		if (line == selected(self)) {
+			canvas_put(canvas, place, STYLE_TITLE, '>');
+			canvas_restyle(canvas, place, STYLE_CURSOR);
+		}
+	}
+}
+
+/* The tree as a table of so many rows, for the reasons why it is empty. */
+static struct emptiness why_empty(const struct tree_view *self)
+{
+	const struct tree *tree = tree_of(self);
+	struct table like = { .count = self->lines.count };
+
+	if (!tree)
+		return emptiness(self->vitals, NULL, self->scope);
+	memcpy(like.mode, tree->mode, sizeof(like.mode));
+	like.samples = tree->samples;
+	if (self->around.name && tree->weight && !tree->growing && !tree->lists[TREE_DOWN].count &&
+			!tree->lists[TREE_UP].count)
+		return (struct emptiness) { "Nothing has run this function in the window.",
+			"{window} chooses a longer window; {functions} shows what was sampled." };
+	if (tree->weight && !self->lines.count)	/* the rows of another order are on their way */
+		return (struct emptiness) { NULL, NULL };
+	return emptiness(self->vitals, &like, self->scope);
+}
+
+static void draw_emptiness(const struct tree_view *self, struct canvas *canvas, struct area area)
+{
+	struct emptiness empty = why_empty(self);
+	char what_to_do[KEYS_TEXT];
+	int taken = (int)self->lines.count, used;
+	struct area at = { area.row + taken, area.column + 2, area.rows - taken, area.columns - 3 };
+
+	if (!empty.why)
+		return;
+	used = canvas_wrap(canvas, at, STYLE_WARN, empty.why);
+	at.row += used;
+	at.rows -= used;
+	canvas_wrap(canvas, at, STYLE_TEXT, keys_text(self->keys, empty.what_to_do, what_to_do));
+}
+
+/* "page_alloc  26.00% of all, 59.40% of vm_fault, self 9.87%, 1204 samples  kernel" */
+static void draw_detail(const struct tree_view *self, struct canvas *canvas, struct place place)
+{
+	const struct tree_line *line = selected(self);
+	const struct tree *tree = tree_of(self);
+	const struct function *function;
+	char total[TREE_SHARE], change[TREE_SHARE], of[TREE_SHARE], self_share[TREE_SHARE], parent[DETAIL] = "";
+
+	if (!line)
+		return;
+	function = symbols_get(symbols_of(self), line->row->function);
+	if (line->parent)
+		snprintf(parent, sizeof(parent), ", %s%% of %s",
+			tree_row_share(line->row->total, line->parent->total, line->row->samples, of),
+			symbols_get(symbols_of(self), line->parent->function)->name);
+	place.column++;
+	place.width--;
+	canvas_format(canvas, place, STYLE_TITLE, "%s  %s%% of all%s%s, self %s%%, %llu sample%s  %s%s%s",
+		function->name,
+		tree_row_share(line->row->total, tree->weight, line->row->samples, total),
+		tree_row_change(tree, line->row, change), parent,
+		tree_row_share(line->row->self, tree->weight, UINT64_MAX, self_share),
+		(unsigned long long)line->row->samples, util_plural(line->row->samples),
+		line->row->line ? line->row->line : "", line->row->line && *line->row->line ? "  " : "",
+		function->object);
+}
+
+static void tree_draw(void *context, struct canvas *canvas, struct area area)
+{
+	struct tree_view *self = context;
+	struct tree_columns columns = columns_of(self, area.columns);
+	int heads = area.rows >= HEADS_FROM ? 1 : 0, detail = area.rows >= DETAIL_FROM ? 1 : 0;
+	char head[HEAD];
+
+	self->area = area;
+	self->rows = (struct area) { area.row + heads, area.column, area.rows - heads - detail, area.columns };
+	if (!self->answer || self->rows.rows < 1)
+		return;
+	if (heads && tree_of(self))
+		tree_row_heads(canvas, (struct place) { area.row, area.column, area.columns }, &columns,
+			head_of(self, head));
+	if (tree_of(self))
+		draw_rows(self, canvas, self->rows, &columns);
+	draw_emptiness(self, canvas, self->rows);
+	if (detail)
+		draw_detail(self, canvas, (struct place) { area.row + area.rows - 1, area.column, area.columns });
+}
+
+/* ---- what the user does ---- */
+
+static void unfold(struct tree_view *self)
+{
+	const struct tree_line *line = selected(self);
+
+	if (line && line->row->has_more)
+		folds_add(&self->folds, line->row->path);
+}
+
+/* Folds the row under the cursor; if there is nothing to fold, the cursor goes to the parent. */
+static void fold(struct tree_view *self)
+{
+	const struct tree_line *line = selected(self);
+	struct list_rows rows = rows_of(self);
+
+	if (line && line->row->unfolded)
+		folds_remove(&self->folds, tree_of(self), line->row->path);
+	else
+		for (size_t i = 0; line && line->parent && i < self->lines.count; i++)
+			if (self->lines.lines[i].row == line->parent) {
+				list_select(&self->list, &rows, i);
+				return;
+			}
+}
+
+static void turn(struct tree_view *self)
+{
+	if (self->around.name)
+		return;
+	self->order = self->order == TREE_DOWN ? TREE_UP : TREE_DOWN;
+	list_rewind(&self->list);
+	fill(self);
+}
+
+static bool tree_act(void *context, enum action action)
+{
+	struct tree_view *self = context;
+	const struct tree_line *line = selected(self);
+	struct list_rows rows = rows_of(self);
+
+	switch (action) {
+	case ACTION_OPEN:
+		if (line && line->row->unfolded)
+			fold(self);
+		else
+			unfold(self);
+		return true;
+	case ACTION_UNFOLD:
+		unfold(self);
+		return true;
+	case ACTION_FOLD:
+		fold(self);
+		return true;
+	case ACTION_HOT:
+	case ACTION_ALL:
+		if (line)
+			folds_wish(&self->folds, action == ACTION_ALL, line->row->path);
+		return true;
+	case ACTION_TURN:
+		turn(self);
+		return true;
+	case ACTION_RECURSION:
+		self->recursion = !self->recursion;
+		return true;
+	default:
+		return list_act(&self->list, &rows, action);
+	}
+}
+
+/* A click on the sign before the name of the cursor's row folds or unfolds it. */
+static void tree_click(void *context, int row, int column)
+{
+	struct tree_view *self = context;
+	struct list_rows rows = rows_of(self);
+	int line = row - self->rows.row;
+	size_t at = self->list.top + (size_t)(line > 0 ? line : 0);
+
+	if (line < 0 || (size_t)line >= self->list.height || at >= rows.count)
+		return;
+	if (at == self->list.cursor && column >= columns_of(self, self->area.columns).name.column)
+		tree_act(self, ACTION_OPEN);
+	list_select(&self->list, &rows, at);
+}
+
+static bool tree_search(void *context, const char *pattern, enum list_search where)
+{
+	struct tree_view *self = context;
+	struct list_rows rows = rows_of(self);
+
+	return list_search(&self->list, &rows, pattern, where);
+}
+
+static struct view_chosen name_of(const struct tree_view *self, const struct tree_line *line)
+{
+	const struct function *function = symbols_get(symbols_of(self), line->row->function);
+
+	return (struct view_chosen) { .name = tree_name(function, self->answer->kernel), .put = self->list.follow };
+}
+
+static struct view_chosen tree_chosen(void *context)
+{
+	const struct tree_view *self = context;
+	const struct tree_line *line = selected(self);
+
+	return line && symbols_get(symbols_of(self), line->row->function)->known ? name_of(self, line) :
+		(struct view_chosen) { .name = 0 };
+}
+
+/* The cursor goes to the first row of this function, unless it is on one. */
+static void tree_choose(void *context, struct view_chosen chosen)
+{
+	struct tree_view *self = context;
+	struct list_rows rows = rows_of(self);
+
+	if (tree_chosen(self).name == chosen.name)
+		return;
+	for (size_t i = 0; i < self->lines.count; i++)
+		if (name_of(self, &self->lines.lines[i]).name == chosen.name) {
+			list_select(&self->list, &rows, i);
+			return;
+		}
+}
+
+static void tree_around(void *context, struct view_chosen chosen)
+{
+	struct tree_view *self = context;
+
+	self->around = chosen;
+	self->centred = false;
+	list_rewind(&self->list);
+	fill(self);
+}
+
+/* Those of the visible rows, if they have a column; else that of the cursor's row, for the detail line. */
+static void ask_lines(const struct tree_view *self, struct call_tree_request *request)
+{
+	bool column = columns_of(self, self->area.columns).source.width;
+	size_t first = column ? self->list.top : self->list.cursor, count = column ? self->list.height : 1;
+
+	for (size_t i = first; i < self->lines.count && i - first < count && request->line_count < TREE_TRENDS; i++)
+		request->lines[request->line_count++] = self->lines.lines[i].row->path;
+}
+
+static const struct request *tree_ask(void *context, const struct scope *scope)
+{
+	struct tree_view *self = context;
+	struct call_tree_request *request = &self->request;
+	struct tree_question *tree = &request->tree;
+	struct list_rows rows = rows_of(self);
+	size_t end = self->list.top + self->list.height;
+
+	if (self->area.rows < 1)
+		return NULL;
+	memset(request, 0, sizeof(*request));
+	request->request.kind = &call_tree_kind;
+	request->request.pause_ms = PAUSE_MS;
+	scope_excerpt(scope, &request->request.excerpt);
+	tree->orders = self->around.name ? 1 << TREE_DOWN | 1 << TREE_UP : 1u << self->order;
+	tree->recursion = self->recursion;
+	tree->of = self->around.name;
+	tree->deepest = self->around.name ? 1 : 0;
+	folds_ask(&self->folds, tree);
+	if (columns_of(self, self->area.columns).trend.width)
+		for (size_t i = self->list.top; i < rows.count && i < end && tree->trend_count < TREE_TRENDS; i++)
+			tree->trends[tree->trend_count++] = self->lines.lines[i].row->path;
+	ask_lines(self, request);
+	return &request->request;
+}
+
+static bool tree_takes(const void *context, const struct answer *answer, const struct scope *scope)
+{
+	(void)scope;
+	return answer->kind == &call_tree_kind &&
+		((const struct call_tree *)answer)->of == ((const struct tree_view *)context)->around.name;
+}
+
+static struct view_told tree_told(const void *context)
+{
+	const struct tree_view *self = context;
+	const struct tree *tree = tree_of(self);
+
+	return (struct view_told) { .known = tree, .rows = self->lines.count, .end = tree ? tree->to : 0 };
+}
+
+const struct view view_tree = {
+	.name = "Tree",
+	.new = tree_new_view,
+	.free = tree_free_view,
+	.ask = tree_ask,
+	.show = tree_show,
+	.draw = tree_draw,
+	.takes = tree_takes,
+	.told = tree_told,
+	.act = tree_act,
+	.click = tree_click,
+	.search = tree_search,
+	.chosen = tree_chosen,
+	.choose = tree_choose,
+	.around = tree_around,
+};
