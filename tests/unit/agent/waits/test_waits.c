@@ -67,12 +67,12 @@ static void end(struct watched *watched)
 }
 
 /* Leaves the link. Whatever is under way, that takes no longer than the time that is given. */
-static void leave(struct watched *watched, const char *what, int number)
+static void leave(struct watched *watched, int timeout_ms, const char *what, int number)
 {
-	uint64_t now = util_now() + watched->later, most = (uint64_t)HURRY_MS * NS_PER_MS;
+	uint64_t now = util_now() + watched->later, most = (uint64_t)timeout_ms * NS_PER_MS;
 
 	no_waits_begin(0);
-	link_leave(watched->link, now, HURRY_MS);
+	link_leave(watched->link, now, timeout_ms);
 	no_waits_end();
 	for (int i = 0; i < STEPS && link_leaving(watched->link) &&
 			util_now() + watched->later < now + most; i++)
@@ -93,7 +93,7 @@ static int count_answers(void)
 	for (int i = 0; i < STEPS && !link_socket(watched.link); i++)
 		step(&watched, 0);
 	assert_non_null(link_socket(watched.link));
-	leave(&watched, "a fair one", 0);
+	leave(&watched, (int)(PATIENCE_NS / NS_PER_MS), "a fair one", 0);
 	assert_null(link_stays(watched.link));
 	count = fake_qmp_answered(watched.fake);
 	end(&watched);
@@ -117,7 +117,7 @@ static void check_try(enum fake_oddity odd, int from)
 	}
 	if (!link_settled(watched.link))
 		fail_msg("%s from %d: the try does not end", names[odd], from);
-	leave(&watched, names[odd], from);
+	leave(&watched, HURRY_MS, names[odd], from);
 	end(&watched);
 }
 
@@ -145,7 +145,7 @@ static void test_left_at_every_answer(void **state)
 		for (int i = 0; i < STEPS && fake_qmp_answered(watched.fake) < from &&
 				!link_socket(watched.link); i++)
 			step(&watched, 0);
-		leave(&watched, "left at", from);
+		leave(&watched, HURRY_MS, "left at", from);
 		end(&watched);
 	}
 }
