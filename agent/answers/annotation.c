@@ -116,7 +116,7 @@ static void compare(struct annotation *annotation, const struct excerpt *excerpt
 	const struct named_functions *named)
 {
 	struct address_sums sums = sums_of(annotation, excerpt_base_question(annotation->answer.epoch, excerpt),
-		moment->base_reader, named);
+		moment->base_readers[0], named);
 	struct annotation_heat elsewhere = { 0 };
 
 	annotation->base = (struct annotation_base) {
@@ -142,7 +142,7 @@ struct annotation *annotation_new(const struct annotation_request *request, cons
 		return annotation;
 	util_print(annotation->kernel, sizeof(annotation->kernel), "%s", annotation->answer.epoch->kernel);
 	named = listings_functions(annotation->answer.epoch->listings, request->function, annotation->kernel);
-	sums = sums_of(annotation, excerpt_question(annotation->answer.epoch, excerpt), moment->reader, named);
+	sums = sums_of(annotation, excerpt_question(annotation->answer.epoch, excerpt), moment->readers[0], named);
 	tell_whole(annotation, &sums);
 	if (named->count)
 		annotation->function = named->functions[0];
@@ -251,6 +251,6 @@ static void free_answer(struct answer *answer)
 }
 
 const struct answer_kind annotation_kind = {
-	.name = "annotation", .request_size = sizeof(struct annotation_request), .queries = true,
+	.name = "annotation", .request_size = sizeof(struct annotation_request), .questions = 1,
 	.make = make, .free = free_answer,
 };

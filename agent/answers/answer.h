@@ -67,12 +67,14 @@ struct answer {
 	bool partial;			/* files are still read for it: another answer comes even if nothing is new */
 };
 
+enum { QUESTIONS_MOST = 4 };		/* of one request, without those for its baseline */
+
 /* What a session knows at the moment at which it answers. All of it is borrowed. */
 struct moment {
 	struct epoch *epoch;		/* the boot that is asked about; NULL: none seen yet */
 	bool past;			/* it is an earlier boot: the books and the meter are not its */
-	uint32_t reader;		/* the reader of the epoch's query that this request has (query.h) */
-	uint32_t base_reader;		/* likewise, for the baseline; QUERY_ANYBODY if there is none */
+	/* The readers of the epoch's query that this request has (query.h), and those for its baseline. */
+	uint32_t readers[QUESTIONS_MOST], base_readers[QUESTIONS_MOST];
 	const struct decode *decode;
 	const struct meter *meter;
 	enum link_state link;
@@ -89,7 +91,7 @@ struct moment {
 struct answer_kind {
 	const char *name;
 	size_t request_size;
-	bool queries;			/* `make` asks the epoch's query, as the moment's reader */
+	unsigned questions;		/* that `make` asks the epoch's query; each has a reader of its own */
 	struct answer *(*make)(const struct request *request, const struct moment *moment);
 	void (*free)(struct answer *answer);
 };

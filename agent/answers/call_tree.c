@@ -18,7 +18,7 @@ static void compare(struct call_tree *answer, const struct call_tree_request *re
 	struct tree *base;
 
 	question.by = GROUP_FUNCTION;
-	question.reader = moment->base_reader;
+	question.reader = moment->base_readers[0];
 	tree_compare_question(answer->tree, &request->tree, &wanted);
 	base = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
 	tree_compare(answer->tree, base);
@@ -56,7 +56,7 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	util_print(answer->kernel, sizeof(answer->kernel), "%s", answer->answer.epoch->kernel);
 	question = excerpt_question(answer->answer.epoch, excerpt);
 	question.by = GROUP_FUNCTION;
-	question.reader = moment->reader;
+	question.reader = moment->readers[0];
 	answer->tree = query_tree(answer->answer.epoch->query, &question, &request->tree, answer->kernel);
 	if (excerpt->base.until_ns)
 		compare(answer, request, moment);
@@ -89,6 +89,6 @@ static void free_answer(struct answer *answer)
 }
 
 const struct answer_kind call_tree_kind = {
-	.name = "call tree", .request_size = sizeof(struct call_tree_request), .queries = true,
+	.name = "call tree", .request_size = sizeof(struct call_tree_request), .questions = 1,
 	.make = make, .free = free_answer,
 };

@@ -50,6 +50,18 @@ struct function_request function_page_table(const struct function_page_request *
 	return asked;
 }
 
+/* Each part is a question of its own, with its own filter: so each has its own reader, which keeps its sums. */
+static struct moment moment_of(const struct moment *moment, int part)
+{
+	struct moment own = *moment;
+
+	own.readers[0] = moment->readers[part];
+	own.base_readers[0] = moment->base_readers[part];
+	return own;
+}
+
+_Static_assert(1 + PAGE_TABLES <= QUESTIONS_MOST, "each part has a reader");
+
 struct function_page *function_page_new(const struct function_page_request *request, const struct moment *moment)
 {
 	struct call_tree_request tree = function_page_tree(request);
@@ -61,8 +73,9 @@ struct function_page *function_page_new(const struct function_page_request *requ
 	page->answer.partial = page->tree->answer.partial;
 	for (int i = 0; i < PAGE_TABLES; i++) {
 		struct function_request asked = function_page_table(request, (enum page_table)i);
+		struct moment own = moment_of(moment, 1 + i);
 
-		page->tables[i] = function_table_new(&asked, moment);
+		page->tables[i] = function_table_new(&asked, &own);
 		page->answer.partial = page->answer.partial || page->tables[i]->answer.partial;
 	}
 	return page;
@@ -90,6 +103,6 @@ static void free_answer(struct answer *answer)
 }
 
 const struct answer_kind function_page_kind = {
-	.name = "function page", .request_size = sizeof(struct function_page_request), .queries = true,
+	.name = "function page", .request_size = sizeof(struct function_page_request), .questions = 1 + PAGE_TABLES,
 	.make = make, .free = free_answer,
 };

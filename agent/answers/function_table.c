@@ -45,7 +45,7 @@ static void compare(struct function_table *answer, const struct excerpt *excerpt
 	struct question question = excerpt_base_question(answer->answer.epoch, excerpt);
 	struct table *base;
 
-	question.reader = moment->base_reader;
+	question.reader = moment->base_readers[0];
 	base = query_table(answer->answer.epoch->query, &question);
 	table_compare(answer->table, base);
 	table_free(base);
@@ -68,7 +68,7 @@ struct function_table *function_table_new(const struct function_request *request
 	if (request->selected < symbols_functions(answer->answer.symbols))
 		answer->selected = request->selected;
 	question = excerpt_question(answer->answer.epoch, &asked->excerpt);
-	question.reader = moment->reader;
+	question.reader = moment->readers[0];
 	callers = request->callers && answer->selected != FUNCTION_NONE && question.by == GROUP_FUNCTION;
 	ran = request->ran && grouping_has_threads(question.by);
 	question.callers = callers ? CALLERS_ONE : ran ? CALLERS_ALL : CALLERS_NONE;
@@ -108,6 +108,6 @@ static void free_answer(struct answer *answer)
 }
 
 const struct answer_kind function_table_kind = {
-	.name = "functions", .request_size = sizeof(struct function_request), .queries = true,
+	.name = "functions", .request_size = sizeof(struct function_request), .questions = 1,
 	.make = make, .free = free_answer,
 };

@@ -20,7 +20,7 @@ struct heat_map *heat_map_new(const struct heat_request *request, const struct m
 	epoch = map->answer.epoch;
 	if (!epoch)
 		return map;
-	question.reader = moment->reader;
+	question.reader = moment->readers[0];
 	map->now = epoch_now(epoch);
 	map->whole = true;
 	heat_make(epoch->query, &question, request->of, epoch->kernel,
@@ -52,6 +52,6 @@ static void free_answer(struct answer *answer)
 }
 
 const struct answer_kind heat_map_kind = {
-	.name = "heat map", .request_size = sizeof(struct heat_request), .queries = true,
+	.name = "heat map", .request_size = sizeof(struct heat_request), .questions = 1,
 	.make = make, .free = free_answer,
 };

@@ -64,7 +64,7 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 	if (!epoch)
 		return profile;
 	profile->question = excerpt_question(epoch, &request->request.excerpt);
-	profile->question.reader = moment->reader;
+	profile->question.reader = moment->readers[0];
 	profile->question.callers = request->callers && profile->question.by == GROUP_FUNCTION ?
 		CALLERS_ALL : CALLERS_NONE;
 	profile->question.inlined = request->inlined;
@@ -101,6 +101,6 @@ static void free_answer(struct answer *answer)
 }
 
 const struct answer_kind profile_kind = {
-	.name = "profile", .request_size = sizeof(struct profile_request), .queries = true,
+	.name = "profile", .request_size = sizeof(struct profile_request), .questions = 1,
 	.make = make, .free = free_answer,
 };

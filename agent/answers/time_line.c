@@ -16,7 +16,7 @@ struct time_line *time_line_new(const struct time_line_request *request, const s
 	epoch = line->answer.epoch;
 	if (!epoch)
 		return line;
-	question.reader = moment->reader;
+	question.reader = moment->readers[0];
 	line->now = epoch_now(epoch);
 	series_make(epoch->query, &question, request->of, epoch->kernel, (size_t)request->slots, &line->series);
 	line->answer.begun = line->series.slots[line->series.count - 1].whole;
@@ -42,6 +42,6 @@ static void free_answer(struct answer *answer)
 }
 
 const struct answer_kind time_line_kind = {
-	.name = "time line", .request_size = sizeof(struct time_line_request), .queries = true,
+	.name = "time line", .request_size = sizeof(struct time_line_request), .questions = 1,
 	.make = make, .free = free_answer,
 };

@@ -13,7 +13,7 @@
 struct stacks;
 struct symbols;
 
-enum { NODE_READERS = 8 };		/* as many as a query has */
+enum { NODE_READERS = 20 };		/* as many as a query has */
 
 struct node_functions {
 	uint32_t *functions;		/* by node; the tree has paid for the memory (stacks.c) */

@@ -35,7 +35,7 @@ void query_heed(struct query *query, const atomic_bool *stop);
  * different windows or filters do not undo each other's work. When there are too many readers, a new one
  * gets QUERY_ANYBODY: its answers are the same, but take longer when others ask as QUERY_ANYBODY, too.
  */
-enum { QUERY_ANYBODY, QUERY_READERS = 8 };
+enum { QUERY_ANYBODY, QUERY_READERS = 20 };
 
 uint32_t query_reader_new(struct query *query);
 void query_reader_free(struct query *query, uint32_t reader);

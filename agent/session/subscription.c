@@ -39,8 +39,10 @@ struct subscription {
 	bool rings;			/* wake its reader at the end of the turn */
 	uint64_t news, told;		/* grows with what is new for it; what it was when the last answer was made */
 	struct share share;
-	struct epoch *epoch;		/* held while `reader` is one of its query's; else NULL */
-	uint32_t reader, base_reader;	/* see query.h; QUERY_ANYBODY: none */
+	struct epoch *epoch;		/* held while `readers` are of its query; else NULL */
+	unsigned questions;		/* so many have a reader; with `compares` another one for the baseline */
+	bool compares;
+	uint32_t readers[QUESTIONS_MOST], base_readers[QUESTIONS_MOST];	/* see query.h; QUERY_ANYBODY: none */
 };
 
 struct subscriptions {
@@ -144,45 +146,59 @@ struct answer *subscription_take(struct subscription *subscription)
 
 /* ---- the ingest thread ---- */
 
+/* Makes or frees the readers of the questions. QUERY_ANYBODY stands for a reader that is not there. */
+static void set_readers(struct query *query, uint32_t readers[QUESTIONS_MOST], unsigned questions)
+{
+	for (unsigned i = 0; i < QUESTIONS_MOST; i++) {
+		if (i >= questions) {
+			query_reader_free(query, readers[i]);
+			readers[i] = QUERY_ANYBODY;
+		} else if (readers[i] == QUERY_ANYBODY) {
+			readers[i] = query_reader_new(query);
+		}
+	}
+}
+
 /* Each epoch has a query of its own. A reader is freed with its subscription, or when it asks about another epoch. */
-static void drop_reader(struct subscription *subscription)
+static void drop_readers(struct subscription *subscription)
 {
 	if (!subscription->epoch)
 		return;
-	query_reader_free(subscription->epoch->query, subscription->reader);
-	query_reader_free(subscription->epoch->query, subscription->base_reader);
+	set_readers(subscription->epoch->query, subscription->readers, 0);
+	set_readers(subscription->epoch->query, subscription->base_readers, 0);
 	epoch_release(subscription->epoch);
 	subscription->epoch = NULL;
-	subscription->reader = subscription->base_reader = QUERY_ANYBODY;
+	subscription->questions = 0;
+	subscription->compares = false;
 }
 
-/* A question that has a baseline needs two readers: each keeps the sums of one range. */
-static void have_base_reader(struct subscription *subscription)
+/*
+ * Gives the subscription a reader in the query of this epoch for each of its questions. A question that has a baseline
+ * needs two: each keeps the sums of one range.
+ */
+static void have_readers(struct subscription *subscription, struct epoch *epoch)
 {
+	unsigned questions = subscription->request->kind->questions;
 	bool compares = subscription->request->excerpt.base.until_ns;
 
-	if (!subscription->epoch || compares == (subscription->base_reader != QUERY_ANYBODY))
+	if (subscription->epoch != epoch || !questions)
+		drop_readers(subscription);
+	if (!epoch || !questions)
 		return;
-	query_reader_free(subscription->epoch->query, subscription->base_reader);
-	subscription->base_reader = compares ? query_reader_new(subscription->epoch->query) : QUERY_ANYBODY;
-}
-
-/* If its question needs the query, gives the subscription a reader in the query of this epoch. */
-static void have_reader(struct subscription *subscription, struct epoch *epoch)
-{
-	if (subscription->epoch == epoch)
+	if (!subscription->epoch)
+		subscription->epoch = epoch_hold(epoch);
+	if (subscription->questions == questions && subscription->compares == compares)
 		return;
-	drop_reader(subscription);
-	if (!epoch || !subscription->request->kind->queries)
-		return;
-	subscription->epoch = epoch_hold(epoch);
-	subscription->reader = query_reader_new(epoch->query);
+	set_readers(epoch->query, subscription->readers, questions);
+	set_readers(epoch->query, subscription->base_readers, compares ? questions : 0);
+	subscription->questions = questions;
+	subscription->compares = compares;
 }
 
 static void finish(struct subscription *subscription)
 {
 	share_leave(&subscription->all->shares, &subscription->share);
-	drop_reader(subscription);
+	drop_readers(subscription);
 	epoch_release(subscription->boot);
 	answer_free(subscription->answer);
 	free(subscription->asked);
@@ -263,7 +279,7 @@ void subscriptions_forget(struct subscriptions *all)
 {
 	for (struct subscription *i = hear_all(all); i; i = i->next)
 		if (!i->boot)
-			drop_reader(i);
+			drop_readers(i);
 }
 
 /* True: its reader is pinned to a boot that is over. */
@@ -358,10 +374,9 @@ static struct answer *make(struct subscription *subscription, const struct momen
 	own.past = is_past(subscription, moment->epoch);
 	if (own.past)
 		own.epoch = subscription->boot;
-	have_reader(subscription, own.epoch);
-	have_base_reader(subscription);
-	own.reader = subscription->reader;
-	own.base_reader = subscription->base_reader;
+	have_readers(subscription, own.epoch);
+	memcpy(own.readers, subscription->readers, sizeof(own.readers));
+	memcpy(own.base_readers, subscription->base_readers, sizeof(own.base_readers));
 	return answer_new(subscription->request, &own);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/query/query.h"
@@ -9,79 +11,254 @@
 #include "agent/store/store.h"
 #include "query_addresses.h"
 
-struct tally {
-	struct window *window;
-	const uint32_t *functions;
+enum { KEPT_MOST = 1 << 20 };		/* entries of all parts; with more, nothing is kept for the next answer */
+
+#define NOWHERE 0xffffffffu
+
+struct entry {
+	uint32_t at;			/* the index of its address in the sums */
+	uint64_t weight, samples;
+};
+
+struct part {				/* what one slice adds to the sums */
+	uint64_t begin, end, version;
+	struct address_sums whole;	/* without addresses */
+	struct entry *entries;
+	uint32_t count, room;
+};
+
+/* What is kept for a reader: a slice is walked when it is new or has changed, and counted out when it leaves. */
+struct kept {
+	struct budget *budget;
+	uint32_t functions[ADDRESS_FUNCTIONS];
 	size_t function_count;
-	struct address_sums sums;
+	uint64_t renewed;		/* the window's */
+	struct part *parts;		/* in order of time */
+	size_t count, entries;		/* `entries`: those of all parts */
+	bool scarce;			/* something found no room: the next answer begins anew */
+	struct address_sums sums;	/* of all parts, in no order; some may be 0 by now */
 	size_t room;
 	struct hash by_address;
 };
 
-static bool is_wanted(const struct tally *tally, uint32_t function)
+/* ---- what is kept ---- */
+
+static void free_entries(struct kept *kept, struct part *part)
 {
-	for (size_t i = 0; i < tally->function_count; i++)
-		if (tally->functions[i] == function)
+	kept->entries -= part->count;
+	budget_free(kept->budget, part->entries, part->room * sizeof(*part->entries));
+}
+
+static void forget(struct kept *kept)
+{
+	for (size_t i = 0; i < kept->count; i++)
+		free_entries(kept, &kept->parts[i]);
+	free(kept->parts);
+	kept->parts = NULL;
+	kept->count = 0;
+	kept->scarce = false;
+	address_sums_clear(&kept->sums);
+	kept->room = 0;
+	hash_clear(&kept->by_address);
+}
+
+static void drop(void *context)
+{
+	struct kept *kept = context;
+
+	forget(kept);
+	free(kept);
+}
+
+static struct kept *kept_of(struct query *query, struct query_reader *reader)
+{
+	struct kept *kept;
+
+	if (reader->beside.free == drop)
+		return reader->beside.state;
+	if (reader->beside.free)
+		reader->beside.free(reader->beside.state);
+	kept = util_alloc(sizeof(*kept));
+	kept->budget = query->inputs.budget;
+	hash_init(&kept->by_address, NULL);
+	reader->beside = (struct query_beside) { .state = kept, .free = drop };
+	return kept;
+}
+
+/* Sums of another filter, of other functions, or by names that have changed since are of no use. */
+static void follow(struct kept *kept, const struct window *window, const uint32_t *functions, size_t count)
+{
+	bool same = kept->function_count == count && kept->renewed == window->renewed && !kept->scarce &&
+		memcmp(kept->functions, functions, count * sizeof(*functions)) == 0;
+
+	if (!same)
+		forget(kept);
+	memcpy(kept->functions, functions, count * sizeof(*functions));
+	kept->function_count = count;
+	kept->renewed = window->renewed;
+}
+
+/* ---- one slice ---- */
+
+static bool is_wanted(const struct kept *kept, uint32_t function)
+{
+	for (size_t i = 0; i < kept->function_count; i++)
+		if (kept->functions[i] == function)
 			return true;
 	return false;
 }
 
-/* NULL: there is no room. */
-static struct address_sum *have_sum(struct tally *tally, const struct node *node, uint32_t function)
+/* Its index in the sums. NOWHERE: there is no room. */
+static uint32_t place_of(struct kept *kept, const struct node *node, uint32_t function)
 {
-	uint64_t value = hash_pair(&tally->by_address, node->address, node->space);
-	struct address_sums *sums = &tally->sums;
+	uint64_t value = hash_pair(&kept->by_address, node->address, node->space);
+	struct address_sums *sums = &kept->sums;
 	uint32_t at = 0, position;
 
-	while ((position = hash_next(&tally->by_address, value, &at)) != HASH_NONE)
+	while ((position = hash_next(&kept->by_address, value, &at)) != HASH_NONE)
 		if (sums->sums[position].address == node->address && sums->sums[position].space == node->space)
-			return &sums->sums[position];
-	if (sums->count == ADDRESSES_MAX || !hash_add(&tally->by_address, value, (uint32_t)sums->count))
-		return NULL;
-	if (sums->count == tally->room) {
-		tally->room = 2 * tally->room + 64;
-		sums->sums = util_grow(sums->sums, tally->room, sizeof(*sums->sums));
+			return position;
+	if (sums->count == ADDRESSES_MAX || !hash_add(&kept->by_address, value, (uint32_t)sums->count))
+		return NOWHERE;
+	if (sums->count == kept->room) {
+		kept->room = 2 * kept->room + 64;
+		sums->sums = util_grow(sums->sums, kept->room, sizeof(*sums->sums));
 	}
 	sums->sums[sums->count] = (struct address_sum) {
 		.address = node->address, .space = node->space, .function = function,
 	};
-	return &sums->sums[sums->count++];
+	return (uint32_t)sums->count++;
 }
 
-static void add_stack(struct tally *tally, const struct run_count *count, uint32_t function)
+/* The counts of one stack follow each other within a run, so that most of them go to the last entry. */
+static struct entry *have_entry(struct kept *kept, struct part *part, uint32_t at)
 {
-	struct node node = stacks_node(tally->window->inputs.stacks, count->stack);
-	struct address_sum *sum = have_sum(tally, &node, function);
+	struct entry *entries;
 
-	tally->sums.self += count->weight;
-	tally->sums.self_samples += count->samples;
-	if (!sum) {
-		tally->sums.left_out += count->weight;
+	if (part->count && part->entries[part->count - 1].at == at)
+		return &part->entries[part->count - 1];
+	entries = kept->entries == KEPT_MOST ? NULL :
+		budget_array(kept->budget, part->entries, part->count, &part->room, sizeof(*entries));
+	if (!entries)
+		return NULL;
+	part->entries = entries;
+	kept->entries++;
+	entries[part->count] = (struct entry) { .at = at };
+	return &entries[part->count++];
+}
+
+/* What finds no room is in the sums all the same; they can only not be corrected later. */
+static void add_stack(struct kept *kept, struct part *part, const struct node *node, uint32_t function,
+	const struct run_count *count)
+{
+	uint32_t at = place_of(kept, node, function);
+	struct entry *entry = at == NOWHERE ? NULL : have_entry(kept, part, at);
+
+	part->whole.self += count->weight;
+	part->whole.self_samples += count->samples;
+	if (entry) {
+		entry->weight += count->weight;
+		entry->samples += count->samples;
 		return;
 	}
-	sum->weight += count->weight;
-	sum->samples += count->samples;
+	kept->scarce = true;
+	if (at == NOWHERE) {
+		kept->sums.left_out += count->weight;
+		return;
+	}
+	kept->sums.sums[at].weight += count->weight;
+	kept->sums.sums[at].samples += count->samples;
 }
 
-/* Returns the weight that passes. */
-static uint64_t add_run(struct tally *tally, const struct passing *passing, const struct run *run)
+static void add_run(struct kept *kept, struct part *part, const struct passing *passing, const struct stacks *stacks,
+	const struct run *run)
 {
 	struct passing_reader reader;
 	struct run_count count;
 	const struct who *who;
-	uint64_t weight = 0;
 
 	passing_begin(&reader, passing, run);
 	while (passing_next(&reader, &count, &who)) {
-		weight += count.weight;
-		tally->sums.samples += count.samples;
-		tally->sums.mode[who->mode] += count.weight;
+		part->whole.weight += count.weight;
+		part->whole.samples += count.samples;
+		part->whole.mode[who->mode] += count.weight;
 		if (who->mode != MODE_IDLE && count.stack != STACKS_NONE &&
-				is_wanted(tally, passing->functions[count.stack]))
-			add_stack(tally, &count, passing->functions[count.stack]);
+				is_wanted(kept, passing->functions[count.stack])) {
+			struct node node = stacks_node(stacks, count.stack);
+
+			add_stack(kept, part, &node, passing->functions[count.stack], &count);
+		}
 	}
 	passing_end(&reader);
-	return weight;
+}
+
+static struct part sum_slice(struct kept *kept, const struct passing *passing, const struct stacks *stacks,
+	const struct slice *slice)
+{
+	struct part part = { .begin = slice->begin, .end = slice->end, .version = slice->version };
+
+	for (size_t i = 0; i < slice->run_count; i++)
+		add_run(kept, &part, passing, stacks, slice->runs[i]);
+	part.whole.time = part.whole.weight * slice->period;
+	return part;
+}
+
+/* ---- all slices of the range ---- */
+
+/* Takes a part into the sums, or out of them. */
+static void count_part(struct kept *kept, const struct part *part, bool in)
+{
+	struct address_sums *sums = &kept->sums;
+	uint64_t sign = in ? 1 : UINT64_MAX;
+
+	sums->weight += sign * part->whole.weight;
+	sums->samples += sign * part->whole.samples;
+	sums->self += sign * part->whole.self;
+	sums->self_samples += sign * part->whole.self_samples;
+	sums->time += sign * part->whole.time;
+	for (int mode = 0; mode < MODES; mode++)
+		sums->mode[mode] += sign * part->whole.mode[mode];
+	for (uint32_t i = 0; i < part->count; i++) {
+		const struct entry *entry = &part->entries[i];
+
+		sums->sums[entry->at].weight += sign * entry->weight;
+		sums->sums[entry->at].samples += sign * entry->samples;
+	}
+}
+
+static void drop_part(struct kept *kept, struct part *part)
+{
+	count_part(kept, part, false);
+	free_entries(kept, part);
+}
+
+static void update(struct kept *kept, struct query_reader *reader)
+{
+	struct window *window = &reader->window;
+	const struct passing passing = window_passing(window);
+	size_t count = window->span.end - window->span.first, made = 0, at = 0;
+	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
+
+	for (; made < count && !stop_now(window->stop); made++) {
+		struct slice slice = store_slice(window->inputs.store, window->span.first + made);
+		const struct part *old;
+
+		while (at < kept->count && kept->parts[at].begin < slice.begin)
+			drop_part(kept, &kept->parts[at++]);
+		old = at < kept->count ? &kept->parts[at] : NULL;
+		if (old && old->begin == slice.begin && old->end == slice.end && old->version == slice.version) {
+			parts[made] = kept->parts[at++];
+			continue;
+		}
+		parts[made] = sum_slice(kept, &passing, window->inputs.stacks, &slice);
+		count_part(kept, &parts[made], true);
+		reader->beside.walked++;
+	}
+	while (at < kept->count)
+		drop_part(kept, &kept->parts[at++]);
+	free(kept->parts);
+	kept->parts = parts;
+	kept->count = made;
 }
 
 static int heavier(const void *left, const void *right)
@@ -93,36 +270,38 @@ static int heavier(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
+/* The sums as they are now, as the caller's own. */
+static struct address_sums copy_sums(const struct kept *kept)
+{
+	struct address_sums sums = kept->sums;
+
+	sums.sums = util_grow(NULL, kept->sums.count + 1, sizeof(*sums.sums));
+	sums.count = 0;
+	for (size_t i = 0; i < kept->sums.count; i++)
+		if (kept->sums.sums[i].samples)
+			sums.sums[sums.count++] = kept->sums.sums[i];
+	qsort(sums.sums, sums.count, sizeof(*sums.sums), heavier);
+	return sums;
+}
+
 struct address_sums query_addresses(struct query *query, const struct question *question, const uint32_t *functions,
 	size_t count)
 {
-	struct window *window = &query_reader(query, question)->window;
-	struct tally tally = {
-		.window = window, .functions = functions,
-		.function_count = count < ADDRESS_FUNCTIONS ? count : ADDRESS_FUNCTIONS,
-	};
-	struct passing passing;
+	struct query_reader *reader = query_reader(query, question);
+	struct kept *kept = kept_of(query, reader);
+	struct address_sums sums;
 	struct range range;
 
-	window_look(window, question);
-	hash_init(&tally.by_address, NULL);
-	passing = window_passing(window);
-	for (size_t i = window->span.first; i < window->span.end && !stop_now(window->stop); i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-		uint64_t weight = 0;
-
-		for (size_t k = 0; k < slice.run_count; k++)
-			weight += add_run(&tally, &passing, slice.runs[k]);
-		tally.sums.weight += weight;
-		tally.sums.time += weight * slice.period;
-	}
-	hash_clear(&tally.by_address);
-	if (tally.sums.count)
-		qsort(tally.sums.sums, tally.sums.count, sizeof(*tally.sums.sums), heavier);
-	range = window_range(window);
-	tally.sums.from = range.from;
-	tally.sums.to = range.to;
-	return tally.sums;
+	window_look(&reader->window, question);
+	follow(kept, &reader->window, functions, count < ADDRESS_FUNCTIONS ? count : ADDRESS_FUNCTIONS);
+	update(kept, reader);
+	sums = copy_sums(kept);
+	range = window_range(&reader->window);
+	sums.from = range.from;
+	sums.to = range.to;
+	if (stop_now(reader->window.stop))
+		forget(kept);
+	return sums;
 }
 
 void address_sums_clear(struct address_sums *sums)
