@@ -26,12 +26,12 @@ AGENT = \
 	$(call in,agent/base/,bell budget errand hash json options pattern peer recent spool unix_socket util util_file) \
 	$(call in,agent/wire/,decode fields metadata metadata_text payload recording_disk recording_writer recording recording_lane \
 		recording_ends recording_reader recording_remark recording_repair trace_kinds) \
-	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_gdbserver qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
+	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_gdbserver qmp_keys qmp_memory qmp_plug qmp_state qmp_talk qmp_unplug) \
 	$(call in,agent/vm/gdb/,gdb_connect gdb_frames gdb_greeting gdb_keeper gdb_packets gdb_process gdb_direct gdb_sample gdb_stack gdb_stub \
 		gdb_target gdb_task) \
 	$(call in,agent/vm/ram/,page_tables ram_file ram_map) \
 	$(call in,kernel-hook/plugin/,machine/target ram stack_link) \
-	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_port link_remark link_silence port_socket \
+	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus recent_samples run span stack_cache stacks store) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \

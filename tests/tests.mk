@@ -6,7 +6,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug \
 		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,public ram stack_link task vcpus) \
 	$(call in,kernel-hook/ports/template/test_,alarm template) $(call in,agent/base/test_,recent util) \
-	$(call in,agent/wire/test_,decode decode_damage fields recording_writer recording_parts recording recording_cut recording_ends recording_repair) $(call in,agent/vm/qmp/test_,qmp qmp_events) \
+	$(call in,agent/wire/test_,decode decode_damage fields recording_writer recording_parts recording recording_cut recording_ends recording_repair) $(call in,agent/vm/qmp/test_,qmp qmp_memory qmp_events) \
 	$(call in,agent/vm/gdb/test_,gdb_direct gdb_keeper gdb_memory gdb_packets gdb_stub) \
 	$(call in,agent/vm/ram/test_,page_tables ram_file ram_map) \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
@@ -44,7 +44,7 @@ E2E = tiny books events plugin_choice plugin_clock plugin_safety linux untouched
 	demo config
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.
 E2E_LONG = linux_leaves linux_port linux_goes gdb gdb_devices plugin boot_profile stub_choice linux_nmi plug_linux linux_away \
-	linux_demo linux_silent linux_debug port
+	linux_demo linux_silent linux_debug linux_memory port
 ALONE = oracle plugin_oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
 
 REFUSES = build/check/tests/unit/agent/scarce/scarce.o	# memory

@@ -65,6 +65,7 @@ struct epoch {
 	struct guest_events *events;
 	struct kernel_code *code;		/* unwinds the stacks of raw samples */
 	struct guest_memory *memory;		/* the guest's, as far as it was asked for */
+	uint64_t memory_names;			/* the symbols' generation, when a VM's memory was read last */
 	struct kernel_reading *reading;	/* reads the kernel's names out of that memory, where no file has them */
 	struct kernel_watch *watch;		/* finds in that memory where the kernel runs, and its modules */
 	struct listings *listings;		/* the code of functions that are looked at */

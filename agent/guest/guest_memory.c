@@ -11,7 +11,7 @@
 #include "guest_memory.h"
 
 enum {
-	PAGE = 4096,
+	PAGE = GUEST_MEMORY_PAGE,
 	PAGES_MAX = 16384,		/* 64 MiB: a recording's pages with a whole kernel's tables are all kept */
 	AHEAD = 2,			/* pages that are asked for where one is missing: it, and the next one */
 	UNDER_WAY = 32,			/* pages that are asked for at a time */
@@ -288,6 +288,22 @@ bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[COMMA
 	}
 	snprintf(line, COMMANDS_LINE_MAX + 1, "read %s %" PRIx64 " %" PRIu32, physical ? "physical" : "virtual",
 		address, count);
+	return true;
+}
+
+bool guest_memory_next(struct guest_memory *memory, uint64_t now, uint64_t *address)
+{
+	struct page *page;
+
+	look_at_late(memory, now);
+	while ((page = first_wanted(memory)) && (page->physical || !(page->address >> 63)))
+		set_state(memory, page, PAGE_ABSENT);
+	if (!page)
+		return false;
+	set_state(memory, page, PAGE_ASKED);
+	page->asked = now;
+	page->asks++;
+	*address = page->address;
 	return true;
 }
 

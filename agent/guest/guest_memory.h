@@ -19,6 +19,8 @@ struct budget;
 struct guest_memory;
 struct memory_bytes;
 
+enum { GUEST_MEMORY_PAGE = 4096 };	/* bytes */
+
 struct guest_memory *guest_memory_new(struct budget *budget);	/* borrows the budget */
 void guest_memory_free(struct guest_memory *memory);
 
@@ -34,6 +36,12 @@ bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *b
 
 /* Writes the next control line to be sent, which asks for pages. False: none is to be sent now. `now`: util_now. */
 bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[COMMANDS_LINE_MAX + 1]);
+
+/*
+ * The next page that is to be read in another way than by a control line: one of the kernel's half, by its virtual
+ * address. Others are given up. False: none is.
+ */
+bool guest_memory_next(struct guest_memory *memory, uint64_t now, uint64_t *address);
 void guest_memory_refused(struct guest_memory *memory);	/* the last line was: its pages are asked for again later */
 
 /* Losses, so far. A page may count again when it is asked for anew. */

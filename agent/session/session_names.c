@@ -133,6 +133,28 @@ static void ask_for_memory(struct session *session)
 }
 
 /*
+ * A hook reads no memory. Then QEMU does: code that is in no file, for Annotate. Where other names are told, other code
+ * may lie at the same place. By QEMU only x86-64 is read, where the hook is.
+ */
+static void read_by_vm(struct session *session)
+{
+	const struct source_table *table = session->source->table;
+	struct epoch *epoch = session->epoch;
+	struct memory_bytes bytes;
+	uint64_t address;
+
+	if (!table->can_read)
+		return;
+	if (table->take_page(session->source, &bytes))
+		guest_memory_take(epoch->memory, &bytes);
+	if (epoch->memory_names != symbols_generation(epoch->inputs.symbols))
+		guest_memory_renew(epoch->memory);
+	epoch->memory_names = symbols_generation(epoch->inputs.symbols);
+	if (table->can_read(session->source) && guest_memory_next(epoch->memory, util_now(), &address))
+		table->read_page(session->source, address, util_now());
+}
+
+/*
  * A kernel that is sampled from outside tells nothing of itself, but its memory does. Pages of that memory are asked
  * for only while samples come, since they are read when a sample is taken. The pages in a recording are read whenever
  * there is time. What goes on through pages that have come needs no samples, and somebody may wait for it.
@@ -151,4 +173,6 @@ void session_watch_kernel(struct session *session)
 		session->changed = true;
 	if (live && sampled)
 		ask_for_memory(session);
+	else if (live && session_link(session) == LINK_UP && strcmp(epoch->arch, "x86_64") == 0)
+		read_by_vm(session);
 }

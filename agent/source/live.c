@@ -6,6 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_memory.h"
 #include "agent/guest/profiler_drive.h"
 #include "agent/vm/link.h"
 #include "agent/vm/port_socket.h"
@@ -236,6 +237,33 @@ static void greet(struct source *source, const char *why)
 	ask(source, "hello", &(struct command_sink) { 0 });
 }
 
+/* ---- the guest's memory ---- */
+
+static bool can_read(const struct source *source)
+{
+	return link_can_read(live_in(source)->link);
+}
+
+static void read_page(struct source *source, uint64_t address, uint64_t now)
+{
+	link_read(live_of(source)->link, address, now);
+}
+
+static bool take_page(struct source *source, struct memory_bytes *bytes)
+{
+	struct link_page page;
+
+	if (!link_take_page(live_of(source)->link, &page))
+		return false;
+	*bytes = (struct memory_bytes) {
+		.address = page.address,
+		.bytes = { .bytes = (const char *)page.bytes, .size = page.bytes ? GUEST_MEMORY_PAGE : 0 },
+	};
+	return true;
+}
+
+/* ---- what is under way ---- */
+
 static bool waits(const struct source *source)
 {
 	return commands_wait(live_in(source)->commands);
@@ -284,6 +312,9 @@ struct source *live_new(const struct live_options *options)
 		.ask = ask,
 		.answered = answered,
 		.greet = greet,
+		.can_read = can_read,
+		.read_page = read_page,
+		.take_page = take_page,
 		.waits = waits,
 		.forget = forget,
 		.plugged = plugged,

@@ -103,6 +103,14 @@ struct source_table {
 	void (*answered)(struct source *source, bool ok, const char *bytes, size_t size);
 	/* Asks the guest to send all its meta events. `why` not NULL: lines that wait fail first, with this text. */
 	void (*greet)(struct source *source, const char *why);
+	/*
+	 * Reads a page of the guest's memory in another way than by a control line. `can_read`: it can now.
+	 * `take_page`: the page has come, with no bytes if it cannot be had; true once. All NULL: there is no such way.
+	 */
+	bool (*can_read)(const struct source *source);
+	void (*read_page)(struct source *source, uint64_t address, uint64_t now);
+	bool (*take_page)(struct source *source, struct memory_bytes *bytes);
+
 	bool (*waits)(const struct source *source);	/* an answer of the guest is still to come */
 	void (*forget)(struct source *source, const void *context);	/* calls no sink with this context */
 

@@ -8,6 +8,7 @@
  *	STUB		QEMU is asked for its gdb stub			5 s
  *	LEAVING_STUB	the process at the stub lets the machine go on	5 s, or as link_leave is told; this includes
  *	RETURNING_STUB	QEMU takes its stub away
+ *	READING		a page of the guest's memory is read	5 s
  *	PLUGGING	a port is plugged in, if there is none		10 s
  *	PLUGGING_BACK	what was plugged in in vain is taken out	1 s
  *	UNPLUGGING	at the end: the port is taken out	as link_leave is told
@@ -133,7 +134,7 @@ static void end_discovery(struct link *link, uint64_t now)
 	if (good && link->opening) {
 		link->qmp = link->opening;
 		link->opening = NULL;
-		link->plug_refused = false;
+		link->plug_refused = link->reading.mapped = false;
 		if (!link->socket)
 			choice_begin(link);
 	}
@@ -183,6 +184,8 @@ static struct qmp_talk *talk_of(struct link *link)
 {
 	if (link->stage == STAGE_STUB || link->stage == STAGE_RETURNING_STUB)
 		return &link->gdbserver.talk;
+	if (link->stage == STAGE_READING)
+		return &link->reading.talk;
 	return link->stage == STAGE_DISCOVERING ? &link->discovery.talk :
 		link->stage >= STAGE_PLUGGING ? &link->plugging.talk : NULL;
 }
@@ -201,6 +204,8 @@ static void step_talk(struct link *link, uint64_t now)
 		gdb_end_talk(link, now);
 	else if (link->stage == STAGE_RETURNING_STUB)
 		link_gave_back(link, now);
+	else if (link->stage == STAGE_READING)
+		link_end_reading(link);
 	else if (link->stage == STAGE_PLUGGING)
 		port_end_plug(link, now);
 	else
@@ -318,6 +323,8 @@ static void drop_stage(struct link *link)
 		discover_clear(&link->discovery);
 	else if (link->stage == STAGE_STUB || link->stage == STAGE_RETURNING_STUB)
 		gdbserver_clear(&link->gdbserver);
+	else if (link->stage == STAGE_READING)
+		memory_clear(&link->reading);
 	else if (link->stage >= STAGE_PLUGGING)
 		plug_clear(&link->plugging);
 	qmp_free(link->opening);

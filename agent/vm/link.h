@@ -96,6 +96,18 @@ bool link_uses_stub(const struct link *link);	/* that one samples this VM, or so
 bool link_wants_change(const struct link *link);
 void link_change(struct link *link, uint64_t now);
 
+/*
+ * The guest's memory as its kernel sees it, where its hook is the source. link_can_read: a page can be read now.
+ * link_take_page: the page that was asked for last has come, or cannot be had; true once.
+ */
+struct link_page {
+	uint64_t address;
+	const uint8_t *bytes;		/* 4096, valid until the next read; NULL: it cannot be had */
+};
+bool link_can_read(const struct link *link);
+void link_read(struct link *link, uint64_t address, uint64_t now);	/* `address`: a multiple of 4096 */
+bool link_take_page(struct link *link, struct link_page *page);
+
 struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
 struct port_socket *link_socket(const struct link *link);	/* NULL: not connected */
 const struct qmp_facts *link_facts(const struct link *link);

@@ -13,6 +13,7 @@
 #include "agent/vm/gdb/gdb_process.h"
 #include "agent/vm/qmp/qmp_discover.h"
 #include "agent/vm/qmp/qmp_gdbserver.h"
+#include "agent/vm/qmp/qmp_memory.h"
 #include "agent/vm/qmp/qmp_plug.h"
 #include "launch_folder.h"
 #include "link.h"
@@ -28,6 +29,7 @@ enum link_stage {
 	STAGE_STUB,			/* QEMU is asked for its gdb stub */
 	STAGE_LEAVING_STUB,		/* the process that samples lets the machine go on */
 	STAGE_RETURNING_STUB,		/* QEMU takes its stub away */
+	STAGE_READING,			/* QEMU is asked for a page of the guest's memory */
 	STAGE_PLUGGING,
 	STAGE_PLUGGING_BACK,		/* takes out what was plugged in in vain */
 	STAGE_UNPLUGGING,
@@ -74,6 +76,9 @@ struct link {
 	uint64_t ran_at;		/* when the machine was last known to run */
 	bool steady;			/* the machine is stopped, but ran a moment ago */
 	bool sampled;			/* it is stopped, perhaps for a sample: it does not count as paused */
+
+	struct qmp_memory reading;	/* of a page of the guest's memory */
+	bool page_come;			/* it has ended, and nobody has taken the page yet */
 
 	bool plug;			/* a missing port may be plugged in */
 	bool plug_refused;		/* this QEMU has refused that */
@@ -141,6 +146,10 @@ void gdb_watch_process(struct link *link, uint64_t now);
 bool gdb_leave(struct link *link, uint64_t now, int timeout_ms);	/* false: nothing is to be given back */
 void gdb_step_leaving(struct link *link, uint64_t now);
 void gdb_clear(struct link *link);
+
+/* ---- the guest's memory (link_memory.c) ---- */
+
+void link_end_reading(struct link *link);
 
 /* ---- silence (link_silence.c) ---- */
 
