@@ -26,6 +26,12 @@ struct epoch;
 struct meter;
 struct symbols;
 
+/*
+ * Times are guest ns. In an answer over many machines they are the host's local time of the day, on a day so many days
+ * after the fleet's clock was 0: later than any guest's time, and never near to 0. In hours: 100 years.
+ */
+enum { FLEET_HOURS = 24 * 36525 };
+
 /* What a view is compared with: the range that it showed when the user marked it. As in struct excerpt. */
 struct baseline {
 	uint64_t window_ns, zero_ns;

@@ -13,15 +13,15 @@
 
 enum { IN_NO_WINDOW = 1 };		/* the end of a window that a machine is no part of: before any sample */
 
-/* The local time of the day in ns; never 0. */
+/* The local time of the day in ns. */
 static uint64_t time_of_day(void)
 {
 	time_t now = time(NULL);
 	struct tm local;
 
 	if (!localtime_r(&now, &local))
-		return NS_PER_SECOND;
-	return (uint64_t)(local.tm_hour * 3600 + local.tm_min * 60 + local.tm_sec + 1) * NS_PER_SECOND;
+		return 0;
+	return (uint64_t)(local.tm_hour * 3600 + local.tm_min * 60 + local.tm_sec) * NS_PER_SECOND;
 }
 
 struct fleet *fleet_new(const char *const *names, size_t count, struct budget *budget)
@@ -41,7 +41,7 @@ struct fleet *fleet_new(const char *const *names, size_t count, struct budget *b
 	fleet->heat_request.request.kind = &heat_map_kind;
 	fleet->annotation_request.request.kind = &annotation_kind;
 	fleet->page_request.request.kind = &function_page_kind;
-	fleet->midnight = util_now() - time_of_day();
+	fleet->origin = util_now() - time_of_day() - FLEET_HOURS * (3600 * NS_PER_SECOND);
 	return fleet;
 }
 

@@ -3,8 +3,8 @@
  * Many machines as one: the fleet makes an answer over all from the newest answer of each. Functions with the same name
  * and object are one row, unless they belong to kernels with different names. Times are CPU time in ns, which is a
  * weight times its machine's sampling period, so that machines with different rates add up. Each machine has its own
- * clock; two machines' clocks are never compared. The fleet's clock is the host's local time of the day: ns since
- * midnight. A range may have begun before midnight, so times wrap round: they are modulo 2^64.
+ * clock; two machines' clocks are never compared. The fleet's clock is the host's local time of the day, FLEET_HOURS
+ * after it was 0 (answer.h): a range may have begun before midnight.
  *
  * In the fleet's answers a "CPU" is a machine: cpus[] has one entry for each, and machine i has bit i + 1 of a row,
  * since tabs are numbered from 1. One thread makes all calls.

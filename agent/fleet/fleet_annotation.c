@@ -79,7 +79,7 @@ struct annotation *fleet_annotation(struct fleet *fleet, uint64_t now)
 	util_print(answer->machine, sizeof(answer->machine), "%s", fleet->names[fleet->annotated]);
 	answer->of = fleet->annotation_request.function;
 	answer->filter = fleet->annotation_request.request.excerpt.filter;
-	answer->to = now - fleet->midnight;
+	answer->to = now - fleet->origin;
 	answer->from = answer->to - span;
 	return answer;
 }

@@ -299,7 +299,7 @@ struct vitals *fleet_vitals(struct fleet *fleet, uint64_t now)
 	vitals->cpus = util_alloc(fleet->count * sizeof(*vitals->cpus));
 	vitals->trends = util_alloc(fleet->count * sizeof(*vitals->trends));
 	vitals->cpu_count = (uint32_t)fleet->count;
-	vitals->now = now - fleet->midnight;
+	vitals->now = now - fleet->origin;
 	for (size_t i = 0; i < fleet->count; i++)
 		if (fleet->machines[i].vitals)
 			vitals->cpus[i] = sum_cpus(&fleet->machines[i], &vitals->trends[i]);
@@ -319,7 +319,7 @@ struct function_table *fleet_functions(struct fleet *fleet, uint64_t now)
 	functions->selected = fleet->function_request.selected;
 	functions->filter = fleet->function_request.request.excerpt.filter;
 	functions->by = fleet->function_request.request.excerpt.by;
-	functions->table = sum_tables(fleet, now - fleet->midnight);
+	functions->table = sum_tables(fleet, now - fleet->origin);
 	sum_visible(fleet, functions);
 	sum_selected(fleet, functions);
 	return functions;

@@ -23,7 +23,7 @@ struct heat_request fleet_heat_request(const struct fleet *fleet, size_t index)
  */
 static void follow_clock(const struct fleet *fleet, struct fleet_machine *machine, const struct heat_map *map)
 {
-	int64_t ahead = (int64_t)(util_now() - fleet->midnight) - (int64_t)map->now, drift = ahead - machine->ahead;
+	int64_t ahead = (int64_t)(util_now() - fleet->origin) - (int64_t)map->now, drift = ahead - machine->ahead;
 
 	if (map->now && llabs(drift) > (int64_t)DRIFT_MS * (int64_t)NS_PER_MS)
 		machine->ahead = ahead;
@@ -68,17 +68,17 @@ struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now)
 	sum->answer = (struct answer) { .kind = &heat_map_kind, .begun = true };
 	memcpy(&sum->asked, asked, sizeof(*asked));
 	sum->whole = true;
-	sum->now = now - fleet->midnight;
+	sum->now = now - fleet->origin;
 	until = asked->request.excerpt.until_ns ? asked->request.excerpt.until_ns : sum->now;
 	last = until / HEAT_NS;
-	sum->heat.first = last >= HEAT_SLOTS ? last - HEAT_SLOTS + 1 : 0;
+	sum->heat.first = last - HEAT_SLOTS + 1;
 	for (size_t i = 0; i < fleet->count; i++) {
 		const struct fleet_machine *machine = &fleet->machines[i];
 
 		sum->whole = sum->whole && (!machine->vitals || is_whole(fleet, i));
 		if (!machine->heat || machine->heat->asked.of != asked->of)
 			continue;
-		sum->heat.count = (size_t)(last + 1 - sum->heat.first);
+		sum->heat.count = HEAT_SLOTS;
 		if (machine->heat->name[0])
 			memcpy(sum->name, machine->heat->name, sizeof(sum->name));
 		add(&sum->heat, machine->heat, machine->ahead, fleet_period(machine, 0, 0));

@@ -48,7 +48,7 @@ struct fleet {
 	struct heat_request heat_request;
 	uint32_t heavy_count;
 	uint64_t heavy[TREE_UNFOLDED];	/* paths of the rows that its last tree unfolds for their weight */
-	uint64_t midnight;		/* util_now when the fleet's clock was 0, modulo 2^64 */
+	uint64_t origin;		/* util_now when the fleet's clock was 0, modulo 2^64 */
 };
 
 void fleet_take_heat(const struct fleet *fleet, struct fleet_machine *machine, struct heat_map *map);	/* owns it */

@@ -37,8 +37,6 @@ static void lay_out(const struct fleet *fleet, struct series *sum, uint64_t now)
 		return;
 	if (sum->count > SERIES_SLOTS)
 		sum->count = SERIES_SLOTS;
-	if (sum->count > now / sum->width + 1)		/* midnight was less long ago */
-		sum->count = (size_t)(now / sum->width + 1);
 	sum->begin = (now / sum->width + 1 - sum->count) * sum->width;
 }
 
@@ -64,7 +62,7 @@ struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now)
 
 	sum->answer = (struct answer) { .kind = &time_line_kind, .begun = true };
 	sum->of = fleet->line_request.of;
-	sum->now = now - fleet->midnight;
+	sum->now = now - fleet->origin;
 	lay_out(fleet, &sum->series, sum->now);
 	for (size_t i = 0; i < fleet->count; i++)
 		if (line_of(fleet, i))

@@ -250,7 +250,7 @@ struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now)
 	answer->filter = fleet->tree_request.request.excerpt.filter;
 	answer->of = fleet->tree_request.tree.of;
 	answer->tree = tree_new(fleet->budget);
-	answer->tree->from = answer->tree->to = now - fleet->midnight;
+	answer->tree->from = answer->tree->to = now - fleet->origin;
 	for (int order = 0; order < TREE_ORDERS; order++)
 		if (fleet->tree_request.tree.orders >> order & 1)
 			sum_lists(fleet, answer->tree, (enum tree_order)order);

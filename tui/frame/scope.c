@@ -65,9 +65,9 @@ bool scope_window_named(const char *name, uint64_t *window_ns)
 
 const char *scope_time(uint64_t ns, char text[SCOPE_TIME])
 {
-	uint64_t seconds = ns / NS_PER_SECOND;
+	uint64_t seconds = ns / NS_PER_SECOND, hours = seconds / 3600;
 
-	snprintf(text, SCOPE_TIME, "%02" PRIu64 ":%02u:%02u", seconds / 3600,
+	snprintf(text, SCOPE_TIME, "%02" PRIu64 ":%02u:%02u", hours < FLEET_HOURS ? hours : hours % 24,
 		(unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
 	return text;
 }

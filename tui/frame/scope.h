@@ -99,7 +99,7 @@ void scope_mark(struct scope *scope, uint64_t end);
 /* Fills the excerpt of a request, which the caller has set to zero. */
 void scope_excerpt(const struct scope *scope, struct excerpt *excerpt);
 
-/* Guest time as HH:MM:SS. */
+/* A time of an answer as HH:MM:SS: guest time, or that of the day (answer.h). */
 enum { SCOPE_TIME = 32 };
 const char *scope_time(uint64_t ns, char text[SCOPE_TIME]);
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -377,6 +378,23 @@ static void test_threads_of_machines(void **state)
 	symbols_free(web.symbols);
 }
 
+/* The fleet's clock shows the time of the day, but is later than any guest's, and does not begin anew at midnight. */
+static void test_clock_is_the_time_of_the_day(void **state)
+{
+	const uint64_t day = 24 * 3600 * NS_PER_SECOND;
+	struct fleet *fleet = fleet_new(names, 3, NULL);
+	uint64_t begun = util_now();
+	struct vitals *now = fleet_vitals(fleet, begun), *tomorrow = fleet_vitals(fleet, begun + day);
+
+	(void)state;
+	assert_int_equal(tomorrow->now - now->now, day);
+	assert_true(now->now >= FLEET_HOURS * (3600 * NS_PER_SECOND));
+	assert_in_range(now->now % day, 0, 3600 * NS_PER_SECOND);	/* it is soon after midnight (make_midnight) */
+	vitals_free(now);
+	vitals_free(tomorrow);
+	fleet_free(fleet);
+}
+
 /* Each machine's line ends with its own now. Slots are as wide as the widest, and weights are times. */
 static void test_time_lines_are_one(void **state)
 {
@@ -574,6 +592,17 @@ static void test_new_boot(void **state)
 	symbols_free(symbols);
 }
 
+/* The tests begin at midnight, by the host's local time: what was a moment ago was yesterday. */
+static void make_midnight(void)
+{
+	int seconds = (int)(time(NULL) % (24 * 3600));
+	char *zone = util_format("HERE%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+
+	assert_int_equal(setenv("TZ", zone, 1), 0);
+	tzset();
+	free(zone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -584,6 +613,7 @@ int main(void)
 		cmocka_unit_test(test_another_rate_moves_no_past),
 		cmocka_unit_test(test_visible_rows),
 		cmocka_unit_test(test_clocks_are_never_mixed),
+		cmocka_unit_test(test_clock_is_the_time_of_the_day),
 		cmocka_unit_test(test_time_lines_are_one),
 		cmocka_unit_test(test_heat_maps_are_one),
 		cmocka_unit_test(test_groups_of_machines),
@@ -592,5 +622,6 @@ int main(void)
 		cmocka_unit_test(test_new_boot),
 	};
 
+	make_midnight();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,9 @@ static void test_windows(void **state)
 		assert_string_equal(scope_window(&scope, text), names[i]);
 	}
 	assert_string_equal(scope_time(192999999999, text), "00:03:12");
-	assert_string_equal(scope_time(UINT64_MAX, text), "5124095:34:33");
+	assert_string_equal(scope_time(26 * (3600 * NS_PER_SECOND), text), "26:00:00");	/* a guest that is up so long */
+	assert_string_equal(scope_time((FLEET_HOURS + 25) * (3600 * NS_PER_SECOND), text), "01:00:00");
+	assert_string_equal(scope_time(UINT64_MAX, text), "23:34:33");
 }
 
 static void test_status_line(void **state)
