@@ -25,6 +25,15 @@ static bool ran_within(const struct link *link, int ms, uint64_t now)
 	return link->ran_at && now < link->ran_at + (uint64_t)ms * NS_PER_MS;
 }
 
+/*
+ * The process greets the stub, and has said nothing yet. It began while the machine ran, and the machine stands until
+ * the greeting is over, however long each of its answers takes.
+ */
+static bool is_greeted(const struct link *link)
+{
+	return choice_is_gdb(link) && link->socket && !link->heard;
+}
+
 void gdb_watch(struct link *link, uint64_t now)
 {
 	enum vm_state state = link->qmp ? qmp_state(link->qmp) : VM_UNKNOWN;
@@ -34,7 +43,8 @@ void gdb_watch(struct link *link, uint64_t now)
 		link->ran_at = now;
 	link->resumes = resumes;
 	link->steady = state == VM_PAUSED && ran_within(link, STEADY_MS, now);
-	link->sampled = state == VM_PAUSED && link->process.pid && ran_within(link, SAMPLE_MS, now);
+	link->sampled = state == VM_PAUSED && link->process.pid &&
+		(is_greeted(link) || ran_within(link, SAMPLE_MS, now));
 }
 
 /* ---- taking it ---- */

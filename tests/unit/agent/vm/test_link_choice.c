@@ -19,7 +19,7 @@
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/scratch.h"
 
-enum { STEPS = 500, STEP_MS = 10 };	/* the longest wait for anything */
+enum { STEPS = 6000, STEP_MS = 10 };	/* the longest wait for anything */
 
 /*
  * A VM made of fakes: QMP, a guest that says nothing, and a process at the gdb stub, which is this program (see main).
@@ -294,6 +294,32 @@ static void test_a_machine_that_stands(void **state)
 	end(&vm);
 }
 
+static bool has_stopped(const struct vm *vm)
+{
+	return qmp_state(vm->link->qmp) == VM_PAUSED;
+}
+
+/* The machine stands while the process greets the stub: on a busy host for long. That is no pause; a later one is. */
+static void test_a_long_greeting(void **state)
+{
+	struct vm vm = { .open = false };
+
+	(void)state;
+	begin(&vm, LINK_GDB, false, false);
+	await(&vm, is_stub);
+	vm.running = false;
+	fake_qmp_say(vm.qmp, "{\"event\": \"STOP\"}\r\n");
+	await(&vm, has_stopped);
+	vm.later = 10 * NS_PER_SECOND;
+	step_often(&vm);
+	assert_int_equal(link_vm(vm.link), VM_RUNNING);
+	link_heard(vm.link);			/* the greeting is over */
+	vm.later = 20 * NS_PER_SECOND;
+	step_often(&vm);
+	assert_int_equal(link_vm(vm.link), VM_PAUSED);
+	end(&vm);
+}
+
 /* It stays with its user, and that is told; once it is free, it is taken. */
 static void test_a_debugger_is_left_alone(void **state)
 {
@@ -450,7 +476,8 @@ int main(int count, char **words)
 		cmocka_unit_test(test_a_guest_with_the_hook),
 		cmocka_unit_test(test_a_kernel_with_the_hook),
 		cmocka_unit_test(test_a_machine_that_stands),
-		cmocka_unit_test(test_a_debugger_is_left_alone), cmocka_unit_test(test_a_qemu_of_another_user),
+		cmocka_unit_test(test_a_long_greeting), cmocka_unit_test(test_a_debugger_is_left_alone),
+		cmocka_unit_test(test_a_qemu_of_another_user),
 		cmocka_unit_test(test_a_machine_without_a_port),
 		cmocka_unit_test(test_a_machine_that_is_left_alone),
 		cmocka_unit_test(test_the_user_says_otherwise),
