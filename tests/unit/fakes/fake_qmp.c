@@ -11,7 +11,7 @@
 #include "agent/base/util.h"
 #include "fake_qmp.h"
 
-enum { DRIP_MS = 20, LINE = 4096, LINES = 64, WAIT_NS = 2 * NS_PER_SECOND };
+enum { DRIP_MS = 20, LINE = 4096, LINES = 64, WAIT_SECONDS = 60 };
 
 struct fake_qmp {
 	struct fake_script script;
@@ -275,7 +275,7 @@ const char *fake_qmp_wait(struct fake_qmp *fake, const char *part)
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += WAIT_NS / NS_PER_SECOND;
+	until.tv_sec += WAIT_SECONDS;
 	pthread_mutex_lock(&fake->lock);
 	for (int i = 0; !found;) {
 		while (i < fake->count && !found) {

@@ -26,14 +26,22 @@ static inline struct qmp *loop_open(struct qmp *qmp, char **error)
 	return NULL;
 }
 
-/* True: the dialogue is over and complete. */
-static inline bool loop_talk(struct qmp_talk *talk)
+/*
+ * True: the dialogue is over and complete. Its time is over as soon as `late` is true, so that what comes before has
+ * all the time that it needs on a busy host. NULL: by the clock.
+ */
+static inline bool loop_talk_until(struct qmp_talk *talk, bool (*late)(const void *context), const void *context)
 {
-	while (!talk_step(talk, util_now())) {
+	while (!talk_step(talk, late && late(context) ? UINT64_MAX : util_now())) {
 		loop_wait(talk->qmp, 1);
 		qmp_step(talk->qmp, util_now());
 	}
 	return !talk->error;
+}
+
+static inline bool loop_talk(struct qmp_talk *talk)
+{
+	return loop_talk_until(talk, NULL, NULL);
 }
 
 #endif

@@ -5,7 +5,7 @@
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/scratch.h"
 
-enum { STEPS = 500, STEP_US = 10000 };
+enum { STEPS = 6000, STEP_US = 10000 };
 
 /* Programs whose code is at 0x1000 behind their lowest byte. */
 static void build(const char *name, const char *link)

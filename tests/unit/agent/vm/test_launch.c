@@ -19,7 +19,7 @@
 #include "agent/base/util.h"
 #include "agent/vm/launch.h"
 
-enum { WORDS = 16, START_MS = 5000, LATE_MS = 300 };
+enum { WORDS = 16, START_MS = 60000, LATE_MS = 300 };
 
 /* Splits at spaces. The words lie in `line`. */
 static size_t split(char *line, char *words[WORDS])

@@ -17,7 +17,7 @@
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/scratch.h"
 
-enum { STEPS = 500, STEP_MS = 10 };	/* the longest wait for anything */
+enum { STEPS = 6000, STEP_MS = 10 };	/* the longest wait for anything */
 
 static const struct fake_answer machine[] = {
 	{ "qmp_capabilities", "\"return\": {}" },

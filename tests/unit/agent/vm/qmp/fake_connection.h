@@ -13,7 +13,7 @@
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/qmp_loop.h"
 
-enum { PATIENCE_MS = 3000, SHORT_MS = 50 };
+enum { PATIENCE_MS = 60000, SHORT_MS = 50 };
 
 #define QOM_GET(path, property) "\"path\":\"" path "\",\"property\":\"" property "\""
 

@@ -18,10 +18,12 @@
 #include "tests/unit/fakes/scratch.h"
 #include "fake_connection.h"
 
+enum { STEPS = 60000 };			/* of a millisecond: the longest wait for anything */
+
 /* Steps until the awaited state comes, or too many steps were made. */
 static enum vm_state await_state(struct qmp *qmp, enum vm_state wanted)
 {
-	for (int i = 0; i < 300 && qmp_state(qmp) != wanted; i++) {
+	for (int i = 0; i < STEPS && qmp_state(qmp) != wanted; i++) {
 		struct pollfd ready = { .fd = qmp_fd(qmp), .events = POLLIN };
 
 		poll(&ready, 1, 10);
@@ -95,13 +97,13 @@ static void test_many_values(void **state)
 	(void)state;
 	say_long(fake, qmp, many);
 	fake_qmp_say(fake, "{\"event\": \"RESET\"}\n");
-	for (int i = 0; i < 300 && qmp_resets(qmp) == 0; i++) {
+	for (int i = 0; i < STEPS && qmp_resets(qmp) == 0; i++) {
 		assert_int_equal(qmp_state(qmp), VM_RUNNING);
 		usleep(1000);
 		qmp_step(qmp, util_now());
 	}
 	assert_int_equal(qmp_resets(qmp), 1);
-	for (int i = 0; i < 300 && qmp_asked(qmp); i++) {	/* else the answer would come within the next line */
+	for (int i = 0; i < STEPS && qmp_asked(qmp); i++) {	/* else the answer would come within the next line */
 		loop_wait(qmp, 10);
 		qmp_step(qmp, util_now());
 	}
