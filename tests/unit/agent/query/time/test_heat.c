@@ -4,22 +4,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/names/function.h"
-#include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/time/heat.h"
-#include "agent/query/tree/tree.h"
 #include "agent/store/store.h"
 #include "tests/unit/agent/query/random_guest.h"
 #include "tests/unit/fakes/query_world.h"
-#include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
-#include "tests/unit/fakes/walked.h"
+#include "time_guest.h"
 
 struct sums {
 	const struct symbols *symbols;
@@ -27,20 +22,13 @@ struct sums {
 	uint64_t part;
 };
 
-static bool is_wanted(const struct sums *sums, uint32_t function)
-{
-	const struct function *names = symbols_get(sums->symbols, function);
-
-	return names->known && tree_name(names, "") == sums->of;
-}
-
 static void add_stack(void *context, const struct query_stack *stack)
 {
 	struct sums *sums = context;
 	bool wanted = !sums->of;
 
 	for (size_t i = 0; i < stack->depth; i++)
-		wanted = wanted || is_wanted(sums, stack->functions[i]);
+		wanted = wanted || time_guest_is(sums->symbols, stack->functions[i], sums->of);
 	sums->part += wanted && stack->mode != MODE_IDLE ? stack->weight : 0;
 }
 
@@ -64,12 +52,13 @@ static uint64_t weight_of(const struct world *world, uint64_t number)
 }
 
 /* 250 ms are no whole slots, but half a second is: those that lie in the fine slices of the store are compared. */
-static void check(struct world *world, const struct question *question, uint64_t of)
+static void check(struct random *random, struct world *world, const struct question *question, uint64_t of)
 {
 	static struct heat heat;
 	uint64_t now = store_now(world->inputs.store), half = NS_PER_SECOND / 2, each = half / HEAT_NS;
 	struct question part = *question;
 
+	(void)random;
 	heat_make(world->query, question, of, "", now, &heat);
 	assert_int_equal(heat.first + heat.count - 1, now / HEAT_NS);
 	assert_in_range(heat.count, 1, HEAT_SLOTS);
@@ -86,68 +75,25 @@ static void check(struct world *world, const struct question *question, uint64_t
 	}
 }
 
-static uint64_t random_function(struct random *random, const struct world *world)
-{
-	uint32_t function = (uint32_t)random_below(random, symbols_functions(world->inputs.symbols));
-
-	return random_below(random, 2) ? 0 : tree_name(symbols_get(world->inputs.symbols, function), "");
-}
-
-static void run_guest(uint64_t seed, uint64_t step, size_t samples)
-{
-	struct random random = { .state = seed };
-	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
-	uint64_t now = 0, of = 0;
-	struct taken taken;
-
-	for (size_t i = 0; i < quick_part(samples, 4); i++) {
-		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, 3 * NS_PER_SECOND);
-
-		now += random_below(&random, step);
-		random_taken(&random, now > late ? now - late : 0, &taken);
-		taken.missed = false;
-		world_take(&world, &taken);
-		if (random_below(&random, 60) == 0)
-			random_names(&random, &world);
-		if (random_below(&random, 40) == 0) {
-			question.filter = random_filter(&random);
-			of = random_function(&random, &world);
-		}
-		if (random_below(&random, 60) == 0)
-			check(&world, &question, of);
-	}
-	world_free(&world);
-}
-
 static void slots_are_the_stacks_of_their_time(void **state)
 {
 	(void)state;
-	run_guest(51, 10 * NS_PER_MS, 2000);
-	run_guest(52, 80 * NS_PER_MS, 2000);
-	run_guest(53, 500 * NS_PER_MS, 1000);
+	time_guest_run(51, 10 * NS_PER_MS, 2000, 60, check);
+	time_guest_run(52, 80 * NS_PER_MS, 2000, 60, check);
+	time_guest_run(53, 500 * NS_PER_MS, 1000, 60, check);
 }
 
-/* A guest of two minutes that is asked twice a second: only what is new is walked. */
-static void only_what_is_new_is_walked(void **state)
+static void ask(struct world *world, const struct question *question, uint64_t now)
 {
 	static struct heat heat;
-	struct random random = { .state = 54 };
-	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query),
-		.filter = filter_of("mode:kernel") };
-	struct taken taken;
 
+	heat_make(world->query, question, 0, "", now, &heat);
+}
+
+static void only_what_is_new_is_walked(void **state)
+{
 	(void)state;
-	for (uint64_t now = 0; now < 120 * NS_PER_SECOND; now += 10 * NS_PER_MS) {
-		random_taken(&random, now, &taken);
-		taken.missed = false;
-		world_take(&world, &taken);
-		if (now % (500 * NS_PER_MS) == 0)
-			heat_make(world.query, &question, 0, "", now, &heat);
-	}
-	assert_in_range(walked_for_series(world.query, question.reader), 1, (HEAT_SECOND + 2) * 120);
-	world_free(&world);
+	assert_in_range(time_guest_walked(54, 10 * NS_PER_MS, ask), 1, (HEAT_SECOND + 2) * 120);
 }
 
 /* A map that ends in the past does not change, and neither does one for which the samples have gone meanwhile. */

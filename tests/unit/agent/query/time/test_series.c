@@ -4,22 +4,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/names/function.h"
-#include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/time/series.h"
-#include "agent/query/tree/tree.h"
 #include "agent/store/store.h"
-#include "tests/unit/agent/query/random_guest.h"
 #include "tests/unit/fakes/query_world.h"
-#include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
-#include "tests/unit/fakes/walked.h"
+#include "time_guest.h"
 
 struct sums {
 	const struct symbols *symbols;
@@ -27,20 +21,13 @@ struct sums {
 	struct series_slot slot;
 };
 
-static bool is_wanted(const struct sums *sums, uint32_t function)
-{
-	const struct function *names = symbols_get(sums->symbols, function);
-
-	return names->known && tree_name(names, "") == sums->of;
-}
-
 static void add_stack(void *context, const struct query_stack *stack)
 {
 	struct sums *sums = context;
 	bool wanted = false;
 
 	for (size_t i = 0; sums->of && i < stack->depth; i++)
-		wanted = wanted || is_wanted(sums, stack->functions[i]);
+		wanted = wanted || time_guest_is(sums->symbols, stack->functions[i], sums->of);
 	sums->slot.mode[stack->mode] += stack->weight;
 	sums->slot.part += wanted ? stack->weight : 0;
 }
@@ -89,9 +76,10 @@ static bool is_whole(const struct store *store, uint64_t begin, uint64_t end)
 }
 
 /* Compares slots that are whole slices one by one, and all of them together. */
-static void check(struct world *world, const struct question *question, uint64_t of, size_t most)
+static void check(struct random *random, struct world *world, const struct question *question, uint64_t of)
 {
 	static struct series series;
+	size_t most = 1 + random_below(random, SERIES_SLOTS);
 	struct series_slot all = { .whole = 0 }, wanted;
 	struct question part = *question;
 
@@ -117,68 +105,26 @@ static void check(struct world *world, const struct question *question, uint64_t
 	assert_equal(&all, &wanted);
 }
 
-static uint64_t random_function(struct random *random, const struct world *world)
-{
-	uint32_t function = (uint32_t)random_below(random, symbols_functions(world->inputs.symbols));
-
-	return random_below(random, 2) ? 0 : tree_name(symbols_get(world->inputs.symbols, function), "");
-}
-
-static void run_guest(uint64_t seed, uint64_t step, size_t samples)
-{
-	struct random random = { .state = seed };
-	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
-	uint64_t now = 0, of = 0;
-	struct taken taken;
-
-	for (size_t i = 0; i < quick_part(samples, 4); i++) {
-		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, 3 * NS_PER_SECOND);
-
-		now += random_below(&random, step);
-		random_taken(&random, now > late ? now - late : 0, &taken);
-		taken.missed = false;
-		world_take(&world, &taken);
-		if (random_below(&random, 60) == 0)
-			random_names(&random, &world);
-		if (random_below(&random, 40) == 0) {
-			question.filter = random_filter(&random);
-			of = random_function(&random, &world);
-		}
-		if (random_below(&random, 40) == 0)
-			check(&world, &question, of, 1 + random_below(&random, SERIES_SLOTS));
-	}
-	world_free(&world);
-}
-
 static void slots_are_the_stacks_of_their_time(void **state)
 {
 	(void)state;
-	run_guest(31, 80 * NS_PER_MS, 2000);
-	run_guest(32, 500 * NS_PER_MS, 2000);
-	run_guest(33, 6 * NS_PER_SECOND, 2000);
+	time_guest_run(31, 80 * NS_PER_MS, 2000, 40, check);
+	time_guest_run(32, 500 * NS_PER_MS, 2000, 40, check);
+	time_guest_run(33, 6 * NS_PER_SECOND, 2000, 40, check);
 }
 
-/* A guest of two minutes that is asked twice a second: only what is new is walked. */
-static void only_what_is_new_is_walked(void **state)
+static void ask(struct world *world, const struct question *question, uint64_t now)
 {
 	static struct series series;
-	struct random random = { .state = 34 };
-	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query),
-		.filter = filter_of("mode:kernel") };
-	struct taken taken;
 
+	(void)now;
+	series_make(world->query, question, 0, "", 80, &series);
+}
+
+static void only_what_is_new_is_walked(void **state)
+{
 	(void)state;
-	for (uint64_t now = 0; now < 120 * NS_PER_SECOND; now += 100 * NS_PER_MS) {
-		random_taken(&random, now, &taken);
-		taken.missed = false;
-		world_take(&world, &taken);
-		if (now % (500 * NS_PER_MS) == 0)
-			series_make(world.query, &question, 0, "", 80, &series);
-	}
-	assert_in_range(walked_for_series(world.query, question.reader), 1, 3 * 4 * 120);
-	world_free(&world);
+	assert_in_range(time_guest_walked(34, 100 * NS_PER_MS, ask), 1, 3 * 4 * 120);
 }
 
 int main(void)

@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -17,35 +15,10 @@
 #include "kernel-hook/plugin/machine/target.h"
 #include "kernel-hook/plugin/task.h"
 #include "kernel-hook/wire.h"
+#include "tests/unit/agent/vm/shared_memory.h"
 #include "tests/unit/fakes/fake_gdb.h"
 
 enum { MIB = 1 << 20, PROOFS = 16, STEPS = 4000, PAGE = 4096 };
-
-struct shared_file {
-	int fd, pair[2];
-	uint64_t base;			/* the physical address of its first byte */
-	uint64_t size;
-	uint8_t *bytes;
-};
-
-static struct shared_file share(uint64_t size)
-{
-	struct shared_file file = { .fd = memfd_create("memory", MFD_CLOEXEC), .size = size };
-
-	assert_true(file.fd >= 0 && ftruncate(file.fd, (off_t)size) == 0);
-	file.bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.fd, 0);
-	assert_true(file.bytes != MAP_FAILED);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, file.pair), 0);
-	return file;
-}
-
-static void unshare(struct shared_file *file)
-{
-	munmap(file->bytes, file->size);
-	close(file->fd);
-	close(file->pair[0]);
-	close(file->pair[1]);
-}
 
 static struct fake_gdb fake;
 static struct gdb_stub *stub;
@@ -77,12 +50,12 @@ static unsigned packets_of_a_sample(void)
 enum { ROOT = 0x1234000, TABLES = 0x1300000, PLACE = 0x1400000 };
 enum { IS = 3 };			/* on x86-64: present; on aarch64: a table, or a page */
 
-static void put(struct shared_file *file, uint64_t table, uint64_t index, uint64_t entry)
+static void put(struct shared_memory *file, uint64_t table, uint64_t index, uint64_t entry)
 {
 	memcpy(file->bytes + table + index * 8, &entry, sizeof(entry));
 }
 
-static void map_page(struct shared_file *file, uint64_t address, unsigned number, const uint8_t *content)
+static void map_page(struct shared_memory *file, uint64_t address, unsigned number, const uint8_t *content)
 {
 	uint64_t tables = TABLES + number * UINT64_C(0x10000), place = PLACE + number * UINT64_C(0x10000), entry;
 
@@ -120,7 +93,7 @@ static void end(void)
 /* Registers come by packets, all else out of the file: Hg g, of both CPUs; c. */
 static void samples_are_read_from_the_file(void **state)
 {
-	struct shared_file file = share(64 * MIB);
+	struct shared_memory file = shared_memory_make(64 * MIB);
 	uint8_t record[PAGE] = { 0 }, physical[8];
 	const uint8_t *page;
 	const uint64_t pages[] = { FAKE_GDB_DATA };
@@ -164,14 +137,14 @@ static void samples_are_read_from_the_file(void **state)
 	gdb_stub_cpu(stub, 1, &stack);
 	assert_int_equal(stack.size, 0x100);
 	end();
-	unshare(&file);
+	shared_memory_clear(&file);
 }
 
 /* The registers that tell the page tables and the thread come one by one. */
 static void samples_of_aarch64(void **state)
 {
 	static const struct ktop_task_places places = FAKE_GDB_ARM_PLACES;
-	struct shared_file file = share(64 * MIB);
+	struct shared_memory file = shared_memory_make(64 * MIB);
 	uint8_t record[PAGE] = { [0x10] = 5, [0x14] = 6, [0x30] = 'a', 'r', 'm' };
 	struct gdb_stack stack;
 
@@ -192,13 +165,13 @@ static void samples_of_aarch64(void **state)
 	assert_int_equal(gdb_stub_task(stub, 1).thread, 6);
 	assert_int_equal(gdb_stub_task(stub, 0).size, 0);
 	end();
-	unshare(&file);
+	shared_memory_clear(&file);
 }
 
 /* It has other bytes than the stub tells: it is some other file. */
 static void another_file_is_not_believed(void **state)
 {
-	struct shared_file file = share(64 * MIB);
+	struct shared_memory file = shared_memory_make(64 * MIB);
 
 	(void)state;
 	map_page(&file, FAKE_GDB_STACKS + FAKE_GDB_SP / PAGE * PAGE, 0, (uint8_t[PAGE]) { 1, 2, 3 });
@@ -207,7 +180,7 @@ static void another_file_is_not_believed(void **state)
 		assert_true(packets_of_a_sample() > 5);
 	assert_false(gdb_stub_is_direct(stub));
 	end();
-	unshare(&file);
+	shared_memory_clear(&file);
 }
 
 int main(void)

@@ -13,39 +13,15 @@
 #include <cmocka.h>
 
 #include "agent/vm/ram/ram_file.h"
+#include "tests/unit/agent/vm/shared_memory.h"
 
 enum { MIB = 1 << 20, PROOFS = 16 };
 
 #define GIB (UINT64_C(1) << 30)
 
-struct shared_file {
-	int fd, pair[2];
-	uint64_t size;
-	uint8_t *bytes;
-};
-
-static struct shared_file share(uint64_t size)
-{
-	struct shared_file file = { .fd = memfd_create("memory", MFD_CLOEXEC), .size = size };
-
-	assert_true(file.fd >= 0 && ftruncate(file.fd, (off_t)size) == 0);
-	file.bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.fd, 0);
-	assert_true(file.bytes != MAP_FAILED);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, file.pair), 0);
-	return file;
-}
-
-static void unshare(struct shared_file *file)
-{
-	munmap(file->bytes, file->size);
-	close(file->fd);
-	close(file->pair[0]);
-	close(file->pair[1]);
-}
-
 static void small_memory_is_in_one_piece(void **state)
 {
-	struct shared_file file = share(2 * MIB);
+	struct shared_memory file = shared_memory_make(2 * MIB);
 	struct ram_file *shared = ram_file_open(file.pair[0], "x86_64");
 	struct ram_file *arm = ram_file_open(file.pair[0], "aarch64");
 	uint64_t word = 0;
@@ -69,13 +45,13 @@ static void small_memory_is_in_one_piece(void **state)
 	assert_false(ram_file_read(shared, 0, MIB, &word, sizeof(word)));
 	ram_file_close(shared);
 	ram_file_close(arm);
-	unshare(&file);
+	shared_memory_clear(&file);
 }
 
 /* Which board it is nobody tells: the ways that are wrong go, and a proof needs many that are right. */
 static void large_memory_has_a_hole(void **state)
 {
-	struct shared_file file = share(5 * GIB);
+	struct shared_memory file = shared_memory_make(5 * GIB);
 	struct ram_file *shared = ram_file_open(file.pair[0], "x86_64");
 	unsigned left = ram_file_layouts(shared);
 	uint8_t byte;
@@ -100,7 +76,7 @@ static void large_memory_has_a_hole(void **state)
 	ram_file_give_up(shared);
 	assert_false(ram_file_is_proved(shared));
 	ram_file_close(shared);
-	unshare(&file);
+	shared_memory_clear(&file);
 }
 
 static void what_is_not_shared_is_not_read(void **state)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* What keys do in the views of call trees: Tree, Flame, the page of a function; and in Heat. */
+#include <inttypes.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tui/terminal/keys.h"
+#include "sheet.h"
+#include "stage.h"
+
+static struct symbols *symbols;
+static uint32_t functions[HAND_FUNCTIONS];
+
+/* The cursor stays on its path while the numbers move; x shows callers and callees, and Esc goes back to the row. */
+static void test_tree(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	hand_tree(answers, symbols, functions, false, 0);
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '2');
+	stage_show(&stage, answers);
+	assert_int_equal(stage.session.tree.tree.orders, 1 << TREE_DOWN);
+	stage_type(&stage, "jj");
+	stage_holds(&stage, ">   18.92   43.15   18.44", true);		/* memcpy, below spin_lock */
+	assert_int_equal(stage.session.tree.tree.unfolded_count, 0);
+	stage_press(&stage, '+');
+	assert_int_equal(stage.session.tree.tree.unfolded_count, 1);
+	stage_press(&stage, '-');				/* no answer has unfolded it yet: to the parent */
+	stage_holds(&stage, ">   43.84   87.25", true);
+	stage_press(&stage, 'E');
+	assert_int_not_equal(stage.session.tree.tree.below, 0);
+	for (int i = 0; i < 2; i++) {				/* the second answer after a wish has it */
+		answers = hand_answers(symbols, functions);
+		hand_tree(answers, symbols, functions, false, 500);
+		stage_show(&stage, answers);
+	}
+	stage_holds(&stage, ">   43.84   87.25", true);
+	assert_int_equal(stage.session.tree.tree.below, 0);
+	assert_int_equal(stage.session.tree.tree.unfolded_count, 3);	/* syscall_entry, spin_lock, memcpy */
+	stage_press(&stage, '-');
+	assert_int_equal(stage.session.tree.tree.unfolded_count, 2);
+	stage_press(&stage, 'x');
+	assert_int_equal(stage.session.tree.tree.of, tree_name(symbols_get(symbols, functions[1]), ""));
+	answers = hand_answers(symbols, functions);
+	hand_tree(answers, symbols, functions, true, 0);
+	stage_show(&stage, answers);
+	sheet_check(&stage, "state_callers");
+	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
+	screen_step(stage.screen, stage.now);
+	sheet_check_view(&stage, "view_callers");
+	answers = hand_answers(symbols, functions);
+	hand_tree(answers, symbols, functions, true, 0);
+	answers->tree->tree->lists[TREE_DOWN].count = answers->tree->tree->lists[TREE_UP].count = 0;
+	stage_show(&stage, answers);
+	stage_holds(&stage, "Nothing has run this function in the", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	assert_int_equal(stage.session.tree.tree.of, 0);
+	stage_press(&stage, 'b');
+	assert_int_equal(stage.session.tree.tree.orders, 1 << TREE_UP);
+	stage_strike(&stage);
+}
+
+/* Enter on a function shows its page, on which the keys scroll; Esc goes back to the row. */
+static void test_page(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	uint64_t name = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "jjj");
+	assert_int_equal(stage.session.wanted.selected, functions[1]);
+	stage_press(&stage, KEYS_ENTER);
+	assert_int_equal(stage.session.page.tree.of, name);
+	hand_page(answers, symbols, functions);
+	stage_show(&stage, answers);
+	stage_holds(&stage, "spin_lock  kernel", true);
+	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
+	screen_step(stage.screen, stage.now);
+	sheet_check(&stage, "state_page");
+	sheet_check_view(&stage, "view_page");
+	stage_resize(&stage, 24, 80, true);
+	stage_holds(&stage, "ON CPU", true);
+	stage_press(&stage, KEYS_PAGE_DOWN);
+	stage_holds(&stage, "ON CPU", false);
+	stage_holds(&stage, "spin_lock  kernel", true);
+	stage_type(&stage, "/memcpy\r");
+	stage_holds(&stage, "43.15  memcpy", true);
+	stage_type(&stage, "/primes\r");
+	stage_holds(&stage, "17.19  primes/17", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_press(&stage, KEYS_END);
+	stage_holds(&stage, "CALLS", true);
+	stage_press(&stage, KEYS_ENTER);
+	stage_press(&stage, 'B');
+	stage_holds(&stage, "not grouped", true);
+	stage_press(&stage, 'x');
+	assert_int_equal(stage.session.tree.tree.of, name);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "spin_lock  kernel", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, ">   11.06", true);
+	stage_strike(&stage);
+}
+
+/* With a baseline, each share of the page has its change. */
+static void test_page_with_a_baseline(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions), *compared = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "jjj\r");
+	hand_page(answers, symbols, functions);
+	stage_show(&stage, answers);
+	stage_type(&stage, "\b");
+	assert_int_not_equal(stage.session.page.request.excerpt.base.until_ns, 0);
+	hand_page(compared, symbols, functions);
+	hand_baseline(compared);
+	stage_show(&stage, compared);
+	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
+	screen_step(stage.screen, stage.now);
+	sheet_check(&stage, "state_baseline_page");
+	stage_strike(&stage);
+}
+
+/* A map of the heat shows no change, and says so. */
+static void test_heat_with_a_baseline(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	hand_heat(answers, symbols);
+	stage_raise(&stage, NULL);
+	stage_type(&stage, "4");
+	stage_show(&stage, answers);
+	stage_holds(&stage, "shows no change", false);
+	stage_type(&stage, "\b");
+	stage_holds(&stage, "brightest at 100 %; shows no change", true);
+	stage_strike(&stage);
+}
+
+/* Enter makes a cell as wide as the flame; each Esc takes one step of that back, and no more than that. */
+static void test_flame_zoom(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	hand_tree(answers, symbols, functions, false, 0);
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '3');
+	stage_show(&stage, answers);
+	stage_holds(&stage, "syscall_entry  50.25% of all", true);
+	stage_press(&stage, KEYS_DOWN);
+	stage_press(&stage, KEYS_DOWN);
+	stage_holds(&stage, "memcpy  18.92% of all", true);
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "[unknown]", false);
+	assert_int_equal(stage.session.tree.tree.unfolded_count, 1);
+	stage_press(&stage, KEYS_ESCAPE);		/* spin_lock is the widest now */
+	stage_holds(&stage, "[unknown]", false);
+	assert_int_equal(stage.session.tree.tree.unfolded_count, 1);
+	stage_press(&stage, KEYS_ESCAPE);		/* syscall_entry */
+	stage_holds(&stage, "[unknown]", false);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "[unknown]", true);
+	stage_holds(&stage, "memcpy  18.92% of all", true);
+	assert_int_equal(stage.session.tree.tree.unfolded_count, 0);
+	assert_int_equal(stage.session.tree.line_count, 1);
+	stage_strike(&stage);
+}
+
+/* Each view that is made of a call tree says that rows of it are missing. */
+static void test_scarce(void **state)
+{
+	static const char *const keys[] = { "2", "3", "\r" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		struct answers *answers = hand_answers(symbols, functions);
+		struct stage stage;
+
+		stage_raise(&stage, hand_answers(symbols, functions));
+		stage_type(&stage, "jjj");		/* the page is spin_lock's */
+		stage_type(&stage, keys[i]);
+		if (*keys[i] == '\r')
+			hand_page(answers, symbols, functions);
+		else
+			hand_tree(answers, symbols, functions, false, 0);
+		(answers->page ? answers->page->tree : answers->tree)->tree->scarce = true;
+		stage_show(&stage, answers);
+		stage_resize(&stage, 60, 80, true);
+		stage_holds(&stage, "memory is short", true);
+		stage_strike(&stage);
+	}
+}
+
+/* With 256 colours and Unicode, cells of a flame begin and end in the middle of a column, too. */
+static void test_flame_of_half_columns(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	hand_tree(answers, symbols, functions, false, 0);
+	stage_raise(&stage, NULL);
+	stage.halves = true;
+	stage_press(&stage, '3');
+	stage_show(&stage, answers);
+	sheet_check(&stage, "state_flame_halves");
+	stage_strike(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_page_with_a_baseline),
+		cmocka_unit_test(test_heat_with_a_baseline),
+		cmocka_unit_test(test_flame_zoom),
+		cmocka_unit_test(test_scarce),
+		cmocka_unit_test(test_flame_of_half_columns),
+	};
+	int failed;
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	symbols = hand_symbols(functions);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	symbols_free(symbols);
+	return failed;
+}
