@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/sorted.h"
 #include "listing.h"
 
 struct listing *listing_hold(struct listing *listing)
@@ -37,19 +39,11 @@ void listing_release(struct listing *listing)
 
 uint32_t listing_find(const struct listing *listing, uint64_t address)
 {
-	size_t low = 0, high = listing->count;
+	size_t behind = sorted_upto(listing->instructions, listing->count, sizeof(struct listing_instruction),
+		offsetof(struct listing_instruction, address), address);
+	const struct listing_instruction *last = behind ? &listing->instructions[behind - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (listing->instructions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address - listing->instructions[low - 1].address >= listing->instructions[low - 1].size)
-		return LISTING_NONE;
-	return (uint32_t)low - 1;
+	return last && address - last->address < last->size ? (uint32_t)behind - 1 : LISTING_NONE;
 }
 
 const char *listing_line(const struct listing *listing, uint32_t line)

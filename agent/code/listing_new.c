@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "agent/names/dwarf/code_lines.h"
 #include "agent/names/files/demangle.h"
@@ -92,17 +94,10 @@ static struct chain chain_at(const struct code_lines *lines, uint64_t address)
 
 static const struct code_row *row_at(const struct code_lines *lines, uint64_t address)
 {
-	size_t low = 0, high = lines->row_count;
+	size_t behind = sorted_upto(lines->rows, lines->row_count, sizeof(struct code_row),
+		offsetof(struct code_row, address), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines->rows[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &lines->rows[low - 1] : NULL;
+	return behind ? &lines->rows[behind - 1] : NULL;
 }
 
 static const char *path_of(const struct code_lines *lines, uint16_t file)

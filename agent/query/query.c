@@ -44,6 +44,18 @@ static void reader_free(struct query_reader *reader)
 	free(reader);
 }
 
+void *query_beside(struct query_reader *reader, size_t size, void (*free)(void *state))
+{
+	struct query_beside *beside = &reader->beside;
+
+	if (beside->free == free)
+		return beside->state;
+	if (beside->free)
+		beside->free(beside->state);
+	*beside = (struct query_beside) { .state = util_alloc(size), .free = free };
+	return beside->state;
+}
+
 struct query *query_new(const struct query_inputs *inputs)
 {
 	struct query *query = util_alloc(sizeof(*query));

@@ -14,7 +14,7 @@
 
 _Static_assert((int)NODE_READERS == (int)QUERY_READERS, "each reader is told of names");
 
-/* What a room above keeps for a reader; freed with it. */
+/* What a room above keeps for a reader, for one kind of question at a time; freed with it. */
 struct query_beside {
 	void *state;
 	void (*free)(void *state);	/* NULL: there is none */
@@ -49,6 +49,9 @@ struct query {
 	size_t place_count;
 	bool placed;			/* some are set, and must be cleared for the next answer */
 };
+
+/* What is kept for the reader under this `free`: zeroed the first time, and again after another kind of question. */
+void *query_beside(struct query_reader *reader, size_t size, void (*free)(void *state));
 
 static inline struct query_reader *query_reader(const struct query *query, const struct question *question)
 {

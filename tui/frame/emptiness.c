@@ -6,6 +6,8 @@
 #include "agent/vm/state_words.h"
 #include "emptiness.h"
 #include "scope.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
 
 static struct emptiness of_words(const struct state_words *words)
 {
@@ -146,4 +148,17 @@ struct emptiness emptiness(const struct vitals *vitals, const struct table *tabl
 	if (vitals->link != LINK_UP)
 		return of_link(vitals);
 	return of_range(vitals, scope);
+}
+
+void emptiness_draw(struct emptiness empty, struct canvas *canvas, struct area area, const struct keys *keys)
+{
+	char what_to_do[KEYS_TEXT];
+	int used;
+
+	if (!empty.why)
+		return;
+	used = canvas_wrap(canvas, area, STYLE_WARN, empty.why);
+	area.row += used;
+	area.rows -= used;
+	canvas_wrap(canvas, area, STYLE_TEXT, keys_text(keys, empty.what_to_do, what_to_do));
 }

@@ -3,6 +3,9 @@
 #ifndef EMPTINESS_H
 #define EMPTINESS_H
 
+#include "tui/terminal/canvas.h"
+
+struct keys;
 struct scope;
 struct table;
 struct vitals;
@@ -20,5 +23,8 @@ struct emptiness emptiness(const struct vitals *vitals, const struct table *tabl
 
 /* The same for new samples: why none come, even if the table shows old ones. */
 struct emptiness emptiness_of_news(const struct vitals *vitals);
+
+/* Draws it at the top of the area; nothing if there is no cause. */
+void emptiness_draw(struct emptiness empty, struct canvas *canvas, struct area area, const struct keys *keys);
 
 #endif

@@ -310,17 +310,9 @@ static struct emptiness why_empty(const struct annotate_view *self)
 
 static void draw_emptiness(const struct annotate_view *self, struct canvas *canvas, struct area area)
 {
-	struct emptiness empty = why_empty(self);
 	struct area at = { area.row, area.column + 2, area.rows, area.columns - 3 };
-	char what_to_do[KEYS_TEXT];
-	int used;
 
-	if (!empty.why)
-		return;
-	used = canvas_wrap(canvas, at, STYLE_WARN, empty.why);
-	at.row += used;
-	at.rows -= used;
-	canvas_wrap(canvas, at, STYLE_TEXT, keys_text(self->keys, empty.what_to_do, what_to_do));
+	emptiness_draw(why_empty(self), canvas, at, self->keys);
 }
 
 /* "61.20% of page_alloc, 412 samples  [inlined list_pop, list.h:40]  kernel", and what the listing lacks. */

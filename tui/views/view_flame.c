@@ -214,16 +214,9 @@ static void draw_emptiness(const struct flame_view *self, struct canvas *canvas,
 {
 	const struct tree *tree = tree_of(self);
 	struct table like = { .count = self->cells.count, .samples = tree ? tree->samples : 0 };
-	struct emptiness empty;
-	char what_to_do[KEYS_TEXT];
 
-	if (tree && tree->weight)
-		return;
-	empty = emptiness(self->vitals, tree ? &like : NULL, self->scope);
-	if (!empty.why)
-		return;
-	area.row += canvas_wrap(canvas, area, STYLE_WARN, empty.why);
-	canvas_wrap(canvas, area, STYLE_TEXT, keys_text(self->keys, empty.what_to_do, what_to_do));
+	if (!tree || !tree->weight)
+		emptiness_draw(emptiness(self->vitals, tree ? &like : NULL, self->scope), canvas, area, self->keys);
 }
 
 static void flame_draw(void *context, struct canvas *canvas, struct area area)

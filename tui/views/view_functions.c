@@ -225,7 +225,7 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 {
 	struct emptiness empty = emptiness(self->vitals, self->functions->table, self->scope);
 	char what_to_do[KEYS_TEXT];
-	int taken = (int)table_of(self)->count, needed, used;
+	int taken = (int)table_of(self)->count, needed;
 	struct area at = { area.row + taken, area.column + 2, area.rows - taken, area.columns - 3 };
 
 	if (!empty.why)
@@ -237,10 +237,7 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 		at.row++;
 		at.rows--;
 	}
-	used = canvas_wrap(canvas, at, STYLE_WARN, empty.why);
-	at.row += used;
-	at.rows -= used;
-	canvas_wrap(canvas, at, STYLE_TEXT, what_to_do);
+	emptiness_draw(empty, canvas, at, self->keys);
 }
 
 /* Draws the detail line. It moves to the left only until its end is in the middle. */

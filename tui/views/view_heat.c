@@ -245,13 +245,9 @@ static void draw_detail(const struct heat_view *self, struct canvas *canvas, str
 static void draw_emptiness(const struct heat_view *self, struct canvas *canvas, struct area area)
 {
 	const struct table like = { .count = 0 };
-	struct emptiness empty = emptiness(self->vitals, self->answer->heat.count ? &like : NULL, self->scope);
-	char what_to_do[KEYS_TEXT];
 
-	if (!empty.why)
-		return;
-	area.row += canvas_wrap(canvas, area, STYLE_WARN, empty.why);
-	canvas_wrap(canvas, area, STYLE_TEXT, keys_text(self->keys, empty.what_to_do, what_to_do));
+	emptiness_draw(emptiness(self->vitals, self->answer->heat.count ? &like : NULL, self->scope), canvas, area,
+		self->keys);
 }
 
 static void heat_draw(void *context, struct canvas *canvas, struct area area)

@@ -212,17 +212,10 @@ static struct emptiness why_empty(const struct tree_view *self)
 
 static void draw_emptiness(const struct tree_view *self, struct canvas *canvas, struct area area)
 {
-	struct emptiness empty = why_empty(self);
-	char what_to_do[KEYS_TEXT];
-	int taken = (int)self->lines.count, used;
+	int taken = (int)self->lines.count;
 	struct area at = { area.row + taken, area.column + 2, area.rows - taken, area.columns - 3 };
 
-	if (!empty.why)
-		return;
-	used = canvas_wrap(canvas, at, STYLE_WARN, empty.why);
-	at.row += used;
-	at.rows -= used;
-	canvas_wrap(canvas, at, STYLE_TEXT, keys_text(self->keys, empty.what_to_do, what_to_do));
+	emptiness_draw(why_empty(self), canvas, at, self->keys);
 }
 
 /* "page_alloc  26.00% of all, 59.40% of vm_fault, self 9.87%, 1204 samples  kernel" */

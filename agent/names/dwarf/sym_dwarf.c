@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <dwarf.h>
 #include <endian.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
 #include "sym_dwarf.h"
@@ -304,15 +307,27 @@ void sym_dwarf_free(struct sym_dwarf *dwarf)
 
 uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address)
 {
-	uint32_t low = 0, high = dwarf->count;
+	return (uint32_t)sorted_upto(dwarf->ranges, dwarf->count, sizeof(struct range), offsetof(struct range, low),
+		address);
+}
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (dwarf->ranges[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
+bool sym_dwarf_has_functions(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace: case DW_TAG_module: case DW_TAG_structure_type: case DW_TAG_class_type:
+		return dwarf_haschildren(die) == 1;
+	default:
+		return false;
 	}
-	return low;
+}
+
+bool sym_dwarf_is_code(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram: case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block: case DW_TAG_try_block: case DW_TAG_catch_block:
+		return true;
+	default:
+		return false;
+	}
 }

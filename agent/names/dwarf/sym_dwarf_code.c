@@ -157,21 +157,7 @@ static bool touches(struct walk *walk, Dwarf_Die *die, uint32_t depth)
 
 static bool leads_on(struct walk *walk, Dwarf_Die *die, uint32_t depth)
 {
-	switch (dwarf_tag(die)) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-		return dwarf_haschildren(die) == 1;
-	case DW_TAG_subprogram:
-	case DW_TAG_inlined_subroutine:
-	case DW_TAG_lexical_block:
-	case DW_TAG_try_block:
-	case DW_TAG_catch_block:
-		return touches(walk, die, depth);
-	default:
-		return false;
-	}
+	return sym_dwarf_has_functions(die) || (sym_dwarf_is_code(die) && touches(walk, die, depth));
 }
 
 static void note_function(struct walk *walk, Dwarf_Die *die)

@@ -46,23 +46,8 @@ static void add_name(const struct walk *walk, Dwarf_Die *die)
 /* Can this entry contain the address's code? `*covers`: it is known to. */
 static bool leads_on(const struct walk *walk, Dwarf_Die *die, bool *covers)
 {
-	*covers = false;
-	switch (dwarf_tag(die)) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-		return dwarf_haschildren(die) == 1;
-	case DW_TAG_subprogram:
-	case DW_TAG_inlined_subroutine:
-	case DW_TAG_lexical_block:
-	case DW_TAG_try_block:
-	case DW_TAG_catch_block:
-		*covers = dwarf_haspc(die, walk->address) == 1;
-		return *covers;
-	default:
-		return false;
-	}
+	*covers = sym_dwarf_is_code(die) && dwarf_haspc(die, walk->address) == 1;
+	return *covers || sym_dwarf_has_functions(die);
 }
 
 /* True: the address was found, so the search ends. */

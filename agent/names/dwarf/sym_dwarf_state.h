@@ -66,6 +66,10 @@ bool sym_dwarf_pay_unit(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *d
 /* The first row that starts at or after the address; rows are in order of address. */
 size_t sym_dwarf_first_row(Dwarf_Lines *rows, size_t count, uint64_t address);
 
+/* Does the entry hold functions, as a namespace does? Is it code itself: a function, or a block in one? */
+bool sym_dwarf_has_functions(Dwarf_Die *die);
+bool sym_dwarf_is_code(Dwarf_Die *die);
+
 /* The DWARF of a module's dwarf->elf; NULL: none. */
 Dwarf *sym_dwarf_open_module(struct sym_dwarf *dwarf);
 void sym_dwarf_close_module(struct sym_dwarf *dwarf);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "symbol_table.h"
 
@@ -283,18 +285,10 @@ struct symbol symbol_table_get(const struct symbol_table *table, uint32_t index)
 
 uint32_t symbol_table_find(const struct symbol_table *table, uint64_t address)
 {
-	size_t low = 0, high = table->count;
-	uint32_t index;
+	size_t behind = sorted_upto(table->rows, table->count, sizeof(struct symbol_row),
+		offsetof(struct symbol_row, address), address);
+	uint32_t index = behind ? (uint32_t)(behind - 1) : SYMBOL_NONE;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->rows[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	index = low ? (uint32_t)(low - 1) : SYMBOL_NONE;
 	for (int step = 0; index != SYMBOL_NONE && step < OUTER_STEPS; step++) {
 		if (address < table->rows[index].end)
 			return index;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/memory_reader.h"
 #include "agent/base/quota.h"
+#include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "linux_kernel.h"
 #include "module_tables.h"
@@ -259,15 +261,9 @@ enum walk module_tables_read(struct module_tables *tables, const struct linux_ke
 /* Of parts that overlap, which those of an honest kernel do not, it finds the one that begins last, or none. */
 bool module_tables_find(const struct module_tables *tables, uint64_t address, struct orc_entry *entry)
 {
-	uint32_t low = 0, high = tables->code_count;
+	size_t behind = sorted_upto(tables->code, tables->code_count, sizeof(*tables->code),
+		offsetof(struct code, start), address);
+	const struct code *code = behind ? &tables->code[behind - 1] : NULL;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (tables->code[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < tables->code[low - 1].end && orc_find(tables->code[low - 1].orc, address, entry);
+	return code && address < code->end && orc_find(code->orc, address, entry);
 }

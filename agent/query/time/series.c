@@ -36,15 +36,9 @@ static void drop(void *context)
 
 static struct kept *kept_of(struct query *query, struct query_reader *reader)
 {
-	struct kept *kept;
+	struct kept *kept = query_beside(reader, sizeof(*kept), drop);
 
-	if (reader->beside.free == drop)
-		return reader->beside.state;
-	if (reader->beside.free)
-		reader->beside.free(reader->beside.state);
-	kept = util_alloc(sizeof(*kept));
 	kept->subject.budget = query->inputs.budget;
-	reader->beside = (struct query_beside) { .state = kept, .free = drop };
 	return kept;
 }
 
