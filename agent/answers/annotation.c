@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/arch_id.h"
 #include "agent/base/util.h"
 #include "agent/code/listing.h"
 #include "agent/code/listing_rows.h"
@@ -14,19 +15,6 @@
 #include "agent/query/addresses/query_addresses.h"
 #include "agent/wire/event.h"
 #include "annotation.h"
-
-static enum kernel_arch arch_of(const struct epoch *epoch)
-{
-	static const struct { const char *name; enum kernel_arch arch; } archs[] = {
-		{ "x86_64", KERNEL_X86_64 }, { "i386", KERNEL_I386 }, { "i686", KERNEL_I386 },
-		{ "aarch64", KERNEL_ARM64 }, { "arm64", KERNEL_ARM64 }, { "riscv64", KERNEL_RISCV64 },
-	};
-
-	for (size_t i = 0; i < sizeof(archs) / sizeof(*archs); i++)
-		if (strcmp(epoch->arch, archs[i].name) == 0)
-			return archs[i].arch;
-	return KERNEL_OTHER;
-}
 
 /* Where the kernel's function runs, if it was not sampled. False: it is not the kernel's own. */
 static bool place_of(const struct symbols *symbols, uint32_t function, struct address_sum *place)
@@ -53,7 +41,7 @@ static void have_listing(struct annotation *annotation, const struct address_sum
 			!place_of(epoch->inputs.symbols, annotation->function, &place))
 		return;
 	annotation->function = place.function;
-	answer = listings_get(epoch->listings, place.space, place.address, arch_of(epoch), &memory);
+	answer = listings_get(epoch->listings, place.space, place.address, arch_id_named(epoch->arch), &memory);
 	annotation->listing = answer.listing;
 	annotation->bias = answer.bias;
 	annotation->lacks = answer.lacks;

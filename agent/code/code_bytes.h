@@ -16,7 +16,7 @@ struct linux_kernel;
 enum { CODE_BYTES_MAX = 1 << 16 };	/* of a longer function, only so many are shown */
 
 struct code_bytes {
-	enum kernel_arch arch;
+	enum arch_id arch;
 	size_t size;			/* 0: there are none */
 	uint8_t bytes[CODE_BYTES_MAX];
 };

@@ -11,7 +11,7 @@
 enum { MNEMONIC = 7 };			/* columns, as in objdump */
 
 struct disassembler {
-	enum kernel_arch arch;
+	enum arch_id arch;
 	csh handle;
 	cs_insn *scratch;		/* NULL: capstone does not know the architecture */
 };
@@ -29,17 +29,17 @@ static bool open_capstone(struct disassembler *disassembler, cs_arch arch, cs_mo
 	return disassembler->scratch;
 }
 
-struct disassembler *disassembler_new(enum kernel_arch arch)
+struct disassembler *disassembler_new(enum arch_id arch)
 {
 	struct disassembler *disassembler = util_alloc(sizeof(*disassembler));
 	bool good = true;
 
 	disassembler->arch = arch;
-	if (arch == KERNEL_X86_64)
+	if (arch == ARCH_X86_64)
 		good = open_capstone(disassembler, CS_ARCH_X86, CS_MODE_64);
-	else if (arch == KERNEL_I386)
+	else if (arch == ARCH_I386)
 		good = open_capstone(disassembler, CS_ARCH_X86, CS_MODE_32);
-	else if (arch == KERNEL_ARM64)
+	else if (arch == ARCH_AARCH64)
 		good = open_capstone(disassembler, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN);
 	if (good)
 		return disassembler;
@@ -77,9 +77,9 @@ static void put_bytes(struct instruction *instruction, const uint8_t *bytes, siz
  * How many bytes are shown together where nothing is known of them. RISC-V's instructions of four bytes have both low
  * bits set (The RISC-V Instruction Set Manual, volume I, 1.5).
  */
-static size_t unit_of(enum kernel_arch arch, const uint8_t *bytes, size_t size)
+static size_t unit_of(enum arch_id arch, const uint8_t *bytes, size_t size)
 {
-	size_t unit = arch == KERNEL_ARM64 ? 4 : arch == KERNEL_RISCV64 ? ((bytes[0] & 3) == 3 ? 4 : 2) : 1;
+	size_t unit = arch == ARCH_AARCH64 ? 4 : arch == ARCH_RISCV64 ? ((bytes[0] & 3) == 3 ? 4 : 2) : 1;
 
 	return unit <= size ? unit : 1;
 }
@@ -90,7 +90,7 @@ static bool target_of(const struct disassembler *disassembler, const cs_insn *co
 	const cs_x86 *x86 = &code->detail->x86;
 	const cs_arm64 *arm = &code->detail->arm64;
 
-	if (disassembler->arch == KERNEL_ARM64) {
+	if (disassembler->arch == ARCH_AARCH64) {
 		if (!arm->op_count || arm->operands[arm->op_count - 1].type != ARM64_OP_IMM)
 			return false;
 		*target = (uint64_t)arm->operands[arm->op_count - 1].imm;
@@ -99,7 +99,7 @@ static bool target_of(const struct disassembler *disassembler, const cs_insn *co
 	if (x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM)
 		return false;
 	*target = (uint64_t)x86->operands[0].imm;
-	if (disassembler->arch == KERNEL_I386)
+	if (disassembler->arch == ARCH_I386)
 		*target &= UINT32_MAX;
 	return true;
 }
@@ -107,7 +107,7 @@ static bool target_of(const struct disassembler *disassembler, const cs_insn *co
 static bool is_call(const struct disassembler *disassembler, const cs_insn *code)
 {
 	return cs_insn_group(disassembler->handle, code, CS_GRP_CALL) ||
-		(disassembler->arch == KERNEL_ARM64 && code->id == ARM64_INS_BL);
+		(disassembler->arch == ARCH_AARCH64 && code->id == ARM64_INS_BL);
 }
 
 static enum instruction_kind kind_of(const struct disassembler *disassembler, const cs_insn *code, uint64_t *target)
@@ -154,5 +154,5 @@ void disassembler_next(struct disassembler *disassembler, const uint8_t *bytes, 
 		return;
 	}
 	put_bytes(instruction, bytes, unit_of(disassembler->arch, bytes, size));
-	instruction->known = disassembler->arch == KERNEL_RISCV64 && instruction->size > 1;
+	instruction->known = disassembler->arch == ARCH_RISCV64 && instruction->size > 1;
 }

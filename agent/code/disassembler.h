@@ -28,7 +28,7 @@ struct instruction {
 struct disassembler;
 
 /* NULL: there is no memory for it. Code of other architectures than the above is shown as bytes. */
-struct disassembler *disassembler_new(enum kernel_arch arch);
+struct disassembler *disassembler_new(enum arch_id arch);
 void disassembler_free(struct disassembler *disassembler);	/* NULL is allowed */
 
 /* The instruction at the first of `size` bytes, at least one. It takes no more bytes than there are. */

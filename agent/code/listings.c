@@ -246,7 +246,7 @@ static void name_callees(struct listings *listings, struct listing *listing, uin
 }
 
 /* True: `code` has what there is, perhaps nothing. False: some of the memory is still on its way. */
-static bool read_memory(struct entry *entry, enum kernel_arch arch, const struct memory_reader *memory,
+static bool read_memory(struct entry *entry, enum arch_id arch, const struct memory_reader *memory,
 	struct code_bytes *code)
 {
 	uint64_t size = entry->code.high - entry->code.low, awaited = memory_reader_awaited(memory);
@@ -297,7 +297,7 @@ static bool have_lines(struct listings *listings, struct entry *entry)
 	return true;
 }
 
-static void begin_errand(struct listings *listings, struct entry *entry, enum kernel_arch arch,
+static void begin_errand(struct listings *listings, struct entry *entry, enum arch_id arch,
 	const struct memory_reader *memory)
 {
 	struct task *task = new_task(listings, entry);
@@ -327,7 +327,7 @@ static const char *lacks(const struct entry *entry)
 	return "";
 }
 
-struct listing_answer listings_get(struct listings *listings, uint32_t space, uint64_t address, enum kernel_arch arch,
+struct listing_answer listings_get(struct listings *listings, uint32_t space, uint64_t address, enum arch_id arch,
 	const struct memory_reader *memory)
 {
 	struct entry *entry = have_entry(listings, space, address);

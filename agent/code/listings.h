@@ -37,7 +37,7 @@ struct listing_answer {
  * The listing of the function at an address of a space. `arch`: the guest's, for code that is in no file. `memory`:
  * the guest's; reads that fail are asked for again.
  */
-struct listing_answer listings_get(struct listings *listings, uint32_t space, uint64_t address, enum kernel_arch arch,
+struct listing_answer listings_get(struct listings *listings, uint32_t space, uint64_t address, enum arch_id arch,
 	const struct memory_reader *memory);
 
 #endif

@@ -87,7 +87,7 @@ static bool is_entry(void *context, uint64_t pc)
 	const struct linux_kernel *kernel = symbols_linux_kernel(code->symbols);
 	uint64_t start, entry;
 
-	return kernel && kernel->arch == KERNEL_RISCV64 && linux_kernel_landmark(kernel, LANDMARK_ENTRY, &entry) &&
+	return kernel && kernel->arch == ARCH_RISCV64 && linux_kernel_landmark(kernel, LANDMARK_ENTRY, &entry) &&
 		symbols_kernel_function(code->symbols, pc, &start) &&
 		start == entry + symbols_kernel_slide(code->symbols);
 }
@@ -141,7 +141,7 @@ struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *
 	code->user = user;
 	code->process = process;
 	code->address_bits = arch->word * 8u;
-	symbols_set_board(code->symbols, arch->name);
+	symbols_set_board(code->symbols, arch->id);
 	if (code->generation != symbols_generation(code->symbols) || code->file < 0)
 		renew(code);
 	return (struct unwind_code) {

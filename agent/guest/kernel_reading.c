@@ -10,7 +10,6 @@
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/slide.h"
 #include "agent/names/symbols.h"
-#include "agent/unwind/arch.h"
 #include "guest_memory.h"
 #include "kernel_reading.h"
 
@@ -48,7 +47,7 @@ struct kernel_reading {
 	enum stage stage;
 	unsigned tries;			/* that were in vain */
 	uint64_t due;			/* util_now: of the next look, or try */
-	enum kernel_arch arch;
+	enum arch_id arch;
 	uint64_t pc;			/* the lowest address of the kernel's code that was sampled; 0: none */
 
 	/* READS, SEARCHES: what was read so far */
@@ -123,20 +122,20 @@ bool kernel_reading_searches(const struct kernel_reading *reading)
 
 /* ---- where the kernel is ---- */
 
-void kernel_reading_saw(struct kernel_reading *reading, unsigned arch, uint64_t pc)
+void kernel_reading_saw(struct kernel_reading *reading, enum arch_id arch, uint64_t pc)
 {
-	static const struct { enum kernel_arch arch; uint64_t from, to; } code[ARCHS] = {
-		[ARCH_X86_64] = { KERNEL_X86_64, X86_CODE, X86_CODE_END },
-		[ARCH_I386] = { KERNEL_I386, UINT64_C(0x80000000), UINT64_C(0xff000000) },	/* firmware is above */
-		[ARCH_RISCV64] = { KERNEL_RISCV64, UINT64_C(1) << 63, UINT64_MAX },
-		[ARCH_AARCH64] = { KERNEL_ARM64, UINT64_C(1) << 63, UINT64_C(0xfffffbfff0000000) },	/* the fixmap */
+	static const struct { uint64_t from, to; } code[ARCHS] = {
+		[ARCH_X86_64] = { X86_CODE, X86_CODE_END },
+		[ARCH_I386] = { UINT64_C(0x80000000), UINT64_C(0xff000000) },		/* firmware is above */
+		[ARCH_RISCV64] = { UINT64_C(1) << 63, UINT64_MAX },
+		[ARCH_AARCH64] = { UINT64_C(1) << 63, UINT64_C(0xfffffbfff0000000) },	/* the fixmap */
 	};
 
-	if (reading->stage != LOOKS || arch >= ARCHS || pc < code[arch].from || pc >= code[arch].to)
+	if (reading->stage != LOOKS || pc < code[arch].from || pc >= code[arch].to)
 		return;
 	if (!reading->pc || pc < reading->pc)
 		reading->pc = pc;
-	reading->arch = code[arch].arch;
+	reading->arch = arch;
 }
 
 /* The address from which on it is read: one behind the code, or in it. False: it is not known yet. */
@@ -146,7 +145,7 @@ static bool find_start(struct kernel_reading *reading, uint64_t *start)
 	uint64_t handler;
 
 	*start = reading->pc / PAGE * PAGE;
-	if (reading->arch != KERNEL_X86_64)
+	if (reading->arch != ARCH_X86_64)
 		return true;
 	if (!slide_read_gate(&memory, &handler) || handler < X86_CODE || handler >= X86_CODE_END)
 		return false;

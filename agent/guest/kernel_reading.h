@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/base/arch_id.h"
+
 struct budget;
 struct guest_memory;
 struct kernel_reading;
@@ -21,8 +23,8 @@ struct symbols;
 struct kernel_reading *kernel_reading_new(struct symbols *symbols, struct guest_memory *memory, struct budget *budget);
 void kernel_reading_free(struct kernel_reading *reading);
 
-/* A sample was taken in the kernel's mode at `pc`. `arch`: as in a raw sample. */
-void kernel_reading_saw(struct kernel_reading *reading, unsigned arch, uint64_t pc);
+/* A sample was taken in the kernel's mode at `pc`. */
+void kernel_reading_saw(struct kernel_reading *reading, enum arch_id arch, uint64_t pc);
 
 /*
  * Call it often. It takes some milliseconds at most. `live`: as for kernel_watch_step. True: the symbols know more now.

@@ -79,7 +79,7 @@ static void place(struct kernel_watch *watch)
 	const struct memory_reader memory = guest_memory_virtual(watch->memory);
 	const struct memory_reader physical = guest_memory_physical(watch->memory);
 
-	if (symbols_linux_kernel(watch->symbols)->arch == KERNEL_ARM64)
+	if (symbols_linux_kernel(watch->symbols)->arch == ARCH_AARCH64)
 		running_kernel_place_physically(watch->symbols, &physical, ARM64_START);
 	else
 		running_kernel_place(watch->symbols, &memory, 0);
@@ -119,9 +119,9 @@ static bool is_due(const struct kernel_watch *watch, uint64_t now)
 static void find_firmware(struct kernel_watch *watch)
 {
 	const struct memory_reader physical = guest_memory_physical(watch->memory);
-	const char *board = symbols_board(watch->symbols);
+	enum arch_id board = symbols_board(watch->symbols);
 
-	if (watch->firmware.stage == FIRMWARE_DONE || !watch->firmware_news || !board)
+	if (watch->firmware.stage == FIRMWARE_DONE || !watch->firmware_news || board == ARCH_OTHER)
 		return;
 	watch->firmware_news = false;
 	firmware_search(&watch->firmware, board, &physical);
@@ -177,7 +177,7 @@ bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX +
 	if (!watch->tells || !kernel || !layout->tasks)
 		return false;
 	watch->tells = false;
-	if (kernel->arch == KERNEL_X86_64 || kernel->arch == KERNEL_I386) {
+	if (kernel->arch == ARCH_X86_64 || kernel->arch == ARCH_I386) {
 		if (!find_current(kernel, &at))
 			return false;
 		snprintf(current, sizeof(current), "%" PRIx64, at);

@@ -159,7 +159,7 @@ enum walk running_programs_read(struct running_programs *programs, const struct 
 	enum walk walk;
 	uint64_t first;
 
-	if (!reading.kernel || reading.kernel->arch == KERNEL_I386 || !symbols_kernel_is_placed(programs->symbols) ||
+	if (!reading.kernel || reading.kernel->arch == ARCH_I386 || !symbols_kernel_is_placed(programs->symbols) ||
 			!linux_kernel_landmark(reading.kernel, LANDMARK_INIT_TASK, &first))
 		return WALK_FAILED;
 	if (!left(programs))

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/base/arch_id.h"
 #include "agent/names/objects/firmware.h"
 
 struct budget;
@@ -162,11 +163,10 @@ void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 
 /*
  * The source also sees what runs before the kernel: such code gets the names of regions.h. It leaves the
- * stacks of programs as they are: files are read for that, too, from now on. `cpu`: its name, which lives as long as
- * the symbols.
+ * stacks of programs as they are: files are read for that, too, from now on.
  */
-void symbols_set_board(struct symbols *symbols, const char *cpu);
-const char *symbols_board(const struct symbols *symbols);	/* NULL: it was not set */
+void symbols_set_board(struct symbols *symbols, enum arch_id arch);
+enum arch_id symbols_board(const struct symbols *symbols);	/* ARCH_OTHER: it was not set */
 void symbols_set_firmware(struct symbols *symbols, enum firmware firmware);
 const struct region *symbols_region(const struct symbols *symbols, uint64_t address);	/* NULL: it is in none */
 

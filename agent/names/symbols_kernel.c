@@ -134,14 +134,14 @@ bool symbols_is_trampoline(const struct symbols *symbols, uint64_t address)
 {
 	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
 
-	return kernel && kernel->arch == KERNEL_ARM64 && address >= UINT64_C(0xfffffbfff0000000);
+	return kernel && kernel->arch == ARCH_AARCH64 && address >= UINT64_C(0xfffffbfff0000000);
 }
 
-void symbols_set_board(struct symbols *symbols, const char *cpu)
+void symbols_set_board(struct symbols *symbols, enum arch_id arch)
 {
-	if (symbols->board == cpu)
+	if (symbols->board == arch)
 		return;
-	symbols->board = cpu;
+	symbols->board = arch;
 	objects_unwind(symbols->objects);
 	symbols_renew(symbols);
 }
@@ -152,10 +152,10 @@ const struct region *symbols_region(const struct symbols *symbols, uint64_t addr
 	bool other = kernel_image_file(symbols->kernel) && !linux;
 	enum firmware firmware = other ? FIRMWARE_UNKNOWN : symbols->firmware;
 
-	return symbols->board ? region_find(symbols->board, linux, firmware, address) : NULL;
+	return region_find(symbols->board, linux, firmware, address);
 }
 
-const char *symbols_board(const struct symbols *symbols)
+enum arch_id symbols_board(const struct symbols *symbols)
 {
 	return symbols->board;
 }

@@ -18,7 +18,7 @@ struct symbols {
 	bool being_told;
 	struct kernel_image *kernel;
 	uint32_t anchors_tried;		/* functions that were told, and gave no slide */
-	const char *board;		/* the CPU of regions.h; NULL: the source sees no address but the kernel's */
+	enum arch_id board;		/* ARCH_OTHER: the source sees the kernel's addresses alone */
 	enum firmware firmware;		/* of that board */
 	struct module_tables *modules;	/* of the kernel that runs */
 

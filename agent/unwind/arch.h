@@ -11,13 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Numbered as on the wire. */
-enum arch_id { ARCH_X86_64, ARCH_I386, ARCH_RISCV64, ARCH_AARCH64, ARCHS };
+#include "agent/base/arch_id.h"
 
 enum { ARCH_REGISTERS = 33, ARCH_NO_REGISTER = 0xff };
 
 struct arch {
-	const char *name;
+	enum arch_id id;
 	uint8_t word;			/* bytes of an address */
 	uint8_t registers;		/* how many there are */
 	uint8_t pc, sp, fp;		/* their numbers */
@@ -28,7 +27,7 @@ struct arch {
 };
 
 /* NULL: ktop does not know the architecture. */
-const struct arch *arch_get(unsigned id);
+const struct arch *arch_get(enum arch_id id);
 
 /* One CPU's registers at one instant. */
 struct registers {

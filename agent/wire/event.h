@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "agent/base/arch_id.h"
+
 #define EVENT_KERNEL 0xffffffffu	/* the kernel's address space; also "no process" */
 #define EVENT_NONE 0xffffffffu		/* no thread, no CPU */
 
@@ -68,7 +70,7 @@ struct raw_sample {
 	struct text name;		/* of the thread */
 	uint32_t weight;
 	enum mode mode;			/* MODES: not known */
-	unsigned arch;			/* as on the wire */
+	enum arch_id arch;
 	uint64_t space;			/* address of the root of its page tables; 0: not known */
 	uint64_t base;			/* address of the kernel's data for this CPU or thread; 0: not known */
 	uint64_t valid;			/* bit i: register i was read */

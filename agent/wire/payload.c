@@ -243,6 +243,10 @@ static bool read_sample(struct rest *rest, struct event *event)
 
 static bool read_raw_sample(struct rest *rest, struct event *event)
 {
+	static const enum arch_id archs[KTOP_ARCHS] = {
+		[KTOP_X86_64] = ARCH_X86_64, [KTOP_I386] = ARCH_I386, [KTOP_RISCV64] = ARCH_RISCV64,
+		[KTOP_AARCH64] = ARCH_AARCH64,
+	};
 	struct ktop_wire_raw_sample wire;
 	struct raw_sample *raw = &event->raw;
 
@@ -250,7 +254,7 @@ static bool read_raw_sample(struct rest *rest, struct event *event)
 		return false;
 	event->kind = EVENT_RAW_SAMPLE;
 	*raw = (struct raw_sample) {
-		.weight = wire.weight, .mode = wire.mode, .arch = wire.arch, .space = wire.space,
+		.weight = wire.weight, .mode = wire.mode, .arch = archs[wire.arch], .space = wire.space,
 		.base = wire.base, .valid = wire.valid, .stack_address = wire.stack_address,
 		.linked_address = wire.linked_address,
 	};

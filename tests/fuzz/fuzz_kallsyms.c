@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		look(&kernel);
 		return 0;
 	}
-	kernel.arch = size % 2 ? KERNEL_I386 : KERNEL_X86_64;
+	kernel.arch = size % 2 ? ARCH_I386 : ARCH_X86_64;
 	kernel_bytes_place(&kernel, 0xffffffff81000000);
 	look(&kernel);
 	return 0;

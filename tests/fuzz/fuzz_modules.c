@@ -62,7 +62,7 @@ static void read_code(const struct code_list_layout *layout, struct fuzz_memory 
 static void read_all(const struct kernel_layout *layout, struct orc *orc, struct fuzz_memory *guest)
 {
 	struct linux_kernel kernel = {
-		.arch = KERNEL_X86_64, .layout = *layout, .orc = orc,
+		.arch = ARCH_X86_64, .layout = *layout, .orc = orc,
 		.known = 1u << LANDMARK_MODULES, .landmarks[LANDMARK_MODULES] = FUZZ_MEMORY,
 	};
 

@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct guest guest = { .input = &input };
 	struct memory_reader reader = { .read = read_more, .context = &guest };
 	unsigned choice = input_byte(&input);
-	struct registers registers = { .arch = arch_get(choice % ARCHS) };
+	struct registers registers = { .arch = arch_get(1 + choice % (ARCHS - 1)) };
 	struct stack_memory memory = { .count = STACKS, .elsewhere = choice & 4 ? &reader : NULL };
 	struct unwind_code code = { .context = &guest, .is_kernel = is_kernel };
 	struct unwound result;

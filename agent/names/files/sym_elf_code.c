@@ -10,17 +10,6 @@ struct stretch {			/* a part of the file that is loaded */
 	uint64_t address, offset, size;
 };
 
-static enum kernel_arch arch_of(const GElf_Ehdr *header)
-{
-	switch (header->e_machine) {
-	case EM_X86_64: return KERNEL_X86_64;
-	case EM_386: return KERNEL_I386;
-	case EM_AARCH64: return KERNEL_ARM64;
-	case EM_RISCV: return KERNEL_RISCV64;
-	default: return KERNEL_OTHER;
-	}
-}
-
 static bool covers(uint64_t address, uint64_t begin, uint64_t size)
 {
 	return address >= begin && address - begin < size;
@@ -73,7 +62,7 @@ static size_t read_part(int fd, const struct stretch *stretch, uint64_t address,
 	return got > 0 ? (size_t)got : 0;
 }
 
-size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum kernel_arch *arch)
+size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum arch_id *arch)
 {
 	struct stretch stretch;
 	GElf_Ehdr header;
@@ -82,10 +71,10 @@ size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum ker
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
-	*arch = KERNEL_OTHER;
+	*arch = ARCH_OTHER;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header)) {
-		*arch = arch_of(&header);
+		*arch = arch_id_elf(header.e_machine);
 		if (find_section(elf, address, &stretch, &bare) || (!bare && find_segment(elf, address, &stretch)))
 			got = read_part(fd, &stretch, address, bytes, size);
 	}

@@ -12,6 +12,6 @@
  * Reads the bytes from a link address on, as far as the section or segment of code there goes. Returns how many of
  * `size` it has read; 0: there is no code, or it cannot be read. `*arch`: the file's. May wait for a disk.
  */
-size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum kernel_arch *arch);
+size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum arch_id *arch);
 
 #endif

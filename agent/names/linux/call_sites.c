@@ -75,12 +75,12 @@ static void mark_x86(struct call_sites *sites, const uint8_t *code)
 
 typedef void marker(struct call_sites *sites, const uint8_t *code);
 
-static marker *marker_of(enum kernel_arch arch)
+static marker *marker_of(enum arch_id arch)
 {
 	switch (arch) {
-	case KERNEL_X86_64: case KERNEL_I386: return mark_x86;
-	case KERNEL_ARM64: return mark_arm64;
-	case KERNEL_RISCV64: return mark_riscv64;
+	case ARCH_X86_64: case ARCH_I386: return mark_x86;
+	case ARCH_AARCH64: return mark_arm64;
+	case ARCH_RISCV64: return mark_riscv64;
 	default: return NULL;
 	}
 }

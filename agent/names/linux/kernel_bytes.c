@@ -50,17 +50,6 @@ static size_t row_at(const struct kernel_bytes *kernel, size_t table, size_t row
 	return start <= kernel->size && at <= kernel->size && row <= kernel->size - at ? (size_t)at : SIZE_MAX;
 }
 
-static enum kernel_arch arch_of(unsigned elf)
-{
-	switch (elf) {
-	case EM_X86_64: return KERNEL_X86_64;
-	case EM_386: return KERNEL_I386;
-	case EM_AARCH64: return KERNEL_ARM64;
-	case EM_RISCV: return KERNEL_RISCV64;
-	default: return KERNEL_OTHER;
-	}
-}
-
 /* Sets the part to what the file has of it. False: it has nothing. */
 static bool hold(const struct kernel_bytes *kernel, struct kernel_part *part, uint64_t offset, uint64_t size)
 {
@@ -121,7 +110,7 @@ static void set_elf(struct kernel_bytes *kernel)
 	size_t index = 0, at;
 
 	kernel->elf = true;
-	kernel->arch = arch_of(bytes_16(bytes + offsetof(Elf64_Ehdr, e_machine)));
+	kernel->arch = arch_id_elf(bytes_16(bytes + offsetof(Elf64_Ehdr, e_machine)));
 	while (kernel->count < KERNEL_PARTS && (at = next_segment(kernel, &index)) != SIZE_MAX) {
 		struct kernel_part *part = &kernel->parts[kernel->count];
 
@@ -137,9 +126,9 @@ static bool set_image(struct kernel_bytes *kernel)
 
 	if (kernel->size < IMAGE_MAGIC + 4)
 		return false;
-	kernel->arch = memcmp(magic, "ARM\x64", 4) == 0 ? KERNEL_ARM64 :
-		memcmp(magic, "RSC\x05", 4) == 0 ? KERNEL_RISCV64 : KERNEL_OTHER;
-	return kernel->arch != KERNEL_OTHER;
+	kernel->arch = memcmp(magic, "ARM\x64", 4) == 0 ? ARCH_AARCH64 :
+		memcmp(magic, "RSC\x05", 4) == 0 ? ARCH_RISCV64 : ARCH_OTHER;
+	return kernel->arch != ARCH_OTHER;
 }
 
 bool kernel_bytes_set(struct kernel_bytes *kernel, const uint8_t *bytes, size_t size)
@@ -159,7 +148,7 @@ void kernel_bytes_place(struct kernel_bytes *kernel, uint64_t address)
 
 size_t kernel_bytes_word(const struct kernel_bytes *kernel)
 {
-	return kernel->arch == KERNEL_I386 ? 4 : 8;
+	return kernel->arch == ARCH_I386 ? 4 : 8;
 }
 
 const uint8_t *kernel_bytes_at(const struct kernel_bytes *kernel, uint64_t address, size_t size)

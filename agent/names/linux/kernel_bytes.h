@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KERNEL_PARTS = 16 };
+#include "agent/base/arch_id.h"
 
-enum kernel_arch { KERNEL_OTHER, KERNEL_X86_64, KERNEL_I386, KERNEL_ARM64, KERNEL_RISCV64 };
+enum { KERNEL_PARTS = 16 };
 
 struct kernel_part {
 	uint64_t address;
@@ -22,7 +22,7 @@ struct kernel_part {
 struct kernel_bytes {
 	const uint8_t *bytes;
 	size_t size;
-	enum kernel_arch arch;
+	enum arch_id arch;
 	bool elf;
 	size_t count;
 	struct kernel_part parts[KERNEL_PARTS];

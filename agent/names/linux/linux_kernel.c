@@ -57,7 +57,7 @@ struct shared {				/* a kernel, and how many hold it */
 /* Is this the relocation that writes the base? If so, it also tells where the Image starts. */
 static bool is_of_base(const struct kernel_bytes *bytes, const uint8_t *relocation, size_t base_at, uint64_t *start)
 {
-	uint64_t kind = bytes->arch == KERNEL_ARM64 ? RELATIVE_ARM64 : RELATIVE_RISCV64;
+	uint64_t kind = bytes->arch == ARCH_AARCH64 ? RELATIVE_ARM64 : RELATIVE_RISCV64;
 	uint64_t base = bytes_64(relocation + 16);
 
 	*start = bytes_64(relocation) - base_at;
@@ -131,7 +131,7 @@ bool linux_kernel_orc(const struct linux_kernel *kernel, uint64_t address, struc
 {
 	uint64_t thunks;
 
-	if (kernel->arch == KERNEL_X86_64 && linux_kernel_landmark(kernel, LANDMARK_THUNKS, &thunks) &&
+	if (kernel->arch == ARCH_X86_64 && linux_kernel_landmark(kernel, LANDMARK_THUNKS, &thunks) &&
 			orc_of_thunk(address - thunks, entry))
 		return true;
 	return kernel->orc && orc_find(kernel->orc, address, entry);

@@ -39,7 +39,7 @@ enum landmark {				/* symbols that ktop looks for */
 enum { LINUX_BANNER_MAX = 127, LINUX_BUILD_ID_MAX = 64 };
 
 struct linux_kernel {
-	enum kernel_arch arch;
+	enum arch_id arch;
 	uint64_t start;			/* address of its first byte */
 	uint64_t end;			/* where the last of its tables ends, by its symbols; 0: they do not tell */
 	uint64_t base;			/* kallsyms.base: moves with the kernel */

@@ -22,7 +22,7 @@ static bool read_word(const struct linux_kernel *kernel, const struct memory_rea
 {
 	uint8_t bytes[8] = { 0 };
 
-	if (!memory->read(memory->context, address, bytes, kernel->arch == KERNEL_I386 ? 4 : 8))
+	if (!memory->read(memory->context, address, bytes, kernel->arch == ARCH_I386 ? 4 : 8))
 		return false;
 	*word = bytes_64(bytes);
 	return true;
@@ -42,7 +42,7 @@ bool slide_by_gate(const struct linux_kernel *kernel, const struct memory_reader
 {
 	uint64_t link, run;
 
-	if (kernel->arch != KERNEL_X86_64 || !linux_kernel_landmark(kernel, LANDMARK_DIVIDE_ERROR, &link) ||
+	if (kernel->arch != ARCH_X86_64 || !linux_kernel_landmark(kernel, LANDMARK_DIVIDE_ERROR, &link) ||
 			!slide_read_gate(memory, &run))
 		return false;
 	if ((run - link) % SLIDE_STEP || run - link >= X86_RANGE)
@@ -86,8 +86,8 @@ bool slide_by_base(const struct linux_kernel *kernel, const struct memory_reader
 
 bool slide_by_banner(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide)
 {
-	uint64_t link, range = kernel->arch == KERNEL_X86_64 ? X86_RANGE :
-		kernel->arch == KERNEL_I386 ? I386_RANGE : 0;
+	uint64_t link, range = kernel->arch == ARCH_X86_64 ? X86_RANGE :
+		kernel->arch == ARCH_I386 ? I386_RANGE : 0;
 	size_t size = strnlen(kernel->banner, LINUX_BANNER_MAX);
 
 	if (!linux_kernel_landmark(kernel, LANDMARK_BANNER, &link) || size < BANNER_LEAST)

@@ -14,7 +14,6 @@ enum {
 
 /* Where QEMU's boards have their firmware: hw/i386/pc.c, hw/arm/virt.c, hw/riscv/virt.c. */
 struct board {
-	const char *cpu;
 	/* What EDK II has there. */
 	uint64_t sign_at;
 	const char *sign;
@@ -29,11 +28,11 @@ enum { VOLUME_AT = 40 };
 /* EDK II, OvmfPkg/ResetVector: the GUID of the table that ends 32 bytes below 4 GiB. */
 #define TABLE "\xde\x82\xb5\x96\xb2\x1f\xf7\x45\xba\xea\xa3\x66\xc5\x5a\x08\x2d"
 
-static const struct board boards[] = {
-	{ "x86-64", 0xffffffd0, TABLE, sizeof(TABLE) - 1, NONE },
-	{ "i386", 0xffffffd0, TABLE, sizeof(TABLE) - 1, NONE },
-	{ "aarch64", VOLUME_AT, VOLUME, sizeof(VOLUME) - 1, 0 },
-	{ "riscv64", 0x20000000 + VOLUME_AT, VOLUME, sizeof(VOLUME) - 1, 0x80200000 },
+static const struct board boards[ARCHS] = {
+	[ARCH_X86_64] = { 0xffffffd0, TABLE, sizeof(TABLE) - 1, NONE },
+	[ARCH_I386] = { 0xffffffd0, TABLE, sizeof(TABLE) - 1, NONE },
+	[ARCH_AARCH64] = { VOLUME_AT, VOLUME, sizeof(VOLUME) - 1, 0 },
+	[ARCH_RISCV64] = { 0x20000000 + VOLUME_AT, VOLUME, sizeof(VOLUME) - 1, 0x80200000 },
 };
 
 static const char banner[] = "U-Boot 20";	/* and the rest of the year */
@@ -88,14 +87,11 @@ static void look_for_uboot(struct firmware_search *search, const struct board *b
 		read_bytes(physical, board->uboot + search->searched + i * PAGE, &byte, 1, &there);
 }
 
-void firmware_search(struct firmware_search *search, const char *cpu, const struct memory_reader *physical)
+void firmware_search(struct firmware_search *search, enum arch_id arch, const struct memory_reader *physical)
 {
-	const struct board *board = NULL;
+	const struct board *board = &boards[arch];
 
-	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++)
-		if (strcmp(boards[i].cpu, cpu) == 0)
-			board = &boards[i];
-	if (!board) {
+	if (!board->sign) {
 		search->stage = FIRMWARE_DONE;
 		return;
 	}

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "agent/base/arch_id.h"
+
 struct memory_reader;
 
 enum firmware { FIRMWARE_UNKNOWN, FIRMWARE_UEFI, FIRMWARE_UBOOT };
@@ -20,8 +22,8 @@ struct firmware_search {		/* starts zeroed */
 
 /*
  * Goes on. Call it until it is FIRMWARE_DONE, each time that pages have come: `physical` reads a guest's memory by its
- * physical addresses. `cpu`: a name as in arch.h. Reads a megabyte at most, and no device.
+ * physical addresses. Reads a megabyte at most, and no device.
  */
-void firmware_search(struct firmware_search *search, const char *cpu, const struct memory_reader *physical);
+void firmware_search(struct firmware_search *search, enum arch_id arch, const struct memory_reader *physical);
 
 #endif

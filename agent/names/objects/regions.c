@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "agent/names/linux/linux_kernel.h"
 #include "regions.h"
@@ -27,8 +26,9 @@ static const struct region riscv_virt[] = {
 	{ 0 },
 };
 
-static const struct { const char *cpu; const struct region *regions; unsigned bits; } boards[] = {
-	{ "x86-64", pc, 64 }, { "i386", pc, 32 }, { "aarch64", arm_virt, 64 }, { "riscv64", riscv_virt, 64 },
+static const struct { const struct region *regions; unsigned bits; } boards[ARCHS] = {
+	[ARCH_X86_64] = { pc, 64 }, [ARCH_I386] = { pc, 32 }, [ARCH_RISCV64] = { riscv_virt, 64 },
+	[ARCH_AARCH64] = { arm_virt, 64 },
 };
 
 /*
@@ -49,16 +49,15 @@ static const struct region *below_kernel(const struct linux_kernel *linux, enum 
 	return firmware == FIRMWARE_UEFI ? &uefi : firmware == FIRMWARE_UBOOT ? &uboot : linux ? &memory : NULL;
 }
 
-const struct region *region_find(const char *cpu, const struct linux_kernel *linux, enum firmware firmware,
+const struct region *region_find(enum arch_id arch, const struct linux_kernel *linux, enum firmware firmware,
 	uint64_t address)
 {
-	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++) {
-		if (strcmp(boards[i].cpu, cpu) != 0)
-			continue;
-		for (const struct region *region = boards[i].regions; region->name; region++)
-			if (address >= region->start && address < region->end)
-				return region;
-		return address >> (boards[i].bits - 1) == 0 ? below_kernel(linux, firmware, address) : NULL;
-	}
-	return NULL;
+	const struct region *region = boards[arch].regions;
+
+	if (!region)
+		return NULL;
+	for (; region->name; region++)
+		if (address >= region->start && address < region->end)
+			return region;
+	return address >> (boards[arch].bits - 1) == 0 ? below_kernel(linux, firmware, address) : NULL;
 }

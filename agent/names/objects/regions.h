@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "agent/base/arch_id.h"
 #include "firmware.h"
 
 struct linux_kernel;
@@ -23,10 +24,10 @@ struct region {
 };
 
 /*
- * `cpu`: a name as in arch.h. `linux`: NULL if the kernel is no Linux, or not known. `firmware`: FIRMWARE_UNKNOWN also
- * where the kernel may run at low addresses. NULL: nothing is known there.
+ * `linux`: NULL if the kernel is no Linux, or not known. `firmware`: FIRMWARE_UNKNOWN also where the kernel may run at
+ * low addresses. NULL: nothing is known there.
  */
-const struct region *region_find(const char *cpu, const struct linux_kernel *linux, enum firmware firmware,
+const struct region *region_find(enum arch_id arch, const struct linux_kernel *linux, enum firmware firmware,
 	uint64_t address);
 
 #endif

@@ -69,11 +69,16 @@ static void write_sample(struct body *body, const struct sample *sample)
 
 static void write_raw_sample(struct body *body, uint16_t id, const struct raw_sample *raw)
 {
+	static const uint8_t archs[ARCHS] = {
+		[ARCH_X86_64] = KTOP_X86_64, [ARCH_I386] = KTOP_I386, [ARCH_RISCV64] = KTOP_RISCV64,
+		[ARCH_AARCH64] = KTOP_AARCH64,
+	};
+
 	if (id == KTOP_EVENT_task_sample)
-		FIXED(task_sample, raw->process, raw->thread, raw->weight, (uint8_t)raw->mode, (uint8_t)raw->arch,
+		FIXED(task_sample, raw->process, raw->thread, raw->weight, (uint8_t)raw->mode, archs[raw->arch],
 			raw->space, raw->base, raw->valid, raw->stack_address, raw->linked_address);
 	else
-		FIXED(raw_sample, raw->weight, (uint8_t)raw->mode, (uint8_t)raw->arch, raw->space, raw->base,
+		FIXED(raw_sample, raw->weight, (uint8_t)raw->mode, archs[raw->arch], raw->space, raw->base,
 			raw->valid, raw->stack_address, raw->linked_address);
 	body_list(body, raw->registers, raw->register_count, 8);
 	list(body, raw->stack);

@@ -22,7 +22,7 @@ enum { LOW = 0x4011a0, FIRST = 120, LINES = sizeof(source) / sizeof(*source) };
 
 static struct listing *make_listing(bool bare)
 {
-	static struct code_bytes code = { .arch = KERNEL_X86_64, .size = sizeof(bytes) };
+	static struct code_bytes code = { .arch = ARCH_X86_64, .size = sizeof(bytes) };
 	char own[] = "/src/kernel/mm/page.c", list[] = "/src/kernel/include/list.h", pop[] = "list_pop";
 	char *files[] = { own, list };
 	struct code_row rows[] = {

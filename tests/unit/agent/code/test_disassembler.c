@@ -11,7 +11,7 @@
 
 #include "agent/code/disassembler.h"
 
-static struct instruction first_of(enum kernel_arch arch, const char *bytes, size_t size)
+static struct instruction first_of(enum arch_id arch, const char *bytes, size_t size)
 {
 	struct disassembler *disassembler = disassembler_new(arch);
 	struct instruction instruction;
@@ -24,8 +24,8 @@ static struct instruction first_of(enum kernel_arch arch, const char *bytes, siz
 
 static void test_x86_64(void **state)
 {
-	struct instruction jump = first_of(KERNEL_X86_64, "\x75\xfa", 2), call =
-		first_of(KERNEL_X86_64, "\xe8\x0b\x00\x00\x00", 5), move = first_of(KERNEL_X86_64, "\x48\x89\xe5", 3);
+	struct instruction jump = first_of(ARCH_X86_64, "\x75\xfa", 2), call =
+		first_of(ARCH_X86_64, "\xe8\x0b\x00\x00\x00", 5), move = first_of(ARCH_X86_64, "\x48\x89\xe5", 3);
 
 	(void)state;
 	assert_int_equal(jump.size, 2);
@@ -41,7 +41,7 @@ static void test_x86_64(void **state)
 /* A jump through a register leads nowhere that is known. */
 static void test_indirect_jumps_have_no_target(void **state)
 {
-	struct instruction jump = first_of(KERNEL_X86_64, "\xff\xe0", 2);
+	struct instruction jump = first_of(ARCH_X86_64, "\xff\xe0", 2);
 
 	(void)state;
 	assert_true(jump.known);
@@ -50,9 +50,9 @@ static void test_indirect_jumps_have_no_target(void **state)
 
 static void test_other_architectures(void **state)
 {
-	struct instruction i386 = first_of(KERNEL_I386, "\xeb\xfe", 2),
-		arm = first_of(KERNEL_ARM64, "\x00\x00\x00\x94", 4),
-		branch = first_of(KERNEL_ARM64, "\x40\x00\x00\xb4", 4);
+	struct instruction i386 = first_of(ARCH_I386, "\xeb\xfe", 2),
+		arm = first_of(ARCH_AARCH64, "\x00\x00\x00\x94", 4),
+		branch = first_of(ARCH_AARCH64, "\x40\x00\x00\xb4", 4);
 
 	(void)state;
 	assert_int_equal(i386.target, 0x1000);
@@ -65,8 +65,8 @@ static void test_other_architectures(void **state)
 /* capstone 4 has no RISC-V: its instructions are shown as numbers, each of its length. */
 static void test_riscv_has_words(void **state)
 {
-	struct instruction whole = first_of(KERNEL_RISCV64, "\x13\x05\x10\x00", 4),
-		small = first_of(KERNEL_RISCV64, "\x01\x00\x13\x05", 4);
+	struct instruction whole = first_of(ARCH_RISCV64, "\x13\x05\x10\x00", 4),
+		small = first_of(ARCH_RISCV64, "\x01\x00\x13\x05", 4);
 
 	(void)state;
 	assert_int_equal(whole.size, 4);
@@ -78,7 +78,7 @@ static void test_riscv_has_words(void **state)
 /* Whatever the bytes are: each step goes on, stays inside, and gives a printable text. */
 static void test_any_bytes(void **state)
 {
-	enum kernel_arch archs[] = { KERNEL_OTHER, KERNEL_X86_64, KERNEL_I386, KERNEL_ARM64, KERNEL_RISCV64 };
+	enum arch_id archs[] = { ARCH_OTHER, ARCH_X86_64, ARCH_I386, ARCH_AARCH64, ARCH_RISCV64 };
 	uint8_t bytes[4096];
 
 	(void)state;

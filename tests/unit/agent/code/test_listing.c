@@ -47,7 +47,7 @@ static struct listing *make(const char *path, const char *map, size_t bytes, boo
 	struct listing *listing;
 
 	snprintf(own, sizeof(own), "%s", path);
-	code->arch = KERNEL_X86_64;
+	code->arch = ARCH_X86_64;
 	code->size = bytes;
 	memcpy(code->bytes, code_of, sizeof(code_of));
 	listing = listing_new(code, 0x1000, 0x1000 + sizeof(code_of), lined ? &lines : NULL, map);

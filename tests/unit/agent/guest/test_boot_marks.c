@@ -24,7 +24,7 @@ static void set_up(struct fixture *fixture)
 {
 	*fixture = (struct fixture) { .budget = budget_new(64 << 20) };
 	fixture->symbols = symbols_new(fixture->budget);
-	symbols_set_board(fixture->symbols, "x86-64");
+	symbols_set_board(fixture->symbols, ARCH_X86_64);
 	symbols_tell(fixture->symbols, 0x200000, 0x1000, (struct text) { .bytes = "main", .size = 4 });
 }
 

@@ -139,7 +139,7 @@ static void set_up(struct fixture *fixture, struct budget *budget)
 {
 	*fixture = (struct fixture) { .symbols = symbols_new(budget) };
 	fixture->code = kernel_code_new(fixture->symbols);
-	symbols_set_board(fixture->symbols, "x86-64");
+	symbols_set_board(fixture->symbols, ARCH_X86_64);
 }
 
 static void tear_down(struct fixture *fixture)

@@ -71,14 +71,14 @@ static void an_orc_table_is_followed(void **state)
 static void frame_pointers_are_followed(void **state)
 {
 	(void)state;
-	for (unsigned arch = 0; arch < ARCHS; arch++)
+	for (unsigned arch = ARCH_OTHER + 1; arch < ARCHS; arch++)
 		check_chains((enum arch_id)arch, false, false);
 }
 
 static void the_caller_of_a_function_without_a_frame_is_found(void **state)
 {
 	(void)state;
-	for (unsigned arch = 0; arch < ARCHS; arch++)
+	for (unsigned arch = ARCH_OTHER + 1; arch < ARCHS; arch++)
 		check_chains((enum arch_id)arch, true, false);
 }
 
@@ -120,7 +120,7 @@ static void a_stack_whose_bytes_end_is_cut(void **state)
 	struct unwound found;
 
 	(void)state;
-	for (unsigned arch = 0; arch < ARCHS; arch++) {
+	for (unsigned arch = ARCH_OTHER + 1; arch < ARCHS; arch++) {
 		call_model_begin(&model, (enum arch_id)arch, 5);
 		for (int i = 0; i < 20; i++)
 			call_model_call(&model, true);
@@ -177,7 +177,7 @@ static void a_loop_of_frames_ends(void **state)
 	struct unwound found;
 
 	(void)state;
-	for (unsigned arch = 0; arch < ARCHS; arch++) {
+	for (unsigned arch = ARCH_OTHER + 1; arch < ARCHS; arch++) {
 		uint64_t fp, base;
 
 		call_model_begin(&model, (enum arch_id)arch, 9);

@@ -29,16 +29,16 @@ struct world {
 
 static void put_call(struct world *world, size_t at)
 {
-	const uint32_t call = world->kernel.arch == KERNEL_ARM64 ? 0x94000123 :
-		world->kernel.arch == KERNEL_RISCV64 ? 0x123000ef : 0x000010e8;
+	const uint32_t call = world->kernel.arch == ARCH_AARCH64 ? 0x94000123 :
+		world->kernel.arch == ARCH_RISCV64 ? 0x123000ef : 0x000010e8;
 
 	for (int i = 0; i < 4; i++)
 		world->code[at + (size_t)i] = (uint8_t)(call >> (8 * i));
 }
 
-static void make(struct world *world, enum kernel_arch arch)
+static void make(struct world *world, enum arch_id arch)
 {
-	size_t behind = arch == KERNEL_ARM64 || arch == KERNEL_RISCV64 ? 4 : 5;
+	size_t behind = arch == ARCH_AARCH64 || arch == ARCH_RISCV64 ? 4 : 5;
 
 	memset(world, 0, sizeof(*world));
 	world->random.state = 1;
@@ -67,7 +67,7 @@ static void drop(struct world *world)
 
 static void return_addresses_tell(void **state)
 {
-	static const enum kernel_arch archs[] = { KERNEL_ARM64, KERNEL_X86_64, KERNEL_I386, KERNEL_RISCV64 };
+	static const enum arch_id archs[] = { ARCH_AARCH64, ARCH_X86_64, ARCH_I386, ARCH_RISCV64 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++) {
@@ -93,7 +93,7 @@ static void what_is_not_sure_is_not_believed(void **state)
 	uint64_t slide = 1;
 
 	(void)state;
-	make(&world, KERNEL_ARM64);
+	make(&world, ARCH_AARCH64);
 	assert_false(call_sites_slide(world.sites, world.returns, 15, STEP, &slide));
 	assert_false(call_sites_slide(world.sites, world.returns, 0, STEP, &slide));
 	for (size_t i = 0; i < RETURNS; i += 4)
@@ -105,7 +105,7 @@ static void what_is_not_sure_is_not_believed(void **state)
 	assert_int_equal(slide, 1);
 	drop(&world);
 	/* All of it is calls: any slide would do. */
-	make(&world, KERNEL_ARM64);
+	make(&world, ARCH_AARCH64);
 	call_sites_free(world.sites);
 	for (size_t at = 0; at < SIZE; at += 4)
 		put_call(&world, at);
@@ -119,10 +119,10 @@ static void other_kernels_have_none(void **state)
 	struct world world;
 
 	(void)state;
-	make(&world, KERNEL_ARM64);
+	make(&world, ARCH_AARCH64);
 	assert_null(call_sites_new(&world.kernel, START, START + SIZE + 1, NULL));
 	assert_null(call_sites_new(&world.kernel, START, START, NULL));
-	world.kernel.arch = KERNEL_OTHER;
+	world.kernel.arch = ARCH_OTHER;
 	assert_null(call_sites_new(&world.kernel, START, START + SIZE, NULL));
 	call_sites_free(NULL);
 	drop(&world);

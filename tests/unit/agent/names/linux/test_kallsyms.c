@@ -122,7 +122,7 @@ static void it_is_found_in_memory(void **state)
 		free(world->bytes);
 		world->bytes = fake_linux_memory(&world->fake, &world->size);
 		world->kernel = (struct kernel_bytes) {
-			.bytes = world->bytes, .size = world->size, .arch = KERNEL_X86_64,
+			.bytes = world->bytes, .size = world->size, .arch = ARCH_X86_64,
 		};
 		kernel_bytes_place(&world->kernel, START64);
 		assert_true(kallsyms_find(&world->kernel, &world->kallsyms));
@@ -160,7 +160,7 @@ static void a_kernel_tells_what_it_is(void **state)
 	kernel = linux_kernel_new(&bytes, &kallsyms, NULL);
 	assert_non_null(kernel);
 	free(image);
-	assert_int_equal(kernel->arch, KERNEL_X86_64);
+	assert_int_equal(kernel->arch, ARCH_X86_64);
 	assert_memory_equal(kernel->banner, "Linux version 6.1.0-fake ", 25);
 	assert_int_equal(kernel->build_id_size, FAKE_BUILD_ID_SIZE);
 	assert_int_equal(kernel->build_id[19], 20);
