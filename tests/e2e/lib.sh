@@ -8,7 +8,7 @@ dir=$(mktemp -d)
 export XDG_CONFIG_HOME=$dir		# a test does not read the user's own settings
 number=0 failed=0
 started=()
-[ $# = 0 ] || echo "1..$1"
+case ${1-} in [0-9]*) echo "1..$1" ;; esac
 
 ok() { number=$((number + 1)); echo "ok $number - $1"; }
 not_ok() {
