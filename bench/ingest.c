@@ -31,7 +31,7 @@ static struct packets *all_bytes(struct traffic *traffic, uint64_t samples)
 /* Writes as QEMU does: one buffer of the guest at a time. */
 static void write_all(int fd, const struct packets *packets)
 {
-	for (size_t at = 0; at < packets->size; ) {
+	for (size_t at = 0; at < packets->size;) {
 		size_t left = packets->size - at;
 		ssize_t went = write(fd, packets->bytes + at,
 			left < KTOP_PACKET_MAX ? left : KTOP_PACKET_MAX);

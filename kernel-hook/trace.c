@@ -41,7 +41,7 @@ void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, ui
 	if (record) {
 		uint64_t *to = (uint64_t *)record->payload;
 
-		for (uint32_t words = (size + 7) / 8; words-- > 0; )
+		for (uint32_t words = (size + 7) / 8; words-- > 0;)
 			to[words] = fields[words];
 		ktop_ring_commit(ring, record, (uint16_t)id, size);
 		ktop_count(&ring->cost, ktop_port_clock() - now);

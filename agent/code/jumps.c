@@ -86,7 +86,7 @@ char *jumps_text(const struct jumps *jumps, size_t instruction, int between, cha
 {
 	char *at = text, line = ' ', head = ' ';
 
-	for (unsigned lane = jumps->lanes; lane-- > 0; ) {
+	for (unsigned lane = jumps->lanes; lane-- > 0;) {
 		uint8_t cell = jumps->cells[instruction][lane];
 		char sign = sign_of(cell, between);
 

@@ -167,7 +167,7 @@ static bool read_memory(void *context, uint64_t address, void *bytes, size_t siz
 {
 	bool good = address + size >= address;
 
-	for (size_t done = 0; good && done < size; ) {
+	for (size_t done = 0; good && done < size;) {
 		size_t left = PAGE - (size_t)((address + done) % PAGE), piece = size - done < left ? size - done : left;
 
 		good = read_piece(context, address + done, (uint8_t *)bytes + done, piece);

@@ -37,7 +37,7 @@ static uint32_t rename_nodes(struct node_functions *nodes, const struct stacks *
 {
 	uint32_t lowest = STACKS_NONE;
 
-	for (uint32_t i = nodes->count; i-- > 0 && !stop_at(stop, i); ) {
+	for (uint32_t i = nodes->count; i-- > 0 && !stop_at(stop, i);) {
 		uint32_t function = function_of(stacks, symbols, i);
 
 		if (function != nodes->functions[i])

@@ -44,16 +44,16 @@ static void reader_free(struct query_reader *reader)
 	free(reader);
 }
 
-void *query_beside(struct query_reader *reader, size_t size, void (*free)(void *state))
+void *query_beside(const struct query_reader *reader, void (*free)(void *state))
 {
-	struct query_beside *beside = &reader->beside;
+	return reader->beside.free == free ? reader->beside.state : NULL;
+}
 
-	if (beside->free == free)
-		return beside->state;
-	if (beside->free)
-		beside->free(beside->state);
-	*beside = (struct query_beside) { .state = util_alloc(size), .free = free };
-	return beside->state;
+void query_keep_beside(struct query_reader *reader, void *state, void (*free)(void *state))
+{
+	if (reader->beside.free)
+		reader->beside.free(reader->beside.state);
+	reader->beside = (struct query_beside) { .state = state, .free = free };
 }
 
 struct query *query_new(const struct query_inputs *inputs)
@@ -383,7 +383,7 @@ static size_t take_edges(struct query *query, const struct question *wanted, uin
 	window_update(window, wanted);
 	clear_places(query);
 	for (size_t i = 0; (digest = window_digest(window, i)); i++)
-		for (edge = NULL; (edge = digest_edge_to(digest, function, edge)); )
+		for (edge = NULL; (edge = digest_edge_to(digest, function, edge));)
 			add_caller(query, &all, edge);
 	for (size_t i = 0; i < all.count; i++) {
 		query->places[all.list[i].function] = NOWHERE;	/* only these: a report asks this for each function */

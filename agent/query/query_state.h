@@ -50,8 +50,9 @@ struct query {
 	bool placed;			/* some are set, and must be cleared for the next answer */
 };
 
-/* What is kept for the reader under this `free`: zeroed the first time, and again after another kind of question. */
-void *query_beside(struct query_reader *reader, size_t size, void (*free)(void *state));
+/* What is kept for the reader under this `free`. NULL: nothing yet, or its last question was of another kind. */
+void *query_beside(const struct query_reader *reader, void (*free)(void *state));
+void query_keep_beside(struct query_reader *reader, void *state, void (*free)(void *state));	/* owns `state` */
 
 static inline struct query_reader *query_reader(const struct query *query, const struct question *question)
 {

@@ -97,7 +97,7 @@ static void add_part(struct tree_trends *trends, const struct tree_part *part, c
 /* Adds each trend to that of the nearest place above it. Those below are behind it. */
 static void roll_up(struct tree_sums *sums, const uint32_t *nearest, const bool stale[TREE_SECONDS])
 {
-	for (uint32_t i = sums->trends.count; i-- > 0; ) {
+	for (uint32_t i = sums->trends.count; i-- > 0;) {
 		uint32_t parent = sums->places.list[sums->trends.places[i]].parent;
 		uint32_t above = parent == TREE_TOP ? NOWHERE : nearest[parent];
 

@@ -204,7 +204,7 @@ const char *table_cpus(const struct table *table, const struct row *row, char *t
 		char part[32];
 		int length;
 
-		for (last = cpu; has_cpu(table, row, last) && has_cpu(table, row, last + 1); )
+		for (last = cpu; has_cpu(table, row, last) && has_cpu(table, row, last + 1);)
 			last++;
 		if (!has_cpu(table, row, cpu))
 			continue;

@@ -311,7 +311,7 @@ static void put_all(struct run_writer *writer, const struct arrivals *arrivals,
 {
 	uint64_t stacks = (1ull << arrivals->stack_bits) - 1;
 
-	for (uint32_t i = 0; i < part->count; ) {
+	for (uint32_t i = 0; i < part->count;) {
 		uint64_t where = part->list[i] >> arrivals->kind_bits;
 		struct run_count count = {
 			.stack = (uint32_t)(where & stacks) - 1,

@@ -71,7 +71,7 @@ static uint64_t lookup_address(uint64_t address, bool exact)
 static void add_walk(struct path *path, uint32_t space, const void *frames, uint32_t count,
 	uint64_t exact, bool cut)
 {
-	for (uint32_t i = count; i-- > 0 && path->depth < FRAMES_MAX; )
+	for (uint32_t i = count; i-- > 0 && path->depth < FRAMES_MAX;)
 		path->frames[path->depth++] = (struct node) {
 			.address = lookup_address(sample_frame(frames, i),
 				i < 64 && exact >> i & 1),

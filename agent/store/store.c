@@ -304,7 +304,7 @@ static bool forget_oldest(struct store *store)
 
 	if (part->counts <= 2 * part->least)
 		return false;
-	for (uint32_t i = part->run_count; i-- > 0; ) {		/* the smallest first */
+	for (uint32_t i = part->run_count; i-- > 0;) {		/* the smallest first */
 		struct run *run = run_forget(store->budget, part->runs[i]);
 
 		if (!run)

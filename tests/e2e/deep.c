@@ -30,6 +30,6 @@ static KEPT unsigned deep_outer(unsigned value)
 
 int main(void)
 {
-	for (volatile unsigned value = 0; ; )
+	for (volatile unsigned value = 0;;)
 		value = deep_outer(value);
 }

@@ -58,7 +58,7 @@ static inline bool input_piece(struct fuzz_input *input, const uint8_t **bytes, 
 	if (input->left == 0)
 		return false;
 	*bytes = input->at;
-	for (*size = 0; *size < input->left && input->at[*size]; )
+	for (*size = 0; *size < input->left && input->at[*size];)
 		++*size;
 	input->at += *size;
 	input->left -= *size;

@@ -32,7 +32,7 @@ static struct links link_rows(const struct tree_list *list)
 	};
 
 	memset(links.first, 0xff, (list->count + 1) * sizeof(*links.first));
-	for (uint32_t i = count; i-- > 0; ) {
+	for (uint32_t i = count; i-- > 0;) {
 		uint32_t parent = parent_of(list, i), at = parent == TREE_TOP ? count : parent;
 
 		links.next[i] = links.first[at];

@@ -71,7 +71,7 @@ static bool add_place(struct btf *btf, size_t place)
 /* Indexes the types up to the first one that makes no sense, or the end. False: there is no memory. */
 static bool index_types(struct btf *btf, size_t size)
 {
-	for (size_t at = 0; size - at >= TYPE; ) {
+	for (size_t at = 0; size - at >= TYPE;) {
 		struct type type = type_at(btf->types + at);
 		size_t whole = TYPE;
 
@@ -232,7 +232,7 @@ bool btf_member(const struct btf *btf, const char *type, const char *path, struc
 
 	if (!find_type(btf, type, &outer))
 		return false;
-	for (const char *name = path; ; name += walk.size + 1) {
+	for (const char *name = path;; name += walk.size + 1) {
 		walk.name = name;
 		walk.size = strcspn(name, ".");
 		if (!holds_members(&outer) || !find_member(&walk, &outer, walk.offset, 0))

@@ -132,7 +132,7 @@ static size_t find_count(struct search *search, struct kallsyms *kallsyms)
 {
 	size_t lowest = search->tokens > SPAN_MAX ? search->tokens - SPAN_MAX : 0;
 
-	for (size_t at = search->tokens / search->word * search->word; at >= lowest + search->word; ) {
+	for (size_t at = search->tokens / search->word * search->word; at >= lowest + search->word;) {
 		size_t names, end, span;
 		uint32_t count;
 

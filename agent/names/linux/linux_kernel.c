@@ -178,7 +178,7 @@ static void take_build_id(struct linux_kernel *kernel, const struct kernel_bytes
 	if (!find_part(kernel, bytes, LANDMARK_NOTES, ".notes", &notes))
 		return;
 	note = bytes->bytes + notes.offset;
-	for (left = notes.size; left >= 16; ) {
+	for (left = notes.size; left >= 16;) {
 		uint64_t name = bytes_32(note), size = bytes_32(note + 4);
 		uint64_t text = 12 + (name + 3) / 4 * 4, whole = text + (size + 3) / 4 * 4;
 

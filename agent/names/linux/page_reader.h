@@ -50,7 +50,7 @@ static inline const uint8_t *page_reader_rest(struct page_reader *reader, uint64
 static inline bool page_reader_bytes(struct page_reader *reader, uint64_t address, void *to, size_t size)
 {
 	quota_spend(reader->quota, PAGE_READER_CALL + size);
-	for (size_t done = 0; done < size; ) {
+	for (size_t done = 0; done < size;) {
 		size_t left;
 		const uint8_t *from = page_reader_rest(reader, address + done, &left);
 

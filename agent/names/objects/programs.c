@@ -106,7 +106,7 @@ static void forget(struct programs *programs, struct program_file *file)
 void programs_retry(struct programs *programs)
 {
 	pthread_mutex_lock(&programs->lock);
-	for (size_t i = programs->count; i-- > 0; )
+	for (size_t i = programs->count; i-- > 0;)
 		if ((!programs->files[i].image || programs->files[i].starved) &&
 				!programs->files[i].reading)
 			forget(programs, &programs->files[i]);
@@ -159,7 +159,7 @@ static bool forget_earlier(struct programs *programs, uint64_t boot)
 {
 	bool some = false;
 
-	for (size_t i = programs->count; i-- > 0; )
+	for (size_t i = programs->count; i-- > 0;)
 		if (programs->files[i].boot != boot && programs->files[i].image) {
 			forget(programs, &programs->files[i]);
 			some = true;

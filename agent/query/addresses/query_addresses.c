@@ -72,16 +72,14 @@ static void drop(void *context)
 
 static struct kept *kept_of(struct query *query, struct query_reader *reader)
 {
-	struct kept *kept;
+	struct kept *kept = query_beside(reader, drop);
 
-	if (reader->beside.free == drop)
-		return reader->beside.state;
-	if (reader->beside.free)
-		reader->beside.free(reader->beside.state);
+	if (kept)
+		return kept;
 	kept = util_alloc(sizeof(*kept));
 	kept->budget = query->inputs.budget;
 	hash_init(&kept->by_address, NULL);
-	reader->beside = (struct query_beside) { .state = kept, .free = drop };
+	query_keep_beside(reader, kept, drop);
 	return kept;
 }
 

@@ -32,9 +32,13 @@ static void drop(void *context)
 
 static struct kept *kept_of(struct query *query, struct query_reader *reader)
 {
-	struct kept *kept = query_beside(reader, sizeof(*kept), drop);
+	struct kept *kept = query_beside(reader, drop);
 
+	if (kept)
+		return kept;
+	kept = util_alloc(sizeof(*kept));
 	kept->subject.budget = query->inputs.budget;
+	query_keep_beside(reader, kept, drop);
 	return kept;
 }
 

@@ -70,7 +70,7 @@ static void match(struct merge *merge)
 			merge->in_base[merge->in_own[i]] = i;
 	}
 	merge->top = NO_ROW;
-	for (uint32_t i = (uint32_t)merge->base->count; i-- > 0; ) {
+	for (uint32_t i = (uint32_t)merge->base->count; i-- > 0;) {
 		uint32_t *first = list_of(merge, merge->base->rows[i].parent);
 
 		if (merge->in_own[i] != NO_ROW)
@@ -162,7 +162,7 @@ static void compare_list(struct tree *tree, enum tree_order order, const struct 
 	merge.gone = numbers(own.count);
 	match(&merge);
 	tree_renew_list(tree, order, own.count + merge.base->count);
-	for (uint32_t at = 0; at < own.count; )
+	for (uint32_t at = 0; at < own.count;)
 		at = put_rows(&merge, at, TREE_TOP);
 	put_gone(&merge, merge.top, TREE_TOP);
 	tree_free_list(tree, &own);

@@ -48,7 +48,7 @@ static void sum_totals(struct making *making)
 			.samples = weights->own[i].samples + weights->inner[i].samples,
 			.child = NOTHING, .row_child = NOTHING, .row_last = NOTHING, .row_next = NOTHING,
 		};
-	for (uint32_t i = making->places->count; i-- > 0; ) {
+	for (uint32_t i = making->places->count; i-- > 0;) {
 		uint32_t parent = making->places->list[i].parent;
 		uint32_t *first = parent == TREE_TOP ? &making->top : &making->nodes[parent].child;
 		struct node *node = &making->nodes[i];

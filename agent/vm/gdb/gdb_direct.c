@@ -107,7 +107,7 @@ void gdb_direct_judge(struct gdb_stub *stub)
 	for (uint32_t i = 0; i < stub->cpu_count; i++) {
 		const struct gdb_cpu *cpu = &stub->cpus[i];
 
-		for (unsigned layout = ram_file_layouts(stub->shared); tells(cpu) && layout-- > 0; )
+		for (unsigned layout = ram_file_layouts(stub->shared); tells(cpu) && layout-- > 0;)
 			if (look(stub, cpu, layout, &view))
 				ram_file_judge(stub->shared, layout,
 					read_all(&view, cpu->state.sp, bytes, cpu->stack_size) &&

@@ -27,7 +27,7 @@ static bool is_stopped(int stub, struct gdb_reader *reader)
 	struct pollfd fd = { .fd = stub, .events = POLLIN };
 	char bytes[READ_BYTES];
 
-	for (uint64_t now; (now = util_now()) < end; ) {
+	for (uint64_t now; (now = util_now()) < end;) {
 		ssize_t got;
 		bool whole;
 
@@ -36,7 +36,7 @@ static bool is_stopped(int stub, struct gdb_reader *reader)
 		got = recv(stub, bytes, sizeof(bytes), MSG_DONTWAIT);
 		if (got <= 0)
 			return false;
-		for (ssize_t at = 0; at < got; ) {
+		for (ssize_t at = 0; at < got;) {
 			at += (ssize_t)gdb_reader_take(reader, bytes + at, (size_t)(got - at), &whole);
 			if (whole && reader->body[0] == 'T')
 				return true;

@@ -153,7 +153,7 @@ static void ask_for_code_and_stack(struct gdb_stub *stub, uint32_t index)
 static void ask_for_pages(struct gdb_stub *stub)
 {
 	stub->page_cpu = 0;
-	for (uint32_t i = stub->cpu_count; i-- > 0; )
+	for (uint32_t i = stub->cpu_count; i-- > 0;)
 		if (stub->cpus[i].known && stub->cpus[i].state.mode == KTOP_MODE_KERNEL)
 			stub->page_cpu = i;
 	if (gdb_stub_is_direct(stub)) {

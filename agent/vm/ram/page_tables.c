@@ -66,7 +66,7 @@ bool page_tables_find(const struct page_tables *tables, page_tables_read *read, 
 
 	if (!is_in_tables(tables, address) || tables->levels > LEVELS_MAX)
 		return false;
-	for (unsigned level = tables->levels; level-- > 0; ) {
+	for (unsigned level = tables->levels; level-- > 0;) {
 		unsigned shift = tables->page_bits + level * entries;
 		unsigned width = tables->bits - shift < entries ? tables->bits - shift : entries;
 		uint64_t within = (UINT64_C(1) << shift) - 1, entry;

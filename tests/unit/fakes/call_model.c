@@ -233,7 +233,7 @@ void call_model_interrupt(struct call_model *model)
 		push(model, 0x10);
 		push(model, pc);
 		push(model, UINT64_MAX);
-		for (size_t i = sizeof(x86_64_order); i-- > 0; )
+		for (size_t i = sizeof(x86_64_order); i-- > 0;)
 			push(model, get(model, x86_64_order[i]));
 		set(model, arch->fp, model->orc ? random_next(&model->random) : get(model, arch->sp) + 1);
 	} else {
@@ -242,7 +242,7 @@ void call_model_interrupt(struct call_model *model)
 		push(model, pc);
 		for (unsigned i = 0; i < 5; i++)
 			push(model, 0);
-		for (size_t i = sizeof(i386_order); i-- > 0; )
+		for (size_t i = sizeof(i386_order); i-- > 0;)
 			push(model, get(model, i386_order[i]));
 		set(model, arch->fp, get(model, arch->sp) & ~(UINT64_C(1) << 31));
 	}

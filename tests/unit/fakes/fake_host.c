@@ -102,7 +102,7 @@ static void send(struct ktop_transport *self, uint32_t size)
 	assert_true(host->free > 0 && size > 0 && size <= KTOP_PACKET_MAX);
 	host->free--;
 	host->buffers++;
-	for (uint32_t at = 0; at < size && !host->deaf; )
+	for (uint32_t at = 0; at < size && !host->deaf;)
 		at += read_packet(host, host->buffer + at, size - at);
 	memset(host->buffer, 0xee, sizeof(host->buffer));
 }
@@ -165,7 +165,7 @@ void fake_host_forget(struct fake_host *host)
 
 const struct fake_event *fake_host_last(const struct fake_host *host, enum ktop_event id)
 {
-	for (uint32_t i = host->count; i-- > 0; )
+	for (uint32_t i = host->count; i-- > 0;)
 		if (host->events[i].id == id)
 			return &host->events[i];
 	return NULL;

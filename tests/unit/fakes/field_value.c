@@ -21,7 +21,7 @@ struct field_value field_value(const struct field *fields, int index, const void
 	const uint8_t *at = payload;
 	uint16_t count = 0;
 
-	for (const struct field *field = fields; ; field++) {
+	for (const struct field *field = fields;; field++) {
 		memcpy(&count, at, field->list ? sizeof(count) : 0);
 		if (field == fields + index)
 			break;

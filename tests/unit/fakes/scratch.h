@@ -26,7 +26,7 @@ static inline size_t scratch_threads(void)
 	DIR *tasks = opendir("/proc/self/task");
 	size_t count = 0;
 
-	for (struct dirent *entry; tasks && (entry = readdir(tasks)); )
+	for (struct dirent *entry; tasks && (entry = readdir(tasks));)
 		count += entry->d_name[0] != '.';
 	if (tasks)
 		closedir(tasks);

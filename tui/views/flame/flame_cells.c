@@ -120,7 +120,7 @@ void flame_cells_fill(struct flame_cells *cells, const struct tree *tree, const 
 	mark_zoomed(list, shape.zoom, wide);
 	cells->cells = util_grow(cells->cells, list->count + 1, sizeof(*cells->cells));
 	cells->count = cells->merged = 0;
-	for (size_t at = 0; at < list->count; ) {	/* rows are sorted by their parents, which come before them */
+	for (size_t at = 0; at < list->count;) {	/* rows are sorted by their parents, which come before them */
 		uint32_t of = rows[at].parent;
 
 		at = lay_out(list, rows, at, wide, spans, of == TREE_TOP ? all : spans[of],

@@ -245,7 +245,7 @@ void sched_sleep(uint64_t ns)
 	cpu = cpu_this();
 	thread->wake = clock_now() + clock_ticks(ns);
 	thread->state = THREAD_WAITING;
-	for (link = &cpu->sleepers; *link != NULL && (*link)->wake <= thread->wake; )
+	for (link = &cpu->sleepers; *link != NULL && (*link)->wake <= thread->wake;)
 		link = &(*link)->next;
 	thread->next = *link;
 	*link = thread;

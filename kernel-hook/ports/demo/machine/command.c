@@ -19,7 +19,7 @@ static const char *find(const char *key)
 	size_t length = text_length(key);
 	const char *found = NULL;
 
-	for (const char *word = text; *word != '\0'; ) {
+	for (const char *word = text; *word != '\0';) {
 		if (memcmp(word, key, length) == 0 && word[length] == '=')
 			found = word + length + 1;
 		while (*word != '\0' && *word != ' ')

@@ -90,7 +90,7 @@ void *space_find(uint64_t space, uint64_t address)
 
 	if (address >= USER_END)
 		return NULL;
-	for (uint32_t level = LEVELS; ; level--) {
+	for (uint32_t level = LEVELS;; level--) {
 		uint64_t entry = table[index_at(address, level)];
 
 		if (!(entry & PRESENT) || !(entry & USER) || (entry & LARGE && level > 1))

@@ -47,7 +47,7 @@ static void index_sort(struct index *index)
 {
 	for (uint32_t i = 0; i < 256; i++)
 		index->order[i] = i;
-	for (uint32_t i = 128; i-- > 0; )
+	for (uint32_t i = 128; i-- > 0;)
 		index_sift(index, i, 256);
 	for (uint32_t end = 255; end > 0; end--) {
 		uint32_t top = index->order[0];

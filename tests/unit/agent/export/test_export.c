@@ -325,7 +325,7 @@ static void only_the_named_file_is_left(void **state)
 	free(export(&world, (struct stack_options) { 0 }));
 	folder = opendir(scratch_folder);
 	assert_non_null(folder);
-	for (struct dirent *entry; (entry = readdir(folder)); )
+	for (struct dirent *entry; (entry = readdir(folder));)
 		files += entry->d_name[0] != '.';
 	closedir(folder);
 	assert_int_equal(files, 1);

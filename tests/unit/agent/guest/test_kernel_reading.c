@@ -162,7 +162,7 @@ static void names_come_first_and_tables_later(void **state)
 		set_up(ARCH_X86_64);
 		put_kernel(ARCH_X86_64, (enum fake_order)order);
 		check_remark("");
-		for (uint64_t late = util_now() + 60 * NS_PER_SECOND; !news && util_now() < late; ) {
+		for (uint64_t late = util_now() + 60 * NS_PER_SECOND; !news && util_now() < late;) {
 			news = kernel_reading_step(guest.reading, true, guest.now);
 			if (kernel_reading_names_come(guest.reading))
 				check_remark("MiB so far");

@@ -57,7 +57,7 @@ static size_t way_of(const struct truth *truth, const struct query_stack *stack,
 		return 0;
 	for (size_t i = 0; truth->order == TREE_DOWN && first + i < depth; i++)
 		way[count++] = stack->functions[first + i];
-	for (size_t i = truth->wanted->of ? first + 1 : depth; truth->order == TREE_UP && i-- > 0; )
+	for (size_t i = truth->wanted->of ? first + 1 : depth; truth->order == TREE_UP && i-- > 0;)
 		way[count++] = stack->functions[i];
 	for (size_t i = 0, end = count; truth->wanted->recursion && i < end; i++) {
 		if (i == 0)

@@ -37,7 +37,7 @@ static char *end(struct recorder *recorder, bool live)
 	FILE *out = open_memstream(&text, &size);
 
 	recorder_cut(recorder, "enough", report_fixture_late());
-	for (uint64_t late = report_fixture_late(); util_now() < late && !recorder_step(recorder); ) {
+	for (uint64_t late = report_fixture_late(); util_now() < late && !recorder_step(recorder);) {
 		if (live)
 			report_fixture_live(fixture.guest);
 		fixture_step(&fixture);

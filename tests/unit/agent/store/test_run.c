@@ -169,7 +169,7 @@ static void what_is_forgotten_is_only_who(void **state)
 	(void)state;
 	assert_non_null(sums);
 	run = make_run(&random, NULL, sums);
-	for (reader = run_read(run); run_next(&reader, &count); ) {
+	for (reader = run_read(run); run_next(&reader, &count);) {
 		const struct who *who = &run->who[count.who];
 
 		samples[stack_row(count.stack)][who->mode][who->context] += count.samples;
@@ -177,7 +177,7 @@ static void what_is_forgotten_is_only_who(void **state)
 	}
 	rest = run_forget(NULL, run);
 	assert_non_null(rest);
-	for (reader = run_read(rest); run_next(&reader, &count); ) {
+	for (reader = run_read(rest); run_next(&reader, &count);) {
 		const struct who *who = &rest->who[count.who];
 		uint32_t row = stack_row(count.stack);
 

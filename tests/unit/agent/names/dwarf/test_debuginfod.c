@@ -75,7 +75,7 @@ static pid_t serve(const char *bytes, size_t size)
 		if (read(client, request, sizeof(request)) > 0) {
 			dprintf(client, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n"
 				"Connection: close\r\n\r\n", size);
-			for (ssize_t put = 0; size && put >= 0 && (size_t)put < size; ) {
+			for (ssize_t put = 0; size && put >= 0 && (size_t)put < size;) {
 				ssize_t more = write(client, bytes + put, size - (size_t)put);
 
 				put = more < 0 ? -1 : put + more;

@@ -79,7 +79,7 @@ static void another_pause_stays(void **state)
 		_exit(0);
 	}
 	close(fd);
-	for (uint64_t give_up = util_now() + GIVE_UP_S * NS_PER_SECOND; fake.fd >= 0 && util_now() < give_up; )
+	for (uint64_t give_up = util_now() + GIVE_UP_S * NS_PER_SECOND; fake.fd >= 0 && util_now() < give_up;)
 		fake_gdb_step(&fake);
 	assert_int_equal(fake.fd, -1);
 	assert_false(fake.running);

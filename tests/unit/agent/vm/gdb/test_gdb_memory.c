@@ -142,7 +142,7 @@ static void a_sample_reads_few(void **state)
 	stub = gdb_stub_new(fake_gdb_begin(&fake), now);
 	for (int i = 0; i < 20; i++)
 		assert_true(reads_ask(false, FAKE_GDB_DATA, 1));
-	for (unsigned left = 20; left; ) {
+	for (unsigned left = 20; left;) {
 		unsigned more = left < GDB_PAGES ? left : GDB_PAGES;
 
 		take_sample();
