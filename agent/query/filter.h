@@ -12,7 +12,7 @@
 struct who;
 struct threads;
 
-/* True if no term of the filter looks at `by`. */
+/* True if the filter has no term of this kind. */
 bool filter_lacks(const struct filter *filter, enum filter_by by);
 
 /*

@@ -35,7 +35,7 @@ struct grouping {
 /* Their names, as people type them: "function" and so on. */
 extern const char *const group_words[GROUPS];
 
-/* The heads of a row's two texts; "": such rows have no object. */
+/* The titles of the two columns that name a row; "": such rows have no object. */
 struct group_heads {
 	const char *name, *object;
 };

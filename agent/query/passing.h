@@ -42,7 +42,7 @@ void passing_end(struct passing_reader *reader);
 
 void passing_look(struct passing_reader *reader, uint32_t stack);	/* for passing_next alone */
 
-/* Reads the next count that passes, and who ran it. Idle time is no stack. False: there is no more, or stop was set. */
+/* Reads the next count that passes, and who ran it. One of idle time has no stack. False: no more, or stop was set. */
 static inline bool passing_next(struct passing_reader *reader, struct run_count *count, const struct who **who)
 {
 	while (run_next(&reader->reader, count) && !stop_at(reader->passing->stop, reader->reader.left)) {

@@ -60,7 +60,7 @@ void query_trend(struct query *query, const struct question *question, uint32_t 
 
 /*
  * The functions that called this one directly, heaviest first; it is among them if it recurses. `weight` is
- * that of the stacks in which the call stands. Returns how many of `size` were written; none unless the question is by
+ * that of the stacks that contain the call. Returns how many of `size` were written; none unless the question is by
  * function.
  */
 size_t query_callers(struct query *query, const struct question *question, uint32_t function,

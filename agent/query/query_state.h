@@ -27,8 +27,8 @@ struct trend {				/* of one function */
 };
 
 struct trends {				/* of functions that were asked about since the seconds have changed */
-	uint64_t updated;		/* the window's, when that was looked into last */
-	uint64_t mark;			/* of the digests of these seconds */
+	uint64_t updated;		/* window.updated when these were last compared with the digests */
+	uint64_t mark;			/* tells whether the digests of these seconds have changed since */
 	struct trend *list;
 	uint32_t count, room;
 };

@@ -20,7 +20,7 @@ struct stack_filter {
 	const struct symbols *symbols;
 	const char *kernel;		/* as in the query's inputs */
 	struct budget *budget;
-	uint16_t *marks;		/* by function: a bit for each term that fits it, and one more; 0: not known */
+	uint16_t *marks;		/* by function: a bit for each term that fits it, and one more; 0: unknown */
 	uint32_t count;			/* of `marks` */
 };
 

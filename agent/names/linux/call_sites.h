@@ -23,8 +23,8 @@ struct call_sites *call_sites_new(const struct kernel_bytes *kernel, uint64_t st
 void call_sites_free(struct call_sites *sites);	/* NULL is allowed */
 
 /*
- * Finds the slide, a multiple of `step`, that makes call sites of nearly all these return addresses that it puts into
- * the code. Addresses of other code, such as modules', may be among them. False: they are too few to be sure, or more
+ * Finds the slide, a multiple of `step`: with the right one, nearly all return addresses that lie in this code are call
+ * sites. Addresses of other code, such as modules', may be among them. False: they are too few to be sure, or more
  * than one slide fits.
  */
 bool call_sites_slide(const struct call_sites *sites, const uint64_t *returns, size_t count, uint64_t step,

@@ -52,7 +52,7 @@ struct module_visitor {
 enum walk modules_visit(const struct kernel_layout *layout, uint64_t head, const struct walked_memory *memory,
 	struct list_place *place, const struct module_visitor *visitor);
 
-/* Visits the module's symbols of code. `*passed`: how many symbols earlier turns have passed; 0 at the begin. */
+/* Visits the module's symbols of code. `*passed`: how many symbols earlier turns have passed; 0 at first. */
 enum walk module_symbols_visit(const struct kernel_layout *layout, const struct kernel_module *module,
 	const struct walked_memory *memory, uint32_t *passed, const struct module_visitor *visitor);
 

@@ -2,7 +2,7 @@
 /*
  * A process of its own that waits for the end of the one that samples. If that one was killed while the machine stood
  * for it, the keeper lets the machine go on: QEMU itself does not when a debugger's connection ends. So ktop and
- * the process that samples may be killed in one moment.
+ * the process that samples may be killed at the same moment.
  */
 #ifndef GDB_KEEPER_H
 #define GDB_KEEPER_H

@@ -39,9 +39,10 @@ enum gdb_question { GDB_ASK_FEATURES, GDB_ASK_FILE, GDB_ASK_THREADS, GDB_ASK_CHO
 	GDB_ASK_STACK, GDB_ASK_LINKED, GDB_ASK_CODE, GDB_ASK_PLACE, GDB_ASK_PAGE, GDB_ASK_POINTER, GDB_ASK_TASK,
 	GDB_ASK_PHYSICAL, GDB_ASK_MAP, GDB_ASK_COMMAND, GDB_ASK_FRAME, GDB_ASK_WORD };
 
+/* `cpu` of GDB_ASK_NAMED is cpu * GDB_NAMED + the register; of GDB_ASK_FRAME cpu * GDB_FRAMES + the frame. */
 struct gdb_asked {
 	enum gdb_question question;
-	uint32_t cpu;			/* of a page, a word: which; of _NAMED, _FRAME: which of whose */
+	uint32_t cpu;			/* for a page, or an entry of page tables: its index */
 	uint32_t size;			/* bytes of memory that are asked for */
 };
 
@@ -121,11 +122,11 @@ struct gdb_stub {
 	struct ram_map map;		/* without a range: no memory is read by packets */
 	struct gdb_word words[GDB_WORDS];
 	uint32_t word_count;
-	bool seeks;			/* memory is not asked for, but where it is */
+	bool seeks;			/* gdb_seek is under way: QEMU is asked where memory is, not what it holds */
 	bool physical;			/* QEMU was told that addresses are physical */
 	bool outside;			/* the last walk came to a table that is not in RAM, or not known */
 	bool refused;			/* a stack of this sample is not surely in RAM */
-	uint32_t monitor_cpu, told_cpu;	/* the monitor's CPU: as was asked; as the answers tell. GDB_CPUS: not known */
+	uint32_t monitor_cpu, told_cpu;	/* the monitor's CPU, as asked for, and as confirmed; GDB_CPUS: not known */
 	char print[GDB_COMMAND];	/* what it has printed for the present question */
 	size_t print_size;
 
@@ -145,7 +146,7 @@ struct gdb_stub {
 void gdb_ask(struct gdb_stub *stub, enum gdb_question question, uint32_t cpu, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* False: it was not asked for, since it is no RAM, or nothing. While it is only sought, always true. */
+/* False: nothing was asked, since that memory is no RAM, or is not mapped. In gdb_seek: true, and no memory is read. */
 bool gdb_ask_memory(struct gdb_stub *stub, enum gdb_question question, uint32_t cpu, uint64_t address, uint32_t size);
 void gdb_begin_memory(struct gdb_stub *stub);	/* before a question for physical memory */
 void gdb_end_memory(struct gdb_stub *stub);	/* behind the last questions that are sent at once */
@@ -169,7 +170,7 @@ void gdb_take_word(struct gdb_stub *stub, uint32_t number, const char *digits, s
 void gdb_keep_words(struct gdb_stub *stub);
 void gdb_keep_frames(struct gdb_stub *stub, uint32_t index);	/* asks for those that the last sample used */
 
-/* Is this memory of the CPU's RAM of the machine's, as it is now? Asks for what is not known yet, if that is sought. */
+/* Is what the CPU has at this address RAM, and where? In gdb_seek, what is not known yet is asked for. */
 bool gdb_is_ram(struct gdb_stub *stub, enum gdb_question question, uint32_t index, uint64_t address, uint32_t size,
 	uint64_t *physical);
 
@@ -179,9 +180,9 @@ bool gdb_seek(struct gdb_stub *stub, void (*ask_all)(struct gdb_stub *));
 /* ---- gdb_sample.c: what is asked at once, and what the answers lead to ---- */
 
 void gdb_choose(struct gdb_stub *stub, uint32_t cpu);	/* asks that it be the CPU of the next questions */
-void gdb_ask_registers(struct gdb_stub *stub, bool fresh);	/* fresh: the sample before was a moment ago */
+void gdb_ask_registers(struct gdb_stub *stub, bool fresh);	/* fresh: the last sample was just before */
 void gdb_ask_stacks(struct gdb_stub *stub);
-bool gdb_leads_further(const struct gdb_stub *stub);	/* the answers will */
+bool gdb_leads_further(const struct gdb_stub *stub);	/* the answers call for more questions */
 void gdb_ask_further(struct gdb_stub *stub);
 void gdb_end_sample(struct gdb_stub *stub);
 void gdb_take_sample(struct gdb_stub *stub, struct gdb_asked asked, const char *body, size_t size);
