@@ -7,8 +7,7 @@
 
 ktop=build/ktop
 export XDG_RUNTIME_DIR=$dir		# so no other live ktop of this user is found
-tmux="tmux -L ktop-test-$$ -f /dev/null"
-cleanup() { $tmux kill-server 2>/dev/null; }
+. tests/e2e/tmux.sh
 
 # random N: sets $chance to a random number below N. All random choices come from $SEED.
 SEED=${SEED:-$((RANDOM << 15 | RANDOM))}

@@ -3,8 +3,7 @@
 ktop=$PWD/build/ktop
 export XDG_RUNTIME_DIR=$dir		# so no other live ktop of this user is found
 export TERM=screen-256color
-tmux="tmux -L ktop-test-$$ -f /dev/null"
-cleanup() { $tmux kill-server 2>/dev/null; }
+. tests/e2e/tmux.sh
 
 # live NAME OPTIONS...: starts ktop on the machine of that name, 120x30, in $dir/NAME.home; $screen is its pid.
 live() {
