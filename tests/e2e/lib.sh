@@ -42,6 +42,12 @@ await() {
 	done
 }
 
+# So has a program: here `timeout SECONDS COMMAND...` waits six times as long.
+mkdir "$dir/path"
+printf '#!/bin/sh\nseconds=$1\nshift\nexec %s $((6 * seconds)) "$@"\n' "$(command -v timeout)" >"$dir/path/timeout"
+chmod +x "$dir/path/timeout"
+PATH=$dir/path:$PATH
+
 # listens SOCKET: can clients connect? A server makes the file first, and listens a moment later.
 listens() {
 	awk -v path="$1" '$4 == "00010000" && $NF == path { found = 1 } END { exit !found }' /proc/net/unix && test -S "$1"

@@ -94,6 +94,14 @@ report() {
 	timeout 300 $ktop report --qmp "$dir/$name.qmp" --wait 60 "$@" >"$dir/report" 2>&1 </dev/null
 }
 
+# longer CHECK: reports of more and more seconds, until one passes. On a busy host samples are few, since the guest gets
+# little of its CPUs' time; and ktop takes a while to read files, before which stacks are not whole, or have no lines.
+longer() {
+	local seconds
+	for seconds in 4 10 30 60 120; do "$1" $seconds && return; done
+	return 1
+}
+
 # row FUNCTION OBJECT: has the report such a row?
 row() { awk -v f="$1" -v o="$2" '$5 == f && $6 == o {found = 1} END {exit !found}' "$dir/report"; }
 

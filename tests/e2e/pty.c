@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIMIT_MS = 30000, GAP_MS = 15, ROWS = 36, COLUMNS = 120, TIMES = 4096 };
+enum { LIMIT_MS = 180000, GAP_MS = 15, ROWS = 36, COLUMNS = 120, TIMES = 4096 };
 
 static struct {
 	int master, log, slave;
@@ -387,7 +387,10 @@ static void count_frames(unsigned ms, bool storm)
 		pty.burst_count ? (size_t)bytes / pty.burst_count : 0, sizes);
 }
 
-/* answers N KEYS: types the keys in turn, each right behind a frame, and prints how long the output took. */
+/*
+ * answers N KEYS: types the keys in turn, each right behind a frame. Prints the shortest time until the output, since a
+ * busy host may hold up the others, and the median time between two frames.
+ */
 static void time_answers(char *words)
 {
 	uint64_t keys[256], frames[256];
@@ -411,8 +414,8 @@ static void time_answers(char *words)
 		keys[i] = pty.last - keys[i];
 		await_gap();
 	}
-	printf("answers %lu us, frames %lu us\n", (unsigned long)median(keys, count),
-		(unsigned long)median(frames, count));
+	qsort(keys, count, sizeof(*keys), by_size);
+	printf("answers %lu us, frames %lu us\n", (unsigned long)keys[0], (unsigned long)median(frames, count));
 }
 
 static bool obey(char *line)
