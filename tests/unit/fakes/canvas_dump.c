@@ -29,8 +29,14 @@ char *canvas_dump(const struct canvas *canvas)
 	for (int row = 0; row < canvas->rows; row++) {
 		int used = used_columns(canvas, row);
 
-		for (int column = 0; column < used; column++)
-			to = stpcpy(to, canvas_utf8(&row_of(canvas, row)[column], bytes));
+		for (int column = 0; column < used; column++) {
+			const struct cell *cell = &row_of(canvas, row)[column];
+
+			if (cell->code - 1 < 127)	/* most are, and the rest is slow */
+				*to++ = (char)cell->code;
+			else
+				to = stpcpy(to, canvas_utf8(cell, bytes));
+		}
 		*to++ = '\n';
 	}
 	return text;

@@ -115,6 +115,8 @@ void session_request(struct subscription *subscription, const struct request *re
 	fake_keep(&session->wanted, request);
 	if (request->kind == &time_line_kind)
 		session->line = *(const struct time_line_request *)request;
+	else if (request->kind != &vitals_kind)
+		session->viewed = request->kind;
 	if (request->kind == &call_tree_kind)
 		memcpy(&session->tree, request, sizeof(session->tree));
 	if (request->kind == &function_page_kind)
@@ -278,6 +280,39 @@ struct feed fake_feed(struct session *session)
 		.running = running, .run_profiler = run_profiler, .play = play,
 		.snapshot = snapshot,
 	};
+}
+
+/* NULL: the view asks for something else. */
+static void *view_answer(const struct session *session, const struct request *request, const struct moment *moment)
+{
+	return request->kind == session->viewed ? answer_new(request, moment) : NULL;
+}
+
+/* The vitals and the table have the newest excerpt, whoever asked for it. */
+void fake_give(struct session *session, const struct moment *moment)
+{
+	const struct fake_wanted *wanted = &session->wanted;
+	struct function_request functions = answers_function_request();
+	struct vitals_request vitals = answers_vitals_request();
+
+	functions.request.excerpt = fake_excerpt(session);
+	vitals.request.excerpt = functions.request.excerpt;
+	memcpy(functions.visible, wanted->visible, sizeof(wanted->visible));
+	functions.visible_count = wanted->visible_count;
+	functions.selected = wanted->selected;
+	functions.callers = wanted->callers;
+	functions.ran = wanted->ran;
+	answers_free(session->next);
+	session->next = answers_new(answer_new(&vitals.request, moment),
+		view_answer(session, &functions.request, moment));
+	if (session->line.request.kind)
+		session->next->line = (struct time_line *)answer_new(&session->line.request, moment);
+	if (!session->viewed)
+		return;
+	session->next->tree = view_answer(session, &session->tree.request, moment);
+	session->next->page = view_answer(session, &session->page.request, moment);
+	session->next->heat = view_answer(session, &session->heat.request, moment);
+	session->next->annotation = view_answer(session, &session->annotation.request, moment);
 }
 
 void fake_end(struct session *session)

@@ -51,6 +51,7 @@ struct session {
 	bool running;			/* as in the answers that were given last */
 	char path[SNAPSHOT_NAME], root[48];
 
+	const struct answer_kind *viewed;	/* asked for last, besides vitals and time line; NULL: nothing */
 	const struct vitals *took_vitals;	/* the last that a screen took, not for marks; a test clears it */
 	const struct function_table *took_functions;	/* likewise; the screen may not have kept it */
 	enum group_by took_by;
@@ -67,6 +68,7 @@ struct session {
 void fake_keep(struct fake_wanted *wanted, const struct request *request);	/* what it asks */
 struct feed fake_feed(struct session *session);		/* of it alone */
 struct excerpt fake_excerpt(const struct session *session);	/* as a screen has asked for it last */
+void fake_give(struct session *session, const struct moment *moment);	/* real answers to all that it was asked */
 void fake_end(struct session *session);			/* what it was given, and its feed */
 
 #endif

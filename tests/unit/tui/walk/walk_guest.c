@@ -118,20 +118,20 @@ static uint64_t self_sum(const struct function_table *functions)
 }
 
 /* Threads and CPUs share out all the time in which the function is in the stack, and lines that in which it runs. */
-static struct function_page *page_of(const struct walk_guest *guest, const struct moment *moment)
+static void check_page(const struct walk_guest *guest, const struct moment *moment)
 {
-	struct function_page *page = (struct function_page *)answer_new(&guest->session.page.request, moment);
-	const struct tree_list *list = page->tree->tree ? &page->tree->tree->lists[TREE_DOWN] : NULL;
-	struct row row = row_of(guest, moment);
+	const struct function_page *page = guest->session.next->page;
+	const struct tree_list *list = page && page->tree->tree ? &page->tree->tree->lists[TREE_DOWN] : NULL;
+	struct row row;
 
 	if (!list || page->tree->answer.partial || !filter_lacks(&page->tree->filter, FILTER_FUNCTION))
-		return page;
+		return;
+	row = row_of(guest, moment);
 	assert_int_equal(list->count ? list->rows[0].total : 0, row.total);
 	assert_int_equal(self_sum(page->tables[PAGE_THREADS]), row.total);
 	assert_int_equal(self_sum(page->tables[PAGE_CPUS]), row.total);
 	assert_int_equal(self_sum(page->tables[PAGE_LINES]), row.self);
 	assert_int_equal(page->tables[PAGE_LINES]->table->weight, row.self);
-	return page;
 }
 
 void guest_give(struct walk *walk, struct walk_guest *guest)
@@ -141,33 +141,10 @@ void guest_give(struct walk *walk, struct walk_guest *guest)
 		.link = guest->link, .vm = guest->vm, .kept = guest->kept,
 		.trouble = "",
 	};
-	const struct fake_wanted *wanted = &guest->session.wanted;
-	struct function_request functions = answers_function_request();
-	struct vitals_request vitals = answers_vitals_request();
 
 	(void)walk;
-	functions.request.excerpt = fake_excerpt(&guest->session);
-	vitals.request.excerpt = functions.request.excerpt;
-	memcpy(functions.visible, wanted->visible, sizeof(wanted->visible));
-	functions.visible_count = wanted->visible_count;
-	functions.selected = wanted->selected;
-	functions.callers = wanted->callers;
-	functions.ran = wanted->ran;
-	answers_free(guest->session.next);
-	guest->session.next = answers_new(answer_new(&vitals.request, &moment),
-		answer_new(&functions.request, &moment));
-	if (guest->session.line.request.kind)
-		guest->session.next->line = (struct time_line *)answer_new(&guest->session.line.request, &moment);
-	if (guest->session.tree.request.kind)
-		guest->session.next->tree =
-			(struct call_tree *)answer_new(&guest->session.tree.request, &moment);
-	if (guest->session.page.request.kind)
-		guest->session.next->page = page_of(guest, &moment);
-	if (guest->session.heat.request.kind)
-		guest->session.next->heat = (struct heat_map *)answer_new(&guest->session.heat.request, &moment);
-	if (guest->session.annotation.request.kind)
-		guest->session.next->annotation =
-			(struct annotation *)answer_new(&guest->session.annotation.request, &moment);
+	fake_give(&guest->session, &moment);
+	check_page(guest, &moment);
 }
 
 /* The vitals tell the guest's state, whichever reader they were made for. */
