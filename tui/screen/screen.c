@@ -85,6 +85,13 @@ struct view_told screen_told(const struct screen *screen)
 	return screen_views[screen->current]->told(screen->selves[screen->current]);
 }
 
+bool screen_is_of_boot(const struct screen *screen, const struct answer *answer)
+{
+	const struct vitals *vitals = screen->vitals;
+
+	return answer && vitals && vitals->now && answer->boot == vitals->answer.boot;
+}
+
 int screen_at(const struct screen *screen)
 {
 	return screen->helps ? VIEW_HELP : screen->current;

@@ -45,15 +45,17 @@ static void snapshot(struct screen *screen, uint64_t now)
 	screen->feed.snapshot(screen->feed.self, &excerpt, screen->vitals->kernel);
 }
 
-/* True: the guest, or any of many, has told its time. */
+/* True: the guest, or any of many, has told its time, and the view shows it. */
 static bool is_known(const struct screen *screen)
 {
 	const struct vitals *vitals = screen->vitals;
-	bool table = screen_told(screen).known, known = table && !vitals->machines;
+	const struct view_told told = screen_told(screen);
+	bool table = told.known && told.end && screen_is_of_boot(screen, screen->answers[screen->current]);
+	bool known = table && !vitals->machines;
 
 	for (size_t i = 0; i < vitals->machine_count; i++)
 		known = known || vitals->machines[i].cpu_count;
-	return known && table && vitals->now;
+	return known && table;
 }
 
 static void zero(struct screen *screen, uint64_t now)

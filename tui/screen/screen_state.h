@@ -65,6 +65,9 @@ void screen_show(struct screen *screen);
 /* What the current view's newest answer tells. */
 struct view_told screen_told(const struct screen *screen);
 
+/* True: the answer is about the boot of the vitals, which has told its time. It may be about the boot before. */
+bool screen_is_of_boot(const struct screen *screen, const struct answer *answer);
+
 /* The view that is drawn: the current one, or the help. screen_at: its index. */
 int screen_at(const struct screen *screen);
 const struct view *screen_shown(const struct screen *screen);

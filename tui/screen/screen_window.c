@@ -55,7 +55,8 @@ bool screen_take_range(struct screen *screen, uint64_t now)
 	const struct view *view = screen_shown(screen);
 	uint64_t from, to;
 
-	if (!view->range || !screen->vitals || !view->range(screen->selves[screen->current], &from, &to))
+	if (!view->range || !screen_is_of_boot(screen, screen->answers[screen->current]) ||
+			!view->range(screen->selves[screen->current], &from, &to))
 		return false;
 	if (to > kept(screen).end && from + LEAST_NS <= kept(screen).end)
 		to = kept(screen).end;
@@ -151,8 +152,8 @@ void screen_ask_line(const struct screen *screen)
 
 bool screen_press_line(struct screen *screen, const struct input *input)
 {
-	bool on = screen->times.width && input->row == screen->times.row && screen->line && screen->vitals &&
-		screen->vitals->now;
+	bool on = screen->times.width && input->row == screen->times.row && screen->line &&
+		screen_is_of_boot(screen, &screen->line->answer);
 
 	screen->pressed = on ? input->column : -1;
 	return on;
@@ -165,7 +166,8 @@ void screen_release_line(struct screen *screen, const struct input *input, uint6
 	struct time_slot from, to;
 	uint64_t middle;
 
-	if (screen->pressed < 0 || !screen->times.width || !screen->line)
+	if (screen->pressed < 0 || !screen->times.width || !screen->line ||
+			!screen_is_of_boot(screen, &screen->line->answer))
 		return;
 	from = time_row_at(screen->times, screen->line, screen->pressed);
 	to = time_row_at(screen->times, screen->line, input->column);

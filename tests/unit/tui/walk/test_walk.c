@@ -51,6 +51,8 @@ void report_note(struct report *report, const char *what, const char *why)
 
 /* ---- the walk ---- */
 
+static struct tally all;		/* of all walks */
+
 static char *write_symbols(void)
 {
 	char *text = util_copy("", 0), *path;
@@ -146,6 +148,7 @@ static void go(size_t machines, long share)
 		if (walk->step % NUMBERS_EVERY == 0)
 			walk_check_numbers(walk);
 	}
+	tally_add(&all, &walk->tally);
 	walk_free(walk);
 }
 
@@ -167,12 +170,21 @@ static void test_three_machines(void **state)
 	go(3, 25);
 }
 
+/* A short walk does not come by everything. */
+static void test_all_was_seen(void **state)
+{
+	(void)state;
+	if (all_steps() >= STEPS)
+		tally_check(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_two_machines),
 		cmocka_unit_test(test_three_machines),
+		cmocka_unit_test(test_all_was_seen),
 	};
 
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));

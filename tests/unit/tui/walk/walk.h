@@ -60,6 +60,23 @@ enum {
 	WALK_PAGE = WALK_VIEWS, WALK_ALL_VIEWS,
 };
 
+/* States of a screen that each view has to be seen in, and what the mouse does: the walk counts them. */
+enum walk_state {
+	SEEN_LIVE, SEEN_MOVED, SEEN_FROZEN, SEEN_ZEROED, SEEN_FILTERED, SEEN_BASED, SEEN_WITHOUT_IDLE, SEEN_SEARCHED,
+	SEEN_DEEPER, SEEN_HELP, SEEN_STATES,
+};
+enum walk_mouse { MOUSE_CLICK, MOUSE_WHEEL, MOUSE_LINE, MOUSE_HEAT, MOUSE_ACTS };
+
+/* How often each was, by view. WALK_AROUND: callers and callees, in the tree. */
+enum { WALK_AROUND = WALK_ALL_VIEWS, WALK_COUNTED };
+struct tally {
+	unsigned seen[WALK_COUNTED][SEEN_STATES];	/* drawn and compared with the model */
+	unsigned keys[WALK_COUNTED][ACTIONS], mouse[WALK_COUNTED][MOUSE_ACTS];
+	unsigned by[GROUPS];		/* groups of the table */
+	unsigned ranges;		/* chosen in the heat map */
+	unsigned all[WALK_COUNTED];	/* seen over all machines */
+};
+
 /* The state that a screen should have. */
 struct model {
 	int view;
@@ -113,6 +130,7 @@ struct walk_guest {
 
 struct walk {
 	struct random random;
+	struct tally tally;
 	struct config config;
 	struct tabs *tabs;
 	struct canvas *canvas;
@@ -131,6 +149,12 @@ static inline bool walk_is_tree(int view)
 {
 	return view == WALK_TREE || view == WALK_FLAME || view == WALK_PAGE || view == WALK_ANNOTATE ||
 		view == WALK_HEAT;
+}
+
+/* The view that is counted. */
+static inline int walk_counted(const struct model *model)
+{
+	return model->view == WALK_TREE && model->around ? WALK_AROUND : model->view;
 }
 
 static inline struct model *walk_model(struct walk *walk)
@@ -189,6 +213,7 @@ const char *model_name(const struct model *model, size_t row);
 void cursor_update(struct model *model);		/* the rows or their order have changed */
 void cursor_rewind(struct model *model);		/* the rows may be those of another question */
 void cursor_select(struct model *model, size_t row);
+void model_back(struct walk *walk);			/* the screen took back one thing, not the view */
 bool cursor_act(struct model *model, enum action action);	/* false: it does not move the cursor */
 bool cursor_search(struct model *model, int step);	/* 0: from the cursor; +1, -1: the next; false: none */
 void sort_by(struct model *model, enum table_column column);
@@ -199,6 +224,12 @@ bool sort_act(struct model *model, enum action action);
 void walk_do_something(struct walk *walk);
 void walk_show(struct walk *walk);			/* all machines make new answers */
 void walk_step(struct walk *walk);			/* the tabs take the answers and messages that there are */
+
+/* ---- what has been seen (walk_tally.c) ---- */
+
+void tally_seen(struct walk *walk);		/* what is shown was compared with the model */
+void tally_add(struct tally *sum, const struct tally *tally);
+void tally_check(const struct tally *tally);		/* nothing was left out */
 
 /* ---- comparison (walk_check.c, walk_rows.c, walk_numbers.c) ---- */
 

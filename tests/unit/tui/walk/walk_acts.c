@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The steps of a walk: what the user does, what guests do, and what the tabs take. */
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "agent/fleet/fleet.h"
 #include "agent/guest/epoch.h"
@@ -132,12 +136,112 @@ static void input(struct walk *walk, struct model *model, struct input input, bo
 	walk_check_snapshots(walk, model);
 }
 
+/* ---- keys of which the model does not know what they do in a view without a table: it is looked up ---- */
+
+static bool is_of_time(enum action action)
+{
+	return action == ACTION_ZERO || action == ACTION_FREEZE || action == ACTION_BASELINE;
+}
+
+/* The view may take it for itself: a zoom of the flame, a range or the function of the heat map. */
+static bool is_of_zoom(const struct model *model, enum action action)
+{
+	return action == ACTION_BACK && (model->view == WALK_FLAME || model->view == WALK_HEAT) && !model->help &&
+		!model->match[0];
+}
+
+static bool is_looked_up(const struct model *model, enum action action)
+{
+	bool around = action == ACTION_AROUND && model->view != WALK_PAGE && !model->help;
+
+	return !model->open && walk_is_tree(model->view) &&
+		(is_of_time(action) || around || is_of_zoom(model, action));
+}
+
+/* A freeze is taken back, or begins now; so do the others. If nothing changed, it says why. */
+static void find_time(struct walk *walk, struct model *model, enum action action)
+{
+	const struct fake_wanted *wanted = &model->wanted;
+	uint64_t now = model->vitals ? model->vitals->now : 0;
+	bool was = action == ACTION_FREEZE ? model->place.until_ns : action == ACTION_BASELINE && model->base.until_ns;
+	bool changed = action == ACTION_FREEZE ? wanted->until_ns != model->place.until_ns :
+		action == ACTION_ZERO ? wanted->zero_ns != model->zero || wanted->until_ns != model->place.until_ns :
+		wanted->base.until_ns != model->base.until_ns;
+
+	if (was && !changed)
+		walk_fault(walk, "it does not end", action == ACTION_FREEZE ? "freeze" : "baseline");
+	if (!changed && !(action == ACTION_ZERO && now == model->zero && now))
+		model->failed = !model->vitals ? "not yet" : action == ACTION_ZERO ? "not zeroed" :
+			action == ACTION_FREEZE ? "not frozen" : "no baseline marked";
+	if (changed && action == ACTION_ZERO)
+		assert_true(wanted->zero_ns == now && !wanted->until_ns);
+	else if (changed && !was)	/* the view's answer may be newer than the vitals */
+		assert_in_range(action == ACTION_FREEZE ? wanted->until_ns : wanted->base.until_ns, 1,
+			now + NS_PER_SECOND);
+	model->zero = wanted->zero_ns;
+	model->place.until_ns = wanted->until_ns;
+	model->place.back_ns = wanted->back_ns;
+	model->place.moved = wanted->moved;
+	model->base = wanted->base;
+}
+
+/* It says that there is no function, or goes to the tree, from which one step leads back. */
+static void find_around(struct walk *walk, struct model *model)
+{
+	char text[WALK_TEXT];
+	int from = model->view == WALK_TREE && model->around ? model->around_from : model->view;
+
+	for (int row = 1; row < walk->canvas->rows; row++) {
+		walk_row_text(walk, row, text);
+		if (strstr(text, "no callers and callees")) {
+			model->failed = "no callers and callees";
+			return;
+		}
+	}
+	model->around = true;
+	model->around_from = from;
+	model_look(model, WALK_TREE);
+}
+
+/* What is asked for tells whether the screen took something back. */
+static void find_back(struct walk *walk, const struct fake_wanted *before)
+{
+	const struct fake_wanted *after = &walk_model(walk)->wanted;
+
+	if (memcmp(&before->filter, &after->filter, sizeof(before->filter)) != 0 || before->zero_ns != after->zero_ns)
+		model_back(walk);
+}
+
+static void press_and_look(struct walk *walk, uint32_t code, enum action action)
+{
+	struct model *model = walk_model(walk);
+	struct fake_wanted before;
+
+	walk_draw(walk);
+	before = model->wanted;
+	model->failed = NULL;
+	input(walk, model, (struct input) { .kind = INPUT_KEY, .code = code }, false);
+	walk_draw(walk);
+	if (is_of_time(action))
+		find_time(walk, model, action);
+	else if (action == ACTION_AROUND)
+		find_around(walk, model);
+	else
+		find_back(walk, &before);
+}
+
 static void press(struct walk *walk, uint32_t code)
 {
 	enum action action = keys_action(&walk->config.keys, code);
 	struct model *model = walk_model(walk);
 	bool quits = action == ACTION_QUIT && !(model->open && prompt_takes(code));
 
+	if (!model->open && !model->help)
+		walk->tally.keys[walk_counted(model)][action]++;
+	if (is_looked_up(model, action)) {
+		press_and_look(walk, code, action);
+		return;
+	}
 	if (quits)
 		model->failed = NULL;
 	else
@@ -157,6 +261,7 @@ static void scroll(struct walk *walk, bool up)
 {
 	struct model *model = walk_model(walk);
 
+	walk->tally.mouse[walk_counted(model)][MOUSE_WHEEL]++;
 	for (int i = 0; i < 3 && !model->help; i++)
 		cursor_act(model, up ? ACTION_UP : ACTION_DOWN);
 	input(walk, model, (struct input) { .kind = up ? INPUT_SCROLL_UP : INPUT_SCROLL_DOWN }, false);
@@ -240,6 +345,7 @@ static void click(struct walk *walk)
 	else
 		return;
 	model->failed = NULL;
+	walk->tally.mouse[walk_counted(model)][MOUSE_CLICK]++;
 	if (has_bar && at.row == canvas->rows - 1) {
 		action = key_bar_action(&walk->config.keys, canvas->columns, at.column);
 		if (!may_be_done(walk, action))
@@ -280,6 +386,40 @@ static void drag(struct walk *walk)
 	walk_draw(walk);
 }
 
+/* The rows of the heat map begin with their times. Returns how many there are, and the first. */
+static int heat_rows(const struct walk *walk, int *first)
+{
+	char text[WALK_TEXT];
+	int count = 0;
+
+	for (int row = 0; row < walk->canvas->rows; row++) {
+		walk_row_text(walk, row, text);
+		if (strlen(text) > 9 && strncmp(text + 6, "ms ", 3) == 0 && count++ == 0)
+			*first = row;
+	}
+	return count;
+}
+
+/* Presses the mouse's button on a cell of the heat map, and lets it go on another, or beside the map. */
+static void drag_heat(struct walk *walk)
+{
+	struct model *model = walk_model(walk);
+	struct input at = { .kind = INPUT_CLICK };
+	int first = 0, count = heat_rows(walk, &first);
+
+	if (model->view != WALK_HEAT || model->help || !count)
+		return;
+	model->failed = NULL;
+	walk->tally.mouse[WALK_HEAT][MOUSE_HEAT]++;
+	at.row = first + (int)random_below(&walk->random, (uint64_t)count);
+	at.column = (int)random_below(&walk->random, (uint64_t)walk->canvas->columns);
+	input(walk, model, at, false);
+	at.kind = INPUT_RELEASE;
+	at.row += (int)random_below(&walk->random, 9) - 4;
+	at.column += (int)random_below(&walk->random, 9) - 4;
+	input(walk, model, at, false);
+}
+
 static void resize(struct walk *walk)
 {
 	static const struct { int rows, columns; } sizes[] = {
@@ -292,11 +432,19 @@ static void resize(struct walk *walk)
 	walk->canvas = canvas_new(sizes[i].rows, sizes[i].columns, random_below(&walk->random, 4) != 0);
 }
 
+static uint32_t code_of(struct walk *walk, const struct key *row)
+{
+	uint32_t code = row->codes[random_below(&walk->random, 2)];
+
+	return code ? code : row->codes[0];
+}
+
 /* A key of any action, or a character for a prompt. */
 static uint32_t any_key(struct walk *walk)
 {
 	static const char *const pieces[] = { "cpu:1", "cpu:0 ", "cpu:7", "mode:kernel", "mode:idle ",
-		"thread:init", "thread:", "pid:5", "alpha", "_", "spin", "zz", "no::such", " " };
+		"thread:init", "thread:", "pid:5", "alpha", "_", "spin", "zz", "no::such", " ", "!cpu:0 ",
+		"under:beta_copy", "cpu:0|cpu:1", "object:kernel ", "process:kernel" };
 	struct random *random = &walk->random;
 	struct model *model = walk_model(walk);
 
@@ -317,21 +465,19 @@ static uint32_t any_key(struct walk *walk)
 		return (uint32_t)random_below(random, 128);
 	if (model->help && random_below(random, 2))
 		return KEYS_ESCAPE;
-	return walk->config.keys.rows[random_below(random, KEYS_ROWS)].codes[random_below(random, 2)];
+	if (random_below(random, 8) == 0)
+		return KEYS_ENTER;			/* deeper: some views are a step behind others */
+	if (random_below(random, 24) == 0)
+		return 'B';				/* or some of the groups would seldom come */
+	return code_of(walk, &walk->config.keys.rows[random_below(random, KEYS_ROWS)]);
 }
 
-/*
- * The model does not know the rows of a tree: neither its end, nor the function under its cursor, nor its zoom. Neither
- * does it know the range of a heat map.
- */
+/* By a click. The model does not know the rows of a tree: such keys are looked up, and there has to be a drawing. */
 static bool may_be_done(const struct walk *walk, enum action action)
 {
 	const struct model *model = &walk->models[walk->page];
-	bool row = action == ACTION_ZERO || action == ACTION_FREEZE || action == ACTION_BASELINE ||
-		action == ACTION_AROUND;
-	bool zoom = action == ACTION_BACK && (model->view == WALK_FLAME || model->view == WALK_HEAT) && !model->help;
 
-	return !walk_is_tree(model->view) || (!row && !zoom);
+	return !is_looked_up(&(struct model) { .view = model->view, .help = model->help }, action);
 }
 
 static bool changes_view(enum action action)
@@ -347,7 +493,8 @@ static bool may_be_pressed(const struct walk *walk, uint32_t code)
 	enum action action = keys_action(&walk->config.keys, code);
 	const struct model *model = &walk->models[walk->page];
 
-	if (!model->open && !may_be_done(walk, action))
+	if (is_looked_up(model, action) && (walk->canvas->rows != WALK_TALL || walk->canvas->columns != WALK_WIDE ||
+			(is_of_zoom(model, action) && model->depth)))
 		return false;
 	if (action == ACTION_OPEN && strlen(model->filter) > WALK_LINE / 2)
 		return false;				/* the filter would not fit on the screen any more */
@@ -374,14 +521,17 @@ void walk_do_something(struct walk *walk)
 		if (random_below(&walk->random, 4))
 			click(walk);
 		else
-			drag(walk);
+			drag_heat(walk);
 		break;
 	case 1:
 		scroll(walk, random_below(random, 2));
 		break;
 	case 2:
+		walk_draw(walk);
 		if (random_below(random, 8) == 0)
 			resize(walk);
+		else
+			drag(walk);
 		break;
 	case 3:
 		paste(walk, 'a' + (uint32_t)random_below(random, 26));

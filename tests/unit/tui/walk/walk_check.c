@@ -294,21 +294,24 @@ static void find_cursor(struct model *model)
 	model->table.cursor.lost = false;
 }
 
-/* The mouse has chosen a window on the time line, or a key in the heat map: what is asked for then tells which. */
-static void find_window(struct model *model)
+/*
+ * The mouse has chosen a window on the time line, or a key in the heat map: what is asked for then tells which. A line
+ * or a map of the boot before gives none.
+ */
+static void find_window(struct walk *walk, struct model *model)
 {
 	struct scope *place = &model->place;
-	bool may_stay = !model->dragged;
+	bool dragged = model->dragged;
 
-	model->heated = false;
-	if (may_stay && !model->wanted.moved)
+	model->heated = model->dragged = false;
+	if (!model->wanted.moved)
 		return;
+	walk->tally.mouse[walk_counted(model)][MOUSE_LINE] += dragged;
+	walk->tally.ranges += !dragged && model->wanted.back_ns != place->back_ns;
 	place->window_ns = model->wanted.window_ns;
 	place->until_ns = model->wanted.until_ns;
 	place->back_ns = model->wanted.back_ns;
 	place->moved = model->wanted.moved;
-	model->dragged = false;
-	assert_true(place->moved);
 	assert_in_range(scope_until(place), 1, model->vitals->now);
 }
 
@@ -322,7 +325,7 @@ void walk_draw(struct walk *walk)
 		return;
 	model->wanted = *wanted_of(walk);
 	if (model->dragged || model->heated)
-		find_window(model);
+		find_window(walk, model);
 	if (model->help || walk_is_tree(model->view))
 		return;
 	model->table.columns = canvas->columns;
@@ -342,6 +345,7 @@ void walk_check(struct walk *walk)
 	if (canvas->rows < SCREEN_LEAST_ROWS)
 		return;
 	check_wanted(walk);
+	tally_seen(walk);
 	if (!walk_model(walk)->help && !walk_is_tree(walk_model(walk)->view))
 		walk_check_rows(walk);
 	if (canvas->rows != WALK_TALL)

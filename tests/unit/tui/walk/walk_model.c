@@ -206,11 +206,19 @@ static void go_back(struct model *model)
 		model->zero = 0;
 }
 
+void model_back(struct walk *walk)
+{
+	go_back(walk_model(walk));
+}
+
 /* True: a guest has told its time. */
 static bool is_known(const struct model *model)
 {
 	const struct vitals *vitals = model->vitals;
-	bool table = model->table.functions && model->table.functions->table, known = !vitals->machines;
+	const struct function_table *functions = model->table.functions;
+	bool table = functions && functions->table && functions->table->to &&
+		functions->answer.boot == vitals->answer.boot;
+	bool known = !vitals->machines;
 
 	for (size_t i = 0; i < vitals->machine_count; i++)
 		known = known || vitals->machines[i].cpu_count;
