@@ -42,9 +42,15 @@ await() {
 	done
 }
 
-# So has a program: here `timeout SECONDS COMMAND...` waits six times as long.
+# So has a program: here `timeout SECONDS COMMAND...` waits six times as long. With options it is that of the system.
 mkdir "$dir/path"
-printf '#!/bin/sh\nseconds=$1\nshift\nexec %s $((6 * seconds)) "$@"\n' "$(command -v timeout)" >"$dir/path/timeout"
+cat >"$dir/path/timeout" <<END
+#!/bin/sh
+case \$1 in -*) exec $(command -v timeout) "\$@" ;; esac
+seconds=\$1
+shift
+exec $(command -v timeout) \$((6 * seconds)) "\$@"
+END
 chmod +x "$dir/path/timeout"
 PATH=$dir/path:$PATH
 
