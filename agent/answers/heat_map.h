@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How busy the CPUs were in each fiftieth of the last 80 s, or how much of each had one function on the stack. Of its
+ * How busy the CPUs were in each fiftieth of the last 160 s, or how much of each had one function on the stack. Of its
  * excerpt the filter counts, and where a window that is not live was frozen or first moved: there the map ends.
  */
 #ifndef HEAT_MAP_H

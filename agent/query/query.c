@@ -25,7 +25,7 @@ static struct query_reader *reader_new(struct query *query, uint32_t number)
 {
 	struct query_reader *reader = util_alloc(sizeof(*reader));
 
-	window_init(&reader->window, &query->inputs, &query->nodes, number);
+	window_init(&reader->window, &query->inputs, &query->nodes, &query->fine, number);
 	reader->window.stop = query->stop;
 	return reader;
 }
@@ -81,6 +81,7 @@ void query_free(struct query *query)
 	for (uint32_t i = 0; i < QUERY_READERS; i++)
 		reader_free(query->readers[i]);
 	node_functions_clear(&query->nodes);
+	fine_ranges_clear(&query->fine);
 	free(query->places);
 	free(query);
 }
@@ -103,12 +104,23 @@ void query_reader_free(struct query *query, uint32_t reader)
 	query->readers[reader] = NULL;
 }
 
-void query_round(const struct query *query, struct question *question)
+static bool is_exact(const struct store *store, struct span span, const struct question *question)
 {
-	const struct store *store = query->inputs.store;
+	return span.first < span.end && store_slice(store, span.first).begin == question->from &&
+		store_slice(store, span.end - 1).end == question->to;
+}
+
+void query_round(struct query *query, struct question *question)
+{
+	struct store *store = query->inputs.store;
 	struct span span = span_find(store, question->from, question->to);
 	uint64_t middle = question->from + (question->to - question->from) / 2;
 
+	if (is_exact(store, span, question))
+		return;
+	question->fine = fine_ranges_make(&query->fine, store, query->inputs.budget, &question->from, &question->to);
+	if (question->fine)
+		return;
 	if (span.first == span.end) {
 		span.first = span_after(store, middle);
 		span.end = span.first + 1;
@@ -293,39 +305,65 @@ static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)
 	series->missed += cpu->missed;
 }
 
-size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus,
-	size_t size)
+/* Returns one more than the highest CPU. */
+static size_t add_slices(const struct store *store, struct span span, struct cpu_series *cpus, size_t size)
 {
-	struct store *store = query->inputs.store;
-	uint64_t now = store_now(store), to = question->to < now ? question->to : now;
-	struct seconds seconds = seconds_before(to);
-	struct span span;
-	size_t seen = 0, first;
+	size_t seen = 0;
 
-	store_settle(store);
-	span = span_find(store, question->from, question->to);
-	first = span.first;
-	for (size_t i = 0; i < size; i++) {
-		if (cpus[i].trend)
-			first = span_after(store, seconds.first * NS_PER_SECOND);
-		cpus[i] = (struct cpu_series) { .trend = cpus[i].trend };
-	}
-	if (span.first < first)
-		first = span.first;
-	for (size_t i = first; i < span.end; i++) {
+	for (size_t i = span.first; i < span.end; i++) {
 		struct slice slice = store_slice(store, i);
 
 		for (uint32_t cpu = 0; cpu < slice.cpus->count && cpu < size; cpu++) {
 			const struct cpu_sums *sums = cpus_get(slice.cpus, cpu);
 
-			if (sums && i >= span.first)
+			if (sums)
 				add_cpu(&cpus[cpu], sums);
+			seen = cpu + 1 > seen ? cpu + 1 : seen;
+		}
+	}
+	return seen;
+}
+
+/* Likewise, for those that have a trend. */
+static size_t add_trends(const struct store *store, uint64_t to, struct cpu_series *cpus, size_t size)
+{
+	struct seconds seconds = seconds_before(to);
+	size_t seen = 0, end = span_find(store, 0, to).end;
+
+	for (size_t i = span_after(store, seconds.first * NS_PER_SECOND); i < end; i++) {
+		struct slice slice = store_slice(store, i);
+
+		for (uint32_t cpu = 0; cpu < slice.cpus->count && cpu < size; cpu++) {
+			const struct cpu_sums *sums = cpus_get(slice.cpus, cpu);
+
 			if (sums)
 				add_cpu_trend(&cpus[cpu], sums, &slice, seconds);
 			seen = cpu + 1 > seen ? cpu + 1 : seen;
 		}
 	}
 	return seen;
+}
+
+size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus,
+	size_t size)
+{
+	struct store *store = query->inputs.store;
+	const struct fine_range *fine = question->fine ?
+		fine_ranges_find(&query->fine, question->from, question->to) : NULL;
+	uint64_t now = store_now(store);
+	size_t seen, before = 0;
+	bool trends = false;
+
+	store_settle(store);
+	for (size_t i = 0; i < size; i++) {
+		trends = trends || cpus[i].trend;
+		cpus[i] = (struct cpu_series) { .trend = cpus[i].trend };
+	}
+	if (trends)
+		before = add_trends(store, question->to < now ? question->to : now, cpus, size);
+	seen = fine ? add_slices(fine->store, (struct span) { 0, store_slices(fine->store) }, cpus, size) :
+		add_slices(store, span_find(store, question->from, question->to), cpus, size);
+	return seen > before ? seen : before;
 }
 
 /* ---- callers ---- */

@@ -41,10 +41,11 @@ uint32_t query_reader_new(struct query *query);
 void query_reader_free(struct query *query, uint32_t reader);
 
 /*
- * Moves the ends of the question's range to those of the slices that answer it; these are one at least, if anything was
- * sampled then. Where slices are long, that may be more than was asked for.
+ * Moves the ends of the question's range to those of the samples that answer it. A range of a second at most is made of
+ * recent samples, in slots of 20 ms, where these are kept. Else it is made of slices, one at least if anything was
+ * sampled then; where slices are long, that may be more than was asked for.
  */
-void query_round(const struct query *query, struct question *question);
+void query_round(struct query *query, struct question *question);
 
 uint64_t query_kept_from(const struct query *query);	/* where the oldest slice begins; UINT64_MAX: there is none */
 

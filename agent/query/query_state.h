@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/store/fine_ranges.h"
 #include "query.h"
 #include "tree_sums.h"
 #include "window.h"
@@ -42,7 +43,8 @@ struct query_reader {
 
 struct query {
 	struct query_inputs inputs;
-	struct node_functions nodes;		/* shared by all readers */
+	struct node_functions nodes;		/* shared by all readers, as are these: */
+	struct fine_ranges fine;
 	struct query_reader *readers[QUERY_READERS];	/* NULL: free; QUERY_ANYBODY is always there */
 	const atomic_bool *stop;	/* see query_heed */
 	uint32_t *places;		/* by function: its position in the answer that is being made */

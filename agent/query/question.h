@@ -72,6 +72,7 @@ struct question {
 	 * window moves.
 	 */
 	uint64_t from, to;
+	bool fine;			/* the range is one of fine_ranges.h: query_round has set this */
 	struct filter filter;
 	enum group_by by;		/* idle time is the row [idle] in all */
 	/*

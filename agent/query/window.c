@@ -24,11 +24,13 @@ _Static_assert(NS_PER_SECOND / STORE_SLICE_NS * WINDOW_SECONDS + 3 <= RANGE_DIGE
 	"the recent digests and the past one are counted at the same time");
 
 void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes,
-	uint32_t reader)
+	const struct fine_ranges *fines, uint32_t reader)
 {
 	*window = (struct window) {
 		.inputs = *inputs,
+		.whole = inputs->store,
 		.nodes = nodes,
+		.fines = fines,
 		.reader = reader,
 		.store_version = UINT64_MAX,
 		.idle = symbols_special(inputs->symbols, "[idle]"),
@@ -76,6 +78,7 @@ void window_clear(struct window *window)
 	stack_filter_clear(&window->stack_filter);
 	grouping_clear(&window->grouping);
 	free(window->places.list);
+	fine_range_release(window->fine);
 }
 
 /* By node; NULL: the question does not ask for modes within the kernel's. */
@@ -335,10 +338,34 @@ static void forget(struct window *window)
 	window->store_version = UINT64_MAX;
 }
 
+/* A fine range is a store of its own. Nothing that was made of another store is of use. */
+static void follow_store(struct window *window, const struct question *question)
+{
+	struct fine_range *fine = question->fine ? fine_ranges_find(window->fines, question->from, question->to) : NULL;
+
+	if (fine == window->fine)
+		return;
+	drop_all(window);
+	fine_range_release(window->fine);
+	window->fine = fine_range_hold(fine);
+	window->inputs.store = fine ? fine->store : window->whole;
+	window->store_version = UINT64_MAX;
+}
+
+static struct span span_of(const struct window *window)
+{
+	const struct store *store = window->inputs.store;
+
+	return window->fine ? (struct span) { 0, store_slices(store) } :
+		span_find(store, window->question.from, window->question.to);
+}
+
 void window_look(struct window *window, const struct question *question)
 {
-	uint64_t now = store_now(window->inputs.store);
+	uint64_t now;
 
+	follow_store(window, question);
+	now = store_now(window->inputs.store);
 	store_settle(window->inputs.store);
 	if (grouping_changed(&window->grouping)) {
 		drop_all(window);
@@ -350,7 +377,7 @@ void window_look(struct window *window, const struct question *question)
 	window->question = *question;
 	window->store_version = store_version(window->inputs.store);
 	follow_names(window);
-	window->span = span_find(window->inputs.store, question->from, question->to);
+	window->span = span_of(window);
 	window->to = question->to < now ? question->to : now;
 	window->digested = false;
 	if (stop_now(window->stop))
@@ -378,7 +405,7 @@ struct range window_range(const struct window *window)
 	struct range range = { .from = from < window->to ? from : window->to, .to = window->to };
 	bool more = window->span.end < store_slices(store);
 
-	if (window->span.first == window->span.end)
+	if (window->span.first == window->span.end || window->fine)
 		return range;
 	range.from = store_slice(store, window->span.first).begin;
 	end = store_slice(store, window->span.end - 1).end;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/store/fine_ranges.h"
 #include "agent/store/span.h"
 #include "node_functions.h"
 #include "digest.h"
@@ -25,8 +26,11 @@
 enum { WINDOW_SECONDS = 61 };		/* enough for all the whole seconds of a trend */
 
 struct window {
-	struct query_inputs inputs;
-	struct node_functions *nodes;		/* shared by all readers */
+	struct query_inputs inputs;	/* its store is that of the range, if that is fine */
+	struct store *whole;		/* the store of all samples */
+	struct node_functions *nodes;	/* shared by all readers, as are these: */
+	const struct fine_ranges *fines;
+	struct fine_range *fine;	/* that of the question; held; NULL: it has none */
 	uint32_t reader;		/* the number of this one */
 	const atomic_bool *stop;	/* see query_heed */
 	/* The functions for idle time, and for samples without a stack. */
@@ -51,9 +55,9 @@ struct window {
 	bool digested;			/* `recent`, `past` and `sums` are of this question */
 };
 
-/* `nodes` is borrowed, as are the inputs. window_clear frees the digests. */
+/* `nodes` and `fines` are borrowed, as are the inputs. window_clear frees the digests. */
 void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes,
-	uint32_t reader);
+	const struct fine_ranges *fines, uint32_t reader);
 void window_clear(struct window *window);
 
 /*

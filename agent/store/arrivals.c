@@ -14,7 +14,7 @@
  * many bits as its largest value needs now.
  */
 enum {
-	KIND_BITS = 15, STACK_BITS = 32, SLICE_BITS = 12,
+	KIND_BITS = 15, STACK_BITS = 32, SLICE_BITS = 13,
 	DIGIT_BITS = 10, DIGITS = 6,		/* of the words that are sorted */
 	BUCKETS = 1 << DIGIT_BITS,
 	KIND_SLOTS = 2 * ARRIVALS_MAX,

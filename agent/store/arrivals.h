@@ -16,7 +16,7 @@ struct budget;
 struct run;
 struct who;
 
-enum { ARRIVALS_MAX = 1 << 15, ARRIVALS_SLICES = 1 << 12 };	/* the most samples; the most slices */
+enum { ARRIVALS_MAX = 1 << 15, ARRIVALS_SLICES = 1 << 13 };	/* the most samples; the most slices */
 
 struct arrivals *arrivals_new(void);
 void arrivals_free(struct arrivals *arrivals);

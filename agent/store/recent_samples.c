@@ -151,6 +151,11 @@ void recent_samples_add(struct recent_samples *recent, uint64_t time, uint32_t s
 	arrivals_add(recent->arrivals, (uint32_t)(number % RECENT_SLOTS), stack, who, weight);
 }
 
+bool recent_samples_has(const struct recent_samples *recent, uint64_t number)
+{
+	return number >= recent->whole_from && number >= oldest_slot(recent);
+}
+
 struct recent_slot recent_samples_get(const struct recent_samples *recent, uint64_t number)
 {
 	const struct slot *slot = slot_of(recent, number);

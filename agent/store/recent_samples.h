@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples of the last 80 s in slots of 20 ms, which are finer than the slices of the store: with them, spikes of a
+ * The samples of the last 160 s in slots of 20 ms, which are finer than the slices of the store: with them, spikes of a
  * tenth of a second are found. Samples come in any order; those that are too old for the slots are left out here. They
  * may take a 64th of the budget, RECENT_BYTES at most. If there are more, the oldest slots keep only the sums of
  * their weights. Used by one thread.
@@ -16,7 +16,7 @@
 #include "agent/wire/event.h"
 #include "run.h"
 
-enum { RECENT_SLOTS = 4000, RECENT_BYTES = 3 << 20 };
+enum { RECENT_SLOTS = 8000, RECENT_BYTES = 6 << 20 };
 #define RECENT_NS (20 * NS_PER_MS)	/* the width of a slot; slot N begins at N * RECENT_NS of guest time */
 
 struct budget;
@@ -38,6 +38,7 @@ void recent_samples_add(struct recent_samples *recent, uint64_t time, uint32_t s
 	uint32_t weight);
 
 void recent_samples_settle(struct recent_samples *recent);	/* to be called before runs are read */
+bool recent_samples_has(const struct recent_samples *recent, uint64_t number);	/* no slot from this one on is bare */
 struct recent_slot recent_samples_get(const struct recent_samples *recent, uint64_t number);
 
 #endif

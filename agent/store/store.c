@@ -50,6 +50,16 @@ struct store *store_new(struct budget *budget, uint64_t counts_max)
 	return store;
 }
 
+struct store *store_new_alone(struct budget *budget)
+{
+	struct store *store = util_alloc(sizeof(*store));
+
+	store->budget = budget;
+	store->counts_max = STORE_COUNTS_MAX;
+	store->arrivals = arrivals_new();
+	return store;
+}
+
 static void part_free(struct store *store, struct part *part)
 {
 	for (uint32_t i = 0; i < part->run_count; i++)
@@ -389,7 +399,8 @@ void store_add(struct store *store, uint64_t time, const struct store_key *key, 
 		return;
 	}
 	arrivals_add(store->arrivals, (uint32_t)store->last_position, key->stack, &key->who, weight);
-	recent_samples_add(store->recent, time, key->stack, &key->who, weight);
+	if (store->recent)
+		recent_samples_add(store->recent, time, key->stack, &key->who, weight);
 	sums->mode[key->who.mode] += weight;
 	part->timed += store->period ? weight : 0;
 	part->time += weight * store->period;

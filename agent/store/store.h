@@ -42,6 +42,7 @@ struct slice {
 };
 
 struct store *store_new(struct budget *budget, uint64_t counts_max);
+struct store *store_new_alone(struct budget *budget);	/* without recent samples */
 void store_free(struct store *store);
 
 /*
@@ -66,7 +67,7 @@ void store_settle(struct store *store);
 size_t store_slices(const struct store *store);		/* 3000 at most */
 struct slice store_slice(const struct store *store, size_t index);
 
-/* The newest samples in finer slots; see recent_samples.h. */
+/* The newest samples in finer slots; see recent_samples.h. NULL: it is without. */
 struct recent_samples *store_recent(const struct store *store);
 
 uint64_t store_given_up(const struct store *store);	/* weight that was dropped: no room, or damaged */

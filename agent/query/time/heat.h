@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a heat map shows: the last 80 s in slots of 20 ms, those of recent_samples.h. For each reader of the query the
+ * What a heat map shows: the last 160 s in slots of 20 ms, those of recent_samples.h. For each reader of the query the
  * sums of each slot are kept, so that only slots that have changed are walked.
  */
 #ifndef HEAT_H

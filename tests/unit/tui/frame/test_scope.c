@@ -170,8 +170,11 @@ static void a_question_is_of_whole_slices(void **state)
 	assert_int_equal(question(epoch, &scope).from, 990 * S);
 	scope_choose(&scope, 940 * S + 1, 950 * S + 1, all);		/* the zero does not count */
 	assert_question(epoch, &scope, 940, 950);
-	scope_choose(&scope, 999 * S + 300 * NS_PER_MS, 999 * S + 301 * NS_PER_MS, all);
-	assert_question(epoch, &scope, 999.25, 999.5);		/* at least one */
+	scope_choose(&scope, 999 * S + 501 * NS_PER_MS, 999 * S + 502 * NS_PER_MS, all);
+	assert_int_equal(question(epoch, &scope).from, 999 * S + 500 * NS_PER_MS);	/* a slot of 20 ms */
+	assert_int_equal(question(epoch, &scope).to, 999 * S + 520 * NS_PER_MS);
+	scope_choose(&scope, 830 * S + 300 * NS_PER_MS, 830 * S + 301 * NS_PER_MS, all);
+	assert_question(epoch, &scope, 830, 831);		/* at least one slice */
 	scope_choose(&scope, 700 * S, 700 * S + STORE_SLICE_NS, all);
 	assert_question(epoch, &scope, 700, 701);		/* slices of that age are longer */
 	scope_choose(&scope, 202 * S, 203 * S, all);
@@ -192,8 +195,8 @@ static void a_gap_is_no_slice(void **state)
 
 	(void)state;
 	scope_init(&scope);
-	scope_choose(&scope, 10 * S + STORE_SLICE_NS, 10 * S + 2 * STORE_SLICE_NS, (struct scope_kept) { 0, 30 * S });
-	assert_question(epoch, &scope, 10.25, 10.5);
+	scope_choose(&scope, 10 * S, 10 * S + 2 * STORE_SLICE_NS, (struct scope_kept) { 0, 30 * S });
+	assert_question(epoch, &scope, 10, 10.5);
 	epoch_release(epoch);
 }
 
