@@ -47,6 +47,11 @@ struct disassembler *disassembler_new(enum arch_id arch)
 	return NULL;
 }
 
+bool disassembler_knows(const struct disassembler *disassembler)
+{
+	return disassembler->scratch;
+}
+
 void disassembler_free(struct disassembler *disassembler)
 {
 	if (!disassembler)

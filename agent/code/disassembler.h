@@ -29,6 +29,7 @@ struct disassembler;
 
 /* NULL: there is no memory for it. Code of other architectures than the above is shown as bytes. */
 struct disassembler *disassembler_new(enum arch_id arch);
+bool disassembler_knows(const struct disassembler *disassembler);	/* false: code is words or bytes */
 void disassembler_free(struct disassembler *disassembler);	/* NULL is allowed */
 
 /* The instruction at the first of `size` bytes, at least one. It takes no more bytes than there are. */

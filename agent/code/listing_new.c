@@ -43,6 +43,7 @@ static void disassemble(struct listing *listing, const struct code_bytes *code)
 
 	if (!disassembler)
 		return;
+	listing->worded = !disassembler_knows(disassembler);
 	texts = util_text_open(&listing->texts, &size);
 	while (done < code->size) {
 		disassembler_next(disassembler, code->bytes + done, code->size - done, listing->low + done,
@@ -158,15 +159,9 @@ static void place_instruction(struct listing *listing, struct listing_instructio
 		instruction->place = have_place(listing, "", path_of(lines, row->file), row->line);
 }
 
-/* The file that the function is declared in; if that is not known, the file of its first instruction. */
-static uint16_t own_file(const struct code_lines *lines)
-{
-	return lines->file != CODE_NO_FILE ? lines->file : lines->row_count ? lines->rows[0].file : CODE_NO_FILE;
-}
-
 static void place_all(struct listing *listing, const struct code_lines *lines)
 {
-	uint16_t own = own_file(lines);
+	uint16_t own = code_lines_own(lines);
 
 	listing->file = printable(path_of(lines, own));
 	listing->name = printable(last_parts(path_of(lines, own), 2));
@@ -195,7 +190,7 @@ static void find_range(struct listing *listing, const struct code_lines *lines)
 
 static void read_source(struct listing *listing, const struct code_lines *lines, const char *map)
 {
-	uint16_t own = own_file(lines);
+	uint16_t own = code_lines_own(lines);
 
 	find_range(listing, lines);
 	if (!listing->line_count || own == CODE_NO_FILE)
@@ -203,6 +198,9 @@ static void read_source(struct listing *listing, const struct code_lines *lines,
 	listing->lines = util_alloc(listing->line_count * sizeof(*listing->lines));
 	listing->sourced = source_file_read(path_of(lines, own), map, listing->first, listing->line_count,
 		listing->lines) > 0;
+	if (!listing->sourced && lines->fetched)
+		listing->sourced = source_file_read(lines->fetched, NULL, listing->first, listing->line_count,
+			listing->lines) > 0;
 }
 
 struct listing *listing_new(const struct code_bytes *code, uint64_t low, uint64_t high, const struct code_lines *lines,

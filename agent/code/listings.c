@@ -320,10 +320,12 @@ static const char *lacks(const struct entry *entry)
 		return "";
 	if (!listing->count)
 		return "no instructions: no file has its code, and the guest's memory cannot be read";
+	if (listing->worded)
+		return "its instructions are numbers: capstone does not know this CPU";
 	if (!listing->first)
 		return "no source lines: no file with its DWARF is known; give --debug-dir FOLDER or --debuginfod";
 	if (!listing->sourced)
-		return "its source file is not here; give --source-map FROM=TO";
+		return "its source file is not here; give --source-map FROM=TO or --debuginfod";
 	return "";
 }
 

@@ -69,7 +69,7 @@ const struct option_row command_attach[] = {
 		"source files whose path begins with FROM are at TO; for Annotate", .heeded = COMMAND_RECORDED,
 		.check = command_check_map),
 	{ .name = "debuginfod", .kind = OPTION_FLAG,
-		.help = "fetch missing debug files from the servers in DEBUGINFOD_URLS",
+		.help = "fetch missing debug and source files from the servers in DEBUGINFOD_URLS",
 		.offset = offsetof(struct attach_options, session.debuginfod), .heeded = COMMAND_RECORDED },
 	{ .name = "source", .value = "auto|hook|plugin|gdb", .kind = OPTION_CHOICE,
 		.help = "what samples: the guest's hook, a plugin in QEMU, its gdb stub (auto: the best there is)",

@@ -56,7 +56,7 @@ static const struct option_row run_rows[] = {
 		.help = "source files whose path begins with FROM are at TO; for Annotate",
 		.offset = offsetof(struct run_options, attach.session.source_map) },
 	OPTION("debuginfod", NULL, OPTION_FLAG, attach.session.debuginfod,
-		"fetch missing debug files from the servers in DEBUGINFOD_URLS"),
+		"fetch missing debug and source files from the servers in DEBUGINFOD_URLS"),
 	OPTION("source", "auto|hook|plugin|gdb", OPTION_CHOICE, attach.live.choice,
 		"what samples: the guest's hook, a plugin in QEMU, its gdb stub (auto: the best there is)"),
 	{ 0 },

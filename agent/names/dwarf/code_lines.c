@@ -20,8 +20,14 @@ void code_lines_free(struct code_lines *lines)
 		free(lines->files[i]);
 	for (size_t i = 0; i < lines->inline_count; i++)
 		free(lines->inlines[i].name);
+	free(lines->fetched);
 	free(lines->files);
 	free(lines->rows);
 	free(lines->inlines);
 	free(lines);
+}
+
+uint16_t code_lines_own(const struct code_lines *lines)
+{
+	return lines->file != CODE_NO_FILE ? lines->file : lines->row_count ? lines->rows[0].file : CODE_NO_FILE;
 }

@@ -33,7 +33,11 @@ struct code_lines {
 	size_t file_count, row_count, inline_count;
 	uint16_t file;			/* where the function is declared; CODE_NO_FILE: not known */
 	uint32_t line;
+	char *fetched;			/* the path of a copy of that file from a server, our own text; NULL: none */
 };
+
+/* The file that the function is declared in; if that is not known, the file of its first instruction. */
+uint16_t code_lines_own(const struct code_lines *lines);
 
 struct code_lines *code_lines_new(void);	/* empty */
 void code_lines_free(struct code_lines *lines);		/* NULL is allowed */

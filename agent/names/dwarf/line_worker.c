@@ -177,6 +177,21 @@ void line_answer_clear(struct line_answer *answer)
 	answer->code = NULL;
 }
 
+/* A source file that is not on this host is asked for, too. True: it may come later. */
+static bool fetch_source(struct line_worker *worker, const struct debug_object *object, struct code_lines *lines)
+{
+	uint16_t own = lines ? code_lines_own(lines) : CODE_NO_FILE;
+	const char *path = NULL;
+	enum debuginfod_state state;
+
+	if (!worker->debuginfod || own >= (lines ? lines->file_count : 0) || access(lines->files[own], R_OK) == 0)
+		return false;
+	state = debuginfod_find_source(worker->debuginfod, &object->build_id, lines->files[own], &path);
+	if (state == DEBUGINFOD_FOUND)
+		lines->fetched = util_copy(path, strlen(path));
+	return state == DEBUGINFOD_ASKING;
+}
+
 static void read_answer(struct handle *handle, const struct line_question *question, struct line_answer *answer)
 {
 	line_answer_clear(answer);
@@ -223,6 +238,7 @@ static struct line_answer find_answer(struct line_worker *worker,
 		read_answer(handle, question, &answer);
 	}
 	answer.starved = handle->full;
+	answer.later = fetch_source(worker, question->object, answer.code) || answer.later;
 	return answer;
 }
 

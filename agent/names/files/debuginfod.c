@@ -20,6 +20,7 @@ static const char program[] = "debuginfod-find";
 
 struct wanted {
 	struct build_id build_id;
+	char *source;			/* the source file's path; NULL: its debug file is wanted */
 	enum debuginfod_state state;
 	char *path;			/* with DEBUGINFOD_FOUND */
 };
@@ -70,8 +71,10 @@ void debuginfod_free(struct debuginfod *debuginfod)
 		return;
 	if (debuginfod->current)
 		end(debuginfod);
-	for (size_t i = 0; i < debuginfod->count; i++)
+	for (size_t i = 0; i < debuginfod->count; i++) {
+		free(debuginfod->wanted[i].source);
 		free(debuginfod->wanted[i].path);
+	}
 	free(debuginfod);
 }
 
@@ -96,12 +99,16 @@ static void become(char *const *words, int output, pid_t parent)
 static bool start(struct debuginfod *debuginfod, struct wanted *wanted)
 {
 	char id[2 * sizeof(wanted->build_id.bytes) + 1] = "";
-	char *words[] = { (char *)program, (char[]) { "debuginfo" }, id, NULL };
+	char *words[] = { (char *)program, (char[]) { "debuginfo" }, id, NULL, NULL };
 	pid_t parent = getpid();
 	int ends[2];
 
 	for (size_t i = 0; i < wanted->build_id.size; i++)
 		snprintf(id + 2 * i, 3, "%02x", wanted->build_id.bytes[i]);
+	if (wanted->source) {
+		words[1] = (char[]) { "source" };
+		words[3] = wanted->source;
+	}
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return false;
 	debuginfod->pid = fork();
@@ -145,26 +152,31 @@ static void listen(struct debuginfod *debuginfod)
 
 /* ---- what is wanted ---- */
 
+static bool is_same(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 /* NULL: there are too many. */
-static struct wanted *have_wanted(struct debuginfod *debuginfod, const struct build_id *id)
+static struct wanted *have_wanted(struct debuginfod *debuginfod, const struct build_id *id, const char *source)
 {
 	struct wanted *wanted = debuginfod->wanted;
 
 	for (; wanted < debuginfod->wanted + debuginfod->count; wanted++)
-		if (!build_id_contradicts(&wanted->build_id, id))
+		if (!build_id_contradicts(&wanted->build_id, id) && is_same(wanted->source, source))
 			return wanted;
 	if (debuginfod->count == FILES_MAX)
 		return NULL;
 	debuginfod->count++;
-	*wanted = (struct wanted) { .build_id = *id };
+	*wanted = (struct wanted) { .build_id = *id, .source = source ? util_copy(source, strlen(source)) : NULL };
 	return wanted;
 }
 
-enum debuginfod_state debuginfod_find(struct debuginfod *debuginfod,
-	const struct build_id *build_id, const char **path)
+static enum debuginfod_state find(struct debuginfod *debuginfod, const struct build_id *build_id, const char *source,
+	const char **path)
 {
 	struct wanted *wanted = build_id_known(build_id) ?
-		have_wanted(debuginfod, build_id) : NULL;
+		have_wanted(debuginfod, build_id, source) : NULL;
 
 	if (!wanted)
 		return DEBUGINFOD_NONE;
@@ -175,4 +187,24 @@ enum debuginfod_state debuginfod_find(struct debuginfod *debuginfod,
 		wanted->state = DEBUGINFOD_NONE;
 	*path = wanted->path;
 	return wanted->state;
+}
+
+enum debuginfod_state debuginfod_find(struct debuginfod *debuginfod,
+	const struct build_id *build_id, const char **path)
+{
+	return find(debuginfod, build_id, NULL, path);
+}
+
+/* A path is a part of a URL. */
+static bool is_plain(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+~,@=";
+
+	return path[0] == '/' && strlen(path) < PATH_MAX && path[strspn(path, plain)] == '\0';
+}
+
+enum debuginfod_state debuginfod_find_source(struct debuginfod *debuginfod,
+	const struct build_id *build_id, const char *source, const char **path)
+{
+	return is_plain(source) ? find(debuginfod, build_id, source, path) : DEBUGINFOD_NONE;
 }

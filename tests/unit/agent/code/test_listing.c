@@ -64,6 +64,7 @@ static void test_lines_and_inlined_code(void **state)
 
 	(void)state;
 	assert_int_equal(listing->count, 5);
+	assert_false(listing->worded);
 	assert_int_equal(listing->first, 2);
 	assert_int_equal(listing->line_count, 4);
 	assert_string_equal(listing_line(listing, 2), "int f(void)");
@@ -148,6 +149,59 @@ static void test_a_map_leads_to_the_source(void **state)
 	free(path);
 }
 
+/* The file itself goes before a copy that a server sent. */
+static void test_a_fetched_source(void **state)
+{
+	static const char *const wanted[] = { "int f(void)", "fetched" };
+	struct code_bytes *code = util_alloc(sizeof(*code));
+	char *own = write_source(source), away[] = "/nowhere/page.c", *copy = util_format("%s/copy", folder);
+	struct code_row row = { 0x1000, 2, 0 };
+	FILE *file = fopen(copy, "w");
+
+	(void)state;
+	fputs("one\nfetched\n", file);
+	fclose(file);
+	for (int i = 0; i < 2; i++) {
+		char *files[] = { i ? away : own };
+		struct listing *listing = listing_new(code, 0x1000, 0x1010, &(struct code_lines) {
+			.files = files, .file_count = 1, .rows = &row, .row_count = 1, .line = 2,
+			.fetched = copy }, NULL);
+
+		assert_true(listing->sourced);
+		assert_string_equal(listing_line(listing, 2), wanted[i]);
+		listing_release(listing);
+	}
+	unlink(copy);
+	free(copy);
+	free(own);
+	free(code);
+}
+
+/* Code of riscv64: words of the instructions' lengths, with their lines. */
+static void test_words(void **state)
+{
+	static const uint8_t words[] = { 0x13, 0x05, 0x10, 0x00, 0x01, 0x00, 0x82, 0x80 };
+	struct code_bytes *code = util_alloc(sizeof(*code));
+	char page[] = "page.c", *files[] = { page };
+	struct code_row rows[] = { { 0x1000, 2, 0 }, { 0x1004, 3, 0 } };
+	struct listing *listing;
+
+	(void)state;
+	code->arch = ARCH_RISCV64;
+	code->size = sizeof(words);
+	memcpy(code->bytes, words, sizeof(words));
+	listing = listing_new(code, 0x1000, 0x1008, &(struct code_lines) {
+		.files = files, .file_count = 1, .rows = rows, .row_count = 2, .line = 2 }, NULL);
+	assert_true(listing->worded);
+	assert_int_equal(listing->count, 3);
+	assert_int_equal(listing->instructions[1].address, 0x1004);
+	assert_int_equal(listing->instructions[2].line, 3);
+	assert_string_equal(listing->instructions[0].text, ".4byte 0x00100513");
+	assert_string_equal(listing->instructions[2].text, ".2byte 0x8082");
+	listing_release(listing);
+	free(code);
+}
+
 static void test_jumps_are_drawn(void **state)
 {
 	struct listing *listing = make("page.c", NULL, sizeof(code_of), false);
@@ -211,6 +265,8 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_without_lines_or_code),
 		cmocka_unit_test(test_a_map_leads_to_the_source),
+		cmocka_unit_test(test_a_fetched_source),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_jumps_are_drawn),
 		cmocka_unit_test(test_any_source),
 	};

@@ -15,6 +15,7 @@
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/debuginfod.h"
+#include "agent/names/dwarf/code_lines.h"
 #include "agent/names/dwarf/line_worker.h"
 #include "tests/unit/fakes/scratch.h"
 
@@ -215,6 +216,96 @@ static void test_nobody_to_ask(void **state)
 	free(error);
 }
 
+/* ---- source files ---- */
+
+/* Asks for the code of the program until nothing more comes. */
+static struct code_lines *await_code(struct line_worker *worker, const struct debug_object *program)
+{
+	uint64_t deadline = util_now() + 60 * NS_PER_SECOND;
+	struct line_answer answer = { .later = true };
+
+	while (answer.later) {
+		assert_true(line_worker_ask(worker, &(struct line_question) {
+			.object = program, .address = 0x401000, .end = 0x401010, .wanted = LINE_CODE }));
+		while (!line_worker_take(worker, &answer)) {
+			assert_true(util_now() < deadline);
+			usleep(1000);
+		}
+		assert_non_null(answer.code);
+		if (answer.later)
+			line_answer_clear(&answer);
+	}
+	return answer.code;
+}
+
+/* The program's file is here, but its source is in a folder that is not: a server has it, or sends anything at all. */
+static void test_a_source_file(void **state)
+{
+	pid_t server = serve(source, strlen(source));
+	struct line_worker *worker = new_worker();
+	struct debug_object program = object;
+	struct code_lines *lines;
+	char *bytes;
+	size_t size;
+
+	(void)state;
+	scratch_text("twice.c", source);
+	scratch_run("gcc -O0 -g -nostdlib -ffreestanding -static -Wl,--build-id=0xab112233 -Wl,-Ttext=0x401000 "
+		"-fdebug-prefix-map=$PWD=/nowhere -o here twice.c");
+	program.fd = open(scratch_path("here"), O_RDONLY | O_CLOEXEC);
+	lines = await_code(worker, &program);
+	assert_string_equal(lines->files[code_lines_own(lines)], "/nowhere/twice.c");
+	assert_non_null(lines->fetched);
+	bytes = scratch_read(lines->fetched, &size);
+	assert_int_equal(size, strlen(source));
+	assert_memory_equal(bytes, source, size);
+	free(bytes);
+	code_lines_free(lines);
+	end(server);
+	line_worker_free(worker);
+
+	worker = new_worker();			/* nobody has it */
+	lines = await_code(worker, &program);
+	assert_null(lines->fetched);
+	code_lines_free(lines);
+	line_worker_free(worker);
+	close(program.fd);
+}
+
+static void test_what_is_no_path(void **state)
+{
+	static const char *const paths[] = { "", "twice.c", "-v", "/a b", "/a?b", "/a%2fb", "/a\nb", "/a#b", "/\xff" };
+	struct debuginfod *debuginfod = debuginfod_new();
+	const char *found = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		assert_int_equal(debuginfod_find_source(debuginfod, &mine, paths[i], &found), DEBUGINFOD_NONE);
+	debuginfod_free(debuginfod);
+}
+
+/* The server finds the file at its path on its own disk. */
+static void expect_source(const char *path)
+{
+	struct debuginfod *debuginfod = debuginfod_new();
+	uint64_t deadline = util_now() + 60 * NS_PER_SECOND;
+	const char *found = NULL;
+	enum debuginfod_state now;
+	char *bytes;
+	size_t size;
+
+	new_cache();
+	while ((now = debuginfod_find_source(debuginfod, &mine, path, &found)) == DEBUGINFOD_ASKING) {
+		assert_true(util_now() < deadline);
+		usleep(1000);
+	}
+	assert_int_equal(now, DEBUGINFOD_FOUND);
+	bytes = scratch_read(found, &size);
+	assert_int_equal(size, strlen(source));
+	free(bytes);
+	debuginfod_free(debuginfod);
+}
+
 /* A real debuginfod over the folder `store`; its port was free a moment before. */
 static pid_t start_real(void)
 {
@@ -267,6 +358,7 @@ static void test_a_real_server(void **state)
 		new_cache();
 	} while (system("debuginfod-find debuginfo ab112233 >/dev/null 2>&1") != 0);
 	expect_line("twice.c:2");
+	expect_source(scratch_path("twice.c"));
 	end(server);
 }
 
@@ -276,6 +368,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_debug_file),
 		cmocka_unit_test(test_a_server_that_never_answers),
 		cmocka_unit_test(test_nobody_to_ask),
+		cmocka_unit_test(test_a_source_file),
+		cmocka_unit_test(test_what_is_no_path),
 		cmocka_unit_test(test_a_real_server),
 	};
 
