@@ -296,7 +296,8 @@ static bool same_cell(const struct canvas *canvas, int row, int column)
 {
 	const struct cell *shown = canvas_cell(terminal.shown, row, column), *cell = canvas_cell(canvas, row, column);
 
-	return shown->code == cell->code && shown->style == cell->style;
+	return shown->code == cell->code && shown->style == cell->style && shown->halves == cell->halves &&
+		(!cell->halves || shown->right == cell->right);
 }
 
 /* ncurses takes some hundred instructions for a cell, so it gets only those that have changed. */
