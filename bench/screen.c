@@ -13,6 +13,8 @@
 
 enum { KEYS = 50, WARM_S = 3, WATCH_S = 10 };
 
+#define F8 "\033[19~"
+
 struct load {
 	const char *name;
 	double rate;
@@ -81,7 +83,9 @@ static void watch_views(char *const *words, const char *socket, struct setup set
 	static const struct view views[] = {
 		{ "functions", "", "FUNCTION", "HITS" }, { "tree_down", "2", "CALL TREE", "CALL TREE" },
 		{ "tree_up", "b", "BOTTOM-UP", "BOTTOM-UP" }, { "flame", "3", "▏", "▏" },
-		{ "threads", "5", "MOSTLY", "THREAD" },
+		{ "threads", "5", "MOSTLY", "THREAD" }, { "heat", "4", "brightest", "busy" },
+		{ "page", "1\r", "CALLED", "RUN BY" }, { "callers", "x", "CALLEES", "callers above" },
+		{ "annotate", "6", "HEAT%", "HEAT" }, { "baseline", "1" F8, "marked", "compares" },
 	};
 	struct guest guest;
 	struct terminal *terminal;
