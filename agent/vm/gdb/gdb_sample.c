@@ -9,7 +9,7 @@
 #include "gdb_stub_state.h"
 #include "kernel-hook/wire.h"
 
-enum { PAGE = 4096, LOWEST = 1 << 20, LONGEST = 4 };
+enum { PAGE = 4096, LOWEST = 1 << 20, LONGEST = 4, SAID = 256 };
 enum { X86_64_CR4 = 30, CR4_LA57 = 1 << 12 };	/* its number in QEMU; Intel SDM, volume 3, section 2.5 */
 
 /* ---- registers ---- */
@@ -49,6 +49,8 @@ void gdb_ask_registers(struct gdb_stub *stub, bool fresh)
 		cpu->stack_size = cpu->linked_size = cpu->record_size = 0;
 		cpu->linked_address = cpu->base = cpu->task = 0;
 		gdb_choose(stub, i);
+		if (!gdb_stub_is_direct(stub))
+			gdb_ask(stub, GDB_ASK_HALTED, i, "qThreadExtraInfo,%s", cpu->id);
 		ask_for_named(stub, i);
 		gdb_keep_frames(stub, i);
 		gdb_ask(stub, GDB_ASK_REGISTERS, i, "g");
@@ -136,16 +138,19 @@ uint32_t gdb_waits_by(uint8_t arch, uint32_t *instruction)
 	return known[arch].size;
 }
 
-/* Where the CPU waited before, it is likely to wait again, so its stack is of no use. */
+/*
+ * The stack of an idle CPU is of no use. Is it idle? QEMU tells whether a CPU is halted. Until it has said so of one,
+ * its code is asked for: where the CPU waited before, it is likely to wait again.
+ */
 static void ask_for_code_and_stack(struct gdb_stub *stub, uint32_t index)
 {
 	const struct gdb_cpu *cpu = &stub->cpus[index];
 	const struct target_state *state = &cpu->state;
 	uint32_t code, size = gdb_waits_by(state->arch, &code);
 
-	if (state->pc % PAGE >= size)
+	if (!stub->tells_halted && state->pc % PAGE >= size)
 		gdb_ask_memory(stub, GDB_ASK_CODE, index, state->pc - size, size);
-	if (state->pc != cpu->waited_at)
+	if (stub->tells_halted ? !cpu->idle : state->pc != cpu->waited_at)
 		gdb_ask_stack(stub, index);
 }
 
@@ -229,6 +234,16 @@ void gdb_end_sample(struct gdb_stub *stub)
 
 /* ---- answers ---- */
 
+/* The text has "[halted ]" or "[running]". */
+static void take_halted(struct gdb_stub *stub, struct gdb_cpu *cpu, const char *body, size_t size)
+{
+	char text[SAID] = "";
+
+	gdb_bytes(body, size, (uint8_t *)text, sizeof(text) - 1);
+	cpu->idle = strstr(text, "[halted");
+	stub->tells_halted |= cpu->idle;
+}
+
 static void take_code(struct gdb_cpu *cpu, const char *body, size_t size)
 {
 	uint32_t waits, length = gdb_waits_by(cpu->state.arch, &waits), code = 0;
@@ -293,6 +308,8 @@ static void take_bytes(struct gdb_stub *stub, struct gdb_asked asked, const char
 		gdb_bytes(body, size, (uint8_t *)&cpu->named[asked.cpu % GDB_NAMED], sizeof(cpu->named[0]));
 	else if (asked.question == GDB_ASK_REGISTERS)
 		take_registers(stub, cpu, body, size);
+	else if (asked.question == GDB_ASK_HALTED)
+		take_halted(stub, cpu, body, size);
 	else if (asked.question == GDB_ASK_CODE)
 		take_code(cpu, body, size);
 	else if (asked.question == GDB_ASK_PLACE)

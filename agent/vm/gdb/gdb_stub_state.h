@@ -27,7 +27,7 @@ enum {
 	GDB_WORDS = 512,		/* entries of page tables that one sample looks at, at most */
 	GDB_COMMAND = 64,		/* bytes of a command for the monitor */
 	/* questions that may wait */
-	GDB_ASKED = (12 + GDB_NAMED + GDB_FRAMES) * GDB_CPUS + GDB_PAGES * GDB_HALVES + GDB_WORDS + 9,
+	GDB_ASKED = (13 + GDB_NAMED + GDB_FRAMES) * GDB_CPUS + GDB_PAGES * GDB_HALVES + GDB_WORDS + 9,
 	GDB_TEXT = 1 << 18,		/* bytes of one file of the target description */
 };
 
@@ -36,8 +36,8 @@ enum {
 
 /* What was asked: answers come in the order of the questions. */
 enum gdb_question { GDB_ASK_FEATURES, GDB_ASK_FILE, GDB_ASK_THREADS, GDB_ASK_CHOICE, GDB_ASK_NAMED, GDB_ASK_REGISTERS,
-	GDB_ASK_STACK, GDB_ASK_LINKED, GDB_ASK_CODE, GDB_ASK_PLACE, GDB_ASK_PAGE, GDB_ASK_POINTER, GDB_ASK_TASK,
-	GDB_ASK_PHYSICAL, GDB_ASK_MAP, GDB_ASK_COMMAND, GDB_ASK_FRAME, GDB_ASK_WORD };
+	GDB_ASK_HALTED, GDB_ASK_STACK, GDB_ASK_LINKED, GDB_ASK_CODE, GDB_ASK_PLACE, GDB_ASK_PAGE, GDB_ASK_POINTER,
+	GDB_ASK_TASK, GDB_ASK_PHYSICAL, GDB_ASK_MAP, GDB_ASK_COMMAND, GDB_ASK_FRAME, GDB_ASK_WORD };
 
 /* `cpu` of GDB_ASK_NAMED is cpu * GDB_NAMED + the register; of GDB_ASK_FRAME cpu * GDB_FRAMES + the frame. */
 struct gdb_asked {
@@ -75,7 +75,7 @@ struct gdb_cpu {
 	bool wide;			/* x86-64: its page tables have five levels */
 	struct gdb_frame frames[GDB_FRAMES];	/* those that this sample looks for */
 	uint32_t frame_count;
-	uint64_t waited_at;		/* its program counter when it last waited for an interrupt; 0: not known */
+	uint64_t waited_at;		/* its program counter when its code last told that it waits; 0: not known */
 
 	/* Its stack from the stack pointer on, and behind these bytes those of the stack that it leads to. */
 	uint8_t stack[GDB_STACK];
@@ -125,6 +125,7 @@ struct gdb_stub {
 	bool seeks;			/* gdb_seek is under way: QEMU is asked where memory is, not what it holds */
 	bool physical;			/* QEMU was told that addresses are physical */
 	bool outside;			/* the last walk came to a table that is not in RAM, or not known */
+	bool tells_halted;		/* it has told of a CPU that it is halted, so it tells of all */
 	bool refused;			/* a stack of this sample is not surely in RAM */
 	uint32_t monitor_cpu, told_cpu;	/* the monitor's CPU, as asked for, and as confirmed; GDB_CPUS: not known */
 	char print[GDB_COMMAND];	/* what it has printed for the present question */

@@ -341,6 +341,14 @@ static void tell_file(struct fake_gdb *fake, const char *name)
 	fake_gdb_say(fake, body);
 }
 
+static void tell_halted(struct fake_gdb *fake, unsigned cpu)
+{
+	char text[32];
+	int size = snprintf(text, sizeof(text), "CPU#%u [%s]", cpu, fake->halted && cpu == 1 ? "halted " : "running");
+
+	tell_bytes(fake, text, (size_t)size);
+}
+
 static void answer(struct fake_gdb *fake, const char *is)
 {
 	uint64_t address, size;
@@ -360,6 +368,8 @@ static void answer(struct fake_gdb *fake, const char *is)
 		fake_gdb_say(fake, "l");
 	else if (sscanf(is, "Hgp01.0%u", &fake->cpu) == 1)
 		fake->cpu -= 1, fake_gdb_say(fake, "OK");
+	else if (fake->tells_halted && sscanf(is, "qThreadExtraInfo,p01.0%u", &number) == 1)
+		tell_halted(fake, number - 1);
 	else if (strcmp(is, "g") == 0)
 		tell_registers(fake);
 	else if (sscanf(is, "m%" SCNx64 ",%" SCNx64, &address, &size) == 2)

@@ -39,6 +39,7 @@ struct fake_gdb {
 	bool arm;			/* aarch64, CPU 1 in its kernel; its SP_EL0 is `task`, or FAKE_GDB_ARM_TASK */
 	bool mute;			/* takes everything, answers nothing */
 	bool bounded;			/* reads no more than a byte at a time */
+	bool tells_halted, halted;	/* it tells if CPUs are halted; CPU 1 is */
 	unsigned cpu;			/* chosen by Hg */
 	uint64_t task;			/* where CPU 1's record is said to be; 0: FAKE_GDB_TASK, where it is */
 	uint64_t memory;		/* what that record has of its memory */

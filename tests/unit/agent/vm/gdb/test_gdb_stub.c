@@ -113,6 +113,31 @@ static void test_a_sample(void **state)
 	end(&world);
 }
 
+/* QEMU tells whether a CPU is halted. Once it has said so, no code is read, by which an idle CPU is known else. */
+static void test_a_halted_cpu(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .tells_halted = true, .halted = true });
+	struct gdb_stack stack;
+	unsigned packets;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING) && sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_true(gdb_stub_idle(world.stub, 1) && !gdb_stub_idle(world.stub, 0));
+	assert_non_null(gdb_stub_cpu(world.stub, 1, &stack));
+	assert_int_equal(stack.size, 0);
+	world.fake.halted = false;
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_false(gdb_stub_idle(world.stub, 1));
+	assert_non_null(gdb_stub_cpu(world.stub, 1, &stack));
+	assert_int_equal(stack.size, 0x100);
+
+	/* Hg, halted, g, of both; where the stack's page is, and the next; the stack; physical and back; c. */
+	packets = world.fake.packets;
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_int_equal(world.fake.packets - packets, 6 + 3 + 1 + 2 + 1);
+	end(&world);
+}
+
 /* Since the sample before, the CPU's base is known. So the pointer is asked for with the registers. */
 static void test_threads(void **state)
 {
@@ -265,10 +290,10 @@ static void test_packets(void **state)
 	packets = world.fake.packets;
 	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
 	/*
-	 * Hg g, of both; where four pages of CPU 1's are; the pointer; code, stack in two parts, record; c. Around what
-	 * is read of memory: that addresses are physical, and no longer so.
+	 * Hg, halted, g, of both; where four pages of CPU 1's are; the pointer; code, stack in two parts, record; c.
+	 * Around what is read of memory: that addresses are physical, and no longer so.
 	 */
-	assert_int_equal(world.fake.packets - packets, 4 + 5 + 1 + 4 + 1 + 4);
+	assert_int_equal(world.fake.packets - packets, 6 + 5 + 1 + 4 + 1 + 4);
 	end(&world);
 }
 
@@ -515,6 +540,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_greeting), cmocka_unit_test(test_a_sample),
+		cmocka_unit_test(test_a_halted_cpu),
 		cmocka_unit_test(test_threads_of_aarch64),
 		cmocka_unit_test(test_a_stack_on_a_device), cmocka_unit_test(test_unknown_ram),
 		cmocka_unit_test(test_a_base_that_changes), cmocka_unit_test(test_packets),
