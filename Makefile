@@ -142,7 +142,7 @@ bench-replay: build/ktop build/bench/replay
 
 bench-plugin: packages
 	./packages linux
-	$(MAKE) build/ktop build/ktop-plugin.so build/linux/initramfs
+	$(MAKE) build/ktop build/ktop-plugin.so build/linux/initramfs build/untouched/initramfs
 	bench/plugin
 
 bench-linux: packages
