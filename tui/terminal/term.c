@@ -195,6 +195,8 @@ static bool start_curses(void)
 	noecho();
 	nonl();
 	intrflush(stdscr, FALSE);
+	def_prog_mode();
+	tty_unheard(endwin);	/* before ncurses has come back from an endwin, it writes each move of the cursor alone */
 	curs_set(0);
 	send(PASTE_ON);
 	terminal.depth = depth_of_terminal();

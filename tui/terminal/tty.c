@@ -293,6 +293,16 @@ void tty_end(void)
 	tty.writing = 0;
 }
 
+/* A signal may divert the output meanwhile: then it stays diverted. */
+void tty_unheard(int (*call)(void))
+{
+	dup2(tty.nowhere, STDOUT_FILENO);
+	call();
+	dup2(tty.out, STDOUT_FILENO);
+	if (tty.diverted)
+		dup2(tty.nowhere, STDOUT_FILENO);
+}
+
 bool tty_ours(void)
 {
 	return tty.up && !tty.diverted && in_foreground();

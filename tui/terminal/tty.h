@@ -25,6 +25,9 @@ void tty_close(void);			/* puts signals and standard error back, and shows the t
 void tty_begin(void);
 void tty_end(void);
 
+/* Makes this call, and drops what it writes to standard output. */
+void tty_unheard(int (*call)(void));
+
 /* True: its modes may be set. False in the background, and after a signal has diverted the output. */
 bool tty_ours(void);
 
