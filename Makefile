@@ -51,14 +51,14 @@ AGENT = \
 	$(call in,agent/query/time/,heat holders series subject) \
 	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/export/,export export_folded export_json formats json_writer) \
-	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders share subscription tape \
+	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders pace share subscription tape \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_tree) \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
-	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row) \
+	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row wanted) \
 	$(call in,tui/views/table/,annotate_row change_text column detail hue row_cell) \
 	$(call in,tui/views/flame/,flame_cells flame_paint) \
 	$(call in,tui/views/,config config_file folds page_body tree_lines tree_row view_annotate view_function view_functions view_heat view_help \

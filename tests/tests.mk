@@ -18,12 +18,12 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/test_,baseline filter_words fine grouping query query_cpus query_random query_tree query_tree_live table) $(call in,agent/query/addresses/test_,query_addresses query_inlined) $(call in,agent/query/time/test_,heat series) \
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory guest_symbols kernel_reading layouts profiler raw_samples symbols_programs user_stacks) $(call in,agent/export/test_,export) \
-	$(call in,agent/session/test_,memory session session_files session_orders share turn) \
+	$(call in,agent/session/test_,memory pace session session_files session_orders share turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
 	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_tree) $(call in,agent/report/test_,options recorder report report_guest report_others report_range) \
 	$(call in,agent/,test_compared test_growth waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
 	$(call in,agent/service/test_,control_socket private service) $(call in,tui/terminal/test_,canvas signals) \
-	$(call in,tui/frame/test_,header list prompt scope) $(call in,tui/views/test_,config flame_cells folds keymap tree_lines view_functions) \
+	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells folds keymap tree_lines view_functions) \
 	tui/gallery/test_gallery tui/walk/test_walk $(call in,tui/screen/test_,annotate screen screen_input states steady tabs tabs_orders view_keys)
 # Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (tests/unit/fakes/weak/).
 THREADED = $(call in,kernel-hook/threads/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)

@@ -163,12 +163,22 @@ char *util_text_close(FILE *stream, char *const *text)
 	return util_text_whole(stream, text) ? *text : must(NULL);
 }
 
-uint64_t util_now(void)
+static uint64_t read_clock(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+uint64_t util_now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t util_thread_time(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* ---- text for a terminal ---- */

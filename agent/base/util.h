@@ -76,5 +76,6 @@ char *util_print(char *to, size_t size, const char *format, ...)
 
 /* Monotonic host time, ns. */
 uint64_t util_now(void);
+uint64_t util_thread_time(void);	/* the processor time of this thread, in ns */
 
 #endif

@@ -10,6 +10,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "mailbox.h"
+#include "pace.h"
 #include "share.h"
 #include "subscription.h"
 #include "turn.h"
@@ -43,12 +44,15 @@ struct subscription {
 	unsigned questions;		/* so many have a reader; with `compares` another one for the baseline */
 	bool compares;
 	uint32_t readers[QUESTIONS_MOST], base_readers[QUESTIONS_MOST];	/* see query.h; QUERY_ANYBODY: none */
+	uint64_t cost;			/* the processor time of its last answer, in ns */
+	uint64_t round;			/* the sum of these, of all who have its bell */
 };
 
 struct subscriptions {
 	struct mailbox *mailbox;	/* borrowed */
 	struct subscription *first;	/* guarded by the mailbox's lock */
-	struct shares shares;		/* the ingest thread's own */
+	struct shares shares;		/* the ingest thread's own, as is `pace` */
+	struct pace pace;
 };
 
 struct subscriptions *subscriptions_new(struct mailbox *mailbox)
@@ -305,11 +309,14 @@ static struct subscription *hear_news(struct subscriptions *all, const struct ep
 	return first;
 }
 
+/* The rest of an answer that came in part is awaited: it does not wait for the pace. */
 static uint64_t pause_of(const struct subscription *subscription)
 {
 	bool soon = subscription->fresh || !subscription->begun;
+	uint64_t least = (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
+	uint64_t pace = pace_pause(&subscription->all->pace, subscription->round);
 
-	return (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
+	return soon || subscription->partial || pace < least ? least : pace;
 }
 
 static bool has_news(const struct subscription *subscription)
@@ -350,11 +357,13 @@ uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *presen
 	return first;
 }
 
-/* Also true if its pause is over soon, so that the header and the table of one screen show the same moment. */
+/* Also true if its pause is nearly over, so that the header and the table of one screen show the same moment. */
 static bool is_due(const struct subscription *subscription, uint64_t now)
 {
+	uint64_t pause = pause_of(subscription);
+
 	return waits(subscription) && share_allows(&subscription->share, now) &&
-		share_begun(&subscription->share) + pause_of(subscription) <= now + (uint64_t)SOON_MS * NS_PER_MS;
+		share_begun(&subscription->share) + pause - pause / 4 <= now;
 }
 
 static struct subscription *next_due(struct subscription *first, uint64_t now)
@@ -384,10 +393,11 @@ static struct answer *make(struct subscription *subscription, const struct momen
 static void answer(struct subscription *subscription, const struct moment *moment)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
-	uint64_t begin = util_now();
+	uint64_t begin = util_now(), worked = util_thread_time();
 	struct answer *made = make(subscription, moment);
 	bool wanted;
 
+	subscription->cost = util_thread_time() - worked;
 	subscription->begun = made->begun;
 	subscription->partial = made->partial;
 	subscription->fresh = subscription->taken = false;
@@ -420,11 +430,24 @@ static void ring_all(struct mailbox *mailbox, struct subscription *first, const 
 	mailbox_unlock(mailbox);
 }
 
+/* The answers of one screen make a round: its subscriptions have one bell. */
+static void add_rounds(struct subscription *first)
+{
+	for (struct subscription *i = first; i; i = i->next) {
+		i->round = 0;
+		for (const struct subscription *k = first; k; k = k->next)
+			if (k == i || (k->bell && k->bell == i->bell && k->request))
+				i->round += k->cost;
+	}
+}
+
 void subscriptions_answer(struct subscriptions *all, const struct moment *moment, uint64_t news)
 {
 	struct subscription *first = hear_news(all, moment->epoch, news), *next;
 	uint64_t begin = util_now(), now = begin, late = begin + (uint64_t)TURN_MS * NS_PER_MS;
+	uint64_t worked = util_thread_time();
 
+	pace_begin(&all->pace, begin, worked);
 	shares_pay(&all->shares, begin);
 	while (now < late && (next = next_due(first, now))) {
 		if (!share_is_short(&next->share))	/* who has an answer does not wait for this one */
@@ -436,5 +459,7 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 		if (is_due(next, now))
 			share_passed(&next->share);
 	shares_rest(&all->shares, begin, now);
+	pace_end(&all->pace, worked, util_thread_time());
+	add_rounds(first);
 	ring_all(all->mailbox, first, NULL);	/* at the end, so that a screen takes its answers together */
 }

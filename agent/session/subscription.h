@@ -9,6 +9,9 @@
  * That rest is its own: a cheap question is answered meanwhile. An answer is made in one piece, since the store must
  * not change under it. So no reader is served while a long answer is made, and the others wait for one such answer at
  * most: between two there is as much time as the first took.
+ *
+ * A question names the shortest pause between two of its answers. The pause is longer when the answers of its reader's
+ * screen would cost too much of the thread's time (pace.h).
  */
 #ifndef SUBSCRIPTION_H
 #define SUBSCRIPTION_H

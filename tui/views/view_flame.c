@@ -379,15 +379,21 @@ static void flame_choose(void *context, struct view_chosen chosen)
 		}
 }
 
-/* A row is unfolded if it is at least a column wide: 1/least of all, or of the row that is zoomed. */
-static uint32_t least_of(const struct flame_view *self)
+/*
+ * A row is unfolded if it is at least a column wide: 1/least of all, or of the row that is zoomed. That row's share
+ * changes all the time, and a question that changes costs an answer at once: so the last one's stays while it is fine
+ * enough, and not twice as fine.
+ */
+static uint32_t least_of(const struct flame_view *self, uint64_t last)
 {
 	const struct tree *tree = tree_of(self);
 	uint64_t least = (uint64_t)self->area.columns;
 
 	for (size_t i = 0; self->zoom && i < self->cells.count; i++)
-		if (self->cells.cells[i].row->path == self->zoom && self->cells.cells[i].row->total)
+		if (self->cells.cells[i].row->path == self->zoom && self->cells.cells[i].row->total) {
 			least = least * tree->weight / self->cells.cells[i].row->total;
+			least = last >= least && last < 2 * least ? last : least + least / 2;
+		}
 	return (uint32_t)(least < 1 ? 1 : least > LEAST_MOST ? LEAST_MOST : least);
 }
 
@@ -395,6 +401,7 @@ static const struct request *flame_ask(void *context, const struct scope *scope)
 {
 	struct flame_view *self = context;
 	struct call_tree_request *request = &self->request;
+	uint32_t last = request->tree.least;
 
 	if (self->area.rows < 1)
 		return NULL;
@@ -406,7 +413,7 @@ static const struct request *flame_ask(void *context, const struct scope *scope)
 	request->tree.recursion = self->recursion;
 	if (self->zoom)
 		request->tree.unfolded[request->tree.unfolded_count++] = self->zoom;
-	request->tree.least = least_of(self);
+	request->tree.least = least_of(self, last);
 	if (selected(self))
 		request->lines[request->line_count++] = selected(self)->row->path;
 	return &request->request;

@@ -13,6 +13,7 @@
 #include "tui/frame/emptiness.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
+#include "tui/frame/wanted.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
@@ -39,6 +40,7 @@ struct function_view {
 	bool hidden;
 	bool no_idle;			/* the scope's `no_idle` when `hidden` was last set */
 	struct list list;
+	struct wanted wanted;
 	enum table_column sort;
 	bool invert;
 	enum table_column sorted;	/* the column by which the rows are sorted now */
@@ -368,27 +370,34 @@ static bool functions_search(void *context, const char *pattern, enum list_searc
 	return list_search(&self->list, &rows, pattern, where);
 }
 
+static void want_rows(struct function_view *self)
+{
+	struct function_request *request = &self->request;
+	struct list_rows rows = rows_of(self);
+
+	wanted_update(&self->wanted, &self->list, &rows);
+	for (size_t i = 0; i < self->wanted.count && i < FUNCTION_ROWS; i++)
+		request->visible[request->visible_count++] = (uint32_t)self->wanted.keys[i];
+}
+
 /* Callers are asked for only if the detail line is shown. */
 static const struct request *functions_ask(void *context, const struct scope *scope)
 {
 	struct function_view *self = context;
 	struct function_request *request = &self->request;
-	const struct table *table = table_of(self);
 	const struct row *row = selected(self);
 	struct column_layout layout = layout_of(self, self->area.columns);
-	size_t end = self->list.top + self->list.height;
 
 	if (self->area.rows < 1)
 		return NULL;
-	memset(request, 0, sizeof(*request));
+	memset(request, 0, sizeof(*request));		/* requests are compared as bytes */
 	request->request.kind = &function_table_kind;
 	request->request.pause_ms = PAUSE_MS;
 	scope_excerpt(scope, &request->request.excerpt);
 	request->selected = row ? row->function : FUNCTION_NONE;
 	request->callers = row && self->area.rows >= DETAIL_FROM;
 	request->ran = column_wants_ran(&layout);
-	for (size_t i = self->list.top; i < table->count && request->visible_count < FUNCTION_ROWS && i < end; i++)
-		request->visible[request->visible_count++] = table->rows[i].function;
+	want_rows(self);
 	return &request->request;
 }
 

@@ -13,6 +13,7 @@
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
+#include "tui/frame/wanted.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
@@ -39,6 +40,7 @@ struct tree_view {
 	bool begun;			/* the hot path was unfolded at first */
 	struct tree_lines lines;
 	struct list list;
+	struct wanted wanted;
 	struct area area, rows;		/* of the last drawing: the whole view; its rows */
 };
 
@@ -403,11 +405,20 @@ static void tree_around(void *context, struct view_chosen chosen)
 /* Those of the visible rows, if they have a column; else that of the cursor's row, for the detail line. */
 static void ask_lines(const struct tree_view *self, struct call_tree_request *request)
 {
-	bool column = columns_of(self, self->area.columns).source.width;
-	size_t first = column ? self->list.top : self->list.cursor, count = column ? self->list.height : 1;
+	if (!columns_of(self, self->area.columns).source.width) {
+		if (self->list.cursor < self->lines.count)
+			request->lines[request->line_count++] = row_key(self, self->list.cursor);
+		return;
+	}
+	for (size_t i = 0; i < self->wanted.count && i < TREE_TRENDS; i++)
+		request->lines[request->line_count++] = self->wanted.keys[i];
+}
 
-	for (size_t i = first; i < self->lines.count && i - first < count && request->line_count < TREE_TRENDS; i++)
-		request->lines[request->line_count++] = self->lines.lines[i].row->path;
+static void ask_trends(const struct tree_view *self, struct tree_question *tree)
+{
+	if (columns_of(self, self->area.columns).trend.width)
+		for (size_t i = 0; i < self->wanted.count && i < TREE_TRENDS; i++)
+			tree->trends[tree->trend_count++] = self->wanted.keys[i];
 }
 
 static const struct request *tree_ask(void *context, const struct scope *scope)
@@ -416,10 +427,10 @@ static const struct request *tree_ask(void *context, const struct scope *scope)
 	struct call_tree_request *request = &self->request;
 	struct tree_question *tree = &request->tree;
 	struct list_rows rows = rows_of(self);
-	size_t end = self->list.top + self->list.height;
 
 	if (self->area.rows < 1)
 		return NULL;
+	wanted_update(&self->wanted, &self->list, &rows);
 	memset(request, 0, sizeof(*request));
 	request->request.kind = &call_tree_kind;
 	request->request.pause_ms = PAUSE_MS;
@@ -429,9 +440,7 @@ static const struct request *tree_ask(void *context, const struct scope *scope)
 	tree->of = self->around.name;
 	tree->deepest = self->around.name ? 1 : 0;
 	folds_ask(&self->folds, tree);
-	if (columns_of(self, self->area.columns).trend.width)
-		for (size_t i = self->list.top; i < rows.count && i < end && tree->trend_count < TREE_TRENDS; i++)
-			tree->trends[tree->trend_count++] = self->lines.lines[i].row->path;
+	ask_trends(self, tree);
 	ask_lines(self, request);
 	return &request->request;
 }

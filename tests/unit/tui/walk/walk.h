@@ -236,7 +236,9 @@ void tally_check(const struct tally *tally);		/* nothing was left out */
 void walk_fault(const struct walk *walk, const char *what, const char *wanted);
 void walk_row_text(const struct walk *walk, int row, char text[WALK_TEXT]);
 int walk_heads_row(const struct walk *walk);		/* -1: there is none */
-size_t walk_top(const struct walk *walk);		/* the first row of the table that is on the screen */
+
+/* The first row of the table that is on the screen; SIZE_MAX: the cursor's mark is not on it. */
+size_t walk_top(const struct walk *walk);
 
 void walk_draw(struct walk *walk);			/* and takes over what a drawing tells */
 void walk_check(struct walk *walk);

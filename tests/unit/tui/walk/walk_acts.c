@@ -322,7 +322,14 @@ static enum action name_clicked(const struct walk *walk, const struct input *at)
 
 static bool may_be_done(const struct walk *walk, enum action action);
 
-/* A click anywhere but on tabs. Without heads it is not known where rows are: then it is on the key bar. */
+/* Without the heads it is not known where rows are, nor in a table without the cursor's mark. */
+static bool knows_rows(const struct walk *walk)
+{
+	return walk_heads_row(walk) >= 0 && (walk_is_tree(walk->models[walk->page].view) ||
+		walk_top(walk) != SIZE_MAX);
+}
+
+/* A click anywhere but on tabs. If it is not known where rows are, it is on the key bar. */
 static void click(struct walk *walk)
 {
 	struct random *random = &walk->random;
@@ -338,7 +345,7 @@ static void click(struct walk *walk)
 		click_tab(walk);
 		return;
 	}
-	if (!bar && walk_heads_row(walk) >= 0)
+	if (!bar && knows_rows(walk))
 		at.row = tabs + (int)random_below(random, (uint64_t)(canvas->rows - tabs));
 	else if (has_bar)
 		at.row = canvas->rows - 1;

@@ -32,16 +32,31 @@ static const struct model *model_of(const struct walk *walk)
 	return &walk->models[walk->page];
 }
 
+/* The row of the screen that has the cursor's mark; -1: none has, or a message covers it. */
+static int marked_row(const struct walk *walk, int heads)
+{
+	char text[WALK_TEXT];
+
+	for (int row = heads + 1; heads >= 0 && row < walk->canvas->rows; row++) {
+		walk_row_text(walk, row, text);
+		if (text[0] == '>')
+			return row;
+	}
+	return -1;
+}
+
 size_t walk_top(const struct walk *walk)
 {
 	const struct model *model = model_of(walk);
 	struct table_rows table = model_rows(model);
-	size_t row = 0;
+	int heads = walk_heads_row(walk), marked = marked_row(walk, heads);
+	size_t row = 0, above = marked < 0 ? 0 : (size_t)(marked - heads - 1);
 
-	while (model->wanted.visible_count && row < table.count &&
-			table.rows[row].function != model->wanted.visible[0])
+	if (table.count == 0)
+		return 0;
+	while (row < table.count && table.rows[row].function != model->wanted.selected)
 		row++;
-	return row < table.count ? row : 0;
+	return marked >= 0 && row < table.count && row >= above ? row - above : SIZE_MAX;
 }
 
 /* How large the change is, whether more or less. */
@@ -140,6 +155,8 @@ static void check_cursor_row(const struct walk *walk, int heads)
 	size_t row = model->table.cursor.row, top = walk_top(walk);
 	char text[WALK_TEXT];
 
+	if (top == SIZE_MAX)
+		return;
 	for (size_t i = 0; i < model->table.cursor.height && top + i < model_rows(model).count; i++) {
 		int at = heads + 1 + (int)i;
 

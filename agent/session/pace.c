@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/base/util.h"
+#include "pace.h"
+
+enum {
+	WHOLE = 10000,			/* all of the thread's time */
+	ANSWERS = 35,			/* so much of it may always go to one screen's answers */
+	READING_TO_ANSWERS = 4,		/* or one part in so many of what reading takes */
+	LONGEST_MS = 500,
+	MEASURE_MS = 100,		/* reading is measured over this time at least */
+};
+
+void pace_begin(struct pace *pace, uint64_t now, uint64_t worked)
+{
+	uint64_t read = worked - pace->answered, passed = now - pace->since;
+
+	if (passed < (uint64_t)MEASURE_MS * NS_PER_MS)
+		return;
+	pace->reading = (uint32_t)((read - pace->read) * WHOLE / passed);
+	pace->since = now;
+	pace->read = read;
+}
+
+void pace_end(struct pace *pace, uint64_t began, uint64_t worked)
+{
+	pace->answered += worked - began;
+}
+
+uint64_t pace_pause(const struct pace *pace, uint64_t cost)
+{
+	uint32_t reading = pace->reading / READING_TO_ANSWERS, most = reading > ANSWERS ? reading : ANSWERS;
+	uint64_t pause = cost * WHOLE / most, longest = (uint64_t)LONGEST_MS * NS_PER_MS;
+
+	return pause < longest ? pause : longest;
+}
