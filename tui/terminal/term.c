@@ -196,7 +196,7 @@ static bool start_curses(void)
 	nonl();
 	intrflush(stdscr, FALSE);
 	def_prog_mode();
-	tty_unheard(endwin);	/* before ncurses has come back from an endwin, it writes each move of the cursor alone */
+	tty_unheard(endwin);	/* until ncurses comes back from an endwin, it writes each move of the cursor alone */
 	curs_set(0);
 	send(PASTE_ON);
 	terminal.depth = depth_of_terminal();

@@ -230,7 +230,7 @@ static void check_depth(const struct seen *seen, const struct canvas *canvas, en
 {
 	char *text = ansi_text(canvas, depth);
 
-	for (const char *at = text; (at = strstr(at, "\033[")); ) {
+	for (const char *at = text; (at = strstr(at, "\033["));) {
 		bool palette = false;
 
 		at += strlen("\033[");
