@@ -160,7 +160,7 @@ DURATION = 5
 REPORT =	# more options for the table that a demo prints without a terminal
 # $(call show,OPTIONS,GUEST): shows the screen, or prints a table where there is no terminal.
 show = @if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run $1 -- $2; \
-	else build/ktop run --headless --wait 120 --seconds $(DURATION) $(REPORT) $1 -- $2; fi
+	else build/ktop run --headless --wait 300 --seconds $(DURATION) $(REPORT) $1 -- $2; fi
 
 demo: packages
 	@$(MAKE) build/ktop demo-kernel

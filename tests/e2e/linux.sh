@@ -87,11 +87,15 @@ chmod +x /$(basename "$2")"
 }
 answers() { guest "$1" "$2"; grep -qxF -- "$3" "$dir/answer" || { cat "$dir/answer"; false; }; }
 
-# report NAME OPTIONS...: makes a report, in $dir/report.
+# report NAME OPTIONS...: makes a report, in $dir/report; behind it stands what else ktop says, but for what it waits for
+# on a busy host.
 report() {
-	local name=$1
+	local name=$1 status
 	shift
-	timeout 300 $ktop report --qmp "$dir/$name.qmp" --wait 60 "$@" >"$dir/report" 2>&1 </dev/null
+	timeout 300 $ktop report --qmp "$dir/$name.qmp" --wait 60 "$@" >"$dir/report" 2>"$dir/said" </dev/null
+	status=$?
+	grep -vE '^ktop: (waits|looks) for ' "$dir/said" >>"$dir/report"
+	return $status
 }
 
 # longer CHECK: reports of more and more seconds, until one passes. On a busy host samples are few, since the guest gets
