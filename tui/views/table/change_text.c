@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <string.h>
 
 #include "tui/terminal/theme.h"
 #include "change_text.h"
@@ -7,10 +8,12 @@
 const char *change_text(struct change change, int columns, char text[CHANGE_TEXT])
 {
 	const char *word = change.appeared ? "new" : change.gone ? "gone" : "";
+	int room = columns < CHANGE_NUMBER ? columns : CHANGE_NUMBER, decimals = columns < CHANGE_NUMBER ? 1 : 2;
 	char number[CHANGE_TEXT - 8];
 
-	snprintf(number, sizeof(number), "%s%+.*f", change.chance ? "~" : "", columns < CHANGE_NUMBER ? 1 : 2,
-		100 * change.share);
+	do
+		snprintf(number, sizeof(number), "%s%+.*f", change.chance ? "~" : "", decimals, 100 * change.share);
+	while ((int)strlen(number) > room && decimals--);
 	if (columns < CHANGE_WIDTH || !*word)
 		snprintf(text, CHANGE_TEXT, "%s", number);
 	else

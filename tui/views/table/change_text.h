@@ -9,7 +9,10 @@
 
 enum { CHANGE_TEXT = 32, CHANGE_WIDTH = 12, CHANGE_NUMBER = 7 };	/* bytes; columns, with and without the word */
 
-/* In percentage points. Where `columns` are few, without the word; where they are fewer, with one decimal. */
+/*
+ * In percentage points. Where `columns` are few, without the word; where they are fewer, with one decimal. A change of
+ * a hundred points has a decimal less.
+ */
 const char *change_text(struct change change, int columns, char text[CHANGE_TEXT]);
 
 uint8_t change_style(struct change change);	/* of the text */

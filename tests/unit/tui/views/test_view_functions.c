@@ -21,6 +21,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
+#include "tui/views/table/change_text.h"
 #include "tui/views/view_functions.h"
 
 static struct config config;
@@ -382,6 +383,23 @@ static void test_empty_tables_say_why(void **state)
 	check_empty(answers, scope, "idle all the time");
 }
 
+/* Whatever the change is, it fits in the columns that it has. */
+static void test_each_change_fits(void **state)
+{
+	char text[CHANGE_TEXT];
+
+	(void)state;
+	for (int share = -100000; share <= 100000; share++)
+		for (int columns = CHANGE_NUMBER - 1; columns <= CHANGE_NUMBER; columns++) {
+			const struct change change = { .share = share / 1e5, .chance = true };
+
+			assert_in_range(strlen(change_text(change, columns, text)), 5, columns);
+		}
+	assert_string_equal("-100.00", change_text((struct change) { .share = -1 }, CHANGE_NUMBER, text));
+	assert_string_equal("~-100.0",
+		change_text((struct change) { .share = -1, .chance = true }, CHANGE_NUMBER, text));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_few_samples_are_marked),
 		cmocka_unit_test(test_empty_tables_say_why),
+		cmocka_unit_test(test_each_change_fits),
 	};
 	int failed;
 
