@@ -34,7 +34,7 @@ size_t gdb_reader_take(struct gdb_reader *reader, const void *bytes, size_t coun
 struct gdb_writer {
 	size_t size;
 	bool full;			/* a packet had no room: no byte of it was added */
-	char bytes[1 << 17];
+	char bytes[1 << 19];		/* room for all that a sample of 256 CPUs asks at once */
 };
 
 /* Adds the packet with this body. No byte of the body may need an escape: $, #, } and *. */

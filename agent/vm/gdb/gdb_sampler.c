@@ -32,7 +32,6 @@ enum {
 	RATE = 100,			/* samples a second; low, since each one stops the guest */
 	RING = 1 << 20,			/* bytes a CPU */
 	CPUS = 256,
-	RUNS = 4,			/* after a sample, the guest runs this many times as long as it stood */
 	DRAINS = 64,			/* calls of ktop_drain() in a row, at most */
 	BEAT_MS = 50,			/* between two looks at the port while the guest's clock stands still */
 	REFUSED_MS = 10000,		/* for so long, the remark tells that a stack was not read */
@@ -59,7 +58,6 @@ static struct {
 	uint64_t away;			/* ns for which it was stopped so far */
 	uint64_t paused;		/* since when it is stopped, in host time; 0: it is not */
 	uint64_t refused;		/* when a stack was not read, in host time; 0: never */
-	uint64_t rests;			/* the next sample is not begun before this, in host time */
 	uint64_t moment;		/* the time of the sample that is being written; 0: none is */
 } sampler;
 
@@ -167,7 +165,6 @@ static void take_sample(void)
 
 	sampler.moment = util_now();
 	ktop_str_set(&sampler.ktop->meta.note, note());
-	sampler.rests = sampler.moment + RUNS * gdb_stub_stopped(sampler.stub);
 	now = ktop_port_clock();
 	for (uint32_t i = 0; i < sampler.ktop->cpus; i++) {
 		if (sampler.deadlines[i] > now)
@@ -284,7 +281,7 @@ static bool is_due(uint64_t now)
 {
 	enum gdb_state state = gdb_stub_state(sampler.stub);
 
-	return (state == GDB_RUNNING && now >= sampler.rests && next_deadline() <= ktop_port_clock()) ||
+	return (state == GDB_RUNNING && now >= gdb_stub_rests(sampler.stub) && next_deadline() <= ktop_port_clock()) ||
 		(state == GDB_PAUSED && next_deadline() != NEVER && now >= gdb_stub_due(sampler.stub));
 }
 
@@ -293,13 +290,14 @@ static uint64_t due(uint64_t now)
 {
 	uint64_t stub = gdb_stub_due(sampler.stub), beat = now + (uint64_t)BEAT_MS * NS_PER_MS;
 	uint64_t sample = gdb_stub_state(sampler.stub) == GDB_RUNNING ? next_deadline() : NEVER;
+	uint64_t rests = gdb_stub_rests(sampler.stub);
 	uint64_t by = sampler.ktop && !sampler.paused ? ktop_drain_by(sampler.ktop) + sampler.away : beat;
 
 	by = by < beat ? by : beat;
 	by = by < stub ? by : stub;
 	if (sample == NEVER)
 		return by;
-	sample = sample + sampler.away > sampler.rests ? sample + sampler.away : sampler.rests;
+	sample = sample + sampler.away > rests ? sample + sampler.away : rests;
 	return sample < by ? sample : by;
 }
 

@@ -19,6 +19,8 @@ enum {
 	LOOK_MS = 100,			/* between two looks at a machine that somebody has stopped */
 	FRESH_MS = 1000,			/* for so long, what a sample has told of a CPU counts for the next */
 	READ_BYTES = 16384,
+	RUNS = 4,			/* after a sample, the machine runs this many times as long as it stood */
+	RESTS_MS = 20000,		/* but need not run for longer than this */
 };
 
 /* The stop reply that answers `?` has this signal. One with another signal came by itself. */
@@ -132,12 +134,23 @@ static void leave_now(struct gdb_stub *stub)
 	flush(stub);
 }
 
+/* The machine is let go on after a sample, a complete one or not. */
+static void rest(struct gdb_stub *stub)
+{
+	uint64_t most = (uint64_t)RESTS_MS * NS_PER_MS;
+
+	stub->stopped = stub->now - stub->begun;
+	stub->rests = stub->now + (stub->stopped < most / RUNS ? RUNS * stub->stopped : most);
+}
+
 void gdb_go_on(struct gdb_stub *stub)
 {
 	bool held = stub->held;
 
 	if (held)
 		gdb_writer_put(&stub->writer, "c");
+	if (held && stub->begun)
+		rest(stub);
 	stub->held = false;
 	if (stub->leaves)
 		leave_now(stub);
@@ -199,7 +212,7 @@ static void go_to_next(struct gdb_stub *stub)
 	gdb_end_sample(stub);
 	stub->held = false;
 	stub->taken = true;
-	stub->stopped = stub->now - stub->begun;
+	rest(stub);
 	if (stub->leaves)
 		leave_now(stub);
 	else
@@ -267,12 +280,18 @@ static void read_some(struct gdb_stub *stub)
 		lose(stub, "the connection was closed");
 }
 
+/* What was asked last has not even gone: to ask again and again would fill the room for what lets the machine go on. */
+static bool waits_to_be_read(const struct gdb_stub *stub)
+{
+	return stub->state == GDB_CONFUSED && stub->sent < stub->writer.size;
+}
+
 /* If QEMU's own process is stopped, it answers once it goes on. So ktop waits as long as the connection is there. */
 static void be_late(struct gdb_stub *stub)
 {
 	if (stub->state == GDB_GREETING)
 		gdb_fail(stub, "no answer to the greeting");
-	else if (stub->state == GDB_PAUSED || stub->state == GDB_LEAVING)
+	else if (stub->state == GDB_PAUSED || stub->state == GDB_LEAVING || waits_to_be_read(stub))
 		gdb_enter(stub, stub->state);
 	else
 		gdb_confuse(stub);
@@ -457,4 +476,9 @@ uint64_t gdb_stub_begun(const struct gdb_stub *stub)
 uint64_t gdb_stub_stopped(const struct gdb_stub *stub)
 {
 	return stub->stopped;
+}
+
+uint64_t gdb_stub_rests(const struct gdb_stub *stub)
+{
+	return stub->rests;
 }

@@ -116,4 +116,10 @@ bool gdb_stub_idle(const struct gdb_stub *stub, uint32_t cpu);	/* it waits for a
 uint64_t gdb_stub_begun(const struct gdb_stub *stub);		/* the host's time, ns */
 uint64_t gdb_stub_stopped(const struct gdb_stub *stub);		/* ns for which the machine was stopped */
 
+/*
+ * Before this, host ns, the next sample is not to be begun: after each sample, the machine runs four times as long as
+ * it stood, for 20 s at most. It may have stood for long also for a sample that was given up.
+ */
+uint64_t gdb_stub_rests(const struct gdb_stub *stub);
+
 #endif

@@ -141,6 +141,7 @@ struct gdb_stub {
 	struct ram_file *shared;	/* gdb_stub_share; NULL: there is no such file */
 	unsigned judged, missed;	/* samples that tried to prove it; kernel stacks in a row that are not in it */
 	uint64_t begun, stopped;	/* the last sample: host ns when it began; ns for which the machine stood */
+	uint64_t rests;			/* gdb_stub_rests */
 };
 
 /* Queues a question, and notes what it asks, for when its answer comes. */

@@ -15,7 +15,7 @@
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/fake_gdb.h"
 
-enum { STEPS = 4000, MOST = 400 };
+enum { STEPS = 4000, MOST = 400, HOURS = 24 };
 
 #define STACKS FAKE_GDB_STACKS
 
@@ -492,6 +492,48 @@ static void test_no_answers(void **state)
 	end(&world);
 }
 
+/* QEMU's own process stands for hours amid a sample, and reads nothing meanwhile. */
+static void test_a_frozen_qemu(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .bounded = true });
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	gdb_stub_sample(world.stub, world.now);
+	for (int i = 0; i < HOURS * 3600; i++) {
+		world.now += NS_PER_SECOND;
+		gdb_stub_step(world.stub, world.now);
+	}
+	assert_int_equal(gdb_stub_state(world.stub), GDB_CONFUSED);
+	for (int i = 0; i < 1000 * STEPS && (gdb_stub_state(world.stub) != GDB_RUNNING || !world.fake.running); i++)
+		step(&world);
+	assert_int_equal(gdb_stub_state(world.stub), GDB_RUNNING);
+	assert_true(world.fake.running);
+	end(&world);
+}
+
+/* The machine stands for a sample that is given up, too. */
+static void test_rests(void **state)
+{
+	struct world world = begin((struct fake_gdb) { 0 });
+	uint64_t begun;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	assert_true(gdb_stub_rests(world.stub) <= world.now);
+	begun = world.now;
+	gdb_stub_sample(world.stub, begun);
+	world.fake.mute = true;
+	assert_false(reaches(&world, GDB_RUNNING));
+	world.now += NS_PER_SECOND;
+	step(&world);
+	world.fake.mute = false;
+	assert_true(reaches(&world, GDB_RUNNING));
+	assert_true(gdb_stub_rests(world.stub) >= begun + 5 * NS_PER_SECOND);
+	assert_true(gdb_stub_rests(world.stub) <= world.now + 20 * NS_PER_SECOND);
+	end(&world);
+}
+
 static void test_a_mute_greeting(void **state)
 {
 	struct world world = begin((struct fake_gdb) { .mute = true });
@@ -550,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_leaving_at_any_step), cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_it_goes_on_amid_a_sample),
 		cmocka_unit_test(test_no_answers), cmocka_unit_test(test_a_mute_greeting),
+		cmocka_unit_test(test_a_frozen_qemu), cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_an_unknown_cpu), cmocka_unit_test(test_wrong_answers),
 	};
 
