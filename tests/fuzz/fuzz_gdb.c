@@ -48,7 +48,7 @@ static void judge_packet(struct machine *machine, const char *packet)
 
 	if (sscanf(packet, "$m%" SCNx64 ",%" SCNx64, &address, &size) == 2)
 		require(machine->physical && ram_map_has(&machine->stub->map, address, size));
-	else if (strcmp(packet, "$c") == 0)
+	else if (strcmp(packet, "$c") == 0 || strcmp(packet, "$qRcmd,636f6e74") == 0)
 		require(!machine->physical);
 	else if (strncmp(packet, "$" GDB_PHYSICAL, strlen("$" GDB_PHYSICAL)) == 0)
 		machine->physical = packet[strlen("$" GDB_PHYSICAL)] == '1';

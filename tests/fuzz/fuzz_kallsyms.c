@@ -40,7 +40,8 @@ static void run(const struct linux_kernel *kernel, struct guest *guest)
 	uint64_t returns[RETURNS], slide;
 	struct orc_entry entry;
 
-	read_guest(guest, guest->size > sizeof(returns) ? guest->size - sizeof(returns) : 0, returns, sizeof(returns));
+	read_guest(guest, guest->size > sizeof(returns) ? guest->size - sizeof(returns) : 0, returns,
+		sizeof(returns));
 	if (kernel->calls)
 		call_sites_slide(kernel->calls, returns, RETURNS, SLIDE_STEP, &slide);
 	slide_by_gate(kernel, &memory, &slide);

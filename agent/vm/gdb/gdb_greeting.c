@@ -111,8 +111,9 @@ static void take_physical(struct gdb_stub *stub, const char *body)
 		gdb_go_on(stub);
 }
 
-static void take_map(struct gdb_stub *stub)
+static void take_map(struct gdb_stub *stub, const char *body)
 {
+	stub->obeys = strcmp(body, "OK") == 0;
 	ram_map_finish(&stub->map, gdb_stub_arch(stub));
 	gdb_go_on(stub);
 }
@@ -128,5 +129,5 @@ void gdb_take_greeting(struct gdb_stub *stub, enum gdb_question question, char *
 	else if (question == GDB_ASK_PHYSICAL)
 		take_physical(stub, body);
 	else
-		take_map(stub);
+		take_map(stub, body);
 }

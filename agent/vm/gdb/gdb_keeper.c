@@ -13,45 +13,49 @@
 
 enum {
 	TRIES = 8,
-	WAIT_MS = 1000,			/* for QEMU to tell that it has stopped the machine */
+	WAIT_MS = 5000,			/* for QEMU to answer: a host may be busy */
 	READ_BYTES = 4096,
 };
 
-/* Ends a packet that was cut off, and lets the machine go on. QEMU skips what it does not understand. */
-static const char go_on[] = "#00$c#63";
+/*
+ * Ends a packet that was cut off, asks what nobody else has asked, and has the monitor let the machine go on. If the
+ * machine runs, the first byte stops it.
+ */
+static const char go_on[] = "#00$vCont?#49$qRcmd,636f6e74#2e";
+#define MARK "vCont;"			/* so begins the answer to the first packet */
 
-/* A stop reply comes within the time. */
-static bool is_stopped(int stub, struct gdb_reader *reader)
+/* The answer behind the mark comes within the time: the machine runs, or the monitor has refused it. */
+static bool has_gone_on(int stub, struct gdb_reader *reader)
 {
 	uint64_t end = util_now() + (uint64_t)WAIT_MS * NS_PER_MS;
 	struct pollfd fd = { .fd = stub, .events = POLLIN };
+	bool marked = false, whole;
 	char bytes[READ_BYTES];
 
 	for (uint64_t now; (now = util_now()) < end;) {
 		ssize_t got;
-		bool whole;
 
 		if (poll(&fd, 1, (int)((end - now) / NS_PER_MS) + 1) <= 0)
 			continue;
 		got = recv(stub, bytes, sizeof(bytes), MSG_DONTWAIT);
 		if (got <= 0)
-			return false;
+			return true;		/* QEMU has gone */
 		for (ssize_t at = 0; at < got;) {
 			at += (ssize_t)gdb_reader_take(reader, bytes + at, (size_t)(got - at), &whole);
-			if (whole && reader->body[0] == 'T')
+			if (whole && marked && strcmp(reader->body, "OK") == 0)
 				return true;
+			marked = marked || (whole && strncmp(reader->body, MARK, strlen(MARK)) == 0);
 		}
 	}
 	return false;
 }
 
-/* If the machine ran, the first byte has stopped it, and QEMU has skipped the rest. It tells so: then once more. */
 static void let_go(int stub)
 {
 	static struct gdb_reader reader;
 
 	for (int i = 0; i < TRIES; i++)
-		if (send(stub, go_on, strlen(go_on), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 || !is_stopped(stub, &reader))
+		if (send(stub, go_on, strlen(go_on), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 || has_gone_on(stub, &reader))
 			return;
 }
 

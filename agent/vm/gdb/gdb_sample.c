@@ -285,7 +285,7 @@ static uint32_t cpu_of(const struct gdb_stub *stub, const struct gdb_asked *aske
 static bool wants_ok(enum gdb_question question)
 {
 	return question == GDB_ASK_CHOICE || question == GDB_ASK_COMMAND || question == GDB_ASK_FRAME ||
-		question == GDB_ASK_PHYSICAL;
+		question == GDB_ASK_PHYSICAL || question == GDB_ASK_GO_ON;
 }
 
 static void take_ok(struct gdb_stub *stub, struct gdb_asked asked, bool good)
@@ -296,6 +296,8 @@ static void take_ok(struct gdb_stub *stub, struct gdb_asked asked, bool good)
 		gdb_take_command(stub, asked.cpu);
 	else if (asked.question == GDB_ASK_FRAME)
 		gdb_take_frame(stub, asked.cpu, good);
+	else if (asked.question == GDB_ASK_GO_ON)
+		stub->print_size = 0;		/* why it does not, if so: the next sample finds it stopped */
 	else if (!good)
 		stub->map.count = 0;
 }

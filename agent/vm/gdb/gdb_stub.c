@@ -143,12 +143,24 @@ static void rest(struct gdb_stub *stub)
 	stub->rests = stub->now + (stub->stopped < most / RUNS ? RUNS * stub->stopped : most);
 }
 
+/*
+ * By the packet `c` the machine would also run amid the end of a migration, and QEMU would abort. The monitor refuses
+ * that.
+ */
+static void put_go_on(struct gdb_stub *stub)
+{
+	if (stub->obeys)
+		gdb_ask_monitor(stub, GDB_ASK_GO_ON, 0, "cont");
+	else
+		gdb_writer_put(&stub->writer, "c");
+}
+
 void gdb_go_on(struct gdb_stub *stub)
 {
 	bool held = stub->held;
 
 	if (held)
-		gdb_writer_put(&stub->writer, "c");
+		put_go_on(stub);
 	if (held && stub->begun)
 		rest(stub);
 	stub->held = false;
@@ -194,7 +206,7 @@ static bool ask_more(struct gdb_stub *stub)
 	}
 	gdb_end_memory(stub);
 	if (stub->let_go)
-		gdb_writer_put(&stub->writer, "c");
+		put_go_on(stub);
 	return stub->asked_count;
 }
 
@@ -221,6 +233,15 @@ static void go_to_next(struct gdb_stub *stub)
 
 /* ---- answers ---- */
 
+/* All questions of this round are answered: those of a sample, or the one that let the machine go on. */
+static void end_round(struct gdb_stub *stub)
+{
+	if (stub->state == GDB_REGISTERS || stub->state == GDB_STACKS || stub->state == GDB_FURTHER)
+		go_to_next(stub);
+	else
+		forget_questions(stub);
+}
+
 /* A stop reply. While the machine ran, nobody here asked for a stop: somebody else has stopped it. */
 static void take_stop(struct gdb_stub *stub, const char *body)
 {
@@ -238,7 +259,10 @@ static void take_answer(struct gdb_stub *stub, char *body, size_t size)
 		gdb_go_on(stub);
 	if (stub->state == GDB_CONFUSED || stub->asked_first == stub->asked_count)
 		return;
-	asked = stub->asked[stub->asked_first++];
+	asked = stub->asked[stub->asked_first];
+	if (asked.question == GDB_ASK_GO_ON && strcmp(body, "OK") != 0)
+		return;				/* to a question that was given up */
+	stub->asked_first++;
 	if (stub->state == GDB_GREETING) {		/* it asks one question at a time */
 		forget_questions(stub);
 		gdb_enter(stub, GDB_GREETING);
@@ -247,7 +271,7 @@ static void take_answer(struct gdb_stub *stub, char *body, size_t size)
 	}
 	gdb_take_sample(stub, asked, body, size);
 	if (stub->state != GDB_CONFUSED && stub->asked_first == stub->asked_count)
-		go_to_next(stub);
+		end_round(stub);
 }
 
 static void take_bytes(struct gdb_stub *stub, const char *bytes, size_t count)

@@ -27,7 +27,7 @@ enum {
 	GDB_WORDS = 512,		/* entries of page tables that one sample looks at, at most */
 	GDB_COMMAND = 64,		/* bytes of a command for the monitor */
 	/* questions that may wait */
-	GDB_ASKED = (13 + GDB_NAMED + GDB_FRAMES) * GDB_CPUS + GDB_PAGES * GDB_HALVES + GDB_WORDS + 9,
+	GDB_ASKED = (13 + GDB_NAMED + GDB_FRAMES) * GDB_CPUS + GDB_PAGES * GDB_HALVES + GDB_WORDS + 10,
 	GDB_TEXT = 1 << 18,		/* bytes of one file of the target description */
 };
 
@@ -37,7 +37,7 @@ enum {
 /* What was asked: answers come in the order of the questions. */
 enum gdb_question { GDB_ASK_FEATURES, GDB_ASK_FILE, GDB_ASK_THREADS, GDB_ASK_CHOICE, GDB_ASK_NAMED, GDB_ASK_REGISTERS,
 	GDB_ASK_HALTED, GDB_ASK_STACK, GDB_ASK_LINKED, GDB_ASK_CODE, GDB_ASK_PLACE, GDB_ASK_PAGE, GDB_ASK_POINTER,
-	GDB_ASK_TASK, GDB_ASK_PHYSICAL, GDB_ASK_MAP, GDB_ASK_COMMAND, GDB_ASK_FRAME, GDB_ASK_WORD };
+	GDB_ASK_TASK, GDB_ASK_PHYSICAL, GDB_ASK_MAP, GDB_ASK_COMMAND, GDB_ASK_FRAME, GDB_ASK_WORD, GDB_ASK_GO_ON };
 
 /* `cpu` of GDB_ASK_NAMED is cpu * GDB_NAMED + the register; of GDB_ASK_FRAME cpu * GDB_FRAMES + the frame. */
 struct gdb_asked {
@@ -122,6 +122,7 @@ struct gdb_stub {
 	struct ram_map map;		/* without a range: no memory is read by packets */
 	struct gdb_word words[GDB_WORDS];
 	uint32_t word_count;
+	bool obeys;			/* it runs commands of QEMU's monitor */
 	bool seeks;			/* gdb_seek is under way: QEMU is asked where memory is, not what it holds */
 	bool physical;			/* QEMU was told that addresses are physical */
 	bool outside;			/* the last walk came to a table that is not in RAM, or not known */

@@ -312,6 +312,10 @@ static void run_command(struct fake_gdb *fake, const char *digits)
 		line[i] = (char)byte;
 	if (strcmp(line, "info mtree -f") == 0) {
 		print_map(fake);
+	} else if (strcmp(line, "cont") == 0 && fake->migrated) {
+		print(fake, "Error: Migration is not finalized yet\r\n");
+	} else if (strcmp(line, "cont") == 0) {
+		fake->continues++, fake->running = true;
 	} else if (sscanf(line, "gva2gpa %" SCNx64, &page) == 1) {
 		physical = translate(fake, page);
 		snprintf(said, sizeof(said), "gpa: %#" PRIx64 "\r\n", physical);
@@ -358,6 +362,8 @@ static void answer(struct fake_gdb *fake, const char *is)
 		fake_gdb_say(fake, "T05thread:p01.01;");
 	else if (strcmp(is, "qC") == 0)
 		fake_gdb_say(fake, "QCp01.01");
+	else if (strcmp(is, "vCont?") == 0)
+		fake_gdb_say(fake, "vCont;c;C;s;S");
 	else if (strncmp(is, "qSupported", strlen("qSupported")) == 0)
 		fake_gdb_say(fake, "PacketSize=1000;qXfer:features:read+;multiprocess+");
 	else if (strncmp(is, "qXfer:features:read:", strlen("qXfer:features:read:")) == 0)
@@ -381,7 +387,7 @@ static void answer(struct fake_gdb *fake, const char *is)
 	else if (sscanf(is, "Qqemu.PhyMemMode:%u", &number) == 1)
 		fake->physical = number, fake_gdb_say(fake, "OK");
 	else if (strcmp(is, "c") == 0)
-		fake->continues++, fake->running = true;
+		fake->continues++, fake->running = true, fake->broken |= fake->migrated;
 	else
 		fake_gdb_say(fake, "");
 }

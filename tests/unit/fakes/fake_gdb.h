@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine with two CPUs behind a gdb stub, as QEMU's: each byte stops it while it runs, and only `c` lets it go on.
- * Stepped by the test, without a thread.
+ * A machine with two CPUs behind a gdb stub, as QEMU's: each byte stops it while it runs. `c` lets it go on, and so
+ * does the monitor's `cont`. Stepped by the test, without a thread.
  */
 #ifndef FAKE_GDB_H
 #define FAKE_GDB_H
@@ -34,7 +34,7 @@ enum {
 struct fake_gdb {
 	int fd;				/* -1: closed */
 	bool running;
-	unsigned stops, continues;	/* by a byte; by `c` */
+	unsigned stops, continues;	/* by a byte; by `c`, or the monitor's `cont` */
 	const char *architecture;
 	bool arm;			/* aarch64, CPU 1 in its kernel; its SP_EL0 is `task`, or FAKE_GDB_ARM_TASK */
 	bool mute;			/* takes everything, answers nothing */
@@ -50,6 +50,7 @@ struct fake_gdb {
 	uint64_t link;			/* the topmost word of its stack, and a page that is there; 0: none */
 	uint64_t device;		/* at this page of virtual memory there is a device; 0: nowhere */
 	bool secretive;			/* its monitor prints nothing */
+	bool migrated;			/* the end of a migration is under way: it must not run now */
 	bool broken;			/* a device was read, or what is neither RAM nor device: QEMU would crash */
 	uint64_t read;			/* the last virtual address in memory that was read */
 	unsigned rounds, packets;	/* times that bytes came; packets that were answered */

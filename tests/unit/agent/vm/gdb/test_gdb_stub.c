@@ -492,6 +492,26 @@ static void test_no_answers(void **state)
 	end(&world);
 }
 
+/* A migration ends while the machine stands for a sample. QEMU would abort if it ran then. */
+static void test_the_end_of_a_migration(void **state)
+{
+	struct world world = begin((struct fake_gdb) { 0 });
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	gdb_stub_sample(world.stub, world.now);
+	world.fake.migrated = true;
+	assert_true(reaches(&world, GDB_RUNNING));
+	assert_false(world.fake.running || world.fake.broken);
+	gdb_stub_sample(world.stub, world.now);
+	assert_true(reaches(&world, GDB_PAUSED));
+	world.fake.migrated = false;
+	assert_false(sample(&world) || world.fake.running);	/* it is not for us to let it run */
+	world.fake.running = true;
+	assert_true(sample(&world) && reaches(&world, GDB_RUNNING) && world.fake.running);
+	end(&world);
+}
+
 /* QEMU's own process stands for hours amid a sample, and reads nothing meanwhile. */
 static void test_a_frozen_qemu(void **state)
 {
@@ -592,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_leaving_at_any_step), cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_it_goes_on_amid_a_sample),
 		cmocka_unit_test(test_no_answers), cmocka_unit_test(test_a_mute_greeting),
+		cmocka_unit_test(test_the_end_of_a_migration),
 		cmocka_unit_test(test_a_frozen_qemu), cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_an_unknown_cpu), cmocka_unit_test(test_wrong_answers),
 	};
