@@ -43,8 +43,8 @@ E2E = tiny books events plugin_choice plugin_clock plugin_safety linux untouched
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
 	demo config
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.
-E2E_LONG = linux_leaves linux_port linux_goes gdb gdb_devices plugin boot_profile stub_choice linux_nmi plug_linux linux_away \
-	linux_demo linux_silent linux_debug linux_memory port
+E2E_LONG = linux_leaves linux_port linux_goes gdb gdb_devices gdb_safety plugin boot_profile stub_choice linux_nmi plug_linux \
+	linux_away linux_demo linux_silent linux_debug linux_memory port
 ALONE = oracle plugin_oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
 
 REFUSES = build/check/tests/unit/agent/scarce/scarce.o	# memory
@@ -125,7 +125,7 @@ soak: packages
 	for program in $(SCARCE_ALL) tests/e2e/refused tests/e2e/gdb; do $$program all || exit 1; done
 	$(call test,memory) soak
 	tests/soak
-	ROUNDS=200 tests/e2e/plugin_safety
+	for test in plugin_safety gdb_safety; do ROUNDS=200 tests/e2e/$$test || exit 1; done
 	BOOTS=5 tests/e2e/linux_kaslr
 	$(MAKE) check-guests
 

@@ -75,6 +75,8 @@ begin() {
 	machine=$!
 	started+=("$machine")
 	log="$arch -smp $smp $thread ${incoming[*]}:"
+	await 20 is_running && return
+	command cont			# it was saved while it stood
 	await 20 is_running
 }
 
