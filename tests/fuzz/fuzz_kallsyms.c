@@ -50,7 +50,8 @@ static void run(const struct linux_kernel *kernel, struct guest *guest)
 	slide_by_banner(kernel, &memory, &slide);
 	for (int i = 0; i < RETURNS; i++)
 		if (linux_kernel_orc(kernel, returns[i], &entry))
-			require(entry.type <= ORC_TYPE_REGS_PARTIAL && (unsigned)entry.sp < 16 && (unsigned)entry.bp < 16);
+			require(entry.type <= ORC_TYPE_REGS_PARTIAL && (unsigned)entry.sp < 16 &&
+				(unsigned)entry.bp < 16);
 }
 
 static void look(struct kernel_bytes *kernel, struct guest *guest)
