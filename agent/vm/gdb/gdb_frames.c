@@ -144,7 +144,7 @@ void gdb_keep_words(struct gdb_stub *stub)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < stub->word_count; i++)
-		if (stub->words[i].used && !gdb_stub_is_direct(stub))
+		if (stub->words[i].used && stub->map.count && !gdb_stub_is_direct(stub))
 			stub->words[kept++] = (struct gdb_word) { .at = stub->words[i].at };
 	stub->word_count = kept;
 	for (uint32_t i = 0; i < kept; i++)
