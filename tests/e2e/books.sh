@@ -165,8 +165,11 @@ restarts() {
 }
 
 # live NAME: starts a screen, which listens from now on, and to the hook alone: on a busy host a hook may be late, and no
-# word is to go to another source meanwhile. reported NAME: its books, while no sample is taken.
+# word is to go to another source meanwhile. One that has ended is started again: such a QEMU may not answer in time.
+# reported NAME: its books, while no sample is taken.
 live() {
-	$tmux new-session -d -s "$1" -x 120 -y 30 "exec $ktop --qmp $dir/$1.qmp --source hook 2>$dir/$1.live.err"
+	$tmux has-session -t "$1" 2>/dev/null ||
+		$tmux new-session -d -s "$1" -x 120 -y 30 "exec $ktop --qmp $dir/$1.qmp --source hook 2>>$dir/$1.live.err"
 }
+lives() { live "$1"; $ktop ctl status; }
 reported() { $ktop report --qmp "$dir/$1.qmp" --seconds 0.2 --json >"$dir/$1.live.json"; }
