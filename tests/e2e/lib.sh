@@ -32,12 +32,13 @@ check() {
 printed() { head -n "$1" "$dir/check" | sed 's/^/# /'; }
 
 # await SECONDS COMMAND...: true as soon as the command succeeds; false when the time is over. The seconds are those of a
-# quiet host, generously. A busy host has six times as long, here for all tests; what comes does so sooner.
+# quiet host, generously. A busy host has six times as long, here for all tests; what comes does so sooner. The command
+# sees the variable of this function: its name is nobody else's.
 await() {
-	local end=$((SECONDS + 6 * $1))
+	local await_end=$((SECONDS + 6 * $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
+		[ $SECONDS -lt $await_end ] || return 1
 		sleep 0.1
 	done
 }
