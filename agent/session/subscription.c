@@ -360,10 +360,11 @@ uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *presen
 /* Also true if its pause is nearly over, so that the header and the table of one screen show the same moment. */
 static bool is_due(const struct subscription *subscription, uint64_t now)
 {
-	uint64_t pause = pause_of(subscription);
+	uint64_t pause = pause_of(subscription), soon = (uint64_t)SOON_MS * NS_PER_MS;
+	uint64_t early = pause / 4 > soon ? pause / 4 : soon;
 
 	return waits(subscription) && share_allows(&subscription->share, now) &&
-		share_begun(&subscription->share) + pause - pause / 4 <= now;
+		share_begun(&subscription->share) + pause <= now + early;
 }
 
 static struct subscription *next_due(struct subscription *first, uint64_t now)
