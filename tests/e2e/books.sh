@@ -169,7 +169,7 @@ restarts() {
 # reported NAME: its books, while no sample is taken.
 live() {
 	$tmux has-session -t "$1" 2>/dev/null ||
-		$tmux new-session -d -s "$1" -x 120 -y 30 "exec $ktop --qmp $dir/$1.qmp --source hook 2>>$dir/$1.live.err"
+		session -s "$1" -x 120 -y 30 "exec $ktop --qmp $dir/$1.qmp --source hook 2>>$dir/$1.live.err"
 }
 lives() { live "$1"; $ktop ctl status; }
 reported() { $ktop report --qmp "$dir/$1.qmp" --seconds 0.2 --json >"$dir/$1.live.json"; }

@@ -10,7 +10,7 @@ live() {
 	local name=$1
 	shift
 	mkdir -p "$dir/$name.home"
-	$tmux new-session -d -s "$name" -x 120 -y 30 -c "$dir/$name.home" \
+	session -s "$name" -x 120 -y 30 -c "$dir/$name.home" \
 		"exec $ktop ${*:---qmp $dir/$name.qmp} 2>$dir/$name.err"
 	screen=$($tmux list-panes -t "$name" -F '#{pane_pid}')
 }

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-# A server of tmux for one test: `$tmux COMMAND...`. It stays when its last session ends, or else a session that begins
-# in that moment would find a server that goes. It starts here, so that it holds no file that the test opens later.
-# Sourced after lib.sh.
-echo 'set -s exit-empty off' >"$dir/tmux.conf"
-tmux="tmux -L ktop-test-$$ -f $dir/tmux.conf"
+# A server of tmux for one test: `$tmux COMMAND...`. It ends with its last session: one that stays was seen to leave
+# programs behind that had ended. `session ARGUMENTS...` begins a session; one that meets a server that is just ending
+# begins again. Sourced after lib.sh.
+tmux="tmux -L ktop-test-$$ -f /dev/null"
 cleanup() { $tmux kill-server 2>/dev/null; }
-$tmux start-server
+session() { await 5 $tmux new-session -d "$@"; }
