@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The formats in which a sample set is written: one file for each, and a row of `set_formats` (set_formats.c). A format
+ * knows neither guest nor session. Its sums are those of the set, to the unit. Names may be any bytes: what would mean
+ * something in the format is written so that it is harmless, and so that different names stay different.
+ */
+#ifndef SET_FORMAT_H
+#define SET_FORMAT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct sample_set;
+
+/* Where a set is written to, and how. */
+struct set_writing {
+	FILE *to;			/* the caller checks it for errors of its own */
+	const char *title;		/* what was sampled, for formats that show it; "": nothing is known */
+	bool flame;			/* of pictures: roots at the foot, flames upwards; else an icicle */
+	const atomic_bool *stop;	/* once true: the caller gives up, and so does the format; NULL: never */
+	atomic_uint *done;		/* thousandths that are written, for a bar of progress; NULL: nobody looks */
+};
+
+struct set_format {
+	const char *name;		/* as --format takes it */
+	const char *ending;		/* of a file's name, with its dot */
+	const char *about;		/* what it is, in a few words, for the list of formats */
+	bool rows;			/* it writes the times of samples: the set must have rows */
+	bool lines;			/* it writes source lines and inlined functions */
+	/* False with `error` set: "why; what to do". Any thread. */
+	bool (*write)(const struct sample_set *set, const struct set_writing *writing, char **error);
+};
+
+/* Ended by NULL. */
+extern const struct set_format *const set_formats[];
+
+const struct set_format *set_format_named(const char *name);	/* NULL: there is none */
+const struct set_format *set_format_of_file(const char *path);	/* by the longest ending that fits; NULL: none does */
+
+#endif

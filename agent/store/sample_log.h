@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples one by one, each with its own time: what slices of the store do not keep. A million at a time are sorted by
+ * time. These runs stay in memory, which is charged to the budget, or go to a temporary file without a name. A reader
+ * merges the runs, so a log is read in order of time and in bounded memory. Written by one thread; once it is finished,
+ * any number of readers may read it, in any threads.
+ */
+#ifndef SAMPLE_LOG_H
+#define SAMPLE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "run.h"
+
+struct budget;
+struct sample_log;
+
+struct log_row {
+	uint64_t time;			/* guest ns */
+	uint64_t weight;		/* sampling periods */
+	uint32_t samples;
+	uint32_t stack;			/* leaf node of stacks.h, or STACKS_NONE */
+	uint32_t who;			/* index of sample_log_who */
+	uint32_t period;		/* ns that a weight of 1 stands for; 0: not known */
+};
+
+/* `folder`: where the temporary file is made, once there is more than one run; NULL: all runs stay in memory. */
+struct sample_log *sample_log_new(struct budget *budget, const char *folder);
+struct sample_log *sample_log_hold(struct sample_log *log);	/* any thread; NULL is allowed */
+void sample_log_release(struct sample_log *log);		/* likewise; the last holder frees it */
+
+void sample_log_add(struct sample_log *log, uint64_t time, uint32_t stack, const struct who *who, uint64_t weight,
+	uint32_t samples, uint64_t period);
+
+/* Must be called before it is read; more may be added afterwards, and then it must be called again. */
+void sample_log_settle(struct sample_log *log);
+
+uint64_t sample_log_rows(const struct sample_log *log);
+uint64_t sample_log_refused(const struct sample_log *log);	/* weight of rows that found no room */
+const char *sample_log_trouble(const struct sample_log *log);	/* why, if a file is the cause; "": it is memory */
+uint32_t sample_log_whos(const struct sample_log *log);
+struct who sample_log_who(const struct sample_log *log, uint32_t who);
+
+/* ---- reading ---- */
+
+struct sample_log_reader;
+struct sample_log_reader *sample_log_open(struct sample_log *log);	/* holds the log */
+bool sample_log_next(struct sample_log_reader *reader, struct log_row *row);
+bool sample_log_failed(const struct sample_log_reader *reader);	/* the file could not be read: rows are missing */
+void sample_log_close(struct sample_log_reader *reader);
+
+#endif
