@@ -267,9 +267,17 @@ static void write_answer(struct client *client, uint64_t now)
 		drop(client);
 }
 
+/* Most often nobody comes, and then accept4 costs far more than a look whether somebody does. */
+static bool comes(int fd)
+{
+	struct pollfd is = { .fd = fd, .events = POLLIN };
+
+	return poll(&is, 1, 0) > 0;
+}
+
 static void accept_clients(struct control_socket *control, uint64_t now)
 {
-	bool more = true;
+	bool more = comes(control->fd);
 
 	for (int i = 0; i < CONTROL_CLIENTS && more; i++) {
 		if (control->clients[i].fd >= 0)

@@ -6,6 +6,7 @@ enum {
 	WHOLE = 10000,			/* all of the thread's time */
 	ANSWERS = 35,			/* so much of it may always go to one screen's answers */
 	READING_TO_ANSWERS = 4,		/* or one part in so many of what reading takes */
+	MUCH = 500,			/* or what reading takes beyond this */
 	LONGEST_MS = 500,
 	MEASURE_MS = 100,		/* reading is measured over this time at least */
 };
@@ -26,9 +27,15 @@ void pace_end(struct pace *pace, uint64_t began, uint64_t worked)
 	pace->answered += worked - began;
 }
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
 uint64_t pace_pause(const struct pace *pace, uint64_t cost)
 {
-	uint32_t reading = pace->reading / READING_TO_ANSWERS, most = reading > ANSWERS ? reading : ANSWERS;
+	uint32_t most = larger(larger(ANSWERS, pace->reading / READING_TO_ANSWERS),
+		pace->reading > MUCH ? pace->reading - MUCH : 0);
 	uint64_t pause = cost * WHOLE / most, longest = (uint64_t)LONGEST_MS * NS_PER_MS;
 
 	return pause < longest ? pause : longest;

@@ -2,8 +2,8 @@
 /*
  * How often a screen is answered. A person reads some frames a second, and should not pay more for them than for what
  * they look at. So the answers of one screen together take at most a three hundredth of the thread's time. If the
- * thread spends much time on the incoming bytes, they may take a quarter of that instead. Two rounds of answers come
- * in each second anyway.
+ * thread spends more on the incoming bytes, they may take a quarter of that instead; and where the bytes keep it busy,
+ * nearly as much as these. Two rounds of answers come in each second anyway.
  *
  * Pure: the caller gives the times, in ns: `now` of util_now, `worked` of the thread's processor time.
  */

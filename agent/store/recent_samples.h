@@ -16,7 +16,7 @@
 #include "agent/wire/event.h"
 #include "run.h"
 
-enum { RECENT_SLOTS = 8000, RECENT_BYTES = 6 << 20 };
+enum { RECENT_SLOTS = 8000, RECENT_BYTES = 4 << 20 };
 #define RECENT_NS (20 * NS_PER_MS)	/* the width of a slot; slot N begins at N * RECENT_NS of guest time */
 
 struct budget;
