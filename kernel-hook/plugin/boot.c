@@ -173,6 +173,14 @@ static uint32_t read_page(void *cpu, bool physical, uint64_t address, uint8_t *t
 		memory_read(boot.machine.qemu, cpu, address, to, KTOP_MEMORY_PAGE);
 }
 
+static bool maps_kernel(const struct target_state *state)
+{
+	uint32_t sure = ram_stack(&boot.stacks, state);
+	uint8_t byte;
+
+	return ram_maps_kernel(state, sure && read_most(state->sp, sure, &byte, sizeof(byte)) == sizeof(byte));
+}
+
 /* Reads the guest's memory that the host has asked for. The time that this takes counts as the cost of sampling. */
 static void serve_reads(struct qemu_cpu *cpu, uint32_t index)
 {
@@ -182,7 +190,7 @@ static void serve_reads(struct qemu_cpu *cpu, uint32_t index)
 
 	if (!reads_wanted() || !boot.machine.qemu->read_state(cpu, &state))
 		return;
-	kernel = state.mode == KTOP_MODE_KERNEL;
+	kernel = maps_kernel(&state);
 	if (reads_serve(&(struct reads_reader) { .page = read_page, .context = cpu, .most = PAGES }, kernel, begun))
 		wake();
 	ktop_count(&ktop_ring(&boot.ktop->cpu[index], KTOP_SAMPLES)->cost, ktop_port_clock() - begun);

@@ -12,6 +12,9 @@ enum {
 	STACK_I386 = 8192,
 };
 
+#define ENTRIES_SIZE (UINT64_C(1) << 39)	/* of the entry areas, from GATE_ADDRESS on */
+#define ENTRIES_I386 UINT64_C(0xff000000)	/* where they begin, or below: there is nothing but them and the fixmap */
+
 /*
  * These are the places where Linux maps nothing but RAM: its code, its data and its modules; and the first page of the
  * CPUs' entry area, which is the IDT (linux/Documentation/arch/x86/x86_64/mm.rst, arch/riscv/vm-layout.rst). Linux maps
@@ -99,4 +102,21 @@ uint32_t ram_stack_at(const struct ram_stacks *stacks, const struct target_state
 
 	return is_upper(state, address) && is_remembered(stacks, address - offset) ?
 		(uint32_t)(block_size(state) - offset) : 0;
+}
+
+/*
+ * Linux on x86 has stacks for entries in the CPUs' entry areas; on x86-64 they begin with the IDT
+ * (linux/Documentation/arch/x86/x86_64/mm.rst), on i386 they lie just below the fixmap
+ * (linux/arch/x86/include/asm/pgtable_32_areas.h).
+ */
+static bool is_entry(const struct target_state *state)
+{
+	return state->arch == KTOP_I386 ? state->sp >= ENTRIES_I386 :
+		state->arch == KTOP_X86_64 && state->sp - GATE_ADDRESS < ENTRIES_SIZE;
+}
+
+bool ram_maps_kernel(const struct target_state *state, bool stack)
+{
+	return stack && state->flat && state->mode == KTOP_MODE_KERNEL && is_upper(state, state->sp) &&
+		!is_entry(state);
 }

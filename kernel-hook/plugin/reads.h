@@ -31,9 +31,9 @@ struct reads_reader {
 #define READS_LATER UINT32_MAX
 
 /*
- * On a CPU's thread; `now` is in ns. `kernel`: the CPU is in its kernel, so a page that is not mapped does not exist.
- * While a program runs, the kernel's pages may not be mapped: then they are tried again later. True: there is something
- * to send.
+ * On a CPU's thread; `now` is in ns. `kernel`: the CPU's page tables map all of its kernel (ram_maps_kernel), so a page
+ * that is not mapped does not exist. Else it is tried again later, as while a program runs. True: there is something to
+ * send.
  */
 bool reads_serve(const struct reads_reader *reader, bool kernel, uint64_t now);
 

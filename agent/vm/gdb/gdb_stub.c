@@ -11,6 +11,7 @@
 #include "agent/base/util.h"
 #include "agent/vm/ram/ram_file.h"
 #include "gdb_stub_state.h"
+#include "kernel-hook/plugin/ram.h"
 #include "kernel-hook/wire.h"
 
 enum {
@@ -468,7 +469,8 @@ bool gdb_stub_in_kernel(const struct gdb_stub *stub)
 {
 	const struct gdb_cpu *cpu = &stub->cpus[stub->page_cpu];
 
-	return cpu->known && cpu->state.mode == KTOP_MODE_KERNEL;
+	return cpu->known && cpu->state.mode == KTOP_MODE_KERNEL &&
+		(cpu->idle || ram_maps_kernel(&cpu->state, cpu->stack_size));
 }
 
 const struct target_state *gdb_stub_cpu(const struct gdb_stub *stub, uint32_t cpu, struct gdb_stack *stack)

@@ -75,6 +75,30 @@ static void what_memory_tells_is_followed_to_stacks_alone(void **unused)
 	assert_int_equal(ram_stack_at(&stacks, &irq, TASK), 0);
 }
 
+/* With page table isolation, entry code runs by a program's page tables, and has a stack of its own, or none yet. */
+static void entry_code_does_not_map_the_kernel(void **unused)
+{
+	static const struct { enum ktop_arch arch; uint64_t sp; bool stack, maps; } cpus[] = {
+		{ KTOP_X86_64, TASK, true, true }, { KTOP_X86_64, TASK, false, false },
+		{ KTOP_X86_64, UINT64_C(0xfffffe0000002fd8), true, false },
+		{ KTOP_X86_64, UINT64_C(0xfffffe0000131fd8), true, false }, { KTOP_X86_64, 0x7fff12345000, true, false },
+		{ KTOP_X86_64, UINT64_C(0xffffffff82803e80), true, true },	/* the first thread's */
+		{ KTOP_I386, 0xc1801e80, true, true }, { KTOP_I386, 0xff805f00, true, false },
+		{ KTOP_AARCH64, UINT64_C(0xffff800008003ff0), true, true },
+		{ KTOP_AARCH64, UINT64_C(0xffff800008003ff0), false, false },
+		{ KTOP_RISCV64, UINT64_C(0xff20000000013eb0), true, true },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		struct target_state state = kernel(cpus[i].arch, cpus[i].sp);
+
+		assert_int_equal(ram_maps_kernel(&state, cpus[i].stack), cpus[i].maps);
+		state.mode = KTOP_MODE_USER;
+		assert_false(ram_maps_kernel(&state, cpus[i].stack));
+	}
+}
+
 /* ---- by QEMU's own functions: a page of RAM, whose end is a device ---- */
 
 static uint64_t physical_page(struct qemu_cpu *cpu, uint64_t page)
@@ -114,6 +138,7 @@ int main(void)
 		cmocka_unit_test(a_kernels_stack_is_read_up_to_its_end),
 		cmocka_unit_test(a_stack_that_may_be_a_device_is_not_read),
 		cmocka_unit_test(what_memory_tells_is_followed_to_stacks_alone),
+		cmocka_unit_test(entry_code_does_not_map_the_kernel),
 		cmocka_unit_test(a_page_that_a_device_shares_is_no_ram_there),
 	};
 

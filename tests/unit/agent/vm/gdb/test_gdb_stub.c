@@ -456,6 +456,25 @@ static void test_pages(void **state)
 	end(&world);
 }
 
+/* In entry code, the kernel's pages may be missing though they exist: there is no stack, or one for entries. */
+static void test_pages_in_entry_code(void **state)
+{
+	static const struct fake_gdb fakes[] = {
+		{ .sp = UINT64_C(0xfffffe0000002f00) }, { .sp = UINT64_C(0x7ffc00001f00) },
+		{ .architecture = "aarch64", .arm = true, .device = UINT64_C(0xffff800010000000),
+			.sp = UINT64_C(0xffff800010000800) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
+		struct world world = begin(fakes[i]);
+
+		assert_true(reaches(&world, GDB_RUNNING) && sample(&world) && reaches(&world, GDB_RUNNING));
+		assert_false(gdb_stub_in_kernel(world.stub));
+		end(&world);
+	}
+}
+
 static void test_it_goes_on_amid_a_sample(void **state)
 {
 	struct world world = begin((struct fake_gdb) { 0 });
@@ -609,7 +628,7 @@ int main(void)
 		cmocka_unit_test(test_a_deep_stack), cmocka_unit_test(test_a_linked_stack),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_threads_that_lie),
 		cmocka_unit_test(test_a_pause_of_others), cmocka_unit_test(test_a_pause_at_the_same_time),
-		cmocka_unit_test(test_leaving_at_any_step), cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_leaving_at_any_step), cmocka_unit_test(test_pages), cmocka_unit_test(test_pages_in_entry_code),
 		cmocka_unit_test(test_it_goes_on_amid_a_sample),
 		cmocka_unit_test(test_no_answers), cmocka_unit_test(test_a_mute_greeting),
 		cmocka_unit_test(test_the_end_of_a_migration),
