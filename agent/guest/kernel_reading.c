@@ -277,10 +277,11 @@ static void begin_search(struct kernel_reading *reading)
 	enter(reading, SEARCHES);
 }
 
-/* True: the tables are not whole yet, and a bit more is to be read. */
+/* True: the tables are not whole yet, and more is to be read: all, if the symbols have none but code and do not tell. */
 static bool wants_tables(struct kernel_reading *reading)
 {
-	uint64_t end = symbols_linux_kernel(reading->symbols)->end - reading->address;
+	const struct linux_kernel *kernel = symbols_linux_kernel(reading->symbols);
+	uint64_t end = kernel->end ? kernel->end - reading->address : kernel->layout.tasks ? 0 : MOST;
 
 	if (is_at_end(reading) || end > MOST || end <= reading->size)
 		return false;

@@ -59,7 +59,8 @@ static void tear_down(void)
 	free(guest.bytes);
 }
 
-static void put_kernel(enum arch_id arch, enum fake_order order)
+/* `told`: its last symbol tells where its tables end. */
+static void put_kernel_that(enum arch_id arch, enum fake_order order, bool told)
 {
 	static const char *const names[] = { "_text", "do_work_0123456789", "asm_exc_divide_error", "_etext" };
 	struct fake_symbol symbols[5];
@@ -69,7 +70,7 @@ static void put_kernel(enum arch_id arch, enum fake_order order)
 	const struct fake_linux fake = {
 		.shape = arch == ARCH_I386 ? FAKE_ELF32 : FAKE_ELF64, .order = order,
 		.kind = arch == ARCH_I386 ? KALLSYMS_OFFSETS : KALLSYMS_OFFSETS_PERCPU,
-		.start = guest.address, .symbols = symbols, .count = 5, .parts = parts, .parts_count = 3,
+		.start = guest.address, .symbols = symbols, .count = told ? 5 : 4, .parts = parts, .parts_count = 3,
 	};
 
 	for (int i = 0; i < 4; i++)
@@ -77,6 +78,11 @@ static void put_kernel(enum arch_id arch, enum fake_order order)
 	symbols[4] = (struct fake_symbol) { guest.address + BTF_AT + btf_size, 'R', "__stop_BTF" };
 	guest.bytes = fake_linux_memory(&fake, &guest.size);
 	free(btf);
+}
+
+static void put_kernel(enum arch_id arch, enum fake_order order)
+{
+	put_kernel_that(arch, order, true);
 }
 
 static void read_page(uint64_t address, char *page)
@@ -185,6 +191,20 @@ static void names_come_first_and_tables_later(void **state)
 	}
 }
 
+/* A kernel may have no symbols but those of its code, as Debian's for arm64: then all is read. */
+static void tables_whose_end_is_not_told_are_found(void **state)
+{
+	(void)state;
+	set_up(ARCH_X86_64);
+	put_kernel_that(ARCH_X86_64, FAKE_6_4, false);
+	assert_int_equal(run(), 2);
+	check(CONSTANTS + 0x410, "do_work_0123456789");
+	assert_true(symbols_linux_kernel(guest.symbols)->layout.tasks);
+	check_remark("");
+	assert_in_range(guest.pages, guest.size / PAGE, guest.size / PAGE + 5 * MIB / PAGE);
+	tear_down();
+}
+
 /* Without an IDT at a known address, it is read from the lowest code that was sampled on. */
 static void an_i386_kernel_is_found_from_its_code(void **state)
 {
@@ -284,6 +304,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_come_first_and_tables_later),
+		cmocka_unit_test(tables_whose_end_is_not_told_are_found),
 		cmocka_unit_test(an_i386_kernel_is_found_from_its_code),
 		cmocka_unit_test(a_page_that_is_absent_counts_as_zeros),
 		cmocka_unit_test(memory_without_a_kernel_is_given_up),
