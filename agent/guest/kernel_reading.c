@@ -277,7 +277,7 @@ static void begin_search(struct kernel_reading *reading)
 	enter(reading, SEARCHES);
 }
 
-/* True: the tables are not whole yet, and more is to be read: all, if the symbols have none but code and do not tell. */
+/* True: the tables are not whole yet, and more is to be read. Symbols of code alone do not tell where tables end. */
 static bool wants_tables(struct kernel_reading *reading)
 {
 	const struct linux_kernel *kernel = symbols_linux_kernel(reading->symbols);

@@ -13,7 +13,7 @@ enum {
 };
 
 #define ENTRIES_SIZE (UINT64_C(1) << 39)	/* of the entry areas, from GATE_ADDRESS on */
-#define ENTRIES_I386 UINT64_C(0xff000000)	/* where they begin, or below: there is nothing but them and the fixmap */
+#define ENTRIES_I386 UINT64_C(0xff000000)	/* from here on: nothing but them and the fixmap */
 
 /*
  * These are the places where Linux maps nothing but RAM: its code, its data and its modules; and the first page of the

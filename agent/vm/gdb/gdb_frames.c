@@ -173,7 +173,7 @@ static bool read_word(void *context, uint64_t physical, void *to, size_t size)
 	return false;
 }
 
-static bool walks(const struct gdb_stub *stub)
+bool gdb_stub_walks(const struct gdb_stub *stub)
 {
 	return strcmp(gdb_stub_arch(stub), "aarch64") == 0;
 }
@@ -196,7 +196,7 @@ static bool translate(struct gdb_stub *stub, uint32_t index, uint64_t address, b
 {
 	struct gdb_frame *frame;
 
-	if (walks(stub))
+	if (gdb_stub_walks(stub))
 		return walk(stub, &stub->cpus[index], address, physical);
 	frame = find(stub, index, address / PAGE * PAGE);
 	if (frame)
@@ -221,7 +221,7 @@ bool gdb_is_ram(struct gdb_stub *stub, enum gdb_question question, uint32_t inde
 	if (both && ram_map_has(&stub->map, *physical, size))
 		return true;
 	stub->refused |= question == GDB_ASK_STACK && !stub->seeks &&
-		(both || (walks(stub) && stub->outside));
+		(both || (gdb_stub_walks(stub) && stub->outside));
 	return false;
 }
 

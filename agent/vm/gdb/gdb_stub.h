@@ -74,13 +74,20 @@ const uint8_t *gdb_stub_seen(const struct gdb_stub *stub, uint32_t size);
 
 /*
  * The next sample also reads these pages, at virtual addresses, at most GDB_PAGES: by a CPU in its kernel, if there is
- * one, else by the first. The caller knows that no device is there. gdb_stub_page, for the last sample: false: this
- * page was not asked for. `*bytes`: NULL: nothing is mapped there. gdb_stub_in_kernel: that CPU was in its kernel.
+ * one, else by the first. The caller knows that no device is there, unless gdb_stub_walks. gdb_stub_page, for the last
+ * sample: false: this page was not asked for. `*bytes`: NULL: nothing is mapped there. gdb_stub_in_kernel: that CPU was
+ * in its kernel, all of which was mapped.
  */
 enum { GDB_PAGES = 8, GDB_PAGE = 4096 };
 void gdb_stub_read(struct gdb_stub *stub, const uint64_t *addresses, uint32_t count);
 bool gdb_stub_page(const struct gdb_stub *stub, uint64_t address, const uint8_t **bytes);
 bool gdb_stub_in_kernel(const struct gdb_stub *stub);
+
+/*
+ * Known after the greeting: page tables are walked here (gdb_frames.c), and not by QEMU. So whatever address is asked
+ * for, a device is neither read nor met on the way.
+ */
+bool gdb_stub_walks(const struct gdb_stub *stub);
 
 /*
  * After the greeting. If QEMU keeps the machine's memory in a file that it shares, memory is read there, without QEMU,

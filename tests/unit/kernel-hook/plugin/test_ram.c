@@ -81,7 +81,8 @@ static void entry_code_does_not_map_the_kernel(void **unused)
 	static const struct { enum ktop_arch arch; uint64_t sp; bool stack, maps; } cpus[] = {
 		{ KTOP_X86_64, TASK, true, true }, { KTOP_X86_64, TASK, false, false },
 		{ KTOP_X86_64, UINT64_C(0xfffffe0000002fd8), true, false },
-		{ KTOP_X86_64, UINT64_C(0xfffffe0000131fd8), true, false }, { KTOP_X86_64, 0x7fff12345000, true, false },
+		{ KTOP_X86_64, UINT64_C(0xfffffe0000131fd8), true, false },
+		{ KTOP_X86_64, 0x7fff12345000, true, false },
 		{ KTOP_X86_64, UINT64_C(0xffffffff82803e80), true, true },	/* the first thread's */
 		{ KTOP_I386, 0xc1801e80, true, true }, { KTOP_I386, 0xff805f00, true, false },
 		{ KTOP_AARCH64, UINT64_C(0xffff800008003ff0), true, true },

@@ -130,6 +130,31 @@ static void pages_come_along_with_samples(void **state)
 	fake_gdb_end(&fake);
 }
 
+/* On aarch64 the page tables tell what is RAM: any page of it may be read, and a device never is. */
+static void pages_of_aarch64(void **state)
+{
+	static const struct { uint64_t page, device; bool is; } pages[] = {
+		{ .page = FAKE_GDB_DATA, .is = true }, { .page = FAKE_GDB_DATA, .device = FAKE_GDB_DATA },
+		{ .page = FAKE_GDB_DATA + GDB_PAGE }, { .page = 0x40001000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		uint64_t address;
+		uint8_t fifth;
+		bool physical;
+
+		fake = (struct fake_gdb) { .architecture = "aarch64", .arm = true, .device = pages[i].device };
+		stub = gdb_stub_new(fake_gdb_begin(&fake), now);
+		assert_true(reads_ask(false, pages[i].page, 1));
+		take_sample();
+		assert_int_equal(next(&physical, &address, &fifth), pages[i].is ? GDB_PAGE : 0);
+		assert_true(address == pages[i].page && !fake.broken && !reads_wanted());
+		gdb_stub_free(stub);
+		fake_gdb_end(&fake);
+	}
+}
+
 /* A few with each sample: the guest stands for them. */
 static void a_sample_reads_few(void **state)
 {
@@ -162,6 +187,7 @@ int main(void)
 		cmocka_unit_test(only_what_cannot_be_a_device_is_read),
 		cmocka_unit_test(records_lie_in_ram),
 		cmocka_unit_test(pages_come_along_with_samples),
+		cmocka_unit_test(pages_of_aarch64),
 		cmocka_unit_test(a_sample_reads_few),
 	};
 
