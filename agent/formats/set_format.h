@@ -7,21 +7,11 @@
 #ifndef SET_FORMAT_H
 #define SET_FORMAT_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+
+#include "set_writing.h"
 
 struct sample_set;
-
-/* Where a set is written to, and how. */
-struct set_writing {
-	FILE *to;			/* the caller checks it for errors of its own */
-	const char *title;		/* what was sampled, for formats that show it; "": nothing is known */
-	bool flame;			/* of pictures: roots at the foot, flames upwards; else an icicle */
-	const atomic_bool *stop;	/* once true: the caller gives up, and so does the format; NULL: never */
-	atomic_uint *done;		/* thousandths that are written, for a bar of progress; NULL: nobody looks */
-};
 
 struct set_format {
 	const char *name;		/* as --format takes it */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "agent/base/arch_id.h"
+#include "agent/names/files/sym_elf.h"
 #include "agent/names/objects/firmware.h"
 
 struct budget;
@@ -124,6 +125,18 @@ struct sym_cfi *symbols_frames_of(struct symbols *symbols, uint32_t process, uin
 
 /* The function at an address of a space. Resolved once, then cached. Never FUNCTION_NONE. */
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address);
+
+/* The file that is mapped at an address of a space. Its texts live until symbols_free. */
+struct symbols_mapping {
+	const char *name;		/* as in its functions: "kernel", a module's or a program's name */
+	const char *path;		/* on the host; "": no file was read */
+	struct build_id build_id;	/* size 0: unknown */
+	uint64_t start, end;		/* run addresses */
+	uint64_t offset;		/* in the file, of `start` */
+};
+
+/* False: nobody knows what is mapped there. */
+bool symbols_mapping(struct symbols *symbols, uint32_t space, uint64_t address, struct symbols_mapping *mapping);
 
 /* Functions that are not code, such as [idle] or [unknown]; made once for each name. */
 uint32_t symbols_special(struct symbols *symbols, const char *name);

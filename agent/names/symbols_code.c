@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The code of functions: where it is, and its source lines. */
+/* The code of functions: where it is, which file it is of, and its source lines. */
 #include "agent/names/dwarf/code_lines.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
@@ -74,4 +74,60 @@ bool symbols_code_lines(struct symbols *symbols, const struct symbol_code *code,
 	state = lines_code(symbols->lines, code->debug, code->low, code->high, lines);
 	*more = state == LINES_LATER;
 	return state != LINES_COMING;
+}
+
+/* ---- which file is mapped at an address ---- */
+
+/* The offset in the file of the byte that is linked at this address. */
+static uint64_t offset_of(const struct elf_segments *segments, uint64_t link)
+{
+	for (uint32_t i = 0; i < segments->count; i++)
+		if (link - segments->list[i].address < segments->list[i].size)
+			return segments->list[i].offset + (link - segments->list[i].address);
+	return link;
+}
+
+static void tell_image(const struct image *image, uint64_t bias, struct symbols_mapping *mapping)
+{
+	mapping->path = image->path ? image->path : "";
+	if (!build_id_known(&mapping->build_id))
+		mapping->build_id = image->build_id;
+	mapping->offset = offset_of(&image->segments, mapping->start - bias);
+}
+
+/* The kernel is where its functions are. */
+static void tell_kernel(struct symbols *symbols, struct symbols_mapping *mapping)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+	const struct debug_object *debug = kernel_image_debug(symbols->kernel);
+	uint64_t slide = kernel_image_slide(symbols->kernel);
+	uint32_t count = file && kernel_image_is_placed(symbols->kernel) ? symbol_table_count(file->table) : 0;
+
+	*mapping = (struct symbols_mapping) { .name = "kernel", .path = "" };
+	if (debug)
+		mapping->build_id = debug->build_id;
+	if (!count)
+		return;
+	mapping->start = symbol_table_get(file->table, 0).address + slide;
+	mapping->end = symbol_table_get(file->table, count - 1).end + slide;
+	tell_image(file, slide, mapping);
+}
+
+bool symbols_mapping(struct symbols *symbols, uint32_t space, uint64_t address, struct symbols_mapping *mapping)
+{
+	const struct mapping *found = layouts_find(symbols->layouts, space, address);
+
+	if (!found && space != EVENT_KERNEL)
+		return false;
+	if (!found) {
+		tell_kernel(symbols, mapping);
+		return true;
+	}
+	*mapping = (struct symbols_mapping) {
+		.name = found->name, .path = "", .build_id = found->build_id, .start = found->start, .end = found->end,
+	};
+	mapping->offset = found->start - found->bias;
+	if (objects_image(found))
+		tell_image(objects_image(found), objects_bias(found), mapping);
+	return true;
 }

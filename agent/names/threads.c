@@ -172,14 +172,25 @@ void threads_seen(struct threads *threads, uint32_t thread, uint32_t process)
 	recent_find(threads->processes.ids, process);
 }
 
-const char *threads_name(struct threads *threads, uint32_t thread)
+/* The same, but a text that lives until threads_free. */
+static const char *kept_name(struct threads *threads, const struct names *names, uint32_t id)
 {
 	char number[NUMBER_MAX];
-	const char *name = shown_name(&threads->threads, thread, number);
+	const char *name = shown_name(names, id, number);
 
 	if (name == number)
 		name = keep(threads, util_copy(number, strlen(number)));
-	return name ? name : threads->threads.nameless;
+	return name ? name : names->nameless;
+}
+
+const char *threads_name(struct threads *threads, uint32_t thread)
+{
+	return kept_name(threads, &threads->threads, thread);
+}
+
+const char *threads_process_name(struct threads *threads, uint32_t process)
+{
+	return kept_name(threads, &threads->processes, process);
 }
 
 static bool name_matches(const struct names *names, uint32_t id, const char *pattern)
@@ -203,7 +214,7 @@ static bool number_matches(uint32_t id, const char *pattern)
 	return id != EVENT_NONE && strcmp(number, pattern) == 0;
 }
 
-static uint32_t process_of(const struct threads *threads, uint32_t thread, uint32_t process)
+uint32_t threads_owner(const struct threads *threads, uint32_t thread, uint32_t process)
 {
 	const struct name *told = process == EVENT_KERNEL ? find_name(&threads->threads, thread) : NULL;
 
@@ -217,12 +228,12 @@ bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, c
 	if (is_number(pattern))
 		return number_matches(thread, pattern);
 	return name_matches(&threads->threads, thread, pattern) ||
-		name_matches(&threads->processes, process_of(threads, thread, process), pattern);
+		name_matches(&threads->processes, threads_owner(threads, thread, process), pattern);
 }
 
 bool threads_match_process(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern)
 {
-	uint32_t owner = process_of(threads, thread, process);
+	uint32_t owner = threads_owner(threads, thread, process);
 
 	if (!*pattern)
 		return true;
@@ -248,7 +259,7 @@ void threads_title(const struct threads *threads, uint32_t thread, char *text, s
 
 void threads_title_process(const struct threads *threads, uint32_t thread, uint32_t process, char *text, size_t size)
 {
-	write_title(&threads->processes, process_of(threads, thread, process), text, size);
+	write_title(&threads->processes, threads_owner(threads, thread, process), text, size);
 }
 
 void threads_retry(struct threads *threads)

@@ -29,6 +29,10 @@ void threads_seen(struct threads *threads, uint32_t thread, uint32_t process);
 /* A printable name, never NULL: "thread 12" if none was told. */
 const char *threads_name(struct threads *threads, uint32_t thread);
 
+/* The process that a thread belongs to: a thread of the kernel, to the one that the guest told with its name. */
+uint32_t threads_owner(const struct threads *threads, uint32_t thread, uint32_t process);
+const char *threads_process_name(struct threads *threads, uint32_t process);	/* as threads_name */
+
 /*
  * Write the title of a thread, or of the process that it belongs to: "primes/17", or "thread 17" if no name was told.
  * So two that have the same name have different titles. A long name is cut, and never the number. `size`: 64 at least.

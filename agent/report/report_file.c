@@ -12,14 +12,14 @@ struct job {
 	struct epoch *epoch;		/* held: it owns the names in the stacks */
 	struct export *export;
 	char *path, *error;
+	struct export_result result;
 };
 
 static void run(void *context)
 {
 	struct job *job = context;
-	struct export_result result;
 
-	export_write(job->export, job->path, &result, &job->error);
+	export_write(job->export, job->path, &job->result, &job->error);
 }
 
 static void free_job(void *context)

@@ -63,7 +63,7 @@ struct set_thread {
 struct set_who {
 	uint32_t thread;		/* SET_NONE: not known */
 	uint32_t cpu;			/* SET_NONE: not known */
-	uint8_t mode;			/* one of MODE_NAMES of contexts.h */
+	uint8_t mode;			/* one of MODE_NAMES of contexts.h; see sample_set_mode */
 };
 
 struct set_sum {
@@ -145,7 +145,19 @@ void sample_set_give_rows(struct sample_set *set, const struct set_rows_table *t
 /* ---- reading ---- */
 
 /* Writes a stack's locations, the root first, `room` at most: the innermost ones. Returns how many were written. */
-uint32_t sample_set_path(const struct sample_set *set, uint32_t stack, uint32_t *locations, uint32_t room);
+static inline uint32_t sample_set_path(const struct sample_set *set, uint32_t stack, uint32_t *locations, uint32_t room)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = stack; at != SET_NONE && count < room; at = set->stacks[at].parent)
+		count++;
+	for (uint32_t i = count; i-- > 0; stack = set->stacks[stack].parent)
+		locations[i] = set->stacks[stack].location;
+	return count;
+}
+
+/* The word for a mode: "kernel", "user", "idle", "irq", "softirq". */
+const char *sample_set_mode(uint8_t mode);
 
 /* The function of a stack's leaf, of those that are inlined there the innermost. */
 const struct set_function *sample_set_leaf(const struct sample_set *set, uint32_t stack);

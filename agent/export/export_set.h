@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The formats of sample sets (set_format.h) as formats of an export. */
+#ifndef EXPORT_SET_H
+#define EXPORT_SET_H
+
+#include <stdatomic.h>
+
+#include "agent/samples/sample_set.h"
+#include "export.h"
+
+struct set_format;
+
+struct set_progress {			/* of an export that is being written; any thread */
+	atomic_bool stop;		/* set it to give the export up */
+	atomic_uint done;		/* thousandths */
+};
+
+struct set_options {
+	const struct set_format *format;
+	const struct set_facts *facts;	/* what is known of the machine; read when the samples are collected, as is: */
+	const char *title;
+	struct set_progress *progress;	/* must outlive the export; NULL: nobody looks */
+	bool flame;			/* of pictures; see set_format.h */
+};
+
+_Static_assert(sizeof(struct set_options) <= EXPORT_OPTIONS, "they fit into a choice");
+
+extern const struct export_format export_set;
+
+static inline struct export_choice export_set_choice(struct set_options options)
+{
+	return export_choose(&export_set, &options, sizeof(options));
+}
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "agent/query/query.h"
+#include "agent/query/query_state.h"
+#include "agent/query/stop.h"
+#include "agent/query/tree/contexts.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "row_list.h"
+#include "sample_collect.h"
+
+enum {
+	DEPTH_MAX = 128,		/* both walks of a sample */
+	LINES_MAX = 64,			/* functions at one address; the innermost are kept */
+};
+
+struct seen_thread {			/* as samples name it */
+	uint32_t thread, process;
+	uint32_t index;			/* in the set */
+};
+
+struct collecting {
+	const struct sample_collect *how;
+	const struct query_inputs *inputs;
+	struct window *window;
+	struct sample_set *set;
+	uint32_t *stack_of;		/* by node; SET_NONE: not made yet */
+	uint32_t nodes;
+	const uint8_t *contexts;	/* by node */
+	struct seen_thread *threads;
+	uint32_t thread_count, thread_room;
+	struct hash by_thread;
+	struct row_list *rows;		/* NULL: none are wanted */
+	uint64_t period, grain;
+	bool full;
+};
+
+/* ---- functions and locations ---- */
+
+static enum set_kind kind_of(const struct function *function)
+{
+	if (!function->known && strcmp(function->name, "[unknown]") == 0)
+		return SET_UNKNOWN;
+	if (!function->known && strcmp(function->name, "[idle]") == 0)
+		return SET_IDLE;
+	return !function->kernel ? SET_USER : function->module ? SET_MODULE : SET_KERNEL;
+}
+
+/* Takes "file.c:41" apart. `text` NULL or "": not known. Returns the file in `file`. */
+static const char *split_line(const char *text, char file[256], uint32_t *line)
+{
+	const char *colon = text ? strrchr(text, ':') : NULL;
+
+	*line = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+	util_print(file, 256, "%.*s", colon ? (int)(colon - text) : 0, colon ? text : "");
+	return file;
+}
+
+/* `at`: a file that is taken if no one knows the function's own. */
+static uint32_t add_function(struct collecting *all, uint32_t id, const char *at)
+{
+	struct symbols *symbols = all->inputs->symbols;
+	const struct function *function = symbols_get(symbols, id);
+	struct set_function own = {
+		.name = function->name, .object = function->object, .address = function->address,
+		.kind = kind_of(function),
+	};
+	char file[256];
+
+	own.file = split_line(symbols_line(symbols, id), file, &own.line);
+	if (!*own.file && function->inlined)
+		own.file = at;
+	return sample_set_function(all->set, &own);
+}
+
+/*
+ * The line of the code is one of the innermost function there. It counts only if it is in the function's file: what the
+ * compiler had from another file has no function of its own.
+ */
+static void add_innermost(struct collecting *all, const struct node *node, uint32_t function, struct set_line *line)
+{
+	char file[256] = "";
+	uint32_t number = 0;
+
+	if (all->how->lines)
+		split_line(symbols_line_at(all->inputs->symbols, node->space, node->address), file, &number);
+	line->function = add_function(all, function, file);
+	if (line->function != SET_NONE && strcmp(all->set->functions[line->function].file, file) == 0)
+		line->line = number;
+}
+
+/* The functions at a node, the innermost first. */
+static uint32_t add_lines(struct collecting *all, const struct node *node, uint32_t function,
+	struct set_line lines[LINES_MAX])
+{
+	uint32_t inside[LINES_MAX], count = 0;
+	struct inlined inlined = { .count = 0 };
+
+	if (all->how->lines)
+		symbols_inlined(all->inputs->symbols, node->space, node->address, &inlined);
+	while (count < inlined.count && count < LINES_MAX - 1) {	/* the list may go with the next question */
+		inside[count] = inlined.functions[inlined.count - 1 - count];
+		count++;
+	}
+	inside[count++] = function;
+	memset(lines, 0, count * sizeof(*lines));
+	add_innermost(all, node, inside[0], &lines[0]);
+	for (uint32_t i = 1; i < count; i++)
+		lines[i].function = add_function(all, inside[i], "");
+	return count;
+}
+
+/* The file that a node's code is of, by the name that its function has of it. */
+static uint32_t add_object(struct collecting *all, const struct node *node, uint32_t function)
+{
+	const char *name = symbols_get(all->inputs->symbols, function)->object;
+	struct symbols_mapping mapping;
+	struct set_object own = { .name = name, .path = "", .build_id = "" };
+	char id[2 * sizeof(mapping.build_id.bytes) + 1] = "";
+
+	if (symbols_mapping(all->inputs->symbols, node->space, node->address, &mapping) &&
+			strcmp(mapping.name, name) == 0) {
+		for (size_t i = 0; i < mapping.build_id.size; i++)
+			snprintf(id + 2 * i, 3, "%02x", mapping.build_id.bytes[i]);
+		own = (struct set_object) { .name = name, .path = mapping.path, .build_id = id, .start = mapping.start,
+			.end = mapping.end, .offset = mapping.offset };
+	}
+	return *name ? sample_set_object(all->set, &own) : SET_NONE;
+}
+
+static uint32_t add_node(struct collecting *all, uint32_t id, uint32_t parent)
+{
+	struct node node = stacks_node(all->inputs->stacks, id);
+	struct set_line lines[LINES_MAX];
+	uint32_t function = all->window->nodes->functions[id], count = add_lines(all, &node, function, lines);
+	uint32_t location = sample_set_location(all->set, node.address, add_object(all, &node, function), lines, count);
+
+	return sample_set_stack(all->set, parent, location, node.cut);
+}
+
+/* The stack of a node. Makes those of its callers first. */
+static uint32_t stack_of(struct collecting *all, uint32_t leaf)
+{
+	uint32_t path[DEPTH_MAX], depth = 0, id = leaf, parent = SET_NONE;
+
+	while (id != STACKS_NONE && all->stack_of[id] == SET_NONE && depth < DEPTH_MAX) {
+		path[depth++] = id;
+		id = stacks_node(all->inputs->stacks, id).parent;
+	}
+	if (id != STACKS_NONE)
+		parent = all->stack_of[id];
+	while (depth-- > 0 && !sample_set_is_full(all->set))
+		parent = all->stack_of[path[depth]] = add_node(all, path[depth], parent);
+	return parent;
+}
+
+/* The stack of idle time, or of a sample without one. */
+static uint32_t stack_special(struct collecting *all, uint32_t function)
+{
+	const struct set_line line = { .function = add_function(all, function, "") };
+
+	return sample_set_stack(all->set, SET_NONE, sample_set_location(all->set, 0, SET_NONE, &line, 1), false);
+}
+
+/* ---- threads ---- */
+
+static uint32_t add_thread(struct collecting *all, uint32_t thread, uint32_t process)
+{
+	struct threads *threads = all->inputs->threads;
+	uint32_t owner = threads_owner(threads, thread, process);
+
+	return sample_set_thread(all->set, &(struct set_thread) {
+		.id = thread, .process = owner, .name = threads_name(threads, thread),
+		.process_name = threads_process_name(threads, owner),
+	});
+}
+
+static uint32_t thread_of(struct collecting *all, const struct who *who)
+{
+	uint64_t hash = hash_pair(&all->by_thread, who->thread, who->process);
+	uint32_t at = 0, position;
+	struct seen_thread *threads;
+
+	if (who->thread == EVENT_NONE && who->process == EVENT_KERNEL)
+		return SET_NONE;
+	while ((position = hash_next(&all->by_thread, hash, &at)) != HASH_NONE)
+		if (all->threads[position].thread == who->thread && all->threads[position].process == who->process)
+			return all->threads[position].index;
+	threads = budget_array(all->inputs->budget, all->threads, all->thread_count, &all->thread_room,
+		sizeof(*threads));
+	if (threads)
+		all->threads = threads;
+	all->full = all->full || !threads || !hash_add(&all->by_thread, hash, all->thread_count);
+	if (all->full)
+		return SET_NONE;
+	threads[all->thread_count] = (struct seen_thread) {
+		.thread = who->thread, .process = who->process, .index = add_thread(all, who->thread, who->process),
+	};
+	return threads[all->thread_count++].index;
+}
+
+/* ---- samples ---- */
+
+static uint32_t add_count(struct collecting *all, const struct run_count *count, const struct who *who, uint64_t period)
+{
+	enum context context = count->stack == STACKS_NONE ? CONTEXT_UNTOLD : (enum context)all->contexts[count->stack];
+	struct set_sum sum = {
+		.who = { .thread = thread_of(all, who), .cpu = who->cpu == WHO_NO_CPU ? SET_NONE : who->cpu,
+			.mode = (uint8_t)context_mode(who, context) },
+		.samples = count->samples, .weight = count->weight, .ns = count->weight * period,
+	};
+
+	if (who->mode == MODE_IDLE)
+		sum.stack = stack_special(all, all->window->idle);
+	else if (count->stack == STACKS_NONE)
+		sum.stack = stack_special(all, all->window->unknown);
+	else
+		sum.stack = stack_of(all, count->stack);
+	return all->full || sample_set_is_full(all->set) ? SET_NONE : sample_set_add(all->set, &sum);
+}
+
+static void add_run(struct collecting *all, const struct passing *passing, const struct slice *slice,
+	const struct run *run)
+{
+	struct passing_reader reader;
+	struct run_count count;
+	const struct who *who;
+
+	passing_begin(&reader, passing, run);
+	while (!all->full && passing_next(&reader, &count, &who)) {
+		struct set_row row = {
+			.time = slice->begin, .sum = add_count(all, &count, who, slice->period),
+			.samples = count.samples, .weight = count.weight, .ns = count.weight * slice->period,
+		};
+
+		all->full = row.sum == SET_NONE || (all->rows && !row_list_add(all->rows, &row));
+	}
+	passing_end(&reader);
+}
+
+static void add_slices(struct collecting *all, const struct passing *passing)
+{
+	const struct window *window = all->window;
+
+	for (size_t i = window->span.first; i < window->span.end && !all->full; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		all->period = slice.period ? slice.period : all->period;
+		if (slice.end - slice.begin > all->grain)
+			all->grain = slice.end - slice.begin;
+		for (size_t k = 0; k < slice.run_count && !all->full; k++)
+			add_run(all, passing, &slice, slice.runs[k]);
+		all->full = all->full || stop_now(window->stop);
+	}
+}
+
+static void tell_facts(struct collecting *all)
+{
+	struct range range = window_range(all->window);
+	struct set_facts facts = *all->how->facts;
+
+	facts.from = range.from;
+	facts.to = range.to;
+	facts.period = all->period;
+	facts.grain = all->grain;
+	facts.lost += store_given_up(all->window->inputs.store);
+	sample_set_tell(all->set, &facts);
+}
+
+/* False: there is no room for all. */
+static bool collect(struct collecting *all)
+{
+	struct passing passing;
+	size_t size;
+
+	window_look(all->window, all->how->question);
+	all->inputs = &all->window->inputs;
+	all->nodes = stacks_nodes(all->inputs->stacks);
+	size = all->nodes * sizeof(*all->stack_of);
+	all->contexts = node_functions_contexts(all->window->nodes, all->inputs->stacks, all->inputs->symbols,
+		all->window->stop);
+	all->stack_of = budget_resize(all->inputs->budget, NULL, 0, size);
+	if (!all->stack_of)
+		return false;
+	memset(all->stack_of, 0xff, size);
+	passing = window_passing(all->window);
+	add_slices(all, &passing);
+	tell_facts(all);
+	return !all->full && !sample_set_is_full(all->set);
+}
+
+static void clear(struct collecting *all)
+{
+	struct budget *budget = all->how->inputs->budget;
+
+	budget_free(budget, all->stack_of, all->stack_of ? all->nodes * sizeof(*all->stack_of) : 0);
+	budget_free(budget, all->threads, all->thread_room * sizeof(*all->threads));
+	hash_clear(&all->by_thread);
+}
+
+struct sample_set *sample_collect(const struct sample_collect *how, char **error)
+{
+	struct budget *budget = how->inputs->budget;
+	struct collecting all = {
+		.how = how, .window = &query_reader(how->query, how->question)->window,
+		.set = sample_set_new(budget), .rows = how->rows ? row_list_new(budget) : NULL,
+	};
+	bool whole;
+
+	hash_init(&all.by_thread, budget);
+	whole = collect(&all);
+	clear(&all);
+	if (all.rows)
+		row_list_give(all.rows, all.set);
+	if (whole)
+		return all.set;
+	sample_set_free(all.set);
+	util_fail(error, "there is no memory for so many samples; filter, take a shorter range, or give more by "
+		"--memory");
+	return NULL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes a sample set out of a boot: the samples that answer a question, with all their names. Ingest thread. */
+#ifndef SAMPLE_COLLECT_H
+#define SAMPLE_COLLECT_H
+
+#include <stdbool.h>
+
+#include "sample_set.h"
+
+struct query;
+struct query_inputs;
+struct question;
+
+struct sample_collect {
+	struct query *query;
+	const struct query_inputs *inputs;
+	const struct question *question;
+	const struct set_facts *facts;	/* what the asker knows; the range, period, grain and losses are added */
+	bool lines;			/* also source lines and inlined functions, as far as they have been read */
+	bool rows;			/* also the times of samples: those of their slices */
+};
+
+/*
+ * The set is free of the boot. Its sums add up to the weight of the question's table. NULL with `error` set: "why; what
+ * to do".
+ */
+struct sample_set *sample_collect(const struct sample_collect *how, char **error);
+
+#endif
