@@ -70,7 +70,7 @@ void commands_send(struct commands *commands, struct port_socket *socket, const 
 	else if (commands->count == WAITING_MAX)
 		answer(sink, false, "not sent: too many lines wait for the guest; try again when it has "
 			"answered");
-	else if (!port_socket_send(socket, bytes, strlen(bytes)))
+	else if (!port_socket_send(socket, bytes, strlen(bytes)) && !port_socket_is_gone(socket))
 		answer(sink, false, "not sent: the guest's port takes no more lines; try again when the "
 			"guest reads them");
 	else

@@ -25,9 +25,10 @@ struct commands *commands_new(void);
 void commands_free(struct commands *commands);	/* calls no sink */
 
 /*
- * Sends a line of at most COMMANDS_LINE_MAX bytes. `socket` NULL: there is no connection, and the line fails. The sink
- * is called once, perhaps from inside this call: with the guest's answer, or with why there is none. In front of
- * "hello" goes an "echo" with a number of our own, so that answers to an earlier ktop's lines are not taken for ours.
+ * Sends a line of at most COMMANDS_LINE_MAX bytes. `socket` NULL: there is no connection, and the line fails. If it
+ * turns out to be lost, the line waits for commands_drop. The sink is called once, perhaps from inside this call: with
+ * the guest's answer, or with why there is none. In front of "hello" goes an "echo" with a number of our own, so that
+ * answers to an earlier ktop's lines are not taken for ours.
  */
 void commands_send(struct commands *commands, struct port_socket *socket, const char *line,
 	struct command_sink sink, uint64_t now);

@@ -113,10 +113,11 @@ void profiler_drive_clear(struct profiler_drive *drive)
 
 static const char *hindrance_of(const struct profiler_guest *guest, char text[HINDRANCE])
 {
+	enum vm_state vm = link_vm(guest->link);
 	const struct state_words *words;
 
-	if (link_vm(guest->link) == VM_PAUSED)
-		return state_words_of_vm(VM_PAUSED)->trouble;
+	if (vm == VM_PAUSED || vm == VM_GONE)
+		return state_words_of_vm(vm)->trouble;
 	if (guest->state == LINK_UP)
 		return NULL;
 	words = link_uses_stub(guest->link) ? state_words_of_stub(guest->state) : state_words_of_link(guest->state);

@@ -109,6 +109,13 @@ bool report_is_up(const struct report *report)
 	return session_link(report->session) == LINK_UP && !session_over(report->session);
 }
 
+bool report_is_alone(const struct report *report)
+{
+	enum vm_state vm = session_vm(report->session);
+
+	return vm == VM_GONE || (vm == VM_UNKNOWN && session_link(report->session) == LINK_LOST);
+}
+
 void report_take_boot(struct report *report, struct epoch *epoch)
 {
 	report->epoch = epoch_hold(epoch);
@@ -150,6 +157,15 @@ static void fail_paused(struct report *report)
 	free(why);
 }
 
+static void fail_alone(struct report *report)
+{
+	const struct epoch *epoch = session_epoch(report->session);
+
+	session_forget(report->session, report);	/* nobody answers */
+	report_fail(report, epoch && epoch->known ? "no report: the VM has ended; start it again" :
+		"no report: the VM ended before its guest told anything of itself; start it again");
+}
+
 static void wait_for_guest(struct report *report)
 {
 	struct epoch *epoch = session_epoch(report->session);
@@ -159,17 +175,14 @@ static void wait_for_guest(struct report *report)
 		report_take_recording(report);
 	} else if (report_looks_back(&report->request)) {
 		report_take_past(report);
+	} else if (report_is_alone(report)) {
+		fail_alone(report);
 	} else if (session_vm(report->session) == VM_PAUSED) {
 		fail_paused(report);
 	} else if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report_take_boot(report, epoch);
 		report_enter(report, REPORT_SAMPLER);
 		report_refuse_cpu(report);
-	} else if (session_link(report->session) == LINK_LOST) {
-		report_fail(report, epoch && epoch->known ?
-			"no report: the VM has ended; start it again" :
-			"no report: the VM ended before its guest told anything of "
-			"itself; start it again");
 	} else if (is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
 		fail_silent(report);
 	}
@@ -365,6 +378,21 @@ static void close_books(struct report *report)
 	report_enter(report, REPORT_RATE_BACK);
 }
 
+/* Before the window there is no report. After it, there is nobody to be set as before. */
+static void leave_gone(struct report *report)
+{
+	if (report->state < REPORT_RUNNING) {
+		fail_alone(report);
+		return;
+	}
+	report_note(report, "the VM is gone", report->state > REPORT_CLOSING ? "" :
+		"its last count did not come, so more samples may be lost than are told");
+	if (report->state == REPORT_STOPPING)
+		report->end = epoch_now(report->epoch);
+	session_forget(report->session, report);
+	report_leave_guest(report);
+}
+
 enum report_state report_step(struct report *report)
 {
 	static void (*const steps[])(struct report *) = {
@@ -381,7 +409,12 @@ enum report_state report_step(struct report *report)
 		[REPORT_WRITING] = report_write_file,
 	};
 
-	if (report->state < REPORT_DONE)
+	if (report->state < REPORT_NAMING && session_is_unsure(report->session))
+		;				/* the next steps know more */
+	else if (session_vm(report->session) == VM_GONE && report->state != REPORT_RUNNING && report->epoch &&
+			report->state < REPORT_NAMING)
+		leave_gone(report);
+	else if (report->state < REPORT_DONE)
 		steps[report->state](report);
 	report_leave_silent(report);
 	return report->state;

@@ -89,11 +89,15 @@ static void note_unconfirmed(struct report *report, char *line)
 	free(line);
 }
 
-/* Sends the line, and waits for no answer. Frees the line. */
+/* Sends the line, and waits for no answer. A VM that is gone is sent nothing. Frees the line. */
 static void set_back_unseen(struct report *report, struct loan_setting *setting, char *line)
 {
-	session_ask(report->session, line, &(struct command_sink) { 0 });
 	loan_settled(setting);
+	if (session_vm(report->session) == VM_GONE) {
+		free(line);
+		return;
+	}
+	session_ask(report->session, line, &(struct command_sink) { 0 });
 	note_unconfirmed(report, line);
 }
 
@@ -110,9 +114,10 @@ void report_give_back(struct report *report)
 {
 	const struct command_sink nobody = { 0 };
 	struct loan *loan = report_loan(report);
+	bool gone = session_vm(report->session) == VM_GONE;
 
 	report_end_closing(report);
-	if (report_return_profiler(report)) {
+	if (report_return_profiler(report) && !gone) {
 		session_ask(report->session, "stop", &nobody);
 		session_stop_owed(report->session);
 	}
@@ -193,6 +198,8 @@ static void answered(void *context, bool ok, const char *text)
 
 	if (ok) {
 		report->answered = true;
+	} else if (session_vm(report->session) == VM_GONE) {
+		;				/* the next step says so */
 	} else if (report->state >= REPORT_STOPPING) {
 		report_note(report, text, "");
 		if (report->state == REPORT_STOPPING)

@@ -305,6 +305,11 @@ enum vm_state session_vm(const struct session *session)
 	return session->source->table->facts(session->source).vm;
 }
 
+bool session_is_unsure(const struct session *session)
+{
+	return session->source->table->facts(session->source).unsure;
+}
+
 struct loan *session_loan(struct session *session)
 {
 	return &session->loan;

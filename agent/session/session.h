@@ -72,6 +72,7 @@ struct epoch *session_epoch(const struct session *session);	/* NULL: no boot see
 const struct decode *session_decode(const struct session *session);
 enum link_state session_link(const struct session *session);	/* a silent link is LINK_UP here */
 enum vm_state session_vm(const struct session *session);
+bool session_is_unsure(const struct session *session);	/* as link_is_unsure */
 /* The sampler is a process of ktop's own: the guest need not be asked for it, and it ends with ktop. */
 bool session_owns_sampler(const struct session *session);
 bool session_ordered(const struct session *session);	/* session_run_profiler was called, and the order was obeyed */

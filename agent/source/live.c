@@ -23,6 +23,7 @@ struct live {
 	struct commands *commands;
 	struct profiler_drive profiler;
 	uint64_t resets;		/* of the VM, those that a step has already reported */
+	bool lost;			/* the port was lost, and whoever waits for an answer is still to be told */
 
 	/* of the newest boot, as hook or plugin tells it */
 	uint8_t boot_id[16];
@@ -107,6 +108,15 @@ static void begin_anew(struct live *live)
 	link_lost_port(live->link);
 }
 
+/* `why`: unless the port was lost before. */
+static void drop(struct live *live, const char *why)
+{
+	commands_drop(live->commands, !live->lost ? why : link_vm(live->link) == VM_GONE ?
+		"no answer: the VM is gone; start it again" :
+		"no answer: the connection to the guest's port was lost; ask again when it is back");
+	live->lost = false;
+}
+
 static unsigned step(struct source *source, uint64_t now)
 {
 	struct live *live = live_of(source);
@@ -126,15 +136,14 @@ static unsigned step(struct source *source, uint64_t now)
 	if (anew)
 		begin_anew(live);
 	if (begun)
-		commands_drop(live->commands, "no answer: the guest's port was silent, and is connected "
-			"anew; ask again");
+		drop(live, "no answer: the guest's port was silent, and is connected anew; ask again");
 	return (begun ? SOURCE_BEGUN : 0) | (stopped ? SOURCE_STOPPED : 0);
 }
 
+/* Whoever waits for an answer is told once it is known whether the VM is gone. */
 static void lose_port(struct live *live)
 {
-	commands_drop(live->commands, "no answer: the connection to the guest's port was lost; "
-		"ask again when it is back");
+	live->lost = true;
 	link_lost_port(live->link);
 }
 
@@ -180,8 +189,11 @@ static unsigned serve(struct source *source, const struct source_guest *guest, u
 		note_boot(live, guest->epoch);
 	if (lost)
 		lose_port(live);
-	else
+	if (!link_is_unsure(live->link, now)) {
+		if (live->lost)
+			drop(live, "");
 		profiler_drive_step(&live->profiler, &profiled);
+	}
 	commands_expire(live->commands, now);
 	return lost ? SOURCE_LOST : 0;
 }
@@ -197,6 +209,7 @@ static struct source_facts facts(const struct source *source)
 		.state = link_port_state(live->link),
 		.stub = link_uses_stub(live->link),
 		.vm = link_vm(live->link),
+		.unsure = link_is_unsure(live->link, util_now()),
 		.silent = link_silent(live->link),
 		.own = link_by_gdb(live->link),
 		.news = link_news(live->link),
@@ -222,7 +235,10 @@ static void ask(struct source *source, const char *line, const struct command_si
 {
 	struct live *live = live_of(source);
 
-	commands_send(live->commands, link_socket(live->link), line, *sink, util_now());
+	if (link_vm(live->link) != VM_GONE)
+		commands_send(live->commands, link_socket(live->link), line, *sink, util_now());
+	else if (sink->answered)
+		sink->answered(sink->context, false, "not sent: the VM is gone; start it again");
 }
 
 static void answered(struct source *source, bool ok, const char *bytes, size_t size)

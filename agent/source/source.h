@@ -39,6 +39,7 @@ struct source_facts {
 	enum link_state state;		/* as far as it shows without decoding the bytes: never LINK_UP */
 	bool stub;			/* QEMU's gdb stub samples the machine, or soon will if no hook speaks before */
 	enum vm_state vm;
+	bool unsure;			/* the port was lost just now; soon it is known whether the VM is gone, too */
 	bool silent;			/* bytes are overdue */
 	bool own;			/* the sampler is ktop's own process, and ends with ktop */
 	uint64_t news;			/* grows when the remark may have changed */

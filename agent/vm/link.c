@@ -31,6 +31,7 @@ enum {
 	DISCOVER_MS = 10000,
 	PAUSED_MS = 200,		/* most for taking out: a VM that does not run releases no controller */
 	ERRAND_MS = 10,			/* between two checks whether an errand is done */
+	UNSURE_MS = 3000,		/* a QEMU that ends closes QMP so soon after the port, at the latest */
 };
 
 void link_enter(struct link *link, enum link_stage stage)
@@ -420,6 +421,11 @@ enum vm_state link_vm(const struct link *link)
 	return link->qmp_path && !link->socket && link->was_connected ? VM_GONE : VM_UNKNOWN;
 }
 
+bool link_is_unsure(const struct link *link, uint64_t now)
+{
+	return link->qmp && !link->socket && now < link->lost_at + (uint64_t)UNSURE_MS * NS_PER_MS;
+}
+
 enum link_state link_port_state(const struct link *link)
 {
 	if (link->socket && link->heard)
@@ -451,6 +457,7 @@ void link_heard(struct link *link)
 
 void link_lost_port(struct link *link)
 {
+	link->lost_at = util_now();
 	port_socket_free(link->socket);
 	link->socket = NULL;
 }

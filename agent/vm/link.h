@@ -112,6 +112,8 @@ struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
 struct port_socket *link_socket(const struct link *link);	/* NULL: not connected */
 const struct qmp_facts *link_facts(const struct link *link);
 enum vm_state link_vm(const struct link *link);
+/* The port was lost a moment ago, and QMP is there: it is soon known whether the VM is gone, too. */
+bool link_is_unsure(const struct link *link, uint64_t now);
 
 /*
  * The port's state as far as the link knows it: it sees that bytes come, and not what they say. So it returns

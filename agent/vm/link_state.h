@@ -49,6 +49,7 @@ struct link {
 
 	struct port_socket *socket;
 	bool was_connected;		/* the port was connected before */
+	uint64_t lost_at;		/* when it was lost last; 0: never */
 	bool heard;			/* bytes have come since it was connected */
 
 	struct errand *seek;		/* looks for the holder of `wanted`; NULL: none is under way */

@@ -132,6 +132,11 @@ bool port_socket_send(struct port_socket *socket, const void *bytes, size_t size
 	return port_socket_flush(socket);
 }
 
+bool port_socket_is_gone(const struct port_socket *socket)
+{
+	return socket->gone;
+}
+
 bool port_socket_wants_write(const struct port_socket *socket)
 {
 	return socket->queued > 0 && !socket->gone;

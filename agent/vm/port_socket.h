@@ -32,6 +32,7 @@ ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size);
  * queued; or the socket is gone.
  */
 bool port_socket_send(struct port_socket *socket, const void *bytes, size_t size);
+bool port_socket_is_gone(const struct port_socket *socket);	/* it was found so by sending */
 bool port_socket_wants_write(const struct port_socket *socket);	/* bytes are queued: poll for POLLOUT, then flush */
 bool port_socket_flush(struct port_socket *socket);	/* sends what fits now; false: the socket is gone */
 
