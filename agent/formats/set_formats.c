@@ -3,9 +3,11 @@
 #include <stddef.h>
 
 #include "csv.h"
+#include "pprof.h"
 #include "set_format.h"
 
 const struct set_format *const set_formats[] = {
 	&format_csv,
+	&format_pprof,
 	NULL,
 };

@@ -16,7 +16,10 @@ struct set_writing {
 	atomic_uint *done;		/* thousandths that are written, for a bar of progress; NULL: nobody looks */
 };
 
-/* Once for each of `of` sums or rows that are written, from 0 on: tells `done` now and then. True: `stop` was set. */
+/*
+ * Once for each of `of` sums or rows that are written, from 0 on: tells `done` now and then. True: write no more, since
+ * `stop` was set or `to` has failed.
+ */
 bool set_writing_step(const struct set_writing *writing, uint64_t at, uint64_t of);
 
 #endif

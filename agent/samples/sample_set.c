@@ -367,6 +367,8 @@ void sample_set_give_rows(struct sample_set *set, const struct set_rows_table *t
 
 /* ---- reading ---- */
 
+_Static_assert((int)SET_MODES == (int)MODE_NAMES, "each mode has a word");
+
 const char *sample_set_mode(uint8_t mode)
 {
 	return mode_names[mode];

@@ -14,6 +14,7 @@
 
 struct budget;
 
+enum { SET_MODES = 5 };			/* those that sample_set_mode knows */
 #define SET_NONE 0xffffffffu		/* no index: no parent, no object, no thread, no CPU */
 
 /* What kind of code a function is. The first three of them are of the guest. */
