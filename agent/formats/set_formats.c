@@ -5,9 +5,11 @@
 #include "csv.h"
 #include "pprof.h"
 #include "set_format.h"
+#include "speedscope.h"
 
 const struct set_format *const set_formats[] = {
 	&format_csv,
 	&format_pprof,
+	&format_speedscope,
 	NULL,
 };
