@@ -3,12 +3,14 @@
 #include <stddef.h>
 
 #include "csv.h"
+#include "perf_script.h"
 #include "pprof.h"
 #include "set_format.h"
 #include "speedscope.h"
 
 const struct set_format *const set_formats[] = {
 	&format_csv,
+	&format_perf_script,
 	&format_pprof,
 	&format_speedscope,
 	NULL,
