@@ -2,6 +2,7 @@
 /* A new format needs a file of its own and a row here. */
 #include <stddef.h>
 
+#include "callgrind.h"
 #include "csv.h"
 #include "perf_script.h"
 #include "pprof.h"
@@ -9,6 +10,7 @@
 #include "speedscope.h"
 
 const struct set_format *const set_formats[] = {
+	&format_callgrind,
 	&format_csv,
 	&format_perf_script,
 	&format_pprof,
