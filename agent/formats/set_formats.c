@@ -4,6 +4,7 @@
 
 #include "callgrind.h"
 #include "csv.h"
+#include "firefox.h"
 #include "perf_script.h"
 #include "pprof.h"
 #include "set_format.h"
@@ -12,6 +13,7 @@
 const struct set_format *const set_formats[] = {
 	&format_callgrind,
 	&format_csv,
+	&format_firefox,
 	&format_perf_script,
 	&format_pprof,
 	&format_speedscope,
