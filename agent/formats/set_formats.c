@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "callgrind.h"
+#include "chrome.h"
 #include "csv.h"
 #include "firefox.h"
 #include "perf_script.h"
@@ -12,6 +13,7 @@
 
 const struct set_format *const set_formats[] = {
 	&format_callgrind,
+	&format_chrome,
 	&format_csv,
 	&format_firefox,
 	&format_perf_script,

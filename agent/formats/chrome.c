@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/samples/sample_set.h"
+#include "chrome.h"
+#include "agent/formats/writing/cpu_list.h"
+#include "agent/formats/writing/frame_list.h"
+#include "agent/formats/writing/json_text.h"
+#include "agent/formats/writing/row_reader.h"
+
+/* An event that is not over. Of the thread's, `function` is an index of threads. */
+struct open_event {
+	uint32_t function;
+	uint64_t begin, samples, ns;
+};
+
+struct track {
+	struct open_event *events;	/* the thread's, then those of functions, the root first */
+	uint32_t count, room;
+	uint64_t end;			/* of its last sample */
+};
+
+struct chrome {
+	const struct sample_set *set;
+	FILE *to;
+	struct cpu_list cpus;
+	struct track *tracks;		/* by index in `cpus` */
+	struct frame_list frames;
+};
+
+/* Times and durations are microseconds. */
+static void put_time(FILE *to, const char *name, uint64_t ns)
+{
+	fprintf(to, ",\"%s\":%" PRIu64 ".%03" PRIu64, name, ns / 1000, ns % 1000);
+}
+
+static void put_name(const struct chrome *chrome, bool thread, uint32_t index)
+{
+	static const char *const kinds[SET_KINDS] = { "kernel", "module", "user", "idle", "unknown" };
+	const struct set_function *function;
+
+	fputs(",\"name\":", chrome->to);
+	if (thread) {
+		json_text_put(chrome->to, index == SET_NONE ? "[no thread]" : chrome->set->threads[index].name);
+		fputs(",\"cat\":\"thread\"", chrome->to);
+		return;
+	}
+	function = &chrome->set->functions[index];
+	json_text_put(chrome->to, function->name);
+	fprintf(chrome->to, ",\"cat\":\"%s\"", kinds[function->kind]);
+}
+
+static void put_place(const struct chrome *chrome, bool thread, uint32_t index)
+{
+	const struct set_function *function = &chrome->set->functions[index];
+
+	if (thread) {
+		if (index != SET_NONE && chrome->set->threads[index].id != SET_NONE)
+			fprintf(chrome->to, ",\"thread\":%" PRIu32, chrome->set->threads[index].id);
+		return;
+	}
+	if (*function->object) {
+		fputs(",\"object\":", chrome->to);
+		json_text_put(chrome->to, function->object);
+	}
+	if (*function->file) {
+		fputs(",\"file\":", chrome->to);
+		json_text_put(chrome->to, function->file);
+	}
+}
+
+static void put_event(const struct chrome *chrome, uint32_t track, uint32_t depth)
+{
+	const struct open_event *event = &chrome->tracks[track].events[depth];
+
+	fprintf(chrome->to, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%" PRIu32, track + 1);
+	put_time(chrome->to, "ts", event->begin);
+	put_time(chrome->to, "dur", chrome->tracks[track].end - event->begin);
+	put_name(chrome, depth == 0, event->function);
+	fprintf(chrome->to, ",\"args\":{\"samples\":%" PRIu64 ",\"ns\":%" PRIu64, event->samples, event->ns);
+	put_place(chrome, depth == 0, event->function);
+	fputs("}}", chrome->to);
+}
+
+/* Ends events until so many are left, the innermost first. */
+static void end_events(struct chrome *chrome, uint32_t index, uint32_t left)
+{
+	struct track *track = &chrome->tracks[index];
+
+	while (track->count > left)
+		put_event(chrome, index, --track->count);
+}
+
+static void begin_event(struct track *track, uint32_t function, uint64_t begin)
+{
+	if (track->count == track->room) {
+		track->room = 2 * track->room + 64;
+		track->events = util_grow(track->events, track->room, sizeof(*track->events));
+	}
+	track->events[track->count++] = (struct open_event) { .function = function, .begin = begin };
+}
+
+/* How many of the open events the row is in, too: its thread and frames, from the root on. */
+static uint32_t common_events(const struct chrome *chrome, const struct track *track, uint32_t thread)
+{
+	uint32_t same = 0;
+
+	if (track->count == 0 || track->events[0].function != thread)
+		return 0;
+	while (same + 1 < track->count && same < chrome->frames.count &&
+		track->events[same + 1].function == chrome->frames.frames[same].function)
+		same++;
+	return same + 1;
+}
+
+/*
+ * When a row began that ends now. A sample stands for the time before it. Samples do not come at equal distances: less
+ * than a period that nothing stands for is no gap. Rows of one time, where times are rounded, follow each other.
+ */
+static uint64_t begin_of(const struct set_facts *facts, const struct track *track, const struct set_row *row)
+{
+	uint64_t begin;
+
+	if (facts->grain)
+		return row->time > track->end ? row->time : track->end;
+	begin = row->time > row->ns ? row->time - row->ns : 0;
+	return begin <= track->end + facts->period ? track->end : begin;
+}
+
+static void add_row(struct chrome *chrome, const struct set_row *row)
+{
+	const struct set_facts *facts = &chrome->set->facts;
+	const struct set_sum *sum = &chrome->set->sums[row->sum];
+	uint32_t index = cpu_list_index(&chrome->cpus, sum->who.cpu), same;
+	struct track *track = &chrome->tracks[index];
+	uint64_t begin = begin_of(facts, track, row);
+
+	frame_list_read(&chrome->frames, chrome->set, sum->stack);
+	same = begin == track->end ? common_events(chrome, track, sum->who.thread) : 0;
+	end_events(chrome, index, same);
+	if (same == 0)
+		begin_event(track, sum->who.thread, begin);
+	for (uint32_t i = track->count - 1; i < chrome->frames.count; i++)
+		begin_event(track, chrome->frames.frames[i].function, begin);
+	track->end = facts->grain ? begin + row->ns : row->time > begin ? row->time : begin;
+	for (uint32_t i = 0; i < track->count; i++) {
+		track->events[i].samples += row->samples;
+		track->events[i].ns += row->ns;
+	}
+}
+
+static void put_text_fact(FILE *to, const char *before, const char *name, const char *text)
+{
+	fprintf(to, "%s\"%s\":", before, name);
+	json_text_put(to, text);
+}
+
+static void put_head(const struct chrome *chrome, const char *title)
+{
+	const struct set_facts *facts = &chrome->set->facts;
+	FILE *to = chrome->to;
+
+	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{", to);
+	put_text_fact(to, "", "title", title);
+	put_text_fact(to, ",", "machine", facts->machine);
+	put_text_fact(to, ",", "kernel", facts->kernel);
+	put_text_fact(to, ",", "version", facts->version);
+	put_text_fact(to, ",", "arch", facts->arch);
+	fprintf(to, ",\"samples\":\"%" PRIu64 "\",\"lost\":\"%" PRIu64 "\"", chrome->set->samples, facts->lost);
+	fprintf(to, ",\"period_ns\":\"%" PRIu64 "\",\"grain_ns\":\"%" PRIu64 "\"},\n", facts->period, facts->grain);
+	fputs("\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":", to);
+	json_text_put(to, *facts->machine ? facts->machine : "guest");
+	fputs("}}", to);
+	for (uint32_t i = 0; i < chrome->cpus.count; i++) {
+		fprintf(to,
+			",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu32 ",\"name\":\"thread_name\",\"args\":{\"name\":",
+			i + 1);
+		if (chrome->cpus.cpus[i] == SET_NONE)
+			fputs("\"no CPU\"}}", to);
+		else
+			fprintf(to, "\"CPU %" PRIu32 "\"}}", chrome->cpus.cpus[i]);
+	}
+}
+
+static bool write_chrome(const struct sample_set *set, const struct set_writing *writing, char **error)
+{
+	struct chrome chrome = { .set = set, .to = writing->to };
+	struct row_reader reader = row_reader_open(set);
+	struct set_row row;
+	uint64_t count = 0;
+
+	cpu_list_init(&chrome.cpus, set);
+	chrome.tracks = util_alloc((chrome.cpus.count + 1) * sizeof(*chrome.tracks));
+	put_head(&chrome, writing->title);
+	while (row_reader_next(&reader, &row) && !set_writing_step(writing, count++, set->samples))
+		add_row(&chrome, &row);
+	for (uint32_t i = 0; i < chrome.cpus.count; i++) {
+		end_events(&chrome, i, 0);
+		free(chrome.tracks[i].events);
+	}
+	fputs("\n]}\n", writing->to);
+	free(chrome.tracks);
+	cpu_list_clear(&chrome.cpus);
+	frame_list_clear(&chrome.frames);
+	return row_reader_close(&reader, error);
+}
+
+const struct set_format format_chrome = {
+	.name = "chrome",
+	.ending = ".trace.json",
+	.about = "trace for Perfetto and chrome://tracing, a track for each CPU",
+	.rows = true,
+	.lines = true,
+	.write = write_chrome,
+};
