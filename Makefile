@@ -51,7 +51,7 @@ AGENT = \
 	$(call in,agent/query/time/,heat holders series subject) \
 	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,row_list sample_collect sample_set) \
-	$(call in,agent/formats/,callgrind chrome csv firefox perf_script pprof set_formats set_writing speedscope) \
+	$(call in,agent/formats/,callgrind chrome csv firefox json_stacks perf_script pprof set_formats set_writing speedscope) \
 	$(call in,agent/formats/writing/,cost_table cpu_list frame_list gzip_stream json_text name_text protobuf row_reader) \
 	$(call in,agent/export/,export export_folded export_json export_set formats json_writer) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders pace share subscription tape \

@@ -37,10 +37,10 @@ FUZZ = $(addprefix fuzz_,decode recording qmp gdb elf boot_image kallsyms orc mo
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))
-TOOLS = pty liar harmless odd_qemu image_symbols image_kernel listing refuse.so slow_disk.so	# used by tests/e2e
+TOOLS = formats_written pty liar harmless odd_qemu image_symbols image_kernel listing refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence links format style run tour layers callers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny books events plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate heat screen terminal refused \
+E2E = tiny formats books events plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
 	demo config
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.
@@ -140,6 +140,13 @@ check-guests: packages
 	./packages linux
 	$(MAKE) build/ktop build/ktop-plugin.so build/linux/initramfs build/linux/ktop.ko
 	tests/run -- tests/e2e/guests tests/e2e/plugin_shares tests/e2e/qemu_newer
+
+# Reads the formats of an export by the tools that they are for.
+check-export: packages
+	./packages export
+	$(MAKE) build/check/formats_written
+	npm install --silent --no-audit --no-fund --prefix build/export speedscope@1.25.0 ajv@8.17.1
+	tests/run tests/e2e/formats
 
 # Runs the tests of the plugin in the QEMU of Debian's backports.
 check-qemu-newer: packages

@@ -6,6 +6,7 @@
 #include "chrome.h"
 #include "csv.h"
 #include "firefox.h"
+#include "json_stacks.h"
 #include "perf_script.h"
 #include "pprof.h"
 #include "set_format.h"
@@ -16,6 +17,7 @@ const struct set_format *const set_formats[] = {
 	&format_chrome,
 	&format_csv,
 	&format_firefox,
+	&format_json_stacks,
 	&format_perf_script,
 	&format_pprof,
 	&format_speedscope,

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* What holds for each format of a sample set. tests/e2e/formats reads what they write. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/formats/set_format.h"
+#include "agent/formats/writing/json_text.h"
+#include "agent/formats/writing/name_text.h"
+#include "agent/formats/writing/protobuf.h"
+#include "agent/samples/sample_set.h"
+#include "tests/unit/fakes/sample_world.h"
+
+struct written {
+	char *text, *error;
+	size_t size;
+	bool whole;
+	unsigned done;
+};
+
+static struct written write_set(const struct set_format *format, const struct sample_set *set, bool stop)
+{
+	struct written written = { 0 };
+	atomic_bool stopped = stop;
+	atomic_uint done = 0;
+	struct set_writing writing = {
+		.to = util_text_open(&written.text, &written.size), .title = "t", .stop = &stopped, .done = &done,
+	};
+
+	written.whole = format->write(set, &writing, &written.error);
+	assert_int_equal(ferror(writing.to), 0);
+	util_text_close(writing.to, &written.text);
+	written.done = done;
+	assert_true(written.whole == !written.error);
+	return written;
+}
+
+static void written_free(struct written *written)
+{
+	free(written->text);
+	free(written->error);
+}
+
+static bool is_json(const struct set_format *format)
+{
+	size_t length = strlen(format->ending);
+
+	return length >= 5 && strcmp(format->ending + length - 5, ".json") == 0;
+}
+
+static void assert_json(const struct set_format *format, const struct written *written)
+{
+	cJSON *json = is_json(format) ? cJSON_ParseWithLength(written->text, written->size) : NULL;
+
+	assert_true(json || !is_json(format));
+	cJSON_Delete(json);
+}
+
+static void each_is_told_apart(void **state)
+{
+	(void)state;
+	for (const struct set_format *const *a = set_formats; *a; a++)
+		for (const struct set_format *const *b = set_formats; b < a; b++) {
+			assert_string_not_equal((*a)->name, (*b)->name);
+			assert_string_not_equal((*a)->ending, (*b)->ending);
+		}
+}
+
+static void the_same_set_is_the_same_file(void **state)
+{
+	(void)state;
+	for (const struct set_format *const *format = set_formats; *format; format++) {
+		struct sample_set *set = sample_world_new(true);
+		struct written one = write_set(*format, set, false), other = write_set(*format, set, false);
+
+		assert_true(one.whole);
+		assert_true(one.done <= 1000);
+		assert_int_equal(one.size, other.size);
+		assert_memory_equal(one.text, other.text, one.size);
+		assert_json(*format, &one);
+		written_free(&one);
+		written_free(&other);
+		sample_set_free(set);
+	}
+}
+
+static void a_set_without_times_or_samples_can_be_written(void **state)
+{
+	(void)state;
+	for (const struct set_format *const *format = set_formats; *format; format++) {
+		struct sample_set *sets[] = { sample_world_new(false), sample_set_new(NULL) };
+
+		for (size_t i = 0; i < 2; i++) {
+			struct written written = write_set(*format, sets[i], false);
+
+			assert_true(written.whole);
+			assert_json(*format, &written);
+			written_free(&written);
+			sample_set_free(sets[i]);
+		}
+	}
+}
+
+static void who_gives_up_need_not_wait(void **state)
+{
+	(void)state;
+	for (const struct set_format *const *format = set_formats; *format; format++) {
+		struct sample_set *set = sample_world_new(true);
+		struct written whole = write_set(*format, set, false), part = write_set(*format, set, true);
+
+		assert_true(part.size < whole.size);
+		written_free(&whole);
+		written_free(&part);
+		sample_set_free(set);
+	}
+}
+
+static void rows_that_are_missing_are_an_error(void **state)
+{
+	(void)state;
+	for (const struct set_format *const *format = set_formats; *format; format++) {
+		struct sample_set *set = sample_world_failing();
+		struct written written = write_set(*format, set, false);
+
+		assert_int_equal(written.whole, !(*format)->rows);
+		assert_true(written.whole || strstr(written.error, "temporary file"));
+		written_free(&written);
+		sample_set_free(set);
+	}
+}
+
+static void a_full_disk_is_seen_at_the_stream(void **state)
+{
+	(void)state;
+	for (const struct set_format *const *format = set_formats; *format; format++) {
+		struct sample_set *set = sample_world_new(true);
+		struct set_writing writing = { .to = fopen("/dev/full", "w"), .title = "" };
+		char *error = NULL;
+
+		assert_non_null(writing.to);
+		(*format)->write(set, &writing, &error);
+		assert_true(fflush(writing.to) != 0 || ferror(writing.to));
+		fclose(writing.to);
+		free(error);
+		sample_set_free(set);
+	}
+}
+
+/* ---- names ---- */
+
+static char *text_of(const char *name, void (*put)(FILE *to, const char *name))
+{
+	char *text;
+	size_t size;
+	FILE *to = util_text_open(&text, &size);
+
+	put(to, name);
+	return util_text_close(to, &text);
+}
+
+static void put_plain(FILE *to, const char *name)
+{
+	name_text_put(to, name, ";");
+}
+
+/* What name_text_put has written, read back. */
+static char *name_of(const char *text)
+{
+	char *name = util_copy(text, strlen(text)), *end = name;
+	unsigned byte;
+
+	for (; *text; text++)
+		if (sscanf(text, "\\x%2x", &byte) == 1) {
+			*end++ = (char)byte;
+			text += 3;
+		} else {
+			*end++ = *text;
+		}
+	*end = '\0';
+	return name;
+}
+
+static void names_are_harmless_and_stay_apart(void **state)
+{
+	(void)state;
+	for (const char *const *name = sample_world_hostile; *name; name++) {
+		char *text = text_of(*name, put_plain), *printable = util_printable(text, strlen(text));
+		char *json = text_of(*name, json_text_put), *back = name_of(text);
+		cJSON *value = cJSON_Parse(json);
+
+		assert_string_equal(text, printable);
+		assert_null(strchr(text, ';'));
+		assert_string_equal(back, *name);
+		assert_true(cJSON_IsString(value));
+		assert_null(strchr(json, '<'));
+		free(back);
+		back = name_of(value->valuestring);
+		assert_string_equal(back, *name);
+		cJSON_Delete(value);
+		free(text);
+		free(printable);
+		free(json);
+		free(back);
+	}
+}
+
+/* ---- protocol buffers: the examples are those of their specification ---- */
+
+static void fields_are_as_the_specification_says(void **state)
+{
+	static const uint8_t number[] = { 0x08, 0x96, 0x01 }, inner[] = { 0x1a, 0x03, 0x08, 0x96, 0x01 };
+	static const uint8_t text[] = { 0x12, 0x07, 't', 'e', 's', 't', 'i', 'n', 'g' };
+	static const uint8_t most[] = { 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 };
+	struct protobuf a = { 0 }, b = { 0 };
+	char *file;
+	size_t size;
+	FILE *to = util_text_open(&file, &size);
+
+	(void)state;
+	protobuf_number(&a, 1, 150);
+	assert_int_equal(a.size, sizeof(number));
+	assert_memory_equal(a.bytes, number, sizeof(number));
+	protobuf_message(&b, 3, &a);
+	assert_int_equal(b.size, sizeof(inner));
+	assert_memory_equal(b.bytes, inner, sizeof(inner));
+	a.size = 0;
+	protobuf_number(&a, 1, 0);
+	assert_int_equal(a.size, 0);
+	protobuf_number(&a, 1, UINT64_MAX);
+	assert_int_equal(a.size, sizeof(most));
+	assert_memory_equal(a.bytes, most, sizeof(most));
+	a.size = 0;
+	protobuf_name(&a, "testing");
+	protobuf_write(to, 2, &a);
+	assert_int_equal(a.size, 0);
+	protobuf_clear(&a);
+	protobuf_clear(&b);
+	util_text_close(to, &file);
+	assert_int_equal(size, sizeof(text));
+	assert_memory_equal(file, text, sizeof(text));
+	free(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_is_told_apart),
+		cmocka_unit_test(the_same_set_is_the_same_file),
+		cmocka_unit_test(a_set_without_times_or_samples_can_be_written),
+		cmocka_unit_test(who_gives_up_need_not_wait),
+		cmocka_unit_test(rows_that_are_missing_are_an_error),
+		cmocka_unit_test(a_full_disk_is_seen_at_the_stream),
+		cmocka_unit_test(names_are_harmless_and_stay_apart),
+		cmocka_unit_test(fields_are_as_the_specification_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
