@@ -57,7 +57,7 @@ AGENT = \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders pace share subscription tape \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
-	$(call in,agent/report/,recorder report report_annotation report_answer report_json report_file report_guest report_options \
+	$(call in,agent/report/,recorder report report_annotation report_answer report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_tree) \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
@@ -68,7 +68,7 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 		view_flame view_tree) \
 	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_views \
 		screen_window snapshot tabs)
-COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_record command_report \
+COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_export command_record command_report \
 		command_run command_screen command_top main)
 
 BENCH = ingest names screen tree memory first perfdata bytes folded cost replay

@@ -21,6 +21,8 @@ _ktop_control() {
 _ktop_value() {
 	case $1 in
 	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${1//|/ }" -- "$2") ;;
+	FORMAT) mapfile -t COMPREPLY < <(compgen -W \
+		"$("${COMP_WORDS[0]/#\~/$HOME}" export --format help | sed -nE 's/^  ([a-z-]+) .*/\1/p')" -- "$2") ;;
 	FILE | ELF | SOCKET) compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
 	DIR) compopt -o filenames 2>/dev/null

@@ -68,6 +68,7 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 	profile->question.callers = request->callers && profile->question.by == GROUP_FUNCTION ?
 		CALLERS_ALL : CALLERS_NONE;
 	profile->question.inlined = request->inlined;
+	profile->question.lines = request->lines;
 	profile->table = query_table(epoch->query, &profile->question);
 	tell_gaps(profile, epoch);
 	if (!moment->past)

@@ -16,6 +16,7 @@
 struct profile_request {
 	struct request request;
 	bool callers;			/* the callers of all functions are wanted (query_callers) */
+	bool lines;			/* source lines are wanted at all addresses of the stacks */
 	bool inlined;			/* inlined functions are wanted as frames of stacks (query_stacks) */
 };
 

@@ -84,6 +84,7 @@ static bool take_value(const struct option_row *row, void *into, const char *wor
 		return true;
 	case OPTION_TEXT:
 	case OPTION_FOLDER:
+	case OPTION_OUTPUT:
 		return take_text(row, word, member);
 	case OPTION_TEXTS:
 		return take_one_more(row, word, member);
@@ -303,6 +304,10 @@ static char *option_word(const struct option_row *row, const void *from)
 			util_format("--%s=%s", row->name, *(const char *const *)member) : NULL;
 	case OPTION_TEXTS:
 		return NULL;			/* no table with such an option is written as words */
+	case OPTION_OUTPUT:
+		if (*(const char *const *)member && strcmp(*(const char *const *)member, "-") == 0)
+			return util_format("--%s=-", row->name);
+		/* fall through */
 	case OPTION_FILE:
 	case OPTION_FOLDER:
 		return *(const char *const *)member ? path_word(row, *(const char *const *)member) : NULL;

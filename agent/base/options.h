@@ -13,6 +13,7 @@ enum option_kind {
 	OPTION_TEXT,			/* const char *: points to the word itself */
 	OPTION_TEXTS,			/* const char *[OPTION_TEXTS_MOST + 1], ended by NULL: each use adds one */
 	OPTION_FILE,			/* const char *: the same; the path of a file to be written */
+	OPTION_OUTPUT,			/* const char *: the same; "-" is the standard output */
 	OPTION_FOLDER,			/* const char *: the same; the path of a folder */
 	OPTION_NUMBER,			/* uint32_t */
 	OPTION_SECONDS,			/* uint64_t, ns; given in seconds, such as "2.5" */

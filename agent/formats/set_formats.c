@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A new format needs a file of its own and a row here. */
-#include <stddef.h>
+#include <string.h>
 
 #include "callgrind.h"
 #include "chrome.h"
@@ -23,3 +23,29 @@ const struct set_format *const set_formats[] = {
 	&format_speedscope,
 	NULL,
 };
+
+const struct set_format *set_format_named(const char *name)
+{
+	const struct set_format *const *format = set_formats;
+
+	while (*format && strcmp((*format)->name, name) != 0)
+		format++;
+	return *format;
+}
+
+static bool ends_with(const char *path, const char *ending)
+{
+	size_t size = strlen(path), length = strlen(ending);
+
+	return size > length && strcmp(path + size - length, ending) == 0;
+}
+
+const struct set_format *set_format_of_file(const char *path)
+{
+	const struct set_format *found = NULL;
+
+	for (const struct set_format *const *format = set_formats; *format; format++)
+		if (ends_with(path, (*format)->ending) && (!found || strlen((*format)->ending) > strlen(found->ending)))
+			found = *format;
+	return found;
+}

@@ -224,6 +224,7 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	epoch->cpu_count = guest->cpus < EVENT_CPUS ? guest->cpus : EVENT_CPUS;
 	if (first && guest->clock_hz >= EVENT_CLOCK_LEAST_HZ)
 		epoch->clock_hz = guest->clock_hz;
+	epoch->began = guest->epoch_ns;
 	epoch->known = true;
 	if (!cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0))
 		epoch->cpu_count = epoch->cpus_seen;

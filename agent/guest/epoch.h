@@ -45,6 +45,7 @@ struct epoch {
 	bool known;				/* EVENT_GUEST has come: clock and kernel are known */
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
+	uint64_t began;				/* Unix ns when its clock was 0; 0: not known */
 	uint64_t clock_hz;			/* ticks of the guest's clock per second; 1 GHz while unknown */
 	bool status_known;
 	struct status status;			/* the newest; its note points to `note` */

@@ -32,8 +32,8 @@ struct merge {
 	struct window *window;
 	struct budget *budget;
 	bool full;			/* there is no memory for all, or the question was given up */
-	bool inlined;			/* as in the question */
-	uint32_t unread;		/* nodes where it is not known yet what is inlined */
+	bool inlined, lines;		/* as in the question */
+	uint32_t unread;		/* nodes where it is not known yet what is inlined, or in which line they are */
 	uint32_t *place_of;		/* by node; HASH_NONE: not made yet */
 	struct place *places;
 	uint32_t place_count, place_room;
@@ -80,6 +80,8 @@ static uint32_t place_inlined(struct merge *merge, const struct node *node, uint
 	struct symbols *symbols = merge->window->inputs.symbols;
 	struct inlined inlined;
 
+	if (merge->lines && !symbols_line_at(symbols, node->space, node->address))
+		merge->unread++;
 	if (!symbols_inlined(symbols, node->space, node->address, &inlined))
 		merge->unread++;
 	for (uint32_t i = 0; i < inlined.count && !merge->full; i++)
@@ -232,6 +234,7 @@ static bool merge_all(struct merge *merge, struct query *query, const struct que
 
 	*merge = (struct merge) {
 		.window = window, .budget = query->inputs.budget, .inlined = question->inlined,
+		.lines = question->lines,
 	};
 	*nodes = stacks_nodes(query->inputs.stacks) * sizeof(*merge->place_of);
 	window_look(window, question);

@@ -71,6 +71,8 @@ struct report *report_new(struct session *session, const struct report_request *
 	report->deadline = report->seen_at + BOOT_WAITS * request->wait_ns;
 	for (int i = 0; i < EXPORTS && !report->error; i++)
 		report->error = request->files[i] ? report_file_mistake(request->files[i]) : NULL;
+	if (request->out && !report->error)
+		report->error = report_export_mistake(request);
 	if (report->error)
 		report->state = REPORT_FAILED;
 	else if (request->raw)
@@ -97,6 +99,7 @@ void report_free(struct report *report)
 	call_tree_free(report->tree);
 	annotation_free(report->annotation);
 	epoch_release(report->epoch);
+	export_free(report->export);
 	errand_leave(report->file);		/* a file that is being written is still finished */
 	tape_leave(report->tape);
 	free(report->unwritten);
@@ -286,6 +289,8 @@ static void cut(struct report *report, const char *why)
 	report->hurried = true;
 	if (report->state < REPORT_RUNNING) {
 		fail_early(report, why);
+	} else if (report->state == REPORT_WRITING) {
+		report_export_cut(report);
 	} else if (report->state == REPORT_NAMING) {
 		report->deadline = 0;
 	} else if (report->state == REPORT_RUNNING) {
@@ -425,7 +430,9 @@ static bool put(struct report *report, FILE *out, char **error)
 	bool good = true;
 
 	query_heed(report->epoch->query, session_given_up(report->session));
-	if (report->request.json)
+	if (report->request.out)
+		good = report_export_tell(report, out, error);
+	else if (report->request.json)
 		good = report_json(report, out, error);
 	else
 		report_text(report, out);

@@ -24,6 +24,7 @@ struct epoch;
 struct errand;
 struct profile;
 struct session;
+struct set_progress;
 struct subscription;
 struct tape;
 
@@ -36,6 +37,9 @@ struct report_request {
 	bool threads, inlined;		/* of files: the thread as the root frame; inlined functions as frames */
 	int kernel_mark;		/* of files: mark kernel frames; 0: no, 1: yes */
 	const char *files[EXPORTS];	/* the file to write in each format; NULL: none */
+	const char *out;		/* of `ktop export`: its file; "-": standard output; NULL: none */
+	const char *format;		/* of `out`; NULL: the ending of its name tells */
+	bool flame;			/* likewise: flames in place of icicles */
 	const char *raw;		/* the folder to record into; NULL: none */
 	int by;				/* enum group_by: what a row of the table is */
 	int sort;			/* enum table_column */
@@ -60,6 +64,7 @@ extern const struct report_request report_default;
  * write them as words for a live ktop. Every option counts in a report of a guest; `heeded` says where else.
  */
 extern const struct option_row report_options[];	/* they fill a struct report_request */
+extern const struct option_row export_options[];	/* of `ktop export`: a report with a file in place of text */
 enum {
 	REPORT_OF_SCREEN = 1,		/* with a screen, which makes no report: options that set the guest */
 	REPORT_OF_RECORDING = 2,	/* with a recording, which has no guest to set: options about the answer */
@@ -101,7 +106,10 @@ struct report {
 	uint64_t seen, seen_at;		/* a count that moves while the guest runs; host ns of its last move */
 
 	struct errand *file;		/* writes the file of `format`; NULL: none is being written */
-	int format;			/* enum export_id */
+	int format;			/* enum export_id; EXPORTS: the request's `out` */
+	struct set_progress *progress;	/* of `out`, while `file` writes it */
+	struct export *export;		/* of `out`, if that is the standard output; NULL: it is a file */
+	struct export_result exported;	/* what was written to `out` */
 	struct tape *tape;		/* records into the request's `raw`; NULL: none, or taken */
 
 	/* the answer, with REPORT_DONE */
@@ -138,6 +146,12 @@ void report_cut(struct report *report, const char *why, uint64_t late);
  * file was not written.
  */
 bool report_write(struct report *report, FILE *out, char **error);
+
+/* Prints the formats of `out`. */
+void report_export_list(FILE *out);
+
+/* Thousandths of `out` that are written; -1: it is not being written. */
+int report_export_done(const struct report *report);
 
 /* The two forms of the answer, for report_write. */
 void report_text(const struct report *report, FILE *out);

@@ -112,7 +112,8 @@ static void ask(struct report *report)
 	request.request.excerpt = report->asked_excerpt = excerpt_of(report);
 	request.request.pause_ms = LOOK_MS;
 	request.callers = report->request.json;
-	request.inlined = report->request.inlined && writes_files(report);
+	request.lines = report_export_lines(&report->request);
+	request.inlined = request.lines || (report->request.inlined && (writes_files(report) || report->request.out));
 	session_request(report->subscription, &request.request);
 	report->asked = true;
 }
@@ -151,20 +152,22 @@ static void begin_file(struct report *report, int format)
 	while (format < EXPORTS && !report->request.files[format])
 		format++;
 	report->format = format;
-	report->state = format < EXPORTS ? REPORT_WRITING : REPORT_DONE;
-	if (format == EXPORTS)
+	report->state = format < EXPORTS || (format == EXPORTS && report_export_begin(report)) ? REPORT_WRITING :
+		REPORT_DONE;
+	if (format >= EXPORTS)
 		return;
 	choice = export_stacks((enum export_id)format, options);
 	report->file = report_file_begin(report->request.files[format], report->epoch,
-		&report->profile->question, &choice);
+		&report->profile->question, &choice, NULL);
 }
 
 void report_write_file(struct report *report)
 {
-	if (!report_file_done(report->file, &report->unwritten))
+	if (!report_file_done(report->file, &report->exported, &report->unwritten))
 		return;
 	report->file = NULL;
-	begin_file(report, report->unwritten ? EXPORTS : report->format + 1);
+	report->progress = NULL;
+	begin_file(report, report->unwritten ? EXPORTS + 1 : report->format + 1);
 }
 
 /* If the table is empty, says which option is the cause. */
@@ -198,6 +201,16 @@ static void note_names(struct report *report)
 	if (symbols_reading(report->epoch->inputs.symbols))
 		report_note(report, "files of programs are still being read: some "
 			"functions are [unknown]; report again", "");
+}
+
+/* An export of nothing is a mistake. */
+static void fail_empty(struct report *report)
+{
+	char *why = util_format("%s: not written: %s; take another range or filter, or record for longer",
+		report->request.out, report->profile->sampled ? "no sample passes the filter" : "there is no sample");
+
+	report_fail(report, why);
+	free(why);
 }
 
 /* True once it is as complete as it gets. */
@@ -237,5 +250,8 @@ void report_find_answer(struct report *report)
 		report_note(report, "the code of --annotate is still being read; report again", "");
 	note_names(report);
 	table_sort(report->profile->table, report->epoch->inputs.symbols, report->request.sort, false);
-	begin_file(report, 0);
+	if (report->request.out && !report->profile->table->samples)
+		fail_empty(report);
+	else
+		begin_file(report, 0);
 }

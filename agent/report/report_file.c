@@ -13,6 +13,7 @@ struct job {
 	struct export *export;
 	char *path, *error;
 	struct export_result result;
+	struct set_progress *progress;
 };
 
 static void run(void *context)
@@ -29,6 +30,7 @@ static void free_job(void *context)
 	export_free(job->export);
 	epoch_release(job->epoch);
 	free(job->path);
+	free(job->progress);
 	free(job->error);
 	free(job);
 }
@@ -41,8 +43,8 @@ char *report_file_mistake(const char *path)
 	return error;
 }
 
-struct errand *report_file_begin(const char *path, struct epoch *epoch,
-	const struct question *question, const struct export_choice *choice)
+struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct question *question,
+	const struct export_choice *choice, struct set_progress *progress)
 {
 	static const struct errand_work work = { .run = run, .free = free_job };
 	const struct export_input input = {
@@ -51,17 +53,19 @@ struct errand *report_file_begin(const char *path, struct epoch *epoch,
 	struct job *job = util_alloc(sizeof(*job));
 
 	job->path = util_copy(path, strlen(path));
+	job->progress = progress;
 	job->epoch = epoch_hold(epoch);
 	job->export = export_new(choice, &input);
 	return errand_new(&work, job);
 }
 
-bool report_file_done(struct errand *errand, char **error)
+bool report_file_done(struct errand *errand, struct export_result *result, char **error)
 {
 	struct job *job = errand_done(errand);
 
 	if (!job)
 		return false;
+	*result = job->result;
 	*error = job->error;
 	job->error = NULL;
 	errand_leave(errand);

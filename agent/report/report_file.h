@@ -8,16 +8,19 @@
 #include "agent/export/export.h"
 
 struct epoch;
+struct set_progress;
 struct errand;
 
 /* Tries whether a file can be written at `path`, and leaves none. Returns why not, in fresh memory; NULL: it can. */
 char *report_file_mistake(const char *path);
 
-/* Collects what the epoch has now, and begins to write it. */
-struct errand *report_file_begin(const char *path, struct epoch *epoch,
-	const struct question *question, const struct export_choice *choice);
+/*
+ * Collects what the epoch has now, and begins to write it. Frees `progress` with the errand; NULL: the choice has none.
+ */
+struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct question *question,
+	const struct export_choice *choice, struct set_progress *progress);
 
 /* True: the errand is over, and freed. `error` is set when no file was written. */
-bool report_file_done(struct errand *errand, char **error);
+bool report_file_done(struct errand *errand, struct export_result *result, char **error);
 
 #endif

@@ -40,6 +40,35 @@ static bool check_function(const char *text, char **error)
 	return filter_add(&filter, FILTER_FUNCTION, text, error);
 }
 
+/* What is asked about: the rows that a report and an export share. */
+#define EXCERPT_ROWS \
+	OPTION("from", "T", OPTION_TEXT, from, "what is past, from this time on: 90 or 1:30 by the guest's clock, " \
+		"-30 for 30 s before now", .check = report_check_time, ANSWER), \
+	OPTION("to", "T", OPTION_TEXT, to, "likewise, up to this time (now); +30 is 30 s after the first sample", \
+		.check = report_check_time, ANSWER), \
+	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000", \
+		.least = 1, .most = 20000, GUEST), \
+	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off", GUEST), \
+	OPTION("phase", "firmware|loader|kernel|user", OPTION_CHOICE, phase, \
+		"only this phase of a boot that was sampled from its first instruction", ANSWER), \
+	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU", ANSWER), \
+	OPTION("thread", "NAME", OPTION_TEXT, thread, \
+		"only threads or processes with this in their name", \
+		.most = THREAD_MOST, .check = check_thread, ANSWER), \
+	OPTION("mode", "kernel|user|idle|irq|softirq", OPTION_CHOICE, mode, \
+		"only samples taken in this mode", ANSWER), \
+	OPTION("filter", "WORDS", OPTION_TEXT, filter, "only what these words let pass, as typed on the screen: " \
+		FILTER_WORDS, .check = check_filter, ANSWER),
+
+/* How folded stacks are written. */
+#define FOLDED_ROWS \
+	OPTION("threads", NULL, OPTION_FLAG, threads, \
+		"folded: the thread's name as the root frame", ANSWER), \
+	OPTION("inline", NULL, OPTION_FLAG, inlined, \
+		"folded: inlined functions as frames, marked _[i]", ANSWER), \
+	OPTION("kernel-mark", "no|yes", OPTION_CHOICE, kernel_mark, \
+		"folded: _[k] after the names of kernel frames (yes)", ANSWER),
+
 const struct option_row report_options[] = {
 	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "how long to profile, in seconds of "
 		"guest time (5)", ANSWER),
@@ -60,31 +89,26 @@ const struct option_row report_options[] = {
 		.most = 100, ANSWER),
 	OPTION("annotate", "FUNCTION", OPTION_TEXT, annotate, "also the code of this function: source lines and "
 		"instructions, with the samples on each", .most = FUNCTION_MOST, ANSWER),
-	OPTION("from", "T", OPTION_TEXT, from, "what is past, from this time on: 90 or 1:30 by the guest's clock, "
-		"-30 for 30 s before now", .check = report_check_time, ANSWER),
-	OPTION("to", "T", OPTION_TEXT, to, "likewise, up to this time (now); +30 is 30 s after the first sample",
-		.check = report_check_time, ANSWER),
-	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000",
-		.least = 1, .most = 20000, GUEST),
-	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off", GUEST),
-	OPTION("phase", "firmware|loader|kernel|user", OPTION_CHOICE, phase,
-		"only this phase of a boot that was sampled from its first instruction", ANSWER),
-	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU", ANSWER),
-	OPTION("thread", "NAME", OPTION_TEXT, thread,
-		"only threads or processes with this in their name",
-		.most = THREAD_MOST, .check = check_thread, ANSWER),
-	OPTION("mode", "kernel|user|idle|irq|softirq", OPTION_CHOICE, mode, "only samples taken in this mode", ANSWER),
+	EXCERPT_ROWS
 	OPTION("function", "PATTERN", OPTION_TEXT, function,
 		"only functions with this in their name",
 		.most = FUNCTION_MOST, .check = check_function, ANSWER),
-	OPTION("filter", "WORDS", OPTION_TEXT, filter, "only what these words let pass, as typed on the screen: "
-		FILTER_WORDS, .check = check_filter, ANSWER),
-	OPTION("threads", NULL, OPTION_FLAG, threads,
-		"folded: the thread's name as the root frame", ANSWER),
-	OPTION("inline", NULL, OPTION_FLAG, inlined,
-		"folded: inlined functions as frames, marked _[i]", ANSWER),
-	OPTION("kernel-mark", "no|yes", OPTION_CHOICE, kernel_mark,
-		"folded: _[k] after the names of kernel frames (yes)", ANSWER),
+	FOLDED_ROWS
+	{ 0 },
+};
+
+const struct option_row export_options[] = {
+	OPTION("output", "FILE", OPTION_OUTPUT, out, "the file to write (or -o FILE); - is the standard output",
+		.letter = 'o', ANSWER),
+	OPTION("format", "FORMAT", OPTION_TEXT, format,
+		"its format, if the ending of its name does not tell; help lists all", ANSWER),
+	OPTION("flame", NULL, OPTION_FLAG, flame, "pictures: flames, from the foot up, in place of icicles", ANSWER),
+	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "how long to profile, in seconds of "
+		"guest time (5)", ANSWER),
+	OPTION("wait", "N", OPTION_SECONDS, wait_ns,
+		"seconds to wait for a guest that is silent (10)"),
+	EXCERPT_ROWS
+	FOLDED_ROWS
 	{ 0 },
 };
 

@@ -27,6 +27,14 @@ void report_take_boot(struct report *report, struct epoch *epoch);	/* is about t
 void report_find_answer(struct report *report);		/* makes it once all names are known, or it is late */
 void report_write_file(struct report *report);		/* goes on once the present file is written */
 
+/* ---- report_export.c: a file in place of the answer's text ---- */
+
+char *report_export_mistake(const struct report_request *request);	/* why `out` cannot be written; NULL: it can */
+bool report_export_lines(const struct report_request *request);	/* its format has source lines and inlined functions */
+bool report_export_begin(struct report *report);	/* begins to write `out`; false: there is nothing to wait for */
+void report_export_cut(struct report *report);		/* gives up what is being written */
+bool report_export_tell(struct report *report, FILE *out, char **error);	/* in place of the text */
+
 /* ---- report_tree.c: the call tree ---- */
 
 bool report_find_tree(struct report *report);		/* asks for it; true once it is there, or none is wanted */

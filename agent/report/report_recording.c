@@ -46,5 +46,7 @@ void report_take_recording(struct report *report)
 	note_boots(report, &play);
 	if (session_trouble(report->session, trouble, sizeof(trouble))[0])
 		report_note(report, trouble, "");
+	if (trouble[0] && report->request.out)		/* what there is of it is written */
+		report->error = util_format("%s: not whole: %s", report->request.out, trouble);
 	report_leave_guest(report);
 }

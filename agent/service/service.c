@@ -146,10 +146,10 @@ static bool parse(struct job *job, char *const *words, size_t count, const struc
 	return false;
 }
 
-static void begin_report(struct job *job, char *const *words, size_t count)
+static void begin_report(struct job *job, const struct option_row *rows, char *const *words, size_t count)
 {
 	struct report_request request = report_default;
-	const struct option_set set = { .rows = report_options, .into = &request };
+	const struct option_set set = { .rows = rows, .into = &request };
 
 	if (!parse(job, words, count, &set))
 		return;
@@ -244,7 +244,9 @@ static void take_request(void *context, unsigned client, char *const *words, siz
 	if (strcmp(words[0], "ctl") == 0)
 		begin_ctl(job, words + 1, count - 1);
 	else if (strcmp(words[0], "report") == 0)
-		begin_report(job, words + 1, count - 1);
+		begin_report(job, report_options, words + 1, count - 1);
+	else if (strcmp(words[0], "export") == 0)
+		begin_report(job, export_options, words + 1, count - 1);
 	else if (strcmp(words[0], "record") == 0)
 		begin_record(job, words + 1, count - 1);
 	else if (strcmp(words[0], "vm") == 0)

@@ -22,7 +22,7 @@ struct command {
 	int (*run)(char *const *words, size_t count);	/* returns the exit status */
 };
 
-extern const struct command command_top, command_report, command_record, command_ctl, command_run,
+extern const struct command command_top, command_report, command_export, command_record, command_ctl, command_run,
 	command_config;
 
 /* Options that choose the VM, and limits of ktop itself. They fill a struct attach_options. */
@@ -134,10 +134,18 @@ int command_screen(const struct command_vm *vms, size_t count, struct budget *bu
 	const struct config *config, const struct command_start *start);
 
 /*
+ * Makes a report, or another answer whose options are these rows, as the words say: of a VM, beside its live ktop, or
+ * of a recording. `look` sees the request first: it returns an exit status, or COMMAND_GO_ON; NULL: it goes on.
+ */
+enum { COMMAND_GO_ON = -1 };
+struct report_request;
+int command_ask(const struct command *command, const struct option_row *rows, char *const *words, size_t count,
+	int (*look)(const struct report_request *request));
+
+/*
  * Profiles, and meanwhile works for other ktops by the service, which it frees; NULL: there is none. Writes the report
  * to stdout, leaves the session, and waits for its files. Returns the exit status.
  */
-struct report_request;
 int command_profile(struct session *session, struct service *service, const struct report_request *request);
 
 #endif

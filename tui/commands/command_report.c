@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/base/util.h"
 #include "agent/report/report.h"
@@ -15,7 +16,52 @@
 #include "beside.h"
 #include "command.h"
 
-enum { STEP_MS = 10 };
+enum { STEP_MS = 10, BAR = 40, BAR_MS = 200 };
+
+static const char bar[BAR + 1] = "########################################";
+
+/* ---- the bar of an export that takes long ---- */
+
+struct progress {
+	uint64_t due;			/* host ns: when it is shown next */
+	bool there, shown;		/* somebody can see it; it is on the screen */
+};
+
+static struct progress progress_begin(void)
+{
+	return (struct progress) { .due = util_now() + NS_PER_SECOND, .there = isatty(STDERR_FILENO) };
+}
+
+/* How much of a recording has been read, in thousandths. */
+static int read_so_far(struct session *session)
+{
+	struct play_state play = session_play_state(session);
+
+	if (!play.there || play.end <= play.begin || play.at <= play.begin)
+		return 0;
+	if (play.at >= play.end)
+		return 1000;
+	return (int)((double)(play.at - play.begin) * 1000 / (double)(play.end - play.begin));
+}
+
+static void show_progress(struct progress *progress, struct session *session, const struct report *report)
+{
+	int written = report_export_done(report), thousandths = written >= 0 ? written : read_so_far(session);
+	int filled = thousandths * BAR / 1000;
+
+	if (!progress->there || !report->request.out || util_now() < progress->due)
+		return;
+	progress->due = util_now() + (uint64_t)BAR_MS * NS_PER_MS;
+	progress->shown = true;
+	fprintf(stderr, "\r%s [%.*s%*s] %3d %%", written >= 0 ? "writing" : "reading", filled, bar, BAR - filled, "",
+		thousandths / 10);
+}
+
+static void end_progress(const struct progress *progress)
+{
+	if (progress->shown)
+		fprintf(stderr, "\r%*s\r", BAR + 20, "");
+}
 
 /*
  * Steps until the report is done or has failed. A signal ends the window: then `late` is the deadline for all that is
@@ -24,10 +70,12 @@ enum { STEP_MS = 10 };
 static bool wait_for_report(struct session *session, struct service *service, struct report *report,
 	uint64_t *late)
 {
+	struct progress progress = progress_begin();
 	int cut = 0;
 
 	while (report_step(report) < REPORT_DONE) {
 		command_step(session, service, STEP_MS);
+		show_progress(&progress, session, report);
 		command_tell_failures(session);
 		if (command_stopped() && cut)
 			command_give_up(session, command_late(true),
@@ -39,6 +87,7 @@ static bool wait_for_report(struct session *session, struct service *service, st
 		}
 	}
 	command_put_back(cut);
+	end_progress(&progress);
 	return report->state == REPORT_DONE;
 }
 
@@ -63,7 +112,8 @@ int command_profile(struct session *session, struct service *service, const stru
 	return COMMAND_DONE;
 }
 
-static int attach(const struct attach_options *options, const struct report_request *request)
+static int attach(const struct attach_options *options, const struct command *command, const struct option_row *rows,
+	const struct report_request *request)
 {
 	struct service *service = NULL;
 	struct session *session;
@@ -74,7 +124,7 @@ static int attach(const struct attach_options *options, const struct report_requ
 	session = command_attach_to(options, &service, &error);
 	if (!session) {
 		live = command_overtaken(options, &error);
-		status = live ? beside_ask(live, "report", report_options, request) : command_fail(error);
+		status = live ? beside_ask(live, command->name, rows, request) : command_fail(error);
 		free(live);
 		return status;
 	}
@@ -137,7 +187,8 @@ static int replay(const char *folder, const struct session_options *options,
 	return status;
 }
 
-static int run(char *const *words, size_t count)
+int command_ask(const struct command *command, const struct option_row *rows, char *const *words, size_t count,
+	int (*look)(const struct report_request *request))
 {
 	struct attach_options options = { .live.qmp = NULL };
 	struct report_request request = report_default;
@@ -146,29 +197,32 @@ static int run(char *const *words, size_t count)
 	const struct option_set sets[] = {
 		{ .rows = command_attach, .into = &options, .given = &given[0] },
 		{ .rows = command_limits, .into = &options, .given = &given[1] },
-		{ .rows = report_options, .into = &request, .given = &given[2] },
+		{ .rows = rows, .into = &request, .given = &given[2] },
 	};
 	char *error = NULL, *live;
 	size_t used, more = 0;
 	int status;
 
 	if (!options_parse(words, count, sets, 3, &used, &error))
-		return command_usage(&command_report, error);
+		return command_usage(command, error);
 	if (used < count) {
 		folder = words[used++];
 		if (!options_parse(words + used, count - used, sets, 3, &more, &error))
-			return command_usage(&command_report, error);
+			return command_usage(command, error);
 		used += more;
 	}
 	if (used < count)
-		return command_usage(&command_report,
+		return command_usage(command,
 			util_format("%s: not understood: this is not an option", words[used]));
+	status = look ? look(&request) : COMMAND_GO_ON;
+	if (status != COMMAND_GO_ON)
+		return status;
 	if (folder && is_of_guest(&sets[0], &sets[2], folder, &error))
-		return command_usage(&command_report, error);
+		return command_usage(command, error);
 	if (folder)
 		return replay(folder, &options.session, &request, !is_given(&sets[2], "seconds"));
 	if (report_looks_back(&request) && is_of_future(&sets[2], &error))
-		return command_usage(&command_report, error);
+		return command_usage(command, error);
 	live = control_client_find(command_socket(&options.live));
 	if (request.raw && (live || command_socket(&options.live)) && !recording_folder(request.raw, &error)) {
 		free(live);
@@ -176,16 +230,21 @@ static int run(char *const *words, size_t count)
 	}
 	if (live)
 		status = command_not_beside(sets, 2) ? COMMAND_USAGE :
-			beside_ask(live, "report", report_options, &request);
+			beside_ask(live, command->name, rows, &request);
 	else if (command_socket(&options.live) && report_looks_back(&request))
-		status = command_usage(&command_report, util_format("--from, --to: nothing is kept: no live ktop has "
+		status = command_usage(command, util_format("--from, --to: nothing is kept: no live ktop has "
 			"this VM; start one, or name a recording"));
 	else if (command_socket(&options.live))
-		status = attach(&options, &request);
+		status = attach(&options, command, rows, &request);
 	else
-		status = command_which(&command_report);
+		status = command_which(command);
 	free(live);
 	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	return command_ask(&command_report, report_options, words, count, NULL);
 }
 
 const struct command command_report = {

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/answers/profile.h"
+#include "agent/base/util.h"
+#include "agent/base/util_file.h"
+#include "agent/export/export_set.h"
+#include "agent/formats/set_format.h"
+#include "agent/guest/epoch.h"
+#include "report.h"
+#include "report_file.h"
+#include "report_parts.h"
+
+/* What is written: a sample set, or one of the report's own formats. */
+struct chosen {
+	const struct set_format *set;	/* NULL: it is `own` */
+	enum export_id own;
+};
+
+static const struct {
+	const char *name, *about;
+} own_formats[EXPORTS] = {
+	[EXPORT_FOLDED] = { "folded", "a stack on each line, for flame graph tools" },
+	[EXPORT_JSON] = { "json", "the table of the report, with callers and books" },
+};
+
+void report_export_list(FILE *out)
+{
+	for (int i = 0; i < EXPORTS; i++)
+		fprintf(out, "  %-13s %-18s %s\n", own_formats[i].name, export_formats[i]->ending,
+			own_formats[i].about);
+	for (const struct set_format *const *format = set_formats; *format; format++)
+		fprintf(out, "  %-13s %-18s %s\n", (*format)->name, (*format)->ending, (*format)->about);
+}
+
+static bool find_named(const char *name, struct chosen *chosen)
+{
+	chosen->set = set_format_named(name);
+	for (int i = 0; !chosen->set && i < EXPORTS; i++)
+		if (strcmp(own_formats[i].name, name) == 0) {
+			chosen->own = (enum export_id)i;
+			return true;
+		}
+	return chosen->set;
+}
+
+/* The longest ending counts: "a.speedscope.json" is no "a.json". */
+static bool find_of_file(const char *path, struct chosen *chosen)
+{
+	size_t size = strlen(path);
+
+	chosen->set = set_format_of_file(path);
+	for (int i = 0; !chosen->set && i < EXPORTS; i++) {
+		size_t length = strlen(export_formats[i]->ending);
+
+		if (size > length && strcmp(path + size - length, export_formats[i]->ending) == 0) {
+			chosen->own = (enum export_id)i;
+			return true;
+		}
+	}
+	return chosen->set;
+}
+
+static bool find(const struct report_request *request, struct chosen *chosen)
+{
+	return request->format ? find_named(request->format, chosen) : find_of_file(request->out, chosen);
+}
+
+static bool to_stdout(const struct report_request *request)
+{
+	return strcmp(request->out, "-") == 0;
+}
+
+char *report_export_mistake(const struct report_request *request)
+{
+	struct chosen chosen;
+
+	if (find(request, &chosen))
+		return to_stdout(request) ? NULL : report_file_mistake(request->out);
+	if (request->format)
+		return util_format("--format %s: there is no such format; --format help lists all", request->format);
+	if (to_stdout(request))
+		return util_format("no export: the standard output has no ending that tells the format; give --format");
+	return util_format("%s: not written: no format has this ending; give --format, help lists all", request->out);
+}
+
+bool report_export_lines(const struct report_request *request)
+{
+	struct chosen chosen;
+
+	return request->out && find(request, &chosen) && chosen.set && chosen.set->lines;
+}
+
+static struct export_choice choice_of(const struct report *report, const struct chosen *chosen,
+	const struct set_facts *facts, const char *title)
+{
+	if (!chosen->set)
+		return export_stacks(chosen->own, (struct stack_options) {
+			.kernel_mark = report->request.kernel_mark, .thread_first = report->request.threads,
+		});
+	return export_set_choice((struct set_options) {
+		.format = chosen->set, .facts = facts, .title = title, .progress = report->progress,
+		.flame = report->request.flame,
+	});
+}
+
+static void begin(struct report *report, const struct export_choice *choice)
+{
+	const struct epoch *epoch = report->epoch;
+	const struct export_input input = {
+		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
+	};
+
+	if (to_stdout(&report->request))
+		report->export = export_new(choice, &input);
+	else
+		report->file = report_file_begin(report->request.out, report->epoch, &report->profile->question, choice,
+			report->progress);
+}
+
+bool report_export_begin(struct report *report)
+{
+	const struct epoch *epoch = report->epoch;
+	struct set_facts facts = {
+		.machine = "", .kernel = epoch->kernel, .version = epoch->version, .arch = epoch->arch,
+		.began = epoch->began, .lost = report->profile->lost, .cpus = epoch->cpu_count,
+	};
+	struct export_choice choice;
+	struct chosen chosen;
+	char *title;
+
+	if (!report->request.out || !find(&report->request, &chosen) || (!chosen.set && chosen.own == EXPORT_JSON))
+		return false;
+	title = util_format("%s %s", epoch->kernel, epoch->version);
+	report->progress = to_stdout(&report->request) ? NULL : util_alloc(sizeof(*report->progress));
+	choice = choice_of(report, &chosen, &facts, title);
+	begin(report, &choice);
+	free(title);
+	return report->file;
+}
+
+void report_export_cut(struct report *report)
+{
+	if (report->progress)
+		atomic_store_explicit(&report->progress->stop, true, memory_order_relaxed);
+}
+
+int report_export_done(const struct report *report)
+{
+	return report->progress ? (int)atomic_load_explicit(&report->progress->done, memory_order_relaxed) : -1;
+}
+
+/* The table as JSON, into its file. */
+static bool put_json(const struct report *report, FILE *out, char **error)
+{
+	struct util_file *file;
+
+	if (to_stdout(&report->request))
+		return report_json(report, out, error);
+	file = util_file_open(report->request.out, error);
+	if (file && report_json(report, util_file_stream(file), error))
+		return util_file_commit(file, error);
+	util_file_discard(file);
+	return false;
+}
+
+bool report_export_tell(struct report *report, FILE *out, char **error)
+{
+	const struct export_result *done = &report->exported;
+	struct chosen chosen;
+
+	if (!find(&report->request, &chosen) || report->unwritten)
+		return true;			/* report_write tells why */
+	if (!chosen.set && chosen.own == EXPORT_JSON && !put_json(report, out, error))
+		return false;
+	if (to_stdout(&report->request))
+		return !report->export || export_put(report->export, "standard output", out, &report->exported, error);
+	if (!chosen.set && chosen.own == EXPORT_JSON)
+		fprintf(out, "%s: written\n", report->request.out);
+	else
+		fprintf(out, "%s: %" PRIu64 " sample%s (weight %" PRIu64 ")\n", report->request.out, done->samples,
+			util_plural(done->samples), done->weight);
+	if (report->note[0])
+		fprintf(out, "%s\n", report->note);
+	return true;
+}
