@@ -51,8 +51,9 @@ AGENT = \
 	$(call in,agent/query/time/,heat holders series subject) \
 	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,row_list sample_collect sample_set) \
-	$(call in,agent/formats/,callgrind chrome csv firefox json_stacks perf_script pprof set_formats set_writing speedscope) \
+	$(call in,agent/formats/,callgrind chrome csv firefox json_stacks perf_script pictures pprof set_formats set_writing speedscope) \
 	$(call in,agent/formats/writing/,cost_table cpu_list frame_list gzip_stream json_text name_text protobuf row_reader) \
+	$(call in,agent/formats/picture/,bins cells head html markup palette sources svg) \
 	$(call in,agent/export/,export export_folded export_json export_set formats json_writer) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders pace share subscription tape \
 		turn) \
@@ -108,6 +109,9 @@ $(eval $(call kind,check,$(CC),-Og -g1 $(SANITIZE)))
 $(eval $(call kind,plugin,$(CC),-O2 -fPIC -fvisibility=hidden))
 $(eval $(call kind,tsan,$(CC),-O1 -fsanitize=thread -Wno-tsan))
 $(eval $(call kind,fuzz,$(CLANG),-O1 -fsanitize=fuzzer-no-link $(SANITIZE)))
+
+# Scripts and styles that the program carries with it.
+$(patsubst %,build/%/agent/formats/picture/sources.o,host check fuzz): $(wildcard agent/formats/picture/*.js agent/formats/picture/*.css)
 
 # $(call link,COMPILER,FLAGS,LIBRARIES): links the objects and libraries among the prerequisites.
 link = @mkdir -p $(@D)$(newline)	$(call say,LD)$1 $(CFLAGS) $2 -o $@ $(filter %.o,$^) \

@@ -18,7 +18,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/test_,baseline filter_words fine grouping query query_cpus query_random query_tree query_tree_live table) $(call in,agent/query/addresses/test_,query_addresses query_inlined) $(call in,agent/query/time/test_,heat series) \
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory guest_symbols kernel_reading layouts profiler raw_samples symbols_programs user_stacks) $(call in,agent/export/test_,export) \
-	agent/samples/test_sample_set agent/formats/test_formats \
+	agent/samples/test_sample_set $(call in,agent/formats/test_,formats pictures) \
 	$(call in,agent/session/test_,memory pace session session_files session_orders share turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
 	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \

@@ -8,6 +8,7 @@
 #include "firefox.h"
 #include "json_stacks.h"
 #include "perf_script.h"
+#include "pictures.h"
 #include "pprof.h"
 #include "set_format.h"
 #include "speedscope.h"
@@ -17,10 +18,12 @@ const struct set_format *const set_formats[] = {
 	&format_chrome,
 	&format_csv,
 	&format_firefox,
+	&format_html,
 	&format_json_stacks,
 	&format_perf_script,
 	&format_pprof,
 	&format_speedscope,
+	&format_svg,
 	NULL,
 };
 

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/change.h"
+#include "agent/base/util.h"
+#include "cells.h"
+#include "head.h"
+#include "markup.h"
+#include "palette.h"
+#include "picture.h"
+#include "sources.h"
+#include "svg.h"
+
+enum {
+	WIDTH = 1200, ROW = 18, TOP = 92, FOOT = 34,	/* pixels; the script knows them from the picture */
+	LEAST = 3000,			/* a cell has this part of the whole, at least */
+	NAME_MOST = 256, FILE_MOST = 160,	/* bytes that are written of one name */
+	CELL_BYTES = 260,		/* of a cell, less its names */
+	LEGEND = 8,			/* objects that the legend names */
+};
+
+struct drawing {
+	const struct picture *picture;
+	const struct cells *cells;
+	const struct cell *all;
+	FILE *to;
+	uint64_t least;			/* cells of less weight are merged */
+	uint64_t *starts;		/* where each cell begins, in weight */
+	uint32_t levels;		/* that are drawn, without that of the root */
+	uint32_t merged;		/* cells */
+};
+
+static const struct set_function *function_of(const struct drawing *drawing, const struct cell *cell)
+{
+	return &drawing->cells->functions[cell->function];
+}
+
+/* ---- what is drawn ---- */
+
+/* Bytes that the cells take if those under `least` are merged, roughly. */
+static size_t cost_of(const struct drawing *drawing, uint64_t least)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 1; i < drawing->cells->cell_count; i++) {
+		const struct cell *cell = &drawing->cells->cells[i];
+		const struct set_function *function = function_of(drawing, cell);
+		size_t name, file;
+
+		if (cell->total.weight < least) {
+			i = cell->end - 1;
+			continue;
+		}
+		name = strnlen(function->name, NAME_MOST);
+		file = strnlen(function->file, FILE_MOST) + strnlen(function->object, FILE_MOST);
+		bytes += CELL_BYTES + name + file + (cell->total.weight > drawing->all->total.weight / 100 ? name : 20);
+	}
+	return bytes;
+}
+
+static void choose(struct drawing *drawing)
+{
+	drawing->least = drawing->all->total.weight / LEAST + 1;
+	while (cost_of(drawing, drawing->least) > SVG_BYTES - (64 << 10))
+		drawing->least += drawing->least / 4 + 1;
+	for (uint32_t i = 1; i < drawing->cells->cell_count; i++) {
+		const struct cell *cell = &drawing->cells->cells[i];
+
+		if (cell->total.weight >= drawing->least) {
+			if (cell->level > drawing->levels)
+				drawing->levels = cell->level;
+			continue;
+		}
+		drawing->merged += cell->end - i;
+		i = cell->end - 1;
+	}
+	drawing->levels += drawing->merged > 0;	/* merged cells may stand below the last level */
+}
+
+/* Siblings stand side by side from the left. What is left at the right is the parent's own. */
+static void find_starts(struct drawing *drawing)
+{
+	const struct cell *cells = drawing->cells->cells;
+
+	for (uint32_t i = 1; i < drawing->cells->cell_count; i++) {
+		const struct cell *parent = &cells[cells[i].parent];
+		bool first = cells[i].parent + 1 == i;
+
+		drawing->starts[i] = first ? drawing->starts[cells[i].parent] : drawing->starts[i];
+		if (cells[i].end < parent->end)	/* the next sibling */
+			drawing->starts[cells[i].end] = drawing->starts[i] +
+				(cells[i].total.weight >= drawing->least ? cells[i].total.weight : 0);
+	}
+}
+
+/* ---- cells ---- */
+
+static void put_change(const struct drawing *drawing, const struct cell_amount *amount)
+{
+	const struct cell_amount *all = &drawing->all->total;
+	struct change change = change_of(
+		(struct portion) { amount->weight, all->weight, amount->samples, all->samples },
+		(struct portion) { amount->before, all->before, amount->samples_before, all->samples_before });
+
+	fputs("\nbefore ", drawing->to);
+	markup_share(drawing->to, amount->before, all->before);
+	fprintf(drawing->to, ": %s%+.2f points%s%s", change.chance ? "~" : "", 100 * change.share,
+		change.appeared ? ", new" : change.gone ? ", gone" : "", change.chance ? " (few samples)" : "");
+}
+
+static void put_numbers(const struct drawing *drawing, const struct cell *cell)
+{
+	const struct cell_amount *all = &drawing->all->total;
+
+	markup_share(drawing->to, cell->total.weight, all->weight);
+	fputs(" of all", drawing->to);
+	if (cell->self.weight) {
+		fputs(", self ", drawing->to);
+		markup_share(drawing->to, cell->self.weight, all->weight);
+	}
+	fputs(", ", drawing->to);
+	markup_count(drawing->to, drawing->picture->unit ? cell->total.weight : cell->total.samples);
+	fprintf(drawing->to, " %s", drawing->picture->unit ? drawing->picture->unit :
+		cell->total.samples == 1 ? "sample" : "samples");
+	if (cell->total.ns) {
+		fputs(", ", drawing->to);
+		markup_time(drawing->to, cell->total.ns);
+	}
+	if (drawing->picture->before)
+		put_change(drawing, &cell->total);
+}
+
+static void put_source(const struct drawing *drawing, const struct set_function *function)
+{
+	if (*function->object || *function->file)
+		putc('\n', drawing->to);
+	markup_xml(drawing->to, function->object, FILE_MOST);
+	if (!*function->file)
+		return;
+	if (*function->object)
+		fputs("  ", drawing->to);
+	markup_xml(drawing->to, function->file, FILE_MOST);
+	if (function->line)
+		fprintf(drawing->to, ":%u", function->line);
+}
+
+/* Opens the box of a cell. Its place is in parts of the whole, so that the picture can have any width. */
+static void open_box(const struct drawing *drawing, uint64_t start, uint64_t weight, uint32_t level)
+{
+	double whole = (double)drawing->all->total.weight / 100;
+	uint32_t row = drawing->picture->flame ? drawing->levels - level : level;
+
+	fprintf(drawing->to, "<svg x=\"%.6g%%\" y=\"%u\" width=\"%.5g%%\" height=\"%u\" data-w=\"%llu\" class=\"",
+		(double)start / whole, row * ROW, (double)weight / whole, ROW - 1, (unsigned long long)weight);
+}
+
+/* The name as it fits. Where hardly any of it would, the script writes it once there is room. */
+static void close_box(const struct drawing *drawing, const char *name, uint64_t weight)
+{
+	double pixels = 0.98 * WIDTH * (double)weight / (double)drawing->all->total.weight;
+
+	fputs("</title><rect width=\"100%\" height=\"100%\"/>", drawing->to);
+	if (pixels >= 28) {
+		fputs("<text x=\"4\" y=\"13\">", drawing->to);
+		markup_cut(drawing->to, name, (size_t)((pixels - 6) / 6.6));
+		fputs("</text>", drawing->to);
+	}
+	fputs("</svg>\n", drawing->to);
+}
+
+static void put_cell(const struct drawing *drawing, uint32_t index)
+{
+	const struct cell *cell = &drawing->cells->cells[index];
+	const struct set_function *function = function_of(drawing, cell);
+	enum palette_tone tone = palette_tone(drawing->cells, cell);
+
+	open_box(drawing, drawing->starts[index], cell->total.weight, cell->level);
+	fprintf(drawing->to, "t%u%u o%u", tone, palette_shade(tone, function->name), palette_object(function->object));
+	if (drawing->picture->before)
+		fprintf(drawing->to, " d%u", palette_change(drawing->cells, cell));
+	fputs("\"><title>", drawing->to);
+	markup_xml(drawing->to, function->name, NAME_MOST);
+	putc('\n', drawing->to);
+	put_numbers(drawing, cell);
+	put_source(drawing, function);
+	close_box(drawing, function->name, cell->total.weight);
+}
+
+/* What was merged of the cells right below this one. It stands behind those that are drawn. */
+static void put_rest(const struct drawing *drawing, uint32_t index)
+{
+	const struct cell *cells = drawing->cells->cells;
+	uint64_t weight = 0, shown = 0;
+	uint32_t merged = 0;
+	char name[64];
+
+	for (uint32_t i = index + 1; i < cells[index].end; i = cells[i].end)
+		if (cells[i].total.weight >= drawing->least)
+			shown += cells[i].total.weight;
+		else {
+			weight += cells[i].total.weight;
+			merged += cells[i].end - i;
+		}
+	if (weight < drawing->least)
+		return;
+	snprintf(name, sizeof(name), "%u merged frame%s", merged, merged == 1 ? "" : "s");
+	open_box(drawing, drawing->starts[index] + shown, weight, cells[index].level + 1);
+	fprintf(drawing->to, "rest\"><title>%s\n", name);
+	markup_share(drawing->to, weight, drawing->all->total.weight);
+	fputs(" of all; each of them has less than ", drawing->to);
+	markup_share(drawing->to, drawing->least, drawing->all->total.weight);
+	close_box(drawing, name, weight);
+}
+
+static void put_root(const struct drawing *drawing)
+{
+	open_box(drawing, 0, drawing->all->total.weight, 0);
+	fputs("root\"><title>all\n", drawing->to);
+	put_numbers(drawing, drawing->all);
+	close_box(drawing, "all", drawing->all->total.weight);
+}
+
+static void put_cells(const struct drawing *drawing)
+{
+	const struct cell *cells = drawing->cells->cells;
+
+	fprintf(drawing->to, "<svg id=\"cells\" x=\"1%%\" y=\"%d\" width=\"98%%\" height=\"%u\">\n", TOP,
+		(drawing->levels + 1) * ROW);
+	put_root(drawing);
+	for (uint32_t i = 0; i < drawing->cells->cell_count; i++) {
+		if (i && cells[i].total.weight < drawing->least) {
+			i = cells[i].end - 1;
+			continue;
+		}
+		if (i)
+			put_cell(drawing, i);
+		put_rest(drawing, i);
+	}
+	fputs("</svg>\n", drawing->to);
+}
+
+/* ---- what surrounds them ---- */
+
+static void put_style(const struct drawing *drawing)
+{
+	fprintf(drawing->to, "<style><![CDATA[\n%s", sources_flame_css);
+	for (unsigned tone = 0; tone < TONES; tone++)
+		for (unsigned shade = 0; shade < PALETTE_SHADES && palette_tones[tone][shade]; shade++)
+			fprintf(drawing->to, ".by-mode .t%u%u rect { fill: %s; }\n", tone, shade,
+				palette_tones[tone][shade]);
+	for (unsigned i = 0; i < PALETTE_OBJECTS; i++)
+		fprintf(drawing->to, ".by-object .o%u rect { fill: %s; }\n", i, palette_objects[i]);
+	for (unsigned i = 0; i < PALETTE_CHANGES && drawing->picture->before; i++)
+		fprintf(drawing->to, ".by-change .d%u rect { fill: %s; }\n", i, palette_changes[i]);
+	fputs("]]></style>\n", drawing->to);
+}
+
+/* One entry of a legend, at *x. */
+static void put_key(const struct drawing *drawing, unsigned *x, const char *class, const char *text)
+{
+	fprintf(drawing->to, "<svg x=\"%u\" width=\"11\" height=\"11\" class=\"%s\">"
+		"<rect width=\"100%%\" height=\"100%%\"/></svg>", *x, class);
+	fprintf(drawing->to, "<text x=\"%u\" y=\"10\">", *x + 16);
+	markup_cut(drawing->to, text, 24);
+	fputs("</text>\n", drawing->to);
+	*x += 34 + 7 * (unsigned)(markup_width(text) < 24 ? markup_width(text) : 24);
+}
+
+static void put_tones(const struct drawing *drawing)
+{
+	bool used[TONES] = { false };
+	unsigned x = 0;
+	char class[8];
+
+	for (uint32_t i = 1; i < drawing->cells->cell_count; i++)
+		if (drawing->cells->cells[i].total.weight >= drawing->least)
+			used[palette_tone(drawing->cells, &drawing->cells->cells[i])] = true;
+	fputs("<g class=\"legend mode\">\n", drawing->to);
+	for (unsigned tone = 0; tone < TONES; tone++)
+		if (used[tone]) {
+			snprintf(class, sizeof(class), "t%u0", tone);
+			put_key(drawing, &x, class, palette_tone_names[tone]);
+		}
+	fputs("</g>\n", drawing->to);
+}
+
+/* The first objects, by name, that are drawn; two of one colour stand for each other's. */
+static void put_objects(const struct drawing *drawing)
+{
+	const char *used[LEGEND];
+	unsigned x = 0, count = 0, at;
+	char class[8];
+
+	for (uint32_t i = 1; i < drawing->cells->cell_count && count < LEGEND; i++) {
+		const struct cell *cell = &drawing->cells->cells[i];
+		const char *object = function_of(drawing, cell)->object;
+
+		if (cell->total.weight < drawing->all->total.weight / 100 || !*object)
+			continue;
+		for (at = 0; at < count && strcmp(used[at], object) != 0;)
+			at++;
+		if (at == count)
+			used[count++] = object;
+	}
+	fputs("<g class=\"legend object\">\n", drawing->to);
+	for (at = 0; at < count; at++) {
+		snprintf(class, sizeof(class), "o%u", palette_object(used[at]));
+		put_key(drawing, &x, class, used[at]);
+	}
+	fputs("</g>\n", drawing->to);
+}
+
+static void put_changes(const struct drawing *drawing)
+{
+	unsigned x = 0;
+
+	fputs("<g class=\"legend change\">\n", drawing->to);
+	put_key(drawing, &x, "d0", "much less");
+	put_key(drawing, &x, "d2", "less");
+	put_key(drawing, &x, "d4", "the same, or few samples");
+	put_key(drawing, &x, "d6", "more");
+	put_key(drawing, &x, "d8", "much more than before");
+	fputs("</g>\n", drawing->to);
+}
+
+static void put_head(const struct drawing *drawing)
+{
+	fputs("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", drawing->to);
+	fputs("<svg x=\"1%\" y=\"58\" width=\"98%\" height=\"14\">\n", drawing->to);
+	put_tones(drawing);
+	put_objects(drawing);
+	if (drawing->picture->before)
+		put_changes(drawing);
+	fputs("</svg>\n<svg x=\"1%\" y=\"0\" width=\"54%\" height=\"34\"><text class=\"title\" y=\"27\">", drawing->to);
+	markup_cut(drawing->to, head_title(drawing->picture), 70);
+	fputs("</text></svg>\n<text class=\"about\" x=\"1%\" y=\"48\">", drawing->to);
+	head_about(drawing->picture, drawing->to);
+	fputs("</text>\n<text id=\"details\" class=\"about\" x=\"1%\" y=\"86\"> </text>\n", drawing->to);
+}
+
+static void put_foot(const struct drawing *drawing, unsigned height)
+{
+	fprintf(drawing->to, "<text id=\"merged\" class=\"about\" x=\"1%%\" y=\"%u\">", height - 12);
+	if (drawing->merged) {
+		markup_count(drawing->to, drawing->merged);
+		fprintf(drawing->to, " frame%s under ", util_plural(drawing->merged));
+		markup_share(drawing->to, drawing->least, drawing->all->total.weight);
+		fprintf(drawing->to, " %s merged", drawing->merged == 1 ? "is" : "are");
+	} else
+		fputs("no frame is merged", drawing->to);
+	fputs("</text>\n", drawing->to);
+	fprintf(drawing->to, "<script><![CDATA[\n%s]]></script>\n", sources_flame_js);
+}
+
+static void draw(const struct drawing *drawing)
+{
+	static const char *const schemes[] = { "by-mode", "by-object", "by-change" };
+	unsigned height = TOP + (drawing->levels + 1) * ROW + FOOT;
+
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", drawing->to);
+	fprintf(drawing->to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" ", WIDTH, height);
+	fprintf(drawing->to, "class=\"%s%s\">\n<title>", schemes[drawing->picture->colours],
+		drawing->picture->flame ? " flame" : "");
+	markup_xml(drawing->to, head_title(drawing->picture), NAME_MOST);
+	fputs("</title>\n<desc>A flame graph: each box is a function, as wide as its share. ", drawing->to);
+	head_about(drawing->picture, drawing->to);
+	fputs("</desc>\n", drawing->to);
+	put_style(drawing);
+	put_head(drawing);
+	put_cells(drawing);
+	put_foot(drawing, height);
+	fputs("</svg>\n", drawing->to);
+}
+
+bool svg_write(const struct picture *picture, FILE *to)
+{
+	struct drawing drawing = {
+		.picture = picture, .cells = picture->cells, .all = &picture->cells->cells[CELLS_ROOT], .to = to,
+	};
+
+	drawing.starts = calloc(drawing.cells->cell_count, sizeof(*drawing.starts));
+	if (!drawing.starts)
+		return false;
+	choose(&drawing);
+	find_starts(&drawing);
+	draw(&drawing);
+	free(drawing.starts);
+	return true;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+
+#include "agent/base/util.h"
+#include "agent/formats/picture/cells.h"
+#include "agent/formats/picture/picture.h"
+#include "agent/formats/picture/svg.h"
+#include "agent/formats/pictures.h"
+#include "agent/query/tree/contexts.h"
+#include "hand_set.h"
+#include "xml.h"
+
+enum { MOST = 1000 * 1000 /* bytes of a picture */ };
+
+static char *written(const struct set_format *format, const struct sample_set *set, bool flame)
+{
+	char *text = NULL, *error = NULL;
+	size_t size;
+	struct set_writing writing = { .to = util_text_open(&text, &size), .title = "a <b> & \"c\"", .flame = flame };
+
+	assert_true(format->write(set, &writing, &error));
+	assert_null(error);
+	return util_text_close(writing.to, &text);
+}
+
+/* ---- the picture's boxes: each begins with a title, whose first line is the function's name ---- */
+
+struct boxes {
+	uint64_t whole, count;
+	uint64_t top;			/* the weight of all boxes right below the root */
+	const char *wanted;		/* a name */
+	int names;			/* boxes that have it */
+	uint64_t weight;		/* of the boxes of that name */
+	bool before;			/* one of them says what it was before */
+};
+
+static void take_box(void *context, const struct xml_element *element)
+{
+	struct boxes *boxes = context;
+	char *weight = xml_is(element, "svg") ? xml_attribute(element, "data-w") : NULL, *y, *title;
+
+	if (!weight)
+		return;
+	y = xml_attribute(element, "y");
+	assert_memory_equal(element->content, "<title>", 7);
+	title = xml_text(&(struct xml_element) { .content = element->content + 7 });
+	if (!boxes->count++)
+		boxes->whole = strtoull(weight, NULL, 10);
+	if (strcmp(y, "18") == 0)
+		boxes->top += strtoull(weight, NULL, 10);
+	if (boxes->wanted && strncmp(title, boxes->wanted, strlen(boxes->wanted)) == 0 &&
+		title[strlen(boxes->wanted)] == '\n') {
+		boxes->names++;
+		boxes->weight += strtoull(weight, NULL, 10);
+		boxes->before |= strstr(title, "before ") != NULL;
+	}
+	free(weight);
+	free(y);
+	free(title);
+}
+
+static struct boxes boxes_of(const char *text, const char *wanted)
+{
+	struct boxes boxes = { .wanted = wanted };
+
+	xml_read(text, take_box, &boxes);
+	return boxes;
+}
+
+static void boxes_have_the_sums_of_the_set(void **state)
+{
+	static const struct { const char *name; uint64_t weight; } known[] = {
+		{ "entry_syscall", 10 + 300 + 40 + 50 + HAND_HOSTILE }, { "vm_fault", 340 }, { "page_zero", 340 },
+		{ "irq_entry", 40 }, { "ext4_read", 50 }, { "main", 91 }, { "[idle]", 499 }, { "[unknown]", 1 },
+	};
+	struct hand_set *hand = hand_set_new();
+	char *text = written(&format_svg, &hand->set, false);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct boxes boxes = boxes_of(text, known[i].name);
+
+		assert_int_equal(boxes.names, 1);
+		assert_int_equal(boxes.weight, known[i].weight);
+		assert_int_equal(boxes.whole, hand->set.weight);
+		assert_int_equal(boxes.top, hand->set.weight);
+	}
+	assert_non_null(strstr(text, "no frame is merged"));
+	free(text);
+	hand_set_free(hand);
+}
+
+static void hostile_names_are_harmless_and_kept_apart(void **state)
+{
+	static const char *const seen[HAND_HOSTILE - 1] = {
+		"a\"b'c", "semi;colon", "</script><script>alert(1)</script>", "]]><svg onload=\"x\">",
+		"new\\x0aline", "new\\\\x0aline", "esc\\x1b[31m", "bad\\xff\\xc3 utf",
+	};
+	struct hand_set *hand = hand_set_new();
+	char *text = written(&format_svg, &hand->set, true);
+
+	(void)state;
+	for (int i = 0; i < HAND_HOSTILE - 1; i++)
+		assert_int_equal(boxes_of(text, seen[i]).names, 1);
+	assert_non_null(strstr(text, "(10240 bytes, #"));
+	assert_null(strstr(text, "<script>alert"));
+	free(text);
+	hand_set_free(hand);
+}
+
+/* Two names that differ behind what is written of them still differ. */
+static void long_names_are_kept_apart(void **state)
+{
+	struct cells *cells = cells_new();
+	char *one = util_alloc(2000), *other = util_alloc(2000), *text = NULL;
+	size_t size;
+	FILE *to = util_text_open(&text, &size);
+	struct picture picture = { .cells = cells, .title = "", .unit = "bytes" };
+	const char *first, *second;
+
+	(void)state;
+	memset(one, 'x', 1999);
+	memset(other, 'x', 1999);
+	other[1998] = 'y';
+	for (int i = 0; i < 2; i++)
+		cells_add(cells, cells_child(cells, CELLS_ROOT,
+			&(struct set_function) { i ? one : other, "", "", 0, 0, SET_KERNEL }),
+			MODE_KERNEL, &(struct cell_amount) { .weight = 50 });
+	assert_true(cells_settle(cells));
+	assert_true(svg_write(&picture, to));
+	util_text_close(to, &text);
+	first = strstr(text, "(1999 bytes, #");
+	assert_non_null(first);
+	second = strstr(first + 1, "(1999 bytes, #");
+	assert_non_null(second);
+	assert_memory_not_equal(first, second, 24);
+	cells_free(cells);
+	free(text);
+	free(one);
+	free(other);
+}
+
+/* Of the fewer stacks, all cells are wide enough to be seen, and too many still. */
+static void many_stacks_are_merged_to_a_small_picture(void **state)
+{
+	uint32_t stacks = *(const uint32_t *)*state;
+	struct hand_set *hand = hand_set_new_large(stacks);
+	char *text = written(&format_svg, &hand->set, false);
+	struct boxes boxes = boxes_of(text, NULL);
+
+	assert_true(strlen(text) < MOST);
+	assert_true(boxes.count > 100);
+	assert_int_equal(boxes.whole, hand->set.weight);
+	assert_int_equal(boxes.top, hand->set.weight);
+	assert_non_null(strstr(text, "% are merged"));
+	free(text);
+	hand_set_free(hand);
+}
+
+static void a_change_is_said(void **state)
+{
+	struct cells *cells = cells_new();
+	char *text = NULL;
+	size_t size;
+	FILE *to = util_text_open(&text, &size);
+	struct picture picture = {
+		.cells = cells, .title = "", .before = "another build", .colours = COLOURS_CHANGE,
+	};
+	struct set_function more = { "more", "kernel", "", 0, 0, SET_KERNEL };
+	struct set_function new = { "new", "kernel", "", 0, 0, SET_KERNEL };
+
+	(void)state;
+	cells_add(cells, cells_child(cells, CELLS_ROOT, &more), MODE_KERNEL,
+		&(struct cell_amount) { .weight = 6000, .samples = 6000, .before = 10000, .samples_before = 10000 });
+	cells_add(cells, cells_child(cells, CELLS_ROOT, &new), MODE_KERNEL,
+		&(struct cell_amount) { .weight = 4000, .samples = 4000 });
+	assert_true(cells_settle(cells));
+	assert_true(svg_write(&picture, to));
+	util_text_close(to, &text);
+	assert_true(boxes_of(text, "more").before);
+	assert_non_null(strstr(text, "-40.00 points"));
+	assert_non_null(strstr(text, "+40.00 points, new"));
+	assert_non_null(strstr(text, " d8\""));
+	assert_non_null(strstr(text, " d0\""));
+	free(text);
+	cells_free(cells);
+}
+
+/* ---- the report ---- */
+
+static void take_data(void *context, const struct xml_element *element)
+{
+	char **data = context, *id = xml_is(element, "script") ? xml_attribute(element, "id") : NULL;
+
+	if (id && strcmp(id, "data") == 0)
+		*data = xml_text(element);
+	free(id);
+}
+
+static uint64_t sum_of(const cJSON *list)
+{
+	const cJSON *item;
+	uint64_t sum = 0;
+
+	cJSON_ArrayForEach(item, list)
+		sum += (uint64_t)item->valuedouble;
+	return sum;
+}
+
+/* The weights of all parts in all bins. */
+static uint64_t sum_of_bins(const cJSON *lists)
+{
+	const cJSON *list, *item;
+	uint64_t sum = 0;
+	bool weight;
+
+	cJSON_ArrayForEach(list, lists) {
+		weight = false;
+		cJSON_ArrayForEach(item, list) {
+			sum += weight ? (uint64_t)item->valuedouble : 0;
+			weight = !weight;
+		}
+	}
+	return sum;
+}
+
+static void the_reports_data_have_the_sums_of_the_set(void **state)
+{
+	struct hand_set *hand = hand_set_new();
+	char *text = written(&format_html, &hand->set, false), *json = NULL;
+	cJSON *data, *bins;
+
+	(void)state;
+	xml_read(text, take_data, &json);
+	assert_non_null(json);
+	data = cJSON_Parse(json);
+	assert_non_null(data);
+	bins = cJSON_GetObjectItem(data, "bins");
+	assert_int_equal(sum_of(cJSON_GetObjectItem(data, "weight")), hand->set.weight);
+	assert_int_equal(sum_of(cJSON_GetObjectItem(data, "samples")), hand->set.samples);
+	assert_int_equal(sum_of(cJSON_GetObjectItem(data, "ns")), hand->set.ns);
+	assert_int_equal(sum_of_bins(cJSON_GetObjectItem(bins, "lists")), hand->set.weight);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(data, "names")), hand->set.function_count);
+	assert_non_null(strstr(text, ">1,003<"));	/* taken: 1,000 received, 3 lost */
+	assert_non_null(strstr(text, "Content-Security-Policy"));
+	cJSON_Delete(data);
+	free(json);
+	free(text);
+	hand_set_free(hand);
+}
+
+static void hostile_names_stay_in_the_data(void **state)
+{
+	struct hand_set *hand = hand_set_new();
+	char *text = written(&format_html, &hand->set, false), *json = NULL;
+	const char *at = text;
+	cJSON *data;
+	int scripts = 0, whole = 0;
+
+	(void)state;
+	for (; (at = strstr(at, "</script")); at++)
+		scripts++;
+	assert_int_equal(scripts, 2);	/* the data's and the script's own */
+	xml_read(text, take_data, &json);
+	data = cJSON_Parse(json);
+	for (const cJSON *name = cJSON_GetObjectItem(data, "names")->child; name; name = name->next)
+		whole += strcmp(name->valuestring, hand_set_hostile[2]) == 0 ||
+			strcmp(name->valuestring, hand->long_name) == 0;
+	assert_int_equal(whole, 2);
+	cJSON_Delete(data);
+	free(json);
+	free(text);
+	hand_set_free(hand);
+}
+
+static void a_set_without_times_has_no_bins(void **state)
+{
+	struct hand_set *hand = hand_set_new();
+	char *text;
+
+	(void)state;
+	hand->set.rows = NULL;
+	text = written(&format_html, &hand->set, false);
+	assert_null(strstr(text, "\"bins\":{"));
+	free(text);
+	hand_set_free(hand);
+}
+
+static void an_empty_set_is_refused(void **state)
+{
+	static const struct set_format *const both[] = { &format_svg, &format_html };
+	struct sample_set empty = { .sum_count = 0 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct set_writing writing = { .title = "" };
+		char *error = NULL;
+
+		assert_false(both[i]->write(&empty, &writing, &error));
+		assert_string_equal(error, "no sample is in it; choose another range or filter");
+		free(error);
+	}
+}
+
+int main(void)
+{
+	uint32_t few = 2000, many = 20000;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(boxes_have_the_sums_of_the_set),
+		cmocka_unit_test(hostile_names_are_harmless_and_kept_apart),
+		cmocka_unit_test(long_names_are_kept_apart),
+		cmocka_unit_test_prestate(many_stacks_are_merged_to_a_small_picture, &few),
+		cmocka_unit_test_prestate(many_stacks_are_merged_to_a_small_picture, &many),
+		cmocka_unit_test(a_change_is_said),
+		cmocka_unit_test(the_reports_data_have_the_sums_of_the_set),
+		cmocka_unit_test(hostile_names_stay_in_the_data),
+		cmocka_unit_test(a_set_without_times_has_no_bins),
+		cmocka_unit_test(an_empty_set_is_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
