@@ -124,6 +124,28 @@ static void test_pinned_to_a_boot(void **state)
 	epoch_release(second);
 }
 
+/*
+ * A key changes the questions of a screen, and its views are to show the same moment: a new question is answered with
+ * the first other one that is due, however short ago its reader had an answer.
+ */
+static void test_a_new_question_is_answered_at_once(void **state)
+{
+	struct desk *desk = desk_open(2);
+	uint64_t now = desk->now;
+
+	(void)state;
+	desk_ask(desk, 0, 0);
+	desk_serve(desk);
+	desk_take(desk, 0);
+	desk_ask(desk, 0, 0);
+	desk_ask(desk, 1, 0);
+	desk_serve(desk);
+	assert_int_equal(desk->now, now);
+	assert_int_equal(desk->made[0], 2);
+	assert_int_equal(desk->made[1], 1);
+	desk_close(desk);
+}
+
 /* An answer that waits is dropped when its reader asks another question, or leaves. */
 static void test_what_waits_goes(void **state)
 {
@@ -271,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_new_is_not_answered),
 		cmocka_unit_test(test_partial_answers_are_made_again),
 		cmocka_unit_test(test_pinned_to_a_boot),
+		cmocka_unit_test(test_a_new_question_is_answered_at_once),
 		cmocka_unit_test(test_what_waits_goes),
 		cmocka_unit_test(test_each_has_its_bell),
 		cmocka_unit_test(test_readers_in_threads_are_each_woken),
