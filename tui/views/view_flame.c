@@ -39,6 +39,7 @@ struct flame_view {
 	bool recursion;
 	uint64_t zoom;			/* the path of the widest row; 0: all is shown */
 	uint64_t cursor;		/* a path; 0: the first cell */
+	struct view_chosen wish;	/* the cursor goes to this function once it has a cell; `name` 0: it stays */
 	struct flame_cells cells;
 	struct area area;		/* of the last drawing: the whole view */
 	struct flame_paint paint;	/* likewise: how its cells were drawn */
@@ -108,6 +109,29 @@ static void fill(struct flame_view *self)
 			.left_out = self->scope->no_idle ? idle_of(self, list) : 0 });
 }
 
+static struct view_chosen name_of(const struct flame_view *self, const struct flame_cell *cell)
+{
+	const struct function *function = function_of(self, cell->row);
+
+	return (struct view_chosen) {
+		.name = function->known ? tree_name(function, self->answer->kernel) : 0, .put = self->cursor,
+	};
+}
+
+/* A function that was chosen in another view may have no cell yet: that comes with an answer. */
+static void grant(struct flame_view *self)
+{
+	const struct flame_cell *cell = selected(self);
+
+	if (cell && name_of(self, cell).name == self->wish.name)
+		self->wish.name = 0;
+	for (size_t i = 0; i < self->cells.count && self->wish.name; i++)
+		if (name_of(self, &self->cells.cells[i]).name == self->wish.name) {
+			self->cursor = self->cells.cells[i].row->path;
+			self->wish.name = 0;
+		}
+}
+
 static void flame_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
 {
 	struct flame_view *self = context;
@@ -116,6 +140,7 @@ static void flame_show(void *context, const struct vitals *vitals, struct answer
 	self->scope = scope;
 	self->answer = (const struct call_tree *)answer;
 	fill(self);
+	grant(self);
 }
 
 /* ---- drawing ---- */
@@ -284,6 +309,7 @@ static bool flame_act(void *context, enum action action)
 	struct flame_view *self = context;
 	const struct flame_cell *cell = selected(self);
 
+	self->wish.name = 0;
 	switch (action) {
 	case ACTION_UP:
 	case ACTION_DOWN:
@@ -322,6 +348,7 @@ static void flame_click(void *context, int row, int column)
 {
 	struct flame_view *self = context;
 
+	self->wish.name = 0;
 	for (size_t i = 0; i < self->cells.count; i++) {
 		const struct flame_cell *cell = &self->cells.cells[i];
 
@@ -344,18 +371,10 @@ static bool flame_search(void *context, const char *pattern, enum list_search wh
 	for (size_t i = 0; i < count; i++, at += step)
 		if (list_match(function_of(self, self->cells.cells[at % count].row)->name, pattern)) {
 			self->cursor = self->cells.cells[at % count].row->path;
+			self->wish.name = 0;
 			return true;
 		}
 	return false;
-}
-
-static struct view_chosen name_of(const struct flame_view *self, const struct flame_cell *cell)
-{
-	const struct function *function = function_of(self, cell->row);
-
-	return (struct view_chosen) {
-		.name = function->known ? tree_name(function, self->answer->kernel) : 0, .put = self->cursor,
-	};
 }
 
 static struct view_chosen flame_chosen(void *context)
@@ -370,13 +389,8 @@ static void flame_choose(void *context, struct view_chosen chosen)
 {
 	struct flame_view *self = context;
 
-	if (flame_chosen(self).name == chosen.name)
-		return;
-	for (size_t i = 0; i < self->cells.count; i++)
-		if (name_of(self, &self->cells.cells[i]).name == chosen.name) {
-			self->cursor = self->cells.cells[i].row->path;
-			return;
-		}
+	self->wish = chosen;
+	grant(self);
 }
 
 /*

@@ -36,6 +36,7 @@ struct tree_view {
 	bool recursion;			/* a function that calls itself is one row */
 	struct view_chosen around;	/* its callers and callees are shown; `name` 0: the whole tree */
 	struct folds folds;
+	struct view_chosen wish;	/* the cursor goes to this function once it has a row; `name` 0: it stays */
 	bool centred;			/* the cursor was put on the function between its callers and callees */
 	bool begun;			/* the hot path was unfolded at first */
 	struct tree_lines lines;
@@ -137,6 +138,31 @@ static void centre(struct tree_view *self)
 		}
 }
 
+static struct view_chosen name_of(const struct tree_view *self, const struct tree_line *line)
+{
+	const struct function *function = symbols_get(symbols_of(self), line->row->function);
+
+	return (struct view_chosen) { .name = tree_name(function, self->answer->kernel), .put = self->list.follow };
+}
+
+/*
+ * The cursor goes to the first row of the function that was chosen in another view, unless it is on one. The function
+ * may have no row yet: that comes with an answer.
+ */
+static void grant(struct tree_view *self)
+{
+	struct list_rows rows = rows_of(self);
+	const struct tree_line *line = selected(self);
+
+	if (line && name_of(self, line).name == self->wish.name)
+		self->wish.name = 0;
+	for (size_t i = 0; i < self->lines.count && self->wish.name; i++)
+		if (name_of(self, &self->lines.lines[i]).name == self->wish.name) {
+			list_select(&self->list, &rows, i);
+			self->wish.name = 0;
+		}
+}
+
 static void tree_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
 {
 	struct tree_view *self = context;
@@ -152,6 +178,7 @@ static void tree_show(void *context, const struct vitals *vitals, struct answer 
 		centre(self);
 	else
 		begin(self);
+	grant(self);
 }
 
 /* ---- drawing ---- */
@@ -309,6 +336,7 @@ static bool tree_act(void *context, enum action action)
 	const struct tree_line *line = selected(self);
 	struct list_rows rows = rows_of(self);
 
+	self->wish.name = 0;
 	switch (action) {
 	case ACTION_OPEN:
 		if (line && line->row->unfolded)
@@ -346,6 +374,7 @@ static void tree_click(void *context, int row, int column)
 	int line = row - self->rows.row;
 	size_t at = self->list.top + (size_t)(line > 0 ? line : 0);
 
+	self->wish.name = 0;
 	if (line < 0 || (size_t)line >= self->list.height || at >= rows.count)
 		return;
 	if (at == self->list.cursor && column >= columns_of(self, self->area.columns).name.column)
@@ -358,14 +387,8 @@ static bool tree_search(void *context, const char *pattern, enum list_search whe
 	struct tree_view *self = context;
 	struct list_rows rows = rows_of(self);
 
+	self->wish.name = 0;
 	return list_search(&self->list, &rows, pattern, where);
-}
-
-static struct view_chosen name_of(const struct tree_view *self, const struct tree_line *line)
-{
-	const struct function *function = symbols_get(symbols_of(self), line->row->function);
-
-	return (struct view_chosen) { .name = tree_name(function, self->answer->kernel), .put = self->list.follow };
 }
 
 static struct view_chosen tree_chosen(void *context)
@@ -377,19 +400,12 @@ static struct view_chosen tree_chosen(void *context)
 		(struct view_chosen) { .name = 0 };
 }
 
-/* The cursor goes to the first row of this function, unless it is on one. */
 static void tree_choose(void *context, struct view_chosen chosen)
 {
 	struct tree_view *self = context;
-	struct list_rows rows = rows_of(self);
 
-	if (tree_chosen(self).name == chosen.name)
-		return;
-	for (size_t i = 0; i < self->lines.count; i++)
-		if (name_of(self, &self->lines.lines[i]).name == chosen.name) {
-			list_select(&self->list, &rows, i);
-			return;
-		}
+	self->wish = chosen;
+	grant(self);
 }
 
 static void tree_around(void *context, struct view_chosen chosen)
@@ -397,6 +413,7 @@ static void tree_around(void *context, struct view_chosen chosen)
 	struct tree_view *self = context;
 
 	self->around = chosen;
+	self->wish.name = 0;
 	self->centred = false;
 	list_rewind(&self->list);
 	fill(self);

@@ -187,6 +187,30 @@ static void test_flame_zoom(void **state)
 	stage_strike(&stage);
 }
 
+/*
+ * The function under the cursor goes along to a view that has no answer yet: the cursor is on it once that has come,
+ * unless a key has moved the cursor meanwhile.
+ */
+static void test_function_goes_along(void **state)
+{
+	static const char *const keys[] = { "2", "3", "2g", "3g" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		struct answers *answers = hand_answers(symbols, functions);
+		struct stage stage;
+
+		hand_tree(answers, symbols, functions, false, 0);
+		util_print(answers->tree->kernel, sizeof(answers->tree->kernel), "%s", answers->functions->kernel);
+		stage_raise(&stage, hand_answers(symbols, functions));
+		stage_type(&stage, "jjj");		/* spin_lock */
+		stage_type(&stage, keys[i]);
+		stage_show(&stage, answers);
+		stage_holds(&stage, "spin_lock  43.84% of all", keys[i][1] != 'g');
+		stage_strike(&stage);
+	}
+}
+
 /* Each view that is made of a call tree says that rows of it are missing. */
 static void test_scarce(void **state)
 {
@@ -236,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_page_with_a_baseline),
 		cmocka_unit_test(test_heat_with_a_baseline),
 		cmocka_unit_test(test_flame_zoom),
+		cmocka_unit_test(test_function_goes_along),
 		cmocka_unit_test(test_scarce),
 		cmocka_unit_test(test_flame_of_half_columns),
 	};
