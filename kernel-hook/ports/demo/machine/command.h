@@ -4,6 +4,7 @@
  *
  *   work=mix | oracle | spike | cost | idle     the work: mix.h, oracle.h and so on, or none; the default is mix
  *   mix.seconds=N                length of a phase; the default is 10
+ *   oracle.change=N              the oracle's work has other shares from second N on; 0: never
  *   oracle.seconds=N             power off after N reports, of which there is one a second; 0: never
  *   poweroff=N                   power off after N seconds, whatever the work is
  *   panic=N                      panic after N seconds

@@ -21,19 +21,30 @@
  */
 enum { PERIOD = 16666667, LOOPS_MEASURED = 1000000, PATH_MAX = 3 };
 
+static uint64_t loops_per_ms;
+static uint64_t changes;		/* when the shares change, by the clock; UINT64_MAX: never */
+
+/* Leaves the CPU idle for as long as the loop would take. */
+static void oracle_rest(uint64_t loops)
+{
+	sched_sleep(loops * NS_PER_MS / loops_per_ms);
+}
+
 /* `path`: functions on the stack, from oracle_period() to the one that takes the time. */
 static const struct shape {
 	void (*run)(uint64_t loops);
-	uint32_t share;			/* of 1000 */
+	uint32_t share, later;		/* of 1000; from the change on */
 	const char *path[PATH_MAX];
 } shapes[] = {
-	{ oracle_flat, 220, { "oracle_period", "oracle_flat" } },
-	{ oracle_recurse, 160, { "oracle_period", "oracle_recurse" } },
-	{ oracle_deep_20, 140, { "oracle_period", "oracle_deep_1", "oracle_deep" } },
-	{ oracle_jump, 130, { "oracle_period", "oracle_tail" } },
-	{ oracle_left, 60, { "oracle_period", "oracle_left", "oracle_shared" } },
-	{ oracle_right, 140, { "oracle_period", "oracle_right", "oracle_shared" } },
-	{ oracle_masked, 150, { "oracle_period", "oracle_masked", "oracle_irqoff" } },
+	{ oracle_flat, 220, 120, { "oracle_period", "oracle_flat" } },
+	{ oracle_recurse, 160, 160, { "oracle_period", "oracle_recurse" } },
+	{ oracle_deep_20, 140, 240, { "oracle_period", "oracle_deep_1", "oracle_deep" } },
+	{ oracle_jump, 130, 0, { "oracle_period", "oracle_tail" } },
+	{ oracle_left, 60, 120, { "oracle_period", "oracle_left", "oracle_shared" } },
+	{ oracle_right, 140, 40, { "oracle_period", "oracle_right", "oracle_shared" } },
+	{ oracle_masked, 150, 80, { "oracle_period", "oracle_masked", "oracle_irqoff" } },
+	{ oracle_late, 0, 110, { "oracle_period", "oracle_late" } },
+	{ oracle_rest, 0, 130, { "oracle_period", "oracle_rest" } },
 };
 
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
@@ -44,15 +55,18 @@ static struct truth {
 	uint64_t loops[SHAPES];		/* turns of the loop in all calls */
 } truths[CPU_MAX];
 
-static uint64_t loops_per_ms;
-
 /* Measures each shape from outside: beside its loop, a shape takes only a few instructions a call. */
 static void oracle_period(struct truth *truth)
 {
+	bool changed = clock_now() >= changes;
+
 	for (uint32_t i = 0; i < SHAPES; i++) {
-		uint64_t loops = loops_per_ms * PERIOD / NS_PER_MS * shapes[i].share / 1000;
+		uint32_t share = changed ? shapes[i].later : shapes[i].share;
+		uint64_t loops = loops_per_ms * PERIOD / NS_PER_MS * share / 1000;
 		uint64_t start = thread_clock();
 
+		if (share == 0)
+			continue;
 		shapes[i].run(loops);
 		truth->ticks[i] += thread_clock() - start;
 		truth->calls[i]++;
@@ -144,7 +158,7 @@ static void report(uint32_t second, uint64_t elapsed)
 {
 	static const char *const names[] = {
 		"oracle_flat", "oracle_recurse", "oracle_deep", "oracle_deep_1", "oracle_tail",
-		"oracle_shared", "oracle_left", "oracle_right", "oracle_irqoff", "oracle_masked",
+		"oracle_shared", "oracle_left", "oracle_right", "oracle_irqoff", "oracle_masked", "oracle_late",
 	};
 	struct truth truth = sum();
 
@@ -160,6 +174,7 @@ static void oracle_report(void *argument)
 	uint64_t start = clock_now();
 
 	(void)argument;
+	print("oracle: begin at=%lu\n", clock_ns(start));
 	for (uint32_t second = 1; seconds == 0 || second <= seconds; second++) {
 		uint64_t due = start + second * clock_rate(), now = clock_now();
 
@@ -173,8 +188,10 @@ static void oracle_report(void *argument)
 void oracle_start(void)
 {
 	struct thread_plan plan = { .name = "oracle", .run = oracle_run };
+	uint32_t change = command_number("oracle.change");
 
 	measure_loops();
+	changes = change == 0 ? UINT64_MAX : clock_now() + change * clock_rate();
 	for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
 		struct thread *thread;
 

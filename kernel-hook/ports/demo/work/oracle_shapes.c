@@ -25,6 +25,11 @@ void oracle_tail(uint64_t loops)
 	oracle_burn(loops);
 }
 
+void oracle_late(uint64_t loops)
+{
+	oracle_burn(loops);
+}
+
 void oracle_shared(uint64_t loops)
 {
 	oracle_burn(loops);
