@@ -37,10 +37,10 @@ FUZZ = $(addprefix fuzz_,decode recording qmp gdb elf boot_image kallsyms orc mo
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))
-TOOLS = formats_written pty liar harmless odd_qemu image_symbols image_kernel listing refuse.so slow_disk.so	# used by tests/e2e
+TOOLS = formats_written pty liar harmless odd_qemu image_symbols image_kernel listing places refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence links format style run tour layers callers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny formats books events export plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate heat screen terminal refused \
+E2E = tiny formats books events export plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
 	demo config
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.
@@ -134,6 +134,11 @@ soak: packages
 check-linux-newer: packages
 	./packages linux
 	tests/linux-newer
+
+# Compares the source lines of Debian's Linux with those of binutils: downloads its debug package, of 858 MB.
+check-linux-lines: packages
+	$(MAKE) build/check/places build/check/listing
+	tests/run -- tests/e2e/linux_lines
 
 # Runs the tests of untouched guests that take long: four architectures, and the plugin's shares beside the module's.
 check-guests: packages

@@ -67,7 +67,8 @@ int main(int count, char **arguments)
 	all = symbol_table_count(image->table);
 	functions = (uint32_t)strtoul(arguments[2], NULL, 10);
 	for (uint32_t i = 0; i < functions; i++) {
-		struct symbol symbol = symbol_table_get(image->table, (uint32_t)((uint64_t)all * i / functions));
+		struct symbol any = symbol_table_get(image->table, (uint32_t)((uint64_t)all * i / functions));
+		struct symbol symbol = symbol_table_get(image->table, symbol_table_find(image->table, any.address));
 
 		if (symbol.end - symbol.address <= FUNCTION_MOST)
 			print_function(image, dwarf, &symbol);

@@ -29,5 +29,9 @@ void code_lines_free(struct code_lines *lines)
 
 uint16_t code_lines_own(const struct code_lines *lines)
 {
-	return lines->file != CODE_NO_FILE ? lines->file : lines->row_count ? lines->rows[0].file : CODE_NO_FILE;
+	uint16_t file = lines->file;
+
+	for (size_t i = 0; file == CODE_NO_FILE && i < lines->row_count; i++)
+		file = lines->rows[i].file;
+	return file;
 }

@@ -36,7 +36,7 @@ struct code_lines {
 	char *fetched;			/* the path of a copy of that file from a server, our own text; NULL: none */
 };
 
-/* The file that the function is declared in; if that is not known, the file of its first instruction. */
+/* The file that the function is declared in; if that is not known, that of its first instruction that has one. */
 uint16_t code_lines_own(const struct code_lines *lines);
 
 struct code_lines *code_lines_new(void);	/* empty */

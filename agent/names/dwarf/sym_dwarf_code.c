@@ -183,6 +183,15 @@ static void descend(struct walk *walk, Dwarf_Die *parent, int level, uint32_t de
 	}
 }
 
+/* The first instructions may have none, such as those of a part that the compiler has split off a function. */
+static bool has_line(const struct code_lines *code)
+{
+	for (size_t i = 0; i < code->row_count; i++)
+		if (code->rows[i].line)
+			return true;
+	return false;
+}
+
 /* False: this unit has no line for the stretch. */
 static bool walk_unit(struct walk *walk, const struct range *range, bool *full)
 {
@@ -195,7 +204,7 @@ static bool walk_unit(struct walk *walk, const struct range *range, bool *full)
 	if (*full)
 		return false;
 	add_rows(walk, &die);
-	if (!walk->code->row_count || !walk->code->rows[0].line)
+	if (!has_line(walk->code))
 		return false;
 	if (dwarf_getsrcfiles(&die, &walk->files, &walk->file_count) != 0)
 		walk->files = NULL;

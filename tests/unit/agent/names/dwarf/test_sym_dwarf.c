@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
+#include "agent/names/dwarf/code_lines.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
@@ -115,6 +116,29 @@ static void test_inlined_start(void **state)
 	scratch_run("gcc -O2 -g -nostdlib -ffreestanding -static -o inlined outer.c");
 	dwarf = read_dwarf("inlined", &fd);
 	check_line(dwarf, address_of(fd, "outer"), "outer.c:4");	/* the line of its brace */
+	sym_dwarf_free(dwarf);
+	close(fd);
+}
+
+/* The lines of a function are known even if its first instruction has none. */
+static void test_first_has_no_line(void **state)
+{
+	struct sym_dwarf *dwarf;
+	struct code_lines *lines;
+	uint64_t split;
+	int fd;
+
+	(void)state;
+	scratch_text("split.c", "#line 0\nint split(volatile int *x) {\n\treturn *x;\n}\nvoid _start(void) { }\n");
+	scratch_run("clang -O0 -g -nostdlib -ffreestanding -static -o split split.c");
+	dwarf = read_dwarf("split", &fd);
+	split = address_of(fd, "split");
+	lines = sym_dwarf_code(dwarf, split, split + 10, &full);
+	assert_non_null(lines);
+	assert_in_range(lines->row_count, 2, 10);
+	assert_int_equal(lines->rows[0].line, 0);
+	assert_int_equal(lines->rows[1].line, 1);
+	code_lines_free(lines);
 	sym_dwarf_free(dwarf);
 	close(fd);
 }
@@ -370,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_without_aranges),
 		cmocka_unit_test(test_outside),
 		cmocka_unit_test(test_inlined_start),
+		cmocka_unit_test(test_first_has_no_line),
 		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_inlined_cxx),
 		cmocka_unit_test(test_module),
