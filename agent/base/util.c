@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "util.h"
 
@@ -169,6 +170,28 @@ static uint64_t read_clock(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* How many columns of a terminal this UTF-8 text takes. */
+static int columns_of(const char *text)
+{
+	size_t left = strlen(text), size;
+	uint32_t point;
+	int columns = 0;
+
+	for (; (size = util_utf8(text, left, &point)); text += size, left -= size) {
+		int width = point < 0x80 ? 1 : wcwidth((wchar_t)point);
+
+		columns += width < 0 ? 1 : width;
+	}
+	return columns + (int)left;
+}
+
+void util_pad(FILE *out, const char *text, int width)
+{
+	int columns = columns_of(text);
+
+	fprintf(out, "%s%*s ", text, columns < width ? width - columns : 0, "");
 }
 
 uint64_t util_now(void)

@@ -74,6 +74,9 @@ const char *util_write_remedy(int error);
 char *util_print(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Prints a UTF-8 text of a column, filled up with spaces to so many columns of a terminal, and a space behind it. */
+void util_pad(FILE *out, const char *text, int width);
+
 /* Monotonic host time, ns. */
 uint64_t util_now(void);
 uint64_t util_thread_time(void);	/* the processor time of this thread, in ns */

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <string.h>
-#include <wchar.h>
 
 #include "agent/answers/call_tree.h"
 #include "agent/answers/profile.h"
@@ -85,29 +84,6 @@ static void print_facts(const struct report *report, FILE *out)
 		fprintf(out, "%s\n", remarks);
 }
 
-/* How many columns of a terminal this UTF-8 text takes. */
-static int columns_of(const char *text)
-{
-	size_t left = strlen(text), size;
-	uint32_t point;
-	int columns = 0;
-
-	for (; (size = util_utf8(text, left, &point)); text += size, left -= size) {
-		int width = point < 0x80 ? 1 : wcwidth((wchar_t)point);
-
-		columns += width < 0 ? 1 : width;
-	}
-	return columns + (int)left;
-}
-
-/* Prints the text, and fills it up with spaces to the width. */
-static void print_padded(const char *text, int width, FILE *out)
-{
-	int columns = columns_of(text);
-
-	fprintf(out, "%s%*s ", text, columns < width ? width - columns : 0, "");
-}
-
 static void print_heads(enum group_by by, FILE *out)
 {
 	fprintf(out, "\n%7s %7s %9s  %-11s %-32s %-16s %s\n", "SELF%", "TOTAL%", "HITS/s", "CPU", group_heads[by].name,
@@ -126,8 +102,8 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 	fprintf(out, "%7.2f %7.2f %9.0f  %-11s ", percent(row->self, table->weight),
 		percent(row->total, table->weight),
 		report->seconds > 0 ? (double)row->samples / report->seconds : 0, cpus);
-	print_padded(function->name, 32, out);
-	print_padded(function->object, 16, out);
+	util_pad(out, function->name, 32);
+	util_pad(out, function->object, 16);
 	fprintf(out, "%s\n", line ? line : "");
 }
 
