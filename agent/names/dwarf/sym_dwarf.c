@@ -290,10 +290,9 @@ void sym_dwarf_free(struct sym_dwarf *dwarf)
 {
 	if (!dwarf)
 		return;
-	if (dwarf->dwfl)
-		sym_dwarf_close_module(dwarf);
-	else
+	if (!dwarf->dwfl)
 		dwarf_end(dwarf->dwarf);
+	sym_dwarf_close_module(dwarf);
 	elf_end(dwarf->elf);
 	dwarf_end(dwarf->shared);
 	elf_end(dwarf->shared_elf);

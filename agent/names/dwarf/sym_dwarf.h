@@ -30,6 +30,12 @@ char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full);
 char *sym_dwarf_line_at(struct sym_dwarf *dwarf, uint64_t address, bool *full);
 
 /*
+ * Returns the source file of the code at an address, in fresh memory: its path below the folder of the compilation if
+ * it is in there, else its whole path; any bytes. NULL: as above.
+ */
+char *sym_dwarf_file(struct sym_dwarf *dwarf, uint64_t address, bool *full);
+
+/*
  * Returns the functions that were inlined at a link address, in fresh memory: the outermost first, as in
  * the file (mangled, any bytes), each ended by a newline. NULL: none; or no memory, as above.
  */

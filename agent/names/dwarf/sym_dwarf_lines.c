@@ -40,19 +40,36 @@ static const char *last_two_parts(const char *path)
 	return before[0] == '/' || before[0] == '.' ? last : before;
 }
 
-static char *describe(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
+/* The line's file, below the folder of the compilation if it is in there. NULL: not known. */
+static const char *file_of(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
 {
 	const char *path = dwarf_linesrc(line, NULL, NULL);
 	Dwarf_Attribute attribute;
 	const char *folder;
-	int number;
 
-	if (!path || dwarf_lineno(line, &number) != 0 || number <= 0)
+	if (!path)
 		return NULL;
 	folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	if (folder && !sym_dwarf_text_ends(dwarf, folder))
 		folder = NULL;
-	return util_format("%s:%d", last_two_parts(below(path, folder)), number);
+	return below(path, folder);
+}
+
+static char *describe_file(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
+{
+	const char *path = file_of(dwarf, unit, line);
+
+	return path ? util_copy(path, strlen(path)) : NULL;
+}
+
+static char *describe(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
+{
+	const char *path = file_of(dwarf, unit, line);
+	int number;
+
+	if (!path || dwarf_lineno(line, &number) != 0 || number <= 0)
+		return NULL;
+	return util_format("%s:%d", last_two_parts(path), number);
 }
 
 size_t sym_dwarf_first_row(Dwarf_Lines *rows, size_t count, uint64_t address)
@@ -136,8 +153,14 @@ static Dwarf_Line *row_at(Dwarf_Die *unit, uint64_t address)
 	return dwarf_getsrc_die(unit, address);
 }
 
+/* What is asked of an address: how its row is found, and what is told of that. */
+struct asking {
+	Dwarf_Line *(*find)(Dwarf_Die *unit, uint64_t address);
+	char *(*describe)(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line);
+};
+
 static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_t address,
-	Dwarf_Line *(*find)(Dwarf_Die *unit, uint64_t address), bool *full)
+	const struct asking *asking, bool *full)
 {
 	struct unit *unit = &dwarf->units[range->unit];
 	Dwarf_Die die;
@@ -146,32 +169,36 @@ static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_
 	if (address >= range->high || !dwarf_offdie(dwarf->dwarf, unit->die, &die))
 		return NULL;
 	*full = !sym_dwarf_pay_lines(dwarf, unit, &die);
-	line = *full ? NULL : find(&die, address);
-	return line ? describe(dwarf, &die, line) : NULL;
+	line = *full ? NULL : asking->find(&die, address);
+	return line ? asking->describe(dwarf, &die, line) : NULL;
 }
 
 /*
  * Ranges may overlap: functions that the linker has discarded begin at 0 and cover low addresses. So the
  * nearest range that has a line for the address counts.
  */
-static char *find_line(struct sym_dwarf *dwarf, uint64_t address,
-	Dwarf_Line *(*find)(Dwarf_Die *unit, uint64_t address), bool *full)
+static char *find_line(struct sym_dwarf *dwarf, uint64_t address, const struct asking *asking, bool *full)
 {
 	uint32_t at = sym_dwarf_ranges_from(dwarf, address);
 	char *text = NULL;
 
 	*full = false;
 	for (int tried = 0; !text && !*full && at > 0 && tried < RANGES_TRIED_MAX; tried++)
-		text = line_in(dwarf, &dwarf->ranges[--at], address, find, full);
+		text = line_in(dwarf, &dwarf->ranges[--at], address, asking, full);
 	return text;
 }
 
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 {
-	return find_line(dwarf, address, find_row, full);
+	return find_line(dwarf, address, &(struct asking) { find_row, describe }, full);
 }
 
 char *sym_dwarf_line_at(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 {
-	return find_line(dwarf, address, row_at, full);
+	return find_line(dwarf, address, &(struct asking) { row_at, describe }, full);
+}
+
+char *sym_dwarf_file(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+{
+	return find_line(dwarf, address, &(struct asking) { find_row, describe_file }, full);
 }

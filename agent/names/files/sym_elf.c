@@ -2,28 +2,33 @@
 #include <gelf.h>
 #include <inttypes.h>
 #include <libelf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "bare_code.h"
 #include "sym_elf.h"
+#include "sym_elf_places.h"
 #include "sym_elf_segments.h"
 #include "sym_frames.h"
 #include "symbol_table.h"
 
 enum {
-	CODE_SECTIONS_MAX = 1024,
+	CODE_SECTIONS_MAX = 1 << 16,
+	CODE_SECTIONS_TRIED = 1024,	/* for a symbol that does not tell its section */
 	SECTION_COST = 512,		/* bytes that libelf keeps for each */
 	NOTES_MAX = 1 << 20,		/* bytes; build-ids are in short ones */
 };
 
 struct code_section {
 	size_t index;
-	uint64_t address, end;
+	uint64_t address, end, offset;
+	bool bytes, whole;		/* it has bytes in the file; all of them */
 };
 
 struct reader {
@@ -32,8 +37,12 @@ struct reader {
 	uint64_t size;			/* of the file */
 	Elf *elf;
 	GElf_Ehdr header;
+	uint64_t *places;		/* of a relocatable file's sections; NULL: it is linked */
+	size_t place_count;
+	struct code_section *code;	/* in order of their indexes */
 	size_t code_count;
-	struct code_section code[CODE_SECTIONS_MAX];
+	uint32_t code_room;
+	bool left_out;			/* it has further sections of code */
 };
 
 bool build_id_set(struct build_id *id, const void *bytes, size_t size)
@@ -77,24 +86,59 @@ static Elf_Scn *find_section(const struct reader *reader, GElf_Word type, GElf_S
 	return NULL;
 }
 
+/* Is all of the section in the file, and not compressed? */
+static bool is_whole(const struct reader *reader, const GElf_Shdr *header)
+{
+	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size &&
+		header->sh_size <= reader->size - header->sh_offset;
+}
+
+/* The address of a section: of a relocatable file, where it is put. */
+static uint64_t address_of(const struct reader *reader, size_t index, const GElf_Shdr *header)
+{
+	return !reader->places ? header->sh_addr : index < reader->place_count ? reader->places[index] : 0;
+}
+
+/* False: there is no room for it. */
+static bool add_code(struct reader *reader, const struct code_section *section)
+{
+	struct code_section *code = reader->code_count < CODE_SECTIONS_MAX ? budget_array(reader->budget, reader->code,
+		reader->code_count, &reader->code_room, sizeof(*code)) : NULL;
+
+	if (!code)
+		return false;
+	reader->code = code;
+	code[reader->code_count++] = *section;
+	return true;
+}
+
 static void note_code(struct reader *reader)
 {
 	const GElf_Xword wanted = SHF_ALLOC | SHF_EXECINSTR;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
-	while ((section = elf_nextscn(reader->elf, section)) &&
-		reader->code_count < CODE_SECTIONS_MAX) {
-		if (!gelf_getshdr(section, &header) || (header.sh_flags & wanted) != wanted)
+	while ((section = elf_nextscn(reader->elf, section))) {
+		struct code_section code = { .index = elf_ndxscn(section) };
+
+		if (!gelf_getshdr(section, &header) || (header.sh_flags & wanted) != wanted || !header.sh_size)
 			continue;
-		if (header.sh_addr + header.sh_size <= header.sh_addr)
-			continue;
-		reader->code[reader->code_count++] = (struct code_section) {
-			.index = elf_ndxscn(section),
-			.address = header.sh_addr,
-			.end = header.sh_addr + header.sh_size,
-		};
+		code.address = address_of(reader, code.index, &header);
+		code.end = code.address + header.sh_size;
+		code.offset = header.sh_offset;
+		code.bytes = header.sh_type != SHT_NOBITS;
+		code.whole = !code.bytes || is_whole(reader, &header);
+		if (code.end <= code.address || !add_code(reader, &code))
+			reader->left_out = true;
 	}
+}
+
+static const struct code_section *code_by_index(const struct reader *reader, size_t index)
+{
+	size_t at = sorted_upto(reader->code, reader->code_count, sizeof(*reader->code),
+		offsetof(struct code_section, index), index);
+
+	return at && reader->code[at - 1].index == index ? &reader->code[at - 1] : NULL;
 }
 
 /*
@@ -104,11 +148,12 @@ static void note_code(struct reader *reader)
 static const struct code_section *code_of(const struct reader *reader, const GElf_Sym *symbol,
 	size_t index)
 {
-	for (size_t i = 0; i < reader->code_count; i++) {
-		const struct code_section *code = &reader->code[i];
+	const struct code_section *code = index == SHN_ABS ? NULL : code_by_index(reader, index);
 
-		if (index != SHN_ABS && code->index != index)
-			continue;
+	if (code)
+		return symbol->st_value >= code->address && symbol->st_value <= code->end ? code : NULL;
+	for (size_t i = 0; index == SHN_ABS && i < reader->code_count && i < CODE_SECTIONS_TRIED; i++) {
+		code = &reader->code[i];
 		if (symbol->st_value >= code->address && symbol->st_value <= code->end)
 			return code;
 	}
@@ -149,8 +194,11 @@ static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data
 			continue;
 		if (reader->header.e_machine == EM_ARM)
 			symbol.st_value &= ~(GElf_Addr)1; /* marks Thumb code (AAELF32, 5.5.3) */
-		code = code_of(
-			reader, &symbol, symbol.st_shndx == SHN_XINDEX ? index : symbol.st_shndx);
+		if (symbol.st_shndx != SHN_XINDEX)
+			index = symbol.st_shndx;
+		if (reader->places)
+			symbol.st_value += index < reader->place_count ? reader->places[index] : 0;
+		code = code_of(reader, &symbol, index);
 		if (!code)
 			continue;
 		if (!find_name(strings, symbol.st_name, &entry)) {
@@ -173,13 +221,6 @@ static bool pay(struct reader *reader, size_t bytes)
 		return false;
 	reader->taken += bytes;
 	return true;
-}
-
-/* Is all of the section in the file, and not compressed? */
-static bool is_whole(const struct reader *reader, const GElf_Shdr *header)
-{
-	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size &&
-		header->sh_size <= reader->size - header->sh_offset;
 }
 
 /* Charges for a section that libelf will read, and may copy once more. */
@@ -307,7 +348,8 @@ static bool pay_headers(struct reader *reader, const char **why)
 	return sections <= SIZE_MAX / SECTION_COST && pay(reader, sections * SECTION_COST);
 }
 
-static bool read_elf(struct reader *reader, struct symbol_table *table, struct build_id *id,
+/* `objects`: object files and kernel modules are taken, too. */
+static bool read_elf(struct reader *reader, bool objects, struct symbol_table *table, struct build_id *id,
 	const char **why)
 {
 	*why = "not an ELF file, or a damaged one";
@@ -315,10 +357,13 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 		!gelf_getehdr(reader->elf, &reader->header))
 		return false;
 	*why = "neither an executable nor a shared object";
-	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
+	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN &&
+			!(objects && reader->header.e_type == ET_REL))
 		return false;
 	if (!pay_headers(reader, why))
 		return false;
+	if (reader->header.e_type == ET_REL)
+		reader->places = elf_places(reader->elf, &reader->place_count);
 	note_code(reader);
 	read_build_id(reader, id);
 	return read_symbols(reader, table, why);
@@ -340,7 +385,9 @@ static struct reader *open_reader(int fd, struct budget *budget)
 static void close_reader(struct reader *reader)
 {
 	elf_end(reader->elf);
+	budget_free(reader->budget, reader->code, reader->code_room * sizeof(*reader->code));
 	budget_give(reader->budget, reader->taken);
+	free(reader->places);
 	free(reader);
 }
 
@@ -436,13 +483,58 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
 	const char *why;
 	bool done;
 
-	done = read_elf(reader, table, id, &why);
+	done = read_elf(reader, false, table, id, &why);
 	if (!done)
 		util_fail(error,
 			"cannot load symbols of %s: %s; give the ELF file as linked",
 			path, why);
-	elf_end(reader->elf);
-	budget_give(budget, reader->taken);
-	free(reader);
+	close_reader(reader);
 	return done;
+}
+
+/* ---- the code itself ---- */
+
+/* False: a section is not as the file says, or there is no room. */
+static bool take_code(const struct reader *reader, struct elf_code *code, const char **why)
+{
+	*why = "it is damaged, or has too many sections of code";
+	if (reader->left_out)
+		return false;
+	*why = "it is damaged: its code is beyond its end";
+	code->ranges = util_grow(NULL, reader->code_count + 1, sizeof(*code->ranges));
+	for (size_t i = 0; i < reader->code_count; i++) {
+		const struct code_section *section = &reader->code[i];
+
+		if (!section->whole)
+			return false;
+		if (section->bytes)
+			code->ranges[code->count++] = (struct elf_code_range) {
+				.address = section->address, .end = section->end, .offset = section->offset,
+			};
+	}
+	return true;
+}
+
+bool sym_elf_read_code(int fd, const char *path, struct symbol_table *table, struct elf_code *code,
+	struct build_id *id, struct budget *budget, char **error)
+{
+	struct reader *reader = open_reader(fd, budget);
+	const char *why;
+	bool done;
+
+	*code = (struct elf_code) { .count = 0 };
+	done = read_elf(reader, true, table, id, &why) && take_code(reader, code, &why);
+	if (!done) {
+		util_fail(error, "cannot read the code of %s: %s; give a program, a library, a kernel, a module or an "
+			"object file", path, why);
+		elf_code_clear(code);
+	}
+	close_reader(reader);
+	return done;
+}
+
+void elf_code_clear(struct elf_code *code)
+{
+	free(code->ranges);
+	*code = (struct elf_code) { .count = 0 };
 }

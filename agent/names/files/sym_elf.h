@@ -43,6 +43,25 @@ bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budg
 bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
 	struct budget *budget, char **error);
 
+struct elf_code_range {
+	uint64_t address, end;
+	uint64_t offset;		/* of its first byte in the file */
+};
+
+/* All code of a file: its executable sections that have bytes in it, in the order of the file. */
+struct elf_code {
+	struct elf_code_range *ranges;	/* two may overlap only in a damaged file */
+	size_t count;
+};
+
+/*
+ * Reads the functions as sym_elf_read does, and where the code is; also those of an object file or a kernel module,
+ * whose sections are where sym_elf_places.h puts them. False with `error` set. The caller clears `code`.
+ */
+bool sym_elf_read_code(int fd, const char *path, struct symbol_table *table, struct elf_code *code,
+	struct build_id *id, struct budget *budget, char **error);
+void elf_code_clear(struct elf_code *code);
+
 /*
  * Adds the functions of a stripped file (without .symtab), by their .eh_frame, as "NAME+0xOFFSET" from where the file
  * begins. `gaps`: if the file has no other symbols, add the code between these functions, too, in pieces (bare_code.h).

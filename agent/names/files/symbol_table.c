@@ -280,6 +280,7 @@ struct symbol symbol_table_get(const struct symbol_table *table, uint32_t index)
 		.end = row->end,
 		.name = table->names + row->name,
 		.module = table->names + row->module,
+		.sized = row->rank & RANK_SIZED,
 	};
 }
 

@@ -25,6 +25,7 @@ struct symbol {
 	uint64_t address, end;		/* link addresses; covers [address, end) */
 	const char *name;		/* as in the file: mangled, any bytes */
 	const char *module;		/* a kernel module's name, or "" */
+	bool sized;			/* false: its file does not tell its size; it ends at the next symbol */
 };
 
 struct symbol_entry {			/* one symbol as its file tells it; texts need no zero at the end */

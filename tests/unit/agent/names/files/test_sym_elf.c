@@ -352,13 +352,12 @@ static void test_build_ids(void **state)
 	assert_false(build_id_contradicts(&a, &b));
 }
 
-/* More code sections than ktop keeps: the functions beyond them have no names. */
+/* Each section's symbols are found, however many sections there are. */
 static void test_many_sections(void **state)
 {
 	FILE *out = fopen(scratch_path("many.s"), "w");
 	struct symbol_table *table;
 	struct build_id id;
-	uint64_t address;
 
 	(void)state;
 	for (int i = 0; i < 2000; i++)
@@ -367,8 +366,8 @@ static void test_many_sections(void **state)
 	assert_int_equal(fclose(out), 0);
 	scratch_run("gcc -nostdlib -static -Wl,-e,f0 -o many many.s");
 	table = read_elf(scratch_path("many"), &id);
-	address_of(table, "f0");
-	assert_false(symbol_table_address(table, "f1999", &address));
+	assert_string_equal(name_at(table, address_of(table, "f0")), "f0");
+	assert_string_equal(name_at(table, address_of(table, "f1999")), "f1999");
 	symbol_table_free(table);
 }
 
