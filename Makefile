@@ -55,6 +55,8 @@ AGENT = \
 	$(call in,agent/formats/writing/,cost_table cpu_list frame_list gzip_stream json_text name_text protobuf row_reader) \
 	$(call in,agent/formats/picture/,bins cells head html markup palette sources svg) \
 	$(call in,agent/export/,export export_folded export_json export_set formats json_writer) \
+	$(call in,agent/size/,code_sizes name_space size_change size_folded size_formats size_json size_request size_rows size_stacks size_text \
+		source_path) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders pace share subscription tape \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
@@ -69,8 +71,8 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 		view_flame view_tree) \
 	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_views \
 		screen_window snapshot tabs)
-COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_export command_record command_report \
-		command_run command_screen command_top main)
+COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \
+		command_run command_screen command_size command_top main)
 
 BENCH = ingest names screen tree memory first perfdata bytes folded cost replay
 BENCH_PARTS = world traffic setup intake guest terminal

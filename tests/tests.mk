@@ -19,6 +19,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory guest_symbols kernel_reading layouts profiler raw_samples symbols_programs user_stacks) $(call in,agent/export/test_,export) \
 	agent/samples/test_sample_set $(call in,agent/formats/test_,formats pictures) \
+	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/session/test_,memory pace session session_files session_orders share turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
 	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \
@@ -42,7 +43,7 @@ CHECKS = bench licence links format style run tour layers callers pairs messages
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny formats books events export plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
-	demo config
+	demo config size
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.
 E2E_LONG = linux_leaves linux_port linux_goes gdb gdb_devices gdb_safety plugin boot_profile stub_choice linux_nmi plug_linux \
 	linux_away linux_demo linux_silent linux_debug linux_memory port

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes any bytes as an ELF file, and reads its symbols and its build-id. */
+/* Takes any bytes as an ELF file, and reads its symbols, its build-id, and the sizes of its code. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
+#include "agent/size/code_sizes.h"
+#include "agent/size/size_format.h"
+#include "agent/size/size_rows.h"
 #include "fuzz.h"
 
 static void look_up(const struct symbol_table *table)
@@ -21,6 +25,39 @@ static void look_up(const struct symbol_table *table)
 		found = symbol_table_get(table, index);
 		require(found.address <= symbol.address && symbol.address < found.end);
 	}
+}
+
+/* Whatever the rows are, they have all bytes of the code. */
+static void tell_sizes(struct code_sizes *sizes, FILE *out)
+{
+	for (int by = 0; by < SIZE_BYS; by++) {
+		struct size_asked asked = { .by = (enum size_by)by };
+		struct size_rows rows;
+
+		if (size_rows_make(sizes, &asked, &rows))
+			require(rows.bytes[SIZE_BEFORE] == sizes->objects[0].bytes);
+		size_rows_clear(&rows, sizes);
+		size_text.write(sizes, &asked, 0, out);
+		size_json.write(sizes, &asked, 0, out);
+		size_folded.write(sizes, &asked, 0, out);
+	}
+}
+
+static void measure(int fd)
+{
+	struct code_sizes *sizes = code_sizes_new(NULL);
+	char *path = util_format("/proc/self/fd/%d", fd), *error = NULL;
+	FILE *out = fopen("/dev/null", "w");
+
+	if (!code_sizes_add(sizes, path, NULL, &error))
+		require(error);
+	else if (out)
+		tell_sizes(sizes, out);
+	if (out)
+		fclose(out);
+	free(error);
+	free(path);
+	code_sizes_free(sizes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -40,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	look_up(table);
 	symbol_table_free(table);
 	free(error);
+	measure(fd);
 	close(fd);
 	return 0;
 }

@@ -106,6 +106,24 @@ int command_fail(char *error)
 	return COMMAND_FAILED;
 }
 
+char **command_operands(char *const *words, size_t count, const struct option_set *sets, size_t set_count,
+	size_t *operand_count, char **error)
+{
+	char **operands = util_grow(NULL, count + 1, sizeof(*operands));
+
+	*operand_count = 0;
+	for (size_t at = 0, used; at < count;) {
+		if (!options_parse(words + at, count - at, sets, set_count, &used, error)) {
+			free(operands);
+			return NULL;
+		}
+		at += used;
+		if (at < count)
+			operands[(*operand_count)++] = words[at++];
+	}
+	return operands;
+}
+
 int command_usage(const struct command *command, char *error)
 {
 	command_tell(util_format("%s: %s; see ktop %s --help", command->name, error, command->name));

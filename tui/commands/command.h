@@ -23,7 +23,7 @@ struct command {
 };
 
 extern const struct command command_top, command_report, command_export, command_record, command_ctl, command_run,
-	command_config;
+	command_config, command_size, command_diff;
 
 /* Options that choose the VM, and limits of ktop itself. They fill a struct attach_options. */
 extern const struct option_row command_attach[], command_limits[];
@@ -50,6 +50,13 @@ enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };	/* exit statuses */
 int command_fail(char *error);
 int command_usage(const struct command *command, char *error);
 int command_which(const struct command *command);	/* the usage error if no VM was named: lists live ktops */
+
+/*
+ * Parses options, with other words before, between and behind them. Returns these other words, in fresh memory; the
+ * texts stay the caller's. NULL with `error` set.
+ */
+char **command_operands(char *const *words, size_t count, const struct option_set *sets, size_t set_count,
+	size_t *operand_count, char **error);
 
 /*
  * Blocks the signals that end a program from here on. Commands poll for them instead, so that they can clean up. The

@@ -14,7 +14,8 @@
 #define VERSION "0.1"
 
 static const struct command *const commands[] = {
-	&command_top, &command_report, &command_export, &command_record, &command_ctl, &command_run, &command_config,
+	&command_top, &command_report, &command_export, &command_record, &command_ctl, &command_run, &command_size,
+	&command_diff, &command_config,
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

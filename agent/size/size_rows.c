@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/query/filter.h"
+#include "agent/query/filter_words.h"
+#include "code_sizes.h"
+#include "name_space.h"
+#include "size_rows.h"
+#include "source_path.h"
+
+const char *const size_row_heads[SIZE_BYS] = { "FUNCTION", "FILE", "FOLDER", "OBJECT", "NAMESPACE" };
+
+bool size_rows_filter(const char *text, struct filter *filter, char **error)
+{
+	if (!filter_parse(text, filter, error))
+		return false;
+	for (uint32_t i = 0; i < filter->count; i++)
+		if (filter->terms[i].by != FILTER_FUNCTION && filter->terms[i].by != FILTER_OBJECT)
+			return util_fail(error, "a word of the filter is about samples, and code has none; "
+				"give NAME or object:NAME");
+	return true;
+}
+
+bool size_rows_pass(const struct code_sizes *sizes, const struct size_asked *asked, const struct code_piece *piece)
+{
+	for (uint32_t i = 0; i < asked->filter.count; i++) {
+		const struct filter_term *term = &asked->filter.terms[i];
+		uint32_t text = term->by == FILTER_OBJECT ? sizes->objects[piece->object].name : piece->name;
+
+		if (filter_term_finds(&asked->filter, term, code_sizes_told(sizes, text)) == (term->negated != 0))
+			return false;
+	}
+	return true;
+}
+
+/* ---- what row a piece is in ---- */
+
+/* The text of some bytes of another text. */
+static uint32_t text_of(struct code_sizes *sizes, const char *text, size_t size, bool *full)
+{
+	char *copy = util_copy(text, size);
+	uint32_t id = code_sizes_text(sizes, copy, full);
+
+	free(copy);
+	return id;
+}
+
+static uint32_t folder_of(struct code_sizes *sizes, uint32_t file, bool *full)
+{
+	const char *path = code_sizes_told(sizes, file);
+	size_t size = source_path_folder(path);
+
+	if (file == TEXT_NONE)
+		return code_sizes_text(sizes, SIZE_NO_SOURCE, full);
+	return size ? text_of(sizes, path, size, full) : code_sizes_text(sizes, ".", full);
+}
+
+static uint32_t namespace_of(struct code_sizes *sizes, uint32_t name, bool *full)
+{
+	size_t size;
+	const char *space = name_space(code_sizes_told(sizes, name), &size);
+
+	return size ? text_of(sizes, space, size, full) : code_sizes_text(sizes, SIZE_NO_NAMESPACE, full);
+}
+
+static uint32_t name_of(struct code_sizes *sizes, const struct size_asked *asked, const struct code_piece *piece,
+	bool *full)
+{
+	switch (asked->by) {
+	case SIZE_BY_FILE:
+		return piece->file != TEXT_NONE ? piece->file : code_sizes_text(sizes, SIZE_NO_SOURCE, full);
+	case SIZE_BY_FOLDER:
+		return folder_of(sizes, piece->file, full);
+	case SIZE_BY_OBJECT:
+		return sizes->objects[asked->compare ? 1 : piece->object].name;
+	case SIZE_BY_NAMESPACE:
+		return asked->stacks ? piece->name : namespace_of(sizes, piece->name, full);
+	default:
+		return piece->name;
+	}
+}
+
+static struct size_row row_of(struct code_sizes *sizes, const struct size_asked *asked, const struct code_piece *piece,
+	bool *full)
+{
+	/* Where one build has no source files, names alone are compared. */
+	bool files = asked->by == SIZE_BY_FUNCTION &&
+		(!asked->compare || (sizes->objects[0].lines && sizes->objects[1].lines));
+	bool objects = asked->stacks || (asked->by == SIZE_BY_FUNCTION && !asked->compare);
+	struct size_row row = {
+		.name = name_of(sizes, asked, piece, full),
+		.file = files ? piece->file : TEXT_NONE,
+		.object = objects ? sizes->objects[asked->compare ? 1 : piece->object].name : TEXT_NONE,
+	};
+
+	row.bytes[asked->compare ? piece->object : SIZE_BEFORE] = piece->bytes;
+	return row;
+}
+
+/* ---- rows ---- */
+
+static int by_key(const void *left, const void *right)
+{
+	const struct size_row *a = left, *b = right;
+
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return a->object < b->object ? -1 : a->object > b->object;
+}
+
+static uint64_t weight_of(const struct size_row *row, bool compare)
+{
+	uint64_t before = row->bytes[SIZE_BEFORE], after = row->bytes[SIZE_AFTER];
+
+	return !compare ? before : after > before ? after - before : before - after;
+}
+
+struct order {
+	const struct code_sizes *sizes;
+	bool compare;
+};
+
+static int by_weight(const void *left, const void *right, void *context)
+{
+	const struct order *order = context;
+	const struct size_row *a = left, *b = right;
+	uint64_t one = weight_of(a, order->compare), other = weight_of(b, order->compare);
+	int names;
+
+	if (one != other)
+		return one > other ? -1 : 1;
+	names = strcmp(code_sizes_told(order->sizes, a->name), code_sizes_told(order->sizes, b->name));
+	if (!names)
+		names = strcmp(code_sizes_told(order->sizes, a->file), code_sizes_told(order->sizes, b->file));
+	return names ? names : by_key(a, b);
+}
+
+/* Makes one row of those that are alike, which stand side by side. */
+static void merge(struct size_rows *rows)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		struct size_row *last = kept ? &rows->rows[kept - 1] : NULL, *row = &rows->rows[i];
+
+		if (!last || by_key(last, row) != 0) {
+			rows->rows[kept++] = *row;
+			continue;
+		}
+		for (int side = 0; side < SIZE_SIDES; side++)
+			last->bytes[side] += row->bytes[side];
+	}
+	rows->count = kept;
+}
+
+bool size_rows_make(struct code_sizes *sizes, const struct size_asked *asked, struct size_rows *rows)
+{
+	struct order order = { .sizes = sizes, .compare = asked->compare };
+	bool full = false;
+
+	*rows = (struct size_rows) { .room = sizes->count * sizeof(*rows->rows) };
+	rows->rows = rows->room ? budget_resize(sizes->budget, NULL, 0, rows->room) : NULL;
+	if (!rows->rows)
+		return !rows->room;
+	for (size_t i = 0; i < sizes->count && !full; i++) {
+		struct size_row row;
+
+		if (!size_rows_pass(sizes, asked, &sizes->pieces[i]))
+			continue;
+		row = row_of(sizes, asked, &sizes->pieces[i], &full);
+		for (int side = 0; side < SIZE_SIDES; side++)
+			rows->bytes[side] += row.bytes[side];
+		rows->rows[rows->count++] = row;
+	}
+	if (rows->count)
+		qsort(rows->rows, rows->count, sizeof(*rows->rows), by_key);
+	merge(rows);
+	if (rows->count)
+		qsort_r(rows->rows, rows->count, sizeof(*rows->rows), by_weight, &order);
+	return !full;
+}
+
+void size_rows_clear(struct size_rows *rows, const struct code_sizes *sizes)
+{
+	budget_free(sizes->budget, rows->rows, rows->room);
+	*rows = (struct size_rows) { .count = 0 };
+}

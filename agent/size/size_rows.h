@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code sizes as the rows of a table: by function, file, folder, object, or namespace; of one build, or of two beside
+ * each other.
+ */
+#ifndef SIZE_ROWS_H
+#define SIZE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/query/question.h"
+
+struct code_piece;
+struct code_sizes;
+
+enum size_by {				/* what a row is */
+	SIZE_BY_FUNCTION, SIZE_BY_FILE, SIZE_BY_FOLDER, SIZE_BY_OBJECT,
+	SIZE_BY_NAMESPACE,		/* of Rust the crate and modules, of C++ the namespaces and classes */
+	SIZE_BYS,
+};
+
+#define SIZE_NO_SOURCE "[no source]"		/* the folder and file of code whose source is not known */
+#define SIZE_NO_NAMESPACE "[no namespace]"
+
+enum { SIZE_BEFORE, SIZE_AFTER, SIZE_SIDES };	/* the two builds that are compared */
+
+struct size_row {			/* texts of the sizes, by id */
+	uint32_t name;
+	uint32_t file, object;		/* TEXT_NONE: it has none, or that does not tell rows apart */
+	uint64_t bytes[SIZE_SIDES];	/* without a comparison, all are in SIZE_BEFORE */
+};
+
+struct size_rows {
+	struct size_row *rows;
+	size_t count, room;		/* room: bytes that are charged */
+	uint64_t bytes[SIZE_SIDES];	/* of all rows */
+};
+
+struct size_asked {
+	enum size_by by;
+	struct filter filter;		/* only names and objects; it chooses the code that counts */
+	bool compare;			/* object 0 is the build before, object 1 the one after */
+	bool stacks;			/* rows are the leaves of stacks (size_stacks.h), so objects are kept apart */
+};
+
+/*
+ * Without a comparison: the largest first. With one: those that changed most first. False: there is no memory. The
+ * caller clears the rows.
+ */
+bool size_rows_make(struct code_sizes *sizes, const struct size_asked *asked, struct size_rows *rows);
+void size_rows_clear(struct size_rows *rows, const struct code_sizes *sizes);
+
+/* Does the filter let this piece pass? */
+bool size_rows_pass(const struct code_sizes *sizes, const struct size_asked *asked, const struct code_piece *piece);
+
+/* Reads a filter. False with "why; what to do" in `error`: a word of it is about samples. */
+bool size_rows_filter(const char *text, struct filter *filter, char **error);
+
+extern const char *const size_row_heads[SIZE_BYS];	/* titles of the column that names a row */
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes of programs that are compiled here, beside what nm and readelf say of them. */
+#include <fcntl.h>
+
+#include "agent/size/code_sizes.h"
+#include "agent/size/size_rows.h"
+#include "tests/unit/fakes/scratch.h"
+
+static const char first_source[] =
+	"int data = 5;\n"
+	"int once(int x) { return x + data; }\n"
+	"extern int again(int) __attribute__((alias(\"once\")));\n"
+	"static int __attribute__((noinline)) hidden(int x) { return x * x * data; }\n"
+	"int twice(int x) { return hidden(x) + hidden(x + 1); }\n"
+	"__attribute__((section(\".init.text\"))) int first(int x) { return hidden(x) - 1; }\n";
+static const char second_source[] =
+	"extern int twice(int);\n"
+	"static int __attribute__((noinline)) hidden(int x) { return x - 3; }\n"
+	"int thrice(int x) { return hidden(twice(x)); }\n"
+	"__asm__(\".pushsection .text\\n.balign 16\\nlabel: nop\\nnop\\n.size outer, 8\\n.type outer, @function\\n"
+	"outer: nop\\nnop\\ninner: nop\\n.type inner, @function\\n.size inner, 1\\n.skip 5, 0x90\\n"
+	".rept 100\\ninc %eax\\n.endr\\n.skip 300, 0xcc\\n.balign 4096, 0xcc\\n.popsection\\n\");\n"
+	"void _start(void) { for (;;) thrice(1); }\n";
+
+static void compile(const char *options)
+{
+	char *command;
+
+	scratch_run("mkdir -p one/deep two");
+	scratch_text("one/deep/first.c", first_source);
+	scratch_text("two/second.c", second_source);
+	command = util_format("gcc -O1 -g -ffreestanding -fno-pic %s -c one/deep/first.c && "
+		"gcc -O1 -g -ffreestanding -fno-pic %s -c two/second.c", options, options);
+	scratch_run(command);
+	free(command);
+}
+
+/* What a command prints in the folder, as numbers of this base that are added up. */
+static uint64_t added(const char *command, int base)
+{
+	char *line = util_format("(%s) >numbers", command), *text;
+	uint64_t sum = 0;
+	size_t size;
+
+	scratch_run(line);
+	text = scratch_read(scratch_path("numbers"), &size);
+	for (char *at = strtok(text, "\n"); at; at = strtok(NULL, "\n"))
+		sum += strtoull(at, NULL, base);
+	free(text);
+	free(line);
+	return sum;
+}
+
+/* The bytes of the executable sections, as readelf tells them. */
+static uint64_t sections(const char *file)
+{
+	char *command = util_format("readelf -SW %s | sed -nE "
+		"'s/^ *\\[ *[0-9]+\\] .* [A-Z_]+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+ +[A-Z]*X[A-Z]* .*/\\1/p'",
+		file);
+	uint64_t bytes = added(command, 16);
+
+	free(command);
+	return bytes;
+}
+
+static uint64_t symbol_size(const char *file, const char *name)
+{
+	char *command = util_format("nm -S %s | sed -nE 's/^[0-9a-f]+ ([0-9a-f]+) [tTwW] %s$/\\1/p'", file, name);
+	uint64_t bytes = added(command, 16);
+
+	free(command);
+	return bytes;
+}
+
+static struct code_sizes *sizes_of(const char *const *files)
+{
+	struct code_sizes *sizes = code_sizes_new(NULL);
+	char *error = NULL;
+
+	for (; *files; files++)
+		if (!code_sizes_add(sizes, scratch_path(*files), NULL, &error))
+			fail_msg("%s", error);
+	return sizes;
+}
+
+static uint64_t all_of(const struct code_sizes *sizes)
+{
+	uint64_t pieces = 0, objects = 0;
+
+	for (size_t i = 0; i < sizes->count; i++)
+		pieces += sizes->pieces[i].bytes;
+	for (uint32_t i = 0; i < sizes->object_count; i++)
+		objects += sizes->objects[i].bytes;
+	assert_int_equal(pieces, objects);
+	return pieces;
+}
+
+/* The bytes of the row with this name; NULL `file`: whatever its file. */
+static uint64_t row_of(struct code_sizes *sizes, enum size_by by, const char *name, const char *file)
+{
+	struct size_asked asked = { .by = by };
+	struct size_rows rows;
+	uint64_t bytes = 0, sum = 0;
+
+	assert_true(size_rows_make(sizes, &asked, &rows));
+	for (size_t i = 0; i < rows.count; i++) {
+		sum += rows.rows[i].bytes[SIZE_BEFORE];
+		if (strcmp(code_sizes_told(sizes, rows.rows[i].name), name) == 0 &&
+				(!file || strcmp(code_sizes_told(sizes, rows.rows[i].file), file) == 0))
+			bytes += rows.rows[i].bytes[SIZE_BEFORE];
+	}
+	assert_int_equal(sum, all_of(sizes));
+	size_rows_clear(&rows, sizes);
+	return bytes;
+}
+
+/* Sizes by function are those of nm; aliases count once, and what is inside another function counts there alone. */
+static void test_functions(void **state)
+{
+	struct code_sizes *sizes;
+	uint64_t inner;
+
+	(void)state;
+	compile("");
+	sizes = sizes_of((const char *const[]) { "first.o", "second.o", NULL });
+	assert_true(sections("first.o") > 30);
+	assert_int_equal(sizes->objects[0].bytes, sections("first.o"));
+	assert_int_equal(sizes->objects[1].bytes, sections("second.o"));
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "again", NULL) + row_of(sizes, SIZE_BY_FUNCTION, "once", NULL),
+		symbol_size("first.o", "once"));
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "first", NULL), symbol_size("first.o", "first"));
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "hidden", "one/deep/first.c"),
+		symbol_size("first.o", "hidden"));
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "hidden", "two/second.c"), symbol_size("second.o", "hidden"));
+	inner = symbol_size("second.o", "inner");
+	assert_int_equal(inner, 1);
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "inner", NULL), inner);
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "outer", NULL), symbol_size("second.o", "outer") - inner);
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "label", NULL), 2);
+	code_sizes_free(sizes);
+}
+
+static void test_gaps(void **state)
+{
+	struct code_sizes *sizes;
+
+	(void)state;
+	compile("");
+	sizes = sizes_of((const char *const[]) { "second.o", NULL });
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, CODE_NO_SYMBOL, NULL), 200);
+	assert_true(row_of(sizes, SIZE_BY_FUNCTION, CODE_PADDING, NULL) > 3000);
+	code_sizes_free(sizes);
+}
+
+static void test_sources(void **state)
+{
+	struct code_sizes *sizes;
+
+	(void)state;
+	compile("");
+	scratch_run("ld -r -o both.ko first.o second.o && ld -e _start -o both first.o second.o && cp both stripped && "
+		"strip stripped");
+	for (int i = 0; i < 2; i++) {
+		const char *file = i ? "both" : "both.ko";
+
+		sizes = sizes_of((const char *const[]) { file, NULL });
+		assert_int_equal(all_of(sizes), sections(file));
+		assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "first", "one/deep/first.c"),
+			symbol_size("first.o", "first"));
+		assert_int_equal(row_of(sizes, SIZE_BY_FILE, "one/deep/first.c", NULL),
+			symbol_size("first.o", "(once|hidden|twice|first)"));
+		assert_int_equal(row_of(sizes, SIZE_BY_FOLDER, "one/deep", NULL),
+			row_of(sizes, SIZE_BY_FILE, "one/deep/first.c", NULL));
+		assert_true(row_of(sizes, SIZE_BY_FOLDER, SIZE_NO_SOURCE, NULL) >= 200);
+		assert_int_equal(row_of(sizes, SIZE_BY_OBJECT, scratch_path(file), NULL), sections(file));
+		code_sizes_free(sizes);
+	}
+}
+
+/* A stripped program: by .eh_frame; a library: by .dynsym, too; with its debug file as if it were not stripped. */
+static void test_stripped(void **state)
+{
+	struct code_sizes *sizes;
+
+	(void)state;
+	compile("-fasynchronous-unwind-tables -fPIC");
+	scratch_run("gcc -shared -nostdlib -Wl,--build-id -o whole.so first.o second.o && cp whole.so bare.so && "
+		"strip bare.so");
+	sizes = sizes_of((const char *const[]) { "bare.so", NULL });
+	assert_int_equal(all_of(sizes), sections("bare.so"));
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "twice", NULL), symbol_size("whole.so", "twice"));
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "hidden", NULL), 0);
+	assert_int_equal(row_of(sizes, SIZE_BY_FOLDER, SIZE_NO_SOURCE, NULL), sections("bare.so"));
+	code_sizes_free(sizes);
+
+	scratch_run("objcopy --only-keep-debug whole.so bare.so.debug && "
+		"objcopy --add-gnu-debuglink=bare.so.debug bare.so");
+	sizes = sizes_of((const char *const[]) { "bare.so", NULL });
+	assert_int_equal(all_of(sizes), sections("bare.so"));
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "hidden", "one/deep/first.c"),
+		symbol_size("first.o", "hidden"));
+	code_sizes_free(sizes);
+}
+
+static void test_namespaces(void **state)
+{
+	struct code_sizes *sizes;
+
+	(void)state;
+	scratch_text("names.cc", "namespace outer { struct box { box(); int get(); int it; };\n"
+		"box::box() : it(3) {} int box::get() { return it * 3; }\n"
+		"template <typename T> T same(T x) { return x + 1; } template int same<int>(int); }\n"
+		"int plain(int x) { return x * 7; }\n");
+	scratch_run("g++ -O1 -g -c names.cc");
+	sizes = sizes_of((const char *const[]) { "names.o", NULL });
+	assert_int_equal(all_of(sizes), sections("names.o"));
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, "outer::box::get", NULL),
+		symbol_size("names.o", "_ZN5outer3box3getEv"));
+	assert_int_equal(row_of(sizes, SIZE_BY_NAMESPACE, "outer::box", NULL),
+		symbol_size("names.o", "_ZN5outer3box(3getEv|C2Ev)"));
+	assert_int_equal(row_of(sizes, SIZE_BY_NAMESPACE, "outer", NULL), symbol_size("names.o", "_ZN5outer4same.*"));
+	assert_int_equal(row_of(sizes, SIZE_BY_NAMESPACE, SIZE_NO_NAMESPACE, NULL),
+		all_of(sizes) - symbol_size("names.o", "_ZN5outer(3box3getEv|3boxC2Ev|4same.*)"));
+	code_sizes_free(sizes);
+}
+
+static void refused(const char *name, const char *why)
+{
+	struct code_sizes *sizes = code_sizes_new(NULL);
+	char *error = NULL;
+
+	assert_false(code_sizes_add(sizes, scratch_path(name), NULL, &error));
+	if (!strstr(error, why))
+		fail_msg("%s", error);
+	free(error);
+	code_sizes_free(sizes);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	compile("");
+	scratch_run("mkdir -p folder && mkfifo pipe 2>/dev/null; head -c 900 first.o >cut.o; : >empty");
+	refused("folder", "it is no regular file");
+	refused("pipe", "it is no regular file");
+	refused("none", "No such file");
+	refused("empty", "not an ELF file");
+	refused("cut.o", "damaged");
+	refused("one/deep/first.c", "not an ELF file");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_namespaces),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/size/code_sizes.h"
+#include "agent/size/size_change.h"
+#include "agent/size/size_request.h"
+#include "command.h"
+
+struct diff {
+	bool size;			/* of the code of two ELF files */
+	const char *fail_above;
+	struct size_request request;
+};
+
+static bool check_limit(const char *text, char **error)
+{
+	struct size_limit limit;
+
+	return size_limit_read(text, &limit, error);
+}
+
+static const struct option_row diff_options[] = {
+	{ .name = "size", .help = "compare the code of two builds, function by function", .kind = OPTION_FLAG,
+		.offset = offsetof(struct diff, size) },
+	{ .name = "fail-above", .value = "N", .kind = OPTION_TEXT,
+		.help = "exit status 1 if the code has grown by more: 4096 (bytes), or 2%",
+		.offset = offsetof(struct diff, fail_above), .check = check_limit },
+	{ 0 },
+};
+
+/* True with `error` set: what was compared has grown by more than it may. */
+static bool has_grown(const struct diff *diff, struct code_sizes *sizes, const struct size_asked *asked, char **error)
+{
+	struct size_limit limit;
+	struct size_rows rows;
+	bool passed;
+
+	if (!diff->fail_above)
+		return false;
+	size_limit_read(diff->fail_above, &limit, NULL);
+	passed = size_rows_make(sizes, asked, &rows) && size_limit_passed(&limit, rows.bytes);
+	if (passed)
+		util_fail(error, "the code has grown by %" PRId64 " bytes: --fail-above %s allows less; "
+			"see what is new and grown", size_change_bytes(rows.bytes), diff->fail_above);
+	size_rows_clear(&rows, sizes);
+	return passed;
+}
+
+static bool compare(const struct diff *diff, const struct size_asked *asked, char *const *paths, char **error)
+{
+	struct budget *budget = budget_new(diff->request.memory ? diff->request.memory : BUDGET_MIB);
+	struct code_sizes *sizes = code_sizes_new(budget);
+	bool done = code_sizes_add(sizes, paths[0], diff->request.debug, error) &&
+		code_sizes_add(sizes, paths[1], diff->request.debug, error) &&
+		size_request_write(&diff->request, sizes, asked, error) && !has_grown(diff, sizes, asked, error);
+
+	code_sizes_free(sizes);
+	budget_release(budget);
+	return done;
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct diff diff = { .request = size_request_default };
+	const struct option_set sets[] = {
+		{ .rows = diff_options, .into = &diff },
+		{ .rows = size_request_options, .into = &diff.request },
+	};
+	struct size_asked asked;
+	char **paths, *error = NULL;
+	size_t path_count;
+	int status = COMMAND_DONE;
+
+	paths = command_operands(words, count, sets, 2, &path_count, &error);
+	if (!paths)
+		return command_usage(&command_diff, error);
+	if (!diff.size)
+		status = command_usage(&command_diff, util_format("nothing to compare: what is not told; give --size"));
+	else if (path_count != 2)
+		status = command_usage(&command_diff,
+			util_format("not two builds: it takes two ELF files; give A and B"));
+	else if (!size_request_check(&diff.request, &asked, &error))
+		status = command_usage(&command_diff, error);
+	else {
+		asked.compare = true;
+		if (!compare(&diff, &asked, paths, &error))
+			status = command_fail(error);
+	}
+	free(paths);
+	return status;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.words = "--size [options] A B",
+	.help = "Compares two builds: which code is new, gone, grown or shrunk.",
+	.options = { { "What is compared:", diff_options }, { "What is told:", size_request_options } },
+	.run = run,
+};
