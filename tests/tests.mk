@@ -89,6 +89,10 @@ build/linux/vmlinux: build/linux/vmlinuz build/check/image_kernel
 $(patsubst %,build/check/%,$(filter-out %.so,$(TOOLS))): build/check/%: build/check/tests/e2e/%.o \
 		$(call libraries,check)
 	$(call link,$(CC),$(SANITIZE) $(GOLD),$(LIBS))
+# For tests/browser: writes the pictures that Chromium opens.
+build/check/write_pictures: build/check/tests/browser/write_pictures.o build/check/tests/unit/agent/formats/hand_set.o \
+		$(call libraries,check)
+	$(call link,$(CC),$(SANITIZE) $(GOLD),$(LIBS))
 build/check/%.so: tests/e2e/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -fPIC -shared -o $@ $<
@@ -150,9 +154,9 @@ check-guests: packages
 # Reads the formats of an export by the tools that they are for.
 check-export: packages
 	./packages export
-	$(MAKE) build/check/formats_written
+	$(MAKE) build/check/formats_written build/check/write_pictures
 	npm install --silent --no-audit --no-fund --prefix build/export speedscope@1.25.0 ajv@8.17.1
-	tests/run tests/e2e/formats
+	tests/run tests/e2e/formats tests/browser/pictures
 
 # Runs the tests of the plugin in the QEMU of Debian's backports.
 check-qemu-newer: packages

@@ -382,7 +382,7 @@
 			return this.boxes.find((box) => x >= box.x && x < box.x + box.width && y >= this.y(box) && y < this.y(box) + HEIGHT);
 		}
 
-		text(i) {
+		texts(i) {
 			const tree = this.tree(), what = tree.function[i], texts = [what < 0 ? "all" : data.names[what]];
 
 			texts.push(share_text(tree.total[i], tree.total[0]) + " of all");
@@ -394,15 +394,15 @@
 				if (data.files[data.file[what]])
 					texts.push(data.files[data.file[what]] + (data.line[what] ? ":" + data.line[what] : ""));
 			}
-			return texts.filter((text) => text).join("   ");
+			return texts.filter((text) => text);
 		}
 
 		tell(i) {
-			this.details.textContent = this.text(Math.min(i, this.tree().level.length - 1));
+			this.details.textContent = this.texts(Math.min(i, this.tree().level.length - 1)).join(" · ");
 		}
 
 		hover(box) {
-			this.canvas.title = box ? this.text(box.i).split("   ").join("\n") : "";
+			this.canvas.title = box ? this.texts(box.i).join("\n") : "";
 			this.tell(box ? box.i : this.focused);
 		}
 
