@@ -185,13 +185,13 @@
 			cell.box.classList.toggle("match", match);
 			count += match;
 			if (match && i >= skip) {
-				weight += cell.weight;
+				weight += cell.room;
 				skip = cell.end;	/* those below are in its weight */
 			}
 		});
 		picture.classList.toggle("searching", pattern !== null);
 		found.textContent = pattern === null ? "" : count + (count === 1 ? " match, " : " matches, ") +
-			share(weight, cells[0].weight);
+			share(weight, cells[0].room);
 		found.dataset.weight = weight;
 	}
 
@@ -215,7 +215,7 @@
 	}
 
 	const place_of_bar = document.createElementNS(picture.namespaceURI, "foreignObject");
-	for (const [name, value] of Object.entries({ x: "50%", y: 8, width: "49%", height: 34 }))
+	for (const [name, value] of Object.entries({ x: "42%", y: 8, width: "57%", height: 34 }))
 		place_of_bar.setAttribute(name, value);
 	const bar = element("div", { className: "bar" }, place_of_bar);
 	const found = element("output", { id: "found" }, bar);
@@ -250,6 +250,7 @@
 			if (!cells[zoomed].room)
 				zoomed = 0;
 			layout();
+			search();
 		},
 		flip() {
 			upward = !upward;

@@ -560,7 +560,7 @@
 				if (!height || (!state.idle && MODE_TONES[mode] === IDLE))
 					continue;
 				pen.fillStyle = data.tones[MODE_TONES[mode] * SHADES];
-				pen.fillRect(bin * wide, y - height, Math.max(wide - (wide > 3 ? 0.6 : 0), wide), height);
+				pen.fillRect(bin * wide, y - height, wide > 3 ? wide - 0.6 : wide + 0.2, height);
 				y -= height;
 			}
 		});

@@ -332,8 +332,8 @@ static void put_head(const struct drawing *drawing)
 	put_objects(drawing);
 	if (drawing->picture->before)
 		put_changes(drawing);
-	fputs("</svg>\n<svg x=\"1%\" y=\"0\" width=\"54%\" height=\"34\"><text class=\"title\" y=\"27\">", drawing->to);
-	markup_cut(drawing->to, head_title(drawing->picture), 70);
+	fputs("</svg>\n<svg x=\"1%\" y=\"0\" width=\"46%\" height=\"34\"><text class=\"title\" y=\"27\">", drawing->to);
+	markup_cut(drawing->to, head_title(drawing->picture), 60);
 	fputs("</text></svg>\n<text class=\"about\" x=\"1%\" y=\"48\">", drawing->to);
 	head_about(drawing->picture, drawing->to);
 	fputs("</text>\n<text id=\"details\" class=\"about\" x=\"1%\" y=\"86\"> </text>\n", drawing->to);
