@@ -2,8 +2,8 @@
 /*
  * The link makes what is missing in this order, one stage at a time. Each stage ends by itself:
  *
- *	OPENING		QMP sends its greeting, accepts, tells the state	3 s each
- *	DISCOVERING	QEMU is asked what machine it is		10 s
+ *	OPENING		QMP sends its greeting, accepts, tells the state	as long as it takes
+ *	DISCOVERING	QEMU is asked what machine it is		10 s, and again if it has not answered
  *	SEEKING		who holds the socket: for an error, or before the port is connected
  *	STUB		QEMU is asked for its gdb stub			5 s
  *	LEAVING_STUB	the process at the stub lets the machine go on	5 s, or as link_leave is told; this includes
@@ -27,7 +27,8 @@
 #include "port_socket.h"
 
 enum {
-	OPENING_MS = 3000,
+	OPENING_MS = 3000,		/* what lasts longer is told; and who holds the socket is looked for */
+	LONG_MS = 1 << 30,
 	DISCOVER_MS = 10000,
 	PAUSED_MS = 200,		/* most for taking out: a VM that does not run releases no controller */
 	ERRAND_MS = 10,			/* between two checks whether an errand is done */
@@ -71,7 +72,9 @@ static void open_qmp(struct link *link, uint64_t now)
 	char *error = NULL;
 	bool taken;
 
-	link->opening = qmp_connect(link->qmp_path, OPENING_MS, &taken, &error);
+	link->opening = qmp_connect(link->qmp_path, LONG_MS, &taken, &error);
+	link->slow = false;
+	link->opening_by = now + (uint64_t)OPENING_MS * NS_PER_MS;
 	if (link->opening) {
 		link_enter(link, STAGE_OPENING);
 	} else if (taken && !link->was_connected) {
@@ -84,11 +87,14 @@ static void open_qmp(struct link *link, uint64_t now)
 
 static void take_holder_of_qmp(struct link *link, const char *client, uint64_t now)
 {
+	if (link->opening && !client) {
+		link_enter(link, STAGE_OPENING);
+		return;
+	}
 	if (link->opening)
-		link_fail(link, client ? util_format("QMP socket %s: no greeting in %d ms: QEMU "
+		link_fail(link, util_format("QMP socket %s: no greeting in %d ms: QEMU "
 			"serves one client at a time, and %s has it; end that one, or give QEMU a second -qmp "
-			"socket", link->qmp_path, OPENING_MS, client) :
-			util_format("%s", qmp_error(link->opening)), now);
+			"socket", link->qmp_path, OPENING_MS, client), now);
 	else
 		link_fail(link, util_format("QMP socket %s: taken by %s, and others wait; end them, or "
 			"give QEMU a second -qmp socket", link->qmp_path,
@@ -105,18 +111,29 @@ static void begin_discovery(struct link *link, struct qmp *qmp, uint64_t now)
 
 static void step_opening(struct link *link, uint64_t now)
 {
-	const char *awaited = qmp_awaits(link->opening);
+	enum qmp_phase before = qmp_phase(link->opening), phase;
 
 	qmp_step(link->opening, now);
-	link->news += qmp_awaits(link->opening) != awaited;
-	if (qmp_phase(link->opening) == QMP_READY) {
+	phase = qmp_phase(link->opening);
+	if (phase != before) {
+		link->opening_by = now + (uint64_t)OPENING_MS * NS_PER_MS;
+		link->slow = false;
+		link->news++;
+	}
+	if (phase == QMP_READY) {
 		begin_discovery(link, link->opening, now);
-	} else if (qmp_mute(link->opening) && !link->was_connected) {
-		link_seek(link, link->qmp_path, qmp_fd(link->opening));
-	} else if (qmp_phase(link->opening) == QMP_FAILED) {
+	} else if (phase == QMP_FAILED) {
 		link_fail(link, util_format("%s", qmp_error(link->opening)), now);
 		qmp_free(link->opening);
 		link->opening = NULL;
+	} else if (now >= link->opening_by) {
+		link->opening_by = now + (uint64_t)OPENING_MS * NS_PER_MS;
+		link->slow = true;
+		link->news++;
+		free(link->why);		/* of an earlier try */
+		link->why = NULL;
+		if (phase == QMP_GREETING && !link->was_connected)
+			link_seek(link, link->qmp_path, qmp_fd(link->opening));
 	}
 }
 
@@ -125,6 +142,13 @@ static void end_discovery(struct link *link, uint64_t now)
 	struct qmp_discovery *discovery = &link->discovery;
 	bool good = !discovery->talk.error;
 
+	if (discovery->talk.silent && link->opening && qmp_state(link->opening) != VM_GONE) {
+		discover_clear(discovery);
+		link->slow = true;
+		begin_discovery(link, link->opening, now);
+		return;
+	}
+	link->slow = false;
 	if (good) {
 		qmp_facts_clear(&link->facts);
 		link->facts = discovery->facts;

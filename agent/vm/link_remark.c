@@ -32,6 +32,16 @@ const char *link_stays(const struct link *link)
 	return texts[link->stays];
 }
 
+static char *opening_remark(const struct link *link)
+{
+	const char *slow = qmp_phase(link->opening) == QMP_GREETING ?
+		": QEMU hangs, its host is busy, another client has it, or it is no QMP socket" :
+		": QEMU hangs, or its host is busy";
+
+	return util_format("waits for %s on the QMP socket %s%s", qmp_awaits(link->opening), link->qmp_path,
+		link->slow ? slow : "");
+}
+
 /* What is under way, and how long it may take; NULL: nothing to tell. */
 static char *stage_remark(const struct link *link)
 {
@@ -39,13 +49,13 @@ static char *stage_remark(const struct link *link)
 
 	switch (link->stage) {
 	case STAGE_OPENING:
-		return util_format("waits for %s on the QMP socket %s, 3 s at most",
-			qmp_awaits(link->opening), link->qmp_path);
+		return opening_remark(link);
 	case STAGE_DISCOVERING:
-		return util_format("asks QEMU what machine it is: waits for the answer to `%s`, "
-			"10 s at most", link->discovery.talk.question);
+		return util_format("asks QEMU what machine it is: waits for the answer to `%s`%s",
+			link->discovery.talk.question, link->slow ? ": QEMU hangs, or its host is busy" : "");
 	case STAGE_SEEKING:
-		return util_format("looks for the program that holds the socket %s", link->wanted);
+		return link->opening ? opening_remark(link) :
+			util_format("looks for the program that holds the socket %s", link->wanted);
 	case STAGE_STUB:
 		return util_format("asks QEMU for its gdb stub: waits for the answer to `%s`, 5 s at most",
 			link->gdbserver.talk.question);

@@ -43,6 +43,8 @@ struct link {
 
 	struct qmp *qmp;		/* NULL: not connected, or not yet ready */
 	struct qmp *opening;		/* will become `qmp` once it is ready */
+	uint64_t opening_by;		/* if it has not gone on by then, it is slow */
+	bool slow;			/* QEMU lets ktop wait: it is still waited for */
 	struct qmp_discovery discovery;
 	struct qmp_facts facts;		/* of the last VM that was asked */
 	enum vm_state last;		/* of the last QMP connection */

@@ -266,12 +266,13 @@ void command_step(struct session *session, struct service *service, int timeout_
 		service_step(service);
 }
 
-/* Steps until the first try to connect is over. From `speak_at` on, it says once what it waits for. False: a signal. */
-static bool settle(struct session *session, struct service *service, uint64_t speak_at)
+/* Steps until the first try to connect is over, and says once what it waits for. False: it is not over in time. */
+static bool settle(struct session *session, struct service *service, uint64_t wait_ns)
 {
+	uint64_t begun = util_now(), speak_at = begun + moment_ns;
 	char text[256];
 
-	while (!session_settled(session) && !command_stopped()) {
+	while (!session_settled(session) && !command_stopped() && util_now() - begun < wait_ns) {
 		command_step(session, service, STEP_MS);
 		if (util_now() < speak_at || !session_trouble(session, text, sizeof(text))[0])
 			continue;
@@ -289,17 +290,28 @@ struct session *command_session(const struct attach_options *options, char **err
 	return session_new(live_new(&live), &options->session, error);
 }
 
-struct session *command_attach_to(const struct attach_options *options, struct service **service, char **error)
+static char *not_connected(struct session *session, uint64_t wait_ns)
+{
+	char text[256];
+
+	if (command_stopped())
+		return util_format("not connected: interrupted; start it again");
+	return util_format("not connected in %.4g s: %s; try again when QEMU answers",
+		(double)wait_ns / (double)NS_PER_SECOND, session_trouble(session, text, sizeof(text)));
+}
+
+struct session *command_attach_to(const struct attach_options *options, const struct command_wait *wait,
+	struct service **service, char **error)
 {
 	struct session *session = command_session(options, error);
 	const char *socket = command_socket(&options->live);
 	char *alone = NULL;
 	struct service *offered = session && service ? service_new(session, socket, &alone) : NULL;
-	bool settled = session && settle(session, offered, util_now() + moment_ns);
+	bool settled = session && (settle(session, offered, wait->ns) || (wait->goes_on && !command_stopped()));
 	char text[256];
 
 	if (session && !settled)
-		util_fail(error, "not connected: interrupted; start it again");
+		*error = not_connected(session, wait->ns);
 	else if (session && session_failure(session))
 		util_fail(error, "%s", session_failure(session));
 	else if (session && session_plugged(session, text, sizeof(text))[0])

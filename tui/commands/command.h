@@ -88,12 +88,18 @@ uint64_t command_late(bool hurry);
 struct session *command_session(const struct attach_options *options, char **error);
 
 /*
- * Connects: waits until the first try is over, or for a signal, and says what was plugged into the VM. NULL with
- * `error` set. `service`: set to what this ktop does for others on the VM, which begins before it is connected; NULL:
- * it does nothing for them. Whoever still asks when the service is freed is told that this ktop has ended. After that,
- * command_detach takes out what was plugged in, says what stays in the VM, and frees the session.
+ * Connects: waits until the first try is over, for a signal, or until `wait` is over, since QEMU may be slow. Says what
+ * was plugged into the VM. NULL with `error` set. `service`: set to what this ktop does for others on the VM, which
+ * begins before it is connected; NULL: it does nothing for them. Whoever still asks when the service is freed is told
+ * that this ktop has ended. After that, command_detach takes out what was plugged in, says what stays in the VM, and
+ * frees the session.
  */
-struct session *command_attach_to(const struct attach_options *options, struct service **service, char **error);
+struct command_wait {
+	uint64_t ns;
+	bool goes_on;			/* then the session is there all the same, and goes on trying */
+};
+struct session *command_attach_to(const struct attach_options *options, const struct command_wait *wait,
+	struct service **service, char **error);
 
 /*
  * After command_attach_to has failed: the socket of a live ktop that was started at the same time and has the VM now,

@@ -90,7 +90,7 @@ static int attach(const struct attach_options *options, char *const *words, size
 	int status;
 
 	command_hold_signals();
-	session = command_attach_to(options, NULL, &error);
+	session = command_attach_to(options, &(struct command_wait) { .ns = CONNECT_MS * NS_PER_MS }, NULL, &error);
 	if (!session) {
 		live = command_overtaken(options, &error);
 		status = live ? ask_live(live, words, count) : command_fail(error);

@@ -54,7 +54,7 @@ static int attach(const struct attach_options *options, const struct recorder_re
 	int status;
 
 	command_hold_signals();
-	session = command_attach_to(options, &service, &error);
+	session = command_attach_to(options, &(struct command_wait) { .ns = request->wait_ns }, &service, &error);
 	if (!session) {
 		live = command_overtaken(options, &error);
 		status = live ? beside_ask(live, "record", recorder_options, request) : command_fail(error);

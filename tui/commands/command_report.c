@@ -121,7 +121,7 @@ static int attach(const struct attach_options *options, const struct command *co
 	int status;
 
 	command_hold_signals();
-	session = command_attach_to(options, &service, &error);
+	session = command_attach_to(options, &(struct command_wait) { .ns = request->wait_ns }, &service, &error);
 	if (!session) {
 		live = command_overtaken(options, &error);
 		status = live ? beside_ask(live, command->name, rows, request) : command_fail(error);

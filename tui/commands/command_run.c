@@ -20,6 +20,7 @@
 
 enum {
 	START_MS = 30000,		/* longest wait for QEMU, and default of --wait */
+	SCREEN_MS = 3000,		/* so long, QEMU may fail without a screen */
 	LAST_WORDS_MS = 1000,		/* longest wait for QEMU's end after a failure */
 };
 
@@ -141,10 +142,13 @@ static int watch(struct launch *launch, const struct run_options *options,
 	char *error = NULL;
 	struct session *session;
 	struct command_vm vm;
+	const struct command_wait wait = {
+		.ns = options->headless ? request->wait_ns : SCREEN_MS * NS_PER_MS, .goes_on = !options->headless,
+	};
 	int status;
 
 	attach.live.qmp = launch_qmp(launch);
-	session = command_attach_to(&attach, options->headless ? &service : NULL, &error);
+	session = command_attach_to(&attach, &wait, options->headless ? &service : NULL, &error);
 	if (!session)
 		return explain(launch, error);
 	vm = (struct command_vm) { .session = session, .socket = attach.live.qmp };

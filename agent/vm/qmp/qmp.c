@@ -21,6 +21,7 @@ enum {
 struct qmp {
 	int fd;
 	bool gone, greeted;
+	bool strange;			/* what came first is no greeting */
 	enum vm_state state;
 	uint64_t resumes, resets, deletions;
 
@@ -34,7 +35,6 @@ struct qmp {
 	enum qmp_phase phase;
 	int timeout_ms;
 	uint64_t deadline;		/* of the phase; 0: set by the next step */
-	bool mute;
 	char *error;			/* NULL: none */
 
 	uint64_t last_id;		/* of the last request */
@@ -83,8 +83,8 @@ static void handle_line(struct qmp *qmp, const char *line, size_t size)
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
 	double number = cJSON_IsNumber(id) ? id->valuedouble : 0;
 
-	if (cJSON_GetObjectItemCaseSensitive(message, "QMP"))
-		qmp->greeted = true;
+	qmp->greeted |= cJSON_GetObjectItemCaseSensitive(message, "QMP") != NULL;
+	qmp->strange |= !qmp->greeted;
 	if (cJSON_IsString(event))
 		handle_event(qmp, event->valuestring,
 			cJSON_GetObjectItemCaseSensitive(message, "data"));
@@ -116,6 +116,8 @@ static void take_bytes(struct qmp *qmp, const char *bytes, size_t size)
 {
 	const char *end;
 
+	if (!qmp->greeted && !qmp->size)	/* another server may end no line at all */
+		qmp->strange |= bytes[0] != '{' && bytes[0] != '\r' && bytes[0] != '\n' && bytes[0] != ' ';
 	while ((end = memchr(bytes, '\n', size))) {
 		take_line(qmp, bytes, (size_t)(end - bytes));
 		if (!qmp->skipping && qmp->size && is_modest(qmp->line, qmp->size))
@@ -223,8 +225,7 @@ static void fail_late(struct qmp *qmp)
 	char *what = util_format("no greeting in %d ms: another client has it, QEMU hangs, or the "
 		"host is busy", qmp->timeout_ms);
 
-	qmp->mute = qmp->phase == QMP_GREETING;
-	if (qmp->mute)
+	if (qmp->phase == QMP_GREETING)
 		fail(qmp, what, "try again, or give QEMU a second -qmp socket");
 	else
 		fail(qmp, "no answer in time: QEMU hangs, or the host is busy", "try again");
@@ -259,6 +260,8 @@ static void get_ready(struct qmp *qmp, uint64_t now)
 		enter(qmp, QMP_AGREEING);
 	else if (qmp->phase != QMP_GREETING && qmp->answer)
 		take_answer(qmp);
+	else if (qmp->phase == QMP_GREETING && qmp->strange)
+		fail(qmp, "what it sends is no greeting", "is it a QMP socket?");
 	else if (qmp->gone)
 		fail(qmp, qmp->phase == QMP_GREETING ? "closed without a greeting" :
 			"the connection was closed", qmp->phase == QMP_GREETING ?
@@ -291,11 +294,6 @@ enum qmp_phase qmp_phase(const struct qmp *qmp)
 const char *qmp_error(const struct qmp *qmp)
 {
 	return qmp->error;
-}
-
-bool qmp_mute(const struct qmp *qmp)
-{
-	return qmp->mute;
 }
 
 const char *qmp_awaits(const struct qmp *qmp)

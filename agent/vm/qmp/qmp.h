@@ -56,7 +56,6 @@ enum qmp_phase {
 };
 enum qmp_phase qmp_phase(const struct qmp *qmp);
 const char *qmp_error(const struct qmp *qmp);	/* NULL: nothing failed before it was ready */
-bool qmp_mute(const struct qmp *qmp);	/* it failed because no greeting came: another client may have the socket */
 
 /* What it waits for before it is ready, such as "QEMU's greeting"; else "". */
 const char *qmp_awaits(const struct qmp *qmp);

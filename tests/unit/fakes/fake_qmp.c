@@ -163,11 +163,20 @@ void fake_qmp_mute(struct fake_qmp *fake, bool mute)
 	pthread_mutex_unlock(&fake->lock);
 }
 
+static void await_turn(struct fake_qmp *fake, int number)
+{
+	if (number == fake->script.mute_from)
+		fake_qmp_mute(fake, true);
+	await_voice(fake);
+}
+
 static void serve(struct fake_qmp *fake, int fd)
 {
 	char line[LINE];
 	size_t size = 0;
+	int number = 1;
 
+	await_turn(fake, number);
 	if (fake->script.greeting && is_odd(fake, 0))
 		be_odd(fake, fd, fake->script.greeting, 0);
 	else if (fake->script.greeting)
@@ -177,7 +186,7 @@ static void serve(struct fake_qmp *fake, int fd)
 			continue;
 		line[size - 1] = '\0';
 		keep(fake, line);
-		await_voice(fake);
+		await_turn(fake, ++number);
 		answer(fake, fd, line);
 		size = 0;
 	}

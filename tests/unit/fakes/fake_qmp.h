@@ -26,6 +26,8 @@ struct fake_script {
 	enum fake_oddity { FAKE_FAIR, FAKE_SILENT, FAKE_DRIPS, FAKE_LIES, FAKE_ODDITIES } odd;
 	int odd_from;
 
+	int mute_from;			/* this answer waits until fake_qmp_mute; 1: the greeting; 0: none waits */
+
 	/* Gives answers in place of the table, in the server's thread. NULL: the table gives them. */
 	const char *(*machine)(void *context, const char *line);
 	void *context;

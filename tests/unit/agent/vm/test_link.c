@@ -327,6 +327,59 @@ static void test_qmp_that_goes_and_comes_back(void **state)
 	end(&vm);
 }
 
+static struct vm begin_slow(const struct fake_script *script)
+{
+	static int number;
+	char *port = util_format("slow%d.port", ++number), *qmp = util_format("slow%d.qmp", number);
+	struct vm vm = {
+		.port_path = util_format("%s", scratch_path(port)), .qmp_path = util_format("%s", scratch_path(qmp)),
+	};
+
+	vm.guest = fake_guest_new(vm.port_path);
+	vm.qmp = fake_qmp_listen(script, vm.qmp_path);
+	vm.link = link_new(vm.qmp_path, vm.port_path, false, LINK_AUTO);
+	free(port);
+	free(qmp);
+	return vm;
+}
+
+/* A second later, nothing has failed. */
+static void leap(struct vm *vm)
+{
+	vm->later += NS_PER_SECOND;
+	step(vm);
+	poll(NULL, 0, 1);
+	assert_false(link_settled(vm->link));
+	assert_null(link_failure(vm->link));
+}
+
+/* A busy host: QEMU greets late, and answers late. It is waited for on the same connection; then all goes on. */
+static void test_qemu_that_is_slow(void **state)
+{
+	static const char *const waits[] = {
+		"waits for QEMU's greeting on the QMP socket", "waits for QEMU's answer to qmp_capabilities",
+		"waits for QEMU's answer to query-status", "asks QEMU what machine it is: waits for the answer to",
+	};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const struct fake_script script = { .greeting = fake_greeting, .answers = machine, .mute_from = i + 1 };
+		struct vm vm = begin_slow(&script);
+		char text[256] = "";
+
+		for (int left = STEPS; left && !(strstr(text, waits[i]) && strstr(text, ": QEMU hangs, ")); left--) {
+			leap(&vm);
+			link_remark(vm.link, LINK_CONNECTING, text, sizeof(text));
+		}
+		for (int seconds = 0; seconds < 200; seconds++)
+			leap(&vm);
+		check_remark(&vm, LINK_CONNECTING, waits[i]);
+		fake_qmp_mute(vm.qmp, false);
+		await_vm(&vm, VM_RUNNING);
+		end(&vm);
+	}
+}
+
 /* The end of the VM, with or without an event from QEMU before it. */
 static void check_end(const char *event, const char *how)
 {
@@ -402,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_qemu_that_hangs),
 		cmocka_unit_test(test_a_panic_is_told),
 		cmocka_unit_test(test_qmp_that_goes_and_comes_back),
+		cmocka_unit_test(test_qemu_that_is_slow),
 		cmocka_unit_test(test_the_end_of_qemu),
 		cmocka_unit_test(test_a_port_that_another_took),
 	};
