@@ -6,7 +6,7 @@
 last() { grep -aboF -- "$1" "$dir/log" | tail -1 | cut -d: -f1; }
 modes_off() {
 	local pair on off
-	for pair in '[?1049h [?1049l' '[?25l [?25h' '1000h 1000l' '[?2004h [?2004l' '[?1h [?1l'; do
+	for pair in '[?1049h [?1049l' '[?25l [?25h' '1000h 1000l' '[?1006h [?1006l' '[?2004h [?2004l' '[?1h [?1l'; do
 		on=$(last "${pair% *}")
 		[ "$on" ] || [ "${1-}" != begun ] || continue
 		off=$(last "${pair#* }")

@@ -25,9 +25,12 @@ enum { ROWS_MOST = 500, COLUMNS_MOST = 1000 };
 
 enum { CURSES_BYTES = 1 << 20 };	/* more than ncurses allocates for most terminals */
 
-/* Bracketed paste, as xterm has it. Terminals that do not know it ignore this. */
-#define PASTE_ON "\033[?2004h"
-#define PASTE_OFF "\033[?2004l"
+/*
+ * Bracketed paste, and reports of the mouse for any number of columns (SGR), as xterm has them. Terminals that do not
+ * know them ignore this; ncurses switches the mouse itself on, where it knows how.
+ */
+#define MODES_ON "\033[?2004h\033[?1006h"
+#define MODES_OFF "\033[?2004l\033[?1006l"
 
 /* The one terminal. */
 static struct {
@@ -166,7 +169,7 @@ static void write_leaving(void)
 	const char *mode;
 
 	leaving.size = 0;
-	tputs("\030" PASTE_OFF "\033[?1006l\033[?1000l", 1, add_leaving);
+	tputs("\030" MODES_OFF "\033[?1000l", 1, add_leaving);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		mode = tgetstr(strcpy(name, names[i]), NULL);
 		if (mode)
@@ -198,7 +201,7 @@ static bool start_curses(void)
 	def_prog_mode();
 	tty_unheard(endwin);	/* until ncurses comes back from an endwin, it writes each move of the cursor alone */
 	curs_set(0);
-	send(PASTE_ON);
+	send(MODES_ON);
 	terminal.depth = depth_of_terminal();
 	make_pairs();
 	return true;
@@ -226,7 +229,7 @@ bool term_open(const struct theme *theme, char **error)
 
 static void leave_curses(void)
 {
-	send(PASTE_OFF);
+	send(MODES_OFF);
 	endwin();
 }
 
@@ -333,7 +336,7 @@ void term_resume(void)
 {
 	tty_begin();
 	reset_prog_mode();
-	send(PASTE_ON);
+	send(MODES_ON);
 	tty_end();
 	term_redraw();
 }

@@ -2,6 +2,7 @@
 #define NCURSES_NOMACROS 1
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -14,15 +15,22 @@
 #include "term_keys.h"
 #include "tty.h"
 
-/* Codes of our own, above those of ncurses: pasted text begins, pasted text ends. */
-enum { KEY_PASTE = KEY_MAX + 1, KEY_PASTED };
+/*
+ * Codes of our own, above those of ncurses: pasted text begins, pasted text ends, a report of the mouse begins. Such a
+ * report is "BUTTON;COLUMN;ROW" and an M, or an m where the button was let go: SGR's form, for which term.c asks. Where
+ * a terminal's description has another form, ncurses knows no more than 223 columns.
+ */
+enum { KEY_PASTE = KEY_MAX + 1, KEY_PASTED, KEY_REPORT };
+enum { BUTTON_MODIFIERS = 4 | 8 | 16, BUTTON_UP = 64, BUTTON_DOWN = 65, REPORT_MOST = 20 };
 enum { MOUSE_MOST = 16 };		/* more than ncurses keeps */
-static const uint64_t paste_ns = 2 * NS_PER_SECOND;	/* a paste without an end is over after so long a pause */
+static const uint64_t pause_ns = 2 * NS_PER_SECOND;	/* what has not ended is over after so long a pause */
 
 static struct {
 	WINDOW *pad;			/* reading from a pad draws nothing */
 	mbstate_t partial;		/* the state of a character whose bytes come one by one */
 	uint64_t pasted;		/* when the last character of a paste came; 0: nothing is being pasted */
+	uint64_t reported;		/* when the last character of a report came; 0: there is no report */
+	char report[REPORT_MOST];	/* so far, with a zero at its end */
 	bool gone;			/* the terminal was hung up */
 	MEVENT mouse[MOUSE_MOST];	/* mouse_count events that came with one KEY_MOUSE, the newest first */
 	int mouse_count;
@@ -38,6 +46,7 @@ bool term_keys_open(void)
 	set_escdelay(25);		/* ms after which an escape byte is the Esc key, and begins no sequence */
 	define_key("\033[200~", KEY_PASTE);
 	define_key("\033[201~", KEY_PASTED);
+	define_key("\033[<", KEY_REPORT);
 	mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 	mouseinterval(0);
 	return true;
@@ -154,7 +163,7 @@ static void read_pasted(struct input *input, int key)
 	if (key == KEY_PASTE || key == KEY_PASTED) {
 		keys.pasted = key == KEY_PASTE ? now : 0;
 		input->code = 0;
-	} else if (keys.pasted && now - keys.pasted > paste_ns) {
+	} else if (keys.pasted && now - keys.pasted > pause_ns) {
 		keys.pasted = 0;
 	} else if (keys.pasted) {
 		keys.pasted = now;
@@ -163,6 +172,49 @@ static void read_pasted(struct input *input, int key)
 				(input->code && input->code < ' '))
 			input->code = ' ';
 	}
+}
+
+/* The report as an event. It may be anything at all: what ktop does not know is no key. */
+static void end_report(struct input *input, bool pressed)
+{
+	unsigned button, column, row;
+
+	keys.reported = 0;
+	if (sscanf(keys.report, "%4u;%4u;%4u", &button, &column, &row) != 3 || column < 1 || row < 1)
+		return;
+	button &= ~(unsigned)BUTTON_MODIFIERS;
+	if (button != 0 && button != BUTTON_UP && button != BUTTON_DOWN)
+		return;
+	input->row = (int)row - 1;
+	input->column = (int)column - 1;
+	input->kind = button == BUTTON_UP ? INPUT_SCROLL_UP : button == BUTTON_DOWN ? INPUT_SCROLL_DOWN :
+		pressed ? INPUT_CLICK : INPUT_RELEASE;
+}
+
+/* False: the key is not part of a report. A report may come in parts; a key that cannot be in it ends it. */
+static bool read_report(struct input *input, int key)
+{
+	size_t size = strlen(keys.report);
+	uint64_t now = util_now();
+
+	if (key == KEY_REPORT && !keys.pasted) {
+		keys.reported = now;
+		keys.report[0] = '\0';
+		return true;
+	}
+	if (!keys.reported || now - keys.reported > pause_ns || size + 1 == sizeof(keys.report) ||
+			key <= 0 || key > 127 || !strchr("0123456789;mM", key)) {
+		keys.reported = 0;
+		return false;
+	}
+	if (key == 'M' || key == 'm') {
+		end_report(input, key == 'M');
+		return true;
+	}
+	keys.reported = now;
+	keys.report[size] = (char)key;
+	keys.report[size + 1] = '\0';
+	return true;
 }
 
 bool term_keys_read(struct input *input)
@@ -181,6 +233,8 @@ bool term_keys_read(struct input *input)
 		take_mouse();
 		return read_mouse(input);
 	}
+	if (read_report(input, key))
+		return true;
 	input->code = key >= KEY_MIN ? code_of(key) : character(key);
 	if (input->code == '\n')
 		input->code = KEYS_ENTER;
