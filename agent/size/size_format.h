@@ -22,9 +22,9 @@ struct size_format {
 	bool (*write)(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out);
 };
 
-extern const struct size_format size_text, size_json, size_folded;
+extern const struct size_format size_text, size_json, size_folded, size_svg;
 
-#define SIZE_FORMAT_NAMES "text|json|folded"	/* in the order of size_format_at */
+#define SIZE_FORMAT_NAMES "text|json|folded|svg"	/* in the order of size_format_at */
 const struct size_format *size_format_at(int index);
 const struct size_format *size_format_of_file(const char *path);	/* by its ending; NULL: it has none of theirs */
 

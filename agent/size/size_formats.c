@@ -5,7 +5,7 @@
 
 #include "size_format.h"
 
-static const struct size_format *const formats[] = { &size_text, &size_json, &size_folded };
+static const struct size_format *const formats[] = { &size_text, &size_json, &size_folded, &size_svg };
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 

@@ -26,7 +26,7 @@ const struct option_row size_request_options[] = {
 	OPTION("filter", "WORDS", OPTION_TEXT, filter, "only the code that these choose: NAME, object:NAME, !NAME",
 		.check = check_filter),
 	OPTION("format", SIZE_FORMAT_NAMES, OPTION_CHOICE, format, "how it is written (by the ending of FILE; text)"),
-	OPTION("output", "FILE", OPTION_FILE, file, "the file to write: .txt, .json, .folded (standard output)",
+	OPTION("output", "FILE", OPTION_FILE, file, "the file to write: .txt, .json, .folded, .svg (standard output)",
 		.letter = 'o'),
 	OPTION("debug-dir", "DIR", OPTION_FOLDER, debug, "a folder with debug files, laid out as /usr/lib/debug"),
 	OPTION("memory", "MIB", OPTION_NUMBER, memory, "memory that ktop itself may use, 64 or more (512)",
@@ -51,8 +51,8 @@ bool size_request_check(const struct size_request *request, struct size_asked *a
 	if (request->filter && !size_rows_filter(request->filter, &asked->filter, error))
 		return false;
 	if (!format)
-		return util_fail(error, "%s: its ending names no format; give --format, or one of .txt, .json, .folded",
-			request->file);
+		return util_fail(error, "%s: its ending names no format; give --format, or one of .txt, .json, "
+			".folded, .svg", request->file);
 	if (request->top != SIZE_TOP_UNSET && !format->rows)
 		return util_fail(error, "--top: without effect: %s has no rows; leave it out", format->name);
 	return true;
