@@ -10,7 +10,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/vm/gdb/test_,gdb_direct gdb_keeper gdb_memory gdb_packets gdb_stub) \
 	$(call in,agent/vm/ram/test_,page_tables ram_file ram_map) \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
-	$(call in,agent/store/test_,recent_samples run stack_cache stacks store) $(call in,agent/names/files/test_,demangle \
+	$(call in,agent/store/test_,recent_samples run sample_log stack_cache stacks store) $(call in,agent/names/files/test_,demangle \
 		sym_elf sym_text) $(call in,agent/names/dwarf/test_,debug_file debuginfod line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,call_sites kallsyms modules orc processes slide) \
 	$(call in,agent/names/test_,absurd_files boot_image given_objects kernel_names lines regions running_kernel symbols threads) \
@@ -18,7 +18,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/test_,baseline filter_words fine grouping query query_cpus query_random query_tree query_tree_live table) $(call in,agent/query/addresses/test_,query_addresses query_inlined) $(call in,agent/query/time/test_,heat series) \
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory guest_symbols kernel_reading layouts profiler raw_samples symbols_programs user_stacks) $(call in,agent/export/test_,export) \
-	agent/samples/test_sample_set $(call in,agent/formats/test_,formats pictures) \
+	$(call in,agent/samples/test_,sample_collect sample_set) $(call in,agent/formats/test_,formats pictures) \
 	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/session/test_,memory pace session session_files session_orders share turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \

@@ -13,10 +13,13 @@
 
 #include "agent/query/query.h"
 
+struct sample_log;
+
 struct export_input {
 	struct query *query;
 	const struct query_inputs *inputs;
 	const struct question *question;
+	struct sample_log *log;		/* of these samples, complete; it is held as long as needed; NULL: none */
 	const struct table *table;	/* the question's answer, sorted; NULL: the format asks for stacks itself */
 };
 

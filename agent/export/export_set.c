@@ -23,6 +23,7 @@ static void *collect(const struct export_input *input, const void *given)
 	collected->title = util_copy(options->title, strlen(options->title));
 	collected->set = sample_collect(&(struct sample_collect) {
 		.query = input->query, .inputs = input->inputs, .question = input->question, .facts = options->facts,
+		.log = input->log,
 		.lines = options->format->lines, .rows = options->format->rows,
 	}, &collected->error);
 	return collected;

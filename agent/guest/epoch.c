@@ -11,6 +11,7 @@
 #include "agent/names/objects/layouts.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/wire/decode.h"
@@ -128,6 +129,7 @@ static void epoch_free(struct epoch *epoch)
 	listings_free(epoch->listings);
 	symbols_free(epoch->inputs.symbols);
 	threads_free(epoch->inputs.threads);
+	sample_log_release(epoch->log);
 	stacks_free(epoch->inputs.stacks);
 	store_free(epoch->inputs.store);
 	budget_give(epoch->inputs.budget, cost_of(epoch->cpus_seen));
@@ -264,7 +266,8 @@ static void take_status(struct epoch *epoch, const struct status *status)
 	guest_events_traced_before(epoch->events, status);
 	epoch->sampler = status->running && status->sampler == SAMPLER_NMI ?
 		status->sampler_cpu : EVENT_NONE;
-	store_period(epoch->inputs.store, status->rate ? NS_PER_SECOND / status->rate : 0);
+	epoch->period = status->rate ? NS_PER_SECOND / status->rate : 0;
+	store_period(epoch->inputs.store, epoch->period);
 }
 
 /* Adds what this CPU's counts have grown by. The CPU that paces the others is left out: it is not sampled. */
@@ -311,6 +314,13 @@ static uint32_t space_of(struct epoch *epoch, const struct sample *sample)
 	return symbols_space(epoch->inputs.symbols, sample->process);
 }
 
+/* The store gives damaged samples up, and so does the log. */
+static void log_sample(struct epoch *epoch, uint64_t time, const struct store_key *key, uint32_t weight)
+{
+	if (epoch->log && key->who.cpu < EVENT_CPUS && key->who.mode < MODES && key->who.context < CONTEXTS)
+		sample_log_add(epoch->log, time, key->stack, &key->who, weight, 1, epoch->period);
+}
+
 /* The sample is in `stack`, since the event of a raw sample has none. */
 static void take_sample(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
@@ -334,6 +344,7 @@ static void take_sample(struct epoch *epoch, const struct event *event,
 	threads_seen(epoch->inputs.threads, sample->thread, sample->process);
 	key.stack = stacks_intern(epoch->inputs.stacks, stack);
 	store_add(epoch->inputs.store, epoch_ns(epoch, event->time), &key, sample->weight);
+	log_sample(epoch, epoch_ns(epoch, event->time), &key, sample->weight);
 }
 
 static void take_missed(struct epoch *epoch, const struct event *event)
@@ -452,6 +463,25 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 		}
 	for (size_t i = 0; i < count; i++)
 		take_event(epoch, &events[i], &stacks[i]);
+}
+
+/* Temporary files go where the environment says. /tmp may be in memory, which a log may be too large for. */
+bool epoch_log_begin(struct epoch *epoch)
+{
+	const char *folder = getenv("TMPDIR");
+
+	if (epoch->log)
+		return false;
+	epoch->log = sample_log_new(epoch->inputs.budget, folder && *folder ? folder : "/var/tmp");
+	return true;
+}
+
+struct sample_log *epoch_log_end(struct epoch *epoch)
+{
+	struct sample_log *log = epoch->log;
+
+	epoch->log = NULL;
+	return log;
 }
 
 struct boot_times epoch_boot(const struct epoch *epoch)

@@ -22,6 +22,7 @@ struct kernel_code;
 struct kernel_reading;
 struct kernel_watch;
 struct listings;
+struct sample_log;
 
 enum { EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
 
@@ -38,6 +39,7 @@ struct epoch {
 	atomic_uint holders;
 	uint8_t boot_id[16];
 	uint64_t number;			/* of this boot in its session, from 1 on; by session.c */
+	struct sample_log *log;			/* of each sample with its own time; NULL: nobody wants it */
 	struct query_inputs inputs;		/* store, stacks, symbols, threads: the epoch owns them; its budget */
 	struct query *query;
 
@@ -45,6 +47,7 @@ struct epoch {
 	bool known;				/* EVENT_GUEST has come: clock and kernel are known */
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
+	uint64_t period;			/* ns between two samples of a CPU; 0: not known */
 	uint64_t began;				/* Unix ns when its clock was 0; 0: not known */
 	uint64_t clock_hz;			/* ticks of the guest's clock per second; 1 GHz while unknown */
 	bool status_known;
@@ -105,6 +108,13 @@ void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet ends at this 
  * for that, the guest has to send all its meta events again. `now`: host ns.
  */
 bool epoch_retry(struct epoch *epoch, uint64_t now);
+
+/*
+ * From now on each sample is also kept with its own time, for one who wants it. False: another one does. The end gives
+ * the log to the caller. Ingest thread.
+ */
+bool epoch_log_begin(struct epoch *epoch);
+struct sample_log *epoch_log_end(struct epoch *epoch);
 
 struct boot_times epoch_boot(const struct epoch *epoch);	/* in guest ns */
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);	/* ticks of the guest's clock as guest ns */

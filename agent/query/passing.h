@@ -42,19 +42,26 @@ void passing_end(struct passing_reader *reader);
 
 void passing_look(struct passing_reader *reader, uint32_t stack);	/* for passing_next alone */
 
+/* Does a sample of this stack pass, of the `who`-th in the run's list? */
+static inline bool passing_admits(struct passing_reader *reader, uint32_t stack, uint32_t who)
+{
+	if (!reader->whos[who])
+		return false;
+	if (!reader->begun || stack != reader->stack)
+		passing_look(reader, stack);
+	if (!(reader->whos[who] >> reader->context & 1))
+		return false;
+	return reader->reader.run->who[who].mode == MODE_IDLE ? reader->idle : reader->stack_passes;
+}
+
 /* Reads the next count that passes, and who ran it. One of idle time has no stack. False: no more, or stop was set. */
 static inline bool passing_next(struct passing_reader *reader, struct run_count *count, const struct who **who)
 {
 	while (run_next(&reader->reader, count) && !stop_at(reader->passing->stop, reader->reader.left)) {
-		if (!reader->whos[count->who])
-			continue;
-		if (!reader->begun || count->stack != reader->stack)
-			passing_look(reader, count->stack);
-		if (!(reader->whos[count->who] >> reader->context & 1))
+		if (!passing_admits(reader, count->stack, count->who))
 			continue;
 		*who = &reader->reader.run->who[count->who];
-		if ((*who)->mode == MODE_IDLE ? reader->idle : reader->stack_passes)
-			return true;
+		return true;
 	}
 	return false;
 }

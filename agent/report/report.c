@@ -15,6 +15,7 @@
 #include "agent/guest/loan.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "agent/store/sample_log.h"
 #include "agent/store/store.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
@@ -100,6 +101,8 @@ void report_free(struct report *report)
 	annotation_free(report->annotation);
 	epoch_release(report->epoch);
 	export_free(report->export);
+	report_export_end_log(report);
+	sample_log_release(report->log);
 	errand_leave(report->file);		/* a file that is being written is still finished */
 	tape_leave(report->tape);
 	free(report->unwritten);
@@ -184,6 +187,7 @@ static void wait_for_guest(struct report *report)
 		fail_paused(report);
 	} else if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report_take_boot(report, epoch);
+		report_export_log(report);
 		report_enter(report, REPORT_SAMPLER);
 		report_refuse_cpu(report);
 	} else if (is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {

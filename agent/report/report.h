@@ -24,6 +24,7 @@ struct epoch;
 struct errand;
 struct profile;
 struct session;
+struct sample_log;
 struct set_progress;
 struct subscription;
 struct tape;
@@ -107,6 +108,8 @@ struct report {
 
 	struct errand *file;		/* writes the file of `format`; NULL: none is being written */
 	int format;			/* enum export_id; EXPORTS: the request's `out` */
+	bool logging;			/* the epoch keeps a log for it */
+	struct sample_log *log;		/* that log, once it is complete; NULL: not yet, or none */
 	struct set_progress *progress;	/* of `out`, while `file` writes it */
 	struct export *export;		/* of `out`, if that is the standard output; NULL: it is a file */
 	struct export_result exported;	/* what was written to `out` */
@@ -146,6 +149,9 @@ void report_cut(struct report *report, const char *why, uint64_t late);
  * file was not written.
  */
 bool report_write(struct report *report, FILE *out, char **error);
+
+/* The format of `out` has times of samples: a session that reads a recording for it has to keep a log. */
+bool report_export_rows(const struct report_request *request);
 
 /* Prints the formats of `out`. */
 void report_export_list(FILE *out);

@@ -158,7 +158,7 @@ static void begin_file(struct report *report, int format)
 		return;
 	choice = export_stacks((enum export_id)format, options);
 	report->file = report_file_begin(report->request.files[format], report->epoch,
-		&report->profile->question, &choice, NULL);
+		&report->profile->question, &choice, NULL, NULL);
 }
 
 void report_write_file(struct report *report)

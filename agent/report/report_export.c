@@ -10,6 +10,7 @@
 #include "agent/export/export_set.h"
 #include "agent/formats/set_format.h"
 #include "agent/guest/epoch.h"
+#include "agent/session/session.h"
 #include "report.h"
 #include "report_file.h"
 #include "report_parts.h"
@@ -94,6 +95,31 @@ bool report_export_lines(const struct report_request *request)
 	return request->out && find(request, &chosen) && chosen.set && chosen.set->lines;
 }
 
+bool report_export_rows(const struct report_request *request)
+{
+	struct chosen chosen;
+
+	return request->out && find(request, &chosen) && chosen.set && chosen.set->rows;
+}
+
+/* The log of a recording has begun with its session. */
+void report_export_log(struct report *report)
+{
+	if (!report_export_rows(&report->request))
+		return;
+	if (session_play_state(report->session).there)
+		report->logging = report->epoch->log;
+	else
+		report->logging = epoch_log_begin(report->epoch);
+}
+
+void report_export_end_log(struct report *report)
+{
+	if (report->logging)
+		report->log = epoch_log_end(report->epoch);
+	report->logging = false;
+}
+
 static struct export_choice choice_of(const struct report *report, const struct chosen *chosen,
 	const struct set_facts *facts, const char *title)
 {
@@ -112,13 +138,14 @@ static void begin(struct report *report, const struct export_choice *choice)
 	const struct epoch *epoch = report->epoch;
 	const struct export_input input = {
 		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
+		.log = report->log,
 	};
 
 	if (to_stdout(&report->request))
 		report->export = export_new(choice, &input);
 	else
 		report->file = report_file_begin(report->request.out, report->epoch, &report->profile->question, choice,
-			report->progress);
+			report->progress, report->log);
 }
 
 bool report_export_begin(struct report *report)
@@ -134,6 +161,7 @@ bool report_export_begin(struct report *report)
 
 	if (!report->request.out || !find(&report->request, &chosen) || (!chosen.set && chosen.own == EXPORT_JSON))
 		return false;
+	report_export_end_log(report);
 	title = util_format("%s %s", epoch->kernel, epoch->version);
 	report->progress = to_stdout(&report->request) ? NULL : util_alloc(sizeof(*report->progress));
 	choice = choice_of(report, &chosen, &facts, title);

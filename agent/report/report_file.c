@@ -44,11 +44,12 @@ char *report_file_mistake(const char *path)
 }
 
 struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct question *question,
-	const struct export_choice *choice, struct set_progress *progress)
+	const struct export_choice *choice, struct set_progress *progress, struct sample_log *log)
 {
 	static const struct errand_work work = { .run = run, .free = free_job };
 	const struct export_input input = {
 		.query = epoch->query, .inputs = &epoch->inputs, .question = question,
+		.log = log,
 	};
 	struct job *job = util_alloc(sizeof(*job));
 

@@ -31,6 +31,8 @@ void report_write_file(struct report *report);		/* goes on once the present file
 
 char *report_export_mistake(const struct report_request *request);	/* why `out` cannot be written; NULL: it can */
 bool report_export_lines(const struct report_request *request);	/* its format has source lines and inlined functions */
+void report_export_log(struct report *report);		/* has a log kept from here on, if the format has times */
+void report_export_end_log(struct report *report);	/* the log is complete */
 bool report_export_begin(struct report *report);	/* begins to write `out`; false: there is nothing to wait for */
 void report_export_cut(struct report *report);		/* gives up what is being written */
 bool report_export_tell(struct report *report, FILE *out, char **error);	/* in place of the text */

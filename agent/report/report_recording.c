@@ -32,6 +32,7 @@ void report_take_recording(struct report *report)
 		return;
 	}
 	report_take_boot(report, epoch);
+	report_export_log(report);
 	report_refuse_cpu(report);
 	if (report->state == REPORT_FAILED)
 		return;

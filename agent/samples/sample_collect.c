@@ -13,8 +13,10 @@
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
 #include "agent/query/tree/contexts.h"
+#include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
+#include "log_rows.h"
 #include "row_list.h"
 #include "sample_collect.h"
 
@@ -38,10 +40,13 @@ struct collecting {
 	const uint8_t *contexts;	/* by node */
 	struct seen_thread *threads;
 	uint32_t thread_count, thread_room;
+	uint32_t idle, unknown;		/* the stacks of these functions; SET_NONE: not made yet */
 	struct hash by_thread;
 	struct row_list *rows;		/* NULL: none are wanted */
 	uint64_t period, grain;
+	uint64_t from, to;		/* of the log */
 	bool full;
+	bool failed;			/* the log's file could not be read */
 };
 
 /* ---- functions and locations ---- */
@@ -163,12 +168,16 @@ static uint32_t stack_of(struct collecting *all, uint32_t leaf)
 	return parent;
 }
 
-/* The stack of idle time, or of a sample without one. */
-static uint32_t stack_special(struct collecting *all, uint32_t function)
+/* The stack of idle time, or of samples without one; made once. */
+static uint32_t stack_special(struct collecting *all, uint32_t *stack, uint32_t function)
 {
-	const struct set_line line = { .function = add_function(all, function, "") };
+	struct set_line line = { .line = 0 };
 
-	return sample_set_stack(all->set, SET_NONE, sample_set_location(all->set, 0, SET_NONE, &line, 1), false);
+	if (*stack != SET_NONE)
+		return *stack;
+	line.function = add_function(all, function, "");
+	*stack = sample_set_stack(all->set, SET_NONE, sample_set_location(all->set, 0, SET_NONE, &line, 1), false);
+	return *stack;
 }
 
 /* ---- threads ---- */
@@ -184,17 +193,32 @@ static uint32_t add_thread(struct collecting *all, uint32_t thread, uint32_t pro
 	});
 }
 
+/* Where a thread is among those that were seen; HASH_NONE: it was not. */
+static uint32_t find_thread(const struct collecting *all, uint64_t hash, const struct who *who)
+{
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&all->by_thread, hash, &at)) != HASH_NONE)
+		if (all->threads[position].thread == who->thread && all->threads[position].process == who->process)
+			break;
+	return position;
+}
+
+static bool is_unknown(const struct who *who)
+{
+	return who->thread == EVENT_NONE && who->process == EVENT_KERNEL;
+}
+
 static uint32_t thread_of(struct collecting *all, const struct who *who)
 {
 	uint64_t hash = hash_pair(&all->by_thread, who->thread, who->process);
-	uint32_t at = 0, position;
+	uint32_t position = find_thread(all, hash, who);
 	struct seen_thread *threads;
 
-	if (who->thread == EVENT_NONE && who->process == EVENT_KERNEL)
+	if (is_unknown(who))
 		return SET_NONE;
-	while ((position = hash_next(&all->by_thread, hash, &at)) != HASH_NONE)
-		if (all->threads[position].thread == who->thread && all->threads[position].process == who->process)
-			return all->threads[position].index;
+	if (position != HASH_NONE)
+		return all->threads[position].index;
 	threads = budget_array(all->inputs->budget, all->threads, all->thread_count, &all->thread_room,
 		sizeof(*threads));
 	if (threads)
@@ -220,9 +244,9 @@ static uint32_t add_count(struct collecting *all, const struct run_count *count,
 	};
 
 	if (who->mode == MODE_IDLE)
-		sum.stack = stack_special(all, all->window->idle);
+		sum.stack = stack_special(all, &all->idle, all->window->idle);
 	else if (count->stack == STACKS_NONE)
-		sum.stack = stack_special(all, all->window->unknown);
+		sum.stack = stack_special(all, &all->unknown, all->window->unknown);
 	else
 		sum.stack = stack_of(all, count->stack);
 	return all->full || sample_set_is_full(all->set) ? SET_NONE : sample_set_add(all->set, &sum);
@@ -263,6 +287,61 @@ static void add_slices(struct collecting *all, const struct passing *passing)
 	}
 }
 
+/* A run that has those of the log, for passing.h. */
+static struct run *log_run(const struct sample_log *log)
+{
+	uint32_t count = sample_log_whos(log);
+	struct run *run = util_alloc(sizeof(*run) + count * sizeof(*run->who));
+
+	run->who_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		run->who[i] = sample_log_who(log, i);
+	return run;
+}
+
+/* The times of the question's slices. What came before the oldest that is kept counts, too. */
+static void log_range(const struct window *window, uint64_t *from, uint64_t *to)
+{
+	const struct store *store = window->inputs.store;
+	struct range range = window_range(window);
+
+	*from = range.from;
+	*to = range.to;
+	if (window->fine)
+		return;
+	if (window->question.from == 0)
+		*from = 0;
+	*to = window->span.end < store_slices(store) ? store_slice(store, window->span.end).begin : UINT64_MAX;
+	if (window->span.first == window->span.end)
+		*to = 0;
+}
+
+static void add_log(struct collecting *all, const struct passing *passing)
+{
+	struct sample_log *log = all->how->log;
+	struct run *run = log_run(log);
+	struct sample_log_reader *rows = sample_log_open(log);
+	struct passing_reader reader;
+	struct log_row row;
+	uint64_t turn = 0;
+
+	log_range(all->window, &all->from, &all->to);
+	passing_begin(&reader, passing, run);
+	while (!all->full && sample_log_next(rows, &row)) {
+		const struct run_count count = { .stack = row.stack, .samples = row.samples, .weight = row.weight };
+
+		all->full = stop_at(all->window->stop, turn++);
+		if (row.time < all->from || row.time >= all->to || !passing_admits(&reader, row.stack, row.who))
+			continue;
+		all->period = row.period ? row.period : all->period;
+		all->full = all->full || add_count(all, &count, &run->who[row.who], row.period) == SET_NONE;
+	}
+	all->failed = sample_log_failed(rows) || *sample_log_trouble(log);
+	passing_end(&reader);
+	sample_log_close(rows);
+	free(run);
+}
+
 static void tell_facts(struct collecting *all)
 {
 	struct range range = window_range(all->window);
@@ -272,7 +351,8 @@ static void tell_facts(struct collecting *all)
 	facts.to = range.to;
 	facts.period = all->period;
 	facts.grain = all->grain;
-	facts.lost += store_given_up(all->window->inputs.store);
+	facts.lost += all->how->log ? sample_log_refused(all->how->log) :
+		store_given_up(all->window->inputs.store);
 	sample_set_tell(all->set, &facts);
 }
 
@@ -293,7 +373,10 @@ static bool collect(struct collecting *all)
 		return false;
 	memset(all->stack_of, 0xff, size);
 	passing = window_passing(all->window);
-	add_slices(all, &passing);
+	if (all->how->log)
+		add_log(all, &passing);
+	else
+		add_slices(all, &passing);
 	tell_facts(all);
 	return !all->full && !sample_set_is_full(all->set);
 }
@@ -307,24 +390,56 @@ static void clear(struct collecting *all)
 	hash_clear(&all->by_thread);
 }
 
+/* Gives the set the rows of the log. */
+static bool give_log(struct collecting *all)
+{
+	struct sample_log *log = all->how->log;
+	uint32_t count = sample_log_whos(log);
+	uint32_t *threads = util_grow(NULL, count + 1, sizeof(*threads));
+	bool given;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct who who = sample_log_who(log, i);
+		uint32_t seen = find_thread(all, hash_pair(&all->by_thread, who.thread, who.process), &who);
+
+		threads[i] = seen != HASH_NONE ? all->threads[seen].index : is_unknown(&who) ? SET_NONE :
+			LOG_ROWS_NOBODY;
+	}
+	given = log_rows_give(all->set, log, &(struct log_rows_map) {
+		.stacks = all->stack_of, .contexts = all->contexts, .nodes = all->nodes, .threads = threads,
+		.idle = all->idle, .unknown = all->unknown, .from = all->from, .to = all->to,
+	}, all->inputs->budget);
+	free(threads);
+	return given;
+}
+
 struct sample_set *sample_collect(const struct sample_collect *how, char **error)
 {
 	struct budget *budget = how->inputs->budget;
 	struct collecting all = {
 		.how = how, .window = &query_reader(how->query, how->question)->window,
-		.set = sample_set_new(budget), .rows = how->rows ? row_list_new(budget) : NULL,
+		.idle = SET_NONE, .unknown = SET_NONE,
+		.set = sample_set_new(budget), .rows = how->rows && !how->log ? row_list_new(budget) : NULL,
 	};
 	bool whole;
 
 	hash_init(&all.by_thread, budget);
-	whole = collect(&all);
-	clear(&all);
+	if (how->log)
+		sample_log_settle(how->log);
+	whole = collect(&all) && !all.failed;
 	if (all.rows)
 		row_list_give(all.rows, all.set);
+	else if (whole && how->log && how->rows)
+		whole = give_log(&all);
+	clear(&all);
 	if (whole)
 		return all.set;
 	sample_set_free(all.set);
-	util_fail(error, "there is no memory for so many samples; filter, take a shorter range, or give more by "
-		"--memory");
+	if (all.failed || (how->log && *sample_log_trouble(how->log)))
+		util_fail(error, "the temporary file with the samples failed: %s; set TMPDIR to a folder with room",
+			how->log && *sample_log_trouble(how->log) ? sample_log_trouble(how->log) : "it cannot be read");
+	else
+		util_fail(error, "there is no memory for so many samples; filter, take a shorter range, or give more "
+			"by --memory");
 	return NULL;
 }

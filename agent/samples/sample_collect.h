@@ -10,14 +10,16 @@
 struct query;
 struct query_inputs;
 struct question;
+struct sample_log;
 
 struct sample_collect {
 	struct query *query;
 	const struct query_inputs *inputs;
 	const struct question *question;
 	const struct set_facts *facts;	/* what the asker knows; the range, period, grain and losses are added */
+	struct sample_log *log;		/* of all samples of the range; the set holds it. NULL: there is none */
 	bool lines;			/* also source lines and inlined functions, as far as they have been read */
-	bool rows;			/* also the times of samples: those of their slices */
+	bool rows;			/* also the times of samples: of the log, or else those of their slices */
 };
 
 /*

@@ -318,25 +318,39 @@ static void add_to_sum(struct set_sum *to, const struct set_sum *sum)
 	to->ns += sum->ns;
 }
 
+static uint64_t hash_of_sum(const struct built_set *set, uint32_t stack, const struct set_who *who)
+{
+	return hash_of(&set->by_sum, 0, (uint64_t)who->thread << 32 | stack, (uint64_t)who->cpu << 32 | who->mode);
+}
+
+uint32_t sample_set_find(const struct sample_set *given, uint32_t stack, const struct set_who *who)
+{
+	const struct built_set *set = built(given);
+	uint64_t hash = hash_of_sum(set, stack, who);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&set->by_sum.hash, hash, &at)) != HASH_NONE) {
+		const struct set_sum *other = &given->sums[position];
+
+		if (other->stack == stack && other->who.thread == who->thread && other->who.cpu == who->cpu &&
+				other->who.mode == who->mode)
+			break;
+	}
+	return position;
+}
+
+_Static_assert(SET_NONE == HASH_NONE, "what is not found has no index");
+
 uint32_t sample_set_add(struct sample_set *given, const struct set_sum *sum)
 {
 	struct built_set *set = built(given);
-	struct list *list = &set->by_sum;
-	uint64_t hash = hash_of(list, 0, (uint64_t)sum->who.thread << 32 | sum->stack,
-		(uint64_t)sum->who.cpu << 32 | sum->who.mode);
-	uint32_t at = 0, position;
+	uint32_t position = sample_set_find(given, sum->stack, &sum->who);
 
-	while ((position = hash_next(&list->hash, hash, &at)) != HASH_NONE) {
-		const struct set_sum *other = &given->sums[position];
-
-		if (other->stack == sum->stack && other->who.thread == sum->who.thread &&
-				other->who.cpu == sum->who.cpu && other->who.mode == sum->who.mode)
-			break;
-	}
-	if (position != HASH_NONE)
+	if (position != SET_NONE)
 		add_to_sum((struct set_sum *)&given->sums[position], sum);
 	else
-		position = ADD(set, list, hash, set.sums, set.sum_count, sum);
+		position = ADD(set, &set->by_sum, hash_of_sum(set, sum->stack, &sum->who), set.sums,
+			set.sum_count, sum);
 	if (position == SET_NONE)
 		return SET_NONE;
 	given->samples += sum->samples;

@@ -137,6 +137,9 @@ uint32_t sample_set_thread(struct sample_set *set, const struct set_thread *thre
 /* Adds to the sum of the same stack and who. Returns its index. */
 uint32_t sample_set_add(struct sample_set *set, const struct set_sum *sum);
 
+/* The index of the sum of this stack and who; SET_NONE: it is not in the set. Any thread, once the set is built. */
+uint32_t sample_set_find(const struct sample_set *set, uint32_t stack, const struct set_who *who);
+
 /* Copies the texts. */
 bool sample_set_tell(struct sample_set *set, const struct set_facts *facts);
 

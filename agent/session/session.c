@@ -70,6 +70,8 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, image, session->budget);
 	session->epoch->number = session->epochs;
+	if (session->log)
+		epoch_log_begin(session->epoch);
 	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
 		session->debuginfod);
@@ -426,6 +428,7 @@ struct session *session_new(struct source *source, const struct session_options 
 	session->debuginfod = options->debuginfod;
 	session->changed = true;
 	session->patient = options->patient;
+	session->log = options->log;
 	session->objects = given_objects_new(options->objects, error);
 	if (session->objects && is_folder("sysroot", options->sysroot, error) &&
 			is_folder("debug-dir", options->debug, error) &&

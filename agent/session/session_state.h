@@ -43,6 +43,7 @@ struct session {
 	struct kernel_names *names;	/* the kernel's names; NULL: no file is known yet */
 	bool given, named;		/* the user gave the file of `names`; it was read at least once */
 	char *remark;			/* the text of session_remark; NULL: none */
+	bool log;			/* each epoch keeps a log */
 	bool patient;			/* the VM may start later */
 
 	bool ordered, wanted;		/* there was an ORDER_PROFILER; what the last one asked for: on or off */

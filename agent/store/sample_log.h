@@ -37,7 +37,6 @@ void sample_log_add(struct sample_log *log, uint64_t time, uint32_t stack, const
 /* Must be called before it is read; more may be added afterwards, and then it must be called again. */
 void sample_log_settle(struct sample_log *log);
 
-uint64_t sample_log_rows(const struct sample_log *log);
 uint64_t sample_log_refused(const struct sample_log *log);	/* weight of rows that found no room */
 const char *sample_log_trouble(const struct sample_log *log);	/* why, if a file is the cause; "": it is memory */
 uint32_t sample_log_whos(const struct sample_log *log);

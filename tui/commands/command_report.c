@@ -170,6 +170,7 @@ static int replay(const char *folder, const struct session_options *options,
 	const struct report_request *request, bool whole)
 {
 	const struct replay_options how = { .at_once = true, .most_ns = whole ? 0 : request->duration_ns };
+	struct session_options logging = *options;
 	struct recording *recording;
 	struct session *session;
 	char *error = NULL;
@@ -179,7 +180,8 @@ static int replay(const char *folder, const struct session_options *options,
 	if (!recording)
 		return command_fail(error);
 	command_hold_signals();
-	session = session_new(replay_new(recording, &how), options, &error);
+	logging.log = report_export_rows(request);
+	session = session_new(replay_new(recording, &how), &logging, &error);
 	if (!session)
 		return command_fail(error);
 	status = command_profile(session, NULL, request);

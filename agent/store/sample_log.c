@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "sample_log.h"
+
+enum {
+	RUN_ROWS = 1 << 20,
+	FIRST_ROWS = 4096,		/* room to begin with; it doubles */
+	READ_ROWS = 256 << 10,		/* rows of all runs in the file that a reader has in memory */
+	READ_LEAST = 64, READ_MOST = 4096,	/* of one run */
+};
+
+struct log_run {
+	struct log_row *rows;		/* in memory; NULL: in the file, at `at` */
+	uint64_t at;
+	uint32_t count, room;
+};
+
+struct sample_log {
+	atomic_uint holders;
+	struct budget *budget;
+	char *folder;			/* NULL: runs stay in memory */
+	int fd;				/* -1: no file was needed so far */
+	uint64_t end;			/* bytes in the file */
+	char *trouble;			/* NULL: none */
+	struct log_run *runs;		/* sorted by time */
+	uint32_t run_count;
+	struct log_run last;		/* rows as they came, in memory */
+	bool sorted;			/* `last` is */
+	struct who *whos;
+	uint32_t who_count, who_room;
+	struct hash by_who;
+	uint64_t refused;
+};
+
+struct sample_log *sample_log_new(struct budget *budget, const char *folder)
+{
+	struct sample_log *log = util_alloc(sizeof(*log));
+
+	atomic_init(&log->holders, 1);
+	log->budget = budget_hold(budget);
+	log->folder = folder ? util_copy(folder, strlen(folder)) : NULL;
+	log->fd = -1;
+	hash_init(&log->by_who, budget);
+	return log;
+}
+
+struct sample_log *sample_log_hold(struct sample_log *log)
+{
+	if (log)
+		atomic_fetch_add_explicit(&log->holders, 1, memory_order_relaxed);
+	return log;
+}
+
+static void free_run(struct sample_log *log, struct log_run *run)
+{
+	budget_free(log->budget, run->rows, run->room * sizeof(*run->rows));
+}
+
+void sample_log_release(struct sample_log *log)
+{
+	/* Released by each holder, acquired by the last one, who frees what all of them have used. */
+	if (!log || atomic_fetch_sub_explicit(&log->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	for (uint32_t i = 0; i < log->run_count; i++)
+		free_run(log, &log->runs[i]);
+	free_run(log, &log->last);
+	if (log->fd >= 0)
+		close(log->fd);
+	budget_free(log->budget, log->whos, log->who_room * sizeof(*log->whos));
+	hash_clear(&log->by_who);
+	budget_release(log->budget);
+	free(log->runs);
+	free(log->folder);
+	free(log->trouble);
+	free(log);
+}
+
+/* ---- runs ---- */
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct log_row *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	if (a->who != b->who)
+		return a->who < b->who ? -1 : 1;
+	return (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+static void sort_last(struct sample_log *log)
+{
+	if (!log->sorted && log->last.count)
+		qsort(log->last.rows, log->last.count, sizeof(*log->last.rows), compare_rows);
+	log->sorted = true;
+}
+
+/* A file without a name. The first trouble is kept. */
+static bool have_file(struct sample_log *log)
+{
+	char *path;
+
+	if (log->fd >= 0 || log->trouble)
+		return log->fd >= 0;
+	path = util_format("%s/ktop-samples-XXXXXX", log->folder);
+	log->fd = mkostemp(path, O_CLOEXEC);
+	if (log->fd < 0)
+		log->trouble = util_format("%s: %s", log->folder, strerror(errno));
+	else
+		unlink(path);
+	free(path);
+	return log->fd >= 0;
+}
+
+static bool write_run(struct sample_log *log)
+{
+	const char *bytes = (const char *)log->last.rows;
+	size_t size = log->last.count * sizeof(*log->last.rows), done = 0;
+
+	while (have_file(log) && done < size) {
+		ssize_t wrote = pwrite(log->fd, bytes + done, size - done, (off_t)(log->end + done));
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0) {
+			if (!log->trouble)
+				log->trouble = util_format("%s: %s", log->folder, strerror(wrote < 0 ? errno : ENOSPC));
+			return false;
+		}
+		done += (size_t)wrote;
+	}
+	return log->fd >= 0;
+}
+
+static void add_run(struct sample_log *log, const struct log_run *run)
+{
+	log->runs = util_grow(log->runs, log->run_count + 1, sizeof(*log->runs));
+	log->runs[log->run_count++] = *run;
+}
+
+static void refuse_last(struct sample_log *log)
+{
+	for (uint32_t i = 0; i < log->last.count; i++)
+		log->refused += log->last.rows[i].weight;
+	log->last.count = 0;
+}
+
+/* The last run is full: it goes to the file, and its memory is used again; or it stays in memory. */
+static void end_run(struct sample_log *log)
+{
+	sort_last(log);
+	if (!log->folder) {
+		add_run(log, &log->last);
+		log->last = (struct log_run) { .rows = NULL };
+	} else if (write_run(log)) {
+		add_run(log, &(struct log_run) { .at = log->end, .count = log->last.count });
+		log->end += log->last.count * sizeof(*log->last.rows);
+		log->last.count = 0;
+	} else {
+		refuse_last(log);
+	}
+}
+
+static bool grow_last(struct sample_log *log)
+{
+	uint32_t room = log->last.room ? 2 * log->last.room : FIRST_ROWS;
+	struct log_row *rows;
+
+	if (log->last.room == RUN_ROWS)
+		return false;
+	rows = budget_resize(log->budget, log->last.rows, log->last.room * sizeof(*rows), room * sizeof(*rows));
+	if (!rows)
+		return false;
+	log->last.rows = rows;
+	log->last.room = room;
+	return true;
+}
+
+/* Where memory is short, runs in the file are shorter. */
+static bool have_room(struct sample_log *log)
+{
+	if (log->last.count < log->last.room || grow_last(log))
+		return true;
+	if (log->last.count == RUN_ROWS || (log->folder && log->last.count))
+		end_run(log);
+	return log->last.count < log->last.room || grow_last(log);
+}
+
+/* ---- writing ---- */
+
+static bool same_who(const struct who *a, const struct who *b)
+{
+	return a->process == b->process && a->thread == b->thread && a->cpu == b->cpu && a->mode == b->mode &&
+		a->context == b->context;
+}
+
+/* HASH_NONE: there is no room for it. */
+static uint32_t index_of(struct sample_log *log, const struct who *who)
+{
+	uint64_t hash = hash_pair(&log->by_who, (uint64_t)who->process << 32 | who->thread,
+		(uint64_t)who->cpu << 16 | (uint64_t)who->mode << 8 | who->context);
+	uint32_t at = 0, position;
+	struct who *whos;
+
+	while ((position = hash_next(&log->by_who, hash, &at)) != HASH_NONE)
+		if (same_who(&log->whos[position], who))
+			return position;
+	whos = budget_array(log->budget, log->whos, log->who_count, &log->who_room, sizeof(*whos));
+	if (!whos)
+		return HASH_NONE;
+	log->whos = whos;
+	if (!hash_add(&log->by_who, hash, log->who_count))
+		return HASH_NONE;
+	whos[log->who_count] = *who;
+	return log->who_count++;
+}
+
+void sample_log_add(struct sample_log *log, uint64_t time, uint32_t stack, const struct who *who, uint64_t weight,
+	uint32_t samples, uint64_t period)
+{
+	uint32_t index = index_of(log, who);
+
+	if (index == HASH_NONE || !have_room(log)) {
+		log->refused += weight;
+		return;
+	}
+	log->last.rows[log->last.count++] = (struct log_row) {
+		.time = time, .weight = weight, .samples = samples, .stack = stack, .who = index,
+		.period = period < UINT32_MAX ? (uint32_t)period : UINT32_MAX,
+	};
+	log->sorted = false;
+}
+
+void sample_log_settle(struct sample_log *log)
+{
+	sort_last(log);
+}
+
+uint64_t sample_log_refused(const struct sample_log *log)
+{
+	return log->refused;
+}
+
+const char *sample_log_trouble(const struct sample_log *log)
+{
+	return log->trouble ? log->trouble : "";
+}
+
+uint32_t sample_log_whos(const struct sample_log *log)
+{
+	return log->who_count;
+}
+
+struct who sample_log_who(const struct sample_log *log, uint32_t who)
+{
+	return log->whos[who];
+}
+
+/* ---- reading ---- */
+
+struct cursor {
+	const struct log_run *run;
+	struct log_row *block;		/* of a run in the file; NULL: it is in memory */
+	uint32_t next, from, count;	/* of the run: the next row, and the rows that `block` has */
+	struct log_row row;
+};
+
+struct sample_log_reader {
+	struct sample_log *log;
+	struct cursor *cursors;		/* a heap: the earliest row is the first cursor's */
+	uint32_t count, block_rows;
+	bool failed;
+};
+
+/* Reads the block that begins with the next row. */
+static bool read_block(struct sample_log_reader *reader, struct cursor *cursor)
+{
+	uint32_t left = cursor->run->count - cursor->next;
+	size_t done = 0, size;
+
+	cursor->from = cursor->next;
+	cursor->count = left < reader->block_rows ? left : reader->block_rows;
+	size = cursor->count * sizeof(*cursor->block);
+	while (done < size) {
+		ssize_t got = pread(reader->log->fd, (char *)cursor->block + done, size - done,
+			(off_t)(cursor->run->at + cursor->from * sizeof(*cursor->block) + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+/* Takes a cursor's next row. False: there is none. */
+static bool advance(struct sample_log_reader *reader, struct cursor *cursor)
+{
+	if (cursor->next == cursor->run->count)
+		return false;
+	if (cursor->block && cursor->next == cursor->from + cursor->count && !read_block(reader, cursor)) {
+		reader->failed = true;
+		return false;
+	}
+	cursor->row = cursor->block ? cursor->block[cursor->next - cursor->from] : cursor->run->rows[cursor->next];
+	cursor->next++;
+	return true;
+}
+
+/* Moves the cursor at `at` to where it belongs in the heap. */
+static void sift(struct sample_log_reader *reader, uint32_t at)
+{
+	struct cursor *cursors = reader->cursors, moved = cursors[at];
+
+	for (uint32_t child; (child = 2 * at + 1) < reader->count; at = child) {
+		if (child + 1 < reader->count && compare_rows(&cursors[child + 1].row, &cursors[child].row) < 0)
+			child++;
+		if (compare_rows(&moved.row, &cursors[child].row) <= 0)
+			break;
+		cursors[at] = cursors[child];
+	}
+	cursors[at] = moved;
+}
+
+static void add_cursor(struct sample_log_reader *reader, const struct log_run *run)
+{
+	struct cursor *cursor = &reader->cursors[reader->count];
+
+	*cursor = (struct cursor) { .run = run };
+	if (!run->rows && run->count)
+		cursor->block = util_grow(NULL, reader->block_rows, sizeof(*cursor->block));
+	if (advance(reader, cursor))
+		reader->count++;
+	else
+		free(cursor->block);
+}
+
+struct sample_log_reader *sample_log_open(struct sample_log *log)
+{
+	struct sample_log_reader *reader = util_alloc(sizeof(*reader));
+	uint32_t most = log->run_count ? READ_ROWS / log->run_count : READ_ROWS;
+
+	reader->log = sample_log_hold(log);
+	reader->cursors = util_alloc((log->run_count + 1) * sizeof(*reader->cursors));
+	reader->block_rows = most < READ_LEAST ? READ_LEAST : most < READ_MOST ? most : READ_MOST;
+	for (uint32_t i = 0; i < log->run_count; i++)
+		add_cursor(reader, &log->runs[i]);
+	add_cursor(reader, &log->last);
+	for (uint32_t i = reader->count / 2; i-- > 0;)
+		sift(reader, i);
+	return reader;
+}
+
+bool sample_log_next(struct sample_log_reader *reader, struct log_row *row)
+{
+	struct cursor *first = reader->cursors;
+
+	if (!reader->count)
+		return false;
+	*row = first->row;
+	if (!advance(reader, first)) {
+		free(first->block);
+		*first = reader->cursors[--reader->count];
+	}
+	if (reader->count)
+		sift(reader, 0);
+	return true;
+}
+
+bool sample_log_failed(const struct sample_log_reader *reader)
+{
+	return reader->failed;
+}
+
+void sample_log_close(struct sample_log_reader *reader)
+{
+	for (uint32_t i = 0; i < reader->count; i++)
+		free(reader->cursors[i].block);
+	free(reader->cursors);
+	sample_log_release(reader->log);
+	free(reader);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/query/tree/contexts.h"
+#include "agent/samples/sample_collect.h"
+#include "agent/store/sample_log.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "agent/wire/event.h"
+#include "tests/unit/fakes/filter_of.h"
+#include "tests/unit/fakes/intern.h"
+#include "tests/unit/fakes/query_world.h"
+
+enum { SAMPLES = 5000 };
+
+/* Samples of all modes over 20 s, in the world and in the log. */
+static void take_samples(struct world *world, struct sample_log *log)
+{
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		const struct taken taken = {
+			.time = (uint64_t)(i * 7919 % SAMPLES) * 4 * NS_PER_MS, .cpu = i % 3, .thread = i % 11,
+			.process = i % 5, .weight = 1 + i % 2, .mode = (enum mode)(i % 3),
+			.context = i % 3 == MODE_KERNEL ? (enum context)(i % 4) : CONTEXT_UNTOLD,
+			.kernel_count = i % 3 == MODE_KERNEL ? 1 + i % 4 : 0,
+			.user_count = i % 3 == MODE_USER ? i % 3 : 0,
+			.kernel = { 0x1000 + i % 50 * 16, 0x2000, 0x3000, 0x4000 }, .user = { 0x40, 0x50, 0x60 },
+		};
+		const struct sample sample = {
+			.kernel = taken.kernel, .kernel_count = taken.kernel_count,
+			.user = taken.user, .user_count = taken.user_count,
+		};
+		const struct who who = { .process = taken.process, .thread = taken.thread, .cpu = (uint16_t)taken.cpu,
+			.mode = (uint8_t)taken.mode, .context = (uint8_t)taken.context };
+
+		world_take(world, &taken);
+		sample_log_add(log, taken.time, intern(world->inputs.stacks, &sample, taken.process), &who,
+			taken.weight, 1, NS_PER_MS);
+	}
+	store_settle(world->inputs.store);
+}
+
+/* The set of a question, which has the weight of its table, to the unit. */
+static struct sample_set *collect(struct world *world, const struct question *question, struct sample_log *log)
+{
+	static const struct set_facts facts = { .machine = "", .kernel = "demo", .version = "", .arch = "", .lost = 3 };
+	struct table *table = query_table(world->query, question);
+	char *error = NULL;
+	struct sample_set *set = sample_collect(&(struct sample_collect) {
+		.query = world->query, .inputs = &world->inputs, .question = question, .facts = &facts, .log = log,
+		.lines = true, .rows = true,
+	}, &error);
+
+	assert_non_null(set);
+	assert_true(set->weight > 0);
+	assert_int_equal(set->weight, table->weight);
+	assert_int_equal(set->samples, table->samples);
+	assert_int_equal(set->facts.lost, 3);
+	table_free(table);
+	return set;
+}
+
+/* The rows have the sums, to the unit, in order of time. Returns how many there are. */
+static uint32_t check_rows(const struct sample_set *set)
+{
+	uint64_t *weights = util_alloc(set->sum_count * sizeof(*weights)), before = 0, ns = 0;
+	struct set_rows *rows = set->rows->open(set->rows_context);
+	struct set_row row;
+	uint32_t count = 0;
+
+	for (; set->rows->next(rows, &row); count++) {
+		assert_true(row.time >= before);
+		before = row.time;
+		assert_true(row.sum < set->sum_count);
+		weights[row.sum] += row.weight;
+		ns += row.ns;
+	}
+	assert_false(set->rows->failed(rows));
+	for (uint32_t i = 0; i < set->sum_count; i++)
+		assert_int_equal(weights[i], set->sums[i].weight);
+	assert_int_equal(ns, set->ns);
+	set->rows->close(rows);
+	free(weights);
+	return count;
+}
+
+/* Two sets of the same samples have the same sums. */
+static void check_same(const struct sample_set *a, const struct sample_set *b)
+{
+	assert_int_equal(a->sum_count, b->sum_count);
+	assert_int_equal(a->stack_count, b->stack_count);
+	assert_int_equal(a->thread_count, b->thread_count);
+	for (uint32_t mode = 0; mode < MODE_NAMES; mode++) {
+		uint64_t one = 0, other = 0;
+
+		for (uint32_t i = 0; i < a->sum_count; i++) {
+			one += a->sums[i].who.mode == mode ? a->sums[i].weight : 0;
+			other += b->sums[i].who.mode == mode ? b->sums[i].weight : 0;
+		}
+		assert_int_equal(one, other);
+	}
+}
+
+static void a_set_has_the_weight_of_the_table_to_the_unit(void **state)
+{
+	static const char *const filters[] = { "", "cpu:1", "mode:irq", "!mode:idle", "thread:7", "mode:user cpu:0|1",
+		"under:unknown" };
+	struct world world = world_new();
+	struct sample_log *log = sample_log_new(NULL, NULL);
+
+	(void)state;
+	store_period(world.inputs.store, NS_PER_MS);
+	take_samples(&world, log);
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+		struct question question = { .to = UINT64_MAX, .filter = filter_of(filters[i]) };
+		struct sample_set *slices, *exact;
+		uint32_t rows;
+
+		for (int k = 0; k < 2; k++) {
+			slices = collect(&world, &question, NULL);
+			exact = collect(&world, &question, log);
+			assert_true(slices->facts.grain >= STORE_SLICE_NS);
+			assert_int_equal(exact->facts.grain, 0);
+			check_rows(slices);
+			rows = check_rows(exact);
+			assert_int_equal(rows, exact->samples);
+			check_same(slices, exact);
+			sample_set_free(slices);
+			sample_set_free(exact);
+			question.from = 5 * NS_PER_SECOND;
+			question.to = 12 * NS_PER_SECOND + 1;
+		}
+	}
+	sample_log_release(log);
+	world_free(&world);
+}
+
+static void a_set_is_free_of_its_boot(void **state)
+{
+	struct world world = world_new();
+	struct sample_log *log = sample_log_new(NULL, NULL);
+	const struct question question = { .to = UINT64_MAX };
+	struct sample_set *set;
+
+	(void)state;
+	take_samples(&world, log);
+	set = collect(&world, &question, log);
+	sample_log_release(log);
+	world_free(&world);
+	assert_int_equal(check_rows(set), SAMPLES);
+	for (uint32_t i = 0; i < set->sum_count; i++)
+		assert_true(strlen(sample_set_leaf(set, set->sums[i].stack)->name) > 0);
+	sample_set_free(set);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_set_has_the_weight_of_the_table_to_the_unit),
+		cmocka_unit_test(a_set_is_free_of_its_boot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
