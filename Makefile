@@ -52,6 +52,8 @@ AGENT = \
 	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,log_rows row_list sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv firefox json_stacks perf_script pictures pprof set_formats set_writing speedscope) \
+	$(call in,agent/diff/,diff_json diff_request diff_text set_diff) \
+	$(call in,agent/import/,folded_import set_imports) \
 	$(call in,agent/formats/writing/,cost_table cpu_list frame_list gzip_stream json_text name_text protobuf row_reader) \
 	$(call in,agent/formats/picture/,bins cells head html markup palette sources svg) \
 	$(call in,agent/export/,export export_folded export_json export_set formats json_writer) \
@@ -65,7 +67,7 @@ AGENT = \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
 	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row wanted) \
-	$(call in,tui/views/table/,annotate_row change_text column detail hue row_cell) \
+	$(call in,tui/views/table/,annotate_row change_style column detail hue row_cell) \
 	$(call in,tui/views/flame/,flame_cells flame_paint) \
 	$(call in,tui/views/,config config_file folds page_body tree_lines tree_row view_annotate view_function view_functions view_heat view_help \
 		view_flame view_tree) \

@@ -19,6 +19,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory guest_symbols kernel_reading layouts profiler raw_samples symbols_programs user_stacks) $(call in,agent/export/test_,export) \
 	$(call in,agent/samples/test_,sample_collect sample_set) $(call in,agent/formats/test_,formats pictures) \
+	agent/import/test_folded_import agent/diff/test_set_diff \
 	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/session/test_,memory pace session session_files session_orders share turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
@@ -34,7 +35,7 @@ WEAK = $(call in,kernel-hook/threads/test_,sampler_barriers) $(call in,kernel-ho
 	$(call in,kernel-hook/plugin/test_,call_barriers asked_barriers)
 FAKES = $(basename $(notdir $(wildcard tests/unit/fakes/*.c)))
 FAKES_tsan = fake_host fake_port fake_serial fake_smp	# the hook's own: no other is needed under the thread sanitizer
-FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc modules processes dwarf cfi nm demangle unwind control service screen session)
+FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc modules processes dwarf cfi nm folded demangle unwind control service screen session)
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))

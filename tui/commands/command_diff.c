@@ -2,9 +2,11 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/diff/diff_request.h"
 #include "agent/size/code_sizes.h"
 #include "agent/size/size_change.h"
 #include "agent/size/size_request.h"
@@ -63,7 +65,7 @@ static bool compare(const struct diff *diff, const struct size_asked *asked, cha
 	return done;
 }
 
-static int run(char *const *words, size_t count)
+static int run_sizes(char *const *words, size_t count)
 {
 	struct diff diff = { .request = size_request_default };
 	const struct option_set sets[] = {
@@ -78,9 +80,7 @@ static int run(char *const *words, size_t count)
 	paths = command_operands(words, count, sets, 2, &path_count, &error);
 	if (!paths)
 		return command_usage(&command_diff, error);
-	if (!diff.size)
-		status = command_usage(&command_diff, util_format("nothing to compare: what is not told; give --size"));
-	else if (path_count != 2)
+	if (path_count != 2)
 		status = command_usage(&command_diff,
 			util_format("not two builds: it takes two ELF files; give A and B"));
 	else if (!size_request_check(&diff.request, &asked, &error))
@@ -94,10 +94,39 @@ static int run(char *const *words, size_t count)
 	return status;
 }
 
+static int run_stacks(char *const *words, size_t count)
+{
+	struct diff_request request = diff_request_default;
+	const struct option_set set = { .rows = diff_request_options, .into = &request };
+	char **paths, *error = NULL;
+	size_t path_count;
+	int status = COMMAND_DONE;
+
+	paths = command_operands(words, count, &set, 1, &path_count, &error);
+	if (!paths)
+		return command_usage(&command_diff, error);
+	if (path_count != 2)
+		status = command_usage(&command_diff,
+			util_format("not two files: it takes two files of folded stacks; give A and B"));
+	else if (!diff_request_do(&request, paths[0], paths[1], &error))
+		status = command_fail(error);
+	free(paths);
+	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(words[i], "--size") == 0)
+			return run_sizes(words, count);
+	return run_stacks(words, count);
+}
+
 const struct command command_diff = {
 	.name = "diff",
-	.words = "--size [options] A B",
-	.help = "Compares two builds: which code is new, gone, grown or shrunk.",
-	.options = { { "What is compared:", diff_options }, { "What is told:", size_request_options } },
+	.words = "[options] A B",
+	.help = "Compares two files of folded stacks, or by --size the code of two builds.",
+	.options = { { "Of folded stacks:", diff_request_options }, { "Of two builds:", diff_options },
+		{ "What is told of two builds:", size_request_options } },
 	.run = run,
 };

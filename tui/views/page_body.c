@@ -5,6 +5,7 @@
 
 #include "agent/answers/function_page.h"
 #include "agent/base/change.h"
+#include "agent/base/change_text.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -13,7 +14,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
-#include "tui/views/table/change_text.h"
+#include "tui/views/table/change_style.h"
 #include "page_body.h"
 #include "tree_row.h"
 

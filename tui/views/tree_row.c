@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/change.h"
+#include "agent/base/change_text.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/tree/tree_compare.h"
@@ -10,7 +11,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
-#include "tui/views/table/change_text.h"
+#include "tui/views/table/change_style.h"
 #include "tui/views/table/hue.h"
 #include "tree_lines.h"
 #include "tree_row.h"

@@ -6,6 +6,7 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/answers/vitals.h"
+#include "agent/base/change_text.h"
 #include "agent/base/util.h"
 #include "agent/code/jumps.h"
 #include "agent/code/listing.h"
@@ -21,7 +22,6 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/annotate_row.h"
-#include "tui/views/table/change_text.h"
 #include "config.h"
 #include "view_annotate.h"
 

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "agent/answers/annotation.h"
+#include "agent/base/change_text.h"
 #include "agent/code/jumps.h"
 #include "agent/code/listing.h"
 #include "agent/code/listing_rows.h"
 #include "tui/frame/list.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
-#include "change_text.h"
+#include "change_style.h"
 #include "annotate_row.h"
 
 enum {

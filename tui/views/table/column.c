@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "agent/answers/function_table.h"
+#include "agent/base/change_text.h"
 #include "agent/query/grouping.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
-#include "change_text.h"
 #include "column.h"
 
 enum {

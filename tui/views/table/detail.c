@@ -5,9 +5,9 @@
 #include "agent/answers/function_table.h"
 #include "agent/answers/vitals.h"
 #include "agent/base/change.h"
+#include "agent/base/change_text.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "change_text.h"
 #include "detail.h"
 #include "row_cell.h"
 

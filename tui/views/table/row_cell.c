@@ -4,6 +4,7 @@
 
 #include "agent/answers/function_table.h"
 #include "agent/base/change.h"
+#include "agent/base/change_text.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -11,7 +12,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
-#include "change_text.h"
+#include "change_style.h"
 #include "hue.h"
 #include "row_cell.h"
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "agent/base/change_text.h"
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/answers.h"
@@ -21,7 +22,6 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
-#include "tui/views/table/change_text.h"
 #include "tui/views/view_functions.h"
 
 static struct config config;

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+/* How a change since the baseline is written: "+7.10", "new +9.87", "gone -3.30"; "~+0.30" may be chance. */
+#ifndef CHANGE_TEXT_H
+#define CHANGE_TEXT_H
+
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/terminal/theme.h"
-#include "change_text.h"
+#include "change.h"
 
-const char *change_text(struct change change, int columns, char text[CHANGE_TEXT])
+enum { CHANGE_TEXT = 32, CHANGE_WIDTH = 12, CHANGE_NUMBER = 7 };	/* bytes; columns, with and without the word */
+
+/*
+ * In percentage points. Where `columns` are few, without the word; where they are fewer, with one decimal. A change of
+ * a hundred points has a decimal less.
+ */
+static inline const char *change_text(struct change change, int columns, char text[CHANGE_TEXT])
 {
 	const char *word = change.appeared ? "new" : change.gone ? "gone" : "";
 	int room = columns < CHANGE_NUMBER ? columns : CHANGE_NUMBER, decimals = columns < CHANGE_NUMBER ? 1 : 2;
@@ -21,17 +30,4 @@ const char *change_text(struct change change, int columns, char text[CHANGE_TEXT
 	return text;
 }
 
-uint8_t change_style(struct change change)
-{
-	return change.chance || change.share == 0 ? STYLE_DIM : change.share > 0 ? STYLE_MORE : STYLE_LESS;
-}
-
-/* From 2 points on, a change is large. */
-uint8_t change_flame_style(struct change change)
-{
-	int large = change.share > 0.02 || change.share < -0.02;
-
-	if (change.chance || change.share == 0)
-		return STYLE_FLAME_SAME;
-	return (uint8_t)((change.share > 0 ? STYLE_FLAME_MORE : STYLE_FLAME_LESS) + large);
-}
+#endif

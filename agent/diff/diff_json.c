@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "agent/formats/writing/json_text.h"
+#include "agent/samples/sample_set.h"
+#include "diff_tables.h"
+#include "set_diff.h"
+
+static void put_source(FILE *to, const char *member, const char *name, const struct sample_set *set)
+{
+	fprintf(to, "\"%s\":{\"source\":", member);
+	json_text_put(to, name);
+	fprintf(to, ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64 "},\n", set->samples, set->weight);
+}
+
+static void put_portion(FILE *to, const char *member, const struct portion *portion)
+{
+	fprintf(to, ",\"%s\":{\"samples\":%" PRIu64 ",\"weight\":%" PRIu64 ",\"share\":%.9f}", member, portion->samples,
+		portion->weight, change_share(portion->weight, portion->whole));
+}
+
+static void put_row(FILE *to, const struct diff_row *row)
+{
+	fputs("{\"name\":", to);
+	json_text_put(to, row->name);
+	put_portion(to, "before", &row->before);
+	put_portion(to, "after", &row->after);
+	fprintf(to, ",\"change\":%.9f,\"chance\":%s,\"new\":%s,\"gone\":%s}", row->change.share,
+		row->change.chance ? "true" : "false", row->change.appeared ? "true" : "false",
+		row->change.gone ? "true" : "false");
+}
+
+void diff_json(const struct set_diff *diff, const struct diff_names *names, uint32_t top, FILE *to)
+{
+	uint32_t shown = top && top < diff->count ? top : diff->count;
+
+	fputs("{\n", to);
+	put_source(to, "before", names->before, diff->before);
+	put_source(to, "after", names->after, diff->after);
+	fprintf(to, "\"share\":\"%s\",\n\"rows\":%" PRIu32 ",\n\"functions\":[", diff->total ? "total" : "self",
+		diff->count);
+	for (uint32_t i = 0; i < shown; i++) {
+		fputs(i ? ",\n" : "\n", to);
+		put_row(to, &diff->rows[i]);
+	}
+	fputs("\n]}\n", to);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/samples/sample_set.h"
+#include "folded_import.h"
+
+enum { MARK = 4, INLINED_MOST = 64 };	/* bytes of "_[k]"; functions at one location */
+
+/* A stack that grows frame by frame, the root first. */
+struct growing {
+	struct sample_set *set;
+	uint32_t stack;			/* of all locations that are complete; SET_NONE: there is none */
+	bool cut;			/* callers are missing before the next location */
+	struct set_line lines[INLINED_MOST];	/* of the location that may still grow: the outermost function first */
+	uint32_t count;
+};
+
+/* The location is complete. */
+static void end_location(struct growing *growing)
+{
+	struct set_line innermost_first[INLINED_MOST];
+	uint32_t location;
+
+	if (!growing->count)
+		return;
+	for (uint32_t i = 0; i < growing->count; i++)
+		innermost_first[i] = growing->lines[growing->count - 1 - i];
+	location = sample_set_location(growing->set, 0, SET_NONE, innermost_first, growing->count);
+	growing->stack = sample_set_stack(growing->set, growing->stack, location, growing->cut);
+	growing->cut = false;
+	growing->count = 0;
+}
+
+/* Cuts a mark off a name. */
+static bool take_mark(char *name, const char *mark)
+{
+	size_t size = strlen(name);
+
+	if (size <= MARK || strcmp(name + size - MARK, mark) != 0)
+		return false;
+	name[size - MARK] = 0;
+	return true;
+}
+
+static void add_frame(struct growing *growing, char *name)
+{
+	bool inlined = take_mark(name, "_[i]"), kernel = take_mark(name, "_[k]");
+	const struct set_function function = {
+		.name = *name ? name : "[unknown]", .object = "", .file = "",
+		.kind = kernel ? SET_KERNEL : SET_UNKNOWN,
+	};
+
+	if (!inlined || growing->count == INLINED_MOST)
+		end_location(growing);
+	growing->lines[growing->count++] = (struct set_line) {
+		.function = sample_set_function(growing->set, &function),
+	};
+}
+
+static size_t frames_of(const char *frames)
+{
+	size_t count = 1;
+
+	while ((frames = strchr(frames, ';'))) {
+		frames++;
+		count++;
+	}
+	return count;
+}
+
+/* Returns the index of the innermost stack. */
+static uint32_t add_stack(struct sample_set *set, char *frames)
+{
+	struct growing growing = { .set = set, .stack = SET_NONE };
+
+	for (size_t left = frames_of(frames); left > 0; left--) {
+		char *end = strchrnul(frames, ';'), *next = *end ? end + 1 : end;
+
+		*end = 0;
+		if (left <= IMPORT_DEPTH)
+			add_frame(&growing, frames);
+		else
+			growing.cut = true;
+		frames = next;
+	}
+	end_location(&growing);
+	return growing.stack;
+}
+
+/* The number, which has to end where the text does. False: it is none, or no sum may be as large. */
+static bool read_count(const char *text, uint64_t *count)
+{
+	*count = 0;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (*count > (INT64_MAX - 9) / 10)
+			return false;
+		*count = *count * 10 + (uint64_t)(*text - '0');
+	}
+	return !*text;
+}
+
+/* A line ends with a zero. False with `error` set. */
+static bool add_line(struct sample_set *set, char *line, uint64_t number, char **error)
+{
+	char *count = strrchr(line, ' ');
+	struct set_sum sum = { .who = { .thread = SET_NONE, .cpu = SET_NONE } };
+
+	if (!count || count == line || !count[1])
+		return util_fail(error, "line %" PRIu64 " is no stack with a count; give folded stacks", number);
+	if (!read_count(count + 1, &sum.samples) || sum.samples > INT64_MAX - set->weight)
+		return util_fail(error, "the count of line %" PRIu64 " is no whole number, or too large; "
+			"give counts of samples", number);
+	*count = 0;
+	if (!sum.samples)
+		return true;
+	sum.weight = sum.samples;
+	sum.stack = add_stack(set, line);
+	return sample_set_add(set, &sum) != SET_NONE;
+}
+
+static bool read_folded(struct sample_set *set, char *bytes, size_t size, char **error)
+{
+	char *end = bytes + size, *next;
+
+	if (strlen(bytes) != size)
+		return util_fail(error, "it is no text; give folded stacks");
+	for (uint64_t number = 1; bytes < end; number++, bytes = next) {
+		char *last = strchrnul(bytes, '\n');
+
+		next = last + 1;
+		*last = 0;
+		if (last > bytes && last[-1] == '\r')
+			*--last = 0;
+		if (last > bytes && !add_line(set, bytes, number, error))
+			return false;
+	}
+	return set->sum_count || util_fail(error, "it has no samples; give folded stacks");
+}
+
+static bool takes_all(const char *bytes, size_t size)
+{
+	(void)bytes;
+	(void)size;
+	return true;
+}
+
+const struct set_import import_folded = { .name = "folded", .fits = takes_all, .read = read_folded };

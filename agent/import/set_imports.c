@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* A new format needs a file of its own and a row here. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/samples/sample_set.h"
+#include "folded_import.h"
+#include "set_import.h"
+
+const struct set_import *const set_imports[] = {
+	&import_folded,
+	NULL,
+};
+
+static const char no_memory[] = "there is no memory for so much; give more by --memory";
+
+struct sample_set *set_import_bytes(char *bytes, size_t size, struct budget *budget, char **error)
+{
+	struct sample_set *set = sample_set_new(budget);
+	const struct set_import *const *import = set_imports;
+	char *why = NULL;
+
+	while (!(*import)->fits(bytes, size))
+		import++;
+	if ((*import)->read(set, bytes, size, &why) && !sample_set_is_full(set))
+		return set;
+	if (sample_set_is_full(set) || !why)
+		util_fail(error, "%s", no_memory);
+	else
+		util_fail(error, "%s", why);
+	free(why);
+	sample_set_free(set);
+	return NULL;
+}
+
+struct file_bytes {
+	char *bytes;
+	size_t size, room;
+};
+
+enum { PIECE = 64 << 10 };
+
+/* Makes room for one more piece and a zero. False: there is none. */
+static bool have_room(struct file_bytes *read, struct budget *budget)
+{
+	size_t room = 2 * read->room + PIECE + 1;
+	char *moved;
+
+	if (read->room - read->size > PIECE)
+		return true;
+	moved = budget_resize(budget, read->bytes, read->room, room);
+	if (moved) {
+		read->bytes = moved;
+		read->room = room;
+	}
+	return moved;
+}
+
+/* Reads all, and puts a zero behind it. False with `error` set: "why; what to do". */
+static bool read_all(struct file_bytes *read, FILE *file, struct budget *budget, char **error)
+{
+	size_t got;
+
+	do {
+		if (!have_room(read, budget))
+			return util_fail(error, "%s", no_memory);
+		got = fread(read->bytes + read->size, 1, PIECE, file);
+		read->size += got;
+	} while (got == PIECE);
+	read->bytes[read->size] = 0;
+	return !ferror(file) || util_fail(error, "%s; name a file of stacks", strerror(errno));
+}
+
+struct sample_set *set_import_file(const char *path, struct budget *budget, char **error)
+{
+	FILE *file = fopen(path, "re");
+	struct file_bytes read = { 0 };
+	struct sample_set *set = NULL;
+	char *why = NULL;
+
+	if (!file) {
+		util_fail(error, "%s: not read: %s; name a file of stacks", path, strerror(errno));
+		return NULL;
+	}
+	if (read_all(&read, file, budget, &why))
+		set = set_import_bytes(read.bytes, read.size, budget, &why);
+	if (!set)
+		util_fail(error, "%s: not read: %s", path, why);
+	free(why);
+	budget_free(budget, read.bytes, read.room);
+	fclose(file);
+	return set;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/diff/diff_tables.h"
+#include "agent/diff/set_diff.h"
+#include "agent/import/set_import.h"
+#include "agent/samples/sample_set.h"
+
+#define BEFORE "main;work 600\nmain;idle 300\nmain;old 100\n"
+#define AFTER "main;work 300\nmain;idle 302\nmain;fresh;fresh 398\n"
+
+static struct sample_set *set_of(const char *text)
+{
+	char *copy = util_copy(text, strlen(text)), *error = NULL;
+	struct sample_set *set = set_import_bytes(copy, strlen(text), NULL, &error);
+
+	assert_non_null(set);
+	free(copy);
+	return set;
+}
+
+struct compared {
+	struct sample_set *before, *after;
+	struct set_diff diff;
+};
+
+static struct compared compare(const char *before, const char *after, bool total)
+{
+	struct compared compared = { .before = set_of(before), .after = set_of(after) };
+
+	assert_true(set_diff_make(&compared.diff, compared.before, compared.after, total, NULL));
+	return compared;
+}
+
+static void end(struct compared *compared)
+{
+	set_diff_clear(&compared->diff);
+	sample_set_free(compared->before);
+	sample_set_free(compared->after);
+}
+
+static const struct diff_row *row_of(const struct compared *compared, const char *name)
+{
+	for (uint32_t i = 0; i < compared->diff.count; i++)
+		if (strcmp(compared->diff.rows[i].name, name) == 0)
+			return &compared->diff.rows[i];
+	return NULL;
+}
+
+static void expect(const struct compared *compared, const char *name, double points, const char *how)
+{
+	const struct diff_row *row = row_of(compared, name);
+
+	assert_non_null(row);
+	assert_true(fabs(100 * row->change.share - points) < 1e-9);
+	assert_int_equal(row->change.chance, strcmp(how, "chance") == 0);
+	assert_int_equal(row->change.appeared, strcmp(how, "new") == 0);
+	assert_int_equal(row->change.gone, strcmp(how, "gone") == 0);
+}
+
+static void shares_of_functions_are_compared(void **state)
+{
+	struct compared compared = compare(BEFORE, AFTER, false);
+	double sum = 0;
+
+	(void)state;
+	assert_int_equal(compared.diff.count, 4);		/* main itself ran nothing */
+	expect(&compared, "fresh", 39.8, "new");
+	expect(&compared, "work", -30, "");
+	expect(&compared, "old", -10, "gone");
+	expect(&compared, "idle", 0.2, "chance");
+	assert_string_equal(compared.diff.rows[0].name, "fresh");
+	assert_string_equal(compared.diff.rows[3].name, "idle");
+	for (uint32_t i = 0; i < compared.diff.count; i++)
+		sum += compared.diff.rows[i].change.share;
+	assert_true(fabs(sum) < 1e-12);
+	end(&compared);
+}
+
+static void a_function_counts_once_in_a_stack(void **state)
+{
+	struct compared compared = compare(BEFORE, AFTER, true);
+
+	(void)state;
+	assert_int_equal(compared.diff.count, 5);
+	expect(&compared, "main", 0, "chance");
+	expect(&compared, "fresh", 39.8, "new");
+	assert_int_equal(row_of(&compared, "main")->before.weight, 1000);
+	assert_int_equal(row_of(&compared, "fresh")->after.weight, 398);
+	end(&compared);
+}
+
+static void what_is_the_same_has_not_changed(void **state)
+{
+	for (int total = 0; total < 2; total++) {
+		struct compared compared = compare(AFTER, AFTER, total);
+
+		for (uint32_t i = 0; i < compared.diff.count; i++) {
+			assert_true(compared.diff.rows[i].change.share == 0);
+			assert_true(compared.diff.rows[i].change.chance);
+		}
+		assert_null(set_diff_grown(&compared.diff, 0));
+		end(&compared);
+	}
+	(void)state;
+}
+
+/* Shares are compared, not counts: B may be longer. */
+static void a_longer_set_is_no_change(void **state)
+{
+	struct compared compared = compare("a 10\nb 30\n", "a 1000\nb 3000\n", false);
+
+	(void)state;
+	expect(&compared, "a", 0, "chance");
+	expect(&compared, "b", 0, "chance");
+	end(&compared);
+}
+
+static void growth_counts_if_it_is_no_chance(void **state)
+{
+	struct compared few = compare("a 5\nb 5\n", "a 7\nb 3\n", false);
+	struct compared many = compare("a 500\nb 500\n", "a 700\nb 300\n", false);
+
+	(void)state;
+	assert_null(set_diff_grown(&few.diff, 2));
+	assert_string_equal(set_diff_grown(&many.diff, 2)->name, "a");
+	assert_string_equal(set_diff_grown(&many.diff, 19.9)->name, "a");
+	assert_null(set_diff_grown(&many.diff, 20.1));
+	end(&few);
+	end(&many);
+}
+
+static char *written(void (*write)(const struct set_diff *, const struct diff_names *, uint32_t, FILE *),
+	const struct set_diff *diff, uint32_t top)
+{
+	const struct diff_names names = { "old\n.folded", "new.folded" };
+	char *text;
+	size_t size;
+	FILE *stream = util_text_open(&text, &size);
+
+	write(diff, &names, top, stream);
+	return util_text_close(stream, &text);
+}
+
+static void the_table_says_which_is_which(void **state)
+{
+	struct compared compared = compare(BEFORE "hos\033tile 1\n", AFTER, false);
+	char *text = written(diff_text, &compared.diff, 3);
+
+	(void)state;
+	assert_string_equal(text,
+		"A (before): old\\x0a.folded: 1001 samples\n"
+		"B (after):  new.folded: 1000 samples\n"
+		"Shares of functions themselves, in percent; + means more in B, ~ may be chance.\n\n"
+		"      CHANGE       A       B  FUNCTION\n"
+		" new  +39.80    0.00   39.80  fresh\n"
+		"      -29.94   59.94   30.00  work\n"
+		"gone   -9.99    9.99    0.00  old\n"
+		"... and 2 more; --top 0 shows all\n");
+	free(text);
+	text = written(diff_json, &compared.diff, 0);
+	assert_non_null(strstr(text, "\"source\":\"old\\\\x0a.folded\",\"samples\":1001,\"weight\":1001}"));
+	assert_non_null(strstr(text, "{\"name\":\"hos\\\\x1btile\","));
+	assert_non_null(strstr(text, "\"change\":0.398000000,\"chance\":false,\"new\":true,\"gone\":false}"));
+	free(text);
+	end(&compared);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares_of_functions_are_compared),
+		cmocka_unit_test(a_function_counts_once_in_a_stack),
+		cmocka_unit_test(what_is_the_same_has_not_changed),
+		cmocka_unit_test(a_longer_set_is_no_change),
+		cmocka_unit_test(growth_counts_if_it_is_no_chance),
+		cmocka_unit_test(the_table_says_which_is_which),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
