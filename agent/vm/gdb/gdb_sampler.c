@@ -35,7 +35,8 @@ enum {
 	DRAINS = 64,			/* calls of ktop_drain() in a row, at most */
 	BEAT_MS = 50,			/* between two looks at the port while the guest's clock stands still */
 	REFUSED_MS = 10000,		/* for so long, the remark tells that a stack was not read */
-	AWAKE_US = 1000,		/* from the start of a sample on, the process does not sleep for so long */
+	AWAKE_US = 250,			/* for so long the process waits for an answer without sleeping */
+	ASLEEP_MS = 1000,		/* it sleeps while it waits, for so long after one that took longer */
 };
 
 #define NEVER UINT64_MAX
@@ -59,6 +60,10 @@ static struct {
 	uint64_t paused;		/* since when it is stopped, in host time; 0: it is not */
 	uint64_t refused;		/* when a stack was not read, in host time; 0: never */
 	uint64_t moment;		/* the time of the sample that is being written; 0: none is */
+
+	enum gdb_state asked;		/* what it waits for without sleeping, */
+	uint64_t asked_at;		/* since this host time */
+	uint64_t asleep;		/* until this host time it sleeps while it waits */
 } sampler;
 
 /* ---- what the hook asks of its kernel (port.h); outside.c has the rest ---- */
@@ -311,13 +316,23 @@ static bool is_busy(void)
 
 /*
  * While the guest stands, the answers come within some tens of microseconds. To sleep and to be woken takes as long,
- * and QEMU would have to wake this process with each answer. So it asks again and again; who else wants this core goes
- * first.
+ * and QEMU would have to wake this process with each answer. So it asks again and again. But perhaps QEMU waits for
+ * this very core, and the system does not give it away: then an answer takes long, and for a while the process sleeps.
  */
 static bool stays_awake(uint64_t now)
 {
-	if (!is_busy() || now >= gdb_stub_begun(sampler.stub) + (uint64_t)AWAKE_US * 1000)
+	enum gdb_state state = gdb_stub_state(sampler.stub);
+
+	if (!is_busy() || now < sampler.asleep)
 		return false;
+	if (state != sampler.asked || sampler.asked_at < gdb_stub_begun(sampler.stub)) {
+		sampler.asked = state;
+		sampler.asked_at = now;
+	}
+	if (now - sampler.asked_at >= (uint64_t)AWAKE_US * 1000) {
+		sampler.asleep = now + (uint64_t)ASLEEP_MS * NS_PER_MS;
+		return false;
+	}
 	sched_yield();
 	return true;
 }
