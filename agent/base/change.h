@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a share has changed between two ranges of time, and whether that may be chance: the two-proportion z-test. If
- * nothing has changed, the test gives more than CHANGE_SURE in 1 of 100 cases. It takes each sample for independent of
- * the others.
+ * How a share has changed between two ranges of time, and whether that may be chance: the two-proportion z-test, for
+ * samples that have weights. If nothing has changed, the test gives more than CHANGE_SURE in 1 of 100 cases. It takes
+ * each sample for independent of the others.
  */
 #ifndef CHANGE_H
 #define CHANGE_H
@@ -29,15 +29,23 @@ static inline double change_share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
+/*
+ * The variance of a share s of the weight W: s (1 - s) ((1 - s) a + s b) / W, where `a` is the mean weight of the samples
+ * of the part, and `b` that of the rest. A heavy sample moves a share more than a light one. If all weights are 1, this
+ * is the variance of a proportion. As the test wants it, the share and the mean weights are those of both ranges.
+ */
 static inline bool change_is_chance(struct portion now, struct portion base)
 {
-	double count = (double)now.all, base_count = (double)base.all;
-	double both = change_share(now.samples + base.samples, now.all + base.all);
-	double differ = change_share(now.samples, now.all) - change_share(base.samples, base.all);
+	uint64_t weight = now.weight + base.weight, whole = now.whole + base.whole;
+	uint64_t samples = now.samples + base.samples, all = now.all + base.all;
+	double both = change_share(weight, whole);
+	double part = change_share(weight, samples), rest = change_share(whole - weight, all - samples);
+	double differ = change_share(now.weight, now.whole) - change_share(base.weight, base.whole);
 
-	if (!now.all || !base.all)
+	if (!now.whole || !base.whole)
 		return true;
-	return differ * differ <= CHANGE_SURE * both * (1 - both) * (1 / count + 1 / base_count);
+	return differ * differ <= CHANGE_SURE * both * (1 - both) * ((1 - both) * part + both * rest) *
+		(1 / (double)now.whole + 1 / (double)base.whole);
 }
 
 static inline struct change change_of(struct portion now, struct portion base)

@@ -57,6 +57,30 @@ static void chance_is_told_from_change(void **state)
 	assert_true(change_is_chance((struct portion) { 9, 9, 9, 9 }, (struct portion) { 5, 5, 5, 5 }));
 }
 
+/* `count` samples: of the part, as many in a thousand as `share` says, with this weight; the rest with another one. */
+static struct portion weighed(struct random *random, uint64_t count, uint64_t share, uint64_t weight, uint64_t rest)
+{
+	uint64_t hits = drawn(random, count, share);
+
+	return (struct portion) { hits * weight, hits * weight + (count - hits) * rest, hits, count };
+}
+
+/* The weights of samples count: a part of heavy samples is less sure, and as many samples may be another share. */
+static void weights_count(void **state)
+{
+	struct random random = { .state = 7 };
+	int sure = 0;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++)
+		sure += !change_is_chance(weighed(&random, 1000, 100, 5, 1), weighed(&random, 1000, 100, 5, 1));
+	assert_in_range(sure, 5, 45);
+	for (int i = 0; i < 2000; i++)
+		sure += !change_is_chance(weighed(&random, 1000, 200, 1, 4), weighed(&random, 700, 200, 1, 4));
+	assert_in_range(sure, 10, 90);
+	assert_false(change_is_chance((struct portion) { 436, 5000, 344, 3000 }, (struct portion) { 790, 5000, 352, 3000 }));
+}
+
 /* ---- tables ---- */
 
 static const struct row *find(const struct table *table, uint32_t function)
@@ -297,6 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chance_is_told_from_change),
+		cmocka_unit_test(weights_count),
 		cmocka_unit_test(changes_agree_with_two_questions),
 		cmocka_unit_test(rows_appear_and_go),
 	};
