@@ -54,7 +54,7 @@ AGENT = \
 	$(call in,agent/formats/,callgrind chrome csv firefox json_stacks perf_script pictures pprof set_formats set_writing speedscope) \
 	$(call in,agent/diff/,diff_json diff_request diff_text set_diff) \
 	$(call in,agent/import/,folded_import set_imports) \
-	$(call in,agent/formats/writing/,cost_table cpu_list frame_list gzip_stream json_text name_text protobuf row_reader) \
+	$(call in,agent/formats/writing/,cost_table cpu_list frame_list gzip_stream json_text name_text protobuf row_reader text_list) \
 	$(call in,agent/formats/picture/,bins cells head html markup palette sources svg) \
 	$(call in,agent/export/,export export_folded export_json export_set formats json_writer) \
 	$(call in,agent/size/,code_sizes name_space size_change size_folded size_formats size_json size_request size_rows size_stacks size_svg size_text \
@@ -214,6 +214,6 @@ clean:
 -include $(shell find build -name '*.d' -not -path 'build/linux/*' 2>/dev/null)
 
 .PHONY: FORCE all demo-kernel unit unit-quick packages demo demo-linux demo-untouched linux-module \
-	check-guests check-long check-linux-lines check-linux-newer check-qemu-newer linux-guest screenshots check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
+	check-export check-guests check-long check-linux-lines check-linux-newer check-qemu-newer linux-guest screenshots check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -9,6 +9,10 @@
 #include "agent/formats/writing/frame_list.h"
 #include "agent/formats/writing/json_text.h"
 #include "agent/formats/writing/row_reader.h"
+#include "agent/formats/writing/text_list.h"
+
+static const char no_memory[] =
+	"there is no memory for so many samples; filter, take a shorter range, or give more by --memory";
 
 /* An event that is not over. Of the thread's, `function` is an index of threads. */
 struct open_event {
@@ -28,6 +32,7 @@ struct chrome {
 	struct cpu_list cpus;
 	struct track *tracks;		/* by index in `cpus` */
 	struct frame_list frames;
+	struct text_list functions;	/* names and kinds */
 };
 
 /* Times and durations are microseconds. */
@@ -36,39 +41,19 @@ static void put_time(FILE *to, const char *name, uint64_t ns)
 	fprintf(to, ",\"%s\":%" PRIu64 ".%03" PRIu64, name, ns / 1000, ns % 1000);
 }
 
-static void put_name(const struct chrome *chrome, bool thread, uint32_t index)
+static void put_function(FILE *to, const void *context, uint32_t index)
 {
 	static const char *const kinds[SET_KINDS] = { "kernel", "module", "user", "idle", "unknown" };
-	const struct set_function *function;
+	const struct sample_set *set = context;
 
-	fputs(",\"name\":", chrome->to);
-	if (thread) {
-		json_text_put(chrome->to, index == SET_NONE ? "[no thread]" : chrome->set->threads[index].name);
-		fputs(",\"cat\":\"thread\"", chrome->to);
-		return;
-	}
-	function = &chrome->set->functions[index];
-	json_text_put(chrome->to, function->name);
-	fprintf(chrome->to, ",\"cat\":\"%s\"", kinds[function->kind]);
+	json_text_put(to, set->functions[index].name);
+	fprintf(to, ",\"cat\":\"%s\"", kinds[set->functions[index].kind]);
 }
 
-static void put_place(const struct chrome *chrome, bool thread, uint32_t index)
+static void put_thread(const struct chrome *chrome, uint32_t index)
 {
-	const struct set_function *function = &chrome->set->functions[index];
-
-	if (thread) {
-		if (index != SET_NONE && chrome->set->threads[index].id != SET_NONE)
-			fprintf(chrome->to, ",\"thread\":%" PRIu32, chrome->set->threads[index].id);
-		return;
-	}
-	if (*function->object) {
-		fputs(",\"object\":", chrome->to);
-		json_text_put(chrome->to, function->object);
-	}
-	if (*function->file) {
-		fputs(",\"file\":", chrome->to);
-		json_text_put(chrome->to, function->file);
-	}
+	json_text_put(chrome->to, index == SET_NONE ? "[no thread]" : chrome->set->threads[index].name);
+	fputs(",\"cat\":\"thread\"", chrome->to);
 }
 
 static void put_event(const struct chrome *chrome, uint32_t track, uint32_t depth)
@@ -78,9 +63,14 @@ static void put_event(const struct chrome *chrome, uint32_t track, uint32_t dept
 	fprintf(chrome->to, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%" PRIu32, track + 1);
 	put_time(chrome->to, "ts", event->begin);
 	put_time(chrome->to, "dur", chrome->tracks[track].end - event->begin);
-	put_name(chrome, depth == 0, event->function);
+	fputs(",\"name\":", chrome->to);
+	if (depth)
+		text_list_put(&chrome->functions, event->function, chrome->to);
+	else
+		put_thread(chrome, event->function);
 	fprintf(chrome->to, ",\"args\":{\"samples\":%" PRIu64 ",\"ns\":%" PRIu64, event->samples, event->ns);
-	put_place(chrome, depth == 0, event->function);
+	if (depth == 0 && event->function != SET_NONE && chrome->set->threads[event->function].id != SET_NONE)
+		fprintf(chrome->to, ",\"thread\":%" PRIu32, chrome->set->threads[event->function].id);
 	fputs("}}", chrome->to);
 }
 
@@ -184,27 +174,39 @@ static void put_head(const struct chrome *chrome, const char *title)
 	}
 }
 
-static bool write_chrome(const struct sample_set *set, const struct set_writing *writing, char **error)
+static bool put_file(struct chrome *chrome, const struct set_writing *writing, char **error)
 {
-	struct chrome chrome = { .set = set, .to = writing->to };
-	struct row_reader reader = row_reader_open(set);
+	struct row_reader reader = row_reader_open(chrome->set);
 	struct set_row row;
 	uint64_t count = 0;
 
+	put_head(chrome, writing->title);
+	while (row_reader_next(&reader, &row) && !set_writing_step(writing, count++, chrome->set->samples))
+		add_row(chrome, &row);
+	for (uint32_t i = 0; i < chrome->cpus.count; i++)
+		end_events(chrome, i, 0);
+	fputs("\n]}\n", writing->to);
+	return row_reader_close(&reader, error);
+}
+
+static bool write_chrome(const struct sample_set *set, const struct set_writing *writing, char **error)
+{
+	struct chrome chrome = { .set = set, .to = writing->to };
+	bool whole;
+
 	cpu_list_init(&chrome.cpus, set);
 	chrome.tracks = util_alloc((chrome.cpus.count + 1) * sizeof(*chrome.tracks));
-	put_head(&chrome, writing->title);
-	while (row_reader_next(&reader, &row) && !set_writing_step(writing, count++, set->samples))
-		add_row(&chrome, &row);
-	for (uint32_t i = 0; i < chrome.cpus.count; i++) {
-		end_events(&chrome, i, 0);
+	if (text_list_make(&chrome.functions, set->function_count, put_function, set))
+		whole = put_file(&chrome, writing, error);
+	else
+		whole = util_fail(error, "%s", no_memory);
+	for (uint32_t i = 0; i < chrome.cpus.count; i++)
 		free(chrome.tracks[i].events);
-	}
-	fputs("\n]}\n", writing->to);
 	free(chrome.tracks);
 	cpu_list_clear(&chrome.cpus);
 	frame_list_clear(&chrome.frames);
-	return row_reader_close(&reader, error);
+	text_list_clear(&chrome.functions);
+	return whole;
 }
 
 const struct set_format format_chrome = {

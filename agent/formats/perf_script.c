@@ -7,6 +7,10 @@
 #include "perf_script.h"
 #include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/row_reader.h"
+#include "agent/formats/writing/text_list.h"
+
+static const char no_memory[] =
+	"there is no memory for so many samples; filter, take a shorter range, or give more by --memory";
 
 static void put_byte(FILE *to, const char **text)
 {
@@ -69,21 +73,21 @@ static void put_object(FILE *to, const struct set_function *function)
 	}
 }
 
-static void put_stack(FILE *to, const struct sample_set *set, uint32_t stack)
+/* The lines of a location: what was inlined there comes first. */
+static void put_location(FILE *to, const void *context, uint32_t index)
 {
-	for (; stack != SET_NONE; stack = set->stacks[stack].parent) {
-		const struct set_location *location = &set->locations[set->stacks[stack].location];
+	const struct sample_set *set = context;
+	const struct set_location *location = &set->locations[index];
 
-		for (uint32_t i = 0; i < location->count; i++) {
-			const struct set_function *function = &set->functions[set->lines[location->first + i].function];
+	for (uint32_t i = 0; i < location->count; i++) {
+		const struct set_function *function = &set->functions[set->lines[location->first + i].function];
 
-			fprintf(to, "\t%16" PRIx64 " ", location->address);
-			put_function(to, function);
-			if (i + 1 < location->count)
-				fputs(" (inlined)\n", to);
-			else
-				put_object(to, function);
-		}
+		fprintf(to, "\t%16" PRIx64 " ", location->address);
+		put_function(to, function);
+		if (i + 1 < location->count)
+			fputs(" (inlined)\n", to);
+		else
+			put_object(to, function);
 	}
 }
 
@@ -92,7 +96,8 @@ static uint32_t number_or_0(uint32_t number)
 	return number == SET_NONE ? 0 : number;
 }
 
-static void put_sample(FILE *to, const struct sample_set *set, const struct set_row *row, uint64_t period)
+static void put_sample(FILE *to, const struct sample_set *set, const struct text_list *locations,
+	const struct set_row *row, uint64_t period)
 {
 	const struct set_sum *sum = &set->sums[row->sum];
 	const struct set_thread *thread = sum->who.thread == SET_NONE ? NULL : &set->threads[sum->who.thread];
@@ -104,28 +109,41 @@ static void put_sample(FILE *to, const struct sample_set *set, const struct set_
 		fprintf(to, " [%03" PRIu32 "]", sum->who.cpu);
 	fprintf(to, " %" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " cpu-clock:\n", row->time / NS_PER_SECOND,
 		row->time % NS_PER_SECOND, period);
-	put_stack(to, set, sum->stack);
+	for (uint32_t stack = sum->stack; stack != SET_NONE; stack = set->stacks[stack].parent)
+		text_list_put(locations, set->stacks[stack].location, to);
 	putc('\n', to);
 }
 
 /* What is left when the weight is shared goes to the first samples. */
-static void put_row(FILE *to, const struct sample_set *set, const struct set_row *row)
+static void put_row(FILE *to, const struct sample_set *set, const struct text_list *locations,
+	const struct set_row *row)
 {
 	uint64_t worth = set->ns ? row->ns : row->samples;
 
 	for (uint64_t i = 0; i < row->samples && !ferror(to); i++)
-		put_sample(to, set, row, worth / row->samples + (i < worth % row->samples));
+		put_sample(to, set, locations, row, worth / row->samples + (i < worth % row->samples));
 }
 
-static bool write_perf_script(const struct sample_set *set, const struct set_writing *writing, char **error)
+static bool put_rows(const struct sample_set *set, const struct set_writing *writing, const struct text_list *locations,
+	char **error)
 {
 	struct row_reader reader = row_reader_open(set);
 	struct set_row row;
 	uint64_t count = 0;
 
 	while (row_reader_next(&reader, &row) && !set_writing_step(writing, count++, set->samples))
-		put_row(writing->to, set, &row);
+		put_row(writing->to, set, locations, &row);
 	return row_reader_close(&reader, error);
+}
+
+static bool write_perf_script(const struct sample_set *set, const struct set_writing *writing, char **error)
+{
+	struct text_list locations;
+	bool whole = text_list_make(&locations, set->location_count, put_location, set) ?
+		put_rows(set, writing, &locations, error) : util_fail(error, "%s", no_memory);
+
+	text_list_clear(&locations);
+	return whole;
 }
 
 const struct set_format format_perf_script = {
