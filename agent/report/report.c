@@ -99,10 +99,10 @@ void report_free(struct report *report)
 	profile_free(report->profile);
 	call_tree_free(report->tree);
 	annotation_free(report->annotation);
-	epoch_release(report->epoch);
 	export_free(report->export);
 	report_export_end_log(report);
 	sample_log_release(report->log);
+	epoch_release(report->epoch);
 	errand_leave(report->file);		/* a file that is being written is still finished */
 	tape_leave(report->tape);
 	free(report->unwritten);
