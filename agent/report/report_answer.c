@@ -213,6 +213,14 @@ static void fail_empty(struct report *report)
 	free(why);
 }
 
+/* A report that was cut short says so anyway. */
+static void note_books(struct report *report)
+{
+	if (!report->profile->books && !report->error)
+		report_note(report, "the guest restarted at the report's end, so it is not known how many samples "
+			"are lost; report again", "");
+}
+
 /* True once it is as complete as it gets. */
 static bool have_profile(struct report *report)
 {
@@ -249,6 +257,7 @@ void report_find_answer(struct report *report)
 	if (report->annotation && report->annotation->answer.partial)
 		report_note(report, "the code of --annotate is still being read; report again", "");
 	note_names(report);
+	note_books(report);
 	table_sort(report->profile->table, report->epoch->inputs.symbols, report->request.sort, false);
 	if (report->request.out && !report->profile->table->samples)
 		fail_empty(report);

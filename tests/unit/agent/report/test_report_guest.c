@@ -156,6 +156,37 @@ static void test_report_of_a_guest_that_restarts(void **state)
 	free(text);
 }
 
+/* The same in each state after the window: the samples are shown, and a note tells that the books are missing. */
+static void test_report_of_a_guest_that_restarts_at_its_end(void **state)
+{
+	static const enum report_state ends[] = {
+		REPORT_STOPPING, REPORT_CLOSING, REPORT_RATE_BACK, REPORT_SAMPLER_BACK, REPORT_NAMING,
+	};
+	char *text;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (i)
+			set_up_at_a_rate(state);
+		report_cut(report, "interrupted", report_fixture_late());
+		for (int k = 0; k < 3 * FIXTURE_STEPS && report_step(report) < ends[i]; k++) {
+			fixture_step(&fixture);
+			fake_guest_obey(fixture.guest);
+		}
+		assert_in_range(report->state, ends[i], REPORT_NAMING);
+		packets_boot(fixture.guest->packets, 2);
+		fake_guest_facts(fixture.guest, NULL, 0);
+		fake_guest_status(fixture.guest, false);
+		report_fixture_finish(&fixture, report);
+		text = report_fixture_text(report);
+		assert_non_null(strstr(text, " hot "));
+		assert_non_null(strstr(text, "lost unknown"));
+		assert_non_null(strstr(report->note, "the guest restarted at the report's end"));
+		free(text);
+		if (i + 1 < sizeof(ends) / sizeof(ends[0]))
+			tear_down(state);
+	}
+}
+
 /* The report is freed in its window, and no step follows. The line that stops the guest was sent. */
 static void test_report_that_is_given_up_stops_the_guest(void **state)
 {
@@ -351,6 +382,7 @@ int main(void)
 		TEST(test_report_that_is_cut_leaves_a_deaf_guest, set_up_running),
 		TEST(test_report_of_a_profiler_that_somebody_stops, set_up_running),
 		TEST(test_report_of_a_guest_that_restarts, set_up_at_a_rate),
+		TEST(test_report_of_a_guest_that_restarts_at_its_end, set_up_at_a_rate),
 		TEST(test_report_that_is_given_up_stops_the_guest, set_up_running),
 		TEST(test_report_that_is_given_up_gives_back, set_up),
 		TEST(test_report_of_a_silent_guest_says_why, set_up),
