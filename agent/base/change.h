@@ -30,9 +30,9 @@ static inline double change_share(uint64_t part, uint64_t whole)
 }
 
 /*
- * The variance of a share s of the weight W: s (1 - s) ((1 - s) a + s b) / W, where `a` is the mean weight of the samples
- * of the part, and `b` that of the rest. A heavy sample moves a share more than a light one. If all weights are 1, this
- * is the variance of a proportion. As the test wants it, the share and the mean weights are those of both ranges.
+ * The variance of a share s of the weight W is s (1 - s) ((1 - s) a + s b) / W. `a` is the mean weight of the part's
+ * samples, `b` that of the rest: a heavy sample moves a share more than a light one. If all weights are 1, this is the
+ * variance of a proportion. As the test wants it, the share and the mean weights are those of both ranges.
  */
 static inline bool change_is_chance(struct portion now, struct portion base)
 {

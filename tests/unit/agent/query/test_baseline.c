@@ -78,7 +78,8 @@ static void weights_count(void **state)
 	for (int i = 0; i < 2000; i++)
 		sure += !change_is_chance(weighed(&random, 1000, 200, 1, 4), weighed(&random, 700, 200, 1, 4));
 	assert_in_range(sure, 10, 90);
-	assert_false(change_is_chance((struct portion) { 436, 5000, 344, 3000 }, (struct portion) { 790, 5000, 352, 3000 }));
+	assert_false(change_is_chance((struct portion) { 436, 5000, 344, 3000 },
+		(struct portion) { 790, 5000, 352, 3000 }));
 }
 
 /* ---- tables ---- */
