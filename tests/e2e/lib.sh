@@ -62,7 +62,10 @@ listens() {
 
 # boot NAME WORK QEMU-OPTIONS...: boots the demo kernel, with QMP at $dir/NAME.qmp, its port at $dir/NAME.port and its
 # console in $dir/NAME.log; $pid is the machine. If $port is set, it has QEMU's options for the port.
-boot() {
+boot() { launch "$@" && qmp "$1" query-status ''; }
+
+# launch NAME WORK QEMU-OPTION...: likewise, but asks it nothing: where a ktop waits for it, QMP may be that ktop's.
+launch() {
 	local name=$1 work=$2
 	shift 2
 	# shellcheck disable=SC2086
@@ -74,7 +77,7 @@ boot() {
 		</dev/null >"$dir/$name.qemu" 2>&1 &
 	pid=$!
 	started+=("$pid")
-	await 20 listens "$dir/$name.qmp" && qmp "$name" query-status ''
+	await 20 listens "$dir/$name.qmp"
 }
 
 # end PID: ends a machine that boot started.
