@@ -3,14 +3,27 @@
 
 #include "agent/formats/writing/json_text.h"
 #include "agent/samples/sample_set.h"
+#include "diff_side.h"
 #include "diff_tables.h"
 #include "set_diff.h"
 
-static void put_source(FILE *to, const char *member, const char *name, const struct sample_set *set)
+/* Times and losses are of recordings. */
+static void put_side(FILE *to, const char *member, const struct diff_side *side)
 {
+	const struct sample_set *set = side->set;
+	const struct set_facts *facts = &set->facts;
+
 	fprintf(to, "\"%s\":{\"source\":", member);
-	json_text_put(to, name);
-	fprintf(to, ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64 "},\n", set->samples, set->weight);
+	json_text_put(to, side->name);
+	fprintf(to, ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64, set->samples, set->weight);
+	if (facts->to)
+		fprintf(to, ",\"from\":%.9f,\"to\":%.9f,\"lost\":%" PRIu64, diff_seconds(facts->from),
+			diff_seconds(facts->to), facts->lost);
+	if (side->note) {
+		fputs(",\"note\":", to);
+		json_text_put(to, side->note);
+	}
+	fputs("},\n", to);
 }
 
 static void put_portion(FILE *to, const char *member, const struct portion *portion)
@@ -30,13 +43,13 @@ static void put_row(FILE *to, const struct diff_row *row)
 		row->change.gone ? "true" : "false");
 }
 
-void diff_json(const struct set_diff *diff, const struct diff_names *names, uint32_t top, FILE *to)
+void diff_json(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], uint32_t top, FILE *to)
 {
 	uint32_t shown = top && top < diff->count ? top : diff->count;
 
 	fputs("{\n", to);
-	put_source(to, "before", names->before, diff->before);
-	put_source(to, "after", names->after, diff->after);
+	put_side(to, "before", &sides[0]);
+	put_side(to, "after", &sides[1]);
 	fprintf(to, "\"share\":\"%s\",\n\"rows\":%" PRIu32 ",\n\"functions\":[", diff->total ? "total" : "self",
 		diff->count);
 	for (uint32_t i = 0; i < shown; i++) {

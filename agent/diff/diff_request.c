@@ -7,9 +7,9 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
-#include "agent/import/set_import.h"
-#include "agent/samples/sample_set.h"
+#include "agent/query/filter_words.h"
 #include "diff_request.h"
+#include "diff_side.h"
 #include "diff_tables.h"
 #include "set_diff.h"
 
@@ -38,13 +38,22 @@ static bool check_points(const char *text, char **error)
 	return read_points(text, &points) || util_fail(error, "it is no share; give such as 2%%");
 }
 
+static bool check_filter(const char *text, char **error)
+{
+	struct filter filter;
+
+	return filter_parse(text, &filter, error);
+}
+
 const struct option_row diff_request_options[] = {
+	OPTION("filter", "WORDS", OPTION_TEXT, filter, "of recordings: only what these words let pass, as typed on the "
+		"screen: " FILTER_WORDS, .check = check_filter),
 	OPTION("share", "self|total", OPTION_CHOICE, share, "of what ran itself, or with all that it called (self)"),
 	OPTION("fail-above", "N", OPTION_TEXT, fail_above,
 		"exit status 1 if a function's share grew by more, such as 2%", .check = check_points),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows at most, 0 for all (text: 30; JSON: all)"),
 	OPTION("format", "text|json", OPTION_CHOICE, format, "how it is written (by the ending of FILE; text)"),
-	OPTION("output", "FILE", OPTION_FILE, file, "the file to write, such as diff.json (standard output)",
+	OPTION("output", "FILE", OPTION_FILE, file, "the file to write: .txt, .json (standard output)",
 		.letter = 'o'),
 	OPTION("memory", "MIB", OPTION_NUMBER, memory, "memory that ktop itself may use, 64 or more (512)",
 		.least = BUDGET_LEAST_MIB, .most = BUDGET_MOST_MIB),
@@ -53,30 +62,41 @@ const struct option_row diff_request_options[] = {
 
 const struct diff_request diff_request_default = { .format = -1, .top = TOP_UNSET };
 
-static bool is_json(const struct diff_request *request)
+/* -1: the ending of the file's name tells none. */
+static int format_of(const struct diff_request *request)
 {
-	const char *ending = request->file ? strrchr(request->file, '.') : NULL;
+	const char *ending = request->file ? strrchr(request->file, '.') : ".txt";
 
-	return request->format >= 0 ? request->format == FORMAT_JSON : ending && strcmp(ending, ".json") == 0;
+	if (request->format >= 0)
+		return request->format;
+	if (!ending)
+		return -1;
+	return strcmp(ending, ".json") == 0 ? FORMAT_JSON : strcmp(ending, ".txt") == 0 ? FORMAT_TEXT : -1;
 }
 
-static void put(const struct diff_request *request, const struct set_diff *diff, const struct diff_names *names,
+bool diff_request_check(const struct diff_request *request, char **error)
+{
+	return format_of(request) >= 0 ||
+		util_fail(error, "%s: its ending names no format; give --format, or one of .txt, .json", request->file);
+}
+
+static void put(const struct diff_request *request, const struct set_diff *diff, const struct diff_side *sides,
 	FILE *to)
 {
-	if (is_json(request))
-		diff_json(diff, names, request->top == TOP_UNSET ? 0 : request->top, to);
+	if (format_of(request) == FORMAT_JSON)
+		diff_json(diff, sides, request->top == TOP_UNSET ? 0 : request->top, to);
 	else
-		diff_text(diff, names, request->top == TOP_UNSET ? TOP : request->top, to);
+		diff_text(diff, sides, request->top == TOP_UNSET ? TOP : request->top, to);
 }
 
-static bool write_out(const struct diff_request *request, const struct set_diff *diff, const struct diff_names *names,
+static bool write_out(const struct diff_request *request, const struct set_diff *diff, const struct diff_side *sides,
 	char **error)
 {
 	struct util_file *file = request->file ? util_file_open(request->file, error) : NULL;
 
 	if (request->file && !file)
 		return false;
-	put(request, diff, names, file ? util_file_stream(file) : stdout);
+	put(request, diff, sides, file ? util_file_stream(file) : stdout);
 	return !file || util_file_commit(file, error);
 }
 
@@ -99,15 +119,15 @@ static bool hold_limit(const struct diff_request *request, const struct set_diff
 	return false;
 }
 
-static bool compare(const struct diff_request *request, const struct sample_set *before,
-	const struct sample_set *after, const struct diff_names *names, struct budget *budget, char **error)
+static bool compare(const struct diff_request *request, const struct diff_side *sides, struct budget *budget,
+	char **error)
 {
 	struct set_diff diff;
-	bool good = set_diff_make(&diff, before, after, request->share == 1, budget);
+	bool good = set_diff_make(&diff, sides[0].set, sides[1].set, request->share == 1, budget);
 
 	if (!good)
 		util_fail(error, "no diff: there is no memory for its rows; give more by --memory");
-	good = good && write_out(request, &diff, names, error) && hold_limit(request, &diff, error);
+	good = good && write_out(request, &diff, sides, error) && hold_limit(request, &diff, error);
 	set_diff_clear(&diff);
 	return good;
 }
@@ -115,13 +135,13 @@ static bool compare(const struct diff_request *request, const struct sample_set 
 bool diff_request_do(const struct diff_request *request, const char *before, const char *after, char **error)
 {
 	struct budget *budget = budget_new(request->memory ? request->memory : BUDGET_MIB);
-	struct sample_set *a = set_import_file(before, budget, error);
-	struct sample_set *b = a ? set_import_file(after, budget, error) : NULL;
-	const struct diff_names names = { before, after };
-	bool good = b && compare(request, a, b, &names, budget, error);
+	struct diff_side sides[DIFF_SIDES] = { 0 };
+	bool good = diff_side_read(&sides[0], before, request->filter, budget, error) &&
+		diff_side_read(&sides[1], after, request->filter, budget, error) &&
+		compare(request, sides, budget, error);
 
-	sample_set_free(a);
-	sample_set_free(b);
+	diff_side_clear(&sides[0]);
+	diff_side_clear(&sides[1]);
 	budget_release(budget);
 	return good;
 }

@@ -6,14 +6,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "agent/base/util.h"
+
+struct diff_side;
 struct set_diff;
 
-struct diff_names {			/* of what is compared */
-	const char *before, *after;
-};
+/* The sides that are compared: before, after. */
+enum { DIFF_SIDES = 2 };
+
+static inline double diff_seconds(uint64_t ns)
+{
+	return (double)ns / (double)NS_PER_SECOND;
+}
 
 /* `top`: rows at most; 0: all. */
-void diff_text(const struct set_diff *diff, const struct diff_names *names, uint32_t top, FILE *to);
-void diff_json(const struct set_diff *diff, const struct diff_names *names, uint32_t top, FILE *to);
+void diff_text(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], uint32_t top, FILE *to);
+void diff_json(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], uint32_t top, FILE *to);
 
 #endif

@@ -5,14 +5,26 @@
 #include "agent/base/util.h"
 #include "agent/formats/writing/name_text.h"
 #include "agent/samples/sample_set.h"
+#include "diff_side.h"
 #include "diff_tables.h"
 #include "set_diff.h"
 
-static void put_source(FILE *to, const char *letter, const char *name, const struct sample_set *set)
+static void put_side(FILE *to, const char *letter, const struct diff_side *side)
 {
+	const struct sample_set *set = side->set;
+	const struct set_facts *facts = &set->facts;
+
 	fputs(letter, to);
-	name_text_put(to, name, "");
-	fprintf(to, ": %" PRIu64 " sample%s\n", set->samples, util_plural(set->samples));
+	name_text_put(to, side->name, "");
+	fprintf(to, ": %" PRIu64 " sample%s", set->samples, util_plural(set->samples));
+	if (facts->to)
+		fprintf(to, " from %.2f to %.2f s, lost %" PRIu64, diff_seconds(facts->from),
+			diff_seconds(facts->to), facts->lost);
+	if (side->note) {
+		fputs("; ", to);
+		name_text_put(to, side->note, "");
+	}
+	putc('\n', to);
 }
 
 static void put_row(FILE *to, const struct diff_row *row)
@@ -26,12 +38,12 @@ static void put_row(FILE *to, const struct diff_row *row)
 	putc('\n', to);
 }
 
-void diff_text(const struct set_diff *diff, const struct diff_names *names, uint32_t top, FILE *to)
+void diff_text(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], uint32_t top, FILE *to)
 {
 	uint32_t shown = top && top < diff->count ? top : diff->count;
 
-	put_source(to, "A (before): ", names->before, diff->before);
-	put_source(to, "B (after):  ", names->after, diff->after);
+	put_side(to, "A (before): ", &sides[0]);
+	put_side(to, "B (after):  ", &sides[1]);
 	fprintf(to, "Shares of functions %s, in percent; + means more in B, ~ may be chance.\n\n",
 		diff->total ? "with all that they call" : "themselves");
 	fprintf(to, "%*s %7s %7s  FUNCTION\n", CHANGE_WIDTH, "CHANGE", "A", "B");

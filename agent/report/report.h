@@ -25,6 +25,7 @@ struct errand;
 struct profile;
 struct session;
 struct sample_log;
+struct sample_set;
 struct set_progress;
 struct subscription;
 struct tape;
@@ -129,6 +130,7 @@ struct report {
 	double seconds;			/* likewise: guest time profiled */
 };
 
+bool report_check_time(const char *text, char **error);	/* false with "why; what to do": this is no time */
 bool report_looks_back(const struct report_request *request);	/* it asks for what is past, and sets no guest */
 
 /* Borrows the session, and the request's texts. A mistake in the request is told by the first step: REPORT_FAILED. */
@@ -149,6 +151,9 @@ void report_cut(struct report *report, const char *why, uint64_t late);
  * file was not written.
  */
 bool report_write(struct report *report, FILE *out, char **error);
+
+/* With REPORT_DONE: the samples of the answer, with their names; free of the session. NULL with `error` set. */
+struct sample_set *report_samples(const struct report *report, char **error);
 
 /* The format of `out` has times of samples: a session that reads a recording for it has to keep a log. */
 bool report_export_rows(const struct report_request *request);

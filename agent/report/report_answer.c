@@ -183,7 +183,7 @@ static void note_nothing(struct report *report)
 		thread ? " --thread" : "", mode ? " --mode" : "",
 		request->cpu != EVENT_NONE ? " --cpu" : "", request->filter ? " --filter" : "");
 	if (!report->profile->sampled && report_looks_back(request))
-		report_note(report, "no sample lies between --from and --to", "");
+		report_note(report, "no sample lies in this range", "");
 	else if (report->profile->table->samples)
 		report_note(report, request->function ? "no function of the table matches --function" :
 			"no function of the table has the filter's name", request->function ? request->function : "");

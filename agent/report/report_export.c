@@ -10,6 +10,7 @@
 #include "agent/export/export_set.h"
 #include "agent/formats/set_format.h"
 #include "agent/guest/epoch.h"
+#include "agent/samples/sample_collect.h"
 #include "agent/session/session.h"
 #include "report.h"
 #include "report_file.h"
@@ -148,13 +149,37 @@ static void begin(struct report *report, const struct export_choice *choice)
 			report->progress, report->log);
 }
 
-bool report_export_begin(struct report *report)
+static struct set_facts facts_of(const struct report *report)
 {
 	const struct epoch *epoch = report->epoch;
-	struct set_facts facts = {
+
+	return (struct set_facts) {
 		.machine = "", .kernel = epoch->kernel, .version = epoch->version, .arch = epoch->arch,
 		.began = epoch->began, .lost = report->profile->lost, .cpus = epoch->cpu_count,
 	};
+}
+
+struct sample_set *report_samples(const struct report *report, char **error)
+{
+	const struct epoch *epoch = report->epoch;
+	const struct set_facts facts = facts_of(report);
+
+	if (report->profile->table->samples)
+		return sample_collect(&(struct sample_collect) {
+			.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
+			.facts = &facts,
+		}, error);
+	if (report->profile->sampled)
+		util_fail(error, "no report: no sample passes the filter; take another range or filter");
+	else
+		util_fail(error, "no report: there is no sample; take another range, or record for longer");
+	return NULL;
+}
+
+bool report_export_begin(struct report *report)
+{
+	const struct epoch *epoch = report->epoch;
+	struct set_facts facts = facts_of(report);
 	struct export_choice choice;
 	struct chosen chosen;
 	char *title;

@@ -61,8 +61,6 @@ void report_take_past(struct report *report);		/* of the present boot: goes on t
 
 /* ---- report_time.c ---- */
 
-bool report_check_time(const char *text, char **error);	/* false with "why; what to do": this is no time */
-
 /* A time of the guest's clock, as --from takes it: "00:01:30.25". */
 enum { REPORT_CLOCK = 32 };
 const char *report_clock(uint64_t ns, char text[REPORT_CLOCK]);

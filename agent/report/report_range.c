@@ -36,7 +36,7 @@ static uint64_t time_of(const char *text, struct kept kept)
 static void fail_outside(struct report *report, struct kept kept)
 {
 	char begin[REPORT_CLOCK], end[REPORT_CLOCK];
-	char *why = util_format("no report: nothing is kept between --from and --to: samples are kept from %s to %s; "
+	char *why = util_format("no report: nothing is kept in this range: samples are kept from %s to %s; "
 		"give times between these", report_clock(kept.begin, begin), report_clock(kept.end, end));
 
 	report_fail(report, why);
@@ -54,7 +54,7 @@ void report_take_range(struct report *report)
 	}
 	if (kept.begin >= kept.end) {
 		report_fail(report, "no report: no sample of this boot is kept; profile the guest, or leave out "
-			"--from and --to");
+			"the range");
 		return;
 	}
 	report->begin = request->from ? time_of(request->from, kept) : kept.begin;

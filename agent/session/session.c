@@ -415,7 +415,8 @@ struct session *session_new(struct source *source, const struct session_options 
 
 	session->source = source;
 	session->decode = decode_new(&sink);
-	session->budget = budget_new(options->memory ? options->memory : BUDGET_MIB);
+	session->budget = options->budget ? budget_hold(options->budget) :
+		budget_new(options->memory ? options->memory : BUDGET_MIB);
 	session->programs = programs_new(session->budget);
 	session->mailbox = mailbox_new();
 	session->subscriptions = subscriptions_new(session->mailbox);

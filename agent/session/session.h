@@ -21,6 +21,7 @@
 
 struct answer;
 struct bell;
+struct budget;
 struct command_sink;
 struct decode;
 struct epoch;
@@ -40,6 +41,7 @@ struct session_options {
 	const char *source_map;		/* FROM=TO: where source files are; NULL: where DWARF says */
 	bool debuginfod;		/* ask debuginfod's servers for other debug files */
 	uint32_t memory;		/* budget in MiB; 0: BUDGET_MIB */
+	struct budget *budget;		/* one that others share, in place of `memory`; held; NULL: its own */
 	bool log;			/* keep each sample with its own time, too (epoch_log_begin) */
 	bool patient;			/* wait for a VM that is not there yet: that is no failure */
 };

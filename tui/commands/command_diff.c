@@ -107,7 +107,9 @@ static int run_stacks(char *const *words, size_t count)
 		return command_usage(&command_diff, error);
 	if (path_count != 2)
 		status = command_usage(&command_diff,
-			util_format("not two files: it takes two files of folded stacks; give A and B"));
+			util_format("not two sides: it takes two recordings or files of folded stacks; give A and B"));
+	else if (!diff_request_check(&request, &error))
+		status = command_usage(&command_diff, error);
 	else if (!diff_request_do(&request, paths[0], paths[1], &error))
 		status = command_fail(error);
 	free(paths);
@@ -125,8 +127,9 @@ static int run(char *const *words, size_t count)
 const struct command command_diff = {
 	.name = "diff",
 	.words = "[options] A B",
-	.help = "Compares two files of folded stacks, or by --size the code of two builds.",
-	.options = { { "Of folded stacks:", diff_request_options }, { "Of two builds:", diff_options },
+	.help = "Compares two profiles, or by --size the code of two builds. A, B: a recording (DIR), a range of one "
+		"(DIR@FROM..TO), or a file of folded stacks.",
+	.options = { { "Of profiles:", diff_request_options }, { "Of two builds:", diff_options },
 		{ "What is told of two builds:", size_request_options } },
 	.run = run,
 };

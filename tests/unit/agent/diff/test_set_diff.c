@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/diff/diff_side.h"
 #include "agent/diff/diff_tables.h"
 #include "agent/diff/set_diff.h"
 #include "agent/import/set_import.h"
@@ -139,15 +140,18 @@ static void growth_counts_if_it_is_no_chance(void **state)
 	end(&many);
 }
 
-static char *written(void (*write)(const struct set_diff *, const struct diff_names *, uint32_t, FILE *),
+static char *written(void (*write)(const struct set_diff *, const struct diff_side *, uint32_t, FILE *),
 	const struct set_diff *diff, uint32_t top)
 {
-	const struct diff_names names = { "old\n.folded", "new.folded" };
+	const struct diff_side sides[DIFF_SIDES] = {
+		{ .name = "old\n.folded", .set = (struct sample_set *)diff->before },
+		{ .name = "new.folded", .set = (struct sample_set *)diff->after },
+	};
 	char *text;
 	size_t size;
 	FILE *stream = util_text_open(&text, &size);
 
-	write(diff, &names, top, stream);
+	write(diff, sides, top, stream);
 	return util_text_close(stream, &text);
 }
 

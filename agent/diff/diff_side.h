@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* One side of a diff: a file of folded stacks, a recording, or a range of one. */
+#ifndef DIFF_SIDE_H
+#define DIFF_SIDE_H
+
+#include <stdbool.h>
+
+struct budget;
+struct sample_set;
+
+struct diff_side {
+	const char *name;		/* as the user wrote it; borrowed */
+	struct sample_set *set;
+	char *note;			/* what the diff's reader should know of it; NULL: nothing */
+};
+
+/*
+ * Reads "FILE", "DIR" or "DIR@FROM..TO"; without FROM or TO, the range has no such limit. What is there as it is
+ * written has no range in its name. `filter`: words of filter_words.h, of a recording only; NULL: none. A recording is
+ * played at once: this takes as long as a report on it. False with `error` set. Clear it in any case.
+ */
+bool diff_side_read(struct diff_side *side, const char *words, const char *filter, struct budget *budget, char **error);
+void diff_side_clear(struct diff_side *side);
+
+#endif
