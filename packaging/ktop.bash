@@ -79,6 +79,10 @@ _ktop() {
 			"$(sed -nE 's/^  (--[a-z-]+) .*/\1/p' <<<"$help") $more" -- "$word")
 	elif [ "$command" = ctl ]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_ktop_control "${control[@]}")" -- "$word")
+	elif [[ $command == @(diff|size) ]]; then
+		_ktop_value FILE "$word"
+	elif [[ $command == @(report|export) ]]; then
+		_ktop_value DIR "$word"
 	fi
 }
 

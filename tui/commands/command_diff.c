@@ -127,9 +127,8 @@ static int run(char *const *words, size_t count)
 const struct command command_diff = {
 	.name = "diff",
 	.words = "[options] A B",
-	.help = "Compares two profiles, or by --size the code of two builds. A, B: a recording (DIR), a range of one "
-		"(DIR@FROM..TO), or a file of folded stacks.",
-	.options = { { "Of profiles:", diff_request_options }, { "Of two builds:", diff_options },
-		{ "What is told of two builds:", size_request_options } },
+	.help = "Compares recordings (DIR), ranges of one (DIR@FROM..TO) or folded stacks; by --size two builds' code.",
+	.options = { { "Of profiles (FROM and TO: as for `ktop report --from`):", diff_request_options },
+		{ "Of two builds:", diff_options }, { "What is told of two builds:", size_request_options } },
 	.run = run,
 };
