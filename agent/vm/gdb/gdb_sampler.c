@@ -36,6 +36,7 @@ enum {
 	BEAT_MS = 50,			/* between two looks at the port while the guest's clock stands still */
 	REFUSED_MS = 10000,		/* for so long, the remark tells that a stack was not read */
 	AWAKE_US = 250,			/* for so long the process waits for an answer without sleeping */
+	GOES_ON_MS = 1,			/* longest wait for QEMU to let the machine go on */
 	ASLEEP_MS = 1000,		/* it sleeps while it waits, for so long after one that took longer */
 };
 
@@ -347,6 +348,17 @@ static void wait_for_more(uint64_t now)
 		ppoll(fds, 2, &time, NULL);
 }
 
+/*
+ * QEMU was told to let the machine go on. Perhaps it needs this very core for that, and what is done with a sample can
+ * wait: so the process sleeps until QEMU answers.
+ */
+static void let_go_on(void)
+{
+	struct pollfd fd = gdb_stub_wait(sampler.stub);
+
+	poll(&fd, 1, GOES_ON_MS);
+}
+
 /* The keeper lets the machine go on wherever it may stand for us. */
 static bool step_stub(uint64_t now)
 {
@@ -374,6 +386,7 @@ static bool step(uint64_t now)
 	if (!sampler.ktop && gdb_stub_cpus(sampler.stub) && gdb_stub_state(sampler.stub) != GDB_GREETING && !begin())
 		return false;
 	if (taken) {
+		let_go_on();
 		take_gate();
 		gdb_memory_take(sampler.stub, ktop_port_clock());
 		take_sample();
