@@ -56,7 +56,7 @@ AGENT = \
 	$(call in,agent/import/,folded_import set_imports) \
 	$(call in,agent/formats/writing/,cost_table cpu_list frame_list gzip_stream json_text name_text protobuf row_reader text_list) \
 	$(call in,agent/formats/picture/,bins cells head html markup palette sources svg) \
-	$(call in,agent/export/,export export_folded export_json export_set formats json_writer) \
+	$(call in,agent/export/,export export_folded export_json export_set formats json_writer stack_format) \
 	$(call in,agent/size/,code_sizes name_space size_change size_folded size_formats size_json size_request size_rows size_stacks size_svg size_text \
 		source_path) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders pace share subscription tape \

@@ -14,6 +14,7 @@
 #include "agent/query/query.h"
 
 struct sample_log;
+struct set_facts;
 
 struct export_input {
 	struct query *query;
@@ -21,16 +22,19 @@ struct export_input {
 	const struct question *question;
 	struct sample_log *log;		/* of these samples, complete; it is held as long as needed; NULL: none */
 	const struct table *table;	/* the question's answer, sorted; NULL: the format asks for stacks itself */
+	const struct set_facts *facts;	/* what is known of the machine; read by collect alone. Sample sets need them */
 };
 
 struct export_result {
-	uint64_t weight, stacks;	/* the sum of the counts that were written; how many stacks */
+	uint64_t weight;		/* the sum of the counts that were written */
+	uint64_t stacks;		/* how many stacks; 0 also where the format does not count them */
 	uint64_t samples;		/* how many samples have this weight */
 };
 
 struct export_format {
 	const char *name;
 	const char *ending;		/* of a file's name, with its dot */
+	const char *about;		/* what it is, in a few words, for the list of formats */
 	/* Collects what is to be written, as far as the budget goes. `options`: the format's own struct. */
 	void *(*collect)(const struct export_input *input, const void *options);
 	/* False with `error` set, which begins with `name`. The caller checks the stream for errors of its own. */

@@ -229,6 +229,6 @@ static bool write_folded(void *collected, const char *name, FILE *to, struct exp
 }
 
 const struct export_format export_folded = {
-	.name = "folded", .ending = ".folded",
+	.name = "folded", .ending = ".folded", .about = "a stack on each line, for flame graph tools",
 	.collect = collect, .write = write_folded, .free = free_lines,
 };

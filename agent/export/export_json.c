@@ -128,6 +128,6 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 }
 
 const struct export_format export_json = {
-	.name = "json", .ending = ".json",
+	.name = "json", .ending = ".json", .about = "the table of the report, with callers and books",
 	.collect = collect, .write = write_answer, .free = free,
 };

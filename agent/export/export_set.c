@@ -18,11 +18,15 @@ static void *collect(const struct export_input *input, const void *given)
 {
 	const struct set_options *options = given;
 	struct collected *collected = util_alloc(sizeof(*collected));
+	struct set_facts facts = *input->facts;
 
 	collected->options = *options;
-	collected->title = util_copy(options->title, strlen(options->title));
+	if (options->machine[0])
+		facts.machine = options->machine;
+	collected->title = util_format("%s%s%s %s", options->machine, options->machine[0] ? ": " : "", facts.kernel,
+		facts.version);
 	collected->set = sample_collect(&(struct sample_collect) {
-		.query = input->query, .inputs = input->inputs, .question = input->question, .facts = options->facts,
+		.query = input->query, .inputs = input->inputs, .question = input->question, .facts = &facts,
 		.log = input->log,
 		.lines = options->format->lines, .rows = options->format->rows,
 	}, &collected->error);
@@ -54,7 +58,7 @@ static bool write_set(void *context, const char *name, FILE *to, struct export_r
 	}
 	if (progress && atomic_load_explicit(&progress->stop, memory_order_relaxed))
 		return fail(error, name, "it was given up; export again");
-	*result = (struct export_result) { .weight = set->weight, .samples = set->samples, .stacks = set->sum_count };
+	*result = (struct export_result) { .weight = set->weight, .samples = set->samples };
 	return true;
 }
 

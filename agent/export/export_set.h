@@ -17,10 +17,9 @@ struct set_progress {			/* of an export that is being written; any thread */
 
 struct set_options {
 	const struct set_format *format;
-	const struct set_facts *facts;	/* what is known of the machine; read when the samples are collected, as is: */
-	const char *title;
 	struct set_progress *progress;	/* must outlive the export; NULL: nobody looks */
-	bool flame;			/* of pictures; see set_format.h */
+	bool flame;			/* of pictures; see set_writing.h */
+	char machine[40];		/* its name, where there are several; "": as the facts have it */
 };
 
 _Static_assert(sizeof(struct set_options) <= EXPORT_OPTIONS, "they fit into a choice");

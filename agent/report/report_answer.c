@@ -147,6 +147,7 @@ static void begin_file(struct report *report, int format)
 		.kernel_mark = report->request.kernel_mark,
 		.thread_first = report->request.threads,
 	};
+	struct epoch *epoch = report->epoch;
 	struct export_choice choice;
 
 	while (format < EXPORTS && !report->request.files[format])
@@ -157,8 +158,9 @@ static void begin_file(struct report *report, int format)
 	if (format >= EXPORTS)
 		return;
 	choice = export_stacks((enum export_id)format, options);
-	report->file = report_file_begin(report->request.files[format], report->epoch,
-		&report->profile->question, &choice, NULL, NULL);
+	report->file = report_file_begin(report->request.files[format], epoch, &(struct export_input) {
+		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
+	}, &choice, NULL);
 }
 
 void report_write_file(struct report *report)

@@ -22,18 +22,11 @@ struct chosen {
 	enum export_id own;
 };
 
-static const struct {
-	const char *name, *about;
-} own_formats[EXPORTS] = {
-	[EXPORT_FOLDED] = { "folded", "a stack on each line, for flame graph tools" },
-	[EXPORT_JSON] = { "json", "the table of the report, with callers and books" },
-};
-
 void report_export_list(FILE *out)
 {
 	for (int i = 0; i < EXPORTS; i++)
-		fprintf(out, "  %-13s %-18s %s\n", own_formats[i].name, export_formats[i]->ending,
-			own_formats[i].about);
+		fprintf(out, "  %-13s %-18s %s\n", export_formats[i]->name, export_formats[i]->ending,
+			export_formats[i]->about);
 	for (const struct set_format *const *format = set_formats; *format; format++)
 		fprintf(out, "  %-13s %-18s %s\n", (*format)->name, (*format)->ending, (*format)->about);
 }
@@ -42,7 +35,7 @@ static bool find_named(const char *name, struct chosen *chosen)
 {
 	chosen->set = set_format_named(name);
 	for (int i = 0; !chosen->set && i < EXPORTS; i++)
-		if (strcmp(own_formats[i].name, name) == 0) {
+		if (strcmp(export_formats[i]->name, name) == 0) {
 			chosen->own = (enum export_id)i;
 			return true;
 		}
@@ -121,42 +114,38 @@ void report_export_end_log(struct report *report)
 	report->logging = false;
 }
 
-static struct export_choice choice_of(const struct report *report, const struct chosen *chosen,
-	const struct set_facts *facts, const char *title)
+static struct export_choice choice_of(const struct report *report, const struct chosen *chosen)
 {
 	if (!chosen->set)
 		return export_stacks(chosen->own, (struct stack_options) {
 			.kernel_mark = report->request.kernel_mark, .thread_first = report->request.threads,
 		});
 	return export_set_choice((struct set_options) {
-		.format = chosen->set, .facts = facts, .title = title, .progress = report->progress,
-		.flame = report->request.flame,
+		.format = chosen->set, .progress = report->progress, .flame = report->request.flame,
 	});
+}
+
+static struct set_facts facts_of(const struct report *report)
+{
+	struct set_facts facts = session_facts(report->session, report->epoch);
+
+	facts.lost = report->profile->lost;
+	return facts;
 }
 
 static void begin(struct report *report, const struct export_choice *choice)
 {
 	const struct epoch *epoch = report->epoch;
+	const struct set_facts facts = facts_of(report);
 	const struct export_input input = {
 		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
-		.log = report->log,
+		.log = report->log, .facts = &facts,
 	};
 
 	if (to_stdout(&report->request))
 		report->export = export_new(choice, &input);
 	else
-		report->file = report_file_begin(report->request.out, report->epoch, &report->profile->question, choice,
-			report->progress, report->log);
-}
-
-static struct set_facts facts_of(const struct report *report)
-{
-	const struct epoch *epoch = report->epoch;
-
-	return (struct set_facts) {
-		.machine = "", .kernel = epoch->kernel, .version = epoch->version, .arch = epoch->arch,
-		.began = epoch->began, .lost = report->profile->lost, .cpus = epoch->cpu_count,
-	};
+		report->file = report_file_begin(report->request.out, report->epoch, &input, choice, report->progress);
 }
 
 struct sample_set *report_samples(const struct report *report, char **error)
@@ -178,20 +167,15 @@ struct sample_set *report_samples(const struct report *report, char **error)
 
 bool report_export_begin(struct report *report)
 {
-	const struct epoch *epoch = report->epoch;
-	struct set_facts facts = facts_of(report);
 	struct export_choice choice;
 	struct chosen chosen;
-	char *title;
 
 	if (!report->request.out || !find(&report->request, &chosen) || (!chosen.set && chosen.own == EXPORT_JSON))
 		return false;
 	report_export_end_log(report);
-	title = util_format("%s %s", epoch->kernel, epoch->version);
 	report->progress = to_stdout(&report->request) ? NULL : util_alloc(sizeof(*report->progress));
-	choice = choice_of(report, &chosen, &facts, title);
+	choice = choice_of(report, &chosen);
 	begin(report, &choice);
-	free(title);
 	return report->file;
 }
 

@@ -43,20 +43,16 @@ char *report_file_mistake(const char *path)
 	return error;
 }
 
-struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct question *question,
-	const struct export_choice *choice, struct set_progress *progress, struct sample_log *log)
+struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct export_input *input,
+	const struct export_choice *choice, struct set_progress *progress)
 {
 	static const struct errand_work work = { .run = run, .free = free_job };
-	const struct export_input input = {
-		.query = epoch->query, .inputs = &epoch->inputs, .question = question,
-		.log = log,
-	};
 	struct job *job = util_alloc(sizeof(*job));
 
 	job->path = util_copy(path, strlen(path));
 	job->progress = progress;
 	job->epoch = epoch_hold(epoch);
-	job->export = export_new(choice, &input);
+	job->export = export_new(choice, input);
 	return errand_new(&work, job);
 }
 

@@ -8,7 +8,6 @@
 #include "agent/export/export.h"
 
 struct epoch;
-struct sample_log;
 struct set_progress;
 struct errand;
 
@@ -16,10 +15,11 @@ struct errand;
 char *report_file_mistake(const char *path);
 
 /*
- * Collects what the epoch has now, and begins to write it. Frees `progress` with the errand; NULL: the choice has none.
+ * Collects the input, which is of this epoch, and begins to write it. Frees `progress` with the errand; NULL: the
+ * choice has none.
  */
-struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct question *question,
-	const struct export_choice *choice, struct set_progress *progress, struct sample_log *log);
+struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct export_input *input,
+	const struct export_choice *choice, struct set_progress *progress);
 
 /* True: the errand is over, and freed. `error` is set when no file was written. */
 bool report_file_done(struct errand *errand, struct export_result *result, char **error);

@@ -63,15 +63,24 @@ static void tell(struct saver *saver, bool failed, char *text)
 
 /* ---- the thread ---- */
 
+/* In fresh memory. */
+static char *success(const char *name, const struct export_result *result)
+{
+	if (result->stacks == 0)
+		return util_format("%s: %" PRIu64 " sample%s (weight %" PRIu64 ")", name, result->samples,
+			util_plural(result->samples), result->weight);
+	return util_format("%s: %" PRIu64 " sample%s (weight %" PRIu64 ") in %" PRIu64 " stack%s", name,
+		result->samples, util_plural(result->samples), result->weight, result->stacks,
+		util_plural(result->stacks));
+}
+
 static void write_file(struct saver *saver, const struct job *job)
 {
 	struct export_result result = { 0 };
 	char *error = NULL, *name = export_write_new(job->export, job->path, &result, &error);
 
 	if (name)
-		tell(saver, false, util_format("%s: %" PRIu64 " sample%s (weight %" PRIu64
-			") in %" PRIu64 " stack%s", name, result.samples, util_plural(result.samples),
-			result.weight, result.stacks, util_plural(result.stacks)));
+		tell(saver, false, success(name, &result));
 	else
 		tell(saver, true, util_format("no snapshot: %s; files go to the folder in which ktop "
 			"was started", error));
@@ -148,11 +157,8 @@ static void add(struct saver *saver, const struct job *job)
 }
 
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
-	const struct question *question, const struct export_choice *choice)
+	const struct export_input *input, const struct export_choice *choice)
 {
-	const struct export_input input = {
-		.query = epoch->query, .inputs = &epoch->inputs, .question = question,
-	};
 	struct job job;
 
 	if (!has_room(saver)) {
@@ -168,7 +174,7 @@ void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 		return;
 	}
 	job = (struct job) { .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),
-		.export = export_new(choice, &input) };
+		.export = export_new(choice, input) };
 	add(saver, &job);
 }
 

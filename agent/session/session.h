@@ -29,6 +29,7 @@ struct excerpt;
 struct loan;
 struct request;
 struct session;
+struct set_facts;
 struct source;
 struct subscription;
 
@@ -73,6 +74,8 @@ struct play_state session_play_state(const struct session *session);
 
 struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
 const struct decode *session_decode(const struct session *session);
+/* For sample sets. The texts are the epoch's. */
+struct set_facts session_facts(const struct session *session, const struct epoch *epoch);
 enum link_state session_link(const struct session *session);	/* a silent link is LINK_UP here */
 enum vm_state session_vm(const struct session *session);
 bool session_is_unsure(const struct session *session);	/* as link_is_unsure */

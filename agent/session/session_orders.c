@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/export/export_set.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/source/source.h"
+#include "agent/wire/decode.h"
 #include "mailbox.h"
 #include "saver.h"
 #include "session_state.h"
@@ -68,17 +70,30 @@ void session_forget(struct session *session, const void *context)
 	session->source->table->forget(session->source, context);
 }
 
+struct set_facts session_facts(const struct session *session, const struct epoch *epoch)
+{
+	return (struct set_facts) {
+		.machine = "", .kernel = epoch->kernel, .version = epoch->version, .arch = epoch->arch,
+		.began = epoch->began, .cpus = epoch->cpu_count,
+		.lost = decode_books_all(session->decode, STREAM_SAMPLES).lost,
+	};
+}
+
 static void save_snapshot(struct session *session, const struct order *order)
 {
 	struct epoch *epoch = session->epoch;
 	struct question question;
+	struct set_facts facts;
 
 	if (!epoch || !epoch->known) {
 		session_say(session, true, "no snapshot: nothing has come from the guest yet; wait for its first data");
 		return;
 	}
 	question = excerpt_question(epoch, &order->excerpt);
-	saver_save(session->saver, order->text, epoch, &question, &order->choice);
+	facts = session_facts(session, epoch);
+	saver_save(session->saver, order->text, epoch, &(struct export_input) {
+		.query = epoch->query, .inputs = &epoch->inputs, .question = &question, .facts = &facts,
+	}, &order->choice);
 }
 
 static void obey(struct session *session, const struct order *order)

@@ -15,6 +15,7 @@
 #include "agent/base/spool.h"
 #include "agent/base/util.h"
 #include "agent/export/export_folded.h"
+#include "agent/export/stack_format.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
@@ -50,14 +51,17 @@ static void test_snapshot_that_cannot_be_written(void **state)
 	fixture_end(&fixture);
 }
 
-/* The session is left right after the order. The file is written whole. */
+/* The session is left right after the orders. The files are written whole. */
 static void test_snapshot_outlives_the_session(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
 	char *path = util_format("%s", scratch_path("last.folded")), *text;
-	size_t size;
+	struct export_choice page;
+	size_t size, html;
 
 	(void)state;
+	assert_true(stack_format_named("html", &html));
+	page = stack_format_choice(html, "");
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	answers_free(fixture_answers(&fixture));
@@ -65,12 +69,54 @@ static void test_snapshot_outlives_the_session(void **state)
 		&(struct export_choice) { .format = &export_folded });
 	session_snapshot(fixture.session, path, &answers_all,
 		&(struct export_choice) { .format = &export_folded });
+	session_snapshot(fixture.session, scratch_path("last.html"), &answers_all, &page);
 	session_step(fixture.session, 0);
 	fixture_end(&fixture);
+	scratch_run("grep -q main_loop last.html && tail -c 20 last.html | grep -q '</html>'");
 	text = scratch_read(path, &size);
 	assert_string_equal(text, "main_loop;hot 3\n");
 	free(text);
 	free(path);
+}
+
+static void check_saved(const char *name, const char *path)
+{
+	char *packed = util_format("gzip -dc '%s' | grep -aq main_loop", path);
+	char *text = util_format("grep -aq main_loop '%s'", path);
+
+	scratch_run(strcmp(name, "pprof") == 0 ? packed : text);
+	free(packed);
+	free(text);
+}
+
+/* A snapshot of each format, one after the other, in the saver's thread. The message has its samples and weight. */
+static void test_snapshots_of_all_formats(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct stack_format format;
+	size_t count = 0;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	fake_guest_sample(fixture.guest, 0, 2, 0x1210, 0x1120);
+	answers_free(fixture_answers(&fixture));
+	for (; (format = stack_format_at(count)).name; count++) {
+		const struct export_choice choice = stack_format_choice(count, "a machine");
+		char *name = util_format("one%s", format.ending), *path = util_format("%s", scratch_path(name));
+		char *told = util_format("%s: 2 samples (weight 5)%s", path, count ? "" : " in 1 stack");
+
+		session_snapshot(fixture.session, path, &answers_all, &choice);
+		fixture_await_message(&fixture, false, told);
+		check_saved(format.name, path);
+		free(told);
+		free(path);
+		free(name);
+	}
+	assert_in_range(count, 11, 100);
+	scratch_run("grep -qx 'a_machine;main_loop_\\[k\\];hot_\\[k\\] 5' one.folded");
+	scratch_run("grep -q 'a machine' one.html && grep -q 'a machine' one.speedscope.json");
+	fixture_end(&fixture);
 }
 
 /* An "a" and so many wide characters, in fresh memory. */
@@ -330,6 +376,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_snapshot_that_cannot_be_written),
 		cmocka_unit_test(test_snapshot_outlives_the_session),
+		cmocka_unit_test(test_snapshots_of_all_formats),
 		cmocka_unit_test(test_stacks_are_utf8_whatever_names_are),
 		cmocka_unit_test(test_a_thousand_snapshots),
 		cmocka_unit_test(test_names_from_a_pipe),

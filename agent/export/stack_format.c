@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/formats/set_format.h"
+#include "export_folded.h"
+#include "export_set.h"
+#include "stack_format.h"
+
+/* NULL: it is folded, or there is no such number. */
+static const struct set_format *set_at(size_t number)
+{
+	size_t count = 0;
+
+	while (set_formats[count])
+		count++;
+	return number != STACK_FORMAT_FOLDED && number <= count ? set_formats[number - 1] : NULL;
+}
+
+struct stack_format stack_format_at(size_t number)
+{
+	const struct set_format *set = set_at(number);
+
+	if (set)
+		return (struct stack_format) { set->name, set->ending, set->about };
+	if (number == STACK_FORMAT_FOLDED)
+		return (struct stack_format) { export_folded.name, export_folded.ending, export_folded.about };
+	return (struct stack_format) { .name = NULL };
+}
+
+size_t stack_format_next(size_t number)
+{
+	return stack_format_at(number + 1).name ? number + 1 : STACK_FORMAT_FOLDED;
+}
+
+bool stack_format_named(const char *name, size_t *number)
+{
+	size_t at = STACK_FORMAT_FOLDED;
+
+	while (stack_format_at(at).name && strcmp(stack_format_at(at).name, name) != 0)
+		at++;
+	if (stack_format_at(at).name)
+		*number = at;
+	return stack_format_at(at).name;
+}
+
+struct export_choice stack_format_choice(size_t number, const char *machine)
+{
+	struct stack_options stacks = { .kernel_mark = true };
+	struct set_options set = { .format = set_at(number) };
+
+	util_print(stacks.root, sizeof(stacks.root), "%s", machine);
+	util_print(set.machine, sizeof(set.machine), "%s", machine);
+	return set.format ? export_set_choice(set) : export_stacks(EXPORT_FOLDED, stacks);
+}
