@@ -12,6 +12,7 @@
 #include "tui/screen/app.h"
 #include "tui/screen/tabs.h"
 #include "tui/views/config.h"
+#include "tui/views/config_file.h"
 #include "command.h"
 
 enum {
@@ -130,9 +131,12 @@ static void end_all(struct ingest *ingests, size_t count, uint64_t late)
 		pthread_join(ingests[i].thread, NULL);
 }
 
-/* `late`: set to the deadline for all that is left once the user has quit. */
+/*
+ * `late`: set to the deadline for all that is left once the user has quit. `format`: to that of snapshots which was
+ * chosen last.
+ */
 static bool show(const struct command_vm *vms, size_t count, struct budget *budget,
-	const struct config *config, uint64_t *late, char **error)
+	const struct config *config, uint64_t *late, size_t *format, char **error)
 {
 	struct tabs_machine machines[FLEET_MOST] = { { NULL, NULL } };
 	struct config shown = *config;
@@ -147,8 +151,18 @@ static bool show(const struct command_vm *vms, size_t count, struct budget *budg
 	tabs = tabs_new(machines, count, budget, &shown);
 	good = app_run(tabs, &shown, &asked, error);
 	*late = asked + (uint64_t)SESSION_HURRY_MS * NS_PER_MS;
+	*format = tabs_format(tabs);
 	tabs_free(tabs);
 	return good;
+}
+
+/* The next start has the format that was chosen last. */
+static void keep_format(const struct config *config, size_t format)
+{
+	char *error = NULL;
+
+	if (format != config->format && !config_file_keep_format(format, &error))
+		command_tell(error);
 }
 
 int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
@@ -158,17 +172,18 @@ int command_screen(const struct command_vm *vms, size_t count, struct budget *bu
 	char *error = NULL;
 	uint64_t late = command_late(true);
 	bool shown = false;
-	size_t begun = 0;
+	size_t begun = 0, format = config->format;
 
 	while (begun < count && begin(&ingests[begun], &vms[begun], start))
 		begun++;
 	if (begun == count)
-		shown = show(vms, count, budget, config, &late, &error);
+		shown = show(vms, count, budget, config, &late, &format, &error);
 	else
 		util_fail(&error,
 			"no thread for the guest's data: no memory for it, or too many threads; close "
 			"other programs");
 	end_all(ingests, begun, late);
+	keep_format(config, format);
 	for (size_t i = 0; i < count; i++)
 		if (!command_await_files(vms[i].session, vms[i].tape, shown ? &error : NULL))
 			shown = false;

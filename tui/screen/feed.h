@@ -4,6 +4,7 @@
 #define FEED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct answer;
 struct excerpt;
@@ -27,6 +28,8 @@ struct feed {				/* each function is called with `self`; none of them waits */
 	void (*play)(void *self, const struct play *play);	/* an order to the player of a recording */
 	/* Saves this part of the profile. `kernel`: a name for the file's name. */
 	void (*snapshot)(void *self, const struct excerpt *excerpt, const char *kernel);
+	/* All screens' snapshots have the next format of the list from now on. Returns its number (stack_format.h). */
+	size_t (*next_format)(void *self);
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "agent/base/util.h"
+#include "agent/export/stack_format.h"
 #include "agent/fleet/fleet.h"
 #include "machine.h"
 #include "overview.h"
@@ -219,7 +220,7 @@ void overview_run_profiler(struct overview *overview, bool on)
 			machine_run_profiler(&overview->machines[i], on);
 }
 
-void overview_snapshot(struct overview *overview, const struct excerpt *shown)
+void overview_snapshot(struct overview *overview, const struct excerpt *shown, size_t format)
 {
 	time_t now = time(NULL);
 
@@ -227,14 +228,14 @@ void overview_snapshot(struct overview *overview, const struct excerpt *shown)
 	begin_order(overview);
 	for (size_t i = 0; i < overview->count; i++) {
 		const struct machine *machine = &overview->machines[i];
-		const struct export_choice choice = snapshot_choice(machine->name);
+		const struct export_choice choice = stack_format_choice(format, machine->name);
 		char *kernel = util_format("all-%u-%s", machine->number,
 			machine->name + strcspn(machine->name, " "));
 		struct excerpt excerpt = fleet_excerpt(overview->fleet, i);
 		char name[SNAPSHOT_NAME];
 
 		session_snapshot(machine->session,
-			snapshot_name(kernel, now, choice.format->ending, name), &excerpt, &choice);
+			snapshot_name(kernel, now, stack_format_at(format).ending, name), &excerpt, &choice);
 		free(kernel);
 	}
 }

@@ -4,6 +4,7 @@
 
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
+#include "agent/export/stack_format.h"
 #include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
 #include "tui/terminal/input.h"
@@ -43,6 +44,15 @@ static void snapshot(struct screen *screen, uint64_t now)
 	scope_excerpt(&screen->scope, &excerpt);
 	screen_say(screen, now, "writing the snapshot");
 	screen->feed.snapshot(screen->feed.self, &excerpt, screen->vitals->kernel);
+}
+
+static void next_format(struct screen *screen, uint64_t now)
+{
+	struct stack_format format = stack_format_at(screen->feed.next_format(screen->feed.self));
+	char *text = util_format("{snapshot} saves %s (%s)", format.name, format.about);
+
+	screen_say(screen, now, text);
+	free(text);
 }
 
 /* True: the guest, or any of many, has told its time, and the view shows it. */
@@ -195,6 +205,9 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 		break;
 	case ACTION_IDLE:
 		hide_idle(screen, now);
+		break;
+	case ACTION_SAVE_AS:
+		next_format(screen, now);
 		break;
 	case ACTION_RUN:
 	case ACTION_SNAPSHOT:

@@ -30,11 +30,3 @@ const char *snapshot_name(const char *kernel, time_t when, const char *ending,
 	snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s%s", cleaned[0] ? cleaned : "kernel", stamp, ending);
 	return name;
 }
-
-struct export_choice snapshot_choice(const char *root)
-{
-	struct stack_options options = { .kernel_mark = true };
-
-	snprintf(options.root, sizeof(options.root), "%s", root);
-	return export_stacks(EXPORT_FOLDED, options);
-}

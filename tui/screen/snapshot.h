@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of snapshot files, and their format. */
+/* Names of snapshot files. */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
 #include <stddef.h>
 #include <time.h>
-
-#include "agent/export/export.h"
 
 /*
  * "ktop-KERNEL-20260101-120000.folded", in local time, in the current folder. Two snapshots in one second get the same
@@ -16,8 +14,5 @@
 enum { SNAPSHOT_NAME = 160 };
 const char *snapshot_name(const char *kernel, time_t when, const char *ending,
 	char name[SNAPSHOT_NAME]);
-
-/* The format of snapshots. `root`: a frame before all others; "": none. */
-struct export_choice snapshot_choice(const char *root);
 
 #endif

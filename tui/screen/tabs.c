@@ -7,6 +7,7 @@
 
 #include "agent/base/bell.h"
 #include "agent/base/util.h"
+#include "agent/export/stack_format.h"
 #include "agent/vm/state_words.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
@@ -36,6 +37,7 @@ struct tabs {
 	const struct keys *keys;
 	struct page pages[MOST];	/* the page over all, then one for each machine; or the only machine's */
 	size_t count, current;
+	size_t format;			/* of snapshots, in the list of stack_format.h */
 	uint64_t now;			/* the time of the last call */
 	char all_state[48];
 	struct place row;		/* where the tab row was drawn last; width 0: nowhere */
@@ -90,14 +92,22 @@ static void page_play(void *self, const struct play *play)
 static void page_snapshot(void *self, const struct excerpt *excerpt, const char *kernel)
 {
 	struct page *page = self;
-	const struct export_choice choice = snapshot_choice("");
+	size_t format = page->tabs->format;
+	const struct export_choice choice = stack_format_choice(format, "");
 	char name[SNAPSHOT_NAME];
 
 	if (page->machine)
 		session_snapshot(page->machine->session,
-			snapshot_name(kernel, time(NULL), choice.format->ending, name), excerpt, &choice);
+			snapshot_name(kernel, time(NULL), stack_format_at(format).ending, name), excerpt, &choice);
 	else
-		overview_snapshot(page->tabs->overview, excerpt);
+		overview_snapshot(page->tabs->overview, excerpt, format);
+}
+
+static size_t page_next_format(void *self)
+{
+	const struct page *page = self;
+
+	return page->tabs->format = stack_format_next(page->tabs->format);
 }
 
 /* The page that is shown gives the messages of all machines. Those of other machines begin with their names. */
@@ -145,7 +155,7 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 	struct feed feed = {
 		.self = page, .ask = page_ask, .answer = page_answer, .message = page_message,
 		.running = page_running, .run_profiler = page_run_profiler, .play = page_play,
-		.snapshot = page_snapshot,
+		.snapshot = page_snapshot, .next_format = page_next_format,
 	};
 
 	page->tabs = tabs;
@@ -161,6 +171,7 @@ struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct 
 	tabs->bell = bell_new();
 	tabs->machine_count = count;
 	tabs->keys = &config->keys;
+	tabs->format = config->format;
 	tabs->machines = util_alloc(count * sizeof(*tabs->machines));
 	for (size_t i = 0; i < count; i++)
 		machine_init(&tabs->machines[i], machines[i].session, (unsigned)i + 1,
@@ -209,6 +220,11 @@ bool tabs_step(struct tabs *tabs, uint64_t now)
 bool tabs_has_table(const struct tabs *tabs)
 {
 	return screen_has_table(shown(tabs));
+}
+
+size_t tabs_format(const struct tabs *tabs)
+{
+	return tabs->format;
 }
 
 int tabs_fds(const struct tabs *tabs, struct pollfd *fds)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/export/stack_format.h"
 #include "tui/frame/scope.h"
 #include "config.h"
 
@@ -25,6 +26,13 @@ static bool set_window(struct config *config, char *const *words, char **error)
 {
 	if (words[1] || !scope_window_named(words[0], &config->window_ns))
 		return util_fail(error, "no such window; give 1s, 10s, 60s or all");
+	return true;
+}
+
+static bool set_format(struct config *config, char *const *words, char **error)
+{
+	if (words[1] || !stack_format_named(words[0], &config->format))
+		return util_fail(error, "no such format of snapshots; `ktop config` lists them");
 	return true;
 }
 
@@ -84,6 +92,8 @@ static bool set(struct config *config, const char *name, char *const *words, cha
 		return set_window(config, words, error);
 	if (strcmp(name, "sort") == 0)
 		return set_sort(config, words, error);
+	if (strcmp(name, "snapshot") == 0)
+		return set_format(config, words, error);
 	if (strcmp(name, "columns") == 0)
 		return set_columns(config, words, error);
 	if (behind(name, "key."))
@@ -140,6 +150,10 @@ void config_write(const struct config *config, FILE *to)
 	for (int i = 0; i < COLUMNS; i++)
 		if (column_sort(i) == config->sort)
 			fprintf(to, "\nsort = %s\n", column_name(i));
+	fputs("\n# The format of snapshots: what was chosen last on the screen. One of\n#", to);
+	for (size_t i = 0; stack_format_at(i).name; i++)
+		fprintf(to, " %s", stack_format_at(i).name);
+	fprintf(to, ".\nsnapshot = %s\n", stack_format_at(config->format).name);
 	fputs("\n# Up to four keys for each action, or none; the key bar shows the first.\n", to);
 	for (int i = 0; i < KEYS_ROWS; i++) {
 		fprintf(to, "key.%s =", config->keys.rows[i].name);

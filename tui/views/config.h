@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of the screen: colours, keys, columns, sort order, window. */
+/* The settings of the screen: colours, keys, columns, sort order, window, format of snapshots. */
 #ifndef CONFIG_H
 #define CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -18,6 +19,7 @@ struct config {
 	struct columns columns;
 	enum table_column sort;
 	uint64_t window_ns;		/* 0: all */
+	size_t format;			/* of snapshots, in the list of stack_format.h */
 };
 
 /* The standard settings. */

@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
+#include "agent/export/stack_format.h"
 #include "config.h"
 #include "config_file.h"
 
@@ -40,7 +43,7 @@ static bool read_lines(struct config *config, FILE *from, const char *path, char
 	free(line);
 	if (why)
 		util_fail(error, "%s:%zu: %s", path, number, why);
-	else if (ferror(from))
+	else if (!feof(from))
 		util_fail(error, "%s: not read: %s; put a file there", path, strerror(errno));
 	else if (!has_quit(config))
 		util_fail(error, "%s: key.quit: no key is left for it; give one", path);
@@ -48,6 +51,11 @@ static bool read_lines(struct config *config, FILE *from, const char *path, char
 		return true;
 	free(why);
 	return false;
+}
+
+static bool fail_to_read(const char *path, char **error)
+{
+	return util_fail(error, "%s: not read: %s; make it readable, or remove it", path, strerror(errno));
 }
 
 bool config_file_load(struct config *config, char **error)
@@ -61,9 +69,87 @@ bool config_file_load(struct config *config, char **error)
 		good = read_lines(config, from, path, error);
 		fclose(from);
 	} else if (path && errno != ENOENT && errno != ENOTDIR) {
-		good = util_fail(error, "%s: not read: %s; make it readable, or remove it", path,
-			strerror(errno));
+		good = fail_to_read(path, error);
 	}
+	free(path);
+	return good;
+}
+
+/* ---- keeping ---- */
+
+/* True: the line sets the format of snapshots. */
+static bool is_format(const char *line)
+{
+	static const char name[] = "snapshot", blanks[] = " \t\r\n";
+
+	line += strspn(line, blanks);
+	if (strncmp(line, name, strlen(name)) != 0)
+		return false;
+	line += strlen(name);
+	return line[strspn(line, blanks)] == '=';
+}
+
+/* Copies the lines, with this format in them. `from` NULL: there are none. False: they could not be read. */
+static bool copy_lines(FILE *from, FILE *to, const char *format)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t size;
+	bool kept = false, ended = true;
+
+	while (from && (size = getline(&line, &room, from)) > 0) {
+		ended = line[size - 1] == '\n';
+		if (!is_format(line))
+			fwrite(line, 1, (size_t)size, to);
+		else if (!kept)
+			fprintf(to, "snapshot = %s%s", format, ended ? "\n" : "");
+		kept = kept || is_format(line);
+	}
+	if (!kept)
+		fprintf(to, "%ssnapshot = %s\n", ended ? "" : "\n", format);
+	free(line);
+	return !from || feof(from);
+}
+
+/* Those that are there stay; if one cannot be made, opening the file will tell why. */
+static void make_folders(const char *path)
+{
+	char *folder = util_copy(path, strlen(path));
+
+	for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(folder, 0700);
+		*slash = '/';
+	}
+	free(folder);
+}
+
+static bool keep(const char *path, const char *format, char **error)
+{
+	FILE *from = fopen(path, "re");
+	struct util_file *to;
+
+	if (!from && errno != ENOENT)
+		return fail_to_read(path, error);
+	if (!from)
+		make_folders(path);
+	to = util_file_open(path, error);
+	if (to && !copy_lines(from, util_file_stream(to), format)) {
+		fail_to_read(path, error);
+		util_file_discard(to);
+		to = NULL;
+	}
+	if (from)
+		fclose(from);
+	return to && util_file_commit(to, error);
+}
+
+bool config_file_keep_format(size_t format, char **error)
+{
+	char *path = own_path();
+	bool good = path ? keep(path, stack_format_at(format).name, error) :
+		util_fail(error, "the format of snapshots is not kept: there is no folder for settings; set HOME");
+
 	free(path);
 	return good;
 }

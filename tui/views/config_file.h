@@ -4,6 +4,7 @@
 #define CONFIG_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct config;
 
@@ -12,5 +13,11 @@ struct config;
  * variable is not set. The file need not exist. False with "PATH:LINE: NAME: why; what to do" in `error`.
  */
 bool config_file_load(struct config *config, char **error);
+
+/*
+ * Sets the format of snapshots (stack_format.h) in that file, whose other lines stay as they are. Makes the file and
+ * its folders where there are none. Waits for the disk. False with "PATH: why; what to do" in `error`.
+ */
+bool config_file_keep_format(size_t format, char **error);
 
 #endif

@@ -6,7 +6,8 @@
 #include <time.h>
 
 #include "agent/base/util.h"
-#include "agent/export/export_folded.h"
+#include "agent/export/export_set.h"
+#include "agent/export/stack_format.h"
 #include "fake_session.h"
 
 /* ---- in place of a session's subscriptions ---- */
@@ -193,11 +194,14 @@ void session_play(struct session *session, struct play play)
 void session_snapshot(struct session *session, const char *path, const struct excerpt *excerpt,
 	const struct export_choice *choice)
 {
-	struct stack_options options;
+	struct stack_options stacks;
+	struct set_options set;
 
-	memcpy(&options, choice->options, sizeof(options));
-	session->marked = options.kernel_mark;
-	memcpy(session->root, options.root, sizeof(session->root));
+	memcpy(&stacks, choice->options, sizeof(stacks));
+	memcpy(&set, choice->options, sizeof(set));
+	session->set = choice->format == &export_set ? set.format : NULL;
+	session->marked = !session->set && stacks.kernel_mark;
+	snprintf(session->root, sizeof(session->root), "%s", session->set ? set.machine : stacks.root);
 	snprintf(session->path, sizeof(session->path), "%s", path);
 	keep_excerpt(&session->snapped, excerpt);
 	session->snapshots++;
@@ -267,10 +271,19 @@ static void run_profiler(void *self, bool on)
 
 static void snapshot(void *self, const struct excerpt *excerpt, const char *kernel)
 {
+	const struct session *session = self;
+	const struct export_choice choice = stack_format_choice(session->format, "");
 	char name[SNAPSHOT_NAME];
 
-	session_snapshot(self, snapshot_name(kernel, time(NULL), ".folded", name), excerpt,
-		&(struct export_choice) { .format = &export_folded, .options = { true } });
+	session_snapshot(self, snapshot_name(kernel, time(NULL), stack_format_at(session->format).ending, name),
+		excerpt, &choice);
+}
+
+static size_t next_format(void *self)
+{
+	struct session *session = self;
+
+	return session->format = stack_format_next(session->format);
 }
 
 struct feed fake_feed(struct session *session)
@@ -278,7 +291,7 @@ struct feed fake_feed(struct session *session)
 	return (struct feed) {
 		.self = session, .ask = ask, .answer = answer, .message = message,
 		.running = running, .run_profiler = run_profiler, .play = play,
-		.snapshot = snapshot,
+		.snapshot = snapshot, .next_format = next_format,
 	};
 }
 

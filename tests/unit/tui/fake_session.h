@@ -50,6 +50,8 @@ struct session {
 	struct play played;			/* the newest */
 	bool running;			/* as in the answers that were given last */
 	char path[SNAPSHOT_NAME], root[48];
+	const struct set_format *set;	/* of the newest snapshot; NULL: it is folded */
+	size_t format;			/* of fake_feed's snapshots */
 
 	const struct answer_kind *viewed;	/* asked for last, besides vitals and time line; NULL: nothing */
 	const struct vitals *took_vitals;	/* the last that a screen took, not for marks; a test clears it */

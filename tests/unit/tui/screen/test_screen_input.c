@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/formats/set_format.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/filter_of.h"
@@ -289,6 +290,34 @@ static void test_snapshot(void **state)
 	stage_strike(&stage);
 }
 
+/* S goes through the whole list, and comes back to folded. A snapshot then has that format, and the file its ending. */
+static void test_formats_of_snapshots(void **state)
+{
+	const struct set_format *const *set = set_formats;
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	for (; *set; set++) {
+		char *told = util_format("F9 saves %s (", (*set)->name);
+
+		stage_press(&stage, 'S');
+		stage_holds(&stage, told, true);
+		stage_press(&stage, KEYS_F(9));
+		assert_ptr_equal(stage.session.set, *set);
+		assert_non_null(strstr(stage.session.path, (*set)->ending));
+		free(told);
+	}
+	assert_in_range(set - set_formats, 10, 100);
+	stage_press(&stage, 'S');
+	stage_holds(&stage, "F9 saves folded (a stack on each line", true);
+	stage_press(&stage, 's');
+	assert_null(stage.session.set);
+	assert_true(stage.session.marked);
+	assert_non_null(strstr(stage.session.path, ".folded"));
+	stage_strike(&stage);
+}
+
 static void mouse(struct stage *stage, enum input_kind kind, int row, int column)
 {
 	screen_input(stage->screen, &(struct input) { .kind = kind, .row = row, .column = column }, stage->now);
@@ -434,6 +463,7 @@ int main(void)
 		cmocka_unit_test(test_other_keys),
 		cmocka_unit_test(test_key_bar_and_wheel),
 		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_formats_of_snapshots),
 		cmocka_unit_test(test_mouse_on_the_time_line),
 		cmocka_unit_test(test_what_the_time_line_is_about),
 		cmocka_unit_test(test_ranges_of_the_heat_map),

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/export/stack_format.h"
+#include "agent/formats/set_format.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/hand_answers.h"
@@ -68,6 +70,41 @@ static void test_orders_to_one_and_to_all(void **state)
 	assert_int_equal(theatre.sessions[1].snapshots, 1);
 	assert_non_null(strstr(theatre.sessions[0].path, "ktop-kernel-0-"));
 	assert_string_equal(theatre.sessions[0].root, "");
+	close_theatre(&theatre);
+}
+
+/* The format of snapshots is that of the settings at first. What is chosen on one screen counts on all. */
+static void test_one_format_for_all(void **state)
+{
+	static const char *const labels[MACHINES] = { "web", "db", "mail" };
+	struct tabs_machine machines[MACHINES];
+	struct theatre theatre;
+	size_t first;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	assert_true(stack_format_named("html", &theatre.config.format));
+	first = theatre.config.format;
+	for (int i = 0; i < MACHINES; i++)
+		machines[i] = (struct tabs_machine) { &theatre.sessions[i], labels[i] };
+	tabs_free(theatre.tabs);
+	theatre.tabs = tabs_new(machines, MACHINES, NULL, &theatre.config);
+	draw(&theatre);
+	give_all(&theatre);
+	press(&theatre, 's');
+	for (int i = 0; i < MACHINES; i++)
+		assert_ptr_equal(theatre.sessions[i].set, set_format_named("html"));
+	assert_string_equal(theatre.sessions[1].root, "2 db");
+	assert_non_null(strstr(theatre.sessions[1].path, ".html"));
+	assert_int_equal(tabs_format(theatre.tabs), first);
+	press(&theatre, KEYS_TAB);
+	give_all(&theatre);
+	press(&theatre, 'S');
+	assert_int_equal(tabs_format(theatre.tabs), first + 1);
+	press(&theatre, KEYS_BACK_TAB);
+	give_all(&theatre);
+	press(&theatre, 's');
+	assert_string_equal(theatre.sessions[2].set->name, stack_format_at(first + 1).name);
 	close_theatre(&theatre);
 }
 
@@ -209,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_zero_over_all),
 		cmocka_unit_test(test_orders_to_one_and_to_all),
+		cmocka_unit_test(test_one_format_for_all),
 		cmocka_unit_test(test_stacks_of_a_machine_with_a_long_name),
 		cmocka_unit_test(test_orders_do_not_rest_on_old_answers),
 		cmocka_unit_test(test_asking_twice_is_off_again),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/export/stack_format.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tui/views/config.h"
@@ -165,6 +166,7 @@ static void reads_back(const struct config *config)
 	assert_memory_equal(config->columns.order, again.columns.order,
 		again.columns.count * sizeof(int));
 	assert_true(config->sort == again.sort && config->window_ns == again.window_ns);
+	assert_int_equal(config->format, again.format);
 	free(twice);
 	free(text);
 }
@@ -177,12 +179,13 @@ static void test_what_is_written_is_read(void **state)
 	(void)state;
 	config_init(&config);
 	reads_back(&config);
-	takes(&config, "window=1s\nsort=cpu\ncolumns=source function cpu\nkey.help=none\n"
+	takes(&config, "window=1s\nsnapshot=pprof\nsort=cpu\ncolumns=source function cpu\nkey.help=none\n"
 		"key.next=F2 Tab PgDn ;\nkey.page-down=n\n"
 		"colour.bad = 1 on 200 dim / black on bright-white\n");
 	reads_back(&config);
 	text = written(&config);
 	assert_non_null(strstr(text, "\ncolumns = source function cpu\n"));
+	assert_non_null(strstr(text, "\nsnapshot = pprof\n"));
 	assert_non_null(strstr(text, "\nkey.next = F2 Tab PgDn ;\n"));
 	assert_non_null(strstr(text, "\ncolour.bad = red on 200 dim / black on bright-white\n"));
 	free(text);
@@ -197,6 +200,8 @@ static void test_refusals(void **state)
 	refuses("= 1s", ":1: =: not a setting");
 	refuses("win dow = 1s", ":1: win: not a setting");
 	refuses("window =", ":1: window: no value; give one");
+	refuses("snapshot = json", ":1: snapshot: no such format of snapshots; `ktop config`");
+	refuses("snapshot = svg html", ":1: snapshot: no such format");
 	refuses("windows = 1s", ":1: windows: no such setting; `ktop config`");
 	refuses("sort = trend", ":1: sort: no such column to sort by; give self");
 	refuses("columns = self", ":1: columns: the column function is missing");
@@ -306,6 +311,57 @@ static void test_where_it_lies(void **state)
 	assert_true(config_file_load(&config, &error));		/* its folder is a file, so there is no file */
 }
 
+/* The settings file has this text; then it is told the format of snapshots, and has that text. */
+static void keeps(const char *text, const char *wanted)
+{
+	struct config config;
+	char *error = NULL, *now;
+	size_t size, format = 0;
+
+	scratch_text("ktop/config", text);
+	assert_true(stack_format_named("speedscope", &format));
+	assert_true(config_file_keep_format(format, &error));
+	now = scratch_read(scratch_path("ktop/config"), &size);
+	assert_string_equal(now, wanted);
+	assert_true(config_file_load(&config, &error));
+	assert_int_equal(config.format, format);
+	free(now);
+}
+
+static void test_format_is_kept(void **state)
+{
+	char *error = NULL;
+
+	(void)state;
+	assert_int_equal(setenv("XDG_CONFIG_HOME", scratch_path("."), 1), 0);
+	scratch_run("rm -rf ktop && mkdir ktop");
+	keeps("", "snapshot = speedscope\n");
+	keeps("window = 1s", "window = 1s\nsnapshot = speedscope\n");
+	keeps("# mine\n\tsnapshot=svg\nsort = total\n", "# mine\nsnapshot = speedscope\nsort = total\n");
+	keeps("snapshot = svg\n#snapshot = csv\nsnapshot = html", "snapshot = speedscope\n#snapshot = csv\n");
+	keeps("key.snapshot = s\nsort = self\n", "key.snapshot = s\nsort = self\nsnapshot = speedscope\n");
+	keeps("sort = self\nsnapshot = csv", "sort = self\nsnapshot = speedscope");
+
+	assert_int_equal(setenv("XDG_CONFIG_HOME", scratch_path("new/folders"), 1), 0);
+	assert_true(config_file_keep_format(STACK_FORMAT_FOLDED, &error));
+	scratch_run("grep -qx 'snapshot = folded' new/folders/ktop/config");
+	scratch_run("ln -sf ../../../mine new/folders/ktop/config && echo 'sort = total' >mine");
+	assert_true(config_file_keep_format(STACK_FORMAT_FOLDED, &error));
+	scratch_run("test -L new/folders/ktop/config");
+	scratch_run("grep -qx 'sort = total' mine && grep -qx 'snapshot = folded' mine");
+
+	scratch_run("rm new/folders/ktop/config && mkdir new/folders/ktop/config");
+	assert_false(config_file_keep_format(STACK_FORMAT_FOLDED, &error));
+	assert_non_null(strstr(error, "folders/ktop/config: not written: it is a folder; "));
+	free(error);
+	error = NULL;
+	assert_int_equal(setenv("XDG_CONFIG_HOME", "relative", 1), 0);
+	assert_int_equal(unsetenv("HOME"), 0);
+	assert_false(config_file_keep_format(STACK_FORMAT_FOLDED, &error));
+	assert_string_equal(error, "the format of snapshots is not kept: there is no folder for settings; set HOME");
+	free(error);
+}
+
 /* Any columns in any order: they are shown in this order, do not overlap, and fit into the width. */
 static void test_columns_in_any_order(void **state)
 {
@@ -357,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_half_a_setting),
 		cmocka_unit_test(test_what_is_no_configuration),
 		cmocka_unit_test(test_where_it_lies),
+		cmocka_unit_test(test_format_is_kept),
 		cmocka_unit_test(test_columns_in_any_order),
 	};
 

@@ -135,6 +135,7 @@ struct walk {
 	struct tabs *tabs;
 	struct canvas *canvas;
 	struct walk_guest guests[WALK_MACHINES];
+	size_t format;			/* of snapshots */
 	size_t machines, pages, page;	/* one machine has one page; with many, the first page is All */
 	struct model models[WALK_MACHINES + 1];
 	char *symbols;

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "agent/export/stack_format.h"
+#include "agent/formats/set_format.h"
 #include "agent/names/function.h"
 #include "agent/query/filter_words.h"
 #include "agent/query/grouping.h"
@@ -231,6 +233,18 @@ static void check_wanted(struct walk *walk)
 	assert_in_range(wanted->visible_count, 0, WALK_FUNCTIONS + 2);
 }
 
+/* It is of the format that was chosen last, on any screen. */
+static void check_format(struct walk *walk, const struct session *session)
+{
+	struct stack_format format = stack_format_at(walk->format);
+	size_t size = strlen(session->path), length = strlen(format.ending);
+
+	if (size <= length || strcmp(session->path + size - length, format.ending) != 0)
+		walk_fault(walk, "the file of a snapshot is of another format than", format.name);
+	if (session->set != set_format_named(format.name))
+		walk_fault(walk, "a snapshot is of another format than", format.name);
+}
+
 /* A snapshot has what is asked now, even if it is not drawn yet. All's times are those of another clock. */
 void walk_check_snapshots(struct walk *walk, const struct model *model)
 {
@@ -241,6 +255,7 @@ void walk_check_snapshots(struct walk *walk, const struct model *model)
 		if (session->snapshots == walk->guests[i].snapshots_seen)
 			continue;
 		walk->guests[i].snapshots_seen = session->snapshots;
+		check_format(walk, session);
 		assert_int_equal(wanted->window_ns, model->place.window_ns);
 		assert_filter(&wanted->filter, model->filter);
 		if (walk_is_all(walk))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/export/stack_format.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/grouping.h"
@@ -400,6 +401,9 @@ static void act(struct walk *walk, enum action action)
 		break;
 	case ACTION_IDLE:
 		model->no_idle = !model->no_idle;
+		break;
+	case ACTION_SAVE_AS:
+		walk->format = stack_format_next(walk->format);
 		break;
 	case ACTION_RUN:
 	case ACTION_SNAPSHOT:
