@@ -8,9 +8,6 @@
 #include "agent/formats/writing/frame_list.h"
 #include "agent/formats/writing/name_text.h"
 
-static const char no_memory[] =
-	"there is no memory for so many samples; filter, take a shorter range, or give more by --memory";
-
 struct callgrind {
 	const struct sample_set *set;
 	const struct set_writing *writing;
@@ -150,7 +147,7 @@ static bool write_callgrind(const struct sample_set *set, const struct set_writi
 	cost_table_clear(&callgrind.own);
 	cost_table_clear(&callgrind.calls);
 	cost_table_clear(&callgrind.pairs);
-	return whole || util_fail(error, "%s", no_memory);
+	return whole || util_fail(error, "%s", sample_set_no_memory);
 }
 
 const struct set_format format_callgrind = {

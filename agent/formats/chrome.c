@@ -11,9 +11,6 @@
 #include "agent/formats/writing/row_reader.h"
 #include "agent/formats/writing/text_list.h"
 
-static const char no_memory[] =
-	"there is no memory for so many samples; filter, take a shorter range, or give more by --memory";
-
 /* An event that is not over. Of the thread's, `function` is an index of threads. */
 struct open_event {
 	uint32_t function;
@@ -199,7 +196,7 @@ static bool write_chrome(const struct sample_set *set, const struct set_writing 
 	if (text_list_make(&chrome.functions, set->function_count, put_function, set))
 		whole = put_file(&chrome, writing, error);
 	else
-		whole = util_fail(error, "%s", no_memory);
+		whole = util_fail(error, "%s", sample_set_no_memory);
 	for (uint32_t i = 0; i < chrome.cpus.count; i++)
 		free(chrome.tracks[i].events);
 	free(chrome.tracks);

@@ -19,9 +19,6 @@ static const struct { const char *name, *colour; } categories[SET_KINDS] = {
 
 enum { FUNCTION_TEXTS = 3 };		/* of each function in the list of texts: its name, file and object */
 
-static const char no_memory[] =
-	"there is no memory for so many samples; filter, take a shorter range, or give more by --memory";
-
 struct firefox {
 	const struct sample_set *set;
 	const struct set_writing *writing;
@@ -45,20 +42,23 @@ static void put_same(const struct firefox *firefox, const char *name, uint32_t c
 
 enum { NO_NUMBER = -1 };		/* null */
 
+static void put_number(const struct firefox *firefox, int64_t number)
+{
+	if (number == NO_NUMBER)
+		fputs("null", firefox->to);
+	else
+		fprintf(firefox->to, "%" PRId64, number);
+}
+
 /* A column of numbers: of what each index has. */
 static void put_column(const struct firefox *firefox, const char *name, uint32_t count,
 	int64_t (*number)(const struct firefox *firefox, uint32_t index))
 {
 	fprintf(firefox->to, ",\n\"%s\":[", name);
 	for (uint32_t i = 0; i < count; i++) {
-		int64_t value = number(firefox, i);
-
 		if (i)
 			putc(',', firefox->to);
-		if (value == NO_NUMBER)
-			fputs("null", firefox->to);
-		else
-			fprintf(firefox->to, "%" PRId64, value);
+		put_number(firefox, number(firefox, i));
 	}
 	putc(']', firefox->to);
 }
@@ -154,14 +154,9 @@ static void put_frame_column(const struct firefox *firefox, const char *name,
 	fprintf(firefox->to, ",\n\"%s\":[", name);
 	for (uint32_t i = 0; i < set->location_count; i++)
 		for (uint32_t depth = 0; depth < set->locations[i].count; depth++) {
-			int64_t value = number(firefox, &set->locations[i], depth);
-
 			if (i || depth)
 				putc(',', firefox->to);
-			if (value == NO_NUMBER)
-				fputs("null", firefox->to);
-			else
-				fprintf(firefox->to, "%" PRId64, value);
+			put_number(firefox, number(firefox, &set->locations[i], depth));
 		}
 	putc(']', firefox->to);
 }
@@ -419,7 +414,7 @@ static bool write_firefox(const struct sample_set *set, const struct set_writing
 	if (firefox.frame_of && firefox.stack_of)
 		whole = put_file(&firefox, error);
 	else
-		whole = util_fail(error, "%s", no_memory);
+		whole = util_fail(error, "%s", sample_set_no_memory);
 	free(firefox.frame_of);
 	free(firefox.stack_of);
 	cpu_list_clear(&firefox.cpus);

@@ -9,9 +9,6 @@
 #include "agent/formats/writing/row_reader.h"
 #include "agent/formats/writing/text_list.h"
 
-static const char no_memory[] =
-	"there is no memory for so many samples; filter, take a shorter range, or give more by --memory";
-
 static void put_byte(FILE *to, const char **text)
 {
 	fprintf(to, "\\x%02x", (unsigned char)*(*text)++);
@@ -140,7 +137,7 @@ static bool write_perf_script(const struct sample_set *set, const struct set_wri
 {
 	struct text_list locations;
 	bool whole = text_list_make(&locations, set->location_count, put_location, set) ?
-		put_rows(set, writing, &locations, error) : util_fail(error, "%s", no_memory);
+		put_rows(set, writing, &locations, error) : util_fail(error, "%s", sample_set_no_memory);
 
 	text_list_clear(&locations);
 	return whole;

@@ -40,9 +40,6 @@ static const char *const texts[FIRST_MODE] = {
 };
 enum { OBJECT_TEXTS = 2, FUNCTION_TEXTS = 2, THREAD_TEXTS = 4 };	/* of each of them */
 
-static const char no_memory[] =
-	"there is no memory for so many samples; filter, take a shorter range, or give more by --memory";
-
 struct pprof {
 	const struct sample_set *set;
 	const struct set_writing *writing;
@@ -280,7 +277,7 @@ static bool write_pprof(const struct sample_set *set, const struct set_writing *
 	struct pprof pprof = { .set = set, .writing = writing, .to = gzip_stream_open(writing->to) };
 
 	if (!pprof.to)
-		return util_fail(error, "%s", no_memory);
+		return util_fail(error, "%s", sample_set_no_memory);
 	cpu_list_init(&pprof.cpus, set);
 	put_profile(&pprof);
 	cpu_list_clear(&pprof.cpus);

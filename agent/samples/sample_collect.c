@@ -439,7 +439,6 @@ struct sample_set *sample_collect(const struct sample_collect *how, char **error
 		util_fail(error, "the temporary file with the samples failed: %s; set TMPDIR to a folder with room",
 			how->log && *sample_log_trouble(how->log) ? sample_log_trouble(how->log) : "it cannot be read");
 	else
-		util_fail(error, "there is no memory for so many samples; filter, take a shorter range, or give more "
-			"by --memory");
+		util_fail(error, "%s", sample_set_no_memory);
 	return NULL;
 }

@@ -46,6 +46,9 @@ static void init_lists(struct built_set *set)
 		hash_init(&lists[i]->hash, set->budget);
 }
 
+const char sample_set_no_memory[] =
+	"there is no memory for so many samples; filter, take a shorter range, or give more by --memory";
+
 struct sample_set *sample_set_new(struct budget *budget)
 {
 	struct built_set *set = util_alloc(sizeof(*set));

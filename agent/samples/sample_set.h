@@ -126,6 +126,9 @@ struct sample_set *sample_set_new(struct budget *budget);
 void sample_set_free(struct sample_set *set);	/* NULL is allowed */
 bool sample_set_is_full(const struct sample_set *set);
 
+/* What to say of a set, or of what is made of it, that finds no memory: "why; what to do". */
+extern const char sample_set_no_memory[];
+
 /* These return the index of what is equal, and add it if nothing is. Texts are copied. */
 uint32_t sample_set_function(struct sample_set *set, const struct set_function *function);
 uint32_t sample_set_object(struct sample_set *set, const struct set_object *object);
