@@ -70,7 +70,7 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 	$(call in,tui/views/table/,annotate_row change_style column detail hue row_cell) \
 	$(call in,tui/views/flame/,flame_cells flame_paint) \
 	$(call in,tui/views/,config config_file folds page_body tree_lines tree_row view_annotate view_function view_functions view_heat view_help \
-		view_flame view_tree) \
+		view_flame view_formats view_tree) \
 	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_views \
 		screen_window snapshot tabs)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \

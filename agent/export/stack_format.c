@@ -28,11 +28,6 @@ struct stack_format stack_format_at(size_t number)
 	return (struct stack_format) { .name = NULL };
 }
 
-size_t stack_format_next(size_t number)
-{
-	return stack_format_at(number + 1).name ? number + 1 : STACK_FORMAT_FOLDED;
-}
-
 bool stack_format_named(const char *name, size_t *number)
 {
 	size_t at = STACK_FORMAT_FOLDED;

@@ -18,7 +18,6 @@ struct stack_format {
 };
 
 struct stack_format stack_format_at(size_t number);
-size_t stack_format_next(size_t number);	/* behind the last comes the first */
 bool stack_format_named(const char *name, size_t *number);	/* false: there is none */
 
 /* `machine`: its name, where there are several; "": there is one. It is the root of folded stacks. */

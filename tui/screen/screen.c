@@ -94,7 +94,7 @@ bool screen_is_of_boot(const struct screen *screen, const struct answer *answer)
 
 int screen_at(const struct screen *screen)
 {
-	return screen->helps ? VIEW_HELP : screen->current;
+	return screen->cover ? screen->cover : screen->current;
 }
 
 const struct view *screen_shown(const struct screen *screen)

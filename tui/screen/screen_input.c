@@ -9,6 +9,7 @@
 #include "tui/frame/key_bar.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
+#include "tui/views/view_formats.h"
 #include "screen_state.h"
 
 enum { WHEEL_LINES = 3 };		/* rows for each step of the mouse's wheel */
@@ -39,20 +40,33 @@ static void run(struct screen *screen, uint64_t now)
 static void snapshot(struct screen *screen, uint64_t now)
 {
 	struct excerpt excerpt;
+	char *text;
 
 	memset(&excerpt, 0, sizeof(excerpt));
 	scope_excerpt(&screen->scope, &excerpt);
-	screen_say(screen, now, "writing the snapshot");
+	text = util_format("writing the snapshot: %s; {save-as} offers the other formats",
+		stack_format_at(screen->feed.format(screen->feed.self)).name);
+	screen_say(screen, now, text);
+	free(text);
 	screen->feed.snapshot(screen->feed.self, &excerpt, screen->vitals->kernel);
 }
 
-static void next_format(struct screen *screen, uint64_t now)
+static void offer_formats(struct screen *screen)
 {
-	struct stack_format format = stack_format_at(screen->feed.next_format(screen->feed.self));
-	char *text = util_format("{snapshot} saves %s (%s)", format.name, format.about);
+	view_formats_begin(screen->selves[VIEW_FORMATS], screen->feed.format(screen->feed.self));
+	screen->cover = VIEW_FORMATS;
+}
 
-	screen_say(screen, now, text);
-	free(text);
+/* Saves in the format that was chosen from the list, if one was. */
+static void take_format(struct screen *screen, uint64_t now)
+{
+	size_t format;
+
+	if (screen->cover != VIEW_FORMATS || !view_formats_taken(screen->selves[VIEW_FORMATS], &format))
+		return;
+	screen->cover = 0;
+	screen->feed.set_format(screen->feed.self, format);
+	snapshot(screen, now);
 }
 
 /* True: the guest, or any of many, has told its time, and the view shows it. */
@@ -149,6 +163,8 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 		run(screen, now);
 	else if (action == ACTION_SNAPSHOT)
 		snapshot(screen, now);
+	else if (action == ACTION_SAVE_AS)
+		offer_formats(screen);
 	else if (action == ACTION_DISMISS)
 		dismiss(screen, now);
 	else if (action == ACTION_ZERO)
@@ -164,8 +180,10 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 {
 	bool mark = action == ACTION_BACK && screen->scope.match[0];
 
-	if (!mark && screen_shown(screen)->act(screen->selves[screen_at(screen)], action))
+	if (!mark && screen_shown(screen)->act(screen->selves[screen_at(screen)], action)) {
+		take_format(screen, now);
 		return SCREEN_NOTHING;
+	}
 	if (screen_play(screen, action, now) || screen_views_act(screen, action, now) ||
 			screen_window_act(screen, action, now))
 		return SCREEN_NOTHING;
@@ -181,14 +199,14 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 	case ACTION_PREVIOUS_TAB:
 		return SCREEN_PREVIOUS_TAB;
 	case ACTION_HELP:
-		screen->helps = !screen->helps;
+		screen->cover = screen->cover == VIEW_HELP ? 0 : VIEW_HELP;
 		break;
 	case ACTION_BACK:
 		screen_go_back(screen, now);
 		break;
 	case ACTION_SEARCH:
 	case ACTION_FILTER:
-		screen->helps = false;
+		screen->cover = 0;
 		screen_open_prompt(screen, action == ACTION_FILTER ? ASKED_FILTER : ASKED_SEARCH);
 		break;
 	case ACTION_NEXT:
@@ -206,11 +224,9 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 	case ACTION_IDLE:
 		hide_idle(screen, now);
 		break;
-	case ACTION_SAVE_AS:
-		next_format(screen, now);
-		break;
 	case ACTION_RUN:
 	case ACTION_SNAPSHOT:
+	case ACTION_SAVE_AS:
 	case ACTION_ZERO:
 	case ACTION_FREEZE:
 	case ACTION_BASELINE:
@@ -259,6 +275,7 @@ static enum screen_act click(struct screen *screen, const struct input *input, u
 		return SCREEN_NOTHING;
 	if (view->click)
 		view->click(screen->selves[screen_at(screen)], input->row, input->column);
+	take_format(screen, now);
 	return SCREEN_NOTHING;
 }
 

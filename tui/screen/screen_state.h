@@ -20,8 +20,14 @@ struct table;
 struct time_line;
 struct vitals;
 
-/* The help covers any of the others. A function's page is a step from another one, and has no key of its own. */
-enum { VIEW_FUNCTIONS, VIEW_TREE, VIEW_FLAME, VIEW_HEAT, VIEW_THREADS, VIEW_ANNOTATE, VIEW_HELP, VIEW_FUNCTION, VIEWS };
+/*
+ * The help and the list of formats cover any of the others. A function's page is a step from another one, and has no
+ * key of its own.
+ */
+enum {
+	VIEW_FUNCTIONS, VIEW_TREE, VIEW_FLAME, VIEW_HEAT, VIEW_THREADS, VIEW_ANNOTATE, VIEW_HELP, VIEW_FORMATS,
+	VIEW_FUNCTION, VIEWS,
+};
 
 extern const struct view *const screen_views[VIEWS];
 
@@ -38,7 +44,7 @@ struct screen {
 	struct answer *answers[VIEWS];	/* each view's newest; NULL before the first */
 	struct time_line *line;		/* the newest; NULL before the first */
 	int current;			/* the view that is shown */
-	bool helps;			/* the help covers it */
+	int cover;			/* VIEW_HELP or VIEW_FORMATS covers it; 0: none does */
 	struct view_chosen chosen;	/* the function that goes along from view to view */
 	bool around;			/* VIEW_TREE shows the callers and callees of one function */
 	int around_from;		/* with `around`: the view from which it was asked for */
@@ -68,7 +74,7 @@ struct view_told screen_told(const struct screen *screen);
 /* True: the answer is about the boot of the vitals, which has told its time. It may be about the boot before. */
 bool screen_is_of_boot(const struct screen *screen, const struct answer *answer);
 
-/* The view that is drawn: the current one, or the help. screen_at: its index. */
+/* The view that is drawn: the current one, or what covers it. screen_at: its index. */
 int screen_at(const struct screen *screen);
 const struct view *screen_shown(const struct screen *screen);
 

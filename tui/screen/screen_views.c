@@ -11,6 +11,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/views/view_annotate.h"
 #include "tui/views/view_flame.h"
+#include "tui/views/view_formats.h"
 #include "tui/views/view_function.h"
 #include "tui/views/view_functions.h"
 #include "tui/views/view_heat.h"
@@ -28,6 +29,7 @@ const struct view *const screen_views[VIEWS] = {
 	[VIEW_THREADS] = &view_threads,
 	[VIEW_ANNOTATE] = &view_annotate,
 	[VIEW_HELP] = &view_help,
+	[VIEW_FORMATS] = &view_formats,
 	[VIEW_FUNCTION] = &view_function,
 };
 
@@ -59,7 +61,7 @@ static void change(struct screen *screen, int view)
 	screen->by[screen->current] = screen->scope.by;
 	screen->scope.by = screen->by[view];
 	screen->current = view;
-	screen->helps = false;
+	screen->cover = 0;
 }
 
 void screen_look(struct screen *screen, int view)
@@ -243,8 +245,8 @@ void screen_go_back(struct screen *screen, uint64_t now)
 	struct scope_place from;
 
 	screen->by[screen->current] = screen->scope.by;
-	if (screen->helps) {
-		screen->helps = false;
+	if (screen->cover) {
+		screen->cover = 0;
 	} else if (screen->scope.match[0]) {
 		screen->scope.match[0] = '\0';
 	} else if (screen->current == VIEW_FUNCTION) {

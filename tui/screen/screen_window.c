@@ -121,7 +121,7 @@ int screen_draw_line(struct screen *screen, struct canvas *canvas, int below)
 	if (canvas->rows < LINE_ROWS || !time_row_slots(canvas->columns))
 		return 0;
 	screen->times.width = canvas->columns;
-	if (!screen->helps)
+	if (!screen->cover)
 		time_row_draw(canvas, screen->times, screen->line, &screen->scope);
 	return 1;
 }
@@ -147,7 +147,7 @@ void screen_ask_line(const struct screen *screen)
 	request.request.excerpt.filter = screen->scope.filter;
 	request.of = chosen(screen);
 	request.slots = time_row_slots(screen->times.width);
-	screen->feed.ask(screen->feed.self, FEED_LINE, request.slots && !screen->helps ? &request.request : NULL);
+	screen->feed.ask(screen->feed.self, FEED_LINE, request.slots && !screen->cover ? &request.request : NULL);
 }
 
 bool screen_press_line(struct screen *screen, const struct input *input)

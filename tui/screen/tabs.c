@@ -103,11 +103,18 @@ static void page_snapshot(void *self, const struct excerpt *excerpt, const char 
 		overview_snapshot(page->tabs->overview, excerpt, format);
 }
 
-static size_t page_next_format(void *self)
+static size_t page_format(void *self)
 {
 	const struct page *page = self;
 
-	return page->tabs->format = stack_format_next(page->tabs->format);
+	return page->tabs->format;
+}
+
+static void page_set_format(void *self, size_t format)
+{
+	const struct page *page = self;
+
+	page->tabs->format = format;
 }
 
 /* The page that is shown gives the messages of all machines. Those of other machines begin with their names. */
@@ -155,7 +162,7 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 	struct feed feed = {
 		.self = page, .ask = page_ask, .answer = page_answer, .message = page_message,
 		.running = page_running, .run_profiler = page_run_profiler, .play = page_play,
-		.snapshot = page_snapshot, .next_format = page_next_format,
+		.snapshot = page_snapshot, .format = page_format, .set_format = page_set_format,
 	};
 
 	page->tabs = tabs;

@@ -279,11 +279,14 @@ static void snapshot(void *self, const struct excerpt *excerpt, const char *kern
 		excerpt, &choice);
 }
 
-static size_t next_format(void *self)
+static size_t format(void *self)
 {
-	struct session *session = self;
+	return ((struct session *)self)->format;
+}
 
-	return session->format = stack_format_next(session->format);
+static void set_format(void *self, size_t chosen)
+{
+	((struct session *)self)->format = chosen;
 }
 
 struct feed fake_feed(struct session *session)
@@ -291,7 +294,7 @@ struct feed fake_feed(struct session *session)
 	return (struct feed) {
 		.self = session, .ask = ask, .answer = answer, .message = message,
 		.running = running, .run_profiler = run_profiler, .play = play,
-		.snapshot = snapshot, .next_format = next_format,
+		.snapshot = snapshot, .format = format, .set_format = set_format,
 	};
 }
 

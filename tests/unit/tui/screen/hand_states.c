@@ -351,6 +351,7 @@ const struct hand_state hand_states[] = {
 	{ "kept", kept, "" },
 	{ "replay", replay, "" },
 	{ "replay_opening", replay_opening, "" },
+	{ "formats", NULL, "Sj" },
 	{ "threads", threads, "5j" },
 	{ "baseline", baseline, "\b>j" },
 	{ "baseline_threads", baseline_threads, "5\b" },
@@ -389,6 +390,7 @@ const struct hand_state hand_views[] = {
 	{ "tree_up", tree_up, "2bj" },
 	{ "flame", tree, "3jl" },
 	{ "heat", heat, "4kkhhh" },
+	{ "formats", NULL, "Sj" },
 	{ "threads", threads, "5j" },
 	{ NULL, NULL, NULL },
 };

@@ -15,6 +15,7 @@
 #include "agent/formats/set_format.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/answers.h"
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/scratch.h"
@@ -284,37 +285,76 @@ static void test_snapshot(void **state)
 	raise_stage(&stage);
 	stage_press(&stage, 's');
 	stage_press(&stage, KEYS_F(9));
+	stage_press(&stage, KEYS_F(9));
 	assert_int_equal(stage.session.snapshots, 2);
 	assert_true(stage.session.marked);
 	assert_non_null(strstr(stage.session.path, "ktop-demo-kernel-"));
 	stage_strike(&stage);
 }
 
-/* S goes through the whole list, and comes back to folded. A snapshot then has that format, and the file its ending. */
+/* F9 shows the list, with the cursor on the last format. F9 again, s or Enter saves; the file has its ending. */
 static void test_formats_of_snapshots(void **state)
 {
+	static const uint32_t choosing[] = { KEYS_F(9), 's', 'S', KEYS_ENTER };
 	const struct set_format *const *set = set_formats;
+	struct stage stage;
+	int saved = 0;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, KEYS_F(9));
+	stage_holds(&stage, "> * folded ", true);
+	assert_int_equal(stage.session.snapshots, 0);
+	for (; *set; set++) {
+		stage_press(&stage, KEYS_DOWN);
+		stage_holds(&stage, (*set)->about, true);
+		stage_press(&stage, choosing[saved % 4]);
+		assert_int_equal(stage.session.snapshots, ++saved);
+		assert_ptr_equal(stage.session.set, *set);
+		assert_non_null(strstr(stage.session.path, (*set)->ending));
+		stage_holds(&stage, "Save in which format?", false);
+		stage_press(&stage, saved % 2 ? 'S' : KEYS_F(9));
+		stage_holds(&stage, "> * ", true);
+	}
+	assert_in_range(saved, 10, 100);
+	stage_press(&stage, KEYS_HOME);
+	stage_holds(&stage, ">   folded ", true);
+	stage_press(&stage, KEYS_ESCAPE);		/* leaves: the last format stays */
+	stage_holds(&stage, "folded", false);
+	stage_press(&stage, 's');
+	stage_holds(&stage, "writing the snapshot: svg; F9 offers the other formats", true);
+	assert_ptr_equal(stage.session.set, set[-1]);
+	stage_press(&stage, KEYS_F(9));
+	stage_press(&stage, 'g');
+	stage_press(&stage, KEYS_F(9));
+	assert_null(stage.session.set);
+	assert_true(stage.session.marked);
+	assert_non_null(strstr(stage.session.path, ".folded"));
+	assert_int_equal(stage.session.snapshots, saved + 2);
+	stage_strike(&stage);
+}
+
+/* The list goes with another view, the help and a prompt; before anything is known of the VM there is none. */
+static void test_leaving_the_formats(void **state)
+{
+	static const uint32_t leaving[] = { '2', KEYS_F(2), '?', '/', '\\', KEYS_ESCAPE, KEYS_BACKSPACE };
 	struct stage stage;
 
 	(void)state;
 	raise_stage(&stage);
-	for (; *set; set++) {
-		char *told = util_format("F9 saves %s (", (*set)->name);
-
-		stage_press(&stage, 'S');
-		stage_holds(&stage, told, true);
+	for (size_t i = 0; i < sizeof(leaving) / sizeof(*leaving); i++) {
 		stage_press(&stage, KEYS_F(9));
-		assert_ptr_equal(stage.session.set, *set);
-		assert_non_null(strstr(stage.session.path, (*set)->ending));
-		free(told);
+		stage_holds(&stage, "Save in which format?", true);
+		stage_press(&stage, leaving[i]);
+		stage_holds(&stage, "Save in which format?", false);
+		stage_press(&stage, KEYS_ESCAPE);
 	}
-	assert_in_range(set - set_formats, 10, 100);
-	stage_press(&stage, 'S');
-	stage_holds(&stage, "F9 saves folded (a stack on each line", true);
-	stage_press(&stage, 's');
-	assert_null(stage.session.set);
-	assert_true(stage.session.marked);
-	assert_non_null(strstr(stage.session.path, ".folded"));
+	assert_int_equal(stage.session.snapshots, 0);
+	stage_strike(&stage);
+
+	stage_raise(&stage, NULL);
+	stage_press(&stage, KEYS_F(9));
+	stage_holds(&stage, "not yet: nothing is known of the VM", true);
 	stage_strike(&stage);
 }
 
@@ -322,6 +362,51 @@ static void mouse(struct stage *stage, enum input_kind kind, int row, int column
 {
 	screen_input(stage->screen, &(struct input) { .kind = kind, .row = row, .column = column }, stage->now);
 	screen_draw(stage->screen, stage->canvas);
+}
+
+/* The row of the list that begins so; -1: it is not there. */
+static int row_of(const struct stage *stage, const char *begin)
+{
+	char *text = canvas_dump(stage->canvas), *line = text;
+	int row = 0;
+
+	while (line && strncmp(line, begin, strlen(begin)) != 0) {
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+		row++;
+	}
+	free(text);
+	return line ? row : -1;
+}
+
+/* A click on a format puts the cursor there, another one saves in it; so does a click on the label of the key bar. */
+static void test_mouse_on_the_formats(void **state)
+{
+	struct stage stage;
+	int row;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_click(&stage, "Snapshot");
+	stage_holds(&stage, "Save in which format?", true);
+	row = row_of(&stage, "    pprof");
+	assert_true(row > 0);
+	mouse(&stage, INPUT_CLICK, row, 20);
+	assert_int_equal(row_of(&stage, ">   pprof"), row);
+	assert_int_equal(stage.session.snapshots, 0);
+	mouse(&stage, INPUT_CLICK, row, 20);
+	assert_int_equal(stage.session.snapshots, 1);
+	assert_ptr_equal(stage.session.set, set_format_named("pprof"));
+	stage_click(&stage, "Snapshot");
+	stage_holds(&stage, "Save in which format?", true);
+	assert_int_equal(row_of(&stage, "> * pprof"), row);
+	mouse(&stage, INPUT_CLICK, row + 10, 20);	/* below the list */
+	mouse(&stage, INPUT_SCROLL_DOWN, row, 20);
+	assert_int_equal(row_of(&stage, "  * pprof"), row);
+	stage_click(&stage, "Snapshot");
+	assert_int_equal(stage.session.snapshots, 2);
+	assert_ptr_equal(stage.session.set, set_format_named("svg"));
+	stage_strike(&stage);
 }
 
 /* The mouse chooses a window on the time line: 49 slots of 4 s, the last of them at column 73. */
@@ -464,6 +549,8 @@ int main(void)
 		cmocka_unit_test(test_key_bar_and_wheel),
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_formats_of_snapshots),
+		cmocka_unit_test(test_leaving_the_formats),
+		cmocka_unit_test(test_mouse_on_the_formats),
 		cmocka_unit_test(test_mouse_on_the_time_line),
 		cmocka_unit_test(test_what_the_time_line_is_about),
 		cmocka_unit_test(test_ranges_of_the_heat_map),

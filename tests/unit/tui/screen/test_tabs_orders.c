@@ -100,6 +100,8 @@ static void test_one_format_for_all(void **state)
 	press(&theatre, KEYS_TAB);
 	give_all(&theatre);
 	press(&theatre, 'S');
+	press(&theatre, 'j');
+	press(&theatre, KEYS_ENTER);
 	assert_int_equal(tabs_format(theatre.tabs), first + 1);
 	press(&theatre, KEYS_BACK_TAB);
 	give_all(&theatre);

@@ -132,10 +132,10 @@ static void test_a_key_has_one_meaning(void **state)
 	struct config config;
 
 	(void)state;
-	takes(&config, "key.filter = s k s\n");
-	assert_int_equal(keys_action(&config.keys, 's'), ACTION_FILTER);
+	takes(&config, "key.filter = S k S\n");
+	assert_int_equal(keys_action(&config.keys, 'S'), ACTION_FILTER);
 	assert_int_equal(keys_action(&config.keys, 'k'), ACTION_FILTER);
-	assert_int_equal(keys_action(&config.keys, KEYS_F(9)), ACTION_SNAPSHOT);
+	assert_int_equal(keys_action(&config.keys, KEYS_F(9)), ACTION_SAVE_AS);
 	assert_int_equal(keys_action(&config.keys, KEYS_UP), ACTION_UP);
 	takes(&config, "key.filter = s\nkey.snapshot = \\\n");
 	assert_int_equal(keys_action(&config.keys, 's'), ACTION_FILTER);

@@ -58,7 +58,7 @@ static void test_habits(void **state)
 	assert_int_equal(keys_action(&keys_standard, 'Z'), ACTION_FREEZE);
 	assert_int_equal(keys_action(&keys_standard, ' '), ACTION_RUN);
 	assert_int_equal(keys_action(&keys_standard, 's'), ACTION_SNAPSHOT);
-	assert_int_equal(keys_action(&keys_standard, KEYS_F(9)), ACTION_SNAPSHOT);
+	assert_int_equal(keys_action(&keys_standard, KEYS_F(9)), ACTION_SAVE_AS);
 }
 
 static void check_name(uint32_t code, const char *wanted)

@@ -63,7 +63,7 @@ enum {
 /* States of a screen that each view has to be seen in, and what the mouse does: the walk counts them. */
 enum walk_state {
 	SEEN_LIVE, SEEN_MOVED, SEEN_FROZEN, SEEN_ZEROED, SEEN_FILTERED, SEEN_BASED, SEEN_WITHOUT_IDLE, SEEN_SEARCHED,
-	SEEN_DEEPER, SEEN_HELP, SEEN_STATES,
+	SEEN_DEEPER, SEEN_HELP, SEEN_FORMATS, SEEN_STATES,
 };
 enum walk_mouse { MOUSE_CLICK, MOUSE_WHEEL, MOUSE_LINE, MOUSE_HEAT, MOUSE_ACTS };
 
@@ -84,7 +84,8 @@ struct model {
 	int around_from;
 	struct model_table table;	/* of this view */
 	struct model_table tables[WALK_ALL_VIEWS];	/* those of the others */
-	bool help;
+	enum { COVER_NONE, COVER_HELP, COVER_FORMATS } cover;	/* of the view */
+	size_t choice;			/* with COVER_FORMATS: the format under the cursor */
 	enum { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER } open;
 	char text[128];			/* in the prompt */
 	char filter[160], before[160];	/* as typed; when the prompt was opened */
@@ -196,6 +197,7 @@ void model_key(struct walk *walk, uint32_t code);	/* a key that does not quit */
 void model_paste(struct walk *walk, uint32_t code);
 void model_click_bar(struct walk *walk, enum action action);
 void model_act(struct walk *walk, enum action action);
+void model_save(struct walk *walk);			/* in the format under the cursor of the list */
 void model_look(struct model *model, int view);	/* another view is shown */
 struct column_layout model_layout(const struct model *model);
 enum table_column model_sort(const struct model *model);	/* by change only while there is a baseline */

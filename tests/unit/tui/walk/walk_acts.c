@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "agent/export/stack_format.h"
 #include "agent/fleet/fleet.h"
 #include "agent/guest/epoch.h"
 #include "tui/frame/key_bar.h"
@@ -146,13 +147,13 @@ static bool is_of_time(enum action action)
 /* The view may take it for itself: a zoom of the flame, a range or the function of the heat map. */
 static bool is_of_zoom(const struct model *model, enum action action)
 {
-	return action == ACTION_BACK && (model->view == WALK_FLAME || model->view == WALK_HEAT) && !model->help &&
+	return action == ACTION_BACK && (model->view == WALK_FLAME || model->view == WALK_HEAT) && !model->cover &&
 		!model->match[0];
 }
 
 static bool is_looked_up(const struct model *model, enum action action)
 {
-	bool around = action == ACTION_AROUND && model->view != WALK_PAGE && !model->help;
+	bool around = action == ACTION_AROUND && model->view != WALK_PAGE && !model->cover;
 
 	return !model->open && walk_is_tree(model->view) &&
 		(is_of_time(action) || around || is_of_zoom(model, action));
@@ -236,7 +237,7 @@ static void press(struct walk *walk, uint32_t code)
 	struct model *model = walk_model(walk);
 	bool quits = action == ACTION_QUIT && !(model->open && prompt_takes(code));
 
-	if (!model->open && !model->help)
+	if (!model->open && !model->cover)
 		walk->tally.keys[walk_counted(model)][action]++;
 	if (is_looked_up(model, action)) {
 		press_and_look(walk, code, action);
@@ -262,7 +263,9 @@ static void scroll(struct walk *walk, bool up)
 	struct model *model = walk_model(walk);
 
 	walk->tally.mouse[walk_counted(model)][MOUSE_WHEEL]++;
-	for (int i = 0; i < 3 && !model->help; i++)
+	for (int i = 0; i < 3 && model->cover == COVER_FORMATS; i++)
+		model_act(walk, up ? ACTION_UP : ACTION_DOWN);
+	for (int i = 0; i < 3 && !model->cover; i++)
 		cursor_act(model, up ? ACTION_UP : ACTION_DOWN);
 	input(walk, model, (struct input) { .kind = up ? INPUT_SCROLL_UP : INPUT_SCROLL_DOWN }, false);
 }
@@ -296,12 +299,32 @@ static void click_view(struct walk *walk, const struct input *at)
 	int heads = walk_heads_row(walk), line = at->row - heads - 1;
 	size_t row = walk_top(walk) + (size_t)line;
 
-	if (heads < 0 || model->help || walk_is_tree(model->view))
+	if (heads < 0 || model->cover || walk_is_tree(model->view))
 		return;
 	if (line == -1 && head != TABLE_COLUMNS)
 		sort_by(model, head);
 	else if (line >= 0 && (size_t)line < model->table.cursor.height && row < model_rows(model).count)
 		cursor_select(model, row);
+}
+
+/* A click on a format chooses it; on that under the cursor, it saves. False: there is none, or it is not known. */
+static bool click_formats(struct walk *walk, const struct input *at)
+{
+	struct model *model = walk_model(walk);
+	char text[WALK_TEXT];
+	size_t format;
+
+	walk_row_text(walk, at->row, text);
+	if (walk->canvas->rows != WALK_TALL || model->open || strlen(text) < 5)
+		return false;
+	text[4 + strcspn(text + 4, " ")] = '\0';
+	if (!stack_format_named(text + 4, &format))
+		return false;
+	if (format == model->choice)
+		model_save(walk);
+	else
+		model->choice = format;
+	return true;
 }
 
 /* The action of a click on the row with the views' names, above the heads; ACTION_NONE: it is elsewhere. */
@@ -325,8 +348,10 @@ static bool may_be_done(const struct walk *walk, enum action action);
 /* Without the heads it is not known where rows are, nor in a table without the cursor's mark. */
 static bool knows_rows(const struct walk *walk)
 {
-	return walk_heads_row(walk) >= 0 && (walk_is_tree(walk->models[walk->page].view) ||
-		walk_top(walk) != SIZE_MAX);
+	const struct model *model = &walk->models[walk->page];
+
+	return model->cover == COVER_FORMATS || (walk_heads_row(walk) >= 0 && (walk_is_tree(model->view) ||
+		walk_top(walk) != SIZE_MAX));
 }
 
 /* A click anywhere but on tabs. If it is not known where rows are, it is on the key bar. */
@@ -360,8 +385,10 @@ static void click(struct walk *walk)
 		model_click_bar(walk, action);
 	} else if (name_clicked(walk, &at) != ACTION_NONE) {
 		model_click_bar(walk, name_clicked(walk, &at));
-	} else {
+	} else if (model->cover != COVER_FORMATS) {
 		click_view(walk, &at);
+	} else if (!click_formats(walk, &at)) {
+		return;
 	}
 	input(walk, model, at, action == ACTION_QUIT);
 }
@@ -377,7 +404,7 @@ static void drag(struct walk *walk)
 	struct model *model = walk_model(walk);
 	char text[WALK_TEXT];
 
-	if (canvas->rows != WALK_TALL || model->open || model->help || !model->vitals || !model->vitals->now)
+	if (canvas->rows != WALK_TALL || model->open || model->cover || !model->vitals || !model->vitals->now)
 		return;
 	walk_row_text(walk, at.row, text);
 	if (!strchr(text, '[') || !strstr(text, "] now"))
@@ -414,7 +441,7 @@ static void drag_heat(struct walk *walk)
 	struct input at = { .kind = INPUT_CLICK };
 	int first = 0, count = heat_rows(walk, &first);
 
-	if (model->view != WALK_HEAT || model->help || !count)
+	if (model->view != WALK_HEAT || model->cover || !count)
 		return;
 	model->failed = NULL;
 	walk->tally.mouse[WALK_HEAT][MOUSE_HEAT]++;
@@ -470,7 +497,7 @@ static uint32_t any_key(struct walk *walk)
 		return random_below(random, 3) ? KEYS_ENTER : KEYS_ESCAPE;
 	if (random_below(random, 30) == 0)
 		return (uint32_t)random_below(random, 128);
-	if (model->help && random_below(random, 2))
+	if (model->cover && random_below(random, 2))
 		return KEYS_ESCAPE;
 	if (random_below(random, 8) == 0)
 		return KEYS_ENTER;			/* deeper: some views are a step behind others */
@@ -484,7 +511,7 @@ static bool may_be_done(const struct walk *walk, enum action action)
 {
 	const struct model *model = &walk->models[walk->page];
 
-	return !is_looked_up(&(struct model) { .view = model->view, .help = model->help }, action);
+	return !is_looked_up(&(struct model) { .view = model->view, .cover = model->cover }, action);
 }
 
 static bool changes_view(enum action action)
@@ -505,6 +532,8 @@ static bool may_be_pressed(const struct walk *walk, uint32_t code)
 		return false;
 	if (action == ACTION_OPEN && strlen(model->filter) > WALK_LINE / 2)
 		return false;				/* the filter would not fit on the screen any more */
+	if (model->cover == COVER_FORMATS && (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN))
+		return false;
 	return walk->canvas->rows >= SCREEN_LEAST_ROWS ||
 		(action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN && !changes_view(action) &&
 		(action != ACTION_OPEN || model->view != WALK_HEAT));

@@ -206,8 +206,24 @@ static void check_help(struct walk *walk)
 	walk_row_text(walk, walk->canvas->rows - 4, text);	/* the view's last row */
 	if (is_covered(walk, walk->canvas->rows - 4))
 		return;
-	if (!strstr(text, "more: ") == walk_model(walk)->help)
+	if (!strstr(text, "more: ") == (walk_model(walk)->cover == COVER_HELP))
 		walk_fault(walk, "the help is there, or not", "");
+}
+
+/* The row under the cursor of the list is that of the format. */
+static void check_formats(struct walk *walk)
+{
+	const char *name = stack_format_at(walk_model(walk)->choice).name;
+	char text[WALK_TEXT];
+
+	for (int row = walk->canvas->rows - 1; row > 0; row--) {
+		walk_row_text(walk, row, text);
+		if (text[0] == '>' && (strncmp(text + 4, name, strlen(name)) != 0 || text[4 + strlen(name)] != ' '))
+			walk_fault(walk, "the cursor is on another format than", name);
+		if (text[0] == '>')
+			return;
+	}
+	walk_fault(walk, "the list has no cursor", name);
 }
 
 /* ---- questions ---- */
@@ -286,7 +302,7 @@ static const struct fake_wanted *wanted_of(struct walk *walk)
 	if (walk_is_all(walk))
 		return walk_fleet_wanted();
 	if (walk_model(walk)->view != WALK_HEAT)	/* a map that stands still is not asked for again */
-		assert_int_equal(walk_guest(walk)->session.asking_functions, !walk_model(walk)->help);
+		assert_int_equal(walk_guest(walk)->session.asking_functions, !walk_model(walk)->cover);
 	return &walk_guest(walk)->session.wanted;
 }
 
@@ -341,7 +357,7 @@ void walk_draw(struct walk *walk)
 	model->wanted = *wanted_of(walk);
 	if (model->dragged || model->heated)
 		find_window(walk, model);
-	if (model->help || walk_is_tree(model->view))
+	if (model->cover || walk_is_tree(model->view))
 		return;
 	model->table.columns = canvas->columns;
 	cursor_update(model);			/* a baseline that is off: the drawing has sorted the rows anew */
@@ -361,7 +377,7 @@ void walk_check(struct walk *walk)
 		return;
 	check_wanted(walk);
 	tally_seen(walk);
-	if (!walk_model(walk)->help && !walk_is_tree(walk_model(walk)->view))
+	if (!walk_model(walk)->cover && !walk_is_tree(walk_model(walk)->view))
 		walk_check_rows(walk);
 	if (canvas->rows != WALK_TALL)
 		return;
@@ -371,4 +387,6 @@ void walk_check(struct walk *walk)
 		check_header(walk);
 	check_bottom(walk);
 	check_help(walk);
+	if (walk_model(walk)->cover == COVER_FORMATS)
+		check_formats(walk);
 }

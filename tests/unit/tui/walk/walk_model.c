@@ -79,7 +79,7 @@ static void type(struct model *model, uint32_t code)
 
 static void open_prompt(struct model *model, bool filter)
 {
-	model->help = false;
+	model->cover = COVER_NONE;
 	model->open = filter ? PROMPT_FILTER : PROMPT_SEARCH;
 	strcpy(model->before, model->filter);
 	strcpy(model->text, filter ? model->filter : "");
@@ -92,7 +92,7 @@ void model_look(struct model *model, int view)
 	model->tables[model->view] = model->table;
 	model->table = model->tables[view];
 	model->view = view;
-	model->help = false;
+	model->cover = COVER_NONE;
 }
 
 /* The cursor may have gone to the function that was chosen in another view: it is looked up in the next drawing. */
@@ -112,7 +112,7 @@ static bool is_on_function(const struct model *model)
 {
 	const struct function_table *functions = model->table.functions;
 
-	return !model->help && model_rows(model).count && functions->by == GROUP_FUNCTION &&
+	return !model->cover && model_rows(model).count && functions->by == GROUP_FUNCTION &&
 		symbols_get(functions->answer.symbols,
 			model_rows(model).rows[model->table.cursor.row].function)->known;
 }
@@ -120,7 +120,7 @@ static bool is_on_function(const struct model *model)
 /* The callers and callees of the function under the cursor. */
 static void look_around(struct model *model)
 {
-	if (model->help || (model->view != WALK_PAGE && !is_on_function(model))) {
+	if (model->cover || (model->view != WALK_PAGE && !is_on_function(model))) {
 		model->failed = "no callers and callees";
 		return;
 	}
@@ -149,14 +149,14 @@ static void open_row(struct model *model)
 	char words[WALK_TEXT], text[2 * WALK_TEXT];
 	struct scope_step step = { .by = model->table.by };
 
-	if (model->view == WALK_PAGE && !model->help)
+	if (model->view == WALK_PAGE && !model->cover)
 		return;
 	if (model->view == WALK_TABLE && is_on_function(model)) {
 		model_look(model, WALK_PAGE);
 		return;
 	}
 	words[0] = '\0';
-	if (!model->help && model_rows(model).count)
+	if (!model->cover && model_rows(model).count)
 		grouping_filter(model->table.functions->by, model_name(model, model->table.cursor.row), words,
 			sizeof(words));
 	snprintf(text, sizeof(text), "%s %s", model->filter, words);
@@ -191,8 +191,8 @@ static void leave_around(struct model *model)
 
 static void go_back(struct model *model)
 {
-	if (model->help)
-		model->help = false;
+	if (model->cover)
+		model->cover = COVER_NONE;
 	else if (model->match[0])
 		model->match[0] = '\0';
 	else if (model->view == WALK_PAGE)
@@ -284,6 +284,9 @@ static void act_on_machine(struct walk *walk, enum action action)
 		run(walk);
 	} else if (action == ACTION_SNAPSHOT) {
 		snapshot(walk);
+	} else if (action == ACTION_SAVE_AS) {
+		model->cover = COVER_FORMATS;
+		model->choice = walk->format;
 	} else if (action == ACTION_ZERO && is_known(model)) {
 		model->zero = vitals->now;
 		scope_live(&model->place);
@@ -305,6 +308,13 @@ static void act_on_machine(struct walk *walk, enum action action)
 	}
 }
 
+void model_save(struct walk *walk)
+{
+	walk->format = walk_model(walk)->choice;
+	walk_model(walk)->cover = COVER_NONE;
+	act_on_machine(walk, ACTION_SNAPSHOT);
+}
+
 /* The scope itself is the model of where its window goes; its own tests tell whether that is right. */
 static void move_window(struct model *model, enum action action)
 {
@@ -322,7 +332,7 @@ static void move_window(struct model *model, enum action action)
 
 static void search_again(struct model *model, int step)
 {
-	if (model->help)
+	if (model->cover)
 		return;
 	if (!model->match[0])
 		model->failed = "no name was given yet";
@@ -336,7 +346,7 @@ static void act(struct walk *walk, enum action action)
 
 	switch (action) {
 	case ACTION_HELP:
-		model->help = !model->help;
+		model->cover = model->cover == COVER_HELP ? COVER_NONE : COVER_HELP;
 		break;
 	case ACTION_BACK:
 		go_back(model);
@@ -395,18 +405,16 @@ static void act(struct walk *walk, enum action action)
 		look_around(model);
 		break;
 	case ACTION_OPEN:
-		model->heated = model->heated || (!model->help && model->view == WALK_HEAT);
-		if (model->help || !walk_is_tree(model->view))
+		model->heated = model->heated || (!model->cover && model->view == WALK_HEAT);
+		if (model->cover || !walk_is_tree(model->view))
 			open_row(model);
 		break;
 	case ACTION_IDLE:
 		model->no_idle = !model->no_idle;
 		break;
-	case ACTION_SAVE_AS:
-		walk->format = stack_format_next(walk->format);
-		break;
 	case ACTION_RUN:
 	case ACTION_SNAPSHOT:
+	case ACTION_SAVE_AS:
 	case ACTION_ZERO:
 	case ACTION_FREEZE:
 	case ACTION_BASELINE:
@@ -417,11 +425,36 @@ static void act(struct walk *walk, enum action action)
 	}
 }
 
+/* The list of formats. False: the action is none of its own. */
+static bool choose_format(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+	size_t last = model->choice;
+
+	while (stack_format_at(last + 1).name)
+		last++;
+	if (action == ACTION_UP && model->choice)
+		model->choice--;
+	else if (action == ACTION_DOWN && model->choice < last)
+		model->choice++;
+	else if (action == ACTION_TOP)
+		model->choice = 0;
+	else if (action == ACTION_BOTTOM)
+		model->choice = last;
+	else if (action == ACTION_OPEN || action == ACTION_SNAPSHOT || action == ACTION_SAVE_AS)
+		model_save(walk);
+	else
+		return action == ACTION_UP || action == ACTION_DOWN;
+	return true;
+}
+
 void model_act(struct walk *walk, enum action action)
 {
 	struct model *model = walk_model(walk);
 
-	if (model->help || (!cursor_act(model, action) && !sort_act(model, action)))
+	if (model->cover == COVER_FORMATS && choose_format(walk, action))
+		return;
+	if (model->cover || (!cursor_act(model, action) && !sort_act(model, action)))
 		act(walk, action);
 }
 
@@ -492,14 +525,14 @@ void model_took(struct model *model, const struct vitals *vitals, const struct f
 	if (vitals)
 		took_vitals(model, vitals);
 	for (int view = 0, shown = model->view; view < WALK_VIEWS && model->vitals; view++) {
-		bool help = model->help;
+		int cover = model->cover;
 
 		model_look(model, view);
 		if (model->table.rows_come)
 			cursor_rewind(model);
 		model->table.rows_come = false;
 		model_look(model, shown);
-		model->help = help;
+		model->cover = cover;
 	}
 }
 

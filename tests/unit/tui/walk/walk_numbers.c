@@ -296,7 +296,7 @@ void walk_check_numbers(struct walk *walk)
 {
 	struct shown shown = { .base.count = 0 };
 
-	if (walk->canvas->rows != WALK_TALL || walk_model(walk)->help ||
+	if (walk->canvas->rows != WALK_TALL || walk_model(walk)->cover ||
 			(!walk_is_all(walk) && !walk_guest(walk)->epoch->known))
 		return;
 	for (int i = 0; i < 3; i++) {

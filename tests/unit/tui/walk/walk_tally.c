@@ -15,7 +15,8 @@
 static const char *const views[WALK_COUNTED] = { "Functions", "Tree", "Flame", "Heat", "Threads", "Annotate",
 	"a function's page", "callers and callees" };
 static const char *const states[SEEN_STATES] = { "live", "moved", "frozen", "zeroed", "filtered", "with a baseline",
-	"without idle time", "searched", "one step deeper", "behind the help" };
+	"without idle time", "searched", "one step deeper", "behind the help",
+	"behind the formats" };
 static const char *const mouse[MOUSE_ACTS] = { "a click", "the wheel", "a drag on the time line", "a drag of cells" };
 
 void tally_seen(struct walk *walk)
@@ -35,7 +36,8 @@ void tally_seen(struct walk *walk)
 	seen[SEEN_WITHOUT_IDLE] += model->no_idle;
 	seen[SEEN_SEARCHED] += model->match[0] != '\0';
 	seen[SEEN_DEEPER] += model->depth != 0;
-	seen[SEEN_HELP] += model->help;
+	seen[SEEN_HELP] += model->cover == COVER_HELP;
+	seen[SEEN_FORMATS] += model->cover == COVER_FORMATS;
 	walk->tally.by[model->table.by] += !walk_is_tree(model->view);
 	walk->tally.all[walk_counted(model)] += walk_is_all(walk);
 }
