@@ -41,6 +41,7 @@ void fake_gdb_say(struct fake_gdb *fake, const char *body)
 	length = sprintf(packet, "+$%s#%02x", body, sum & 0xff);
 	if (!fake->mute && fake->fd >= 0 && send(fake->fd, packet, (size_t)length, MSG_NOSIGNAL) < 0)
 		fake_gdb_end(fake);
+	fake->waits = true;
 	free(packet);
 }
 
@@ -394,8 +395,12 @@ static void answer(struct fake_gdb *fake, const char *is)
 
 static void take(struct fake_gdb *fake, char c)
 {
+	bool dropped = fake->waits && c != '$';
 	char *sum;
 
+	fake->waits = fake->waits && c != '$' && c != '+';
+	if (dropped)
+		return;
 	if (fake->running) {			/* whatever byte it is, it only stops the machine */
 		fake->stops++;
 		fake_gdb_stop(fake);

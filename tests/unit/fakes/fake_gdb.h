@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A machine with two CPUs behind a gdb stub, as QEMU's: each byte stops it while it runs. `c` lets it go on, and so
- * does the monitor's `cont`. Stepped by the test, without a thread.
+ * does the monitor's `cont`. Behind each packet of its own it drops all bytes until one acknowledges the packet, or
+ * begins another. Stepped by the test, without a thread.
  */
 #ifndef FAKE_GDB_H
 #define FAKE_GDB_H
@@ -38,6 +39,7 @@ struct fake_gdb {
 	const char *architecture;
 	bool arm;			/* aarch64, CPU 1 in its kernel; its SP_EL0 is `task`, or FAKE_GDB_ARM_TASK */
 	bool mute;			/* takes everything, answers nothing */
+	bool waits;			/* its last packet is not acknowledged */
 	bool bounded;			/* reads no more than a byte at a time */
 	bool tells_halted, halted;	/* it tells if CPUs are halted; CPU 1 is */
 	unsigned cpu;			/* chosen by Hg */

@@ -86,10 +86,36 @@ static void another_pause_stays(void **state)
 	assert_int_equal(fake.continues, 0);
 }
 
+/* Whether the machine stands or runs, and whether the stub's last packet is acknowledged or not. */
+static void one_try_is_enough(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct fake_gdb fake = { 0 };
+		struct gdb_keeper keeper = { .held = NULL };
+		int fd = fake_gdb_begin(&fake);
+
+		fake.running = i & 1;
+		fake.waits = i & 2;
+		if (fork() == 0) {
+			gdb_keeper_start(&keeper, fd);
+			_exit(0);
+		}
+		close(fd);
+		for (uint64_t give_up = util_now() + GIVE_UP_S * NS_PER_SECOND; fake.fd >= 0 && util_now() < give_up;)
+			fake_gdb_step(&fake);
+		assert_int_equal(fake.fd, -1);
+		assert_true(fake.running);
+		assert_int_equal(fake.stops, i & 1);
+		assert_int_equal(fake.continues, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_machine_runs_on), cmocka_unit_test(another_pause_stays),
+		cmocka_unit_test(one_try_is_enough),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
