@@ -6,7 +6,10 @@
 #include "agent/base/util.h"
 #include "qmp_gdbserver.h"
 
-enum { LOOK_MS = 50 };			/* between two looks whether a stub is free */
+enum {
+	LOOK_MS = 50,			/* between two looks whether a stub is free */
+	LOOKS = 6, LOOKS_LEFT = 50,	/* so often it is looked; the latter at one that a ktop has started */
+};
 
 #define LABEL "gdb"			/* of the stub's chardev (gdbstub.c) */
 #define STARTED "Waiting for gdb connection"
@@ -61,11 +64,11 @@ static void ask(struct qmp_talk *talk, const cJSON *answer);
 
 /*
  * The client may be that of a ktop that was killed, or is about to end: it lets the guest go on first, and then leaves.
- * That is awaited for half of the dialogue's time.
+ * A debugger's stub is looked at again, too, since a ktop may have used it.
  */
-static bool is_being_left(const struct qmp_talk *talk, const char *file)
+static bool may_be_left(struct qmp_talk *talk, const char *file)
 {
-	return strstr(file, LEFT) && talk->now < talk->begun + (talk->deadline - talk->begun) / 2;
+	return of(talk)->looks++ < (strstr(file, LEFT) ? LOOKS_LEFT : LOOKS);
 }
 
 /* `file`: of the stub's chardev, such as "disconnected:unix:/path,server=on" while nobody is connected. */
@@ -74,7 +77,7 @@ static void take_stub(struct qmp_talk *talk, const char *file)
 	static const char nobody[] = "disconnected:";
 	const char *place = file + strlen(nobody);
 
-	if (strncmp(file, nobody, strlen(nobody)) != 0 && is_being_left(talk, file)) {
+	if (strncmp(file, nobody, strlen(nobody)) != 0 && may_be_left(talk, file)) {
 		talk_pause(talk, LOOK_MS, ask);
 	} else if (strncmp(file, nobody, strlen(nobody)) != 0) {
 		util_fail(&talk->error, "gdb stub: a debugger is connected to it, and is left alone; end that one, or "

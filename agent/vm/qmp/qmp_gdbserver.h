@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * QEMU's gdb stub, by dialogues (qmp_talk.h): finds it, or has QEMU start it at a socket of ours; takes it away again.
- * One that is in use is left alone.
+ * One that is in use is left alone, unless it is free a moment later.
  */
 #ifndef QMP_GDBSERVER_H
 #define QMP_GDBSERVER_H
@@ -16,6 +16,7 @@ struct qmp_gdbserver {
 	struct qmp_talk talk;
 	char *path;			/* where it is to listen, if it is to be started */
 	char *stub;			/* at the end: unix:PATH or tcp:HOST:PORT; NULL: an error */
+	int looks;			/* how often somebody was found connected to it */
 	bool ours;			/* it was started here, and is to be taken away; else it is the user's */
 };
 

@@ -38,6 +38,8 @@ struct vm {
 	volatile bool open;		/* the guest has its port open */
 	volatile bool denied;		/* QEMU may not make the stub's socket */
 	volatile bool debugged;		/* a debugger is at the gdb stub */
+	volatile int looks;		/* so often somebody is found there, then it is free; 0: nobody is */
+	const char *stub;		/* where it is, if `looks` is set */
 	volatile bool running;
 	volatile int plugs;		/* how often QEMU was given a socket for a port */
 	volatile int stubs;		/* how often the stub was started, less how often it was taken away */
@@ -50,8 +52,16 @@ static const char *tell(struct vm *vm, char *text)
 	return vm->text = text;
 }
 
+static const char *free_later(struct vm *vm)
+{
+	return tell(vm, util_format("\"return\": [{\"label\": \"gdb\", \"filename\": \"%sunix:%s,server=on\"}]",
+		--vm->looks > 0 ? "" : "disconnected:", vm->stub));
+}
+
 static const char *chardevs(struct vm *vm)
 {
+	if (vm->looks > 0)
+		return free_later(vm);
 	return tell(vm, util_format("\"return\": [{\"label\": \"%s\", \"filename\": \"unix:/d\"}, "
 		"{\"label\": \"c\", \"frontend-open\": %s, \"filename\": \"disconnected:unix:%s,server=on\"}]",
 		vm->debugged ? "gdb" : "other", vm->open ? "true" : "false", vm->port_path));
@@ -338,6 +348,28 @@ static void test_a_debugger_is_left_alone(void **state)
 	end(&vm);
 }
 
+/*
+ * What has let the machine go on after a ktop was killed leaves the stub a moment later: at once it is taken, the user's
+ * own, and the one that the other ktop has started.
+ */
+static void test_a_stub_that_is_left(void **state)
+{
+	const char *const stubs[] = { "/the/user", "/tmp/ktop-run-1/gdb" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct vm vm = { .looks = 4, .stub = stubs[i] };
+
+		begin(&vm, LINK_GDB, false, false);
+		assert_null(link_failure(vm.link));
+		assert_true(is_stub(&vm));
+		assert_int_equal(vm.stubs, 0);		/* taken away and started; or never */
+		assert_int_equal(vm.link->stub_is_ours, i);
+		vm.stubs += i;
+		end(&vm);
+	}
+}
+
 static bool is_denied(const struct vm *vm)
 {
 	char text[256];
@@ -477,6 +509,7 @@ int main(int count, char **words)
 		cmocka_unit_test(test_a_kernel_with_the_hook),
 		cmocka_unit_test(test_a_machine_that_stands),
 		cmocka_unit_test(test_a_long_greeting), cmocka_unit_test(test_a_debugger_is_left_alone),
+		cmocka_unit_test(test_a_stub_that_is_left),
 		cmocka_unit_test(test_a_qemu_of_another_user),
 		cmocka_unit_test(test_a_machine_without_a_port),
 		cmocka_unit_test(test_a_machine_that_is_left_alone),
