@@ -18,9 +18,9 @@ enum {
 };
 
 /*
- * Acknowledges the stub's last packet, since it drops bytes until then; ends a packet that was cut off; asks what nobody
- * else has asked; and has the monitor let the machine go on. If the machine runs, the first byte that is not dropped
- * stops it: that must not be the question's.
+ * Acknowledges the stub's last packet, since it drops bytes until then. Ends a packet that was cut off, asks what
+ * nobody else has asked, and has the monitor let the machine go on. If the machine runs, the first byte that is not
+ * dropped stops it: that must not be the question's.
  */
 static const char go_on[] = "+#00$vCont?#49$qRcmd,636f6e74#2e";
 #define MARK "vCont;"			/* so begins the answer to the first packet */

@@ -349,8 +349,8 @@ static void test_a_debugger_is_left_alone(void **state)
 }
 
 /*
- * What has let the machine go on after a ktop was killed leaves the stub a moment later: at once it is taken, the user's
- * own, and the one that the other ktop has started.
+ * What has let the machine go on after a ktop was killed leaves the stub a moment later. At once it is taken: the
+ * user's own, and the one that the other ktop has started.
  */
 static void test_a_stub_that_is_left(void **state)
 {
