@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,16 +16,15 @@
 
 enum {
 	PIECE = 65536,
-	/* between two checks whether the user is busy; above STAND_IN_MS, so it is the longest time without a reader */
-	LOOK_MS = 45,
+	LOOK_MS = 45,			/* between two checks whether there is room again */
 };
 
 struct stand_in {
 	int fd;
+	int alarm;			/* a timer: wakes the thread if the user stays busy */
 	bool alone;			/* there is no thread */
 
 	pthread_mutex_t lock;		/* guards what follows, and reading from fd */
-	pthread_cond_t changed;
 	bool left;			/* the thread ends, and frees everything */
 	bool busy;			/* the user is */
 	uint64_t user_at;		/* when the user last read the socket itself, or began or ended to be busy */
@@ -37,7 +37,8 @@ struct stand_in {
 static void free_all(struct stand_in *stand_in)
 {
 	close(stand_in->fd);
-	pthread_cond_destroy(&stand_in->changed);
+	if (stand_in->alarm >= 0)
+		close(stand_in->alarm);
 	pthread_mutex_destroy(&stand_in->lock);
 	free(stand_in->kept);
 	free(stand_in);
@@ -62,16 +63,27 @@ static bool is_turn(const struct stand_in *stand_in, uint64_t now)
 		!stand_in->closed && stand_in->end - stand_in->begin < STAND_IN_ROOM;
 }
 
-/* Waits until its turn may have come. Nobody wakes the thread up for that, so it checks now and then. */
-static void await_turn(struct stand_in *stand_in, uint64_t now)
+/* Until its turn may have come; -1: until the alarm goes off. */
+static int wait_ms(const struct stand_in *stand_in, uint64_t now)
 {
 	uint64_t due = turn_at(stand_in);
-	struct timespec until;
 
-	if (!stand_in->busy || due <= now)
-		due = now + (uint64_t)LOOK_MS * NS_PER_MS;
-	until = (struct timespec) { (time_t)(due / NS_PER_SECOND), (long)(due % NS_PER_SECOND) };
-	pthread_cond_timedwait(&stand_in->changed, &stand_in->lock, &until);
+	if (stand_in->busy && due > now)
+		return (int)((due - now) / NS_PER_MS + 1);
+	return stand_in->busy || has_kept(stand_in) ? LOOK_MS : -1;
+}
+
+/* Waits without the lock. An alarm that went off is heard once. */
+static void await_turn(struct stand_in *stand_in, uint64_t now)
+{
+	struct pollfd ready = { .fd = stand_in->alarm, .events = POLLIN };
+	int wait = wait_ms(stand_in, now);
+	uint64_t times;
+
+	pthread_mutex_unlock(&stand_in->lock);
+	if (poll(&ready, 1, wait) > 0 && read(stand_in->alarm, &times, sizeof(times)) < 0)
+		times = 0;			/* it was set anew meanwhile */
+	pthread_mutex_lock(&stand_in->lock);
 }
 
 /* Makes room behind what is kept. False: there is no memory. */
@@ -134,19 +146,25 @@ static void *run(void *context)
 
 /* ---- the user ---- */
 
+/* The alarm goes off at this time; 0: not at all. */
+static void set_alarm(const struct stand_in *stand_in, uint64_t time)
+{
+	const struct itimerspec at = {
+		.it_value = { (time_t)(time / NS_PER_SECOND), (long)(time % NS_PER_SECOND) },
+	};
+
+	timerfd_settime(stand_in->alarm, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
 struct stand_in *stand_in_new(int fd)
 {
 	struct stand_in *stand_in = util_alloc(sizeof(*stand_in));
-	pthread_condattr_t clock;
 	pthread_t thread;
 
 	stand_in->fd = fd;
+	stand_in->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	pthread_mutex_init(&stand_in->lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&stand_in->changed, &clock);
-	pthread_condattr_destroy(&clock);
-	stand_in->alone = pthread_create(&thread, NULL, run, stand_in) != 0;
+	stand_in->alone = stand_in->alarm < 0 || pthread_create(&thread, NULL, run, stand_in) != 0;
 	if (!stand_in->alone)
 		pthread_detach(thread);
 	return stand_in;
@@ -161,7 +179,7 @@ void stand_in_leave(struct stand_in *stand_in)
 	pthread_mutex_lock(&stand_in->lock);
 	stand_in->left = true;
 	shutdown(stand_in->fd, SHUT_RDWR);	/* ends the wait for more bytes; the other side sees it, too */
-	pthread_cond_signal(&stand_in->changed);
+	set_alarm(stand_in, 1);
 	pthread_mutex_unlock(&stand_in->lock);
 }
 
@@ -171,6 +189,7 @@ void stand_in_busy(struct stand_in *stand_in, bool busy)
 	stand_in->busy = busy;
 	if (!has_kept(stand_in))
 		stand_in->user_at = util_now();
+	set_alarm(stand_in, busy ? turn_at(stand_in) : 0);
 	pthread_mutex_unlock(&stand_in->lock);
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads a socket for its user while that is busy with something else. When the user has not read for STAND_IN_MS, a
- * thread reads, and keeps the bytes in order until the user takes them. The thread looks now and then whether that is
- * so: at most 45 ms pass without a read, or 50 ms with the time that the system takes to wake it up. So the sender is
- * not held up, however long the user's work takes. At most STAND_IN_ROOM bytes are kept; the rest stays in the socket.
- * The user's thread makes all calls.
+ * timer wakes a thread, which reads, and keeps the bytes in order until the user takes them. So the sender is not held
+ * up, however long the user's work takes; and while that is short, the thread sleeps. At most STAND_IN_ROOM bytes are
+ * kept; the rest stays in the socket. The user's thread makes all calls.
  */
 #ifndef STAND_IN_H
 #define STAND_IN_H

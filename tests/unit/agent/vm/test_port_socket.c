@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/vm/port_socket.h"
 #include "agent/vm/stand_in.h"
 #include "tests/unit/fakes/scratch.h"
@@ -285,12 +287,55 @@ static void test_leaves_it_to_its_user(void **state)
 	port_socket_free(socket);
 }
 
+/* How often the threads of this program but this one have gone to sleep so far. */
+static unsigned long sleeps(void)
+{
+	DIR *threads = opendir("/proc/self/task");
+	unsigned long sum = 0;
+	struct dirent *entry;
+
+	assert_non_null(threads);
+	while ((entry = readdir(threads))) {
+		char *path = util_format("/proc/self/task/%s/status", entry->d_name), line[256];
+		FILE *file = atoi(entry->d_name) != getpid() ? fopen(path, "r") : NULL;
+		unsigned long count = 0;
+
+		while (file && fgets(line, sizeof(line), file))
+			sscanf(line, "voluntary_ctxt_switches: %lu", &count);
+		sum += count;
+		if (file)
+			fclose(file);
+		free(path);
+	}
+	closedir(threads);
+	return sum;
+}
+
+/* While its user waits for the socket, the thread sleeps: an alarm that was set before wakes it once at most. */
+static void test_sleeps_beside_a_waiting_user(void **state)
+{
+	unsigned long before;
+	int far;
+	struct port_socket *socket = pair(&far);
+
+	(void)state;
+	port_socket_busy(socket, true);
+	port_socket_busy(socket, false);
+	poll(NULL, 0, 10 * LITTLE_MS);
+	before = sleeps();
+	poll(NULL, 0, MORE_MS);
+	assert_in_range(sleeps() - before, 0, 2);
+	close(far);
+	port_socket_free(socket);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_is_read_for_a_busy_user),
 		cmocka_unit_test(test_keeps_so_much),
 		cmocka_unit_test(test_leaves_it_to_its_user),
+		cmocka_unit_test(test_sleeps_beside_a_waiting_user),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_sends),
 		cmocka_unit_test(test_queue),
