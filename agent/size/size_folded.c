@@ -8,7 +8,7 @@
 
 struct writing {
 	FILE *out;
-	bool compare;
+	bool compare, any;		/* a stack has been written */
 };
 
 /* Replaces what would separate frames, counts or lines. */
@@ -21,8 +21,9 @@ static void put_frame(const char *name, FILE *out)
 /* With a comparison two numbers: before and after. */
 static void write_stack(void *context, char *const *frames, uint32_t count, const uint64_t *bytes)
 {
-	const struct writing *writing = context;
+	struct writing *writing = context;
 
+	writing->any = true;
 	for (uint32_t i = 0; i < count; i++) {
 		if (i)
 			putc(';', writing->out);
@@ -34,12 +35,17 @@ static void write_stack(void *context, char *const *frames, uint32_t count, cons
 	putc('\n', writing->out);
 }
 
-static bool write_folded(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out)
+static bool write_folded(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
+	const char **nothing)
 {
 	struct writing writing = { .out = out, .compare = asked->compare };
 
 	(void)top;
-	return size_stacks_visit(sizes, asked, write_stack, &writing);
+	if (!size_stacks_visit(sizes, asked, write_stack, &writing))
+		return false;
+	if (!writing.any)
+		*nothing = "no code passes the filter; take another one";
+	return writing.any;
 }
 
 const struct size_format size_folded = { .name = "folded", .ending = ".folded", .write = write_folded };

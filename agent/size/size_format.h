@@ -18,8 +18,12 @@ struct size_format {
 	const char *name;		/* as --format takes it */
 	const char *ending;		/* of a file's name, with its dot */
 	bool rows;			/* it has rows, so --top counts */
-	/* `top`: rows at most, 0: all; or SIZE_TOP_UNSET. False: there is no memory. The caller checks the stream. */
-	bool (*write)(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out);
+	/*
+	 * `top`: rows at most, 0: all; or SIZE_TOP_UNSET. False: there is no memory, or nothing to write, which it says
+	 * in `nothing`: "why; what to do". The caller checks the stream.
+	 */
+	bool (*write)(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
+		const char **nothing);
 };
 
 extern const struct size_format size_text, size_json, size_folded, size_svg;

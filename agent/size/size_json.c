@@ -93,11 +93,13 @@ static bool write_rows(const struct code_sizes *sizes, const struct size_asked *
 	return json_end_object(&writer);
 }
 
-static bool write_json(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out)
+static bool write_json(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
+	const char **nothing)
 {
 	struct size_rows rows;
 	bool written = size_rows_make(sizes, asked, &rows) && write_rows(sizes, asked, &rows, top, out);
 
+	(void)nothing;
 	size_rows_clear(&rows, sizes);
 	return written;
 }

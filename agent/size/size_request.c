@@ -62,13 +62,15 @@ bool size_request_write(const struct size_request *request, struct code_sizes *s
 	char **error)
 {
 	struct util_file *file = request->file ? util_file_open(request->file, error) : NULL;
+	const char *nothing = "there is no memory for its rows; give more by --memory";
 
 	if (request->file && !file)
 		return false;
-	if (!format_of(request)->write(sizes, asked, request->top, file ? util_file_stream(file) : stdout)) {
+	if (!format_of(request)->write(sizes, asked, request->top, file ? util_file_stream(file) : stdout,
+			&nothing)) {
 		util_file_discard(file);
-		return util_fail(error, "%s: not written: there is no memory for its rows; give more by --memory",
-			request->file ? request->file : "standard output");
+		return util_fail(error, "%s: not written: %s", request->file ? request->file : "standard output",
+			nothing);
 	}
 	return !file || util_file_commit(file, error);
 }

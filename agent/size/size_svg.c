@@ -46,7 +46,8 @@ static void add_stack(void *context, char *const *frames, uint32_t count, const 
 		}) == SET_NONE;
 }
 
-static bool draw(const struct drawing *drawing, FILE *out)
+/* Widths are bytes of the later build: if all is gone, there is nothing to draw. */
+static bool draw(const struct drawing *drawing, FILE *out, const char **nothing)
 {
 	struct picture picture = {
 		.cells = drawing->cells, .title = "code size", .unit = "bytes",
@@ -56,11 +57,14 @@ static bool draw(const struct drawing *drawing, FILE *out)
 
 	if (drawing->cells->cells[CELLS_ROOT].total.weight)
 		return svg_write(&picture, out);
-	fputs("<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n", out);
-	return true;
+	*nothing = drawing->cells->cells[CELLS_ROOT].total.before ?
+		"all of this code is gone, and a picture shows what there is now; take another format" :
+		"no code passes the filter; take another one";
+	return false;
 }
 
-static bool write_svg(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out)
+static bool write_svg(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
+	const char **nothing)
 {
 	struct drawing drawing = { .cells = cells_new(), .compare = asked->compare };
 	bool written;
@@ -68,7 +72,7 @@ static bool write_svg(struct code_sizes *sizes, const struct size_asked *asked, 
 	(void)top;
 	drawing.full = !drawing.cells;
 	written = !drawing.full && size_stacks_visit(sizes, asked, add_stack, &drawing) && !drawing.full &&
-		cells_settle(drawing.cells) && draw(&drawing, out);
+		cells_settle(drawing.cells) && draw(&drawing, out, nothing);
 	cells_free(drawing.cells);
 	for (size_t i = 0; i < drawing.count; i++)
 		free(drawing.texts[i]);

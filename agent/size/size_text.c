@@ -142,7 +142,8 @@ static void write_changes(const struct writing *writing)
 	write_sums(writing);
 }
 
-static bool write_text(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out)
+static bool write_text(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
+	const char **nothing)
 {
 	struct size_rows rows;
 	bool made = size_rows_make(sizes, asked, &rows);
@@ -150,6 +151,7 @@ static bool write_text(struct code_sizes *sizes, const struct size_asked *asked,
 		.sizes = sizes, .asked = asked, .rows = &rows, .shown = shown_rows(top, rows.count), .out = out,
 	};
 
+	(void)nothing;
 	if (made && asked->compare)
 		write_changes(&writing);
 	else if (made)

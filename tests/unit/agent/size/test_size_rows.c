@@ -160,10 +160,11 @@ static char *written(struct code_sizes *sizes, const struct size_format *format,
 	uint32_t top)
 {
 	char *text = NULL;
+	const char *nothing = NULL;
 	size_t size;
 	FILE *out = util_text_open(&text, &size);
 
-	assert_true(format->write(sizes, asked, top, out));
+	assert_true(format->write(sizes, asked, top, out, &nothing));
 	return util_text_close(out, &text);
 }
 
