@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a QEMU says. Each piece before a zero byte comes in one read. So the input decides which bytes come together,
- * and which answer comes before which question. Then the connection ends.
- */
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
+/* What a QEMU says that is looked at, plugged into and sent keys. */
 #include "agent/base/util.h"
-#include "agent/vm/qmp/qmp.h"
 #include "agent/vm/qmp/qmp_discover.h"
 #include "agent/vm/qmp/qmp_plug.h"
-#include "tests/unit/fakes/qmp_loop.h"
-#include "fuzz.h"
+#include "fuzzed_qmp.h"
 
-enum { PIECES = 64, WAIT_MS = 1000, PLUG_MS = 20 };
+enum { PLUG_MS = 20 };
 
 static void take_out(struct qmp *qmp)
 {
@@ -39,7 +30,7 @@ static void ask(struct qmp *qmp)
 	static const uint8_t codes[] = { 0x1d, 0x38, 0x1e };
 	struct qmp_discovery discovery;
 
-	discover_begin(&discovery, qmp, util_now(), WAIT_MS);
+	discover_begin(&discovery, qmp, util_now(), QMP_WAIT_MS);
 	loop_talk(&discovery.talk);
 	discover_clear(&discovery);
 	put_in(qmp);
@@ -52,22 +43,6 @@ static void ask(struct qmp *qmp)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct fuzz_input input = { .at = bytes, .left = size };
-	struct qmp *qmp;
-	char *error = NULL;
-	int pair[2];
-
-	require(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
-	for (int i = 0; i < PIECES && input_piece(&input, &bytes, &size); i++)
-		if (size && send(pair[1], bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			break;
-	shutdown(pair[1], SHUT_WR);
-	qmp = loop_open(qmp_from_fd(pair[0], "a socket", WAIT_MS), &error);
-	require(!qmp == (error != NULL));
-	if (qmp)
-		ask(qmp);
-	qmp_free(qmp);
-	free(error);
-	close(pair[1]);
+	talk_to_qmp(bytes, size, ask);
 	return 0;
 }
