@@ -24,7 +24,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/session/test_,memory pace session session_files session_orders share turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
 	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \
-	$(call in,agent/,test_compared test_growth waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
+	$(call in,agent/,test_compared test_growth test_pprof_back waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
 	$(call in,agent/service/test_,control_socket private service) $(call in,tui/terminal/test_,canvas signals) \
 	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells folds keymap tree_lines view_functions) \
 	tui/gallery/test_gallery tui/walk/test_walk $(call in,tui/screen/test_,annotate screen screen_input states steady tabs tabs_orders view_keys)
@@ -35,7 +35,7 @@ WEAK = $(call in,kernel-hook/threads/test_,sampler_barriers) $(call in,kernel-ho
 	$(call in,kernel-hook/plugin/test_,call_barriers asked_barriers)
 FAKES = $(basename $(notdir $(wildcard tests/unit/fakes/*.c)))
 FAKES_tsan = fake_host fake_port fake_serial fake_smp	# the hook's own: no other is needed under the thread sanitizer
-FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc modules processes dwarf cfi nm folded demangle unwind control service screen session)
+FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc modules processes dwarf cfi nm folded pprof demangle unwind control service screen session)
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))

@@ -107,7 +107,7 @@ static bool read_asked(struct diff_side *side, const struct asked *asked, struct
 	struct stat about;
 
 	if (stat(asked->path, &about) != 0)
-		return util_fail(error, "%s: not read: %s; name a recording, or a file of folded stacks", asked->path,
+		return util_fail(error, "%s: not read: %s; name a recording, or a file of stacks", asked->path,
 			strerror(errno));
 	if (!check_times(side, asked, error))
 		return false;

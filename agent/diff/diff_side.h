@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One side of a diff: a file of folded stacks, a recording, or a range of one. */
+/* One side of a diff: a file of stacks, a recording, or a range of one. */
 #ifndef DIFF_SIDE_H
 #define DIFF_SIDE_H
 

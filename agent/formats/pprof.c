@@ -34,9 +34,12 @@ enum line_field { LINE_FUNCTION = 1, LINE_NUMBER };
 enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILE = 4, FUNCTION_LINE };
 
 /* The texts that are always there come first. Number 0 has to be empty. */
-enum fixed_text { EMPTY, SAMPLES, COUNT, CPU, NANOSECONDS, THREAD, THREAD_ID, PROCESS, PROCESS_ID, MODE, FIRST_MODE };
+enum fixed_text {
+	EMPTY, SAMPLES, COUNT, CPU, NANOSECONDS, THREAD, THREAD_ID, PROCESS, PROCESS_ID, MODE, PERIODS, FIRST_MODE,
+};
 static const char *const texts[FIRST_MODE] = {
 	"", "samples", "count", "cpu", "nanoseconds", "thread", "thread_id", "process", "process_id", "mode",
+	"periods",
 };
 enum { OBJECT_TEXTS = 2, FUNCTION_TEXTS = 2, THREAD_TEXTS = 4 };	/* of each of them */
 
@@ -151,6 +154,7 @@ static void put_facts(struct pprof *pprof)
 
 	put_type(pprof, SAMPLE_TYPE, SAMPLES, COUNT);
 	put_type(pprof, SAMPLE_TYPE, CPU, NANOSECONDS);
+	put_type(pprof, SAMPLE_TYPE, PERIODS, COUNT);
 	put_type(pprof, PERIOD_TYPE, CPU, NANOSECONDS);
 	put_fact(pprof, PERIOD, facts->period);
 	put_fact(pprof, TIME, facts->began ? facts->began + facts->from : 0);
@@ -251,6 +255,7 @@ static void put_sum(struct pprof *pprof, const struct set_sum *sum)
 	pprof->list.size = 0;
 	protobuf_element(&pprof->list, sum->samples);
 	protobuf_element(&pprof->list, sum->ns);
+	protobuf_element(&pprof->list, sum->weight);
 	protobuf_message(&pprof->message, SAMPLE_VALUES, &pprof->list);
 	pprof->list.size = 0;
 	add_labels(pprof, &sum->who);

@@ -121,12 +121,13 @@ static bool add_line(struct sample_set *set, char *line, uint64_t number, char *
 	return sample_set_add(set, &sum) != SET_NONE;
 }
 
-static bool read_folded(struct sample_set *set, char *bytes, size_t size, char **error)
+static bool read_folded(struct sample_set *set, char *bytes, size_t size, struct budget *budget, char **error)
 {
 	char *end = bytes + size, *next;
 
+	(void)budget;
 	if (strlen(bytes) != size)
-		return util_fail(error, "it is no text; give folded stacks");
+		return util_fail(error, "it is no text; give folded stacks, or a profile of pprof");
 	for (uint64_t number = 1; bytes < end; number++, bytes = next) {
 		char *last = strchrnul(bytes, '\n');
 

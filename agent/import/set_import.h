@@ -18,16 +18,16 @@ struct set_import {
 	const char *name;
 	bool (*fits)(const char *bytes, size_t size);	/* by its first bytes; the last row takes all */
 	/*
-	 * Adds to an empty set. The bytes may be changed; behind them is a zero. False with `error` set: "why; what to
-	 * do", or the set is full.
+	 * Adds to an empty set. The bytes may be changed; behind them is a zero. What is needed meanwhile is charged to
+	 * the budget, too. False with `error` set: "why; what to do"; without it there is no memory.
 	 */
-	bool (*read)(struct sample_set *set, char *bytes, size_t size, char **error);
+	bool (*read)(struct sample_set *set, char *bytes, size_t size, struct budget *budget, char **error);
 };
 
 /* Ended by NULL. */
 extern const struct set_import *const set_imports[];
 
-/* NULL with `error` set: "why; what to do". */
+/* Unpacks what is packed by gzip. NULL with `error` set: "why; what to do". */
 struct sample_set *set_import_bytes(char *bytes, size_t size, struct budget *budget, char **error);
 
 /* Reads a whole file, or a pipe. NULL with `error` set. Waits for the disk. */

@@ -10,32 +10,57 @@
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
 #include "folded_import.h"
+#include "gunzip.h"
+#include "pprof_import.h"
 #include "set_import.h"
 
 const struct set_import *const set_imports[] = {
+	&import_pprof,
 	&import_folded,
 	NULL,
 };
 
 static const char no_memory[] = "there is no memory for so much; give more by --memory";
 
-struct sample_set *set_import_bytes(char *bytes, size_t size, struct budget *budget, char **error)
+/* NULL with `error` set; without it there is no memory. */
+static struct sample_set *read_set(char *bytes, size_t size, struct budget *budget, char **error)
 {
 	struct sample_set *set = sample_set_new(budget);
 	const struct set_import *const *import = set_imports;
-	char *why = NULL;
 
 	while (!(*import)->fits(bytes, size))
 		import++;
-	if ((*import)->read(set, bytes, size, &why) && !sample_set_is_full(set))
+	if ((*import)->read(set, bytes, size, budget, error) && !sample_set_is_full(set))
 		return set;
-	if (sample_set_is_full(set) || !why)
-		util_fail(error, "%s", no_memory);
-	else
-		util_fail(error, "%s", why);
-	free(why);
+	if (sample_set_is_full(set)) {
+		free(*error);
+		*error = NULL;
+	}
 	sample_set_free(set);
 	return NULL;
+}
+
+static struct sample_set *read_packed(const char *bytes, size_t size, struct budget *budget, char **error)
+{
+	struct sample_set *set = NULL;
+	struct gunzip unpacked;
+
+	if (gunzip_all(&unpacked, bytes, size, budget, error))
+		set = read_set(unpacked.bytes, unpacked.size, budget, error);
+	gunzip_clear(&unpacked, budget);
+	return set;
+}
+
+struct sample_set *set_import_bytes(char *bytes, size_t size, struct budget *budget, char **error)
+{
+	char *why = NULL;
+	struct sample_set *set = gunzip_fits(bytes, size) ? read_packed(bytes, size, budget, &why) :
+		read_set(bytes, size, budget, &why);
+
+	if (!set)
+		util_fail(error, "%s", why ? why : no_memory);
+	free(why);
+	return set;
 }
 
 struct file_bytes {

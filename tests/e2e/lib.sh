@@ -29,6 +29,17 @@ check() {
 	fi
 }
 
+have() { command -v "$1" >/dev/null; }
+# check_with TOOL TEXT COMMAND...: skipped where the tool is not there.
+check_with() {
+	local tool=$1
+	shift
+	if have "$tool"; then check "$@"; else
+		number=$((number + 1))
+		echo "ok $number - $1 # SKIP $tool is not installed (./packages export)"
+	fi
+}
+
 printed() { head -n "$1" "$dir/check" | sed 's/^/# /'; }
 
 # await SECONDS COMMAND...: true as soon as the command succeeds; false when the time is over. The seconds are those of a

@@ -39,7 +39,7 @@ static inline void fuzzed_set(const struct sample_set *set)
 		samples += sum->samples;
 		weight += sum->weight;
 	}
-	require(samples == set->samples && weight == set->weight && weight <= INT64_MAX);
+	require(samples == set->samples && weight == set->weight && weight <= INT64_MAX && weight);
 }
 
 static inline void fuzzed_import(const struct set_import *import, const uint8_t *bytes, size_t size)
@@ -49,10 +49,10 @@ static inline void fuzzed_import(const struct set_import *import, const uint8_t 
 	struct sample_set *set = sample_set_new(budget);
 	char *copy = util_copy((const char *)bytes, size), *error = NULL;
 
-	if (import->read(set, copy, size, &error))
+	if (import->read(set, copy, size, budget, &error))
 		fuzzed_set(set);
 	else
-		require(error || sample_set_is_full(set));
+		require_memory(error || sample_set_is_full(set) || budget_refused(budget));
 	free(copy);
 	free(error);
 	sample_set_free(set);

@@ -107,7 +107,7 @@ static int run_stacks(char *const *words, size_t count)
 		return command_usage(&command_diff, error);
 	if (path_count != 2)
 		status = command_usage(&command_diff,
-			util_format("not two sides: it takes two recordings or files of folded stacks; give A and B"));
+			util_format("not two sides: it takes two recordings or files of stacks; give A and B"));
 	else if (!diff_request_check(&request, &error))
 		status = command_usage(&command_diff, error);
 	else if (!diff_request_do(&request, paths[0], paths[1], &error))
@@ -127,7 +127,7 @@ static int run(char *const *words, size_t count)
 const struct command command_diff = {
 	.name = "diff",
 	.words = "[options] A B",
-	.help = "Compares recordings (DIR), ranges of one (DIR@FROM..TO) or folded stacks; by --size two builds' code.",
+	.help = "Compares recordings (DIR), ranges of one (DIR@FROM..TO), files of stacks; by --size two builds.",
 	.options = { { "Of profiles (FROM and TO: as for `ktop report --from`):", diff_request_options },
 		{ "Of two builds:", diff_options }, { "What is told of two builds:", size_request_options } },
 	.run = run,

@@ -16,4 +16,10 @@ size_t name_text_next(const char **text, const char *special, char piece[NAME_PI
 
 void name_text_put(FILE *to, const char *text, const char *special);
 
+/*
+ * The name of which name_text_put wrote this text, without `special`; a text that it cannot have written is its own
+ * name. The text has no zero, and may be any bytes. `name`: room for `size` bytes and a zero.
+ */
+void name_text_back(const char *text, size_t size, char *name);
+
 #endif

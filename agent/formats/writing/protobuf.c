@@ -73,6 +73,7 @@ void protobuf_write(FILE *to, unsigned field, struct protobuf *message)
 
 	size += number_bytes(message->size, head + size);
 	fwrite(head, 1, size, to);
-	fwrite(message->bytes, 1, message->size, to);
+	if (message->size)
+		fwrite(message->bytes, 1, message->size, to);
 	message->size = 0;
 }
