@@ -8,6 +8,7 @@
 #include "agent/query/query_tree.h"
 #include "agent/query/tree/places.h"
 #include "agent/query/tree/tree_compare.h"
+#include "agent/query/tree/tree_way.h"
 #include "call_tree.h"
 
 /* The baseline does not change, so its reader keeps all sums of it from answer to answer. */
@@ -23,6 +24,23 @@ static void compare(struct call_tree *answer, const struct call_tree_request *re
 	base = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
 	tree_compare(answer->tree, base);
 	tree_free(base);
+}
+
+/* Unfolds the way to the function that is sought. True: its end is not known yet; the next answer has more of it. */
+static bool find(const struct call_tree *answer, struct question question, struct tree_question *wanted)
+{
+	struct tree_question around;
+	struct tree *tree;
+	bool growing;
+
+	if (!tree_way_question(wanted, &around))
+		return false;
+	question.reader = QUERY_ANYBODY;	/* it is asked seldom */
+	tree = query_tree(answer->answer.epoch->query, &question, &around, answer->kernel);
+	tree_way_unfold(tree, answer->answer.symbols, answer->kernel, wanted);
+	growing = tree->growing;
+	tree_free(tree);
+	return growing;
 }
 
 /* Asks a worker for those that are not known yet. */
@@ -46,7 +64,9 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 {
 	const struct excerpt *excerpt = &request->request.excerpt;
 	struct call_tree *answer = util_alloc(sizeof(*answer));
+	struct tree_question wanted = request->tree;
 	struct question question;
+	bool growing;
 
 	answer->answer = answer_begin(&call_tree_kind, moment);
 	answer->filter = excerpt->filter;
@@ -57,7 +77,9 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	question = excerpt_question(answer->answer.epoch, excerpt);
 	question.by = GROUP_FUNCTION;
 	question.reader = moment->readers[0];
-	answer->tree = query_tree(answer->answer.epoch->query, &question, &request->tree, answer->kernel);
+	growing = find(answer, question, &wanted);
+	answer->tree = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
+	answer->tree->growing = answer->tree->growing || growing;
 	if (excerpt->base.until_ns)
 		compare(answer, request, moment);
 	tell_lines(answer, request);

@@ -75,8 +75,8 @@ struct view {
 	bool (*search)(void *self, const char *pattern, enum list_search where);
 
 	/*
-	 * chosen: the function under the cursor. choose: moves the cursor to this function, if it is shown. NULL: the
-	 * view has no functions.
+	 * chosen: the function under the cursor. choose: moves the cursor to this function, as soon as it is shown,
+	 * unless the cursor is moved before. NULL: the view has no functions.
 	 */
 	struct view_chosen (*chosen)(void *self);
 	void (*choose)(void *self, struct view_chosen chosen);

@@ -175,12 +175,20 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 		freeze(screen, now);
 }
 
+static bool view_acts(struct screen *screen, enum action action)
+{
+	bool acted = screen_shown(screen)->act(screen->selves[screen_at(screen)], action);
+
+	screen->moved = screen->moved || acted;
+	return acted;
+}
+
 /* The view has the first say, then the player, then the screen. Going back takes the mark of a search off first. */
 static enum screen_act act(struct screen *screen, enum action action, uint64_t now)
 {
 	bool mark = action == ACTION_BACK && screen->scope.match[0];
 
-	if (!mark && screen_shown(screen)->act(screen->selves[screen_at(screen)], action)) {
+	if (!mark && view_acts(screen, action)) {
 		take_format(screen, now);
 		return SCREEN_NOTHING;
 	}
@@ -242,7 +250,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 static void scroll(struct screen *screen, enum action action)
 {
 	for (int i = 0; i < WHEEL_LINES; i++)
-		screen_shown(screen)->act(screen->selves[screen_at(screen)], action);
+		view_acts(screen, action);
 }
 
 /* While a prompt is open, a click on that prompt's label acts as its key; any other label leaves the prompt first. */
@@ -273,6 +281,7 @@ static enum screen_act click(struct screen *screen, const struct input *input, u
 		return click_label(screen, name, now);
 	if (screen_press_line(screen, input))
 		return SCREEN_NOTHING;
+	screen->moved = true;
 	if (view->click)
 		view->click(screen->selves[screen_at(screen)], input->row, input->column);
 	take_format(screen, now);

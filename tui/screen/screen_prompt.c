@@ -20,6 +20,7 @@ enum found screen_search(struct screen *screen, const char *pattern, enum list_s
 		snprintf(match, sizeof(screen->scope.match), "%s", pattern);
 	if (!*match)
 		return NOT_SEARCHED;
+	screen->moved = true;
 	return view->search(screen->selves[screen->current], match, where) ? FOUND : NOT_FOUND;
 }
 

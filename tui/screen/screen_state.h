@@ -46,6 +46,7 @@ struct screen {
 	int current;			/* the view that is shown */
 	int cover;			/* VIEW_HELP or VIEW_FORMATS covers it; 0: none does */
 	struct view_chosen chosen;	/* the function that goes along from view to view */
+	bool moved;			/* the view's cursor may have been moved since it was changed to */
 	bool around;			/* VIEW_TREE shows the callers and callees of one function */
 	int around_from;		/* with `around`: the view from which it was asked for */
 	int page_from;			/* with VIEW_FUNCTION: likewise */

@@ -47,12 +47,15 @@ void screen_views_init(struct screen *screen)
 	memcpy(screen->by, first_by, sizeof(first_by));
 }
 
-/* The function that the cursor was put on, in the last view that has functions. */
+/*
+ * The function that the cursor was put on, in the last view that has functions. It goes through a view where it has no
+ * row or cell, unless the cursor is moved there.
+ */
 static void take_chosen(struct screen *screen)
 {
 	const struct view *view = screen_views[screen->current];
 
-	if (view->chosen)
+	if (view->chosen && screen->scope.by == GROUP_FUNCTION && (screen->moved || !screen->chosen.put))
 		screen->chosen = view->chosen(screen->selves[screen->current]);
 }
 
@@ -62,6 +65,7 @@ static void change(struct screen *screen, int view)
 	screen->scope.by = screen->by[view];
 	screen->current = view;
 	screen->cover = 0;
+	screen->moved = false;
 }
 
 void screen_look(struct screen *screen, int view)
@@ -94,6 +98,7 @@ static void look_around(struct screen *screen, uint64_t now)
 	screen->around_from = screen->around && screen->current == VIEW_TREE ? screen->around_from : screen->current;
 	screen->around = true;
 	change(screen, VIEW_TREE);
+	screen->chosen = chosen;
 	screen_views[VIEW_TREE]->around(screen->selves[VIEW_TREE], chosen);
 	screen_say(screen, now, "callers above the function, what it calls below; {back} goes back");
 }
@@ -111,6 +116,7 @@ static bool look_at_page(struct screen *screen, uint64_t now)
 		return false;
 	screen->page_from = screen->current;
 	change(screen, VIEW_FUNCTION);
+	screen->chosen = chosen;
 	view_function.choose(screen->selves[VIEW_FUNCTION], chosen);
 	screen_say(screen, now, "who runs the function, its lines, its callers and callees; {back} goes back");
 	return true;

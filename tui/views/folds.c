@@ -37,7 +37,7 @@ static void keep(struct folds *folds, const struct tree *tree)
 		for (size_t i = 0; i < tree->lists[order].count; i++)
 			if (tree->lists[order].rows[i].unfolded)
 				folds_add(folds, tree->lists[order].rows[i].path);
-	folds->hot = folds->below = 0;
+	folds->hot = folds->below = folds->find = 0;
 	folds->awaited = 0;
 }
 
@@ -45,7 +45,7 @@ void folds_remove(struct folds *folds, const struct tree *tree, uint64_t path)
 {
 	uint32_t place;
 
-	if (folds->hot || folds->below)
+	if (folds->hot || folds->below || folds->find)
 		keep(folds, tree);
 	place = place_of(folds, path);
 	if (place == folds->count)
@@ -62,10 +62,17 @@ void folds_wish(struct folds *folds, bool all, uint64_t path)
 	folds->awaited = LATE;
 }
 
+void folds_find(struct folds *folds, uint64_t name)
+{
+	folds->find = name;
+	folds->awaited = LATE;
+}
+
 void folds_ask(const struct folds *folds, struct tree_question *question)
 {
 	question->hot = folds->hot;
 	question->below = folds->below;
+	question->find = folds->find;
 	question->unfolded_count = folds->count;
 	memcpy(question->unfolded, folds->unfolded, folds->count * sizeof(*folds->unfolded));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which rows of a call tree the user has unfolded. Rows are named by paths (tree.h), so this holds for all later
- * answers. When the user unfolds many rows at once, the hot path or all below a row, the agent is asked for them. Once
- * an answer has them, each of these rows is unfolded for itself, so that none folds when numbers move.
+ * answers. When many rows are to be unfolded at once, the hot path, all below a row, or the way to a function, the
+ * agent is asked for them. Once an answer has them, each of these rows is unfolded for itself, so that none folds when
+ * numbers move.
  */
 #ifndef FOLDS_H
 #define FOLDS_H
@@ -16,6 +17,7 @@ struct folds {				/* starts as { 0 } */
 	uint64_t unfolded[TREE_UNFOLDED];
 	uint32_t count;
 	uint64_t hot, below;		/* the path from which many rows are asked for; 0: none */
+	uint64_t find;			/* the tree_name of the function to which the rows are asked for; 0: none */
 	uint32_t awaited;		/* so many answers may still come without these rows */
 };
 
@@ -23,6 +25,7 @@ bool folds_has(const struct folds *folds, uint64_t path);
 bool folds_add(struct folds *folds, uint64_t path);	/* false: there is no room for more */
 void folds_remove(struct folds *folds, const struct tree *tree, uint64_t path);
 void folds_wish(struct folds *folds, bool all, uint64_t path);	/* all below the row; or the hot path from it on */
+void folds_find(struct folds *folds, uint64_t name);	/* the way to where this function is heaviest */
 
 void folds_ask(const struct folds *folds, struct tree_question *question);	/* fills in its part */
 void folds_answered(struct folds *folds, const struct tree *tree);	/* a new answer has come */

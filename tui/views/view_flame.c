@@ -305,12 +305,10 @@ static bool zoom_out(struct flame_view *self)
 	return zoomed;
 }
 
-static bool flame_act(void *context, enum action action)
+static bool act(struct flame_view *self, enum action action)
 {
-	struct flame_view *self = context;
 	const struct flame_cell *cell = selected(self);
 
-	self->wish.name = 0;
 	switch (action) {
 	case ACTION_UP:
 	case ACTION_DOWN:
@@ -342,6 +340,16 @@ static bool flame_act(void *context, enum action action)
 	default:
 		return false;
 	}
+}
+
+static bool flame_act(void *context, enum action action)
+{
+	struct flame_view *self = context;
+	bool acted = act(self, action);
+
+	if (acted)
+		self->wish.name = 0;
+	return acted;
 }
 
 /* A click puts the cursor on a cell; a click on the cursor's cell zooms. */

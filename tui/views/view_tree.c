@@ -330,13 +330,11 @@ static void turn(struct tree_view *self)
 	fill(self);
 }
 
-static bool tree_act(void *context, enum action action)
+static bool act(struct tree_view *self, enum action action)
 {
-	struct tree_view *self = context;
 	const struct tree_line *line = selected(self);
 	struct list_rows rows = rows_of(self);
 
-	self->wish.name = 0;
 	switch (action) {
 	case ACTION_OPEN:
 		if (line && line->row->unfolded)
@@ -364,6 +362,16 @@ static bool tree_act(void *context, enum action action)
 	default:
 		return list_act(&self->list, &rows, action);
 	}
+}
+
+static bool tree_act(void *context, enum action action)
+{
+	struct tree_view *self = context;
+	bool acted = act(self, action);
+
+	if (acted)
+		self->wish.name = 0;
+	return acted;
 }
 
 /* A click on the sign before the name of the cursor's row folds or unfolds it. */
@@ -406,6 +414,8 @@ static void tree_choose(void *context, struct view_chosen chosen)
 
 	self->wish = chosen;
 	grant(self);
+	if (self->wish.name)
+		folds_find(&self->folds, self->wish.name);
 }
 
 static void tree_around(void *context, struct view_chosen chosen)

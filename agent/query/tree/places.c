@@ -31,10 +31,10 @@ bool places_has_path(const uint64_t *paths, uint32_t count, uint64_t path)
 }
 
 /* Never 0, which stands for no path in a question. */
-static uint64_t path_of(const struct places *places, uint32_t parent, uint64_t name)
+uint64_t places_path(enum tree_order order, bool around, uint64_t parent, uint64_t name)
 {
-	uint64_t top = 1 + (uint64_t)places->order + (places->of ? TREE_ORDERS : 0);
-	uint64_t path = hash_mix(name, parent == TREE_TOP ? top : places->list[parent].path);
+	uint64_t top = 1 + (uint64_t)order + (around ? TREE_ORDERS : 0);
+	uint64_t path = hash_mix(name, parent ? parent : top);
 
 	return path ? path : 1;
 }
@@ -151,8 +151,9 @@ static uint32_t have(struct places *places, uint32_t parent, uint32_t function)
 		return PLACE_NONE;
 	}
 	list[places->count] = (struct tree_place) {
-		.name = name, .path = path_of(places, parent, name), .parent = parent, .function = function,
+		.name = name, .parent = parent, .function = function,
 		.depth = parent == TREE_TOP ? 0 : list[parent].depth + 1,
+		.path = places_path(places->order, places->of, parent == TREE_TOP ? 0 : list[parent].path, name),
 	};
 	list[places->count].open = places_has_path(places->unfolded, places->unfolded_count, list[places->count].path);
 	return places->count++;

@@ -55,6 +55,12 @@ struct places {
 	bool scarce;			/* there was no memory for a place or a key */
 };
 
+/*
+ * The path of a row with this name below the row with the path `parent`, which is 0 at the top. `around`: in a tree
+ * around a function.
+ */
+uint64_t places_path(enum tree_order order, bool around, uint64_t parent, uint64_t name);
+
 /* The borrowed members are set by the caller; then the tree is empty, and all places are closed. */
 void places_init(struct places *places, const struct tree_question *question, enum tree_order order,
 	const char *kernel);

@@ -56,6 +56,11 @@ struct tree_question {
 	uint32_t deepest;		/* it has a depth below this */
 	uint64_t hot;			/* it is the row with this path, or the heaviest child of such a row */
 	uint64_t below;			/* it is the row with this path, or anywhere below it */
+	/*
+	 * The tree_name of a function: it is on the way to where this function is heaviest, by the heaviest caller of
+	 * each step. tree_way.h puts these rows into `unfolded`. Not in a tree around a function. 0: none.
+	 */
+	uint64_t find;
 	uint32_t unfolded_count, trend_count;
 	uint64_t unfolded[TREE_UNFOLDED];	/* its path is one of these */
 	uint64_t trends[TREE_TRENDS];	/* paths of the rows whose trend is wanted */

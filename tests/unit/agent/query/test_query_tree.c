@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/query/query_tree.h"
+#include "agent/query/tree/tree_way.h"
 #include "agent/store/stacks.h"
 #include "asked.h"
 #include "random_guest.h"
@@ -48,6 +49,50 @@ static void random_change(struct random *random, const struct world *world, cons
 	}
 }
 
+/* Unfolds the way to the function that is to be found. False: none is. */
+static bool find(struct world *world, const struct question *question, struct tree_question *wanted)
+{
+	struct tree_question around;
+	struct tree *tree;
+
+	if (!tree_way_question(wanted, &around))
+		return false;
+	tree = tree_truth_ask(world, question, &around);
+	tree_way_unfold(tree, world->inputs.symbols, "", wanted);
+	tree_free(tree);
+	return true;
+}
+
+static bool has_row_of(const struct world *world, const struct tree_list *list, uint64_t name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (tree_name(symbols_get(world->inputs.symbols, list->rows[i].function), "") == name)
+			return true;
+	return false;
+}
+
+/* The way to a function leads to a row of it, in both orders, if there is a stack with it. */
+static void check_way(struct random *random, struct world *world, const struct question *question, uint32_t recursion)
+{
+	struct symbols *symbols = world->inputs.symbols;
+	uint64_t name = symbols_functions(symbols) ? tree_name(symbols_get(symbols,
+		(uint32_t)random_below(random, symbols_functions(symbols))), "") : 77;
+	const struct tree_question around = { .orders = 1 << TREE_DOWN, .of = name };
+	struct tree *own = tree_truth_ask(world, question, &around);
+
+	for (int order = 0; order < TREE_ORDERS; order++) {
+		struct tree_question wanted = { .orders = 1u << order, .recursion = recursion, .find = name };
+		struct tree *tree;
+
+		assert_true(find(world, question, &wanted));
+		tree = tree_truth_check(world, question, &wanted);
+		assert_true(tree->lists[order].left_out ||
+			has_row_of(world, &tree->lists[order], name) == (own->lists[TREE_DOWN].count > 0));
+		tree_free(tree);
+	}
+	tree_free(own);
+}
+
 static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t samples)
 {
 	struct random random = { .state = seed };
@@ -77,6 +122,7 @@ static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t sample
 		random_change(&random, &world, tree, &wanted);
 		tree_free(tree);
 		tree = tree_truth_check(&world, &question, &wanted);
+		check_way(&random, &world, &question, wanted.recursion);
 	}
 	tree_free(tree);
 	world_free(&world);
@@ -155,6 +201,35 @@ static void rows_fold_and_unfold(void **state)
 	tree = tree_truth_check(&world, &question, &wanted);
 	assert_rows(&world, tree, TREE_DOWN, "0 k1 10 0 -\n1 k2 8 3 +\n1 k4 2 0 -\n2 k3 2 2\n");
 	tree_free(tree);
+	world_free(&world);
+}
+
+/* By the heaviest caller of each step, or down to where most of it is spent. */
+static void the_way_to_a_function_is_unfolded(void **state)
+{
+	struct world world = world_new();
+	const struct question question = { .to = UINT64_MAX };
+	struct tree_question wanted = { .orders = 1 << TREE_DOWN, .find = name_of(&world, 3) };
+	struct tree *tree;
+
+	(void)state;
+	tree_truth_take_three(&world, NS_PER_SECOND);
+	assert_true(find(&world, &question, &wanted));
+	tree = tree_truth_ask(&world, &question, &wanted);
+	assert_rows(&world, tree, TREE_DOWN, "0 k1 10 0 -\n1 k2 8 3 -\n2 k3 5 5\n1 k4 2 0 +\n");
+	tree_free(tree);
+	wanted = (struct tree_question) { .orders = 1 << TREE_UP, .find = name_of(&world, 4) };
+	assert_true(find(&world, &question, &wanted));
+	tree = tree_truth_ask(&world, &question, &wanted);
+	assert_rows(&world, tree, TREE_UP, "0 k3 7 0 -\n1 k2 5 0 +\n1 k4 2 0 +\n0 k2 3 0 +\n");
+	tree_free(tree);
+	wanted = (struct tree_question) { .orders = 1 << TREE_DOWN, .find = 77 };
+	assert_true(find(&world, &question, &wanted));
+	assert_int_equal(wanted.unfolded_count, 0);
+	wanted = (struct tree_question) { .orders = 1 << TREE_DOWN, .find = name_of(&world, 3),
+		.of = name_of(&world, 1) };
+	assert_false(find(&world, &question, &wanted));
+	assert_int_equal(wanted.unfolded_count, 0);
 	world_free(&world);
 }
 
@@ -261,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_fold_and_unfold),
+		cmocka_unit_test(the_way_to_a_function_is_unfolded),
 		cmocka_unit_test(a_function_stands_between_its_callers_and_callees),
 		cmocka_unit_test(idle_and_stackless_samples_are_rows),
 		cmocka_unit_test(paths_outlive_a_boot),

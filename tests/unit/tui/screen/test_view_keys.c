@@ -211,6 +211,58 @@ static void test_function_goes_along(void **state)
 	}
 }
 
+/* The tree is asked for the way to a function in a folded row. Without a row or cell, it goes along further. */
+static void test_hidden_function_goes_along(void **state)
+{
+	uint64_t name = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	static const char keys[] = { '2', '3' };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys); i++) {
+		struct stage stage;
+
+		stage_raise(&stage, hand_answers(symbols, functions));
+		stage_type(&stage, "jjj");	/* spin_lock, which is another one in the tree of a nameless kernel */
+		stage_press(&stage, keys[i]);
+		assert_int_equal(stage.session.tree.tree.find, keys[i] == '2' ? name : 0);
+		for (int k = 0; k < 3; k++) {	/* the first unfolds the hot path, the second after it has that */
+			struct answers *answers = hand_answers(symbols, functions);
+
+			hand_tree(answers, symbols, functions, false, 0);
+			stage_show(&stage, answers);
+		}
+		stage_holds(&stage, "spin_lock  43.84% of all", false);
+		assert_int_equal(stage.session.tree.tree.find, 0);
+		stage_press(&stage, '6');
+		assert_int_equal(stage.session.annotation.function, name);
+		stage_strike(&stage);
+	}
+}
+
+/* Groups have no function, so the one from before goes along; and the page's is the one that goes on from it. */
+static void test_function_goes_past_groups(void **state)
+{
+	uint64_t name = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "jjj");
+	stage_type(&stage, "6");
+	assert_int_equal(stage.session.annotation.function, name);
+	stage_type(&stage, "1Bj6");
+	assert_int_equal(stage.session.annotation.function, name);
+	stage_type(&stage, "1");
+	stage_strike(&stage);
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "j6");
+	stage_type(&stage, "1jj\r");
+	assert_int_equal(stage.session.page.tree.of, name);
+	stage_type(&stage, "6");
+	assert_int_equal(stage.session.annotation.function, name);
+	stage_strike(&stage);
+}
+
 /* Each view that is made of a call tree says that rows of it are missing. */
 static void test_scarce(void **state)
 {
@@ -261,6 +313,8 @@ int main(void)
 		cmocka_unit_test(test_heat_with_a_baseline),
 		cmocka_unit_test(test_flame_zoom),
 		cmocka_unit_test(test_function_goes_along),
+		cmocka_unit_test(test_hidden_function_goes_along),
+		cmocka_unit_test(test_function_goes_past_groups),
 		cmocka_unit_test(test_scarce),
 		cmocka_unit_test(test_flame_of_half_columns),
 	};

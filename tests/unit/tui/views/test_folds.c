@@ -56,6 +56,30 @@ static void there_is_room_for_so_many(void **state)
 	assert_true(folds_add(&folds, TREE_UNFOLDED + 1));
 }
 
+static void the_way_to_a_function_is_asked_for_once(void **state)
+{
+	static const uint64_t paths[] = { 1, 2, 3 };
+	struct tree *tree = tree_of(paths, 3, 3);
+	struct folds folds = { .count = 0 };
+	struct tree_question question = { .orders = 1 };
+
+	(void)state;
+	folds_find(&folds, 9);
+	folds_wish(&folds, false, 1);		/* both at once */
+	folds_ask(&folds, &question);
+	assert_int_equal(question.find, 9);
+	assert_int_equal(question.hot, 1);
+	folds_answered(&folds, tree);
+	folds_answered(&folds, tree);
+	folds_ask(&folds, &question);
+	assert_int_equal(question.find, 0);
+	assert_true(folds_has(&folds, 1) && folds_has(&folds, 2));
+	folds_find(&folds, 9);
+	folds_remove(&folds, tree, 2);		/* the user folds meanwhile */
+	assert_int_equal(folds.find, 0);
+	tree_free(tree);
+}
+
 /* The first answer may have been made before the wish; one that grows does not have all of it yet. */
 static void a_wish_becomes_rows_once_an_answer_has_it(void **state)
 {
@@ -130,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_unfolded_and_folded),
 		cmocka_unit_test(there_is_room_for_so_many),
+		cmocka_unit_test(the_way_to_a_function_is_asked_for_once),
 		cmocka_unit_test(a_wish_becomes_rows_once_an_answer_has_it),
 		cmocka_unit_test(folding_ends_a_wish),
 		cmocka_unit_test(any_order_of_adding_and_removing),
