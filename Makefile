@@ -49,7 +49,7 @@ AGENT = \
 	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_reading kernel_watch loan meter profiler \
 		profiler_drive raw_samples remarks) \
 	$(call in,agent/query/time/,heat holders series subject) \
-	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,gather live play replay) \
 	$(call in,agent/samples/,log_rows row_list sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv firefox json_stacks perf_script pictures pprof set_formats set_writing speedscope) \
 	$(call in,agent/diff/,diff_json diff_request diff_side diff_text set_diff) \

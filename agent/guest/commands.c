@@ -143,6 +143,16 @@ bool commands_wait(const struct commands *commands)
 	return commands->count > 0;
 }
 
+static bool is_late(const struct commands *commands, size_t line, uint64_t now)
+{
+	return commands->waiting[line].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS <= now;
+}
+
+bool commands_hope(const struct commands *commands, uint64_t now)
+{
+	return commands->count > 0 && !is_late(commands, commands->count - 1, now);
+}
+
 /*
  * A line that has expired keeps its place in the queue: its answer may still come, and must not be taken for that of
  * the next line. An expired hello goes on passing over foreign answers if the guest has answered nothing at all, for
@@ -153,7 +163,7 @@ void commands_expire(struct commands *commands, uint64_t now)
 	for (size_t i = 0; i < commands->count; i++) {
 		struct command_sink sink = commands->waiting[i].sink;
 
-		if (commands->waiting[i].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS > now)
+		if (!is_late(commands, i, now))
 			continue;
 		commands->waiting[i].sink = (struct command_sink) { 0 };
 		commands->waiting[i].hello = commands->waiting[i].hello && !commands->waiting[i].passed;

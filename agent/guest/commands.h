@@ -36,6 +36,7 @@ void commands_send(struct commands *commands, struct port_socket *socket, const 
 void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size);	/* one answer came */
 bool commands_unanswered(const char *text);	/* the sink got this text because the guest did not answer */
 bool commands_wait(const struct commands *commands);	/* an answer is still to come */
+bool commands_hope(const struct commands *commands, uint64_t now);	/* and it is not late yet */
 void commands_expire(struct commands *commands, uint64_t now);	/* fails lines after COMMANDS_ANSWER_MS of silence */
 void commands_drop(struct commands *commands, const char *why);	/* fails all: the connection is gone */
 

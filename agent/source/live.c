@@ -10,11 +10,13 @@
 #include "agent/guest/profiler_drive.h"
 #include "agent/vm/link.h"
 #include "agent/vm/port_socket.h"
+#include "gather.h"
 #include "live.h"
 #include "source.h"
 
 enum {
 	ANSWER_MS = 10,			/* between two checks whether the guest has started or stopped */
+	HASTE_MS = 1000,		/* so long the bytes of a new boot are read at once: for a first table soon */
 };
 
 struct live {
@@ -22,11 +24,13 @@ struct live {
 	struct link *link;
 	struct commands *commands;
 	struct profiler_drive profiler;
+	struct gather gather;
 	uint64_t resets;		/* of the VM, those that a step has already reported */
 	bool lost;			/* the port was lost, and whoever waits for an answer is still to be told */
 
 	/* of the newest boot, as hook or plugin tells it */
 	uint8_t boot_id[16];
+	uint64_t begun;			/* when it was first seen, by util_now */
 	bool running;			/* it is profiled */
 	bool goes_on;			/* the sampler changes, or begins again: profile the next boot, too */
 };
@@ -53,12 +57,19 @@ static void free_live(struct source *source)
 
 /* ---- waiting ---- */
 
+/* Nobody waits for the next bytes: neither for an answer of the guest, nor for the first samples of a boot. */
+static bool may_gather(const struct live *live, uint64_t now)
+{
+	return live->running && now >= live->begun + (uint64_t)HASTE_MS * NS_PER_MS &&
+		!commands_hope(live->commands, now) && !profiler_drive_waits(&live->profiler);
+}
+
 static void await(struct source *source, bool reads, uint64_t now, struct source_wait *wait)
 {
 	struct live *live = live_of(source);
 	struct port_socket *socket = link_socket(live->link);
-	bool listens = socket && reads;
-	short wanted = (short)((listens ? POLLIN : 0) |
+	bool listens = socket && reads, gathers = listens && now < live->gather.until && may_gather(live, now);
+	short wanted = (short)((listens && !gathers ? POLLIN : 0) |
 		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
 	uint64_t answer = now + (uint64_t)ANSWER_MS * NS_PER_MS;
 
@@ -68,8 +79,10 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 	wait->due = link_due(live->link, now);
 	if (profiler_drive_waits(&live->profiler) && answer < wait->due)
 		wait->due = answer;
+	if (gathers && live->gather.until < wait->due)
+		wait->due = live->gather.until;
 	if (listens)
-		port_socket_busy(socket, false);	/* this thread polls the socket: no stand-in is needed */
+		port_socket_busy(socket, false);	/* this thread reads the socket soon: no stand-in is needed */
 	if (listens && port_socket_has(socket))
 		wait->due = now;
 }
@@ -153,6 +166,8 @@ static ssize_t read_port(struct source *source, void *to, size_t size)
 	struct port_socket *socket = link_socket(live->link);
 	ssize_t got = socket ? port_socket_read(socket, to, size) : 0;
 
+	if (got >= 0)
+		gather_took(&live->gather, (size_t)got, util_now());
 	if (got > 0)
 		link_heard(live->link);
 	if (got < 0)
@@ -161,14 +176,16 @@ static ssize_t read_port(struct source *source, void *to, size_t size)
 }
 
 /* If this boot is the first after a change of the sampler, starts its profiler if the last one was on. */
-static void note_boot(struct live *live, const struct epoch *epoch)
+static void note_boot(struct live *live, const struct epoch *epoch, uint64_t now)
 {
 	bool other = memcmp(live->boot_id, epoch->boot_id, sizeof(live->boot_id)) != 0;
 
 	if (other && live->goes_on)
 		profiler_drive_want(&live->profiler, true, true, &(struct command_sink) { 0 });
-	if (other)
+	if (other) {
 		live->goes_on = false;
+		live->begun = now;
+	}
 	memcpy(live->boot_id, epoch->boot_id, sizeof(live->boot_id));
 	live->running = epoch->status_known && epoch->status.running;
 }
@@ -186,7 +203,7 @@ static unsigned serve(struct source *source, const struct source_guest *guest, u
 	};
 
 	if (guest->epoch)
-		note_boot(live, guest->epoch);
+		note_boot(live, guest->epoch, now);
 	if (lost)
 		lose_port(live);
 	if (!link_is_unsure(live->link, now)) {

@@ -89,7 +89,12 @@ static void read_echo(struct world *world, char echo[64])
 
 static void wait_in_vain(struct world *world)
 {
-	commands_expire(world->commands, util_now() + (COMMANDS_ANSWER_MS + 1000) * NS_PER_MS);
+	uint64_t late = util_now() + (COMMANDS_ANSWER_MS + 1000) * NS_PER_MS;
+
+	assert_true(commands_hope(world->commands, util_now()));
+	assert_false(commands_hope(world->commands, late));
+	commands_expire(world->commands, late);
+	assert_true(commands_wait(world->commands));
 }
 
 static void check_last(const struct world *world, const char *part)
