@@ -19,7 +19,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory guest_symbols kernel_reading layouts profiler raw_samples symbols_programs user_stacks) $(call in,agent/export/test_,export) \
 	$(call in,agent/samples/test_,sample_collect sample_set) $(call in,agent/formats/test_,formats pictures) \
-	agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_side \
+	agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_side \
 	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/source/test_,gather) \
 	$(call in,agent/session/test_,memory pace session session_files session_orders share turn) \
@@ -43,7 +43,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_g
 TOOLS = formats_written pty liar harmless odd_qemu image_symbols image_kernel listing places refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence links format style run tour layers callers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny diff formats books events export plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate changes heat screen terminal refused \
+E2E = tiny diff formats books events export export_cut plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
 	demo config size
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.

@@ -22,6 +22,6 @@ struct errand *errand_new(const struct errand_work *work, void *context);
 /* Returns the context, valid until errand_leave. NULL: the work is not done. */
 void *errand_done(struct errand *errand);
 void errand_leave(struct errand *errand);	/* frees the context, now or once the work is done; NULL is allowed */
-void errand_wait(struct errand *errand);	/* until it is done; only when the program ends */
+void errand_wait(struct errand *errand);	/* until it is done; only by a thread that may wait */
 
 #endif

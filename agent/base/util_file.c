@@ -20,6 +20,7 @@ enum { NAMES_MAX = 100000 };		/* the most names that are tried */
 struct util_file {
 	FILE *stream;
 	int fd;				/* the stream's; locked, so that others know the file is being written */
+	int why;			/* errno of the first write that failed: the stream forgets it; 0: none has */
 	char *path, *folder;
 	char *temporary;		/* the temporary name; NULL: it has none */
 };
@@ -160,6 +161,34 @@ static char *folder_of(const char *path)
 	return end == path ? util_copy("/", 1) : util_copy(path, (size_t)(end - path));
 }
 
+/* ---- the stream, which notes why a write has failed ---- */
+
+/* Returns how many bytes were written; 0: it has failed. */
+static ssize_t write_bytes(void *context, const char *bytes, size_t size)
+{
+	struct util_file *file = context;
+	ssize_t went;
+
+	do
+		went = write(file->fd, bytes, size);
+	while (went < 0 && errno == EINTR);
+	if (went < 0 && !file->why)
+		file->why = errno;
+	return went < 0 ? 0 : went;
+}
+
+static int close_file(void *context)
+{
+	struct util_file *file = context;
+
+	return close(file->fd);
+}
+
+static FILE *open_stream(struct util_file *file)
+{
+	return fopencookie(file, "w", (cookie_io_functions_t) { .write = write_bytes, .close = close_file });
+}
+
 struct util_file *util_file_open(const char *path, char **error)
 {
 	char *whole = file_path(path, error);
@@ -174,7 +203,7 @@ struct util_file *util_file_open(const char *path, char **error)
 	file->fd = open_unnamed(file);
 	if (file->fd < 0)
 		file->fd = open_named(file);
-	if (file->fd >= 0 && (file->stream = fdopen(file->fd, "w")))
+	if (file->fd >= 0 && (file->stream = open_stream(file)))
 		return file;
 
 	file_fail(file, errno, error);
@@ -239,9 +268,9 @@ static char *numbered(const char *path, unsigned number)
 /* Returns 0, or the errno why not all of the stream's bytes are on the disk. */
 static int flush(struct util_file *file)
 {
-	if (fflush(file->stream) != 0 || fsync(file->fd) != 0)
-		return errno;
-	return ferror(file->stream) ? EIO : 0;
+	bool good = fflush(file->stream) == 0 && !ferror(file->stream) && fsync(file->fd) == 0;
+
+	return good ? 0 : file->why ? file->why : errno;
 }
 
 static bool finish(struct util_file *file, int why, char **error)

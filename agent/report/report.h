@@ -42,6 +42,7 @@ struct report_request {
 	const char *out;		/* of `ktop export`: its file; "-": standard output; NULL: none */
 	const char *format;		/* of `out`; NULL: the ending of its name tells */
 	bool flame;			/* likewise: flames in place of icicles */
+	const char *recording;		/* the folder of the recording that is reported on; NULL: a guest is */
 	const char *raw;		/* the folder to record into; NULL: none */
 	int by;				/* enum group_by: what a row of the table is */
 	int sort;			/* enum table_column */
@@ -157,6 +158,9 @@ struct sample_set *report_samples(const struct report *report, char **error);
 
 /* The format of `out` has times of samples: a session that reads a recording for it has to keep a log. */
 bool report_export_rows(const struct report_request *request);
+
+bool report_export_cuts(const struct report_request *request);	/* `out` is a recording, cut to the range */
+char *report_export_cut_mistake(const struct report_request *request);	/* why it cannot be written; NULL: it can */
 
 /* Prints the formats of `out`. */
 void report_export_list(FILE *out);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
@@ -12,15 +13,20 @@
 #include "agent/guest/epoch.h"
 #include "agent/samples/sample_collect.h"
 #include "agent/session/session.h"
+#include "agent/wire/recording_writer.h"
 #include "report.h"
 #include "report_file.h"
 #include "report_parts.h"
 
-/* What is written: a sample set, or one of the report's own formats. */
+/* What is written: a recording, a sample set, or one of the report's own formats. */
 struct chosen {
+	bool recording;
 	const struct set_format *set;	/* NULL: it is `own` */
 	enum export_id own;
 };
+
+static const struct export_format cut_format = { .name = "ctf", .ending = ".ctf",
+	.about = "a recording, cut to the range; a folder: for ktop, babeltrace2" };
 
 void report_export_list(FILE *out)
 {
@@ -29,34 +35,39 @@ void report_export_list(FILE *out)
 			export_formats[i]->about);
 	for (const struct set_format *const *format = set_formats; *format; format++)
 		fprintf(out, "  %-13s %-18s %s\n", (*format)->name, (*format)->ending, (*format)->about);
+	fprintf(out, "  %-13s %-18s %s\n", cut_format.name, cut_format.ending, cut_format.about);
 }
 
 static bool find_named(const char *name, struct chosen *chosen)
 {
+	chosen->recording = strcmp(name, cut_format.name) == 0;
 	chosen->set = set_format_named(name);
 	for (int i = 0; !chosen->set && i < EXPORTS; i++)
 		if (strcmp(export_formats[i]->name, name) == 0) {
 			chosen->own = (enum export_id)i;
 			return true;
 		}
-	return chosen->set;
+	return chosen->set || chosen->recording;
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+	size_t size = strlen(path), length = strlen(ending);
+
+	return size > length && strcmp(path + size - length, ending) == 0;
 }
 
 /* The longest ending counts: "a.speedscope.json" is no "a.json". */
 static bool find_of_file(const char *path, struct chosen *chosen)
 {
-	size_t size = strlen(path);
-
+	chosen->recording = ends_in(path, cut_format.ending);
 	chosen->set = set_format_of_file(path);
-	for (int i = 0; !chosen->set && i < EXPORTS; i++) {
-		size_t length = strlen(export_formats[i]->ending);
-
-		if (size > length && strcmp(path + size - length, export_formats[i]->ending) == 0) {
+	for (int i = 0; !chosen->set && i < EXPORTS; i++)
+		if (ends_in(path, export_formats[i]->ending)) {
 			chosen->own = (enum export_id)i;
 			return true;
 		}
-	}
-	return chosen->set;
+	return chosen->set || chosen->recording;
 }
 
 static bool find(const struct report_request *request, struct chosen *chosen)
@@ -69,10 +80,46 @@ static bool to_stdout(const struct report_request *request)
 	return strcmp(request->out, "-") == 0;
 }
 
+bool report_export_cuts(const struct report_request *request)
+{
+	struct chosen chosen;
+
+	return request->out && find(request, &chosen) && chosen.recording;
+}
+
+/* Tries whether the folder can be made, and leaves none. Returns why not; NULL: it can. */
+static char *folder_mistake(const char *folder)
+{
+	char *error = NULL;
+
+	if (recording_folder(folder, &error))
+		rmdir(folder);
+	return error;
+}
+
+char *report_export_cut_mistake(const struct report_request *request)
+{
+	const char *filter = request->filter ? "filter" : request->thread ? "thread" : request->mode >= 0 ? "mode" :
+		request->cpu != EVENT_NONE ? "cpu" : NULL;
+
+	if (filter)
+		return util_format("--%s: without effect: a recording is cut to a range of time alone; leave it out",
+			filter);
+	if (to_stdout(request))
+		return util_format("no export: a recording is a folder, not a stream; give -o DIR");
+	if (!request->recording && (report_looks_back(request) || request->phase >= 0))
+		return util_format("no export: ktop keeps no packets of what is past; record the guest, and export "
+			"from the recording");
+	return folder_mistake(request->out);
+}
+
 char *report_export_mistake(const struct report_request *request)
 {
 	struct chosen chosen;
 
+	if (report_export_cuts(request))
+		return request->recording ? report_export_cut_mistake(request) :
+			util_format("no export: a report keeps no packets; record the guest");
 	if (find(request, &chosen))
 		return to_stdout(request) ? NULL : report_file_mistake(request->out);
 	if (request->format)
@@ -165,13 +212,29 @@ struct sample_set *report_samples(const struct report *report, char **error)
 	return NULL;
 }
 
+/* A range that goes to the end has the last tick, too. */
+static void begin_cut(struct report *report)
+{
+	bool begins = report->whole && report->request.phase < 0;
+	bool ends = report->to >= epoch_now(report->epoch);
+
+	report->progress = util_alloc(sizeof(*report->progress));
+	report->file = report_file_begin_cut(report->request.out, report->epoch, report->request.recording,
+		begins ? 0 : report->from, ends ? UINT64_MAX : report->to, report->progress);
+}
+
 bool report_export_begin(struct report *report)
 {
 	struct export_choice choice;
 	struct chosen chosen;
 
-	if (!report->request.out || !find(&report->request, &chosen) || (!chosen.set && chosen.own == EXPORT_JSON))
+	if (!report->request.out || !find(&report->request, &chosen) ||
+			(!chosen.recording && !chosen.set && chosen.own == EXPORT_JSON))
 		return false;
+	if (chosen.recording) {
+		begin_cut(report);
+		return true;
+	}
 	report_export_end_log(report);
 	report->progress = to_stdout(&report->request) ? NULL : util_alloc(sizeof(*report->progress));
 	choice = choice_of(report, &chosen);
@@ -211,6 +274,10 @@ bool report_export_tell(struct report *report, FILE *out, char **error)
 
 	if (!find(&report->request, &chosen) || report->unwritten)
 		return true;			/* report_write tells why */
+	if (chosen.recording) {
+		fprintf(out, "%s: samples and gaps %" PRIu64 "\n", report->request.out, done->samples);
+		return true;
+	}
 	if (!chosen.set && chosen.own == EXPORT_JSON && !put_json(report, out, error))
 		return false;
 	if (to_stdout(&report->request))

@@ -5,12 +5,17 @@
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
+#include "agent/cut/recording_cut.h"
+#include "agent/export/export_set.h"
 #include "agent/guest/epoch.h"
+#include "agent/wire/recording.h"
 #include "report_file.h"
 
 struct job {
 	struct epoch *epoch;		/* held: it owns the names in the stacks */
-	struct export *export;
+	struct export *export;		/* NULL: a recording is cut */
+	char *source;			/* the folder of that recording */
+	struct recording_cut cut;
 	char *path, *error;
 	struct export_result result;
 	struct set_progress *progress;
@@ -23,6 +28,19 @@ static void run(void *context)
 	export_write(job->export, job->path, &job->result, &job->error);
 }
 
+/* The first boot, which is the one that the session has read. */
+static void run_cut(void *context)
+{
+	struct job *job = context;
+	struct recording *recording = recording_new(job->source, &job->error);
+	struct recording_sums sums = { 0 };
+
+	if (recording)
+		recording_cut_write(recording, &job->cut, job->path, &sums, &job->error);
+	recording_free(recording);
+	job->result = (struct export_result) { .samples = sums.samples };
+}
+
 static void free_job(void *context)
 {
 	struct job *job = context;
@@ -30,6 +48,7 @@ static void free_job(void *context)
 	export_free(job->export);
 	epoch_release(job->epoch);
 	free(job->path);
+	free(job->source);
 	free(job->progress);
 	free(job->error);
 	free(job);
@@ -53,6 +72,20 @@ struct errand *report_file_begin(const char *path, struct epoch *epoch, const st
 	job->progress = progress;
 	job->epoch = epoch_hold(epoch);
 	job->export = export_new(choice, input);
+	return errand_new(&work, job);
+}
+
+struct errand *report_file_begin_cut(const char *path, struct epoch *epoch, const char *source, uint64_t from,
+	uint64_t to, struct set_progress *progress)
+{
+	static const struct errand_work work = { .run = run_cut, .free = free_job };
+	struct job *job = util_alloc(sizeof(*job));
+
+	job->path = util_copy(path, strlen(path));
+	job->source = util_copy(source, strlen(source));
+	job->progress = progress;
+	job->epoch = epoch_hold(epoch);
+	job->cut = (struct recording_cut) { .from = from, .to = to, .stop = &progress->stop, .done = &progress->done };
 	return errand_new(&work, job);
 }
 

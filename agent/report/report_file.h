@@ -4,6 +4,7 @@
 #define REPORT_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "agent/export/export.h"
 
@@ -20,6 +21,10 @@ char *report_file_mistake(const char *path);
  */
 struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct export_input *input,
 	const struct export_choice *choice, struct set_progress *progress);
+
+/* Begins to write the range `from` to `to` of the recording in `source`, as a recording. Frees `progress` likewise. */
+struct errand *report_file_begin_cut(const char *path, struct epoch *epoch, const char *source, uint64_t from,
+	uint64_t to, struct set_progress *progress);
 
 /* True: the errand is over, and freed. `error` is set when no file was written. */
 bool report_file_done(struct errand *errand, struct export_result *result, char **error);

@@ -436,3 +436,10 @@ uint64_t recording_ns(const struct recording_boot *boot, uint64_t ticks)
 
 	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;
 }
+
+uint64_t recording_ticks(const struct recording_boot *boot, uint64_t ns)
+{
+	unsigned __int128 ticks = ((unsigned __int128)ns * clock_of(boot) + NS_PER_SECOND - 1) / NS_PER_SECOND;
+
+	return ns < INT64_MAX && ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
+}

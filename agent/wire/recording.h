@@ -50,6 +50,8 @@ void recording_free(struct recording *recording);
 
 /* Converts ticks of the boot's clock to ns. A clock that is not known, or below 1 kHz, is taken as 1 GHz. */
 uint64_t recording_ns(const struct recording_boot *boot, uint64_t ticks);
+/* The inverse: the first ticks of that time or of a later one. */
+uint64_t recording_ticks(const struct recording_boot *boot, uint64_t ns);
 
 enum { RECORDING_REMARK = 768 };	/* bytes that are enough for a remark */
 

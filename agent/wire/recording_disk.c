@@ -18,6 +18,7 @@
 
 enum {
 	OPEN_MAX = 64,			/* files open at a time; more are closed and opened again */
+	WAITING_MUCH = 1 << 20,		/* bytes; see recording_disk_wait */
 	BOOTS_MAX = 1000,		/* in one recording: bounds the folders that a guest can make us create */
 };
 
@@ -114,8 +115,7 @@ static char *hex(const uint8_t boot_id[RECORDING_BOOT_ID])
 	return text;
 }
 
-/* Removes a part with all its files. False with errno set. */
-static bool remove_part(const char *path)
+bool recording_disk_remove(const char *path)
 {
 	DIR *entries = opendir(path);
 	struct dirent *entry;
@@ -133,7 +133,7 @@ static void remove_oldest(struct recording_disk *disk)
 {
 	char *oldest = disk->kept[0];
 
-	if (!remove_part(oldest))
+	if (!recording_disk_remove(oldest))
 		fail_with(disk, util_format("%s: not recorded: the oldest part cannot be removed: %s; "
 			"remove it, and record again", oldest, strerror(errno)));
 	free(oldest);
@@ -422,6 +422,17 @@ bool recording_disk_packet(struct recording_disk *disk, const struct packet *pac
 	}
 	put(disk, JOB_PACKET, &facts, packet->bytes, packet->size);
 	return true;
+}
+
+void recording_disk_wait(struct recording_disk *disk)
+{
+	size_t waiting;
+
+	pthread_mutex_lock(&disk->lock);
+	waiting = disk->waiting;
+	pthread_mutex_unlock(&disk->lock);
+	if (waiting > WAITING_MUCH)
+		errand_wait(disk->errand);
 }
 
 void recording_disk_end(struct recording_disk *disk)

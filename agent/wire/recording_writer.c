@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/base/util.h"
 #include "kernel-hook/wire.h"
@@ -56,6 +57,23 @@ bool recording_folder(const char *folder, char **error)
 
 	return !why || util_fail(error, "%s: not recorded: %s; name a new or an empty folder", folder,
 		strerror(why));
+}
+
+void recording_remove(const char *folder)
+{
+	DIR *parts = opendir(folder);
+	struct dirent *part;
+
+	while (parts && (part = readdir(parts)))
+		if (part->d_name[0] != '.') {
+			char *path = util_format("%s/%s", folder, part->d_name);
+
+			recording_disk_remove(path);
+			free(path);
+		}
+	if (parts)
+		closedir(parts);
+	rmdir(folder);
 }
 
 static char *copy(const char *text)
@@ -180,6 +198,11 @@ bool recording_writer_packet(struct recording_writer *writer, const struct packe
 		count(writer, packet);
 	}
 	return full;
+}
+
+void recording_writer_wait(struct recording_writer *writer)
+{
+	recording_disk_wait(writer->disk);
 }
 
 struct recording_sums recording_writer_sums(const struct recording_writer *writer)

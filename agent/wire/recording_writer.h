@@ -32,10 +32,11 @@ struct recording_sums {
 
 /* Makes the folder, or checks that it is empty. False with `error` set. May wait for the disk. */
 bool recording_folder(const char *folder, char **error);
+void recording_remove(const char *folder);	/* with its parts, of a recording that has failed; waits for the disk */
 
 /*
  * Begins a recording in a folder that recording_folder has made. A thread of its own does what waits for the
- * disk (recording_disk.h): of the calls below, only recording_writer_close waits.
+ * disk (recording_disk.h): of the calls below, only recording_writer_wait and recording_writer_close wait.
  */
 struct recording_writer *recording_writer_new(const struct recording_options *options,
 	const struct metadata_machine *machine);
@@ -46,6 +47,12 @@ struct recording_writer *recording_writer_new(const struct recording_options *op
  * so the caller asks the guest to tell them again.
  */
 bool recording_writer_packet(struct recording_writer *writer, const struct packet *packet);
+
+/*
+ * For packets that come faster than a disk takes them, out of a file: after each, waits until not much is still to be
+ * written.
+ */
+void recording_writer_wait(struct recording_writer *writer);
 
 /* What waits to be written is included. */
 struct recording_sums recording_writer_sums(const struct recording_writer *writer);

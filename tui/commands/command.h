@@ -155,6 +155,11 @@ struct report_request;
 int command_ask(const struct command *command, const struct option_row *rows, char *const *words, size_t count,
 	int (*look)(const struct report_request *request));
 
+/* Records, as `ktop record` does. `sets`: command_attach and command_limits, as they were given. */
+struct recorder_request;
+int command_record_to(const struct attach_options *options, const struct recorder_request *request,
+	const struct option_set *sets);
+
 /*
  * Profiles, and meanwhile works for other ktops by the service, which it frees; NULL: there is none. Writes the report
  * to stdout, leaves the session, and waits for its files. Returns the exit status.

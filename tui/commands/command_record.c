@@ -71,7 +71,7 @@ static int attach(const struct attach_options *options, const struct recorder_re
 	return error ? command_fail(error) : COMMAND_DONE;
 }
 
-static int record(const struct attach_options *options, const struct recorder_request *request,
+int command_record_to(const struct attach_options *options, const struct recorder_request *request,
 	const struct option_set *sets)
 {
 	char *live = control_client_find(command_socket(&options->live)), *error = NULL;
@@ -143,7 +143,7 @@ static int run(char *const *words, size_t count)
 	if (!request.folder)
 		return command_usage(&command_record,
 			util_format("no folder: none was named; give -o DIR"));
-	return record(&options, &request, sets);
+	return command_record_to(&options, &request, sets);
 }
 
 const struct command command_record = {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/service/control_client.h"
 #include "agent/service/service.h"
@@ -170,6 +171,7 @@ static int replay(const char *folder, const struct session_options *options,
 	const struct report_request *request, bool whole)
 {
 	const struct replay_options how = { .at_once = true, .most_ns = whole ? 0 : request->duration_ns };
+	struct report_request asked = *request;
 	struct session_options logging = *options;
 	struct recording *recording;
 	struct session *session;
@@ -184,9 +186,27 @@ static int replay(const char *folder, const struct session_options *options,
 	session = session_new(replay_new(recording, &how), &logging, &error);
 	if (!session)
 		return command_fail(error);
-	status = command_profile(session, NULL, request);
+	asked.recording = folder;
+	status = command_profile(session, NULL, &asked);
 	session_free(session);
 	return status;
+}
+
+/* A live guest is recorded: an export of its packets is what `ktop record` does. */
+static int record(const struct attach_options *options, const struct report_request *request,
+	const struct option_set *sets)
+{
+	struct recorder_request recording = recorder_default;
+	char *mistake = report_export_cut_mistake(request);
+
+	if (mistake)
+		return command_fail(mistake);
+	recording.folder = request->out;
+	recording.duration_ns = request->duration_ns;
+	recording.wait_ns = request->wait_ns;
+	recording.rate = request->rate;
+	recording.sampler = request->sampler;
+	return command_record_to(options, &recording, sets);
 }
 
 int command_ask(const struct command *command, const struct option_row *rows, char *const *words, size_t count,
@@ -221,6 +241,11 @@ int command_ask(const struct command *command, const struct option_row *rows, ch
 		return status;
 	if (folder && is_of_guest(&sets[0], &sets[2], folder, &error))
 		return command_usage(command, error);
+	if (folder && report_export_cuts(&request) && is_given(&sets[2], "seconds"))
+		return command_usage(command, util_format("--seconds: without effect: a recording is cut by --from and "
+			"--to; leave it out"));
+	if (!folder && report_export_cuts(&request))
+		return record(&options, &request, sets);
 	if (folder)
 		return replay(folder, &options.session, &request, !is_given(&sets[2], "seconds"));
 	if (report_looks_back(&request) && is_of_future(&sets[2], &error))

@@ -94,10 +94,9 @@ int main(int count, char **words)
 	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow gives its writer EFBIG instead */
 	json_begin();
 	status = run(count, words);
-	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE) {
-		error = errno;
+	error = fflush(stdout) != 0 ? errno : ferror(stdout) ? EIO : 0;		/* the stream forgets why */
+	if (error && status == COMMAND_DONE)
 		status = command_fail(util_format("standard output: not written: %s; %s",
 			strerror(error), util_write_remedy(error)));
-	}
 	return status;
 }
