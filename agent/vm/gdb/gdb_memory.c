@@ -3,27 +3,16 @@
 
 #include "gdb_memory.h"
 #include "gdb_stub.h"
-#include "kernel-hook/plugin/ram.h"
 #include "kernel-hook/plugin/reads.h"
-
-/* May the page be asked for? In a file there are no devices; elsewhere it has to be known that none is there. */
-static bool is_safe(const struct gdb_stub *stub, uint64_t address)
-{
-	return gdb_stub_is_direct(stub) || gdb_stub_walks(stub) || ram_is(gdb_stub_arch(stub), address);
-}
 
 void gdb_memory_look(struct gdb_stub *stub)
 {
 	uint64_t wanted[GDB_PAGES];
-	uint32_t count = reads_peek(wanted, GDB_PAGES), safe = 0;
 
-	for (uint32_t i = 0; i < count; i++)
-		if (is_safe(stub, wanted[i]))
-			wanted[safe++] = wanted[i];
-	gdb_stub_read(stub, wanted, safe);
+	gdb_stub_read(stub, wanted, reads_peek(wanted, GDB_PAGES));
 }
 
-/* What may be a device counts as not mapped. */
+/* What is not RAM counts as not mapped (gdb_frames.c). */
 static uint32_t page_of(void *context, bool physical, uint64_t address, uint8_t *to)
 {
 	const struct gdb_stub *stub = context;
@@ -31,8 +20,6 @@ static uint32_t page_of(void *context, bool physical, uint64_t address, uint8_t 
 
 	if (physical)
 		return gdb_stub_physical(stub, address, to, GDB_PAGE) ? GDB_PAGE : 0;
-	if (!is_safe(stub, address))
-		return 0;
 	if (!gdb_stub_page(stub, address, &bytes))
 		return READS_LATER;
 	if (bytes)

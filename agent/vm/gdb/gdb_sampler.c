@@ -41,7 +41,7 @@ enum {
 };
 
 #define NEVER UINT64_MAX
-#define NOTE "each sample stops the guest; programs and events are seen by its hook alone"
+#define NOTE "each sample stops the guest; events are seen by its hook alone"
 #define NOTE_DIRECT "each sample stops the guest, and reads its memory from QEMU's file; events by its hook alone"
 #define NOTE_NO_RAM "each sample stops the guest; QEMU does not tell where its RAM is, so stacks are not read"
 #define NOTE_REFUSED "each sample stops the guest; some stacks are not surely in its RAM, and are not read"

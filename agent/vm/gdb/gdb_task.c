@@ -12,6 +12,12 @@ void gdb_stub_follow(struct gdb_stub *stub, const struct ktop_task_places *place
 	stub->places = *places;
 }
 
+/* A kernel's records are in the upper half: what is below is a program's. Whether it is RAM, gdb_frames.c tells. */
+static bool is_upper(uint64_t base, uint64_t address)
+{
+	return base >> 63 && address >> 63;
+}
+
 /* ---- the pointer ---- */
 
 /* The base may be that of the sample before: a kernel does not change it. Then the answer comes a round earlier. */
@@ -20,8 +26,7 @@ void gdb_ask_pointer(struct gdb_stub *stub, uint32_t index, uint64_t base)
 	struct gdb_cpu *cpu = &stub->cpus[index];
 	uint64_t address = base + stub->places.pointer;
 
-	if (!base || !stub->places.known || stub->places.itself ||
-			!ram_is_record(gdb_stub_arch(stub), base, address))
+	if (!stub->places.known || stub->places.itself || !is_upper(base, address))
 		return;
 	if (gdb_ask_memory(stub, GDB_ASK_POINTER, index, address, sizeof(cpu->task)) && !stub->seeks)
 		cpu->base = base;
@@ -36,18 +41,17 @@ void gdb_take_pointer(struct gdb_stub *stub, uint32_t index, const char *body, s
 	if (cpu->known && cpu->state.base == cpu->base && gdb_is_ram(stub, GDB_ASK_TASK, index,
 			cpu->base + stub->places.pointer, sizeof(pointer), &at) && at == cpu->pointer_at &&
 			gdb_bytes(body, size, (uint8_t *)&pointer, sizeof(pointer)) == sizeof(pointer) &&
-			ram_is_record(gdb_stub_arch(stub), cpu->base, pointer))
+			is_upper(cpu->base, pointer))
 		cpu->task = pointer;
 }
 
 /* ---- the record ---- */
 
 /* On aarch64, the base is the record's address itself. In entry code it is still what the program had there. */
-static bool is_record(const struct gdb_stub *stub, const struct gdb_cpu *cpu, uint64_t address)
+static bool is_record(const struct gdb_cpu *cpu, uint64_t address)
 {
-	if (cpu->state.arch == KTOP_AARCH64)
-		return ram_is_linear(cpu->named[GDB_TCR_EL1], cpu->state.pc, address);
-	return ram_is_record(gdb_stub_arch(stub), cpu->state.base, address);
+	return cpu->state.arch == KTOP_AARCH64 ? ram_is_linear(cpu->named[GDB_TCR_EL1], cpu->state.pc, address) :
+		is_upper(cpu->state.base, address);
 }
 
 /* From the first to the last byte that is wanted of a record. */
@@ -82,8 +86,8 @@ void gdb_ask_task(struct gdb_stub *stub, uint32_t index)
 	if (stub->places.itself)
 		cpu->task = cpu->state.base;
 	address = cpu->task + span.first;
-	if (!cpu->task || !span.size || !is_record(stub, cpu, address) ||
-			!is_record(stub, cpu, address + span.size - 1))
+	if (!cpu->task || !span.size || !is_record(cpu, address) ||
+			!is_record(cpu, address + span.size - 1))
 		return;
 	gdb_ask_memory(stub, GDB_ASK_TASK, index, address, span.size);
 }

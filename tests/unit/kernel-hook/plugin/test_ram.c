@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of which stacks so many bytes are surely RAM, where nothing tells a device from it. */
+/* Which addresses, and of which stacks so many bytes, are surely RAM, where nothing tells a device from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -133,9 +133,53 @@ static void a_page_that_a_device_shares_is_no_ram_there(void **unused)
 	assert_int_equal(memory_read(&qemu, NULL, 0x1f00, bytes, 8), 0);
 }
 
+static void only_what_cannot_be_a_device_is_read(void **unused)
+{
+	static const struct { const char *arch; uint64_t address; bool is; } places[] = {
+		{ "x86_64", 0xffffffff81000000, true }, { "x86_64", 0xffffffffc0123000, true },
+		{ "x86_64", 0xfffffe0000000000, true }, { "x86_64", 0xfffffffffefff000, true },
+		{ "x86_64", 0xfffffe0000001000, false },
+		{ "x86_64", 0xffffffff7ffff000, false },	/* EFI's */
+		{ "x86_64", 0xffffffffff000000, false }, { "x86_64", 0xffffffffff5fd000, false },	/* the fixmap */
+		{ "x86_64", 0xffffc90000000000, false },	/* vmalloc and ioremap */
+		{ "x86_64", 0xffff8880000b8000, false }, { "x86_64", 0xfee00000, false },
+		{ "riscv64", 0xffffffff80000000, true }, { "riscv64", 0xffffffc800000000, false },
+		{ "aarch64", 0xffffffff81000000, false }, { "i386", 0xc1000000, false },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (ram_is(places[i].arch, places[i].address) != places[i].is)
+			fail_msg("%s %llx", places[i].arch, (unsigned long long)places[i].address);
+}
+
+/* A CPU's data, and the records of threads: in the map of all RAM, wherever KASLR puts it, or in the kernel's data. */
+static void records_lie_in_ram(void **unused)
+{
+	static const struct { const char *arch; uint64_t base, address; bool may; } places[] = {
+		{ "x86_64", 0xffff88803ea00000, 0xffff88803ea1fbc0, true },
+		{ "x86_64", 0xffff88803ea00000, 0xffff888002345680, true },
+		{ "x86_64", 0xffff9d1b3ea00000, 0xffff9d1b02345680, true },
+		{ "x86_64", 0xffff88803ea00000, 0xffffffff8280a940, true },	/* init_task */
+		{ "x86_64", 0xffffffff82fc0000, 0xffffffff8280a940, true },	/* early in a boot */
+		{ "x86_64", 0xffff88803ea00000, 0xffffc90000004000, false },	/* a device */
+		{ "x86_64", 0xffff88803ea00000, 0xffff898000000000, false },	/* 1 TiB behind */
+		{ "x86_64", 0xffff88803ea00000, 0xffffffffff5fd000, false },	/* the fixmap */
+		{ "x86_64", 0xffff88803ea00000, 0x7fff00001000, false },
+		{ "x86_64", 0, 0xffff888002345680, false }, { "x86_64", 0, 0xffffffff8280a940, false },
+		{ "aarch64", 0xffff000002345680, 0xffff000002345680, false },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (ram_is_record(places[i].arch, places[i].base, places[i].address) != places[i].may)
+			fail_msg("%s %llx", places[i].arch, (unsigned long long)places[i].address);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_cannot_be_a_device_is_read), cmocka_unit_test(records_lie_in_ram),
 		cmocka_unit_test(a_kernels_stack_is_read_up_to_its_end),
 		cmocka_unit_test(a_stack_that_may_be_a_device_is_not_read),
 		cmocka_unit_test(what_memory_tells_is_followed_to_stacks_alone),
