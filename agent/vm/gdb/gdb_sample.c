@@ -113,13 +113,18 @@ static bool is_low(const struct target_state *state)
 	return (state->arch == KTOP_X86_64 || state->arch == KTOP_I386) && state->sp < LOWEST;
 }
 
-/* A kernel's code and its stack are in the same half of the address space. */
-static bool is_kernels(const struct target_state *state)
+/*
+ * A kernel's code and its stack are in the same half of the address space, and so are a program's. On aarch64 the
+ * tables of a program's half are not walked.
+ */
+static bool has_stack(const struct gdb_stub *stub, const struct target_state *state)
 {
 	bool wide = state->arch != KTOP_I386;
 	unsigned top = wide ? 63 : 31;
 
-	if (!state->flat || state->mode == KTOP_MODE_USER || is_low(state))
+	if (!state->flat || is_low(state))
+		return false;
+	if (state->mode == KTOP_MODE_USER && gdb_stub_walks(stub))
 		return false;
 	if (state->mode == KTOP_MODES && state->pc >> top == 0)
 		return false;
@@ -193,7 +198,7 @@ void gdb_ask_stacks(struct gdb_stub *stub)
 
 		if (!cpu->known || cpu->direct || gdb_direct_read(stub, i))
 			continue;
-		if (is_kernels(&cpu->state))
+		if (has_stack(stub, &cpu->state))
 			ask_for_code_and_stack(stub, i);
 		if (cpu->task || stub->places.itself) {
 			gdb_ask_task(stub, i);

@@ -26,6 +26,7 @@ static const char arm_core[] = WIDE("SP_EL0\" regnum=\"310") WIDE("TCR_EL1\" reg
 	WIDE("TTBR1_EL1\" regnum=\"305");
 
 enum { DEVICE = 0x08000000, ROOT = 0x41234000, TABLES = 0x41300000, LEVELS = 4 };
+#define PROGRAM_SP UINT64_C(0x7ffe00001f80)
 enum { PIECE = 128, PAGE = 4096, STACK_SIZE = 16384 };
 enum { RIP = 16, CS = 18, GS_BASE = 25, KERNEL_GS_BASE = 26, CR0 = 27, CR3 = 29, EFER = 32, NUMBERS = 33 };
 
@@ -83,7 +84,7 @@ static uint64_t register_of(const struct fake_gdb *fake, unsigned number)
 {
 	switch (number) {
 	case 7:
-		return fake->cpu ? sp_of(fake) : 0x7ffe00001000;
+		return fake->cpu ? sp_of(fake) : PROGRAM_SP;
 	case RIP:
 		return fake->cpu ? 0xffffffff81000010 : 0x401000;
 	case CS:
@@ -150,7 +151,7 @@ static bool is_page(const struct fake_gdb *fake, uint64_t address)
 	uint64_t page = address / PAGE, stack = sp_of(fake) / PAGE;
 
 	return page == stack || (fake->deep && page == stack + 1) || page == FAKE_GDB_DATA / PAGE ||
-		(fake->link && page == fake->link / PAGE);
+		(fake->link && page == fake->link / PAGE) || (fake->program_stack && page == PROGRAM_SP / PAGE);
 }
 
 /* The stack's pages and one of data, whose bytes count from 0; hlt before CPU 1's program counter. */

@@ -47,6 +47,7 @@ struct fake_gdb {
 	uint64_t memory;		/* what that record has of its memory */
 	uint64_t program_base;		/* CPU 1's GS base that a program has set; 0: none has */
 	uint64_t sp;			/* of CPU 1; 0: FAKE_GDB_STACKS + FAKE_GDB_SP */
+	bool program_stack;		/* the page of CPU 0's stack, a program's, is there: 0x80 bytes */
 	uint64_t pc;			/* of CPU 1, aarch64; 0: in the kernel's half */
 	bool deep;			/* the page behind its page is there, too */
 	uint64_t link;			/* the topmost word of its stack, and a page that is there; 0: none */

@@ -97,7 +97,7 @@ static void test_a_sample(void **state)
 	assert_non_null(cpu);
 	assert_int_equal(cpu->mode, KTOP_MODE_USER);
 	assert_int_equal(cpu->pc, 0x401000);
-	assert_int_equal(stack.size, 0);	/* a program's memory is not looked at */
+	assert_int_equal(stack.size, 0);	/* its page is not there */
 
 	/* To the end of its page: the next one is not there, and to ask for both would have given nothing. */
 	cpu = gdb_stub_cpu(world.stub, 1, &stack);
@@ -110,6 +110,23 @@ static void test_a_sample(void **state)
 	assert_int_equal(stack.size, 0x100);
 	assert_int_equal(stack.bytes[1], 1);
 	assert_false(gdb_stub_idle(world.stub, 1));
+	end(&world);
+}
+
+/* Up to where memory is missing. */
+static void test_the_stack_of_a_program(void **state)
+{
+	struct world world = begin((struct fake_gdb) { .program_stack = true });
+	struct gdb_stack stack;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING) && sample(&world) && reaches(&world, GDB_RUNNING));
+	assert_non_null(gdb_stub_cpu(world.stub, 0, &stack));
+	assert_int_equal(stack.size, 0x80);
+	assert_int_equal(stack.bytes[1], 0x81);
+	assert_non_null(gdb_stub_cpu(world.stub, 1, &stack));
+	assert_int_equal(stack.size, 0x100);
+	assert_false(world.fake.broken || gdb_stub_refused(world.stub));
 	end(&world);
 }
 
@@ -131,10 +148,13 @@ static void test_a_halted_cpu(void **state)
 	assert_non_null(gdb_stub_cpu(world.stub, 1, &stack));
 	assert_int_equal(stack.size, 0x100);
 
-	/* Hg, halted, g, of both; where the stack's page is, and the next; the stack; physical and back; c. */
+	/*
+	 * Hg, halted, g, of both; where a page of CPU 0's is; where two of CPU 1's are; the stack; physical and back;
+	 * c.
+	 */
 	packets = world.fake.packets;
 	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
-	assert_int_equal(world.fake.packets - packets, 6 + 3 + 1 + 2 + 1);
+	assert_int_equal(world.fake.packets - packets, 6 + 3 + 3 + 1 + 2 + 1);
 	end(&world);
 }
 
@@ -290,10 +310,10 @@ static void test_packets(void **state)
 	packets = world.fake.packets;
 	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
 	/*
-	 * Hg, halted, g, of both; where four pages of CPU 1's are; the pointer; code, stack in two parts, record; c.
-	 * Around what is read of memory: that addresses are physical, and no longer so.
+	 * Hg, halted, g, of both; where a page of CPU 0's is; where four of CPU 1's are; the pointer; code, stack in
+	 * two parts, record; c. Around what is read of memory: that addresses are physical, and no longer so.
 	 */
-	assert_int_equal(world.fake.packets - packets, 6 + 5 + 1 + 4 + 1 + 4);
+	assert_int_equal(world.fake.packets - packets, 6 + 3 + 5 + 1 + 4 + 1 + 4);
 	end(&world);
 }
 
@@ -621,7 +641,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_greeting), cmocka_unit_test(test_a_sample),
-		cmocka_unit_test(test_a_halted_cpu),
+		cmocka_unit_test(test_the_stack_of_a_program), cmocka_unit_test(test_a_halted_cpu),
 		cmocka_unit_test(test_threads_of_aarch64),
 		cmocka_unit_test(test_a_stack_on_a_device), cmocka_unit_test(test_unknown_ram),
 		cmocka_unit_test(test_a_base_that_changes), cmocka_unit_test(test_packets),
