@@ -14,7 +14,7 @@
 /* An event that is not over. Of the thread's, `function` is an index of threads. */
 struct open_event {
 	uint32_t function;
-	uint64_t begin, samples, ns;
+	uint64_t samples, ns;
 };
 
 struct track {
@@ -32,12 +32,6 @@ struct chrome {
 	struct text_list functions;	/* names and kinds */
 };
 
-/* Times and durations are microseconds. */
-static void put_time(FILE *to, const char *name, uint64_t ns)
-{
-	fprintf(to, ",\"%s\":%" PRIu64 ".%03" PRIu64, name, ns / 1000, ns % 1000);
-}
-
 static void put_function(FILE *to, const void *context, uint32_t index)
 {
 	static const char *const kinds[SET_KINDS] = { "kernel", "module", "user", "idle", "unknown" };
@@ -53,20 +47,28 @@ static void put_thread(const struct chrome *chrome, uint32_t index)
 	fputs(",\"cat\":\"thread\"", chrome->to);
 }
 
-static void put_event(const struct chrome *chrome, uint32_t track, uint32_t depth)
+/*
+ * Beginnings and ends are events of their own, in the order in which they lie inside of each other. An event with a
+ * duration would be ambiguous: which of two that last equally long is inside of the other? And tools add times as
+ * floating point numbers: an end may then come behind the next beginning. The end has the name, too: some tools
+ * compare it.
+ */
+static void put_event(const struct chrome *chrome, uint32_t track, uint32_t depth, const char *phase, uint64_t time)
 {
 	const struct open_event *event = &chrome->tracks[track].events[depth];
 
-	fprintf(chrome->to, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%" PRIu32, track + 1);
-	put_time(chrome->to, "ts", event->begin);
-	put_time(chrome->to, "dur", chrome->tracks[track].end - event->begin);
-	fputs(",\"name\":", chrome->to);
+	fprintf(chrome->to, ",\n{\"ph\":\"%s\",\"pid\":1,\"tid\":%" PRIu32, phase, track + 1);
+	fprintf(chrome->to, ",\"ts\":%" PRIu64 ".%03" PRIu64 ",\"name\":", time / 1000, time % 1000);
 	if (depth)
 		text_list_put(&chrome->functions, event->function, chrome->to);
 	else
 		put_thread(chrome, event->function);
+}
+
+static void put_args(const struct chrome *chrome, const struct open_event *event, bool thread)
+{
 	fprintf(chrome->to, ",\"args\":{\"samples\":%" PRIu64 ",\"ns\":%" PRIu64, event->samples, event->ns);
-	if (depth == 0 && event->function != SET_NONE && chrome->set->threads[event->function].id != SET_NONE)
+	if (thread && event->function != SET_NONE && chrome->set->threads[event->function].id != SET_NONE)
 		fprintf(chrome->to, ",\"thread\":%" PRIu32, chrome->set->threads[event->function].id);
 	fputs("}}", chrome->to);
 }
@@ -76,17 +78,23 @@ static void end_events(struct chrome *chrome, uint32_t index, uint32_t left)
 {
 	struct track *track = &chrome->tracks[index];
 
-	while (track->count > left)
-		put_event(chrome, index, --track->count);
+	while (track->count > left) {
+		put_event(chrome, index, --track->count, "E", track->end);
+		put_args(chrome, &track->events[track->count], track->count == 0);
+	}
 }
 
-static void begin_event(struct track *track, uint32_t function, uint64_t begin)
+static void begin_event(struct chrome *chrome, uint32_t index, uint32_t function, uint64_t begin)
 {
+	struct track *track = &chrome->tracks[index];
+
 	if (track->count == track->room) {
 		track->room = 2 * track->room + 64;
 		track->events = util_grow(track->events, track->room, sizeof(*track->events));
 	}
-	track->events[track->count++] = (struct open_event) { .function = function, .begin = begin };
+	track->events[track->count] = (struct open_event) { .function = function };
+	put_event(chrome, index, track->count++, "B", begin);
+	putc('}', chrome->to);
 }
 
 /* How many of the open events the row is in, too: its thread and frames, from the root on. */
@@ -128,9 +136,9 @@ static void add_row(struct chrome *chrome, const struct set_row *row)
 	same = begin == track->end ? common_events(chrome, track, sum->who.thread) : 0;
 	end_events(chrome, index, same);
 	if (same == 0)
-		begin_event(track, sum->who.thread, begin);
+		begin_event(chrome, index, sum->who.thread, begin);
 	for (uint32_t i = track->count - 1; i < chrome->frames.count; i++)
-		begin_event(track, chrome->frames.frames[i].function, begin);
+		begin_event(chrome, index, chrome->frames.frames[i].function, begin);
 	track->end = facts->grain ? begin + row->ns : row->time > begin ? row->time : begin;
 	for (uint32_t i = 0; i < track->count; i++) {
 		track->events[i].samples += row->samples;
