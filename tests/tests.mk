@@ -156,9 +156,9 @@ check-guests: packages
 # Reads the formats of an export by the tools that they are for.
 check-export: packages
 	./packages export
-	$(MAKE) build/check/formats_written build/check/write_pictures
+	$(MAKE) build/ktop build/check/formats_written build/check/write_pictures
 	npm install --silent --no-audit --no-fund --prefix build/export speedscope@1.25.0 ajv@8.17.1
-	tests/run tests/e2e/formats tests/browser/pictures
+	tests/run tests/e2e/formats tests/browser/pictures tests/browser/tools
 
 # Runs the tests of the plugin in the QEMU of Debian's backports.
 check-qemu-newer: packages
