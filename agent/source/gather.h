@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lets the bytes of a port gather where they come in small pieces, so that the thread wakes for many at a time: when
- * all that was there is read, and was little, the next read may wait for GATHER_MS. Where more comes, it is read at
- * once.
+ * Lets the bytes of a port gather where few come, so that the thread wakes for many at a time: when all that was there
+ * is read, and little came of late, the next read may wait for GATHER_MS. Where more comes, it is read at once: each
+ * burst of a fast guest begins with little, and its socket is full soon.
  *
  * Pure: the caller gives the times, in ns of util_now.
  */
@@ -12,11 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is less than GATHER_LITTLE bytes is little: in GATHER_MS no more than a part of the socket's room. */
-enum { GATHER_MS = 40, GATHER_LITTLE = 65536 };
+/* Less than GATHER_LITTLE bytes in GATHER_SPAN_MS or more are few: in GATHER_MS they fill no socket. */
+enum { GATHER_MS = 40, GATHER_SPAN_MS = 100, GATHER_LITTLE = 131072 };
 
 struct gather {				/* starts as { 0 } */
-	size_t got;			/* bytes since the socket was last empty */
+	uint64_t since;			/* the present span began then; a read after GATHER_SPAN_MS ends it */
+	size_t got, before;		/* bytes in this span, and in the one before it */
+	size_t piece;			/* bytes since the socket was last empty */
 	uint64_t until;			/* bytes need not be read before */
 };
 
