@@ -32,25 +32,40 @@ static void tell_guest(struct vitals *vitals, const struct epoch *epoch)
 	vitals->boot = epoch_boot(epoch);
 }
 
+struct vitals_cost vitals_cost(const struct epoch *epoch)
+{
+	uint64_t cost = 0, span = 0, taken = 0;
+
+	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
+		const struct cpu_status *told = &epoch->cpus[i].told[STREAM_SAMPLES];
+
+		cost += told->cost;
+		span += told->span;
+		taken += told->taken;
+	}
+	return (struct vitals_cost) {
+		.ns = taken ? (double)epoch_ns(epoch, cost) / (double)taken : 0,
+		.share = span ? (double)cost / (double)span : 0,
+	};
+}
+
 static void tell_cost(struct vitals *vitals, const struct epoch *epoch)
 {
-	uint64_t cost = 0, span = 0, taken = 0, lost = 0;
+	struct vitals_cost cost = vitals_cost(epoch);
+	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
 		const struct cpu_status *told = &epoch->cpus[i].told[STREAM_SAMPLES];
 		double fill = told->size ? (double)told->used / told->size : 0;
 
-		cost += told->cost;
-		span += told->span;
-		taken += told->taken;
 		if (told->lost > epoch->cpus[i].lost_before[STREAM_SAMPLES])
 			lost += told->lost - epoch->cpus[i].lost_before[STREAM_SAMPLES];
 		if (fill > vitals->ring_fill)
 			vitals->ring_fill = fill < 1 ? fill : 1;
 	}
 	vitals->lost_guest = lost;
-	vitals->cost_ns = taken ? (double)epoch_ns(epoch, cost) / (double)taken : 0;
-	vitals->cost_share = span ? (double)cost / (double)span : 0;
+	vitals->cost_ns = cost.ns;
+	vitals->cost_share = cost.share;
 }
 
 static void tell_profiler(struct vitals *vitals, const struct moment *moment, uint64_t window_ns)

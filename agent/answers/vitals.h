@@ -89,6 +89,14 @@ extern const struct answer_kind vitals_kind;
 /* True: samples are being taken now. The guest says that it is profiled, the link is up, and the VM runs. */
 bool vitals_record(bool running, enum link_state link, enum vm_state vm);
 
+struct epoch;
+
+struct vitals_cost {			/* of the hook, as the guest has told it */
+	double ns, share;		/* ns a sample; the share of guest time, 0 to 1; 0: it has told nothing */
+};
+
+struct vitals_cost vitals_cost(const struct epoch *epoch);
+
 /* Makes an answer, owned by the caller; never NULL. Until the guest is known, it tells of the connections alone. */
 struct vitals *vitals_new(const struct vitals_request *request, const struct moment *moment);
 void vitals_free(struct vitals *vitals);

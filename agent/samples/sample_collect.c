@@ -9,6 +9,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/query/filter.h"
 #include "agent/query/query.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
@@ -342,6 +343,21 @@ static void add_log(struct collecting *all, const struct passing *passing)
 	free(run);
 }
 
+/* Gaps have no thread and no mode: of a filter, only its CPUs count. */
+static uint64_t missed(const struct sample_collect *how)
+{
+	uint32_t count = how->facts->cpus;
+	struct cpu_series *cpus = util_grow(NULL, count + 1, sizeof(*cpus));
+	uint64_t sum = 0;
+
+	memset(cpus, 0, (count + 1) * sizeof(*cpus));
+	query_cpus(how->query, how->question, cpus, count);
+	for (uint32_t i = 0; i < count; i++)
+		sum += filter_passes_cpu(&how->question->filter, i) ? cpus[i].missed : 0;
+	free(cpus);
+	return sum;
+}
+
 static void tell_facts(struct collecting *all)
 {
 	struct range range = window_range(all->window);
@@ -351,6 +367,7 @@ static void tell_facts(struct collecting *all)
 	facts.to = range.to;
 	facts.period = all->period;
 	facts.grain = all->grain;
+	facts.missed = missed(all->how);
 	facts.lost += all->how->log ? sample_log_refused(all->how->log) :
 		store_given_up(all->window->inputs.store);
 	sample_set_tell(all->set, &facts);

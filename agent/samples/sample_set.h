@@ -98,6 +98,8 @@ struct set_facts {
 	uint64_t began;			/* Unix ns when the guest's clock was 0; 0: not known */
 	uint64_t grain;			/* ns: the times of rows are rounded to this; 0: they are exact */
 	uint64_t lost;			/* samples that did not come, though they were taken */
+	uint64_t missed;		/* sampling periods of the range in which CPUs were not run */
+	double cost_ns, cost_share;	/* the hook's: ns a sample, and its share of guest time, 0 to 1; 0: not known */
 	uint32_t cpus;			/* of the guest; 0: not known */
 };
 

@@ -74,7 +74,7 @@ struct play_state session_play_state(const struct session *session);
 
 struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
 const struct decode *session_decode(const struct session *session);
-/* For sample sets. The texts are the epoch's. */
+/* For sample sets. The texts live until the next step. */
 struct set_facts session_facts(const struct session *session, const struct epoch *epoch);
 enum link_state session_link(const struct session *session);	/* a silent link is LINK_UP here */
 enum vm_state session_vm(const struct session *session);

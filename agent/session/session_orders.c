@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/vitals.h"
 #include "agent/base/util.h"
 #include "agent/export/export_set.h"
 #include "agent/guest/commands.h"
@@ -72,10 +73,15 @@ void session_forget(struct session *session, const void *context)
 
 struct set_facts session_facts(const struct session *session, const struct epoch *epoch)
 {
+	const struct vitals_cost cost = vitals_cost(epoch);
+	const char *machine = session->source->table->facts(session->source).machine;
+
 	return (struct set_facts) {
-		.machine = "", .kernel = epoch->kernel, .version = epoch->version, .arch = epoch->arch,
+		.machine = machine ? machine : "",
+		.kernel = epoch->kernel, .version = epoch->version, .arch = epoch->arch,
 		.began = epoch->began, .cpus = epoch->cpu_count,
 		.lost = decode_books_all(session->decode, STREAM_SAMPLES).lost,
+		.cost_ns = cost.ns, .cost_share = cost.share,
 	};
 }
 

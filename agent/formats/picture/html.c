@@ -262,6 +262,15 @@ static void put_number_fact(const struct page *page, const char *id, const char 
 	fputs("</dd></div>\n", page->to);
 }
 
+static void put_cost(const struct page *page)
+{
+	const struct set_facts *facts = page->picture->facts;
+
+	if (facts->cost_ns > 0)
+		fprintf(page->to, "<div><dt>cost</dt><dd id=\"cost\">%.0f ns a sample, %.2f %%</dd></div>\n",
+			facts->cost_ns, 100 * facts->cost_share);
+}
+
 static void put_books(const struct page *page)
 {
 	const struct set_facts *facts = page->picture->facts;
@@ -276,6 +285,8 @@ static void put_books(const struct page *page)
 		put_number_fact(page, "taken", "samples taken", all->samples + facts->lost);
 		put_number_fact(page, "received", "received", all->samples);
 		put_number_fact(page, "lost", "lost", facts->lost);
+		put_number_fact(page, "missed", "periods missed", facts->missed);
+		put_cost(page);
 	}
 	put_number_fact(page, "weight", page->picture->unit ? page->picture->unit : "sampling periods", all->weight);
 	if (page->picture->before)

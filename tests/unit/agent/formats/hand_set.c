@@ -40,6 +40,7 @@ static struct hand_set *room(uint32_t count)
 		.facts = {
 			.machine = "demo", .kernel = "Linux", .version = "6.1", .arch = "x86-64",
 			.to = 2 * NS_PER_SECOND, .period = NS_PER_MS, .lost = 3, .cpus = 2,
+			.missed = 77, .cost_ns = 344, .cost_share = 0.0005,
 		},
 	};
 	return hand;

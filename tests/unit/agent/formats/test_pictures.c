@@ -251,6 +251,8 @@ static void the_reports_data_have_the_sums_of_the_set(void **state)
 	assert_int_equal(sum_of(cJSON_GetObjectItem(data, "ns")), hand->set.ns);
 	assert_int_equal(sum_of_bins(cJSON_GetObjectItem(bins, "lists")), hand->set.weight);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(data, "names")), hand->set.function_count);
+	assert_non_null(strstr(text, "id=\"missed\">77<"));
+	assert_non_null(strstr(text, ">344 ns a sample, 0.05 %<"));
 	assert_non_null(strstr(text, ">1,003<"));	/* taken: 1,000 received, 3 lost */
 	assert_non_null(strstr(text, "Content-Security-Policy"));
 	cJSON_Delete(data);

@@ -50,7 +50,8 @@ static void take_samples(struct world *world, struct sample_log *log)
 /* The set of a question, which has the weight of its table, to the unit. */
 static struct sample_set *collect(struct world *world, const struct question *question, struct sample_log *log)
 {
-	static const struct set_facts facts = { .machine = "", .kernel = "demo", .version = "", .arch = "", .lost = 3 };
+	static const struct set_facts facts = { .machine = "", .kernel = "demo", .version = "", .arch = "", .lost = 3,
+		.cpus = 4 };
 	struct table *table = query_table(world->query, question);
 	char *error = NULL;
 	struct sample_set *set = sample_collect(&(struct sample_collect) {
@@ -63,6 +64,7 @@ static struct sample_set *collect(struct world *world, const struct question *qu
 	assert_int_equal(set->weight, table->weight);
 	assert_int_equal(set->samples, table->samples);
 	assert_int_equal(set->facts.lost, 3);
+	assert_int_equal(set->facts.missed, table->missed);
 	table_free(table);
 	return set;
 }
@@ -118,6 +120,8 @@ static void a_set_has_the_weight_of_the_table_to_the_unit(void **state)
 	(void)state;
 	store_period(world.inputs.store, NS_PER_MS);
 	take_samples(&world, log);
+	store_missed(world.inputs.store, 6 * NS_PER_SECOND, 0, 11);
+	store_missed(world.inputs.store, 14 * NS_PER_SECOND, 1, 5);
 	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
 		struct question question = { .to = UINT64_MAX, .filter = filter_of(filters[i]) };
 		struct sample_set *slices, *exact;
