@@ -16,7 +16,7 @@ static const unsigned windows[] = { 1, 10, 60, 0 };	/* seconds; 0: all */
 /* The widths, in ms, among which scope_widen steps. The first is that of a fine slice (CELL_NS). */
 static const uint64_t widths[] = { 250, 500, 1000, 2000, 5000, 10000, 20000, 30000, 60000, 120000, 300000, 600000,
 	1200000, 1800000, 3600000, 7200000, 21600000, 43200000, 86400000 };
-static const uint64_t precise_ns = 5 * NS_PER_SECOND;	/* the place of a shorter window is told with hundredths */
+static const uint64_t precise_ns = 5 * NS_PER_SECOND;	/* hundredths of a shorter window's time are always told */
 enum { WIDTHS = sizeof(widths) / sizeof(*widths) };
 
 void scope_init(struct scope *scope)
@@ -155,7 +155,7 @@ const char *scope_place(uint64_t from, uint64_t to, char text[SCOPE_PLACE])
 	unsigned part = (unsigned)(from % NS_PER_SECOND / (10 * NS_PER_MS));
 
 	scope_time(from, time);
-	if (to - from < precise_ns)
+	if (part || to - from < precise_ns)
 		snprintf(text, SCOPE_PLACE, "%s at %s.%02u", scope_window(&scope, window), time, part);
 	else
 		snprintf(text, SCOPE_PLACE, "%s at %s", scope_window(&scope, window), time);

@@ -73,7 +73,7 @@ void scope_widen(struct scope *scope, bool wider, struct scope_kept kept);
 
 void scope_choose(struct scope *scope, uint64_t from, uint64_t to, struct scope_kept kept);	/* this range */
 
-/* Where a window that was moved lies: "10s at 12:31:40", or "0.25s at 12:31:40.50". */
+/* Where a window that was moved lies: "10s at 12:31:40", "10s at 12:31:40.25", or "0.25s at 12:31:40.00". */
 enum { SCOPE_PLACE = 64 };
 const char *scope_place(uint64_t from, uint64_t to, char text[SCOPE_PLACE]);
 

@@ -167,7 +167,7 @@ static void test_the_window_moves(void **state)
 	stage_holds(&stage, "10s at 00:02:57, live: .", true);
 	stage_holds(&stage, "since", false);
 	stage_type(&stage, "}");
-	stage_holds(&stage, "5s at 00:02:59, live: .", true);
+	stage_holds(&stage, "5s at 00:02:59.50, live: .", true);
 	stage_type(&stage, "{");
 	stage_type(&stage, "]");
 	stage_holds(&stage, "live: .", false);

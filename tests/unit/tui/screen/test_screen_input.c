@@ -498,7 +498,7 @@ static void test_ranges_of_the_heat_map(void **state)
 	stage_holds(&stage, "0.1s at 00:02:06.20: busy CPUs", true);
 	mouse(&stage, INPUT_CLICK, 10, 12);
 	mouse(&stage, INPUT_RELEASE, 0, 200);			/* beyond the map: its nearest cell */
-	stage_holds(&stage, "65.9s at 00:02:06: busy CPUs", true);
+	stage_holds(&stage, "65.9s at 00:02:06.20: busy CPUs", true);
 	stage_press(&stage, KEYS_ENTER);
 	assert_true(stage.session.wanted.moved);
 	assert_int_equal(stage.session.wanted.window_ns, 65800 * NS_PER_MS);
