@@ -288,7 +288,8 @@ static void put_books(const struct page *page)
 		put_number_fact(page, "missed", "periods missed", facts->missed);
 		put_cost(page);
 	}
-	put_number_fact(page, "weight", page->picture->unit ? page->picture->unit : "sampling periods", all->weight);
+	put_number_fact(page, "weight", page->picture->unit ? page->picture->unit :
+		facts ? "sampling periods" : "weight", all->weight);
 	if (page->picture->before)
 		put_number_fact(page, "before", "before", all->before);
 	fputs("</dl>\n", page->to);

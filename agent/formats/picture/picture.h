@@ -15,7 +15,7 @@ struct picture {
 	const char *title;		/* "": nothing is known */
 	const char *unit;		/* what is counted, if it is no samples: "bytes"; NULL: samples */
 	const char *before;		/* with what it compares, in a few words; NULL: with nothing */
-	const struct set_facts *facts;	/* NULL: it is no profile */
+	const struct set_facts *facts;	/* NULL: none are known */
 	enum picture_colours colours;	/* at first */
 	bool flame;			/* at first: roots at the foot; else an icicle */
 };

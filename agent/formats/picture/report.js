@@ -83,9 +83,9 @@
 	const self = new Float64Array(count), total = new Float64Array(count);
 	const function_self = new Float64Array(data.names.length), function_total = new Float64Array(data.names.length);
 	const before_self = new Float64Array(count), before_total = new Float64Array(count);
+	const cell_samples = new Float64Array(count), cell_samples_before = new Float64Array(count);
 	const function_before = new Float64Array(data.names.length), function_samples = new Float64Array(data.names.length);
 	const function_samples_before = new Float64Array(data.names.length);
-	let all_samples = 0, all_before = 0;
 
 	/* The weights of parts in the range. */
 	function weights() {
@@ -134,19 +134,17 @@
 		for (let i = 1; i < count; i++)
 			function_self[function_of[i]] += self[i];
 		if (data.before) {
-			const own = new Float64Array(count), of_all = new Float64Array(count);
+			const own = new Float64Array(count);
 
 			add_parts(data.before, before_self);
 			sum_up(before_self, before_total);
 			totals_of(before_total, function_before);
 			add_parts(data.samples, own);
-			sum_up(own, of_all);
-			totals_of(of_all, function_samples);
-			all_samples = of_all[0];
+			sum_up(own, cell_samples);
+			totals_of(cell_samples, function_samples);
 			add_parts(data.samples_before, own);
-			sum_up(own, of_all);
-			totals_of(of_all, function_samples_before);
-			all_before = of_all[0];
+			sum_up(own, cell_samples_before);
+			totals_of(cell_samples_before, function_samples_before);
 		}
 	}
 
@@ -211,17 +209,38 @@
 
 	const style = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
-	/* By change: as a share of all now, less that before. */
-	function change_colour(now, was) {
-		const share = (total[0] ? now / total[0] : 0) - (before_total[0] ? was / before_total[0] : 0);
-		const size = Math.abs(share), step = size > 0.03 ? 4 : size > 0.01 ? 3 : size > 0.0025 ? 2 : size > 0.0005 ? 1 : 0;
+	const share_of = (part, whole) => whole ? part / whole : 0;
 
-		return data.change_colours[4 + Math.sign(share) * step];
+	/* As agent/base/change.h has it: its share now, less that before, and whether that may be chance. */
+	function change_of(now, was, samples, samples_was) {
+		const share = share_of(now, total[0]) - share_of(was, before_total[0]);
+		const weight = now + was, whole = total[0] + before_total[0], both = share_of(weight, whole);
+		const count_of = samples + samples_was, all = cell_samples[0] + cell_samples_before[0];
+		const part = share_of(weight, count_of), rest = share_of(whole - weight, all - count_of);
+		const limit = 6.635 * both * (1 - both) * ((1 - both) * part + both * rest) * (1 / total[0] + 1 / before_total[0]);
+
+		return { share: share, chance: !total[0] || !before_total[0] || share * share <= limit,
+			word: now && !was ? "new " : was && !now ? "gone " : "" };
+	}
+
+	const change_of_cell = (i) => change_of(total[i], before_total[i], cell_samples[i], cell_samples_before[i]);
+	const change_of_function = (what) => change_of(function_total[what], function_before[what], function_samples[what],
+		function_samples_before[what]);
+
+	function change_text(change) {
+		return change.word + (change.chance ? "~" : "") + (change.share < 0 ? "" : "+") + (100 * change.share).toFixed(2);
+	}
+
+	function change_colour(change) {
+		const size = change.chance ? 0 : Math.abs(change.share);
+		const step = size === 0 ? 0 : size > 0.03 ? 4 : size > 0.01 ? 3 : size > 0.0025 ? 2 : 1;
+
+		return data.change_colours[4 + Math.sign(change.share) * step];
 	}
 
 	function function_tint(what) {
 		return state.scheme === "object" ? data.object_colours[data.object_colour[what]] :
-			state.scheme === "change" ? change_colour(function_total[what], function_before[what]) :
+			state.scheme === "change" ? change_colour(change_of_function(what)) :
 				data.tones[function_colour[what]];
 	}
 
@@ -350,6 +369,10 @@
 			this.note.textContent = this.zoomed ? share_text(tree.total[this.zoomed], tree.total[0]) + " of all: " +
 				cut(data.names[tree.function[this.zoomed]], 80) : this.merged + (tree.merged || 0) ?
 				count_text(this.merged + (tree.merged || 0)) + " narrow frames are not drawn" : "";
+			const gone = tree.gone && !this.zoomed ? tree.gone() : "";
+
+			if (gone)
+				this.note.textContent += (this.note.textContent ? "; " : "") + gone;
 			this.tell(this.focused);
 		}
 
@@ -389,6 +412,8 @@
 			if (this.zoomed && i >= this.zoomed && i < tree.ends[this.zoomed])
 				texts.push(share_text(tree.total[i], tree.total[this.zoomed]) + " of the zoomed");
 			texts.push(amount_text(tree.total[i]));
+			if (tree.change && i > 0)
+				texts.push("before " + share_text(before_total[i], before_total[0]) + ": " + change_text(tree.change(i)) + " points");
 			if (what >= 0) {
 				texts.push(data.objects[data.object[what]]);
 				if (data.files[data.file[what]])
@@ -519,6 +544,7 @@
 	/* ---- the time line ---- */
 
 	const time = section("time", "CPU time");
+	time.element.hidden = Boolean(data.before) && !bins;	/* a comparison has no times */
 	const line = bins ? element("canvas", { tabIndex: 0, role: "slider", "aria-label": "Range of time: drag, or arrows; " +
 		"Shift and arrows move its end; Escape: all", "aria-valuemin": 0, "aria-valuemax": bins }, time.element) : null;
 	const PLOT = 90;		/* its height in pixels */
@@ -635,12 +661,27 @@
 
 	/* ---- flame, callers ---- */
 
-	const tree = { level: level, function: function_of, total: total, ends: ends };
+	/* What has gone as a whole has no width. It is counted where it begins. */
+	function gone_text() {
+		let weight = 0, frames = 0;
+
+		for (let i = 1; i < count; i++)
+			if (!total[i] && before_total[i]) {
+				weight += before_total[i];
+				frames += ends[i] - i;
+				i = ends[i] - 1;
+			}
+		return frames ? count_text(frames) + (frames === 1 ? " frame is" : " frames are") + " gone, with " +
+			share_text(weight, before_total[0]) + " of what was before" : "";
+	}
+
+	const tree = { level: level, function: function_of, total: total, ends: ends,
+		change: data.before ? change_of_cell : null, gone: data.before ? gone_text : null };
 	const flame_part = section("flame", "Flame graph");
 	const legend = element("span", { className: "legend" }, flame_part.head);
 	const flame = new Flame(flame_part, () => tree, (i) => state.scheme === "mode" ? data.tones[colour_of[i]] :
 		state.scheme === "object" ? data.object_colours[data.object_colour[function_of[i]]] :
-			change_colour(total[i], before_total[i]), () => state.flame);
+			change_colour(change_of_cell(i)), () => state.flame);
 
 	let callers_now = { level: [0], function: [-1], total: [0], ends: [1] };
 	const callers = new Flame(section("callers", "Callers, from where time is spent"), () => callers_now,
@@ -666,13 +707,13 @@
 			Array.from(weights_of).filter(([object]) => data.objects[object]).sort((a, b) => b[1] - a[1]).slice(0, 8).forEach(([object], i) =>
 				entries.push([i, data.object_colours[data.object_colour[data.object.indexOf(object)]], data.objects[object]]));
 		} else
-			[[0, "much less"], [2, "less"], [4, "the same"], [6, "more"], [8, "much more than before"]].forEach(([i, text]) =>
+			[[0, "much less"], [2, "less"], [4, "the same, or few samples"], [6, "more"], [8, "much more than before"]].forEach(([i, text]) =>
 				entries.push([i, data.change_colours[i], text]));
 		entries.sort((a, b) => a[0] - b[0]).forEach(([, tint, text]) => {
 			const entry = element("span", {}, legend);
 
 			element("i", {}, entry).style.background = tint;
-			entry.append(cut(text, 24));
+			entry.append(cut(text, 26));
 		});
 	}
 
@@ -683,8 +724,6 @@
 	const table = element("table", {}, box);
 	const head_row = element("tr", {}, element("thead", {}, table)), body = element("tbody", {}, table);
 	const more = element("button", { id: "more", type: "button" }, table_part.element);
-	const share_before = (what) => before_total[0] ? function_before[what] / before_total[0] : 0;
-	const share_now = (what) => total[0] ? function_total[what] / total[0] : 0;
 	const table_columns = [
 		{ id: "name", text: "Function", value: (what) => data.names[what] },
 		{ id: "self", text: "Self", number: true, value: (what) => function_self[what] },
@@ -694,18 +733,10 @@
 		{ id: "total_time", text: whole_ns ? "Total time" : "Total " + (data.unit || "samples"), number: true,
 			value: (what) => function_total[what] },
 		{ id: "before", text: "Before", number: true, only: "before", value: (what) => function_before[what] },
-		{ id: "change", text: "Change", number: true, only: "before", value: (what) => share_now(what) - share_before(what) },
+		{ id: "change", text: "Change", number: true, only: "before", value: (what) => change_of_function(what).share },
 		{ id: "object", text: "Module", value: (what) => data.objects[data.object[what]] },
 		{ id: "source", text: "Source", value: (what) => data.files[data.file[what]] },
 	].filter((column) => !column.only || data[column.only]);
-
-	/* As agent/base/change.h has it: could so few samples differ that much by chance? */
-	function is_chance(what) {
-		const now = function_samples[what], was = function_samples_before[what], all = all_samples;
-		const both = (now + was) / (all + all_before), differ = now / all - was / all_before;
-
-		return !all || !all_before || differ * differ <= 6.635 * both * (1 - both) * (1 / all + 1 / all_before);
-	}
 
 	function put_cell(row, column, what) {
 		const cell = element("td", { className: column.id + (column.number ? " number" : "") }, row);
@@ -724,12 +755,11 @@
 		} else if (column.id === "before")
 			cell.textContent = share_text(function_before[what], before_total[0]);
 		else if (column.id === "change") {
-			const points = 100 * column.value(what), chance = is_chance(what);
+			const change = change_of_function(what);
 
-			cell.textContent = (!function_before[what] ? "new " : !function_total[what] ? "gone " : "") + (chance ? "~" : "") +
-				(points < 0 ? "" : "+") + points.toFixed(2);
-			cell.classList.toggle("more", points > 0 && !chance);
-			cell.classList.toggle("less", points < 0 && !chance);
+			cell.textContent = change_text(change);
+			cell.classList.toggle("more", change.share > 0 && !change.chance);
+			cell.classList.toggle("less", change.share < 0 && !change.chance);
 		} else if (column.id === "source")
 			cell.textContent = column.value(what) + (column.value(what) && data.line[what] ? ":" + data.line[what] : "");
 		else

@@ -29,6 +29,8 @@ struct drawing {
 	uint64_t *starts;		/* where each cell begins, in weight */
 	uint32_t levels;		/* that are drawn, without that of the root */
 	uint32_t merged;		/* cells */
+	uint32_t gone;			/* cells that were only before, and have no width */
+	uint64_t gone_before;		/* what they weighed */
 };
 
 static const struct set_function *function_of(const struct drawing *drawing, const struct cell *cell)
@@ -59,6 +61,37 @@ static size_t cost_of(const struct drawing *drawing, uint64_t least)
 	return bytes;
 }
 
+/* Is nothing of it left? */
+static bool is_gone(const struct cell *cell)
+{
+	return !cell->total.weight && cell->total.before;
+}
+
+/* The cells from this one on, up to its end, that have a weight. */
+static uint32_t weighty(const struct drawing *drawing, uint32_t index)
+{
+	const struct cell *cells = drawing->cells->cells;
+	uint32_t count = 0;
+
+	for (uint32_t i = index; i < cells[index].end; i++)
+		count += cells[i].total.weight > 0;
+	return count;
+}
+
+/* What is gone as a whole is counted where it begins. */
+static void find_gone(struct drawing *drawing)
+{
+	const struct cell *cells = drawing->cells->cells;
+
+	for (uint32_t i = 1; i < drawing->cells->cell_count; i++) {
+		if (!is_gone(&cells[i]))
+			continue;
+		drawing->gone += cells[i].end - i;
+		drawing->gone_before += cells[i].total.before;
+		i = cells[i].end - 1;
+	}
+}
+
 static void choose(struct drawing *drawing)
 {
 	drawing->least = drawing->all->total.weight / LEAST + 1;
@@ -72,9 +105,10 @@ static void choose(struct drawing *drawing)
 				drawing->levels = cell->level;
 			continue;
 		}
-		drawing->merged += cell->end - i;
+		drawing->merged += weighty(drawing, i);
 		i = cell->end - 1;
 	}
+	find_gone(drawing);
 	drawing->levels += drawing->merged > 0;	/* merged cells may stand below the last level */
 }
 
@@ -200,7 +234,7 @@ static void put_rest(const struct drawing *drawing, uint32_t index)
 			shown += cells[i].total.weight;
 		else {
 			weight += cells[i].total.weight;
-			merged += cells[i].end - i;
+			merged += weighty(drawing, i);
 		}
 	if (weight < drawing->least)
 		return;
@@ -349,6 +383,14 @@ static void put_foot(const struct drawing *drawing, unsigned height)
 		fprintf(drawing->to, " %s merged", drawing->merged == 1 ? "is" : "are");
 	} else
 		fputs("no frame is merged", drawing->to);
+	if (drawing->gone) {
+		fputs("; ", drawing->to);
+		markup_count(drawing->to, drawing->gone);
+		fprintf(drawing->to, " frame%s %s gone, with ", util_plural(drawing->gone),
+			drawing->gone == 1 ? "is" : "are");
+		markup_share(drawing->to, drawing->gone_before, drawing->all->total.before);
+		fputs(" of what was before", drawing->to);
+	}
 	fputs("</text>\n", drawing->to);
 	fprintf(drawing->to, "<script><![CDATA[\n%s]]></script>\n", sources_flame_js);
 }
