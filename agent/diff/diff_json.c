@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "agent/formats/writing/json_text.h"
+#include "agent/query/grouping.h"
 #include "agent/samples/sample_set.h"
 #include "diff_side.h"
 #include "diff_tables.h"
@@ -50,8 +51,10 @@ void diff_json(const struct set_diff *diff, const struct diff_side sides[DIFF_SI
 	fputs("{\n", to);
 	put_side(to, "before", &sides[0]);
 	put_side(to, "after", &sides[1]);
-	fprintf(to, "\"share\":\"%s\",\n\"rows\":%" PRIu32 ",\n\"functions\":[", diff->total ? "total" : "self",
-		diff->count);
+	fprintf(to, "\"by\":\"%s\",\n\"per\":\"%s\",\n\"share\":\"%s\",\n", group_words[diff->question.by],
+		diff->question.samples ? "samples" : "time", diff->question.total ? "total" : "self");
+	fprintf(to, "\"rows\":%" PRIu32 ",\n\"%s\":[", diff->count,
+		diff->question.by == GROUP_FUNCTION ? "functions" : "groups");
 	for (uint32_t i = 0; i < shown; i++) {
 		fputs(i ? ",\n" : "\n", to);
 		put_row(to, &diff->rows[i]);

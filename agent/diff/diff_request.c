@@ -8,12 +8,18 @@
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/query/filter_words.h"
+#include "agent/query/grouping.h"
+#include "agent/samples/sample_set.h"
 #include "diff_request.h"
 #include "diff_side.h"
 #include "diff_tables.h"
 #include "set_diff.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON, TOP = 30 };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_HTML, FORMATS };
+enum { SHARE_SELF, SHARE_TOTAL };
+enum { PER_TIME, PER_SAMPLES };
+enum { TOP = 30 };
+static const char *const endings[FORMATS] = { ".txt", ".json", ".svg", ".html" };
 #define TOP_UNSET UINT32_MAX
 #define OPTION(word, takes, what, member, text, ...) \
 	{ .name = word, .value = takes, .help = text, .kind = what, \
@@ -48,12 +54,19 @@ static bool check_filter(const char *text, char **error)
 const struct option_row diff_request_options[] = {
 	OPTION("filter", "WORDS", OPTION_TEXT, filter, "of recordings: only what these words let pass, as typed on the "
 		"screen: " FILTER_WORDS, .check = check_filter),
+	OPTION("by", GROUP_CHOICES, OPTION_CHOICE, by, "what a row of the table is (function)"),
 	OPTION("share", "self|total", OPTION_CHOICE, share, "of what ran itself, or with all that it called (self)"),
+	OPTION("per", "time|samples", OPTION_CHOICE, per,
+		"what shares are of: the time that samples stand for, or their number (time)"),
+	OPTION("inline", NULL, OPTION_FLAG, inlined,
+		"inlined functions are rows and frames; else they count for the one that they are in"),
 	OPTION("fail-above", "N", OPTION_TEXT, fail_above,
-		"exit status 1 if a function's share grew by more, such as 2%", .check = check_points),
+		"exit status 3 if the share of a row grew by more, such as 2%", .check = check_points),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows at most, 0 for all (text: 30; JSON: all)"),
-	OPTION("format", "text|json", OPTION_CHOICE, format, "how it is written (by the ending of FILE; text)"),
-	OPTION("output", "FILE", OPTION_FILE, file, "the file to write: .txt, .json (standard output)",
+	OPTION("format", "text|json|svg|html", OPTION_CHOICE, format,
+		"how it is written (by the ending of FILE; text)"),
+	OPTION("flame", NULL, OPTION_FLAG, flame, "pictures: flames, from the foot up, in place of icicles"),
+	OPTION("output", "FILE", OPTION_FILE, file, "the file to write: .txt, .json, .svg, .html (standard output)",
 		.letter = 'o'),
 	OPTION("memory", "MIB", OPTION_NUMBER, memory, "memory that ktop itself may use, 64 or more (512)",
 		.least = BUDGET_LEAST_MIB, .most = BUDGET_MOST_MIB),
@@ -65,28 +78,57 @@ const struct diff_request diff_request_default = { .format = -1, .top = TOP_UNSE
 /* -1: the ending of the file's name tells none. */
 static int format_of(const struct diff_request *request)
 {
-	const char *ending = request->file ? strrchr(request->file, '.') : ".txt";
+	const char *ending = request->file ? strrchr(request->file, '.') : endings[FORMAT_TEXT];
+	int format = ending ? FORMATS - 1 : -1;
 
 	if (request->format >= 0)
 		return request->format;
-	if (!ending)
-		return -1;
-	return strcmp(ending, ".json") == 0 ? FORMAT_JSON : strcmp(ending, ".txt") == 0 ? FORMAT_TEXT : -1;
+	while (format >= 0 && strcmp(ending, endings[format]) != 0)
+		format--;
+	return format;
+}
+
+static bool is_picture(const struct diff_request *request)
+{
+	return format_of(request) == FORMAT_SVG || format_of(request) == FORMAT_HTML;
+}
+
+/* An option of rows that was given; NULL: none was. */
+static const char *option_of_rows(const struct diff_request *request)
+{
+	return request->by != GROUP_FUNCTION ? "--by" : request->share != SHARE_SELF ? "--share" :
+		request->top != TOP_UNSET ? "--top" : NULL;
 }
 
 bool diff_request_check(const struct diff_request *request, char **error)
 {
-	return format_of(request) >= 0 ||
-		util_fail(error, "%s: its ending names no format; give --format, or one of .txt, .json", request->file);
+	const char *option = option_of_rows(request);
+
+	if (format_of(request) < 0)
+		return util_fail(error, "%s: its ending names no format; give --format, or one of .txt, .json, .svg, "
+			".html", request->file);
+	if (is_picture(request) && option)
+		return util_fail(error, "%s: without effect: a picture has stacks, and no rows; leave it out", option);
+	if (!is_picture(request) && request->flame)
+		return util_fail(error, "--flame: without effect: it is for pictures; leave it out");
+	return true;
 }
 
-static void put(const struct diff_request *request, const struct set_diff *diff, const struct diff_side *sides,
-	FILE *to)
+/* False with `error` set: no memory to draw it. */
+static bool put(const struct diff_request *request, const struct set_diff *diff, const struct diff_side *sides,
+	FILE *to, char **error)
 {
-	if (format_of(request) == FORMAT_JSON)
+	int format = format_of(request);
+
+	if (is_picture(request))
+		return diff_picture(diff, sides, (struct diff_look) {
+			.html = format == FORMAT_HTML, .flame = request->flame,
+		}, to, error);
+	if (format == FORMAT_JSON)
 		diff_json(diff, sides, request->top == TOP_UNSET ? 0 : request->top, to);
 	else
 		diff_text(diff, sides, request->top == TOP_UNSET ? TOP : request->top, to);
+	return true;
 }
 
 static bool write_out(const struct diff_request *request, const struct set_diff *diff, const struct diff_side *sides,
@@ -96,11 +138,14 @@ static bool write_out(const struct diff_request *request, const struct set_diff 
 
 	if (request->file && !file)
 		return false;
-	put(request, diff, sides, file ? util_file_stream(file) : stdout);
+	if (!put(request, diff, sides, file ? util_file_stream(file) : stdout, error)) {
+		util_file_discard(file);
+		return false;
+	}
 	return !file || util_file_commit(file, error);
 }
 
-/* False with `error` set: a function's share has grown by more than it may. */
+/* False with `error` set: the share of a row has grown by more than it may. */
 static bool hold_limit(const struct diff_request *request, const struct set_diff *diff, char **error)
 {
 	const struct diff_row *row;
@@ -119,29 +164,56 @@ static bool hold_limit(const struct diff_request *request, const struct set_diff
 	return false;
 }
 
-static bool compare(const struct diff_request *request, const struct diff_side *sides, struct budget *budget,
-	char **error)
+/* False with `error` set: a side does not know what is asked for. */
+static bool check_sides(const struct diff_request *request, const struct diff_side *sides, char **error)
 {
-	struct set_diff diff;
-	bool good = set_diff_make(&diff, sides[0].set, sides[1].set, request->share == 1, budget);
-
-	if (!good)
-		util_fail(error, "no diff: there is no memory for its rows; give more by --memory");
-	good = good && write_out(request, &diff, sides, error) && hold_limit(request, &diff, error);
-	set_diff_clear(&diff);
-	return good;
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		if (!set_diff_knows(sides[i].set, (enum group_by)request->by))
+			return util_fail(error, "--by %s: without effect: %s does not tell it; choose other rows, or "
+				"name a recording", group_words[request->by], sides[i].name);
+		if (request->per == PER_SAMPLES && !sides[i].set->samples)
+			return util_fail(error, "--per samples: without effect: %s does not tell their number; "
+				"leave it out", sides[i].name);
+	}
+	return true;
 }
 
-bool diff_request_do(const struct diff_request *request, const char *before, const char *after, char **error)
+static enum diff_outcome compare(const struct diff_request *request, const struct diff_side *sides,
+	struct budget *budget, char **error)
+{
+	const struct diff_question question = {
+		.by = (enum group_by)request->by, .total = request->share == SHARE_TOTAL,
+		.inlined = request->inlined, .samples = request->per == PER_SAMPLES,
+	};
+	enum diff_outcome outcome = DIFF_FAILED;
+	struct set_diff diff;
+
+	if (!check_sides(request, sides, error))
+		return DIFF_FAILED;
+	if (!set_diff_make(&diff, sides[0].set, sides[1].set, question, budget))
+		util_fail(error, "no diff: there is no memory for its rows; give more by --memory");
+	else if (write_out(request, &diff, sides, error))
+		outcome = hold_limit(request, &diff, error) ? DIFF_DONE : DIFF_GROWN;
+	set_diff_clear(&diff);
+	return outcome;
+}
+
+enum diff_outcome diff_request_do(const struct diff_request *request, const char *before, const char *after,
+	char **error)
 {
 	struct budget *budget = budget_new(request->memory ? request->memory : BUDGET_MIB);
+	const struct diff_side_options options = {
+		.filter = request->filter,
+		.lines = request->inlined || request->by == GROUP_LINE || request->by == GROUP_FILE,
+	};
 	struct diff_side sides[DIFF_SIDES] = { 0 };
-	bool good = diff_side_read(&sides[0], before, request->filter, budget, error) &&
-		diff_side_read(&sides[1], after, request->filter, budget, error) &&
-		compare(request, sides, budget, error);
+	enum diff_outcome outcome = DIFF_FAILED;
 
+	if (diff_side_read(&sides[0], before, &options, budget, error) &&
+			diff_side_read(&sides[1], after, &options, budget, error))
+		outcome = compare(request, sides, budget, error);
 	diff_side_clear(&sides[0]);
 	diff_side_clear(&sides[1]);
 	budget_release(budget);
-	return good;
+	return outcome;
 }

@@ -20,12 +20,12 @@ struct asked {
 	char *path;			/* in fresh memory, as are the times behind it */
 	bool range;
 	const char *from, *to;		/* NULL: as far as there is */
-	const char *filter;
+	const struct diff_side_options *options;
 };
 
-static struct asked take_apart(const char *words, const char *filter)
+static struct asked take_apart(const char *words, const struct diff_side_options *options)
 {
-	struct asked asked = { .path = util_copy(words, strlen(words)), .filter = filter };
+	struct asked asked = { .path = util_copy(words, strlen(words)), .options = options };
 	char *at = strrchr(asked.path, '@'), *dots = at ? strstr(at, "..") : NULL;
 	struct stat about;
 
@@ -68,7 +68,8 @@ static bool read_recording(struct diff_side *side, const struct asked *asked, st
 		return false;
 	request.from = asked->from;
 	request.to = asked->to;
-	request.filter = asked->filter;
+	request.filter = asked->options->filter;
+	request.lines = asked->options->lines;
 	report = report_new(session, &request);
 	while (report_step(report) < REPORT_DONE)
 		session_step(session, STEP_MS);
@@ -84,7 +85,7 @@ static bool read_file(struct diff_side *side, const struct asked *asked, struct 
 	if (asked->range)
 		return util_fail(error, "%s: not read: a file of stacks has no times; leave out the range, or name a "
 			"recording", side->name);
-	if (asked->filter)
+	if (asked->options->filter)
 		return util_fail(error, "--filter: without effect: %s is a file of stacks; leave it out", side->name);
 	side->set = set_import_file(asked->path, budget, error);
 	return side->set;
@@ -115,9 +116,10 @@ static bool read_asked(struct diff_side *side, const struct asked *asked, struct
 		read_file(side, asked, budget, error);
 }
 
-bool diff_side_read(struct diff_side *side, const char *words, const char *filter, struct budget *budget, char **error)
+bool diff_side_read(struct diff_side *side, const char *words, const struct diff_side_options *options,
+	struct budget *budget, char **error)
 {
-	struct asked asked = take_apart(words, filter);
+	struct asked asked = take_apart(words, options);
 	bool good;
 
 	*side = (struct diff_side) { .name = words };

@@ -14,12 +14,19 @@ struct diff_side {
 	char *note;			/* what the diff's reader should know of it; NULL: nothing */
 };
 
+/* What is read of a recording. */
+struct diff_side_options {
+	const char *filter;		/* words of filter_words.h; NULL: none */
+	bool lines;			/* also source lines and inlined functions, which takes longer */
+};
+
 /*
  * Reads "FILE", "DIR" or "DIR@FROM..TO"; without FROM or TO, the range has no such limit. What is there as it is
- * written has no range in its name. `filter`: words of filter_words.h, of a recording only; NULL: none. A recording is
- * played at once: this takes as long as a report on it. False with `error` set. Clear it in any case.
+ * written has no range in its name. A recording is played at once: this takes as long as a report on it. A filter of a
+ * file is a mistake. False with `error` set. Clear it in any case.
  */
-bool diff_side_read(struct diff_side *side, const char *words, const char *filter, struct budget *budget, char **error);
+bool diff_side_read(struct diff_side *side, const char *words, const struct diff_side_options *options,
+	struct budget *budget, char **error);
 void diff_side_clear(struct diff_side *side);
 
 #endif

@@ -19,6 +19,14 @@ static inline double diff_seconds(uint64_t ns)
 	return (double)ns / (double)NS_PER_SECOND;
 }
 
+/* A picture of B's stacks, and how they have changed; as an HTML page or as SVG. False with `error` set. */
+struct diff_look {
+	bool html;
+	bool flame;			/* roots at the foot */
+};
+bool diff_picture(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], struct diff_look look,
+	FILE *to, char **error);
+
 /* `top`: rows at most; 0: all. */
 void diff_text(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], uint32_t top, FILE *to);
 void diff_json(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], uint32_t top, FILE *to);

@@ -4,6 +4,7 @@
 #include "agent/base/change_text.h"
 #include "agent/base/util.h"
 #include "agent/formats/writing/name_text.h"
+#include "agent/query/grouping.h"
 #include "agent/samples/sample_set.h"
 #include "diff_side.h"
 #include "diff_tables.h"
@@ -40,13 +41,17 @@ static void put_row(FILE *to, const struct diff_row *row)
 
 void diff_text(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], uint32_t top, FILE *to)
 {
+	static const char *const rows[GROUPS] = {
+		"functions", "lines", "files", "objects", "processes", "threads", "CPUs", "modes",
+	};
 	uint32_t shown = top && top < diff->count ? top : diff->count;
 
 	put_side(to, "A (before): ", &sides[0]);
 	put_side(to, "B (after):  ", &sides[1]);
-	fprintf(to, "Shares of functions %s, in percent; + means more in B, ~ may be chance.\n\n",
-		diff->total ? "with all that they call" : "themselves");
-	fprintf(to, "%*s %7s %7s  FUNCTION\n", CHANGE_WIDTH, "CHANGE", "A", "B");
+	fprintf(to, "Shares of %s %s%s, in percent; + means more in B, ~ may be chance.\n\n", rows[diff->question.by],
+		diff->question.total ? "with all that they call" : "themselves",
+		diff->question.samples ? ", of samples" : "");
+	fprintf(to, "%*s %7s %7s  %s\n", CHANGE_WIDTH, "CHANGE", "A", "B", group_heads[diff->question.by].name);
 	for (uint32_t i = 0; i < shown; i++)
 		put_row(to, &diff->rows[i]);
 	if (shown < diff->count)

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "agent/query/grouping.h"
 #include "agent/samples/sample_set.h"
 #include "set_diff.h"
 
+enum { ROW_TEXT = 512 };
+
 struct making {
 	struct set_diff *diff;
+	const struct sample_set *set;	/* the present one */
 	struct hash hash;
-	uint32_t *row_of;		/* of each function of the present set: HASH_NONE: not looked up yet */
+	uint32_t *row_of;		/* of each function, or line, of the set; HASH_NONE: not looked up yet */
 	uint64_t sums;			/* seen so far, in both sets */
 };
+
+/* The row's own copy of a name. NULL: no memory. */
+static char *copy_name(struct making *making, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	char *copy = budget_resize(making->diff->budget, NULL, 0, size);
+
+	return copy ? memcpy(copy, name, size) : NULL;
+}
 
 /* HASH_NONE: no memory. */
 static uint32_t row_named(struct making *making, const char *name)
@@ -22,6 +37,7 @@ static uint32_t row_named(struct making *making, const char *name)
 	uint64_t hash = hash_text(&making->hash, name);
 	uint32_t at = 0, position;
 	struct diff_row *rows;
+	char *copy;
 
 	while ((position = hash_next(&making->hash, hash, &at)) != HASH_NONE)
 		if (strcmp(diff->rows[position].name, name) == 0)
@@ -30,63 +46,163 @@ static uint32_t row_named(struct making *making, const char *name)
 	if (!rows)
 		return HASH_NONE;
 	diff->rows = rows;
-	if (!hash_add(&making->hash, hash, diff->count))
+	copy = copy_name(making, name);
+	if (!copy)
 		return HASH_NONE;
-	rows[diff->count] = (struct diff_row) { .name = name };
-	return diff->count++;
+	rows[diff->count++] = (struct diff_row) { .name = copy };
+	return hash_add(&making->hash, hash, diff->count - 1) ? diff->count - 1 : HASH_NONE;
 }
 
-/* Adds a sum to a function, once. */
-static bool add_to_function(struct making *making, const struct sample_set *set, uint32_t function,
-	const struct set_sum *sum)
+/* ---- what a row is ---- */
+
+static const char *source_of(const struct set_function *function, uint32_t line, char text[ROW_TEXT])
 {
-	uint32_t *at = &making->row_of[function];
-	struct diff_row *row;
-	struct portion *portion;
+	if (*function->file && line) {
+		util_print(text, ROW_TEXT, "%s:%" PRIu32, function->file, line);
+		return text;
+	}
+	return *function->object ? "[no source]" : function->name;
+}
+
+/* The name of the row of a function at one of its lines. */
+static const char *name_of_line(const struct making *making, const struct set_line *line, char text[ROW_TEXT])
+{
+	const struct set_function *function = &making->set->functions[line->function];
+
+	switch (making->diff->question.by) {
+	case GROUP_LINE: return source_of(function, line->line, text);
+	case GROUP_FILE:
+		return *function->file ? function->file : *function->object ? "[no source]" : function->name;
+	case GROUP_OBJECT: return *function->object ? function->object : function->name;
+	default: return function->name;
+	}
+}
+
+/* By name, or else by number: a number is another one after the next boot. */
+static const char *title_of(const char *name, const char *kind, uint32_t number, char text[ROW_TEXT])
+{
+	if (*name)
+		return name;
+	if (number == SET_NONE)
+		return "[unknown]";
+	util_print(text, ROW_TEXT, "%s %" PRIu32, kind, number);
+	return text;
+}
+
+static const char *name_of_who(const struct making *making, const struct set_sum *sum, char text[ROW_TEXT])
+{
+	const struct set_thread none = { .id = SET_NONE, .process = SET_NONE, .name = "", .process_name = "" };
+	const struct set_who *who = &sum->who;
+	const struct set_thread *thread = who->thread == SET_NONE ? &none : &making->set->threads[who->thread];
+
+	if (sample_set_leaf(making->set, sum->stack)->kind == SET_IDLE)
+		return "[idle]";
+	switch (making->diff->question.by) {
+	case GROUP_CPU: return title_of(who->cpu == SET_NONE ? "[CPU forgotten]" : "", "CPU", who->cpu, text);
+	case GROUP_MODE: return sample_set_mode(who->mode);
+	case GROUP_THREAD: return title_of(thread->name, "thread", thread->id, text);
+	default: return title_of(thread->process_name, "process", thread->process, text);
+	}
+}
+
+bool set_diff_knows(const struct sample_set *set, enum group_by by)
+{
+	bool known = by == GROUP_FUNCTION;
+
+	for (uint32_t i = 0; !known && (by == GROUP_FILE || by == GROUP_OBJECT) && i < set->function_count; i++)
+		known = *(by == GROUP_FILE ? set->functions[i].file : set->functions[i].object);
+	for (uint32_t i = 0; !known && by == GROUP_LINE && i < set->line_count; i++)
+		known = set->lines[i].line;
+	for (uint32_t i = 0; !known && (by == GROUP_CPU || by == GROUP_MODE) && i < set->sum_count; i++)
+		known = set->sums[i].who.cpu != SET_NONE;
+	return known || ((by == GROUP_THREAD || by == GROUP_PROCESS) && set->thread_count);
+}
+
+/* ---- adding ---- */
+
+/* Adds a sum to a row, once. */
+static void add_to_row(struct making *making, uint32_t at, const struct set_sum *sum)
+{
+	struct diff_row *row = &making->diff->rows[at];
+	struct portion *portion = making->set == making->diff->before ? &row->before : &row->after;
+
+	if (row->seen == making->sums)
+		return;
+	row->seen = making->sums;
+	portion->weight += set_diff_whole(&making->diff->question, sum->samples, sum->weight);
+	portion->samples += sum->samples;
+}
+
+static bool add_to_line(struct making *making, uint32_t index, const struct set_sum *sum)
+{
+	const struct set_line *line = &making->set->lines[index];
+	uint32_t *at = &making->row_of[making->diff->question.by == GROUP_LINE ? index : line->function];
+	char text[ROW_TEXT];
 
 	if (*at == HASH_NONE)
-		*at = row_named(making, set->functions[function].name);
+		*at = row_named(making, name_of_line(making, line, text));
 	if (*at == HASH_NONE)
 		return false;
-	row = &making->diff->rows[*at];
-	portion = set == making->diff->before ? &row->before : &row->after;
-	if (row->seen == making->sums)
-		return true;
-	row->seen = making->sums;
-	portion->weight += sum->weight;
-	portion->samples += sum->samples;
+	add_to_row(making, *at, sum);
 	return true;
 }
 
-static bool add_sum(struct making *making, const struct sample_set *set, const struct set_sum *sum)
+/* The first of a location's functions that are rows, the innermost one first. A line is always that of the code. */
+static uint32_t first_of(const struct making *making, const struct set_location *location)
 {
-	making->sums++;
+	bool whole = making->diff->question.inlined || making->diff->question.by == GROUP_LINE;
+
+	return whole ? 0 : location->count - 1;
+}
+
+static bool add_stack(struct making *making, const struct set_sum *sum)
+{
+	const struct sample_set *set = making->set;
+
 	for (uint32_t at = sum->stack; at != SET_NONE; at = set->stacks[at].parent) {
 		const struct set_location *location = &set->locations[set->stacks[at].location];
 
-		for (uint32_t i = 0; i < location->count; i++) {
-			if (!add_to_function(making, set, set->lines[location->first + i].function, sum))
+		for (uint32_t i = first_of(making, location); i < location->count; i++) {
+			if (!add_to_line(making, location->first + i, sum))
 				return false;
-			if (!making->diff->total)
+			if (!making->diff->question.total)
 				return true;
 		}
 	}
 	return true;
 }
 
+static bool add_who(struct making *making, const struct set_sum *sum)
+{
+	char text[ROW_TEXT];
+	uint32_t at = row_named(making, name_of_who(making, sum, text));
+
+	if (at == HASH_NONE)
+		return false;
+	add_to_row(making, at, sum);
+	return true;
+}
+
+static bool add_sum(struct making *making, const struct set_sum *sum)
+{
+	making->sums++;
+	return grouping_is_by_who(making->diff->question.by) ? add_who(making, sum) : add_stack(making, sum);
+}
+
 static bool add_set(struct making *making, const struct sample_set *set)
 {
 	struct budget *budget = making->diff->budget;
-	size_t size = set->function_count * sizeof(*making->row_of);
-	bool good;
+	uint32_t count = set->function_count > set->line_count ? set->function_count : set->line_count;
+	size_t size = count * sizeof(*making->row_of);
+	bool good = true;
 
+	making->set = set;
 	making->row_of = budget_resize(budget, NULL, 0, size);
 	if (!making->row_of)
 		return false;
 	memset(making->row_of, 0xff, size);
-	good = true;
 	for (uint32_t i = 0; good && i < set->sum_count; i++)
-		good = add_sum(making, set, &set->sums[i]);
+		good = add_sum(making, &set->sums[i]);
 	budget_free(budget, making->row_of, size);
 	return good;
 }
@@ -104,22 +220,22 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const struct sample_set *after, bool total,
-	struct budget *budget)
+bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const struct sample_set *after,
+	struct diff_question question, struct budget *budget)
 {
 	struct making making = { .diff = diff };
 	bool good;
 
-	*diff = (struct set_diff) { .before = before, .after = after, .total = total, .budget = budget };
+	*diff = (struct set_diff) { .before = before, .after = after, .question = question, .budget = budget };
 	hash_init(&making.hash, budget);
 	good = add_set(&making, before) && add_set(&making, after);
 	hash_clear(&making.hash);
 	for (uint32_t i = 0; i < diff->count; i++) {
 		struct diff_row *row = &diff->rows[i];
 
-		row->before.whole = before->weight;
+		row->before.whole = set_diff_whole(&question, before->samples, before->weight);
 		row->before.all = before->samples;
-		row->after.whole = after->weight;
+		row->after.whole = set_diff_whole(&question, after->samples, after->weight);
 		row->after.all = after->samples;
 		row->change = change_of(row->after, row->before);
 	}
@@ -130,6 +246,8 @@ bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const
 
 void set_diff_clear(struct set_diff *diff)
 {
+	for (uint32_t i = 0; i < diff->count; i++)
+		budget_free(diff->budget, (char *)diff->rows[i].name, strlen(diff->rows[i].name) + 1);
 	budget_free(diff->budget, diff->rows, diff->room * sizeof(*diff->rows));
 	*diff = (struct set_diff) { 0 };
 }

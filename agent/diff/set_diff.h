@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two sample sets, function by function. Functions of one name are one row. */
+/*
+ * Compares two sample sets, row by row. What has one name is one row: a function, a source line, a thread. A function
+ * whose file is not known is in the row [no source]; one that has no object, such as idle time, is a row of its own.
+ */
 #ifndef SET_DIFF_H
 #define SET_DIFF_H
 
@@ -8,31 +11,51 @@
 #include <stdint.h>
 
 #include "agent/base/change.h"
+#include "agent/query/question.h"
 
 struct budget;
 struct sample_set;
 
+struct diff_question {
+	enum group_by by;		/* what a row is */
+	bool total;			/* a row's share is that of all stacks it is in; else what it ran itself */
+	bool inlined;			/* inlined functions are rows; else they count for the one that they are in */
+	bool samples;			/* shares are of samples; else of their weights, which are times */
+};
+
 struct diff_row {
-	const char *name;		/* the set's */
+	const char *name;
 	struct portion before, after;
 	struct change change;		/* since `before` */
-	uint64_t seen;			/* the sum that was added last: a function counts once in a stack */
+	uint64_t seen;			/* the sum that was added last: a row counts once in a stack */
 };
 
 struct set_diff {
 	const struct sample_set *before, *after;
-	bool total;			/* a function's share is that of all stacks it is in; else what it ran itself */
+	struct diff_question question;
 	struct budget *budget;
 	struct diff_row *rows;		/* the largest change first */
 	uint32_t count, room;
 };
 
-/* Both sets have to live as long as the diff, and have samples. False: no memory; clear it, too. */
-bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const struct sample_set *after, bool total,
-	struct budget *budget);
+/*
+ * Both sets have to live as long as the diff, have samples, and know what the question is by. False: no memory; clear
+ * it, too.
+ */
+bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const struct sample_set *after,
+	struct diff_question question, struct budget *budget);
 void set_diff_clear(struct set_diff *diff);
 
-/* The function whose share has grown most, by more than `points` and not by chance. NULL: none has. */
+/* Does a set know, of any sample, what rows of this kind need? Folded stacks know nothing but functions. */
+bool set_diff_knows(const struct sample_set *set, enum group_by by);
+
+/* What shares are of: samples, or weight. */
+static inline uint64_t set_diff_whole(const struct diff_question *question, uint64_t samples, uint64_t weight)
+{
+	return question->samples ? samples : weight;
+}
+
+/* The row whose share has grown most, by more than `points` and not by chance. NULL: none has. */
 const struct diff_row *set_diff_grown(const struct set_diff *diff, double points);
 
 #endif

@@ -32,8 +32,9 @@ struct grouping {
 	uint64_t read;			/* GROUP_LINE: symbols_lines_read when the first of `rows` was asked for */
 };
 
-/* Their names, as people type them: "function" and so on. */
+/* Their names, as people type them; those that an option takes, in the order of enum group_by. */
 extern const char *const group_words[GROUPS];
+#define GROUP_CHOICES "function|line|file|object|process|thread|cpu|mode"
 
 /* The titles of the two columns that name a row; "": such rows have no object. */
 struct group_heads {

@@ -37,6 +37,7 @@ struct report_request {
 	uint64_t wait_ns;		/* host time to wait for a guest that stands still */
 	bool json;			/* JSON in place of text */
 	bool threads, inlined;		/* of files: the thread as the root frame; inlined functions as frames */
+	bool lines;			/* report_samples gets source lines and inlined functions */
 	int kernel_mark;		/* of files: mark kernel frames; 0: no, 1: yes */
 	const char *files[EXPORTS];	/* the file to write in each format; NULL: none */
 	const char *out;		/* of `ktop export`: its file; "-": standard output; NULL: none */

@@ -112,7 +112,7 @@ static void ask(struct report *report)
 	request.request.excerpt = report->asked_excerpt = excerpt_of(report);
 	request.request.pause_ms = LOOK_MS;
 	request.callers = report->request.json;
-	request.lines = report_export_lines(&report->request);
+	request.lines = report->request.lines || report_export_lines(&report->request);
 	request.inlined = request.lines || (report->request.inlined && (writes_files(report) || report->request.out));
 	session_request(report->subscription, &request.request);
 	report->asked = true;

@@ -203,7 +203,7 @@ struct sample_set *report_samples(const struct report *report, char **error)
 	if (report->profile->table->samples)
 		return sample_collect(&(struct sample_collect) {
 			.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
-			.facts = &facts,
+			.facts = &facts, .lines = report->request.lines,
 		}, error);
 	if (report->profile->sampled)
 		util_fail(error, "no report: no sample passes the filter; take another range or filter");

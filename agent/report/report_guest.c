@@ -143,7 +143,8 @@ void report_leave_guest(struct report *report)
 	report_enter(report, REPORT_NAMING);
 	if (report->late)
 		report->deadline = waits_until(report);
-	else if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
+	else if ((report->request.inlined || report->request.lines || session_fetches(report->session)) &&
+			!report->hurried)
 		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
 }
 

@@ -3,6 +3,7 @@
 
 #include "agent/base/util.h"
 #include "agent/query/filter_words.h"
+#include "agent/query/grouping.h"
 #include "agent/query/query.h"
 #include "agent/wire/event.h"
 #include "report.h"
@@ -79,7 +80,7 @@ const struct option_row report_options[] = {
 		"write the stacks as well, one per line, for flame graphs", ANSWER),
 	OPTION("raw", "DIR", OPTION_FOLDER, raw, "also record what the guest sends, as `ktop record` does", GUEST),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)", ANSWER),
-	OPTION("by", "function|line|file|object|process|thread|cpu|mode", OPTION_CHOICE, by,
+	OPTION("by", GROUP_CHOICES, OPTION_CHOICE, by,
 		"what a row of the table is (function)", ANSWER),
 	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort,
 		"order of the table", ANSWER),

@@ -46,7 +46,7 @@ void command_tell(char *text);		/* on stderr, behind "ktop: " */
 bool command_not_beside(const struct option_set *sets, size_t count);
 
 /* Prints "ktop: ERROR" and frees it; the usage error names the help as well. */
-enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };	/* exit statuses */
+enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE, COMMAND_GROWN };	/* exit statuses; grown: --fail-above */
 int command_fail(char *error);
 int command_usage(const struct command *command, char *error);
 int command_which(const struct command *command);	/* the usage error if no VM was named: lists live ktops */

@@ -29,7 +29,7 @@ static const struct option_row diff_options[] = {
 	{ .name = "size", .help = "compare the code of two builds, function by function", .kind = OPTION_FLAG,
 		.offset = offsetof(struct diff, size) },
 	{ .name = "fail-above", .value = "N", .kind = OPTION_TEXT,
-		.help = "exit status 1 if the code has grown by more: 4096 (bytes), or 2%",
+		.help = "exit status 3 if the code has grown by more: 4096 (bytes), or 2%",
 		.offset = offsetof(struct diff, fail_above), .check = check_limit },
 	{ 0 },
 };
@@ -52,17 +52,23 @@ static bool has_grown(const struct diff *diff, struct code_sizes *sizes, const s
 	return passed;
 }
 
-static bool compare(const struct diff *diff, const struct size_asked *asked, char *const *paths, char **error)
+/* Returns the exit status. */
+static int compare(const struct diff *diff, const struct size_asked *asked, char *const *paths)
 {
 	struct budget *budget = budget_new(diff->request.memory ? diff->request.memory : BUDGET_MIB);
 	struct code_sizes *sizes = code_sizes_new(budget);
-	bool done = code_sizes_add(sizes, paths[0], diff->request.debug, error) &&
-		code_sizes_add(sizes, paths[1], diff->request.debug, error) &&
-		size_request_write(&diff->request, sizes, asked, error) && !has_grown(diff, sizes, asked, error);
+	int status = COMMAND_FAILED;
+	char *error = NULL;
 
+	if (code_sizes_add(sizes, paths[0], diff->request.debug, &error) &&
+			code_sizes_add(sizes, paths[1], diff->request.debug, &error) &&
+			size_request_write(&diff->request, sizes, asked, &error))
+		status = has_grown(diff, sizes, asked, &error) ? COMMAND_GROWN : COMMAND_DONE;
 	code_sizes_free(sizes);
 	budget_release(budget);
-	return done;
+	if (error)
+		command_fail(error);
+	return status;
 }
 
 static int run_sizes(char *const *words, size_t count)
@@ -87,11 +93,24 @@ static int run_sizes(char *const *words, size_t count)
 		status = command_usage(&command_diff, error);
 	else {
 		asked.compare = true;
-		if (!compare(&diff, &asked, paths, &error))
-			status = command_fail(error);
+		status = compare(&diff, &asked, paths);
 	}
 	free(paths);
 	return status;
+}
+
+/* Returns the exit status. */
+static int compare_stacks(const struct diff_request *request, char *const *paths)
+{
+	static const int statuses[] = {
+		[DIFF_DONE] = COMMAND_DONE, [DIFF_FAILED] = COMMAND_FAILED, [DIFF_GROWN] = COMMAND_GROWN,
+	};
+	char *error = NULL;
+	enum diff_outcome outcome = diff_request_do(request, paths[0], paths[1], &error);
+
+	if (error)
+		command_fail(error);
+	return statuses[outcome];
 }
 
 static int run_stacks(char *const *words, size_t count)
@@ -110,8 +129,8 @@ static int run_stacks(char *const *words, size_t count)
 			util_format("not two sides: it takes two recordings or files of stacks; give A and B"));
 	else if (!diff_request_check(&request, &error))
 		status = command_usage(&command_diff, error);
-	else if (!diff_request_do(&request, paths[0], paths[1], &error))
-		status = command_fail(error);
+	else
+		status = compare_stacks(&request, paths);
 	free(paths);
 	return status;
 }

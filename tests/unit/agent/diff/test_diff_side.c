@@ -65,7 +65,7 @@ static struct diff_side reads(char *words, const char *filter)
 	struct diff_side side;
 	char *error = NULL;
 
-	if (!diff_side_read(&side, words, filter, NULL, &error))
+	if (!diff_side_read(&side, words, &(struct diff_side_options) { .filter = filter }, NULL, &error))
 		fail_msg("%s", error);
 	assert_string_equal(side.name, words);
 	side.name = "";
@@ -78,7 +78,7 @@ static void refuses(char *words, const char *filter, const char *why)
 	struct diff_side side;
 	char *error = NULL;
 
-	assert_false(diff_side_read(&side, words, filter, NULL, &error));
+	assert_false(diff_side_read(&side, words, &(struct diff_side_options) { .filter = filter }, NULL, &error));
 	assert_non_null(strstr(error, why));
 	diff_side_clear(&side);
 	free(error);
@@ -210,7 +210,9 @@ static void a_file_has_to_name_its_format(void **state)
 	assert_true(is_known(-1, NULL));
 	assert_true(is_known(-1, "a.json"));
 	assert_true(is_known(-1, "a.svg.txt"));
-	assert_false(is_known(-1, "a.svg"));
+	assert_true(is_known(-1, "a.svg"));
+	assert_true(is_known(-1, "a.html"));
+	assert_false(is_known(-1, "a.png"));
 	assert_false(is_known(-1, "json"));
 	assert_false(is_known(-1, "a.json/diff"));
 	assert_true(is_known(0, "a.svg"));

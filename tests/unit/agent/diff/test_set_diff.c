@@ -38,7 +38,8 @@ static struct compared compare(const char *before, const char *after, bool total
 {
 	struct compared compared = { .before = set_of(before), .after = set_of(after) };
 
-	assert_true(set_diff_make(&compared.diff, compared.before, compared.after, total, NULL));
+	assert_true(set_diff_make(&compared.diff, compared.before, compared.after,
+		(struct diff_question) { .total = total, .inlined = true }, NULL));
 	return compared;
 }
 
@@ -47,6 +48,15 @@ static void end(struct compared *compared)
 	set_diff_clear(&compared->diff);
 	sample_set_free(compared->before);
 	sample_set_free(compared->after);
+}
+
+/* The same, with a question of its own, over sets that are the test's. */
+static struct compared ask(struct sample_set *before, struct sample_set *after, struct diff_question question)
+{
+	struct compared compared = { .before = before, .after = after };
+
+	assert_true(set_diff_make(&compared.diff, before, after, question, NULL));
+	return compared;
 }
 
 static const struct diff_row *row_of(const struct compared *compared, const char *name)
@@ -140,6 +150,113 @@ static void growth_counts_if_it_is_no_chance(void **state)
 	end(&many);
 }
 
+static void inlined_functions_count_for_the_one_they_are_in(void **state)
+{
+	struct compared whole = ask(set_of("main;outer;in_[i] 4\n"), set_of("main;outer 4\n"),
+		(struct diff_question) { .total = true });
+	struct compared apart = ask(set_of("main;outer;in_[i] 4\n"), set_of("main;outer 4\n"),
+		(struct diff_question) { .inlined = true });
+
+	(void)state;
+	assert_int_equal(whole.diff.count, 2);
+	expect(&whole, "outer", 0, "chance");
+	assert_null(row_of(&whole, "in"));
+	assert_int_equal(apart.diff.count, 2);
+	assert_int_equal(row_of(&apart, "in")->before.weight, 4);
+	assert_int_equal(row_of(&apart, "outer")->before.weight, 0);
+	end(&whole);
+	end(&apart);
+}
+
+/* Two samples: of a program, with a weight of 30; of idle time, with 10. */
+static struct sample_set *set_with_all(void)
+{
+	struct sample_set *set = sample_set_new(NULL);
+	const struct set_function work = { "work", "tool", "src/work.c", 3, 0, SET_USER };
+	const struct set_function idle = { "[idle]", "", "", 0, 0, SET_IDLE };
+	struct set_line lines[] = { { sample_set_function(set, &work), 7 }, { sample_set_function(set, &idle), 0 } };
+	struct set_sum sum = {
+		.stack = sample_set_stack(set, SET_NONE, sample_set_location(set, 1, SET_NONE, &lines[0], 1), false),
+		.who = { .cpu = 2, .mode = 1 }, .samples = 1, .weight = 30,
+	};
+
+	sum.who.thread = sample_set_thread(set, &(struct set_thread) { 5, 6, "", "shell" });
+	sample_set_add(set, &sum);
+	sum.stack = sample_set_stack(set, SET_NONE, sample_set_location(set, 2, SET_NONE, &lines[1], 1), false);
+	sum.who = (struct set_who) { .thread = SET_NONE, .cpu = 2, .mode = 2 };
+	sum.weight = 10;
+	sample_set_add(set, &sum);
+	return set;
+}
+
+static void rows_are_what_was_asked_for(void **state)
+{
+	static const struct {
+		enum group_by by;
+		const char *name;
+	} cases[] = {
+		{ GROUP_FUNCTION, "work" }, { GROUP_LINE, "src/work.c:7" }, { GROUP_FILE, "src/work.c" },
+		{ GROUP_OBJECT, "tool" }, { GROUP_PROCESS, "shell" }, { GROUP_THREAD, "thread 5" },
+		{ GROUP_CPU, "CPU 2" }, { GROUP_MODE, "user" },
+	};
+	struct sample_set *folded = set_of("work 1\n");
+
+	(void)state;
+	for (size_t i = 0; i < GROUPS; i++) {
+		struct compared compared = ask(set_with_all(), set_with_all(),
+			(struct diff_question) { .by = cases[i].by });
+
+		assert_int_equal(compared.diff.count, 2);
+		assert_int_equal(row_of(&compared, cases[i].name)->before.weight, 30);
+		assert_int_equal(row_of(&compared, "[idle]")->after.weight, 10);
+		assert_true(set_diff_knows(compared.before, cases[i].by));
+		assert_int_equal(set_diff_knows(folded, cases[i].by), cases[i].by == GROUP_FUNCTION);
+		end(&compared);
+	}
+	sample_set_free(folded);
+}
+
+static void shares_are_of_time_or_of_samples(void **state)
+{
+	struct compared time = ask(set_with_all(), set_of("work 1\n"), (struct diff_question) { .samples = false });
+	struct compared samples = ask(set_with_all(), set_of("work 1\n"), (struct diff_question) { .samples = true });
+
+	(void)state;
+	assert_true(fabs(row_of(&time, "work")->change.share - 0.25) < 1e-9);
+	assert_true(fabs(row_of(&samples, "work")->change.share - 0.5) < 1e-9);
+	end(&time);
+	end(&samples);
+}
+
+static void a_picture_has_new_and_gone_stacks(void **state)
+{
+	struct compared compared = compare(BEFORE "<a&\"b> 1\n", AFTER, false);
+	const struct diff_side sides[DIFF_SIDES] = {
+		{ .name = "old<.folded", .set = compared.before }, { .name = "new.folded", .set = compared.after },
+	};
+
+	(void)state;
+	for (int html = 0; html < 2; html++) {
+		char *text, *error = NULL;
+		size_t size;
+		FILE *to = util_text_open(&text, &size);
+
+		assert_true(diff_picture(&compared.diff, sides, (struct diff_look) { .html = html }, to, &error));
+		util_text_close(to, &text);
+		assert_null(strstr(text, "<a&"));
+		assert_null(strstr(text, "old<"));
+		assert_non_null(strstr(text, "compared with old&lt;.folded: 1001 samples"));
+		assert_non_null(strstr(text, html ? "\"scheme\":\"change\"" : "class=\"by-change\""));
+		if (!html) {
+			assert_non_null(strstr(text, "398 samples\nbefore 0"));
+			assert_non_null(strstr(text, ": +39.80 points, new<"));
+			assert_non_null(strstr(text, "2 frames are gone, with 10.1% of what was before"));
+		}
+		free(text);
+	}
+	end(&compared);
+}
+
 static char *written(void (*write)(const struct set_diff *, const struct diff_side *, uint32_t, FILE *),
 	const struct set_diff *diff, uint32_t top)
 {
@@ -187,6 +304,10 @@ int main(void)
 		cmocka_unit_test(what_is_the_same_has_not_changed),
 		cmocka_unit_test(a_longer_set_is_no_change),
 		cmocka_unit_test(growth_counts_if_it_is_no_chance),
+		cmocka_unit_test(inlined_functions_count_for_the_one_they_are_in),
+		cmocka_unit_test(rows_are_what_was_asked_for),
+		cmocka_unit_test(shares_are_of_time_or_of_samples),
+		cmocka_unit_test(a_picture_has_new_and_gone_stacks),
 		cmocka_unit_test(the_table_says_which_is_which),
 	};
 
