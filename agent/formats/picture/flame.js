@@ -9,7 +9,7 @@
 	const frame = document.getElementById("cells");
 	const details = document.getElementById("details");
 	const HEIGHT = 18;		/* of a row */
-	const TEXT_LEAST = 28, LETTER = 6.6;	/* pixels */
+	const TEXT_LEAST = 28, EDGES = 7;	/* pixels: a box with a text; what is beside the text */
 	const schemes = ["mode", "object", "change"];
 	let upward = picture.classList.contains("flame");
 	let zoomed = 0, focused = 0, idle = true, pattern = null;
@@ -60,8 +60,22 @@
 		});
 	}
 
+	const pen = document.createElementNS("http://www.w3.org/1999/xhtml", "canvas").getContext("2d");
+
+	pen.font = getComputedStyle(frame).font;
+
+	/* As much of the text as has room. No letter is narrower than two pixels. */
+	function fit(text, room) {
+		let most = Math.min(text.length, Math.ceil(room / 2));
+
+		if (most === text.length && pen.measureText(text).width <= room)
+			return text;
+		while (most > 0 && pen.measureText(text.slice(0, most) + "…").width > room)
+			most--;
+		return text.slice(0, most) + "…";
+	}
+
 	function put_text(cell, pixels) {
-		const name = cell.lines[0], most = Math.floor((pixels - 6) / LETTER);
 		let text = cell.text;
 
 		if (pixels < TEXT_LEAST) {
@@ -75,7 +89,7 @@
 			text.setAttribute("y", 13);
 			cell.box.appendChild(text);
 		}
-		text.textContent = name.length <= most ? name : name.slice(0, most - 1) + "…";
+		text.textContent = fit(cell.lines[0], pixels - EDGES);
 	}
 
 	function place(cell, start, width, pixels) {

@@ -77,6 +77,8 @@
 	const used_tones = data.tone_names.map(() => false);
 	for (let i = 1; i < count; i++)
 		used_tones[tone_of(i)] = true;
+	if (data.bins)				/* the time line has modes, also those of functions without names */
+		data.part_mode.forEach((mode) => { used_tones[MODE_TONES[mode]] = true; });
 
 	/* The tone of each function in most of its weight, for the table and the callers. */
 	const function_colour = new Uint8Array(data.names.length);
@@ -286,6 +288,17 @@
 		return text.length <= most ? text : text.slice(0, Math.max(most - 1, 0)) + "…";
 	}
 
+	/* As much of the text as has room. No letter is narrower than two pixels. */
+	function fit(pen, text, room) {
+		let most = Math.min(text.length, Math.ceil(room / 2));
+
+		if (most === text.length && pen.measureText(text).width <= room)
+			return text;
+		while (most > 0 && pen.measureText(text.slice(0, most) + "…").width > room)
+			most--;
+		return text.slice(0, most) + "…";
+	}
+
 	function match(what) {
 		return what >= 0 && state.pattern !== null && state.pattern.test(data.names[what]);
 	}
@@ -392,7 +405,7 @@
 			if (box.width < TEXT_LEAST)
 				return;
 			pen.fillStyle = what < 0 || (state.pattern && !hit) ? ink : hit ? paper : "#14171a";
-			pen.fillText(cut(what < 0 ? "all" : data.names[what], Math.floor((box.width - 6) / 6.6)), box.x + 4, y + HEIGHT / 2);
+			pen.fillText(fit(pen, what < 0 ? "all" : data.names[what], box.width - 7), box.x + 4, y + HEIGHT / 2);
 		}
 
 		y(box) {
