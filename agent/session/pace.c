@@ -6,7 +6,9 @@ enum {
 	WHOLE = 10000,			/* all of the thread's time */
 	ANSWERS = 35,			/* so much of it may always go to one screen's answers */
 	READING_TO_ANSWERS = 4,		/* or one part in so many of what reading takes */
-	MUCH = 500,			/* or what reading takes beyond this */
+	MUCH = 500, MUCH_TIMES = 4,	/* or so many times what reading takes beyond this, */
+	MOST = WHOLE / 2,		/* and never more */
+	FRAME_US = 350,			/* what a round costs besides its answers: waking two threads, and a frame */
 	LONGEST_MS = 500,
 	MEASURE_MS = 100,		/* reading is measured over this time at least */
 };
@@ -34,9 +36,10 @@ static uint32_t larger(uint32_t a, uint32_t b)
 
 uint64_t pace_pause(const struct pace *pace, uint64_t cost)
 {
-	uint32_t most = larger(larger(ANSWERS, pace->reading / READING_TO_ANSWERS),
-		pace->reading > MUCH ? pace->reading - MUCH : 0);
-	uint64_t pause = cost * WHOLE / most, longest = (uint64_t)LONGEST_MS * NS_PER_MS;
+	uint32_t much = pace->reading > MUCH ? MUCH_TIMES * (pace->reading - MUCH) : 0;
+	uint32_t most = larger(larger(ANSWERS, pace->reading / READING_TO_ANSWERS), much < MOST ? much : MOST);
+	uint64_t round = cost + (uint64_t)FRAME_US * NS_PER_MS / 1000;
+	uint64_t pause = round * WHOLE / most, longest = (uint64_t)LONGEST_MS * NS_PER_MS;
 
 	return pause < longest ? pause : longest;
 }

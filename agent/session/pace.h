@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How often a screen is answered. A person reads some frames a second, and should not pay more for them than for what
- * they look at. So the answers of one screen together take at most a three hundredth of the thread's time. If the
- * thread spends more on the incoming bytes, they may take a quarter of that instead; and where the bytes keep it busy,
- * nearly as much as these. Two rounds of answers come in each second anyway.
+ * they look at. So the answers of one screen together, with the frames that show them, take at most a three hundredth
+ * of a thread's time. If the thread spends more on the incoming bytes, they may take a quarter of that instead; and
+ * where the bytes keep it busy, up to half of its time, so that a busy guest's screen is as lively as an idle one's.
+ * Two rounds of answers come in each second anyway.
  *
  * Pure: the caller gives the times, in ns: `now` of util_now, `worked` of the thread's processor time.
  */
@@ -23,7 +24,7 @@ struct pace {				/* the thread's work; starts as { 0 } */
 void pace_begin(struct pace *pace, uint64_t now, uint64_t worked);
 void pace_end(struct pace *pace, uint64_t began, uint64_t worked);
 
-/* From the beginning of one round to that of the next, when a round takes `cost` ns. */
+/* From the beginning of one round to that of the next, when a round's answers take `cost` ns. */
 uint64_t pace_pause(const struct pace *pace, uint64_t cost);
 
 #endif

@@ -15,7 +15,10 @@
 #include "subscription.h"
 #include "turn.h"
 
-enum { SOON_MS = 20 };			/* the pause before a new question's answer, and before the first samples */
+enum {
+	SOON_MS = 20,			/* the pause before a new question's answer, and before the first samples */
+	SOON_TRIES = 32,		/* so many answers without samples come so soon */
+};
 
 #define PAST (UINT64_C(1) << 63)	/* in `news`: the boot is over, which is news, too */
 
@@ -36,7 +39,8 @@ struct subscription {
 	struct request *request;	/* the question that is answered; NULL: none */
 	bool taken;			/* the last answer was taken */
 	bool fresh;			/* the request was not answered yet */
-	bool begun, partial;		/* those of the last answer */
+	bool partial;			/* that of the last answer */
+	unsigned tries;			/* answers without samples, since one with samples or a new question */
 	bool rings;			/* wake its reader at the end of the turn */
 	uint64_t news, told;		/* grows with what is new for it; what it was when the last answer was made */
 	struct share share;
@@ -221,6 +225,7 @@ static struct request *hear(struct subscription *subscription)
 		subscription->asked = NULL;
 		subscription->asks = false;
 		subscription->fresh = true;
+		subscription->tries = 0;
 	}
 	subscription->taken = !subscription->answer;
 	return over;
@@ -312,7 +317,7 @@ static struct subscription *hear_news(struct subscriptions *all, const struct ep
 /* The rest of an answer that came in part is awaited: it does not wait for the pace. */
 static uint64_t pause_of(const struct subscription *subscription)
 {
-	bool soon = subscription->fresh || !subscription->begun;
+	bool soon = subscription->fresh || (subscription->tries && subscription->tries <= SOON_TRIES);
 	uint64_t least = (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
 	uint64_t pace = pace_pause(&subscription->all->pace, subscription->round);
 
@@ -360,11 +365,13 @@ uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *presen
 /* Also true if its pause is nearly over, so that the header and the table of one screen show the same moment. */
 static bool is_due(const struct subscription *subscription, uint64_t now)
 {
-	uint64_t pause = pause_of(subscription), soon = (uint64_t)SOON_MS * NS_PER_MS;
-	uint64_t early = pause / 4 > soon ? pause / 4 : soon;
+	uint64_t soon = (uint64_t)SOON_MS * NS_PER_MS, pause, early;
 
-	return waits(subscription) && share_allows(&subscription->share, now) &&
-		share_begun(&subscription->share) + pause <= now + early;
+	if (!waits(subscription) || !share_allows(&subscription->share, now))
+		return false;
+	pause = pause_of(subscription);
+	early = pause / 4 > soon ? pause / 4 : soon;
+	return share_begun(&subscription->share) + pause <= now + early;
 }
 
 static struct subscription *next_due(struct subscription *first, uint64_t now)
@@ -399,7 +406,7 @@ static void answer(struct subscription *subscription, const struct moment *momen
 	bool wanted;
 
 	subscription->cost = util_thread_time() - worked;
-	subscription->begun = made->begun;
+	subscription->tries = made->begun ? 0 : subscription->tries + 1;
 	subscription->partial = made->partial;
 	subscription->fresh = subscription->taken = false;
 	subscription->told = subscription->news;

@@ -30,26 +30,28 @@ static uint64_t play(struct pace *pace, int rounds, uint64_t cost, uint64_t read
 	return answers * 10000 / (now - begin);
 }
 
-/* A three hundredth of the time is for answers, while reading takes little. */
+/* A three hundredth of the time is for answers and their frames, while reading takes little. */
 static void test_little_is_read(void **state)
 {
 	struct pace pace = { .since = 0 };
 
 	(void)state;
-	assert_in_range(play(&pace, 100, 1 * MS, 50), 30, 40);
-	assert_in_range(play(&pace, 100, MS / 10, 50), 30, 40);
+	assert_in_range(play(&pace, 100, 1 * MS, 50), 20, 35);
+	assert_in_range(play(&pace, 100, MS / 10, 50), 3, 10);
 }
 
-/* More is read: then a quarter of that is for answers. Much is read: then as much, but for a twentieth of the time. */
+/* More is read: then a quarter of that is for answers. Much is read: then up to half of the time. */
 static void test_much_is_read(void **state)
 {
 	struct pace pace = { .since = 0 };
 
 	(void)state;
-	play(&pace, 20, 1 * MS, 400);
-	assert_in_range(play(&pace, 100, 1 * MS, 400), 90, 110);
-	play(&pace, 20, 1 * MS, 4000);
-	assert_in_range(play(&pace, 100, 10 * MS, 4000), 2900, 3600);
+	play(&pace, 20, 4 * MS, 400);
+	assert_in_range(play(&pace, 100, 4 * MS, 400), 80, 110);
+	play(&pace, 20, 10 * MS, 1200);
+	assert_in_range(play(&pace, 100, 10 * MS, 1200), 2300, 2800);
+	play(&pace, 20, 40 * MS, 4000);
+	assert_in_range(play(&pace, 100, 40 * MS, 4000), 4500, 5000);
 }
 
 /* Two rounds a second come, whatever they cost. */
@@ -60,7 +62,7 @@ static void test_two_rounds_come(void **state)
 	(void)state;
 	assert_int_equal(pace_pause(&pace, 100 * MS), 500 * MS);
 	assert_int_equal(pace_pause(&pace, 10000 * MS), 500 * MS);
-	assert_int_equal(pace_pause(&pace, 0), 0);
+	assert_in_range(pace_pause(&pace, 0), 80 * MS, 100 * MS);	/* ten a second */
 }
 
 int main(void)

@@ -43,7 +43,7 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 	struct desk *desk = &the_desk;
 
 	answer->answer = answer_begin(asked->kind, moment);
-	answer->answer.begun = true;
+	answer->answer.begun = !desk->empty;
 	answer->answer.partial = desk->partial;
 	answer->reader = request->reader;
 	desk->made[request->reader]++;

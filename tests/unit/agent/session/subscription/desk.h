@@ -18,7 +18,7 @@ struct epoch;
 
 enum {
 	READERS = 20,
-	PAUSE_MS = 20,			/* between two answers to a question whose reader is alone */
+	PAUSE_MS = 100,			/* between two answers to a question whose reader is alone */
 };
 
 struct desk {
@@ -30,6 +30,7 @@ struct desk {
 	struct epoch *present;		/* the present boot; NULL: none was seen yet */
 	uint64_t now;			/* the made-up time; 0: that of the host */
 	bool partial;			/* all answers are */
+	bool empty;			/* all answers are without samples */
 	void (*making)(struct desk *desk);	/* called while an answer is made; may be NULL */
 
 	uint32_t made[READERS];		/* answers */
