@@ -48,6 +48,15 @@ static const struct state {
 	{ "baseline", "\b", 4, MARK + 4 - WINDOW, MARK + 4, "baseline of 00:00:21", 1, false, false, false },
 	{ "replay", "", 0, MARK - WINDOW, MARK, "replay x", 1, true, false, false },
 	{ "all", "", 0, MARK - WINDOW, MARK, "2 machines", GALLERY_MACHINES, false, false, true },
+	{ "moved", "[", 3, MARK - WINDOW - WINDOW / 2, MARK - WINDOW / 2, "10s at 00:00:06", 1, false, false,
+		false },
+	{ "replay filtered", "\\cpu:1 mode:kernel\r", 0, MARK - WINDOW, MARK, "filter: cpu:1 mode:kernel", 1,
+		true, true, false },
+	{ "all filtered", "\\cpu:1 mode:kernel\r", 0, MARK - WINDOW, MARK, "filter: cpu:1 mode:kernel",
+		GALLERY_MACHINES, false, true, false },
+	{ "all zeroed", "z", 5, MARK, MARK + 5, "since ", GALLERY_MACHINES, false, false, false },
+	{ "all with a baseline", "\b", 4, MARK + 4 - WINDOW, MARK + 4, "baseline of ", GALLERY_MACHINES, false, false,
+		false },
 	{ "all frozen", "Z", 3, MARK - WINDOW, MARK, "FROZEN at ", GALLERY_MACHINES, false, false, false },
 };
 
@@ -390,13 +399,16 @@ static int brightest_of(const struct canvas *canvas)
 	return percent;
 }
 
-/* The last column is the second in which the map ends, and the last cell has the slot in which it does. */
+/*
+ * The last column is the second in which the map ends, and the last cell has the slot in which it does. A window that
+ * was moved leaves the map where it was.
+ */
 static void check_heat_row(struct seen *seen, const struct canvas *canvas, int row, uint32_t ms, uint32_t each)
 {
-	uint32_t seconds = seen->state->to + 1;
+	uint32_t end = strcmp(seen->state->keys, "[") == 0 ? MARK : seen->state->to, seconds = end + 1;
 	struct truth truth = seen->truth;
 
-	truth.to += SLOT_MS * NS_PER_MS;
+	truth.to = end * NS_PER_SECOND + SLOT_MS * NS_PER_MS;
 	for (uint32_t second = 0; second < seconds; second++) {
 		uint64_t from = second * NS_PER_SECOND + ms * NS_PER_MS;
 		double busy = truth_busy(&truth, from, from + each * NS_PER_MS);
