@@ -167,6 +167,8 @@ static bool hold_limit(const struct diff_request *request, const struct set_diff
 /* False with `error` set: a side does not know what is asked for. */
 static bool check_sides(const struct diff_request *request, const struct diff_side *sides, char **error)
 {
+	if (request->names && !sides[0].recorded && !sides[1].recorded)
+		return util_fail(error, "no names: neither side is a recording; leave out --kernel and the like");
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		if (!set_diff_knows(sides[i].set, (enum group_by)request->by))
 			return util_fail(error, "--by %s: without effect: %s does not tell it; choose other rows, or "
@@ -203,7 +205,7 @@ enum diff_outcome diff_request_do(const struct diff_request *request, const char
 {
 	struct budget *budget = budget_new(request->memory ? request->memory : BUDGET_MIB);
 	const struct diff_side_options options = {
-		.filter = request->filter,
+		.filter = request->filter, .names = request->names,
 		.lines = request->inlined || request->by == GROUP_LINE || request->by == GROUP_FILE,
 	};
 	struct diff_side sides[DIFF_SIDES] = { 0 };

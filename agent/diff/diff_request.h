@@ -8,12 +8,15 @@
 
 #include "agent/base/options.h"
 
+struct session_options;
+
 struct diff_request {
 	int share, per, by;		/* by: enum group_by */
 	int format;			/* -1: that of the file's ending; text without a file */
 	bool inlined, flame;
 	uint32_t top, memory;		/* memory: MiB; 0: the default */
 	const char *filter, *file, *fail_above;	/* NULL: none */
+	const struct session_options *names;	/* as in diff_side.h */
 };
 
 extern const struct diff_request diff_request_default;

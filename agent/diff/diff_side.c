@@ -57,19 +57,24 @@ static bool take_samples(struct diff_side *side, const struct report *report, ch
 static bool read_recording(struct diff_side *side, const struct asked *asked, struct budget *budget, char **error)
 {
 	const struct replay_options replay = { .at_once = true };
-	const struct session_options options = { .budget = budget };
+	struct session_options options = { .budget = NULL };
 	struct recording *recording = recording_new(asked->path, error);
-	struct session *session = recording ? session_new(replay_new(recording, &replay), &options, error) : NULL;
 	struct report_request request = report_default;
+	struct session *session;
 	struct report *report;
 	bool good;
 
+	if (asked->options->names)
+		options = *asked->options->names;
+	options.budget = budget;
+	session = recording ? session_new(replay_new(recording, &replay), &options, error) : NULL;
 	if (!session)
 		return false;
 	request.from = asked->from;
 	request.to = asked->to;
 	request.filter = asked->options->filter;
 	request.lines = asked->options->lines;
+	side->recorded = true;
 	report = report_new(session, &request);
 	while (report_step(report) < REPORT_DONE)
 		session_step(session, STEP_MS);

@@ -7,16 +7,19 @@
 
 struct budget;
 struct sample_set;
+struct session_options;
 
 struct diff_side {
 	const char *name;		/* as the user wrote it; borrowed */
 	struct sample_set *set;
+	bool recorded;			/* it is a recording */
 	char *note;			/* what the diff's reader should know of it; NULL: nothing */
 };
 
 /* What is read of a recording. */
 struct diff_side_options {
 	const char *filter;		/* words of filter_words.h; NULL: none */
+	const struct session_options *names;	/* where they come from; NULL: from where the recording says */
 	bool lines;			/* also source lines and inlined functions, which takes longer */
 };
 

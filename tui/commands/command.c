@@ -50,33 +50,42 @@ bool command_check_map(const char *text, char **error)
 
 static const char one_vm[] = "give one VM at a time";
 
+/* Where names come from: the rows that a live machine and a recording share. */
+#define NAME_ROWS \
+	OPTION("kernel", "ELF", session.kernel, "the kernel's file, with symbols", .heeded = COMMAND_RECORDED), \
+	OPTION("symbols", "FILE", session.symbols, \
+		"output of nm, System.map or kallsyms, instead of an ELF file", .heeded = COMMAND_RECORDED), \
+	{ .name = "object", .value = "FILE@ADDRESS", .kind = OPTION_TEXTS, .heeded = COMMAND_RECORDED, \
+		.help = "another ELF file that the kernel has there: a loader, firmware; may be repeated", \
+		.offset = offsetof(struct attach_options, session.objects) }, \
+	OPTION("sysroot", "FOLDER", session.sysroot, "a copy of the guest's files, for names in its programs", \
+		.heeded = COMMAND_RECORDED), \
+	OPTION("debug-dir", "FOLDER", session.debug, \
+		"debug files, laid out as /usr/lib/debug, or side by side", .heeded = COMMAND_RECORDED), \
+	{ .name = "debuginfod", .kind = OPTION_FLAG, \
+		.help = "fetch missing debug and source files from the servers in DEBUGINFOD_URLS", \
+		.offset = offsetof(struct attach_options, session.debuginfod), .heeded = COMMAND_RECORDED },
+
 const struct option_row command_attach[] = {
 	OPTION("qmp", "SOCKET", live.qmp, "QEMU's QMP socket; ktop asks it for all the rest", .once = one_vm,
 		.heeded = COMMAND_BESIDE),
 	OPTION("port", "SOCKET", live.port, "socket of the port org.ktop.0", .once = one_vm,
 		.heeded = COMMAND_BESIDE),
-	OPTION("kernel", "ELF", session.kernel, "the kernel's file, with symbols", .heeded = COMMAND_RECORDED),
-	OPTION("symbols", "FILE", session.symbols,
-		"output of nm, System.map or kallsyms, instead of an ELF file", .heeded = COMMAND_RECORDED),
-	{ .name = "object", .value = "FILE@ADDRESS", .kind = OPTION_TEXTS, .heeded = COMMAND_RECORDED,
-		.help = "another ELF file that the kernel has there: a loader, firmware; may be repeated",
-		.offset = offsetof(struct attach_options, session.objects) },
-	OPTION("sysroot", "FOLDER", session.sysroot, "a copy of the guest's files, for names in its programs",
-		.heeded = COMMAND_RECORDED),
-	OPTION("debug-dir", "FOLDER", session.debug,
-		"debug files, laid out as /usr/lib/debug, or side by side", .heeded = COMMAND_RECORDED),
+	NAME_ROWS
 	OPTION("source-map", "FROM=TO", session.source_map,
 		"source files whose path begins with FROM are at TO; for Annotate", .heeded = COMMAND_RECORDED,
 		.check = command_check_map),
-	{ .name = "debuginfod", .kind = OPTION_FLAG,
-		.help = "fetch missing debug and source files from the servers in DEBUGINFOD_URLS",
-		.offset = offsetof(struct attach_options, session.debuginfod), .heeded = COMMAND_RECORDED },
 	{ .name = "source", .value = "auto|hook|plugin|gdb", .kind = OPTION_CHOICE,
 		.help = "what samples: the guest's hook, a plugin in QEMU, its gdb stub (auto: the best there is)",
 		.offset = offsetof(struct attach_options, live.choice) },
 	{ .name = "no-plug", .kind = OPTION_FLAG,
 		.help = "do not plug the port into a VM that has none",
 		.offset = offsetof(struct attach_options, live.no_plug) },
+	{ 0 },
+};
+
+const struct option_row command_names[] = {
+	NAME_ROWS
 	{ 0 },
 };
 

@@ -25,8 +25,8 @@ struct command {
 extern const struct command command_top, command_report, command_export, command_record, command_ctl, command_run,
 	command_config, command_size, command_diff;
 
-/* Options that choose the VM, and limits of ktop itself. They fill a struct attach_options. */
-extern const struct option_row command_attach[], command_limits[];
+/* Options that choose the VM, those of them about names, and limits of ktop. They fill a struct attach_options. */
+extern const struct option_row command_attach[], command_names[], command_limits[];
 enum {					/* `heeded`: where an option counts, too */
 	COMMAND_BESIDE = 1,		/* beside a live ktop, which has the VM */
 	COMMAND_RECORDED = 2,		/* with a recording */

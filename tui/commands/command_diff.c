@@ -10,6 +10,7 @@
 #include "agent/size/code_sizes.h"
 #include "agent/size/size_change.h"
 #include "agent/size/size_request.h"
+#include "attach_options.h"
 #include "command.h"
 
 struct diff {
@@ -116,14 +117,20 @@ static int compare_stacks(const struct diff_request *request, char *const *paths
 static int run_stacks(char *const *words, size_t count)
 {
 	struct diff_request request = diff_request_default;
-	const struct option_set set = { .rows = diff_request_options, .into = &request };
+	struct attach_options attach = { 0 };
+	uint32_t names = 0;
+	const struct option_set sets[] = {
+		{ .rows = diff_request_options, .into = &request },
+		{ .rows = command_names, .into = &attach, .given = &names },
+	};
 	char **paths, *error = NULL;
 	size_t path_count;
 	int status = COMMAND_DONE;
 
-	paths = command_operands(words, count, &set, 1, &path_count, &error);
+	paths = command_operands(words, count, sets, 2, &path_count, &error);
 	if (!paths)
 		return command_usage(&command_diff, error);
+	request.names = names ? &attach.session : NULL;
 	if (path_count != 2)
 		status = command_usage(&command_diff,
 			util_format("not two sides: it takes two recordings or files of stacks; give A and B"));
@@ -148,6 +155,7 @@ const struct command command_diff = {
 	.words = "[options] A B",
 	.help = "Compares recordings (DIR), ranges of one (DIR@FROM..TO), files of stacks; by --size two builds.",
 	.options = { { "Of profiles (FROM and TO: as for `ktop report --from`):", diff_request_options },
+		{ "Names in recordings (both are of this kernel):", command_names },
 		{ "Of two builds:", diff_options }, { "What is told of two builds:", size_request_options } },
 	.run = run,
 };
