@@ -142,6 +142,15 @@ static char next_char(struct reader *reader)
 	return ';';
 }
 
+/* What is the same in both names is passed over at once: it is the same in their texts. */
+static void pass_same(struct reader *one, struct reader *other)
+{
+	while (*one->name && *one->name == *other->name) {
+		one->name++;
+		other->name++;
+	}
+}
+
 /* How many frames are the same function in both, from the root on. 0 if the threads differ. */
 static size_t same_frames(const struct line *a, const struct line *b)
 {
@@ -169,6 +178,7 @@ static int compare(const void *left, const void *right, void *context)
 	one = read_from(context, a, same);
 	other = read_from(context, b, same);
 	do {
+		pass_same(&one, &other);
 		c = next_char(&one);
 		d = next_char(&other);
 	} while (c == d && c != ' ');
@@ -177,22 +187,38 @@ static int compare(const void *left, const void *right, void *context)
 
 /* ---- the file ---- */
 
+/* Writes as many characters at a time as are harmless. */
+static void write_name(const char *name, FILE *stream)
+{
+	while (*name) {
+		size_t size = 0;
+
+		while (name[size] && harmless(name[size]) == name[size])
+			size++;
+		fwrite(name, 1, size, stream);
+		name += size;
+		if (*name)
+			putc(harmless(*name++), stream);
+	}
+}
+
 static void write_line(struct folded *folded, const struct line *line, uint64_t weight,
 	FILE *stream)
 {
 	struct reader reader = read_from(folded, line, 0);
-	const char *root = folded->options.root;
-	char c;
 
-	while (*root)
-		putc(harmless(*root++), stream);
+	write_name(folded->options.root, stream);
 	if (folded->options.root[0])
 		putc(';', stream);
-	do {
-		c = next_char(&reader);
-		putc(c, stream);
-	} while (c != ' ');
-	fprintf(stream, "%" PRIu64 "\n", weight);
+	for (;;) {
+		write_name(reader.name, stream);
+		fputs(reader.mark, stream);
+		if (reader.frame == line->depth)
+			break;
+		putc(';', stream);
+		next_frame(&reader);
+	}
+	fprintf(stream, " %" PRIu64 "\n", weight);
 }
 
 /* Stacks of different functions may have the same text. They stand side by side, and are written as one line. */
