@@ -100,7 +100,7 @@ static bool make(struct drawing *drawing)
 	const struct set_diff *diff = drawing->diff;
 	size_t count = (size_t)diff->before->function_count + diff->after->function_count;
 
-	drawing->cells = cells_new();
+	drawing->cells = cells_new(diff->after->budget);
 	drawing->functions = calloc(count, sizeof(*drawing->functions));
 	return drawing->cells && drawing->functions && add_set(drawing, diff->after) &&
 		add_set(drawing, diff->before) && cells_settle(drawing->cells);

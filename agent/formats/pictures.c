@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/formats/picture/bins.h"
 #include "agent/formats/picture/cells.h"
@@ -32,7 +33,7 @@ static bool no_memory(char **error)
 /* The tree of a set. NULL with `error` set. */
 static struct cells *cells_of(const struct sample_set *set, uint32_t *part_of_sum, char **error)
 {
-	struct cells *cells = set->weight ? cells_new() : NULL;
+	struct cells *cells = set->weight ? cells_new(set->budget) : NULL;
 
 	if (cells && cells_add_set(cells, set, part_of_sum) && cells_settle(cells))
 		return cells;
@@ -57,7 +58,8 @@ static bool write_svg(const struct sample_set *set, const struct set_writing *wr
 
 static bool write_html(const struct sample_set *set, const struct set_writing *writing, char **error)
 {
-	uint32_t *part_of_sum = calloc((size_t)set->sum_count + 1, sizeof(*part_of_sum));
+	size_t size = ((size_t)set->sum_count + 1) * sizeof(uint32_t);
+	uint32_t *part_of_sum = budget_resize(set->budget, NULL, 0, size);
 	struct cells *cells = part_of_sum ? cells_of(set, part_of_sum, error) : NULL;
 	struct picture picture = picture_of(set, writing, cells);
 	struct bins bins = { 0 };
@@ -69,7 +71,7 @@ static bool write_html(const struct sample_set *set, const struct set_writing *w
 	tell(writing, 1000);
 	bins_clear(&bins);
 	cells_free(cells);
-	free(part_of_sum);
+	budget_free(set->budget, part_of_sum, part_of_sum ? size : 0);
 	return ok;
 }
 

@@ -24,7 +24,6 @@ struct list {
 
 struct built_set {
 	struct sample_set set;		/* first: what others see */
-	struct budget *budget;
 	bool full;
 	struct block *blocks;
 	const char **texts;		/* each once */
@@ -43,7 +42,7 @@ static void init_lists(struct built_set *set)
 		&set->by_stack, &set->by_thread, &set->by_sum };
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		hash_init(&lists[i]->hash, set->budget);
+		hash_init(&lists[i]->hash, set->set.budget);
 }
 
 const char sample_set_no_memory[] =
@@ -53,7 +52,7 @@ struct sample_set *sample_set_new(struct budget *budget)
 {
 	struct built_set *set = util_alloc(sizeof(*set));
 
-	set->budget = budget_hold(budget);
+	set->set.budget = budget_hold(budget);
 	init_lists(set);
 	sample_set_tell(&set->set, &(struct set_facts) { .machine = "", .kernel = "", .version = "", .arch = "" });
 	return &set->set;
@@ -63,14 +62,14 @@ struct sample_set *sample_set_new(struct budget *budget)
 static void free_list(struct built_set *set, struct list *list, const void *elements, size_t size)
 {
 	hash_clear(&list->hash);
-	budget_free(set->budget, (void *)elements, list->room * size);
+	budget_free(set->set.budget, (void *)elements, list->room * size);
 }
 
 static void free_texts(struct built_set *set)
 {
 	for (struct block *block = set->blocks, *before; block; block = before) {
 		before = block->before;
-		budget_free(set->budget, block, sizeof(*block) + block->size);
+		budget_free(set->set.budget, block, sizeof(*block) + block->size);
 	}
 	free_list(set, &set->by_text, set->texts, sizeof(*set->texts));
 }
@@ -89,8 +88,8 @@ void sample_set_free(struct sample_set *given)
 	free_list(set, &set->by_stack, given->stacks, sizeof(*given->stacks));
 	free_list(set, &set->by_thread, given->threads, sizeof(*given->threads));
 	free_list(set, &set->by_sum, given->sums, sizeof(*given->sums));
-	budget_free(set->budget, (void *)given->lines, set->line_room * sizeof(*given->lines));
-	budget_release(set->budget);
+	budget_free(set->set.budget, (void *)given->lines, set->line_room * sizeof(*given->lines));
+	budget_release(set->set.budget);
 	free(set);
 }
 
@@ -102,7 +101,7 @@ bool sample_set_is_full(const struct sample_set *set)
 /* Makes room for an element behind `count` ones, which *array points at. NULL: there is none, and the set is full. */
 static void *have_room(struct built_set *set, void *array, uint32_t count, uint32_t *room, size_t size)
 {
-	void *moved = count < COUNT_MAX && !set->full ? budget_array(set->budget, array, count, room, size) : NULL;
+	void *moved = count < COUNT_MAX && !set->full ? budget_array(set->set.budget, array, count, room, size) : NULL;
 
 	set->full = set->full || !moved;
 	return moved;
@@ -139,7 +138,7 @@ static char *text_room(struct built_set *set, size_t size)
 	size_t bytes = size > BLOCK ? size : BLOCK;
 
 	if (!block || block->size - block->used < size) {
-		block = budget_resize(set->budget, NULL, 0, sizeof(*block) + bytes);
+		block = budget_resize(set->set.budget, NULL, 0, sizeof(*block) + bytes);
 		if (!block)
 			return NULL;
 		*block = (struct block) { .before = set->blocks, .size = bytes };

@@ -114,6 +114,7 @@ struct sample_set {
 	uint32_t function_count, object_count, line_count, location_count, stack_count, thread_count, sum_count;
 	struct set_facts facts;		/* its texts belong to the set */
 	uint64_t samples, weight, ns;	/* of all sums together */
+	struct budget *budget;		/* pays for the set, and for what is made of it; NULL: no limit */
 	const struct set_rows_table *rows;	/* NULL: times were not kept */
 	void *rows_context;
 };

@@ -66,7 +66,7 @@ static bool draw(const struct drawing *drawing, FILE *out, const char **nothing)
 static bool write_svg(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
 	const char **nothing)
 {
-	struct drawing drawing = { .cells = cells_new(), .compare = asked->compare };
+	struct drawing drawing = { .cells = cells_new(NULL), .compare = asked->compare };
 	bool written;
 
 	(void)top;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/base/budget.h"
 #include "agent/samples/sample_set.h"
 #include "bins.h"
 
@@ -145,8 +146,11 @@ bool bins_fill(struct bins *bins, const struct sample_set *set, const uint32_t *
 		.weights = calloc((size_t)parts + 1, sizeof(uint64_t)),
 		.touched = calloc((size_t)parts + 1, sizeof(uint32_t)),
 	};
-	bool ok = !set->rows || (filling.seen && filling.weights && filling.touched && fill(&filling));
+	size_t size = (size_t)parts * (LEVELS * sizeof(uint16_t) + sizeof(uint64_t) + sizeof(uint32_t));
+	bool paid = budget_take(set->budget, size);
+	bool ok = !set->rows || (paid && filling.seen && filling.weights && filling.touched && fill(&filling));
 
+	budget_give(set->budget, paid ? size : 0);
 	free(filling.seen);
 	free(filling.weights);
 	free(filling.touched);

@@ -13,6 +13,7 @@ struct building {
 	struct cell_part *parts;
 	struct set_function *functions;
 	uint32_t cell_room, part_room, function_room;
+	struct budget *budget;		/* held; pays for the lists and the hashes; NULL: no limit */
 	struct hash children;		/* cells, by parent and function */
 	struct hash whats;		/* functions, by name and object */
 	struct hash modes;		/* parts, by cell and mode */
@@ -24,12 +25,12 @@ static struct building *building_of(struct cells *cells)
 }
 
 /* Room for one more element. False: no memory. */
-static bool reserve(void *array, uint32_t count, uint32_t *room, size_t size)
+static bool reserve(struct building *self, void *array, uint32_t count, uint32_t *room, size_t size)
 {
 	void *memory, *grown;
 
 	memcpy(&memory, array, sizeof(memory));
-	grown = budget_array(NULL, memory, count, room, size);
+	grown = budget_array(self->budget, memory, count, room, size);
 	if (grown)
 		memcpy(array, &grown, sizeof(grown));
 	return grown;
@@ -42,16 +43,18 @@ static void show(struct building *self)
 	self->cells.functions = self->functions;
 }
 
-struct cells *cells_new(void)
+struct cells *cells_new(struct budget *budget)
 {
 	struct building *self = calloc(1, sizeof(*self));
 
 	if (!self)
 		return NULL;
-	hash_init(&self->children, NULL);
-	hash_init(&self->whats, NULL);
-	hash_init(&self->modes, NULL);
-	if (!reserve(&self->list, 0, &self->cell_room, sizeof(*self->list))) {
+	self->budget = budget_hold(budget);
+	hash_init(&self->children, budget);
+	hash_init(&self->whats, budget);
+	hash_init(&self->modes, budget);
+	if (!reserve(self, &self->list, 0, &self->cell_room, sizeof(*self->list))) {
+		budget_release(budget);
 		free(self);
 		return NULL;
 	}
@@ -70,9 +73,10 @@ void cells_free(struct cells *cells)
 	hash_clear(&self->children);
 	hash_clear(&self->whats);
 	hash_clear(&self->modes);
-	free(self->list);
-	free(self->parts);
-	free(self->functions);
+	budget_free(self->budget, self->list, self->cell_room * sizeof(*self->list));
+	budget_free(self->budget, self->parts, self->part_room * sizeof(*self->parts));
+	budget_free(self->budget, self->functions, self->function_room * sizeof(*self->functions));
+	budget_release(self->budget);
 	free(self);
 }
 
@@ -90,7 +94,7 @@ static uint32_t intern(struct building *self, const struct set_function *functio
 	while ((found = hash_next(&self->whats, key, &at)) != HASH_NONE)
 		if (is_same(&self->functions[found], function))
 			return found;
-	if (!reserve(&self->functions, count, &self->function_room, sizeof(*self->functions)) ||
+	if (!reserve(self, &self->functions, count, &self->function_room, sizeof(*self->functions)) ||
 		!hash_add(&self->whats, key, count))
 		return SET_NONE;
 	self->functions[count] = *function;
@@ -107,7 +111,7 @@ static uint32_t child_of(struct building *self, uint32_t parent, uint32_t functi
 	while ((found = hash_next(&self->children, key, &at)) != HASH_NONE)
 		if (self->list[found].parent == parent && self->list[found].function == function)
 			return found;
-	if (!reserve(&self->list, count, &self->cell_room, sizeof(*self->list)) ||
+	if (!reserve(self, &self->list, count, &self->cell_room, sizeof(*self->list)) ||
 		!hash_add(&self->children, key, count))
 		return SET_NONE;
 	self->list[count] = (struct cell) {
@@ -142,7 +146,7 @@ static uint32_t part_of(struct building *self, uint32_t cell, uint8_t mode)
 	while ((found = hash_next(&self->modes, key, &at)) != HASH_NONE)
 		if (self->parts[found].cell == cell && self->parts[found].mode == mode)
 			return found;
-	if (!reserve(&self->parts, count, &self->part_room, sizeof(*self->parts)) ||
+	if (!reserve(self, &self->parts, count, &self->part_room, sizeof(*self->parts)) ||
 		!hash_add(&self->modes, key, count))
 		return SET_NONE;
 	self->parts[count] = (struct cell_part) { .cell = cell, .mode = mode };
@@ -197,11 +201,13 @@ static bool add_sums(struct cells *cells, const struct sample_set *set, const ui
 
 bool cells_add_set(struct cells *cells, const struct sample_set *set, uint32_t *part_of_sum)
 {
-	uint32_t *cell_of_stack = calloc((size_t)set->stack_count + 1, sizeof(*cell_of_stack));
+	struct budget *budget = building_of(cells)->budget;
+	size_t size = ((size_t)set->stack_count + 1) * sizeof(uint32_t);
+	uint32_t *cell_of_stack = budget_resize(budget, NULL, 0, size);
 	bool ok = cell_of_stack && map_stacks(cells, set, cell_of_stack) &&
 		add_sums(cells, set, cell_of_stack, part_of_sum);
 
-	free(cell_of_stack);
+	budget_free(budget, cell_of_stack, cell_of_stack ? size : 0);
 	return ok;
 }
 
@@ -313,21 +319,33 @@ static void settle(struct building *self, const struct room *room)
 	find_modes(room->cells, count, self->parts, self->cells.part_count, room->weights, room->most);
 }
 
+/* For so many cells. False: no memory; what there is of it is still to be freed. */
+static bool make_room(struct room *room, size_t count)
+{
+	*room = (struct room) {
+		.sorted = calloc(count, sizeof(*room->sorted)), .sizes = calloc(count, sizeof(*room->sizes)),
+		.place = calloc(count, sizeof(*room->place)), .weights = calloc(count, sizeof(*room->weights)),
+		.most = calloc(count, sizeof(*room->most)), .cells = calloc(count, sizeof(*room->cells)),
+	};
+	return room->sorted && room->sizes && room->place && room->weights && room->most && room->cells;
+}
+
 bool cells_settle(struct cells *cells)
 {
 	struct building *self = building_of(cells);
-	size_t count = cells->cell_count;
-	struct room room = {
-		.sorted = calloc(count, sizeof(uint32_t)), .sizes = calloc(count, sizeof(uint32_t)),
-		.place = calloc(count, sizeof(uint32_t)), .weights = calloc(count, sizeof(uint64_t)),
-		.most = calloc(count, sizeof(uint64_t)), .cells = calloc(count, sizeof(struct cell)),
-	};
-	bool ok = room.sorted && room.sizes && room.place && room.weights && room.most && room.cells;
+	uint32_t count = cells->cell_count;
+	size_t other = count * (3 * sizeof(uint32_t) + 2 * sizeof(uint64_t)), own = count * sizeof(struct cell);
+	struct room room;
+	bool ok;
 
+	if (!budget_take(self->budget, other + own))
+		return false;
+	ok = make_room(&room, count);
 	if (ok) {
 		settle(self, &room);
-		free(self->list);
+		budget_free(self->budget, self->list, self->cell_room * sizeof(*self->list));
 		self->list = room.cells;
+		self->cell_room = count;
 		room.cells = NULL;
 		show(self);
 	}
@@ -337,5 +355,6 @@ bool cells_settle(struct cells *cells)
 	free(room.weights);
 	free(room.most);
 	free(room.cells);
+	budget_give(self->budget, ok ? other : other + own);
 	return ok;
 }

@@ -12,6 +12,8 @@
 
 #include "agent/samples/sample_set.h"
 
+struct budget;
+
 #define CELLS_ROOT 0u			/* the cell of all */
 
 struct cell_amount {
@@ -43,7 +45,8 @@ struct cells {
 	uint32_t cell_count, part_count, function_count;
 };
 
-struct cells *cells_new(void);
+/* The budget, which may be NULL, pays for all of the tree. NULL: no memory. */
+struct cells *cells_new(struct budget *budget);
 void cells_free(struct cells *cells);	/* NULL is allowed */
 
 /*

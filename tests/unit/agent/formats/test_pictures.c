@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/formats/picture/cells.h"
 #include "agent/formats/picture/picture.h"
@@ -118,10 +119,42 @@ static void hostile_names_are_harmless_and_kept_apart(void **state)
 	hand_set_free(hand);
 }
 
+/* Pictures of a set whose memory comes from a budget. Afterwards all is given back, whether they found room or not. */
+static void a_picture_is_paid_for(void **state)
+{
+	const struct set_format *const formats[] = { &format_svg, &format_html };
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	size_t all = budget_left(budget), refused = 0;
+
+	(void)state;
+	for (size_t left = 64; left < 1 << 20; left *= 2)
+		for (size_t i = 0; i < 2; i++) {
+			struct hand_set *hand = hand_set_new();
+			char *text = NULL, *error = NULL;
+			size_t size;
+			FILE *to = util_text_open(&text, &size);
+
+			hand->set.budget = budget;
+			assert_true(budget_take(budget, all - left));
+			if (!formats[i]->write(&hand->set, &(struct set_writing) { .to = to, .title = "t" }, &error)) {
+				assert_non_null(strstr(error, "no memory is left"));
+				refused++;
+			}
+			util_text_close(to, &text);
+			budget_give(budget, all - left);
+			assert_int_equal(budget_left(budget), all);
+			free(error);
+			free(text);
+			hand_set_free(hand);
+		}
+	assert_in_range(refused, 4, 24);		/* of 28 */
+	budget_release(budget);
+}
+
 /* Two names that differ behind what is written of them still differ. */
 static void long_names_are_kept_apart(void **state)
 {
-	struct cells *cells = cells_new();
+	struct cells *cells = cells_new(NULL);
 	char *one = util_alloc(2000), *other = util_alloc(2000), *text = NULL;
 	size_t size;
 	FILE *to = util_text_open(&text, &size);
@@ -169,7 +202,7 @@ static void many_stacks_are_merged_to_a_small_picture(void **state)
 
 static void a_change_is_said(void **state)
 {
-	struct cells *cells = cells_new();
+	struct cells *cells = cells_new(NULL);
 	char *text = NULL;
 	size_t size;
 	FILE *to = util_text_open(&text, &size);
@@ -328,6 +361,7 @@ int main(void)
 		cmocka_unit_test(hostile_names_stay_in_the_data),
 		cmocka_unit_test(a_set_without_times_has_no_bins),
 		cmocka_unit_test(an_empty_set_is_refused),
+		cmocka_unit_test(a_picture_is_paid_for),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
