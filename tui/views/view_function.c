@@ -6,6 +6,7 @@
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
 #include "agent/query/table.h"
+#include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
@@ -23,6 +24,7 @@ enum {
 };
 
 struct page_view {
+	const struct keys *keys;
 	const struct vitals *vitals;
 	const struct scope *scope;
 	const struct function_page *page;	/* NULL: no answer yet */
@@ -46,8 +48,10 @@ static const struct tree_row *top_of(const struct page_view *self)
 
 static void *page_new(const struct config *config)
 {
-	(void)config;
-	return util_alloc(sizeof(struct page_view));
+	struct page_view *self = util_alloc(sizeof(*self));
+
+	self->keys = &config->keys;
+	return self;
 }
 
 static void page_free(void *context)
@@ -77,6 +81,8 @@ static void page_show(void *context, const struct vitals *vitals, struct answer 
 
 static void page_draw(void *context, struct canvas *canvas, struct area area)
 {
+	static const struct emptiness unused = { "Nothing has run this function in the window.",
+		"{window} chooses a longer window; {functions} shows what was sampled." };
 	struct page_view *self = context;
 	const struct page_look look = {
 		.page = self->page, .machines = self->vitals && self->vitals->machines,
@@ -90,8 +96,11 @@ static void page_draw(void *context, struct canvas *canvas, struct area area)
 	if (!self->page || area.rows < 1)
 		return;
 	if (!top_of(self) || !page_body_top(self->page, TREE_UP)) {
-		canvas_text(canvas, title, STYLE_WARN, tree_of(self) && tree_of(self)->growing ?
-			"its calls are being added up" : "nothing has run this function in the window");
+		if (tree_of(self) && tree_of(self)->growing)
+			canvas_text(canvas, title, STYLE_WARN, "its calls are being added up");
+		else
+			emptiness_draw(unused, canvas, (struct area) { area.row, area.column + 2, area.rows,
+				area.columns - 3 }, self->keys);
 		self->length = 0;
 		return;
 	}

@@ -112,6 +112,11 @@ static void test_page(void **state)
 	assert_int_equal(stage.session.tree.tree.of, name);
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_holds(&stage, "spin_lock  kernel", true);
+	answers = hand_answers(symbols, functions);
+	hand_page(answers, symbols, functions);
+	answers->page->tree->tree->lists[TREE_DOWN].count = answers->page->tree->tree->lists[TREE_UP].count = 0;
+	stage_show(&stage, answers);
+	stage_holds(&stage, "F7 chooses a longer window", true);
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_holds(&stage, ">   11.06", true);
 	stage_strike(&stage);
