@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `replay KTOP [MB] [name=value...]` makes a recording of so many MB (1000 if not given) of a made-up guest, and before
- * it one of a quarter of that. KTOP plays each on its screen at the highest speed, and reads each for a report. Prints
- * how many times faster than guest time that was, and the most memory that it took. Ends with 1 if that was less than
- * 20 times, if samples are missing, or if memory grows as the recording does. Works in build/bench/replayed.
+ * it one of a quarter of that. KTOP plays each on its screen at the highest speed, reads each for a report, and exports
+ * each in all formats. Prints how many times faster than guest time that was, and the most memory that it took. Ends
+ * with 1 if that was less than 20 times, if samples are missing, if memory grows as the recording does, or if an export
+ * takes more than ktop's limit. Works in build/bench/replayed.
  */
 #include <glob.h>
 #include <limits.h>
@@ -28,6 +29,7 @@ enum {
 	CPUS = 64, MB = 1000000,
 	LEAST_RATIO = 20,
 	MOST_MIB = 150,			/* as for 100 million samples: see docs/speed.md */
+	EXPORT_MIB = 512,		/* ktop's own limit, if --memory says no other */
 	MOST_GROWTH = 10, SPARE_MIB = 8,	/* percent of the bytes that the larger recording has more; and MiB */
 	PATIENCE_S = 900,		/* catches a hang */
 };
@@ -151,28 +153,62 @@ static uint64_t samples_of_table(void)
 	return samples;
 }
 
-static struct read report(const char *ktop)
+/* Runs ktop, whose output goes to a file. */
+static struct read run(const char *const *words, const char *output)
 {
 	uint64_t begin = util_now();
 	struct read read = { 0 };
 	struct rusage used;
-	pid_t pid = fork();
+	pid_t pid;
 	int status;
 
+	fflush(stdout);			/* else the child writes it, too */
+	pid = fork();
 	if (pid == 0) {
-		if (!freopen("table", "w", stdout))
+		if (!freopen(output, "w", stdout))
 			_exit(1);
-		execl(ktop, ktop, "report", "recording", "--json", NULL);
+		execv(words[0], (char *const *)words);
 		_exit(1);
 	}
 	if (wait4(pid, &status, 0, &used) != pid || status)
-		fail("no report");
+		fail(words[1]);
 	read.host_s = (double)(util_now() - begin) / (double)NS_PER_SECOND;
 	read.cpu_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 		(double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 	read.peak_mib = (double)used.ru_maxrss / 1024;
+	return read;
+}
+
+static struct read report(char *ktop)
+{
+	struct read read = run((const char *[]) { ktop, "report", "recording", "--json", NULL }, "table");
+
 	read.samples = samples_of_table();
 	return read;
+}
+
+/* ---- by exports ---- */
+
+static const char *const formats[] = { "folded", "csv", "json-stacks", "pprof", "callgrind", "speedscope", "firefox",
+	"chrome", "perf-script", "svg", "html" };
+
+enum { FORMATS = sizeof(formats) / sizeof(*formats) };
+
+/* The most memory that an export took. Prints that of each, and its processor time, if they have a name. */
+static double exports(char *ktop, const char *name)
+{
+	double most = 0;
+
+	for (int i = 0; i < FORMATS; i++) {
+		struct read read = run((const char *[]) { ktop, "export", "recording", "-o", "-", "--format",
+			formats[i], NULL }, "/dev/null");
+
+		if (name)
+			printf("replay_%s_%s_memory\t%.0f\tMiB\nreplay_%s_%s_cpu\t%.1f\ts\n", name, formats[i],
+				read.peak_mib, name, formats[i], read.cpu_s);
+		most = read.peak_mib > most ? read.peak_mib : most;
+	}
+	return most;
 }
 
 /* ---- on the screen ---- */
@@ -264,6 +300,7 @@ int main(int argc, char **argv)
 	char ktop[PATH_MAX];
 	struct made made[2];
 	struct read played[2], reported[2];
+	double exported[2];
 	bool good;
 
 	if (!realpath(argv[1], ktop) || system("rm -rf build/bench/replayed && mkdir -p build/bench/replayed") != 0 ||
@@ -273,6 +310,7 @@ int main(int argc, char **argv)
 		made[i] = make(&setup, megabytes * MB / (i ? 1 : 4));
 		reported[i] = report(ktop);
 		played[i] = play(ktop);
+		exported[i] = exports(ktop, i ? "export" : NULL);
 	}
 	printf("replay_size\t%.0f\tMB\n", (double)made[1].bytes / MB);
 	printf("replay_guest\t%.0f\ts\n", made[1].guest_s);
@@ -281,7 +319,13 @@ int main(int argc, char **argv)
 	print("report", &made[1], &reported[1]);
 	printf("replay_screen_quarter\t%.0f\tMiB\n", played[0].peak_mib);
 	printf("replay_report_quarter\t%.0f\tMiB\n", reported[0].peak_mib);
+	printf("replay_export_memory\t%.0f\tMiB\n", exported[1]);
+	printf("replay_export_quarter\t%.0f\tMiB\n", exported[0]);
 	good = is_good("screen", made, played);
 	good = is_good("report", made, reported) && good;
+	if (exported[1] > EXPORT_MIB) {
+		fprintf(stderr, "replay: an export takes more than %d MiB\n", EXPORT_MIB);
+		good = false;
+	}
 	return system("rm -rf recording table") != 0 || !good;
 }
