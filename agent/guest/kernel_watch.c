@@ -16,6 +16,7 @@ enum {
 	PAUSE_MS = 2000,		/* between two looks */
 	SHORT_PAUSE_MS = 200,		/* before one at programs alone, which may end soon */
 	LOOK_MS = 30000,		/* a look that takes longer is given up: the kernel changes meanwhile */
+	PLAYED_LOOK_MS = 1000,		/* likewise, in a recording: pages that have not come by then are not in it */
 	TURN_MOST = 8 << 20,		/* the quota of a turn: some milliseconds of processor time */
 };
 
@@ -34,7 +35,7 @@ struct kernel_watch {
 	bool news;			/* pages have come since the last walk began */
 	bool tells;			/* the line about threads is to be sent */
 	bool whole;			/* this look is not at programs alone */
-	uint64_t begun, ended, due;	/* util_now: of this look, of the last one; when the next whole one is due */
+	uint64_t begun, ended, due;	/* ns: of this look, of the last one; when the next whole one is due */
 	struct firmware_search firmware;
 	bool firmware_news;		/* pages have come since its last search */
 };
@@ -131,6 +132,7 @@ static void find_firmware(struct kernel_watch *watch)
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 {
 	uint64_t before = symbols_generation(watch->symbols);
+	uint64_t longest = (uint64_t)(live ? LOOK_MS : PLAYED_LOOK_MS) * NS_PER_MS;
 
 	find_firmware(watch);
 	if (!symbols_linux_kernel(watch->symbols) || (!watch->looking && !is_due(watch, now)))
@@ -142,7 +144,7 @@ bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 		watch->whole = now >= watch->due;
 		watch->begun = now;
 	}
-	if (((watch->news || watch->walking) && walk(watch)) || now - watch->begun >= (uint64_t)LOOK_MS * NS_PER_MS) {
+	if (((watch->news || watch->walking) && walk(watch)) || now - watch->begun >= longest) {
 		watch->looking = watch->walking = false;
 		running_programs_settle(watch->programs);
 		watch->ended = now;

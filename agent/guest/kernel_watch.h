@@ -31,7 +31,7 @@ void kernel_watch_wake(struct kernel_watch *watch);
 /*
  * Call it often. It takes some milliseconds at most, whatever the guest's memory says. `live`: pages that are missing
  * can be asked for. A recording has only the pages that were asked for when it was made. True: the symbols may know
- * more now. `now`: util_now.
+ * more now. `now`: ns of a clock that never goes back: live, util_now; of a recording, the guest's.
  */
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now);
 

@@ -108,6 +108,7 @@ static void take_packet(void *context, const struct packet *packet)
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->packet(tap->context, packet);
 	epoch_ticks(session->epoch, packet->end);
+	session_watch_played(session);
 	session->changed = true;
 }
 

@@ -154,10 +154,20 @@ static void read_by_vm(struct session *session)
 		table->read_page(session->source, address, util_now());
 }
 
+/* `now`: of the clock that it always gets, in ns. */
+static void watch(struct session *session, bool live, uint64_t now)
+{
+	struct epoch *epoch = session->epoch;
+
+	if (((is_sampled(epoch, live) && !kernel_reading_is_busy(epoch->reading)) ||
+			kernel_watch_is_walking(epoch->watch)) && kernel_watch_step(epoch->watch, live, now))
+		session->changed = true;
+}
+
 /*
  * A kernel that is sampled from outside tells nothing of itself, but its memory does. Pages of that memory are asked
- * for only while samples come, since they are read when a sample is taken. The pages in a recording are read whenever
- * there is time. What goes on through pages that have come needs no samples, and somebody may wait for it.
+ * for only while samples come, since they are read when a sample is taken. What goes on through pages that have come
+ * needs no samples, and somebody may wait for it.
  */
 void session_watch_kernel(struct session *session)
 {
@@ -168,11 +178,19 @@ void session_watch_kernel(struct session *session)
 		return;
 	if (sampled || kernel_reading_searches(epoch->reading) || kernel_reading_is_paused(epoch->reading))
 		read_kernel(session, live);
-	if (((sampled && !kernel_reading_is_busy(epoch->reading)) || kernel_watch_is_walking(epoch->watch)) &&
-			kernel_watch_step(epoch->watch, live, util_now()))
-		session->changed = true;
+	watch(session, live, live ? util_now() : epoch_now(epoch));
 	if (live && sampled)
 		ask_for_memory(session);
 	else if (live && session_link(session) == LINK_UP && strcmp(epoch->arch, "x86_64") == 0)
 		read_by_vm(session);
+}
+
+/*
+ * A recording's pages show the guest as it was at that moment: its modules and programs come and go. So they are read
+ * as often as live, by the guest's time, however fast it is played.
+ */
+void session_watch_played(struct session *session)
+{
+	if (session->epoch && session_play_state(session).there)
+		watch(session, false, epoch_now(session->epoch));
 }

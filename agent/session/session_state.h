@@ -76,6 +76,7 @@ bool session_awaits_names(const struct session *session);	/* the source is not r
 bool session_give_names(struct session *session);	/* to the present epoch; false: there are none, or not yet */
 void session_step_names(struct session *session);	/* goes on reading them; called in each step */
 void session_watch_kernel(struct session *session);	/* names out of the guest's memory; called in each step */
+void session_watch_played(struct session *session);	/* likewise, of a recording; called for each packet */
 bool session_reads_memory(const struct session *session);	/* it has paused in that, and will go on soon */
 
 /* ---- answers (session_answers.c) ---- */
