@@ -57,10 +57,14 @@ static void free_live(struct source *source)
 
 /* ---- waiting ---- */
 
-/* Nobody waits for the next bytes: neither for an answer of the guest, nor for the first samples of a boot. */
+/*
+ * Nobody waits for the next bytes: neither for an answer of the guest, nor for the first samples of a boot. The process
+ * at the gdb stub sends after each sample. What is done with it at once does not fall into the next sample, in which
+ * the guest stands and QEMU needs a core.
+ */
 static bool may_gather(const struct live *live, uint64_t now)
 {
-	return live->running && now >= live->begun + (uint64_t)HASTE_MS * NS_PER_MS &&
+	return live->running && !link_by_gdb(live->link) && now >= live->begun + (uint64_t)HASTE_MS * NS_PER_MS &&
 		!commands_hope(live->commands, now) && !profiler_drive_waits(&live->profiler);
 }
 
