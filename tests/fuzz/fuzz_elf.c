@@ -32,14 +32,15 @@ static void tell_sizes(struct code_sizes *sizes, FILE *out)
 {
 	for (int by = 0; by < SIZE_BYS; by++) {
 		struct size_asked asked = { .by = (enum size_by)by };
+		const char *nothing = NULL;
 		struct size_rows rows;
 
 		if (size_rows_make(sizes, &asked, &rows))
 			require(rows.bytes[SIZE_BEFORE] == sizes->objects[0].bytes);
 		size_rows_clear(&rows, sizes);
-		size_text.write(sizes, &asked, 0, out);
-		size_json.write(sizes, &asked, 0, out);
-		size_folded.write(sizes, &asked, 0, out);
+		size_text.write(sizes, &asked, 0, out, &nothing);
+		size_json.write(sizes, &asked, 0, out, &nothing);
+		size_folded.write(sizes, &asked, 0, out, &nothing);
 	}
 }
 
