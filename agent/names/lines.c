@@ -365,6 +365,11 @@ const char *lines_at(struct lines *lines, const struct debug_object *object, uin
 	return !place->known ? NULL : place->line ? place->line : "";
 }
 
+bool lines_all_read(const struct lines *lines)
+{
+	return lines->asked == 0 && lines->next == lines->place_count;
+}
+
 uint64_t lines_read(struct lines *lines)
 {
 	take_answers(lines);

@@ -39,6 +39,7 @@ const char *lines_at(struct lines *lines, const struct debug_object *object, uin
 
 /* Takes what the worker has read, and asks it for more. Returns how many lines of addresses have been read. */
 uint64_t lines_read(struct lines *lines);
+bool lines_all_read(const struct lines *lines);		/* of the addresses that were asked for, none is on its way */
 
 /* On their way; as known now, but debuginfod is still asked, so there may be more later; as they are. */
 enum lines_state { LINES_COMING, LINES_LATER, LINES_THERE };

@@ -446,3 +446,8 @@ uint64_t symbols_lines_read(struct symbols *symbols)
 {
 	return lines_read(symbols->lines);
 }
+
+bool symbols_lines_all_read(const struct symbols *symbols)
+{
+	return lines_all_read(symbols->lines);
+}

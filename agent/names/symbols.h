@@ -219,10 +219,11 @@ const char *symbols_line(struct symbols *symbols, uint32_t function);
 
 /*
  * "file.c:44", the line of the code at an address of a space; likewise. symbols_lines_read: how many of these have been
- * read; it lets the worker go on.
+ * read; it lets the worker go on. symbols_lines_all_read: none of those that were asked for is on its way.
  */
 const char *symbols_line_at(struct symbols *symbols, uint32_t space, uint64_t address);
 uint64_t symbols_lines_read(struct symbols *symbols);
+bool symbols_lines_all_read(const struct symbols *symbols);
 
 /*
  * The functions that the compiler put in line at an address of a space, inside the one that

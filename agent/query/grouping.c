@@ -154,7 +154,8 @@ bool grouping_changed(struct grouping *grouping)
 		return false;
 	if (grouping->by == GROUP_LINE) {
 		read = symbols_lines_read(grouping->symbols) - grouping->read;
-		least += grouping->unread / 2;
+		/* Several nodes may have one address, whose line is read once. */
+		least += symbols_lines_all_read(grouping->symbols) ? 0 : grouping->unread / 2;
 	} else {
 		read = files_read(grouping);
 	}

@@ -176,6 +176,11 @@ uint64_t symbols_lines_read(struct symbols *symbols)
 	return (uint64_t)symbols->lines_read << 32;
 }
 
+bool symbols_lines_all_read(const struct symbols *symbols)
+{
+	return symbols->lines_read == UINT32_MAX;
+}
+
 const char *symbols_line(struct symbols *symbols, uint32_t function)
 {
 	static const char *const lines[] = { "a.c:1", "a.c:20", "b.c:7", "" };
