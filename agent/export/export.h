@@ -44,7 +44,7 @@ struct export_format {
 };
 
 /* The table of formats. */
-enum export_id { EXPORT_FOLDED, EXPORT_JSON, EXPORTS };
+enum export_id { EXPORT_FOLDED, EXPORT_JSON, EXPORT_CSV, EXPORTS };
 extern const struct export_format *const export_formats[EXPORTS];
 
 enum { EXPORT_OPTIONS = 64 };		/* bytes */

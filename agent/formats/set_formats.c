@@ -4,7 +4,7 @@
 
 #include "callgrind.h"
 #include "chrome.h"
-#include "csv.h"
+#include "csv_stacks.h"
 #include "firefox.h"
 #include "json_stacks.h"
 #include "perf_script.h"
@@ -16,7 +16,7 @@
 const struct set_format *const set_formats[] = {
 	&format_callgrind,
 	&format_chrome,
-	&format_csv,
+	&format_csv_stacks,
 	&format_firefox,
 	&format_html,
 	&format_json_stacks,

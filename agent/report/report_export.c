@@ -8,6 +8,7 @@
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
+#include "agent/export/export_csv.h"
 #include "agent/export/export_set.h"
 #include "agent/formats/set_format.h"
 #include "agent/guest/epoch.h"
@@ -36,6 +37,12 @@ void report_export_list(FILE *out)
 	for (const struct set_format *const *format = set_formats; *format; format++)
 		fprintf(out, "  %-13s %-18s %s\n", (*format)->name, (*format)->ending, (*format)->about);
 	fprintf(out, "  %-13s %-18s %s\n", cut_format.name, cut_format.ending, cut_format.about);
+}
+
+/* One of the tables of the answer, which the report writes itself. */
+static bool is_table(const struct chosen *chosen)
+{
+	return !chosen->recording && !chosen->set && chosen->own != EXPORT_FOLDED;
 }
 
 static bool find_named(const char *name, struct chosen *chosen)
@@ -113,15 +120,37 @@ char *report_export_cut_mistake(const struct report_request *request)
 	return folder_mistake(request->out);
 }
 
+/* The option that only tables heed, and that this format does not. NULL: there is none. */
+static const char *unheeded(const struct report_request *request, const struct chosen *chosen)
+{
+	if (!is_table(chosen))
+		return request->by != GROUP_FUNCTION ? "by" : request->tree >= 0 ? "tree" :
+			request->annotate ? "annotate" : request->function ? "function" : NULL;
+	if (chosen->own != EXPORT_CSV)
+		return NULL;
+	return request->annotate ? "annotate" : request->tree >= 0 && request->by != GROUP_FUNCTION ? "by" : NULL;
+}
+
+static char *unheeded_mistake(const struct report_request *request, const struct chosen *chosen)
+{
+	const char *option = unheeded(request, chosen);
+
+	return option ? util_format("--%s: without effect: it chooses among the tables of json and csv, and this file "
+		"has none of that kind; leave it out", option) : NULL;
+}
+
 char *report_export_mistake(const struct report_request *request)
 {
 	struct chosen chosen;
+	char *mistake;
 
 	if (report_export_cuts(request))
 		return request->recording ? report_export_cut_mistake(request) :
 			util_format("no export: a report keeps no packets; record the guest");
-	if (find(request, &chosen))
-		return to_stdout(request) ? NULL : report_file_mistake(request->out);
+	if (find(request, &chosen)) {
+		mistake = unheeded_mistake(request, &chosen);
+		return mistake || to_stdout(request) ? mistake : report_file_mistake(request->out);
+	}
 	if (request->format)
 		return util_format("--format %s: there is no such format; --format help lists all", request->format);
 	if (to_stdout(request))
@@ -229,7 +258,7 @@ bool report_export_begin(struct report *report)
 	struct chosen chosen;
 
 	if (!report->request.out || !find(&report->request, &chosen) ||
-			(!chosen.recording && !chosen.set && chosen.own == EXPORT_JSON))
+			is_table(&chosen))
 		return false;
 	if (chosen.recording) {
 		begin_cut(report);
@@ -253,15 +282,40 @@ int report_export_done(const struct report *report)
 	return report->progress ? (int)atomic_load_explicit(&report->progress->done, memory_order_relaxed) : -1;
 }
 
-/* The table as JSON, into its file. */
-static bool put_json(const struct report *report, FILE *out, char **error)
+static bool put_csv(const struct report *report, FILE *out, char **error)
+{
+	const struct epoch *epoch = report->epoch;
+	const struct export_choice choice = csv_choice((struct csv_options) {
+		.stop = session_given_up(report->session),
+	});
+	struct export *export = export_new(&choice, &(struct export_input) {
+		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
+		.table = report->profile->table,
+	});
+	struct export_result result;
+	bool good = export_put(export, "CSV", out, &result, error);
+
+	export_free(export);
+	return good;
+}
+
+/* CSV is one table: the tree takes the place of the other. */
+static bool put_table_to(const struct report *report, enum export_id format, FILE *out, char **error)
+{
+	if (format == EXPORT_JSON)
+		return report_json(report, out, error);
+	return report->tree ? report_tree_csv(report, out, error) : put_csv(report, out, error);
+}
+
+/* The table as JSON or CSV, into its file. */
+static bool put_table(const struct report *report, enum export_id format, FILE *out, char **error)
 {
 	struct util_file *file;
 
 	if (to_stdout(&report->request))
-		return report_json(report, out, error);
+		return put_table_to(report, format, out, error);
 	file = util_file_open(report->request.out, error);
-	if (file && report_json(report, util_file_stream(file), error))
+	if (file && put_table_to(report, format, util_file_stream(file), error))
 		return util_file_commit(file, error);
 	util_file_discard(file);
 	return false;
@@ -278,11 +332,11 @@ bool report_export_tell(struct report *report, FILE *out, char **error)
 		fprintf(out, "%s: samples and gaps %" PRIu64 "\n", report->request.out, done->samples);
 		return true;
 	}
-	if (!chosen.set && chosen.own == EXPORT_JSON && !put_json(report, out, error))
+	if (is_table(&chosen) && !put_table(report, chosen.own, out, error))
 		return false;
 	if (to_stdout(&report->request))
 		return !report->export || export_put(report->export, "standard output", out, &report->exported, error);
-	if (!chosen.set && chosen.own == EXPORT_JSON)
+	if (is_table(&chosen))
 		fprintf(out, "%s: written\n", report->request.out);
 	else
 		fprintf(out, "%s: %" PRIu64 " sample%s (weight %" PRIu64 ")\n", report->request.out, done->samples,

@@ -61,6 +61,22 @@ static bool check_function(const char *text, char **error)
 	OPTION("filter", "WORDS", OPTION_TEXT, filter, "only what these words let pass, as typed on the screen: " \
 		FILTER_WORDS, .check = check_filter, ANSWER),
 
+/* Which table, of those that the report has. */
+#define TABLE_ROWS \
+	OPTION("by", GROUP_CHOICES, OPTION_CHOICE, by, \
+		"what a row of the table is (function)", ANSWER), \
+	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort, \
+		"order of the table", ANSWER), \
+	OPTION("tree", "down|up", OPTION_CHOICE, tree, "also the call tree: down from the roots of the stacks, " \
+		"or up from the functions that ran", ANSWER), \
+	OPTION("least", "N", OPTION_NUMBER, least, "rows of the tree have N percent of all or more (1)", \
+		.most = 100, ANSWER), \
+	OPTION("annotate", "FUNCTION", OPTION_TEXT, annotate, "also the code of this function: source lines and " \
+		"instructions, with the samples on each", .most = FUNCTION_MOST, ANSWER), \
+	OPTION("function", "PATTERN", OPTION_TEXT, function, \
+		"only functions with this in their name", \
+		.most = FUNCTION_MOST, .check = check_function, ANSWER),
+
 /* How folded stacks are written. */
 #define FOLDED_ROWS \
 	OPTION("threads", NULL, OPTION_FLAG, threads, \
@@ -80,20 +96,8 @@ const struct option_row report_options[] = {
 		"write the stacks as well, one per line, for flame graphs", ANSWER),
 	OPTION("raw", "DIR", OPTION_FOLDER, raw, "also record what the guest sends, as `ktop record` does", GUEST),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)", ANSWER),
-	OPTION("by", GROUP_CHOICES, OPTION_CHOICE, by,
-		"what a row of the table is (function)", ANSWER),
-	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort,
-		"order of the table", ANSWER),
-	OPTION("tree", "down|up", OPTION_CHOICE, tree, "also the call tree: down from the roots of the stacks, "
-		"or up from the functions that ran", ANSWER),
-	OPTION("least", "N", OPTION_NUMBER, least, "rows of the tree have N percent of all or more (1)",
-		.most = 100, ANSWER),
-	OPTION("annotate", "FUNCTION", OPTION_TEXT, annotate, "also the code of this function: source lines and "
-		"instructions, with the samples on each", .most = FUNCTION_MOST, ANSWER),
+	TABLE_ROWS
 	EXCERPT_ROWS
-	OPTION("function", "PATTERN", OPTION_TEXT, function,
-		"only functions with this in their name",
-		.most = FUNCTION_MOST, .check = check_function, ANSWER),
 	FOLDED_ROWS
 	{ 0 },
 };
@@ -108,6 +112,7 @@ const struct option_row export_options[] = {
 		"guest time (5)", ANSWER),
 	OPTION("wait", "N", OPTION_SECONDS, wait_ns,
 		"seconds to wait for a guest that is silent (10)"),
+	TABLE_ROWS
 	EXCERPT_ROWS
 	FOLDED_ROWS
 	{ 0 },

@@ -43,6 +43,7 @@ bool report_find_tree(struct report *report);		/* asks for it; true once it is t
 /* The next row from `*at` on that is not too light; sets *at behind it. NULL: there is no more, or there is no tree. */
 const struct tree_row *report_tree_row(const struct report *report, size_t *at);
 uint64_t report_tree_missing(const struct report *report);	/* rows with enough weight that found no room */
+bool report_tree_csv(const struct report *report, FILE *out, char **error);	/* there is a tree */
 
 /* ---- report_annotation.c: the code of one function ---- */
 

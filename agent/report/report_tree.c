@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <string.h>
 
 #include "agent/answers/call_tree.h"
 #include "agent/answers/profile.h"
+#include "agent/base/util.h"
+#include "agent/formats/writing/csv_text.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/stop.h"
 #include "agent/session/session.h"
 #include "report.h"
 #include "report_parts.h"
@@ -66,4 +73,32 @@ uint64_t report_tree_missing(const struct report *report)
 	const struct tree_list *list = list_of(report);
 
 	return list && !report->request.least ? list->left_out : 0;
+}
+
+/* A row's caller (or callee, of a tree upwards) is the row before it whose depth is less by one. */
+static void put_csv_row(FILE *out, const struct report *report, const struct tree_row *row)
+{
+	const struct function *function = symbols_get(report->epoch->inputs.symbols, row->function);
+	uint64_t weight = report->tree->tree->weight;
+
+	fprintf(out, "%" PRIu32 ",", row->depth);
+	csv_text_put(out, function->name);
+	putc(',', out);
+	csv_text_put(out, function->object);
+	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 "\n", row->self, row->total,
+		weight ? 100.0 * (double)row->total / (double)weight : 0, row->samples);
+}
+
+bool report_tree_csv(const struct report *report, FILE *out, char **error)
+{
+	const struct tree_row *row;
+	size_t at = 0;
+
+	if (!report->tree->tree || report->tree->tree->scarce)
+		return util_fail(error, "CSV: not written: no memory for the tree; give more by --memory, or take "
+			"fewer --seconds");
+	fputs("depth,function,object,self,total,total_percent,samples\n", out);
+	while ((row = report_tree_row(report, &at)) && !stop_now(session_given_up(report->session)))
+		put_csv_row(out, report, row);
+	return true;
 }

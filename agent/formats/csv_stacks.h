@@ -5,11 +5,11 @@
  * '\' before them, and so have control characters, as in C: a program that splits lines before it reads quotes is not
  * misled, and different stacks stay different.
  */
-#ifndef CSV_H
-#define CSV_H
+#ifndef CSV_STACKS_H
+#define CSV_STACKS_H
 
 #include "set_format.h"
 
-extern const struct set_format format_csv;
+extern const struct set_format format_csv_stacks;
 
 #endif

@@ -2,29 +2,11 @@
 #include <inttypes.h>
 
 #include "agent/samples/sample_set.h"
-#include "csv.h"
+#include "csv_stacks.h"
+#include "agent/formats/writing/csv_text.h"
 #include "set_format.h"
 
 enum { FRAMES_MAX = 1024 };
-
-/* One byte of a name within a field. Quotes are doubled. */
-static void put_byte(FILE *to, unsigned char c, bool in_stack)
-{
-	if (c < ' ' || c == 0x7f)
-		fprintf(to, "\\x%02x", c);
-	else if (c == '\\' || (in_stack && c == ';'))
-		fprintf(to, "\\%c", c);
-	else if (c == '"')
-		fputs("\"\"", to);
-	else
-		putc(c, to);
-}
-
-static void put_name(FILE *to, const char *name, bool in_stack)
-{
-	for (; *name; name++)
-		put_byte(to, (unsigned char)*name, in_stack);
-}
 
 static void put_stack(FILE *to, const struct sample_set *set, uint32_t stack, struct set_line frames[FRAMES_MAX])
 {
@@ -34,7 +16,7 @@ static void put_stack(FILE *to, const struct sample_set *set, uint32_t stack, st
 	for (uint32_t i = 0; i < count; i++) {
 		if (i)
 			putc(';', to);
-		put_name(to, set->functions[frames[i].function].name, true);
+		csv_text_part(to, set->functions[frames[i].function].name, ";");
 	}
 	putc('"', to);
 }
@@ -46,13 +28,6 @@ static void put_number(FILE *to, uint32_t number)
 		fprintf(to, "%" PRIu32, number);
 }
 
-static void put_text(FILE *to, const char *text)
-{
-	putc('"', to);
-	put_name(to, text, false);
-	putc('"', to);
-}
-
 static void put_sum(FILE *to, const struct sample_set *set, const struct set_sum *sum,
 	struct set_line frames[FRAMES_MAX])
 {
@@ -60,23 +35,23 @@ static void put_sum(FILE *to, const struct sample_set *set, const struct set_sum
 	static const struct set_thread none = { .id = SET_NONE, .process = SET_NONE, .name = "", .process_name = "" };
 	const struct set_thread *thread = sum->who.thread == SET_NONE ? &none : &set->threads[sum->who.thread];
 
-	put_text(to, leaf->name);
+	csv_text_put(to, leaf->name);
 	putc(',', to);
-	put_text(to, leaf->object);
+	csv_text_put(to, leaf->object);
 	putc(',', to);
 	put_stack(to, set, sum->stack, frames);
 	putc(',', to);
-	put_text(to, thread->name);
+	csv_text_put(to, thread->name);
 	put_number(to, thread->id);
 	putc(',', to);
-	put_text(to, thread->process_name);
+	csv_text_put(to, thread->process_name);
 	put_number(to, thread->process);
 	put_number(to, sum->who.cpu);
 	fprintf(to, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", sample_set_mode(sum->who.mode), sum->samples,
 		sum->weight, sum->ns);
 }
 
-static bool write_csv(const struct sample_set *set, const struct set_writing *writing, char **error)
+static bool write_stacks(const struct sample_set *set, const struct set_writing *writing, char **error)
 {
 	struct set_line frames[FRAMES_MAX];
 
@@ -87,7 +62,9 @@ static bool write_csv(const struct sample_set *set, const struct set_writing *wr
 	return true;
 }
 
-const struct set_format format_csv = {
-	.name = "csv", .ending = ".csv", .about = "sums by stack, thread, CPU and mode, for spreadsheets",
-	.write = write_csv,
+const struct set_format format_csv_stacks = {
+	.name = "csv-stacks",
+	.ending = ".stacks.csv",
+	.about = "CSV of all stacks, with who ran them",
+	.write = write_stacks,
 };

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/formats/writing/csv_text.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/grouping.h"
+#include "agent/query/stop.h"
+#include "export_csv.h"
+
+/* Copies nothing of the input. */
+struct answer {
+	struct export_input input;
+	struct csv_options options;
+};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Their numbers, with spaces: a spreadsheet takes "1-2" for a date. */
+static void put_cpus(FILE *to, const struct table *table, const struct row *row)
+{
+	const char *before = "";
+
+	for (uint32_t i = 0; i < 64 * table->words; i++)
+		if (row->cpus[i / 64] >> i % 64 & 1) {
+			fprintf(to, "%s%" PRIu32, before, i);
+			before = " ";
+		}
+}
+
+static void put_row(FILE *to, const struct answer *answer, const struct row *row)
+{
+	const struct table *table = answer->input.table;
+	struct symbols *symbols = answer->input.inputs->symbols;
+	const struct function *function = symbols_get(symbols, row->function);
+	const char *line = symbols_line(symbols, row->function);
+
+	csv_text_put(to, function->name);
+	putc(',', to);
+	csv_text_put(to, function->object);
+	putc(',', to);
+	csv_text_put(to, line ? line : "");
+	fprintf(to, ",%" PRIu64 ",%" PRIu64 ",%.4f,%.4f,%" PRIu64 ",", row->self, row->total,
+		percent(row->self, table->weight), percent(row->total, table->weight), row->samples);
+	put_cpus(to, table, row);
+	putc('\n', to);
+}
+
+static void *collect(const struct export_input *input, const void *options)
+{
+	struct answer *answer = util_alloc(sizeof(*answer));
+
+	answer->input = *input;
+	memcpy(&answer->options, options, sizeof(answer->options));
+	return answer;
+}
+
+static bool write_answer(void *collected, const char *name, FILE *to, struct export_result *result, char **error)
+{
+	const struct answer *answer = collected;
+	const struct table *table = answer->input.table;
+
+	(void)name;
+	(void)error;
+	fprintf(to, "%s,object,source,self,total,self_percent,total_percent,samples,cpus\n",
+		group_words[answer->input.question->by]);
+	for (size_t i = 0; i < table->count && !stop_now(answer->options.stop); i++)
+		put_row(to, answer, &table->rows[i]);
+	result->weight = table->weight;
+	result->samples = table->samples;
+	return true;
+}
+
+const struct export_format export_csv = {
+	.name = "csv", .ending = ".csv", .about = "the table of the report, for spreadsheets",
+	.collect = collect, .write = write_answer, .free = free,
+};

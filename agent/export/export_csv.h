@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table as comma-separated values (RFC 4180), with a line of names first. Its input has a table. Only the thread
+ * that asked may write it, while the input exists.
+ */
+#ifndef EXPORT_CSV_H
+#define EXPORT_CSV_H
+
+#include <stdatomic.h>
+
+#include "export.h"
+
+extern const struct export_format export_csv;
+
+struct csv_options {
+	const atomic_bool *stop;	/* true: the asker gives up, and the table ends; NULL: never */
+};
+
+_Static_assert(sizeof(struct csv_options) <= EXPORT_OPTIONS, "they fit into a choice");
+
+static inline struct export_choice csv_choice(struct csv_options options)
+{
+	return export_choose(export_formats[EXPORT_CSV], &options, sizeof(options));
+}
+
+#endif
