@@ -35,7 +35,7 @@ enum {
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
 	KTOP_TASK_NAME = 64,		/* bytes of the name in a task_sample */
-	KTOP_STACK_MAX = 2048,		/* bytes of `stack` in a raw sample; twice as many with `linked` */
+	KTOP_STACK_MAX = 2048,		/* bytes of `stack` in a raw sample, or `user`; twice as many with `linked` */
 	KTOP_MEMORY_PAGE = 4096,	/* bytes of the guest's memory in one event, at most */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
 	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events */
@@ -107,6 +107,8 @@ enum {
 	F(u64, linked_address) L(u64, registers) L(u8, stack) L(u8, linked)
 #define KTOP_WIRE_task_sample(F, L) /* a raw sample, and the thread that ran; name empty: it is not known */ \
 	F(u32, process) F(u32, thread) KTOP_WIRE_raw_sample(F, L) L(char, name)
+#define KTOP_WIRE_stacks_sample(F, L) /* a task sample, and the stack of the program for which the kernel works */ \
+	F(u64, user_address) KTOP_WIRE_task_sample(F, L) L(u8, user)
 #define KTOP_WIRE_sched_switch(F, L) F(u32, from) F(u32, to)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
@@ -131,6 +133,7 @@ enum {
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(18, KTOP_SAMPLES, raw_sample) \
 	EVENT(19, KTOP_SAMPLES, task_sample) \
+	EVENT(20, KTOP_SAMPLES, stacks_sample) \
 	KTOP_WIRE_TRACE_EVENTS(EVENT)
 
 /*
@@ -199,6 +202,7 @@ enum {
 	KTOP_RAW_SAMPLE_MAX = sizeof(struct ktop_wire_raw_sample) + 2 + 8 * KTOP_REGISTERS_MAX +
 		2 * (2 + KTOP_STACK_MAX),
 	KTOP_TASK_SAMPLE_MAX = 8 + KTOP_RAW_SAMPLE_MAX + 2 + KTOP_TASK_NAME,
+	KTOP_STACKS_SAMPLE_MAX = 8 + KTOP_TASK_SAMPLE_MAX + 2 + KTOP_STACK_MAX,
 	KTOP_MEMORY_MAX = sizeof(struct ktop_wire_memory) + 2 + KTOP_MEMORY_PAGE,
 };
 

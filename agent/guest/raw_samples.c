@@ -55,7 +55,7 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 {
 	const struct arch *arch = arch_get(raw->arch);
 	struct registers registers = { .arch = arch };
-	struct stack_memory memory = { .count = 2 };
+	struct stack_memory memory = { .count = 3 };
 	struct unwound *frames = &stack->frames;
 	struct sample *sample = &stack->sample;
 	struct unwind_code known;
@@ -69,6 +69,9 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 	};
 	memory.pieces[1] = (struct stack_piece) {
 		.address = raw->linked_address, .bytes = (const uint8_t *)raw->linked.bytes, .size = raw->linked.size,
+	};
+	memory.pieces[2] = (struct stack_piece) {
+		.address = raw->user_address, .bytes = (const uint8_t *)raw->user.bytes, .size = raw->user.size,
 	};
 	unwind(&registers, &known, &memory, frames);
 	if (raw->mode == MODE_KERNEL || raw->mode == MODE_IDLE)

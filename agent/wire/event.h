@@ -80,6 +80,8 @@ struct raw_sample {
 	struct text stack;
 	uint64_t linked_address;	/* likewise of `linked`: more of that stack, or the one it leads to */
 	struct text linked;
+	uint64_t user_address;		/* likewise of `user`: the stack of the program for which the kernel works */
+	struct text user;
 };
 
 /* False: the register was not read. */

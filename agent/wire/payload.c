@@ -273,6 +273,16 @@ static bool read_task_sample(struct rest *rest, struct event *event)
 	return take_bytes(rest, &event->raw.name, KTOP_TASK_NAME);
 }
 
+static bool read_stacks_sample(struct rest *rest, struct event *event)
+{
+	uint64_t address;
+
+	if (!take(rest, &address, sizeof(address)) || !read_task_sample(rest, event))
+		return false;
+	event->raw.user_address = address;
+	return take_bytes(rest, &event->raw.user, KTOP_STACK_MAX);
+}
+
 static bool read_missed(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_missed wire;
@@ -334,6 +344,7 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_missed: return read_missed(rest, event);
 	case KTOP_EVENT_raw_sample: return read_raw_sample(rest, event);
 	case KTOP_EVENT_task_sample: return read_task_sample(rest, event);
+	case KTOP_EVENT_stacks_sample: return read_stacks_sample(rest, event);
 	case KTOP_EVENT_tracing: return read_tracing(rest, event);
 	default: return false;
 	}

@@ -74,7 +74,10 @@ static void write_raw_sample(struct body *body, uint16_t id, const struct raw_sa
 		[ARCH_AARCH64] = KTOP_AARCH64,
 	};
 
-	if (id == KTOP_EVENT_task_sample)
+	if (id == KTOP_EVENT_stacks_sample)
+		FIXED(stacks_sample, raw->user_address, raw->process, raw->thread, raw->weight, (uint8_t)raw->mode,
+			archs[raw->arch], raw->space, raw->base, raw->valid, raw->stack_address, raw->linked_address);
+	else if (id == KTOP_EVENT_task_sample)
 		FIXED(task_sample, raw->process, raw->thread, raw->weight, (uint8_t)raw->mode, archs[raw->arch],
 			raw->space, raw->base, raw->valid, raw->stack_address, raw->linked_address);
 	else
@@ -83,8 +86,10 @@ static void write_raw_sample(struct body *body, uint16_t id, const struct raw_sa
 	body_list(body, raw->registers, raw->register_count, 8);
 	list(body, raw->stack);
 	list(body, raw->linked);
-	if (id == KTOP_EVENT_task_sample)
+	if (id != KTOP_EVENT_raw_sample)
 		list(body, raw->name);
+	if (id == KTOP_EVENT_stacks_sample)
+		list(body, raw->user);
 }
 
 static void write_guest(struct body *body, const struct guest *guest)

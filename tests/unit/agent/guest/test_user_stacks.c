@@ -24,7 +24,12 @@
 #include "agent/unwind/arch.h"
 #include "tests/unit/fakes/settle.h"
 
-enum { PROCESS = 40, REGISTERS = 17, FP = 6, SP = 7, STACK = 64 << 10 };
+enum { PROCESS = 40, REGISTERS = 17, FP = 6, SP = 7, PC = 16, STACK = 64 << 10 };
+
+/* A kernel that keeps Linux's struct pt_regs at the end of its stack. The frame pointer leads there. */
+#define KERNEL_PC UINT64_C(0xffffffff81001000)
+#define KERNEL_STACK UINT64_C(0xffffc90000013f00)
+enum { PT_REGS = 21, SAVED_FP = 4, SAVED_PC = 16, SAVED_SP = 19 };	/* words, and which of them */
 
 /* A function of its own, which needs no frame pointer: the sanitizer would make it need one. */
 #define BARE __attribute__((noinline, no_sanitize("address"), \
@@ -54,6 +59,8 @@ struct fixture {
 	struct kernel_code *code;
 	struct raw_stack stack;
 	bool framed;			/* the frame pointer is told, too */
+	bool entered;			/* the kernel was entered, and works for the program */
+	bool elsewhere;			/* then: the bytes of the program's stack are of another place */
 };
 
 static void read_registers(uint64_t values[REGISTERS], const ucontext_t *context)
@@ -67,10 +74,29 @@ static void read_registers(uint64_t values[REGISTERS], const ucontext_t *context
 		values[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 }
 
+/* The registers are kept on the kernel's stack; those of the CPU are the kernel's own. */
+static void enter_kernel(const struct fixture *fixture, struct raw_sample *raw, uint64_t values[REGISTERS],
+	uint64_t saved[PT_REGS])
+{
+	memset(saved, 0, PT_REGS * sizeof(saved[0]));
+	saved[SAVED_FP] = values[FP];
+	saved[SAVED_PC] = values[PC];
+	saved[SAVED_SP] = values[SP];
+	values[PC] = KERNEL_PC;
+	values[SP] = KERNEL_STACK;
+	values[FP] = KERNEL_STACK | 1;
+	raw->mode = MODE_KERNEL;
+	raw->user = raw->stack;
+	raw->user_address = fixture->elsewhere ? raw->stack_address - STACK : raw->stack_address;
+	raw->stack = (struct text) { .bytes = (const char *)saved, .size = PT_REGS * sizeof(saved[0]) };
+	raw->stack_address = KERNEL_STACK;
+	raw->valid = (UINT64_C(1) << REGISTERS) - 1;
+}
+
 /* The stack is read in place: it is this function's own, and stays valid until it returns. */
 static BARE void take_sample(struct fixture *fixture)
 {
-	uint64_t values[REGISTERS];
+	uint64_t values[REGISTERS], saved[PT_REGS];
 	ucontext_t context;
 	struct raw_sample raw = {
 		.process = PROCESS, .thread = PROCESS, .name = { .bytes = "self", .size = 4 }, .weight = 1,
@@ -82,6 +108,8 @@ static BARE void take_sample(struct fixture *fixture)
 	raw.valid = ((UINT64_C(1) << REGISTERS) - 1) & ~(fixture->framed ? 0 : UINT64_C(1) << FP);
 	raw.stack_address = values[SP];
 	raw.stack = (struct text) { .bytes = (const char *)values[SP], .size = STACK };
+	if (fixture->entered)
+		enter_kernel(fixture, &raw, values, saved);
 	raw_samples_read(&raw, fixture->code, &fixture->stack);
 }
 
@@ -167,6 +195,32 @@ static void a_known_file_gives_the_whole_stack(void **state)
 	}
 }
 
+/* The kernel's part of the stack stands above the whole of the program's. */
+static void below_the_kernel_stands_the_program(void **state)
+{
+	static const char *const chain[] = { "take_sample", "inner", "middle", "outer" };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture, NULL);
+	fixture.entered = true;
+	map_self(&fixture);
+	outer(&fixture, 1);
+	assert_int_equal(fixture.stack.sample.kernel_count, 1);
+	assert_false(fixture.stack.sample.kernel_cut);
+	assert_in_range(fixture.stack.sample.user_count, 5, 64);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_string_equal(name_of(&fixture, i), chain[i]);
+	assert_string_equal(name_of(&fixture, 4), __func__);
+
+	/* Bytes of another place, such as those that a stack had before, count for nothing. */
+	fixture.elsewhere = true;
+	outer(&fixture, 1);
+	assert_int_equal(fixture.stack.sample.user_count, 1);
+	assert_true(fixture.stack.sample.user_cut);
+	tear_down(&fixture);
+}
+
 static void without_a_file_and_a_frame_pointer_the_stack_is_cut(void **state)
 {
 	struct fixture fixture;
@@ -216,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_known_file_gives_the_whole_stack),
+		cmocka_unit_test(below_the_kernel_stands_the_program),
 		cmocka_unit_test(without_a_file_and_a_frame_pointer_the_stack_is_cut),
 		cmocka_unit_test(what_is_of_no_file_is_named_by_its_region),
 		cmocka_unit_test(the_tables_of_a_file_are_paid_for),
