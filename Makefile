@@ -30,7 +30,7 @@ AGENT = \
 	$(call in,agent/vm/gdb/,gdb_connect gdb_frames gdb_greeting gdb_keeper gdb_packets gdb_process gdb_direct gdb_sample gdb_stack gdb_stub \
 		gdb_target gdb_task) \
 	$(call in,agent/vm/ram/,page_tables ram_file ram_map) \
-	$(call in,kernel-hook/plugin/,machine/target ram stack_link) \
+	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus fine_ranges recent_samples run sample_log span stack_cache stacks store) \

@@ -18,6 +18,7 @@
 #include "machine/clock.h"
 #include "gate.h"
 #include "machine/memory.h"
+#include "program_stack.h"
 #include "ram.h"
 #include "raw.h"
 #include "reads.h"
@@ -29,7 +30,7 @@
 #include "vcpus.h"
 
 enum {
-	RING = 1 << 20,			/* bytes a CPU: 0.4 s of the largest samples at the usual rate */
+	RING = 1 << 21,			/* bytes a CPU: 0.3 s of the largest samples at the usual rate */
 	PAGES = 4,			/* of the guest's memory that are read in one call of a CPU: some 4 us */
 };
 
@@ -97,6 +98,19 @@ static uint32_t read_linked(const struct target_state *state, const uint8_t *sta
 		2 * KTOP_STACK_MAX - size) : 0;
 }
 
+/* Reads the stack of the program for which the kernel works, as far as a sample has room. Returns the bytes. */
+static uint32_t read_program(const struct target_state *state, uint64_t linked, uint64_t *address, uint8_t *to)
+{
+	uint64_t at = program_stack_saved(state, linked);
+	uint8_t saved[PROGRAM_STACK_SAVED];
+
+	*address = 0;
+	if (!at || is_public() || read_most(at, 0, saved, sizeof(saved)) != sizeof(saved))
+		return 0;
+	*address = program_stack_pointer(saved);
+	return *address ? read_most(*address, 0, to, KTOP_STACK_MAX) : 0;
+}
+
 static uint8_t *put_count(uint8_t *to, uint32_t count)
 {
 	uint16_t size = (uint16_t)count;
@@ -115,7 +129,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	bool known = boot.machine.qemu->read_state(boot.cpu, &state);
 	bool idle = boot.machine.qemu->cpu_thread_is_idle(boot.cpu);
 	uint32_t count = known ? state.count : 0, size;
-	struct ktop_wire_task_sample fixed = {
+	struct ktop_wire_stacks_sample fixed = {
 		.weight = weight,
 		.mode = idle ? KTOP_MODE_IDLE : state.mode,
 		.arch = state.arch,
@@ -124,7 +138,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 		.stack_address = state.sp,
 	};
 	uint8_t *at = put_count(payload + sizeof(fixed), count), *stack;
-	uint64_t linked_address;
+	uint64_t linked_address, user_address = 0;
 	const struct task_cpu cpu = {
 		.qemu = boot.machine.qemu, .cpu = boot.cpu, .state = &state, .kept = &boot.kept[boot.index],
 	};
@@ -140,9 +154,11 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	at = put_count(at, size) + size;
 	size = read_linked(&state, stack, size, &linked_address, at + sizeof(uint16_t));
 	fixed.linked_address = linked_address;
+	at = ktop_put_list(put_count(at, size) + size, task.name, task.size);
+	size = known && !idle ? read_program(&state, linked_address, &user_address, at + sizeof(uint16_t)) : 0;
+	fixed.user_address = user_address;
 	memcpy(payload, &fixed, sizeof(fixed));
-	at = put_count(at, size) + size;
-	return (uint32_t)(ktop_put_list(at, task.name, task.size) - payload);
+	return (uint32_t)(put_count(at, size) + size - payload);
 }
 
 static void find_gate(struct qemu_cpu *cpu)

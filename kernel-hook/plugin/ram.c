@@ -109,7 +109,7 @@ uint32_t ram_stack_at(const struct ram_stacks *stacks, const struct target_state
  * (linux/Documentation/arch/x86/x86_64/mm.rst), on i386 they lie just below the fixmap
  * (linux/arch/x86/include/asm/pgtable_32_areas.h).
  */
-static bool is_entry(const struct target_state *state)
+bool ram_is_entry(const struct target_state *state)
 {
 	return state->arch == KTOP_I386 ? state->sp >= ENTRIES_I386 :
 		state->arch == KTOP_X86_64 && state->sp - GATE_ADDRESS < ENTRIES_SIZE;
@@ -118,5 +118,5 @@ static bool is_entry(const struct target_state *state)
 bool ram_maps_kernel(const struct target_state *state, bool stack)
 {
 	return stack && state->flat && state->mode == KTOP_MODE_KERNEL && is_upper(state, state->sp) &&
-		!is_entry(state);
+		!ram_is_entry(state);
 }

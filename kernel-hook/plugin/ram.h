@@ -40,6 +40,9 @@ uint32_t ram_stack(struct ram_stacks *stacks, const struct target_state *state);
 /* Likewise from this address on, which the guest's memory has told. 0: it is in no stack that is remembered. */
 uint32_t ram_stack_at(const struct ram_stacks *stacks, const struct target_state *state, uint64_t address);
 
+/* x86: the stack is one for entries into the kernel alone. */
+bool ram_is_entry(const struct target_state *state);
+
 /*
  * Do the CPU's page tables map all of its kernel? With page table isolation those of a program do not, and the kernel's
  * entry code still runs by them: there its stack is not mapped, or is one for entries alone. `stack`: memory at the

@@ -12,7 +12,7 @@
 #include "../port.h"
 #include "../wire.h"
 
-enum { KTOP_SAMPLE_EVENT = KTOP_EVENT_task_sample, KTOP_SAMPLE_ROOM = KTOP_TASK_SAMPLE_MAX };
+enum { KTOP_SAMPLE_EVENT = KTOP_EVENT_stacks_sample, KTOP_SAMPLE_ROOM = KTOP_STACKS_SAMPLE_MAX };
 
 /* Writes the sample of the CPU whose call is under way (boot.c). Returns the bytes of the payload. */
 uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight);

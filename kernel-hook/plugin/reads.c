@@ -32,7 +32,7 @@ static struct {
 	uint32_t done;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-_Static_assert(KTOP_MEMORY_MAX <= KTOP_TASK_SAMPLE_MAX, "a page fits where a sample does");
+_Static_assert(KTOP_MEMORY_MAX <= KTOP_STACKS_SAMPLE_MAX, "a page fits where a sample does");
 
 /* ---- the drainer ---- */
 

@@ -87,6 +87,8 @@ static void look_at_sample(const struct gdb_stub *stub)
 		require(stack.size <= KTOP_STACK_MAX && stack.size + stack.linked_size <= 2 * KTOP_STACK_MAX);
 		memcpy(stacks, stack.bytes, stack.size);
 		memcpy(stacks + stack.size, stack.linked, stack.linked_size);
+		require(stack.user_size <= KTOP_STACK_MAX && (stack.user_address || !stack.user_size));
+		memcpy(copy, stack.user, stack.user_size);
 		require(!cpu || (cpu->count <= TARGET_REGISTERS && cpu->arch < KTOP_ARCHS && cpu->mode <= KTOP_MODES));
 	}
 }

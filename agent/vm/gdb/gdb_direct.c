@@ -11,6 +11,7 @@
 #include "agent/vm/ram/page_tables.h"
 #include "agent/vm/ram/ram_file.h"
 #include "gdb_stub_state.h"
+#include "kernel-hook/plugin/program_stack.h"
 #include "kernel-hook/plugin/stack_link.h"
 
 enum {
@@ -134,6 +135,18 @@ static void read_stacks(struct gdb_cpu *cpu, struct view *view)
 			GDB_STACK - cpu->stack_size);
 }
 
+static void read_program(struct gdb_cpu *cpu, struct view *view)
+{
+	uint64_t at = program_stack_saved(&cpu->state, cpu->linked_address);
+	uint8_t saved[PROGRAM_STACK_SAVED];
+
+	if (!at || !read_all(view, at, saved, sizeof(saved)))
+		return;
+	cpu->user_address = program_stack_pointer(saved);
+	if (cpu->user_address)
+		cpu->user_size = read_some(view, cpu->user_address, cpu->user, sizeof(cpu->user));
+}
+
 /* The file may be a part of the memory: then stacks are missing. */
 static void count_misses(struct gdb_stub *stub, const struct gdb_cpu *cpu)
 {
@@ -154,8 +167,10 @@ bool gdb_direct_read(struct gdb_stub *stub, uint32_t index)
 		return false;
 	cpu->direct = true;
 	read_code(cpu, &view);
-	if (!cpu->idle)
+	if (!cpu->idle) {
 		read_stacks(cpu, &view);
+		read_program(cpu, &view);
+	}
 	gdb_read_task(stub, cpu, &memory);
 	count_misses(stub, cpu);
 	return true;

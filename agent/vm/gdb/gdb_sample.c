@@ -46,8 +46,8 @@ void gdb_ask_registers(struct gdb_stub *stub, bool fresh)
 		uint64_t base = fresh && cpu->known ? cpu->state.base : 0;
 
 		cpu->known = cpu->idle = cpu->direct = cpu->late = cpu->ended = false;
-		cpu->stack_size = cpu->linked_size = cpu->record_size = 0;
-		cpu->linked_address = cpu->base = cpu->task = 0;
+		cpu->stack_size = cpu->linked_size = cpu->user_size = cpu->record_size = 0;
+		cpu->linked_address = cpu->user_address = cpu->base = cpu->task = 0;
 		gdb_choose(stub, i);
 		if (!gdb_stub_is_direct(stub))
 			gdb_ask(stub, GDB_ASK_HALTED, i, "qThreadExtraInfo,%s", cpu->id);
@@ -231,6 +231,23 @@ void gdb_ask_further(struct gdb_stub *stub)
 	}
 }
 
+/* ---- the programs for which kernels work ---- */
+
+bool gdb_leads_to_programs(const struct gdb_stub *stub)
+{
+	for (uint32_t i = 0; i < stub->cpu_count; i++)
+		if (gdb_expects_program(stub, &stub->cpus[i]))
+			return true;
+	return false;
+}
+
+void gdb_ask_programs(struct gdb_stub *stub)
+{
+	for (uint32_t i = 0; i < stub->cpu_count; i++)
+		if (gdb_expects_program(stub, &stub->cpus[i]))
+			gdb_ask_program(stub, i);
+}
+
 void gdb_end_sample(struct gdb_stub *stub)
 {
 	for (uint32_t i = 0; i < stub->cpu_count; i++)
@@ -347,7 +364,8 @@ void gdb_take_sample(struct gdb_stub *stub, struct gdb_asked asked, const char *
 		return;
 	}
 	cpu = &stub->cpus[cpu_of(stub, &asked)];
-	if (cpu->chosen && (asked.question == GDB_ASK_STACK || asked.question == GDB_ASK_LINKED))
+	if (cpu->chosen && (asked.question == GDB_ASK_STACK || asked.question == GDB_ASK_LINKED ||
+			asked.question == GDB_ASK_USER))
 		gdb_take_stack(cpu, &asked, body, good ? size : 0);
 	else if (cpu->chosen && good)
 		take_bytes(stub, asked, body, size);

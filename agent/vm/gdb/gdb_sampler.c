@@ -110,7 +110,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	const struct target_state *known = gdb_stub_cpu(sampler.stub, sampler.cpu, &stack);
 	const struct target_state *state = known ? known : &unknown;
 	struct task task = gdb_stub_task(sampler.stub, sampler.cpu);
-	const struct ktop_wire_task_sample fixed = {
+	const struct ktop_wire_stacks_sample fixed = {
 		.process = task.process,
 		.thread = task.thread,
 		.weight = weight,
@@ -121,6 +121,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 		.valid = ((uint64_t)1 << state->count) - 1,
 		.stack_address = state->sp,
 		.linked_address = known ? stack.linked_address : 0,
+		.user_address = known ? stack.user_address : 0,
 	};
 	uint8_t *at = payload + sizeof(fixed);
 
@@ -129,6 +130,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	at = put_list(at, stack.bytes, known ? stack.size : 0, 1);
 	at = put_list(at, stack.linked, known ? stack.linked_size : 0, 1);
 	at = put_list(at, task.name, task.size, 1);
+	at = put_list(at, stack.user, known ? stack.user_size : 0, 1);
 	return (uint32_t)(at - payload);
 }
 
@@ -307,14 +309,6 @@ static uint64_t due(uint64_t now)
 	return sample < by ? sample : by;
 }
 
-/* A sample is under way, and the machine waits for us. */
-static bool is_busy(void)
-{
-	enum gdb_state state = gdb_stub_state(sampler.stub);
-
-	return state == GDB_REGISTERS || state == GDB_STACKS || state == GDB_FURTHER;
-}
-
 /*
  * While the guest stands, the answers come within some tens of microseconds. To sleep and to be woken takes as long,
  * and QEMU would have to wake this process with each answer. So it asks again and again. But perhaps QEMU waits for
@@ -324,7 +318,7 @@ static bool stays_awake(uint64_t now)
 {
 	enum gdb_state state = gdb_stub_state(sampler.stub);
 
-	if (!is_busy() || now < sampler.asleep)
+	if (!gdb_stub_busy(sampler.stub) || now < sampler.asleep)
 		return false;
 	if (state != sampler.asked || sampler.asked_at < gdb_stub_begun(sampler.stub)) {
 		sampler.asked = state;
@@ -425,11 +419,11 @@ static bool run(void)
 {
 	bool good = true;
 
-	while (good && gdb_stub_state(sampler.stub) != GDB_GONE && (is_busy() || !is_left())) {
+	while (good && gdb_stub_state(sampler.stub) != GDB_GONE && (gdb_stub_busy(sampler.stub) || !is_left())) {
 		uint64_t now = util_now();
 
 		good = step(now);
-		if (sampler.ktop && !is_busy())
+		if (sampler.ktop && !gdb_stub_busy(sampler.stub))
 			drain();
 		if (good)
 			wait_for_more(util_now());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack of a CPU: from its pointer on, and the stack that it leads to. */
+/* The stacks of a CPU: from its pointer on; the one that it leads to; and that of the program it works for. */
 #include "gdb_stub_state.h"
+#include "kernel-hook/plugin/program_stack.h"
 #include "kernel-hook/plugin/stack_link.h"
 
 enum { PAGE = 4096, STACK_SIZE = 16384 };	/* a kernel's stack begins and ends at a multiple of the latter */
@@ -80,7 +81,47 @@ void gdb_learn_stack(const struct gdb_stub *stub, struct gdb_cpu *cpu)
 		cpu->interrupts = cpu->state.sp / STACK_SIZE;
 }
 
+/* ---- the program for which the kernel works ---- */
+
+/* Known before the bytes of its stack have come: so the machine is not let go on too early. */
+bool gdb_expects_program(const struct gdb_stub *stub, const struct gdb_cpu *cpu)
+{
+	return stub->places.known && cpu->known && !cpu->direct && !cpu->idle && cpu->state.pc != cpu->waited_at &&
+		program_stack_saved(&cpu->state, 0);
+}
+
+static const uint8_t *find_saved(const struct gdb_cpu *cpu, uint64_t address)
+{
+	uint64_t offset = address - cpu->state.sp, linked = address - cpu->linked_address;
+
+	if (offset < cpu->stack_size && cpu->stack_size - offset >= PROGRAM_STACK_SAVED)
+		return cpu->stack + offset;
+	if (linked < cpu->linked_size && cpu->linked_size - linked >= PROGRAM_STACK_SAVED)
+		return cpu->stack + cpu->stack_size + linked;
+	return NULL;
+}
+
+void gdb_ask_program(struct gdb_stub *stub, uint32_t index)
+{
+	struct gdb_cpu *cpu = &stub->cpus[index];
+	const uint8_t *saved = find_saved(cpu, program_stack_saved(&cpu->state, cpu->linked_address));
+
+	cpu->user_address = saved ? program_stack_pointer(saved) : 0;
+	cpu->ended = false;
+	if (cpu->user_address)
+		ask_parts(stub, GDB_ASK_USER, index, cpu->user_address, sizeof(cpu->user));
+}
+
 /* ---- answers ---- */
+
+static void take_user(struct gdb_cpu *cpu, const struct gdb_asked *asked, const char *body, size_t size)
+{
+	uint32_t room = sizeof(cpu->user) - cpu->user_size, got;
+
+	got = (uint32_t)gdb_bytes(body, size, cpu->user + cpu->user_size, asked->size < room ? asked->size : room);
+	cpu->ended = got != asked->size;
+	cpu->user_size += got;
+}
 
 void gdb_take_stack(struct gdb_cpu *cpu, const struct gdb_asked *asked, const char *body, size_t size)
 {
@@ -88,6 +129,10 @@ void gdb_take_stack(struct gdb_cpu *cpu, const struct gdb_asked *asked, const ch
 
 	if (cpu->ended)
 		return;
+	if (asked->question == GDB_ASK_USER) {
+		take_user(cpu, asked, body, size);
+		return;
+	}
 	got = (uint32_t)gdb_bytes(body, size, cpu->stack + at, asked->size < room ? asked->size : room);
 	cpu->ended = got != asked->size;
 	*(asked->question == GDB_ASK_STACK ? &cpu->stack_size : &cpu->linked_size) += got;

@@ -188,23 +188,40 @@ void gdb_confuse(struct gdb_stub *stub)
 	gdb_enter(stub, GDB_CONFUSED);
 }
 
+static bool goes_further(const struct gdb_stub *stub)
+{
+	return gdb_leads_further(stub) || gdb_direct_judges(stub);
+}
+
+/* What is asked next, behind the answers of this state. */
+static enum gdb_state next_of(const struct gdb_stub *stub)
+{
+	if (stub->state == GDB_REGISTERS)
+		return GDB_STACKS;
+	return stub->state == GDB_STACKS && goes_further(stub) ? GDB_FURTHER : GDB_PROGRAMS;
+}
+
+static bool is_last(const struct gdb_stub *stub, enum gdb_state state)
+{
+	return state == GDB_PROGRAMS ||
+		(!gdb_leads_to_programs(stub) && (state == GDB_FURTHER || !goes_further(stub)));
+}
+
 /*
  * Asks a sample's next questions. Behind its last ones, the machine is let go on: it stands only until QEMU has
  * answered them. True: an answer is awaited.
  */
 static bool ask_more(struct gdb_stub *stub)
 {
-	if (gdb_seek(stub, stub->state == GDB_REGISTERS ? gdb_ask_stacks : gdb_ask_further))
+	enum gdb_state next = next_of(stub);
+	void (*ask)(struct gdb_stub *) = next == GDB_STACKS ? gdb_ask_stacks :
+		next == GDB_FURTHER ? gdb_ask_further : gdb_ask_programs;
+
+	if (gdb_seek(stub, ask))
 		return true;
-	if (stub->state == GDB_REGISTERS) {
-		gdb_enter(stub, GDB_STACKS);
-		gdb_ask_stacks(stub);
-		stub->let_go = !gdb_leads_further(stub) && !gdb_direct_judges(stub);
-	} else {
-		gdb_enter(stub, GDB_FURTHER);
-		gdb_ask_further(stub);
-		stub->let_go = true;
-	}
+	gdb_enter(stub, next);
+	ask(stub);
+	stub->let_go = is_last(stub, next);
 	gdb_end_memory(stub);
 	if (stub->let_go)
 		put_go_on(stub);
@@ -237,7 +254,7 @@ static void go_to_next(struct gdb_stub *stub)
 /* All questions of this round are answered: those of a sample, or the one that let the machine go on. */
 static void end_round(struct gdb_stub *stub)
 {
-	if (stub->state == GDB_REGISTERS || stub->state == GDB_STACKS || stub->state == GDB_FURTHER)
+	if (gdb_stub_busy(stub))
 		go_to_next(stub);
 	else
 		forget_questions(stub);
@@ -483,10 +500,16 @@ const struct target_state *gdb_stub_cpu(const struct gdb_stub *stub, uint32_t cp
 		.bytes = is->stack, .size = size, .linked = is->stack + size,
 		.linked_size = longer ? is->stack_size - size : is->linked_size,
 		.linked_address = longer ? is->state.sp + size : is->linked_address,
+		.user = is->user, .user_size = is->user_size, .user_address = is->user_address,
 	};
 	if (!is->known || is->idle)
-		stack->size = stack->linked_size = 0;
+		stack->size = stack->linked_size = stack->user_size = 0;
 	return is->known ? &is->state : NULL;
+}
+
+bool gdb_stub_busy(const struct gdb_stub *stub)
+{
+	return stub->state >= GDB_REGISTERS && stub->state <= GDB_PROGRAMS;
 }
 
 bool gdb_stub_idle(const struct gdb_stub *stub, uint32_t cpu)

@@ -28,7 +28,8 @@ enum gdb_state {
 	GDB_GREETING,			/* the machine is stopped, and is asked what it is */
 	GDB_RUNNING,			/* the machine runs; ready for a sample */
 	GDB_PAUSED,			/* somebody else has stopped it; ready for a sample that finds out if it runs */
-	GDB_REGISTERS, GDB_STACKS, GDB_FURTHER,	/* a sample is under way, and the machine is stopped */
+	/* a sample is under way, and the machine is stopped */
+	GDB_REGISTERS, GDB_STACKS, GDB_FURTHER, GDB_PROGRAMS,
 	GDB_CONFUSED,			/* answers do not fit the questions: awaits a known one */
 	GDB_LEAVING,			/* lets it go on, if it is stopped for us, and closes the connection */
 	GDB_GONE,			/* no connection */
@@ -110,15 +111,17 @@ void gdb_stub_follow(struct gdb_stub *stub, const struct ktop_task_places *place
 
 /*
  * Of the last sample: a CPU's registers, and its stack as a sample on the wire has it: the bytes from the stack pointer
- * on, and where they go on or lead to. NULL: registers could not be read.
+ * on, and where they go on or lead to; and that of the program for which the kernel works. NULL: registers could not
+ * be read.
  */
 struct gdb_stack {
-	const uint8_t *bytes, *linked;
-	uint32_t size, linked_size;
-	uint64_t linked_address;
+	const uint8_t *bytes, *linked, *user;
+	uint32_t size, linked_size, user_size;
+	uint64_t linked_address, user_address;
 };
 const struct target_state *gdb_stub_cpu(const struct gdb_stub *stub, uint32_t cpu, struct gdb_stack *stack);
 struct task gdb_stub_task(const struct gdb_stub *stub, uint32_t cpu);
+bool gdb_stub_busy(const struct gdb_stub *stub);			/* a sample is under way */
 bool gdb_stub_idle(const struct gdb_stub *stub, uint32_t cpu);	/* it waits for an interrupt */
 uint64_t gdb_stub_begun(const struct gdb_stub *stub);		/* the host's time, ns */
 uint64_t gdb_stub_stopped(const struct gdb_stub *stub);		/* ns for which the machine was stopped */

@@ -27,7 +27,7 @@ enum {
 	GDB_WORDS = 512,		/* entries of page tables that one sample looks at, at most */
 	GDB_COMMAND = 64,		/* bytes of a command for the monitor */
 	/* questions that may wait */
-	GDB_ASKED = (13 + GDB_NAMED + GDB_FRAMES) * GDB_CPUS + GDB_PAGES * GDB_HALVES + GDB_WORDS + 10,
+	GDB_ASKED = (16 + GDB_NAMED + GDB_FRAMES) * GDB_CPUS + GDB_PAGES * GDB_HALVES + GDB_WORDS + 10,
 	GDB_TEXT = 1 << 18,		/* bytes of one file of the target description */
 };
 
@@ -35,9 +35,10 @@ enum {
 #define GDB_PHYSICAL "Qqemu.PhyMemMode:"
 
 /* What was asked: answers come in the order of the questions. */
-enum gdb_question { GDB_ASK_FEATURES, GDB_ASK_FILE, GDB_ASK_THREADS, GDB_ASK_CHOICE, GDB_ASK_NAMED, GDB_ASK_REGISTERS,
-	GDB_ASK_HALTED, GDB_ASK_STACK, GDB_ASK_LINKED, GDB_ASK_CODE, GDB_ASK_PLACE, GDB_ASK_PAGE, GDB_ASK_POINTER,
-	GDB_ASK_TASK, GDB_ASK_PHYSICAL, GDB_ASK_MAP, GDB_ASK_COMMAND, GDB_ASK_FRAME, GDB_ASK_WORD, GDB_ASK_GO_ON };
+enum gdb_question { GDB_ASK_FEATURES, GDB_ASK_FILE, GDB_ASK_THREADS, GDB_ASK_CHOICE, GDB_ASK_NAMED,
+	GDB_ASK_REGISTERS, GDB_ASK_HALTED, GDB_ASK_STACK, GDB_ASK_LINKED, GDB_ASK_USER, GDB_ASK_CODE, GDB_ASK_PLACE,
+	GDB_ASK_PAGE, GDB_ASK_POINTER, GDB_ASK_TASK, GDB_ASK_PHYSICAL, GDB_ASK_MAP, GDB_ASK_COMMAND, GDB_ASK_FRAME,
+	GDB_ASK_WORD, GDB_ASK_GO_ON };
 
 /* `cpu` of GDB_ASK_NAMED is cpu * GDB_NAMED + the register; of GDB_ASK_FRAME cpu * GDB_FRAMES + the frame. */
 struct gdb_asked {
@@ -82,6 +83,9 @@ struct gdb_cpu {
 	uint32_t stack_size, linked_size;	/* bytes read so far */
 	uint64_t linked_address;
 	bool ended;			/* a part could not be read: the parts behind it are of no use */
+	uint8_t user[KTOP_STACK_MAX];	/* the stack of the program for which its kernel works */
+	uint32_t user_size;		/* bytes read so far */
+	uint64_t user_address;
 	uint64_t interrupts;		/* the number of its stack for interrupts (gdb_stack.c); 0: not known */
 
 	/* Which thread it runs. */
@@ -187,6 +191,8 @@ void gdb_ask_registers(struct gdb_stub *stub, bool fresh);	/* fresh: the last sa
 void gdb_ask_stacks(struct gdb_stub *stub);
 bool gdb_leads_further(const struct gdb_stub *stub);	/* the answers call for more questions */
 void gdb_ask_further(struct gdb_stub *stub);
+bool gdb_leads_to_programs(const struct gdb_stub *stub);	/* perhaps CPUs in their kernel work for programs */
+void gdb_ask_programs(struct gdb_stub *stub);
 void gdb_end_sample(struct gdb_stub *stub);
 void gdb_take_sample(struct gdb_stub *stub, struct gdb_asked asked, const char *body, size_t size);
 
@@ -198,6 +204,8 @@ uint32_t gdb_waits_by(uint8_t arch, uint32_t *instruction);
 void gdb_ask_stack(struct gdb_stub *stub, uint32_t cpu);
 bool gdb_expects_link(const struct gdb_stub *stub, const struct gdb_cpu *cpu);
 void gdb_ask_linked(struct gdb_stub *stub, uint32_t cpu);
+bool gdb_expects_program(const struct gdb_stub *stub, const struct gdb_cpu *cpu);
+void gdb_ask_program(struct gdb_stub *stub, uint32_t cpu);
 void gdb_take_stack(struct gdb_cpu *cpu, const struct gdb_asked *asked, const char *body, size_t size);
 void gdb_learn_stack(const struct gdb_stub *stub, struct gdb_cpu *cpu);	/* its bytes are complete */
 

@@ -26,7 +26,6 @@ static const char arm_core[] = WIDE("SP_EL0\" regnum=\"310") WIDE("TCR_EL1\" reg
 	WIDE("TTBR1_EL1\" regnum=\"305");
 
 enum { DEVICE = 0x08000000, ROOT = 0x41234000, TABLES = 0x41300000, LEVELS = 4 };
-#define PROGRAM_SP UINT64_C(0x7ffe00001f80)
 enum { PIECE = 128, PAGE = 4096, STACK_SIZE = 16384 };
 enum { RIP = 16, CS = 18, GS_BASE = 25, KERNEL_GS_BASE = 26, CR0 = 27, CR3 = 29, EFER = 32, NUMBERS = 33 };
 
@@ -84,7 +83,7 @@ static uint64_t register_of(const struct fake_gdb *fake, unsigned number)
 {
 	switch (number) {
 	case 7:
-		return fake->cpu ? sp_of(fake) : PROGRAM_SP;
+		return fake->cpu ? sp_of(fake) : FAKE_GDB_PROGRAM;
 	case RIP:
 		return fake->cpu ? 0xffffffff81000010 : 0x401000;
 	case CS:
@@ -151,7 +150,16 @@ static bool is_page(const struct fake_gdb *fake, uint64_t address)
 	uint64_t page = address / PAGE, stack = sp_of(fake) / PAGE;
 
 	return page == stack || (fake->deep && page == stack + 1) || page == FAKE_GDB_DATA / PAGE ||
-		(fake->link && page == fake->link / PAGE) || (fake->program_stack && page == PROGRAM_SP / PAGE);
+		(fake->link && page == fake->link / PAGE) || (fake->program_stack && page == FAKE_GDB_PROGRAM / PAGE);
+}
+
+/* The last words of a thread's stack: what the kernel keeps of the program that it was entered from. */
+static void put_left(const struct fake_gdb *fake, uint64_t address, uint8_t *bytes, uint64_t size)
+{
+	const uint64_t words[] = { 0x401000, 0x33, 0x246, fake->left, 0x2b };
+
+	if (fake->left && address >> 63 && (address + size) % STACK_SIZE == 0 && size >= sizeof(words))
+		memcpy(bytes + size - sizeof(words), words, sizeof(words));
 }
 
 /* The stack's pages and one of data, whose bytes count from 0; hlt before CPU 1's program counter. */
@@ -178,6 +186,7 @@ static void tell_virtual(struct fake_gdb *fake, uint64_t address, uint64_t size)
 	}
 	for (uint64_t i = 0; i < size; i++)
 		bytes[i] = (uint8_t)(address + i);
+	put_left(fake, address, bytes, size);
 	if (fake->link && address < top && address + size == top && size >= sizeof(fake->link))
 		memcpy(bytes + size - sizeof(fake->link), &fake->link, sizeof(fake->link));
 	tell_bytes(fake, bytes, size);

@@ -17,6 +17,7 @@ enum {
 	FAKE_GDB_FRAMES = 64,
 };
 
+#define FAKE_GDB_PROGRAM UINT64_C(0x7ffe00001f80)	/* CPU 0's stack pointer: its page ends 0x80 bytes behind it */
 #define FAKE_GDB_STACKS UINT64_C(0xffffc90000000000)
 
 /* A page of the kernel's data, whose bytes count from 0, too; the page behind it is missing. */
@@ -51,6 +52,7 @@ struct fake_gdb {
 	uint64_t pc;			/* of CPU 1, aarch64; 0: in the kernel's half */
 	bool deep;			/* the page behind its page is there, too */
 	uint64_t link;			/* the topmost word of its stack, and a page that is there; 0: none */
+	uint64_t left;			/* of the program that its thread has left, the stack pointer; 0: of none */
 	uint64_t device;		/* at this page of virtual memory there is a device; 0: nowhere */
 	bool secretive;			/* its monitor prints nothing */
 	bool migrated;			/* the end of a migration is under way: it must not run now */

@@ -35,7 +35,7 @@ static uint32_t read_events(struct fake_host *host, const struct ktop_wire_packe
 		assert_true((size_t)(end - at) >= sizeof(head));
 		memcpy(&head, at, sizeof(head));
 		at += sizeof(head);
-		assert_true(head.size <= end - at && head.size <= KTOP_TASK_SAMPLE_MAX);
+		assert_true(head.size <= end - at && head.size <= KTOP_STACKS_SAMPLE_MAX);
 		clock += (uint32_t)(head.time - (uint32_t)clock);	/* as CTF readers do */
 		assert_true(clock <= packet->end);
 		event.id = head.id;

@@ -18,7 +18,7 @@ struct fake_event {
 	uint32_t stream, cpu;
 	uint16_t id, size;
 	uint64_t time;
-	uint8_t payload[KTOP_TASK_SAMPLE_MAX];
+	uint8_t payload[KTOP_STACKS_SAMPLE_MAX];
 };
 
 /* One stream of one CPU. */

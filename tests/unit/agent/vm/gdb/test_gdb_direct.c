@@ -140,6 +140,34 @@ static void samples_are_read_from_the_file(void **state)
 	shared_memory_clear(&file);
 }
 
+/* The program's stack lies behind the words at the end of the kernel's. */
+static void a_program_below_its_kernel(void **state)
+{
+	const uint64_t sp = FAKE_GDB_STACKS + 0x80003f00, left[] = { 0x401000, 0x33, 0x246, FAKE_GDB_PROGRAM, 0x2b };
+	struct shared_memory file = shared_memory_make(64 * MIB);
+	uint8_t page[PAGE];
+	struct gdb_stack stack;
+
+	(void)state;
+	for (int i = 0; i < PAGE; i++)
+		page[i] = (uint8_t)i;
+	memcpy(page + PAGE - sizeof(left), left, sizeof(left));
+	map_page(&file, sp / PAGE * PAGE, 0, page);
+	map_page(&file, FAKE_GDB_PROGRAM / PAGE * PAGE, 1, NULL);
+	begin(&(struct fake_gdb) { .memory = 1, .sp = sp, .left = FAKE_GDB_PROGRAM, .program_stack = true });
+	for (int i = 0; i < PROOFS; i++)
+		packets_of_a_sample();
+	assert_true(gdb_stub_is_direct(stub));
+	packets_of_a_sample();
+	gdb_stub_cpu(stub, 1, &stack);
+	assert_int_equal(stack.size, 0x100);
+	assert_true(stack.user_address == FAKE_GDB_PROGRAM);
+	assert_int_equal(stack.user_size, 0x80);
+	assert_int_equal(stack.user[1], 0x81);
+	end();
+	shared_memory_clear(&file);
+}
+
 /* The registers that tell the page tables and the thread come one by one. */
 static void samples_of_aarch64(void **state)
 {
@@ -187,7 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_read_from_the_file), cmocka_unit_test(samples_of_aarch64),
-		cmocka_unit_test(another_file_is_not_believed),
+		cmocka_unit_test(a_program_below_its_kernel), cmocka_unit_test(another_file_is_not_believed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,7 +158,10 @@ static void test_a_halted_cpu(void **state)
 	end(&world);
 }
 
-/* Since the sample before, the CPU's base is known. So the pointer is asked for with the registers. */
+/*
+ * Since the sample before, the CPU's base is known. So the pointer is asked for with the registers. Behind the stacks,
+ * the machine stands until it is known whether there is a program's stack.
+ */
 static void test_threads(void **state)
 {
 	struct world world = begin((struct fake_gdb) { .memory = 1 });
@@ -173,7 +176,7 @@ static void test_threads(void **state)
 
 		assert_true(sample(&world) && reaches(&world, GDB_RUNNING) && world.fake.running);
 		assert_int_equal(world.fake.stops, i + 2);
-		assert_true(i == 0 || world.fake.rounds - rounds == 2);
+		assert_true(i == 0 || world.fake.rounds - rounds == 3);
 		task = gdb_stub_task(world.stub, 1);
 		assert_int_equal(task.process, 100);
 		assert_int_equal(task.thread, 101);
@@ -274,6 +277,52 @@ static void test_unknown_ram(void **state)
 	end(&world);
 }
 
+static struct gdb_stack stack_of_works(struct fake_gdb fake, unsigned samples)
+{
+	struct gdb_stack stack;
+	struct world world = begin(fake);
+
+	assert_true(reaches(&world, GDB_RUNNING));
+	gdb_stub_follow(world.stub, &places);
+	for (unsigned i = 0; i < samples; i++) {
+		assert_true(sample(&world) && reaches(&world, GDB_RUNNING) && world.fake.running);
+		assert_int_equal(world.fake.stops, i + 1);
+	}
+	assert_false(world.fake.broken);
+	assert_non_null(gdb_stub_cpu(world.stub, 1, &stack));
+	for (unsigned i = 0; i < stack.user_size; i++)
+		assert_int_equal(stack.user[i], 0x80 + i);
+	end(&world);
+	return stack;
+}
+
+/* CPU 1 is in its kernel, and works for a program. */
+static void test_the_program_of_a_kernel(void **state)
+{
+	struct fake_gdb fake = {
+		.memory = 1, .sp = STACKS + 0x80003f00, .left = FAKE_GDB_PROGRAM, .program_stack = true,
+	};
+	struct gdb_stack stack = stack_of_works(fake, 1);
+
+	(void)state;
+	assert_true(stack.user_address == FAKE_GDB_PROGRAM);
+	assert_int_equal(stack.user_size, 0x80);	/* to the end of its page */
+
+	/* On a stack for interrupts: it is known from the sample before that it leads to the thread's. */
+	fake.link = STACKS + 0x80013f00;
+	assert_int_equal(stack_of_works(fake, 1).user_size, 0);
+	assert_int_equal(stack_of_works(fake, 2).user_size, 0x80);
+
+	/* A thread of the kernel's own; a program whose stack is nowhere, or on a device. */
+	fake.link = 0;
+	fake.left = 0;
+	assert_true(stack_of_works(fake, 2).user_address == 0);
+	fake.left = FAKE_GDB_PROGRAM + 0x1000;
+	assert_int_equal(stack_of_works(fake, 2).user_size, 0);
+	fake.device = fake.left;
+	assert_int_equal(stack_of_works(fake, 2).user_size, 0);
+}
+
 /* A pointer that was read by another base than the CPU's counts for nothing: the right one is read. */
 static void test_a_base_that_changes(void **state)
 {
@@ -285,8 +334,8 @@ static void test_a_base_that_changes(void **state)
 	gdb_stub_follow(world.stub, &places);
 	rounds = world.fake.rounds;
 	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
-	/* Registers; pointer and stack; record; and before both of these, where they are. */
-	assert_int_equal(world.fake.rounds - rounds, 5);
+	/* Registers; pointer and stack; record; before both of these, where they are; and then it is let go. */
+	assert_int_equal(world.fake.rounds - rounds, 6);
 	assert_int_equal(gdb_stub_task(world.stub, 1).thread, 101);
 	world.fake.program_base = 0xffff888000000000;	/* two that may be: neither is believed */
 	assert_true(sample(&world) && reaches(&world, GDB_RUNNING));
@@ -645,6 +694,7 @@ int main(void)
 		cmocka_unit_test(test_threads_of_aarch64),
 		cmocka_unit_test(test_a_stack_on_a_device), cmocka_unit_test(test_unknown_ram),
 		cmocka_unit_test(test_a_base_that_changes), cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_the_program_of_a_kernel),
 		cmocka_unit_test(test_a_deep_stack), cmocka_unit_test(test_a_linked_stack),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_threads_that_lie),
 		cmocka_unit_test(test_a_pause_of_others), cmocka_unit_test(test_a_pause_at_the_same_time),
