@@ -59,9 +59,9 @@ static uint64_t link_of(const struct gdb_cpu *cpu)
  */
 bool gdb_expects_link(const struct gdb_stub *stub, const struct gdb_cpu *cpu)
 {
-	return may_lead(stub, cpu) && !cpu->direct &&
-		cpu->interrupts && cpu->interrupts == cpu->state.sp / STACK_SIZE &&
-		left_of(cpu->state.sp, STACK_SIZE) <= KTOP_STACK_MAX;
+	uint64_t left = cpu->interrupts - cpu->state.sp;
+
+	return may_lead(stub, cpu) && !cpu->direct && cpu->interrupts && left && left <= KTOP_STACK_MAX;
 }
 
 void gdb_ask_linked(struct gdb_stub *stub, uint32_t index)
@@ -75,10 +75,11 @@ void gdb_ask_linked(struct gdb_stub *stub, uint32_t index)
 			left_of(cpu->linked_address, GDB_STACK - cpu->stack_size));
 }
 
+/* Its end need not be at a multiple of its size. */
 void gdb_learn_stack(const struct gdb_stub *stub, struct gdb_cpu *cpu)
 {
 	if (may_lead(stub, cpu) && cpu->stack_size && link_of(cpu))
-		cpu->interrupts = cpu->state.sp / STACK_SIZE;
+		cpu->interrupts = cpu->state.sp + cpu->stack_size;
 }
 
 /* ---- the program for which the kernel works ---- */

@@ -86,7 +86,7 @@ struct gdb_cpu {
 	uint8_t user[KTOP_STACK_MAX];	/* the stack of the program for which its kernel works */
 	uint32_t user_size;		/* bytes read so far */
 	uint64_t user_address;
-	uint64_t interrupts;		/* the number of its stack for interrupts (gdb_stack.c); 0: not known */
+	uint64_t interrupts;		/* the end of its stack for interrupts (gdb_stack.c); 0: not known */
 
 	/* Which thread it runs. */
 	uint64_t base;			/* the base with which its pointer was asked for; 0: it was not */

@@ -165,7 +165,7 @@ static void put_left(const struct fake_gdb *fake, uint64_t address, uint8_t *byt
 /* The stack's pages and one of data, whose bytes count from 0; hlt before CPU 1's program counter. */
 static void tell_virtual(struct fake_gdb *fake, uint64_t address, uint64_t size)
 {
-	uint64_t top = (sp_of(fake) / STACK_SIZE + 1) * STACK_SIZE;
+	uint64_t unit = fake->loose ? PAGE : STACK_SIZE, top = (sp_of(fake) / unit + 1) * unit;
 	uint8_t bytes[PAGE];
 
 	fake->read = address;

@@ -52,6 +52,7 @@ struct fake_gdb {
 	uint64_t pc;			/* of CPU 1, aarch64; 0: in the kernel's half */
 	bool deep;			/* the page behind its page is there, too */
 	uint64_t link;			/* the topmost word of its stack, and a page that is there; 0: none */
+	bool loose;			/* its stack ends with its page, and at no multiple of the size of a stack */
 	uint64_t left;			/* of the program that its thread has left, the stack pointer; 0: of none */
 	uint64_t device;		/* at this page of virtual memory there is a device; 0: nowhere */
 	bool secretive;			/* its monitor prints nothing */

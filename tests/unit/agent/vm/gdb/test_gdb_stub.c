@@ -164,7 +164,9 @@ static void test_a_halted_cpu(void **state)
  */
 static void test_threads(void **state)
 {
-	struct world world = begin((struct fake_gdb) { .memory = 1 });
+	struct world world = begin((struct fake_gdb) {
+		.memory = 1, .sp = STACKS + 0x80003f00, .left = FAKE_GDB_PROGRAM,
+	});
 	struct task task;
 
 	(void)state;
@@ -310,6 +312,10 @@ static void test_the_program_of_a_kernel(void **state)
 
 	/* On a stack for interrupts: it is known from the sample before that it leads to the thread's. */
 	fake.link = STACKS + 0x80013f00;
+	assert_int_equal(stack_of_works(fake, 1).user_size, 0);
+	assert_int_equal(stack_of_works(fake, 2).user_size, 0x80);
+	fake.loose = true;
+	fake.sp = STACKS + 0x80000f00;
 	assert_int_equal(stack_of_works(fake, 1).user_size, 0);
 	assert_int_equal(stack_of_works(fake, 2).user_size, 0x80);
 
