@@ -84,7 +84,7 @@ struct moment {
 	const struct decode *decode;
 	const struct meter *meter;
 	enum link_state link;
-	bool stub;			/* as in source_facts */
+	enum link_by by;
 	enum vm_state vm;
 	enum kept_wish kept;
 	struct play_state play;

@@ -153,7 +153,7 @@ struct vitals *vitals_new(const struct vitals_request *asked, const struct momen
 
 	vitals->answer = answer_begin(&vitals_kind, moment);
 	vitals->link = moment->link;
-	vitals->stub = moment->stub;
+	vitals->by = moment->by;
 	vitals->vm = moment->vm;
 	vitals->kept = moment->kept;
 	vitals->play = moment->play;

@@ -59,7 +59,7 @@ struct vitals {
 	uint64_t from, to;		/* guest ns: where a window that was moved really lies; 0: it was not moved */
 	struct boot_times boot;		/* guest ns */
 	enum link_state link;
-	bool stub;			/* QEMU's gdb stub samples the machine, or soon will if no hook speaks before */
+	enum link_by by;
 	enum vm_state vm;
 	struct play_state play;		/* of a replay */
 

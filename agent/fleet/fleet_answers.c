@@ -272,7 +272,7 @@ static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 		unsampled += part->unsampled;
 		vitals->vm = part->vm < vitals->vm ? part->vm : vitals->vm;
 		if (link_ranks[part->link] >= link_ranks[vitals->link]) {
-			vitals->stub = part->stub;
+			vitals->by = part->by;
 			vitals->link = part->link;
 		}
 		if (part->kept && vitals->kept == KEPT_NONE)

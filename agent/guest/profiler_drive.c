@@ -120,7 +120,7 @@ static const char *hindrance_of(const struct profiler_guest *guest, char text[HI
 		return state_words_of_vm(vm)->trouble;
 	if (guest->state == LINK_UP)
 		return NULL;
-	words = link_uses_stub(guest->link) ? state_words_of_stub(guest->state) : state_words_of_link(guest->state);
+	words = state_words_of_link(guest->state, link_by(guest->link));
 	snprintf(text, HINDRANCE, "nothing is known of the guest: %s", words->trouble);
 	return text;
 }

@@ -149,7 +149,7 @@ static void fail_silent(struct report *report)
 	session_trouble(report->session, trouble, sizeof(trouble));
 	why = util_format("the guest has told nothing of itself in %.4g s: %s (--wait waits longer)",
 		(double)report->request.wait_ns / (double)NS_PER_SECOND,
-		trouble[0] ? trouble : state_words_of_link(session_link(report->session))->trouble);
+		trouble[0] ? trouble : session_words(report->session)->trouble);
 
 	report_fail(report, why);
 	free(why);

@@ -88,7 +88,8 @@ static void give_up_line(struct job *job, bool paused)
 	enum link_state link = session_link(job->service->session);
 	char *why = link == LINK_UP ? util_format("not sent: %s", state_words_of_vm(VM_PAUSED)->trouble) :
 		util_format("the guest has told nothing of itself in %d s: %s", KNOWN_MS / 1000,
-			paused ? state_words_of_vm(VM_PAUSED)->trouble : state_words_of_link(link)->trouble);
+			paused ? state_words_of_vm(VM_PAUSED)->trouble :
+			session_words(job->service->session)->trouble);
 
 	answer(job, false, why);
 	free(why);

@@ -17,6 +17,7 @@
 #include "agent/names/objects/programs.h"
 #include "agent/names/symbols.h"
 #include "agent/source/source.h"
+#include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
 #include "mailbox.h"
 #include "saver.h"
@@ -202,6 +203,11 @@ enum link_state session_link(const struct session *session)
 	enum link_state state = session->source->table->facts(session->source).state;
 
 	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
+}
+
+const struct state_words *session_words(const struct session *session)
+{
+	return state_words_of_link(session_link(session), session->source->table->facts(session->source).by);
 }
 
 const char *session_trouble(const struct session *session, char *text, size_t size)

@@ -31,6 +31,7 @@ struct request;
 struct session;
 struct set_facts;
 struct source;
+struct state_words;
 struct subscription;
 
 struct session_options {
@@ -77,6 +78,7 @@ const struct decode *session_decode(const struct session *session);
 /* For sample sets. The texts live until the next step. */
 struct set_facts session_facts(const struct session *session, const struct epoch *epoch);
 enum link_state session_link(const struct session *session);	/* a silent link is LINK_UP here */
+const struct state_words *session_words(const struct session *session);	/* of its link */
 enum vm_state session_vm(const struct session *session);
 bool session_is_unsure(const struct session *session);	/* as link_is_unsure */
 /* The sampler is a process of ktop's own: the guest need not be asked for it, and it ends with ktop. */

@@ -66,7 +66,7 @@ void session_make_answers(struct session *session)
 		.link = session->shown_link,
 		.trouble = session_trouble(session, trouble, sizeof(trouble)),
 		.remark = session->remark,
-		.stub = facts.stub,
+		.by = facts.by,
 		.vm = facts.vm,
 		.kept = facts.kept,
 		.play = facts.play,

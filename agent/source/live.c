@@ -228,7 +228,7 @@ static struct source_facts facts(const struct source *source)
 		.machine = told->name,
 		.kernel = told->kernel,
 		.state = link_port_state(live->link),
-		.stub = link_uses_stub(live->link),
+		.by = link_by(live->link),
 		.vm = link_vm(live->link),
 		.unsure = link_is_unsure(live->link, util_now()),
 		.silent = link_silent(live->link),

@@ -37,7 +37,7 @@ struct source_facts {
 	const char *machine;		/* the VM's name; NULL: none is known */
 	const char *kernel;		/* the file of its kernel; NULL: none is known */
 	enum link_state state;		/* as far as it shows without decoding the bytes: never LINK_UP */
-	bool stub;			/* QEMU's gdb stub samples the machine, or soon will if no hook speaks before */
+	enum link_by by;
 	enum vm_state vm;
 	bool unsure;			/* the port was lost just now; soon it is known whether the VM is gone, too */
 	bool silent;			/* bytes are overdue */

@@ -29,6 +29,8 @@ enum link_state {
 	LINK_LOST,			/* was up; the other side closed */
 };
 
+enum link_by { BY_HOOK, BY_PLUGIN, BY_STUB };	/* who samples the machine */
+
 /*
  * Who samples: the hook in the guest, ktop's plugin in QEMU, or a process of ktop's by QEMU's gdb stub. AUTO: the
  * hook while the guest has its port open, else the plugin, if QEMU has it, else the gdb stub.
@@ -87,7 +89,7 @@ const char *link_stays(const struct link *link);
 /* Is the link connected to the plugin, or about to be, and not to the guest's port? */
 bool link_by_plugin(const struct link *link);
 bool link_by_gdb(const struct link *link);	/* likewise: the process at the gdb stub */
-bool link_uses_stub(const struct link *link);	/* that one samples this VM, or soon will if no hook speaks before */
+enum link_by link_by(const struct link *link);	/* the stub: also while it is about to, if no hook speaks before */
 
 /*
  * link_wants_change: another choice is better now. The guest has opened its port (hook) or closed it (plugin); or a

@@ -181,10 +181,14 @@ bool link_by_gdb(const struct link *link)
 	return choice_is_gdb(link);
 }
 
-bool link_uses_stub(const struct link *link)
+enum link_by link_by(const struct link *link)
 {
-	return link->qmp && (choice_is_gdb(link) || (link->choice == LINK_AUTO && !link->port_path &&
-		!link->facts.plugin && !link->stub_why && !link->heard));
+	bool awaited = link->choice == LINK_AUTO && !link->port_path && !link->facts.plugin && !link->stub_why &&
+		!link->heard;
+
+	if (link->qmp && (choice_is_gdb(link) || awaited))
+		return BY_STUB;
+	return choice_is_plugin(link) ? BY_PLUGIN : BY_HOOK;
 }
 
 bool link_by_plugin(const struct link *link)

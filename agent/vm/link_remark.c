@@ -106,8 +106,8 @@ static char *port_remark(const struct link *link, enum link_state state)
 		return util_format("the guest has not found the controller that was just plugged "
 			"in: its kernel may look for one only while it boots; reset it if this lasts");
 	if (state == LINK_NOT_OPENED && link->mute_at)
-		return util_format("no hook has spoken so far; soon QEMU's gdb stub samples the guest. The hook adds "
-			"threads, programs, events and higher rates");
+		return util_format("no hook has spoken so far; soon QEMU's gdb stub samples the guest. A hook need "
+			"not stop it, samples more often, and adds events");
 	if (state == LINK_SILENT && link->closed)
 		return util_format("the guest closed the port (rebooted, or ktop.ko unloaded?); last "
 			"data %u s ago; ktop goes on when it is open again", silent_for(link));

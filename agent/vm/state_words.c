@@ -38,25 +38,45 @@ static const struct state_words links[] = {
 		.trouble = "its port was closed; is QEMU still there?" },
 };
 
-/* While QEMU's gdb stub samples the guest, or is about to; a state that is not here has the words above. */
-static const struct state_words stubs[] = {
-	[LINK_NO_PORT] = { .why = "No hook is known here.",
-		.what_to_do = "The gdb stub samples; a hook adds programs, events.",
-		.trouble = "no hook is known in it; QEMU's gdb stub is about to sample it" },
-	[LINK_CONNECTING] = { .why = "QEMU is asked for its gdb stub.",
-		.what_to_do = "A hook would add programs, events.",
-		.trouble = "QEMU's gdb stub is not there yet; does QEMU answer?" },
-	[LINK_NOT_OPENED] = { .why = "No hook has spoken.",
-		.what_to_do = "Soon the gdb stub samples; a hook adds programs, events.",
-		.trouble = "no hook has spoken in it; soon QEMU's gdb stub samples it" },
-	[LINK_NO_HELLO] = { .why = "The gdb stub has not said what machine it is.",
-		.what_to_do = "This takes a moment.",
-		.trouble = "QEMU's gdb stub has not said what machine it is; is its host busy?" },
-	[LINK_UP] = { .why = "Profiling is off.",
-		.what_to_do = "{profile} starts the gdb stub; a hook adds programs, events." },
-	[LINK_SILENT] = { .why = "Nothing comes from the gdb stub any more.",
-		.what_to_do = "If this lasts: is QEMU's host busy?",
-		.trouble = "nothing comes from QEMU's gdb stub any more; is its host busy?" },
+/* While something outside the guest samples it, or is about to; a state that is not here has the words above. */
+static const struct state_words outside[][LINK_LOST + 1] = {
+	[BY_PLUGIN] = {
+		[LINK_CONNECTING] = { .why = "Not connected to the plugin in QEMU yet.",
+			.what_to_do = "Perhaps another program is.",
+			.trouble = "the plugin in QEMU is not connected; is another program connected to it?" },
+		[LINK_NOT_OPENED] = { .why = "The plugin in QEMU has not answered.",
+			.what_to_do = "If this lasts: is QEMU's host busy?",
+			.trouble = "the plugin in QEMU has not answered; is its host busy?" },
+		[LINK_NO_HELLO] = { .why = "The plugin has not said what machine it is.",
+			.what_to_do = "This takes a moment.",
+			.trouble = "the plugin in QEMU has not said what machine it is; is its host busy?" },
+		[LINK_UP] = { .why = "Profiling is off.",
+			.what_to_do = "{profile} starts the plugin; a hook adds events, allows KVM.",
+			.trouble = "it was reset, and has not come up again; is it still booting?" },
+		[LINK_SILENT] = { .why = "Nothing comes from the plugin any more.",
+			.what_to_do = "If this lasts: is QEMU's host busy?",
+			.trouble = "nothing comes from the plugin in QEMU any more; is its host busy?" },
+	},
+	[BY_STUB] = {
+		[LINK_NO_PORT] = { .why = "No hook is known.",
+			.what_to_do = "The gdb stub samples; a hook adds events, stops nothing.",
+			.trouble = "no hook is known in it; QEMU's gdb stub is about to sample it" },
+		[LINK_CONNECTING] = { .why = "QEMU is asked for its gdb stub.",
+			.what_to_do = "A hook adds events, stops nothing.",
+			.trouble = "QEMU's gdb stub is not there yet; does QEMU answer?" },
+		[LINK_NOT_OPENED] = { .why = "No hook so far.",
+			.what_to_do = "Soon the gdb stub samples; a hook adds events, stops nothing.",
+			.trouble = "no hook has spoken in it; soon QEMU's gdb stub samples it" },
+		[LINK_NO_HELLO] = { .why = "The gdb stub has not said what machine it is.",
+			.what_to_do = "This takes a moment.",
+			.trouble = "QEMU's gdb stub has not said what machine it is; is its host busy?" },
+		[LINK_UP] = { .why = "Profiling is off.",
+			.what_to_do = "{profile} starts the stub; a hook adds events, stops nothing.",
+			.trouble = "it was reset, and has not come up again; is it still booting?" },
+		[LINK_SILENT] = { .why = "Nothing comes from the gdb stub any more.",
+			.what_to_do = "If this lasts: is QEMU's host busy?",
+			.trouble = "nothing comes from QEMU's gdb stub any more; is its host busy?" },
+	},
 };
 
 static const struct state_words vms[] = {
@@ -81,16 +101,9 @@ static const struct state_words vms[] = {
 		.trouble = "the VM is gone; start it again" },
 };
 
-const struct state_words *state_words_of_link(enum link_state state)
+const struct state_words *state_words_of_link(enum link_state state, enum link_by by)
 {
-	return &links[state];
-}
-
-const struct state_words *state_words_of_stub(enum link_state state)
-{
-	bool has = (size_t)state < sizeof(stubs) / sizeof(stubs[0]) && stubs[state].why;
-
-	return has ? &stubs[state] : &links[state];
+	return outside[by][state].why ? &outside[by][state] : &links[state];
 }
 
 const struct state_words *state_words_of_vm(enum vm_state state)

@@ -20,9 +20,8 @@ struct state_words {
 	const char *trouble;
 };
 
-const struct state_words *state_words_of_link(enum link_state state);
-/* The same where QEMU's gdb stub samples, or soon will. LINK_UP: it is off. `name` and `brief` may be NULL. */
-const struct state_words *state_words_of_stub(enum link_state state);
+/* `name` and `brief`, the same whoever samples, are there with BY_HOOK. LINK_UP with BY_PLUGIN, BY_STUB: it is off. */
+const struct state_words *state_words_of_link(enum link_state state, enum link_by by);
 const struct state_words *state_words_of_vm(enum vm_state state);
 
 #endif

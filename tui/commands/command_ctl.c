@@ -73,7 +73,7 @@ static int ask_guest(struct session *session, const char *line)
 		return command_fail(util_format("the guest has told nothing of itself in %d s: %s",
 			CONNECT_MS / 1000, session_vm(session) == VM_PAUSED ?
 			state_words_of_vm(VM_PAUSED)->trouble :
-			state_words_of_link(session_link(session))->trouble));
+			session_words(session)->trouble));
 	session_ask(session, line, &sink);
 	while (!answer.there && !command_stopped())
 		session_step(session, STEP_MS);

@@ -17,8 +17,7 @@ static struct emptiness of_words(const struct state_words *words)
 /* While ktop is connecting or opens a recording, a remark tells the cause better than the state of the link. */
 static struct emptiness of_link(const struct vitals *vitals)
 {
-	struct emptiness empty = of_words(vitals->stub ? state_words_of_stub(vitals->link) :
-		state_words_of_link(vitals->link));
+	struct emptiness empty = of_words(state_words_of_link(vitals->link, vitals->by));
 
 	if (vitals->link == LINK_NO_HELLO && vitals->play.there)
 		empty = (struct emptiness) { "The recording is being opened.", "This takes a moment." };
@@ -29,8 +28,10 @@ static struct emptiness of_link(const struct vitals *vitals)
 
 static struct emptiness of_off(const struct vitals *vitals)
 {
-	if (vitals->stub && vitals->sampler == SAMPLER_STUB && !vitals->machines)
-		return of_words(state_words_of_stub(LINK_UP));
+	if (vitals->sampler == SAMPLER_STUB && !vitals->machines)
+		return of_words(state_words_of_link(LINK_UP, BY_STUB));
+	if (vitals->sampler == SAMPLER_OUTSIDE && !vitals->machines)
+		return of_words(state_words_of_link(LINK_UP, BY_PLUGIN));
 	return (struct emptiness) { "Profiling is off in the guest.", "{profile} starts it." };
 }
 

@@ -131,7 +131,7 @@ static void add_state(struct title *title, const struct canvas *canvas,
 
 	if (vitals->link != LINK_UP)
 		add(title, STYLE_WARN, 100, STATE + GAP + rate, "%s %s",
-			glyphs_text(canvas, GLYPH_OFF), state_words_of_link(vitals->link)->name);
+			glyphs_text(canvas, GLYPH_OFF), state_words_of_link(vitals->link, BY_HOOK)->name);
 	else if (vitals->vm == VM_PANICKED)
 		add(title, STYLE_WARN, 100, STATE, "%s %s", glyphs_text(canvas, GLYPH_OFF),
 			state_words_of_vm(vitals->vm)->brief);

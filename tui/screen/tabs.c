@@ -248,12 +248,13 @@ int tabs_fds(const struct tabs *tabs, struct pollfd *fds)
 
 static struct tab tab_of(const struct machine *machine)
 {
-	const struct state_words *vm = state_words_of_vm(machine->vm), *link = state_words_of_link(machine->link);
+	const struct state_words *vm = state_words_of_vm(machine->vm);
+	const struct state_words *link = state_words_of_link(machine->link, BY_HOOK);
 	struct tab tab = { .name = machine->name, .mark = GLYPH_OFF, .style = STYLE_WARN,
 		.lost = machine->lost };
 
 	if (!machine->known)
-		tab.state = state_words_of_link(LINK_CONNECTING)->brief;
+		tab.state = state_words_of_link(LINK_CONNECTING, BY_HOOK)->brief;
 	else if (vm->why)
 		tab.state = vm->brief;
 	else if (vitals_record(machine->running, machine->link, machine->vm))

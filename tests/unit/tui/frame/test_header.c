@@ -281,9 +281,11 @@ static void test_remarks(void **state)
 			answers->vitals->link = (enum link_state)link;
 			assert_in_range(strlen(remark_of(answers, &scope, text)), 0, 78);
 			assert_true(*text || (link == LINK_UP && vm <= VM_RUNNING));
-			answers->vitals->stub = true;
+			answers->vitals->by = BY_PLUGIN;
 			assert_in_range(strlen(remark_of(answers, &scope, text)), 0, 78);
-			answers->vitals->stub = false;
+			answers->vitals->by = BY_STUB;
+			assert_in_range(strlen(remark_of(answers, &scope, text)), 0, 78);
+			answers->vitals->by = BY_HOOK;
 		}
 	}
 	answers->vitals->vm = VM_RUNNING;
@@ -307,15 +309,18 @@ static void test_remarks(void **state)
 	assert_non_null(strstr(remark_of(answers, &scope, text), "for 33 % of the time: the stub is slow"));
 	assert_in_range(strlen(text), 0, 78);
 	answers->vitals->cpus[1].series.missed = 0;
-	answers->vitals->stub = true;
+	answers->vitals->by = BY_STUB;
 	answers->vitals->sampler = SAMPLER_STUB;
 	assert_non_null(strstr(remark_of(answers, &scope, text), "The gdb stub began by itself; SPACE stops it"));
 	assert_in_range(strlen(text), 0, 78);
 	answers->vitals->running = false;
-	assert_non_null(strstr(remark_of(answers, &scope, text), "SPACE starts the gdb stub; a hook adds"));
+	assert_non_null(strstr(remark_of(answers, &scope, text), "SPACE starts the stub; a hook adds"));
+	assert_in_range(strlen(text), 0, 78);
+	answers->vitals->sampler = SAMPLER_OUTSIDE;
+	assert_non_null(strstr(remark_of(answers, &scope, text), "SPACE starts the plugin; a hook adds"));
 	assert_in_range(strlen(text), 0, 78);
 	answers->vitals->running = true;
-	answers->vitals->stub = false;
+	answers->vitals->by = BY_HOOK;
 	answers->vitals->sampler = SAMPLER_TIMER;
 	assert_non_null(strstr(remark_of(answers, &scope, text), "interrupts off"));
 	strcpy(answers->vitals->note, "the guest refused nmi: it needs two CPUs");

@@ -327,10 +327,16 @@ static void test_empty_tables_say_why(void **state)
 		[LINK_LOST] = "is lost",
 	};
 	static const char *const stubs[] = {
-		[LINK_NO_PORT] = "The gdb stub samples; a hook adds programs", [LINK_CONNECTING] = "its gdb stub",
+		[LINK_NO_PORT] = "The gdb stub samples; a hook adds events", [LINK_CONNECTING] = "its gdb stub",
 		[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "Soon the gdb stub samples; a hook adds",
 		[LINK_NO_HELLO] = "gdb stub has not said", [LINK_UP] = "No sample in this window",
 		[LINK_SILENT] = "Nothing comes from the gdb stub",
+	};
+	static const char *const plugins[] = {
+		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "Not connected to the plugin",
+		[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "plugin in QEMU has not answered",
+		[LINK_NO_HELLO] = "plugin has not said", [LINK_UP] = "No sample in this window",
+		[LINK_SILENT] = "Nothing comes from the plugin", [LINK_LOST] = "is lost",
 	};
 	static const char *const vms[] = {
 		[VM_UNKNOWN] = "No sample", [VM_RUNNING] = "No sample", [VM_PAUSED] = "is paused",
@@ -349,9 +355,15 @@ static void test_empty_tables_say_why(void **state)
 	}
 	for (int link = LINK_NO_PORT; link <= LINK_SILENT; link++) {
 		answers = without_rows();
-		answers->vitals->stub = true;
+		answers->vitals->by = BY_STUB;
 		answers->vitals->link = (enum link_state)link;
 		check_empty(answers, scope, stubs[link]);
+	}
+	for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
+		answers = without_rows();
+		answers->vitals->by = BY_PLUGIN;
+		answers->vitals->link = (enum link_state)link;
+		check_empty(answers, scope, plugins[link]);
 	}
 	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
 		answers = without_rows();
@@ -367,10 +379,14 @@ static void test_empty_tables_say_why(void **state)
 	check_empty(answers, scope, "SPACE starts it");
 	answers = without_rows();
 	answers->vitals->running = false;
-	answers->vitals->stub = true;
 	answers->vitals->sampler = SAMPLER_STUB;
 	answers->vitals->unsampled = true;
-	check_empty(answers, scope, "SPACE starts the gdb stub; a hook adds programs, events");
+	check_empty(answers, scope, "SPACE starts the stub; a hook adds events, stops nothing.");
+	answers = without_rows();
+	answers->vitals->running = false;
+	answers->vitals->sampler = SAMPLER_OUTSIDE;
+	answers->vitals->unsampled = true;
+	check_empty(answers, scope, "SPACE starts the plugin; a hook adds events, allows KVM.");
 	other = scope;
 	other.zero_ns = 1;
 	check_empty(without_rows(), other, "zeroed");
