@@ -6,12 +6,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/base/util.h"
 #include "launch_folder.h"
 
 #define PREFIX "ktop-run-"
+
+enum { OLD_S = 60 };			/* an empty folder is older than this: nobody is about to lock it */
 
 /* Opens and locks a folder of this user, or any for root, that nobody has locked. -1: it is not such a folder. */
 static int lock_folder(const char *path)
@@ -35,14 +38,21 @@ static int remove_files(int fd)
 		(unlinkat(fd, LAUNCH_OUTPUT, 0) == 0);
 }
 
-/* Keeps an empty folder: another ktop may have just made it, and be about to lock it. */
+static bool is_old(int fd)
+{
+	struct stat is;
+
+	return fstat(fd, &is) == 0 && is.st_mtime < time(NULL) - OLD_S;
+}
+
+/* Keeps an empty folder for a while: another ktop may have just made it, and be about to lock it. */
 static void remove_left(const char *path)
 {
 	int fd = lock_folder(path);
 
 	if (fd < 0)
 		return;
-	if (remove_files(fd))
+	if (remove_files(fd) || is_old(fd))
 		rmdir(path);
 	close(fd);
 }
@@ -77,7 +87,7 @@ bool launch_folder_make(struct launch_folder *folder, uid_t user, char **error)
 		folder->path = path;
 		return true;
 	}
-	util_fail(error, "%s: no folder made: %s; make room there", path, strerror(errno));
+	util_fail(error, "%s: no folder made: %s; is there room, and may you write there?", path, strerror(errno));
 	if (folder->lock >= 0)
 		close(folder->lock);
 	folder->lock = -1;
