@@ -297,9 +297,10 @@ int header_draw(struct canvas *canvas, struct area area, const struct vitals *vi
 
 /*
  * Remarks of the status line, the most important first: a wish is kept; why nothing new comes; periods were missed;
- * why the gdb stub is on; what the timer sampler cannot see. The first one that applies is shown.
+ * why the gdb stub is on; what the plugin cannot see; what the timer sampler cannot see. The first one that applies is
+ * shown.
  */
-enum limit { LIMIT_KEPT, LIMIT_NEWS, LIMIT_MISSED, LIMIT_STUB, LIMIT_TIMER, LIMITS };
+enum limit { LIMIT_KEPT, LIMIT_NEWS, LIMIT_MISSED, LIMIT_STUB, LIMIT_PLUGIN, LIMIT_TIMER, LIMITS };
 
 /* Periods were missed. What samples from outside may be late while the guest's CPUs run. */
 static void missed_text(enum sampler sampler, double percent, char text[HEADER_REMARK])
@@ -336,6 +337,9 @@ static const char *limit_text(const struct vitals *vitals, const struct filter *
 	else if (limit == LIMIT_STUB && vitals->sampler == SAMPLER_STUB && vitals->running && !vitals->machines)
 		snprintf(text, HEADER_REMARK, "%s", keys_text(keys, "The gdb stub began by itself; {profile} "
 			"stops it. With ktop.ko: --source hook.", what_to_do));
+	else if (limit == LIMIT_PLUGIN && vitals->sampler == SAMPLER_OUTSIDE && !vitals->machines)
+		snprintf(text, HEADER_REMARK, "%s",
+			"plugin: no trace events; a sample lands between two of QEMU's blocks of code");
 	else if (limit == LIMIT_TIMER && vitals->sampler == SAMPLER_TIMER && !vitals->machines)
 		snprintf(text, HEADER_REMARK, "%s",
 			"timer: time with interrupts off is counted where they are enabled; nmi sees it");
@@ -350,6 +354,7 @@ const char *header_remark(const struct vitals *vitals, const struct scope *scope
 		[LIMIT_NEWS] = rows,			/* without rows, the view tells it */
 		[LIMIT_MISSED] = true,
 		[LIMIT_STUB] = vitals->link == LINK_UP && !vitals->play.there,
+		[LIMIT_PLUGIN] = vitals->link == LINK_UP,
 		[LIMIT_TIMER] = vitals->link == LINK_UP,
 	};
 
