@@ -33,7 +33,7 @@ AGENT = \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		stand_in state_words) \
-	$(call in,agent/store/,arrivals cells cpus fine_ranges recent_samples run sample_log span stack_cache stacks store) \
+	$(call in,agent/store/,arrivals cells cpus fine_ranges recent_samples run sample_log span stack_cache stacks store trace_log) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
 	$(call in,agent/names/files/,bare_code debug_file debuginfod demangle image sym_elf sym_elf_code sym_elf_places sym_elf_segments sym_frames sym_linux sym_text symbol_table sysroot) \
@@ -50,8 +50,8 @@ AGENT = \
 		profiler_drive raw_samples remarks) \
 	$(call in,agent/query/time/,heat holders series subject) \
 	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,gather live play replay) \
-	$(call in,agent/samples/,log_rows row_list sample_collect sample_set) \
-	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats set_writing speedscope) \
+	$(call in,agent/samples/,log_events log_rows row_list sample_collect sample_set) \
+	$(call in,agent/formats/,callgrind chrome chrome_events csv_stacks firefox json_stacks perf_script pictures pprof set_formats set_writing speedscope) \
 	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \
 	$(call in,agent/cut/,recording_cut) $(call in,agent/import/,folded_import gunzip pprof_import pprof_tables protobuf_reader set_imports) \
 	$(call in,agent/formats/writing/,cost_table cpu_list csv_text frame_list gzip_stream json_text name_text protobuf row_reader text_list) \

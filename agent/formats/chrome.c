@@ -5,6 +5,7 @@
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
 #include "chrome.h"
+#include "chrome_events.h"
 #include "agent/formats/writing/cpu_list.h"
 #include "agent/formats/writing/frame_list.h"
 #include "agent/formats/writing/json_text.h"
@@ -164,6 +165,7 @@ static void put_head(const struct chrome *chrome, const char *title)
 	put_text_fact(to, ",", "version", facts->version);
 	put_text_fact(to, ",", "arch", facts->arch);
 	fprintf(to, ",\"samples\":\"%" PRIu64 "\",\"lost\":\"%" PRIu64 "\"", chrome->set->samples, facts->lost);
+	fprintf(to, ",\"events_lost\":\"%" PRIu64 "\"", facts->events_lost);
 	fprintf(to, ",\"period_ns\":\"%" PRIu64 "\",\"grain_ns\":\"%" PRIu64 "\"},\n", facts->period, facts->grain);
 	fputs("\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":", to);
 	json_text_put(to, *facts->machine ? facts->machine : "guest");
@@ -184,14 +186,16 @@ static bool put_file(struct chrome *chrome, const struct set_writing *writing, c
 	struct row_reader reader = row_reader_open(chrome->set);
 	struct set_row row;
 	uint64_t count = 0;
+	bool whole;
 
 	put_head(chrome, writing->title);
 	while (row_reader_next(&reader, &row) && !set_writing_step(writing, count++, chrome->set->samples))
 		add_row(chrome, &row);
 	for (uint32_t i = 0; i < chrome->cpus.count; i++)
 		end_events(chrome, i, 0);
+	whole = row_reader_close(&reader, error) && chrome_events_put(chrome->set, writing, error);
 	fputs("\n]}\n", writing->to);
-	return row_reader_close(&reader, error);
+	return whole;
 }
 
 static bool write_chrome(const struct sample_set *set, const struct set_writing *writing, char **error)

@@ -14,6 +14,7 @@
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
+#include "agent/store/trace_log.h"
 #include "agent/wire/decode.h"
 #include "epoch.h"
 #include "guest_events.h"
@@ -433,6 +434,8 @@ static void take_event(struct epoch *epoch, const struct event *event,
 		take_sample(epoch, event, stack);
 	else if (event->kind == EVENT_MISSED)
 		take_missed(epoch, event);
+	else if (event->kind == EVENT_TRACE && epoch->log)
+		trace_log_add(sample_log_traces(epoch->log), epoch_ns(epoch, event->time), event);
 	else
 		take_fact(epoch, event);
 }

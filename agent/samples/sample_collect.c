@@ -17,6 +17,8 @@
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
+#include "agent/store/trace_log.h"
+#include "log_events.h"
 #include "log_rows.h"
 #include "row_list.h"
 #include "sample_collect.h"
@@ -368,6 +370,7 @@ static void tell_facts(struct collecting *all)
 	facts.period = all->period;
 	facts.grain = all->grain;
 	facts.missed = missed(all->how);
+	facts.events_lost += all->how->log ? trace_log_refused(sample_log_traces(all->how->log)) : 0;
 	facts.lost += all->how->log ? sample_log_refused(all->how->log) :
 		store_given_up(all->window->inputs.store);
 	sample_set_tell(all->set, &facts);
@@ -430,6 +433,38 @@ static bool give_log(struct collecting *all)
 	return given;
 }
 
+/* Is a value of trace events the number of a thread? */
+static bool is_thread(const struct trace_log_value *value)
+{
+	return strcmp(value->name, "from") == 0 || strcmp(value->name, "to") == 0 || strcmp(value->name, "thread") == 0;
+}
+
+/* The threads that trace events name are in the set, also those that were never sampled. */
+static void add_event_threads(struct collecting *all)
+{
+	const struct trace_log *traces = sample_log_traces(all->how->log);
+	struct trace_log_reader *reader = trace_log_open(traces);
+	struct trace_log_row row;
+
+	while (trace_log_next(reader, &row) && !all->full) {
+		const struct trace_log_kind *kind = trace_log_kind(traces, row.kind);
+
+		for (uint32_t i = 0; i < kind->count; i++)
+			if (is_thread(&kind->values[i]) && row.values[i] < EVENT_NONE)
+				thread_of(all, &(struct who) {
+					.thread = (uint32_t)row.values[i], .process = EVENT_KERNEL,
+				});
+	}
+	trace_log_close(reader);
+}
+
+static bool give_events(struct collecting *all)
+{
+	add_event_threads(all);
+	log_events_give(all->set, all->how->log, &all->how->question->filter, all->from, all->to);
+	return !all->full && !sample_set_is_full(all->set);
+}
+
 struct sample_set *sample_collect(const struct sample_collect *how, char **error)
 {
 	struct budget *budget = how->inputs->budget;
@@ -447,7 +482,7 @@ struct sample_set *sample_collect(const struct sample_collect *how, char **error
 	if (all.rows)
 		row_list_give(all.rows, all.set);
 	else if (whole && how->log && how->rows)
-		whole = give_log(&all);
+		whole = give_events(&all) && give_log(&all);
 	clear(&all);
 	if (whole)
 		return all.set;

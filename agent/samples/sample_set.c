@@ -81,6 +81,7 @@ void sample_set_free(struct sample_set *given)
 	if (!set)
 		return;
 	sample_set_give_rows(given, NULL, NULL);
+	sample_set_give_events(given, NULL, NULL);
 	free_texts(set);
 	free_list(set, &set->by_function, given->functions, sizeof(*given->functions));
 	free_list(set, &set->by_object, given->objects, sizeof(*given->objects));
@@ -379,6 +380,14 @@ void sample_set_give_rows(struct sample_set *set, const struct set_rows_table *t
 		set->rows->free(set->rows_context);
 	set->rows = table;
 	set->rows_context = context;
+}
+
+void sample_set_give_events(struct sample_set *set, const struct set_events_table *table, void *context)
+{
+	if (set->events)
+		set->events->free(set->events_context);
+	set->events = table;
+	set->events_context = context;
 }
 
 /* ---- reading ---- */

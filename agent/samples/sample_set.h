@@ -91,6 +91,34 @@ struct set_rows_table {
 	void (*free)(void *context);	/* with the set */
 };
 
+/* What the kernel did, event by event, where that was traced. Those of a CPU come in order of time. */
+enum { SET_VALUES = 8 };
+
+struct set_event_kind {
+	const char *name;		/* "sched_switch" */
+	uint32_t count;			/* of values */
+	struct set_event_value {
+		const char *name;
+		bool is_signed;		/* it is an int64_t */
+	} values[SET_VALUES];
+};
+
+struct set_event {
+	uint64_t time;			/* guest ns */
+	uint32_t cpu;
+	const struct set_event_kind *kind;	/* lives as long as the set */
+	uint64_t values[SET_VALUES];
+};
+
+struct set_events;
+struct set_events_table {
+	struct set_events *(*open)(void *context);	/* never NULL */
+	bool (*next)(struct set_events *events, struct set_event *event);
+	bool (*failed)(const struct set_events *events);
+	void (*close)(struct set_events *events);
+	void (*free)(void *context);	/* with the set */
+};
+
 struct set_facts {
 	const char *machine, *kernel, *version, *arch;	/* "" if unknown */
 	uint64_t from, to;		/* guest ns: the range that was asked for; both 0: not known */
@@ -98,6 +126,7 @@ struct set_facts {
 	uint64_t began;			/* Unix ns when the guest's clock was 0; 0: not known */
 	uint64_t grain;			/* ns: the times of rows are rounded to this; 0: they are exact */
 	uint64_t lost;			/* samples that did not come, though they were taken */
+	uint64_t events_lost;		/* likewise of trace events, of all CPUs and times */
 	uint64_t missed;		/* sampling periods of the range in which CPUs were not run */
 	double cost_ns, cost_share;	/* the hook's: ns a sample, and its share of guest time, 0 to 1; 0: not known */
 	uint32_t cpus;			/* of the guest; 0: not known */
@@ -117,6 +146,8 @@ struct sample_set {
 	struct budget *budget;		/* pays for the set, and for what is made of it; NULL: no limit */
 	const struct set_rows_table *rows;	/* NULL: times were not kept */
 	void *rows_context;
+	const struct set_events_table *events;	/* NULL: none were traced, or they were not kept */
+	void *events_context;
 };
 
 /* ---- building ---- */
@@ -151,6 +182,7 @@ bool sample_set_tell(struct sample_set *set, const struct set_facts *facts);
 
 /* Rows that were kept. Takes ownership of the context. */
 void sample_set_give_rows(struct sample_set *set, const struct set_rows_table *table, void *context);
+void sample_set_give_events(struct sample_set *set, const struct set_events_table *table, void *context);
 
 /* ---- reading ---- */
 

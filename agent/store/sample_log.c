@@ -10,6 +10,7 @@
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "sample_log.h"
+#include "trace_log.h"
 
 enum {
 	RUN_ROWS = 1 << 20,
@@ -39,6 +40,7 @@ struct sample_log {
 	uint32_t who_count, who_room;
 	struct hash by_who;
 	uint64_t refused;
+	struct trace_log *traces;
 };
 
 struct sample_log *sample_log_new(struct budget *budget, const char *folder)
@@ -49,6 +51,7 @@ struct sample_log *sample_log_new(struct budget *budget, const char *folder)
 	log->budget = budget_hold(budget);
 	log->folder = folder ? util_copy(folder, strlen(folder)) : NULL;
 	log->fd = -1;
+	log->traces = trace_log_new(budget, folder);
 	hash_init(&log->by_who, budget);
 	return log;
 }
@@ -77,6 +80,7 @@ void sample_log_release(struct sample_log *log)
 		close(log->fd);
 	budget_free(log->budget, log->whos, log->who_room * sizeof(*log->whos));
 	hash_clear(&log->by_who);
+	trace_log_free(log->traces);
 	budget_release(log->budget);
 	free(log->runs);
 	free(log->folder);
@@ -243,6 +247,11 @@ void sample_log_add(struct sample_log *log, uint64_t time, uint32_t stack, const
 void sample_log_settle(struct sample_log *log)
 {
 	sort_last(log);
+}
+
+struct trace_log *sample_log_traces(struct sample_log *log)
+{
+	return log->traces;
 }
 
 uint64_t sample_log_refused(const struct sample_log *log)

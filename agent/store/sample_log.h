@@ -16,6 +16,7 @@
 
 struct budget;
 struct sample_log;
+struct trace_log;
 
 struct log_row {
 	uint64_t time;			/* guest ns */
@@ -30,6 +31,8 @@ struct log_row {
 struct sample_log *sample_log_new(struct budget *budget, const char *folder);
 struct sample_log *sample_log_hold(struct sample_log *log);	/* any thread; NULL is allowed */
 void sample_log_release(struct sample_log *log);		/* likewise; the last holder frees it */
+
+struct trace_log *sample_log_traces(struct sample_log *log);	/* the trace events of the same time; never NULL */
 
 void sample_log_add(struct sample_log *log, uint64_t time, uint32_t stack, const struct who *who, uint64_t weight,
 	uint32_t samples, uint64_t period);

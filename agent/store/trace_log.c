@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/wire/trace_kinds.h"
+#include "trace_log.h"
+
+enum {
+	BLOCK = 1 << 17,		/* words in memory */
+	FIRST = 1 << 10,		/* room to begin with; it doubles */
+	HEAD = 2,			/* words of an event before its values: time; CPU and kind */
+	KINDS = 1 << 16,		/* ids */
+};
+
+#define NO_KIND 0xffffffffu
+
+struct trace_log {
+	struct budget *budget;
+	char *folder;
+	int fd;				/* -1: no file was needed so far, or it failed */
+	bool full;			/* the file has failed */
+	uint64_t written;		/* words in the file */
+	uint64_t *words;		/* those behind them */
+	uint32_t count, room;
+	struct trace_log_kind *kinds;
+	uint32_t kind_count, kind_room;
+	uint32_t *by_id;		/* NO_KIND: it has not come yet */
+	uint64_t refused;
+};
+
+struct trace_log *trace_log_new(struct budget *budget, const char *folder)
+{
+	struct trace_log *log = util_alloc(sizeof(*log));
+
+	log->budget = budget_hold(budget);
+	log->folder = folder ? util_copy(folder, strlen(folder)) : NULL;
+	log->fd = -1;
+	return log;
+}
+
+void trace_log_free(struct trace_log *log)
+{
+	if (!log)
+		return;
+	if (log->fd >= 0)
+		close(log->fd);
+	budget_free(log->budget, log->words, log->room * sizeof(*log->words));
+	budget_free(log->budget, log->kinds, log->kind_room * sizeof(*log->kinds));
+	budget_free(log->budget, log->by_id, log->by_id ? KINDS * sizeof(*log->by_id) : 0);
+	budget_release(log->budget);
+	free(log->folder);
+	free(log);
+}
+
+/* ---- writing ---- */
+
+static bool have_file(struct trace_log *log)
+{
+	char *path;
+
+	if (log->fd >= 0 || log->full || !log->folder)
+		return log->fd >= 0;
+	path = util_format("%s/ktop-trace-XXXXXX", log->folder);
+	log->fd = mkostemp(path, O_CLOEXEC);
+	log->full = log->fd < 0;
+	if (log->fd >= 0)
+		unlink(path);
+	free(path);
+	return log->fd >= 0;
+}
+
+/* What is in memory goes to the file. Once that has failed, further events are refused. */
+static bool empty(struct trace_log *log)
+{
+	size_t size = log->count * sizeof(*log->words), done = 0;
+
+	while (have_file(log) && !log->full && done < size) {
+		ssize_t wrote = pwrite(log->fd, (const char *)log->words + done, size - done,
+			(off_t)(log->written * sizeof(*log->words) + done));
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		log->full = wrote <= 0;
+		done += wrote > 0 ? (size_t)wrote : 0;
+	}
+	if (log->fd < 0 || log->full)
+		return false;
+	log->written += log->count;
+	log->count = 0;
+	return true;
+}
+
+static bool have_room(struct trace_log *log, uint32_t wanted)
+{
+	uint32_t room = log->room ? 2 * log->room : FIRST;
+	uint64_t *words;
+
+	if (log->count + wanted <= log->room)
+		return true;
+	words = room <= BLOCK ? budget_resize(log->budget, log->words, log->room * sizeof(*words),
+		room * sizeof(*words)) : NULL;
+	if (words) {
+		log->words = words;
+		log->room = room;
+	}
+	return words || (log->count && empty(log));
+}
+
+static uint32_t add_kind(struct trace_log *log, const struct trace_kind *kind)
+{
+	struct trace_log_kind *kinds = budget_array(log->budget, log->kinds, log->kind_count, &log->kind_room,
+		sizeof(*kinds));
+	struct trace_log_kind *own;
+
+	if (!kinds)
+		return NO_KIND;
+	log->kinds = kinds;
+	own = &kinds[log->kind_count];
+	*own = (struct trace_log_kind) { .id = kind->id };
+	util_print(own->name, sizeof(own->name), "%s", kind->name);
+	for (int i = 0; i < kind->count && own->count < TRACE_LOG_VALUES; i++) {
+		struct trace_log_value *value = &own->values[own->count];
+
+		if (kind->fields[i].list)
+			break;			/* what follows has no fixed place */
+		util_print(value->name, sizeof(value->name), "%s", kind->fields[i].name);
+		value->is_signed = kind->fields[i].type >= FIELD_S8 && kind->fields[i].type <= FIELD_S64;
+		own->count++;
+	}
+	return log->kind_count++;
+}
+
+static uint32_t kind_of(struct trace_log *log, const struct trace_kind *kind)
+{
+	if (!log->by_id) {
+		log->by_id = budget_resize(log->budget, NULL, 0, KINDS * sizeof(*log->by_id));
+		if (log->by_id)
+			memset(log->by_id, 0xff, KINDS * sizeof(*log->by_id));
+	}
+	if (!log->by_id)
+		return NO_KIND;
+	if (log->by_id[kind->id] == NO_KIND)
+		log->by_id[kind->id] = add_kind(log, kind);
+	return log->by_id[kind->id];
+}
+
+static uint64_t value_of(const uint8_t *bytes, size_t size, bool is_signed)
+{
+	uint64_t value = 0;
+	unsigned unused = (unsigned)(64 - 8 * size);
+
+	if (size == 0)
+		return 0;
+	memcpy(&value, bytes, size);
+	return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
+}
+
+void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event)
+{
+	const struct trace_kind *kind = event->trace.kind;
+	const uint8_t *bytes = event->trace.fields, *end = bytes + event->trace.size;
+	uint32_t number = kind_of(log, kind), count = number == NO_KIND ? 0 : log->kinds[number].count;
+	uint64_t *words;
+
+	if (number == NO_KIND || !have_room(log, HEAD + count)) {
+		log->refused++;
+		return;
+	}
+	words = &log->words[log->count];
+	words[0] = time;
+	words[1] = (uint64_t)event->cpu << 32 | number;
+	for (uint32_t i = 0; i < count; i++) {
+		size_t size = (int)i < kind->count ? field_size(kind->fields[i].type) : 0;
+
+		size = size <= (size_t)(end - bytes) ? size : 0;
+		words[HEAD + i] = value_of(bytes, size, log->kinds[number].values[i].is_signed);
+		bytes += size;
+	}
+	log->count += HEAD + count;
+}
+
+uint64_t trace_log_refused(const struct trace_log *log)
+{
+	return log->refused;
+}
+
+uint32_t trace_log_kinds(const struct trace_log *log)
+{
+	return log->kind_count;
+}
+
+const struct trace_log_kind *trace_log_kind(const struct trace_log *log, uint32_t kind)
+{
+	return &log->kinds[kind];
+}
+
+/* ---- reading ---- */
+
+enum { READ = 1 << 13 };		/* words that a reader has of the file */
+
+struct trace_log_reader {
+	const struct trace_log *log;
+	uint64_t at;			/* the next word: in the file, then in memory */
+	uint64_t from;			/* the words that `block` has: of the file, from this one on */
+	uint32_t count;
+	bool failed;
+	uint64_t block[READ];
+};
+
+struct trace_log_reader *trace_log_open(const struct trace_log *log)
+{
+	struct trace_log_reader *reader = util_alloc(sizeof(*reader));
+
+	reader->log = log;
+	return reader;
+}
+
+static bool read_block(struct trace_log_reader *reader)
+{
+	uint64_t left = reader->log->written - reader->at;
+	size_t size, done = 0;
+
+	reader->from = reader->at;
+	reader->count = left < READ ? (uint32_t)left : READ;
+	size = reader->count * sizeof(*reader->block);
+	while (done < size) {
+		ssize_t got = pread(reader->log->fd, (char *)reader->block + done, size - done,
+			(off_t)(reader->at * sizeof(*reader->block) + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+/* The next word. False: there is none, or it could not be read. */
+static bool next_word(struct trace_log_reader *reader, uint64_t *word)
+{
+	const struct trace_log *log = reader->log;
+
+	if (reader->failed || reader->at >= log->written + log->count)
+		return false;
+	if (reader->at < log->written && (reader->at < reader->from || reader->at >= reader->from + reader->count))
+		reader->failed = !read_block(reader);
+	if (reader->failed)
+		return false;
+	*word = reader->at < log->written ? reader->block[reader->at - reader->from] :
+		log->words[reader->at - log->written];
+	reader->at++;
+	return true;
+}
+
+bool trace_log_next(struct trace_log_reader *reader, struct trace_log_row *row)
+{
+	uint64_t head;
+
+	if (!next_word(reader, &row->time) || !next_word(reader, &head))
+		return false;
+	row->cpu = (uint32_t)(head >> 32);
+	row->kind = (uint32_t)head;
+	for (uint32_t i = 0; i < reader->log->kinds[row->kind].count; i++)
+		if (!next_word(reader, &row->values[i]))
+			return false;
+	return true;
+}
+
+bool trace_log_failed(const struct trace_log_reader *reader)
+{
+	return reader->failed;
+}
+
+void trace_log_close(struct trace_log_reader *reader)
+{
+	free(reader);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/budget.h"
+#include "agent/store/trace_log.h"
+#include "agent/wire/event.h"
+#include "agent/wire/trace_kinds.h"
+
+struct fields {
+	uint32_t box;
+	int8_t change;
+	uint64_t address;
+} __attribute__((packed));
+
+static struct trace_kind *kind_new(uint16_t id, const char *name, const char *fields)
+{
+	struct field list[FIELDS_MAX];
+	int count = fields_parse(fields, list);
+	struct trace_kind *kind = calloc(1, sizeof(*kind) + FIELDS_MAX * sizeof(*list));
+
+	assert_true(count >= 0);
+	kind->id = id;
+	kind->count = count;
+	strcpy(kind->name, name);
+	memcpy(kind->fields, list, (size_t)count * sizeof(*list));
+	return kind;
+}
+
+static void add(struct trace_log *log, const struct trace_kind *kind, uint64_t number, const void *fields, size_t size)
+{
+	const struct event event = {
+		.kind = EVENT_TRACE,
+		.id = kind->id,
+		.cpu = (uint32_t)(number % 5),
+		.trace = { .kind = kind, .fields = fields, .size = size },
+	};
+
+	trace_log_add(log, number, &event);
+}
+
+static void fill(struct trace_log *log, const struct trace_kind *kind, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		const struct fields fields = { (uint32_t)i, (int8_t)(0 - i % 100), i << 32 };
+
+		add(log, kind, i, &fields, sizeof(fields));
+	}
+}
+
+static void check(const struct trace_log *log, uint64_t count)
+{
+	struct trace_log_reader *reader = trace_log_open(log);
+	struct trace_log_row row;
+
+	for (uint64_t i = 0; i < count; i++) {
+		assert_true(trace_log_next(reader, &row));
+		assert_int_equal(row.time, i);
+		assert_int_equal(row.cpu, i % 5);
+		assert_int_equal(row.values[0], i);
+		assert_int_equal((int64_t)row.values[1], -(int64_t)(i % 100));
+		assert_int_equal(row.values[2], i << 32);
+	}
+	assert_false(trace_log_next(reader, &row));
+	assert_false(trace_log_failed(reader));
+	trace_log_close(reader);
+}
+
+static void events_are_read_as_they_came(void **state)
+{
+	struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
+
+	(void)state;
+	for (uint64_t count = 0; count <= 1000000; count = 10 * count + 1) {
+		struct trace_log *log = trace_log_new(NULL, "/var/tmp");
+
+		fill(log, kind, count);
+		assert_int_equal(trace_log_refused(log), 0);
+		assert_int_equal(trace_log_kinds(log), count > 0);
+		check(log, count);
+		trace_log_free(log);
+	}
+	free(kind);
+}
+
+static void kinds_are_told_by_their_first_event(void **state)
+{
+	struct trace_log *log = trace_log_new(NULL, NULL);
+	struct trace_kind *a = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
+	struct trace_kind *b = kind_new(7, "text", "char[] t;u8 n;");
+
+	(void)state;
+	fill(log, a, 2);
+	add(log, b, 3, "\0\0\0\0\1", 5);
+	assert_int_equal(trace_log_kinds(log), 2);
+	assert_string_equal(trace_log_kind(log, 0)->name, "mail");
+	assert_int_equal(trace_log_kind(log, 0)->count, 3);
+	assert_true(trace_log_kind(log, 0)->values[1].is_signed);
+	assert_false(trace_log_kind(log, 0)->values[2].is_signed);
+	assert_string_equal(trace_log_kind(log, 1)->name, "text");
+	assert_int_equal(trace_log_kind(log, 1)->count, 0);
+	trace_log_free(log);
+	free(a);
+	free(b);
+}
+
+/* Without a file, or with one that cannot be made. */
+static void what_finds_no_room_is_counted(void **state)
+{
+	static const char *const folders[] = { NULL, "/var/tmp/there is no such folder" };
+	struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct trace_log *log = trace_log_new(NULL, folders[i]);
+
+		fill(log, kind, 100000);
+		assert_in_range(trace_log_refused(log), 1, 99999);
+		check(log, 100000 - trace_log_refused(log));
+		trace_log_free(log);
+	}
+	free(kind);
+}
+
+static void memory_that_is_refused_is_counted(void **state)
+{
+	struct budget *budget = budget_new(28);
+	struct trace_log *log = trace_log_new(budget, "/var/tmp");
+	struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
+
+	(void)state;
+	fill(log, kind, 10);
+	assert_int_equal(trace_log_refused(log), 10);
+	check(log, 0);
+	trace_log_free(log);
+	budget_release(budget);
+	free(kind);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_are_read_as_they_came),
+		cmocka_unit_test(kinds_are_told_by_their_first_event),
+		cmocka_unit_test(what_finds_no_room_is_counted),
+		cmocka_unit_test(memory_that_is_refused_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
