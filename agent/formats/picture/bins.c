@@ -9,6 +9,10 @@
 
 enum { LEVELS = 8, NOWHERE = 0xffff };	/* each level has half as many bins as the one before */
 
+struct bin_sum {
+	uint64_t weight, samples;
+};
+
 struct filling {
 	struct bins *bins;
 	const struct sample_set *set;
@@ -18,7 +22,7 @@ struct filling {
 	uint64_t last;			/* the time of the last row */
 	uint16_t *seen;			/* by part and level: the last bin that had it */
 	uint64_t counts[LEVELS];	/* entries at each level */
-	uint64_t *weights;		/* of each part in the bin that is being filled */
+	struct bin_sum *sums;		/* of each part in the bin that is being filled */
 	uint32_t *touched;		/* the parts that it has */
 	uint32_t touched_count;
 	uint32_t bin;
@@ -70,9 +74,13 @@ static void flush(struct filling *filling)
 	for (uint32_t i = 0; i < filling->touched_count; i++) {
 		uint32_t part = filling->touched[i];
 
-		filling->bins->entries[filling->bins->count++] =
-			(struct bin_entry) { .bin = filling->bin, .part = part, .weight = filling->weights[part] };
-		filling->weights[part] = 0;
+		filling->bins->entries[filling->bins->count++] = (struct bin_entry) {
+			.bin = filling->bin,
+			.part = part,
+			.weight = filling->sums[part].weight,
+			.samples = filling->sums[part].samples,
+		};
+		filling->sums[part] = (struct bin_sum) { 0 };
 	}
 	filling->touched_count = 0;
 }
@@ -87,9 +95,10 @@ static bool take_weight(struct filling *filling, const struct set_row *row)
 	filling->bin = (uint32_t)bin;
 	if (!row->weight)
 		return true;
-	if (!filling->weights[part])
+	if (!filling->sums[part].weight)
 		filling->touched[filling->touched_count++] = part;
-	filling->weights[part] += row->weight;
+	filling->sums[part].weight += row->weight;
+	filling->sums[part].samples += row->samples;
 	return true;
 }
 
@@ -143,16 +152,16 @@ bool bins_fill(struct bins *bins, const struct sample_set *set, const uint32_t *
 	struct filling filling = {
 		.bins = bins, .set = set, .part_of_sum = part_of_sum, .parts = parts, .stop = stop,
 		.seen = calloc((size_t)parts + 1, LEVELS * sizeof(uint16_t)),
-		.weights = calloc((size_t)parts + 1, sizeof(uint64_t)),
+		.sums = calloc((size_t)parts + 1, sizeof(struct bin_sum)),
 		.touched = calloc((size_t)parts + 1, sizeof(uint32_t)),
 	};
-	size_t size = (size_t)parts * (LEVELS * sizeof(uint16_t) + sizeof(uint64_t) + sizeof(uint32_t));
+	size_t size = (size_t)parts * (LEVELS * sizeof(uint16_t) + sizeof(struct bin_sum) + sizeof(uint32_t));
 	bool paid = budget_take(set->budget, size);
-	bool ok = !set->rows || (paid && filling.seen && filling.weights && filling.touched && fill(&filling));
+	bool ok = !set->rows || (paid && filling.seen && filling.sums && filling.touched && fill(&filling));
 
 	budget_give(set->budget, paid ? size : 0);
 	free(filling.seen);
-	free(filling.weights);
+	free(filling.sums);
 	free(filling.touched);
 	if (ok)
 		return true;

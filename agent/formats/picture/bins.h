@@ -16,7 +16,7 @@ enum { BINS_MOST = 500, BINS_ENTRIES = 400 << 10 };
 
 struct bin_entry {
 	uint32_t bin, part;
-	uint64_t weight;
+	uint64_t weight, samples;
 };
 
 struct bins {

@@ -175,7 +175,7 @@ static void put_parts(const struct page *page)
 	}
 }
 
-/* A bin is a list of parts with their weights, in turn. */
+/* A bin is a list of parts with their weights and samples, in turn. */
 static void put_bins(const struct page *page)
 {
 	const struct bins *bins = page->bins;
@@ -187,9 +187,9 @@ static void put_bins(const struct page *page)
 		bins->width);
 	for (uint32_t bin = 0; bin < bins->bins; bin++) {
 		fputs(bin ? ",\n[" : "[", page->to);
-		for (uint32_t i = 0; at < bins->count && bins->entries[at].bin == bin; i += 2, at++) {
+		for (uint32_t i = 0; at < bins->count && bins->entries[at].bin == bin; i++, at++) {
 			put_number(page, i, bins->entries[at].part);
-			fprintf(page->to, ",%" PRIu64, bins->entries[at].weight);
+			fprintf(page->to, ",%" PRIu64 ",%" PRIu64, bins->entries[at].weight, bins->entries[at].samples);
 		}
 		putc(']', page->to);
 	}

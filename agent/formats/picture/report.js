@@ -88,17 +88,20 @@
 	const cell_samples = new Float64Array(count), cell_samples_before = new Float64Array(count);
 	const function_before = new Float64Array(data.names.length), function_samples = new Float64Array(data.names.length);
 	const function_samples_before = new Float64Array(data.names.length);
+	const function_samples_self = new Float64Array(data.names.length);
 
-	/* The weights of parts in the range. */
-	function weights() {
+	/* The weights and samples of parts in the range. */
+	function amounts() {
 		if (!bins || (state.first === 0 && state.last === bins))
-			return data.weight;
-		const weight = new Float64Array(data.weight.length);
+			return { weight: data.weight, samples: data.samples };
+		const weight = new Float64Array(data.weight.length), samples = new Float64Array(data.weight.length);
 
 		for (let bin = state.first; bin < state.last; bin++)
-			for (let i = 0, list = data.bins.lists[bin]; i < list.length; i += 2)
+			for (let i = 0, list = data.bins.lists[bin]; i < list.length; i += 3) {
 				weight[list[i]] += list[i + 1];
-		return weight;
+				samples[list[i]] += list[i + 2];
+			}
+		return { weight: weight, samples: samples };
 	}
 
 	function sum_up(own, into) {
@@ -129,19 +132,22 @@
 	}
 
 	function compute() {
-		add_parts(weights(), self);
+		const now = amounts(), own = new Float64Array(count);
+
+		add_parts(now.weight, self);
 		sum_up(self, total);
 		totals_of(total, function_total);
+		add_parts(now.samples, own);
 		function_self.fill(0);
-		for (let i = 1; i < count; i++)
+		function_samples_self.fill(0);
+		for (let i = 1; i < count; i++) {
 			function_self[function_of[i]] += self[i];
+			function_samples_self[function_of[i]] += own[i];
+		}
 		if (data.before) {
-			const own = new Float64Array(count);
-
 			add_parts(data.before, before_self);
 			sum_up(before_self, before_total);
 			totals_of(before_total, function_before);
-			add_parts(data.samples, own);
 			sum_up(own, cell_samples);
 			totals_of(cell_samples, function_samples);
 			add_parts(data.samples_before, own);
@@ -566,7 +572,7 @@
 	const columns = bins ? data.bins.lists.map((list) => {
 		const column = new Float64Array(MODE_TONES.length);
 
-		for (let i = 0; i < list.length; i += 2)
+		for (let i = 0; i < list.length; i += 3)
 			column[data.part_mode[list[i]]] += list[i + 1];
 		return column;
 	}) : [];
@@ -742,6 +748,8 @@
 		{ id: "self", text: "Self", number: true, value: (what) => function_self[what] },
 		{ id: "self_time", text: whole_ns ? "Self time" : "Self " + (data.unit || "samples"), number: true,
 			value: (what) => function_self[what] },
+		{ id: "samples", text: "Samples", number: true, never: "before",
+			value: (what) => function_samples_self[what] },
 		{ id: "total", text: "Total", number: true, value: (what) => function_total[what] },
 		{ id: "total_time", text: whole_ns ? "Total time" : "Total " + (data.unit || "samples"), number: true,
 			value: (what) => function_total[what] },
@@ -749,7 +757,7 @@
 		{ id: "change", text: "Change", number: true, only: "before", value: (what) => change_of_function(what).share },
 		{ id: "object", text: "Module", value: (what) => data.objects[data.object[what]] },
 		{ id: "source", text: "Source", value: (what) => data.files[data.file[what]] },
-	].filter((column) => !column.only || data[column.only]);
+	].filter((column) => (!column.only || data[column.only]) && (!column.never || !data[column.never]));
 
 	function put_cell(row, column, what) {
 		const cell = element("td", { className: column.id + (column.number ? " number" : "") }, row);
@@ -767,6 +775,8 @@
 			element("b", { textContent: share_text(column.value(what), total[0]) }, cell);
 		} else if (column.id === "before")
 			cell.textContent = share_text(function_before[what], before_total[0]);
+		else if (column.id === "samples")
+			cell.textContent = count_text(column.value(what));
 		else if (column.id === "change") {
 			const change = change_of_function(what);
 
@@ -777,7 +787,7 @@
 			cell.textContent = column.value(what) + (column.value(what) && data.line[what] ? ":" + data.line[what] : "");
 		else
 			cell.textContent = column.number ? amount_text(column.value(what)) : column.value(what);
-		if (column.id === "self_time" || column.id === "total_time")
+		if (column.id === "self_time" || column.id === "total_time" || column.id === "samples")
 			cell.dataset.weight = column.value(what);
 	}
 
