@@ -115,7 +115,7 @@ static bool draw(const struct drawing *drawing, const struct diff_side sides[DIF
 	const struct set_facts *facts = &drawing->diff->after->facts;
 	struct picture picture = {
 		.cells = drawing->cells, .title = sides[1].name, .before = what,
-		.facts = facts->to ? facts : NULL,	/* a file tells neither a range nor what was lost */
+		.facts = facts->to ? facts : NULL,	/* most files tell neither a range nor what was lost */
 		.colours = COLOURS_CHANGE, .flame = look.flame,
 	};
 	struct bins bins = { 0 };

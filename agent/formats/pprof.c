@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
 #include "pprof.h"
 #include "agent/formats/writing/cpu_list.h"
 #include "agent/formats/writing/gzip_stream.h"
+#include "agent/formats/writing/pprof_comments.h"
 #include "agent/formats/writing/protobuf.h"
 
 /* The numbers of fields in profile.proto, by the message that has them. */
@@ -50,6 +52,7 @@ struct pprof {
 	struct cpu_list cpus;
 	struct protobuf message, inner, list;
 	uint64_t first_object, first_function, first_thread, first_cpu, first_comment;	/* numbers of their texts */
+	uint64_t comments;
 };
 
 /* ---- texts ---- */
@@ -107,28 +110,52 @@ static void put_texts(struct pprof *pprof)
 		put_number(pprof, pprof->cpus.cpus[i]);
 }
 
-/* What else is known, as texts that pprof shows by -comments. They are the last ones. */
+static void put_comment(struct pprof *pprof, const char *key, const char *text)
+{
+	char *whole = util_format("%s%s", key, text);
+
+	if (*text) {
+		put_name(pprof, whole);
+		protobuf_element(&pprof->list, pprof->first_comment + pprof->comments++);
+	}
+	free(whole);
+}
+
+/* Objects that are not called as their file is. */
+static void put_object_comments(struct pprof *pprof)
+{
+	for (uint32_t i = 0; i < pprof->set->object_count; i++) {
+		const struct set_object *object = &pprof->set->objects[i];
+		const char *slash = strrchr(object->path, '/');
+		char *key = util_format("%s%" PRIu32 ": ", PPROF_COMMENT_MAPPING, i + 1);
+
+		if (*object->path && strcmp(slash ? slash + 1 : object->path, object->name) != 0)
+			put_comment(pprof, key, object->name);
+		free(key);
+	}
+}
+
+/* What else is known, as texts that pprof shows by -comments. They are the last ones. ktop reads them back. */
 static void put_comments(struct pprof *pprof)
 {
 	const struct set_facts *facts = &pprof->set->facts;
-	const char *const known[] = {
-		pprof->writing->title, facts->machine, facts->kernel, facts->version, facts->arch,
-	};
-	char *lost = util_format("lost samples: %" PRIu64, facts->lost);
-	uint64_t number = pprof->first_comment;
+	char *lost = util_format("%" PRIu64, facts->lost);
+	char *range = util_format("%" PRIu64 "-%" PRIu64, facts->from, facts->to);
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (*known[i]) {
-			put_name(pprof, known[i]);
-			protobuf_element(&pprof->list, number++);
-		}
-	if (facts->lost) {
-		put_name(pprof, lost);
-		protobuf_element(&pprof->list, number);
+	put_comment(pprof, "", pprof->writing->title);
+	put_comment(pprof, PPROF_COMMENT_MACHINE, facts->machine);
+	put_comment(pprof, PPROF_COMMENT_KERNEL, facts->kernel);
+	put_comment(pprof, PPROF_COMMENT_VERSION, facts->version);
+	put_comment(pprof, PPROF_COMMENT_ARCH, facts->arch);
+	if (facts->to) {
+		put_comment(pprof, PPROF_COMMENT_RANGE, range);
+		put_comment(pprof, PPROF_COMMENT_LOST, lost);
 	}
-	free(lost);
+	put_object_comments(pprof);
 	if (pprof->list.size)
 		protobuf_write(pprof->to, COMMENT, &pprof->list);
+	free(lost);
+	free(range);
 }
 
 /* ---- what was sampled, and where ---- */

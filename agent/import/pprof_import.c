@@ -4,6 +4,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
+#include "pprof_facts.h"
 #include "pprof_import.h"
 #include "pprof_tables.h"
 #include "protobuf_reader.h"
@@ -51,6 +52,12 @@ static const char *last_part(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Objects are known by their names. The texts are there. */
+static const char *name_of(const struct reading *reading, const struct pprof_mapping *mapping)
+{
+	return mapping->name ? mapping->name : last_part(pprof_tables_text(&reading->tables, mapping->file));
+}
+
 static bool add_objects(struct reading *reading)
 {
 	for (uint32_t i = 0; i < reading->tables.mapping_count; i++) {
@@ -61,7 +68,7 @@ static bool add_objects(struct reading *reading)
 		if (!is_there(reading, file, "text") || !is_there(reading, build_id, "text"))
 			return false;
 		mapping->object = sample_set_object(reading->set, &(struct set_object) {
-			.name = last_part(file), .path = strchr(file, '/') ? file : "", .build_id = build_id,
+			.name = name_of(reading, mapping), .path = strchr(file, '/') ? file : "", .build_id = build_id,
 			.start = mapping->start, .end = mapping->end, .offset = mapping->offset,
 		});
 	}
@@ -155,7 +162,7 @@ static bool add_location(struct reading *reading, struct pprof_location *locatio
 		mapping = pprof_tables_mapping(&reading->tables, location->mapping);
 		if (!is_there(reading, mapping, "mapping"))
 			return false;
-		object = last_part(pprof_tables_text(&reading->tables, mapping->file));
+		object = name_of(reading, mapping);
 	}
 	if (!read_lines(reading, location, object, &count))
 		return false;
@@ -447,7 +454,8 @@ static bool add_samples(struct reading *reading)
 static bool read_profile(struct reading *reading, struct budget *budget)
 {
 	return pprof_tables_read(&reading->tables, reading->bytes, reading->size, budget, reading->error) &&
-		choose_types(reading) && add_objects(reading) && add_locations(reading) && add_samples(reading) &&
+		choose_types(reading) && pprof_facts_take(&reading->tables, reading->set, reading->error) &&
+		add_objects(reading) && add_locations(reading) && add_samples(reading) &&
 		(reading->set->weight || util_fail(reading->error, "it has no samples; give a profile that has some"));
 }
 

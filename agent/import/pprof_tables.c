@@ -108,6 +108,27 @@ static enum outcome add_text(struct pprof_tables *tables, const struct protobuf_
 	return memchr(message->bytes, 0, message->size) ? NO_PROFILE : GOOD;
 }
 
+static enum outcome add_comment(struct pprof_tables *tables, uint64_t number)
+{
+	uint64_t *row = ADD(tables, comment);
+
+	if (!row)
+		return NO_MEMORY;
+	*row = number;
+	return GOOD;
+}
+
+static enum outcome add_comments(struct pprof_tables *tables, const struct protobuf_field *list)
+{
+	struct protobuf_reader reader = protobuf_reader_of(list->bytes, list->size);
+	enum outcome outcome = GOOD;
+	uint64_t number;
+
+	while (outcome == GOOD && protobuf_reader_number(&reader, &number))
+		outcome = add_comment(tables, number);
+	return outcome == GOOD && reader.bad ? NO_PROFILE : outcome;
+}
+
 static enum outcome add_message(struct pprof_tables *tables, const struct protobuf_field *message)
 {
 	switch (message->number) {
@@ -116,6 +137,7 @@ static enum outcome add_message(struct pprof_tables *tables, const struct protob
 	case PPROF_LOCATION: return add_location(tables, message);
 	case PPROF_FUNCTION: return add_function(tables, message);
 	case PPROF_TEXT: return add_text(tables, message);
+	case PPROF_COMMENT: return add_comments(tables, message);
 	default: return GOOD;
 	}
 }
@@ -131,6 +153,8 @@ static enum outcome add_all(struct pprof_tables *tables, const char *bytes, size
 			outcome = add_message(tables, &field);
 		else if (field.number == PPROF_DEFAULT_TYPE)
 			tables->default_type = field.value;
+		else if (field.number == PPROF_COMMENT)
+			outcome = add_comment(tables, field.value);
 	return outcome == GOOD && reader.bad ? NO_PROFILE : outcome;
 }
 
@@ -212,6 +236,7 @@ void pprof_tables_clear(struct pprof_tables *tables)
 	budget_free(budget, tables->mappings, tables->mapping_room * sizeof(*tables->mappings));
 	budget_free(budget, tables->functions, tables->function_room * sizeof(*tables->functions));
 	budget_free(budget, tables->locations, tables->location_room * sizeof(*tables->locations));
+	budget_free(budget, tables->comments, tables->comment_room * sizeof(*tables->comments));
 	*tables = (struct pprof_tables) { 0 };
 }
 

@@ -17,7 +17,7 @@ enum { PPROF_TYPES = 64 };		/* kinds of values at most */
 /* The numbers of fields in profile.proto, by the message that has them: those that are read. */
 enum pprof_field {
 	PPROF_SAMPLE_TYPE = 1, PPROF_SAMPLE, PPROF_MAPPING, PPROF_LOCATION, PPROF_FUNCTION, PPROF_TEXT,
-	PPROF_DEFAULT_TYPE = 14,
+	PPROF_COMMENT = 13, PPROF_DEFAULT_TYPE,
 };
 
 struct pprof_type {
@@ -27,6 +27,7 @@ struct pprof_type {
 struct pprof_mapping {
 	uint64_t id, start, end, offset, file, build_id;
 	uint32_t object;		/* in the set */
+	const char *name;		/* as a comment of ktop's has it; NULL: that of the file */
 };
 
 struct pprof_function {
@@ -53,8 +54,9 @@ struct pprof_tables {
 	struct pprof_mapping *mappings;	/* by id, as are those below */
 	struct pprof_function *functions;
 	struct pprof_location *locations;
-	uint32_t text_count, mapping_count, function_count, location_count;
-	uint32_t text_room, mapping_room, function_room, location_room;
+	uint64_t *comments;		/* numbers of texts */
+	uint32_t text_count, mapping_count, function_count, location_count, comment_count;
+	uint32_t text_room, mapping_room, function_room, location_room, comment_room;
 	size_t texts_size, text_bytes_size;	/* bytes */
 	struct pprof_type types[PPROF_TYPES];
 	uint32_t type_count;

@@ -260,6 +260,15 @@ static void what_ktop_has_written_is_the_same_set(void **state)
 			}
 	assert_int_equal(found, 32);
 	assert_int_equal(back->object_count, set->object_count);
+	for (uint32_t i = 0; i < set->object_count; i++)
+		assert_string_equal(back->objects[i].name, set->objects[i].name);
+	assert_int_equal(back->facts.lost, set->facts.lost);
+	assert_int_equal(back->facts.from, set->facts.from);
+	assert_int_equal(back->facts.to, set->facts.to);
+	assert_string_equal(back->facts.machine, set->facts.machine);
+	assert_string_equal(back->facts.kernel, set->facts.kernel);
+	assert_string_equal(back->facts.version, set->facts.version);
+	assert_string_equal(back->facts.arch, set->facts.arch);
 	sample_set_free(set);
 	sample_set_free(back);
 }
