@@ -39,9 +39,10 @@ static bool take_number(struct cursor *line, uint64_t *value)
 {
 	struct cursor rest = *line;
 	uint64_t number = 0;
+	int digit;
 
-	while (rest.at < rest.end && hex_digit(*rest.at) >= 0 && rest.at - line->at < 16)
-		number = number << 4 | (uint64_t)hex_digit(*rest.at++);
+	for (; rest.at < rest.end && rest.at - line->at < 16 && (digit = hex_digit(*rest.at)) >= 0; rest.at++)
+		number = number << 4 | (uint64_t)digit;
 	if (rest.at - line->at < 2 || !skip_blanks(&rest))
 		return false;
 	*value = number;
