@@ -15,7 +15,10 @@
 #define PREFIX ".ktop-"			/* begins the temporary name of a file */
 #define SUFFIX ".partial"
 
-enum { NAMES_MAX = 100000 };		/* the most names that are tried */
+enum {
+	NAMES_MAX = 100000,		/* the most names that are tried */
+	BUFFER = 1 << 16,		/* bytes of the stream's buffer */
+};
 
 struct util_file {
 	FILE *stream;
@@ -186,7 +189,11 @@ static int close_file(void *context)
 
 static FILE *open_stream(struct util_file *file)
 {
-	return fopencookie(file, "w", (cookie_io_functions_t) { .write = write_bytes, .close = close_file });
+	FILE *stream = fopencookie(file, "w", (cookie_io_functions_t) { .write = write_bytes, .close = close_file });
+
+	if (stream)
+		setvbuf(stream, NULL, _IOFBF, BUFFER);
+	return stream;
 }
 
 struct util_file *util_file_open(const char *path, char **error)
