@@ -87,15 +87,16 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 	size_t size);
 
 /*
- * Exporters get each distinct (functions, thread, process, mode) that passes the filter, once. The weights
- * add up to the table's. Idle time is the single frame [idle], a sample without a stack [unknown]. If the
- * question wants inlined functions, each is a frame behind the function that it is in. False, and nothing was
- * exported: there is no memory for all stacks, or the question was given up.
+ * Exporters get each distinct (functions, mode) that passes the filter, once; or that of each thread, if the question
+ * wants threads. The weights add up to the table's. Idle time is the single frame [idle], a sample without a stack
+ * [unknown]. If the question wants inlined functions, each is a frame behind the function that it is in. False, and
+ * nothing was exported: there is no memory for all stacks, or the question was given up.
  */
 struct query_stack {
 	const uint32_t *functions;	/* root first; valid during the call */
 	size_t depth;
-	uint32_t thread, process;
+	uint32_t place;			/* the same for the same functions, if it is cut or not in both */
+	uint32_t thread;		/* EVENT_NONE if the question wants none */
 	enum mode mode;
 	bool cut;			/* some callers are missing */
 	uint64_t weight, samples;

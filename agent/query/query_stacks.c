@@ -14,8 +14,8 @@
 #include "stop.h"
 
 /*
- * Stacks of addresses become places in one tree of functions. Then equal (place, thread, process, mode)
- * become one sum.
+ * Stacks of addresses become places in one tree of functions. Then equal (place, thread, mode) become one
+ * sum.
  */
 struct place {
 	uint32_t parent, function;	/* parent: HASH_NONE at a root */
@@ -23,7 +23,7 @@ struct place {
 };
 
 struct sum {
-	uint32_t place, thread, process;
+	uint32_t place, thread;		/* thread: EVENT_NONE if none is wanted */
 	enum mode mode;
 	uint64_t weight, samples;
 };
@@ -32,7 +32,7 @@ struct merge {
 	struct window *window;
 	struct budget *budget;
 	bool full;			/* there is no memory for all, or the question was given up */
-	bool inlined, lines;		/* as in the question */
+	bool inlined, threads, lines;	/* as in the question */
 	uint32_t unread;		/* nodes where it is not known yet what is inlined, or in which line they are */
 	uint32_t *place_of;		/* by node; HASH_NONE: not made yet */
 	struct place *places;
@@ -137,14 +137,13 @@ static uint32_t place_of_stack(struct merge *merge, uint32_t stack, enum mode mo
 
 static bool same_sum(const struct sum *a, const struct sum *b)
 {
-	return a->place == b->place && a->thread == b->thread && a->process == b->process &&
-		a->mode == b->mode;
+	return a->place == b->place && a->thread == b->thread && a->mode == b->mode;
 }
 
 static void add_sum(struct merge *merge, const struct sum *sum)
 {
 	uint64_t hash = hash_pair(&merge->by_sum, (uint64_t)sum->place << 32 | sum->thread,
-		(uint64_t)sum->mode << 32 | sum->process);
+		sum->mode);
 	uint32_t at = 0, position;
 	struct sum *sums;
 
@@ -174,7 +173,7 @@ static void add_run(struct merge *merge, const struct passing *passing, const st
 	passing_begin(&reader, passing, run);
 	while (!merge->full && passing_next(&reader, &count, &who)) {
 		struct sum sum = {
-			.thread = who->thread, .process = who->process, .mode = who->mode,
+			.thread = merge->threads ? who->thread : EVENT_NONE, .mode = who->mode,
 			.weight = count.weight, .samples = count.samples,
 		};
 
@@ -191,7 +190,7 @@ static void tell(const struct merge *merge, const struct sum *sum,
 {
 	uint32_t functions[FRAMES_MAX];
 	struct query_stack stack = {
-		.thread = sum->thread, .process = sum->process, .mode = sum->mode,
+		.place = sum->place, .thread = sum->thread, .mode = sum->mode,
 		.cut = merge->places[sum->place].cut, .weight = sum->weight,
 		.samples = sum->samples,
 	};
@@ -234,7 +233,7 @@ static bool merge_all(struct merge *merge, struct query *query, const struct que
 
 	*merge = (struct merge) {
 		.window = window, .budget = query->inputs.budget, .inlined = question->inlined,
-		.lines = question->lines,
+		.threads = question->threads, .lines = question->lines,
 	};
 	*nodes = stacks_nodes(query->inputs.stacks) * sizeof(*merge->place_of);
 	window_look(window, question);

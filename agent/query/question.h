@@ -82,6 +82,7 @@ struct question {
 	enum kept_callers callers;
 	uint32_t callee;		/* with CALLERS_ONE: the function whose callers are kept */
 	bool inlined;			/* inlined functions are frames of a stack, where they are known */
+	bool threads;			/* query_stacks: the stacks of each thread are apart */
 	bool lines;			/* query_unread: source lines are wanted, too */
 	uint32_t reader;		/* from query_reader_new; or QUERY_ANYBODY */
 };

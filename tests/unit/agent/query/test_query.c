@@ -156,11 +156,11 @@ static void note_stack(void *context, const struct query_stack *stack)
 	seen->heaviest = stack->weight > seen->heaviest ? stack->weight : seen->heaviest;
 }
 
-/* Stacks with equal functions are one; a different thread, mode or cut makes another one. */
+/* Stacks with equal functions are one. A different mode or cut makes another one; a thread, if these are wanted. */
 static void equal_stacks_come_once(void **state)
 {
 	struct world world = world_new();
-	const struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct question question = { .to = UINT64_MAX, .filter = everything, .threads = true };
 	struct taken taken = kernel_sample(NS_PER_SECOND, 1, 2, (const uint64_t[]) { 3, 1 });
 	struct seen seen = { 0 };
 
@@ -184,6 +184,11 @@ static void equal_stacks_come_once(void **state)
 	assert_int_equal(seen.cut, 2);
 	assert_int_equal(seen.deepest, 3);
 	assert_int_equal(seen.heaviest, 2);
+	question.threads = false;
+	seen = (struct seen) { 0 };
+	query_stacks(world.query, &question, note_stack, &seen);
+	assert_int_equal(seen.count, 3);
+	assert_int_equal(seen.heaviest, 3);
 	world_free(&world);
 }
 
