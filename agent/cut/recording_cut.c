@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/base/util.h"
 #include "agent/wire/decode.h"
@@ -160,11 +161,21 @@ static char *name_partial(const char *folder)
 	return util_format("%.*s.partial", (int)size, folder);
 }
 
+/* A folder that is there already may be somebody's: it is left as it is, unless it is empty. */
+static bool make_partial(const char *partial, const char *folder, char **error)
+{
+	rmdir(partial);
+	if (access(partial, F_OK) == 0)
+		return util_fail(error, "%s: not written: there is %s, of an export that was killed, or that goes on; "
+			"remove it, or name another folder", folder, partial);
+	return recording_folder(partial, error);
+}
+
 bool recording_cut_write(const struct recording *recording, const struct recording_cut *cut, const char *folder,
 	struct recording_sums *sums, char **error)
 {
 	char *partial = name_partial(folder);
-	bool made = recording_folder(partial, error);
+	bool made = make_partial(partial, folder, error);
 	bool good = made && write_cut(recording, cut, partial, sums, error);
 
 	if (good && is_stopped(cut))
@@ -175,4 +186,12 @@ bool recording_cut_write(const struct recording *recording, const struct recordi
 		recording_remove(partial);
 	free(partial);
 	return good;
+}
+
+void recording_cut_abandon(const char *folder)
+{
+	char *partial = name_partial(folder);
+
+	recording_remove(partial);
+	free(partial);
 }

@@ -31,4 +31,7 @@ struct recording_cut {
 bool recording_cut_write(const struct recording *recording, const struct recording_cut *cut, const char *folder,
 	struct recording_sums *sums, char **error);
 
+/* The process ends while a thread of it is in recording_cut_write: removes what that has written. */
+void recording_cut_abandon(const char *folder);
+
 #endif

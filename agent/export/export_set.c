@@ -57,7 +57,7 @@ static bool write_set(void *context, const char *name, FILE *to, struct export_r
 		return false;
 	}
 	if (progress && atomic_load_explicit(&progress->stop, memory_order_relaxed))
-		return fail(error, name, "it was given up; export again");
+		return fail(error, name, "interrupted; take it again");
 	*result = (struct export_result) { .weight = set->weight, .samples = set->samples };
 	return true;
 }

@@ -169,6 +169,9 @@ void report_export_list(FILE *out);
 /* Thousandths of `out` that are written; -1: it is not being written. */
 int report_export_done(const struct report *report);
 
+bool report_export_given_up(const struct report *report);	/* it is still being written, but was cut */
+void report_export_abandon(const struct report *report);	/* the process ends meanwhile: what is written goes */
+
 /* The two forms of the answer, for report_write. */
 void report_text(const struct report *report, FILE *out);
 bool report_json(const struct report *report, FILE *out, char **error);

@@ -8,6 +8,7 @@
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
+#include "agent/cut/recording_cut.h"
 #include "agent/export/export_csv.h"
 #include "agent/export/export_set.h"
 #include "agent/formats/set_format.h"
@@ -277,6 +278,18 @@ void report_export_cut(struct report *report)
 {
 	if (report->progress)
 		atomic_store_explicit(&report->progress->stop, true, memory_order_relaxed);
+}
+
+bool report_export_given_up(const struct report *report)
+{
+	return report->progress && report->state == REPORT_WRITING &&
+		atomic_load_explicit(&report->progress->stop, memory_order_relaxed);
+}
+
+void report_export_abandon(const struct report *report)
+{
+	if (report->state == REPORT_WRITING && report->request.recording && report_export_cuts(&report->request))
+		recording_cut_abandon(report->request.out);
 }
 
 int report_export_done(const struct report *report)

@@ -64,9 +64,18 @@ static void end_progress(const struct progress *progress)
 		fprintf(stderr, "\r%*s\r", BAR + 20, "");
 }
 
+/* Ends the program, though a thread of it still writes. */
+static void give_up(struct session *session, const struct report *report)
+{
+	report_export_abandon(report);
+	command_give_up(session, command_late(true), report_export_given_up(report) ?
+		util_format("%s: not written: interrupted; take it again", report->request.out) :
+		util_format("no report: interrupted twice; ask again"));
+}
+
 /*
- * Steps until the report is done or has failed. A signal ends the window: then `late` is the deadline for all that is
- * left. A second signal ends the program.
+ * Steps until the report is done or has failed. A signal ends the window, or the writing of an export: then `late` is
+ * the deadline for all that is left. A second signal ends the program.
  */
 static bool wait_for_report(struct session *session, struct service *service, struct report *report,
 	uint64_t *late)
@@ -78,9 +87,8 @@ static bool wait_for_report(struct session *session, struct service *service, st
 		command_step(session, service, STEP_MS);
 		show_progress(&progress, session, report);
 		command_tell_failures(session);
-		if (command_stopped() && cut)
-			command_give_up(session, command_late(true),
-				util_format("no report: interrupted twice; ask again"));
+		if (cut && (command_stopped() || (report_export_given_up(report) && util_now() >= *late)))
+			give_up(session, report);
 		if (command_stopped()) {
 			*late = command_late(true);
 			report_cut(report, "interrupted", *late);
