@@ -16,7 +16,10 @@ struct answer;
 struct config;
 struct request;
 struct scope;
+struct view_way;
 struct vitals;
+
+enum { VIEW_NAME = 128 };		/* bytes of a function's name, with the terminating zero */
 
 struct view_told {			/* what a view's newest answer tells */
 	bool known, rows;		/* a guest has told of itself; there is something to show */
@@ -26,6 +29,7 @@ struct view_told {			/* what a view's newest answer tells */
 struct view_chosen {			/* the function under the cursor */
 	uint64_t name;			/* its tree_name (agent/query/tree/tree.h); 0: there is none */
 	bool put;			/* the cursor was put there: it does not just stay at the top */
+	char text[VIEW_NAME];		/* its name as text, as far as there is room */
 };
 
 struct view {
@@ -83,6 +87,12 @@ struct view {
 	bool any_chosen;			/* `choose` is called even if the cursor was not put there */
 	/* Shows only the callers and callees of this function; `name` 0: all again. NULL: the view cannot. */
 	void (*around)(void *self, struct view_chosen chosen);
+
+	/*
+	 * Adds the way through the view to where the cursor is (view_row.h), such as a function's callers. The names
+	 * live until the next call. NULL: no way leads through the view.
+	 */
+	void (*way)(void *self, struct view_way *way);
 };
 
 #endif

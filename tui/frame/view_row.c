@@ -5,7 +5,7 @@
 #include "tui/terminal/theme.h"
 #include "view_row.h"
 
-enum { GAP = 2, PATH_GAP = 3 };		/* columns between two names; before the path */
+enum { GAP = 2, WAY_GAP = 3, SIGN = 3 };	/* columns between two names; before the way; of a sign between steps */
 
 /* A name is its key, a space, and the name itself; where room is short, the key alone. */
 static int name_width(const struct canvas *canvas, const struct view_name *name, bool whole)
@@ -37,8 +37,66 @@ static int draw_name(struct canvas *canvas, struct place place, const struct vie
 	return at.column + at.width;
 }
 
+void view_way_add(struct view_way *way, char sign, const char *name)
+{
+	if (way->count == VIEW_WAY) {
+		way->longer = true;
+		return;
+	}
+	way->steps[way->count].name = name;
+	way->steps[way->count++].sign = sign;
+}
+
+/* The columns of the innermost steps, with the mark of what is left out. */
+static int way_width(const struct canvas *canvas, const struct view_way *way, size_t steps)
+{
+	bool cut = steps < way->count || way->longer;
+	int width = cut ? canvas_width(canvas, canvas_mark(canvas)) + SIGN : 0;
+
+	for (size_t i = 0; i < steps; i++)
+		width += canvas_width(canvas, way->steps[i].name) + (i ? SIGN : 0);
+	return width;
+}
+
+static int draw_sign(struct canvas *canvas, struct place place, char sign)
+{
+	canvas_put(canvas, (struct place) { place.row, place.column + 1, 1 }, STYLE_DIM, (unsigned char)sign);
+	return place.column + SIGN;
+}
+
+static void draw_way(struct canvas *canvas, struct place place, const struct view_way *way)
+{
+	int end = place.column + place.width;
+	size_t steps = way->count;
+
+	while (steps > 1 && way_width(canvas, way, steps) > place.width)
+		steps--;
+	if (!steps || place.width <= 0)
+		return;
+	if (way_width(canvas, way, steps) > place.width) {	/* not even the innermost one has room, with the mark */
+		int spare = place.width - canvas_width(canvas, way->steps[0].name);
+
+		place.column += spare > 0 ? spare : 0;
+		place.width -= spare > 0 ? spare : 0;
+		canvas_middle(canvas, place, STYLE_TITLE, way->steps[0].name);
+		return;
+	}
+	place.column = end - way_width(canvas, way, steps);
+	if (steps < way->count || way->longer) {
+		place.column += canvas_text(canvas, (struct place) { place.row, place.column, end - place.column },
+			STYLE_DIM, canvas_mark(canvas));
+		place.column = draw_sign(canvas, place, way->steps[steps - 1].sign);
+	}
+	while (steps-- > 0) {
+		place.column += canvas_text(canvas, (struct place) { place.row, place.column, end - place.column },
+			steps ? STYLE_TEXT : STYLE_TITLE, way->steps[steps].name);
+		if (steps)
+			place.column = draw_sign(canvas, place, way->steps[steps - 1].sign);
+	}
+}
+
 void view_row_draw(struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
-	size_t current, const char *path)
+	size_t current, const struct view_way *way)
 {
 	bool whole = is_whole(canvas, place.width, names, count);
 	int end = place.column + place.width, column = place.column + 1;
@@ -46,11 +104,9 @@ void view_row_draw(struct canvas *canvas, struct place place, const struct view_
 	for (size_t i = 0; i < count && column + name_width(canvas, &names[i], whole) < end; i++)
 		column = GAP + draw_name(canvas, (struct place) { place.row, column, end - column }, &names[i], whole,
 			i == current);
-	place.column = column - GAP + PATH_GAP;
+	place.column = column - GAP + WAY_GAP;
 	place.width = end - 1 - place.column;
-	if (place.width > 0)
-		canvas_right(canvas, place, STYLE_TITLE,
-			canvas_skip(canvas, path, canvas_width(canvas, path) - place.width));
+	draw_way(canvas, place, way);
 }
 
 size_t view_row_at(const struct canvas *canvas, struct place place, const struct view_name *names, size_t count,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row with the names of the views and their keys; the current one is marked. At its right is the path: the steps that
- * led to what is shown. Names can be clicked.
+ * A row with the names of the views and their keys; the current one is marked. At its right is the way to where one is:
+ * "Threads > thread:5 > main > page_alloc". Names can be clicked.
  */
 #ifndef VIEW_ROW_H
 #define VIEW_ROW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct canvas;
@@ -15,8 +16,22 @@ struct view_name {
 	const char *key, *name;		/* "1", "Functions"; the key may be "" */
 };
 
+/*
+ * The way, the innermost step first. Names are borrowed. A step is one deeper than the step around it ('>'), such as
+ * what it calls; or its caller ('<').
+ */
+enum { VIEW_WAY = 24 };
+struct view_way {			/* starts as { 0 } */
+	struct { const char *name; char sign; } steps[VIEW_WAY];
+	size_t count;
+	bool longer;			/* further steps around these found no room */
+};
+
+void view_way_add(struct view_way *way, char sign, const char *name);	/* the next step around the others */
+
+/* Of a way that is too long, the innermost steps are drawn, behind a mark. */
 void view_row_draw(struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
-	size_t current, const char *path);
+	size_t current, const struct view_way *way);
 
 /* The view at a column of the row; `count`: there is none. */
 size_t view_row_at(const struct canvas *canvas, struct place place, const struct view_name *names, size_t count,

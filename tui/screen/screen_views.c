@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Moving among the views: by keys, by clicks on their names, one step deeper and back. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@
 #include "tui/views/view_tree.h"
 #include "screen_state.h"
 
-enum { ROWS_LEAST = 20, PATH = 256 };	/* rows of the canvas from which there is a row of names; bytes of a path */
+enum { ROWS_LEAST = 20 };		/* rows of the canvas from which there is a row of names */
 
 const struct view *const screen_views[VIEWS] = {
 	[VIEW_FUNCTIONS] = &view_functions,
@@ -138,30 +137,47 @@ static void name_views(const struct screen *screen, struct view_name names[VIEW_
 	}
 }
 
-/* The steps that led here: "Threads > thread:5 > mode:user". "": there are none. */
-static const char *path_of(const struct scope *scope, char path[PATH])
+/* The view from which the first step deeper was made; VIEWS: none was made. */
+static int first_view(const struct screen *screen)
 {
-	size_t used = 0;
+	bool around = screen->around && screen->current == VIEW_TREE;
+	int from = around ? screen->around_from : screen->current;
 
-	path[0] = '\0';
-	for (uint32_t i = 0; i < scope->depth && used < PATH; i++)
-		used += (size_t)snprintf(path + used, PATH - used, "%s > %s",
-			i == 0 ? screen_views[scope->steps[0].from.view]->name : "", scope->steps[i].words);
-	return path;
+	if (screen->scope.depth)
+		return screen->scope.steps[0].from.view;
+	return from == VIEW_FUNCTION ? screen->page_from : around ? from : VIEWS;
+}
+
+/* "Threads > thread:5 > mode:user > main > page_alloc": steps deeper, and then the way through the view. */
+static struct view_way way_here(const struct screen *screen)
+{
+	const struct view *view = screen_views[screen->current];
+	const struct scope *scope = &screen->scope;
+	struct view_way way = { .count = 0 };
+	int first = first_view(screen);
+
+	if (view->way)
+		view->way(screen->selves[screen->current], &way);
+	for (uint32_t i = scope->depth; i-- > 0;)
+		view_way_add(&way, '>', scope->steps[i].words);
+	if (first < VIEWS)
+		view_way_add(&way, '>', screen_views[first]->name);
+	return way;
 }
 
 int screen_draw_views(struct screen *screen, struct canvas *canvas, int row)
 {
 	struct view_name names[VIEW_HELP];
-	char keys[VIEW_HELP][KEYS_NAME], path[PATH];
+	char keys[VIEW_HELP][KEYS_NAME];
+	struct view_way way;
 
 	screen->names = (struct place) { .row = row };
 	if (canvas->rows < ROWS_LEAST)
 		return 0;
 	screen->names.width = canvas->columns;
 	name_views(screen, names, keys);
-	view_row_draw(canvas, screen->names, names, VIEW_HELP, (size_t)named_view(screen),
-		path_of(&screen->scope, path));
+	way = way_here(screen);
+	view_row_draw(canvas, screen->names, names, VIEW_HELP, (size_t)named_view(screen), &way);
 	return 1;
 }
 

@@ -186,11 +186,16 @@ static int draw_part(struct canvas *canvas, struct place place, uint8_t style, c
 	return column - place.column;
 }
 
+const char *canvas_mark(const struct canvas *canvas)
+{
+	return canvas->unicode ? "…" : "..";
+}
+
 /* `tail`: how many columns of the text's end are kept if it must be cut. */
 static int draw_cut(struct canvas *canvas, struct place place, uint8_t style, const char *text,
 	int tail)
 {
-	const char *mark = canvas->unicode ? "…" : "..";
+	const char *mark = canvas_mark(canvas);
 	int mark_width = canvas->unicode ? 1 : 2, width = canvas_width(canvas, text), head, used;
 
 	if (place.width <= 0)

@@ -69,6 +69,8 @@ int canvas_wrap(struct canvas *canvas, struct area area, uint8_t style, const ch
 int canvas_rows(const struct canvas *canvas, const char *text, int width);
 const char *canvas_next_row(const struct canvas *canvas, const char *text, int width);
 
+const char *canvas_mark(const struct canvas *canvas);	/* that shows where something is cut */
+
 /* The columns that a text takes if nothing is cut. */
 int canvas_width(const struct canvas *canvas, const char *text);
 

@@ -8,6 +8,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/tree/tree_compare.h"
 #include "tui/frame/list.h"
+#include "tui/frame/view_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
@@ -141,14 +142,20 @@ static uint8_t heat(uint64_t part, uint64_t whole)
 	return part * 20 >= whole ? STYLE_HOT : part * 200 >= whole ? STYLE_WARM : STYLE_TEXT;
 }
 
-/* The lines of the levels above, as many of the last ones as have room. Returns the column behind them. */
+/*
+ * The lines of the levels above, as many of the last ones as have room. The number of those left out is in place of the
+ * first one, so that rows of different depths can be told apart. Returns the column behind them.
+ */
 static int draw_levels(struct canvas *canvas, struct place place, const struct tree_line *line)
 {
 	int most = (place.width - NAME_LEAST) / STEP, depth = (int)line->row->depth;
 	int first = most < 0 ? depth : depth > most ? depth - most : 1;
 
 	for (int level = first; level < depth; level++, place.column += STEP)
-		if (level < 64 && line->more >> level & 1)
+		if (level == first && first > 1)
+			canvas_format(canvas, (struct place) { place.row, place.column, STEP - 1 }, STYLE_KEY, "%d",
+				first - 1);
+		else if (level < 64 && line->more >> level & 1)
 			canvas_put(canvas, (struct place) { place.row, place.column, 1 }, STYLE_DIM,
 				canvas->unicode ? 0x2502 : '|');
 	return place.column;
@@ -224,4 +231,14 @@ void tree_row_draw(struct canvas *canvas, struct place place, const struct tree_
 			columns->source.width }, STYLE_DIM, row->line);
 	canvas_middle(canvas, (struct place) { place.row, left + columns->object.column, columns->object.width },
 		function->kernel ? STYLE_KERNEL : STYLE_USER, function->object);
+}
+
+void tree_row_way(const struct tree *tree, enum tree_order order, const struct tree_row *row,
+	const struct symbols *symbols, struct view_way *way)
+{
+	const struct tree_list *list = &tree->lists[order];
+
+	for (; row; row = row->parent < list->count ? &list->rows[row->parent] : NULL)
+		view_way_add(way, row->parent != TREE_TOP && order == TREE_UP ? '<' : '>',
+			symbols_get(symbols, row->function)->name);
 }

@@ -11,6 +11,7 @@ struct canvas;
 struct place;
 struct symbols;
 struct tree_line;
+struct view_way;
 
 struct tree_columns {			/* from column, width; width 0: it is left out */
 	struct { int column, width; } total, change, parent, self, trend, name, source, object;
@@ -28,6 +29,10 @@ struct tree_row_look {
 };
 void tree_row_draw(struct canvas *canvas, struct place place, const struct tree_columns *columns,
 	const struct tree_line *line, const struct tree_row_look *look);
+
+/* The way to a row of this order (view_row.h): the names from the top to it. */
+void tree_row_way(const struct tree *tree, enum tree_order order, const struct tree_row *row,
+	const struct symbols *symbols, struct view_way *way);
 
 /* A share in percent: "12.34"; "~" before it: it rests on fewer than about 30 samples. */
 enum { TREE_SHARE = 16 };

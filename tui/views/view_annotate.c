@@ -18,6 +18,7 @@
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
+#include "tui/frame/view_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
@@ -34,7 +35,7 @@ struct annotate_view {
 	const struct annotation *answer;	/* NULL: none yet */
 	const struct scope *scope;
 	struct annotation_request request;
-	uint64_t of;			/* the function's tree_name; 0: none was chosen */
+	struct view_chosen of;		/* the function; `name` 0: none was chosen */
 	enum listing_form form;
 	bool begun;			/* the cursor was put on the hottest line */
 	bool scrolls;			/* the next drawing shows what is above the cursor, too */
@@ -220,7 +221,7 @@ static void annotate_show(void *context, const struct vitals *vitals, struct ans
 	self->vitals = vitals;
 	self->scope = scope;
 	self->answer = (const struct annotation *)answer;
-	if (answer && self->answer->of != self->of)	/* of the function before */
+	if (answer && self->answer->of != self->of.name)	/* of the function before */
 		self->answer = NULL;
 	fill(self);
 }
@@ -287,7 +288,7 @@ static struct emptiness why_empty(const struct annotate_view *self)
 	const struct annotation *answer = self->answer;
 	struct table like = { .count = 1 };
 
-	if (!self->of)
+	if (!self->of.name)
 		return (struct emptiness) { "No function was chosen.",
 			"Put the cursor on one in {functions}, {tree} or {flame}, then come back." };
 	if (!answer)
@@ -412,20 +413,29 @@ static bool annotate_search(void *context, const char *pattern, enum list_search
 
 static struct view_chosen annotate_chosen(void *context)
 {
-	return (struct view_chosen) { .name = ((const struct annotate_view *)context)->of, .put = true };
+	return ((const struct annotate_view *)context)->of;
 }
 
 static void annotate_choose(void *context, struct view_chosen chosen)
 {
 	struct annotate_view *self = context;
+	bool same = chosen.name == self->of.name;
 
-	if (chosen.name == self->of)
+	self->of = chosen;
+	if (same)
 		return;
 	drop_rows(self);
-	self->of = chosen.name;
 	self->answer = NULL;
 	self->begun = false;
 	list_rewind(&self->list);
+}
+
+static void annotate_way_to(void *context, struct view_way *way)
+{
+	const struct annotate_view *self = context;
+
+	if (self->of.name)
+		view_way_add(way, '>', self->of.text);
 }
 
 static const struct request *annotate_ask(void *context, const struct scope *scope)
@@ -439,7 +449,7 @@ static const struct request *annotate_ask(void *context, const struct scope *sco
 	request->request.kind = &annotation_kind;
 	request->request.pause_ms = PAUSE_MS;
 	scope_excerpt(scope, &request->request.excerpt);
-	request->function = self->of;
+	request->function = self->of.name;
 	return &request->request;
 }
 
@@ -447,7 +457,7 @@ static bool annotate_takes(const void *context, const struct answer *answer, con
 {
 	(void)scope;
 	return answer->kind == &annotation_kind &&
-		((const struct annotation *)answer)->of == ((const struct annotate_view *)context)->of;
+		((const struct annotation *)answer)->of == ((const struct annotate_view *)context)->of.name;
 }
 
 static struct view_told annotate_told(const void *context)
@@ -475,4 +485,5 @@ const struct view view_annotate = {
 	.chosen = annotate_chosen,
 	.choose = annotate_choose,
 	.any_chosen = true,
+	.way = annotate_way_to,
 };

@@ -110,13 +110,12 @@ static void fill(struct flame_view *self)
 			.left_out = self->scope->no_idle ? idle_of(self, list) : 0 });
 }
 
-static struct view_chosen name_of(const struct flame_view *self, const struct flame_cell *cell)
+/* 0: the cell is no function. */
+static uint64_t name_at(const struct flame_view *self, const struct flame_cell *cell)
 {
 	const struct function *function = function_of(self, cell->row);
 
-	return (struct view_chosen) {
-		.name = function->known ? tree_name(function, self->answer->kernel) : 0, .put = self->cursor,
-	};
+	return function->known ? tree_name(function, self->answer->kernel) : 0;
 }
 
 /* A function that was chosen in another view may have no cell yet: that comes with an answer. */
@@ -124,10 +123,10 @@ static void grant(struct flame_view *self)
 {
 	const struct flame_cell *cell = selected(self);
 
-	if (cell && name_of(self, cell).name == self->wish.name)
+	if (cell && name_at(self, cell) == self->wish.name)
 		self->wish.name = 0;
 	for (size_t i = 0; i < self->cells.count && self->wish.name; i++)
-		if (name_of(self, &self->cells.cells[i]).name == self->wish.name) {
+		if (name_at(self, &self->cells.cells[i]) == self->wish.name) {
 			self->cursor = self->cells.cells[i].row->path;
 			self->wish.name = 0;
 		}
@@ -390,8 +389,22 @@ static struct view_chosen flame_chosen(void *context)
 {
 	const struct flame_view *self = context;
 	const struct flame_cell *cell = selected(self);
+	struct view_chosen chosen = { .name = 0 };
 
-	return cell ? name_of(self, cell) : (struct view_chosen) { .name = 0 };
+	if (!cell)
+		return chosen;
+	chosen = (struct view_chosen) { .name = name_at(self, cell), .put = self->cursor };
+	util_print(chosen.text, sizeof(chosen.text), "%s", function_of(self, cell->row)->name);
+	return chosen;
+}
+
+static void flame_way_to(void *context, struct view_way *way)
+{
+	const struct flame_view *self = context;
+	const struct flame_cell *cell = selected(self);
+
+	if (cell)
+		tree_row_way(tree_of(self), self->order, cell->row, self->answer->answer.symbols, way);
 }
 
 static void flame_choose(void *context, struct view_chosen chosen)
@@ -471,4 +484,5 @@ const struct view view_flame = {
 	.search = flame_search,
 	.chosen = flame_chosen,
 	.choose = flame_choose,
+	.way = flame_way_to,
 };

@@ -10,6 +10,7 @@
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
+#include "tui/frame/view_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
@@ -79,10 +80,19 @@ static void page_show(void *context, const struct vitals *vitals, struct answer 
 
 /* ---- drawing ---- */
 
-static void page_draw(void *context, struct canvas *canvas, struct area area)
+static void draw_nothing(const struct page_view *self, struct canvas *canvas, struct area area)
 {
 	static const struct emptiness unused = { "Nothing has run this function in the window.",
 		"{window} chooses a longer window; {functions} shows what was sampled." };
+	struct place title = { area.row, area.column + 1, area.columns - 1 };
+
+	canvas_middle(canvas, title, STYLE_TITLE, self->of.text);
+	emptiness_draw(unused, canvas, (struct area) { area.row + 1, area.column + 2, area.rows - 1,
+		area.columns - 3 }, self->keys);
+}
+
+static void page_draw(void *context, struct canvas *canvas, struct area area)
+{
 	struct page_view *self = context;
 	const struct page_look look = {
 		.page = self->page, .machines = self->vitals && self->vitals->machines,
@@ -99,8 +109,7 @@ static void page_draw(void *context, struct canvas *canvas, struct area area)
 		if (tree_of(self) && tree_of(self)->growing)
 			canvas_text(canvas, title, STYLE_WARN, "its calls are being added up");
 		else
-			emptiness_draw(unused, canvas, (struct area) { area.row, area.column + 2, area.rows,
-				area.columns - 3 }, self->keys);
+			draw_nothing(self, canvas, area);
 		self->length = 0;
 		return;
 	}
@@ -140,6 +149,11 @@ static bool page_act(void *context, enum action action)
 	case ACTION_OPEN: return true;		/* it is the deepest step */
 	default: return false;
 	}
+}
+
+static void page_way_to(void *context, struct view_way *way)
+{
+	view_way_add(way, '>', ((const struct page_view *)context)->of.text);
 }
 
 /* Scrolls to the nearest row with such a name, around the end if needed. */
@@ -236,4 +250,5 @@ const struct view view_function = {
 	.search = page_search,
 	.chosen = page_chosen,
 	.choose = page_choose,
+	.way = page_way_to,
 };

@@ -47,6 +47,7 @@ struct function_view {
 	char words[FILTER_TEXT];	/* what `open` returned last */
 	bool restores;			/* with the next answer, the cursor goes to this row: */
 	uint64_t restored;
+	struct view_chosen wish;	/* the cursor goes to this function once it has a row; `name` 0: it stays */
 	int detail_from;		/* the first column of the detail line that is shown */
 	struct area area, rows;		/* of the last drawing: the whole view; the rows of the table */
 };
@@ -160,6 +161,32 @@ static void hide_idle(struct function_view *self)
 	}
 }
 
+/* 0: the row is no function. */
+static uint64_t name_at(const struct function_view *self, const struct row *row)
+{
+	const struct function *function = symbols_get(self->functions->answer.symbols, row->function);
+
+	return function->known ? tree_name(function, self->functions->kernel) : 0;
+}
+
+/* A function that was chosen in another view may have no row yet: that comes with an answer. */
+static void grant(struct function_view *self)
+{
+	const struct table *table = table_of(self);
+	const struct row *row = selected(self);
+	struct list_rows rows = rows_of(self);
+
+	if (!self->wish.name || !self->functions || self->functions->by != GROUP_FUNCTION)
+		return;
+	if (row && name_at(self, row) == self->wish.name)
+		self->wish.name = 0;
+	for (size_t i = 0; i < table->count && self->wish.name; i++)
+		if (name_at(self, &table->rows[i]) == self->wish.name) {
+			list_select(&self->list, &rows, i);
+			self->wish.name = 0;
+		}
+}
+
 /* The rows of another boot, another filter or another grouping are shown from the top. */
 static void rewind_list(struct function_view *self)
 {
@@ -196,6 +223,7 @@ static void functions_show(void *context, const struct vitals *vitals, struct an
 	if (!again)
 		rewind_list(self);
 	sort_rows(self);
+	grant(self);
 }
 
 static void draw_rows(struct function_view *self, struct canvas *canvas, struct area area,
@@ -299,9 +327,8 @@ static void sort_by(struct function_view *self, enum table_column column)
 	sort_rows(self);
 }
 
-static bool functions_act(void *context, enum action action)
+static bool act(struct function_view *self, enum action action)
 {
-	struct function_view *self = context;
 	struct column_layout layout = layout_of(self, self->area.columns);
 	struct list_rows rows = rows_of(self);
 
@@ -326,6 +353,16 @@ static bool functions_act(void *context, enum action action)
 	default:
 		return list_act(&self->list, &rows, action);
 	}
+}
+
+static bool functions_act(void *context, enum action action)
+{
+	struct function_view *self = context;
+	bool acted = act(self, action);
+
+	if (acted)
+		self->wish.name = 0;
+	return acted;
 }
 
 static const char *functions_open(void *context, uint64_t *row)
@@ -355,6 +392,7 @@ static void functions_click(void *context, int row, int column)
 	enum table_column head = column_at(&layout, column - self->area.column);
 	int line = row - self->rows.row;
 
+	self->wish.name = 0;
 	if (row == self->area.row && line == -1 && head != TABLE_COLUMNS)
 		sort_by(self, head);
 	else if (line >= 0 && (size_t)line < self->list.height &&
@@ -367,6 +405,7 @@ static bool functions_search(void *context, const char *pattern, enum list_searc
 	struct function_view *self = context;
 	struct list_rows rows = rows_of(self);
 
+	self->wish.name = 0;
 	return list_search(&self->list, &rows, pattern, where);
 }
 
@@ -401,36 +440,25 @@ static const struct request *functions_ask(void *context, const struct scope *sc
 	return &request->request;
 }
 
-static struct view_chosen name_of(const struct function_view *self, const struct row *row)
-{
-	const struct function *function = symbols_get(self->functions->answer.symbols, row->function);
-
-	return (struct view_chosen) {
-		.name = function->known ? tree_name(function, self->functions->kernel) : 0, .put = self->list.follow,
-	};
-}
-
 static struct view_chosen functions_chosen(void *context)
 {
 	const struct function_view *self = context;
 	const struct row *row = selected(self);
+	struct view_chosen chosen = { .name = 0 };
 
-	return row && self->functions->by == GROUP_FUNCTION ? name_of(self, row) : (struct view_chosen) { .name = 0 };
+	if (!row || self->functions->by != GROUP_FUNCTION)
+		return chosen;
+	chosen = (struct view_chosen) { .name = name_at(self, row), .put = self->list.follow };
+	util_print(chosen.text, sizeof(chosen.text), "%s", row_name(self, self->list.cursor));
+	return chosen;
 }
 
 static void functions_choose(void *context, struct view_chosen chosen)
 {
 	struct function_view *self = context;
-	const struct table *table = table_of(self);
-	struct list_rows rows = rows_of(self);
 
-	if (functions_chosen(self).name == chosen.name)
-		return;
-	for (size_t i = 0; self->functions && self->functions->by == GROUP_FUNCTION && i < table->count; i++)
-		if (name_of(self, &table->rows[i]).name == chosen.name) {
-			list_select(&self->list, &rows, i);
-			return;
-		}
+	self->wish = chosen;
+	grant(self);
 }
 
 static bool functions_takes(const void *context, const struct answer *answer, const struct scope *scope)

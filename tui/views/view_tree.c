@@ -13,6 +13,7 @@
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
+#include "tui/frame/view_row.h"
 #include "tui/frame/wanted.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
@@ -138,11 +139,9 @@ static void centre(struct tree_view *self)
 		}
 }
 
-static struct view_chosen name_of(const struct tree_view *self, const struct tree_line *line)
+static uint64_t name_at(const struct tree_view *self, const struct tree_line *line)
 {
-	const struct function *function = symbols_get(symbols_of(self), line->row->function);
-
-	return (struct view_chosen) { .name = tree_name(function, self->answer->kernel), .put = self->list.follow };
+	return tree_name(symbols_get(symbols_of(self), line->row->function), self->answer->kernel);
 }
 
 /*
@@ -154,10 +153,10 @@ static void grant(struct tree_view *self)
 	struct list_rows rows = rows_of(self);
 	const struct tree_line *line = selected(self);
 
-	if (line && name_of(self, line).name == self->wish.name)
+	if (line && name_at(self, line) == self->wish.name)
 		self->wish.name = 0;
 	for (size_t i = 0; i < self->lines.count && self->wish.name; i++)
-		if (name_of(self, &self->lines.lines[i]).name == self->wish.name) {
+		if (name_at(self, &self->lines.lines[i]) == self->wish.name) {
 			list_select(&self->list, &rows, i);
 			self->wish.name = 0;
 		}
@@ -403,9 +402,14 @@ static struct view_chosen tree_chosen(void *context)
 {
 	const struct tree_view *self = context;
 	const struct tree_line *line = selected(self);
+	const struct function *function = line ? symbols_get(symbols_of(self), line->row->function) : NULL;
+	struct view_chosen chosen = { .name = 0 };
 
-	return line && symbols_get(symbols_of(self), line->row->function)->known ? name_of(self, line) :
-		(struct view_chosen) { .name = 0 };
+	if (!function || !function->known)
+		return chosen;
+	chosen = (struct view_chosen) { .name = name_at(self, line), .put = self->list.follow };
+	util_print(chosen.text, sizeof(chosen.text), "%s", function->name);
+	return chosen;
 }
 
 static void tree_choose(void *context, struct view_chosen chosen)
@@ -427,6 +431,18 @@ static void tree_around(void *context, struct view_chosen chosen)
 	self->centred = false;
 	list_rewind(&self->list);
 	fill(self);
+}
+
+static void tree_way_to(void *context, struct view_way *way)
+{
+	const struct tree_view *self = context;
+	const struct tree_line *line = selected(self);
+	enum tree_order order = !self->around.name ? self->order : line && line->up ? TREE_UP : TREE_DOWN;
+
+	if (line)
+		tree_row_way(tree_of(self), order, line->row, symbols_of(self), way);
+	else if (self->around.name)
+		view_way_add(way, '>', self->around.text);
 }
 
 /* Those of the visible rows, if they have a column; else that of the cursor's row, for the detail line. */
@@ -502,4 +518,5 @@ const struct view view_tree = {
 	.chosen = tree_chosen,
 	.choose = tree_choose,
 	.around = tree_around,
+	.way = tree_way_to,
 };

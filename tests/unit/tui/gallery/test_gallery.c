@@ -92,6 +92,7 @@ static const char *view_of(const char *text)
 {
 	const char *names = strstr(text, "\n 1 Functions  2 Tree");
 
+	names = names ? names : strstr(text, "\n 1  2  3  4");	/* where room is short, the keys alone */
 	return names ? strchr(names + 1, '\n') + 1 : text;
 }
 

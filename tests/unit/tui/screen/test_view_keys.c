@@ -244,6 +244,68 @@ static void test_hidden_function_goes_along(void **state)
 	}
 }
 
+/* A function that has no row in the table yet gets the cursor once it has one, unless a key moves the cursor before. */
+static void test_function_comes_later(void **state)
+{
+	static const char *const keys[] = { "1", "1k" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		struct answers *answers = hand_answers(symbols, functions);
+		struct stage stage;
+
+		hand_rows(answers, symbols, functions, 1);
+		stage_raise(&stage, answers);
+		answers = hand_answers(symbols, functions);
+		hand_tree(answers, symbols, functions, false, 0);
+		util_print(answers->tree->kernel, sizeof(answers->tree->kernel), "%s", answers->functions->kernel);
+		stage_press(&stage, '2');
+		stage_show(&stage, answers);
+		stage_type(&stage, "gj");		/* spin_lock */
+		stage_holds(&stage, " > spin_lock", true);
+		stage_type(&stage, keys[i]);
+		stage_show(&stage, hand_answers(symbols, functions));
+		stage_holds(&stage, "\n spin_lock  ", keys[i][1] != 'k');
+		stage_strike(&stage);
+	}
+}
+
+/* A function at which the cursor stays since nobody has moved it is not chosen: Heat shows all that is busy. */
+static void test_annotated_function_is_not_chosen(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "64");
+	assert_int_equal(stage.session.heat.of, 0);
+	stage_type(&stage, "1jjj64");
+	assert_int_equal(stage.session.heat.of, tree_name(symbols_get(symbols, functions[1]), "demo-kernel"));
+	stage_strike(&stage);
+}
+
+/* The row of names tells the way to where one is; what has no room is left out from its beginning. */
+static void test_way(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "jjj\r");
+	stage_holds(&stage, "  … > spin_lock", true);
+	stage_resize(&stage, 24, 120, true);
+	stage_holds(&stage, "  Functions > spin_lock", true);
+	stage_type(&stage, "x");
+	hand_tree(answers, symbols, functions, true, 0);
+	answers->tree->of = stage.session.tree.tree.of;
+	stage_show(&stage, answers);
+	stage_holds(&stage, "  Functions > spin_lock", true);
+	stage_type(&stage, "k");
+	stage_holds(&stage, "  Functions > spin_lock < ", true);
+	stage_strike(&stage);
+}
+
 /* Groups have no function, so the one from before goes along; and the page's is the one that goes on from it. */
 static void test_function_goes_past_groups(void **state)
 {
@@ -319,6 +381,9 @@ int main(void)
 		cmocka_unit_test(test_flame_zoom),
 		cmocka_unit_test(test_function_goes_along),
 		cmocka_unit_test(test_hidden_function_goes_along),
+		cmocka_unit_test(test_function_comes_later),
+		cmocka_unit_test(test_annotated_function_is_not_chosen),
+		cmocka_unit_test(test_way),
 		cmocka_unit_test(test_function_goes_past_groups),
 		cmocka_unit_test(test_scarce),
 		cmocka_unit_test(test_flame_of_half_columns),

@@ -119,6 +119,7 @@ static void walk_free(struct walk *walk)
 /* Draws and checks after two steps in three. If the cursor's place is not known, it is looked up at once. */
 static void look(struct walk *walk)
 {
+	model_follow(walk_model(walk));
 	if (!walk_model(walk)->table.cursor.lost && random_below(&walk->random, 3) == 0)
 		return;
 	walk_draw(walk);

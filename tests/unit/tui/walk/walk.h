@@ -32,7 +32,8 @@ struct cursor {
 	uint32_t key;			/* with `follow`: the function that it was put on */
 	bool follow;
 	size_t height;			/* rows on the screen in the last drawing; 0: not known */
-	bool lost;			/* it moved by a page of unknown height: look it up */
+	bool lost;			/* it moved by a page of unknown height, or to a function: look it up */
+	bool waits;			/* a function that was chosen elsewhere may still come */
 };
 
 /* What a view that has a table keeps while another one is shown. */
@@ -199,6 +200,7 @@ void model_click_bar(struct walk *walk, enum action action);
 void model_act(struct walk *walk, enum action action);
 void model_save(struct walk *walk);			/* in the format under the cursor of the list */
 void model_look(struct model *model, int view);	/* another view is shown */
+void model_follow(struct model *model);		/* cursors go with their rows, in views that are not shown, too */
 struct column_layout model_layout(const struct model *model);
 enum table_column model_sort(const struct model *model);	/* by change only while there is a baseline */
 

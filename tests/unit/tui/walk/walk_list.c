@@ -66,6 +66,7 @@ void cursor_rewind(struct model *model)
 		cursor->follow = true;
 		cursor->key = model->table.restored;
 	}
+	cursor->lost = cursor->lost || cursor->waits;
 	model->table.restores = false;
 	model->table.rows_boot = functions->answer.boot;
 	model->table.rows_filter = functions->filter;
@@ -99,7 +100,9 @@ static void page(struct model *model, bool down)
 bool cursor_act(struct model *model, enum action action)
 {
 	struct cursor *cursor = &model->table.cursor;
+	bool waits = cursor->waits;
 
+	cursor->waits = false;
 	switch (action) {
 	case ACTION_UP:
 		cursor_select(model, cursor->row ? cursor->row - 1 : 0);
@@ -119,6 +122,7 @@ bool cursor_act(struct model *model, enum action action)
 		cursor_select(model, model_rows(model).count);
 		return true;
 	default:
+		cursor->waits = waits;
 		return false;
 	}
 }

@@ -95,11 +95,21 @@ void model_look(struct model *model, int view)
 	model->cover = COVER_NONE;
 }
 
+void model_follow(struct model *model)
+{
+	for (int view = 0, shown = model->view, cover = model->cover; view < WALK_VIEWS; view++) {
+		model_look(model, view);
+		cursor_update(model);
+		model_look(model, shown);
+		model->cover = cover;
+	}
+}
+
 /* The cursor may have gone to the function that was chosen in another view: it is looked up in the next drawing. */
 static void look_along(struct model *model, int view)
 {
 	model_look(model, view);
-	model->table.cursor.lost = view == WALK_TABLE;
+	model->table.cursor.lost = model->table.cursor.waits = view == WALK_TABLE;
 }
 
 static void look_at_tree(struct model *model)
