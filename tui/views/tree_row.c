@@ -151,10 +151,10 @@ static int draw_levels(struct canvas *canvas, struct place place, const struct t
 	int most = (place.width - NAME_LEAST) / STEP, depth = (int)line->row->depth;
 	int first = most < 0 ? depth : depth > most ? depth - most : 1;
 
+	place.width = STEP - 1;
 	for (int level = first; level < depth; level++, place.column += STEP)
 		if (level == first && first > 1)
-			canvas_format(canvas, (struct place) { place.row, place.column, STEP - 1 }, STYLE_KEY, "%d",
-				first - 1);
+			canvas_format(canvas, place, STYLE_KEY, "%d", first);
 		else if (level < 64 && line->more >> level & 1)
 			canvas_put(canvas, (struct place) { place.row, place.column, 1 }, STYLE_DIM,
 				canvas->unicode ? 0x2502 : '|');
