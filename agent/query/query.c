@@ -210,68 +210,101 @@ struct table *query_table(struct query *query, const struct question *question)
 
 /* ---- series ---- */
 
-/* The slices of these seconds, as one number. Their order does not count. */
-static uint64_t mark_of(const struct window *window, struct seconds seconds)
+/* For each of these seconds, its slices as one number. Their order does not count. */
+static void mark_seconds(const struct window *window, struct seconds seconds, uint64_t marks[TABLE_TREND])
 {
-	uint64_t mark = hash_mix(seconds.end + 1, UINT64_C(0x9e3779b97f4a7c15));
-
+	memset(marks, 0, TABLE_TREND * sizeof(*marks));
 	for (size_t i = 0; i < window->recent_count; i++) {
 		const struct digest *digest = window->recent[i];
 		struct seconds part = seconds_touched(seconds, digest->begin, digest->end);
 
-		if (part.first < part.end)
-			mark += hash_mix(digest->serial, UINT64_C(0xd6e8feb86659fd93));
+		for (uint64_t second = part.first; second < part.end; second++)
+			marks[second + TABLE_TREND - seconds.end] +=
+				hash_mix(digest->serial, UINT64_C(0xd6e8feb86659fd93));
 	}
-	return mark;
 }
 
-/* Only whole seconds are in a trend, so it seldom changes: trends are kept until one of their slices has changed. */
+/* Adds to those seconds of a trend that are `wanted`. */
+static void add_seconds(const struct window *window, struct seconds seconds, const bool wanted[TABLE_TREND],
+	struct trend *trend)
+{
+	for (size_t i = 0; i < window->recent_count; i++) {
+		struct digest *digest = window->recent[i];
+		struct seconds part = seconds_touched(seconds, digest->begin, digest->end);
+		uint64_t self;
+
+		while (part.first < part.end && !wanted[part.first + TABLE_TREND - seconds.end])
+			part.first++;
+		self = part.first < part.end ? digest_self(digest, trend->function) : 0;
+		for (uint64_t second = part.first; self && second < part.end; second++) {
+			uint64_t at = second + TABLE_TREND - seconds.end;
+
+			trend->seconds[at] += wanted[at] ? seconds_part(self, digest->begin, digest->end, second) : 0;
+		}
+	}
+}
+
+/* The trend's seconds become those that are `moved` later. Those that are `wanted` are summed anew. */
+static void move_trend(const struct window *window, struct seconds seconds, uint64_t moved,
+	const bool wanted[TABLE_TREND], struct trend *trend)
+{
+	const struct trend old = *trend;
+
+	for (size_t i = 0; i < TABLE_TREND; i++)
+		trend->seconds[i] = wanted[i] ? 0 : old.seconds[i + moved];
+	trend->asked = false;
+	add_seconds(window, seconds, wanted, trend);
+}
+
+/*
+ * Only whole seconds are in a trend, so it seldom changes, and then in few of them. Trends that nobody has asked for
+ * since the last change are dropped.
+ */
 static struct trends *trends_of(struct query_reader *reader, struct seconds seconds)
 {
 	struct trends *trends = &reader->trends;
-	uint64_t mark;
+	uint64_t marks[TABLE_TREND], moved = seconds.end - trends->end;		/* modulo 2^64 */
+	bool changed[TABLE_TREND], any = moved;
+	uint32_t kept = 0;
 
-	if (trends->updated == reader->window.updated && trends->count < TRENDS_MOST)
+	if (trends->updated == reader->window.updated)
 		return trends;
-	mark = mark_of(&reader->window, seconds);
-	if (mark != trends->mark || trends->count == TRENDS_MOST)
-		trends->count = 0;
-	trends->mark = mark;
+	mark_seconds(&reader->window, seconds, marks);
+	for (size_t i = 0; i < TABLE_TREND; i++) {
+		changed[i] = i + moved >= TABLE_TREND || trends->marks[i + moved] != marks[i];
+		any = any || changed[i];
+	}
+	for (uint32_t i = 0; any && i < trends->count; i++)
+		if (trends->list[i].asked) {
+			trends->list[kept] = trends->list[i];
+			move_trend(&reader->window, seconds, moved, changed, &trends->list[kept++]);
+		}
+	trends->count = any ? kept : trends->count;
+	memcpy(trends->marks, marks, sizeof(marks));
+	trends->end = seconds.end;
 	trends->updated = reader->window.updated;
 	return trends;
 }
 
-static void add_seconds(const struct window *window, uint32_t function, struct seconds seconds,
-	uint64_t trend[TABLE_TREND])
+static void keep_trend(struct trends *trends, struct budget *budget, const struct trend *trend)
 {
-	memset(trend, 0, TABLE_TREND * sizeof(*trend));
-	for (size_t i = 0; i < window->recent_count; i++) {
-		struct digest *digest = window->recent[i];
-		struct seconds part = seconds_touched(seconds, digest->begin, digest->end);
-		uint64_t self = part.first < part.end ? digest_self(digest, function) : 0;
+	struct trend *list;
 
-		for (uint64_t second = part.first; self && second < part.end; second++)
-			trend[second + TABLE_TREND - seconds.end] += seconds_part(self,
-				digest->begin, digest->end, second);
-	}
-}
-
-static void keep_trend(struct trends *trends, struct budget *budget, uint32_t function,
-	const uint64_t trend[TABLE_TREND])
-{
-	struct trend *list = budget_array(budget, trends->list, trends->count, &trends->room, sizeof(*list));
-
+	if (trends->count == TRENDS_MOST)
+		trends->count = 0;
+	list = budget_array(budget, trends->list, trends->count, &trends->room, sizeof(*list));
 	if (!list)
 		return;
 	trends->list = list;
-	list[trends->count].function = function;
-	memcpy(list[trends->count++].seconds, trend, sizeof(list->seconds));
+	list[trends->count++] = *trend;
 }
 
 void query_trend(struct query *query, const struct question *question, uint32_t function,
 	uint64_t trend[TABLE_TREND])
 {
 	struct query_reader *reader = query_reader(query, question);
+	struct trend made = { .function = function, .asked = true };
+	bool all[TABLE_TREND];
 	struct seconds seconds;
 	struct trends *trends;
 
@@ -280,11 +313,14 @@ void query_trend(struct query *query, const struct question *question, uint32_t 
 	trends = trends_of(reader, seconds);
 	for (uint32_t i = 0; i < trends->count; i++)
 		if (trends->list[i].function == function) {
-			memcpy(trend, trends->list[i].seconds, sizeof(trends->list[i].seconds));
+			trends->list[i].asked = true;
+			memcpy(trend, trends->list[i].seconds, sizeof(made.seconds));
 			return;
 		}
-	add_seconds(&reader->window, function, seconds, trend);
-	keep_trend(trends, query->inputs.budget, function, trend);
+	memset(all, true, sizeof(all));
+	add_seconds(&reader->window, seconds, all, &made);
+	keep_trend(trends, query->inputs.budget, &made);
+	memcpy(trend, made.seconds, sizeof(made.seconds));
 }
 
 static void add_cpu_trend(struct cpu_series *series, const struct cpu_sums *cpu,

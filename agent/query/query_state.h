@@ -24,12 +24,14 @@ struct query_beside {
 
 struct trend {				/* of one function */
 	uint32_t function;
+	bool asked;			/* about it, since the seconds have changed */
 	uint64_t seconds[TABLE_TREND];
 };
 
-struct trends {				/* of functions that were asked about since the seconds have changed */
+struct trends {				/* of functions that were asked about lately */
 	uint64_t updated;		/* window.updated when these were last compared with the digests */
-	uint64_t mark;			/* tells whether the digests of these seconds have changed since */
+	uint64_t end;			/* the second after their last one */
+	uint64_t marks[TABLE_TREND];	/* by second: tells whether its digests have changed since */
 	struct trend *list;
 	uint32_t count, room;
 };

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -142,6 +143,93 @@ static void rare_questions_agree_with_a_list(void **state)
 	world_free(&world);
 }
 
+/* ---- what is kept from answer to answer ---- */
+
+static int by_id(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static void assert_same_tables(const struct table *table, const struct table *fresh)
+{
+	assert_int_equal(table->count, fresh->count);
+	assert_int_equal(table->weight, fresh->weight);
+	assert_int_equal(table->samples, fresh->samples);
+	assert_int_equal(table->missed, fresh->missed);
+	assert_memory_equal(table->mode, fresh->mode, sizeof(table->mode));
+	qsort(table->rows, table->count, sizeof(*table->rows), by_id);
+	qsort(fresh->rows, fresh->count, sizeof(*fresh->rows), by_id);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i], *other = &fresh->rows[i];
+
+		assert_int_equal(row->function, other->function);
+		assert_int_equal(row->self, other->self);
+		assert_int_equal(row->total, other->total);
+		assert_int_equal(row->samples, other->samples);
+		assert_int_equal(row->kernel, other->kernel);
+		assert_int_equal(row->user, other->user);
+		assert_int_equal(row->cpus[0], other->cpus[0]);
+	}
+}
+
+/* Asserts that a reader gets what a query gives that was never asked before. Some functions' trends are asked for. */
+static void assert_as_fresh(const struct world *world, const struct question *question, uint32_t functions)
+{
+	struct query *fresh = query_new(&world->inputs);
+	struct question other = *question;
+	struct table *table = query_table(world->query, question), *made;
+	uint64_t trend[TABLE_TREND], made_trend[TABLE_TREND];
+
+	other.reader = QUERY_ANYBODY;
+	made = query_table(fresh, &other);
+	assert_same_tables(table, made);
+	for (uint32_t function = 0; function < functions; function++) {
+		query_trend(world->query, question, function, trend);
+		query_trend(fresh, &other, function, made_trend);
+		assert_memory_equal(trend, made_trend, sizeof(trend));
+	}
+	table_free(table);
+	table_free(made);
+	query_free(fresh);
+}
+
+/*
+ * A screen asks the same question again and again, mostly about the last seconds. Some samples come late, names come
+ * later still, and now and then the window moves or another question is asked.
+ */
+static void live_answers_are_those_made_at_once(void **state)
+{
+	struct random random = { .state = 28 };
+	struct world world = world_new();
+	struct question live = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
+	uint64_t now = 0;
+	struct taken taken;
+
+	(void)state;
+	random_contexts(&world);
+	for (size_t i = 0; i < quick_part(600, 4); i++) {
+		uint32_t functions = (uint32_t)symbols_functions(world.inputs.symbols);
+
+		for (uint64_t k = random_below(&random, 12); k > 0; k--) {
+			uint64_t late = random_below(&random, 20) ? 0 : random_below(&random, 90 * NS_PER_SECOND);
+
+			now += random_below(&random, 60 * NS_PER_MS);
+			random_taken(&random, late < now ? now - late : 0, &taken);
+			world_take(&world, &taken);
+		}
+		if (random_below(&random, 40) == 0)
+			random_names(&random, &world);
+		if (random_below(&random, 60) == 0)
+			random_question(&random, now, &live);
+		else if (live.to == UINT64_MAX)
+			live.from = now > 10 * NS_PER_SECOND ? now - 10 * NS_PER_SECOND : 0;
+		assert_as_fresh(&world, &live, (uint32_t)random_below(&random, functions + 1));
+	}
+	world_free(&world);
+}
+
 /* ---- many readers ---- */
 
 static void many_readers_agree_with_a_list(void **state)
@@ -197,6 +285,7 @@ static void a_reader_costs_the_others_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(live_answers_are_those_made_at_once),
 		cmocka_unit_test(many_readers_agree_with_a_list),
 		cmocka_unit_test(a_reader_costs_the_others_nothing),
 		cmocka_unit_test(a_minute_agrees_with_a_list),
