@@ -304,7 +304,7 @@ static int compare(const void *left, const void *right, void *context)
 }
 
 static void sort_by_key(const struct table *table, const struct symbols *symbols,
-	enum table_column column, bool invert, struct row *sorted)
+	enum table_column column, bool invert, uint32_t *order)
 {
 	struct sorting sorting = { .table = table, .by = orders[column], .invert = invert };
 	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
@@ -321,7 +321,7 @@ static void sort_by_key(const struct table *table, const struct symbols *symbols
 	if (table->count)
 		qsort_r(keys, table->count, sizeof(*keys), compare, &sorting);
 	for (size_t i = 0; i < table->count; i++)
-		sorted[i] = table->rows[keys[i].row];
+		order[i] = keys[i].row;
 	free(keys);
 }
 
@@ -413,8 +413,7 @@ static void sort_by_column(struct ranks *ranks, const struct table *table, enum 
 }
 
 /* Sorts by the least important number first. Equal rows keep their order, so the last sort decides. */
-static void sort_by_number(const struct table *table, enum table_column column, bool invert,
-	struct row *sorted)
+static void sort_by_number(const struct table *table, enum table_column column, bool invert, uint32_t *order)
 {
 	struct rank *memory = util_grow(NULL, 2 * table->count, sizeof(*memory));
 	struct ranks ranks = { memory, memory + table->count, table->count };
@@ -427,19 +426,35 @@ static void sort_by_number(const struct table *table, enum table_column column, 
 	if (column != COLUMN_SELF || invert)
 		sort_by_column(&ranks, table, column, invert);
 	for (size_t i = 0; i < table->count; i++)
-		sorted[i] = table->rows[ranks.list[i].row];
+		order[i] = ranks.list[i].row;
 	free(memory);
+}
+
+/* Row order[i] comes to place i. A second array of rows would cost more than the sorting. Spoils `order`. */
+static void put_in_order(struct row *rows, uint32_t *order, size_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct row first = rows[i];
+		uint32_t at = i, from;
+
+		for (; (from = order[at]) != i; at = from) {
+			rows[at] = rows[from];
+			order[at] = at;
+		}
+		rows[at] = first;
+		order[at] = at;
+	}
 }
 
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
 	bool invert)
 {
-	struct row *sorted = util_grow(NULL, table->room, sizeof(*sorted));
+	uint32_t *order = util_grow(NULL, table->count, sizeof(*order));
 
 	if (orders[column])
-		sort_by_key(table, symbols, column, invert, sorted);
+		sort_by_key(table, symbols, column, invert, order);
 	else
-		sort_by_number(table, column, invert, sorted);
-	free(table->rows);
-	table->rows = sorted;
+		sort_by_number(table, column, invert, order);
+	put_in_order(table->rows, order, table->count);
+	free(order);
 }
