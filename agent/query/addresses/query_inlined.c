@@ -53,23 +53,37 @@ static void add_weight(struct tally *tally, uint32_t function, uint64_t weight)
 	kind->weight += weight;
 }
 
-static void add_run(struct tally *tally, const struct passing *passing, const struct run *run)
+static bool is_wanted(const struct tally *tally, const struct passing *passing, const struct who *who, uint32_t stack)
 {
 	struct window *window = tally->window;
+
+	return who->mode != MODE_IDLE && stack != STACKS_NONE &&
+		window->nodes->functions[stack] == tally->function &&
+		filter_passes(passing->filter, passing->threads, who,
+			passing->contexts ? passing->contexts[stack] : CONTEXT_UNTOLD) &&
+		stack_filter_passes(&window->stack_filter, window->nodes->functions, stack, window->unknown);
+}
+
+/* Counts of one stack follow each other in a run. What is inlined there is asked once for all of them. */
+static void add_run(struct tally *tally, const struct passing *passing, const struct run *run)
+{
 	struct run_reader reader = run_read(run);
 	struct run_count count;
+	uint32_t stack = STACKS_NONE;
+	uint64_t weight = 0;		/* of `stack`, not added yet */
 
 	for (; tally->left && run_next(&reader, &count); tally->left--) {
-		const struct who *who = &run->who[count.who];
-
-		if (who->mode != MODE_IDLE && count.stack != STACKS_NONE &&
-				window->nodes->functions[count.stack] == tally->function &&
-				filter_passes(passing->filter, passing->threads, who,
-					passing->contexts ? passing->contexts[count.stack] : CONTEXT_UNTOLD) &&
-				stack_filter_passes(&window->stack_filter, window->nodes->functions, count.stack,
-					window->unknown))
-			add_weight(tally, innermost(tally, count.stack), count.weight);
+		if (!is_wanted(tally, passing, &run->who[count.who], count.stack))
+			continue;
+		if (weight && stack != count.stack) {
+			add_weight(tally, innermost(tally, stack), weight);
+			weight = 0;
+		}
+		stack = count.stack;
+		weight += count.weight;
 	}
+	if (weight)
+		add_weight(tally, innermost(tally, stack), weight);
 }
 
 static int heavier(const void *left, const void *right)
