@@ -115,13 +115,10 @@ static void grow_sums(struct digest *digest)
 	digest->cpus = util_grow(digest->cpus, words, sizeof(*digest->cpus));
 }
 
-static struct digest_sum *have_sum(struct digest *digest, struct digest_places *places, uint32_t function)
+static struct digest_sum *add_sum(struct digest *digest, struct digest_places *places, uint32_t function)
 {
-	uint32_t place = function < places->count ? places->list[function] : 0;
 	struct digest_sum *sum;
 
-	if (place < digest->sum_count && digest->sums[place].function == function)
-		return &digest->sums[place];
 	if (digest->sum_count == digest->sum_room)
 		grow_sums(digest);
 	set_place(places, function, digest->sum_count);
@@ -130,6 +127,15 @@ static struct digest_sum *have_sum(struct digest *digest, struct digest_places *
 	sum = &digest->sums[digest->sum_count++];
 	*sum = (struct digest_sum) { .function = function, .callers = DIGEST_NO_EDGE };
 	return sum;
+}
+
+static inline struct digest_sum *have_sum(struct digest *digest, struct digest_places *places, uint32_t function)
+{
+	uint32_t place = function < places->count ? places->list[function] : 0;
+
+	if (place < digest->sum_count && digest->sums[place].function == function)
+		return &digest->sums[place];
+	return add_sum(digest, places, function);
 }
 
 static int by_function(const void *left, const void *right)
@@ -222,7 +228,7 @@ struct group {
 };
 
 /* Adds to a function's total. A function that is in the stack several times counts once; the stamp tells. */
-static struct digest_sum *add_total(struct digest *digest, struct digest_places *places, uint32_t function,
+static inline struct digest_sum *add_total(struct digest *digest, struct digest_places *places, uint32_t function,
 	const struct group *group)
 {
 	struct digest_sum *sum = have_sum(digest, places, function);
@@ -267,9 +273,11 @@ static void add_leaf(struct digest *digest, struct digest_places *places, uint32
 	sum->user += group->user;
 }
 
-static uint32_t row_of_node(const struct digest_input *input, uint32_t node)
+static inline uint32_t row_of_node(const struct digest_input *input, uint32_t node)
 {
-	return grouping_frame(input->grouping, node, input->passing.functions[node]);
+	uint32_t function = input->passing.functions[node];
+
+	return input->grouping->by == GROUP_FUNCTION ? function : grouping_frame(input->grouping, node, function);
 }
 
 static void add_stack(struct digest *digest, const struct digest_input *input,
