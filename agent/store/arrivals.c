@@ -17,7 +17,7 @@ enum {
 	KIND_BITS = 15, STACK_BITS = 32, SLICE_BITS = 13,
 	DIGIT_BITS = 10, DIGITS = 6,		/* of the words that are sorted */
 	BUCKETS = 1 << DIGIT_BITS,
-	KIND_SLOTS = 2 * ARRIVALS_MAX,
+	KIND_SLOTS = 2 * ARRIVALS_MAX, KIND_SLOTS_FIRST = 256,
 };
 _Static_assert(1 << KIND_BITS >= ARRIVALS_MAX, "each arrival may be of its own kind");
 _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
@@ -39,7 +39,8 @@ struct arrivals {
 
 	struct kind *kinds;			/* ARRIVALS_MAX; in order of arrival until they are sorted */
 	uint32_t kind_count;
-	uint16_t *by_kind;			/* KIND_SLOTS: by hash, the position + 1; 0: empty */
+	uint16_t *by_kind;			/* by hash, the position + 1; 0: empty. Room for KIND_SLOTS */
+	uint32_t kind_slots;			/* those in use: few, so that few lines of the cache are touched */
 	struct hash seed;
 
 	/* ARRIVALS_MAX, by kind: while packing, its rank among the sorted kinds; then its index in a run's `who` */
@@ -62,6 +63,7 @@ struct arrivals *arrivals_new(void)
 	arrivals->place = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->place));
 	arrivals->seen = util_alloc(SEEN_WORDS * sizeof(*arrivals->seen));
 	arrivals->by_kind = util_alloc(KIND_SLOTS * sizeof(*arrivals->by_kind));
+	arrivals->kind_slots = KIND_SLOTS_FIRST;
 	hash_init(&arrivals->seed, NULL);
 	return arrivals;
 }
@@ -111,13 +113,36 @@ static uint32_t weight_of(const struct kind *kind)
 	return (uint32_t)kind->rest;
 }
 
+static uint32_t slot_of(const struct arrivals *arrivals, const struct kind *kind)
+{
+	return (uint32_t)hash_pair(&arrivals->seed, kind->task, kind->rest) & (arrivals->kind_slots - 1);
+}
+
+static uint32_t slot_after(const struct arrivals *arrivals, uint32_t slot)
+{
+	return (slot + 1) & (arrivals->kind_slots - 1);
+}
+
+static void grow_slots(struct arrivals *arrivals)
+{
+	arrivals->kind_slots *= 2;
+	memset(arrivals->by_kind, 0, arrivals->kind_slots * sizeof(*arrivals->by_kind));
+	for (uint32_t i = 0; i < arrivals->kind_count; i++) {
+		uint32_t slot = slot_of(arrivals, &arrivals->kinds[i]);
+
+		while (arrivals->by_kind[slot])
+			slot = slot_after(arrivals, slot);
+		arrivals->by_kind[slot] = (uint16_t)(i + 1);
+	}
+}
+
 /* The position of the kind, added if it is new. There are twice as many slots as kinds, so few kinds collide. */
 static uint32_t have_kind(struct arrivals *arrivals, struct kind kind)
 {
-	uint32_t slot = (uint32_t)hash_pair(&arrivals->seed, kind.task, kind.rest) % KIND_SLOTS;
+	uint32_t slot = slot_of(arrivals, &kind);
 	uint32_t position;
 
-	for (; arrivals->by_kind[slot]; slot = (slot + 1) % KIND_SLOTS) {
+	for (; arrivals->by_kind[slot]; slot = slot_after(arrivals, slot)) {
 		position = arrivals->by_kind[slot] - 1u;
 		if (arrivals->kinds[position].task == kind.task &&
 				arrivals->kinds[position].rest == kind.rest)
@@ -126,6 +151,8 @@ static uint32_t have_kind(struct arrivals *arrivals, struct kind kind)
 	position = arrivals->kind_count++;
 	arrivals->by_kind[slot] = (uint16_t)(position + 1);
 	arrivals->kinds[position] = kind;
+	if (2 * arrivals->kind_count > arrivals->kind_slots)
+		grow_slots(arrivals);
 	return position;
 }
 
@@ -361,5 +388,5 @@ void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 			make_run(arrivals, budget, &part), part.weight);
 	}
 	arrivals->count = arrivals->kind_count = 0;
-	memset(arrivals->by_kind, 0, KIND_SLOTS * sizeof(*arrivals->by_kind));
+	memset(arrivals->by_kind, 0, arrivals->kind_slots * sizeof(*arrivals->by_kind));
 }
