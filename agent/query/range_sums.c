@@ -80,14 +80,11 @@ static void grow_ran(struct range_sums *sums, size_t room)
 	sums->ran = ran;
 }
 
-/* The index of a function's row, which is added if there is none. */
-static size_t have_row(struct range_sums *sums, uint32_t function)
+static size_t add_row(struct range_sums *sums, uint32_t function)
 {
 	uint32_t *place = have_place(sums, function);
 	size_t room;
 
-	if (*place)
-		return *place - 1;
 	table_add(sums->table, function);
 	*place = (uint32_t)sums->table->count;
 	room = sums->table->room;
@@ -101,6 +98,14 @@ static size_t have_row(struct range_sums *sums, uint32_t function)
 	return *place - 1;
 }
 
+/* The index of a function's row, which is added if there is none. */
+static inline size_t have_row(struct range_sums *sums, uint32_t function)
+{
+	uint32_t place = function < sums->place_count ? sums->places[function] : 0;
+
+	return place ? place - 1 : add_row(sums, function);
+}
+
 /* `sign` is 1, or -1 in arithmetic modulo 2^64. */
 static void count_whole(struct table *table, const struct digest *digest, uint64_t sign)
 {
@@ -110,6 +115,24 @@ static void count_whole(struct table *table, const struct digest *digest, uint64
 	table->missed += sign * digest->missed;
 	for (int mode = 0; mode < MODES; mode++)
 		table->mode[mode] += sign * digest->mode[mode];
+}
+
+static void add(struct row *row, const struct digest_sum *sum)
+{
+	row->self += sum->self;
+	row->total += sum->total;
+	row->samples += sum->samples;
+	row->kernel += sum->kernel;
+	row->user += sum->user;
+}
+
+static void subtract(struct row *row, const struct digest_sum *sum)
+{
+	row->self -= sum->self;
+	row->total -= sum->total;
+	row->samples -= sum->samples;
+	row->kernel -= sum->kernel;
+	row->user -= sum->user;
 }
 
 /* A row keeps a CPU's bit for as long as any digest that is counted has it. */
@@ -239,11 +262,10 @@ void range_sums_count(struct range_sums *sums, struct digest *digest, bool in)
 		size_t at = have_row(sums, sum->function);
 		struct row *row = &sums->table->rows[at];
 
-		row->self += sign * sum->self;
-		row->total += sign * sum->total;
-		row->samples += sign * sum->samples;
-		row->kernel += sign * sum->kernel;
-		row->user += sign * sum->user;
+		if (in)
+			add(row, sum);
+		else
+			subtract(row, sum);
 		sums->digests[at] += in ? 1 : UINT32_MAX;
 		count_cpus(sums, at, digest->cpus + (size_t)i * digest->words, digest->words, in);
 	}
