@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -377,17 +378,44 @@ struct tally {				/* of one entry of a run's list of who, in one context of stac
 	const struct who *who;
 	enum context context;
 	uint64_t weight, samples;
+	struct tally *same;		/* one that has the same row, unless it is idle time; or itself. It keeps it: */
 	uint32_t row;
 	bool has_row;			/* `row` is set */
 };
 
-static uint32_t row_of_who(const struct digest_input *input, struct tally *tally)
+static bool same_task(const struct who *a, const struct who *b)
 {
-	if (!tally->has_row)
-		tally->row = tally->who->mode == MODE_IDLE ? input->passing.idle :
-			grouping_who(input->grouping, tally->who, tally->context);
-	tally->has_row = true;
-	return tally->row;
+	return a->process == b->process && a->thread == b->thread;
+}
+
+/* Entries of one thread follow each other. If threads or processes are rows, theirs is the same: that saves names. */
+static struct tally *new_tallies(const struct digest_input *input, const struct run *run, uint32_t contexts)
+{
+	struct tally *tallies = util_alloc(run->who_count * contexts * sizeof(*tallies));
+	bool by_task = grouping_has_threads(input->grouping->by);
+
+	for (uint32_t i = 0; i < run->who_count; i++)
+		for (uint32_t context = 0; context < contexts; context++) {
+			struct tally *tally = &tallies[i * contexts + context];
+			bool same = by_task && i && same_task(&run->who[i], &run->who[i - 1]);
+
+			tally->who = &run->who[i];
+			tally->context = (enum context)context;
+			tally->same = same ? tally[-(ptrdiff_t)contexts].same : tally;
+		}
+	return tallies;
+}
+
+static uint32_t row_of_who(const struct digest_input *input, const struct tally *tally)
+{
+	struct tally *same = tally->same;
+
+	if (tally->who->mode == MODE_IDLE)
+		return input->passing.idle;
+	if (!same->has_row)
+		same->row = grouping_who(input->grouping, tally->who, tally->context);
+	same->has_row = true;
+	return same->row;
 }
 
 /* Notes in which function the row ran. */
@@ -403,7 +431,7 @@ static void add_ran(struct digest *digest, const struct digest_input *input, uin
 		stack ? input->passing.functions[count->stack] : input->passing.unknown, count->weight);
 }
 
-static void add_tally(struct digest *digest, const struct digest_input *input, struct tally *tally)
+static void add_tally(struct digest *digest, const struct digest_input *input, const struct tally *tally)
 {
 	struct group group = {
 		.weight = tally->weight, .samples = tally->samples,
@@ -420,7 +448,7 @@ static void add_tally(struct digest *digest, const struct digest_input *input, s
 static void add_run_by_who(struct digest *digest, const struct digest_input *input, const struct run *run)
 {
 	uint32_t contexts = input->passing.contexts ? CONTEXTS : 1, tally_count = run->who_count * contexts;
-	struct tally *tallies = util_alloc(tally_count * sizeof(*tallies));
+	struct tally *tallies = new_tallies(input, run, contexts);
 	struct passing_reader reader;
 	struct run_count count;
 	const struct who *who;
@@ -429,8 +457,6 @@ static void add_run_by_who(struct digest *digest, const struct digest_input *inp
 	while (passing_next(&reader, &count, &who)) {
 		struct tally *tally = &tallies[count.who * contexts + reader.context];
 
-		tally->who = who;
-		tally->context = reader.context;
 		tally->weight += count.weight;
 		tally->samples += count.samples;
 		add_whole(digest, &count, who);
