@@ -31,10 +31,10 @@ static void place(struct hash *hash, struct hash_slot slot)
 	hash->slots[at & (hash->size - 1)] = slot;
 }
 
-static bool grow(struct hash *hash)
+static bool grow(struct hash *hash, uint32_t size)
 {
 	struct hash_slot *old = hash->slots, *slots;
-	uint32_t old_size = hash->size, size = old_size ? 2 * old_size : SLOTS_MIN;
+	uint32_t old_size = hash->size;
 
 	slots = budget_resize(hash->budget, NULL, 0, size * sizeof(*slots));
 	if (!slots)
@@ -49,9 +49,24 @@ static bool grow(struct hash *hash)
 	return true;
 }
 
+static bool is_short(const struct hash *hash, uint32_t count)
+{
+	return 4ull * count > 3ull * hash->size;
+}
+
+void hash_expect(struct hash *hash, uint32_t count)
+{
+	uint32_t size = SLOTS_MIN;
+
+	while (4ull * count > 3ull * size)
+		size *= 2;
+	if (is_short(hash, count))
+		grow(hash, size);
+}
+
 bool hash_add(struct hash *hash, uint64_t value, uint32_t position)
 {
-	if (4ull * (hash->used + 1) > 3ull * hash->size && !grow(hash))
+	if (is_short(hash, hash->used + 1) && !grow(hash, hash->size ? 2 * hash->size : SLOTS_MIN))
 		return false;
 	place(hash, (struct hash_slot) { .tag = (uint32_t)value, .position = position });
 	hash->used++;

@@ -63,6 +63,8 @@ void digest_free(struct digest *digest)
 /* Most digests are made anew before anybody looks for a sum, so the index is made only then. */
 static void index_sums(struct digest *digest)
 {
+	if (digest->by_function.used < digest->sum_count)
+		hash_expect(&digest->by_function, digest->sum_count);
 	for (uint32_t i = digest->by_function.used; i < digest->sum_count; i++)
 		hash_add(&digest->by_function, hash_pair(&digest->by_function, digest->sums[i].function, 0), i);
 }
@@ -105,15 +107,20 @@ static void set_places(const struct digest *digest, struct digest_places *places
 }
 
 /* Charges without asking: there are no more sums than functions, and their number is bounded. */
-static void grow_sums(struct digest *digest)
+static void grow_sums(struct digest *digest, uint32_t room)
 {
-	size_t words;
+	size_t words = (size_t)room * digest->words;
 
-	budget_charge(digest->budget, (digest->sum_room + 32) * sum_cost(digest));
-	digest->sum_room = 2 * digest->sum_room + 32;
-	words = (size_t)digest->sum_room * digest->words;
+	budget_charge(digest->budget, (room - digest->sum_room) * sum_cost(digest));
+	digest->sum_room = room;
 	digest->sums = util_grow(digest->sums, digest->sum_room, sizeof(*digest->sums));
 	digest->cpus = util_grow(digest->cpus, words, sizeof(*digest->cpus));
+}
+
+void digest_expect(struct digest *digest, uint32_t sums)
+{
+	if (sums > digest->sum_room)
+		grow_sums(digest, sums);
 }
 
 static struct digest_sum *add_sum(struct digest *digest, struct digest_places *places, uint32_t function)
@@ -121,7 +128,7 @@ static struct digest_sum *add_sum(struct digest *digest, struct digest_places *p
 	struct digest_sum *sum;
 
 	if (digest->sum_count == digest->sum_room)
-		grow_sums(digest);
+		grow_sums(digest, 2 * digest->sum_room + 32);
 	set_place(places, function, digest->sum_count);
 	memset(digest->cpus + (size_t)digest->sum_count * digest->words, 0,
 		digest->words * sizeof(*digest->cpus));

@@ -89,6 +89,8 @@ struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_
 	struct budget *budget);
 void digest_free(struct digest *digest);
 
+void digest_expect(struct digest *digest, uint32_t sums);	/* so many are likely: makes room for them at once */
+
 /* Adds a slice; slices come in order of time. Not after digest_trim. */
 void digest_add(struct digest *digest, const struct digest_input *input,
 	const struct slice *slice);

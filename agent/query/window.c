@@ -160,8 +160,10 @@ static struct digest *make_digest(struct window *window, const struct slice *sli
 		window->inputs.budget);
 	const struct digest_input input = input_of(window);
 
+	digest_expect(digest, window->sums_expected);
 	digest_add(digest, &input, slice);
 	digest->serial = ++window->serial;
+	window->sums_expected = digest->sum_count;
 	return digest;
 }
 

@@ -46,6 +46,7 @@ struct window {
 
 	uint64_t renewed;		/* grows when sums of slices, of whatever kind, are not right any more */
 	uint64_t serial;		/* of the digest that has changed last */
+	uint32_t sums_expected;		/* in the next digest: as many as in the last one */
 	struct digest **recent;		/* of one slice each, the last of them before span.end */
 	size_t recent_count;
 	struct digest *past;		/* slices from span.first to the first recent one; NULL: none */
