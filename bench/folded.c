@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* `folded BYTES NAMES FILE` turns a guest's bytes into folded stacks, by the stages of ktop. */
+/*
+ * `folded BYTES NAMES FILE [threads]` turns a guest's bytes into folded stacks, by the stages of ktop. With `threads`,
+ * each thread has its own, as by stackcollapse-perf.pl.
+ */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,11 +26,12 @@ static bool feed(struct intake *intake, const char *path)
 	return got == 0;
 }
 
-static bool write_stacks(struct intake *intake, const char *path, struct export_result *result,
+static bool write_stacks(struct intake *intake, const char *path, bool threads, struct export_result *result,
 	char **error)
 {
 	const struct question all = { .to = UINT64_MAX };
-	const struct export_choice choice = export_stacks(EXPORT_FOLDED, (struct stack_options) { 0 });
+	const struct stack_options options = { .thread_first = threads };
+	const struct export_choice choice = export_stacks(EXPORT_FOLDED, options);
 	struct epoch *epoch = intake_epoch(intake);
 
 	return export_write(export_new(&choice, &(struct export_input) { .query = epoch->query,
@@ -40,12 +44,12 @@ int main(int argc, char **argv)
 	struct intake *intake;
 	char *error = NULL;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: %s BYTES NAMES FILE\n", argv[0]);
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "usage: %s BYTES NAMES FILE [threads]\n", argv[0]);
 		return 2;
 	}
 	intake = intake_new(argv[2]);
-	if (feed(intake, argv[1]) && write_stacks(intake, argv[3], &result, &error)) {
+	if (feed(intake, argv[1]) && write_stacks(intake, argv[3], argc == 5, &result, &error)) {
 		intake_check(intake, result.samples);
 		printf("%" PRIu64 " samples in %" PRIu64 " stacks\n", result.samples, result.stacks);
 		return 0;
