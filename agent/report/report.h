@@ -154,6 +154,9 @@ void report_cut(struct report *report, const char *why, uint64_t late);
  */
 bool report_write(struct report *report, FILE *out, char **error);
 
+/* With REPORT_DONE, where `out` is the standard output: what a file's line and remarks would tell, such as losses. */
+void report_export_tell_beside(const struct report *report, FILE *out);
+
 /* With REPORT_DONE: the samples of the answer, with their names; free of the session. NULL with `error` set. */
 struct sample_set *report_samples(const struct report *report, char **error);
 

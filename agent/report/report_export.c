@@ -336,6 +336,15 @@ static bool put_table(const struct report *report, enum export_id format, FILE *
 	return false;
 }
 
+void report_export_tell_beside(const struct report *report, FILE *out)
+{
+	if (!report->request.out || !to_stdout(&report->request))
+		return;
+	if (report->profile->lost)
+		fprintf(out, "ktop: lost %" PRIu64 "\n", report->profile->lost);
+	report_remarks(report, "ktop: ", out);
+}
+
 bool report_export_tell(struct report *report, FILE *out, char **error)
 {
 	const struct export_result *done = &report->exported;
@@ -352,11 +361,13 @@ bool report_export_tell(struct report *report, FILE *out, char **error)
 	if (to_stdout(&report->request))
 		return !report->export || export_put(report->export, "standard output", out, &report->exported, error);
 	if (is_table(&chosen))
-		fprintf(out, "%s: written\n", report->request.out);
+		fprintf(out, "%s: written", report->request.out);
 	else
-		fprintf(out, "%s: %" PRIu64 " sample%s (weight %" PRIu64 ")\n", report->request.out, done->samples,
+		fprintf(out, "%s: %" PRIu64 " sample%s (weight %" PRIu64 ")", report->request.out, done->samples,
 			util_plural(done->samples), done->weight);
-	if (report->note[0])
-		fprintf(out, "%s\n", report->note);
+	if (report->profile->lost)
+		fprintf(out, ", lost %" PRIu64, report->profile->lost);
+	fputc('\n', out);
+	report_remarks(report, "", out);
 	return true;
 }

@@ -35,6 +35,8 @@ void report_export_log(struct report *report);		/* has a log kept from here on, 
 void report_export_end_log(struct report *report);	/* the log is complete */
 bool report_export_begin(struct report *report);	/* begins to write `out`; false: there is nothing to wait for */
 void report_export_cut(struct report *report);		/* gives up what is being written */
+/* What else has to be known of the answer, such as losses: lines that begin with `before`. */
+void report_remarks(const struct report *report, const char *before, FILE *out);
 bool report_export_tell(struct report *report, FILE *out, char **error);	/* in place of the text */
 
 /* ---- report_tree.c: the call tree ---- */

@@ -41,6 +41,17 @@ static const char *why_none(const struct report *report)
 	return "(no sample was taken: the window was too short for the rate; give more --seconds)";
 }
 
+void report_remarks(const struct report *report, const char *before, FILE *out)
+{
+	char remarks[REMARKS_SIZE], between[16];
+
+	if (report->note[0])
+		fprintf(out, "%s%s\n", before, report->note);
+	util_print(between, sizeof(between), "\n%s", before);
+	if (remarks_text(report->epoch, report->begin, between, remarks, sizeof(remarks))[0])
+		fprintf(out, "%s%s\n", before, remarks);
+}
+
 static void print_facts(const struct report *report, FILE *out)
 {
 	struct epoch *epoch = report->epoch;
@@ -48,7 +59,7 @@ static void print_facts(const struct report *report, FILE *out)
 	const struct table *table = profile->table;
 	const struct status *status = &report->status;
 	const struct boot_times times = epoch_boot(epoch);
-	char remarks[REMARKS_SIZE], lost[24] = "unknown", boot[128], from[REPORT_CLOCK], to[REPORT_CLOCK];
+	char lost[24] = "unknown", boot[128], from[REPORT_CLOCK], to[REPORT_CLOCK];
 
 	if (profile->books)
 		snprintf(lost, sizeof(lost), "%" PRIu64, profile->lost);
@@ -78,10 +89,7 @@ static void print_facts(const struct report *report, FILE *out)
 	if (profile->missed > GAPS_TOLD)
 		fprintf(out, "%s for %.0f%% of the time: the table rests on the other %.0f%%\n",
 			missed_by(status->sampler), 100 * profile->missed, 100 - 100 * profile->missed);
-	if (report->note[0])
-		fprintf(out, "%s\n", report->note);
-	if (remarks_text(epoch, report->begin, "\n", remarks, sizeof(remarks))[0])
-		fprintf(out, "%s\n", remarks);
+	report_remarks(report, "", out);
 }
 
 static void print_heads(enum group_by by, FILE *out)

@@ -109,8 +109,8 @@ int command_profile(struct session *session, struct service *service, const stru
 	bool good = wait_for_report(session, service, report, &late);
 
 	service_free(service);			/* before the report is written: who reads it may be slow */
-	if (good)
-		report_write(report, stdout, &error);
+	if (good && report_write(report, stdout, &error))
+		report_export_tell_beside(report, stderr);
 	if (report->error && !error)
 		error = util_copy(report->error, strlen(report->error));
 	tape = report_take_tape(report);
