@@ -45,7 +45,7 @@ void gdb_ask_registers(struct gdb_stub *stub, bool fresh)
 		struct gdb_cpu *cpu = &stub->cpus[i];
 		uint64_t base = fresh && cpu->known ? cpu->state.base : 0;
 
-		cpu->known = cpu->idle = cpu->direct = cpu->late = cpu->ended = false;
+		cpu->known = cpu->idle = cpu->direct = cpu->late = cpu->ended = cpu->guessed = false;
 		cpu->stack_size = cpu->linked_size = cpu->user_size = cpu->record_size = 0;
 		cpu->linked_address = cpu->user_address = cpu->base = cpu->task = 0;
 		gdb_choose(stub, i);
@@ -200,6 +200,7 @@ void gdb_ask_stacks(struct gdb_stub *stub)
 			continue;
 		if (has_stack(stub, &cpu->state))
 			ask_for_code_and_stack(stub, i);
+		gdb_guess_program(stub, i);
 		if (cpu->task || stub->places.itself) {
 			gdb_ask_task(stub, i);
 		} else if (cpu->base != cpu->state.base) {

@@ -102,15 +102,46 @@ static const uint8_t *find_saved(const struct gdb_cpu *cpu, uint64_t address)
 	return NULL;
 }
 
+static uint64_t program_of(const struct gdb_cpu *cpu)
+{
+	const uint8_t *saved = find_saved(cpu, program_stack_saved(&cpu->state, cpu->linked_address));
+
+	return saved ? program_stack_pointer(saved) : 0;
+}
+
+static void ask_user(struct gdb_stub *stub, uint32_t index, uint64_t address)
+{
+	stub->cpus[index].user_address = address;
+	if (address)
+		ask_parts(stub, GDB_ASK_USER, index, address, sizeof(stub->cpus[index].user));
+}
+
+/*
+ * A program that calls its kernel again and again mostly does so with the same stack pointer. So its stack is asked for
+ * with that of the kernel, where it was in the sample before. This saves questions, for which the guest would stand.
+ */
+void gdb_guess_program(struct gdb_stub *stub, uint32_t index)
+{
+	struct gdb_cpu *cpu = &stub->cpus[index];
+
+	cpu->guessed = cpu->guess && gdb_expects_program(stub, cpu);
+	if (cpu->guessed)
+		ask_user(stub, index, cpu->guess);
+}
+
+/* The kernel's stack tells of the same moment where the program's is. What was read elsewhere counts for nothing. */
 void gdb_ask_program(struct gdb_stub *stub, uint32_t index)
 {
 	struct gdb_cpu *cpu = &stub->cpus[index];
-	const uint8_t *saved = find_saved(cpu, program_stack_saved(&cpu->state, cpu->linked_address));
+	uint64_t is = program_of(cpu);
 
-	cpu->user_address = saved ? program_stack_pointer(saved) : 0;
-	cpu->ended = false;
-	if (cpu->user_address)
-		ask_parts(stub, GDB_ASK_USER, index, cpu->user_address, sizeof(cpu->user));
+	if (cpu->guessed && is == cpu->user_address)
+		return;
+	cpu->guessed = cpu->ended = false;
+	cpu->user_size = 0;
+	ask_user(stub, index, is);
+	if (is)
+		cpu->guess = is;
 }
 
 /* ---- answers ---- */

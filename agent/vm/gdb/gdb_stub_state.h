@@ -86,6 +86,8 @@ struct gdb_cpu {
 	uint8_t user[KTOP_STACK_MAX];	/* the stack of the program for which its kernel works */
 	uint32_t user_size;		/* bytes read so far */
 	uint64_t user_address;
+	uint64_t guess;			/* where that stack was last; 0: not known */
+	bool guessed;			/* it was asked for there */
 	uint64_t interrupts;		/* the end of its stack for interrupts (gdb_stack.c); 0: not known */
 
 	/* Which thread it runs. */
@@ -206,6 +208,7 @@ bool gdb_expects_link(const struct gdb_stub *stub, const struct gdb_cpu *cpu);
 void gdb_ask_linked(struct gdb_stub *stub, uint32_t cpu);
 bool gdb_expects_program(const struct gdb_stub *stub, const struct gdb_cpu *cpu);
 void gdb_ask_program(struct gdb_stub *stub, uint32_t cpu);
+void gdb_guess_program(struct gdb_stub *stub, uint32_t cpu);
 void gdb_take_stack(struct gdb_cpu *cpu, const struct gdb_asked *asked, const char *body, size_t size);
 void gdb_learn_stack(const struct gdb_stub *stub, struct gdb_cpu *cpu);	/* its bytes are complete */
 

@@ -159,8 +159,9 @@ static void test_a_halted_cpu(void **state)
 }
 
 /*
- * Since the sample before, the CPU's base is known. So the pointer is asked for with the registers. Behind the stacks,
- * the machine stands until it is known whether there is a program's stack.
+ * Since the sample before, the CPU's base is known. So the pointer is asked for with the registers, and the program's
+ * stack with the kernel's, where it was then. Behind the stacks, the machine stands until it is known whether it is
+ * there.
  */
 static void test_threads(void **state)
 {
@@ -327,6 +328,48 @@ static void test_the_program_of_a_kernel(void **state)
 	assert_int_equal(stack_of_works(fake, 2).user_size, 0);
 	fake.device = fake.left;
 	assert_int_equal(stack_of_works(fake, 2).user_size, 0);
+}
+
+/* Rounds of one sample, and how many bytes of the program's stack it has, which must be those at `left`. */
+static unsigned rounds_of(struct world *world, uint64_t left, uint32_t *bytes)
+{
+	unsigned before = world->fake.rounds;
+	struct gdb_stack stack;
+
+	world->fake.left = left;
+	assert_true(sample(world) && reaches(world, GDB_RUNNING) && world->fake.running);
+	assert_non_null(gdb_stub_cpu(world->stub, 1, &stack));
+	assert_true(stack.user_address == left || !stack.user_size);
+	*bytes = stack.user_size;
+	return world->fake.rounds - before;
+}
+
+/* The program's stack is looked for where it was in the sample before. What lies elsewhere counts for nothing. */
+static void test_the_program_moves(void **state)
+{
+	struct world world = begin((struct fake_gdb) {
+		.memory = 1, .sp = STACKS + 0x80003f00, .left = FAKE_GDB_PROGRAM, .program_stack = true,
+	});
+	uint64_t deeper = FAKE_GDB_PROGRAM - 0x40;
+	uint32_t bytes;
+
+	(void)state;
+	assert_true(reaches(&world, GDB_RUNNING));
+	gdb_stub_follow(world.stub, &places);
+	rounds_of(&world, FAKE_GDB_PROGRAM, &bytes);
+	assert_int_equal(bytes, 0x80);
+	assert_int_equal(rounds_of(&world, FAKE_GDB_PROGRAM, &bytes), 3);	/* registers, stacks, "go on" */
+	assert_int_equal(bytes, 0x80);
+	assert_int_equal(rounds_of(&world, deeper, &bytes), 3);		/* the guess was wrong: one more question */
+	assert_int_equal(bytes, 0xc0);
+	assert_int_equal(rounds_of(&world, deeper, &bytes), 3);
+	assert_int_equal(bytes, 0xc0);
+
+	rounds_of(&world, 0, &bytes);			/* a thread of the kernel's own */
+	assert_int_equal(bytes, 0);
+	rounds_of(&world, deeper, &bytes);
+	assert_int_equal(bytes, 0xc0);
+	end(&world);
 }
 
 /* A pointer that was read by another base than the CPU's counts for nothing: the right one is read. */
@@ -700,7 +743,7 @@ int main(void)
 		cmocka_unit_test(test_threads_of_aarch64),
 		cmocka_unit_test(test_a_stack_on_a_device), cmocka_unit_test(test_unknown_ram),
 		cmocka_unit_test(test_a_base_that_changes), cmocka_unit_test(test_packets),
-		cmocka_unit_test(test_the_program_of_a_kernel),
+		cmocka_unit_test(test_the_program_of_a_kernel), cmocka_unit_test(test_the_program_moves),
 		cmocka_unit_test(test_a_deep_stack), cmocka_unit_test(test_a_linked_stack),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_threads_that_lie),
 		cmocka_unit_test(test_a_pause_of_others), cmocka_unit_test(test_a_pause_at_the_same_time),
