@@ -18,6 +18,7 @@
 #include "agent/session/session.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/report_fixture.h"
+#include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
 enum { ROUNDS = 160, SLICE_MS = 250 };		/* of 25 ms each; a fine slice of the store */
@@ -194,9 +195,67 @@ static void test_times_are_checked(void **state)
 	}
 }
 
+static char *told(bool (*tell)(struct report *report, FILE *out), struct report *report)
+{
+	char *text;
+	size_t size;
+	FILE *out = util_text_open(&text, &size);
+
+	assert_true(tell(report, out));
+	return util_text_close(out, &text);
+}
+
+static bool write_all(struct report *report, FILE *out)
+{
+	char *error = NULL;
+
+	return report_write(report, out, &error);
+}
+
+static bool tell_beside(struct report *report, FILE *out)
+{
+	report_export_tell_beside(report, out);
+	return true;
+}
+
+/* What is missing in a file is told with it; in a stream beside it, which has samples alone. */
+static void test_an_export_tells_the_remarks(void **state)
+{
+	char *file = util_format("%s", scratch_path("told.folded"));
+
+	(void)state;
+	for (int stream = 0; stream < 2; stream++) {
+		struct fixture fixture = sampled();
+		struct report_request request = report_default;
+		struct report *report;
+		char *written, *beside;
+
+		request.from = "+0.5";
+		request.to = "+1.5";
+		request.out = stream ? "-" : file;
+		request.format = "folded";
+		report = report_new(fixture.session, &request);
+		for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+			fixture_step(&fixture);
+		assert_int_equal(report->state, REPORT_DONE);
+		strcpy(report->epoch->refused, "half of it is missing");
+		written = told(write_all, report);
+		beside = told(tell_beside, report);
+		assert_int_equal(!!strstr(written, "half of it is missing\n"), !stream);
+		assert_string_equal(beside, stream ? "ktop: half of it is missing\n" : "");
+		free(written);
+		free(beside);
+		report_free(report);
+		fixture_end(&fixture);
+	}
+	scratch_run("rm -f told.folded");
+	free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_export_tells_the_remarks),
 		cmocka_unit_test(test_a_range_is_that_of_the_screen),
 		cmocka_unit_test(test_ranges_that_are_open),
 		cmocka_unit_test(test_ranges_that_cannot_be),
