@@ -33,7 +33,7 @@ AGENT = \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		stand_in state_words) \
-	$(call in,agent/store/,arrivals cells cpus fine_ranges recent_samples run sample_log span stack_cache stacks store trace_log) \
+	$(call in,agent/store/,arrivals cells cpus fine_ranges recent_samples run sample_log span stack_cache stacks store trace_log unnamed_file) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
 	$(call in,agent/names/files/,bare_code debug_file debuginfod demangle image sym_elf sym_elf_code sym_elf_places sym_elf_segments sym_frames sym_linux sym_text symbol_table sysroot) \

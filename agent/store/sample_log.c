@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "agent/base/util.h"
 #include "sample_log.h"
 #include "trace_log.h"
+#include "unnamed_file.h"
 
 enum {
 	RUN_ROWS = 1 << 20,
@@ -108,41 +108,23 @@ static void sort_last(struct sample_log *log)
 	log->sorted = true;
 }
 
-/* A file without a name. The first trouble is kept. */
-static bool have_file(struct sample_log *log)
+/* The first trouble is kept. */
+static bool note_trouble(struct sample_log *log)
 {
-	char *path;
-
-	if (log->fd >= 0 || log->trouble)
-		return log->fd >= 0;
-	path = util_format("%s/ktop-samples-XXXXXX", log->folder);
-	log->fd = mkostemp(path, O_CLOEXEC);
-	if (log->fd < 0)
+	if (!log->trouble)
 		log->trouble = util_format("%s: %s", log->folder, strerror(errno));
-	else
-		unlink(path);
-	free(path);
-	return log->fd >= 0;
+	return false;
 }
 
 static bool write_run(struct sample_log *log)
 {
-	const char *bytes = (const char *)log->last.rows;
-	size_t size = log->last.count * sizeof(*log->last.rows), done = 0;
+	size_t size = log->last.count * sizeof(*log->last.rows);
 
-	while (have_file(log) && done < size) {
-		ssize_t wrote = pwrite(log->fd, bytes + done, size - done, (off_t)(log->end + done));
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0) {
-			if (!log->trouble)
-				log->trouble = util_format("%s: %s", log->folder, strerror(wrote < 0 ? errno : ENOSPC));
-			return false;
-		}
-		done += (size_t)wrote;
-	}
-	return log->fd >= 0;
+	if (log->fd < 0 && !log->trouble)
+		log->fd = unnamed_file_open(log->folder);
+	if (log->fd < 0 || !unnamed_file_write(log->fd, log->last.rows, size, log->end))
+		return note_trouble(log);
+	return true;
 }
 
 static void add_run(struct sample_log *log, const struct log_run *run)
@@ -294,22 +276,11 @@ struct sample_log_reader {
 static bool read_block(struct sample_log_reader *reader, struct cursor *cursor)
 {
 	uint32_t left = cursor->run->count - cursor->next;
-	size_t done = 0, size;
 
 	cursor->from = cursor->next;
 	cursor->count = left < reader->block_rows ? left : reader->block_rows;
-	size = cursor->count * sizeof(*cursor->block);
-	while (done < size) {
-		ssize_t got = pread(reader->log->fd, (char *)cursor->block + done, size - done,
-			(off_t)(cursor->run->at + cursor->from * sizeof(*cursor->block) + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
+	return unnamed_file_read(reader->log->fd, cursor->block, cursor->count * sizeof(*cursor->block),
+		cursor->run->at + cursor->from * sizeof(*cursor->block));
 }
 
 /* Takes a cursor's next row. False: there is none. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include "agent/base/util.h"
 #include "agent/wire/trace_kinds.h"
 #include "trace_log.h"
+#include "unnamed_file.h"
 
 enum {
 	BLOCK = 1 << 17,		/* words in memory */
@@ -59,36 +58,14 @@ void trace_log_free(struct trace_log *log)
 
 /* ---- writing ---- */
 
-static bool have_file(struct trace_log *log)
-{
-	char *path;
-
-	if (log->fd >= 0 || log->full || !log->folder)
-		return log->fd >= 0;
-	path = util_format("%s/ktop-trace-XXXXXX", log->folder);
-	log->fd = mkostemp(path, O_CLOEXEC);
-	log->full = log->fd < 0;
-	if (log->fd >= 0)
-		unlink(path);
-	free(path);
-	return log->fd >= 0;
-}
-
 /* What is in memory goes to the file. Once that has failed, further events are refused. */
 static bool empty(struct trace_log *log)
 {
-	size_t size = log->count * sizeof(*log->words), done = 0;
-
-	while (have_file(log) && !log->full && done < size) {
-		ssize_t wrote = pwrite(log->fd, (const char *)log->words + done, size - done,
-			(off_t)(log->written * sizeof(*log->words) + done));
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		log->full = wrote <= 0;
-		done += wrote > 0 ? (size_t)wrote : 0;
-	}
-	if (log->fd < 0 || log->full)
+	if (log->fd < 0 && !log->full && log->folder)
+		log->fd = unnamed_file_open(log->folder);
+	log->full = log->full || log->fd < 0 || !unnamed_file_write(log->fd, log->words,
+		log->count * sizeof(*log->words), log->written * sizeof(*log->words));
+	if (log->full)
 		return false;
 	log->written += log->count;
 	log->count = 0;
@@ -223,22 +200,11 @@ struct trace_log_reader *trace_log_open(const struct trace_log *log)
 static bool read_block(struct trace_log_reader *reader)
 {
 	uint64_t left = reader->log->written - reader->at;
-	size_t size, done = 0;
 
 	reader->from = reader->at;
 	reader->count = left < READ ? (uint32_t)left : READ;
-	size = reader->count * sizeof(*reader->block);
-	while (done < size) {
-		ssize_t got = pread(reader->log->fd, (char *)reader->block + done, size - done,
-			(off_t)(reader->at * sizeof(*reader->block) + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
+	return unnamed_file_read(reader->log->fd, reader->block, reader->count * sizeof(*reader->block),
+		reader->at * sizeof(*reader->block));
 }
 
 /* The next word. False: there is none, or it could not be read. */
