@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/formats/writing/json_text.h"
@@ -50,6 +51,7 @@ struct chrome_events {
 	struct cpu *cpus;		/* CPUS of them */
 	struct caller *callers;
 	uint32_t caller_count, caller_room;
+	bool full;			/* there was no memory for all callers */
 	struct call *held;		/* HELD of them at most, that are still to be put in order */
 	uint32_t held_count;
 	struct hash by_caller, by_thread;	/* of `callers`; of the set's threads, by their number */
@@ -187,16 +189,17 @@ static struct caller *caller_of(struct chrome_events *events, uint64_t thread)
 {
 	uint64_t hash = hash_pair(&events->by_caller, thread, 0);
 	uint32_t at = 0, position;
+	struct caller *list;
 	char text[32];
 
 	while ((position = hash_next(&events->by_caller, hash, &at)) != HASH_NONE)
 		if (events->callers[position].thread == thread)
 			return &events->callers[position];
-	if (events->caller_count == events->caller_room) {
-		events->caller_room = 2 * events->caller_room + 64;
-		events->callers = util_grow(events->callers, events->caller_room, sizeof(*events->callers));
-	}
-	if (!hash_add(&events->by_caller, hash, events->caller_count))
+	list = budget_array(events->set->budget, events->callers, events->caller_count, &events->caller_room,
+		sizeof(*list));
+	events->callers = list ? list : events->callers;
+	events->full = events->full || !list || !hash_add(&events->by_caller, hash, events->caller_count);
+	if (events->full)
 		return NULL;
 	tell_group(events, CALLS);
 	put_name(events, CALLS, thread, "thread_name", name_of_thread(events, thread, text));
@@ -335,8 +338,10 @@ bool chrome_events_put(const struct sample_set *set, const struct set_writing *w
 	set->events->close(reader);
 	hash_clear(&events.by_caller);
 	hash_clear(&events.by_thread);
-	free(events.callers);
+	budget_free(set->budget, events.callers, events.caller_room * sizeof(*events.callers));
 	free(events.held);
 	free(events.cpus);
+	if (events.full)
+		return util_fail(error, "%s", sample_set_no_memory);
 	return !failed || util_fail(error, "the temporary file with the trace events cannot be read; export again");
 }
