@@ -25,24 +25,23 @@ static bool skip_blanks(struct cursor *line)
 	return line->at > from;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+/* Of a hexadecimal digit, its value + 1; of any other character 0. A list has some million digits. */
+static const uint8_t digit_values[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 /* A number of 2 to 16 digits, followed by a blank. A single digit may be a type instead. */
 static bool take_number(struct cursor *line, uint64_t *value)
 {
 	struct cursor rest = *line;
+	const char *most = rest.end - rest.at > 16 ? rest.at + 16 : rest.end;
 	uint64_t number = 0;
-	int digit;
+	uint8_t digit;
 
-	for (; rest.at < rest.end && rest.at - line->at < 16 && (digit = hex_digit(*rest.at)) >= 0; rest.at++)
-		number = number << 4 | (uint64_t)digit;
+	for (; rest.at < most && (digit = digit_values[(uint8_t)*rest.at]); rest.at++)
+		number = number << 4 | (digit - 1u);
 	if (rest.at - line->at < 2 || !skip_blanks(&rest))
 		return false;
 	*value = number;
