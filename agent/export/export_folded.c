@@ -17,7 +17,7 @@ struct stack {
 	uint32_t number;		/* where it was made */
 	uint32_t place;			/* as the query calls it */
 	uint32_t *frames;		/* root first */
-	size_t depth;
+	size_t depth, size;		/* frames; bytes of their texts */
 };
 
 struct line {
@@ -37,8 +37,10 @@ struct folded {
 	struct hash by_place;		/* the stacks */
 	size_t paid;			/* bytes that were taken from the budget for the frames of stacks */
 	uint32_t root;			/* the frame before all others, if one is wanted */
-	char *text;			/* of the stack that was written last */
+	char *text;			/* the line that was written last */
 	size_t text_room;
+	size_t *ends;			/* in the text: of each frame of that line's stack */
+	size_t ends_room;
 	bool full;			/* there was no memory for all */
 };
 
@@ -153,6 +155,7 @@ static void free_folded(void *collected)
 	budget_free(budget, folded->stacks, folded->stack_room * sizeof(*folded->stacks));
 	budget_free(budget, folded->lines, folded->line_room * sizeof(*folded->lines));
 	budget_free(budget, folded->text, folded->text_room);
+	budget_free(budget, folded->ends, folded->ends_room * sizeof(*folded->ends));
 	hash_clear(&folded->by_place);
 	folded_frames_clear(&folded->frames);
 	free(folded);
@@ -181,14 +184,12 @@ static int compare_stacks(const void *left, const void *right)
 	return a->frames[same] < b->frames[same] ? -1 : 1;
 }
 
-/* When frames and stacks are sorted. */
-static int compare_lines(const void *left, const void *right)
+static void number_frames(struct folded *folded, struct stack *stack, const uint32_t *now)
 {
-	const struct line *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->stack > b->stack) - (a->stack < b->stack);
+	for (size_t i = 0; i < stack->depth; i++) {
+		stack->frames[i] = now[stack->frames[i]];
+		stack->size += folded->frames.list[stack->frames[i]].size;
+	}
 }
 
 static bool sort_frames(struct folded *folded)
@@ -198,8 +199,7 @@ static bool sort_frames(struct folded *folded)
 	if (!now)
 		return false;
 	for (uint32_t i = 0; i < folded->stack_count; i++)
-		for (size_t k = 0; k < folded->stacks[i].depth; k++)
-			folded->stacks[i].frames[k] = now[folded->stacks[i].frames[k]];
+		number_frames(folded, &folded->stacks[i], now);
 	if (folded->options.root[0])
 		folded->root = now[folded->root];
 	for (uint32_t i = 0; folded->options.thread_first && i < folded->line_count; i++)
@@ -221,74 +221,133 @@ static bool sort_stacks(struct folded *folded)
 	return true;
 }
 
-/* ---- the file ---- */
-
-/* Has so many bytes for a text. False: no memory. */
-static bool have_text(struct folded *folded, size_t size)
+static uint32_t stack_rank(const struct line *line)
 {
-	char *text;
+	return line->stack;
+}
 
-	if (size <= folded->text_room)
-		return true;
-	text = budget_resize(folded->inputs->budget, folded->text, folded->text_room, 2 * size);
-	if (!text)
+static uint32_t thread_rank(const struct line *line)
+{
+	return line->thread;
+}
+
+/* Copies the lines in the order of their ranks, which are below `ranks`. Those of one rank stay in their order. */
+static bool order_lines(struct budget *budget, const struct line *from, struct line *to, uint32_t count,
+	uint32_t (*rank)(const struct line *line), uint32_t ranks)
+{
+	uint32_t *places = budget_resize(budget, NULL, 0, ((size_t)ranks + 1) * sizeof(*places));
+
+	if (!places)
 		return false;
-	folded->text = text;
-	folded->text_room = 2 * size;
+	memset(places, 0, ((size_t)ranks + 1) * sizeof(*places));
+	for (uint32_t i = 0; i < count; i++)
+		places[rank(&from[i]) + 1]++;
+	for (uint32_t i = 1; i <= ranks; i++)
+		places[i] += places[i - 1];
+	for (uint32_t i = 0; i < count; i++)
+		to[places[rank(&from[i])]++] = from[i];
+	budget_free(budget, places, ((size_t)ranks + 1) * sizeof(*places));
 	return true;
 }
 
-/*
- * Makes the stack's text. Most of its frames are those of the stack before, whose text is still there; NULL: it is the
- * first one. Returns the size. 0: no memory.
- */
-static size_t make_text(struct folded *folded, const struct stack *before, const struct stack *stack)
+/* By thread, then by stack. Frames and stacks are sorted. */
+static bool sort_lines(struct folded *folded)
+{
+	struct budget *budget = folded->inputs->budget;
+	size_t size = folded->line_room * sizeof(struct line);
+	struct line *by_stack = budget_resize(budget, NULL, 0, size);
+	bool done = by_stack &&
+		order_lines(budget, folded->lines, by_stack, folded->line_count, stack_rank, folded->stack_count) &&
+		order_lines(budget, by_stack, folded->lines, folded->line_count, thread_rank, folded->frames.count);
+
+	budget_free(budget, by_stack, by_stack ? size : 0);
+	return done;
+}
+
+/* ---- the file ---- */
+
+enum { DIGITS = 24 };			/* room for a weight and the end of its line */
+
+static void *have_room(struct folded *folded, void *memory, size_t *room, size_t wanted, size_t size)
+{
+	void *moved;
+
+	if (wanted <= *room)
+		return memory;
+	moved = budget_resize(folded->inputs->budget, memory, *room * size, 2 * wanted * size);
+	if (moved)
+		*room = 2 * wanted;
+	return moved;
+}
+
+/* Has room for the line's text, and for the ends of its frames. False: no memory. */
+static bool have_text(struct folded *folded, const struct line *line)
 {
 	const struct folded_frame *frames = folded->frames.list;
-	size_t same = before ? same_frames(before, stack) : 0, at = 0, size = 0;
+	const struct stack *stack = &folded->stacks[line->stack];
+	size_t size = stack->size + DIGITS, *ends;
+	char *text;
 
-	for (size_t i = 0; i < stack->depth; i++)
-		size += frames[stack->frames[i]].size;
-	if (!have_text(folded, size))
-		return 0;
-	for (size_t i = 0; i < stack->depth; i++) {
-		const struct folded_frame *frame = &frames[stack->frames[i]];
-
-		if (i >= same)
-			memcpy(folded->text + at, frame->text, frame->size);
-		at += frame->size;
-	}
-	return size;
+	if (folded->options.root[0])
+		size += frames[folded->root].size;
+	if (folded->options.thread_first)
+		size += frames[line->thread].size;
+	text = have_room(folded, folded->text, &folded->text_room, size, 1);
+	folded->text = text ? text : folded->text;
+	ends = have_room(folded, folded->ends, &folded->ends_room, stack->depth + 1, sizeof(*ends));
+	folded->ends = ends ? ends : folded->ends;
+	return text && ends;
 }
 
-static void write_frame(const struct folded *folded, uint32_t number, FILE *stream)
+static size_t put_frame(struct folded *folded, size_t at, uint32_t number)
 {
-	fwrite(folded->frames.list[number].text, 1, folded->frames.list[number].size, stream);
+	const struct folded_frame *frame = &folded->frames.list[number];
+
+	memcpy(folded->text + at, frame->text, frame->size);
+	return at + frame->size;
 }
 
-static void write_weight(uint64_t weight, FILE *stream)
+static size_t put_weight(struct folded *folded, size_t at, uint64_t weight)
 {
-	char digits[24], *end = digits + sizeof(digits), *at = end;
+	char digits[DIGITS], *end = digits + sizeof(digits), *from = end;
 
-	*--at = '\n';
+	*--from = '\n';
 	do
-		*--at = (char)('0' + weight % 10);
+		*--from = (char)('0' + weight % 10);
 	while (weight /= 10);
-	fwrite(at, 1, (size_t)(end - at), stream);
+	memcpy(folded->text + at, from, (size_t)(end - from));
+	return at + (size_t)(end - from);
 }
 
+/*
+ * Most frames are those of the line before, whose text is still there; NULL: it is the first one. False: no memory.
+ */
 static bool write_line(struct folded *folded, const struct line *before, const struct line *line, uint64_t weight,
 	FILE *stream)
 {
-	size_t size = make_text(folded, before ? &folded->stacks[before->stack] : NULL, &folded->stacks[line->stack]);
+	const struct stack *stack = &folded->stacks[line->stack];
+	size_t same = 0, at = 0;
 
-	if (folded->options.root[0])
-		write_frame(folded, folded->root, stream);
-	if (folded->options.thread_first)
-		write_frame(folded, line->thread, stream);
-	fwrite(folded->text, 1, size, stream);
-	write_weight(weight, stream);
-	return size;
+	if (!have_text(folded, line))
+		return false;
+	if (before && before->thread == line->thread)
+		same = same_frames(&folded->stacks[before->stack], stack);
+	if (same)
+		at = folded->ends[same - 1];
+	if (!same && folded->options.root[0])
+		at = put_frame(folded, at, folded->root);
+	if (!same && folded->options.thread_first)
+		at = put_frame(folded, at, line->thread);
+	for (size_t i = same; i < stack->depth; i++)
+		folded->ends[i] = at = put_frame(folded, at, stack->frames[i]);
+	at = put_weight(folded, at, weight);
+	fwrite(folded->text, 1, at, stream);
+	return true;
+}
+
+static bool same_text(const struct line *a, const struct line *b)
+{
+	return a->thread == b->thread && a->stack == b->stack;
 }
 
 /* Lines with the same text stand side by side, and are written as one. */
@@ -302,7 +361,7 @@ static bool write_lines(struct folded *folded, FILE *stream, struct export_resul
 
 		weight += line->weight;
 		result->samples += line->samples;
-		if (i + 1 < folded->line_count && compare_lines(line, line + 1) == 0)
+		if (i + 1 < folded->line_count && same_text(line, line + 1))
 			continue;
 		if (!write_line(folded, before, line, weight, stream))
 			return false;
@@ -316,11 +375,8 @@ static bool write_lines(struct folded *folded, FILE *stream, struct export_resul
 
 static bool write_sorted(struct folded *folded, FILE *stream, struct export_result *result)
 {
-	if (folded->full || !sort_frames(folded) || !sort_stacks(folded))
-		return false;
-	if (folded->line_count)
-		qsort(folded->lines, folded->line_count, sizeof(*folded->lines), compare_lines);
-	return write_lines(folded, stream, result);
+	return !folded->full && sort_frames(folded) && sort_stacks(folded) && sort_lines(folded) &&
+		write_lines(folded, stream, result);
 }
 
 static bool write_folded(void *collected, const char *name, FILE *to, struct export_result *result,
