@@ -233,9 +233,37 @@ struct key {
 
 struct sorting {
 	const struct table *table;
+	/* NULL: by the column's number */
 	int (*by)(const struct table *table, const struct key *a, const struct key *b);
-	bool invert;
+	enum table_column column;
+	bool invert, named;
 };
+
+/* In 1/2^52: any two that a screen tells apart differ. */
+static uint64_t size_of_change(const struct table *table, const struct row *row)
+{
+	double share = table->base ? table_self_change(table, row).share : 0;
+
+	return (uint64_t)((share < 0 ? -share : share) * (double)(UINT64_C(1) << 52));
+}
+
+static uint64_t value_of(const struct table *table, const struct row *row, enum table_column column)
+{
+	switch (column) {
+	case COLUMN_CHANGE:
+		return size_of_change(table, row);
+	case COLUMN_SELF:
+		return row->self;
+	case COLUMN_TOTAL:
+		return row->total;
+	case COLUMN_KERNEL:
+		return row->kernel;
+	case COLUMN_USER:
+		return row->user;
+	default:
+		return row->samples;
+	}
+}
 
 static int larger_first(uint64_t a, uint64_t b)
 {
@@ -288,11 +316,26 @@ static int (*const orders[TABLE_COLUMNS])(const struct table *table, const struc
 	[COLUMN_SOURCE] = by_source,
 };
 
+static int by_number(const struct sorting *sorting, const struct key *a, const struct key *b)
+{
+	const struct table *table = sorting->table;
+
+	return larger_first(value_of(table, &table->rows[a->row], sorting->column),
+		value_of(table, &table->rows[b->row], sorting->column));
+}
+
+static int by_name(const struct sorting *sorting, const struct key *a, const struct key *b)
+{
+	int order = by_function(sorting->table, a, b);
+
+	return order ? order : by_source(sorting->table, a, b);
+}
+
 static int compare(const void *left, const void *right, void *context)
 {
 	const struct sorting *sorting = context;
 	const struct key *a = left, *b = right;
-	int result = sorting->by(sorting->table, a, b);
+	int result = sorting->by ? sorting->by(sorting->table, a, b) : by_number(sorting, a, b);
 
 	if (result)
 		return sorting->invert ? -result : result;
@@ -300,13 +343,13 @@ static int compare(const void *left, const void *right, void *context)
 		return larger_first(a->self, b->self);
 	if (a->total != b->total)
 		return larger_first(a->total, b->total);
-	return (a->id > b->id) - (a->id < b->id);
+	result = sorting->named ? by_name(sorting, a, b) : 0;
+	return result ? result : (a->id > b->id) - (a->id < b->id);
 }
 
-static void sort_by_key(const struct table *table, const struct symbols *symbols,
-	enum table_column column, bool invert, uint32_t *order)
+static void sort_by_key(struct sorting *sorting, const struct symbols *symbols, uint32_t *order)
 {
-	struct sorting sorting = { .table = table, .by = orders[column], .invert = invert };
+	const struct table *table = sorting->table;
 	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
 
 	for (uint32_t i = 0; i < table->count; i++) {
@@ -319,7 +362,7 @@ static void sort_by_key(const struct table *table, const struct symbols *symbols
 		};
 	}
 	if (table->count)
-		qsort_r(keys, table->count, sizeof(*keys), compare, &sorting);
+		qsort_r(keys, table->count, sizeof(*keys), compare, sorting);
 	for (size_t i = 0; i < table->count; i++)
 		order[i] = keys[i].row;
 	free(keys);
@@ -375,32 +418,6 @@ static void sort_ranks(struct ranks *ranks)
 			sort_digit(ranks, digit);
 }
 
-/* In 1/2^52: any two that a screen tells apart differ. */
-static uint64_t size_of_change(const struct table *table, const struct row *row)
-{
-	double share = table->base ? table_self_change(table, row).share : 0;
-
-	return (uint64_t)((share < 0 ? -share : share) * (double)(UINT64_C(1) << 52));
-}
-
-static uint64_t value_of(const struct table *table, const struct row *row, enum table_column column)
-{
-	switch (column) {
-	case COLUMN_CHANGE:
-		return size_of_change(table, row);
-	case COLUMN_SELF:
-		return row->self;
-	case COLUMN_TOTAL:
-		return row->total;
-	case COLUMN_KERNEL:
-		return row->kernel;
-	case COLUMN_USER:
-		return row->user;
-	default:
-		return row->samples;
-	}
-}
-
 static void sort_by_column(struct ranks *ranks, const struct table *table, enum table_column column,
 	bool invert)
 {
@@ -446,15 +463,29 @@ static void put_in_order(struct row *rows, uint32_t *order, size_t count)
 	}
 }
 
-void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
-	bool invert)
+static void sort(struct sorting *sorting, struct table *table, const struct symbols *symbols)
 {
 	uint32_t *order = util_grow(NULL, table->count, sizeof(*order));
 
-	if (orders[column])
-		sort_by_key(table, symbols, column, invert, order);
+	if (sorting->by || sorting->named)
+		sort_by_key(sorting, symbols, order);
 	else
-		sort_by_number(table, column, invert, order);
+		sort_by_number(table, sorting->column, sorting->invert, order);
 	put_in_order(table->rows, order, table->count);
 	free(order);
+}
+
+void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
+	bool invert)
+{
+	struct sorting sorting = { .table = table, .by = orders[column], .column = column, .invert = invert };
+
+	sort(&sorting, table, symbols);
+}
+
+void table_sort_named(struct table *table, const struct symbols *symbols, enum table_column column)
+{
+	struct sorting sorting = { .table = table, .by = orders[column], .column = column, .named = true };
+
+	sort(&sorting, table, symbols);
 }

@@ -93,6 +93,12 @@ struct change table_total_change(const struct table *table, const struct row *ro
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
 	bool invert);
 
+/*
+ * As table_sort, but equal rows are ordered by name, object and address: an id tells when this process met the
+ * function, and two reports of the same samples are the same. Slower, for what is sorted once.
+ */
+void table_sort_named(struct table *table, const struct symbols *symbols, enum table_column column);
+
 /* Writes the CPUs that ran it, as "0-2,7"; a "+" stands for those that do not fit. Returns `text`. */
 const char *table_cpus(const struct table *table, const struct row *row, char *text, size_t size);
 

@@ -260,7 +260,7 @@ void report_find_answer(struct report *report)
 		report_note(report, "the code of --annotate is still being read; report again", "");
 	note_names(report);
 	note_books(report);
-	table_sort(report->profile->table, report->epoch->inputs.symbols, report->request.sort, false);
+	table_sort_named(report->profile->table, report->epoch->inputs.symbols, report->request.sort);
 	if (report->request.out && !report->profile->table->samples)
 		fail_empty(report);
 	else

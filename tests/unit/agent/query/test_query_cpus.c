@@ -81,17 +81,22 @@ static void cpus_are_told_by_mode_and_second(void **state)
 
 /* ---- order ---- */
 
+static const char *names_in_order(const struct table *table, const struct world *world, char *text)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		strcat(text, symbols_get(world->inputs.symbols, table->rows[i].function)->name);
+		strcat(text, " ");
+	}
+	return text;
+}
+
 static void check_order(struct table *table, const struct world *world, enum table_column column,
 	bool invert, const char *wanted)
 {
 	char got[64] = "";
 
 	table_sort(table, world->inputs.symbols, column, invert);
-	for (size_t i = 0; i < table->count; i++) {
-		strcat(got, symbols_get(world->inputs.symbols, table->rows[i].function)->name);
-		strcat(got, " ");
-	}
-	assert_string_equal(got, wanted);
+	assert_string_equal(names_in_order(table, world, got), wanted);
 }
 
 static void rows_stand_in_the_order_of_a_column(void **state)
@@ -122,6 +127,32 @@ static void rows_stand_in_the_order_of_a_column(void **state)
 	world_free(&world);
 }
 
+/* As two processes that meet the functions in another order. */
+static void equal_rows_are_in_the_order_of_their_names(void **state)
+{
+	static const uint64_t met[][3] = { { 7, 3, 5 }, { 3, 5, 7 }, { 5, 7, 3 } };
+
+	(void)state;
+	for (int turn = 0; turn < 3; turn++) {
+		struct world world = world_new();
+		struct table *table;
+		char got[64] = "";
+
+		for (int i = 0; i < 3; i++) {
+			struct taken taken = kernel_sample(NS_PER_SECOND, 4, 1, &met[turn][i]);
+
+			world_take(&world, &taken);
+		}
+		world_take(&world, &(struct taken) { .time = NS_PER_SECOND, .weight = 9, .mode = MODE_USER,
+			.process = 2, .user_count = 1, .user = { 0x308 } });
+		table = ask(&world, 0, UINT64_MAX);
+		table_sort_named(table, world.inputs.symbols, COLUMN_SELF);
+		assert_string_equal(names_in_order(table, &world, got), "p2_3 k3 k5 k7 ");
+		table_free(table);
+		world_free(&world);
+	}
+}
+
 static const char *cpus_text(uint64_t low, uint64_t second, size_t size)
 {
 	static char text[64];
@@ -149,6 +180,7 @@ int main(void)
 		cmocka_unit_test(cpus_may_be_many),
 		cmocka_unit_test(cpus_are_told_by_mode_and_second),
 		cmocka_unit_test(rows_stand_in_the_order_of_a_column),
+		cmocka_unit_test(equal_rows_are_in_the_order_of_their_names),
 		cmocka_unit_test(cpus_are_told_as_ranges),
 	};
 
