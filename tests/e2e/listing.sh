@@ -25,7 +25,8 @@ same_code() {
 		if (word ~ /^(data16|cs|ds|es|ss|fs|gs|rep|repz|repnz|lock|notrack|rex.*|bnd|addr32)$/) return "prefix"
 		return word
 	}
-	function same(a, b) { return a == b || a ~ "^" b "[bwlq]$" || b ~ "^" a "[bwlq]$" || a == "prefix" || b == "prefix" }
+	function same(a, b) { return a == b || a ~ "^" b "[bwlq]$" || b ~ "^" a "[bwlq]$" || a == "prefix" || b == "prefix" ||
+		a " " b ~ /^(movd movq|nop xchg)$/ }	# of 64 bits; and xchg %ax,%ax is the nop of two bytes
 	FILENAME ~ /objdump/ { there[$1] = plain($2); next }
 	/^function/ { next }
 	{ count++; if (!($1 in there)) { missing++; print "missing", $0; next }
