@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Trace events as tracks of a Chrome trace, beside those of the samples: which thread a CPU ran, its interrupts, and
- * all other events; and the system calls of each thread. What began and did not end, since the event was lost or is
- * later than the range, ends with the last event that is known of its CPU; such a call is left out.
+ * all other events; and the system calls of each thread. What ended since events were lost is marked (trace_spans.h).
  */
 #ifndef CHROME_EVENTS_H
 #define CHROME_EVENTS_H

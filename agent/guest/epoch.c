@@ -468,6 +468,13 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 		take_event(epoch, &events[i], &stacks[i]);
 }
 
+void epoch_lost(struct epoch *epoch, const struct packet *packet)
+{
+	if (epoch->log)
+		trace_log_lose(sample_log_traces(epoch->log), epoch_ns(epoch, packet->begin), packet->cpu,
+			packet->lost);
+}
+
 /* Temporary files go where the environment says. /tmp may be in memory, which a log may be too large for. */
 bool epoch_log_begin(struct epoch *epoch)
 {

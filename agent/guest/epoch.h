@@ -22,6 +22,7 @@ struct kernel_code;
 struct kernel_reading;
 struct kernel_watch;
 struct listings;
+struct packet;
 struct sample_log;
 
 enum { EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
@@ -101,6 +102,7 @@ void epoch_release(struct epoch *epoch);	/* any thread; the last holder frees; N
 void epoch_introduce(struct epoch *epoch, const struct guest *guest);	/* the guest's facts, before it sends them */
 /* Takes 1 to DECODE_EVENTS events of one CPU, as decode.h gives them. */
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count);
+void epoch_lost(struct epoch *epoch, const struct packet *packet);	/* before it, trace events are missing */
 void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet ends at this time: epoch_now moves on */
 
 /*

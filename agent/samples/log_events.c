@@ -65,7 +65,7 @@ static void close_events(struct set_events *reader)
 
 static struct set_event_kind kind_of(const struct trace_log_kind *kind)
 {
-	struct set_event_kind own = { .name = kind->name, .count = kind->count };
+	struct set_event_kind own = { .name = kind->name, .lost = kind->lost, .count = kind->count };
 
 	for (uint32_t i = 0; i < own.count; i++)
 		own.values[i] = (struct set_event_value) { kind->values[i].name, kind->values[i].is_signed };

@@ -96,6 +96,7 @@ enum { SET_VALUES = 8 };
 
 struct set_event_kind {
 	const char *name;		/* "sched_switch" */
+	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
 	uint32_t count;			/* of values */
 	struct set_event_value {
 		const char *name;

@@ -29,6 +29,7 @@ struct trace_log {
 	struct trace_log_kind *kinds;
 	uint32_t kind_count, kind_room;
 	uint32_t *by_id;		/* NO_KIND: it has not come yet */
+	uint32_t lost_kind;		/* likewise */
 	uint64_t refused;
 };
 
@@ -39,6 +40,7 @@ struct trace_log *trace_log_new(struct budget *budget, const char *folder)
 	log->budget = budget_hold(budget);
 	log->folder = folder ? util_copy(folder, strlen(folder)) : NULL;
 	log->fd = -1;
+	log->lost_kind = NO_KIND;
 	return log;
 }
 
@@ -88,18 +90,28 @@ static bool have_room(struct trace_log *log, uint32_t wanted)
 	return words || (log->count && empty(log));
 }
 
-static uint32_t add_kind(struct trace_log *log, const struct trace_kind *kind)
+/* A new kind, without values. NULL: no memory. */
+static struct trace_log_kind *make_kind(struct trace_log *log, const char *name)
 {
 	struct trace_log_kind *kinds = budget_array(log->budget, log->kinds, log->kind_count, &log->kind_room,
 		sizeof(*kinds));
 	struct trace_log_kind *own;
 
 	if (!kinds)
-		return NO_KIND;
+		return NULL;
 	log->kinds = kinds;
-	own = &kinds[log->kind_count];
-	*own = (struct trace_log_kind) { .id = kind->id };
-	util_print(own->name, sizeof(own->name), "%s", kind->name);
+	own = &kinds[log->kind_count++];
+	*own = (struct trace_log_kind) { 0 };
+	util_print(own->name, sizeof(own->name), "%s", name);
+	return own;
+}
+
+static uint32_t add_kind(struct trace_log *log, const struct trace_kind *kind)
+{
+	struct trace_log_kind *own = make_kind(log, kind->name);
+
+	if (!own)
+		return NO_KIND;
 	for (int i = 0; i < kind->count && own->count < TRACE_LOG_VALUES; i++) {
 		struct trace_log_value *value = &own->values[own->count];
 
@@ -109,7 +121,19 @@ static uint32_t add_kind(struct trace_log *log, const struct trace_kind *kind)
 		value->is_signed = kind->fields[i].type >= FIELD_S8 && kind->fields[i].type <= FIELD_S64;
 		own->count++;
 	}
-	return log->kind_count++;
+	return log->kind_count - 1;
+}
+
+static uint32_t add_lost_kind(struct trace_log *log)
+{
+	struct trace_log_kind *own = make_kind(log, "events lost");
+
+	if (!own)
+		return NO_KIND;
+	own->lost = true;
+	own->count = 1;
+	util_print(own->values[0].name, sizeof(own->values[0].name), "events");
+	return log->kind_count - 1;
 }
 
 static uint32_t kind_of(struct trace_log *log, const struct trace_kind *kind)
@@ -159,6 +183,21 @@ void trace_log_add(struct trace_log *log, uint64_t time, const struct event *eve
 		bytes += size;
 	}
 	log->count += HEAD + count;
+}
+
+void trace_log_lose(struct trace_log *log, uint64_t time, uint32_t cpu, uint64_t events)
+{
+	uint64_t *words;
+
+	if (log->lost_kind == NO_KIND)
+		log->lost_kind = add_lost_kind(log);
+	if (log->lost_kind == NO_KIND || !have_room(log, HEAD + 1))
+		return;			/* that they are lost is in the books */
+	words = &log->words[log->count];
+	words[0] = time;
+	words[1] = (uint64_t)cpu << 32 | log->lost_kind;
+	words[HEAD] = events;
+	log->count += HEAD + 1;
 }
 
 uint64_t trace_log_refused(const struct trace_log *log)

@@ -20,7 +20,7 @@ struct trace_log;
 enum { TRACE_LOG_VALUES = 8 };		/* of an event; further ones, and lists, are left out */
 
 struct trace_log_kind {
-	uint16_t id;
+	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
 	uint16_t count;			/* of values */
 	char name[FIELD_NAME_SIZE];
 	struct trace_log_value {
@@ -41,6 +41,9 @@ struct trace_log *trace_log_new(struct budget *budget, const char *folder);
 void trace_log_free(struct trace_log *log);	/* NULL is allowed */
 
 void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event);	/* of EVENT_TRACE */
+
+/* So many events of this CPU were lost before the next one. */
+void trace_log_lose(struct trace_log *log, uint64_t time, uint32_t cpu, uint64_t events);
 
 uint64_t trace_log_refused(const struct trace_log *log);	/* events that found no room */
 uint32_t trace_log_kinds(const struct trace_log *log);

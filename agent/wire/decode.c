@@ -242,6 +242,14 @@ static void begin_epoch(struct decode *decode, const uint8_t *boot_id)
 	decode->sink.boot(decode->sink.context, decode->boot_id);
 }
 
+/* Events that the guest took after this lane's packet before, and that did not come. */
+static uint64_t lost_before(const struct lane *lane, const struct ktop_wire_packet *wire)
+{
+	uint64_t taken = wire->before + wire->discarded;
+
+	return lane->books.packets && taken > lane->taken ? taken - lane->taken : 0;
+}
+
 static void deliver(struct decode *decode, const uint8_t *bytes,
 	const struct ktop_wire_packet *wire)
 {
@@ -258,6 +266,7 @@ static void deliver(struct decode *decode, const uint8_t *bytes,
 			is_rewound(lane_of(decode, wire->stream, wire->cpu), wire))
 		begin_epoch(decode, wire->boot_id);
 
+	packet.lost = lost_before(lane_of(decode, wire->stream, wire->cpu), wire);
 	decode->sink.packet(decode->sink.context, &packet);
 	events = deliver_events(decode, &packet, &received);
 	keep_books(lane_of(decode, wire->stream, wire->cpu), wire, events, received);

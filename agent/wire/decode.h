@@ -22,6 +22,7 @@ struct packet {
 	enum stream stream;
 	uint32_t cpu;
 	uint64_t begin, end;		/* guest clock ticks */
+	uint64_t lost;			/* events of its stream and CPU that are missing before it */
 };
 
 /* Called from inside decode_feed, in the order of the stream. Pointers are valid during the call only. */

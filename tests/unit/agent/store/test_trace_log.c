@@ -110,6 +110,35 @@ static void kinds_are_told_by_their_first_event(void **state)
 	free(b);
 }
 
+/* A kind that the guest calls so is another one. */
+static void losses_stand_where_they_were(void **state)
+{
+	struct trace_log *log = trace_log_new(NULL, NULL);
+	struct trace_kind *kind = kind_new(0xffff, "events lost", "u32 box;");
+	static const uint64_t times[] = { 1, 2, 6, 7 }, cpus[] = { 1, 1, 1, 3 }, values[] = { 5, 1ull << 40, 6, 2 };
+	struct trace_log_reader *reader;
+	struct trace_log_row row;
+
+	(void)state;
+	add(log, kind, 1, "\5\0\0\0", 4);
+	trace_log_lose(log, 2, 1, 1ull << 40);
+	add(log, kind, 6, "\6\0\0\0", 4);
+	trace_log_lose(log, 7, 3, 2);
+	reader = trace_log_open(log);
+	for (int i = 0; i < 4; i++) {
+		assert_true(trace_log_next(reader, &row));
+		assert_int_equal(row.time, times[i]);
+		assert_int_equal(row.cpu, cpus[i]);
+		assert_true(row.values[0] == values[i]);
+		assert_int_equal(trace_log_kind(log, row.kind)->lost, i % 2);
+	}
+	assert_int_equal(trace_log_kinds(log), 2);
+	assert_int_equal(trace_log_refused(log), 0);
+	trace_log_close(reader);
+	trace_log_free(log);
+	free(kind);
+}
+
 /* Without a file, or with one that cannot be made. */
 static void what_finds_no_room_is_counted(void **state)
 {
@@ -148,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_are_read_as_they_came),
 		cmocka_unit_test(kinds_are_told_by_their_first_event),
+		cmocka_unit_test(losses_stand_where_they_were),
 		cmocka_unit_test(what_finds_no_room_is_counted),
 		cmocka_unit_test(memory_that_is_refused_is_counted),
 	};

@@ -8,9 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/wire/decode.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/decode_log.h"
@@ -221,6 +224,55 @@ static void test_missing_packets(void **state)
 	packets_free(packets);
 }
 
+/* What is missing before each packet: discarded by the guest, or of packets that never came; of its lane alone. */
+static void note_lost(void *context, const struct packet *packet)
+{
+	fprintf(context, "%u:%u ", packet->cpu, (unsigned)packet->lost);
+}
+
+static void no_boot(void *context, const uint8_t *boot_id)
+{
+	(void)context;
+	(void)boot_id;
+}
+
+static void no_events(void *context, const struct event *events, size_t count)
+{
+	(void)context;
+	(void)events;
+	(void)count;
+}
+
+static void test_losses_are_told_with_the_packet_behind_them(void **state)
+{
+	char *text;
+	size_t size;
+	const struct decode_sink sink = {
+		.context = util_text_open(&text, &size), .boot = no_boot, .packet = note_lost, .events = no_events,
+	};
+	struct packets *packets = packets_new(1);
+	struct decode *decode = decode_new(&sink);
+	uint64_t seed = 4, time = 0;
+
+	(void)state;
+	in.count = 0;
+	for (uint32_t i = 0; i < 8; i++) {
+		size_t begin = packets->size;
+
+		packets_discard(packets, KTOP_SAMPLES, 2, i == 0 || i == 4 ? 100 : 0);
+		time = add_packet(packets, &in, KTOP_SAMPLES, 2, time, 10, &seed, 5);
+		if (i == 2)			/* never arrives */
+			packets->size = begin;
+		time = add_packet(packets, &in, KTOP_SAMPLES, 1, time, 10, &seed, 5);
+	}
+	decode_feed(decode, packets->bytes, packets->size);
+	util_text_close(sink.context, &text);
+	assert_string_equal(text, "2:0 1:0 2:0 1:0 1:0 2:10 1:0 2:100 1:0 2:0 1:0 2:0 1:0 2:0 1:0 ");
+	free(text);
+	decode_free(decode);
+	packets_free(packets);
+}
+
 static void test_unknown_and_bad_events(void **state)
 {
 	struct packets *packets = packets_new(1);
@@ -411,6 +463,7 @@ int main(void)
 		cmocka_unit_test(test_held_after_each_packet),
 		cmocka_unit_test(test_nothing_is_held_back),
 		cmocka_unit_test(test_missing_packets),
+		cmocka_unit_test(test_losses_are_told_with_the_packet_behind_them),
 		cmocka_unit_test(test_unknown_and_bad_events),
 		cmocka_unit_test(test_out_of_range),
 		cmocka_unit_test(test_bad_headers),

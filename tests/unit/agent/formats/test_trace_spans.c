@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/formats/set_format.h"
+#include "agent/formats/trace_spans.h"
+#include "agent/samples/sample_set.h"
+#include "tests/unit/fakes/event_list.h"
+
+/* What the sink is told, a line each. */
+static void note_begin(void *context, const struct trace_span *span)
+{
+	static const char letters[] = "tic";
+
+	fprintf(context, "[%c %u %lu\n", letters[span->kind], span->cpu, (unsigned long)span->begin);
+}
+
+static void note_end(void *context, const struct trace_span *span)
+{
+	static const char *const names[] = { "thread", "irq", "call" };
+	uint64_t what = span->kind == SPAN_THREAD ? span->thread : span->number;
+
+	fprintf(context, "%s %lu on %u: %lu-%lu%s", names[span->kind], (unsigned long)what, span->cpu,
+		(unsigned long)span->begin, (unsigned long)span->end, span->lost ? " lost" : "");
+	if (span->kind == SPAN_CALL)
+		fprintf(context, " by %lu = %ld%s", (unsigned long)span->thread, (long)span->result,
+			span->first ? ", its first" : "");
+	fputs("\n", context);
+}
+
+static void note_event(void *context, const struct set_event *event)
+{
+	fprintf(context, "%s at %lu: %lu\n", event->kind->name, (unsigned long)event->time,
+		(unsigned long)event->values[0]);
+}
+
+static void assert_spans(const struct set_event *events, size_t count, const char *wanted)
+{
+	struct sample_set *set = sample_set_new(NULL);
+	struct set_writing writing = { .title = "t" };
+	char *text, *error = NULL;
+	size_t size;
+	struct trace_spans_sink sink = {
+		.context = util_text_open(&text, &size), .begin = note_begin, .end = note_end, .event = note_event,
+	};
+
+	writing.to = sink.context;
+	event_list_give(set, events, count);
+	assert_true(trace_spans_read(set, &writing, &sink, &error));
+	util_text_close(sink.context, &text);
+	assert_string_equal(text, wanted);
+	free(text);
+	sample_set_free(set);
+}
+
+#define ASSERT_SPANS(events, wanted) assert_spans(events, sizeof(events) / sizeof(*(events)), wanted)
+
+static void what_begins_ends(void **state)
+{
+	static const struct set_event events[] = {
+		{ 10, 0, &event_switch, { 0, 7 } }, { 20, 0, &event_irq_enter, { 3 } },
+		{ 21, 0, &event_irq_enter, { 4 } }, { 22, 0, &event_irq_exit, { 4 } },
+		{ 25, 0, &event_irq_exit, { 3 } }, { 26, 0, &event_mail, { 1, 2 } },
+		{ 30, 0, &event_switch, { 7, 8 } }, { 40, 0, &event_call, { 8, 1 } },
+		{ 50, 1, &event_return, { 8, 1, 5 } },
+		{ 60, 1, &event_call, { 8, 2 } }, { 70, 1, &event_return, { 8, 2, (uint64_t)-1 } },
+	};
+
+	(void)state;
+	ASSERT_SPANS(events, "[t 0 10\n[i 0 20\n[i 0 21\nirq 4 on 0: 21-22\nirq 3 on 0: 20-25\nmail \"put\" at 26: 1\n"
+		"thread 7 on 0: 10-30\n[t 0 30\nthread 8 on 0: 30-40\ncall 1 on 0: 40-50 by 8 = 5, its first\n"
+		"call 2 on 1: 60-70 by 8 = -1\n");
+}
+
+/* A call of 40 ns, whose end and the next one's beginning are missing, is no call of a second. */
+static void what_is_under_way_ends_at_a_loss(void **state)
+{
+	static const struct set_event events[] = {
+		{ 10, 0, &event_switch, { 0, 7 } }, { 20, 0, &event_call, { 7, 1 } },
+		{ 30, 0, &event_irq_enter, { 3 } },
+		{ 900, 0, &event_lost, { 12 } }, { 1000, 0, &event_return, { 7, 1, 5 } },
+		{ 1010, 0, &event_irq_exit, { 3 } }, { 1020, 0, &event_switch, { 9, 8 } },
+	};
+
+	(void)state;
+	ASSERT_SPANS(events, "[t 0 10\n[i 0 30\nthread 7 on 0: 10-30 lost\nirq 3 on 0: 30-30 lost\n"
+		"events lost at 900: 12\n[t 0 1020\n"
+		"thread 8 on 0: 1020-1020\ncall 1 on 0: 20-30 lost by 7 = 0, its first\n");
+}
+
+static void a_call_ends_at_the_first_loss_where_its_end_may_have_been(void **state)
+{
+	static const struct set_event other_cpu[] = {
+		{ 20, 0, &event_call, { 7, 1 } }, { 100, 1, &event_lost, { 1 } },
+		{ 200, 0, &event_return, { 7, 1, 5 } },
+	};
+	static const struct set_event where_it_ended[] = {
+		{ 5, 1, &event_mail, { 0, 0 } }, { 20, 0, &event_call, { 7, 1 } }, { 100, 1, &event_lost, { 1 } },
+		{ 150, 0, &event_lost, { 1 } }, { 200, 1, &event_return, { 7, 1, 5 } },
+	};
+	static const struct set_event later[] = {
+		{ 20, 0, &event_call, { 7, 1 } }, { 30, 0, &event_return, { 7, 1, 5 } }, { 40, 0, &event_lost, { 1 } },
+		{ 50, 0, &event_call, { 7, 1 } }, { 60, 0, &event_return, { 7, 1, 6 } },
+	};
+	static const struct set_event never_ended[] = {
+		{ 20, 0, &event_call, { 7, 1 } }, { 30, 0, &event_mail, { 0, 0 } }, { 40, 0, &event_lost, { 1 } },
+		{ 60, 0, &event_call, { 8, 1 } },
+	};
+
+	(void)state;
+	ASSERT_SPANS(other_cpu, "events lost at 100: 1\ncall 1 on 0: 20-200 by 7 = 5, its first\n");
+	ASSERT_SPANS(where_it_ended, "mail \"put\" at 5: 0\nevents lost at 100: 1\nevents lost at 150: 1\n"
+		"call 1 on 0: 20-20 lost by 7 = 0, its first\n");
+	ASSERT_SPANS(later, "events lost at 40: 1\ncall 1 on 0: 20-30 by 7 = 5, its first\n"
+		"call 1 on 0: 50-60 by 7 = 6\n");
+	ASSERT_SPANS(never_ended, "mail \"put\" at 30: 0\nevents lost at 40: 1\n"
+		"call 1 on 0: 20-30 lost by 7 = 0, its first\n");
+}
+
+static void without_a_known_loss_what_contradicts_is_marked(void **state)
+{
+	static const struct set_event events[] = {
+		{ 10, 0, &event_switch, { 0, 7 } }, { 15, 0, &event_irq_enter, { 3 } },
+		{ 16, 0, &event_irq_enter, { 4 } },
+		{ 18, 0, &event_irq_exit, { 3 } }, { 19, 0, &event_irq_exit, { 9 } },
+		{ 30, 0, &event_switch, { 8, 9 } },
+		{ 25, 0, &event_mail, { 1, 2 } },
+	};
+
+	(void)state;
+	ASSERT_SPANS(events, "[t 0 10\n[i 0 15\n[i 0 16\nirq 4 on 0: 16-16 lost\nirq 3 on 0: 15-18\n"
+		"thread 7 on 0: 10-19 lost\n[t 0 30\nmail \"put\" at 30: 1\nthread 9 on 0: 30-30\n");
+}
+
+/* The same in a Chrome trace: the end is marked, and so is the place. */
+static void a_chrome_trace_marks_what_a_loss_has_ended(void **state)
+{
+	static const struct set_event events[] = {
+		{ 10000, 0, &event_switch, { 0, 7 } }, { 20000, 0, &event_call, { 7, 1 } },
+		{ 900000, 0, &event_lost, { 12 } }, { 1000000, 0, &event_return, { 7, 1, 5 } },
+	};
+	struct sample_set *set = sample_set_new(NULL);
+	struct set_writing writing = { .title = "t" };
+	char *text, *error = NULL;
+	cJSON *json, *event;
+	size_t size;
+	unsigned seen = 0;
+
+	(void)state;
+	event_list_give(set, events, sizeof(events) / sizeof(*events));
+	writing.to = util_text_open(&text, &size);
+	assert_true(set_format_named("chrome")->write(set, &writing, &error));
+	util_text_close(writing.to, &text);
+	json = cJSON_Parse(text);
+	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) {
+		const char *phase = cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph"));
+		const cJSON *args = cJSON_GetObjectItem(event, "args");
+
+		if (strchr("EX", *phase)) {
+			assert_true(cJSON_IsTrue(cJSON_GetObjectItem(args, "lost")));
+			seen++;
+		}
+		if (*phase == 'X')
+			assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(event, "dur")) == 0);
+		if (*phase == 'i') {
+			assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(event, "cat")), "lost");
+			assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(args, "events")) == 12);
+			seen++;
+		}
+	}
+	assert_int_equal(seen, 3);
+	cJSON_Delete(json);
+	free(text);
+	sample_set_free(set);
+}
+
+static void without_memory_nothing_is_left_out_in_silence(void **state)
+{
+	static const struct set_event call[] = {
+		{ 20, 0, &event_call, { 7, 1 } }, { 30, 0, &event_return, { 7, 1, 5 } },
+	};
+	static const struct set_event loss[] = { { 20, 0, &event_lost, { 7 } } };
+	char ignored[1024], *error = NULL;
+	struct set_writing writing = { .to = fmemopen(ignored, sizeof(ignored), "w"), .title = "t" };
+	struct trace_spans_sink sink = {
+		.context = writing.to, .begin = note_begin, .end = note_end, .event = note_event,
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct budget *budget = budget_new(16);
+		struct sample_set *set = sample_set_new(budget);
+
+		event_list_give(set, i ? loss : call, i ? 1 : 2);
+		assert_false(trace_spans_read(set, &writing, &sink, &error));
+		assert_non_null(strstr(error, "memory"));
+		free(error);
+		error = NULL;
+		sample_set_free(set);
+		budget_release(budget);
+	}
+	fclose(writing.to);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_begins_ends),
+		cmocka_unit_test(what_is_under_way_ends_at_a_loss),
+		cmocka_unit_test(a_call_ends_at_the_first_loss_where_its_end_may_have_been),
+		cmocka_unit_test(without_a_known_loss_what_contradicts_is_marked),
+		cmocka_unit_test(a_chrome_trace_marks_what_a_loss_has_ended),
+		cmocka_unit_test(without_memory_nothing_is_left_out_in_silence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Trace events of a sample set, out of an array. */
+#ifndef EVENT_LIST_H
+#define EVENT_LIST_H
+
+#include <stddef.h>
+
+#include "agent/samples/sample_set.h"
+
+extern const struct set_event_kind event_switch, event_irq_enter, event_irq_exit, event_call, event_return, event_mail,
+	event_lost;
+
+/* The set has these events from now on; the array has to live as long. */
+void event_list_give(struct sample_set *set, const struct set_event *events, size_t count);
+
+#endif
