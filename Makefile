@@ -74,7 +74,7 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_views \
 		screen_window snapshot tabs)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \
-		command_run command_screen command_size command_top main)
+		command_run command_screen command_size command_top interruption main)
 
 BENCH = ingest names screen tree memory first perfdata bytes folded cost replay stop_go
 BENCH_PARTS = world traffic setup intake guest terminal

@@ -47,7 +47,7 @@ struct export_format {
 enum export_id { EXPORT_FOLDED, EXPORT_JSON, EXPORT_CSV, EXPORTS };
 extern const struct export_format *const export_formats[EXPORTS];
 
-enum { EXPORT_OPTIONS = 64 };		/* bytes */
+enum { EXPORT_OPTIONS = 72 };		/* bytes */
 
 /* A format with its options, made by the format's header. Those who pass it on know neither. */
 struct export_choice {

@@ -4,6 +4,7 @@
 
 #include "agent/base/util.h"
 #include "agent/formats/set_format.h"
+#include "agent/query/stop.h"
 #include "agent/samples/sample_collect.h"
 #include "export_set.h"
 
@@ -45,7 +46,7 @@ static bool write_set(void *context, const char *name, FILE *to, struct export_r
 	struct set_progress *progress = collected->options.progress;
 	const struct set_writing writing = {
 		.to = to, .title = collected->title, .flame = collected->options.flame,
-		.stop = progress ? &progress->stop : NULL, .done = progress ? &progress->done : NULL,
+		.stop = progress ? &progress->stop : collected->options.stop, .done = progress ? &progress->done : NULL,
 	};
 	char *why = NULL;
 
@@ -56,7 +57,7 @@ static bool write_set(void *context, const char *name, FILE *to, struct export_r
 		free(why);
 		return false;
 	}
-	if (progress && atomic_load_explicit(&progress->stop, memory_order_relaxed))
+	if (stop_now(writing.stop))
 		return fail(error, name, "interrupted; take it again");
 	*result = (struct export_result) { .weight = set->weight, .samples = set->samples };
 	return true;

@@ -18,6 +18,7 @@ struct set_progress {			/* of an export that is being written; any thread */
 struct set_options {
 	const struct set_format *format;
 	struct set_progress *progress;	/* must outlive the export; NULL: nobody looks */
+	const atomic_bool *stop;	/* likewise: of one without progress; NULL: it is always written whole */
 	bool flame;			/* of pictures; see set_writing.h */
 	char machine[40];		/* its name, where there are several; "": as the facts have it */
 };

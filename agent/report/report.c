@@ -13,6 +13,8 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/kernel_reading.h"
 #include "agent/guest/loan.h"
+#include "agent/query/query.h"
+#include "agent/query/stop.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
 #include "agent/store/sample_log.h"
@@ -287,11 +289,38 @@ static void fail_early(struct report *report, const char *why)
 	free(text);
 }
 
+static char *interrupted(const struct report *report)
+{
+	return report->request.out ? util_format("%s: not written: interrupted; take it again", report->request.out) :
+		util_format("no report: interrupted; ask again");
+}
+
+/* True: there is nothing to show, or the file is not wanted any more. */
+static bool is_given_up(const struct report *report)
+{
+	const struct report_request *request = &report->request;
+
+	return stop_now(session_given_up(report->session)) ||
+		(report->state < REPORT_RUNNING && request->recording) ||
+		(report->state == REPORT_NAMING && (request->out || (request->recording && !report->profile)));
+}
+
+static void give_up(struct report *report)
+{
+	char *why = interrupted(report);
+
+	report_export_cut(report);
+	report_fail(report, why);
+	free(why);
+}
+
 /* Before the window there is no report; in the window it ends; after it, only the wait for names ends. */
 static void cut(struct report *report, const char *why)
 {
 	report->hurried = true;
-	if (report->state < REPORT_RUNNING) {
+	if (is_given_up(report)) {
+		give_up(report);
+	} else if (report->state < REPORT_RUNNING) {
 		fail_early(report, why);
 	} else if (report->state == REPORT_WRITING) {
 		report_export_cut(report);
@@ -446,9 +475,15 @@ static bool put(struct report *report, FILE *out, char **error)
 
 bool report_write(struct report *report, FILE *out, char **error)
 {
+	bool written = put(report, out, error);
 	int why;
 
-	if (!put(report, out, error))
+	if (stop_now(session_given_up(report->session)) && (!written || !report->request.out)) {
+		free(*error);
+		*error = interrupted(report);
+		return false;
+	}
+	if (!written)
 		return false;
 	if (fflush(out) != 0) {
 		why = errno;

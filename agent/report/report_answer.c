@@ -13,6 +13,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/filter.h"
 #include "agent/query/filter_words.h"
+#include "agent/query/query.h"
 #include "agent/query/tree/contexts.h"
 #include "agent/session/session.h"
 #include "report.h"
@@ -140,27 +141,35 @@ static void note_unread(struct report *report, uint32_t count)
 	free(what);
 }
 
-/* Begins to write the next file that is wanted, from this format on. */
-static void begin_file(struct report *report, int format)
+static void begin_folded(struct report *report, enum export_id format)
 {
 	const struct stack_options options = {
 		.kernel_mark = report->request.kernel_mark,
 		.thread_first = report->request.threads,
 	};
 	struct epoch *epoch = report->epoch;
-	struct export_choice choice;
+	const struct export_choice choice = export_stacks(format, options);
+
+	report->file = report_file_begin(report->request.files[format], epoch, &(struct export_input) {
+		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
+	}, &choice, NULL);
+}
+
+/* Begins to write the next file that is wanted, from this format on. What it collects for that can be given up. */
+static void begin_file(struct report *report, int format)
+{
+	bool begun = format <= EXPORTS;
 
 	while (format < EXPORTS && !report->request.files[format])
 		format++;
 	report->format = format;
-	report->state = format < EXPORTS || (format == EXPORTS && report_export_begin(report)) ? REPORT_WRITING :
-		REPORT_DONE;
-	if (format >= EXPORTS)
-		return;
-	choice = export_stacks((enum export_id)format, options);
-	report->file = report_file_begin(report->request.files[format], epoch, &(struct export_input) {
-		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
-	}, &choice, NULL);
+	query_heed(report->epoch->query, session_given_up(report->session));
+	if (format < EXPORTS)
+		begin_folded(report, (enum export_id)format);
+	else
+		begun = begun && report_export_begin(report);
+	query_heed(report->epoch->query, NULL);
+	report->state = begun ? REPORT_WRITING : REPORT_DONE;
 }
 
 void report_write_file(struct report *report)

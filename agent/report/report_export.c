@@ -13,6 +13,8 @@
 #include "agent/export/export_set.h"
 #include "agent/formats/set_format.h"
 #include "agent/guest/epoch.h"
+#include "agent/query/query.h"
+#include "agent/query/stop.h"
 #include "agent/samples/sample_collect.h"
 #include "agent/session/session.h"
 #include "agent/wire/recording_writer.h"
@@ -199,6 +201,7 @@ static struct export_choice choice_of(const struct report *report, const struct 
 		});
 	return export_set_choice((struct set_options) {
 		.format = chosen->set, .progress = report->progress, .flame = report->request.flame,
+		.stop = session_given_up(report->session),
 	});
 }
 
@@ -322,15 +325,20 @@ static bool put_table_to(const struct report *report, enum export_id format, FIL
 	return report->tree ? report_tree_csv(report, out, error) : put_csv(report, out, error);
 }
 
-/* The table as JSON or CSV, into its file. */
+static bool is_given_up(const struct report *report)
+{
+	return stop_now(session_given_up(report->session));
+}
+
+/* The table as JSON or CSV, into its file. False without `error`: it was given up. */
 static bool put_table(const struct report *report, enum export_id format, FILE *out, char **error)
 {
 	struct util_file *file;
 
 	if (to_stdout(&report->request))
-		return put_table_to(report, format, out, error);
+		return put_table_to(report, format, out, error) && !is_given_up(report);
 	file = util_file_open(report->request.out, error);
-	if (file && put_table_to(report, format, util_file_stream(file), error))
+	if (file && put_table_to(report, format, util_file_stream(file), error) && !is_given_up(report))
 		return util_file_commit(file, error);
 	util_file_discard(file);
 	return false;

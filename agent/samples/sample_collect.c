@@ -261,9 +261,10 @@ static void add_run(struct collecting *all, const struct passing *passing, const
 	struct passing_reader reader;
 	struct run_count count;
 	const struct who *who;
+	uint64_t turn = 0;
 
 	passing_begin(&reader, passing, run);
-	while (!all->full && passing_next(&reader, &count, &who)) {
+	while (!all->full && !stop_at(all->window->stop, turn++) && passing_next(&reader, &count, &who)) {
 		struct set_row row = {
 			.time = slice->begin, .sum = add_count(all, &count, who, slice->period),
 			.samples = count.samples, .weight = count.weight, .ns = count.weight * slice->period,
@@ -445,8 +446,10 @@ static void add_event_threads(struct collecting *all)
 	const struct trace_log *traces = sample_log_traces(all->how->log);
 	struct trace_log_reader *reader = trace_log_open(traces);
 	struct trace_log_row row;
+	uint64_t turn = 0;
 
 	while (trace_log_next(reader, &row) && !all->full) {
+		all->full = stop_at(all->window->stop, turn++);
 		const struct trace_log_kind *kind = trace_log_kind(traces, row.kind);
 
 		for (uint32_t i = 0; i < kind->count; i++)
@@ -484,10 +487,12 @@ struct sample_set *sample_collect(const struct sample_collect *how, char **error
 	else if (whole && how->log && how->rows)
 		whole = give_events(&all) && give_log(&all);
 	clear(&all);
-	if (whole)
+	if (whole && !stop_now(all.window->stop))
 		return all.set;
 	sample_set_free(all.set);
-	if (all.failed || (how->log && *sample_log_trouble(how->log)))
+	if (stop_now(all.window->stop))
+		util_fail(error, "interrupted; take it again");
+	else if (all.failed || (how->log && *sample_log_trouble(how->log)))
 		util_fail(error, "the temporary file with the samples failed: %s; set TMPDIR to a folder with room",
 			how->log && *sample_log_trouble(how->log) ? sample_log_trouble(how->log) : "it cannot be read");
 	else

@@ -12,6 +12,7 @@
 #include "agent/size/size_request.h"
 #include "attach_options.h"
 #include "command.h"
+#include "interruption.h"
 
 struct diff {
 	bool size;			/* of the code of two ELF files */
@@ -56,6 +57,7 @@ static bool has_grown(const struct diff *diff, struct code_sizes *sizes, const s
 /* Returns the exit status. */
 static int compare(const struct diff *diff, const struct size_asked *asked, char *const *paths)
 {
+	struct interruption *interruption = interruption_ends(util_format("no diff: interrupted; ask again"));
 	struct budget *budget = budget_new(diff->request.memory ? diff->request.memory : BUDGET_MIB);
 	struct code_sizes *sizes = code_sizes_new(budget);
 	int status = COMMAND_FAILED;
@@ -67,6 +69,7 @@ static int compare(const struct diff *diff, const struct size_asked *asked, char
 		status = has_grown(diff, sizes, asked, &error) ? COMMAND_GROWN : COMMAND_DONE;
 	code_sizes_free(sizes);
 	budget_release(budget);
+	interruption_free(interruption);
 	if (error)
 		command_fail(error);
 	return status;
@@ -106,9 +109,11 @@ static int compare_stacks(const struct diff_request *request, char *const *paths
 	static const int statuses[] = {
 		[DIFF_DONE] = COMMAND_DONE, [DIFF_FAILED] = COMMAND_FAILED, [DIFF_GROWN] = COMMAND_GROWN,
 	};
+	struct interruption *interruption = interruption_ends(util_format("no diff: interrupted; ask again"));
 	char *error = NULL;
 	enum diff_outcome outcome = diff_request_do(request, paths[0], paths[1], &error);
 
+	interruption_free(interruption);
 	if (error)
 		command_fail(error);
 	return statuses[outcome];

@@ -16,6 +16,7 @@
 #include "attach_options.h"
 #include "beside.h"
 #include "command.h"
+#include "interruption.h"
 
 enum { STEP_MS = 10, BAR = 40, BAR_MS = 200 };
 
@@ -73,26 +74,45 @@ static void give_up(struct session *session, const struct report *report)
 		util_format("no report: interrupted twice; ask again"));
 }
 
+/* The first signal breaks off what is being answered or written. If that does not end, the next ends the program. */
+static void break_off(void *session)
+{
+	if (*session_given_up(session))
+		interruption_exit("no report: interrupted twice; ask again");
+	session_give_up(session);
+}
+
+/* Once the window has ended, answers may take long: a signal breaks them off. Of a recording, it ends the program. */
+static struct interruption *heed_signals(struct session *session, const struct report *report)
+{
+	if (report->state < REPORT_NAMING || session_play_state(session).there)
+		return NULL;
+	return interruption_new(break_off, session);
+}
+
 /*
  * Steps until the report is done or has failed. A signal ends the window, or the writing of an export: then `late` is
- * the deadline for all that is left. A second signal ends the program.
+ * the deadline for all that is left. A second signal ends the program. `heeding` is set as soon as a signal breaks
+ * answers off.
  */
 static bool wait_for_report(struct session *session, struct service *service, struct report *report,
-	uint64_t *late)
+	uint64_t *late, struct interruption **heeding)
 {
 	struct progress progress = progress_begin();
-	int cut = 0;
+	int cut = 0, signal;
 
 	while (report_step(report) < REPORT_DONE) {
+		*heeding = *heeding ? *heeding : heed_signals(session, report);
 		command_step(session, service, STEP_MS);
 		show_progress(&progress, session, report);
 		command_tell_failures(session);
 		if (cut && (command_stopped() || (report_export_given_up(report) && util_now() >= *late)))
 			give_up(session, report);
-		if (command_stopped()) {
+		signal = command_take_signal();
+		if (signal || *session_given_up(session)) {
 			*late = command_late(true);
 			report_cut(report, "interrupted", *late);
-			cut = command_take_signal();
+			cut = signal ? signal : cut;
 		}
 	}
 	command_put_back(cut);
@@ -106,7 +126,8 @@ int command_profile(struct session *session, struct service *service, const stru
 	struct tape *tape;
 	char *error = NULL;
 	uint64_t late = 0;
-	bool good = wait_for_report(session, service, report, &late);
+	struct interruption *heeding = NULL;
+	bool good = wait_for_report(session, service, report, &late, &heeding);
 
 	service_free(service);			/* before the report is written: who reads it may be slow */
 	if (good && report_write(report, stdout, &error))
@@ -115,7 +136,8 @@ int command_profile(struct session *session, struct service *service, const stru
 		error = util_copy(report->error, strlen(report->error));
 	tape = report_take_tape(report);
 	report_free(report);
-	session_leave(session, late ? late : command_late(false));
+	interruption_free(heeding);
+	session_leave(session, late ? late : command_late(*session_given_up(session)));
 	if (!command_await_files(session, tape, error ? NULL : &error) || error)
 		return command_fail(error);
 	return COMMAND_DONE;
@@ -174,6 +196,13 @@ static bool is_of_future(const struct option_set *report, char **error)
 		option);
 }
 
+/* What is told if it is interrupted. */
+static char *not_written(const struct report_request *request)
+{
+	return request->out ? util_format("%s: not written: interrupted; take it again", request->out) :
+		util_format("no report: interrupted; ask again");
+}
+
 /* Reports on a recording. `whole`: all of its first boot; if not, as much as --seconds says. */
 static int replay(const char *folder, const struct session_options *options,
 	const struct report_request *request, bool whole)
@@ -181,22 +210,19 @@ static int replay(const char *folder, const struct session_options *options,
 	const struct replay_options how = { .at_once = true, .most_ns = whole ? 0 : request->duration_ns };
 	struct report_request asked = *request;
 	struct session_options logging = *options;
+	struct interruption *interruption = interruption_ends(not_written(request));
 	struct recording *recording;
 	struct session *session;
 	char *error = NULL;
 	int status;
 
-	recording = recording_new(folder, &error);
-	if (!recording)
-		return command_fail(error);
-	command_hold_signals();
-	logging.log = report_export_rows(request);
-	session = session_new(replay_new(recording, &how), &logging, &error);
-	if (!session)
-		return command_fail(error);
 	asked.recording = folder;
-	status = command_profile(session, NULL, &asked);
+	logging.log = report_export_rows(request);
+	recording = recording_new(folder, &error);
+	session = recording ? session_new(replay_new(recording, &how), &logging, &error) : NULL;
+	status = session ? command_profile(session, NULL, &asked) : command_fail(error);
 	session_free(session);
+	interruption_free(interruption);
 	return status;
 }
 

@@ -6,11 +6,13 @@
 #include "agent/size/code_sizes.h"
 #include "agent/size/size_request.h"
 #include "command.h"
+#include "interruption.h"
 
 /* Reads each file, and writes the answer. */
 static bool answer(const struct size_request *request, const struct size_asked *asked, char *const *paths, size_t count,
 	char **error)
 {
+	struct interruption *interruption = interruption_ends(util_format("no sizes: interrupted; ask again"));
 	struct budget *budget = budget_new(request->memory ? request->memory : BUDGET_MIB);
 	struct code_sizes *sizes = code_sizes_new(budget);
 	bool done = true;
@@ -20,6 +22,7 @@ static bool answer(const struct size_request *request, const struct size_asked *
 	done = done && size_request_write(request, sizes, asked, error);
 	code_sizes_free(sizes);
 	budget_release(budget);
+	interruption_free(interruption);
 	return done;
 }
 

@@ -106,6 +106,37 @@ static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
 	assert_true(report->profile->table->samples > 0);
 }
 
+/* Nobody waits for its answer any more: what was broken off is not shown. */
+static void test_report_whose_answers_are_broken_off(void **state)
+{
+	(void)state;
+	report_cut(report, "interrupted", util_now() + soon);
+	for (int i = 0; i < 3 * FIXTURE_STEPS && report_step(report) < REPORT_NAMING; i++)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, REPORT_NAMING);
+	session_give_up(fixture.session);
+	report_cut(report, "interrupted", util_now() + soon);
+	assert_int_equal(report->state, REPORT_FAILED);
+	assert_string_equal(report->error, "no report: interrupted; ask again");
+}
+
+static void test_report_that_is_broken_off_as_it_is_written(void **state)
+{
+	char *text = NULL, *error = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	report_cut(report, "interrupted", util_now() + soon);
+	end_alone(REPORT_DONE);
+	session_give_up(fixture.session);
+	assert_false(report_write(report, out, &error));
+	assert_string_equal(error, "no report: interrupted; ask again");
+	fclose(out);
+	free(text);
+	free(error);
+}
+
 /* The same with a guest that sends samples, but does not obey. */
 static void test_report_that_is_cut_leaves_a_deaf_guest(void **state)
 {
@@ -379,6 +410,8 @@ int main(void)
 		cmocka_unit_test(test_report_of_a_paused_vm_fails_at_once),
 		TEST(test_report_survives_a_guest_that_does_not_stop, set_up_running),
 		TEST(test_report_that_is_cut_leaves_a_silent_guest, set_up_running),
+		TEST(test_report_whose_answers_are_broken_off, set_up_running),
+		TEST(test_report_that_is_broken_off_as_it_is_written, set_up_running),
 		TEST(test_report_that_is_cut_leaves_a_deaf_guest, set_up_running),
 		TEST(test_report_of_a_profiler_that_somebody_stops, set_up_running),
 		TEST(test_report_of_a_guest_that_restarts, set_up_at_a_rate),

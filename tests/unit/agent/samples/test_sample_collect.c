@@ -164,11 +164,40 @@ static void a_set_is_free_of_its_boot(void **state)
 	sample_set_free(set);
 }
 
+/* As soon as nobody wants it: of slices, and of a log. Nothing of it is taken for the whole. */
+static void a_collection_can_be_given_up(void **state)
+{
+	static const struct set_facts facts = { .machine = "", .kernel = "demo", .version = "", .arch = "" };
+	static const atomic_bool stop = true;
+	struct world world = world_new();
+	struct sample_log *log = sample_log_new(NULL, NULL);
+	const struct question question = { .to = UINT64_MAX };
+
+	(void)state;
+	take_samples(&world, log);
+	query_heed(world.query, &stop);
+	for (int logged = 0; logged < 2; logged++) {
+		char *error = NULL;
+
+		assert_null(sample_collect(&(struct sample_collect) {
+			.query = world.query, .inputs = &world.inputs, .question = &question, .facts = &facts,
+			.log = logged ? log : NULL, .rows = true,
+		}, &error));
+		assert_string_equal(error, "interrupted; take it again");
+		free(error);
+	}
+	query_heed(world.query, NULL);
+	sample_set_free(collect(&world, &question, log));
+	sample_log_release(log);
+	world_free(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_set_has_the_weight_of_the_table_to_the_unit),
 		cmocka_unit_test(a_set_is_free_of_its_boot),
+		cmocka_unit_test(a_collection_can_be_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A signal ends a command, whatever the command is busy with. The signals are held (command_hold_signals). A command
+ * that polls for them takes one within a moment, and ends by itself. If nobody has taken it by then, the command is in
+ * a long piece of work, or waits for a disk or a pipe: then a thread of its own takes the signal, and acts.
+ */
+#ifndef INTERRUPTION_H
+#define INTERRUPTION_H
+
+struct interruption;
+
+/* `act` is called in that thread, for each such signal. The signals are held already, so that no thread gets them. */
+struct interruption *interruption_new(void (*act)(void *context), void *context);
+void interruption_free(struct interruption *interruption);	/* NULL is allowed. `act` is over, or does not come */
+
+/* Ends the program as failed, with this line: "what failed: why; what to do". Any thread, whatever the others do. */
+_Noreturn void interruption_exit(const char *line);
+
+/*
+ * For a command that has no guest, and so leaves nothing behind: holds the signals from here on. The program ends with
+ * this line, "what failed: why; what to do", which it takes.
+ */
+struct interruption *interruption_ends(char *line);
+
+#endif
