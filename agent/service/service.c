@@ -186,6 +186,13 @@ static void write_report(struct job *job, FILE *out, char **error)
 		free(unrecorded);
 }
 
+/* What belongs on the standard error, where the client's standard output is the export. */
+static void tell_beside(const struct report *report, FILE *out)
+{
+	fputs(CONTROL_SEPARATOR, out);
+	report_export_tell_beside(report, out);
+}
+
 /* The job is done: answers with what was written, and why it failed, if it did. */
 static void finish(struct job *job)
 {
@@ -202,6 +209,8 @@ static void finish(struct job *job)
 		why = error ? error : job->report ? job->report->error : NULL;
 		if (why)
 			fprintf(out, CONTROL_SEPARATOR "%s", why);
+		else if (job->report && job->report->request.out)
+			tell_beside(job->report, out);
 	}
 	if (out && util_text_whole(out, &text))
 		control_socket_answer(job->service->control, client_of(job), !why, text, size);

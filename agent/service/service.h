@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a live ktop does for other ktops that connect to its control socket. Requests are: ctl WORDS, report OPTIONS,
- * record OPTIONS, and vm. The answer to vm is the path of the VM's socket. If a report or recording fails, the answer
- * is what there is of it, CONTROL_SEPARATOR, and why it failed. If there is nothing of it, the answer may be the reason
- * alone, without CONTROL_SEPARATOR.
+ * export OPTIONS, record OPTIONS, and vm. The answer to vm is the path of the VM's socket. If a report or recording
+ * fails, the answer is what there is of it, CONTROL_SEPARATOR, and why it failed. If there is nothing of it, the answer
+ * may be the reason alone, without CONTROL_SEPARATOR. That to export is what belongs on the standard output,
+ * CONTROL_SEPARATOR, and what belongs on the standard error.
  */
 #ifndef SERVICE_H
 #define SERVICE_H

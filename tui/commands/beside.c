@@ -22,6 +22,18 @@ static char *take_failed(const char *answer)
 	return util_copy(why, strlen(why));
 }
 
+/* What an export writes to the standard output may be any bytes. Behind it stands what belongs beside it. */
+static void put_export(const char *answer, size_t size)
+{
+	const char *beside = memrchr(answer, CONTROL_SEPARATOR[0], size);
+	size_t length = beside ? (size_t)(beside++ - answer) : size;
+	char *printable = beside ? util_printable_lines(beside, size - length - 1) : NULL;
+
+	fwrite(answer, 1, length, stdout);
+	fputs(printable ? printable : "", stderr);
+	free(printable);
+}
+
 /* The first signal asks the live ktop for what it has. From then on signals end the program. */
 static bool enough(void)
 {
@@ -48,7 +60,9 @@ int beside_ask(const char *live, const char *word, const struct option_row *rows
 	question = (struct control_question) { .words = line, .count = count + 1,
 		.deadline = UINT64_MAX, .enough = enough };
 	answer = control_client_ask(live, &question, &ok, &size, &error);
-	if (answer && ok)
+	if (answer && ok && strcmp(word, "export") == 0)
+		put_export(answer, size);
+	else if (answer && ok)
 		fwrite(answer, 1, size, stdout);
 	else if (answer)
 		error = take_failed(answer);
