@@ -9,7 +9,6 @@ enum {
 	MUCH = 500, MUCH_TIMES = 4,	/* or so many times what reading takes beyond this, */
 	MOST = WHOLE / 2,		/* and never more */
 	FRAME_US = 350,			/* what a round costs besides its answers: waking two threads, and a frame */
-	LONGEST_MS = 500,
 	MEASURE_MS = 100,		/* reading is measured over this time at least */
 };
 
@@ -39,7 +38,7 @@ uint64_t pace_pause(const struct pace *pace, uint64_t cost)
 	uint32_t much = pace->reading > MUCH ? MUCH_TIMES * (pace->reading - MUCH) : 0;
 	uint32_t most = larger(larger(ANSWERS, pace->reading / READING_TO_ANSWERS), much < MOST ? much : MOST);
 	uint64_t round = cost + (uint64_t)FRAME_US * NS_PER_MS / 1000;
-	uint64_t pause = round * WHOLE / most, longest = (uint64_t)LONGEST_MS * NS_PER_MS;
+	uint64_t pause = round * WHOLE / most, longest = (uint64_t)PACE_LONGEST_MS * NS_PER_MS;
 
 	return pause < longest ? pause : longest;
 }

@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+enum { PACE_LONGEST_MS = 500 };		/* the longest pause between two rounds */
+
 struct pace {				/* the thread's work; starts as { 0 } */
 	uint64_t since;			/* from this time on its reading is measured */
 	uint64_t read;			/* the processor time that it had spent on reading by then */

@@ -41,6 +41,7 @@ struct subscription {
 	bool fresh;			/* the request was not answered yet */
 	bool partial;			/* that of the last answer */
 	unsigned tries;			/* answers without samples, since one with samples or a new question */
+	bool joins;			/* another one with its bell was due as this turn began */
 	bool rings;			/* wake its reader at the end of the turn */
 	uint64_t news, told;		/* grows with what is new for it; what it was when the last answer was made */
 	struct share share;
@@ -314,12 +315,13 @@ static struct subscription *hear_news(struct subscriptions *all, const struct ep
 	return first;
 }
 
-/* The rest of an answer that came in part is awaited: it does not wait for the pace. */
+/* The rest of an answer that came in part does not wait for the pace. What stays empty is seldom made. */
 static uint64_t pause_of(const struct subscription *subscription)
 {
 	bool soon = subscription->fresh || (subscription->tries && subscription->tries <= SOON_TRIES);
 	uint64_t least = (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
-	uint64_t pace = pace_pause(&subscription->all->pace, subscription->round);
+	uint64_t pace = subscription->tries ? (uint64_t)PACE_LONGEST_MS * NS_PER_MS :
+		pace_pause(&subscription->all->pace, subscription->round);
 
 	return soon || subscription->partial || pace < least ? least : pace;
 }
@@ -362,16 +364,33 @@ uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *presen
 	return first;
 }
 
-/* Also true if its pause is nearly over, so that the header and the table of one screen show the same moment. */
+/* Its pause is over, but for `early` ns of it. */
+static bool is_over(const struct subscription *subscription, uint64_t pause, uint64_t early, uint64_t now)
+{
+	return waits(subscription) && share_allows(&subscription->share, now) &&
+		share_begun(&subscription->share) + pause <= now + early;
+}
+
+/*
+ * Also true if its pause is nearly over, or half of it when others with its bell are answered: so header and table of
+ * one screen show the same moment, and one frame shows both. Of two with the same pause, one is always that early.
+ */
 static bool is_due(const struct subscription *subscription, uint64_t now)
 {
-	uint64_t soon = (uint64_t)SOON_MS * NS_PER_MS, pause, early;
+	uint64_t pause = waits(subscription) ? pause_of(subscription) : 0;
+	uint64_t soon = (uint64_t)SOON_MS * NS_PER_MS, early = subscription->joins ? pause / 2 : pause / 4;
 
-	if (!waits(subscription) || !share_allows(&subscription->share, now))
-		return false;
-	pause = pause_of(subscription);
-	early = pause / 4 > soon ? pause / 4 : soon;
-	return share_begun(&subscription->share) + pause <= now + early;
+	return is_over(subscription, pause, early > soon ? early : soon, now);
+}
+
+/* Finds out who joins others with the same bell that are due. */
+static void join(struct subscription *first, uint64_t now)
+{
+	for (struct subscription *i = first; i; i = i->next) {
+		i->joins = false;
+		for (const struct subscription *k = first; k && i->bell && !i->joins; k = k->next)
+			i->joins = k != i && k->bell == i->bell && waits(k) && is_over(k, pause_of(k), 0, now);
+	}
 }
 
 static struct subscription *next_due(struct subscription *first, uint64_t now)
@@ -457,6 +476,7 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 
 	pace_begin(&all->pace, begin, worked);
 	shares_pay(&all->shares, begin);
+	join(first, begin);
 	while (now < late && (next = next_due(first, now))) {
 		if (!share_is_short(&next->share))	/* who has an answer does not wait for this one */
 			ring_all(all->mailbox, first, next->bell);
