@@ -8,6 +8,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/change.h"
+#include "agent/base/radix.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -368,82 +369,40 @@ static void sort_by_key(struct sorting *sorting, const struct symbols *symbols, 
 	free(keys);
 }
 
-/* ---- order of numbers: ten times a second, of all functions ---- */
+/* ---- order of numbers ---- */
 
-enum { DIGIT_BITS = 8, DIGITS = 64 / DIGIT_BITS, BUCKETS = 1 << DIGIT_BITS };
-
-struct rank {
-	uint64_t number;
-	uint32_t row;
-};
-
-struct ranks {
-	struct rank *list, *other;	/* sorting goes to and fro */
-	size_t count;
-};
-
-static unsigned digit_of(const struct rank *rank, unsigned digit)
+/* Returns the items sorted; `*other` becomes the other one of the two lists. */
+static struct radix_item *sort_by_column(struct radix_item *items, struct radix_item **other,
+	const struct table *table, enum table_column column, bool invert)
 {
-	return (unsigned)(rank->number >> digit * DIGIT_BITS) & (BUCKETS - 1);
-}
+	struct radix_item *sorted;
 
-static void sort_digit(struct ranks *ranks, unsigned digit)
-{
-	struct rank *list = ranks->list;
-	size_t starts[BUCKETS] = { 0 }, sum = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		uint64_t value = value_of(table, &table->rows[items[i].index], column);
 
-	for (size_t i = 0; i < ranks->count; i++)
-		starts[digit_of(&list[i], digit)]++;
-	for (size_t i = 0; i < BUCKETS; i++) {
-		size_t count = starts[i];
-
-		starts[i] = sum;
-		sum += count;
+		items[i].number = invert ? value : ~value;
 	}
-	for (size_t i = 0; i < ranks->count; i++)
-		ranks->other[starts[digit_of(&list[i], digit)]++] = list[i];
-	ranks->list = ranks->other;
-	ranks->other = list;
-}
-
-/* The smallest first; equal ones stay in their order. Digits in which all agree cost nothing. */
-static void sort_ranks(struct ranks *ranks)
-{
-	struct rank differ = { 0 };
-
-	for (size_t i = 0; i < ranks->count; i++)
-		differ.number |= ranks->list[i].number ^ ranks->list[0].number;
-	for (unsigned digit = 0; digit < DIGITS; digit++)
-		if (digit_of(&differ, digit))
-			sort_digit(ranks, digit);
-}
-
-static void sort_by_column(struct ranks *ranks, const struct table *table, enum table_column column,
-	bool invert)
-{
-	for (size_t i = 0; i < ranks->count; i++) {
-		uint64_t value = value_of(table, &table->rows[ranks->list[i].row], column);
-
-		ranks->list[i].number = invert ? value : ~value;
-	}
-	sort_ranks(ranks);
+	sorted = radix_sort(items, *other, table->count);
+	*other = sorted == items ? *other : items;
+	return sorted;
 }
 
 /* Sorts by the least important number first. Equal rows keep their order, so the last sort decides. */
 static void sort_by_number(const struct table *table, enum table_column column, bool invert, uint32_t *order)
 {
-	struct rank *memory = util_grow(NULL, 2 * table->count, sizeof(*memory));
-	struct ranks ranks = { memory, memory + table->count, table->count };
+	struct radix_item *memory = util_grow(NULL, 2 * table->count, sizeof(*memory));
+	struct radix_item *other = memory + table->count, *items;
 
 	for (uint32_t i = 0; i < table->count; i++)
-		memory[i] = (struct rank) { .number = table->rows[i].function, .row = i };
-	sort_ranks(&ranks);
-	sort_by_column(&ranks, table, COLUMN_TOTAL, false);
-	sort_by_column(&ranks, table, COLUMN_SELF, false);
+		memory[i] = (struct radix_item) { .number = table->rows[i].function, .index = i };
+	items = radix_sort(memory, other, table->count);
+	other = items == memory ? other : memory;
+	items = sort_by_column(items, &other, table, COLUMN_TOTAL, false);
+	items = sort_by_column(items, &other, table, COLUMN_SELF, false);
 	if (column != COLUMN_SELF || invert)
-		sort_by_column(&ranks, table, column, invert);
+		items = sort_by_column(items, &other, table, column, invert);
 	for (size_t i = 0; i < table->count; i++)
-		order[i] = ranks.list[i].row;
+		order[i] = items[i].index;
 	free(memory);
 }
 
@@ -488,4 +447,110 @@ void table_sort_named(struct table *table, const struct symbols *symbols, enum t
 	struct sorting sorting = { .table = table, .by = orders[column], .column = column, .named = true };
 
 	sort(&sorting, table, symbols);
+}
+
+/* ---- only the first rows: two times a second and more often, of all functions ---- */
+
+/* A row that may be among the first ones. Its number is larger in the row that comes first. */
+struct candidate {
+	uint64_t number;
+	uint32_t row;
+};
+
+static bool comes_before(const struct table *table, const struct candidate *a, const struct candidate *b)
+{
+	const struct row *left = &table->rows[a->row], *right = &table->rows[b->row];
+
+	if (a->number != b->number)
+		return a->number > b->number;
+	if (left->self != right->self)
+		return left->self > right->self;
+	if (left->total != right->total)
+		return left->total > right->total;
+	return left->function < right->function;
+}
+
+/* The heap's root is the last one of its candidates; each comes behind those below it. Puts one in at `at`. */
+static void sink(const struct table *table, struct candidate *heap, size_t count, size_t at, struct candidate one)
+{
+	for (size_t below; (below = 2 * at + 1) < count; at = below) {
+		if (below + 1 < count && comes_before(table, &heap[below], &heap[below + 1]))
+			below++;
+		if (!comes_before(table, &one, &heap[below]))
+			break;
+		heap[at] = heap[below];
+	}
+	heap[at] = one;
+}
+
+static struct candidate candidate_of(const struct table *table, uint32_t row, enum table_column column, bool invert)
+{
+	uint64_t value = value_of(table, &table->rows[row], column);
+
+	return (struct candidate) { .number = invert ? ~value : value, .row = row };
+}
+
+/* Finds the first `count` rows, in order. There are more. */
+static struct candidate *find_first(const struct table *table, enum table_column column, bool invert, size_t count)
+{
+	struct candidate *heap = util_grow(NULL, count, sizeof(*heap));
+
+	for (uint32_t i = 0; i < count; i++)
+		heap[i] = candidate_of(table, i, column, invert);
+	for (size_t at = count / 2; at-- > 0;)
+		sink(table, heap, count, at, heap[at]);
+	for (uint32_t i = (uint32_t)count; i < table->count; i++) {
+		struct candidate one = candidate_of(table, i, column, invert);
+
+		if (comes_before(table, &one, &heap[0]))
+			sink(table, heap, count, 0, one);
+	}
+	for (size_t left = count; left > 1; left--) {
+		struct candidate last = heap[0];
+
+		sink(table, heap, left - 1, 0, heap[left - 1]);
+		heap[left - 1] = last;
+	}
+	return heap;
+}
+
+/* The rows that are found come to the front. Those that stood there take their places. */
+static void put_first(struct row *rows, const struct candidate *found, size_t count)
+{
+	struct row *first = util_grow(NULL, count, sizeof(*first));
+	bool *stay = util_alloc(count * sizeof(*stay));
+	size_t from = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		first[i] = rows[found[i].row];
+		if (found[i].row < count)
+			stay[found[i].row] = true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (found[i].row < count)
+			continue;
+		while (stay[from])
+			from++;
+		rows[found[i].row] = rows[from++];
+	}
+	memcpy(rows, first, count * sizeof(*rows));
+	free(first);
+	free(stay);
+}
+
+size_t table_sort_first(struct table *table, const struct symbols *symbols, enum table_column column, bool invert,
+	size_t count)
+{
+	struct candidate *found;
+
+	if (orders[column] || count >= table->count / 2) {
+		table_sort(table, symbols, column, invert);
+		return table->count;
+	}
+	if (!count)
+		return 0;
+	found = find_first(table, column, invert, count);
+	put_first(table->rows, found, count);
+	free(found);
+	return count;
 }

@@ -62,7 +62,7 @@ enum table_column {
 
 /*
  * An empty table with room for so many rows at first, for CPUs below 64 * words. table_add adds a row; rows
- * that were returned before may move. Neither table_add nor table_shrink may follow table_sort.
+ * that were returned before may move. Neither table_add nor table_shrink may follow one of table_sort's kind.
  */
 struct table *table_new(struct budget *budget, size_t room, uint32_t words);
 struct row *table_add(struct table *table, uint32_t function);
@@ -98,6 +98,13 @@ void table_sort(struct table *table, const struct symbols *symbols, enum table_c
  * function, and two reports of the same samples are the same. Slower, for what is sorted once.
  */
 void table_sort_named(struct table *table, const struct symbols *symbols, enum table_column column);
+
+/*
+ * As table_sort for the rows that come first, `count` of them or more: the others follow in no order. Costs much less
+ * for the columns of numbers. Returns how many are in order.
+ */
+size_t table_sort_first(struct table *table, const struct symbols *symbols, enum table_column column, bool invert,
+	size_t count);
 
 /* Writes the CPUs that ran it, as "0-2,7"; a "+" stands for those that do not fit. Returns `text`. */
 const char *table_cpus(const struct table *table, const struct row *row, char *text, size_t size);

@@ -25,6 +25,7 @@
 enum { DETAIL_STEP = 16 };		/* columns by which a key moves the detail line */
 enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */
 enum { PAUSE_MS = 100 };			/* between two answers */
+enum { ROWS_MORE = 32 };			/* in order besides those in use, for the cursor's row to move */
 
 struct function_view {
 	const struct keys *keys;
@@ -43,7 +44,8 @@ struct function_view {
 	struct wanted wanted;
 	enum table_column sort;
 	bool invert;
-	enum table_column sorted;	/* the column by which the rows are sorted now */
+	enum table_column sorted;	/* the column by which the rows are sorted now, */
+	size_t in_order;		/* so many of them; the others follow in no order */
 	char words[FILTER_TEXT];	/* what `open` returned last */
 	bool restores;			/* with the next answer, the cursor goes to this row: */
 	uint64_t restored;
@@ -104,14 +106,40 @@ static struct column_layout layout_of(const struct function_view *self, int colu
 	return column_layout(self->columns, columns, compares(self));
 }
 
-static void sort_rows(struct function_view *self)
+/* Puts so many of the first rows in order. */
+static void sort_first(struct function_view *self, size_t count)
 {
 	struct list_rows rows = rows_of(self);
 
+	self->in_order = 0;
 	if (rows.count != 0)
-		table_sort(self->functions->table, self->functions->answer.symbols, sorted_by(self), self->invert);
+		self->in_order = table_sort_first(self->functions->table, self->functions->answer.symbols,
+			sorted_by(self), self->invert, count);
 	self->sorted = sorted_by(self);
 	list_update(&self->list, &rows, self->list.height);
+}
+
+/* For whoever looks at rows beyond those on the screen. */
+static void sort_all(struct function_view *self)
+{
+	size_t count = table_of(self)->count;
+
+	if (self->in_order < count)
+		sort_first(self, count);
+}
+
+/* The last row on the screen, and those around it that are asked for. */
+static size_t rows_in_use(const struct function_view *self)
+{
+	return self->list.top + 2 * self->list.height;
+}
+
+/* Those rows alone are in order that are on the screen, unless the cursor has followed its row to others. */
+static void sort_rows(struct function_view *self)
+{
+	sort_first(self, rows_in_use(self) + ROWS_MORE);
+	if (self->list.cursor >= self->in_order || rows_in_use(self) > self->in_order)
+		sort_all(self);
 }
 
 static void *functions_new(const struct config *config)
@@ -180,6 +208,8 @@ static void grant(struct function_view *self)
 		return;
 	if (row && name_at(self, row) == self->wish.name)
 		self->wish.name = 0;
+	if (self->wish.name)
+		sort_all(self);
 	for (size_t i = 0; i < table->count && self->wish.name; i++)
 		if (name_at(self, &table->rows[i]) == self->wish.name) {
 			list_select(&self->list, &rows, i);
@@ -232,6 +262,8 @@ static void draw_rows(struct function_view *self, struct canvas *canvas, struct 
 	struct list_rows rows = rows_of(self);
 
 	list_update(&self->list, &rows, (size_t)area.rows);
+	if (rows_in_use(self) > self->in_order)
+		sort_all(self);
 	for (int i = 0; i < area.rows && self->list.top + (size_t)i < rows.count; i++) {
 		size_t index = self->list.top + (size_t)i;
 		struct place place = { area.row + i, area.column, area.columns };
@@ -351,6 +383,7 @@ static bool act(struct function_view *self, enum action action)
 		self->detail_from += DETAIL_STEP;
 		return true;
 	default:
+		sort_all(self);
 		return list_act(&self->list, &rows, action);
 	}
 }
@@ -406,6 +439,7 @@ static bool functions_search(void *context, const char *pattern, enum list_searc
 	struct list_rows rows = rows_of(self);
 
 	self->wish.name = 0;
+	sort_all(self);
 	return list_search(&self->list, &rows, pattern, where);
 }
 

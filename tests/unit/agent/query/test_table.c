@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/query/query.h"
 #include "tests/unit/fakes/random.h"
 
@@ -82,10 +84,41 @@ static void numbers_of_any_size_are_in_order(void **state)
 	}
 }
 
+/* However many are asked for: they are those that come first of all, and no row is lost. */
+static void the_first_rows_are_those_of_the_whole_order(void **state)
+{
+	static const enum table_column columns[] = { COLUMN_SELF, COLUMN_TOTAL, COLUMN_HITS };
+	struct random random = { .state = 8 };
+
+	(void)state;
+	for (int turn = 0; turn < 60; turn++) {
+		struct table *table = random_table(&random);
+		enum table_column column = columns[turn % 3];
+		bool invert = random_below(&random, 2);
+		size_t wanted = random_below(&random, turn % 2 ? ROWS + 2 : 100);
+		size_t count = table_sort_first(table, NULL, column, invert, wanted);
+		bool *seen = util_alloc(ROWS * sizeof(*seen));
+
+		assert_int_equal(table->count, ROWS);
+		assert_in_range(count, wanted < ROWS ? wanted : ROWS, ROWS);
+		for (size_t i = 0; i < ROWS; i++) {
+			const struct row *row = &table->rows[i], *last = &table->rows[i < count ? i - 1 : count - 1];
+
+			assert_int_equal(row->cpus[0], row->function);
+			assert_false(seen[row->function >> 10]);
+			seen[row->function >> 10] = true;
+			assert_true(i == 0 || count == 0 || precedes(last, row, column, invert));
+		}
+		free(seen);
+		table_free(table);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_any_size_are_in_order),
+		cmocka_unit_test(the_first_rows_are_those_of_the_whole_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
