@@ -8,11 +8,14 @@
 #include "range_sums.h"
 #include "table.h"
 
-enum { CPUS_PER_WORD = 64, EDGES_GONE = 4096 };	/* so many edges may be gone, or half of all */
+enum { CPUS_PER_WORD = 64, CPUS_PER_RAN = 8 };
+enum { EDGES_GONE = 4096 };		/* so many edges may be gone, or half of all */
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
 
 static size_t ran_size(const struct range_sums *sums, size_t rows)
 {
-	return rows * sums->cpu_count * sizeof(*sums->ran);
+	return rows * sums->ran_words * sizeof(*sums->ran);
 }
 
 static void free_edges(struct range_sums *sums)
@@ -47,6 +50,7 @@ bool range_sums_ready(struct range_sums *sums, struct budget *budget, uint32_t c
 	range_sums_clear(sums);
 	sums->table = table_new(budget, 0, (cpu_count + CPUS_PER_WORD - 1) / CPUS_PER_WORD);
 	sums->cpu_count = cpu_count;
+	sums->ran_words = (cpu_count + CPUS_PER_RAN - 1) / CPUS_PER_RAN;
 	sums->has_edges = edges;
 	hash_init(&sums->by_pair, budget);
 	return false;
@@ -71,10 +75,10 @@ static void grow_ran(struct range_sums *sums, size_t room)
 {
 	struct budget *budget = sums->table->budget;
 	size_t before = ran_size(sums, sums->room), size = ran_size(sums, room);
-	uint8_t *ran = sums->ran || sums->room == 0 ? budget_resize(budget, sums->ran, before, size) : NULL;
+	uint64_t *ran = sums->ran || sums->room == 0 ? budget_resize(budget, sums->ran, before, size) : NULL;
 
 	if (ran)
-		memset(ran + before, 0, size - before);
+		memset((char *)ran + before, 0, size - before);
 	else
 		budget_free(budget, sums->ran, sums->ran ? before : 0);
 	sums->ran = ran;
@@ -135,22 +139,47 @@ static void subtract(struct row *row, const struct digest_sum *sum)
 	row->user -= sum->user;
 }
 
+/* Eight bits become eight bytes of 0 or 1. */
+static uint64_t spread(uint64_t bits)
+{
+	uint64_t apart = bits * EACH_BYTE & UINT64_C(0x8040201008040201);
+
+	return (apart + 0x7f * EACH_BYTE) >> 7 & EACH_BYTE;
+}
+
+/* A bit for each of eight bytes: it is not 0. */
+static uint64_t which(uint64_t bytes)
+{
+	uint64_t low = (bytes & 0x7f * EACH_BYTE) + 0x7f * EACH_BYTE, high = (low | bytes) >> 7 & EACH_BYTE;
+
+	return high * UINT64_C(0x0102040810204080) >> 56;
+}
+
+/* Counts the CPUs of one word, and returns those of them that have no digest any more. */
+static uint64_t count_ran(uint64_t *counts, uint64_t cpus, bool in)
+{
+	uint64_t gone = 0;
+
+	for (unsigned bit = 0; bit < CPUS_PER_WORD && cpus >> bit; bit += CPUS_PER_RAN, counts++) {
+		uint64_t ones = spread(cpus >> bit & 0xff);
+
+		*counts = in ? *counts + ones : *counts - ones;
+		gone |= (in ? 0 : which(*counts) ^ 0xff) << bit;
+	}
+	return gone;
+}
+
 /* A row keeps a CPU's bit for as long as any digest that is counted has it. */
-static void count_cpus(struct range_sums *sums, size_t at, const uint64_t *cpus, uint32_t words, bool in)
+static inline void count_cpus(struct range_sums *sums, size_t at, const uint64_t *cpus, uint32_t words, bool in)
 {
 	uint64_t *to = sums->table->rows[at].cpus;
-	uint8_t *ran = sums->ran ? sums->ran + ran_size(sums, at) : NULL;
+	uint64_t *ran = sums->ran ? sums->ran + at * sums->ran_words : NULL;
 
 	for (uint32_t word = 0; word < words; word++) {
-		to[word] |= in ? cpus[word] : 0;
-		for (uint64_t bits = ran ? cpus[word] : 0; bits; bits &= bits - 1) {
-			unsigned bit = (unsigned)__builtin_ctzll(bits);
-			uint8_t *count = &ran[word * CPUS_PER_WORD + bit];
-
-			*count = (uint8_t)(in ? *count + 1 : *count - 1);
-			if (!*count)
-				to[word] &= ~(UINT64_C(1) << bit);
-		}
+		if (in)
+			to[word] |= cpus[word];
+		if (ran)
+			to[word] &= ~count_ran(ran + word * (CPUS_PER_WORD / CPUS_PER_RAN), cpus[word], in);
 	}
 }
 

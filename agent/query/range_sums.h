@@ -29,7 +29,8 @@ struct range_sums {			/* starts as { 0 } */
 	uint32_t *places;		/* by function: 1 + its row; 0: it has none */
 	size_t place_count;
 	uint32_t *digests;		/* by row: how many of those that are counted have it */
-	uint8_t *ran;			/* by row and CPU: in how many it ran there; NULL: no memory */
+	uint64_t *ran;			/* by row: in how many it ran, a byte for each CPU; NULL: no memory */
+	size_t ran_words;		/* of `ran`, for a row */
 	size_t room;			/* rows, of both */
 	uint32_t cpu_count;
 	bool has_edges;			/* edges are kept, too */
