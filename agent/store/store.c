@@ -15,13 +15,21 @@
 struct part {
 	struct cell cell;
 	uint64_t version;
-	struct run **runs;		/* each has less than half the counts of the one before, if memory allows */
+	/* In the newest parts as they came; else each has less than half the counts of the one before, with memory. */
+	struct run **runs;
 	uint32_t run_count, run_room;
+	uint64_t merged;		/* how often runs became others */
 	uint64_t counts;		/* of all runs */
 	uint64_t least;			/* counts that were left when it last forgot who */
 	uint64_t timed, time;		/* the weight whose period was known, and the ns that it stands for */
 	struct cpus cpus;
 };
+
+/*
+ * In the newest parts, runs are kept as they come, so that who has read some of them finds the rest behind them: in
+ * so many parts, and so many runs of each. Whoever reads twice a second finds the runs of two parts.
+ */
+enum { PARTS_APART = 4, RUNS_APART = 32 };
 
 struct store {
 	struct budget *budget;
@@ -103,7 +111,18 @@ static bool merge_last(struct store *store, struct part *part)
 	run_free(last[1]);
 	last[0] = run;
 	part->run_count--;
+	part->merged++;
 	return true;
+}
+
+static void add_run(struct store *store, struct part *part, struct run *run)
+{
+	if (part->run_count == part->run_room) {
+		part->run_room = 2 * part->run_room + 2;
+		part->runs = util_grow(part->runs, part->run_room, sizeof(struct run *));
+	}
+	part->runs[part->run_count++] = run;
+	count(store, part, run->counts);
 }
 
 /*
@@ -112,12 +131,7 @@ static bool merge_last(struct store *store, struct part *part)
  */
 static void push_run(struct store *store, struct part *part, struct run *run)
 {
-	if (part->run_count == part->run_room) {
-		part->run_room = 2 * part->run_room + 2;
-		part->runs = util_grow(part->runs, part->run_room, sizeof(struct run *));
-	}
-	part->runs[part->run_count++] = run;
-	count(store, part, run->counts);
+	add_run(store, part, run);
 	while (part->run_count > 1) {
 		struct run **last = &part->runs[part->run_count - 2];
 
@@ -126,9 +140,22 @@ static void push_run(struct store *store, struct part *part, struct run *run)
 	}
 }
 
+/* Merges runs that were kept as they came. */
+static void push_all(struct store *store, struct part *part)
+{
+	uint32_t run_count = part->run_count;
+
+	part->run_count = 0;
+	for (uint32_t i = 0; i < run_count; i++) {
+		count(store, part, -(int64_t)part->runs[i]->counts);
+		push_run(store, part, part->runs[i]);
+	}
+}
+
 /* Moves all of `from` into `to`, and frees it. */
 static void merge(struct store *store, struct part *to, struct part *from)
 {
+	push_all(store, to);
 	for (uint32_t i = 0; i < from->run_count; i++) {
 		count(store, from, -(int64_t)from->runs[i]->counts);
 		push_run(store, to, from->runs[i]);
@@ -171,11 +198,14 @@ static uint64_t weight_with_who(const struct run *run)
 static void take_run(void *context, uint32_t position, struct run *run, uint64_t weight)
 {
 	struct store *store = context;
+	struct part *part = store->parts[position];
 
-	if (run)
-		push_run(store, store->parts[position], run);
-	else
+	if (!run)
 		store->given_up += weight;
+	else if (position + PARTS_APART >= store->part_count && part->run_count < RUNS_APART)
+		add_run(store, part, run);
+	else
+		push_run(store, part, run);
 }
 
 static void drain(struct store *store)
@@ -260,6 +290,8 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 		(store->part_count - position) * sizeof(*store->parts));
 	store->parts[position] = part;
 	store->part_count++;
+	if (store->part_count > PARTS_APART)
+		push_all(store, store->parts[store->part_count - PARTS_APART - 1]);
 	return part;
 }
 
@@ -323,6 +355,7 @@ static bool forget_oldest(struct store *store)
 		count(store, part, (int64_t)run->counts - part->runs[i]->counts);
 		run_free(part->runs[i]);
 		part->runs[i] = run;
+		part->merged++;
 	}
 	while (part->run_count > 1 && merge_last(store, part))
 		;
@@ -436,7 +469,7 @@ struct slice store_slice(const struct store *store, size_t index)
 
 	return (struct slice) {
 		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
-		.runs = part->runs, .run_count = part->run_count,
+		.runs = part->runs, .run_count = part->run_count, .merged = part->merged,
 		.period = part->timed ? part->time / part->timed : 0,
 		.cpus = &part->cpus,
 	};

@@ -37,6 +37,7 @@ struct slice {
 	uint64_t version;		/* of the last event in it; see store_version */
 	struct run *const *runs;	/* the same key may be in several */
 	size_t run_count;
+	uint64_t merged;		/* while it stays the same, runs come, and none goes or changes */
 	uint64_t period;		/* the CPU time in ns that a weight of 1 stands for; 0: not known */
 	const struct cpus *cpus;	/* these also count the samples that found no room */
 };

@@ -49,6 +49,9 @@ static uint64_t cpu_weight(const struct slice *slice)
 	return weight;
 }
 
+/* The newest slices keep some runs as they came. */
+enum { NEWEST = 4, NEWEST_RUNS = 33 };
+
 static void check_store(struct store *store)
 {
 	uint64_t end = 0, counts = 0;
@@ -57,14 +60,16 @@ static void check_store(struct store *store)
 	assert_true(store_slices(store) <= 3000);
 	for (size_t i = 0; i < store_slices(store); i++) {
 		struct slice slice = store_slice(store, i);
+		bool newest = i + NEWEST >= store_slices(store);
 
 		assert_true(slice.begin >= end && slice.end > slice.begin);
+		assert_true(!newest || slice.run_count <= NEWEST_RUNS);
 		assert_true(slice.version <= store_version(store));
 		assert_int_equal(weight_of(&slice), cpu_weight(&slice));
 		end = slice.end;
 		for (size_t k = 0; k < slice.run_count; k++) {
 			counts += slice.runs[k]->counts;
-			assert_true(k == 0 || slice.runs[k]->counts <= slice.runs[k - 1]->counts / 2);
+			assert_true(k == 0 || newest || slice.runs[k]->counts <= slice.runs[k - 1]->counts / 2);
 		}
 	}
 	assert_true(counts <= COUNTS_MAX + ARRIVALS_MAX);
@@ -391,6 +396,44 @@ static void what_does_not_fit_at_all_is_counted(void **state)
 	store_free(store);
 }
 
+/* Whoever has read some runs of a slice finds the others behind them, until `merged` says that these are others. */
+static void runs_stay_where_they_are(void **state)
+{
+	enum { SLICES = 64, TURNS = 4000 };
+	struct { uint64_t begin, merged; struct run *runs[NEWEST_RUNS]; size_t count; } seen[SLICES] = { { 0 } };
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct random random = { .state = 31 };
+	uint64_t kept = 0, now = 0;
+
+	(void)state;
+	for (int turn = 0; turn < TURNS; turn++) {
+		for (uint64_t k = random_below(&random, 20); k > 0; k--) {
+			uint64_t late = random_below(&random, 30) ? 0 : random_below(&random, 4 * NS_PER_SECOND);
+			struct store_key key = plain;
+
+			key.stack = (uint32_t)random_below(&random, 50);
+			store_add(store, now > late ? now - late : 0, &key, 1);
+		}
+		now += random_below(&random, 20) ? random_below(&random, 100 * NS_PER_MS) : 0;
+		store_settle(store);
+		for (size_t i = 0; i < store_slices(store); i++) {
+			struct slice slice = store_slice(store, i);
+			size_t at = slice.begin / STORE_SLICE_NS % SLICES;
+			bool same = slice.begin == seen[at].begin && slice.merged == seen[at].merged;
+
+			for (size_t k = 0; same && k < seen[at].count; k++, kept++)
+				assert_true(k < slice.run_count && slice.runs[k] == seen[at].runs[k]);
+			seen[at].begin = slice.begin;
+			seen[at].merged = slice.merged;
+			seen[at].count = slice.run_count < NEWEST_RUNS ? slice.run_count : NEWEST_RUNS;
+			memcpy(seen[at].runs, slice.runs, seen[at].count * sizeof(*seen[at].runs));
+		}
+	}
+	assert_true(kept > TURNS);
+	check_store(store);
+	store_free(store);
+}
+
 /* Keys that come again and again: slices that do not fit are merged, and nothing is lost. */
 static void repeated_keys_merge_before_any_is_lost(void **state)
 {
@@ -473,6 +516,7 @@ int main(void)
 		cmocka_unit_test(slices_hold_what_a_list_holds),
 		cmocka_unit_test(the_oldest_forget_who_ran_them),
 		cmocka_unit_test(what_does_not_fit_at_all_is_counted),
+		cmocka_unit_test(runs_stay_where_they_are),
 		cmocka_unit_test(repeated_keys_merge_before_any_is_lost),
 		cmocka_unit_test(one_full_slice_refuses_and_counts),
 	};
