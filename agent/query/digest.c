@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/radix.h"
 #include "agent/base/util.h"
 #include "agent/store/cpus.h"
 #include "agent/store/stacks.h"
@@ -50,17 +51,23 @@ static void free_sums(struct digest *digest)
 	digest->sum_count = digest->sum_room = digest->edge_count = digest->edge_room = 0;
 }
 
+static void free_selfs(struct digest *digest)
+{
+	budget_free(digest->budget, digest->selfs, digest->self_count * sizeof(*digest->selfs));
+	digest->selfs = NULL;
+	digest->self_count = 0;
+}
+
 void digest_free(struct digest *digest)
 {
 	if (!digest)
 		return;
 	free_sums(digest);
-	budget_free(digest->budget, digest->selfs,
-		digest->self_count * sizeof(*digest->selfs));
+	free_selfs(digest);
 	free(digest);
 }
 
-/* Most digests are made anew before anybody looks for a sum, so the index is made only then. */
+/* Most digests are made anew before anybody looks for the edges of a sum, so the index is made only then. */
 static void index_sums(struct digest *digest)
 {
 	if (digest->by_function.used < digest->sum_count)
@@ -130,8 +137,8 @@ static struct digest_sum *add_sum(struct digest *digest, struct digest_places *p
 	if (digest->sum_count == digest->sum_room)
 		grow_sums(digest, 2 * digest->sum_room + 32);
 	set_place(places, function, digest->sum_count);
-	memset(digest->cpus + (size_t)digest->sum_count * digest->words, 0,
-		digest->words * sizeof(*digest->cpus));
+	for (uint32_t i = 0; i < digest->words; i++)
+		digest->cpus[(size_t)digest->sum_count * digest->words + i] = 0;
 	sum = &digest->sums[digest->sum_count++];
 	*sum = (struct digest_sum) { .function = function, .callers = DIGEST_NO_EDGE };
 	return sum;
@@ -146,44 +153,59 @@ static inline struct digest_sum *have_sum(struct digest *digest, struct digest_p
 	return add_sum(digest, places, function);
 }
 
-static int by_function(const void *left, const void *right)
+/* The sums that have a self, in order of their functions. Returns how many; the caller frees `*memory`. */
+static uint32_t sort_selfs(const struct digest *digest, struct radix_item **sorted, struct radix_item **memory)
 {
-	const struct digest_self *a = left, *b = right;
+	uint32_t count = 0;
 
-	return (a->function > b->function) - (a->function < b->function);
+	*memory = util_grow(NULL, 2 * (size_t)digest->sum_count, sizeof(**memory));
+	for (uint32_t i = 0; i < digest->sum_count; i++)
+		if (digest->sums[i].self)
+			(*memory)[count++] = (struct radix_item) { .number = digest->sums[i].function, .index = i };
+	*sorted = radix_sort(*memory, *memory + digest->sum_count, count);
+	return count;
+}
+
+/* Charges without asking, as for sums. */
+static void make_selfs(struct digest *digest)
+{
+	struct radix_item *sorted, *memory;
+	uint32_t count = sort_selfs(digest, &sorted, &memory);
+
+	budget_charge(digest->budget, count * sizeof(*digest->selfs));
+	digest->selfs = util_grow(NULL, count, sizeof(*digest->selfs));
+	for (uint32_t i = 0; i < count; i++)
+		digest->selfs[i] = (struct digest_self) {
+			digest->sums[sorted[i].index].function, digest->sums[sorted[i].index].self,
+		};
+	digest->self_count = count;
+	free(memory);
 }
 
 void digest_trim(struct digest *digest)
 {
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < digest->sum_count; i++)
-		count += digest->sums[i].self != 0;
-	budget_charge(digest->budget, count * sizeof(*digest->selfs));
-	digest->selfs = util_grow(NULL, count, sizeof(*digest->selfs));
-	for (uint32_t i = 0; i < digest->sum_count; i++)
-		if (digest->sums[i].self)
-			digest->selfs[digest->self_count++] = (struct digest_self) {
-				digest->sums[i].function, digest->sums[i].self,
-			};
-	if (count)
-		qsort(digest->selfs, count, sizeof(*digest->selfs), by_function);
+	if (!digest->selfs)
+		make_selfs(digest);
 	free_sums(digest);
 	digest->trimmed = true;
 }
 
 uint64_t digest_self(struct digest *digest, uint32_t function)
 {
-	const struct digest_self key = { .function = function }, *self;
-	const struct digest_sum *sum;
+	uint32_t low = 0, high;
 
-	if (digest->trimmed) {
-		self = digest->self_count ? bsearch(&key, digest->selfs, digest->self_count,
-			sizeof(key), by_function) : NULL;
-		return self ? self->weight : 0;
+	if (!digest->selfs && !digest->trimmed)
+		make_selfs(digest);
+	high = digest->self_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (digest->selfs[middle].function < function)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	sum = find_sum(digest, function);
-	return sum ? sum->self : 0;
+	return low < digest->self_count && digest->selfs[low].function == function ? digest->selfs[low].weight : 0;
 }
 
 /* NULL: there is no room for a new edge. */
@@ -482,6 +504,7 @@ void digest_add(struct digest *digest, const struct digest_input *input,
 {
 	uint64_t before = digest->weight;
 
+	free_selfs(digest);
 	set_places(digest, input->places);
 	for (size_t i = 0; i < slice->run_count; i++)
 		if (grouping_is_by_who(input->grouping->by))

@@ -69,9 +69,9 @@ struct digest {
 	uint32_t cpu_count;		/* CPUs that these may have */
 	struct hash by_function;	/* of the first sums; the others follow when one is looked for */
 
-	struct digest_self *selfs;	/* once trimmed: sorted by function, in place of all else */
+	struct digest_self *selfs;	/* sorted by function; NULL: not asked for since the last change */
 	uint32_t self_count;
-	bool trimmed;
+	bool trimmed;			/* `selfs` is in place of all else */
 
 	enum kept_callers callers;	/* which edges are kept */
 	uint32_t callee;
