@@ -13,6 +13,12 @@
 #include "digest.h"
 #include "grouping.h"
 
+/* So many of a slice's CPUs are told apart. */
+static uint32_t cpus_told(uint32_t cpu_count)
+{
+	return cpu_count < 64 * DIGEST_WORDS_MAX ? cpu_count : 64 * DIGEST_WORDS_MAX;
+}
+
 struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
 	struct budget *budget)
 {
@@ -21,7 +27,7 @@ struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_
 	digest->callers = callers;
 	digest->callee = callee;
 
-	digest->cpu_count = cpu_count < 64 * DIGEST_WORDS_MAX ? cpu_count : 64 * DIGEST_WORDS_MAX;
+	digest->cpu_count = cpus_told(cpu_count);
 	digest->words = (digest->cpu_count + 63) / 64;
 	digest->budget = budget;
 	hash_init(&digest->by_function, NULL);
@@ -499,25 +505,54 @@ static void add_run_by_who(struct digest *digest, const struct digest_input *inp
 	free(tallies);
 }
 
+static void add_runs(struct digest *digest, const struct digest_input *input, const struct slice *slice, size_t first)
+{
+	free_selfs(digest);
+	set_places(digest, input->places);
+	for (size_t i = first; i < slice->run_count; i++)
+		if (grouping_is_by_who(input->grouping->by))
+			add_run_by_who(digest, input, slice->runs[i]);
+		else
+			add_run(digest, input, slice->runs[i]);
+	digest->runs = slice->run_count;
+	digest->merged = slice->merged;
+	if (slice->version > digest->version)
+		digest->version = slice->version;
+}
+
+static uint64_t missed_in(const struct digest_input *input, const struct slice *slice)
+{
+	uint64_t missed = 0;
+
+	for (uint32_t i = 0; i < slice->cpus->count; i++)
+		if (filter_passes_cpu(input->passing.filter, i) && cpus_get(slice->cpus, i))
+			missed += cpus_get(slice->cpus, i)->missed;
+	return missed;
+}
+
 void digest_add(struct digest *digest, const struct digest_input *input,
 	const struct slice *slice)
 {
 	uint64_t before = digest->weight;
 
-	free_selfs(digest);
-	set_places(digest, input->places);
-	for (size_t i = 0; i < slice->run_count; i++)
-		if (grouping_is_by_who(input->grouping->by))
-			add_run_by_who(digest, input, slice->runs[i]);
-		else
-			add_run(digest, input, slice->runs[i]);
+	add_runs(digest, input, slice, 0);
 	digest->time += (digest->weight - before) * slice->period;
-	for (uint32_t i = 0; i < slice->cpus->count; i++)
-		if (filter_passes_cpu(input->passing.filter, i) && cpus_get(slice->cpus, i))
-			digest->missed += cpus_get(slice->cpus, i)->missed;
+	digest->missed += missed_in(input, slice);
 	if (digest->end == 0)
 		digest->begin = slice->begin;
 	digest->end = slice->end;
-	if (slice->version > digest->version)
-		digest->version = slice->version;
+}
+
+bool digest_can_grow(const struct digest *digest, const struct slice *slice)
+{
+	return !digest->trimmed && digest->begin == slice->begin && digest->end == slice->end &&
+		digest->merged == slice->merged && digest->runs <= slice->run_count &&
+		digest->version <= slice->version && digest->cpu_count == cpus_told(slice->cpus->count);
+}
+
+void digest_grow(struct digest *digest, const struct digest_input *input, const struct slice *slice)
+{
+	add_runs(digest, input, slice, digest->runs);
+	digest->time = digest->weight * slice->period;
+	digest->missed = missed_in(input, slice);
 }

@@ -8,6 +8,7 @@
 #define DIGEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/base/hash.h"
@@ -56,6 +57,8 @@ struct digest_edge {			/* by who: `callee` is a row, and `caller` a function tha
 
 struct digest {
 	uint64_t begin, end, version;	/* over its slices */
+	size_t runs;			/* of the slice that was added last: so many of its runs are in here, */
+	uint64_t merged;		/* and its `merged` then */
 	uint64_t serial;		/* the window gives a new one at each change */
 	bool counted;			/* it is in the sums over the range (range_sums.h) */
 	uint32_t newest;		/* the highest leaf node that was looked at; 0: none */
@@ -94,6 +97,13 @@ void digest_expect(struct digest *digest, uint32_t sums);	/* so many are likely:
 /* Adds a slice; slices come in order of time. Not after digest_trim. */
 void digest_add(struct digest *digest, const struct digest_input *input,
 	const struct slice *slice);
+
+/*
+ * Adds what has come to the only slice that was added: the runs that are behind those in here. False: its runs are not
+ * the same any more, or the slice is another one; then a new digest is made.
+ */
+bool digest_can_grow(const struct digest *digest, const struct slice *slice);
+void digest_grow(struct digest *digest, const struct digest_input *input, const struct slice *slice);
 
 /* Keeps each function's self weight, and frees the rest. */
 void digest_trim(struct digest *digest);

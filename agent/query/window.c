@@ -185,6 +185,23 @@ static bool is_of(const struct window *window, const struct digest *digest,
 			digest->callee, &window->question)));
 }
 
+/* The old digest is of the slice as it was, and holds what the question wants. */
+static bool can_grow(const struct window *window, const struct digest *old, const struct slice *slice, bool in_range)
+{
+	return digest_can_grow(old, slice) &&
+		(!in_range || have_callers(old->callers, old->callee, &window->question));
+}
+
+static struct digest *grow_digest(struct window *window, struct digest *digest, const struct slice *slice)
+{
+	const struct digest_input input = input_of(window);
+
+	range_sums_count(&window->sums, digest, false);
+	digest_grow(digest, &input, slice);
+	digest->serial = ++window->serial;
+	return digest;
+}
+
 /* Goes from the newest slice back, so that the newest are kept if there is not room for all. */
 static void renew_recent(struct window *window)
 {
@@ -203,6 +220,8 @@ static void renew_recent(struct window *window)
 			drop(window, window->recent[--old]);
 		if (old && is_of(window, window->recent[old - 1], &slice, in_range))
 			recent[at] = window->recent[--old];
+		else if (old && can_grow(window, window->recent[old - 1], &slice, in_range))
+			recent[at] = grow_digest(window, window->recent[--old], &slice);
 		else
 			recent[at] = make_digest(window, &slice, in_range);
 		if (!in_range && !recent[at]->trimmed) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What makes a reader's next, similar question cheap. Each of the newest slices has a digest, which is made
- * anew only when the slice has changed. One more digest holds all slices before them, and slices are only
+ * What makes a reader's next, similar question cheap. Each of the newest slices has a digest, to which
+ * is added what comes to the slice. One more digest holds all slices before them, and slices are only
  * added to it. So samples are walked when they come, not each time that they are looked at. The sums over the range are
  * corrected by the digests that have come, gone or changed.
  */
