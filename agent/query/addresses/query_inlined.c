@@ -20,7 +20,7 @@ struct leaf {
 };
 
 struct part {				/* of one slice: where the function ran */
-	uint64_t begin, end, version;	/* of the slice */
+	uint64_t begin, end, version, merged;	/* of the slice */
 	uint32_t most, looked;		/* counts that could be looked at, and those that were */
 	struct leaf *leaves;
 	size_t leaf_count, leaf_room;
@@ -100,7 +100,8 @@ static void add_leaf(struct part *part, uint32_t stack, uint64_t weight)
 static struct part make_part(struct window *window, uint32_t function, const struct slice *slice, uint32_t most)
 {
 	const struct passing passing = window_passing(window);
-	struct part part = { .begin = slice->begin, .end = slice->end, .version = slice->version, .most = most };
+	struct part part = { .begin = slice->begin, .end = slice->end, .version = slice->version,
+		.merged = slice->merged, .most = most };
 
 	for (size_t i = 0; i < slice->run_count; i++) {
 		struct run_reader reader = run_read(slice->runs[i]);
@@ -113,10 +114,11 @@ static struct part make_part(struct window *window, uint32_t function, const str
 	return part;
 }
 
-/* Is it what would be made now? One for which there was room enough is so with any that is enough. */
+/* Is it what would be made now? Merged runs have fewer counts. With more room than counts, all are looked at. */
 static bool holds(const struct part *part, const struct slice *slice, uint32_t most)
 {
 	return part->begin == slice->begin && part->end == slice->end && part->version == slice->version &&
+		part->merged == slice->merged &&
 		(part->most == most || (part->looked < part->most && part->looked < most));
 }
 

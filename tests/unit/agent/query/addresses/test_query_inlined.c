@@ -14,7 +14,10 @@
 #include "agent/query/addresses/query_inlined.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
+#include "tests/unit/fakes/quick.h"
+#include "tests/unit/fakes/random.h"
 #include "tests/unit/agent/query/fake_symbols.h"
+#include "tests/unit/agent/query/random_guest.h"
 
 static const struct question everything = { .to = UINT64_MAX };
 
@@ -78,11 +81,91 @@ static void the_filter_and_the_range_hold(void **state)
 	world_free(&world);
 }
 
+/* Asserts that a reader gets what a query gives that was never asked before. Returns the weight that was looked at. */
+static uint64_t assert_as_fresh(const struct world *world, const struct question *question, uint32_t function)
+{
+	struct query *fresh = query_new(&world->inputs);
+	struct question other = *question;
+	struct caller found[4], made[4];
+	uint64_t whole, made_whole;
+	size_t count = query_inlined(world->query, question, function, found, 4, &whole);
+
+	other.reader = QUERY_ANYBODY;
+	assert_int_equal(count, query_inlined(fresh, &other, function, made, 4, &made_whole));
+	assert_int_equal(whole, made_whole);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(found[i].function, made[i].function);
+		assert_int_equal(found[i].weight, made[i].weight);
+	}
+	query_free(fresh);
+	return whole;
+}
+
+/* A reader asks again and again while samples come, some of them late; names and other questions come in between. */
+static void what_is_kept_is_as_made_at_once(void **state)
+{
+	struct random random = { .state = 41 };
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
+	uint64_t now = 0, looked = 0;
+	struct taken taken;
+
+	(void)state;
+	random_contexts(&world);
+	for (size_t i = 0; i < quick_part(1000, 4); i++) {
+		uint32_t functions = (uint32_t)symbols_functions(world.inputs.symbols);
+
+		for (uint64_t k = random_below(&random, 12); k > 0; k--) {
+			uint64_t late = random_below(&random, 20) ? 0 : random_below(&random, 20 * NS_PER_SECOND);
+
+			now += random_below(&random, 60 * NS_PER_MS);
+			random_taken(&random, late < now ? now - late : 0, &taken);
+			world_take(&world, &taken);
+		}
+		if (random_below(&random, 40) == 0)
+			random_names(&random, &world);
+		if (i == 300)
+			fake_symbols_read(world.inputs.symbols);
+		if (random_below(&random, 30) == 0)
+			random_question(&random, now, &question);
+		else if (question.to == UINT64_MAX)
+			question.from = now > 10 * NS_PER_SECOND ? now - 10 * NS_PER_SECOND : 0;
+		looked += assert_as_fresh(&world, &question, random_below(&random, 4) ? 2 :
+			(uint32_t)random_below(&random, functions));
+	}
+	assert_true(looked > 0);
+	world_free(&world);
+}
+
+/* More counts than one answer looks at: the newest count, and where that ends moves on. */
+static void the_newest_are_looked_at(void **state)
+{
+	struct random random = { .state = 42 };
+	struct world world = world_new();
+	const struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
+	uint64_t whole = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 50000; i++) {
+		world_take(&world, &(struct taken) {
+			.time = i * 300000, .weight = 1, .cpu = (uint32_t)random_below(&random, 4),
+			.thread = (uint32_t)random_below(&random, 16), .process = (uint32_t)random_below(&random, 4),
+			.kernel_count = 1, .kernel = { 0x200 + random_below(&random, 0x100) } });
+		if (i % 700 == 0)
+			whole = assert_as_fresh(&world, &question,
+				symbols_function(world.inputs.symbols, EVENT_KERNEL, 0x200));
+	}
+	assert_in_range(whole, 20000, 30000);
+	world_free(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_innermost_counts),
 		cmocka_unit_test(the_filter_and_the_range_hold),
+		cmocka_unit_test(what_is_kept_is_as_made_at_once),
+		cmocka_unit_test(the_newest_are_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
