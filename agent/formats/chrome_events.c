@@ -5,10 +5,10 @@
 #include "agent/base/util.h"
 #include "agent/formats/writing/json_text.h"
 #include "agent/formats/writing/thread_names.h"
+#include "agent/formats/writing/trace_spans.h"
 #include "agent/samples/sample_set.h"
 #include "chrome_events.h"
 #include "set_writing.h"
-#include "trace_spans.h"
 
 /* Each is a process of the trace; that of the samples is 1. */
 enum group { RUNNING = 2, INTERRUPTS, CALLS, OTHERS, GROUPS };
@@ -22,8 +22,9 @@ static const enum group group_of[] = {
 };
 
 struct chrome_events {
-	const struct sample_set *set;
+	const struct set_writing *writing;
 	FILE *to;
+	uint64_t count;			/* of events that were read */
 	bool groups[GROUPS];		/* this group has its name */
 	bool (*cpus)[GROUPS];		/* so has this CPU's track in it: TRACE_SPANS_CPUS of them */
 	struct thread_names threads;
@@ -138,17 +139,25 @@ static void put_other(void *context, const struct set_event *event)
 	fputs("}}", events->to);
 }
 
+static bool stop(void *context)
+{
+	struct chrome_events *events = context;
+	uint64_t count = events->count++;
+
+	return set_writing_step(events->writing, count, count + 1);
+}
+
 bool chrome_events_put(const struct sample_set *set, const struct set_writing *writing, char **error)
 {
-	struct chrome_events events = { .set = set, .to = writing->to };
-	const struct trace_spans_sink sink = { &events, begin, end, put_other };
+	struct chrome_events events = { .writing = writing, .to = writing->to };
+	const struct trace_spans_sink sink = { &events, begin, end, put_other, stop };
 	bool whole;
 
 	if (!set->events)
 		return true;
 	events.cpus = util_alloc(TRACE_SPANS_CPUS * sizeof(*events.cpus));
 	thread_names_init(&events.threads, set);
-	whole = trace_spans_read(set, writing, &sink, error);
+	whole = trace_spans_read(set, &sink, error);
 	thread_names_clear(&events.threads);
 	free(events.cpus);
 	return whole;

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
 #include "firefox.h"
-#include "agent/formats/writing/cpu_list.h"
+#include "firefox_markers.h"
+#include "firefox_tracks.h"
 #include "agent/formats/writing/json_text.h"
-#include "agent/formats/writing/row_reader.h"
 
 enum { FORMAT_VERSION = 61, GECKO_VERSION = 27 };
 
-/* The categories, by kind of function. The grey one is the default. */
-static const struct { const char *name, *colour; } categories[SET_KINDS] = {
+/*
+ * The categories: by kind of function, and that of interrupts, also of the work that these put off. It is that of the
+ * leaf of a stack that ran in one. The grey one is the default.
+ */
+enum { CATEGORIES = SET_KINDS + 1 };
+
+static const struct { const char *name, *colour; } categories[CATEGORIES] = {
 	[SET_KERNEL] = { "Kernel", "orange" }, [SET_MODULE] = { "Module", "brown" }, [SET_USER] = { "User", "yellow" },
 	[SET_IDLE] = { "Idle", "transparent" }, [SET_UNKNOWN] = { "Other", "grey" },
+	[FIREFOX_INTERRUPT] = { "Interrupt", "red" },
 };
+
+_Static_assert((int)FIREFOX_INTERRUPT == (int)SET_KINDS && (int)FIREFOX_OTHER == (int)SET_UNKNOWN &&
+	(int)FIREFOX_KERNEL == (int)SET_KERNEL, "markers have these categories");
 
 enum { FUNCTION_TEXTS = 3 };		/* of each function in the list of texts: its name, file and object */
 
@@ -23,10 +33,12 @@ struct firefox {
 	const struct sample_set *set;
 	const struct set_writing *writing;
 	FILE *to;
-	struct cpu_list cpus;
+	struct firefox_tracks *tracks;
 	uint32_t *frame_of;		/* by location: the frame of its outermost function; those inlined follow */
 	uint32_t *stack_of;		/* by stack: the number of the profile's stack that ends with it */
-	uint64_t column, columns;	/* of samples: which one is written, and how many there are */
+	uint32_t *interrupt_of;		/* by stack: the same, of an interrupt; SET_NONE: none ran there */
+	uint32_t *interrupts;		/* these stacks of the set; each has a frame and a stack of its own */
+	uint32_t interrupt_count, frame_count;	/* how many they are; frames of locations */
 };
 
 /* ---- lists ---- */
@@ -141,25 +153,13 @@ static void put_texts(const struct firefox *firefox)
 		putc(',', firefox->to);
 		json_text_put(firefox->to, *function->object ? function->object : "[unknown]");
 	}
+	fputs(firefox->set->function_count ? "" : "\"\"", firefox->to);
+	firefox_tracks_put_names(firefox->tracks, firefox->to,
+		firefox->set->function_count ? firefox->set->function_count * FUNCTION_TEXTS : 1);
 	putc(']', firefox->to);
 }
 
 /* ---- frames: the lines of all locations, those of a location from its outermost function inwards ---- */
-
-static void put_frame_column(const struct firefox *firefox, const char *name,
-	int64_t (*number)(const struct firefox *firefox, const struct set_location *location, uint32_t depth))
-{
-	const struct sample_set *set = firefox->set;
-
-	fprintf(firefox->to, ",\n\"%s\":[", name);
-	for (uint32_t i = 0; i < set->location_count; i++)
-		for (uint32_t depth = 0; depth < set->locations[i].count; depth++) {
-			if (i || depth)
-				putc(',', firefox->to);
-			put_number(firefox, number(firefox, &set->locations[i], depth));
-		}
-	putc(']', firefox->to);
-}
 
 static const struct set_line *line_at(
 	const struct firefox *firefox, const struct set_location *location, uint32_t depth)
@@ -189,8 +189,38 @@ static int64_t frame_category(const struct firefox *firefox, const struct set_lo
 	return firefox->set->functions[line_at(firefox, location, depth)->function].kind;
 }
 
-static void put_frames(const struct firefox *firefox, uint32_t count)
+static const struct set_location *leaf_of(const struct firefox *firefox, uint32_t stack)
 {
+	return &firefox->set->locations[firefox->set->stacks[stack].location];
+}
+
+/* The frames of interrupts are those of their leaves once more, in the category of their own. */
+static void put_frame_column(const struct firefox *firefox, const char *name,
+	int64_t (*number)(const struct firefox *firefox, const struct set_location *location, uint32_t depth))
+{
+	const struct sample_set *set = firefox->set;
+
+	fprintf(firefox->to, ",\n\"%s\":[", name);
+	for (uint32_t i = 0; i < set->location_count; i++)
+		for (uint32_t depth = 0; depth < set->locations[i].count; depth++) {
+			if (i || depth)
+				putc(',', firefox->to);
+			put_number(firefox, number(firefox, &set->locations[i], depth));
+		}
+	for (uint32_t i = 0; i < firefox->interrupt_count; i++) {
+		const struct set_location *leaf = leaf_of(firefox, firefox->interrupts[i]);
+
+		putc(',', firefox->to);
+		put_number(firefox, number == frame_category ? FIREFOX_INTERRUPT :
+			number(firefox, leaf, leaf->count - 1));
+	}
+	putc(']', firefox->to);
+}
+
+static void put_frames(const struct firefox *firefox)
+{
+	uint32_t count = firefox->frame_count + firefox->interrupt_count;
+
 	fprintf(firefox->to, ",\n\"frameTable\":{\"length\":%" PRIu32, count);
 	put_same(firefox, "address", count, "-1");
 	put_frame_column(firefox, "inlineDepth", frame_depth);
@@ -206,149 +236,109 @@ static void put_frames(const struct firefox *firefox, uint32_t count)
 
 /* ---- stacks: each of the set becomes as many as there are functions at its location ---- */
 
-static void put_stacks(const struct firefox *firefox, uint32_t count)
+static void put_prefix(const struct firefox *firefox, uint32_t parent)
+{
+	if (parent == SET_NONE)
+		fputs("null", firefox->to);
+	else
+		fprintf(firefox->to, "%" PRIu32, firefox->stack_of[parent]);
+}
+
+static void put_stack_frames(const struct firefox *firefox)
 {
 	const struct sample_set *set = firefox->set;
 	const char *before = "";
 
-	fprintf(firefox->to, ",\n\"stackTable\":{\"length\":%" PRIu32 ",\n\"frame\":[", count);
+	fputs(",\n\"frame\":[", firefox->to);
 	for (uint32_t i = 0; i < set->stack_count; i++)
-		for (uint32_t depth = 0; depth < set->locations[set->stacks[i].location].count; depth++) {
+		for (uint32_t depth = 0; depth < leaf_of(firefox, i)->count; depth++) {
 			fprintf(firefox->to, "%s%" PRIu32, before, firefox->frame_of[set->stacks[i].location] + depth);
 			before = ",";
 		}
-	fputs("],\n\"prefix\":[", firefox->to);
-	before = "";
-	for (uint32_t i = 0; i < set->stack_count; i++) {
-		uint32_t parent = set->stacks[i].parent, inlined = set->locations[set->stacks[i].location].count - 1;
+	for (uint32_t i = 0; i < firefox->interrupt_count; i++)
+		fprintf(firefox->to, ",%" PRIu32, firefox->frame_count + i);
+	putc(']', firefox->to);
+}
 
-		if (parent == SET_NONE)
-			fprintf(firefox->to, "%snull", before);
-		else
-			fprintf(firefox->to, "%s%" PRIu32, before, firefox->stack_of[parent]);
+static void put_stacks(const struct firefox *firefox, uint32_t count)
+{
+	const struct sample_set *set = firefox->set;
+
+	fprintf(firefox->to, ",\n\"stackTable\":{\"length\":%" PRIu32, count + firefox->interrupt_count);
+	put_stack_frames(firefox);
+	fputs(",\n\"prefix\":[", firefox->to);
+	for (uint32_t i = 0; i < set->stack_count; i++) {
+		uint32_t inlined = leaf_of(firefox, i)->count - 1;
+
+		if (i)
+			putc(',', firefox->to);
+		put_prefix(firefox, set->stacks[i].parent);
 		for (uint32_t depth = 0; depth < inlined; depth++)
 			fprintf(firefox->to, ",%" PRIu32, firefox->stack_of[i] - inlined + depth);
-		before = ",";
+	}
+	for (uint32_t i = 0; i < firefox->interrupt_count; i++) {
+		uint32_t stack = firefox->interrupts[i];
+
+		putc(',', firefox->to);
+		if (leaf_of(firefox, stack)->count > 1)
+			fprintf(firefox->to, "%" PRIu32, firefox->stack_of[stack] - 1);
+		else
+			put_prefix(firefox, set->stacks[stack].parent);
 	}
 	fputs("]}", firefox->to);
 }
 
-static void put_tables(const struct firefox *firefox)
+static bool is_interrupt(uint8_t mode)
+{
+	const char *name = sample_set_mode(mode);
+
+	return strcmp(name, "irq") == 0 || strcmp(name, "softirq") == 0;
+}
+
+/* Numbers all frames and stacks. Returns how many stacks there are without those of interrupts. */
+static uint32_t number_all(struct firefox *firefox)
 {
 	const struct sample_set *set = firefox->set;
-	uint32_t frames = 0, stacks = 0;
+	uint32_t stacks = 0;
 
 	for (uint32_t i = 0; i < set->location_count; i++) {
-		firefox->frame_of[i] = frames;
-		frames += set->locations[i].count;
+		firefox->frame_of[i] = firefox->frame_count;
+		firefox->frame_count += set->locations[i].count;
 	}
 	for (uint32_t i = 0; i < set->stack_count; i++) {
-		stacks += set->locations[set->stacks[i].location].count;
+		stacks += leaf_of(firefox, i)->count;
 		firefox->stack_of[i] = stacks - 1;
+		firefox->interrupt_of[i] = SET_NONE;
 	}
+	for (uint32_t i = 0; i < set->sum_count; i++) {
+		uint32_t stack = set->sums[i].stack;
+
+		if (!is_interrupt(set->sums[i].who.mode) || firefox->interrupt_of[stack] != SET_NONE)
+			continue;
+		firefox->interrupt_of[stack] = stacks + firefox->interrupt_count;
+		firefox->interrupts[firefox->interrupt_count++] = stack;
+	}
+	return stacks;
+}
+
+static uint32_t stack_of_sum(const void *context, const struct set_sum *sum)
+{
+	const struct firefox *firefox = context;
+
+	return is_interrupt(sum->who.mode) ? firefox->interrupt_of[sum->stack] : firefox->stack_of[sum->stack];
+}
+
+static void put_tables(struct firefox *firefox)
+{
+	uint32_t stacks = number_all(firefox);
+
 	fputs(",\n\"shared\":{\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[]", firefox->to);
 	fputs(",\"name\":[],\"functionSize\":[]}", firefox->to);
 	put_stacks(firefox, stacks);
-	put_frames(firefox, frames);
+	put_frames(firefox);
 	put_functions(firefox);
 	put_texts(firefox);
 	putc('}', firefox->to);
-}
-
-/* ---- samples ---- */
-
-static void put_ms(FILE *to, uint64_t ns)
-{
-	fprintf(to, "%" PRIu64 ".%06" PRIu64, ns / NS_PER_MS, ns % NS_PER_MS);
-}
-
-/* Each writes a row's value in a column. */
-static void put_row_stack(const struct firefox *firefox, const struct set_row *row)
-{
-	fprintf(firefox->to, "%" PRIu32, firefox->stack_of[firefox->set->sums[row->sum].stack]);
-}
-
-static void put_row_time(const struct firefox *firefox, const struct set_row *row)
-{
-	uint64_t from = firefox->set->facts.from;
-
-	put_ms(firefox->to, row->time > from ? row->time - from : 0);
-}
-
-static void put_row_weight(const struct firefox *firefox, const struct set_row *row)
-{
-	if (firefox->set->ns)
-		put_ms(firefox->to, row->ns);
-	else
-		fprintf(firefox->to, "%" PRIu64, row->samples);
-}
-
-/* The CPU time that was used, from which the track's graph is drawn: none while the CPU was idle. */
-static void put_row_busy(const struct firefox *firefox, const struct set_row *row)
-{
-	const struct set_function *leaf = sample_set_leaf(firefox->set, firefox->set->sums[row->sum].stack);
-
-	fprintf(firefox->to, "%" PRIu64, leaf->kind == SET_IDLE ? 0 : row->ns);
-}
-
-static bool put_row_column(struct firefox *firefox, uint32_t cpu, const char *name,
-	void (*put)(const struct firefox *firefox, const struct set_row *row), uint32_t *count, char **error)
-{
-	struct row_reader reader = row_reader_open(firefox->set);
-	uint64_t whole = firefox->set->samples, rows = 0;
-	struct set_row row;
-
-	*count = 0;
-	fprintf(firefox->to, "\n\"%s\":[", name);
-	while (row_reader_next(&reader, &row) &&
-		!set_writing_step(firefox->writing, firefox->column * whole + rows++, firefox->columns * whole)) {
-		if (firefox->set->sums[row.sum].who.cpu != cpu)
-			continue;
-		if ((*count)++)
-			putc(',', firefox->to);
-		put(firefox, &row);
-	}
-	fputs("],", firefox->to);
-	firefox->column++;
-	return row_reader_close(&reader, error);
-}
-
-enum { ROW_COLUMNS = 4 };
-
-static bool put_samples(struct firefox *firefox, uint32_t cpu, char **error)
-{
-	uint32_t count;
-	bool whole;
-
-	fputs("\"samples\":{", firefox->to);
-	whole = put_row_column(firefox, cpu, "stack", put_row_stack, &count, error) &&
-		put_row_column(firefox, cpu, "time", put_row_time, &count, error) &&
-		put_row_column(firefox, cpu, "weight", put_row_weight, &count, error) &&
-		put_row_column(firefox, cpu, "threadCPUDelta", put_row_busy, &count, error);
-	fprintf(firefox->to, "\n\"weightType\":\"%s\",\"length\":%" PRIu32 "}",
-		firefox->set->ns ? "tracing-ms" : "samples", count);
-	return whole;
-}
-
-static bool put_cpu(struct firefox *firefox, uint32_t index, char **error)
-{
-	uint32_t cpu = firefox->cpus.cpus[index];
-	FILE *to = firefox->to;
-	bool whole;
-
-	fprintf(to, "%s{\"processType\":\"default\",\"processName\":", index ? ",\n" : "\n");
-	json_text_put(to, *firefox->set->facts.machine ? firefox->set->facts.machine : "guest");
-	fputs(",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,", to);
-	fprintf(to, "\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":\"1\",\"tid\":%" PRIu32 ",\"name\":",
-		index ? "false" : "true", index + 1);
-	if (cpu == SET_NONE)
-		fputs("\"no CPU\",\n", to);
-	else
-		fprintf(to, "\"CPU %" PRIu32 "\",\n", cpu);
-	whole = put_samples(firefox, cpu, error);
-	fputs(",\n\"markers\":{\"length\":0,\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
-		"\"category\":[]}}", to);
-	return whole;
 }
 
 /* ---- the file ---- */
@@ -362,13 +352,14 @@ static void put_meta(const struct firefox *firefox)
 		FORMAT_VERSION);
 	json_text_put(to, *firefox->writing->title ? firefox->writing->title : "ktop");
 	fputs(",\"importedFrom\":\"ktop\",\"interval\":", to);
-	put_ms(to, facts->period ? facts->period : NS_PER_MS);
+	firefox_put_ms(to, facts->period ? facts->period : NS_PER_MS);
 	fputs(",\"startTime\":", to);
-	put_ms(to, facts->began ? facts->began + facts->from : 0);
+	firefox_put_ms(to, facts->began ? facts->began + facts->from : 0);
 	fputs(",\"profilingStartTime\":0,\"profilingEndTime\":", to);
-	put_ms(to, facts->to - facts->from);
+	firefox_put_ms(to, facts->to - facts->from);
 	fputs(",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\"sourceCodeIsNotOnSearchfox\":true", to);
-	fputs(",\"keepProfileThreadOrder\":true,\"markerSchema\":[]", to);
+	fputs(",\"keepProfileThreadOrder\":true,\"markerSchema\":", to);
+	firefox_tracks_put_schemas(firefox->tracks, to);
 	fputs(",\"extensions\":{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]}", to);
 	fputs(",\n\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}", to);
 	if (facts->cpus)
@@ -379,9 +370,9 @@ static void put_meta(const struct firefox *firefox)
 	json_text_put(to, facts->version);
 	fputs(",\"platform\":", to);
 	json_text_put(to, facts->kernel);
-	fprintf(to, ",\"misc\":\"lost:%" PRIu64 "\"", facts->lost);
+	fprintf(to, ",\"misc\":\"lost:%" PRIu64 " events_lost:%" PRIu64 "\"", facts->lost, facts->events_lost);
 	fputs(",\n\"categories\":[", to);
-	for (unsigned i = 0; i < SET_KINDS; i++)
+	for (unsigned i = 0; i < CATEGORIES; i++)
 		fprintf(to, "%s{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]}", i ? "," : "",
 			categories[i].name, categories[i].colour);
 	fputs("]},\n\"libs\":[],\n\"pages\":[]", to);
@@ -389,39 +380,44 @@ static void put_meta(const struct firefox *firefox)
 
 static bool put_file(struct firefox *firefox, char **error)
 {
-	bool whole = true;
+	bool whole;
 
 	put_meta(firefox);
 	put_tables(firefox);
-	fputs(",\n\"threads\":[", firefox->to);
-	for (uint32_t i = 0; i < firefox->cpus.count && whole; i++)
-		whole = put_cpu(firefox, i, error);
-	fputs("]}\n", firefox->to);
+	fputs(",\n\"threads\":", firefox->to);
+	whole = firefox_tracks_put(firefox->tracks, firefox->to, stack_of_sum, firefox, error);
+	fputs("}\n", firefox->to);
 	return whole;
 }
 
 static bool write_firefox(const struct sample_set *set, const struct set_writing *writing, char **error)
 {
+	size_t stacks = (size_t)set->stack_count + 1;
 	struct firefox firefox = {
 		.set = set, .writing = writing, .to = writing->to,
 		.frame_of = calloc((size_t)set->location_count + 1, sizeof(uint32_t)),
-		.stack_of = calloc((size_t)set->stack_count + 1, sizeof(uint32_t)),
+		.stack_of = calloc(stacks, sizeof(uint32_t)), .interrupt_of = calloc(stacks, sizeof(uint32_t)),
+		.interrupts = calloc(stacks, sizeof(uint32_t)),
 	};
-	bool whole;
+	bool whole = false;
 
-	cpu_list_init(&firefox.cpus, set);
-	firefox.columns = (uint64_t)ROW_COLUMNS * firefox.cpus.count;
-	if (firefox.frame_of && firefox.stack_of)
+	if (!firefox.frame_of || !firefox.stack_of || !firefox.interrupt_of || !firefox.interrupts)
+		util_fail(error, "%s", sample_set_no_memory);
+	else if ((firefox.tracks = firefox_tracks_new(set, writing, error)))
 		whole = put_file(&firefox, error);
-	else
-		whole = util_fail(error, "%s", sample_set_no_memory);
+	firefox_tracks_free(firefox.tracks);
 	free(firefox.frame_of);
 	free(firefox.stack_of);
-	cpu_list_clear(&firefox.cpus);
+	free(firefox.interrupt_of);
+	free(firefox.interrupts);
 	return whole;
 }
 
 const struct set_format format_firefox = {
-	.name = "firefox", .ending = ".firefox.json", .about = "profile for Firefox Profiler, a track for each CPU",
-	.rows = true, .lines = true, .write = write_firefox,
+	.name = "firefox",
+	.ending = ".firefox.json",
+	.about = "profile for Firefox Profiler, tracks of CPUs and threads",
+	.rows = true,
+	.lines = true,
+	.write = write_firefox,
 };

@@ -15,6 +15,7 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/store/trace_log.h"
+#include "agent/store/unnamed_file.h"
 #include "agent/wire/decode.h"
 #include "epoch.h"
 #include "guest_events.h"
@@ -475,14 +476,11 @@ void epoch_lost(struct epoch *epoch, const struct packet *packet)
 			packet->lost);
 }
 
-/* Temporary files go where the environment says. /tmp may be in memory, which a log may be too large for. */
 bool epoch_log_begin(struct epoch *epoch)
 {
-	const char *folder = getenv("TMPDIR");
-
 	if (epoch->log)
 		return false;
-	epoch->log = sample_log_new(epoch->inputs.budget, folder && *folder ? folder : "/var/tmp");
+	epoch->log = sample_log_new(epoch->inputs.budget, unnamed_file_folder());
 	return true;
 }
 

@@ -7,6 +7,13 @@
 #include "agent/base/util.h"
 #include "unnamed_file.h"
 
+const char *unnamed_file_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/var/tmp";
+}
+
 int unnamed_file_open(const char *folder)
 {
 	char *path = util_format("%s/ktop-XXXXXX", folder);

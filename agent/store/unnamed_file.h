@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where the environment wants them. Not in /tmp: that may be in memory, which they may be too large for. */
+const char *unnamed_file_folder(void);
+
 int unnamed_file_open(const char *folder);	/* -1 with errno set: the folder does not take it */
 
 /* All bytes from this offset on. False with errno set: a part could not be written, or is not there (EIO). */

@@ -12,7 +12,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/formats/set_format.h"
-#include "agent/formats/trace_spans.h"
+#include "agent/formats/writing/trace_spans.h"
 #include "agent/samples/sample_set.h"
 #include "tests/unit/fakes/event_list.h"
 
@@ -43,19 +43,24 @@ static void note_event(void *context, const struct set_event *event)
 		(unsigned long)event->values[0]);
 }
 
+static bool never(void *context)
+{
+	(void)context;
+	return false;
+}
+
 static void assert_spans(const struct set_event *events, size_t count, const char *wanted)
 {
 	struct sample_set *set = sample_set_new(NULL);
-	struct set_writing writing = { .title = "t" };
 	char *text, *error = NULL;
 	size_t size;
 	struct trace_spans_sink sink = {
 		.context = util_text_open(&text, &size), .begin = note_begin, .end = note_end, .event = note_event,
+		.stop = never,
 	};
 
-	writing.to = sink.context;
 	event_list_give(set, events, count);
-	assert_true(trace_spans_read(set, &writing, &sink, &error));
+	assert_true(trace_spans_read(set, &sink, &error));
 	util_text_close(sink.context, &text);
 	assert_string_equal(text, wanted);
 	free(text);
@@ -190,9 +195,9 @@ static void without_memory_nothing_is_left_out_in_silence(void **state)
 	};
 	static const struct set_event loss[] = { { 20, 0, &event_lost, { 7 } } };
 	char ignored[1024], *error = NULL;
-	struct set_writing writing = { .to = fmemopen(ignored, sizeof(ignored), "w"), .title = "t" };
 	struct trace_spans_sink sink = {
-		.context = writing.to, .begin = note_begin, .end = note_end, .event = note_event,
+		.context = fmemopen(ignored, sizeof(ignored), "w"), .begin = note_begin, .end = note_end,
+		.event = note_event, .stop = never,
 	};
 
 	(void)state;
@@ -201,14 +206,14 @@ static void without_memory_nothing_is_left_out_in_silence(void **state)
 		struct sample_set *set = sample_set_new(budget);
 
 		event_list_give(set, i ? loss : call, i ? 1 : 2);
-		assert_false(trace_spans_read(set, &writing, &sink, &error));
+		assert_false(trace_spans_read(set, &sink, &error));
 		assert_non_null(strstr(error, "memory"));
 		free(error);
 		error = NULL;
 		sample_set_free(set);
 		budget_release(budget);
 	}
-	fclose(writing.to);
+	fclose(sink.context);
 }
 
 int main(void)

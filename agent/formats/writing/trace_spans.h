@@ -14,7 +14,6 @@
 
 struct sample_set;
 struct set_event;
-struct set_writing;
 
 enum span_kind { SPAN_THREAD, SPAN_INTERRUPT, SPAN_CALL };
 
@@ -36,10 +35,10 @@ struct trace_spans_sink {
 	void (*begin)(void *context, const struct trace_span *span);	/* of all but calls; its end is not known yet */
 	void (*end)(void *context, const struct trace_span *span);	/* those within it have ended */
 	void (*event)(void *context, const struct set_event *event);	/* any other event; or that events were lost */
+	bool (*stop)(void *context);	/* before each event; true: no more of them are read */
 };
 
 /* Times of a CPU never go back. False with `error` set: events are missing. */
-bool trace_spans_read(const struct sample_set *set, const struct set_writing *writing,
-	const struct trace_spans_sink *sink, char **error);
+bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sink *sink, char **error);
 
 #endif

@@ -6,7 +6,6 @@
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
-#include "set_writing.h"
 #include "trace_spans.h"
 
 enum {
@@ -300,13 +299,11 @@ static void spans_clear(struct spans *spans)
 	free(spans->cpus);
 }
 
-bool trace_spans_read(const struct sample_set *set, const struct set_writing *writing,
-	const struct trace_spans_sink *sink, char **error)
+bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sink *sink, char **error)
 {
 	struct spans spans = { .set = set, .sink = sink };
 	struct set_events *reader;
 	struct set_event event;
-	uint64_t count = 0;
 	bool failed;
 
 	if (!set->events)
@@ -314,7 +311,7 @@ bool trace_spans_read(const struct sample_set *set, const struct set_writing *wr
 	spans.cpus = util_alloc(TRACE_SPANS_CPUS * sizeof(*spans.cpus));
 	hash_init(&spans.by_thread, set->budget);
 	reader = set->events->open(set->events_context);
-	for (; set->events->next(reader, &event) && !set_writing_step(writing, count, count + 1); count++)
+	while (!sink->stop(sink->context) && set->events->next(reader, &event))
 		if (event.cpu < TRACE_SPANS_CPUS)
 			add_event(&spans, &event);
 	end_all(&spans);
