@@ -15,8 +15,8 @@
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/change_style.h"
+#include "tui/views/tree/tree_row.h"
 #include "page_body.h"
-#include "tree_row.h"
 
 enum {
 	LIGHTEST = 200,			/* a call is left out if it has less than 1/LIGHTEST of the function */

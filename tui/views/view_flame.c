@@ -23,8 +23,8 @@
 #include "tui/views/flame/flame_paint.h"
 #include "tui/views/table/change_style.h"
 #include "tui/views/table/hue.h"
+#include "tui/views/tree/tree_row.h"
 #include "config.h"
-#include "tree_row.h"
 #include "view_flame.h"
 
 enum { PAUSE_MS = 100, DETAIL_FROM = 6, TEXT = 512, LEAST_MOST = 4096 };

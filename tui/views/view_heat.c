@@ -13,8 +13,8 @@
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
+#include "tui/views/tree/tree_row.h"
 #include "config.h"
-#include "tree_row.h"
 #include "view_heat.h"
 
 enum {

@@ -18,10 +18,10 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
+#include "tui/views/tree/folds.h"
+#include "tui/views/tree/tree_lines.h"
+#include "tui/views/tree/tree_row.h"
 #include "config.h"
-#include "folds.h"
-#include "tree_lines.h"
-#include "tree_row.h"
 #include "view_tree.h"
 
 enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/fakes/random.h"
-#include "tui/views/folds.h"
+#include "tui/views/tree/folds.h"
 
 /* A list whose rows have these paths; bit i of `unfolded`: row i is. */
 static struct tree *tree_of(const uint64_t *paths, size_t count, unsigned unfolded)
