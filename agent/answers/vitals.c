@@ -21,8 +21,8 @@ bool vitals_record(bool running, enum link_state link, enum vm_state vm)
 
 static void tell_guest(struct vitals *vitals, const struct epoch *epoch)
 {
-	memcpy(vitals->kernel, epoch->kernel, sizeof(vitals->kernel));
-	memcpy(vitals->version, epoch->version, sizeof(vitals->version));
+	util_print(vitals->kernel, sizeof(vitals->kernel), "%s", epoch_kernel(epoch));
+	util_print(vitals->version, sizeof(vitals->version), "%s", epoch_version(epoch));
 	memcpy(vitals->arch, epoch->arch, sizeof(vitals->arch));
 	vitals->cpu_count = epoch->cpu_count;
 	vitals->now = epoch_now(epoch);

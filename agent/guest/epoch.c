@@ -8,6 +8,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/code/listings.h"
+#include "agent/names/linux/linux_kernel.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
@@ -490,6 +491,26 @@ struct sample_log *epoch_log_end(struct epoch *epoch)
 
 	epoch->log = NULL;
 	return log;
+}
+
+/* NULL: the guest told its version itself, or no version is found. */
+static const struct linux_kernel *versioned(const struct epoch *epoch)
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(epoch->inputs.symbols);
+
+	return kernel && kernel->version[0] && epoch->known && !epoch->version[0] ? kernel : NULL;
+}
+
+const char *epoch_kernel(const struct epoch *epoch)
+{
+	return versioned(epoch) ? "Linux" : epoch->kernel;
+}
+
+const char *epoch_version(const struct epoch *epoch)
+{
+	const struct linux_kernel *kernel = versioned(epoch);
+
+	return kernel ? kernel->version : epoch->version;
 }
 
 struct boot_times epoch_boot(const struct epoch *epoch)

@@ -46,7 +46,7 @@ struct epoch {
 
 	/* what the guest told; texts are printable */
 	bool known;				/* EVENT_GUEST has come: clock and kernel are known */
-	char kernel[64], version[64], arch[16];
+	char kernel[64], version[64], arch[16];	/* `kernel` is part of the names of its functions (tree_name) */
 	uint32_t cpu_count;
 	uint64_t period;			/* ns between two samples of a CPU; 0: not known */
 	uint64_t began;				/* Unix ns when its clock was 0; 0: not known */
@@ -117,6 +117,13 @@ bool epoch_retry(struct epoch *epoch, uint64_t now);
  */
 bool epoch_log_begin(struct epoch *epoch);
 struct sample_log *epoch_log_end(struct epoch *epoch);
+
+/*
+ * The kernel's name and version, to be shown: as the guest told them; of a guest that tells no version, as its Linux
+ * kernel's file or memory does. They last as long as the epoch.
+ */
+const char *epoch_kernel(const struct epoch *epoch);
+const char *epoch_version(const struct epoch *epoch);
 
 struct boot_times epoch_boot(const struct epoch *epoch);	/* in guest ns */
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);	/* ticks of the guest's clock as guest ns */

@@ -28,8 +28,8 @@ static void put_guest(struct json_writer *writer, const struct epoch *epoch)
 {
 	cJSON *guest = cJSON_CreateObject();
 
-	cJSON_AddStringToObject(guest, "kernel", epoch->kernel);
-	cJSON_AddStringToObject(guest, "version", epoch->version);
+	cJSON_AddStringToObject(guest, "kernel", epoch_kernel(epoch));
+	cJSON_AddStringToObject(guest, "version", epoch_version(epoch));
 	cJSON_AddStringToObject(guest, "arch", epoch->arch);
 	json_add_count(guest, "cpus", epoch->cpu_count);
 	json_add_count(guest, "clock_hz", epoch->clock_hz);

@@ -63,7 +63,7 @@ static void print_facts(const struct report *report, FILE *out)
 
 	if (profile->books)
 		snprintf(lost, sizeof(lost), "%" PRIu64, profile->lost);
-	fprintf(out, "%s%s%s", epoch->kernel, epoch->version[0] ? " " : "", epoch->version);
+	fprintf(out, "%s%s%s", epoch_kernel(epoch), *epoch_version(epoch) ? " " : "", epoch_version(epoch));
 	fprintf(out, " %s, %" PRIu32 " CPU%s: %.2f s of guest time", epoch->arch, epoch->cpu_count,
 		util_plural(epoch->cpu_count), report->seconds);
 	if (report_looks_back(&report->request))

@@ -78,7 +78,7 @@ struct set_facts session_facts(const struct session *session, const struct epoch
 
 	return (struct set_facts) {
 		.machine = machine ? machine : "",
-		.kernel = epoch->kernel, .version = epoch->version, .arch = epoch->arch,
+		.kernel = epoch_kernel(epoch), .version = epoch_version(epoch), .arch = epoch->arch,
 		.began = epoch->began, .cpus = epoch->cpu_count,
 		.lost = decode_books_all(session->decode, STREAM_SAMPLES).lost,
 		.cost_ns = cost.ns, .cost_share = cost.share,

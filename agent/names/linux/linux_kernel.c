@@ -197,6 +197,15 @@ static void take_build_id(struct linux_kernel *kernel, const struct kernel_bytes
 	}
 }
 
+/* The word behind "Linux version ". */
+static void take_version(struct linux_kernel *kernel, const char *word)
+{
+	char *version = util_printable(word, strcspn(word, " \n"));
+
+	util_print(kernel->version, sizeof(kernel->version), "%s", version);
+	free(version);
+}
+
 /* If no symbol leads to it, the banner is the first text with such a beginning and a number in it. */
 static void take_banner(struct linux_kernel *kernel, const struct kernel_bytes *bytes)
 {
@@ -212,6 +221,7 @@ static void take_banner(struct linux_kernel *kernel, const struct kernel_bytes *
 			continue;
 		memcpy(kernel->banner, hit, size);
 		kernel->banner[size] = '\0';
+		take_version(kernel, kernel->banner + strlen(begin));
 		kernel->landmarks[LANDMARK_BANNER] = address;
 		kernel->known |= 1u << LANDMARK_BANNER;
 		return;

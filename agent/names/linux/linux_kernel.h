@@ -36,7 +36,7 @@ enum landmark {				/* symbols that ktop looks for */
 	LANDMARKS,
 };
 
-enum { LINUX_BANNER_MAX = 127, LINUX_BUILD_ID_MAX = 64 };
+enum { LINUX_BANNER_MAX = 127, LINUX_BUILD_ID_MAX = 64, LINUX_VERSION_MAX = 63 };
 
 struct linux_kernel {
 	enum arch_id arch;
@@ -47,6 +47,7 @@ struct linux_kernel {
 	uint32_t known;			/* bit i: landmarks[i] is known */
 	uint64_t landmarks[LANDMARKS];
 	char banner[LINUX_BANNER_MAX + 1];	/* "Linux version 6.1..."; any bytes, "" if it was not found */
+	char version[LINUX_VERSION_MAX + 1];	/* "6.1..." out of the banner, printable; "" if it was not found */
 	uint64_t room, room_start;	/* boot_image_room(); 0: not known */
 	size_t build_id_size;		/* 0: unknown */
 	uint8_t build_id[LINUX_BUILD_ID_MAX];

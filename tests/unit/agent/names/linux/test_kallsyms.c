@@ -162,6 +162,7 @@ static void a_kernel_tells_what_it_is(void **state)
 	free(image);
 	assert_int_equal(kernel->arch, ARCH_X86_64);
 	assert_memory_equal(kernel->banner, "Linux version 6.1.0-fake ", 25);
+	assert_string_equal(kernel->version, "6.1.0-fake");
 	assert_int_equal(kernel->build_id_size, FAKE_BUILD_ID_SIZE);
 	assert_int_equal(kernel->build_id[19], 20);
 	assert_true(linux_kernel_landmark(kernel, LANDMARK_DIVIDE_ERROR, &address) && address == START64 + 0x40);
