@@ -5,12 +5,13 @@ export XDG_RUNTIME_DIR=$dir		# so no other live ktop of this user is found
 export TERM=screen-256color
 . tests/e2e/tmux.sh
 
-# live NAME OPTIONS...: starts ktop on the machine of that name, 120x30, in $dir/NAME.home; $screen is its pid.
+# live NAME OPTIONS...: starts ktop on the machine of that name, 120x30, in $dir/NAME.home; $screen is its pid. $columns: as
+# many of them. The title has all that it can tell in one row of 180.
 live() {
 	local name=$1
 	shift
 	mkdir -p "$dir/$name.home"
-	session -s "$name" -x 120 -y 30 -c "$dir/$name.home" \
+	session -s "$name" -x "${columns-120}" -y 30 -c "$dir/$name.home" \
 		"exec $ktop ${*:---qmp $dir/$name.qmp} 2>$dir/$name.err"
 	screen=$($tmux list-panes -t "$name" -F '#{pane_pid}')
 }

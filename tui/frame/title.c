@@ -21,13 +21,15 @@ enum {
 	GAP = 2, STATE = 8,		/* columns between two items; columns of the profiler's state */
 	COUNT = 24,			/* bytes of a count as text */
 	NARROW = 30,			/* with fewer columns, words are shorter */
+	WIDE = 120,			/* columns from which what is not needed takes no second line */
+	NEEDED = 60,			/* an item of this importance, or more, may take a further line */
 };
 
 struct item {
 	char text[ITEM_TEXT];
 	int width;			/* columns that it takes, at least those of its text (see choose) */
 	uint8_t style;
-	int keep;			/* its importance, 1 to 100; 0: it is shown only if it needs no further line */
+	int keep;			/* its importance, 0 to 100; below NEEDED: where there is room for it */
 	bool seen, shown;		/* choose has looked at it; and has chosen it */
 };
 
@@ -59,7 +61,7 @@ static void add_machines(struct title *title, const struct vitals *vitals)
 
 	for (size_t i = 0; i < vitals->machine_count; i++)
 		cpus += vitals->machines[i].cpu_count;
-	add(title, STYLE_TITLE, 1, 0, "ktop");
+	add(title, STYLE_TITLE, 25, 0, "ktop");
 	add(title, STYLE_TITLE, 78, 0, "%zu machines", vitals->machine_count);
 	add(title, STYLE_TEXT, 20, 0, "%u vCPU", cpus);
 }
@@ -82,7 +84,7 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 	bool well = vitals->vm == VM_RUNNING || vitals->vm == VM_UNKNOWN;
 	char time[SCOPE_TIME], boot[128];
 
-	add(title, STYLE_TITLE, 1, 0, "ktop");
+	add(title, STYLE_TITLE, 25, 0, "ktop");
 	if (vitals->kernel[0] != '\0') {
 		add(title, STYLE_TITLE, 78, 0, "%s%s%s%s%s", vitals->kernel,
 			vitals->version[0] ? " " : "", vitals->version,
@@ -103,7 +105,7 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 	if (vitals->kernel[0] != '\0')
 		add(title, STYLE_TEXT, 10, 0, vitals->sampler == SAMPLER_STUB ? "gdb stub" :
 			vitals->sampler == SAMPLER_OUTSIDE ? "plugin" : "hook");
-	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s",
+	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 12 : 99, 12, "%s",
 		state_words_of_vm(vitals->vm)->name);
 }
 
@@ -254,7 +256,7 @@ static void add_rest(struct title *title, const struct vitals *vitals, const str
 	if (vitals->skipped_bytes)
 		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", vitals->skipped_bytes);
 	if (vitals->lost_before)
-		add(title, STYLE_DIM, 0, 0, "lost earlier %" PRIu64, vitals->lost_before);
+		add(title, STYLE_DIM, 62, 0, "lost earlier %" PRIu64, vitals->lost_before);
 	if (vitals->machines)
 		return;
 	add(title, vitals->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
@@ -309,10 +311,13 @@ static struct item *most_important(struct title *title)
 	return most;
 }
 
-/* Chooses items, the most important first, as far as `most` lines hold them. Items with `keep` 0 add no line. */
+/*
+ * Chooses items, the most important first, as far as `most` lines hold them. What is not needed adds a line only up to
+ * the second one, and none in a wide title. Items with `keep` 0 add no line.
+ */
 static void choose(struct title *title, struct canvas *canvas, struct area area, int most)
 {
-	int height = 1, second;
+	int height = 1, second, usual = area.columns >= WIDE || most < 2 ? 1 : 2;
 	struct item *item;
 
 	for (int i = 0; i < title->count; i++) {
@@ -326,7 +331,7 @@ static void choose(struct title *title, struct canvas *canvas, struct area area,
 
 		item->seen = item->shown = true;
 		taken = lines(title, canvas, area, &second);
-		if (taken > (item->keep ? most : height))
+		if (taken > height && taken > (item->keep >= NEEDED ? most : item->keep ? usual : 0))
 			item->shown = false;
 		else
 			height = taken;
