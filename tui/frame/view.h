@@ -62,6 +62,9 @@ struct view {
 	const char *(*open)(void *self, uint64_t *row);
 	void (*restore)(void *self, uint64_t row);
 
+	/* "not opened: what the row under the cursor is; what to do". NULL: nothing is to be said of it. */
+	const char *(*closed)(void *self);
+
 	bool (*act)(void *self, enum action action);		/* false: the action is none of the view's */
 	void (*click)(void *self, int row, int column);		/* a place of the canvas, as drawn last */
 	void (*release)(void *self, int row, int column);	/* the mouse's button was let go there; NULL: ignored */

@@ -234,6 +234,14 @@ void screen_next_group(struct screen *screen, uint64_t now)
 	free(text);
 }
 
+static const char *why_closed(const struct screen *screen)
+{
+	const struct view *view = screen_shown(screen);
+	const char *why = view->closed ? view->closed(screen->selves[screen->current]) : NULL;
+
+	return why ? why : "not opened: this row is no group with functions of its own; {by} groups the rows";
+}
+
 void screen_open_row(struct screen *screen, uint64_t now)
 {
 	const struct view *view = screen_shown(screen);
@@ -247,8 +255,7 @@ void screen_open_row(struct screen *screen, uint64_t now)
 	if (!*words && look_at_page(screen, now))
 		return;
 	if (!*words) {
-		screen_complain(screen, now,
-			"not opened: this row is no group with functions of its own; {by} groups the rows");
+		screen_complain(screen, now, why_closed(screen));
 	} else if (scope_open(&screen->scope, from, words, &error)) {
 		screen->current = VIEW_FUNCTIONS;
 		text = util_format("the functions of %s; {back} goes back", words);

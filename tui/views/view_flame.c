@@ -20,6 +20,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/flame/flame_cells.h"
+#include "tui/views/flame/flame_detail.h"
 #include "tui/views/flame/flame_paint.h"
 #include "tui/views/table/change_style.h"
 #include "tui/views/table/hue.h"
@@ -190,49 +191,14 @@ static void draw_cell(const struct flame_view *self, struct canvas *canvas, cons
 		cell_change(self, cell, change));
 }
 
-/* The share of the topmost rows whose names have the pattern. */
-static uint64_t matches_of(const struct flame_view *self)
-{
-	const struct tree_list *list = &tree_of(self)->lists[self->order];
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < list->count; i++) {
-		bool counts = list_match(function_of(self, &list->rows[i])->name, self->scope->match);
-
-		for (uint32_t at = list->rows[i].parent; counts && at < i; at = list->rows[at].parent)
-			counts = !list_match(function_of(self, &list->rows[at])->name, self->scope->match);
-		sum += counts ? list->rows[i].total : 0;
-	}
-	return sum;
-}
-
 static void draw_detail(const struct flame_view *self, struct canvas *canvas, struct place place)
 {
 	const struct flame_cell *cell = selected(self);
-	const struct tree *tree = tree_of(self);
-	char share[TREE_SHARE], change[TREE_SHARE], of[TREE_SHARE], own[TREE_SHARE], matches[TREE_SHARE];
-	char parent[TEXT] = "", more[TEXT] = "";
-	const char *line = cell && cell->row->line ? cell->row->line : "";
 
-	if (!cell)
-		return;
-	if (cell->parent)
-		snprintf(parent, sizeof(parent), ", %s%% of %s",
-			tree_row_share(cell->row->total, cell->parent->total, cell->row->samples, of),
-			function_of(self, cell->parent)->name);
-	if (self->scope->match[0])
-		snprintf(more, sizeof(more), "  matches %s%%",
-			tree_row_share(matches_of(self), tree->weight, UINT64_MAX, matches));
-	place.column++;
-	place.width--;
-	canvas_format(canvas, place, tree->scarce ? STYLE_WARN : STYLE_TITLE,
-		"%s%s  %s%% of all%s%s, self %s%%, %llu sample%s%s  %s%s%s  merged cells: %zu",
-		tree->scarce ? "memory is short: cells are missing  " : "", function_of(self, cell->row)->name,
-		tree_row_share(cell->row->total, tree->weight, cell->row->samples, share),
-		tree_row_change(tree, cell->row, change), parent,
-		tree_row_share(cell->row->self, tree->weight, UINT64_MAX, own),
-		(unsigned long long)cell->row->samples, util_plural(cell->row->samples), more,
-		line, *line ? "  " : "", function_of(self, cell->row)->object, self->cells.merged);
+	if (cell)
+		flame_detail_draw(canvas, place, &(struct flame_detail) {
+			.tree = tree_of(self), .order = self->order, .symbols = self->answer->answer.symbols,
+			.cell = cell, .merged = self->cells.merged, .match = self->scope->match });
 }
 
 static void draw_emptiness(const struct flame_view *self, struct canvas *canvas, struct area area)
@@ -263,7 +229,8 @@ static void flame_draw(void *context, struct canvas *canvas, struct area area)
 		draw_cell(self, canvas, &self->cells.cells[i]);
 	draw_emptiness(self, canvas, self->paint.area);
 	if (detail)
-		draw_detail(self, canvas, (struct place) { area.row + area.rows - 1, area.column, area.columns });
+		draw_detail(self, canvas,
+			(struct place) { area.row + area.rows - 1, area.column + 1, area.columns - 1 });
 }
 
 /* ---- what the user does ---- */

@@ -409,6 +409,18 @@ static const char *functions_open(void *context, uint64_t *row)
 		sizeof(self->words));
 }
 
+static const char *functions_closed(void *context)
+{
+	const struct function_view *self = context;
+	const struct row *row = selected(self);
+
+	if (row && is_idle(self->functions->answer.symbols, row))
+		return "not opened: [idle] is the time of CPUs without work, no code runs in it; {idle} hides the row";
+	if (row && strcmp(row_name(self, self->list.cursor), "[unknown]") == 0)
+		return "not opened: no file that was read names this code; --kernel, --sysroot or --debug gives one";
+	return NULL;
+}
+
 static void functions_restore(void *context, uint64_t row)
 {
 	struct function_view *self = context;
@@ -521,6 +533,7 @@ const struct view view_functions = {
 	.takes = functions_takes,
 	.told = functions_told,
 	.open = functions_open,
+	.closed = functions_closed,
 	.restore = functions_restore,
 	.act = functions_act,
 	.click = functions_click,
@@ -539,6 +552,7 @@ const struct view view_threads = {
 	.takes = functions_takes,
 	.told = functions_told,
 	.open = functions_open,
+	.closed = functions_closed,
 	.restore = functions_restore,
 	.act = functions_act,
 	.click = functions_click,

@@ -8,6 +8,7 @@
 #include "agent/base/change_text.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/grouping.h"
 #include "detail.h"
 #include "row_cell.h"
 
@@ -65,12 +66,27 @@ static void write_change(FILE *to, const struct table *table, const struct row *
 		fprintf(to, " (%s)", change_text(change(table, row), CHANGE_NUMBER, text));
 }
 
+/* A thread, CPU or such has no callers, and one share. The columns may show a share of one CPU; this is of all. */
+static void write_shares(FILE *to, const struct function_table *functions, const struct row *row)
+{
+	const struct table *table = functions->table;
+	char share[ROW_SHARE];
+
+	if (grouping_is_by_who(functions->by)) {
+		fprintf(to, "  %s%% of all", row_total_share(table, row, share));
+	} else {
+		fprintf(to, "  self %s%%", row_self_share(table, row, share));
+		write_change(to, table, row, table_self_change);
+		fprintf(to, " total %s%%", row_total_share(table, row, share));
+	}
+	write_change(to, table, row, table_total_change);
+}
+
 void detail_write(const struct function_table *functions, const struct vitals *vitals, const struct row *row,
 	char text[DETAIL])
 {
 	const struct function *function = symbols_get(functions->answer.symbols, row->function);
 	const char *source = row_line(functions, row->function);
-	char self_share[ROW_SHARE], total_share[ROW_SHARE];
 	FILE *to = fmemopen(text, DETAIL, "w");
 
 	text[0] = '\0';
@@ -79,10 +95,7 @@ void detail_write(const struct function_table *functions, const struct vitals *v
 	fputs(function->name, to);
 	if (source && *source)
 		fprintf(to, "  %s", source);
-	fprintf(to, "  self %s%%", row_self_share(functions->table, row, self_share));
-	write_change(to, functions->table, row, table_self_change);
-	fprintf(to, " total %s%%", row_total_share(functions->table, row, total_share));
-	write_change(to, functions->table, row, table_total_change);
+	write_shares(to, functions, row);
 	write_inlined(to, functions, row);
 	if (functions->machines)
 		write_machines(to, functions, vitals, row);
