@@ -65,6 +65,7 @@ static void change(struct screen *screen, int view)
 	screen->current = view;
 	screen->cover = 0;
 	screen->moved = false;
+	screen->of_page = false;
 }
 
 void screen_look(struct screen *screen, int view)
@@ -121,6 +122,21 @@ static bool look_at_page(struct screen *screen, uint64_t now)
 	return true;
 }
 
+/* ---- the code of a function, from its page ---- */
+
+/* False: the cursor is not on a line. */
+static bool look_at_code(struct screen *screen, uint64_t now)
+{
+	const struct view *view = screen_shown(screen);
+
+	if (!view->code || !view->code(screen->selves[screen->current]))
+		return false;
+	screen_look(screen, VIEW_ANNOTATE);
+	screen->of_page = true;
+	screen_say(screen, now, "the code of the function; {back} goes back");
+	return true;
+}
+
 /* The view whose name is marked in the row of names. */
 static int named_view(const struct screen *screen)
 {
@@ -141,10 +157,12 @@ static void name_views(const struct screen *screen, struct view_name names[VIEW_
 static int first_view(const struct screen *screen)
 {
 	bool around = screen->around && screen->current == VIEW_TREE;
-	int from = around ? screen->around_from : screen->current;
+	int from = around ? screen->around_from : screen->of_page ? VIEW_FUNCTION : screen->current;
 
 	if (screen->scope.depth)
-		return screen->scope.steps[0].from.view;
+		from = screen->scope.steps[0].from.view;
+	if (screen->scope.depth && from != VIEW_FUNCTION)
+		return from;
 	return from == VIEW_FUNCTION ? screen->page_from : around ? from : VIEWS;
 }
 
@@ -252,7 +270,7 @@ void screen_open_row(struct screen *screen, uint64_t now)
 	screen->by[screen->current] = screen->scope.by;
 	if (screen_take_range(screen, now))
 		return;
-	if (!*words && look_at_page(screen, now))
+	if (!*words && (look_at_page(screen, now) || look_at_code(screen, now)))
 		return;
 	if (!*words) {
 		screen_complain(screen, now, why_closed(screen));
@@ -280,6 +298,10 @@ void screen_go_back(struct screen *screen, uint64_t now)
 		screen->scope.match[0] = '\0';
 	} else if (screen->current == VIEW_FUNCTION) {
 		change(screen, screen->page_from);
+		view_functions.choose(screen->selves[VIEW_FUNCTIONS],
+			view_function.chosen(screen->selves[VIEW_FUNCTION]));
+	} else if (screen->of_page && screen->current == VIEW_ANNOTATE) {
+		change(screen, VIEW_FUNCTION);
 	} else if (screen->around && screen->current == VIEW_TREE) {
 		leave_around(screen);
 		change(screen, screen->around_from);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/answers/function_page.h"
 #include "agent/base/change.h"
 #include "agent/base/change_text.h"
+#include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -26,6 +29,7 @@ enum {
 	GAPS_FROM = 12,			/* rows of the body from which there is a gap between two parts */
 	WORDS_FROM = 50,		/* columns of a part from which a change has its word */
 	PROCESSES = 64,			/* that are told apart */
+	COLUMNS_MOST = 4096,		/* more than a body has */
 	LEAST_ROWS = 5,			/* a part of the left half has so many rows, or more where there is room */
 };
 
@@ -57,11 +61,14 @@ static struct row_base base_of(const struct table *table, const struct row *row)
 
 /* ---- rows of a part, of which only some are on the screen ---- */
 
+static const struct hash plain = { .seed = 0 };		/* keys that only name rows need no secret */
+
 struct paper {
 	struct canvas *canvas;
 	const struct page_look *look;
-	struct page_names *names;
+	struct page_rows *rows;
 	struct area area;
+	int column;			/* its first column in the body */
 	int top, row;			/* the first row that is shown; the next one to be drawn */
 };
 
@@ -79,18 +86,29 @@ static struct place next_row(struct paper *paper)
 	return (struct place) { paper->area.row + row, paper->area.column, shown ? paper->area.columns : 0 };
 }
 
-/* Draws a name in the row that was taken last. One that is searched for is marked. */
-static void draw_name(struct paper *paper, struct place place, uint8_t style, const char *name)
+/* A row that can be chosen is in the line that was taken last, at so many columns of the paper. */
+static void add_row(struct paper *paper, struct page_row row, int column, int width)
 {
-	struct page_names *names = paper->names;
+	struct page_rows *rows = paper->rows;
 
-	if (names->count == names->room) {
-		names->room = 2 * names->room + 64;
-		names->names = util_grow(names->names, names->room, sizeof(*names->names));
+	if (rows->count == rows->room) {
+		rows->room = 2 * rows->room + 64;
+		rows->rows = util_grow(rows->rows, rows->room, sizeof(*rows->rows));
 	}
-	names->names[names->count++] = (struct page_name) { name, paper->row - 1 };
+	row.key = hash_pair(&plain, row.key, row.kind);
+	row.row = paper->row - 1;
+	row.column = paper->column + column;
+	row.width = width;
+	rows->rows[rows->count++] = row;
+}
+
+/* Draws the name of a row that can be chosen. One that is searched for is marked. */
+static void draw_name(struct paper *paper, struct place place, uint8_t style, struct page_row row)
+{
+	add_row(paper, row, 0, paper->area.columns);
 	if (place.width > 0)
-		canvas_middle(paper->canvas, place, list_match(name, paper->look->match) ? STYLE_MATCH : style, name);
+		canvas_middle(paper->canvas, place, list_match(row.name, paper->look->match) ? STYLE_MATCH : style,
+			row.name);
 }
 
 static void draw_head(struct paper *paper, const char *text)
@@ -212,10 +230,13 @@ static void draw_cpus(struct paper *paper)
 
 	draw_head(paper, "ON CPU");
 	for (size_t i = 0; i < table->count; i++) {
-		if (used++ % (each ? each : 1) == 0)
+		if (used % (each ? each : 1) == 0)
 			place = next_row(paper);
 		else
 			place.column += width;
+		add_row(paper, (struct page_row) { .kind = PAGE_ROW_CPU, .key = table->rows[i].function,
+			.name = function_of(paper, table->rows[i].function)->name },
+			used++ % (each ? each : 1) * width, each ? width : paper->area.columns);
 		if (place.width > 0)
 			draw_cpu(paper, place, width, &table->rows[i]);
 	}
@@ -257,7 +278,9 @@ static void draw_processes(struct paper *paper, size_t most)
 			table_share(table, &table->rows[i]));
 	draw_head(paper, paper->look->machines ? "ON MACHINE" : "RUN BY PROCESS");
 	for (size_t i = 0; i < all.count && i < most; i++)
-		draw_name(paper, draw_share(paper, next_row(paper), &all.list[i].share), STYLE_TEXT, all.list[i].name);
+		draw_name(paper, draw_share(paper, next_row(paper), &all.list[i].share), STYLE_TEXT,
+			(struct page_row) { .kind = PAGE_ROW_PROCESS, .key = hash_text(&plain, all.list[i].name),
+				.name = all.list[i].name });
 	if (all.count > most)
 		draw_note(paper, "and more");
 }
@@ -277,7 +300,8 @@ static void draw_table(struct paper *paper, enum page_table of, size_t most)
 		if ((!row->self && !share.base.weight) || count++ >= most)
 			continue;
 		draw_name(paper, draw_share(paper, next_row(paper), &share), function->known ? STYLE_TEXT : STYLE_DIM,
-			function->name);
+			(struct page_row) { .kind = of == PAGE_LINES ? PAGE_ROW_LINE : PAGE_ROW_THREAD,
+				.key = row->function, .name = function->name });
 	}
 	if (count > most)
 		draw_note(paper, "and more");
@@ -315,8 +339,9 @@ static void draw_calls(struct paper *paper, enum tree_order order, const char *h
 		indent = indent < place.width / 2 ? indent : place.width / 2;
 		place.column += indent;
 		place.width -= indent;
-		draw_name(paper, place, !function->known ? STYLE_DIM :
-			function->kernel ? STYLE_TEXT : STYLE_USER, function->name);
+		draw_name(paper, place, !function->known ? STYLE_DIM : function->kernel ? STYLE_TEXT : STYLE_USER,
+			(struct page_row) { .kind = order == TREE_UP ? PAGE_ROW_CALLER : PAGE_ROW_CALLEE,
+				.key = row->path, .name = function->name, .function = row->function });
 	}
 	if (!any)
 		draw_note(paper, "none");
@@ -331,11 +356,11 @@ static void draw_facts(struct paper *paper, size_t most)
 }
 
 int page_body_draw(struct canvas *canvas, struct area area, int top, const struct page_look *look,
-	struct page_names *names)
+	struct page_rows *rows)
 {
-	struct paper left = { canvas, look, names, area, top, 0 }, right = left;
+	struct paper left = { canvas, look, rows, area, 0, top, 0 }, right = left;
 
-	names->count = 0;
+	rows->count = 0;
 	if (area.columns < WIDE) {
 		draw_facts(&left, LEAST_ROWS);
 		draw_calls(&left, TREE_UP, "CALLED BY");
@@ -343,12 +368,50 @@ int page_body_draw(struct canvas *canvas, struct area area, int top, const struc
 		return left.row;
 	}
 	left.area.columns = SIDE;
-	right.area.column += SIDE + GAP;
-	right.area.columns -= SIDE + GAP;
+	right.column = SIDE + GAP;
+	right.area.column += right.column;
+	right.area.columns -= right.column;
 	draw_facts(&left, area.rows / 3 > LEAST_ROWS ? (size_t)area.rows / 3 : LEAST_ROWS);
 	draw_calls(&right, TREE_UP, "CALLED BY");
 	draw_calls(&right, TREE_DOWN, "CALLS");
 	return left.row > right.row ? left.row : right.row;
+}
+
+/* ---- the rows ---- */
+
+size_t page_rows_find(const struct page_rows *rows, uint64_t key)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].key == key)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t page_rows_near(const struct page_rows *rows, struct page_reach reach, int row, int column)
+{
+	int nearest = INT_MAX;
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct page_row *at = &rows->rows[i];
+		int away = abs(at->row - row) * COLUMNS_MOST + abs(at->column - column);
+
+		if (at->row < reach.from || at->row > reach.to || at->column < reach.left ||
+				at->column >= reach.right || away >= nearest)
+			continue;
+		nearest = away;
+		best = i;
+	}
+	return best;
+}
+
+struct page_reach page_rows_half(struct area area, const struct page_row *row)
+{
+	bool halves = area.columns >= WIDE;
+	int middle = halves ? SIDE : area.columns;
+
+	return row->column < middle ? (struct page_reach) { 0, INT_MAX, 0, middle } :
+		(struct page_reach) { 0, INT_MAX, middle, area.columns };
 }
 
 /* ---- the title ---- */

@@ -5,7 +5,12 @@
 #include "agent/answers/function_page.h"
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/filter.h"
+#include "agent/query/grouping.h"
 #include "agent/query/table.h"
+#include "agent/query/tree/tree.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
@@ -16,6 +21,7 @@
 #include "tui/terminal/theme.h"
 #include "config.h"
 #include "page_body.h"
+#include "page_trail.h"
 #include "view_function.h"
 
 enum {
@@ -30,12 +36,27 @@ struct page_view {
 	const struct scope *scope;
 	const struct function_page *page;	/* NULL: no answer yet */
 	struct function_page_request request;
-	struct view_chosen of;
-	int top;			/* the first row of the body that is shown */
-	int rows, length;		/* rows of the body on the screen, and in all, in the last drawing */
-	struct page_names names;	/* of the last drawing */
-	struct area area;
+	struct page_trail trail;	/* to the page that is shown */
+	int top;			/* the first line of the body that is shown */
+	int length;			/* lines of the body, in the last drawing */
+	struct page_rows rows;		/* of the last drawing */
+	size_t cursor;			/* the row that the cursor was on then; it follows the row of the trail's key */
+	char words[FILTER_TEXT];	/* what `open` returned last */
+	struct area area, body;		/* of the last drawing: the whole view; the body */
 };
+
+static struct view_chosen of_page(const struct page_view *self)
+{
+	const struct page_trail *trail = &self->trail;
+
+	return trail->count ? trail->steps[trail->count - 1].of : (struct view_chosen) { .name = 0 };
+}
+
+/* The row under the cursor; NULL: there is none. */
+static const struct page_row *selected(const struct page_view *self)
+{
+	return self->page && self->cursor < self->rows.count ? &self->rows.rows[self->cursor] : NULL;
+}
 
 static const struct tree *tree_of(const struct page_view *self)
 {
@@ -45,6 +66,16 @@ static const struct tree *tree_of(const struct page_view *self)
 static const struct tree_row *top_of(const struct page_view *self)
 {
 	return page_body_top(self->page, TREE_DOWN);
+}
+
+/* Another function's page is shown: the answer and the rows are about the one before. */
+static void turn(struct page_view *self)
+{
+	if (self->page && self->page->tree->of != of_page(self).name)
+		self->page = NULL;
+	self->rows.count = 0;
+	self->cursor = 0;
+	self->top = 0;
 }
 
 static void *page_new(const struct config *config)
@@ -57,7 +88,7 @@ static void *page_new(const struct config *config)
 
 static void page_free(void *context)
 {
-	free(((struct page_view *)context)->names.names);
+	free(((struct page_view *)context)->rows.rows);
 	free(context);
 }
 
@@ -71,8 +102,9 @@ static void page_show(void *context, const struct vitals *vitals, struct answer 
 	self->vitals = vitals;
 	self->scope = scope;
 	if (!again)
-		self->names.count = 0;
-	self->page = page && page->tree->of == self->of.name ? page : NULL;	/* or it is about another function */
+		self->rows.count = 0;
+	/* It may be about another function. */
+	self->page = page && page->tree->of == of_page(self).name ? page : NULL;
 	for (int i = 0; self->page && !again && i < PAGE_TABLES; i++)
 		if (self->page->tables[i]->table)
 			table_sort(self->page->tables[i]->table, answer->symbols, orders[i], false);
@@ -86,9 +118,73 @@ static void draw_nothing(const struct page_view *self, struct canvas *canvas, st
 		"{window} chooses a longer window; {functions} shows what was sampled." };
 	struct place title = { area.row, area.column + 1, area.columns - 1 };
 
-	canvas_middle(canvas, title, STYLE_TITLE, self->of.text);
+	canvas_middle(canvas, title, STYLE_TITLE, of_page(self).text);
 	emptiness_draw(unused, canvas, (struct area) { area.row + 1, area.column + 2, area.rows - 1,
 		area.columns - 3 }, self->keys);
+}
+
+/* The cursor goes with its row. While that is gone, the cursor is at the row that has taken its place. */
+static void follow(struct page_view *self)
+{
+	const struct page_step *here = page_trail_here(&self->trail);
+	size_t at = here && here->row ? page_rows_find(&self->rows, here->row) : 0;
+
+	if (at < self->rows.count)
+		self->cursor = at;
+	else if (self->cursor >= self->rows.count)
+		self->cursor = 0;
+}
+
+/* Scrolls as little as the cursor needs. What is above the topmost row, or below the lowest, is shown with it. */
+static void keep_in_sight(struct page_view *self)
+{
+	const struct page_row *row = selected(self);
+	int height = self->body.rows, first = row ? row->row : 0, last = first;
+
+	for (size_t i = 0; row && i < self->rows.count; i++) {
+		first = first < self->rows.rows[i].row ? first : self->rows.rows[i].row;
+		last = last > self->rows.rows[i].row ? last : self->rows.rows[i].row;
+	}
+	if (row && row->row >= self->top + height)
+		self->top = row->row - height + 1;
+	if (row && row->row == last && last + height > self->length)
+		self->top = self->length - height;
+	if (row && row->row < self->top)
+		self->top = row->row;
+	if (row && row->row == first && first < height)
+		self->top = 0;
+	if (self->top + height > self->length)
+		self->top = self->length - height;
+	if (self->top < 0)
+		self->top = 0;
+}
+
+static void draw_cursor(const struct page_view *self, struct canvas *canvas)
+{
+	const struct page_row *row = selected(self);
+	struct place place;
+
+	if (!row || row->row < self->top || row->row >= self->top + self->body.rows)
+		return;
+	place = (struct place) {
+		self->body.row + row->row - self->top, self->body.column + row->column, row->width };
+	canvas_put(canvas, place, STYLE_TITLE, '>');
+	canvas_restyle(canvas, place, STYLE_CURSOR);
+}
+
+/* The rows are known when they are drawn. Where the cursor then is out of sight, they are drawn again. */
+static void draw_body(struct page_view *self, struct canvas *canvas, const struct page_look *look)
+{
+	int top = self->top;
+
+	self->length = page_body_draw(canvas, self->body, self->top, look, &self->rows);
+	follow(self);
+	keep_in_sight(self);
+	for (int i = 0; i < self->body.rows && top != self->top; i++)
+		canvas_blank(canvas, (struct place) { self->body.row + i, self->body.column, self->body.columns });
+	if (top != self->top)
+		page_body_draw(canvas, self->body, self->top, look, &self->rows);
+	draw_cursor(self, canvas);
 }
 
 static void page_draw(void *context, struct canvas *canvas, struct area area)
@@ -98,11 +194,10 @@ static void page_draw(void *context, struct canvas *canvas, struct area area)
 		.page = self->page, .machines = self->vitals && self->vitals->machines,
 		.match = self->scope ? self->scope->match : "",
 	};
-	struct area body = { area.row + HEAD_ROWS, area.column, area.rows - HEAD_ROWS, area.columns };
 	struct place title = { area.row, area.column + 1, area.columns - 1 };
 
 	self->area = area;
-	self->rows = body.rows;
+	self->body = (struct area) { area.row + HEAD_ROWS, area.column, area.rows - HEAD_ROWS, area.columns };
 	if (!self->page || area.rows < 1)
 		return;
 	if (!top_of(self) || !page_body_top(self->page, TREE_UP)) {
@@ -111,94 +206,208 @@ static void page_draw(void *context, struct canvas *canvas, struct area area)
 		else
 			draw_nothing(self, canvas, area);
 		self->length = 0;
+		self->rows.count = 0;
 		return;
 	}
 	if (area.rows <= HEAD_ROWS)
 		return;
 	page_body_title(canvas, title, &look);
-	self->length = page_body_draw(canvas, body, self->top, &look, &self->names);
-	if (self->top + self->rows > self->length && self->top > 0) {	/* it has become shorter */
-		self->top = self->length > self->rows ? self->length - self->rows : 0;
-		for (int i = 0; i < body.rows; i++)
-			canvas_blank(canvas, (struct place) { body.row + i, body.column, body.columns });
-		page_body_draw(canvas, body, self->top, &look, &self->names);
-	}
+	draw_body(self, canvas, &look);
 }
 
 /* ---- what the user does ---- */
 
-static void scroll_to(struct page_view *self, int top)
+static void select_row(struct page_view *self, size_t at)
 {
-	int last = self->length > self->rows ? self->length - self->rows : 0;
+	if (at >= self->rows.count)
+		return;
+	self->cursor = at;
+	page_trail_here(&self->trail)->row = self->rows.rows[at].key;
+}
 
-	self->top = top < 0 ? 0 : top > last ? last : top;
+/* By so many lines, within the half of the body in which the cursor is. */
+static void move(struct page_view *self, int lines)
+{
+	const struct page_row *row = selected(self);
+	struct page_reach half;
+	size_t at;
+
+	if (!row)
+		return;
+	half = page_rows_half(self->body, row);
+	half.from = lines > 0 ? row->row + 1 : 0;
+	half.to = lines < 0 ? row->row - 1 : half.to;
+	at = page_rows_near(&self->rows, half, row->row + lines, row->column);
+	select_row(self, at);
+}
+
+/* To the row beside it: another CPU, or one in the other half. */
+static void move_beside(struct page_view *self, bool right)
+{
+	const struct page_row *row = selected(self);
+	struct page_reach beside = { 0, self->length, 0, self->body.columns };
+
+	if (!row)
+		return;
+	beside.left = right ? row->column + 1 : 0;
+	beside.right = right ? beside.right : row->column;
+	select_row(self, page_rows_near(&self->rows, beside, row->row, row->column));
+}
+
+static void move_to_end(struct page_view *self, bool top)
+{
+	const struct page_row *row = selected(self);
+
+	if (row)
+		select_row(self, page_rows_near(&self->rows, page_rows_half(self->body, row),
+			top ? 0 : self->length, 0));
+}
+
+/* The page of the caller or callee under the cursor. False: the cursor is on none. */
+static bool open_call(struct page_view *self)
+{
+	const struct page_row *row = selected(self);
+	const struct function *function;
+	struct view_chosen chosen;
+
+	if (!row || (row->kind != PAGE_ROW_CALLER && row->kind != PAGE_ROW_CALLEE))
+		return false;
+	function = symbols_get(self->page->answer.symbols, row->function);
+	if (!function->known)
+		return false;
+	chosen = (struct view_chosen) { .name = tree_name(function, self->page->tree->kernel), .put = true };
+	util_print(chosen.text, sizeof(chosen.text), "%s", function->name);
+	page_trail_here(&self->trail)->row = row->key;
+	page_trail_open(&self->trail, chosen, false, row->kind == PAGE_ROW_CALLER ? '<' : '>');
+	turn(self);
+	return true;
+}
+
+static bool page_back(struct page_view *self)
+{
+	bool back = page_trail_back(&self->trail);
+
+	if (back)
+		turn(self);
+	return back;
 }
 
 static bool page_act(void *context, enum action action)
 {
 	struct page_view *self = context;
-	int page = self->rows > 1 ? self->rows - 1 : 1;
+	int page = self->body.rows > 1 ? self->body.rows - 1 : 1;
 
 	switch (action) {
-	case ACTION_UP: scroll_to(self, self->top - 1); return true;
-	case ACTION_DOWN: scroll_to(self, self->top + 1); return true;
-	case ACTION_PAGE_UP: scroll_to(self, self->top - page); return true;
-	case ACTION_PAGE_DOWN: scroll_to(self, self->top + page); return true;
-	case ACTION_TOP: scroll_to(self, 0); return true;
-	case ACTION_BOTTOM: scroll_to(self, self->length); return true;
-	case ACTION_OPEN: return true;		/* it is the deepest step */
+	case ACTION_UP: move(self, -1); return true;
+	case ACTION_DOWN: move(self, 1); return true;
+	case ACTION_LEFT: move_beside(self, false); return true;
+	case ACTION_RIGHT: move_beside(self, true); return true;
+	case ACTION_PAGE_UP: move(self, -page); return true;
+	case ACTION_PAGE_DOWN: move(self, page); return true;
+	case ACTION_TOP: move_to_end(self, true); return true;
+	case ACTION_BOTTOM: move_to_end(self, false); return true;
+	case ACTION_OPEN: return open_call(self);
+	case ACTION_BACK: return page_back(self);
 	default: return false;
 	}
 }
 
-static void page_way_to(void *context, struct view_way *way)
+/* The samples of this CPU, process or thread. */
+static const char *page_open(void *context, uint64_t *row)
 {
-	view_way_add(way, '>', ((const struct page_view *)context)->of.text);
+	static const enum group_by groups[] = {
+		[PAGE_ROW_CPU] = GROUP_CPU, [PAGE_ROW_PROCESS] = GROUP_PROCESS, [PAGE_ROW_THREAD] = GROUP_THREAD,
+	};
+	struct page_view *self = context;
+	const struct page_row *at = selected(self);
+	bool machine = at && at->kind == PAGE_ROW_PROCESS && self->vitals->machines;
+
+	if (!at || machine || at->kind >= sizeof(groups) / sizeof(*groups) || groups[at->kind] == GROUP_FUNCTION ||
+			!*grouping_filter(groups[at->kind], at->name, self->words, sizeof(self->words)))
+		return "";
+	page_trail_here(&self->trail)->row = at->key;
+	*row = page_trail_leave(&self->trail);
+	return self->words;
 }
 
-/* Scrolls to the nearest row with such a name, around the end if needed. */
+static const char *page_closed(void *context)
+{
+	const struct page_row *row = selected(context);
+
+	if (row && (row->kind == PAGE_ROW_CALLER || row->kind == PAGE_ROW_CALLEE))
+		return "not opened: no file that was read names this code; --kernel, --sysroot or --debug gives one";
+	return "not opened: no filter can say this name; {around} and {annotate} show more of the function";
+}
+
+static bool page_is_code(const void *context)
+{
+	const struct page_row *row = selected(context);
+
+	return row && row->kind == PAGE_ROW_LINE;
+}
+
+static void page_restore(void *context, uint64_t row)
+{
+	struct page_view *self = context;
+
+	page_trail_return(&self->trail, row);
+	turn(self);
+}
+
+static void page_way_to(void *context, struct view_way *way)
+{
+	const struct page_trail *trail = &((const struct page_view *)context)->trail;
+
+	for (int i = trail->count; i-- > 0;) {
+		view_way_add(way, trail->steps[i].sign, trail->steps[i].of.text);
+		if (trail->steps[i].first)
+			return;
+	}
+}
+
 static bool page_search(void *context, const char *pattern, enum list_search where)
 {
 	struct page_view *self = context;
-	int from = self->top + (where == LIST_HERE ? 0 : where == LIST_NEXT ? 1 : -1);
-	int nearest = -1, last = self->length;
+	size_t step = where == LIST_PREVIOUS ? self->rows.count - 1 : 1;
+	size_t row = where == LIST_HERE ? self->cursor : self->cursor + step;
 
-	for (size_t i = 0; i < self->names.count; i++) {
-		int away = where == LIST_PREVIOUS ? from - self->names.names[i].row : self->names.names[i].row - from;
-
-		if (!list_match(self->names.names[i].name, pattern))
-			continue;
-		away = away < 0 ? away + last : away;
-		if (nearest < 0 || away < nearest)
-			nearest = away;
-	}
-	if (nearest < 0)
-		return false;
-	nearest = where == LIST_PREVIOUS ? from - nearest : from + nearest;
-	scroll_to(self, nearest < 0 ? nearest + last : nearest >= last ? nearest - last : nearest);
-	return true;
+	for (size_t i = 0; i < self->rows.count; i++, row += step)
+		if (list_match(self->rows.rows[row % self->rows.count].name, pattern)) {
+			select_row(self, row % self->rows.count);
+			return true;
+		}
+	return false;
 }
 
+/* A click puts the cursor on a row; a click on the cursor's row turns to that function. */
 static void page_click(void *context, int row, int column)
 {
-	(void)context;
-	(void)row;
-	(void)column;
+	struct page_view *self = context;
+
+	row += self->top - self->body.row;
+	column -= self->body.column;
+	for (size_t i = 0; i < self->rows.count; i++) {
+		const struct page_row *at = &self->rows.rows[i];
+
+		if (at->row != row || column < at->column || column >= at->column + at->width)
+			continue;
+		if (i != self->cursor || !open_call(self))
+			select_row(self, i);
+		return;
+	}
 }
 
 static struct view_chosen page_chosen(void *context)
 {
-	return ((const struct page_view *)context)->of;
+	return of_page(context);
 }
 
 static void page_choose(void *context, struct view_chosen chosen)
 {
 	struct page_view *self = context;
 
-	if (self->of.name != chosen.name)
-		self->page = NULL;
-	self->of = chosen;
-	self->top = 0;
+	page_trail_open(&self->trail, chosen, true, '>');
+	turn(self);
 }
 
 static const struct request *page_ask(void *context, const struct scope *scope)
@@ -214,7 +423,7 @@ static const struct request *page_ask(void *context, const struct scope *scope)
 	scope_excerpt(scope, &request->request.excerpt);
 	request->request.excerpt.by = GROUP_FUNCTION;
 	request->tree.orders = 1 << TREE_DOWN | 1 << TREE_UP;
-	request->tree.of = self->of.name;
+	request->tree.of = of_page(self).name;
 	request->tree.recursion = 1;
 	request->tree.deepest = DEEPEST;
 	if (top_of(self))
@@ -226,7 +435,7 @@ static bool page_takes(const void *context, const struct answer *answer, const s
 {
 	(void)scope;
 	return answer->kind == &function_page_kind &&
-		((const struct function_page *)answer)->tree->of == ((const struct page_view *)context)->of.name;
+		((const struct function_page *)answer)->tree->of == of_page(context).name;
 }
 
 static struct view_told page_told(const void *context)
@@ -245,6 +454,10 @@ const struct view view_function = {
 	.draw = page_draw,
 	.takes = page_takes,
 	.told = page_told,
+	.open = page_open,
+	.closed = page_closed,
+	.code = page_is_code,
+	.restore = page_restore,
 	.act = page_act,
 	.click = page_click,
 	.search = page_search,

@@ -108,13 +108,14 @@ static const char *next_row(const char *rows, char row[LINE])
 	return rows + size + 1;
 }
 
-/* The place of a whole word in the row; NULL: it is not there. */
+/* The place of a whole word in the row; NULL: it is not there. The mark of the cursor may stand before it. */
 static const char *word_in(const char *text, const char *word)
 {
 	const char *at = text;
 	size_t size = strlen(word);
 
-	while ((at = strstr(at, word)) && ((at != text && at[-1] != ' ') || (at[size] != ' ' && at[size] != '\0')))
+	while ((at = strstr(at, word)) &&
+			((at != text && !strchr(" >", at[-1])) || (at[size] != ' ' && at[size] != '\0')))
 		at++;
 	return at;
 }

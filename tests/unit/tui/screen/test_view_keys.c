@@ -73,7 +73,7 @@ static void test_tree(void **state)
 	stage_strike(&stage);
 }
 
-/* Enter on a function shows its page, on which the keys scroll; Esc goes back to the row. */
+/* Enter on a function shows its page, on which keys move a cursor; Esc goes back to the row. */
 static void test_page(void **state)
 {
 	struct answers *answers = hand_answers(symbols, functions);
@@ -105,7 +105,6 @@ static void test_page(void **state)
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_press(&stage, KEYS_END);
 	stage_holds(&stage, "CALLS", true);
-	stage_press(&stage, KEYS_ENTER);
 	stage_press(&stage, 'B');
 	stage_holds(&stage, "not grouped", true);
 	stage_press(&stage, 'x');
@@ -118,6 +117,81 @@ static void test_page(void **state)
 	stage_show(&stage, answers);
 	stage_holds(&stage, "F7 chooses a longer window", true);
 	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, ">   11.06", true);
+	stage_strike(&stage);
+}
+
+static void show_page(struct stage *stage)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	hand_page(answers, symbols, functions);
+	stage_show(stage, answers);
+}
+
+/* Searches a row of the page, and opens it; the mark of the search is off. */
+static void open_row_of(struct stage *stage, const char *name)
+{
+	stage_type(stage, "/");
+	stage_type(stage, name);
+	stage_type(stage, "\r");
+	stage_press(stage, KEYS_ESCAPE);
+	stage_press(stage, KEYS_ENTER);
+}
+
+/* Enter on a row of the page goes one step deeper, Esc back to that row. */
+static void test_steps_from_a_page(void **state)
+{
+	uint64_t spin_lock = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_resize(&stage, 36, 120, true);
+	stage_type(&stage, "jjj\r");
+	show_page(&stage);
+
+	open_row_of(&stage, "memcpy");			/* it calls this */
+	assert_int_not_equal(stage.session.page.tree.of, spin_lock);
+	stage_holds(&stage, "Functions > spin_lock > memcpy", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	assert_int_equal(stage.session.page.tree.of, spin_lock);
+	show_page(&stage);
+	stage_holds(&stage, ">  43.15  memcpy", true);
+
+	open_row_of(&stage, "syscall_entry");		/* this calls it */
+	stage_holds(&stage, "Functions > spin_lock < syscall_entry", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	show_page(&stage);
+	stage_holds(&stage, ">  85.96  syscall_entry", true);
+
+	open_row_of(&stage, "primes/17");
+	stage_holds(&stage, "the functions of thread:17", true);
+	stage_show(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "k\r");			/* another page, within the step */
+	assert_int_not_equal(stage.session.page.tree.of, spin_lock);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_press(&stage, KEYS_ESCAPE);
+	assert_int_equal(stage.session.page.tree.of, spin_lock);
+	show_page(&stage);
+	stage_holds(&stage, ">  17.19  primes/17", true);
+
+	open_row_of(&stage, "kern/lock.c:25");
+	stage_holds(&stage, "the code of the function", true);
+	assert_int_equal(stage.session.annotation.function, spin_lock);
+	stage_press(&stage, KEYS_ESCAPE);
+	show_page(&stage);
+	stage_holds(&stage, ">   8.64  kern/lock.c:25", true);
+
+	stage_press(&stage, KEYS_HOME);
+	stage_press(&stage, KEYS_RIGHT);
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "the functions of cpu:1", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	show_page(&stage);
+	stage_holds(&stage, ">CPU 1 ", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_show(&stage, hand_answers(symbols, functions));
 	stage_holds(&stage, ">   11.06", true);
 	stage_strike(&stage);
 }
@@ -376,6 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_steps_from_a_page),
 		cmocka_unit_test(test_page_with_a_baseline),
 		cmocka_unit_test(test_heat_with_a_baseline),
 		cmocka_unit_test(test_flame_zoom),

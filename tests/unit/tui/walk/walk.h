@@ -83,6 +83,7 @@ struct model {
 	int view;
 	bool around;			/* the tree has callers and callees, as a step from this view: */
 	int around_from;
+	bool of_page;			/* the code is shown as a step from a function's page */
 	struct model_table table;	/* of this view */
 	struct model_table tables[WALK_ALL_VIEWS];	/* those of the others */
 	enum { COVER_NONE, COVER_HELP, COVER_FORMATS } cover;	/* of the view */
@@ -219,6 +220,8 @@ void cursor_update(struct model *model);		/* the rows or their order have change
 void cursor_rewind(struct model *model);		/* the rows may be those of another question */
 void cursor_select(struct model *model, size_t row);
 void model_back(struct walk *walk);			/* the screen took back one thing, not the view */
+void model_open(struct model *model, const char *words);	/* a step deeper into what these words let pass */
+void model_open_code(struct model *model);		/* a step from a function's page to its code */
 bool cursor_act(struct model *model, enum action action);	/* false: it does not move the cursor */
 bool cursor_search(struct model *model, int step);	/* 0: from the cursor; +1, -1: the next; false: none */
 void sort_by(struct model *model, enum table_column column);

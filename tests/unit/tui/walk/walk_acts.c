@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "agent/answers/function_page.h"
 #include "agent/export/stack_format.h"
 #include "agent/fleet/fleet.h"
 #include "agent/guest/epoch.h"
@@ -151,12 +152,19 @@ static bool is_of_zoom(const struct model *model, enum action action)
 		!model->match[0];
 }
 
+/* From a function's page to what its cursor is on, and back. */
+static bool is_of_page(const struct model *model, enum action action)
+{
+	return model->view == WALK_PAGE && !model->cover &&
+		(action == ACTION_OPEN || (action == ACTION_BACK && !model->match[0]));
+}
+
 static bool is_looked_up(const struct model *model, enum action action)
 {
 	bool around = action == ACTION_AROUND && model->view != WALK_PAGE && !model->cover;
 
 	return !model->open && walk_is_tree(model->view) &&
-		(is_of_time(action) || around || is_of_zoom(model, action));
+		(is_of_time(action) || around || is_of_zoom(model, action) || is_of_page(model, action));
 }
 
 /* A freeze is taken back, or begins now; so do the others. If nothing changed, it says why. */
@@ -213,6 +221,38 @@ static void find_back(struct walk *walk, const struct fake_wanted *before)
 		model_back(walk);
 }
 
+/* What it says tells where it went. It says the least where it is the page of another function. */
+static void find_opened(struct walk *walk, struct model *model)
+{
+	static const char functions[] = "the functions of ", code[] = "the code of the function";
+	char text[WALK_TEXT], *at;
+
+	for (int row = 1; row < walk->canvas->rows; row++) {
+		walk_row_text(walk, row, text);
+		if (strstr(text, "not opened")) {
+			model->failed = "not opened";
+		} else if (strstr(text, code)) {
+			model_open_code(model);
+		} else if ((at = strstr(text, functions))) {
+			at += strlen(functions);
+			at[strcspn(at, ";")] = '\0';
+			model_open(model, at);
+		} else {
+			continue;
+		}
+		return;
+	}
+}
+
+/* The page of the function before, or the view in which the first page was opened. */
+static void find_page(struct walk *walk)
+{
+	const struct walk_guest *guest = walk_is_all(walk) ? &walk->guests[0] : walk_guest(walk);
+
+	if (guest->session.viewed != &function_page_kind)
+		model_back(walk);
+}
+
 static void press_and_look(struct walk *walk, uint32_t code, enum action action)
 {
 	struct model *model = walk_model(walk);
@@ -227,6 +267,10 @@ static void press_and_look(struct walk *walk, uint32_t code, enum action action)
 		find_time(walk, model, action);
 	else if (action == ACTION_AROUND)
 		find_around(walk, model);
+	else if (action == ACTION_OPEN)
+		find_opened(walk, model);
+	else if (model->view == WALK_PAGE)
+		find_page(walk);
 	else
 		find_back(walk, &before);
 }

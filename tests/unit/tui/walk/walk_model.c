@@ -93,15 +93,19 @@ void model_look(struct model *model, int view)
 	model->table = model->tables[view];
 	model->view = view;
 	model->cover = COVER_NONE;
+	model->of_page = false;
 }
 
 void model_follow(struct model *model)
 {
+	bool of_page = model->of_page;
+
 	for (int view = 0, shown = model->view, cover = model->cover; view < WALK_VIEWS; view++) {
 		model_look(model, view);
 		cursor_update(model);
 		model_look(model, shown);
 		model->cover = cover;
+		model->of_page = of_page;
 	}
 }
 
@@ -153,14 +157,30 @@ static void next_group(struct model *model)
 		*by = (*by + 1) % GROUPS;
 }
 
+void model_open(struct model *model, const char *words)
+{
+	char text[2 * WALK_TEXT];
+	struct scope_step step = { .by = model->table.by };
+
+	snprintf(text, sizeof(text), "%s %s", model->filter, words);
+	strcpy(step.filter_text, model->filter);
+	if (!words[0] || model->depth == SCOPE_STEPS || !take_filter(model, text)) {
+		model->failed = "not opened";
+		return;
+	}
+	step.from.view = model->view;
+	if (!walk_is_tree(model->view))
+		step.from.row = model_rows(model).rows[model->table.cursor.row].function;
+	model->steps[model->depth++] = step;
+	model_look(model, WALK_TABLE);
+	model->table.by = GROUP_FUNCTION;
+}
+
 /* The words for the row under the cursor go to the filter. */
 static void open_row(struct model *model)
 {
-	char words[WALK_TEXT], text[2 * WALK_TEXT];
-	struct scope_step step = { .by = model->table.by };
+	char words[WALK_TEXT];
 
-	if (model->view == WALK_PAGE && !model->cover)
-		return;
 	if (model->view == WALK_TABLE && is_on_function(model)) {
 		model_look(model, WALK_PAGE);
 		return;
@@ -169,17 +189,7 @@ static void open_row(struct model *model)
 	if (!model->cover && model_rows(model).count)
 		grouping_filter(model->table.functions->by, model_name(model, model->table.cursor.row), words,
 			sizeof(words));
-	snprintf(text, sizeof(text), "%s %s", model->filter, words);
-	strcpy(step.filter_text, model->filter);
-	if (!words[0] || model->depth == SCOPE_STEPS || !take_filter(model, text)) {
-		model->failed = "not opened";
-		return;
-	}
-	step.from.view = model->view;
-	step.from.row = model_rows(model).rows[model->table.cursor.row].function;
-	model->steps[model->depth++] = step;
-	model_look(model, WALK_TABLE);
-	model->table.by = GROUP_FUNCTION;
+	model_open(model, words);
 }
 
 static void close_row(struct model *model)
@@ -206,7 +216,9 @@ static void go_back(struct model *model)
 	else if (model->match[0])
 		model->match[0] = '\0';
 	else if (model->view == WALK_PAGE)
-		model_look(model, WALK_TABLE);
+		look_along(model, WALK_TABLE);
+	else if (model->view == WALK_ANNOTATE && model->of_page)
+		model_look(model, WALK_PAGE);
 	else if (model->view == WALK_TREE && model->around)
 		leave_around(model);
 	else if (model->depth)
@@ -215,6 +227,12 @@ static void go_back(struct model *model)
 		model->filter[0] = '\0';
 	else
 		model->zero = 0;
+}
+
+void model_open_code(struct model *model)
+{
+	look_along(model, WALK_ANNOTATE);
+	model->of_page = true;
 }
 
 void model_back(struct walk *walk)
@@ -536,6 +554,7 @@ void model_took(struct model *model, const struct vitals *vitals, const struct f
 		took_vitals(model, vitals);
 	for (int view = 0, shown = model->view; view < WALK_VIEWS && model->vitals; view++) {
 		int cover = model->cover;
+		bool of_page = model->of_page;
 
 		model_look(model, view);
 		if (model->table.rows_come)
@@ -543,6 +562,7 @@ void model_took(struct model *model, const struct vitals *vitals, const struct f
 		model->table.rows_come = false;
 		model_look(model, shown);
 		model->cover = cover;
+		model->of_page = of_page;
 	}
 }
 
