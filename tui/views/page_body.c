@@ -242,8 +242,13 @@ static void draw_cpus(struct paper *paper)
 	}
 }
 
+struct process {
+	const char *name;
+	struct share share;
+};
+
 struct processes {
-	struct { const char *name; struct share share; } list[PROCESSES];
+	struct process list[PROCESSES];
 	size_t count;
 };
 
@@ -267,7 +272,20 @@ static void add_process(struct processes *processes, const char *name, struct sh
 	processes->list[at].share.base.samples += share.base.samples;
 }
 
-/* The processes of the threads, in the order of their heaviest threads. Over all machines: the machines. */
+/* The heaviest first; those of equal weight stay in the order of their heaviest threads. */
+static void sort_processes(struct processes *all)
+{
+	for (size_t i = 1; i < all->count; i++) {
+		struct process process = all->list[i];
+		size_t at = i;
+
+		for (; at > 0 && process.share.now.weight > all->list[at - 1].share.now.weight; at--)
+			all->list[at] = all->list[at - 1];
+		all->list[at] = process;
+	}
+}
+
+/* The processes of the threads. Over all machines: the machines. */
 static void draw_processes(struct paper *paper, size_t most)
 {
 	const struct table *table = table_of(paper->look->page, PAGE_THREADS);
@@ -276,6 +294,7 @@ static void draw_processes(struct paper *paper, size_t most)
 	for (size_t i = 0; i < table->count; i++)
 		add_process(&all, function_of(paper, table->rows[i].function)->object,
 			table_share(table, &table->rows[i]));
+	sort_processes(&all);
 	draw_head(paper, paper->look->machines ? "ON MACHINE" : "RUN BY PROCESS");
 	for (size_t i = 0; i < all.count && i < most; i++)
 		draw_name(paper, draw_share(paper, next_row(paper), &all.list[i].share), STYLE_TEXT,
