@@ -409,6 +409,68 @@ static void add_run(struct digest *digest, const struct digest_input *input,
 	end_run(digest, &reader);
 }
 
+/* ---- the callers of one function ---- */
+
+static void free_edges(struct digest *digest)
+{
+	hash_clear(&digest->by_pair);
+	budget_free(digest->budget, digest->edges, digest->edge_room * sizeof(*digest->edges));
+	digest->edges = NULL;
+	digest->edge_count = digest->edge_room = 0;
+	digest->edges_refused = 0;
+	for (uint32_t i = 0; i < digest->sum_count; i++)
+		digest->sums[i].callers = DIGEST_NO_EDGE;
+}
+
+/* Adds the calls of the callee in one stack. */
+static void add_calls(struct digest *digest, const struct digest_input *input, uint32_t id, uint64_t weight)
+{
+	const uint32_t *functions = input->passing.functions;
+	struct node node;
+
+	digest->stamp++;
+	for (; id != STACKS_NONE; id = node.parent) {
+		node = stacks_node(input->stacks, id);
+		if (functions[id] == digest->callee && node.parent != STACKS_NONE && !node.cut)
+			add_edge(digest, input->places, digest->callee, functions[node.parent], weight);
+	}
+}
+
+static void add_run_calls(struct digest *digest, const struct digest_input *input, const struct run *run)
+{
+	uint32_t stack = STACKS_NONE;
+	uint64_t weight = 0;		/* of `stack`, not added yet */
+	struct passing_reader reader;
+	struct run_count count;
+	const struct who *who;
+
+	passing_begin(&reader, &input->passing, run);
+	while (passing_next(&reader, &count, &who)) {
+		if (who->mode == MODE_IDLE)
+			continue;
+		if (count.stack != stack) {
+			add_calls(digest, input, stack, weight);
+			weight = 0;
+		}
+		stack = count.stack;
+		weight += count.weight;
+	}
+	add_calls(digest, input, stack, weight);
+	passing_end(&reader);
+}
+
+void digest_call(struct digest *digest, const struct digest_input *input, const struct slice *slice, uint32_t callee)
+{
+	free_edges(digest);
+	digest->callers = CALLERS_ONE;
+	digest->callee = callee;
+	set_places(digest, input->places);
+	for (size_t i = 0; i < slice->run_count; i++)
+		add_run_calls(digest, input, slice->runs[i]);
+}
+
+/* ---- sums by who ran ---- */
+
 struct tally {				/* of one entry of a run's list of who, in one context of stacks */
 	const struct who *who;
 	enum context context;

@@ -105,6 +105,9 @@ void digest_add(struct digest *digest, const struct digest_input *input,
 bool digest_can_grow(const struct digest *digest, const struct slice *slice);
 void digest_grow(struct digest *digest, const struct digest_input *input, const struct slice *slice);
 
+/* The digest, of this slice alone and not trimmed, keeps the edges to this callee, and no others. By function only. */
+void digest_call(struct digest *digest, const struct digest_input *input, const struct slice *slice, uint32_t callee);
+
 /* Keeps each function's self weight, and frees the rest. */
 void digest_trim(struct digest *digest);
 

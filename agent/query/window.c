@@ -175,21 +175,30 @@ static bool have_callers(enum kept_callers callers, uint32_t callee,
 		(callers == question->callers && callee == question->callee);
 }
 
-/* Is the digest up to date, and good for the question? */
+/* Is the digest up to date, and good for the question, or can it be made so by the callers of another function? */
 static bool is_of(const struct window *window, const struct digest *digest,
 	const struct slice *slice, bool in_range)
 {
 	return digest->begin == slice->begin && digest->end == slice->end &&
 		digest->version == slice->version &&
-		(!in_range || (!digest->trimmed && have_callers(digest->callers,
-			digest->callee, &window->question)));
+		(!in_range || (!digest->trimmed && (window->question.callers == CALLERS_ONE ||
+			have_callers(digest->callers, digest->callee, &window->question))));
 }
 
 /* The old digest is of the slice as it was, and holds what the question wants. */
 static bool can_grow(const struct window *window, const struct digest *old, const struct slice *slice, bool in_range)
 {
-	return digest_can_grow(old, slice) &&
-		(!in_range || have_callers(old->callers, old->callee, &window->question));
+	return digest_can_grow(old, slice) && (!in_range || window->question.callers == CALLERS_ONE ||
+		have_callers(old->callers, old->callee, &window->question));
+}
+
+/* The callers that are kept become those that the question wants. */
+static void follow_callee(struct window *window, struct digest *digest, const struct slice *slice)
+{
+	const struct digest_input input = input_of(window);
+
+	if (!have_callers(digest->callers, digest->callee, &window->question))
+		digest_call(digest, &input, slice, window->question.callee);
 }
 
 static struct digest *grow_digest(struct window *window, struct digest *digest, const struct slice *slice)
@@ -224,6 +233,8 @@ static void renew_recent(struct window *window)
 			recent[at] = grow_digest(window, window->recent[--old], &slice);
 		else
 			recent[at] = make_digest(window, &slice, in_range);
+		if (in_range)
+			follow_callee(window, recent[at], &slice);
 		if (!in_range && !recent[at]->trimmed) {
 			range_sums_count(&window->sums, recent[at], false);
 			digest_trim(recent[at]);

@@ -174,13 +174,25 @@ static void assert_same_tables(const struct table *table, const struct table *fr
 	}
 }
 
-/* Asserts that a reader gets what a query gives that was never asked before. Some functions' trends are asked for. */
+static void assert_same_callers(const struct caller *callers, const struct caller *fresh, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(callers[i].function, fresh[i].function);
+		assert_int_equal(callers[i].weight, fresh[i].weight);
+	}
+}
+
+/*
+ * Asserts that a reader gets what a query gives that was never asked before. Some functions' trends and callers are
+ * asked for.
+ */
 static void assert_as_fresh(const struct world *world, const struct question *question, uint32_t functions)
 {
 	struct query *fresh = query_new(&world->inputs);
 	struct question other = *question;
 	struct table *table = query_table(world->query, question), *made;
 	uint64_t trend[TABLE_TREND], made_trend[TABLE_TREND];
+	struct caller callers[8], made_callers[8];
 
 	other.reader = QUERY_ANYBODY;
 	made = query_table(fresh, &other);
@@ -189,6 +201,12 @@ static void assert_as_fresh(const struct world *world, const struct question *qu
 		query_trend(world->query, question, function, trend);
 		query_trend(fresh, &other, function, made_trend);
 		assert_memory_equal(trend, made_trend, sizeof(trend));
+	}
+	for (uint32_t function = 0; function < functions; function += 1 + functions / 4) {
+		size_t count = query_callers(world->query, question, function, callers, 8);
+
+		assert_int_equal(query_callers(fresh, &other, function, made_callers, 8), count);
+		assert_same_callers(callers, made_callers, count);
 	}
 	table_free(table);
 	table_free(made);
