@@ -319,21 +319,22 @@ static inline uint32_t row_of_node(const struct digest_input *input, uint32_t no
 static void add_stack(struct digest *digest, const struct digest_input *input,
 	const struct group *group)
 {
+	const struct node *nodes = stacks_list(input->stacks);
 	uint32_t id = group->stack, row = row_of_node(input, id), caller;
 
 	add_leaf(digest, input->places, row, group);
 	if (id > digest->newest)
 		digest->newest = id;
 	for (;;) {
-		struct node node = stacks_node(input->stacks, id);
+		const struct node *node = &nodes[id];
 
-		if (node.parent == STACKS_NONE)
+		if (node->parent == STACKS_NONE)
 			return;
-		caller = row_of_node(input, node.parent);
+		caller = row_of_node(input, node->parent);
 		add_total(digest, input->places, caller, group);
-		if (!node.cut)
+		if (!node->cut)
 			add_edge(digest, input->places, row, caller, group->weight);
-		id = node.parent;
+		id = node->parent;
 		row = caller;
 	}
 }
@@ -426,14 +427,12 @@ static void free_edges(struct digest *digest)
 static void add_calls(struct digest *digest, const struct digest_input *input, uint32_t id, uint64_t weight)
 {
 	const uint32_t *functions = input->passing.functions;
-	struct node node;
+	const struct node *nodes = stacks_list(input->stacks);
 
 	digest->stamp++;
-	for (; id != STACKS_NONE; id = node.parent) {
-		node = stacks_node(input->stacks, id);
-		if (functions[id] == digest->callee && node.parent != STACKS_NONE && !node.cut)
-			add_edge(digest, input->places, digest->callee, functions[node.parent], weight);
-	}
+	for (; id != STACKS_NONE; id = nodes[id].parent)
+		if (functions[id] == digest->callee && nodes[id].parent != STACKS_NONE && !nodes[id].cut)
+			add_edge(digest, input->places, digest->callee, functions[nodes[id].parent], weight);
 }
 
 static void add_run_calls(struct digest *digest, const struct digest_input *input, const struct run *run)

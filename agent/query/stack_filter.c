@@ -71,13 +71,19 @@ static unsigned find_marks(const struct stack_filter *filter, uint32_t function)
 	return marks;
 }
 
-static unsigned marks_of(struct stack_filter *filter, uint32_t function)
+static unsigned make_marks(struct stack_filter *filter, uint32_t function)
 {
 	if (function >= filter->count)
 		grow(filter, function);
-	if (!filter->marks[function])
-		filter->marks[function] = (uint16_t)find_marks(filter, function);
+	filter->marks[function] = (uint16_t)find_marks(filter, function);
 	return filter->marks[function];
+}
+
+static inline unsigned marks_of(struct stack_filter *filter, uint32_t function)
+{
+	unsigned marks = function < filter->count ? filter->marks[function] : 0;
+
+	return marks ? marks : make_marks(filter, function);
 }
 
 /* `running`: the marks of the function that was running; `all`: of any function of the stack. */
@@ -100,14 +106,13 @@ static bool holds(const struct filter *filter, unsigned running, unsigned all)
 
 bool stack_filter_passes(struct stack_filter *filter, const uint32_t *functions, uint32_t leaf, uint32_t only)
 {
+	const struct node *nodes = stacks_list(filter->stacks);
 	unsigned running, all;
 
 	if (stack_filter_is_empty(filter))
 		return true;
 	running = all = marks_of(filter, leaf == STACKS_NONE ? only : functions[leaf]);
-	while (leaf != STACKS_NONE) {
+	for (; leaf != STACKS_NONE; leaf = nodes[leaf].parent)
 		all |= marks_of(filter, functions[leaf]);
-		leaf = stacks_node(filter->stacks, leaf).parent;
-	}
 	return holds(filter->filter, running, all);
 }

@@ -198,6 +198,11 @@ uint32_t stacks_nodes(const struct stacks *stacks)
 	return stacks->count;
 }
 
+const struct node *stacks_list(const struct stacks *stacks)
+{
+	return stacks->nodes;
+}
+
 struct node stacks_node(const struct stacks *stacks, uint32_t node)
 {
 	return stacks->nodes[node];

@@ -50,6 +50,7 @@ uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key);
 
 uint32_t stacks_nodes(const struct stacks *stacks);	/* ids are below this number */
 struct node stacks_node(const struct stacks *stacks, uint32_t node);
+const struct node *stacks_list(const struct stacks *stacks);	/* all nodes by id, for loops; they never move */
 uint64_t stacks_refused(const struct stacks *stacks);	/* samples whose stack found no room */
 
 #endif
