@@ -39,16 +39,13 @@ static void tell_selected(struct function_table *answer, const struct question *
 		sizeof(answer->inlined) / sizeof(answer->inlined[0]), &answer->inlined_of);
 }
 
-/* The baseline does not change, so its reader keeps all sums of it from answer to answer. */
+/* The baseline does not change, so its reader keeps its table from answer to answer. */
 static void compare(struct function_table *answer, const struct excerpt *excerpt, const struct moment *moment)
 {
 	struct question question = excerpt_base_question(answer->answer.epoch, excerpt);
-	struct table *base;
 
 	question.reader = moment->base_readers[0];
-	base = query_table(answer->answer.epoch->query, &question);
-	table_compare(answer->table, base);
-	table_free(base);
+	table_compare(answer->table, query_table_kept(answer->answer.epoch->query, &question));
 }
 
 struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)

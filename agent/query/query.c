@@ -36,6 +36,7 @@ static void reader_free(struct query_reader *reader)
 		return;
 	budget_free(reader->window.inputs.budget, reader->trends.list,
 		reader->trends.room * sizeof(*reader->trends.list));
+	table_free(reader->kept.table);
 	window_clear(&reader->window);
 	for (int order = 0; order < TREE_ORDERS; order++)
 		tree_sums_clear(&reader->trees[order]);
@@ -189,23 +190,53 @@ static void keep_shown(struct table *table, const struct symbols *symbols, const
 	table->count = kept;
 }
 
+static struct table *make_table(const struct query *query, const struct window *window, const struct filter *filter)
+{
+	struct table *table = range_sums_table(&window->sums, query->inputs.budget);
+
+	if (!filter_lacks(filter, FILTER_FUNCTION)) {
+		keep_shown(table, query->inputs.symbols, filter);
+		table_shrink(table);
+	}
+	return table;
+}
+
+/* What may change while the sums do not. */
+static void tell_window(struct table *table, const struct window *window)
+{
+	struct range range = window_range(window);
+
+	table->unread = window->grouping.unread;
+	table->from = range.from;
+	table->to = range.to;
+}
+
 struct table *query_table(struct query *query, const struct question *question)
 {
 	struct window *window = &query_reader(query, question)->window;
 	struct table *table;
-	struct range range;
 
 	window_update(window, question);
-	table = range_sums_table(&window->sums, query->inputs.budget);
-	if (!filter_lacks(&question->filter, FILTER_FUNCTION)) {
-		keep_shown(table, query->inputs.symbols, &question->filter);
-		table_shrink(table);
-	}
-	range = window_range(window);
-	table->unread = window->grouping.unread;
-	table->from = range.from;
-	table->to = range.to;
+	table = make_table(query, window, &question->filter);
+	tell_window(table, window);
 	return table;
+}
+
+const struct table *query_table_kept(struct query *query, const struct question *question)
+{
+	struct query_reader *reader = query_reader(query, question);
+	struct kept_table *kept = &reader->kept;
+
+	window_update(&reader->window, question);
+	if (!kept->table || kept->changes != reader->window.sums.changes ||
+			!filter_equal(&kept->filter, &question->filter)) {
+		table_free(kept->table);
+		kept->table = make_table(query, &reader->window, &question->filter);
+		kept->changes = reader->window.sums.changes;
+		kept->filter = question->filter;
+	}
+	tell_window(kept->table, &reader->window);
+	return kept->table;
 }
 
 /* ---- series ---- */

@@ -53,6 +53,12 @@ uint64_t query_kept_from(const struct query *query);	/* where the oldest slice b
 struct table *query_table(struct query *query, const struct question *question);
 
 /*
+ * The same for a range that seldom changes. The query owns the table, which is valid until this reader's next question,
+ * and makes it anew when it has changed.
+ */
+const struct table *query_table_kept(struct query *query, const struct question *question);
+
+/*
  * The self weight of one function in each of the last whole seconds before the range's end, including those
  * before its beginning. The filter applies.
  */

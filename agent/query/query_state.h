@@ -36,8 +36,15 @@ struct trends {				/* of functions that were asked about lately */
 	uint32_t count, room;
 };
 
+struct kept_table {			/* of the sums of a range that seldom change */
+	struct table *table;		/* owned; NULL: none */
+	uint64_t changes;		/* that of the sums when it was made */
+	struct filter filter;
+};
+
 struct query_reader {
 	struct window window;
+	struct kept_table kept;
 	struct trends trends;
 	struct tree_sums trees[TREE_ORDERS];	/* of its last question about a tree; { 0 }: none */
 	struct query_beside beside;

@@ -40,7 +40,7 @@ void range_sums_clear(struct range_sums *sums)
 		budget_free(sums->table->budget, sums->places, sums->place_count * sizeof(*sums->places));
 	}
 	table_free(sums->table);
-	*sums = (struct range_sums) { .table = NULL };
+	*sums = (struct range_sums) { .changes = sums->changes + 1 };
 }
 
 bool range_sums_ready(struct range_sums *sums, struct budget *budget, uint32_t cpu_count, bool edges)
@@ -285,6 +285,7 @@ void range_sums_count(struct range_sums *sums, struct digest *digest, bool in)
 	if (digest->counted == in || !sums->table)
 		return;
 	digest->counted = in;
+	sums->changes++;
 	count_whole(sums->table, digest, sign);
 	for (uint32_t i = 0; i < digest->sum_count; i++) {
 		const struct digest_sum *sum = &digest->sums[i];

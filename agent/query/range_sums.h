@@ -42,6 +42,7 @@ struct range_sums {			/* starts as { 0 } */
 	size_t ranked;			/* 0: edges have changed since */
 	uint64_t edges_refused;		/* edges that found no memory */
 	bool stale;			/* it is better to count all anew */
+	uint64_t changes;		/* grows with each change of what is counted */
 };
 
 void range_sums_clear(struct range_sums *sums);

@@ -174,6 +174,20 @@ static void assert_same_tables(const struct table *table, const struct table *fr
 	}
 }
 
+/* The same for the same rows in any order. */
+static uint64_t sum_of_rows(const struct table *table)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+
+		sum += (row->function + 1) * (row->self + 3 * row->total + 5 * row->samples + 7 * row->kernel +
+			11 * row->user + 13 * row->cpus[0]);
+	}
+	return sum;
+}
+
 static void assert_same_callers(const struct caller *callers, const struct caller *fresh, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -191,12 +205,19 @@ static void assert_as_fresh(const struct world *world, const struct question *qu
 	struct query *fresh = query_new(&world->inputs);
 	struct question other = *question;
 	struct table *table = query_table(world->query, question), *made;
+	const struct table *kept = query_table_kept(world->query, question);
 	uint64_t trend[TABLE_TREND], made_trend[TABLE_TREND];
 	struct caller callers[8], made_callers[8];
 
 	other.reader = QUERY_ANYBODY;
 	made = query_table(fresh, &other);
 	assert_same_tables(table, made);
+	assert_int_equal(kept->count, made->count);
+	assert_int_equal(sum_of_rows(kept), sum_of_rows(made));
+	assert_int_equal(kept->weight, made->weight);
+	assert_int_equal(kept->missed, made->missed);
+	assert_int_equal(kept->from, made->from);
+	assert_int_equal(kept->to, made->to);
 	for (uint32_t function = 0; function < functions; function++) {
 		query_trend(world->query, question, function, trend);
 		query_trend(fresh, &other, function, made_trend);
