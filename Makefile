@@ -51,10 +51,10 @@ AGENT = \
 	$(call in,agent/query/time/,heat holders series subject) \
 	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,gather live play replay) \
 	$(call in,agent/samples/,log_events log_rows row_list sample_collect sample_set) \
-	$(call in,agent/formats/,callgrind chrome chrome_events csv_stacks firefox firefox_markers firefox_tracks json_stacks perf_script pictures pprof set_formats set_writing speedscope) \
+	$(call in,agent/formats/,callgrind chrome chrome_events csv_stacks firefox firefox_markers firefox_tracks json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \
 	$(call in,agent/cut/,recording_cut) $(call in,agent/import/,folded_import gunzip pprof_facts pprof_import pprof_tables protobuf_reader set_imports) \
-	$(call in,agent/formats/writing/,cost_table cpu_list csv_text frame_list gzip_stream json_text name_text protobuf row_reader text_list thread_names trace_spans track_file) \
+	$(call in,agent/formats/writing/,cost_table cpu_list csv_text frame_list gzip_stream json_text name_text protobuf row_reader set_writing text_list thread_names trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells head html markup palette sources svg) \
 	$(call in,agent/export/,export export_csv export_folded export_json export_set folded_frames formats json_writer ranking stack_format) \
 	$(call in,agent/size/,code_sizes name_space size_change size_folded size_formats size_json size_request size_rows size_stacks size_svg size_text \

@@ -10,11 +10,12 @@
 /* NULL: it is folded, or there is no such number. */
 static const struct set_format *set_at(size_t number)
 {
-	size_t count = 0;
+	const struct set_format *const *format = set_formats;
 
-	while (set_formats[count])
-		count++;
-	return number != STACK_FORMAT_FOLDED && number <= count ? set_formats[number - 1] : NULL;
+	for (size_t at = STACK_FORMAT_FOLDED; *format; format++)
+		if (!(*format)->no_stacks && ++at == number)
+			break;
+	return number != STACK_FORMAT_FOLDED ? *format : NULL;
 }
 
 struct stack_format stack_format_at(size_t number)

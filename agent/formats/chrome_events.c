@@ -8,7 +8,7 @@
 #include "agent/formats/writing/trace_spans.h"
 #include "agent/samples/sample_set.h"
 #include "chrome_events.h"
-#include "set_writing.h"
+#include "agent/formats/writing/set_writing.h"
 
 /* Each is a process of the trace; that of the samples is 1. */
 enum group { RUNNING = 2, INTERRUPTS, CALLS, OTHERS, GROUPS };

@@ -12,7 +12,7 @@
 #include "agent/samples/sample_set.h"
 #include "firefox_markers.h"
 #include "firefox_tracks.h"
-#include "set_writing.h"
+#include "agent/formats/writing/set_writing.h"
 
 /* Tracks, by number: of each CPU, of what has none, then of each thread of the set. Most CPUs have nothing. */
 enum { NO_CPU = TRACE_SPANS_CPUS, THREADS };

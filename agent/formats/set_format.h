@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "set_writing.h"
+#include "agent/formats/writing/set_writing.h"
 
 struct sample_set;
 
@@ -18,6 +18,7 @@ struct set_format {
 	const char *ending;		/* of a file's name, with its dot */
 	const char *about;		/* what it is, in a few words, for the list of formats */
 	bool rows;			/* it writes the times of samples: the set must have rows */
+	bool no_stacks;			/* it tells times alone */
 	bool lines;			/* it writes source lines and inlined functions */
 	/* False with `error` set: "why; what to do". Any thread. */
 	bool (*write)(const struct sample_set *set, const struct set_writing *writing, char **error);

@@ -12,14 +12,17 @@
 #include "pprof.h"
 #include "set_format.h"
 #include "speedscope.h"
+#include "times.h"
 
 const struct set_format *const set_formats[] = {
 	&format_callgrind,
 	&format_chrome,
 	&format_csv_stacks,
+	&format_csv_times,
 	&format_firefox,
 	&format_html,
 	&format_json_stacks,
+	&format_json_times,
 	&format_perf_script,
 	&format_pprof,
 	&format_speedscope,

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each CPU did, by time: the time line and the heat map as numbers. A slot is 20 ms of the guest's clock, or the
+ * grain of the samples' times where that is coarser. A slot without samples of a CPU has no line.
+ */
+#ifndef TIMES_H
+#define TIMES_H
+
+#include "set_format.h"
+
+extern const struct set_format format_csv_times, format_json_times;
+
+#endif
