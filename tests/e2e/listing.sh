@@ -5,13 +5,22 @@
 listing() { timeout 60 build/check/listing "$@"; }
 
 # disassembled FILE ELF: for the functions in FILE (of the tool `listing`), what objdump says: "ADDRESS SIZE MNEMONIC".
+# $objdump: another one, for another architecture.
 disassembled() {
 	sed -n 's/^function //p' "$1" | while read -r low high; do
-		objdump -d --no-show-raw-insn --start-address="0x$low" --stop-address="0x$high" "$2" |
+		${objdump-objdump} -dz --no-show-raw-insn --start-address="0x$low" --stop-address="0x$high" "$2" |
 			awk -v high="$high" -F '\t' '/^ *[0-9a-f]+:\t/ { sub(/^ */, "", $1); print $1, $2 } END { print high ": end" }'
 	done | awk '{ sub(/:$/, "", $1)
 		if (before) print before
 		before = $2 == "end" ? "" : $1 " " $2 " " $3 }'
+}
+
+# same_places FILE ELF: at least 1,000 instructions, which begin where objdump has one, and nowhere else.
+same_places() {
+	disassembled "$1" "$2" | cut -d ' ' -f 1 | sort -u >"$dir/objdump"
+	grep -v '^function' "$1" | cut -d ' ' -f 1 | sort -u >"$dir/ours"
+	diff "$dir/ours" "$dir/objdump" >"$dir/other"
+	[ "$(wc -l <"$dir/ours")" -ge 1000 ] && ! head "$dir/other" | grep .
 }
 
 # same_code FILE ELF: at least 1,000 instructions; each is where objdump has one, and of 1,000 less than 10 have another
@@ -20,7 +29,9 @@ same_code() {
 	disassembled "$1" "$2" >"$dir/objdump"
 	awk '
 	function plain(word) {
-		if (word ~ /^mov(s|z|abs)/) return "mov"
+		if (word ~ /^mov(s|z|n|abs)/) return "mov"
+		if (word == "b.lo") return "b.cc"
+		if (word == "b.hs") return "b.cs"
 		if (word ~ /^(cltq|cdqe|cqto|cltd|cwtl)$/) return "convert"
 		if (word ~ /^(data16|cs|ds|es|ss|fs|gs|rep|repz|repnz|lock|notrack|rex.*|bnd|addr32)$/) return "prefix"
 		return word
