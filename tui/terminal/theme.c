@@ -77,6 +77,9 @@ const struct theme theme_standard = { .entries = {
 		.base = { WHITE, BLUE, BOLD }, .mono = REVERSE | BOLD },
 	[STYLE_FLAME_SAME] = { "flame-same", .rich = { 16, 250, 0 },
 		.base = { BLACK, WHITE, 0 }, .mono = REVERSE },
+	/* With few colours, others have them all: this cell has none. */
+	[STYLE_FLAME_CURSOR] = { "flame-cursor", .rich = { 231, 61, BOLD },
+		.base = { NONE, NONE, BOLD | UNDERLINE }, .mono = BOLD | UNDERLINE },
 } };
 
 static const char *const colours[2 * BRIGHT] = {

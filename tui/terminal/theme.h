@@ -21,6 +21,7 @@ enum style {
 	STYLE_FLAME_PROGRAM = STYLE_FLAME_MODULE + 3,
 	STYLE_MORE = STYLE_FLAME_PROGRAM + 4, STYLE_LESS,	/* changes since the baseline */
 	STYLE_FLAME_MORE, STYLE_FLAME_MUCH_MORE, STYLE_FLAME_LESS, STYLE_FLAME_MUCH_LESS, STYLE_FLAME_SAME,
+	STYLE_FLAME_CURSOR,				/* the cell under the cursor */
 	STYLES,
 	STYLE_NAME = 0x40,				/* added to a style of flames: a name in the cell's colour */
 	STYLE_CURSOR = 0x80,				/* added to one of the above */

@@ -166,7 +166,7 @@ static uint8_t cell_style(const struct flame_view *self, const struct flame_cell
 	struct change change;
 
 	if (cell == selected(self))
-		return STYLE_SORTED;
+		return STYLE_FLAME_CURSOR;
 	if (list_match(function->name, self->scope->match))
 		return STYLE_MATCH;
 	if (has_change(self, cell, &change))

@@ -329,7 +329,7 @@ static int selected_columns(const struct canvas *canvas, const char *text)
 		int columns = 0;
 
 		for (int column = 0; column < canvas->columns; column++)
-			columns += (canvas_cell(canvas, row, column)->style & (STYLE_NAME - 1)) == STYLE_SORTED;
+			columns += (canvas_cell(canvas, row, column)->style & (STYLE_NAME - 1)) == STYLE_FLAME_CURSOR;
 		most = columns > most ? columns : most;
 	}
 	return most;
