@@ -28,3 +28,13 @@ enum arch_id arch_id_elf(unsigned machine)
 	default: return ARCH_OTHER;
 	}
 }
+
+static bool is_pc(enum arch_id arch)
+{
+	return arch == ARCH_X86_64 || arch == ARCH_I386;
+}
+
+bool arch_id_contradicts(enum arch_id a, enum arch_id b)
+{
+	return a != ARCH_OTHER && b != ARCH_OTHER && a != b && !(is_pc(a) && is_pc(b));
+}

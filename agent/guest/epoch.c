@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/arch_id.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/code/listings.h"
@@ -234,6 +235,12 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	if (!cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0))
 		epoch->cpu_count = epoch->cpus_seen;
 
+	if (symbols_wrong_arch(symbols, arch_id_named(epoch->arch))) {
+		symbols_drop_kernel(symbols);
+		snprintf(epoch->refused, sizeof(epoch->refused),
+			"the kernel's file is not of this guest: it is for another CPU architecture than %s; "
+			"give the right one by --kernel ELF", epoch->arch);
+	}
 	if (symbols_wrong_build(symbols, guest->build_id.bytes, guest->build_id.size)) {
 		symbols_drop_kernel(symbols);
 		snprintf(epoch->refused, sizeof(epoch->refused),

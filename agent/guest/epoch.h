@@ -79,7 +79,7 @@ struct epoch {
 	char remark[256];			/* why no file gives these names; "": one does. By session_names.c */
 	bool starved;				/* memory was short for something that the guest told */
 	uint64_t retry_at, retry_pause;		/* host ns: the next retry, and the pause after it */
-	char refused[128];			/* why the kernel's file was refused; "": it was not */
+	char refused[160];			/* why the kernel's file was refused; "": it was not */
 	struct epoch_loss losses[EPOCH_LOSSES];	/* remarks.c writes these, and says which is which */
 	char *folders[2];			/* where programs' files are looked for; ends with NULL */
 };

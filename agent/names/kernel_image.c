@@ -165,6 +165,11 @@ bool kernel_image_is(const struct kernel_image *kernel, const struct object *obj
 		has_build_id(kernel->file, object->build_id);
 }
 
+bool kernel_image_is_foreign(const struct kernel_image *kernel, enum arch_id arch)
+{
+	return kernel->file && arch_id_contradicts(kernel->file->arch, arch);
+}
+
 bool kernel_image_contradicts(const struct kernel_image *kernel, const void *build_id, size_t size)
 {
 	struct build_id guest;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/base/arch_id.h"
+
 struct budget;
 struct debug_object;
 struct image;
@@ -51,6 +53,9 @@ bool kernel_image_is_placed(const struct kernel_image *kernel);
 /* Is an object of the kernel this file, not a module? `name`: the object's name, printable. */
 bool kernel_image_is(const struct kernel_image *kernel, const struct object *object,
 	const char *name);
+
+/* True if the guest's architecture is known, and the file is of another one. */
+bool kernel_image_is_foreign(const struct kernel_image *kernel, enum arch_id arch);
 
 /* True if the guest's build-id is known, and the file is of another build. */
 bool kernel_image_contradicts(const struct kernel_image *kernel, const void *build_id, size_t size);

@@ -58,6 +58,9 @@ void symbols_drop_kernel(struct symbols *symbols);	/* it turned out to be the wr
 /* The guest says where one of its symbols runs, which gives the slide. False: no such symbol (so far). */
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address);
 
+/* True if the loaded kernel is of another architecture than the guest. False if either is unknown. */
+bool symbols_wrong_arch(const struct symbols *symbols, enum arch_id arch);
+
 /* True if the guest's build-id contradicts that of the loaded kernel. False if either is unknown. */
 bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size);
 

@@ -189,6 +189,11 @@ bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t addr
 	return known;
 }
 
+bool symbols_wrong_arch(const struct symbols *symbols, enum arch_id arch)
+{
+	return kernel_image_is_foreign(symbols->kernel, arch);
+}
+
 bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size)
 {
 	return kernel_image_contradicts(symbols->kernel, build_id, size);

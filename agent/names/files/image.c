@@ -12,6 +12,7 @@
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "image.h"
+#include "sym_elf_code.h"
 #include "sym_linux.h"
 #include "sym_text.h"
 #include "symbol_table.h"
@@ -112,6 +113,7 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 {
 	if (!sym_elf_read(image->fd, image->path, image->table, &image->build_id, image->budget, error))
 		return false;
+	image->arch = sym_elf_arch(image->fd);
 	if (kinds == IMAGE_ELF_OR_TEXT)
 		image->kernel = sym_linux_read_elf(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT && !image->kernel)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "agent/base/arch_id.h"
 #include "debug_file.h"
 #include "sym_elf.h"
 #include "sym_elf_segments.h"
@@ -21,6 +22,7 @@ struct image {
 	int fd;				/* for its lines; -1: it is no ELF file, so it has none */
 	struct stat file;		/* as it was when it was read */
 	struct build_id build_id;
+	enum arch_id arch;		/* ARCH_OTHER: not known, as of a list of symbols */
 	struct symbol_table *table;
 	struct linux_kernel *kernel;	/* of a Linux boot image or vmlinux; NULL: it is neither */
 	struct elf_segments segments;	/* of a program's file */

@@ -62,6 +62,20 @@ static size_t read_part(int fd, const struct stretch *stretch, uint64_t address,
 	return got > 0 ? (size_t)got : 0;
 }
 
+enum arch_id sym_elf_arch(int fd)
+{
+	enum arch_id arch = ARCH_OTHER;
+	GElf_Ehdr header;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && gelf_getehdr(elf, &header))
+		arch = arch_id_elf(header.e_machine);
+	elf_end(elf);
+	return arch;
+}
+
 size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum arch_id *arch)
 {
 	struct stretch stretch;

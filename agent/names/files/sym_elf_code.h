@@ -14,4 +14,6 @@
  */
 size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum arch_id *arch);
 
+enum arch_id sym_elf_arch(int fd);	/* ARCH_OTHER: it is no ELF file, or of another one than ktop knows */
+
 #endif

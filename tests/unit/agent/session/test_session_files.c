@@ -286,6 +286,32 @@ static void test_wrong_kernel(void **state)
 	fixture_end(&fixture);
 }
 
+/* So is a file of another architecture, which may have no build-id. The guest is of x86-64. */
+static void test_kernel_of_another_architecture(void **state)
+{
+	char *path = util_format("%s", scratch_path("foreign"));
+	char *command = util_format("cp /proc/%d/exe %s && printf '\\267\\0' | dd of=%s bs=1 seek=18 conv=notrunc 2>/dev/null",
+		(int)getpid(), path, path);	/* e_machine is EM_AARCH64 now */
+	struct fixture fixture;
+	struct answers *answers;
+
+	(void)state;
+	assert_int_equal(system(command), 0);
+	fixture = fixture_begin(&(struct session_options) { .kernel = path });
+	fixture_await_line(&fixture, "hello");
+	fake_guest_facts(fixture.guest, "", 0);
+	fake_guest_status(fixture.guest, true);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	fixture_await_link(&fixture, LINK_UP);
+	answers = fixture_answers(&fixture);
+	assert_non_null(strstr(answers->vitals->note, "it is for another CPU architecture than x86_64; give the right one"));
+	assert_int_equal(self_of(answers, "[unknown]"), 1);
+	answers_free(answers);
+	fixture_end(&fixture);
+	free(command);
+	free(path);
+}
+
 /* A program's file cannot be read, and a line of the list has no name: remarks tell both. */
 static void test_names_that_are_left_out(void **state)
 {
@@ -382,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_names_from_a_pipe),
 		cmocka_unit_test(test_names_that_do_not_come),
 		cmocka_unit_test(test_wrong_kernel),
+		cmocka_unit_test(test_kernel_of_another_architecture),
 		cmocka_unit_test(test_names_that_are_left_out),
 		cmocka_unit_test(test_a_recording_that_fails_is_told),
 		cmocka_unit_test(test_missing_kernel_is_told),
