@@ -72,6 +72,20 @@ static void watch(char *const *words, const char *socket, struct setup setup,
 	guest_end(&guest);
 }
 
+/* Ends the program. What was on the terminal instead is in a file. */
+static _Noreturn void fail_view(const struct terminal *terminal, const char *name)
+{
+	const char *path = "build/bench/screen.tail";
+	FILE *file = fopen(path, "w");
+
+	if (file) {
+		fwrite(terminal->tail, 1, terminal->size, file);
+		fclose(file);
+	}
+	fprintf(stderr, "screen: the view %s did not come; what came instead is in %s\n", name, path);
+	exit(1);
+}
+
 struct view {
 	const char *name, *keys;
 	const char *text, *other;	/* one of these is on its screen, and not on the one before it */
@@ -98,10 +112,8 @@ static void watch_views(char *const *words, const char *socket, struct setup set
 
 		if (*views[i].keys)
 			terminal_type(terminal, views[i].keys);
-		if (terminal_await(terminal, views[i].text, views[i].other) < 0) {
-			fprintf(stderr, "screen: the view %s did not come\n", views[i].name);
-			exit(1);
-		}
+		if (terminal_await(terminal, views[i].text, views[i].other) < 0)
+			fail_view(terminal, views[i].name);
 		terminal_run(terminal, WARM_S);
 		cpu = terminal_cpu(terminal);
 		terminal_run(terminal, WATCH_S);

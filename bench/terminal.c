@@ -12,7 +12,7 @@
 #include "agent/base/util.h"
 #include "terminal.h"
 
-enum { FRAME_GAP_NS = 20 * (int)NS_PER_MS, AWAIT_S = 10 };
+enum { FRAME_GAP_NS = 20 * (int)NS_PER_MS, AWAIT_S = 60 };
 
 struct terminal *terminal_start(char *const *words)
 {

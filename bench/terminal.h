@@ -27,7 +27,7 @@ void terminal_type(struct terminal *terminal, const char *keys);
 /* Reads output for so long. */
 void terminal_run(struct terminal *terminal, double seconds);
 
-/* Waits for one of these texts. Seconds that it took since terminal_type or the start; < 0: neither came in 10 s. */
+/* Waits for one of these texts. Seconds that it took since terminal_type or the start; < 0: neither came in 60 s. */
 double terminal_await(struct terminal *terminal, const char *text, const char *other);
 
 double terminal_cpu(const struct terminal *terminal);	/* processor time of all its threads, in seconds */
