@@ -134,12 +134,10 @@ static size_t rows_in_use(const struct function_view *self)
 	return self->list.top + 2 * self->list.height;
 }
 
-/* Those rows alone are in order that are on the screen, unless the cursor has followed its row to others. */
+/* Those rows alone are in order that were on the screen. Where the cursor follows its row to others, all are, later. */
 static void sort_rows(struct function_view *self)
 {
 	sort_first(self, rows_in_use(self) + ROWS_MORE);
-	if (self->list.cursor >= self->in_order || rows_in_use(self) > self->in_order)
-		sort_all(self);
 }
 
 static void *functions_new(const struct config *config)

@@ -17,6 +17,7 @@
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/hand_answers.h"
+#include "tests/unit/fakes/random.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
@@ -416,6 +417,128 @@ static void test_each_change_fits(void **state)
 		change_text((struct change) { .share = -1, .chance = true }, CHANGE_NUMBER, text));
 }
 
+/* ---- more rows than are kept in order ---- */
+
+enum { MANY = 1000, MANY_STEPS = 2000, MANY_ROWS = 18 };	/* so many are on the screen */
+
+static struct row order[MANY];		/* the rows as they should stand */
+
+static int by_self(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->self != b->self)
+		return a->self < b->self ? 1 : -1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+/* Another answer, with some weights changed. */
+static struct answers *many_answers(struct random *random, const uint32_t many[MANY])
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct table *table = table_new(NULL, MANY, 1);
+
+	for (size_t i = 0; i < MANY; i++) {
+		if (!order[i].function)
+			order[i].function = many[i];
+		if (!order[i].self || random_below(random, 10) == 0)
+			order[i].self = 1 + random_below(random, 3000);
+		table_add(table, order[i].function)->self = order[i].self;
+		table->weight += order[i].self;
+	}
+	qsort(order, MANY, sizeof(*order), by_self);
+	table->samples = table->mode[MODE_KERNEL] = table->weight;
+	table_free(answers->functions->table);
+	answers->functions->table = table;
+	return answers;
+}
+
+static size_t place_of(uint32_t function)
+{
+	size_t place = 0;
+
+	while (order[place].function != function)
+		place++;
+	return place;
+}
+
+static size_t moved_to(size_t place, enum action action, size_t page)
+{
+	switch (action) {
+	case ACTION_UP:
+		return place ? place - 1 : 0;
+	case ACTION_DOWN:
+		return place + 1 < MANY ? place + 1 : place;
+	case ACTION_PAGE_UP:
+		return place > page ? place - page : 0;
+	case ACTION_PAGE_DOWN:
+		return place + page < MANY ? place + page : MANY - 1;
+	case ACTION_TOP:
+		return 0;
+	default:
+		return MANY - 1;
+	}
+}
+
+/* Draws, and asserts that the rows on the screen stand in their order. */
+static void check_rows(struct stage *stage, const uint32_t many[MANY])
+{
+	char *text = drawn(stage), *line = strtok(text, "\n");	/* the heads */
+	size_t next = MANY;
+
+	for (int i = 0; i < MANY_ROWS; i++) {
+		char *name;
+
+		line = strtok(NULL, "\n");
+		name = strstr(line, "row");
+		assert_non_null(name);
+		if (next == MANY)
+			next = place_of(many[atoi(name + 3)]);
+		assert_int_equal(order[next].function, many[atoi(name + 3)]);
+		next++;
+	}
+	free(text);
+}
+
+/* The cursor goes through the rows in their order, and stays with its row, wherever that goes in the next answer. */
+static void test_many_rows(void **state)
+{
+	static const enum action actions[] = {
+		ACTION_UP, ACTION_DOWN, ACTION_DOWN, ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_TOP, ACTION_BOTTOM,
+	};
+	struct random random = { .state = 51 };
+	struct stage stage = raise_stage(MANY_ROWS + 2, 120, true);
+	uint32_t many[MANY], at = 0;
+	bool top = true;
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "row%u", i);
+		many[i] = symbols_group(symbols, name, "");
+	}
+	for (int step = 0; step < MANY_STEPS; step++) {
+		struct answers *before = stage.answers;
+		enum action action = actions[random_below(&random, sizeof(actions) / sizeof(*actions))];
+
+		if (step == 0 || random_below(&random, 2)) {
+			stage.answers = many_answers(&random, many);
+			check_rows(&stage, many);
+			answers_free(before);
+			at = top ? order[0].function : at;
+			assert_int_equal(under_cursor(&stage), at);
+			continue;
+		}
+		at = order[moved_to(place_of(at), action, MANY_ROWS - 1)].function;
+		top = action == ACTION_TOP;
+		view_functions.act(stage.view, action);
+		check_rows(&stage, many);
+		assert_int_equal(under_cursor(&stage), at);
+	}
+	strike(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_few_samples_are_marked),
 		cmocka_unit_test(test_empty_tables_say_why),
 		cmocka_unit_test(test_each_change_fits),
+		cmocka_unit_test(test_many_rows),
 	};
 	int failed;
 
