@@ -15,7 +15,6 @@ enum { BLOCK_COST = 32 };		/* bytes that a block of memory takes besides its con
 
 struct stack {
 	uint32_t number;		/* where it was made */
-	uint32_t place;			/* as the query calls it */
 	uint32_t *frames;		/* root first */
 	size_t depth, size;		/* frames; bytes of their texts */
 };
@@ -34,7 +33,8 @@ struct folded {
 	struct stack *stacks;		/* each once */
 	struct line *lines;
 	uint32_t stack_count, stack_room, line_count, line_room;
-	struct hash by_place;		/* the stacks */
+	uint32_t *by_place;		/* the stacks, by place; HASH_NONE: none was made of it */
+	size_t place_room;
 	size_t paid;			/* bytes that were taken from the budget for the frames of stacks */
 	uint32_t root;			/* the frame before all others, if one is wanted */
 	char *text;			/* the line that was written last */
@@ -88,27 +88,42 @@ static uint32_t *frames_of(struct folded *folded, const struct query_stack *stac
 	return frames;
 }
 
+/* Places are numbers from 0 on. False: no memory. */
+static bool have_place(struct folded *folded, uint32_t place)
+{
+	size_t room = 2 * (size_t)place + 1024;
+	uint32_t *by_place;
+
+	if (place < folded->place_room)
+		return true;
+	by_place = budget_resize(folded->inputs->budget, folded->by_place,
+		folded->place_room * sizeof(*by_place), room * sizeof(*by_place));
+	if (!by_place)
+		return false;
+	memset(by_place + folded->place_room, 0xff, (room - folded->place_room) * sizeof(*by_place));
+	folded->by_place = by_place;
+	folded->place_room = room;
+	return true;
+}
+
 /* A stack, likewise. */
 static uint32_t stack_of(struct folded *folded, const struct query_stack *stack)
 {
 	size_t size = stack->depth * sizeof(*stack->functions) + BLOCK_COST;
-	uint64_t hash = hash_pair(&folded->by_place, stack->place, 0);
-	uint32_t at = 0, number;
 
-	while ((number = hash_next(&folded->by_place, hash, &at)) != HASH_NONE)
-		if (folded->stacks[number].place == stack->place)
-			return number;
+	folded->full = folded->full || !have_place(folded, stack->place);
+	if (folded->full || folded->by_place[stack->place] != HASH_NONE)
+		return folded->full ? HASH_NONE : folded->by_place[stack->place];
 	folded->stacks = with_room(folded, folded->stacks, folded->stack_count, &folded->stack_room,
 		sizeof(*folded->stacks));
-	folded->full = folded->full || !hash_add(&folded->by_place, hash, folded->stack_count) ||
-		!budget_take(folded->inputs->budget, size);
+	folded->full = folded->full || !budget_take(folded->inputs->budget, size);
 	if (folded->full)
 		return HASH_NONE;
 	folded->paid += size;
 	folded->stacks[folded->stack_count] = (struct stack) {
-		.number = folded->stack_count, .place = stack->place, .frames = frames_of(folded, stack),
-		.depth = stack->depth,
+		.number = folded->stack_count, .frames = frames_of(folded, stack), .depth = stack->depth,
 	};
+	folded->by_place[stack->place] = folded->stack_count;
 	return folded->stack_count++;
 }
 
@@ -135,7 +150,6 @@ static void *collect(const struct export_input *input, const void *options)
 	*folded = (struct folded) { .inputs = input->inputs };
 	memcpy(&folded->options, options, sizeof(folded->options));
 	folded_frames_init(&folded->frames, folded->inputs->budget);
-	hash_init(&folded->by_place, folded->inputs->budget);
 	if (folded->options.root[0])
 		folded->root = frame_of(folded, FOLDED_ROOT, 0);
 	question.threads = folded->options.thread_first;
@@ -156,7 +170,7 @@ static void free_folded(void *collected)
 	budget_free(budget, folded->lines, folded->line_room * sizeof(*folded->lines));
 	budget_free(budget, folded->text, folded->text_room);
 	budget_free(budget, folded->ends, folded->ends_room * sizeof(*folded->ends));
-	hash_clear(&folded->by_place);
+	budget_free(budget, folded->by_place, folded->place_room * sizeof(*folded->by_place));
 	folded_frames_clear(&folded->frames);
 	free(folded);
 }

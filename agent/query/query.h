@@ -101,7 +101,7 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 struct query_stack {
 	const uint32_t *functions;	/* root first; valid during the call */
 	size_t depth;
-	uint32_t place;			/* the same for the same functions, if it is cut or not in both */
+	uint32_t place;			/* from 0 on; the same for the same functions, if it is cut or not in both */
 	uint32_t thread;		/* EVENT_NONE if the question wants none */
 	enum mode mode;
 	bool cut;			/* some callers are missing */
