@@ -107,14 +107,14 @@ static void take_landmarks(struct linux_kernel *kernel, const struct kallsyms *k
 	}
 }
 
-/* What was read from memory may begin behind the kernel's code. */
+/* What was read from memory may begin behind the kernel's code; an Image of riscv64 begins before it, with _start. */
 static void take_bounds(struct linux_kernel *kernel, const struct kernel_bytes *bytes)
 {
 	static const enum landmark ends[] = { LANDMARK_NOTES_END, LANDMARK_ORC_IP_END, LANDMARK_ORC_END,
 		LANDMARK_BTF_END };
 
 	kernel->start = bytes->parts[0].address;
-	if (!bytes->elf && kernel->known >> LANDMARK_TEXT & 1)
+	if (!bytes->elf && kernel->known >> LANDMARK_TEXT & 1 && kernel->landmarks[LANDMARK_TEXT] < kernel->start)
 		kernel->start = kernel->landmarks[LANDMARK_TEXT];
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (kernel->known >> ends[i] & 1 && kernel->landmarks[ends[i]] > kernel->end)

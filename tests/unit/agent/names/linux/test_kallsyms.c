@@ -136,6 +136,33 @@ static void it_is_found_in_memory(void **state)
 	free(world);
 }
 
+/* _text need not be the first byte: on riscv64 the head of the Image is before it. */
+static void an_image_starts_before_its_text(void **state)
+{
+	static const struct fake_symbol symbols[] = {
+		{ STARTARM, 'T', "_start" }, { STARTARM + 0x2000, 'T', "_text" }, { STARTARM + 0x2100, 'T', "first" },
+		{ STARTARM + 0x2200, 'r', "a0123456789" },
+	};
+	struct fake_linux fake = {
+		.shape = FAKE_IMAGE, .order = FAKE_6_4, .kind = KALLSYMS_OFFSETS, .start = STARTARM,
+		.symbols = symbols, .count = sizeof(symbols) / sizeof(*symbols),
+	};
+	struct kernel_bytes bytes;
+	struct kallsyms kallsyms;
+	struct linux_kernel *kernel;
+	size_t size;
+	uint8_t *image = fake_linux(&fake, &size);
+
+	(void)state;
+	assert_true(kernel_bytes_set(&bytes, image, size) && kallsyms_find(&bytes, &kallsyms));
+	kernel = linux_kernel_new(&bytes, &kallsyms, NULL);
+	assert_non_null(kernel);
+	free(image);
+	assert_int_equal(kernel->landmarks[LANDMARK_TEXT], STARTARM + 0x2000);
+	assert_int_equal(kernel->start, STARTARM);
+	linux_kernel_free(kernel);
+}
+
 /* What a kernel tells of itself besides its symbols. */
 static void a_kernel_tells_what_it_is(void **state)
 {
@@ -212,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_form_is_read),
 		cmocka_unit_test(it_is_found_in_memory),
+		cmocka_unit_test(an_image_starts_before_its_text),
 		cmocka_unit_test(a_kernel_tells_what_it_is),
 		cmocka_unit_test(damage_is_survived),
 	};
