@@ -234,7 +234,10 @@ static struct look of_name(const struct theme *theme, const struct theme_entry *
 
 struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style)
 {
-	const struct theme_entry *entry = &theme->entries[(style & (STYLE_NAME - 1)) % STYLES];
+	uint8_t base = style & (STYLE_NAME - 1);
+	/* On the cursor's ground, what is dim cannot be read. */
+	const struct theme_entry *entry =
+		&theme->entries[style & STYLE_CURSOR && base == STYLE_DIM ? STYLE_TEXT : base % STYLES];
 	struct look look = style & STYLE_NAME ? of_name(theme, entry, depth) : of_depth(entry, depth);
 
 	if (!(style & STYLE_CURSOR))
