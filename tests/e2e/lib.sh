@@ -36,7 +36,7 @@ check_with() {
 	shift
 	if have "$tool"; then check "$@"; else
 		number=$((number + 1))
-		echo "ok $number - $1 # SKIP $tool is not installed (./packages export)"
+		echo "ok $number - $1 # SKIP $tool is not installed (./packages export, ./packages cpus)"
 	fi
 }
 
