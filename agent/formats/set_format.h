@@ -20,6 +20,7 @@ struct set_format {
 	bool rows;			/* it writes the times of samples: the set must have rows */
 	bool no_stacks;			/* it tells times alone */
 	bool lines;			/* it writes source lines and inlined functions */
+	bool merges;			/* it has no threads, and may have stacks that are merged: sample_collect.h */
 	/* False with `error` set: "why; what to do". Any thread. */
 	bool (*write)(const struct sample_set *set, const struct set_writing *writing, char **error);
 };

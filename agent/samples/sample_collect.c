@@ -18,6 +18,7 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/store/trace_log.h"
+#include "light_stacks.h"
 #include "log_events.h"
 #include "log_rows.h"
 #include "row_list.h"
@@ -26,6 +27,7 @@
 enum {
 	DEPTH_MAX = 128,		/* both walks of a sample */
 	LINES_MAX = 64,			/* functions at one address; the innermost are kept */
+	MANY = 16,			/* with so many times `most` nodes, light ones are merged at once */
 };
 
 struct seen_thread {			/* as samples name it */
@@ -44,6 +46,9 @@ struct collecting {
 	struct seen_thread *threads;
 	uint32_t thread_count, thread_room;
 	uint32_t idle, unknown;		/* the stacks of these functions; SET_NONE: not made yet */
+	bool merges, weighs;		/* light stacks are merged, and threads; which are light is being found out */
+	struct light_stacks light;
+	uint32_t merged;		/* nodes that do not stand alone */
 	struct hash by_thread;
 	struct row_list *rows;		/* NULL: none are wanted */
 	uint64_t period, grain;
@@ -155,6 +160,15 @@ static uint32_t add_node(struct collecting *all, uint32_t id, uint32_t parent)
 	return sample_set_stack(all->set, parent, location, node.cut);
 }
 
+/* The stack of all light ones below another one. */
+static uint32_t add_merged(struct collecting *all, uint32_t parent)
+{
+	const struct set_function merged = { .name = "[merged]", .object = "", .file = "", .kind = SET_UNKNOWN };
+	const struct set_line line = { .function = sample_set_function(all->set, &merged) };
+
+	return sample_set_stack(all->set, parent, sample_set_location(all->set, 0, SET_NONE, &line, 1), false);
+}
+
 /* The stack of a node. Makes those of its callers first. */
 static uint32_t stack_of(struct collecting *all, uint32_t leaf)
 {
@@ -166,8 +180,15 @@ static uint32_t stack_of(struct collecting *all, uint32_t leaf)
 	}
 	if (id != STACKS_NONE)
 		parent = all->stack_of[id];
-	while (depth-- > 0 && !sample_set_is_full(all->set))
-		parent = all->stack_of[path[depth]] = add_node(all, path[depth], parent);
+	while (depth-- > 0 && !sample_set_is_full(all->set)) {
+		if (!light_stacks_has(&all->light, path[depth]))
+			parent = add_node(all, path[depth], parent);
+		else if (id == STACKS_NONE || !light_stacks_has(&all->light, id))
+			parent = add_merged(all, parent);
+		all->merged += light_stacks_has(&all->light, path[depth]);
+		id = path[depth];
+		all->stack_of[id] = parent;
+	}
 	return parent;
 }
 
@@ -218,7 +239,7 @@ static uint32_t thread_of(struct collecting *all, const struct who *who)
 	uint32_t position = find_thread(all, hash, who);
 	struct seen_thread *threads;
 
-	if (is_unknown(who))
+	if (is_unknown(who) || all->merges)
 		return SET_NONE;
 	if (position != HASH_NONE)
 		return all->threads[position].index;
@@ -240,7 +261,14 @@ static uint32_t thread_of(struct collecting *all, const struct who *who)
 static uint32_t add_count(struct collecting *all, const struct run_count *count, const struct who *who, uint64_t period)
 {
 	enum context context = count->stack == STACKS_NONE ? CONTEXT_UNTOLD : (enum context)all->contexts[count->stack];
-	struct set_sum sum = {
+	struct set_sum sum;
+
+	if (all->weighs) {
+		if (who->mode != MODE_IDLE)
+			light_stacks_add(&all->light, count->stack, count->weight);
+		return 0;
+	}
+	sum = (struct set_sum) {
 		.who = { .thread = thread_of(all, who), .cpu = who->cpu == WHO_NO_CPU ? SET_NONE : who->cpu,
 			.mode = (uint8_t)context_mode(who, context) },
 		.samples = count->samples, .weight = count->weight, .ns = count->weight * period,
@@ -270,7 +298,7 @@ static void add_run(struct collecting *all, const struct passing *passing, const
 			.samples = count.samples, .weight = count.weight, .ns = count.weight * slice->period,
 		};
 
-		all->full = row.sum == SET_NONE || (all->rows && !row_list_add(all->rows, &row));
+		all->full = row.sum == SET_NONE || (all->rows && !all->weighs && !row_list_add(all->rows, &row));
 	}
 	passing_end(&reader);
 }
@@ -370,11 +398,32 @@ static void tell_facts(struct collecting *all)
 	facts.to = range.to;
 	facts.period = all->period;
 	facts.grain = all->grain;
+	facts.merged = all->merged;
 	facts.missed = missed(all->how);
 	facts.events_lost += all->how->log ? trace_log_refused(sample_log_traces(all->how->log)) : 0;
 	facts.lost += all->how->log ? sample_log_refused(all->how->log) :
 		store_given_up(all->window->inputs.store);
 	sample_set_tell(all->set, &facts);
+}
+
+static void add_samples(struct collecting *all, const struct passing *passing)
+{
+	if (all->how->log)
+		add_log(all, passing);
+	else
+		add_slices(all, passing);
+}
+
+/* Finds out which stacks are light. False: no memory, or it was given up. */
+static bool weigh(struct collecting *all, const struct passing *passing)
+{
+	if (!light_stacks_init(&all->light, all->nodes, all->inputs->budget))
+		return false;
+	all->weighs = true;
+	add_samples(all, passing);
+	all->weighs = false;
+	light_stacks_settle(&all->light, all->inputs->stacks, all->how->most);
+	return !all->full;
 }
 
 /* False: there is no room for all. */
@@ -394,10 +443,9 @@ static bool collect(struct collecting *all)
 		return false;
 	memset(all->stack_of, 0xff, size);
 	passing = window_passing(all->window);
-	if (all->how->log)
-		add_log(all, &passing);
-	else
-		add_slices(all, &passing);
+	if (all->merges && !weigh(all, &passing))
+		return false;
+	add_samples(all, &passing);
 	tell_facts(all);
 	return !all->full && !sample_set_is_full(all->set);
 }
@@ -407,6 +455,7 @@ static void clear(struct collecting *all)
 	struct budget *budget = all->how->inputs->budget;
 
 	budget_free(budget, all->stack_of, all->stack_of ? all->nodes * sizeof(*all->stack_of) : 0);
+	light_stacks_clear(&all->light);
 	budget_free(budget, all->threads, all->thread_room * sizeof(*all->threads));
 	hash_clear(&all->by_thread);
 }
@@ -423,7 +472,7 @@ static bool give_log(struct collecting *all)
 		struct who who = sample_log_who(log, i);
 		uint32_t seen = find_thread(all, hash_pair(&all->by_thread, who.thread, who.process), &who);
 
-		threads[i] = seen != HASH_NONE ? all->threads[seen].index : is_unknown(&who) ? SET_NONE :
+		threads[i] = seen != HASH_NONE ? all->threads[seen].index : is_unknown(&who) || all->merges ? SET_NONE :
 			LOG_ROWS_NOBODY;
 	}
 	given = log_rows_give(all->set, log, &(struct log_rows_map) {
@@ -468,12 +517,13 @@ static bool give_events(struct collecting *all)
 	return !all->full && !sample_set_is_full(all->set);
 }
 
-struct sample_set *sample_collect(const struct sample_collect *how, char **error)
+/* `full`: set if there was no memory for so many. */
+static struct sample_set *collect_set(const struct sample_collect *how, bool merges, bool *full, char **error)
 {
 	struct budget *budget = how->inputs->budget;
 	struct collecting all = {
 		.how = how, .window = &query_reader(how->query, how->question)->window,
-		.idle = SET_NONE, .unknown = SET_NONE,
+		.idle = SET_NONE, .unknown = SET_NONE, .merges = merges,
 		.set = sample_set_new(budget), .rows = how->rows && !how->log ? row_list_new(budget) : NULL,
 	};
 	bool whole;
@@ -496,6 +546,18 @@ struct sample_set *sample_collect(const struct sample_collect *how, char **error
 		util_fail(error, "the temporary file with the samples failed: %s; set TMPDIR to a folder with room",
 			how->log && *sample_log_trouble(how->log) ? sample_log_trouble(how->log) : "it cannot be read");
 	else
-		util_fail(error, "%s", sample_set_no_memory);
+		*full = !util_fail(error, "%s", sample_set_no_memory);
 	return NULL;
+}
+
+struct sample_set *sample_collect(const struct sample_collect *how, char **error)
+{
+	bool merges = how->most && stacks_nodes(how->inputs->stacks) / MANY > how->most, full = false;
+	struct sample_set *set = collect_set(how, merges, &full, error);
+
+	if (!full || !how->most || merges)
+		return set;
+	free(*error);
+	*error = NULL;
+	return collect_set(how, true, &full, error);
 }

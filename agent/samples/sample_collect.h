@@ -19,12 +19,14 @@ struct sample_collect {
 	const struct set_facts *facts;	/* what the asker knows; the range, period, grain and losses are added */
 	struct sample_log *log;		/* of all samples of the range; the set holds it. NULL: there is none */
 	bool lines;			/* also source lines and inlined functions, as far as they have been read */
+	uint32_t most;			/* frames that stand alone, if not all can: see below; 0: all, or it fails */
 	bool rows;			/* also the times of samples: of the log, or else those of their slices */
 };
 
 /*
  * The set is free of the boot. Its sums add up to the weight of the question's table. NULL with `error` set: "why; what
- * to do".
+ * to do". If there are many more frames than `most`, or no memory for all, the lightest are one frame "[merged]" below
+ * their caller, and no thread is told.
  */
 struct sample_set *sample_collect(const struct sample_collect *how, char **error);
 

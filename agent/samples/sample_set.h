@@ -128,6 +128,7 @@ struct set_facts {
 	uint64_t grain;			/* ns: the times of rows are rounded to this; 0: they are exact */
 	uint64_t lost;			/* samples that did not come, though they were taken */
 	uint64_t events_lost;		/* likewise of trace events, of all CPUs and times */
+	uint32_t merged;		/* frames that are too light to stand alone, so the set has "[merged]" */
 	uint64_t missed;		/* sampling periods of the range in which CPUs were not run */
 	double cost_ns, cost_share;	/* the hook's: ns a sample, and its share of guest time, 0 to 1; 0: not known */
 	uint32_t cpus;			/* of the guest; 0: not known */

@@ -286,6 +286,8 @@ static void put_books(const struct page *page)
 		put_number_fact(page, "received", "received", all->samples);
 		put_number_fact(page, "lost", "lost", facts->lost);
 		put_number_fact(page, "missed", "periods missed", facts->missed);
+		if (facts->merged)
+			put_number_fact(page, "merged", "light frames merged", facts->merged);
 		put_cost(page);
 	}
 	put_number_fact(page, "weight", page->picture->unit ? page->picture->unit :

@@ -375,12 +375,15 @@ static void put_head(const struct drawing *drawing)
 
 static void put_foot(const struct drawing *drawing, unsigned height)
 {
+	const struct set_facts *facts = drawing->picture->facts;
+	uint32_t merged = drawing->merged + (facts ? facts->merged : 0);	/* those in the set are lighter still */
+
 	fprintf(drawing->to, "<text id=\"merged\" class=\"about\" x=\"1%%\" y=\"%u\">", height - 12);
-	if (drawing->merged) {
-		markup_count(drawing->to, drawing->merged);
-		fprintf(drawing->to, " frame%s under ", util_plural(drawing->merged));
+	if (merged) {
+		markup_count(drawing->to, merged);
+		fprintf(drawing->to, " frame%s under ", util_plural(merged));
 		markup_share(drawing->to, drawing->least, drawing->all->total.weight);
-		fprintf(drawing->to, " %s merged", drawing->merged == 1 ? "is" : "are");
+		fprintf(drawing->to, " %s merged", merged == 1 ? "is" : "are");
 	} else
 		fputs("no frame is merged", drawing->to);
 	if (drawing->gone) {

@@ -164,6 +164,48 @@ static void a_set_is_free_of_its_boot(void **state)
 	sample_set_free(set);
 }
 
+/* A picture of very many stacks: the sums stay, and so do as many frames as may stand alone, the heaviest. */
+static void light_stacks_are_merged(void **state)
+{
+	static const struct set_facts facts = { .machine = "", .kernel = "demo", .version = "", .arch = "" };
+	struct world world = world_new();
+	struct sample_log *log = sample_log_new(NULL, NULL);
+	const struct question question = { .to = UINT64_MAX };
+	struct sample_set *all, *merged;
+
+	(void)state;
+	store_period(world.inputs.store, NS_PER_MS);
+	take_samples(&world, log);
+	assert_true(stacks_nodes(world.inputs.stacks) > 16 * 5);
+	all = collect(&world, &question, log);
+	assert_int_equal(all->facts.merged, 0);
+	for (int logged = 0; logged < 2; logged++) {
+		uint32_t alone = 0;
+
+		merged = sample_collect(&(struct sample_collect) {
+			.query = world.query, .inputs = &world.inputs, .question = &question, .facts = &facts,
+			.log = logged ? log : NULL, .rows = true, .most = 4,
+		}, NULL);
+		assert_non_null(merged);
+		assert_int_equal(merged->weight, all->weight);
+		assert_int_equal(merged->samples, all->samples);
+		assert_int_equal(merged->ns, all->ns);
+		check_rows(merged);
+		for (uint32_t i = 0; i < merged->stack_count; i++) {
+			const struct set_function *leaf = sample_set_leaf(merged, i);
+
+			alone += strcmp(leaf->name, "[merged]") != 0 && leaf->kind != SET_IDLE &&
+				leaf->kind != SET_UNKNOWN;
+		}
+		assert_true(alone <= 4);
+		assert_true(merged->facts.merged >= all->stack_count - 2 - 4);
+		sample_set_free(merged);
+	}
+	sample_set_free(all);
+	sample_log_release(log);
+	world_free(&world);
+}
+
 /* As soon as nobody wants it: of slices, and of a log. Nothing of it is taken for the whole. */
 static void a_collection_can_be_given_up(void **state)
 {
@@ -197,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_set_has_the_weight_of_the_table_to_the_unit),
 		cmocka_unit_test(a_set_is_free_of_its_boot),
+		cmocka_unit_test(light_stacks_are_merged),
 		cmocka_unit_test(a_collection_can_be_given_up),
 	};
 
