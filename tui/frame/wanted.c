@@ -4,6 +4,8 @@
 #include "list.h"
 #include "wanted.h"
 
+enum { FEW_SCREENS = 3 };		/* so many are few rows: all of them are asked for */
+
 static bool is_among(const struct wanted *wanted, uint64_t key)
 {
 	for (size_t i = 0; i < wanted->count; i++)
@@ -22,7 +24,8 @@ static bool are_among(const struct wanted *wanted, const struct list *list, cons
 
 void wanted_update(struct wanted *wanted, const struct list *list, const struct list_rows *rows)
 {
-	size_t margin = list->height / 2, end = list->top + list->height + margin;
+	bool few = rows->count <= FEW_SCREENS * list->height && rows->count <= WANTED_ROWS;
+	size_t margin = few ? rows->count : list->height / 2, end = list->top + list->height + margin;
 
 	if (rows->count && wanted->count && are_among(wanted, list, rows))
 		return;

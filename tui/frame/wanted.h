@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of a list whose details a view asks for: those on the screen, and half as many around them. They stay the
- * same while all rows on the screen are among them: rows change places all the time, and a question that changes costs
- * an answer at once.
+ * The rows of a list whose details a view asks for: those on the screen, and half as many around them; or all, if they
+ * are few. They stay the same while all rows on the screen are among them: rows change places all the time, and a
+ * question that changes costs an answer at once.
  */
 #ifndef WANTED_H
 #define WANTED_H

@@ -64,6 +64,31 @@ static void test_rows_change_places(void **state)
 	assert_in_range(changes, 1, 20);
 }
 
+/* Threads that run alike: any of few rows may come to the screen at any time. All are wanted, so nothing changes. */
+static void test_few_rows(void **state)
+{
+	static const struct list_rows few = { .count = 3 * HEIGHT, .key = key_of };
+	struct list list = { .top = 30, .height = HEIGHT };
+	struct random random = { .state = 6 };
+	struct wanted wanted = { .count = 0 }, first;
+
+	(void)state;
+	number_rows();
+	wanted_update(&wanted, &list, &few);
+	first = wanted;
+	assert_int_equal(wanted.count, few.count);
+	for (int i = 0; i < 1000; i++) {
+		size_t at = random_below(&random, few.count), to = random_below(&random, few.count);
+		uint64_t key = keys[at];
+
+		keys[at] = keys[to];
+		keys[to] = key;
+		list.top = random_below(&random, few.count - HEIGHT);
+		wanted_update(&wanted, &list, &few);
+		assert_memory_equal(&wanted, &first, sizeof(wanted));
+	}
+}
+
 /* The list goes down row by row: every few rows, others are wanted. */
 static void test_the_list_moves(void **state)
 {
@@ -111,6 +136,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_change_places),
+		cmocka_unit_test(test_few_rows),
 		cmocka_unit_test(test_the_list_moves),
 		cmocka_unit_test(test_no_rows),
 		cmocka_unit_test(test_too_many),
