@@ -76,6 +76,13 @@ void screen_look(struct screen *screen, int view)
 		screen_views[view]->choose(screen->selves[view], screen->chosen);
 }
 
+/* A cursor at the top does not follow its row. After a step deeper it does: Esc goes back to that row. */
+static void stay(struct screen *screen, struct view_chosen chosen)
+{
+	if (screen->current != VIEW_FUNCTION && screen_views[screen->current]->choose)
+		screen_views[screen->current]->choose(screen->selves[screen->current], chosen);
+}
+
 /* ---- callers and callees of one function ---- */
 
 static void leave_around(struct screen *screen)
@@ -87,6 +94,7 @@ static void leave_around(struct screen *screen)
 static void look_around(struct screen *screen, uint64_t now)
 {
 	const struct view *view = screen_shown(screen);
+	bool deeper = screen->around && screen->current == VIEW_TREE;
 	struct view_chosen chosen = { .name = 0 };
 
 	if (view->chosen)
@@ -95,7 +103,10 @@ static void look_around(struct screen *screen, uint64_t now)
 		screen_complain(screen, now, "no callers and callees: the cursor is on no function; put it on one");
 		return;
 	}
-	screen->around_from = screen->around && screen->current == VIEW_TREE ? screen->around_from : screen->current;
+	if (!deeper) {
+		stay(screen, chosen);
+		screen->around_from = screen->current;
+	}
 	screen->around = true;
 	change(screen, VIEW_TREE);
 	screen->chosen = chosen;
@@ -114,6 +125,7 @@ static bool look_at_page(struct screen *screen, uint64_t now)
 		chosen = view_functions.chosen(screen->selves[VIEW_FUNCTIONS]);
 	if (!chosen.name)
 		return false;
+	stay(screen, chosen);
 	screen->page_from = screen->current;
 	change(screen, VIEW_FUNCTION);
 	screen->chosen = chosen;

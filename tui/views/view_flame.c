@@ -119,18 +119,22 @@ static uint64_t name_at(const struct flame_view *self, const struct flame_cell *
 	return function->known ? tree_name(function, self->answer->kernel) : 0;
 }
 
-/* A function that was chosen in another view may have no cell yet: that comes with an answer. */
+/*
+ * The cursor goes to the function that was chosen in another view, and stays on its cell, even if it is there already.
+ * The function may have no cell yet: that comes with an answer.
+ */
 static void grant(struct flame_view *self)
 {
 	const struct flame_cell *cell = selected(self);
 
-	if (cell && name_at(self, cell) == self->wish.name)
+	if (!self->wish.name)
+		return;
+	for (size_t i = 0; i < self->cells.count && name_at(self, cell) != self->wish.name; i++)
+		cell = &self->cells.cells[i];
+	if (cell && name_at(self, cell) == self->wish.name) {
+		self->cursor = cell->row->path;
 		self->wish.name = 0;
-	for (size_t i = 0; i < self->cells.count && self->wish.name; i++)
-		if (name_at(self, &self->cells.cells[i]) == self->wish.name) {
-			self->cursor = self->cells.cells[i].row->path;
-			self->wish.name = 0;
-		}
+	}
 }
 
 static void flame_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)

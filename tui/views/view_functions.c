@@ -195,20 +195,22 @@ static uint64_t name_at(const struct function_view *self, const struct row *row)
 	return function->known ? tree_name(function, self->functions->kernel) : 0;
 }
 
-/* A function that was chosen in another view may have no row yet: that comes with an answer. */
+/*
+ * The cursor goes to the function that was chosen in another view, and follows it from then on, even if it is there
+ * already. The function may have no row yet: that comes with an answer.
+ */
 static void grant(struct function_view *self)
 {
 	const struct table *table = table_of(self);
 	const struct row *row = selected(self);
 	struct list_rows rows = rows_of(self);
+	bool there = row && name_at(self, row) == self->wish.name;
 
 	if (!self->wish.name || !self->functions || self->functions->by != GROUP_FUNCTION)
 		return;
-	if (row && name_at(self, row) == self->wish.name)
-		self->wish.name = 0;
-	if (self->wish.name)
+	if (!there)
 		sort_all(self);
-	for (size_t i = 0; i < table->count && self->wish.name; i++)
+	for (size_t i = there ? self->list.cursor : 0; i < table->count && self->wish.name; i++)
 		if (name_at(self, &table->rows[i]) == self->wish.name) {
 			list_select(&self->list, &rows, i);
 			self->wish.name = 0;

@@ -42,6 +42,7 @@ struct tree_view {
 	bool begun;			/* the hot path was unfolded at first */
 	struct tree_lines lines;
 	struct list list;
+	struct list before;		/* as it was before callers and callees were shown */
 	struct wanted wanted;
 	struct area area, rows;		/* of the last drawing: the whole view; its rows */
 };
@@ -145,17 +146,16 @@ static uint64_t name_at(const struct tree_view *self, const struct tree_line *li
 }
 
 /*
- * The cursor goes to the first row of the function that was chosen in another view, unless it is on one. The function
- * may have no row yet: that comes with an answer.
+ * The cursor goes to the first row of the function that was chosen in another view, and follows it from then on; if it
+ * is on one already, it follows that. The function may have no row yet: that comes with an answer.
  */
 static void grant(struct tree_view *self)
 {
 	struct list_rows rows = rows_of(self);
 	const struct tree_line *line = selected(self);
+	bool there = line && name_at(self, line) == self->wish.name;
 
-	if (line && name_at(self, line) == self->wish.name)
-		self->wish.name = 0;
-	for (size_t i = 0; i < self->lines.count && self->wish.name; i++)
+	for (size_t i = there ? self->list.cursor : 0; i < self->lines.count && self->wish.name; i++)
 		if (name_at(self, &self->lines.lines[i]) == self->wish.name) {
 			list_select(&self->list, &rows, i);
 			self->wish.name = 0;
@@ -426,10 +426,15 @@ static void tree_around(void *context, struct view_chosen chosen)
 {
 	struct tree_view *self = context;
 
+	if (!self->around.name)
+		self->before = self->list;
 	self->around = chosen;
 	self->wish.name = 0;
 	self->centred = false;
-	list_rewind(&self->list);
+	if (chosen.name)
+		list_rewind(&self->list);
+	else
+		self->list = self->before;	/* Esc goes back to its row */
 	fill(self);
 }
 

@@ -290,6 +290,67 @@ static void test_function_goes_along(void **state)
 	}
 }
 
+/* What was said has gone, and these answers have come. */
+static void show_later(struct stage *stage, struct answers *answers)
+{
+	stage->now += 4 * NS_PER_SECOND;
+	screen_step(stage->screen, stage->now);
+	stage_show(stage, answers);
+}
+
+/*
+ * Esc goes back to the row from which a step was made, even if the cursor was never moved, and another row has come to
+ * the top since.
+ */
+static void test_back_to_the_row(void **state)
+{
+	static const char *const steps[] = { "\r", "x" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct answers *answers = hand_answers(symbols, functions);
+		struct stage stage;
+
+		answers->functions->table->rows[0].self *= 10;
+		stage_raise(&stage, answers);
+		assert_int_equal(stage.session.wanted.selected, functions[0]);
+		stage_type(&stage, steps[i]);
+		stage_press(&stage, KEYS_ESCAPE);
+		answers = hand_answers(symbols, functions);
+		answers->functions->table->rows[3].self *= 10;
+		show_later(&stage, answers);
+		assert_int_equal(stage.session.wanted.selected, functions[0]);
+		stage_strike(&stage);
+	}
+}
+
+/* Callers and callees begin at the function, and Esc goes back to the row of the tree. */
+static void test_back_to_the_row_of_the_tree(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	hand_tree(answers, symbols, functions, false, 0);
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '2');
+	stage_show(&stage, answers);
+	stage_type(&stage, "jj");
+	stage_holds(&stage, ">   18.92   43.15   18.44", true);
+	for (int i = 0; i < 2; i++) {
+		stage_press(&stage, 'x');
+		answers = hand_answers(symbols, functions);
+		hand_tree(answers, symbols, functions, true, 0);
+		stage_show(&stage, answers);
+		stage_press(&stage, KEYS_ESCAPE);
+		answers = hand_answers(symbols, functions);
+		hand_tree(answers, symbols, functions, false, 0);
+		stage_show(&stage, answers);
+		stage_holds(&stage, ">   18.92   43.15   18.44", true);
+	}
+	stage_strike(&stage);
+}
+
 /* The tree is asked for the way to a function in a folded row. Without a row or cell, it goes along further. */
 static void test_hidden_function_goes_along(void **state)
 {
@@ -455,6 +516,8 @@ int main(void)
 		cmocka_unit_test(test_heat_with_a_baseline),
 		cmocka_unit_test(test_flame_zoom),
 		cmocka_unit_test(test_function_goes_along),
+		cmocka_unit_test(test_back_to_the_row),
+		cmocka_unit_test(test_back_to_the_row_of_the_tree),
 		cmocka_unit_test(test_hidden_function_goes_along),
 		cmocka_unit_test(test_function_comes_later),
 		cmocka_unit_test(test_annotated_function_is_not_chosen),

@@ -138,6 +138,8 @@ static void look_around(struct model *model)
 		model->failed = "no callers and callees";
 		return;
 	}
+	if (model->view == WALK_TABLE)
+		cursor_select(model, model->table.cursor.row);
 	model->around = true;
 	model->around_from = model->view;
 	model_look(model, WALK_TREE);
@@ -182,6 +184,7 @@ static void open_row(struct model *model)
 	char words[WALK_TEXT];
 
 	if (model->view == WALK_TABLE && is_on_function(model)) {
+		cursor_select(model, model->table.cursor.row);
 		model_look(model, WALK_PAGE);
 		return;
 	}
