@@ -547,6 +547,8 @@ static uint32_t any_key(struct walk *walk)
 		return KEYS_ENTER;			/* deeper: some views are a step behind others */
 	if (random_below(random, 24) == 0)
 		return 'B';				/* or some of the groups would seldom come */
+	if (model->view == WALK_PAGE && random_below(random, 24) == 0)
+		return 'Z';				/* the page is left so soon that it would seldom stand still */
 	return code_of(walk, &walk->config.keys.rows[random_below(random, KEYS_ROWS)]);
 }
 
