@@ -138,8 +138,10 @@ static struct table *sum_tables(struct fleet *fleet, uint64_t now)
 	struct table *sum = table_new(fleet->budget, 0, 1);
 
 	sum->from = sum->to = now;
-	if (fleet->function_request.request.excerpt.base.until_ns)
+	if (fleet->function_request.request.excerpt.base.until_ns) {
 		table_add_base(sum);
+		sum->base->from = sum->base->to = now;
+	}
 	for (size_t i = 0; i < fleet->count; i++)
 		if (is_wanted(fleet, fleet->machines[i].functions))
 			add_table(fleet, i, sum);

@@ -130,6 +130,40 @@ static void test_sums_are_exact(void **state)
 	symbols_free(db.symbols);
 }
 
+/* The baseline of all is as long as the longest of theirs: the use of CPUs in it is weight by time. */
+static void test_baseline(void **state)
+{
+	struct world web = new_world(), db = new_world();
+	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct function_request wanted = answers_function_request();
+	struct answers *parts[2] = { part(&web, "Linux", 1000, 50 * NS_PER_SECOND),
+		part(&db, "Linux", 1000, 900 * NS_PER_SECOND) };
+	const struct table_base *base;
+	struct answers *answers;
+
+	(void)state;
+	wanted.request.excerpt.base.until_ns = 40 * NS_PER_SECOND;
+	ask(fleet, &wanted);
+	for (size_t i = 0; i < 2; i++) {
+		struct answers *then = part(i ? &db : &web, "Linux", 1000, (20 + i) * NS_PER_SECOND);
+
+		then->functions->table->from += i * NS_PER_SECOND;
+		table_compare(parts[i]->functions->table, then->functions->table);
+		answers_free(then);
+		take(fleet, i, parts[i]);
+	}
+	answers = all_of(fleet);
+	base = answers->functions->table->base;
+	assert_non_null(base);
+	assert_int_equal(base->weight, answers->functions->table->weight);
+	assert_true(base->from < base->to);
+	assert_int_equal(base->to - base->from, 10 * NS_PER_SECOND);
+	answers_free(answers);
+	fleet_free(fleet);
+	symbols_free(web.symbols);
+	symbols_free(db.symbols);
+}
+
 static void test_kernels_are_told_apart(void **state)
 {
 	struct world web = new_world(), db = new_world(), mail = new_world();
@@ -607,6 +641,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums_are_exact),
+		cmocka_unit_test(test_baseline),
 		cmocka_unit_test(test_kernels_are_told_apart),
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_states_of_many),
