@@ -197,8 +197,10 @@ demo-untouched: packages
 
 screenshots: packages
 	./packages screenshots
-	$(MAKE) build/ktop demo-kernel
-	screenshots/take $(DEMO_GUEST)
+	./packages linux
+	$(MAKE) build/ktop demo-kernel build/linux/initramfs
+	screenshots/take --film screenshots -- $(DEMO_GUEST)
+	screenshots/take screenshots/linux --sysroot build/linux/root -- $(LINUX_GUEST)
 
 PREFIX = /usr/local
 install: build/ktop build/ktop-plugin.so
