@@ -12,6 +12,8 @@
 #define SECONDS_LEAST 0.001
 #define SECONDS_MOST 1e7
 
+const char option_words_once[] = "give all words in one";
+
 static bool is_taken(const struct option_row *row, uint32_t number)
 {
 	return number < UINT32_MAX &&

@@ -37,6 +37,8 @@ struct option_row {
 	const char *once;
 };
 
+extern const char option_words_once[];	/* `once` of an option whose value is a list of words */
+
 struct option_set {
 	const struct option_row *rows;	/* the last row has no name */
 	void *into;			/* the structure, or the first of several */

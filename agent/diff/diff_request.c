@@ -53,7 +53,7 @@ static bool check_filter(const char *text, char **error)
 
 const struct option_row diff_request_options[] = {
 	OPTION("filter", "WORDS", OPTION_TEXT, filter, "of recordings: only what these words let pass, as typed on the "
-		"screen: " FILTER_WORDS, .check = check_filter),
+		"screen: " FILTER_WORDS, .check = check_filter, .once = option_words_once),
 	OPTION("by", GROUP_CHOICES, OPTION_CHOICE, by, "what a row of the table is (function)"),
 	OPTION("share", "self|total", OPTION_CHOICE, share, "of what ran itself, or with all that it called (self)"),
 	OPTION("per", "time|samples", OPTION_CHOICE, per,

@@ -59,7 +59,7 @@ static bool check_function(const char *text, char **error)
 	OPTION("mode", "kernel|user|idle|irq|softirq", OPTION_CHOICE, mode, \
 		"only samples taken in this mode", ANSWER), \
 	OPTION("filter", "WORDS", OPTION_TEXT, filter, "only what these words let pass, as typed on the screen: " \
-		FILTER_WORDS, .check = check_filter, ANSWER),
+		FILTER_WORDS, .check = check_filter, .once = option_words_once, ANSWER),
 
 /* Which table, of those that the report has. */
 #define TABLE_ROWS \

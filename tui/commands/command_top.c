@@ -30,7 +30,7 @@ struct top {
 };
 
 static const struct option_row replay_rows[] = {
-	{ .name = "replay", .value = "DIR", .kind = OPTION_TEXT,
+	{ .name = "replay", .value = "DIR", .kind = OPTION_TEXT, .once = "a screen plays one recording",
 		.help = "plays what `ktop record` has recorded",
 		.offset = offsetof(struct top, replay) },
 	{ 0 },
