@@ -27,9 +27,10 @@ struct part {
 
 /*
  * In the newest parts, runs are kept as they come, so that who has read some of them finds the rest behind them: in
- * so many parts, and so many runs of each. Whoever reads twice a second finds the runs of two parts.
+ * so many parts, and so many runs and counts of each. Whoever reads twice a second finds the runs of two parts. The
+ * counts bound what is merged at once when time goes on: a flood in one slice is merged as it comes.
  */
-enum { PARTS_APART = 4, RUNS_APART = 32 };
+enum { PARTS_APART = 4, RUNS_APART = 32, COUNTS_APART = 1 << 15 };
 
 struct store {
 	struct budget *budget;
@@ -195,6 +196,20 @@ static uint64_t weight_with_who(const struct run *run)
 
 /* ---- arrivals into parts ---- */
 
+static bool may_stay_apart(const struct store *store, uint32_t position, const struct run *run)
+{
+	const struct part *part = store->parts[position];
+
+	return position + PARTS_APART >= store->part_count && part->run_count < RUNS_APART &&
+		part->counts + run->counts <= COUNTS_APART;
+}
+
+static void push_with_all(struct store *store, struct part *part, struct run *run)
+{
+	push_all(store, part);
+	push_run(store, part, run);
+}
+
 static void take_run(void *context, uint32_t position, struct run *run, uint64_t weight)
 {
 	struct store *store = context;
@@ -202,10 +217,10 @@ static void take_run(void *context, uint32_t position, struct run *run, uint64_t
 
 	if (!run)
 		store->given_up += weight;
-	else if (position + PARTS_APART >= store->part_count && part->run_count < RUNS_APART)
+	else if (may_stay_apart(store, position, run))
 		add_run(store, part, run);
 	else
-		push_run(store, part, run);
+		push_with_all(store, part, run);
 }
 
 static void drain(struct store *store)
