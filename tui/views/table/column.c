@@ -114,24 +114,33 @@ static void drop(const struct columns *wanted, int widths[COLUMNS], int columns)
 				widths[i] = 0;
 }
 
+struct step {				/* the column gets so much room, if the name keeps so much */
+	int column, width, name;
+};
+
+static const struct step function_steps[] = {
+	{ AT_TREND, 20, 24 }, { AT_SOURCE, 30, 32 }, { AT_CPU, 10, 32 }, { AT_OBJECT, 12, 36 }, { AT_TREND, 30, 36 },
+	{ AT_SOURCE, 36, 40 }, { AT_CPU, 16, 40 }, { AT_TREND, 60, 48 }, { 0 },
+};
+static const struct step thread_steps[] = {	/* the object is the process: its name is as long as the thread's */
+	{ AT_RAN, 24, 18 }, { AT_OBJECT, 16, 20 }, { AT_TREND, 20, 20 }, { AT_RAN, 36, 24 }, { AT_CPU, 10, 32 },
+	{ AT_TREND, 30, 36 }, { AT_CPU, 16, 40 }, { AT_TREND, 60, 48 }, { 0 },
+};
+
 /*
  * Gives further room to the columns, a step at a time, as long as the name keeps its width. What is left goes to the
  * name, and beyond FUNCTION_MOST to the last column, if that is a text.
  */
 static void grow(const struct columns *wanted, int widths[COLUMNS], int columns)
 {
-	static const struct { int column, width, name; } steps[] = {
-		{ AT_RAN, 24, 18 }, { AT_TREND, 20, 24 }, { AT_RAN, 36, 24 }, { AT_SOURCE, 30, 32 }, { AT_CPU, 10, 32 },
-		{ AT_OBJECT, 12, 36 }, { AT_TREND, 30, 36 }, { AT_SOURCE, 36, 40 },
-		{ AT_CPU, 16, 40 }, { AT_TREND, 60, 48 },
-	};
+	const struct step *step = wanted->usage ? thread_steps : function_steps;
 	int last = widths[AT_SOURCE] ? AT_SOURCE : AT_RAN;
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		int *width = &widths[steps[i].column], before = *width;
+	for (; step->width; step++) {
+		int *width = &widths[step->column], before = *width;
 
-		*width = before ? steps[i].width : 0;
-		if (rest(wanted, widths, columns) < steps[i].name) {
+		*width = before ? step->width : 0;
+		if (rest(wanted, widths, columns) < step->name) {
 			*width = before;
 			break;
 		}
