@@ -17,7 +17,7 @@ enum { TICK_MS = 250 };				/* longest wait, so that messages expire */
 struct app {
 	struct tabs *tabs;
 	struct canvas *canvas;
-	uint64_t drawn;			/* when the last frame was shown */
+	uint64_t next;			/* when a frame may be shown that answers no key */
 	bool changed;			/* there is something to draw */
 	bool answering;			/* a key was pressed: draw at once */
 	bool begun;			/* a table was shown */
@@ -29,27 +29,29 @@ bool app_possible(char **error)
 	return term_possible(error);
 }
 
-/* When a frame may be shown that answers no key. The first table may be shown at once. */
-static uint64_t next_frame(const struct app *app)
-{
-	bool first = !app->begun && tabs_has_table(app->tabs);
-
-	return first ? app->drawn : app->drawn + frame_ns;
-}
-
+/* The first table may be shown at once. */
 static bool is_frame_due(const struct app *app)
 {
-	return util_now() >= next_frame(app);
+	return util_now() >= app->next || (!app->begun && tabs_has_table(app->tabs));
 }
 
 /* How long the next poll may wait: until a frame that is due, or TICK_MS. */
 static int wait_ms(const struct app *app)
 {
-	uint64_t next = next_frame(app), now = util_now();
+	uint64_t now = util_now();
 
 	if (!app->changed && !app->answering)
 		return TICK_MS;
-	return next > now ? (int)((next - now) / NS_PER_MS + 1) : 0;
+	return is_frame_due(app) || app->next <= now ? 0 : (int)((app->next - now) / NS_PER_MS + 1);
+}
+
+/* The next frame keeps the pace: a frame that was a little late does not put off those after it. */
+static void pace(struct app *app)
+{
+	uint64_t now = util_now();
+	bool kept = now >= app->next && now < app->next + frame_ns;
+
+	app->next = (kept ? app->next : now) + frame_ns;
 }
 
 static void await(const struct app *app)
@@ -101,7 +103,7 @@ static void draw(struct app *app)
 {
 	tabs_draw(app->tabs, app->canvas);
 	term_show(app->canvas);
-	app->drawn = util_now();
+	pace(app);
 	app->begun = app->begun || tabs_has_table(app->tabs);
 	app->changed = false;
 	app->answering = false;
@@ -109,7 +111,7 @@ static void draw(struct app *app)
 
 /*
  * Takes all input that has come, and answers it by a frame at once. While input comes faster than it is taken, and for
- * changes that answer no key, frames are at least frame_ns apart.
+ * changes that answer no key, there is a frame each frame_ns.
  */
 static void step(struct app *app)
 {
