@@ -163,7 +163,10 @@ static bool has_change(const struct flame_view *self, const struct flame_cell *c
 	return cell->row->based;
 }
 
-/* With a baseline, the colour tells the change, and no longer the function. */
+/*
+ * With a baseline, the colour tells the change, and with a search, what matches: no longer the function, whose colour
+ * may be that of a match.
+ */
 static uint8_t cell_style(const struct flame_view *self, const struct flame_cell *cell)
 {
 	const struct function *function = function_of(self, cell->row);
@@ -175,8 +178,8 @@ static uint8_t cell_style(const struct flame_view *self, const struct flame_cell
 		return STYLE_MATCH;
 	if (has_change(self, cell, &change))
 		return change_flame_style(change);
-	return self->scope->base.until_ns && tree_of(self)->base.there ? STYLE_FLAME_SAME :
-		hue_of_cell(function);
+	return self->scope->match[0] || (self->scope->base.until_ns && tree_of(self)->base.there) ?
+		STYLE_FLAME_SAME : hue_of_cell(function);
 }
 
 /* The text of the change in a cell; "": there is none. */

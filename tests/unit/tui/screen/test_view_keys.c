@@ -14,7 +14,9 @@
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/hand_answers.h"
+#include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
 #include "sheet.h"
 #include "stage.h"
 
@@ -506,6 +508,31 @@ static void test_flame_of_half_columns(void **state)
 	stage_strike(&stage);
 }
 
+/* What a search finds in a flame is alone in its colour: no cell has its function's, which may be the same. */
+static void test_flame_shows_what_matches(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+	int matches = 0, functions_own = 0;
+
+	(void)state;
+	hand_tree(answers, symbols, functions, false, 0);
+	stage_raise(&stage, NULL);
+	stage_type(&stage, "3/lock\n");
+	stage_press(&stage, KEYS_UP);			/* off the match, which the cursor would hide */
+	stage_show(&stage, answers);
+	for (int row = 0; row < stage.canvas->rows; row++)
+		for (int column = 0; column < stage.canvas->columns; column++) {
+			unsigned style = canvas_cell(stage.canvas, row, column)->style;
+
+			matches += style == STYLE_MATCH;
+			functions_own += style >= STYLE_FLAME_KERNEL && style < STYLE_MORE;
+		}
+	assert_in_range(matches, 8, stage.canvas->columns);
+	assert_int_equal(functions_own, 0);
+	stage_strike(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -525,6 +552,7 @@ int main(void)
 		cmocka_unit_test(test_function_goes_past_groups),
 		cmocka_unit_test(test_scarce),
 		cmocka_unit_test(test_flame_of_half_columns),
+		cmocka_unit_test(test_flame_shows_what_matches),
 	};
 	int failed;
 

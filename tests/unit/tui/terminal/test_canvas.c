@@ -258,6 +258,24 @@ static void test_styles_in_every_depth(void **state)
 	canvas_free(canvas);
 }
 
+/* What stands side by side in a flame and means something else looks different. */
+static void test_cells_of_a_flame_look_different(void **state)
+{
+	static const uint8_t meanings[] = { STYLE_MATCH, STYLE_FLAME_SAME, STYLE_FLAME_CURSOR, STYLE_FLAME_MORE,
+		STYLE_FLAME_MUCH_MORE, STYLE_FLAME_LESS, STYLE_FLAME_MUCH_LESS };
+	enum { MEANINGS = sizeof(meanings), WITHOUT_COLOUR = 3 };
+
+	(void)state;
+	for (int depth = DEPTH_NONE; depth <= DEPTH_256; depth++)
+		for (int i = 0; i < (depth == DEPTH_NONE ? WITHOUT_COLOUR : MEANINGS); i++)
+			for (int j = 0; j < i; j++) {
+				struct look one = theme_look(&theme_standard, (enum depth)depth, meanings[i]);
+				struct look other = theme_look(&theme_standard, (enum depth)depth, meanings[j]);
+
+				assert_true(one.back != other.back || one.attributes != other.attributes);
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_fold_keeps_the_newest),
 		cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_styles_in_every_depth),
+		cmocka_unit_test(test_cells_of_a_flame_look_different),
 	};
 
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
