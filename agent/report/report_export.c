@@ -209,6 +209,8 @@ static struct set_facts facts_of(const struct report *report)
 {
 	struct set_facts facts = session_facts(report->session, report->epoch);
 
+	facts.from = report->from;
+	facts.to = report->to;
 	facts.lost = report->profile->lost;
 	for (uint32_t cpu = 0; report->profile->books && cpu < report->profile->cpu_count; cpu++)
 		facts.events_lost += report->profile->books[cpu].trace.lost;

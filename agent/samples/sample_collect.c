@@ -53,6 +53,7 @@ struct collecting {
 	struct row_list *rows;		/* NULL: none are wanted */
 	uint64_t period, grain;
 	uint64_t from, to;		/* of the log */
+	uint64_t first, last;		/* the times of its first and last row; UINT64_MAX and 0: there is none */
 	bool full;
 	bool failed;			/* the log's file could not be read */
 };
@@ -283,6 +284,14 @@ static uint32_t add_count(struct collecting *all, const struct run_count *count,
 	return all->full || sample_set_is_full(all->set) ? SET_NONE : sample_set_add(all->set, &sum);
 }
 
+/* Its slice may have begun before the first sample could come. */
+static uint64_t time_of(const struct collecting *all, const struct slice *slice)
+{
+	uint64_t from = all->how->facts->from;
+
+	return from > slice->begin && from < slice->end ? from : slice->begin;
+}
+
 static void add_run(struct collecting *all, const struct passing *passing, const struct slice *slice,
 	const struct run *run)
 {
@@ -294,7 +303,7 @@ static void add_run(struct collecting *all, const struct passing *passing, const
 	passing_begin(&reader, passing, run);
 	while (!all->full && !stop_at(all->window->stop, turn++) && passing_next(&reader, &count, &who)) {
 		struct set_row row = {
-			.time = slice->begin, .sum = add_count(all, &count, who, slice->period),
+			.time = time_of(all, slice), .sum = add_count(all, &count, who, slice->period),
 			.samples = count.samples, .weight = count.weight, .ns = count.weight * slice->period,
 		};
 
@@ -366,6 +375,8 @@ static void add_log(struct collecting *all, const struct passing *passing)
 		if (row.time < all->from || row.time >= all->to || !passing_admits(&reader, row.stack, row.who))
 			continue;
 		all->period = row.period ? row.period : all->period;
+		all->first = row.time < all->first ? row.time : all->first;
+		all->last = row.time > all->last ? row.time : all->last;
 		all->full = all->full || add_count(all, &count, &run->who[row.who], row.period) == SET_NONE;
 	}
 	all->failed = sample_log_failed(rows) || *sample_log_trouble(log);
@@ -389,9 +400,22 @@ static uint64_t missed(const struct sample_collect *how)
 	return sum;
 }
 
+/* The range that the asker says, or else that of the slices; but with all rows of the log. */
+static struct range told_range(const struct collecting *all)
+{
+	const struct set_facts *facts = all->how->facts;
+
+	if (!facts->to)
+		return window_range(all->window);
+	return (struct range) {
+		.from = facts->from < all->first ? facts->from : all->first,
+		.to = facts->to > all->last ? facts->to : all->last,
+	};
+}
+
 static void tell_facts(struct collecting *all)
 {
-	struct range range = window_range(all->window);
+	struct range range = told_range(all);
 	struct set_facts facts = *all->how->facts;
 
 	facts.from = range.from;
@@ -523,7 +547,7 @@ static struct sample_set *collect_set(const struct sample_collect *how, bool mer
 	struct budget *budget = how->inputs->budget;
 	struct collecting all = {
 		.how = how, .window = &query_reader(how->query, how->question)->window,
-		.idle = SET_NONE, .unknown = SET_NONE, .merges = merges,
+		.idle = SET_NONE, .unknown = SET_NONE, .merges = merges, .first = UINT64_MAX,
 		.set = sample_set_new(budget), .rows = how->rows && !how->log ? row_list_new(budget) : NULL,
 	};
 	bool whole;

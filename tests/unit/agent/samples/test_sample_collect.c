@@ -10,6 +10,7 @@
 
 #include "agent/base/util.h"
 #include "agent/query/tree/contexts.h"
+#include "agent/query/window.h"
 #include "agent/samples/sample_collect.h"
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
@@ -146,6 +147,54 @@ static void a_set_has_the_weight_of_the_table_to_the_unit(void **state)
 	world_free(&world);
 }
 
+/* The set of a question about a window that its asker knows to the nanosecond. */
+static struct sample_set *collect_window(struct world *world, struct range told, struct sample_log *log)
+{
+	const struct set_facts facts = { .machine = "", .kernel = "", .version = "", .arch = "",
+		.from = told.from, .to = told.to };
+	const struct question question = { .to = UINT64_MAX };
+	struct sample_set *set = sample_collect(&(struct sample_collect) {
+		.query = world->query, .inputs = &world->inputs, .question = &question, .facts = &facts, .log = log,
+		.rows = true,
+	}, NULL);
+	struct set_rows *rows = set->rows->open(set->rows_context);
+	struct set_row row;
+
+	assert_int_equal(set->samples, SAMPLES);
+	while (set->rows->next(rows, &row)) {
+		assert_true(row.time >= set->facts.from);
+		assert_true(row.time <= set->facts.to);
+	}
+	set->rows->close(rows);
+	return set;
+}
+
+static void a_window_is_as_long_as_its_asker_says(void **state)
+{
+	const struct range told = { 100 * NS_PER_MS, 19 * (uint64_t)NS_PER_SECOND + 900 * NS_PER_MS };
+	const struct range early = { 100 * NS_PER_MS, 200 * NS_PER_MS }, none = { 0, 0 };
+	struct world world = world_new();
+	struct sample_log *log = sample_log_new(NULL, NULL);
+	struct sample_set *set;
+
+	(void)state;
+	take_samples(&world, log);
+	set = collect_window(&world, told, NULL);
+	assert_int_equal(set->facts.from, told.from);
+	assert_int_equal(set->facts.to, told.to);
+	sample_set_free(set);
+	set = collect_window(&world, none, NULL);
+	assert_int_equal(set->facts.from, 0);
+	assert_true(set->facts.to > told.to);
+	sample_set_free(set);
+	set = collect_window(&world, early, log);	/* but it has all samples */
+	assert_int_equal(set->facts.from, 0);
+	assert_int_equal(set->facts.to, (SAMPLES - 1) * 4 * NS_PER_MS);
+	sample_set_free(set);
+	sample_log_release(log);
+	world_free(&world);
+}
+
 static void a_set_is_free_of_its_boot(void **state)
 {
 	struct world world = world_new();
@@ -238,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_set_has_the_weight_of_the_table_to_the_unit),
+		cmocka_unit_test(a_window_is_as_long_as_its_asker_says),
 		cmocka_unit_test(a_set_is_free_of_its_boot),
 		cmocka_unit_test(light_stacks_are_merged),
 		cmocka_unit_test(a_collection_can_be_given_up),
