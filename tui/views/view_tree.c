@@ -252,7 +252,8 @@ static void draw_detail(const struct tree_view *self, struct canvas *canvas, str
 	const struct tree_line *line = selected(self);
 	const struct tree *tree = tree_of(self);
 	const struct function *function;
-	char total[TREE_SHARE], change[TREE_SHARE], of[TREE_SHARE], self_share[TREE_SHARE], parent[DETAIL] = "";
+	char total[TREE_SHARE], change[TREE_SHARE], of[TREE_SHARE], self_share[TREE_SHARE];
+	char parent[DETAIL] = "", own[TREE_SHARE + 8] = "";
 
 	if (!line)
 		return;
@@ -261,13 +262,14 @@ static void draw_detail(const struct tree_view *self, struct canvas *canvas, str
 		snprintf(parent, sizeof(parent), ", %s%% of %s",
 			tree_row_share(line->row->total, line->parent->total, line->row->samples, of),
 			symbols_get(symbols_of(self), line->parent->function)->name);
+	if (*tree_row_self(line->row, line->order, tree->weight, self_share))
+		snprintf(own, sizeof(own), ", self %s%%", self_share);
 	place.column++;
 	place.width--;
-	canvas_format(canvas, place, STYLE_TITLE, "%s  %s%% of all%s%s, self %s%%, %llu sample%s  %s%s%s",
+	canvas_format(canvas, place, STYLE_TITLE, "%s  %s%% of all%s%s%s, %llu sample%s  %s%s%s",
 		function->name,
 		tree_row_share(line->row->total, tree->weight, line->row->samples, total),
-		tree_row_change(tree, line->row, change), parent,
-		tree_row_share(line->row->self, tree->weight, UINT64_MAX, self_share),
+		tree_row_change(tree, line->row, change), parent, own,
 		(unsigned long long)line->row->samples, util_plural(line->row->samples),
 		line->row->line ? line->row->line : "", line->row->line && *line->row->line ? "  " : "",
 		function->object);

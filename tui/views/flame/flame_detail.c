@@ -72,7 +72,8 @@ static void write_parts(const struct flame_detail *detail, struct part parts[PAR
 		add_part(&parts[PART_PARENT], 4, ", %s%% of %s",
 			tree_row_share(row->total, detail->cell->parent->total, row->samples, share),
 			name_of(detail, detail->cell->parent));
-	add_part(&parts[PART_SELF], 7, ", self %s%%", tree_row_share(row->self, tree->weight, UINT64_MAX, share));
+	if (*tree_row_self(row, detail->order, tree->weight, share))
+		add_part(&parts[PART_SELF], 7, ", self %s%%", share);
 	add_part(&parts[PART_SAMPLES], 5, ", %llu sample%s", (unsigned long long)row->samples,
 		util_plural(row->samples));
 	if (detail->match[0])

@@ -83,9 +83,11 @@ static void turn_round(struct tree_line *lines, size_t count)
 	}
 }
 
-/* Adds the lines of a list. `up`: they are drawn upward, and the row at the top is left out. */
-static void add(struct tree_lines *lines, const struct tree_list *list, bool up, const struct symbols *no_idle)
+/* Adds the lines of an order. `up`: they are drawn upward, and the row at the top is left out. */
+static void add(struct tree_lines *lines, const struct tree *tree, enum tree_order order, bool up,
+	const struct symbols *no_idle)
 {
+	const struct tree_list *list = &tree->lists[order];
 	struct links links = link_rows(list);
 	size_t from = lines->count;
 
@@ -100,7 +102,7 @@ static void add(struct tree_lines *lines, const struct tree_list *list, bool up,
 			continue;
 		lines->lines[lines->count++] = (struct tree_line) {
 			.row = at, .parent = parent == TREE_TOP ? NULL : &list->rows[parent],
-			.up = up, .last = links.next[row] == TREE_TOP, .more = links.more[row],
+			.order = order, .up = up, .last = links.next[row] == TREE_TOP, .more = links.more[row],
 		};
 	}
 	if (up)
@@ -113,8 +115,8 @@ void tree_lines_fill(struct tree_lines *lines, const struct tree *tree, enum tre
 {
 	lines->count = 0;
 	if (around)
-		add(lines, &tree->lists[TREE_UP], true, NULL);
-	add(lines, &tree->lists[around ? TREE_DOWN : order], false, around ? NULL : no_idle);
+		add(lines, tree, TREE_UP, true, NULL);
+	add(lines, tree, around ? TREE_DOWN : order, false, around ? NULL : no_idle);
 }
 
 void tree_lines_clear(struct tree_lines *lines)

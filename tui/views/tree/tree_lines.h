@@ -13,6 +13,7 @@ struct symbols;
 
 struct tree_line {
 	const struct tree_row *row, *parent;	/* of the answer's; parent NULL: the row is at the top */
+	enum tree_order order;		/* of its list */
 	bool up;			/* it is a caller, and is drawn above what it calls */
 	bool last;			/* no sibling is drawn beyond it */
 	uint64_t more;			/* bit d: its ancestor of depth d has siblings beyond it (d < 64) */

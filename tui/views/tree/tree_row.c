@@ -109,6 +109,13 @@ const char *tree_row_share(uint64_t part, uint64_t whole, uint64_t samples, char
 	return text;
 }
 
+const char *tree_row_self(const struct tree_row *row, enum tree_order order, uint64_t weight, char text[TREE_SHARE])
+{
+	if (order == TREE_UP && row->parent != TREE_TOP)
+		return strcpy(text, "");
+	return tree_row_share(order == TREE_UP ? row->total : row->self, weight, UINT64_MAX, text);
+}
+
 const char *tree_row_change(const struct tree *tree, const struct tree_row *row, char text[TREE_SHARE])
 {
 	char change[CHANGE_TEXT];
@@ -221,7 +228,7 @@ void tree_row_draw(struct canvas *canvas, struct place place, const struct tree_
 			(struct place) { place.row, left + columns->parent.column, columns->parent.width }, STYLE_TEXT,
 			tree_row_share(row->total, line->parent->total, row->samples, text));
 	canvas_right(canvas, (struct place) { place.row, left + columns->self.column, columns->self.width }, STYLE_TEXT,
-		tree_row_share(row->self, weight, UINT64_MAX, text));
+		tree_row_self(row, line->order, weight, text));
 	if (row->trend)
 		glyphs_trend(canvas, (struct place) { place.row, left + columns->trend.column, columns->trend.width },
 			STYLE_IDLE, row->trend, TREE_SECONDS);

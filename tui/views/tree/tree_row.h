@@ -38,6 +38,12 @@ void tree_row_way(const struct tree *tree, enum tree_order order, const struct t
 enum { TREE_SHARE = 16 };
 const char *tree_row_share(uint64_t part, uint64_t whole, uint64_t samples, char text[TREE_SHARE]);
 
+/*
+ * The share of the time in which the row's function ran itself. "": it has none there, as a caller of the function that
+ * ran, in TREE_UP.
+ */
+const char *tree_row_self(const struct tree_row *row, enum tree_order order, uint64_t weight, char text[TREE_SHARE]);
+
 /* " (+1.20)": the change of the row's total since the baseline; "": none is known. */
 const char *tree_row_change(const struct tree *tree, const struct tree_row *row, char text[TREE_SHARE]);
 

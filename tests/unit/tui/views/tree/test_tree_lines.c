@@ -13,6 +13,7 @@
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/random.h"
 #include "tui/views/tree/tree_lines.h"
+#include "tui/views/tree/tree_row.h"
 
 static struct tree_row *add(struct tree *tree, enum tree_order order, uint64_t path, uint32_t parent)
 {
@@ -82,6 +83,20 @@ static void callers_are_drawn_upward(void **state)
 	tree_free(tree);
 }
 
+/* Bottom-up, a function at the top ran itself in all of its time, and a caller in none. */
+static void callers_do_not_run_themselves(void **state)
+{
+	struct tree_row row = { .parent = TREE_TOP, .total = 30, .self = 10 };
+	char text[TREE_SHARE];
+
+	(void)state;
+	assert_string_equal(tree_row_self(&row, TREE_DOWN, 100, text), "10.00");
+	assert_string_equal(tree_row_self(&row, TREE_UP, 100, text), "30.00");
+	row.parent = 0;
+	assert_string_equal(tree_row_self(&row, TREE_DOWN, 100, text), "10.00");
+	assert_string_equal(tree_row_self(&row, TREE_UP, 100, text), "");
+}
+
 static void the_row_of_idle_time_is_left_out(void **state)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -142,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_follow_their_parents),
 		cmocka_unit_test(callers_are_drawn_upward),
+		cmocka_unit_test(callers_do_not_run_themselves),
 		cmocka_unit_test(the_row_of_idle_time_is_left_out),
 		cmocka_unit_test(each_row_has_its_line),
 	};
