@@ -46,7 +46,6 @@ static void add_stack(void *context, char *const *frames, uint32_t count, const 
 		}) == SET_NONE;
 }
 
-/* Widths are bytes of the later build: if all is gone, there is nothing to draw. */
 static bool draw(const struct drawing *drawing, FILE *out, const char **nothing)
 {
 	struct picture picture = {
@@ -55,11 +54,9 @@ static bool draw(const struct drawing *drawing, FILE *out, const char **nothing)
 		.colours = drawing->compare ? COLOURS_CHANGE : COLOURS_OBJECT,
 	};
 
-	if (drawing->cells->cells[CELLS_ROOT].total.weight)
+	if (drawing->cells->cells[CELLS_ROOT].total.weight || drawing->cells->cells[CELLS_ROOT].total.before)
 		return svg_write(&picture, out);
-	*nothing = drawing->cells->cells[CELLS_ROOT].total.before ?
-		"all of this code is gone, and a picture shows what there is now; take another format" :
-		"no code passes the filter; take another one";
+	*nothing = "no code passes the filter; take another one";
 	return false;
 }
 

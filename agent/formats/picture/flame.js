@@ -9,6 +9,7 @@
 	const frame = document.getElementById("cells");
 	const details = document.getElementById("details");
 	const HEIGHT = 18;		/* of a row */
+	const LEAST = 1e-6;		/* of the whole: what is left of sums that were rounded */
 	const TEXT_LEAST = 28, EDGES = 7;	/* pixels: a box with a text; what is beside the text */
 	const schemes = ["mode", "object", "change"];
 	let upward = picture.classList.contains("flame");
@@ -21,8 +22,8 @@
 		const lines = box.querySelector("title").textContent.split("\n");
 
 		return {
-			box: box, level: upward ? levels - row : row, weight: Number(box.dataset.w), lines: lines,
-			parent: -1, end: 0, room: 0, start: 0, rest: box.classList.contains("rest"),
+			box: box, level: upward ? levels - row : row, weight: Number(box.dataset.w), gone: Number(box.dataset.g || 0),
+			lines: lines, parent: -1, end: 0, room: 0, now: 0, start: 0, rest: box.classList.contains("rest"),
 			idle: box.classList.contains("t50"), text: box.querySelector("text"),
 		};
 	});
@@ -45,18 +46,26 @@
 		}
 	}
 
-	/* What each cell is as wide as: its weight, less that of idle CPUs while they are hidden. */
+	/*
+	 * Of each cell: its weight now, and its room, which is that and what is gone. Both less those of idle CPUs while
+	 * they are hidden.
+	 */
 	function measure() {
-		cells.forEach((cell) => { cell.room = cell.weight; });
+		cells.forEach((cell) => {
+			cell.now = cell.weight;
+			cell.room = cell.weight + cell.gone;
+		});
 		if (idle)
 			return;
 		cells.forEach((cell) => {
-			const gone = cell.room;
+			const now = cell.now, room = cell.room;
 
-			if (!cell.idle || !gone)
+			if (!cell.idle || !room)
 				return;
-			for (let at = cell; at; at = cells[at.parent])
-				at.room -= gone;
+			for (let at = cell; at; at = cells[at.parent]) {
+				at.now -= now;
+				at.room -= room;
+			}
 		});
 	}
 
@@ -94,8 +103,8 @@
 
 	function place(cell, start, width, pixels) {
 		cell.start = start;
-		cell.box.style.display = width > 0 ? "" : "none";
-		if (width <= 0)
+		cell.box.style.display = width > LEAST ? "" : "none";
+		if (width <= LEAST)
 			return;
 		cell.box.setAttribute("x", 100 * start + "%");
 		cell.box.setAttribute("width", 100 * width + "%");
@@ -135,8 +144,8 @@
 	function tell(cell) {
 		const lines = cell ? cell.lines.slice() : [];
 
-		if (cell && zoomed && cell.room && cell.room <= cells[zoomed].room)
-			lines.splice(1, 0, share(cell.room, cells[zoomed].room) + " of " + cells[zoomed].lines[0]);
+		if (cell && zoomed && cell.now && cell.now <= cells[zoomed].now)
+			lines.splice(1, 0, share(cell.now, cells[zoomed].now) + " of " + cells[zoomed].lines[0]);
 		details.textContent = lines.join("   ") || " ";
 	}
 
@@ -199,13 +208,13 @@
 			cell.box.classList.toggle("match", match);
 			count += match;
 			if (match && i >= skip) {
-				weight += cell.room;
+				weight += cell.now;
 				skip = cell.end;	/* those below are in its weight */
 			}
 		});
 		picture.classList.toggle("searching", pattern !== null);
 		found.textContent = pattern === null ? "" : count + (count === 1 ? " match, " : " matches, ") +
-			share(weight, cells[0].room);
+			share(weight, cells[0].now);
 		found.dataset.weight = weight;
 	}
 

@@ -134,9 +134,9 @@ void markup_count(FILE *to, uint64_t count)
 	fprintf(to, ",%03u", (unsigned)(count % 1000));
 }
 
-void markup_share(FILE *to, uint64_t part, uint64_t whole)
+void markup_share(FILE *to, double part, double whole)
 {
-	double share = whole ? 100 * (double)part / (double)whole : 0;
+	double share = whole > 0 ? 100 * part / whole : 0;
 
 	fprintf(to, "%.*f%%", share >= 99.95 || share == 0 ? 0 : share >= 10 ? 1 : share >= 1 ? 2 : 3, share);
 }

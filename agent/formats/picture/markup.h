@@ -23,7 +23,7 @@ size_t markup_width(const char *text);		/* characters of it as it is written */
 void markup_cut(FILE *to, const char *text, size_t most);
 
 void markup_count(FILE *to, uint64_t count);		/* 1,234 */
-void markup_share(FILE *to, uint64_t part, uint64_t whole);	/* 43.8%, 0.052% */
+void markup_share(FILE *to, double part, double whole);	/* 43.8%, 0.052% */
 void markup_time(FILE *to, uint64_t ns);		/* 1.25 s */
 
 #endif

@@ -68,12 +68,8 @@ unsigned palette_object(const char *object)
 	return (unsigned)(hash_of(object) % PALETTE_OBJECTS);
 }
 
-unsigned palette_change(const struct cells *cells, const struct cell *cell)
+unsigned palette_change(struct change change)
 {
-	const struct cell_amount *all = &cells->cells[CELLS_ROOT].total;
-	struct change change = change_of(
-		(struct portion) { cell->total.weight, all->weight, cell->total.samples, all->samples },
-		(struct portion) { cell->total.before, all->before, cell->total.samples_before, all->samples_before });
 	double size = change.share < 0 ? -change.share : change.share;
 	unsigned step = 0;
 

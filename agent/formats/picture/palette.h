@@ -11,6 +11,7 @@
 
 struct cell;
 struct cells;
+struct change;
 
 enum palette_tone {
 	TONE_KERNEL, TONE_MODULE, TONE_IRQ, TONE_SOFTIRQ, TONE_USER, TONE_IDLE, TONE_UNKNOWN, TONES,
@@ -27,6 +28,6 @@ extern const char *const palette_changes[PALETTE_CHANGES];	/* much less, ..., th
 enum palette_tone palette_tone(const struct cells *cells, const struct cell *cell);	/* no root */
 unsigned palette_shade(enum palette_tone tone, const char *name);
 unsigned palette_object(const char *object);
-unsigned palette_change(const struct cells *cells, const struct cell *cell);
+unsigned palette_change(struct change change);
 
 #endif

@@ -10,6 +10,7 @@
 	const root = document.documentElement, main = document.getElementById("main");
 	const HEIGHT = 18, TEXT_LEAST = 28, SHADES = data.tones.length / data.tone_names.length;
 	const IDLE = data.tone_names.indexOf("idle");
+	const GONE_EDGE = "#2f5fa8";
 	const ROWS = 150;		/* of the table, at first */
 	const CALLERS_LEAST = 0.0005;	/* callers of less than this share are merged */
 	const MODE_TONES = data.mode_names.map((name) => data.tone_names.indexOf(name));
@@ -89,6 +90,7 @@
 	const function_before = new Float64Array(data.names.length), function_samples = new Float64Array(data.names.length);
 	const function_samples_before = new Float64Array(data.names.length);
 	const function_samples_self = new Float64Array(data.names.length);
+	const widths = data.before ? new Float64Array(count) : total;	/* with what is gone, as wide as its share was */
 
 	/* The weights and samples of parts in the range. */
 	function amounts() {
@@ -131,6 +133,21 @@
 				into[data.part_cell[i]] += values[i];
 	}
 
+	const is_gone = (cell) => !total[cell] && before_total[cell] > 0;
+
+	function find_widths() {
+		const scale = total[0] && before_total[0] ? total[0] / before_total[0] : 1;
+
+		widths.fill(0);
+		for (let i = count - 1; i >= 0; i--) {
+			const gone = is_gone(i) ? before_total[i] * scale : widths[i];
+
+			widths[i] = total[i] + gone;
+			if (i > 0)
+				widths[parent[i]] += gone;
+		}
+	}
+
 	function compute() {
 		const now = amounts(), own = new Float64Array(count);
 
@@ -153,6 +170,7 @@
 			add_parts(data.samples_before, own);
 			sum_up(own, cell_samples_before);
 			totals_of(cell_samples_before, function_samples_before);
+			find_widths();
 		}
 	}
 
@@ -210,6 +228,7 @@
 			}
 		add(leaves, amounts, 1);
 		tree.ends = ends_of(tree.level);
+		tree.widths = tree.total;
 		return tree;
 	}
 
@@ -311,7 +330,10 @@
 
 	/* ---- flames ---- */
 
-	/* Draws a tree and lets people walk in it. `tree()` gives its arrays; `tint(i)` the colour of a cell. */
+	/*
+	 * Draws a tree and lets people walk in it. `tree()` gives its arrays: each cell is as wide as `widths`, and has the
+	 * share of `total`. `tint(i)`: the colour of a cell.
+	 */
 	class Flame {
 		constructor(part, tree, tint, upward) {
 			this.tree = tree;
@@ -348,7 +370,7 @@
 
 		/* Finds the boxes that are at least a third of a pixel wide. */
 		layout(width) {
-			const tree = this.tree(), next = [], whole = tree.total[this.zoomed] || 1, end = tree.ends[this.zoomed];
+			const tree = this.tree(), next = [], whole = tree.widths[this.zoomed] || 1, end = tree.ends[this.zoomed];
 			const depth = tree.level[this.zoomed];
 
 			this.boxes = [];
@@ -358,7 +380,7 @@
 					this.boxes.push({ i: i, x: 0, width: width, level: tree.level[i], above: true });
 			next[depth] = 0;
 			for (let i = this.zoomed; i < end; i++) {
-				const at = tree.level[i], wide = width * tree.total[i] / whole;
+				const at = tree.level[i], wide = width * tree.widths[i] / whole;
 
 				next[at + 1] = next[at];
 				if (wide >= 1 / 3)
@@ -376,7 +398,7 @@
 		draw() {
 			const tree = this.tree();
 
-			if (this.zoomed >= tree.level.length || (this.zoomed && !tree.total[this.zoomed]))
+			if (this.zoomed >= tree.level.length || (this.zoomed && !tree.widths[this.zoomed]))
 				this.zoomed = this.focused = 0;
 			this.layout(this.canvas.clientWidth);
 			const pen = prepare(this.canvas, this.levels * HEIGHT), tone = Number(style("--tone"));
@@ -397,12 +419,14 @@
 
 		draw_box(pen, tree, box, tone, names) {
 			const what = tree.function[box.i], y = this.y(box), hit = match(what);
-			const [back, matched, ink, paper] = names;
+			const [back, matched, ink, paper] = names, gone = tree.is_gone && tree.is_gone(box.i);
 
-			pen.globalAlpha = what < 0 ? 1 : (box.above ? 0.55 : 1) * (hit ? 1 : state.pattern ? 0.4 : tone);
+			pen.globalAlpha = what < 0 ? 1 : (box.above ? 0.55 : 1) * (hit ? 1 : state.pattern ? 0.4 : gone ? 0.45 : tone);
 			pen.fillStyle = what < 0 ? back : hit ? matched : this.tint(box.i);
 			pen.fillRect(box.x, y, Math.max(box.width - (box.width > 3 ? 0.8 : 0), 0.5), HEIGHT - 1);
 			pen.globalAlpha = 1;
+			if (gone && box.width > 3)
+				this.draw_dashes(pen, box.x, y, box.width);
 			if ((box.i === this.focused && document.activeElement === this.canvas) || (what >= 0 && what === state.selected)) {
 				pen.strokeStyle = ink;
 				pen.lineWidth = 1.6;
@@ -410,8 +434,16 @@
 			}
 			if (box.width < TEXT_LEAST)
 				return;
-			pen.fillStyle = what < 0 || (state.pattern && !hit) ? ink : hit ? paper : "#14171a";
+			pen.fillStyle = what < 0 || (state.pattern && !hit) || (gone && !hit) ? ink : hit ? paper : "#14171a";
 			pen.fillText(fit(pen, what < 0 ? "all" : data.names[what], box.width - 7), box.x + 4, y + HEIGHT / 2);
+		}
+
+		draw_dashes(pen, x, y, width) {
+			pen.strokeStyle = GONE_EDGE;
+			pen.lineWidth = 1;
+			pen.setLineDash([4, 2]);
+			pen.strokeRect(x + 0.5, y + 0.5, width - 1.8, HEIGHT - 2);
+			pen.setLineDash([]);
 		}
 
 		y(box) {
@@ -428,7 +460,7 @@
 			const tree = this.tree(), what = tree.function[i], texts = [what < 0 ? "all" : data.names[what]];
 
 			texts.push(share_text(tree.total[i], tree.total[0]) + " of all");
-			if (this.zoomed && i >= this.zoomed && i < tree.ends[this.zoomed])
+			if (this.zoomed && i >= this.zoomed && i < tree.ends[this.zoomed] && tree.total[i] > 0)
 				texts.push(share_text(tree.total[i], tree.total[this.zoomed]) + " of the zoomed");
 			texts.push(amount_text(tree.total[i]));
 			if (tree.change && i > 0)
@@ -480,9 +512,9 @@
 			let found = i;
 
 			for (let at = i + 1; at < tree.ends[i]; at = tree.ends[at])
-				if (found === i || tree.total[at] > tree.total[found])
+				if (found === i || tree.widths[at] > tree.widths[found])
 					found = at;
-			return tree.total[found] > 0 ? found : i;
+			return tree.widths[found] > 0 ? found : i;
 		}
 
 		beside(i, step) {
@@ -680,29 +712,31 @@
 
 	/* ---- flame, callers ---- */
 
-	/* What has gone as a whole has no width. It is counted where it begins. */
+	/* What has gone as a whole is counted where it begins. */
 	function gone_text() {
 		let weight = 0, frames = 0;
 
 		for (let i = 1; i < count; i++)
-			if (!total[i] && before_total[i]) {
+			if (is_gone(i)) {
 				weight += before_total[i];
 				frames += ends[i] - i;
 				i = ends[i] - 1;
 			}
 		return frames ? count_text(frames) + (frames === 1 ? " frame is" : " frames are") + " gone, with " +
-			share_text(weight, before_total[0]) + " of what was before" : "";
+			share_text(weight, before_total[0]) + " of what was before: all is as wide as " + (total[0] ? "100% and these " :
+			"these ") + share_text(weight, before_total[0]) : "";
 	}
 
-	const tree = { level: level, function: function_of, total: total, ends: ends,
-		change: data.before ? change_of_cell : null, gone: data.before ? gone_text : null };
+	const tree = { level: level, function: function_of, total: total, widths: widths, ends: ends,
+		change: data.before ? change_of_cell : null, is_gone: data.before ? is_gone : null,
+		gone: data.before ? gone_text : null };
 	const flame_part = section("flame", "Flame graph");
 	const legend = element("span", { className: "legend" }, flame_part.head);
 	const flame = new Flame(flame_part, () => tree, (i) => state.scheme === "mode" ? data.tones[colour_of[i]] :
 		state.scheme === "object" ? data.object_colours[data.object_colour[function_of[i]]] :
 			change_colour(change_of_cell(i)), () => state.flame);
 
-	let callers_now = { level: [0], function: [-1], total: [0], ends: [1] };
+	let callers_now = { level: [0], function: [-1], total: [0], widths: [0], ends: [1] };
 	const callers = new Flame(section("callers", "Callers, from where time is spent"), () => callers_now,
 		(i) => function_tint(callers_now.function[i]), () => false);
 
@@ -728,10 +762,15 @@
 		} else
 			[[0, "much less"], [2, "less"], [4, "the same, or few samples"], [6, "more"], [8, "much more than before"]].forEach(([i, text]) =>
 				entries.push([i, data.change_colours[i], text]));
+		if (tree.gone && tree.gone())
+			entries.push([9, "", "gone: as wide as before"]);
 		entries.sort((a, b) => a[0] - b[0]).forEach(([, tint, text]) => {
 			const entry = element("span", {}, legend);
 
-			element("i", {}, entry).style.background = tint;
+			if (tint)
+				element("i", {}, entry).style.background = tint;
+			else
+				element("i", { className: "gone" }, entry);
 			entry.append(cut(text, 26));
 		});
 	}

@@ -17,6 +17,7 @@ enum {
 	LEAST = 3000,			/* a cell has this part of the whole, at least */
 	NAME_MOST = 256, FILE_MOST = 160,	/* bytes that are written of one name */
 	CELL_BYTES = 260,		/* of a cell, less its names */
+	CHANGE_BYTES = 80,		/* and what it tells of before */
 	LEGEND = 8,			/* objects that the legend names */
 };
 
@@ -25,11 +26,13 @@ struct drawing {
 	const struct cells *cells;
 	const struct cell *all;
 	FILE *to;
-	uint64_t least;			/* cells of less weight are merged */
-	uint64_t *starts;		/* where each cell begins, in weight */
+	double *widths;			/* of each cell: its weight, and what is gone in it as wide as its share was */
+	double *starts;			/* where each cell begins, in the same unit */
+	double whole;			/* the width of all */
+	double least;			/* cells that are narrower are merged */
 	uint32_t levels;		/* that are drawn, without that of the root */
 	uint32_t merged;		/* cells */
-	uint32_t gone;			/* cells that were only before, and have no width */
+	uint32_t gone;			/* cells that were only before */
 	uint64_t gone_before;		/* what they weighed */
 };
 
@@ -40,8 +43,39 @@ static const struct set_function *function_of(const struct drawing *drawing, con
 
 /* ---- what is drawn ---- */
 
+/* Is nothing of it left? */
+static bool is_gone(const struct cell *cell)
+{
+	return !cell->total.weight && cell->total.before;
+}
+
+/* Bytes are compared as they are, samples by their shares. */
+static double width_before(const struct drawing *drawing, uint64_t before)
+{
+	const struct cell_amount *all = &drawing->all->total;
+	bool shares = !drawing->picture->unit && all->weight && all->before;
+
+	return (double)before * (shares ? (double)all->weight / (double)all->before : 1);
+}
+
+/* A cell's parent comes before it. `widths` is 0. */
+static void find_widths(struct drawing *drawing)
+{
+	const struct cell *cells = drawing->cells->cells;
+	double *widths = drawing->widths;
+
+	for (uint32_t i = drawing->cells->cell_count; i-- > 0;) {
+		double gone = is_gone(&cells[i]) ? width_before(drawing, cells[i].total.before) : widths[i];
+
+		widths[i] = (double)cells[i].total.weight + gone;
+		if (i != CELLS_ROOT)
+			widths[cells[i].parent] += gone;
+	}
+	drawing->whole = widths[CELLS_ROOT];
+}
+
 /* Bytes that the cells take if those under `least` are merged, roughly. */
-static size_t cost_of(const struct drawing *drawing, uint64_t least)
+static size_t cost_of(const struct drawing *drawing, double least)
 {
 	size_t bytes = 0;
 
@@ -50,31 +84,26 @@ static size_t cost_of(const struct drawing *drawing, uint64_t least)
 		const struct set_function *function = function_of(drawing, cell);
 		size_t name, file;
 
-		if (cell->total.weight < least) {
+		if (drawing->widths[i] < least) {
 			i = cell->end - 1;
 			continue;
 		}
 		name = strnlen(function->name, NAME_MOST);
 		file = strnlen(function->file, FILE_MOST) + strnlen(function->object, FILE_MOST);
-		bytes += CELL_BYTES + name + file + (cell->total.weight > drawing->all->total.weight / 100 ? name : 20);
+		bytes += CELL_BYTES + name + file + (drawing->widths[i] > drawing->whole / 100 ? name : 20) +
+			(drawing->picture->before ? CHANGE_BYTES : 0);
 	}
 	return bytes;
 }
 
-/* Is nothing of it left? */
-static bool is_gone(const struct cell *cell)
-{
-	return !cell->total.weight && cell->total.before;
-}
-
-/* The cells from this one on, up to its end, that have a weight. */
-static uint32_t weighty(const struct drawing *drawing, uint32_t index)
+/* The cells from this one on, up to its end, that have a width. */
+static uint32_t wide_ones(const struct drawing *drawing, uint32_t index)
 {
 	const struct cell *cells = drawing->cells->cells;
 	uint32_t count = 0;
 
 	for (uint32_t i = index; i < cells[index].end; i++)
-		count += cells[i].total.weight > 0;
+		count += drawing->widths[i] > 0;
 	return count;
 }
 
@@ -94,18 +123,18 @@ static void find_gone(struct drawing *drawing)
 
 static void choose(struct drawing *drawing)
 {
-	drawing->least = drawing->all->total.weight / LEAST + 1;
+	drawing->least = drawing->whole / LEAST;
 	while (cost_of(drawing, drawing->least) > SVG_BYTES - (64 << 10))
-		drawing->least += drawing->least / 4 + 1;
+		drawing->least *= 1.25;
 	for (uint32_t i = 1; i < drawing->cells->cell_count; i++) {
 		const struct cell *cell = &drawing->cells->cells[i];
 
-		if (cell->total.weight >= drawing->least) {
+		if (drawing->widths[i] >= drawing->least) {
 			if (cell->level > drawing->levels)
 				drawing->levels = cell->level;
 			continue;
 		}
-		drawing->merged += weighty(drawing, i);
+		drawing->merged += wide_ones(drawing, i);
 		i = cell->end - 1;
 	}
 	find_gone(drawing);
@@ -124,34 +153,57 @@ static void find_starts(struct drawing *drawing)
 		drawing->starts[i] = first ? drawing->starts[cells[i].parent] : drawing->starts[i];
 		if (cells[i].end < parent->end)	/* the next sibling */
 			drawing->starts[cells[i].end] = drawing->starts[i] +
-				(cells[i].total.weight >= drawing->least ? cells[i].total.weight : 0);
+				(drawing->widths[i] >= drawing->least ? drawing->widths[i] : 0);
 	}
 }
 
 /* ---- cells ---- */
 
-static void put_change(const struct drawing *drawing, const struct cell_amount *amount)
+/* Samples: of shares, which may be chance. Bytes: of themselves, as a part of all. */
+static struct change change_in(const struct drawing *drawing, const struct cell_amount *amount)
 {
 	const struct cell_amount *all = &drawing->all->total;
-	struct change change = change_of(
-		(struct portion) { amount->weight, all->weight, amount->samples, all->samples },
-		(struct portion) { amount->before, all->before, amount->samples_before, all->samples_before });
+	double more = (double)amount->weight - (double)amount->before;
+
+	if (!drawing->picture->unit)
+		return change_of((struct portion) { amount->weight, all->weight, amount->samples, all->samples },
+			(struct portion) { amount->before, all->before, amount->samples_before, all->samples_before });
+	return (struct change) {
+		.share = drawing->whole > 0 ? more / drawing->whole : 0,
+		.appeared = amount->weight && !amount->before, .gone = amount->before && !amount->weight,
+	};
+}
+
+static void put_change(const struct drawing *drawing, const struct cell_amount *amount)
+{
+	struct change change = change_in(drawing, amount);
+	uint64_t now = amount->weight, before = amount->before;
 
 	fputs("\nbefore ", drawing->to);
-	markup_share(drawing->to, amount->before, all->before);
-	fprintf(drawing->to, ": %s%+.2f points%s%s", change.chance ? "~" : "", 100 * change.share,
-		change.appeared ? ", new" : change.gone ? ", gone" : "", change.chance ? " (few samples)" : "");
+	if (drawing->picture->unit) {
+		markup_count(drawing->to, before);
+		fputs(now < before ? ": -" : ": +", drawing->to);
+		markup_count(drawing->to, now < before ? before - now : now - before);
+	} else {
+		markup_share(drawing->to, (double)before, (double)drawing->all->total.before);
+		fprintf(drawing->to, ": %s%+.2f points", change.chance ? "~" : "", 100 * change.share);
+	}
+	fprintf(drawing->to, "%s%s", change.appeared ? ", new" : change.gone ? ", gone" : "",
+		change.chance ? " (few samples)" : "");
+}
+
+static void put_share(const struct drawing *drawing, uint64_t weight)
+{
+	markup_share(drawing->to, (double)weight, (double)drawing->all->total.weight);
 }
 
 static void put_numbers(const struct drawing *drawing, const struct cell *cell)
 {
-	const struct cell_amount *all = &drawing->all->total;
-
-	markup_share(drawing->to, cell->total.weight, all->weight);
+	put_share(drawing, cell->total.weight);
 	fputs(" of all", drawing->to);
 	if (cell->self.weight) {
 		fputs(", self ", drawing->to);
-		markup_share(drawing->to, cell->self.weight, all->weight);
+		put_share(drawing, cell->self.weight);
 	}
 	fputs(", ", drawing->to);
 	markup_count(drawing->to, drawing->picture->unit ? cell->total.weight : cell->total.samples);
@@ -179,20 +231,26 @@ static void put_source(const struct drawing *drawing, const struct set_function 
 		fprintf(drawing->to, ":%u", function->line);
 }
 
-/* Opens the box of a cell. Its place is in parts of the whole, so that the picture can have any width. */
-static void open_box(const struct drawing *drawing, uint64_t start, uint64_t weight, uint32_t level)
+/*
+ * Opens the box of a cell. Its place is in parts of the whole, so that the picture can have any width. What is wider
+ * than its weight is so by what is gone in it.
+ */
+static void open_box(const struct drawing *drawing, double start, double width, uint64_t weight, uint32_t level)
 {
-	double whole = (double)drawing->all->total.weight / 100;
+	double part = drawing->whole / 100, gone = width - (double)weight;
 	uint32_t row = drawing->picture->flame ? drawing->levels - level : level;
 
-	fprintf(drawing->to, "<svg x=\"%.6g%%\" y=\"%u\" width=\"%.5g%%\" height=\"%u\" data-w=\"%llu\" class=\"",
-		(double)start / whole, row * ROW, (double)weight / whole, ROW - 1, (unsigned long long)weight);
+	fprintf(drawing->to, "<svg x=\"%.6g%%\" y=\"%u\" width=\"%.5g%%\" height=\"%u\" data-w=\"%llu\"",
+		start / part, row * ROW, width / part, ROW - 1, (unsigned long long)weight);
+	if (gone > 0)
+		fprintf(drawing->to, " data-g=\"%.6g\"", gone);
+	fputs(" class=\"", drawing->to);
 }
 
 /* The name as it fits. Where hardly any of it would, the script writes it once there is room. */
-static void close_box(const struct drawing *drawing, const char *name, uint64_t weight)
+static void close_box(const struct drawing *drawing, const char *name, double width)
 {
-	double pixels = 0.98 * WIDTH * (double)weight / (double)drawing->all->total.weight;
+	double pixels = 0.98 * WIDTH * width / drawing->whole;
 
 	fputs("</title><rect width=\"100%\" height=\"100%\"/>", drawing->to);
 	if (pixels >= 28) {
@@ -209,50 +267,53 @@ static void put_cell(const struct drawing *drawing, uint32_t index)
 	const struct set_function *function = function_of(drawing, cell);
 	enum palette_tone tone = palette_tone(drawing->cells, cell);
 
-	open_box(drawing, drawing->starts[index], cell->total.weight, cell->level);
+	open_box(drawing, drawing->starts[index], drawing->widths[index], cell->total.weight, cell->level);
 	fprintf(drawing->to, "t%u%u o%u", tone, palette_shade(tone, function->name), palette_object(function->object));
 	if (drawing->picture->before)
-		fprintf(drawing->to, " d%u", palette_change(drawing->cells, cell));
+		fprintf(drawing->to, " d%u%s", palette_change(change_in(drawing, &cell->total)),
+			is_gone(cell) ? " gone" : "");
 	fputs("\"><title>", drawing->to);
 	markup_xml(drawing->to, function->name, NAME_MOST);
 	putc('\n', drawing->to);
 	put_numbers(drawing, cell);
 	put_source(drawing, function);
-	close_box(drawing, function->name, cell->total.weight);
+	close_box(drawing, function->name, drawing->widths[index]);
 }
 
 /* What was merged of the cells right below this one. It stands behind those that are drawn. */
 static void put_rest(const struct drawing *drawing, uint32_t index)
 {
 	const struct cell *cells = drawing->cells->cells;
-	uint64_t weight = 0, shown = 0;
+	double width = 0, shown = 0;
+	uint64_t weight = 0;
 	uint32_t merged = 0;
 	char name[64];
 
 	for (uint32_t i = index + 1; i < cells[index].end; i = cells[i].end)
-		if (cells[i].total.weight >= drawing->least)
-			shown += cells[i].total.weight;
+		if (drawing->widths[i] >= drawing->least)
+			shown += drawing->widths[i];
 		else {
+			width += drawing->widths[i];
 			weight += cells[i].total.weight;
-			merged += weighty(drawing, i);
+			merged += wide_ones(drawing, i);
 		}
-	if (weight < drawing->least)
+	if (width < drawing->least)
 		return;
 	snprintf(name, sizeof(name), "%u merged frame%s", merged, merged == 1 ? "" : "s");
-	open_box(drawing, drawing->starts[index] + shown, weight, cells[index].level + 1);
+	open_box(drawing, drawing->starts[index] + shown, width, weight, cells[index].level + 1);
 	fprintf(drawing->to, "rest\"><title>%s\n", name);
-	markup_share(drawing->to, weight, drawing->all->total.weight);
+	put_share(drawing, weight);
 	fputs(" of all; each of them has less than ", drawing->to);
-	markup_share(drawing->to, drawing->least, drawing->all->total.weight);
-	close_box(drawing, name, weight);
+	markup_share(drawing->to, drawing->least, drawing->whole);
+	close_box(drawing, name, width);
 }
 
 static void put_root(const struct drawing *drawing)
 {
-	open_box(drawing, 0, drawing->all->total.weight, 0);
+	open_box(drawing, 0, drawing->whole, drawing->all->total.weight, 0);
 	fputs("root\"><title>all\n", drawing->to);
 	put_numbers(drawing, drawing->all);
-	close_box(drawing, "all", drawing->all->total.weight);
+	close_box(drawing, "all", drawing->whole);
 }
 
 static void put_cells(const struct drawing *drawing)
@@ -263,7 +324,7 @@ static void put_cells(const struct drawing *drawing)
 		(drawing->levels + 1) * ROW);
 	put_root(drawing);
 	for (uint32_t i = 0; i < drawing->cells->cell_count; i++) {
-		if (i && cells[i].total.weight < drawing->least) {
+		if (i && drawing->widths[i] < drawing->least) {
 			i = cells[i].end - 1;
 			continue;
 		}
@@ -308,7 +369,7 @@ static void put_tones(const struct drawing *drawing)
 	char class[8];
 
 	for (uint32_t i = 1; i < drawing->cells->cell_count; i++)
-		if (drawing->cells->cells[i].total.weight >= drawing->least)
+		if (drawing->widths[i] >= drawing->least)
 			used[palette_tone(drawing->cells, &drawing->cells->cells[i])] = true;
 	fputs("<g class=\"legend mode\">\n", drawing->to);
 	for (unsigned tone = 0; tone < TONES; tone++)
@@ -330,7 +391,7 @@ static void put_objects(const struct drawing *drawing)
 		const struct cell *cell = &drawing->cells->cells[i];
 		const char *object = function_of(drawing, cell)->object;
 
-		if (cell->total.weight < drawing->all->total.weight / 100 || !*object)
+		if (drawing->widths[i] < drawing->whole / 100 || !*object)
 			continue;
 		for (at = 0; at < count && strcmp(used[at], object) != 0;)
 			at++;
@@ -352,9 +413,11 @@ static void put_changes(const struct drawing *drawing)
 	fputs("<g class=\"legend change\">\n", drawing->to);
 	put_key(drawing, &x, "d0", "much less");
 	put_key(drawing, &x, "d2", "less");
-	put_key(drawing, &x, "d4", "the same, or few samples");
+	put_key(drawing, &x, "d4", drawing->picture->unit ? "the same" : "the same, or few samples");
 	put_key(drawing, &x, "d6", "more");
 	put_key(drawing, &x, "d8", "much more than before");
+	if (drawing->gone)
+		put_key(drawing, &x, "d0 gone", "gone: as wide as before");
 	fputs("</g>\n", drawing->to);
 }
 
@@ -373,6 +436,28 @@ static void put_head(const struct drawing *drawing)
 	fputs("</text>\n<text id=\"details\" class=\"about\" x=\"1%\" y=\"86\"> </text>\n", drawing->to);
 }
 
+/* What is gone, and what the widths add up to. */
+static void put_gone(const struct drawing *drawing)
+{
+	const struct cell_amount *all = &drawing->all->total;
+
+	if (!drawing->gone)
+		return;
+	fputs("; ", drawing->to);
+	markup_count(drawing->to, drawing->gone);
+	fprintf(drawing->to, " frame%s %s gone, with ", util_plural(drawing->gone), drawing->gone == 1 ? "is" : "are");
+	markup_share(drawing->to, (double)drawing->gone_before, (double)all->before);
+	fputs(" of what was before: all is as wide as ", drawing->to);
+	if (all->weight && drawing->picture->unit) {
+		markup_count(drawing->to, all->weight);
+		fprintf(drawing->to, " %s and these ", drawing->picture->unit);
+		markup_count(drawing->to, drawing->gone_before);
+	} else {
+		fputs(all->weight ? "100% and these " : "these ", drawing->to);
+		markup_share(drawing->to, (double)drawing->gone_before, (double)all->before);
+	}
+}
+
 static void put_foot(const struct drawing *drawing, unsigned height)
 {
 	const struct set_facts *facts = drawing->picture->facts;
@@ -382,18 +467,11 @@ static void put_foot(const struct drawing *drawing, unsigned height)
 	if (merged) {
 		markup_count(drawing->to, merged);
 		fprintf(drawing->to, " frame%s under ", util_plural(merged));
-		markup_share(drawing->to, drawing->least, drawing->all->total.weight);
+		markup_share(drawing->to, drawing->least, drawing->whole);
 		fprintf(drawing->to, " %s merged", merged == 1 ? "is" : "are");
 	} else
 		fputs("no frame is merged", drawing->to);
-	if (drawing->gone) {
-		fputs("; ", drawing->to);
-		markup_count(drawing->to, drawing->gone);
-		fprintf(drawing->to, " frame%s %s gone, with ", util_plural(drawing->gone),
-			drawing->gone == 1 ? "is" : "are");
-		markup_share(drawing->to, drawing->gone_before, drawing->all->total.before);
-		fputs(" of what was before", drawing->to);
-	}
+	put_gone(drawing);
 	fputs("</text>\n", drawing->to);
 	fprintf(drawing->to, "<script><![CDATA[\n%s]]></script>\n", sources_flame_js);
 }
@@ -423,13 +501,18 @@ bool svg_write(const struct picture *picture, FILE *to)
 	struct drawing drawing = {
 		.picture = picture, .cells = picture->cells, .all = &picture->cells->cells[CELLS_ROOT], .to = to,
 	};
+	bool ok;
 
 	drawing.starts = calloc(drawing.cells->cell_count, sizeof(*drawing.starts));
-	if (!drawing.starts)
-		return false;
-	choose(&drawing);
-	find_starts(&drawing);
-	draw(&drawing);
+	drawing.widths = calloc(drawing.cells->cell_count, sizeof(*drawing.widths));
+	ok = drawing.starts && drawing.widths;
+	if (ok) {
+		find_widths(&drawing);
+		choose(&drawing);
+		find_starts(&drawing);
+		draw(&drawing);
+	}
 	free(drawing.starts);
-	return true;
+	free(drawing.widths);
+	return ok;
 }

@@ -244,13 +244,17 @@ static void a_picture_has_new_and_gone_stacks(void **state)
 		assert_true(diff_picture(&compared.diff, sides, (struct diff_look) { .html = html }, to, &error));
 		util_text_close(to, &text);
 		assert_null(strstr(text, "<a&"));
-		assert_null(strstr(text, "old<"));
+		assert_null(strstr(text, "old<."));
 		assert_non_null(strstr(text, "compared with old&lt;.folded: 1001 samples"));
 		assert_non_null(strstr(text, html ? "\"scheme\":\"change\"" : "class=\"by-change\""));
 		if (!html) {
 			assert_non_null(strstr(text, "398 samples\nbefore 0"));
 			assert_non_null(strstr(text, ": +39.80 points, new<"));
-			assert_non_null(strstr(text, "2 frames are gone, with 10.1% of what was before"));
+			assert_non_null(strstr(text, "2 frames are gone, with 10.1% of what was before: all is as "
+				"wide as 100% and these 10.1%<"));
+			assert_non_null(strstr(text, "data-g=\"99.9001\" class=\"t60 o0 d0 gone\"><title>old\n"));
+			assert_non_null(strstr(text, ": -9.99 points, gone<"));
+			assert_non_null(strstr(text, "data-w=\"1000\" data-g=\"100.899\" class=\"root\">"));
 		}
 		free(text);
 	}

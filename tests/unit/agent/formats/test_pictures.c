@@ -42,8 +42,19 @@ struct boxes {
 	const char *wanted;		/* a name */
 	int names;			/* boxes that have it */
 	uint64_t weight;		/* of the boxes of that name */
+	double width, gone;		/* theirs, in percent; and what is gone in them */
 	bool before;			/* one of them says what it was before */
 };
+
+/* 0: there is none. */
+static double number_of(const struct xml_element *element, const char *name)
+{
+	char *text = xml_attribute(element, name);
+	double number = text ? strtod(text, NULL) : 0;
+
+	free(text);
+	return number;
+}
 
 static void take_box(void *context, const struct xml_element *element)
 {
@@ -64,6 +75,8 @@ static void take_box(void *context, const struct xml_element *element)
 		boxes->names++;
 		boxes->weight += strtoull(weight, NULL, 10);
 		boxes->before |= strstr(title, "before ") != NULL;
+		boxes->width += number_of(element, "width");
+		boxes->gone += number_of(element, "data-g");
 	}
 	free(weight);
 	free(y);
@@ -229,6 +242,92 @@ static void a_change_is_said(void **state)
 	cells_free(cells);
 }
 
+static char *drawn(const struct cells *cells, const char *unit)
+{
+	const struct picture picture = {
+		.cells = cells, .title = "", .unit = unit, .before = "another build", .colours = COLOURS_CHANGE,
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *to = util_text_open(&text, &size);
+
+	assert_true(svg_write(&picture, to));
+	return util_text_close(to, &text);
+}
+
+static void expect_box(const char *text, const char *name, double width, uint64_t weight, double gone)
+{
+	struct boxes boxes = boxes_of(text, name);
+
+	assert_int_equal(boxes.names, 1);
+	assert_int_equal(boxes.weight, weight);
+	assert_float_equal(boxes.width, width, 0.01);
+	assert_float_equal(boxes.gone, gone, 0.01);
+}
+
+/* What was a quarter before is as wide as a quarter of what there is now; bytes are as wide as they were. */
+static void what_is_gone_is_as_wide_as_it_was(void **state)
+{
+	const struct set_function caller = { "caller", "", "", 0, 0, SET_KERNEL };
+	const struct set_function kept = { "kept", "", "", 0, 0, SET_KERNEL };
+	const struct set_function gone = { "gone", "", "", 0, 0, SET_KERNEL };
+	const struct set_function below = { "below", "", "", 0, 0, SET_KERNEL };
+	struct cells *cells = cells_new(NULL);
+	uint32_t parent = cells_child(cells, CELLS_ROOT, &caller);
+	char *samples, *bytes;
+
+	(void)state;
+	cells_add(cells, cells_child(cells, parent, &kept), MODE_KERNEL,
+		&(struct cell_amount) { .weight = 600, .samples = 600, .before = 1500, .samples_before = 1500 });
+	cells_add(cells, cells_child(cells, cells_child(cells, parent, &gone), &below), MODE_KERNEL,
+		&(struct cell_amount) { .before = 500, .samples_before = 500 });
+	assert_true(cells_settle(cells));
+	samples = drawn(cells, NULL);
+	bytes = drawn(cells, "bytes");
+	expect_box(samples, "caller", 100, 600, 150);
+	expect_box(samples, "kept", 80, 600, 0);
+	expect_box(samples, "gone", 20, 0, 150);
+	expect_box(samples, "below", 20, 0, 150);
+	expect_box(bytes, "caller", 100, 600, 500);
+	expect_box(bytes, "gone", 100 * 500.0 / 1100, 0, 500);
+	assert_non_null(strstr(bytes, "before 1,500: -900<"));
+	assert_non_null(strstr(bytes, "all is as wide as 600 bytes and these 500<"));
+	free(samples);
+	free(bytes);
+	cells_free(cells);
+}
+
+enum { LARGE = 40000 };
+
+/* Each stack is either new or gone, and all are wide enough to be seen. */
+static void a_large_change_is_a_small_picture(void **state)
+{
+	struct cells *cells = cells_new(NULL);
+	char (*names)[32] = util_alloc(LARGE * sizeof(*names)), *text;
+
+	(void)state;
+	for (unsigned i = 0; i < LARGE; i++) {
+		struct set_function function = { "", "/lib/an-object.so", "folder/file.c", 0, 0, SET_USER };
+		uint32_t cell = CELLS_ROOT;
+
+		snprintf(names[i], sizeof(names[i]), "function_of_some_length_%u", i);
+		for (unsigned depth = 0; depth < 12; depth++) {
+			function.name = names[depth < 8 ? i % (2u << depth) : i];
+			cell = cells_child(cells, cell, &function);
+		}
+		cells_add(cells, cell, MODE_USER, i % 2 ? &(struct cell_amount) { .weight = 1, .samples = 1 } :
+			&(struct cell_amount) { .before = 1, .samples_before = 1 });
+	}
+	assert_true(cells_settle(cells));
+	text = drawn(cells, NULL);
+	assert_in_range(strlen(text), MOST / 8, MOST);
+	assert_non_null(strstr(text, "% are merged; "));
+	assert_non_null(strstr(text, "with 100% of what was before"));
+	free(text);
+	free(names);
+	cells_free(cells);
+}
+
 /* ---- the report ---- */
 
 static void take_data(void *context, const struct xml_element *element)
@@ -358,6 +457,8 @@ int main(void)
 		cmocka_unit_test_prestate(many_stacks_are_merged_to_a_small_picture, &few),
 		cmocka_unit_test_prestate(many_stacks_are_merged_to_a_small_picture, &many),
 		cmocka_unit_test(a_change_is_said),
+		cmocka_unit_test(what_is_gone_is_as_wide_as_it_was),
+		cmocka_unit_test(a_large_change_is_a_small_picture),
 		cmocka_unit_test(the_reports_data_have_the_sums_of_the_set),
 		cmocka_unit_test(hostile_names_stay_in_the_data),
 		cmocka_unit_test(a_set_without_times_has_no_bins),
