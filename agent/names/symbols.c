@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@
 #include "agent/names/objects/regions.h"
 #include "specials.h"
 #include "symbols_state.h"
+
+enum { PAGE = 4096 };
 
 static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
 static const char trampoline_name[] = "[entry trampoline]";
@@ -260,6 +263,19 @@ static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symb
 	return symbol->function;
 }
 
+/* Code of a program that nothing names has a row for each page of it, named as bare_code.h names such pieces. */
+static uint32_t unnamed_page(struct symbols *symbols, const struct mapping *mapping, uint64_t address)
+{
+	uint64_t page = objects_offset(mapping, address) / PAGE * PAGE;
+	char *name = util_format("%s+0x%" PRIx64 "-0x%" PRIx64, mapping->name, page, page + PAGE);
+	uint32_t function = specials_get(symbols->specials, &(struct special) {
+		.name = name, .object = mapping->name, .known = true,
+	});
+
+	free(name);
+	return function;
+}
+
 static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *mapping,
 	uint64_t address, bool kernel)
 {
@@ -270,6 +286,8 @@ static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *ma
 		index = symbol_table_find(image->table, address - objects_bias(mapping));
 	if (index == SYMBOL_NONE && !kernel && mapping->name[0] == '[')	/* a region that is of no file */
 		return special(symbols, mapping->name, mapping->name, kernel);
+	if (index == SYMBOL_NONE && !kernel && mapping->name[0])
+		return unnamed_page(symbols, mapping, address);
 	if (index == SYMBOL_NONE)
 		return special(symbols, unknown_name, mapping->name, kernel);
 	return function_of(symbols, image, index, mapping->name, kernel);

@@ -9,6 +9,7 @@
 enum { ELF_SEGMENTS = 8 };		/* of code; a file has one, mostly */
 
 struct elf_segments {			/* the parts of a file that hold code */
+	uint64_t low;			/* the lowest address at which any part is linked */
 	uint32_t count;
 	struct elf_segment {
 		uint64_t offset, size, address;	/* bytes of the file; where the first of them is linked */

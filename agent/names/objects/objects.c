@@ -21,6 +21,9 @@ enum {
 	SEARCH_COST = 1024,		/* bytes of a program and its search, rounded up */
 };
 
+/* A guest says by this bit of a link address that it only knows the offset in the file (ports/linux/maps.c). */
+#define NOWHERE (UINT64_C(1) << 63)
+
 struct objects {
 	struct budget *budget;
 	struct mapping *mappings;
@@ -199,6 +202,14 @@ uint64_t objects_bias(const struct mapping *mapping)
 	if (!mapping->by_offset || !image)
 		return mapping->bias;
 	return mapping->start - elf_segments_address(&image->segments, mapping->start - mapping->bias);
+}
+
+uint64_t objects_offset(const struct mapping *mapping, uint64_t address)
+{
+	const struct image *image = objects_image(mapping);
+	uint64_t link = address - objects_bias(mapping);
+
+	return image ? link - image->segments.low : link & ~NOWHERE;
 }
 
 static bool is_named(const struct program *program, struct text name, const struct build_id *id)

@@ -92,6 +92,12 @@ struct image *objects_image(const struct mapping *mapping);	/* NULL: none, or no
 /* Run address minus link address. It is not known before the mapping's file is. */
 uint64_t objects_bias(const struct mapping *mapping);
 
+/*
+ * How far behind the beginning of its file an address is. Without the file, it is the address for which the code was
+ * linked, where the guest tells that.
+ */
+uint64_t objects_offset(const struct mapping *mapping, uint64_t address);
+
 /* Valid until the next objects_map. */
 const struct mapping *objects_get(const struct objects *objects, uint32_t mapping);
 

@@ -38,17 +38,12 @@ static const struct {
 struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS])
 {
 	struct symbols *symbols = symbols_new(NULL);
-	const char *const no_folder[] = { NULL };
-	struct object shell = {
-		.process = 7, .start = 0x400000, .end = 0x500000, .name = { "shell", 5 },
-	};
 
 	assert_true(symbols_load_kernel(symbols, scratch_text("System.map", list), NULL));
 	for (uint32_t i = 0; i < 6; i++)
 		functions[i] = symbols_function(symbols, EVENT_KERNEL,
 			0xffffffff80101000 + i * 0x1000 + 8);
-	symbols_map(symbols, &shell, no_folder);
-	functions[6] = symbols_function(symbols, symbols_space(symbols, 7), 0x400123);
+	functions[6] = symbols_add(symbols, &(struct function) { .name = "[unknown]", .object = "shell" });
 	functions[7] = symbols_special(symbols, "[idle]");
 	return symbols;
 }
