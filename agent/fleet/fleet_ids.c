@@ -9,6 +9,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/grouping.h"
 #include "fleet_ids.h"
 
 enum { KERNELS_MOST = 64, NO_KERNEL = 0 };	/* further kernels count as the last; programs have none */
@@ -127,13 +128,7 @@ static uint32_t add(struct fleet_ids *names, uint64_t hash, const struct functio
 	return id;
 }
 
-/* True: another machine's row of the same name is not the same. [idle] and its like are the same on all. */
-static bool is_of_machine(enum group_by by)
-{
-	return by == GROUP_PROCESS || by == GROUP_THREAD || by == GROUP_CPU;
-}
-
-/* The common id of this function of a machine; a new one is added. */
+/* The common id of this function of a machine; a new one is added. [idle] and its like are the same on all machines. */
 static uint32_t common(struct fleet_ids *names, const struct function *function, const struct fleet_origin *origin)
 {
 	uint8_t kernel = function->kernel ? kernel_of(names, origin) : NO_KERNEL;
@@ -143,7 +138,7 @@ static uint32_t common(struct fleet_ids *names, const struct function *function,
 
 	if (kernel && strcmp(function->object, "kernel") == 0)
 		wanted.object = names->kernel_names[kernel];
-	if (is_of_machine(origin->by) && function->known)
+	if (grouping_is_of_machine(origin->by) && function->known)
 		wanted.object = origin->machine;
 	hash = text_hash(names, text_hash(names, kernel, wanted.name), wanted.object);
 	while ((id = hash_next(&names->by_text, hash, &at)) != HASH_NONE)
@@ -158,10 +153,10 @@ uint32_t fleet_ids_map(struct fleet_ids *names, struct fleet_map *map, const str
 	const struct function *met;
 	uint32_t id;
 
-	if (map->of != origin->symbols || map->of_machine != is_of_machine(origin->by))
+	if (map->of != origin->symbols || map->of_machine != grouping_is_of_machine(origin->by))
 		fleet_map_clear(map, names->budget);
 	map->of = origin->symbols;
-	map->of_machine = is_of_machine(origin->by);
+	map->of_machine = grouping_is_of_machine(origin->by);
 	if (function >= map->count) {
 		size_t count = symbols_functions(origin->symbols);
 

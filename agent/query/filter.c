@@ -88,6 +88,36 @@ bool filter_passes_cpu(const struct filter *filter, uint32_t cpu)
 	return true;
 }
 
+static bool names_machine(const struct filter *filter, const struct filter_term *term, unsigned number,
+	const char *name)
+{
+	const char *part = NULL;
+
+	while ((part = next_text(filter, term, part)))
+		if (part[strspn(part, "0123456789")] ? pattern_match(name, part) :
+				number && strtoul(part, NULL, 10) == number)
+			return true;
+	return false;
+}
+
+void filter_at_machine(struct filter *filter, unsigned number, const char *name)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < filter->count; i++) {
+		const struct filter_term *term = &filter->terms[i];
+
+		if (term->by != FILTER_MACHINE) {
+			filter->terms[left++] = *term;
+		} else if (names_machine(filter, term, number, name) == term->negated) {
+			*filter = (struct filter) { .count = 1, .used = 1, .terms[0].by = FILTER_CPU };	/* no CPU */
+			return;
+		}
+	}
+	memset(&filter->terms[left], 0, (filter->count - left) * sizeof(*filter->terms));
+	filter->count = left;
+}
+
 bool filter_names_mode(const struct filter *filter, unsigned mode)
 {
 	for (uint32_t i = 0; i < filter->count; i++)

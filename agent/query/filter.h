@@ -27,6 +27,13 @@ bool filter_passes_cpu(const struct filter *filter, uint32_t cpu);
 /* True if a term asks for samples of this mode (contexts.h) by name. */
 bool filter_names_mode(const struct filter *filter, unsigned mode);
 
+/*
+ * Makes the filter what it is for the samples of one machine: without the terms about machines. If one of them does not
+ * hold, no sample passes. `number`: that of its tab, 0 if it has none; a value of digits alone is a number, any other a
+ * part of the name.
+ */
+void filter_at_machine(struct filter *filter, unsigned number, const char *name);
+
 /* True if the row of a function with this name is shown. */
 bool filter_shows(const struct filter *filter, const char *function);
 

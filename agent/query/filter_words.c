@@ -72,6 +72,7 @@ static const struct filter_word {
 	[FILTER_PROCESS] = { "process", take_text },
 	[FILTER_OBJECT] = { "object", take_text },
 	[FILTER_UNDER] = { "under", take_text },
+	[FILTER_MACHINE] = { "machine", take_text },
 };
 
 /* Puts the alternatives into the filter's text, without empty ones. False: they do not fit. */

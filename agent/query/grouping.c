@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
@@ -42,6 +43,11 @@ bool grouping_is_by_who(enum group_by by)
 bool grouping_has_threads(enum group_by by)
 {
 	return by == GROUP_PROCESS || by == GROUP_THREAD;
+}
+
+bool grouping_is_of_machine(enum group_by by)
+{
+	return grouping_has_threads(by) || by == GROUP_CPU;
 }
 
 /* ---- rows of functions ---- */
@@ -204,7 +210,13 @@ static bool is_word(const char *name)
 	return *name && !strpbrk(name, " \t|!:");
 }
 
-const char *grouping_filter(enum group_by by, const char *name, char *words, size_t size)
+const char *grouping_machine_filter(const char *machine, char *words, size_t size)
+{
+	snprintf(words, size, "machine:%lu", strtoul(machine, NULL, 10));
+	return words;
+}
+
+const char *grouping_filter(enum group_by by, const char *name, const char *machine, char *words, size_t size)
 {
 	static const char *const kinds[GROUPS] = {
 		[GROUP_OBJECT] = "object", [GROUP_PROCESS] = "process", [GROUP_THREAD] = "thread", [GROUP_CPU] = "cpu",
@@ -212,9 +224,12 @@ const char *grouping_filter(enum group_by by, const char *name, char *words, siz
 	};
 	bool numbered = by == GROUP_PROCESS || by == GROUP_THREAD || by == GROUP_CPU;
 	const char *number = numbered ? number_of(name) : NULL, *value = number ? number : name;
+	size_t used;
 
 	words[0] = '\0';
-	if (kinds[by] && is_word(value) && value[0] != '[')
-		snprintf(words, size, "%s:%s", kinds[by], value);
+	if (!kinds[by] || !is_word(value) || value[0] == '[')
+		return words;
+	used = machine ? strlen(grouping_machine_filter(machine, words, size)) : 0;
+	snprintf(words + used, size - used, "%s%s:%s", used ? " " : "", kinds[by], value);
 	return words;
 }

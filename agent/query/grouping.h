@@ -64,9 +64,14 @@ uint32_t grouping_who(struct grouping *grouping, const struct who *who, enum con
 
 /*
  * Writes the words of a filter (filter_words.h) that only the samples of the row with this name pass. "": there are no
- * such words. Returns `words`.
+ * such words. `machine`: of a row over many machines, the machine's name, which begins with its number; else NULL.
+ * Returns `words`.
  */
-const char *grouping_filter(enum group_by by, const char *name, char *words, size_t size);
+const char *grouping_filter(enum group_by by, const char *name, const char *machine, char *words, size_t size);
+const char *grouping_machine_filter(const char *machine, char *words, size_t size);	/* all of the machine */
+
+/* True: over many machines, each has rows of its own, whose objects are its name. */
+bool grouping_is_of_machine(enum group_by by);
 
 /*
  * True: files or lines have been read, so that earlier rows are not right any more. They are forgotten. Lines come one

@@ -26,6 +26,7 @@ enum filter_by {			/* what a term of a filter looks at */
 	FILTER_CPU, FILTER_MODE, FILTER_THREAD, FILTER_PROCESS,	/* who ran the sample */
 	FILTER_OBJECT,			/* the object of the function that was running */
 	FILTER_UNDER,			/* the functions of the stack */
+	FILTER_MACHINE,			/* the machine: a query knows none, so filter_at_machine takes these out */
 	FILTER_WORDS_END,		/* no word stands for what follows: */
 	FILTER_HAS = FILTER_WORDS_END,	/* the functions of the stack, by their tree_name */
 	FILTER_RUNNING,			/* the function that was running, likewise */

@@ -15,6 +15,7 @@
 #include "agent/query/filter_words.h"
 #include "agent/query/query.h"
 #include "agent/query/tree/contexts.h"
+#include "agent/samples/sample_set.h"
 #include "agent/session/session.h"
 #include "report.h"
 #include "report_file.h"
@@ -92,6 +93,7 @@ static struct excerpt excerpt_of(const struct report *report)
 		filter_add(filter, FILTER_THREAD, request->thread, NULL);
 	if (request->function)
 		filter_add(filter, FILTER_FUNCTION, request->function, NULL);
+	filter_at_machine(filter, 0, session_facts(report->session, report->epoch).machine);
 	return excerpt;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/query/filter.h"
 #include "agent/query/query.h"
 #include "machine.h"
 
@@ -58,19 +59,31 @@ static bool is_asked(const struct machine_question *question, const struct reque
 		memcmp(before, request, request->kind->request_size) == 0;
 }
 
+/* The request as this machine is asked it, in fresh memory. */
+static struct request *own_request(const struct machine *machine, const struct request *request)
+{
+	size_t size = request->kind->request_size;
+	struct request *own = memcpy(util_alloc(size), request, size);
+
+	filter_at_machine(&own->excerpt.filter, machine->number, machine->name);
+	return own;
+}
+
 void machine_ask(struct machine *machine, enum reader reader, enum feed_question of,
 	const struct request *request)
 {
 	struct machine_question *question = &machine->readers[reader][of];
+	struct request *own = request ? own_request(machine, request) : NULL;
 
-	if (is_asked(question, request))
+	if (is_asked(question, own)) {
+		free(own);
 		return;
+	}
 	free(question->request);
-	question->request = request ? memcpy(util_alloc(request->kind->request_size), request,
-		request->kind->request_size) : NULL;
+	question->request = own;
 	if (!question->subscription)
 		question->subscription = session_subscribe(machine->session, machine->bell, NULL);
-	session_request(question->subscription, request);
+	session_request(question->subscription, own);
 	ask_marks(machine);
 }
 
@@ -154,6 +167,15 @@ struct answer *machine_answer(struct machine *machine, enum reader reader, enum 
 }
 
 /* ---- orders ---- */
+
+void machine_snapshot(struct machine *machine, const char *path, const struct excerpt *excerpt,
+	const struct export_choice *choice)
+{
+	struct excerpt own = *excerpt;
+
+	filter_at_machine(&own.filter, machine->number, machine->name);
+	session_snapshot(machine->session, path, &own, choice);
+}
 
 void machine_run_profiler(struct machine *machine, bool on)
 {

@@ -2,7 +2,8 @@
 /*
  * One of the machines that a ktop shows. Its session has two readers: the machine's own screen, and the screen over
  * all. A reader asks its own questions while its screen is shown. If neither is shown, only the mark of the machine's
- * tab is asked for. The screen's thread makes all calls.
+ * tab is asked for. Words of a filter about machines are for the screens: a session gets none of them. The screen's
+ * thread makes all calls.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -59,6 +60,9 @@ void machine_look_away(struct machine *machine, enum reader reader);	/* its scre
 /* The newest answer, owned by the caller; NULL: none since the last call. */
 struct answer *machine_answer(struct machine *machine, enum reader reader, enum feed_question question);
 
+/* As session_snapshot. */
+void machine_snapshot(struct machine *machine, const char *path, const struct excerpt *excerpt,
+	const struct export_choice *choice);
 void machine_run_profiler(struct machine *machine, bool on);
 bool machine_runs(const struct machine *machine);	/* the profiler: as last asked for, else as is known */
 bool machine_message(struct machine *machine, struct session_message *message);	/* the next; false: none */

@@ -227,14 +227,14 @@ void overview_snapshot(struct overview *overview, const struct excerpt *shown, s
 	fleet_look(overview->fleet, shown);
 	begin_order(overview);
 	for (size_t i = 0; i < overview->count; i++) {
-		const struct machine *machine = &overview->machines[i];
+		struct machine *machine = &overview->machines[i];
 		const struct export_choice choice = stack_format_choice(format, machine->name);
 		char *kernel = util_format("all-%u-%s", machine->number,
 			machine->name + strcspn(machine->name, " "));
 		struct excerpt excerpt = fleet_excerpt(overview->fleet, i);
 		char name[SNAPSHOT_NAME];
 
-		session_snapshot(machine->session,
+		machine_snapshot(machine,
 			snapshot_name(kernel, now, stack_format_at(format).ending, name), &excerpt, &choice);
 		free(kernel);
 	}

@@ -97,7 +97,7 @@ static void page_snapshot(void *self, const struct excerpt *excerpt, const char 
 	char name[SNAPSHOT_NAME];
 
 	if (page->machine)
-		session_snapshot(page->machine->session,
+		machine_snapshot(page->machine,
 			snapshot_name(kernel, time(NULL), stack_format_at(format).ending, name), excerpt, &choice);
 	else
 		overview_snapshot(page->tabs->overview, excerpt, format);

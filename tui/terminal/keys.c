@@ -32,7 +32,7 @@ const struct keys keys_standard = { .rows = {
 	{ { 'n' }, ACTION_NEXT, "next", NULL, "next match" },
 	{ { 'N' }, ACTION_PREVIOUS, "previous", NULL, "previous match" },
 	{ { KEYS_F(4), '\\' }, ACTION_FILTER, "filter", "Filter",
-		"show only: " FILTER_KINDS },
+		"only " FILTER_KINDS },
 	{ { KEYS_F(6) }, ACTION_SORT, "sort", NULL, "sort by the next column" },
 	{ { '<' }, ACTION_SORT_LEFT, "sort-left", NULL, "sort by the column to the left" },
 	{ { '>' }, ACTION_SORT_RIGHT, "sort-right", NULL, "sort by the column to the right" },

@@ -235,7 +235,8 @@ static void draw_cpus(struct paper *paper)
 		else
 			place.column += width;
 		add_row(paper, (struct page_row) { .kind = PAGE_ROW_CPU, .key = table->rows[i].function,
-			.name = function_of(paper, table->rows[i].function)->name },
+			.name = function_of(paper, table->rows[i].function)->name,
+			.function = table->rows[i].function },
 			used++ % (each ? each : 1) * width, each ? width : paper->area.columns);
 		if (place.width > 0)
 			draw_cpu(paper, place, width, &table->rows[i]);
@@ -320,7 +321,7 @@ static void draw_table(struct paper *paper, enum page_table of, size_t most)
 			continue;
 		draw_name(paper, draw_share(paper, next_row(paper), &share), function->known ? STYLE_TEXT : STYLE_DIM,
 			(struct page_row) { .kind = of == PAGE_LINES ? PAGE_ROW_LINE : PAGE_ROW_THREAD,
-				.key = row->function, .name = function->name });
+				.key = row->function, .name = function->name, .function = row->function });
 	}
 	if (count > most)
 		draw_note(paper, "and more");

@@ -22,7 +22,7 @@ struct page_row {			/* a row that can be chosen, in which is searched */
 	enum page_row_kind kind;
 	uint64_t key;			/* names the row in each answer of the boot */
 	const char *name;		/* borrowed from the answer */
-	uint32_t function;		/* of a call */
+	uint32_t function;		/* of a call, or of a row of a table */
 	int row, column, width;		/* of the body, from its first row and column on */
 };
 

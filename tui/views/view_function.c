@@ -312,18 +312,29 @@ static bool page_act(void *context, enum action action)
 	}
 }
 
-/* The samples of this CPU, process or thread. */
-static const char *page_open(void *context, uint64_t *row)
+/* The words for the samples of this CPU, process, thread or machine. */
+static const char *words_of(struct page_view *self, const struct page_row *at)
 {
 	static const enum group_by groups[] = {
 		[PAGE_ROW_CPU] = GROUP_CPU, [PAGE_ROW_PROCESS] = GROUP_PROCESS, [PAGE_ROW_THREAD] = GROUP_THREAD,
 	};
+	bool many = self->vitals->machines;
+
+	if (at->kind >= sizeof(groups) / sizeof(*groups) || groups[at->kind] == GROUP_FUNCTION)
+		return "";
+	if (many && at->kind == PAGE_ROW_PROCESS)
+		return grouping_machine_filter(at->name, self->words, sizeof(self->words));
+	return grouping_filter(groups[at->kind], at->name, many ?
+		symbols_get(self->page->answer.symbols, at->function)->object : NULL, self->words,
+		sizeof(self->words));
+}
+
+static const char *page_open(void *context, uint64_t *row)
+{
 	struct page_view *self = context;
 	const struct page_row *at = selected(self);
-	bool machine = at && at->kind == PAGE_ROW_PROCESS && self->vitals->machines;
 
-	if (!at || machine || at->kind >= sizeof(groups) / sizeof(*groups) || groups[at->kind] == GROUP_FUNCTION ||
-			!*grouping_filter(groups[at->kind], at->name, self->words, sizeof(self->words)))
+	if (!at || !*words_of(self, at))
 		return "";
 	page_trail_here(&self->trail)->row = at->key;
 	*row = page_trail_leave(&self->trail);

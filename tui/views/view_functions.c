@@ -401,11 +401,15 @@ static bool functions_act(void *context, enum action action)
 static const char *functions_open(void *context, uint64_t *row)
 {
 	struct function_view *self = context;
+	const struct function_table *functions = self->functions;
+	const struct function *at;
 
 	if (table_of(self)->count == 0)
 		return "";
 	*row = row_key(self, self->list.cursor);
-	return grouping_filter(self->functions->by, row_name(self, self->list.cursor), self->words,
+	at = symbols_get(functions->answer.symbols, (uint32_t)*row);
+	return grouping_filter(functions->by, at->name,
+		functions->machine_count && grouping_is_of_machine(functions->by) ? at->object : NULL, self->words,
 		sizeof(self->words));
 }
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "agent/query/filter.h"
 #include "agent/query/filter_words.h"
 #include "agent/query/query.h"
 
@@ -18,6 +19,7 @@ static char *written(const struct filter *filter)
 	static const char *const kinds[FILTER_BYS] = {
 		[FILTER_FUNCTION] = "name", [FILTER_CPU] = "cpu", [FILTER_MODE] = "mode", [FILTER_THREAD] = "thread",
 		[FILTER_PROCESS] = "process", [FILTER_OBJECT] = "object", [FILTER_UNDER] = "under",
+		[FILTER_MACHINE] = "machine",
 	};
 	char *text = NULL;
 	size_t size;
@@ -77,6 +79,7 @@ static void test_what_is_taken(void **state)
 		{ "alloc|free !page", "name=alloc|free| !name=page| " },
 		{ "operator||", "name=operator| " },
 		{ "cpu:0", "cpu=0| " },
+		{ "!machine:web|2", "!machine=web|2| " },
 		{ "cpu:4095 alloc", "cpu=4095| name=alloc| " },
 		{ "a cpu:1|3 b", "name=a| cpu=1|3| name=b| " },
 		{ "cpu:1 !cpu:2", "cpu=1| !cpu=2| " },
@@ -170,6 +173,41 @@ static void test_terms_are_added(void **state)
 	free(error);
 }
 
+/* What a filter becomes for a machine in tab 2, and for one without a tab. */
+static void test_a_machine_takes_its_words_out(void **state)
+{
+	static const struct {
+		const char *text, *tab, *alone;
+	} rows[] = {
+		{ "cpu:0 alloc", "cpu=0| name=alloc| ", "cpu=0| name=alloc| " },
+		{ "cpu:0 machine:web alloc", "cpu=0| name=alloc| ", "cpu=0| name=alloc| " },
+		{ "machine:WEB", "cpu= ", "cpu= " },		/* a capital letter is taken exactly */
+		{ "machine:db|server", "", "" },
+		{ "machine:2", "", "cpu= " },
+		{ "machine:02", "", "cpu= " },
+		{ "machine:1|3 mode:user", "cpu= ", "cpu= " },
+		{ "!machine:2", "cpu= ", "" },
+		{ "!machine:web mode:user", "cpu= ", "cpu= " },
+		{ "!machine:db mode:user", "mode=2 ", "mode=2 " },
+		{ "machine:web machine:db", "cpu= ", "cpu= " },
+		{ "machine:web thread:init !machine:db", "thread=init| ", "thread=init| " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int tab = 0; tab < 2; tab++) {
+			struct filter filter = { .count = 0 };
+			char *got;
+
+			assert_true(filter_parse(rows[i].text, &filter, NULL));
+			filter_at_machine(&filter, tab ? 2 : 0, tab ? "2 web-server" : "web-server");
+			got = written(&filter);
+			assert_string_equal(got, tab ? rows[i].tab : rows[i].alone);
+			assert_true(strstr(got, "cpu= ") == NULL || !filter_passes_cpu(&filter, 0));
+			free(got);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_refused),
 		cmocka_unit_test(test_what_is_too_long),
 		cmocka_unit_test(test_terms_are_added),
+		cmocka_unit_test(test_a_machine_takes_its_words_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -44,7 +45,7 @@ static void the_filter_of_a_row_is_for_its_samples_alone(void **state)
 			char words[FILTER_TEXT];
 			struct filter filter;
 
-			grouping_filter(grouping.by, symbols_get(grouping.symbols, row)->name, words,
+			grouping_filter(grouping.by, symbols_get(grouping.symbols, row)->name, NULL, words,
 				sizeof(words));
 			assert_string_not_equal(words, "");
 			filter = filter_of(words);
@@ -70,11 +71,17 @@ static void what_no_word_can_name_has_no_filter(void **state)
 		{ GROUP_CPU, "[CPU forgotten]", "" }, { GROUP_MODE, "user", "mode:user" },
 		{ GROUP_MODE, "softirq", "mode:softirq" },
 	};
-	char words[FILTER_TEXT];
+	char words[FILTER_TEXT], of_machine[FILTER_TEXT + 16];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		assert_string_equal(grouping_filter(rows[i].by, rows[i].name, words, sizeof(words)), rows[i].words);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_string_equal(grouping_filter(rows[i].by, rows[i].name, NULL, words, sizeof(words)),
+			rows[i].words);
+		snprintf(of_machine, sizeof(of_machine), "%s%s", *words ? "machine:12 " : "", words);
+		assert_string_equal(grouping_filter(rows[i].by, rows[i].name, "12 web 3", words, sizeof(words)),
+			of_machine);
+	}
+	assert_string_equal(grouping_machine_filter("12 web 3", words, sizeof(words)), "machine:12");
 }
 
 /* A file that a worker reads late changes the rows once, and not again. */
@@ -131,8 +138,8 @@ static void a_long_name_keeps_its_number(void **state)
 		rows[i] = grouping_who(&grouping, &who[i], CONTEXT_UNTOLD);
 	}
 	assert_int_not_equal(rows[0], rows[1]);
-	assert_string_equal(grouping_filter(GROUP_THREAD, symbols_get(grouping.symbols, rows[1])->name, words,
-		sizeof(words)), "thread:70");
+	assert_string_equal(grouping_filter(GROUP_THREAD, symbols_get(grouping.symbols, rows[1])->name, NULL,
+		words, sizeof(words)), "thread:70");
 	grouping_clear(&grouping);
 	symbols_free(grouping.symbols);
 	threads_free(grouping.threads);

@@ -12,6 +12,7 @@
 #include "agent/export/stack_format.h"
 #include "agent/formats/set_format.h"
 #include "agent/names/function.h"
+#include "agent/query/filter.h"
 #include "agent/query/filter_words.h"
 #include "agent/query/grouping.h"
 #include "tests/unit/fakes/canvas_dump.h"
@@ -235,16 +236,32 @@ static void check_place(const struct fake_wanted *wanted, const struct model *mo
 	assert_int_equal(wanted->moved, model->place.moved);
 }
 
+/* What machine `index` is asked: words about machines are taken out of the filter before. */
+static void check_filter(const struct walk *walk, size_t index, const struct filter *asked, const char *words)
+{
+	struct filter wanted = filter_of(words);
+	char name[WALK_TEXT];
+
+	snprintf(name, sizeof(name), "%zu %s", index + 1, walk->guests[index].name);
+	filter_at_machine(&wanted, (unsigned)index + 1, name);
+	if (!filter_equal(asked, &wanted))
+		fail_msg("machine %zu is not asked for the filter \"%s\"", index, words);
+}
+
 static void check_wanted(struct walk *walk)
 {
 	const struct model *model = walk_model(walk);
 	const struct fake_wanted *wanted = &model->wanted;
+
 	assert_int_equal(wanted->window_ns, model->place.window_ns);
 	assert_int_equal(wanted->zero_ns, model->zero);
 	check_place(wanted, model);
 	if (memcmp(&wanted->base, &model->base, sizeof(wanted->base)) != 0)
 		walk_fault(walk, wanted->base.until_ns ? "it asks for a baseline" : "it asks for no baseline", "");
-	assert_filter(&wanted->filter, model->filter);
+	if (walk_is_all(walk))
+		assert_filter(&wanted->filter, model->filter);
+	else
+		check_filter(walk, (size_t)(walk_guest(walk) - walk->guests), &wanted->filter, model->filter);
 	assert_int_equal(wanted->by, model->table.by);
 	assert_in_range(wanted->visible_count, 0, WALK_FUNCTIONS + 2);
 }
@@ -273,7 +290,7 @@ void walk_check_snapshots(struct walk *walk, const struct model *model)
 		walk->guests[i].snapshots_seen = session->snapshots;
 		check_format(walk, session);
 		assert_int_equal(wanted->window_ns, model->place.window_ns);
-		assert_filter(&wanted->filter, model->filter);
+		check_filter(walk, i, &wanted->filter, model->filter);
 		if (walk_is_all(walk))
 			continue;
 		assert_int_equal(wanted->zero_ns, model->zero);

@@ -178,6 +178,16 @@ void model_open(struct model *model, const char *words)
 	model->table.by = GROUP_FUNCTION;
 }
 
+/* The machine of the row under the cursor, over many machines, where each has rows of its own; else NULL. */
+static const char *machine_of(const struct model *model)
+{
+	const struct function_table *functions = model->table.functions;
+
+	return functions->machine_count && grouping_is_of_machine(functions->by) ?
+		symbols_get(functions->answer.symbols,
+			model_rows(model).rows[model->table.cursor.row].function)->object : NULL;
+}
+
 /* The words for the row under the cursor go to the filter. */
 static void open_row(struct model *model)
 {
@@ -190,8 +200,8 @@ static void open_row(struct model *model)
 	}
 	words[0] = '\0';
 	if (!model->cover && model_rows(model).count)
-		grouping_filter(model->table.functions->by, model_name(model, model->table.cursor.row), words,
-			sizeof(words));
+		grouping_filter(model->table.functions->by, model_name(model, model->table.cursor.row),
+			machine_of(model), words, sizeof(words));
 	model_open(model, words);
 }
 
