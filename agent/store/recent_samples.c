@@ -15,11 +15,14 @@ struct slot {
 	uint32_t run_count, run_room;
 };
 
+enum { USED_WORDS = (RECENT_SLOTS + 63) / 64 };
+
 struct recent_samples {
 	struct budget *budget;
 	struct slot *slots;		/* RECENT_SLOTS */
+	uint64_t used[USED_WORDS];	/* a bit for each slot: samples have come */
 	uint64_t newest;		/* the highest number that came; it and those before it are RECENT_SLOTS */
-	uint64_t whole_from;		/* slots before this number are bare */
+	uint64_t whole_from;		/* slots before this number are bare, or gone */
 	uint64_t version;
 	size_t bytes, bytes_most;	/* of all runs */
 	struct arrivals *arrivals;	/* the slice number of each is the place of its slot */
@@ -74,13 +77,40 @@ static uint64_t oldest_slot(const struct recent_samples *recent)
 	return recent->newest >= RECENT_SLOTS ? recent->newest - RECENT_SLOTS + 1 : 0;
 }
 
+/*
+ * The lowest number of a used slot in this range, whose ends are of slots that are kept; `to`: there is none. A guest may
+ * leap in time with each sample, so ktop looks at many slots at once.
+ */
+static uint64_t next_used(const struct recent_samples *recent, uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		uint32_t place = from % RECENT_SLOTS, bit = place % 64, left = RECENT_SLOTS - place;
+		uint64_t word = recent->used[place / 64] >> bit;
+
+		if (word) {
+			from += (uint32_t)__builtin_ctzll(word);
+			break;
+		}
+		from += left < 64 - bit ? left : 64 - bit;
+	}
+	return from < to ? from : to;
+}
+
+static void set_used(struct recent_samples *recent, uint64_t number, bool used)
+{
+	uint32_t place = number % RECENT_SLOTS;
+	uint64_t bit = 1ull << place % 64;
+
+	recent->used[place / 64] = (recent->used[place / 64] & ~bit) | (used ? bit : 0);
+}
+
 /* Strips all slots before this number. */
 static void strip_before(struct recent_samples *recent, uint64_t number)
 {
-	if (recent->whole_from < oldest_slot(recent))
-		recent->whole_from = oldest_slot(recent);
-	for (; recent->whole_from < number; recent->whole_from++)
-		strip(recent, slot_of(recent, recent->whole_from));
+	for (uint64_t at = recent->whole_from; (at = next_used(recent, at, number)) < number; at++)
+		strip(recent, slot_of(recent, at));
+	if (recent->whole_from < number)
+		recent->whole_from = number;
 }
 
 /* Without memory for a run, its slot is stripped with all that are older. So a slot has all its samples, or none. */
@@ -109,23 +139,25 @@ void recent_samples_settle(struct recent_samples *recent)
 	arrivals_drain(recent->arrivals, recent->budget, take_run, recent);
 	recent->oldest_arrival = UINT64_MAX;
 	while (recent->bytes > recent->bytes_most)
-		strip_before(recent, recent->whole_from + 1);
+		strip_before(recent, next_used(recent, recent->whole_from, recent->newest + 1) + 1);
 }
 
-/* Slots whose time has gone begin anew as those of the time that has come. */
+/* Slots whose time has gone are emptied. */
 static void advance(struct recent_samples *recent, uint64_t newest)
 {
-	uint64_t gone = newest >= RECENT_SLOTS ? newest - RECENT_SLOTS + 1 : 0, first = recent->newest + 1;
+	uint64_t kept = newest >= RECENT_SLOTS ? newest - RECENT_SLOTS + 1 : 0;
+	uint64_t gone = kept < recent->newest + 1 ? kept : recent->newest + 1;
 
-	if (recent->oldest_arrival < gone)
+	if (recent->oldest_arrival < kept)
 		recent_samples_settle(recent);
-	for (uint64_t number = first > gone ? first : gone; number <= newest; number++) {
-		struct slot *slot = slot_of(recent, number);
-
-		strip(recent, slot);
-		*slot = (struct slot) { .number = number };
+	for (uint64_t at = oldest_slot(recent); (at = next_used(recent, at, gone)) < gone; at++) {
+		strip(recent, slot_of(recent, at));
+		*slot_of(recent, at) = (struct slot) { .version = 0 };
+		set_used(recent, at, false);
 	}
 	recent->newest = newest;
+	if (recent->whole_from < kept)
+		recent->whole_from = kept;
 }
 
 void recent_samples_add(struct recent_samples *recent, uint64_t time, uint32_t stack, const struct who *who,
@@ -140,6 +172,7 @@ void recent_samples_add(struct recent_samples *recent, uint64_t time, uint32_t s
 		return;
 	slot = slot_of(recent, number);
 	slot->number = number;
+	set_used(recent, number, true);
 	slot->mode[who->mode] += weight;
 	slot->version = ++recent->version;
 	if (number < recent->whole_from)
@@ -153,7 +186,7 @@ void recent_samples_add(struct recent_samples *recent, uint64_t time, uint32_t s
 
 bool recent_samples_has(const struct recent_samples *recent, uint64_t number)
 {
-	return number >= recent->whole_from && number >= oldest_slot(recent);
+	return number >= recent->whole_from;
 }
 
 struct recent_slot recent_samples_get(const struct recent_samples *recent, uint64_t number)
