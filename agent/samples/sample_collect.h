@@ -16,8 +16,7 @@ struct sample_collect {
 	struct query *query;
 	const struct query_inputs *inputs;
 	const struct question *question;
-	const struct set_facts *facts;	/* what the asker knows; period, grain and losses are added, and the range of
-					   the slices, if `to` is 0: the asker may know a shorter one */
+	const struct set_facts *facts;	/* what the asker knows; period, grain, losses and a range of 0 are added */
 	struct sample_log *log;		/* of all samples of the range; the set holds it. NULL: there is none */
 	bool lines;			/* also source lines and inlined functions, as far as they have been read */
 	uint32_t most;			/* frames that stand alone, if not all can: see below; 0: all, or it fails */
