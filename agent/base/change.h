@@ -29,23 +29,32 @@ static inline double change_share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
+/* How heavy the samples of a part are beside the mean sample of their ranges: 1 if they are as heavy. */
+static inline double change_heaviness(uint64_t weight, double expected)
+{
+	return expected > 0 ? (double)weight / expected : 1;
+}
+
 /*
- * The variance of a share s of the weight W is s (1 - s) ((1 - s) a + s b) / W. `a` is the mean weight of the part's
- * samples, `b` that of the rest: a heavy sample moves a share more than a light one. If all weights are 1, this is the
- * variance of a proportion. As the test wants it, the share and the mean weights are those of both ranges.
+ * The variance of a share s of n samples is s (1 - s) ((1 - s) a + s b) / n: `a` is the heaviness of the part's
+ * samples, `b` that of the rest. A heavy sample moves a share more than a light one. If all are alike, this is the
+ * variance of a proportion. As the test wants it, s, a and b are those of both ranges. The ranges' own mean weights may
+ * differ: more ticks were missed in one of them.
  */
 static inline bool change_is_chance(struct portion now, struct portion base)
 {
-	uint64_t weight = now.weight + base.weight, whole = now.whole + base.whole;
-	uint64_t samples = now.samples + base.samples, all = now.all + base.all;
-	double both = change_share(weight, whole);
-	double part = change_share(weight, samples), rest = change_share(whole - weight, all - samples);
+	double both = change_share(now.weight + base.weight, now.whole + base.whole);
 	double differ = change_share(now.weight, now.whole) - change_share(base.weight, base.whole);
+	double now_mean = change_share(now.whole, now.all), base_mean = change_share(base.whole, base.all);
+	double samples = now_mean * (double)now.samples + base_mean * (double)base.samples;
+	double part = change_heaviness(now.weight + base.weight, samples);
+	double rest = change_heaviness(now.whole - now.weight + base.whole - base.weight,
+		(double)now.whole + (double)base.whole - samples);
 
-	if (!now.whole || !base.whole)
+	if (!now.all || !base.all)
 		return true;
 	return differ * differ <= CHANGE_SURE * both * (1 - both) * ((1 - both) * part + both * rest) *
-		(1 / (double)now.whole + 1 / (double)base.whole);
+		(1 / (double)now.all + 1 / (double)base.all);
 }
 
 static inline struct change change_of(struct portion now, struct portion base)

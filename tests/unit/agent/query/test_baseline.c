@@ -78,6 +78,10 @@ static void weights_count(void **state)
 	for (int i = 0; i < 2000; i++)
 		sure += !change_is_chance(weighed(&random, 1000, 200, 1, 4), weighed(&random, 700, 200, 1, 4));
 	assert_in_range(sure, 10, 90);
+	sure = 0;
+	for (int i = 0; i < 2000; i++)	/* of one range most ticks were missed */
+		sure += !change_is_chance(weighed(&random, 1000, 20, 4, 4), weighed(&random, 5000, 20, 1, 1));
+	assert_in_range(sure, 5, 45);
 	assert_false(change_is_chance((struct portion) { 436, 5000, 344, 3000 },
 		(struct portion) { 790, 5000, 352, 3000 }));
 }
