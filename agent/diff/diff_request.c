@@ -7,6 +7,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
+#include "agent/query/filter.h"
 #include "agent/query/filter_words.h"
 #include "agent/query/grouping.h"
 #include "agent/samples/sample_set.h"
@@ -49,6 +50,15 @@ static bool check_filter(const char *text, char **error)
 	struct filter filter;
 
 	return filter_parse(text, &filter, error);
+}
+
+static struct filter filter_of(const struct diff_request *request)
+{
+	struct filter filter = { 0 };
+
+	if (request->filter)
+		filter_parse(request->filter, &filter, NULL);
+	return filter;
 }
 
 const struct option_row diff_request_options[] = {
@@ -100,6 +110,13 @@ static const char *option_of_rows(const struct diff_request *request)
 		request->top != TOP_UNSET ? "--top" : NULL;
 }
 
+static bool names_rows(const struct diff_request *request)
+{
+	const struct filter filter = filter_of(request);
+
+	return !filter_lacks(&filter, FILTER_FUNCTION);
+}
+
 bool diff_request_check(const struct diff_request *request, char **error)
 {
 	const char *option = option_of_rows(request);
@@ -109,6 +126,9 @@ bool diff_request_check(const struct diff_request *request, char **error)
 			".html", request->file);
 	if (is_picture(request) && option)
 		return util_fail(error, "%s: without effect: a picture has stacks, and no rows; leave it out", option);
+	if (is_picture(request) && names_rows(request))
+		return util_fail(error, "--filter: without effect: a NAME alone chooses rows, and a picture has none; "
+			"give under:NAME");
 	if (!is_picture(request) && request->flame)
 		return util_fail(error, "--flame: without effect: it is for pictures; leave it out");
 	return true;
@@ -183,7 +203,9 @@ static bool check_sides(const struct diff_request *request, const struct diff_si
 static enum diff_outcome compare(const struct diff_request *request, const struct diff_side *sides,
 	struct budget *budget, char **error)
 {
+	const struct filter filter = filter_of(request);
 	const struct diff_question question = {
+		.filter = &filter,
 		.by = (enum group_by)request->by, .total = request->share == SHARE_TOTAL,
 		.inlined = request->inlined, .samples = request->per == PER_SAMPLES,
 	};

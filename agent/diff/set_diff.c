@@ -7,6 +7,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/query/filter.h"
 #include "agent/query/grouping.h"
 #include "agent/samples/sample_set.h"
 #include "set_diff.h"
@@ -220,6 +221,20 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+static void drop_row(struct set_diff *diff, struct diff_row *row)
+{
+	budget_free(diff->budget, (char *)row->name, strlen(row->name) + 1);
+	*row = diff->rows[--diff->count];
+}
+
+/* Leaves the rows that the filter shows. */
+static void choose_rows(struct set_diff *diff)
+{
+	for (uint32_t i = diff->count; diff->question.filter && i-- > 0;)
+		if (!filter_shows(diff->question.filter, diff->rows[i].name))
+			drop_row(diff, &diff->rows[i]);
+}
+
 bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const struct sample_set *after,
 	struct diff_question question, struct budget *budget)
 {
@@ -230,6 +245,7 @@ bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const
 	hash_init(&making.hash, budget);
 	good = add_set(&making, before) && add_set(&making, after);
 	hash_clear(&making.hash);
+	choose_rows(diff);
 	for (uint32_t i = 0; i < diff->count; i++) {
 		struct diff_row *row = &diff->rows[i];
 

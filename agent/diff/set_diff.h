@@ -21,6 +21,7 @@ struct diff_question {
 	bool total;			/* a row's share is that of all stacks it is in; else what it ran itself */
 	bool inlined;			/* inlined functions are rows; else they count for the one that they are in */
 	bool samples;			/* shares are of samples; else of their weights, which are times */
+	const struct filter *filter;	/* its names choose the rows, with the shares that they have; NULL: all rows */
 };
 
 struct diff_row {

@@ -13,6 +13,8 @@
 #include "agent/export/export_set.h"
 #include "agent/formats/set_format.h"
 #include "agent/guest/epoch.h"
+#include "agent/query/filter.h"
+#include "agent/query/filter_words.h"
 #include "agent/query/query.h"
 #include "agent/query/stop.h"
 #include "agent/samples/sample_collect.h"
@@ -134,10 +136,23 @@ static const char *unheeded(const struct report_request *request, const struct c
 	return request->annotate ? "annotate" : request->tree >= 0 && request->by != GROUP_FUNCTION ? "by" : NULL;
 }
 
+/* Are there words of the filter that choose rows alone? */
+static bool names_rows(const struct report_request *request)
+{
+	struct filter filter = { 0 };
+
+	if (request->filter)
+		filter_parse(request->filter, &filter, NULL);
+	return !filter_lacks(&filter, FILTER_FUNCTION);
+}
+
 static char *unheeded_mistake(const struct report_request *request, const struct chosen *chosen)
 {
 	const char *option = unheeded(request, chosen);
 
+	if (!is_table(chosen) && names_rows(request))
+		return util_format("--filter: without effect: a NAME alone chooses rows of the tables of json and csv, "
+			"and this file has none of that kind; give under:NAME");
 	return option ? util_format("--%s: without effect: it chooses among the tables of json and csv, and this file "
 		"has none of that kind; leave it out", option) : NULL;
 }

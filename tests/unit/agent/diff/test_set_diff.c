@@ -15,6 +15,7 @@
 #include "agent/diff/set_diff.h"
 #include "agent/import/set_import.h"
 #include "agent/samples/sample_set.h"
+#include "tests/unit/fakes/filter_of.h"
 
 #define BEFORE "main;work 600\nmain;idle 300\nmain;old 100\n"
 #define AFTER "main;work 300\nmain;idle 302\nmain;fresh;fresh 398\n"
@@ -94,6 +95,18 @@ static void shares_of_functions_are_compared(void **state)
 	for (uint32_t i = 0; i < compared.diff.count; i++)
 		sum += compared.diff.rows[i].change.share;
 	assert_true(fabs(sum) < 1e-12);
+	end(&compared);
+}
+
+static void names_choose_rows_and_leave_their_shares(void **state)
+{
+	const struct filter filter = filter_of("!work o");
+	struct compared compared = ask(set_of(BEFORE), set_of(AFTER), (struct diff_question) { .filter = &filter });
+
+	(void)state;
+	assert_int_equal(compared.diff.count, 1);
+	expect(&compared, "old", -10, "gone");
+	assert_null(set_diff_grown(&compared.diff, 2));		/* "fresh" has grown by more */
 	end(&compared);
 }
 
@@ -304,6 +317,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_of_functions_are_compared),
+		cmocka_unit_test(names_choose_rows_and_leave_their_shares),
 		cmocka_unit_test(a_function_counts_once_in_a_stack),
 		cmocka_unit_test(what_is_the_same_has_not_changed),
 		cmocka_unit_test(a_longer_set_is_no_change),
