@@ -99,13 +99,28 @@ bool report_export_cuts(const struct report_request *request)
 	return request->out && find(request, &chosen) && chosen.recording;
 }
 
-/* Tries whether the folder can be made, and leaves none. Returns why not; NULL: it can. */
-static char *folder_mistake(const char *folder)
+static bool lies_in(const char *inner, const char *outer)
+{
+	char *path = realpath(inner, NULL), *above = realpath(outer, NULL);
+	size_t size = above ? strlen(above) : 0;
+	bool lies = path && above && strncmp(path, above, size) == 0 && path[size] == '/';
+
+	free(path);
+	free(above);
+	return lies;
+}
+
+/* Tries whether the folder can be made, and leaves none. Returns why not; NULL: it can. `source` NULL: no recording. */
+static char *folder_mistake(const char *folder, const char *source)
 {
 	char *error = NULL;
 
-	if (recording_folder(folder, &error))
-		rmdir(folder);
+	if (!recording_folder(folder, &error))
+		return error;
+	if (source && lies_in(folder, source))
+		util_fail(&error, "%s: not recorded: it lies in the recording, and babeltrace2 would read both; name a "
+			"folder elsewhere", folder);
+	rmdir(folder);
 	return error;
 }
 
@@ -122,7 +137,7 @@ char *report_export_cut_mistake(const struct report_request *request)
 	if (!request->recording && (report_looks_back(request) || request->phase >= 0))
 		return util_format("no export: ktop keeps no packets of what is past; record the guest, and export "
 			"from the recording");
-	return folder_mistake(request->out);
+	return folder_mistake(request->out, request->recording);
 }
 
 /* The option that only tables heed, and that this format does not. NULL: there is none. */
