@@ -78,8 +78,8 @@ static uint64_t oldest_slot(const struct recent_samples *recent)
 }
 
 /*
- * The lowest number of a used slot in this range, whose ends are of slots that are kept; `to`: there is none. A guest may
- * leap in time with each sample, so ktop looks at many slots at once.
+ * The lowest number of a used slot in this range, whose ends are of slots that are kept; `to`: there is none. A guest
+ * may leap in time with each sample, so ktop looks at many slots at once.
  */
 static uint64_t next_used(const struct recent_samples *recent, uint64_t from, uint64_t to)
 {
