@@ -228,6 +228,12 @@ static void take_cpus(struct qmp_talk *talk, const cJSON *answer)
 {
 	int count = cJSON_IsArray(answer) ? cJSON_GetArraySize(answer) : 0;
 
+	if (cJSON_IsArray(answer) && !count) {
+		util_fail(&talk->error, "the machine of QEMU has no CPU: there is nothing to sample; start QEMU with "
+			"another machine than -M none");
+		talk_end(talk);
+		return;
+	}
 	of(talk)->facts.cpus = (uint32_t)(count < CPUS_MAX ? count : CPUS_MAX);
 	talk_ask(talk, "query-name", NULL, -1, take_name);
 }

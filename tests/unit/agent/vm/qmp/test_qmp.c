@@ -182,6 +182,12 @@ static void test_no_answer_is_not_none(void **state)
 	}
 }
 
+static void test_no_cpu_is_no_machine(void **state)
+{
+	(void)state;
+	check_hole("query-cpus-fast", "\"return\": []", "the machine of QEMU has no CPU");
+}
+
 static void take_nothing(struct qmp_talk *talk, const struct cJSON *answer)
 {
 	assert_null(answer);
@@ -349,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_huge_lines),
 		cmocka_unit_test(test_answers_of_wrong_types),
 		cmocka_unit_test(test_no_answer_is_not_none),
+		cmocka_unit_test(test_no_cpu_is_no_machine),
 		cmocka_unit_test(test_refusal_and_silence),
 		cmocka_unit_test(test_opening_that_fails),
 		cmocka_unit_test(test_taken_socket),
