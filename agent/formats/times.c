@@ -11,6 +11,8 @@
 
 #define SLOT_NS (20 * NS_PER_MS)
 
+enum { GAP = 50 };		/* slots: of a longer time without samples only the first and the last are written */
+
 struct cell {				/* of a slot: a CPU's */
 	uint64_t samples, ns, mode[SET_MODES];	/* modes: weights */
 };
@@ -21,6 +23,7 @@ struct times {
 	struct cpu_list cpus;
 	struct cell *cells;		/* of the slot that is read, by index in `cpus` */
 	uint64_t width, slot;		/* ns; where the slot begins */
+	bool any;			/* a row has been read */
 	bool begun;			/* a line has been written */
 	void (*put)(struct times *times, uint32_t cpu, const struct cell *cell);
 };
@@ -54,15 +57,26 @@ static void put_json(struct times *times, uint32_t cpu, const struct cell *cell)
 	fprintf(times->to, ",\"ns\":%" PRIu64 "}", cell->ns);
 }
 
-/* Writes the slot's lines, and empties it. */
+/* Writes the slot's lines, and empties it. A CPU without a sample has one, too, so that a plot has no line across. */
 static void end_slot(struct times *times)
 {
 	for (uint32_t i = 0; i < times->cpus.count; i++)
-		if (times->cells[i].samples) {
+		if (times->cells[i].samples || times->cpus.cpus[i] != SET_NONE) {
 			times->put(times, times->cpus.cpus[i], &times->cells[i]);
 			times->begun = true;
 		}
 	memset(times->cells, 0, times->cpus.count * sizeof(*times->cells));
+}
+
+/* Goes on to a later slot. Those between have no sample. */
+static void go_to(struct times *times, uint64_t slot)
+{
+	end_slot(times);
+	for (times->slot += times->width; times->slot < slot; times->slot += times->width) {
+		end_slot(times);
+		if (slot - times->slot > GAP * times->width)
+			times->slot = slot - 2 * times->width;
+	}
 }
 
 static void add_row(struct times *times, const struct set_row *row)
@@ -71,9 +85,11 @@ static void add_row(struct times *times, const struct set_row *row)
 	struct cell *cell = &times->cells[cpu_list_index(&times->cpus, who->cpu)];
 	uint64_t slot = row->time - row->time % times->width;
 
-	if (slot != times->slot)
-		end_slot(times);
-	times->slot = slot;
+	if (!times->any)
+		times->slot = slot;
+	else if (slot > times->slot)
+		go_to(times, slot);
+	times->any = true;
 	cell->samples += row->samples;
 	cell->ns += row->ns;
 	if (who->mode < SET_MODES)
@@ -91,7 +107,8 @@ static bool put_rows(struct times *times, const struct set_writing *writing, cha
 	times->width = width_of(times->set);
 	while (row_reader_next(&reader, &row) && !set_writing_step(writing, count++, times->set->samples))
 		add_row(times, &row);
-	end_slot(times);
+	if (times->any)
+		end_slot(times);
 	free(times->cells);
 	cpu_list_clear(&times->cpus);
 	return row_reader_close(&reader, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What each CPU did, by time: the time line and the heat map as numbers. A slot is 20 ms of the guest's clock, or the
- * grain of the samples' times where that is coarser. A slot without samples of a CPU has no line.
+ * grain of the samples' times where that is coarser. Each CPU has a line in each slot, also without samples.
  */
 #ifndef TIMES_H
 #define TIMES_H

@@ -33,7 +33,6 @@ static struct hand_set *room(uint32_t count)
 	hand->locations = util_alloc(count * sizeof(*hand->locations));
 	hand->stacks = util_alloc(count * sizeof(*hand->stacks));
 	hand->sums = util_alloc(count * sizeof(*hand->sums));
-	hand->rows = util_alloc(count * sizeof(*hand->rows));
 	hand->set = (struct sample_set) {
 		.functions = hand->functions, .lines = hand->lines, .locations = hand->locations,
 		.stacks = hand->stacks, .sums = hand->sums,
@@ -53,7 +52,6 @@ void hand_set_free(struct hand_set *hand)
 	free(hand->locations);
 	free(hand->stacks);
 	free(hand->sums);
-	free(hand->rows);
 	free(hand->long_name);
 	free(hand);
 }
@@ -85,7 +83,7 @@ static void add_sum(struct hand_set *hand, uint32_t stack, uint8_t mode, uint64_
 	set->ns += weight * NS_PER_MS;
 }
 
-/* ---- rows: half of each sum in the first second, half in the next ---- */
+/* ---- rows: half of each sum in the first second, half later ---- */
 
 struct set_rows {
 	const struct hand_set *hand;
@@ -109,7 +107,7 @@ static bool rows_next(struct set_rows *rows, struct set_row *row)
 		return false;
 	weight = half ? weight - weight / 2 : weight / 2;
 	*row = (struct set_row) {
-		(5 + half) * NS_PER_SECOND + sum, sum, weight, weight, weight * NS_PER_MS,
+		5 * NS_PER_SECOND + half * rows->hand->apart + sum, sum, weight, weight, weight * NS_PER_MS,
 	};
 	rows->at++;
 	return true;
@@ -156,6 +154,7 @@ struct hand_set *hand_set_new(void)
 	add_sum(hand, add_stack(hand, SET_NONE, UNKNOWN, SET_NONE), MODE_KERNEL, 1);
 	for (uint32_t i = 0; i < HAND_HOSTILE; i++)
 		add_sum(hand, add_stack(hand, entry, PLAIN + i, SET_NONE), MODE_KERNEL, 1);
+	hand->apart = NS_PER_SECOND;
 	hand->set.rows = &rows_table;
 	hand->set.rows_context = hand;
 	return hand;

@@ -16,7 +16,7 @@ struct hand_set {
 	struct set_location *locations;
 	struct set_stack *stacks;
 	struct set_sum *sums;
-	struct set_row *rows;		/* one of each sample */
+	uint64_t apart;			/* ns between the two halves of each sum */
 	char *long_name;
 };
 
