@@ -84,8 +84,8 @@ build/linux/initramfs: build/linux/vmlinuz build/linux/ktop.ko build/linux/work 
 		$(wildcard $(LINUX_DIR)/demo/*)
 	$(LINUX_DIR)/demo/pack build/linux
 
-# For tests/e2e/linux_silent.
-build/linux/silent: tests/e2e/silent.c
+# For tests/e2e/linux_silent and tests/e2e/linux_brief.
+build/linux/silent build/linux/brief: build/linux/%: tests/e2e/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) -D_GNU_SOURCE $(CFLAGS) -O2 -static -o $@ $<
 

@@ -18,14 +18,13 @@
 #include "ktop.h"
 #include "maps.h"
 
-/* The most maps of a process; the most program headers of a file; the most bytes of a name that the hook keeps. */
-enum { MAPS = 64, SEGMENTS = 32, PATH_SHOWN = 63 };
-#define NOWHERE (1ull << 63)		/* no file is linked for an address with this bit */
-
-struct map {
-	u64 start, end, offset;		/* addresses; which byte of the file lies at `start` */
-	struct file *file;
+enum {
+	MAPS = 64,			/* of a process, at most */
+	AREAS_GLIMPSED = 64,		/* memory areas that an interrupt goes through, at most */
+	SEGMENTS = 32,			/* program headers of a file, at most */
+	PATH_SHOWN = 63,		/* bytes of a name that the hook keeps */
 };
+#define NOWHERE (1ull << 63)		/* no file is linked for an address with this bit */
 
 static struct map maps[MAPS];		/* of the process in maps_tell() */
 static char *path;			/* PATH_MAX bytes */
@@ -99,16 +98,16 @@ static bool tell(struct ktop *ktop, pid_t process, const struct map *map)
 	return known;
 }
 
-/* Fills `maps` with the files that are mapped as code, and holds them. mm is locked for reading. */
-static unsigned int collect(struct mm_struct *mm)
+/* Fills `to` with the files that are mapped as code, and holds them. mm is locked for reading. */
+static unsigned int collect(struct mm_struct *mm, struct map *to, unsigned int most)
 {
 	struct vm_area_struct *area;
 	unsigned int count = 0;
 	VMA_ITERATOR(areas, mm, 0);
 
 	for_each_vma(areas, area)
-		if ((area->vm_flags & VM_EXEC) && area->vm_file && count < MAPS)
-			maps[count++] = (struct map) {
+		if ((area->vm_flags & VM_EXEC) && area->vm_file && count < most)
+			to[count++] = (struct map) {
 				.start = area->vm_start, .end = area->vm_end,
 				.offset = (u64)area->vm_pgoff << PAGE_SHIFT,
 				.file = get_file(area->vm_file),
@@ -134,7 +133,7 @@ static unsigned int find_maps(struct mm_struct *mm, unsigned int *areas, unsigne
 
 	if (!*areas || !mmap_read_trylock(mm))
 		return 0;
-	count = collect(mm);
+	count = collect(mm, maps, MAPS);
 	*areas -= min_t(unsigned int, *areas, mm->map_count);
 	*pages = mm->exec_vm;
 	mmap_read_unlock(mm);
@@ -157,6 +156,29 @@ unsigned long maps_tell(struct ktop *ktop, struct task_struct *process, unsigned
 		fput(maps[i].file);
 	}
 	return pages;
+}
+
+bool maps_glimpse(struct mm_struct *mm, struct maps_glimpse *glimpse)
+{
+	glimpse->count = 0;
+	if (!mmap_read_trylock(mm))
+		return false;
+	if (mm->map_count <= AREAS_GLIMPSED)
+		glimpse->count = collect(mm, glimpse->maps, MAPS_GLIMPSE);
+	mmap_read_unlock(mm);
+	return true;
+}
+
+void maps_tell_glimpse(struct ktop *ktop, pid_t process, const struct maps_glimpse *glimpse)
+{
+	for (unsigned int i = 0; i < glimpse->count; i++)
+		tell(ktop, process, &glimpse->maps[i]);
+}
+
+void maps_drop_glimpse(struct maps_glimpse *glimpse)
+{
+	for (unsigned int i = 0; i < glimpse->count; i++)
+		fput(glimpse->maps[i].file);
 }
 
 int maps_start(void)

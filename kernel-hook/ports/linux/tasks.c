@@ -20,7 +20,8 @@
 
 enum {
 	MARKS = 64,			/* Linux has only 8 KiB of per-CPU memory for modules */
-	QUEUE = 32,			/* entries of a CPU's queue */
+	QUEUE = 32,			/* entries of a CPU's queue of threads */
+	GLIMPSES = 16,			/* entries of a CPU's queue of glimpses */
 	KNOWN_BITS = 10,		/* of the size of the hash table */
 	LOOK_JIFFIES = HZ / 4,		/* between two looks at all known tasks */
 	TRIES = 40,			/* how often a process's maps are tried */
@@ -35,6 +36,13 @@ struct sighting {
 	char name[TASK_COMM_LEN];
 };
 
+/* What a process had mapped when it was sampled; it may have ended since. */
+struct glimpse {
+	pid_t tgid;
+	u32 program;
+	struct maps_glimpse maps;
+};
+
 /*
  * A look is the time from one look_at_all() to the next, a quarter of a second. A mark says that a thread was queued
  * in a look, with the program that it ran then.
@@ -42,6 +50,7 @@ struct sighting {
 struct mark {
 	u64 thread;			/* count of exec << 32 | pid */
 	u32 look;			/* `looks` at that time */
+	unsigned long mapped;		/* pages of code that its process had at the last glimpse; 0: there was none */
 };
 
 /*
@@ -52,6 +61,16 @@ struct mark {
 struct seen {
 	struct mark marks[MARKS];	/* written and read by the sampler */
 	struct sighting sightings[QUEUE];	/* the entries of `queue` */
+	struct queue queue;
+};
+
+/*
+ * A program may end before the drainer runs. So the first sample of one, and the first after it has mapped more code,
+ * raises an interrupt on its CPU, in which it is still there: that writes the queue, the drainer reads it.
+ */
+struct glimpses {
+	struct irq_work work;		/* the interrupt */
+	struct glimpse list[GLIMPSES];	/* the entries of `queue` */
 	struct queue queue;
 };
 
@@ -66,6 +85,7 @@ struct known {
 };
 
 static DEFINE_PER_CPU(struct seen, seen);
+static struct glimpses __percpu *glimpses;
 static DEFINE_HASHTABLE(known, KNOWN_BITS);
 static LIST_HEAD(all);
 static u32 looks = 1;			/* number of the look; written by the drainer, read by samplers */
@@ -97,17 +117,53 @@ static void sight(struct sighting *to, const struct task_struct *task)
 	to->name[sizeof(to->name) - 1] = '\0';
 }
 
+static u64 thread_of(const struct task_struct *task)
+{
+	return (u64)task->self_exec_id << 32 | (u32)task->pid;
+}
+
+static struct mark *mark_of(u64 thread)
+{
+	return &this_cpu_ptr(&seen)->marks[hash_64(thread, ilog2(MARKS))];
+}
+
+/* The task is `current`, so its address space stays. */
+static unsigned long mapped_by(const struct task_struct *task)
+{
+	return task->mm && !(task->flags & PF_KTHREAD) ? READ_ONCE(task->mm->exec_vm) : 0;
+}
+
+/* Runs on the sampled CPU, as soon as the interrupt or NMI that took the sample is over. */
+static void glimpse(struct irq_work *work)
+{
+	struct glimpses *mine = this_cpu_ptr(glimpses);
+	struct glimpse *to = &mine->list[mine->queue.head % GLIMPSES];
+	unsigned long mapped = mapped_by(current);
+	u64 thread = thread_of(current);
+
+	if (!mapped || !queue_has_room(&mine->queue, GLIMPSES) || !maps_glimpse(current->mm, &to->maps))
+		return;
+	to->tgid = current->tgid;
+	to->program = current->self_exec_id;
+	queue_put(&mine->queue);
+	if (mark_of(thread)->thread == thread)
+		WRITE_ONCE(mark_of(thread)->mapped, mapped);
+}
+
 void tasks_seen(const struct task_struct *task)
 {
 	struct seen *mine = this_cpu_ptr(&seen);
-	u64 thread = (u64)task->self_exec_id << 32 | (u32)task->pid;
-	struct mark *mark = &mine->marks[hash_64(thread, ilog2(MARKS))];
+	u64 thread = thread_of(task);
+	struct mark *mark = mark_of(thread);
 	u32 look = READ_ONCE(looks);
+	unsigned long mapped = mapped_by(task);
 	bool is_new = mark->thread != thread;
 
+	if (mapped && (is_new || mark->mapped != mapped))
+		irq_work_queue(&this_cpu_ptr(glimpses)->work);
 	if ((!is_new && mark->look == look) || !queue_has_room(&mine->queue, QUEUE))
 		return;
-	*mark = (struct mark) { .thread = thread, .look = look };
+	*mark = (struct mark) { .thread = thread, .look = look, .mapped = is_new ? 0 : mark->mapped };
 	sight(&mine->sightings[mine->queue.head % QUEUE], task);
 	queue_put(&mine->queue);
 	if (is_new)
@@ -247,6 +303,22 @@ static void take_queue(struct ktop *ktop, struct seen *theirs)
 	queue_drop(&theirs->queue, head);
 }
 
+/* Of a process that is still there, more is known than a glimpse. */
+static void take_glimpses(struct ktop *ktop, struct glimpses *theirs)
+{
+	u32 head = queue_head(&theirs->queue);
+
+	for (u32 at = theirs->queue.tail; at != head; at++) {
+		struct glimpse *one = &theirs->list[at % GLIMPSES];
+		const struct known *process = find(one->tgid);
+
+		if (process && process->told.program == one->program && !process->mapped)
+			maps_tell_glimpse(ktop, one->tgid, &one->maps);
+		maps_drop_glimpse(&one->maps);
+	}
+	queue_drop(&theirs->queue, head);
+}
+
 /* Forgets the threads that have ended, and tries again the maps that are missing. */
 static void look_at_all(struct ktop *ktop)
 {
@@ -273,6 +345,8 @@ void tasks_tell(struct ktop *ktop)
 	queue_take_news(&news);
 	for_each_possible_cpu(cpu)
 		take_queue(ktop, per_cpu_ptr(&seen, cpu));
+	for_each_possible_cpu(cpu)
+		take_glimpses(ktop, per_cpu_ptr(glimpses, cpu));
 	if (time_after(jiffies, looked_at + LOOK_JIFFIES)) {
 		looked_at = jiffies;
 		look_at_all(ktop);
@@ -287,15 +361,39 @@ void tasks_wait(unsigned long timeout)
 
 int tasks_start(void)
 {
-	return maps_start();
+	unsigned int cpu;
+	int error;
+
+	glimpses = alloc_percpu(struct glimpses);
+	error = glimpses ? maps_start() : -ENOMEM;
+	if (error) {
+		free_percpu(glimpses);
+		return error;
+	}
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(glimpses, cpu)->work = IRQ_WORK_INIT_HARD(glimpse);
+	return 0;
+}
+
+static void drop_glimpses(unsigned int cpu)
+{
+	struct glimpses *theirs = per_cpu_ptr(glimpses, cpu);
+
+	irq_work_sync(&theirs->work);
+	for (; theirs->queue.tail != theirs->queue.head; theirs->queue.tail++)
+		maps_drop_glimpse(&theirs->list[theirs->queue.tail % GLIMPSES].maps);
 }
 
 void tasks_stop(void)
 {
 	struct known *one, *next;
+	unsigned int cpu;
 
 	irq_work_sync(&announcement);
+	for_each_possible_cpu(cpu)
+		drop_glimpses(cpu);
 	list_for_each_entry_safe(one, next, &all, in)
 		drop(one);
 	maps_stop();
+	free_percpu(glimpses);
 }
