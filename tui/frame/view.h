@@ -65,8 +65,11 @@ struct view {
 	/* "not opened: what the row under the cursor is; what to do". NULL: nothing is to be said of it. */
 	const char *(*closed)(void *self);
 
-	/* The row under the cursor is a line of the chosen function: one step deeper is its code. NULL: never. */
-	bool (*code)(const void *self);
+	/*
+	 * "mm/page.c:120", where the row under the cursor is a line of the chosen function: one step deeper is its
+	 * code. "": it is no line. NULL: no row is.
+	 */
+	const char *(*line)(const void *self);
 
 	bool (*act)(void *self, enum action action);		/* false: the action is none of the view's */
 	void (*click)(void *self, int row, int column);		/* a place of the canvas, as drawn last */

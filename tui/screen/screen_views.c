@@ -140,10 +140,12 @@ static bool look_at_page(struct screen *screen, uint64_t now)
 static bool look_at_code(struct screen *screen, uint64_t now)
 {
 	const struct view *view = screen_shown(screen);
+	const char *line = view->line ? view->line(screen->selves[screen->current]) : "";
 
-	if (!view->code || !view->code(screen->selves[screen->current]))
+	if (!*line)
 		return false;
 	screen_look(screen, VIEW_ANNOTATE);
+	view_annotate_go(screen->selves[VIEW_ANNOTATE], line);
 	screen->of_page = true;
 	screen_say(screen, now, "the code of the function; {back} goes back");
 	return true;
@@ -178,7 +180,10 @@ static int first_view(const struct screen *screen)
 	return from == VIEW_FUNCTION ? screen->page_from : around ? from : VIEWS;
 }
 
-/* "Threads > thread:5 > mode:user > main > page_alloc": steps deeper, and then the way through the view. */
+/*
+ * "Functions > page_alloc > thread:5 > mode:user > main": steps deeper, each behind the pages from which it was made;
+ * and then the way through the view.
+ */
 static struct view_way way_here(const struct screen *screen)
 {
 	const struct view *view = screen_views[screen->current];
@@ -186,10 +191,15 @@ static struct view_way way_here(const struct screen *screen)
 	struct view_way way = { .count = 0 };
 	int first = first_view(screen);
 
+	if (screen->of_page)			/* to its function */
+		view = &view_function;
 	if (view->way)
-		view->way(screen->selves[screen->current], &way);
-	for (uint32_t i = scope->depth; i-- > 0;)
+		view->way(screen->selves[screen->of_page ? VIEW_FUNCTION : screen->current], &way);
+	for (uint32_t i = scope->depth; i-- > 0;) {
 		view_way_add(&way, '>', scope->steps[i].words);
+		if (scope->steps[i].from.view == VIEW_FUNCTION)
+			view_function_way(screen->selves[VIEW_FUNCTION], scope->steps[i].from.row, &way);
+	}
 	if (first < VIEWS)
 		view_way_add(&way, '>', screen_views[first]->name);
 	return way;

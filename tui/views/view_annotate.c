@@ -38,6 +38,7 @@ struct annotate_view {
 	struct view_chosen of;		/* the function; `name` 0: none was chosen */
 	enum listing_form form;
 	bool begun;			/* the cursor was put on the hottest line */
+	char wish[TEXT];		/* the cursor goes to this line (view_annotate_go); "": it stays */
 	bool scrolls;			/* the next drawing shows what is above the cursor, too */
 	struct listing *listing;	/* held: `rows` and `jumps` are of it; NULL: there are none */
 	enum listing_form listed;	/* the form of `rows` */
@@ -175,6 +176,45 @@ static void next_hottest(struct annotate_view *self, bool first)
 	list_select(&self->list, &rows, next);
 }
 
+/* Does the instruction stand in this line? "mm/page.c:120"; of another file, the last part of its path is known. */
+static bool stands_in(const struct listing *listing, const struct listing_instruction *instruction, const char *line)
+{
+	const struct listing_place *place = instruction->place == LISTING_NONE ? NULL :
+		&listing->places[instruction->place];
+	const char *file = place ? place->file : listing->name, *number = strrchr(line, ':');
+	size_t size = strlen(file), from;
+
+	if (!number || (size_t)(number - line) < size)
+		return false;
+	from = (size_t)(number - line) - size;
+	return memcmp(line + from, file, size) == 0 && (from == 0 || line[from - 1] == '/') &&
+		strtoul(number + 1, NULL, 10) == (place ? place->line : instruction->line);
+}
+
+/* The cursor goes to the wished line's hottest instruction: to the row of the line there, if the form has one. */
+static void grant(struct annotate_view *self)
+{
+	const struct listing *listing = self->listing;
+	struct list_rows rows = rows_of(self);
+	uint32_t best = LISTING_NONE;
+
+	if (!*self->wish || !self->count || !self->answer || self->answer->listing != listing)
+		return;
+	for (uint32_t i = 0; i < listing->count; i++)
+		if (stands_in(listing, &listing->instructions[i], self->wish) && (best == LISTING_NONE ||
+				self->answer->heat[i].weight > self->answer->heat[best].weight))
+			best = i;
+	for (size_t i = 0; best != LISTING_NONE && i < self->count; i++)
+		if (has(self, &self->rows[i], best, 0)) {
+			list_select(&self->list, &rows, i);
+			self->scrolls = true;
+			self->begun = true;
+			break;
+		}
+	if (best != LISTING_NONE || !self->answer->answer.partial)
+		self->wish[0] = '\0';
+}
+
 static void fill(struct annotate_view *self)
 {
 	struct listing *listing = self->answer ? self->answer->listing : NULL;
@@ -195,6 +235,7 @@ static void fill(struct annotate_view *self)
 		next_hottest(self, true);
 		self->begun = true;
 	}
+	grant(self);
 }
 
 /* ---- the view's life ---- */
@@ -370,9 +411,8 @@ static void follow_jump(struct annotate_view *self)
 			list_select(&self->list, &rows, i);
 }
 
-static bool annotate_act(void *context, enum action action)
+static bool act(struct annotate_view *self, enum action action)
 {
-	struct annotate_view *self = context;
 	struct list_rows rows = rows_of(self);
 
 	switch (action) {
@@ -392,6 +432,16 @@ static bool annotate_act(void *context, enum action action)
 	}
 }
 
+static bool annotate_act(void *context, enum action action)
+{
+	struct annotate_view *self = context;
+	bool acted = act(self, action);
+
+	if (acted && action != ACTION_FORM)
+		self->wish[0] = '\0';
+	return acted;
+}
+
 static void annotate_click(void *context, int row, int column)
 {
 	struct annotate_view *self = context;
@@ -399,6 +449,7 @@ static void annotate_click(void *context, int row, int column)
 	int line = row - self->body.row;
 
 	(void)column;
+	self->wish[0] = '\0';
 	if (line >= 0 && (size_t)line < self->list.height && self->list.top + (size_t)line < rows.count)
 		list_select(&self->list, &rows, self->list.top + (size_t)line);
 }
@@ -408,6 +459,7 @@ static bool annotate_search(void *context, const char *pattern, enum list_search
 	struct annotate_view *self = context;
 	struct list_rows rows = rows_of(self);
 
+	self->wish[0] = '\0';
 	return list_search(&self->list, &rows, pattern, where);
 }
 
@@ -422,12 +474,21 @@ static void annotate_choose(void *context, struct view_chosen chosen)
 	bool same = chosen.name == self->of.name;
 
 	self->of = chosen;
+	self->wish[0] = '\0';
 	if (same)
 		return;
 	drop_rows(self);
 	self->answer = NULL;
 	self->begun = false;
 	list_rewind(&self->list);
+}
+
+void view_annotate_go(void *context, const char *line)
+{
+	struct annotate_view *self = context;
+
+	util_print(self->wish, sizeof(self->wish), "%s", line);
+	grant(self);
 }
 
 static void annotate_way_to(void *context, struct view_way *way)

@@ -8,4 +8,10 @@
 
 extern const struct view view_annotate;
 
+/*
+ * The cursor goes to the hottest code of this source line, "mm/page.c:120", as soon as that is known, unless the cursor
+ * is moved before. If the function has no code of the line, nothing changes.
+ */
+void view_annotate_go(void *self, const char *line);
+
 #endif

@@ -350,11 +350,11 @@ static const char *page_closed(void *context)
 	return "not opened: no filter can say this name; {around} and {annotate} show more of the function";
 }
 
-static bool page_is_code(const void *context)
+static const char *page_line(const void *context)
 {
 	const struct page_row *row = selected(context);
 
-	return row && row->kind == PAGE_ROW_LINE;
+	return row && row->kind == PAGE_ROW_LINE ? row->name : "";
 }
 
 static void page_restore(void *context, uint64_t row)
@@ -369,9 +369,20 @@ static void page_way_to(void *context, struct view_way *way)
 {
 	const struct page_trail *trail = &((const struct page_view *)context)->trail;
 
-	for (int i = trail->count; i-- > 0;) {
-		view_way_add(way, trail->steps[i].sign, trail->steps[i].of.text);
-		if (trail->steps[i].first)
+	if (trail->count)
+		view_function_way(context, trail->steps[trail->count - 1].number, way);
+}
+
+void view_function_way(const void *context, uint64_t row, struct view_way *way)
+{
+	const struct page_trail *trail = &((const struct page_view *)context)->trail;
+	int at = trail->count;
+
+	while (at > 0 && trail->steps[at - 1].number != row)
+		at--;
+	while (at-- > 0) {
+		view_way_add(way, trail->steps[at].sign, trail->steps[at].of.text);
+		if (trail->steps[at].first)
 			return;
 	}
 }
@@ -467,7 +478,7 @@ const struct view view_function = {
 	.told = page_told,
 	.open = page_open,
 	.closed = page_closed,
-	.code = page_is_code,
+	.line = page_line,
 	.restore = page_restore,
 	.act = page_act,
 	.click = page_click,

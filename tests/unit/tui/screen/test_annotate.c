@@ -117,6 +117,63 @@ static void test_cursor_stays(void **state)
 	stage_strike(&stage);
 }
 
+/* The page of the annotated function, whose own lines are these. */
+static void open_page(struct stage *stage, const char *const lines[2])
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	hand_page(answers, symbols, functions);
+	for (int i = 0; i < 2; i++)
+		answers->page->tables[PAGE_LINES]->table->rows[i].function =
+			symbols_group(symbols, lines[i], "kernel");
+	stage_raise(stage, hand_answers(symbols, functions));
+	stage_resize(stage, 36, 120, true);
+	stage_type(stage, "jjj\r");
+	stage_show(stage, answers);
+}
+
+/* Enter on a line of a function's page goes to this line, and not to the hottest. Moving the cursor calls it off. */
+static void test_line_of_a_page(void **state)
+{
+	static const struct {
+		const char *line, *form, *cursor;
+	} rows[] = {
+		{ "kernel/mm/page.c:128", "", ">    0.03    128" },
+		{ "mm/page.c:124", "", ">    1.21    124" },		/* its hotter piece */
+		{ "include/list.h:40", "", ">   17.14    126" },	/* inlined there */
+		{ "mm/page.c:128", "aa", ">    0.03    128" },		/* in each form */
+		{ "mm/page.c:124", "a", ">    1.21         " },
+		{ "mm/page.c:777", "", ">   80.67    125" },
+		{ "[no source]", "", ">   80.67    125" },
+	};
+	struct stage stage;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *lines[] = { "kern/lock.c:24", rows[i].line };
+
+		for (int late = 0; late < 2; late++) {
+			struct answers *answers = hand_answers(symbols, functions);
+
+			hand_annotation(answers, symbols, functions[1], false, 0);
+			open_page(&stage, lines);
+			stage_type(&stage, "/");
+			stage_type(&stage, rows[i].line);
+			stage_type(&stage, "\r");
+			stage_press(&stage, KEYS_ESCAPE);
+			stage_press(&stage, KEYS_ENTER);
+			if (late)			/* the code comes after the keys */
+				stage_type(&stage, rows[i].form);
+			stage_show(&stage, answers);
+			if (!late)
+				stage_type(&stage, rows[i].form);
+			stage_resize(&stage, 24, 80, true);
+			stage_holds(&stage, rows[i].cursor, true);
+			stage_strike(&stage);
+		}
+	}
+}
+
 /* Enter follows a jump. */
 static void test_enter_follows_a_jump(void **state)
 {
@@ -151,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_baseline),
 		cmocka_unit_test(test_hottest),
 		cmocka_unit_test(test_cursor_stays),
+		cmocka_unit_test(test_line_of_a_page),
 		cmocka_unit_test(test_enter_follows_a_jump),
 		cmocka_unit_test(test_chosen),
 	};

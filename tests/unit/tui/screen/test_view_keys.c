@@ -169,9 +169,11 @@ static void test_steps_from_a_page(void **state)
 
 	open_row_of(&stage, "primes/17");
 	stage_holds(&stage, "the functions of thread:17", true);
+	stage_holds(&stage, "  Functions > spin_lock > thread:17", true);
 	stage_show(&stage, hand_answers(symbols, functions));
 	stage_type(&stage, "k\r");			/* another page, within the step */
 	assert_int_not_equal(stage.session.page.tree.of, spin_lock);
+	stage_holds(&stage, "  Functions > spin_lock > thread:17 > memcpy", true);
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_press(&stage, KEYS_ESCAPE);
 	assert_int_equal(stage.session.page.tree.of, spin_lock);
@@ -189,6 +191,7 @@ static void test_steps_from_a_page(void **state)
 	stage_press(&stage, KEYS_RIGHT);
 	stage_press(&stage, KEYS_ENTER);
 	stage_holds(&stage, "the functions of cpu:1", true);
+	stage_holds(&stage, "  Functions > spin_lock > cpu:1", true);
 	stage_press(&stage, KEYS_ESCAPE);
 	show_page(&stage);
 	stage_holds(&stage, ">CPU 1 ", true);
