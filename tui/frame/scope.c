@@ -13,11 +13,11 @@
 
 static const unsigned windows[] = { 1, 10, 60, 0 };	/* seconds; 0: all */
 
-/* The widths, in ms, among which scope_widen steps. The first is that of a fine slice (CELL_NS). */
-static const uint64_t widths[] = { 250, 500, 1000, 2000, 5000, 10000, 20000, 30000, 60000, 120000, 300000, 600000,
-	1200000, 1800000, 3600000, 7200000, 21600000, 43200000, 86400000 };
+/* The widths, in ms, among which scope_widen steps. Those before that of a slice are for ranges of the past alone. */
+static const uint64_t widths[] = { 20, 40, 100, 250, 500, 1000, 2000, 5000, 10000, 20000, 30000, 60000, 120000, 300000,
+	600000, 1200000, 1800000, 3600000, 7200000, 21600000, 43200000, 86400000 };
 static const uint64_t precise_ns = 5 * NS_PER_SECOND;	/* hundredths of a shorter window's time are always told */
-enum { WIDTHS = sizeof(widths) / sizeof(*widths) };
+enum { WIDTHS = sizeof(widths) / sizeof(*widths), WIDTH_LIVE = 3 };	/* the first of a live window */
 
 void scope_init(struct scope *scope)
 {
@@ -31,6 +31,7 @@ void scope_next_window(struct scope *scope)
 	while (scope->window_ns && i + 1 < count && windows[i] * NS_PER_SECOND <= scope->window_ns)
 		i++;
 	scope->window_ns = windows[i] * NS_PER_SECOND;
+	scope->chosen = false;
 }
 
 const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW])
@@ -81,9 +82,11 @@ uint64_t scope_until(const struct scope *scope)
 
 void scope_live(struct scope *scope)
 {
+	if (scope->chosen)
+		scope->window_ns = scope->live_ns;
 	scope->until_ns = 0;
 	scope->back_ns = 0;
-	scope->moved = false;
+	scope->moved = scope->chosen = false;
 }
 
 /* Moves the end of the window there, but keeps the window within what is kept. */
@@ -122,18 +125,18 @@ enum scope_move scope_move(struct scope *scope, bool on, struct scope_kept kept)
 void scope_widen(struct scope *scope, bool wider, struct scope_kept kept)
 {
 	uint64_t before = scope->window_ns, all = kept.end - kept.begin, end = scope_until(scope);
-	size_t i = 0;
+	size_t least = scope->moved ? 0 : WIDTH_LIVE, i = least;
 
 	if (!before && wider)
 		return;
 	if (!before)			/* "all" narrows to the widest width that is less than all */
-		before = all > widths[0] * NS_PER_MS ? all : widths[0] * NS_PER_MS + 1;
+		before = all > widths[least] * NS_PER_MS ? all : widths[least] * NS_PER_MS + 1;
 	while (i < WIDTHS && (wider ? widths[i] * NS_PER_MS <= before : widths[i] * NS_PER_MS < before))
 		i++;
 	if (wider)
 		scope->window_ns = i < WIDTHS ? widths[i] * NS_PER_MS : 0;
 	else
-		scope->window_ns = widths[i > 0 ? i - 1 : 0] * NS_PER_MS;
+		scope->window_ns = widths[i > least ? i - 1 : least] * NS_PER_MS;
 	if (!scope->moved || !scope->window_ns)
 		return;
 	if (wider)
@@ -144,6 +147,9 @@ void scope_widen(struct scope *scope, bool wider, struct scope_kept kept)
 
 void scope_choose(struct scope *scope, uint64_t from, uint64_t to, struct scope_kept kept)
 {
+	if (!scope->chosen)
+		scope->live_ns = scope->window_ns;
+	scope->chosen = true;
 	scope->window_ns = to - from;
 	put_end(scope, to, kept);
 }

@@ -32,6 +32,8 @@ struct scope {
 	uint64_t until_ns;		/* guest time at which the window was frozen, or first moved; 0: live */
 	int64_t back_ns;		/* with until_ns: it ends so long before that; negative: after it */
 	bool moved;			/* with until_ns: somebody chose where it lies, so the zero does not count */
+	bool chosen;			/* and its width with it, as a range, */
+	uint64_t live_ns;		/* which was this before: that of the live window */
 	struct baseline base;		/* all shows its change since then; until_ns 0: there is none */
 	bool no_idle;			/* the row of idle time is hidden */
 	struct away away;		/* remarks that were put away (header_dismiss) */
@@ -54,7 +56,8 @@ bool scope_window_named(const char *name, uint64_t *window_ns);	/* false: no win
 /* ---- where the window lies ---- */
 
 uint64_t scope_until(const struct scope *scope);	/* guest time; 0: it is live */
-void scope_live(struct scope *scope);		/* the window always ends now */
+/* The window always ends now, and is as wide as before a range was chosen. */
+void scope_live(struct scope *scope);
 
 /* What there is to look at: times of the guest. `end` is now. */
 struct scope_kept {
@@ -68,7 +71,10 @@ struct scope_kept {
 enum scope_move { SCOPE_MOVED, SCOPE_FIRST, SCOPE_LIVE, SCOPE_WHOLE };
 enum scope_move scope_move(struct scope *scope, bool on, struct scope_kept kept);
 
-/* The next wider or narrower window. One that was moved keeps its middle, as far as there is room. */
+/*
+ * The next wider or narrower window. One that was moved keeps its middle, as far as there is room; only such a one is
+ * narrower than a slice of the store (fine_ranges.h).
+ */
 void scope_widen(struct scope *scope, bool wider, struct scope_kept kept);
 
 void scope_choose(struct scope *scope, uint64_t from, uint64_t to, struct scope_kept kept);	/* this range */

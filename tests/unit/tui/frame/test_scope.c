@@ -21,8 +21,8 @@ static const struct scope_kept kept = { .begin = 0, .end = 100 * S };
 static void assert_range(const struct scope *scope, double from, double to)
 {
 	assert_true(scope->moved);
-	assert_int_equal(scope_until(scope), (uint64_t)(to * (double)S));
-	assert_int_equal(scope_until(scope) - scope->window_ns, (uint64_t)(from * (double)S));
+	assert_int_equal(scope_until(scope), (uint64_t)(to * (double)S + 0.5));
+	assert_int_equal(scope_until(scope) - scope->window_ns, (uint64_t)(from * (double)S + 0.5));
 }
 
 static void a_window_moves_by_half_its_width(void **state)
@@ -85,6 +85,42 @@ static void a_moved_window_keeps_its_middle(void **state)
 	scope_choose(&scope, 1 * S, 8 * S, kept);
 	scope_widen(&scope, true, kept);
 	assert_range(&scope, 0, 10);
+}
+
+/* A spike of a tenth of a second: what is beside it is seen without a hole. Then the live window comes back. */
+static void a_chosen_range_is_looked_around_in(void **state)
+{
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	scope_choose(&scope, 33 * S, 33 * S + S / 5, kept);
+	assert_int_equal(scope_move(&scope, true, kept), SCOPE_MOVED);
+	assert_range(&scope, 33.1, 33.3);
+	scope_widen(&scope, false, kept);
+	assert_range(&scope, 33.15, 33.25);
+	scope_widen(&scope, false, kept);
+	assert_range(&scope, 33.18, 33.22);
+	for (int i = 0; i < 3; i++)
+		scope_widen(&scope, false, kept);
+	assert_range(&scope, 33.19, 33.21);		/* a slot of the heat map */
+	assert_int_equal(scope_move(&scope, false, kept), SCOPE_MOVED);
+	assert_range(&scope, 33.17, 33.19);
+	scope_choose(&scope, 40 * S, 41 * S, kept);
+	scope_live(&scope);
+	assert_int_equal(scope.window_ns, SCOPE_SECONDS * S);
+	scope_choose(&scope, 99 * S, 100 * S, kept);
+	assert_int_equal(scope_move(&scope, true, kept), SCOPE_LIVE);
+	assert_int_equal(scope.window_ns, SCOPE_SECONDS * S);
+	scope_choose(&scope, 40 * S, 41 * S, kept);
+	scope_next_window(&scope);			/* a width that was asked for stays */
+	scope_live(&scope);
+	assert_int_equal(scope.window_ns, 10 * S);
+	scope_next_window(&scope);
+	scope_choose(&scope, 40 * S, 41 * S, kept);
+	scope_next_window(&scope);
+	scope_live(&scope);
+	assert_int_equal(scope.window_ns, 10 * S);
 }
 
 static void widths_go_from_a_slice_to_all(void **state)
@@ -243,6 +279,7 @@ int main(void)
 		cmocka_unit_test(a_window_moves_by_half_its_width),
 		cmocka_unit_test(a_window_stays_within_what_is_kept),
 		cmocka_unit_test(a_moved_window_keeps_its_middle),
+		cmocka_unit_test(a_chosen_range_is_looked_around_in),
 		cmocka_unit_test(widths_go_from_a_slice_to_all),
 		cmocka_unit_test(its_place_is_told),
 		cmocka_unit_test(a_question_is_of_whole_slices),

@@ -188,6 +188,8 @@ static void find_time(struct walk *walk, struct model *model, enum action action
 		assert_in_range(action == ACTION_FREEZE ? wanted->until_ns : wanted->base.until_ns, 1,
 			now + NS_PER_SECOND);
 	model->zero = wanted->zero_ns;
+	if (!wanted->until_ns)
+		scope_live(&model->place);
 	model->place.until_ns = wanted->until_ns;
 	model->place.back_ns = wanted->back_ns;
 	model->place.moved = wanted->moved;

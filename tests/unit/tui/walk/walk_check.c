@@ -356,6 +356,9 @@ static void find_window(struct walk *walk, struct model *model)
 		return;
 	walk->tally.mouse[walk_counted(model)][MOUSE_LINE] += dragged;
 	walk->tally.ranges += !dragged && model->wanted.back_ns != place->back_ns;
+	if (model->wanted.window_ns != place->window_ns || model->wanted.until_ns != place->until_ns ||
+			model->wanted.back_ns != place->back_ns)
+		scope_choose(place, 0, 1, (struct scope_kept) { 0, 1 });
 	place->window_ns = model->wanted.window_ns;
 	place->until_ns = model->wanted.until_ns;
 	place->back_ns = model->wanted.back_ns;
