@@ -241,7 +241,7 @@ static void add_scope(struct title *title, const struct scope *scope, int column
 		add(title, STYLE_WARN, 86, 0, "baseline of %s",
 			scope_time((uint64_t)((int64_t)scope->base.until_ns - scope->base.back_ns), time));
 	if (scope->by != GROUP_FUNCTION)
-		add(title, STYLE_TEXT, 88, 0, "by %s", group_words[scope->by]);
+		add(title, STYLE_TEXT, 59, 0, "by %s", group_words[scope->by]);
 	if (scope->filter_text[0] != '\0')
 		add(title, STYLE_WARN, 90, 0, "filter: %s", scope->filter_text);
 }
