@@ -16,11 +16,11 @@
 #include "tty.h"
 
 /*
- * Codes of our own, above those of ncurses: pasted text begins, pasted text ends, a report of the mouse begins. Such a
- * report is "BUTTON;COLUMN;ROW" and an M, or an m where the button was let go: SGR's form, for which term.c asks. Where
- * a terminal's description has another form, ncurses knows no more than 223 columns.
+ * Codes of our own, above those of ncurses: pasted text begins, pasted text ends, a report of the mouse begins, a key
+ * that ktop has no use for. Such a report is "BUTTON;COLUMN;ROW" and an M, or an m where the button was let go: SGR's
+ * form, for which term.c asks. Where a terminal's description has another form, ncurses knows no more than 223 columns.
  */
-enum { KEY_PASTE = KEY_MAX + 1, KEY_PASTED, KEY_REPORT };
+enum { KEY_PASTE = KEY_MAX + 1, KEY_PASTED, KEY_REPORT, KEY_UNUSED };
 enum { BUTTON_MODIFIERS = 4 | 8 | 16, BUTTON_UP = 64, BUTTON_DOWN = 65, REPORT_MOST = 20 };
 enum { MOUSE_MOST = 16 };		/* more than ncurses keeps */
 static const uint64_t pause_ns = 2 * NS_PER_SECOND;	/* what has not ended is over after so long a pause */
@@ -36,6 +36,51 @@ static struct {
 	int mouse_count;
 } keys;
 
+static void define(const char *sequence, int key)
+{
+	if (!key_defined(sequence))
+		define_key(sequence, key);
+}
+
+/*
+ * Keys as most terminals send them, whatever the terminal's description lacks: a sequence that is not known would come
+ * as Esc and the keys of its characters. With Shift, Alt or Ctrl held, they are no keys of ktop's.
+ */
+static void define_usual(void)
+{
+	static const struct { int key; const char *letter, *number; } usual[] = {
+		{ KEY_UP, "A", "" }, { KEY_DOWN, "B", "" }, { KEY_RIGHT, "C", "" }, { KEY_LEFT, "D", "" },
+		{ KEY_HOME, "H", "1" }, { KEY_END, "F", "4" }, { KEY_PPAGE, "", "5" }, { KEY_NPAGE, "", "6" },
+		{ KEY_IC, "", "2" }, { KEY_DC, "", "3" },
+		{ KEY_F(1), "P", "11" }, { KEY_F(2), "Q", "12" }, { KEY_F(3), "R", "13" }, { KEY_F(4), "S", "14" },
+		{ KEY_F(5), "", "15" }, { KEY_F(6), "", "17" }, { KEY_F(7), "", "18" }, { KEY_F(8), "", "19" },
+		{ KEY_F(9), "", "20" }, { KEY_F(10), "", "21" }, { KEY_F(11), "", "23" }, { KEY_F(12), "", "24" },
+	};
+	enum { MODIFIERS_FROM = 2, MODIFIERS_TO = 16 };
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+		const char *letter = usual[i].letter, *number = usual[i].number;
+
+		for (int form = 0; *letter && form < 2; form++) {
+			snprintf(text, sizeof(text), "\033%c%s", "[O"[form], letter);
+			define(text, usual[i].key);
+		}
+		if (*number) {
+			snprintf(text, sizeof(text), "\033[%s~", number);
+			define(text, usual[i].key);
+		}
+		for (int held = MODIFIERS_FROM; held <= MODIFIERS_TO; held++) {
+			snprintf(text, sizeof(text), "\033[1;%d%s", held, letter);
+			if (*letter)
+				define(text, KEY_UNUSED);
+			snprintf(text, sizeof(text), "\033[%s;%d~", number, held);
+			if (*number)
+				define(text, KEY_UNUSED);
+		}
+	}
+}
+
 bool term_keys_open(void)
 {
 	keys.pad = newpad(1, 1);
@@ -47,6 +92,7 @@ bool term_keys_open(void)
 	define_key("\033[200~", KEY_PASTE);
 	define_key("\033[201~", KEY_PASTED);
 	define_key("\033[<", KEY_REPORT);
+	define_usual();
 	mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 	mouseinterval(0);
 	return true;
