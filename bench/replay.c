@@ -45,7 +45,7 @@ struct files {
 
 struct made {
 	double guest_s;
-	uint64_t bytes, samples;
+	uint64_t bytes, samples, events;
 };
 
 struct read {				/* by the screen, or by a report */
@@ -131,6 +131,7 @@ static struct made make(const struct setup *setup, uint64_t bytes)
 	made.guest_s = (double)turns * TRAFFIC_TURN_MS / 1000;
 	made.bytes = files.bytes;
 	made.samples = traffic_samples(traffic);
+	made.events = traffic_events(traffic);
 	decode_free(decode);
 	traffic_free(traffic);
 	world_free(world);
@@ -315,6 +316,8 @@ int main(int argc, char **argv)
 	printf("replay_size\t%.0f\tMB\n", (double)made[1].bytes / MB);
 	printf("replay_guest\t%.0f\ts\n", made[1].guest_s);
 	printf("replay_samples\t%.2f\tmillion\n", (double)made[1].samples / 1e6);
+	if (made[1].events)
+		printf("replay_events\t%.2f\tmillion\n", (double)made[1].events / 1e6);
 	print("screen", &made[1], &played[1]);
 	print("report", &made[1], &reported[1]);
 	printf("replay_screen_quarter\t%.0f\tMiB\n", played[0].peak_mib);

@@ -33,6 +33,8 @@ static bool take(struct setup *setup, const char *name, const char *value)
 		setup->world.zipf = value[0] == '1';
 	else if (strcmp(name, "rate") == 0)
 		setup->traffic.rate = strtod(value, NULL);
+	else if (strcmp(name, "events") == 0)
+		setup->traffic.events = strtod(value, NULL);
 	else if (strcmp(name, "samples") == 0)
 		setup->samples = strtoull(value, NULL, 10);
 	else if (strcmp(name, "names") == 0)
@@ -53,7 +55,7 @@ struct setup setup_parse(int argc, char **argv)
 			*value++ = '\0';
 		if (!value || !take(&setup, argv[i], value)) {
 			fprintf(stderr, "%s: %s: not understood; give stacks=, depth=, functions=, "
-				"zipf=0|1, cpus=, threads=, rate=, samples=, runs=, names=FILE\n",
+				"zipf=0|1, cpus=, threads=, rate=, events=, samples=, runs=, names=FILE\n",
 				argv[0], argv[i]);
 			exit(2);
 		}

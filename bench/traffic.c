@@ -7,6 +7,9 @@
 #include "traffic.h"
 #include "world.h"
 
+/* What a CPU does again and again: it switches to a thread, which calls the kernel, which is interrupted. */
+enum { SWITCH, CALL, IRQ, IRQ_END, CALL_END, TRACED };
+
 enum {
 	CLOCK_HZ = 1000000000,
 	TURN = CLOCK_HZ / 1000 * TRAFFIC_TURN_MS,
@@ -14,6 +17,8 @@ enum {
 	THREADS_PER_PROCESS = 8,
 	PROCESS = 100, THREAD = 1000,	/* the first ones' ids */
 	RING = 262144,
+	TRACE_MASK = (1 << TRACED) - 1,
+	CALLS = 300, IRQS = 24,		/* numbers of system calls and interrupts */
 };
 
 struct traffic {
@@ -22,6 +27,8 @@ struct traffic {
 	struct packets *packets;
 	uint64_t clock, turns, seed;
 	uint64_t taken[PACKETS_CPUS];	/* samples */
+	uint64_t traced[PACKETS_CPUS];	/* trace events */
+	uint32_t thread[PACKETS_CPUS];	/* that the last switch was to */
 };
 
 struct traffic *traffic_new(const struct world *world, const struct traffic_shape *shape)
@@ -53,6 +60,15 @@ uint64_t traffic_samples(const struct traffic *traffic)
 
 	for (uint32_t cpu = 0; cpu < traffic->shape.cpus; cpu++)
 		sum += traffic->taken[cpu];
+	return sum;
+}
+
+uint64_t traffic_events(const struct traffic *traffic)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t cpu = 0; cpu < traffic->shape.cpus; cpu++)
+		sum += traffic->traced[cpu];
 	return sum;
 }
 
@@ -109,6 +125,7 @@ static void put_status(struct traffic *traffic)
 		.running = traffic->shape.rate > 0,
 		.rate = (uint32_t)(traffic->shape.rate / traffic->shape.cpus),
 		.sampler_cpu = KTOP_NO_CPU,
+		.trace_mask = traffic->shape.events > 0 ? TRACE_MASK : 0,
 	};
 	struct body body = { 0 };
 
@@ -122,8 +139,8 @@ static void put_counts(struct traffic *traffic, uint32_t cpu, uint8_t class)
 	const struct ktop_wire_cpu_status status = {
 		.cpu = cpu,
 		.stream = class,
-		.enabled = class == KTOP_SAMPLES && traffic->shape.rate > 0,
-		.taken = class == KTOP_SAMPLES ? traffic->taken[cpu] : 0,
+		.enabled = (class == KTOP_SAMPLES ? traffic->shape.rate : traffic->shape.events) > 0,
+		.taken = class == KTOP_SAMPLES ? traffic->taken[cpu] : traffic->traced[cpu],
 		.cost = class == KTOP_SAMPLES ? 100 * traffic->taken[cpu] : 0,
 		.span = class == KTOP_SAMPLES && traffic->shape.rate > 0 ? traffic->clock : 0,
 		.size = RING,
@@ -210,6 +227,66 @@ static void put_samples(struct traffic *traffic, uint32_t cpu, struct body *body
 	traffic->taken[cpu] = due;
 }
 
+/* ---- trace events ---- */
+
+static uint32_t draw_thread(struct traffic *traffic)
+{
+	return THREAD + (uint32_t)((random_next(&traffic->seed) >> 32) * traffic->shape.threads >> 32);
+}
+
+/* Returns the event's id. */
+static uint16_t make_event(struct traffic *traffic, uint32_t cpu, uint64_t index, struct body *body)
+{
+	uint32_t *thread = &traffic->thread[cpu], number = (uint32_t)(index / TRACED % CALLS);
+	const struct ktop_wire_irq_enter irq = { .irq = (uint32_t)(index / TRACED % IRQS) };
+
+	body->size = 0;
+	switch (index % TRACED) {
+	case SWITCH: {
+		struct ktop_wire_sched_switch to = { .from = *thread, .to = draw_thread(traffic) };
+
+		*thread = to.to;
+		body_fixed(body, &to, sizeof(to));
+		return KTOP_EVENT_sched_switch;
+	}
+	case CALL:
+		body_fixed(body, &(struct ktop_wire_syscall_enter) { *thread, number },
+			sizeof(struct ktop_wire_syscall_enter));
+		return KTOP_EVENT_syscall_enter;
+	case CALL_END:
+		body_fixed(body, &(struct ktop_wire_syscall_exit) { *thread, number, index },
+			sizeof(struct ktop_wire_syscall_exit));
+		return KTOP_EVENT_syscall_exit;
+	default:
+		body_fixed(body, &irq, sizeof(irq));
+		return index % TRACED == IRQ ? KTOP_EVENT_irq_enter : KTOP_EVENT_irq_exit;
+	}
+}
+
+/* Sends the trace events of one CPU in this turn, as put_samples does. */
+static void put_events(struct traffic *traffic, uint32_t cpu, struct body *body, bool beat)
+{
+	struct packets *packets = traffic->packets;
+	uint64_t due = (uint64_t)floor(traffic->shape.events / traffic->shape.cpus *
+		(double)(traffic->turns + 1) * TRAFFIC_TURN_MS / 1000);
+	uint64_t count = due - traffic->traced[cpu], time = traffic->clock;
+
+	if (count == 0 && !beat)
+		return;
+	packets_begin(packets, KTOP_TRACE, cpu, time);
+	for (uint64_t i = 1; i <= count; i++) {
+		uint16_t id = make_event(traffic, cpu, traffic->traced[cpu]++, body);
+
+		if (packets->size - packets->open + body->size + sizeof(struct ktop_wire_event) > KTOP_PACKET_MAX) {
+			packets_end(packets, time);
+			packets_begin(packets, KTOP_TRACE, cpu, time);
+		}
+		time = traffic->clock + TURN * i / count;
+		packets_event(packets, time, id, body);
+	}
+	packets_end(packets, traffic->clock + TURN);
+}
+
 void traffic_turn(struct traffic *traffic)
 {
 	bool beat = traffic->turns % TURNS_PER_BEAT == 0;
@@ -222,10 +299,7 @@ void traffic_turn(struct traffic *traffic)
 	}
 	for (uint32_t cpu = 0; cpu < traffic->shape.cpus; cpu++) {
 		put_samples(traffic, cpu, &body, beat);
-		if (!beat)
-			continue;
-		packets_begin(traffic->packets, KTOP_TRACE, cpu, traffic->clock);
-		packets_end(traffic->packets, traffic->clock + TURN);
+		put_events(traffic, cpu, &body, beat);
 	}
 	traffic->clock += TURN;
 	traffic->turns++;

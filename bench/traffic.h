@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a hook on a made-up guest sends: samples of a world (world.h), in the packets of wire.h, with facts, names,
- * status and heartbeats. Guest time passes in turns, as fast as the caller asks for them.
+ * What a hook on a made-up guest sends: samples of a world (world.h) and trace events, in the packets of wire.h, with
+ * facts, names, status and heartbeats. Guest time passes in turns, as fast as the caller asks for them.
  */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
@@ -17,6 +17,7 @@ struct world;
 struct traffic_shape {
 	uint32_t cpus, threads;
 	double rate;			/* samples per second of guest time, of all CPUs together */
+	double events;			/* trace events, likewise: switches of threads, system calls, interrupts */
 };
 
 struct traffic *traffic_new(const struct world *world, const struct traffic_shape *shape);
@@ -32,5 +33,6 @@ void traffic_turn(struct traffic *traffic);
 struct packets *traffic_bytes(struct traffic *traffic);
 
 uint64_t traffic_samples(const struct traffic *traffic);	/* so far */
+uint64_t traffic_events(const struct traffic *traffic);		/* trace events, so far */
 
 #endif
