@@ -28,6 +28,7 @@ enum {
 	DEPTH_MAX = 128,		/* both walks of a sample */
 	LINES_MAX = 64,			/* functions at one address; the innermost are kept */
 	MANY = 16,			/* with so many times `most` nodes, light ones are merged at once */
+	FRAME_BYTES = 400, SUM_BYTES = 200,	/* of memory that a picture takes, at most: of each */
 };
 
 struct seen_thread {			/* as samples name it */
@@ -574,13 +575,23 @@ static struct sample_set *collect_set(const struct sample_collect *how, bool mer
 	return NULL;
 }
 
+/* Is there memory left to draw all of a set? What cannot be drawn has to be merged. */
+static bool has_room(const struct sample_set *set, struct budget *budget)
+{
+	size_t lines = set->location_count ? set->line_count / set->location_count + 1 : 1;
+
+	return !budget || set->stack_count * lines * FRAME_BYTES + set->sum_count * (size_t)SUM_BYTES <=
+		budget_left(budget);
+}
+
 struct sample_set *sample_collect(const struct sample_collect *how, char **error)
 {
 	bool merges = how->most && stacks_nodes(how->inputs->stacks) / MANY > how->most, full = false;
 	struct sample_set *set = collect_set(how, merges, &full, error);
 
-	if (!full || !how->most || merges)
+	if (!how->most || merges || (set && has_room(set, how->inputs->budget)) || (!set && !full))
 		return set;
+	sample_set_free(set);
 	free(*error);
 	*error = NULL;
 	return collect_set(how, true, &full, error);

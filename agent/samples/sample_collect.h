@@ -25,8 +25,8 @@ struct sample_collect {
 
 /*
  * The set is free of the boot. Its sums add up to the weight of the question's table. NULL with `error` set: "why; what
- * to do". If there are many more frames than `most`, or no memory for all, the lightest are one frame "[merged]" below
- * their caller, and no thread is told.
+ * to do". If there are many more frames than `most`, or no memory for all and for drawing them, the lightest are one
+ * frame "[merged]" below their caller, and no thread is told.
  */
 struct sample_set *sample_collect(const struct sample_collect *how, char **error);
 

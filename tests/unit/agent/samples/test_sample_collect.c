@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/query/tree/contexts.h"
 #include "agent/query/window.h"
@@ -255,6 +256,47 @@ static void light_stacks_are_merged(void **state)
 	world_free(&world);
 }
 
+/* What there is no memory to draw is merged: the format would refuse all of it. */
+static void what_cannot_be_drawn_is_merged(void **state)
+{
+	static const struct set_facts facts = { .machine = "", .kernel = "demo", .version = "", .arch = "" };
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct world world = world_new();
+	struct sample_log *log = sample_log_new(NULL, NULL);
+	const struct question question = { .to = UINT64_MAX };
+	size_t merged = 0, whole = 0;
+
+	(void)state;
+	store_period(world.inputs.store, NS_PER_MS);
+	take_samples(&world, log);
+	world.inputs.budget = budget;
+	for (size_t left = 64 << 10; left <= 4 << 20; left += 64 << 10) {
+		char *error = NULL;
+		size_t taken = budget_left(budget) - left;
+		struct sample_set *set;
+
+		assert_true(budget_take(budget, taken));
+		set = sample_collect(&(struct sample_collect) {
+			.query = world.query, .inputs = &world.inputs, .question = &question, .facts = &facts,
+			.most = 60,
+		}, &error);
+		merged += set && set->facts.merged;
+		if (set && !set->facts.merged) {
+			assert_true(budget_left(budget) >= 400 * (size_t)set->stack_count);
+			whole++;
+		}
+		sample_set_free(set);
+		free(error);
+		budget_give(budget, taken);
+	}
+	assert_true(whole > 0);
+	assert_true(merged > 0);
+	sample_log_release(log);
+	world.inputs.budget = NULL;
+	world_free(&world);
+	budget_release(budget);
+}
+
 /* As soon as nobody wants it: of slices, and of a log. Nothing of it is taken for the whole. */
 static void a_collection_can_be_given_up(void **state)
 {
@@ -290,6 +332,7 @@ int main(void)
 		cmocka_unit_test(a_window_is_as_long_as_its_asker_says),
 		cmocka_unit_test(a_set_is_free_of_its_boot),
 		cmocka_unit_test(light_stacks_are_merged),
+		cmocka_unit_test(what_cannot_be_drawn_is_merged),
 		cmocka_unit_test(a_collection_can_be_given_up),
 	};
 
