@@ -84,6 +84,19 @@ class Chromium {
 		await this.size(1280, 800);
 	}
 
+	/* From now on the processor time of each page's thread is kept. */
+	measure() {
+		return this.call("Performance.enable", { timeDomain: "threadTicks" });
+	}
+
+	/* What the page has spent since it was opened, in seconds of processor time. */
+	async spent() {
+		const { metrics } = await this.call("Performance.getMetrics");
+		const value = (name) => metrics.find((metric) => metric.name === name).value;
+
+		return { all: value("TaskDuration"), scripts: value("ScriptDuration"), layout: value("LayoutDuration") };
+	}
+
 	size(width, height, mobile = false) {
 		return this.call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile });
 	}
