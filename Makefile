@@ -6,9 +6,9 @@
 CC = gcc
 CLANG = clang
 WARN = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith -Wwrite-strings -Wvla -Werror
-CPPFLAGS = -D_GNU_SOURCE -I.
+CPPFLAGS = -D_GNU_SOURCE -I. -Ibuild/generated
 CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
-LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lcapstone -lz -llzma -lzstd -llz4 -lm -pthread
+LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lcapstone -lprotobuf-c -lz -llzma -lzstd -llz4 -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 comma = ,
 # $(call say,WORD)COMMAND: prints `WORD TARGET` in place of the command; the command with V=1, nothing with `make -s`.
@@ -54,7 +54,7 @@ AGENT = \
 	$(call in,agent/formats/,callgrind chrome chrome_events csv_stacks firefox firefox_markers firefox_tracks json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \
 	$(call in,agent/cut/,recording_cut) $(call in,agent/import/,folded_import gunzip pprof_facts pprof_import pprof_tables protobuf_reader set_imports) \
-	$(call in,agent/formats/writing/,cost_table cpu_list csv_text frame_list gzip_stream json_text name_text protobuf row_reader set_writing text_list thread_names trace_spans track_file) \
+	$(call in,agent/formats/writing/,cost_table cpu_list csv_text frame_list gzip_stream json_text name_text row_reader set_writing text_list thread_names trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells head html markup palette sources svg) \
 	$(call in,agent/export/,export export_csv export_folded export_json export_set folded_frames formats json_writer ranking stack_format) \
 	$(call in,agent/size/,code_sizes name_space size_change size_folded size_formats size_json size_request size_rows size_stacks size_svg size_text \
@@ -98,8 +98,11 @@ define kind
 build/$1/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(call say,CC)$2 $$(CPPFLAGS) $$(CFLAGS) $3 $$(OWN) -MMD -MP -c -o $$@ $$<
+build/$1/%.o: build/generated/%.c
+	@mkdir -p $$(@D)
+	$$(call say,CC)$2 $$(CPPFLAGS) $$(CFLAGS) $3 -MMD -MP -c -o $$@ $$<
 build/$1/libhook.a: $$(HOOK:%=build/$1/%.o)
-build/$1/libagent.a: $$(AGENT:%=build/$1/%.o)
+build/$1/libagent.a: $$(AGENT:%=build/$1/%.o) build/$1/agent/formats/writing/profile.pb-c.o
 build/$1/libtui.a: $$(TUI:%=build/$1/%.o)
 build/$1/liboutside.a: $$(OUTSIDE:%=build/$1/%.o)
 build/$1/libfakes.a: $$(patsubst %,build/$1/tests/unit/fakes/%.o,$$(or $$(FAKES_$1),$$(FAKES)))
@@ -113,6 +116,12 @@ $(eval $(call kind,check,$(CC),-Og -g1 $(SANITIZE)))
 $(eval $(call kind,plugin,$(CC),-O2 -fPIC -fvisibility=hidden))
 $(eval $(call kind,tsan,$(CC),-O1 -fsanitize=thread -Wno-tsan))
 $(eval $(call kind,fuzz,$(CLANG),-O1 -fsanitize=fuzzer-no-link $(SANITIZE)))
+
+# The messages of pprof, as C that protobuf-c makes.
+build/generated/%.pb-c.c build/generated/%.pb-c.h: %.proto
+	@mkdir -p $(@D)
+	$(call say,GEN)protoc-c --proto_path=. --c_out=build/generated $<
+$(patsubst %,build/%/agent/formats/pprof.o,host check fuzz) build/lint: build/generated/agent/formats/writing/profile.pb-c.h
 
 # Scripts and styles that the program carries with it.
 $(patsubst %,build/%/agent/formats/picture/sources.o,host check fuzz): $(wildcard agent/formats/picture/*.js agent/formats/picture/*.css)

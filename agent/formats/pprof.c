@@ -3,37 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <protobuf-c/protobuf-c.h>
+
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
 #include "pprof.h"
 #include "agent/formats/writing/cpu_list.h"
 #include "agent/formats/writing/gzip_stream.h"
+#include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/pprof_comments.h"
-#include "agent/formats/writing/protobuf.h"
-
-/* The numbers of fields in profile.proto, by the message that has them. */
-enum profile_field {
-	SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, TEXT, TIME = 9, DURATION, PERIOD_TYPE, PERIOD, COMMENT,
-	DEFAULT_SAMPLE_TYPE,
-};
-enum type_field { TYPE_NAME = 1, TYPE_UNIT };
-enum sample_field { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES, SAMPLE_LABEL };
-enum label_field { LABEL_KEY = 1, LABEL_TEXT };
-enum mapping_field {
-	MAPPING_ID = 1,
-	MAPPING_START,
-	MAPPING_END,
-	MAPPING_OFFSET,
-	MAPPING_FILE,
-	MAPPING_BUILD_ID,
-	MAPPING_HAS_FUNCTIONS,
-	MAPPING_HAS_FILES,
-	MAPPING_HAS_LINES,
-	MAPPING_HAS_INLINED,
-};
-enum location_field { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
-enum line_field { LINE_FUNCTION = 1, LINE_NUMBER };
-enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILE = 4, FUNCTION_LINE };
+#include "agent/formats/writing/profile.pb-c.h"
 
 /* The texts that are always there come first. Number 0 has to be empty. */
 enum fixed_text {
@@ -44,23 +23,60 @@ static const char *const texts[FIRST_MODE] = {
 	"periods",
 };
 enum { OBJECT_TEXTS = 2, FUNCTION_TEXTS = 2, THREAD_TEXTS = 4 };	/* of each of them */
+enum { LABELS = 6 };			/* of a sample, at most */
 
 struct pprof {
 	const struct sample_set *set;
 	const struct set_writing *writing;
-	FILE *to;
 	struct cpu_list cpus;
-	struct protobuf message, inner, list;
 	uint64_t first_object, first_function, first_thread, first_cpu, first_comment;	/* numbers of their texts */
 	uint64_t comments;
+	FILE *to;
+	char *name;			/* the text that is being put; room for `name_room` bytes */
+	size_t name_room;
+	uint64_t *locations;		/* of a sample; room for `depth` */
+	size_t depth;
+	Pprof__Line *lines, **line_list;	/* of a location; room for `line_room` */
+	size_t line_room;
 };
+
+/*
+ * The file is a row of profiles, each with one thing in it. A reader of protocol buffers merges them to one, as their
+ * encoding says ("Last One Wins"). So the file is never in memory as a whole.
+ */
+#define PIECE(...) (&(Pprof__Profile) { .base = PROTOBUF_C_MESSAGE_INIT(&pprof__profile__descriptor), __VA_ARGS__ })
+
+struct stream {
+	ProtobufCBuffer buffer;		/* comes first: append() gets its address */
+	FILE *to;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
+{
+	fwrite(bytes, 1, size, ((const struct stream *)buffer)->to);
+}
+
+static void put(const struct pprof *pprof, const Pprof__Profile *piece)
+{
+	struct stream stream = { .buffer = { .append = append }, .to = pprof->to };
+
+	pprof__profile__pack_to_buffer(piece, &stream.buffer);
+}
 
 /* ---- texts ---- */
 
 static void put_name(struct pprof *pprof, const char *name)
 {
-	protobuf_name(&pprof->message, name);
-	protobuf_write(pprof->to, TEXT, &pprof->message);
+	size_t room = NAME_PIECE * strlen(name) + 1, at = 0;
+
+	if (room > pprof->name_room) {
+		pprof->name = util_grow(pprof->name, 2 * room, 1);
+		pprof->name_room = 2 * room;
+	}
+	for (size_t size; (size = name_text_next(&name, "", pprof->name + at)); at += size)
+		;
+	pprof->name[at] = '\0';
+	put(pprof, PIECE(.n_texts = 1, .texts = &pprof->name));
 }
 
 static void put_number(struct pprof *pprof, uint32_t number)
@@ -115,8 +131,10 @@ static void put_comment(struct pprof *pprof, const char *key, const char *text)
 	char *whole = util_format("%s%s", key, text);
 
 	if (*text) {
+		int64_t comment = (int64_t)(pprof->first_comment + pprof->comments++);
+
 		put_name(pprof, whole);
-		protobuf_element(&pprof->list, pprof->first_comment + pprof->comments++);
+		put(pprof, PIECE(.n_comments = 1, .comments = &comment));
 	}
 	free(whole);
 }
@@ -152,41 +170,28 @@ static void put_comments(struct pprof *pprof)
 		put_comment(pprof, PPROF_COMMENT_LOST, lost);
 	}
 	put_object_comments(pprof);
-	if (pprof->list.size)
-		protobuf_write(pprof->to, COMMENT, &pprof->list);
 	free(lost);
 	free(range);
 }
 
 /* ---- what was sampled, and where ---- */
 
-static void put_type(struct pprof *pprof, unsigned field, enum fixed_text name, enum fixed_text unit)
-{
-	protobuf_number(&pprof->message, TYPE_NAME, name);
-	protobuf_number(&pprof->message, TYPE_UNIT, unit);
-	protobuf_write(pprof->to, field, &pprof->message);
-}
-
-/* A number of the profile itself. */
-static void put_fact(struct pprof *pprof, unsigned field, uint64_t number)
-{
-	protobuf_number(&pprof->message, field, number);
-	fwrite(pprof->message.bytes, 1, pprof->message.size, pprof->to);
-	pprof->message.size = 0;
-}
+#define VALUE_TYPE(NAME, UNIT) \
+	{ .base = PROTOBUF_C_MESSAGE_INIT(&pprof__value_type__descriptor), .name = NAME, .unit = UNIT }
 
 static void put_facts(struct pprof *pprof)
 {
 	const struct set_facts *facts = &pprof->set->facts;
+	Pprof__ValueType types[] = {
+		VALUE_TYPE(SAMPLES, COUNT), VALUE_TYPE(CPU, NANOSECONDS), VALUE_TYPE(PERIODS, COUNT),
+	};
 
-	put_type(pprof, SAMPLE_TYPE, SAMPLES, COUNT);
-	put_type(pprof, SAMPLE_TYPE, CPU, NANOSECONDS);
-	put_type(pprof, SAMPLE_TYPE, PERIODS, COUNT);
-	put_type(pprof, PERIOD_TYPE, CPU, NANOSECONDS);
-	put_fact(pprof, PERIOD, facts->period);
-	put_fact(pprof, TIME, facts->began ? facts->began + facts->from : 0);
-	put_fact(pprof, DURATION, facts->to - facts->from);
-	put_fact(pprof, DEFAULT_SAMPLE_TYPE, pprof->set->ns ? CPU : SAMPLES);
+	put(pprof, PIECE(
+		.n_sample_types = 3, .sample_types = (Pprof__ValueType *[]) { &types[0], &types[1], &types[2] },
+		.period_type = &types[1], .period = (int64_t)facts->period,
+		.time = (int64_t)(facts->began ? facts->began + facts->from : 0),
+		.duration = (int64_t)(facts->to - facts->from),
+		.default_sample_type = pprof->set->ns ? CPU : SAMPLES));
 }
 
 /* Mappings say that they have names, so that pprof looks for none in the files of this host. */
@@ -194,17 +199,15 @@ static void put_objects(struct pprof *pprof)
 {
 	for (uint32_t i = 0; i < pprof->set->object_count; i++) {
 		const struct set_object *object = &pprof->set->objects[i];
-		uint64_t text = pprof->first_object + (uint64_t)i * OBJECT_TEXTS;
+		int64_t text = (int64_t)(pprof->first_object + (uint64_t)i * OBJECT_TEXTS);
+		Pprof__Mapping mapping = {
+			.base = PROTOBUF_C_MESSAGE_INIT(&pprof__mapping__descriptor),
+			.id = (uint64_t)i + 1, .start = object->start, .end = object->end, .offset = object->offset,
+			.file = text, .build_id = text + 1,
+			.has_functions = true, .has_files = true, .has_lines = true, .has_inlined = true,
+		};
 
-		protobuf_number(&pprof->message, MAPPING_ID, (uint64_t)i + 1);
-		protobuf_number(&pprof->message, MAPPING_START, object->start);
-		protobuf_number(&pprof->message, MAPPING_END, object->end);
-		protobuf_number(&pprof->message, MAPPING_OFFSET, object->offset);
-		protobuf_number(&pprof->message, MAPPING_FILE, text);
-		protobuf_number(&pprof->message, MAPPING_BUILD_ID, text + 1);
-		for (unsigned has = MAPPING_HAS_FUNCTIONS; has <= MAPPING_HAS_INLINED; has++)
-			protobuf_number(&pprof->message, has, 1);
-		protobuf_write(pprof->to, MAPPING, &pprof->message);
+		put(pprof, PIECE(.n_mappings = 1, .mappings = (Pprof__Mapping *[]) { &mapping }));
 	}
 }
 
@@ -212,81 +215,118 @@ static void put_objects(struct pprof *pprof)
 static void put_functions(struct pprof *pprof)
 {
 	for (uint32_t i = 0; i < pprof->set->function_count; i++) {
-		uint64_t text = pprof->first_function + (uint64_t)i * FUNCTION_TEXTS;
+		int64_t text = (int64_t)(pprof->first_function + (uint64_t)i * FUNCTION_TEXTS);
+		Pprof__Function function = {
+			.base = PROTOBUF_C_MESSAGE_INIT(&pprof__function__descriptor),
+			.id = (uint64_t)i + 1, .name = text, .file = text + 1, .line = pprof->set->functions[i].line,
+		};
 
-		protobuf_number(&pprof->message, FUNCTION_ID, (uint64_t)i + 1);
-		protobuf_number(&pprof->message, FUNCTION_NAME, text);
-		protobuf_number(&pprof->message, FUNCTION_FILE, text + 1);
-		protobuf_number(&pprof->message, FUNCTION_LINE, pprof->set->functions[i].line);
-		protobuf_write(pprof->to, FUNCTION, &pprof->message);
+		put(pprof, PIECE(.n_functions = 1, .functions = (Pprof__Function *[]) { &function }));
 	}
+}
+
+static void have_lines(struct pprof *pprof, uint32_t count)
+{
+	if (count <= pprof->line_room)
+		return;
+	pprof->line_room = 2 * (size_t)count;
+	pprof->lines = util_grow(pprof->lines, pprof->line_room, sizeof(*pprof->lines));
+	pprof->line_list = util_grow(pprof->line_list, pprof->line_room, sizeof(*pprof->line_list));
+	for (size_t i = 0; i < pprof->line_room; i++)
+		pprof->line_list[i] = &pprof->lines[i];
 }
 
 static void put_locations(struct pprof *pprof)
 {
 	for (uint32_t i = 0; i < pprof->set->location_count; i++) {
-		const struct set_location *location = &pprof->set->locations[i];
+		const struct set_location *from = &pprof->set->locations[i];
+		Pprof__Location location = {
+			.base = PROTOBUF_C_MESSAGE_INIT(&pprof__location__descriptor),
+			.id = (uint64_t)i + 1, .address = from->address,
+			.mapping = from->object != SET_NONE ? (uint64_t)from->object + 1 : 0,
+			.n_lines = from->count,
+		};
 
-		protobuf_number(&pprof->message, LOCATION_ID, (uint64_t)i + 1);
-		if (location->object != SET_NONE)
-			protobuf_number(&pprof->message, LOCATION_MAPPING, (uint64_t)location->object + 1);
-		protobuf_number(&pprof->message, LOCATION_ADDRESS, location->address);
-		for (uint32_t k = 0; k < location->count; k++) {
-			const struct set_line *line = &pprof->set->lines[location->first + k];
+		have_lines(pprof, from->count);
+		for (uint32_t k = 0; k < from->count; k++) {
+			const struct set_line *line = &pprof->set->lines[from->first + k];
 
-			pprof->inner.size = 0;
-			protobuf_number(&pprof->inner, LINE_FUNCTION, (uint64_t)line->function + 1);
-			protobuf_number(&pprof->inner, LINE_NUMBER, line->line);
-			protobuf_message(&pprof->message, LOCATION_LINE, &pprof->inner);
+			pprof->lines[k] = (Pprof__Line) {
+				.base = PROTOBUF_C_MESSAGE_INIT(&pprof__line__descriptor),
+				.function = (uint64_t)line->function + 1, .line = line->line,
+			};
 		}
-		protobuf_write(pprof->to, LOCATION, &pprof->message);
+		location.lines = pprof->line_list;
+		put(pprof, PIECE(.n_locations = 1, .locations = (Pprof__Location *[]) { &location }));
 	}
 }
 
 /* ---- samples ---- */
 
-static void add_label(struct pprof *pprof, enum fixed_text key, uint64_t text)
+struct labels {
+	Pprof__Label labels[LABELS], *list[LABELS];
+	size_t count;
+};
+
+static void add_label(struct labels *labels, enum fixed_text key, uint64_t text)
 {
-	pprof->inner.size = 0;
-	protobuf_number(&pprof->inner, LABEL_KEY, key);
-	protobuf_number(&pprof->inner, LABEL_TEXT, text);
-	protobuf_message(&pprof->message, SAMPLE_LABEL, &pprof->inner);
+	Pprof__Label *label = &labels->labels[labels->count];
+
+	*label = (Pprof__Label) {
+		.base = PROTOBUF_C_MESSAGE_INIT(&pprof__label__descriptor), .key = key, .value = (int64_t)text,
+	};
+	labels->list[labels->count++] = label;
 }
 
-static void add_labels(struct pprof *pprof, const struct set_who *who)
+static void add_labels(const struct pprof *pprof, const struct set_who *who, struct labels *labels)
 {
 	if (who->cpu != SET_NONE)
-		add_label(pprof, CPU, pprof->first_cpu + cpu_list_index(&pprof->cpus, who->cpu));
-	add_label(pprof, MODE, FIRST_MODE + who->mode);
+		add_label(labels, CPU, pprof->first_cpu + cpu_list_index(&pprof->cpus, who->cpu));
+	add_label(labels, MODE, FIRST_MODE + who->mode);
 	if (who->thread != SET_NONE) {
 		const struct set_thread *thread = &pprof->set->threads[who->thread];
 		uint64_t text = pprof->first_thread + (uint64_t)who->thread * THREAD_TEXTS;
 
 		if (*thread->name)
-			add_label(pprof, THREAD, text);
+			add_label(labels, THREAD, text);
 		if (thread->id != SET_NONE)
-			add_label(pprof, THREAD_ID, text + 1);
+			add_label(labels, THREAD_ID, text + 1);
 		if (*thread->process_name)
-			add_label(pprof, PROCESS, text + 2);
+			add_label(labels, PROCESS, text + 2);
 		if (thread->process != SET_NONE)
-			add_label(pprof, PROCESS_ID, text + 3);
+			add_label(labels, PROCESS_ID, text + 3);
 	}
+}
+
+/* The stack's locations. Returns how many. */
+static size_t fill_locations(struct pprof *pprof, uint32_t stack)
+{
+	size_t count = 0;
+
+	for (; stack != SET_NONE; stack = pprof->set->stacks[stack].parent) {
+		if (count == pprof->depth) {
+			pprof->depth = 2 * pprof->depth + 64;
+			pprof->locations = util_grow(pprof->locations, pprof->depth, sizeof(*pprof->locations));
+		}
+		pprof->locations[count++] = (uint64_t)pprof->set->stacks[stack].location + 1;
+	}
+	return count;
 }
 
 static void put_sum(struct pprof *pprof, const struct set_sum *sum)
 {
-	pprof->list.size = 0;
-	for (uint32_t stack = sum->stack; stack != SET_NONE; stack = pprof->set->stacks[stack].parent)
-		protobuf_element(&pprof->list, (uint64_t)pprof->set->stacks[stack].location + 1);
-	protobuf_message(&pprof->message, SAMPLE_LOCATIONS, &pprof->list);
-	pprof->list.size = 0;
-	protobuf_element(&pprof->list, sum->samples);
-	protobuf_element(&pprof->list, sum->ns);
-	protobuf_element(&pprof->list, sum->weight);
-	protobuf_message(&pprof->message, SAMPLE_VALUES, &pprof->list);
-	pprof->list.size = 0;
-	add_labels(pprof, &sum->who);
-	protobuf_write(pprof->to, SAMPLE, &pprof->message);
+	int64_t values[] = { (int64_t)sum->samples, (int64_t)sum->ns, (int64_t)sum->weight };
+	struct labels labels = { .count = 0 };
+	Pprof__Sample sample = {
+		.base = PROTOBUF_C_MESSAGE_INIT(&pprof__sample__descriptor),
+		.n_locations = fill_locations(pprof, sum->stack), .n_values = 3, .values = values,
+	};
+
+	add_labels(pprof, &sum->who, &labels);
+	sample.locations = pprof->locations;
+	sample.n_labels = labels.count;
+	sample.labels = labels.list;
+	put(pprof, PIECE(.n_samples = 1, .samples = (Pprof__Sample *[]) { &sample }));
 }
 
 static void put_profile(struct pprof *pprof)
@@ -313,9 +353,10 @@ static bool write_pprof(const struct sample_set *set, const struct set_writing *
 	cpu_list_init(&pprof.cpus, set);
 	put_profile(&pprof);
 	cpu_list_clear(&pprof.cpus);
-	protobuf_clear(&pprof.message);
-	protobuf_clear(&pprof.inner);
-	protobuf_clear(&pprof.list);
+	free(pprof.name);
+	free(pprof.locations);
+	free(pprof.lines);
+	free(pprof.line_list);
 	fclose(pprof.to);		/* where it fails, writing->to has failed */
 	return true;
 }

@@ -14,9 +14,9 @@
 #include "agent/formats/pprof.h"
 #include "agent/formats/writing/gzip_stream.h"
 #include "agent/formats/writing/name_text.h"
-#include "agent/formats/writing/protobuf.h"
 #include "agent/import/set_import.h"
 #include "agent/samples/sample_set.h"
+#include "tests/unit/fakes/protobuf.h"
 #include "tests/unit/fakes/sample_world.h"
 
 /* ---- profiles made by hand ---- */

@@ -15,7 +15,6 @@
 #include "agent/formats/set_format.h"
 #include "agent/formats/writing/json_text.h"
 #include "agent/formats/writing/name_text.h"
-#include "agent/formats/writing/protobuf.h"
 #include "agent/samples/sample_set.h"
 #include "tests/unit/fakes/sample_world.h"
 
@@ -215,43 +214,6 @@ static void names_are_harmless_and_stay_apart(void **state)
 	}
 }
 
-/* ---- protocol buffers: the examples are those of their specification ---- */
-
-static void fields_are_as_the_specification_says(void **state)
-{
-	static const uint8_t number[] = { 0x08, 0x96, 0x01 }, inner[] = { 0x1a, 0x03, 0x08, 0x96, 0x01 };
-	static const uint8_t text[] = { 0x12, 0x07, 't', 'e', 's', 't', 'i', 'n', 'g' };
-	static const uint8_t most[] = { 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 };
-	struct protobuf a = { 0 }, b = { 0 };
-	char *file;
-	size_t size;
-	FILE *to = util_text_open(&file, &size);
-
-	(void)state;
-	protobuf_number(&a, 1, 150);
-	assert_int_equal(a.size, sizeof(number));
-	assert_memory_equal(a.bytes, number, sizeof(number));
-	protobuf_message(&b, 3, &a);
-	assert_int_equal(b.size, sizeof(inner));
-	assert_memory_equal(b.bytes, inner, sizeof(inner));
-	a.size = 0;
-	protobuf_number(&a, 1, 0);
-	assert_int_equal(a.size, 0);
-	protobuf_number(&a, 1, UINT64_MAX);
-	assert_int_equal(a.size, sizeof(most));
-	assert_memory_equal(a.bytes, most, sizeof(most));
-	a.size = 0;
-	protobuf_name(&a, "testing");
-	protobuf_write(to, 2, &a);
-	assert_int_equal(a.size, 0);
-	protobuf_clear(&a);
-	protobuf_clear(&b);
-	util_text_close(to, &file);
-	assert_int_equal(size, sizeof(text));
-	assert_memory_equal(file, text, sizeof(text));
-	free(file);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,7 +224,6 @@ int main(void)
 		cmocka_unit_test(rows_that_are_missing_are_an_error),
 		cmocka_unit_test(a_full_disk_is_seen_at_the_stream),
 		cmocka_unit_test(names_are_harmless_and_stay_apart),
-		cmocka_unit_test(fields_are_as_the_specification_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Protocol buffers, as far as a profile needs them: messages with numbers, texts, and messages inside of them. A
- * message is built in memory, and then written to a stream or into another message. So a file of many messages is never
- * in memory as a whole.
+ * Protocol buffers made field by field, also such as no library would make: messages with numbers, texts, and messages
+ * inside of them.
  */
 #ifndef PROTOBUF_H
 #define PROTOBUF_H

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "name_text.h"
+#include "agent/formats/writing/name_text.h"
 #include "protobuf.h"
 
 enum { NUMBER = 0, BYTES = 2 };		/* kinds of fields, in the low three bits of their tags */
