@@ -150,7 +150,8 @@ static void check_header(struct walk *walk)
 	header_has(walk, header, "idle hidden", model->no_idle);
 	for (int by = GROUP_FUNCTION + 1; by < GROUPS; by++) {
 		snprintf(text, sizeof(text), " by %s", group_words[by]);
-		header_has(walk, header, text, model->table.by == (enum group_by)by);
+		if (model->table.by != (enum group_by)by)	/* else the table's head may say it, where there is no room */
+			header_has(walk, header, text, false);
 	}
 }
 
