@@ -331,11 +331,19 @@ static void turn(struct tree_view *self)
 	fill(self);
 }
 
+static bool changes_folds(enum action action)
+{
+	return action == ACTION_OPEN || action == ACTION_UNFOLD || action == ACTION_FOLD || action == ACTION_HOT ||
+		action == ACTION_ALL;
+}
+
 static bool act(struct tree_view *self, enum action action)
 {
 	const struct tree_line *line = selected(self);
 	struct list_rows rows = rows_of(self);
 
+	if (line && changes_folds(action))	/* from now on the cursor follows the node that was acted on */
+		list_select(&self->list, &rows, self->list.cursor);
 	switch (action) {
 	case ACTION_OPEN:
 		if (line && line->row->unfolded)

@@ -75,6 +75,43 @@ static void test_tree(void **state)
 	stage_strike(&stage);
 }
 
+/* The first two rows, which have no parent, change places. */
+static void swap_roots(struct tree_row *rows, size_t count)
+{
+	struct tree_row first = rows[0];
+
+	rows[0] = rows[1];
+	rows[1] = first;
+	for (size_t i = 2; i < count; i++)
+		if (rows[i].parent != TREE_TOP && rows[i].parent < 2)
+			rows[i].parent = 1 - rows[i].parent;
+}
+
+/* The cursor follows the node that was folded or unfolded, though nobody has moved it from the top. */
+static void test_the_node_that_was_unfolded(void **state)
+{
+	static const uint32_t keys[] = { '+', '-', '\r', 'e', 'E' };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct answers *answers = hand_answers(symbols, functions);
+		struct stage stage;
+
+		hand_tree(answers, symbols, functions, false, 0);
+		stage_raise(&stage, NULL);
+		stage_press(&stage, '2');
+		stage_show(&stage, answers);
+		stage_holds(&stage, ">   50.25", true);		/* syscall_entry, at the top */
+		stage_press(&stage, keys[i]);
+		answers = hand_answers(symbols, functions);
+		hand_tree(answers, symbols, functions, false, 0);
+		swap_roots(answers->tree->tree->lists[TREE_DOWN].rows, answers->tree->tree->lists[TREE_DOWN].count);
+		stage_show(&stage, answers);
+		stage_holds(&stage, ">   50.25", true);
+		stage_strike(&stage);
+	}
+}
+
 /* Enter on a function shows its page, on which keys move a cursor; Esc goes back to the row. */
 static void test_page(void **state)
 {
@@ -540,6 +577,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_the_node_that_was_unfolded),
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_steps_from_a_page),
 		cmocka_unit_test(test_page_with_a_baseline),
