@@ -62,7 +62,7 @@ struct recording_disk {
 
 static char *unrecorded(const char *path, int why)
 {
-	return util_format("%s: not recorded: %s; make room, and record again", path, strerror(why));
+	return util_format("%s: not recorded: %s; make room, and try again", path, strerror(why));
 }
 
 /* Keeps the first error only. Any thread. Takes over the text. */

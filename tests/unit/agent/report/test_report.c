@@ -321,7 +321,7 @@ static void test_stacks_are_written_whoever_reads(void **state)
 	report_fixture_finish(&fixture, report);
 	assert_non_null(full);
 	assert_false(report_write(report, full, &error));
-	assert_non_null(strstr(error, "report: not written: "));
+	assert_non_null(strstr(error, "standard output: not written: "));
 	fclose(full);
 	text = scratch_read(path, &size);
 	assert_non_null(strstr(text, "main_loop_[k];hot"));

@@ -148,9 +148,10 @@ static void check_header(struct walk *walk)
 	snprintf(text, sizeof(text), "filter: %s", model->filter);
 	header_has(walk, header, text, model->filter[0] != '\0');
 	header_has(walk, header, "idle hidden", model->no_idle);
+	/* Where there is no room for it, the head of the table says it. */
 	for (int by = GROUP_FUNCTION + 1; by < GROUPS; by++) {
 		snprintf(text, sizeof(text), " by %s", group_words[by]);
-		if (model->table.by != (enum group_by)by)	/* else the table's head may say it, where there is no room */
+		if (model->table.by != (enum group_by)by)
 			header_has(walk, header, text, false);
 	}
 }
