@@ -265,17 +265,33 @@ static void move(struct flame_view *self, int levels, int step)
 		self->cursor = best->row->path;
 }
 
-/* One step out: the parent of the widest row is the widest now. The cursor stays on its row. */
+/* The row is as wide as the one above it, but for less than a column. */
+static bool looks_as_wide(const struct flame_view *self, const struct tree_row *row, const struct tree_row *above)
+{
+	uint64_t columns = (uint64_t)self->area.columns;
+
+	return row->total * columns > above->total * (columns - 1);
+}
+
+/* One step out: the nearest row above the widest that is wider to the eye is the widest now. The cursor stays. */
 static bool zoom_out(struct flame_view *self)
 {
-	bool zoomed = self->zoom;
-	uint64_t parent = 0;
+	const struct flame_cell *cells = self->cells.cells;
+	const struct tree_row *above = NULL, *widest = NULL;
 
-	for (size_t i = 0; i < self->cells.count; i++)
-		if (self->cells.cells[i].row->path == self->zoom && self->cells.cells[i].parent)
-			parent = self->cells.cells[i].parent->path;
-	self->zoom = parent;
-	return zoomed;
+	if (!self->zoom)
+		return false;
+	/* A row comes behind its parent. */
+	for (size_t i = self->cells.count; i-- > 0;) {
+		if (cells[i].row->path == self->zoom) {
+			widest = cells[i].row;
+			above = cells[i].parent;
+		} else if (cells[i].row == above && looks_as_wide(self, widest, above)) {
+			above = cells[i].parent;
+		}
+	}
+	self->zoom = above ? above->path : 0;
+	return true;
 }
 
 static bool act(struct flame_view *self, enum action action)
@@ -325,7 +341,7 @@ static bool flame_act(void *context, enum action action)
 	return acted;
 }
 
-/* A click puts the cursor on a cell; a click on the cursor's cell zooms. */
+/* A click puts the cursor on a cell; a click on the cursor's cell zooms, and one more takes a step out. */
 static void flame_click(void *context, int row, int column)
 {
 	struct flame_view *self = context;
@@ -336,9 +352,12 @@ static void flame_click(void *context, int row, int column)
 
 		if (!flame_paint_hits(&self->paint, cell, row, column))
 			continue;
-		if (cell == selected(self))
-			self->zoom = cell->row->path;
-		self->cursor = cell->row->path;
+		if (cell != selected(self))
+			self->cursor = cell->row->path;
+		else if (cell->row->path == self->zoom)
+			zoom_out(self);
+		else
+			self->zoom = self->cursor = cell->row->path;
 		return;
 	}
 }

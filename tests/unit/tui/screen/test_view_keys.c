@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -13,8 +15,11 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/answers.h"
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/hand_answers.h"
+#include "tui/screen/screen.h"
 #include "tui/terminal/canvas.h"
+#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "sheet.h"
@@ -308,6 +313,48 @@ static void test_flame_zoom(void **state)
 	stage_strike(&stage);
 }
 
+/* A click on the flame's cell at the left that begins so: "\nNAME". */
+static void click_cell(struct stage *stage, const char *text)
+{
+	struct input input = { .kind = INPUT_CLICK, .column = 20 };
+	char *screen, *cell;
+
+	screen_draw(stage->screen, stage->canvas);
+	screen = canvas_dump(stage->canvas);
+	cell = strstr(screen, text);
+	assert_non_null(cell);
+	for (const char *at = screen; at <= cell; at++)
+		input.row += *at == '\n';
+	free(screen);
+	screen_input(stage->screen, &input, stage->now);
+}
+
+/* A step out of a zoom is one that is seen: a row above that looks as wide is no step. Clicks step, too. */
+static void test_flame_steps_are_seen(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	hand_tree(answers, symbols, functions, false, 17440 - 7530);	/* memcpy is nearly all of spin_lock */
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '3');
+	stage_show(&stage, answers);
+	stage_type(&stage, "jj\r");
+	stage_holds(&stage, "\n▏memcpy", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "\n▏syscall_entry", true);
+	stage_holds(&stage, "\n▏memcpy", false);
+	stage_holds(&stage, "\n▏spin_lock", false);
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "\n▏memcpy", true);
+	click_cell(&stage, "\n▏memcpy");
+	click_cell(&stage, "\n▏syscall_entry");
+	click_cell(&stage, "\n▏syscall_entry");
+	stage_holds(&stage, "\n▏syscall_entry", false);
+	stage_strike(&stage);
+}
+
 /*
  * The function under the cursor goes along to a view that has no answer yet: the cursor is on it once that has come,
  * unless a key has moved the cursor meanwhile.
@@ -583,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_page_with_a_baseline),
 		cmocka_unit_test(test_heat_with_a_baseline),
 		cmocka_unit_test(test_flame_zoom),
+		cmocka_unit_test(test_flame_steps_are_seen),
 		cmocka_unit_test(test_function_goes_along),
 		cmocka_unit_test(test_back_to_the_row),
 		cmocka_unit_test(test_back_to_the_row_of_the_tree),
