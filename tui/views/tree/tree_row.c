@@ -22,6 +22,7 @@ enum {
 	FEW_SAMPLES = 30,
 	NAME_LEAST = 20,		/* columns that the lines leave for a name */
 	STEP = 3,			/* columns of a level */
+	GAP = 2,			/* columns between a name and its object */
 	CHANGE_FROM = 36,		/* columns from which a change is beside the total */
 	CHANGE_WORDS_FROM = 60,		/* and from which it has its word */
 };
@@ -197,17 +198,23 @@ static void mark(struct canvas *canvas, struct place place, const char *name, co
 		canvas_restyle(canvas, (struct place) { place.row, place.column + before, length }, STYLE_MATCH);
 }
 
+/* Where objects have no column, a program's or a module's name has its object behind it, if there is room. */
 static void draw_name(struct canvas *canvas, struct place place, const struct tree_line *line,
-	const struct tree_row_look *look)
+	const struct tree_row_look *look, bool has_objects)
 {
 	const struct function *function = symbols_get(look->symbols, line->row->function);
-	int end = place.column + place.width;
+	int end = place.column + place.width, used;
 
 	place.column = draw_levels(canvas, place, line);
 	place.column = draw_corner(canvas, place, line);
 	place.width = end - place.column;
-	canvas_middle(canvas, place, hue_of_name(function), function->name);
+	used = canvas_middle(canvas, place, hue_of_name(function), function->name);
 	mark(canvas, place, function->name, look->match);
+	place.column += used + GAP;
+	place.width -= used + GAP;
+	if (!has_objects && (!function->kernel || function->module) &&
+			canvas_width(canvas, function->object) <= place.width)
+		canvas_text(canvas, place, function->kernel ? STYLE_KERNEL : STYLE_USER, function->object);
 }
 
 void tree_row_draw(struct canvas *canvas, struct place place, const struct tree_columns *columns,
@@ -232,7 +239,8 @@ void tree_row_draw(struct canvas *canvas, struct place place, const struct tree_
 	if (row->trend)
 		glyphs_trend(canvas, (struct place) { place.row, left + columns->trend.column, columns->trend.width },
 			STYLE_IDLE, row->trend, TREE_SECONDS);
-	draw_name(canvas, (struct place) { place.row, left + columns->name.column, columns->name.width }, line, look);
+	draw_name(canvas, (struct place) { place.row, left + columns->name.column, columns->name.width }, line, look,
+		columns->object.width);
 	if (row->line)
 		canvas_middle(canvas, (struct place) { place.row, left + columns->source.column,
 			columns->source.width }, STYLE_DIM, row->line);
