@@ -171,5 +171,9 @@ live() {
 	$tmux has-session -t "$1" 2>/dev/null ||
 		session -s "$1" -x 120 -y 30 "exec $ktop --qmp $dir/$1.qmp --source hook 2>>$dir/$1.live.err"
 }
-lives() { live "$1"; $ktop ctl status; }
+# lives NAME: has it the socket of the live ktop of this VM? `ctl status` would not tell: other VMs may have theirs.
+lives() {
+	live "$1"
+	[ -S "${XDG_RUNTIME_DIR:?}/ktop/$(stat -c %D "$dir/$1.qmp")-$(printf %x "$(stat -c %i "$dir/$1.qmp")")" ]
+}
 reported() { $ktop report --qmp "$dir/$1.qmp" --seconds 0.2 --json >"$dir/$1.live.json"; }
