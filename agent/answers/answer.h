@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "agent/guest/profiler.h"
-#include "agent/query/question.h"
+#include "agent/query/question/question.h"
 #include "agent/source/play.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"

@@ -4,7 +4,7 @@
 
 #include "agent/base/util.h"
 #include "agent/names/function.h"
-#include "agent/query/filter_words.h"
+#include "agent/query/question/filter_words.h"
 #include "function_page.h"
 
 struct call_tree_request function_page_tree(const struct function_page_request *request)

@@ -6,7 +6,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/addresses/query_inlined.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "function_table.h"
 
 static void tell_rows(struct function_table *answer, const struct function_request *request,

@@ -4,7 +4,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
-#include "agent/query/filter.h"
+#include "agent/query/question/filter.h"
 #include "profile.h"
 
 _Static_assert(sizeof(struct cpu_series) <= 2 * EPOCH_ANSWER_CPU &&

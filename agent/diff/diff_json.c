@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "agent/formats/writing/json_text.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "agent/samples/sample_set.h"
 #include "diff_side.h"
 #include "diff_tables.h"

@@ -4,7 +4,7 @@
 #include "agent/base/change_text.h"
 #include "agent/base/util.h"
 #include "agent/formats/writing/name_text.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "agent/samples/sample_set.h"
 #include "diff_side.h"
 #include "diff_tables.h"

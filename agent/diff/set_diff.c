@@ -7,8 +7,8 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "agent/query/filter.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/filter.h"
+#include "agent/query/question/grouping.h"
 #include "agent/samples/sample_set.h"
 #include "set_diff.h"
 

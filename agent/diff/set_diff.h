@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "agent/base/change.h"
-#include "agent/query/question.h"
+#include "agent/query/question/question.h"
 
 struct budget;
 struct sample_set;

@@ -7,7 +7,7 @@
 #include "agent/formats/writing/csv_text.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
 #include "export_csv.h"
 

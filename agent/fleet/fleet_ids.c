@@ -9,7 +9,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "fleet_ids.h"
 
 enum { KERNELS_MOST = 64, NO_KERNEL = 0 };	/* further kernels count as the last; programs have none */

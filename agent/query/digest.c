@@ -6,12 +6,12 @@
 #include "agent/base/budget.h"
 #include "agent/base/radix.h"
 #include "agent/base/util.h"
+#include "agent/query/question/filter.h"
+#include "agent/query/question/grouping.h"
 #include "agent/store/cpus.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
-#include "filter.h"
 #include "digest.h"
-#include "grouping.h"
 
 /* So many of a slice's CPUs are told apart. */
 static uint32_t cpus_told(uint32_t cpu_count)

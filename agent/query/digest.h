@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "agent/base/hash.h"
+#include "agent/query/question/question.h"
 #include "agent/wire/event.h"
 #include "passing.h"
-#include "question.h"
 
 struct budget;
 struct grouping;

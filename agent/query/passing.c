@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
+#include "agent/query/question/filter.h"
 #include "agent/store/stacks.h"
-#include "filter.h"
 #include "passing.h"
 #include "stack_filter.h"
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/query/question/question.h"
 #include "agent/wire/event.h"
-#include "question.h"
 #include "table.h"
 
 struct caller {

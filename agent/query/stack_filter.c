@@ -6,9 +6,9 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/tree/tree.h"
 #include "agent/store/stacks.h"
-#include "filter.h"
 #include "stack_filter.h"
 
 enum { MARKED = 1 << FILTER_TERMS };	/* the bits below are known: one for each term that looks at stacks */

@@ -7,10 +7,10 @@
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/query/question/filter.h"
 #include "agent/store/cpus.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
-#include "filter.h"
 #include "stop.h"
 #include "window.h"
 

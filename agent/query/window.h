@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/query/question/grouping.h"
+#include "agent/query/question/question.h"
 #include "agent/store/fine_ranges.h"
 #include "agent/store/span.h"
-#include "node_functions.h"
 #include "digest.h"
-#include "grouping.h"
+#include "node_functions.h"
 #include "passing.h"
-#include "question.h"
 #include "range_sums.h"
 #include "stack_filter.h"
 

@@ -2,9 +2,9 @@
 #include <stddef.h>
 
 #include "agent/base/util.h"
-#include "agent/query/filter_words.h"
-#include "agent/query/grouping.h"
 #include "agent/query/query.h"
+#include "agent/query/question/filter_words.h"
+#include "agent/query/question/grouping.h"
 #include "agent/wire/event.h"
 #include "report.h"
 #include "report_parts.h"

@@ -10,7 +10,7 @@
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
 #include "agent/session/session.h"
 #include "report.h"

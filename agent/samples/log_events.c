@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
-#include "agent/query/filter.h"
+#include "agent/query/question/filter.h"
 #include "agent/store/sample_log.h"
 #include "agent/store/trace_log.h"
 #include "log_events.h"

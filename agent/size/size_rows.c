@@ -4,8 +4,8 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/query/filter.h"
-#include "agent/query/filter_words.h"
+#include "agent/query/question/filter.h"
+#include "agent/query/question/filter_words.h"
 #include "code_sizes.h"
 #include "name_space.h"
 #include "size_rows.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/query/question.h"
+#include "agent/query/question/question.h"
 
 struct code_piece;
 struct code_sizes;

@@ -2,12 +2,12 @@
 #include <stddef.h>
 
 #include "agent/answers/vitals.h"
-#include "agent/query/filter.h"
+#include "agent/query/question/filter.h"
 #include "agent/vm/state_words.h"
-#include "emptiness.h"
-#include "scope.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
+#include "emptiness.h"
+#include "scope.h"
 
 static struct emptiness of_words(const struct state_words *words)
 {

@@ -6,7 +6,7 @@
 
 #include "agent/answers/answer.h"
 #include "agent/base/util.h"
-#include "agent/query/filter_words.h"
+#include "agent/query/question/filter_words.h"
 #include "scope.h"
 
 #define BLANKS " \t"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "agent/answers/vitals.h"
-#include "agent/query/filter.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/filter.h"
+#include "agent/query/question/grouping.h"
 #include "agent/vm/state_words.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"

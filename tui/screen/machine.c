@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/query/filter.h"
 #include "agent/query/query.h"
+#include "agent/query/question/filter.h"
 #include "machine.h"
 
 enum { MARKS_MS = 500 };		/* the pause between two answers for a tab's mark alone */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/query/filter_words.h"
+#include "agent/query/question/filter_words.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "screen_state.h"

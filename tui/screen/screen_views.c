@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "tui/frame/view_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"

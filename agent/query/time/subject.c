@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
-#include "agent/query/filter.h"
 #include "agent/query/passing.h"
 #include "agent/query/query_state.h"
+#include "agent/query/question/filter.h"
 #include "subject.h"
 
 void subject_clear(struct subject *subject)

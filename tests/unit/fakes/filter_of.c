@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "agent/query/filter.h"
+#include "agent/query/question/filter.h"
 #include "filter_of.h"
 
 struct filter filter_of(const char *words)

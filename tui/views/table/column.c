@@ -4,7 +4,7 @@
 
 #include "agent/answers/function_table.h"
 #include "agent/base/change_text.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"

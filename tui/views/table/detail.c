@@ -8,7 +8,7 @@
 #include "agent/base/change_text.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "detail.h"
 #include "row_cell.h"
 

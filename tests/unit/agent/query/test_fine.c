@@ -9,16 +9,16 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/query/filter.h"
 #include "agent/query/query.h"
 #include "agent/query/query_tree.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/tree/tree.h"
 #include "agent/store/fine_ranges.h"
 #include "agent/store/store.h"
-#include "random_guest.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
+#include "random_guest.h"
 
 struct truth {
 	uint64_t weight, samples, kernel;

@@ -11,17 +11,17 @@
 
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
-#include "agent/query/filter_words.h"
 #include "agent/query/query.h"
+#include "agent/query/question/filter_words.h"
 #include "agent/query/tree/tree.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
-#include "random_guest.h"
 #include "tests/unit/fakes/walked.h"
 #include "fake_symbols.h"
+#include "random_guest.h"
 
 struct pace {
 	uint64_t seed, step, late;

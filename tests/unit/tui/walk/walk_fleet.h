@@ -3,7 +3,7 @@
 #ifndef WALK_FLEET_H
 #define WALK_FLEET_H
 
-#include "agent/query/question.h"
+#include "agent/query/question/question.h"
 
 struct fake_wanted;
 struct function_table;

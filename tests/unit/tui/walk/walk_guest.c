@@ -11,7 +11,7 @@
 
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
-#include "agent/query/filter.h"
+#include "agent/query/question/filter.h"
 #include "agent/wire/decode.h"
 #include "walk.h"
 

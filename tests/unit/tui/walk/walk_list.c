@@ -6,7 +6,7 @@
 
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/filter.h"
+#include "agent/query/question/filter.h"
 #include "tui/frame/list.h"
 #include "tui/views/table/column.h"
 #include "walk.h"

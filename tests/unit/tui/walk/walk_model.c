@@ -8,7 +8,7 @@
 #include "agent/export/stack_format.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "tui/frame/scope.h"
 #include "walk.h"
 

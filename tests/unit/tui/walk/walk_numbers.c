@@ -13,7 +13,7 @@
 
 #include "agent/answers/profile.h"
 #include "agent/guest/epoch.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "agent/report/report.h"
 #include "tui/terminal/canvas.h"
 #include "walk.h"

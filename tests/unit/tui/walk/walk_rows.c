@@ -8,7 +8,7 @@
 #include "agent/base/change.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "tui/terminal/canvas.h"
 #include "walk.h"
 

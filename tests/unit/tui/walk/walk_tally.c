@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/query/grouping.h"
+#include "agent/query/question/grouping.h"
 #include "walk.h"
 
 static const char *const views[WALK_COUNTED] = { "Functions", "Tree", "Flame", "Heat", "Threads", "Annotate",

@@ -9,9 +9,8 @@
 
 #include <cmocka.h>
 
-#include "agent/query/filter.h"
-#include "agent/query/filter_words.h"
-#include "agent/query/query.h"
+#include "agent/query/question/filter.h"
+#include "agent/query/question/filter_words.h"
 
 /* What a filter became: "[!]kind=alternative|alternative " for each term; modes as their bits. */
 static char *written(const struct filter *filter)

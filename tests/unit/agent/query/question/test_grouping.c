@@ -13,12 +13,12 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
-#include "agent/query/filter.h"
-#include "agent/query/grouping.h"
+#include "agent/query/question/filter.h"
+#include "agent/query/question/grouping.h"
 #include "agent/store/run.h"
 #include "agent/wire/event.h"
+#include "tests/unit/agent/query/fake_symbols.h"
 #include "tests/unit/fakes/filter_of.h"
-#include "fake_symbols.h"
 
 /* Each row of a guest with these names; the filter of a row lets its samples pass, and none of another row. */
 static void the_filter_of_a_row_is_for_its_samples_alone(void **state)
