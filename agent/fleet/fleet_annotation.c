@@ -47,15 +47,23 @@ static struct annotation_heat *copy_heat(const struct annotation_heat *heat, siz
 	return copy;
 }
 
-static void copy_part(struct annotation *answer, const struct annotation *part)
+/* The function is called as it is in the other views: of a fleet's functions. */
+static void copy_part(struct fleet *fleet, size_t index, struct annotation *answer)
 {
+	struct fleet_machine *machine = &fleet->machines[index];
+	const struct annotation *part = machine->annotation;
+	const struct fleet_origin origin = {
+		.symbols = part->answer.symbols, .kernel = part->kernel, .machine = fleet->names[index],
+	};
 	size_t count = part->listing ? part->listing->count : 0;
 
 	*answer = *part;
 	answer->answer = (struct answer) {
-		.kind = &annotation_kind, .begun = true, .symbols = part->answer.symbols,
+		.kind = &annotation_kind, .begun = true, .symbols = fleet_ids_symbols(fleet->functions),
 		.epoch = epoch_hold(part->answer.epoch), .partial = part->answer.partial,
 	};
+	if (part->answer.symbols && part->function != FUNCTION_NONE)
+		answer->function = fleet_ids_map(fleet->functions, &machine->map, &origin, part->function);
 	answer->listing = listing_hold(part->listing);
 	answer->heat = copy_heat(part->heat, count);
 	answer->base.heat = part->base.there ? copy_heat(part->base.heat, count) : NULL;
@@ -73,7 +81,7 @@ struct annotation *fleet_annotation(struct fleet *fleet, uint64_t now)
 		.answer = { .kind = &annotation_kind, .begun = true }, .function = FUNCTION_NONE, .lacks = "",
 	};
 	if (part && part->of == fleet->annotation_request.function)
-		copy_part(answer, part);
+		copy_part(fleet, fleet->annotated, answer);
 	if (answer->to > answer->from)
 		span = answer->to - answer->from;
 	util_print(answer->machine, sizeof(answer->machine), "%s", fleet->names[fleet->annotated]);

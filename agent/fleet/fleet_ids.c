@@ -10,6 +10,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/question/grouping.h"
+#include "agent/query/tree/tree.h"
 #include "fleet_ids.h"
 
 enum { KERNELS_MOST = 64, NO_KERNEL = 0 };	/* further kernels count as the last; programs have none */
@@ -21,7 +22,7 @@ struct fleet_ids {
 	struct hash by_text;
 	uint8_t *kernels;		/* the kernel of each function but the first: an index of kernel_names */
 	uint32_t count, room;
-	char kernel_names[KERNELS_MOST][64];
+	char kernel_names[KERNELS_MOST][TREE_KERNEL];
 	uint8_t kernel_count;
 };
 
@@ -64,18 +65,13 @@ const struct symbols *fleet_ids_symbols(const struct fleet_ids *names)
 	return names->symbols;
 }
 
-/*
- * The index of the answer's kernel in kernel_names, where it is added if it is new. The name becomes an object's name,
- * of which only what is behind the last '/' would be kept: so '-' takes the place of '/'.
- */
+/* The index of the answer's kernel in kernel_names, where it is added if it is new. */
 static uint8_t kernel_of(struct fleet_ids *names, const struct fleet_origin *origin)
 {
-	char name[sizeof(names->kernel_names[0])];
+	char name[TREE_KERNEL];
 	uint8_t at = 1;
 
-	snprintf(name, sizeof(name), "%s", origin->kernel[0] ? origin->kernel : "kernel");
-	for (char *c = name; *c; c++)
-		*c = *c == '/' ? '-' : *c;
+	tree_kernel_object(origin->kernel, name);
 	while (at < names->kernel_count && strcmp(names->kernel_names[at], name) != 0)
 		at++;
 	if (at == KERNELS_MOST)

@@ -45,13 +45,26 @@ static void grow(struct stack_filter *filter, uint32_t function)
 	filter->count = (uint32_t)count;
 }
 
+/* The kernel's own object has two names: that on the screen of one machine, and that over many. */
+static bool is_of_object(const struct stack_filter *filter, const struct filter_term *term,
+	const struct function *function)
+{
+	char name[TREE_KERNEL];
+
+	if (filter_term_finds(filter->filter, term, function->object))
+		return true;
+	return function->kernel && strcmp(function->object, "kernel") == 0 && filter->kernel &&
+		filter_term_finds(filter->filter, term, tree_kernel_object(filter->kernel, name));
+}
+
 static bool fits(const struct stack_filter *filter, const struct filter_term *term, const struct function *function)
 {
 	const char *text = filter->filter->text + term->text;
 
 	if (term->by >= FILTER_WORDS_END)
 		return tree_name(function, filter->kernel ? filter->kernel : "") == strtoull(text, NULL, 16);
-	return filter_term_finds(filter->filter, term, term->by == FILTER_OBJECT ? function->object : function->name);
+	return term->by == FILTER_OBJECT ? is_of_object(filter, term, function) :
+		filter_term_finds(filter->filter, term, function->name);
 }
 
 static unsigned find_marks(const struct stack_filter *filter, uint32_t function)

@@ -16,23 +16,21 @@ static uint64_t add_text(uint64_t hash, const char *text)
 	return hash_mix(hash + 1, UINT64_C(0xd6e8feb86659fd93));
 }
 
-/* The kernel's own object is called after its name, in the form in which a fleet writes it (fleet_ids.c). */
-static uint64_t add_kernel(uint64_t hash, const char *kernel)
+const char *tree_kernel_object(const char *kernel, char name[TREE_KERNEL])
 {
-	char name[64];
-
-	util_print(name, sizeof(name), "%s", *kernel ? kernel : "kernel");
+	util_print(name, TREE_KERNEL, "%s", *kernel ? kernel : "kernel");
 	for (char *c = name; *c; c++)
 		*c = *c == '/' ? '-' : *c;
-	return add_text(hash, name);
+	return name;
 }
 
 uint64_t tree_name(const struct function *function, const char *kernel)
 {
 	uint64_t hash = add_text(UINT64_C(0x51ed270b35a1c0e7), function->name);
+	char object[TREE_KERNEL];
 
 	if (function->kernel && strcmp(function->object, "kernel") == 0)
-		hash = add_kernel(hash, kernel);
+		hash = add_text(hash, tree_kernel_object(kernel, object));
 	else
 		hash = add_text(hash, function->object);
 	return hash ? hash : 1;

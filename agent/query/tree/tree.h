@@ -37,6 +37,13 @@ enum {
  * those of the two orders, are never the same. Functions with the same name and object are one in a tree.
  */
 
+/*
+ * What the object of a kernel's own code is called where several kernels may be shown. It becomes an object's name, of
+ * which only what is behind the last '/' would be kept: so '-' takes the place of '/'. `kernel`: its name; "": unknown.
+ */
+enum { TREE_KERNEL = 64 };
+const char *tree_kernel_object(const char *kernel, char name[TREE_KERNEL]);
+
 /* The name of a function, for a path; never 0. `kernel`: the guest's kernel. With a fleet's functions: "". */
 uint64_t tree_name(const struct function *function, const char *kernel);
 

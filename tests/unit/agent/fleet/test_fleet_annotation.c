@@ -12,6 +12,9 @@
 #include "agent/answers/annotation.h"
 #include "agent/base/util.h"
 #include "agent/fleet/fleet.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "tests/unit/fakes/hand_answers.h"
 
 enum { NAME = 7 };
 
@@ -65,9 +68,43 @@ static void test_the_heaviest_machine(void **state)
 	fleet_free(fleet);
 }
 
+/* What is shown beside the code is called as in the other views: its object is the kernel's name. */
+static void test_the_function_is_one_of_the_fleet(void **state)
+{
+	const char *names[] = { "a", "b" };
+	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct annotation_request request;
+	struct annotation *own, *annotation;
+	const struct function *function;
+	uint32_t functions[HAND_FUNCTIONS];
+	struct symbols *symbols = hand_symbols(functions);
+
+	(void)state;
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &annotation_kind;
+	request.function = NAME;
+	fleet_request(fleet, &request.request);
+	own = (struct annotation *)part(NAME, 100);
+	own->answer.symbols = symbols;
+	own->function = functions[0];
+	util_print(own->kernel, sizeof(own->kernel), "%s", "demo-kernel");
+	fleet_take(fleet, 1, &own->answer);
+	annotation = fleet_annotation(fleet, util_now());
+	function = symbols_get(annotation->answer.symbols, annotation->function);
+	assert_string_equal(function->name, symbols_get(symbols, functions[0])->name);
+	assert_string_equal(symbols_get(symbols, functions[0])->object, "kernel");
+	assert_string_equal(function->object, "demo-kernel");
+	annotation_free(annotation);
+	fleet_free(fleet);
+	symbols_free(symbols);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_the_heaviest_machine) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_heaviest_machine),
+		cmocka_unit_test(test_the_function_is_one_of_the_fleet),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,37 @@ static void the_pattern_chooses_rows_and_leaves_shares(void **state)
 	world_free(&world);
 }
 
+/* The kernel's own object is also called after the kernel, as on the screen over many machines. */
+static void the_kernel_object_has_two_names(void **state)
+{
+	static const struct {
+		const char *words;
+		uint64_t weight;
+	} rows[] = {
+		{ "object:kernel", 5 }, { "object:web-kernel", 5 }, { "object:web", 5 }, { "!object:web-kernel", 9 },
+		{ "object:web/kernel", 0 }, { "object:other", 0 }, { "!object:other", 14 },
+	};
+	struct world world = world_new();
+	struct taken one = kernel_sample(NS_PER_SECOND, 5, 2, (const uint64_t[]) { 3, 1 });
+	struct taken user = { .time = NS_PER_SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
+		.thread = 4, .user_count = 1, .user = { 0x308 } };
+
+	(void)state;
+	query_free(world.query);
+	world.inputs.kernel = "web/kernel";
+	world.query = query_new(&world.inputs);
+	world_take(&world, &one);
+	world_take(&world, &user);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct question question = { .to = UINT64_MAX, .filter = filter_of(rows[i].words) };
+		struct table *table = query_table(world.query, &question);
+
+		assert_int_equal(table->weight, rows[i].weight);
+		table_free(table);
+	}
+	world_free(&world);
+}
+
 static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
 {
 	struct random random = { .state = 31 };
@@ -359,6 +390,7 @@ int main(void)
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(idle_is_no_work),
 		cmocka_unit_test(the_pattern_chooses_rows_and_leaves_shares),
+		cmocka_unit_test(the_kernel_object_has_two_names),
 		cmocka_unit_test(adjacent_ranges_share_nothing_and_miss_nothing),
 		cmocka_unit_test(a_name_is_followed_though_nothing_else_happens),
 		cmocka_unit_test(slices_that_merge_across_the_sum_are_counted_once),
