@@ -71,6 +71,7 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	answer->answer = answer_begin(&call_tree_kind, moment);
 	answer->filter = excerpt->filter;
 	answer->of = request->tree.of;
+	answer->recursion = request->tree.recursion;
 	if (!answer->answer.epoch)
 		return answer;
 	util_print(answer->kernel, sizeof(answer->kernel), "%s", answer->answer.epoch->kernel);

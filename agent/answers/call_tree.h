@@ -6,6 +6,10 @@
 #ifndef CALL_TREE_H
 #define CALL_TREE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "agent/query/tree/tree.h"
 #include "answer.h"
 
@@ -21,6 +25,7 @@ struct call_tree {
 	char kernel[64];		/* the guest's kernel; "": not known, or many machines */
 	struct filter filter;		/* the request's */
 	uint64_t of;			/* likewise */
+	bool recursion;			/* likewise */
 	struct tree *tree;		/* NULL until the guest has told of itself */
 	struct epoch **machines;	/* machine_count of them, held, for they own texts; NULL: one machine */
 	size_t machine_count;

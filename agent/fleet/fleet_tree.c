@@ -164,7 +164,8 @@ static bool has_tree(const struct fleet *fleet, size_t index)
 {
 	const struct call_tree *part = fleet->machines[index].tree;
 
-	return part && part->tree && part->of == fleet->tree_request.tree.of;
+	return part && part->tree && part->of == fleet->tree_request.tree.of &&
+		part->recursion == (fleet->tree_request.tree.recursion != 0);
 }
 
 static void sum_lists(struct fleet *fleet, struct tree *tree, enum tree_order order)
@@ -249,6 +250,7 @@ struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now)
 	};
 	answer->filter = fleet->tree_request.request.excerpt.filter;
 	answer->of = fleet->tree_request.tree.of;
+	answer->recursion = fleet->tree_request.tree.recursion;
 	answer->tree = tree_new(fleet->budget);
 	answer->tree->from = answer->tree->to = now - fleet->origin;
 	for (int order = 0; order < TREE_ORDERS; order++)

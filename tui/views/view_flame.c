@@ -12,6 +12,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/table.h"
 #include "agent/query/tree/tree_compare.h"
+#include "agent/query/tree/tree_fold.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
@@ -39,6 +40,7 @@ struct flame_view {
 	enum tree_order order;
 	bool upward;			/* a flame: the roots are at the bottom */
 	bool recursion;
+	struct tree_fold cursor_fold, zoom_fold;	/* where they go once recursion is as it is asked for */
 	uint64_t zoom;			/* the path of the widest row; 0: all is shown */
 	uint64_t cursor;		/* a path; 0: the first cell */
 	struct view_chosen wish;	/* the cursor goes to this function once it has a cell; `name` 0: it stays */
@@ -137,6 +139,44 @@ static void grant(struct flame_view *self)
 	}
 }
 
+static void fold_at(const struct flame_view *self, uint64_t path, struct tree_fold *fold)
+{
+	const struct tree *tree = tree_of(self);
+	const struct tree_list *list = tree ? &tree->lists[self->order] : NULL;
+
+	for (size_t i = 0; list && i < list->count; i++)
+		if (list->rows[i].path == path)
+			tree_fold_of(fold, list, &list->rows[i], self->order, false, self->answer->answer.symbols,
+				self->answer->kernel);
+}
+
+/* Cursor and zoom stay on their rows while recursion is folded or unfolded. */
+static void turn_recursion(struct flame_view *self)
+{
+	self->recursion = !self->recursion;
+	fold_at(self, self->cursor, &self->cursor_fold);
+	fold_at(self, self->zoom, &self->zoom_fold);
+}
+
+/* Somebody has put the cursor elsewhere. */
+static void forget_folds(struct flame_view *self)
+{
+	self->cursor_fold.count = self->zoom_fold.count = 0;
+}
+
+static void follow_folds(struct flame_view *self)
+{
+	const struct tree *tree = tree_of(self);
+	uint64_t cursor, zoom;
+
+	if (!tree || self->answer->recursion != self->recursion)
+		return;
+	cursor = tree_fold_find(&self->cursor_fold, &tree->lists[self->order]);
+	zoom = tree_fold_find(&self->zoom_fold, &tree->lists[self->order]);
+	self->cursor = cursor ? cursor : self->cursor;
+	self->zoom = zoom ? zoom : self->zoom;
+}
+
 static void flame_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
 {
 	struct flame_view *self = context;
@@ -144,6 +184,7 @@ static void flame_show(void *context, const struct vitals *vitals, struct answer
 	self->vitals = vitals;
 	self->scope = scope;
 	self->answer = (const struct call_tree *)answer;
+	follow_folds(self);
 	fill(self);
 	grant(self);
 }
@@ -324,7 +365,7 @@ static bool act(struct flame_view *self, enum action action)
 		self->zoom = self->cursor = 0;
 		return true;
 	case ACTION_RECURSION:
-		self->recursion = !self->recursion;
+		turn_recursion(self);
 		return true;
 	default:
 		return false;
@@ -334,8 +375,10 @@ static bool act(struct flame_view *self, enum action action)
 static bool flame_act(void *context, enum action action)
 {
 	struct flame_view *self = context;
-	bool acted = act(self, action);
+	bool acted;
 
+	forget_folds(self);
+	acted = act(self, action);
 	if (acted)
 		self->wish.name = 0;
 	return acted;
@@ -347,6 +390,7 @@ static void flame_click(void *context, int row, int column)
 	struct flame_view *self = context;
 
 	self->wish.name = 0;
+	forget_folds(self);
 	for (size_t i = 0; i < self->cells.count; i++) {
 		const struct flame_cell *cell = &self->cells.cells[i];
 
@@ -373,6 +417,7 @@ static bool flame_search(void *context, const char *pattern, enum list_search wh
 		if (list_match(function_of(self, self->cells.cells[at % count].row)->name, pattern)) {
 			self->cursor = self->cells.cells[at % count].row->path;
 			self->wish.name = 0;
+			forget_folds(self);
 			return true;
 		}
 	return false;
@@ -405,6 +450,7 @@ static void flame_choose(void *context, struct view_chosen chosen)
 	struct flame_view *self = context;
 
 	self->wish = chosen;
+	forget_folds(self);
 	grant(self);
 }
 

@@ -9,6 +9,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/table.h"
+#include "agent/query/tree/tree_fold.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
@@ -35,6 +36,7 @@ struct tree_view {
 	struct call_tree_request request;
 	enum tree_order order;
 	bool recursion;			/* a function that calls itself is one row */
+	struct tree_fold fold;		/* where the cursor goes once the rows are with recursion as it is asked for */
 	struct view_chosen around;	/* its callers and callees are shown; `name` 0: the whole tree */
 	struct folds folds;
 	struct view_chosen wish;	/* the cursor goes to this function once it has a row; `name` 0: it stays */
@@ -162,6 +164,41 @@ static void grant(struct tree_view *self)
 		}
 }
 
+static enum tree_order order_at(const struct tree_view *self, const struct tree_line *line)
+{
+	return !self->around.name ? self->order : line && line->up ? TREE_UP : TREE_DOWN;
+}
+
+/* The cursor stays on its row while recursion is folded or unfolded. The rows on the way to it are unfolded there. */
+static void turn_recursion(struct tree_view *self)
+{
+	const struct tree_line *line = selected(self);
+
+	self->recursion = !self->recursion;
+	if (!line || !self->list.follow)
+		return;
+	tree_fold_of(&self->fold, &tree_of(self)->lists[order_at(self, line)], line->row, order_at(self, line),
+		self->around.name, symbols_of(self), self->answer->kernel);
+	for (uint32_t i = 2; i < self->fold.count; i++)
+		folds_add(&self->folds, self->fold.paths[i]);
+}
+
+/* Until somebody moves the cursor: the rows may come with more than one answer. */
+static void follow_fold(struct tree_view *self)
+{
+	struct list_rows rows = rows_of(self);
+	const struct tree *tree = tree_of(self);
+	uint64_t path = 0;
+
+	if (!self->fold.count || !tree || self->answer->recursion != self->recursion)
+		return;
+	for (int order = 0; order < TREE_ORDERS && !path; order++)
+		path = tree_fold_find(&self->fold, &tree->lists[order]);
+	for (size_t i = 0; i < rows.count && path; i++)
+		if (row_key(self, i) == path)
+			list_select(&self->list, &rows, i);
+}
+
 static void tree_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
 {
 	struct tree_view *self = context;
@@ -177,6 +214,7 @@ static void tree_show(void *context, const struct vitals *vitals, struct answer 
 		centre(self);
 	else
 		begin(self);
+	follow_fold(self);
 	grant(self);
 }
 
@@ -366,7 +404,7 @@ static bool act(struct tree_view *self, enum action action)
 		turn(self);
 		return true;
 	case ACTION_RECURSION:
-		self->recursion = !self->recursion;
+		turn_recursion(self);
 		return true;
 	default:
 		return list_act(&self->list, &rows, action);
@@ -376,8 +414,10 @@ static bool act(struct tree_view *self, enum action action)
 static bool tree_act(void *context, enum action action)
 {
 	struct tree_view *self = context;
-	bool acted = act(self, action);
+	bool acted;
 
+	self->fold.count = 0;
+	acted = act(self, action);
 	if (acted)
 		self->wish.name = 0;
 	return acted;
@@ -392,6 +432,7 @@ static void tree_click(void *context, int row, int column)
 	size_t at = self->list.top + (size_t)(line > 0 ? line : 0);
 
 	self->wish.name = 0;
+	self->fold.count = 0;
 	if (line < 0 || (size_t)line >= self->list.height || at >= rows.count)
 		return;
 	if (at == self->list.cursor && column >= columns_of(self, self->area.columns).name.column)
@@ -405,6 +446,7 @@ static bool tree_search(void *context, const char *pattern, enum list_search whe
 	struct list_rows rows = rows_of(self);
 
 	self->wish.name = 0;
+	self->fold.count = 0;
 	return list_search(&self->list, &rows, pattern, where);
 }
 
@@ -427,6 +469,7 @@ static void tree_choose(void *context, struct view_chosen chosen)
 	struct tree_view *self = context;
 
 	self->wish = chosen;
+	self->fold.count = 0;
 	grant(self);
 	if (self->wish.name)
 		folds_find(&self->folds, self->wish.name);
@@ -440,6 +483,7 @@ static void tree_around(void *context, struct view_chosen chosen)
 		self->before = self->list;
 	self->around = chosen;
 	self->wish.name = 0;
+	self->fold.count = 0;
 	self->centred = false;
 	if (chosen.name)
 		list_rewind(&self->list);
@@ -452,10 +496,9 @@ static void tree_way_to(void *context, struct view_way *way)
 {
 	const struct tree_view *self = context;
 	const struct tree_line *line = selected(self);
-	enum tree_order order = !self->around.name ? self->order : line && line->up ? TREE_UP : TREE_DOWN;
 
 	if (line)
-		tree_row_way(tree_of(self), order, line->row, symbols_of(self), way);
+		tree_row_way(tree_of(self), order_at(self, line), line->row, symbols_of(self), way);
 	else if (self->around.name)
 		view_way_add(way, '>', self->around.text);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/query/query_tree.h"
+#include "agent/query/tree/tree_fold.h"
 #include "agent/query/tree/tree_way.h"
 #include "agent/store/stacks.h"
 #include "asked.h"
@@ -93,6 +94,58 @@ static void check_way(struct random *random, struct world *world, const struct q
 	tree_free(own);
 }
 
+/* The names on the way to a row, as one number. `fold`: those alike in a row count once. */
+static uint64_t way_of(const struct world *world, const struct tree_list *list, uint32_t row, bool fold)
+{
+	uint64_t way = 1, last = 0;
+
+	for (; row != TREE_TOP; row = list->rows[row].parent) {
+		uint64_t name = tree_name(symbols_get(world->inputs.symbols, list->rows[row].function), "");
+
+		way = fold && name == last ? way : way * UINT64_C(0x9e3779b97f4a7c15) + name;
+		last = name;
+	}
+	return way;
+}
+
+static const struct tree_row *row_with(const struct tree_list *list, uint64_t path)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->rows[i].path == path)
+			return &list->rows[i];
+	return NULL;
+}
+
+/* Each row of a tree is found in the one in which recursion is folded; and back, at itself or on the way to it. */
+static void check_folds(struct world *world, const struct question *question, uint64_t of)
+{
+	struct tree_question wanted = { .orders = 3, .deepest = TREE_ALL, .of = of };
+	struct tree *whole = tree_truth_ask(world, question, &wanted), *folded;
+
+	wanted.recursion = 1;
+	folded = tree_truth_ask(world, question, &wanted);
+	for (int order = 0; order < TREE_ORDERS; order++) {
+		const struct tree_list *from = &whole->lists[order], *to = &folded->lists[order];
+
+		for (uint32_t i = 0; !from->left_out && !to->left_out && i < from->count; i++) {
+			struct tree_fold fold = { 0 };
+			const struct tree_row *row;
+
+			tree_fold_of(&fold, from, &from->rows[i], (enum tree_order)order, of, world->inputs.symbols,
+				"");
+			row = row_with(to, tree_fold_find(&fold, to));
+			assert_non_null(row);
+			assert_int_equal(way_of(world, to, (uint32_t)(row - to->rows), false),
+				way_of(world, from, i, true));
+			assert_int_equal(fold.count, 0);
+			tree_fold_of(&fold, to, row, (enum tree_order)order, of, world->inputs.symbols, "");
+			assert_non_null(row_with(from, tree_fold_find(&fold, from)));
+		}
+	}
+	tree_free(whole);
+	tree_free(folded);
+}
+
 static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t samples)
 {
 	struct random random = { .state = seed };
@@ -123,6 +176,7 @@ static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t sample
 		tree_free(tree);
 		tree = tree_truth_check(&world, &question, &wanted);
 		check_way(&random, &world, &question, wanted.recursion);
+		check_folds(&world, &question, wanted.of);
 	}
 	tree_free(tree);
 	world_free(&world);

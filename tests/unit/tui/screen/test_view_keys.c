@@ -14,6 +14,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/tree/places.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/hand_answers.h"
@@ -113,6 +114,75 @@ static void test_the_node_that_was_unfolded(void **state)
 		swap_roots(answers->tree->tree->lists[TREE_DOWN].rows, answers->tree->tree->lists[TREE_DOWN].count);
 		stage_show(&stage, answers);
 		stage_holds(&stage, ">   50.25", true);
+		stage_strike(&stage);
+	}
+}
+
+/* memcpy > spin_lock > spin_lock > page_alloc, in which recursion may be folded. */
+static struct answers *recursive(bool folded)
+{
+	static const uint32_t way[] = { 0, 1, 1, 2 };
+	static const uint64_t totals[] = { 20000, 17440, 9000, 8000 };
+	struct answers *answers = hand_answers(symbols, functions);
+	struct tree *tree;
+
+	hand_tree(answers, symbols, functions, false, 0);
+	tree = answers->tree->tree;
+	answers->tree->recursion = folded;
+	tree->lists[TREE_DOWN].count = 0;
+	for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		const struct tree_list *list = &tree->lists[TREE_DOWN];
+		uint32_t depth = (uint32_t)list->count;
+		struct tree_row *row = folded && i == 2 ? NULL : tree_add(tree, TREE_DOWN);
+
+		if (!row)
+			continue;
+		row->function = functions[way[i]];
+		row->depth = depth;
+		row->parent = depth ? depth - 1 : TREE_TOP;
+		row->path = places_path(TREE_DOWN, false, depth ? list->rows[depth - 1].path : 0,
+			tree_name(symbols_get(symbols, row->function), ""));
+		row->has_more = row->unfolded = i < 3;
+		row->total = row->samples = totals[i];
+		row->self = 1000;
+	}
+	return answers;
+}
+
+/* Recursion is folded: the cursor is on the row into which its row went. Unfolded: on the nearest that is there. */
+static void test_recursion(void **state)
+{
+	static const struct {
+		const char *view, *keys, *before, *folded, *unfolded;
+	} rows[] = {
+		{ "2", "jj", ">   22.61   51.61", ">   43.82   87.20", ">   43.82   87.20" },
+		{ "2", "jjj", ">   20.10   88.89", ">   20.10   45.87", ">   43.82   87.20" },
+		{ "2", "j", ">   43.82   87.20", ">   43.82   87.20", ">   43.82   87.20" },
+		{ "3", "jj", "spin_lock  22.61%", "spin_lock  43.82%", "spin_lock  43.82%" },
+		{ "3", "jjj", "page_alloc  20.10%", "page_alloc  20.10%", "spin_lock  43.82%" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct stage stage;
+
+		stage_raise(&stage, NULL);
+		stage_type(&stage, rows[i].view);
+		stage_show(&stage, recursive(false));
+		stage_type(&stage, rows[i].keys);
+		stage_holds(&stage, rows[i].before, true);
+		stage_type(&stage, "mm");			/* twice: it has not moved */
+		stage_show(&stage, recursive(false));
+		stage_holds(&stage, rows[i].before, true);
+		stage_type(&stage, "m");
+		assert_int_equal(stage.session.tree.tree.recursion, 1);
+		stage_show(&stage, recursive(false));		/* it was made before the key */
+		stage_holds(&stage, rows[i].before, true);
+		stage_show(&stage, recursive(true));
+		stage_holds(&stage, rows[i].folded, true);
+		stage_type(&stage, "m");
+		stage_show(&stage, recursive(false));
+		stage_holds(&stage, rows[i].unfolded, true);
 		stage_strike(&stage);
 	}
 }
@@ -625,6 +695,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_the_node_that_was_unfolded),
+		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_steps_from_a_page),
 		cmocka_unit_test(test_page_with_a_baseline),
