@@ -70,13 +70,8 @@ static uint64_t still_owed(const struct shares *shares, const struct share *shar
 
 uint64_t share_due(const struct shares *shares, const struct share *share, uint64_t pause)
 {
-	return greater(share_begun(share) + pause,
+	return greater(share->begun + pause,
 		greater(share->rest, share->debt ? shares->paid + still_owed(shares, share) : 0));
-}
-
-uint64_t share_begun(const struct share *share)
-{
-	return share->answered > share->took ? share->answered - share->took : 0;
 }
 
 bool share_allows(const struct share *share, uint64_t now)
@@ -94,8 +89,11 @@ bool share_is_before(const struct share *share, const struct share *other)
 	return share->passed != other->passed ? share->passed > other->passed : share->took < other->took;
 }
 
-void share_answered(struct share *share, uint64_t begin, uint64_t end)
+void share_answered(struct share *share, uint64_t due, uint64_t begin, uint64_t end)
 {
+	bool late = begin > due + (uint64_t)TURN_MS * NS_PER_MS;
+
+	share->begun = late ? begin : lesser(due, begin);
 	share->answered = end;
 	share->took = end - begin;
 	share->debt += share->took;

@@ -21,6 +21,7 @@
 struct share {				/* one reader's; starts as { 0 } */
 	struct share *next;		/* in the list of all */
 	uint64_t answered;		/* when the last answer was made; 0: none was */
+	uint64_t begun;			/* the next pause begins here: when that began, or was due; 0: none was */
 	uint64_t took;			/* ns that it took to make it */
 	uint64_t rest;			/* the last turn's: no answer before this time */
 	uint64_t debt;			/* ns without answers that are still to pass */
@@ -39,9 +40,6 @@ void shares_pay(struct shares *shares, uint64_t now);	/* nothing was answered si
 /* After a turn of answers, and after share_answered for each answer that was made in it. */
 void shares_rest(struct shares *shares, uint64_t begin, uint64_t end);
 
-/* When the making of the last answer began; 0: none was made. A pause is between two such beginnings. */
-uint64_t share_begun(const struct share *share);
-
 /* When the next answer is due if nobody else is answered before: after `pause`, and when the share allows it. */
 uint64_t share_due(const struct shares *shares, const struct share *share, uint64_t pause);
 
@@ -52,7 +50,11 @@ bool share_is_short(const struct share *share);	/* its last answer took no more 
 /* Both are due: does this one come first? The one that was passed over more often does, else the cheaper one. */
 bool share_is_before(const struct share *share, const struct share *other);
 
-void share_answered(struct share *share, uint64_t begin, uint64_t end);	/* its answer was made in this time */
+/*
+ * Its answer was made in this time. An answer that came less than a turn after it was due does not put off the next
+ * one: the pause after it is that much shorter.
+ */
+void share_answered(struct share *share, uint64_t due, uint64_t begin, uint64_t end);
 void share_passed(struct share *share);		/* it was due, and the turn ended before its answer */
 void share_leave(struct shares *shares, const struct share *share);	/* its reader is gone; its debt stays */
 

@@ -368,7 +368,7 @@ uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *presen
 static bool is_over(const struct subscription *subscription, uint64_t pause, uint64_t early, uint64_t now)
 {
 	return waits(subscription) && share_allows(&subscription->share, now) &&
-		share_begun(&subscription->share) + pause <= now + early;
+		subscription->share.begun + pause <= now + early;
 }
 
 /*
@@ -420,6 +420,7 @@ static struct answer *make(struct subscription *subscription, const struct momen
 static void answer(struct subscription *subscription, const struct moment *moment)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
+	uint64_t due = subscription->share.begun + pause_of(subscription);
 	uint64_t begin = util_now(), worked = util_thread_time();
 	struct answer *made = make(subscription, moment);
 	bool wanted;
@@ -437,7 +438,7 @@ static void answer(struct subscription *subscription, const struct moment *momen
 	mailbox_unlock(mailbox);
 	if (!wanted)
 		answer_free(made);
-	share_answered(&subscription->share, begin, util_now());
+	share_answered(&subscription->share, due, begin, util_now());
 }
 
 /*

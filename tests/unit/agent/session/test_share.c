@@ -7,7 +7,10 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/session/share.h"
+
+static const uint64_t MS = NS_PER_MS;
 
 static void test_order(void **state)
 {
@@ -17,7 +20,7 @@ static void test_order(void **state)
 	assert_true(share_is_before(&cheap, &dear));
 	share_passed(&dear);
 	assert_true(share_is_before(&dear, &cheap));
-	share_answered(&dear, 1000, 1100);
+	share_answered(&dear, 1000, 1000, 1100);
 	assert_true(share_is_before(&cheap, &dear));
 }
 
@@ -57,12 +60,32 @@ static void test_rest(void **state)
 	assert_int_equal(share_due(&all, &fresh, 0), 1200);
 }
 
+/* A turn is 20 ms. An answer that is less than that too late does not put off the next one. */
+static void test_late(void **state)
+{
+	const struct shares all = { .paid = 0 };
+	struct share share = { 0 };
+
+	(void)state;
+	share_answered(&share, 100 * MS, 101 * MS, 102 * MS);
+	share.debt = 0;
+	assert_int_equal(share_due(&all, &share, 100 * MS), 200 * MS);
+	share.debt = 0;
+	share_answered(&share, 200 * MS, 190 * MS, 191 * MS);
+	share.debt = 0;
+	assert_int_equal(share_due(&all, &share, 100 * MS), 290 * MS);
+	share_answered(&share, 290 * MS, 311 * MS, 312 * MS);
+	share.debt = 0;
+	assert_int_equal(share_due(&all, &share, 100 * MS), 411 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_debts),
 		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
