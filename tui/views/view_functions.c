@@ -30,6 +30,7 @@ enum { ROWS_MORE = 32 };			/* in order besides those in use, for the cursor's ro
 struct function_view {
 	const struct keys *keys;
 	const struct columns *columns;
+	struct column_needs needs;	/* of the rows drawn so far: they only grow, so that columns stand still */
 	const struct vitals *vitals;
 	struct function_table *functions;	/* NULL: no answer yet */
 	const struct scope *scope;
@@ -103,7 +104,7 @@ static enum table_column sorted_by(const struct function_view *self)
 
 static struct column_layout layout_of(const struct function_view *self, int columns)
 {
-	return column_layout(self->columns, columns, compares(self));
+	return column_layout(self->columns, columns, compares(self), self->needs);
 }
 
 /* Puts so many of the first rows in order. */
@@ -225,8 +226,10 @@ static void rewind_list(struct function_view *self)
 	if (!functions->table)
 		return;
 	if (self->boot != functions->answer.boot || self->by != functions->by ||
-			!filter_equal(&self->filter, &functions->filter))
+			!filter_equal(&self->filter, &functions->filter)) {
 		list_rewind(&self->list);
+		self->needs = (struct column_needs) { 0 };
+	}
 	if (self->restores)
 		list_follow(&self->list, self->restored);
 	self->restores = false;
@@ -256,14 +259,39 @@ static void functions_show(void *context, const struct vitals *vitals, struct an
 	grant(self);
 }
 
+static void put_in_order(struct function_view *self)
+{
+	struct list_rows rows = rows_of(self);
+
+	list_update(&self->list, &rows, (size_t)self->rows.rows);
+	if (rows_in_use(self) > self->in_order)
+		sort_all(self);
+}
+
+static void need(int *columns, int wanted)
+{
+	*columns = wanted > *columns ? wanted : *columns;
+}
+
+/* Functions have names so long that a width of their own would not stand still. */
+static void measure(struct function_view *self, const struct canvas *canvas)
+{
+	size_t end = self->list.top + (size_t)self->rows.rows;
+
+	for (size_t i = self->list.top; self->columns->usage && i < end && i < table_of(self)->count; i++) {
+		const struct function *function =
+			symbols_get(self->functions->answer.symbols, table_of(self)->rows[i].function);
+
+		need(&self->needs.name, canvas_width(canvas, function->name));
+		need(&self->needs.object, canvas_width(canvas, function->object));
+	}
+}
+
 static void draw_rows(struct function_view *self, struct canvas *canvas, struct area area,
 	const struct column_layout *layout)
 {
 	struct list_rows rows = rows_of(self);
 
-	list_update(&self->list, &rows, (size_t)area.rows);
-	if (rows_in_use(self) > self->in_order)
-		sort_all(self);
 	for (int i = 0; i < area.rows && self->list.top + (size_t)i < rows.count; i++) {
 		size_t index = self->list.top + (size_t)i;
 		struct place place = { area.row + i, area.column, area.columns };
@@ -334,15 +362,20 @@ static struct area rows_area(struct area area)
 static void functions_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct function_view *self = context;
-	struct column_layout layout = layout_of(self, area.columns);
 	struct place last = { area.row + area.rows - 1, area.column, area.columns };
+	struct column_layout layout;
 
+	if (area.columns != self->area.columns)
+		self->needs = (struct column_needs) { 0 };
 	self->area = area;
 	self->rows = rows_area(area);
 	if (!self->functions || self->rows.rows < 1)
 		return;
 	if (self->sorted != sorted_by(self))		/* the baseline was taken off, and with it the change */
 		sort_rows(self);
+	put_in_order(self);
+	measure(self, canvas);
+	layout = layout_of(self, area.columns);
 	if (self->rows.row > area.row)
 		column_heads(canvas, (struct place) { area.row, area.column, area.columns },
 			&layout, sorted_by(self), self->invert, self->functions);

@@ -127,14 +127,33 @@ static const struct step thread_steps[] = {	/* the object is the process: its na
 	{ AT_TREND, 30, 36 }, { AT_CPU, 16, 40 }, { AT_TREND, 60, 48 }, { 0 },
 };
 
+static int most_of_name(const struct columns *wanted, struct column_needs needs)
+{
+	if (!needs.name || needs.name > FUNCTION_MOST)
+		return FUNCTION_MOST;
+	return needs.name > wanted->least ? needs.name : wanted->least;
+}
+
+/* What the name does not need goes to the object, as far as that needs it, and then to the last column. */
+static void share_rest(int widths[COLUMNS], int last, struct column_needs needs, int left)
+{
+	int missing = needs.object - widths[AT_OBJECT], given = missing < left ? missing : left;
+
+	widths[AT_FUNCTION] -= left;
+	if (!widths[AT_OBJECT] || given < 0)
+		given = 0;
+	widths[AT_OBJECT] += given;
+	widths[last] += left - given;
+}
+
 /*
  * Gives further room to the columns, a step at a time, as long as the name keeps its width. What is left goes to the
- * name, and beyond FUNCTION_MOST to the last column, if that is a text.
+ * name, and what that does not need to others, if the last column is a text.
  */
-static void grow(const struct columns *wanted, int widths[COLUMNS], int columns)
+static void grow(const struct columns *wanted, int widths[COLUMNS], int columns, struct column_needs needs)
 {
 	const struct step *step = wanted->usage ? thread_steps : function_steps;
-	int last = widths[AT_SOURCE] ? AT_SOURCE : AT_RAN;
+	int last = widths[AT_SOURCE] ? AT_SOURCE : AT_RAN, most = most_of_name(wanted, needs);
 
 	for (; step->width; step++) {
 		int *width = &widths[step->column], before = *width;
@@ -146,10 +165,8 @@ static void grow(const struct columns *wanted, int widths[COLUMNS], int columns)
 		}
 	}
 	widths[AT_FUNCTION] = rest(wanted, widths, columns);
-	if (widths[last] && widths[AT_FUNCTION] > FUNCTION_MOST) {
-		widths[last] += widths[AT_FUNCTION] - FUNCTION_MOST;
-		widths[AT_FUNCTION] = FUNCTION_MOST;
-	}
+	if (widths[last] && widths[AT_FUNCTION] > most)
+		share_rest(widths, last, needs, widths[AT_FUNCTION] - most);
 }
 
 /* In a narrow area: self, or its change, and function, whatever columns are wanted. */
@@ -179,7 +196,7 @@ static struct columns with_change(const struct columns *wanted)
 	return all;
 }
 
-struct column_layout column_layout(const struct columns *of, int columns, bool change)
+struct column_layout column_layout(const struct columns *of, int columns, bool change, struct column_needs needs)
 {
 	const struct columns all = change ? with_change(of) : *of, *wanted = &all;
 	struct column_layout layout = { .usage = wanted->usage };
@@ -192,7 +209,7 @@ struct column_layout column_layout(const struct columns *of, int columns, bool c
 	if (change && columns < CHANGE_WORDS_FROM)
 		widths[AT_CHANGE] = CHANGE_NUMBER;
 	drop(wanted, widths, columns);
-	grow(wanted, widths, columns);
+	grow(wanted, widths, columns, needs);
 	for (size_t i = 0; i < wanted->count; i++) {
 		int column = wanted->order[i];
 

@@ -42,11 +42,15 @@ struct column_layout {
 	bool usage;			/* as in `columns` */
 };
 
+struct column_needs {			/* columns of the longest texts of names and objects; 0: not known */
+	int name, object;
+};
+
 /*
- * Chooses the columns that fit: the least important are left out first. The others share the room that is left.
- * `change`: behind the column of self there is that of its change since the baseline.
+ * Chooses the columns that fit: the least important are left out first. The others share the room that is left. Names
+ * have no more than they need. `change`: behind the column of self there is that of its change since the baseline.
  */
-struct column_layout column_layout(const struct columns *wanted, int columns, bool change);
+struct column_layout column_layout(const struct columns *wanted, int columns, bool change, struct column_needs needs);
 
 /* True: the answer has to tell in which function each row ran most. */
 bool column_wants_ran(const struct column_layout *layout);

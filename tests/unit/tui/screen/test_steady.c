@@ -261,6 +261,52 @@ static void test_nothing_jumps(void **state)
 	check_places(60, 200, words, 10);
 }
 
+/* Threads of a process; a thread's name has so many columns. */
+static struct answers *threads_of(const int *lengths, size_t count)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	answers->functions->by = GROUP_THREAD;
+	answers->functions->table->count = answers->functions->visible_count = count;
+	for (size_t i = 0; i < count; i++) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "%.*s", lengths[i],
+			"worker_of_some_queue_with_a_long_name_of_its_own_and_more");
+		answers->functions->table->rows[i].function = symbols_group(symbols, name, "kernel");
+	}
+	return answers;
+}
+
+/* Names of threads have the room that they need. It does not flap: it grows with the longest that was shown. */
+static void test_the_room_of_threads(void **state)
+{
+	static const struct {
+		int lengths[3], room;
+	} rounds[] = {
+		{ { 9, 14, 3 }, 14 }, { { 3, 2, 4 }, 14 }, { { 3, 33, 4 }, 33 }, { { 9, 3, 4 }, 33 },
+		{ { 5, 9, 50 }, 50 }, { { 1, 1, 1 }, 50 },
+	};
+	struct answers *answers;
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, NULL);
+	stage_resize(&stage, 60, 200, true);
+	stage_press(&stage, '5');
+	for (size_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+		stage_show(&stage, threads_of(rounds[i].lengths, 3));
+		assert_int_equal(place_of(&stage, "PROCESS") - place_of(&stage, "THREAD  "), rounds[i].room + 2);
+	}
+	stage_press(&stage, '\\');
+	stage_type(&stage, "cpu:0\r");				/* other rows: the room is theirs */
+	answers = threads_of(rounds[0].lengths, 3);
+	answers->functions->filter = filter_of("cpu:0");
+	stage_show(&stage, answers);
+	assert_int_equal(place_of(&stage, "PROCESS") - place_of(&stage, "THREAD  "), rounds[0].room + 2);
+	stage_strike(&stage);
+}
+
 static void test_a_hundred_thousand_functions(void **state)
 {
 	struct answers *answers = hand_answers(symbols, functions);
@@ -314,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_the_cursor_keeps_its_function),
 		cmocka_unit_test(test_untouched_it_stays_at_the_top),
 		cmocka_unit_test(test_nothing_jumps),
+		cmocka_unit_test(test_the_room_of_threads),
 		cmocka_unit_test(test_a_hundred_thousand_functions),
 	};
 	int failed;

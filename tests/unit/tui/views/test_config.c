@@ -372,6 +372,7 @@ static void test_columns_in_any_order(void **state)
 		const int change = COLUMNS - 1;		/* settings do not give it; a baseline does */
 		struct columns wanted = { .count = 0 };
 		struct column_layout layout;
+		struct column_needs needs = { (int)random_below(&random, 90), (int)random_below(&random, 90) };
 		bool compared = random_below(&random, 2);
 		int columns = (int)random_below(&random, 260), end = 0;
 		size_t at = 0;
@@ -385,7 +386,7 @@ static void test_columns_in_any_order(void **state)
 				(wanted.count++ - place) * sizeof(int));
 			wanted.order[place] = j;
 		}
-		layout = column_layout(&wanted, columns, compared);
+		layout = column_layout(&wanted, columns, compared, needs);
 		for (size_t j = 0; j < layout.count && columns >= 30; j++) {
 			if (layout.slots[j].index == change) {
 				assert_true(compared);

@@ -202,7 +202,7 @@ void model_act(struct walk *walk, enum action action);
 void model_save(struct walk *walk);			/* in the format under the cursor of the list */
 void model_look(struct model *model, int view);	/* another view is shown */
 void model_follow(struct model *model);		/* cursors go with their rows, in views that are not shown, too */
-struct column_layout model_layout(const struct model *model);
+struct column_layout model_layout(const struct model *model, struct column_needs needs);
 enum table_column model_sort(const struct model *model);	/* by change only while there is a baseline */
 
 /* The screen took answers, either of which may be NULL; model_told: and then a message. */

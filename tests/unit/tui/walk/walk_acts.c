@@ -336,11 +336,40 @@ static void click_tab(struct walk *walk)
 	walk->page = page;
 }
 
+/* The column at which this text begins; -1: it is not there. */
+static int column_of(const char *text, const char *wanted)
+{
+	const char *found = strstr(text, wanted);
+	int column = 0;
+
+	for (const char *byte = text; found && byte < found; byte++)
+		column += ((unsigned char)*byte & 0xc0) != 0x80;
+	return found ? column : -1;
+}
+
+/* What names of threads and processes need is seen on the screen: their columns are so wide. */
+static struct column_needs needs_on(const struct walk *walk)
+{
+	const struct model *model = &walk->models[walk->page];
+	char text[WALK_TEXT] = "";
+	int thread, process, ran;
+
+	if (model->view != WALK_THREADS || walk_heads_row(walk) < 0)
+		return (struct column_needs) { 0 };
+	walk_row_text(walk, walk_heads_row(walk), text);
+	thread = column_of(text, "THREAD");
+	process = column_of(text, "PROCESS");
+	ran = column_of(text, "MOSTLY IN");
+	return (struct column_needs) {
+		.name = (process >= 0 ? process : ran) - 2 - thread, .object = ran - 2 - process,
+	};
+}
+
 /* A click on the head of a column, or on a row. */
 static void click_view(struct walk *walk, const struct input *at)
 {
 	struct model *model = walk_model(walk);
-	struct column_layout layout = model_layout(model);
+	struct column_layout layout = model_layout(model, needs_on(walk));
 	enum table_column head = column_at(&layout, at->column);
 	int heads = walk_heads_row(walk), line = at->row - heads - 1;
 	size_t row = walk_top(walk) + (size_t)line;

@@ -155,15 +155,15 @@ void sort_by(struct model *model, enum table_column column)
 	model->table.sort = column;
 }
 
-struct column_layout model_layout(const struct model *model)
+struct column_layout model_layout(const struct model *model, struct column_needs needs)
 {
 	return column_layout(model->view == WALK_THREADS ? &columns_threads : &columns_standard, model->table.columns,
-		model->base.until_ns);
+		model->base.until_ns, needs);
 }
 
 bool sort_act(struct model *model, enum action action)
 {
-	struct column_layout layout = model_layout(model);
+	struct column_layout layout = model_layout(model, (struct column_needs) { 0 });	/* its widths do not count */
 
 	switch (action) {
 	case ACTION_SORT:
