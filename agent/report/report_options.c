@@ -5,6 +5,7 @@
 #include "agent/query/query.h"
 #include "agent/query/question/filter_words.h"
 #include "agent/query/question/grouping.h"
+#include "agent/query/table_sort.h"
 #include "agent/wire/event.h"
 #include "report.h"
 #include "report_parts.h"

@@ -23,6 +23,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
+#include "agent/query/table_sort.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/store/store.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/query/query.h"
+#include "agent/query/table_sort.h"
 #include "row_cell.h"
 
 struct canvas;

@@ -12,6 +12,7 @@
 
 #include "agent/base/util.h"
 #include "agent/query/query.h"
+#include "agent/query/table_sort.h"
 #include "agent/query/tree/tree.h"
 #include "agent/report/report.h"
 #include "agent/wire/event.h"
