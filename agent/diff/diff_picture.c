@@ -10,6 +10,7 @@
 #include "agent/formats/picture/html.h"
 #include "agent/formats/picture/picture.h"
 #include "agent/formats/picture/svg.h"
+#include "agent/samples/kept_paths.h"
 #include "agent/samples/sample_set.h"
 #include "diff_side.h"
 #include "diff_tables.h"
@@ -18,6 +19,8 @@
 /* A function has another place in each build. Here it is known by its name, and told as B has it, if it is in B. */
 struct drawing {
 	const struct set_diff *diff;
+	const struct kept_paths *kept;	/* NULL: all */
+	uint32_t merged;		/* stacks that stood alone in their set */
 	struct cells *cells;
 	struct hash names;		/* those in `functions` */
 	const struct set_function **functions;
@@ -38,31 +41,51 @@ static const struct set_function *known_as(struct drawing *drawing, const struct
 	return drawing->functions[drawing->count++] = function;
 }
 
-/* The cell of a location below another one; SET_NONE: no memory. */
-static uint32_t cell_of(struct drawing *drawing, const struct sample_set *set, const struct set_location *location,
-	uint32_t cell)
+/* Where a stack is in the picture. */
+struct place {
+	uint32_t cell;			/* SET_NONE: no memory */
+	uint32_t path;			/* among the kept ones; SET_NONE: it is merged */
+};
+
+/* One function deeper. What is below a merged one is in the same cell. */
+static void go_down(struct drawing *drawing, const struct set_function *function, struct place *place)
+{
+	if (place->path == SET_NONE || place->cell == SET_NONE)
+		return;
+	if (drawing->kept)
+		place->path = kept_paths_find(drawing->kept, place->path, function->name);
+	function = known_as(drawing, place->path == SET_NONE ? &kept_paths_merged : function);
+	place->cell = function ? cells_child(drawing->cells, place->cell, function) : SET_NONE;
+}
+
+static struct place place_of(struct drawing *drawing, const struct sample_set *set, const struct set_location *location,
+	struct place place)
 {
 	uint32_t last = drawing->diff->question.inlined ? 0 : location->count - 1;
 
-	for (uint32_t i = location->count; i-- > last && cell != SET_NONE;) {
-		const struct set_function *function = known_as(drawing,
-			&set->functions[set->lines[location->first + i].function]);
+	for (uint32_t i = location->count; i-- > last;)
+		go_down(drawing, &set->functions[set->lines[location->first + i].function], &place);
+	return place;
+}
 
-		cell = function ? cells_child(drawing->cells, cell, function) : SET_NONE;
-	}
-	return cell;
+/* A set that was merged has told of its own frames how many there are. */
+static uint32_t count_merged(const struct sample_set *set, uint32_t stack, struct place place)
+{
+	return place.path == SET_NONE && strcmp(sample_set_leaf(set, stack)->name, kept_paths_merged.name) != 0;
 }
 
 /* A stack's caller comes before it. */
-static bool map_stacks(struct drawing *drawing, const struct sample_set *set, uint32_t *cells)
+static bool map_stacks(struct drawing *drawing, const struct sample_set *set, struct place *places)
 {
 	for (uint32_t i = 0; i < set->stack_count; i++) {
 		const struct set_stack *stack = &set->stacks[i];
+		const struct place root = { .cell = CELLS_ROOT, .path = KEPT_ROOT };
 
-		cells[i] = cell_of(drawing, set, &set->locations[stack->location],
-			stack->parent == SET_NONE ? CELLS_ROOT : cells[stack->parent]);
-		if (cells[i] == SET_NONE)
+		places[i] = place_of(drawing, set, &set->locations[stack->location],
+			stack->parent == SET_NONE ? root : places[stack->parent]);
+		if (places[i].cell == SET_NONE)
 			return false;
+		drawing->merged += count_merged(set, i, places[i]);
 	}
 	return true;
 }
@@ -82,23 +105,23 @@ static struct cell_amount amount_of(const struct drawing *drawing, const struct 
 
 static bool add_set(struct drawing *drawing, const struct sample_set *set)
 {
-	uint32_t *cells = calloc((size_t)set->stack_count + 1, sizeof(*cells));
-	bool good = cells && map_stacks(drawing, set, cells);
+	struct place *places = calloc((size_t)set->stack_count + 1, sizeof(*places));
+	bool good = places && map_stacks(drawing, set, places);
 
 	for (uint32_t i = 0; good && i < set->sum_count; i++) {
 		const struct set_sum *sum = &set->sums[i];
 		struct cell_amount amount = amount_of(drawing, set, sum);
 
-		good = cells_add(drawing->cells, cells[sum->stack], sum->who.mode, &amount) != SET_NONE;
+		good = cells_add(drawing->cells, places[sum->stack].cell, sum->who.mode, &amount) != SET_NONE;
 	}
-	free(cells);
+	free(places);
 	return good;
 }
 
 static bool make(struct drawing *drawing)
 {
 	const struct set_diff *diff = drawing->diff;
-	size_t count = (size_t)diff->before->function_count + diff->after->function_count;
+	size_t count = (size_t)diff->before->function_count + diff->after->function_count + 1;
 
 	drawing->cells = cells_new(diff->after->budget);
 	drawing->functions = calloc(count, sizeof(*drawing->functions));
@@ -116,6 +139,7 @@ static bool draw(const struct drawing *drawing, const struct diff_side sides[DIF
 	struct picture picture = {
 		.cells = drawing->cells, .title = sides[1].name, .before = what,
 		.facts = facts->to ? facts : NULL,	/* most files tell neither a range nor what was lost */
+		.merged = drawing->merged + before->facts.merged + facts->merged,
 		.colours = COLOURS_CHANGE, .flame = look.flame,
 	};
 	struct bins bins = { 0 };
@@ -128,7 +152,7 @@ static bool draw(const struct drawing *drawing, const struct diff_side sides[DIF
 bool diff_picture(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], struct diff_look look,
 	FILE *to, char **error)
 {
-	struct drawing drawing = { .diff = diff };
+	struct drawing drawing = { .diff = diff, .kept = look.kept };
 	bool good;
 
 	hash_init(&drawing.names, diff->budget);

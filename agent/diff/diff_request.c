@@ -10,6 +10,8 @@
 #include "agent/query/question/filter.h"
 #include "agent/query/question/filter_words.h"
 #include "agent/query/question/grouping.h"
+#include "agent/samples/kept_paths.h"
+#include "agent/samples/sample_collect.h"
 #include "agent/samples/sample_set.h"
 #include "diff_request.h"
 #include "diff_side.h"
@@ -136,13 +138,13 @@ bool diff_request_check(const struct diff_request *request, char **error)
 
 /* False with `error` set: no memory to draw it. */
 static bool put(const struct diff_request *request, const struct set_diff *diff, const struct diff_side *sides,
-	FILE *to, char **error)
+	const struct kept_paths *kept, FILE *to, char **error)
 {
 	int format = format_of(request);
 
 	if (is_picture(request))
 		return diff_picture(diff, sides, (struct diff_look) {
-			.html = format == FORMAT_HTML, .flame = request->flame,
+			.html = format == FORMAT_HTML, .flame = request->flame, .kept = kept,
 		}, to, error);
 	if (format == FORMAT_JSON)
 		diff_json(diff, sides, request->top == TOP_UNSET ? 0 : request->top, to);
@@ -152,13 +154,13 @@ static bool put(const struct diff_request *request, const struct set_diff *diff,
 }
 
 static bool write_out(const struct diff_request *request, const struct set_diff *diff, const struct diff_side *sides,
-	char **error)
+	const struct kept_paths *kept, char **error)
 {
 	struct util_file *file = request->file ? util_file_open(request->file, error) : NULL;
 
 	if (request->file && !file)
 		return false;
-	if (!put(request, diff, sides, file ? util_file_stream(file) : stdout, error)) {
+	if (!put(request, diff, sides, kept, file ? util_file_stream(file) : stdout, error)) {
 		util_file_discard(file);
 		return false;
 	}
@@ -201,7 +203,7 @@ static bool check_sides(const struct diff_request *request, const struct diff_si
 }
 
 static enum diff_outcome compare(const struct diff_request *request, const struct diff_side *sides,
-	struct budget *budget, char **error)
+	const struct kept_paths *kept, struct budget *budget, char **error)
 {
 	const struct filter filter = filter_of(request);
 	const struct diff_question question = {
@@ -216,28 +218,100 @@ static enum diff_outcome compare(const struct diff_request *request, const struc
 		return DIFF_FAILED;
 	if (!set_diff_make(&diff, sides[0].set, sides[1].set, question, budget))
 		util_fail(error, "no diff: there is no memory for its rows; give more by --memory");
-	else if (write_out(request, &diff, sides, error))
+	else if (write_out(request, &diff, sides, kept, error))
 		outcome = hold_limit(request, &diff, error) ? DIFF_DONE : DIFF_GROWN;
 	set_diff_clear(&diff);
 	return outcome;
 }
 
+/* What is asked for, and where it comes from. */
+struct asked {
+	const struct diff_request *request;
+	const char *words[DIFF_SIDES];
+	struct diff_side_options options;
+	struct budget *budget;
+};
+
+static bool read_side(const struct asked *asked, int i, struct diff_side *sides, char **error)
+{
+	return diff_side_read(&sides[i], asked->words[i], &asked->options, asked->budget, error);
+}
+
+static bool is_merged(const struct diff_side *side)
+{
+	return side->set->facts.merged;
+}
+
+/* Can all frames of both sides be drawn? */
+static bool fits(const struct diff_side *sides, const struct budget *budget)
+{
+	return !is_merged(&sides[0]) && !is_merged(&sides[1]) &&
+		sample_collect_drawn(sides[0].set) + sample_collect_drawn(sides[1].set) <= budget_left(budget);
+}
+
+/* Reads what each side has merged by itself again, now with the paths that both keep. */
+static bool read_again(struct asked *asked, struct diff_side *sides, char **error)
+{
+	const bool merged[DIFF_SIDES] = { is_merged(&sides[0]), is_merged(&sides[1]) };
+
+	for (int i = 0; i < DIFF_SIDES; i++)
+		if (merged[i])
+			diff_side_clear(&sides[i]);
+	for (int i = 0; i < DIFF_SIDES; i++)
+		if (merged[i] && !read_side(asked, i, sides, error))
+			return false;
+	return true;
+}
+
+/*
+ * Chooses the heaviest frames of each side: on both sides they stand alone, and all others are merged. NULL with
+ * `error` set.
+ */
+static struct kept_paths *merge(struct asked *asked, struct diff_side *sides, char **error)
+{
+	struct kept_paths *kept = kept_paths_new(asked->options.lines, asked->budget);
+
+	asked->options.kept = kept;
+	if (asked->request->fail_above && (is_merged(&sides[0]) || is_merged(&sides[1])))
+		util_fail(error, "--fail-above: not decided: there is no memory for all frames; give more by --memory, "
+			"or choose shorter ranges");
+	else if (!kept_paths_choose(kept, sides[0].set, SAMPLE_COLLECT_ALONE) ||
+			!kept_paths_choose(kept, sides[1].set, SAMPLE_COLLECT_ALONE))
+		util_fail(error, "no diff: there is no memory for its frames; give more by --memory");
+	else if (read_again(asked, sides, error))
+		return kept;
+	kept_paths_free(kept);
+	return NULL;
+}
+
 enum diff_outcome diff_request_do(const struct diff_request *request, const char *before, const char *after,
 	char **error)
 {
-	struct budget *budget = budget_new(request->memory ? request->memory : BUDGET_MIB);
-	const struct diff_side_options options = {
-		.filter = request->filter, .names = request->names,
-		.lines = request->inlined || request->by == GROUP_LINE || request->by == GROUP_FILE,
+	struct asked asked = {
+		.request = request, .words = { before, after },
+		.options = {
+			.filter = request->filter, .names = request->names,
+			.lines = request->inlined || request->by == GROUP_LINE || request->by == GROUP_FILE,
+			.nobody = !grouping_is_by_who((enum group_by)request->by),
+			.most = is_picture(request) ? SAMPLE_COLLECT_ALONE : 0,
+		},
+		.budget = budget_new(request->memory ? request->memory : BUDGET_MIB),
 	};
 	struct diff_side sides[DIFF_SIDES] = { 0 };
 	enum diff_outcome outcome = DIFF_FAILED;
+	struct kept_paths *kept = NULL;
 
-	if (diff_side_read(&sides[0], before, &options, budget, error) &&
-			diff_side_read(&sides[1], after, &options, budget, error))
-		outcome = compare(request, sides, budget, error);
+	if (read_side(&asked, 0, sides, error) && read_side(&asked, 1, sides, error)) {
+		bool whole = !is_picture(request) || fits(sides, asked.budget);
+
+		if (!whole)
+			kept = merge(&asked, sides, error);
+		if (whole || kept)
+			outcome = compare(request, sides, kept, asked.budget, error);
+	}
+	kept_paths_free(kept);
 	diff_side_clear(&sides[0]);
 	diff_side_clear(&sides[1]);
-	budget_release(budget);
+	budget_release(asked.budget);
 	return outcome;
 }

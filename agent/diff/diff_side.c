@@ -7,6 +7,7 @@
 #include "agent/base/util.h"
 #include "agent/import/set_import.h"
 #include "agent/report/report.h"
+#include "agent/samples/sample_collect.h"
 #include "agent/samples/sample_set.h"
 #include "agent/session/session.h"
 #include "agent/source/replay.h"
@@ -39,15 +40,17 @@ static struct asked take_apart(const char *words, const struct diff_side_options
 }
 
 /* The report is over. False with `error` set: there are no samples. */
-static bool take_samples(struct diff_side *side, const struct report *report, char **error)
+static bool take_samples(struct diff_side *side, const struct report *report, const struct diff_side_options *options,
+	char **error)
 {
+	const struct sample_collect how = { .most = options->most, .kept = options->kept, .nobody = options->nobody };
 	char *why = NULL;
 
 	if (report->state == REPORT_FAILED)
 		return util_fail(error, "%s: %s", side->name, report->error);
 	if (report->note[0])
 		side->note = util_copy(report->note, strlen(report->note));
-	side->set = report_samples(report, &why);
+	side->set = report_samples(report, &how, &why);
 	if (!side->set)
 		util_fail(error, "%s: %s", side->name, why);
 	free(why);
@@ -78,7 +81,7 @@ static bool read_recording(struct diff_side *side, const struct asked *asked, st
 	report = report_new(session, &request);
 	while (report_step(report) < REPORT_DONE)
 		session_step(session, STEP_MS);
-	good = take_samples(side, report, error);
+	good = take_samples(side, report, asked->options, error);
 	report_free(report);
 	session_free(session);
 	return good;

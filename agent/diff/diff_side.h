@@ -4,8 +4,10 @@
 #define DIFF_SIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct budget;
+struct kept_paths;
 struct sample_set;
 struct session_options;
 
@@ -21,6 +23,9 @@ struct diff_side_options {
 	const char *filter;		/* words of filter_words.h; NULL: none */
 	const struct session_options *names;	/* where they come from; NULL: from where the recording says */
 	bool lines;			/* also source lines and inlined functions, which takes longer */
+	bool nobody;			/* of who ran them, only the mode */
+	uint32_t most;			/* as in sample_collect.h: more frames may be merged; 0: none are */
+	const struct kept_paths *kept;	/* likewise */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "agent/base/util.h"
 
 struct diff_side;
+struct kept_paths;
 struct set_diff;
 
 /* The sides that are compared: before, after. */
@@ -23,6 +24,7 @@ static inline double diff_seconds(uint64_t ns)
 struct diff_look {
 	bool html;
 	bool flame;			/* roots at the foot */
+	const struct kept_paths *kept;	/* what is not among these is merged, on both sides; NULL: nothing is */
 };
 bool diff_picture(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], struct diff_look look,
 	FILE *to, char **error);

@@ -8,8 +8,6 @@
 #include "agent/samples/sample_collect.h"
 #include "export_set.h"
 
-enum { MERGED = 1 << 16 };		/* frames of a picture, if it has too many: far more than one can see */
-
 struct collected {
 	struct set_options options;
 	char *title;
@@ -32,7 +30,7 @@ static void *collect(const struct export_input *input, const void *given)
 		.query = input->query, .inputs = input->inputs, .question = input->question, .facts = &facts,
 		.log = input->log,
 		.lines = options->format->lines, .rows = options->format->rows,
-		.most = options->format->merges ? MERGED : 0,
+		.most = options->format->merges ? SAMPLE_COLLECT_ALONE : 0,
 	}, &collected->error);
 	return collected;
 }

@@ -15,7 +15,8 @@ static struct picture picture_of(const struct sample_set *set, const struct set_
 	const struct cells *cells)
 {
 	return (struct picture) {
-		.cells = cells, .title = writing->title, .facts = &set->facts, .flame = writing->flame,
+		.cells = cells, .title = writing->title, .facts = &set->facts, .merged = set->facts.merged,
+		.flame = writing->flame,
 	};
 }
 

@@ -25,6 +25,7 @@ struct errand;
 struct profile;
 struct session;
 struct sample_log;
+struct sample_collect;
 struct sample_set;
 struct set_progress;
 struct subscription;
@@ -157,8 +158,11 @@ bool report_write(struct report *report, FILE *out, char **error);
 /* With REPORT_DONE, where `out` is the standard output: what a file's line and remarks would tell, such as losses. */
 void report_export_tell_beside(const struct report *report, FILE *out);
 
-/* With REPORT_DONE: the samples of the answer, with their names; free of the session. NULL with `error` set. */
-struct sample_set *report_samples(const struct report *report, char **error);
+/*
+ * With REPORT_DONE: the samples of the answer, with their names; free of the session. Of `how` only `most`, `kept` and
+ * `nobody` matter. NULL with `error` set.
+ */
+struct sample_set *report_samples(const struct report *report, const struct sample_collect *how, char **error);
 
 /* The format of `out` has times of samples: a session that reads a recording for it has to keep a log. */
 bool report_export_rows(const struct report_request *request);

@@ -262,7 +262,7 @@ static void begin(struct report *report, const struct export_choice *choice)
 		report->file = report_file_begin(report->request.out, report->epoch, &input, choice, report->progress);
 }
 
-struct sample_set *report_samples(const struct report *report, char **error)
+struct sample_set *report_samples(const struct report *report, const struct sample_collect *how, char **error)
 {
 	const struct epoch *epoch = report->epoch;
 	const struct set_facts facts = facts_of(report);
@@ -271,6 +271,7 @@ struct sample_set *report_samples(const struct report *report, char **error)
 		return sample_collect(&(struct sample_collect) {
 			.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
 			.facts = &facts, .lines = report->request.lines,
+			.most = how->most, .kept = how->kept, .nobody = how->nobody,
 		}, error);
 	if (report->profile->sampled)
 		util_fail(error, "no report: no sample passes the filter; take another range or filter");

@@ -33,18 +33,13 @@ static uint32_t count_from(const struct light_stacks *light, uint64_t least)
 	return count;
 }
 
-void light_stacks_settle(struct light_stacks *light, const struct stacks *stacks, uint32_t most)
+void light_stacks_choose(struct light_stacks *light, uint32_t most)
 {
 	uint64_t low = 1, high = 1;
 
-	for (uint32_t i = light->nodes; i-- > 0;) {	/* a caller's number is lower than its callee's */
-		uint32_t parent = stacks_node(stacks, i).parent;
-
-		if (parent < light->nodes)
-			light->weights[parent] += light->weights[i];
+	for (uint32_t i = 0; i < light->nodes; i++)
 		if (light->weights[i] >= high)
 			high = light->weights[i] + 1;
-	}
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
@@ -54,4 +49,15 @@ void light_stacks_settle(struct light_stacks *light, const struct stacks *stacks
 			low = middle + 1;
 	}
 	light->least = low;
+}
+
+void light_stacks_settle(struct light_stacks *light, const struct stacks *stacks, uint32_t most)
+{
+	for (uint32_t i = light->nodes; i-- > 0;) {	/* a caller's number is lower than its callee's */
+		uint32_t parent = stacks_node(stacks, i).parent;
+
+		if (parent < light->nodes)
+			light->weights[parent] += light->weights[i];
+	}
+	light_stacks_choose(light, most);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which nodes of a boot's tree of stacks are too light to stand alone in a picture. A node weighs as much as all
- * samples in it and below it, so what is below a light node is light, too.
+ * Which nodes of a tree of stacks are too light to stand alone in a picture. A node weighs as much as all samples in it
+ * and below it, so what is below a light node is light, too.
  */
 #ifndef LIGHT_STACKS_H
 #define LIGHT_STACKS_H
@@ -28,8 +28,11 @@ static inline void light_stacks_add(struct light_stacks *light, uint32_t node, u
 		light->weights[node] += weight;
 }
 
-/* When all was added: as few nodes are light as leave `most` that are not. */
+/* When all was added to a boot's nodes: sums them up, and chooses. */
 void light_stacks_settle(struct light_stacks *light, const struct stacks *stacks, uint32_t most);
+
+/* Of nodes that are summed up: as few are light as leave `most` that are not. */
+void light_stacks_choose(struct light_stacks *light, uint32_t most);
 
 static inline bool light_stacks_has(const struct light_stacks *light, uint32_t node)
 {

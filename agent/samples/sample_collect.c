@@ -18,6 +18,7 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/store/trace_log.h"
+#include "kept_paths.h"
 #include "light_stacks.h"
 #include "log_events.h"
 #include "log_rows.h"
@@ -42,6 +43,7 @@ struct collecting {
 	struct window *window;
 	struct sample_set *set;
 	uint32_t *stack_of;		/* by node; SET_NONE: not made yet */
+	uint32_t *path_of;		/* by node, of those that are kept; SET_NONE: of none of them. NULL: all are */
 	uint32_t nodes;
 	const uint8_t *contexts;	/* by node */
 	struct seen_thread *threads;
@@ -162,13 +164,53 @@ static uint32_t add_node(struct collecting *all, uint32_t id, uint32_t parent)
 	return sample_set_stack(all->set, parent, location, node.cut);
 }
 
+static const char *name_of(const struct collecting *all, const struct set_line *line)
+{
+	return line->function == SET_NONE ? "" : all->set->functions[line->function].name;
+}
+
 /* The stack of all light ones below another one. */
 static uint32_t add_merged(struct collecting *all, uint32_t parent)
 {
-	const struct set_function merged = { .name = "[merged]", .object = "", .file = "", .kind = SET_UNKNOWN };
-	const struct set_line line = { .function = sample_set_function(all->set, &merged) };
+	const struct set_line line = { .function = sample_set_function(all->set, &kept_paths_merged) };
 
 	return sample_set_stack(all->set, parent, sample_set_location(all->set, 0, SET_NONE, &line, 1), false);
+}
+
+/* Those functions of a node that are in kept paths, the outermost ones; the others, if there are any, are merged. */
+static uint32_t add_kept(struct collecting *all, uint32_t id, uint32_t path, uint32_t parent)
+{
+	struct node node = stacks_node(all->inputs->stacks, id);
+	struct set_line lines[LINES_MAX];
+	uint32_t count = add_lines(all, &node, all->window->nodes->functions[id], lines), left = count, found = path;
+
+	while (left && (found = kept_paths_find(all->how->kept, path, name_of(all, &lines[left - 1]))) != SET_NONE) {
+		path = found;
+		lines[--left].line = 0;		/* else there were a stack for each line */
+	}
+	all->path_of[id] = left ? SET_NONE : path;
+	if (left < count)
+		parent = sample_set_stack(all->set, parent,
+			sample_set_location(all->set, 0, SET_NONE, lines + left, count - left), false);
+	return left ? add_merged(all, parent) : parent;
+}
+
+/* The stack of a node below its caller's, which is `above`. */
+static uint32_t add_kept_or_merged(struct collecting *all, uint32_t id, uint32_t above, uint32_t parent)
+{
+	uint32_t path = above == STACKS_NONE ? KEPT_ROOT : all->path_of[above];
+	uint32_t stack = path == SET_NONE ? parent : add_kept(all, id, path, parent);
+
+	all->merged += all->path_of[id] == SET_NONE;
+	return stack;
+}
+
+static uint32_t add_whole_or_merged(struct collecting *all, uint32_t id, uint32_t above, uint32_t parent)
+{
+	if (!light_stacks_has(&all->light, id))
+		return add_node(all, id, parent);
+	all->merged++;
+	return above == STACKS_NONE || !light_stacks_has(&all->light, above) ? add_merged(all, parent) : parent;
 }
 
 /* The stack of a node. Makes those of its callers first. */
@@ -183,11 +225,8 @@ static uint32_t stack_of(struct collecting *all, uint32_t leaf)
 	if (id != STACKS_NONE)
 		parent = all->stack_of[id];
 	while (depth-- > 0 && !sample_set_is_full(all->set)) {
-		if (!light_stacks_has(&all->light, path[depth]))
-			parent = add_node(all, path[depth], parent);
-		else if (id == STACKS_NONE || !light_stacks_has(&all->light, id))
-			parent = add_merged(all, parent);
-		all->merged += light_stacks_has(&all->light, path[depth]);
+		parent = all->path_of ? add_kept_or_merged(all, path[depth], id, parent) :
+			add_whole_or_merged(all, path[depth], id, parent);
 		id = path[depth];
 		all->stack_of[id] = parent;
 	}
@@ -241,7 +280,7 @@ static uint32_t thread_of(struct collecting *all, const struct who *who)
 	uint32_t position = find_thread(all, hash, who);
 	struct seen_thread *threads;
 
-	if (is_unknown(who) || all->merges)
+	if (is_unknown(who) || all->merges || all->how->nobody)
 		return SET_NONE;
 	if (position != HASH_NONE)
 		return all->threads[position].index;
@@ -258,6 +297,11 @@ static uint32_t thread_of(struct collecting *all, const struct who *who)
 	return threads[all->thread_count++].index;
 }
 
+static uint32_t cpu_of(const struct collecting *all, const struct who *who)
+{
+	return who->cpu == WHO_NO_CPU || all->how->nobody ? SET_NONE : who->cpu;
+}
+
 /* ---- samples ---- */
 
 static uint32_t add_count(struct collecting *all, const struct run_count *count, const struct who *who, uint64_t period)
@@ -271,7 +315,7 @@ static uint32_t add_count(struct collecting *all, const struct run_count *count,
 		return 0;
 	}
 	sum = (struct set_sum) {
-		.who = { .thread = thread_of(all, who), .cpu = who->cpu == WHO_NO_CPU ? SET_NONE : who->cpu,
+		.who = { .thread = thread_of(all, who), .cpu = cpu_of(all, who),
 			.mode = (uint8_t)context_mode(who, context) },
 		.samples = count->samples, .weight = count->weight, .ns = count->weight * period,
 	};
@@ -467,8 +511,14 @@ static bool collect(struct collecting *all)
 	if (!all->stack_of)
 		return false;
 	memset(all->stack_of, 0xff, size);
+	if (all->how->kept) {
+		all->path_of = budget_resize(all->inputs->budget, NULL, 0, size);
+		if (!all->path_of)
+			return false;
+		memset(all->path_of, 0xff, size);
+	}
 	passing = window_passing(all->window);
-	if (all->merges && !weigh(all, &passing))
+	if (all->merges && !all->how->kept && !weigh(all, &passing))
 		return false;
 	add_samples(all, &passing);
 	tell_facts(all);
@@ -480,6 +530,7 @@ static void clear(struct collecting *all)
 	struct budget *budget = all->how->inputs->budget;
 
 	budget_free(budget, all->stack_of, all->stack_of ? all->nodes * sizeof(*all->stack_of) : 0);
+	budget_free(budget, all->path_of, all->path_of ? all->nodes * sizeof(*all->path_of) : 0);
 	light_stacks_clear(&all->light);
 	budget_free(budget, all->threads, all->thread_room * sizeof(*all->threads));
 	hash_clear(&all->by_thread);
@@ -575,18 +626,23 @@ static struct sample_set *collect_set(const struct sample_collect *how, bool mer
 	return NULL;
 }
 
-/* Is there memory left to draw all of a set? What cannot be drawn has to be merged. */
-static bool has_room(const struct sample_set *set, struct budget *budget)
+size_t sample_collect_drawn(const struct sample_set *set)
 {
 	size_t lines = set->location_count ? set->line_count / set->location_count + 1 : 1;
 
-	return !budget || set->stack_count * lines * FRAME_BYTES + set->sum_count * (size_t)SUM_BYTES <=
-		budget_left(budget);
+	return set->stack_count * lines * FRAME_BYTES + set->sum_count * (size_t)SUM_BYTES;
+}
+
+/* Is there memory left to draw all of a set? What cannot be drawn has to be merged. */
+static bool has_room(const struct sample_set *set, const struct budget *budget)
+{
+	return sample_collect_drawn(set) <= budget_left(budget);
 }
 
 struct sample_set *sample_collect(const struct sample_collect *how, char **error)
 {
-	bool merges = how->most && stacks_nodes(how->inputs->stacks) / MANY > how->most, full = false;
+	bool many = how->most && stacks_nodes(how->inputs->stacks) / MANY > how->most;
+	bool merges = many || how->kept, full = false;
 	struct sample_set *set = collect_set(how, merges, &full, error);
 
 	if (!how->most || merges || (set && has_room(set, how->inputs->budget)) || (!set && !full))

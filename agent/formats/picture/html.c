@@ -227,8 +227,8 @@ static bool put_data(const struct page *page)
 
 	fputs("<script type=\"application/json\" id=\"data\">{\"unit\":", page->to);
 	markup_json(page->to, page->picture->unit ? page->picture->unit : "", 0);
-	fprintf(page->to, ",\"flame\":%s,\"scheme\":\"%s\"", page->picture->flame ? "true" : "false",
-		schemes[page->picture->colours]);
+	fprintf(page->to, ",\"flame\":%s,\"merged\":%" PRIu32 ",\"scheme\":\"%s\"",
+		page->picture->flame ? "true" : "false", page->picture->merged, schemes[page->picture->colours]);
 	put_palette(page);
 	if (ok) {
 		put_functions(page);
@@ -286,10 +286,10 @@ static void put_books(const struct page *page)
 		put_number_fact(page, "received", "received", all->samples);
 		put_number_fact(page, "lost", "lost", facts->lost);
 		put_number_fact(page, "missed", "periods missed", facts->missed);
-		if (facts->merged)
-			put_number_fact(page, "merged", "light frames merged", facts->merged);
 		put_cost(page);
 	}
+	if (page->picture->merged)
+		put_number_fact(page, "merged", "light frames merged", page->picture->merged);
 	put_number_fact(page, "weight", page->picture->unit ? page->picture->unit :
 		facts ? "sampling periods" : "weight", all->weight);
 	if (page->picture->before)

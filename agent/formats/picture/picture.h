@@ -4,6 +4,7 @@
 #define PICTURE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct cells;
 struct set_facts;
@@ -16,6 +17,7 @@ struct picture {
 	const char *unit;		/* what is counted, if it is no samples: "bytes"; NULL: samples */
 	const char *before;		/* with what it compares, in a few words; NULL: with nothing */
 	const struct set_facts *facts;	/* NULL: none are known */
+	uint32_t merged;		/* frames that were merged before, as they are too light */
 	enum picture_colours colours;	/* at first */
 	bool flame;			/* at first: roots at the foot; else an icicle */
 };

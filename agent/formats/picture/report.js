@@ -251,8 +251,14 @@
 	}
 
 	const change_of_cell = (i) => change_of(total[i], before_total[i], cell_samples[i], cell_samples_before[i]);
-	const change_of_function = (what) => change_of(function_total[what], function_before[what], function_samples[what],
-		function_samples_before[what]);
+
+	/* What was merged may have a function that seems new or gone. */
+	function change_of_function(what) {
+		const change = change_of(function_total[what], function_before[what], function_samples[what],
+			function_samples_before[what]);
+
+		return data.merged ? Object.assign(change, { word: "" }) : change;
+	}
 
 	function change_text(change) {
 		return change.word + (change.chance ? "~" : "") + (change.share < 0 ? "" : "+") + (100 * change.share).toFixed(2);

@@ -460,8 +460,7 @@ static void put_gone(const struct drawing *drawing)
 
 static void put_foot(const struct drawing *drawing, unsigned height)
 {
-	const struct set_facts *facts = drawing->picture->facts;
-	uint32_t merged = drawing->merged + (facts ? facts->merged : 0);	/* those in the set are lighter still */
+	uint32_t merged = drawing->merged + drawing->picture->merged;	/* those of before are lighter still */
 
 	fprintf(drawing->to, "<text id=\"merged\" class=\"about\" x=\"1%%\" y=\"%u\">", height - 12);
 	if (merged) {

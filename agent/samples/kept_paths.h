@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Paths of functions, from a root, by their names alone: those that stand alone where light frames of several sample
+ * sets are merged. So what is merged in one set is merged in the others, too.
+ */
+#ifndef KEPT_PATHS_H
+#define KEPT_PATHS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct budget;
+struct kept_paths;
+struct sample_set;
+struct set_function;
+
+#define KEPT_ROOT 0u			/* the path of no function */
+
+/* `inlined`: functions that were inlined are in the paths; else they count for the one that they are in. */
+struct kept_paths *kept_paths_new(bool inlined, struct budget *budget);
+void kept_paths_free(struct kept_paths *paths);		/* NULL is allowed */
+
+/* Adds the heaviest stacks of a set, `most` at most, with their callers. False: no memory. */
+bool kept_paths_choose(struct kept_paths *paths, const struct sample_set *set, uint32_t most);
+
+/* The path of a function below another path; SET_NONE: it is not kept. */
+uint32_t kept_paths_find(const struct kept_paths *paths, uint32_t parent, const char *name);
+
+/* A frame that has all light ones below its caller. */
+extern const struct set_function kept_paths_merged;
+
+#endif
