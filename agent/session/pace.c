@@ -4,11 +4,11 @@
 
 enum {
 	WHOLE = 10000,			/* all of the thread's time */
-	ANSWERS = 35,			/* so much of it may always go to one screen's answers */
+	ANSWERS = 25,			/* so much of it may always go to one screen's answers */
 	READING_TO_ANSWERS = 4,		/* or one part in so many of what reading takes */
 	MUCH = 500, MUCH_TIMES = 4,	/* or so many times what reading takes beyond this, */
 	MOST = WHOLE / 2,		/* and never more */
-	FRAME_US = 350,			/* what a round costs besides its answers: waking two threads, and a frame */
+	FRAME_US = 250,			/* half of what a round costs besides its answers: wakes and a frame */
 	MEASURE_MS = 100,		/* reading is measured over this time at least */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How often a screen is answered. A person reads some frames a second, and should not pay more for them than for what
- * they look at. So the answers of one screen together, with the frames that show them, take at most a three hundredth
- * of a thread's time. If the thread spends more on the incoming bytes, they may take a quarter of that instead; and
- * where the bytes keep it busy, up to half of its time, so that a busy guest's screen is as lively as an idle one's.
- * Two rounds of answers come in each second anyway.
+ * they look at. So the answers of one screen together, with half of what the frames cost that show them, take at most a
+ * four hundredth of a thread's time. If the thread spends more on the incoming bytes, they may take a quarter of that
+ * instead; and where the bytes keep it busy, up to half of its time, so that a busy guest's screen is as lively as an
+ * idle one's. Two rounds of answers come in each second anyway.
  *
  * Pure: the caller gives the times, in ns: `now` of util_now, `worked` of the thread's processor time.
  */
