@@ -38,6 +38,7 @@ struct control_socket {
 	int fd;
 	char *path;
 	struct control_sink sink;
+	unsigned connected;		/* so many of the clients are not free */
 	struct client clients[CONTROL_CLIENTS];
 };
 
@@ -161,16 +162,15 @@ const char *control_socket_at(const struct control_socket *control)
 
 bool control_socket_idle(const struct control_socket *control)
 {
-	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		if (control->clients[i].fd >= 0)
-			return false;
-	return true;
+	return control->connected == 0;
 }
 
-static void drop(struct client *client)
+static void drop(struct control_socket *control, struct client *client)
 {
-	if (client->fd >= 0)
+	if (client->fd >= 0) {
 		close(client->fd);
+		control->connected--;
+	}
 	free(client->answer);
 	*client = (struct client) { .fd = -1 };
 }
@@ -180,7 +180,7 @@ void control_socket_free(struct control_socket *control)
 	if (!control)
 		return;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		drop(&control->clients[i]);
+		drop(control, &control->clients[i]);
 	if (control->fd >= 0)
 		close(control->fd);
 	if (control->path)
@@ -194,7 +194,7 @@ static void give_up(struct control_socket *control, unsigned index)
 {
 	bool waits = control->clients[index].asked && !control->clients[index].answer;
 
-	drop(&control->clients[index]);
+	drop(control, &control->clients[index]);
 	if (waits)
 		control->sink.gone(control->sink.context, index);
 }
@@ -254,7 +254,7 @@ static void watch(struct control_socket *control, unsigned index)
 	}
 }
 
-static void write_answer(struct client *client, uint64_t now)
+static void write_answer(struct control_socket *control, struct client *client, uint64_t now)
 {
 	ssize_t went = send(client->fd, client->answer + client->sent,
 		client->answer_size - client->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -264,7 +264,7 @@ static void write_answer(struct client *client, uint64_t now)
 		client->moved = now;
 	}
 	if (client->sent == client->answer_size || (went < 0 && errno != EAGAIN && errno != EINTR))
-		drop(client);
+		drop(control, client);
 }
 
 /* Most often nobody comes, and then accept4 costs far more than a look whether somebody does. */
@@ -286,13 +286,14 @@ static void accept_clients(struct control_socket *control, uint64_t now)
 			accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		control->clients[i].moved = now;
 		more = control->clients[i].fd >= 0;
+		control->connected += more;
 	}
 }
 
 static void fail(struct control_socket *control, unsigned index, const char *text)
 {
 	control_socket_answer(control, index, false, text, strlen(text));
-	drop(&control->clients[index]);
+	drop(control, &control->clients[index]);
 }
 
 /* Ends the connection of a client that sent no request, or took none of its answer, for CONTROL_PATIENCE_MS. */
@@ -304,7 +305,7 @@ static void dismiss_silent(struct control_socket *control, unsigned index, uint6
 	if (client->fd < 0 || now - client->moved < patience_ns)
 		return;
 	if (client->answer)
-		drop(client);
+		drop(control, client);
 	else if (!client->asked)
 		fail(control, index, "closed: no whole request came in time, and others wait; "
 			"connect again, and send one");
@@ -313,13 +314,13 @@ static void dismiss_silent(struct control_socket *control, unsigned index, uint6
 void control_socket_step(struct control_socket *control, uint64_t now)
 {
 	accept_clients(control, now);
-	for (unsigned i = 0; i < CONTROL_CLIENTS; i++) {
+	for (unsigned i = 0; i < CONTROL_CLIENTS && control->connected; i++) {
 		struct client *client = &control->clients[i];
 
 		if (client->fd < 0)
 			continue;
 		if (client->answer)
-			write_answer(client, now);
+			write_answer(control, client, now);
 		else if (client->asked)
 			watch(control, i);
 		else
@@ -343,5 +344,5 @@ void control_socket_answer(struct control_socket *control, unsigned client, bool
 	memcpy(to->answer + head_size, text, size);
 	to->answer_size = head_size + size;
 	to->moved = 0;
-	write_answer(to, 0);
+	write_answer(control, to, 0);
 }

@@ -344,21 +344,29 @@ static void follow(struct service *service)
 	free(path);
 }
 
+static void step_job(struct job *job)
+{
+	if (job->line)
+		step_ctl(job);
+	else if (job->report)
+		step_report(job);
+	else if (job->recorder)
+		step_recorder(job);
+}
+
 /* Steps the jobs in turn for TURN_MS. The rest follows in the next step, after the guest was read. */
 static void step_jobs(struct service *service)
 {
 	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
+	bool late = false;
 
-	for (int i = 0; i < CONTROL_CLIENTS && util_now() < end; i++) {
+	for (int i = 0; i < CONTROL_CLIENTS && !late; i++) {
 		struct job *job = &service->jobs[service->next];
+		bool busy = job->line || job->report || job->recorder;
 
 		service->next = (service->next + 1) % CONTROL_CLIENTS;
-		if (job->line)
-			step_ctl(job);
-		else if (job->report)
-			step_report(job);
-		else if (job->recorder)
-			step_recorder(job);
+		step_job(job);
+		late = busy && util_now() >= end;
 	}
 }
 
