@@ -51,10 +51,20 @@ void address_cache_clear(struct address_cache *cache)
 	cache->count = 0;
 }
 
+static size_t place_of(const struct address_cache *cache, uint32_t space, uint64_t address)
+{
+	return (size_t)hash_pair(&cache->seed, address, space);
+}
+
+void address_cache_fetch(const struct address_cache *cache, uint32_t space, uint64_t address)
+{
+	__builtin_prefetch(&cache->slots[place_of(cache, space, address) & (cache->room - 1)]);
+}
+
 /* The pair's slot, or the empty slot where it belongs. */
 static struct slot *find_slot(const struct address_cache *cache, uint32_t space, uint64_t address)
 {
-	size_t at = (size_t)hash_pair(&cache->seed, address, space);
+	size_t at = place_of(cache, space, address);
 
 	for (;; at++) {
 		struct slot *slot = &cache->slots[at & (cache->room - 1)];

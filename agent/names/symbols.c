@@ -331,6 +331,11 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 		kernel);
 }
 
+void symbols_fetch(const struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	address_cache_fetch(symbols->cache, space, address);
+}
+
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
 {
 	uint32_t function;

@@ -128,6 +128,7 @@ struct sym_cfi *symbols_frames_of(struct symbols *symbols, uint32_t process, uin
 
 /* The function at an address of a space. Resolved once, then cached. Never FUNCTION_NONE. */
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address);
+void symbols_fetch(const struct symbols *symbols, uint32_t space, uint64_t address);	/* it will be asked for soon */
 
 /* The file that is mapped at an address of a space. Its texts live until symbols_free. */
 struct symbols_mapping {

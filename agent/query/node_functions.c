@@ -24,6 +24,15 @@ void node_functions_clear(struct node_functions *nodes)
 	node_functions_init(nodes);
 }
 
+enum { AHEAD = 8 };			/* nodes whose functions are fetched before they are looked up */
+
+static void fetch(const struct stacks *stacks, const struct symbols *symbols, uint32_t id)
+{
+	struct node node = stacks_node(stacks, id);
+
+	symbols_fetch(symbols, node.space, node.address);
+}
+
 static uint32_t function_of(const struct stacks *stacks, struct symbols *symbols, uint32_t id)
 {
 	struct node node = stacks_node(stacks, id);
@@ -68,8 +77,11 @@ uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, co
 	nodes->generation = generation;
 	if (!nodes->functions)		/* the system backs the pages in use */
 		nodes->functions = util_alloc(STACKS_NODES_MAX * sizeof(*nodes->functions));
-	for (; nodes->count < count && !stop_at(stop, nodes->count); nodes->count++)
+	for (; nodes->count < count && !stop_at(stop, nodes->count); nodes->count++) {
+		if (nodes->count + AHEAD < count)
+			fetch(stacks, symbols, nodes->count + AHEAD);
 		nodes->functions[nodes->count] = function_of(stacks, symbols, nodes->count);
+	}
 	changed = nodes->changed[reader];
 	nodes->changed[reader] = STACKS_NONE;
 	return changed;

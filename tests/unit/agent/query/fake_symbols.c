@@ -82,6 +82,13 @@ static uint32_t name_function(struct symbols *symbols, uint32_t space, uint64_t 
 	return have(symbols, &function);
 }
 
+void symbols_fetch(const struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	(void)symbols;
+	(void)space;
+	(void)address;
+}
+
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
 {
 	uint64_t page = address >> 8;
