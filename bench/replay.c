@@ -190,8 +190,8 @@ static struct read report(char *ktop)
 
 /* ---- by exports ---- */
 
-static const char *const formats[] = { "folded", "csv-stacks", "json-stacks", "pprof", "callgrind", "speedscope",
-	"firefox", "chrome", "perf-script", "svg", "html" };
+static const char *const formats[] = { "folded", "json", "csv", "csv-stacks", "csv-times", "json-times", "json-stacks",
+	"pprof", "callgrind", "speedscope", "firefox", "chrome", "perf-script", "svg", "html" };
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats) };
 
