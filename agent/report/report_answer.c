@@ -115,7 +115,7 @@ static void ask(struct report *report)
 	request.request.kind = &profile_kind;
 	request.request.excerpt = report->asked_excerpt = excerpt_of(report);
 	request.request.pause_ms = LOOK_MS;
-	request.callers = report->request.json;
+	request.callers = report->request.json || report_export_callers(&report->request);
 	request.lines = report->request.lines || report_export_lines(&report->request);
 	request.inlined = request.lines || (report->request.inlined && (writes_files(report) || report->request.out));
 	session_request(report->subscription, &request.request);

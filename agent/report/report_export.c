@@ -198,6 +198,13 @@ bool report_export_lines(const struct report_request *request)
 	return request->out && find(request, &chosen) && chosen.set && chosen.set->lines;
 }
 
+bool report_export_callers(const struct report_request *request)
+{
+	struct chosen chosen;
+
+	return request->out && find(request, &chosen) && is_table(&chosen) && chosen.own == EXPORT_JSON;
+}
+
 bool report_export_rows(const struct report_request *request)
 {
 	struct chosen chosen;

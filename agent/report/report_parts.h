@@ -31,6 +31,7 @@ void report_write_file(struct report *report);		/* goes on once the present file
 
 char *report_export_mistake(const struct report_request *request);	/* why `out` cannot be written; NULL: it can */
 bool report_export_lines(const struct report_request *request);	/* its format has source lines and inlined functions */
+bool report_export_callers(const struct report_request *request);	/* likewise, the callers of all functions */
 void report_export_log(struct report *report);		/* has a log kept from here on, if the format has times */
 void report_export_end_log(struct report *report);	/* the log is complete */
 bool report_export_begin(struct report *report);	/* begins to write `out`; false: there is nothing to wait for */

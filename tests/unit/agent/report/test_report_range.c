@@ -252,10 +252,36 @@ static void test_an_export_tells_the_remarks(void **state)
 	free(file);
 }
 
+/* Else each function would be looked for in all samples again. */
+static void test_json_has_the_callers_of_all_functions_at_once(void **state)
+{
+	static const char *const formats[] = { "json", "csv", NULL };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct fixture fixture = sampled();
+		struct report_request request = report_default;
+		struct report *report;
+
+		request.from = "+0.5";
+		request.json = !formats[i];
+		request.out = formats[i] ? "-" : NULL;
+		request.format = formats[i];
+		report = report_new(fixture.session, &request);
+		for (int step = 0; step < FIXTURE_STEPS && report_step(report) < REPORT_DONE; step++)
+			fixture_step(&fixture);
+		assert_int_equal(report->state, REPORT_DONE);
+		assert_int_equal(report->profile->question.callers, i == 1 ? CALLERS_NONE : CALLERS_ALL);
+		report_free(report);
+		fixture_end(&fixture);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_export_tells_the_remarks),
+		cmocka_unit_test(test_json_has_the_callers_of_all_functions_at_once),
 		cmocka_unit_test(test_a_range_is_that_of_the_screen),
 		cmocka_unit_test(test_ranges_that_are_open),
 		cmocka_unit_test(test_ranges_that_cannot_be),
