@@ -89,9 +89,10 @@ bool share_is_before(const struct share *share, const struct share *other)
 	return share->passed != other->passed ? share->passed > other->passed : share->took < other->took;
 }
 
-void share_answered(struct share *share, uint64_t due, uint64_t begin, uint64_t end)
+void share_answered(struct share *share, uint64_t pause, uint64_t begin, uint64_t end)
 {
-	bool late = begin > due + (uint64_t)TURN_MS * NS_PER_MS;
+	uint64_t due = share->begun + pause;
+	bool late = begin > due + pause / 2;
 
 	share->begun = late ? begin : lesser(due, begin);
 	share->answered = end;

@@ -51,10 +51,10 @@ bool share_is_short(const struct share *share);	/* its last answer took no more 
 bool share_is_before(const struct share *share, const struct share *other);
 
 /*
- * Its answer was made in this time. An answer that came less than a turn after it was due does not put off the next
- * one: the pause after it is that much shorter.
+ * Its answer was made in this time, after such a pause. If it was late by up to half of the pause, it does not put off
+ * the next one: the pause after it is that much shorter.
  */
-void share_answered(struct share *share, uint64_t due, uint64_t begin, uint64_t end);
+void share_answered(struct share *share, uint64_t pause, uint64_t begin, uint64_t end);
 void share_passed(struct share *share);		/* it was due, and the turn ended before its answer */
 void share_leave(struct shares *shares, const struct share *share);	/* its reader is gone; its debt stays */
 

@@ -420,8 +420,7 @@ static struct answer *make(struct subscription *subscription, const struct momen
 static void answer(struct subscription *subscription, const struct moment *moment)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
-	uint64_t due = subscription->share.begun + pause_of(subscription);
-	uint64_t begin = util_now(), worked = util_thread_time();
+	uint64_t pause = pause_of(subscription), begin = util_now(), worked = util_thread_time();
 	struct answer *made = make(subscription, moment);
 	bool wanted;
 
@@ -438,7 +437,7 @@ static void answer(struct subscription *subscription, const struct moment *momen
 	mailbox_unlock(mailbox);
 	if (!wanted)
 		answer_free(made);
-	share_answered(&subscription->share, due, begin, util_now());
+	share_answered(&subscription->share, pause, begin, util_now());
 }
 
 /*

@@ -20,7 +20,7 @@ static void test_order(void **state)
 	assert_true(share_is_before(&cheap, &dear));
 	share_passed(&dear);
 	assert_true(share_is_before(&dear, &cheap));
-	share_answered(&dear, 1000, 1000, 1100);
+	share_answered(&dear, 0, 1000, 1100);
 	assert_true(share_is_before(&cheap, &dear));
 }
 
@@ -60,23 +60,23 @@ static void test_rest(void **state)
 	assert_int_equal(share_due(&all, &fresh, 0), 1200);
 }
 
-/* A turn is 20 ms. An answer that is less than that too late does not put off the next one. */
+/* An answer that is late by up to half of its pause does not put off the next one. */
 static void test_late(void **state)
 {
 	const struct shares all = { .paid = 0 };
 	struct share share = { 0 };
 
 	(void)state;
-	share_answered(&share, 100 * MS, 101 * MS, 102 * MS);
+	share_answered(&share, 100 * MS, 150 * MS, 151 * MS);
 	share.debt = 0;
 	assert_int_equal(share_due(&all, &share, 100 * MS), 200 * MS);
 	share.debt = 0;
-	share_answered(&share, 200 * MS, 190 * MS, 191 * MS);
+	share_answered(&share, 100 * MS, 190 * MS, 191 * MS);
 	share.debt = 0;
 	assert_int_equal(share_due(&all, &share, 100 * MS), 290 * MS);
-	share_answered(&share, 290 * MS, 311 * MS, 312 * MS);
+	share_answered(&share, 100 * MS, 341 * MS, 342 * MS);
 	share.debt = 0;
-	assert_int_equal(share_due(&all, &share, 100 * MS), 411 * MS);
+	assert_int_equal(share_due(&all, &share, 100 * MS), 441 * MS);
 }
 
 int main(void)
