@@ -144,6 +144,17 @@ static bool is_begun(const struct vitals *vitals)
 	return false;
 }
 
+/* A window that was moved is rounded already. */
+static void tell_place(struct vitals *vitals, const struct question *question, bool moved)
+{
+	struct question place = *question;
+
+	if (!moved)
+		query_cover(vitals->answer.epoch->query, &place);
+	vitals->from = place.from;
+	vitals->to = place.to;
+}
+
 struct vitals *vitals_new(const struct vitals_request *asked, const struct moment *moment)
 {
 	const struct request *request = &asked->request;
@@ -162,10 +173,8 @@ struct vitals *vitals_new(const struct vitals_request *asked, const struct momen
 	if (vitals->answer.epoch)
 		question = excerpt_question(vitals->answer.epoch, &request->excerpt);
 	tell_note(vitals, moment, question.from);
-	if (vitals->answer.epoch && request->excerpt.moved) {
-		vitals->from = question.from;
-		vitals->to = question.to;
-	}
+	if (vitals->answer.epoch && request->excerpt.until_ns)
+		tell_place(vitals, &question, request->excerpt.moved);
 	if (vitals->answer.epoch) {
 		tell_guest(vitals, moment->epoch);
 		tell_profiler(vitals, moment, request->excerpt.window_ns);

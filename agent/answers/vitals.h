@@ -56,7 +56,7 @@ struct vitals {
 	uint32_t cpu_count;
 	uint64_t now;			/* guest ns */
 	uint64_t oldest;		/* guest ns from which on samples are kept; 0 over many machines */
-	uint64_t from, to;		/* guest ns: where a window that was moved really lies; 0: it was not moved */
+	uint64_t from, to;		/* guest ns: where a moved or frozen window really lies; 0: it is live */
 	struct boot_times boot;		/* guest ns */
 	enum link_state link;
 	enum link_by by;

@@ -132,6 +132,17 @@ void query_round(struct query *query, struct question *question)
 	question->to = store_slice(store, span.end - 1).end;
 }
 
+void query_cover(const struct query *query, struct question *question)
+{
+	const struct store *store = query->inputs.store;
+	struct span span = span_find(store, question->from, question->to);
+
+	if (span.first == span.end)
+		return;
+	question->from = store_slice(store, span.first).begin;
+	question->to = store_slice(store, span.end - 1).end;
+}
+
 uint64_t query_kept_from(const struct query *query)
 {
 	const struct store *store = query->inputs.store;

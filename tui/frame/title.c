@@ -21,8 +21,9 @@ enum {
 	GAP = 2, STATE = 8,		/* columns between two items; columns of the profiler's state */
 	COUNT = 24,			/* bytes of a count as text */
 	NARROW = 30,			/* with fewer columns, words are shorter */
-	WIDE = 120,			/* columns from which what is not needed takes no second line */
-	NEEDED = 60,			/* an item of this importance, or more, may take a further line */
+	USUAL = 80, WIDE = 120,		/* columns from which a title has two lines; one */
+	NEEDED = 60,			/* in a narrow title, an item of this importance may take a further line */
+	MUST = 80,			/* in each, an item of this importance: it tells what the numbers are */
 };
 
 struct item {
@@ -36,7 +37,7 @@ struct item {
 struct title {
 	struct item items[ITEMS];
 	int count;
-	int second;			/* the first item about the profile: it begins the second line */
+	int second;			/* the first item about the profile: it begins the second line, or is -1 */
 };
 
 /* `width`: the least columns for the item, so that the others keep their places when its text changes. */
@@ -62,7 +63,7 @@ static void add_machines(struct title *title, const struct vitals *vitals)
 	for (size_t i = 0; i < vitals->machine_count; i++)
 		cpus += vitals->machines[i].cpu_count;
 	add(title, STYLE_TITLE, 25, 0, "ktop");
-	add(title, STYLE_TITLE, 78, 0, "%zu machines", vitals->machine_count);
+	add(title, STYLE_TITLE, 83, 0, "%zu machines", vitals->machine_count);
 	add(title, STYLE_TEXT, 20, 0, "%u vCPU", cpus);
 }
 
@@ -86,7 +87,7 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 
 	add(title, STYLE_TITLE, 25, 0, "ktop");
 	if (vitals->kernel[0] != '\0') {
-		add(title, STYLE_TITLE, 78, 0, "%s%s%s%s%s", vitals->kernel,
+		add(title, STYLE_TITLE, 83, 0, "%s%s%s%s%s", vitals->kernel,
 			vitals->version[0] ? " " : "", vitals->version,
 			vitals->arch[0] ? " " : "", vitals->arch);
 		add(title, STYLE_TEXT, 20, 0, "%u vCPU", vitals->cpu_count);
@@ -96,7 +97,7 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 		if (boot_times_text(&vitals->boot, boot, sizeof(boot))[0])
 			add(title, STYLE_TEXT, 15, 0, "boot: %s", boot);
 	} else {
-		add(title, STYLE_DIM, 78, 0, "the guest is not known yet");
+		add(title, STYLE_DIM, 83, 0, "the guest is not known yet");
 	}
 	if (vitals->play.there) {
 		add_play(title, &vitals->play);
@@ -197,25 +198,39 @@ static void add_lost(struct title *title, const struct vitals *vitals, int colum
 	add(title, STYLE_BAD, keep, width, "%s", text);
 }
 
-/* The window, and that it is not live if it was moved. */
+/* Where a window lies that is not live: the range by which a report is asked for the same. */
+static const char *place_of(const struct vitals *vitals, const struct scope *scope, char text[SCOPE_PLACE])
+{
+	uint64_t end = scope_until(scope), begin = end > scope->window_ns ? end - scope->window_ns : 0;
+	char time[SCOPE_TIME];
+
+	if (vitals->to)
+		return scope_place(vitals->from, vitals->to, text);
+	if (!scope->moved && scope->zero_ns > begin)
+		begin = scope->zero_ns;
+	if (scope->window_ns && begin < end)
+		return scope_place(begin, end, text);
+	snprintf(text, SCOPE_PLACE, "at %s", scope_time(end, time));
+	return text;
+}
+
+/* The window, and that it is not live if it was moved or frozen. */
 static void add_window(struct title *title, const struct vitals *vitals, const struct scope *scope,
 	const struct keys *keys, int columns)
 {
-	uint64_t end = scope_until(scope), begin = end > scope->window_ns ? end - scope->window_ns : 0;
 	char window[SCOPE_WINDOW], place[SCOPE_PLACE], live[KEYS_TEXT];
 
-	if (!scope->moved) {
-		add(title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, window));
-		return;
-	}
-	if (vitals->to)
-		scope_place(vitals->from, vitals->to, place);
+	if (!scope->until_ns)
+		add(title, STYLE_TEXT, columns < USUAL ? 69 : 82, 10, "%s window", scope_window(scope, window));
+	else if (!scope->moved && columns < NARROW)
+		add(title, STYLE_WARN, 98, 0, "FROZEN");
+	else if (!scope->moved)
+		add(title, STYLE_WARN, 98, 0, "FROZEN %s", place_of(vitals, scope, place));
+	else if (columns < NARROW)
+		add(title, STYLE_WARN, 98, 0, "%s", place_of(vitals, scope, place));
 	else
-		scope_place(scope->window_ns ? begin : 0, end, place);
-	if (columns < NARROW)
-		add(title, STYLE_WARN, 98, 0, "%s", place);
-	else
-		add(title, STYLE_WARN, 98, 0, "%s, live: %s", place, keys_text(keys, "{live}", live));
+		add(title, STYLE_WARN, 98, 0, "%s, live: %s", place_of(vitals, scope, place),
+			keys_text(keys, "{live}", live));
 }
 
 static void add_scope(struct title *title, const struct scope *scope, int columns)
@@ -223,18 +238,14 @@ static void add_scope(struct title *title, const struct scope *scope, int column
 	char time[SCOPE_TIME];
 
 	if (columns < NARROW) {
-		if (scope->until_ns && !scope->moved)
-			add(title, STYLE_WARN, 98, 0, "FROZEN");
 		if (scope->base.until_ns)
 			add(title, STYLE_WARN, 84, 0, "baseline");
 		if (scope->filter_text[0] != '\0')
 			add(title, STYLE_WARN, 98, 0, "filtered");
 		return;
 	}
-	if (scope->until_ns && !scope->moved)
-		add(title, STYLE_WARN, 98, 0, "FROZEN at %s", scope_time(scope->until_ns, time));
 	if (scope->no_idle)
-		add(title, STYLE_TEXT, 60, 0, "idle hidden");
+		add(title, STYLE_TEXT, 81, 0, "idle hidden");
 	if (scope->zero_ns && !scope->moved)
 		add(title, STYLE_WARN, 85, 0, "since %s", scope_time(scope->zero_ns, time));
 	if (scope->base.until_ns)
@@ -251,10 +262,10 @@ static void add_rest(struct title *title, const struct vitals *vitals, const str
 {
 	double missed = title_missed(vitals, filter) * 100;
 
-	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, 67, 17, "CPUs not run %.*f%%", missed < 9.95,
-		missed);
+	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, missed >= 1 ? 76 : 67, 17, "CPUs not run %.*f%%",
+		missed < 9.95, missed);
 	if (vitals->skipped_bytes)
-		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", vitals->skipped_bytes);
+		add(title, STYLE_BAD, 87, 0, "skipped %" PRIu64 " B", vitals->skipped_bytes);
 	if (vitals->lost_before)
 		add(title, STYLE_DIM, 62, 0, "lost earlier %" PRIu64, vitals->lost_before);
 	if (vitals->machines)
@@ -294,11 +305,10 @@ static int flow(const struct title *title, struct canvas *canvas, struct area ar
 /* How many lines the items take. Sets `second` for flow: -1 if one line is enough. */
 static int lines(const struct title *title, struct canvas *canvas, struct area area, int *second)
 {
-	*second = -1;
-	if (flow(title, canvas, area, -1, false) == 1)
-		return 1;
-	*second = title->second;
-	return flow(title, canvas, area, title->second, false);
+	int plain = flow(title, canvas, area, -1, false);
+
+	*second = plain == 1 ? -1 : title->second;
+	return plain == 1 ? 1 : flow(title, canvas, area, title->second, false);
 }
 
 static struct item *most_important(struct title *title)
@@ -311,14 +321,35 @@ static struct item *most_important(struct title *title)
 	return most;
 }
 
+/* So many lines the item may make of the title, which has at most `most`. */
+static int lines_for(const struct item *item, int columns, int most)
+{
+	int usual = columns >= WIDE || most < 2 ? 1 : columns >= USUAL || item->keep < NEEDED ? 2 : most;
+
+	return item->keep == 0 ? 0 : usual < most ? usual : most;
+}
+
+/* Shows the item, but not if it makes more lines than that. */
+static bool show(struct title *title, struct canvas *canvas, struct area area, struct item *item, int *height, int most)
+{
+	int taken, second;
+
+	item->shown = true;
+	taken = lines(title, canvas, area, &second);
+	item->shown = taken <= *height || taken <= most;
+	if (item->shown)
+		*height = taken;
+	return item->shown;
+}
+
 /*
- * Chooses items, the most important first, as far as `most` lines hold them. What is not needed adds a line only up to
- * the second one, and none in a wide title. Items with `keep` 0 add no line.
+ * Chooses items, the most important first, as far as the lines hold them. Only what tells what the numbers are makes
+ * further lines than a title of this width has.
  */
 static void choose(struct title *title, struct canvas *canvas, struct area area, int most)
 {
-	int height = 1, second, usual = area.columns >= WIDE || most < 2 ? 1 : 2;
 	struct item *item;
+	int height = 1, second = title->second;
 
 	for (int i = 0; i < title->count; i++) {
 		int width = canvas_width(canvas, title->items[i].text);
@@ -327,14 +358,17 @@ static void choose(struct title *title, struct canvas *canvas, struct area area,
 			title->items[i].width = width;
 	}
 	while ((item = most_important(title))) {
-		int taken;
+		int usual = lines_for(item, area.columns, most);
 
-		item->seen = item->shown = true;
-		taken = lines(title, canvas, area, &second);
-		if (taken > height && taken > (item->keep >= NEEDED ? most : item->keep ? usual : 0))
-			item->shown = false;
-		else
-			height = taken;
+		item->seen = true;
+		if (show(title, canvas, area, item, &height, usual) || item->keep < MUST)
+			continue;
+		if (area.columns >= USUAL && height <= usual)
+			title->second = -1;	/* lines without a break have more room */
+		if (title->second < 0 && show(title, canvas, area, item, &height, usual))
+			continue;
+		title->second = second;
+		show(title, canvas, area, item, &height, most);
 	}
 }
 

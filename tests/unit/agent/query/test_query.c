@@ -314,6 +314,37 @@ static void a_table_tells_the_range_of_its_slices(void **state)
 	world_free(&world);
 }
 
+/* Where a frozen window lies is told so that a report of that range, which is rounded, has the same samples. */
+static void a_covered_range_asks_for_the_same(void **state)
+{
+	struct world world = world_new();
+
+	(void)state;
+	for (uint64_t ms = 0; ms < 20000; ms += 10) {
+		struct taken taken = kernel_sample(ms * NS_PER_MS, 1, 1, (const uint64_t[]) { 1 });
+
+		world_take(&world, &taken);
+	}
+	for (uint64_t from = 5000; from < 5500; from += 30) {
+		struct question frozen = { .from = from * NS_PER_MS, .to = (from + 1110) * NS_PER_MS };
+		struct question place = frozen, rounded;
+		struct table *shown = ask(&world, frozen.from, frozen.to), *table;
+
+		query_cover(world.query, &place);
+		rounded = place;
+		query_round(world.query, &rounded);
+		assert_int_equal(rounded.from, place.from);
+		assert_int_equal(rounded.to, place.to);
+		assert_int_equal(place.from % (10 * NS_PER_MS), 0);	/* hundredths of a second tell it */
+		assert_int_equal(place.to % (10 * NS_PER_MS), 0);
+		table = ask(&world, rounded.from, rounded.to);
+		assert_int_equal(table->samples, shown->samples);
+		table_free(table);
+		table_free(shown);
+	}
+	world_free(&world);
+}
+
 /* ---- given up ---- */
 
 enum { MANY = 10000 };
@@ -400,6 +431,7 @@ int main(void)
 		cmocka_unit_test(a_coarse_slice_is_even),
 		cmocka_unit_test(an_empty_store_has_an_empty_answer),
 		cmocka_unit_test(a_table_tells_the_range_of_its_slices),
+		cmocka_unit_test(a_covered_range_asks_for_the_same),
 	};
 
 	query_free(NULL);

@@ -20,6 +20,7 @@
 #include "tui/frame/header.h"
 #include "tui/frame/remark_line.h"
 #include "tui/frame/scope.h"
+#include "tui/frame/title.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 
@@ -111,6 +112,44 @@ static void test_header_keeps_its_height(void **state)
 		answers_free(quiet);
 		answers_free(busy);
 	}
+}
+
+static void check_title(int columns, const struct vitals *vitals, const struct scope *scope, bool wide)
+{
+	struct canvas *canvas = canvas_new(40, columns, true);
+	int used = title_draw(canvas, (struct area) { 0, 0, 40, columns }, vitals, scope, &keys_standard);
+	char *text = canvas_dump(canvas);
+
+	if (used > (wide ? 1 : 2) || !strstr(text, "demo-kernel") || !strstr(text, "lost 0") || !strstr(text, "REC"))
+		fail_msg("%d columns:\n%s", columns, text);
+	free(text);
+	canvas_free(canvas);
+}
+
+/* One thing that is out of the ordinary gives the title no further row; nor do two, of those that people mix. */
+static void test_title_has_few_rows(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct scope plain;
+
+	(void)state;
+	scope_init(&plain);
+	for (int i = 0; i < 64; i++) {
+		struct scope scope = plain;
+
+		if (__builtin_popcount((unsigned)i) > 2)
+			continue;
+		answers->vitals->play = (struct play_state) { .there = i & 1, .playing = true, .speed = 2,
+			.at = 83 * NS_PER_SECOND, .end = 600 * NS_PER_SECOND, .boot = 1, .boots = i & 1 ? 3 : 0 };
+		scope.until_ns = i & 2 ? 192470 * NS_PER_MS : 0;
+		scope.base.until_ns = i & 4 ? 181 * NS_PER_SECOND : 0;
+		scope.zero_ns = i & 8 ? 185 * NS_PER_SECOND : 0;
+		scope.no_idle = i & 16;
+		scope.by = i & 32 ? GROUP_THREAD : GROUP_FUNCTION;
+		for (int columns = 80; columns < 200; columns += 5)
+			check_title(columns, answers->vitals, &scope, columns >= 120);
+	}
+	answers_free(answers);
 }
 
 static void check_missed(const struct answers *answers, const char *filter, const char *wanted)
@@ -388,6 +427,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_header_keeps_its_height),
+		cmocka_unit_test(test_title_has_few_rows),
 		cmocka_unit_test(test_missed_is_a_share_of_all_time),
 		cmocka_unit_test(test_no_remark_hides_another),
 		cmocka_unit_test(test_remarks_are_whole_and_can_be_put_away),

@@ -41,7 +41,7 @@ static const struct state {
 	bool replay, filtered, every_size;
 } states[] = {
 	{ "live", "", 0, MARK - WINDOW, MARK, "10s window", 1, false, false, true },
-	{ "frozen", "Z", 3, MARK - WINDOW, MARK, "FROZEN at 00:00:21", 1, false, false, false },
+	{ "frozen", "Z", 3, MARK - WINDOW, MARK, "FROZEN 10s at 00:00:11", 1, false, false, false },
 	{ "zeroed", "z", 5, MARK, MARK + 5, "since 00:00:21", 1, false, false, false },
 	{ "filtered", "\\cpu:1 mode:kernel\r", 0, MARK - WINDOW, MARK, "filter: cpu:1 mode:kernel", 1, false, true,
 		false },
@@ -57,7 +57,7 @@ static const struct state {
 	{ "all zeroed", "z", 5, MARK, MARK + 5, "since ", GALLERY_MACHINES, false, false, false },
 	{ "all with a baseline", "\b", 4, MARK + 4 - WINDOW, MARK + 4, "baseline of ", GALLERY_MACHINES, false, false,
 		false },
-	{ "all frozen", "Z", 3, MARK - WINDOW, MARK, "FROZEN at ", GALLERY_MACHINES, false, false, false },
+	{ "all frozen", "Z", 3, MARK - WINDOW, MARK, "FROZEN 10s at ", GALLERY_MACHINES, false, false, false },
 };
 
 struct seen {				/* one view in one state */
@@ -220,7 +220,7 @@ static void check_header(struct seen *seen, const struct canvas *canvas, const c
 		fault(seen, canvas, "the header does not say", seen->state->header);
 	if (!strstr(text, seen->view->head))
 		fault(seen, canvas, "it is another view without", seen->view->head);
-	if (strstr(text, "FROZEN at ") && !strstr(seen->state->keys, "Z"))
+	if (strstr(text, "FROZEN 10s") && !strstr(seen->state->keys, "Z"))
 		fault(seen, canvas, "it is not so:", "FROZEN");
 }
 

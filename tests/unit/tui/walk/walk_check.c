@@ -132,14 +132,14 @@ static void check_header(struct walk *walk)
 		true);
 	if (!vitals->machines && vitals->kernel[0])
 		header_has(walk, header, walk_guest(walk)->name, true);
-	if (moved && vitals->to)
+	if (model->place.until_ns && vitals->to)
 		scope_place(vitals->from, vitals->to, text);
 	else
-		snprintf(text, sizeof(text), moved ? " at " : "%s window", scope_window(&model->place, window));
+		snprintf(text, sizeof(text), moved || frozen ? "at " : "%s window",
+			scope_window(&model->place, window));
 	header_has(walk, header, text, true);
 	header_has(walk, header, "live: .", moved);
-	snprintf(text, sizeof(text), "FROZEN at %s", scope_time(model->place.until_ns, time));
-	header_has(walk, header, frozen ? text : "FROZEN", frozen);
+	header_has(walk, header, "FROZEN", frozen);
 	snprintf(text, sizeof(text), "since %s", scope_time(model->zero, time));
 	header_has(walk, header, zeroed ? text : "since ", zeroed);
 	snprintf(text, sizeof(text), "baseline of %s",
