@@ -32,6 +32,7 @@ struct function_view {
 	const struct keys *keys;
 	const struct columns *columns;
 	struct column_needs needs;	/* of the rows drawn so far: they only grow, so that columns stand still */
+	bool measures;			/* with the next drawing they are anew: it has other rows */
 	const struct vitals *vitals;
 	struct function_table *functions;	/* NULL: no answer yet */
 	const struct scope *scope;
@@ -229,7 +230,7 @@ static void rewind_list(struct function_view *self)
 	if (self->boot != functions->answer.boot || self->by != functions->by ||
 			!filter_equal(&self->filter, &functions->filter)) {
 		list_rewind(&self->list);
-		self->needs = (struct column_needs) { 0 };
+		self->measures = true;
 	}
 	if (self->restores)
 		list_follow(&self->list, self->restored);
@@ -366,8 +367,9 @@ static void functions_draw(void *context, struct canvas *canvas, struct area are
 	struct place last = { area.row + area.rows - 1, area.column, area.columns };
 	struct column_layout layout;
 
-	if (area.columns != self->area.columns)
+	if (self->measures || area.columns != self->area.columns)
 		self->needs = (struct column_needs) { 0 };
+	self->measures = false;
 	self->area = area;
 	self->rows = rows_area(area);
 	if (!self->functions || self->rows.rows < 1)

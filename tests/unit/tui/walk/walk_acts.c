@@ -429,6 +429,14 @@ static bool knows_rows(const struct walk *walk)
 		walk_top(walk) != SIZE_MAX));
 }
 
+/* Processes have no object, so their heads do not tell how wide their names are. */
+static bool knows_heads(const struct walk *walk, int row)
+{
+	const struct model *model = &walk->models[walk->page];
+
+	return model->view != WALK_THREADS || model->table.by == GROUP_THREAD || row != walk_heads_row(walk);
+}
+
 /* A click anywhere but on tabs. If it is not known where rows are, it is on the key bar. */
 static void click(struct walk *walk)
 {
@@ -450,6 +458,8 @@ static void click(struct walk *walk)
 	else if (has_bar)
 		at.row = canvas->rows - 1;
 	else
+		return;
+	if (!knows_heads(walk, at.row))
 		return;
 	model->failed = NULL;
 	walk->tally.mouse[walk_counted(model)][MOUSE_CLICK]++;
