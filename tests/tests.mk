@@ -13,6 +13,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/store/test_,recent_samples run sample_log stack_cache stacks store trace_log) $(call in,agent/names/files/test_,demangle \
 		sym_elf sym_text) $(call in,agent/names/dwarf/test_,debug_file debuginfod line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,call_sites kallsyms modules orc processes slide) \
+	agent/names/copies/test_file_copies \
 	$(call in,agent/names/test_,absurd_files boot_image given_objects kernel_names lines regions running_kernel symbols threads) \
 	$(call in,agent/unwind/test_,rules unwind) $(call in,agent/code/test_,disassembler listing) \
 	$(call in,agent/query/question/test_,filter_words grouping) $(call in,agent/query/test_,baseline fine query query_cpus query_random query_tree query_tree_live table) $(call in,agent/query/addresses/test_,query_addresses query_inlined) $(call in,agent/query/time/test_,heat series) \
@@ -36,7 +37,7 @@ WEAK = $(call in,kernel-hook/threads/test_,sampler_barriers) $(call in,kernel-ho
 	$(call in,kernel-hook/plugin/test_,call_barriers asked_barriers)
 FAKES = $(basename $(notdir $(wildcard tests/unit/fakes/*.c)))
 FAKES_tsan = fake_host fake_port fake_serial fake_smp	# the hook's own: no other is needed under the thread sanitizer
-FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc modules processes dwarf cfi nm folded pprof demangle unwind control service screen session)
+FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc modules processes copies dwarf cfi nm folded pprof demangle unwind control service screen session)
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))

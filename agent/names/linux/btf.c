@@ -185,6 +185,13 @@ static bool find_type(const struct btf *btf, const char *name, struct type *type
 	return false;
 }
 
+uint32_t btf_size(const struct btf *btf, const char *type)
+{
+	struct type found;
+
+	return find_type(btf, type, &found) ? found.value : 0;
+}
+
 struct walk {
 	const struct btf *btf;
 	const char *name;		/* of the member, `size` bytes */

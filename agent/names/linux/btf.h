@@ -29,4 +29,6 @@ void btf_free(struct btf *btf);
  */
 bool btf_member(const struct btf *btf, const char *type, const char *path, struct btf_member *member);
 
+uint32_t btf_size(const struct btf *btf, const char *type);	/* of a struct or union; 0: there is none */
+
 #endif

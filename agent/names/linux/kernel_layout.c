@@ -87,6 +87,26 @@ static void find_memory(struct memory_layout *memory, const struct btf *btf)
 		find(btf, "file", "f_path.dentry", &memory->entry) &&
 		find(btf, "dentry", "d_name.name", &memory->name) && find(btf, "dentry", "d_parent", &memory->parent);
 	find(btf, "mm_struct", "context.vdso", &memory->vdso);
+	find(btf, "file", "f_mapping", &memory->contents);
+}
+
+static void find_cache(struct cache_layout *cache, const struct btf *btf)
+{
+	struct btf_member slots;
+
+	if (!btf_member(btf, "xa_node", "slots", &slots) || !slots.element)
+		return;
+	cache->slots = slots.offset;
+	cache->slots_count = slots.size / slots.element;
+	cache->page_size = btf_size(btf, "page");
+	cache->known = cache->slots_count && cache->slots_count <= TREE_SLOTS_MAX &&
+		!(cache->slots_count & (cache->slots_count - 1)) && cache->page_size &&
+		find(btf, "xa_node", "shift", &cache->shift) &&
+		find(btf, "address_space", "host", &cache->owner) &&
+		find(btf, "address_space", "i_pages.xa_head", &cache->root) &&
+		find(btf, "inode", "i_size", &cache->size) &&
+		find(btf, "folio", "mapping", &cache->contents) && find(btf, "folio", "index", &cache->index) &&
+		find(btf, "page", "compound_head", &cache->head);
 }
 
 void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
@@ -111,4 +131,5 @@ void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
 		find(btf, "task_struct", "mm", &layout->task_memory);
 	find(btf, "pcpu_hot", "current_task", &layout->current);
 	find_memory(&layout->memory, btf);
+	find_cache(&layout->cache, btf);
 }

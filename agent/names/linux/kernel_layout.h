@@ -31,6 +31,19 @@ struct memory_layout {
 	uint32_t entry;			/* in struct file: a pointer to its name, a struct dentry */
 	uint32_t name, parent;		/* in that one: pointers to the text, and to the folder's struct dentry */
 	uint32_t vdso;			/* in struct mm_struct: the address of the vdso; 0: not known */
+	uint32_t contents;		/* in struct file: a pointer to its struct address_space; 0: not known */
+};
+
+/* What the kernel has in memory of a file's contents. */
+struct cache_layout {
+	bool known;			/* all of the rest is known */
+	uint32_t owner, root;		/* in struct address_space: a pointer to a struct inode; the root of its tree */
+	uint32_t size;			/* in struct inode: the file's size */
+	uint32_t shift;			/* in a node of the tree, struct xa_node: a byte */
+	uint32_t slots, slots_count;	/* in it: an array of pointers; a power of two, 64 at most */
+	uint32_t page_size;		/* of struct page */
+	uint32_t contents, index;	/* in struct folio: as in struct file; its place in the file */
+	uint32_t head;			/* in struct page: where its folio begins, plus 1; not in a folio's first one */
 };
 
 struct kernel_layout {
@@ -53,6 +66,7 @@ struct kernel_layout {
 	uint32_t current;		/* in struct pcpu_hot, a pointer to it; 0 where there is no such struct */
 
 	struct memory_layout memory;
+	struct cache_layout cache;
 };
 
 /* Sets what the BTF knows. `btf` may be NULL: nothing is known. */

@@ -38,6 +38,8 @@ static const struct {
 	{ "current_task", LANDMARK_CURRENT_TASK },
 	{ "pcpu_hot", LANDMARK_PCPU_HOT },
 	{ "__per_cpu_offset", LANDMARK_PER_CPU_OFFSET },
+	{ "page_offset_base", LANDMARK_PAGE_OFFSET },
+	{ "vmemmap_base", LANDMARK_PAGES },
 	{ "__start_notes", LANDMARK_NOTES },
 	{ "__stop_notes", LANDMARK_NOTES_END },
 	{ "__start_orc_unwind_ip", LANDMARK_ORC_IP },

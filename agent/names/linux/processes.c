@@ -109,6 +109,15 @@ static bool read_path(struct tree_walk *walk, uint64_t file, char path[PROCESS_P
 	return true;
 }
 
+/* It is not needed: 0 if it cannot be read. */
+static uint64_t read_contents(struct tree_walk *walk, uint64_t file)
+{
+	uint64_t contents;
+
+	return walk->layout->contents && page_reader_64(&walk->names, file + walk->layout->contents, &contents) &&
+		is_kernel(contents) ? contents : 0;
+}
+
 static bool visit_area(struct tree_walk *walk, uint64_t at)
 {
 	const struct memory_layout *layout = walk->layout;
@@ -127,6 +136,8 @@ static bool visit_area(struct tree_walk *walk, uint64_t at)
 	if (!(flags & CODE) || area.start >= area.end || is_kernel(area.end))
 		return true;
 	area.offset <<= PAGE_SHIFT;
+	if (is_kernel(file))
+		area.contents = read_contents(walk, file);
 	if (file && (!is_kernel(file) || !read_path(walk, file, path, &area.path)))
 		return false;
 	if (!file && layout->vdso && area.start == walk->vdso)

@@ -26,6 +26,7 @@ struct process_area {			/* memory of a process that holds code */
 	uint64_t offset;		/* which byte of the file lies at `start` */
 	/* The file's path in its file system, any bytes, until the visit is over; "[vdso]", "[anonymous]": no file. */
 	const char *path;
+	uint64_t contents;		/* of its file: the address of a struct address_space; 0: none, or not known */
 };
 
 struct process_visitor {

@@ -147,8 +147,25 @@ static void put_memory(struct builder *builder, unsigned number, unsigned pointe
 	put_tree(builder, "maple_arange_64", number, pointer, FAKE_GAP_SLOTS);
 	COMPOSED(STRUCT, "vm_area_struct", 48, { "vm_start", word, 0 }, { "vm_end", word, 8 }, { "vm_pgoff", word, 16 },
 		{ "vm_flags", word, 24 }, { "vm_file", pointer, 32 });
-	COMPOSED(STRUCT, "file", 32, { "f_path", path, 8 });
+	COMPOSED(STRUCT, "file", 32, { "f_path", path, 8 }, { "f_mapping", pointer, FAKE_FILE_CONTENTS });
 	COMPOSED(STRUCT, "dentry", 48, { "d_parent", pointer, 8 }, { "d_name", name, 16 });
+}
+
+/* The pages of a file; what a struct of a page means depends on its use. */
+static void put_cache(struct builder *builder, unsigned byte, unsigned number, unsigned pointer)
+{
+	unsigned word = integer(builder, "long unsigned int", 8);
+	unsigned slots = array(builder, pointer, number, FAKE_CACHE_SLOTS);
+	unsigned tree = COMPOSED(STRUCT, "xarray", 16, { "xa_lock", number, 0 }, { "xa_head", pointer, 8 });
+	unsigned cached = COMPOSED(STRUCT, "", 40, { "mapping", pointer, 16 }, { "index", word, FAKE_PAGE_INDEX - 8 });
+	unsigned behind = COMPOSED(STRUCT, "", 8, { "compound_head", word, 0 });
+	unsigned uses = COMPOSED(UNION, "", 40, { "", cached, 0 }, { "", behind, 0 });
+
+	COMPOSED(STRUCT, "xa_node", 16 + 8 * FAKE_CACHE_SLOTS, { "shift", byte, 0 }, { "slots", slots, 16 });
+	COMPOSED(STRUCT, "address_space", 32, { "host", pointer, 0 }, { "i_pages", tree, FAKE_CACHE_ROOT - 8 });
+	COMPOSED(STRUCT, "inode", 32, { "i_size", word, 8 });
+	COMPOSED(STRUCT, "page", FAKE_PAGE, { "flags", word, 0 }, { "", uses, 8 });
+	COMPOSED(STRUCT, "folio", FAKE_PAGE, { "flags", word, 0 }, { "", uses, 8 });
 }
 
 static void put_head(uint8_t *head, size_t types, size_t texts)
@@ -180,6 +197,7 @@ uint8_t *fake_btf(bool old, size_t before, size_t *size)
 	put_made_code(builder, byte, number, pointer);
 	put_tasks(builder, byte, number, pointer);
 	put_memory(builder, number, pointer);
+	put_cache(builder, byte, number, pointer);
 
 	*size = before + HEAD + builder->types_size + builder->texts_size;
 	bytes = util_alloc(*size);

@@ -63,27 +63,27 @@ static void both_layouts_are_found(void **state)
 	}
 }
 
-/* Says of the array of slots, the only one with that many pointers, that it is larger. */
-static bool knows_memory_with(uint32_t slots)
+/* Has each array of `count` pointers say that it is larger. */
+static struct kernel_layout layout_with(uint32_t count, uint32_t slots)
 {
-	const uint8_t begin[] = { FAKE_SLOTS, 0, 0, 0 };
 	struct kernel_layout layout;
 	size_t size;
+	unsigned changed = 0;
 	uint8_t *bytes = fake_btf(false, 0, &size), *at = bytes;
 	struct btf *btf;
 
-	while ((at = memmem(at, (size_t)(bytes + size - at), begin, sizeof(begin)))) {
-		if (at[-4] == 2 && at[-8] == 3)
-			break;
-		at++;
+	for (; (at = memmem(at, (size_t)(bytes + size - at), &count, sizeof(count))); at++) {
+		if (at - bytes < 8 || at[-4] != 2 || at[-8] != 3)
+			continue;
+		memcpy(at, &slots, sizeof(slots));
+		changed++;
 	}
-	assert_non_null(at);
-	memcpy(at, &slots, sizeof(slots));
+	assert_int_equal(changed, 1);
 	btf = btf_new(bytes, size, 8, NULL);
 	kernel_layout_set(&layout, btf);
 	btf_free(btf);
 	free(bytes);
-	return layout.memory.known;
+	return layout;
 }
 
 static void a_tree_with_absurd_nodes_is_none(void **state)
@@ -93,9 +93,26 @@ static void a_tree_with_absurd_nodes_is_none(void **state)
 	assert_int_equal(layout_of(true).memory.wide.slots_count, FAKE_SLOTS);
 	assert_int_equal(layout_of(true).memory.gaps.pivots_count, FAKE_GAP_SLOTS - 1);
 	assert_int_equal(layout_of(true).memory.vdso, FAKE_VDSO);
-	assert_true(knows_memory_with(FAKE_SLOTS));
-	assert_false(knows_memory_with(65));
-	assert_false(knows_memory_with(1 << 28));
+	assert_true(layout_with(FAKE_SLOTS, FAKE_SLOTS).memory.known);
+	assert_false(layout_with(FAKE_SLOTS, 65).memory.known);
+	assert_false(layout_with(FAKE_SLOTS, 1 << 28).memory.known);
+}
+
+static void a_file_has_its_pages_in_a_tree(void **state)
+{
+	const struct kernel_layout layout = layout_of(true);
+
+	(void)state;
+	assert_true(layout.cache.known);
+	assert_int_equal(layout.memory.contents, FAKE_FILE_CONTENTS);
+	assert_int_equal(layout.cache.root, FAKE_CACHE_ROOT);
+	assert_int_equal(layout.cache.slots_count, FAKE_CACHE_SLOTS);
+	assert_int_equal(layout.cache.page_size, FAKE_PAGE);
+	assert_int_equal(layout.cache.index, FAKE_PAGE_INDEX);
+	assert_int_equal(layout.cache.head, 8);
+	assert_false(layout_with(FAKE_CACHE_SLOTS, 2 * FAKE_CACHE_SLOTS).cache.known);
+	assert_false(layout_with(FAKE_CACHE_SLOTS, FAKE_CACHE_SLOTS - 1).cache.known);
+	assert_false(layout_with(FAKE_CACHE_SLOTS, 0).cache.known);
 }
 
 static void members_are_found_by_path(void **state)
@@ -317,6 +334,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_layouts_are_found),
 		cmocka_unit_test(a_tree_with_absurd_nodes_is_none),
+		cmocka_unit_test(a_file_has_its_pages_in_a_tree),
 		cmocka_unit_test(members_are_found_by_path),
 		cmocka_unit_test(damaged_btf_is_survived),
 		cmocka_unit_test(modules_are_visited),

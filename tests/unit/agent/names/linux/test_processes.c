@@ -36,7 +36,7 @@ static const struct kernel_layout layout = {
 			.pivots = 8, .pivots_count = GAP_PIVOTS, .slots = 8 + 8 * GAP_PIVOTS, .slots_count = GAP_SLOTS,
 		},
 		.start = 0, .end = 8, .offset = 0x10, .flags = 0x18, .file = 0x20,
-		.entry = 8, .name = 0x10, .parent = 0x18,
+		.entry = 8, .name = 0x10, .parent = 0x18, .contents = 0x20,
 	},
 };
 
@@ -128,8 +128,10 @@ static uint64_t make_area(uint64_t start, uint64_t end, uint64_t flags, uint64_t
 {
 	uint64_t file = entry ? make(0x40, 8) : 0, area = make(0x40, 8);
 
-	if (file)
+	if (file) {
 		set(file + layout.memory.entry, entry);
+		set(file + layout.memory.contents, entry + 1);
+	}
 	set(area + layout.memory.start, start);
 	set(area + layout.memory.end, end);
 	set(area + layout.memory.flags, flags);
@@ -172,6 +174,7 @@ static bool see_area(void *context, const struct process_area *area)
 	(void)context;
 	if (at + 1 == sizeof(seen))
 		return true;
+	assert_int_equal(!area->contents, area->path[0] == '[');
 	snprintf(seen + at, sizeof(seen) - at, "%llx-%llx %llx %s\n", (unsigned long long)area->start,
 		(unsigned long long)area->end, (unsigned long long)area->offset, area->path);
 	return true;
