@@ -15,7 +15,7 @@
 enum {
 	PAUSE_MS = 2000,		/* between two looks */
 	SHORT_PAUSE_MS = 200,		/* before one at programs alone, which may end soon */
-	LOOK_MS = 30000,		/* a look that takes longer is given up: the kernel changes meanwhile */
+	LOOK_MS = 30000,		/* a look or copy that takes longer is given up: the kernel changes */
 	PLAYED_LOOK_MS = 1000,		/* likewise, in a recording: pages that have not come by then are not in it */
 	TURN_MOST = 8 << 20,		/* the quota of a turn: some milliseconds of processor time */
 };
@@ -38,6 +38,9 @@ struct kernel_watch {
 	uint64_t begun, ended, due;	/* ns: of this look, of the last one; when the next whole one is due */
 	struct firmware_search firmware;
 	bool firmware_news;		/* pages have come since its last search */
+	bool copies_news;		/* likewise, since files of programs were copied */
+	bool copies_paused;		/* the last turn of that has paused */
+	uint64_t copied;		/* ns: when that turn was */
 };
 
 struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory,
@@ -72,7 +75,7 @@ void kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, s
 
 void kernel_watch_wake(struct kernel_watch *watch)
 {
-	watch->news = watch->firmware_news = true;
+	watch->news = watch->firmware_news = watch->copies_news = true;
 }
 
 static void place(struct kernel_watch *watch)
@@ -129,12 +132,32 @@ static void find_firmware(struct kernel_watch *watch)
 	symbols_set_firmware(watch->symbols, watch->firmware.found);
 }
 
+/*
+ * A turn of copying the files of programs, beside the looks: nobody waits for it. It comes first, before a look begins
+ * anew and what has come is out of date. Now and then it is due without pages, for other files are wanted, or missing.
+ */
+static void copy_files(struct kernel_watch *watch, uint64_t now)
+{
+	const struct memory_reader reader = guest_memory_virtual(watch->memory);
+	struct quota quota = { .most = TURN_MOST };
+	const struct walked_memory memory = { .reader = &reader, .quota = &quota };
+
+	if (!watch->copies_news && !watch->copies_paused &&
+			now - watch->copied < (uint64_t)SHORT_PAUSE_MS * NS_PER_MS)
+		return;
+	watch->copies_news = false;
+	watch->copied = now;
+	watch->copies_paused = running_programs_copy(watch->programs, &memory, now,
+		(uint64_t)LOOK_MS * NS_PER_MS) == WALK_PAUSED;
+}
+
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 {
 	uint64_t before = symbols_generation(watch->symbols);
 	uint64_t longest = (uint64_t)(live ? LOOK_MS : PLAYED_LOOK_MS) * NS_PER_MS;
 
 	find_firmware(watch);
+	copy_files(watch, now);
 	if (!symbols_linux_kernel(watch->symbols) || (!watch->looking && !is_due(watch, now)))
 		return before != symbols_generation(watch->symbols);
 	if (!watch->looking) {
@@ -156,7 +179,7 @@ bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 
 bool kernel_watch_is_walking(const struct kernel_watch *watch)
 {
-	return watch->walking;
+	return watch->walking || watch->copies_paused;
 }
 
 /* Where a pointer to the thread's structure lies, in the data of each CPU. */

@@ -4,6 +4,7 @@
 
 #include "agent/base/quota.h"
 #include "agent/base/util.h"
+#include "agent/names/copies/file_copies.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/processes.h"
 #include "running_programs.h"
@@ -30,6 +31,7 @@ struct wanted {
 
 struct running_programs {
 	struct symbols *symbols;
+	struct file_copies *copies;
 	uint64_t readings;		/* that have been settled */
 	struct known known[KNOWN];	/* by process number */
 	uint32_t count;
@@ -42,11 +44,14 @@ struct running_programs *running_programs_new(struct symbols *symbols)
 	struct running_programs *programs = util_alloc(sizeof(*programs));
 
 	programs->symbols = symbols;
+	programs->copies = file_copies_new();
 	return programs;
 }
 
 void running_programs_free(struct running_programs *programs)
 {
+	if (programs)
+		file_copies_free(programs->copies);
 	free(programs);
 }
 
@@ -104,12 +109,16 @@ static bool take_area(void *context, const struct process_area *area)
 {
 	const struct reading *reading = context;
 
-	quota_spend(reading->memory->quota, WALK_MAP_COST);
-	symbols_map(reading->programs->symbols, &(struct object) {
+	const struct object object = {
 		.process = reading->process, .start = area->start, .end = area->end,
-		.bias = area->start - area->offset, .by_offset = true,
+		.bias = area->start - area->offset, .by_offset = true, .contents = area->contents,
 		.name = { .bytes = area->path, .size = strlen(area->path) },
-	}, reading->folders);
+	};
+
+	quota_spend(reading->memory->quota, WALK_MAP_COST);
+	symbols_map(reading->programs->symbols, &object, reading->folders);
+	if (area->contents && symbols_file_state(reading->programs->symbols, &object) != FILE_SETTLED)
+		file_copies_want(reading->programs->copies, area->contents, area->path);
 	return true;
 }
 
@@ -171,6 +180,39 @@ enum walk running_programs_read(struct running_programs *programs, const struct 
 	if (walk != WALK_PAUSED)
 		begin_walk(programs);
 	return walk;
+}
+
+static struct object object_of(const struct file_copy *copy)
+{
+	return (struct object) {
+		.contents = copy->contents, .name = { .bytes = copy->path, .size = strlen(copy->path) },
+	};
+}
+
+static enum file_state state_of(void *context, const struct file_copy *file)
+{
+	const struct object object = object_of(file);
+
+	return symbols_file_state(context, &object);
+}
+
+static void take_copy(void *context, const struct file_copy *copy)
+{
+	const struct object object = object_of(copy);
+
+	symbols_give_file(context, &object, copy->fd);
+}
+
+enum walk running_programs_copy(struct running_programs *programs, const struct walked_memory *memory, uint64_t now,
+	uint64_t longest)
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(programs->symbols);
+	const struct file_copy_taker taker = { .state = state_of, .take = take_copy, .context = programs->symbols };
+
+	if (!kernel || !symbols_kernel_is_placed(programs->symbols))
+		return WALK_FAILED;
+	return file_copies_read(programs->copies, kernel, symbols_kernel_slide(programs->symbols), memory, now, longest,
+		&taker);
 }
 
 void running_programs_settle(struct running_programs *programs)

@@ -34,6 +34,14 @@ bool running_programs_want(const struct running_programs *programs);	/* there ar
 enum walk running_programs_read(struct running_programs *programs, const struct walked_memory *memory,
 	const char *const *folders);
 
+/*
+ * A turn of a walk of its own, which copies files that the symbols lack out of the memory, and gives them the copies.
+ * WALK_FAILED: another turn is to be made when more of the memory has come. `now`, `longest`: ns; a file that takes
+ * longer is given up.
+ */
+enum walk running_programs_copy(struct running_programs *programs, const struct walked_memory *memory, uint64_t now,
+	uint64_t longest);
+
 /* No more bytes come now: what could not be read of a process is given up until some time later. */
 void running_programs_settle(struct running_programs *programs);
 

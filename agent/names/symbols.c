@@ -143,6 +143,16 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 		symbols_renew(symbols);
 }
 
+enum file_state symbols_file_state(const struct symbols *symbols, const struct object *object)
+{
+	return objects_file_state(symbols->objects, object);
+}
+
+void symbols_give_file(struct symbols *symbols, const struct object *object, int fd)
+{
+	objects_give_file(symbols->objects, object, fd);
+}
+
 bool symbols_step(struct symbols *symbols, bool *starved)
 {
 	bool news = objects_step(symbols->objects, starved);

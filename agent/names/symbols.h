@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "agent/base/arch_id.h"
+#include "agent/names/copies/file_state.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/objects/firmware.h"
 
@@ -88,6 +89,13 @@ void symbols_set_build(struct symbols *symbols, const void *build_id, size_t siz
  * no names.
  */
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders);
+
+/*
+ * A mapped object whose `contents` are known may lack its file. Then a copy may be given, once, which has holes: the
+ * names of its functions are read, and its call frame information. Takes over `fd`.
+ */
+enum file_state symbols_file_state(const struct symbols *symbols, const struct object *object);
+void symbols_give_file(struct symbols *symbols, const struct object *object, int fd);
 
 /*
  * To be called now and then: takes files that have been read. True: earlier answers may be different now.

@@ -105,6 +105,7 @@ struct object {
 	uint32_t process;		/* EVENT_KERNEL: mapped into the kernel */
 	uint64_t start, end, bias;	/* run addresses; run address minus link address */
 	bool by_offset;			/* `bias` is the run address minus the offset in the file */
+	uint64_t contents;		/* which file it is, as in struct process_area (processes.h); 0: not known */
 	struct text name, build_id;
 };
 

@@ -119,6 +119,7 @@ static bool read_object(struct rest *rest, struct event *event)
 	object->end = wire.end;
 	object->bias = wire.bias;
 	object->by_offset = false;
+	object->contents = 0;
 	return take_text(rest, &object->name) && take_text(rest, &object->build_id);
 }
 

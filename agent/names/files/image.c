@@ -138,6 +138,14 @@ static void set_debug(struct image *image)
 	};
 }
 
+void image_forget_file(struct image *image)
+{
+	close(image->fd);
+	image->fd = -1;
+	image->path[0] = '\0';
+	set_debug(image);
+}
+
 static struct image *new_image(int fd, const char *path, struct budget *budget)
 {
 	struct image *image = util_alloc(sizeof(*image));

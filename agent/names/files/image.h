@@ -49,6 +49,9 @@ struct image *image_read(int fd, const char *path, struct budget *budget, char *
 /* For a stripped program that has no debug file: adds what sym_elf_add_frames finds. Before the image is shared. */
 void image_add_frames(struct image *image);
 
+/* The file was a copy for this alone: it has no path, and no lines and no code are read from it. */
+void image_forget_file(struct image *image);
+
 /* Is the file at that path still the one that was read? May wait for a disk. */
 bool image_is_current(const char *path, const struct stat *then);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
@@ -212,17 +213,20 @@ uint64_t objects_offset(const struct mapping *mapping, uint64_t address)
 	return image ? link - image->segments.low : link & ~NOWHERE;
 }
 
-static bool is_named(const struct program *program, struct text name, const struct build_id *id)
+static bool is_named(const struct program *program, const struct object *object, const struct build_id *id)
 {
-	return program->size == name.size && memcmp(program->name, name.bytes, name.size) == 0 &&
-		program->build_id.size == id->size &&
+	struct text name = object->name;
+
+	return program->contents == object->contents && program->size == name.size &&
+		memcmp(program->name, name.bytes, name.size) == 0 && program->build_id.size == id->size &&
 		memcmp(program->build_id.bytes, id->bytes, id->size) == 0;
 }
 
-static struct program *new_program(struct objects *objects, struct text name,
+static struct program *new_program(struct objects *objects, const struct object *object,
 	const struct build_id *id)
 {
-	const struct program facts = { .build_id = *id, .size = name.size };
+	struct text name = object->name;
+	const struct program facts = { .build_id = *id, .contents = object->contents, .size = name.size };
 	struct program **named = budget_array(objects->budget, objects->named,
 		objects->program_count, &objects->program_room, sizeof(*named));
 	struct program *program;
@@ -252,19 +256,35 @@ static uint64_t hash_bytes(const struct hash *hash, uint64_t value, const void *
 	return value;
 }
 
-/* The program of that name and build, made if it is new. NULL: there are too many, or no memory. */
-static struct program *have_program(struct objects *objects, struct text name,
+static uint64_t program_hash(const struct objects *objects, const struct object *object, const struct build_id *id)
+{
+	uint64_t value = hash_bytes(&objects->by_path, object->contents, object->name.bytes, object->name.size);
+
+	return hash_bytes(&objects->by_path, value, id->bytes, id->size);
+}
+
+/* The program of that name, contents and build. NULL: it was not mapped. */
+static struct program *find_program(const struct objects *objects, const struct object *object,
 	const struct build_id *id)
 {
-	struct program *program;
+	uint64_t hash = program_hash(objects, object, id);
 	uint32_t at = 0, position;
-	uint64_t hash = hash_bytes(&objects->by_path, 0, name.bytes, name.size);
 
-	hash = hash_bytes(&objects->by_path, hash, id->bytes, id->size);
 	while ((position = hash_next(&objects->by_path, hash, &at)) != HASH_NONE)
-		if (is_named(objects->named[position], name, id))
+		if (is_named(objects->named[position], object, id))
 			return objects->named[position];
-	program = new_program(objects, name, id);
+	return NULL;
+}
+
+/* Makes it if it is new. NULL: there are too many, or no memory. */
+static struct program *have_program(struct objects *objects, const struct object *object, const struct build_id *id)
+{
+	struct program *program = find_program(objects, object, id);
+	uint64_t hash = program_hash(objects, object, id);
+
+	if (program)
+		return program;
+	program = new_program(objects, object, id);
 	if (program && !hash_add(&objects->by_path, hash, objects->program_count)) {
 		budget_free(objects->budget, program, cost_of(program));
 		return NULL;
@@ -274,25 +294,64 @@ static struct program *have_program(struct objects *objects, struct text name,
 	return program;
 }
 
-/* Searches for the object's file, again if it had none or not all of it. NULL: there is nowhere to look. */
+/* In place of the one that is under way. */
+static void begin_search(struct objects *objects, struct program *program, const struct program_clue *clue)
+{
+	struct program_search *before = program->search;
+
+	program->search = programs_search(objects->programs, objects->boot, clue);
+	if (before) {
+		programs_leave(before);
+		return;
+	}
+	program->next = NULL;
+	*objects->last = program;
+	objects->last = &program->next;
+}
+
+/*
+ * Searches for the object's file, again if it had none or not all of it. NULL: there is nowhere to look, and no copy
+ * can be given.
+ */
 static struct program *search(struct objects *objects, const struct object *object,
 	const struct mapping *mapping, const char *const *folders)
 {
 	const struct program_clue clue = {
 		.name = object->name, .shown = mapping->name, .build_id = mapping->build_id,
-		.folders = folders, .debug = objects->folders, .rules = objects->unwinds,
+		.folders = folders, .debug = objects->folders, .rules = objects->unwinds, .copy = -1,
 	};
 	bool somewhere = objects->folders.sysroot || (folders && *folders);
-	struct program *program = somewhere && object->name.size && object->name.size < PATH_MOST ?
-		have_program(objects, object->name, &mapping->build_id) : NULL;
+	struct program *program = (somewhere || object->contents) && object->name.size &&
+		object->name.size < PATH_MOST ? have_program(objects, object, &mapping->build_id) : NULL;
 
-	if (!program || (program->image && !program->starved) || program->search)
-		return program;
-	program->search = programs_search(objects->programs, objects->boot, &clue);
-	program->next = NULL;
-	*objects->last = program;
-	objects->last = &program->next;
+	if (program && somewhere && (!program->image || program->starved) && !program->search)
+		begin_search(objects, program, &clue);
 	return program;
+}
+
+enum file_state objects_file_state(const struct objects *objects, const struct object *object)
+{
+	const struct program *program = find_program(objects, object, &(struct build_id) { .size = 0 });
+
+	if (!program || program->image || program->given)
+		return FILE_SETTLED;
+	return program->search && !program->missed ? FILE_SOUGHT : FILE_MISSING;
+}
+
+void objects_give_file(struct objects *objects, const struct object *object, int fd)
+{
+	struct program *program = find_program(objects, object, &(struct build_id) { .size = 0 });
+	const struct program_clue clue = {
+		.name = object->name, .shown = objects_name(objects, object->name), .debug = objects->folders,
+		.rules = objects->unwinds, .copy = fd,
+	};
+
+	if (!program || program->image) {
+		close(fd);
+		return;
+	}
+	program->given = true;
+	begin_search(objects, program, &clue);
 }
 
 /* Keeps the image, or returns the one that the boot already has of the same file. NULL: there are too many. */
@@ -375,6 +434,7 @@ static bool take(struct objects *objects, struct program *program, struct progra
 		found->image ? keep(objects, found->image) : NULL;
 
 	program->search = NULL;
+	program->missed = !image;
 	program->starved = found->starved;
 	if (program->rules)		/* of the same file: only a starved one is searched for again */
 		sym_cfi_close(found->rules);
@@ -417,7 +477,7 @@ bool objects_reading(const struct objects *objects)
 static bool is_same(const struct mapping *a, const struct mapping *b)
 {
 	return a->start == b->start && a->end == b->end && a->bias == b->bias &&
-		a->by_offset == b->by_offset && a->name == b->name &&
+		a->by_offset == b->by_offset && a->contents == b->contents && a->name == b->name &&
 		a->build_id.size == b->build_id.size &&
 		memcmp(a->build_id.bytes, b->build_id.bytes, sizeof(a->build_id.bytes)) == 0;
 }
@@ -427,7 +487,7 @@ static uint64_t content_hash(const struct objects *objects, const struct mapping
 	const struct hash *hash = &objects->by_content;
 	uint64_t value = hash_pair(hash, mapping->start, mapping->end);
 
-	value = hash_pair(hash, value + mapping->bias, (uintptr_t)mapping->name);
+	value = hash_pair(hash, value + mapping->bias, (uintptr_t)mapping->name + mapping->contents);
 	return hash_bytes(hash, value, mapping->build_id.bytes, mapping->build_id.size);
 }
 
@@ -479,6 +539,7 @@ uint32_t objects_map(struct objects *objects, const struct object *object,
 {
 	struct mapping mapping = {
 		.start = object->start, .end = object->end, .bias = object->bias, .by_offset = object->by_offset,
+		.contents = object->contents,
 	};
 	struct mapping *known;
 	uint32_t id;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/names/copies/file_state.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/wire/event.h"
 
@@ -35,6 +36,9 @@ struct program {			/* a file that the guest names; lives until objects_free */
 	struct program_search *search;	/* NULL: nothing is under way */
 	struct program *next;		/* in the list of searches */
 	bool nameless;			/* its file was refused, so its functions have no names */
+	bool missed;			/* its last search has found no file */
+	bool given;			/* a copy of its file was given */
+	uint64_t contents;		/* as in struct object */
 	struct build_id build_id;
 	size_t size;			/* of the name */
 	char name[];			/* as the guest told it: any bytes */
@@ -43,6 +47,7 @@ struct program {			/* a file that the guest names; lives until objects_free */
 struct mapping {
 	uint64_t start, end, bias;
 	bool by_offset;			/* as in struct object */
+	uint64_t contents;		/* likewise */
 	const char *name;		/* printable base name; lives until objects_free */
 	struct build_id build_id;
 	struct program *program;	/* NULL: nowhere to look for it */
@@ -76,6 +81,10 @@ const char *objects_name(struct objects *objects, struct text name);
  */
 uint32_t objects_map(struct objects *objects, const struct object *object,
 	const char *const *folders, bool *found);
+
+/* As in symbols.h. */
+enum file_state objects_file_state(const struct objects *objects, const struct object *object);
+void objects_give_file(struct objects *objects, const struct object *object, int fd);
 
 /*
  * To be called now and then: takes files that have been read. True: some mapping has another file now. Sets

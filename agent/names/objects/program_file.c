@@ -39,7 +39,7 @@ static bool add_symbols(const struct debug_folders *folders, struct image *image
 	return debug || budget_refused(image->budget) == refused;
 }
 
-struct program_file program_file_read(int fd, const char *path, const struct debug_folders *folders,
+static struct program_file read_file(int fd, const char *path, bool copy, const struct debug_folders *folders,
 	struct budget *budget)
 {
 	uint64_t refused = budget_refused(budget);
@@ -47,6 +47,8 @@ struct program_file program_file_read(int fd, const char *path, const struct deb
 	struct program_file file = { 0 };
 
 	file.image = image_read(fd, path, budget, &file.refused);
+	if (file.image && copy)
+		file.image->debug.fd = -1;
 	file.starved = file.image ? !add_symbols(folders, file.image, note) :
 		budget_refused(budget) != refused;
 	if (file.image && file.starved) {
@@ -59,4 +61,16 @@ struct program_file program_file_read(int fd, const char *path, const struct deb
 	}
 	file.note = note[0] ? util_copy(note, strlen(note)) : NULL;
 	return file;
+}
+
+struct program_file program_file_read(int fd, const char *path, const struct debug_folders *folders,
+	struct budget *budget)
+{
+	return read_file(fd, path, false, folders, budget);
+}
+
+struct program_file program_file_read_copy(int fd, const char *name, const struct debug_folders *folders,
+	struct budget *budget)
+{
+	return read_file(fd, name, true, folders, budget);
 }

@@ -26,6 +26,12 @@ struct program_file {			/* has been read, is being read, or was refused */
  */
 struct program_file program_file_read(int fd, const char *path, const struct debug_folders *folders,
 	struct budget *budget);
+
+/*
+ * Reads a copy with holes, which nobody can read again, of a file of that name. It lies in no folder with a debug file.
+ */
+struct program_file program_file_read_copy(int fd, const char *name, const struct debug_folders *folders,
+	struct budget *budget);
 void program_file_clear(struct program_file *file);
 
 #endif

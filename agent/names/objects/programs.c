@@ -26,6 +26,7 @@ struct program_search {
 	struct build_id build_id;
 	struct program_found found;
 	bool rules;			/* as in the clue */
+	int copy;			/* likewise, until it is read */
 	bool begun, done, left;		/* `done` and `left`: whichever is set second frees the search */
 };
 
@@ -297,6 +298,22 @@ static void read_rules(struct program_search *search)
 		search->found.rules = sym_cfi_open_paid(fcntl(image->fd, F_DUPFD_CLOEXEC, 0), image->budget);
 }
 
+/* No other boot has the same copy. Nobody chose the file, so nothing is said about it. */
+static void read_copy(struct program_search *search)
+{
+	struct program_file file = program_file_read_copy(search->copy, search->shown, &search->debug,
+		search->programs->budget);
+
+	search->copy = -1;
+	search->found.image = file.image;
+	search->found.starved = file.starved;
+	file.image = NULL;
+	program_file_clear(&file);
+	read_rules(search);
+	if (search->found.image)
+		image_forget_file(search->found.image);
+}
+
 static void run_search(struct program_search *search)
 {
 	const char *slash = memrchr(search->name, '/', search->size);
@@ -306,6 +323,10 @@ static void run_search(struct program_search *search)
 	char *path;
 	int fd;
 
+	if (search->copy >= 0) {
+		read_copy(search);
+		return;
+	}
 	if (search->sysroot) {
 		fd = sysroot_open(search->sysroot, search->name, search->size, &path);
 		try_file(search, fd, path);
@@ -324,6 +345,8 @@ static void free_search(struct program_search *search)
 {
 	struct programs *programs = search->programs;
 
+	if (search->copy >= 0)
+		close(search->copy);
 	image_free(search->found.image);
 	sym_cfi_close(search->found.rules);
 	free(search->found.note);
@@ -407,6 +430,7 @@ struct program_search *programs_search(struct programs *programs, uint64_t boot,
 	search->shown = copy(clue->shown);
 	search->build_id = clue->build_id;
 	search->rules = clue->rules;
+	search->copy = clue->copy;
 	search->folders = copy_folders(clue->folders);
 	search->sysroot = copy(clue->debug.sysroot);
 	search->own = copy(clue->debug.own);

@@ -31,6 +31,7 @@ struct program_clue {			/* what to search for; copied */
 	const char *const *folders;	/* NULL-terminated, or NULL; searched by the base name */
 	struct debug_folders debug;	/* its sysroot is searched by the whole name */
 	bool rules;			/* also read the file's call frame information */
+	int copy;			/* a copy of the file with holes: only that is read; taken over; -1: none */
 };
 
 /* All of it passes to the caller. The texts contain what the guest chose. */

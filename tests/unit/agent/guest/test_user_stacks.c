@@ -3,6 +3,7 @@
  * The stack of a program whose file is known, from raw registers and bytes. The program is this very test: its own
  * functions have to be found, in order, without a frame pointer.
  */
+#include <fcntl.h>
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -195,6 +196,56 @@ static void a_known_file_gives_the_whole_stack(void **state)
 	}
 }
 
+/* As with a program that the host does not have, whose kernel tells which file it is. */
+static void map_copy(struct fixture *fixture)
+{
+	static const char *const none[] = { NULL };
+	struct place place;
+	struct object object;
+
+	dl_iterate_phdr(find_place, &place);
+	object = (struct object) {
+		.process = PROCESS, .start = place.start, .end = place.end, .bias = place.start - place.offset,
+		.by_offset = true, .contents = 0x1000, .name = { .bytes = "/bin/tool", .size = 9 },
+	};
+	assert_int_equal(symbols_file_state(fixture->symbols, &object), FILE_SETTLED);
+	symbols_map(fixture->symbols, &object, none);
+	assert_int_equal(symbols_file_state(fixture->symbols, &object), FILE_MISSING);
+	symbols_give_file(fixture->symbols, &object, open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	assert_int_equal(symbols_file_state(fixture->symbols, &object), FILE_SETTLED);
+	settle(fixture->symbols);
+	assert_int_equal(symbols_file_state(fixture->symbols, &object), FILE_SETTLED);
+
+	/* Another file of that name is another one. */
+	object.contents = 0x2000;
+	object.process = PROCESS + 1;
+	symbols_map(fixture->symbols, &object, none);
+	assert_int_equal(symbols_file_state(fixture->symbols, &object), FILE_MISSING);
+}
+
+static void a_copy_of_the_file_does_so_too(void **state)
+{
+	static const char *const chain[] = { "take_sample", "inner", "middle", "outer" };
+	struct symbols_mapping mapping;
+	struct fixture fixture;
+	uint64_t pc;
+
+	(void)state;
+	set_up(&fixture, NULL);
+	map_copy(&fixture);
+	outer(&fixture, 1);
+	assert_in_range(fixture.stack.sample.user_count, 5, 64);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_string_equal(name_of(&fixture, i), chain[i]);
+	pc = sample_frame(fixture.stack.sample.user, 0);
+	assert_true(symbols_mapping(fixture.symbols, symbols_space(fixture.symbols, PROCESS), pc, &mapping));
+	assert_string_equal(mapping.name, "tool");
+	assert_string_equal(mapping.path, "");
+	assert_string_not_equal(symbols_get(fixture.symbols, symbols_function(fixture.symbols,
+		symbols_space(fixture.symbols, PROCESS + 1), pc))->name, "take_sample");
+	tear_down(&fixture);
+}
+
 /* The kernel's part of the stack stands above the whole of the program's. */
 static void below_the_kernel_stands_the_program(void **state)
 {
@@ -270,6 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_known_file_gives_the_whole_stack),
+		cmocka_unit_test(a_copy_of_the_file_does_so_too),
 		cmocka_unit_test(below_the_kernel_stands_the_program),
 		cmocka_unit_test(without_a_file_and_a_frame_pointer_the_stack_is_cut),
 		cmocka_unit_test(what_is_of_no_file_is_named_by_its_region),
