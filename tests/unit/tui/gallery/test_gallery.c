@@ -525,10 +525,50 @@ static void test_views_in_each_state(void **unused)
 	}
 }
 
+/* ---- the cursor of a function's page ---- */
+
+/* The row of the canvas that the cursor is on, in its left half. */
+static int cursor_row(const struct gallery *gallery)
+{
+	char *text = canvas_dump(gallery->canvas), *line = text;
+	int row = 0;
+
+	while (*line && *line != '>') {
+		line += strcspn(line, "\n");
+		line += *line != '\0';
+		row++;
+	}
+	assert_int_equal(*line, '>');
+	free(text);
+	return row;
+}
+
+/* A CPU, a line, a process and the threads: it stays on each of them when the next answer comes. */
+static void test_each_row_of_a_page(void **unused)
+{
+	struct gallery *gallery = gallery_new(1, false);
+	int last, row = 0, rows = 0;
+
+	(void)unused;
+	gallery_run(gallery, SECONDS);
+	gallery_settle(gallery);
+	gallery_type(gallery, "1/take_lock\r\r");
+	do {
+		last = row;
+		row = cursor_row(gallery);
+		assert_true(row >= last);
+		rows += row > last;
+		gallery_type(gallery, "j");
+	} while (row > last);
+	assert_int_equal(rows, 3 + GALLERY_THREADS);
+	gallery_free(gallery);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_views_in_each_state),
+		cmocka_unit_test(test_each_row_of_a_page),
 	};
 
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
