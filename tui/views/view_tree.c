@@ -199,15 +199,24 @@ static void follow_fold(struct tree_view *self)
 			list_select(&self->list, &rows, i);
 }
 
+/* The answer may be about another function, or about the whole tree: its rows are none of those that were asked for. */
+static void drop_other(struct tree_view *self)
+{
+	if (self->answer && self->answer->of != self->around.name)
+		self->answer = NULL;
+}
+
 static void tree_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
 {
 	struct tree_view *self = context;
-	bool again = self->answer == (struct call_tree *)answer;
+	const struct call_tree *tree = (const struct call_tree *)answer;
+	bool again = self->answer == tree;
 
 	self->vitals = vitals;
 	self->scope = scope;
-	self->answer = (const struct call_tree *)answer;
-	if (!again)
+	self->answer = tree;
+	drop_other(self);
+	if (self->answer && !again)
 		folds_answered(&self->folds, tree_of(self));
 	fill(self);
 	if (self->around.name)
@@ -479,6 +488,7 @@ static void tree_around(void *context, struct view_chosen chosen)
 {
 	struct tree_view *self = context;
 
+	folds_leave(&self->folds, tree_of(self));
 	if (!self->around.name)
 		self->before = self->list;
 	self->around = chosen;
@@ -489,7 +499,10 @@ static void tree_around(void *context, struct view_chosen chosen)
 		list_rewind(&self->list);
 	else
 		self->list = self->before;	/* Esc goes back to its row */
+	drop_other(self);
 	fill(self);
+	if (chosen.name)
+		centre(self);
 }
 
 static void tree_way_to(void *context, struct view_way *way)

@@ -41,12 +41,17 @@ static void keep(struct folds *folds, const struct tree *tree)
 	folds->awaited = 0;
 }
 
+void folds_leave(struct folds *folds, const struct tree *tree)
+{
+	if (folds->hot || folds->below || folds->find)
+		keep(folds, tree);
+}
+
 void folds_remove(struct folds *folds, const struct tree *tree, uint64_t path)
 {
 	uint32_t place;
 
-	if (folds->hot || folds->below || folds->find)
-		keep(folds, tree);
+	folds_leave(folds, tree);
 	place = place_of(folds, path);
 	if (place == folds->count)
 		return;

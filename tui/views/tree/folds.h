@@ -27,6 +27,9 @@ void folds_remove(struct folds *folds, const struct tree *tree, uint64_t path);
 void folds_wish(struct folds *folds, bool all, uint64_t path);	/* all below the row; or the hot path from it on */
 void folds_find(struct folds *folds, uint64_t name);	/* the way to where this function is heaviest */
 
+/* Another tree is shown from now on: a wish for this one is over. What its answer has unfolded stays so. */
+void folds_leave(struct folds *folds, const struct tree *tree);
+
 void folds_ask(const struct folds *folds, struct tree_question *question);	/* fills in its part */
 void folds_answered(struct folds *folds, const struct tree *tree);	/* a new answer has come */
 

@@ -124,6 +124,28 @@ static void folding_ends_a_wish(void **state)
 	tree_free(tree);
 }
 
+/* What is unfolded of this tree stays so; the next tree's answers are none to the wish. */
+static void another_tree_ends_a_wish(void **state)
+{
+	static const uint64_t paths[] = { 1, 2, 3 }, others[] = { 4, 5, 6 };
+	struct tree *tree = tree_of(paths, 3, 3), *other = tree_of(others, 3, 7);
+	struct folds folds = { .count = 0 };
+
+	(void)state;
+	folds_leave(&folds, tree);		/* there is no wish: nothing is unfolded for itself */
+	assert_int_equal(folds.count, 0);
+	folds_wish(&folds, false, 1);
+	folds_answered(&folds, tree);
+	folds_leave(&folds, tree);
+	folds_answered(&folds, other);
+	folds_answered(&folds, other);
+	assert_int_equal(folds.hot, 0);
+	assert_int_equal(folds.count, 2);
+	assert_true(folds_has(&folds, 1) && folds_has(&folds, 2));
+	tree_free(tree);
+	tree_free(other);
+}
+
 /* Against a list of flags. */
 static void any_order_of_adding_and_removing(void **state)
 {
@@ -157,6 +179,7 @@ int main(void)
 		cmocka_unit_test(the_way_to_a_function_is_asked_for_once),
 		cmocka_unit_test(a_wish_becomes_rows_once_an_answer_has_it),
 		cmocka_unit_test(folding_ends_a_wish),
+		cmocka_unit_test(another_tree_ends_a_wish),
 		cmocka_unit_test(any_order_of_adding_and_removing),
 	};
 
