@@ -72,8 +72,8 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 	$(call in,tui/views/flame/,flame_cells flame_detail flame_paint) $(call in,tui/views/tree/,folds tree_lines tree_row) \
 	$(call in,tui/views/,config config_file page_body page_trail view_annotate view_function view_functions view_heat view_help \
 		view_flame view_formats view_tree) \
-	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_views \
-		screen_window snapshot tabs)
+	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_rows screen_views \
+		screen_window snapshot tabs typed)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \
 		command_run command_screen command_size command_top interruption main)
 

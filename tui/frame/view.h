@@ -42,6 +42,8 @@ struct view {
 	 * to show an answer, so nothing is asked. A view without a question leaves out `ask` and `show`.
 	 */
 	const struct request *(*ask)(void *self, const struct scope *scope);
+	/* Clears in a copy of it what does not decide which rows there are, but what of them is told. NULL: nothing. */
+	void (*forget_details)(struct request *request);
 
 	/*
 	 * What to draw from now on: the machine's vitals, and the newest answer (NULL before the first). All are

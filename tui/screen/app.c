@@ -10,6 +10,7 @@
 #include "app.h"
 #include "screen.h"
 #include "tabs.h"
+#include "typed.h"
 
 static const uint64_t frame_ns = 100 * NS_PER_MS;	/* ten frames a second at most */
 enum { TICK_MS = 250 };				/* longest wait, so that messages expire */
@@ -17,6 +18,7 @@ enum { TICK_MS = 250 };				/* longest wait, so that messages expire */
 struct app {
 	struct tabs *tabs;
 	struct canvas *canvas;
+	struct typed typed;
 	uint64_t next;			/* when a frame may be shown that answers no key */
 	bool changed;			/* there is something to draw */
 	bool answering;			/* a key was pressed: draw at once */
@@ -35,11 +37,13 @@ static bool is_frame_due(const struct app *app)
 	return util_now() >= app->next || (!app->begun && tabs_has_table(app->tabs));
 }
 
-/* How long the next poll may wait: until a frame that is due, or TICK_MS. */
+/* How long the next poll may wait: until a key may act, or a frame is due; or TICK_MS. */
 static int wait_ms(const struct app *app)
 {
 	uint64_t now = util_now();
 
+	if (typed_is_ready(&app->typed, app->tabs, now))
+		return 0;
 	if (!app->changed && !app->answering)
 		return TICK_MS;
 	return is_frame_due(app) || app->next <= now ? 0 : (int)((app->next - now) / NS_PER_MS + 1);
@@ -99,6 +103,19 @@ static void take_input(struct app *app, const struct input *input)
 		app->answering = true;
 }
 
+/* The next input that may act. While one waits for its rows, the others are read: Ctrl-C may be among them. */
+static bool next_input(struct app *app, struct input *input)
+{
+	while (!typed_take(&app->typed, app->tabs, util_now(), input)) {
+		if (!term_keys_read(input))
+			return false;
+		if (tabs_is_urgent(app->tabs, input))
+			return true;
+		typed_put(&app->typed, input);
+	}
+	return true;
+}
+
 static void draw(struct app *app)
 {
 	tabs_draw(app->tabs, app->canvas);
@@ -110,7 +127,8 @@ static void draw(struct app *app)
 }
 
 /*
- * Takes all input that has come, and answers it by a frame at once. While input comes faster than it is taken, and for
+ * Takes all input that has come and may act, and answers it by a frame at once; so it does for a key that waits, for
+ * it may wait for a frame. While input comes faster than it is taken, and for
  * changes that answer no key, there is a frame each frame_ns.
  */
 static void step(struct app *app)
@@ -120,10 +138,11 @@ static void step(struct app *app)
 
 	await(app);
 	while (more && !app->done && !((app->changed || app->answering) && is_frame_due(app))) {
-		more = term_keys_read(&input);
+		more = next_input(app, &input);
 		if (more)
 			take_input(app, &input);
 	}
+	app->answering = app->answering || app->typed.count;
 	if (tabs_step(app->tabs, util_now()))
 		app->changed = true;
 	if (app->done)

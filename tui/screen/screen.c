@@ -48,6 +48,7 @@ void screen_free(struct screen *screen)
 	time_line_free(screen->line);
 	for (int i = 0; i < VIEWS; i++)
 		answer_free(screen->answers[i]);
+	free(screen->question);
 	free(screen);
 }
 
@@ -117,6 +118,7 @@ static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t no
 		status_profiler(&screen->status);
 	anew = began_anew(before, vitals, &screen->scope);
 	screen_show(screen);
+	screen->drawn = screen->drawn && before;	/* before the first, no rows were shown */
 	vitals_free(before);
 	if (anew && (screen->scope.zero_ns || screen->scope.until_ns || screen->scope.base.until_ns)) {
 		screen->scope.zero_ns = 0;
@@ -135,6 +137,7 @@ static void use_answer(struct screen *screen, struct answer *answer)
 		before = screen->answers[screen->current];
 		screen->answers[screen->current] = answer;
 		screen_show(screen);
+		screen_rows_came(screen, answer);
 	}
 	answer_free(before);
 }
@@ -212,13 +215,15 @@ static void ask_vitals(const struct screen *screen, int rows)
 }
 
 /* Asks for what has just been drawn. */
-static void ask(const struct screen *screen, const struct canvas *canvas)
+static void ask(struct screen *screen, const struct canvas *canvas)
 {
 	const struct view *view = screen_shown(screen);
+	const struct request *request = view->ask ?
+		view->ask(screen->selves[screen_at(screen)], &screen->scope) : NULL;
 
 	ask_vitals(screen, canvas->rows);
-	screen->feed.ask(screen->feed.self, FEED_VIEW,
-		view->ask ? view->ask(screen->selves[screen_at(screen)], &screen->scope) : NULL);
+	screen->feed.ask(screen->feed.self, FEED_VIEW, request);
+	screen_rows_drawn(screen, request);
 	screen_ask_line(screen);
 }
 

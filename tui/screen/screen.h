@@ -34,6 +34,23 @@ enum screen_act {
 };
 enum screen_act screen_input(struct screen *screen, const struct input *input, uint64_t now);
 
+/*
+ * True: this input acts on rows, and must wait: what was done before it has asked for other rows than those on the
+ * screen, or these are not drawn yet. So take answers meanwhile, and draw. A look at another view acts on rows, too.
+ * The keys of the window, the filter, the groups, the tabs, the help and the end do not. Behind the help no rows are
+ * asked for, so nothing waits there. A click is on what is seen: it waits for a drawing alone.
+ *
+ * Nothing waits for more than a second. Then it acts on the rows that are on the screen, and nothing waits until an
+ * answer comes. So a slow machine is waited for, and one that hangs makes nobody wait twice.
+ */
+bool screen_awaits(struct screen *screen, const struct input *input, uint64_t now);
+
+/* Another screen is shown from now on: the rows of this one are asked for anew when it is drawn again. */
+void screen_look_away(struct screen *screen);
+
+/* True: it ends the screen, whatever is open: it does not wait behind others. So do what signals ask, and a resize. */
+bool screen_is_urgent(const struct screen *screen, const struct input *input);
+
 /* Draws the whole canvas, and asks the feed for exactly what was drawn: nothing else is computed. */
 void screen_draw(struct screen *screen, struct canvas *canvas);
 

@@ -299,7 +299,17 @@ static void release(struct screen *screen, const struct input *input, uint64_t n
 		view->release(screen->selves[screen_at(screen)], input->row, input->column);
 }
 
-enum screen_act screen_input(struct screen *screen, const struct input *input, uint64_t now)
+static bool quits_at_once(const struct screen *screen, uint32_t code)
+{
+	return keys_action(screen->keys, code) == ACTION_QUIT && !prompt_takes(code);
+}
+
+bool screen_is_urgent(const struct screen *screen, const struct input *input)
+{
+	return input->kind >= INPUT_RESIZE || (input->kind == INPUT_KEY && quits_at_once(screen, input->code));
+}
+
+static enum screen_act take(struct screen *screen, const struct input *input, uint64_t now)
 {
 	switch (input->kind) {
 	case INPUT_QUIT:
@@ -321,8 +331,7 @@ enum screen_act screen_input(struct screen *screen, const struct input *input, u
 		status_seen(&screen->status);
 		if (!screen->prompt.label)
 			return act(screen, keys_action(screen->keys, input->code), now);
-		if (keys_action(screen->keys, input->code) == ACTION_QUIT &&
-				!prompt_takes(input->code))
+		if (quits_at_once(screen, input->code))
 			return SCREEN_QUIT;
 		screen_prompt_input(screen, input, now);
 		return SCREEN_NOTHING;
@@ -334,4 +343,11 @@ enum screen_act screen_input(struct screen *screen, const struct input *input, u
 		break;
 	}
 	return SCREEN_NOTHING;
+}
+
+enum screen_act screen_input(struct screen *screen, const struct input *input, uint64_t now)
+{
+	if (!screen_only_moves(screen, input))
+		screen->drawn = false;
+	return take(screen, input, now);
 }

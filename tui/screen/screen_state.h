@@ -16,6 +16,7 @@
 #include "screen.h"
 
 struct answer;
+struct request;
 struct table;
 struct time_line;
 struct vitals;
@@ -61,6 +62,13 @@ struct screen {
 	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME } asked;	/* what the open prompt asks for */
 	struct scope before;		/* the scope when the prompt was opened: an abandoned filter is put back */
 	char bad[160];			/* what is wrong with the prompt's text; "": nothing */
+
+	/* which rows are on the screen: see screen_awaits */
+	bool drawn;			/* since the last answer, and what was done but for moves */
+	struct request *question;	/* the view's, when it was drawn, without details of rows; NULL: none */
+	bool answered;			/* its rows have come */
+	uint64_t since;			/* since when a key waits for them; 0: none does */
+	bool late;			/* one waited in vain, so none does until there is an answer */
 };
 
 /* Show a message, or an error, in the status line. The text may name keys as keys_text takes them. */
@@ -105,6 +113,13 @@ int screen_draw_line(struct screen *screen, struct canvas *canvas, int below);
 void screen_ask_line(const struct screen *screen);
 bool screen_press_line(struct screen *screen, const struct input *input);	/* false: it is not on the line */
 void screen_release_line(struct screen *screen, const struct input *input, uint64_t now);
+
+/* ---- which rows are on the screen (screen_rows.c) ---- */
+
+/* The view was drawn, and this was asked for it; NULL: nothing. */
+void screen_rows_drawn(struct screen *screen, const struct request *request);
+bool screen_only_moves(const struct screen *screen, const struct input *input);	/* the cursor */
+void screen_rows_came(struct screen *screen, const struct answer *answer);	/* the current view has a new one */
 
 /* ---- prompts ---- */
 

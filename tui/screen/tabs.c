@@ -153,6 +153,7 @@ static void look(struct tabs *tabs, size_t page)
 		machine_look_away(before->machine, READER_OWN);
 	else
 		overview_look_away(tabs->overview);
+	screen_look_away(before->screen);
 	tabs->current = page;
 }
 
@@ -338,6 +339,16 @@ static enum screen_act click(struct tabs *tabs, const struct input *input)
 	if (page < tabs->count)
 		look(tabs, page);
 	return SCREEN_NOTHING;
+}
+
+bool tabs_awaits(struct tabs *tabs, const struct input *input, uint64_t now)
+{
+	return screen_awaits(shown(tabs), input, now);
+}
+
+bool tabs_is_urgent(const struct tabs *tabs, const struct input *input)
+{
+	return screen_is_urgent(shown(tabs), input);
 }
 
 enum screen_act tabs_input(struct tabs *tabs, const struct input *input, uint64_t now)

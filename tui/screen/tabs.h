@@ -41,6 +41,8 @@ size_t tabs_format(const struct tabs *tabs);
 bool tabs_step(struct tabs *tabs, uint64_t now);
 bool tabs_has_table(const struct tabs *tabs);
 enum screen_act tabs_input(struct tabs *tabs, const struct input *input, uint64_t now);
+bool tabs_awaits(struct tabs *tabs, const struct input *input, uint64_t now);
+bool tabs_is_urgent(const struct tabs *tabs, const struct input *input);
 void tabs_draw(struct tabs *tabs, struct canvas *canvas);
 
 int tabs_fds(const struct tabs *tabs, struct pollfd *fds);	/* fills in at most TABS_FDS; returns how many */

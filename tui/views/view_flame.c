@@ -494,6 +494,14 @@ static const struct request *flame_ask(void *context, const struct scope *scope)
 	return &request->request;
 }
 
+static void flame_forget_details(struct request *request)
+{
+	struct call_tree_request *tree = (struct call_tree_request *)request;
+
+	memset(tree->lines, 0, sizeof(tree->lines));
+	tree->line_count = 0;
+}
+
 static bool flame_takes(const void *context, const struct answer *answer, const struct scope *scope)
 {
 	(void)context;
@@ -514,6 +522,7 @@ const struct view view_flame = {
 	.new = flame_new,
 	.free = flame_free,
 	.ask = flame_ask,
+	.forget_details = flame_forget_details,
 	.show = flame_show,
 	.draw = flame_draw,
 	.takes = flame_takes,

@@ -454,6 +454,14 @@ static const struct request *page_ask(void *context, const struct scope *scope)
 	return &request->request;
 }
 
+static void page_forget_details(struct request *request)
+{
+	struct tree_question *tree = &((struct function_page_request *)request)->tree;
+
+	memset(tree->trends, 0, sizeof(tree->trends));
+	tree->trend_count = 0;
+}
+
 static bool page_takes(const void *context, const struct answer *answer, const struct scope *scope)
 {
 	(void)scope;
@@ -473,6 +481,7 @@ const struct view view_function = {
 	.new = page_new,
 	.free = page_free,
 	.ask = page_ask,
+	.forget_details = page_forget_details,
 	.show = page_show,
 	.draw = page_draw,
 	.takes = page_takes,

@@ -526,6 +526,16 @@ static const struct request *functions_ask(void *context, const struct scope *sc
 	return &request->request;
 }
 
+static void functions_forget_details(struct request *request)
+{
+	struct function_request *functions = (struct function_request *)request;
+
+	memset(functions->visible, 0, sizeof(functions->visible));
+	functions->visible_count = 0;
+	functions->selected = 0;
+	functions->callers = functions->ran = false;
+}
+
 static struct view_chosen functions_chosen(void *context)
 {
 	const struct function_view *self = context;
@@ -568,6 +578,7 @@ const struct view view_functions = {
 	.new = functions_new,
 	.free = free,
 	.ask = functions_ask,
+	.forget_details = functions_forget_details,
 	.show = functions_show,
 	.draw = functions_draw,
 	.takes = functions_takes,
@@ -587,6 +598,7 @@ const struct view view_threads = {
 	.new = threads_new,
 	.free = free,
 	.ask = functions_ask,
+	.forget_details = functions_forget_details,
 	.show = functions_show,
 	.draw = functions_draw,
 	.takes = functions_takes,

@@ -559,6 +559,16 @@ static const struct request *tree_ask(void *context, const struct scope *scope)
 	return &request->request;
 }
 
+static void tree_forget_details(struct request *request)
+{
+	struct call_tree_request *tree = (struct call_tree_request *)request;
+
+	memset(tree->tree.trends, 0, sizeof(tree->tree.trends));
+	memset(tree->lines, 0, sizeof(tree->lines));
+	tree->tree.trend_count = 0;
+	tree->line_count = 0;
+}
+
 static bool tree_takes(const void *context, const struct answer *answer, const struct scope *scope)
 {
 	(void)scope;
@@ -579,6 +589,7 @@ const struct view view_tree = {
 	.new = tree_new_view,
 	.free = tree_free_view,
 	.ask = tree_ask,
+	.forget_details = tree_forget_details,
 	.show = tree_show,
 	.draw = tree_draw,
 	.takes = tree_takes,

@@ -170,7 +170,7 @@ struct gallery *gallery_new(size_t machines, bool replay)
 		sessions[i] = (struct tabs_machine) { &gallery->guests[i].session, labels[i] };
 	}
 	gallery->tabs = tabs_new(sessions, machines, NULL, &gallery->config);
-	gallery->now = util_now();
+	gallery->now = gallery->begun = util_now();
 	gallery->canvas = canvas_new(60, 200, true);
 	tabs_draw(gallery->tabs, gallery->canvas);
 	return gallery;
@@ -217,12 +217,22 @@ static bool is_awaited(const struct gallery *gallery)
 	return awaited;
 }
 
-/* The host's clock moves on by more than any pause between two answers over all; that of the guests stands still. */
-static void step(struct gallery *gallery)
+/* True: code is still being disassembled, so the clock stands nearly still. Else it moves on by more than any pause. */
+static bool answer(struct gallery *gallery)
 {
-	gallery->now += NS_PER_SECOND / 8;
+	bool awaited;
+
+	for (size_t i = 0; i < gallery->machines; i++)
+		give(gallery, &gallery->guests[i]);
+	awaited = is_awaited(gallery);
+	gallery->now += awaited ? NS_PER_MS / 1000 : NS_PER_SECOND / 8;
 	tabs_step(gallery->tabs, gallery->now);
-	tabs_draw(gallery->tabs, gallery->canvas);
+	return awaited;
+}
+
+void gallery_answer(struct gallery *gallery)
+{
+	answer(gallery);
 }
 
 void gallery_settle(struct gallery *gallery)
@@ -230,11 +240,9 @@ void gallery_settle(struct gallery *gallery)
 	int waits = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		for (size_t k = 0; k < gallery->machines; k++)
-			give(gallery, &gallery->guests[k]);
-		if (is_awaited(gallery) && waits++ < WAITS)
+		if (answer(gallery) && waits++ < WAITS)
 			i = 0;
-		step(gallery);
+		tabs_draw(gallery->tabs, gallery->canvas);
 	}
 }
 

@@ -53,13 +53,16 @@ struct gallery {
 	struct tabs *tabs;
 	struct canvas *canvas;
 	struct random random;
-	uint64_t clock, now;		/* guest ns; the host's time */
+	uint64_t clock, now;		/* guest ns; the host's time, */
+	uint64_t begun;			/* which was this at first */
 };
 
 struct gallery *gallery_new(size_t machines, bool replay);
 void gallery_free(struct gallery *gallery);
 void gallery_run(struct gallery *gallery, uint32_t seconds);	/* all machines are sampled for so long */
 
+/* Machines answer what was asked. The host's clock moves on; that of the guests stands still. */
+void gallery_answer(struct gallery *gallery);
 /* Machines answer and the screen is drawn until it stands still; messages are gone. */
 void gallery_settle(struct gallery *gallery);
 void gallery_press(struct gallery *gallery, uint32_t code);
