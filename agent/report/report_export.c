@@ -287,11 +287,11 @@ struct sample_set *report_samples(const struct report *report, const struct samp
 	return NULL;
 }
 
-/* A range that goes to the end has the last tick, too. */
+/* A range that goes to the end has the last tick, too: its last slice has it. A fine range has no slice. */
 static void begin_cut(struct report *report)
 {
 	bool begins = report->whole && report->request.phase < 0;
-	bool ends = report->to >= epoch_now(report->epoch);
+	bool ends = report->to >= epoch_now(report->epoch) && !report->profile->question.fine;
 
 	report->progress = util_alloc(sizeof(*report->progress));
 	report->file = report_file_begin_cut(report->request.out, report->epoch, report->request.recording,
