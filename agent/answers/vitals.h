@@ -52,6 +52,7 @@ struct vitals {
 
 	/* the guest */
 	char name[64];			/* the VM's name, by QEMU's -name; "": none */
+	char tab[48];			/* its tab's, which begins with its number; whoever has tabs fills it in */
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
 	uint64_t now;			/* guest ns */

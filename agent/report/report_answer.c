@@ -207,6 +207,31 @@ static void note_nothing(struct report *report)
 	free(options);
 }
 
+/* What the filter calls a machine, if this one is not called so, in fresh memory. A report's machine has no number. */
+static char *stray_machine(const struct report *report, const char *name)
+{
+	struct filter filter = { .count = 0 };
+	const char *stray;
+
+	if (report->request.filter)
+		filter_parse(report->request.filter, &filter, NULL);
+	stray = filter_stray_machine(&filter, &name, 1, false);
+	return stray ? util_copy(stray, strlen(stray)) : NULL;
+}
+
+static void note_machine(struct report *report)
+{
+	const char *name = session_facts(report->session, report->epoch).machine;
+	char *stray = stray_machine(report, name);
+	char *what = util_format("no machine is called %s: this one %s%s", stray ? stray : "",
+		*name ? "is " : "has no name", name);
+
+	if (stray)
+		report_note(report, what, "");
+	free(what);
+	free(stray);
+}
+
 static void note_names(struct report *report)
 {
 	if (names_come(report))
@@ -220,11 +245,14 @@ static void note_names(struct report *report)
 /* An export of nothing is a mistake. */
 static void fail_empty(struct report *report)
 {
+	char *stray = stray_machine(report, session_facts(report->session, report->epoch).machine);
 	char *why = util_format("%s: not written: %s; take another range or filter, or record for longer",
-		report->request.out, report->profile->sampled ? "no sample passes the filter" : "there is no sample");
+		report->request.out, stray ? "no machine has the filter's name" :
+		report->profile->sampled ? "no sample passes the filter" : "there is no sample");
 
 	report_fail(report, why);
 	free(why);
+	free(stray);
 }
 
 /* A report that was cut short says so anyway. */
@@ -264,6 +292,7 @@ void report_find_answer(struct report *report)
 		return;
 	tell_time(report);
 	note_unread(report, report->profile->unread);
+	note_machine(report);
 	note_nothing(report);
 	if (report->unannotated)
 		report_note(report, "nothing is annotated: no function of the table has the name of --annotate",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "agent/answers/vitals.h"
 #include "agent/query/question/filter.h"
@@ -8,6 +10,8 @@
 #include "tui/terminal/theme.h"
 #include "emptiness.h"
 #include "scope.h"
+
+enum { MACHINES = 16 };			/* at most */
 
 static struct emptiness of_words(const struct state_words *words)
 {
@@ -56,6 +60,16 @@ struct emptiness emptiness_of_news(const struct vitals *vitals)
 	return (struct emptiness) { NULL, NULL };
 }
 
+const char *emptiness_stray(const struct vitals *vitals, const struct filter *filter)
+{
+	const char *names[MACHINES];
+	size_t count = vitals->machine_count < MACHINES ? vitals->machine_count : MACHINES;
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = vitals->machines[i].name;
+	return count ? filter_stray_machine(filter, names, count, true) : NULL;
+}
+
 /* True: there are samples in the window; the vitals ignore the filter. */
 static bool any_time(const struct vitals *vitals)
 {
@@ -74,6 +88,17 @@ static bool any_cpu_passes(const struct vitals *vitals, const struct filter *fil
 	return false;
 }
 
+/* A word of the filter is not about this machine. */
+static bool leaves_out(const struct vitals *vitals, const struct filter *filter)
+{
+	struct filter own = *filter;
+
+	if (vitals->machines || !*vitals->tab || filter_lacks(filter, FILTER_MACHINE))
+		return false;
+	filter_at_machine(&own, (unsigned)strtoul(vitals->tab, NULL, 10), vitals->tab);
+	return !any_cpu_passes(vitals, &own);
+}
+
 /* The filter lets nothing through: says which of its words is the cause, as far as that is known. */
 static struct emptiness of_filter(const struct vitals *vitals, const struct table *table,
 	const struct scope *scope)
@@ -83,6 +108,12 @@ static struct emptiness of_filter(const struct vitals *vitals, const struct tabl
 	if (table && table->samples)
 		return (struct emptiness) { "No function in this window has the filter's name.",
 			"{filter} changes the filter, an empty one shows all." };
+	if (leaves_out(vitals, filter))
+		return (struct emptiness) { "The filter leaves this machine out.",
+			"{filter} changes the filter, an empty one shows all." };
+	if (emptiness_stray(vitals, filter))
+		return (struct emptiness) { "No machine has the filter's name.",
+			"{filter} changes the filter; the lines at the top have the machines' names." };
 	if (!vitals->machines && !any_cpu_passes(vitals, filter))
 		return (struct emptiness) { "The guest has no such CPU as the filter's.",
 			"{filter} changes the filter; the first CPU is cpu:0." };

@@ -5,6 +5,7 @@
 
 #include "tui/terminal/canvas.h"
 
+struct filter;
 struct keys;
 struct scope;
 struct table;
@@ -23,6 +24,9 @@ struct emptiness emptiness(const struct vitals *vitals, const struct table *tabl
 
 /* The same for new samples: why none come, even if the table shows old ones. */
 struct emptiness emptiness_of_news(const struct vitals *vitals);
+
+/* Over many machines: what the filter calls a machine, and none is called so; NULL: there is no such word. */
+const char *emptiness_stray(const struct vitals *vitals, const struct filter *filter);
 
 /* Draws it at the top of the area; nothing if there is no cause. */
 void emptiness_draw(struct emptiness empty, struct canvas *canvas, struct area area, const struct keys *keys);

@@ -296,11 +296,11 @@ int header_draw(struct canvas *canvas, struct area area, const struct vitals *vi
 }
 
 /*
- * Remarks of the status line, the most important first: a wish is kept; why nothing new comes; periods were missed;
- * why the gdb stub is on; what the plugin cannot see; what the timer sampler cannot see. The first one that applies is
- * shown.
+ * Remarks of the status line, the most important first: a wish is kept; the filter's machine is none of them; why
+ * nothing new comes; periods were missed; why the gdb stub is on; what the plugin cannot see; what the timer sampler
+ * cannot see. The first one that applies is shown.
  */
-enum limit { LIMIT_KEPT, LIMIT_NEWS, LIMIT_MISSED, LIMIT_STUB, LIMIT_PLUGIN, LIMIT_TIMER, LIMITS };
+enum limit { LIMIT_KEPT, LIMIT_STRAY, LIMIT_NEWS, LIMIT_MISSED, LIMIT_STUB, LIMIT_PLUGIN, LIMIT_TIMER, LIMITS };
 
 /* Periods were missed. What samples from outside may be late while the guest's CPUs run. */
 static void missed_text(enum sampler sampler, double percent, char text[HEADER_REMARK])
@@ -316,6 +316,16 @@ static void missed_text(enum sampler sampler, double percent, char text[HEADER_R
 			"time: is it busy?", percent);
 }
 
+/* It may come later, and is looked for with each drawing. */
+static void stray_text(const struct vitals *vitals, const char *stray, char text[HEADER_REMARK])
+{
+	int used = snprintf(text, HEADER_REMARK, "No machine is called %s; there are:", stray);
+
+	for (size_t i = 0; i < vitals->machine_count && used < HEADER_REMARK; i++)
+		used += snprintf(text + used, (size_t)(HEADER_REMARK - used), "%s %s", i ? "," : "",
+			vitals->machines[i].name);
+}
+
 /* The remark's text; "": it does not apply. */
 static const char *limit_text(const struct vitals *vitals, const struct filter *filter,
 	enum limit limit, const struct keys *keys, char text[HEADER_REMARK])
@@ -329,6 +339,8 @@ static const char *limit_text(const struct vitals *vitals, const struct filter *
 		snprintf(text, HEADER_REMARK, "Profiling %s when the guest answers; %s.",
 			vitals->kept == KEPT_ON ? "starts" : "stops",
 			keys_text(keys, "{profile} cancels that", what_to_do));
+	else if (limit == LIMIT_STRAY && emptiness_stray(vitals, filter))
+		stray_text(vitals, emptiness_stray(vitals, filter), text);
 	else if (limit == LIMIT_NEWS && news.why)
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
 			keys_text(keys, news.what_to_do, what_to_do));
@@ -351,6 +363,7 @@ const char *header_remark(const struct vitals *vitals, const struct scope *scope
 {
 	const bool has_place[LIMITS] = {
 		[LIMIT_KEPT] = true,
+		[LIMIT_STRAY] = true,
 		[LIMIT_NEWS] = rows,			/* without rows, the view tells it */
 		[LIMIT_MISSED] = true,
 		[LIMIT_STUB] = vitals->link == LINK_UP && !vitals->play.there,

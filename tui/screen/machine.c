@@ -135,8 +135,12 @@ static bool take(struct machine *machine, struct machine_question *question)
 
 	if (!answer)
 		return false;
-	if (answer->kind == &vitals_kind)
-		take_marks(machine, (const struct vitals *)answer);
+	if (answer->kind == &vitals_kind) {
+		struct vitals *vitals = (struct vitals *)answer;
+
+		take_marks(machine, vitals);
+		util_print(vitals->tab, sizeof(vitals->tab), "%s", machine->name);
+	}
 	answer_free(question->answer);
 	question->answer = answer;
 	return true;

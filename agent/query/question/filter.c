@@ -88,16 +88,38 @@ bool filter_passes_cpu(const struct filter *filter, uint32_t cpu)
 	return true;
 }
 
+static bool is_machine(const char *value, unsigned number, const char *name)
+{
+	return value[strspn(value, "0123456789")] ? pattern_match(name, value) :
+		number && strtoul(value, NULL, 10) == number;
+}
+
 static bool names_machine(const struct filter *filter, const struct filter_term *term, unsigned number,
 	const char *name)
 {
 	const char *part = NULL;
 
 	while ((part = next_text(filter, term, part)))
-		if (part[strspn(part, "0123456789")] ? pattern_match(name, part) :
-				number && strtoul(part, NULL, 10) == number)
+		if (is_machine(part, number, name))
 			return true;
 	return false;
+}
+
+const char *filter_stray_machine(const struct filter *filter, const char *const *names, size_t count, bool tabs)
+{
+	for (uint32_t i = 0; i < filter->count; i++) {
+		const char *part = NULL;
+
+		while (filter->terms[i].by == FILTER_MACHINE && (part = next_text(filter, &filter->terms[i], part))) {
+			size_t at = 0;
+
+			while (at < count && !is_machine(part, tabs ? (unsigned)at + 1 : 0, names[at]))
+				at++;
+			if (at == count)
+				return part;
+		}
+	}
+	return NULL;
 }
 
 void filter_at_machine(struct filter *filter, unsigned number, const char *name)

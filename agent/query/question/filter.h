@@ -4,6 +4,7 @@
 #define FILTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/wire/event.h"
@@ -33,6 +34,12 @@ bool filter_names_mode(const struct filter *filter, unsigned mode);
  * part of the name.
  */
 void filter_at_machine(struct filter *filter, unsigned number, const char *name);
+
+/*
+ * A value of a word about machines that names none of these; NULL: each names one. The machines are numbered from 1 on,
+ * or with a single one and `tabs` false, it has no number.
+ */
+const char *filter_stray_machine(const struct filter *filter, const char *const *names, size_t count, bool tabs);
 
 /* True if the row of a function with this name is shown. */
 bool filter_shows(const struct filter *filter, const char *function);

@@ -306,6 +306,26 @@ static void test_a_filter_that_nothing_passes_is_told(void **state)
 	fixture_end(&fixture);
 }
 
+static void test_a_machine_that_is_not_there_is_told(void **state)
+{
+	static const char *const filters[] = { "machine:nosuch", "!machine:nosuch", "machine:2|nosuch" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+		struct fixture fixture = fixture_begin(NULL);
+		struct report *report = report_fixture_run(&fixture);
+
+		report->request.filter = filters[i];
+		report_cut(report, "enough", report_fixture_late());
+		report_fixture_finish(&fixture, report);
+		if (!strstr(report->note, i < 2 ? "no machine is called nosuch: this one " :
+				"no machine is called 2: this one "))
+			fail_msg("%s: %s", filters[i], report->note);
+		report_free(report);
+		fixture_end(&fixture);
+	}
+}
+
 /* The stacks are written even if nobody reads the report. */
 static void test_stacks_are_written_whoever_reads(void **state)
 {
@@ -342,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_report_waits_for_the_guests_names),
 		cmocka_unit_test(test_what_is_wrong_is_said_before_the_window),
 		cmocka_unit_test(test_a_filter_that_nothing_passes_is_told),
+		cmocka_unit_test(test_a_machine_that_is_not_there_is_told),
 		cmocka_unit_test(test_stacks_are_written_whoever_reads),
 	};
 

@@ -152,6 +152,32 @@ static void test_title_has_few_rows(void **state)
 	answers_free(answers);
 }
 
+/* Also where rows are shown, since the rest of the filter has some; and only while no machine is called so. */
+static void test_a_machine_that_is_not_there(void **state)
+{
+	static const char *const filters[] = { "machine:nosuch", "!machine:nosuch", "machine:web|nosuch",
+		"machine:db" };
+	struct answers *answers = hand_answers(symbols, functions);
+	char text[HEADER_REMARK];
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	answers->vitals->machine_count = 2;
+	answers->vitals->machines = util_alloc(2 * sizeof(*answers->vitals->machines));
+	strcpy(answers->vitals->machines[0].name, "1 web");
+	strcpy(answers->vitals->machines[1].name, "2 db");
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(scope_filter(&scope, filters[i], NULL));
+		header_remark(answers->vitals, &scope, true, &keys_standard, text);
+		assert_string_equal(text, i < 3 ? "No machine is called nosuch; there are: 1 web, 2 db" : "");
+	}
+	assert_true(scope_filter(&scope, "machine:nosuch", NULL));
+	strcpy(answers->vitals->machines[1].name, "2 nosuch");	/* it has come */
+	assert_string_equal(header_remark(answers->vitals, &scope, true, &keys_standard, text), "");
+	answers_free(answers);
+}
+
 static void check_missed(const struct answers *answers, const char *filter, const char *wanted)
 {
 	struct scope scope;
@@ -428,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_header_keeps_its_height),
 		cmocka_unit_test(test_title_has_few_rows),
+		cmocka_unit_test(test_a_machine_that_is_not_there),
 		cmocka_unit_test(test_missed_is_a_share_of_all_time),
 		cmocka_unit_test(test_no_remark_hides_another),
 		cmocka_unit_test(test_remarks_are_whole_and_can_be_put_away),

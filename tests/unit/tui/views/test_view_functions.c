@@ -306,6 +306,16 @@ static void check_filtered_away(void)
 	assert_true(scope_filter(&scope, "cpu:9", NULL));
 	answers = without_rows();
 	check_empty(answers, scope, "no such CPU");
+	assert_true(scope_filter(&scope, "machine:nosuch", NULL));
+	answers = without_rows();
+	strcpy(answers->vitals->tab, "2 web");
+	check_empty(answers, scope, "The filter leaves this machine out.");
+	answers = without_rows();
+	answers->vitals->machine_count = 2;
+	answers->vitals->machines = util_alloc(2 * sizeof(*answers->vitals->machines));
+	strcpy(answers->vitals->machines[0].name, "1 web");
+	strcpy(answers->vitals->machines[1].name, "2 db");
+	check_empty(answers, scope, "No machine has the filter's name.");
 	assert_true(scope_filter(&scope, "cpu:2 thread:nosuch", NULL));
 	answers = without_rows();
 	check_empty(answers, scope, "No sample in this window passes the filter");

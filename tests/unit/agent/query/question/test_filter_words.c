@@ -207,10 +207,37 @@ static void test_a_machine_takes_its_words_out(void **state)
 		}
 }
 
+/* Values that name no machine, whether they are negated or not; numbers are those of tabs. */
+static void test_a_machine_that_is_not_there(void **state)
+{
+	static const struct {
+		const char *text, *tabs, *alone;
+	} rows[] = {
+		{ "", NULL, NULL }, { "cpu:7 nosuch", NULL, NULL }, { "machine:web", NULL, NULL },
+		{ "machine:nosuch", "nosuch", "nosuch" }, { "!machine:nosuch", "nosuch", "nosuch" },
+		{ "machine:web|nosuch", "nosuch", "nosuch" }, { "machine:2", NULL, "2" },
+		{ "machine:3 cpu:0", "3", "3" }, { "!machine:web machine:mail|web", "mail", "mail" },
+		{ "machine:db", NULL, "db" },
+	};
+	static const char *const tabs[] = { "1 web-server", "2 db" }, *const alone[] = { "web-server" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int tab = 0; tab < 2; tab++) {
+			const char *wanted = tab ? rows[i].tabs : rows[i].alone, *got;
+			struct filter filter = { .count = 0 };
+
+			assert_true(filter_parse(rows[i].text, &filter, NULL));
+			got = filter_stray_machine(&filter, tab ? tabs : alone, tab ? 2 : 1, tab);
+			assert_string_equal(got ? got : "", wanted ? wanted : "");
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_taken),
+		cmocka_unit_test(test_a_machine_that_is_not_there),
 		cmocka_unit_test(test_what_is_refused),
 		cmocka_unit_test(test_what_is_too_long),
 		cmocka_unit_test(test_terms_are_added),
