@@ -77,7 +77,7 @@ static void add_play(struct title *title, const struct play_state *play)
 	add(title, STYLE_WARN, 99, 0, "replay %s", play->over ? "at its end" : play->playing ? speed : "paused");
 	add(title, STYLE_WARN, 98, 19, "at %s of %s", scope_time(play->at, at), scope_time(play->end, end));
 	if (play->boots > 1)
-		add(title, STYLE_TEXT, 64, 0, "boot %u of %u", play->boot, play->boots);
+		add(title, STYLE_TEXT, 78, 0, "boot %u of %u", play->boot, play->boots);
 }
 
 static void add_machine(struct title *title, const struct vitals *vitals)
@@ -146,7 +146,7 @@ static void add_state(struct title *title, const struct canvas *canvas,
 	else
 		add(title, STYLE_WARN, 100, STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
 	if (vitals->link == LINK_UP)
-		add(title, STYLE_TEXT, 70, rate, "%u/%-*.0f Hz %s", vitals->rate, digits,
+		add(title, STYLE_TEXT, 77, rate, "%u/%-*.0f Hz %s", vitals->rate, digits,
 			vitals->achieved, sampler_word(vitals->sampler));
 }
 
@@ -267,7 +267,7 @@ static void add_rest(struct title *title, const struct vitals *vitals, const str
 	if (vitals->skipped_bytes)
 		add(title, STYLE_BAD, 87, 0, "skipped %" PRIu64 " B", vitals->skipped_bytes);
 	if (vitals->lost_before)
-		add(title, STYLE_DIM, 62, 0, "lost earlier %" PRIu64, vitals->lost_before);
+		add(title, STYLE_DIM, 72, 0, "lost earlier %" PRIu64, vitals->lost_before);
 	if (vitals->machines)
 		return;
 	add(title, vitals->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
