@@ -77,7 +77,7 @@ static void add_play(struct title *title, const struct play_state *play)
 	add(title, STYLE_WARN, 99, 0, "replay %s", play->over ? "at its end" : play->playing ? speed : "paused");
 	add(title, STYLE_WARN, 98, 19, "at %s of %s", scope_time(play->at, at), scope_time(play->end, end));
 	if (play->boots > 1)
-		add(title, STYLE_TEXT, 78, 0, "boot %u of %u", play->boot, play->boots);
+		add(title, STYLE_TEXT, 79, 0, "boot %u of %u", play->boot, play->boots);
 }
 
 static void add_machine(struct title *title, const struct vitals *vitals)
@@ -262,7 +262,7 @@ static void add_rest(struct title *title, const struct vitals *vitals, const str
 {
 	double missed = title_missed(vitals, filter) * 100;
 
-	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, missed >= 1 ? 76 : 67, 17, "CPUs not run %.*f%%",
+	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, missed >= 1 ? 78 : 67, 17, "CPUs not run %.*f%%",
 		missed < 9.95, missed);
 	if (vitals->skipped_bytes)
 		add(title, STYLE_BAD, 87, 0, "skipped %" PRIu64 " B", vitals->skipped_bytes);
