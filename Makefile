@@ -225,7 +225,7 @@ clean:
 
 -include $(shell find build -name '*.d' -not -path 'build/linux/*' 2>/dev/null)
 
-.PHONY: FORCE all demo-kernel unit unit-quick packages demo demo-linux demo-untouched linux-module \
+.PHONY: FORCE all demo-kernel golden unit unit-quick packages demo demo-linux demo-untouched linux-module \
 	check-export check-guests check-long check-linux-lines check-linux-newer check-qemu-newer linux-guest screenshots check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -112,6 +112,11 @@ unit: build/ktop $(TOOLS:%=build/check/%) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TS
 unit-quick:
 	@tests/quick $(UNIT_PROGRAMS) $(TSAN_PROGRAMS)
 
+# Writes the screens of tests/golden anew, in all programs that compare with one. A change of the title is in most.
+golden: $(foreach name,annotate canvas header keymap states tabs view_functions view_keys,$(call test,$(name)))
+	@for program in $^; do GOLDEN=write $$program >$$program.log 2>&1 || { cat $$program.log; exit 1; }; done
+	@git diff --stat tests/golden
+
 # The tests of Linux are skipped where its packages cannot be had.
 linux-guest:
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi

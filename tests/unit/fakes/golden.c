@@ -29,7 +29,7 @@ static char *read_file(const char *path)
 	char *text = util_alloc(1 << 20);
 
 	if (!file)
-		fail_msg("%s is not there; GOLDEN=write makes it", path);
+		fail_msg("%s is not there; `make golden` makes it", path);
 	text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
 	fclose(file);
 	return text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares screens with tests/golden/NAME.txt. With GOLDEN=write in the environment, writes these files. */
+/* Compares screens with tests/golden/NAME.txt. `make golden` sets GOLDEN=write, which writes these files. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 
