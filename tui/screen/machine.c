@@ -81,6 +81,7 @@ void machine_ask(struct machine *machine, enum reader reader, enum feed_question
 	}
 	free(question->request);
 	question->request = own;
+	question->awaited = own;
 	if (!question->subscription)
 		question->subscription = session_subscribe(machine->session, machine->bell, NULL);
 	session_request(question->subscription, own);
@@ -143,6 +144,7 @@ static bool take(struct machine *machine, struct machine_question *question)
 	}
 	answer_free(question->answer);
 	question->answer = answer;
+	question->awaited = false;
 	return true;
 }
 

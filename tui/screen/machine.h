@@ -21,6 +21,7 @@ struct machine_question {		/* one question of a reader */
 	struct subscription *subscription;	/* NULL: not shown, or nothing was asked yet */
 	struct request *request;	/* the last one; NULL: nothing is asked */
 	struct answer *answer;		/* not taken yet; NULL: none */
+	bool awaited;			/* no answer to the last request has come yet */
 };
 
 struct machine {

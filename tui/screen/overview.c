@@ -13,6 +13,7 @@
 
 static const uint64_t pause_ns = 100 * NS_PER_MS;	/* between two answers over all */
 static const uint64_t soon_ns = 50 * NS_PER_MS;	/* after a new question: most machines have answered it by then */
+static const uint64_t all_ns = 500 * NS_PER_MS;	/* for the others: a person waits this long without a thought */
 
 enum { SAYINGS = 64 };			/* messages that are kept to be shown together */
 
@@ -25,6 +26,7 @@ struct overview {
 	const struct answer_kind *shown;	/* what the view asks for; NULL: nothing yet */
 	uint64_t next[FEED_QUESTIONS];	/* when the next answer is due */
 	bool changed[FEED_QUESTIONS];	/* a machine has answered since the last one */
+	uint64_t whole_until;		/* until then the view's answer waits for each machine that is up */
 	struct saying *sayings;		/* the machines' messages since the last order */
 	size_t saying_count;
 };
@@ -119,10 +121,26 @@ static void take(struct overview *overview)
 		}
 }
 
+static bool is_up(const struct machine *machine)
+{
+	return machine->known && machine->link == LINK_UP;
+}
+
+/* A machine that is up has not answered the view's question yet: without it, the sums would be those of the others. */
+static bool lacks_one(const struct overview *overview)
+{
+	for (size_t i = 0; i < overview->count; i++)
+		if (is_up(&overview->machines[i]) && overview->machines[i].readers[READER_ALL][FEED_VIEW].awaited)
+			return true;
+	return false;
+}
+
 struct answer *overview_answer(struct overview *overview, enum feed_question question, uint64_t now)
 {
 	take(overview);
 	if (!overview->asks[question] || !overview->changed[question] || now < overview->next[question])
+		return NULL;
+	if (question == FEED_VIEW && now < overview->whole_until && lacks_one(overview))
 		return NULL;
 	ask_vitals(overview);
 	ask_view(overview);
@@ -169,8 +187,11 @@ void overview_ask(struct overview *overview, enum feed_question question, const 
 		ask_line(overview);
 	else
 		ask_view(overview);
-	if (!same)
-		overview->next[question] = now + soon_ns;
+	if (same)
+		return;
+	overview->next[question] = now + soon_ns;
+	if (question == FEED_VIEW && now >= overview->whole_until)	/* keys that are held do not prolong it */
+		overview->whole_until = now + all_ns;
 }
 
 void overview_look_away(struct overview *overview)
@@ -185,11 +206,6 @@ void overview_look_away(struct overview *overview)
 static void begin_order(struct overview *overview)
 {
 	overview->saying_count = 0;
-}
-
-static bool is_up(const struct machine *machine)
-{
-	return machine->known && machine->link == LINK_UP;
 }
 
 static size_t count_up(const struct overview *overview)

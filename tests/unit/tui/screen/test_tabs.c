@@ -161,6 +161,63 @@ static void test_answers_go_to_their_reader(void **state)
 	close_theatre(&theatre);
 }
 
+static void pass(struct theatre *theatre, uint64_t ns)
+{
+	theatre->now += ns;
+	tabs_step(theatre->tabs, theatre->now);
+	tabs_draw(theatre->tabs, theatre->canvas);
+}
+
+/* Its answer is a tree, as the screen over all asks now. */
+static void give_tree(struct theatre *theatre, int machine)
+{
+	hand_tree(give(theatre, machine), theatre->symbols[machine], theatre->functions[machine], false, 0);
+}
+
+/* Asks for the tree over all, which two of the three machines answer. */
+static void ask_of_all(struct theatre *theatre)
+{
+	struct input input = { .kind = INPUT_KEY, .code = '2' };
+
+	open_theatre(theatre, MACHINES);
+	give_all(theatre);
+	give_all(theatre);
+	tabs_input(theatre->tabs, &input, theatre->now);
+	pass(theatre, 0);
+	give_tree(theatre, 0);
+	give_tree(theatre, 1);
+	pass(theatre, 100 * NS_PER_MS);
+	pass(theatre, 100 * NS_PER_MS);
+	holds(theatre, "syscall_entry", false);
+}
+
+/* The first answer over all to a new question has each machine. */
+static void test_none_is_left_out(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	ask_of_all(&theatre);
+	give_tree(&theatre, 2);
+	pass(&theatre, 1);
+	holds(&theatre, "syscall_entry", true);
+	close_theatre(&theatre);
+}
+
+/* A machine that is stuck holds it up for half a second at most. */
+static void test_late_machine(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	ask_of_all(&theatre);
+	pass(&theatre, 200 * NS_PER_MS);
+	holds(&theatre, "syscall_entry", false);
+	pass(&theatre, 200 * NS_PER_MS);
+	holds(&theatre, "syscall_entry", true);
+	close_theatre(&theatre);
+}
+
 static void test_each_keeps_its_own(void **state)
 {
 	struct theatre theatre;
@@ -289,6 +346,8 @@ int main(void)
 		cmocka_unit_test(test_who_is_asked_for_what),
 		cmocka_unit_test(test_what_is_not_seen_is_not_asked),
 		cmocka_unit_test(test_answers_go_to_their_reader),
+		cmocka_unit_test(test_none_is_left_out),
+		cmocka_unit_test(test_late_machine),
 		cmocka_unit_test(test_each_keeps_its_own),
 		cmocka_unit_test(test_clicks),
 		cmocka_unit_test(test_never_breaks_at_any_size),
