@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "agent/names/function.h"
-#include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/query.h"
 #include "agent/query/query_state.h"
@@ -24,10 +21,10 @@
 #include "log_rows.h"
 #include "row_list.h"
 #include "sample_collect.h"
+#include "set_code.h"
 
 enum {
 	DEPTH_MAX = 128,		/* both walks of a sample */
-	LINES_MAX = 64,			/* functions at one address; the innermost are kept */
 	MANY = 16,			/* with so many times `most` nodes, light ones are merged at once */
 	FRAME_BYTES = 400, SUM_BYTES = 200,	/* of memory that a picture takes, at most: of each */
 };
@@ -42,6 +39,7 @@ struct collecting {
 	const struct query_inputs *inputs;
 	struct window *window;
 	struct sample_set *set;
+	struct set_code code;		/* puts functions and lines into the set */
 	uint32_t *stack_of;		/* by node; SET_NONE: not made yet */
 	uint32_t *path_of;		/* by node, of those that are kept; SET_NONE: of none of them. NULL: all are */
 	uint32_t nodes;
@@ -61,107 +59,18 @@ struct collecting {
 	bool failed;			/* the log's file could not be read */
 };
 
-/* ---- functions and locations ---- */
-
-static enum set_kind kind_of(const struct function *function)
-{
-	if (!function->known && strcmp(function->name, "[unknown]") == 0)
-		return SET_UNKNOWN;
-	if (!function->known && strcmp(function->name, "[idle]") == 0)
-		return SET_IDLE;
-	return !function->kernel ? SET_USER : function->module ? SET_MODULE : SET_KERNEL;
-}
-
-/* Takes "file.c:41" apart. `text` NULL or "": not known. Returns the file in `file`. */
-static const char *split_line(const char *text, char file[256], uint32_t *line)
-{
-	const char *colon = text ? strrchr(text, ':') : NULL;
-
-	*line = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
-	util_print(file, 256, "%.*s", colon ? (int)(colon - text) : 0, colon ? text : "");
-	return file;
-}
-
-/* `at`: a file that is taken if no one knows the function's own. */
-static uint32_t add_function(struct collecting *all, uint32_t id, const char *at)
-{
-	struct symbols *symbols = all->inputs->symbols;
-	const struct function *function = symbols_get(symbols, id);
-	struct set_function own = {
-		.name = function->name, .object = function->object, .address = function->address,
-		.kind = kind_of(function),
-	};
-	char file[256];
-
-	own.file = split_line(symbols_line(symbols, id), file, &own.line);
-	if (!*own.file && function->inlined)
-		own.file = at;
-	return sample_set_function(all->set, &own);
-}
-
-/*
- * The line of the code is one of the innermost function there. It counts only if it is in the function's file: what the
- * compiler had from another file has no function of its own.
- */
-static void add_innermost(struct collecting *all, const struct node *node, uint32_t function, struct set_line *line)
-{
-	char file[256] = "";
-	uint32_t number = 0;
-
-	if (all->how->lines)
-		split_line(symbols_line_at(all->inputs->symbols, node->space, node->address), file, &number);
-	line->function = add_function(all, function, file);
-	if (line->function != SET_NONE && strcmp(all->set->functions[line->function].file, file) == 0)
-		line->line = number;
-}
-
-/* The functions at a node, the innermost first. */
-static uint32_t add_lines(struct collecting *all, const struct node *node, uint32_t function,
-	struct set_line lines[LINES_MAX])
-{
-	uint32_t inside[LINES_MAX], count = 0;
-	struct inlined inlined = { .count = 0 };
-
-	if (all->how->lines)
-		symbols_inlined(all->inputs->symbols, node->space, node->address, &inlined);
-	while (count < inlined.count && count < LINES_MAX - 1) {	/* the list may go with the next question */
-		inside[count] = inlined.functions[inlined.count - 1 - count];
-		count++;
-	}
-	inside[count++] = function;
-	memset(lines, 0, count * sizeof(*lines));
-	add_innermost(all, node, inside[0], &lines[0]);
-	for (uint32_t i = 1; i < count; i++)
-		lines[i].function = add_function(all, inside[i], "");
-	return count;
-}
-
-/* The file that a node's code is of, by the name that its function has of it. */
-static uint32_t add_object(struct collecting *all, const struct node *node, uint32_t function)
-{
-	const char *name = symbols_get(all->inputs->symbols, function)->object;
-	struct symbols_mapping mapping;
-	struct set_object own = { .name = name, .path = "", .build_id = "" };
-	char id[2 * sizeof(mapping.build_id.bytes) + 1] = "";
-
-	if (symbols_mapping(all->inputs->symbols, node->space, node->address, &mapping) &&
-			strcmp(mapping.name, name) == 0) {
-		for (size_t i = 0; i < mapping.build_id.size; i++)
-			snprintf(id + 2 * i, 3, "%02x", mapping.build_id.bytes[i]);
-		own = (struct set_object) { .name = name, .path = mapping.path, .build_id = id, .start = mapping.start,
-			.end = mapping.end, .offset = mapping.offset };
-	}
-	return *name ? sample_set_object(all->set, &own) : SET_NONE;
-}
+/* ---- stacks ---- */
 
 static uint32_t add_node(struct collecting *all, uint32_t id, uint32_t parent)
 {
 	struct node node = stacks_node(all->inputs->stacks, id);
-	struct set_line lines[LINES_MAX];
-	uint32_t function = all->window->nodes->functions[id], count = add_lines(all, &node, function, lines);
-	uint32_t location = sample_set_location(all->set, node.address, add_object(all, &node, function), lines, count);
+	struct set_line lines[SET_CODE_LINES];
+	uint32_t function = all->window->nodes->functions[id];
+	uint32_t count = set_code_lines(&all->code, &node, function, lines);
+	uint32_t object = set_code_object(&all->code, &node, function);
 
-	return sample_set_stack(all->set, parent, location, node.cut);
+	return sample_set_stack(all->set, parent, sample_set_location(all->set, node.address, object, lines, count),
+		node.cut);
 }
 
 static const char *name_of(const struct collecting *all, const struct set_line *line)
@@ -181,8 +90,9 @@ static uint32_t add_merged(struct collecting *all, uint32_t parent)
 static uint32_t add_kept(struct collecting *all, uint32_t id, uint32_t path, uint32_t parent)
 {
 	struct node node = stacks_node(all->inputs->stacks, id);
-	struct set_line lines[LINES_MAX];
-	uint32_t count = add_lines(all, &node, all->window->nodes->functions[id], lines), left = count, found = path;
+	struct set_line lines[SET_CODE_LINES];
+	uint32_t count = set_code_lines(&all->code, &node, all->window->nodes->functions[id], lines);
+	uint32_t left = count, found;
 
 	while (left && (found = kept_paths_find(all->how->kept, path, name_of(all, &lines[left - 1]))) != SET_NONE) {
 		path = found;
@@ -240,7 +150,7 @@ static uint32_t stack_special(struct collecting *all, uint32_t *stack, uint32_t 
 
 	if (*stack != SET_NONE)
 		return *stack;
-	line.function = add_function(all, function, "");
+	line.function = set_code_function(&all->code, function);
 	*stack = sample_set_stack(all->set, SET_NONE, sample_set_location(all->set, 0, SET_NONE, &line, 1), false);
 	return *stack;
 }
@@ -503,6 +413,9 @@ static bool collect(struct collecting *all)
 
 	window_look(all->window, all->how->question);
 	all->inputs = &all->window->inputs;
+	all->code = (struct set_code) {
+		.set = all->set, .symbols = all->inputs->symbols, .lines = all->how->lines,
+	};
 	all->nodes = stacks_nodes(all->inputs->stacks);
 	size = all->nodes * sizeof(*all->stack_of);
 	all->contexts = node_functions_contexts(all->window->nodes, all->inputs->stacks, all->inputs->symbols,

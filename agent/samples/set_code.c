@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/store/stacks.h"
+#include "set_code.h"
+
+static enum set_kind kind_of(const struct function *function)
+{
+	if (!function->known && strcmp(function->name, "[unknown]") == 0)
+		return SET_UNKNOWN;
+	if (!function->known && strcmp(function->name, "[idle]") == 0)
+		return SET_IDLE;
+	return !function->kernel ? SET_USER : function->module ? SET_MODULE : SET_KERNEL;
+}
+
+/* Takes "file.c:41" apart. `text` NULL or "": not known. Returns the file in `file`. */
+static const char *split_line(const char *text, char file[256], uint32_t *line)
+{
+	const char *colon = text ? strrchr(text, ':') : NULL;
+
+	*line = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+	util_print(file, 256, "%.*s", colon ? (int)(colon - text) : 0, colon ? text : "");
+	return file;
+}
+
+/* `at`: a file that is taken if no one knows the function's own. */
+static uint32_t add_function(const struct set_code *code, uint32_t id, const char *at)
+{
+	struct symbols *symbols = code->symbols;
+	const struct function *function = symbols_get(symbols, id);
+	struct set_function own = {
+		.name = function->name, .object = function->object, .address = function->address,
+		.kind = kind_of(function),
+	};
+	char file[256];
+
+	own.file = split_line(symbols_line(symbols, id), file, &own.line);
+	if (!*own.file && function->inlined)
+		own.file = at;
+	return sample_set_function(code->set, &own);
+}
+
+uint32_t set_code_function(const struct set_code *code, uint32_t function)
+{
+	return add_function(code, function, "");
+}
+
+/*
+ * The line of the code is one of the innermost function there. It counts only if it is in the function's file: what the
+ * compiler had from another file has no function of its own.
+ */
+static void add_innermost(const struct set_code *code, const struct node *node, uint32_t function,
+	struct set_line *line)
+{
+	char file[256] = "";
+	uint32_t number = 0;
+
+	if (code->lines)
+		split_line(symbols_line_at(code->symbols, node->space, node->address), file, &number);
+	line->function = add_function(code, function, file);
+	if (line->function != SET_NONE && strcmp(code->set->functions[line->function].file, file) == 0)
+		line->line = number;
+}
+
+uint32_t set_code_lines(const struct set_code *code, const struct node *node, uint32_t function,
+	struct set_line lines[SET_CODE_LINES])
+{
+	uint32_t inside[SET_CODE_LINES], count = 0;
+	struct inlined inlined = { .count = 0 };
+
+	if (code->lines)
+		symbols_inlined(code->symbols, node->space, node->address, &inlined);
+	while (count < inlined.count && count < SET_CODE_LINES - 1) {	/* the list may go with the next question */
+		inside[count] = inlined.functions[inlined.count - 1 - count];
+		count++;
+	}
+	inside[count++] = function;
+	memset(lines, 0, count * sizeof(*lines));
+	add_innermost(code, node, inside[0], &lines[0]);
+	for (uint32_t i = 1; i < count; i++)
+		lines[i].function = add_function(code, inside[i], "");
+	return count;
+}
+
+uint32_t set_code_object(const struct set_code *code, const struct node *node, uint32_t function)
+{
+	const char *name = symbols_get(code->symbols, function)->object;
+	struct symbols_mapping mapping;
+	struct set_object own = { .name = name, .path = "", .build_id = "" };
+	char id[2 * sizeof(mapping.build_id.bytes) + 1] = "";
+
+	if (symbols_mapping(code->symbols, node->space, node->address, &mapping) &&
+			strcmp(mapping.name, name) == 0) {
+		for (size_t i = 0; i < mapping.build_id.size; i++)
+			snprintf(id + 2 * i, 3, "%02x", mapping.build_id.bytes[i]);
+		own = (struct set_object) { .name = name, .path = mapping.path, .build_id = id, .start = mapping.start,
+			.end = mapping.end, .offset = mapping.offset };
+	}
+	return *name ? sample_set_object(code->set, &own) : SET_NONE;
+}
