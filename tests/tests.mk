@@ -129,8 +129,8 @@ check: packages
 
 # Long tests, which take as long as all others: `make check` has a short one of each thing that they look at.
 check-long: packages linux-guest
-	$(MAKE) build/ktop build/ktop-plugin.so demo-kernel $(TOOLS:%=build/check/%)
-	@tests/run $(E2E_LONG:%=tests/e2e/%)
+	$(MAKE) build/ktop build/ktop-plugin.so demo-kernel $(TOOLS:%=build/check/%) $(call test,burst)
+	@LISTS=150 tests/run $(call test,burst) $(E2E_LONG:%=tests/e2e/%)
 
 # First each allocation is refused; then comes everything that costs memory, at once; then the books, for SOAK_MINUTES.
 SCARCE_ALL = $(SCARCE:%=build/check/%) $(filter build/check/tests/unit/agent/scarce/%,$(UNIT_PROGRAMS))
