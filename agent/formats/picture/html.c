@@ -13,6 +13,7 @@
 #include "head.h"
 #include "html.h"
 #include "markup.h"
+#include "object_colours.h"
 #include "palette.h"
 #include "picture.h"
 #include "sources.h"
@@ -98,7 +99,7 @@ static void put_texts(const struct page *page, const char *name, const char *ind
 	end_list(page);
 }
 
-static void put_functions(const struct page *page)
+static void put_functions(const struct page *page, const struct object_colours *colours)
 {
 	const struct set_function *functions = page->cells->functions;
 	uint32_t count = page->cells->function_count;
@@ -115,7 +116,7 @@ static void put_functions(const struct page *page)
 	end_list(page);
 	begin_list(page, "object_colour");
 	for (uint32_t i = 0; i < count; i++)
-		put_number(page, i, palette_object(functions[i].object));
+		put_number(page, i, colours->of[i]);
 	end_list(page);
 }
 
@@ -215,7 +216,7 @@ static void put_palette(const struct page *page)
 		fprintf(page->to, "%s\"%s\"", i ? "," : "", mode_names[i]);
 	end_list(page);
 	put_colours(page, "tones", &palette_tones[0][0], TONES * PALETTE_SHADES);
-	put_colours(page, "object_colours", palette_objects, PALETTE_OBJECTS);
+	put_colours(page, "object_colours", palette_objects, PALETTE_OBJECTS + 1);
 	put_colours(page, "change_colours", palette_changes, PALETTE_CHANGES);
 }
 
@@ -223,7 +224,9 @@ static bool put_data(const struct page *page)
 {
 	static const char *const schemes[] = { "mode", "object", "change" };
 	struct texts objects = { .count = 0 }, files = { .count = 0 };
-	bool ok = texts_fill(&objects, page->cells, false) && texts_fill(&files, page->cells, true);
+	struct object_colours colours;
+	bool ok = object_colours_find(&colours, page->cells) && texts_fill(&objects, page->cells, false) &&
+		texts_fill(&files, page->cells, true);
 
 	fputs("<script type=\"application/json\" id=\"data\">{\"unit\":", page->to);
 	markup_json(page->to, page->picture->unit ? page->picture->unit : "", 0);
@@ -231,7 +234,7 @@ static bool put_data(const struct page *page)
 		page->picture->flame ? "true" : "false", page->picture->merged, schemes[page->picture->colours]);
 	put_palette(page);
 	if (ok) {
-		put_functions(page);
+		put_functions(page, &colours);
 		put_texts(page, "objects", "object", &objects);
 		put_texts(page, "files", "file", &files);
 		put_cells(page);
@@ -239,6 +242,7 @@ static bool put_data(const struct page *page)
 		put_bins(page);
 	}
 	fputs("}\n</script>\n", page->to);
+	object_colours_clear(&colours);
 	texts_clear(&objects);
 	texts_clear(&files);
 	return ok;

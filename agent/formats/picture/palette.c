@@ -19,9 +19,10 @@ const char *const palette_tones[TONES][PALETTE_SHADES] = {
 	[TONE_UNKNOWN] = { "#d9d5cc" },
 };
 
-const char *const palette_objects[PALETTE_OBJECTS] = {
+const char *const palette_objects[PALETTE_OBJECTS + 1] = {
 	"#f6a873", "#8cbbe8", "#aed68d", "#cf9be6", "#f9d287", "#7fd1c4", "#ee8f9f", "#afb4e6", "#cfd98a", "#e5bf93",
 	"#8ccdee", "#e3a5cf",
+	[PALETTE_NO_OBJECT] = "#cdd3db",
 };
 
 const char *const palette_changes[PALETTE_CHANGES] = {

@@ -7,6 +7,7 @@
 #include "cells.h"
 #include "head.h"
 #include "markup.h"
+#include "object_colours.h"
 #include "palette.h"
 #include "picture.h"
 #include "sources.h"
@@ -18,7 +19,8 @@ enum {
 	NAME_MOST = 256, FILE_MOST = 160,	/* bytes that are written of one name */
 	CELL_BYTES = 260,		/* of a cell, less its names */
 	CHANGE_BYTES = 80,		/* and what it tells of before */
-	LEGEND = 8,			/* objects that the legend names */
+	LEGEND = 8,			/* objects that the legend names, */
+	LEGEND_LEAST = 200,		/* with this part of the whole, at least */
 };
 
 struct drawing {
@@ -27,6 +29,7 @@ struct drawing {
 	const struct cell *all;
 	FILE *to;
 	double *widths;			/* of each cell: its weight, and what is gone in it as wide as its share was */
+	struct object_colours objects;
 	double *starts;			/* where each cell begins, in the same unit */
 	double whole;			/* the width of all */
 	double least;			/* cells that are narrower are merged */
@@ -268,7 +271,8 @@ static void put_cell(const struct drawing *drawing, uint32_t index)
 	enum palette_tone tone = palette_tone(drawing->cells, cell);
 
 	open_box(drawing, drawing->starts[index], drawing->widths[index], cell->total.weight, cell->level);
-	fprintf(drawing->to, "t%u%u o%u", tone, palette_shade(tone, function->name), palette_object(function->object));
+	fprintf(drawing->to, "t%u%u o%u", tone, palette_shade(tone, function->name),
+		drawing->objects.of[cell->function]);
 	if (drawing->picture->before)
 		fprintf(drawing->to, " d%u%s", palette_change(change_in(drawing, &cell->total)),
 			is_gone(cell) ? " gone" : "");
@@ -344,7 +348,7 @@ static void put_style(const struct drawing *drawing)
 		for (unsigned shade = 0; shade < PALETTE_SHADES && palette_tones[tone][shade]; shade++)
 			fprintf(drawing->to, ".by-mode .t%u%u rect { fill: %s; }\n", tone, shade,
 				palette_tones[tone][shade]);
-	for (unsigned i = 0; i < PALETTE_OBJECTS; i++)
+	for (unsigned i = 0; i <= PALETTE_NO_OBJECT; i++)
 		fprintf(drawing->to, ".by-object .o%u rect { fill: %s; }\n", i, palette_objects[i]);
 	for (unsigned i = 0; i < PALETTE_CHANGES && drawing->picture->before; i++)
 		fprintf(drawing->to, ".by-change .d%u rect { fill: %s; }\n", i, palette_changes[i]);
@@ -380,28 +384,22 @@ static void put_tones(const struct drawing *drawing)
 	fputs("</g>\n", drawing->to);
 }
 
-/* The first objects, by name, that are drawn; two of one colour stand for each other's. */
+/* The widest objects. */
 static void put_objects(const struct drawing *drawing)
 {
-	const char *used[LEGEND];
-	unsigned x = 0, count = 0, at;
+	const struct cell_amount *all = &drawing->all->total;
+	double least = ((double)all->weight + (double)all->before) / LEGEND_LEAST;
+	unsigned x = 0;
 	char class[8];
 
-	for (uint32_t i = 1; i < drawing->cells->cell_count && count < LEGEND; i++) {
-		const struct cell *cell = &drawing->cells->cells[i];
-		const char *object = function_of(drawing, cell)->object;
-
-		if (drawing->widths[i] < drawing->whole / 100 || !*object)
-			continue;
-		for (at = 0; at < count && strcmp(used[at], object) != 0;)
-			at++;
-		if (at == count)
-			used[count++] = object;
-	}
 	fputs("<g class=\"legend object\">\n", drawing->to);
-	for (at = 0; at < count; at++) {
-		snprintf(class, sizeof(class), "o%u", palette_object(used[at]));
-		put_key(drawing, &x, class, used[at]);
+	for (uint32_t i = 0; i < drawing->objects.count && i < LEGEND; i++) {
+		const struct object_colour *object = &drawing->objects.objects[i];
+
+		if (object->width < least)
+			break;
+		snprintf(class, sizeof(class), "o%u", object->colour);
+		put_key(drawing, &x, class, object->object);
 	}
 	fputs("</g>\n", drawing->to);
 }
@@ -504,13 +502,14 @@ bool svg_write(const struct picture *picture, FILE *to)
 
 	drawing.starts = calloc(drawing.cells->cell_count, sizeof(*drawing.starts));
 	drawing.widths = calloc(drawing.cells->cell_count, sizeof(*drawing.widths));
-	ok = drawing.starts && drawing.widths;
+	ok = object_colours_find(&drawing.objects, drawing.cells) && drawing.starts && drawing.widths;
 	if (ok) {
 		find_widths(&drawing);
 		choose(&drawing);
 		find_starts(&drawing);
 		draw(&drawing);
 	}
+	object_colours_clear(&drawing.objects);
 	free(drawing.starts);
 	free(drawing.widths);
 	return ok;

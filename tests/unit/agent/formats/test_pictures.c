@@ -14,6 +14,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/formats/picture/cells.h"
+#include "agent/formats/picture/palette.h"
 #include "agent/formats/picture/picture.h"
 #include "agent/formats/picture/svg.h"
 #include "agent/formats/pictures.h"
@@ -297,6 +298,54 @@ static void what_is_gone_is_as_wide_as_it_was(void **state)
 	cells_free(cells);
 }
 
+/* A bit for each colour by object that the boxes have; `twice`: two boxes have one. */
+struct used_colours {
+	uint32_t bits;
+	bool twice;
+};
+
+static void take_colour(void *context, const struct xml_element *element)
+{
+	struct used_colours *used = context;
+	char *weight = xml_is(element, "svg") ? xml_attribute(element, "data-w") : NULL;
+	char *class = weight ? xml_attribute(element, "class") : NULL, *colour = class ? strstr(class, " o") : NULL;
+
+	if (colour) {
+		uint32_t bit = UINT32_C(1) << strtoul(colour + 2, NULL, 10);
+
+		used->twice |= (used->bits & bit) != 0;
+		used->bits |= bit;
+	}
+	free(class);
+	free(weight);
+}
+
+/* Objects as many as there are colours, and what is of none: no two of them look alike. */
+static void each_object_has_a_colour_of_its_own(void **state)
+{
+	struct cells *cells = cells_new(NULL);
+	char names[PALETTE_OBJECTS + 1][16] = { "" }, *text;
+	struct used_colours used = { .bits = 0 };
+
+	(void)state;
+	for (unsigned i = 0; i <= PALETTE_OBJECTS; i++) {
+		if (i)
+			snprintf(names[i], sizeof(names[i]), "object-%u", i);
+		cells_add(cells, cells_child(cells, CELLS_ROOT, &(struct set_function) {
+			.name = "main", .object = names[i], .file = "", .kind = SET_USER,
+		}), MODE_USER, &(struct cell_amount) { .weight = 100 + i, .samples = 100 + i });
+	}
+	assert_true(cells_settle(cells));
+	text = drawn(cells, NULL);
+	xml_read(text, take_colour, &used);
+	assert_int_equal(used.bits, (UINT32_C(1) << (PALETTE_OBJECTS + 1)) - 1);
+	assert_false(used.twice);
+	assert_true(strstr(text, ">object-12<") < strstr(text, ">object-11<"));	/* the legend has the widest first */
+	assert_null(strstr(text, ">object-4<"));
+	free(text);
+	cells_free(cells);
+}
+
 enum { LARGE = 40000 };
 
 /* Each stack is either new or gone, and all are wide enough to be seen. */
@@ -458,6 +507,7 @@ int main(void)
 		cmocka_unit_test_prestate(many_stacks_are_merged_to_a_small_picture, &many),
 		cmocka_unit_test(a_change_is_said),
 		cmocka_unit_test(what_is_gone_is_as_wide_as_it_was),
+		cmocka_unit_test(each_object_has_a_colour_of_its_own),
 		cmocka_unit_test(a_large_change_is_a_small_picture),
 		cmocka_unit_test(the_reports_data_have_the_sums_of_the_set),
 		cmocka_unit_test(hostile_names_stay_in_the_data),
