@@ -347,7 +347,8 @@ static const char *page_closed(void *context)
 	const struct page_row *row = selected(context);
 
 	if (row && (row->kind == PAGE_ROW_CALLER || row->kind == PAGE_ROW_CALLEE))
-		return "not opened: no file that was read names this code; --kernel, --sysroot or --debug gives one";
+		return "not opened: no file that was read names this code; "
+			"--kernel, --sysroot or --debug-dir gives one";
 	return "not opened: no filter can say this name; {around} and {annotate} show more of the function";
 }
 

@@ -457,7 +457,8 @@ static const char *functions_closed(void *context)
 	if (row && is_idle(self->functions->answer.symbols, row))
 		return "not opened: [idle] is the time of CPUs without work, no code runs in it; {idle} hides the row";
 	if (row && strcmp(row_name(self, self->list.cursor), "[unknown]") == 0)
-		return "not opened: no file that was read names this code; --kernel, --sysroot or --debug gives one";
+		return "not opened: no file that was read names this code; "
+			"--kernel, --sysroot or --debug-dir gives one";
 	return NULL;
 }
 
