@@ -5,6 +5,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
+#include "agent/query/query.h"
 #include "agent/query/query_tree.h"
 #include "agent/query/tree/places.h"
 #include "agent/query/tree/tree_compare.h"

@@ -4,6 +4,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
+#include "agent/query/query.h"
 #include "agent/query/question/filter.h"
 #include "profile.h"
 

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/query/query.h"
 #include "agent/wire/decode.h"
 #include "answer.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "agent/names/linux/kernel_bytes.h"
+#include "agent/base/arch_id.h"
 
 struct budget;
 struct linux_kernel;

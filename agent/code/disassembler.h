@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/names/linux/kernel_bytes.h"
+#include "agent/base/arch_id.h"
 
 enum { INSTRUCTION_TEXT = 160 };
 

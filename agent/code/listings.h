@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/names/linux/kernel_bytes.h"
+#include "agent/base/arch_id.h"
 
 struct budget;
 struct listing;

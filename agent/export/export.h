@@ -11,10 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "agent/query/query.h"
-
+struct query;
+struct query_inputs;
+struct question;
 struct sample_log;
 struct set_facts;
+struct table;
 
 struct export_input {
 	struct query *query;

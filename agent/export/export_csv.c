@@ -9,6 +9,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
+#include "agent/query/table.h"
 #include "export_csv.h"
 
 /* Copies nothing of the input. */

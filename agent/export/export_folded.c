@@ -7,6 +7,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/query/query.h"
 #include "export_folded.h"
 #include "folded_frames.h"
 #include "ranking.h"

@@ -6,6 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/query.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
 #include "export_json.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
 #include "json_stacks.h"
 #include "agent/formats/writing/frame_list.h"

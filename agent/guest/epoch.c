@@ -13,6 +13,7 @@
 #include "agent/names/objects/layouts.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/query/query.h"
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"

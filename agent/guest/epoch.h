@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/query/query.h"
+#include "agent/query/question/question.h"
 #include "agent/wire/event.h"
 #include "boot_marks.h"
 

@@ -7,6 +7,7 @@
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/query/query.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "epoch.h"

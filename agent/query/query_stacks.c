@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/store/stacks.h"

@@ -10,7 +10,6 @@
 #include "agent/base/change.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
-#include "agent/names/symbols.h"
 #include "table.h"
 
 static size_t row_size(const struct table *table)

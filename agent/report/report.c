@@ -9,7 +9,6 @@
 #include "agent/answers/profile.h"
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
-#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/kernel_reading.h"
 #include "agent/guest/loan.h"

@@ -16,6 +16,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/stop.h"
+#include "agent/query/table.h"
 #include "agent/query/tree/tree.h"
 #include "agent/session/session.h"
 #include "report.h"

@@ -2,13 +2,11 @@
 #include <stddef.h>
 
 #include "agent/base/util.h"
-#include "agent/query/query.h"
 #include "agent/query/question/filter_words.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/table_sort.h"
 #include "agent/wire/event.h"
 #include "report.h"
-#include "report_parts.h"
 
 /* Such names fit into a filter, beside its words. */
 enum { THREAD_MOST = 63, FUNCTION_MOST = 126 };

@@ -12,6 +12,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
+#include "agent/query/table.h"
 #include "agent/session/session.h"
 #include "report.h"
 #include "report_parts.h"

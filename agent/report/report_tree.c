@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "agent/answers/call_tree.h"
-#include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/formats/writing/csv_text.h"
 #include "agent/guest/epoch.h"

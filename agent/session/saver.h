@@ -8,7 +8,6 @@
 #define SAVER_H
 
 #include "agent/export/export.h"
-#include "agent/query/query.h"
 
 struct epoch;
 struct mailbox;

@@ -11,7 +11,6 @@
 #include "agent/guest/guest_events.h"
 #include "agent/guest/kernel_reading.h"
 #include "agent/names/files/debuginfod.h"
-#include "agent/names/function.h"
 #include "agent/names/given_objects.h"
 #include "agent/names/kernel_names.h"
 #include "agent/names/objects/programs.h"

@@ -3,6 +3,7 @@
 
 #include "agent/base/util.h"
 #include "fine_ranges.h"
+#include "recent_samples.h"
 #include "span.h"
 #include "store.h"
 

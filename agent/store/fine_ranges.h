@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recent_samples.h"
-
 #define FINE_MOST NS_PER_SECOND		/* the longest range */
 
 enum { FINE_RANGES = 4 };		/* the newest ones are kept */

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/wire/event.h"
 #include "cells.h"
 #include "run.h"
 

@@ -2,7 +2,6 @@
 /* The port: connecting it, plugging it in if the VM has none, taking it out. */
 #include <stdlib.h>
 
-#include "agent/base/peer.h"
 #include "agent/base/util.h"
 #include "link.h"
 #include "link_state.h"

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "agent/answers/answer.h"
-#include "agent/query/query.h"
 #include "away.h"
 
 /* Sizes of texts in bytes, with their terminating zeros; SCOPE_STEPS: the most steps deeper that are kept. */

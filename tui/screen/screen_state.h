@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/session/session.h"
 #include "tui/frame/prompt.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/status.h"

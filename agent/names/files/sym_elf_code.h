@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/names/linux/kernel_bytes.h"
+#include "agent/base/arch_id.h"
 
 /*
  * Reads the bytes from a link address on, as far as the section or segment of code there goes. Returns how many of

@@ -5,7 +5,6 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "agent/query/query.h"
 #include "agent/query/query_state.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"

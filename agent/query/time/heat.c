@@ -4,7 +4,6 @@
 
 #include "agent/base/util.h"
 #include "agent/query/passing.h"
-#include "agent/query/query.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
 #include "agent/store/store.h"

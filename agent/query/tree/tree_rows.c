@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/util.h"
 #include "places.h"
 #include "tree_rows.h"
 

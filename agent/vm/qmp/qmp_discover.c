@@ -6,7 +6,6 @@
 #include "agent/base/peer.h"
 #include "agent/base/util.h"
 #include "qmp_discover.h"
-#include "qmp_plug.h"
 
 /*
  * The questions, in order; each take_... asks the next one:

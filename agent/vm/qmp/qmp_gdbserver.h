@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "qmp.h"
 #include "qmp_talk.h"
 
 struct qmp_gdbserver {

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "agent/vm/ram/ram_map.h"
-#include "qmp.h"
 #include "qmp_talk.h"
 
 enum {

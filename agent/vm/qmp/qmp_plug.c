@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "qmp.h"
 #include "qmp_plug.h"
 
 /*

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "qmp.h"
 #include "qmp_buses.h"
 #include "qmp_talk.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "qmp.h"
 #include "qmp_plug.h"
 
 /*

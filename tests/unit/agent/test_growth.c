@@ -16,12 +16,9 @@
 
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
-#include "agent/export/export_folded.h"
 #include "agent/fleet/fleet.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/meter.h"
-#include "agent/names/function.h"
-#include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/table_sort.h"
 #include "agent/report/report.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/vm/qmp/qmp.h"
 #include "agent/vm/qmp/qmp_plug.h"
 #include "fake_machine.h"
 

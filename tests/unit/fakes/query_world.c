@@ -12,6 +12,7 @@
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/digest.h"
+#include "agent/query/query.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/tree/tree.h"
 #include "agent/store/stacks.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/query/query.h"
+#include "agent/query/question/question.h"
 #include "agent/wire/event.h"
 
 enum { WORLD_FRAMES = 12 };

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/session/session.h"
 #include "fake_guest.h"
 #include "report_fixture.h"
 #include "session_fixture.h"

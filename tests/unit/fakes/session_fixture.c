@@ -11,7 +11,6 @@
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/loan.h"
-#include "agent/names/function.h"
 #include "agent/session/session.h"
 #include "fake_guest.h"
 #include "live_session.h"

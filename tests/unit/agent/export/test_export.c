@@ -11,11 +11,11 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/export/export_folded.h"
 #include "agent/export/export_json.h"
 #include "agent/export/json_writer.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/query/query.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/wire/event.h"

@@ -10,7 +10,6 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
-#include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/mapped.h"

@@ -14,6 +14,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/query.h"
 #include "tests/unit/fakes/query_world.h"
 
 static const struct filter everything = { .count = 0 };

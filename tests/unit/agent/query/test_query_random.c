@@ -20,7 +20,6 @@
 #include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/walked.h"
-#include "fake_symbols.h"
 #include "random_guest.h"
 
 struct pace {

@@ -9,10 +9,8 @@
 
 #include <cmocka.h>
 
-#include "agent/query/query_tree.h"
 #include "agent/query/tree/tree_fold.h"
 #include "agent/query/tree/tree_way.h"
-#include "agent/store/stacks.h"
 #include "asked.h"
 #include "random_guest.h"
 #include "tree_truth.h"

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/query/query.h"
 #include "agent/query/table_sort.h"
 #include "agent/query/tree/tree.h"
 #include "agent/report/report.h"

@@ -10,6 +10,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/query/query.h"
 #include "agent/query/tree/contexts.h"
 #include "agent/query/window.h"
 #include "agent/samples/sample_collect.h"

@@ -16,7 +16,6 @@
 #include "agent/base/util.h"
 #include "agent/service/control_socket.h"
 #include "agent/service/service.h"
-#include "agent/session/session.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/scratch.h"

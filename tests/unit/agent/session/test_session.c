@@ -20,7 +20,6 @@
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
 #include "agent/store/stacks.h"
-#include "agent/unwind/arch.h"
 #include "agent/wire/decode.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/base/util.h"
 #include "no_waits.h"
 
 static _Thread_local bool watched;

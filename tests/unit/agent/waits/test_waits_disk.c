@@ -11,7 +11,6 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/names/files/sysroot.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/report/report.h"

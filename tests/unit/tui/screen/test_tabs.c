@@ -10,9 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/names/symbols.h"
 #include "tests/unit/fakes/ansi.h"
-#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/tui/fake_session.h"

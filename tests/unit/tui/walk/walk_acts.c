@@ -16,7 +16,6 @@
 #include "tui/frame/key_bar.h"
 #include "tui/frame/prompt.h"
 #include "tui/frame/view_row.h"
-#include "tui/screen/machine.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
