@@ -265,7 +265,7 @@ static void a_picture_has_new_and_gone_stacks(void **state)
 			assert_non_null(strstr(text, ": +39.80 points, new<"));
 			assert_non_null(strstr(text, "2 frames are gone, with 10.1% of what was before: all is as "
 				"wide as 100% and these 10.1%<"));
-			assert_non_null(strstr(text, "data-g=\"99.9001\" class=\"t60 o0 d0 gone\"><title>old\n"));
+			assert_non_null(strstr(text, "data-g=\"99.9001\" class=\"t60 o12 d0 gone\"><title>old\n"));
 			assert_non_null(strstr(text, ": -9.99 points, gone<"));
 			assert_non_null(strstr(text, "data-w=\"1000\" data-g=\"100.899\" class=\"root\">"));
 		}
