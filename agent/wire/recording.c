@@ -96,7 +96,7 @@ static void take_cpu_status(struct scan *scan, const uint8_t *payload, uint16_t 
 	struct event event = { .id = KTOP_EVENT_cpu_status };
 
 	if (payload_read(NULL, payload, size, &event))
-		scan->part_ends.of[event.cpu_status.stream][event.cpu_status.cpu].told = event.cpu_status.taken;
+		ends_tell(&scan->part_ends.of[event.cpu_status.stream][event.cpu_status.cpu], event.cpu_status.taken);
 }
 
 /*

@@ -12,6 +12,14 @@ enum {
 	NAMED = 3,			/* so many are named; the others are counted */
 };
 
+void ends_tell(struct lane_end *end, uint64_t taken)
+{
+	if (!end->tells)
+		end->told_first = taken;
+	end->tells = true;
+	end->told = taken;
+}
+
 void ends_add(struct lane_ends *ends, const struct lane_ends *part)
 {
 	for (int stream = 0; stream < STREAMS; stream++)
@@ -25,7 +33,10 @@ void ends_add(struct lane_ends *ends, const struct lane_ends *part)
 				to->cut = false;
 			}
 			to->cut = to->cut || from->cut;
+			if (from->tells && !to->tells)
+				to->told_first = from->told_first;
 			to->told = from->told ? from->told : to->told;
+			to->tells = to->tells || from->tells;
 		}
 }
 
@@ -40,18 +51,24 @@ static int compare(const void *one, const void *other)
 	return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
 }
 
+/* There is nothing of it, and there should be. */
+static bool is_away(const struct lane_end *lane, enum stream stream, uint32_t cpu)
+{
+	return !lane->end && (lane->told > lane->told_first || (stream == STREAM_META && cpu == 0));
+}
+
 /* True: this lane ends early, and `early` says by how much. */
 static bool is_early(const struct boot_span *boot, const struct lane_end *lane, struct early_end *early)
 {
-	uint64_t end = lane->end ? lane->end : boot->begin;
+	uint64_t end = lane->end ? lane->end : boot->begin, taken = lane->end ? lane->taken : lane->told_first;
 	unsigned __int128 ns;
 
-	if (!lane->end && !lane->cut)
+	if (!lane->end && !lane->cut && !is_away(lane, early->stream, early->cpu))
 		return false;
 	ns = (unsigned __int128)(boot->end - end) * NS_PER_SECOND / boot->hz;
 	early->ns = ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;
 	early->empty = !lane->end;
-	early->missing = lane->told > lane->taken ? lane->told - lane->taken : 0;
+	early->missing = lane->told > taken ? lane->told - taken : 0;
 	return early->empty || early->ns >= (uint64_t)(lane->cut ? CUT_MS : EARLY_MS) * NS_PER_MS;
 }
 

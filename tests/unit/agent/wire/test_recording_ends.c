@@ -85,9 +85,25 @@ static void test_which_cpu_ends_early(void **state)
 	cut_lane(part, "samples_0", 39, 1);
 	cut_lane(part, "samples_2", 0, 0);
 	check_remark("early", "left out of the recording, cut or damaged: 8 bytes; "
-		"the samples of CPU 2 end 3.90 s before the rest, missing: 200; "
+		"the samples of CPU 2 end 3.90 s before the rest, missing: 195; "
 		"the samples of CPU 1 end 2.40 s before the rest, missing: 120; "
 		"the samples of CPU 0 end 0.10 s before the rest, missing: 5");
+	free(part);
+}
+
+/* The guest goes on to take events of it. What it took before its first status may be older than the recording. */
+static void test_a_file_is_not_there(void **state)
+{
+	char *part = record_beats("away", 2), *file = util_format("%s/samples_1", part);
+
+	(void)state;
+	assert_int_equal(remove(file), 0);
+	check_remark("away", "the samples of CPU 1 end 3.90 s before the rest, missing: 195");
+	free(file);
+	file = util_format("%s/meta_0", part);
+	assert_int_equal(remove(file), 0);
+	check_remark("away", "what the guest says of itself is lost: names are missing");
+	free(file);
 	free(part);
 }
 
@@ -114,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_which_cpu_ends_early),
+		cmocka_unit_test(test_a_file_is_not_there),
 		cmocka_unit_test(test_which_cpu_ends_early_without_counts),
 	};
 
