@@ -207,11 +207,16 @@ static void note_nothing(struct report *report)
 	free(options);
 }
 
-/* What the filter calls a machine, if this one is not called so, in fresh memory. A report's machine has no number. */
-static char *stray_machine(const struct report *report, const char *name)
+static const char *machine_of(const struct report *report)
 {
+	return session_facts(report->session, report->epoch).machine;
+}
+
+/* What the filter calls a machine, if this one is not called so, in fresh memory. A report's machine has no number. */
+static char *stray_machine(const struct report *report)
+{
+	const char *name = machine_of(report), *stray;
 	struct filter filter = { .count = 0 };
-	const char *stray;
 
 	if (report->request.filter)
 		filter_parse(report->request.filter, &filter, NULL);
@@ -221,13 +226,13 @@ static char *stray_machine(const struct report *report, const char *name)
 
 static void note_machine(struct report *report)
 {
-	const char *name = session_facts(report->session, report->epoch).machine;
-	char *stray = stray_machine(report, name);
-	char *what = util_format("no machine is called %s: this one %s%s", stray ? stray : "",
-		*name ? "is " : "has no name", name);
+	const char *name = machine_of(report);
+	char *stray = stray_machine(report), *what;
 
-	if (stray)
-		report_note(report, what, "");
+	if (!stray)
+		return;
+	what = util_format("no machine is called %s: this one %s%s", stray, *name ? "is " : "has no name", name);
+	report_note(report, what, "");
 	free(what);
 	free(stray);
 }
@@ -245,7 +250,7 @@ static void note_names(struct report *report)
 /* An export of nothing is a mistake. */
 static void fail_empty(struct report *report)
 {
-	char *stray = stray_machine(report, session_facts(report->session, report->epoch).machine);
+	char *stray = stray_machine(report);
 	char *why = util_format("%s: not written: %s; take another range or filter, or record for longer",
 		report->request.out, stray ? "no machine has the filter's name" :
 		report->profile->sampled ? "no sample passes the filter" : "there is no sample");
