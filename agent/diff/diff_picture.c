@@ -71,7 +71,7 @@ static struct place place_of(struct drawing *drawing, const struct sample_set *s
 /* A set that was merged has told of its own frames how many there are. */
 static uint32_t count_merged(const struct sample_set *set, uint32_t stack, struct place place)
 {
-	return place.path == SET_NONE && strcmp(sample_set_leaf(set, stack)->name, kept_paths_merged.name) != 0;
+	return place.path == SET_NONE && !kept_paths_is_merged(set, stack);
 }
 
 /* A stack's caller comes before it. */

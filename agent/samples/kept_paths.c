@@ -11,6 +11,11 @@
 
 const struct set_function kept_paths_merged = { .name = "[merged]", .object = "", .file = "", .kind = SET_UNKNOWN };
 
+bool kept_paths_is_merged(const struct sample_set *set, uint32_t stack)
+{
+	return strcmp(sample_set_leaf(set, stack)->name, kept_paths_merged.name) == 0;
+}
+
 struct kept {
 	uint32_t parent;
 	char *name;			/* the path's own; NULL: it is the root */
@@ -101,11 +106,6 @@ static uint32_t add_stack(struct kept_paths *paths, const struct sample_set *set
 	return path;
 }
 
-static bool is_merged(const struct sample_set *set, uint32_t stack)
-{
-	return strcmp(sample_set_leaf(set, stack)->name, kept_paths_merged.name) == 0;
-}
-
 /* What is below a stack that is not kept is not kept, too. */
 static bool add_heavy(struct kept_paths *paths, const struct sample_set *set, const struct light_stacks *light,
 	uint32_t *path_of)
@@ -115,7 +115,7 @@ static bool add_heavy(struct kept_paths *paths, const struct sample_set *set, co
 		uint32_t above = stack->parent == SET_NONE ? KEPT_ROOT : path_of[stack->parent];
 
 		path_of[i] = SET_NONE;
-		if (above == SET_NONE || light_stacks_has(light, i) || is_merged(set, i))
+		if (above == SET_NONE || light_stacks_has(light, i) || kept_paths_is_merged(set, i))
 			continue;
 		path_of[i] = add_stack(paths, set, stack, above);
 		if (path_of[i] == SET_NONE)

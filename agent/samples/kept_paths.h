@@ -26,7 +26,8 @@ bool kept_paths_choose(struct kept_paths *paths, const struct sample_set *set, u
 /* The path of a function below another path; SET_NONE: it is not kept. */
 uint32_t kept_paths_find(const struct kept_paths *paths, uint32_t parent, const char *name);
 
-/* A frame that has all light ones below its caller. */
+/* A frame that has all light ones below its caller. Is it the leaf of the stack? */
 extern const struct set_function kept_paths_merged;
+bool kept_paths_is_merged(const struct sample_set *set, uint32_t stack);
 
 #endif
