@@ -11,7 +11,7 @@
 #include "emptiness.h"
 #include "scope.h"
 
-enum { MACHINES = 16 };			/* at most */
+enum { MACHINES = 16 };			/* at most: FLEET_MOST, which this room does not know */
 
 static struct emptiness of_words(const struct state_words *words)
 {

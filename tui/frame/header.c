@@ -316,11 +316,15 @@ static void missed_text(enum sampler sampler, double percent, char text[HEADER_R
 			"time: is it busy?", percent);
 }
 
-/* It may come later, and is looked for with each drawing. */
-static void stray_text(const struct vitals *vitals, const char *stray, char text[HEADER_REMARK])
+/* The machine may come later, so it is looked for with each drawing. */
+static void stray_text(const struct vitals *vitals, const struct filter *filter, char text[HEADER_REMARK])
 {
-	int used = snprintf(text, HEADER_REMARK, "No machine is called %s; there are:", stray);
+	const char *stray = emptiness_stray(vitals, filter);
+	int used;
 
+	if (!stray)
+		return;
+	used = snprintf(text, HEADER_REMARK, "No machine is called %s; there are:", stray);
 	for (size_t i = 0; i < vitals->machine_count && used < HEADER_REMARK; i++)
 		used += snprintf(text + used, (size_t)(HEADER_REMARK - used), "%s %s", i ? "," : "",
 			vitals->machines[i].name);
@@ -339,8 +343,8 @@ static const char *limit_text(const struct vitals *vitals, const struct filter *
 		snprintf(text, HEADER_REMARK, "Profiling %s when the guest answers; %s.",
 			vitals->kept == KEPT_ON ? "starts" : "stops",
 			keys_text(keys, "{profile} cancels that", what_to_do));
-	else if (limit == LIMIT_STRAY && emptiness_stray(vitals, filter))
-		stray_text(vitals, emptiness_stray(vitals, filter), text);
+	else if (limit == LIMIT_STRAY)
+		stray_text(vitals, filter, text);
 	else if (limit == LIMIT_NEWS && news.why)
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
 			keys_text(keys, news.what_to_do, what_to_do));

@@ -127,9 +127,9 @@ static void draw(struct app *app)
 }
 
 /*
- * Takes all input that has come and may act, and answers it by a frame at once; so it does for a key that waits, for
- * it may wait for a frame. While input comes faster than it is taken, and for
- * changes that answer no key, there is a frame each frame_ns.
+ * Takes all input that has come and may act, and answers it by a frame at once. A key that waits has one at once, too:
+ * it may wait for just that. While input comes faster than it is taken, and for changes that answer no key, there is a
+ * frame each frame_ns.
  */
 static void step(struct app *app)
 {
