@@ -284,22 +284,27 @@ static void an_empty_store_has_an_empty_answer(void **state)
 	world_free(&world);
 }
 
-/* ---- order ---- */
+/* ---- ranges ---- */
 
-/*
- * There is a sample each 10 ms. Whatever range is asked for, the range in the answer holds one sample for
- * each 10 ms.
- */
-static void a_table_tells_the_range_of_its_slices(void **state)
+/* There is a sample each 10 ms, for 20 s. */
+static struct world regular_world(void)
 {
 	struct world world = world_new();
 
-	(void)state;
 	for (uint64_t ms = 0; ms < 20000; ms += 10) {
 		struct taken taken = kernel_sample(ms * NS_PER_MS, 1, 1, (const uint64_t[]) { 1 });
 
 		world_take(&world, &taken);
 	}
+	return world;
+}
+
+/* Whatever range is asked for, the range in the answer holds one sample for each 10 ms. */
+static void a_table_tells_the_range_of_its_slices(void **state)
+{
+	struct world world = regular_world();
+
+	(void)state;
 	for (uint64_t from = 5000; from < 5500; from += 30) {
 		const uint64_t ends[] = { UINT64_MAX, (from + 1000) * NS_PER_MS, (from + 1110) * NS_PER_MS };
 
@@ -317,14 +322,9 @@ static void a_table_tells_the_range_of_its_slices(void **state)
 /* Where a frozen window lies is told so that a report of that range, which is rounded, has the same samples. */
 static void a_covered_range_asks_for_the_same(void **state)
 {
-	struct world world = world_new();
+	struct world world = regular_world();
 
 	(void)state;
-	for (uint64_t ms = 0; ms < 20000; ms += 10) {
-		struct taken taken = kernel_sample(ms * NS_PER_MS, 1, 1, (const uint64_t[]) { 1 });
-
-		world_take(&world, &taken);
-	}
 	for (uint64_t from = 5000; from < 5500; from += 30) {
 		struct question frozen = { .from = from * NS_PER_MS, .to = (from + 1110) * NS_PER_MS };
 		struct question place = frozen, rounded;
