@@ -164,6 +164,13 @@ static void grant(struct tree_view *self)
 		}
 }
 
+/* Somebody has put the cursor elsewhere: it goes nowhere by itself any more. */
+static void stay(struct tree_view *self)
+{
+	self->wish.name = 0;
+	self->fold.count = 0;
+}
+
 static enum tree_order order_at(const struct tree_view *self, const struct tree_line *line)
 {
 	return !self->around.name ? self->order : line && line->up ? TREE_UP : TREE_DOWN;
@@ -179,7 +186,7 @@ static void turn_recursion(struct tree_view *self)
 		return;
 	tree_fold_of(&self->fold, &tree_of(self)->lists[order_at(self, line)], line->row, order_at(self, line),
 		self->around.name, symbols_of(self), self->answer->kernel);
-	for (uint32_t i = 2; i < self->fold.count; i++)
+	for (uint32_t i = TREE_FOLD_WAY; i < self->fold.count; i++)
 		folds_add(&self->folds, self->fold.paths[i]);
 }
 
@@ -440,8 +447,7 @@ static void tree_click(void *context, int row, int column)
 	int line = row - self->rows.row;
 	size_t at = self->list.top + (size_t)(line > 0 ? line : 0);
 
-	self->wish.name = 0;
-	self->fold.count = 0;
+	stay(self);
 	if (line < 0 || (size_t)line >= self->list.height || at >= rows.count)
 		return;
 	if (at == self->list.cursor && column >= columns_of(self, self->area.columns).name.column)
@@ -454,8 +460,7 @@ static bool tree_search(void *context, const char *pattern, enum list_search whe
 	struct tree_view *self = context;
 	struct list_rows rows = rows_of(self);
 
-	self->wish.name = 0;
-	self->fold.count = 0;
+	stay(self);
 	return list_search(&self->list, &rows, pattern, where);
 }
 
@@ -492,8 +497,7 @@ static void tree_around(void *context, struct view_chosen chosen)
 	if (!self->around.name)
 		self->before = self->list;
 	self->around = chosen;
-	self->wish.name = 0;
-	self->fold.count = 0;
+	stay(self);
 	self->centred = false;
 	if (chosen.name)
 		list_rewind(&self->list);

@@ -5,8 +5,6 @@
 #include "places.h"
 #include "tree_fold.h"
 
-enum { ITSELF = 2 };			/* so many paths are the row's, then come those on the way */
-
 /* The names on the way from the row to the top. Returns how many they are; 0: more than a stack can have. */
 static uint32_t names_of(const struct tree_list *list, const struct tree_row *row, const struct symbols *symbols,
 	const char *kernel, uint64_t names[TREE_FOLD])
@@ -41,7 +39,7 @@ uint64_t tree_fold_find(struct tree_fold *fold, const struct tree_list *list)
 	for (uint32_t i = 0; i < fold->count; i++)
 		for (size_t row = 0; row < list->count; row++)
 			if (list->rows[row].path == fold->paths[i]) {
-				fold->count = i < ITSELF ? 0 : fold->count;
+				fold->count = i < TREE_FOLD_WAY ? 0 : fold->count;
 				return list->rows[row].path;
 			}
 	return 0;

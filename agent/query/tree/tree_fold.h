@@ -12,7 +12,10 @@
 
 struct symbols;
 
-enum { TREE_FOLD = 130 };		/* as many paths as a row has on its way, and its own */
+enum {
+	TREE_FOLD = 130,		/* as many paths as a row has on its way, and its own */
+	TREE_FOLD_WAY = 2,		/* the first one of the way; those before are the row's own */
+};
 
 struct tree_fold {			/* starts as { 0 } */
 	uint32_t count;			/* 0: nothing is looked for */
