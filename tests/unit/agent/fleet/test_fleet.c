@@ -3,9 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -17,62 +15,13 @@
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/hand_answers.h"
-
-enum { MACHINES = 3 };
-
-static const char *const names[MACHINES] = { "1 web", "2 db", "3 mail" };
-
-/* A machine with functions of its own, and the answers that its session would make. */
-struct world {
-	struct symbols *symbols;
-	uint32_t functions[HAND_FUNCTIONS];
-};
-
-static struct world new_world(void)
-{
-	struct world world;
-
-	world.symbols = hand_symbols(world.functions);
-	return world;
-}
-
-static void take(struct fleet *fleet, size_t machine, struct answers *answers)
-{
-	fleet_take(fleet, machine, &answers->vitals->answer);
-	fleet_take(fleet, machine, &answers->functions->answer);
-	fleet_take(fleet, machine, &answers->line->answer);
-	free(answers);
-}
+#include "member.h"
 
 static struct answers *all_of(struct fleet *fleet)
 {
 	uint64_t now = util_now();
 
 	return answers_new(&fleet_vitals(fleet, now)->answer, &fleet_functions(fleet, now)->answer);
-}
-
-/* Asks both questions, as a screen does. */
-static void ask(struct fleet *fleet, const struct function_request *functions)
-{
-	struct vitals_request vitals = answers_vitals_request();
-
-	vitals.request.excerpt = functions->request.excerpt;
-	fleet_request(fleet, &vitals.request);
-	fleet_request(fleet, &functions->request);
-}
-
-static struct answers *part(const struct world *world, const char *kernel, uint32_t rate,
-	uint64_t now)
-{
-	struct answers *answers = hand_answers(world->symbols, world->functions);
-
-	strcpy(answers->vitals->kernel, kernel);
-	strcpy(answers->functions->kernel, kernel);
-	answers->vitals->rate = rate;
-	answers->vitals->now = now;
-	answers->functions->table->to = now;
-	answers->functions->table->from = now - 10 * NS_PER_SECOND;
-	return answers;
 }
 
 static const struct row *find(const struct answers *answers, const char *name, const char *object)
@@ -104,14 +53,14 @@ static uint64_t all_self(const struct answers *answers)
 /* The same weight is more time on a machine with a lower rate. */
 static void test_sums_are_exact(void **state)
 {
-	struct world web = new_world(), db = new_world();
-	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct member web = member_new(), db = member_new();
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
 	struct answers *answers;
 	const struct row *row;
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
-	take(fleet, 1, part(&db, "Linux", 250, 900 * NS_PER_SECOND));
+	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	member_give(fleet, 1, member_answers(&db, "Linux", 250, 900 * NS_PER_SECOND));
 	answers = all_of(fleet);
 	assert_int_equal(answers->functions->table->count, HAND_FUNCTIONS);
 	row = find(answers, "memcpy", "Linux");
@@ -126,31 +75,31 @@ static void test_sums_are_exact(void **state)
 	assert_int_equal(answers->functions->table->to - answers->functions->table->from, 10 * NS_PER_SECOND);
 	answers_free(answers);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
+	member_free(&web);
+	member_free(&db);
 }
 
 /* The baseline of all is as long as the longest of theirs: the use of CPUs in it is weight by time. */
 static void test_baseline(void **state)
 {
-	struct world web = new_world(), db = new_world();
-	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct member web = member_new(), db = member_new();
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
 	struct function_request wanted = answers_function_request();
-	struct answers *parts[2] = { part(&web, "Linux", 1000, 50 * NS_PER_SECOND),
-		part(&db, "Linux", 1000, 900 * NS_PER_SECOND) };
+	struct answers *parts[2] = { member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND),
+		member_answers(&db, "Linux", 1000, 900 * NS_PER_SECOND) };
 	const struct table_base *base;
 	struct answers *answers;
 
 	(void)state;
 	wanted.request.excerpt.base.until_ns = 40 * NS_PER_SECOND;
-	ask(fleet, &wanted);
+	member_ask(fleet, &wanted);
 	for (size_t i = 0; i < 2; i++) {
-		struct answers *then = part(i ? &db : &web, "Linux", 1000, (20 + i) * NS_PER_SECOND);
+		struct answers *then = member_answers(i ? &db : &web, "Linux", 1000, (20 + i) * NS_PER_SECOND);
 
 		then->functions->table->from += i * NS_PER_SECOND;
 		table_compare(parts[i]->functions->table, then->functions->table);
 		answers_free(then);
-		take(fleet, i, parts[i]);
+		member_give(fleet, i, parts[i]);
 	}
 	answers = all_of(fleet);
 	base = answers->functions->table->base;
@@ -160,20 +109,20 @@ static void test_baseline(void **state)
 	assert_int_equal(base->to - base->from, 10 * NS_PER_SECOND);
 	answers_free(answers);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
+	member_free(&web);
+	member_free(&db);
 }
 
 static void test_kernels_are_told_apart(void **state)
 {
-	struct world web = new_world(), db = new_world(), mail = new_world();
-	struct fleet *fleet = fleet_new(names, 3, NULL);
+	struct member web = member_new(), db = member_new(), mail = member_new();
+	struct fleet *fleet = fleet_new(member_names, 3, NULL);
 	struct answers *answers;
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
-	take(fleet, 1, part(&db, "demo-kernel", 1000, 60 * NS_PER_SECOND));
-	take(fleet, 2, part(&mail, "Linux", 1000, 70 * NS_PER_SECOND));
+	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	member_give(fleet, 1, member_answers(&db, "demo-kernel", 1000, 60 * NS_PER_SECOND));
+	member_give(fleet, 2, member_answers(&mail, "Linux", 1000, 70 * NS_PER_SECOND));
 	answers = all_of(fleet);
 	assert_int_equal(find(answers, "memcpy", "Linux")->self, 2 * 7340000000ull);
 	assert_int_equal(find(answers, "memcpy", "Linux")->cpus[0], 0xa);
@@ -184,18 +133,18 @@ static void test_kernels_are_told_apart(void **state)
 	assert_int_equal(find(answers, "[idle]", "")->self, 3 * 13900000000ull);
 	answers_free(answers);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
-	symbols_free(mail.symbols);
+	member_free(&web);
+	member_free(&db);
+	member_free(&mail);
 }
 
 /* Each machine has a line with all its CPUs. States and losses are those of all machines. */
 static void test_header(void **state)
 {
-	struct world web = new_world(), db = new_world();
-	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct answers *one = part(&web, "Linux", 1000, 50 * NS_PER_SECOND), *answers;
-	struct answers *other = part(&db, "Linux", 500, 50 * NS_PER_SECOND);
+	struct member web = member_new(), db = member_new();
+	struct fleet *fleet = fleet_new(member_names, 3, NULL);
+	struct answers *one = member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND), *answers;
+	struct answers *other = member_answers(&db, "Linux", 500, 50 * NS_PER_SECOND);
 	uint64_t kernel = 0;
 
 	(void)state;
@@ -205,8 +154,8 @@ static void test_header(void **state)
 	strcpy(other->vitals->note, "something ails it");
 	for (uint32_t i = 0; i < other->vitals->cpu_count; i++)
 		kernel += other->vitals->cpus[i].series.mode[MODE_KERNEL];
-	take(fleet, 0, one);
-	take(fleet, 1, other);
+	member_give(fleet, 0, one);
+	member_give(fleet, 1, other);
 	answers = all_of(fleet);
 	assert_int_equal(answers->vitals->cpu_count, 3);
 	assert_int_equal(answers->vitals->cpus[1].series.mode[MODE_KERNEL], kernel * 2000000);
@@ -221,15 +170,15 @@ static void test_header(void **state)
 	assert_string_equal(answers->vitals->note, "2 db: something ails it");
 	answers_free(answers);
 
-	one = part(&web, "Linux", 1000, 51 * NS_PER_SECOND);
+	one = member_answers(&web, "Linux", 1000, 51 * NS_PER_SECOND);
 	one->vitals->running = false;
-	take(fleet, 0, one);
+	member_give(fleet, 0, one);
 	answers = all_of(fleet);
 	assert_false(answers->vitals->running);
 	answers_free(answers);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
+	member_free(&web);
+	member_free(&db);
 }
 
 /* The best link of any machine is shown. Only machines whose link is up count as profiled. */
@@ -238,19 +187,19 @@ static void test_states_of_many(void **state)
 	const enum link_state better[] = { LINK_NO_PORT, LINK_LOST, LINK_CONNECTING, LINK_TAKEN,
 		LINK_NOT_OPENED, LINK_NO_HELLO, LINK_SILENT, LINK_UP };
 	enum { LINKS = sizeof(better) / sizeof(*better) };
-	struct world web = new_world(), db = new_world();
-	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct member web = member_new(), db = member_new();
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
 
 	(void)state;
 	for (size_t i = 0; i < LINKS * LINKS; i++) {
 		enum link_state links[] = { better[i / LINKS], better[i % LINKS] };
-		struct answers *one = part(&web, "Linux", 1000, (50 + i) * NS_PER_SECOND), *answers;
-		struct answers *other = part(&db, "Linux", 1000, (50 + i) * NS_PER_SECOND);
+		struct answers *one = member_answers(&web, "Linux", 1000, (50 + i) * NS_PER_SECOND), *answers;
+		struct answers *other = member_answers(&db, "Linux", 1000, (50 + i) * NS_PER_SECOND);
 
 		one->vitals->link = links[0];
 		other->vitals->link = links[1];
-		take(fleet, 0, one);
-		take(fleet, 1, other);
+		member_give(fleet, 0, one);
+		member_give(fleet, 1, other);
 		answers = all_of(fleet);
 		assert_int_equal(answers->vitals->link, links[i / LINKS < i % LINKS]);
 		for (int k = 0; k < 2; k++)
@@ -258,58 +207,58 @@ static void test_states_of_many(void **state)
 		answers_free(answers);
 	}
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
+	member_free(&web);
+	member_free(&db);
 }
 
 /* A new rate counts from now on: what was sampled before keeps its time. */
 static void test_another_rate_moves_no_past(void **state)
 {
-	struct world web = new_world(), db = new_world();
-	struct fleet *fleet = fleet_new(names, 2, NULL);
-	struct answers *one = part(&web, "Linux", 1000, 50 * NS_PER_SECOND), *answers;
+	struct member web = member_new(), db = member_new();
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
+	struct answers *one = member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND), *answers;
 	uint64_t weight;
 
 	(void)state;
 	one->functions->table->time = one->functions->table->weight * 1000000;
-	take(fleet, 0, one);
-	take(fleet, 1, part(&db, "demo-kernel", 1000, 50 * NS_PER_SECOND));
+	member_give(fleet, 0, one);
+	member_give(fleet, 1, member_answers(&db, "demo-kernel", 1000, 50 * NS_PER_SECOND));
 	answers = all_of(fleet);
 	weight = answers->functions->table->weight;
 	answers_free(answers);
 
-	one = part(&web, "Linux", 100, 51 * NS_PER_SECOND);	/* the rate is 100 now, and no sample came since */
+	one = member_answers(&web, "Linux", 100, 51 * NS_PER_SECOND);	/* the rate is 100 now; no sample came since */
 	one->functions->table->time = one->functions->table->weight * 1000000;
-	take(fleet, 0, one);
+	member_give(fleet, 0, one);
 	answers = all_of(fleet);
 	assert_int_equal(answers->functions->table->weight, weight);
 	assert_int_equal(find(answers, "memcpy", "Linux")->self,
 		find(answers, "memcpy", "demo-kernel")->self);
 	answers_free(answers);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
+	member_free(&web);
+	member_free(&db);
 }
 
 /* For the visible rows, each machine is asked for its own functions, and their trends are added up. */
 static void test_visible_rows(void **state)
 {
-	struct world web = new_world(), db = new_world();
-	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct member web = member_new(), db = member_new();
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
 	struct answers *answers, *before;
 	struct function_request wanted = answers_function_request(), asked;
 	const struct row *row;
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
-	take(fleet, 1, part(&db, "Linux", 500, 50 * NS_PER_SECOND));
+	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	member_give(fleet, 1, member_answers(&db, "Linux", 500, 50 * NS_PER_SECOND));
 	before = all_of(fleet);
 	row = find(before, "spin_lock", "Linux");
 	wanted.request.excerpt.window_ns = 10 * NS_PER_SECOND;
 	wanted.request.excerpt.filter = filter_of("cpu:1");
 	wanted.visible[0] = wanted.selected = row->function;
 	wanted.visible_count = 1;
-	ask(fleet, &wanted);
+	member_ask(fleet, &wanted);
 	asked = fleet_function_request(fleet, 1);
 	assert_int_equal(asked.visible_count, 1);
 	assert_int_equal(asked.visible[0], db.functions[1]);
@@ -324,8 +273,8 @@ static void test_visible_rows(void **state)
 	answers_free(before);
 	answers_free(answers);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
+	member_free(&web);
+	member_free(&db);
 }
 
 /*
@@ -336,9 +285,9 @@ static void test_visible_rows(void **state)
 static void test_groups_of_machines(void **state)
 {
 	static const enum group_by turns[] = { GROUP_PROCESS, GROUP_OBJECT, GROUP_PROCESS, GROUP_MODE, GROUP_THREAD };
-	struct world web = new_world(), db = new_world();
-	struct world *const worlds[] = { &web, &db };
-	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct member web = member_new(), db = member_new();
+	struct member *const members[] = { &web, &db };
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
 	struct function_request wanted = answers_function_request();
 	struct answers *answers;
 
@@ -347,34 +296,35 @@ static void test_groups_of_machines(void **state)
 		bool of_machine = turns[turn] == GROUP_PROCESS || turns[turn] == GROUP_THREAD;
 
 		wanted.request.excerpt.by = turns[turn];
-		ask(fleet, &wanted);
+		member_ask(fleet, &wanted);
 		answers = all_of(fleet);
 		assert_int_equal(answers->functions->table->count, 0);
 		answers_free(answers);
 		for (size_t i = 0; i < 2; i++) {
-			struct answers *one = part(worlds[i], "Linux", 1000, 50 * NS_PER_SECOND);
+			struct answers *one = member_answers(members[i], "Linux", 1000, 50 * NS_PER_SECOND);
 
 			one->functions->by = turns[turn];
-			one->functions->table->rows[0].function = symbols_group(worlds[i]->symbols, "busybox", "");
-			take(fleet, i, one);
+			one->functions->table->rows[0].function = symbols_group(members[i]->symbols, "busybox", "");
+			member_give(fleet, i, one);
 		}
 		answers = all_of(fleet);
 		if (of_machine)
-			assert_ptr_not_equal(find(answers, "busybox", names[0]), find(answers, "busybox", names[1]));
+			assert_ptr_not_equal(find(answers, "busybox", member_names[0]),
+				find(answers, "busybox", member_names[1]));
 		else
 			assert_int_equal(find(answers, "busybox", "")->cpus[0], 6);
 		answers_free(answers);
 	}
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
+	member_free(&web);
+	member_free(&db);
 }
 
 /* A thread's times by mode, and the function in which it ran most, are told in ns, by the fleet's names. */
 static void test_threads_of_machines(void **state)
 {
-	struct world web = new_world();
-	struct fleet *fleet = fleet_new(names, 1, NULL);
+	struct member web = member_new();
+	struct fleet *fleet = fleet_new(member_names, 1, NULL);
 	struct function_request wanted = answers_function_request();
 	struct answers *answers;
 	const struct function_row *visible;
@@ -383,10 +333,10 @@ static void test_threads_of_machines(void **state)
 	wanted.request.excerpt.by = GROUP_THREAD;
 	wanted.ran = true;
 	for (int round = 0; round < 2; round++) {		/* the first tells which rows there are */
-		struct answers *one = part(&web, "Linux", 250, 50 * NS_PER_SECOND);
+		struct answers *one = member_answers(&web, "Linux", 250, 50 * NS_PER_SECOND);
 		struct row *row = &one->functions->table->rows[0];
 
-		ask(fleet, &wanted);
+		member_ask(fleet, &wanted);
 		assert_true(fleet_function_request(fleet, 0).ran);
 		one->functions->by = GROUP_THREAD;
 		row->function = symbols_group(web.symbols, "worker/7", "busybox");
@@ -394,9 +344,9 @@ static void test_threads_of_machines(void **state)
 		row->user = 40;
 		one->functions->visible[0].function = row->function;
 		one->functions->visible[0].ran = (struct caller) { web.functions[1], 200 };
-		take(fleet, 0, one);
+		member_give(fleet, 0, one);
 		answers = all_of(fleet);
-		row = (struct row *)find(answers, "worker/7", names[0]);
+		row = (struct row *)find(answers, "worker/7", member_names[0]);
 		assert_int_equal(row->kernel, 300 * 4000000ull);
 		assert_int_equal(row->user, 40 * 4000000ull);
 		wanted.visible[0] = row->function;
@@ -409,103 +359,7 @@ static void test_threads_of_machines(void **state)
 	assert_string_equal(symbols_get(answers->functions->answer.symbols, visible->ran.function)->name, "spin_lock");
 	answers_free(answers);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-}
-
-/* The fleet's clock shows the time of the day, but is later than any guest's, and does not begin anew at midnight. */
-static void test_clock_is_the_time_of_the_day(void **state)
-{
-	const uint64_t day = 24 * 3600 * NS_PER_SECOND;
-	struct fleet *fleet = fleet_new(names, 3, NULL);
-	uint64_t begun = util_now();
-	struct vitals *now = fleet_vitals(fleet, begun), *tomorrow = fleet_vitals(fleet, begun + day);
-
-	(void)state;
-	assert_int_equal(tomorrow->now - now->now, day);
-	assert_true(now->now >= FLEET_HOURS * (3600 * NS_PER_SECOND));
-	assert_in_range(now->now % day, 0, 3600 * NS_PER_SECOND);	/* it is soon after midnight (make_midnight) */
-	vitals_free(now);
-	vitals_free(tomorrow);
-	fleet_free(fleet);
-}
-
-/* Each machine's line ends with its own now. Slots are as wide as the widest, and weights are times. */
-static void test_time_lines_are_one(void **state)
-{
-	struct world web = new_world(), db = new_world();
-	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct answers *wide = part(&db, "Linux", 250, 900 * NS_PER_SECOND);
-	struct time_line *line = fleet_time_line(fleet, util_now());
-	const struct series_slot *last;
-
-	(void)state;
-	assert_int_equal(line->series.count, 0);		/* no machine has told of itself */
-	time_line_free(line);
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
-	wide->line->series.width *= 4;
-	wide->line->series.count = 3;
-	take(fleet, 1, wide);
-	line = fleet_time_line(fleet, util_now());
-	last = &line->series.slots[line->series.count - 1];
-	assert_int_equal(line->series.width, 16 * NS_PER_SECOND);
-	assert_int_equal(line->series.count, 13);		/* 49 slots, four in one, and what is left */
-	assert_int_equal(last->whole, 12000 * (4 * NS_PER_MS + 4 * NS_PER_MS));	/* four slots at 1000 Hz, one at 250 */
-	assert_int_equal(line->series.slots[0].whole, 12000 * NS_PER_MS);
-	assert_in_range(line->now, line->series.begin + 12 * line->series.width,
-		line->series.begin + 13 * line->series.width - 1);
-	time_line_free(line);
-	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
-}
-
-static void take_heat(struct fleet *fleet, size_t machine, uint64_t now, uint64_t busy)
-{
-	struct answers *answers = util_alloc(sizeof(*answers));
-
-	hand_heat(answers, NULL);
-	answers->heat->asked = fleet_heat_request(fleet, machine);
-	answers->heat->whole = true;
-	answers->heat->now = now;
-	answers->heat->heat.first = now / HEAT_NS - HEAT_SLOTS + 1;
-	for (size_t i = 0; i < HEAT_SLOTS; i++)
-		answers->heat->heat.slots[i] = (struct heat_slot) { .whole = 80 };
-	answers->heat->heat.slots[HEAT_SLOTS - 50].part = busy;
-	fleet_take(fleet, machine, &answers->heat->answer);
-	answers->heat = NULL;
-	answers_free(answers);
-}
-
-/* Slots lie side by side as the machines' clocks do, and stay there when one of them answers again. */
-static void test_heat_maps_are_one(void **state)
-{
-	struct world web = new_world(), db = new_world();
-	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct heat_map *map = fleet_heat(fleet, util_now());
-	uint64_t found[2] = { 0 };
-
-	(void)state;
-	assert_int_equal(map->heat.count, 0);
-	heat_map_free(map);
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
-	take(fleet, 1, part(&db, "Linux", 250, 900 * NS_PER_SECOND));
-	for (int i = 0; i < 2; i++) {
-		take_heat(fleet, 0, 150 * NS_PER_SECOND, 40);
-		take_heat(fleet, 1, 900 * NS_PER_SECOND, 10);
-		map = fleet_heat(fleet, util_now());
-		assert_in_range(map->heat.count, HEAT_SLOTS, HEAT_SLOTS);
-		assert_true(map->whole);
-		for (size_t slot = 0; slot < map->heat.count; slot++) {
-			assert_true(map->heat.slots[slot].part <= map->heat.slots[slot].whole);
-			found[i] += map->heat.slots[slot].part;
-		}
-		heat_map_free(map);
-	}
-	assert_int_equal(found[0], 40 * NS_PER_MS + 10 * 4 * NS_PER_MS);	/* at 1000 Hz, and at 250 */
-	assert_int_equal(found[1], found[0]);
-	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
+	member_free(&web);
 }
 
 /* A function's page over two machines: its threads and CPUs are of one machine each, its lines and callers of both. */
@@ -515,9 +369,9 @@ static void test_pages_of_machines(void **state)
 	static const uint64_t weights[PAGE_TABLES] = {
 		[PAGE_THREADS] = 17450, [PAGE_CPUS] = 17450, [PAGE_LINES] = 4400,
 	};
-	struct world web = new_world(), db = new_world();
-	struct world *const worlds[] = { &web, &db };
-	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct member web = member_new(), db = member_new();
+	struct member *const members[] = { &web, &db };
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
 	struct function_page_request request;
 	struct function_page *page;
 
@@ -526,13 +380,13 @@ static void test_pages_of_machines(void **state)
 	request.request.kind = &function_page_kind;
 	request.tree.orders = 1 << TREE_DOWN | 1 << TREE_UP;
 	for (size_t i = 0; i < 2; i++) {
-		struct answers *one = part(worlds[i], "Linux", 1000, 50 * NS_PER_SECOND);
+		struct answers *one = member_answers(members[i], "Linux", 1000, 50 * NS_PER_SECOND);
 
-		hand_page(one, worlds[i]->symbols, worlds[i]->functions);
+		hand_page(one, members[i]->symbols, members[i]->functions);
 		request.tree.of = one->page->tree->of;
 		fleet_request(fleet, &request.request);
 		fleet_take(fleet, i, &one->page->answer);
-		take(fleet, i, one);
+		member_give(fleet, i, one);
 	}
 	assert_true(fleet_is_asked(fleet, &request.request));
 	assert_int_equal(fleet_page_request(fleet, 1).tree.of, request.tree.of);
@@ -546,75 +400,28 @@ static void test_pages_of_machines(void **state)
 	}
 	function_page_free(page);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
-}
-
-/* Zero and freeze are set where each machine's own clock stands. A new boot counts from its beginning. */
-static void test_clocks_are_never_mixed(void **state)
-{
-	struct world web = new_world(), db = new_world(), again = new_world();
-	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct function_request wanted = answers_function_request();
-
-	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
-	take(fleet, 1, part(&db, "Linux", 1000, 900 * NS_PER_SECOND));
-	wanted.request.excerpt.zero_ns = 7;
-	ask(fleet, &wanted);
-	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * NS_PER_SECOND);
-	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 900 * NS_PER_SECOND);
-	assert_int_equal(fleet_excerpt(fleet, 2).zero_ns, 0);
-	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
-
-	take(fleet, 0, part(&web, "Linux", 1000, 60 * NS_PER_SECOND));
-	wanted.request.excerpt.until_ns = 9;
-	ask(fleet, &wanted);
-	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * NS_PER_SECOND);
-	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 60 * NS_PER_SECOND);
-	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 900 * NS_PER_SECOND);
-	assert_int_equal(fleet_excerpt(fleet, 2).until_ns, 1);
-	wanted.request.excerpt.back_ns = 5;		/* all go back as far, from where each was */
-	wanted.request.excerpt.moved = 1;
-	ask(fleet, &wanted);
-	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 60 * NS_PER_SECOND);
-	assert_int_equal(fleet_excerpt(fleet, 0).back_ns, 5);
-	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 900 * NS_PER_SECOND);
-	assert_int_equal(fleet_excerpt(fleet, 1).back_ns, 5);
-	assert_int_equal(fleet_excerpt(fleet, 2).back_ns, 0);	/* it is in no window */
-
-	take(fleet, 1, part(&again, "Linux", 1000, 1000 * NS_PER_SECOND));
-	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 0);
-	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 1);
-	wanted.request.excerpt.until_ns = 0;
-	ask(fleet, &wanted);
-	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
-	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 0);
-	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * NS_PER_SECOND);
-	fleet_free(fleet);
-	symbols_free(web.symbols);
-	symbols_free(db.symbols);
-	symbols_free(again.symbols);
+	member_free(&web);
+	member_free(&db);
 }
 
 /* The functions of a new boot have other ids, and are found again by their names. */
 static void test_new_boot(void **state)
 {
 	static const char *const list[] = { "other", "memcpy" };
-	struct world web = new_world();
-	struct fleet *fleet = fleet_new(names, 1, NULL);
+	struct member web = member_new();
+	struct fleet *fleet = fleet_new(member_names, 1, NULL);
 	struct answers *answers, *next;
 	struct symbols *symbols;
 	uint32_t functions[2], id;
 
 	(void)state;
-	take(fleet, 0, part(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND));
 	answers = all_of(fleet);
 	id = find(answers, "memcpy", "Linux")->function;
 	symbols = hand_kernel(list, 2, functions);
-	next = part(&web, "Linux", 1000, 50 * NS_PER_SECOND);
+	next = member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND);
 	hand_rows(next, symbols, functions, 2);
-	take(fleet, 0, next);
+	member_give(fleet, 0, next);
 	answers_free(answers);
 	answers = all_of(fleet);
 	assert_int_equal(answers->functions->table->count, 2);
@@ -622,19 +429,8 @@ static void test_new_boot(void **state)
 	assert_int_equal(find(answers, "memcpy", "Linux")->self, 5000 * NS_PER_MS);
 	answers_free(answers);
 	fleet_free(fleet);
-	symbols_free(web.symbols);
+	member_free(&web);
 	symbols_free(symbols);
-}
-
-/* The tests begin at midnight, by the host's local time: what was a moment ago was yesterday. */
-static void make_midnight(void)
-{
-	int seconds = (int)(time(NULL) % (24 * 3600));
-	char *zone = util_format("HERE%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
-
-	assert_int_equal(setenv("TZ", zone, 1), 0);
-	tzset();
-	free(zone);
 }
 
 int main(void)
@@ -647,16 +443,12 @@ int main(void)
 		cmocka_unit_test(test_states_of_many),
 		cmocka_unit_test(test_another_rate_moves_no_past),
 		cmocka_unit_test(test_visible_rows),
-		cmocka_unit_test(test_clocks_are_never_mixed),
-		cmocka_unit_test(test_clock_is_the_time_of_the_day),
-		cmocka_unit_test(test_time_lines_are_one),
-		cmocka_unit_test(test_heat_maps_are_one),
 		cmocka_unit_test(test_groups_of_machines),
 		cmocka_unit_test(test_threads_of_machines),
 		cmocka_unit_test(test_pages_of_machines),
 		cmocka_unit_test(test_new_boot),
 	};
 
-	make_midnight();
+	member_begin_at_midnight();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
