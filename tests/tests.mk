@@ -7,7 +7,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,program_stack public ram stack_link task vcpus) \
 	$(call in,kernel-hook/ports/template/test_,alarm template) $(call in,agent/base/test_,recent util) \
 	$(call in,agent/wire/test_,decode decode_damage fields recording_writer recording_parts recording recording_cut recording_ends recording_repair) $(call in,agent/vm/qmp/test_,qmp qmp_memory qmp_events) \
-	$(call in,agent/vm/gdb/test_,gdb_direct gdb_keeper gdb_memory gdb_packets gdb_stub) \
+	$(call in,agent/vm/gdb/test_,gdb_direct gdb_faults gdb_keeper gdb_memory gdb_packets gdb_stub) \
 	$(call in,agent/vm/ram/test_,page_tables ram_file ram_map) \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
 	$(call in,agent/store/test_,recent_samples run sample_log stack_cache stacks store trace_log) $(call in,agent/names/files/test_,demangle \
