@@ -616,14 +616,17 @@
 	}) : [];
 	const highest = columns.reduce((most, column) => Math.max(most, sum(Array.from(column))), 1);
 
+	/* A range is told by the guest's clock, as `ktop report --from` takes it. */
 	function time_note() {
 		if (!bins)
 			return "the times of samples were not kept: there is no range to choose";
-		const seconds = (bin) => (bin * data.bins.width / 1e9).toFixed(data.bins.width < 1e8 ? 2 : 1);
+		const digits = Math.min(Math.max(Math.ceil(9 - Math.log10(data.bins.width)), 1), 9);
+		const seconds = (ns) => (ns / 1e9).toFixed(digits) + " s";
+		const time = (bin) => seconds(data.bins.from + bin * data.bins.width);
 		const whole = state.first === 0 && state.last === bins;
 
-		return (whole ? "all " + seconds(bins) + " s" : seconds(state.first) + " s to " + seconds(state.last) + " s") +
-			", grain " + time_text(data.bins.width) + (whole ? "; drag to choose a range" : "");
+		return (whole ? "all " + seconds(bins * data.bins.width) : time(state.first) + " to " + time(state.last) +
+			" of the guest's clock") + ", grain " + time_text(data.bins.width) + (whole ? "; drag to choose a range" : "");
 	}
 
 	function draw_time() {
