@@ -6,11 +6,13 @@
 #include "agent/formats/picture/cells.h"
 #include "agent/formats/picture/picture.h"
 #include "agent/formats/picture/svg.h"
+#include "code_sizes.h"
 #include "size_format.h"
 #include "size_rows.h"
 #include "size_stacks.h"
 
 struct drawing {
+	const struct code_sizes *sizes;
 	struct cells *cells;
 	bool compare, full;
 	char **texts;			/* of the cells' functions, which live as long as the tree */
@@ -48,9 +50,10 @@ static void add_stack(void *context, char *const *frames, uint32_t count, const 
 
 static bool draw(const struct drawing *drawing, FILE *out, const char **nothing)
 {
+	const struct code_sizes *sizes = drawing->sizes;
 	struct picture picture = {
 		.cells = drawing->cells, .title = "code size", .unit = "bytes",
-		.before = drawing->compare ? "build A" : NULL,
+		.before = drawing->compare ? code_sizes_told(sizes, sizes->objects[SIZE_BEFORE].name) : NULL,
 		.colours = drawing->compare ? COLOURS_CHANGE : COLOURS_OBJECT,
 	};
 
@@ -63,7 +66,7 @@ static bool draw(const struct drawing *drawing, FILE *out, const char **nothing)
 static bool write_svg(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
 	const char **nothing)
 {
-	struct drawing drawing = { .cells = cells_new(NULL), .compare = asked->compare };
+	struct drawing drawing = { .sizes = sizes, .cells = cells_new(NULL), .compare = asked->compare };
 	bool written;
 
 	(void)top;
