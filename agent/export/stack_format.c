@@ -13,7 +13,7 @@ static const struct set_format *set_at(size_t number)
 	const struct set_format *const *format = set_formats;
 
 	for (size_t at = STACK_FORMAT_FOLDED; *format; format++)
-		if (!(*format)->no_stacks && ++at == number)
+		if (++at == number)
 			break;
 	return number != STACK_FORMAT_FOLDED ? *format : NULL;
 }

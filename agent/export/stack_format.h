@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats in which the stacks of any question can be saved: folded, and those of sample sets. They are a list, from
- * number 0 on. Any thread may write them.
+ * The formats in which the samples of any question can be saved: folded stacks, and those of sample sets. They are a
+ * list, from number 0 on. Any thread may write them.
  */
 #ifndef STACK_FORMAT_H
 #define STACK_FORMAT_H

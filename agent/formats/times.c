@@ -140,17 +140,15 @@ static bool write_json(const struct sample_set *set, const struct set_writing *w
 const struct set_format format_csv_times = {
 	.name = "csv-times",
 	.ending = ".times.csv",
-	.about = "CSV of what each CPU did, every 20 ms",
+	.about = "CSV of what each CPU did, in slots of time",
 	.rows = true,
-	.no_stacks = true,
 	.write = write_csv,
 };
 
 const struct set_format format_json_times = {
 	.name = "json-times",
 	.ending = ".times.json",
-	.about = "JSON of what each CPU did, every 20 ms",
+	.about = "JSON of what each CPU did, in slots of time",
 	.rows = true,
-	.no_stacks = true,
 	.write = write_json,
 };
