@@ -18,6 +18,7 @@
 #include "tests/unit/tui/fake_session.h"
 #include "tests/unit/fakes/random.h"
 #include "tui/frame/scope.h"
+#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/views/config.h"
 #include "tui/views/table/column.h"
@@ -232,6 +233,20 @@ bool sort_act(struct model *model, enum action action);
 void walk_do_something(struct walk *walk);
 void walk_show(struct walk *walk);			/* all machines make new answers */
 void walk_step(struct walk *walk);			/* the tabs take the answers and messages that there are */
+
+/* ---- what the user does (walk_keys.c, walk_mouse.c) ---- */
+
+/* Input for the screen of this model, which has acted already, for the screen sorts the table itself. */
+void walk_input(struct walk *walk, struct model *model, struct input input, bool quits);
+void walk_press(struct walk *walk);			/* any key; what only the screen knows is looked up */
+void walk_paste(struct walk *walk, uint32_t code);
+
+/* The model does not know the rows of a tree: what acts on them has to be looked up, so it is no click. */
+bool walk_may_be_clicked(const struct walk *walk, enum action action);
+void walk_click(struct walk *walk);			/* anywhere */
+void walk_scroll(struct walk *walk, bool up);
+void walk_drag(struct walk *walk);			/* on the time line, if it is drawn */
+void walk_drag_heat(struct walk *walk);			/* on the heat map, if it is shown */
 
 /* ---- what has been seen (walk_tally.c) ---- */
 
