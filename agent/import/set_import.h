@@ -24,9 +24,6 @@ struct set_import {
 	bool (*read)(struct sample_set *set, char *bytes, size_t size, struct budget *budget, char **error);
 };
 
-/* Ended by NULL. */
-extern const struct set_import *const set_imports[];
-
 /* Unpacks what is packed by gzip. NULL with `error` set: "why; what to do". */
 struct sample_set *set_import_bytes(char *bytes, size_t size, struct budget *budget, char **error);
 

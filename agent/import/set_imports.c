@@ -14,10 +14,9 @@
 #include "pprof_import.h"
 #include "set_import.h"
 
-const struct set_import *const set_imports[] = {
+static const struct set_import *const set_imports[] = {
 	&import_pprof,
 	&import_folded,
-	NULL,
 };
 
 static const char no_memory[] = "there is no memory for so much; give more by --memory";

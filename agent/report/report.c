@@ -116,7 +116,8 @@ bool report_is_up(const struct report *report)
 	return session_link(report->session) == LINK_UP && !session_over(report->session);
 }
 
-bool report_is_alone(const struct report *report)
+/* The VM is gone, or, without QMP, its port is. */
+static bool is_alone(const struct report *report)
 {
 	enum vm_state vm = session_vm(report->session);
 
@@ -182,7 +183,7 @@ static void wait_for_guest(struct report *report)
 		report_take_recording(report);
 	} else if (report_looks_back(&report->request)) {
 		report_take_past(report);
-	} else if (report_is_alone(report)) {
+	} else if (is_alone(report)) {
 		fail_alone(report);
 	} else if (session_vm(report->session) == VM_PAUSED) {
 		fail_paused(report);

@@ -19,7 +19,6 @@ void report_fail(struct report *report, const char *what);	/* ends it as REPORT_
 void report_note(struct report *report, const char *what, const char *why);	/* adds to `note`; `why` may be "" */
 
 bool report_is_up(const struct report *report);		/* the guest is there, and may still send something */
-bool report_is_alone(const struct report *report);	/* the VM is gone, or, without QMP, its port is */
 void report_take_boot(struct report *report, struct epoch *epoch);	/* is about this boot: holds it, subscribes */
 
 /* ---- report_answer.c: the answer, when the window has ended ---- */

@@ -24,7 +24,8 @@ bool size_rows_filter(const char *text, struct filter *filter, char **error)
 	return true;
 }
 
-bool size_rows_pass(const struct code_sizes *sizes, const struct size_asked *asked, const struct code_piece *piece)
+/* Does the filter let this piece pass? */
+static bool passes(const struct code_sizes *sizes, const struct size_asked *asked, const struct code_piece *piece)
 {
 	for (uint32_t i = 0; i < asked->filter.count; i++) {
 		const struct filter_term *term = &asked->filter.terms[i];
@@ -170,7 +171,7 @@ bool size_rows_make(struct code_sizes *sizes, const struct size_asked *asked, st
 	for (size_t i = 0; i < sizes->count && !full; i++) {
 		struct size_row row;
 
-		if (!size_rows_pass(sizes, asked, &sizes->pieces[i]))
+		if (!passes(sizes, asked, &sizes->pieces[i]))
 			continue;
 		row = row_of(sizes, asked, &sizes->pieces[i], &full);
 		for (int side = 0; side < SIZE_SIDES; side++)

@@ -12,7 +12,6 @@
 
 #include "agent/query/question/question.h"
 
-struct code_piece;
 struct code_sizes;
 
 enum size_by {				/* what a row is */
@@ -51,9 +50,6 @@ struct size_asked {
  */
 bool size_rows_make(struct code_sizes *sizes, const struct size_asked *asked, struct size_rows *rows);
 void size_rows_clear(struct size_rows *rows, const struct code_sizes *sizes);
-
-/* Does the filter let this piece pass? */
-bool size_rows_pass(const struct code_sizes *sizes, const struct size_asked *asked, const struct code_piece *piece);
 
 /* Reads a filter. False with "why; what to do" in `error`: a word of it is about samples. */
 bool size_rows_filter(const char *text, struct filter *filter, char **error);

@@ -14,7 +14,8 @@ enum { X86_64_CR4 = 30, CR4_LA57 = 1 << 12 };	/* its number in QEMU; Intel SDM, 
 
 /* ---- registers ---- */
 
-void gdb_choose(struct gdb_stub *stub, uint32_t cpu)
+/* Asks that it be the CPU of the next questions. */
+static void choose(struct gdb_stub *stub, uint32_t cpu)
 {
 	if (stub->chooses == cpu)
 		return;
@@ -48,7 +49,7 @@ void gdb_ask_registers(struct gdb_stub *stub, bool fresh)
 		cpu->known = cpu->idle = cpu->direct = cpu->late = cpu->ended = cpu->guessed = false;
 		cpu->stack_size = cpu->linked_size = cpu->user_size = cpu->record_size = 0;
 		cpu->linked_address = cpu->user_address = cpu->base = cpu->task = 0;
-		gdb_choose(stub, i);
+		choose(stub, i);
 		if (!gdb_stub_is_direct(stub))
 			gdb_ask(stub, GDB_ASK_HALTED, i, "qThreadExtraInfo,%s", cpu->id);
 		ask_for_named(stub, i);

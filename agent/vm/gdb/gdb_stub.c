@@ -62,7 +62,7 @@ static void flush(struct gdb_stub *stub)
 		shutdown(stub->fd, SHUT_WR);	/* QEMU closes once it has read all: then the machine runs */
 }
 
-void gdb_enter(struct gdb_stub *stub, enum gdb_state state)
+static void enter(struct gdb_stub *stub, enum gdb_state state)
 {
 	stub->state = state;
 	stub->deadline = state == GDB_RUNNING ? UINT64_MAX : stub->now + NS_PER_MS * (uint64_t)(
@@ -131,7 +131,7 @@ static void put_stop(struct gdb_stub *stub)
 
 static void leave_now(struct gdb_stub *stub)
 {
-	gdb_enter(stub, GDB_LEAVING);
+	enter(stub, GDB_LEAVING);
 	flush(stub);
 }
 
@@ -168,7 +168,7 @@ void gdb_go_on(struct gdb_stub *stub)
 	if (stub->leaves)
 		leave_now(stub);
 	else
-		gdb_enter(stub, held ? GDB_RUNNING : GDB_PAUSED);
+		enter(stub, held ? GDB_RUNNING : GDB_PAUSED);
 }
 
 void gdb_fail(struct gdb_stub *stub, const char *why)
@@ -185,7 +185,7 @@ void gdb_confuse(struct gdb_stub *stub)
 	forget_questions(stub);
 	gdb_writer_put(&stub->writer, "qC");
 	gdb_writer_put(&stub->writer, "qC");
-	gdb_enter(stub, GDB_CONFUSED);
+	enter(stub, GDB_CONFUSED);
 }
 
 static bool goes_further(const struct gdb_stub *stub)
@@ -219,7 +219,7 @@ static bool ask_more(struct gdb_stub *stub)
 
 	if (gdb_seek(stub, ask))
 		return true;
-	gdb_enter(stub, next);
+	enter(stub, next);
 	ask(stub);
 	stub->let_go = is_last(stub, next);
 	gdb_end_memory(stub);
@@ -246,7 +246,7 @@ static void go_to_next(struct gdb_stub *stub)
 	if (stub->leaves)
 		leave_now(stub);
 	else
-		gdb_enter(stub, GDB_RUNNING);
+		enter(stub, GDB_RUNNING);
 }
 
 /* ---- answers ---- */
@@ -264,7 +264,7 @@ static void end_round(struct gdb_stub *stub)
 static void take_stop(struct gdb_stub *stub, const char *body)
 {
 	if (stub->state == GDB_RUNNING)
-		gdb_enter(stub, GDB_PAUSED);
+		enter(stub, GDB_PAUSED);
 	else if (stub->state == GDB_REGISTERS && strncmp(body, SIGNAL_ASKED, strlen(SIGNAL_ASKED)) == 0)
 		stub->held = false;
 }
@@ -283,7 +283,7 @@ static void take_answer(struct gdb_stub *stub, char *body, size_t size)
 	stub->asked_first++;
 	if (stub->state == GDB_GREETING) {		/* it asks one question at a time */
 		forget_questions(stub);
-		gdb_enter(stub, GDB_GREETING);
+		enter(stub, GDB_GREETING);
 		gdb_take_greeting(stub, asked.question, body, size);
 		return;
 	}
@@ -334,7 +334,7 @@ static void be_late(struct gdb_stub *stub)
 	if (stub->state == GDB_GREETING)
 		gdb_fail(stub, "no answer to the greeting");
 	else if (stub->state == GDB_PAUSED || stub->state == GDB_LEAVING || waits_to_be_read(stub))
-		gdb_enter(stub, stub->state);
+		enter(stub, stub->state);
 	else
 		gdb_confuse(stub);
 }
@@ -358,7 +358,7 @@ void gdb_stub_sample(struct gdb_stub *stub, uint64_t now)
 	if (stub->state != GDB_RUNNING && stub->state != GDB_PAUSED)
 		return;
 	stub->now = stub->begun = now;
-	gdb_enter(stub, GDB_REGISTERS);
+	enter(stub, GDB_REGISTERS);
 	stub->held = true;
 	stub->let_go = false;
 	stub->chooses = stub->monitor_cpu = stub->told_cpu = GDB_CPUS;
@@ -389,7 +389,7 @@ struct gdb_stub *gdb_stub_new(int fd, uint64_t now)
 	stub->fd = fd;
 	stub->now = now;
 	stub->held = true;
-	gdb_enter(stub, GDB_GREETING);
+	enter(stub, GDB_GREETING);
 	gdb_greet(stub);
 	flush(stub);
 	return stub;

@@ -159,7 +159,6 @@ void gdb_ask(struct gdb_stub *stub, enum gdb_question question, uint32_t cpu, co
 bool gdb_ask_memory(struct gdb_stub *stub, enum gdb_question question, uint32_t cpu, uint64_t address, uint32_t size);
 void gdb_begin_memory(struct gdb_stub *stub);	/* before a question for physical memory */
 void gdb_end_memory(struct gdb_stub *stub);	/* behind the last questions that are sent at once */
-void gdb_enter(struct gdb_stub *stub, enum gdb_state state);
 void gdb_confuse(struct gdb_stub *stub);	/* an answer does not fit its question */
 void gdb_fail(struct gdb_stub *stub, const char *why);	/* leaves, and says why */
 void gdb_go_on(struct gdb_stub *stub);		/* lets the machine run, if we have stopped it */
@@ -188,7 +187,6 @@ bool gdb_seek(struct gdb_stub *stub, void (*ask_all)(struct gdb_stub *));
 
 /* ---- gdb_sample.c: what is asked at once, and what the answers lead to ---- */
 
-void gdb_choose(struct gdb_stub *stub, uint32_t cpu);	/* asks that it be the CPU of the next questions */
 void gdb_ask_registers(struct gdb_stub *stub, bool fresh);	/* fresh: the last sample was just before */
 void gdb_ask_stacks(struct gdb_stub *stub);
 bool gdb_leads_further(const struct gdb_stub *stub);	/* the answers call for more questions */
