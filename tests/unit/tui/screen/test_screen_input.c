@@ -400,7 +400,7 @@ static void test_mouse_on_the_formats(void **state)
 	stage_click(&stage, "Snapshot");
 	stage_holds(&stage, "Save in which format?", true);
 	assert_int_equal(row_of(&stage, "> * pprof"), row);
-	mouse(&stage, INPUT_CLICK, row + 5, 20);	/* below the list */
+	mouse(&stage, INPUT_CLICK, row + 4, 20);	/* below the list */
 	mouse(&stage, INPUT_SCROLL_DOWN, row, 20);
 	assert_int_equal(row_of(&stage, "  * pprof"), row);
 	stage_click(&stage, "Snapshot");
