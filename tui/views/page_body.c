@@ -204,6 +204,16 @@ static struct place draw_share(const struct paper *paper, struct place place, co
 
 /* ---- the parts ---- */
 
+/* Over all machines the number of its machine, whose name has no room, stands before the CPU's: "2 CPU 0". */
+static void draw_cpu_name(const struct paper *paper, struct place place, const struct function *cpu)
+{
+	int number = cpu->known && paper->look->machines ? (int)strcspn(cpu->object, " ") : 0;
+	char *text = util_format("%.*s%s%s", number, cpu->object, number ? " " : "", cpu->name);
+
+	canvas_middle(paper->canvas, place, STYLE_TEXT, text);
+	free(text);
+}
+
 /* With a baseline, the change takes the bar's place. */
 static void draw_cpu(const struct paper *paper, struct place place, int width, const struct row *row)
 {
@@ -211,8 +221,7 @@ static void draw_cpu(const struct paper *paper, struct place place, int width, c
 	const struct function *cpu = function_of(paper, row->function);
 	struct place text = { place.row, place.column + width - 8, 7 }, bar = { place.row, place.column + 9, 9 };
 
-	canvas_middle(paper->canvas, (struct place) { place.row, place.column + 1, 7 }, STYLE_TEXT,
-		cpu->known && paper->look->machines ? cpu->object : cpu->name);
+	draw_cpu_name(paper, (struct place) { place.row, place.column + 1, 7 }, cpu);
 	if (share.compared && width == CPU_CELL) {
 		draw_change(paper, text, &share);
 		text.column -= CHANGE_NUMBER + 1;

@@ -261,11 +261,20 @@ struct facts truth_page(const struct truth *truth)
 		number(fact, percent(count(truth, has_chain, &chains[i]), total));
 	}
 	add_threads(truth, &facts, locks_on_thread, FACT_BEFORE, total);
-	for (uint32_t i = 0; i < GALLERY_CPUS && truth->gallery->machines == 1; i++) {
-		snprintf(name, sizeof(name), "CPU %" PRIu32, i);
+	for (size_t i = 0; i < truth->gallery->machines * GALLERY_CPUS; i++) {
+		struct truth own = *truth;
+		uint32_t cpu = (uint32_t)(i % GALLERY_CPUS);
+
+		own.machine = i / GALLERY_CPUS + 1;
+		if (truth->machine && truth->machine != own.machine)
+			continue;
+		if (truth->gallery->machines > 1)
+			snprintf(name, sizeof(name), "%zu CPU %" PRIu32, own.machine, cpu);
+		else
+			snprintf(name, sizeof(name), "CPU %" PRIu32, cpu);
 		fact = add(&facts, name);
 		fact->place = FACT_BEHIND;
-		number(fact, percent(count(truth, locks_on_cpu, &i), total));
+		number(fact, percent(count(&own, locks_on_cpu, &cpu), total));
 	}
 	return facts;
 }
