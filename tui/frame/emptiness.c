@@ -42,6 +42,17 @@ static struct emptiness of_off(const struct vitals *vitals)
 static const struct emptiness not_profiled = { "The guest was not profiled at this time.",
 	"{time} goes to another." };
 
+struct emptiness emptiness_of_function(const struct scope *scope, bool itself)
+{
+	if (scope->filter_text[0] != '\0')
+		return (struct emptiness) { itself ? "No sample that passes the filter is in this function itself." :
+			"Nothing that passes the filter has run this function.",
+			"{filter} changes the filter, an empty one shows all." };
+	return (struct emptiness) { itself ? "No sample is in this function itself." :
+		"Nothing has run this function in the window.",
+		"{window} chooses a longer window; {functions} shows what was sampled." };
+}
+
 struct emptiness emptiness_of_news(const struct vitals *vitals)
 {
 	const struct state_words *vm = state_words_of_vm(vitals->vm);

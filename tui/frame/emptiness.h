@@ -3,6 +3,8 @@
 #ifndef EMPTINESS_H
 #define EMPTINESS_H
 
+#include <stdbool.h>
+
 #include "tui/terminal/canvas.h"
 
 struct filter;
@@ -21,6 +23,9 @@ struct emptiness {
  */
 struct emptiness emptiness(const struct vitals *vitals, const struct table *table,
 	const struct scope *scope);
+
+/* Why a view of one function is empty: nothing has run it; or, `itself`, only what it calls. */
+struct emptiness emptiness_of_function(const struct scope *scope, bool itself);
 
 /* The same for new samples: why none come, even if the table shows old ones. */
 struct emptiness emptiness_of_news(const struct vitals *vitals);

@@ -343,8 +343,7 @@ static struct emptiness why_empty(const struct annotate_view *self)
 		return emptiness(self->vitals, &like, self->scope);
 	}
 	if (answer->function == FUNCTION_NONE || (!answer->self.weight && !answer->answer.partial))
-		return (struct emptiness) { "No sample is in this function itself.",
-			"{window} chooses a longer window; {functions} shows what was sampled." };
+		return emptiness_of_function(self->scope, true);
 	if (answer->answer.partial)
 		return (struct emptiness) { "Its code is being read.", "" };
 	return (struct emptiness) { answer->lacks, "" };

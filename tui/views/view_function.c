@@ -115,13 +115,11 @@ static void page_show(void *context, const struct vitals *vitals, struct answer 
 
 static void draw_nothing(const struct page_view *self, struct canvas *canvas, struct area area)
 {
-	static const struct emptiness unused = { "Nothing has run this function in the window.",
-		"{window} chooses a longer window; {functions} shows what was sampled." };
 	struct place title = { area.row, area.column + 1, area.columns - 1 };
 
 	canvas_middle(canvas, title, STYLE_TITLE, of_page(self).text);
-	emptiness_draw(unused, canvas, (struct area) { area.row + 1, area.column + 2, area.rows - 1,
-		area.columns - 3 }, self->keys);
+	emptiness_draw(emptiness_of_function(self->scope, false), canvas,
+		(struct area) { area.row + 1, area.column + 2, area.rows - 1, area.columns - 3 }, self->keys);
 }
 
 /* The cursor goes with its row. While that is gone, the cursor is at the row that has taken its place. */

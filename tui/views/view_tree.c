@@ -285,8 +285,7 @@ static struct emptiness why_empty(const struct tree_view *self)
 	like.samples = tree->samples;
 	if (self->around.name && tree->weight && !tree->growing && !tree->lists[TREE_DOWN].count &&
 			!tree->lists[TREE_UP].count)
-		return (struct emptiness) { "Nothing has run this function in the window.",
-			"{window} chooses a longer window; {functions} shows what was sampled." };
+		return emptiness_of_function(self->scope, false);
 	if (tree->weight && !self->lines.count)	/* the rows of another order are on their way */
 		return (struct emptiness) { NULL, NULL };
 	return emptiness(self->vitals, &like, self->scope);

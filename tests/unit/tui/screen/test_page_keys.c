@@ -65,6 +65,13 @@ static void test_page(void **state)
 	answers->page->tree->tree->lists[TREE_DOWN].count = answers->page->tree->tree->lists[TREE_UP].count = 0;
 	stage_show(&stage, answers);
 	stage_holds(&stage, "F7 chooses a longer window", true);
+	stage_type(&stage, "\\cpu:1\r");
+	answers = hand_answers(symbols, functions);
+	hand_page(answers, symbols, functions);
+	answers->page->tree->tree->lists[TREE_DOWN].count = answers->page->tree->tree->lists[TREE_UP].count = 0;
+	stage_show(&stage, answers);
+	stage_holds(&stage, "Nothing that passes the filter has run this function.", true);
+	stage_holds(&stage, "F4 changes the filter", true);
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_holds(&stage, ">   11.06", true);
 	stage_strike(&stage);
