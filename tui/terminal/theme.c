@@ -222,13 +222,14 @@ static struct look of_depth(const struct theme_entry *entry, enum depth depth)
 	return look;
 }
 
-/* With few colours a name is plain text, as all other text. */
-static struct look of_name(const struct theme *theme, const struct theme_entry *flame, enum depth depth)
+/* With few colours a name of the kernel is plain text, as all other text, and one of a program looks as user time. */
+static struct look of_name(const struct theme *theme, uint8_t flame, enum depth depth)
 {
-	struct look look = of_depth(&theme->entries[STYLE_TEXT], depth);
+	bool program = flame >= STYLE_FLAME_PROGRAM && flame < STYLE_FLAME_PROGRAM + FLAME_PROGRAMS;
+	struct look look = of_depth(&theme->entries[program && depth != DEPTH_256 ? STYLE_USER : STYLE_TEXT], depth);
 
 	if (depth == DEPTH_256)
-		look.fore = flame->rich.back;
+		look.fore = theme->entries[flame].rich.back;
 	return look;
 }
 
@@ -238,7 +239,7 @@ struct look theme_look(const struct theme *theme, enum depth depth, uint8_t styl
 	/* On the cursor's ground, what is dim cannot be read. */
 	const struct theme_entry *entry =
 		&theme->entries[style & STYLE_CURSOR && base == STYLE_DIM ? STYLE_TEXT : base % STYLES];
-	struct look look = style & STYLE_NAME ? of_name(theme, entry, depth) : of_depth(entry, depth);
+	struct look look = style & STYLE_NAME ? of_name(theme, base % STYLES, depth) : of_depth(entry, depth);
 
 	if (!(style & STYLE_CURSOR))
 		return look;

@@ -18,6 +18,7 @@
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/change_style.h"
+#include "tui/views/table/hue.h"
 #include "tui/views/tree/tree_row.h"
 #include "page_body.h"
 
@@ -369,7 +370,7 @@ static void draw_calls(struct paper *paper, enum tree_order order, const char *h
 		indent = indent < place.width / 2 ? indent : place.width / 2;
 		place.column += indent;
 		place.width -= indent;
-		draw_name(paper, place, !function->known ? STYLE_DIM : function->kernel ? STYLE_TEXT : STYLE_USER,
+		draw_name(paper, place, hue_of_name(function),
 			(struct page_row) { .kind = order == TREE_UP ? PAGE_ROW_CALLER : PAGE_ROW_CALLEE,
 				.key = row->path, .name = function->name, .function = row->function });
 	}

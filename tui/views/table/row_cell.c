@@ -218,7 +218,6 @@ void row_draw_ran(struct canvas *canvas, struct place place, const struct row_dr
 	room = place.width - (int)strlen(share);
 	if (canvas_width(canvas, function->name) < room)
 		room = canvas_width(canvas, function->name);
-	canvas_middle(canvas, (struct place) { place.row, place.column, room },
-		function->kernel ? STYLE_KERNEL : STYLE_USER, function->name);
+	canvas_middle(canvas, (struct place) { place.row, place.column, room }, hue_of_name(function), function->name);
 	canvas_text(canvas, (struct place) { place.row, place.column + room, (int)strlen(share) }, STYLE_TEXT, share);
 }

@@ -172,6 +172,12 @@ static void a_colour_is_of_a_name(void **state)
 	assert_in_range(hue_of_cell(&other), STYLE_FLAME_MODULE, STYLE_FLAME_PROGRAM - 1);
 	other.kernel = false;
 	assert_in_range(hue_of_cell(&other), STYLE_FLAME_PROGRAM, STYLE_MORE - 1);
+	for (int depth = DEPTH_NONE; depth <= DEPTH_256; depth++) {	/* the kernel's are told from a program's */
+		struct look kernel = theme_look(&theme_standard, (enum depth)depth, hue_of_name(&function));
+		struct look program = theme_look(&theme_standard, (enum depth)depth, hue_of_name(&other));
+
+		assert_true(kernel.fore != program.fore || kernel.attributes != program.attributes);
+	}
 	other.known = false;
 	assert_int_equal(hue_of_name(&other), STYLE_DIM);
 }
