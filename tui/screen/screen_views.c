@@ -279,7 +279,8 @@ static const char *why_closed(const struct screen *screen)
 	const struct view *view = screen_shown(screen);
 	const char *why = view->closed ? view->closed(screen->selves[screen->current]) : NULL;
 
-	return why ? why : "not opened: this row is no group with functions of its own; {by} groups the rows";
+	return why ? why : "not opened: no filter can say what this row is, such as a line or a file; "
+		"{by} shows others";
 }
 
 void screen_open_row(struct screen *screen, uint64_t now)

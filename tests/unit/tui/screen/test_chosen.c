@@ -200,6 +200,7 @@ static void test_way(void **state)
 static void test_function_goes_past_groups(void **state)
 {
 	uint64_t name = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	struct answers *answers;
 	struct stage stage;
 
 	(void)state;
@@ -210,6 +211,11 @@ static void test_function_goes_past_groups(void **state)
 	stage_type(&stage, "1Bj6");
 	assert_int_equal(stage.session.annotation.function, name);
 	stage_type(&stage, "1");
+	answers = hand_answers(symbols, functions);
+	answers->functions->by = GROUP_LINE;
+	stage_show(&stage, answers);
+	stage_type(&stage, "jj\r");
+	stage_holds(&stage, "such as a line or a file", true);
 	stage_strike(&stage);
 	stage_raise(&stage, hand_answers(symbols, functions));
 	stage_type(&stage, "j6");
