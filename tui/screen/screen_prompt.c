@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/query/question/filter_words.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "screen_state.h"
@@ -89,8 +88,8 @@ void screen_open_prompt(struct screen *screen, enum asked asked)
 	if (asked == ASKED_TIME)
 		prompt_open(&screen->prompt, "Time:", "1:30, 90, or +30, -30 from here; Enter goes there", "");
 	else if (asked == ASKED_FILTER)
-		prompt_open(&screen->prompt,
-			"Filter:", FILTER_WORDS,
+		prompt_open(&screen->prompt, "Filter:",
+			"NAME cpu: thread: process: mode: object: under: machine: ! not | or",
 			screen->scope.filter_text);
 	else
 		prompt_open(&screen->prompt,
