@@ -17,33 +17,18 @@
 #include "kernel-hook/wire.h"
 #include "tests/unit/agent/vm/shared_memory.h"
 #include "tests/unit/fakes/fake_gdb.h"
+#include "gdb_world.h"
 
-enum { MIB = 1 << 20, PROOFS = 16, STEPS = 4000, PAGE = 4096 };
+enum { MIB = 1 << 20, PROOFS = 16, PAGE = 4096 };
 
-static struct fake_gdb fake;
-static struct gdb_stub *stub;
-static uint64_t now = NS_PER_SECOND;
-
-static bool step(void)
-{
-	now += NS_PER_MS / 10;
-	fake_gdb_step(&fake);
-	return gdb_stub_step(stub, now);
-}
+static struct world world;
 
 static unsigned packets_of_a_sample(void)
 {
-	unsigned packets = fake.packets;
-	bool taken = false;
+	unsigned packets = world.fake.packets;
 
-	gdb_stub_sample(stub, now);
-	for (int i = 0; i < STEPS && !taken; i++)
-		taken = step();
-	assert_true(taken);
-	for (int i = 0; i < STEPS; i++)		/* what is on its way arrives */
-		fake_gdb_step(&fake);
-	assert_true(fake.running);
-	return fake.packets - packets;
+	assert_true(world_sample(&world) && world_reaches(&world, GDB_RUNNING) && world.fake.running);
+	return world.fake.packets - packets;
 }
 
 /* Maps one page of CPU 1's, whose tables are those that the fake's registers tell. */
@@ -74,20 +59,10 @@ static void begin(const struct fake_gdb *is)
 {
 	static const struct ktop_task_places places = FAKE_GDB_PLACES;
 
-	fake = *is;
-	stub = gdb_stub_new(fake_gdb_begin(&fake), now);
-	for (int i = 0; i < STEPS && gdb_stub_state(stub) != GDB_RUNNING; i++)
-		step();
-	for (int i = 0; i < STEPS; i++)
-		fake_gdb_step(&fake);
-	gdb_stub_follow(stub, &places);
-	gdb_stub_share(stub);
-}
-
-static void end(void)
-{
-	gdb_stub_free(stub);
-	fake_gdb_end(&fake);
+	world = world_begin(*is);
+	assert_true(world_reaches(&world, GDB_RUNNING));
+	gdb_stub_follow(world.stub, &places);
+	gdb_stub_share(world.stub);
 }
 
 /* Registers come by packets, all else out of the file: Hg g, of both CPUs; c. */
@@ -104,10 +79,10 @@ static void samples_are_read_from_the_file(void **state)
 	map_page(&file, FAKE_GDB_STACKS + FAKE_GDB_SP / PAGE * PAGE, 0, NULL);
 	begin(&(struct fake_gdb) { .memory = 1 });
 	for (int i = 0; i < PROOFS; i++) {
-		assert_false(gdb_stub_is_direct(stub));
+		assert_false(gdb_stub_is_direct(world.stub));
 		assert_true(packets_of_a_sample() > 5);
 	}
-	assert_true(gdb_stub_is_direct(stub));
+	assert_true(gdb_stub_is_direct(world.stub));
 
 	memcpy(record, &(uint64_t) { FAKE_GDB_TASK }, 8);
 	memmove(record + 0x20, record, 8);
@@ -116,27 +91,27 @@ static void samples_are_read_from_the_file(void **state)
 	memcpy(record + 0x30, "reader", 7);
 	map_page(&file, FAKE_GDB_TASK, 2, record);
 	map_page(&file, FAKE_GDB_DATA, 3, NULL);
-	gdb_stub_read(stub, pages, 1);
+	gdb_stub_read(world.stub, pages, 1);
 	assert_int_equal(packets_of_a_sample(), 5);
-	gdb_stub_cpu(stub, 1, &stack);
+	gdb_stub_cpu(world.stub, 1, &stack);
 	assert_int_equal(stack.size, 0x100);
 	assert_int_equal(stack.bytes[3], 3);
-	task = gdb_stub_task(stub, 1);
+	task = gdb_stub_task(world.stub, 1);
 	assert_int_equal(task.thread, 8);
 	assert_memory_equal(task.name, "reader", task.size);
-	assert_true(gdb_stub_page(stub, FAKE_GDB_DATA, &page) && page && page[9] == 9);
-	assert_true(gdb_stub_physical(stub, PLACE + 4, physical, sizeof(physical)) && physical[0] == 4);
-	assert_false(gdb_stub_physical(stub, 64 * MIB, physical, sizeof(physical)));
+	assert_true(gdb_stub_page(world.stub, FAKE_GDB_DATA, &page) && page && page[9] == 9);
+	assert_true(gdb_stub_physical(world.stub, PLACE + 4, physical, sizeof(physical)) && physical[0] == 4);
+	assert_false(gdb_stub_physical(world.stub, 64 * MIB, physical, sizeof(physical)));
 
 	/* The file is cut: once many stacks are missing, samples are as before. */
 	assert_int_equal(ftruncate(file.fd, MIB), 0);
 	for (int i = 0; i < PROOFS; i++)
 		packets_of_a_sample();
-	assert_false(gdb_stub_is_direct(stub));
+	assert_false(gdb_stub_is_direct(world.stub));
 	assert_true(packets_of_a_sample() > 5);
-	gdb_stub_cpu(stub, 1, &stack);
+	gdb_stub_cpu(world.stub, 1, &stack);
 	assert_int_equal(stack.size, 0x100);
-	end();
+	world_end(&world);
 	shared_memory_clear(&file);
 }
 
@@ -157,14 +132,14 @@ static void a_program_below_its_kernel(void **state)
 	begin(&(struct fake_gdb) { .memory = 1, .sp = sp, .left = FAKE_GDB_PROGRAM, .program_stack = true });
 	for (int i = 0; i < PROOFS; i++)
 		packets_of_a_sample();
-	assert_true(gdb_stub_is_direct(stub));
+	assert_true(gdb_stub_is_direct(world.stub));
 	packets_of_a_sample();
-	gdb_stub_cpu(stub, 1, &stack);
+	gdb_stub_cpu(world.stub, 1, &stack);
 	assert_int_equal(stack.size, 0x100);
 	assert_true(stack.user_address == FAKE_GDB_PROGRAM);
 	assert_int_equal(stack.user_size, 0x80);
 	assert_int_equal(stack.user[1], 0x81);
-	end();
+	world_end(&world);
 	shared_memory_clear(&file);
 }
 
@@ -181,18 +156,18 @@ static void samples_of_aarch64(void **state)
 	map_page(&file, FAKE_GDB_STACKS + FAKE_GDB_SP / PAGE * PAGE, 0, NULL);
 	map_page(&file, FAKE_GDB_ARM_TASK, 1, record);
 	begin(&(struct fake_gdb) { .architecture = "aarch64", .arm = true, .memory = 1 });
-	gdb_stub_follow(stub, &places);
+	gdb_stub_follow(world.stub, &places);
 	for (int i = 0; i < PROOFS; i++) {
 		packets_of_a_sample();
-		assert_int_equal(gdb_stub_task(stub, 1).thread, 101);
+		assert_int_equal(gdb_stub_task(world.stub, 1).thread, 101);
 	}
-	assert_true(gdb_stub_is_direct(stub));
+	assert_true(gdb_stub_is_direct(world.stub));
 	assert_int_equal(packets_of_a_sample(), 2 * 5 + 1);
-	gdb_stub_cpu(stub, 1, &stack);
+	gdb_stub_cpu(world.stub, 1, &stack);
 	assert_int_equal(stack.size, 0x100);
-	assert_int_equal(gdb_stub_task(stub, 1).thread, 6);
-	assert_int_equal(gdb_stub_task(stub, 0).size, 0);
-	end();
+	assert_int_equal(gdb_stub_task(world.stub, 1).thread, 6);
+	assert_int_equal(gdb_stub_task(world.stub, 0).size, 0);
+	world_end(&world);
 	shared_memory_clear(&file);
 }
 
@@ -206,8 +181,8 @@ static void another_file_is_not_believed(void **state)
 	begin(&(struct fake_gdb) { .memory = 1 });
 	for (int i = 0; i < 2 * PROOFS; i++)
 		assert_true(packets_of_a_sample() > 5);
-	assert_false(gdb_stub_is_direct(stub));
-	end();
+	assert_false(gdb_stub_is_direct(world.stub));
+	world_end(&world);
 	shared_memory_clear(&file);
 }
 

@@ -14,34 +14,16 @@
 #include "kernel-hook/plugin/reads.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/fake_gdb.h"
+#include "gdb_world.h"
 
-enum { STEPS = 4000, HEAD = sizeof(struct ktop_wire_memory) + 2 };	/* of a payload, before the bytes */
+enum { HEAD = sizeof(struct ktop_wire_memory) + 2 };	/* of a payload, before the bytes */
 
-static struct fake_gdb fake;
-static struct gdb_stub *stub;
-static uint64_t now = NS_PER_SECOND;
-
-static bool step(void)
+static void take_sample(struct world *world)
 {
-	now += NS_PER_MS / 10;
-	fake_gdb_step(&fake);
-	return gdb_stub_step(stub, now);
-}
-
-static void take_sample(void)
-{
-	bool taken = false;
-
-	for (int i = 0; i < STEPS && gdb_stub_state(stub) != GDB_RUNNING; i++)
-		step();
-	for (int i = 0; i < STEPS; i++)		/* what is on its way arrives */
-		fake_gdb_step(&fake);
-	gdb_memory_look(stub);
-	gdb_stub_sample(stub, now);
-	for (int i = 0; i < STEPS && !taken; i++)
-		taken = step();
-	assert_true(taken);
-	gdb_memory_take(stub, now);
+	assert_true(world_reaches(world, GDB_RUNNING));
+	gdb_memory_look(world->stub);
+	assert_true(world_sample(world));
+	gdb_memory_take(world->stub, world->now);
 }
 
 /* The next page that is sent: how many bytes it has. */
@@ -61,17 +43,17 @@ static uint32_t next(bool *physical, uint64_t *address, uint8_t *first)
 
 static void pages_come_along_with_samples(void **state)
 {
+	struct world world = world_begin((struct fake_gdb) { 0 });
 	uint64_t address;
 	uint8_t fifth;
 	bool physical;
 
 	(void)state;
-	stub = gdb_stub_new(fake_gdb_begin(&fake), now);
 	assert_true(reads_ask(false, FAKE_GDB_DATA, 2));
 	assert_true(reads_ask(false, UINT64_C(0xffffc90000000000), 1));
 	assert_true(reads_ask(true, UINT64_C(0x1000), 1));
 	assert_int_equal(reads_next((uint8_t[KTOP_MEMORY_MAX]) { 0 }), 0);
-	take_sample();
+	take_sample(&world);
 	assert_int_equal(next(&physical, &address, &fifth), GDB_PAGE);
 	assert_true(address == FAKE_GDB_DATA && !physical && fifth == 5);
 	assert_int_equal(next(&physical, &address, &fifth), 0);
@@ -81,9 +63,8 @@ static void pages_come_along_with_samples(void **state)
 	assert_int_equal(next(&physical, &address, &fifth), 0);
 	assert_true(physical);
 	assert_false(reads_wanted());
-	assert_int_equal(fake.stops, 1);
-	gdb_stub_free(stub);
-	fake_gdb_end(&fake);
+	assert_int_equal(world.fake.stops, 1);
+	world_end(&world);
 }
 
 /* Any page that lies in RAM may be read, wherever it is mapped; a device never is. */
@@ -97,66 +78,59 @@ static void pages_of_ram(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(pages) / sizeof(pages[0]); i++) {
 		uint64_t address, page = pages[i / 2].page;
+		struct world world;
 		uint8_t fifth;
 		bool physical;
 
-		fake = (struct fake_gdb) { .device = pages[i / 2].device };
-		if (i % 2) {
-			fake.arm = true;
-			fake.architecture = "aarch64";
-		}
-		stub = gdb_stub_new(fake_gdb_begin(&fake), now);
+		world = world_begin((struct fake_gdb) {
+			.device = pages[i / 2].device, .arm = i % 2, .architecture = i % 2 ? "aarch64" : NULL,
+		});
 		assert_true(reads_ask(false, page, 1));
-		take_sample();
+		take_sample(&world);
 		assert_int_equal(next(&physical, &address, &fifth), pages[i / 2].is ? GDB_PAGE : 0);
-		assert_true(address == page && !fake.broken && !reads_wanted());
-		gdb_stub_free(stub);
-		fake_gdb_end(&fake);
+		assert_true(address == page && !world.fake.broken && !reads_wanted());
+		world_end(&world);
 	}
 }
 
 /* The lower half of aarch64 has other tables, which are not walked. */
 static void no_pages_of_programs(void **state)
 {
+	struct world world = world_begin((struct fake_gdb) { .architecture = "aarch64", .arm = true });
 	uint64_t address;
 	uint8_t fifth;
 	bool physical;
 
 	(void)state;
-	fake = (struct fake_gdb) { .architecture = "aarch64", .arm = true };
-	stub = gdb_stub_new(fake_gdb_begin(&fake), now);
 	assert_true(reads_ask(false, 0x40001000, 1));
-	take_sample();
+	take_sample(&world);
 	assert_int_equal(next(&physical, &address, &fifth), 0);
-	assert_false(fake.broken || reads_wanted());
-	gdb_stub_free(stub);
-	fake_gdb_end(&fake);
+	assert_false(world.fake.broken || reads_wanted());
+	world_end(&world);
 }
 
 /* A few with each sample: the guest stands for them. */
 static void a_sample_reads_few(void **state)
 {
+	struct world world = world_begin((struct fake_gdb) { 0 });
 	uint64_t address;
 	uint8_t fifth;
 	bool physical;
 
 	(void)state;
-	fake = (struct fake_gdb) { 0 };
-	stub = gdb_stub_new(fake_gdb_begin(&fake), now);
 	for (int i = 0; i < 20; i++)
 		assert_true(reads_ask(false, FAKE_GDB_DATA, 1));
 	for (unsigned left = 20; left;) {
 		unsigned more = left < GDB_PAGES ? left : GDB_PAGES;
 
-		take_sample();
+		take_sample(&world);
 		for (unsigned i = 0; i < more; i++)
 			assert_int_equal(next(&physical, &address, &fifth), GDB_PAGE);
 		assert_int_equal(reads_next((uint8_t[KTOP_MEMORY_MAX]) { 0 }), 0);
 		left -= more;
 	}
-	assert_int_equal(fake.stops, 3);
-	gdb_stub_free(stub);
-	fake_gdb_end(&fake);
+	assert_int_equal(world.fake.stops, 3);
+	world_end(&world);
 }
 
 int main(void)
