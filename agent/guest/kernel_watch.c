@@ -133,8 +133,9 @@ static void find_firmware(struct kernel_watch *watch)
 }
 
 /*
- * A turn of copying the files of programs, beside the looks: nobody waits for it. It comes first, before a look begins
- * anew and what has come is out of date. Now and then it is due without pages, for other files are wanted, or missing.
+ * A turn of copying the files of programs. It is no part of a look: nobody waits for it. It comes before the look, for
+ * a new look makes all pages out of date. It is due when pages have come, and now and then: meanwhile other files may
+ * be wanted, or turn out to be missing on the host.
  */
 static void copy_files(struct kernel_watch *watch, uint64_t now)
 {

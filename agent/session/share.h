@@ -21,7 +21,7 @@
 struct share {				/* one reader's; starts as { 0 } */
 	struct share *next;		/* in the list of all */
 	uint64_t answered;		/* when the last answer was made; 0: none was */
-	uint64_t begun;			/* the next pause begins here: when that began, or was due; 0: none was */
+	uint64_t begun;			/* where the next pause begins: see share_answered; 0: none was made */
 	uint64_t took;			/* ns that it took to make it */
 	uint64_t rest;			/* the last turn's: no answer before this time */
 	uint64_t debt;			/* ns without answers that are still to pass */

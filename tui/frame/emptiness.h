@@ -30,7 +30,7 @@ struct emptiness emptiness_of_function(const struct scope *scope, bool itself);
 /* The same for new samples: why none come, even if the table shows old ones. */
 struct emptiness emptiness_of_news(const struct vitals *vitals);
 
-/* Over many machines: what the filter calls a machine, and none is called so; NULL: there is no such word. */
+/* Over many machines: the first machine that the filter names and that is none of them; NULL: there is none. */
 const char *emptiness_stray(const struct vitals *vitals, const struct filter *filter);
 
 /* Draws it at the top of the area; nothing if there is no cause. */

@@ -42,7 +42,7 @@ struct view {
 	 * to show an answer, so nothing is asked. A view without a question leaves out `ask` and `show`.
 	 */
 	const struct request *(*ask)(void *self, const struct scope *scope);
-	/* Clears in a copy of it what does not decide which rows there are, but what of them is told. NULL: nothing. */
+	/* Clears, in a copy of that question, what asks for details of rows. The rest decides which rows there are. */
 	void (*forget_details)(struct request *request);
 
 	/*

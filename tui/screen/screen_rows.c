@@ -61,8 +61,8 @@ void screen_rows_came(struct screen *screen, const struct answer *answer)
 }
 
 /*
- * A look at another view does, too: the function under the cursor goes along, and a list that has seen the rows of
- * another filter begins at its top.
+ * A look at another view acts on rows, too: the function under the cursor goes along, and a list that has seen the rows
+ * of another filter begins at its top.
  */
 static bool acts_on_rows(const struct screen *screen, enum action action)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which bytes of an ELF file tell of its functions: so a copy with few of its bytes does. It is made in steps, since
- * each part says where the next one is. The bytes are hostile. For 64 bits, little-endian.
+ * Which bytes of an ELF file tell of its functions: a copy needs no others. They are found in steps, for each part says
+ * where the next one is. The bytes are hostile. For 64 bits, little-endian.
  */
 #ifndef ELF_PARTS_H
 #define ELF_PARTS_H

@@ -36,8 +36,8 @@ bool filter_names_mode(const struct filter *filter, unsigned mode);
 void filter_at_machine(struct filter *filter, unsigned number, const char *name);
 
 /*
- * A value of a word about machines that names none of these; NULL: each names one. The machines are numbered from 1 on,
- * or with a single one and `tabs` false, it has no number.
+ * The first machine that the filter names and that is none of these; NULL: there is none. With `tabs` a number names a
+ * machine, too, from 1 on.
  */
 const char *filter_stray_machine(const struct filter *filter, const char *const *names, size_t count, bool tabs);
 

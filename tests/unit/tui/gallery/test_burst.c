@@ -204,10 +204,10 @@ static void go(size_t machines)
 		char *names = names_of(&list);
 
 		if (i % FRESH_EVERY == 0) {
-			if (i)
+			if (i) {
 				gallery_free(slow);
-			if (i)
 				gallery_free(burst);
+			}
 			slow = fresh(machines);
 			burst = fresh(machines);
 		}
