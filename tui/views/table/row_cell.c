@@ -43,9 +43,10 @@ const char *row_self_share(const struct table *table, const struct row *row, cha
 
 const char *row_total_share(const struct table *table, const struct row *row, char text[ROW_SHARE])
 {
-	double share = share_of(row->total, table);
+	double share = share_of(row->total, table), samples = share * (double)table->samples;
 
-	return percent(share, share * (double)table->samples, 2, text);
+	/* How many there were is not counted: about so many, and those in the function itself. */
+	return percent(share, samples > (double)row->samples ? samples : (double)row->samples, 2, text);
 }
 
 const char *row_line(const struct function_table *functions, uint32_t function)

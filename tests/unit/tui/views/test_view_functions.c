@@ -267,6 +267,9 @@ static void test_few_samples_are_marked(void **state)
 	check_holds(&stage, "  34.93   34.93", true);		/* by now the rows are sorted */
 	stage.answers->functions->table->rows[0].samples = 29;
 	check_holds(&stage, " ~34.93   34.93", true);
+	stage.answers->functions->table->rows[0].samples = 30;
+	stage.answers->functions->table->samples = 60;			/* fewer in total than itself: not so */
+	check_holds(&stage, "  34.93   34.93", true);
 	strike(&stage);
 }
 
