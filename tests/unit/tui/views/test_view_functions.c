@@ -331,59 +331,69 @@ static void check_filtered_away(void)
 	check_empty(answers, scope, "No sample in this window yet");
 }
 
-static void test_empty_tables_say_why(void **state)
+static void test_empty_tables_tell_of_the_link(void **state)
 {
-	static const char *const links[] = {
-		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "Not connected",
-		[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "has not opened",
-		[LINK_NO_HELLO] = "has not said who it is",
-		[LINK_UP] = "No sample in this window", [LINK_SILENT] = "Nothing comes",
-		[LINK_LOST] = "is lost",
+	static const char *const whys[][LINK_LOST + 1] = {
+		[BY_HOOK] = {
+			[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "Not connected",
+			[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "has not opened",
+			[LINK_NO_HELLO] = "has not said who it is",
+			[LINK_UP] = "No sample in this window", [LINK_SILENT] = "Nothing comes",
+			[LINK_LOST] = "is lost",
+		},
+		[BY_STUB] = {
+			[LINK_NO_PORT] = "The gdb stub samples; a hook adds events", [LINK_CONNECTING] = "its gdb stub",
+			[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "Soon the gdb stub samples; a hook adds",
+			[LINK_NO_HELLO] = "gdb stub has not said", [LINK_UP] = "No sample in this window",
+			[LINK_SILENT] = "Nothing comes from the gdb stub", [LINK_LOST] = "is lost",
+		},
+		[BY_PLUGIN] = {
+			[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "Not connected to the plugin",
+			[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "plugin in QEMU has not answered",
+			[LINK_NO_HELLO] = "plugin has not said", [LINK_UP] = "No sample in this window",
+			[LINK_SILENT] = "Nothing comes from the plugin", [LINK_LOST] = "is lost",
+		},
 	};
-	static const char *const stubs[] = {
-		[LINK_NO_PORT] = "The gdb stub samples; a hook adds events", [LINK_CONNECTING] = "its gdb stub",
-		[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "Soon the gdb stub samples; a hook adds",
-		[LINK_NO_HELLO] = "gdb stub has not said", [LINK_UP] = "No sample in this window",
-		[LINK_SILENT] = "Nothing comes from the gdb stub",
-	};
-	static const char *const plugins[] = {
-		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "Not connected to the plugin",
-		[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "plugin in QEMU has not answered",
-		[LINK_NO_HELLO] = "plugin has not said", [LINK_UP] = "No sample in this window",
-		[LINK_SILENT] = "Nothing comes from the plugin", [LINK_LOST] = "is lost",
-	};
-	static const char *const vms[] = {
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	for (size_t by = 0; by < sizeof(whys) / sizeof(*whys); by++)
+		for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
+			struct answers *answers = without_rows();
+
+			answers->vitals->by = (enum link_by)by;
+			answers->vitals->link = (enum link_state)link;
+			check_empty(answers, scope, whys[by][link]);
+		}
+}
+
+static void test_empty_tables_tell_of_the_vm(void **state)
+{
+	static const char *const whys[] = {
 		[VM_UNKNOWN] = "No sample", [VM_RUNNING] = "No sample", [VM_PAUSED] = "is paused",
 		[VM_SHUTDOWN] = "shut down", [VM_PANICKED] = "panicked",
 		[VM_HANGS] = "QEMU does not answer", [VM_GONE] = "QEMU is gone",
 	};
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
+		struct answers *answers = without_rows();
+
+		answers->vitals->vm = (enum vm_state)vm;
+		check_empty(answers, scope, whys[vm]);
+	}
+}
+
+static void test_empty_tables_say_why(void **state)
+{
 	struct answers *answers;
 	struct scope scope, other;
 
 	(void)state;
 	scope_init(&scope);
-	for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
-		answers = without_rows();
-		answers->vitals->link = (enum link_state)link;
-		check_empty(answers, scope, links[link]);
-	}
-	for (int link = LINK_NO_PORT; link <= LINK_SILENT; link++) {
-		answers = without_rows();
-		answers->vitals->by = BY_STUB;
-		answers->vitals->link = (enum link_state)link;
-		check_empty(answers, scope, stubs[link]);
-	}
-	for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
-		answers = without_rows();
-		answers->vitals->by = BY_PLUGIN;
-		answers->vitals->link = (enum link_state)link;
-		check_empty(answers, scope, plugins[link]);
-	}
-	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
-		answers = without_rows();
-		answers->vitals->vm = (enum vm_state)vm;
-		check_empty(answers, scope, vms[vm]);
-	}
 	answers = without_rows();
 	answers->vitals->link = LINK_CONNECTING;
 	strcpy(answers->vitals->note, "QEMU's monitor does not answer");
@@ -565,6 +575,8 @@ int main(void)
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_few_samples_are_marked),
+		cmocka_unit_test(test_empty_tables_tell_of_the_link),
+		cmocka_unit_test(test_empty_tables_tell_of_the_vm),
 		cmocka_unit_test(test_empty_tables_say_why),
 		cmocka_unit_test(test_each_change_fits),
 		cmocka_unit_test(test_many_rows),
