@@ -15,7 +15,7 @@
 enum {
 	PAUSE_MS = 2000,		/* between two looks */
 	SHORT_PAUSE_MS = 200,		/* before one at programs alone, which may end soon */
-	LOOK_MS = 30000,		/* a look or copy that takes longer is given up: the kernel changes */
+	LOOK_MS = 30000,		/* a look that takes longer is given up: the kernel changes meanwhile */
 	PLAYED_LOOK_MS = 1000,		/* likewise, in a recording: pages that have not come by then are not in it */
 	TURN_MOST = 8 << 20,		/* the quota of a turn: some milliseconds of processor time */
 };
@@ -148,8 +148,7 @@ static void copy_files(struct kernel_watch *watch, uint64_t now)
 		return;
 	watch->copies_news = false;
 	watch->copied = now;
-	watch->copies_paused = running_programs_copy(watch->programs, &memory, now,
-		(uint64_t)LOOK_MS * NS_PER_MS) == WALK_PAUSED;
+	watch->copies_paused = running_programs_copy(watch->programs, &memory, now) == WALK_PAUSED;
 }
 
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)

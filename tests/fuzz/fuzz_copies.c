@@ -50,7 +50,7 @@ static bool play(const uint8_t *bytes, size_t size)
 		file_copies_want(copies, FUZZ_MEMORY + CONTENTS + i * CONTENTS_SIZE, "/bin/tool");
 	for (int i = 0; i < FUZZ_TURNS && walk == WALK_PAUSED; i++) {
 		fuzz_memory_turn(&guest);
-		walk = file_copies_read(copies, &kernel, 0, &memory, 1, NS_PER_SECOND, &taker);
+		walk = file_copies_read(copies, &kernel, 0, &memory, 1, &taker);
 		fuzz_memory_judge(&guest);
 	}
 	file_copies_free(copies);

@@ -238,8 +238,9 @@ static enum outcome copy(struct file_copies *copies, struct page_cache *cache, c
 }
 
 enum walk file_copies_read(struct file_copies *copies, const struct linux_kernel *kernel, uint64_t slide,
-	const struct walked_memory *memory, uint64_t now, uint64_t longest, const struct file_copy_taker *taker)
+	const struct walked_memory *memory, uint64_t now, const struct file_copy_taker *taker)
 {
+	const uint64_t longest = (uint64_t)FILE_COPIES_LONGEST_MS * NS_PER_MS;
 	struct page_cache cache;
 
 	if (!copies->count)

@@ -14,6 +14,7 @@
 
 #include "agent/base/memory_reader.h"
 #include "agent/base/quota.h"
+#include "agent/base/util.h"
 #include "agent/names/copies/file_copies.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "tests/unit/fakes/random.h"
@@ -32,7 +33,6 @@ enum {
 	FILE_PAGES = 80, FILE_SIZE = FILE_PAGES * PAGE - 100,
 	SECTIONS = 6, SECTIONS_AT = FILE_SIZE - SECTIONS * (int)sizeof(Elf64_Shdr),
 	NAMES_AT = 70 * PAGE + 10, FRAMES_AT = 20 * PAGE + 50, SYMBOLS_AT = 40 * PAGE, TEXTS_AT = 50 * PAGE - 8,
-	LONG = 60 * 1000 * 1000,		/* ns */
 };
 
 static struct linux_kernel kernel = {
@@ -206,7 +206,7 @@ static enum walk turn(uint64_t now)
 {
 	const struct file_copy_taker taker = { .state = state_of, .take = take };
 
-	return file_copies_read(copies, &kernel, SLIDE, &memory, now, LONG, &taker);
+	return file_copies_read(copies, &kernel, SLIDE, &memory, now, &taker);
 }
 
 static void begin(void)
@@ -346,13 +346,15 @@ static void without_some_of_it_there_is_no_copy(void **state)
 
 static void what_never_comes_is_given_up(void **state)
 {
+	const uint64_t longest = FILE_COPIES_LONGEST_MS * NS_PER_MS;
+
 	(void)state;
 	set_up();
 	begin();
 	guest.late = guest.frames[40];
 	assert_int_equal(turn(1), WALK_FAILED);
-	assert_int_equal(turn(LONG), WALK_FAILED);
-	assert_int_equal(turn(LONG + 1), WALK_ENDED);
+	assert_int_equal(turn(longest), WALK_FAILED);
+	assert_int_equal(turn(longest + 1), WALK_ENDED);
 	assert_int_equal(taken, 0);
 	file_copies_free(copies);
 }
