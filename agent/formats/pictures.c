@@ -78,11 +78,11 @@ static bool write_html(const struct sample_set *set, const struct set_writing *w
 
 const struct set_format format_svg = {
 	.name = "svg", .ending = ".svg", .about = "flame graph, a picture for any browser", .lines = true,
-	.merges = true, .write = write_svg,
+	.flame = true, .merges = true, .write = write_svg,
 };
 
 /* Where the set has no rows, it has no time line, and says so. */
 const struct set_format format_html = {
 	.name = "html", .ending = ".html", .about = "report: time line, flame graph, callers, table", .rows = true,
-	.lines = true, .merges = true, .write = write_html,
+	.lines = true, .flame = true, .merges = true, .write = write_html,
 };

@@ -161,10 +161,26 @@ static bool names_rows(const struct report_request *request)
 	return !filter_lacks(&filter, FILTER_FUNCTION);
 }
 
+/* The option that only pictures heed, or only folded stacks, and that this format does not. */
+static char *look_mistake(const struct report_request *request, const struct chosen *chosen)
+{
+	bool folded = !chosen->set && chosen->own == EXPORT_FOLDED;
+
+	if (request->flame && !(chosen->set && chosen->set->flame))
+		return util_format("--flame: without effect: it is for svg and html; leave it out");
+	if (!folded && (request->threads || request->inlined))
+		return util_format("--%s: without effect: it is for folded; leave it out",
+			request->threads ? "threads" : "inline");
+	return NULL;
+}
+
 static char *unheeded_mistake(const struct report_request *request, const struct chosen *chosen)
 {
 	const char *option = unheeded(request, chosen);
+	char *mistake = look_mistake(request, chosen);
 
+	if (mistake)
+		return mistake;
 	if (!is_table(chosen) && names_rows(request))
 		return util_format("--filter: without effect: a NAME alone chooses rows of the tables of json and csv, "
 			"and this file has none of that kind; give under:NAME");
