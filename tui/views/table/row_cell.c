@@ -8,6 +8,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/question/grouping.h"
 #include "tui/frame/list.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
@@ -185,12 +186,13 @@ void row_draw_name(struct canvas *canvas, struct place place, const struct row_d
 		STYLE_MATCH);
 }
 
+/* The object of a row of threads, which is a process or a machine, has both the kernel's time and its own. */
 void row_draw_object(struct canvas *canvas, struct place place, const struct row_drawn *row)
 {
 	const struct function *function = symbols_get(row->functions->answer.symbols, row->row->function);
+	uint8_t style = function->kernel ? STYLE_KERNEL : STYLE_USER;
 
-	canvas_middle(canvas, place, function->kernel ? STYLE_KERNEL : STYLE_USER,
-		function->object);
+	canvas_middle(canvas, place, grouping_is_by_who(row->functions->by) ? STYLE_TEXT : style, function->object);
 }
 
 void row_draw_source(struct canvas *canvas, struct place place, const struct row_drawn *row)
