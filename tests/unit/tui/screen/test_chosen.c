@@ -21,6 +21,14 @@
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
+static struct answers *with_tree(bool around, uint64_t more)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	hand_tree(answers, symbols, functions, around, more);
+	return answers;
+}
+
 /*
  * The function under the cursor goes along to a view that has no answer yet: the cursor is on it once that has come,
  * unless a key has moved the cursor meanwhile.
@@ -31,10 +39,9 @@ static void test_function_goes_along(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		struct answers *answers = hand_answers(symbols, functions);
+		struct answers *answers = with_tree(false, 0);
 		struct stage stage;
 
-		hand_tree(answers, symbols, functions, false, 0);
 		util_print(answers->tree->kernel, sizeof(answers->tree->kernel), "%s", answers->functions->kernel);
 		stage_raise(&stage, hand_answers(symbols, functions));
 		stage_type(&stage, "jjj");		/* spin_lock */
@@ -82,11 +89,10 @@ static void test_back_to_the_row(void **state)
 /* Callers and callees begin at the function, and Esc goes back to the row of the tree. */
 static void test_back_to_the_row_of_the_tree(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = with_tree(false, 0);
 	struct stage stage;
 
 	(void)state;
-	hand_tree(answers, symbols, functions, false, 0);
 	stage_raise(&stage, NULL);
 	stage_press(&stage, '2');
 	stage_show(&stage, answers);
@@ -94,13 +100,9 @@ static void test_back_to_the_row_of_the_tree(void **state)
 	stage_holds(&stage, ">   18.92   43.15   18.44", true);
 	for (int i = 0; i < 2; i++) {
 		stage_press(&stage, 'x');
-		answers = hand_answers(symbols, functions);
-		hand_tree(answers, symbols, functions, true, 0);
-		stage_show(&stage, answers);
+		stage_show(&stage, with_tree(true, 0));
 		stage_press(&stage, KEYS_ESCAPE);
-		answers = hand_answers(symbols, functions);
-		hand_tree(answers, symbols, functions, false, 0);
-		stage_show(&stage, answers);
+		stage_show(&stage, with_tree(false, 0));
 		stage_holds(&stage, ">   18.92   43.15   18.44", true);
 	}
 	stage_strike(&stage);
@@ -120,12 +122,8 @@ static void test_hidden_function_goes_along(void **state)
 		stage_type(&stage, "jjj");	/* spin_lock, which is another one in the tree of a nameless kernel */
 		stage_press(&stage, keys[i]);
 		assert_int_equal(stage.session.tree.tree.find, keys[i] == '2' ? name : 0);
-		for (int k = 0; k < 3; k++) {	/* the first unfolds the hot path, the second after it has that */
-			struct answers *answers = hand_answers(symbols, functions);
-
-			hand_tree(answers, symbols, functions, false, 0);
-			stage_show(&stage, answers);
-		}
+		for (int k = 0; k < 3; k++)	/* the first unfolds the hot path, the second after it has that */
+			stage_show(&stage, with_tree(false, 0));
 		stage_holds(&stage, "spin_lock  43.84% of all", false);
 		assert_int_equal(stage.session.tree.tree.find, 0);
 		stage_press(&stage, '6');
@@ -146,8 +144,7 @@ static void test_function_comes_later(void **state)
 
 		hand_rows(answers, symbols, functions, 1);
 		stage_raise(&stage, answers);
-		answers = hand_answers(symbols, functions);
-		hand_tree(answers, symbols, functions, false, 0);
+		answers = with_tree(false, 0);
 		util_print(answers->tree->kernel, sizeof(answers->tree->kernel), "%s", answers->functions->kernel);
 		stage_press(&stage, '2');
 		stage_show(&stage, answers);

@@ -28,14 +28,21 @@
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
+static struct answers *with_tree(bool around, uint64_t more)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	hand_tree(answers, symbols, functions, around, more);
+	return answers;
+}
+
 /* The cursor stays on its path while the numbers move; x shows callers and callees, and Esc goes back to the row. */
 static void test_tree(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = with_tree(false, 0);
 	struct stage stage;
 
 	(void)state;
-	hand_tree(answers, symbols, functions, false, 0);
 	stage_raise(&stage, NULL);
 	stage_press(&stage, '2');
 	stage_show(&stage, answers);
@@ -49,11 +56,8 @@ static void test_tree(void **state)
 	stage_holds(&stage, ">   43.84   87.25", true);
 	stage_press(&stage, 'E');
 	assert_int_not_equal(stage.session.tree.tree.below, 0);
-	for (int i = 0; i < 2; i++) {				/* the second answer after a wish has it */
-		answers = hand_answers(symbols, functions);
-		hand_tree(answers, symbols, functions, false, 500);
-		stage_show(&stage, answers);
-	}
+	for (int i = 0; i < 2; i++)				/* the second answer after a wish has it */
+		stage_show(&stage, with_tree(false, 500));
 	stage_holds(&stage, ">   43.84   87.25", true);
 	assert_int_equal(stage.session.tree.tree.below, 0);
 	assert_int_equal(stage.session.tree.tree.unfolded_count, 3);	/* syscall_entry, spin_lock, memcpy */
@@ -61,15 +65,12 @@ static void test_tree(void **state)
 	assert_int_equal(stage.session.tree.tree.unfolded_count, 2);
 	stage_press(&stage, 'x');
 	assert_int_equal(stage.session.tree.tree.of, tree_name(symbols_get(symbols, functions[1]), ""));
-	answers = hand_answers(symbols, functions);
-	hand_tree(answers, symbols, functions, true, 0);
-	stage_show(&stage, answers);
+	stage_show(&stage, with_tree(true, 0));
 	sheet_check(&stage, "state_callers");
 	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
 	screen_step(stage.screen, stage.now);
 	sheet_check_view(&stage, "view_callers");
-	answers = hand_answers(symbols, functions);
-	hand_tree(answers, symbols, functions, true, 0);
+	answers = with_tree(true, 0);
 	answers->tree->tree->lists[TREE_DOWN].count = answers->tree->tree->lists[TREE_UP].count = 0;
 	stage_show(&stage, answers);
 	stage_holds(&stage, "Nothing has run this function in the", true);
@@ -99,17 +100,15 @@ static void test_the_node_that_was_unfolded(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		struct answers *answers = hand_answers(symbols, functions);
+		struct answers *answers = with_tree(false, 0);
 		struct stage stage;
 
-		hand_tree(answers, symbols, functions, false, 0);
 		stage_raise(&stage, NULL);
 		stage_press(&stage, '2');
 		stage_show(&stage, answers);
 		stage_holds(&stage, ">   50.25", true);		/* syscall_entry, at the top */
 		stage_press(&stage, keys[i]);
-		answers = hand_answers(symbols, functions);
-		hand_tree(answers, symbols, functions, false, 0);
+		answers = with_tree(false, 0);
 		swap_roots(answers->tree->tree->lists[TREE_DOWN].rows, answers->tree->tree->lists[TREE_DOWN].count);
 		stage_show(&stage, answers);
 		stage_holds(&stage, ">   50.25", true);
@@ -122,11 +121,9 @@ static struct answers *recursive(bool folded)
 {
 	static const uint32_t way[] = { 0, 1, 1, 2 };
 	static const uint64_t totals[] = { 20000, 17440, 9000, 8000 };
-	struct answers *answers = hand_answers(symbols, functions);
-	struct tree *tree;
+	struct answers *answers = with_tree(false, 0);
+	struct tree *tree = answers->tree->tree;
 
-	hand_tree(answers, symbols, functions, false, 0);
-	tree = answers->tree->tree;
 	answers->tree->recursion = folded;
 	tree->lists[TREE_DOWN].count = 0;
 	for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
@@ -206,11 +203,10 @@ static void test_heat_with_a_baseline(void **state)
 /* Enter makes a cell as wide as the flame; each Esc takes one step of that back, and no more than that. */
 static void test_flame_zoom(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = with_tree(false, 0);
 	struct stage stage;
 
 	(void)state;
-	hand_tree(answers, symbols, functions, false, 0);
 	stage_raise(&stage, NULL);
 	stage_press(&stage, '3');
 	stage_show(&stage, answers);
@@ -253,11 +249,10 @@ static void click_cell(struct stage *stage, const char *text)
 /* A step out of a zoom is one that is seen: a row above that looks as wide is no step. Clicks step, too. */
 static void test_flame_steps_are_seen(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = with_tree(false, 17440 - 7530);	/* memcpy is nearly all of spin_lock */
 	struct stage stage;
 
 	(void)state;
-	hand_tree(answers, symbols, functions, false, 17440 - 7530);	/* memcpy is nearly all of spin_lock */
 	stage_raise(&stage, NULL);
 	stage_press(&stage, '3');
 	stage_show(&stage, answers);
@@ -304,11 +299,10 @@ static void test_scarce(void **state)
 /* With 256 colours and Unicode, cells of a flame begin and end in the middle of a column, too. */
 static void test_flame_of_half_columns(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = with_tree(false, 0);
 	struct stage stage;
 
 	(void)state;
-	hand_tree(answers, symbols, functions, false, 0);
 	stage_raise(&stage, NULL);
 	stage.halves = true;
 	stage_press(&stage, '3');
@@ -320,12 +314,11 @@ static void test_flame_of_half_columns(void **state)
 /* What a search finds in a flame is alone in its colour: no cell has its function's, which may be the same. */
 static void test_flame_shows_what_matches(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = with_tree(false, 0);
 	struct stage stage;
 	int matches = 0, functions_own = 0;
 
 	(void)state;
-	hand_tree(answers, symbols, functions, false, 0);
 	stage_raise(&stage, NULL);
 	stage_type(&stage, "3/lock\n");
 	stage_press(&stage, KEYS_UP);			/* off the match, which the cursor would hide */
