@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,14 @@ static void take_standard_descriptors(void)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Why the standard output has failed before: the stream forgets that, but a pipe knows whether it has a reader. */
+static int lost_error(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) ? EPIPE : EIO;
+}
+
 int main(int count, char **words)
 {
 	int status, error;
@@ -94,7 +103,7 @@ int main(int count, char **words)
 	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow gives its writer EFBIG instead */
 	json_begin();
 	status = run(count, words);
-	error = fflush(stdout) != 0 ? errno : ferror(stdout) ? EIO : 0;		/* the stream forgets why */
+	error = fflush(stdout) != 0 ? errno : ferror(stdout) ? lost_error() : 0;
 	if (error && status == COMMAND_DONE)
 		status = command_fail(util_format("standard output: not written: %s; %s",
 			strerror(error), util_write_remedy(error)));
