@@ -208,7 +208,7 @@ static bool add_set(struct making *making, const struct sample_set *set)
 	return good;
 }
 
-/* The largest change first; then what may be no chance; then by name. */
+/* The largest change first; then what may be no chance; then the largest; then by name. */
 static int compare(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
@@ -218,6 +218,8 @@ static int compare(const void *left, const void *right)
 		return size_a < size_b ? 1 : -1;
 	if (a->change.chance != b->change.chance)
 		return a->change.chance ? 1 : -1;
+	if (a->after.weight != b->after.weight)
+		return a->after.weight < b->after.weight ? 1 : -1;
 	return strcmp(a->name, b->name);
 }
 

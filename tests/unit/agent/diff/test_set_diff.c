@@ -241,6 +241,18 @@ static void shares_are_of_time_or_of_samples(void **state)
 	end(&samples);
 }
 
+static void without_a_change_the_largest_are_first(void **state)
+{
+	struct compared compared = compare("a 10\nb 30\nc 60\n", "a 10\nb 30\nc 60\n", false);
+
+	(void)state;
+	assert_int_equal(compared.diff.count, 3);
+	assert_string_equal(compared.diff.rows[0].name, "c");
+	assert_string_equal(compared.diff.rows[1].name, "b");
+	assert_string_equal(compared.diff.rows[2].name, "a");
+	end(&compared);
+}
+
 static void a_picture_has_new_and_gone_stacks(void **state)
 {
 	struct compared compared = compare(BEFORE "<a&\"b> 1\n", AFTER, false);
@@ -325,6 +337,7 @@ int main(void)
 		cmocka_unit_test(inlined_functions_count_for_the_one_they_are_in),
 		cmocka_unit_test(rows_are_what_was_asked_for),
 		cmocka_unit_test(shares_are_of_time_or_of_samples),
+		cmocka_unit_test(without_a_change_the_largest_are_first),
 		cmocka_unit_test(a_picture_has_new_and_gone_stacks),
 		cmocka_unit_test(the_table_says_which_is_which),
 	};
