@@ -51,7 +51,7 @@ AGENT = \
 		profiler_drive raw_samples remarks) \
 	$(call in,agent/query/time/,heat holders series subject) \
 	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,gather live play replay) \
-	$(call in,agent/samples/,kept_paths light_stacks log_events log_rows row_list sample_collect sample_set set_code) \
+	$(call in,agent/samples/,kept_paths light_stacks log_events log_rows row_list sample_collect sample_set set_code set_threads) \
 	$(call in,agent/formats/,callgrind chrome chrome_events csv_stacks firefox firefox_markers firefox_tracks json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \
 	$(call in,agent/cut/,recording_cut) $(call in,agent/import/,folded_import gunzip pprof_facts pprof_import pprof_tables protobuf_reader set_imports) \

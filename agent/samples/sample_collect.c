@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "agent/names/threads.h"
 #include "agent/query/query.h"
 #include "agent/query/query_state.h"
 #include "agent/query/question/filter.h"
@@ -22,16 +20,12 @@
 #include "row_list.h"
 #include "sample_collect.h"
 #include "set_code.h"
+#include "set_threads.h"
 
 enum {
 	DEPTH_MAX = 128,		/* both walks of a sample */
 	MANY = 16,			/* with so many times `most` nodes, light ones are merged at once */
 	FRAME_BYTES = 400, SUM_BYTES = 200,	/* of memory that a picture takes, at most: of each */
-};
-
-struct seen_thread {			/* as samples name it */
-	uint32_t thread, process;
-	uint32_t index;			/* in the set */
 };
 
 struct collecting {
@@ -40,17 +34,15 @@ struct collecting {
 	struct window *window;
 	struct sample_set *set;
 	struct set_code code;		/* puts functions and lines into the set */
+	struct set_threads threads;	/* likewise, threads */
 	uint32_t *stack_of;		/* by node; SET_NONE: not made yet */
 	uint32_t *path_of;		/* by node, of those that are kept; SET_NONE: of none of them. NULL: all are */
 	uint32_t nodes;
 	const uint8_t *contexts;	/* by node */
-	struct seen_thread *threads;
-	uint32_t thread_count, thread_room;
 	uint32_t idle, unknown;		/* the stacks of these functions; SET_NONE: not made yet */
 	bool merges, weighs;		/* light stacks are merged, and threads; which are light is being found out */
 	struct light_stacks light;
 	uint32_t merged;		/* nodes that do not stand alone */
-	struct hash by_thread;
 	struct row_list *rows;		/* NULL: none are wanted */
 	uint64_t period, grain;
 	uint64_t from, to;		/* of the log */
@@ -157,28 +149,6 @@ static uint32_t stack_special(struct collecting *all, uint32_t *stack, uint32_t 
 
 /* ---- threads ---- */
 
-static uint32_t add_thread(struct collecting *all, uint32_t thread, uint32_t process)
-{
-	struct threads *threads = all->inputs->threads;
-	uint32_t owner = threads_owner(threads, thread, process);
-
-	return sample_set_thread(all->set, &(struct set_thread) {
-		.id = thread, .process = owner, .name = threads_name(threads, thread),
-		.process_name = threads_process_name(threads, owner),
-	});
-}
-
-/* Where a thread is among those that were seen; HASH_NONE: it was not. */
-static uint32_t find_thread(const struct collecting *all, uint64_t hash, const struct who *who)
-{
-	uint32_t at = 0, position;
-
-	while ((position = hash_next(&all->by_thread, hash, &at)) != HASH_NONE)
-		if (all->threads[position].thread == who->thread && all->threads[position].process == who->process)
-			break;
-	return position;
-}
-
 static bool is_unknown(const struct who *who)
 {
 	return who->thread == EVENT_NONE && who->process == EVENT_KERNEL;
@@ -186,25 +156,11 @@ static bool is_unknown(const struct who *who)
 
 static uint32_t thread_of(struct collecting *all, const struct who *who)
 {
-	uint64_t hash = hash_pair(&all->by_thread, who->thread, who->process);
-	uint32_t position = find_thread(all, hash, who);
-	struct seen_thread *threads;
+	uint32_t index = SET_NONE;
 
-	if (is_unknown(who) || all->merges || all->how->nobody)
-		return SET_NONE;
-	if (position != HASH_NONE)
-		return all->threads[position].index;
-	threads = budget_array(all->inputs->budget, all->threads, all->thread_count, &all->thread_room,
-		sizeof(*threads));
-	if (threads)
-		all->threads = threads;
-	all->full = all->full || !threads || !hash_add(&all->by_thread, hash, all->thread_count);
-	if (all->full)
-		return SET_NONE;
-	threads[all->thread_count] = (struct seen_thread) {
-		.thread = who->thread, .process = who->process, .index = add_thread(all, who->thread, who->process),
-	};
-	return threads[all->thread_count++].index;
+	if (!is_unknown(who) && !all->merges && !all->how->nobody)
+		all->full = !set_threads_have(&all->threads, who, &index) || all->full;
+	return index;
 }
 
 static uint32_t cpu_of(const struct collecting *all, const struct who *who)
@@ -445,8 +401,7 @@ static void clear(struct collecting *all)
 	budget_free(budget, all->stack_of, all->stack_of ? all->nodes * sizeof(*all->stack_of) : 0);
 	budget_free(budget, all->path_of, all->path_of ? all->nodes * sizeof(*all->path_of) : 0);
 	light_stacks_clear(&all->light);
-	budget_free(budget, all->threads, all->thread_room * sizeof(*all->threads));
-	hash_clear(&all->by_thread);
+	set_threads_clear(&all->threads);
 }
 
 /* Gives the set the rows of the log. */
@@ -459,10 +414,9 @@ static bool give_log(struct collecting *all)
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct who who = sample_log_who(log, i);
-		uint32_t seen = find_thread(all, hash_pair(&all->by_thread, who.thread, who.process), &who);
 
-		threads[i] = seen != HASH_NONE ? all->threads[seen].index : is_unknown(&who) || all->merges ? SET_NONE :
-			LOG_ROWS_NOBODY;
+		if (!set_threads_find(&all->threads, &who, &threads[i]))
+			threads[i] = is_unknown(&who) || all->merges ? SET_NONE : LOG_ROWS_NOBODY;
 	}
 	given = log_rows_give(all->set, log, &(struct log_rows_map) {
 		.stacks = all->stack_of, .contexts = all->contexts, .nodes = all->nodes, .threads = threads,
@@ -517,7 +471,7 @@ static struct sample_set *collect_set(const struct sample_collect *how, bool mer
 	};
 	bool whole;
 
-	hash_init(&all.by_thread, budget);
+	set_threads_init(&all.threads, all.set, how->inputs->threads, budget);
 	if (how->log)
 		sample_log_settle(how->log);
 	whole = collect(&all) && !all.failed;
