@@ -73,7 +73,7 @@ struct answer {
 	bool partial;			/* files are still read for it: another answer comes even if nothing is new */
 };
 
-enum { QUESTIONS_MOST = 4 };		/* of one request, without those for its baseline */
+enum { QUESTIONS_MOST = 5 };		/* of one request, without those for its baseline */
 
 /* What a session knows at the moment at which it answers. All of it is borrowed. */
 struct moment {

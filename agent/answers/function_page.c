@@ -33,7 +33,7 @@ static void drop_names(struct filter *filter)
 /* If the filter has no room for the function's term, nothing passes: what a wrong filter lets pass would be a lie. */
 struct function_request function_page_table(const struct function_page_request *request, enum page_table table)
 {
-	static const enum group_by groups[PAGE_TABLES] = { GROUP_THREAD, GROUP_CPU, GROUP_LINE };
+	static const enum group_by groups[PAGE_TABLES] = { GROUP_THREAD, GROUP_CPU, GROUP_MODE, GROUP_LINE };
 	struct function_request asked;
 	struct filter *filter = &asked.request.excerpt.filter;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All about one function in an excerpt: its callers and callees, who runs it, on which CPUs, and its lines. The view of
- * a function asks for it. It is made of answers of other kinds, each to the same excerpt.
+ * All about one function in an excerpt: its callers and callees, who runs it, on which CPUs, in which modes, and its
+ * lines. The view of a function asks for it. It is made of answers of other kinds, each to the same excerpt.
  */
 #ifndef FUNCTION_PAGE_H
 #define FUNCTION_PAGE_H
@@ -11,10 +11,10 @@
 #include "function_table.h"
 
 /*
- * PAGE_THREADS, PAGE_CPUS: the time in which the function is in the stack, by thread and by CPU. PAGE_LINES: the time
- * in which it runs itself, by source line. The weight of each table is that time.
+ * PAGE_THREADS, PAGE_CPUS, PAGE_MODES: the time in which the function is in the stack, by thread, CPU and mode.
+ * PAGE_LINES: the time in which it runs itself, by source line. The weight of each table is that time.
  */
-enum page_table { PAGE_THREADS, PAGE_CPUS, PAGE_LINES, PAGE_TABLES };
+enum page_table { PAGE_THREADS, PAGE_CPUS, PAGE_MODES, PAGE_LINES, PAGE_TABLES };
 
 struct function_page_request {
 	struct request request;		/* its excerpt's `by` is ignored */

@@ -25,7 +25,7 @@
 enum {
 	LIGHTEST = 200,			/* a call is left out if it has less than 1/LIGHTEST of the function */
 	WIDE = 110, SIDE = 52, GAP = 2,	/* columns from which there are two halves; of the left one; between them */
-	CPU_CELL = 26, CPU_NARROW = 18,	/* columns of a CPU; without its bar, where there is no room for two */
+	CELL = 26, CELL_NARROW = 18,	/* columns of a CPU or mode; without its bar, where there is no room for two */
 	SHARE = 8, STEP = 2, INDENT_MOST = 40,
 	GAPS_FROM = 12,			/* rows of the body from which there is a gap between two parts */
 	WORDS_FROM = 50,		/* columns of a part from which a change has its word */
@@ -205,52 +205,59 @@ static struct place draw_share(const struct paper *paper, struct place place, co
 
 /* ---- the parts ---- */
 
+/* A part with several rows in a line: the CPUs, or the modes. */
+struct cells {
+	enum page_table table;
+	enum page_row_kind kind;
+	const char *head;
+};
+
 /* Over all machines the number of its machine, whose name has no room, stands before the CPU's: "2 CPU 0". */
-static void draw_cpu_name(const struct paper *paper, struct place place, const struct function *cpu)
+static void draw_cell_name(const struct paper *paper, struct place place, const struct function *named)
 {
-	int number = cpu->known && paper->look->machines ? (int)strcspn(cpu->object, " ") : 0;
-	char *text = util_format("%.*s%s%s", number, cpu->object, number ? " " : "", cpu->name);
+	int number = named->known && paper->look->machines ? (int)strcspn(named->object, " ") : 0;
+	char *text = util_format("%.*s%s%s", number, named->object, number ? " " : "", named->name);
 
 	canvas_middle(paper->canvas, place, STYLE_TEXT, text);
 	free(text);
 }
 
 /* With a baseline, the change takes the bar's place. */
-static void draw_cpu(const struct paper *paper, struct place place, int width, const struct row *row)
+static void draw_cell(const struct paper *paper, struct place place, int width, const struct table *table,
+	const struct row *row)
 {
-	const struct share share = table_share(table_of(paper->look->page, PAGE_CPUS), row);
-	const struct function *cpu = function_of(paper, row->function);
+	const struct share share = table_share(table, row);
 	struct place text = { place.row, place.column + width - 8, 7 }, bar = { place.row, place.column + 9, 9 };
 
-	draw_cpu_name(paper, (struct place) { place.row, place.column + 1, 7 }, cpu);
-	if (share.compared && width == CPU_CELL) {
+	draw_cell_name(paper, (struct place) { place.row, place.column + 1, 7 }, function_of(paper, row->function));
+	if (share.compared && width == CELL) {
 		draw_change(paper, text, &share);
 		text.column -= CHANGE_NUMBER + 1;
-	} else if (width == CPU_CELL) {
+	} else if (width == CELL) {
 		glyphs_bar(paper->canvas, bar, STYLE_KERNEL, change_share(share.now.weight, share.now.whole));
 	}
 	draw_percent(paper, text, &share);
 }
 
-static void draw_cpus(struct paper *paper)
+static void draw_cells(struct paper *paper, struct cells cells)
 {
-	const struct table *table = table_of(paper->look->page, PAGE_CPUS);
-	int width = paper->area.columns < 2 * CPU_CELL ? CPU_NARROW : CPU_CELL;
+	const struct table *table = table_of(paper->look->page, cells.table);
+	int width = paper->area.columns < 2 * CELL ? CELL_NARROW : CELL;
 	int each = paper->area.columns / width, used = 0;
 	struct place place = { 0, 0, 0 };
 
-	draw_head(paper, "ON CPU");
+	draw_head(paper, cells.head);
 	for (size_t i = 0; i < table->count; i++) {
 		if (used % (each ? each : 1) == 0)
 			place = next_row(paper);
 		else
 			place.column += width;
-		add_row(paper, (struct page_row) { .kind = PAGE_ROW_CPU, .key = table->rows[i].function,
+		add_row(paper, (struct page_row) { .kind = cells.kind, .key = table->rows[i].function,
 			.name = function_of(paper, table->rows[i].function)->name,
 			.function = table->rows[i].function },
 			used++ % (each ? each : 1) * width, each ? width : paper->area.columns);
 		if (place.width > 0)
-			draw_cpu(paper, place, width, &table->rows[i]);
+			draw_cell(paper, place, width, table, &table->rows[i]);
 	}
 }
 
@@ -380,7 +387,8 @@ static void draw_calls(struct paper *paper, enum tree_order order, const char *h
 
 static void draw_facts(struct paper *paper, size_t most)
 {
-	draw_cpus(paper);
+	draw_cells(paper, (struct cells) { PAGE_CPUS, PAGE_ROW_CPU, "ON CPU" });
+	draw_cells(paper, (struct cells) { PAGE_MODES, PAGE_ROW_MODE, "IN MODE" });
 	draw_table(paper, PAGE_LINES, most);
 	draw_processes(paper, most);
 	draw_table(paper, PAGE_THREADS, most);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is on a function's page: its title; and the body, in parts: CPUs, lines, processes, threads, callers, callees.
- * With a baseline, each share has its change since.
+ * What is on a function's page: its title; and the body, in parts: CPUs, modes, lines, processes, threads, callers,
+ * callees. With a baseline, each share has its change since.
  */
 #ifndef PAGE_BODY_H
 #define PAGE_BODY_H
@@ -16,7 +16,9 @@
 struct function_page;
 
 /* What a row is about: one of the table's rows, a process, or a call. */
-enum page_row_kind { PAGE_ROW_CPU, PAGE_ROW_LINE, PAGE_ROW_PROCESS, PAGE_ROW_THREAD, PAGE_ROW_CALLER, PAGE_ROW_CALLEE };
+enum page_row_kind {
+	PAGE_ROW_CPU, PAGE_ROW_MODE, PAGE_ROW_LINE, PAGE_ROW_PROCESS, PAGE_ROW_THREAD, PAGE_ROW_CALLER, PAGE_ROW_CALLEE,
+};
 
 struct page_row {			/* a row that can be chosen, in which is searched */
 	enum page_row_kind kind;

@@ -95,7 +95,7 @@ static void page_free(void *context)
 
 static void page_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
 {
-	static const enum table_column orders[PAGE_TABLES] = { COLUMN_SELF, COLUMN_CPU, COLUMN_SELF };
+	static const enum table_column orders[PAGE_TABLES] = { [PAGE_CPUS] = COLUMN_CPU };
 	struct page_view *self = context;
 	const struct function_page *page = (const struct function_page *)answer;
 	bool again = page == self->page;
@@ -311,11 +311,12 @@ static bool page_act(void *context, enum action action)
 	}
 }
 
-/* The words for the samples of this CPU, process, thread or machine. */
+/* The words for the samples of this CPU, mode, process, thread or machine. */
 static const char *words_of(struct page_view *self, const struct page_row *at)
 {
 	static const enum group_by groups[] = {
-		[PAGE_ROW_CPU] = GROUP_CPU, [PAGE_ROW_PROCESS] = GROUP_PROCESS, [PAGE_ROW_THREAD] = GROUP_THREAD,
+		[PAGE_ROW_CPU] = GROUP_CPU, [PAGE_ROW_MODE] = GROUP_MODE, [PAGE_ROW_PROCESS] = GROUP_PROCESS,
+		[PAGE_ROW_THREAD] = GROUP_THREAD,
 	};
 	bool many = self->vitals->machines;
 

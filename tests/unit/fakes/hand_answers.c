@@ -301,9 +301,11 @@ void hand_page(struct answers *answers, struct symbols *symbols, const uint32_t 
 	static const char *const threads[] = { "flush_worker/4", "primes/17", "init/1", "kworker/0:1/9", "shell/9",
 		"a_thread_with_a_really_very_long_name_that_has_no_room/33", "logger/12" };
 	static const char *const cpus[] = { "CPU 0", "CPU 1", "CPU 2", "CPU 3" };
+	static const char *const modes[] = { "kernel", "softirq", "irq" };
 	static const char *const lines[] = { "kern/lock.c:24", "kern/lock.c:25", "[no source]", "kern/main.c:7" };
 	static const uint64_t by_thread[] = { 12000, 3000, 1400, 900, 100, 40, 10 };
 	static const uint64_t by_cpu[] = { 10450, 5000, 1990, 10 }, by_line[] = { 4000, 380, 20, 0 };
+	static const uint64_t by_mode[] = { 17000, 430, 20 };
 	struct function_page *page = util_alloc(sizeof(*page));
 
 	hand_tree(answers, symbols, functions, true, 0);
@@ -313,9 +315,11 @@ void hand_page(struct answers *answers, struct symbols *symbols, const uint32_t 
 	page->tree->of = tree_name(symbols_get(symbols, functions[1]), answers->functions->kernel);
 	page->tables[PAGE_THREADS] = page_table(symbols, threads, "kernel", by_thread, 7);
 	page->tables[PAGE_CPUS] = page_table(symbols, cpus, "", by_cpu, 4);
+	page->tables[PAGE_MODES] = page_table(symbols, modes, "", by_mode, 3);
 	page->tables[PAGE_LINES] = page_table(symbols, lines, "kernel", by_line, 4);
 	page->tables[PAGE_THREADS]->by = GROUP_THREAD;
 	page->tables[PAGE_CPUS]->by = GROUP_CPU;
+	page->tables[PAGE_MODES]->by = GROUP_MODE;
 	page->tables[PAGE_LINES]->by = GROUP_LINE;
 	answers->page = page;
 }

@@ -362,12 +362,14 @@ static void test_threads_of_machines(void **state)
 	member_free(&web);
 }
 
-/* A function's page over two machines: its threads and CPUs are of one machine each, its lines and callers of both. */
+/* A function's page over two machines: its threads and CPUs are of one machine each, the rest of both. */
 static void test_pages_of_machines(void **state)
 {
-	static const size_t rows[PAGE_TABLES] = { [PAGE_THREADS] = 14, [PAGE_CPUS] = 8, [PAGE_LINES] = 4 };
+	static const size_t rows[PAGE_TABLES] = {
+		[PAGE_THREADS] = 14, [PAGE_CPUS] = 8, [PAGE_MODES] = 3, [PAGE_LINES] = 4,
+	};
 	static const uint64_t weights[PAGE_TABLES] = {
-		[PAGE_THREADS] = 17450, [PAGE_CPUS] = 17450, [PAGE_LINES] = 4400,
+		[PAGE_THREADS] = 17450, [PAGE_CPUS] = 17450, [PAGE_MODES] = 17450, [PAGE_LINES] = 4400,
 	};
 	struct member web = member_new(), db = member_new();
 	struct member *const members[] = { &web, &db };

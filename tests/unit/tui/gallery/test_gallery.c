@@ -543,7 +543,7 @@ static int cursor_row(const struct gallery *gallery)
 	return row;
 }
 
-/* A CPU, a line, a process and the threads: it stays on each of them when the next answer comes. */
+/* A CPU, a mode, a line, a process and the threads: it stays on each of them when the next answer comes. */
 static void test_each_row_of_a_page(void **unused)
 {
 	struct gallery *gallery = gallery_new(1, false);
@@ -560,7 +560,7 @@ static void test_each_row_of_a_page(void **unused)
 		rows += row > last;
 		gallery_type(gallery, "j");
 	} while (row > last);
-	assert_int_equal(rows, 3 + GALLERY_THREADS);
+	assert_int_equal(rows, 4 + GALLERY_THREADS);
 	gallery_free(gallery);
 }
 

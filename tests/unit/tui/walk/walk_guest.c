@@ -117,7 +117,7 @@ static uint64_t self_sum(const struct function_table *functions)
 	return sum;
 }
 
-/* Threads and CPUs share out all the time in which the function is in the stack, and lines that in which it runs. */
+/* Threads, CPUs and modes share out the time in which the function is in the stack; lines that in which it runs. */
 static void check_page(const struct walk_guest *guest, const struct moment *moment)
 {
 	const struct function_page *page = guest->session.next->page;
@@ -130,6 +130,7 @@ static void check_page(const struct walk_guest *guest, const struct moment *mome
 	assert_int_equal(list->count ? list->rows[0].total : 0, row.total);
 	assert_int_equal(self_sum(page->tables[PAGE_THREADS]), row.total);
 	assert_int_equal(self_sum(page->tables[PAGE_CPUS]), row.total);
+	assert_int_equal(self_sum(page->tables[PAGE_MODES]), row.total);
 	assert_int_equal(self_sum(page->tables[PAGE_LINES]), row.self);
 	assert_int_equal(page->tables[PAGE_LINES]->table->weight, row.self);
 }
