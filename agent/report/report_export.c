@@ -124,14 +124,24 @@ static char *folder_mistake(const char *folder, const char *source)
 	return error;
 }
 
-char *report_export_cut_mistake(const struct report_request *request)
+/* The option that chooses samples, or what is made of them: a cut copies packets. NULL: there is none. */
+static const char *unheeded_by_cut(const struct report_request *request)
 {
-	const char *filter = request->filter ? "filter" : request->thread ? "thread" : request->mode >= 0 ? "mode" :
+	const char *chooses = request->filter ? "filter" : request->thread ? "thread" : request->mode >= 0 ? "mode" :
 		request->cpu != EVENT_NONE ? "cpu" : NULL;
 
-	if (filter)
+	return chooses ? chooses : request->flame ? "flame" : request->threads ? "threads" :
+		request->inlined ? "inline" : request->by != GROUP_FUNCTION ? "by" : request->tree >= 0 ? "tree" :
+		request->annotate ? "annotate" : request->function ? "function" : NULL;
+}
+
+char *report_export_cut_mistake(const struct report_request *request)
+{
+	const char *option = unheeded_by_cut(request);
+
+	if (option)
 		return util_format("--%s: without effect: a recording is cut to a range of time alone; leave it out",
-			filter);
+			option);
 	if (to_stdout(request))
 		return util_format("no export: a recording is a folder, not a stream; give -o DIR");
 	if (!request->recording && (report_looks_back(request) || request->phase >= 0))
