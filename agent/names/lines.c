@@ -21,10 +21,10 @@ enum {
 struct place {				/* an address that was asked about */
 	const struct debug_object *object;
 	uint64_t address;
-	enum line_wanted wanted;	/* LINE_INLINED: the functions that are inlined there; LINE_AT: its line */
+	enum line_wanted wanted;	/* LINE_INLINED: the functions that are inlined there; LINE_AT: its lines */
 	uint32_t within;		/* LINE_INLINED: the function around it */
 	uint32_t first, count;		/* LINE_INLINED: its part of `ids` */
-	char *line;			/* LINE_AT; NULL: not known, or no memory for it */
+	char *lines;			/* LINE_AT; NULL: not known, or no memory for it */
 	bool known, starved;
 };
 
@@ -76,8 +76,8 @@ void lines_free(struct lines *lines)
 	line_worker_free(lines->worker);
 	code_lines_free(lines->code.lines);
 	for (uint32_t i = 0; i < lines->place_count; i++)
-		if (lines->places[i].line)
-			budget_free(lines->budget, lines->places[i].line, strlen(lines->places[i].line) + 1);
+		if (lines->places[i].lines)
+			budget_free(lines->budget, lines->places[i].lines, strlen(lines->places[i].lines) + 1);
 	hash_clear(&lines->by_address);
 	hash_clear(&lines->by_name);
 	budget_free(lines->budget, lines->places,
@@ -199,19 +199,19 @@ static void take_line(struct lines *lines, const struct line_answer *answer)
 		lines->lines_refused++;
 }
 
-static void keep_line(struct lines *lines, struct place *place, const struct line_answer *answer)
+static void keep_lines(struct lines *lines, struct place *place, const struct line_answer *answer)
 {
-	char *line = answer->text ? util_printable(answer->text, strnlen(answer->text, LINE_SHOWN)) : util_copy("", 0);
-	size_t size = strlen(line) + 1;
+	char *text = answer->text ? util_printable_lines(answer->text, strlen(answer->text)) : util_copy("", 0);
+	size_t size = strlen(text) + 1;
 
 	place->known = true;
-	place->line = answer->starved ? NULL : budget_resize(lines->budget, NULL, 0, size);
-	place->starved = !place->line;
-	if (place->line)
-		memcpy(place->line, line, size);
+	place->lines = answer->starved ? NULL : budget_resize(lines->budget, NULL, 0, size);
+	place->starved = !place->lines;
+	if (place->lines)
+		memcpy(place->lines, text, size);
 	lines->lines_refused += place->starved;
 	lines->read++;
-	free(line);
+	free(text);
 }
 
 static void take_place(struct lines *lines, const struct line_answer *answer)
@@ -226,7 +226,7 @@ static void take_place(struct lines *lines, const struct line_answer *answer)
 	if (answer->later || place->known)
 		return;
 	if (answer->wanted == LINE_AT)
-		keep_line(lines, place, answer);
+		keep_lines(lines, place, answer);
 	else
 		keep_inlined(lines, place, answer->text);
 }
@@ -362,7 +362,7 @@ const char *lines_at(struct lines *lines, const struct debug_object *object, uin
 	}
 	take_answers(lines);
 	ask_places(lines);
-	return !place->known ? NULL : place->line ? place->line : "";
+	return !place->known ? NULL : place->lines ? place->lines : "";
 }
 
 bool lines_all_read(const struct lines *lines)

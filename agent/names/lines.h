@@ -34,7 +34,7 @@ const char *lines_of(struct lines *lines, uint32_t function,
 bool lines_inlined(struct lines *lines, const struct debug_object *object, uint64_t address,
 	uint32_t within, struct inlined *inlined);
 
-/* See symbols_line_at, but at a link address of an object. */
+/* See symbols_lines_at, but at a link address of an object. */
 const char *lines_at(struct lines *lines, const struct debug_object *object, uint64_t address);
 
 /* Takes what the worker has read, and asks it for more. Returns how many lines of addresses have been read. */

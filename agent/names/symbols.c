@@ -470,6 +470,13 @@ bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 
 const char *symbols_line_at(struct symbols *symbols, uint32_t space, uint64_t address)
 {
+	const char *lines = symbols_lines_at(symbols, space, address), *last = lines ? strrchr(lines, '\n') : NULL;
+
+	return last ? last + 1 : lines;
+}
+
+const char *symbols_lines_at(struct symbols *symbols, uint32_t space, uint64_t address)
+{
 	const struct debug_object *object = symbols_debug_of(symbols, symbols_function(symbols, space, address));
 
 	return object ? lines_at(symbols->lines, object, address - bias_at(symbols, space, address, object)) : "";

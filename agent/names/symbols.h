@@ -230,10 +230,13 @@ const struct function *symbols_get(const struct symbols *symbols, uint32_t funct
 const char *symbols_line(struct symbols *symbols, uint32_t function);
 
 /*
- * "file.c:44", the line of the code at an address of a space; likewise. symbols_lines_read: how many of these have been
- * read; it lets the worker go on. symbols_lines_all_read: none of those that were asked for is on its way.
+ * "file.c:44", the line of the code at an address of a space; likewise. symbols_lines_at: before it, each with a
+ * newline behind it, the lines of the calls of what is inlined there, in the order of symbols_inlined; "" if not known.
+ * symbols_lines_read: how many addresses have been read; it lets the worker go on. symbols_lines_all_read: none of
+ * those that were asked for is on its way.
  */
 const char *symbols_line_at(struct symbols *symbols, uint32_t space, uint64_t address);
+const char *symbols_lines_at(struct symbols *symbols, uint32_t space, uint64_t address);
 uint64_t symbols_lines_read(struct symbols *symbols);
 bool symbols_lines_all_read(const struct symbols *symbols);
 

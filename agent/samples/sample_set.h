@@ -37,7 +37,10 @@ struct set_object {			/* a file with code, as it is mapped */
 	uint64_t start, end, offset;	/* run addresses [start, end); the offset in the file of `start` */
 };
 
-/* A function at a location. A location has its innermost function first; those behind it have inlined it. */
+/*
+ * A function at a location. A location has its innermost function first; those behind it have inlined it, and their
+ * lines are those of the calls.
+ */
 struct set_line {
 	uint32_t function;
 	uint32_t line;			/* in the function's file; 0 if unknown */

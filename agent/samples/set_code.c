@@ -51,27 +51,46 @@ uint32_t set_code_function(const struct set_code *code, uint32_t function)
 }
 
 /*
- * The line of the code is one of the innermost function there. It counts only if it is in the function's file: what the
- * compiler had from another file has no function of its own.
+ * A function with a line of its code, which counts only if it is in the function's file: what the compiler had from
+ * another file has no function of its own.
  */
-static void add_innermost(const struct set_code *code, const struct node *node, uint32_t function,
-	struct set_line *line)
+static struct set_line add_line(const struct set_code *code, uint32_t function, const char *text)
 {
-	char file[256] = "";
-	uint32_t number = 0;
+	struct set_line line = { .line = 0 };
+	char file[256];
+	uint32_t number;
 
-	if (code->lines)
-		split_line(symbols_line_at(code->symbols, node->space, node->address), file, &number);
-	line->function = add_function(code, function, file);
-	if (line->function != SET_NONE && strcmp(code->set->functions[line->function].file, file) == 0)
-		line->line = number;
+	split_line(text, file, &number);
+	line.function = add_function(code, function, file);
+	if (line.function != SET_NONE && strcmp(code->set->functions[line.function].file, file) == 0)
+		line.line = number;
+	return line;
+}
+
+/* The lines at a node, split up: the innermost first. Returns how many. */
+static uint32_t lines_at(const struct set_code *code, const struct node *node, char **text,
+	const char *lines[SET_CODE_LINES])
+{
+	const char *known = code->lines ? symbols_lines_at(code->symbols, node->space, node->address) : NULL;
+	uint32_t count = 0;
+	char *end;
+
+	*text = util_copy(known ? known : "", known ? strlen(known) : 0);
+	while (count < SET_CODE_LINES - 1 && (end = strrchr(*text, '\n'))) {
+		lines[count++] = end + 1;
+		*end = '\0';
+	}
+	lines[count++] = *text;
+	return count;
 }
 
 uint32_t set_code_lines(const struct set_code *code, const struct node *node, uint32_t function,
 	struct set_line lines[SET_CODE_LINES])
 {
-	uint32_t inside[SET_CODE_LINES], count = 0;
+	uint32_t inside[SET_CODE_LINES], count = 0, known;
 	struct inlined inlined = { .count = 0 };
+	const char *at[SET_CODE_LINES];
+	char *text;
 
 	if (code->lines)
 		symbols_inlined(code->symbols, node->space, node->address, &inlined);
@@ -80,10 +99,10 @@ uint32_t set_code_lines(const struct set_code *code, const struct node *node, ui
 		count++;
 	}
 	inside[count++] = function;
-	memset(lines, 0, count * sizeof(*lines));
-	add_innermost(code, node, inside[0], &lines[0]);
-	for (uint32_t i = 1; i < count; i++)
-		lines[i].function = add_function(code, inside[i], "");
+	known = lines_at(code, node, &text, at);
+	for (uint32_t i = 0; i < count; i++)		/* if one is missing, nobody knows whose call a line is */
+		lines[i] = add_line(code, inside[i], i == 0 || known == count ? at[i] : "");
+	free(text);
 	return count;
 }
 

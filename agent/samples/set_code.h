@@ -25,7 +25,10 @@ uint32_t set_code_object(const struct set_code *code, const struct node *node, u
 
 enum { SET_CODE_LINES = 64 };		/* functions at one node; the innermost are kept */
 
-/* The functions at a node, the innermost first, each with its line. Returns how many. */
+/*
+ * The functions at a node, the innermost first, each with its line: that of the code, and of the others that of the
+ * call of what is inlined in them. Returns how many.
+ */
 uint32_t set_code_lines(const struct set_code *code, const struct node *node, uint32_t function,
 	struct set_line lines[SET_CODE_LINES]);
 

@@ -18,12 +18,14 @@ static void look_up(struct sym_dwarf *dwarf, const struct symbol_table *table)
 	free(sym_dwarf_line(dwarf, 0, &full));
 	free(sym_dwarf_line(dwarf, UINT64_MAX, &full));
 	free(sym_dwarf_inlined(dwarf, 0, &full));
+	free(sym_dwarf_lines_at(dwarf, 0, &full));
 	for (uint32_t i = 0; i < symbol_table_count(table) && i < SYMBOLS; i++) {
 		uint64_t address = symbol_table_get(table, i).address;
 
 		free(sym_dwarf_line(dwarf, address, &full));
 		free(sym_dwarf_line(dwarf, address + 1, &full));
 		free(sym_dwarf_inlined(dwarf, address + 1, &full));
+		free(sym_dwarf_lines_at(dwarf, address + 1, &full));
 		code_lines_free(sym_dwarf_code(dwarf, address, symbol_table_get(table, i).end, &full));
 	}
 }

@@ -205,7 +205,7 @@ static void read_answer(struct handle *handle, const struct line_question *quest
 		answer->text = sym_dwarf_inlined(handle->dwarf, question->address, &handle->full);
 		break;
 	case LINE_AT:
-		answer->text = sym_dwarf_line_at(handle->dwarf, question->address, &handle->full);
+		answer->text = sym_dwarf_lines_at(handle->dwarf, question->address, &handle->full);
 		break;
 	case LINE_CODE:
 		answer->code = sym_dwarf_code(handle->dwarf, question->address, question->end, &handle->full);

@@ -19,7 +19,7 @@ struct debug_object;
 struct line_worker;
 
 /*
- * The line of the function that begins at an address; the functions inlined at any address; the line of any address;
+ * The line of the function that begins at an address; the functions inlined at any address; the lines of any address;
  * all that is known of the code from an address on.
  */
 enum line_wanted { LINE_PLACE, LINE_INLINED, LINE_AT, LINE_CODE };

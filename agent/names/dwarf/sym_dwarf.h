@@ -23,11 +23,15 @@ void sym_dwarf_free(struct sym_dwarf *dwarf);
 /*
  * Returns "lib/string.c:41" for the link address of a function's start, in fresh memory: at most the last two parts of
  * the path, below the folder of the compilation if the file is in there; any bytes. NULL: not known; or, if `*full`
- * is set, no memory: a new handle has room again. sym_dwarf_line_at: for any address, where code that was put in line
- * has its own line.
+ * is set, no memory: a new handle has room again.
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full);
-char *sym_dwarf_line_at(struct sym_dwarf *dwarf, uint64_t address, bool *full);
+
+/*
+ * Returns the lines at any address, likewise: for each function that is inlined there the line of its call, in the
+ * order of sym_dwarf_inlined, and then the line of the code itself. They have newlines between them; "": not known.
+ */
+char *sym_dwarf_lines_at(struct sym_dwarf *dwarf, uint64_t address, bool *full);
 
 /*
  * Returns the source file of the code at an address, in fresh memory: its path below the folder of the compilation if

@@ -17,10 +17,12 @@ enum {
 };
 
 struct walk {
-	const struct sym_dwarf *dwarf;
+	struct sym_dwarf *dwarf;
 	uint64_t address;
+	bool calls;			/* where functions are called is told, and not their names */
 	int entries;			/* looked at so far */
-	FILE *names;
+	Dwarf_Die unit;
+	FILE *told;			/* one line for each function */
 };
 
 static const char *text_of(const struct walk *walk, Dwarf_Die *die, unsigned name)
@@ -31,16 +33,43 @@ static const char *text_of(const struct walk *walk, Dwarf_Die *die, unsigned nam
 	return text && sym_dwarf_text_ends(walk->dwarf, text) ? text : NULL;
 }
 
+static void put(FILE *to, const char *text, size_t most)
+{
+	for (size_t i = 0; text && text[i] && i < most; i++)
+		putc(text[i] == '\n' ? '?' : text[i], to);
+}
+
 /* Adds a function's name: the linkage name if there is one, since demangling it gives all namespaces. */
-static void add_name(const struct walk *walk, Dwarf_Die *die)
+static void add_name(struct walk *walk, Dwarf_Die *die)
 {
 	const char *name = text_of(walk, die, DW_AT_linkage_name);
 
-	if (!name)
-		name = text_of(walk, die, DW_AT_name);
-	for (size_t i = 0; name && name[i] && i < NAME_MAX_TOLD; i++)
-		putc(name[i] == '\n' ? '?' : name[i], walk->names);
-	putc('\n', walk->names);
+	put(walk->told, name ? name : text_of(walk, die, DW_AT_name), NAME_MAX_TOLD);
+	putc('\n', walk->told);
+}
+
+static uint64_t number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number;
+
+	return dwarf_formudata(dwarf_attr(die, name, &attribute), &number) == 0 ? number : 0;
+}
+
+/* Adds the line that calls the function; an empty one if that is not known. */
+static void add_call(struct walk *walk, Dwarf_Die *die)
+{
+	uint64_t index = number_of(die, DW_AT_call_file);
+	Dwarf_Files *files;
+	size_t count;
+	char *line = NULL;
+
+	if (dwarf_getsrcfiles(&walk->unit, &files, &count) == 0 && index < count)
+		line = sym_dwarf_place(walk->dwarf, &walk->unit, dwarf_filesrc(files, index, NULL, NULL),
+			number_of(die, DW_AT_call_line));
+	put(walk->told, line, SIZE_MAX);
+	putc('\n', walk->told);
+	free(line);
 }
 
 /* Can this entry contain the address's code? `*covers`: it is known to. */
@@ -62,7 +91,7 @@ static bool descend(struct walk *walk, Dwarf_Die *parent, int level)
 		if (!leads_on(walk, &child, &covers))
 			continue;
 		if (covers && dwarf_tag(&child) == DW_TAG_inlined_subroutine)
-			add_name(walk, &child);
+			(walk->calls ? add_call : add_name)(walk, &child);
 		if (descend(walk, &child, level + 1) || covers)
 			return true;
 	}
@@ -87,37 +116,57 @@ bool sym_dwarf_pay_unit(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *d
 	return true;
 }
 
-static bool walk_unit(struct walk *walk, struct sym_dwarf *dwarf, const struct range *range,
-	bool *full)
+static bool walk_unit(struct walk *walk, const struct range *range, bool *full)
 {
-	struct unit *unit = &dwarf->units[range->unit];
-	Dwarf_Die die;
+	struct unit *unit = &walk->dwarf->units[range->unit];
 
-	if (walk->address >= range->high || !dwarf_offdie(dwarf->dwarf, unit->die, &die))
+	if (walk->address >= range->high || !dwarf_offdie(walk->dwarf->dwarf, unit->die, &walk->unit))
 		return false;
-	*full = !sym_dwarf_pay_unit(dwarf, unit, &die);
-	return !*full && descend(walk, &die, 0);
+	*full = !sym_dwarf_pay_unit(walk->dwarf, unit, &walk->unit) ||
+		(walk->calls && !sym_dwarf_pay_lines(walk->dwarf, unit, &walk->unit));
+	return !*full && descend(walk, &walk->unit, 0);
 }
 
-char *sym_dwarf_inlined(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+static void walk_units(struct walk *walk, bool *full)
 {
-	struct walk walk = { .dwarf = dwarf, .address = address };
-	uint32_t at = sym_dwarf_ranges_from(dwarf, address);
+	uint32_t at = sym_dwarf_ranges_from(walk->dwarf, walk->address);
+
+	for (int tried = 0; at > 0 && tried < RANGES_TRIED_MAX && !*full; tried++)
+		if (walk_unit(walk, &walk->dwarf->ranges[--at], full))
+			break;
+}
+
+/* `last`: what stands behind the lines of the functions; NULL: nothing. */
+static char *tell(struct walk *walk, const char *last, bool *full)
+{
 	char *text = NULL;
 	size_t size;
 
-	*full = false;
-	walk.names = util_text_stream(&text, &size);
-	if (!walk.names) {
+	walk->told = *full ? NULL : util_text_stream(&text, &size);
+	if (!walk->told) {
 		*full = true;
 		return NULL;
 	}
-	for (int tried = 0; at > 0 && tried < RANGES_TRIED_MAX && !*full; tried++)
-		if (walk_unit(&walk, dwarf, &dwarf->ranges[--at], full))
-			break;
-	if (util_text_whole(walk.names, &text))
+	walk_units(walk, full);
+	put(walk->told, last, SIZE_MAX);
+	if (util_text_whole(walk->told, &text))
 		return text;
 	*full = true;
 	free(text);
 	return NULL;
+}
+
+char *sym_dwarf_inlined(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+{
+	*full = false;
+	return tell(&(struct walk) { .dwarf = dwarf, .address = address }, NULL, full);
+}
+
+char *sym_dwarf_lines_at(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+{
+	char *row = sym_dwarf_row_line(dwarf, address, full);
+	char *text = tell(&(struct walk) { .dwarf = dwarf, .address = address, .calls = true }, row, full);
+
+	free(row);
+	return text;
 }

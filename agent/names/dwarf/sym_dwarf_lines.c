@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 enum {
 	RANGES_TRIED_MAX = 64,		/* ranges that are looked at for one address, since ranges may overlap */
 	LINE_COST = 80,			/* the most that libdw keeps for a byte of line program */
+	FILE_SHOWN = 240,		/* bytes of a file's name in a line; longer ones are cut */
 };
 
 /* The part of `path` below `folder`, or all of it. */
@@ -40,10 +42,9 @@ static const char *last_two_parts(const char *path)
 	return before[0] == '/' || before[0] == '.' ? last : before;
 }
 
-/* The line's file, below the folder of the compilation if it is in there. NULL: not known. */
-static const char *file_of(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
+/* A file of a unit, below the folder of the compilation if it is in there. NULL: not known. */
+static const char *file_of(const struct sym_dwarf *dwarf, Dwarf_Die *unit, const char *path)
 {
-	const char *path = dwarf_linesrc(line, NULL, NULL);
 	Dwarf_Attribute attribute;
 	const char *folder;
 
@@ -57,19 +58,25 @@ static const char *file_of(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf
 
 static char *describe_file(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
 {
-	const char *path = file_of(dwarf, unit, line);
+	const char *path = file_of(dwarf, unit, dwarf_linesrc(line, NULL, NULL));
 
 	return path ? util_copy(path, strlen(path)) : NULL;
 }
 
+char *sym_dwarf_place(const struct sym_dwarf *dwarf, Dwarf_Die *unit, const char *path, uint64_t line)
+{
+	const char *file = file_of(dwarf, unit, path);
+
+	return file && line ? util_format("%.*s:%" PRIu64, FILE_SHOWN, last_two_parts(file), line) : NULL;
+}
+
 static char *describe(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
 {
-	const char *path = file_of(dwarf, unit, line);
 	int number;
 
-	if (!path || dwarf_lineno(line, &number) != 0 || number <= 0)
+	if (dwarf_lineno(line, &number) != 0 || number <= 0)
 		return NULL;
-	return util_format("%s:%d", last_two_parts(path), number);
+	return sym_dwarf_place(dwarf, unit, dwarf_linesrc(line, NULL, NULL), (uint64_t)number);
 }
 
 size_t sym_dwarf_first_row(Dwarf_Lines *rows, size_t count, uint64_t address)
@@ -193,7 +200,7 @@ char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 	return find_line(dwarf, address, &(struct asking) { find_row, describe }, full);
 }
 
-char *sym_dwarf_line_at(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+char *sym_dwarf_row_line(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 {
 	return find_line(dwarf, address, &(struct asking) { row_at, describe }, full);
 }

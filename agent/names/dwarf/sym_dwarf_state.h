@@ -65,6 +65,12 @@ uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address);
 bool sym_dwarf_pay_lines(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die);
 bool sym_dwarf_pay_unit(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die);
 
+/* "lib/string.c:41", as in sym_dwarf.h, of a file of this unit. NULL: not known. */
+char *sym_dwarf_place(const struct sym_dwarf *dwarf, Dwarf_Die *unit, const char *path, uint64_t line);
+
+/* The line of the row at an address, likewise. */
+char *sym_dwarf_row_line(struct sym_dwarf *dwarf, uint64_t address, bool *full);
+
 /* The first row that starts at or after the address; rows are in order of address. */
 size_t sym_dwarf_first_row(Dwarf_Lines *rows, size_t count, uint64_t address);
 

@@ -130,6 +130,7 @@ static void test_told_kernel(void **state)
 	assert_int_equal(symbols_lines_read(symbols), 1);
 	assert_string_equal(await_code_line(symbols, deep), "kernel.c:3");
 	assert_int_equal(symbols_lines_read(symbols), 1);
+	assert_string_equal(symbols_lines_at(symbols, EVENT_KERNEL, deep), "kernel.c:9\nkernel.c:3");
 	assert_string_equal(await_code_line(symbols, 0x1000), "");
 	assert_string_equal(await_inlined(symbols, deep), "inner ");
 	assert_string_equal(await_inlined(symbols, outer), "");

@@ -151,6 +151,15 @@ static void check_inlined(struct sym_dwarf *dwarf, uint64_t address, const char 
 	free(names);
 }
 
+static void check_lines(struct sym_dwarf *dwarf, uint64_t address, const char *expected)
+{
+	char *lines = sym_dwarf_lines_at(dwarf, address, &full);
+
+	assert_false(full);
+	assert_string_equal(lines, expected);
+	free(lines);
+}
+
 static const char nested_source[] =
 	"static inline int innermost(volatile int *x)\n{\n\tint y = *x;\n\n"
 	"\tasm volatile(\".globl deep\\ndeep: nop\");\n\treturn y;\n}\n"
@@ -173,6 +182,10 @@ static void check_nested(const char *options)
 	check_inlined(dwarf, address_of(fd, "outside"), "");
 	check_inlined(dwarf, 0, "");
 	check_inlined(dwarf, UINT64_MAX, "");
+	check_lines(dwarf, address_of(fd, "deep"), "nested.c:15\nnested.c:10\nnested.c:5");
+	check_lines(dwarf, address_of(fd, "outside"), "nested.c:17");
+	check_lines(dwarf, 0, "");
+	check_lines(dwarf, UINT64_MAX, "");
 	sym_dwarf_free(dwarf);
 	close(fd);
 	free(command);
@@ -320,6 +333,7 @@ static void try_bytes(const char *bytes, size_t size, uint64_t address)
 	if (dwarf) {
 		free(sym_dwarf_line(dwarf, address, &full));
 		free(sym_dwarf_inlined(dwarf, address, &full));
+		free(sym_dwarf_lines_at(dwarf, address, &full));
 	}
 	sym_dwarf_free(dwarf);
 	close(fd);
