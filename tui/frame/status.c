@@ -14,9 +14,20 @@ bool status_say(struct status_line *line, bool failed, const char *text, uint64_
 		return false;
 	util_print(line->text, sizeof(line->text), "%s", text);
 	line->failed = failed;
-	line->profiler = false;
+	line->profiler = line->view = false;
 	line->until = now + shown_ns;
 	return true;
+}
+
+void status_explain(struct status_line *line, const char *text, uint64_t now)
+{
+	line->view = status_say(line, false, text, now) || line->view;
+}
+
+void status_view_left(struct status_line *line)
+{
+	if (line->view)
+		*line = (struct status_line) { .failed = false };
 }
 
 void status_seen(struct status_line *line)

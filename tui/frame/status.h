@@ -16,11 +16,16 @@ struct status_line {			/* starts as { 0 } */
 	char text[512];			/* the message; "": none */
 	bool failed;			/* it tells a failure */
 	bool profiler;			/* it is about starting or stopping the profiler: see status_profiler */
+	bool view;			/* it explains the view that is shown: see status_view_left */
 	uint64_t until;			/* when a message that is no failure goes */
 };
 
 /* Shows a message. False: the line keeps a failure that nobody has seen, and the message is no failure. */
 bool status_say(struct status_line *line, bool failed, const char *text, uint64_t now);
+
+/* Shows a message that explains a view. It goes with the view. */
+void status_explain(struct status_line *line, const char *text, uint64_t now);
+void status_view_left(struct status_line *line);
 
 void status_seen(struct status_line *line);			/* a key or click came: a failure goes */
 void status_profiler(struct status_line *line);			/* the profiler started or stopped: its failure goes */

@@ -58,8 +58,16 @@ static void take_chosen(struct screen *screen)
 		screen->chosen = view->chosen(screen->selves[screen->current]);
 }
 
+static void explain(struct screen *screen, uint64_t now, const char *text)
+{
+	char filled[KEYS_TEXT];
+
+	status_explain(&screen->status, keys_text(screen->keys, text, filled), now);
+}
+
 static void change(struct screen *screen, int view)
 {
+	status_view_left(&screen->status);
 	screen->by[screen->current] = screen->scope.by;
 	screen->scope.by = screen->by[view];
 	screen->current = view;
@@ -111,7 +119,7 @@ static void look_around(struct screen *screen, uint64_t now)
 	change(screen, VIEW_TREE);
 	screen->chosen = chosen;
 	screen_views[VIEW_TREE]->around(screen->selves[VIEW_TREE], chosen);
-	screen_say(screen, now, "callers above the function, what it calls below; {back} goes back");
+	explain(screen, now, "callers above the function, what it calls below; {back} goes back");
 }
 
 /* ---- a function's page ---- */
@@ -130,7 +138,7 @@ static bool look_at_page(struct screen *screen, uint64_t now)
 	change(screen, VIEW_FUNCTION);
 	screen->chosen = chosen;
 	view_function.choose(screen->selves[VIEW_FUNCTION], chosen);
-	screen_say(screen, now, "who runs the function, its lines, its callers and callees; {back} goes back");
+	explain(screen, now, "who runs the function, its lines, its callers and callees; {back} goes back");
 	return true;
 }
 
@@ -147,7 +155,7 @@ static bool look_at_code(struct screen *screen, uint64_t now)
 	screen_look(screen, VIEW_ANNOTATE);
 	view_annotate_go(screen->selves[VIEW_ANNOTATE], line);
 	screen->of_page = true;
-	screen_say(screen, now, "the code of the function; {back} goes back");
+	explain(screen, now, "the code of the function; {back} goes back");
 	return true;
 }
 

@@ -22,6 +22,24 @@
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
+/* What explains a view goes with it. What else is said stays: here, about the row of idle time. */
+static void test_message_of_a_view(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_type(&stage, "jjj\r");
+	stage_holds(&stage, "who runs the function", true);
+	stage_type(&stage, "3");
+	stage_holds(&stage, "who runs the function", false);
+	stage_type(&stage, "1i");
+	stage_holds(&stage, "the row of idle time", true);
+	stage_type(&stage, "5");
+	stage_holds(&stage, "the row of idle time", true);
+	stage_strike(&stage);
+}
+
 /* Enter on a function shows its page, on which keys move a cursor; Esc goes back to the row. */
 static void test_page(void **state)
 {
@@ -180,6 +198,7 @@ static void test_page_with_a_baseline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_message_of_a_view),
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_steps_from_a_page),
 		cmocka_unit_test(test_page_with_a_baseline),
