@@ -13,19 +13,8 @@
 
 #include "agent/base/arch_id.h"
 
-enum { INSTRUCTION_TEXT = 160 };
-
-enum instruction_kind { INSTRUCTION_PLAIN, INSTRUCTION_JUMP, INSTRUCTION_CALL };
-
-struct instruction {
-	uint8_t size;
-	bool known;			/* false: these bytes are no instruction */
-	enum instruction_kind kind;	/* jumps and calls through a register are plain */
-	uint64_t target;		/* of a jump or a call */
-	char text[INSTRUCTION_TEXT];	/* printable */
-};
-
 struct disassembler;
+struct instruction;
 
 /* NULL: there is no memory for it. Code of other architectures than the above is shown as bytes. */
 struct disassembler *disassembler_new(enum arch_id arch);

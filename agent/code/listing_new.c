@@ -10,6 +10,7 @@
 #include "agent/names/files/demangle.h"
 #include "code_bytes.h"
 #include "disassembler.h"
+#include "instruction.h"
 #include "listing.h"
 #include "source_file.h"
 
