@@ -19,13 +19,29 @@ static void copy_operands(char operands[INSTRUCTION_TEXT], const char *from)
 	operands[used] = '\0';
 }
 
+/* The last operand if it is a number, such as -8, #0x10 or 0x10; it is none if a register follows, as in -8(ra). */
+static char *last_number(char *operands)
+{
+	char *comma = strrchr(operands, ','), *last = comma ? comma + 1 : operands;
+
+	return *last && strchr("#-0123456789", *last) && !strchr(last, '(') ? last : NULL;
+}
+
+/* As in objdump: an address has no prefix. */
+static void put_target(char operands[INSTRUCTION_TEXT], uint64_t target)
+{
+	char *number = last_number(operands), *at = number ? number : operands + strlen(operands);
+
+	snprintf(at, (size_t)(operands + INSTRUCTION_TEXT - at), "%s%" PRIx64, number ? "" : " # ", target);
+}
+
 void instruction_write(struct instruction *instruction, const char *mnemonic, const char *operands)
 {
 	char shown[INSTRUCTION_TEXT];
 
 	copy_operands(shown, operands);
-	if (instruction->kind != INSTRUCTION_PLAIN && strchr(shown, ',') == NULL)
-		snprintf(shown, sizeof(shown), "%" PRIx64, instruction->target);
+	if (instruction->kind != INSTRUCTION_PLAIN)
+		put_target(shown, instruction->target);
 	util_print(instruction->text, INSTRUCTION_TEXT, "%-*s%s%s", *shown ? MNEMONIC - 1 : 0, mnemonic,
 		*shown ? " " : "", shown);
 }

@@ -13,15 +13,15 @@ enum instruction_kind { INSTRUCTION_PLAIN, INSTRUCTION_JUMP, INSTRUCTION_CALL };
 
 struct instruction {
 	uint8_t size;
-	bool known;			/* false: these bytes are no instruction */
-	enum instruction_kind kind;	/* jumps and calls through a register are plain */
+	bool known;			/* false: these bytes are no instruction, or nothing here knows it */
+	enum instruction_kind kind;	/* jumps and calls whose target is not known are plain */
 	uint64_t target;		/* of a jump or a call */
 	char text[INSTRUCTION_TEXT];	/* printable */
 };
 
 /*
- * Writes the text. `operands` is what a library has written, "" if there are none. If a jump or a call has no other
- * operand than its target, that is written as an address.
+ * Writes the text. `operands` is what a library has written, "" if there are none. A target is written as an address:
+ * in place of the last operand if that is a number, else behind all.
  */
 void instruction_write(struct instruction *instruction, const char *mnemonic, const char *operands);
 

@@ -44,7 +44,7 @@ struct listing {
 	uint32_t line_count;
 	char **lines;			/* their text; NULL: the file was not found, or has no such line */
 	bool sourced;			/* the source file was found */
-	bool worded;			/* instructions are words or bytes: nothing here knows the architecture's */
+	const char *worded;		/* why instructions are words or bytes, and what to do; NULL: they have text */
 	struct listing_instruction *instructions;	/* in order of address */
 	size_t count;
 	struct listing_place *places;

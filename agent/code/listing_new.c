@@ -44,7 +44,7 @@ static void disassemble(struct listing *listing, const struct code_bytes *code)
 
 	if (!disassembler)
 		return;
-	listing->worded = !disassembler_knows(disassembler);
+	listing->worded = disassembler_lacks(disassembler);
 	texts = util_text_open(&listing->texts, &size);
 	while (done < code->size) {
 		disassembler_next(disassembler, code->bytes + done, code->size - done, listing->low + done,

@@ -321,7 +321,7 @@ static const char *lacks(const struct entry *entry)
 	if (!listing->count)
 		return "no instructions: no file has its code, and the guest's memory cannot be read";
 	if (listing->worded)
-		return "its instructions are numbers: capstone does not know this CPU";
+		return listing->worded;
 	if (!listing->first)
 		return "no source lines: no file with its DWARF is known; give --debug-dir FOLDER or --debuginfod";
 	if (!listing->sourced)

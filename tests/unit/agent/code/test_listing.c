@@ -18,6 +18,7 @@
 #include "agent/code/listing_rows.h"
 #include "agent/code/source_file.h"
 #include "agent/names/dwarf/code_lines.h"
+#include "hidden_llvm.h"
 
 /* push %rbp; pause; jne -4 (to pause); nop; ret */
 static const uint8_t code_of[] = { 0x55, 0xf3, 0x90, 0x75, 0xfc, 0x90, 0xc3 };
@@ -64,7 +65,7 @@ static void test_lines_and_inlined_code(void **state)
 
 	(void)state;
 	assert_int_equal(listing->count, 5);
-	assert_false(listing->worded);
+	assert_null(listing->worded);
 	assert_int_equal(listing->first, 2);
 	assert_int_equal(listing->line_count, 4);
 	assert_string_equal(listing_line(listing, 2), "int f(void)");
@@ -177,7 +178,7 @@ static void test_a_fetched_source(void **state)
 	free(code);
 }
 
-/* Code of riscv64: words of the instructions' lengths, with their lines. */
+/* Code of riscv64 without LLVM: words of the instructions' lengths, with their lines. */
 static void test_words(void **state)
 {
 	static const uint8_t words[] = { 0x13, 0x05, 0x10, 0x00, 0x01, 0x00, 0x82, 0x80 };
@@ -190,14 +191,36 @@ static void test_words(void **state)
 	code->arch = ARCH_RISCV64;
 	code->size = sizeof(words);
 	memcpy(code->bytes, words, sizeof(words));
+	hidden_llvm(true);
 	listing = listing_new(code, 0x1000, 0x1008, &(struct code_lines) {
 		.files = files, .file_count = 1, .rows = rows, .row_count = 2, .line = 2 }, NULL);
-	assert_true(listing->worded);
+	hidden_llvm(false);
+	assert_non_null(listing->worded);
 	assert_int_equal(listing->count, 3);
 	assert_int_equal(listing->instructions[1].address, 0x1004);
 	assert_int_equal(listing->instructions[2].line, 3);
 	assert_string_equal(listing->instructions[0].text, ".4byte 0x00100513");
 	assert_string_equal(listing->instructions[2].text, ".2byte 0x8082");
+	listing_release(listing);
+	free(code);
+}
+
+/* A loop: `nop; 1: addi a0,a0,-1; bnez a0,1b; ret`. */
+static void test_riscv64(void **state)
+{
+	static const uint8_t loop[] = { 0x01, 0x00, 0x7d, 0x15, 0x7d, 0xfd, 0x82, 0x80 };
+	struct code_bytes *code = util_alloc(sizeof(*code));
+	struct listing *listing;
+
+	(void)state;
+	code->arch = ARCH_RISCV64;
+	code->size = sizeof(loop);
+	memcpy(code->bytes, loop, sizeof(loop));
+	listing = listing_new(code, 0x1000, 0x1008, NULL, NULL);
+	assert_null(listing->worded);
+	assert_int_equal(listing->count, 4);
+	assert_string_equal(listing->instructions[2].text, "bnez   a0,1002");
+	assert_int_equal(listing->instructions[2].target, 1);
 	listing_release(listing);
 	free(code);
 }
@@ -267,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_a_map_leads_to_the_source),
 		cmocka_unit_test(test_a_fetched_source),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_riscv64),
 		cmocka_unit_test(test_jumps_are_drawn),
 		cmocka_unit_test(test_any_source),
 	};
