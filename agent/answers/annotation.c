@@ -13,6 +13,8 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/addresses/query_addresses.h"
+#include "agent/query/query.h"
+#include "agent/query/tree/tree.h"
 #include "agent/wire/event.h"
 #include "annotation.h"
 
@@ -43,9 +45,10 @@ static void have_listing(struct annotation *annotation, const struct address_sum
 	annotation->function = place.function;
 	answer = listings_get(epoch->listings, place.space, place.address, arch_id_named(epoch->arch), &memory);
 	annotation->listing = answer.listing;
+	annotation->called = annotation->answer.symbols;
 	annotation->bias = answer.bias;
 	annotation->lacks = answer.lacks;
-	annotation->answer.partial = answer.more;
+	annotation->answer.partial = annotation->answer.partial || answer.more;
 }
 
 /* Other spaces may have the function at another bias. Then its place in the page of memory is that of the listing. */
@@ -91,12 +94,17 @@ static void tell_whole(struct annotation *annotation, const struct address_sums 
 	memcpy(annotation->mode, sums->mode, sizeof(annotation->mode));
 }
 
-static struct address_sums sums_of(const struct annotation *annotation, struct question question, uint32_t reader,
+static struct address_sums sums_of(struct annotation *annotation, struct question question, uint32_t reader,
 	const struct named_functions *named)
 {
+	struct address_sums sums;
+
 	question.by = GROUP_FUNCTION;
 	question.reader = reader;
-	return query_addresses(annotation->answer.epoch->query, &question, named->functions, named->count);
+	sums = query_addresses(annotation->answer.epoch->query, &question, named->functions, named->count);
+	if (query_awaits_files(annotation->answer.epoch->query, &question))
+		annotation->answer.partial = true;
+	return sums;
 }
 
 /* The baseline does not change, so its reader keeps all sums of it from answer to answer. */
@@ -152,6 +160,13 @@ void annotation_free(struct annotation *annotation)
 	free(annotation->base.heat);
 	answer_end(&annotation->answer);
 	free(annotation);
+}
+
+uint64_t annotation_callee(const struct annotation *annotation, uint32_t instruction)
+{
+	const struct listing_instruction *from = &annotation->listing->instructions[instruction];
+
+	return from->callee ? tree_name(symbols_get(annotation->called, from->called), annotation->kernel) : 0;
 }
 
 uint32_t annotation_hottest(const struct annotation *annotation)

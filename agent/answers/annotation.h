@@ -16,6 +16,7 @@
 
 struct listing;
 struct listing_row;
+struct symbols;
 
 struct annotation_request {
 	struct request request;		/* its excerpt's `by` is ignored */
@@ -35,7 +36,8 @@ struct annotation_base {		/* the baseline: another range, under the same filter 
 
 struct annotation {
 	struct answer answer;
-	char kernel[64];		/* the guest's kernel; "": not known, or many machines */
+	char kernel[64];		/* the guest's kernel; of a fleet, that of `machine`; "": not known */
+	const struct symbols *called;	/* of that guest: in these, the ids of the listing are; NULL: no listing */
 	char machine[64];		/* of a fleet: the machine whose code this is; "": there is one machine */
 	struct filter filter;		/* the request's */
 	uint64_t of;			/* likewise: `function` */
@@ -58,6 +60,9 @@ extern const struct answer_kind annotation_kind;
 /* Makes an answer, owned by the caller; never NULL. Ingest thread. */
 struct annotation *annotation_new(const struct annotation_request *request, const struct moment *moment);
 void annotation_free(struct annotation *annotation);	/* NULL is allowed */
+
+/* The tree_name of the function that an instruction calls or jumps to; 0: it does not, or that is not known. */
+uint64_t annotation_callee(const struct annotation *annotation, uint32_t instruction);
 
 /* The instruction with the most weight. LISTING_NONE: none has any. */
 uint32_t annotation_hottest(const struct annotation *annotation);

@@ -24,6 +24,7 @@ static void compare(struct call_tree *answer, const struct call_tree_request *re
 	tree_compare_question(answer->tree, &request->tree, &wanted);
 	base = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
 	tree_compare(answer->tree, base);
+	answer->answer.partial = query_awaits_files(answer->answer.epoch->query, &question);
 	tree_free(base);
 }
 
@@ -86,7 +87,8 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 		compare(answer, request, moment);
 	tell_lines(answer, request);
 	answer->answer.begun = answer->tree->samples;
-	answer->answer.partial = answer->tree->growing;
+	answer->answer.partial = answer->answer.partial || answer->tree->growing ||
+		query_awaits_files(answer->answer.epoch->query, &question);
 	return answer;
 }
 

@@ -46,6 +46,7 @@ static void compare(struct function_table *answer, const struct excerpt *excerpt
 
 	question.reader = moment->base_readers[0];
 	table_compare(answer->table, query_table_kept(answer->answer.epoch->query, &question));
+	answer->answer.partial = query_awaits_files(answer->answer.epoch->query, &question);
 }
 
 struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)
@@ -67,14 +68,14 @@ struct function_table *function_table_new(const struct function_request *request
 	question = excerpt_question(answer->answer.epoch, &asked->excerpt);
 	question.reader = moment->readers[0];
 	callers = request->callers && answer->selected != FUNCTION_NONE && question.by == GROUP_FUNCTION;
-	ran = request->ran && grouping_has_threads(question.by);
+	ran = request->ran && grouping_has_ran(question.by);
 	question.callers = callers ? CALLERS_ONE : ran ? CALLERS_ALL : CALLERS_NONE;
 	question.callee = answer->selected;
 	answer->table = query_table(answer->answer.epoch->query, &question);
 	if (asked->excerpt.base.until_ns)
 		compare(answer, &asked->excerpt, moment);
 	answer->answer.begun = answer->table->samples;
-	answer->answer.partial = answer->table->unread;
+	answer->answer.partial = answer->answer.partial || answer->table->unread;
 	tell_rows(answer, request, &question);
 	if (callers)
 		tell_selected(answer, &question);

@@ -21,14 +21,14 @@ struct function_request {
 	size_t visible_count;
 	uint32_t selected;		/* id of the function under the cursor; FUNCTION_NONE: none */
 	bool callers;			/* its callers and inlined functions are wanted */
-	bool ran;			/* the function in which each visible thread or process ran most is wanted */
+	bool ran;			/* the function that each visible row ran most is wanted (query_ran) */
 };
 
 struct function_row {			/* what a visible row has besides the table's row */
 	uint32_t function;
 	uint64_t trend[TABLE_TREND];
 	const char *line;		/* source line; NULL: not known yet */
-	struct caller ran;		/* the function in which it ran most; weight 0: not asked for, or none */
+	struct caller ran;		/* as query_ran tells it; weight 0: not asked for, or none */
 };
 
 struct function_share {			/* one machine's share of the selected function */

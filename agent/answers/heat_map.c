@@ -6,6 +6,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/query.h"
 #include "heat_map.h"
 
 struct heat_map *heat_map_new(const struct heat_request *request, const struct moment *moment)
@@ -25,6 +26,7 @@ struct heat_map *heat_map_new(const struct heat_request *request, const struct m
 	map->whole = true;
 	heat_make(epoch->query, &question, request->of, epoch->kernel,
 		excerpt->until_ns ? excerpt->until_ns : map->now, &map->heat);
+	map->answer.partial = query_awaits_files(epoch->query, &question);
 	if (map->heat.found)
 		util_print(map->name, sizeof(map->name), "%s",
 			symbols_get(map->answer.symbols, map->heat.function)->name);

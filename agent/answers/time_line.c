@@ -3,6 +3,7 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/query/query.h"
 #include "time_line.h"
 
 struct time_line *time_line_new(const struct time_line_request *request, const struct moment *moment)
@@ -19,6 +20,7 @@ struct time_line *time_line_new(const struct time_line_request *request, const s
 	question.reader = moment->readers[0];
 	line->now = epoch_now(epoch);
 	series_make(epoch->query, &question, request->of, epoch->kernel, (size_t)request->slots, &line->series);
+	line->answer.partial = query_awaits_files(epoch->query, &question);
 	line->answer.begun = line->series.slots[line->series.count - 1].whole;
 	return line;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,4 +53,18 @@ const char *listing_line(const struct listing *listing, uint32_t line)
 	if (!listing->lines || line < listing->first || line - listing->first >= listing->line_count)
 		return NULL;
 	return listing->lines[line - listing->first];
+}
+
+bool listing_stands_in(const struct listing *listing, const struct listing_instruction *instruction, const char *line)
+{
+	const struct listing_place *place = instruction->place == LISTING_NONE ? NULL :
+		&listing->places[instruction->place];
+	const char *file = place ? place->file : listing->name, *number = strrchr(line, ':');
+	size_t size = strlen(file), from;
+
+	if (!number || (size_t)(number - line) < size)
+		return false;
+	from = (size_t)(number - line) - size;
+	return memcmp(line + from, file, size) == 0 && (from == 0 || line[from - 1] == '/') &&
+		strtoul(number + 1, NULL, 10) == (place ? place->line : instruction->line);
 }

@@ -28,6 +28,7 @@ struct listing_instruction {
 	uint64_t address;
 	const char *text;
 	const char *callee;		/* the function that it calls or jumps to; NULL: it does not, or not known */
+	uint32_t called;		/* with `callee`: the id of that function in the boot's symbols */
 	uint64_t goes;			/* the address that it jumps to or calls; 0: it does not */
 	uint32_t target;		/* the index of the instruction that it jumps to; LISTING_NONE: none in here */
 	uint32_t line;			/* of the own file: where it stands, or calls what is inlined; 0: none */
@@ -64,6 +65,12 @@ void listing_release(struct listing *listing);		/* the last holder frees it; NUL
 
 /* The instruction that covers an address. LISTING_NONE: none. */
 uint32_t listing_find(const struct listing *listing, uint64_t address);
+
+/*
+ * Does the instruction stand in this line? "mm/page.c:120"; of a file that is not the function's own, only the last
+ * part of the path counts.
+ */
+bool listing_stands_in(const struct listing *listing, const struct listing_instruction *instruction, const char *line);
 
 /* The text of a line of the own file. NULL: not known. */
 const char *listing_line(const struct listing *listing, uint32_t line);

@@ -234,6 +234,7 @@ static void name_callees(struct listings *listings, struct listing *listing, uin
 		if (!function->known)
 			continue;
 		offsets[i] = (uint32_t)used;
+		listing->instructions[i].called = id;
 		used += strlen(function->name) + 1;
 		fwrite(function->name, 1, strlen(function->name) + 1, texts);
 		count++;

@@ -48,7 +48,8 @@ struct digest_self {
 	uint64_t weight;
 };
 
-struct digest_edge {			/* by who: `callee` is a row, and `caller` a function that ran in it */
+/* By who, and by line: `callee` is a row, and `caller` a function that ran in it. */
+struct digest_edge {
 	uint32_t callee, caller;
 	uint32_t next;			/* index of the edge to the same callee before this one; DIGEST_NO_EDGE: none */
 	uint64_t stamp;

@@ -78,6 +78,7 @@ static void add_stack(struct digest *digest, const struct digest_input *input,
 {
 	const struct node *nodes = stacks_list(input->stacks);
 	uint32_t id = group->stack, row = row_of_node(input, id), caller;
+	bool by_line = input->grouping->by == GROUP_LINE;
 
 	add_leaf(digest, input->places, row, group);
 	if (id > digest->newest)
@@ -85,11 +86,13 @@ static void add_stack(struct digest *digest, const struct digest_input *input,
 	for (;;) {
 		const struct node *node = &nodes[id];
 
+		if (by_line)
+			add_edge(digest, input->places, row, input->passing.functions[id], group->weight);
 		if (node->parent == STACKS_NONE)
 			return;
 		caller = row_of_node(input, node->parent);
 		add_total(digest, input->places, caller, group);
-		if (!node->cut)
+		if (!node->cut && !by_line)
 			add_edge(digest, input->places, row, caller, group->weight);
 		id = node->parent;
 		row = caller;

@@ -177,6 +177,11 @@ uint64_t query_refused(const struct query *query)
 	return refused;
 }
 
+bool query_awaits_files(struct query *query, const struct question *question)
+{
+	return query_reader(query, question)->window.stack_filter.unread;
+}
+
 /* ---- the table: no more rows than functions, which are bounded ---- */
 
 /* A row's memory stays in its place; its contents move. */
@@ -217,7 +222,7 @@ static void tell_window(struct table *table, const struct window *window)
 {
 	struct range range = window_range(window);
 
-	table->unread = window->grouping.unread;
+	table->unread = window->grouping.unread || window->stack_filter.unread;
 	table->from = range.from;
 	table->to = range.to;
 }
@@ -528,7 +533,7 @@ struct caller query_ran(struct query *query, const struct question *question, ui
 	struct window *window = &query_reader(query, question)->window;
 	const struct range_edge *edge;
 
-	if (!grouping_has_threads(question->by) || question->callers != CALLERS_ALL)
+	if (!grouping_has_ran(question->by) || question->callers != CALLERS_ALL)
 		return (struct caller) { .weight = 0 };
 	window_update(window, question);
 	edge = range_sums_heaviest(&window->sums, row);

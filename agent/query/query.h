@@ -77,8 +77,9 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 	struct caller *callers, size_t size);
 
 /*
- * The function in which a thread or process ran most. Its weight is 0 unless the question is by these and its `callers`
- * are CALLERS_ALL.
+ * The function in which a thread or process ran most; of a line, the function in whose code it is, and the one with the
+ * most weight there if there are several. The weight is 0 unless the question is by these and its `callers` are
+ * CALLERS_ALL.
  */
 struct caller query_ran(struct query *query, const struct question *question, uint32_t row);
 
@@ -115,6 +116,12 @@ bool query_stacks(struct query *query, const struct question *question,
 
 /* Returns at how many addresses in these stacks it is not known yet what is inlined. Asks a worker to read these. */
 uint32_t query_unread(struct query *query, const struct question *question);
+
+/*
+ * True: the filter of the question, which was answered last, asks for source files (file:) that a worker still reads.
+ * The next answer may be another one.
+ */
+bool query_awaits_files(struct query *query, const struct question *question);
 
 /* How many calls are missing in the answers about callers, because there was no memory for them. */
 uint64_t query_refused(const struct query *query);

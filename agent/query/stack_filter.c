@@ -7,15 +7,26 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/question/filter.h"
+#include "agent/query/question/grouping.h"
 #include "agent/query/tree/tree.h"
 #include "agent/store/stacks.h"
 #include "stack_filter.h"
 
-enum { MARKED = 1 << FILTER_TERMS };	/* the bits below are known: one for each term that looks at stacks */
+enum {
+	MARKED = 1 << FILTER_TERMS,	/* the bits below are known: one for each term that looks at stacks */
+	UNREAD = MARKED << 1,		/* a term asks for the function's file, which is not known yet */
+};
 
 static bool looks_at_stacks(const struct filter_term *term)
 {
-	return term->by == FILTER_OBJECT || term->by == FILTER_UNDER || term->by >= FILTER_WORDS_END;
+	return term->by == FILTER_OBJECT || term->by == FILTER_FILE || term->by == FILTER_UNDER ||
+		term->by >= FILTER_WORDS_END;
+}
+
+/* These terms look at the function that was running; the others at all functions of the stack. */
+static bool looks_at_leaf(const struct filter_term *term)
+{
+	return term->by == FILTER_OBJECT || term->by == FILTER_FILE || term->by == FILTER_RUNNING;
 }
 
 void stack_filter_clear(struct stack_filter *filter)
@@ -23,6 +34,17 @@ void stack_filter_clear(struct stack_filter *filter)
 	budget_free(filter->budget, filter->marks, filter->count * sizeof(*filter->marks));
 	filter->marks = NULL;
 	filter->count = 0;
+	filter->unread = 0;
+}
+
+bool stack_filter_changed(struct stack_filter *filter)
+{
+	for (uint32_t i = 0; filter->unread && i < filter->count; i++)
+		if (filter->marks[i] & UNREAD && symbols_line(filter->symbols, i)) {
+			stack_filter_clear(filter);
+			return true;
+		}
+	return false;
 }
 
 bool stack_filter_is_empty(const struct stack_filter *filter)
@@ -67,17 +89,33 @@ static bool fits(const struct stack_filter *filter, const struct filter_term *te
 		filter_term_finds(filter->filter, term, function->name);
 }
 
+/* True: a term asks for the function's file, which is still being read. */
+static bool awaits_file(const struct stack_filter *filter, uint32_t function)
+{
+	char text[GROUPING_FILE];
+
+	return !filter_lacks(filter->filter, FILTER_FILE) && !grouping_file(filter->symbols, function, text);
+}
+
+static bool is_of_file(const struct stack_filter *filter, const struct filter_term *term, uint32_t function)
+{
+	char text[GROUPING_FILE];
+	const char *file = grouping_file(filter->symbols, function, text);
+
+	return file && filter_term_finds(filter->filter, term, file);
+}
+
 static unsigned find_marks(const struct stack_filter *filter, uint32_t function)
 {
 	const struct function *names = symbols_get(filter->symbols, function);
-	unsigned marks = MARKED, bit = 1;
+	unsigned marks = awaits_file(filter, function) ? MARKED | UNREAD : MARKED, bit = 1;
 
 	for (uint32_t i = 0; i < filter->filter->count; i++) {
 		const struct filter_term *term = &filter->filter->terms[i];
 
 		if (!looks_at_stacks(term))
 			continue;
-		if (fits(filter, term, names))
+		if (term->by == FILTER_FILE ? is_of_file(filter, term, function) : fits(filter, term, names))
 			marks |= bit;
 		bit <<= 1;
 	}
@@ -89,6 +127,7 @@ static unsigned make_marks(struct stack_filter *filter, uint32_t function)
 	if (function >= filter->count)
 		grow(filter, function);
 	filter->marks[function] = (uint16_t)find_marks(filter, function);
+	filter->unread += (filter->marks[function] & UNREAD) != 0;
 	return filter->marks[function];
 }
 
@@ -106,7 +145,7 @@ static bool holds(const struct filter *filter, unsigned running, unsigned all)
 
 	for (uint32_t i = 0; i < filter->count; i++) {
 		const struct filter_term *term = &filter->terms[i];
-		unsigned marks = term->by == FILTER_OBJECT || term->by == FILTER_RUNNING ? running : all;
+		unsigned marks = looks_at_leaf(term) ? running : all;
 
 		if (!looks_at_stacks(term))
 			continue;

@@ -334,7 +334,7 @@ static size_t skipped(const struct window *window)
 static void count_range(struct window *window)
 {
 	size_t first = skipped(window);
-	bool edges = grouping_has_threads(window->question.by) && window->question.callers == CALLERS_ALL;
+	bool edges = grouping_has_ran(window->question.by) && window->question.callers == CALLERS_ALL;
 	uint32_t cpus = window->past ? window->past->cpu_count : 0;
 
 	for (size_t i = first; i < window->recent_count; i++)
@@ -399,7 +399,7 @@ void window_look(struct window *window, const struct question *question)
 	follow_store(window, question);
 	now = store_now(window->inputs.store);
 	store_settle(window->inputs.store);
-	if (grouping_changed(&window->grouping)) {
+	if (grouping_changed(&window->grouping) || stack_filter_changed(&window->stack_filter)) {
 		drop_all(window);
 		window->store_version = UINT64_MAX;
 	}

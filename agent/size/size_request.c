@@ -23,7 +23,8 @@ static bool check_filter(const char *text, char **error)
 const struct option_row size_request_options[] = {
 	OPTION("by", "function|file|folder|object|namespace", OPTION_CHOICE, by, "what a row is (function)"),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows at most, 0 for all (text: 30; JSON: all)"),
-	OPTION("filter", "WORDS", OPTION_TEXT, filter, "only the code that these choose: NAME, object:NAME, !NAME",
+	OPTION("filter", "WORDS", OPTION_TEXT, filter, "only the code that these choose: NAME, object:NAME, "
+		"file:NAME, !NAME",
 		.check = check_filter, .once = option_words_once),
 	OPTION("format", SIZE_FORMAT_NAMES, OPTION_CHOICE, format, "how it is written (by the ending of FILE; text)"),
 	OPTION("output", "FILE", OPTION_FILE, file, "the file to write: .txt, .json, .folded, .svg (standard output)",

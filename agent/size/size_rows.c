@@ -18,10 +18,17 @@ bool size_rows_filter(const char *text, struct filter *filter, char **error)
 	if (!filter_parse(text, filter, error))
 		return false;
 	for (uint32_t i = 0; i < filter->count; i++)
-		if (filter->terms[i].by != FILTER_FUNCTION && filter->terms[i].by != FILTER_OBJECT)
+		if (filter->terms[i].by != FILTER_FUNCTION && filter->terms[i].by != FILTER_OBJECT &&
+				filter->terms[i].by != FILTER_FILE)
 			return util_fail(error, "a word of the filter is about samples, and code has none; "
-				"give NAME or object:NAME");
+				"give NAME, object:NAME or file:NAME");
 	return true;
+}
+
+/* The text of a piece that a term looks at. */
+static uint32_t looked_at(const struct code_sizes *sizes, const struct code_piece *piece, enum filter_by by)
+{
+	return by == FILTER_OBJECT ? sizes->objects[piece->object].name : by == FILTER_FILE ? piece->file : piece->name;
 }
 
 /* Does the filter let this piece pass? */
@@ -29,7 +36,7 @@ static bool passes(const struct code_sizes *sizes, const struct size_asked *aske
 {
 	for (uint32_t i = 0; i < asked->filter.count; i++) {
 		const struct filter_term *term = &asked->filter.terms[i];
-		uint32_t text = term->by == FILTER_OBJECT ? sizes->objects[piece->object].name : piece->name;
+		uint32_t text = looked_at(sizes, piece, term->by);
 
 		if (filter_term_finds(&asked->filter, term, code_sizes_told(sizes, text)) == (term->negated != 0))
 			return false;

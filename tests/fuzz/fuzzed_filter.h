@@ -9,7 +9,7 @@
 
 static inline struct filter fuzzed_filter(unsigned bits, unsigned name)
 {
-	static const char *const cpus[] = { "", "cpu:0", "!cpu:1|2", "object:e" };
+	static const char *const cpus[] = { "", "cpu:0", "!cpu:1|2", "object:e !file:e" };
 	static const char *const modes[] = { "", "mode:kernel", "mode:user|idle", "!mode:kernel|softirq" };
 	static const char *const threads[] = { "", "thread:1", "!process:a", "under:e" };
 	static const char *const names[] = { "", "1", "!a", "e|o" };

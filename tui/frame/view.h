@@ -68,10 +68,10 @@ struct view {
 	const char *(*closed)(void *self);
 
 	/*
-	 * "mm/page.c:120", where the row under the cursor is a line of the chosen function: one step deeper is its
-	 * code. "": it is no line. NULL: no row is.
+	 * "mm/page.c:120", where the row under the cursor is a line of a function, which is told in `of`: one step
+	 * deeper is its code. "": it is no line. NULL: no row is.
 	 */
-	const char *(*line)(const void *self);
+	const char *(*line)(const void *self, struct view_chosen *of);
 
 	bool (*act)(void *self, enum action action);		/* false: the action is none of the view's */
 	void (*click)(void *self, int row, int column);		/* a place of the canvas, as drawn last */

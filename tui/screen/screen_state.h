@@ -50,7 +50,8 @@ struct screen {
 	bool around;			/* VIEW_TREE shows the callers and callees of one function */
 	int around_from;		/* with `around`: the view from which it was asked for */
 	int page_from;			/* with VIEW_FUNCTION: likewise */
-	bool of_page;			/* VIEW_ANNOTATE was opened from a function's page */
+	int code_from;			/* the view from whose line VIEW_ANNOTATE was opened; VIEWS: from none */
+	uint64_t code_row;		/* and the row there */
 	int rows, columns;		/* of the last drawing */
 	struct place names;		/* likewise, of the row of views; width 0: there is none */
 	struct place times;		/* likewise, of the time line */

@@ -44,6 +44,7 @@ static const enum action actions[VIEW_HELP] = {
 void screen_views_init(struct screen *screen)
 {
 	memcpy(screen->by, first_by, sizeof(first_by));
+	screen->code_from = VIEWS;
 }
 
 /*
@@ -73,7 +74,7 @@ static void change(struct screen *screen, int view)
 	screen->current = view;
 	screen->cover = 0;
 	screen->moved = false;
-	screen->of_page = false;
+	screen->code_from = VIEWS;
 }
 
 void screen_look(struct screen *screen, int view)
@@ -142,21 +143,40 @@ static bool look_at_page(struct screen *screen, uint64_t now)
 	return true;
 }
 
-/* ---- the code of a function, from its page ---- */
+/* ---- the code of a line ---- */
 
-/* False: the cursor is not on a line. */
-static bool look_at_code(struct screen *screen, uint64_t now)
+/* False: the cursor is not on a line. `row`: that of the cursor, for `restore`. */
+static bool look_at_code(struct screen *screen, uint64_t row, uint64_t now)
 {
 	const struct view *view = screen_shown(screen);
-	const char *line = view->line ? view->line(screen->selves[screen->current]) : "";
+	struct view_chosen of = { .name = 0 };
+	const char *line = view->line ? view->line(screen->selves[screen->current], &of) : "";
+	int from = screen->current;
 
 	if (!*line)
 		return false;
-	screen_look(screen, VIEW_ANNOTATE);
+	change(screen, VIEW_ANNOTATE);
+	screen->chosen = of;
+	view_annotate.choose(screen->selves[VIEW_ANNOTATE], of);
 	view_annotate_go(screen->selves[VIEW_ANNOTATE], line);
-	screen->of_page = true;
+	screen->code_from = from;
+	screen->code_row = row;
 	explain(screen, now, "the code of the function; {back} goes back");
 	return true;
+}
+
+static bool is_of_page(const struct screen *screen)
+{
+	return screen->code_from == VIEW_FUNCTION;
+}
+
+static void leave_code(struct screen *screen)
+{
+	int from = screen->code_from;
+
+	change(screen, from);
+	if (from == VIEW_FUNCTIONS)
+		view_functions.restore(screen->selves[from], screen->code_row);
 }
 
 /* The view whose name is marked in the row of names. */
@@ -179,13 +199,14 @@ static void name_views(const struct screen *screen, struct view_name names[VIEW_
 static int first_view(const struct screen *screen)
 {
 	bool around = screen->around && screen->current == VIEW_TREE;
-	int from = around ? screen->around_from : screen->of_page ? VIEW_FUNCTION : screen->current;
+	bool code = screen->code_from != VIEWS;
+	int from = around ? screen->around_from : code ? screen->code_from : screen->current;
 
 	if (screen->scope.depth)
 		from = screen->scope.steps[0].from.view;
 	if (screen->scope.depth && from != VIEW_FUNCTION)
 		return from;
-	return from == VIEW_FUNCTION ? screen->page_from : around ? from : VIEWS;
+	return from == VIEW_FUNCTION ? screen->page_from : around || code ? from : VIEWS;
 }
 
 /*
@@ -199,10 +220,12 @@ static struct view_way way_here(const struct screen *screen)
 	struct view_way way = { .count = 0 };
 	int first = first_view(screen);
 
-	if (screen->of_page)			/* to its function */
-		view = &view_function;
 	if (view->way)
-		view->way(screen->selves[screen->of_page ? VIEW_FUNCTION : screen->current], &way);
+		view->way(screen->selves[screen->current], &way);
+	if (is_of_page(screen) && way.count)	/* the first function of the code is that of the page */
+		way.count--;
+	if (is_of_page(screen))
+		view_function.way(screen->selves[VIEW_FUNCTION], &way);
 	for (uint32_t i = scope->depth; i-- > 0;) {
 		view_way_add(&way, '>', scope->steps[i].words);
 		if (scope->steps[i].from.view == VIEW_FUNCTION)
@@ -287,8 +310,7 @@ static const char *why_closed(const struct screen *screen)
 	const struct view *view = screen_shown(screen);
 	const char *why = view->closed ? view->closed(screen->selves[screen->current]) : NULL;
 
-	return why ? why : "not opened: no filter can say what this row is, such as a line or a file; "
-		"{by} shows others";
+	return why ? why : "not opened: there is nothing deeper here; {help} tells what {open} does in each view";
 }
 
 void screen_open_row(struct screen *screen, uint64_t now)
@@ -301,7 +323,7 @@ void screen_open_row(struct screen *screen, uint64_t now)
 	screen->by[screen->current] = screen->scope.by;
 	if (screen_take_range(screen, now))
 		return;
-	if (!*words && (look_at_page(screen, now) || look_at_code(screen, now)))
+	if (!*words && (look_at_page(screen, now) || look_at_code(screen, from.row, now)))
 		return;
 	if (!*words) {
 		screen_complain(screen, now, why_closed(screen));
@@ -331,8 +353,8 @@ void screen_go_back(struct screen *screen, uint64_t now)
 		change(screen, screen->page_from);
 		view_functions.choose(screen->selves[VIEW_FUNCTIONS],
 			view_function.chosen(screen->selves[VIEW_FUNCTION]));
-	} else if (screen->of_page && screen->current == VIEW_ANNOTATE) {
-		change(screen, VIEW_FUNCTION);
+	} else if (screen->code_from != VIEWS && screen->current == VIEW_ANNOTATE) {
+		leave_code(screen);
 	} else if (screen->around && screen->current == VIEW_TREE) {
 		leave_around(screen);
 		change(screen, screen->around_from);

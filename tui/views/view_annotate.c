@@ -6,7 +6,6 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/answers/vitals.h"
-#include "agent/base/change_text.h"
 #include "agent/base/util.h"
 #include "agent/code/jumps.h"
 #include "agent/code/listing.h"
@@ -23,6 +22,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/annotate_row.h"
+#include "code_trail.h"
 #include "config.h"
 #include "view_annotate.h"
 
@@ -36,6 +36,7 @@ struct annotate_view {
 	const struct scope *scope;
 	struct annotation_request request;
 	struct view_chosen of;		/* the function; `name` 0: none was chosen */
+	struct code_trail trail;	/* through calls to this function */
 	enum listing_form form;
 	bool begun;			/* the cursor was put on the hottest line */
 	char wish[TEXT];		/* the cursor goes to this line (view_annotate_go); "": it stays */
@@ -176,21 +177,6 @@ static void next_hottest(struct annotate_view *self, bool first)
 	list_select(&self->list, &rows, next);
 }
 
-/* Does the instruction stand in this line? "mm/page.c:120"; of another file, the last part of its path is known. */
-static bool stands_in(const struct listing *listing, const struct listing_instruction *instruction, const char *line)
-{
-	const struct listing_place *place = instruction->place == LISTING_NONE ? NULL :
-		&listing->places[instruction->place];
-	const char *file = place ? place->file : listing->name, *number = strrchr(line, ':');
-	size_t size = strlen(file), from;
-
-	if (!number || (size_t)(number - line) < size)
-		return false;
-	from = (size_t)(number - line) - size;
-	return memcmp(line + from, file, size) == 0 && (from == 0 || line[from - 1] == '/') &&
-		strtoul(number + 1, NULL, 10) == (place ? place->line : instruction->line);
-}
-
 /* The cursor goes to the wished line's hottest instruction: to the row of the line there, if the form has one. */
 static void grant(struct annotate_view *self)
 {
@@ -201,7 +187,7 @@ static void grant(struct annotate_view *self)
 	if (!*self->wish || !self->count || !self->answer || self->answer->listing != listing)
 		return;
 	for (uint32_t i = 0; i < listing->count; i++)
-		if (stands_in(listing, &listing->instructions[i], self->wish) && (best == LISTING_NONE ||
+		if (listing_stands_in(listing, &listing->instructions[i], self->wish) && (best == LISTING_NONE ||
 				self->answer->heat[i].weight > self->answer->heat[best].weight))
 			best = i;
 	for (size_t i = 0; best != LISTING_NONE && i < self->count; i++)
@@ -275,31 +261,6 @@ static const struct function *function_of(const struct annotate_view *self)
 		symbols_get(self->answer->answer.symbols, self->answer->function) : NULL;
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-/* "page_alloc  mm/page.c:120  self 9.87% of all" */
-static const char *title_of(const struct annotate_view *self, char text[TEXT])
-{
-	const struct function *function = function_of(self);
-	const struct annotation *answer = self->answer;
-	char where[TEXT / 2] = "", number[CHANGE_TEXT], change[CHANGE_TEXT + 4] = "";
-
-	if (!function)
-		return "";
-	if (answer->base.there)
-		snprintf(change, sizeof(change), " (%s)",
-			change_text(annotation_self_change(answer), CHANGE_NUMBER, number));
-	if (self->listing && self->listing->first)
-		snprintf(where, sizeof(where), "  %s:%" PRIu32, self->listing->name, self->listing->first);
-	snprintf(text, TEXT, "%s%s  self %.2f%%%s of all%s%s", function->name, where,
-		percent(answer->self.weight, answer->weight), change, *answer->machine ? "  on " : "",
-		answer->machine);
-	return text;
-}
-
 static void draw_rows(struct annotate_view *self, struct canvas *canvas, struct area area)
 {
 	const struct annotate_look look = {
@@ -371,7 +332,7 @@ static void draw_detail(const struct annotate_view *self, struct canvas *canvas,
 	place.column++;
 	place.width--;
 	canvas_format(canvas, place, STYLE_TITLE, "%.2f%% of %s, %" PRIu64 " sample%s  %s%s%s%s%s%s",
-		percent(heat.weight, self->answer->self.weight), function->name, heat.samples,
+		annotate_row_percent(heat.weight, self->answer->self.weight), function->name, heat.samples,
 		util_plural(heat.samples), where, *where ? "  " : "", function->object,
 		*self->answer->lacks ? "  (" : "", self->answer->lacks, *self->answer->lacks ? ")" : "");
 }
@@ -380,15 +341,13 @@ static void annotate_draw(void *context, struct canvas *canvas, struct area area
 {
 	struct annotate_view *self = context;
 	int heads = area.rows >= HEADS_FROM ? 1 : 0, detail = area.rows >= DETAIL_FROM ? 1 : 0;
-	char title[TEXT];
 
 	self->area = area;
 	self->body = (struct area) { area.row + heads, area.column, area.rows - heads - detail, area.columns };
 	if (self->body.rows < 1)
 		return;
 	if (heads && function_of(self))
-		annotate_row_heads(canvas, (struct place) { area.row, area.column, area.columns },
-			title_of(self, title), self->answer->base.there);
+		annotate_row_heads(canvas, (struct place) { area.row, area.column, area.columns }, self->answer);
 	if (self->answer && self->count)
 		draw_rows(self, canvas, self->body);
 	draw_emptiness(self, canvas, self->body);
@@ -398,16 +357,78 @@ static void annotate_draw(void *context, struct canvas *canvas, struct area area
 
 /* ---- what the user does ---- */
 
-/* The cursor goes to the instruction to which the one under it jumps. */
-static void follow_jump(struct annotate_view *self)
+/* Another function's code is shown, from its hottest line on; or, with `back`, from the row where it was left. */
+static void turn_to(struct annotate_view *self, struct view_chosen of, const struct code_step *back)
 {
-	const struct listing_row *row = selected(self);
-	uint32_t target = row && !row->source ? self->listing->instructions[row->first].target : LISTING_NONE;
+	self->of = of;
+	self->wish[0] = '\0';
+	drop_rows(self);
+	self->answer = NULL;
+	self->begun = back;
+	list_rewind(&self->list);
+	if (back)
+		list_follow(&self->list, back->row);
+}
+
+/* The cursor goes to where the instruction under it jumps, within the function. */
+static bool follow_jump(struct annotate_view *self, const struct listing_instruction *from)
+{
+	uint32_t target = from->goes ? listing_find(self->listing, from->goes) : LISTING_NONE;
 	struct list_rows rows = rows_of(self);
 
 	for (size_t i = 0; target != LISTING_NONE && i < self->count; i++)
-		if (!self->rows[i].source && self->rows[i].first == target)
+		if (!self->rows[i].source && self->rows[i].first == target) {
 			list_select(&self->list, &rows, i);
+			return true;
+		}
+	return false;
+}
+
+/* To the code of the function that the instruction calls. */
+static bool follow_call(struct annotate_view *self, uint32_t instruction)
+{
+	struct view_chosen to = { .name = annotation_callee(self->answer, instruction), .put = true };
+	struct code_step here = { .of = self->of, .row = row_key(self, self->list.cursor) };
+
+	if (!to.name)
+		return false;
+	util_print(to.text, sizeof(to.text), "%s", self->listing->instructions[instruction].callee);
+	code_trail_open(&self->trail, here);
+	turn_to(self, to, NULL);
+	return true;
+}
+
+static bool annotate_deeper(struct annotate_view *self)
+{
+	const struct listing_row *row = selected(self);
+
+	if (!row || row->source || !self->answer || self->answer->listing != self->listing)
+		return false;
+	return follow_jump(self, &self->listing->instructions[row->first]) || follow_call(self, row->first);
+}
+
+static bool go_back(struct annotate_view *self)
+{
+	struct code_step step;
+	bool back = code_trail_back(&self->trail, &step);
+
+	if (back)
+		turn_to(self, step.of, &step);
+	return back;
+}
+
+static const char *annotate_closed(void *context)
+{
+	const struct annotate_view *self = context;
+	const struct listing_row *row = selected(self);
+
+	if (!row)
+		return "not opened: there is no code here; choose a function in another view";
+	if (row->source && self->form == LISTING_SOURCE)
+		return "not opened: this is a source line; {form} shows its jumps and calls";
+	if (row->source)
+		return "not opened: this is a source line; {open} follows the jumps and calls below it";
+	return "not opened: this is no jump or call with a known target; {open} follows those";
 }
 
 static bool act(struct annotate_view *self, enum action action)
@@ -424,8 +445,9 @@ static bool act(struct annotate_view *self, enum action action)
 		next_hottest(self, false);
 		return true;
 	case ACTION_OPEN:
-		follow_jump(self);
-		return true;
+		return annotate_deeper(self);
+	case ACTION_BACK:
+		return go_back(self);
 	default:
 		return list_act(&self->list, &rows, action);
 	}
@@ -472,20 +494,19 @@ static void annotate_choose(void *context, struct view_chosen chosen)
 	struct annotate_view *self = context;
 	bool same = chosen.name == self->of.name;
 
-	self->of = chosen;
 	self->wish[0] = '\0';
+	self->of = chosen;
 	if (same)
 		return;
-	drop_rows(self);
-	self->answer = NULL;
-	self->begun = false;
-	list_rewind(&self->list);
+	self->trail.count = 0;
+	turn_to(self, chosen, NULL);
 }
 
 void view_annotate_go(void *context, const char *line)
 {
 	struct annotate_view *self = context;
 
+	self->trail.count = 0;
 	util_print(self->wish, sizeof(self->wish), "%s", line);
 	grant(self);
 }
@@ -496,6 +517,8 @@ static void annotate_way_to(void *context, struct view_way *way)
 
 	if (self->of.name)
 		view_way_add(way, '>', self->of.text);
+	for (int i = self->trail.count; i-- > 0;)
+		view_way_add(way, '>', self->trail.steps[i].of.text);
 }
 
 static const struct request *annotate_ask(void *context, const struct scope *scope)
@@ -540,6 +563,7 @@ const struct view view_annotate = {
 	.takes = annotate_takes,
 	.told = annotate_told,
 	.act = annotate_act,
+	.closed = annotate_closed,
 	.click = annotate_click,
 	.search = annotate_search,
 	.chosen = annotate_chosen,

@@ -351,10 +351,11 @@ static const char *page_closed(void *context)
 	return "not opened: no filter can say this name; {around} and {annotate} show more of the function";
 }
 
-static const char *page_line(const void *context)
+static const char *page_line(const void *context, struct view_chosen *of)
 {
 	const struct page_row *row = selected(context);
 
+	*of = of_page(context);
 	return row && row->kind == PAGE_ROW_LINE ? row->name : "";
 }
 

@@ -19,6 +19,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/column.h"
+#include "tui/views/table/deeper.h"
 #include "tui/views/table/detail.h"
 #include "config.h"
 #include "view_functions.h"
@@ -162,14 +163,6 @@ static void *threads_new(const struct config *config)
 	return self;
 }
 
-/* The row of idle time has no code, so a function of this name in an object is another one. */
-static bool is_idle(const struct symbols *symbols, const struct row *row)
-{
-	const struct function *function = symbols_get(symbols, row->function);
-
-	return !function->known && !function->address && !*function->object && strcmp(function->name, "[idle]") == 0;
-}
-
 /* Takes the row of idle time out of the table, or puts it back, as the scope says. */
 static void hide_idle(struct function_view *self)
 {
@@ -181,21 +174,13 @@ static void hide_idle(struct function_view *self)
 	if (self->hidden)
 		table->rows[table->count++] = self->idle;
 	self->hidden = false;
-	while (i < table->count && !is_idle(self->functions->answer.symbols, &table->rows[i]))
+	while (i < table->count && !deeper_is_idle(self->functions->answer.symbols, &table->rows[i]))
 		i++;
 	if (self->scope->no_idle && i < table->count) {
 		self->idle = table->rows[i];
 		self->hidden = true;
 		table->rows[i] = table->rows[--table->count];
 	}
-}
-
-/* 0: the row is no function. */
-static uint64_t name_at(const struct function_view *self, const struct row *row)
-{
-	const struct function *function = symbols_get(self->functions->answer.symbols, row->function);
-
-	return function->known ? tree_name(function, self->functions->kernel) : 0;
 }
 
 /*
@@ -207,14 +192,14 @@ static void grant(struct function_view *self)
 	const struct table *table = table_of(self);
 	const struct row *row = selected(self);
 	struct list_rows rows = rows_of(self);
-	bool there = row && name_at(self, row) == self->wish.name;
+	bool there = row && deeper_name(self->functions, row) == self->wish.name;
 
 	if (!self->wish.name || !self->functions || self->functions->by != GROUP_FUNCTION)
 		return;
 	if (!there)
 		sort_all(self);
 	for (size_t i = there ? self->list.cursor : 0; i < table->count && self->wish.name; i++)
-		if (name_at(self, &table->rows[i]) == self->wish.name) {
+		if (deeper_name(self->functions, &table->rows[i]) == self->wish.name) {
 			list_select(&self->list, &rows, i);
 			self->wish.name = 0;
 		}
@@ -437,16 +422,20 @@ static bool functions_act(void *context, enum action action)
 static const char *functions_open(void *context, uint64_t *row)
 {
 	struct function_view *self = context;
-	const struct function_table *functions = self->functions;
-	const struct function *at;
+	const struct row *at = selected(self);
 
-	if (table_of(self)->count == 0)
+	if (!at)
 		return "";
 	*row = row_key(self, self->list.cursor);
-	at = symbols_get(functions->answer.symbols, (uint32_t)*row);
-	return grouping_filter(functions->by, at->name,
-		functions->machine_count && grouping_is_of_machine(functions->by) ? at->object : NULL, self->words,
-		sizeof(self->words));
+	return deeper_words(self->functions, at, self->words, sizeof(self->words));
+}
+
+static const char *functions_line(const void *context, struct view_chosen *of)
+{
+	const struct function_view *self = context;
+	const struct row *row = selected(self);
+
+	return row ? deeper_line(self->functions, row, of) : "";
 }
 
 static const char *functions_closed(void *context)
@@ -454,12 +443,7 @@ static const char *functions_closed(void *context)
 	const struct function_view *self = context;
 	const struct row *row = selected(self);
 
-	if (row && is_idle(self->functions->answer.symbols, row))
-		return "not opened: [idle] is the time of CPUs without work, no code runs in it; {idle} hides the row";
-	if (row && strcmp(row_name(self, self->list.cursor), "[unknown]") == 0)
-		return "not opened: no file that was read names this code; "
-			"--kernel, --sysroot or --debug-dir gives one";
-	return NULL;
+	return row ? deeper_refusal(self->functions, row) : NULL;
 }
 
 static void functions_restore(void *context, uint64_t row)
@@ -522,7 +506,7 @@ static const struct request *functions_ask(void *context, const struct scope *sc
 	scope_excerpt(scope, &request->request.excerpt);
 	request->selected = row ? row->function : FUNCTION_NONE;
 	request->callers = row && self->area.rows >= DETAIL_FROM;
-	request->ran = column_wants_ran(&layout);
+	request->ran = column_wants_ran(&layout) || scope->by == GROUP_LINE;
 	want_rows(self);
 	return &request->request;
 }
@@ -545,7 +529,7 @@ static struct view_chosen functions_chosen(void *context)
 
 	if (!row || self->functions->by != GROUP_FUNCTION)
 		return chosen;
-	chosen = (struct view_chosen) { .name = name_at(self, row), .put = self->list.follow };
+	chosen = (struct view_chosen) { .name = deeper_name(self->functions, row), .put = self->list.follow };
 	util_print(chosen.text, sizeof(chosen.text), "%s", row_name(self, self->list.cursor));
 	return chosen;
 }
@@ -586,6 +570,7 @@ const struct view view_functions = {
 	.told = functions_told,
 	.open = functions_open,
 	.closed = functions_closed,
+	.line = functions_line,
 	.restore = functions_restore,
 	.act = functions_act,
 	.click = functions_click,

@@ -71,6 +71,7 @@ static const struct filter_word {
 	[FILTER_THREAD] = { "thread", take_text },
 	[FILTER_PROCESS] = { "process", take_text },
 	[FILTER_OBJECT] = { "object", take_text },
+	[FILTER_FILE] = { "file", take_text },
 	[FILTER_UNDER] = { "under", take_text },
 	[FILTER_MACHINE] = { "machine", take_text },
 };

@@ -45,6 +45,11 @@ bool grouping_has_threads(enum group_by by)
 	return by == GROUP_PROCESS || by == GROUP_THREAD;
 }
 
+bool grouping_has_ran(enum group_by by)
+{
+	return grouping_has_threads(by) || by == GROUP_LINE;
+}
+
 bool grouping_is_of_machine(enum group_by by)
 {
 	return grouping_has_threads(by) || by == GROUP_CPU;
@@ -57,21 +62,22 @@ static uint32_t not_read(struct grouping *grouping)
 	return symbols_special(grouping->symbols, "[not read yet]");
 }
 
-/* The file of "mm/page.c:120". NULL: not known yet; "": there is none. Each call asks a worker for what is missing. */
-static const char *file_of(struct grouping *grouping, uint32_t function, char text[ROW_TEXT])
+/* It stands before the number of "mm/page.c:120". */
+const char *grouping_file(struct symbols *symbols, uint32_t function, char text[GROUPING_FILE])
 {
-	const char *line = symbols_line(grouping->symbols, function), *end = line ? strrchr(line, ':') : NULL;
+	const char *line = *symbols_get(symbols, function)->object ? symbols_line(symbols, function) : "";
+	const char *end = line ? strrchr(line, ':') : NULL;
 
 	if (!line || !*line)
 		return line;
-	snprintf(text, ROW_TEXT, "%.*s", end ? (int)(end - line) : (int)strlen(line), line);
+	snprintf(text, GROUPING_FILE, "%.*s", end ? (int)(end - line) : (int)strlen(line), line);
 	return text;
 }
 
 static uint32_t row_of_file(struct grouping *grouping, uint32_t function)
 {
-	char text[ROW_TEXT];
-	const char *file = file_of(grouping, function, text);
+	char text[GROUPING_FILE];
+	const char *file = grouping_file(grouping->symbols, function, text);
 
 	if (!file)
 		return not_read(grouping);
@@ -219,8 +225,8 @@ const char *grouping_machine_filter(const char *machine, char *words, size_t siz
 const char *grouping_filter(enum group_by by, const char *name, const char *machine, char *words, size_t size)
 {
 	static const char *const kinds[GROUPS] = {
-		[GROUP_OBJECT] = "object", [GROUP_PROCESS] = "process", [GROUP_THREAD] = "thread", [GROUP_CPU] = "cpu",
-		[GROUP_MODE] = "mode",
+		[GROUP_FILE] = "file", [GROUP_OBJECT] = "object", [GROUP_PROCESS] = "process",
+		[GROUP_THREAD] = "thread", [GROUP_CPU] = "cpu", [GROUP_MODE] = "mode",
 	};
 	bool numbered = by == GROUP_PROCESS || by == GROUP_THREAD || by == GROUP_CPU;
 	const char *number = numbered ? number_of(name) : NULL, *value = number ? number : name;

@@ -50,11 +50,21 @@ bool grouping_is_by_who(enum group_by by);
 /* True: the names of threads and processes decide about rows. */
 bool grouping_has_threads(enum group_by by);
 
+/* True: query_ran tells the function that a row ran most, or in which its line is. */
+bool grouping_has_ran(enum group_by by);
+
 /*
  * The row of a frame: a node of the stacks, and the function there. Until a worker has read its file or line, that is
  * the row "[not read yet]".
  */
 uint32_t grouping_frame(struct grouping *grouping, uint32_t node, uint32_t function);
+
+/*
+ * The source file of a function, as its row is called: "mm/page.c". NULL: not known yet, this call asks a worker for
+ * it. "": there is none.
+ */
+enum { GROUPING_FILE = 512 };
+const char *grouping_file(struct symbols *symbols, uint32_t function, char text[GROUPING_FILE]);
 
 /*
  * The row of whoever ran a sample, which is not idle time. Only if grouping_is_by_who. `context`: as in filter_passes;

@@ -24,7 +24,7 @@ struct query_inputs {			/* of one epoch; borrowed */
 enum filter_by {			/* what a term of a filter looks at */
 	FILTER_FUNCTION,		/* the name of a row's function */
 	FILTER_CPU, FILTER_MODE, FILTER_THREAD, FILTER_PROCESS,	/* who ran the sample */
-	FILTER_OBJECT,			/* the object of the function that was running */
+	FILTER_OBJECT, FILTER_FILE,	/* the object of the function that was running; its source file */
 	FILTER_UNDER,			/* the functions of the stack */
 	FILTER_MACHINE,			/* the machine: a query knows none, so filter_at_machine takes these out */
 	FILTER_WORDS_END,		/* no word stands for what follows: */
@@ -78,7 +78,8 @@ struct question {
 	enum group_by by;		/* idle time is the row [idle] in all */
 	/*
 	 * Whose edges are kept for query_callers, which takes longer for other functions. CALLERS_NONE unless `by` is
-	 * GROUP_FUNCTION; but CALLERS_ALL keeps what query_ran needs where `by` is GROUP_PROCESS or GROUP_THREAD.
+	 * GROUP_FUNCTION; but CALLERS_ALL keeps what query_ran needs where `by` is GROUP_PROCESS, GROUP_THREAD or
+	 * GROUP_LINE.
 	 */
 	enum kept_callers callers;
 	uint32_t callee;		/* with CALLERS_ONE: the function whose callers are kept */

@@ -52,6 +52,8 @@ void hand_annotation(struct answers *answers, struct symbols *symbols, uint32_t 
 	answer->function = function;
 	answer->of = tree_name(symbols_get(symbols, function), answers->functions->kernel);
 	answer->listing = make_listing(bare);
+	answer->called = symbols;
+	util_print(answer->kernel, sizeof(answer->kernel), "%s", answers->functions->kernel);
 	answer->heat = util_alloc(answer->listing->count * sizeof(*answer->heat));
 	for (size_t i = 0; i < answer->listing->count && i < sizeof(weights) / sizeof(*weights); i++) {
 		uint64_t weight = weights[i] + (i == 5 ? more : 0);

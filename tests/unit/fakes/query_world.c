@@ -143,6 +143,7 @@ static void add_code(struct frames *frames, struct symbols *symbols, uint32_t sp
 static void find_frames(struct frames *frames, struct symbols *symbols, const struct taken *taken)
 {
 	frames->depth = 0;
+	frames->addresses[0] = 0;
 	if (taken->mode == MODE_IDLE || taken->kernel_count + taken->user_count == 0) {
 		add_frame(frames, symbols_special(symbols, taken->mode == MODE_IDLE ? "[idle]" : "[unknown]"));
 		return;
@@ -240,6 +241,18 @@ static bool has_part(const char *text, const char *part)
 	return strcasestr(text, part);
 }
 
+/* The file of the function that was running; code without an object, such as idle time, has none. */
+static bool is_of_file(const struct seen *seen, const char *name)
+{
+	struct symbols *symbols = seen->world->inputs.symbols;
+	uint32_t function = seen->frames->functions[0];
+	const char *line = *symbols_get(symbols, function)->object ? symbols_line(symbols, function) : NULL;
+	char file[16];
+
+	snprintf(file, sizeof(file), "%.*s", line ? (int)strcspn(line, ":") : 0, line ? line : "");
+	return *file && has_part(file, name);
+}
+
 static bool is_under(const struct seen *seen, const char *name)
 {
 	for (size_t i = 0; i < seen->frames->depth; i++)
@@ -269,6 +282,7 @@ static bool fits(const struct seen *seen, enum filter_by by, const char *value)
 	case FILTER_PROCESS: return threads_match_process(threads, taken->thread, taken->process, value);
 	case FILTER_OBJECT:
 		return has_part(symbols_get(seen->world->inputs.symbols, seen->frames->functions[0])->object, value);
+	case FILTER_FILE: return is_of_file(seen, value);
 	case FILTER_UNDER: return is_under(seen, value);
 	case FILTER_HAS: return has_function(seen, strtoull(value, NULL, 16), seen->frames->depth);
 	case FILTER_RUNNING: return has_function(seen, strtoull(value, NULL, 16), 1);
@@ -330,7 +344,7 @@ struct expected {
 	struct row rows[FUNCTIONS];
 	uint64_t cpus[FUNCTIONS][DIGEST_WORDS_MAX];	/* the CPUs of each row, as bits */
 	uint64_t callers[FUNCTIONS];	/* weights of the callers of one function */
-	uint64_t ran[FUNCTIONS];	/* weights of the functions that ran in one thread or process */
+	uint64_t ran[FUNCTIONS];	/* weights of the functions that ran in one thread, process or line */
 	uint64_t trend[TABLE_TREND];
 	uint64_t stacks;		/* the sum of the stacks' marks */
 };
@@ -384,6 +398,21 @@ static void expect_sample(struct expected *expected, const struct taken *taken, 
 	expected->stacks += mark(taken->weight, functions[0], functions[frames->depth - 1]);
 }
 
+/* Of the functions in whose code a line is, each counts once for a sample. */
+static void expect_line(struct expected *expected, const struct frames *frames, const struct frames *rows,
+	uint64_t weight, uint32_t row)
+{
+	uint32_t counted[2 * WORLD_FRAMES];
+	size_t count = 0;
+
+	for (size_t i = 0; i < frames->depth; i++)
+		if (rows->functions[i] == row && frames->addresses[i] &&
+				!is_among(counted, count, frames->functions[i])) {
+			expected->ran[frames->functions[i]] += weight;
+			counted[count++] = frames->functions[i];
+		}
+}
+
 /* A sample of a row that stands for who ran it. */
 static void expect_who(struct expected *expected, const struct taken *taken, uint32_t row, uint32_t leaf,
 	uint32_t wanted)
@@ -416,8 +445,7 @@ static void expect(struct expected *expected, const struct world *world,
 		const struct taken *taken = &world->list[i];
 		const struct filter *filter = &question->filter;
 		bool inside = in_range(&ranges, taken->time);
-		struct frames frames;
-		uint32_t leaf;
+		struct frames frames, rows;
 
 		if (taken->missed) {
 			if (inside && cpu_passes(world, filter, taken))
@@ -427,13 +455,15 @@ static void expect(struct expected *expected, const struct world *world,
 		find_frames(&frames, world->inputs.symbols, taken);
 		if (!passes(&(struct seen) { world, taken, &frames }, filter))
 			continue;
-		leaf = frames.functions[0];
-		group_frames(&frames, &world->inputs, taken, question->by);
+		rows = frames;
+		group_frames(&rows, &world->inputs, taken, question->by);
 		if (inside)
-			expect_sample(expected, taken, &frames, function);
+			expect_sample(expected, taken, &rows, function);
 		if (inside && who)
-			expect_who(expected, taken, frames.functions[0], leaf, function);
-		expect_trend(expected, taken, &frames, function, to);
+			expect_who(expected, taken, rows.functions[0], frames.functions[0], function);
+		if (inside && question->by == GROUP_LINE)
+			expect_line(expected, &frames, &rows, taken->weight, function);
+		expect_trend(expected, taken, &rows, function, to);
 	}
 }
 
@@ -504,7 +534,7 @@ static void check_callers(struct world *world, const struct question *question, 
 		check_edges(callers, count, expected->callers);
 	else
 		assert_int_equal(count, 0);
-	check_ran(query_ran(world->query, question, function), grouping_has_threads(question->by) &&
+	check_ran(query_ran(world->query, question, function), grouping_has_ran(question->by) &&
 		question->callers == CALLERS_ALL ? expected->ran : none);
 }
 

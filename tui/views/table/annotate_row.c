@@ -8,6 +8,8 @@
 #include "agent/code/jumps.h"
 #include "agent/code/listing.h"
 #include "agent/code/listing_rows.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
 #include "tui/frame/list.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
@@ -21,6 +23,7 @@ enum {
 	NUMBER_FROM = 50,		/* and from which a line has its number beside a change */
 	ADDRESSES_FROM = 76,		/* and whole addresses; below that, offsets in the function */
 	PLACE_FROM = 20,		/* columns that are left for a line before the name of what is inlined is cut */
+	TITLE = 512,			/* bytes of the title */
 };
 
 struct columns {
@@ -51,9 +54,32 @@ static struct columns columns_of(struct place place, bool change)
 	return all;
 }
 
-void annotate_row_heads(struct canvas *canvas, struct place place, const char *title, bool change)
+double annotate_row_percent(uint64_t part, uint64_t whole)
 {
-	struct columns columns = columns_of(place, change);
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* "page_alloc  mm/page.c:120  self 9.87% of all" */
+static void write_title(const struct annotation *annotation, char text[TITLE])
+{
+	const struct listing *listing = annotation->listing;
+	char where[TITLE / 2] = "", number[CHANGE_TEXT], change[CHANGE_TEXT + 4] = "";
+
+	if (annotation->base.there)
+		snprintf(change, sizeof(change), " (%s)",
+			change_text(annotation_self_change(annotation), CHANGE_NUMBER, number));
+	if (listing && listing->first)
+		snprintf(where, sizeof(where), "  %s:%" PRIu32, listing->name, listing->first);
+	snprintf(text, TITLE, "%s%s  self %.2f%%%s of all%s%s",
+		symbols_get(annotation->answer.symbols, annotation->function)->name, where,
+		annotate_row_percent(annotation->self.weight, annotation->weight), change,
+		*annotation->machine ? "  on " : "", annotation->machine);
+}
+
+void annotate_row_heads(struct canvas *canvas, struct place place, const struct annotation *annotation)
+{
+	struct columns columns = columns_of(place, annotation->base.there);
+	char title[TITLE];
 
 	for (int i = 0; i < place.width; i++)
 		canvas_put(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_HEAD, ' ');
@@ -61,6 +87,7 @@ void annotate_row_heads(struct canvas *canvas, struct place place, const char *t
 	canvas_right(canvas, columns.change, STYLE_HEAD, "CHANGE");
 	canvas_right(canvas, columns.samples, STYLE_HEAD, "SAMPLES");
 	canvas_right(canvas, columns.number, STYLE_HEAD, "LINE");
+	write_title(annotation, title);
 	canvas_text(canvas, columns.text, STYLE_HEAD, title);
 }
 

@@ -18,9 +18,12 @@ struct annotate_look {
 	const char *match;		/* the pattern that is marked; "": none */
 };
 
-void annotate_row_heads(struct canvas *canvas, struct place place, const char *title, bool change);
+/* The annotation has a function. */
+void annotate_row_heads(struct canvas *canvas, struct place place, const struct annotation *annotation);
 void annotate_row_draw(struct canvas *canvas, struct place place, const struct listing_row *row,
 	const struct annotate_look *look);
+
+double annotate_row_percent(uint64_t part, uint64_t whole);	/* of nothing, 0 */
 
 /* "[inlined list_pop, list.h:40]", "[list.h:40]"; "": the row's code stands in its line. Returns `text`. */
 enum { ANNOTATE_PLACE = 256 };

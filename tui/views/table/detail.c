@@ -37,6 +37,15 @@ static void write_callers(FILE *to, const struct function_table *functions, cons
 	}
 }
 
+/* Of a line: the function in whose code it is. */
+static void write_function(FILE *to, const struct function_table *functions, const struct row *row)
+{
+	const struct caller *ran = functions->by == GROUP_LINE ? row_ran(functions, row->function) : NULL;
+
+	if (ran && ran->weight)
+		fprintf(to, "  in: %s", symbols_get(functions->answer.symbols, ran->function)->name);
+}
+
 /* How the function's total is divided among the machines. */
 static void write_machines(FILE *to, const struct function_table *functions, const struct vitals *vitals,
 	const struct row *row)
@@ -96,6 +105,7 @@ void detail_write(const struct function_table *functions, const struct vitals *v
 	if (source && *source)
 		fprintf(to, "  %s", source);
 	write_shares(to, functions, row);
+	write_function(to, functions, row);
 	write_inlined(to, functions, row);
 	if (functions->machines)
 		write_machines(to, functions, vitals, row);

@@ -203,17 +203,22 @@ void row_draw_source(struct canvas *canvas, struct place place, const struct row
 		canvas_middle(canvas, place, STYLE_DIM, source);
 }
 
+const struct caller *row_ran(const struct function_table *functions, uint32_t row)
+{
+	for (size_t i = 0; i < functions->visible_count; i++)
+		if (functions->visible[i].function == row)
+			return &functions->visible[i].ran;
+	return NULL;
+}
+
 /* Where the row spends its time: the function in which it ran most, and how much of the row that is. */
 void row_draw_ran(struct canvas *canvas, struct place place, const struct row_drawn *row)
 {
-	const struct caller *ran = NULL;
+	const struct caller *ran = row_ran(row->functions, row->row->function);
 	const struct function *function;
 	char share[ROW_SHARE];
 	int room;
 
-	for (size_t i = 0; i < row->functions->visible_count; i++)
-		if (row->functions->visible[i].function == row->row->function)
-			ran = &row->functions->visible[i].ran;
 	if (!ran || !ran->weight || !row->row->self)
 		return;
 	function = symbols_get(row->functions->answer.symbols, ran->function);

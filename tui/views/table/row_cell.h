@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct caller;
 struct canvas;
 struct function_table;
 struct place;
@@ -38,6 +39,9 @@ void row_draw_change(struct canvas *canvas, struct place place, const struct row
 enum { ROW_SHARE = 16 };
 const char *row_self_share(const struct table *table, const struct row *row, char text[ROW_SHARE]);
 const char *row_total_share(const struct table *table, const struct row *row, char text[ROW_SHARE]);
+
+/* The function that a visible row ran most (query_ran); NULL: the row is not visible. */
+const struct caller *row_ran(const struct function_table *functions, uint32_t row);
 
 /* The function's source line, as the answer has it; NULL: not known yet. */
 const char *row_line(const struct function_table *functions, uint32_t function);

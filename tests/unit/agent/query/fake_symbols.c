@@ -160,7 +160,7 @@ void fake_symbols_know(struct symbols *symbols, uint32_t process, bool known)
 
 void fake_symbols_read_lines(struct symbols *symbols, uint32_t functions)
 {
-	if (functions > symbols->lines_read)
+	if (functions > symbols->lines_read || functions == 0)
 		symbols->lines_read = functions;
 }
 

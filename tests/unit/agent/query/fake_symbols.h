@@ -18,7 +18,8 @@ void fake_symbols_know(struct symbols *symbols, uint32_t process, bool known);	/
 void fake_symbols_read(struct symbols *symbols);
 
 /* Gives a function another name from now on. Its id stays. */
-void fake_symbols_read_lines(struct symbols *symbols, uint32_t functions);	/* those below this id have lines now */
+/* Those below this id have lines now; 0: none has. */
+void fake_symbols_read_lines(struct symbols *symbols, uint32_t functions);
 void fake_symbols_rename(struct symbols *symbols, uint32_t function, const char *name);
 
 #endif

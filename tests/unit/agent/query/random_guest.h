@@ -53,7 +53,8 @@ static inline struct filter random_filter(struct random *random)
 		"k", "3", "[", "cpu:0", "cpu:1|3", "cpu:4", "mode:kernel", "mode:user|idle", "mode:idle", "mode:irq",
 		"mode:softirq|user", "mode:kernel|irq", "thread:2",
 		"thread:boot", "thread:boot|init", "thread:process", "process:1", "process:process|7",
-		"object:p1", "object:kernel|nothing", "under:k1", "under:p2|k2", "under:[idle]", "under:unknown",
+		"object:p1", "object:kernel|nothing", "file:a.c", "file:b|nothing",
+		"under:k1", "under:p2|k2", "under:[idle]", "under:unknown",
 	};
 	char text[128] = "";
 
@@ -80,7 +81,7 @@ static inline void random_question(struct random *random, uint64_t now, struct q
 		question->filter = random_filter(random);
 	question->by = random_below(random, 2) ? GROUP_FUNCTION : (enum group_by)random_below(random, GROUPS);
 	question->callers = question->by == GROUP_FUNCTION ? (enum kept_callers)random_below(random, 3) :
-		grouping_has_threads(question->by) && random_below(random, 2) ? CALLERS_ALL : CALLERS_NONE;
+		grouping_has_ran(question->by) && random_below(random, 2) ? CALLERS_ALL : CALLERS_NONE;
 	question->callee = (uint32_t)random_below(random, 8);
 }
 
@@ -101,7 +102,7 @@ static inline void random_names(struct random *random, struct world *world)
 	const char *name = names[random_below(random, 3)];
 
 	if (random_below(random, 8) == 0)
-		fake_symbols_read_lines(world->inputs.symbols, (uint32_t)random_below(random, 64));
+		fake_symbols_read_lines(world->inputs.symbols, 1 + (uint32_t)random_below(random, 64));
 	else if (random_below(random, 2))
 		fake_symbols_know(world->inputs.symbols, (uint32_t)random_below(random, 3),
 			random_below(random, 2));

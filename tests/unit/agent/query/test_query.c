@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -10,6 +11,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/query/question/grouping.h"
 #include "agent/query/table_sort.h"
 #include "agent/store/store.h"
 #include "tests/unit/fakes/filter_of.h"
@@ -107,6 +109,37 @@ static void the_kernel_object_has_two_names(void **state)
 
 		assert_int_equal(table->weight, rows[i].weight);
 		table_free(table);
+	}
+	world_free(&world);
+}
+
+/* Until a worker has read the file of a function, it is of no file, and the answer says that another one follows. */
+static void a_file_that_is_read_late_passes_then(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(NS_PER_SECOND, 5, 2, (const uint64_t[]) { 3, 1 });
+	struct question questions[2] = { { .to = UINT64_MAX }, { .to = UINT64_MAX } };
+	char file[GROUPING_FILE], words[GROUPING_FILE + 16];
+
+	(void)state;
+	world_take(&world, &taken);
+	fake_symbols_read_lines(world.inputs.symbols, UINT32_MAX);
+	grouping_file(world.inputs.symbols, symbols_function(world.inputs.symbols, EVENT_KERNEL, 0x308), file);
+	assert_string_not_equal(file, "");
+	for (int negated = 0; negated < 2; negated++) {
+		snprintf(words, sizeof(words), "%sfile:%s|x", negated ? "!" : "", file);
+		questions[negated].filter = filter_of(words);
+	}
+	for (int read = 0; read < 2; read++) {
+		fake_symbols_read_lines(world.inputs.symbols, read ? UINT32_MAX : 0);
+		for (int negated = 0; negated < 2; negated++) {
+			struct table *table = query_table(world.query, &questions[negated]);
+
+			assert_int_equal(table->weight, read == negated ? 0 : 5);
+			assert_int_equal(table->unread, !read);
+			assert_int_equal(query_awaits_files(world.query, &questions[negated]), !read);
+			table_free(table);
+		}
 	}
 	world_free(&world);
 }
@@ -423,6 +456,7 @@ int main(void)
 		cmocka_unit_test(idle_is_no_work),
 		cmocka_unit_test(the_pattern_chooses_rows_and_leaves_shares),
 		cmocka_unit_test(the_kernel_object_has_two_names),
+		cmocka_unit_test(a_file_that_is_read_late_passes_then),
 		cmocka_unit_test(adjacent_ranges_share_nothing_and_miss_nothing),
 		cmocka_unit_test(a_name_is_followed_though_nothing_else_happens),
 		cmocka_unit_test(slices_that_merge_across_the_sum_are_counted_once),

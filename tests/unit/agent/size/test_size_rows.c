@@ -135,6 +135,7 @@ static void test_filter(void **state)
 	static const struct { const char *words; uint64_t bytes; } filters[] = {
 		{ "", BEFORE + AFTER }, { "twin", 23 }, { "twin|gone", 53 }, { "!twin", BEFORE + AFTER - 23 },
 		{ "object:old", BEFORE }, { "object:old twin", 11 }, { "nobody", 0 },
+		{ "file:a/two.c", 100 }, { "file:two.c|three object:old", 116 }, { "!file:.c object:old", 7 },
 	};
 	struct code_sizes *sizes = make(true);
 	struct filter filter;
@@ -151,7 +152,7 @@ static void test_filter(void **state)
 		size_rows_clear(&rows, sizes);
 	}
 	assert_false(size_rows_filter("cpu:0", &filter, &error));
-	assert_non_null(strstr(error, "NAME or object:NAME"));
+	assert_non_null(strstr(error, "NAME, object:NAME or file:NAME"));
 	free(error);
 	code_sizes_free(sizes);
 }

@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/code/listing.h"
 #include "agent/names/symbols.h"
+#include "agent/query/tree/tree.h"
 #include "tests/unit/fakes/hand_annotation.h"
 #include "tests/unit/fakes/hand_answers.h"
 #include "tui/terminal/keys.h"
@@ -188,6 +190,108 @@ static void test_enter_follows_a_jump(void **state)
 	stage_strike(&stage);
 }
 
+/* The code of page_alloc, whose instruction `pause` is a call of spin_lock. */
+static struct answers *calling(void)
+{
+	struct answers *answers = annotated(false, 0);
+	struct listing_instruction *call = &answers->annotation->listing->instructions[2];
+
+	call->callee = "spin_lock";
+	call->called = functions[1];
+	call->goes = 0x409000;
+	return answers;
+}
+
+/* Enter on a call goes to the code of that function; Esc goes back to the call. Elsewhere Enter says what it does. */
+static void test_enter_follows_a_call(void **state)
+{
+	uint64_t page_alloc = tree_name(symbols_get(symbols, functions[2]), "demo-kernel");
+	uint64_t spin_lock = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	struct stage stage;
+
+	(void)state;
+	open_view(&stage, false);
+	stage_show(&stage, calling());
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "source line; Enter follows the jumps and calls below it", true);
+	stage_press(&stage, KEYS_DOWN);
+	stage_holds(&stage, "pause <spin_lock>", true);
+	stage_press(&stage, KEYS_ENTER);
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.annotation.function, spin_lock);
+	stage_resize(&stage, 36, 120, true);
+	stage_holds(&stage, "page_alloc > spin_lock", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.annotation.function, page_alloc);
+	stage_show(&stage, calling());
+	stage_holds(&stage, ">   80.67     2400         ", true);
+	stage_press(&stage, KEYS_DOWN);
+	stage_press(&stage, KEYS_DOWN);
+	stage_press(&stage, KEYS_ENTER);
+	stage_type(&stage, "aa");
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "this is a source line; a shows its jumps and calls", true);
+	stage_strike(&stage);
+}
+
+/* What is no jump or call says so. */
+static void test_enter_says_what_it_does(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_view(&stage, true);
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "no jump or call with a known target; Enter follows those", true);
+	stage_strike(&stage);
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '6');
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "there is no code here", true);
+	stage_strike(&stage);
+}
+
+/* The rows by line. `late`: it is not known yet in which function the line is. */
+static struct answers *by_line(bool late)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct function_table *table = answers->functions;
+
+	table->by = GROUP_LINE;
+	table->table->rows[0].function = symbols_group(symbols, "mm/page.c:124", "kernel");
+	table->visible[0].function = table->table->rows[0].function;
+	table->visible[0].ran = (struct caller) { functions[2], late ? 0 : 77 };
+	return answers;
+}
+
+/* Enter on a line goes to the code of its function, with the cursor on that line; Esc goes back to the row. */
+static void test_line_of_the_table(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_resize(&stage, 36, 120, true);
+	stage_press(&stage, 'B');
+	stage_show(&stage, by_line(true));
+	stage_type(&stage, "/page.c:124\r");
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "the function of this line is not known yet", true);
+	stage_show(&stage, by_line(false));
+	stage_holds(&stage, "in: page_alloc", true);
+	stage_press(&stage, KEYS_ENTER);
+	stage_show(&stage, annotated(false, 0));
+	stage_holds(&stage, "Functions > page_alloc", true);
+	stage_holds(&stage, ">    1.21       36    124", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_show(&stage, by_line(false));
+	stage_holds(&stage, "by line", true);
+	stage_holds(&stage, ">   18.44", true);
+	stage_strike(&stage);
+}
+
 /* Without a function, the view says what to do. */
 static void test_chosen(void **state)
 {
@@ -210,6 +314,9 @@ int main(void)
 		cmocka_unit_test(test_cursor_stays),
 		cmocka_unit_test(test_line_of_a_page),
 		cmocka_unit_test(test_enter_follows_a_jump),
+		cmocka_unit_test(test_enter_follows_a_call),
+		cmocka_unit_test(test_enter_says_what_it_does),
+		cmocka_unit_test(test_line_of_the_table),
 		cmocka_unit_test(test_chosen),
 	};
 	int failed;

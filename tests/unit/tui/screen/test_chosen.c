@@ -212,7 +212,7 @@ static void test_function_goes_past_groups(void **state)
 	answers->functions->by = GROUP_LINE;
 	stage_show(&stage, answers);
 	stage_type(&stage, "jj\r");
-	stage_holds(&stage, "such as a line or a file", true);
+	stage_holds(&stage, "the function of this line is not known yet", true);
 	stage_strike(&stage);
 	stage_raise(&stage, hand_answers(symbols, functions));
 	stage_type(&stage, "j6");

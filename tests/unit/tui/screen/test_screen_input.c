@@ -455,7 +455,7 @@ static void test_what_the_time_line_is_about(void **state)
 	assert_int_equal(stage.session.line.of, tree_name(symbols_get(symbols, functions[0]), "demo-kernel"));
 	stage_resize(&stage, 24, 80, true);
 	stage_press(&stage, '\\');
-	stage_holds(&stage, " under: machine: ! not | or", true);
+	stage_holds(&stage, " under: machine: ! |", true);
 	stage_type(&stage, "cpu:1\r[");
 	assert_int_equal(stage.session.line.request.excerpt.filter.count, 1);
 	assert_int_equal(stage.session.line.request.excerpt.until_ns, 0);

@@ -204,7 +204,7 @@ static uint32_t any_key(struct walk *walk)
 {
 	static const char *const pieces[] = { "cpu:1", "cpu:0 ", "cpu:7", "mode:kernel", "mode:idle ",
 		"thread:init", "thread:", "pid:5", "alpha", "_", "spin", "zz", "no::such", " ", "!cpu:0 ",
-		"under:beta_copy", "cpu:0|cpu:1", "object:kernel ", "process:kernel" };
+		"under:beta_copy", "cpu:0|cpu:1", "object:kernel ", "process:kernel", "file:alpha" };
 	struct random *random = &walk->random;
 	struct model *model = walk_model(walk);
 

@@ -17,8 +17,8 @@ static char *written(const struct filter *filter)
 {
 	static const char *const kinds[FILTER_BYS] = {
 		[FILTER_FUNCTION] = "name", [FILTER_CPU] = "cpu", [FILTER_MODE] = "mode", [FILTER_THREAD] = "thread",
-		[FILTER_PROCESS] = "process", [FILTER_OBJECT] = "object", [FILTER_UNDER] = "under",
-		[FILTER_MACHINE] = "machine",
+		[FILTER_PROCESS] = "process", [FILTER_OBJECT] = "object", [FILTER_FILE] = "file",
+		[FILTER_UNDER] = "under", [FILTER_MACHINE] = "machine",
 	};
 	char *text = NULL;
 	size_t size;
@@ -85,6 +85,7 @@ static void test_what_is_taken(void **state)
 		{ "thread:init", "thread=init| " },
 		{ "thread:kworker/0:1", "thread=kworker/0:1| " },
 		{ "thread:12 mode:user", "thread=12| mode=2 " },
+		{ "file:mm/page.c|slab !file:lib/", "file=mm/page.c|slab| !file=lib/| " },
 		{ "process:sh|init !object:e1000", "process=sh|init| !object=e1000| " },
 		{ "under:vm_fault under:std::sort", "under=vm_fault| under=std::sort| " },
 		{ "mode:kernel", "mode=1 " },
@@ -134,6 +135,7 @@ static void test_what_is_refused(void **state)
 	refuse("thread:", "names nothing", "give a part");
 	refuse("process:|", "names nothing", "give a part");
 	refuse("object:", "names nothing", "give a part");
+	refuse("file:", "names nothing", "give a part");
 	refuse("under:", "names nothing", "give a part");
 	refuse("!", "names nothing", "give a part");
 }

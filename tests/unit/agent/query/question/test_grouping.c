@@ -62,7 +62,9 @@ static void the_filter_of_a_row_is_for_its_samples_alone(void **state)
 static void what_no_word_can_name_has_no_filter(void **state)
 {
 	static const struct { enum group_by by; const char *name, *words; } rows[] = {
-		{ GROUP_FUNCTION, "memcpy", "" }, { GROUP_LINE, "mm/page.c:120", "" }, { GROUP_FILE, "mm/page.c", "" },
+		{ GROUP_FUNCTION, "memcpy", "" }, { GROUP_LINE, "mm/page.c:120", "" },
+		{ GROUP_FILE, "mm/page.c", "file:mm/page.c" },
+		{ GROUP_FILE, "[no source]", "" }, { GROUP_FILE, "my page.c", "" },
 		{ GROUP_OBJECT, "kernel", "object:kernel" }, { GROUP_OBJECT, "[unknown]", "" },
 		{ GROUP_OBJECT, "a b", "" }, { GROUP_OBJECT, "a|b", "" },
 		{ GROUP_THREAD, "[idle]", "" }, { GROUP_THREAD, "[no thread]", "" },
