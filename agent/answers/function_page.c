@@ -7,6 +7,7 @@
 #include "agent/query/question/filter_words.h"
 #include "function_page.h"
 
+/* The rows whose trend is wanted are those that are shown with their line: the function itself. */
 struct call_tree_request function_page_tree(const struct function_page_request *request)
 {
 	struct call_tree_request tree;
@@ -15,6 +16,8 @@ struct call_tree_request function_page_tree(const struct function_page_request *
 	tree.request = request->request;
 	tree.request.kind = &call_tree_kind;
 	tree.tree = request->tree;
+	tree.line_count = request->tree.trend_count;
+	memcpy(tree.lines, request->tree.trends, sizeof(tree.lines));
 	return tree;
 }
 

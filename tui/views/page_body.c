@@ -21,6 +21,7 @@
 #include "tui/views/table/hue.h"
 #include "tui/views/tree/tree_row.h"
 #include "page_body.h"
+#include "page_processes.h"
 
 enum {
 	LIGHTEST = 200,			/* a call is left out if it has less than 1/LIGHTEST of the function */
@@ -29,7 +30,6 @@ enum {
 	SHARE = 8, STEP = 2, INDENT_MOST = 40,
 	GAPS_FROM = 12,			/* rows of the body from which there is a gap between two parts */
 	WORDS_FROM = 50,		/* columns of a part from which a change has its word */
-	PROCESSES = 64,			/* that are told apart */
 	COLUMNS_MOST = 4096,		/* more than a body has */
 	LEAST_ROWS = 5,			/* a part of the left half has so many rows, or more where there is room */
 };
@@ -261,72 +261,56 @@ static void draw_cells(struct paper *paper, struct cells cells)
 	}
 }
 
-struct process {
-	const char *name;
-	struct share share;
-};
-
-struct processes {
-	struct process list[PROCESSES];
-	size_t count;
-};
-
-static void add_process(struct processes *processes, const char *name, struct share share)
+/* What has no row of its own: its share, and how many rows that were. */
+static void draw_rest(struct paper *paper, const struct share *share, size_t count)
 {
-	size_t at = 0;
+	struct place place;
 
-	while (at < processes->count && strcmp(processes->list[at].name, name) != 0)
-		at++;
-	if (at == PROCESSES)
+	if (count == 0)
 		return;
-	if (at == processes->count) {
-		processes->list[at].name = name;
-		processes->list[at].share = share;
-		processes->count++;
-		return;
-	}
-	processes->list[at].share.now.weight += share.now.weight;
-	processes->list[at].share.now.samples += share.now.samples;
-	processes->list[at].share.base.weight += share.base.weight;
-	processes->list[at].share.base.samples += share.base.samples;
+	place = draw_share(paper, next_row(paper), share);
+	if (place.width > 0)
+		canvas_format(paper->canvas, place, STYLE_DIM, "%zu more", count);
 }
 
-/* The heaviest first; those of equal weight stay in the order of their heaviest threads. */
-static void sort_processes(struct processes *all)
+/* Adds the share of another row of the same part. */
+static void add_share(struct share *sum, struct share share)
 {
-	for (size_t i = 1; i < all->count; i++) {
-		struct process process = all->list[i];
-		size_t at = i;
-
-		for (; at > 0 && process.share.now.weight > all->list[at - 1].share.now.weight; at--)
-			all->list[at] = all->list[at - 1];
-		all->list[at] = process;
-	}
+	share.now.weight += sum->now.weight;
+	share.now.samples += sum->now.samples;
+	share.base.weight += sum->base.weight;
+	share.base.samples += sum->base.samples;
+	*sum = share;
 }
 
 /* The processes of the threads. Over all machines: the machines. */
 static void draw_processes(struct paper *paper, size_t most)
 {
-	const struct table *table = table_of(paper->look->page, PAGE_THREADS);
-	struct processes all = { .count = 0 };
+	bool compared = table_of(paper->look->page, PAGE_THREADS)->base;
+	struct page_processes all = page_processes_new(paper->look->page);
+	struct share rest = { .compared = false };
 
-	for (size_t i = 0; i < table->count; i++)
-		add_process(&all, function_of(paper, table->rows[i].function)->object,
-			table_share(table, &table->rows[i]));
-	sort_processes(&all);
 	draw_head(paper, paper->look->machines ? "ON MACHINE" : "RUN BY PROCESS");
-	for (size_t i = 0; i < all.count && i < most; i++)
-		draw_name(paper, draw_share(paper, next_row(paper), &all.list[i].share), STYLE_TEXT,
-			(struct page_row) { .kind = PAGE_ROW_PROCESS, .key = hash_text(&plain, all.list[i].name),
-				.name = all.list[i].name });
-	if (all.count > most)
-		draw_note(paper, "and more");
+	for (size_t i = 0; i < all.count; i++) {
+		const struct page_process *process = &all.list[i];
+		struct share share = { process->now, process->base, compared, compared };
+
+		if (i >= most)
+			add_share(&rest, share);
+		else
+			draw_name(paper, draw_share(paper, next_row(paper), &share), STYLE_TEXT, (struct page_row) {
+				.kind = PAGE_ROW_PROCESS, .key = hash_text(&plain, process->name),
+				.name = process->name });
+	}
+	draw_rest(paper, &rest, all.count > most ? all.count - most : 0);
+	page_processes_clear(&all);
 }
 
 /* Rows without time of their own, now and in the baseline, only lead to the function. */
 static void draw_table(struct paper *paper, enum page_table of, size_t most)
 {
 	const struct table *table = table_of(paper->look->page, of);
+	struct share rest = { .compared = false };
 	size_t count = 0;
 
 	draw_head(paper, of == PAGE_LINES ? "ITS OWN TIME, BY LINE" : "RUN BY THREAD");
@@ -335,14 +319,17 @@ static void draw_table(struct paper *paper, enum page_table of, size_t most)
 		const struct function *function = function_of(paper, row->function);
 		struct share share = table_share(table, row);
 
-		if ((!row->self && !share.base.weight) || count++ >= most)
+		if (!row->self && !share.base.weight)
 			continue;
+		if (count++ >= most) {
+			add_share(&rest, share);
+			continue;
+		}
 		draw_name(paper, draw_share(paper, next_row(paper), &share), function->known ? STYLE_TEXT : STYLE_DIM,
 			(struct page_row) { .kind = of == PAGE_LINES ? PAGE_ROW_LINE : PAGE_ROW_THREAD,
 				.key = row->function, .name = function->name, .function = row->function });
 	}
-	if (count > most)
-		draw_note(paper, "and more");
+	draw_rest(paper, &rest, count > most ? count - most : 0);
 	if (count == 0)
 		draw_note(paper, of == PAGE_LINES ? "it only calls others" : "none");
 }
@@ -475,12 +462,14 @@ void page_body_title(struct canvas *canvas, struct place place, const struct pag
 	const struct tree_row *top = page_body_top(look->page, TREE_DOWN);
 	const struct function *function = symbols_get(look->page->answer.symbols, top->function);
 	const struct table *lines = table_of(look->page, PAGE_LINES);	/* a row is not all of its recursion */
+	const char *line = top->line ? top->line : "";
 	char total[TREE_SHARE], own[TREE_SHARE], changes[2][TREE_SHARE], address[32] = "";
 	int used;
 
 	if (function->address && !look->machines)
 		snprintf(address, sizeof(address), "  0x%" PRIx64, function->address);
-	canvas_format(canvas, place, STYLE_TITLE, "%s  %s%s", function->name, function->object, address);
+	canvas_format(canvas, place, STYLE_TITLE, "%s  %s%s%s%s", function->name, line, *line ? "  " : "",
+		function->object, address);
 	place.row++;
 	used = canvas_format(canvas, place, STYLE_TEXT, "self %s%%%s  total %s%%%s of all  %" PRIu64 " sample%s  60s ",
 		tree_row_share(lines->weight, tree->weight, lines->samples, own),

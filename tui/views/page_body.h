@@ -42,7 +42,7 @@ struct page_look {
 /* The function itself, which is the top of both orders. NULL: nothing has run it, or no answer has come. */
 const struct tree_row *page_body_top(const struct function_page *page, enum tree_order order);
 
-/* Two rows: "page_alloc  kernel  0x1234", and its shares of all with its trend. The page must have its top. */
+/* Two rows: "page_alloc  mm/page.c:120  kernel  0x1234", and its shares of all with its trend. The page has its top. */
 void page_body_title(struct canvas *canvas, struct place place, const struct page_look *look);
 
 /* Draws the body from its row `top` on, and tells its rows. Returns how many lines it has in all. */

@@ -5,12 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/table.h"
 #include "agent/query/tree/tree.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/hand_answers.h"
@@ -55,7 +57,7 @@ static void test_page(void **state)
 	assert_int_equal(stage.session.page.tree.of, name);
 	hand_page(answers, symbols, functions);
 	stage_show(&stage, answers);
-	stage_holds(&stage, "spin_lock  kernel", true);
+	stage_holds(&stage, "spin_lock  kern/lock.c:18  kernel", true);
 	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
 	screen_step(stage.screen, stage.now);
 	sheet_check(&stage, "state_page");
@@ -64,7 +66,7 @@ static void test_page(void **state)
 	stage_holds(&stage, "ON CPU", true);
 	stage_press(&stage, KEYS_PAGE_DOWN);
 	stage_holds(&stage, "ON CPU", false);
-	stage_holds(&stage, "spin_lock  kernel", true);
+	stage_holds(&stage, "spin_lock  kern/lock.c:18  kernel", true);
 	stage_type(&stage, "/memcpy\r");
 	stage_holds(&stage, "43.15  memcpy", true);
 	stage_type(&stage, "/primes\r");
@@ -77,7 +79,7 @@ static void test_page(void **state)
 	stage_press(&stage, 'x');
 	assert_int_equal(stage.session.tree.tree.of, name);
 	stage_press(&stage, KEYS_ESCAPE);
-	stage_holds(&stage, "spin_lock  kernel", true);
+	stage_holds(&stage, "spin_lock  kern/lock.c:18  kernel", true);
 	answers = hand_answers(symbols, functions);
 	hand_page(answers, symbols, functions);
 	answers->page->tree->tree->lists[TREE_DOWN].count = answers->page->tree->tree->lists[TREE_UP].count = 0;
@@ -114,6 +116,38 @@ static void open_row_of(struct stage *stage, const char *name)
 }
 
 /* Enter on a row of the page goes one step deeper, Esc back to that row. */
+/* Of many threads and processes the heaviest have rows; the page tells how many more there are, and their share. */
+static void test_many_processes(void **state)
+{
+	enum { PROCESSES = 100, EACH = 2 };
+	struct answers *answers = hand_answers(symbols, functions);
+	struct function_table *threads;
+	struct stage stage;
+
+	(void)state;
+	hand_page(answers, symbols, functions);
+	threads = answers->page->tables[PAGE_THREADS];
+	table_free(threads->table);
+	threads->table = table_new(NULL, PROCESSES * EACH, 1);
+	for (int i = 0; i < PROCESSES * EACH; i++) {
+		char *thread = util_format("worker/%d", 1000 + i), *process = util_format("job/%d", i / EACH);
+		struct row *row = table_add(threads->table, symbols_group(symbols, thread, process));
+
+		row->self = row->total = row->samples = i / EACH < 5 ? 300 - (uint64_t)i : 100;
+		threads->table->weight += row->self;
+		free(thread);
+		free(process);
+	}
+	threads->table->samples = threads->table->weight;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_resize(&stage, 60, 80, true);
+	stage_type(&stage, "jjj\r");
+	stage_show(&stage, answers);
+	stage_holds(&stage, "   86.54  95 more", true);
+	stage_holds(&stage, "   93.21  195 more", true);
+	stage_strike(&stage);
+}
+
 static void test_steps_from_a_page(void **state)
 {
 	uint64_t spin_lock = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
@@ -200,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_message_of_a_view),
 		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_many_processes),
 		cmocka_unit_test(test_steps_from_a_page),
 		cmocka_unit_test(test_page_with_a_baseline),
 	};
