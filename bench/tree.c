@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tree PREFIX name=value...` prints what answers about call trees cost: in milliseconds of processor time, and live in
- * percent of a core, with ten answers for each second of guest time. The flame has a row for each 400th of the weight.
+ * `tree PREFIX name=value...` prints what answers about call trees and about tables of functions cost: in milliseconds
+ * of processor time, and trees live in percent of a core, with ten answers for each second of guest time. The flame has
+ * a row for each 400th of the weight.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +11,14 @@
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
 #include "agent/query/query_tree.h"
+#include "agent/query/table.h"
 #include "agent/store/stacks.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/packets.h"
 #include "intake.h"
 #include "setup.h"
 
-enum { TURNS_PER_ANSWER = 100 / TRAFFIC_TURN_MS, LEAST = 400, VISIBLE = 40, LIVE_S = 20 };
+enum { TURNS_PER_ANSWER = 100 / TRAFFIC_TURN_MS, LEAST = 400, VISIBLE = 40, LIVE_S = 20, WINDOW_S = 10 };
 
 struct reader {				/* one view: its question, and what its answers cost */
 	const char *name;
@@ -74,10 +76,61 @@ static void measure(struct reader *reader, const struct epoch *epoch, const char
 	reader->spent = reader->most = reader->answers = 0;
 }
 
+/*
+ * A key in the table of functions: the time until the first answer to the new question, and until the whole answer has
+ * come.
+ */
+static uint64_t press(struct query *query, const struct question *question, const char *prefix, const char *what)
+{
+	uint64_t begin = setup_spent(), first = 0;
+	struct caller callers[8];
+	struct table *table;
+	bool behind = true;
+	uint32_t answers = 0;
+	size_t rows = 0;
+
+	while (behind) {
+		table = query_table(query, question);
+		if (question->callers)
+			query_callers(query, question, question->callee, callers, sizeof(callers) / sizeof(*callers));
+		behind = table->behind;
+		rows = table->count;
+		table_free(table);
+		first = answers++ ? first : setup_spent() - begin;
+	}
+	printf("%s_table_%s\t%.1f\tms until the first answer, %.1f in all %u, %zu rows\n", prefix, what,
+		(double)first / 1e6, (double)(setup_spent() - begin) / 1e6, answers, rows);
+	return first;
+}
+
+static void press_keys(const struct epoch *epoch, const char *prefix)
+{
+	struct query *query = epoch->query;
+	struct question question = { .to = UINT64_MAX, .hasty = true, .reader = query_reader_new(query) };
+	uint64_t now = epoch_now(epoch), most = 0, took[5];
+
+	press(query, &question, prefix, "first");
+	question.from = now > WINDOW_S * NS_PER_SECOND ? now - WINDOW_S * NS_PER_SECOND : 0;
+	took[0] = press(query, &question, prefix, "narrower");
+	question.callers = CALLERS_ONE;
+	took[1] = press(query, &question, prefix, "cursor");
+	question.callee++;
+	took[2] = press(query, &question, prefix, "cursor");
+	question.from = 0;
+	took[3] = press(query, &question, prefix, "wider");
+	question.callers = CALLERS_NONE;
+	question.by = GROUP_OBJECT;
+	took[4] = press(query, &question, prefix, "objects");
+	for (size_t i = 0; i < sizeof(took) / sizeof(took[0]); i++)
+		most = took[i] > most ? took[i] : most;
+	printf("%s_table_key_most\t%.1f\tms\n", prefix, (double)most / 1e6);
+	query_reader_free(query, question.reader);
+}
+
 static struct reader new_reader(const struct epoch *epoch, const char *name, uint32_t orders, uint32_t least)
 {
 	return (struct reader) {
-		.name = name, .question = { .to = UINT64_MAX, .reader = query_reader_new(epoch->query) },
+		.name = name, .question = { .to = UINT64_MAX, .hasty = true, .reader = query_reader_new(epoch->query) },
 		.wanted = { .orders = orders, .least = least },
 	};
 }
@@ -98,6 +151,7 @@ int main(int argc, char **argv)
 		intake_feed(intake, packets->bytes, packets->size);
 		packets->size = 0;
 	}
+	press_keys(intake_epoch(intake), prefix);
 	readers[0] = new_reader(intake_epoch(intake), "down", 1u << TREE_DOWN, 0);
 	readers[1] = new_reader(intake_epoch(intake), "up", 1u << TREE_UP, 0);
 	readers[2] = new_reader(intake_epoch(intake), "flame", 1u << TREE_DOWN, LEAST);
@@ -112,7 +166,7 @@ int main(int argc, char **argv)
 		intake_feed(intake, packets->bytes, packets->size);
 		packets->size = 0;
 		for (size_t i = 0; turn % TURNS_PER_ANSWER == 0 && i < sizeof(readers) / sizeof(readers[0]); i++) {
-			uint64_t now = epoch_now(intake_epoch(intake)), window = 10 * NS_PER_SECOND;
+			uint64_t now = epoch_now(intake_epoch(intake)), window = WINDOW_S * NS_PER_SECOND;
 
 			readers[i].question.from = now > window ? now - window : 0;
 			tree_free(answer(&readers[i], intake_epoch(intake)));

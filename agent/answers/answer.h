@@ -61,6 +61,7 @@ struct request {
 	const struct answer_kind *kind;
 	struct excerpt excerpt;
 	uint32_t pause_ms;		/* the shortest time from the beginning of one answer to that of the next */
+	uint32_t whole;			/* 1: no answer is of a part of the range, however long that takes */
 };
 
 /* The first member of each kind's answer. */
@@ -71,6 +72,7 @@ struct answer {
 	struct epoch *epoch;		/* held, for it owns the texts; NULL: no boot is known, or many machines */
 	bool begun;			/* it has samples; while it has none, the next answer comes soon */
 	bool partial;			/* files are still read for it: another answer comes even if nothing is new */
+	bool unfinished;		/* it is partial only so that it came soon: another answer follows at once */
 };
 
 enum { QUESTIONS_MOST = 5 };		/* of one request, without those for its baseline */

@@ -12,7 +12,7 @@
 #include "agent/query/tree/tree_way.h"
 #include "call_tree.h"
 
-/* The baseline does not change, so its reader keeps all sums of it from answer to answer. */
+/* The baseline does not change, so its reader keeps its sums from answer to answer. None is told until it is whole. */
 static void compare(struct call_tree *answer, const struct call_tree_request *request, const struct moment *moment)
 {
 	struct question question = excerpt_base_question(answer->answer.epoch, &request->request.excerpt);
@@ -21,9 +21,12 @@ static void compare(struct call_tree *answer, const struct call_tree_request *re
 
 	question.by = GROUP_FUNCTION;
 	question.reader = moment->base_readers[0];
+	question.hasty = !request->request.whole;
 	tree_compare_question(answer->tree, &request->tree, &wanted);
 	base = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
-	tree_compare(answer->tree, base);
+	answer->tree->growing = answer->tree->growing || base->lacks;
+	if (!base->lacks)
+		tree_compare(answer->tree, base);
 	answer->answer.partial = query_awaits_files(answer->answer.epoch->query, &question);
 	tree_free(base);
 }
@@ -80,6 +83,7 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	question = excerpt_question(answer->answer.epoch, excerpt);
 	question.by = GROUP_FUNCTION;
 	question.reader = moment->readers[0];
+	question.hasty = !request->request.whole;
 	growing = find(answer, question, &wanted);
 	answer->tree = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
 	answer->tree->growing = answer->tree->growing || growing;
@@ -87,6 +91,7 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 		compare(answer, request, moment);
 	tell_lines(answer, request);
 	answer->answer.begun = answer->tree->samples;
+	answer->answer.unfinished = answer->tree->growing;
 	answer->answer.partial = answer->answer.partial || answer->tree->growing ||
 		query_awaits_files(answer->answer.epoch->query, &question);
 	return answer;

@@ -39,13 +39,19 @@ static void tell_selected(struct function_table *answer, const struct question *
 		sizeof(answer->inlined) / sizeof(answer->inlined[0]), &answer->inlined_of);
 }
 
-/* The baseline does not change, so its reader keeps its table from answer to answer. */
-static void compare(struct function_table *answer, const struct excerpt *excerpt, const struct moment *moment)
+/* The baseline does not change, so its reader keeps its table from answer to answer. None is told until it is whole. */
+static void compare(struct function_table *answer, const struct request *request, const struct moment *moment)
 {
-	struct question question = excerpt_base_question(answer->answer.epoch, excerpt);
+	struct question question = excerpt_base_question(answer->answer.epoch, &request->excerpt);
+	const struct table *base;
 
 	question.reader = moment->base_readers[0];
-	table_compare(answer->table, query_table_kept(answer->answer.epoch->query, &question));
+	question.hasty = !request->whole;
+	base = query_table_kept(answer->answer.epoch->query, &question);
+	if (base->behind)
+		answer->answer.unfinished = true;
+	else
+		table_compare(answer->table, base);
 	answer->answer.partial = query_awaits_files(answer->answer.epoch->query, &question);
 }
 
@@ -71,11 +77,13 @@ struct function_table *function_table_new(const struct function_request *request
 	ran = request->ran && grouping_has_ran(question.by);
 	question.callers = callers ? CALLERS_ONE : ran ? CALLERS_ALL : CALLERS_NONE;
 	question.callee = answer->selected;
+	question.hasty = !asked->whole;
 	answer->table = query_table(answer->answer.epoch->query, &question);
+	answer->answer.unfinished = answer->table->behind;
 	if (asked->excerpt.base.until_ns)
-		compare(answer, &asked->excerpt, moment);
+		compare(answer, asked, moment);
 	answer->answer.begun = answer->table->samples;
-	answer->answer.partial = answer->answer.partial || answer->table->unread;
+	answer->answer.partial = answer->answer.partial || answer->table->unread || answer->answer.unfinished;
 	tell_rows(answer, request, &question);
 	if (callers)
 		tell_selected(answer, &question);

@@ -78,9 +78,11 @@ struct function_page *fleet_page(struct fleet *fleet, uint64_t now)
 	struct function_page *page = util_alloc(sizeof(*page));
 
 	page->tree = sum_trees(fleet, now);
-	for (int i = 0; i < PAGE_TABLES; i++)
-		page->tables[i] = sum_tables(fleet, (enum page_table)i, now);
 	page->answer = page->tree->answer;
 	page->answer.kind = &function_page_kind;
+	for (int i = 0; i < PAGE_TABLES; i++) {
+		page->tables[i] = sum_tables(fleet, (enum page_table)i, now);
+		page->answer.unfinished |= page->tables[i]->answer.unfinished;
+	}
 	return page;
 }

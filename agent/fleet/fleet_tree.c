@@ -259,6 +259,6 @@ struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now)
 	hold_texts(fleet, answer);
 	sum_wholes(fleet, answer->tree);
 	keep_heavy(fleet, answer->tree);
-	answer->answer.partial = answer->tree->growing;
+	answer->answer.partial = answer->answer.unfinished = answer->tree->growing;
 	return answer;
 }

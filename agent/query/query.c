@@ -223,6 +223,7 @@ static void tell_window(struct table *table, const struct window *window)
 	struct range range = window_range(window);
 
 	table->unread = window->grouping.unread || window->stack_filter.unread;
+	table->behind = window->behind;
 	table->from = range.from;
 	table->to = range.to;
 }
@@ -232,7 +233,7 @@ struct table *query_table(struct query *query, const struct question *question)
 	struct window *window = &query_reader(query, question)->window;
 	struct table *table;
 
-	window_update(window, question);
+	window_go_on(window, question);
 	table = make_table(query, window, &question->filter);
 	tell_window(table, window);
 	return table;
@@ -243,7 +244,7 @@ const struct table *query_table_kept(struct query *query, const struct question 
 	struct query_reader *reader = query_reader(query, question);
 	struct kept_table *kept = &reader->kept;
 
-	window_update(&reader->window, question);
+	window_go_on(&reader->window, question);
 	if (!kept->table || kept->changes != reader->window.sums.changes ||
 			!filter_equal(&kept->filter, &question->filter)) {
 		table_free(kept->table);

@@ -255,7 +255,7 @@ static void begin(struct tree_sums *sums, const struct window *window, const str
 	struct places *places = &sums->places;
 	bool holds = places->symbols && sums->renewed == window->renewed && places_are_of(places, wanted, kernel);
 
-	if (!holds || (places->count > PLACES_KEPT && places->count > 2 * sums->kept)) {
+	if (!holds || (sums->kept && places->count > PLACES_KEPT && places->count > 2 * sums->kept)) {
 		tree_sums_clear(sums);
 		places->budget = window->inputs.budget;
 		places->stacks = window->inputs.stacks;
@@ -269,35 +269,36 @@ static void begin(struct tree_sums *sums, const struct window *window, const str
 }
 
 /* Levels that depend on weights are opened one after another, until none is missing or this has cost enough. */
-static bool make_rows(struct tree_sums *sums, struct window *window, const struct tree_question *wanted,
+static bool make_rows(struct tree_sums *sums, struct window *window, const struct tree_question *wanted, bool hasty,
 	struct tree *tree)
 {
 	uint64_t whole, before = sums->walked;
 	bool more = true;
 
 	while (more) {
-		if (!tree_sums_update(sums, window, wanted->trend_count))
+		if (!tree_sums_update(sums, window, wanted->trend_count, hasty))
 			return false;
 		whole = tree_sums_weight(sums, window);
 		more = tree_rows_make(tree, &sums->places, wanted, &(struct tree_weights) {
 			.own = sums->own, .inner = sums->inner, .whole = whole, .behind = sums->behind });
 		if (tree->scarce)
 			return false;
-		if (more && sums->walked - before > WORK_MOST) {
+		if (sums->lacks || (more && sums->walked - before > WORK_MOST)) {
 			tree->growing = true;
 			break;
 		}
 	}
 	tree->growing = tree->growing || sums->behind;
-	if (!sums->kept)
+	tree->lacks = tree->lacks || sums->lacks;
+	if (!sums->kept && !sums->lacks)
 		sums->kept = sums->places.count;
 	return true;
 }
 
 static void add_list(struct query *query, struct window *window, struct tree_sums *sums,
-	const struct tree_question *wanted, struct tree *tree)
+	const struct tree_question *wanted, bool hasty, struct tree *tree)
 {
-	if (!make_rows(sums, window, wanted, tree)) {
+	if (!make_rows(sums, window, wanted, hasty, tree)) {
 		tree->scarce = tree->scarce || !stop_now(query->stop);
 		tree->lists[sums->places.order].count = 0;
 		tree_sums_clear(sums);
@@ -325,7 +326,7 @@ struct tree *query_tree(struct query *query, const struct question *question, co
 			continue;
 		}
 		begin(sums, &reader->window, wanted, (enum tree_order)order, kernel);
-		add_list(query, &reader->window, sums, wanted, tree);
+		add_list(query, &reader->window, sums, wanted, question->hasty, tree);
 	}
 	return tree;
 }

@@ -45,6 +45,7 @@ struct table {
 	uint64_t time;			/* the ns of CPU behind the weight, by the rates at that time; 0: not known */
 	uint64_t mode[MODES];		/* weights, of all samples that passed */
 	uint64_t missed;		/* in gaps, whatever thread and mode; not in `weight` */
+	bool behind;			/* not all of the range is in it yet: the question was hasty */
 	bool unread;			/* rows are still to come: files or lines are being read (grouping.h) */
 	size_t count, room;
 	struct row *rows;

@@ -21,7 +21,8 @@ struct scratch {
 	struct place_weight *keys;	/* by place: two entries, of the place itself and below it */
 	uint32_t room;			/* places */
 	uint32_t *touched, count, touched_room;	/* the keys that have a sum */
-	uint64_t anew;			/* counts that were walked for parts that were old */
+	uint64_t anew;			/* counts that were walked for parts that were old, */
+	uint64_t lacked, most;		/* and for parts that were lacking: so many at most */
 };
 
 /* ---- parts ---- */
@@ -259,8 +260,23 @@ static bool is_of(const struct tree_part *part, const struct slice *slice)
 		part->stretch.version == slice->version;
 }
 
-/* The slices from `first` on. Goes from the newest back, so that the newest are kept if there is not room for all. */
-static void renew_recent(struct scratch *scratch, const struct window *window, size_t first)
+/* False: there is no time for it. What came since the last answer is made in any case. */
+static bool make_lacking(struct scratch *scratch, const struct slice *slice, bool new, struct tree_part *part)
+{
+	uint64_t before = scratch->sums->walked;
+
+	if (!new && scratch->lacked >= scratch->most)
+		return false;
+	*part = make_part(scratch, slice);
+	scratch->lacked += new ? 0 : scratch->sums->walked - before;
+	return true;
+}
+
+/*
+ * The slices from `first` on. Goes from the newest back, so that the newest are kept if there is not room for all, or
+ * no time. False: there was no time for all.
+ */
+static bool renew_recent(struct scratch *scratch, const struct window *window, size_t first)
 {
 	struct tree_sums *sums = scratch->sums;
 	struct budget *budget = sums->places.budget;
@@ -268,16 +284,21 @@ static void renew_recent(struct scratch *scratch, const struct window *window, s
 	size_t old = sums->recent_count, at = room, used = 0;
 	size_t most = budget_share(budget, 8 * sizeof(struct tree_sum));
 	struct tree_part *recent = util_alloc(room * sizeof(*recent));
+	uint64_t new = window_new_from(window, old ? sums->recent[old - 1].stretch.end : 0);
+	bool whole = true;
 
 	while (at > 0 && used < most && !sums->places.scarce && !stop_now(window->stop)) {
-		struct slice slice = store_slice(window->inputs.store, first + --at);
+		struct slice slice = store_slice(window->inputs.store, first + at - 1);
 
 		while (old && sums->recent[old - 1].stretch.begin > slice.begin)
 			free_part(sums, &sums->recent[--old]);
 		if (old && is_of(&sums->recent[old - 1], &slice))
-			recent[at] = sums->recent[--old];
+			recent[at - 1] = sums->recent[--old];
 		else
-			recent[at] = make_part(scratch, &slice);
+			whole = make_lacking(scratch, &slice, slice.begin >= new, &recent[at - 1]);
+		if (!whole)
+			break;
+		at--;
 		if (is_old(sums, &recent[at]) && may_walk(scratch))
 			make_anew(scratch, &slice, &recent[at]);
 		sums->behind |= is_old(sums, &recent[at]);
@@ -289,6 +310,7 @@ static void renew_recent(struct scratch *scratch, const struct window *window, s
 	sums->recent = recent;
 	sums->recent_count = room - at;
 	memmove(recent, recent + at, sums->recent_count * sizeof(*recent));
+	return whole;
 }
 
 /* ---- all slices before them ---- */
@@ -299,9 +321,9 @@ static void drop_if_changed(struct tree_sums *sums, const struct window *window,
 		free_part(sums, part);
 }
 
-/* Adds the slices before `end` that the part lacks. `bounded`: at most as many as may be walked, and at least one. */
+/* Adds the slices before `end` that the part lacks, one at least, until `*walked` counts are `most`. */
 static void extend(struct scratch *scratch, const struct window *window, size_t end, struct tree_part *part,
-	bool bounded)
+	uint64_t *walked, uint64_t most)
 {
 	const struct store *store = window->inputs.store;
 	uint64_t before = scratch->sums->walked;
@@ -320,15 +342,15 @@ static void extend(struct scratch *scratch, const struct window *window, size_t 
 		if (slice.begin < part->stretch.end)
 			continue;
 		add_slice(scratch, part, &slice);
-		if (bounded && scratch->anew + scratch->sums->walked - before >= ANEW_MOST)
+		if (*walked + scratch->sums->walked - before >= most)
 			break;
 	}
-	scratch->anew += bounded ? scratch->sums->walked - before : 0;
+	*walked += scratch->sums->walked - before;
 	keep(scratch, part);
 }
 
-/* What is old is kept until there is as much anew. */
-static void renew_past(struct scratch *scratch, const struct window *window)
+/* What is old is kept until there is as much anew. `goes_on`: no recent part is missing. */
+static void renew_past(struct scratch *scratch, const struct window *window, bool goes_on)
 {
 	struct tree_sums *sums = scratch->sums;
 	struct tree_part *past = &sums->past, *coming = &sums->coming;
@@ -336,15 +358,16 @@ static void renew_past(struct scratch *scratch, const struct window *window)
 
 	drop_if_changed(sums, window, end, past);
 	drop_if_changed(sums, window, end, coming);
-	if (end <= window->span.first)
+	if (end <= window->span.first || !goes_on)
 		return;
-	extend(scratch, window, end, past, false);
+	extend(scratch, window, end, past, &scratch->lacked, scratch->most);
 	if (!is_old(sums, past) || (coming->stretch.end && is_old(sums, coming)))
 		free_part(sums, coming);
-	if (!is_old(sums, past))
+	sums->lacks = store_slice(window->inputs.store, end - 1).begin >= past->stretch.end;
+	if (!is_old(sums, past) || sums->lacks)
 		return;
 	if (may_walk(scratch))
-		extend(scratch, window, end, coming, true);
+		extend(scratch, window, end, coming, &scratch->anew, ANEW_MOST);
 	if (coming->stretch.end == past->stretch.end && !stop_now(window->stop)) {
 		free_part(sums, past);
 		*past = *coming;
@@ -409,19 +432,22 @@ static void count_parts(struct tree_sums *sums, const struct window *window)
 	count_part(sums, &sums->past, sums->past.stretch.end != 0);
 }
 
-bool tree_sums_update(struct tree_sums *sums, struct window *window, bool trends)
+bool tree_sums_update(struct tree_sums *sums, struct window *window, bool trends, bool hasty)
 {
-	struct scratch scratch = { .sums = sums, .passing = window_passing(window) };
+	struct scratch scratch = { .sums = sums, .passing = window_passing(window),
+		.most = hasty ? window->haste : UINT64_MAX };
 	uint64_t ago = WINDOW_SECONDS * NS_PER_SECOND;
 	size_t first = span_after(window->inputs.store, window->to > ago ? window->to - ago : 0);
 	struct budget *budget = sums->places.budget;
+	bool whole;
 
 	if (!places_meet(&sums->places))
 		return false;
-	sums->behind = false;
-	renew_recent(&scratch, window, trends || first > window->span.first ? first : window->span.first);
+	sums->behind = sums->lacks = false;
+	whole = renew_recent(&scratch, window, trends || first > window->span.first ? first : window->span.first);
 	if (!sums->places.scarce)
-		renew_past(&scratch, window);
+		renew_past(&scratch, window, whole);
+	sums->lacks |= !whole;
 	budget_free(budget, scratch.keys, scratch.room * 2 * sizeof(*scratch.keys));
 	budget_free(budget, scratch.touched, scratch.touched_room * sizeof(*scratch.touched));
 	if (sums->places.scarce || stop_now(window->stop) || !have_totals(sums))

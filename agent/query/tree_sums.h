@@ -40,10 +40,11 @@ struct tree_sums {			/* of one order, for one reader; starts as { 0 } */
 	size_t recent_count;
 	struct tree_part past;		/* from span.first to the first recent one; end 0: empty */
 	struct tree_part coming;	/* `past` as it is made anew, as far as that is done */
-	bool behind;			/* some parts are old still: the next call goes on */
+	bool behind;			/* some parts are old still: the next call goes on, */
+	bool lacks;			/* and so it does where parts of the range are lacking */
 	uint64_t serial;
 	uint64_t walked;		/* counts of runs, in all calls so far */
-	uint32_t kept;			/* places when its first answer was made; 0: none was */
+	uint32_t kept;			/* places when its first answer that lacked nothing was made; 0: none was */
 	struct place_weight *own, *inner;	/* by place: the sum over the range, of the parts that are counted */
 	uint32_t room;			/* of both */
 	struct tree_trends {		/* made anew second by second, where a slice has changed (query_tree.c) */
@@ -60,9 +61,10 @@ void tree_sums_clear(struct tree_sums *sums);	/* { 0 } again, but for what the c
 
 /*
  * Sums the range of the window, which has looked (window_look). `trends`: also the slices before the range, as far as
- * trends need them. Sets `behind`. False: there is no memory, or stop was set; then call tree_sums_clear.
+ * trends need them. Sets `behind` and `lacks`. `hasty`: only the newest slices, as far as there is time (question.h).
+ * False: there is no memory, or stop was set; then call tree_sums_clear.
  */
-bool tree_sums_update(struct tree_sums *sums, struct window *window, bool trends);
+bool tree_sums_update(struct tree_sums *sums, struct window *window, bool trends, bool hasty);
 
 uint64_t tree_sums_weight(const struct tree_sums *sums, const struct window *window);	/* of the whole range */
 

@@ -20,6 +20,13 @@
  */
 enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
 
+/*
+ * For one answer to a hasty question, so many counts of runs are looked through, and so many sums of digests for each
+ * of these are added up: some 20 ms. The last slice and the last digest are not cut. Many frames of stacks do not fit
+ * in the processor's caches: then all takes longer.
+ */
+enum { HASTE = 1 << 17, SUMS_PER_COUNT = 8, FRAMES_MANY = 1 << 18, TIMES_SLOWER = 8 };
+
 _Static_assert(NS_PER_SECOND / STORE_SLICE_NS * WINDOW_SECONDS + 3 <= RANGE_DIGESTS_MOST,
 	"the recent digests and the past one are counted at the same time");
 
@@ -32,6 +39,7 @@ void window_init(struct window *window, const struct query_inputs *inputs, struc
 		.nodes = nodes,
 		.fines = fines,
 		.reader = reader,
+		.haste = HASTE,
 		.store_version = UINT64_MAX,
 		.idle = symbols_special(inputs->symbols, "[idle]"),
 		.unknown = symbols_special(inputs->symbols, "[unknown]"),
@@ -150,6 +158,44 @@ static void follow_question(struct window *window, const struct question *questi
 		drop_all(window);
 }
 
+/* ---- haste ---- */
+
+struct haste {				/* how much is still looked through for this answer, and added up */
+	uint64_t counts, sums;
+	uint64_t new;			/* slices that begin here or later are looked through in any case */
+};
+
+uint64_t window_new_from(const struct window *window, uint64_t end)
+{
+	bool follows = end && window->to < end + 2 * NS_PER_SECOND;
+
+	return !follows ? UINT64_MAX : end > 2 * STORE_SLICE_NS ? end - 2 * STORE_SLICE_NS : 0;
+}
+
+static struct haste haste_of(const struct window *window, bool hasty)
+{
+	const struct digest *newest = window->recent_count ? window->recent[window->recent_count - 1] : NULL;
+	bool many = stacks_nodes(window->inputs.stacks) >= FRAMES_MANY;
+	uint64_t counts = many ? window->haste / TIMES_SLOWER : window->haste;
+
+	return (struct haste) {
+		.counts = hasty ? counts : UINT64_MAX, .sums = hasty ? SUMS_PER_COUNT * counts : UINT64_MAX,
+		.new = window_new_from(window, newest ? newest->end : 0),
+	};
+}
+
+/* May this slice be looked through? Then it is charged. */
+static bool has_time(struct haste *haste, const struct slice *slice)
+{
+	if (slice->begin >= haste->new)
+		return true;
+	if (!haste->counts)
+		return false;
+	for (size_t i = 0; i < slice->run_count; i++)
+		haste->counts -= slice->runs[i]->counts < haste->counts ? slice->runs[i]->counts : haste->counts;
+	return true;
+}
+
 /* ---- the newest slices ---- */
 
 /* The digest of one slice. A slice before the range serves only the trends, and is trimmed later. */
@@ -193,12 +239,16 @@ static bool can_grow(const struct window *window, const struct digest *old, cons
 }
 
 /* The callers that are kept become those that the question wants. */
-static void follow_callee(struct window *window, struct digest *digest, const struct slice *slice)
+static void follow_callee(struct window *window, struct digest *digest, const struct slice *slice, struct haste *haste)
 {
 	const struct digest_input input = input_of(window);
 
-	if (!have_callers(digest->callers, digest->callee, &window->question))
+	if (have_callers(digest->callers, digest->callee, &window->question))
+		return;
+	if (has_time(haste, slice))
 		digest_call(digest, &input, slice, window->question.callee);
+	else
+		window->behind = true;
 }
 
 static struct digest *grow_digest(struct window *window, struct digest *digest, const struct slice *slice)
@@ -211,35 +261,59 @@ static struct digest *grow_digest(struct window *window, struct digest *digest, 
 	return digest;
 }
 
-/* Goes from the newest slice back, so that the newest are kept if there is not room for all. */
-static void renew_recent(struct window *window)
+/* The digest of the slice: the old one, if it can serve. NULL: there is no time to make it. */
+static struct digest *renew_digest(struct window *window, struct digest *old, const struct slice *slice, bool in_range,
+	struct haste *haste)
+{
+	if (old && is_of(window, old, slice, in_range))
+		return old;
+	if (old && can_grow(window, old, slice, in_range))
+		return grow_digest(window, old, slice);
+	drop(window, old);
+	return has_time(haste, slice) ? make_digest(window, slice, in_range) : NULL;
+}
+
+static void trim(struct window *window, struct digest *digest, const struct slice *slice, struct haste *haste)
+{
+	if (has_time(haste, slice)) {
+		range_sums_count(&window->sums, digest, false);
+		digest_trim(digest);
+	} else {
+		window->behind = true;
+	}
+}
+
+/*
+ * Goes from the newest slice back, so that the newest are kept if there is not room for all, or no time. False: there
+ * was no time for all.
+ */
+static bool renew_recent(struct window *window, struct haste *haste)
 {
 	uint64_t ago = WINDOW_SECONDS * NS_PER_SECOND;
 	size_t first = span_after(window->inputs.store, window->to > ago ? window->to - ago : 0);
 	size_t room = window->span.end > first ? window->span.end - first : 0;
 	size_t old = window->recent_count, at = room, used = 0;
 	size_t most = budget_share(window->inputs.budget, 8 * RECENT_COST);
-	struct digest **recent = util_alloc(room * sizeof(*recent));
+	struct digest **recent = util_alloc(room * sizeof(*recent)), *digest;
+	bool whole = true;
 
 	while (at > 0 && used < RECENT_MAX && used < most && !stop_now(window->stop)) {
-		struct slice slice = store_slice(window->inputs.store, first + --at);
-		bool in_range = first + at >= window->span.first;
+		struct slice slice = store_slice(window->inputs.store, first + at - 1);
+		bool in_range = first + at - 1 >= window->span.first;
 
 		while (old && window->recent[old - 1]->begin > slice.begin)
 			drop(window, window->recent[--old]);
-		if (old && is_of(window, window->recent[old - 1], &slice, in_range))
-			recent[at] = window->recent[--old];
-		else if (old && can_grow(window, window->recent[old - 1], &slice, in_range))
-			recent[at] = grow_digest(window, window->recent[--old], &slice);
-		else
-			recent[at] = make_digest(window, &slice, in_range);
+		digest = old && window->recent[old - 1]->begin == slice.begin ? window->recent[--old] : NULL;
+		digest = renew_digest(window, digest, &slice, in_range, haste);
+		whole = digest;
+		if (!whole)
+			break;
 		if (in_range)
-			follow_callee(window, recent[at], &slice);
-		if (!in_range && !recent[at]->trimmed) {
-			range_sums_count(&window->sums, recent[at], false);
-			digest_trim(recent[at]);
-		}
-		used += recent[at]->sum_count + recent[at]->edge_count + recent[at]->self_count / 4;
+			follow_callee(window, digest, &slice, haste);
+		if (!in_range && !digest->trimmed)
+			trim(window, digest, &slice, haste);
+		used += digest->sum_count + digest->edge_count + digest->self_count / 4;
+		recent[--at] = digest;
 	}
 	while (old)
 		drop(window, window->recent[--old]);
@@ -247,6 +321,7 @@ static void renew_recent(struct window *window)
 	window->recent = recent;
 	window->recent_count = room - at;
 	memmove(recent, recent + at, window->recent_count * sizeof(*recent));
+	return whole;
 }
 
 /* ---- all slices before them ---- */
@@ -293,28 +368,33 @@ static void begin_past(struct window *window, size_t end)
 		if (slice.cpus->count > cpu_count)
 			cpu_count = slice.cpus->count;
 	}
-	drop_past(window);
 	window->past = digest_new(cpu_count, window->question.callers ? CALLERS_ALL : CALLERS_NONE,
 		0, window->inputs.budget);
 	window->given_up = store_given_up(window->inputs.store);
 }
 
-static void renew_past(struct window *window)
+/* `goes_on`: no recent digest is missing. */
+static void renew_past(struct window *window, struct haste *haste, bool goes_on)
 {
 	const struct digest_input input = input_of(window);
 	size_t end = window->span.end - window->recent_count;
+	bool holds = end > window->span.first && past_holds(window, end);
 
-	if (end <= window->span.first) {
+	if (!holds)
 		drop_past(window);
+	if (end <= window->span.first || !goes_on)
 		return;
-	}
-	if (!past_holds(window, end))
+	if (!holds)
 		begin_past(window, end);
 	for (size_t i = window->span.first; i < end && !stop_now(window->stop); i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
 		if (slice.begin < window->past->end)
 			continue;
+		if (!has_time(haste, &slice)) {
+			window->behind = true;
+			return;
+		}
 		range_sums_count(&window->sums, window->past, false);
 		digest_add(window->past, &input, &slice);
 		window->past->serial = ++window->serial;
@@ -331,7 +411,33 @@ static size_t skipped(const struct window *window)
 	return window->span.first > before ? window->span.first - before : 0;
 }
 
-static void count_range(struct window *window)
+/* Are there more sums to be counted out than to stay? Then it is cheaper to count all anew. */
+static bool is_narrower(const struct window *window, size_t first)
+{
+	size_t out = 0, stay = window->past && window->past->counted ? window->past->sum_count : 0;
+
+	for (size_t i = 0; i < window->recent_count; i++)
+		if (i < first && window->recent[i]->counted)
+			out += window->recent[i]->sum_count;
+		else if (i >= first)
+			stay += window->recent[i]->sum_count;
+	return out > stay;
+}
+
+/* Counts a digest of the range in, if it is new or there is time. */
+static void count_in(struct window *window, struct digest *digest, struct haste *haste)
+{
+	if (!digest->counted && digest->begin < haste->new) {
+		if (!haste->sums) {
+			window->behind = true;
+			return;
+		}
+		haste->sums -= digest->sum_count < haste->sums ? digest->sum_count : haste->sums;
+	}
+	range_sums_count(&window->sums, digest, true);
+}
+
+static void count_range(struct window *window, struct haste *haste)
 {
 	size_t first = skipped(window);
 	bool edges = grouping_has_ran(window->question.by) && window->question.callers == CALLERS_ALL;
@@ -339,16 +445,19 @@ static void count_range(struct window *window)
 
 	for (size_t i = first; i < window->recent_count; i++)
 		cpus = window->recent[i]->cpu_count > cpus ? window->recent[i]->cpu_count : cpus;
+	window->sums.stale |= is_narrower(window, first);
 	if (!range_sums_ready(&window->sums, window->inputs.budget, cpus, edges)) {
 		for (size_t i = 0; i < window->recent_count; i++)
 			window->recent[i]->counted = false;
 		if (window->past)
 			window->past->counted = false;
 	}
-	for (size_t i = 0; i < window->recent_count; i++)
-		range_sums_count(&window->sums, window->recent[i], i >= first);
+	for (size_t i = 0; i < first && i < window->recent_count; i++)
+		range_sums_count(&window->sums, window->recent[i], false);
+	for (size_t i = window->recent_count; i-- > first;)
+		count_in(window, window->recent[i], haste);
 	if (window->past)
-		range_sums_count(&window->sums, window->past, true);
+		count_in(window, window->past, haste);
 }
 
 static bool is_answered(const struct window *window, const struct question *question)
@@ -416,18 +525,35 @@ void window_look(struct window *window, const struct question *question)
 		forget(window);
 }
 
-void window_update(struct window *window, const struct question *question)
+static void digest_range(struct window *window, bool hasty)
 {
-	window_look(window, question);
-	if (window->digested)
-		return;
-	renew_recent(window);
-	renew_past(window);
-	count_range(window);
+	struct haste haste = haste_of(window, hasty);
+
+	bool whole;
+
+	window->behind = false;
+	whole = renew_recent(window, &haste);
+	window->behind |= !whole;
+	renew_past(window, &haste, whole);
+	count_range(window, &haste);
 	window->digested = true;
 	window->updated++;
 	if (stop_now(window->stop))
 		forget(window);
+}
+
+void window_update(struct window *window, const struct question *question)
+{
+	window_look(window, question);
+	if (!window->digested || (window->behind && !question->hasty))
+		digest_range(window, question->hasty);
+}
+
+void window_go_on(struct window *window, const struct question *question)
+{
+	window_look(window, question);
+	if (!window->digested || window->behind)
+		digest_range(window, question->hasty);
 }
 
 struct range window_range(const struct window *window)

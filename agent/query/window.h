@@ -33,6 +33,7 @@ struct window {
 	struct fine_range *fine;	/* that of the question; held; NULL: it has none */
 	uint32_t reader;		/* the number of this one */
 	const atomic_bool *stop;	/* see query_heed */
+	uint64_t haste;			/* how many counts of runs one answer to a hasty question looks through */
 	/* The functions for idle time, and for samples without a stack. */
 	uint32_t idle, unknown;
 
@@ -53,7 +54,8 @@ struct window {
 	struct digest_places places;	/* for the digest that is being made */
 	struct range_sums sums;		/* of those that make up the range */
 	uint64_t updated;		/* how often digests were looked through */
-	bool digested;			/* `recent`, `past` and `sums` are of this question */
+	bool digested;			/* `recent`, `past` and `sums` are of this question, */
+	bool behind;			/* but not of its whole range yet; the newest slices come first */
 };
 
 /* `nodes` and `fines` are borrowed, as are the inputs. window_clear frees the digests. */
@@ -62,11 +64,20 @@ void window_init(struct window *window, const struct query_inputs *inputs, struc
 void window_clear(struct window *window);
 
 /*
- * One of the two must be called first for each question. Both return at once if nothing has changed.
- * window_look is enough for a caller that walks the slices; window_update makes the digests, too.
+ * One of these must be called first for each question. All return at once if nothing has changed. window_look is enough
+ * for a caller that walks the slices; window_update makes the digests, too. If the question is hasty, it makes as many
+ * as have time, and sets `behind`: window_go_on, called once for each answer, makes further ones.
  */
 void window_look(struct window *window, const struct question *question);
 void window_update(struct window *window, const struct question *question);
+void window_go_on(struct window *window, const struct question *question);
+
+/*
+ * From this time on, slices are new to a reader whose sums reach up to `end`: what came since its last answer, and just
+ * before. They are looked through even if that takes long. If that answer was long ago, or was none (`end` 0), nothing
+ * is new: UINT64_MAX.
+ */
+uint64_t window_new_from(const struct window *window, uint64_t end);
 
 struct range {				/* ns of guest time */
 	uint64_t from, to;

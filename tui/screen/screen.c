@@ -21,7 +21,10 @@
 #include "screen.h"
 #include "screen_state.h"
 
-enum { VITALS_MS = 100 };		/* the pause between two vitals */
+enum {
+	VITALS_MS = 100,		/* the pause between two vitals */
+	COUNTS_MS = 300,		/* after so long it is said that answers come in parts */
+};
 
 struct screen *screen_new(struct feed feed, const struct config *config)
 {
@@ -142,6 +145,18 @@ static void use_answer(struct screen *screen, struct answer *answer)
 	answer_free(before);
 }
 
+/* Most answers that come in parts are whole within a frame or two: then nothing is said of it. */
+static void follow_counting(struct screen *screen, uint64_t now)
+{
+	const struct answer *answer = screen->answers[screen->current];
+
+	if (!answer || !answer->unfinished)
+		screen->unfinished = 0;
+	else if (!screen->unfinished)
+		screen->unfinished = now;
+	screen->counts = screen->unfinished && now - screen->unfinished >= COUNTS_MS * NS_PER_MS;
+}
+
 bool screen_step(struct screen *screen, uint64_t now)
 {
 	struct session_message message;
@@ -152,6 +167,7 @@ bool screen_step(struct screen *screen, uint64_t now)
 
 	if (answer)
 		use_answer(screen, answer);
+	follow_counting(screen, now);
 	if (line) {
 		time_line_free(screen->line);
 		screen->line = (struct time_line *)line;
@@ -185,6 +201,16 @@ static int status_rows(const struct canvas *canvas)
 	return canvas->rows >= SCREEN_STATUS_ROWS ? 1 : 0;
 }
 
+/* What the status line says while it has no message. */
+static const char *remark_of(const struct screen *screen, const struct canvas *canvas, char text[HEADER_REMARK])
+{
+	if (!screen->vitals || !status_rows(canvas))
+		return "";
+	if (screen->counts && !screen->cover)
+		return "Counting: the newest samples of the window are shown, the others follow.";
+	return header_remark(screen->vitals, &screen->scope, screen_has_table(screen), screen->keys, text);
+}
+
 static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 {
 	struct place place = { canvas->rows - bar_rows(canvas) - 1, 0, canvas->columns };
@@ -193,10 +219,7 @@ static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 	if (screen->prompt.label)
 		prompt_draw(&screen->prompt, canvas, place, screen->bad[0] ? screen->bad : NULL);
 	else
-		status_draw(&screen->status, canvas, place,
-			screen->vitals && status_rows(canvas) ?
-			header_remark(screen->vitals, &screen->scope, screen_has_table(screen),
-				screen->keys, remark) : "");
+		status_draw(&screen->status, canvas, place, remark_of(screen, canvas, remark));
 	place.row++;
 	if (bar_rows(canvas))
 		key_bar_draw(screen->keys, canvas, place);

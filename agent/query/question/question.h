@@ -86,6 +86,11 @@ struct question {
 	bool inlined;			/* inlined functions are frames of a stack, where they are known */
 	bool threads;			/* query_stacks: the stacks of each thread are apart */
 	bool lines;			/* query_unread: source lines are wanted, too */
+	/*
+	 * The answer may be of a part of the range, so that it comes soon: of the newest slices. It says so, and
+	 * whoever asks again gets more of it, until it is whole. For tables and trees.
+	 */
+	bool hasty;
 	uint32_t reader;		/* from query_reader_new; or QUERY_ANYBODY */
 };
 

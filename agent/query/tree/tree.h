@@ -113,6 +113,7 @@ struct tree {
 	 * or have too little. All other rows are right.
 	 */
 	bool growing;
+	bool lacks;			/* likewise: it has only the newest part of the range; the question was hasty */
 	/* There was no memory for all: rows or trends are missing, or totals too small. */
 	bool scarce;
 	uint64_t *trends;		/* what the rows point to; TREE_SECONDS for each of trend_count */

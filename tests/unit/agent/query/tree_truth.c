@@ -10,6 +10,7 @@
 
 #include "agent/base/hash.h"
 #include "agent/query/query_tree.h"
+#include "agent/store/store.h"
 #include "asked.h"
 #include "tree_truth.h"
 
@@ -161,7 +162,7 @@ struct tree *tree_truth_ask(struct world *world, const struct question *question
 {
 	struct tree *tree = query_tree(world->query, question, wanted, "");
 
-	for (int i = 0; tree->growing && i < 100; i++) {
+	for (size_t i = 2 * store_slices(world->inputs.store) + 100; tree->growing && i > 0; i--) {
 		tree_free(tree);
 		tree = query_tree(world->query, question, wanted, "");
 	}
@@ -174,9 +175,12 @@ struct tree *tree_truth_check(struct world *world, const struct question *questi
 	const struct tree_question *wanted)
 {
 	struct tree *tree = tree_truth_ask(world, question, wanted);
-	struct table *table = query_table(world->query, question);
+	struct question whole = *question;
 	static struct truth truth;
+	struct table *table;
 
+	whole.hasty = false;
+	table = query_table(world->query, &whole);
 	assert_int_equal(tree->weight, table->weight);
 	assert_int_equal(tree->samples, table->samples);
 	assert_int_equal(tree->time, table->time);

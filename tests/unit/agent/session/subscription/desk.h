@@ -30,6 +30,7 @@ struct desk {
 	struct epoch *present;		/* the present boot; NULL: none was seen yet */
 	uint64_t now;			/* the made-up time; 0: that of the host */
 	bool partial;			/* all answers are */
+	bool unfinished;
 	bool empty;			/* all answers are without samples */
 	void (*making)(struct desk *desk);	/* called while an answer is made; may be NULL */
 
