@@ -10,6 +10,7 @@
 	const details = document.getElementById("details");
 	const HEIGHT = 18;		/* of a row */
 	const LEAST = 1e-6;		/* of the whole: what is left of sums that were rounded */
+	const NARROW = 940;		/* pixels: a picture that is narrower has its bar above the title */
 	const TEXT_LEAST = 28, EDGES = 7;	/* pixels: a box with a text; what is beside the text */
 	const schemes = ["mode", "object", "change"];
 	let upward = picture.classList.contains("flame");
@@ -216,6 +217,7 @@
 		found.textContent = pattern === null ? "" : count + (count === 1 ? " match, " : " matches, ") +
 			share(weight, cells[0].now);
 		found.dataset.weight = weight;
+		arrange();			/* the bar may need another row */
 	}
 
 	function next_match() {
@@ -238,8 +240,6 @@
 	}
 
 	const place_of_bar = document.createElementNS(picture.namespaceURI, "foreignObject");
-	for (const [name, value] of Object.entries({ x: "42%", y: 8, width: "57%", height: 34 }))
-		place_of_bar.setAttribute(name, value);
 	const bar = element("div", { className: "bar" }, place_of_bar);
 	const found = element("output", { id: "found" }, bar);
 	const field = element("input", { id: "search", type: "search", placeholder: "Search  /",
@@ -303,6 +303,44 @@
 	if (!cells.some((cell) => cell.idle))
 		buttons.idle.remove();
 
+	/* ---- a narrow picture: the bar is above all else, and texts end where the picture does ---- */
+
+	const body = document.createElementNS(picture.namespaceURI, "g");
+	const height = Number(picture.getAttribute("height"));
+	const title = picture.querySelector(".title");
+	const texts = Array.from(picture.querySelectorAll(".title, .about:not(#details)"))
+		.map((text) => ({ text: text, whole: text.textContent }));
+
+	function put(element, values) {
+		for (const [name, value] of Object.entries(values))
+			element.setAttribute(name, value);
+	}
+
+	function cut_texts(wide, narrow) {
+		const font = pen.font;
+
+		texts.forEach((one) => {
+			pen.font = getComputedStyle(one.text).font;
+			one.text.textContent = fit(one.whole, (one.text === title && !narrow ? 0.4 : 0.98) * wide);
+		});
+		pen.font = font;
+	}
+
+	function arrange() {
+		const wide = picture.getBoundingClientRect().width, narrow = wide < NARROW;
+
+		bar.classList.toggle("narrow", narrow);
+		put(place_of_bar, narrow ? { x: "1%", y: 0, width: "98%", height: height } :
+			{ x: "42%", y: 8, width: "57%", height: 34 });
+		const above = narrow ? bar.offsetHeight : 0;
+
+		put(place_of_bar, narrow ? { height: above } : {});
+		put(body, { transform: "translate(0 " + above + ")" });
+		put(picture, { height: height + above });
+		put(title.parentNode, { width: narrow ? "98%" : "41%" });
+		cut_texts(wide, narrow);
+	}
+
 	/* ---- keys and mouse ---- */
 
 	const box_of = (event) => event.target.closest && boxes.indexOf(event.target.closest("#cells > svg"));
@@ -365,10 +403,15 @@
 		search();
 	});
 	colours.addEventListener("change", () => colour(colours.value));
-	addEventListener("resize", layout);
+	addEventListener("resize", () => {
+		arrange();
+		layout();
+	});
 
 	picture.setAttribute("width", "100%");
-	picture.appendChild(place_of_bar);
+	Array.from(picture.children).filter((part) => part.matches("svg, text")).forEach((part) => body.appendChild(part));
+	picture.append(body, place_of_bar);
+	arrange();
 	boxes[0].setAttribute("tabindex", 0);
 	link();
 	measure();
