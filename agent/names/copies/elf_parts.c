@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/names/linux/bytes.h"
+#include "agent/base/bytes.h"
 #include "elf_parts.h"
 
 enum {

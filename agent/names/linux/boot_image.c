@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/bytes.h"
 #include "agent/base/util.h"
 #include "boot_image.h"
-#include "bytes.h"
 #include "kernel_bytes.h"
 #include "unpack.h"
 

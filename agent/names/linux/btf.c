@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/bytes.h"
 #include "agent/base/util.h"
 #include "btf.h"
-#include "bytes.h"
 
 enum {
 	HEAD = 24, TYPE = 12, MEMBER = 12,	/* bytes */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/bytes.h"
 #include "agent/base/util.h"
-#include "bytes.h"
 #include "call_sites.h"
 #include "kernel_bytes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "bytes.h"
+#include "agent/base/bytes.h"
 #include "kallsyms.h"
 
 enum { TOKENS = 256 };

@@ -11,7 +11,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "agent/base/bytes.h"
 #include "kallsyms.h"
 #include "kernel_bytes.h"
 

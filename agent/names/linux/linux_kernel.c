@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/bytes.h"
 #include "agent/base/util.h"
 #include "btf.h"
-#include "bytes.h"
 #include "call_sites.h"
 #include "kallsyms.h"
 #include "linux_kernel.h"

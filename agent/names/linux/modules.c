@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "bytes.h"
+#include "agent/base/bytes.h"
 #include "kernel_layout.h"
 #include "modules.h"
 #include "page_reader.h"

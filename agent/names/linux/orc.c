@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/bytes.h"
 #include "agent/base/util.h"
-#include "bytes.h"
 #include "orc.h"
 
 enum { IP_SIZE = 4, ENTRY_SIZE = 6, ENTRIES_MAX = 4 << 20 };

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "agent/base/bytes.h"
 #include "agent/base/memory_reader.h"
 #include "agent/base/quota.h"
-#include "bytes.h"
 #include "walk.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "agent/base/bytes.h"
 #include "agent/base/memory_reader.h"
-#include "bytes.h"
 #include "linux_kernel.h"
 #include "slide.h"
 
