@@ -34,6 +34,7 @@ AGENT = \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus fine_ranges recent_samples run sample_log span stack_cache stacks store trace_log unnamed_file) \
+	$(call in,agent/names/bare/,flow flow_aarch64 flow_riscv64 flow_x86) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
 	$(call in,agent/names/copies/,elf_parts file_copies page_cache) \

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/bytes.h"
 #include "agent/base/util.h"
+#include "agent/names/bare/flow.h"
 #include "call_sites.h"
 #include "kernel_bytes.h"
 
@@ -35,53 +35,14 @@ static bool is_marked(const struct call_sites *sites, uint64_t at)
 	return at < sites->size && sites->bits[at / 8] >> at % 8 & 1;
 }
 
-/* Arm ARM, C6.2: BL and BLR, those that check a signature too. */
-static void mark_arm64(struct call_sites *sites, const uint8_t *code)
+static void mark_calls(struct call_sites *sites, flow_reader *read, const uint8_t *code)
 {
-	for (uint64_t at = 0; at + 8 <= sites->size; at += 4) {
-		uint32_t word = bytes_32(code + at);
+	struct flow flow;
 
-		if (word >> 26 == 0x25 || (word & 0xfefff000) == 0xd63f0000)
-			mark(sites, at + 4);
-	}
-}
-
-/*
- * RISC-V ISA manual, volume I, 2.5 and the C extension: JAL and JALR that write ra, and C.JALR. Each half word may
- * begin an instruction, so the second half of one may look like a call.
- */
-static void mark_riscv64(struct call_sites *sites, const uint8_t *code)
-{
-	for (uint64_t at = 0; at + 6 <= sites->size; at += 2) {
-		uint32_t word = bytes_32(code + at), half = word & 0xffff;
-
-		if ((word & 0xfff) == 0x0ef || (word & 0x7fff) == 0x00e7)
-			mark(sites, at + 4);
-		else if ((half & 0xf07f) == 0x9002 && half >> 7 & 31)
-			mark(sites, at + 2);
-	}
-}
-
-/* A call is E8 and a distance that does not leave the code. Other bytes may look the same, now and then. */
-static void mark_x86(struct call_sites *sites, const uint8_t *code)
-{
-	for (uint64_t at = 0; at + 6 <= sites->size; at++) {
-		int64_t distance = (int32_t)bytes_32(code + at + 1);
-
-		if (code[at] == 0xe8 && (uint64_t)((int64_t)at + 5 + distance) < sites->size)
-			mark(sites, at + 5);
-	}
-}
-
-typedef void marker(struct call_sites *sites, const uint8_t *code);
-
-static marker *marker_of(enum arch_id arch)
-{
-	switch (arch) {
-	case ARCH_X86_64: case ARCH_I386: return mark_x86;
-	case ARCH_AARCH64: return mark_arm64;
-	case ARCH_RISCV64: return mark_riscv64;
-	default: return NULL;
+	for (uint64_t at = 0; at < sites->size; at += flow.size) {
+		read(code + at, (size_t)(sites->size - at), sites->start + at, &flow);
+		if (flow.kind == FLOW_CALL || flow.kind == FLOW_CALL_REGISTER)
+			mark(sites, at + flow.size);
 	}
 }
 
@@ -90,10 +51,10 @@ struct call_sites *call_sites_new(const struct kernel_bytes *kernel, uint64_t st
 {
 	uint64_t size = end - start;
 	const uint8_t *code = end > start && size <= CODE_MAX ? kernel_bytes_at(kernel, start, (size_t)size) : NULL;
-	marker *mark_all = marker_of(kernel->arch);
+	flow_reader *read = flow_reader_of(kernel->arch);
 	struct call_sites *sites;
 
-	if (!code || !mark_all)
+	if (!code || !read)
 		return NULL;
 	sites = util_alloc(sizeof(*sites));
 	*sites = (struct call_sites) { .budget = budget, .start = start, .size = size };
@@ -104,7 +65,7 @@ struct call_sites *call_sites_new(const struct kernel_bytes *kernel, uint64_t st
 	}
 	for (size_t i = 0; i < bits_size(size); i++)
 		sites->bits[i] = 0;
-	mark_all(sites, code);
+	mark_calls(sites, read, code);
 	return sites;
 }
 

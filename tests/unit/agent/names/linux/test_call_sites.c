@@ -17,7 +17,10 @@
 #define START UINT64_C(0xffff800008010000)
 #define SLIDE UINT64_C(0x37cc00000)
 
-enum { SIZE = 8 << 20, STEP = 2 << 20, RETURNS = 24, CALLS_EACH = 16 };	/* one instruction of 16 is a call */
+enum {
+	SIZE = 8 << 20, STEP = 2 << 20, RETURNS = 24, CALLS_EACH = 16,	/* one instruction of 16 is a call */
+	NOP = 0x90,			/* of x86, where zeros are two bytes long */
+};
 
 struct world {
 	uint8_t *code;
@@ -42,7 +45,7 @@ static void make(struct world *world, enum arch_id arch)
 
 	memset(world, 0, sizeof(*world));
 	world->random.state = 1;
-	world->code = util_alloc(SIZE);
+	world->code = memset(util_alloc(SIZE), behind == 5 ? NOP : 0, SIZE);
 	world->kernel = (struct kernel_bytes) { .bytes = world->code, .size = SIZE, .arch = arch };
 	kernel_bytes_place(&world->kernel, START);
 	for (size_t at = 0; at + 16 < SIZE; at += 8) {
