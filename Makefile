@@ -34,11 +34,11 @@ AGENT = \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus fine_ranges recent_samples run sample_log span stack_cache stacks store trace_log unnamed_file) \
-	$(call in,agent/names/bare/,flow flow_aarch64 flow_riscv64 flow_x86) \
+	$(call in,agent/names/bare/,flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
 	$(call in,agent/names/copies/,elf_parts file_copies page_cache) \
-	$(call in,agent/names/files/,bare_code debug_file debuginfod demangle image sym_elf sym_elf_code sym_elf_places sym_elf_segments sym_frames sym_linux sym_text symbol_table sysroot) \
+	$(call in,agent/names/files/,bare_code debug_file debuginfod demangle image sym_elf sym_elf_bare sym_elf_code sym_elf_places sym_elf_segments sym_linux sym_text symbol_table sysroot) \
 	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_cfi_check sym_dwarf sym_dwarf_code sym_dwarf_inlines sym_dwarf_lines \
 		sym_dwarf_module) \
 	$(call in,agent/names/objects/,firmware layouts object_names objects program_file programs regions) \

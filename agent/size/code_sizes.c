@@ -364,7 +364,7 @@ static bool read_functions(struct reading *reading, char **error)
 	if (reading->debug_fd >= 0)
 		add_debug_symbols(reading);
 	if (symbol_table_count(reading->table) == own)
-		sym_elf_add_frames(reading->fd, reading->path, false, reading->table, reading->sizes->budget);
+		sym_elf_add_bare(reading->fd, reading->path, false, reading->table, reading->sizes->budget);
 	symbol_table_sort(reading->table);
 	return !symbol_table_starved(reading->table) || util_fail(error, "cannot read the code of %s: too many symbols "
 		"for the memory that is left; give more by --memory", reading->path);

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		require(id.size <= sizeof(id.bytes));
 	else
 		require(error);
-	sym_elf_add_frames(fd, "a file", true, table, NULL);
+	sym_elf_add_bare(fd, "a file", true, table, NULL);
 	symbol_table_sort(table);
 	look_up(table);
 	symbol_table_free(table);

@@ -20,7 +20,8 @@ enum flow_kind {
 	FLOW_JUMP,			/* to `target` */
 	FLOW_JUMP_TABLE,		/* to what a table of whole words at `names` has */
 	FLOW_JUMP_REGISTER,		/* to what a register names: through a table, or to another function */
-	FLOW_END,			/* nothing goes on behind it: a return, a jump to another function */
+	FLOW_RETURN,
+	FLOW_END,			/* nothing goes on behind it: a jump to another function, a trap */
 };
 
 struct flow {
@@ -32,8 +33,8 @@ struct flow {
 
 /*
  * Reads the instruction of `address`, of which `left` bytes are there at most; `left` is not 0. Where they are none, or
- * one that is cut, it is FLOW_ON, and has the size of the smallest one. Of RISC-V, a pair that calls or jumps far counts
- * as one.
+ * one that is cut, it is FLOW_ON, and has the size of the smallest one. Of RISC-V, a pair that calls or jumps far
+ * counts as one.
  */
 typedef void flow_reader(const uint8_t *bytes, size_t left, uint64_t address, struct flow *flow);
 

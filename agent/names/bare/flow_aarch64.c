@@ -27,7 +27,7 @@ static bool is_test(uint32_t word)
 }
 
 /* RET, RETAA, RETAB; ERET. */
-static bool is_end(uint32_t word)
+static bool is_return(uint32_t word)
 {
 	return (word & 0xfffff000) == 0xd65f0000 || (word & 0xfffff000) == 0xd69f0000;
 }
@@ -50,8 +50,8 @@ void flow_aarch64(const uint8_t *bytes, size_t left, uint64_t address, struct fl
 		flow->kind = FLOW_CALL_REGISTER;
 	} else if ((word & 0xfefff000) == 0xd61f0000) {
 		flow->kind = FLOW_JUMP_REGISTER;
-	} else if (is_end(word)) {
-		flow->kind = FLOW_END;
+	} else if (is_return(word)) {
+		flow->kind = FLOW_RETURN;
 	} else if (word == NOP || word == 0) {
 		flow->kind = FLOW_PADDING;
 	}

@@ -29,7 +29,7 @@ static void set_register(struct flow *flow, unsigned link, unsigned from)
 	if (link)
 		flow->kind = FLOW_CALL_REGISTER;
 	else
-		flow->kind = from == RA || from == T0 ? FLOW_END : FLOW_JUMP_REGISTER;
+		flow->kind = from == RA || from == T0 ? FLOW_RETURN : FLOW_JUMP_REGISTER;
 }
 
 /* C.J, C.BEQZ, C.BNEZ, C.JR, C.JALR, C.NOP; and zeros, which are none. */

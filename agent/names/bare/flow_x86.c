@@ -7,9 +7,9 @@
 #include "flow_parts.h"
 
 /*
- * What follows each opcode. m: ModRM; b, w, d, z: a number of 1, 2 or 4 bytes, or of the operands' size; B, Z: ModRM and
- * such a number; v: like z, but of 8 bytes where the operands have them; a: an address; e: 3 bytes; f: a far address;
- * g, G: ModRM, and a number where it says so.
+ * What follows each opcode. m: ModRM; b, w, d, z: a number of 1, 2 or 4 bytes, or of the operands' size; B, Z: ModRM
+ * and such a number; v: like z, but of 8 bytes where the operands have them; a: an address; e: 3 bytes; f: a far
+ * address; g, G: ModRM, and a number where it says so.
  */
 static const char one_byte[] =
 	"mmmmbz..mmmmbz.." "mmmmbz..mmmmbz.." "mmmmbz..mmmmbz.." "mmmmbz..mmmmbz.."
@@ -38,7 +38,7 @@ struct reading {
 	int64_t displacement, number;	/* `number`: behind all else, such as a distance */
 };
 
-/* A number with a sign. */
+/* A number with a sign; of another size, only how many bytes it has. */
 static int64_t take(struct reading *reading, unsigned size)
 {
 	const uint8_t *bytes = reading->bytes + reading->at;
@@ -90,8 +90,8 @@ static void take_rest(struct reading *reading, char rest)
 	case 'z': case 'Z': reading->number = take(reading, size); break;
 	case 'v': reading->number = take(reading, reading->wide_operands ? 8 : size); break;
 	case 'a': take(reading, reading->wide ? 8 : 4); break;
-	case 'e': take(reading, 2); take(reading, 1); break;
-	case 'f': take(reading, size); take(reading, 2); break;
+	case 'e': take(reading, 3); break;
+	case 'f': take(reading, size + 2); break;
 	case 'g': case 'G':
 		if ((reading->mod >> 3 & 7) < 2)
 			take(reading, rest == 'g' ? 1 : size);
@@ -198,7 +198,7 @@ static enum flow_kind kind_of(const struct reading *reading)
 	case 0xcc: return FLOW_PADDING;
 	case 0xe8: return FLOW_CALL;
 	case 0xe9: case 0xeb: return FLOW_JUMP;
-	case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcf: return FLOW_END;
+	case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcf: return FLOW_RETURN;
 	case 0xff: return kind_of_group(reading);
 	default: return FLOW_ON;
 	}

@@ -108,6 +108,27 @@ static bool find_contents(int fd, const uint8_t *head, struct elf_ranges *ranges
 	return good;
 }
 
+/* The segments that are loaded. A file with .symtab needs them not. */
+static bool find_loaded(int fd, const uint8_t *head, struct elf_ranges *ranges)
+{
+	uint64_t table = bytes_64(head + offsetof(Elf64_Ehdr, e_phoff));
+	struct section section;
+	bool good = true;
+
+	for (uint32_t i = 1; i < sections_of(head); i++)
+		if (read_section(fd, head, i, &section) && section.type == SHT_SYMTAB)
+			return true;
+	for (uint16_t i = 0; good && i < bytes_16(head + offsetof(Elf64_Ehdr, e_phnum)); i++) {
+		uint8_t bytes[sizeof(Elf64_Phdr)];
+
+		good = read_bytes(fd, bytes, sizeof(bytes), table + i * sizeof(bytes));
+		if (good && bytes_32(bytes + offsetof(Elf64_Phdr, p_type)) == PT_LOAD)
+			good = add(ranges, bytes_64(bytes + offsetof(Elf64_Phdr, p_offset)),
+				bytes_64(bytes + offsetof(Elf64_Phdr, p_filesz)));
+	}
+	return good;
+}
+
 bool elf_parts_find(int fd, enum elf_part part, struct elf_ranges *ranges)
 {
 	uint8_t head[sizeof(Elf64_Ehdr)];
@@ -122,5 +143,7 @@ bool elf_parts_find(int fd, enum elf_part part, struct elf_ranges *ranges)
 		return find_tables(head, ranges);
 	if (part == ELF_PART_CONTENTS)
 		return find_contents(fd, head, ranges);
+	if (part == ELF_PART_LOADED)
+		return find_loaded(fd, head, ranges);
 	return read_names(fd, head, &names) && add(ranges, names.offset, names.size);
 }

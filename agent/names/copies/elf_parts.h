@@ -15,6 +15,7 @@ enum elf_part {
 	ELF_PART_TABLES,		/* its headers of segments and sections */
 	ELF_PART_NAMES,			/* of its sections */
 	ELF_PART_CONTENTS,		/* symbols, call frame information, notes */
+	ELF_PART_LOADED,		/* of a stripped file: its code, and the tables by which it jumps */
 	ELF_PARTS,
 };
 

@@ -127,12 +127,10 @@ static void begin_range(struct file_copies *copies)
 }
 
 /* Which bytes a part has. False: it makes no sense, or is too much. */
-static bool begin_part(struct file_copies *copies, enum elf_part part)
+static bool find_part(struct file_copies *copies, enum elf_part part)
 {
 	uint64_t pages = copies->pages;
 
-	copies->part = part;
-	copies->range = 0;
 	if (!elf_parts_find(copies->fd, part, &copies->ranges))
 		return false;
 	for (size_t i = 0; i < copies->ranges.count; i++) {
@@ -142,8 +140,20 @@ static bool begin_part(struct file_copies *copies, enum elf_part part)
 			return false;
 		pages += size / PAGE + 2;
 	}
-	begin_range(copies);
 	return pages <= PAGES_MOST;
+}
+
+/* A copy is of use without what is loaded. */
+static bool begin_part(struct file_copies *copies, enum elf_part part)
+{
+	bool found = find_part(copies, part);
+
+	if (!found && part == ELF_PART_LOADED)
+		copies->ranges.count = 0;
+	copies->part = part;
+	copies->range = 0;
+	begin_range(copies);
+	return found || part == ELF_PART_LOADED;
 }
 
 static enum outcome begin_copy(struct file_copies *copies, struct page_cache *cache)
@@ -163,15 +173,18 @@ static enum outcome begin_copy(struct file_copies *copies, struct page_cache *ca
 		DONE : FAILED;
 }
 
-/* The last page has bytes behind the file's end. */
+/* The last page has bytes behind the file's end. Of what is loaded, a page that is not in memory stays zero. */
 static enum outcome copy_page(struct file_copies *copies, struct page_cache *cache, uint64_t page)
 {
 	uint64_t awaited = memory_reader_awaited(cache->memory->reader), left = copies->size - page * PAGE;
 	size_t size = left < PAGE ? (size_t)left : PAGE;
 	uint8_t bytes[PAGE];
 
-	if (!page_cache_read(cache, copies->wanted[0].contents, page, bytes))
-		return failed(cache, awaited);
+	if (!page_cache_read(cache, copies->wanted[0].contents, page, bytes)) {
+		enum outcome outcome = failed(cache, awaited);
+
+		return outcome == FAILED && copies->part == ELF_PART_LOADED ? DONE : outcome;
+	}
 	return pwrite(copies->fd, bytes, size, (off_t)(page * PAGE)) == (ssize_t)size ? DONE : FAILED;
 }
 

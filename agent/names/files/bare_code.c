@@ -5,6 +5,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/names/bare/function_starts.h"
 #include "bare_code.h"
 #include "symbol_table.h"
 
@@ -21,7 +22,7 @@ static bool add(struct bare_code *code, uint64_t address, uint64_t end, uint64_t
 	return added;
 }
 
-bool bare_code_add(struct bare_code *code, uint64_t address, uint64_t end, uint64_t limit)
+bool bare_code_know(struct bare_code *code, uint64_t address, uint64_t end)
 {
 	struct code_range *functions = budget_array(code->budget, code->functions, code->count, &code->room,
 		sizeof(*functions));
@@ -30,7 +31,13 @@ bool bare_code_add(struct bare_code *code, uint64_t address, uint64_t end, uint6
 		return false;
 	code->functions = functions;
 	functions[code->count++] = (struct code_range) { address, end };
-	return add(code, address, end, limit, util_format("%s+0x%" PRIx64, code->name, address - code->base));
+	return true;
+}
+
+bool bare_code_add(struct bare_code *code, uint64_t address, uint64_t end, uint64_t limit)
+{
+	return bare_code_know(code, address, end) &&
+		add(code, address, end, limit, util_format("%s+0x%" PRIx64, code->name, address - code->base));
 }
 
 static int by_address(const void *left, const void *right)
@@ -38,6 +45,12 @@ static int by_address(const void *left, const void *right)
 	const struct code_range *a = left, *b = right;
 
 	return (a->address > b->address) - (a->address < b->address);
+}
+
+void bare_code_sort(struct bare_code *code)
+{
+	if (code->count)
+		qsort(code->functions, code->count, sizeof(*code->functions), by_address);
 }
 
 /* A piece begins at a page, or where a function ends. */
@@ -62,7 +75,6 @@ void bare_code_fill(struct bare_code *code, uint64_t address, uint64_t end)
 
 	if (!code->count)
 		return;
-	qsort(code->functions, code->count, sizeof(*code->functions), by_address);
 	for (size_t i = 0; i < code->count; i++) {
 		const struct code_range *function = &code->functions[i];
 

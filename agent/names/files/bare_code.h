@@ -11,18 +11,15 @@
 #include <stdint.h>
 
 struct budget;
+struct code_range;
 struct symbol_table;
-
-struct code_range {
-	uint64_t address, end;
-};
 
 struct bare_code {			/* the first four are set by the caller */
 	const char *name;		/* of the file, without its folder */
 	uint64_t base;			/* where the file begins */
 	struct symbol_table *table;	/* gets the names */
 	struct budget *budget;
-	struct code_range *functions;	/* that were added */
+	struct code_range *functions;	/* that are known */
 	size_t count, pieces;
 	uint32_t room;
 };
@@ -30,9 +27,13 @@ struct bare_code {			/* the first four are set by the caller */
 /* Names a function "NAME+0xOFFSET". `limit`: as in symbol_table.h. False: the table has no more room. */
 bool bare_code_add(struct bare_code *code, uint64_t address, uint64_t end, uint64_t limit);
 
+/* A function that has a name already. */
+bool bare_code_know(struct bare_code *code, uint64_t address, uint64_t end);
+void bare_code_sort(struct bare_code *code);	/* the functions, by their addresses */
+
 /*
- * After the functions: names the code between them, from `address` to `end`, in pieces of a page at most. Which
- * functions it has is not known, so a piece is "NAME+0xOFFSET-0xEND". Does nothing if no function was added.
+ * After the functions, which are sorted: names the code between them, from `address` to `end`, in pieces of a page at
+ * most. Which functions it has is not known, so a piece is "NAME+0xOFFSET-0xEND". Does nothing if no function is known.
  */
 void bare_code_fill(struct bare_code *code, uint64_t address, uint64_t end);
 void bare_code_clear(struct bare_code *code);

@@ -117,7 +117,7 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 	if (kinds == IMAGE_ELF_OR_TEXT)
 		image->kernel = sym_linux_read_elf(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT && !image->kernel)
-		sym_elf_add_frames(image->fd, image->path, false, image->table, image->budget);
+		sym_elf_add_bare(image->fd, image->path, false, image->table, image->budget);
 	return true;
 }
 
@@ -194,9 +194,9 @@ struct image *image_read(int fd, const char *path, struct budget *budget, char *
 	return finish(image, read_image(image, IMAGE_ELF, error));
 }
 
-void image_add_frames(struct image *image)
+void image_add_bare(struct image *image)
 {
-	sym_elf_add_frames(image->fd, image->path, true, image->table, image->budget);
+	sym_elf_add_bare(image->fd, image->path, true, image->table, image->budget);
 	symbol_table_sort(image->table);
 }
 

@@ -46,8 +46,8 @@ struct image *image_of_memory(struct kernel_bytes *memory, struct budget *budget
 /* Reads an ELF file that is open already. Takes over the descriptor, and closes it on failure. */
 struct image *image_read(int fd, const char *path, struct budget *budget, char **error);
 
-/* For a stripped program that has no debug file: adds what sym_elf_add_frames finds. Before the image is shared. */
-void image_add_frames(struct image *image);
+/* For a stripped program that has no debug file: adds what sym_elf_add_bare finds. Before the image is shared. */
+void image_add_bare(struct image *image);
 
 /* The file was a copy for this alone: it has no path, and no lines and no code are read from it. */
 void image_forget_file(struct image *image);

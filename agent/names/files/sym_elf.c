@@ -11,11 +11,9 @@
 #include "agent/base/budget.h"
 #include "agent/base/sorted.h"
 #include "agent/base/util.h"
-#include "bare_code.h"
 #include "sym_elf.h"
 #include "sym_elf_places.h"
-#include "sym_elf_segments.h"
-#include "sym_frames.h"
+#include "sym_elf_state.h"
 #include "symbol_table.h"
 
 enum {
@@ -23,26 +21,6 @@ enum {
 	CODE_SECTIONS_TRIED = 1024,	/* for a symbol that does not tell its section */
 	SECTION_COST = 512,		/* bytes that libelf keeps for each */
 	NOTES_MAX = 1 << 20,		/* bytes; build-ids are in short ones */
-};
-
-struct code_section {
-	size_t index;
-	uint64_t address, end, offset;
-	bool bytes, whole;		/* it has bytes in the file; all of them */
-};
-
-struct reader {
-	struct budget *budget;
-	size_t taken;			/* bytes charged for what libelf holds */
-	uint64_t size;			/* of the file */
-	Elf *elf;
-	GElf_Ehdr header;
-	uint64_t *places;		/* of a relocatable file's sections; NULL: it is linked */
-	size_t place_count;
-	struct code_section *code;	/* in order of their indexes */
-	size_t code_count;
-	uint32_t code_room;
-	bool left_out;			/* it has further sections of code */
 };
 
 bool build_id_set(struct build_id *id, const void *bytes, size_t size)
@@ -74,8 +52,7 @@ bool sym_elf_is(int fd)
 	return pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* The first section of the given type. */
-static Elf_Scn *find_section(const struct reader *reader, GElf_Word type, GElf_Shdr *header)
+Elf_Scn *sym_elf_find(const struct reader *reader, GElf_Word type, GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
 
@@ -86,8 +63,7 @@ static Elf_Scn *find_section(const struct reader *reader, GElf_Word type, GElf_S
 	return NULL;
 }
 
-/* Is all of the section in the file, and not compressed? */
-static bool is_whole(const struct reader *reader, const GElf_Shdr *header)
+bool sym_elf_is_whole(const struct reader *reader, const GElf_Shdr *header)
 {
 	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size &&
 		header->sh_size <= reader->size - header->sh_offset;
@@ -112,7 +88,7 @@ static bool add_code(struct reader *reader, const struct code_section *section)
 	return true;
 }
 
-static void note_code(struct reader *reader)
+void sym_elf_note_code(struct reader *reader)
 {
 	const GElf_Xword wanted = SHF_ALLOC | SHF_EXECINSTR;
 	Elf_Scn *section = NULL;
@@ -127,7 +103,7 @@ static void note_code(struct reader *reader)
 		code.end = code.address + header.sh_size;
 		code.offset = header.sh_offset;
 		code.bytes = header.sh_type != SHT_NOBITS;
-		code.whole = !code.bytes || is_whole(reader, &header);
+		code.whole = !code.bytes || sym_elf_is_whole(reader, &header);
 		if (code.end <= code.address || !add_code(reader, &code))
 			reader->left_out = true;
 	}
@@ -223,8 +199,7 @@ static bool pay(struct reader *reader, size_t bytes)
 	return true;
 }
 
-/* Charges for a section that libelf will read, and may copy once more. */
-static bool pay_section(struct reader *reader, const GElf_Shdr *header)
+bool sym_elf_pay_section(struct reader *reader, const GElf_Shdr *header)
 {
 	return pay(reader, 2 * header->sh_size);
 }
@@ -232,28 +207,28 @@ static bool pay_section(struct reader *reader, const GElf_Shdr *header)
 static bool read_symbols(struct reader *reader, struct symbol_table *table, const char **why)
 {
 	GElf_Shdr header, names, other;
-	Elf_Scn *section = find_section(reader, SHT_SYMTAB, &header), *numbers;
+	Elf_Scn *section = sym_elf_find(reader, SHT_SYMTAB, &header), *numbers;
 	Elf_Data *symbols;
 
 	if (!section)
-		section = find_section(reader, SHT_DYNSYM, &header);
+		section = sym_elf_find(reader, SHT_DYNSYM, &header);
 	if (!section)
 		return true;
 	*why = "it is damaged: its symbols are compressed, or beyond its end";
-	if (!is_whole(reader, &header) ||
-		!is_whole(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names)))
+	if (!sym_elf_is_whole(reader, &header) ||
+		!sym_elf_is_whole(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names)))
 		return false;
 	*why = "there is no memory for its symbols (--memory gives more)";
-	if (!pay_section(reader, &header) || !pay_section(reader, &names))
+	if (!sym_elf_pay_section(reader, &header) || !sym_elf_pay_section(reader, &names))
 		return false;
 	symbols = elf_getdata(section, NULL);
 	if (!symbols || !symbols->d_buf) {
 		*why = elf_errmsg(-1);
 		return header.sh_size == 0;
 	}
-	numbers = find_section(reader, SHT_SYMTAB_SHNDX, &other);
+	numbers = sym_elf_find(reader, SHT_SYMTAB_SHNDX, &other);
 	if (header.sh_type != SHT_SYMTAB ||
-		(numbers && (!is_whole(reader, &other) || !pay_section(reader, &other))))
+		(numbers && (!sym_elf_is_whole(reader, &other) || !sym_elf_pay_section(reader, &other))))
 		numbers = NULL;
 	*why = "too many symbols for the memory that is left (--memory gives more)";
 	return add_symbols(reader, symbols, numbers ? elf_getdata(numbers, NULL) : NULL,
@@ -337,7 +312,7 @@ static void read_identity(const struct reader *reader, struct elf_identity *iden
 	}
 }
 
-static bool pay_headers(struct reader *reader, const char **why)
+bool sym_elf_pay_headers(struct reader *reader, const char **why)
 {
 	size_t sections;
 
@@ -360,17 +335,16 @@ static bool read_elf(struct reader *reader, bool objects, struct symbol_table *t
 	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN &&
 			!(objects && reader->header.e_type == ET_REL))
 		return false;
-	if (!pay_headers(reader, why))
+	if (!sym_elf_pay_headers(reader, why))
 		return false;
 	if (reader->header.e_type == ET_REL)
 		reader->places = elf_places(reader->elf, &reader->place_count);
-	note_code(reader);
+	sym_elf_note_code(reader);
 	read_build_id(reader, id);
 	return read_symbols(reader, table, why);
 }
 
-/* Reads the file instead of mapping it: if a mapped file were truncated, the program would be killed. */
-static struct reader *open_reader(int fd, struct budget *budget)
+struct reader *sym_elf_open(int fd, struct budget *budget)
 {
 	struct reader *reader = util_alloc(sizeof(*reader));
 	struct stat facts;
@@ -382,7 +356,7 @@ static struct reader *open_reader(int fd, struct budget *budget)
 	return reader;
 }
 
-static void close_reader(struct reader *reader)
+void sym_elf_close(struct reader *reader)
 {
 	elf_end(reader->elf);
 	budget_free(reader->budget, reader->code, reader->code_room * sizeof(*reader->code));
@@ -393,93 +367,22 @@ static void close_reader(struct reader *reader)
 
 bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budget)
 {
-	struct reader *reader = open_reader(fd, budget);
+	struct reader *reader = sym_elf_open(fd, budget);
 	const char *why;
 	bool done = reader->elf && elf_kind(reader->elf) == ELF_K_ELF &&
-		gelf_getehdr(reader->elf, &reader->header) && pay_headers(reader, &why);
+		gelf_getehdr(reader->elf, &reader->header) && sym_elf_pay_headers(reader, &why);
 
 	*identity = (struct elf_identity) { .lines = false };
 	if (done)
 		read_identity(reader, identity);
-	close_reader(reader);
+	sym_elf_close(reader);
 	return done;
-}
-
-/* ---- what a stripped file still tells ---- */
-
-struct frames_reader {
-	const struct reader *reader;
-	struct bare_code *code;
-};
-
-static bool take_frame(void *context, uint64_t address, uint64_t size)
-{
-	const struct frames_reader *frames = context;
-	const struct code_section *code = code_of(frames->reader, &(GElf_Sym) { .st_value = address }, SHN_ABS);
-
-	return !code || bare_code_add(frames->code, address, address + size, code->end);
-}
-
-static Elf_Scn *find_named(const struct reader *reader, const char *wanted, GElf_Shdr *header)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(reader->elf, &names) != 0)
-		return NULL;
-	while ((section = elf_nextscn(reader->elf, section))) {
-		const char *name = gelf_getshdr(section, header) ?
-			elf_strptr(reader->elf, names, header->sh_name) : NULL;
-
-		if (name && strcmp(name, wanted) == 0 && header->sh_type != SHT_NOBITS)
-			return section;
-	}
-	return NULL;
-}
-
-static void add_frames(struct reader *reader, struct bare_code *code)
-{
-	struct frames_reader context = { .reader = reader, .code = code };
-	GElf_Shdr header;
-	Elf_Scn *section = find_named(reader, ".eh_frame", &header);
-	const Elf_Data *data = NULL;
-
-	if (section && is_whole(reader, &header) && pay_section(reader, &header))
-		data = elf_rawdata(section, NULL);
-	if (data && data->d_buf)
-		sym_frames_read(&(struct sym_frames) {
-			.bytes = data->d_buf, .size = data->d_size, .address = header.sh_addr,
-			.word = reader->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8,
-			.big_endian = reader->header.e_ident[EI_DATA] == ELFDATA2MSB,
-		}, take_frame, &context);
-}
-
-void sym_elf_add_frames(int fd, const char *path, bool gaps, struct symbol_table *table, struct budget *budget)
-{
-	struct reader *reader = open_reader(fd, budget);
-	const char *slash = strrchr(path, '/'), *why;
-	struct bare_code code = { .name = slash ? slash + 1 : path, .table = table, .budget = budget };
-	uint64_t end;
-	GElf_Shdr header;
-
-	gaps = gaps && symbol_table_count(table) == 0;
-	if (reader->elf && elf_kind(reader->elf) == ELF_K_ELF && gelf_getehdr(reader->elf, &reader->header) &&
-			pay_headers(reader, &why) && !find_section(reader, SHT_SYMTAB, &header)) {
-		if (!sym_elf_extent(fd, &code.base, &end))
-			code.base = 0;
-		note_code(reader);
-		add_frames(reader, &code);
-		for (size_t i = 0; gaps && i < reader->code_count; i++)
-			bare_code_fill(&code, reader->code[i].address, reader->code[i].end);
-		bare_code_clear(&code);
-	}
-	close_reader(reader);
 }
 
 bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
 	struct budget *budget, char **error)
 {
-	struct reader *reader = open_reader(fd, budget);
+	struct reader *reader = sym_elf_open(fd, budget);
 	const char *why;
 	bool done;
 
@@ -488,7 +391,7 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
 		util_fail(error,
 			"cannot load symbols of %s: %s; give the ELF file as linked",
 			path, why);
-	close_reader(reader);
+	sym_elf_close(reader);
 	return done;
 }
 
@@ -518,7 +421,7 @@ static bool take_code(const struct reader *reader, struct elf_code *code, const 
 bool sym_elf_read_code(int fd, const char *path, struct symbol_table *table, struct elf_code *code,
 	struct build_id *id, struct budget *budget, char **error)
 {
-	struct reader *reader = open_reader(fd, budget);
+	struct reader *reader = sym_elf_open(fd, budget);
 	const char *why;
 	bool done;
 
@@ -529,7 +432,7 @@ bool sym_elf_read_code(int fd, const char *path, struct symbol_table *table, str
 			"object file", path, why);
 		elf_code_clear(code);
 	}
-	close_reader(reader);
+	sym_elf_close(reader);
 	return done;
 }
 

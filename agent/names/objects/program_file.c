@@ -34,7 +34,7 @@ static bool add_symbols(const struct debug_folders *folders, struct image *image
 		debug->table = table;
 	}
 	if (!debug)
-		image_add_frames(image);
+		image_add_bare(image);
 	image_free(debug);
 	return debug || budget_refused(image->budget) == refused;
 }

@@ -249,6 +249,41 @@ static void what_tells_of_functions_is_copied_and_nothing_else(void **state)
 	file_copies_free(copies);
 }
 
+static void set_loaded(uint32_t type)
+{
+	const Elf64_Phdr segment = { .p_type = PT_LOAD, .p_offset = 2 * PAGE, .p_filesz = 10 * PAGE };
+
+	memcpy(guest.file + sizeof(Elf64_Ehdr), &segment, sizeof(segment));
+	memcpy(guest.bytes + guest.frames[0] * PAGE, guest.file, PAGE);
+	set_section(2, 11, type, SYMBOLS_AT, 300, 3);
+	for (unsigned i = SECTIONS_AT / PAGE; i < FILE_PAGES; i++)
+		memcpy(guest.bytes + guest.frames[i] * PAGE, guest.file + i * PAGE, PAGE);
+}
+
+/* Pages of it that are not in memory are zeros. A file with .symtab needs it not. */
+static void of_a_stripped_file_what_is_loaded_is_copied(void **state)
+{
+	static const uint8_t none[10 * PAGE];
+
+	(void)state;
+	set_up();
+	set_loaded(SHT_DYNSYM);
+	set_entry(leaf_of(5), 5, 0);
+	begin();
+	assert_int_equal(turn(1), WALK_ENDED);
+	assert_int_equal(taken, 1);
+	check_range(2 * PAGE, 3 * PAGE);
+	assert_memory_equal(copied + 5 * PAGE, none, PAGE);
+	check_range(6 * PAGE, 6 * PAGE);
+	file_copies_free(copies);
+	set_up();
+	set_loaded(SHT_SYMTAB);
+	begin();
+	assert_int_equal(turn(1), WALK_ENDED);
+	check_copy();
+	file_copies_free(copies);
+}
+
 /* Each page of the guest is late once. */
 static void a_copy_waits_for_what_comes_late(void **state)
 {
@@ -422,6 +457,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_tells_of_functions_is_copied_and_nothing_else),
+		cmocka_unit_test(of_a_stripped_file_what_is_loaded_is_copied),
 		cmocka_unit_test(a_copy_waits_for_what_comes_late),
 		cmocka_unit_test(a_turn_ends_with_its_quota),
 		cmocka_unit_test(without_some_of_it_there_is_no_copy),
