@@ -58,7 +58,7 @@ AGENT = \
 	$(call in,agent/cut/,recording_cut) $(call in,agent/import/,folded_import gunzip pprof_facts pprof_import pprof_tables protobuf_reader set_imports) \
 	$(call in,agent/formats/writing/,cost_table cpu_list csv_text frame_list gzip_stream json_text name_text row_reader set_writing text_list thread_names trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells head html markup object_colours palette sources svg) \
-	$(call in,agent/export/,export export_csv export_folded export_json export_set folded_frames formats json_writer ranking stack_format) \
+	$(call in,agent/export/,export export_csv export_folded export_json export_set folded_frames formats json_writer ranking save_format) \
 	$(call in,agent/size/,code_sizes name_space size_change size_folded size_formats size_json size_request size_rows size_stacks size_svg size_text \
 		source_path) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders pace share subscription tape \

@@ -19,7 +19,7 @@ void saver_free(struct saver *saver);		/* waits until all accepted snapshots are
 /* True: snapshots are still to be written, and `text` names them. */
 bool saver_writes(struct saver *saver, char *text, size_t size);
 
-/* The input is of this epoch. The format must be one that any thread may write (stack_format.h). */
+/* The input is of this epoch. The format must be one that any thread may write (save_format.h). */
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 	const struct export_input *input, const struct export_choice *choice);
 

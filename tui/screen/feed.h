@@ -28,7 +28,7 @@ struct feed {				/* each function is called with `self`; none of them waits */
 	void (*play)(void *self, const struct play *play);	/* an order to the player of a recording */
 	/* Saves this part of the profile. `kernel`: a name for the file's name. */
 	void (*snapshot)(void *self, const struct excerpt *excerpt, const char *kernel);
-	/* The format of all screens' snapshots: that of the last time. Its number in the list of stack_format.h. */
+	/* The format of all screens' snapshots: that of the last time. Its number in the list of save_format.h. */
 	size_t (*format)(void *self);
 	void (*set_format)(void *self, size_t format);
 };

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "agent/base/util.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "agent/fleet/fleet.h"
 #include "machine.h"
 #include "overview.h"
@@ -244,14 +244,14 @@ void overview_snapshot(struct overview *overview, const struct excerpt *shown, s
 	begin_order(overview);
 	for (size_t i = 0; i < overview->count; i++) {
 		struct machine *machine = &overview->machines[i];
-		const struct export_choice choice = stack_format_choice(format, machine->name);
+		const struct export_choice choice = save_format_choice(format, machine->name);
 		char *kernel = util_format("all-%u-%s", machine->number,
 			machine->name + strcspn(machine->name, " "));
 		struct excerpt excerpt = fleet_excerpt(overview->fleet, i);
 		char name[SNAPSHOT_NAME];
 
 		machine_snapshot(machine,
-			snapshot_name(kernel, now, stack_format_at(format).ending, name), &excerpt, &choice);
+			snapshot_name(kernel, now, save_format_at(format).ending, name), &excerpt, &choice);
 		free(kernel);
 	}
 }

@@ -26,7 +26,7 @@ void overview_look_away(struct overview *overview);	/* its screen is no longer s
 
 bool overview_running(const struct overview *overview);	/* all machines whose link is up are profiled */
 void overview_run_profiler(struct overview *overview, bool on);	/* on these machines; on all if none is up */
-/* A file for each machine. `format`: its number in the list of stack_format.h. */
+/* A file for each machine. `format`: its number in the list of save_format.h. */
 void overview_snapshot(struct overview *overview, const struct excerpt *excerpt, size_t format);
 
 /* Puts one message that has all machines' messages since the last order in place of a machine's new message. */

@@ -4,7 +4,7 @@
 
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
 #include "tui/terminal/input.h"
@@ -45,7 +45,7 @@ static void snapshot(struct screen *screen, uint64_t now)
 	memset(&excerpt, 0, sizeof(excerpt));
 	scope_excerpt(&screen->scope, &excerpt);
 	text = util_format("writing the snapshot: %s; {save-as} offers the other formats",
-		stack_format_at(screen->feed.format(screen->feed.self)).name);
+		save_format_at(screen->feed.format(screen->feed.self)).name);
 	screen_say(screen, now, text);
 	free(text);
 	screen->feed.snapshot(screen->feed.self, &excerpt, screen->vitals->kernel);

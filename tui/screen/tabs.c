@@ -7,7 +7,7 @@
 
 #include "agent/base/bell.h"
 #include "agent/base/util.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "agent/vm/state_words.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
@@ -37,7 +37,7 @@ struct tabs {
 	const struct keys *keys;
 	struct page pages[MOST];	/* the page over all, then one for each machine; or the only machine's */
 	size_t count, current;
-	size_t format;			/* of snapshots, in the list of stack_format.h */
+	size_t format;			/* of snapshots, in the list of save_format.h */
 	uint64_t now;			/* the time of the last call */
 	char all_state[48];
 	struct place row;		/* where the tab row was drawn last; width 0: nowhere */
@@ -93,12 +93,12 @@ static void page_snapshot(void *self, const struct excerpt *excerpt, const char 
 {
 	struct page *page = self;
 	size_t format = page->tabs->format;
-	const struct export_choice choice = stack_format_choice(format, "");
+	const struct export_choice choice = save_format_choice(format, "");
 	char name[SNAPSHOT_NAME];
 
 	if (page->machine)
 		machine_snapshot(page->machine,
-			snapshot_name(kernel, time(NULL), stack_format_at(format).ending, name), excerpt, &choice);
+			snapshot_name(kernel, time(NULL), save_format_at(format).ending, name), excerpt, &choice);
 	else
 		overview_snapshot(page->tabs->overview, excerpt, format);
 }

@@ -34,7 +34,7 @@ struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct 
 	const struct config *config);
 void tabs_free(struct tabs *tabs);
 
-/* The format of snapshots that was chosen last; at first that of the settings. In the list of stack_format.h. */
+/* The format of snapshots that was chosen last; at first that of the settings. In the list of save_format.h. */
 size_t tabs_format(const struct tabs *tabs);
 
 /* As the functions of screen.h, on the screen that is shown. */

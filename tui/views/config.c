@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "tui/frame/scope.h"
 #include "config.h"
 
@@ -31,7 +31,7 @@ static bool set_window(struct config *config, char *const *words, char **error)
 
 static bool set_format(struct config *config, char *const *words, char **error)
 {
-	if (words[1] || !stack_format_named(words[0], &config->format))
+	if (words[1] || !save_format_named(words[0], &config->format))
 		return util_fail(error, "no such format of snapshots; `ktop config` lists them");
 	return true;
 }
@@ -151,9 +151,9 @@ void config_write(const struct config *config, FILE *to)
 		if (column_sort(i) == config->sort)
 			fprintf(to, "\nsort = %s\n", column_name(i));
 	fputs("\n# The format of snapshots: what was chosen last on the screen. One of\n#", to);
-	for (size_t i = 0; stack_format_at(i).name; i++)
-		fprintf(to, " %s", stack_format_at(i).name);
-	fprintf(to, ".\nsnapshot = %s\n", stack_format_at(config->format).name);
+	for (size_t i = 0; save_format_at(i).name; i++)
+		fprintf(to, " %s", save_format_at(i).name);
+	fprintf(to, ".\nsnapshot = %s\n", save_format_at(config->format).name);
 	fputs("\n# Up to four keys for each action, or none; the key bar shows the first.\n", to);
 	for (int i = 0; i < KEYS_ROWS; i++) {
 		fprintf(to, "key.%s =", config->keys.rows[i].name);

@@ -19,7 +19,7 @@ struct config {
 	struct columns columns;
 	enum table_column sort;
 	uint64_t window_ns;		/* 0: all */
-	size_t format;			/* of snapshots, in the list of stack_format.h */
+	size_t format;			/* of snapshots, in the list of save_format.h */
 };
 
 /* The standard settings. */

@@ -7,7 +7,7 @@
 
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "config.h"
 #include "config_file.h"
 
@@ -147,7 +147,7 @@ static bool keep(const char *path, const char *format, char **error)
 bool config_file_keep_format(size_t format, char **error)
 {
 	char *path = own_path();
-	bool good = path ? keep(path, stack_format_at(format).name, error) :
+	bool good = path ? keep(path, save_format_at(format).name, error) :
 		util_fail(error, "the format of snapshots is not kept: there is no folder for settings; set HOME");
 
 	free(path);

@@ -15,7 +15,7 @@ struct config;
 bool config_file_load(struct config *config, char **error);
 
 /*
- * Sets the format of snapshots (stack_format.h) in that file, whose other lines stay as they are. Makes the file and
+ * Sets the format of snapshots (save_format.h) in that file, whose other lines stay as they are. Makes the file and
  * its folders where there are none. Waits for the disk. False with "PATH: why; what to do" in `error`.
  */
 bool config_file_keep_format(size_t format, char **error);

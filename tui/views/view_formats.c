@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
@@ -30,14 +30,14 @@ static uint64_t key_of(const void *context, size_t row)
 static const char *name_of(const void *context, size_t row)
 {
 	(void)context;
-	return stack_format_at(row).name;
+	return save_format_at(row).name;
 }
 
 static struct list_rows rows_of(void)
 {
 	struct list_rows rows = { .key = key_of, .name = name_of };
 
-	while (stack_format_at(rows.count).name)
+	while (save_format_at(rows.count).name)
 		rows.count++;
 	return rows;
 }
@@ -72,7 +72,7 @@ bool view_formats_taken(void *context, size_t *format)
 
 static void draw_row(const struct format_list *self, struct canvas *canvas, struct place place, size_t number)
 {
-	struct stack_format format = stack_format_at(number);
+	struct save_format format = save_format_at(number);
 	struct place name = { place.row, place.column + MARKS, place.width - MARKS };
 	struct place about = { place.row, name.column + NAMES, name.width - NAMES };
 

@@ -8,7 +8,7 @@
 
 extern const struct view view_formats;
 
-/* Marks the last format, and puts the cursor on it. A format is its number in the list of stack_format.h. */
+/* Marks the last format, and puts the cursor on it. A format is its number in the list of save_format.h. */
 void view_formats_begin(void *self, size_t last);
 
 /* Hands out the format that was chosen, and forgets it. False: none was. */

@@ -7,7 +7,7 @@
 
 #include "agent/base/util.h"
 #include "agent/export/export_set.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "fake_session.h"
 
 /* ---- in place of a session's subscriptions ---- */
@@ -272,10 +272,10 @@ static void run_profiler(void *self, bool on)
 static void snapshot(void *self, const struct excerpt *excerpt, const char *kernel)
 {
 	const struct session *session = self;
-	const struct export_choice choice = stack_format_choice(session->format, "");
+	const struct export_choice choice = save_format_choice(session->format, "");
 	char name[SNAPSHOT_NAME];
 
-	session_snapshot(self, snapshot_name(kernel, time(NULL), stack_format_at(session->format).ending, name),
+	session_snapshot(self, snapshot_name(kernel, time(NULL), save_format_at(session->format).ending, name),
 		excerpt, &choice);
 }
 

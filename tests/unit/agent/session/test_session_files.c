@@ -15,7 +15,7 @@
 #include "agent/base/spool.h"
 #include "agent/base/util.h"
 #include "agent/export/export_folded.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
@@ -60,8 +60,8 @@ static void test_snapshot_outlives_the_session(void **state)
 	size_t size, html;
 
 	(void)state;
-	assert_true(stack_format_named("html", &html));
-	page = stack_format_choice(html, "");
+	assert_true(save_format_named("html", &html));
+	page = save_format_choice(html, "");
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	answers_free(fixture_answers(&fixture));
@@ -95,7 +95,7 @@ static void check_saved(const char *name, const char *path)
 static void test_snapshots_of_all_formats(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	struct stack_format format;
+	struct save_format format;
 	size_t count = 0;
 
 	(void)state;
@@ -103,8 +103,8 @@ static void test_snapshots_of_all_formats(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	fake_guest_sample(fixture.guest, 0, 2, 0x1210, 0x1120);
 	answers_free(fixture_answers(&fixture));
-	for (; (format = stack_format_at(count)).name; count++) {
-		const struct export_choice choice = stack_format_choice(count, "a machine");
+	for (; (format = save_format_at(count)).name; count++) {
+		const struct export_choice choice = save_format_choice(count, "a machine");
 		char *name = util_format("one%s", format.ending), *path = util_format("%s", scratch_path(name));
 		char *told = util_format("%s: 2 samples (weight 5)%s", path, count ? "" : " in 1 stack");
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "agent/formats/set_format.h"
 #include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/tui/fake_session.h"
@@ -80,7 +80,7 @@ static void test_one_format_for_all(void **state)
 
 	(void)state;
 	open_theatre(&theatre, MACHINES);
-	assert_true(stack_format_named("html", &theatre.config.format));
+	assert_true(save_format_named("html", &theatre.config.format));
 	first = theatre.config.format;
 	for (int i = 0; i < MACHINES; i++)
 		machines[i] = (struct tabs_machine) { &theatre.sessions[i], labels[i] };
@@ -103,7 +103,7 @@ static void test_one_format_for_all(void **state)
 	press(&theatre, KEYS_BACK_TAB);
 	give_all(&theatre);
 	press(&theatre, 's');
-	assert_string_equal(theatre.sessions[2].set->name, stack_format_at(first + 1).name);
+	assert_string_equal(theatre.sessions[2].set->name, save_format_at(first + 1).name);
 	close_theatre(&theatre);
 }
 

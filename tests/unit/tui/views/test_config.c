@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tui/views/config.h"
@@ -319,7 +319,7 @@ static void keeps(const char *text, const char *wanted)
 	size_t size, format = 0;
 
 	scratch_text("ktop/config", text);
-	assert_true(stack_format_named("speedscope", &format));
+	assert_true(save_format_named("speedscope", &format));
 	assert_true(config_file_keep_format(format, &error));
 	now = scratch_read(scratch_path("ktop/config"), &size);
 	assert_string_equal(now, wanted);
@@ -343,21 +343,21 @@ static void test_format_is_kept(void **state)
 	keeps("sort = self\nsnapshot = csv", "sort = self\nsnapshot = speedscope");
 
 	assert_int_equal(setenv("XDG_CONFIG_HOME", scratch_path("new/folders"), 1), 0);
-	assert_true(config_file_keep_format(STACK_FORMAT_FOLDED, &error));
+	assert_true(config_file_keep_format(SAVE_FORMAT_FOLDED, &error));
 	scratch_run("grep -qx 'snapshot = folded' new/folders/ktop/config");
 	scratch_run("ln -sf ../../../mine new/folders/ktop/config && echo 'sort = total' >mine");
-	assert_true(config_file_keep_format(STACK_FORMAT_FOLDED, &error));
+	assert_true(config_file_keep_format(SAVE_FORMAT_FOLDED, &error));
 	scratch_run("test -L new/folders/ktop/config");
 	scratch_run("grep -qx 'sort = total' mine && grep -qx 'snapshot = folded' mine");
 
 	scratch_run("rm new/folders/ktop/config && mkdir new/folders/ktop/config");
-	assert_false(config_file_keep_format(STACK_FORMAT_FOLDED, &error));
+	assert_false(config_file_keep_format(SAVE_FORMAT_FOLDED, &error));
 	assert_non_null(strstr(error, "folders/ktop/config: not written: it is a folder; "));
 	free(error);
 	error = NULL;
 	assert_int_equal(setenv("XDG_CONFIG_HOME", "relative", 1), 0);
 	assert_int_equal(unsetenv("HOME"), 0);
-	assert_false(config_file_keep_format(STACK_FORMAT_FOLDED, &error));
+	assert_false(config_file_keep_format(SAVE_FORMAT_FOLDED, &error));
 	assert_string_equal(error, "the format of snapshots is not kept: there is no folder for settings; set HOME");
 	free(error);
 }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "agent/formats/set_format.h"
 #include "agent/names/function.h"
 #include "agent/query/question/filter.h"
@@ -214,7 +214,7 @@ static void check_help(struct walk *walk)
 /* The row under the cursor of the list is that of the format. */
 static void check_formats(struct walk *walk)
 {
-	const char *name = stack_format_at(walk_model(walk)->choice).name;
+	const char *name = save_format_at(walk_model(walk)->choice).name;
 	char text[WALK_TEXT];
 
 	for (int row = walk->canvas->rows - 1; row > 0; row--) {
@@ -269,7 +269,7 @@ static void check_wanted(struct walk *walk)
 /* It is of the format that was chosen last, on any screen. */
 static void check_format(struct walk *walk, const struct session *session)
 {
-	struct stack_format format = stack_format_at(walk->format);
+	struct save_format format = save_format_at(walk->format);
 	size_t size = strlen(session->path), length = strlen(format.ending);
 
 	if (size <= length || strcmp(session->path + size - length, format.ending) != 0)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/question/grouping.h"
@@ -472,7 +472,7 @@ static bool choose_format(struct walk *walk, enum action action)
 	struct model *model = walk_model(walk);
 	size_t last = model->choice;
 
-	while (stack_format_at(last + 1).name)
+	while (save_format_at(last + 1).name)
 		last++;
 	if (action == ACTION_UP && model->choice)
 		model->choice--;

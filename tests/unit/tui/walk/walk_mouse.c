@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/export/stack_format.h"
+#include "agent/export/save_format.h"
 #include "tui/frame/key_bar.h"
 #include "tui/frame/view_row.h"
 #include "tui/screen/tabs.h"
@@ -100,7 +100,7 @@ static bool click_formats(struct walk *walk, const struct input *at)
 	if (walk->canvas->rows != WALK_TALL || model->open || strlen(text) < 5)
 		return false;
 	text[4 + strcspn(text + 4, " ")] = '\0';
-	if (!stack_format_named(text + 4, &format))
+	if (!save_format_named(text + 4, &format))
 		return false;
 	if (format == model->choice)
 		model_save(walk);

@@ -3,24 +3,24 @@
  * The formats in which the samples of any question can be saved: folded stacks, and those of sample sets. They are a
  * list, from number 0 on. Any thread may write them.
  */
-#ifndef STACK_FORMAT_H
-#define STACK_FORMAT_H
+#ifndef SAVE_FORMAT_H
+#define SAVE_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "export.h"
 
-enum { STACK_FORMAT_FOLDED };		/* the number of the first */
+enum { SAVE_FORMAT_FOLDED };		/* the number of the first */
 
-struct stack_format {
+struct save_format {
 	const char *name, *ending, *about;	/* as in export.h; name NULL: there is no such number */
 };
 
-struct stack_format stack_format_at(size_t number);
-bool stack_format_named(const char *name, size_t *number);	/* false: there is none */
+struct save_format save_format_at(size_t number);
+bool save_format_named(const char *name, size_t *number);	/* false: there is none */
 
 /* `machine`: its name, where there are several; "": there is one. It is the root of folded stacks. */
-struct export_choice stack_format_choice(size_t number, const char *machine);
+struct export_choice save_format_choice(size_t number, const char *machine);
 
 #endif

@@ -5,42 +5,42 @@
 #include "agent/formats/set_format.h"
 #include "export_folded.h"
 #include "export_set.h"
-#include "stack_format.h"
+#include "save_format.h"
 
 /* NULL: it is folded, or there is no such number. */
 static const struct set_format *set_at(size_t number)
 {
 	const struct set_format *const *format = set_formats;
 
-	for (size_t at = STACK_FORMAT_FOLDED; *format; format++)
+	for (size_t at = SAVE_FORMAT_FOLDED; *format; format++)
 		if (++at == number)
 			break;
-	return number != STACK_FORMAT_FOLDED ? *format : NULL;
+	return number != SAVE_FORMAT_FOLDED ? *format : NULL;
 }
 
-struct stack_format stack_format_at(size_t number)
+struct save_format save_format_at(size_t number)
 {
 	const struct set_format *set = set_at(number);
 
 	if (set)
-		return (struct stack_format) { set->name, set->ending, set->about };
-	if (number == STACK_FORMAT_FOLDED)
-		return (struct stack_format) { export_folded.name, export_folded.ending, export_folded.about };
-	return (struct stack_format) { .name = NULL };
+		return (struct save_format) { set->name, set->ending, set->about };
+	if (number == SAVE_FORMAT_FOLDED)
+		return (struct save_format) { export_folded.name, export_folded.ending, export_folded.about };
+	return (struct save_format) { .name = NULL };
 }
 
-bool stack_format_named(const char *name, size_t *number)
+bool save_format_named(const char *name, size_t *number)
 {
-	size_t at = STACK_FORMAT_FOLDED;
+	size_t at = SAVE_FORMAT_FOLDED;
 
-	while (stack_format_at(at).name && strcmp(stack_format_at(at).name, name) != 0)
+	while (save_format_at(at).name && strcmp(save_format_at(at).name, name) != 0)
 		at++;
-	if (stack_format_at(at).name)
+	if (save_format_at(at).name)
 		*number = at;
-	return stack_format_at(at).name;
+	return save_format_at(at).name;
 }
 
-struct export_choice stack_format_choice(size_t number, const char *machine)
+struct export_choice save_format_choice(size_t number, const char *machine)
 {
 	struct stack_options stacks = { .kernel_mark = true };
 	struct set_options set = { .format = set_at(number) };
