@@ -26,7 +26,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/session/test_,memory pace session session_files session_orders share turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
 	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_time fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \
-	$(call in,agent/,test_compared test_growth test_pprof_back test_report_cut waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
+	$(call in,agent/,test_compared test_growth test_pprof_back test_report_cut test_saved_recording waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
 	$(call in,agent/service/test_,control_socket private service) $(call in,tui/terminal/test_,canvas signals) \
 	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells keymap view_functions) $(call in,tui/views/tree/test_,folds tree_lines) \
 	$(call in,tui/gallery/test_,burst gallery) tui/walk/test_walk $(call in,tui/screen/test_,annotate chosen page_keys screen screen_input states steady tabs tabs_orders view_keys)
@@ -44,7 +44,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_g
 TOOLS = formats_written known_shares pty liar harmless odd_qemu image_symbols image_kernel listing places refuse.so slow_disk.so stall.so	# used by tests/e2e
 CHECKS = bench licence links format style run tour layers callers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny groups diff formats books events export export_cut export_ends interrupt snapshot plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate agree changes heat screen terminal refused \
+E2E = tiny groups diff formats books events export export_cut export_ends interrupt snapshot saved plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate agree changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
 	demo config size
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.

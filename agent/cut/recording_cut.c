@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/base/util.h"
 #include "agent/wire/decode.h"
@@ -11,6 +8,7 @@
 #include "agent/wire/recording.h"
 #include "agent/wire/recording_reader.h"
 #include "kernel-hook/wire.h"
+#include "partial_folder.h"
 #include "recording_cut.h"
 
 enum { HEADER = sizeof(struct ktop_wire_packet), EVENT = sizeof(struct ktop_wire_event) };
@@ -151,47 +149,21 @@ static bool write_cut(const struct recording *recording, const struct recording_
 	return recording_writer_close(writer, error);
 }
 
-/* "DIR.partial" of "DIR/", in fresh memory. */
-static char *name_partial(const char *folder)
-{
-	size_t size = strlen(folder);
-
-	while (size > 1 && folder[size - 1] == '/')
-		size--;
-	return util_format("%.*s.partial", (int)size, folder);
-}
-
-/* A folder that is there already may be somebody's: it is left as it is, unless it is empty. */
-static bool make_partial(const char *partial, const char *folder, char **error)
-{
-	rmdir(partial);
-	if (access(partial, F_OK) == 0)
-		return util_fail(error, "%s: not written: there is %s, of an export that was killed, or that goes on; "
-			"remove it, or name another folder", folder, partial);
-	return recording_folder(partial, error);
-}
-
 bool recording_cut_write(const struct recording *recording, const struct recording_cut *cut, const char *folder,
 	struct recording_sums *sums, char **error)
 {
-	char *partial = name_partial(folder);
-	bool made = make_partial(partial, folder, error);
-	bool good = made && write_cut(recording, cut, partial, sums, error);
+	char *partial = partial_folder_new(folder, error);
+	bool good = partial && write_cut(recording, cut, partial, sums, error);
 
 	if (good && is_stopped(cut))
 		good = util_fail(error, "%s: not written: interrupted; take it again", folder);
-	else if (good && rename(partial, folder) != 0)
-		good = util_fail(error, "%s: not written: %s; name a new or an empty folder", folder, strerror(errno));
-	if (made && !good)
-		recording_remove(partial);
-	free(partial);
-	return good;
+	if (good)
+		return partial_folder_commit(partial, folder, error);
+	partial_folder_discard(partial);
+	return false;
 }
 
 void recording_cut_abandon(const char *folder)
 {
-	char *partial = name_partial(folder);
-
-	recording_remove(partial);
-	free(partial);
+	partial_folder_discard(partial_folder_name(folder));
 }

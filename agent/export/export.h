@@ -49,6 +49,9 @@ struct export_format {
 enum export_id { EXPORT_FOLDED, EXPORT_JSON, EXPORT_CSV, EXPORTS };
 extern const struct export_format *const export_formats[EXPORTS];
 
+/* A recording, which is a folder. Whoever has samples or packets writes it (agent/cut): it has names alone. */
+extern const struct export_format export_recording;
+
 enum { EXPORT_OPTIONS = 72 };		/* bytes */
 
 /* A format with its options, made by the format's header. Those who pass it on know neither. */
@@ -57,7 +60,7 @@ struct export_choice {
 	_Alignas(8) unsigned char options[EXPORT_OPTIONS];
 };
 
-/* The options of each format that writes stacks. Any thread may write such a format. */
+/* The options of each format that writes stacks. */
 struct stack_options {
 	bool kernel_mark;		/* mark the names of kernel functions, by "_[k]" in text */
 	bool thread_first;		/* put the thread's name as the root frame */
@@ -80,8 +83,8 @@ bool export_put(struct export *export, const char *name, FILE *to, struct export
 	char **error);
 
 /*
- * Writes to a file. False with `error` set; then there is no file. Any thread may call it, if the format writes
- * stacks. The symbols and threads of the inputs must still exist.
+ * Writes to a file. False with `error` set; then there is no file. Any thread may call it. The input's table, symbols
+ * and threads must still exist.
  */
 bool export_write(struct export *export, const char *path, struct export_result *result, char **error);
 

@@ -11,11 +11,13 @@
 #include "agent/query/stop.h"
 #include "agent/query/table.h"
 #include "export_csv.h"
+#include "row_lines.h"
 
-/* Copies nothing of the input. */
+/* Besides the lines, it copies nothing of the input. */
 struct answer {
 	struct export_input input;
 	struct csv_options options;
+	const char **lines;		/* by row; NULL: there was no memory */
 };
 
 static double percent(uint64_t part, uint64_t whole)
@@ -35,18 +37,17 @@ static void put_cpus(FILE *to, const struct table *table, const struct row *row)
 		}
 }
 
-static void put_row(FILE *to, const struct answer *answer, const struct row *row)
+static void put_row(FILE *to, const struct answer *answer, size_t index)
 {
 	const struct table *table = answer->input.table;
-	struct symbols *symbols = answer->input.inputs->symbols;
-	const struct function *function = symbols_get(symbols, row->function);
-	const char *line = symbols_line(symbols, row->function);
+	const struct row *row = &table->rows[index];
+	const struct function *function = symbols_get(answer->input.inputs->symbols, row->function);
 
 	csv_text_put(to, function->name);
 	putc(',', to);
 	csv_text_put(to, function->object);
 	putc(',', to);
-	csv_text_put(to, line ? line : "");
+	csv_text_put(to, answer->lines[index]);
 	fprintf(to, ",%" PRIu64 ",%" PRIu64 ",%.4f,%.4f,%" PRIu64 ",", row->self, row->total,
 		percent(row->self, table->weight), percent(row->total, table->weight), row->samples);
 	put_cpus(to, table, row);
@@ -59,7 +60,16 @@ static void *collect(const struct export_input *input, const void *options)
 
 	answer->input = *input;
 	memcpy(&answer->options, options, sizeof(answer->options));
+	answer->lines = row_lines_new(input->table, input->inputs->symbols);
 	return answer;
+}
+
+static void free_answer(void *collected)
+{
+	struct answer *answer = collected;
+
+	row_lines_free(answer->lines, answer->input.table);
+	free(answer);
 }
 
 static bool write_answer(void *collected, const char *name, FILE *to, struct export_result *result, char **error)
@@ -67,12 +77,12 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 	const struct answer *answer = collected;
 	const struct table *table = answer->input.table;
 
-	(void)name;
-	(void)error;
+	if (!answer->lines)
+		return util_fail(error, "%s: not written: no memory for it; give more by --memory", name);
 	fprintf(to, "%s,object,source,self,total,self_percent,total_percent,samples,cpus\n",
 		group_words[answer->input.question->by]);
 	for (size_t i = 0; i < table->count && !stop_now(answer->options.stop); i++)
-		put_row(to, answer, &table->rows[i]);
+		put_row(to, answer, i);
 	result->weight = table->weight;
 	result->samples = table->samples;
 	return true;
@@ -80,5 +90,5 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 
 const struct export_format export_csv = {
 	.name = "csv", .ending = ".csv", .about = "the table of the report, for spreadsheets",
-	.collect = collect, .write = write_answer, .free = free,
+	.collect = collect, .write = write_answer, .free = free_answer,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table as comma-separated values (RFC 4180), with a line of names first. Its input has a table. Only the thread
- * that asked may write it, while the input exists.
+ * The table as comma-separated values (RFC 4180), with a line of names first. Its input has a table. Any thread
+ * may write it, while the input exists.
  */
 #ifndef EXPORT_CSV_H
 #define EXPORT_CSV_H

@@ -3,21 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
+#include "agent/query/table.h"
 #include "export_json.h"
 #include "json_writer.h"
+#include "row_lines.h"
 
 enum { CALLERS = 8 };
 
-/* Copies nothing of the input. */
+/* What only the owner of the symbols may ask, or what may change, is copied. All else is the input's. */
 struct answer {
 	struct export_input input;
 	struct json_options options;
+	char *facts;			/* as JSON, with the beginning of the object */
+	struct cpu_series *cpus;	/* NULL: none are known */
+	const char **lines;		/* by row */
+	struct caller *callers;		/* of all rows, one after the other */
+	uint32_t *callers_end;		/* by row: the end of its own */
+	uint32_t caller_count, caller_room;
+	bool starved;			/* there was no memory for all of it */
 };
 
 static const char *const mode_names[MODES] = { "kernel", "user", "idle" };
@@ -29,13 +39,10 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void put_cpus(struct json_writer *writer, const struct answer *answer)
 {
-	uint32_t count = answer->options.cpus;
-	struct cpu_series *series = calloc(count + 1, sizeof(*series));
+	const struct cpu_series *series = answer->cpus;
 
 	json_begin_list(writer, "cpus");
-	if (series)
-		query_cpus(answer->input.query, answer->input.question, series, count);
-	for (uint32_t i = 0; series && i < count; i++) {
+	for (uint32_t i = 0; series && i < answer->options.cpus; i++) {
 		cJSON *row = cJSON_CreateObject();
 
 		json_add_count(row, "cpu", i);
@@ -46,7 +53,6 @@ static void put_cpus(struct json_writer *writer, const struct answer *answer)
 		json_row(writer, row);
 	}
 	json_end_list(writer);
-	free(series);
 }
 
 static void add_cpu_list(cJSON *function, const struct table *table, const struct row *row,
@@ -59,13 +65,12 @@ static void add_cpu_list(cJSON *function, const struct table *table, const struc
 			cJSON_AddItemToArray(cpus, cJSON_CreateNumber(i));
 }
 
-static void add_callers(cJSON *function, const struct answer *answer, uint32_t id)
+static void add_callers(cJSON *function, const struct answer *answer, size_t row)
 {
-	struct caller callers[CALLERS];
-	size_t count = query_callers(answer->input.query, answer->input.question, id, callers, CALLERS);
 	cJSON *list = cJSON_AddArrayToObject(function, "callers");
+	const struct caller *callers = answer->callers;
 
-	for (size_t i = 0; i < count; i++) {
+	for (uint32_t i = row ? answer->callers_end[row - 1] : 0; i < answer->callers_end[row]; i++) {
 		cJSON *caller = cJSON_CreateObject();
 
 		cJSON_AddItemToArray(list, caller);
@@ -75,16 +80,15 @@ static void add_callers(cJSON *function, const struct answer *answer, uint32_t i
 	}
 }
 
-static void put_function(struct json_writer *writer, const struct answer *answer, const struct row *row)
+static void put_function(struct json_writer *writer, const struct answer *answer, size_t index)
 {
-	struct symbols *symbols = answer->input.inputs->symbols;
-	const struct function *function = symbols_get(symbols, row->function);
-	const char *line = symbols_line(symbols, row->function);
+	const struct row *row = &answer->input.table->rows[index];
+	const struct function *function = symbols_get(answer->input.inputs->symbols, row->function);
 	cJSON *object = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(object, "name", function->name);
 	cJSON_AddStringToObject(object, "object", function->object);
-	cJSON_AddStringToObject(object, "source", line ? line : "");
+	cJSON_AddStringToObject(object, "source", answer->lines[index]);
 	json_add_count(object, "self", row->self);
 	json_add_count(object, "total", row->total);
 	cJSON_AddNumberToObject(object, "self_percent", percent(row->self, answer->input.table->weight));
@@ -92,8 +96,68 @@ static void put_function(struct json_writer *writer, const struct answer *answer
 		percent(row->total, answer->input.table->weight));
 	json_add_count(object, "samples", row->samples);
 	add_cpu_list(object, answer->input.table, row, answer->options.cpus);
-	add_callers(object, answer, row->function);
+	add_callers(object, answer, index);
 	json_row(writer, object);
+}
+
+static void collect_facts(struct answer *answer)
+{
+	struct json_writer writer;
+	size_t size;
+	FILE *to = util_text_open(&answer->facts, &size);
+
+	json_begin_object(&writer, to);
+	if (answer->options.facts)
+		answer->options.facts(answer->options.context, &writer);
+	answer->starved = writer.failed;
+	util_text_close(to, &answer->facts);
+}
+
+static void collect_cpus(struct answer *answer)
+{
+	uint32_t count = answer->options.cpus;
+
+	answer->cpus = calloc(count + 1, sizeof(*answer->cpus));
+	if (answer->cpus)
+		query_cpus(answer->input.query, answer->input.question, answer->cpus, count);
+}
+
+/* Never 0. */
+static size_t size_of_ends(const struct answer *answer)
+{
+	return (answer->input.table->count + 1) * sizeof(*answer->callers_end);
+}
+
+static bool add_caller(struct answer *answer, const struct caller *caller)
+{
+	struct caller *list = budget_array(answer->input.table->budget, answer->callers, answer->caller_count,
+		&answer->caller_room, sizeof(*list));
+
+	if (!list)
+		return false;
+	answer->callers = list;
+	list[answer->caller_count++] = *caller;
+	return true;
+}
+
+/* False: there is no memory. */
+static bool collect_callers(struct answer *answer)
+{
+	const struct export_input *input = &answer->input;
+	const struct table *table = input->table;
+	struct caller callers[CALLERS];
+	bool good;
+
+	answer->callers_end = budget_resize(table->budget, NULL, 0, size_of_ends(answer));
+	good = answer->callers_end;
+	for (size_t i = 0; good && i < table->count && !stop_now(answer->options.stop); i++) {
+		size_t count = query_callers(input->query, input->question, table->rows[i].function, callers, CALLERS);
+
+		for (size_t k = 0; good && k < count; k++)
+			good = add_caller(answer, &callers[k]);
+		answer->callers_end[i] = answer->caller_count;
+	}
+	return good;
 }
 
 static void *collect(const struct export_input *input, const void *options)
@@ -102,7 +166,24 @@ static void *collect(const struct export_input *input, const void *options)
 
 	answer->input = *input;
 	memcpy(&answer->options, options, sizeof(answer->options));
+	collect_facts(answer);
+	collect_cpus(answer);
+	answer->lines = row_lines_new(input->table, input->inputs->symbols);
+	answer->starved = answer->starved || !answer->lines || !collect_callers(answer);
 	return answer;
+}
+
+static void free_answer(void *collected)
+{
+	struct answer *answer = collected;
+	struct budget *budget = answer->input.table->budget;
+
+	budget_free(budget, answer->callers, answer->caller_room * sizeof(*answer->callers));
+	budget_free(budget, answer->callers_end, answer->callers_end ? size_of_ends(answer) : 0);
+	row_lines_free(answer->lines, answer->input.table);
+	free(answer->cpus);
+	free(answer->facts);
+	free(answer);
 }
 
 static bool write_answer(void *collected, const char *name, FILE *to, struct export_result *result,
@@ -112,15 +193,16 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 	const struct table *table = answer->input.table;
 	struct json_writer writer;
 
-	json_begin_object(&writer, to);
-	if (answer->options.facts)
-		answer->options.facts(answer->options.context, &writer);
+	json_go_on(&writer, to, answer->facts);
+	if (answer->options.more)
+		answer->options.more(answer->options.context, &writer);
 	put_cpus(&writer, answer);
 	json_member_text(&writer, "by", group_words[answer->input.question->by]);
 	json_begin_list(&writer, answer->input.question->by == GROUP_FUNCTION ? "functions" : "groups");
-	for (size_t i = 0; i < table->count && !stop_now(answer->options.stop); i++)
-		put_function(&writer, answer, &table->rows[i]);
+	for (size_t i = 0; !answer->starved && i < table->count && !stop_now(answer->options.stop); i++)
+		put_function(&writer, answer, i);
 	json_end_list(&writer);
+	writer.failed |= answer->starved;
 	result->weight = table->weight;
 	result->samples = table->samples;
 	return json_end_object(&writer) ||
@@ -130,5 +212,5 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 
 const struct export_format export_json = {
 	.name = "json", .ending = ".json", .about = "the table of the report, with callers and books",
-	.collect = collect, .write = write_answer, .free = free,
+	.collect = collect, .write = write_answer, .free = free_answer,
 };

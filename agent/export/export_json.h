@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table, its functions' callers and each CPU's share as JSON. Facts that the asker adds come before them. Its input
- * has a table. Only the thread that asked may write it, while the input exists.
+ * has a table. Any thread may write it, while the input exists.
  */
 #ifndef EXPORT_JSON_H
 #define EXPORT_JSON_H
@@ -15,7 +15,8 @@ struct json_writer;
 extern const struct export_format export_json;
 
 struct json_options {
-	void (*facts)(const void *context, struct json_writer *writer);	/* writes members; NULL: none */
+	void (*facts)(const void *context, struct json_writer *writer);	/* collects members; NULL: none */
+	void (*more)(const void *context, struct json_writer *writer);	/* writes those that may be large; likewise */
 	const void *context;
 	const atomic_bool *stop;	/* true: the asker gives up, and the list of functions ends; NULL: never */
 	uint32_t cpus;			/* how many the guest has */

@@ -10,3 +10,7 @@ const struct export_format *const export_formats[EXPORTS] = {
 	[EXPORT_JSON] = &export_json,
 	[EXPORT_CSV] = &export_csv,
 };
+
+const struct export_format export_recording = {
+	.name = "ctf", .ending = ".ctf", .about = "a recording, cut to the range; a folder: for ktop, babeltrace2",
+};

@@ -8,6 +8,15 @@ void json_begin_object(struct json_writer *writer, FILE *out)
 	*writer = (struct json_writer) { .out = out, .before = "{\n" };
 }
 
+void json_go_on(struct json_writer *writer, FILE *out, const char *text)
+{
+	json_begin_object(writer, out);
+	if (!*text)
+		return;
+	fputs(text, out);
+	writer->before = ",\n";
+}
+
 bool json_end_object(struct json_writer *writer)
 {
 	fputs("\n}\n", writer->out);

@@ -19,6 +19,8 @@ struct json_writer {
 };
 
 void json_begin_object(struct json_writer *writer, FILE *out);
+/* Goes on behind members that the text has; "": there are none. */
+void json_go_on(struct json_writer *writer, FILE *out, const char *text);
 bool json_end_object(struct json_writer *writer);	/* false: a value is missing */
 
 /* json_member and json_row take ownership of the value. */

@@ -3,35 +3,47 @@
 
 #include "agent/base/util.h"
 #include "agent/formats/set_format.h"
-#include "export_folded.h"
+#include "export_csv.h"
+#include "export_json.h"
 #include "export_set.h"
 #include "save_format.h"
 
-/* NULL: it is folded, or there is no such number. */
+static size_t count_sets(void)
+{
+	size_t count = 0;
+
+	while (set_formats[count])
+		count++;
+	return count;
+}
+
+/* Those of sample sets follow the exporter's own. NULL: it is none of them. */
 static const struct set_format *set_at(size_t number)
 {
-	const struct set_format *const *format = set_formats;
+	return number >= EXPORTS && number < EXPORTS + count_sets() ? set_formats[number - EXPORTS] : NULL;
+}
 
-	for (size_t at = SAVE_FORMAT_FOLDED; *format; format++)
-		if (++at == number)
-			break;
-	return number != SAVE_FORMAT_FOLDED ? *format : NULL;
+/* NULL: it is of a sample set, or there is no such number. */
+static const struct export_format *own_at(size_t number)
+{
+	return number < EXPORTS ? export_formats[number] : number == EXPORTS + count_sets() ? &export_recording : NULL;
 }
 
 struct save_format save_format_at(size_t number)
 {
+	const struct export_format *own = own_at(number);
 	const struct set_format *set = set_at(number);
 
 	if (set)
 		return (struct save_format) { set->name, set->ending, set->about };
-	if (number == SAVE_FORMAT_FOLDED)
-		return (struct save_format) { export_folded.name, export_folded.ending, export_folded.about };
+	if (own)
+		return (struct save_format) { own->name, own->ending, own->about };
 	return (struct save_format) { .name = NULL };
 }
 
 bool save_format_named(const char *name, size_t *number)
 {
-	size_t at = SAVE_FORMAT_FOLDED;
+	size_t at = 0;
 
 	while (save_format_at(at).name && strcmp(save_format_at(at).name, name) != 0)
 		at++;
@@ -47,5 +59,11 @@ struct export_choice save_format_choice(size_t number, const char *machine)
 
 	util_print(stacks.root, sizeof(stacks.root), "%s", machine);
 	util_print(set.machine, sizeof(set.machine), "%s", machine);
-	return set.format ? export_set_choice(set) : export_stacks(EXPORT_FOLDED, stacks);
+	if (set.format)
+		return export_set_choice(set);
+	if (own_at(number) == &export_recording)
+		return (struct export_choice) { .format = &export_recording };
+	return number == EXPORT_JSON ? json_choice((struct json_options) { .facts = NULL }) :
+		number == EXPORT_CSV ? csv_choice((struct csv_options) { .stop = NULL }) :
+		export_stacks(EXPORT_FOLDED, stacks);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The formats in which the samples of any question can be saved: folded stacks, and those of sample sets. They are a
- * list, from number 0 on. Any thread may write them.
- */
+/* The formats in which the samples of any question can be saved: a list, from number 0 on. */
 #ifndef SAVE_FORMAT_H
 #define SAVE_FORMAT_H
 
@@ -10,8 +7,6 @@
 #include <stddef.h>
 
 #include "export.h"
-
-enum { SAVE_FORMAT_FOLDED };		/* the number of the first */
 
 struct save_format {
 	const char *name, *ending, *about;	/* as in export.h; name NULL: there is no such number */

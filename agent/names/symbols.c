@@ -143,6 +143,23 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 		symbols_renew(symbols);
 }
 
+/* Code of a program that nobody could read may still be known by its offset alone: then that is its bias. */
+bool symbols_mapped(const struct symbols *symbols, uint32_t space, uint32_t index, struct object *object)
+{
+	const struct mapping *mapping = layouts_get(symbols->layouts, space, index);
+
+	if (!mapping)
+		return false;
+	*object = (struct object) {
+		.start = mapping->start, .end = mapping->end, .bias = objects_bias(mapping),
+		.name = { .bytes = mapping->name, .size = strlen(mapping->name) },
+		.build_id = { .bytes = (const char *)mapping->build_id.bytes, .size = mapping->build_id.size },
+	};
+	if (mapping->program)
+		object->name = (struct text) { .bytes = mapping->program->name, .size = mapping->program->size };
+	return true;
+}
+
 enum file_state symbols_file_state(const struct symbols *symbols, const struct object *object)
 {
 	return objects_file_state(symbols->objects, object);

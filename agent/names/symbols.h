@@ -91,6 +91,12 @@ void symbols_set_build(struct symbols *symbols, const void *build_id, size_t siz
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders);
 
 /*
+ * Gives what is mapped in a space as it was told, number `index` from 0 on, but for its process. Its texts are valid
+ * until the next symbols_map. False: there is no more.
+ */
+bool symbols_mapped(const struct symbols *symbols, uint32_t space, uint32_t index, struct object *object);
+
+/*
  * A mapped object whose `contents` are known may lack its file. Then a copy may be given, once, which has holes: the
  * names of its functions are read, and its call frame information. Takes over `fd`.
  */

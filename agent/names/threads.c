@@ -172,7 +172,24 @@ void threads_seen(struct threads *threads, uint32_t thread, uint32_t process)
 	recent_find(threads->processes.ids, process);
 }
 
-/* The same, but a text that lives until threads_free. */
+static const char *told_name(const struct names *names, uint32_t id)
+{
+	const struct name *name = find_name(names, id);
+
+	return name ? name->text : NULL;
+}
+
+const char *threads_told(const struct threads *threads, uint32_t thread)
+{
+	return told_name(&threads->threads, thread);
+}
+
+const char *threads_told_process(const struct threads *threads, uint32_t process)
+{
+	return told_name(&threads->processes, process);
+}
+
+/* The shown name, but a text that lives until threads_free. */
 static const char *kept_name(struct threads *threads, const struct names *names, uint32_t id)
 {
 	char number[NUMBER_MAX];

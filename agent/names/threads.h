@@ -26,6 +26,10 @@ void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, 
 /* A thread and its process were seen again: keeps them from being forgotten. */
 void threads_seen(struct threads *threads, uint32_t thread, uint32_t process);
 
+/* The name that was told, printable; NULL: none was. */
+const char *threads_told(const struct threads *threads, uint32_t thread);
+const char *threads_told_process(const struct threads *threads, uint32_t process);
+
 /* A printable name, never NULL: "thread 12" if none was told. */
 const char *threads_name(struct threads *threads, uint32_t thread);
 

@@ -11,6 +11,7 @@
 #include "agent/cut/recording_cut.h"
 #include "agent/export/export_csv.h"
 #include "agent/export/export_set.h"
+#include "agent/export/save_format.h"
 #include "agent/formats/set_format.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
@@ -31,17 +32,12 @@ struct chosen {
 	enum export_id own;
 };
 
-static const struct export_format cut_format = { .name = "ctf", .ending = ".ctf",
-	.about = "a recording, cut to the range; a folder: for ktop, babeltrace2" };
-
 void report_export_list(FILE *out)
 {
-	for (int i = 0; i < EXPORTS; i++)
-		fprintf(out, "  %-13s %-18s %s\n", export_formats[i]->name, export_formats[i]->ending,
-			export_formats[i]->about);
-	for (const struct set_format *const *format = set_formats; *format; format++)
-		fprintf(out, "  %-13s %-18s %s\n", (*format)->name, (*format)->ending, (*format)->about);
-	fprintf(out, "  %-13s %-18s %s\n", cut_format.name, cut_format.ending, cut_format.about);
+	struct save_format format;
+
+	for (size_t i = 0; (format = save_format_at(i)).name; i++)
+		fprintf(out, "  %-13s %-18s %s\n", format.name, format.ending, format.about);
 }
 
 /* One of the tables of the answer, which the report writes itself. */
@@ -52,7 +48,7 @@ static bool is_table(const struct chosen *chosen)
 
 static bool find_named(const char *name, struct chosen *chosen)
 {
-	chosen->recording = strcmp(name, cut_format.name) == 0;
+	chosen->recording = strcmp(name, export_recording.name) == 0;
 	chosen->set = set_format_named(name);
 	for (int i = 0; !chosen->set && i < EXPORTS; i++)
 		if (strcmp(export_formats[i]->name, name) == 0) {
@@ -72,7 +68,7 @@ static bool ends_in(const char *path, const char *ending)
 /* The longest ending counts: "a.speedscope.json" is no "a.json". */
 static bool find_of_file(const char *path, struct chosen *chosen)
 {
-	chosen->recording = ends_in(path, cut_format.ending);
+	chosen->recording = ends_in(path, export_recording.ending);
 	chosen->set = set_format_of_file(path);
 	for (int i = 0; !chosen->set && i < EXPORTS; i++)
 		if (ends_in(path, export_formats[i]->ending)) {

@@ -8,134 +8,18 @@
 #include "agent/export/export_json.h"
 #include "agent/export/json_writer.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/guest_events.h"
-#include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/stop.h"
 #include "agent/query/table.h"
+#include "agent/session/profile_facts.h"
 #include "agent/session/session.h"
 #include "report.h"
 #include "report_parts.h"
 
-static const char *const stream_names[STREAMS] = { "meta", "samples", "trace" };
-
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static void put_guest(struct json_writer *writer, const struct epoch *epoch)
-{
-	cJSON *guest = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(guest, "kernel", epoch_kernel(epoch));
-	cJSON_AddStringToObject(guest, "version", epoch_version(epoch));
-	cJSON_AddStringToObject(guest, "arch", epoch->arch);
-	json_add_count(guest, "cpus", epoch->cpu_count);
-	json_add_count(guest, "clock_hz", epoch->clock_hz);
-	json_member(writer, "guest", guest);
-}
-
-/* Leaves it out if the boot was not sampled from its beginning. */
-static void put_boot(struct json_writer *writer, const struct epoch *epoch)
-{
-	const struct boot_times times = epoch_boot(epoch);
-	cJSON *boot = times.known[PHASE_FIRMWARE] ? cJSON_CreateObject() : NULL;
-
-	for (int phase = 0; boot && phase < PHASES; phase++)
-		if (times.known[phase])
-			cJSON_AddNumberToObject(boot, boot_phase_words[phase],
-				(double)times.at[phase] / (double)NS_PER_SECOND);
-	if (boot)
-		json_member(writer, "boot", boot);
-}
-
-static void put_profiler(struct json_writer *writer, const struct report *report)
-{
-	const struct status *status = &report->status;
-	char remarks[REMARKS_SIZE];
-
-	json_member_text(writer, "sampler", sampler_word(status->sampler));
-	if (status->sampler_cpu != EVENT_NONE)
-		json_member_count(writer, "sampler_cpu", status->sampler_cpu);
-	json_member_count(writer, "rate", status->rate);
-	json_member(writer, "seconds", cJSON_CreateNumber(report->seconds));
-	json_member(writer, "from", cJSON_CreateNumber((double)report->from / (double)NS_PER_SECOND));
-	json_member(writer, "to", cJSON_CreateNumber((double)report->to / (double)NS_PER_SECOND));
-	json_member_count(writer, "samples", report->profile->table->samples);
-	json_member_count(writer, "weight", report->profile->table->weight);
-	json_member_count(writer, "missed", report->profile->table->missed);
-	json_member_text(writer, "note", report->note);
-	json_member_text(writer, "remark", remarks_text(report->epoch, report->begin, "; ", remarks,
-		sizeof(remarks)));
-}
-
-static void put_book(struct json_writer *writer, uint32_t cpu, enum stream stream, const struct books *book)
-{
-	cJSON *row = cJSON_CreateObject();
-
-	json_add_count(row, "cpu", cpu);
-	cJSON_AddStringToObject(row, "stream", stream_names[stream]);
-	json_add_count(row, "taken", book->earlier + book->received + book->lost);
-	json_add_count(row, "received", book->received);
-	json_add_count(row, "lost", book->lost);
-	json_add_count(row, "earlier", book->earlier);
-	json_row(writer, row);
-}
-
-static void put_books(struct json_writer *writer, const struct profile *profile)
-{
-	json_begin_list(writer, "books");
-	for (uint32_t cpu = 0; profile->books && cpu < profile->cpu_count; cpu++) {
-		put_book(writer, cpu, STREAM_SAMPLES, &profile->books[cpu].samples);
-		put_book(writer, cpu, STREAM_TRACE, &profile->books[cpu].trace);
-	}
-	json_end_list(writer);
-}
-
-static void put_event(struct json_writer *writer, const struct guest_event *kind, uint32_t cpu)
-{
-	cJSON *row = cJSON_CreateObject();
-
-	json_add_count(row, "cpu", cpu);
-	json_add_count(row, "id", kind->id);
-	cJSON_AddStringToObject(row, "name", kind->name);
-	json_add_count(row, "count", kind->counts[cpu]);
-	json_row(writer, row);
-}
-
-static void put_events(struct json_writer *writer, const struct epoch *epoch)
-{
-	const struct guest_event *kind;
-
-	json_begin_list(writer, "events");
-	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u)
-		for (uint32_t cpu = 0; cpu < kind->room; cpu++)
-			if (kind->counts[cpu])
-				put_event(writer, kind, cpu);
-	json_end_list(writer);
-}
-
-/* The events that the guest can trace, and which of them are on. */
-static void put_traceable(struct json_writer *writer, const struct epoch *epoch)
-{
-	const struct guest_event *kind;
-
-	json_begin_list(writer, "traceable");
-	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u) {
-		cJSON *row;
-
-		if (!kind->described || kind->stream != STREAM_TRACE)
-			continue;
-		row = cJSON_CreateObject();
-		json_add_count(row, "id", kind->id);
-		cJSON_AddStringToObject(row, "name", kind->name);
-		cJSON_AddStringToObject(row, "fields", kind->fields);
-		cJSON_AddBoolToObject(row, "on", guest_events_on(epoch->events, kind->id));
-		json_row(writer, row);
-	}
-	json_end_list(writer);
 }
 
 /* `numbers`: by row of the tree, the number of its row here; a row's parent has one. */
@@ -187,14 +71,16 @@ static void put_facts(const void *context, struct json_writer *writer)
 {
 	const struct report *report = context;
 
-	put_guest(writer, report->epoch);
-	put_boot(writer, report->epoch);
-	put_profiler(writer, report);
-	put_books(writer, report->profile);
-	put_events(writer, report->epoch);
-	put_traceable(writer, report->epoch);
-	put_tree(writer, report);
-	report_annotation_json(report, writer);
+	profile_facts_json(&(struct profile_facts) {
+		.epoch = report->epoch, .profile = report->profile, .status = &report->status, .begin = report->begin,
+		.from = report->from, .to = report->to, .note = report->note,
+	}, writer);
+}
+
+static void put_more(const void *context, struct json_writer *writer)
+{
+	put_tree(writer, context);
+	report_annotation_json(context, writer);
 }
 
 bool report_json(const struct report *report, FILE *out, char **error)
@@ -205,7 +91,7 @@ bool report_json(const struct report *report, FILE *out, char **error)
 		.table = report->profile->table,
 	};
 	const struct export_choice choice = json_choice((struct json_options) {
-		.facts = put_facts, .context = report, .stop = session_given_up(report->session),
+		.facts = put_facts, .more = put_more, .context = report, .stop = session_given_up(report->session),
 		.cpus = epoch->cpu_count, .set_aside = epoch->sampler,
 	});
 	struct export *export = export_new(&choice, &input);

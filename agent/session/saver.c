@@ -5,17 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/answer.h"
 #include "agent/base/util.h"
 #include "agent/export/export.h"
 #include "agent/guest/epoch.h"
 #include "mailbox.h"
+#include "saved_recording.h"
 #include "saver.h"
 
 enum { JOBS_MAX = 256 };		/* jobs that wait; the budget pays for their memory */
 
 struct job {				/* a snapshot to be written */
 	struct epoch *epoch;		/* held: it owns the names in the stacks */
-	struct export *export;
+	struct answer *answer;		/* owned: its table is written; NULL: none is */
+	struct export *export;		/* NULL: it is a recording */
+	struct saved_recording *recording;
 	char *path;
 };
 
@@ -74,23 +78,35 @@ static char *success(const char *name, const struct export_result *result)
 		util_plural(result->stacks));
 }
 
-static void write_file(struct saver *saver, const struct job *job)
+/* Returns what to say of it, in fresh memory; NULL with `error` set. */
+static char *write_file(const struct job *job, char **error)
 {
 	struct export_result result = { 0 };
-	char *error = NULL, *name = export_write_new(job->export, job->path, &result, &error);
+	char *name = export_write_new(job->export, job->path, &result, error);
+	char *text = name ? success(name, &result) : NULL;
 
-	if (name)
-		tell(saver, false, success(name, &result));
+	free(name);
+	return text;
+}
+
+static void write_job(struct saver *saver, const struct job *job)
+{
+	char *error = NULL, *text = job->recording ? saved_recording_write(job->recording, job->path, &error) :
+		write_file(job, &error);
+
+	if (text)
+		tell(saver, false, text);
 	else
 		tell(saver, true, util_format("no snapshot: %s; files go to the folder in which ktop "
 			"was started", error));
-	free(name);
 	free(error);
 }
 
 static void finish(struct job *job)
 {
 	export_free(job->export);
+	saved_recording_free(job->recording);
+	answer_free(job->answer);
 	epoch_release(job->epoch);
 	free(job->path);
 }
@@ -127,7 +143,7 @@ static void *work(void *context)
 	sigfillset(&signals);			/* signals are for the threads that handle them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	while (await_job(saver, &job)) {
-		write_file(saver, &job);
+		write_job(saver, &job);
 		drop_first(saver);
 		finish(&job);
 	}
@@ -136,8 +152,7 @@ static void *work(void *context)
 
 /* ---- the ingest thread ---- */
 
-/* False: JOBS_MAX jobs wait, and this snapshot is counted as refused. */
-static bool has_room(struct saver *saver)
+bool saver_has_room(struct saver *saver)
 {
 	bool room;
 
@@ -145,6 +160,9 @@ static bool has_room(struct saver *saver)
 	room = saver->count < JOBS_MAX;
 	saver->refused += !room;
 	pthread_mutex_unlock(&saver->lock);
+	if (!room)
+		tell(saver, true, util_format("no snapshot: %d already wait to be written; is the "
+			"disk slow? Try again when they are written", JOBS_MAX));
 	return room;
 }
 
@@ -156,25 +174,43 @@ static void add(struct saver *saver, const struct job *job)
 	pthread_mutex_unlock(&saver->lock);
 }
 
-void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
-	const struct export_input *input, const struct export_choice *choice)
+/* False: there is no thread that writes, and a message says so. */
+static bool start(struct saver *saver)
 {
-	struct job job;
-
-	if (!has_room(saver)) {
-		tell(saver, true, util_format("no snapshot: %d already wait to be written; is the "
-			"disk slow? Try again when they are written", JOBS_MAX));
-		return;
-	}
 	if (!saver->started)
 		saver->started = pthread_create(&saver->thread, NULL, work, saver) == 0;
-	if (!saver->started) {
+	if (!saver->started)
 		tell(saver, true, util_format(
 			"no snapshot: the system starts no more threads; close other programs"));
+	return saver->started;
+}
+
+void saver_save(struct saver *saver, const char *path, struct epoch *epoch, struct answer *answer,
+	const struct export_input *input, const struct export_choice *choice)
+{
+	struct job job = { .answer = answer };
+
+	if (!start(saver)) {
+		answer_free(answer);
 		return;
 	}
-	job = (struct job) { .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),
-		.export = export_new(choice, input) };
+	job.epoch = epoch_hold(epoch);
+	job.path = util_copy(path, strlen(path));
+	job.export = export_new(choice, input);
+	add(saver, &job);
+}
+
+void saver_save_recording(struct saver *saver, const char *path, struct epoch *epoch,
+	struct saved_recording *recording)
+{
+	struct job job = { .recording = recording };
+
+	if (!start(saver)) {
+		saved_recording_free(recording);
+		return;
+	}
+	job.epoch = epoch_hold(epoch);
+	job.path = util_copy(path, strlen(path));
 	add(saver, &job);
 }
 

@@ -9,8 +9,10 @@
 
 #include "agent/export/export.h"
 
+struct answer;
 struct epoch;
 struct mailbox;
+struct saved_recording;
 struct saver;
 
 struct saver *saver_new(struct mailbox *mailbox);	/* the mailbox must outlive it */
@@ -19,8 +21,14 @@ void saver_free(struct saver *saver);		/* waits until all accepted snapshots are
 /* True: snapshots are still to be written, and `text` names them. */
 bool saver_writes(struct saver *saver, char *text, size_t size);
 
-/* The input is of this epoch. The format must be one that any thread may write (save_format.h). */
-void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
+/* False: too many snapshots wait to be written. Then a message says so, and nothing must be saved. */
+bool saver_has_room(struct saver *saver);
+
+/* The input is of this epoch. Its table, if it has one, is of `answer`, which the saver takes over; NULL: none. */
+void saver_save(struct saver *saver, const char *path, struct epoch *epoch, struct answer *answer,
 	const struct export_input *input, const struct export_choice *choice);
+/* Takes over a recording, made of this epoch. */
+void saver_save_recording(struct saver *saver, const char *path, struct epoch *epoch,
+	struct saved_recording *recording);
 
 #endif

@@ -10,7 +10,6 @@
 #include "agent/source/source.h"
 #include "agent/wire/decode.h"
 #include "mailbox.h"
-#include "saver.h"
 #include "session_state.h"
 
 /* ---- messages ---- */
@@ -85,23 +84,6 @@ struct set_facts session_facts(const struct session *session, const struct epoch
 	};
 }
 
-static void save_snapshot(struct session *session, const struct order *order)
-{
-	struct epoch *epoch = session->epoch;
-	struct question question;
-	struct set_facts facts;
-
-	if (!epoch || !epoch->known) {
-		session_say(session, true, "no snapshot: nothing has come from the guest yet; wait for its first data");
-		return;
-	}
-	question = excerpt_question(epoch, &order->excerpt);
-	facts = session_facts(session, epoch);
-	saver_save(session->saver, order->text, epoch, &(struct export_input) {
-		.query = epoch->query, .inputs = &epoch->inputs, .question = &question, .facts = &facts,
-	}, &order->choice);
-}
-
 static void obey(struct session *session, const struct order *order)
 {
 	const struct command_sink done = { .context = session, .answered = tell_done };
@@ -113,7 +95,7 @@ static void obey(struct session *session, const struct order *order)
 		session->source->table->run(session->source, order->on, true, &done);
 		break;
 	case ORDER_SNAPSHOT:
-		save_snapshot(session, order);
+		session_save(session, order);
 		break;
 	case ORDER_PLAY:
 		if (session->source->table->play)

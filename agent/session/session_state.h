@@ -13,6 +13,7 @@
 #include "session.h"
 #include "turn.h"
 
+struct order;
 struct packet;
 
 enum { SESSION_TROUBLE = 512 };		/* bytes of a remark */
@@ -89,5 +90,9 @@ void session_make_answers(struct session *session);	/* for the readers who are d
 
 void session_take_orders(struct session *session);	/* for one turn; the rest waits for the next */
 void session_finish_orders(struct session *session);	/* all of them, however long that takes */
+
+/* ---- snapshots (session_snapshots.c) ---- */
+
+void session_save(struct session *session, const struct order *order);	/* begins one, or says why not */
 
 #endif

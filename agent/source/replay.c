@@ -221,6 +221,7 @@ static struct source_facts facts(const struct source *source)
 		.descriptor_count = boot->descriptor_count,
 		.state = LINK_NO_HELLO,
 		.vm = VM_UNKNOWN,
+		.recording = replay->recording->folder,
 		.news = replay->news,
 		.settled = true,
 		.play = {

@@ -49,6 +49,7 @@ struct source_facts {
 	const struct event *descriptors;	/* they describe the kernel's own events; used with `guest` alone */
 	size_t descriptor_count;
 	struct play_state play;
+	const char *recording;		/* the folder of the recording that is played; NULL: the source is none */
 
 	bool settled;			/* the first try to connect is over */
 	const char *failure;		/* why that failed, and what to do; NULL: it did not fail */

@@ -406,6 +406,7 @@ struct recording *recording_new(const char *folder, char **error)
 	}
 	closedir(opened);
 	recording = util_alloc(sizeof(*recording));
+	recording->folder = util_copy(folder, strlen(folder));
 	scan_all(recording, folder);
 	if (recording->boot_count)
 		return recording;
@@ -425,6 +426,7 @@ void recording_free(struct recording *recording)
 	}
 	for (size_t i = 0; i < recording->boot_count; i++)
 		free_boot(&recording->boots[i]);
+	free(recording->folder);
 	free(recording->parts);
 	free(recording->boots);
 	free(recording);

@@ -37,6 +37,7 @@ struct recording_boot {			/* or a state that a boot was put back to */
 };
 
 struct recording {
+	char *folder;			/* as it was given */
 	struct recording_part *parts;
 	struct recording_boot *boots;
 	size_t part_count, boot_count;	/* boot_count: 1 or more */

@@ -295,10 +295,26 @@ static uint32_t last_of(const struct layouts *layouts, uint32_t space)
 	return last;
 }
 
-const struct mapping *layouts_find(const struct layouts *layouts, uint32_t space, uint64_t address)
+/* NULL: there is no such space. */
+static const struct layout *layout_of(const struct layouts *layouts, uint32_t space)
 {
 	if (space != EVENT_KERNEL && space >= layouts->count)
 		return NULL;
-	space = space == EVENT_KERNEL ? layouts->kernel : last_of(layouts, space);
-	return search(layouts, &layouts->list[space], address);
+	return &layouts->list[space == EVENT_KERNEL ? layouts->kernel : last_of(layouts, space)];
+}
+
+const struct mapping *layouts_find(const struct layouts *layouts, uint32_t space, uint64_t address)
+{
+	const struct layout *layout = layout_of(layouts, space);
+
+	return layout ? search(layouts, layout, address) : NULL;
+}
+
+const struct mapping *layouts_get(const struct layouts *layouts, uint32_t space, uint32_t index)
+{
+	const struct layout *layout = layout_of(layouts, space);
+
+	if (!layout || index >= layout->count)
+		return NULL;
+	return objects_get(layouts->objects, layouts->entries[layout->first + index]);
 }

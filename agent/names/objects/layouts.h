@@ -48,6 +48,9 @@ uint64_t layouts_refused(const struct layouts *layouts);	/* how often there was 
  */
 const struct mapping *layouts_find(const struct layouts *layouts, uint32_t space, uint64_t address);
 
+/* That at an index from 0 on, in order of address. NULL: there is no more. */
+const struct mapping *layouts_get(const struct layouts *layouts, uint32_t space, uint32_t index);
+
 /* A remark if a limit was reached; "" if none was. */
 const char *layouts_note(const struct layouts *layouts);
 

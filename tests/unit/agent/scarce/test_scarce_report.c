@@ -12,7 +12,7 @@
 
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
-#include "agent/export/export_folded.h"
+#include "agent/export/save_format.h"
 #include "agent/guest/epoch.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
@@ -23,18 +23,21 @@
 #include "scarce.h"
 #include "scenes.h"
 
-static void snapshot(void *context)
+/* In this format. `good`: a command that finds what is in the file. */
+static void snapshot_in(const char *format, const char *good)
 {
 	struct fixture fixture = scene_begin_unhindered();
 	struct session_message message = { .text = "" };
+	struct export_choice choice;
+	size_t number;
 
-	(void)context;
+	assert_true(save_format_named(format, &number));
+	choice = save_format_choice(number, "");
 	scene_live(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, HOT, CALLER);
 	answers_free(fixture_answers(&fixture));
 	scarce_pause(false);
-	session_snapshot(fixture.session, scratch_path("shot.folded"), &answers_all,
-		&(struct export_choice) { .format = &export_folded });
+	session_snapshot(fixture.session, scratch_path("shot.file"), &answers_all, &choice);
 	for (int i = 0; i < FIXTURE_STEPS && !message.text[0]; i++) {
 		fixture_step(&fixture);
 		session_message(fixture.session, &message);
@@ -42,9 +45,27 @@ static void snapshot(void *context)
 	scarce_end();
 	assert_string_not_equal(message.text, "");
 	if (!message.failed)
-		scratch_run("grep -qx 'main_loop;hot 3' shot*.folded");
+		scratch_run(good);
 	fixture_end(&fixture);
-	scratch_run("rm -f shot*.folded");
+	scratch_run("[ ! -e shot.file.partial ] && rm -rf shot*.file");
+}
+
+static void snapshot(void *context)
+{
+	(void)context;
+	snapshot_in("folded", "grep -qx 'main_loop_.*;hot_.* 3' shot*.file");
+}
+
+static void table(void *context)
+{
+	(void)context;
+	snapshot_in("json", "tail -1 shot*.file | grep -qx '}' && grep -q '\"name\":\"hot\".*\"self\":3,' shot*.file");
+}
+
+static void recording(void *context)
+{
+	(void)context;
+	snapshot_in("ctf", "grep -aq hot shot*.file/0001-*/meta_0 && [ -s shot*.file/0001-*/samples_0 ]");
 }
 
 static void obey(struct fake_guest *guest)
@@ -133,6 +154,8 @@ int main(int count, char **arguments)
 		{ "a snapshot", snapshot },
 		{ "a report", make_report },
 		{ "an export", make_export },
+		{ "a table as a snapshot", table },
+		{ "a recording as a snapshot", recording },
 	};
 
 	return scenes_main(scenes, sizeof(scenes) / sizeof(scenes[0]), count, arguments);

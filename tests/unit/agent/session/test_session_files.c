@@ -18,6 +18,7 @@
 #include "agent/export/save_format.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/question/filter_words.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
 #include "tests/unit/fakes/answers.h"
@@ -84,7 +85,7 @@ static void check_saved(const char *name, const char *path)
 {
 	const char *word = strstr(name, "-times") ? "samples" : "main_loop";
 	char *packed = util_format("gzip -dc '%s' | grep -aq %s", path, word);
-	char *text = util_format("grep -aq %s '%s'", word, path);
+	char *text = util_format("grep -arq %s '%s'", word, path);
 
 	scratch_run(strcmp(name, "pprof") == 0 ? packed : text);
 	free(packed);
@@ -118,7 +119,39 @@ static void test_snapshots_of_all_formats(void **state)
 	assert_in_range(count, 11, 100);
 	scratch_run("grep -qx 'a_machine;main_loop_\\[k\\];hot_\\[k\\] 5' one.folded");
 	scratch_run("grep -q 'a machine' one.html && grep -q 'a machine' one.speedscope.json");
+	scratch_run("head -1 one.csv | grep -q '^function,object,source,self,' && "
+		"grep -qFx '\"hot\",\"kernel\",\"\",5,5,100.0000,100.0000,2,0' one.csv");
+	scratch_run("grep -qFx '\"samples\": 2,' one.json && "
+		"grep -qF '\"callers\":[{\"name\":\"main_loop\",\"weight\":5}]' one.json");
 	fixture_end(&fixture);
+}
+
+/* A name alone chooses the rows of a table. Where there is no table, a file of other samples is not written. */
+static void test_a_name_in_the_filter(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	char *csv = util_format("%s", scratch_path("named.csv")), *svg = util_format("%s", scratch_path("named.svg"));
+	struct excerpt excerpt = answers_all;
+	struct export_choice table, picture;
+	size_t number;
+
+	(void)state;
+	assert_true(filter_parse("hot", &excerpt.filter, NULL));
+	assert_true(save_format_named("csv", &number));
+	table = save_format_choice(number, "");
+	assert_true(save_format_named("svg", &number));
+	picture = save_format_choice(number, "");
+	fixture_bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	answers_free(fixture_answers(&fixture));
+	session_snapshot(fixture.session, svg, &excerpt, &picture);
+	fixture_await_message(&fixture, true, "a NAME alone in the filter chooses rows of a table");
+	session_snapshot(fixture.session, csv, &excerpt, &table);
+	fixture_await_message(&fixture, false, "named.csv: 1 sample (weight 3)");
+	scratch_run("[ ! -e named.svg ] && [ $(wc -l <named.csv) = 2 ] && tail -1 named.csv | grep -q '^.hot.,'");
+	fixture_end(&fixture);
+	free(csv);
+	free(svg);
 }
 
 /* An "a" and so many wide characters, in fresh memory. */
@@ -405,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_snapshot_that_cannot_be_written),
 		cmocka_unit_test(test_snapshot_outlives_the_session),
 		cmocka_unit_test(test_snapshots_of_all_formats),
+		cmocka_unit_test(test_a_name_in_the_filter),
 		cmocka_unit_test(test_stacks_are_utf8_whatever_names_are),
 		cmocka_unit_test(test_a_thousand_snapshots),
 		cmocka_unit_test(test_names_from_a_pipe),

@@ -200,7 +200,7 @@ static void test_refusals(void **state)
 	refuses("= 1s", ":1: =: not a setting");
 	refuses("win dow = 1s", ":1: win: not a setting");
 	refuses("window =", ":1: window: no value; give one");
-	refuses("snapshot = json", ":1: snapshot: no such format of snapshots; `ktop config`");
+	refuses("snapshot = jpeg", ":1: snapshot: no such format of snapshots; `ktop config`");
 	refuses("snapshot = svg html", ":1: snapshot: no such format");
 	refuses("windows = 1s", ":1: windows: no such setting; `ktop config`");
 	refuses("sort = trend", ":1: sort: no such column to sort by; give self");
@@ -343,21 +343,21 @@ static void test_format_is_kept(void **state)
 	keeps("sort = self\nsnapshot = csv", "sort = self\nsnapshot = speedscope");
 
 	assert_int_equal(setenv("XDG_CONFIG_HOME", scratch_path("new/folders"), 1), 0);
-	assert_true(config_file_keep_format(SAVE_FORMAT_FOLDED, &error));
+	assert_true(config_file_keep_format(EXPORT_FOLDED, &error));
 	scratch_run("grep -qx 'snapshot = folded' new/folders/ktop/config");
 	scratch_run("ln -sf ../../../mine new/folders/ktop/config && echo 'sort = total' >mine");
-	assert_true(config_file_keep_format(SAVE_FORMAT_FOLDED, &error));
+	assert_true(config_file_keep_format(EXPORT_FOLDED, &error));
 	scratch_run("test -L new/folders/ktop/config");
 	scratch_run("grep -qx 'sort = total' mine && grep -qx 'snapshot = folded' mine");
 
 	scratch_run("rm new/folders/ktop/config && mkdir new/folders/ktop/config");
-	assert_false(config_file_keep_format(SAVE_FORMAT_FOLDED, &error));
+	assert_false(config_file_keep_format(EXPORT_FOLDED, &error));
 	assert_non_null(strstr(error, "folders/ktop/config: not written: it is a folder; "));
 	free(error);
 	error = NULL;
 	assert_int_equal(setenv("XDG_CONFIG_HOME", "relative", 1), 0);
 	assert_int_equal(unsetenv("HOME"), 0);
-	assert_false(config_file_keep_format(SAVE_FORMAT_FOLDED, &error));
+	assert_false(config_file_keep_format(EXPORT_FOLDED, &error));
 	assert_string_equal(error, "the format of snapshots is not kept: there is no folder for settings; set HOME");
 	free(error);
 }
