@@ -182,20 +182,21 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 	lane_close(&lane);
 }
 
-/* What the guest's packets have said already counts more than what the metadata says of it. */
-static void take_metadata(struct scan *scan, int folder)
+/* What the guest's packets have said already counts more than what the metadata says of it. False: there is none. */
+static bool take_metadata(struct scan *scan, int folder)
 {
 	char *text = metadata_text_read(folder);
 	struct metadata_said said;
 	const char *at = NULL;
 
 	if (!text)
-		return;
+		return false;
 	scan->found.machine = metadata_text_fact(text, METADATA_NAME);
 	scan->found.kernel = metadata_text_fact(text, METADATA_KERNEL);
 	while (metadata_text_said(text, &at, &said))
 		take_fact(&scan->found, said.id, said.payload, said.size);
 	free(text);
+	return true;
 }
 
 static void free_boot(struct recording_boot *boot)
@@ -315,7 +316,7 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 		take_lane(scan, &part, dirfd(entries), lanes[i]);
 	free(lanes);
 	if (!scan->empty) {
-		take_metadata(scan, dirfd(entries));
+		part.undescribed = !take_metadata(scan, dirfd(entries));
 		part.path = util_copy(path, strlen(path));
 		part.name = util_copy(name, strlen(name));
 		recording->parts = util_grow(recording->parts, recording->part_count + 1, sizeof(part));

@@ -45,10 +45,11 @@ const char *recording_remark(const struct recording *recording, size_t boot, cha
 {
 	const struct recording_boot *is = &recording->boots[boot];
 	const struct recording_part *partial = NULL;
-	uint64_t skipped = 0;
+	uint64_t skipped = 0, undescribed = 0;
 
 	for (size_t i = is->first; i < is->first + is->parts; i++) {
 		skipped += recording->parts[i].skipped;
+		undescribed += recording->parts[i].undescribed;
 		if (recording->parts[i].partial)
 			partial = &recording->parts[i];
 	}
@@ -58,6 +59,9 @@ const char *recording_remark(const struct recording *recording, size_t boot, cha
 			"room, or still records: %s", partial->name));
 	if (skipped)
 		add(text, size, util_format("left out of the recording, cut or damaged: %" PRIu64 " bytes", skipped));
+	if (undescribed)
+		add(text, size, util_format("parts of the recording without metadata: %" PRIu64 ": where the kernel's "
+			"file is, is not known; give it by --kernel", undescribed));
 	add_lost(recording, boot, text, size);
 	return text;
 }
