@@ -26,16 +26,9 @@ struct asked {
 
 static struct asked take_apart(const char *words, const struct diff_side_options *options)
 {
-	struct asked asked = { .path = util_copy(words, strlen(words)), .options = options };
-	char *at = strrchr(asked.path, '@'), *dots = at ? strstr(at, "..") : NULL;
-	struct stat about;
+	struct asked asked = { .options = options };
 
-	if (!dots || stat(words, &about) == 0)
-		return asked;
-	*at = *dots = 0;
-	asked.range = true;
-	asked.from = at[1] ? at + 1 : NULL;
-	asked.to = dots[2] ? dots + 2 : NULL;
+	asked.path = report_range_of(words, &asked.range, &asked.from, &asked.to);
 	return asked;
 }
 

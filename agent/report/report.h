@@ -134,6 +134,11 @@ struct report {
 };
 
 bool report_check_time(const char *text, char **error);	/* false with "why; what to do": this is no time */
+/*
+ * Takes "DIR@FROM..TO" apart: returns DIR in fresh memory, with the times behind it; NULL in *from and *to: no such
+ * limit. What is there as it is written has no range in its name: then *range is false.
+ */
+char *report_range_of(const char *words, bool *range, const char **from, const char **to);
 bool report_looks_back(const struct report_request *request);	/* it asks for what is past, and sets no guest */
 
 /* Borrows the session, and the request's texts. A mistake in the request is told by the first step: REPORT_FAILED. */

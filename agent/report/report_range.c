@@ -2,6 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
@@ -14,6 +16,21 @@
 struct kept {				/* guest ns: what there is to look at */
 	uint64_t begin, end;
 };
+
+char *report_range_of(const char *words, bool *range, const char **from, const char **to)
+{
+	char *path = util_copy(words, strlen(words)), *at = strrchr(path, '@'), *dots = at ? strstr(at, "..") : NULL;
+	struct stat about;
+
+	*range = dots && stat(words, &about) != 0;
+	*from = *to = NULL;
+	if (!*range)
+		return path;
+	*at = *dots = 0;
+	*from = at[1] ? at + 1 : NULL;
+	*to = dots[2] ? dots + 2 : NULL;
+	return path;
+}
 
 bool report_looks_back(const struct report_request *request)
 {

@@ -24,7 +24,7 @@ static int run(char *const *words, size_t count)
 
 const struct command command_export = {
 	.name = "export",
-	.words = "-o FILE [options] [DIR]",
+	.words = "-o FILE [options] [DIR[@FROM..TO]]",
 	.help = "Writes samples to a file for other tools; also beside a live ktop. DIR: of a recording.",
 	.options = { { "Which VM (default: that of the only live ktop):", command_attach },
 		{ "What is written:", export_options }, { "Limits:", command_limits } },

@@ -243,8 +243,32 @@ static int record(const struct attach_options *options, const struct report_requ
 	return command_record_to(options, &recording, sets);
 }
 
-int command_ask(const struct command *command, const struct option_row *rows, char *const *words, size_t count,
-	int (*look)(const struct report_request *request))
+/* Takes the range out of the folder's name. *path owns its texts, and the folder's name without it. */
+static bool take_range(const char *words, struct report_request *request, char **path, char **error)
+{
+	const char *from, *to;
+	char *why = NULL;
+	bool range;
+
+	*path = report_range_of(words, &range, &from, &to);
+	if (!range)
+		return true;
+	if (report_looks_back(request))
+		return util_fail(error, "%s: not read: it has a range, and --from or --to is given, too; give one of "
+			"them", words);
+	if ((from && !report_check_time(from, &why)) || (to && !report_check_time(to, &why))) {
+		util_fail(error, "%s: not read: %s", words, why);
+		free(why);
+		return false;
+	}
+	request->from = from;
+	request->to = to;
+	return true;
+}
+
+/* *path: to be freed by the caller, at the end. */
+static int ask(const struct command *command, const struct option_row *rows, char *const *words, size_t count,
+	int (*look)(const struct report_request *request), char **path)
 {
 	struct attach_options options = { .live.qmp = NULL };
 	struct report_request request = report_default;
@@ -270,6 +294,9 @@ int command_ask(const struct command *command, const struct option_row *rows, ch
 	if (used < count)
 		return command_usage(command,
 			util_format("%s: not understood: this is not an option", words[used]));
+	if (folder && !take_range(folder, &request, path, &error))
+		return command_usage(command, error);
+	folder = *path;
 	status = look ? look(&request) : COMMAND_GO_ON;
 	if (status != COMMAND_GO_ON)
 		return status;
@@ -303,6 +330,16 @@ int command_ask(const struct command *command, const struct option_row *rows, ch
 	return status;
 }
 
+int command_ask(const struct command *command, const struct option_row *rows, char *const *words, size_t count,
+	int (*look)(const struct report_request *request))
+{
+	char *path = NULL;
+	int status = ask(command, rows, words, count, look, &path);
+
+	free(path);
+	return status;
+}
+
 static int run(char *const *words, size_t count)
 {
 	return command_ask(&command_report, report_options, words, count, NULL);
@@ -310,7 +347,7 @@ static int run(char *const *words, size_t count)
 
 const struct command command_report = {
 	.name = "report",
-	.words = "[options] [DIR]",
+	.words = "[options] [DIR[@FROM..TO]]",
 	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop. DIR: of a recording.",
 	.options = { { "Which VM (default: that of the only live ktop):", command_attach },
 		{ "What is reported:", report_options }, { "Limits:", command_limits } },
