@@ -114,6 +114,8 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 	if (!sym_elf_read(image->fd, image->path, image->table, &image->build_id, image->budget, error))
 		return false;
 	image->arch = sym_elf_arch(image->fd);
+	if (kinds == IMAGE_ELF)
+		sym_elf_add_stubs(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT)
 		image->kernel = sym_linux_read_elf(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT && !image->kernel)

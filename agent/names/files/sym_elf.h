@@ -70,4 +70,10 @@ void elf_code_clear(struct elf_code *code);
  */
 void sym_elf_add_bare(int fd, const char *path, bool between, struct symbol_table *table, struct budget *budget);
 
+/*
+ * Adds one row for the stubs by which a program calls functions that are chosen while it runs, by the name of their
+ * section, ".plt": few files have symbols for them. Does nothing if the table has no symbols. It is sorted afterwards.
+ */
+void sym_elf_add_stubs(int fd, struct symbol_table *table, struct budget *budget);
+
 #endif

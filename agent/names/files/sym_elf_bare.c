@@ -65,6 +65,23 @@ static Elf_Scn *find_named(const struct reader *reader, const char *wanted, GElf
 	return NULL;
 }
 
+void sym_elf_add_stubs(int fd, struct symbol_table *table, struct budget *budget)
+{
+	static const char name[] = ".plt";
+	struct reader *reader = sym_elf_open(fd, budget);
+	const char *why;
+	GElf_Shdr header;
+
+	if (symbol_table_count(table) && reader->elf && elf_kind(reader->elf) == ELF_K_ELF &&
+			gelf_getehdr(reader->elf, &reader->header) && sym_elf_pay_headers(reader, &why) &&
+			find_named(reader, name, &header) && header.sh_flags & SHF_EXECINSTR)
+		symbol_table_add(table, &(struct symbol_entry) {
+			.address = header.sh_addr, .size = header.sh_size, .limit = header.sh_addr + header.sh_size,
+			.name = name, .name_size = sizeof(name),
+		});
+	sym_elf_close(reader);
+}
+
 static bool is_wide(const struct reader *reader)
 {
 	return reader->header.e_ident[EI_CLASS] != ELFCLASS32;

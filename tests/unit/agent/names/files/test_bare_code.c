@@ -153,6 +153,37 @@ static void test_pages(void **state)
 	symbol_table_free(bare);
 }
 
+/* Few files have symbols for their stubs. */
+static void test_stubs(void **state)
+{
+	static const char source[] =
+		".globl _start\n_start: ret\n"
+		".section .plt, \"ax\"\n jmp *8(%rip)\n .p2align 4\n jmp *8(%rip)\n";
+	struct symbol_table *table = symbol_table_new(NULL);
+	struct build_id id;
+	int fd;
+
+	(void)state;
+	build(source, "");
+	fd = open(scratch_path("bare"), O_RDONLY);
+	sym_elf_add_stubs(fd, table, NULL);
+	assert_int_equal(symbol_table_count(table), 0);
+	close(fd);
+	fd = open(scratch_path("whole"), O_RDONLY);
+	assert_true(sym_elf_read(fd, "whole", table, &id, NULL, NULL));
+	sym_elf_add_stubs(fd, table, NULL);
+	symbol_table_sort(table);
+	assert_int_equal(symbol_table_count(table), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct symbol symbol = symbol_table_get(table, i);
+
+		assert_string_equal(name_at(table, symbol.end - 1), symbol.name);
+		assert_true(strcmp(symbol.name, symbol.end - symbol.address > 1 ? ".plt" : "_start") == 0);
+	}
+	close(fd);
+	symbol_table_free(table);
+}
+
 /* Too little memory for the code: the pages are there, and nothing was refused that others would miss. */
 static void test_little_memory(void **state)
 {
@@ -183,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_endless_calls),
 		cmocka_unit_test(test_known_functions_stay),
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_stubs),
 		cmocka_unit_test(test_little_memory),
 	};
 
