@@ -21,22 +21,17 @@ enum mark {
 enum {
 	PAGE = 4096,
 	ALIGNED = 16,			/* bytes to which padding leads, at least */
-	JUMP_MAX = 1 << 16,		/* bytes that a jump within a function goes at most */
 	STRIDE = 64,			/* bytes of code for which the starts are counted together */
 	TABLE_NEAR = 24,		/* instructions between a table's address and the jump by it, at most */
 };
 
 struct search {
 	const struct bare_file *file;
-	struct budget *budget;
 	flow_reader *read;
 	uint8_t *marks;			/* of all parts with code, one after another */
 	size_t size;
 	uint32_t *counts;		/* of starts before each stride */
 	size_t entries_left;		/* of tables: no more are read than the file has room for */
-	size_t *edges;			/* that begin functions, unless a jump crosses them: indexes of marks */
-	size_t edge_count;
-	uint32_t edge_room;
 };
 
 /* ---- marks ---- */
@@ -122,8 +117,6 @@ struct sweep {
 	bool called;			/* it was a call, or padding behind one */
 	size_t aligned;			/* the last padding at a multiple of ALIGNED */
 	uint64_t jump;			/* where the last jump leads */
-	bool blind;
-	size_t reach;			/* how far the function's jumps go */
 };
 
 typedef void visitor(struct search *search, struct sweep *sweep);
@@ -284,6 +277,7 @@ static void note_edges(struct search *search, struct sweep *sweep)
 
 /* ---- starts ---- */
 
+/* Behind a jump that leads to an unknown place, edges may be the cases of a switch: up to the next certain start. */
 static void choose_starts(const struct search *search)
 {
 	bool blind = false;
@@ -320,64 +314,18 @@ static uint32_t starts_upto(const struct search *search, size_t index)
 	return count;
 }
 
-/* Where a jump leads back to, no function begins behind that, up to the jump. */
-static void drop_edges(struct search *search, size_t target)
-{
-	while (search->edge_count && search->edges[search->edge_count - 1] > target)
-		search->edge_count--;
-}
-
-static void keep_edges(struct search *search)
-{
-	for (size_t i = 0; i < search->edge_count; i++)
-		search->marks[search->edges[i]] |= START;
-	search->edge_count = 0;
-}
-
-static void note_edge(struct search *search, size_t index)
-{
-	size_t *edges = budget_array(search->budget, search->edges, search->edge_count, &search->edge_room,
-		sizeof(*edges));
-
-	if (!edges)
-		return;
-	search->edges = edges;
-	edges[search->edge_count++] = index;
-}
-
-/* A jump to another place than a function's start. */
-static void note_jump(struct search *search, struct sweep *sweep, uint8_t *target)
-{
-	size_t from = (size_t)(sweep->marks - search->marks) + sweep->at, to = (size_t)(target - search->marks);
-
-	if (*target & EDGE && starts_upto(search, from) == starts_upto(search, to))
-		*target |= NEAR;
-	if (to <= from)
-		drop_edges(search, to);
-	else if (to - from < JUMP_MAX && to > sweep->reach)
-		sweep->reach = to;
-}
-
-/* Which jumps stay within their function; and in blind code, which edges no jump crosses. */
+/* Which jumps stay within their function. */
 static void note_jumps(struct search *search, struct sweep *sweep)
 {
-	const struct flow *flow = &sweep->flow;
-	uint8_t *marks = sweep->marks + sweep->at, *target;
-	size_t index = (size_t)(marks - search->marks);
+	size_t from = (size_t)(sweep->marks - search->marks) + sweep->at;
+	uint8_t *target;
 
-	if (*marks & (START | KNOWN)) {
-		keep_edges(search);
-		sweep->blind = false;
-		sweep->reach = index;
-	}
-	sweep->blind |= (*marks & BLIND) != 0;
-	if (sweep->blind && (*marks & (EDGE | JUMPED | START)) == EDGE && index > sweep->reach)
-		note_edge(search, index);
-	if (flow->kind != FLOW_JUMP && flow->kind != FLOW_BRANCH)
+	if (sweep->flow.kind != FLOW_JUMP && sweep->flow.kind != FLOW_BRANCH)
 		return;
-	target = mark_at(search, flow->target);
-	if (target && !(*target & (START | KNOWN)))
-		note_jump(search, sweep, target);
+	target = mark_at(search, sweep->flow.target);
+	if (target && (*target & (EDGE | START)) == EDGE &&
+			starts_upto(search, from) == starts_upto(search, (size_t)(target - search->marks)))
+		*target |= NEAR;
 }
 
 /* What jumps of other functions alone lead to is a function, too. */
@@ -440,7 +388,6 @@ static void find(struct search *search, struct giving *giving)
 	choose_starts(search);
 	count_starts(search);
 	sweep_code(search, note_jumps);
-	keep_edges(search);
 	choose_jumped(search);
 	for (size_t i = 0; i < file->count; i++) {
 		if (!file->parts[i].code)
@@ -454,7 +401,7 @@ static void find(struct search *search, struct giving *giving)
 void function_starts_find(const struct bare_file *file, struct budget *budget, function_starts_take *take,
 	void *context)
 {
-	struct search search = { .file = file, .budget = budget, .read = flow_reader_of(file->arch) };
+	struct search search = { .file = file, .read = flow_reader_of(file->arch) };
 	struct giving giving = { take, context, file->known, file->known_count, 0 };
 	size_t strides;
 
@@ -471,7 +418,6 @@ void function_starts_find(const struct bare_file *file, struct budget *budget, f
 		memset(search.marks, 0, search.size);
 		find(&search, &giving);
 	}
-	budget_free(budget, search.edges, search.edge_room * sizeof(*search.edges));
 	budget_free(budget, search.counts, search.counts ? strides * sizeof(*search.counts) : 0);
 	budget_free(budget, search.marks, search.marks ? search.size : 0);
 }

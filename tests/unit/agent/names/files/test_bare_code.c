@@ -87,15 +87,15 @@ static void test_flow_tells(void **state)
 static void test_tables_split_nothing(void **state)
 {
 	static const char source[] =
-		".globl _start\n_start: jmp *.Lwords(,%rax,8)\n"
+		".globl _start\n_start: call certain\n jmp *.Lwords(,%rax,8)\n"
 		".La: mov $1, %eax\n ret\n .Lb: mov $2, %eax\n ret\n"
 		"by_distances: lea .Ldistances(%rip), %rdx\n movslq (%rdx,%rax,4), %rax\n add %rdx, %rax\n jmp *%rax\n"
 		".Lc: mov $3, %eax\n ret\n .Ld: mov $4, %eax\n ret\n"
 		"blind: cmp $9, %eax\n ja .Lout\n jmp *%rcx\n"
-		"mov $5, %eax\n jmp .Lout\n mov $6, %eax\n .Lout: ret\n"
-		"behind: mov $7, %eax\n ret\n"
+		"mov $5, %eax\n jmp .Lout\n mov $6, %eax\n ret\n mov $7, %eax\n .Lout: ret\n"
+		"certain: mov $8, %eax\n ret\n"
 		"through_memory: jmp *8(%rdi)\n"
-		"last: mov $8, %eax\n ret\n"
+		"last: mov $9, %eax\n ret\n"
 		".section .rodata\n.Lwords: .quad .La, .Lb\n.Ldistances: .long .Lc-.Ldistances, .Ld-.Ldistances\n";
 
 	(void)state;
