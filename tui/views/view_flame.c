@@ -352,8 +352,9 @@ static bool act(struct flame_view *self, enum action action)
 		self->cursor = 0;
 		return true;
 	case ACTION_OPEN:
-		if (cell)
-			self->zoom = self->cursor = cell->row->path;
+		if (!cell || cell->row->path == self->zoom)
+			return false;
+		self->zoom = self->cursor = cell->row->path;
 		return true;
 	case ACTION_BACK:
 		return zoom_out(self);

@@ -399,11 +399,8 @@ static bool act(struct tree_view *self, enum action action)
 		list_select(&self->list, &rows, self->list.cursor);
 	switch (action) {
 	case ACTION_OPEN:
-		if (line && line->row->unfolded)
-			fold(self);
-		else
-			unfold(self);
-		return true;
+		(line && line->row->unfolded ? fold : unfold)(self);
+		return line && (line->row->unfolded || line->row->has_more);
 	case ACTION_UNFOLD:
 		unfold(self);
 		return true;
