@@ -9,9 +9,11 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/query/addresses/query_addresses.h"
 #include "agent/query/query.h"
 #include "agent/query/query_tree.h"
 #include "agent/query/table.h"
+#include "agent/query/time/series.h"
 #include "agent/store/stacks.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/packets.h"
@@ -103,11 +105,30 @@ static uint64_t press(struct query *query, const struct question *question, cons
 	return first;
 }
 
+/* The first answer about one function: its code, and the time line of all that is kept. */
+static uint64_t look_at(const struct epoch *epoch, const struct question *question, uint32_t function,
+	const char *prefix)
+{
+	uint64_t of = tree_name(symbols_get(epoch->inputs.symbols, function), "kernel");
+	uint64_t begin = setup_spent(), code, line;
+	struct address_sums sums = query_addresses(epoch->query, question, &function, 1);
+	static struct series series;
+
+	code = setup_spent() - begin;
+	address_sums_clear(&sums);
+	begin = setup_spent();
+	series_make(epoch->query, question, of, "kernel", SERIES_SLOTS, &series);
+	line = setup_spent() - begin;
+	printf("%s_code\t%.1f\tms until the first answer\n", prefix, (double)code / 1e6);
+	printf("%s_line\t%.1f\tms until the first answer\n", prefix, (double)line / 1e6);
+	return code > line ? code : line;
+}
+
 static void press_keys(const struct epoch *epoch, const char *prefix)
 {
 	struct query *query = epoch->query;
 	struct question question = { .to = UINT64_MAX, .hasty = true, .reader = query_reader_new(query) };
-	uint64_t now = epoch_now(epoch), most = 0, took[5];
+	uint64_t now = epoch_now(epoch), most = 0, took[6];
 
 	press(query, &question, prefix, "first");
 	question.from = now > WINDOW_S * NS_PER_SECOND ? now - WINDOW_S * NS_PER_SECOND : 0;
@@ -121,6 +142,7 @@ static void press_keys(const struct epoch *epoch, const char *prefix)
 	question.callers = CALLERS_NONE;
 	question.by = GROUP_OBJECT;
 	took[4] = press(query, &question, prefix, "objects");
+	took[5] = look_at(epoch, &question, question.callee, prefix);
 	for (size_t i = 0; i < sizeof(took) / sizeof(took[0]); i++)
 		most = took[i] > most ? took[i] : most;
 	printf("%s_table_key_most\t%.1f\tms\n", prefix, (double)most / 1e6);

@@ -102,23 +102,27 @@ static struct address_sums sums_of(struct annotation *annotation, struct questio
 	question.by = GROUP_FUNCTION;
 	question.reader = reader;
 	sums = query_addresses(annotation->answer.epoch->query, &question, named->functions, named->count);
-	if (query_awaits_files(annotation->answer.epoch->query, &question))
+	if (query_awaits_files(annotation->answer.epoch->query, &question) || sums.lacks)
 		annotation->answer.partial = true;
+	annotation->answer.unfinished |= sums.lacks;
 	return sums;
 }
 
-/* The baseline does not change, so its reader keeps all sums of it from answer to answer. */
-static void compare(struct annotation *annotation, const struct excerpt *excerpt, const struct moment *moment,
+/* The baseline does not change, so its reader keeps its sums from answer to answer. None is told until it is whole. */
+static void compare(struct annotation *annotation, const struct request *request, const struct moment *moment,
 	const struct named_functions *named)
 {
-	struct address_sums sums = sums_of(annotation, excerpt_base_question(annotation->answer.epoch, excerpt),
-		moment->base_readers[0], named);
+	struct question question = excerpt_base_question(annotation->answer.epoch, &request->excerpt);
 	struct annotation_heat elsewhere = { 0 };
+	struct address_sums sums;
 
-	annotation->base = (struct annotation_base) {
-		.there = true, .heat = heat_of(annotation, &sums, &elsewhere),
-		.self = { sums.self, sums.self_samples }, .weight = sums.weight, .samples = sums.samples,
-	};
+	question.hasty = !request->whole;
+	sums = sums_of(annotation, question, moment->base_readers[0], named);
+	if (!sums.lacks)
+		annotation->base = (struct annotation_base) {
+			.there = true, .heat = heat_of(annotation, &sums, &elsewhere),
+			.self = { sums.self, sums.self_samples }, .weight = sums.weight, .samples = sums.samples,
+		};
 	address_sums_clear(&sums);
 }
 
@@ -128,6 +132,7 @@ struct annotation *annotation_new(const struct annotation_request *request, cons
 	struct annotation *annotation = util_alloc(sizeof(*annotation));
 	const struct named_functions *named;
 	struct address_sums sums;
+	struct question question;
 
 	annotation->answer = answer_begin(&annotation_kind, moment);
 	annotation->filter = excerpt->filter;
@@ -138,14 +143,16 @@ struct annotation *annotation_new(const struct annotation_request *request, cons
 		return annotation;
 	util_print(annotation->kernel, sizeof(annotation->kernel), "%s", annotation->answer.epoch->kernel);
 	named = listings_functions(annotation->answer.epoch->listings, request->function, annotation->kernel);
-	sums = sums_of(annotation, excerpt_question(annotation->answer.epoch, excerpt), moment->readers[0], named);
+	question = excerpt_question(annotation->answer.epoch, excerpt);
+	question.hasty = !request->request.whole;
+	sums = sums_of(annotation, question, moment->readers[0], named);
 	tell_whole(annotation, &sums);
 	if (named->count)
 		annotation->function = named->functions[0];
 	have_listing(annotation, &sums);
 	annotation->heat = heat_of(annotation, &sums, &annotation->elsewhere);
 	if (excerpt->base.until_ns)
-		compare(annotation, excerpt, moment, named);
+		compare(annotation, &request->request, moment, named);
 	annotation->answer.begun = sums.samples;
 	address_sums_clear(&sums);
 	return annotation;

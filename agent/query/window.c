@@ -25,7 +25,7 @@ enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
  * of these are added up: some 20 ms. The last slice and the last digest are not cut. Many frames of stacks do not fit
  * in the processor's caches: then all takes longer.
  */
-enum { HASTE = 1 << 17, SUMS_PER_COUNT = 8, FRAMES_MANY = 1 << 18, TIMES_SLOWER = 8 };
+enum { HASTE = 1 << 17, SUMS_PER_COUNT = 4, FRAMES_MANY = 1 << 18, TIMES_SLOWER = 8, OUT_TIMES = 8 };
 
 _Static_assert(NS_PER_SECOND / STORE_SLICE_NS * WINDOW_SECONDS + 3 <= RANGE_DIGESTS_MOST,
 	"the recent digests and the past one are counted at the same time");
@@ -187,12 +187,13 @@ static struct haste haste_of(const struct window *window, bool hasty)
 /* May this slice be looked through? Then it is charged. */
 static bool has_time(struct haste *haste, const struct slice *slice)
 {
+	uint64_t counts = slice_counts(slice);
+
 	if (slice->begin >= haste->new)
 		return true;
 	if (!haste->counts)
 		return false;
-	for (size_t i = 0; i < slice->run_count; i++)
-		haste->counts -= slice->runs[i]->counts < haste->counts ? slice->runs[i]->counts : haste->counts;
+	haste->counts -= counts < haste->counts ? counts : haste->counts;
 	return true;
 }
 
@@ -411,8 +412,11 @@ static size_t skipped(const struct window *window)
 	return window->span.first > before ? window->span.first - before : 0;
 }
 
-/* Are there more sums to be counted out than to stay? Then it is cheaper to count all anew. */
-static bool is_narrower(const struct window *window, size_t first)
+/*
+ * Are there more sums to be counted out than to stay, or more than there is time for? Then all are counted anew. What
+ * leaves a live window between two answers is never so much.
+ */
+static bool is_narrower(const struct window *window, size_t first, const struct haste *haste)
 {
 	size_t out = 0, stay = window->past && window->past->counted ? window->past->sum_count : 0;
 
@@ -421,7 +425,7 @@ static bool is_narrower(const struct window *window, size_t first)
 			out += window->recent[i]->sum_count;
 		else if (i >= first)
 			stay += window->recent[i]->sum_count;
-	return out > stay;
+	return out > stay || out / OUT_TIMES > haste->sums;
 }
 
 /* Counts a digest of the range in, if it is new or there is time. */
@@ -445,12 +449,13 @@ static void count_range(struct window *window, struct haste *haste)
 
 	for (size_t i = first; i < window->recent_count; i++)
 		cpus = window->recent[i]->cpu_count > cpus ? window->recent[i]->cpu_count : cpus;
-	window->sums.stale |= is_narrower(window, first);
+	window->sums.stale |= is_narrower(window, first, haste);
 	if (!range_sums_ready(&window->sums, window->inputs.budget, cpus, edges)) {
 		for (size_t i = 0; i < window->recent_count; i++)
 			window->recent[i]->counted = false;
 		if (window->past)
 			window->past->counted = false;
+		haste->new = UINT64_MAX;		/* no sums: nothing follows them */
 	}
 	for (size_t i = 0; i < first && i < window->recent_count; i++)
 		range_sums_count(&window->sums, window->recent[i], false);

@@ -229,33 +229,56 @@ static void drop_part(struct kept *kept, struct part *part)
 	free_entries(kept, part);
 }
 
-static void update(struct kept *kept, struct query_reader *reader)
+/* Puts the parts that hold still at the places of their slices, and drops the others. */
+static void keep_parts(struct kept *kept, const struct window *window, size_t count, struct part *parts)
 {
-	struct window *window = &reader->window;
-	const struct passing passing = window_passing(window);
-	size_t count = window->span.end - window->span.first, made = 0, at = 0;
-	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
+	size_t at = 0;
 
-	for (; made < count && !stop_now(window->stop); made++) {
-		struct slice slice = store_slice(window->inputs.store, window->span.first + made);
+	for (size_t i = 0; i < count; i++) {
+		struct slice slice = store_slice(window->inputs.store, window->span.first + i);
 		const struct part *old;
 
 		while (at < kept->count && kept->parts[at].begin < slice.begin)
 			drop_part(kept, &kept->parts[at++]);
 		old = at < kept->count ? &kept->parts[at] : NULL;
-		if (old && old->begin == slice.begin && old->end == slice.end && old->version == slice.version) {
-			parts[made] = kept->parts[at++];
-			continue;
-		}
-		parts[made] = sum_slice(kept, &passing, window->inputs.stacks, &slice);
-		count_part(kept, &parts[made], true);
-		reader->beside.walked++;
+		if (old && old->begin == slice.begin && old->end == slice.end && old->version == slice.version)
+			parts[i] = kept->parts[at++];
 	}
 	while (at < kept->count)
 		drop_part(kept, &kept->parts[at++]);
+}
+
+/* Walks the newest slices first, until it has walked `most` counts or more. True: slices are lacking still. */
+static bool update(struct kept *kept, struct query_reader *reader, uint64_t most)
+{
+	struct window *window = &reader->window;
+	const struct passing passing = window_passing(window);
+	size_t count = window->span.end - window->span.first, made = 0;
+	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
+	uint64_t walked = 0;
+	bool lacks = false;
+
+	keep_parts(kept, window, count, parts);
+	for (size_t i = count; i-- > 0 && !lacks && !stop_now(window->stop);) {
+		struct slice slice = store_slice(window->inputs.store, window->span.first + i);
+
+		if (parts[i].end)
+			continue;
+		lacks = walked >= most;
+		if (lacks)
+			break;
+		parts[i] = sum_slice(kept, &passing, window->inputs.stacks, &slice);
+		count_part(kept, &parts[i], true);
+		walked += slice_counts(&slice);
+		reader->beside.walked++;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (parts[i].end)
+			parts[made++] = parts[i];
 	free(kept->parts);
 	kept->parts = parts;
 	kept->count = made;
+	return lacks;
 }
 
 static int heavier(const void *left, const void *right)
@@ -286,13 +309,16 @@ struct address_sums query_addresses(struct query *query, const struct question *
 {
 	struct query_reader *reader = query_reader(query, question);
 	struct kept *kept = kept_of(query, reader);
+	bool hasty = question->hasty && !kept->scarce;	/* what is scarce is not kept: there is no going on with it */
 	struct address_sums sums;
 	struct range range;
+	bool lacks;
 
 	window_look(&reader->window, question);
 	follow(kept, &reader->window, functions, count < ADDRESS_FUNCTIONS ? count : ADDRESS_FUNCTIONS);
-	update(kept, reader);
+	lacks = update(kept, reader, hasty ? reader->window.haste : UINT64_MAX);
 	sums = copy_sums(kept);
+	sums.lacks = lacks;
 	range = window_range(&reader->window);
 	sums.from = range.from;
 	sums.to = range.to;

@@ -74,30 +74,54 @@ static struct part sum_slice(const struct kept *kept, const struct passing *pass
 
 /* ---- all slices ---- */
 
-static void update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first)
+/* Puts the parts that hold still at the places of their slices. */
+static void keep_parts(const struct kept *kept, const struct store *store, size_t first, size_t count,
+	struct part *parts)
 {
-	const struct store *store = query->inputs.store;
-	const struct passing passing = window_passing(&reader->window);
-	size_t count = store_slices(store) - first, at = 0;
-	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
+	size_t at = 0;
 
-	for (size_t i = 0; i < count && !stop_now(query->stop); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct slice slice = store_slice(store, first + i);
 		const struct part *old;
 
 		while (at < kept->count && kept->parts[at].begin < slice.begin)
 			at++;
 		old = at < kept->count ? &kept->parts[at] : NULL;
-		if (old && old->begin == slice.begin && old->end == slice.end && old->version == slice.version) {
+		if (old && old->begin == slice.begin && old->end == slice.end && old->version == slice.version)
 			parts[i] = *old;
+	}
+}
+
+/* Walks the newest slices first, until it has walked `most` counts or more. True: slices are lacking still. */
+static bool update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first, uint64_t most)
+{
+	const struct store *store = query->inputs.store;
+	const struct passing passing = window_passing(&reader->window);
+	size_t count = store_slices(store) - first, made = 0;
+	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
+	uint64_t walked = 0;
+	bool lacks = false;
+
+	keep_parts(kept, store, first, count, parts);
+	for (size_t i = count; i-- > 0 && !stop_now(query->stop);) {
+		struct slice slice = store_slice(store, first + i);
+
+		if (parts[i].end)
 			continue;
-		}
+		lacks = walked >= most;
+		if (lacks)
+			break;
 		parts[i] = sum_slice(kept, &passing, &slice);
+		walked += kept->subject.plain ? 0 : slice_counts(&slice);
 		reader->beside.walked++;
 	}
+	for (size_t i = 0; i < count; i++)
+		if (parts[i].end)
+			parts[made++] = parts[i];
 	free(kept->parts);
 	kept->parts = parts;
-	kept->count = stop_now(query->stop) ? 0 : count;
+	kept->count = stop_now(query->stop) ? 0 : made;
+	return lacks;
 }
 
 /* ---- slots ---- */
@@ -153,7 +177,8 @@ void series_make(struct query *query, const struct question *question, uint64_t 
 	if (store_slices(store) && store_slice(store, 0).begin > begin)
 		begin = store_slice(store, 0).begin;
 	lay_out(series, begin < now ? begin : now, now, most);
-	update(kept, query, reader, span_after(store, series->begin));
+	series->lacks = update(kept, query, reader, span_after(store, series->begin),
+		question->hasty ? reader->window.haste : UINT64_MAX);
 	for (size_t i = 0; i < kept->count; i++)
 		add_part(series, &kept->parts[i]);
 }

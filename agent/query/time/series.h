@@ -6,6 +6,7 @@
 #ifndef SERIES_H
 #define SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ struct series {
 	uint64_t begin, width;		/* ns of guest time */
 	size_t count;			/* the last slot holds now */
 	struct series_slot slots[SERIES_SLOTS];
+	bool lacks;			/* old slices are missing still: the question was hasty */
 };
 
 /*
