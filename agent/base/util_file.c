@@ -26,6 +26,7 @@ struct util_file {
 	int why;			/* errno of the first write that failed: the stream forgets it; 0: none has */
 	char *path, *folder;
 	char *temporary;		/* the temporary name; NULL: it has none */
+	char buffer[BUFFER];		/* the stream's: without one of ours it has a smaller one */
 };
 
 static void file_free(struct util_file *file)
@@ -166,18 +167,27 @@ static char *folder_of(const char *path)
 
 /* ---- the stream, which notes why a write has failed ---- */
 
-/* Returns how many bytes were written; 0: it has failed. */
+/*
+ * Returns how many bytes were written; fewer: it has failed. Where some were written, only the next write tells why no
+ * more were.
+ */
 static ssize_t write_bytes(void *context, const char *bytes, size_t size)
 {
 	struct util_file *file = context;
-	ssize_t went;
+	size_t done = 0;
 
-	do
-		went = write(file->fd, bytes, size);
-	while (went < 0 && errno == EINTR);
-	if (went < 0 && !file->why)
-		file->why = errno;
-	return went < 0 ? 0 : went;
+	while (done < size) {
+		ssize_t went = write(file->fd, bytes + done, size - done);
+
+		if (went < 0 && errno == EINTR)
+			continue;
+		if (went < 0 && !file->why)
+			file->why = errno;
+		if (went < 0)
+			break;
+		done += (size_t)went;
+	}
+	return (ssize_t)done;
 }
 
 static int close_file(void *context)
@@ -192,7 +202,7 @@ static FILE *open_stream(struct util_file *file)
 	FILE *stream = fopencookie(file, "w", (cookie_io_functions_t) { .write = write_bytes, .close = close_file });
 
 	if (stream)
-		setvbuf(stream, NULL, _IOFBF, BUFFER);
+		setvbuf(stream, file->buffer, _IOFBF, BUFFER);
 	return stream;
 }
 
