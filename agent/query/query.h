@@ -98,9 +98,10 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 
 /*
  * Exporters get each distinct (functions, mode) that passes the filter, once; or that of each thread, if the question
- * wants threads. The weights add up to the table's. Idle time is the single frame [idle], a sample without a stack
- * [unknown]. If the question wants inlined functions, each is a frame behind the function that it is in. False, and
- * nothing was exported: there is no memory for all stacks, or the question was given up.
+ * wants threads. Those of one place come one after another. The weights add up to the table's. Idle time is the single
+ * frame [idle], a sample without a stack [unknown]. If the question wants inlined functions, each is a frame behind the
+ * function that it is in. False, and nothing was exported: there is no memory for all stacks, or the question was given
+ * up.
  */
 struct query_stack {
 	const uint32_t *functions;	/* root first; valid during the call */

@@ -19,10 +19,12 @@
 struct place {
 	uint32_t parent, function;	/* parent: HASH_NONE at a root */
 	bool cut;			/* the walk ended early, here or at a caller */
+	uint32_t sum;			/* of the stacks that end here, the first; HASH_NONE: there is none */
 };
 
 struct sum {
-	uint32_t place, thread;		/* thread: EVENT_NONE if none is wanted */
+	uint32_t place, next;		/* the next sum of the place; HASH_NONE: there is none */
+	uint32_t thread;		/* EVENT_NONE if none is wanted */
 	enum mode mode;
 	uint64_t weight, samples;
 };
@@ -45,6 +47,7 @@ struct merge {
 enum {
 	DEPTH_MAX = 128,		/* both walks of a sample */
 	FRAMES_MAX = 1024,		/* with inlined functions; the innermost are kept */
+	BATCH = 64,			/* counts that are read before they are added */
 };
 
 /* HASH_NONE: there is no room for a new place. */
@@ -70,6 +73,7 @@ static uint32_t have_place(struct merge *merge, const struct place *place)
 	if (merge->full)
 		return HASH_NONE;
 	merge->places[merge->place_count] = *place;
+	merge->places[merge->place_count].sum = HASH_NONE;
 	return merge->place_count++;
 }
 
@@ -139,10 +143,13 @@ static bool same_sum(const struct sum *a, const struct sum *b)
 	return a->place == b->place && a->thread == b->thread && a->mode == b->mode;
 }
 
-static void add_sum(struct merge *merge, const struct sum *sum)
+static uint64_t hash_of(const struct merge *merge, const struct sum *sum)
 {
-	uint64_t hash = hash_pair(&merge->by_sum, (uint64_t)sum->place << 32 | sum->thread,
-		sum->mode);
+	return hash_pair(&merge->by_sum, (uint64_t)sum->place << 32 | sum->thread, sum->mode);
+}
+
+static void add_sum(struct merge *merge, const struct sum *sum, uint64_t hash)
+{
 	uint32_t at = 0, position;
 	struct sum *sums;
 
@@ -160,45 +167,84 @@ static void add_sum(struct merge *merge, const struct sum *sum)
 	merge->full = !sums || !hash_add(&merge->by_sum, hash, merge->sum_count);
 	if (merge->full)
 		return;
-	merge->sums[merge->sum_count++] = *sum;
+	merge->sums[merge->sum_count] = *sum;
+	merge->sums[merge->sum_count].next = merge->places[sum->place].sum;
+	merge->places[sum->place].sum = merge->sum_count++;
+}
+
+struct batch {
+	uint32_t count;
+	struct sum sums[BATCH];
+	uint64_t hashes[BATCH];
+};
+
+/* Reads counts ahead, so that the memory in which their sums are looked up is fetched at the same time. */
+static void read_batch(struct batch *batch, struct passing_reader *reader, struct merge *merge)
+{
+	struct run_count count;
+	const struct who *who;
+
+	for (batch->count = 0; batch->count < BATCH && passing_next(reader, &count, &who); batch->count++) {
+		struct sum *sum = &batch->sums[batch->count];
+
+		*sum = (struct sum) {
+			.place = place_of_stack(merge, count.stack, who->mode), .mode = who->mode,
+			.thread = merge->threads ? who->thread : EVENT_NONE,
+			.weight = count.weight, .samples = count.samples,
+		};
+		if (merge->full)
+			break;
+		batch->hashes[batch->count] = hash_of(merge, sum);
+		hash_fetch(&merge->by_sum, batch->hashes[batch->count]);
+	}
+}
+
+static void fetch_sums(const struct batch *batch, const struct merge *merge)
+{
+	for (uint32_t i = 0; i < batch->count; i++) {
+		uint32_t at = 0, position = hash_next(&merge->by_sum, batch->hashes[i], &at);
+
+		if (position != HASH_NONE)
+			__builtin_prefetch(&merge->sums[position]);
+		else
+			__builtin_prefetch(&merge->places[batch->sums[i].place]);
+	}
 }
 
 static void add_run(struct merge *merge, const struct passing *passing, const struct run *run)
 {
 	struct passing_reader reader;
-	struct run_count count;
-	const struct who *who;
+	struct batch batch;
 
 	passing_begin(&reader, passing, run);
-	while (!merge->full && passing_next(&reader, &count, &who)) {
-		struct sum sum = {
-			.thread = merge->threads ? who->thread : EVENT_NONE, .mode = who->mode,
-			.weight = count.weight, .samples = count.samples,
-		};
-
-		sum.place = place_of_stack(merge, count.stack, sum.mode);
-		if (!merge->full)
-			add_sum(merge, &sum);
-	}
+	do {
+		read_batch(&batch, &reader, merge);
+		fetch_sums(&batch, merge);
+		for (uint32_t i = 0; i < batch.count && !merge->full; i++)
+			add_sum(merge, &batch.sums[i], batch.hashes[i]);
+	} while (batch.count == BATCH && !merge->full);
 	passing_end(&reader);
 }
 
-/* Calls `each` with the stack of one sum. */
-static void tell(const struct merge *merge, const struct sum *sum,
+/* Calls `each` with the stack of each sum of a place. */
+static void tell(const struct merge *merge, uint32_t place,
 	void (*each)(void *context, const struct query_stack *stack), void *context)
 {
-	uint32_t functions[FRAMES_MAX];
-	struct query_stack stack = {
-		.place = sum->place, .thread = sum->thread, .mode = sum->mode,
-		.cut = merge->places[sum->place].cut, .weight = sum->weight,
-		.samples = sum->samples,
-	};
-	uint32_t place = sum->place;
+	uint32_t functions[FRAMES_MAX], sum = merge->places[place].sum;
+	struct query_stack stack = { .place = place, .cut = merge->places[place].cut };
 
+	if (sum == HASH_NONE)
+		return;
 	for (; place != HASH_NONE && stack.depth < FRAMES_MAX; place = merge->places[place].parent)
 		functions[FRAMES_MAX - ++stack.depth] = merge->places[place].function;
 	stack.functions = functions + FRAMES_MAX - stack.depth;
-	each(context, &stack);
+	for (; sum != HASH_NONE; sum = merge->sums[sum].next) {
+		stack.thread = merge->sums[sum].thread;
+		stack.mode = merge->sums[sum].mode;
+		stack.weight = merge->sums[sum].weight;
+		stack.samples = merge->sums[sum].samples;
+		each(context, &stack);
+	}
 }
 
 static void add_slices(struct merge *merge)
@@ -253,8 +299,8 @@ bool query_stacks(struct query *query, const struct question *question,
 	size_t nodes;
 	bool done = merge_all(&merge, query, question, &nodes);
 
-	for (uint32_t i = 0; done && i < merge.sum_count; i++)
-		tell(&merge, &merge.sums[i], each, context);
+	for (uint32_t i = 0; done && i < merge.place_count; i++)
+		tell(&merge, i, each, context);
 	merge_clear(&merge, nodes);
 	return done;
 }

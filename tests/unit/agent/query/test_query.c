@@ -257,6 +257,45 @@ static void equal_stacks_come_once(void **state)
 	world_free(&world);
 }
 
+struct visits {
+	uint32_t seen[8];		/* how many stacks have come, by place */
+	uint32_t stacks, begun, place;	/* `begun`: how often a place came that was not the last one */
+};
+
+static void visit(void *context, const struct query_stack *stack)
+{
+	struct visits *visits = context;
+
+	assert_in_range(stack->place, 0, 7);
+	visits->begun += !visits->stacks || stack->place != visits->place;
+	visits->place = stack->place;
+	visits->seen[stack->place]++;
+	visits->stacks++;
+}
+
+/* Though they were sampled in turn, in two slices. */
+static void stacks_of_one_place_come_one_after_another(void **state)
+{
+	struct world world = world_new();
+	const struct question question = { .to = UINT64_MAX, .filter = everything, .threads = true };
+	struct visits visits = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 18; i++) {
+		struct taken taken = kernel_sample((1 + i / 9 * 40) * NS_PER_SECOND, 1, 2,
+			(const uint64_t[]) { 3 + i % 3, 1 });
+
+		taken.thread = 10 + i / 3;
+		world_take(&world, &taken);
+	}
+	assert_true(query_stacks(world.query, &question, visit, &visits));
+	assert_int_equal(visits.stacks, 18);
+	assert_int_equal(visits.begun, 3);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_true(visits.seen[i] == 0 || visits.seen[i] == 6);
+	world_free(&world);
+}
+
 static void missed_time_is_told_and_in_no_share(void **state)
 {
 	struct world world = world_new();
@@ -461,6 +500,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_followed_though_nothing_else_happens),
 		cmocka_unit_test(slices_that_merge_across_the_sum_are_counted_once),
 		cmocka_unit_test(equal_stacks_come_once),
+		cmocka_unit_test(stacks_of_one_place_come_one_after_another),
 		cmocka_unit_test(missed_time_is_told_and_in_no_share),
 		cmocka_unit_test(a_coarse_slice_is_even),
 		cmocka_unit_test(an_empty_store_has_an_empty_answer),
