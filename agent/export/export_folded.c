@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/radix.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -12,18 +13,16 @@
 #include "folded_frames.h"
 #include "ranking.h"
 
-enum { BLOCK_COST = 32 };		/* bytes that a block of memory takes besides its contents */
-
 struct stack {
 	uint32_t number;		/* where it was made */
-	uint32_t *frames;		/* root first */
-	size_t depth, size;		/* frames; bytes of their texts */
+	uint32_t depth;
+	uint32_t *frames;		/* root first; set when all stacks are made */
 };
 
 struct line {
 	uint32_t thread;		/* the frame before the stack, if threads are wanted */
 	uint32_t stack;
-	uint64_t weight, samples;
+	uint64_t weight;
 };
 
 /* Frames and stacks are told by their numbers, which change when these are sorted. */
@@ -31,17 +30,13 @@ struct folded {
 	const struct query_inputs *inputs;
 	struct stack_options options;
 	struct folded_frames frames;
-	struct stack *stacks;		/* each once */
+	struct stack *stacks;		/* each place once */
+	uint32_t *stack_frames;		/* of all stacks, in the order in which these were made */
 	struct line *lines;
-	uint32_t stack_count, stack_room, line_count, line_room;
-	uint32_t *by_place;		/* the stacks, by place; HASH_NONE: none was made of it */
-	size_t place_room;
-	size_t paid;			/* bytes that were taken from the budget for the frames of stacks */
+	uint32_t stack_count, stack_room, stack_frame_count, stack_frame_room, line_count, line_room;
+	uint32_t place;			/* of the stack that was made last */
 	uint32_t root;			/* the frame before all others, if one is wanted */
-	char *text;			/* the line that was written last */
-	size_t text_room;
-	size_t *ends;			/* in the text: of each frame of that line's stack */
-	size_t ends_room;
+	uint64_t samples;
 	bool full;			/* there was no memory for all */
 };
 
@@ -50,8 +45,11 @@ struct folded {
 /* The array with room for one more. Without memory it is as it was. */
 static void *with_room(struct folded *folded, void *array, uint32_t count, uint32_t *room, size_t size)
 {
-	void *moved = budget_array(folded->inputs->budget, array, count, room, size);
+	void *moved;
 
+	if (count < *room)
+		return array;
+	moved = budget_array(folded->inputs->budget, array, count, room, size);
 	folded->full = folded->full || !moved;
 	return moved ? moved : array;
 }
@@ -80,67 +78,50 @@ static uint32_t frame_of(struct folded *folded, enum folded_kind kind, uint32_t 
 	return number;
 }
 
-static uint32_t *frames_of(struct folded *folded, const struct query_stack *stack)
+static void add_frames(struct folded *folded, const struct query_stack *stack)
 {
-	uint32_t *frames = util_alloc(stack->depth * sizeof(*frames));
+	for (size_t i = 0; i < stack->depth && !folded->full; i++) {
+		uint32_t frame = frame_of(folded, i + 1 < stack->depth ? FOLDED_CALLER : FOLDED_LEAF,
+			stack->functions[i]);
 
-	for (size_t i = 0; i < stack->depth; i++)
-		frames[i] = frame_of(folded, i + 1 < stack->depth ? FOLDED_CALLER : FOLDED_LEAF, stack->functions[i]);
-	return frames;
+		folded->stack_frames = with_room(folded, folded->stack_frames, folded->stack_frame_count,
+			&folded->stack_frame_room, sizeof(frame));
+		if (!folded->full)
+			folded->stack_frames[folded->stack_frame_count++] = frame;
+	}
 }
 
-/* Places are numbers from 0 on. False: no memory. */
-static bool have_place(struct folded *folded, uint32_t place)
+static void add_stack(struct folded *folded, const struct query_stack *stack)
 {
-	size_t room = 2 * (size_t)place + 1024;
-	uint32_t *by_place;
-
-	if (place < folded->place_room)
-		return true;
-	by_place = budget_resize(folded->inputs->budget, folded->by_place,
-		folded->place_room * sizeof(*by_place), room * sizeof(*by_place));
-	if (!by_place)
-		return false;
-	memset(by_place + folded->place_room, 0xff, (room - folded->place_room) * sizeof(*by_place));
-	folded->by_place = by_place;
-	folded->place_room = room;
-	return true;
-}
-
-/* A stack, likewise. */
-static uint32_t stack_of(struct folded *folded, const struct query_stack *stack)
-{
-	size_t size = stack->depth * sizeof(*stack->functions) + BLOCK_COST;
-
-	folded->full = folded->full || !have_place(folded, stack->place);
-	if (folded->full || folded->by_place[stack->place] != HASH_NONE)
-		return folded->full ? HASH_NONE : folded->by_place[stack->place];
 	folded->stacks = with_room(folded, folded->stacks, folded->stack_count, &folded->stack_room,
 		sizeof(*folded->stacks));
-	folded->full = folded->full || !budget_take(folded->inputs->budget, size);
+	add_frames(folded, stack);
 	if (folded->full)
-		return HASH_NONE;
-	folded->paid += size;
+		return;
 	folded->stacks[folded->stack_count] = (struct stack) {
-		.number = folded->stack_count, .frames = frames_of(folded, stack), .depth = stack->depth,
+		.number = folded->stack_count, .depth = (uint32_t)stack->depth,
 	};
-	folded->by_place[stack->place] = folded->stack_count;
-	return folded->stack_count++;
+	folded->stack_count++;
+	folded->place = stack->place;
 }
 
+/* Those of one place come one after another. */
 static void add_line(void *context, const struct query_stack *stack)
 {
 	struct folded *folded = context;
-	struct line line = { .weight = stack->weight, .samples = stack->samples };
+	struct line line = { .weight = stack->weight };
 
+	if (!folded->full && (!folded->stack_count || folded->place != stack->place))
+		add_stack(folded, stack);
 	if (folded->full)
 		return;
-	line.stack = stack_of(folded, stack);
+	line.stack = folded->stack_count - 1;
 	if (folded->options.thread_first)
 		line.thread = frame_of(folded, FOLDED_THREAD, stack->thread);
 	folded->lines = with_room(folded, folded->lines, folded->line_count, &folded->line_room, sizeof(line));
 	if (!folded->full)
 		folded->lines[folded->line_count++] = line;
+	folded->samples += stack->samples;
 }
 
 static void *collect(const struct export_input *input, const void *options)
@@ -164,14 +145,9 @@ static void free_folded(void *collected)
 	struct folded *folded = collected;
 	struct budget *budget = folded->inputs->budget;
 
-	for (uint32_t i = 0; i < folded->stack_count; i++)
-		free(folded->stacks[i].frames);
-	budget_give(budget, folded->paid);
 	budget_free(budget, folded->stacks, folded->stack_room * sizeof(*folded->stacks));
+	budget_free(budget, folded->stack_frames, folded->stack_frame_room * sizeof(*folded->stack_frames));
 	budget_free(budget, folded->lines, folded->line_room * sizeof(*folded->lines));
-	budget_free(budget, folded->text, folded->text_room);
-	budget_free(budget, folded->ends, folded->ends_room * sizeof(*folded->ends));
-	budget_free(budget, folded->by_place, folded->place_room * sizeof(*folded->by_place));
 	folded_frames_clear(&folded->frames);
 	free(folded);
 }
@@ -199,22 +175,14 @@ static int compare_stacks(const void *left, const void *right)
 	return a->frames[same] < b->frames[same] ? -1 : 1;
 }
 
-static void number_frames(struct folded *folded, struct stack *stack, const uint32_t *now)
-{
-	for (size_t i = 0; i < stack->depth; i++) {
-		stack->frames[i] = now[stack->frames[i]];
-		stack->size += folded->frames.list[stack->frames[i]].size;
-	}
-}
-
 static bool sort_frames(struct folded *folded)
 {
 	uint32_t *now = folded_frames_sort(&folded->frames);
 
 	if (!now)
 		return false;
-	for (uint32_t i = 0; i < folded->stack_count; i++)
-		number_frames(folded, &folded->stacks[i], now);
+	for (uint32_t i = 0; i < folded->stack_frame_count; i++)
+		folded->stack_frames[i] = now[folded->stack_frames[i]];
 	if (folded->options.root[0])
 		folded->root = now[folded->root];
 	for (uint32_t i = 0; folded->options.thread_first && i < folded->line_count; i++)
@@ -225,9 +193,14 @@ static bool sort_frames(struct folded *folded)
 
 static bool sort_stacks(struct folded *folded)
 {
-	uint32_t *now = ranking_new(folded->inputs->budget, folded->stacks, folded->stack_count,
-		sizeof(*folded->stacks), compare_stacks);
+	uint32_t *frames = folded->stack_frames, *now;
 
+	for (uint32_t i = 0; i < folded->stack_count; i++) {
+		folded->stacks[i].frames = frames;
+		frames += folded->stacks[i].depth;
+	}
+	now = ranking_new(folded->inputs->budget, folded->stacks, folded->stack_count, sizeof(*folded->stacks),
+		compare_stacks);
 	if (!now)
 		return false;
 	for (uint32_t i = 0; i < folded->line_count; i++)
@@ -236,93 +209,63 @@ static bool sort_stacks(struct folded *folded)
 	return true;
 }
 
-static uint32_t stack_rank(const struct line *line)
-{
-	return line->stack;
-}
-
-static uint32_t thread_rank(const struct line *line)
-{
-	return line->thread;
-}
-
-/* Copies the lines in the order of their ranks, which are below `ranks`. Those of one rank stay in their order. */
-static bool order_lines(struct budget *budget, const struct line *from, struct line *to, uint32_t count,
-	uint32_t (*rank)(const struct line *line), uint32_t ranks)
-{
-	uint32_t *places = budget_resize(budget, NULL, 0, ((size_t)ranks + 1) * sizeof(*places));
-
-	if (!places)
-		return false;
-	memset(places, 0, ((size_t)ranks + 1) * sizeof(*places));
-	for (uint32_t i = 0; i < count; i++)
-		places[rank(&from[i]) + 1]++;
-	for (uint32_t i = 1; i <= ranks; i++)
-		places[i] += places[i - 1];
-	for (uint32_t i = 0; i < count; i++)
-		to[places[rank(&from[i])]++] = from[i];
-	budget_free(budget, places, ((size_t)ranks + 1) * sizeof(*places));
-	return true;
-}
-
-/* By thread, then by stack. Frames and stacks are sorted. */
-static bool sort_lines(struct folded *folded)
-{
-	struct budget *budget = folded->inputs->budget;
-	size_t size = folded->line_room * sizeof(struct line);
-	struct line *by_stack = budget_resize(budget, NULL, 0, size);
-	bool done = by_stack &&
-		order_lines(budget, folded->lines, by_stack, folded->line_count, stack_rank, folded->stack_count) &&
-		order_lines(budget, by_stack, folded->lines, folded->line_count, thread_rank, folded->frames.count);
-
-	budget_free(budget, by_stack, by_stack ? size : 0);
-	return done;
-}
-
 /* ---- the file ---- */
 
-enum { DIGITS = 24 };			/* room for a weight and the end of its line */
+enum {
+	DIGITS = 24,			/* room for a weight and the end of its line */
+	AHEAD = 8,			/* lines that are fetched before they are written */
+};
 
-static void *have_room(struct folded *folded, void *memory, size_t *room, size_t wanted, size_t size)
+/* The line that was written last. */
+struct buffer {
+	char *text;			/* with room for the longest line */
+	size_t *ends;			/* in the text: of each frame of the stack */
+	size_t room, depth;		/* bytes; frames of the deepest stack */
+};
+
+static void measure_stack(struct folded *folded, const struct stack *stack, struct buffer *buffer)
 {
-	void *moved;
+	size_t size = 0;
 
-	if (wanted <= *room)
-		return memory;
-	moved = budget_resize(folded->inputs->budget, memory, *room * size, 2 * wanted * size);
-	if (moved)
-		*room = 2 * wanted;
-	return moved;
+	for (uint32_t i = 0; i < stack->depth; i++)
+		size += folded->frames.list[stack->frames[i]].size;
+	buffer->room = size > buffer->room ? size : buffer->room;
+	buffer->depth = stack->depth > buffer->depth ? stack->depth : buffer->depth;
 }
 
-/* Has room for the line's text, and for the ends of its frames. False: no memory. */
-static bool have_text(struct folded *folded, const struct line *line)
+/* Room for the text of any line. False: no memory. */
+static bool make_buffer(struct folded *folded, struct buffer *buffer)
 {
-	const struct folded_frame *frames = folded->frames.list;
-	const struct stack *stack = &folded->stacks[line->stack];
-	size_t size = stack->size + DIGITS, *ends;
-	char *text;
+	struct budget *budget = folded->inputs->budget;
+	size_t longest = 0;
 
-	if (folded->options.root[0])
-		size += frames[folded->root].size;
-	if (folded->options.thread_first)
-		size += frames[line->thread].size;
-	text = have_room(folded, folded->text, &folded->text_room, size, 1);
-	folded->text = text ? text : folded->text;
-	ends = have_room(folded, folded->ends, &folded->ends_room, stack->depth + 1, sizeof(*ends));
-	folded->ends = ends ? ends : folded->ends;
-	return text && ends;
+	*buffer = (struct buffer) { 0 };
+	for (uint32_t i = 0; i < folded->frames.count; i++)
+		if (folded->frames.list[i].size > longest)
+			longest = folded->frames.list[i].size;
+	for (uint32_t i = 0; i < folded->stack_count; i++)
+		measure_stack(folded, &folded->stacks[i], buffer);
+	buffer->room += 2 * longest + DIGITS;	/* the root's and a thread's are before the stack */
+	buffer->text = budget_resize(budget, NULL, 0, buffer->room);
+	buffer->ends = budget_resize(budget, NULL, 0, buffer->depth * sizeof(*buffer->ends));
+	return buffer->text && buffer->ends;
 }
 
-static size_t put_frame(struct folded *folded, size_t at, uint32_t number)
+static void free_buffer(struct budget *budget, struct buffer *buffer)
+{
+	budget_free(budget, buffer->text, buffer->text ? buffer->room : 0);
+	budget_free(budget, buffer->ends, buffer->ends ? buffer->depth * sizeof(*buffer->ends) : 0);
+}
+
+static size_t put_frame(const struct folded *folded, struct buffer *buffer, size_t at, uint32_t number)
 {
 	const struct folded_frame *frame = &folded->frames.list[number];
 
-	memcpy(folded->text + at, frame->text, frame->size);
+	memcpy(buffer->text + at, frame->text, frame->size);
 	return at + frame->size;
 }
 
-static size_t put_weight(struct folded *folded, size_t at, uint64_t weight)
+static size_t put_weight(struct buffer *buffer, size_t at, uint64_t weight)
 {
 	char digits[DIGITS], *end = digits + sizeof(digits), *from = end;
 
@@ -330,68 +273,86 @@ static size_t put_weight(struct folded *folded, size_t at, uint64_t weight)
 	do
 		*--from = (char)('0' + weight % 10);
 	while (weight /= 10);
-	memcpy(folded->text + at, from, (size_t)(end - from));
+	memcpy(buffer->text + at, from, (size_t)(end - from));
 	return at + (size_t)(end - from);
 }
 
-/*
- * Most frames are those of the line before, whose text is still there; NULL: it is the first one. False: no memory.
- */
-static bool write_line(struct folded *folded, const struct line *before, const struct line *line, uint64_t weight,
-	FILE *stream)
+/* Most frames are those of the line before, whose text is still there; NULL: it is the first one. */
+static void write_line(const struct folded *folded, struct buffer *buffer, const struct line *before,
+	const struct line *line, uint64_t weight, FILE *stream)
 {
 	const struct stack *stack = &folded->stacks[line->stack];
 	size_t same = 0, at = 0;
 
-	if (!have_text(folded, line))
-		return false;
 	if (before && before->thread == line->thread)
 		same = same_frames(&folded->stacks[before->stack], stack);
 	if (same)
-		at = folded->ends[same - 1];
+		at = buffer->ends[same - 1];
 	if (!same && folded->options.root[0])
-		at = put_frame(folded, at, folded->root);
+		at = put_frame(folded, buffer, at, folded->root);
 	if (!same && folded->options.thread_first)
-		at = put_frame(folded, at, line->thread);
+		at = put_frame(folded, buffer, at, line->thread);
 	for (size_t i = same; i < stack->depth; i++)
-		folded->ends[i] = at = put_frame(folded, at, stack->frames[i]);
-	at = put_weight(folded, at, weight);
-	fwrite(folded->text, 1, at, stream);
-	return true;
+		buffer->ends[i] = at = put_frame(folded, buffer, at, stack->frames[i]);
+	at = put_weight(buffer, at, weight);
+	fwrite(buffer->text, 1, at, stream);
 }
 
-static bool same_text(const struct line *a, const struct line *b)
-{
-	return a->thread == b->thread && a->stack == b->stack;
-}
-
-/* Lines with the same text stand side by side, and are written as one. */
-static bool write_lines(struct folded *folded, FILE *stream, struct export_result *result)
+/*
+ * Lines with the same text stand side by side, and are written as one. What tells where a line's frames are is fetched
+ * first, then the frames.
+ */
+static void write_lines(const struct folded *folded, struct buffer *buffer, const struct radix_item *items,
+	FILE *stream, struct export_result *result)
 {
 	const struct line *before = NULL;
 	uint64_t weight = 0;
 
 	for (uint32_t i = 0; i < folded->line_count; i++) {
-		const struct line *line = &folded->lines[i];
+		const struct line *line = &folded->lines[items[i].index];
 
+		if (i + 2 * AHEAD < folded->line_count) {
+			__builtin_prefetch(&folded->lines[items[i + 2 * AHEAD].index]);
+			__builtin_prefetch(&folded->stacks[(uint32_t)items[i + 2 * AHEAD].number]);
+		}
+		if (i + AHEAD < folded->line_count)
+			__builtin_prefetch(folded->stacks[(uint32_t)items[i + AHEAD].number].frames);
 		weight += line->weight;
-		result->samples += line->samples;
-		if (i + 1 < folded->line_count && same_text(line, line + 1))
+		if (i + 1 < folded->line_count && items[i].number == items[i + 1].number)
 			continue;
-		if (!write_line(folded, before, line, weight, stream))
-			return false;
+		write_line(folded, buffer, before, line, weight, stream);
 		before = line;
 		result->weight += weight;
 		result->stacks++;
 		weight = 0;
 	}
+	result->samples = folded->samples;
+}
+
+/* By thread, then by stack. Frames and stacks are sorted. False: no memory. */
+static bool write_by_thread(struct folded *folded, struct buffer *buffer, FILE *stream, struct export_result *result)
+{
+	size_t size = 2 * sizeof(struct radix_item) * folded->line_count;
+	struct radix_item *items = budget_resize(folded->inputs->budget, NULL, 0, size);
+
+	if (!items)
+		return false;
+	for (uint32_t i = 0; i < folded->line_count; i++)
+		items[i] = (struct radix_item) {
+			.number = (uint64_t)folded->lines[i].thread << 32 | folded->lines[i].stack, .index = i };
+	write_lines(folded, buffer, radix_sort(items, items + folded->line_count, folded->line_count), stream, result);
+	budget_free(folded->inputs->budget, items, size);
 	return true;
 }
 
 static bool write_sorted(struct folded *folded, FILE *stream, struct export_result *result)
 {
-	return !folded->full && sort_frames(folded) && sort_stacks(folded) && sort_lines(folded) &&
-		write_lines(folded, stream, result);
+	struct buffer buffer = { 0 };
+	bool done = !folded->full && sort_frames(folded) && sort_stacks(folded) && make_buffer(folded, &buffer) &&
+		write_by_thread(folded, &buffer, stream, result);
+
+	free_buffer(folded->inputs->budget, &buffer);
+	return done;
 }
 
 static bool write_folded(void *collected, const char *name, FILE *to, struct export_result *result,

@@ -21,19 +21,69 @@ void folded_frames_clear(struct folded_frames *frames)
 		free(frames->list[i].text);
 	budget_give(frames->budget, frames->paid);
 	budget_free(frames->budget, frames->list, frames->room * sizeof(*frames->list));
+	budget_free(frames->budget, frames->by_function, frames->function_room * sizeof(*frames->by_function));
 	hash_clear(&frames->by_id);
+}
+
+/* ---- by number: functions are numbered from 0 on, threads are not ---- */
+
+static bool is_function(enum folded_kind kind)
+{
+	return kind == FOLDED_CALLER || kind == FOLDED_LEAF;
+}
+
+static size_t place_of(enum folded_kind kind, uint32_t id)
+{
+	return 2 * (size_t)id + (kind == FOLDED_LEAF);
 }
 
 uint32_t folded_frames_find(const struct folded_frames *frames, enum folded_kind kind, uint32_t id)
 {
-	uint64_t hash = hash_pair(&frames->by_id, kind, id);
+	size_t place = place_of(kind, id);
+	uint64_t hash;
 	uint32_t at = 0, number;
 
+	if (is_function(kind))
+		return place < frames->function_room ? frames->by_function[place] : HASH_NONE;
+	hash = hash_pair(&frames->by_id, kind, id);
 	while ((number = hash_next(&frames->by_id, hash, &at)) != HASH_NONE)
 		if (frames->list[number].kind == kind && frames->list[number].id == id)
 			break;
 	return number;
 }
+
+/* False: no memory. */
+static bool have_place(struct folded_frames *frames, size_t place)
+{
+	size_t room = 2 * place + 1024;
+	uint32_t *by_function;
+
+	if (place < frames->function_room)
+		return true;
+	by_function = budget_resize(frames->budget, frames->by_function,
+		frames->function_room * sizeof(*by_function), room * sizeof(*by_function));
+	if (!by_function)
+		return false;
+	memset(by_function + frames->function_room, 0xff, (room - frames->function_room) * sizeof(*by_function));
+	frames->by_function = by_function;
+	frames->function_room = room;
+	return true;
+}
+
+/* The frame that is added next will be found. False: no memory. */
+static bool number_next(struct folded_frames *frames, enum folded_kind kind, uint32_t id)
+{
+	size_t place = place_of(kind, id);
+
+	if (!is_function(kind))
+		return hash_add(&frames->by_id, hash_pair(&frames->by_id, kind, id), frames->count);
+	if (!have_place(frames, place))
+		return false;
+	frames->by_function[place] = frames->count;
+	return true;
+}
+
+/* ---- texts ---- */
 
 /* Replaces the characters of a name that would separate frames, counts or lines. */
 static char harmless(char c)
@@ -71,7 +121,7 @@ uint32_t folded_frames_add(struct folded_frames *frames, enum folded_kind kind, 
 	frames->list = list;
 	if (!make_text(frames, &frame, name, mark))
 		return HASH_NONE;
-	if (!hash_add(&frames->by_id, hash_pair(&frames->by_id, kind, id), frames->count)) {
+	if (!number_next(frames, kind, id)) {
 		free(frame.text);
 		return HASH_NONE;
 	}

@@ -23,7 +23,9 @@ struct folded_frames {
 	struct budget *budget;
 	struct folded_frame *list;
 	uint32_t count, room;
-	struct hash by_id;
+	uint32_t *by_function;		/* numbers of callers and leaves, two by two */
+	size_t function_room;
+	struct hash by_id;		/* of the others */
 	size_t paid;			/* bytes that were taken from the budget for texts */
 };
 
