@@ -6,6 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
+#include "haste.h"
 #include "passing.h"
 #include "tree_sums.h"
 
@@ -21,8 +22,8 @@ struct scratch {
 	struct place_weight *keys;	/* by place: two entries, of the place itself and below it */
 	uint32_t room;			/* places */
 	uint32_t *touched, count, touched_room;	/* the keys that have a sum */
-	uint64_t anew;			/* counts that were walked for parts that were old, */
-	uint64_t lacked, most;		/* and for parts that were lacking: so many at most */
+	uint64_t anew;			/* counts that were walked for parts that were old */
+	struct haste haste;		/* for parts that are lacking */
 };
 
 /* ---- parts ---- */
@@ -260,18 +261,6 @@ static bool is_of(const struct tree_part *part, const struct slice *slice)
 		part->stretch.version == slice->version;
 }
 
-/* False: there is no time for it. What came since the last answer is made in any case. */
-static bool make_lacking(struct scratch *scratch, const struct slice *slice, bool new, struct tree_part *part)
-{
-	uint64_t before = scratch->sums->walked;
-
-	if (!new && scratch->lacked >= scratch->most)
-		return false;
-	*part = make_part(scratch, slice);
-	scratch->lacked += new ? 0 : scratch->sums->walked - before;
-	return true;
-}
-
 /*
  * The slices from `first` on. Goes from the newest back, so that the newest are kept if there is not room for all, or
  * no time. False: there was no time for all.
@@ -284,7 +273,6 @@ static bool renew_recent(struct scratch *scratch, const struct window *window, s
 	size_t old = sums->recent_count, at = room, used = 0;
 	size_t most = budget_share(budget, 8 * sizeof(struct tree_sum));
 	struct tree_part *recent = util_alloc(room * sizeof(*recent));
-	uint64_t new = window_new_from(window, old ? sums->recent[old - 1].stretch.end : 0);
 	bool whole = true;
 
 	while (at > 0 && used < most && !sums->places.scarce && !stop_now(window->stop)) {
@@ -292,13 +280,11 @@ static bool renew_recent(struct scratch *scratch, const struct window *window, s
 
 		while (old && sums->recent[old - 1].stretch.begin > slice.begin)
 			free_part(sums, &sums->recent[--old]);
-		if (old && is_of(&sums->recent[old - 1], &slice))
-			recent[at - 1] = sums->recent[--old];
-		else
-			whole = make_lacking(scratch, &slice, slice.begin >= new, &recent[at - 1]);
+		whole = (old && is_of(&sums->recent[old - 1], &slice)) || haste_allows(&scratch->haste, &slice);
 		if (!whole)
 			break;
-		at--;
+		recent[--at] = old && is_of(&sums->recent[old - 1], &slice) ? sums->recent[--old] :
+			make_part(scratch, &slice);
 		if (is_old(sums, &recent[at]) && may_walk(scratch))
 			make_anew(scratch, &slice, &recent[at]);
 		sums->behind |= is_old(sums, &recent[at]);
@@ -321,12 +307,11 @@ static void drop_if_changed(struct tree_sums *sums, const struct window *window,
 		free_part(sums, part);
 }
 
-/* Adds the slices before `end` that the part lacks, one at least, until `*walked` counts are `most`. */
+/* Adds the slices before `end` that the part lacks, as far as there is time. */
 static void extend(struct scratch *scratch, const struct window *window, size_t end, struct tree_part *part,
-	uint64_t *walked, uint64_t most)
+	struct haste *haste)
 {
 	const struct store *store = window->inputs.store;
-	uint64_t before = scratch->sums->walked;
 
 	if (!part->stretch.end)
 		part->version = scratch->sums->places.version;
@@ -341,11 +326,10 @@ static void extend(struct scratch *scratch, const struct window *window, size_t 
 
 		if (slice.begin < part->stretch.end)
 			continue;
-		add_slice(scratch, part, &slice);
-		if (*walked + scratch->sums->walked - before >= most)
+		if (!haste_allows(haste, &slice))
 			break;
+		add_slice(scratch, part, &slice);
 	}
-	*walked += scratch->sums->walked - before;
 	keep(scratch, part);
 }
 
@@ -360,14 +344,15 @@ static void renew_past(struct scratch *scratch, const struct window *window, boo
 	drop_if_changed(sums, window, end, coming);
 	if (end <= window->span.first || !goes_on)
 		return;
-	extend(scratch, window, end, past, &scratch->lacked, scratch->most);
+	extend(scratch, window, end, past, &scratch->haste);
 	if (!is_old(sums, past) || (coming->stretch.end && is_old(sums, coming)))
 		free_part(sums, coming);
 	sums->lacks = store_slice(window->inputs.store, end - 1).begin >= past->stretch.end;
 	if (!is_old(sums, past) || sums->lacks)
 		return;
 	if (may_walk(scratch))
-		extend(scratch, window, end, coming, &scratch->anew, ANEW_MOST);
+		extend(scratch, window, end, coming, &(struct haste) {
+			.counts = ANEW_MOST - scratch->anew, .new = UINT64_MAX });
 	if (coming->stretch.end == past->stretch.end && !stop_now(window->stop)) {
 		free_part(sums, past);
 		*past = *coming;
@@ -434,8 +419,9 @@ static void count_parts(struct tree_sums *sums, const struct window *window)
 
 bool tree_sums_update(struct tree_sums *sums, struct window *window, bool trends, bool hasty)
 {
+	uint64_t newest = sums->recent_count ? sums->recent[sums->recent_count - 1].stretch.end : 0;
 	struct scratch scratch = { .sums = sums, .passing = window_passing(window),
-		.most = hasty ? window->haste : UINT64_MAX };
+		.haste = haste_of(hasty ? window->haste : HASTE_NONE, window->to, newest) };
 	uint64_t ago = WINDOW_SECONDS * NS_PER_SECOND;
 	size_t first = span_after(window->inputs.store, window->to > ago ? window->to - ago : 0);
 	struct budget *budget = sums->places.budget;

@@ -11,6 +11,7 @@
 #include "agent/store/cpus.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
+#include "haste.h"
 #include "stop.h"
 #include "window.h"
 
@@ -21,11 +22,11 @@
 enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
 
 /*
- * For one answer to a hasty question, so many counts of runs are looked through, and so many sums of digests for each
- * of these are added up: some 20 ms. The last slice and the last digest are not cut. Many frames of stacks do not fit
- * in the processor's caches: then all takes longer.
+ * Many frames of stacks do not fit in the processor's caches: then it takes so many times as long to look through a
+ * count. For each count that may be looked through, so many sums of digests may be added up, and the rest of the last
+ * digest; or, times OUT_TIMES, be taken out again.
  */
-enum { HASTE = 1 << 17, SUMS_PER_COUNT = 4, FRAMES_MANY = 1 << 18, TIMES_SLOWER = 8, OUT_TIMES = 8 };
+enum { FRAMES_MANY = 1 << 18, TIMES_SLOWER = 8, SUMS_PER_COUNT = 4, OUT_TIMES = 8 };
 
 _Static_assert(NS_PER_SECOND / STORE_SLICE_NS * WINDOW_SECONDS + 3 <= RANGE_DIGESTS_MOST,
 	"the recent digests and the past one are counted at the same time");
@@ -39,7 +40,7 @@ void window_init(struct window *window, const struct query_inputs *inputs, struc
 		.nodes = nodes,
 		.fines = fines,
 		.reader = reader,
-		.haste = HASTE,
+		.haste = HASTE_COUNTS,
 		.store_version = UINT64_MAX,
 		.idle = symbols_special(inputs->symbols, "[idle]"),
 		.unknown = symbols_special(inputs->symbols, "[unknown]"),
@@ -158,45 +159,6 @@ static void follow_question(struct window *window, const struct question *questi
 		drop_all(window);
 }
 
-/* ---- haste ---- */
-
-struct haste {				/* how much is still looked through for this answer, and added up */
-	uint64_t counts, sums;
-	uint64_t new;			/* slices that begin here or later are looked through in any case */
-};
-
-uint64_t window_new_from(const struct window *window, uint64_t end)
-{
-	bool follows = end && window->to < end + 2 * NS_PER_SECOND;
-
-	return !follows ? UINT64_MAX : end > 2 * STORE_SLICE_NS ? end - 2 * STORE_SLICE_NS : 0;
-}
-
-static struct haste haste_of(const struct window *window, bool hasty)
-{
-	const struct digest *newest = window->recent_count ? window->recent[window->recent_count - 1] : NULL;
-	bool many = stacks_nodes(window->inputs.stacks) >= FRAMES_MANY;
-	uint64_t counts = many ? window->haste / TIMES_SLOWER : window->haste;
-
-	return (struct haste) {
-		.counts = hasty ? counts : UINT64_MAX, .sums = hasty ? SUMS_PER_COUNT * counts : UINT64_MAX,
-		.new = window_new_from(window, newest ? newest->end : 0),
-	};
-}
-
-/* May this slice be looked through? Then it is charged. */
-static bool has_time(struct haste *haste, const struct slice *slice)
-{
-	uint64_t counts = slice_counts(slice);
-
-	if (slice->begin >= haste->new)
-		return true;
-	if (!haste->counts)
-		return false;
-	haste->counts -= counts < haste->counts ? counts : haste->counts;
-	return true;
-}
-
 /* ---- the newest slices ---- */
 
 /* The digest of one slice. A slice before the range serves only the trends, and is trimmed later. */
@@ -246,7 +208,7 @@ static void follow_callee(struct window *window, struct digest *digest, const st
 
 	if (have_callers(digest->callers, digest->callee, &window->question))
 		return;
-	if (has_time(haste, slice))
+	if (haste_allows(haste, slice))
 		digest_call(digest, &input, slice, window->question.callee);
 	else
 		window->behind = true;
@@ -271,12 +233,12 @@ static struct digest *renew_digest(struct window *window, struct digest *old, co
 	if (old && can_grow(window, old, slice, in_range))
 		return grow_digest(window, old, slice);
 	drop(window, old);
-	return has_time(haste, slice) ? make_digest(window, slice, in_range) : NULL;
+	return haste_allows(haste, slice) ? make_digest(window, slice, in_range) : NULL;
 }
 
 static void trim(struct window *window, struct digest *digest, const struct slice *slice, struct haste *haste)
 {
-	if (has_time(haste, slice)) {
+	if (haste_allows(haste, slice)) {
 		range_sums_count(&window->sums, digest, false);
 		digest_trim(digest);
 	} else {
@@ -392,7 +354,7 @@ static void renew_past(struct window *window, struct haste *haste, bool goes_on)
 
 		if (slice.begin < window->past->end)
 			continue;
-		if (!has_time(haste, &slice)) {
+		if (!haste_allows(haste, &slice)) {
 			window->behind = true;
 			return;
 		}
@@ -416,7 +378,7 @@ static size_t skipped(const struct window *window)
  * Are there more sums to be counted out than to stay, or more than there is time for? Then all are counted anew. What
  * leaves a live window between two answers is never so much.
  */
-static bool is_narrower(const struct window *window, size_t first, const struct haste *haste)
+static bool is_narrower(const struct window *window, size_t first, uint64_t sums)
 {
 	size_t out = 0, stay = window->past && window->past->counted ? window->past->sum_count : 0;
 
@@ -425,23 +387,24 @@ static bool is_narrower(const struct window *window, size_t first, const struct 
 			out += window->recent[i]->sum_count;
 		else if (i >= first)
 			stay += window->recent[i]->sum_count;
-	return out > stay || out / OUT_TIMES > haste->sums;
+	return out > stay || out / OUT_TIMES > sums;
 }
 
-/* Counts a digest of the range in, if it is new or there is time. */
-static void count_in(struct window *window, struct digest *digest, struct haste *haste)
+/* Counts a digest of the range in, if it begins at `new` or later, or there is time for its sums. */
+static void count_in(struct window *window, struct digest *digest, uint64_t new, uint64_t *sums)
 {
-	if (!digest->counted && digest->begin < haste->new) {
-		if (!haste->sums) {
+	if (!digest->counted && digest->begin < new) {
+		if (!*sums) {
 			window->behind = true;
 			return;
 		}
-		haste->sums -= digest->sum_count < haste->sums ? digest->sum_count : haste->sums;
+		*sums -= digest->sum_count < *sums ? digest->sum_count : *sums;
 	}
 	range_sums_count(&window->sums, digest, true);
 }
 
-static void count_range(struct window *window, struct haste *haste)
+/* `new`: as in haste.h. `sums`: so many are added up. */
+static void count_range(struct window *window, uint64_t new, uint64_t sums)
 {
 	size_t first = skipped(window);
 	bool edges = grouping_has_ran(window->question.by) && window->question.callers == CALLERS_ALL;
@@ -449,20 +412,20 @@ static void count_range(struct window *window, struct haste *haste)
 
 	for (size_t i = first; i < window->recent_count; i++)
 		cpus = window->recent[i]->cpu_count > cpus ? window->recent[i]->cpu_count : cpus;
-	window->sums.stale |= is_narrower(window, first, haste);
+	window->sums.stale |= is_narrower(window, first, sums);
 	if (!range_sums_ready(&window->sums, window->inputs.budget, cpus, edges)) {
 		for (size_t i = 0; i < window->recent_count; i++)
 			window->recent[i]->counted = false;
 		if (window->past)
 			window->past->counted = false;
-		haste->new = UINT64_MAX;		/* no sums: nothing follows them */
+		new = UINT64_MAX;		/* no sums: nothing follows them */
 	}
 	for (size_t i = 0; i < first && i < window->recent_count; i++)
 		range_sums_count(&window->sums, window->recent[i], false);
 	for (size_t i = window->recent_count; i-- > first;)
-		count_in(window, window->recent[i], haste);
+		count_in(window, window->recent[i], new, &sums);
 	if (window->past)
-		count_in(window, window->past, haste);
+		count_in(window, window->past, new, &sums);
 }
 
 static bool is_answered(const struct window *window, const struct question *question)
@@ -532,15 +495,19 @@ void window_look(struct window *window, const struct question *question)
 
 static void digest_range(struct window *window, bool hasty)
 {
-	struct haste haste = haste_of(window, hasty);
-
+	const struct digest *newest = window->recent_count ? window->recent[window->recent_count - 1] : NULL;
+	struct haste haste = haste_of(hasty ? window->haste : HASTE_NONE, window->to, newest ? newest->end : 0);
+	uint64_t sums;
 	bool whole;
 
+	if (hasty && stacks_nodes(window->inputs.stacks) >= FRAMES_MANY)
+		haste.counts /= TIMES_SLOWER;
+	sums = hasty ? SUMS_PER_COUNT * haste.counts : UINT64_MAX;
 	window->behind = false;
 	whole = renew_recent(window, &haste);
 	window->behind |= !whole;
 	renew_past(window, &haste, whole);
-	count_range(window, &haste);
+	count_range(window, haste.new, sums);
 	window->digested = true;
 	window->updated++;
 	if (stop_now(window->stop))

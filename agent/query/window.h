@@ -33,7 +33,7 @@ struct window {
 	struct fine_range *fine;	/* that of the question; held; NULL: it has none */
 	uint32_t reader;		/* the number of this one */
 	const atomic_bool *stop;	/* see query_heed */
-	uint64_t haste;			/* how many counts of runs one answer to a hasty question looks through */
+	uint64_t haste;			/* how many counts of runs are looked through in haste (haste.h) */
 	/* The functions for idle time, and for samples without a stack. */
 	uint32_t idle, unknown;
 
@@ -71,13 +71,6 @@ void window_clear(struct window *window);
 void window_look(struct window *window, const struct question *question);
 void window_update(struct window *window, const struct question *question);
 void window_go_on(struct window *window, const struct question *question);
-
-/*
- * From this time on, slices are new to a reader whose sums reach up to `end`: what came since its last answer, and just
- * before. They are looked through even if that takes long. If that answer was long ago, or was none (`end` 0), nothing
- * is new: UINT64_MAX.
- */
-uint64_t window_new_from(const struct window *window, uint64_t end);
 
 struct range {				/* ns of guest time */
 	uint64_t from, to;

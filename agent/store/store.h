@@ -41,15 +41,6 @@ struct slice {
 	const struct cpus *cpus;	/* these also count the samples that found no room */
 };
 
-static inline uint64_t slice_counts(const struct slice *slice)
-{
-	uint64_t counts = 0;
-
-	for (size_t i = 0; i < slice->run_count; i++)
-		counts += slice->runs[i]->counts;
-	return counts;
-}
-
 struct store *store_new(struct budget *budget, uint64_t counts_max);
 struct store *store_new_alone(struct budget *budget);	/* without recent samples */
 void store_free(struct store *store);

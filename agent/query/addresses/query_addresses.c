@@ -5,6 +5,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/query/haste.h"
 #include "agent/query/query_state.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
@@ -248,28 +249,26 @@ static void keep_parts(struct kept *kept, const struct window *window, size_t co
 		drop_part(kept, &kept->parts[at++]);
 }
 
-/* Walks the newest slices first, until it has walked `most` counts or more. True: slices are lacking still. */
-static bool update(struct kept *kept, struct query_reader *reader, uint64_t most)
+/* Walks the newest slices first, as far as there is time. True: slices are lacking still. */
+static bool update(struct kept *kept, struct query_reader *reader, struct haste haste)
 {
 	struct window *window = &reader->window;
 	const struct passing passing = window_passing(window);
 	size_t count = window->span.end - window->span.first, made = 0;
 	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
-	uint64_t walked = 0;
 	bool lacks = false;
 
 	keep_parts(kept, window, count, parts);
-	for (size_t i = count; i-- > 0 && !lacks && !stop_now(window->stop);) {
+	for (size_t i = count; i-- > 0 && !stop_now(window->stop);) {
 		struct slice slice = store_slice(window->inputs.store, window->span.first + i);
 
 		if (parts[i].end)
 			continue;
-		lacks = walked >= most;
+		lacks = !haste_allows(&haste, &slice);
 		if (lacks)
 			break;
 		parts[i] = sum_slice(kept, &passing, window->inputs.stacks, &slice);
 		count_part(kept, &parts[i], true);
-		walked += slice_counts(&slice);
 		reader->beside.walked++;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -316,7 +315,7 @@ struct address_sums query_addresses(struct query *query, const struct question *
 
 	window_look(&reader->window, question);
 	follow(kept, &reader->window, functions, count < ADDRESS_FUNCTIONS ? count : ADDRESS_FUNCTIONS);
-	lacks = update(kept, reader, hasty ? reader->window.haste : UINT64_MAX);
+	lacks = update(kept, reader, haste_of(hasty ? reader->window.haste : HASTE_NONE, 0, 0));
 	sums = copy_sums(kept);
 	sums.lacks = lacks;
 	range = window_range(&reader->window);

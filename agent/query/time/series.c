@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/query/haste.h"
 #include "agent/query/passing.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
@@ -92,14 +93,14 @@ static void keep_parts(const struct kept *kept, const struct store *store, size_
 	}
 }
 
-/* Walks the newest slices first, until it has walked `most` counts or more. True: slices are lacking still. */
-static bool update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first, uint64_t most)
+/* Walks the newest slices first, as far as there is time. True: slices are lacking still. */
+static bool update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first,
+	struct haste haste)
 {
 	const struct store *store = query->inputs.store;
 	const struct passing passing = window_passing(&reader->window);
 	size_t count = store_slices(store) - first, made = 0;
 	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
-	uint64_t walked = 0;
 	bool lacks = false;
 
 	keep_parts(kept, store, first, count, parts);
@@ -108,11 +109,10 @@ static bool update(struct kept *kept, struct query *query, struct query_reader *
 
 		if (parts[i].end)
 			continue;
-		lacks = walked >= most;
+		lacks = !kept->subject.plain && !haste_allows(&haste, &slice);
 		if (lacks)
 			break;
 		parts[i] = sum_slice(kept, &passing, &slice);
-		walked += kept->subject.plain ? 0 : slice_counts(&slice);
 		reader->beside.walked++;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -178,7 +178,7 @@ void series_make(struct query *query, const struct question *question, uint64_t 
 		begin = store_slice(store, 0).begin;
 	lay_out(series, begin < now ? begin : now, now, most);
 	series->lacks = update(kept, query, reader, span_after(store, series->begin),
-		question->hasty ? reader->window.haste : UINT64_MAX);
+		haste_of(question->hasty ? reader->window.haste : HASTE_NONE, 0, 0));
 	for (size_t i = 0; i < kept->count; i++)
 		add_part(series, &kept->parts[i]);
 }
