@@ -349,6 +349,7 @@ void screen_go_back(struct screen *screen, uint64_t now)
 		screen->cover = 0;
 	} else if (screen->scope.match[0]) {
 		screen->scope.match[0] = '\0';
+		screen_say(screen, now, "no search: nothing is marked");
 	} else if (screen->current == VIEW_FUNCTION) {
 		change(screen, screen->page_from);
 		view_functions.choose(screen->selves[VIEW_FUNCTIONS],
@@ -368,5 +369,7 @@ void screen_go_back(struct screen *screen, uint64_t now)
 	} else if (screen->scope.zero_ns) {
 		screen->scope.zero_ns = 0;
 		screen_say(screen, now, "counting all again");
+	} else {
+		screen_say(screen, now, "nothing to take back: there is no step, search, filter or zero");
 	}
 }

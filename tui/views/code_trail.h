@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions through whose calls one came to the code that is shown, each with the row under its cursor. */
+/* The jumps and calls through which one came to the code that is shown. */
 #ifndef CODE_TRAIL_H
 #define CODE_TRAIL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tui/frame/view.h"
 
-enum { CODE_TRAIL = 16 };		/* functions that are kept; of more, the first ones are forgotten */
+enum { CODE_TRAIL = 64 };		/* steps that are kept; of more, the first ones are forgotten */
 
 struct code_step {
-	struct view_chosen of;		/* the function that calls the next one */
-	uint64_t row;			/* the key of the row of that call */
+	struct view_chosen of;		/* the function that jumps, or calls the next one */
+	uint64_t row;			/* the key of the row of that jump or call */
+	size_t top;			/* the first row on the screen there */
 };
 
 struct code_trail {			/* starts as { 0 } */

@@ -36,7 +36,7 @@ struct annotate_view {
 	const struct scope *scope;
 	struct annotation_request request;
 	struct view_chosen of;		/* the function; `name` 0: none was chosen */
-	struct code_trail trail;	/* through calls to this function */
+	struct code_trail trail;	/* through jumps and calls to where the cursor came to */
 	enum listing_form form;
 	bool begun;			/* the cursor was put on the hottest line */
 	char wish[TEXT];		/* the cursor goes to this line (view_annotate_go); "": it stays */
@@ -357,6 +357,12 @@ static void annotate_draw(void *context, struct canvas *canvas, struct area area
 
 /* ---- what the user does ---- */
 
+static void put_back(struct annotate_view *self, const struct code_step *step)
+{
+	list_follow(&self->list, step->row);
+	self->list.home = step->top;
+}
+
 /* Another function's code is shown, from its hottest line on; or, with `back`, from the row where it was left. */
 static void turn_to(struct annotate_view *self, struct view_chosen of, const struct code_step *back)
 {
@@ -367,7 +373,13 @@ static void turn_to(struct annotate_view *self, struct view_chosen of, const str
 	self->begun = back;
 	list_rewind(&self->list);
 	if (back)
-		list_follow(&self->list, back->row);
+		put_back(self, back);
+}
+
+/* Where the cursor is. */
+static struct code_step here(const struct annotate_view *self)
+{
+	return (struct code_step) { .of = self->of, .row = row_key(self, self->list.cursor), .top = self->list.top };
 }
 
 /* The cursor goes to where the instruction under it jumps, within the function. */
@@ -378,6 +390,7 @@ static bool follow_jump(struct annotate_view *self, const struct listing_instruc
 
 	for (size_t i = 0; target != LISTING_NONE && i < self->count; i++)
 		if (!self->rows[i].source && self->rows[i].first == target) {
+			code_trail_open(&self->trail, here(self));
 			list_select(&self->list, &rows, i);
 			return true;
 		}
@@ -388,12 +401,11 @@ static bool follow_jump(struct annotate_view *self, const struct listing_instruc
 static bool follow_call(struct annotate_view *self, uint32_t instruction)
 {
 	struct view_chosen to = { .name = annotation_callee(self->answer, instruction), .put = true };
-	struct code_step here = { .of = self->of, .row = row_key(self, self->list.cursor) };
 
 	if (!to.name)
 		return false;
 	util_print(to.text, sizeof(to.text), "%s", self->listing->instructions[instruction].callee);
-	code_trail_open(&self->trail, here);
+	code_trail_open(&self->trail, here(self));
 	turn_to(self, to, NULL);
 	return true;
 }
@@ -407,14 +419,21 @@ static bool annotate_deeper(struct annotate_view *self)
 	return follow_jump(self, &self->listing->instructions[row->first]) || follow_call(self, row->first);
 }
 
+/* To the row of the last jump or call that was followed. */
 static bool go_back(struct annotate_view *self)
 {
+	struct list_rows rows = rows_of(self);
 	struct code_step step;
-	bool back = code_trail_back(&self->trail, &step);
 
-	if (back)
+	if (!code_trail_back(&self->trail, &step))
+		return false;
+	if (step.of.name != self->of.name) {
 		turn_to(self, step.of, &step);
-	return back;
+		return true;
+	}
+	put_back(self, &step);
+	list_update(&self->list, &rows, self->list.height);
+	return true;
 }
 
 static const char *annotate_closed(void *context)
@@ -514,11 +533,15 @@ void view_annotate_go(void *context, const char *line)
 static void annotate_way_to(void *context, struct view_way *way)
 {
 	const struct annotate_view *self = context;
+	uint64_t before = 0;
 
-	if (self->of.name)
-		view_way_add(way, '>', self->of.text);
-	for (int i = self->trail.count; i-- > 0;)
-		view_way_add(way, '>', self->trail.steps[i].of.text);
+	for (int i = self->trail.count; i >= 0; i--) {
+		const struct view_chosen *of = i == self->trail.count ? &self->of : &self->trail.steps[i].of;
+
+		if (of->name != before)			/* else it is a jump within it */
+			view_way_add(way, '>', of->text);
+		before = of->name;
+	}
 }
 
 static const struct request *annotate_ask(void *context, const struct scope *scope)

@@ -34,7 +34,7 @@ static const struct state {
 static const struct spot {
 	const char *name, *keys, *back;	/* pressed with the cursor on a function; and from an opened row */
 	const char *leave;		/* afterwards */
-	int steps;			/* `back` is pressed so often at most; 0: jumps within code have no way back */
+	int steps;			/* `back` is pressed so often at most */
 } spots[] = {
 	{ "Functions", "", "\x1b", "", 1 },
 	{ "by line", "B", "\x1b", "BBBBBBB", 1 }, { "by file", "BB", "\x1b", "BBBBBB", 1 },
@@ -46,8 +46,8 @@ static const struct spot {
 	{ "Tree", "2|g", "\r", "1", 1 }, { "Tree, bottom-up", "2b|g", "\r", "b1", 1 },
 	{ "Flame", "3", "\x1b", "1", GALLERY_DEPTH },
 	{ "Threads", "5|g", "\x1b", "1", 1 }, { "processes", "5B|g", "\x1b", "B1", 1 },
-	{ "Annotate", "6|g", "", "1", 0 }, { "instructions", "6a|g", "", "aa1", 0 },
-	{ "source lines", "6aa|g", "", "a1", 0 },
+	{ "Annotate", "6|g", "\x1b", "1", 1 }, { "instructions", "6a|g", "\x1b", "aa1", 1 },
+	{ "source lines", "6aa|g", "\x1b", "a1", 1 },
 };
 
 /* The row of names, and the view. Above are remarks that take turns; below are messages, and a time line of its own. */
@@ -101,7 +101,7 @@ static void enter(struct gallery *gallery, const struct state *state, const stru
 		free(back);
 		back = seen(gallery);
 	}
-	if (spot->steps && strcmp(before, back) != 0)
+	if (strcmp(before, back) != 0)
 		fault(state, spot, row, "the way back leads elsewhere", before, back);
 	free(before);
 	free(after);

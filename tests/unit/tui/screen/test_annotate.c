@@ -176,7 +176,7 @@ static void test_line_of_a_page(void **state)
 	}
 }
 
-/* Enter follows a jump. */
+/* Enter follows a jump, Esc goes back to it; the way is that of one function. */
 static void test_enter_follows_a_jump(void **state)
 {
 	struct stage stage;
@@ -185,8 +185,15 @@ static void test_enter_follows_a_jump(void **state)
 	open_view(&stage, true);
 	stage_type(&stage, "/jne\r");
 	stage_press(&stage, KEYS_ENTER);
-	stage_type(&stage, "/\x1b");
 	stage_holds(&stage, ">    1.21", true);
+	stage_holds(&stage, "page_alloc > page_alloc", false);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "no search: nothing is marked", true);
+	stage_holds(&stage, ">    1.21", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, ">    1.21", false);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "nothing to take back", true);
 	stage_strike(&stage);
 }
 
