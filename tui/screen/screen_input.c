@@ -242,6 +242,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 		act_on_machine(screen, action, now);
 		break;
 	default:
+		screen_did_nothing(screen, action, now);
 		break;
 	}
 	return SCREEN_NOTHING;

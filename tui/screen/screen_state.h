@@ -100,6 +100,8 @@ enum action screen_views_action(const struct screen *screen, int row, int column
 void screen_next_group(struct screen *screen, uint64_t now);
 void screen_open_row(struct screen *screen, uint64_t now);	/* one step deeper */
 void screen_go_back(struct screen *screen, uint64_t now);	/* takes back one thing */
+/* Says why a key of some views did nothing in this one. */
+void screen_did_nothing(struct screen *screen, enum action action, uint64_t now);
 
 /* ---- the window (screen_window.c) ---- */
 

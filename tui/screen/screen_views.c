@@ -373,3 +373,39 @@ void screen_go_back(struct screen *screen, uint64_t now)
 		screen_say(screen, now, "nothing to take back: there is no step, search, filter or zero");
 	}
 }
+
+/* Why a key did nothing in the view that is shown; NULL: for no reason that needs a word. */
+static const char *why_nothing(const struct screen *screen, enum action action)
+{
+	bool tree = screen->current == VIEW_TREE;
+
+	switch (action) {
+	case ACTION_SORT: case ACTION_SORT_LEFT: case ACTION_SORT_RIGHT: case ACTION_INVERT:
+		return "not sorted: the rows of this view have one order; {functions} and {threads} show tables";
+	case ACTION_UNFOLD: case ACTION_HOT: case ACTION_ALL:
+		return tree ? "not unfolded: this row has none below it, or shows them" :
+			"not unfolded: this key is for {tree}";
+	case ACTION_FOLD:
+		return tree ? "not folded: nothing is shown below this row, and it has no parent" :
+			"not folded: this key is for {tree}";
+	case ACTION_TURN:
+		return tree ? "not turned: callers and callees have one order" :
+			"not turned: this key is for {tree} and {flame}";
+	case ACTION_FLIP:
+		return "not turned: this key is for {flame}";
+	case ACTION_RECURSION:
+		return "not merged: this key is for {tree} and {flame}";
+	case ACTION_FORM: case ACTION_HOTTEST:
+		return "no code is here: this key is for {annotate}";
+	default:
+		return NULL;
+	}
+}
+
+void screen_did_nothing(struct screen *screen, enum action action, uint64_t now)
+{
+	const char *why = screen->cover ? NULL : why_nothing(screen, action);
+
+	if (why)
+		screen_complain(screen, now, why);
+}

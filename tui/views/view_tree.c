@@ -351,43 +351,46 @@ static void tree_draw(void *context, struct canvas *canvas, struct area area)
 
 /* ---- what the user does ---- */
 
-static void unfold(struct tree_view *self)
+static bool unfold(struct tree_view *self)
 {
 	const struct tree_line *line = selected(self);
 
 	if (line && line->row->has_more)
 		folds_add(&self->folds, line->row->path);
+	return line && line->row->has_more && !line->row->unfolded;
 }
 
-/* Folds the row under the cursor; if there is nothing to fold, the cursor goes to the parent. */
-static void fold(struct tree_view *self)
+/* Folds the row under the cursor; if there is nothing to fold, the cursor goes to the parent. False: it has none. */
+static bool fold(struct tree_view *self)
 {
 	const struct tree_line *line = selected(self);
 	struct list_rows rows = rows_of(self);
 
-	if (line && line->row->unfolded)
+	if (line && line->row->unfolded) {
 		folds_remove(&self->folds, tree_of(self), line->row->path);
-	else
-		for (size_t i = 0; line && line->parent && i < self->lines.count; i++)
-			if (self->lines.lines[i].row == line->parent) {
-				list_select(&self->list, &rows, i);
-				return;
-			}
+		return true;
+	}
+	for (size_t i = 0; line && line->parent && i < self->lines.count; i++)
+		if (self->lines.lines[i].row == line->parent) {
+			list_select(&self->list, &rows, i);
+			return true;
+		}
+	return false;
 }
 
-static void turn(struct tree_view *self)
+static bool turn(struct tree_view *self)
 {
 	if (self->around.name)
-		return;
+		return false;
 	self->order = self->order == TREE_DOWN ? TREE_UP : TREE_DOWN;
 	list_rewind(&self->list);
 	fill(self);
+	return true;
 }
 
 static bool changes_folds(enum action action)
 {
-	return action == ACTION_OPEN || action == ACTION_UNFOLD || action == ACTION_FOLD || action == ACTION_HOT ||
-		action == ACTION_ALL;
+	return action == ACTION_OPEN || (action >= ACTION_UNFOLD && action <= ACTION_ALL);
 }
 
 static bool act(struct tree_view *self, enum action action)
@@ -399,22 +402,18 @@ static bool act(struct tree_view *self, enum action action)
 		list_select(&self->list, &rows, self->list.cursor);
 	switch (action) {
 	case ACTION_OPEN:
-		(line && line->row->unfolded ? fold : unfold)(self);
-		return line && (line->row->unfolded || line->row->has_more);
+		return line && line->row->unfolded ? fold(self) : unfold(self);
 	case ACTION_UNFOLD:
-		unfold(self);
-		return true;
+		return unfold(self);
 	case ACTION_FOLD:
-		fold(self);
-		return true;
+		return fold(self);
 	case ACTION_HOT:
 	case ACTION_ALL:
 		if (line)
 			folds_wish(&self->folds, action == ACTION_ALL, line->row->path);
-		return true;
+		return line && line->row->has_more;
 	case ACTION_TURN:
-		turn(self);
-		return true;
+		return turn(self);
 	case ACTION_RECURSION:
 		turn_recursion(self);
 		return true;

@@ -116,6 +116,39 @@ static void test_the_node_that_was_unfolded(void **state)
 	}
 }
 
+/* A key that has nothing to do where it is pressed says so: in its own view, and in others. */
+static void test_keys_without_effect(void **state)
+{
+	static const struct {
+		const char *place;
+		char key;
+		const char *says;
+	} tries[] = {
+		{ "2G", 'e', "not unfolded: this row has none below it, or shows them" },
+		{ "2G", 'E', "not unfolded: this row has none" }, { "2G", '+', "not unfolded: this row has none" },
+		{ "2G", '-', "not folded: nothing is shown below this row, and it has no parent" },
+		{ "jjx", 'b', "not turned: callers and callees have one order" },
+		{ "1", '+', "not unfolded: this key is for 2" }, { "3", '-', "not folded: this key is for 2" },
+		{ "5", 'b', "not turned: this key is for 2 and 3" }, { "2", 'u', "not turned: this key is for 3" },
+		{ "4", 'm', "not merged: this key is for 2 and 3" }, { "1", 'H', "no code is here: this key is for 6" },
+		{ "3", 'a', "no code is here: this key is for 6" }, { "2", '<', "not sorted: the rows of this view" },
+		{ "4", 'I', "not sorted: the rows of this view have one order; 1 and 5 show tables" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		struct stage stage;
+
+		stage_raise(&stage, with_tree(false, 0));
+		stage_type(&stage, tries[i].place);
+		stage_show(&stage, with_tree(strchr(tries[i].place, 'x'), 0));
+		stage_type(&stage, tries[i].place[1] == 'G' ? "G" : "");	/* once the rows are there */
+		stage_press(&stage, (uint32_t)tries[i].key);
+		stage_holds(&stage, tries[i].says, true);
+		stage_strike(&stage);
+	}
+}
+
 /* memcpy > spin_lock > spin_lock > page_alloc, in which recursion may be folded. */
 static struct answers *recursive(bool folded)
 {
@@ -340,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_the_node_that_was_unfolded),
+		cmocka_unit_test(test_keys_without_effect),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_heat_with_a_baseline),
 		cmocka_unit_test(test_flame_zoom),
