@@ -40,6 +40,7 @@ struct sample_log {
 	uint32_t who_count, who_room;
 	struct hash by_who;
 	uint64_t refused;
+	uint32_t first_period;		/* the first one known, which also counts for what came before it; 0: none is */
 	struct trace_log *traces;
 };
 
@@ -213,7 +214,7 @@ static uint32_t index_of(struct sample_log *log, const struct who *who)
 void sample_log_add(struct sample_log *log, uint64_t time, uint32_t stack, const struct who *who, uint64_t weight,
 	uint32_t samples, uint64_t period)
 {
-	uint32_t index = index_of(log, who);
+	uint32_t index = index_of(log, who), ns = period < UINT32_MAX ? (uint32_t)period : UINT32_MAX;
 
 	if (index == HASH_NONE || !have_room(log)) {
 		log->refused += weight;
@@ -221,8 +222,9 @@ void sample_log_add(struct sample_log *log, uint64_t time, uint32_t stack, const
 	}
 	log->last.rows[log->last.count++] = (struct log_row) {
 		.time = time, .weight = weight, .samples = samples, .stack = stack, .who = index,
-		.period = period < UINT32_MAX ? (uint32_t)period : UINT32_MAX,
+		.period = ns,
 	};
+	log->first_period = log->first_period ? log->first_period : ns;
 	log->sorted = false;
 }
 
@@ -348,6 +350,7 @@ bool sample_log_next(struct sample_log_reader *reader, struct log_row *row)
 	if (!reader->count)
 		return false;
 	*row = first->row;
+	row->period = row->period ? row->period : reader->log->first_period;
 	if (!advance(reader, first)) {
 		free(first->block);
 		*first = reader->cursors[--reader->count];

@@ -24,7 +24,7 @@ struct log_row {
 	uint32_t samples;
 	uint32_t stack;			/* leaf node of stacks.h, or STACKS_NONE */
 	uint32_t who;			/* index of sample_log_who */
-	uint32_t period;		/* ns that a weight of 1 stands for; 0: not known */
+	uint32_t period;		/* ns that a weight of 1 stands for; 0: not known; read: the first one known */
 };
 
 /* `folder`: where the temporary file is made, once there is more than one run; NULL: all runs stay in memory. */

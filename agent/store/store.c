@@ -38,6 +38,7 @@ struct store {
 	struct cells cells;
 	uint64_t version;
 	uint64_t period;		/* ns, of samples that come now; 0: not known */
+	uint64_t first_period;		/* the first one known, which also counts for what came before it */
 	uint64_t counts, counts_max;	/* of all parts */
 	uint64_t given_up, forgotten;
 	struct part **parts;		/* in order of time */
@@ -471,6 +472,7 @@ void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t tic
 void store_period(struct store *store, uint64_t ns)
 {
 	store->period = ns;
+	store->first_period = store->first_period ? store->first_period : ns;
 }
 
 size_t store_slices(const struct store *store)
@@ -485,7 +487,7 @@ struct slice store_slice(const struct store *store, size_t index)
 	return (struct slice) {
 		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
 		.runs = part->runs, .run_count = part->run_count, .merged = part->merged,
-		.period = part->timed ? part->time / part->timed : 0,
+		.period = part->timed ? part->time / part->timed : store->first_period,
 		.cpus = &part->cpus,
 	};
 }

@@ -52,7 +52,10 @@ void store_free(struct store *store);
 void store_add(struct store *store, uint64_t time, const struct store_key *key, uint32_t weight);
 void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t ticks);
 
-/* Sets the sampling period: from now on, a weight of 1 stands for so many ns of a CPU. */
+/*
+ * Sets the sampling period: from now on, a weight of 1 stands for so many ns of a CPU. The first one also counts for
+ * what came before it.
+ */
 void store_period(struct store *store, uint64_t ns);
 
 /* Moves "now" forward; an earlier time changes nothing. */

@@ -100,6 +100,7 @@ static uint32_t check_rows(const struct sample_set *set)
 static void check_same(const struct sample_set *a, const struct sample_set *b)
 {
 	assert_int_equal(a->sum_count, b->sum_count);
+	assert_int_equal(a->ns, b->ns);
 	assert_int_equal(a->stack_count, b->stack_count);
 	assert_int_equal(a->thread_count, b->thread_count);
 	for (uint32_t mode = 0; mode < MODE_NAMES; mode++) {

@@ -65,6 +65,28 @@ static void rows_are_read_in_order_of_time(void **state)
 	sample_log_release(log);
 }
 
+/* A guest tells its period a while after the first samples. */
+static void rows_before_the_first_known_period_have_it(void **state)
+{
+	static const uint64_t told[] = { 0, 0, 1000, 500, 0 }, read[] = { 1000, 1000, 1000, 500, 1000 };
+	const struct who who = { .cpu = 1 };
+	struct sample_log *log = sample_log_new(NULL, NULL);
+	struct sample_log_reader *reader;
+	struct log_row row;
+
+	(void)state;
+	for (uint64_t i = 0; i < 5; i++)
+		sample_log_add(log, i, 0, &who, 1, 1, told[i]);
+	sample_log_settle(log);
+	reader = sample_log_open(log);
+	for (uint64_t i = 0; i < 5; i++) {
+		assert_true(sample_log_next(reader, &row));
+		assert_int_equal(row.period, read[i]);
+	}
+	sample_log_close(reader);
+	sample_log_release(log);
+}
+
 static void runs_in_memory_are_merged(void **state)
 {
 	struct sample_log *log = sample_log_new(NULL, NULL);
@@ -147,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_log_has_no_rows),
 		cmocka_unit_test(rows_are_read_in_order_of_time),
+		cmocka_unit_test(rows_before_the_first_known_period_have_it),
 		cmocka_unit_test(runs_in_memory_are_merged),
 		cmocka_unit_test(runs_in_a_file_take_the_memory_of_one),
 		cmocka_unit_test(a_reader_holds_its_log),

@@ -486,6 +486,7 @@ static void test_periods(void **state)
 	store_add(store, 100 * NS_PER_SECOND, &plain, 5);		/* the period is not known yet */
 	assert_int_equal(store_slice(store, 0).period, 0);
 	store_period(store, 1000000);
+	assert_int_equal(store_slice(store, 0).period, 1000000);	/* the first one counts for it */
 	store_add(store, 101 * NS_PER_SECOND, &plain, 3);
 	store_period(store, 10000000);
 	assert_int_equal(store_slice(store, 1).period, 1000000);
