@@ -10,6 +10,7 @@
 	const details = document.getElementById("details");
 	const HEIGHT = 18;		/* of a row */
 	const LEAST = 1e-6;		/* of the whole: what is left of sums that were rounded */
+	const LEGEND_ROW = 16, SPACE = 18;	/* pixels: of a row of the legend; behind each of its entries */
 	const NARROW = 940;		/* pixels: a picture that is narrower has its bar above the title */
 	const TEXT_LEAST = 28, EDGES = 7;	/* pixels: a box with a text; what is beside the text */
 	const schemes = ["mode", "object", "change"];
@@ -258,6 +259,7 @@
 	function colour(scheme) {
 		schemes.forEach((other) => picture.classList.toggle("by-" + other, other === scheme));
 		colours.value = scheme;
+		arrange();			/* its legend may need another row */
 	}
 
 	function is_dark() {
@@ -303,17 +305,41 @@
 	if (!cells.some((cell) => cell.idle))
 		buttons.idle.remove();
 
-	/* ---- a narrow picture: the bar is above all else, and texts end where the picture does ---- */
+	/* ---- a narrow picture: the bar is above all else, texts end where the picture does, the legend has more rows ---- */
 
 	const body = document.createElementNS(picture.namespaceURI, "g");
 	const height = Number(picture.getAttribute("height"));
-	const title = picture.querySelector(".title");
+	const title = picture.querySelector(".title"), about = picture.querySelector(".about");
+	const place_of_legend = picture.querySelector(".legend").parentNode;
 	const texts = Array.from(picture.querySelectorAll(".title, .about:not(#details)"))
 		.map((text) => ({ text: text, whole: text.textContent }));
 
 	function put(element, values) {
 		for (const [name, value] of Object.entries(values))
 			element.setAttribute(name, value);
+	}
+
+	/* A colour and a name each, and how wide they are with the space behind them. */
+	const entries_of = (legend) => Array.from(legend.querySelectorAll("text")).map((text) =>
+		({ box: text.previousElementSibling, text: text, width: 16 + SPACE + Math.ceil(pen.measureText(text.textContent).width) }));
+	const legends = Array.from(picture.querySelectorAll(".legend"))
+		.map((legend) => ({ legend: legend, entries: entries_of(legend) }));
+
+	/* Puts the entries of the legend that is shown in rows. Returns how high those below the first are. */
+	function arrange_legend(wide) {
+		const shown = legends.find((one) => getComputedStyle(one.legend).display !== "none");
+		let x = 0, y = 0;
+
+		for (const entry of shown ? shown.entries : []) {
+			if (x && x + entry.width - SPACE > wide) {
+				x = 0;
+				y += LEGEND_ROW;
+			}
+			put(entry.box, { x: x, y: y });
+			put(entry.text, { x: x + 16, y: y + 10 });
+			x += entry.width;
+		}
+		return y;
 	}
 
 	function cut_texts(wide, narrow) {
@@ -335,9 +361,13 @@
 		const above = narrow ? bar.offsetHeight : 0;
 
 		put(place_of_bar, narrow ? { height: above } : {});
-		put(body, { transform: "translate(0 " + above + ")" });
-		put(picture, { height: height + above });
-		put(title.parentNode, { width: narrow ? "98%" : "41%" });
+		const more = arrange_legend(0.98 * wide);
+
+		put(body, { transform: "translate(0 " + (above + more) + ")" });
+		put(picture, { height: height + above + more });
+		put(title.parentNode, { y: -more, width: narrow ? "98%" : "41%" });
+		put(about, { y: 48 - more });
+		put(place_of_legend, { y: 58 - more, height: 14 + more });
 		cut_texts(wide, narrow);
 	}
 
