@@ -52,7 +52,8 @@ static bool take_samples(struct diff_side *side, const struct report *report, co
 
 static bool read_recording(struct diff_side *side, const struct asked *asked, struct budget *budget, char **error)
 {
-	const struct replay_options replay = { .at_once = true };
+	const struct replay_options replay = { .at_once = true,
+		.kernel_given = asked->options->names && asked->options->names->kernel };
 	struct session_options options = { .budget = NULL };
 	struct recording *recording = recording_new(asked->path, error);
 	struct report_request request = report_default;

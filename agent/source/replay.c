@@ -392,6 +392,8 @@ struct source *replay_new(struct recording *recording, const struct replay_optio
 	};
 	struct replay *replay = util_alloc(sizeof(*replay));
 
+	for (size_t i = 0; options->kernel_given && i < recording->part_count; i++)
+		recording->parts[i].undescribed = false;
 	replay->source.table = &table;
 	replay->recording = recording;
 	replay->at_once = options->at_once;

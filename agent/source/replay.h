@@ -14,6 +14,7 @@ struct source;
 
 struct replay_options {
 	bool at_once;			/* all packets of the first boot without pacing, and no other boot */
+	bool kernel_given;		/* the asker has said where the kernel's file is: the recording need not */
 	uint64_t most_ns;		/* with at_once: only this much guest time from the boot's begin; 0: all */
 };
 

@@ -19,7 +19,7 @@ struct early_end;
 struct recording_part {
 	char *path, *name;		/* of its folder; the last component of the path */
 	bool partial;			/* its name ends in .partial: its recorder has not ended it */
-	bool undescribed;		/* its file `metadata` is missing, or cannot be read */
+	bool undescribed;		/* its file `metadata` is missing, or cannot be read, and is missed */
 	uint64_t packets, bytes;	/* whole packets, and their bytes */
 	uint64_t skipped;		/* bytes that belong to no whole packet */
 };

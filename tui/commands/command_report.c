@@ -207,7 +207,8 @@ static char *not_written(const struct report_request *request)
 static int replay(const char *folder, const struct session_options *options,
 	const struct report_request *request, bool whole)
 {
-	const struct replay_options how = { .at_once = true, .most_ns = whole ? 0 : request->duration_ns };
+	const struct replay_options how = { .at_once = true, .kernel_given = options->kernel,
+		.most_ns = whole ? 0 : request->duration_ns };
 	struct report_request asked = *request;
 	struct session_options logging = *options;
 	struct interruption *interruption = interruption_ends(not_written(request));

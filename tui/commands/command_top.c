@@ -147,7 +147,7 @@ static bool fails_at_once(struct session *session, char **error)
 static struct session *open_recording(const struct top *top, char **error)
 {
 	struct recording *recording = recording_new(top->replay, error);
-	const struct replay_options as_it_was = { .at_once = false };
+	const struct replay_options as_it_was = { .kernel_given = top->options[0].session.kernel };
 
 	return recording ? session_new(replay_new(recording, &as_it_was), &top->options[0].session, error) : NULL;
 }

@@ -326,6 +326,24 @@ static void all_at_once(void **state)
 	end(&player);
 }
 
+/* Without its metadata a recording does not say where the kernel's file is. It need not, if the asker does. */
+static void a_given_kernel_makes_up_for_missing_metadata(void **state)
+{
+	char text[RECORDING_REMARK];
+
+	(void)state;
+	for (int given = 0; given < 2; given++) {
+		struct recording *recording = make(given ? "given" : "bare", 1);
+		struct source *source;
+
+		recording->parts[0].undescribed = true;
+		source = replay_new(recording, &(struct replay_options) { .at_once = true, .kernel_given = given });
+		source->table->remark(source, LINK_NO_HELLO, text, sizeof(text));
+		assert_int_equal(!strstr(text, "without metadata"), given);
+		source->table->free(source);
+	}
+}
+
 /* ---- a session on it ---- */
 
 /* Steps a session until it has read all of a recording. */
@@ -432,6 +450,7 @@ int main(void)
 		cmocka_unit_test(it_ends_and_begins_again),
 		cmocka_unit_test(it_goes_from_boot_to_boot),
 		cmocka_unit_test(all_at_once),
+		cmocka_unit_test(a_given_kernel_makes_up_for_missing_metadata),
 		cmocka_unit_test(a_session_knows_events_before_they_are_described),
 		cmocka_unit_test(a_session_reads_what_power_has_left),
 	};
