@@ -395,6 +395,8 @@ static const char *why_nothing(const struct screen *screen, enum action action)
 		return "not turned: this key is for {flame}";
 	case ACTION_RECURSION:
 		return "not merged: this key is for {tree} and {flame}";
+	case ACTION_PAGE_UP: case ACTION_PAGE_DOWN: case ACTION_BOTTOM:
+		return "not moved: a flame has no pages; the arrows go from cell to cell";
 	case ACTION_FORM: case ACTION_HOTTEST:
 		return "no code is here: this key is for {annotate}";
 	default:

@@ -132,6 +132,7 @@ static void test_keys_without_effect(void **state)
 		{ "5", 'b', "not turned: this key is for 2 and 3" }, { "2", 'u', "not turned: this key is for 3" },
 		{ "4", 'm', "not merged: this key is for 2 and 3" }, { "1", 'H', "no code is here: this key is for 6" },
 		{ "3", 'a', "no code is here: this key is for 6" }, { "2", '<', "not sorted: the rows of this view" },
+		{ "3", 'G', "not moved: a flame has no pages; the arrows go from cell to cell" },
 		{ "4", 'I', "not sorted: the rows of this view have one order; 1 and 5 show tables" },
 	};
 
