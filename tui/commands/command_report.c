@@ -185,7 +185,7 @@ static bool is_given(const struct option_set *set, const char *name)
 	return *set->given & 1u << (row - set->rows);
 }
 
-/* True with `error` set: --from and --to ask for what is past, and this option needs what is to come. */
+/* True with `error` set: --from and --to ask for what is past; this option needs what is to come, or a beginning. */
 static bool is_of_future(const struct option_set *report, char **error)
 {
 	const char *option = options_unheeded(report, REPORT_OF_RECORDING);
@@ -308,10 +308,10 @@ static int ask(const struct command *command, const struct option_row *rows, cha
 			"--to; leave it out"));
 	if (!folder && report_export_cuts(&request))
 		return record(&options, &request, sets);
-	if (folder)
-		return replay(folder, &options.session, &request, !is_given(&sets[2], "seconds"));
 	if (report_looks_back(&request) && is_of_future(&sets[2], &error))
 		return command_usage(command, error);
+	if (folder)
+		return replay(folder, &options.session, &request, !is_given(&sets[2], "seconds"));
 	live = control_client_find(command_socket(&options.live));
 	if (request.raw && (live || command_socket(&options.live)) && !recording_folder(request.raw, &error)) {
 		free(live);
