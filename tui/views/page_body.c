@@ -369,7 +369,7 @@ static void draw_calls(struct paper *paper, enum tree_order order, const char *h
 				.key = row->path, .name = function->name, .function = row->function });
 	}
 	if (!any)
-		draw_note(paper, "none");
+		draw_note(paper, order == TREE_UP ? "no caller is known" : "none");
 }
 
 static void draw_facts(struct paper *paper, size_t most)
