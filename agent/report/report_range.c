@@ -80,7 +80,9 @@ void report_take_range(struct report *report)
 	report->excerpt.window_ns = report->end - report->begin;
 	report->excerpt.until_ns = report->end;
 	report->excerpt.moved = 1;
-	if (report->begin >= report->end)
+	if (report->begin > report->end)
+		report_fail(report, "no report: the range ends before it begins; give the earlier time first");
+	else if (report->begin == report->end)
 		fail_outside(report, kept);
 }
 

@@ -166,7 +166,8 @@ static void test_ranges_that_cannot_be(void **state)
 	refuses(&fixture, "-5", NULL, "no report: no sample of this boot is kept; ");
 	fixture_end(&fixture);
 	fixture = sampled();
-	refuses(&fixture, "-1", "-2", "nothing is kept in this range: samples are kept from 00:00:0");
+	refuses(&fixture, "-1", "-2", "the range ends before it begins; ");
+	refuses(&fixture, NULL, "-1:00:00", "nothing is kept in this range: samples are kept from 00:00:0");
 	refuses(&fixture, "1:00:00", NULL, "; give times between these");
 	request.from = "-1";
 	request.phase = 0;
