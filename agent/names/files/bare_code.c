@@ -16,6 +16,7 @@ static bool add(struct bare_code *code, uint64_t address, uint64_t end, uint64_t
 {
 	bool added = symbol_table_add(code->table, &(struct symbol_entry) {
 		.address = address, .size = end - address, .limit = limit, .name = name, .name_size = strlen(name),
+		.apart = true,
 	});
 
 	free(name);

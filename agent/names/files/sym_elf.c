@@ -184,7 +184,9 @@ static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data
 		entry.address = symbol.st_value;
 		entry.size = symbol.st_size;
 		entry.limit = code->end;
-		entry.global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL;
+		entry.typed = GELF_ST_TYPE(symbol.st_info) != STT_NOTYPE;
+		entry.weak = GELF_ST_BIND(symbol.st_info) == STB_WEAK;
+		entry.apart = index == SHN_ABS;
 		if (!symbol_table_add(table, &entry))
 			return false;
 	}

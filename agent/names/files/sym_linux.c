@@ -31,10 +31,7 @@ static bool is_code(const struct kallsyms_cursor *symbol)
 	return !symbol->absolute && symbol->type && strchr("TtWwi", symbol->type);
 }
 
-/*
- * Marks the first of several aliases as global, so that it answers for all: the kernel itself does the
- * same. False: the table is full.
- */
+/* False: the table is full. */
 static bool add_symbols(const struct kallsyms *kallsyms, struct symbol_table *table)
 {
 	struct kallsyms_cursor symbol = { .index = 0 }, ahead = { .index = 0 };
@@ -43,7 +40,7 @@ static bool add_symbols(const struct kallsyms *kallsyms, struct symbol_table *ta
 	while (kallsyms_next(kallsyms, &symbol)) {
 		struct symbol_entry entry = {
 			.address = symbol.address, .name = symbol.name, .name_size = symbol.size,
-			.global = symbol.address != before,
+			.alias = symbol.address == before,
 		};
 
 		if (!is_code(&symbol))

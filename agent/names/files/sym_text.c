@@ -93,7 +93,7 @@ static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
 	if (!take_type(&line, &type) || line.at == line.end)
 		return LINE_BAD;
 	take_name(line, entry);
-	entry->global = type == 'T' || type == 'W';
+	entry->weak = type == 'W' || type == 'w';
 	entry->limit = UINT64_MAX;
 	if (entry->size == 0 && entry->address < UINT64_MAX - FUNCTION_MAX)
 		entry->limit = entry->address + FUNCTION_MAX;

@@ -11,14 +11,21 @@
 
 enum { OUTER_STEPS = 64 };		/* no honest file nests symbols deeper */
 
-/* The bits of a row's rank. Of aliases, the row with the largest rank answers. */
-enum { RANK_PLAIN = 1, RANK_SIZED = 2, RANK_GLOBAL = 4 };
+/*
+ * The bits of a row's rank. Of aliases, the row with the largest rank answers. Below these bits are the underscores in
+ * front of its name, counted down.
+ */
+enum {
+	RANK_UNDERSCORES = 0xff, RANK_NO_LABEL = 0x100, RANK_STRONG = 0x200, RANK_FIRST = 0x400, RANK_TYPED = 0x800,
+	RANK_SIZED = 0x1000, RANK_PLACED = 0x2000,
+	RANK_COVERS = 0x4000,		/* at least one byte: unlike a label at the end of a section */
+};
 
 struct symbol_row {
 	uint64_t address, end;
 	uint32_t name, module;		/* offsets into `names` */
 	uint32_t outer;			/* the row that encloses this one and goes on behind it */
-	uint8_t rank;
+	uint32_t rank;
 };
 
 struct symbol_table {
@@ -124,6 +131,39 @@ static uint32_t keep_module(struct symbol_table *table, const char *text, size_t
 	return table->module_offset;
 }
 
+static bool ends_with(const char *name, size_t size, const char *end)
+{
+	size_t length = strlen(end);
+
+	return size > length && memcmp(name + size - length, end, length) == 0;
+}
+
+/* Names as linker scripts give them, and those of sections. */
+static bool is_label(const char *name, size_t size)
+{
+	static const char *const begins[] = { "__start_", "__stop_", "__end_", "." };
+	static const char *const ends[] = { "_start", "_begin", "_stop", "_end" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (size > strlen(begins[i]) && memcmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (ends_with(name, size, ends[i]))
+			return true;
+	return false;
+}
+
+static uint32_t rank_of(const struct symbol_entry *entry, const char *name, size_t size)
+{
+	uint32_t underscores = 0;
+
+	while (underscores < size && underscores < RANK_UNDERSCORES && name[underscores] == '_')
+		underscores++;
+	return (entry->limit > entry->address ? RANK_COVERS : 0) | (entry->apart ? 0 : RANK_PLACED) |
+		(entry->size ? RANK_SIZED : 0) | (entry->typed ? RANK_TYPED : 0) | (entry->alias ? 0 : RANK_FIRST) |
+		(entry->weak ? 0 : RANK_STRONG) | (is_label(name, size) ? 0 : RANK_NO_LABEL) | (RANK_UNDERSCORES - underscores);
+}
+
 static size_t text_size(const char *text, size_t size, size_t most)
 {
 	return size ? strnlen(text, size < most ? size : most) : 0;
@@ -154,8 +194,7 @@ bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *ent
 		.name = keep_text(table, entry->name, name_size),
 		.module = keep_module(table, entry->module, module_size),
 		.outer = SYMBOL_NONE,
-		.rank = (entry->global ? RANK_GLOBAL : 0) | (entry->size ? RANK_SIZED : 0) |
-			(entry->name[0] != '.' && entry->name[0] != '_' ? RANK_PLAIN : 0),
+		.rank = rank_of(entry, entry->name, name_size),
 	};
 	return true;
 }
@@ -194,14 +233,6 @@ static bool is_sorted(const struct symbol_table *table)
 	return true;
 }
 
-static bool is_better(const struct symbol_table *table, const struct symbol_row *a,
-	const struct symbol_row *b)
-{
-	if (a->rank != b->rank)
-		return a->rank > b->rank;
-	return strcmp(table->names + a->name, table->names + b->name) < 0;
-}
-
 /*
  * Moves the best alias among the rows [first, last] to `last`, where symbol_table_find looks. An alias
  * without a size takes the size of one that has it.
@@ -209,11 +240,11 @@ static bool is_better(const struct symbol_table *table, const struct symbol_row 
 static void choose_alias(struct symbol_table *table, size_t first, size_t last)
 {
 	struct symbol_row *rows = table->rows, best;
-	size_t chosen = last;
+	size_t chosen = first;
 	const struct symbol_row *sized = NULL;
 
 	for (size_t i = first; i <= last; i++) {
-		if (is_better(table, &rows[i], &rows[chosen]))
+		if (rows[i].rank > rows[chosen].rank)
 			chosen = i;
 		if ((rows[i].rank & RANK_SIZED) && (!sized || rows[i].end > sized->end))
 			sized = &rows[i];
@@ -238,6 +269,8 @@ static void settle(struct symbol_table *table, size_t index, uint32_t before)
 
 	while (outer != SYMBOL_NONE && rows[outer].end <= row->address)
 		outer = rows[outer].outer;
+	if (!(row->rank & (RANK_SIZED | RANK_PLACED)) && outer != SYMBOL_NONE && rows[outer].rank & RANK_SIZED)
+		row->end = row->address;	/* a number that happens to be an address */
 	if (!(row->rank & RANK_SIZED)) {
 		if (index + 1 < table->count && rows[index + 1].address < row->end)
 			row->end = rows[index + 1].address;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The code symbols of one object, sorted by link address: filled, sorted once, then only read. Symbols at
- * the same address are aliases: one of them answers for all; the others can be found by name.
+ * the same address are aliases: one of them answers for all; the others can be found by name. It is one that has a
+ * size, then one that is typed as a function. Of equals it is the one that the kernel's own table has first
+ * (scripts/kallsyms.c): not a weak one, not a label of a linker script, the fewest underscores in front, and then the
+ * first one in the file. An absolute symbol or a made up name stands behind all of these.
  */
 #ifndef SYMBOL_TABLE_H
 #define SYMBOL_TABLE_H
@@ -34,7 +37,9 @@ struct symbol_entry {			/* one symbol as its file tells it; texts need no zero a
 	uint64_t limit;			/* it never goes beyond this: the end of its section */
 	const char *name, *module;
 	size_t name_size, module_size;
-	bool global;
+	bool typed;			/* its file says that it is a function, not just a label */
+	bool weak, alias;		/* alias: the kernel's own table has another symbol first */
+	bool apart;			/* not tied to a section: an absolute symbol; or its name is made up */
 };
 
 struct symbol_table *symbol_table_new(struct budget *budget);

@@ -133,19 +133,29 @@ static void test_other_shapes(void **state)
 	symbol_table_free(table);
 }
 
-/* The order of preference: global, with a size, without a leading dot or underscore, then by name. */
+/* A size first; then as the kernel orders its own table: weak, labels of linker scripts, underscores; then the first. */
 static void test_aliases(void **state)
 {
 	struct symbol_table *table = read_text(
 		"1000 t a_local\n1000 T __global\n1000 T global\n"
-		"2000 T plain\n2000 0010 T __sized\n"
-		"3000 T zebra\n3000 T ape\n3000 T mule\n");
+		"2000 T plain\n2000 0010 t __sized\n"
+		"3000 T zebra\n3000 T ape\n3000 T mule\n"
+		"4000 T __sched_text_start\n4000 T __switch_to\n"
+		"5000 T kernel_text_begin\n5000 T _entry\n"
+		"6000 W sys_absent\n6000 T __sys_ni\n"
+		"7000 t .text\n7000 t _start\n");
 	uint64_t address;
 
 	(void)state;
-	check_name(table, 0x1000, "global");
+	check_name(table, 0x1000, "a_local");
 	check_name(table, 0x2000, "__sized");
-	check_name(table, 0x3000, "ape");
+	check_name(table, 0x200f, "__sized");
+	check_name(table, 0x2010, NULL);
+	check_name(table, 0x3000, "zebra");
+	check_name(table, 0x4000, "__switch_to");
+	check_name(table, 0x5000, "_entry");
+	check_name(table, 0x6000, "__sys_ni");
+	check_name(table, 0x7000, "_start");
 	assert_true(symbol_table_address(table, "a_local", &address));
 	assert_int_equal(address, 0x1000);
 	assert_true(symbol_table_address(table, "zebra", &address));
