@@ -90,30 +90,76 @@ static uint32_t add_stack(struct sample_set *set, char *frames)
 	return growing.stack;
 }
 
-/* The number, which has to end where the text does. False: it is none, or no sum may be as large. */
-static bool read_count(const char *text, uint64_t *count)
+/* The last word of a line, and where the text before it ends. */
+struct word {
+	char *at, *before;
+};
+
+static bool is_blank(char letter)
+{
+	return letter == ' ' || letter == '\t';
+}
+
+static struct word last_word(char *line, char *end)
+{
+	struct word word = { .at = end };
+
+	while (word.at > line && !is_blank(word.at[-1]))
+		word.at--;
+	for (word.before = word.at; word.before > line && is_blank(word.before[-1]);)
+		word.before--;
+	return word;
+}
+
+/* Is it a number as some tool may write it, such as "12", "-1" or "0.5"? */
+static bool is_number(const char *text, const char *end)
+{
+	bool digit = false;
+
+	for (text += text < end && (*text == '-' || *text == '+'); text < end; text++) {
+		if (*text != '.' && (*text < '0' || *text > '9'))
+			return false;
+		digit = digit || *text != '.';
+	}
+	return digit;
+}
+
+/* False: the number is no whole one, or no sum may be as large. */
+static bool read_count(const char *text, const char *end, uint64_t *count)
 {
 	*count = 0;
-	for (; *text >= '0' && *text <= '9'; text++) {
+	for (; text < end && *text >= '0' && *text <= '9'; text++) {
 		if (*count > (INT64_MAX - 9) / 10)
 			return false;
 		*count = *count * 10 + (uint64_t)(*text - '0');
 	}
-	return !*text;
+	return text == end;
 }
 
-/* A line ends with a zero. False with `error` set. */
-static bool add_line(struct sample_set *set, char *line, uint64_t number, char **error)
+/* A line ends with a zero, at `end`. False with `error` set. */
+static bool add_line(struct sample_set *set, char *line, char *end, uint64_t number, char **error)
 {
-	char *count = strrchr(line, ' ');
 	struct set_sum sum = { .who = { .thread = SET_NONE, .cpu = SET_NONE } };
+	struct word count, before;
 
-	if (!count || count == line || !count[1])
-		return util_fail(error, "line %" PRIu64 " is no stack with a count; give folded stacks", number);
-	if (!read_count(count + 1, &sum.samples) || sum.samples > INT64_MAX - set->weight)
+	while (end > line && is_blank(end[-1]))
+		end--;
+	if (end == line)
+		return true;
+	count = last_word(line, end);
+	if (!is_number(count.at, end))
+		return util_fail(error, "line %" PRIu64 " has no count behind its stack; "
+			"give folded stacks as stackcollapse-perf.pl writes them, or a profile of pprof", number);
+	if (count.before == line)
+		return util_fail(error, "line %" PRIu64 " has a count, but no stack; give folded stacks", number);
+	before = last_word(line, count.before);
+	if (is_number(before.at, count.before))
+		return util_fail(error, "line %" PRIu64 " has two counts, as a difference has; "
+			"give the files that were compared", number);
+	if (!read_count(count.at, end, &sum.samples) || sum.samples > INT64_MAX - set->weight)
 		return util_fail(error, "the count of line %" PRIu64 " is no whole number, or too large; "
 			"give counts of samples", number);
-	*count = 0;
+	*count.before = 0;
 	if (!sum.samples)
 		return true;
 	sum.weight = sum.samples;
@@ -135,7 +181,7 @@ static bool read_folded(struct sample_set *set, char *bytes, size_t size, struct
 		*last = 0;
 		if (last > bytes && last[-1] == '\r')
 			*--last = 0;
-		if (last > bytes && !add_line(set, bytes, number, error))
+		if (!add_line(set, bytes, last, number, error))
 			return false;
 	}
 	return set->sum_count || util_fail(error, "it has no samples; give folded stacks");

@@ -9,7 +9,10 @@
 #include "pprof_tables.h"
 #include "protobuf_reader.h"
 
-enum { LINES_MOST = 256 };		/* functions at one location */
+enum {
+	LINES_MOST = 256,		/* functions at one location */
+	NAME_MOST = 4096,		/* bytes of an object's name; a longer one is cut */
+};
 enum sample_field { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES, SAMPLE_LABEL };
 enum label_field { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
 enum location_field { LOCATION_LINE = 4 };
@@ -24,6 +27,7 @@ struct reading {
 	size_t size;
 	uint32_t chosen, counting, periods;	/* kinds of values, below; PPROF_TYPES: none */
 	uint64_t scale;			/* ns of one chosen value; 0: it is no time */
+	bool others;			/* a value of another kind is more than 0 */
 	struct set_line lines[LINES_MOST];
 	uint32_t path[IMPORT_DEPTH];	/* a sample's locations in the set, the leaf first */
 	char **error;
@@ -82,6 +86,17 @@ static enum set_kind kind_of(const char *name, uint64_t address)
 	return !address ? SET_UNKNOWN : address >= UPPER_HALF ? SET_KERNEL : SET_USER;
 }
 
+/* What has no name of its own has that of its object, as go tool pprof says it; without an object it is unknown. */
+static uint32_t nameless(struct reading *reading, const char *object, uint64_t address)
+{
+	char name[NAME_MOST];
+
+	util_print(name, sizeof(name), "[%s]", *object ? object : "unknown");
+	return sample_set_function(reading->set, &(struct set_function) {
+		.name = name, .object = object, .file = "", .kind = kind_of("", address),
+	});
+}
+
 /* SET_NONE: its texts are not there. */
 static uint32_t function_of(struct reading *reading, const struct pprof_function *function, const char *object,
 	uint64_t address)
@@ -91,6 +106,8 @@ static uint32_t function_of(struct reading *reading, const struct pprof_function
 
 	if (!is_there(reading, name, "text") || !is_there(reading, file, "text"))
 		return SET_NONE;
+	if (!*name && !*file)
+		return nameless(reading, object, address);
 	return sample_set_function(reading->set, &(struct set_function) {
 		.name = *name ? name : "[unknown]", .object = object, .file = file, .line = (uint32_t)function->line,
 		.kind = kind_of(name, address),
@@ -118,14 +135,6 @@ static bool read_line(struct reading *reading, const struct protobuf_field *mess
 		return false;
 	line->function = function_of(reading, function, object, address);
 	return line->function != SET_NONE;
-}
-
-/* A location without lines has no name. */
-static uint32_t nameless(struct reading *reading, const char *object, uint64_t address)
-{
-	return sample_set_function(reading->set, &(struct set_function) {
-		.name = "[unknown]", .object = object, .file = "", .kind = kind_of("", address),
-	});
 }
 
 /* Its functions, the innermost first. False: a line is none, or there are too many. */
@@ -238,6 +247,7 @@ static bool choose_types(struct reading *reading)
 
 struct values {
 	uint32_t seen;
+	uint64_t any;			/* not 0: one of them is not */
 	uint64_t chosen;		/* of the default kind */
 	uint64_t counting;		/* samples */
 	uint64_t periods;		/* the weight of a sample of ktop's */
@@ -245,6 +255,7 @@ struct values {
 
 static void take_value(const struct reading *reading, struct values *values, uint64_t value)
 {
+	values->any |= value;
 	if (values->seen == reading->chosen)
 		values->chosen = value;
 	if (values->seen == reading->counting)
@@ -303,7 +314,11 @@ static uint32_t stack_of(struct reading *reading, const struct path *path)
 		stack = sample_set_stack(reading->set, stack, reading->path[i], cut);
 	if (path->count)
 		return stack;
-	reading->lines[0] = (struct set_line) { .function = nameless(reading, "", 0) };
+	reading->lines[0] = (struct set_line) {
+		.function = sample_set_function(reading->set, &(struct set_function) {
+			.name = "[no stack]", .object = "", .file = "", .kind = SET_UNKNOWN,
+		}),
+	};
 	return sample_set_stack(reading->set, SET_NONE,
 		sample_set_location(reading->set, 0, SET_NONE, reading->lines, 1), false);
 }
@@ -398,6 +413,7 @@ static bool add_sum(struct reading *reading, const struct values *values, struct
 	if (values->chosen > INT64_MAX || values->counting > INT64_MAX || values->periods > INT64_MAX)
 		return util_fail(reading->error, "a value of it is negative; "
 			"give a profile of samples, not a difference of two");
+	reading->others = reading->others || values->any;
 	sum->weight = reading->periods == PPROF_TYPES ? values->chosen : values->periods;
 	sum->samples = reading->counting == PPROF_TYPES ? sum->weight : values->counting;
 	if (!may_add(set->weight, sum->weight) || !may_add(set->samples, sum->samples) ||
@@ -451,12 +467,22 @@ static bool add_samples(struct reading *reading)
 	return true;
 }
 
+static bool has_samples(const struct reading *reading)
+{
+	if (reading->set->weight)
+		return true;
+	if (reading->others)
+		return util_fail(reading->error, "all its values are 0 of the kind that go tool pprof shows at first, though not "
+			"of its other kinds; give a profile in which that kind is more than 0");
+	return util_fail(reading->error, "it has no samples; give a profile that has some");
+}
+
 static bool read_profile(struct reading *reading, struct budget *budget)
 {
 	return pprof_tables_read(&reading->tables, reading->bytes, reading->size, budget, reading->error) &&
 		choose_types(reading) && pprof_facts_take(&reading->tables, reading->set, reading->error) &&
 		add_objects(reading) && add_locations(reading) && add_samples(reading) &&
-		(reading->set->weight || util_fail(reading->error, "it has no samples; give a profile that has some"));
+		has_samples(reading);
 }
 
 static bool read_pprof(struct sample_set *set, char *bytes, size_t size, struct budget *budget, char **error)

@@ -14,8 +14,59 @@
 #include "pprof_import.h"
 #include "set_import.h"
 
+/* ---- what it is that none of the formats is ---- */
+
+#define OLDER_PROFILE "it is a profile of pprof's older form; convert it: pprof -proto -output=FILE PROGRAM OLD"
+
+struct other {
+	const char *begins, *is;	/* is: "why; what to do" */
+	size_t size;
+};
+
+#define OTHER(begins, is) { begins, is, sizeof(begins) - 1 }
+
+static const struct other others[] = {
+	OTHER("heap profile: ", OLDER_PROFILE), OTHER("heapprofile: ", OLDER_PROFILE),
+	OTHER("goroutine profile: ", OLDER_PROFILE), OTHER("threadcreate profile: ", OLDER_PROFILE),
+	OTHER("--- ", OLDER_PROFILE),
+	/* of gperftools: words of 4 or 8 bytes, 0 and 3 at first */
+	OTHER("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0", OLDER_PROFILE), OTHER("\0\0\0\0\3\0\0\0", OLDER_PROFILE),
+	OTHER("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3", OLDER_PROFILE), OTHER("\0\0\0\0\0\0\0\3", OLDER_PROFILE),
+	OTHER("PERFILE2", "it is perf's own file; give what perf script says of it, folded by stackcollapse-perf.pl"),
+	OTHER("\177ELF", "it is a program, not a profile; ktop diff --size compares programs"),
+	OTHER("{\"", "it is JSON; give folded stacks, or a profile of pprof"),
+	OTHER("{\n", "it is JSON; give folded stacks, or a profile of pprof"),
+	OTHER("[{", "it is JSON; give folded stacks, or a profile of pprof"),
+	OTHER("<?xml ", "it is a picture or a page; give folded stacks, or a profile of pprof"),
+	OTHER("<svg ", "it is a picture or a page; give folded stacks, or a profile of pprof"),
+	OTHER("<!DOCTYPE ", "it is a picture or a page; give folded stacks, or a profile of pprof"),
+};
+
+static const struct other *other_of(const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (size >= others[i].size && memcmp(bytes, others[i].begins, others[i].size) == 0)
+			return &others[i];
+	return NULL;
+}
+
+static bool is_other(const char *bytes, size_t size)
+{
+	return other_of(bytes, size);
+}
+
+static bool refuse_other(struct sample_set *set, char *bytes, size_t size, struct budget *budget, char **error)
+{
+	(void)set;
+	(void)budget;
+	return util_fail(error, "%s", other_of(bytes, size)->is);
+}
+
+static const struct set_import import_other = { .name = "other", .fits = is_other, .read = refuse_other };
+
 static const struct set_import *const set_imports[] = {
 	&import_pprof,
+	&import_other,
 	&import_folded,
 };
 

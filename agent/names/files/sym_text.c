@@ -49,26 +49,42 @@ static bool take_number(struct cursor *line, uint64_t *value)
 	return true;
 }
 
+/* One of nm's letters, and one blank: other tools write other letters, or columns. */
 static bool take_type(struct cursor *line, char *type)
 {
-	struct cursor rest = *line;
-
-	if (rest.at == rest.end)
+	if (line->end - line->at < 2 || !*line->at || !strchr("AaBbCcDdGgIiNnPpRrSsTtUuVvWw-?", *line->at))
 		return false;
-	*type = *rest.at++;
-	if (!isalpha((unsigned char)*type) && *type != '-' && *type != '?')
+	if (line->at[1] != ' ' && line->at[1] != '\t')
 		return false;
-	if (!skip_blanks(&rest))
-		return false;
-	*line = rest;
+	*type = *line->at;
+	line->at += 2;
 	return true;
 }
 
-/* Takes the rest of the line: the name up to a tab, then perhaps "[module]" (nm -l puts a file there). */
-static void take_name(struct cursor line, struct symbol_entry *entry)
+/* Does a name begin here? None begins with a digit, which would be a number of some other list. */
+static bool is_name(const struct cursor *line)
+{
+	return line->at < line->end && *line->at != ' ' && *line->at != '\t' && !isdigit((unsigned char)*line->at);
+}
+
+/* What may stand behind a name and a tab: "[module]", or "file:line" by nm -l. */
+static bool is_remark(const char *at, const char *end)
+{
+	if (at < end && *at == '[')
+		return end[-1] == ']';
+	while (end > at && (isdigit((unsigned char)end[-1]) || end[-1] == '?'))
+		end--;
+	return end > at && end[-1] == ':';
+}
+
+/* Takes the rest of the line: the name up to a tab, and what stands behind it. False: it is something else. */
+static bool take_name(struct cursor line, struct symbol_entry *entry)
 {
 	const char *tab = memchr(line.at, '\t', (size_t)(line.end - line.at));
 	const char *end = tab ? tab : line.end;
+
+	if (!is_name(&line) || (tab && !is_remark(tab + 1, line.end)))
+		return false;
 
 	while (end > line.at && end[-1] == ' ')
 		end--;
@@ -78,6 +94,7 @@ static void take_name(struct cursor line, struct symbol_entry *entry)
 		entry->module = tab + 2;
 		entry->module_size = (size_t)(line.end - tab) - 3;
 	}
+	return true;
 }
 
 static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
@@ -86,13 +103,12 @@ static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
 
 	*entry = (struct symbol_entry) { .size = 0 };
 	if (skip_blanks(&line))			/* defined elsewhere: "         U name" */
-		return take_type(&line, &type) ? LINE_OTHER : LINE_BAD;
+		return take_type(&line, &type) && is_name(&line) ? LINE_OTHER : LINE_BAD;
 	if (!take_number(&line, &entry->address))
 		return LINE_BAD;
 	take_number(&line, &entry->size);
-	if (!take_type(&line, &type) || line.at == line.end)
+	if (!take_type(&line, &type) || !take_name(line, entry))
 		return LINE_BAD;
-	take_name(line, entry);
 	entry->weak = type == 'W' || type == 'w';
 	entry->limit = UINT64_MAX;
 	if (entry->size == 0 && entry->address < UINT64_MAX - FUNCTION_MAX)
@@ -115,7 +131,7 @@ bool sym_text_read(const char *text, size_t size, const char *path, struct symbo
 	char **error)
 {
 	const char *end = text + size, *next;
-	size_t counts[LINE_BAD + 1] = { 0 };
+	size_t counts[LINE_BAD + 1] = { 0 }, number = 0, first_bad = 0;
 	uint64_t addresses = 0;
 
 	for (const char *at = text; at < end; at = next) {
@@ -124,6 +140,7 @@ bool sym_text_read(const char *text, size_t size, const char *path, struct symbo
 		struct symbol_entry entry;
 		enum line_kind kind;
 
+		number++;
 		next = newline ? newline + 1 : end;
 		if (line.end > line.at && line.end[-1] == '\r')
 			line.end--;
@@ -133,15 +150,20 @@ bool sym_text_read(const char *text, size_t size, const char *path, struct symbo
 		counts[kind]++;
 		if (kind == LINE_BAD)
 			symbol_table_refuse(table);
+		if (kind == LINE_BAD && !first_bad)
+			first_bad = number;
 		addresses |= entry.address;
 		if (kind == LINE_CODE && !symbol_table_add(table, &entry))
 			return full(table, path, error);
 	}
-	if (counts[LINE_BAD] > counts[LINE_CODE] + counts[LINE_OTHER] || size == 0)
+	if (size == 0)
+		return util_fail(error, "cannot load symbols of %s: it is empty; "
+			"give the kernel's ELF file, or the output of nm", path);
+	if (counts[LINE_BAD] > counts[LINE_CODE] + counts[LINE_OTHER])
 		return util_fail(error,
-			"cannot load symbols of %s: neither ELF nor a list of symbols; "
-			"give the kernel's ELF file, or the output of nm",
-			path);
+			"cannot load symbols of %s: neither ELF nor a list of symbols: line %zu is no address, type and "
+			"name as nm writes them; give the kernel's ELF file, or the output of nm",
+			path, first_bad);
 	if (counts[LINE_CODE] == 0)
 		return util_fail(error, "cannot load symbols of %s: it names no code; "
 			"give the kernel's ELF file, or the output of nm", path);

@@ -2,7 +2,8 @@
 /*
  * Lists of symbols as text: nm, nm -CS, System.map, and /proc/kallsyms with its [module] column. A line is
  * `address [size] type name [TAB [module]]`; address and size are hexadecimal, the type is one letter as in
- * nm(1). Only code is taken (T, t, W, w, i). A line of another form is refused and counted.
+ * nm(1), with one blank behind it. Only code is taken (T, t, W, w, i). A line of another form is refused and counted:
+ * so are those of objdump, readelf, nm -f posix or sysv, and of linkers' maps.
  */
 #ifndef SYM_TEXT_H
 #define SYM_TEXT_H

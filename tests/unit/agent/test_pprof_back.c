@@ -479,6 +479,53 @@ static void kinds_without_end(FILE *to)
 		PUT(to, TYPE, 1, SAMPLES, 2, COUNT);
 }
 
+/* Go's own way to say it: the name of the object. Code of no object, and no code at all, are rows of their own. */
+static void what_has_no_name_has_its_objects(void **state)
+{
+	enum { NAMELESS = 7, ALONE, EMPTY, EMPTY_FUNCTION };
+	static const char *const names[] = { "[tool]", "[unknown]", "[tool]", "[no stack]", "leaf" };
+	struct written *written = begin();
+	struct sample_set *set;
+
+	(void)state;
+	put_tables(written->to);
+	PUT(written->to, TYPE, 1, SAMPLES, 2, COUNT);
+	PUT(written->to, LOCATION, 1, NAMELESS, 2, 1, 3, 0x1500);
+	PUT(written->to, LOCATION, 1, ALONE, 3, 0x9000);
+	PUT(written->to, FUNCTION, 1, EMPTY_FUNCTION);
+	put_location(written->to, EMPTY, EMPTY_FUNCTION, 0);
+	put_sample(written->to, STACK(NAMELESS), VALUES(1), true);
+	put_sample(written->to, STACK(ALONE), VALUES(2), true);
+	put_sample(written->to, STACK(EMPTY, CALLER), VALUES(3), true);
+	put_sample(written->to, STACK(0), VALUES(4), true);
+	put_sample(written->to, STACK(LEAF), VALUES(5), true);
+	set = reads(written);
+	assert_int_equal(set->sum_count, 5);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_string_equal(sample_set_leaf(set, set->sums[i].stack)->name, names[i]);
+	sample_set_free(set);
+}
+
+/* The kind that is compared is 0 everywhere, another one is not. */
+static void a_kind_without_values_is_said(void **state)
+{
+	struct written *written = begin();
+	struct protobuf message = { 0 }, values = { 0 };
+
+	(void)state;
+	put_tables(written->to);
+	PUT(written->to, TYPE, 1, SPACE, 2, BYTES);
+	PUT(written->to, TYPE, 1, CPU, 2, NANOSECONDS);
+	protobuf_number(&message, 1, LEAF);
+	protobuf_element(&values, 4096);
+	protobuf_element(&values, 0);
+	protobuf_message(&message, 2, &values);
+	protobuf_write(written->to, SAMPLE, &message);
+	protobuf_clear(&message);
+	protobuf_clear(&values);
+	refuses(written, "all its values are 0 of the kind that go tool pprof shows");
+}
+
 static void inlined_without_end(FILE *to)
 {
 	struct protobuf message = { 0 }, line = { 0 };
@@ -596,6 +643,8 @@ int main(void)
 		cmocka_unit_test(a_packed_file_is_unpacked),
 		cmocka_unit_test(the_default_kind_is_the_weight),
 		cmocka_unit_test(of_a_deep_stack_the_innermost_are_kept),
+		cmocka_unit_test(what_has_no_name_has_its_objects),
+		cmocka_unit_test(a_kind_without_values_is_said),
 		cmocka_unit_test(what_is_no_profile_is_refused),
 		cmocka_unit_test(what_is_cut_is_refused),
 		cmocka_unit_test(no_more_than_the_budget_is_unpacked),

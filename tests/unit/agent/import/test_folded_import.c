@@ -68,7 +68,7 @@ static void expect(const struct sample_set *set, uint32_t sum, const char *text,
 
 static void lines_become_sums(void **state)
 {
-	struct sample_set *set = set_of("a;b 3\na 4\r\n\na;b 5\na;c d;e 1");
+	struct sample_set *set = set_of("a;b 3\na 4\r\n\na;b\t5\na;c d;e  1 ");
 
 	(void)state;
 	assert_int_equal(set->sum_count, 3);
@@ -96,11 +96,11 @@ static void marks_are_taken_back(void **state)
 
 static void a_name_may_be_any_bytes(void **state)
 {
-	struct sample_set *set = set_of("a\xff\x1b[2J;<script> \"&' 1\nb 18 2\n");
+	struct sample_set *set = set_of("a\xff\x1b[2J;<script> \"&' 1\nb18 2\n");
 
 	(void)state;
 	expect(set, 0, "a\xff\x1b[2J;<script> \"&'", 1);
-	expect(set, 1, "b 18", 2);
+	expect(set, 1, "b18", 2);
 	sample_set_free(set);
 }
 
@@ -145,12 +145,37 @@ static void what_is_no_stack_is_refused(void **state)
 	(void)state;
 	refuses("", "no samples");
 	refuses("a;b 0\n", "no samples");
-	refuses("a;b 1\na;b\n", "line 2 is no stack");
-	refuses("a;b 1\n\n 5\n", "line 3 is no stack");
+	refuses("a;b 1\na;b\n", "line 2 has no count");
+	refuses("a;b 1\na;b c\r\n", "line 2 has no count");
+	refuses("a;b 1\na;b 0x10\n", "line 2 has no count");
+	refuses("a;b 1\n\n 5\n", "line 3 has a count, but no stack");
+	refuses("a;b 1\n7\n", "line 2 has a count, but no stack");
+	refuses("a;b 1\na;b 90 10\n", "line 2 has two counts");
+	refuses("main;read 0.5 10\r\n", "line 1 has two counts");
+	refuses("main;read -5\t10\n", "line 1 has two counts");
+	refuses("b 18 2\n", "line 1 has two counts");
 	refuses("a;b 1.5\n", "count of line 1");
 	refuses("a;b -1\n", "count of line 1");
 	refuses("a;b 99999999999999999999\n", "count of line 1");
 	refuses("a 9000000000000000000\nb 9000000000000000000\n", "count of line 2");
+}
+
+/* A file of another format is called what it is, packed or not. */
+static void what_another_file_is_is_said(void **state)
+{
+	char gperftools[] = "\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0more", *error = NULL;
+
+	(void)state;
+	refuses("heap profile: 1: 2 [3: 4] @ heap/1048576\n", "older form; convert it: pprof -proto");
+	refuses("goroutine profile: total 3\n", "older form");
+	refuses("--- mutex:\n", "older form");
+	refuses("PERFILE2h\n", "it is perf's own file");
+	refuses("\177ELF\2\1", "it is a program");
+	refuses("{\"traceEvents\":[]}\n", "it is JSON");
+	refuses("<?xml version=\"1.0\"?>\n<svg/>\n", "a picture or a page");
+	assert_null(set_import_bytes(gperftools, sizeof(gperftools) - 1, NULL, &error));
+	assert_non_null(strstr(error, "older form"));
+	free(error);
 }
 
 static void zeros_are_no_text(void **state)
@@ -233,6 +258,7 @@ int main(void)
 		cmocka_unit_test(a_name_may_be_any_bytes),
 		cmocka_unit_test(of_a_deep_stack_the_innermost_are_kept),
 		cmocka_unit_test(what_is_no_stack_is_refused),
+		cmocka_unit_test(what_another_file_is_is_said),
 		cmocka_unit_test(zeros_are_no_text),
 		cmocka_unit_test(no_more_than_the_budget_is_taken),
 		cmocka_unit_test(a_file_is_read_whole),

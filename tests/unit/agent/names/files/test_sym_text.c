@@ -206,11 +206,41 @@ static void test_refused(void **state)
 		"This is a letter.\nIt names no symbol at all.\n1000 T but_one\n";
 
 	(void)state;
-	check_refused("", 0, "neither ELF nor a list");
+	check_refused("", 0, "it is empty");
 	check_refused(prose, strlen(prose), "neither ELF nor a list");
 	check_refused(data, strlen(data), "names no code");
 	check_refused(zeros, strlen(zeros), "every address is 0");
 	check_refused("\0\0\0\0\n\0\0\0", 8, "neither ELF nor a list");
+}
+
+/* What other tools say of symbols is no list, not one with other names. */
+static void test_lists_of_other_tools(void **state)
+{
+	static const char *const lists[] = {
+		"\na.elf:     file format elf64-x86-64\n\nSYMBOL TABLE:\n"
+		"0000000000100001 l    d  .text\t0000000000000000 .text\n"
+		"0000000000100001 l     F .text\t000000000000003e first\n"
+		"000000000010003f g     F .text\t0000000000000009 second\n"
+		"0000000000100050  w    F .text\t0000000000000009 weak\n"
+		"0000000000100060 w     F .text\t0000000000000009 weak\n"
+		"0000000000100070 w     F .text  0000000000000009 weak\n"
+		"0000000000100048 g       .text\t0000000000000000 .hidden entry\n",
+		"000000000010003f w     F .text\t0000000000000009 weak\n",
+		"a.elf:     file format elf64-x86-64\n\n0000000000100001 <first>:\n  100001:\t55\tpush %rbp\n"
+		"  c00001:\tc3\tret\n",
+		"Symbol table '.symtab' contains 2 entries:\n   Num:    Value          Size Type    Bind   Vis      Ndx Name\n"
+		"     1: 0000000000100001    62 FUNC    LOCAL  DEFAULT    2 first\n",
+		"first t 0000000000100001 000000000000003e\nadd T 100048 c\nadd T 100058 c\n",
+		"add T 0000000000100058 000000000000000c\n",
+		"first               |0000000000100001|   t  |              FUNC|000000000000003e|     |.text\n",
+		"first\nadd\nsecond\n", "---------------- T first\n", "0000000100003f50 (__TEXT,__text) external _main\n",
+		"                0x0000000000100001                first\n .text          0x0000000000100001       0x53 a.o\n",
+		"ffffffff81000000 ffffffff81000000        b     1         t\n", "7f0010 40 interpreted\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		check_refused(lists[i], strlen(lists[i]), "neither ELF nor a list of symbols: line ");
 }
 
 static void test_hostile_lines(void **state)
@@ -321,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_no_functions_among_them),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_lists_of_other_tools),
 		cmocka_unit_test(test_hostile_lines),
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_limit),
