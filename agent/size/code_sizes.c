@@ -29,6 +29,7 @@ struct reading {			/* of one file */
 	struct elf_code code;
 	struct build_id build_id;
 	struct sym_dwarf *dwarf;	/* NULL: no lines */
+	bool full;			/* there was no memory for them */
 	uint64_t *bytes;		/* by symbol */
 	uint64_t padding, bare;		/* bytes of code without a symbol */
 };
@@ -222,11 +223,9 @@ static void measure_section(struct reading *reading, const struct elf_code_range
 
 static void open_dwarf(struct reading *reading)
 {
-	bool full = false;
-
 	sym_dwarf_free(reading->dwarf);
 	reading->dwarf = sym_dwarf_new(reading->debug_fd >= 0 ? reading->debug_fd : reading->fd, &reading->folders,
-		reading->sizes->budget, &full);
+		reading->sizes->budget, &reading->full);
 }
 
 /* The path of a function's source file, in fresh memory; NULL: not known. A new handle has room for more lines. */
@@ -295,6 +294,18 @@ static bool add_functions(struct reading *reading)
 		(!reading->bare || add_piece(reading->sizes, CODE_NO_SYMBOL, TEXT_NONE, reading->bare));
 }
 
+/* Why the lines of the file, or of its debug file, are not known. NULL: they are, or there are none. */
+static const char *note_of(const struct reading *reading)
+{
+	struct elf_identity identity;
+
+	if (reading->dwarf || reading->full || !sym_elf_identify(reading->debug_fd >= 0 ? reading->debug_fd : reading->fd,
+			&identity, reading->sizes->budget) || !identity.lines)
+		return NULL;
+	return "no source lines: its debug sections are damaged, or of a kind that ktop does not know; "
+		"give the file as it was linked";
+}
+
 static bool add_object(struct reading *reading)
 {
 	struct code_sizes *sizes = reading->sizes;
@@ -302,7 +313,7 @@ static bool add_object(struct reading *reading)
 
 	sizes->objects = util_grow(sizes->objects, sizes->object_count + 1, sizeof(*sizes->objects));
 	sizes->objects[sizes->object_count++] = (struct code_object) {
-		.name = code_sizes_text(sizes, reading->path, &full),
+		.name = code_sizes_text(sizes, reading->path, &full), .note = note_of(reading),
 	};
 	return !full;
 }

@@ -28,6 +28,7 @@ struct code_object {			/* an ELF file */
 	uint32_t name;			/* the text of its path, as it was given */
 	uint64_t bytes;			/* of all its pieces */
 	bool lines;			/* it has source files */
+	const char *note;		/* why it has none: "why; what to do"; NULL: no debug file, or all is well */
 };
 
 struct code_sizes {

@@ -17,6 +17,8 @@ static void put_objects(struct json_writer *writer, const struct code_sizes *siz
 
 		cJSON_AddStringToObject(row, "name", code_sizes_told(sizes, sizes->objects[i].name));
 		json_add_count(row, "bytes", sizes->objects[i].bytes);
+		if (sizes->objects[i].note)
+			cJSON_AddStringToObject(row, "note", sizes->objects[i].note);
 		json_row(writer, row);
 	}
 	json_end_list(writer);

@@ -142,6 +142,14 @@ static void write_changes(const struct writing *writing)
 	write_sums(writing);
 }
 
+static void write_notes(const struct writing *writing)
+{
+	for (uint32_t i = 0; i < writing->sizes->object_count; i++)
+		if (writing->sizes->objects[i].note)
+			fprintf(writing->out, "%s: %s\n", code_sizes_told(writing->sizes, writing->sizes->objects[i].name),
+				writing->sizes->objects[i].note);
+}
+
 static bool write_text(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
 	const char **nothing)
 {
@@ -156,6 +164,8 @@ static bool write_text(struct code_sizes *sizes, const struct size_asked *asked,
 		write_changes(&writing);
 	else if (made)
 		write_sizes(&writing);
+	if (made)
+		write_notes(&writing);
 	size_rows_clear(&rows, sizes);
 	return made;
 }

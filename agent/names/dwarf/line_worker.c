@@ -87,6 +87,22 @@ static void note(struct line_worker *worker, const char *text)
 	pthread_mutex_unlock(&worker->lock);
 }
 
+/* A file that should have lines, but none can be read. */
+static void note_unread(struct line_worker *worker, const struct debug_object *object, int fd)
+{
+	struct elf_identity identity;
+	char *text, *printable;
+
+	if (!sym_elf_identify(fd, &identity, worker->budget) || !identity.lines)
+		return;
+	text = util_format("no source lines of %s: its debug sections are damaged, or of a kind that ktop does not know; "
+		"give the file as it was linked", object->path && *object->path ? object->path : "a program");
+	printable = util_printable(text, strlen(text));
+	note(worker, printable);
+	free(printable);
+	free(text);
+}
+
 /* Opens the object's own file, or else the debug file of its build. */
 static void open_dwarf(struct line_worker *worker, struct handle *handle)
 {
@@ -107,6 +123,8 @@ static void open_dwarf(struct line_worker *worker, struct handle *handle)
 			&handle->full);
 	else if (remark[0])
 		note(worker, remark);
+	if (!handle->dwarf && !handle->full && (handle->fd >= 0 || object->fd >= 0))
+		note_unread(worker, object, handle->fd >= 0 ? handle->fd : object->fd);
 	handle->asking = handle->fd < 0 && worker->debuginfod &&
 		build_id_known(&object->build_id);
 }

@@ -200,9 +200,11 @@ static bool pay_sections(struct sym_dwarf *dwarf, Elf *elf, int fd, bool mapped)
 	return true;
 }
 
-static Elf *open_elf(const struct sym_dwarf *dwarf, int fd, bool *mapped)
+/* NULL: it is no ELF file, or damaged; with `*full`: there is no room for it. */
+static Elf *open_elf(const struct sym_dwarf *dwarf, int fd, struct elf_plain *plain, bool *mapped, bool *full)
 {
 	size_t most = budget_share(dwarf->budget, READ_SHARE);
+	enum elf_plain_state state = ELF_PLAIN_DAMAGED;
 	struct stat facts;
 	Elf *elf;
 
@@ -211,9 +213,12 @@ static Elf *open_elf(const struct sym_dwarf *dwarf, int fd, bool *mapped)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, *mapped ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
+		state = elf_plain_make(plain, elf, fd, *mapped, dwarf->budget);
+	*full = state == ELF_PLAIN_FULL;
+	if (state == ELF_PLAIN_ALREADY)
 		return elf;
 	elf_end(elf);
-	return NULL;
+	return state == ELF_PLAIN_MADE ? elf_memory((char *)plain->image, plain->size) : NULL;
 }
 
 /*
@@ -233,9 +238,10 @@ static bool open_shared(struct sym_dwarf *dwarf, const struct debug_folders *fol
 	if (size < 0 || !folders || !build_id_set(&id, bytes, (size_t)size))
 		return false;
 	dwarf->shared_fd = debug_file_open_shared(folders, name, &id, dwarf->budget);
-	if (dwarf->shared_fd < 0 || !(dwarf->shared_elf = open_elf(dwarf, dwarf->shared_fd, &mapped)))
+	if (dwarf->shared_fd < 0 ||
+			!(dwarf->shared_elf = open_elf(dwarf, dwarf->shared_fd, &dwarf->shared_plain, &mapped, full)))
 		return false;
-	*full = !pay_sections(dwarf, dwarf->shared_elf, dwarf->shared_fd, mapped);
+	*full = !pay_sections(dwarf, dwarf->shared_elf, dwarf->shared_fd, mapped || dwarf->shared_plain.image);
 	if (*full)
 		return false;
 	dwarf->shared = dwarf_begin_elf(dwarf->shared_elf, DWARF_C_READ, NULL);
@@ -258,10 +264,10 @@ static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folde
 {
 	bool mapped, full = false;
 
-	dwarf->elf = open_elf(dwarf, fd, &mapped);
-	if (!dwarf->elf || (mapped && is_module(dwarf->elf)))
-		return true;
-	if (!pay_sections(dwarf, dwarf->elf, fd, mapped))
+	dwarf->elf = open_elf(dwarf, fd, &dwarf->plain, &mapped, &full);
+	if (!dwarf->elf || (mapped && !dwarf->plain.image && is_module(dwarf->elf)))
+		return !full;
+	if (!pay_sections(dwarf, dwarf->elf, fd, mapped || dwarf->plain.image))
 		return false;
 	dwarf->dwarf = is_module(dwarf->elf) ? sym_dwarf_open_module(dwarf) :
 		dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
@@ -298,6 +304,8 @@ void sym_dwarf_free(struct sym_dwarf *dwarf)
 	elf_end(dwarf->shared_elf);
 	if (dwarf->shared_fd >= 0)
 		close(dwarf->shared_fd);
+	elf_plain_clear(&dwarf->plain, dwarf->budget);
+	elf_plain_clear(&dwarf->shared_plain, dwarf->budget);
 	budget_free(dwarf->budget, dwarf->units, dwarf->unit_room * sizeof(*dwarf->units));
 	budget_free(dwarf->budget, dwarf->ranges, dwarf->room * sizeof(*dwarf->ranges));
 	budget_give(dwarf->budget, dwarf->paid);

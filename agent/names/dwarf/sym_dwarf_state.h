@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/names/files/sym_elf_plain.h"
+
 struct budget;
 
 struct unit {
@@ -39,6 +41,7 @@ struct sym_dwarf {
 	int shared_fd;			/* of the file that several debug files share; -1: none */
 	Elf *shared_elf;
 	Dwarf *shared;
+	struct elf_plain plain, shared_plain;	/* the files' images, if they were packed by zstd */
 	struct unit *units;
 	uint32_t unit_count, unit_room;
 	struct range *ranges;		/* sorted by low, then by high */

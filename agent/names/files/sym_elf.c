@@ -88,6 +88,29 @@ static bool add_code(struct reader *reader, const struct code_section *section)
 	return true;
 }
 
+/* A file without sections tells its code by its segments alone. */
+static void note_segments(struct reader *reader)
+{
+	size_t count = 0;
+	GElf_Phdr segment;
+
+	if (elf_getphdrnum(reader->elf, &count) != 0)
+		return;
+	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
+		struct code_section code = { .index = SHN_LORESERVE, .bytes = true };
+
+		if (!gelf_getphdr(reader->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+				!(segment.p_flags & PF_X) || !segment.p_filesz)
+			continue;
+		code.address = segment.p_vaddr;
+		code.end = code.address + segment.p_filesz;
+		code.offset = segment.p_offset;
+		code.whole = segment.p_offset <= reader->size && segment.p_filesz <= reader->size - segment.p_offset;
+		if (code.end <= code.address || !add_code(reader, &code))
+			reader->left_out = true;
+	}
+}
+
 void sym_elf_note_code(struct reader *reader)
 {
 	const GElf_Xword wanted = SHF_ALLOC | SHF_EXECINSTR;
@@ -107,6 +130,8 @@ void sym_elf_note_code(struct reader *reader)
 		if (code.end <= code.address || !add_code(reader, &code))
 			reader->left_out = true;
 	}
+	if (!elf_nextscn(reader->elf, NULL))
+		note_segments(reader);
 }
 
 static const struct code_section *code_by_index(const struct reader *reader, size_t index)
@@ -404,6 +429,9 @@ static bool take_code(const struct reader *reader, struct elf_code *code, const 
 {
 	*why = "it is damaged, or has too many sections of code";
 	if (reader->left_out)
+		return false;
+	*why = "it has neither sections nor segments of code";
+	if (!reader->code_count && !elf_nextscn(reader->elf, NULL))
 		return false;
 	*why = "it is damaged: its code is beyond its end";
 	code->ranges = util_grow(NULL, reader->code_count + 1, sizeof(*code->ranges));

@@ -163,3 +163,8 @@ void unpack_free(struct unpacked *unpacked, struct budget *budget)
 	budget_free(budget, unpacked->bytes, unpacked->room);
 	*unpacked = (struct unpacked) { .bytes = NULL };
 }
+
+bool unpack_zstd_all(const uint8_t *packed, size_t size, uint8_t *to, size_t room)
+{
+	return ZSTD_decompress(to, room, packed, size) == room;
+}

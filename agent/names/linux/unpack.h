@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks gzip, xz, zstd and lz4, as boot images contain them. The only file that uses their libraries. */
+/* Unpacks gzip, xz, zstd and lz4, as boot images contain them, and zstd as ELF files do. The only file that uses their libraries. */
 #ifndef UNPACK_H
 #define UNPACK_H
 
@@ -27,5 +27,8 @@ bool unpack_knows(const uint8_t *packed, size_t size);
 bool unpack(const uint8_t *packed, size_t size, struct budget *budget, struct unpacked *unpacked,
 	const char **why);
 void unpack_free(struct unpacked *unpacked, struct budget *budget);
+
+/* Unpacks frames of zstd that are `room` bytes in all. False: they are not, or are damaged. */
+bool unpack_zstd_all(const uint8_t *packed, size_t size, uint8_t *to, size_t room);
 
 #endif

@@ -236,6 +236,43 @@ static void refused(const char *name, const char *why)
 	code_sizes_free(sizes);
 }
 
+/* Debug sections packed by zstd are read; damaged ones are a note. */
+static void test_packed(void **state)
+{
+	static const char *const files[] = { "first.o", "packed.o", "spoilt.o", NULL };
+	struct code_sizes *sizes;
+
+	(void)state;
+	compile("");
+	scratch_run("objcopy --compress-debug-sections=zstd first.o packed.o && "
+		"LC_ALL=C sed 's/\\x28\\xb5\\x2f\\xfd/wxyz/' packed.o >spoilt.o && ! cmp -s packed.o spoilt.o");
+	sizes = sizes_of(files);
+	assert_true(sizes->objects[0].lines && !sizes->objects[0].note);
+	assert_true(sizes->objects[1].lines && !sizes->objects[1].note);
+	assert_false(sizes->objects[2].lines);
+	assert_non_null(strstr(sizes->objects[2].note, "its debug sections are damaged"));
+	assert_int_equal(sizes->objects[0].bytes, sizes->objects[1].bytes);
+	code_sizes_free(sizes);
+}
+
+/* Its segments are its code; a file without any is refused. */
+static void test_without_sections(void **state)
+{
+	static const char *const files[] = { "bare", NULL };
+	struct code_sizes *sizes;
+
+	(void)state;
+	scratch_text("bare.s", ".globl _start\n_start: hlt\njmp _start\n");
+	scratch_run("gcc -c bare.s && ld -o bare bare.o && cp bare.o object && for file in bare object; do "
+		"printf '\\0\\0\\0\\0\\0\\0\\0\\0' | dd of=$file bs=1 seek=40 conv=notrunc status=none && "
+		"printf '\\0\\0\\0\\0' | dd of=$file bs=1 seek=60 conv=notrunc status=none; done");
+	sizes = sizes_of(files);
+	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, CODE_NO_SYMBOL, NULL), 3);
+	assert_int_equal(all_of(sizes), 3);
+	code_sizes_free(sizes);
+	refused("object", "neither sections nor segments of code");
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -257,6 +294,8 @@ int main(void)
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_namespaces),
+		cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_without_sections),
 		cmocka_unit_test(test_refused),
 	};
 

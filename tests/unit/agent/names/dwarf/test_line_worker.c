@@ -58,6 +58,22 @@ static void test_answers_in_order(void **state)
 	close(none.fd);
 }
 
+static void test_what_cannot_be_read_is_noted(void **state)
+{
+	const struct debug_object object = { .fd = build(), .path = "twice" };
+	struct line_worker *worker = line_worker_new(NULL);
+	char note[256];
+
+	(void)state;
+	scratch_run("objcopy --compress-debug-sections=zstd twice && LC_ALL=C sed -i 's/\\x28\\xb5\\x2f\\xfd/wxyz/' twice");
+	assert_int_equal(dup2(open(scratch_path("twice"), O_RDONLY), object.fd), object.fd);
+	assert_true(line_worker_ask(worker, &(struct line_question) { .object = &object, .address = 0x401000 }));
+	assert_null(await_answer(worker).text);
+	assert_non_null(strstr(line_worker_note(worker, note, sizeof(note)), "no source lines of twice: its debug"));
+	line_worker_free(worker);
+	close(object.fd);
+}
+
 static void test_queue_is_bounded(void **state)
 {
 	const struct debug_object object = { .fd = open("/dev/null", O_RDONLY) };
@@ -120,6 +136,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers_in_order),
+		cmocka_unit_test(test_what_cannot_be_read_is_noted),
 		cmocka_unit_test(test_queue_is_bounded),
 		cmocka_unit_test(test_ends_early),
 		cmocka_unit_test(test_many_files),

@@ -94,6 +94,55 @@ static void test_dwarf_4_and_5(void **state)
 	check_program(build("packed", "gcc", "-g -gz=zlib"));
 }
 
+/* Libraries that do not know zstd are helped. Of a module the sections are relocated, too. */
+static void test_packed_by_zstd(void **state)
+{
+	static const char *const options[] = { "-gdwarf-4", "-gdwarf-5", "-g -m32" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		build("plain", "gcc", options[i]);
+		scratch_run("objcopy --compress-debug-sections=zstd plain packed_zstd");
+		check_program(scratch_path("packed_zstd"));
+		scratch_run("objcopy --compress-debug-sections=zlib-gnu plain packed_gnu");
+		check_program(scratch_path("packed_gnu"));
+	}
+	build("split", "gcc", "-g -gsplit-dwarf");
+	scratch_run("rm -f *.dwo");
+	check_program(scratch_path("split"));
+}
+
+/* Nothing is read of a file with one section that is not what it says. */
+static void test_damaged_zstd(void **state)
+{
+	size_t size;
+	char *bytes, *at;
+
+	(void)state;
+	build("plain", "gcc", "-g");
+	scratch_run("objcopy --compress-debug-sections=zstd plain packed_zstd");
+	bytes = scratch_read(scratch_path("packed_zstd"), &size);
+	at = memmem(bytes, size, "\x28\xb5\x2f\xfd", 4);
+	assert_non_null(at);
+	for (int i = 0; i < 16; i++) {
+		struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+		size_t before = budget_left(budget);
+		struct sym_dwarf *dwarf;
+		int fd;
+
+		at[i] ^= 0x55;
+		fd = open(scratch_write("spoilt", bytes, size), O_RDONLY);
+		at[i] ^= 0x55;
+		dwarf = sym_dwarf_new(fd, NULL, budget, &full);
+		assert_true(i > 4 || !dwarf);
+		sym_dwarf_free(dwarf);
+		assert_int_equal(budget_left(budget), before);
+		budget_release(budget);
+		close(fd);
+	}
+	free(bytes);
+}
+
 static void test_without_aranges(void **state)
 {
 	(void)state;
@@ -405,6 +454,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dwarf_4_and_5),
+		cmocka_unit_test(test_packed_by_zstd),
+		cmocka_unit_test(test_damaged_zstd),
 		cmocka_unit_test(test_without_aranges),
 		cmocka_unit_test(test_outside),
 		cmocka_unit_test(test_inlined_start),
