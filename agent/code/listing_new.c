@@ -189,19 +189,32 @@ static void find_range(struct listing *listing, const struct code_lines *lines)
 	listing->line_count = first && last - first < LISTING_LINES_MAX ? last - first + 1 : 0;
 }
 
+static bool read_lines(struct listing *listing, const char *path, const char *map)
+{
+	listing->sourced = source_file_read(path, map, listing->first, listing->line_count, listing->lines) > 0;
+	return listing->sourced;
+}
+
+/* The part of a path below a folder; NULL: it is elsewhere. */
+static const char *below(const char *path, const char *folder)
+{
+	size_t size = folder ? strlen(folder) : 0;
+
+	return size && strncmp(path, folder, size) == 0 && path[size] == '/' ? path + size + 1 : NULL;
+}
+
+/* The file is where it was compiled; or ktop runs in a copy of that folder; or a server has sent it. */
 static void read_source(struct listing *listing, const struct code_lines *lines, const char *map)
 {
 	uint16_t own = code_lines_own(lines);
+	const char *path = path_of(lines, own), *here = below(path, lines->folder);
 
 	find_range(listing, lines);
 	if (!listing->line_count || own == CODE_NO_FILE)
 		return;
 	listing->lines = util_alloc(listing->line_count * sizeof(*listing->lines));
-	listing->sourced = source_file_read(path_of(lines, own), map, listing->first, listing->line_count,
-		listing->lines) > 0;
-	if (!listing->sourced && lines->fetched)
-		listing->sourced = source_file_read(lines->fetched, NULL, listing->first, listing->line_count,
-			listing->lines) > 0;
+	if (!read_lines(listing, path, map) && !(here && read_lines(listing, here, NULL)) && lines->fetched)
+		read_lines(listing, lines->fetched, NULL);
 }
 
 struct listing *listing_new(const struct code_bytes *code, uint64_t low, uint64_t high, const struct code_lines *lines,

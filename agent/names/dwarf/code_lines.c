@@ -20,6 +20,7 @@ void code_lines_free(struct code_lines *lines)
 		free(lines->files[i]);
 	for (size_t i = 0; i < lines->inline_count; i++)
 		free(lines->inlines[i].name);
+	free(lines->folder);
 	free(lines->fetched);
 	free(lines->files);
 	free(lines->rows);

@@ -27,7 +27,8 @@ struct code_inline {			/* a range of code that was put in from another function 
 
 /* Addresses are link addresses. All texts are the file's: any bytes. */
 struct code_lines {
-	char **files;			/* whole paths */
+	char **files;			/* whole paths, if the folder is known */
+	char *folder;			/* that they were compiled in; NULL: not known */
 	struct code_row *rows;		/* in order of address */
 	struct code_inline *inlines;	/* in no order */
 	size_t file_count, row_count, inline_count;

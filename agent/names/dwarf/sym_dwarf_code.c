@@ -26,19 +26,33 @@ struct walk {
 	int entries;			/* looked at so far */
 };
 
-static uint16_t file_of(struct code_lines *code, const char *path)
+/* The whole path, in fresh memory: it is below the folder of the compilation, unless it begins at the root. */
+static char *whole_path(const char *folder, const char *path)
 {
-	size_t size = path ? strnlen(path, PATH_MAX_TOLD) : 0;
+	if (!folder || path[0] == '/')
+		return util_copy(path, strlen(path));
+	return util_format("%s/%s", strcmp(folder, "/") == 0 ? "" : folder, path);
+}
 
-	if (!size || size == PATH_MAX_TOLD)
+static uint16_t file_of(const struct walk *walk, const char *path)
+{
+	struct code_lines *code = walk->code;
+	char *whole;
+
+	if (!path || !*path || strnlen(path, PATH_MAX_TOLD) == PATH_MAX_TOLD)
 		return CODE_NO_FILE;
+	whole = whole_path(code->folder, path);
 	for (size_t i = 0; i < code->file_count; i++)
-		if (strcmp(code->files[i], path) == 0)
+		if (strcmp(code->files[i], whole) == 0) {
+			free(whole);
 			return (uint16_t)i;
-	if (code->file_count == CODE_FILES_MAX)
+		}
+	if (code->file_count == CODE_FILES_MAX || strlen(whole) >= PATH_MAX_TOLD) {
+		free(whole);
 		return CODE_NO_FILE;
+	}
 	code->files = util_grow(code->files, code->file_count + 1, sizeof(*code->files));
-	code->files[code->file_count] = util_copy(path, size);
+	code->files[code->file_count] = whole;
 	return (uint16_t)code->file_count++;
 }
 
@@ -72,7 +86,7 @@ static bool take_row(struct walk *walk, Dwarf_Line *line)
 	dwarf_lineendsequence(line, &end);
 	if (!end && dwarf_lineno(line, &number) == 0 && number > 0) {
 		row.line = (uint32_t)number;
-		row.file = file_of(walk->code, dwarf_linesrc(line, NULL, NULL));
+		row.file = file_of(walk, dwarf_linesrc(line, NULL, NULL));
 	}
 	add_row(walk->code, &row);
 	return true;
@@ -118,7 +132,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned name)
 static uint16_t numbered_file(struct walk *walk, uint32_t index)
 {
 	return walk->files && index < walk->file_count ?
-		file_of(walk->code, dwarf_filesrc(walk->files, index, NULL, NULL)) : CODE_NO_FILE;
+		file_of(walk, dwarf_filesrc(walk->files, index, NULL, NULL)) : CODE_NO_FILE;
 }
 
 static void add_inline(struct walk *walk, Dwarf_Die *die, struct code_inline piece)
@@ -192,6 +206,15 @@ static bool has_line(const struct code_lines *code)
 	return false;
 }
 
+static void note_folder(struct walk *walk, Dwarf_Die *unit)
+{
+	const char *folder = text_of(walk, unit, DW_AT_comp_dir);
+	size_t size = folder ? strnlen(folder, PATH_MAX_TOLD) : 0;
+
+	free(walk->code->folder);
+	walk->code->folder = size && size < PATH_MAX_TOLD ? util_copy(folder, size) : NULL;
+}
+
 /* False: this unit has no line for the stretch. */
 static bool walk_unit(struct walk *walk, const struct range *range, bool *full)
 {
@@ -203,6 +226,7 @@ static bool walk_unit(struct walk *walk, const struct range *range, bool *full)
 	*full = !sym_dwarf_pay_lines(walk->dwarf, unit, &die) || !sym_dwarf_pay_unit(walk->dwarf, unit, &die);
 	if (*full)
 		return false;
+	note_folder(walk, &die);
 	add_rows(walk, &die);
 	if (!has_line(walk->code))
 		return false;

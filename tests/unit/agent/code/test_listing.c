@@ -178,6 +178,31 @@ static void test_a_fetched_source(void **state)
 	free(code);
 }
 
+/* Where the folder of the compilation is gone, ktop may run in a copy of it. */
+static void test_a_source_below_the_folder_of_ktop(void **state)
+{
+	struct code_bytes *code = util_alloc(sizeof(*code));
+	char *own = write_source(source), gone[] = "/nowhere", *away = util_format("%s/%s", gone, strrchr(own, '/') + 1);
+	char *files[] = { away }, *before = getcwd(NULL, 0);
+	struct code_row row = { 0x1000, 2, 0 };
+
+	(void)state;
+	assert_int_equal(chdir(folder), 0);
+	for (int i = 0; i < 2; i++) {
+		struct listing *listing = listing_new(code, 0x1000, 0x1010, &(struct code_lines) {
+			.files = files, .file_count = 1, .rows = &row, .row_count = 1, .line = 2,
+			.folder = i ? gone : NULL }, NULL);
+
+		assert_int_equal(listing->sourced, i);
+		listing_release(listing);
+	}
+	assert_int_equal(chdir(before), 0);
+	free(before);
+	free(away);
+	free(own);
+	free(code);
+}
+
 /* Code of riscv64 without LLVM: words of the instructions' lengths, with their lines. */
 static void test_words(void **state)
 {
@@ -289,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_without_lines_or_code),
 		cmocka_unit_test(test_a_map_leads_to_the_source),
 		cmocka_unit_test(test_a_fetched_source),
+		cmocka_unit_test(test_a_source_below_the_folder_of_ktop),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_riscv64),
 		cmocka_unit_test(test_jumps_are_drawn),

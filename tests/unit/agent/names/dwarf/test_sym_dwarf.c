@@ -192,6 +192,32 @@ static void test_first_has_no_line(void **state)
 	close(fd);
 }
 
+/* Compilers tell a file below the folder that they ran in, and that folder; together they are where it is. */
+static void test_source_in_folder(void **state)
+{
+	static const char *const ways[][2] = {
+		{ "gcc", "-gdwarf-4" }, { "gcc", "-gdwarf-5" }, { "clang", "-gdwarf-4" }, { "clang", "-gdwarf-5" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct sym_dwarf *dwarf;
+		struct code_lines *lines;
+		uint64_t twice;
+		int fd;
+
+		build("folded", ways[i][0], ways[i][1]);
+		dwarf = read_dwarf("folded", &fd);
+		twice = address_of(fd, "twice");
+		lines = sym_dwarf_code(dwarf, twice, twice + 4, &full);
+		assert_non_null(lines);
+		assert_string_equal(lines->files[code_lines_own(lines)], scratch_path("lib/math/twice.c"));
+		code_lines_free(lines);
+		sym_dwarf_free(dwarf);
+		close(fd);
+	}
+}
+
 static void check_inlined(struct sym_dwarf *dwarf, uint64_t address, const char *expected)
 {
 	char *names = sym_dwarf_inlined(dwarf, address, &full);
@@ -460,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_outside),
 		cmocka_unit_test(test_inlined_start),
 		cmocka_unit_test(test_first_has_no_line),
+		cmocka_unit_test(test_source_in_folder),
 		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_inlined_cxx),
 		cmocka_unit_test(test_module),
