@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -19,18 +21,26 @@
 #include "launch_folder.h"
 
 enum {
-	ENDING_MS = 3000,		/* for each of the ways to end it */
+	QUIT_MS = 200,			/* in which QMP takes the wish that QEMU ends */
+	MOMENT_MS = 200,		/* from SIGTERM to SIGKILL */
 	LOOK_MS = 20,			/* between two checks */
 	LAST_WORDS = 2000,		/* bytes at the end of its output that are searched */
+	LINE_MOST = 1 << 17,		/* bytes of a process's command line that are looked at */
+	SHOWN = 60,			/* of them, so many are shown */
+	DEPTH_MOST = 64,		/* generations of processes */
+	TREE_MOST = 4096,		/* and how many processes */
 };
 
 struct launch {
-	pid_t pid;			/* 0: not started */
+	pid_t pid;			/* also the process group's; 0: not started */
 	int pidfd;			/* readable once it has ended; -1: none */
-	bool ended;
+	bool ended, reached;		/* reached: it has listened on its QMP socket */
 	int status;			/* from waitpid, once it has ended */
+	char *program;			/* the last name of its path */
+	bool debug_exit;		/* the guest has a device by which it ends QEMU with an odd status */
 	struct launch_folder folder;
 	char *qmp, *log;
+	struct qmp *quitting;		/* on which QEMU was asked to end; NULL: it was not. QEMU drops what a client left */
 };
 
 /* ---- the command line ---- */
@@ -52,14 +62,41 @@ static bool has_option(char *const *words, size_t count, const char *option)
 	return false;
 }
 
+/* Does a value of the option have, between its commas, a part that begins with `part`? JSON is searched as it is. */
+static bool has_value(char *const *words, size_t count, const char *option, const char *part)
+{
+	for (size_t i = 0; i + 1 < count; i++) {
+		if (words[i][0] != '-' || strcmp(words[i] + 1 + (words[i][1] == '-'), option) != 0)
+			continue;
+		if (words[i + 1][0] == '{' && strstr(words[i + 1], part))
+			return true;
+		for (const char *at = words[i + 1]; at; at = (at = strchr(at, ',')) ? at + 1 : NULL)
+			if (strncmp(at, part, strlen(part)) == 0)
+				return true;
+	}
+	return false;
+}
+
 static bool is_microvm(char *const *words, size_t count)
 {
-	for (size_t i = 0; i + 1 < count; i++)
-		if ((strcmp(words[i], "-M") == 0 || strcmp(words[i], "-machine") == 0 ||
-				strcmp(words[i], "--machine") == 0) &&
-				strstr(words[i + 1], "microvm"))
+	static const char *const options[] = { "M", "machine" };
+
+	for (int i = 0; i < 2; i++)
+		if (has_value(words, count, options[i], "microvm") ||
+				has_value(words, count, options[i], "type=microvm"))
 			return true;
 	return false;
+}
+
+static bool has_virtio_serial(char *const *words, size_t count)
+{
+	return has_value(words, count, "device", "virtio-serial") ||
+		has_value(words, count, "device", "driver=virtio-serial");
+}
+
+static bool has_port(char *const *words, size_t count)
+{
+	return has_value(words, count, "device", "name=org.ktop.0") || has_value(words, count, "device", "org.ktop.0");
 }
 
 /* An id that the command line does not contain. */
@@ -151,7 +188,7 @@ char **launch_words(char *const *words, size_t count, const struct launch_extra 
 	add_pair(&line, "-qmp", util_format("unix:%s/" LAUNCH_QMP ",server=on,wait=off", folder));
 	if (extra->plugin)
 		add_plugin(&line, extra, folder);
-	if ((extra->port || mentions(words, count, "virtio-serial")) && !mentions(words, count, "name=org.ktop.0"))
+	if ((extra->port || has_virtio_serial(words, count)) && !has_port(words, count))
 		add_port(&line, words, count, folder);
 	return line.words;
 }
@@ -172,7 +209,7 @@ static void become(char **words, const char *log, pid_t parent)
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	/* QEMU dies with ktop, even if ktop is killed. The terminal's keys do not reach it. */
+	/* QEMU dies with ktop, even if ktop is killed. The terminal's keys do not reach its process group. */
 	if (in < 0 || out < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		return;
 	setpgid(0, 0);
@@ -190,6 +227,8 @@ static bool start(struct launch *launch, char **words, char **error)
 	int ends[2], why = 0;
 	pid_t parent = getpid();
 
+	/* What QEMU's wrapper leaves behind becomes our child, so that it can be ended, too. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return util_fail(error, "%s: not started: %s; close other programs", words[0], strerror(errno));
 	launch->pid = fork();
@@ -210,8 +249,67 @@ static bool start(struct launch *launch, char **words, char **error)
 		util_fail(error, "%s: not started: %s; is it installed?", words[0], strerror(why));
 }
 
-/* Has QEMU ended? Waits at most wait_ms for that. */
-static bool has_ended(struct launch *launch, int wait_ms)
+/* ---- the program, and all that it has started ---- */
+
+struct tree {				/* a process and its descendants: children before their parents */
+	struct { pid_t pid; bool leaf; } all[TREE_MOST];
+	size_t count;
+};
+
+static void tree_add(struct tree *tree, pid_t pid, int depth)
+{
+	char path[64];
+	DIR *threads;
+	struct dirent *thread;
+	bool leaf = true;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = depth < DEPTH_MOST ? opendir(path) : NULL;
+	while (threads && (thread = readdir(threads))) {
+		char *name = util_format("%s/%s/children", path, thread->d_name);
+		FILE *children = thread->d_name[0] == '.' ? NULL : fopen(name, "re");
+		int child;
+
+		while (children && fscanf(children, "%d", &child) == 1) {
+			tree_add(tree, child, depth + 1);
+			leaf = false;
+		}
+		if (children)
+			fclose(children);
+		free(name);
+	}
+	if (threads)
+		closedir(threads);
+	if (tree->count < TREE_MOST) {
+		tree->all[tree->count].pid = pid;
+		tree->all[tree->count++].leaf = leaf;
+	}
+}
+
+/* A process's command line, with a NUL behind each word, in `line`. Returns its size; 0: it begins, or has ended. */
+static size_t read_line(pid_t pid, char *line)
+{
+	char path[64];
+	FILE *file;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	file = fopen(path, "re");
+	size = file ? fread(line, 1, LINE_MOST, file) : 0;
+	if (file)
+		fclose(file);
+	line[size] = '\0';
+	return size;
+}
+
+static const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool launch_ended(struct launch *launch, int wait_ms)
 {
 	struct pollfd ready = { .fd = launch->pidfd, .events = POLLIN };
 
@@ -219,6 +317,34 @@ static bool has_ended(struct launch *launch, int wait_ms)
 		launch->ended = waitpid(launch->pid, &launch->status, WNOHANG) == launch->pid;
 	return launch->ended;
 }
+
+/*
+ * Ends the whole group, and those that have left it, such as what `timeout` runs. The children of one that has ended
+ * are our own (see start), so parents are waited for first.
+ */
+static void end_all(struct launch *launch)
+{
+	struct tree *tree = util_alloc(sizeof(*tree));
+
+	if (!launch_ended(launch, 0)) {
+		tree_add(tree, launch->pid, 0);
+		kill(-launch->pid, SIGTERM);
+		kill(-launch->pid, SIGCONT);
+		launch_ended(launch, MOMENT_MS);
+	}
+	for (size_t i = 0; i < tree->count; i++)
+		kill(tree->all[i].pid, SIGKILL);
+	kill(-launch->pid, SIGKILL);
+	if (!launch->ended)
+		launch->ended = waitpid(launch->pid, &launch->status, 0) == launch->pid;
+	for (size_t i = tree->count; i-- > 0;)
+		waitpid(tree->all[i].pid, NULL, 0);
+	while (waitpid(-launch->pid, NULL, 0) > 0)
+		;
+	free(tree);
+}
+
+/* ---- waiting for QMP ---- */
 
 /*
  * The socket has its name before QEMU listens, so only a connection proves that it does. To QEMU this is a
@@ -233,42 +359,88 @@ static bool listens(const char *path)
 	return fd >= 0 || errno == EAGAIN;
 }
 
-static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
+/* False: it is QEMU's end before it has listened. */
+static bool fail_ended(struct launch *launch, bool *by_plugin, char **error)
 {
-	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
+	char *why = launch_failure(launch, 0), *said = launch_last_words(launch);
+
+	*by_plugin = why && strstr(said, "plugin");
+	util_fail(error, "%s", why ? why : "QEMU ended at once; start it without ktop to see why");
+	free(said);
+	free(why);
+	return false;
+}
+
+/*
+ * False with `error` set: a QEMU runs without the QMP socket, or something else, and has had its time (`late`). What
+ * has no child tells: the wrapper itself was given the socket in any case.
+ */
+static bool is_handed_on(struct launch *launch, bool late, char **error)
+{
+	struct tree *tree = util_alloc(sizeof(*tree));
+	char *line = util_alloc(LINE_MOST + 1), *without = NULL;
+	bool good = false, qemu = false;
+
+	tree_add(tree, launch->pid, 0);
+	for (size_t i = 0; i < tree->count && !good; i++) {
+		size_t size = tree->all[i].leaf ? read_line(tree->all[i].pid, line) : 0;
+
+		good = size && memmem(line, size, launch->qmp, strlen(launch->qmp));
+		qemu |= size && strncmp(last_name(line), "qemu-system", strlen("qemu-system")) == 0;
+		for (size_t k = 0; k + 1 < size; k++)
+			line[k] = line[k] ? line[k] : ' ';
+		if (size && !good && !without)
+			without = util_printable(line, strnlen(line, SHOWN));
+	}
+	good = good || !without || !(late || qemu) ||
+		util_fail(error, "%s: -qmp is not handed on: it runs `%s` without it; let it pass to QEMU all that "
+			"ktop puts behind its own arguments (\"$@\")", launch->program, without);
+	free(without);
+	free(line);
+	free(tree);
+	return good;
+}
+
+static bool wait_for_qmp(struct launch *launch, const struct launch_wait *wait, bool *by_plugin, char **error)
+{
+	uint64_t deadline = util_now() + (uint64_t)wait->timeout_ms * NS_PER_MS;
 
 	while (!listens(launch->qmp)) {
-		if (has_ended(launch, LOOK_MS)) {
-			char *why = launch_failure(launch, 0);
+		bool late = util_now() > deadline;
 
-			util_fail(error, "%s",
-				why ? why : "QEMU ended at once; start it without ktop to see why");
-			free(why);
+		if (launch_ended(launch, LOOK_MS))
+			return fail_ended(launch, by_plugin, error);
+		if (wait->given_up && wait->given_up(wait->context))
+			return util_fail(error, "%s: not started: interrupted; start it again", launch->program);
+		if (!is_handed_on(launch, late, error))
 			return false;
-		}
-		if (util_now() > deadline)
+		if (late)
 			return util_fail(error,
 				"QEMU: no QMP socket in %d s; is it waiting for something?",
-				timeout_ms / 1000);
+				wait->timeout_ms / 1000);
 	}
+	launch->reached = true;
 	return true;
 }
 
 struct launch *launch_new(char *const *words, size_t count, const struct launch_extra *extra,
-	int timeout_ms, char **error)
+	const struct launch_wait *wait, bool *by_plugin, char **error)
 {
 	struct launch *launch = util_alloc(sizeof(*launch));
 	char **line = NULL;
 	bool good;
 
+	*by_plugin = false;
 	launch->pidfd = launch->folder.lock = -1;
+	launch->program = util_format("%s", last_name(words[0]));
+	launch->debug_exit = has_value(words, count, "device", "isa-debug-exit");
 	good = launch_folder_make(&launch->folder, getuid(), error);
 	if (good) {
 		launch->qmp = util_format("%s/" LAUNCH_QMP, launch->folder.path);
 		launch->log = util_format("%s/" LAUNCH_OUTPUT, launch->folder.path);
 	}
 	good = good && (line = launch_words(words, count, extra, launch->folder.path, error)) &&
-		start(launch, line, error) && wait_for_qmp(launch, timeout_ms, error);
+		start(launch, line, error) && wait_for_qmp(launch, wait, by_plugin, error);
 	launch_words_free(line);
 	if (good)
 		return launch;
@@ -278,33 +450,27 @@ struct launch *launch_new(char *const *words, size_t count, const struct launch_
 
 /* ---- ending ---- */
 
-/* Asks QEMU to quit, if QMP is ready within a third of ENDING_MS. Then waits ENDING_MS for its end. */
-static void ask_to_quit(struct launch *launch)
+/* False: QMP does not take it in QUIT_MS. */
+static bool ask_to_quit(struct launch *launch)
 {
-	uint64_t late = util_now() + (uint64_t)ENDING_MS / 3 * NS_PER_MS;
+	uint64_t late = util_now() + (uint64_t)QUIT_MS * NS_PER_MS;
 	bool taken;
-	struct qmp *qmp = qmp_connect(launch->qmp, ENDING_MS / 3, &taken, NULL);
+	struct qmp *qmp = qmp_connect(launch->qmp, QUIT_MS, &taken, NULL);
 
 	while (qmp && qmp_phase(qmp) < QMP_READY && qmp_step(qmp, util_now()) &&
-			util_now() < late && !has_ended(launch, 0))
+			util_now() < late && !launch_ended(launch, 0))
 		poll(&(struct pollfd) { .fd = qmp_fd(qmp), .events = POLLIN }, 1, LOOK_MS);
-	if (qmp && qmp_phase(qmp) == QMP_READY && qmp_quit(qmp))
-		has_ended(launch, ENDING_MS);
-	qmp_free(qmp);
+	launch->quitting = qmp;
+	return qmp && qmp_phase(qmp) == QMP_READY && qmp_quit(qmp);
 }
 
-static void end(struct launch *launch)
+void launch_quit(struct launch *launch)
 {
-	if (launch->pidfd >= 0 && !has_ended(launch, 0))
-		ask_to_quit(launch);
-	if (!has_ended(launch, 0)) {
-		kill(launch->pid, SIGTERM);
-		has_ended(launch, ENDING_MS);
-	}
-	if (!has_ended(launch, 0)) {
-		kill(launch->pid, SIGKILL);
-		launch->ended = waitpid(launch->pid, &launch->status, 0) == launch->pid;
-	}
+	if (launch->quitting || launch_ended(launch, 0))
+		return;
+	kill(-launch->pid, SIGCONT);
+	if (!launch->reached || !ask_to_quit(launch))
+		kill(-launch->pid, SIGTERM);
 }
 
 void launch_free(struct launch *launch)
@@ -312,10 +478,12 @@ void launch_free(struct launch *launch)
 	if (!launch)
 		return;
 	if (launch->pid > 0)
-		end(launch);
+		end_all(launch);
 	if (launch->pidfd >= 0)
 		close(launch->pidfd);
+	qmp_free(launch->quitting);
 	launch_folder_remove(&launch->folder);
+	free(launch->program);
 	free(launch->qmp);
 	free(launch->log);
 	free(launch);
@@ -348,21 +516,53 @@ char *launch_last_words(const struct launch *launch)
 	return util_printable(bytes + begin, size - begin);
 }
 
+static bool is_qemu(const struct launch *launch)
+{
+	return strncmp(launch->program, "qemu", strlen("qemu")) == 0;
+}
+
+/*
+ * A guest may end QEMU with a status of its own: by isa-debug-exit, which makes it odd, or by semihosting, or a test
+ * device. QEMU's own failures have status 1.
+ */
+static bool is_by_guest(const struct launch *launch)
+{
+	int status = WEXITSTATUS(launch->status);
+
+	if (!WIFEXITED(launch->status))
+		return false;
+	if (launch->reached)
+		return status != 1 || launch->debug_exit;
+	return is_qemu(launch) && (status == 0 || (launch->debug_exit && status % 2 == 1 && status > 1));
+}
+
+/* What to do about a program that has failed. */
+static const char *remedy(const struct launch *launch)
+{
+	if (launch->reached || is_qemu(launch))
+		return "check its command line";
+	if (strcmp(launch->program, "make") == 0 || strcmp(launch->program, "gmake") == 0)
+		return "make took the options that ktop adds for QEMU, such as -qmp, for its own: give QEMU's command "
+			"line, which make -n shows";
+	return "check its command line, and that it passes to QEMU all that ktop puts behind its own arguments, such "
+		"as -qmp";
+}
+
 char *launch_failure(struct launch *launch, int wait_ms)
 {
+	const char *who = launch->reached ? "QEMU" : launch->program;
 	char *said, *text;
 
-	if (!has_ended(launch, wait_ms) ||
-			(WIFEXITED(launch->status) && WEXITSTATUS(launch->status) == 0))
+	if (!launch_ended(launch, wait_ms) || is_by_guest(launch))
 		return NULL;
 	said = launch_last_words(launch);
 	if (WIFSIGNALED(launch->status))
-		text = util_format("QEMU was ended by signal %d (%s): %s%s; "
-			"start it again", WTERMSIG(launch->status), strsignal(WTERMSIG(launch->status)),
+		text = util_format("%s was ended by signal %d (%s): %s%s; "
+			"start it again", who, WTERMSIG(launch->status), strsignal(WTERMSIG(launch->status)),
 			said[0] ? "it said: " : "it said nothing", said);
 	else
-		text = util_format("QEMU ended with status %d: %s%s; check its command line",
-			WEXITSTATUS(launch->status), said[0] ? "it said: " : "it said nothing", said);
+		text = util_format("%s ended with status %d: %s%s; %s", who, WEXITSTATUS(launch->status),
+			said[0] ? "it said: " : "it said nothing", said, remedy(launch));
 	free(said);
 	return text;
 }

@@ -26,11 +26,27 @@ char **launch_words(char *const *words, size_t count, const struct launch_extra 
 	const char *folder, char **error);
 void launch_words_free(char **words);
 
-/* Starts QEMU, and waits at most timeout_ms for its QMP socket. NULL with `error` set. */
-struct launch *launch_new(char *const *words, size_t count, const struct launch_extra *extra,
-	int timeout_ms, char **error);
+struct launch_wait {			/* for its QMP socket */
+	int timeout_ms;
+	bool (*given_up)(void *context);	/* asked again and again; NULL: nobody gives it up */
+	void *context;
+};
 
-/* Ends QEMU: by QMP, then SIGTERM, then SIGKILL, each with its own time. Removes the folder. */
+/*
+ * Starts QEMU, and waits for its QMP socket. NULL with `error` set: then all that was started is gone. *by_plugin: QEMU
+ * refuses the plugin, and may start without it.
+ */
+struct launch *launch_new(char *const *words, size_t count, const struct launch_extra *extra,
+	const struct launch_wait *wait, bool *by_plugin, char **error);
+
+/* Asks QEMU to end, by QMP or by SIGTERM; it may still have to write its disks. One that is stopped goes on. */
+void launch_quit(struct launch *launch);
+bool launch_ended(struct launch *launch, int wait_ms);	/* has it ended? Waits at most wait_ms for that */
+
+/*
+ * Ends QEMU, and all that was started with it: by SIGTERM, and what is left after a moment by SIGKILL. Removes the
+ * folder. NULL is allowed.
+ */
 void launch_free(struct launch *launch);
 
 /* The path of its QMP socket; valid until launch_free. */
@@ -38,7 +54,7 @@ const char *launch_qmp(const struct launch *launch);
 
 /*
  * Why QEMU has failed, with its last words, in fresh memory. Waits at most wait_ms for its end. NULL: it
- * still runs, or has ended well.
+ * still runs, or has ended well, or its guest has ended it.
  */
 char *launch_failure(struct launch *launch, int wait_ms);
 

@@ -14,7 +14,10 @@
 
 #define PREFIX "ktop-run-"
 
-enum { OLD_S = 60 };			/* an empty folder is older than this: nobody is about to lock it */
+enum {
+	OLD_S = 60,			/* an empty folder is older than this: nobody is about to lock it */
+	PARENT_MOST = 80,		/* bytes of its path: those of a socket in the folder are 107 at most */
+};
 
 /* Opens and locks a folder of this user, or any for root, that nobody has locked. -1: it is not such a folder. */
 static int lock_folder(const char *path)
@@ -73,11 +76,17 @@ static void remove_all_left(const char *parent)
 		closedir(entries);
 }
 
+/* May sockets lie there? Their paths are bounded, and QEMU reads them as a part of an option, or of a command. */
+static bool fits(const char *parent)
+{
+	return parent[0] == '/' && !parent[strcspn(parent, ",=:; \t\n\"'\\")] && strlen(parent) < PARENT_MOST;
+}
+
 bool launch_folder_make(struct launch_folder *folder, uid_t user, char **error)
 {
 	bool others = getuid() == 0 && user != 0 && user != (uid_t)-1;
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	const char *parent = runtime && runtime[0] == '/' && !others ? runtime : "/tmp";
+	const char *parent = runtime && fits(runtime) && !others ? runtime : "/tmp";
 	char *path = util_format("%s/" PREFIX "XXXXXX", parent);
 
 	remove_all_left(parent);

@@ -46,43 +46,17 @@ static const char *value_of(char *const *words, size_t count, const char *option
 	return value;
 }
 
-/* May KVM run the guest? `certainly`: and nothing else. */
-static bool is_kvm(char *const *words, size_t count, bool certainly)
-{
-	static const char *const options[] = { "-accel", "-machine", "-M" };
-
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(words[i], "-enable-kvm") == 0 || strcmp(words[i], "--enable-kvm") == 0)
-			return true;
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		const char *value = value_of(words, count, options[i]);
-
-		if (value && strstr(value, "kvm") && !(certainly && strstr(value, "tcg")))
-			return true;
-	}
-	return false;
-}
-
 bool launch_has_hook(char *const *words, size_t count)
 {
 	return hook_is_in(value_of(words, count, "-kernel")) || hook_is_in(value_of(words, count, "-initrd"));
 }
 
-static bool is_wanted(char *const *words, size_t count)
-{
-	return !value_of(words, count, "-plugin") && !is_kvm(words, count, false) && !launch_has_hook(words, count);
-}
-
 char *launch_plugin(char *const *words, size_t count, enum link_choice choice, char **error)
 {
+	bool wanted = !value_of(words, count, "-plugin") && !launch_has_hook(words, count);
 	char *path;
 
-	if (choice == LINK_PLUGIN && is_kvm(words, count, true)) {
-		util_fail(error, "--source plugin: KVM runs this guest, and QEMU's plugins see TCG alone; give "
-			"--source gdb, or put the hook into the guest");
-		return NULL;
-	}
-	if (choice == LINK_HOOK || choice == LINK_GDB || (choice == LINK_AUTO && !is_wanted(words, count)))
+	if (choice == LINK_HOOK || choice == LINK_GDB || (choice == LINK_AUTO && !wanted))
 		return NULL;
 	path = find_file();
 	if (!path && choice == LINK_PLUGIN)

@@ -10,8 +10,8 @@
 
 /*
  * The path of the plugin's file, in fresh memory. NULL: no plugin is to be loaded; `error` is set if the user wants it
- * and its file is missing. LINK_AUTO: the plugin is loaded unless the machine's kernel or initrd has the hook, or KVM
- * runs the guest, which a plugin cannot see.
+ * and its file is missing. LINK_AUTO: the plugin is loaded unless the machine's kernel or initrd has the hook. Whether
+ * KVM runs the guest, which then shows a plugin nothing, is known once QEMU runs (struct qmp_facts).
  */
 char *launch_plugin(char *const *words, size_t count, enum link_choice choice, char **error);
 

@@ -17,11 +17,15 @@
 #include "tui/views/config_file.h"
 #include "attach_options.h"
 #include "command.h"
+#include "interruption.h"
 
 enum {
 	START_MS = 30000,		/* longest wait for QEMU, and default of --wait */
 	SCREEN_MS = 3000,		/* so long, QEMU may fail without a screen */
 	LAST_WORDS_MS = 1000,		/* longest wait for QEMU's end after a failure */
+	ENDING_MS = 6000,		/* longest wait for QEMU's end once it was asked to end */
+	MOMENT_MS = 150,		/* what takes longer than this is told */
+	LOOK_MS = 10,			/* between two checks */
 };
 
 enum { CLOCK_HOST, CLOCK_GUEST };
@@ -66,7 +70,7 @@ static const struct option_row run_rows[] = {
 /* Tells QEMU's last words if it has ended: they explain more than a closed socket does. */
 static int explain(struct launch *launch, char *error)
 {
-	char *why = launch_failure(launch, LAST_WORDS_MS);
+	char *why = launch_failure(launch, command_stopped() ? 0 : LAST_WORDS_MS);
 
 	if (!why)
 		return command_fail(error);
@@ -74,10 +78,10 @@ static int explain(struct launch *launch, char *error)
 	return command_fail(why);
 }
 
-/* After an error was told: adds what QEMU, or the guest on its console, said last. */
-static void quote(struct launch *launch)
+/* After an error was told: adds what QEMU, or the guest on its console, said last. `gone`: QEMU is about to end. */
+static void quote(struct launch *launch, bool gone)
 {
-	char *why = launch_failure(launch, LAST_WORDS_MS);
+	char *why = launch_failure(launch, gone ? LAST_WORDS_MS : 0);
 	char *said = why ? NULL : launch_last_words(launch);
 
 	if (why)
@@ -145,6 +149,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 	const struct command_wait wait = {
 		.ns = options->headless ? request->wait_ns : SCREEN_MS * NS_PER_MS, .goes_on = !options->headless,
 	};
+	bool gone;
 	int status;
 
 	attach.live.qmp = launch_qmp(launch);
@@ -156,15 +161,18 @@ static int watch(struct launch *launch, const struct run_options *options,
 		vm.tape = tape_new(session, &(struct recording_options) { .folder = request->raw });
 	status = options->headless ? command_profile(session, service, request) :
 		show(&vm, config, request);
+	gone = session_vm(session) == VM_GONE;
 	session_free(session);
 	if (status != COMMAND_DONE)
-		quote(launch);
+		quote(launch, gone);
 	return status;
 }
 
-/* Starts QEMU, with the plugin if one is to be loaded. If that fails, and --source is auto, starts it without. */
+/* Starts QEMU, with the plugin if one is to be loaded. If QEMU refuses it, and --source is auto, starts it without. */
 static struct launch *start(char *const *words, size_t count, const struct run_options *options, char **error)
 {
+	struct interruption_early early;
+	const struct launch_wait wait = { START_MS, interruption_early, &early };
 	enum link_choice choice = (enum link_choice)options->attach.live.choice;
 	char *plugin = launch_plugin(words, count, choice, error);
 	struct launch_extra extra = {
@@ -172,17 +180,37 @@ static struct launch *start(char *const *words, size_t count, const struct run_o
 		.guest_clock = options->clock == CLOCK_GUEST,
 	};
 	struct launch *launch = NULL;
+	bool by_plugin = false;
 
+	interruption_early_begin(&early, "QEMU", "it has no QMP socket yet", !options->headless);
 	if (!*error)
-		launch = launch_new(words, count, &extra, START_MS, error);
-	if (!launch && plugin && choice == LINK_AUTO) {
+		launch = launch_new(words, count, &extra, &wait, &by_plugin, error);
+	if (!launch && by_plugin && choice == LINK_AUTO) {
 		free(*error);
 		*error = NULL;
 		extra.plugin = NULL;
-		launch = launch_new(words, count, &extra, START_MS, error);
+		launch = launch_new(words, count, &extra, &wait, &by_plugin, error);
 	}
+	interruption_early_end(&early);
 	free(plugin);
 	return launch;
+}
+
+/* QEMU may still write its disks: it has time for that, but a further signal kills it. */
+static void end(struct launch *launch)
+{
+	uint64_t begun = util_now(), speak_at = begun + MOMENT_MS * NS_PER_MS;
+	int before = command_take_signal();
+
+	launch_quit(launch);
+	while (!launch_ended(launch, LOOK_MS) && !command_stopped() && util_now() < begun + ENDING_MS * NS_PER_MS) {
+		if (util_now() < speak_at)
+			continue;
+		command_tell(util_format("QEMU: it has not ended yet: it may still write its disks; Ctrl-C kills it"));
+		speak_at = UINT64_MAX;
+	}
+	command_put_back(before);
+	launch_free(launch);
 }
 
 static int run(char *const *words, size_t count)
@@ -225,7 +253,7 @@ static int run(char *const *words, size_t count)
 	if (!launch)
 		return command_fail(error);
 	status = watch(launch, &options, &config, &request);
-	launch_free(launch);
+	end(launch);
 	return status;
 }
 

@@ -15,6 +15,7 @@
 
 enum {
 	MOMENT_MS = 200,		/* in which a command that polls for signals takes one */
+	LONG_MS = 500,			/* what takes longer before the screen is there is told */
 	LINE = 79,			/* as much of the terminal's line as a bar of progress may have */
 };
 
@@ -116,4 +117,42 @@ struct interruption *interruption_ends(char *line)
 	else
 		free(line);
 	return interruption;
+}
+
+void interruption_early_begin(struct interruption_early *early, const char *what, const char *does, bool keys)
+{
+	*early = (struct interruption_early) { .what = what, .does = does,
+		.speak_at = util_now() + LONG_MS * NS_PER_MS };
+	early->keys = keys && isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp() &&
+		tcgetattr(STDIN_FILENO, &early->before) == 0;
+	if (early->keys) {
+		struct termios modes = early->before;
+
+		modes.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		modes.c_cc[VMIN] = modes.c_cc[VTIME] = 0;
+		tcsetattr(STDIN_FILENO, TCSANOW, &modes);
+	}
+}
+
+void interruption_early_end(struct interruption_early *early)
+{
+	if (early->keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &early->before);
+	early->keys = false;
+}
+
+bool interruption_early(void *context)
+{
+	struct interruption_early *early = context;
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	char key;
+
+	while (early->keys && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &key, 1) == 1)
+		early->quit |= key == 'q';
+	if (util_now() >= early->speak_at) {
+		command_tell(util_format("%s: %s; %sCtrl-C gives it up", early->what, early->does,
+			early->keys ? "q or " : ""));
+		early->speak_at = UINT64_MAX;
+	}
+	return early->quit || command_stopped();
 }

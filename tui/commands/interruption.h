@@ -7,6 +7,10 @@
 #ifndef INTERRUPTION_H
 #define INTERRUPTION_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <termios.h>
+
 struct interruption;
 
 /* `act` is called in that thread, for each such signal. The signals are held already, so that no thread gets them. */
@@ -21,5 +25,23 @@ _Noreturn void interruption_exit(const char *line);
  * this line, "what failed: why; what to do", which it takes.
  */
 struct interruption *interruption_ends(char *line);
+
+/*
+ * What a command does before its screen is there: it may take long, and says so then. The same ends it as ends the
+ * screen: q, and any of the signals. Main thread.
+ */
+struct interruption_early {
+	const char *what, *does;	/* such as "QEMU", "starts"; told if it takes long */
+	uint64_t speak_at;		/* host ns; UINT64_MAX: it is told */
+	bool keys, quit;		/* the terminal's keys are read; q came */
+	struct termios before;		/* the terminal's modes */
+};
+
+/* `keys`: a screen is to come. Without it the keys are somebody else's. */
+void interruption_early_begin(struct interruption_early *early, const char *what, const char *does, bool keys);
+void interruption_early_end(struct interruption_early *early);		/* puts the terminal back */
+
+/* To be asked again and again: is it to be given up? Never waits. `early`: a struct interruption_early. */
+bool interruption_early(void *early);
 
 #endif

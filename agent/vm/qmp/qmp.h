@@ -32,7 +32,7 @@ struct qmp_facts {
 	bool port_plugged;		/* a ktop plugged it in (qmp_plug.h); others cannot connect */
 	bool port_taken;		/* its socket has a client */
 	bool port_open;			/* the guest has opened it */
-	char *plugin;			/* path of the socket of ktop's plugin; NULL: QEMU has not loaded it */
+	char *plugin;			/* path of the plugin's socket; NULL: none is loaded, or KVM runs the guest */
 	bool i8042;			/* keys can be sent by PS/2 */
 	bool kvm;			/* KVM runs the guest */
 	uint32_t cpus;

@@ -128,13 +128,13 @@ static void take_port_name(struct qmp_talk *talk, const cJSON *answer)
 	free(name);
 }
 
-/* The path of the plugin's socket, which the plugin itself has put there (kernel-hook/plugin/). */
+/* The path of the plugin's socket, which the plugin itself has put there. It sees nothing of what KVM runs. */
 static void take_plugin(struct qmp_talk *talk, const cJSON *answer)
 {
 	struct qmp_discovery *discovery = of(talk);
 	char *path = talk_text(answer);
 
-	if (path)
+	if (path && !discovery->facts.kvm)
 		discovery->facts.plugin = absolute_path(discovery, path);
 	free(path);
 	talk_end(talk);

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -18,6 +19,7 @@
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "agent/vm/launch.h"
+#include "tests/unit/fakes/scratch.h"
 
 enum { WORDS = 16, START_MS = 60000, LATE_MS = 300 };
 
@@ -63,6 +65,21 @@ static const struct launch_extra nothing = { .port = false }, hook = { .port = t
 static void check_line(const char *given, const char *wanted)
 {
 	check_line_with(&hook, given, wanted);
+}
+
+/* Something with these words is added. */
+static void check_has(const struct launch_extra *extra, const char *given, const char *wanted)
+{
+	char *copy = util_copy(given, strlen(given)), *words[WORDS], *line;
+	size_t count = split(copy, words);
+	char **all = launch_words(words, count, extra, "/d", NULL);
+
+	line = join(all);
+	if (!strstr(line, wanted))
+		fail_msg("%s: not in %s", wanted, line);
+	free(line);
+	launch_words_free(all);
+	free(copy);
 }
 
 /* The guest gets no device for a hook that nobody knows of. With virtio-serial, it is one that may load the hook. */
@@ -159,14 +176,48 @@ static void test_daemon_is_refused(void **state)
 	free(error);
 }
 
+/* What an option's value is tells, not what a path contains. */
+static void test_paths_are_no_options(void **state)
+{
+	static const char added[] = " -qmp unix:/d/qmp,server=on,wait=off";
+	static const char *const plain[] = {
+		"q -drive file=/vm/virtio-serial/disk.img", "q -kernel virtio-serial-pci",
+		"q -device x,driver=y,virtio=1",
+		"q -device virtio-net,romfile=/virtio-serial",
+	};
+	static const char *const serial[] = {
+		"q -device virtio-serial", "q --device driver=virtio-serial-device,id=a",
+		"q -device {\"driver\":\"virtio-serial-pci\"}", "q -device virtio-serial -drive file=/name=org.ktop.0",
+	};
+	static const char *const pci[] = { "q -machine q35,firmware=/microvm", "q -M pc -kernel /microvm" };
+	static const char *const micro[] = { "q --machine type=microvm", "q -M acpi=off,type=microvm", "q -M microvm" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		char *wanted = util_format("%s%s", plain[i], added);
+
+		check_line_with(&nothing, plain[i], wanted);
+		free(wanted);
+	}
+	for (size_t i = 0; i < sizeof(serial) / sizeof(serial[0]); i++)
+		check_has(&nothing, serial[i], "virtio-serial-pci,id=ktop-run-bus");
+	for (size_t i = 0; i < sizeof(pci) / sizeof(pci[0]); i++)
+		check_has(&hook, pci[i], "virtio-serial-pci,id=ktop-run-bus");
+	for (size_t i = 0; i < sizeof(micro) / sizeof(micro[0]); i++)
+		check_has(&hook, micro[i], "virtio-serial-device,id=ktop-run-bus");
+}
+
 /* ---- programs in place of QEMU: a shell, or this program; the added options are further arguments ---- */
 
-static struct launch *launch_shell(const char *script, char **error)
+static const struct launch_wait patient = { .timeout_ms = START_MS };
+
+static struct launch *launch_by(const char *script, const struct launch_wait *wait, char **error)
 {
 	char shell[] = "sh", option[] = "-c", *text = util_copy(script, strlen(script)),
 		name[] = "sh";
 	char *words[] = { shell, option, text, name };
-	struct launch *launch = launch_new(words, 4, &hook, START_MS, error);
+	bool by_plugin;
+	struct launch *launch = launch_new(words, 4, &hook, wait, &by_plugin, error);
 
 	free(text);
 	return launch;
@@ -176,7 +227,8 @@ static struct launch *launch_shell(const char *script, char **error)
 static struct launch *launch_self(const char *how, char **error)
 {
 	char self[] = "/proc/self/exe", *act = util_copy(how, strlen(how)), *words[] = { self, act };
-	struct launch *launch = launch_new(words, 2, &hook, START_MS, error);
+	bool by_plugin;
+	struct launch *launch = launch_new(words, 2, &hook, &patient, &by_plugin, error);
 
 	free(act);
 	return launch;
@@ -198,6 +250,10 @@ static void act(const char *how, const char *qmp)
 	if (strcmp(how, "late") == 0)
 		usleep(LATE_MS * 1000);
 	listen(fd, 1);
+	if (strncmp(how, "exits", strlen("exits")) == 0 && accept(fd, NULL, NULL) >= 0)
+		_exit(atoi(how + strlen("exits")));
+	if (strcmp(how, "stops") == 0)
+		raise(SIGSTOP);
 	for (;;)
 		pause();
 }
@@ -205,9 +261,11 @@ static void act(const char *how, const char *qmp)
 static void test_not_installed(void **state)
 {
 	char name[] = "no-such-qemu-here", *words[] = { name }, *error = NULL;
+	bool by_plugin;
 
 	(void)state;
-	assert_null(launch_new(words, 1, &hook, START_MS, &error));
+	assert_null(launch_new(words, 1, &hook, &patient, &by_plugin, &error));
+	assert_false(by_plugin);
 	assert_non_null(strstr(error, "no-such-qemu-here: not started: No such file"));
 	free(error);
 }
@@ -217,10 +275,178 @@ static void test_early_end_tells_its_last_line(void **state)
 	char *error = NULL;
 
 	(void)state;
-	assert_null(launch_shell("echo first; echo 'sh: bad option' >&2; echo; exit 3", &error));
-	assert_string_equal(error, "QEMU ended with status 3: it said: sh: bad option; "
-		"check its command line");
+	assert_null(launch_by("echo first; echo 'sh: bad option' >&2; echo; exit 3", &patient, &error));
+	assert_string_equal(error, "sh ended with status 3: it said: sh: bad option; check its command line, and that "
+		"it passes to QEMU all that ktop puts behind its own arguments, such as -qmp");
 	free(error);
+}
+
+/* A program of this name: make, QEMU itself. */
+static void check_end(const char *name, const char *script, const char *option, bool about_plugin, const char *wanted)
+{
+	char *path = util_copy(scratch_text(name, script), strlen(scratch_text(name, script)));
+	char device[] = "-device", *value = util_copy(option, strlen(option)), *words[] = { path, device, value };
+	char *error = NULL;
+	bool by_plugin;
+
+	assert_int_equal(chmod(path, 0700), 0);
+	assert_null(launch_new(words, 3, &nothing, &patient, &by_plugin, &error));
+	if (!strstr(error, wanted))
+		fail_msg("%s: %s", name, error);
+	assert_int_equal(by_plugin, about_plugin);
+	free(error);
+	free(value);
+	free(path);
+}
+
+/* Only a QEMU that refuses the plugin is started without it. */
+static void test_an_early_end_tells_why(void **state)
+{
+	(void)state;
+	check_end("make", "#!/bin/sh\nexit 1\n", "x", false, "make ended with status 1: it said nothing; make took the "
+		"options that ktop adds");
+	check_end("make", "#!/bin/sh\necho all\n", "x", false, "make ended with status 0: it said: all; make took");
+	check_end("qemu-x", "#!/bin/sh\necho '-plugin: invalid option'\nexit 1\n", "x", true, "check its command line");
+	check_end("qemu-x", "#!/bin/sh\nexit 1\n", "x", false, "qemu-x ended with status 1: it said nothing; check");
+	check_end("qemu-x", "#!/bin/sh\nexit 33\n", "isa-debug-exit,iobase=0xf4", false, "QEMU ended at once");
+}
+
+/* The guest ends QEMU by isa-debug-exit or the like: that is no failure. */
+static void test_a_status_of_the_guest(void **state)
+{
+	static const struct { const char *how; bool fails; } cases[] = {
+		{ "exits0", false }, { "exits33", false }, { "exits7", false }, { "exits1", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *error = NULL, *why;
+		struct launch *launch = launch_self(cases[i].how, &error);
+
+		if (!launch)
+			fail_msg("%s", error);
+		why = launch_failure(launch, START_MS);
+		assert_true(launch_ended(launch, 0));
+		assert_int_equal(why != NULL, cases[i].fails);
+		free(why);
+		launch_free(launch);
+	}
+}
+
+/* ---- wrappers, which start QEMU as their child ---- */
+
+/* Given up as soon as the file has a number, which is a process of the wrapper's. */
+struct wrapped {
+	const char *file;
+	pid_t pid;
+	unsigned asked_after;		/* how often it was asked after that */
+};
+
+static bool has_begun(void *context)
+{
+	struct wrapped *wrapped = context;
+	FILE *file = fopen(wrapped->file, "r");
+	int pid = 0;
+
+	wrapped->asked_after += wrapped->pid != 0;
+	if (file && fscanf(file, "%d.", &pid) == 1 && fgetc(file) == '\n')
+		wrapped->pid = pid;
+	if (file)
+		fclose(file);
+	return wrapped->pid;
+}
+
+static void check_gone(pid_t pid)
+{
+	assert_true(pid > 0);
+	assert_int_equal(kill(pid, 0), -1);
+	assert_int_equal(errno, ESRCH);
+}
+
+/* Whoever gives up is heeded at once, and nothing stays: no child, none that ignores SIGTERM, none in another group. */
+static void test_given_up(void **state)
+{
+	static const char *const scripts[] = {
+		"sleep 1000 & echo $!. >%s; wait", "trap '' TERM; sleep 1000 & echo $!. >%s; wait",
+		"setsid sleep 1000 & echo $!. >%s; wait", "(trap '' TERM; sleep 1000 & echo $!. >%s; wait); true",
+		"echo $$. >%s; exec sleep 1000",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		struct wrapped wrapped = { .file = scratch_text("pid", "") };
+		const struct launch_wait wait = { START_MS, has_begun, &wrapped };
+		char *error = NULL, *script = util_format(scripts[i], wrapped.file);
+
+		assert_null(launch_by(script, &wait, &error));
+		assert_string_equal(error, "sh: not started: interrupted; start it again");
+		assert_int_equal(wrapped.asked_after, 0);
+		check_gone(wrapped.pid);
+		free(error);
+		free(script);
+	}
+}
+
+/* A QEMU without the QMP socket would be waited for in vain. */
+static void test_a_wrapper_that_hands_nothing_on(void **state)
+{
+	char *file = util_format("%s", scratch_text("pid", "")), *error = NULL, *script;
+	struct wrapped wrapped = { .file = file };
+
+	(void)state;
+	assert_int_equal(symlink("/bin/sleep", scratch_path("qemu-system-x")), 0);
+	script = util_format("%s 1000 & echo $!. >%s; wait", scratch_path("qemu-system-x"), file);
+	assert_null(launch_by(script, &patient, &error));
+	if (!strstr(error, "sh: -qmp is not handed on: it runs `") || !strstr(error, "qemu-system-x 1000` without it"))
+		fail_msg("%s", error);
+	assert_true(has_begun(&wrapped));
+	check_gone(wrapped.pid);
+	free(error);
+	free(script);
+	free(file);
+}
+
+/* QEMU is asked to end, though it is stopped. */
+static void test_a_stopped_one_ends(void **state)
+{
+	char *error = NULL, *said;
+	struct launch *launch = launch_self("stops", &error);
+	siginfo_t info;
+
+	(void)state;
+	if (!launch)
+		fail_msg("%s", error);
+	said = launch_last_words(launch);
+	assert_int_equal(waitid(P_PID, (id_t)atoi(said), &info, WSTOPPED | WNOWAIT), 0);
+	launch_quit(launch);
+	assert_true(launch_ended(launch, START_MS));
+	free(said);
+	launch_free(launch);
+}
+
+/* QEMU reads the sockets' paths as parts of options, and they are bounded: then they lie in /tmp. */
+static void test_a_folder_that_does_not_fit(void **state)
+{
+	static const char *const names[] = {
+		"a,b", "a=b", "a b", "a'b",
+		"a-name-that-is-so-long-that-no-socket-in-such-a-folder-could-have-a-path-at-all",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *folder = scratch_path(names[i]);
+		char *error = NULL;
+		struct launch *launch;
+
+		assert_int_equal(mkdir(folder, 0700), 0);
+		setenv("XDG_RUNTIME_DIR", folder, 1);
+		launch = launch_self("plain", &error);
+		unsetenv("XDG_RUNTIME_DIR");
+		if (!launch)
+			fail_msg("%s: %s", names[i], error);
+		assert_int_equal(strncmp(launch_qmp(launch), "/tmp/ktop-run-", strlen("/tmp/ktop-run-")), 0);
+		launch_free(launch);
+	}
 }
 
 static void test_folder_is_private_and_goes(void **state)
@@ -294,7 +520,10 @@ int main(int count, char **words)
 		cmocka_unit_test(test_microvm_has_no_pci),
 		cmocka_unit_test(test_counted_instructions_stay_repeatable),
 		cmocka_unit_test(test_a_port_that_is_there_is_used),
-		cmocka_unit_test(test_daemon_is_refused),
+		cmocka_unit_test(test_daemon_is_refused), cmocka_unit_test(test_paths_are_no_options),
+		cmocka_unit_test(test_an_early_end_tells_why), cmocka_unit_test(test_a_status_of_the_guest),
+		cmocka_unit_test(test_given_up), cmocka_unit_test(test_a_wrapper_that_hands_nothing_on),
+		cmocka_unit_test(test_a_stopped_one_ends), cmocka_unit_test(test_a_folder_that_does_not_fit),
 		cmocka_unit_test(test_not_installed),
 		cmocka_unit_test(test_early_end_tells_its_last_line),
 		cmocka_unit_test(test_folder_is_private_and_goes),

@@ -54,9 +54,14 @@ static void check_discovery(const struct fake_script *script)
 	assert_true(facts.port_present);
 	assert_false(facts.port_taken);
 	assert_true(facts.port_open);
-	assert_string_equal(facts.plugin, plugin);
 	assert_true(facts.i8042);
-	assert_true(facts.kvm);
+	if (script->answers == machine) {
+		assert_true(facts.kvm);
+		assert_null(facts.plugin);		/* it sees nothing of what KVM runs */
+	} else {
+		assert_false(facts.kvm);
+		assert_string_equal(facts.plugin, plugin);
+	}
 	assert_int_equal(qmp_state(qmp), VM_RUNNING);
 
 	qmp_facts_clear(&facts);
@@ -73,6 +78,16 @@ static void test_discovers(void **state)
 {
 	(void)state;
 	check_discovery(&(struct fake_script) { .greeting = fake_greeting, .answers = machine });
+}
+
+static void test_tcg_has_the_plugin(void **state)
+{
+	enum { ROWS = sizeof(machine) / sizeof(machine[0]) };
+	struct fake_answer rows[ROWS + 1] = { { "query-kvm", "\"return\": {\"enabled\": false}" } };
+
+	(void)state;
+	memcpy(rows + 1, machine, sizeof(machine));
+	check_discovery(&(struct fake_script) { .greeting = fake_greeting, .answers = rows });
 }
 
 static void test_fragments(void **state)
@@ -350,7 +365,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_discovers),
-		cmocka_unit_test(test_fragments),
+		cmocka_unit_test(test_tcg_has_the_plugin), cmocka_unit_test(test_fragments),
 		cmocka_unit_test(test_events_and_garbage_between),
 		cmocka_unit_test(test_huge_lines),
 		cmocka_unit_test(test_answers_of_wrong_types),
