@@ -34,7 +34,7 @@ AGENT = \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus fine_ranges recent_samples run sample_log span stack_cache stacks store trace_log unnamed_file) \
-	$(call in,agent/names/bare/,flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
+	$(call in,agent/names/bare/,calls flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
 	$(call in,agent/names/copies/,elf_parts file_copies page_cache) \
@@ -43,7 +43,7 @@ AGENT = \
 		sym_dwarf_module) \
 	$(call in,agent/names/objects/,firmware layouts object_names objects program_file programs regions) \
 	$(call in,agent/names/,address_cache functions given_objects guest_symbols kernel_image kernel_names lines running_kernel \
-		running_programs specials symbols symbols_code symbols_kernel threads) \
+		running_programs specials symbols symbols_code symbols_kernel symbols_returns threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_compare tree_fold tree_rows tree_way) $(call in,agent/query/addresses/,query_addresses query_inlined) \
 	$(call in,agent/code/,capstone code_bytes disassembler instruction jumps listing listing_new listing_rows listings llvm named_functions riscv64 source_file) \

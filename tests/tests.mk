@@ -14,7 +14,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 		bare_code sym_elf sym_text) $(call in,agent/names/dwarf/test_,debug_file debuginfod line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,call_sites kallsyms modules orc processes slide) \
 	agent/names/bare/test_flow agent/names/copies/test_file_copies \
-	$(call in,agent/names/test_,absurd_files boot_image given_objects kernel_names lines regions running_kernel symbols threads) \
+	$(call in,agent/names/test_,absurd_files boot_image given_objects kernel_names lines regions returns running_kernel symbols threads) \
 	$(call in,agent/unwind/test_,rules unwind) $(call in,agent/code/test_,disassembler flow_lengths listing riscv64) \
 	$(call in,agent/query/question/test_,filter_words grouping) $(call in,agent/query/test_,baseline fine query query_cpus query_random query_tree query_tree_live table) $(call in,agent/query/addresses/test_,query_addresses query_inlined) $(call in,agent/query/time/test_,heat series) \
 	$(call in,agent/query/tree/test_,contexts) \

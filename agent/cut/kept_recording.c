@@ -252,16 +252,18 @@ static void put_gaps(struct writing *writing, uint64_t time)
 struct frames {				/* leaf first, as in a sample */
 	uint64_t kernel[KTOP_FRAMES_MAX], user[KTOP_FRAMES_MAX];
 	uint32_t kernel_count, user_count;
+	uint64_t exact;			/* as in a sample */
 	uint8_t flags;
 };
 
 /*
- * The inverse of stacks_intern: addresses of nodes are for look-ups. So all frames of the kernel are exact, and so is
- * the program's innermost one; its others are return addresses, which follow that of the look-up.
+ * The inverse of stacks_intern: addresses of nodes are for look-ups. A return address follows that. The program's
+ * innermost frame is exact.
  */
 static void find_frames(const struct node *nodes, uint32_t leaf, struct frames *frames)
 {
 	frames->kernel_count = frames->user_count = 0;
+	frames->exact = 0;
 	frames->flags = KTOP_USER_EXACT;
 	for (uint32_t id = leaf; id != STACKS_NONE; id = nodes[id].parent) {
 		bool kernel = nodes[id].space == EVENT_KERNEL;
@@ -271,10 +273,12 @@ static void find_frames(const struct node *nodes, uint32_t leaf, struct frames *
 			frames->flags |= kernel ? KTOP_KERNEL_CUT : KTOP_USER_CUT;
 		if (*count == KTOP_FRAMES_MAX)
 			continue;
-		if (kernel)
-			frames->kernel[*count] = nodes[id].address;
-		else
+		if (kernel) {
+			frames->kernel[*count] = nodes[id].address + nodes[id].returned;
+			frames->exact |= (uint64_t)!nodes[id].returned << *count;
+		} else {
 			frames->user[*count] = nodes[id].address + (*count > 0);
+		}
 		++*count;
 	}
 }
@@ -292,12 +296,13 @@ static void put_row(struct writing *writing, const struct log_row *row)
 	const struct who who = sample_log_who(kept->log, row->who);
 	uint32_t cpu = who.cpu < EVENT_CPUS ? who.cpu : 0;
 	struct ktop_wire_sample fixed = {
-		.process = who.process, .thread = who.thread, .mode = who.mode, .exact = UINT64_MAX,
+		.process = who.process, .thread = who.thread, .mode = who.mode,
 	};
 	struct made_event event;
 	struct frames frames;
 
 	find_frames(stacks_list(kept->epoch->inputs.stacks), row->stack, &frames);
+	fixed.exact = frames.exact;
 	fixed.flags = frames.flags | context_flag(who.context);
 	for (uint32_t i = 0; i < row->samples; i++) {
 		fixed.weight = (uint32_t)(row->weight / row->samples + (i < row->weight % row->samples));

@@ -25,7 +25,7 @@
 
 enum { PAGE = 4096 };
 
-static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
+static const char kernel_name[] = "kernel", unknown_name[] = UNKNOWN_NAME;
 static const char trampoline_name[] = "[entry trampoline]";
 
 struct symbols *symbols_new(struct budget *budget)
@@ -59,6 +59,7 @@ void symbols_free(struct symbols *symbols)
 	guest_symbols_free(symbols->told);
 	kernel_image_free(symbols->kernel);
 	module_tables_free(symbols->modules);
+	free(symbols->returns);
 	free(symbols->sysroot);
 	free(symbols->debug);
 	specials_free(symbols->specials);

@@ -254,6 +254,19 @@ bool symbols_lines_all_read(const struct symbols *symbols);
 bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 	struct inlined *inlined);
 
+/*
+ * Can code of `callee` return to the instruction behind `address`? Both are addresses for look-ups, of two frames of one
+ * space. A return address has a call before it, lies in code, and is no function's first byte. `returns`: the callee's
+ * is one, too, so it may be the stub of an interrupt: what that interrupted needs no call.
+ */
+enum returning {
+	RETURNING_MAYBE,		/* also: the code is not at hand */
+	RETURNING_NOWHERE,		/* there is nothing that is known: so it is no good for an outermost frame */
+	RETURNING_NEVER,
+};
+enum returning symbols_returning(struct symbols *symbols, uint32_t space, uint64_t address, uint64_t callee,
+	bool returns);
+
 /* Where the code of a function is, and what is known of it. Borrowed from the symbols: valid until symbols_free. */
 struct symbol_code {
 	uint64_t low, high;		/* link addresses: [low, high) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What symbols.c, symbols_code.c and symbols_kernel.c share; nobody else includes it. */
+/* What symbols.c, symbols_code.c, symbols_kernel.c and symbols_returns.c share; nobody else includes it. */
 #ifndef SYMBOLS_STATE_H
 #define SYMBOLS_STATE_H
 
@@ -22,10 +22,14 @@ struct symbols {
 	enum firmware firmware;		/* of that board */
 	struct module_tables *modules;	/* of the kernel that runs */
 
+	struct return_code *returns;	/* what stands before return addresses (symbols_returns.c); NULL: not asked */
+
 	char *sysroot, *debug;		/* NULL: not told */
 	char note[256];
 	struct specials *specials;
 };
+
+#define UNKNOWN_NAME "[unknown]"	/* of code that nobody knows */
 
 /* Earlier answers may be wrong now. Such news comes in bursts, so the cache is cleared at the next question. */
 void symbols_renew(struct symbols *symbols);

@@ -40,8 +40,24 @@ static uint32_t function_of(const struct stacks *stacks, struct symbols *symbols
 	return symbols_function(symbols, node.space, node.address);
 }
 
-/* Looks all functions up again. Returns the lowest node whose function has changed; STACKS_NONE: none has. */
-static uint32_t rename_nodes(struct node_functions *nodes, const struct stacks *stacks,
+/* Cuts the node off from a caller that cannot be any. True: whether it is cut off has changed. */
+static bool check_caller(struct stacks *stacks, struct symbols *symbols, uint32_t id)
+{
+	struct node node = stacks_node(stacks, id), caller;
+	enum returning returning;
+
+	if (node.walked == STACKS_NONE)
+		return false;
+	caller = stacks_node(stacks, node.walked);
+	if (!caller.returned || caller.space != node.space)
+		return false;
+	returning = symbols_returning(symbols, node.space, caller.address, node.address, node.returned);
+	return stacks_cut_off(stacks, id, returning == RETURNING_NEVER || (returning == RETURNING_NOWHERE &&
+		(caller.walked == STACKS_NONE || stacks_node(stacks, caller.walked).space != caller.space)));
+}
+
+/* Looks all functions up again. Returns the lowest node whose function or caller is another one; STACKS_NONE: none. */
+static uint32_t rename_nodes(struct node_functions *nodes, struct stacks *stacks,
 	struct symbols *symbols, const atomic_bool *stop)
 {
 	uint32_t lowest = STACKS_NONE;
@@ -49,7 +65,7 @@ static uint32_t rename_nodes(struct node_functions *nodes, const struct stacks *
 	for (uint32_t i = nodes->count; i-- > 0 && !stop_at(stop, i);) {
 		uint32_t function = function_of(stacks, symbols, i);
 
-		if (function != nodes->functions[i])
+		if (check_caller(stacks, symbols, i) || function != nodes->functions[i])
 			lowest = i;
 		nodes->functions[i] = function;
 	}
@@ -66,7 +82,7 @@ static void tell_all(struct node_functions *nodes, uint32_t changed)
 		nodes->context_count = changed;
 }
 
-uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, const struct stacks *stacks,
+uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, struct stacks *stacks,
 	struct symbols *symbols, const atomic_bool *stop)
 {
 	uint64_t generation = symbols_generation(symbols);
@@ -81,6 +97,7 @@ uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, co
 		if (nodes->count + AHEAD < count)
 			fetch(stacks, symbols, nodes->count + AHEAD);
 		nodes->functions[nodes->count] = function_of(stacks, symbols, nodes->count);
+		check_caller(stacks, symbols, nodes->count);
 	}
 	changed = nodes->changed[reader];
 	nodes->changed[reader] = STACKS_NONE;

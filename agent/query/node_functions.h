@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The function of every node of a call tree: looked up once, and again when symbols change. And for those who ask,
- * where in the kernel each node is.
+ * The function of every node of a call tree: looked up once, and again when symbols change; and whether its caller can
+ * be one. And for those who ask, where in the kernel each node is.
  */
 #ifndef NODE_FUNCTIONS_H
 #define NODE_FUNCTIONS_H
@@ -30,11 +30,11 @@ void node_functions_init(struct node_functions *nodes);
 void node_functions_clear(struct node_functions *nodes);
 
 /*
- * Looks up what is new. Returns the lowest node whose function has changed since this reader was told last,
- * or STACKS_NONE. A stack whose leaf is below that node means what it meant, since callers have lower ids.
+ * Looks up what is new, and cuts nodes off from callers that cannot be any (symbols_returning). Returns the lowest node
+ * whose function or caller has changed since this reader was told last, or STACKS_NONE. A stack whose leaf is below that node means what it meant, since callers have lower ids.
  * If `stop` was set, the result is not complete: call node_functions_forget.
  */
-uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, const struct stacks *stacks,
+uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, struct stacks *stacks,
 	struct symbols *symbols, const atomic_bool *stop);
 
 /*

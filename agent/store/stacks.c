@@ -71,13 +71,17 @@ static uint64_t lookup_address(uint64_t address, bool exact)
 static void add_walk(struct path *path, uint32_t space, const void *frames, uint32_t count,
 	uint64_t exact, bool cut)
 {
-	for (uint32_t i = count; i-- > 0 && path->depth < FRAMES_MAX;)
+	for (uint32_t i = count; i-- > 0 && path->depth < FRAMES_MAX;) {
+		bool is_exact = i < 64 && exact >> i & 1;
+
 		path->frames[path->depth++] = (struct node) {
-			.address = lookup_address(sample_frame(frames, i),
-				i < 64 && exact >> i & 1),
+			.address = lookup_address(sample_frame(frames, i), is_exact),
 			.space = space,
 			.cut = cut && i == count - 1,
+			.walk_cut = cut && i == count - 1,
+			.returned = i && !is_exact && sample_frame(frames, i) != 0,
 		};
+	}
 }
 
 static void make_path(struct path *path, const struct stack_key *key)
@@ -100,7 +104,7 @@ static void make_hashes(const struct stacks *stacks, struct path *path)
 		const struct node *frame = &path->frames[i];
 
 		hash = hash_pair(&stacks->by_hash, hash + frame->address,
-			hash + ((uint64_t)frame->cut << 32 | frame->space));
+			hash + ((uint64_t)frame->returned << 33 | (uint64_t)frame->walk_cut << 32 | frame->space));
 		path->hashes[i] = hash;
 		hash_fetch(&stacks->by_hash, hash);
 	}
@@ -108,7 +112,8 @@ static void make_hashes(const struct stacks *stacks, struct path *path)
 
 static bool same_frame(const struct node *a, const struct node *b)
 {
-	return a->address == b->address && a->space == b->space && a->cut == b->cut;
+	return a->address == b->address && a->space == b->space && a->walk_cut == b->walk_cut &&
+		a->returned == b->returned;
 }
 
 /* Fetches all the nodes that a look-up from the root down will compare. */
@@ -139,13 +144,13 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node 
 	uint32_t at = 0, node;
 
 	while ((node = hash_next(&stacks->by_hash, hash, &at)) != STACKS_NONE)
-		if (stacks->nodes[node].parent == parent && same_frame(&stacks->nodes[node], frame))
+		if (stacks->nodes[node].walked == parent && same_frame(&stacks->nodes[node], frame))
 			return node;
 	node = stacks->count;
 	if (!have_room(stacks) || !hash_add(&stacks->by_hash, hash, node))
 		return STACKS_NONE;
 	stacks->nodes[node] = *frame;
-	stacks->nodes[node].parent = parent;
+	stacks->nodes[node].parent = stacks->nodes[node].walked = parent;
 	stacks->count++;
 	return node;
 }
@@ -191,6 +196,20 @@ uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key)
 	if (node != STACKS_NONE)
 		stack_cache_keep(stacks->cache, &key->print, node);
 	return node;
+}
+
+bool stacks_cut_off(struct stacks *stacks, uint32_t id, bool off)
+{
+	struct node *node = &stacks->nodes[id];
+	uint32_t parent = node->walked;
+
+	while (off && parent != STACKS_NONE && stacks->nodes[parent].space == node->space)
+		parent = stacks->nodes[parent].walked;
+	node->cut = off || node->walk_cut;
+	if (parent == node->parent)
+		return false;
+	node->parent = parent;
+	return true;
 }
 
 uint32_t stacks_nodes(const struct stacks *stacks)

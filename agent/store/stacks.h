@@ -7,6 +7,7 @@
 #ifndef STACKS_H
 #define STACKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "stack_cache.h"
@@ -22,7 +23,10 @@ struct node {
 	uint64_t address;		/* for look-ups: a return address is stored minus one */
 	uint32_t space;			/* EVENT_KERNEL, or a space of user addresses */
 	uint32_t parent;		/* the caller's node; STACKS_NONE: this is a root */
-	uint32_t cut;			/* 1: the walk ended here, so `parent` is not the direct caller */
+	uint32_t walked;		/* the parent as it was walked; see stacks_cut_off */
+	bool cut;			/* the walk ended here, so `parent` is not the direct caller */
+	bool walk_cut;			/* the same as it was walked */
+	bool returned;			/* a return address, not an interrupted one */
 };
 
 struct stacks *stacks_new(struct budget *budget);
@@ -47,6 +51,12 @@ void stacks_key(const struct stacks *stacks, const struct sample *sample, uint32
  * STACKS_NONE: the sample has no frame, or there is no memory for its nodes (counted).
  */
 uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key);
+
+/*
+ * Cuts the node off from its caller, whose frame is none; or undoes that. What the program's frames are for the kernel's
+ * stays. True: it was not so before.
+ */
+bool stacks_cut_off(struct stacks *stacks, uint32_t node, bool off);
 
 uint32_t stacks_nodes(const struct stacks *stacks);	/* ids are below this number */
 struct node stacks_node(const struct stacks *stacks, uint32_t node);

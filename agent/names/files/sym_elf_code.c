@@ -15,8 +15,7 @@ static bool covers(uint64_t address, uint64_t begin, uint64_t size)
 	return address >= begin && address - begin < size;
 }
 
-/* The section of code at the address. A debug file has sections without bytes: `*bare`. */
-static bool find_section(Elf *elf, uint64_t address, struct stretch *stretch, bool *bare)
+static enum elf_place find_section(Elf *elf, uint64_t address, struct stretch *stretch)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -25,28 +24,38 @@ static bool find_section(Elf *elf, uint64_t address, struct stretch *stretch, bo
 		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
 				!(header.sh_flags & SHF_EXECINSTR) || !covers(address, header.sh_addr, header.sh_size))
 			continue;
-		*bare = header.sh_type == SHT_NOBITS;
 		*stretch = (struct stretch) { header.sh_addr, header.sh_offset, header.sh_size };
-		return !*bare;
+		return header.sh_type == SHT_NOBITS ? ELF_PLACE_BARE : ELF_PLACE_CODE;
 	}
-	return false;
+	return ELF_PLACE_OUTSIDE;
 }
 
-static bool find_segment(Elf *elf, uint64_t address, struct stretch *stretch)
+static enum elf_place find_segment(Elf *elf, uint64_t address, struct stretch *stretch)
 {
+	enum elf_place place = ELF_PLACE_OUTSIDE;
 	size_t count = 0;
 	GElf_Phdr header;
 
 	if (elf_getphdrnum(elf, &count) != 0)
-		return false;
+		return ELF_PLACE_OUTSIDE;
 	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
-		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD || !(header.p_flags & PF_X) ||
-				!covers(address, header.p_vaddr, header.p_filesz))
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+				!covers(address, header.p_vaddr, header.p_memsz))
 			continue;
 		*stretch = (struct stretch) { header.p_vaddr, header.p_offset, header.p_filesz };
-		return true;
+		if (header.p_flags & PF_X)
+			return covers(address, header.p_vaddr, header.p_filesz) ? ELF_PLACE_CODE : ELF_PLACE_BARE;
+		place = ELF_PLACE_DATA;
 	}
-	return false;
+	return place;
+}
+
+/* Not all code need be in a section, or in one that says that it is code. */
+static enum elf_place find_place(Elf *elf, uint64_t address, struct stretch *stretch)
+{
+	enum elf_place place = find_section(elf, address, stretch);
+
+	return place == ELF_PLACE_OUTSIDE ? find_segment(elf, address, stretch) : place;
 }
 
 static size_t read_part(int fd, const struct stretch *stretch, uint64_t address, void *bytes, size_t size)
@@ -80,7 +89,6 @@ size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum arc
 {
 	struct stretch stretch;
 	GElf_Ehdr header;
-	bool bare = false;
 	size_t got = 0;
 	Elf *elf;
 
@@ -89,9 +97,23 @@ size_t sym_elf_code(int fd, uint64_t address, void *bytes, size_t size, enum arc
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header)) {
 		*arch = arch_id_elf(header.e_machine);
-		if (find_section(elf, address, &stretch, &bare) || (!bare && find_segment(elf, address, &stretch)))
+		if (find_place(elf, address, &stretch) == ELF_PLACE_CODE)
 			got = read_part(fd, &stretch, address, bytes, size);
 	}
 	elf_end(elf);
 	return got;
+}
+
+enum elf_place sym_elf_place(int fd, uint64_t address)
+{
+	enum elf_place place = ELF_PLACE_OUTSIDE;
+	struct stretch stretch;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		place = find_place(elf, address, &stretch);
+	elf_end(elf);
+	return place;
 }

@@ -29,6 +29,7 @@ struct symbols {
 	bool read;
 	uint32_t lines_read;		/* functions below this id have a line, or none; the others' is not known yet */
 	uint32_t inlined[2];		/* the result of the last call */
+	uint64_t never;			/* no code returns here; 0: nothing is known of any */
 };
 
 struct symbols *symbols_new(struct budget *budget)
@@ -101,6 +102,21 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 		*memo = (struct memo) { .space = space, .unknown = unknown, .page = page,
 			.function = name_function(symbols, space, address) };
 	return memo->function;
+}
+
+enum returning symbols_returning(struct symbols *symbols, uint32_t space, uint64_t address, uint64_t callee,
+	bool returns)
+{
+	(void)space;
+	(void)returns;
+	(void)callee;
+	return symbols->never && address + 1 == symbols->never ? RETURNING_NEVER : RETURNING_MAYBE;
+}
+
+void fake_symbols_return_never(struct symbols *symbols, uint64_t address)
+{
+	symbols->never = address;
+	symbols->generation++;
 }
 
 bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,

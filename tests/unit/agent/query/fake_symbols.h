@@ -14,6 +14,9 @@ struct symbols;
 
 void fake_symbols_know(struct symbols *symbols, uint32_t process, bool known);	/* process < 64 */
 
+/* From now on it is known that no code returns to this address; 0: nothing is known any more. */
+void fake_symbols_return_never(struct symbols *symbols, uint64_t address);
+
 /* From now on the inlined functions are known. */
 void fake_symbols_read(struct symbols *symbols);
 

@@ -257,6 +257,60 @@ static void equal_stacks_come_once(void **state)
 	world_free(&world);
 }
 
+static uint64_t deepest(struct world *world, size_t *cut)
+{
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct seen seen = { 0 };
+
+	query_stacks(world->query, &question, note_stack, &seen);
+	*cut = seen.cut;
+	return seen.deepest;
+}
+
+static uint64_t total_of(struct world *world, const char *name)
+{
+	struct table *table = ask(world, 0, UINT64_MAX);
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (strcmp(symbols_get(world->inputs.symbols, table->rows[i].function)->name, name) == 0)
+			total = table->rows[i].total;
+	table_free(table);
+	return total;
+}
+
+/* A frame that no code returns to ends the kernel's stack, marked as cut: whenever that comes to be known. */
+static void a_caller_that_is_none_is_cut_off(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(NS_PER_SECOND, 5, 4, (const uint64_t[]) { 3, 1, 2, 4 });
+	size_t cut;
+
+	(void)state;
+	taken.user_count = 1;
+	taken.user[0] = 0x608;
+	world_take(&world, &taken);
+	assert_int_equal(deepest(&world, &cut), 5);
+	assert_int_equal(cut, 0);
+	assert_int_equal(total_of(&world, "k2"), 5);
+	fake_symbols_return_never(world.inputs.symbols, taken.kernel[2]);
+	assert_int_equal(total_of(&world, "k2"), 0);
+	assert_int_equal(total_of(&world, "k4"), 0);
+	assert_int_equal(total_of(&world, "k1"), 5);
+	assert_int_equal(total_of(&world, "p0_6"), 5);
+	assert_int_equal(deepest(&world, &cut), 3);
+	assert_int_equal(cut, 1);
+	taken.time += NS_PER_SECOND;
+	world_take(&world, &taken);
+	assert_int_equal(total_of(&world, "k2"), 0);
+	assert_int_equal(total_of(&world, "k3"), 10);
+	fake_symbols_return_never(world.inputs.symbols, taken.kernel[0]);	/* it was interrupted there */
+	assert_int_equal(total_of(&world, "k2"), 10);
+	assert_int_equal(deepest(&world, &cut), 5);
+	assert_int_equal(cut, 0);
+	world_free(&world);
+}
+
 struct visits {
 	uint32_t seen[8];		/* how many stacks have come, by place */
 	uint32_t stacks, begun, place;	/* `begun`: how often a place came that was not the last one */
@@ -500,6 +554,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_followed_though_nothing_else_happens),
 		cmocka_unit_test(slices_that_merge_across_the_sum_are_counted_once),
 		cmocka_unit_test(equal_stacks_come_once),
+		cmocka_unit_test(a_caller_that_is_none_is_cut_off),
 		cmocka_unit_test(stacks_of_one_place_come_one_after_another),
 		cmocka_unit_test(missed_time_is_told_and_in_no_share),
 		cmocka_unit_test(a_coarse_slice_is_even),

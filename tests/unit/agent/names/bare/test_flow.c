@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "agent/names/bare/calls.h"
 #include "agent/names/bare/flow.h"
 #include "tests/unit/fakes/random.h"
 
@@ -163,6 +164,85 @@ static void test_any_bytes(void **state)
 	assert_null(flow_reader_of(ARCH_OTHER));
 }
 
+/* What stands before a return address. */
+static void test_calls(void **state)
+{
+	static const struct { enum arch_id arch; const char *bytes; size_t size; bool called; int64_t target; } rows[] = {
+		{ ARCH_X86_64, "\x90\x90\xe8\x10\x00\x00\x00", 7, true, 0x10 },
+		{ ARCH_X86_64, "\x90\x67\xe8\x10\x00\x00\x00", 7, true, 0x10 },
+		{ ARCH_X86_64, "\x90\xff\x15\x10\x00\x00\x00", 7, true, 0 },
+		{ ARCH_X86_64, "\x41\xff\x94\x24\x00\x01\x00\x00", 8, true, 0 },
+		{ ARCH_X86_64, "\x3e\xff\xd0", 3, true, 0 },
+		{ ARCH_X86_64, "\x90\x90\x90\x90\x0f\x05", 6, false, 0 },
+		{ ARCH_X86_64, "\xe9\x10\x00\x00\x00", 5, false, 0 },
+		{ ARCH_X86_64, "\xff\xe0", 2, false, 0 },
+		{ ARCH_X86_64, "\xd0", 1, false, 0 },
+		{ ARCH_I386, "\xff\x50\x08", 3, true, 0 },
+		{ ARCH_I386, "\xe8\xf0\xff\xff\xff", 5, true, -0x10 },
+		{ ARCH_I386, "\xc3\x90", 2, false, 0 },
+		{ ARCH_AARCH64, "\x1f\x20\x03\xd5\x02\x00\x00\x94", 8, true, 4 },
+		{ ARCH_AARCH64, "\x60\x00\x3f\xd6", 4, true, 0 },
+		{ ARCH_AARCH64, "\x60\x00\x1f\xd6", 4, false, 0 },
+		{ ARCH_AARCH64, "\x1f\x20\x03\xd5", 4, false, 0 },
+		{ ARCH_RISCV64, "\x13\x00\x00\x00\xef\x00\x80\x00", 8, true, 4 },
+		{ ARCH_RISCV64, "\x97\x00\x00\x00\xe7\x80\x00\x01", 8, true, 8 },
+		{ ARCH_RISCV64, "\x82\x97", 2, true, 0 },
+		{ ARCH_RISCV64, "\x82\x87", 2, false, 0 },
+		{ ARCH_RISCV64, "\x67\x80\x00\x00", 4, false, 0 },
+		{ ARCH_OTHER, "\x00", 1, true, 0 },
+	};
+	uint64_t target;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (calls_return(rows[i].arch, (const uint8_t *)rows[i].bytes, rows[i].size, rows[i].size, ADDRESS,
+				&target) != rows[i].called)
+			fail_msg("row %zu", i);
+		assert_int_equal(target, rows[i].target ? (uint64_t)((int64_t)ADDRESS + rows[i].target) : 0);
+	}
+	assert_false(calls_return(ARCH_AARCH64, (const uint8_t *)"\x60\x00\x3f\xd6", 4, 4, ADDRESS + 2, &target));
+	assert_false(calls_return(ARCH_RISCV64, (const uint8_t *)"\x82\x97", 2, 2, ADDRESS + 1, &target));
+}
+
+/* A signal's handler returns to what no call stands before. */
+static void test_signals(void **state)
+{
+	static const uint8_t aarch64[] = "\x1f\x20\x03\xd5\x68\x11\x80\xd2\x01\x00\x00\xd4";
+	static const uint8_t riscv64[] = "\x13\x00\x00\x00\x93\x08\xb0\x08\x73\x00\x00\x00";
+	uint64_t target;
+
+	(void)state;
+	assert_true(calls_return(ARCH_AARCH64, aarch64, 4, 12, ADDRESS, &target));
+	assert_true(calls_return(ARCH_RISCV64, riscv64, 4, 12, ADDRESS, &target));
+	assert_false(calls_return(ARCH_RISCV64, riscv64, 4, 8, ADDRESS, &target));
+}
+
+static void check_end(enum arch_id arch, const char *bytes, size_t size, bool ends, int64_t goes_on)
+{
+	uint64_t next;
+
+	assert_int_equal(calls_leave_interrupt(arch, (const uint8_t *)bytes, size, ADDRESS, &next), ends);
+	assert_int_equal(next, goes_on ? (uint64_t)((int64_t)ADDRESS + goes_on) : 0);
+}
+
+static void test_ends_of_interrupts(void **state)
+{
+	(void)state;
+	check_end(ARCH_X86_64, "\x48\xcf", 2, true, 0);
+	check_end(ARCH_X86_64, "\xc3", 1, false, 0);
+	check_end(ARCH_X86_64, "\x0f\x05", 2, false, 2);
+	check_end(ARCH_X86_64, "\xe9\x0b\x00\x00\x00", 5, false, 16);
+	check_end(ARCH_X86_64, "\xe9\x0b", 2, false, 1);
+	check_end(ARCH_I386, "\xcf", 1, true, 0);
+	check_end(ARCH_AARCH64, "\xe0\x03\x9f\xd6", 4, true, 0);
+	check_end(ARCH_AARCH64, "\xc0\x03\x5f\xd6", 4, false, 0);
+	check_end(ARCH_RISCV64, "\x73\x00\x20\x10", 4, true, 0);
+	check_end(ARCH_RISCV64, "\x73\x00\x20\x30", 4, true, 0);
+	check_end(ARCH_RISCV64, "\x82\x80", 2, false, 0);
+	check_end(ARCH_RISCV64, "\x01\x00", 2, false, 2);
+	check_end(ARCH_RISCV64, "", 0, false, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +251,9 @@ int main(void)
 		cmocka_unit_test(test_aarch64),
 		cmocka_unit_test(test_riscv64),
 		cmocka_unit_test(test_any_bytes),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_ends_of_interrupts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
