@@ -24,17 +24,24 @@ static void choose(struct gdb_stub *stub, uint32_t cpu)
 	gdb_ask(stub, GDB_ASK_CHOICE, cpu, "Hg%s", stub->cpus[cpu].id);
 }
 
-/* Registers of aarch64 that `g` does not have: to find a thread's record, and to read a file by the page tables. */
+/*
+ * Registers that `g` does not have: to find a thread's record, and to read a file by the page tables. On riscv64 also
+ * the mode, and which page tables there are.
+ */
 static void ask_for_named(struct gdb_stub *stub, uint32_t index)
 {
 	bool walks = gdb_stub_is_direct(stub) || gdb_direct_judges(stub) || stub->map.count;
 	bool follows = stub->places.known && stub->places.itself;
 
-	for (unsigned i = 0; i < GDB_NAMED; i++) {
-		bool wanted = i == GDB_SP_EL0 ? follows : i == GDB_TTBR1_EL1 ? walks : follows || walks;
+	const bool wanted[GDB_NAMED] = {
+		[GDB_SP_EL0] = follows, [GDB_TCR_EL1] = follows || walks, [GDB_TTBR1_EL1] = walks,
+		[GDB_PRIV] = true, [GDB_SATP] = true,
+	};
 
+	stub->cpus[index].named_known = 0;
+	for (unsigned i = 0; i < GDB_NAMED; i++) {
 		stub->cpus[index].named[i] = 0;
-		if (wanted && stub->target.named[i])
+		if (wanted[i] && stub->target.named[i])
 			gdb_ask(stub, GDB_ASK_NAMED, index * GDB_NAMED + i, "p%x", stub->target.named[i]);
 	}
 }
@@ -87,9 +94,11 @@ static bool get(const struct target_cpu *cpu, unsigned number, unsigned size, ui
 static bool field(const struct target_cpu *cpu, enum target_field field, uint64_t *value)
 {
 	const struct told *told = (const struct told *)cpu;
+	enum gdb_named named = field == TARGET_FIELD_MODE ? GDB_PRIV : field == TARGET_FIELD_SPACE ? GDB_SATP :
+		GDB_SP_EL0;
 
-	*value = told->cpu->named[GDB_SP_EL0];
-	return field == TARGET_FIELD_BASE && told->description->named[GDB_SP_EL0];
+	*value = told->cpu->named[named];
+	return told->cpu->named_known >> named & 1;
 }
 
 static void take_registers(struct gdb_stub *stub, struct gdb_cpu *cpu, const char *body, size_t size)
@@ -118,7 +127,7 @@ static bool is_low(const struct target_state *state)
  * A kernel's code and its stack are in the same half of the address space, and so are a program's. On aarch64 the
  * tables of a program's half are not walked.
  */
-static bool has_stack(const struct gdb_stub *stub, const struct target_state *state)
+static bool has_stack(struct gdb_stub *stub, const struct target_state *state)
 {
 	bool wide = state->arch != KTOP_I386;
 	unsigned top = wide ? 63 : 31;
@@ -127,8 +136,10 @@ static bool has_stack(const struct gdb_stub *stub, const struct target_state *st
 		return false;
 	if (state->mode == KTOP_MODE_USER && gdb_stub_walks(stub))
 		return false;
-	if (state->mode == KTOP_MODES && state->pc >> top == 0)
+	if (state->mode == KTOP_MODES && state->pc >> top == 0) {
+		stub->refused |= !stub->seeks;
 		return false;
+	}
 	return !wide || state->pc >> top == state->sp >> top;
 }
 
@@ -330,8 +341,11 @@ static void take_bytes(struct gdb_stub *stub, struct gdb_asked asked, const char
 {
 	struct gdb_cpu *cpu = &stub->cpus[cpu_of(stub, &asked)];
 
+	unsigned named = asked.cpu % GDB_NAMED;
+
 	if (asked.question == GDB_ASK_NAMED)
-		gdb_bytes(body, size, (uint8_t *)&cpu->named[asked.cpu % GDB_NAMED], sizeof(cpu->named[0]));
+		cpu->named_known |= (uint8_t)(gdb_bytes(body, size, (uint8_t *)&cpu->named[named],
+			sizeof(cpu->named[0])) > 0) << named;
 	else if (asked.question == GDB_ASK_REGISTERS)
 		take_registers(stub, cpu, body, size);
 	else if (asked.question == GDB_ASK_HALTED)

@@ -57,12 +57,13 @@ static void take_register(struct gdb_target *target, const char *at, const char 
 {
 	static const char *const names[GDB_NAMED] = {
 		[GDB_SP_EL0] = "SP_EL0", [GDB_TCR_EL1] = "TCR_EL1", [GDB_TTBR1_EL1] = "TTBR1_EL1",
+		[GDB_PRIV] = "priv", [GDB_SATP] = "satp",
 	};
 	unsigned long bits = 0, number;
 	char name[GDB_NAME];
 
-	if (number_of(at, end, "regnum", GDB_NUMBERS - 1, &number))
-		target->next = (uint32_t)number;
+	if (number_of(at, end, "regnum", UINT32_MAX, &number))
+		target->next = (uint32_t)(number < GDB_NUMBERS ? number : GDB_NUMBERS);
 	if (target->next >= GDB_NUMBERS)
 		return;
 	for (unsigned i = 0; i < GDB_NAMED && attribute(at, end, "name", name); i++)

@@ -13,8 +13,8 @@
 
 enum { GDB_NUMBERS = 512, GDB_FILES = 16, GDB_NAME = 64 };
 
-/* Registers of aarch64 that are asked for by name. */
-enum gdb_named { GDB_SP_EL0, GDB_TCR_EL1, GDB_TTBR1_EL1, GDB_NAMED };
+/* Registers that are asked for by name: of aarch64; of riscv64, its mode, and its page tables. */
+enum gdb_named { GDB_SP_EL0, GDB_TCR_EL1, GDB_TTBR1_EL1, GDB_PRIV, GDB_SATP, GDB_NAMED };
 
 struct gdb_target {			/* starts zeroed */
 	char architecture[GDB_NAME];	/* as GDB calls it; "": not told */

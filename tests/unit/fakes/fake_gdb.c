@@ -25,6 +25,10 @@ enum { ARM_SP = 31, ARM_PC, ARM_STATE, ARM_NUMBERS, ARM_TCR = 300, ARM_TTBR1 = 3
 static const char arm_core[] = WIDE("SP_EL0\" regnum=\"310") WIDE("TCR_EL1\" regnum=\"300")
 	WIDE("TTBR1_EL1\" regnum=\"305");
 
+/* riscv64's are 0 to 32; these have numbers of their own, and there are more than anybody counts. */
+enum { RISCV_SP = 2, RISCV_PC = 32, RISCV_NUMBERS, RISCV_PRIV = 69, RISCV_SATP = 454 };
+static const char riscv_core[] = WIDE("priv\" regnum=\"69") WIDE("satp\" regnum=\"454") WIDE("far\" regnum=\"4000") WIDE("none");
+
 enum { DEVICE = 0x08000000, ROOT = 0x41234000, TABLES = 0x41300000, LEVELS = 4 };
 enum { PIECE = 128, PAGE = 4096, STACK_SIZE = 16384 };
 enum { RIP = 16, CS = 18, GS_BASE = 25, KERNEL_GS_BASE = 26, CR0 = 27, CR3 = 29, EFER = 32, NUMBERS = 33 };
@@ -78,6 +82,22 @@ static uint64_t arm_register_of(const struct fake_gdb *fake, unsigned number)
 	}
 }
 
+static uint64_t riscv_register_of(const struct fake_gdb *fake, unsigned number)
+{
+	switch (number) {
+	case RISCV_SP:
+		return fake->cpu ? sp_of(fake) : 0x3ffff000;
+	case RISCV_PC:
+		return fake->cpu ? fake->pc : 0x10400;
+	case RISCV_PRIV:
+		return fake->cpu ? fake->privilege : 0;
+	case RISCV_SATP:
+		return UINT64_C(8) << 60 | 0x81234;
+	default:
+		return number;
+	}
+}
+
 /* CPU 0 waits in user code's half; CPU 1 is in the kernel. */
 static uint64_t register_of(const struct fake_gdb *fake, unsigned number)
 {
@@ -107,9 +127,10 @@ static void tell_registers(struct fake_gdb *fake)
 {
 	char body[2 * 8 * (NUMBERS + ARM_NUMBERS) + 1], *at = body;
 
-	for (unsigned i = 0; i < (fake->arm ? (unsigned)ARM_NUMBERS : (unsigned)NUMBERS); i++) {
-		uint64_t value = fake->arm ? arm_register_of(fake, i) : register_of(fake, i);
-		bool narrow = fake->arm ? i == ARM_STATE : i > RIP && i < 24;
+	for (unsigned i = 0; i < (fake->arm ? ARM_NUMBERS : fake->riscv ? RISCV_NUMBERS : (unsigned)NUMBERS); i++) {
+		uint64_t value = fake->arm ? arm_register_of(fake, i) :
+			fake->riscv ? riscv_register_of(fake, i) : register_of(fake, i);
+		bool narrow = fake->arm ? i == ARM_STATE : !fake->riscv && i > RIP && i < 24;
 
 		for (unsigned byte = 0; byte < (narrow ? 4u : 8u); byte++)
 			at += sprintf(at, "%02x", (unsigned)(value >> 8 * byte & 0xff));
@@ -346,11 +367,12 @@ static void tell_file(struct fake_gdb *fake, const char *name)
 	snprintf(whole, sizeof(whole),
 		"<target><architecture>%s</architecture><xi:include href=\"core.xml\"/></target>",
 		fake->architecture);
-	for (unsigned i = 0, size = 0; fake->arm && i < ARM_NUMBERS; i++)
+	for (unsigned i = 0, size = 0; i < (fake->arm ? ARM_NUMBERS : (unsigned)RISCV_NUMBERS); i++)
 		size += (unsigned)snprintf(arm + size, sizeof(arm) - size, "<reg name=\"r%u\" bitsize=\"%u\"/>", i,
-			i == ARM_STATE ? 32 : 64);
+			fake->arm && i == ARM_STATE ? 32 : 64);
 	if (strncmp(name, "core.xml:", strlen("core.xml:")) == 0)
-		text = fake->arm ? strcat(arm, arm_core) : core;
+		text = fake->arm ? strcat(arm, arm_core) : !fake->riscv ? core :
+			fake->no_privilege ? arm : strcat(arm, riscv_core);
 	from = from < strlen(text) ? from : strlen(text);
 	snprintf(body, sizeof(body), "%c%.*s", strlen(text) - from > PIECE ? 'm' : 'l', PIECE, text + from);
 	fake_gdb_say(fake, body);
@@ -393,6 +415,8 @@ static void answer(struct fake_gdb *fake, const char *is)
 		tell_memory(fake, address, size);
 	else if (fake->arm && sscanf(is, "p%x", &number) == 1)
 		tell_bytes(fake, &(uint64_t) { arm_register_of(fake, number) }, sizeof(uint64_t));
+	else if (fake->riscv && !fake->no_privilege && sscanf(is, "p%x", &number) == 1)
+		tell_bytes(fake, &(uint64_t) { riscv_register_of(fake, number) }, sizeof(uint64_t));
 	else if (strncmp(is, "qRcmd,", strlen("qRcmd,")) == 0 && !fake->secretive)
 		run_command(fake, is + strlen("qRcmd,"));
 	else if (sscanf(is, "Qqemu.PhyMemMode:%u", &number) == 1)

@@ -39,6 +39,9 @@ struct fake_gdb {
 	unsigned stops, continues;	/* by a byte; by `c`, or the monitor's `cont` */
 	const char *architecture;
 	bool arm;			/* aarch64, CPU 1 in its kernel; its SP_EL0 is `task`, or FAKE_GDB_ARM_TASK */
+	bool riscv;			/* riscv64, without page tables; `privilege` is CPU 1's mode, CPU 0's is 0 */
+	unsigned privilege;
+	bool no_privilege;		/* an older QEMU, which does not tell the mode */
 	bool mute;			/* takes everything, answers nothing */
 	bool waits;			/* its last packet is not acknowledged */
 	bool bounded;			/* reads no more than a byte at a time */
@@ -49,7 +52,7 @@ struct fake_gdb {
 	uint64_t program_base;		/* CPU 1's GS base that a program has set; 0: none has */
 	uint64_t sp;			/* of CPU 1; 0: FAKE_GDB_STACKS + FAKE_GDB_SP */
 	bool program_stack;		/* the page of CPU 0's stack, a program's, is there: 0x80 bytes */
-	uint64_t pc;			/* of CPU 1, aarch64; 0: in the kernel's half */
+	uint64_t pc;			/* of CPU 1, aarch64 or riscv64; 0: in the kernel's half */
 	bool deep;			/* the page behind its page is there, too */
 	uint64_t link;			/* the topmost word of its stack, and a page that is there; 0: none */
 	bool loose;			/* its stack ends with its page, and at no multiple of the size of a stack */

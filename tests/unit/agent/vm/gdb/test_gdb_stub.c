@@ -176,6 +176,41 @@ static void test_threads_of_aarch64(void **state)
 }
 
 /*
+ * On riscv64 a kernel may have any addresses: the mode tells it from a program. Where QEMU does not tell that either,
+ * a stack in the lower half is not read, and the remark is due.
+ */
+static void test_modes_of_riscv64(void **state)
+{
+	static const struct { uint64_t pc, sp; unsigned privilege; bool told; enum ktop_mode mode; bool is_read; } rows[] = {
+		{ 0x80000020, 0x80001f00, 3, true, KTOP_MODE_KERNEL, true },
+		{ 0x80000020, 0x80001f00, 1, true, KTOP_MODE_KERNEL, true },
+		{ 0x10020, 0x3fff0f00, 0, true, KTOP_MODE_USER, true },
+		{ 0x80000020, 0x80001f00, 3, false, KTOP_MODES, false },
+		{ 0xffffffff80000020, 0xff20000000010f00, 1, false, KTOP_MODES, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct world world = world_begin((struct fake_gdb) {
+			.architecture = "riscv:rv64", .riscv = true, .no_privilege = !rows[i].told,
+			.privilege = rows[i].privilege, .pc = rows[i].pc, .sp = rows[i].sp,
+		});
+		const struct target_state *cpu;
+		struct gdb_stack stack;
+
+		assert_true(world_reaches(&world, GDB_RUNNING));
+		assert_true(world_sample(&world) && world_reaches(&world, GDB_RUNNING));
+		cpu = gdb_stub_cpu(world.stub, 1, &stack);
+		assert_non_null(cpu);
+		assert_int_equal(cpu->mode, rows[i].mode);
+		assert_int_equal(cpu->space, rows[i].told ? 0x81234000 : 0);
+		assert_int_equal(stack.size > 0, rows[i].is_read);
+		assert_int_equal(gdb_stub_refused(world.stub), !rows[i].told);	/* a program's, too, on CPU 0 */
+		world_end(&world);
+	}
+}
+
+/*
  * Where a device lies, nothing is read: it might crash QEMU. The device comes after a sample of the same stack. On
  * aarch64 the tables of the lower half are not known.
  */
@@ -494,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_the_stack_of_a_program),
 		cmocka_unit_test(test_a_halted_cpu),
 		cmocka_unit_test(test_threads_of_aarch64),
+		cmocka_unit_test(test_modes_of_riscv64),
 		cmocka_unit_test(test_a_stack_on_a_device),
 		cmocka_unit_test(test_unknown_ram),
 		cmocka_unit_test(test_a_base_that_changes),
