@@ -87,7 +87,7 @@ static void tell_profiler(struct vitals *vitals, const struct moment *moment, ui
 	vitals->lost_host = books.lost - vitals->lost_guest;
 	if (vitals->running)
 		vitals->achieved = meter_rate(moment->meter, window_ns);
-	vitals->lost_before = books.earlier_lost;
+	vitals->lost_before = books.earlier_lost + (epoch->played ? 0 : epoch->leftovers);
 	vitals->unsampled = books.received == 0;
 }
 

@@ -72,7 +72,7 @@ struct vitals {
 	uint32_t rate;			/* the rate that is set, Hz per CPU */
 	double achieved;		/* the real rate, Hz per CPU, over the window or at most a minute */
 	uint64_t lost_guest, lost_host;	/* samples lost by the guest and by the host, since ktop listens */
-	uint64_t lost_before;		/* samples that the guest lost before that */
+	uint64_t lost_before;		/* samples from before that: lost by the guest, or left out (beginning.h) */
 	uint64_t skipped_bytes;
 	double cost_ns, cost_share;	/* the hook's cost: ns per sample, and its share of guest time, 0 to 1 */
 	double ring_fill;		/* of the fullest ring, 0 to 1 */

@@ -259,8 +259,10 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	epoch_ticks(epoch, epoch->ticks);
 }
 
-void epoch_introduce(struct epoch *epoch, const struct guest *guest)
+void epoch_introduce(struct epoch *epoch, const struct guest *guest, const struct beginning *beginning)
 {
+	epoch->beginning = *beginning;
+	epoch->played = true;
 	take_guest(epoch, guest);
 }
 
@@ -372,6 +374,8 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 {
 	uint64_t refused = budget_refused(epoch->inputs.budget);
 
+	if (!epoch->played)
+		beginning_saw(&epoch->beginning, event);
 	switch (event->kind) {
 	case EVENT_GUEST:
 		take_guest(epoch, &event->guest);
@@ -435,6 +439,13 @@ static void take_name(struct epoch *epoch, const struct raw_sample *raw, const s
 		threads_process(epoch->inputs.threads, sample->process, raw->name);
 }
 
+/* Sampled, or traced, before `since` (beginning.h). */
+static bool is_leftover(const struct event *event, uint64_t since)
+{
+	return event->time < since && (event->kind == EVENT_SAMPLE || event->kind == EVENT_RAW_SAMPLE ||
+		event->kind == EVENT_MISSED || event->kind == EVENT_TRACE);
+}
+
 static void take_event(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
@@ -459,12 +470,15 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 {
 	struct stack_key stacks[DECODE_EVENTS];
 	struct raw_stack raw[DECODE_EVENTS];
+	uint64_t since = beginning_since(&epoch->beginning, epoch->clock_hz);
 
 	if (cpu_at(epoch, events[0].cpu))		/* all events of a call come from one CPU */
 		guest_events_count(epoch->events, events, count);
 	/* All keys are made before the first is used: making a key fetches the memory that its use needs (stacks.h). */
 	for (size_t i = 0; i < count; i++)
-		if (events[i].kind == EVENT_SAMPLE) {
+		if (is_leftover(&events[i], since)) {
+			epoch->leftovers++;
+		} else if (events[i].kind == EVENT_SAMPLE) {
 			key_of(epoch, &events[i].sample, &stacks[i]);
 		} else if (events[i].kind == EVENT_RAW_SAMPLE) {
 			raw_samples_read(&events[i].raw, epoch->code, &raw[i]);
@@ -475,7 +489,8 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 			key_of(epoch, &raw[i].sample, &stacks[i]);
 		}
 	for (size_t i = 0; i < count; i++)
-		take_event(epoch, &events[i], &stacks[i]);
+		if (!is_leftover(&events[i], since))
+			take_event(epoch, &events[i], &stacks[i]);
 }
 
 void epoch_lost(struct epoch *epoch, const struct packet *packet)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "agent/query/question/question.h"
+#include "agent/wire/beginning.h"
 #include "agent/wire/event.h"
 #include "boot_marks.h"
 
@@ -64,6 +65,9 @@ struct epoch {
 	uint64_t ticks;				/* the newest time of the guest's clock */
 	uint64_t taken, span;			/* of all sampled CPUs: samples, and the clock ticks that these cover */
 	uint64_t untimed;			/* weight that came before `known`: without a time, in no slice */
+	struct beginning beginning;		/* since when somebody listens */
+	bool played;				/* a recording tells that: its first packets are older */
+	uint64_t leftovers;			/* events from before: received, and left out */
 	uint32_t cpus_seen, cpu_room;		/* used and allocated entries of cpus[] */
 	uint64_t cpus_refused;			/* events of CPUs that the budget had no room for */
 	struct epoch_cpu *cpus;
@@ -99,7 +103,8 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 struct epoch *epoch_hold(struct epoch *epoch);	/* any thread; returns the epoch; NULL is allowed */
 void epoch_release(struct epoch *epoch);	/* any thread; the last holder frees; NULL is allowed */
 
-void epoch_introduce(struct epoch *epoch, const struct guest *guest);	/* the guest's facts, before it sends them */
+/* What a recording tells beforehand: the guest's facts, and since when somebody listened. */
+void epoch_introduce(struct epoch *epoch, const struct guest *guest, const struct beginning *beginning);
 /* Takes 1 to DECODE_EVENTS events of one CPU, as decode.h gives them. */
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count);
 void epoch_lost(struct epoch *epoch, const struct packet *packet);	/* before it, trace events are missing */

@@ -18,7 +18,7 @@
 /* The place in epoch->losses of each count of past losses. PRESENT: a count of what is missing now; it has no place. */
 enum loss {
 	LOSS_TICKS, LOSS_THREADS, LOSS_STACKS, LOSS_SPACES, LOSS_LINES, LOSS_EVENTS, LOSS_CPUS,
-	LOSS_UNTIMED, LOSS_NAMES, LOSS_NOTES, LOSS_PAGES, LOSS_OVERDUE, LOSSES, PRESENT = LOSSES,
+	LOSS_UNTIMED, LOSS_NAMES, LOSS_NOTES, LOSS_PAGES, LOSS_OVERDUE, LOSS_LEFTOVERS, LOSSES, PRESENT = LOSSES,
 };
 
 _Static_assert((int)LOSSES <= (int)EPOCH_LOSSES, "each loss has a place");
@@ -166,6 +166,8 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 	add_memory(&line, epoch);
 	add_loss(&line, LOSS_UNTIMED, epoch->untimed, "{sampling tick is not counted: it|sampling ticks are not "
 		"counted: they} came before the guest told the speed of its clock; later ones are");
+	add_loss(&line, LOSS_LEFTOVERS, epoch->played ? epoch->leftovers : 0, "{sample or event of the guest is|"
+		"samples and events of the guest are} left out: from before the recording began, for somebody else");
 	add_loss(&line, LOSS_OVERDUE, guest_memory_overdue(epoch->memory), "{page|pages} of the guest's memory did "
 		"not come: names of its modules and processes may be missing; ktop asks again");
 	add_tables(&line, epoch);

@@ -58,6 +58,7 @@ static void put_profiler(struct json_writer *writer, const struct profile_facts 
 	json_member_count(writer, "samples", table->samples);
 	json_member_count(writer, "weight", table->weight);
 	json_member_count(writer, "missed", table->missed);
+	json_member_count(writer, "leftovers", facts->epoch->leftovers);
 	json_member_text(writer, "note", facts->note);
 	json_member_text(writer, "remark", remarks_text(facts->epoch, facts->begin, "; ", remarks,
 		sizeof(remarks)));

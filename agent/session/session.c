@@ -42,7 +42,7 @@ void session_introduce(struct session *session)
 
 	if (!facts.guest || memcmp(facts.boot_id, epoch->boot_id, sizeof(epoch->boot_id)) != 0)
 		return;
-	epoch_introduce(epoch, facts.guest);
+	epoch_introduce(epoch, facts.guest, &facts.beginning);
 	for (size_t i = 0; i < facts.descriptor_count; i++) {
 		decode_learn(session->decode, &facts.descriptors[i]);
 		guest_events_describe(epoch->events, &facts.descriptors[i]);

@@ -219,6 +219,7 @@ static struct source_facts facts(const struct source *source)
 		.boot_id = boot->boot_id,
 		.descriptors = boot->descriptors,
 		.descriptor_count = boot->descriptor_count,
+		.beginning = boot->beginning,
 		.state = LINK_NO_HELLO,
 		.vm = VM_UNKNOWN,
 		.recording = replay->recording->folder,

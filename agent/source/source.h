@@ -14,6 +14,7 @@
 #include "agent/guest/profiler.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
+#include "agent/wire/beginning.h"
 #include "agent/wire/event.h"
 #include "play.h"
 
@@ -48,6 +49,7 @@ struct source_facts {
 	const uint8_t *boot_id;		/* the boot of `guest`; used with it alone */
 	const struct event *descriptors;	/* they describe the kernel's own events; used with `guest` alone */
 	size_t descriptor_count;
+	struct beginning beginning;	/* of that boot; likewise */
 	struct play_state play;
 	const char *recording;		/* the folder of the recording that is played; NULL: the source is none */
 

@@ -99,6 +99,14 @@ static void take_cpu_status(struct scan *scan, const uint8_t *payload, uint16_t 
 		ends_tell(&scan->part_ends.of[event.cpu_status.stream][event.cpu_status.cpu], event.cpu_status.taken);
 }
 
+static void take_beginning(struct scan *scan, uint64_t time, uint16_t id, const uint8_t *payload, uint16_t size)
+{
+	struct event event = { .id = id, .time = time };
+
+	if (!scan->found.beginning.told && payload_read(NULL, payload, size, &event))
+		beginning_saw(&scan->found.beginning, &event);
+}
+
 /*
  * Looks for what the guest says of itself and of its trace events. A reader that begins in the middle of a boot
  * needs it for the events before the guest tells it again.
@@ -116,6 +124,7 @@ static void look_for_facts(struct scan *scan, struct recording_lane *lane)
 		memcpy(&wire, scan->packet + at, sizeof(wire));
 		if (wire.size > lane->packet.size - at - sizeof(wire))
 			return;
+		take_beginning(scan, lane->packet.begin, wire.id, payload, wire.size);
 		if (wire.id == KTOP_EVENT_cpu_status)
 			take_cpu_status(scan, payload, wire.size);
 		else
@@ -258,11 +267,17 @@ static void end_boot(struct scan *scan)
 {
 	struct recording_boot *boot = scan->boot;
 
-	if (boot && !boot->payload)
+	uint64_t since;
+
+	if (!boot)
+		return;
+	if (!boot->payload)
 		guess_guest(scan);
-	if (boot)
-		boot->early_count = ends_find(&scan->ends, &(struct boot_span) {
-			.begin = boot->begin, .end = boot->end, .hz = clock_of(boot) }, &boot->early);
+	since = beginning_since(&boot->beginning, clock_of(boot));
+	if (boot->begin < since)
+		boot->begin = since;
+	boot->early_count = ends_find(&scan->ends, &(struct boot_span) {
+		.begin = boot->begin, .end = boot->end, .hz = clock_of(boot) }, &boot->early);
 }
 
 /* A part that continues the time of the part before, and has its boot id, belongs to the same boot. */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beginning.h"
 #include "event.h"
 
 enum { RECORDING_PARTS_MAX = 10000 };
@@ -27,7 +28,8 @@ struct recording_part {
 struct recording_boot {			/* or a state that a boot was put back to */
 	size_t first, parts;		/* index of its first part; how many follow each other */
 	uint8_t boot_id[16];
-	uint64_t begin, end;		/* of all its packets together; guest clock ticks */
+	uint64_t begin, end;		/* of all its packets together, without leftovers; guest clock ticks */
+	struct beginning beginning;	/* it tells which samples are leftovers */
 	struct event guest;		/* the guest's facts; if it is not known, its CPUs alone */
 	uint8_t *payload;		/* holds the texts of `guest`; NULL: the guest is not known */
 	struct event *descriptors;	/* of the guest's own trace events, one for each id; texts owned */

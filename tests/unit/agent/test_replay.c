@@ -16,6 +16,8 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
+#include "agent/guest/remarks.h"
+#include "agent/query/query.h"
 #include "agent/session/session.h"
 #include "agent/source/replay.h"
 #include "agent/source/source.h"
@@ -439,6 +441,61 @@ static void a_session_reads_what_power_has_left(void **state)
 	packets_free(packets);
 }
 
+/*
+ * Two gaps and an event lie in the guest's rings when the recorder comes, `age_ms` later, at `at_ms`; the profiler is
+ * on or off then. From 100 ms later on there are more.
+ */
+static struct session *read_leftovers(const char *name, uint64_t at_ms, uint64_t age_ms, bool running)
+{
+	struct packets *packets = packets_new(1);
+	struct session *session;
+
+	recordings_guest(packets, ticks(at_ms), HZ);
+	recordings_status(packets, ticks(at_ms), running);
+	recordings_descriptor(packets, ticks(at_ms));
+	recordings_missed(packets, 1, ticks(at_ms - age_ms), 2);
+	recordings_own_event(packets, ticks(at_ms - age_ms));
+	recordings_status(packets, ticks(at_ms + 100), true);
+	recordings_missed(packets, 1, ticks(at_ms + 100), 5);
+	recordings_own_event(packets, ticks(at_ms + 100));
+	recordings_missed(packets, 0, ticks(at_ms + 9000), 5);
+	recordings_write(scratch_path(name), packets);
+	session = read_all(scratch_path(name));
+	packets_free(packets);
+	return session;
+}
+
+/* A recording begins when somebody listens. What was sampled before is not in its range, and is told. */
+static void leftovers_are_of_nobody(void **state)
+{
+	static const struct { const char *name; uint64_t at, age, begin; bool running, left; } cases[] = {
+		{ "stopped", 150000, 140000, 150000, false, true },
+		{ "stopped-just-now", 150000, 30, 150000, false, true },
+		{ "stopped-young", 3000, 2900, 3000, false, true },
+		{ "forgotten", 150000, 140000, 149000, true, true },
+		{ "goes-on", 150000, 80, 149920, true, false },
+		{ "booted", 6000, 5900, 100, true, false },
+	};
+	char remarks[REMARKS_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct session *session = read_leftovers(cases[i].name, cases[i].at, cases[i].age, cases[i].running);
+		struct epoch *epoch = session_epoch(session);
+		struct play_state play = session_play_state(session);
+		uint64_t first = (cases[i].left ? cases[i].at + 100 : cases[i].at - cases[i].age) * MS;
+
+		assert_int_equal(play.begin, cases[i].begin * MS);
+		assert_int_equal(epoch->leftovers, cases[i].left ? 3 : 0);
+		assert_int_equal(decode_books(session_decode(session), STREAM_SAMPLES, 1).received, 7);
+		assert_in_range(query_kept_from(epoch->query), first > 250 * MS ? first - 250 * MS : 0, first);
+		remarks_text(epoch, play.begin, "\n", remarks, sizeof(remarks));
+		assert_int_equal(strstr(remarks, "3 samples and events of the guest are left out") != NULL,
+			cases[i].left);
+		session_free(session);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +510,7 @@ int main(void)
 		cmocka_unit_test(a_given_kernel_makes_up_for_missing_metadata),
 		cmocka_unit_test(a_session_knows_events_before_they_are_described),
 		cmocka_unit_test(a_session_reads_what_power_has_left),
+		cmocka_unit_test(leftovers_are_of_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,18 @@ void recordings_guest(struct packets *packets, uint64_t time, uint64_t hz)
 	packets_end(packets, time);
 }
 
+void recordings_status(struct packets *packets, uint64_t time, bool running)
+{
+	struct ktop_wire_status wire = { .running = running, .rate = 1000, .sampler_cpu = KTOP_NO_CPU };
+	struct body body = { .size = 0 };
+
+	packets_begin(packets, KTOP_META, 0, time);
+	body_fixed(&body, &wire, sizeof(wire));
+	body_text(&body, "");
+	packets_event(packets, time, KTOP_EVENT_status, &body);
+	packets_end(packets, time);
+}
+
 void recordings_missed(struct packets *packets, uint32_t cpu, uint64_t time, int count)
 {
 	struct body body = { .size = 4 };

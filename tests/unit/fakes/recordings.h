@@ -3,6 +3,7 @@
 #ifndef RECORDINGS_H
 #define RECORDINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ enum { RECORDINGS_CPUS = 2, RECORDINGS_OWN = 100 };	/* of the guest; the id of i
 
 /* Packets of their own. The guest's clock has `hz` ticks a second. */
 void recordings_guest(struct packets *packets, uint64_t time, uint64_t hz);
+void recordings_status(struct packets *packets, uint64_t time, bool running);
 void recordings_missed(struct packets *packets, uint32_t cpu, uint64_t time, int count);	/* a tick apart */
 
 /* A trace event of the guest's own, mail_put, and what the guest says of it. */

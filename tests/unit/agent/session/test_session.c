@@ -90,6 +90,33 @@ static void test_answers_of_samples(void **state)
 	fixture_end(&fixture);
 }
 
+/* What the guest sampled for somebody before is no part of any window. It counts as lost before ktop came. */
+static void test_leftovers(void **state)
+{
+	enum { AWAY_MS = 140000 };
+	struct fixture fixture = fixture_begin(NULL);
+	struct answers *answers;
+
+	(void)state;
+	fixture.guest->clock += AWAY_MS * (uint64_t)FAKE_GUEST_TICKS_PER_MS;
+	fixture_bring_up(&fixture);		/* its profiler is off */
+	fixture.guest->clock -= AWAY_MS * (uint64_t)FAKE_GUEST_TICKS_PER_MS;
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	fixture.guest->clock += AWAY_MS * (uint64_t)FAKE_GUEST_TICKS_PER_MS;
+	fake_guest_status(fixture.guest, true);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1310, 0x1120);
+	answers = fixture_answers(&fixture);
+	assert_int_equal(answers->functions->table->samples, 1);
+	assert_int_equal(find_row(answers, "cold")->self, 1);
+	assert_true(answers->vitals->oldest >= AWAY_MS * NS_PER_MS);
+	assert_int_equal(answers->vitals->lost_before, 2);
+	assert_int_equal(answers->vitals->lost_guest + answers->vitals->lost_host, 0);
+	assert_int_equal(decode_books(session_decode(fixture.session), STREAM_SAMPLES, 0).received, 3);
+	answers_free(answers);
+	fixture_end(&fixture);
+}
+
 /* A reader who asks for the marks alone gets no more. */
 static void test_marks(void **state)
 {
@@ -485,6 +512,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states_in_order),
 		cmocka_unit_test(test_answers_of_samples),
+		cmocka_unit_test(test_leftovers),
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_many_readers),
 		cmocka_unit_test(test_new_boot_is_a_new_epoch),
