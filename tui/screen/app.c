@@ -37,6 +37,15 @@ static bool is_frame_due(const struct app *app)
 	return util_now() >= app->next || (!app->begun && tabs_has_table(app->tabs));
 }
 
+/*
+ * Answers are taken when a frame shows them at once. So a click is on what the terminal shows: no row moves between a
+ * frame and the next.
+ */
+static bool takes_answers(const struct app *app)
+{
+	return app->answering || !app->begun || is_frame_due(app);
+}
+
 /* How long the next poll may wait: until a key may act, or a frame is due; or TICK_MS. */
 static int wait_ms(const struct app *app)
 {
@@ -44,9 +53,9 @@ static int wait_ms(const struct app *app)
 
 	if (typed_is_ready(&app->typed, app->tabs, now))
 		return 0;
-	if (!app->changed && !app->answering)
-		return TICK_MS;
-	return is_frame_due(app) || app->next <= now ? 0 : (int)((app->next - now) / NS_PER_MS + 1);
+	if (!is_frame_due(app) && app->next > now)
+		return (int)((app->next - now) / NS_PER_MS + 1);
+	return app->changed || app->answering ? 0 : TICK_MS;
 }
 
 /* The next frame keeps the pace: a frame that was a little late does not put off those after it. */
@@ -63,7 +72,8 @@ static void await(const struct app *app)
 	struct pollfd fds[TERM_FDS + TABS_FDS];
 	int count = term_fds(fds);
 
-	count += tabs_fds(app->tabs, fds + count);
+	if (takes_answers(app))
+		count += tabs_fds(app->tabs, fds + count);
 	poll(fds, (nfds_t)count, wait_ms(app));
 }
 
@@ -143,10 +153,10 @@ static void step(struct app *app)
 			take_input(app, &input);
 	}
 	app->answering = app->answering || app->typed.count;
-	if (tabs_step(app->tabs, util_now()))
-		app->changed = true;
 	if (app->done)
 		return;
+	if (takes_answers(app) && tabs_step(app->tabs, util_now()))
+		app->changed = true;
 	if ((app->answering && !more) || ((app->changed || app->answering) && is_frame_due(app)))
 		draw(app);
 }
