@@ -57,6 +57,8 @@ void status_draw(const struct status_line *line, struct canvas *canvas, struct p
 	int needed = canvas_rows(canvas, line->text, area.columns);
 
 	if (line->text[0] == '\0') {
+		if (*remark)
+			canvas_blank(canvas, place);
 		canvas_text(canvas, (struct place) { area.row, area.column, area.columns },
 			STYLE_DIM, remark);
 		return;

@@ -7,6 +7,7 @@
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
 #include "agent/session/session.h"
+#include "tui/frame/emptiness.h"
 #include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
 #include "tui/frame/prompt.h"
@@ -24,6 +25,7 @@
 enum {
 	VITALS_MS = 100,		/* the pause between two vitals */
 	COUNTS_MS = 300,		/* after so long it is said that answers come in parts */
+	HELD_MOST_MS = 10000,		/* a button that is held for longer was let go, and nobody told */
 };
 
 struct screen *screen_new(struct feed feed, const struct config *config)
@@ -37,7 +39,6 @@ struct screen *screen_new(struct feed feed, const struct config *config)
 	for (int i = 0; i < VIEWS; i++)
 		screen->selves[i] = screen_views[i]->new(config);
 	screen_views_init(screen);
-	screen->pressed = -1;
 	return screen;
 }
 
@@ -120,6 +121,8 @@ static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t no
 	if (before && before->running != vitals->running)
 		status_profiler(&screen->status);
 	anew = began_anew(before, vitals, &screen->scope);
+	if (anew)
+		screen->pressed.end = 0;
 	screen_show(screen);
 	screen->drawn = screen->drawn && before;	/* before the first, no rows were shown */
 	vitals_free(before);
@@ -131,15 +134,29 @@ static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t no
 	}
 }
 
+/*
+ * A boot without samples leaves the rows of the boot before on the screen: a machine that resets again and again can be
+ * read. They are answers to the same question. In a recording, somebody has gone to the other boot.
+ */
+static bool stays(const struct screen *screen, const struct answer *answer)
+{
+	const struct answer *shown = screen->answers[screen->current];
+
+	return shown && shown->boot && shown->boot != answer->boot && !answer->begun && screen->answered &&
+		screen_told(screen).rows && screen->vitals && !screen->vitals->play.there;
+}
+
 /* An answer to a question of another view, which was shown before, is of no use any more. */
 static void use_answer(struct screen *screen, struct answer *answer)
 {
 	struct answer *before = answer;
 
 	if (screen_views[screen->current]->takes(screen->selves[screen->current], answer, &screen->scope)) {
-		before = screen->answers[screen->current];
-		screen->answers[screen->current] = answer;
-		screen_show(screen);
+		if (!stays(screen, answer)) {
+			before = screen->answers[screen->current];
+			screen->answers[screen->current] = answer;
+			screen_show(screen);
+		}
 		screen_rows_came(screen, answer);
 	}
 	answer_free(before);
@@ -157,13 +174,12 @@ static void follow_counting(struct screen *screen, uint64_t now)
 	screen->counts = screen->unfinished && now - screen->unfinished >= COUNTS_MS * NS_PER_MS;
 }
 
-bool screen_step(struct screen *screen, uint64_t now)
+/* True: there were some. */
+static bool take_answers(struct screen *screen, uint64_t now)
 {
-	struct session_message message;
 	struct answer *vitals = screen->feed.answer(screen->feed.self, FEED_VITALS);
 	struct answer *answer = screen->feed.answer(screen->feed.self, FEED_VIEW);
 	struct answer *line = screen->feed.answer(screen->feed.self, FEED_LINE);
-	bool changed = status_expire(&screen->status, now) || vitals || answer || line;
 
 	if (answer)
 		use_answer(screen, answer);
@@ -174,6 +190,20 @@ bool screen_step(struct screen *screen, uint64_t now)
 	}
 	if (vitals)
 		use_vitals(screen, (struct vitals *)vitals, now);
+	return vitals || answer || line;
+}
+
+bool screen_step(struct screen *screen, uint64_t now)
+{
+	struct session_message message;
+	bool changed = status_expire(&screen->status, now);
+
+	if (screen->held && now - screen->held >= HELD_MOST_MS * NS_PER_MS) {
+		screen->held = 0;
+		changed = true;
+	}
+	if (!screen->held && take_answers(screen, now))
+		changed = true;
 	while (screen->feed.message(screen->feed.self, &message)) {
 		if (status_say(&screen->status, message.failed, message.text, now))
 			screen->status.profiler = message.profiler;
@@ -201,11 +231,32 @@ static int status_rows(const struct canvas *canvas)
 	return canvas->rows >= SCREEN_STATUS_ROWS ? 1 : 0;
 }
 
+/* The rows are of another boot than the header: why this one has none. "": they are not. */
+static const char *remark_of_boot(const struct screen *screen, char text[HEADER_REMARK])
+{
+	const struct answer *shown = screen->answers[screen->current];
+	struct emptiness empty;
+	char what_to_do[KEYS_TEXT];
+
+	if (!shown || !shown->boot || shown->boot >= screen->vitals->answer.boot || !screen_has_table(screen))
+		return "";
+	empty = emptiness(screen->vitals, NULL, &screen->scope);
+	util_print(text, HEADER_REMARK, "The rows are of the boot before. This one: %s %s", empty.why,
+		keys_text(screen->keys, empty.what_to_do, what_to_do));
+	return text;
+}
+
 /* What the status line says while it has no message. */
 static const char *remark_of(const struct screen *screen, const struct canvas *canvas, char text[HEADER_REMARK])
 {
-	if (!screen->vitals || !status_rows(canvas))
+	if (!screen->vitals)
 		return "";
+	if (!screen->cover && *remark_of_boot(screen, text))
+		return text;
+	if (!status_rows(canvas))
+		return "";
+	if (screen->held)
+		return "The screen stands still until the mouse's button is let go.";
 	if (screen->counts && !screen->cover)
 		return "Counting: the newest samples of the window are shown, the others follow.";
 	return header_remark(screen->vitals, &screen->scope, screen_has_table(screen), screen->keys, text);

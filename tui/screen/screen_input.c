@@ -280,7 +280,8 @@ static enum screen_act click(struct screen *screen, const struct input *input, u
 			key_bar_action(screen->keys, screen->columns, input->column), now);
 	if (name != ACTION_NONE)
 		return click_label(screen, name, now);
-	if (screen_press_line(screen, input))
+	screen->held = screen_press_line(screen, input) || view->release ? now : 0;
+	if (screen->pressed.end)
 		return SCREEN_NOTHING;
 	screen->moved = true;
 	if (view->click)
@@ -294,7 +295,8 @@ static void release(struct screen *screen, const struct input *input, uint64_t n
 {
 	const struct view *view = screen_shown(screen);
 
-	if (screen->pressed >= 0)
+	screen->held = 0;
+	if (screen->pressed.end)
 		screen_release_line(screen, input, now);
 	else if (view->release)
 		view->release(screen->selves[screen_at(screen)], input->row, input->column);
@@ -329,6 +331,7 @@ static enum screen_act take(struct screen *screen, const struct input *input, ui
 		scroll(screen, ACTION_DOWN);
 		return SCREEN_NOTHING;
 	case INPUT_KEY:
+		screen->held = 0;
 		status_seen(&screen->status);
 		if (!screen->prompt.label)
 			return act(screen, keys_action(screen->keys, input->code), now);

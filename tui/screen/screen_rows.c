@@ -49,6 +49,7 @@ void screen_look_away(struct screen *screen)
 	free(screen->question);
 	screen->question = NULL;
 	screen->drawn = false;
+	screen->held = 0;
 }
 
 void screen_rows_came(struct screen *screen, const struct answer *answer)

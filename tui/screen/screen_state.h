@@ -9,6 +9,7 @@
 #include "tui/frame/prompt.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/status.h"
+#include "tui/frame/time_row.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/keys.h"
 #include "feed.h"
@@ -57,7 +58,8 @@ struct screen {
 	int rows, columns;		/* of the last drawing */
 	struct place names;		/* likewise, of the row of views; width 0: there is none */
 	struct place times;		/* likewise, of the time line */
-	int pressed;			/* the column of the time line at which the mouse was pressed; -1: none */
+	struct time_slot pressed;	/* where on the time line the mouse was pressed; `end` 0: nowhere there */
+	uint64_t held;			/* since when its button is held, where its release is heard; 0: it is not */
 
 	struct status_line status;
 	struct prompt prompt;

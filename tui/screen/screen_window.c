@@ -149,7 +149,8 @@ bool screen_press_line(struct screen *screen, const struct input *input)
 	bool on = screen->times.width && input->row == screen->times.row && screen->line &&
 		screen_is_of_boot(screen, &screen->line->answer);
 
-	screen->pressed = on ? input->column : -1;
+	screen->pressed = on ? time_row_at(screen->times, screen->line, input->column) :
+		(struct time_slot) { .end = 0 };
 	return on;
 }
 
@@ -157,27 +158,26 @@ bool screen_press_line(struct screen *screen, const struct input *input)
 void screen_release_line(struct screen *screen, const struct input *input, uint64_t now)
 {
 	struct scope *scope = &screen->scope;
-	struct time_slot from, to;
-	uint64_t middle;
+	struct time_slot from = screen->pressed, to;
+	uint64_t middle = from.begin + (from.end - from.begin) / 2;
+	bool one;
 
-	if (screen->pressed < 0 || !screen->times.width || !screen->line ||
-			!screen_is_of_boot(screen, &screen->line->answer))
+	screen->pressed.end = 0;
+	if (!screen->times.width || !screen->line || !screen_is_of_boot(screen, &screen->line->answer))
 		return;
-	from = time_row_at(screen->times, screen->line, screen->pressed);
 	to = time_row_at(screen->times, screen->line, input->column);
+	one = from.begin < to.end && to.begin < from.end;
 	if (from.begin > to.begin) {
 		struct time_slot later = from;
 
 		from = to;
 		to = later;
 	}
-	middle = from.begin + (from.end - from.begin) / 2;
-	if (screen->pressed == input->column && scope->window_ns)
+	if (one && scope->window_ns)
 		scope_choose(scope, middle > scope->window_ns / 2 ? middle - scope->window_ns / 2 : 0,
 			middle > scope->window_ns / 2 ? middle + scope->window_ns - scope->window_ns / 2 :
 			scope->window_ns, kept(screen));
 	else if (to.end)
 		scope_choose(scope, from.begin, to.end, kept(screen));
-	screen->pressed = -1;
 	say_place(screen, now);
 }

@@ -225,6 +225,28 @@ static void rewind_list(struct function_view *self)
 	self->by = functions->by;
 }
 
+static struct view_chosen functions_chosen(void *context)
+{
+	const struct function_view *self = context;
+	const struct row *row = selected(self);
+	struct view_chosen chosen = { .name = 0 };
+
+	if (!row || self->functions->by != GROUP_FUNCTION)
+		return chosen;
+	chosen = (struct view_chosen) { .name = deeper_name(self->functions, row), .put = self->list.follow };
+	util_print(chosen.text, sizeof(chosen.text), "%s", row_name(self, self->list.cursor));
+	return chosen;
+}
+
+/* In another boot the rows have other keys: the cursor follows its function by name. */
+static void follow_boot(struct function_view *self, const struct function_table *functions)
+{
+	struct view_chosen chosen = functions_chosen(self);
+
+	if (chosen.put && !self->wish.name && functions->answer.boot != self->functions->answer.boot)
+		self->wish = chosen;
+}
+
 static void functions_show(void *context, const struct vitals *vitals, struct answer *answer,
 	const struct scope *scope)
 {
@@ -232,6 +254,8 @@ static void functions_show(void *context, const struct vitals *vitals, struct an
 	struct function_table *functions = (struct function_table *)answer;
 	bool again = self->functions == functions;	/* the same answer: only vitals or scope are new */
 
+	if (functions && !again)
+		follow_boot(self, functions);
 	self->vitals = vitals;
 	self->functions = functions;
 	self->scope = scope;
@@ -519,19 +543,6 @@ static void functions_forget_details(struct request *request)
 	functions->visible_count = 0;
 	functions->selected = 0;
 	functions->callers = functions->ran = false;
-}
-
-static struct view_chosen functions_chosen(void *context)
-{
-	const struct function_view *self = context;
-	const struct row *row = selected(self);
-	struct view_chosen chosen = { .name = 0 };
-
-	if (!row || self->functions->by != GROUP_FUNCTION)
-		return chosen;
-	chosen = (struct view_chosen) { .name = deeper_name(self->functions, row), .put = self->list.follow };
-	util_print(chosen.text, sizeof(chosen.text), "%s", row_name(self, self->list.cursor));
-	return chosen;
 }
 
 static void functions_choose(void *context, struct view_chosen chosen)

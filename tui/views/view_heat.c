@@ -93,10 +93,13 @@ static void heat_free(void *context)
 static void heat_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
 {
 	struct heat_view *self = context;
+	const struct heat_map *map = (const struct heat_map *)answer;
 
+	if (map && self->answer && map->answer.boot != self->answer->answer.boot)
+		self->placed = self->begun = self->pressed = false;	/* those are times of another boot */
 	self->vitals = vitals;
 	self->scope = scope;
-	self->answer = (const struct heat_map *)answer;
+	self->answer = map;
 }
 
 /* ---- drawing ---- */
@@ -291,8 +294,8 @@ static bool begin_range(struct heat_view *self)
 {
 	if (!has_grid(self) || self->begun)
 		return false;
-	self->begun = self->placed = true;
 	self->begin = self->cursor = cursor_of(self);
+	self->begun = self->placed = true;
 	return true;
 }
 

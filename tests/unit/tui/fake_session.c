@@ -147,6 +147,8 @@ struct answer *session_answer(struct subscription *subscription)
 	} else if (subscription->kind == &function_table_kind && answers->functions) {
 		answer = &answers->functions->answer;
 		session->took_functions = answers->functions;
+		session->took_boot = answers->functions->answer.boot;
+		session->took_begun = answers->functions->answer.begun;
 		session->took_by = answers->functions->by;
 		answers->functions = NULL;
 	} else if (subscription->kind == &call_tree_kind && answers->tree) {

@@ -57,6 +57,8 @@ struct session {
 	const struct vitals *took_vitals;	/* the last that a screen took, not for marks; a test clears it */
 	const struct function_table *took_functions;	/* likewise; the screen may not have kept it */
 	enum group_by took_by;
+	uint64_t took_boot;
+	bool took_begun;
 
 	struct call_tree_request tree;	/* the newest request for one; `kind` NULL: none */
 	struct function_page_request page;	/* likewise */

@@ -404,7 +404,7 @@ static void test_idle_is_hidden(void **state)
 	stage_strike(&stage);
 }
 
-/* With the cursor far down, the rows of a new filter, or of a new boot, are shown from the top. */
+/* With the cursor far down, the rows of a new filter are shown from the top. In a new boot it follows its function. */
 static void test_the_list_opens_at_its_beginning(void **state)
 {
 	struct answers *answers = hand_answers(symbols, functions);
@@ -425,11 +425,65 @@ static void test_the_list_opens_at_its_beginning(void **state)
 	stage_show(&stage, answers);
 	assert_int_equal(stage.session.wanted.selected, functions[7]);
 
-	stage_press(&stage, 'j');
+	stage_type(&stage, "jj");
+	assert_int_equal(stage.session.wanted.selected, functions[0]);
 	answers = hand_answers(symbols, functions);
 	answers->functions->answer.boot = 2;
 	stage_show(&stage, answers);
-	assert_int_equal(stage.session.wanted.selected, functions[7]);
+	assert_int_equal(stage.session.wanted.selected, functions[0]);
+	stage_strike(&stage);
+}
+
+static struct answers *of_boot(uint64_t boot, bool sampled)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	answers->vitals->answer.boot = answers->functions->answer.boot = boot;
+	answers->vitals->unsampled = !sampled;
+	answers->functions->answer.begun = sampled;
+	if (!sampled) {
+		answers->vitals->now = 2 * NS_PER_SECOND;
+		answers->functions->table->count = 0;
+	}
+	return answers;
+}
+
+/* A machine that resets again and again can be read; it is said whose rows they are, and why there are no others. */
+static void test_rows_stay_until_the_next_boot_has_some(void **state)
+{
+	static const char of_before[] = "The rows are of the boot before. This one: No sample since the guest booted.";
+	struct answers *answers;
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, of_boot(1, true));
+	stage_type(&stage, "jj");
+	for (uint64_t boot = 2; boot < 5; boot++) {
+		stage_show(&stage, of_boot(boot, false));
+		stage_holds(&stage, "page_alloc", true);
+		stage_holds(&stage, of_before, true);
+		assert_int_equal(stage.session.wanted.selected, functions[0]);
+	}
+	stage_resize(&stage, 12, 120, true);		/* too few rows for the other remarks */
+	stage_holds(&stage, of_before, true);
+	stage_resize(&stage, 24, 80, true);
+	stage_show(&stage, of_boot(5, true));
+	stage_holds(&stage, "page_alloc", true);
+	stage_holds(&stage, "boot before", false);
+	assert_int_equal(stage.session.wanted.selected, functions[0]);
+
+	/* Another question, and a recording's next boot, have no rows of before. */
+	stage_type(&stage, "\\cpu:1\r");
+	stage_show(&stage, of_boot(6, false));
+	stage_holds(&stage, "page_alloc", false);
+	stage_show(&stage, of_boot(7, true));
+	answers = of_boot(8, false);
+	answers->vitals->play.there = true;
+	stage_show(&stage, answers);
+	answers = of_boot(8, false);
+	answers->vitals->play.there = true;
+	stage_show(&stage, answers);
+	stage_holds(&stage, "page_alloc", false);
 	stage_strike(&stage);
 }
 
@@ -453,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_to_hold),
 		cmocka_unit_test(test_idle_is_hidden),
 		cmocka_unit_test(test_the_list_opens_at_its_beginning),
+		cmocka_unit_test(test_rows_stay_until_the_next_boot_has_some),
 	};
 	int failed;
 

@@ -509,6 +509,91 @@ static void test_ranges_of_the_heat_map(void **state)
 	stage_strike(&stage);
 }
 
+/* So many seconds later. */
+static void show_later(struct stage *stage, uint64_t seconds, uint64_t boot)
+{
+	struct answers *answers = heat_answers(stage);
+
+	answers->vitals->answer.boot = answers->heat->answer.boot = boot;
+	answers->vitals->now += seconds * NS_PER_SECOND;
+	answers->heat->answer.begun = true;
+	answers->heat->now += seconds * NS_PER_SECOND;
+	answers->heat->heat.first += seconds * HEAT_SECOND;
+	stage_show(stage, answers);
+}
+
+/* From press to release the map stands still, whatever comes meanwhile; a click is on its own column. */
+static void test_the_map_stands_still_under_the_mouse(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '4');
+	stage_show(&stage, heat_answers(&stage));
+	mouse(&stage, INPUT_CLICK, 10, 12);
+	stage_holds(&stage, "The screen stands still until the mouse's button is let go.", true);
+	show_later(&stage, 1, 0);
+	mouse(&stage, INPUT_RELEASE, 10, 12);
+	stage_holds(&stage, "0.1s at 00:02:06.20: busy CPUs", true);
+	screen_step(stage.screen, stage.now);
+	stage_holds(&stage, "stands still", false);
+
+	mouse(&stage, INPUT_CLICK, 10, 12);			/* the second that was one column to the right */
+	show_later(&stage, 2, 0);
+	mouse(&stage, INPUT_SCROLL_DOWN, 10, 12);
+	stage_resize(&stage, 24, 90, true);			/* other columns, the same seconds: they end now */
+	mouse(&stage, INPUT_RELEASE, 12, 22);
+	stage_holds(&stage, "0.3s at 00:02:07.20: busy CPUs", true);
+	stage_resize(&stage, 24, 80, true);
+	stage_press(&stage, KEYS_ESCAPE);
+
+	/* A release that is never heard: a key, or time, ends that. */
+	mouse(&stage, INPUT_CLICK, 10, 12);
+	stage_type(&stage, "k");
+	stage_holds(&stage, "stands still", false);
+	mouse(&stage, INPUT_CLICK, 10, 12);
+	show_later(&stage, 3, 0);
+	stage.now += 10 * NS_PER_SECOND;
+	assert_true(screen_step(stage.screen, stage.now));
+	stage_holds(&stage, "stands still", false);
+	stage_strike(&stage);
+}
+
+/* A range that was begun in another boot is none. */
+static void test_no_range_from_boot_to_boot(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, NULL);
+	stage_press(&stage, '4');
+	show_later(&stage, 0, 1);
+	stage_type(&stage, "\rkk");				/* it begins at the newest cell */
+	stage_holds(&stage, "0.3s at 00:03:11.80", true);
+	show_later(&stage, 0, 2);
+	stage_holds(&stage, "0.1s at 00:03:12.00", true);
+	stage_strike(&stage);
+}
+
+/* A slot of the time line stays what it was while the button is held. */
+static void test_the_time_line_stands_still_under_the_mouse(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_answers(symbols, functions));
+	mouse(&stage, INPUT_CLICK, 21, 34);
+	answers->line->series.begin += 8 * NS_PER_SECOND;
+	answers->vitals->now += 8 * NS_PER_SECOND;
+	answers->line->now += 8 * NS_PER_SECOND;
+	stage_show(&stage, answers);
+	mouse(&stage, INPUT_RELEASE, 21, 45);
+	stage_holds(&stage, "48s at 00:00:36, live: .", true);
+	stage_strike(&stage);
+}
+
 /* A map that ends in the past is not asked for again; another filter is another question. */
 static void test_heat_stands_still(void **state)
 {
@@ -559,6 +644,9 @@ int main(void)
 		cmocka_unit_test(test_what_the_time_line_is_about),
 		cmocka_unit_test(test_ranges_of_the_heat_map),
 		cmocka_unit_test(test_heat_stands_still),
+		cmocka_unit_test(test_the_map_stands_still_under_the_mouse),
+		cmocka_unit_test(test_no_range_from_boot_to_boot),
+		cmocka_unit_test(test_the_time_line_stands_still_under_the_mouse),
 	};
 	int failed;
 

@@ -107,6 +107,9 @@ struct model {
 	uint64_t boot;			/* of the vitals */
 	bool ran;
 	struct fake_wanted wanted;		/* what was asked last */
+	struct fake_wanted asked;	/* when the view `asked_in` was drawn last, so far as it decides about rows */
+	int asked_in;			/* WALK_ALL_VIEWS: another page was looked at since */
+	bool answered;			/* that question was */
 };
 
 struct walk_guest {
@@ -208,6 +211,7 @@ enum table_column model_sort(const struct model *model);	/* by change only while
 
 /* The screen took answers, either of which may be NULL; model_told: and then a message. */
 void model_took(struct model *model, const struct vitals *vitals, const struct function_table *functions);
+uint64_t model_rows_boot(const struct model *model);	/* of the table; 0: it has no rows, or for another question */
 void model_told(struct walk *walk, struct walk_guest *guest, const struct session_message *message);
 
 struct table_rows {

@@ -20,6 +20,7 @@ void walk_step(struct walk *walk)
 	const struct function_table *functions;
 	const struct vitals *vitals;
 	struct session_message messages[WALK_MACHINES];
+	uint64_t rows_boot = walk_is_tree(model->view) ? 0 : model_rows_boot(model);
 
 	for (size_t i = 0; i < walk->machines; i++) {
 		struct session *session = &walk->guests[i].session;
@@ -34,6 +35,8 @@ void walk_step(struct walk *walk)
 	functions = own ? own->took_functions : walk_fleet_functions();
 	if (functions && (walk_is_tree(model->view) || (own ? own->took_by : walk_fleet_by()) != model->table.by))
 		functions = NULL;		/* it was for another view, and is freed */
+	if (own && functions && rows_boot && own->took_boot != rows_boot && !own->took_begun)
+		functions = NULL;		/* a boot without samples leaves the rows of the boot before */
 	if (vitals || functions) {
 		model_took(model, vitals, functions);
 		cursor_update(model);

@@ -356,7 +356,7 @@ static void find_window(struct walk *walk, struct model *model)
 		return;
 	walk->tally.mouse[walk_counted(model)][MOUSE_LINE] += dragged;
 	walk->tally.ranges += !dragged && model->wanted.back_ns != place->back_ns;
-	if (model->wanted.window_ns != place->window_ns || model->wanted.until_ns != place->until_ns ||
+	if (dragged || model->wanted.window_ns != place->window_ns || model->wanted.until_ns != place->until_ns ||
 			model->wanted.back_ns != place->back_ns)
 		scope_choose(place, 0, 1, (struct scope_kept) { 0, 1 });
 	place->window_ns = model->wanted.window_ns;
@@ -364,6 +364,26 @@ static void find_window(struct walk *walk, struct model *model)
 	place->back_ns = model->wanted.back_ns;
 	place->moved = model->wanted.moved;
 	assert_in_range(scope_until(place), 1, model->vitals->now);
+}
+
+/* Another question is not answered yet. Each other page has looked away from its own. */
+static void keep_question(struct walk *walk, struct model *model)
+{
+	struct fake_wanted asked = model->wanted;
+
+	for (size_t i = 0; i < walk->pages; i++)
+		if (&walk->models[i] != model)
+			walk->models[i].asked_in = WALK_ALL_VIEWS;
+	if (model->cover)
+		return;
+	memset(asked.visible, 0, sizeof(asked.visible));
+	asked.visible_count = asked.selected = 0;
+	asked.callers = asked.ran = false;
+	asked.cpus = VITALS_NO_CPUS;
+	if (model->asked_in != model->view || memcmp(&model->asked, &asked, sizeof(asked)) != 0)
+		model->answered = false;
+	model->asked = asked;
+	model->asked_in = model->view;
 }
 
 void walk_draw(struct walk *walk)
@@ -375,6 +395,7 @@ void walk_draw(struct walk *walk)
 	if (canvas->rows < SCREEN_LEAST_ROWS)
 		return;
 	model->wanted = *wanted_of(walk);
+	keep_question(walk, model);
 	if (model->dragged || model->heated)
 		find_window(walk, model);
 	if (model->cover || walk_is_tree(model->view))

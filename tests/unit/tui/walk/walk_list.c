@@ -49,7 +49,10 @@ void cursor_update(struct model *model)
 		cursor->row = 0;
 }
 
-/* The rows of another boot, another filter or another grouping are shown from the top. */
+/*
+ * The rows of another boot, another filter or another grouping are shown from the top. In another boot the cursor
+ * follows its function.
+ */
 void cursor_rewind(struct model *model)
 {
 	const struct function_table *functions = model->table.functions;
@@ -59,6 +62,8 @@ void cursor_rewind(struct model *model)
 		return;
 	if (model->table.rows_boot != functions->answer.boot || model->table.rows_by != functions->by ||
 			!filter_equal(&model->table.rows_filter, &functions->filter)) {
+		cursor->waits = cursor->waits || (cursor->follow && model->table.rows_by == GROUP_FUNCTION &&
+			model->table.rows_boot != functions->answer.boot);
 		cursor->follow = false;
 		cursor->row = 0;
 	}

@@ -557,9 +557,15 @@ static void took_vitals(struct model *model, const struct vitals *vitals)
 	}
 }
 
+uint64_t model_rows_boot(const struct model *model)
+{
+	return model->answered && model->vitals && model_rows(model).count ? model->table.functions->answer.boot : 0;
+}
+
 void model_took(struct model *model, const struct vitals *vitals, const struct function_table *functions)
 {
 	if (functions) {
+		model->answered |= !functions->answer.partial || (functions->table && functions->table->count);
 		model->table.functions = functions;
 		model->table.rows_come = true;
 	}

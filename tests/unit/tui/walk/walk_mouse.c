@@ -164,7 +164,7 @@ void walk_click(struct walk *walk)
 		at.row = canvas->rows - 1;
 	else
 		return;
-	if (!knows_heads(walk, at.row))
+	if (!knows_heads(walk, at.row) || at.row == canvas->rows - 3)	/* walk_drag is for the time line */
 		return;
 	model->failed = NULL;
 	walk->tally.mouse[walk_counted(model)][MOUSE_CLICK]++;
@@ -181,6 +181,10 @@ void walk_click(struct walk *walk)
 		return;
 	}
 	walk_input(walk, model, at, action == ACTION_QUIT);
+	if (walk_model(walk) != model)
+		return;
+	at.kind = INPUT_RELEASE;
+	walk_input(walk, model, at, false);
 }
 
 /*
