@@ -3,6 +3,7 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
@@ -56,6 +57,26 @@ static bool lines_known(const struct table *table, struct symbols *symbols)
 	return known;
 }
 
+/* Where rows are no functions, another table tells. */
+static uint64_t unnamed(const struct profile *profile, const struct epoch *epoch)
+{
+	struct question question = profile->question;
+	bool own = question.by == GROUP_FUNCTION;
+	struct table *table = profile->table;
+	uint64_t weight = 0;
+
+	question.by = GROUP_FUNCTION;
+	question.reader = QUERY_ANYBODY;
+	if (!own)
+		table = query_table(epoch->query, &question);
+	for (size_t i = 0; i < table->count; i++)
+		if (function_is_unknown(symbols_get(epoch->inputs.symbols, table->rows[i].function)))
+			weight += table->rows[i].self;
+	if (!own)
+		table_free(table);
+	return weight;
+}
+
 struct profile *profile_new(const struct profile_request *request, const struct moment *moment)
 {
 	const struct epoch *epoch = moment->epoch;
@@ -71,6 +92,7 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 	profile->question.inlined = request->inlined;
 	profile->question.lines = request->lines;
 	profile->table = query_table(epoch->query, &profile->question);
+	profile->unnamed = unnamed(profile, epoch);
 	tell_gaps(profile, epoch);
 	if (!moment->past)
 		tell_books(profile, moment);

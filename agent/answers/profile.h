@@ -29,6 +29,7 @@ struct profile {
 	struct table *table;		/* not sorted; NULL: no boot was seen yet */
 	double missed;			/* share of the time, 0 to 1, for which the host did not run the CPUs */
 	bool sampled;			/* the range has samples, whether they pass the filter or not */
+	uint64_t unnamed;		/* weight of the table's samples whose code has no name */
 	uint32_t unread;		/* at how many addresses inlined functions are not known yet */
 	struct profile_books *books;	/* by CPU, cpu_count of them; NULL: not known, since the boot is over */
 	uint32_t cpu_count;

@@ -9,7 +9,7 @@
 #include "set_diff.h"
 
 /* Times and losses are of recordings. */
-static void put_side(FILE *to, const char *member, const struct diff_side *side)
+static void put_side(FILE *to, const char *member, const struct diff_side *side, const struct portion *unnamed)
 {
 	const struct sample_set *set = side->set;
 	const struct set_facts *facts = &set->facts;
@@ -23,6 +23,12 @@ static void put_side(FILE *to, const char *member, const struct diff_side *side)
 	if (side->note) {
 		fputs(",\"note\":", to);
 		json_text_put(to, side->note);
+	}
+	if (unnamed->weight) {
+		fprintf(to, ",\"incomplete\":{\"share\":%.9f,\"reason\":",
+			change_share(unnamed->weight, unnamed->whole));
+		json_text_put(to, side->unnamed);
+		putc('}', to);
 	}
 	fputs("},\n", to);
 }
@@ -49,8 +55,8 @@ void diff_json(const struct set_diff *diff, const struct diff_side sides[DIFF_SI
 	uint32_t shown = top && top < diff->count ? top : diff->count;
 
 	fputs("{\n", to);
-	put_side(to, "before", &sides[0]);
-	put_side(to, "after", &sides[1]);
+	put_side(to, "before", &sides[0], &diff->unnamed_before);
+	put_side(to, "after", &sides[1], &diff->unnamed_after);
 	fprintf(to, "\"by\":\"%s\",\n\"per\":\"%s\",\n\"share\":\"%s\",\n", group_words[diff->question.by],
 		diff->question.samples ? "samples" : "time", diff->question.total ? "total" : "self");
 	fprintf(to, "\"rows\":%" PRIu32 ",\n\"%s\":[", diff->count,

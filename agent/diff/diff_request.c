@@ -181,7 +181,7 @@ static bool hold_limit(const struct diff_request *request, const struct set_diff
 		return true;
 	name = util_printable(row->name, strlen(row->name));
 	util_fail(error, "the share of %s has grown by %.2f points: --fail-above %s allows less; see the table", name,
-		100 * row->change.share, request->fail_above);
+		100 * row->named.share, request->fail_above);
 	free(name);
 	return false;
 }

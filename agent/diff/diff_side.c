@@ -43,6 +43,7 @@ static bool take_samples(struct diff_side *side, const struct report *report, co
 		return util_fail(error, "%s: %s", side->name, report->error);
 	if (report->note[0])
 		side->note = util_copy(report->note, strlen(report->note));
+	side->unnamed = report_unnamed(report);
 	side->set = report_samples(report, &how, &why);
 	if (!side->set)
 		util_fail(error, "%s: %s", side->name, why);
@@ -89,6 +90,7 @@ static bool read_file(struct diff_side *side, const struct asked *asked, struct 
 			"recording", side->name);
 	if (asked->options->filter)
 		return util_fail(error, "--filter: without effect: %s is a file of stacks; leave it out", side->name);
+	side->unnamed = util_format("the file does not tell it");
 	side->set = set_import_file(asked->path, budget, error);
 	return side->set;
 }
@@ -134,5 +136,6 @@ void diff_side_clear(struct diff_side *side)
 {
 	sample_set_free(side->set);
 	free(side->note);
+	free(side->unnamed);
 	*side = (struct diff_side) { 0 };
 }

@@ -15,6 +15,7 @@ struct diff_side {
 	const char *name;		/* as the user wrote it; borrowed */
 	struct sample_set *set;
 	bool recorded;			/* it is a recording */
+	char *unnamed;			/* why code of it has no name, if some has none */
 	char *note;			/* what the diff's reader should know of it; NULL: nothing */
 };
 

@@ -20,6 +20,7 @@ struct making {
 	struct hash hash;
 	uint32_t *row_of;		/* of each function, or line, of the set; HASH_NONE: not looked up yet */
 	uint64_t sums;			/* seen so far, in both sets */
+	bool unnamed;			/* the present sum */
 };
 
 /* The row's own copy of a name. NULL: no memory. */
@@ -121,17 +122,31 @@ bool set_diff_knows(const struct sample_set *set, enum group_by by)
 
 /* ---- adding ---- */
 
+static bool is_unnamed(const struct sample_set *set, const struct set_sum *sum)
+{
+	const struct set_function *leaf = sample_set_leaf(set, sum->stack);
+
+	return leaf->kind == SET_UNKNOWN && strcmp(leaf->name, "[unknown]") == 0;
+}
+
+static void add_portion(const struct making *making, struct portion *portion, const struct set_sum *sum)
+{
+	portion->weight += set_diff_whole(&making->diff->question, sum->samples, sum->weight);
+	portion->samples += sum->samples;
+}
+
 /* Adds a sum to a row, once. */
 static void add_to_row(struct making *making, uint32_t at, const struct set_sum *sum)
 {
 	struct diff_row *row = &making->diff->rows[at];
-	struct portion *portion = making->set == making->diff->before ? &row->before : &row->after;
+	bool before = making->set == making->diff->before;
 
 	if (row->seen == making->sums)
 		return;
 	row->seen = making->sums;
-	portion->weight += set_diff_whole(&making->diff->question, sum->samples, sum->weight);
-	portion->samples += sum->samples;
+	add_portion(making, before ? &row->before : &row->after, sum);
+	if (!making->unnamed)
+		add_portion(making, before ? &row->named_before : &row->named_after, sum);
 }
 
 static bool add_to_line(struct making *making, uint32_t index, const struct set_sum *sum)
@@ -186,7 +201,12 @@ static bool add_who(struct making *making, const struct set_sum *sum)
 
 static bool add_sum(struct making *making, const struct set_sum *sum)
 {
+	struct set_diff *diff = making->diff;
+
 	making->sums++;
+	making->unnamed = is_unnamed(making->set, sum);
+	if (making->unnamed)
+		add_portion(making, making->set == diff->before ? &diff->unnamed_before : &diff->unnamed_after, sum);
 	return grouping_is_by_who(making->diff->question.by) ? add_who(making, sum) : add_stack(making, sum);
 }
 
@@ -237,6 +257,14 @@ static void choose_rows(struct set_diff *diff)
 			drop_row(diff, &diff->rows[i]);
 }
 
+static void set_whole(struct portion *all, struct portion *named, const struct portion *unnamed)
+{
+	all->whole = unnamed->whole;
+	all->all = unnamed->all;
+	named->whole = unnamed->whole - unnamed->weight;
+	named->all = unnamed->all - unnamed->samples;
+}
+
 bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const struct sample_set *after,
 	struct diff_question question, struct budget *budget)
 {
@@ -248,14 +276,17 @@ bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const
 	good = add_set(&making, before) && add_set(&making, after);
 	hash_clear(&making.hash);
 	choose_rows(diff);
+	diff->unnamed_before.whole = set_diff_whole(&question, before->samples, before->weight);
+	diff->unnamed_before.all = before->samples;
+	diff->unnamed_after.whole = set_diff_whole(&question, after->samples, after->weight);
+	diff->unnamed_after.all = after->samples;
 	for (uint32_t i = 0; i < diff->count; i++) {
 		struct diff_row *row = &diff->rows[i];
 
-		row->before.whole = set_diff_whole(&question, before->samples, before->weight);
-		row->before.all = before->samples;
-		row->after.whole = set_diff_whole(&question, after->samples, after->weight);
-		row->after.all = after->samples;
+		set_whole(&row->before, &row->named_before, &diff->unnamed_before);
+		set_whole(&row->after, &row->named_after, &diff->unnamed_after);
 		row->change = change_of(row->after, row->before);
+		row->named = change_of(row->named_after, row->named_before);
 	}
 	if (diff->count)
 		qsort(diff->rows, diff->count, sizeof(*diff->rows), compare);
@@ -272,11 +303,13 @@ void set_diff_clear(struct set_diff *diff)
 
 const struct diff_row *set_diff_grown(const struct set_diff *diff, double points)
 {
-	for (uint32_t i = 0; i < diff->count; i++) {
-		const struct change *change = &diff->rows[i].change;
+	const struct diff_row *most = NULL;
 
-		if (!change->chance && 100 * change->share > points)
-			return &diff->rows[i];
+	for (uint32_t i = 0; i < diff->count; i++) {
+		const struct change *change = &diff->rows[i].named;
+
+		if (!change->chance && 100 * change->share > points && (!most || change->share > most->named.share))
+			most = &diff->rows[i];
 	}
-	return NULL;
+	return most;
 }

@@ -27,7 +27,8 @@ struct diff_question {
 struct diff_row {
 	const char *name;
 	struct portion before, after;
-	struct change change;		/* since `before` */
+	struct portion named_before, named_after;	/* of them, samples whose code has a name, as is `whole` */
+	struct change change, named;	/* since `before` */
 	uint64_t seen;			/* the sum that was added last: a row counts once in a stack */
 };
 
@@ -37,6 +38,7 @@ struct set_diff {
 	struct budget *budget;
 	struct diff_row *rows;		/* the largest change first */
 	uint32_t count, room;
+	struct portion unnamed_before, unnamed_after;	/* samples whose code has no name */
 };
 
 /*
@@ -56,7 +58,10 @@ static inline uint64_t set_diff_whole(const struct diff_question *question, uint
 	return question->samples ? samples : weight;
 }
 
-/* The row whose share has grown most, by more than `points` and not by chance. NULL: none has. */
+/*
+ * The row whose share of the named samples has grown most, by more than `points` and not by chance. NULL: none has.
+ * Of all samples, a name that one side alone knows would count as a change.
+ */
 const struct diff_row *set_diff_grown(const struct set_diff *diff, double points);
 
 #endif

@@ -110,6 +110,10 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->memory = guest_memory_new(epoch->inputs.budget);
 	epoch->reading = kernel_reading_new(epoch->inputs.symbols, epoch->memory, epoch->inputs.budget);
 	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory, (const char *const *)epoch->folders);
+	epoch->held = raw_samples_new(&(struct raw_inputs) {
+		.symbols = epoch->inputs.symbols, .code = epoch->code, .reading = epoch->reading, .watch = epoch->watch,
+		.budget = epoch->inputs.budget,
+	});
 	epoch->listings = listings_new(epoch->inputs.symbols, epoch->inputs.budget);
 	util_print(epoch->remark, sizeof(epoch->remark),
 		"no names: no kernel file is known; give --kernel ELF");
@@ -126,6 +130,7 @@ struct epoch *epoch_hold(struct epoch *epoch)
 static void epoch_free(struct epoch *epoch)
 {
 	query_free(epoch->query);
+	raw_samples_free(epoch->held);
 	kernel_code_free(epoch->code);
 	kernel_watch_free(epoch->watch);
 	kernel_reading_free(epoch->reading);
@@ -466,31 +471,69 @@ static void key_of(struct epoch *epoch, const struct sample *sample, struct stac
 	stacks_key(epoch->inputs.stacks, sample, space_of(epoch, sample), stack);
 }
 
+/* Walks its stack. False: names and tables are still to come, so it waits. */
+static bool walk(struct epoch *epoch, struct event *event, struct raw_stack *stack)
+{
+	const struct sample *sample = &stack->sample;
+	bool wanted;
+
+	raw_samples_owner(epoch->held, &event->raw);
+	raw_samples_read(&event->raw, epoch->code, stack);
+	boot_marks_saw(&epoch->marks, sample, event->time);
+	if (sample->mode == MODE_KERNEL && sample->exact & 1)
+		kernel_reading_saw(epoch->reading, event->raw.arch, stack->frames.kernel.frames[0]);
+	wanted = kernel_watch_saw(epoch->watch, sample, event->raw.name);
+	return !raw_samples_keep(epoch->held, event, stack, wanted);
+}
+
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 {
 	struct stack_key stacks[DECODE_EVENTS];
 	struct raw_stack raw[DECODE_EVENTS];
 	uint64_t since = beginning_since(&epoch->beginning, epoch->clock_hz);
+	bool passed[DECODE_EVENTS] = { false };		/* these are not taken, or not yet */
 
 	if (cpu_at(epoch, events[0].cpu))		/* all events of a call come from one CPU */
 		guest_events_count(epoch->events, events, count);
 	/* All keys are made before the first is used: making a key fetches the memory that its use needs (stacks.h). */
-	for (size_t i = 0; i < count; i++)
-		if (is_leftover(&events[i], since)) {
+	for (size_t i = 0; i < count; i++) {
+		passed[i] = is_leftover(&events[i], since);
+		if (passed[i]) {
 			epoch->leftovers++;
 		} else if (events[i].kind == EVENT_SAMPLE) {
 			key_of(epoch, &events[i].sample, &stacks[i]);
 		} else if (events[i].kind == EVENT_RAW_SAMPLE) {
-			raw_samples_read(&events[i].raw, epoch->code, &raw[i]);
-			boot_marks_saw(&epoch->marks, &raw[i].sample, events[i].time);
-			if (raw[i].sample.mode == MODE_KERNEL && raw[i].sample.exact & 1)
-				kernel_reading_saw(epoch->reading, events[i].raw.arch, raw[i].frames.kernel.frames[0]);
-			kernel_watch_saw(epoch->watch, &raw[i].sample, events[i].raw.name);
-			key_of(epoch, &raw[i].sample, &stacks[i]);
+			struct event event = events[i];
+
+			passed[i] = !walk(epoch, &event, &raw[i]);
+			if (!passed[i])
+				key_of(epoch, &raw[i].sample, &stacks[i]);
 		}
+	}
 	for (size_t i = 0; i < count; i++)
-		if (!is_leftover(&events[i], since))
+		if (!passed[i])
 			take_event(epoch, &events[i], &stacks[i]);
+}
+
+static void take_held(void *context, const struct event *event, struct raw_stack *stack)
+{
+	struct epoch *epoch = context;
+	struct stack_key key;
+
+	key_of(epoch, &stack->sample, &key);
+	take_event(epoch, event, &key);
+}
+
+bool epoch_walk_held(struct epoch *epoch, bool all)
+{
+	return raw_samples_step(epoch->held, all, take_held, epoch);
+}
+
+bool epoch_awaits(const struct epoch *epoch, uint64_t before)
+{
+	unsigned __int128 ticks = (unsigned __int128)before * epoch->clock_hz / NS_PER_SECOND;
+
+	return raw_samples_before(epoch->held, ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX);
 }
 
 void epoch_lost(struct epoch *epoch, const struct packet *packet)
@@ -512,6 +555,7 @@ struct sample_log *epoch_log_end(struct epoch *epoch)
 {
 	struct sample_log *log = epoch->log;
 
+	epoch_walk_held(epoch, true);
 	epoch->log = NULL;
 	return log;
 }

@@ -19,6 +19,7 @@
 
 struct guest_events;
 struct guest_memory;
+struct raw_samples;
 struct kernel_code;
 struct kernel_reading;
 struct kernel_watch;
@@ -78,6 +79,7 @@ struct epoch {
 	struct kernel_reading *reading;	/* reads the kernel's names out of that memory, where no file has them */
 	struct kernel_watch *watch;		/* finds in that memory where the kernel runs, and its modules */
 	struct listings *listings;		/* the code of functions that are looked at */
+	struct raw_samples *held;		/* raw samples whose names and tables are still to come */
 	struct boot_marks marks;		/* of raw samples */
 	bool told;				/* the guest itself sends the names of its kernel's functions */
 	char remark[256];			/* why no file gives these names; "": one does. By session_names.c */
@@ -115,6 +117,13 @@ void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet ends at this 
  * for that, the guest has to send all its meta events again. `now`: host ns.
  */
 bool epoch_retry(struct epoch *epoch, uint64_t now);
+
+/*
+ * Call it often. Samples that waited for names and tables are walked, and counted at their time, as far as these have
+ * come; `all`: nothing more comes. True: some were.
+ */
+bool epoch_walk_held(struct epoch *epoch, bool all);
+bool epoch_awaits(const struct epoch *epoch, uint64_t before);	/* some from before that time wait; guest ns */
 
 /*
  * From now on each sample is also kept with its own time, for one who wants it. False: another one does. The end gives

@@ -21,6 +21,7 @@ enum {
 	WINDOW = 64,			/* pages that are asked for at a time; the bits of `there` */
 	TURN = 4 * MIB,			/* bytes that are taken over in one step */
 	RENEW = MIB,			/* after so many bytes, the pages that were taken over are forgotten */
+	PATIENCE = 8192,		/* pages that do not come with so many samples do not come at all */
 	LOOK_MS = 1000,			/* between two looks for a kernel that is still booting */
 	REST_MS = 10000, TRIES = 3,	/* between two tries, and how many there are */
 };
@@ -48,6 +49,7 @@ struct kernel_reading {
 	unsigned tries;			/* that were in vain */
 	uint64_t due;			/* util_now: of the next look, or try */
 	enum arch_id arch;
+	uint64_t samples;		/* that have come since it got on */
 	uint64_t pc;			/* the lowest address of the kernel's code that was sampled; 0: none */
 
 	/* READS, SEARCHES: what was read so far */
@@ -57,6 +59,7 @@ struct kernel_reading {
 	size_t gap;			/* how many of the last bytes were absent */
 	size_t renewed;			/* bytes that were read when the pages were renewed */
 	uint64_t there;			/* bit i: the page that lies i pages behind `size` was read */
+	bool in_vain;			/* LOOKS: nothing is to be read there now */
 	bool paused;			/* the last step took over all that it may */
 	bool named;			/* the symbols have the names: the tables are still to come */
 	struct errand *errand;
@@ -83,6 +86,7 @@ static void enter(struct kernel_reading *reading, enum stage stage)
 		reading->there = 0;
 	}
 	reading->paused = false;
+	reading->samples = 0;
 	reading->stage = stage;
 }
 
@@ -96,6 +100,7 @@ void kernel_reading_free(struct kernel_reading *reading)
 
 void kernel_reading_stop(struct kernel_reading *reading)
 {
+	reading->in_vain = true;
 	if (reading->stage != DONE)
 		enter(reading, LOOKS);
 }
@@ -103,11 +108,6 @@ void kernel_reading_stop(struct kernel_reading *reading)
 bool kernel_reading_is_busy(const struct kernel_reading *reading)
 {
 	return reading->stage == READS || reading->stage == SEARCHES;
-}
-
-bool kernel_reading_names_come(const struct kernel_reading *reading)
-{
-	return kernel_reading_is_busy(reading) && !reading->named;
 }
 
 bool kernel_reading_is_paused(const struct kernel_reading *reading)
@@ -120,9 +120,15 @@ bool kernel_reading_searches(const struct kernel_reading *reading)
 	return reading->stage == SEARCHES;
 }
 
+bool kernel_reading_comes(const struct kernel_reading *reading)
+{
+	return reading->samples < PATIENCE && (kernel_reading_is_busy(reading) ||
+		(reading->stage == LOOKS && reading->pc && !reading->in_vain));
+}
+
 /* ---- where the kernel is ---- */
 
-void kernel_reading_saw(struct kernel_reading *reading, enum arch_id arch, uint64_t pc)
+static bool is_core(enum arch_id arch, uint64_t pc)
 {
 	static const struct { uint64_t from, to; } code[ARCHS] = {
 		[ARCH_X86_64] = { X86_CODE, X86_CODE_END },
@@ -131,7 +137,18 @@ void kernel_reading_saw(struct kernel_reading *reading, enum arch_id arch, uint6
 		[ARCH_AARCH64] = { UINT64_C(1) << 63, UINT64_C(0xfffffbfff0000000) },	/* the fixmap */
 	};
 
-	if (reading->stage != LOOKS || pc < code[arch].from || pc >= code[arch].to)
+	return pc >= code[arch].from && pc < code[arch].to;
+}
+
+bool kernel_reading_is_code(enum arch_id arch, uint64_t pc)
+{
+	return is_core(arch, pc) || (arch != ARCH_I386 && pc >> 63);
+}
+
+void kernel_reading_saw(struct kernel_reading *reading, enum arch_id arch, uint64_t pc)
+{
+	reading->samples++;
+	if (reading->stage != LOOKS || !is_core(arch, pc))
 		return;
 	if (!reading->pc || pc < reading->pc)
 		reading->pc = pc;
@@ -178,7 +195,8 @@ static void fail(struct kernel_reading *reading, uint64_t now)
 
 static void look(struct kernel_reading *reading, bool live, uint64_t now)
 {
-	uint64_t start;
+	const struct memory_reader memory = guest_memory_virtual(reading->memory);
+	uint64_t start, awaited = memory_reader_awaited(&memory);
 
 	if (!reading->pc)
 		return;
@@ -186,8 +204,10 @@ static void look(struct kernel_reading *reading, bool live, uint64_t now)
 		guest_memory_renew(reading->memory);
 		reading->due = now + (uint64_t)LOOK_MS * NS_PER_MS;
 	}
-	if (!find_start(reading, &start))
+	if (!find_start(reading, &start)) {
+		reading->in_vain = awaited == memory_reader_awaited(&memory);
 		return;
+	}
 	reading->address = start;
 	reading->wanted = STEP;
 	enter(reading, READS);
@@ -228,6 +248,7 @@ static bool take_window(struct kernel_reading *reading)
 		reading->gap = is_zero(reading->bytes + reading->size) ? reading->gap + PAGE : 0;
 		reading->size += PAGE;
 	}
+	reading->samples = 0;
 	return true;
 }
 

@@ -35,9 +35,11 @@ bool kernel_reading_step(struct kernel_reading *reading, bool live, uint64_t now
 /* Gives up what is under way. To be called when a file of the kernel was read. */
 void kernel_reading_stop(struct kernel_reading *reading);
 
+/* An address where the code of a Linux kernel, or of its modules, may be; no firmware is. */
+bool kernel_reading_is_code(enum arch_id arch, uint64_t pc);
+/* It reads, or has still to find out whether there is something to be read. */
+bool kernel_reading_comes(const struct kernel_reading *reading);
 bool kernel_reading_is_busy(const struct kernel_reading *reading);
-/* It is busy, and the names are still to come. */
-bool kernel_reading_names_come(const struct kernel_reading *reading);
 /* Its last step ended in the middle of pages that have come: the next one goes on, even without samples. */
 bool kernel_reading_is_paused(const struct kernel_reading *reading);
 /* It has read enough for now, and searches: its next step needs no more pages. */

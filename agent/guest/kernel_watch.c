@@ -17,6 +17,7 @@ enum {
 	SHORT_PAUSE_MS = 200,		/* before one at programs alone, which may end soon */
 	LOOK_MS = 30000,		/* a look that takes longer is given up: the kernel changes meanwhile */
 	PLAYED_LOOK_MS = 1000,		/* likewise, in a recording: pages that have not come by then are not in it */
+	PATIENCE = 4096,		/* a file that is not copied with so many samples is not waited for */
 	TURN_MOST = 8 << 20,		/* the quota of a turn: some milliseconds of processor time */
 };
 
@@ -28,6 +29,7 @@ struct kernel_watch {
 	struct guest_memory *memory;
 	struct running_programs *programs;
 	const char *const *folders;
+	struct kernel_watch_looks looks;
 	bool looking;			/* a look is under way: it walks, or waits for pages */
 	bool walking;			/* a walk of this look has paused */
 	bool missed;			/* this walk has met pages that are still on their way */
@@ -41,6 +43,8 @@ struct kernel_watch {
 	bool copies_news;		/* likewise, since files of programs were copied */
 	bool copies_paused;		/* the last turn of that has paused */
 	uint64_t copied;		/* ns: when that turn was */
+	bool copying;			/* files are still being copied */
+	uint64_t uncopied;		/* samples that have come since one was copied */
 };
 
 struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory,
@@ -64,13 +68,14 @@ void kernel_watch_free(struct kernel_watch *watch)
 }
 
 /* Without a name, the number is that of its page tables, by which no process is found. */
-void kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name)
+bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name)
 {
+	watch->uncopied++;
 	if (!sample->user_count || !thread_name.size || sample->process == EVENT_KERNEL)
-		return;
+		return false;
 	if (sample->thread != sample->process)
 		thread_name.size = 0;
-	running_programs_saw(watch->programs, sample->process, thread_name);
+	return running_programs_saw(watch->programs, sample->process, thread_name);
 }
 
 void kernel_watch_wake(struct kernel_watch *watch)
@@ -142,13 +147,19 @@ static void copy_files(struct kernel_watch *watch, uint64_t now)
 	const struct memory_reader reader = guest_memory_virtual(watch->memory);
 	struct quota quota = { .most = TURN_MOST };
 	const struct walked_memory memory = { .reader = &reader, .quota = &quota };
+	uint64_t before = symbols_generation(watch->symbols);
+	enum walk walk;
 
 	if (!watch->copies_news && !watch->copies_paused &&
 			now - watch->copied < (uint64_t)SHORT_PAUSE_MS * NS_PER_MS)
 		return;
 	watch->copies_news = false;
 	watch->copied = now;
-	watch->copies_paused = running_programs_copy(watch->programs, &memory, now) == WALK_PAUSED;
+	walk = running_programs_copy(watch->programs, &memory, now);
+	watch->copies_paused = walk == WALK_PAUSED;
+	watch->copying = walk != WALK_ENDED;
+	if (!watch->copying || before != symbols_generation(watch->symbols))
+		watch->uncopied = 0;
 }
 
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
@@ -166,15 +177,30 @@ bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 		watch->looking = watch->news = watch->tells = true;
 		watch->whole = now >= watch->due;
 		watch->begun = now;
+		watch->looks.begun++;
 	}
 	if (((watch->news || watch->walking) && walk(watch)) || now - watch->begun >= longest) {
 		watch->looking = watch->walking = false;
 		running_programs_settle(watch->programs);
 		watch->ended = now;
-		if (watch->whole)
+		watch->looks.ended = watch->looks.begun;
+		if (watch->whole) {
 			watch->due = now + (uint64_t)PAUSE_MS * NS_PER_MS;
+			watch->looks.whole++;
+			watch->looks.placed |= symbols_kernel_is_placed(watch->symbols);
+		}
 	}
 	return before != symbols_generation(watch->symbols);
+}
+
+struct kernel_watch_looks kernel_watch_looks(const struct kernel_watch *watch)
+{
+	return watch->looks;
+}
+
+bool kernel_watch_copies(const struct kernel_watch *watch)
+{
+	return watch->copying && watch->uncopied < PATIENCE;
 }
 
 bool kernel_watch_is_walking(const struct kernel_watch *watch)

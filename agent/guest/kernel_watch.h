@@ -22,8 +22,8 @@ struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memo
 	const char *const *folders);
 void kernel_watch_free(struct kernel_watch *watch);
 
-/* A program was sampled: which files its process has mapped is found out. */
-void kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name);
+/* A program was sampled: which files its process has mapped is found out. True: the next look is to find it. */
+bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name);
 
 /* Pages of the guest's memory have come. */
 void kernel_watch_wake(struct kernel_watch *watch);
@@ -34,6 +34,17 @@ void kernel_watch_wake(struct kernel_watch *watch);
  * more now. `now`: ns of a clock that never goes back: live, util_now; of a recording, the guest's.
  */
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now);
+
+/* Looks are numbered from 1 on, programs' alone or whole. A look finds what was there when it began. */
+struct kernel_watch_looks {
+	uint64_t begun, ended;		/* numbers of the last ones; the same: none is under way */
+	uint64_t whole;			/* how many whole ones have ended */
+	bool placed;			/* one of these knew where the kernel runs, so its modules are known */
+};
+struct kernel_watch_looks kernel_watch_looks(const struct kernel_watch *watch);
+
+/* Files of programs are being copied out of the memory, and it gets on. */
+bool kernel_watch_copies(const struct kernel_watch *watch);
 
 /* The last step has paused in a walk through pages that have come: the next one goes on, even without samples. */
 bool kernel_watch_is_walking(const struct kernel_watch *watch);

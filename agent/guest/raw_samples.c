@@ -1,8 +1,53 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
 #include "kernel_code.h"
+#include "kernel_reading.h"
+#include "kernel_watch.h"
 #include "raw_samples.h"
 
-enum { PAGE_BITS = 12 };		/* page tables begin at multiples of 4 KiB */
+enum {
+	SHARE = 4,			/* they take 1 / SHARE of the budget at most */
+	TURN = 512,			/* samples that are looked at in one step */
+	OWNERS = 1024,			/* page tables whose process is kept; a power of two */
+	LOOKS_IN_VAIN = 3,		/* after so many whole looks, nobody finds where the kernel runs */
+	LOOKS_NAMELESS = 2,		/* after so many looks, samples without a thread go on to have none */
+	PAGE_BITS = 12,			/* page tables begin at multiples of 4 KiB */
+};
+
+struct held {
+	struct event event;		/* its bytes follow */
+	size_t size;			/* of all, bytes */
+	uint64_t look;			/* the number of the first look that began after the sample */
+	bool wanted;
+};
+
+struct owner {
+	uint64_t space;			/* 0: none is kept here */
+	uint32_t process;		/* EVENT_NONE: more than one had these tables */
+};
+
+struct known {				/* of it depends what still waits */
+	uint64_t generation, looks;	/* of the symbols; that have ended */
+	bool comes, reads;
+};
+
+struct raw_samples {
+	struct raw_inputs in;
+	struct held **list;		/* in the order in which they came; NULL: given already */
+	uint32_t count, room, at;	/* `at`: the next one to be looked at; `count`: the pass is over */
+	struct known known;		/* when this pass began */
+	bool kernel_file;		/* it is being read */
+	size_t bytes;
+	uint64_t hurried;
+	struct owner *owners;		/* OWNERS entries */
+};
+
+/* ---- walking ---- */
 
 static void take_registers(const struct raw_sample *raw, struct registers *registers)
 {
@@ -42,7 +87,8 @@ static void take_for_kernel(struct unwound *frames)
 static void take_task(const struct raw_sample *raw, struct sample *sample)
 {
 	if (!raw->name.size) {
-		sample->process = raw->space ? (uint32_t)(raw->space >> PAGE_BITS) : EVENT_KERNEL;
+		sample->process = raw->owner ? raw->owner :
+			raw->space ? (uint32_t)(raw->space >> PAGE_BITS) : EVENT_KERNEL;
 		sample->thread = EVENT_NONE;
 	} else {
 		sample->process = raw->thread ? raw->process : EVENT_KERNEL;
@@ -86,4 +132,257 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 	sample->user_count = frames->user.count;
 	sample->kernel = frames->kernel.frames;
 	sample->user = frames->user.frames;
+}
+
+/* ---- those that wait ---- */
+
+struct raw_samples *raw_samples_new(const struct raw_inputs *inputs)
+{
+	struct raw_samples *held = util_alloc(sizeof(*held));
+
+	held->in = *inputs;
+	held->owners = util_alloc(OWNERS * sizeof(*held->owners));
+	return held;
+}
+
+static void drop(struct raw_samples *held, uint32_t index)
+{
+	struct held *entry = held->list[index];
+
+	held->list[index] = NULL;
+	held->bytes -= entry->size;
+	budget_free(held->in.budget, entry, entry->size);
+}
+
+void raw_samples_free(struct raw_samples *held)
+{
+	if (!held)
+		return;
+	for (uint32_t i = 0; i < held->count; i++)
+		if (held->list[i])
+			drop(held, i);
+	budget_free(held->in.budget, held->list, held->room * sizeof(*held->list));
+	free(held->owners);
+	free(held);
+}
+
+void raw_samples_file_comes(struct raw_samples *held, bool comes)
+{
+	held->kernel_file = comes;
+}
+
+/* ---- whose page tables ---- */
+
+/* A thread of the kernel's own borrows the tables of the program that ran before it. */
+void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw)
+{
+	struct owner *owner = &held->owners[(raw->space >> PAGE_BITS) % OWNERS];
+
+	if (!raw->space)
+		return;
+	if (raw->name.size && raw->mode == MODE_USER && raw->thread && raw->process != EVENT_KERNEL) {
+		if (owner->space != raw->space)
+			*owner = (struct owner) { .space = raw->space, .process = raw->process };
+		else if (owner->process != raw->process)
+			owner->process = EVENT_NONE;
+	}
+	if (!raw->name.size && (raw->mode == MODE_USER || raw->user.size) && owner->space == raw->space &&
+			owner->process != EVENT_NONE)
+		raw->owner = owner->process;
+}
+
+/* ---- what is still to come ---- */
+
+/* Names, tables or the place of the kernel are being found. */
+static bool kernel_comes(const struct raw_samples *held)
+{
+	return held->kernel_file || kernel_reading_comes(held->in.reading) ||
+		(symbols_linux_kernel(held->in.symbols) && !symbols_kernel_is_placed(held->in.symbols) &&
+		kernel_watch_looks(held->in.watch).whole < LOOKS_IN_VAIN);
+}
+
+static bool lacks_function(const struct raw_samples *held, const struct sample *sample)
+{
+	uint64_t start;
+
+	return sample->kernel_count && sample->exact & 1 &&
+		!symbols_kernel_function(held->in.symbols, sample_frame(sample->kernel, 0), &start);
+}
+
+static bool lacks_mapping(const struct raw_samples *held, const struct sample *sample)
+{
+	uint64_t pc = sample_frame(sample->user, 0) - !sample->user_exact;
+	struct symbols_mapping mapping;
+
+	return !symbols_mapping(held->in.symbols, symbols_space(held->in.symbols, sample->process), pc, &mapping);
+}
+
+/* A look finds what the sample lacks, if it began after the sample. */
+static bool look_comes(const struct raw_samples *held, const struct held *entry, const struct sample *sample)
+{
+	const struct kernel_watch_looks looks = kernel_watch_looks(held->in.watch);
+	bool nameless = !entry->event.raw.name.size && !entry->event.raw.owner;
+
+	if (!symbols_linux_kernel(held->in.symbols) || looks.ended >= entry->look)
+		return false;
+	return (!looks.placed && lacks_function(held, sample)) ||
+		(sample->user_count && nameless && looks.ended < LOOKS_NAMELESS) ||
+		(sample->user_count && !nameless && entry->wanted && lacks_mapping(held, sample));
+}
+
+static bool files_come(const struct raw_samples *held)
+{
+	return symbols_reading(held->in.symbols) || kernel_watch_copies(held->in.watch);
+}
+
+/* The file of the program that ran is on its way: it has its functions, and the way to walk its stack. */
+static bool file_comes(const struct raw_samples *held, const struct sample *sample)
+{
+	uint64_t link;
+
+	return sample->user_count && files_come(held) &&
+		!symbols_frames_of(held->in.symbols, sample->process,
+			sample_frame(sample->user, 0) - !sample->user_exact, &link);
+}
+
+static bool waits(const struct raw_samples *held, const struct held *entry, const struct raw_stack *stack)
+{
+	const struct raw_sample *raw = &entry->event.raw;
+	const struct sample *sample = &stack->sample;
+	bool linux_code = sample->kernel_count &&
+		kernel_reading_is_code(raw->arch, sample_frame(sample->kernel, 0));
+
+	return ((linux_code || raw->mode == MODE_USER) && kernel_comes(held)) || look_comes(held, entry, sample) ||
+		file_comes(held, sample);
+}
+
+/* ---- keeping ---- */
+
+static void *copy(uint8_t **at, const void *bytes, size_t size)
+{
+	void *to = *at;
+
+	if (size)
+		memcpy(to, bytes, size);
+	*at += size;
+	return to;
+}
+
+static void copy_text(uint8_t **at, struct text *text)
+{
+	text->bytes = copy(at, text->bytes, text->size);
+}
+
+static size_t held_size(const struct raw_sample *raw)
+{
+	return sizeof(struct held) + raw->register_count * sizeof(uint64_t) + raw->name.size + raw->stack.size +
+		raw->linked.size + raw->user.size;
+}
+
+static bool have_room(struct raw_samples *held, size_t size)
+{
+	struct held **list;
+
+	if (size > budget_share(held->in.budget, SHARE) - held->bytes)
+		return false;
+	list = budget_array(held->in.budget, held->list, held->count, &held->room, sizeof(*list));
+	held->list = list ? list : held->list;
+	return list;
+}
+
+bool raw_samples_keep(struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
+	bool wanted)
+{
+	struct held try = { .event = *event, .size = held_size(&event->raw), .wanted = wanted }, *entry;
+	struct raw_sample *raw;
+	uint8_t *at;
+
+	try.look = kernel_watch_looks(held->in.watch).begun + 1;
+	if (!waits(held, &try, stack))
+		return false;
+	entry = have_room(held, try.size) ? budget_resize(held->in.budget, NULL, 0, try.size) : NULL;
+	if (!entry) {
+		held->hurried += event->raw.weight;
+		return false;
+	}
+	*entry = try;
+	at = (uint8_t *)(entry + 1);
+	raw = &entry->event.raw;
+	raw->registers = copy(&at, raw->registers, raw->register_count * sizeof(uint64_t));
+	copy_text(&at, &raw->name);
+	copy_text(&at, &raw->stack);
+	copy_text(&at, &raw->linked);
+	copy_text(&at, &raw->user);
+	held->at += held->at == held->count;	/* it was looked at just now */
+	held->list[held->count++] = entry;
+	held->bytes += entry->size;
+	return true;
+}
+
+/* ---- giving ---- */
+
+static struct known known_now(const struct raw_samples *held)
+{
+	return (struct known) {
+		.generation = symbols_generation(held->in.symbols), .looks = kernel_watch_looks(held->in.watch).ended,
+		.comes = kernel_comes(held), .reads = files_come(held),
+	};
+}
+
+static bool is_same(struct known a, struct known b)
+{
+	return a.generation == b.generation && a.looks == b.looks && a.comes == b.comes && a.reads == b.reads;
+}
+
+/* Removes the places of those that were given, and begins a pass. */
+static void begin_pass(struct raw_samples *held, struct known now)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < held->count; i++)
+		if (held->list[i])
+			held->list[kept++] = held->list[i];
+	held->count = kept;
+	held->at = 0;
+	held->known = now;
+}
+
+bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void *context)
+{
+	struct known now = known_now(held);
+	struct raw_stack stack;
+	bool given = false;
+
+	if (held->at == held->count ? (all || !is_same(now, held->known)) : all)
+		begin_pass(held, now);
+	for (uint32_t turn = 0; held->at < held->count && (all || turn < TURN); held->at++, turn++) {
+		struct held *entry = held->list[held->at];
+
+		if (!entry)
+			continue;
+		raw_samples_owner(held, &entry->event.raw);
+		raw_samples_read(&entry->event.raw, held->in.code, &stack);
+		if (waits(held, entry, &stack)) {
+			if (!all)
+				continue;
+			held->hurried += entry->event.raw.weight;
+		}
+		take(context, &entry->event, &stack);
+		drop(held, held->at);
+		given = true;
+	}
+	return given;
+}
+
+bool raw_samples_before(const struct raw_samples *held, uint64_t ticks)
+{
+	for (uint32_t i = 0; i < held->count; i++)
+		if (held->list[i] && held->list[i]->event.time < ticks)
+			return true;
+	return false;
+}
+
+uint64_t raw_samples_hurried(const struct raw_samples *held)
+{
+	return held->hurried;
 }

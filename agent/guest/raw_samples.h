@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns a raw sample, which was taken from outside the guest, into a sample as the hook would have sent it. */
+/* Raw samples, which are taken from outside the guest: they become samples as the hook would have sent them. */
 #ifndef RAW_SAMPLES_H
 #define RAW_SAMPLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/unwind/unwind.h"
 #include "agent/wire/event.h"
 
+struct budget;
 struct kernel_code;
+struct kernel_reading;
+struct kernel_watch;
+struct symbols;
 
 struct raw_stack {
 	struct sample sample;		/* its frames point into `frames`: never copy this struct */
@@ -17,5 +22,52 @@ struct raw_stack {
 
 /* Unwinds the raw sample's stack. Fills `stack`. */
 void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack);
+
+/*
+ * The samples whose names and tables are still to come. A sample that is taken before these would have a short stack,
+ * or none of its names, for ever. So it is kept raw, and is walked once what it lacks has come, or once it is known
+ * that it will not come. It goes by what is being read, not by the clock. Memory is bounded: samples that find no room
+ * are walked as they are, and counted. Ingest thread.
+ */
+struct raw_samples;
+
+/* Takes a sample that waits no longer, and its stack. Both are valid during the call only. */
+typedef void raw_taker(void *context, const struct event *event, struct raw_stack *stack);
+
+struct raw_inputs {			/* all borrowed */
+	struct symbols *symbols;
+	struct kernel_code *code;
+	const struct kernel_reading *reading;
+	const struct kernel_watch *watch;
+	struct budget *budget;
+};
+
+struct raw_samples *raw_samples_new(const struct raw_inputs *inputs);
+void raw_samples_free(struct raw_samples *held);
+
+/* The kernel's file is being read on the host: no names are known before. */
+void raw_samples_file_comes(struct raw_samples *held, bool comes);
+
+/*
+ * Page tables belong to one process: if samples with these tables tell which one, the raw sample gets its number as
+ * `owner`. If they tell several, it gets none.
+ */
+void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw);
+
+/*
+ * True: the sample waits, and was copied. `stack`: what the walk finds now. `wanted`: the files of its process are to
+ * be looked for.
+ */
+bool raw_samples_keep(struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
+	bool wanted);
+
+/* Gives those that wait no longer, some at a time; `all`: all, since nothing more comes. True: some were given. */
+bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void *context);
+
+/* One of the samples from before this time still waits. In guest clock ticks; UINT64_MAX: one of all. */
+bool raw_samples_before(const struct raw_samples *held, uint64_t ticks);
+
+/* Sampling periods of samples that were walked although something was to come for them. */
+uint64_t raw_samples_hurried(const struct raw_samples *held);
 
 #endif

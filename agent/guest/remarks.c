@@ -13,6 +13,7 @@
 #include "epoch.h"
 #include "guest_events.h"
 #include "guest_memory.h"
+#include "raw_samples.h"
 #include "remarks.h"
 
 /* The place in epoch->losses of each count of past losses. PRESENT: a count of what is missing now; it has no place. */
@@ -179,4 +180,19 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 	add(&line, epoch->note);
 	add_names(&line, epoch->inputs.symbols);
 	return text;
+}
+
+const char *remarks_incomplete(const struct epoch *epoch, char text[REMARKS_INCOMPLETE])
+{
+	uint64_t hurried = raw_samples_hurried(epoch->held);
+
+	if (epoch->remark[0] && !epoch->told)
+		return util_print(text, REMARKS_INCOMPLETE, "%s", epoch->remark);
+	if (symbols_being_told(epoch->inputs.symbols) || symbols_reading(epoch->inputs.symbols))
+		return util_print(text, REMARKS_INCOMPLETE, "%s", "its names have not all come yet; report again");
+	if (hurried)
+		return util_print(text, REMARKS_INCOMPLETE, "%" PRIu64 " sampling tick%s came before names "
+			"and tables, which did not come in time", hurried, util_plural(hurried));
+	return util_print(text, REMARKS_INCOMPLETE, "%s", "the code is in no file and no region that is known; a short "
+		"program may have ended before its files were found");
 }

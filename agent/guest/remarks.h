@@ -17,4 +17,8 @@ enum { REMARKS_SIZE = 1024 };
 const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,
 	size_t size);
 
+/* Why code has no name at present. Returns `text`. Ingest thread. */
+enum { REMARKS_INCOMPLETE = 320 };
+const char *remarks_incomplete(const struct epoch *epoch, char text[REMARKS_INCOMPLETE]);
+
 #endif

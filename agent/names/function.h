@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FUNCTION_NONE 0xffffffffu	/* no id of a function */
 
@@ -17,6 +18,12 @@ struct function {
 	bool known;			/* false: it stands for no code of that name: [unknown], [idle] */
 	bool inlined;			/* it stands for code that was put into other functions (symbols_inlined) */
 };
+
+/* It stands for code of which nobody knows the function. */
+static inline bool function_is_unknown(const struct function *function)
+{
+	return !function->known && strcmp(function->name, "[unknown]") == 0;
+}
 
 /* The functions that the compiler put in line at an address, the outermost first. */
 struct inlined {

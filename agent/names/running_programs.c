@@ -73,23 +73,24 @@ static bool is_known(const struct running_programs *programs, uint32_t process, 
 		(!*name || !*known->name || strcmp(name, known->name) == 0);
 }
 
-void running_programs_saw(struct running_programs *programs, uint32_t process, struct text name)
+bool running_programs_saw(struct running_programs *programs, uint32_t process, struct text name)
 {
 	char text[PROCESS_NAME_MAX + 1];
 
 	copy_name(text, name);
 	if (is_known(programs, process, text))
-		return;
+		return false;
 	for (uint32_t i = 0; i < programs->count; i++)
 		if (programs->wanted[i].process == process) {
 			if (*text)
 				memcpy(programs->wanted[i].name, text, sizeof(text));
-			return;
+			return true;
 		}
 	if (programs->count == WANTED)
-		return;
+		return false;
 	programs->wanted[programs->count] = (struct wanted) { .process = process };
 	memcpy(programs->wanted[programs->count++].name, text, sizeof(text));
+	return true;
 }
 
 bool running_programs_want(const struct running_programs *programs)

@@ -20,9 +20,9 @@ void running_programs_free(struct running_programs *programs);
 
 /*
  * A program of the process was sampled. `name`: of its first thread; "" if another thread was sampled. A process with
- * another name than before runs another program.
+ * another name than before runs another program. True: the next reading is to read it.
  */
-void running_programs_saw(struct running_programs *programs, uint32_t process, struct text name);
+bool running_programs_saw(struct running_programs *programs, uint32_t process, struct text name);
 
 bool running_programs_want(const struct running_programs *programs);	/* there are some to be read */
 

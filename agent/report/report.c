@@ -10,7 +10,6 @@
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/kernel_reading.h"
 #include "agent/guest/loan.h"
 #include "agent/query/query.h"
 #include "agent/query/stop.h"
@@ -28,7 +27,6 @@
 
 enum {
 	BOOT_WAITS = 6,			/* a guest that sends bytes, but not its facts, has so many times --wait */
-	MEMORY_MS = 10000,		/* longest wait for names out of the guest's memory, in its time */
 	CLOSE_MS = 3000,		/* longest wait for the guest's last count */
 	TROUBLE = 256,			/* bytes of a remark */
 };
@@ -275,6 +273,8 @@ static void end_window(struct report *report)
 		report->whole = report_return_profiler(report);
 		report->excerpt.until_ns = report->end;
 	}
+	if (report->waited)
+		report->excerpt.until_ns = report->end;
 	if (!is_there(report))
 		report_leave_guest(report);
 	else
@@ -318,6 +318,8 @@ static void give_up(struct report *report)
 static void cut(struct report *report, const char *why)
 {
 	report->hurried = true;
+	if (report->epoch)
+		epoch_walk_held(report->epoch, true);
 	if (is_given_up(report)) {
 		give_up(report);
 	} else if (report->state < REPORT_RUNNING) {
@@ -329,7 +331,8 @@ static void cut(struct report *report, const char *why)
 	} else if (report->state == REPORT_RUNNING) {
 		report_note(report, "cut short", why);
 		util_print(report->cut, sizeof(report->cut), "%s", why);
-		report->end = epoch_now(report->epoch);
+		if (!report->waited)
+			report->end = epoch_now(report->epoch);
 		report->excerpt.until_ns = 0;
 		end_window(report);
 	}
@@ -366,11 +369,14 @@ static void cut_failed(struct report *report, const char *why)
 	cut(report, why);
 }
 
-/* The kernel's names are read out of its memory only while it is sampled: the window is a bit longer for them. */
-static bool awaits_memory(const struct report *report, uint64_t now)
+/*
+ * What samples lack is read out of the guest's memory only while it is sampled: so it is sampled on, until all samples
+ * of the window have what there is. That wait ends by itself: what makes no progress is given up (raw_samples.h).
+ */
+static bool awaits_memory(struct report *report)
 {
-	return kernel_reading_names_come(report->epoch->reading) &&
-		now < report->end + (uint64_t)MEMORY_MS * NS_PER_MS;
+	report->waited = epoch_awaits(report->epoch, report->end) || report->waited;
+	return epoch_awaits(report->epoch, report->end);
 }
 
 /* A port that is lost may come back: the report waits for it as for a guest that stands still. */
@@ -386,14 +392,15 @@ static void run(struct report *report)
 		cut_failed(report, "somebody has stopped the profiler");
 	else if (is_still(report, epoch_now(epoch), report->request.wait_ns))
 		cut_still(report);
-	else if (epoch_now(epoch) >= report->end && !awaits_memory(report, epoch_now(epoch)))
+	else if (epoch_now(epoch) >= report->end && !awaits_memory(report))
 		end_window(report);
 }
 
 static void stop(struct report *report)
 {
 	if (report->answered) {
-		report->end = epoch_now(report->epoch);
+		if (!report->waited)
+			report->end = epoch_now(report->epoch);
 		report_enter(report, REPORT_CLOSING);
 	} else if (!report->asked) {
 		report->closing = true;

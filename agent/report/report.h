@@ -104,6 +104,7 @@ struct report {
 	bool stays;			/* the session lives on after the report, and does what is still owed */
 	bool hurried;			/* it was cut: it waits for names only briefly */
 	uint64_t cut_at, late;		/* host ns of report_cut, and its deadline; 0: not called */
+	bool waited;			/* the guest was sampled on behind the window, for names */
 	bool whole;			/* nobody else has the profiler on: all samples are this report's */
 	uint64_t begin, end;		/* guest ns, of the window */
 	struct excerpt excerpt;		/* what it asks for; its end is open if all samples are this report's */
@@ -168,6 +169,9 @@ void report_export_tell_beside(const struct report *report, FILE *out);
  * `nobody` matter. NULL with `error` set.
  */
 struct sample_set *report_samples(const struct report *report, const struct sample_collect *how, char **error);
+
+/* With REPORT_DONE: why some code may have no name, in fresh memory. */
+char *report_unnamed(const struct report *report);
 
 /* The format of `out` has times of samples: a session that reads a recording for it has to keep a log. */
 bool report_export_rows(const struct report_request *request);

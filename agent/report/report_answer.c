@@ -37,7 +37,7 @@ static bool awaits_names(struct report *report)
 	struct symbols *symbols = report->epoch->inputs.symbols;
 	uint64_t told = symbols_generation(symbols), end = util_now() + (uint64_t)REPORT_NAMES_MS * NS_PER_MS;
 
-	if (session_reads_names(report->session) && !report->hurried)
+	if ((session_reads_names(report->session) || epoch_awaits(report->epoch, report->end)) && !report->hurried)
 		return true;
 	if (!names_come(report) && !symbols_reading(symbols))
 		return false;
@@ -129,7 +129,7 @@ static void tell_time(struct report *report)
 	bool all = report->whole && report->request.phase < 0;
 
 	report->from = all ? report->begin : table->from;
-	report->to = all ? report->end : table->to;
+	report->to = all && !report->waited ? report->end : table->to;
 	report->seconds = (double)(report->to - report->from) / (double)NS_PER_SECOND;
 }
 

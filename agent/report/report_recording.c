@@ -25,7 +25,7 @@ void report_take_recording(struct report *report)
 	struct epoch *epoch = session_epoch(report->session);
 	char trouble[TROUBLE];
 
-	if (!session_over(report->session))
+	if (!session_over(report->session) || (epoch && epoch_awaits(epoch, UINT64_MAX)))
 		return;
 	if (!epoch) {
 		report_fail(report, "no report: no packet of the recording is whole; record it again");

@@ -44,13 +44,24 @@ static const char *why_none(const struct report *report)
 
 void report_remarks(const struct report *report, const char *before, FILE *out)
 {
-	char remarks[REMARKS_SIZE], between[16];
+	char remarks[REMARKS_SIZE], between[16], reason[REMARKS_INCOMPLETE];
 
 	if (report->note[0])
 		fprintf(out, "%s%s\n", before, report->note);
+	if (report->profile->unnamed)
+		fprintf(out, "%sincomplete: %.2f%% of the time has no name: %s\n", before,
+			percent(report->profile->unnamed, report->profile->table->weight),
+			remarks_incomplete(report->epoch, reason));
 	util_print(between, sizeof(between), "\n%s", before);
 	if (remarks_text(report->epoch, report->begin, between, remarks, sizeof(remarks))[0])
 		fprintf(out, "%s%s\n", before, remarks);
+}
+
+char *report_unnamed(const struct report *report)
+{
+	char reason[REMARKS_INCOMPLETE];
+
+	return util_format("%s", remarks_incomplete(report->epoch, reason));
 }
 
 static void print_facts(const struct report *report, FILE *out)

@@ -11,7 +11,7 @@
 
 static enum set_kind kind_of(const struct function *function)
 {
-	if (!function->known && strcmp(function->name, "[unknown]") == 0)
+	if (function_is_unknown(function))
 		return SET_UNKNOWN;
 	if (!function->known && strcmp(function->name, "[idle]") == 0)
 		return SET_IDLE;

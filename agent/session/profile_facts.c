@@ -42,6 +42,21 @@ static void put_boot(struct json_writer *writer, const struct epoch *epoch)
 		json_member(writer, "boot", boot);
 }
 
+/* Leaves it out if all code has a name. */
+static void put_incomplete(struct json_writer *writer, const struct profile_facts *facts)
+{
+	const struct profile *profile = facts->profile;
+	char reason[REMARKS_INCOMPLETE];
+	cJSON *incomplete;
+
+	if (!profile->unnamed)
+		return;
+	incomplete = cJSON_CreateObject();
+	cJSON_AddNumberToObject(incomplete, "share", (double)profile->unnamed / (double)profile->table->weight);
+	cJSON_AddStringToObject(incomplete, "reason", remarks_incomplete(facts->epoch, reason));
+	json_member(writer, "incomplete", incomplete);
+}
+
 static void put_profiler(struct json_writer *writer, const struct profile_facts *facts)
 {
 	const struct table *table = facts->profile->table;
@@ -136,6 +151,7 @@ void profile_facts_json(const struct profile_facts *facts, struct json_writer *w
 	put_guest(writer, facts->epoch);
 	put_boot(writer, facts->epoch);
 	put_profiler(writer, facts);
+	put_incomplete(writer, facts);
 	put_books(writer, facts->profile);
 	put_events(writer, facts->epoch);
 	put_traceable(writer, facts->epoch);

@@ -65,6 +65,8 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 		if (memcmp(session->epoch->boot_id, boot_id, sizeof(session->epoch->boot_id)) != 0)
 			loan_forget(&session->loan);
 	}
+	if (session->epoch)
+		epoch_walk_held(session->epoch, true);
 	session->epochs++;
 	subscriptions_forget(session->subscriptions);
 	epoch_release(session->epoch);
@@ -335,6 +337,13 @@ static void serve(struct session *session)
 
 /* ---- the whole ---- */
 
+/* A recording goes on once the names that were in its pages are found: without them, samples would pile up. */
+static bool searches_played(const struct session *session)
+{
+	return session->epoch && session_play_state(session).there &&
+		kernel_reading_searches(session->epoch->reading);
+}
+
 static void wait_for_something(struct session *session, int timeout_ms)
 {
 	const struct source_table *table = session->source->table;
@@ -349,9 +358,9 @@ static void wait_for_something(struct session *session, int timeout_ms)
 
 	table->await(session->source, !held, now, &source);
 	if (names < due && ((session->names && kernel_names_reading(session->names)) ||
-			session_reads_memory(session)))
+			session_reads_memory(session) || searches_played(session)))
 		due = names;
-	if (!session_awaits_names(session) && source.due < due)
+	if (!session_awaits_names(session) && !searches_played(session) && source.due < due)
 		due = source.due;
 	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
@@ -374,7 +383,7 @@ void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
 	session_step_names(session);
-	if (!session_awaits_names(session)) {
+	if (!session_awaits_names(session) && !searches_played(session)) {
 		heed(session, session->source->table->step(session->source, util_now()));
 		take_bytes(session);
 	}

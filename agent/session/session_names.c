@@ -5,6 +5,7 @@
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_memory.h"
+#include "agent/guest/raw_samples.h"
 #include "agent/guest/kernel_reading.h"
 #include "agent/guest/kernel_watch.h"
 #include "agent/names/kernel_names.h"
@@ -159,8 +160,16 @@ static void watch(struct session *session, bool live, uint64_t now)
 {
 	struct epoch *epoch = session->epoch;
 
-	if (((is_sampled(epoch, live) && !kernel_reading_is_busy(epoch->reading)) ||
+	if (((is_sampled(epoch, live) && !kernel_reading_comes(epoch->reading)) ||
 			kernel_watch_is_walking(epoch->watch)) && kernel_watch_step(epoch->watch, live, now))
+		session->changed = true;
+}
+
+/* `all`: nothing more comes for those that wait. */
+static void walk_held(struct session *session, bool all)
+{
+	raw_samples_file_comes(session->epoch->held, session->names && kernel_names_reading(session->names));
+	if (epoch_walk_held(session->epoch, all))
 		session->changed = true;
 }
 
@@ -179,6 +188,8 @@ void session_watch_kernel(struct session *session)
 	if (sampled || kernel_reading_searches(epoch->reading) || kernel_reading_is_paused(epoch->reading))
 		read_kernel(session, live);
 	watch(session, live, live ? util_now() : epoch_now(epoch));
+	walk_held(session, live ? !sampled : session_over(session) && !session_reads_memory(session) &&
+		!session_reads_names(session) && !symbols_reading(epoch->inputs.symbols));
 	if (live && sampled)
 		ask_for_memory(session);
 	else if (live && session_link(session) == LINK_UP && strcmp(epoch->arch, "x86_64") == 0)
@@ -191,6 +202,8 @@ void session_watch_kernel(struct session *session)
  */
 void session_watch_played(struct session *session)
 {
-	if (session->epoch && session_play_state(session).there)
-		watch(session, false, epoch_now(session->epoch));
+	if (!session->epoch || !session_play_state(session).there)
+		return;
+	watch(session, false, epoch_now(session->epoch));
+	walk_held(session, false);
 }

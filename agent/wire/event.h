@@ -68,6 +68,7 @@ static inline uint64_t sample_frame(const void *frames, uint32_t index)
 struct raw_sample {
 	uint32_t process, thread;	/* valid if `name` is not empty: the thread that ran, by the kernel's numbers */
 	struct text name;		/* of the thread */
+	uint32_t owner;			/* if `name` is empty: the process of its page tables; 0: not known */
 	uint32_t weight;
 	enum mode mode;			/* MODES: not known */
 	enum arch_id arch;

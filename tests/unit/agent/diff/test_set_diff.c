@@ -163,6 +163,31 @@ static void growth_counts_if_it_is_no_chance(void **state)
 	end(&many);
 }
 
+/* Half of the code has no name in A, and all has in B: nothing has changed. It is told; growth beside it counts. */
+static void names_that_a_side_lacks_are_no_growth(void **state)
+{
+	const char *full = "main;work 700\nmain;rest 300\n";
+	const char *lacks = "main;work 350\nmain;rest 150\nmain;[unknown] 500\n";
+	const char *grown = "main;work 850\nmain;rest 150\n";
+
+	(void)state;
+	for (int total = 0; total < 2; total++) {
+		struct compared known = compare(lacks, full, total), unknown = compare(full, lacks, total);
+		struct compared more = compare(lacks, grown, total);
+
+		expect(&known, "work", 35, "");
+		assert_null(set_diff_grown(&known.diff, 2));
+		assert_null(set_diff_grown(&unknown.diff, 2));
+		assert_int_equal(known.diff.unnamed_before.weight, 500);
+		assert_int_equal(known.diff.unnamed_after.weight, 0);
+		assert_string_equal(set_diff_grown(&more.diff, 14.9)->name, "work");
+		assert_null(set_diff_grown(&more.diff, 15.1));
+		end(&known);
+		end(&unknown);
+		end(&more);
+	}
+}
+
 static void inlined_functions_count_for_the_one_they_are_in(void **state)
 {
 	struct compared whole = ask(set_of("main;outer;in_[i] 4\n"), set_of("main;outer 4\n"),
@@ -334,6 +359,7 @@ int main(void)
 		cmocka_unit_test(what_is_the_same_has_not_changed),
 		cmocka_unit_test(a_longer_set_is_no_change),
 		cmocka_unit_test(growth_counts_if_it_is_no_chance),
+		cmocka_unit_test(names_that_a_side_lacks_are_no_growth),
 		cmocka_unit_test(inlined_functions_count_for_the_one_they_are_in),
 		cmocka_unit_test(rows_are_what_was_asked_for),
 		cmocka_unit_test(shares_are_of_time_or_of_samples),

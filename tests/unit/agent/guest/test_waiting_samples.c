@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples of a kernel whose names and tables are read out of its memory: those that came before are counted at their
+ * own time, with what came later.
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/guest_memory.h"
+#include "agent/guest/raw_samples.h"
+#include "agent/guest/kernel_reading.h"
+#include "agent/guest/remarks.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/query.h"
+#include "agent/query/table.h"
+#include "agent/store/store.h"
+#include "tests/unit/fakes/fake_btf.h"
+#include "tests/unit/fakes/fake_linux.h"
+
+#define CODE UINT64_C(0xffffffff9c000000)	/* what KASLR has chosen */
+#define CONSTANTS (CODE + UINT64_C(0x200000))
+#define IDT UINT64_C(0xfffffe0000000000)
+
+enum { PAGE = 4096, BTF_AT = 0x300000, REGISTERS = 17, PC = 16, STACK = 2048, PROCESS = 71 };
+
+static struct fixture {
+	struct budget *budget;
+	struct epoch *epoch;
+	uint8_t *kernel;		/* its memory from CONSTANTS on */
+	size_t size;
+	uint64_t clock;			/* guest ns of the next sample */
+} guest;
+
+static void set_up(void)
+{
+	static const uint8_t boot_id[16] = { 1 };
+	static const char *const names[] = { "_text", "do_work_0123456789", "asm_exc_divide_error", "_etext" };
+	struct fake_symbol symbols[5];
+	size_t btf_size;
+	uint8_t *btf = fake_btf(true, 0, &btf_size);
+	const struct fake_part parts[] = { { 0x2000, "", 1 }, { 0x2010, "", 1 }, { BTF_AT, btf, btf_size } };
+	const struct fake_linux fake = {
+		.shape = FAKE_ELF64, .order = FAKE_6_2, .kind = KALLSYMS_OFFSETS_PERCPU, .start = CONSTANTS,
+		.symbols = symbols, .count = 5, .parts = parts, .parts_count = 3,
+	};
+
+	for (int i = 0; i < 4; i++)
+		symbols[i] = (struct fake_symbol) { CONSTANTS + (uint64_t)i * 0x400, 'T', names[i] };
+	symbols[4] = (struct fake_symbol) { CONSTANTS + BTF_AT + btf_size, 'R', "__stop_BTF" };
+	guest = (struct fixture) { .budget = budget_new(BUDGET_LEAST_MIB), .clock = NS_PER_SECOND };
+	guest.kernel = fake_linux_memory(&fake, &guest.size);
+	guest.epoch = epoch_new(boot_id, NULL, guest.budget);
+	epoch_introduce(guest.epoch, &(struct guest) {
+		.cpus = 1, .clock_hz = NS_PER_SECOND, .arch = { .bytes = "x86_64", .size = 6 },
+	}, &(struct beginning) { .known = false });
+	free(btf);
+}
+
+static void tear_down(void)
+{
+	epoch_release(guest.epoch);
+	budget_release(guest.budget);
+	free(guest.kernel);
+}
+
+/* A CPU is found at `pc`, with page tables `space`; "": nobody knows which thread runs. */
+static void sample(enum mode mode, uint64_t pc, uint64_t space, const char *name, uint32_t process)
+{
+	static const char stack[STACK];
+	const uint64_t registers[REGISTERS] = { [PC] = pc };
+	const struct event event = {
+		.kind = EVENT_RAW_SAMPLE, .time = guest.clock,
+		.raw = {
+			.process = process, .thread = process, .name = { .bytes = name, .size = strlen(name) },
+			.weight = 1, .mode = mode, .arch = ARCH_X86_64, .space = space,
+			.valid = UINT64_C(1) << PC, .register_count = REGISTERS, .registers = registers,
+			.stack = { .bytes = stack, .size = STACK },
+		},
+	};
+
+	epoch_events(guest.epoch, &event, 1);
+	epoch_ticks(guest.epoch, guest.clock);
+	guest.clock += NS_PER_MS;
+}
+
+static void sample_kernel(void)
+{
+	sample(MODE_KERNEL, CONSTANTS + 0x410, 0, "worker", 5);
+}
+
+static void give_page(uint64_t address)
+{
+	const uint64_t handler = CODE + 0x800, at = address - CONSTANTS;
+	const uint8_t gate[16] = {
+		(uint8_t)handler, (uint8_t)(handler >> 8), 0x10, 0, 0, 0x8e, (uint8_t)(handler >> 16),
+		(uint8_t)(handler >> 24), 0xff, 0xff, 0xff, 0xff,
+	};
+	char page[PAGE] = { 0 };
+
+	if (address == IDT)
+		memcpy(page, gate, sizeof(gate));
+	else if (at < guest.size)
+		memcpy(page, guest.kernel + at, guest.size - at < PAGE ? guest.size - at : PAGE);
+	guest_memory_take(guest.epoch->memory, &(struct memory_bytes) {
+		.address = address, .bytes = { .bytes = page, .size = PAGE },
+	});
+}
+
+/* The names are read, and then the tables. `news`: how often the symbols shall learn something. */
+static void read_kernel(unsigned news)
+{
+	char line[COMMANDS_LINE_MAX + 1];
+	unsigned long long address;
+	unsigned count;
+
+	while (news) {
+		news -= kernel_reading_step(guest.epoch->reading, true, NS_PER_SECOND);
+		while (news && guest_memory_ask(guest.epoch->memory, NS_PER_SECOND, line)) {
+			assert_int_equal(sscanf(line, "read virtual %llx %u", &address, &count), 2);
+			for (; count--; address += PAGE)
+				give_page(address);
+		}
+		if (kernel_reading_searches(guest.epoch->reading))
+			poll(NULL, 0, 1);
+	}
+}
+
+/* The weight of the row with this name; all rows for NULL. */
+static uint64_t weight_of(enum group_by by, const char *name)
+{
+	struct table *table = query_table(guest.epoch->query, &(struct question) { .to = UINT64_MAX, .by = by });
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (!name || strcmp(symbols_get(guest.epoch->inputs.symbols, table->rows[i].function)->name, name) == 0)
+			weight += table->rows[i].self;
+	table_free(table);
+	return weight;
+}
+
+static void samples_wait_for_names_and_tables(void **state)
+{
+	(void)state;
+	set_up();
+	for (int i = 0; i < 3; i++)
+		sample_kernel();
+	assert_true(epoch_awaits(guest.epoch, UINT64_MAX));
+	assert_true(epoch_awaits(guest.epoch, NS_PER_SECOND + 1));
+	assert_false(epoch_awaits(guest.epoch, NS_PER_SECOND));
+	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), 0);
+	read_kernel(1);				/* the tables are still to come */
+	assert_false(epoch_walk_held(guest.epoch, false));
+	sample_kernel();
+	read_kernel(1);
+	guest.clock += 10 * NS_PER_SECOND;
+	assert_true(epoch_walk_held(guest.epoch, false));
+	assert_false(epoch_awaits(guest.epoch, UINT64_MAX));
+	assert_int_equal(weight_of(GROUP_FUNCTION, "do_work_0123456789"), 4);
+	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), 4);
+	store_settle(guest.epoch->inputs.store);
+	assert_true(store_slice(guest.epoch->inputs.store, 0).begin <= NS_PER_SECOND);
+	sample_kernel();			/* nothing more is to come */
+	assert_int_equal(weight_of(GROUP_FUNCTION, "do_work_0123456789"), 5);
+	assert_int_equal(raw_samples_hurried(guest.epoch->held), 0);
+	tear_down();
+}
+
+static void firmware_does_not_wait(void **state)
+{
+	(void)state;
+	set_up();
+	sample_kernel();
+	sample(MODE_KERNEL, 0xf1234, 0, "", 0);
+	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), 1);
+	tear_down();
+}
+
+/* Page tables that later samples tell of have their process; those of which two tell have none. */
+static void page_tables_tell_the_process_of_early_samples(void **state)
+{
+	(void)state;
+	set_up();
+	sample_kernel();
+	sample(MODE_USER, 0x401000, 0x7000, "", 0);
+	sample(MODE_USER, 0x401000, 0x8000, "", 0);
+	sample(MODE_USER, 0x401000, 0x7000, "program", PROCESS);
+	sample(MODE_USER, 0x401000, 0x8000, "first", PROCESS + 1);
+	sample(MODE_USER, 0x401000, 0x8000, "second", PROCESS + 2);
+	assert_int_equal(weight_of(GROUP_PROCESS, NULL), 0);
+	assert_true(epoch_walk_held(guest.epoch, true));
+	assert_int_equal(weight_of(GROUP_PROCESS, "program/71"), 2);
+	assert_int_equal(weight_of(GROUP_PROCESS, "first/72"), 1);
+	assert_int_equal(weight_of(GROUP_PROCESS, "second/73"), 1);
+	assert_int_equal(weight_of(GROUP_PROCESS, "process 8"), 1);
+	tear_down();
+}
+
+/* Nothing of the memory comes, however long the guest runs. */
+static void what_makes_no_progress_is_not_waited_for(void **state)
+{
+	char reason[REMARKS_INCOMPLETE];
+	uint64_t samples = 0;
+
+	(void)state;
+	set_up();
+	do {
+		sample_kernel();
+		epoch_walk_held(guest.epoch, false);
+		assert_true(++samples < 20000);
+	} while (epoch_awaits(guest.epoch, UINT64_MAX));
+	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), samples);
+	assert_string_equal(remarks_incomplete(guest.epoch, reason), guest.epoch->remark);
+	tear_down();
+}
+
+static void samples_that_find_no_room_are_counted(void **state)
+{
+	char reason[REMARKS_INCOMPLETE];
+
+	(void)state;
+	set_up();
+	for (int i = 0; i < 8000; i++)
+		sample_kernel();
+	assert_true(epoch_awaits(guest.epoch, UINT64_MAX));
+	assert_in_range(raw_samples_hurried(guest.epoch->held), 1, 7999);
+	assert_int_equal(raw_samples_hurried(guest.epoch->held), weight_of(GROUP_FUNCTION, NULL));
+	assert_true(epoch_walk_held(guest.epoch, true));
+	assert_int_equal(raw_samples_hurried(guest.epoch->held), 8000);
+	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), 8000);
+	guest.epoch->remark[0] = '\0';
+	assert_string_equal(remarks_incomplete(guest.epoch, reason),
+		"8000 sampling ticks came before names and tables, which did not come in time");
+	tear_down();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_wait_for_names_and_tables),
+		cmocka_unit_test(firmware_does_not_wait),
+		cmocka_unit_test(page_tables_tell_the_process_of_early_samples),
+		cmocka_unit_test(what_makes_no_progress_is_not_waited_for),
+		cmocka_unit_test(samples_that_find_no_room_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
