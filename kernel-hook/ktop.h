@@ -24,6 +24,7 @@ struct ktop_transport;
 struct ktop_regs {
 	uint64_t pc, sp, fp;		/* program counter, stack pointer, frame pointer */
 	bool user;			/* the CPU was in user mode */
+	uint64_t link;			/* riscv64: the register ra; 0: not known */
 };
 
 /* A function of the kernel. */

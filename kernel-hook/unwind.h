@@ -123,11 +123,29 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 	return ktop_walk_any(current, fp, sample, frames, (uint32_t)(KTOP_FRAMES_MAX + at));
 }
 
+/*
+ * On riscv64 a function that calls nothing saves its caller's frame pointer alone, where others save the return address;
+ * that is still in its register. True: so it is, and *fp is the caller's.
+ */
+KTOP_INLINE bool ktop_saves_fp_alone(const struct ktop_regs *regs, const struct ktop_current *current, uint64_t *fp)
+{
+	uint64_t saved;
+
+	if (!regs->link)
+		return false;
+	saved = ktop_frame_at(*fp)->pc;
+	if (saved <= *fp || !ktop_on_stack(current, saved))
+		return false;
+	*fp = saved;
+	return true;
+}
+
 /* The kernel's stack of a sample: the interrupted pc, then its callers. */
 KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
 {
-	const uint64_t pc = regs->pc;
+	const uint64_t pc = regs->pc, link = regs->link;
+	uint64_t fp = regs->fp;
 
 	__builtin_memcpy(frames, &pc, sizeof(pc));
 	sample->exact = 1;
@@ -135,8 +153,12 @@ KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 		sample->flags |= KTOP_ENTRY;
 		return 1;
 	}
-	return KTOP_RARE(regs->fp == 0) ? 1 :
-		ktop_walk_kernel(current, regs->fp, sample, frames);
+	if (KTOP_RARE(fp == 0))
+		return 1;
+	if (!KTOP_RARE(ktop_saves_fp_alone(regs, current, &fp)))
+		return ktop_walk_kernel(current, fp, sample, frames);
+	__builtin_memcpy(frames + 8, &link, sizeof(link));
+	return ktop_walk_any(current, fp, sample, frames, 2);
 }
 
 #endif

@@ -15,9 +15,9 @@
 
 /*
  * Each function below writes at most KTOP_FRAMES_MAX addresses to `frames`, sets sample->flags, and returns how many
- * addresses there are. This one starts at the given registers.
+ * addresses there are. This one starts at the given registers; `link` is as in ktop_regs.
  */
-uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
+uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, uint64_t link, struct ktop_wire_sample *sample,
 	uint8_t *frames);
 
 /* The stack of a program that the sample has interrupted. */
@@ -25,7 +25,7 @@ KTOP_INLINE uint32_t ktop_unwind_program(const struct ktop_regs *regs,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {
 	sample->flags |= KTOP_USER_EXACT;
-	return ktop_walk_user(regs->pc, regs->fp, sample, frames);
+	return ktop_walk_user(regs->pc, regs->fp, regs->link, sample, frames);
 }
 
 /* The stack of the program that entered the kernel, if there is one. */
@@ -36,7 +36,7 @@ KTOP_INLINE uint32_t ktop_unwind_caller(const struct ktop_current *current,
 		return 0;
 	if (current->user_exact)
 		sample->flags |= KTOP_USER_EXACT;
-	return ktop_walk_user(current->user_pc, current->user_fp, sample, frames);
+	return ktop_walk_user(current->user_pc, current->user_fp, 0, sample, frames);
 }
 
 #endif

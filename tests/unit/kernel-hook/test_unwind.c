@@ -102,6 +102,28 @@ static void ends_well_at_frame_pointer_zero(void **state)
 	assert_int_equal(sample.exact, 1);
 }
 
+/* The word of the return address has the caller's frame pointer: the address is in the register. */
+static void a_leaf_that_saved_its_frame_pointer_alone(void **state)
+{
+	(void)state;
+	record(4, 0x9999, at(8));
+	record(8, at(12), 0x1300);
+	record(12, 0, 0x1400);
+	regs.link = 0x1200;
+	assert_int_equal(kernel(), 4);
+	assert_int_equal(frame(1), 0x1200);
+	assert_int_equal(frame(2), 0x1300);
+	assert_int_equal(frame(3), 0x1400);
+	assert_int_equal(sample.flags, 0);
+	assert_int_equal(sample.exact, 1);
+	record(4, at(8), 0x1250);			/* it has saved both */
+	assert_int_equal(kernel(), 4);
+	assert_int_equal(frame(1), 0x1250);
+	record(4, 0x9999, at(2));			/* that is no caller's */
+	assert_int_equal(kernel(), 1);
+	assert_int_equal(sample.flags, KTOP_KERNEL_CUT);
+}
+
 static void ends_well_at_the_user_boundary(void **state)
 {
 	(void)state;
@@ -367,6 +389,20 @@ static void hostile_user_frame_pointers_end_the_walk(void **state)
 	bad_user_next(UINT64_MAX - 7, 1);
 }
 
+static void a_leaf_of_a_program_that_saved_its_frame_pointer_alone(void **state)
+{
+	(void)state;
+	user_record(0x7010, 0x9999, 0x7040);
+	user_record(0x7040, 0, 0x400200);
+	assert_int_equal(user(), 2);
+	regs.link = 0x400100;
+	sample.flags = 0;
+	assert_int_equal(user(), 3);
+	assert_int_equal(frame(1), 0x400100);
+	assert_int_equal(frame(2), 0x400200);
+	assert_int_equal(sample.flags, KTOP_USER_EXACT);
+}
+
 static void a_return_address_beyond_user_space_is_cut(void **state)
 {
 	(void)state;
@@ -393,6 +429,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		KERNEL(ends_well_at_frame_pointer_zero),
+		KERNEL(a_leaf_that_saved_its_frame_pointer_alone),
 		KERNEL(ends_well_at_the_user_boundary),
 		KERNEL(ends_well_at_a_zero_pc_below_a_user),
 		KERNEL(known_text_is_not_asked_about),
@@ -410,6 +447,7 @@ int main(void)
 		USER(a_zero_return_address_ends_a_user_stack),
 		USER(in_the_kernel_it_starts_at_the_saved_registers),
 		USER(hostile_user_frame_pointers_end_the_walk),
+		USER(a_leaf_of_a_program_that_saved_its_frame_pointer_alone),
 		USER(a_return_address_beyond_user_space_is_cut),
 		USER(a_deep_user_stack_is_cut_at_the_limit),
 	};
