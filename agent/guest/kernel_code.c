@@ -6,6 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/linux/linux_kernel.h"
+#include "agent/names/objects/layouts.h"
 #include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
@@ -122,6 +123,27 @@ static bool find_rules(void *context, uint64_t pc, struct frame_rules *rules)
 	return kept->found;
 }
 
+static uint32_t space_of(struct kernel_code *code, uint64_t pc)
+{
+	if (!code->user && is_kernel(code, pc))
+		return EVENT_KERNEL;
+	return code->process == EVENT_KERNEL ? LAYOUTS_UNKNOWN : symbols_space(code->symbols, code->process);
+}
+
+static enum calls_frame find_frame(void *context, uint64_t pc)
+{
+	struct kernel_code *code = context;
+
+	return symbols_frame(code->symbols, space_of(code, pc), pc);
+}
+
+static bool find_call(void *context, uint64_t returns, uint64_t callee)
+{
+	struct kernel_code *code = context;
+
+	return symbols_calls(code->symbols, space_of(code, callee), returns - 1, callee);
+}
+
 /* If the kernel's file is another one now, drops what was kept of the old one. */
 static void renew(struct kernel_code *code)
 {
@@ -151,6 +173,8 @@ struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *
 		.orc = user ? NULL : find_orc,
 		.entry = user ? NULL : is_entry,
 		.rules = find_rules,
+		.frame = find_frame,
+		.calls = find_call,
 	};
 }
 

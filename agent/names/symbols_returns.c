@@ -6,7 +6,6 @@
 
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "agent/names/bare/calls.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/sym_elf_code.h"
 #include "agent/names/files/symbol_table.h"
@@ -21,12 +20,14 @@ enum {
 	KEPT = 1 << 14,			/* addresses whose code was read: reading takes 20 us; a power of two */
 	STEPS = 96,			/* instructions from a call to the end of an interrupt, at most */
 	PIECE = 256,			/* bytes of code that are read at a time, to follow it */
+	PROLOGUE = 1024,		/* bytes of a function in which its frame is looked for */
 };
 
-/* What a file has before an address. It never changes. */
+/* What a file has before an address, or in its function. It never changes. */
 struct return_code {
-	uint64_t key;			/* of file and address; 0: nothing is kept here */
+	uint64_t key;			/* of file, address and question; 0: nothing is kept here */
 	enum { CODE_NOT_READ, CODE_OUTSIDE, CODE_NOT_CALLED, CODE_CALLED } code;
+	enum calls_frame frame;
 	uint64_t target;		/* the link address that the call names; 0: none */
 };
 
@@ -91,21 +92,30 @@ static void read_code(const struct image *image, uint64_t link, struct return_co
 	}
 }
 
-static const struct return_code *code_before(struct symbols *symbols, const struct image *image, uint64_t link)
+/* What is kept of an address. True: it is new, and to be filled in. */
+static bool keep(struct symbols *symbols, const struct image *image, uint64_t link, bool frame,
+	struct return_code **kept)
 {
 	const struct stat *file = &image->file;
 	uint64_t build = hash_mix((uint64_t)file->st_ino + 1, (uint64_t)file->st_dev + 1) ^
 		(uint64_t)file->st_mtim.tv_sec << 20 ^ (uint64_t)file->st_mtim.tv_nsec;
-	uint64_t key = hash_mix(build, link) | 1;
-	struct return_code *kept;
+	uint64_t key = hash_mix(build ^ frame, link) | 1;
 
 	if (!symbols->returns)
 		symbols->returns = util_alloc(KEPT * sizeof(*symbols->returns));
-	kept = &symbols->returns[key >> 1 & (KEPT - 1)];
-	if (kept->key != key) {
-		*kept = (struct return_code) { .key = key };
+	*kept = &symbols->returns[key >> 1 & (KEPT - 1)];
+	if ((*kept)->key == key)
+		return false;
+	**kept = (struct return_code) { .key = key };
+	return true;
+}
+
+static const struct return_code *code_before(struct symbols *symbols, const struct image *image, uint64_t link)
+{
+	struct return_code *kept;
+
+	if (keep(symbols, image, link, false, &kept))
 		read_code(image, link, kept);
-	}
 	return kept;
 }
 
@@ -188,4 +198,47 @@ enum returning symbols_returning(struct symbols *symbols, uint32_t space, uint64
 			(code->target && is_callees(symbols, space, callee, code->target)))))
 		return RETURNING_MAYBE;
 	return returns && was_interrupted(symbols, space, callee) ? RETURNING_MAYBE : RETURNING_NEVER;
+}
+
+bool symbols_calls(struct symbols *symbols, uint32_t space, uint64_t address, uint64_t callee)
+{
+	struct placed placed;
+	uint64_t target;
+
+	/* Most words are no code at all: it is not looked for in the file. */
+	if (!find_file(symbols, space, address, &placed) ||
+			symbol_table_find(placed.image->table, address - placed.bias) == SYMBOL_NONE)
+		return false;
+	target = code_before(symbols, placed.image, address + 1 - placed.bias)->target;
+	return target && is_callees(symbols, space, callee, target);
+}
+
+/* The compiler puts rare parts of a function elsewhere: the frame is then laid in another symbol. */
+static enum calls_frame read_frame(const struct image *image, uint64_t link)
+{
+	uint32_t index = symbol_table_find(image->table, link);
+	uint8_t bytes[PROLOGUE];
+	struct symbol symbol;
+	enum arch_id arch;
+	size_t size;
+
+	if (index == SYMBOL_NONE)
+		return CALLS_FRAME_UNKNOWN;
+	symbol = symbol_table_get(image->table, index);
+	if (link - symbol.address >= PROLOGUE || strstr(symbol.name, ".cold"))
+		return CALLS_FRAME_UNKNOWN;
+	size = sym_elf_code(image->fd, symbol.address, bytes, sizeof(bytes), &arch);
+	return is_hole(bytes, size) ? CALLS_FRAME_UNKNOWN : calls_frame(arch, bytes, size, link - symbol.address);
+}
+
+enum calls_frame symbols_frame(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	struct return_code *kept;
+	struct placed placed;
+
+	if (!find_file(symbols, space, address, &placed))
+		return CALLS_FRAME_UNKNOWN;
+	if (keep(symbols, placed.image, address - placed.bias, true, &kept))
+		kept->frame = read_frame(placed.image, address - placed.bias);
+	return kept->frame;
 }

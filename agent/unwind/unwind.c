@@ -6,6 +6,8 @@
 #include "step.h"
 #include "unwind.h"
 
+enum { FRAMELESS = 8 };			/* words of a function without a frame, at most */
+
 struct walk {
 	const struct unwind_code *code;
 	struct stack_memory *memory;
@@ -84,20 +86,46 @@ static bool step_link(const struct walk *walk, struct registers *caller)
 	return true;
 }
 
+/*
+ * The interrupted function has no frame, so the frame pointer leads past its caller. On x86, one of the topmost words is
+ * its return address: the first one behind a call that names it. Elsewhere its caller was in the link register, and
+ * nobody knows now where that is stored.
+ */
+static enum step step_frameless(struct walk *walk)
+{
+	const struct arch *arch = walk->registers->arch;
+	uint64_t sp = walk->registers->values[arch->sp], word;
+
+	if (arch->link != ARCH_NO_REGISTER || !registers_has(walk->registers, arch->sp) || !walk->code->calls)
+		return STEP_LOST;
+	for (unsigned i = 0; i < FRAMELESS && stack_memory_word(walk->memory, sp, arch->word, &word); i++) {
+		sp += arch->word;
+		if (!walk->code->calls(walk->code->context, word, pc_of(walk)))
+			continue;
+		registers_set(walk->registers, arch->pc, word);
+		registers_set(walk->registers, arch->sp, sp);
+		return STEP_CALLER;
+	}
+	return STEP_LOST;
+}
+
 /* Takes the most reliable way that there is for this address. */
 static enum step step(struct walk *walk)
 {
 	struct orc_entry entry;
 	struct frame_rules rules;
 	struct registers caller;
+	enum calls_frame frame;
 	uint64_t start;
 
 	if (walk->code->orc && walk->code->orc(walk->code->context, place_of(walk), &entry))
 		return step_orc(walk->registers, &entry, walk->memory);
 	if (walk->code->rules && walk->code->rules(walk->code->context, place_of(walk), &rules))
 		return step_rules(walk->registers, &rules, walk->memory);
-	if (walk->leaf && function_at(walk, pc_of(walk), &start) && start == pc_of(walk) &&
-			walk->registers->arch->link == ARCH_NO_REGISTER)
+	frame = walk->leaf && walk->code->frame ? walk->code->frame(walk->code->context, pc_of(walk)) :
+		CALLS_FRAME_UNKNOWN;
+	if (frame == CALLS_FRAME_LEFT || (walk->leaf && function_at(walk, pc_of(walk), &start) &&
+			start == pc_of(walk) && walk->registers->arch->link == ARCH_NO_REGISTER))
 		return step_entered(walk->registers, walk->memory);
 	if (!walk->exact && walk->code->entry && walk->code->entry(walk->code->context, place_of(walk)) &&
 			registers_has(walk->registers, walk->registers->arch->sp)) {
@@ -109,7 +137,7 @@ static enum step step(struct walk *walk)
 		*walk->registers = caller;
 		return STEP_CALLER;
 	}
-	return step_frame_pointer(walk->registers, walk->memory);
+	return frame == CALLS_FRAME_NONE ? step_frameless(walk) : step_frame_pointer(walk->registers, walk->memory);
 }
 
 /* Adds the frame, and makes one step. False: the walk ends here. */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/names/bare/calls.h"
 #include "arch.h"
 #include "stack_memory.h"
 
@@ -33,6 +34,10 @@ struct unwind_code {
 	bool (*entry)(void *context, uint64_t pc);
 	/* Call frame information for this address, of the kernel or of a program. False: none. */
 	bool (*rules)(void *context, uint64_t pc, struct frame_rules *rules);
+	/* What the frame pointer is where the code was interrupted. */
+	enum calls_frame (*frame)(void *context, uint64_t pc);
+	/* Is there a call behind which `returns` is, and which names the function of `callee`? */
+	bool (*calls)(void *context, uint64_t returns, uint64_t callee);
 };
 
 /* The frames of one mode, the interrupted one first. */

@@ -89,3 +89,41 @@ bool calls_leave_interrupt(enum arch_id arch, const uint8_t *bytes, size_t size,
 		*next = address + flow.size;
 	return false;
 }
+
+/* MOV and LEA of the stack pointer to the frame pointer, ENTER; MOV or ADD to x29; ADDI to s0, C.ADDI4SPN. */
+static bool lays_frame(enum arch_id arch, const uint8_t *bytes, size_t size)
+{
+	switch (arch) {
+	case ARCH_X86_64:
+		return bytes[0] == 0xc8 || (size >= 3 && bytes[0] == 0x48 && (memcmp(bytes + 1, "\x89\xe5", 2) == 0 ||
+			memcmp(bytes + 1, "\x8b\xec", 2) == 0 || (bytes[1] == 0x8d && (bytes[2] & 0x3f) == 0x2c)));
+	case ARCH_I386:
+		return bytes[0] == 0xc8 || (size >= 2 && (memcmp(bytes, "\x89\xe5", 2) == 0 ||
+			memcmp(bytes, "\x8b\xec", 2) == 0 || (bytes[0] == 0x8d && (bytes[1] & 0x3f) == 0x2c)));
+	case ARCH_AARCH64:
+		return size == 4 && (bytes_32(bytes) & 0xffc003ff) == 0x910003fd;
+	case ARCH_RISCV64:
+		return size == 4 ? (bytes_32(bytes) & 0xfffff) == 0x10413 :
+			size == 2 && bytes_16(bytes) && (bytes_16(bytes) & 0xe01f) == 0;
+	default:
+		return false;
+	}
+}
+
+enum calls_frame calls_frame(enum arch_id arch, const uint8_t *bytes, size_t size, size_t at)
+{
+	flow_reader *read = flow_reader_of(arch);
+	struct flow flow;
+
+	if (!read || at >= size)
+		return CALLS_FRAME_UNKNOWN;
+	read(bytes + at, size - at, 0, &flow);
+	if (flow.kind == FLOW_RETURN && (arch == ARCH_X86_64 || arch == ARCH_I386))
+		return is_interrupts_end(arch, bytes + at, &flow) ? CALLS_FRAME_UNKNOWN : CALLS_FRAME_LEFT;
+	for (size_t i = 0; i < at; i += flow.size) {
+		read(bytes + i, size - i, 0, &flow);
+		if (lays_frame(arch, bytes + i, flow.size < size - i ? flow.size : size - i))
+			return CALLS_FRAME_LAID;
+	}
+	return CALLS_FRAME_NONE;
+}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls in machine code, which may be any bytes: what a return address has before it, and what a call comes back to. */
+/*
+ * Calls in machine code, which may be any bytes: what a return address has before it, what a call comes back to, and
+ * where a called function has laid its frame.
+ */
 #ifndef CALLS_H
 #define CALLS_H
 
@@ -24,5 +27,16 @@ bool calls_return(enum arch_id arch, const uint8_t *bytes, size_t before, size_t
  * `*next` is 0; else the code goes on at `*next`.
  */
 bool calls_leave_interrupt(enum arch_id arch, const uint8_t *bytes, size_t size, uint64_t address, uint64_t *next);
+
+/* What the frame pointer is for code that was interrupted at an address of its function. */
+enum calls_frame {
+	CALLS_FRAME_UNKNOWN,
+	CALLS_FRAME_LAID,		/* the function's own */
+	CALLS_FRAME_NONE,		/* its caller's: the function has not laid its frame, or lays none */
+	CALLS_FRAME_LEFT,		/* x86: likewise; the return address is on top of the stack */
+};
+
+/* `bytes`: the code of the function, from its start on. `at`: how far from there it was interrupted. */
+enum calls_frame calls_frame(enum arch_id arch, const uint8_t *bytes, size_t size, size_t at);
 
 #endif

@@ -25,7 +25,7 @@ static const struct machine {
  * which does not return; `pointed` follows at once. `entered` is entered by a return.
  */
 static const char source[] =
-	".macro function name\n.type \\name, STT_FUNC\n.size \\name, 4\n\\name: nop\n.endm\n"
+	".macro function name\n.type \\name, STT_FUNC\n.size \\name, 6\n\\name: nop\n.endm\n"
 	".macro at name\n.set \\name, . - _start\n.endm\n"
 	".globl _start\nfunction _start\n call work\nat after_call\n nop\n call CALL\nat after_register\n nop\n"
 	" call CALL\nlabel: nop\nat no_call\n ret\n"
@@ -37,6 +37,7 @@ static const char source[] =
 	"function pointed\n ret\n"
 	"function panic\n nop\nat in_panic\n ret\n"
 	"function entered\n ret\n.zero 16\nhole: .zero 4\n nop\nat restorer\n RESTORE\n"
+	"function framed\n push %eax\n mov %esp, %ebp\nat in_frame\n nop\n"
 	"function end\n"
 	".data\n.type data, STT_OBJECT\ndata: .quad 0x9090909090909090, 0\ninside_data: .quad 0\n";
 
@@ -44,7 +45,7 @@ static void assemble(const struct machine *machine)
 {
 	char *command = util_format("sed -e 's/CALL/%s/; s/END/%s/; s/RESTORE/%s/; %s' code.s > own.s && "
 		"as %s -o code.o own.s && ld %s -o code code.o", machine->call, machine->end, machine->restore,
-		machine == machines ? "s/eax$/rax/" : "", machine->tools, machine->linker);
+		machine == machines ? "s/eax$/rax/; s/%esp, %ebp/%rsp, %rbp/" : "", machine->tools, machine->linker);
 
 	scratch_text("code.s", source);
 	scratch_run(command);
@@ -72,6 +73,12 @@ static enum returning returning(const struct place *place, const char *address, 
 		place->bias + address_of(callee), strncmp(callee, "in_", 3) == 0);
 }
 
+static bool calls(const struct place *place, const char *address, const char *callee)
+{
+	return symbols_calls(place->symbols, place->space, place->bias + address_of(address) - 1,
+		place->bias + address_of(callee));
+}
+
 static void check_all(const struct place *place)
 {
 	bool kernel = place->space == EVENT_KERNEL;
@@ -89,6 +96,18 @@ static void check_all(const struct place *place)
 	assert_int_equal(returning(place, "restorer", "inside_work"), RETURNING_MAYBE);
 	assert_int_equal(returning(place, "no_call", "in_handler"), RETURNING_NEVER);
 	assert_int_equal(returning(place, "no_call", "in_stub"), kernel ? RETURNING_MAYBE : RETURNING_NEVER);
+	assert_true(calls(place, "after_call", "inside_work"));
+	assert_false(calls(place, "after_call", "in_panic"));
+	assert_false(calls(place, "after_register", "inside_work"));
+	assert_false(calls(place, "inside_data", "inside_work"));
+	assert_int_equal(symbols_frame(place->symbols, place->space, place->bias + address_of("in_frame")),
+		CALLS_FRAME_LAID);
+	assert_int_equal(symbols_frame(place->symbols, place->space, place->bias + address_of("inside_work")),
+		CALLS_FRAME_LEFT);
+	assert_int_equal(symbols_frame(place->symbols, place->space, place->bias + address_of("work")),
+		CALLS_FRAME_NONE);
+	assert_int_equal(symbols_frame(place->symbols, place->space, place->bias + address_of("data")),
+		CALLS_FRAME_UNKNOWN);
 	/* Far from all that is known, and next to it. */
 	assert_int_equal(symbols_returning(place->symbols, place->space, UINT64_C(0x9999999999999998),
 		place->bias + address_of("inside_work"), false), RETURNING_NOWHERE);

@@ -82,6 +82,64 @@ static void the_caller_of_a_function_without_a_frame_is_found(void **state)
 		check_chains((enum arch_id)arch, true, false);
 }
 
+/* What is known of the code of the last function, which was interrupted behind its first instruction. */
+static enum calls_frame last_frame;
+static uint64_t last_caller;
+
+static enum calls_frame frame_of(void *context, uint64_t pc)
+{
+	const struct call_model *model = context;
+
+	assert_int_equal(pc, model->expected.frames[0]);
+	return last_frame;
+}
+
+static bool is_called(void *context, uint64_t returns, uint64_t callee)
+{
+	const struct call_model *model = context;
+
+	assert_int_equal(callee, model->expected.frames[0]);
+	return returns == last_caller;
+}
+
+/*
+ * Where the code of a function lays no frame, the frame pointer leads past its caller. That one is found by its call, or
+ * by the link register; else the stack is cut.
+ */
+static void a_function_that_lays_no_frame(void **state)
+{
+	static struct call_model model;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		enum arch_id arch = ARCH_OTHER + 1 + seed % (ARCHS - ARCH_OTHER - 1);
+		bool linked = arch_get(arch)->link != ARCH_NO_REGISTER;
+		const struct unwound_frames *expected = &model.expected;
+		struct registers registers;
+		struct unwound found;
+
+		call_model_begin(&model, arch, seed);
+		for (uint64_t i = 0; i < 1 + seed % 9; i++)
+			call_model_call(&model, true);
+		call_model_call(&model, false);
+		model.code.frame = frame_of;
+		model.code.calls = is_called;
+		model.registers.values[model.arch->pc] += model.arch->step * 4u;
+		last_caller = expected->frames[0];
+		last_frame = linked || seed % 2 ? CALLS_FRAME_NONE : CALLS_FRAME_LEFT;
+		registers = model.registers;
+		found = walk(&model);
+		assert_same(&found.kernel, expected);
+
+		last_frame = CALLS_FRAME_NONE;
+		last_caller = 0;
+		registers.known &= ~(linked ? UINT64_C(1) << model.arch->link : 0);
+		unwind(&registers, &model.code, &model.memory, &found);
+		assert_int_equal(found.kernel.count, 1);
+		assert_true(found.kernel.cut);
+	}
+}
+
 static void interrupted_code_is_found_where_linux_marks_it(void **state)
 {
 	(void)state;
@@ -207,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frame_pointers_are_followed),
 		cmocka_unit_test(the_caller_of_a_function_without_a_frame_is_found),
+		cmocka_unit_test(a_function_that_lays_no_frame),
 		cmocka_unit_test(interrupted_code_is_found_where_linux_marks_it),
 		cmocka_unit_test(a_function_that_stores_the_frame_pointer_alone_has_its_caller),
 		cmocka_unit_test(an_orc_table_is_followed),

@@ -225,6 +225,34 @@ static void check_end(enum arch_id arch, const char *bytes, size_t size, bool en
 	assert_int_equal(next, goes_on ? (uint64_t)((int64_t)ADDRESS + goes_on) : 0);
 }
 
+static void test_frames(void **state)
+{
+	static const struct { enum arch_id arch; const char *bytes; size_t size, at; enum calls_frame frame; } rows[] = {
+		{ ARCH_X86_64, "\x55\x48\x89\xe5\x5d\xc3", 6, 0, CALLS_FRAME_NONE },
+		{ ARCH_X86_64, "\x55\x48\x89\xe5\x5d\xc3", 6, 1, CALLS_FRAME_NONE },
+		{ ARCH_X86_64, "\x55\x48\x89\xe5\x5d\xc3", 6, 4, CALLS_FRAME_LAID },
+		{ ARCH_X86_64, "\x55\x48\x89\xe5\x5d\xc3", 6, 5, CALLS_FRAME_LEFT },
+		{ ARCH_X86_64, "\x55\x48\x89\xe5\x5d\xc3", 6, 6, CALLS_FRAME_UNKNOWN },
+		{ ARCH_X86_64, "\xf3\x90\x87\x07\x48\xcf", 6, 4, CALLS_FRAME_UNKNOWN },
+		{ ARCH_X86_64, "\xf3\x0f\x1e\xfa\x55\x48\x8d\x6c\x24\x08\x90", 11, 10, CALLS_FRAME_LAID },
+		{ ARCH_X86_64, "\xb8\x48\x89\xe5\x00\x90", 6, 5, CALLS_FRAME_NONE },
+		{ ARCH_I386, "\x55\x89\xe5\x90", 4, 3, CALLS_FRAME_LAID },
+		{ ARCH_I386, "\xf3\x90\xeb\xfc", 4, 2, CALLS_FRAME_NONE },
+		{ ARCH_AARCH64, "\xfd\x7b\xbf\xa9\xfd\x03\x00\x91\x1f\x20\x03\xd5", 12, 8, CALLS_FRAME_LAID },
+		{ ARCH_AARCH64, "\xfd\x7b\xbf\xa9\xfd\x03\x00\x91\x1f\x20\x03\xd5", 12, 4, CALLS_FRAME_NONE },
+		{ ARCH_AARCH64, "\xc0\x03\x5f\xd6", 4, 0, CALLS_FRAME_NONE },
+		{ ARCH_RISCV64, "\x41\x11\x22\xe4\x00\x08\x01\x00", 8, 6, CALLS_FRAME_LAID },
+		{ ARCH_RISCV64, "\x13\x04\x01\x01\x01\x00", 6, 4, CALLS_FRAME_LAID },
+		{ ARCH_RISCV64, "\x41\x11\x22\xe4\x01\x00", 6, 4, CALLS_FRAME_NONE },
+		{ ARCH_OTHER, "\x00\x00", 2, 1, CALLS_FRAME_UNKNOWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (calls_frame(rows[i].arch, (const uint8_t *)rows[i].bytes, rows[i].size, rows[i].at) != rows[i].frame)
+			fail_msg("row %zu", i);
+}
+
 static void test_ends_of_interrupts(void **state)
 {
 	(void)state;
@@ -253,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_any_bytes),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_ends_of_interrupts),
 	};
 
