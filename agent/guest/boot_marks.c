@@ -54,6 +54,23 @@ static enum boot_phase phase_of(struct symbols *symbols, uint64_t address)
 	return address >> 63 || symbols_kernel_function(symbols, address, &start) ? PHASE_KERNEL : PHASES;
 }
 
+void boot_marks_tell_early(struct boot_marks *marks, const struct sample *sample, struct symbols *symbols)
+{
+	enum boot_phase phase;
+	uint64_t address;
+
+	if (marks->kernel || sample->mode == MODE_USER || sample->kernel_count == 0)
+		return;
+	address = sample_frame(sample->kernel, 0);
+	phase = phase_of(symbols, address);
+	marks->kernel = phase == PHASE_KERNEL;
+	marks->firmware = marks->firmware || phase < PHASE_KERNEL;
+	if (marks->kernel && marks->firmware)
+		symbols_early_ends(symbols);
+	else if (marks->firmware && phase == PHASES)
+		symbols_early(symbols, address);
+}
+
 static void note(struct boot_times *times, enum boot_phase phase, uint64_t at)
 {
 	if (!times->known[phase] || at < times->at[phase])

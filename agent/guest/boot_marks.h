@@ -27,12 +27,19 @@ enum { BOOT_PLACES = 256 };		/* only the first so many places count; by then the
 struct boot_marks {
 	uint32_t count;
 	bool any, user_known;
+	bool firmware, kernel;		/* a sample was in firmware or a loader; in the kernel's own code */
 	uint64_t first, user;		/* ticks: of the first sample of all, and of the first one of a program */
 	struct { uint64_t address, ticks; } places[BOOT_PLACES];
 };
 
 /* Takes a sample as raw_samples.h makes it. */
 void boot_marks_saw(struct boot_marks *marks, const struct sample *sample, uint64_t ticks);
+
+/*
+ * Tells the symbols which code of no file ran before the kernel: firmware that has moved to memory, or a loader. Takes
+ * the sample as above.
+ */
+void boot_marks_tell_early(struct boot_marks *marks, const struct sample *sample, struct symbols *symbols);
 
 struct boot_times {
 	bool known[PHASES];		/* all false: this is no boot from its beginning */

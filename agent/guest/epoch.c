@@ -480,6 +480,7 @@ static bool walk(struct epoch *epoch, struct event *event, struct raw_stack *sta
 	raw_samples_owner(epoch->held, &event->raw);
 	raw_samples_read(&event->raw, epoch->code, stack);
 	boot_marks_saw(&epoch->marks, sample, event->time);
+	boot_marks_tell_early(&epoch->marks, sample, epoch->inputs.symbols);
 	if (sample->mode == MODE_KERNEL && sample->exact & 1)
 		kernel_reading_saw(epoch->reading, event->raw.arch, stack->frames.kernel.frames[0]);
 	wanted = kernel_watch_saw(epoch->watch, sample, event->raw.name);

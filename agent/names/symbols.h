@@ -200,6 +200,12 @@ void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 void symbols_set_board(struct symbols *symbols, enum arch_id arch);
 enum arch_id symbols_board(const struct symbols *symbols);	/* ARCH_OTHER: it was not set */
 void symbols_set_firmware(struct symbols *symbols, enum firmware firmware);
+/*
+ * Code of no file that ran before the kernel is firmware's, once it is known that the kernel has begun: each page of it
+ * is told by one of its addresses.
+ */
+void symbols_early(struct symbols *symbols, uint64_t address);
+void symbols_early_ends(struct symbols *symbols);
 const struct region *symbols_region(const struct symbols *symbols, uint64_t address);	/* NULL: it is in none */
 
 /* The descriptor of the kernel's ELF file; the symbols own it. -1: no file was read, or it is not ELF. */

@@ -146,13 +146,35 @@ void symbols_set_board(struct symbols *symbols, enum arch_id arch)
 	symbols_renew(symbols);
 }
 
+static bool is_early(const struct symbols *symbols, uint64_t address)
+{
+	for (uint32_t i = 0; i < symbols->early_count; i++)
+		if (symbols->early[i] == address >> EARLY_BITS)
+			return true;
+	return false;
+}
+
 const struct region *symbols_region(const struct symbols *symbols, uint64_t address)
 {
 	const struct linux_kernel *linux = symbols_linux_kernel(symbols);
 	bool other = kernel_image_file(symbols->kernel) && !linux;
 	enum firmware firmware = other ? FIRMWARE_UNKNOWN : symbols->firmware;
+	const struct region *region;
 
-	return region_find(symbols->board, linux, firmware, address);
+	region = region_find(symbols->board, linux, firmware, address);
+	return !region && symbols->early_ended && is_early(symbols, address) ? &region_moved : region;
+}
+
+void symbols_early(struct symbols *symbols, uint64_t address)
+{
+	if (!is_early(symbols, address) && symbols->early_count < EARLY_PAGES)
+		symbols->early[symbols->early_count++] = address >> EARLY_BITS;
+}
+
+void symbols_early_ends(struct symbols *symbols)
+{
+	symbols->early_ended = true;
+	symbols_renew(symbols);
 }
 
 enum arch_id symbols_board(const struct symbols *symbols)

@@ -5,6 +5,8 @@
 
 #include "symbols.h"
 
+enum { EARLY_PAGES = 256, EARLY_BITS = 12 };
+
 struct symbols {
 	struct budget *budget;
 	struct functions *functions;
@@ -20,6 +22,9 @@ struct symbols {
 	uint32_t anchors_tried;		/* functions that were told, and gave no slide */
 	enum arch_id board;		/* ARCH_OTHER: the source sees the kernel's addresses alone */
 	enum firmware firmware;		/* of that board */
+	uint64_t early[EARLY_PAGES];	/* what ran before the kernel */
+	uint32_t early_count;
+	bool early_ended;		/* the kernel has begun */
 	struct module_tables *modules;	/* of the kernel that runs */
 
 	struct return_code *returns;	/* what stands before return addresses (symbols_returns.c); NULL: not asked */

@@ -8,8 +8,11 @@
 #define LOADER "boot loader"
 #define MIB (UINT64_C(1) << 20)
 
+const struct region region_moved = { .name = "[firmware]", .object = REGION_FIRMWARE };
+
 static const struct region pc[] = {
 	{ 0x500, 0xa0000, "[real-mode code]", LOADER },		/* boot sectors, the setup code of a bzImage */
+	{ 0xa0000, 0xc0000, "[SMM]", REGION_FIRMWARE },		/* elsewhere it is the screen's memory: no code */
 	{ 0xc0000, 0xe0000, "[option ROM]", REGION_FIRMWARE },
 	{ 0xe0000, 0x100000, "[BIOS]", REGION_FIRMWARE },
 	{ 0xffc00000, 0x100000000, "[flash ROM]", REGION_FIRMWARE },
@@ -39,14 +42,13 @@ static const struct { const struct region *regions; unsigned bits; } boards[ARCH
 static const struct region *below_kernel(const struct linux_kernel *linux, enum firmware firmware, uint64_t address)
 {
 	static const struct region decompressor = { .name = "[decompressor]", .object = "boot image" };
-	static const struct region memory = { .name = "[firmware]", .object = REGION_FIRMWARE };
 	static const struct region uefi = { .name = "[UEFI]", .object = REGION_FIRMWARE };
 	static const struct region uboot = { .name = "[U-Boot]", .object = LOADER };
 	uint64_t start = linux && firmware == FIRMWARE_UEFI ? linux->room_start : MIB;
 
 	if (linux && address >= start && address < linux->room)
 		return &decompressor;
-	return firmware == FIRMWARE_UEFI ? &uefi : firmware == FIRMWARE_UBOOT ? &uboot : linux ? &memory : NULL;
+	return firmware == FIRMWARE_UEFI ? &uefi : firmware == FIRMWARE_UBOOT ? &uboot : linux ? &region_moved : NULL;
 }
 
 const struct region *region_find(enum arch_id arch, const struct linux_kernel *linux, enum firmware firmware,

@@ -23,6 +23,8 @@ struct region {
 	const char *name, *object;
 };
 
+extern const struct region region_moved;	/* firmware that has moved to memory, nobody knows which */
+
 /*
  * `linux`: NULL if the kernel is no Linux, or not known. `firmware`: FIRMWARE_UNKNOWN also where the kernel may run at
  * low addresses. NULL: nothing is known there.

@@ -10,6 +10,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/guest/boot_marks.h"
+#include "agent/names/function.h"
 #include "agent/names/symbols.h"
 
 struct fixture {
@@ -43,6 +44,7 @@ static void saw(struct fixture *fixture, uint64_t address)
 
 	fixture->now += NS_PER_SECOND;
 	boot_marks_saw(&fixture->marks, &sample, fixture->now);
+	boot_marks_tell_early(&fixture->marks, &sample, fixture->symbols);
 }
 
 static void check(struct fixture *fixture, const char *wanted)
@@ -132,6 +134,52 @@ static void places_are_bounded(void **state)
 	tear_down(&fixture);
 }
 
+static void name_is(struct fixture *fixture, uint64_t address, const char *name, const char *object)
+{
+	const struct function *function = symbols_get(fixture->symbols,
+		symbols_function(fixture->symbols, EVENT_KERNEL, address));
+
+	assert_string_equal(function->name, name);
+	assert_string_equal(function->object, object);
+}
+
+/* What ran before the kernel, in no region, is firmware that has moved; what runs later is the kernel's. */
+static void code_before_the_kernel_is_firmware(void **state)
+{
+	static const uint64_t samples[] = { 0xf1234, 0x7fba123, 0x100123, 0x200010, 0x300123, 0xe0123, 0x7fc0123 };
+	struct fixture fixture;
+
+	(void)state;
+	for (size_t from = 0; from < 2; from++) {
+		const char *object = from ? "kernel" : "firmware", *name = from ? "[unknown]" : "[firmware]";
+
+		set_up(&fixture);
+		for (size_t i = from; i < sizeof(samples) / sizeof(samples[0]); i++)
+			saw(&fixture, samples[i]);
+		name_is(&fixture, 0x7fba123, name, object);
+		name_is(&fixture, 0x7fbaff0, name, object);
+		name_is(&fixture, 0x7fbb000, "[unknown]", "kernel");
+		name_is(&fixture, 0x100ff0, name, object);
+		name_is(&fixture, 0x200010, "main", "kernel");
+		name_is(&fixture, 0x300123, "[unknown]", "kernel");
+		name_is(&fixture, 0x7fc0123, "[unknown]", "kernel");
+		tear_down(&fixture);
+	}
+}
+
+/* A kernel that nobody knows is not taken for firmware. */
+static void without_a_kernel_nothing_ran_before_it(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	saw(&fixture, 0xf1234);
+	saw(&fixture, 0x7fba123);
+	name_is(&fixture, 0x7fba123, "[unknown]", "kernel");
+	tear_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +188,8 @@ int main(void)
 		cmocka_unit_test(a_phase_does_not_come_after_a_later_one),
 		cmocka_unit_test(a_boot_that_was_not_seen),
 		cmocka_unit_test(places_are_bounded),
+		cmocka_unit_test(code_before_the_kernel_is_firmware),
+		cmocka_unit_test(without_a_kernel_nothing_ran_before_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,7 @@ static void test_a_pc(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		check(archs[i], NULL, 0x7c00, "[real-mode code]", "boot loader");
+		check(archs[i], NULL, 0xa8000, "[SMM]", "firmware");
 		check(archs[i], NULL, 0xc0000, "[option ROM]", "firmware");
 		check(archs[i], NULL, 0xfffff, "[BIOS]", "firmware");
 		check(archs[i], NULL, 0xfffffff0, "[flash ROM]", "firmware");
