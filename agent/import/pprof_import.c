@@ -472,8 +472,8 @@ static bool has_samples(const struct reading *reading)
 	if (reading->set->weight)
 		return true;
 	if (reading->others)
-		return util_fail(reading->error, "all its values are 0 of the kind that go tool pprof shows at first, though not "
-			"of its other kinds; give a profile in which that kind is more than 0");
+		return util_fail(reading->error, "all its values are 0 of the kind that go tool pprof shows at first, "
+			"though not of its other kinds; give a profile in which that kind is more than 0");
 	return util_fail(reading->error, "it has no samples; give a profile that has some");
 }
 

@@ -16,7 +16,9 @@
 
 /* ---- what it is that none of the formats is ---- */
 
-#define OLDER_PROFILE "it is a profile of pprof's older form; convert it: pprof -proto -output=FILE PROGRAM OLD"
+static const char older[] = "it is a profile of pprof's older form; convert it: pprof -proto -output=FILE PROGRAM OLD";
+static const char json[] = "it is JSON; give folded stacks, or a profile of pprof";
+static const char page[] = "it is a picture or a page; give folded stacks, or a profile of pprof";
 
 struct other {
 	const char *begins, *is;	/* is: "why; what to do" */
@@ -26,20 +28,16 @@ struct other {
 #define OTHER(begins, is) { begins, is, sizeof(begins) - 1 }
 
 static const struct other others[] = {
-	OTHER("heap profile: ", OLDER_PROFILE), OTHER("heapprofile: ", OLDER_PROFILE),
-	OTHER("goroutine profile: ", OLDER_PROFILE), OTHER("threadcreate profile: ", OLDER_PROFILE),
-	OTHER("--- ", OLDER_PROFILE),
+	OTHER("heap profile: ", older), OTHER("heapprofile: ", older),
+	OTHER("goroutine profile: ", older), OTHER("threadcreate profile: ", older),
+	OTHER("--- ", older),
 	/* of gperftools: words of 4 or 8 bytes, 0 and 3 at first */
-	OTHER("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0", OLDER_PROFILE), OTHER("\0\0\0\0\3\0\0\0", OLDER_PROFILE),
-	OTHER("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3", OLDER_PROFILE), OTHER("\0\0\0\0\0\0\0\3", OLDER_PROFILE),
+	OTHER("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0", older), OTHER("\0\0\0\0\3\0\0\0", older),
+	OTHER("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3", older), OTHER("\0\0\0\0\0\0\0\3", older),
 	OTHER("PERFILE2", "it is perf's own file; give what perf script says of it, folded by stackcollapse-perf.pl"),
 	OTHER("\177ELF", "it is a program, not a profile; ktop diff --size compares programs"),
-	OTHER("{\"", "it is JSON; give folded stacks, or a profile of pprof"),
-	OTHER("{\n", "it is JSON; give folded stacks, or a profile of pprof"),
-	OTHER("[{", "it is JSON; give folded stacks, or a profile of pprof"),
-	OTHER("<?xml ", "it is a picture or a page; give folded stacks, or a profile of pprof"),
-	OTHER("<svg ", "it is a picture or a page; give folded stacks, or a profile of pprof"),
-	OTHER("<!DOCTYPE ", "it is a picture or a page; give folded stacks, or a profile of pprof"),
+	OTHER("{\"", json), OTHER("{\n", json), OTHER("[{", json),
+	OTHER("<?xml ", page), OTHER("<svg ", page), OTHER("<!DOCTYPE ", page),
 };
 
 static const struct other *other_of(const char *bytes, size_t size)

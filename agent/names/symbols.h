@@ -262,9 +262,9 @@ bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 	struct inlined *inlined);
 
 /*
- * Can code of `callee` return to the instruction behind `address`? Both are addresses for look-ups, of two frames of one
- * space. A return address has a call before it, lies in code, and is no function's first byte. `returns`: the callee's
- * is one, too, so it may be the stub of an interrupt: what that interrupted needs no call.
+ * Can code of `callee` return to the instruction behind `address`? Both are addresses for look-ups, of two frames of
+ * one space. A return address has a call before it, lies in code, and is no function's first byte. `returns`: the
+ * callee's is one, too, so it may be the stub of an interrupt: what that interrupted needs no call.
  */
 enum returning {
 	RETURNING_MAYBE,		/* also: the code is not at hand */

@@ -30,8 +30,9 @@ void node_functions_init(struct node_functions *nodes);
 void node_functions_clear(struct node_functions *nodes);
 
 /*
- * Looks up what is new, and cuts nodes off from callers that cannot be any (symbols_returning). Returns the lowest node
- * whose function or caller has changed since this reader was told last, or STACKS_NONE. A stack whose leaf is below that node means what it meant, since callers have lower ids.
+ * Looks up what is new, and cuts nodes off from callers that cannot be any (symbols_returning). Returns the lowest
+ * node whose function or caller has changed since this reader was told last, or STACKS_NONE. A stack whose leaf is
+ * below that node means what it meant, since callers have lower ids.
  * If `stop` was set, the result is not complete: call node_functions_forget.
  */
 uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, struct stacks *stacks,

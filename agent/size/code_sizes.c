@@ -297,10 +297,11 @@ static bool add_functions(struct reading *reading)
 /* Why the lines of the file, or of its debug file, are not known. NULL: they are, or there are none. */
 static const char *note_of(const struct reading *reading)
 {
+	int fd = reading->debug_fd >= 0 ? reading->debug_fd : reading->fd;
 	struct elf_identity identity;
 
-	if (reading->dwarf || reading->full || !sym_elf_identify(reading->debug_fd >= 0 ? reading->debug_fd : reading->fd,
-			&identity, reading->sizes->budget) || !identity.lines)
+	if (reading->dwarf || reading->full || !sym_elf_identify(fd, &identity, reading->sizes->budget) ||
+			!identity.lines)
 		return NULL;
 	return "no source lines: its debug sections are damaged, or of a kind that ktop does not know; "
 		"give the file as it was linked";

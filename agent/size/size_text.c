@@ -144,10 +144,12 @@ static void write_changes(const struct writing *writing)
 
 static void write_notes(const struct writing *writing)
 {
-	for (uint32_t i = 0; i < writing->sizes->object_count; i++)
-		if (writing->sizes->objects[i].note)
-			fprintf(writing->out, "%s: %s\n", code_sizes_told(writing->sizes, writing->sizes->objects[i].name),
-				writing->sizes->objects[i].note);
+	const struct code_sizes *sizes = writing->sizes;
+
+	for (uint32_t i = 0; i < sizes->object_count; i++)
+		if (sizes->objects[i].note)
+			fprintf(writing->out, "%s: %s\n", code_sizes_told(sizes, sizes->objects[i].name),
+				sizes->objects[i].note);
 }
 
 static bool write_text(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,

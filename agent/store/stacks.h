@@ -53,8 +53,8 @@ void stacks_key(const struct stacks *stacks, const struct sample *sample, uint32
 uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key);
 
 /*
- * Cuts the node off from its caller, whose frame is none; or undoes that. What the program's frames are for the kernel's
- * stays. True: it was not so before.
+ * Cuts the node off from its caller, whose frame is none; or undoes that. What the program's frames are for the
+ * kernel's stays. True: it was not so before.
  */
 bool stacks_cut_off(struct stacks *stacks, uint32_t node, bool off);
 

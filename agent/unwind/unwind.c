@@ -87,9 +87,9 @@ static bool step_link(const struct walk *walk, struct registers *caller)
 }
 
 /*
- * The interrupted function has no frame, so the frame pointer leads past its caller. On x86, one of the topmost words is
- * its return address: the first one behind a call that names it. Elsewhere its caller was in the link register, and
- * nobody knows now where that is stored.
+ * The interrupted function has no frame, so the frame pointer leads past its caller. On x86, one of the topmost words
+ * is its return address: the first one behind a call that names it. Elsewhere its caller was in the link register,
+ * and nobody knows now where that is stored.
  */
 static enum step step_frameless(struct walk *walk)
 {

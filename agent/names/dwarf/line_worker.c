@@ -95,8 +95,8 @@ static void note_unread(struct line_worker *worker, const struct debug_object *o
 
 	if (!sym_elf_identify(fd, &identity, worker->budget) || !identity.lines)
 		return;
-	text = util_format("no source lines of %s: its debug sections are damaged, or of a kind that ktop does not know; "
-		"give the file as it was linked", object->path && *object->path ? object->path : "a program");
+	text = util_format("no source lines of %s: its debug sections are damaged, or of a kind that ktop does not "
+		"know; give the file as it was linked", object->path && *object->path ? object->path : "a program");
 	printable = util_printable(text, strlen(text));
 	note(worker, printable);
 	free(printable);

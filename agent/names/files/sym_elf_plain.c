@@ -84,8 +84,8 @@ static bool unpack_section(struct making *making, uint8_t *image, Elf_Scn *secti
 	uint64_t at = take_place(making, packed);
 
 	if (header->sh_offset > making->file_size || header->sh_size > making->file_size - header->sh_offset ||
-			header->sh_size < head || !unpack_zstd_all(image + header->sh_offset + head, header->sh_size - head,
-			image + at, packed->ch_size))
+			header->sh_size < head || !unpack_zstd_all(image + header->sh_offset + head,
+			header->sh_size - head, image + at, packed->ch_size))
 		return false;
 	header->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
 	header->sh_offset = at;
@@ -123,8 +123,8 @@ static bool read_all(int fd, uint8_t *to, uint64_t size)
 /* The file, with room behind it. NULL: there is no memory. */
 static uint8_t *image_of(const struct making *making, int fd, bool map, bool *read)
 {
-	uint8_t *image = mmap(NULL, making->end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-		0);
+	uint8_t *image = mmap(NULL, making->end, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	*read = true;
 	if (image == MAP_FAILED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ELF files whose sections are packed by zstd, as debug sections of kernels are: libelf and libdw know zstd from version
- * 0.189 on only. Such a file is made once more, in memory, with these sections unpacked behind its end.
+ * ELF files whose sections are packed by zstd, as debug sections of kernels are: libelf and libdw know zstd from
+ * version 0.189 on only. Such a file is made once more, in memory, with these sections unpacked behind its end.
  */
 #ifndef SYM_ELF_PLAIN_H
 #define SYM_ELF_PLAIN_H

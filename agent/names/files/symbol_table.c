@@ -161,7 +161,8 @@ static uint32_t rank_of(const struct symbol_entry *entry, const char *name, size
 		underscores++;
 	return (entry->limit > entry->address ? RANK_COVERS : 0) | (entry->apart ? 0 : RANK_PLACED) |
 		(entry->size ? RANK_SIZED : 0) | (entry->typed ? RANK_TYPED : 0) | (entry->alias ? 0 : RANK_FIRST) |
-		(entry->weak ? 0 : RANK_STRONG) | (is_label(name, size) ? 0 : RANK_NO_LABEL) | (RANK_UNDERSCORES - underscores);
+		(entry->weak ? 0 : RANK_STRONG) | (is_label(name, size) ? 0 : RANK_NO_LABEL) |
+		(RANK_UNDERSCORES - underscores);
 }
 
 static size_t text_size(const char *text, size_t size, size_t most)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks gzip, xz, zstd and lz4, as boot images contain them, and zstd as ELF files do. The only file that uses their libraries. */
+/*
+ * Unpacks gzip, xz, zstd and lz4, as boot images contain them, and zstd as ELF files do. The only file that uses their
+ * libraries.
+ */
 #ifndef UNPACK_H
 #define UNPACK_H
 
