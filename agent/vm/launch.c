@@ -40,7 +40,7 @@ struct launch {
 	bool debug_exit;		/* the guest has a device by which it ends QEMU with an odd status */
 	struct launch_folder folder;
 	char *qmp, *log;
-	struct qmp *quitting;		/* on which it was asked to end, and which stays open: QEMU drops what a client left */
+	struct qmp *quitting;		/* on which it was asked to end; open, since QEMU drops what a client left */
 };
 
 /* ---- the command line ---- */
