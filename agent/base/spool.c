@@ -27,7 +27,7 @@ static bool write_all(int to, const char *bytes, size_t size)
 	return true;
 }
 
-/* Waits for something to read, or the end. False: nothing within wait_ms; a pipe may have no writer. */
+/* Waits for something to read, or the end. False: nothing within wait_ms. */
 static bool await(int fd, int wait_ms)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
@@ -42,9 +42,11 @@ static const char *copy(struct spool *spool, int from, int wait_ms)
 	ssize_t got;
 
 	do {
-		if (!await(from, wait_ms))
-			return "nobody writes into this pipe";
 		got = read(from, bytes, sizeof(bytes));
+		if (got == 0 && !spool->size)
+			return "nobody writes into this pipe";
+		if (got < 0 && errno == EAGAIN && !await(from, wait_ms))
+			return "its writer writes nothing";
 		if (got > 0 && !budget_take(spool->budget, (size_t)got))
 			return "there is no memory for it (--memory gives more)";
 		spool->size += got > 0 ? (size_t)got : 0;

@@ -19,8 +19,8 @@ struct spool {				/* starts as { .fd = -1 } */
 };
 
 /*
- * Copies a pipe, or notes the path of any other file without opening it. Waits for a pipe's writer, wait_ms at
- * most each time. False with `error` set: the pipe could not be copied.
+ * Copies a pipe, or notes the path of any other file without opening it. Waits for what a pipe's writer writes, wait_ms
+ * at most each time. False with `error` set: the pipe could not be copied, or has no writer.
  */
 bool spool_open(struct spool *spool, const char *path, int wait_ms, struct budget *budget,
 	char **error);

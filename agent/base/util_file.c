@@ -43,6 +43,29 @@ static bool file_fail(const struct util_file *file, int why, char **error)
 		file->path, strerror(why));
 }
 
+/* ---- reading ---- */
+
+int util_file_read(int folder, const char *path, int flags, const char **why)
+{
+	int fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	const char *what = NULL;
+	struct stat is;
+
+	if (fd < 0 || fstat(fd, &is) != 0)
+		what = errno == ENXIO ? "not a regular file" : strerror(errno);
+	else if (!S_ISREG(is.st_mode))
+		what = S_ISDIR(is.st_mode) ? strerror(EISDIR) : "not a regular file";
+	if (!what)
+		return fd;
+	if (why)
+		*why = what;
+	if (fd >= 0) {
+		close(fd);
+		errno = EINVAL;
+	}
+	return -1;
+}
+
 /* ---- temporary names ---- */
 
 static bool is_partial(const char *name)
@@ -56,10 +79,10 @@ static bool is_partial(const char *name)
 /* Removes a temporary file, unless it is locked: then it is being written. */
 static void remove_left(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = util_file_read(AT_FDCWD, path, O_NOFOLLOW, NULL);
 	struct stat is;
 
-	if (fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_uid == getuid() &&
+	if (fd >= 0 && fstat(fd, &is) == 0 && is.st_uid == getuid() &&
 			flock(fd, LOCK_EX | LOCK_NB) == 0)
 		unlink(path);
 	if (fd >= 0)

@@ -14,6 +14,13 @@
 
 struct util_file;
 
+/*
+ * The one door for files that are read by a name from outside. It never waits, whatever the name leads to: a pipe or a
+ * device may wait for ever, so only a regular file is opened. -1: there is none; *why says so, as errno does. `why` may
+ * be NULL. `folder`: where a relative path begins, or AT_FDCWD. `flags`: more flags of open(), such as O_NOFOLLOW.
+ */
+int util_file_read(int folder, const char *path, int flags, const char **why);
+
 /* NULL with `error` set. util_file_stream: to write to, until the commit. */
 struct util_file *util_file_open(const char *path, char **error);
 FILE *util_file_stream(struct util_file *file);

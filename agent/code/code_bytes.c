@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/names/files/debug_file.h"
+#include "agent/base/util_file.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/sym_elf_code.h"
 #include "agent/names/linux/boot_image.h"
@@ -35,7 +36,7 @@ static void read_image(struct code_bytes *code, const struct code_file *file, ui
 {
 	struct unpacked image;
 	char *error = NULL;
-	int fd = image_is_current(file->path, &file->then) ? debug_file_regular(file->path) : -1;
+	int fd = image_is_current(file->path, &file->then) ? util_file_read(AT_FDCWD, file->path, 0, NULL) : -1;
 
 	if (fd < 0)
 		return;

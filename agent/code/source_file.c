@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "agent/names/files/debug_file.h"
+#include "agent/base/util_file.h"
 #include "source_file.h"
 
 enum {
@@ -42,7 +43,7 @@ static char *without_tabs(const char *text, size_t size)
 static FILE *open_file(const char *path, const char *map)
 {
 	char *here = path_here(path, map);
-	int fd = debug_file_regular(here);
+	int fd = util_file_read(AT_FDCWD, here, 0, NULL);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (fd >= 0 && !file)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A new format needs a file of its own and a row here. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/spool.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/samples/sample_set.h"
 #include "folded_import.h"
 #include "gunzip.h"
@@ -116,7 +120,10 @@ struct file_bytes {
 	size_t size, room;
 };
 
-enum { PIECE = 64 << 10 };
+enum {
+	PIECE = 64 << 10,
+	PIPE_MS = 30000,		/* the longest wait for a pipe's writer */
+};
 
 /* Makes room for one more piece and a zero. False: there is none. */
 static bool have_room(struct file_bytes *read, struct budget *budget)
@@ -151,13 +158,23 @@ static bool read_all(struct file_bytes *read, FILE *file, struct budget *budget,
 
 struct sample_set *set_import_file(const char *path, struct budget *budget, char **error)
 {
-	FILE *file = fopen(path, "re");
+	struct spool spool = { .fd = -1 };		/* `diff <(gzip -dc a) b` gives a pipe */
 	struct file_bytes read = { 0 };
 	struct sample_set *set = NULL;
+	const char *what = NULL;
 	char *why = NULL;
+	FILE *file;
+	int fd;
 
+	if (!spool_open(&spool, path, PIPE_MS, budget, error))
+		return NULL;
+	fd = util_file_read(AT_FDCWD, spool.path, 0, &what);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	spool_close(&spool);
 	if (!file) {
-		util_fail(error, "%s: not read: %s; name a file of stacks", path, strerror(errno));
+		util_fail(error, "%s: not read: %s; name a file of stacks", path, what ? what : strerror(errno));
+		if (fd >= 0)
+			close(fd);
 		return NULL;
 	}
 	if (read_all(&read, file, budget, &why))

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/names/files/sym_elf_segments.h"
 #include "agent/wire/event.h"
 #include "given_objects.h"
@@ -25,8 +26,8 @@ struct given_objects {
 /* What the file says of itself. False with `error` set. */
 static bool read_place(struct given_object *object, const char *text, char **error)
 {
-	int fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	const char *why = fd < 0 ? strerror(errno) : "it is no ELF file that loads anything";
+	const char *why = "it is no ELF file that loads anything";
+	int fd = util_file_read(AT_FDCWD, object->path, 0, &why);
 	uint64_t low, high;
 	bool good = fd >= 0 && sym_elf_extent(fd, &low, &high) && high - low <= UINT64_MAX - object->start;
 

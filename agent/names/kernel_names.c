@@ -16,6 +16,7 @@ enum { PIPE_MS = 30000 };		/* the longest wait for a pipe's writer: nm may be sl
 struct reading {			/* the errand's context */
 	struct spool spool;		/* path NULL: not opened yet */
 	char *path;
+	bool given;
 	struct budget *budget;		/* held */
 	bool check;			/* read only if the file has changed since `file` */
 	struct stat file;
@@ -27,6 +28,7 @@ struct reading {			/* the errand's context */
 
 struct kernel_names {
 	char *path;
+	bool given;			/* by the user; a pipe that others name may have no writer, or never end */
 	struct budget *budget;
 	struct errand *errand;		/* NULL: nothing is being read */
 	struct spool spool;		/* what was read, for reading it again */
@@ -44,6 +46,8 @@ static void run(void *context)
 	reading->same = reading->check && image_is_current(reading->spool.path, &reading->file);
 	if (reading->same)
 		return;
+	if (!reading->spool.path && !reading->given)
+		reading->spool.path = util_copy(reading->path, strlen(reading->path));
 	if (reading->spool.path || spool_open(&reading->spool, reading->path, PIPE_MS,
 			reading->budget, &reading->error)) {
 		symbols = symbols_new(reading->budget);
@@ -82,6 +86,7 @@ static void begin(struct kernel_names *names, const struct stat *check)
 	struct reading *reading = util_alloc(sizeof(*reading));
 
 	reading->path = util_copy(names->path, strlen(names->path));
+	reading->given = names->given;
 	reading->budget = budget_hold(names->budget);
 	reading->spool = names->spool;
 	names->spool = (struct spool) { .fd = -1 };
@@ -93,11 +98,12 @@ static void begin(struct kernel_names *names, const struct stat *check)
 	names->errand = errand_new(&work, reading);
 }
 
-struct kernel_names *kernel_names_new(const char *path, struct budget *budget)
+struct kernel_names *kernel_names_new(const char *path, bool given, struct budget *budget)
 {
 	struct kernel_names *names = util_alloc(sizeof(*names));
 
 	names->path = util_copy(path, strlen(path));
+	names->given = given;
 	names->budget = budget;
 	names->spool.fd = -1;
 	begin(names, NULL);
@@ -173,8 +179,11 @@ void kernel_names_check(struct kernel_names *names)
 
 bool kernel_names_give(struct kernel_names *names, struct symbols *symbols)
 {
-	if (names->symbols && symbols_share_kernel(symbols, names->symbols))
-		return true;
-	kernel_names_again(names);
-	return false;
+	if (!names->symbols) {
+		kernel_names_again(names);
+		return false;
+	}
+	return symbols_share_kernel(symbols, names->symbols) ||
+		util_fail(&names->error, "%s: not used: too many files are open; let ktop have more (ulimit -n)",
+			names->path);
 }

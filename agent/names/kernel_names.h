@@ -13,8 +13,8 @@ struct budget;
 struct kernel_names;
 struct symbols;
 
-/* Begins to read. The path may be readable only once (spool.h). Never waits. */
-struct kernel_names *kernel_names_new(const char *path, struct budget *budget);
+/* Begins to read. Never waits. `given`: by the user; then the path may be readable only once (spool.h). */
+struct kernel_names *kernel_names_new(const char *path, bool given, struct budget *budget);
 void kernel_names_free(struct kernel_names *names);	/* does not wait, either */
 
 const char *kernel_names_path(const struct kernel_names *names);
@@ -28,7 +28,7 @@ bool kernel_names_starved(const struct kernel_names *names);	/* it failed becaus
 /* For a new boot: checks whether the file has changed, and reads it again if so. */
 void kernel_names_check(struct kernel_names *names);
 
-/* Gives a boot the names. False: there are none yet; if nothing is being read, reading begins again. */
+/* Gives a boot the names. False: reading them begins, if it is not under way; or an error tells why not. */
 bool kernel_names_give(struct kernel_names *names, struct symbols *symbols);
 void kernel_names_again(struct kernel_names *names);	/* reads again, after a failure */
 

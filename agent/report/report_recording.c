@@ -25,6 +25,10 @@ void report_take_recording(struct report *report)
 	struct epoch *epoch = session_epoch(report->session);
 	char trouble[TROUBLE];
 
+	if (session_failure(report->session)) {
+		report_fail(report, session_failure(report->session));
+		return;
+	}
 	if (!session_over(report->session) || (epoch && epoch_awaits(epoch, UINT64_MAX)))
 		return;
 	if (!epoch) {

@@ -296,7 +296,7 @@ bool session_settled(const struct session *session)
 
 const char *session_failure(const struct session *session)
 {
-	if (session_awaits_names(session))
+	if (session->given && !session->named)
 		return kernel_names_error(session->names);
 	return session->patient ? NULL : session->source->table->facts(session->source).failure;
 }
@@ -406,7 +406,7 @@ static bool open_files(struct session *session, const struct session_options *op
 		return false;
 	session->given = names;
 	if (names)
-		session->names = kernel_names_new(names, session->budget);
+		session->names = kernel_names_new(names, true, session->budget);
 	return true;
 }
 

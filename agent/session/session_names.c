@@ -16,13 +16,16 @@
 
 /*
  * A file that the user gave is read before the session connects, so that its errors are told first. With a recording,
- * the kernel's names are always read first: a recording cannot be asked to send its meta events again.
+ * the kernel's names are always read first: a recording cannot be asked to send its meta events again. It is played
+ * without them if they cannot be read: nobody will mend the file meanwhile.
  */
 bool session_awaits_names(const struct session *session)
 {
-	if (session->given)
-		return !session->named;
-	return session_play_state(session).there && session->names && kernel_names_reading(session->names);
+	bool recording = session_play_state(session).there;
+
+	if (session->given && !session->named)
+		return !recording || !kernel_names_error(session->names);
+	return recording && session->names && kernel_names_reading(session->names);
 }
 
 /* Without a file from the user, the names are those of the kernel that the source tells of. */
@@ -34,7 +37,7 @@ static void follow_names(struct session *session)
 			strcmp(kernel_names_path(session->names), path) == 0))
 		return;
 	kernel_names_free(session->names);
-	session->names = kernel_names_new(path, session->budget);
+	session->names = kernel_names_new(path, false, session->budget);
 }
 
 /* Gives the names to the present epoch. False: there are none, or not yet; the epoch's remark says why. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/demangle.h"
@@ -390,7 +392,7 @@ bool code_sizes_add(struct code_sizes *sizes, const char *path, const char *debu
 	bool read;
 
 	errno = 0;
-	reading.fd = debug_file_regular(path);
+	reading.fd = util_file_read(AT_FDCWD, path, 0, NULL);
 	if (reading.fd < 0)
 		return util_fail(error, "cannot open %s: %s; give an ELF file", path,
 			errno ? strerror(errno) : "it is no regular file");

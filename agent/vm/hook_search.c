@@ -8,7 +8,10 @@
 
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "hook_search.h"
+
+enum { FILE_MOST = 512 << 20 };		/* bytes of a file that is searched: no kernel is larger */
 
 struct search {				/* the errand's context */
 	char *path, *other;		/* NULL: none */
@@ -18,12 +21,12 @@ struct search {				/* the errand's context */
 bool hook_is_in(const char *path)
 {
 	static const char port[] = "org.ktop.0";
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd = path ? util_file_read(AT_FDCWD, path, 0, NULL) : -1;
 	struct stat is;
 	void *bytes = MAP_FAILED;
 	bool found;
 
-	if (fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_size > 0)
+	if (fd >= 0 && fstat(fd, &is) == 0 && is.st_size > 0 && is.st_size <= FILE_MOST)
 		bytes = mmap(NULL, (size_t)is.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (fd >= 0)
 		close(fd);

@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "metadata_text.h"
 
 enum { TEXT_MAX = 1 << 20 };
 
 char *metadata_text_read(int folder)
 {
-	int fd = openat(folder, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = util_file_read(folder, "metadata", O_NOFOLLOW, NULL);
 	char *text = fd >= 0 ? util_alloc(TEXT_MAX + 1) : NULL;
 	ssize_t got = fd >= 0 ? read(fd, text, TEXT_MAX) : 0;
 

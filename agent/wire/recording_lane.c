@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "kernel-hook/wire.h"
 #include "recording_lane.h"
 
@@ -82,8 +83,8 @@ bool lane_open(struct recording_lane *lane, int folder)
 	struct stat is;
 
 	snprintf(name, sizeof(name), "%s_%u", names[lane->stream], lane->cpu);
-	lane->fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (lane->fd >= 0 && fstat(lane->fd, &is) == 0 && S_ISREG(is.st_mode)) {
+	lane->fd = util_file_read(folder, name, O_NOFOLLOW, NULL);
+	if (lane->fd >= 0 && fstat(lane->fd, &is) == 0) {
 		if (!lane->size)
 			lane->size = (uint64_t)is.st_size;
 		return true;

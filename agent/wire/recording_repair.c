@@ -102,7 +102,7 @@ static bool ends_whole(int fd)
 	char end[sizeof(METADATA_END) - 1];
 	struct stat is;
 
-	return fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_size >= (off_t)sizeof(end) &&
+	return fstat(fd, &is) == 0 && is.st_size >= (off_t)sizeof(end) &&
 		pread(fd, end, sizeof(end), is.st_size - (off_t)sizeof(end)) == (ssize_t)sizeof(end) &&
 		memcmp(end, METADATA_END, sizeof(end)) == 0;
 }
@@ -110,7 +110,7 @@ static bool ends_whole(int fd)
 static bool is_described(const struct recording_part *part)
 {
 	char *path = util_format("%s/metadata", part->path);
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = util_file_read(AT_FDCWD, path, O_NOFOLLOW, NULL);
 	bool whole = fd >= 0 && ends_whole(fd);
 
 	if (fd >= 0)

@@ -155,7 +155,7 @@ static struct session *open_recording(const struct top *top, char **error)
 static bool open_all(struct top *top, char **error)
 {
 	if (top->replay)
-		return (top->vms[0].session = open_recording(top, error));
+		return (top->vms[0].session = open_recording(top, error)) && !fails_at_once(top->vms[0].session, error);
 	for (size_t i = 0; i < top->count; i++) {
 		struct command_vm *vm = &top->vms[i];
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/export/save_format.h"
 #include "config.h"
 #include "config_file.h"
+
+enum { FILE_MOST = 1 << 20 };		/* bytes of settings: more are none */
 
 /* The path in fresh memory; NULL: neither variable is an absolute path. */
 static char *own_path(void)
@@ -53,23 +57,44 @@ static bool read_lines(struct config *config, FILE *from, const char *path, char
 	return false;
 }
 
-static bool fail_to_read(const char *path, char **error)
+static bool fail_to_read(const char *path, const char *why, char **error)
 {
-	return util_fail(error, "%s: not read: %s; make it readable, or remove it", path, strerror(errno));
+	return util_fail(error, "%s: not read: %s; make it readable, or remove it", path, why);
+}
+
+/* NULL: *why says why it cannot be read; NULL there: there is no such file. */
+static FILE *open_lines(const char *path, const char **why)
+{
+	int fd = util_file_read(AT_FDCWD, path, 0, why);
+	FILE *from = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat is;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		*why = NULL;
+	if (from && fstat(fd, &is) == 0 && is.st_size <= FILE_MOST)
+		return from;
+	if (fd >= 0)
+		*why = from ? "it is larger than 1 MB" : strerror(errno);
+	if (from)
+		fclose(from);
+	else if (fd >= 0)
+		close(fd);
+	return NULL;
 }
 
 bool config_file_load(struct config *config, char **error)
 {
 	char *path = own_path();
-	FILE *from = path ? fopen(path, "re") : NULL;
+	const char *why;
+	FILE *from = path ? open_lines(path, &why) : NULL;
 	bool good = true;
 
 	config_init(config);
 	if (from) {
 		good = read_lines(config, from, path, error);
 		fclose(from);
-	} else if (path && errno != ENOENT && errno != ENOTDIR) {
-		good = fail_to_read(path, error);
+	} else if (path && why) {
+		good = fail_to_read(path, why, error);
 	}
 	free(path);
 	return good;
@@ -126,16 +151,17 @@ static void make_folders(const char *path)
 
 static bool keep(const char *path, const char *format, char **error)
 {
-	FILE *from = fopen(path, "re");
+	const char *why;
+	FILE *from = open_lines(path, &why);
 	struct util_file *to;
 
-	if (!from && errno != ENOENT)
-		return fail_to_read(path, error);
+	if (!from && why)
+		return fail_to_read(path, why, error);
 	if (!from)
 		make_folders(path);
 	to = util_file_open(path, error);
 	if (to && !copy_lines(from, util_file_stream(to), format)) {
-		fail_to_read(path, error);
+		fail_to_read(path, strerror(errno), error);
 		util_file_discard(to);
 		to = NULL;
 	}

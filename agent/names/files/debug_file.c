@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "debug_file.h"
 #include "sysroot.h"
 
@@ -24,18 +25,6 @@ struct search {
 };
 
 /* ---- one file ---- */
-
-int debug_file_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat facts;
-
-	if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
 
 static void tell_other(const char *path, char *remark, size_t size)
 {
@@ -71,7 +60,7 @@ int debug_file_try(const char *path, const struct build_id *build_id, struct bud
 	struct search search = {
 		.object = &object, .budget = budget, .remark = remark, .remark_size = size,
 	};
-	int fd = debug_file_regular(path);
+	int fd = util_file_read(AT_FDCWD, path, 0, NULL);
 
 	return fd < 0 ? -1 : check(&search, fd, path);
 }
@@ -83,7 +72,7 @@ static bool is_found(const struct search *search)
 
 static void try(struct search *search, const char *path)
 {
-	int fd = debug_file_regular(path);
+	int fd = util_file_read(AT_FDCWD, path, 0, NULL);
 
 	search->fd = fd < 0 ? -1 : check(search, fd, path);
 }

@@ -44,12 +44,6 @@ int debug_file_open(const struct debug_folders *folders, const struct debug_obje
 int debug_file_open_shared(const struct debug_folders *folders, const char *name,
 	const struct build_id *build_id, struct budget *budget);
 
-/*
- * Opens a regular file for reading; -1: there is none. Anything else is refused: opening a pipe or a device
- * may wait for ever.
- */
-int debug_file_regular(const char *path);
-
 /* The descriptor of the file at this path, if it has the DWARF of that build; else -1, with a remark. */
 int debug_file_try(const char *path, const struct build_id *build_id, struct budget *budget,
 	char *remark, size_t size);

@@ -9,6 +9,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "image.h"
@@ -91,17 +92,13 @@ static bool close_after(struct image *image, bool read)
 	return read;
 }
 
-/* Opens regular files only: opening a pipe or a device may wait for ever. */
 static bool open_image(struct image *image, char **error)
 {
-	struct stat *facts = &image->file;
 	const char *why = NULL;
 
-	image->fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (image->fd < 0 || fstat(image->fd, facts) != 0)
+	image->fd = util_file_read(AT_FDCWD, image->path, 0, &why);
+	if (image->fd >= 0 && fstat(image->fd, &image->file) != 0)
 		why = strerror(errno);
-	else if (!S_ISREG(facts->st_mode))
-		why = S_ISDIR(facts->st_mode) ? strerror(EISDIR) : "not a regular file";
 	if (why)
 		return util_fail(error,
 			"cannot open %s: %s; give the kernel's ELF file, or the output of nm",

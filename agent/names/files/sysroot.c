@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "sysroot.h"
 
 /* True for a path that begins at the root and does not lead above it. */
@@ -37,12 +38,9 @@ static int open_below(const char *folder, const char *name)
 static int open_found(int place, char **found)
 {
 	char *link = util_format("/proc/self/fd/%d", place);
-	struct stat facts;
-	int fd = -1;
+	int fd = util_file_read(AT_FDCWD, link, 0, NULL);
 
 	*found = NULL;
-	if (fstat(place, &facts) == 0 && S_ISREG(facts.st_mode))
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0 && !(*found = realpath(link, NULL))) {
 		close(fd);
 		fd = -1;

@@ -9,6 +9,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/sysroot.h"
@@ -333,7 +334,7 @@ static void run_search(struct program_search *search)
 	}
 	for (; !search->found.image && is_file_name(base, size) && folder && *folder; folder++) {
 		path = util_format("%s/%.*s", *folder, (int)size, base);
-		fd = debug_file_regular(path);
+		fd = util_file_read(AT_FDCWD, path, 0, NULL);
 		try_file(search, fd, path);
 	}
 	read_rules(search);

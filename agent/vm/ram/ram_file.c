@@ -11,6 +11,7 @@
 
 #include "agent/base/peer.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "ram_file.h"
 
 enum { LAYOUTS = 5, PROOFS = 16, SMALLEST = 1 << 20 };
@@ -83,7 +84,7 @@ static int open_file(pid_t pid, const struct file *file)
 	while (folder && fd < 0 && (entry = readdir(folder)))
 		if (fstatat(dirfd(folder), entry->d_name, &is, 0) == 0 && S_ISREG(is.st_mode) &&
 				is.st_dev == file->device && is.st_ino == file->inode)
-			fd = openat(dirfd(folder), entry->d_name, O_RDONLY | O_CLOEXEC);
+			fd = util_file_read(dirfd(folder), entry->d_name, 0, NULL);
 	if (folder)
 		closedir(folder);
 	return fd;

@@ -18,6 +18,7 @@
 #include "agent/guest/guest_events.h"
 #include "agent/guest/remarks.h"
 #include "agent/query/query.h"
+#include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/source/replay.h"
 #include "agent/source/source.h"
@@ -496,6 +497,33 @@ static void leftovers_are_of_nobody(void **state)
 	}
 }
 
+/* The user's file of names cannot be read: a report fails by that, a screen plays without names. */
+static void names_that_cannot_be_read(void **state)
+{
+	const struct session_options cases[] = {
+		{ .kernel = "/nonexistent" }, { .kernel = "/" }, { .symbols = "/dev/zero" },
+		{ .symbols = scratch_text("none", "this is no kernel\n") },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct replay_options how = { .at_once = i % 2, .kernel_given = cases[i / 2].kernel };
+		struct source *source = replay_new(make(i % 2 ? "report" : "screen", 1), &how);
+		struct session *session = session_new(source, &cases[i / 2], NULL);
+		struct report *report = report_new(session, &report_default);
+
+		while (!session_failure(session))
+			session_step(session, 1);
+		assert_int_equal(report_step(report), REPORT_FAILED);
+		assert_string_equal(report->error, session_failure(session));
+		while (!session_epoch(session))
+			session_step(session, 1);
+		report_free(report);
+		session_free(session);
+		scratch_run("rm -rf report screen");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,7 +534,7 @@ int main(void)
 		cmocka_unit_test(it_jumps),
 		cmocka_unit_test(it_ends_and_begins_again),
 		cmocka_unit_test(it_goes_from_boot_to_boot),
-		cmocka_unit_test(all_at_once),
+		cmocka_unit_test(all_at_once), cmocka_unit_test(names_that_cannot_be_read),
 		cmocka_unit_test(a_given_kernel_makes_up_for_missing_metadata),
 		cmocka_unit_test(a_session_knows_events_before_they_are_described),
 		cmocka_unit_test(a_session_reads_what_power_has_left),

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -347,6 +349,37 @@ static void refuses(const char *path, const char *why)
 	free(error);
 }
 
+/* Opening one of these may wait for ever, or reading it never ends. */
+static void test_only_files_are_read(void **state)
+{
+	static const struct { const char *name, *why; } cases[] = {
+		{ "pipe", "not a regular file" }, { "way", "not a regular file" }, { "folder", "Is a directory" },
+		{ "socket", "not a regular file" }, { "lost", "No such file" }, { "zero", "not a regular file" },
+	};
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	(void)state;
+	scratch_run("mkfifo pipe && mkdir folder && ln -s pipe way && ln -s none lost && ln -s /dev/zero zero && "
+		"echo x >file && ln -s file link");
+	strcpy(address.sun_path, scratch_path("socket"));
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *why = NULL;
+
+		assert_int_equal(util_file_read(AT_FDCWD, scratch_path(cases[i].name), 0, &why), -1);
+		assert_non_null(why);
+		if (!strstr(why, cases[i].why))
+			fail_msg("%s: %s", cases[i].name, why);
+	}
+	assert_int_equal(util_file_read(AT_FDCWD, scratch_path("link"), O_NOFOLLOW, NULL), -1);
+	fd = util_file_read(AT_FDCWD, scratch_path("link"), 0, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	scratch_run("rmdir folder && rm pipe way lost zero file link socket");
+}
+
 /* A rename would replace these by a file. */
 static void test_what_is_no_file_stays(void **state)
 {
@@ -479,7 +512,7 @@ int main(void)
 		cmocka_unit_test(test_file_discarded),
 		cmocka_unit_test(test_file_that_cannot_be),
 		cmocka_unit_test(test_file_without_room),
-		cmocka_unit_test(test_what_is_no_file_stays),
+		cmocka_unit_test(test_only_files_are_read), cmocka_unit_test(test_what_is_no_file_stays),
 		cmocka_unit_test(test_link_is_followed),
 		cmocka_unit_test(test_file_of_a_killed_program),
 		cmocka_unit_test(test_words_suit_the_count),

@@ -12,6 +12,7 @@
 #include "agent/base/util.h"
 #include "agent/import/set_import.h"
 #include "agent/samples/sample_set.h"
+#include "tests/unit/fakes/scratch.h"
 
 /* NULL with *error set. */
 static struct sample_set *read_text(const char *text, char **error)
@@ -241,8 +242,13 @@ static void a_file_says_what_it_is(void **state)
 	assert_non_null(strstr(error, "/none/such: not read: No such file"));
 	free(error);
 	error = NULL;
-	assert_null(set_import_file("/dev/null", NULL, &error));
-	assert_non_null(strstr(error, "/dev/null: not read: it has no samples; "));
+	assert_null(set_import_file("/dev/zero", NULL, &error));
+	assert_non_null(strstr(error, "/dev/zero: not read: not a regular file; "));
+	free(error);
+	error = NULL;
+	scratch_run("mkfifo pipe");
+	assert_null(set_import_file(scratch_path("pipe"), NULL, &error));
+	assert_non_null(strstr(error, "nobody writes into this pipe"));
 	free(error);
 	error = NULL;
 	assert_null(set_import_file("/", NULL, &error));

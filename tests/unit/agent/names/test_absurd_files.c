@@ -418,20 +418,25 @@ static void test_sparse(void **state)
 /* A line of a gigabyte, which never exists as a whole. */
 static void test_endless_line(void **state)
 {
+	int fd;
+
 	(void)state;
 	scratch_run("mkfifo names.fifo");
+	fd = open(scratch_path("names.fifo"), O_RDWR);		/* so that it has a writer from the beginning */
 	if (fork() == 0) {
 		static char text[1 << 20];
-		int fd = open(scratch_path("names.fifo"), O_WRONLY);
+		int to = open(scratch_path("names.fifo"), O_WRONLY);
 
+		close(fd);
 		memset(text, 'x', sizeof(text));
 		memcpy(text, "1000 T ", 7);
 		for (int i = 0; i < 1 << 10; i++)
-			if (write(fd, text, sizeof(text)) < 0)
+			if (write(to, text, sizeof(text)) < 0)
 				break;
 		_exit(0);
 	}
 	run(scratch_path("names.fifo"), "no memory for it (--memory gives more)");
+	close(fd);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@
 
 static struct kernel_names *read_names(const char *path, struct budget *budget)
 {
-	struct kernel_names *names = kernel_names_new(path, budget);
+	struct kernel_names *names = kernel_names_new(path, true, budget);
 
 	while (!kernel_names_step(names))
 		poll(NULL, 0, 1);
@@ -103,13 +104,53 @@ static void a_pipe_without_a_writer_holds_up_nobody(void **state)
 	(void)state;
 	assert_int_equal(mkfifo(path, 0600), 0);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	names = kernel_names_new(path, NULL);
+	names = kernel_names_new(path, true, NULL);
 	assert_false(kernel_names_step(names));
 	assert_true(kernel_names_reading(names));
 	kernel_names_free(names);
-	names = kernel_names_new(path, NULL);
+	names = kernel_names_new(path, true, NULL);
 	assert_int_equal(write(fd, "ffffffff81000000 T one\n", 23), 23);
 	close(fd);
+	kernel_names_free(names);
+}
+
+/* A recording, or QEMU, may name anything: its pipe has a writer who is silent. */
+static void only_the_user_may_name_a_pipe(void **state)
+{
+	const char *path = scratch_path("named");
+	struct kernel_names *names;
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	names = kernel_names_new(path, false, NULL);
+	while (!kernel_names_step(names))
+		poll(NULL, 0, 1);
+	assert_non_null(strstr(kernel_names_error(names), "not a regular file"));
+	kernel_names_free(names);
+	close(fd);
+}
+
+/* No descriptor is left for the boot's own: that is said, and the file is not read again and again. */
+static void too_few_descriptors_are_said(void **state)
+{
+	struct kernel_names *names = read_names("/proc/self/exe", NULL);
+	struct symbols *boot = symbols_new(NULL);
+	struct rlimit before, few;
+	int next = dup(0);
+
+	(void)state;
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit) { .rlim_cur = (rlim_t)next, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_false(kernel_names_give(names, boot));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_false(kernel_names_reading(names));
+	assert_non_null(strstr(kernel_names_error(names), "too many files are open"));
+	symbols_free(boot);
 	kernel_names_free(names);
 }
 
@@ -130,6 +171,7 @@ int main(void)
 		cmocka_unit_test(each_boot_has_what_was_read),
 		cmocka_unit_test(a_file_that_is_another_by_then_is_read_again),
 		cmocka_unit_test(a_pipe_without_a_writer_holds_up_nobody),
+		cmocka_unit_test(only_the_user_may_name_a_pipe), cmocka_unit_test(too_few_descriptors_are_said),
 		cmocka_unit_test(what_is_wrong_is_said),
 	};
 

@@ -191,6 +191,15 @@ int __wrap_open(const char *path, int flags, mode_t mode)
 	return __real_open(path, flags, mode);
 }
 
+int __real_openat(int folder, const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, mode_t mode);
+int __wrap_openat(int folder, const char *path, int flags, mode_t mode)
+{
+	note("openat");
+	hold(path);
+	return __real_openat(folder, path, flags, mode);
+}
+
 int __real_stat(const char *path, struct stat *facts);
 int __wrap_stat(const char *path, struct stat *facts);
 int __wrap_stat(const char *path, struct stat *facts)

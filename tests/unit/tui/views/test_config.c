@@ -305,8 +305,23 @@ static void test_where_it_lies(void **state)
 	assert_int_equal(setenv("XDG_CONFIG_HOME", scratch_path("home"), 1), 0);
 	scratch_run("mkdir -p home/ktop/config");
 	assert_false(config_file_load(&config, &error));
-	assert_non_null(strstr(error, "home/ktop/config: not read: Is a directory; put a file"));
+	assert_non_null(strstr(error, "home/ktop/config: not read: Is a directory; make it readable"));
 	free(error);
+	error = NULL;
+	scratch_run("rmdir home/ktop/config && mkfifo home/ktop/config");
+	assert_false(config_file_load(&config, &error));	/* nobody writes into it */
+	assert_non_null(strstr(error, "home/ktop/config: not read: not a regular file; make it readable"));
+	free(error);
+	error = NULL;
+	assert_false(config_file_keep_format(0, &error));
+	assert_non_null(strstr(error, "not a regular file"));
+	free(error);
+	error = NULL;
+	scratch_run("rm home/ktop/config && truncate -s 1T home/ktop/config");
+	assert_false(config_file_load(&config, &error));
+	assert_non_null(strstr(error, "home/ktop/config: not read: it is larger than 1 MB; "));
+	free(error);
+	error = NULL;
 	assert_int_equal(setenv("XDG_CONFIG_HOME", scratch_path("ktop/config"), 1), 0);
 	assert_true(config_file_load(&config, &error));		/* its folder is a file, so there is no file */
 }
@@ -352,7 +367,7 @@ static void test_format_is_kept(void **state)
 
 	scratch_run("rm new/folders/ktop/config && mkdir new/folders/ktop/config");
 	assert_false(config_file_keep_format(EXPORT_FOLDED, &error));
-	assert_non_null(strstr(error, "folders/ktop/config: not written: it is a folder; "));
+	assert_non_null(strstr(error, "folders/ktop/config: not read: Is a directory; "));
 	free(error);
 	error = NULL;
 	assert_int_equal(setenv("XDG_CONFIG_HOME", "relative", 1), 0);
