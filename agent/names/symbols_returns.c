@@ -177,6 +177,21 @@ static bool leads_nowhere(struct symbols *symbols, uint32_t space, uint64_t addr
 		symbols_get(symbols, symbols_function(symbols, space, callee))->known;
 }
 
+/* Go lays a frame below each goroutine's first function, as if this one had called it (runtime/proc.go, newproc1). */
+static bool is_goroutines_end(const struct image *image, uint64_t link)
+{
+	static const char name[] = "runtime.goexit";
+	uint32_t index = symbol_table_find(image->table, link);
+
+	return index != SYMBOL_NONE && strncmp(symbol_table_get(image->table, index).name, name, strlen(name)) == 0;
+}
+
+/* Linux writes other instructions into its code and its modules', calls among them, as the CPU has need. */
+static bool is_patched(struct symbols *symbols, uint64_t address, const struct placed *placed)
+{
+	return placed->image->kernel || layouts_find(symbols->layouts, EVENT_KERNEL, address);
+}
+
 /*
  * A function that ends with a call which does not return has the next function's first byte behind it. That is told
  * from a pointer to that function by what the call names.
@@ -192,10 +207,14 @@ enum returning symbols_returning(struct symbols *symbols, uint32_t space, uint64
 		link = address + 1 - placed.bias;
 		code = code_before(symbols, placed.image, link);
 	}
+	if (code && space == EVENT_KERNEL && is_patched(symbols, address, &placed))
+		return RETURNING_MAYBE;
 	if (!code || code->code == CODE_OUTSIDE)
 		return leads_nowhere(symbols, space, address, callee) ? RETURNING_NOWHERE : RETURNING_MAYBE;
 	if (code->code == CODE_NOT_READ || (code->code == CODE_CALLED && (!starts_function(placed.image, link) ||
 			(code->target && is_callees(symbols, space, callee, code->target)))))
+		return RETURNING_MAYBE;
+	if (is_goroutines_end(placed.image, link))
 		return RETURNING_MAYBE;
 	return returns && was_interrupted(symbols, space, callee) ? RETURNING_MAYBE : RETURNING_NEVER;
 }

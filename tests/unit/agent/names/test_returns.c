@@ -38,6 +38,7 @@ static const char source[] =
 	"function panic\n nop\nat in_panic\n ret\n"
 	"function entered\n ret\n.zero 16\nhole: .zero 4\n nop\nat restorer\n RESTORE\n"
 	"function framed\n push %eax\n mov %esp, %ebp\nat in_frame\n nop\n"
+	"function runtime.goexit\nat goexit\n nop\n ret\n"
 	"function end\n"
 	".data\n.type data, STT_OBJECT\ndata: .quad 0x9090909090909090, 0\ninside_data: .quad 0\n";
 
@@ -96,6 +97,7 @@ static void check_all(const struct place *place)
 	assert_int_equal(returning(place, "restorer", "inside_work"), RETURNING_MAYBE);
 	assert_int_equal(returning(place, "no_call", "in_handler"), RETURNING_NEVER);
 	assert_int_equal(returning(place, "no_call", "in_stub"), kernel ? RETURNING_MAYBE : RETURNING_NEVER);
+	assert_int_equal(returning(place, "goexit", "inside_work"), RETURNING_MAYBE);
 	assert_true(calls(place, "after_call", "inside_work"));
 	assert_false(calls(place, "after_call", "in_panic"));
 	assert_false(calls(place, "after_register", "inside_work"));
@@ -151,11 +153,29 @@ static void test_a_program(void **state)
 	}
 }
 
+/* A module's code is not as in its file. */
+static void test_a_module(void **state)
+{
+	struct place place = { .symbols = symbols_new(NULL), .space = EVENT_KERNEL, .bias = 0x10000000 };
+	struct object object;
+
+	(void)state;
+	assemble(machines);
+	object = object_of(EVENT_KERNEL, "code", (nm_address("code", "_start") & ~UINT64_C(0xfff)) + place.bias,
+		place.bias);
+	map(place.symbols, &object);
+	check(place.symbols, EVENT_KERNEL, place.bias + nm_address("code", "work"), "work", "code");
+	assert_int_equal(returning(&place, "no_call", "inside_work"), RETURNING_MAYBE);
+	assert_int_equal(returning(&place, "after_call", "inside_work"), RETURNING_MAYBE);
+	symbols_free(place.symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_kernel),
 		cmocka_unit_test(test_a_program),
+		cmocka_unit_test(test_a_module),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
