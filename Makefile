@@ -30,6 +30,7 @@ AGENT = \
 	$(call in,agent/vm/gdb/,gdb_connect gdb_frames gdb_greeting gdb_keeper gdb_packets gdb_process gdb_direct gdb_sample gdb_stack gdb_stub \
 		gdb_target gdb_task) \
 	$(call in,agent/vm/ram/,page_tables ram_file ram_map) \
+	$(call in,agent/vm/console/,console console_text) \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		stand_in state_words) \
@@ -71,7 +72,7 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row wanted) \
 	$(call in,tui/views/table/,annotate_row change_style column deeper detail hue row_cell) \
 	$(call in,tui/views/flame/,flame_cells flame_detail flame_paint) $(call in,tui/views/tree/,folds tree_lines tree_row) \
-	$(call in,tui/views/,code_trail config config_file page_body page_processes page_trail view_annotate view_function view_functions view_heat view_help \
+	$(call in,tui/views/,config config_file page_body page_processes page_trail view_annotate view_console view_function view_functions view_heat view_help \
 		view_flame view_formats view_tree) \
 	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_rows screen_views \
 		screen_window snapshot tabs typed)

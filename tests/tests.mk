@@ -9,6 +9,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/wire/test_,decode decode_damage fields recording_writer recording_parts recording recording_cut recording_ends recording_repair) $(call in,agent/vm/qmp/test_,qmp qmp_memory qmp_events) \
 	$(call in,agent/vm/gdb/test_,gdb_direct gdb_faults gdb_keeper gdb_memory gdb_packets gdb_stub) \
 	$(call in,agent/vm/ram/test_,page_tables ram_file ram_map) \
+	agent/vm/console/test_console \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
 	$(call in,agent/store/test_,recent_samples run sample_log stack_cache stacks store trace_log) $(call in,agent/names/files/test_,demangle \
 		bare_code sym_elf sym_text) $(call in,agent/names/dwarf/test_,debug_file debuginfod line_worker sym_dwarf) \
@@ -29,7 +30,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/,test_compared test_growth test_pprof_back test_report_cut test_saved_recording waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
 	$(call in,agent/service/test_,control_socket private service) $(call in,tui/terminal/test_,canvas signals) \
 	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells keymap view_functions) $(call in,tui/views/tree/test_,folds tree_lines) \
-	$(call in,tui/gallery/test_,burst deeper gallery) tui/walk/test_walk $(call in,tui/screen/test_,annotate chosen page_keys screen screen_input states steady tabs tabs_orders view_keys)
+	$(call in,tui/gallery/test_,burst deeper gallery) tui/walk/test_walk $(call in,tui/screen/test_,annotate chosen console_keys page_keys screen screen_input states steady tabs tabs_orders view_keys)
 # Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (tests/unit/fakes/weak/).
 THREADED = $(call in,kernel-hook/threads/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)
 WEAK = $(call in,kernel-hook/threads/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
@@ -113,7 +114,7 @@ unit-quick:
 	@tests/quick $(UNIT_PROGRAMS) $(TSAN_PROGRAMS)
 
 # Writes the screens of tests/golden anew, in all programs that compare with one. A change of the title is in most.
-golden: $(foreach name,annotate canvas header keymap page_keys states tabs view_functions view_keys,$(call test,$(name)))
+golden: $(foreach name,annotate canvas console_keys header keymap page_keys states tabs view_functions view_keys,$(call test,$(name)))
 	@for program in $^; do GOLDEN=write $$program >$$program.log 2>&1 || { cat $$program.log; exit 1; }; done
 	@git diff --stat tests/golden
 

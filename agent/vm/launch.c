@@ -15,7 +15,9 @@
 
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
+#include "agent/vm/console/console.h"
 #include "agent/vm/qmp/qmp.h"
+#include "agent/vm/qmp/qmp_discover.h"
 #include "agent/vm/qmp/qmp_plug.h"
 #include "launch.h"
 #include "launch_folder.h"
@@ -24,7 +26,8 @@ enum {
 	QUIT_MS = 200,			/* in which QMP takes the wish that QEMU ends */
 	MOMENT_MS = 200,		/* from SIGTERM to SIGKILL */
 	LOOK_MS = 20,			/* between two checks */
-	LAST_WORDS = 2000,		/* bytes at the end of its output that are searched */
+	PTY_MS = 10000,			/* longest wait for each step until the guest's pty is open */
+	PRINTED_MS = 500,		/* longest wait for what it has printed, once it has ended */
 	LINE_MOST = 1 << 17,		/* bytes of a process's command line that are looked at */
 	SHOWN = 60,			/* of them, so many are shown */
 	DEPTH_MOST = 64,		/* generations of processes */
@@ -32,14 +35,17 @@ enum {
 };
 
 struct launch {
-	pid_t pid;			/* also the process group's; 0: not started */
+	pid_t pid;			/* 0: not started */
+	pid_t group;			/* of all that it starts; that of the guard (guard). 0: none */
+	int guard;			/* a pipe to the guard; -1: none */
 	int pidfd;			/* readable once it has ended; -1: none */
 	bool ended, reached;		/* reached: it has listened on its QMP socket */
 	int status;			/* from waitpid, once it has ended */
 	char *program;			/* the last name of its path */
 	bool debug_exit;		/* the guest has a device by which it ends QEMU with an odd status */
 	struct launch_folder folder;
-	char *qmp, *log;
+	char *qmp;
+	struct console *console;
 	struct qmp *quitting;		/* on which it was asked to end; open, since QEMU drops what a client left */
 };
 
@@ -97,6 +103,50 @@ static bool has_virtio_serial(char *const *words, size_t count)
 static bool has_port(char *const *words, size_t count)
 {
 	return has_value(words, count, "device", "name=org.ktop.0") || has_value(words, count, "device", "org.ktop.0");
+}
+
+/*
+ * A serial port on a pty: QEMU drops what the guest prints before somebody has opened that. So the machine stands still
+ * (-S) until ktop has opened it, unless it is to stand still in any case.
+ */
+static bool has_pty(char *const *words, size_t count)
+{
+	static const char *const options[] = { "serial", "chardev" };
+
+	for (int i = 0; i < 2; i++)
+		if (has_value(words, count, options[i], "pty") || has_value(words, count, options[i], "mon:pty"))
+			return true;
+	return false;
+}
+
+/* Does an option say where the machine is shown? */
+static bool has_display(char *const *words, size_t count)
+{
+	static const char *const options[] = { "-display", "-nographic", "-vnc", "-spice", "-curses", "-sdl" };
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (has_option(words, count, options[i]))
+			return true;
+	return false;
+}
+
+static const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* What a wrapper adds is not known: only a line that names QEMU's program is complete. */
+bool launch_needs_display(char *const *words, size_t count, bool headless)
+{
+	bool complete = false;
+
+	for (size_t i = 0; i < count; i++)
+		complete = complete || strncmp(last_name(words[i]), "qemu-system-", strlen("qemu-system-")) == 0;
+	return has_option(words, count, "-sdl") || has_value(words, count, "display", "gtk") ||
+		has_value(words, count, "display", "sdl") ||
+		(complete && !headless && !has_display(words, count));
 }
 
 /* An id that the command line does not contain. */
@@ -188,6 +238,10 @@ char **launch_words(char *const *words, size_t count, const struct launch_extra 
 	add_pair(&line, "-qmp", util_format("unix:%s/" LAUNCH_QMP ",server=on,wait=off", folder));
 	if (extra->plugin)
 		add_plugin(&line, extra, folder);
+	if (extra->headless && !has_display(words, count))
+		add_pair(&line, "-display", util_copy("none", strlen("none")));
+	if (has_pty(words, count) && !has_option(words, count, "-S"))
+		add(&line, util_copy("-S", strlen("-S")));
 	if ((extra->port || has_virtio_serial(words, count)) && !has_port(words, count))
 		add_port(&line, words, count, folder);
 	return line.words;
@@ -202,22 +256,54 @@ void launch_words_free(char **words)
 
 /* ---- starting ---- */
 
-/* In the child, after fork: only async-signal-safe calls. Returns only on failure. */
-static void become(char **words, const char *log, pid_t parent)
+/*
+ * A process that leads QEMU's process group, which the terminal's keys do not reach. When ktop ends, even if it is
+ * killed, it kills the group; a byte on the pipe lets the group go on. After fork: only async-signal-safe calls.
+ */
+static _Noreturn void guard(int pipe)
 {
-	sigset_t none;
-	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	sigset_t all;
+	char byte;
 
-	/* QEMU dies with ktop, even if ktop is killed. The terminal's keys do not reach its process group. */
-	if (in < 0 || out < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	close_range(0, (unsigned)pipe - 1, 0);
+	close_range((unsigned)pipe + 1, ~0u, 0);
+	if (read(pipe, &byte, 1) == 0)
+		kill(0, SIGKILL);
+	_exit(0);
+}
+
+static bool start_guard(struct launch *launch)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return false;
+	launch->group = fork();
+	if (launch->group == 0) {
+		setpgid(0, 0);
+		guard(ends[0]);
+	}
+	close(ends[0]);
+	launch->guard = ends[1];
+	return launch->group > 0 && setpgid(launch->group, launch->group) == 0;
+}
+
+/* In the child, after fork: only async-signal-safe calls. Returns only on failure. */
+static void become(const struct launch *launch, char **words)
+{
+	int terminal = console_inside(launch->console);
+	sigset_t none;
+
+	/* the folder stays locked as long as QEMU, which may outlive ktop */
+	if (setpgid(0, launch->group) < 0 || fcntl(launch->folder.lock, F_SETFD, 0) < 0)
 		return;
-	setpgid(0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
-	if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2)
+	if (dup2(terminal, 0) == 0 && dup2(terminal, 1) == 1 && dup2(terminal, 2) == 2)
 		execvp(words[0], words);
 }
 
@@ -225,18 +311,18 @@ static void become(char **words, const char *log, pid_t parent)
 static bool start(struct launch *launch, char **words, char **error)
 {
 	int ends[2], why = 0;
-	pid_t parent = getpid();
 
 	/* What QEMU's wrapper leaves behind becomes our child, so that it can be ended, too. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (!start_guard(launch) || pipe2(ends, O_CLOEXEC) < 0)
 		return util_fail(error, "%s: not started: %s; close other programs", words[0], strerror(errno));
 	launch->pid = fork();
 	if (launch->pid == 0) {
-		become(words, launch->log, parent);
+		become(launch, words);
 		why = errno;
 		_exit(write(ends[1], &why, sizeof(why)) == sizeof(why) ? 127 : 126);
 	}
+	console_started(launch->console);
 	if (launch->pid > 0)
 		launch->pidfd = pidfd_open(launch->pid, 0);
 	if (launch->pidfd < 0)
@@ -302,13 +388,6 @@ static size_t read_line(pid_t pid, char *line)
 	return size;
 }
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool launch_ended(struct launch *launch, int wait_ms)
 {
 	struct pollfd ready = { .fd = launch->pidfd, .events = POLLIN };
@@ -326,20 +405,20 @@ static void end_all(struct launch *launch)
 {
 	struct tree *tree = util_alloc(sizeof(*tree));
 
-	if (!launch_ended(launch, 0)) {
+	if (launch->pid > 0 && !launch_ended(launch, 0)) {
 		tree_add(tree, launch->pid, 0);
-		kill(-launch->pid, SIGTERM);
-		kill(-launch->pid, SIGCONT);
+		kill(-launch->group, SIGTERM);
+		kill(-launch->group, SIGCONT);
 		launch_ended(launch, MOMENT_MS);
 	}
 	for (size_t i = 0; i < tree->count; i++)
 		kill(tree->all[i].pid, SIGKILL);
-	kill(-launch->pid, SIGKILL);
-	if (!launch->ended)
+	kill(-launch->group, SIGKILL);
+	if (!launch->ended && launch->pid > 0)
 		launch->ended = waitpid(launch->pid, &launch->status, 0) == launch->pid;
 	for (size_t i = tree->count; i-- > 0;)
 		waitpid(tree->all[i].pid, NULL, 0);
-	while (waitpid(-launch->pid, NULL, 0) > 0)
+	while (waitpid(-launch->group, NULL, 0) > 0)
 		;
 	free(tree);
 }
@@ -423,6 +502,55 @@ static bool wait_for_qmp(struct launch *launch, const struct launch_wait *wait, 
 	return true;
 }
 
+/* ---- QMP, before and after the session has it ---- */
+
+/* One more step, within LOOK_MS. False: the connection is gone, or it is too late. */
+static bool wait_for_answer(struct launch *launch, struct qmp *qmp, uint64_t late)
+{
+	poll(&(struct pollfd) { .fd = qmp_fd(qmp), .events = POLLIN }, 1, LOOK_MS);
+	return qmp_step(qmp, util_now()) && util_now() < late && !launch_ended(launch, 0);
+}
+
+/* A connection, which is ready unless QEMU does not answer in time. NULL: QEMU takes none. */
+static struct qmp *talk(struct launch *launch, int wait_ms)
+{
+	uint64_t late = util_now() + (uint64_t)wait_ms * NS_PER_MS;
+	bool taken;
+	struct qmp *qmp = qmp_connect(launch->qmp, wait_ms, &taken, NULL);
+
+	while (qmp && qmp_phase(qmp) < QMP_READY && wait_for_answer(launch, qmp, late))
+		;
+	return qmp;
+}
+
+static bool is_answered(struct launch *launch, struct qmp *qmp, const char *command)
+{
+	uint64_t late = util_now() + (uint64_t)PTY_MS * NS_PER_MS;
+
+	qmp_request(qmp, command, NULL, -1);
+	while (!qmp_has_answer(qmp) && wait_for_answer(launch, qmp, late))
+		;
+	return qmp_has_answer(qmp);
+}
+
+/* Opens the pty of the guest's serial port, if one is on a pty, and lets the machine go if it is held. */
+static bool open_pty(struct launch *launch, bool held, char **error)
+{
+	struct qmp *qmp = talk(launch, PTY_MS);
+	bool good = qmp && qmp_phase(qmp) == QMP_READY && is_answered(launch, qmp, "query-chardev");
+	char *path = good ? qmp_serial_pty(qmp_take_answer(qmp)) : NULL;
+
+	if (path && !console_open_port(launch->console, path))
+		good = util_fail(error, "%s: the guest's console is not opened: %s; leave out -serial pty", path,
+			strerror(errno));
+	else if (!good || (held && !is_answered(launch, qmp, "cont")))
+		good = util_fail(error, "QEMU: the guest's console is not opened: no answer by QMP in %d s; "
+			"leave out -serial pty", PTY_MS / 1000);
+	qmp_free(qmp);
+	free(path);
+	return good;
+}
+
 struct launch *launch_new(char *const *words, size_t count, const struct launch_extra *extra,
 	const struct launch_wait *wait, bool *by_plugin, char **error)
 {
@@ -431,16 +559,16 @@ struct launch *launch_new(char *const *words, size_t count, const struct launch_
 	bool good;
 
 	*by_plugin = false;
-	launch->pidfd = launch->folder.lock = -1;
+	launch->pidfd = launch->guard = launch->folder.lock = -1;
 	launch->program = util_format("%s", last_name(words[0]));
 	launch->debug_exit = has_value(words, count, "device", "isa-debug-exit");
 	good = launch_folder_make(&launch->folder, getuid(), error);
-	if (good) {
+	if (good)
 		launch->qmp = util_format("%s/" LAUNCH_QMP, launch->folder.path);
-		launch->log = util_format("%s/" LAUNCH_OUTPUT, launch->folder.path);
-	}
-	good = good && (line = launch_words(words, count, extra, launch->folder.path, error)) &&
-		start(launch, line, error) && wait_for_qmp(launch, wait, by_plugin, error);
+	good = good && (launch->console = console_new(extra->console, error)) &&
+		(line = launch_words(words, count, extra, launch->folder.path, error)) &&
+		start(launch, line, error) && wait_for_qmp(launch, wait, by_plugin, error) &&
+		(!has_pty(words, count) || open_pty(launch, !has_option(words, count, "-S"), error));
 	launch_words_free(line);
 	if (good)
 		return launch;
@@ -450,43 +578,58 @@ struct launch *launch_new(char *const *words, size_t count, const struct launch_
 
 /* ---- ending ---- */
 
-/* False: QMP does not take it in QUIT_MS. */
 static bool ask_to_quit(struct launch *launch)
 {
-	uint64_t late = util_now() + (uint64_t)QUIT_MS * NS_PER_MS;
-	bool taken;
-	struct qmp *qmp = qmp_connect(launch->qmp, QUIT_MS, &taken, NULL);
-
-	while (qmp && qmp_phase(qmp) < QMP_READY && qmp_step(qmp, util_now()) &&
-			util_now() < late && !launch_ended(launch, 0))
-		poll(&(struct pollfd) { .fd = qmp_fd(qmp), .events = POLLIN }, 1, LOOK_MS);
-	launch->quitting = qmp;
-	return qmp && qmp_phase(qmp) == QMP_READY && qmp_quit(qmp);
+	launch->quitting = talk(launch, QUIT_MS);
+	return launch->quitting && qmp_phase(launch->quitting) == QMP_READY && qmp_quit(launch->quitting);
 }
 
 void launch_quit(struct launch *launch)
 {
 	if (launch->quitting || launch_ended(launch, 0))
 		return;
-	kill(-launch->pid, SIGCONT);
+	kill(-launch->group, SIGCONT);
 	if (!launch->reached || !ask_to_quit(launch))
-		kill(-launch->pid, SIGTERM);
+		kill(-launch->group, SIGTERM);
+}
+
+/* Frees all but what is QEMU's. */
+static void clear(struct launch *launch)
+{
+	if (launch->pidfd >= 0)
+		close(launch->pidfd);
+	if (launch->guard >= 0)
+		close(launch->guard);
+	qmp_free(launch->quitting);
+	free(launch->program);
+	console_free(launch->console);
+	free(launch->qmp);
+	free(launch);
 }
 
 void launch_free(struct launch *launch)
 {
 	if (!launch)
 		return;
-	if (launch->pid > 0)
+	if (launch->group > 0)
 		end_all(launch);
-	if (launch->pidfd >= 0)
-		close(launch->pidfd);
-	qmp_free(launch->quitting);
 	launch_folder_remove(&launch->folder);
-	free(launch->program);
-	free(launch->qmp);
-	free(launch->log);
-	free(launch);
+	clear(launch);
+}
+
+char *launch_detach(struct launch *launch)
+{
+	char *text = launch_ended(launch, 0) || write(launch->guard, "", 1) != 1 ? NULL :
+		util_format("the VM goes on, and its console is no longer read: `ktop --qmp %s` shows it again, "
+			"`kill %d` ends it", launch->qmp, (int)launch->pid);
+
+	if (!text) {
+		launch_free(launch);
+		return NULL;
+	}
+	launch_folder_leave(&launch->folder);
+	clear(launch);
+	return text;
 }
 
 const char *launch_qmp(const struct launch *launch)
@@ -494,26 +637,25 @@ const char *launch_qmp(const struct launch *launch)
 	return launch->qmp;
 }
 
+struct console *launch_console(const struct launch *launch)
+{
+	return launch->console;
+}
+
 /* ---- what it said ---- */
 
 /* Skips empty lines at the end. */
 char *launch_last_words(const struct launch *launch)
 {
-	char bytes[LAST_WORDS];
-	FILE *file = fopen(launch->log, "re");
-	size_t size, begin;
+	struct console_extent extent;
+	char line[CONSOLE_LINE] = "";
 
-	if (!file)
-		return util_copy("", 0);
-	if (fseek(file, -LAST_WORDS, SEEK_END) < 0)
-		rewind(file);
-	size = fread(bytes, 1, sizeof(bytes), file);
-	fclose(file);
-	while (size > 0 && strchr(" \r\n", bytes[size - 1]))
-		size--;
-	for (begin = size; begin > 0 && bytes[begin - 1] != '\n';)
-		begin--;
-	return util_printable(bytes + begin, size - begin);
+	if (launch->ended)
+		console_drain(launch->console, PRINTED_MS);
+	extent = console_extent(launch->console);
+	while (extent.end > extent.first && !line[strspn(line, " ")])
+		console_line(launch->console, --extent.end, line);
+	return util_copy(line, strlen(line));
 }
 
 static bool is_qemu(const struct launch *launch)

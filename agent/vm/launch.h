@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Starts a QEMU of ktop's own: the user's command line, with a QMP socket added, and what its guest is sampled by. All
- * sockets lie in a private temporary folder. QEMU ends when ktop ends, whatever happens; no other process is touched.
+ * sockets lie in a private temporary folder. QEMU ends when ktop ends, whatever
+ * happens, unless it is detached; no other process is touched.
  */
 #ifndef LAUNCH_H
 #define LAUNCH_H
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct console;
 struct launch;
 
 struct launch_extra {			/* what this QEMU is given besides QMP */
@@ -16,6 +18,8 @@ struct launch_extra {			/* what this QEMU is given besides QMP */
 	const char *plugin;		/* the file of ktop's plugin; NULL: none */
 	bool start;			/* the plugin samples from the first instruction on */
 	bool guest_clock;		/* its samples are due by the guest's clock, not by the host's */
+	bool headless;			/* no window, unless the command line says where the machine is shown */
+	const char *console;		/* a file that gets what its console prints; NULL: none does */
 };
 
 /*
@@ -25,6 +29,9 @@ struct launch_extra {			/* what this QEMU is given besides QMP */
 char **launch_words(char *const *words, size_t count, const struct launch_extra *extra,
 	const char *folder, char **error);
 void launch_words_free(char **words);
+
+/* True: such a QEMU opens a window, since an option asks for one, or since none says where the machine is shown. */
+bool launch_needs_display(char *const *words, size_t count, bool headless);
 
 struct launch_wait {			/* for its QMP socket */
 	int timeout_ms;
@@ -49,8 +56,14 @@ bool launch_ended(struct launch *launch, int wait_ms);	/* has it ended? Waits at
  */
 void launch_free(struct launch *launch);
 
+/* Frees it, and lets QEMU go on. Returns how to see it again, in fresh memory; NULL: it had ended. */
+char *launch_detach(struct launch *launch);
+
 /* The path of its QMP socket; valid until launch_free. */
 const char *launch_qmp(const struct launch *launch);
+
+/* Its console, likewise. */
+struct console *launch_console(const struct launch *launch);
 
 /*
  * Why QEMU has failed, with its last words, in fresh memory. Waits at most wait_ms for its end. NULL: it

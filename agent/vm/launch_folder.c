@@ -37,8 +37,7 @@ static int lock_folder(const char *path)
 static int remove_files(int fd)
 {
 	return (unlinkat(fd, LAUNCH_QMP, 0) == 0) + (unlinkat(fd, LAUNCH_PORT, 0) == 0) +
-		(unlinkat(fd, LAUNCH_PLUGIN, 0) == 0) + (unlinkat(fd, LAUNCH_GDB, 0) == 0) +
-		(unlinkat(fd, LAUNCH_OUTPUT, 0) == 0);
+		(unlinkat(fd, LAUNCH_PLUGIN, 0) == 0) + (unlinkat(fd, LAUNCH_GDB, 0) == 0);
 }
 
 static bool is_old(int fd)
@@ -110,6 +109,13 @@ void launch_folder_remove(struct launch_folder *folder)
 		return;
 	remove_files(folder->lock);
 	rmdir(folder->path);
+	close(folder->lock);
+	free(folder->path);
+	*folder = (struct launch_folder) { .lock = -1 };
+}
+
+void launch_folder_leave(struct launch_folder *folder)
+{
 	close(folder->lock);
 	free(folder->path);
 	*folder = (struct launch_folder) { .lock = -1 };

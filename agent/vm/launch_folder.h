@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The private folder of one launch, with the sockets and the output of its QEMU. It is locked while ktop
- * lives. So the next launch recognizes, and removes, what a killed ktop has left.
+ * The private folder of one launch, with the sockets of its QEMU. It is locked while ktop or that QEMU lives. So the
+ * next launch recognizes, and removes, what a killed ktop has left.
  */
 #ifndef LAUNCH_FOLDER_H
 #define LAUNCH_FOLDER_H
@@ -18,7 +18,6 @@ struct launch_folder {			/* starts as { .lock = -1 } */
 #define LAUNCH_PORT "port"
 #define LAUNCH_PLUGIN "plugin"
 #define LAUNCH_GDB "gdb"
-#define LAUNCH_OUTPUT "output"
 
 /*
  * Makes it in XDG_RUNTIME_DIR, else in /tmp, mode 0700. False with `error` set. `user`: of the QEMU that makes sockets
@@ -28,5 +27,8 @@ bool launch_folder_make(struct launch_folder *folder, uid_t user, char **error);
 
 /* Removes the folder with its files, whichever are there. */
 void launch_folder_remove(struct launch_folder *folder);
+
+/* Leaves it to the processes that have got the lock's descriptor: their end unlocks it. */
+void launch_folder_leave(struct launch_folder *folder);
 
 #endif

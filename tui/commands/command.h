@@ -76,6 +76,7 @@ void command_release_signals(void);	/* unblocks: a pending signal ends the progr
 struct attach_options;
 struct budget;
 struct config;
+struct console;
 struct live_options;
 struct service;
 struct session;
@@ -131,6 +132,7 @@ struct command_vm {
 	const char *socket;		/* the QMP socket, or else the port's; NULL: it is a recording */
 	char *label;			/* the tab's name while the VM's name is not known */
 	struct tape *tape;		/* records all that comes; the screen ends it; NULL: none */
+	struct console *console;	/* of the QEMU that this ktop has started; NULL: it has started none */
 };
 
 /* What the guest is told as soon as it answers: first these control lines, then to start profiling. */
@@ -141,10 +143,11 @@ struct command_start {
 
 /*
  * Shows the live screen on these VMs until its user quits. Returns the exit status. `budget`: pays for the screen over
- * all; NULL with one VM. `start` NULL: the guests are left as they are.
+ * all; NULL with one VM. `start` NULL: the guests are left as they are. `detach`: set to whether the QEMU with that
+ * console is to go on; NULL: there is none.
  */
 int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
-	const struct config *config, const struct command_start *start);
+	const struct config *config, const struct command_start *start, bool *detach);
 
 /*
  * Makes a report, or another answer whose options are these rows, as the words say: of a VM, beside its live ktop, or

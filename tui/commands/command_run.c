@@ -8,6 +8,7 @@
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "agent/vm/console/console.h"
 #include "agent/vm/hook_search.h"
 #include "agent/vm/launch.h"
 #include "agent/vm/launch_plugin.h"
@@ -26,6 +27,8 @@ enum {
 	ENDING_MS = 6000,		/* longest wait for QEMU's end once it was asked to end */
 	MOMENT_MS = 150,		/* what takes longer than this is told */
 	LOOK_MS = 10,			/* between two checks */
+	PRINTED_MS = 500,		/* longest wait for what QEMU printed at its end */
+	TOLD_LINES = 5,			/* of that, so many are shown */
 };
 
 enum { CLOCK_HOST, CLOCK_GUEST };
@@ -33,6 +36,7 @@ enum { CLOCK_HOST, CLOCK_GUEST };
 struct run_options {
 	bool headless, boot;
 	int clock;
+	const char *console;
 	struct attach_options attach;
 };
 
@@ -47,6 +51,8 @@ static const struct option_row run_rows[] = {
 		"sample from the first instruction on, by the plugin; tell when each phase of the boot began"),
 	OPTION("clock", "host|guest", OPTION_CHOICE, clock,
 		"by whose clock samples are due; they differ with QEMU's -icount; guest: by the plugin"),
+	OPTION("console", "FILE", OPTION_FILE, console,
+		"append what QEMU and its guest's console print to this file, as it comes"),
 	OPTION("kernel", "ELF", OPTION_TEXT, attach.session.kernel,
 		"the kernel's file, with symbols, when it is not QEMU's -kernel"),
 	OPTION("symbols", "FILE", OPTION_TEXT, attach.session.symbols,
@@ -124,7 +130,7 @@ static bool takes_plugin(struct run_options *options, char **error)
  * the earlier name of the control word `sampler`: hooks of all versions take it.
  */
 static int show(const struct command_vm *vm, const struct config *config,
-	const struct report_request *request)
+	const struct report_request *request, bool *detach)
 {
 	char rate[32], sampler[32];
 	struct command_start start = { .own = false };
@@ -135,11 +141,12 @@ static int show(const struct command_vm *vm, const struct config *config,
 		start.lines[0] = rate;
 	if (request->sampler >= 0)
 		start.lines[1] = sampler;
-	return command_screen(vm, 1, NULL, config, &start);
+	return command_screen(vm, 1, NULL, config, &start, detach);
 }
 
+/* `detach`: set to whether the user wants QEMU to go on. */
 static int watch(struct launch *launch, const struct run_options *options,
-	const struct config *config, const struct report_request *request)
+	const struct config *config, const struct report_request *request, bool *detach)
 {
 	struct attach_options attach = options->attach;
 	struct service *service = NULL;
@@ -156,11 +163,13 @@ static int watch(struct launch *launch, const struct run_options *options,
 	session = command_attach_to(&attach, &wait, options->headless ? &service : NULL, &error);
 	if (!session)
 		return explain(launch, error);
-	vm = (struct command_vm) { .session = session, .socket = attach.live.qmp };
+	vm = (struct command_vm) {
+		.session = session, .socket = attach.live.qmp, .console = launch_console(launch),
+	};
 	if (request->raw && !options->headless)
 		vm.tape = tape_new(session, &(struct recording_options) { .folder = request->raw });
 	status = options->headless ? command_profile(session, service, request) :
-		show(&vm, config, request);
+		show(&vm, config, request, detach);
 	gone = session_vm(session) == VM_GONE;
 	session_free(session);
 	if (status != COMMAND_DONE)
@@ -177,7 +186,8 @@ static struct launch *start(char *const *words, size_t count, const struct run_o
 	char *plugin = launch_plugin(words, count, choice, error);
 	struct launch_extra extra = {
 		.port = choice == LINK_HOOK, .plugin = plugin, .start = options->boot,
-		.guest_clock = options->clock == CLOCK_GUEST,
+		.guest_clock = options->clock == CLOCK_GUEST, .headless = options->headless,
+		.console = options->console,
 	};
 	struct launch *launch = NULL;
 	bool by_plugin = false;
@@ -196,9 +206,44 @@ static struct launch *start(char *const *words, size_t count, const struct run_o
 	return launch;
 }
 
-/* QEMU may still write its disks: it has time for that, but a further signal kills it. */
-static void end(struct launch *launch)
+/* Tells what --console lacks. */
+static void tell_console(struct launch *launch)
 {
+	char *trouble = console_trouble(launch_console(launch));
+
+	if (trouble)
+		command_tell(trouble);
+}
+
+/* Tells what QEMU has printed at its end, from this line on. */
+static void tell_output(struct console *console, uint64_t from)
+{
+	struct console_extent extent;
+	char line[CONSOLE_LINE];
+	bool told = false;
+
+	console_drain(console, PRINTED_MS);
+	extent = console_extent(console);
+	if (extent.end - extent.first > TOLD_LINES && from < extent.end - TOLD_LINES)
+		from = extent.end - TOLD_LINES;
+	for (; from < extent.end; from++) {
+		if (!console_line(console, from, line) || !line[strspn(line, " ")])
+			continue;
+		if (!told)
+			command_print(stderr, util_format("QEMU's last output:"));
+		told = true;
+		command_print(stderr, util_format("  %s", line));
+	}
+}
+
+/*
+ * QEMU may still write its disks: it has time for that, but a further signal kills it. `tells`: what it prints on its
+ * way out, and if it has ended by itself, what it said before.
+ */
+static void end(struct launch *launch, bool tells)
+{
+	struct console *console = launch_console(launch);
+	uint64_t from = launch_ended(launch, 0) ? 0 : console_extent(console).end;
 	uint64_t begun = util_now(), speak_at = begun + MOMENT_MS * NS_PER_MS;
 	int before = command_take_signal();
 
@@ -210,7 +255,17 @@ static void end(struct launch *launch)
 		speak_at = UINT64_MAX;
 	}
 	command_put_back(before);
+	if (tells && launch_ended(launch, 0))
+		tell_output(console, from);
+	tell_console(launch);
 	launch_free(launch);
+}
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0];
 }
 
 static int run(char *const *words, size_t count)
@@ -225,7 +280,8 @@ static int run(char *const *words, size_t count)
 	};
 	struct config config;
 	struct launch *launch;
-	char *error = NULL;
+	char *error = NULL, *goes_on;
+	bool detach = false;
 	size_t used;
 	int status;
 
@@ -236,6 +292,10 @@ static int run(char *const *words, size_t count)
 	if (used == count)
 		return command_usage(&command_run, util_format("no command line: nothing follows "
 			"--; give QEMU's"));
+	if (launch_needs_display(words + used, count - used, options.headless) && !is_set("DISPLAY") &&
+			!is_set("WAYLAND_DISPLAY"))
+		return command_usage(&command_run, util_format("no display here: DISPLAY and WAYLAND_DISPLAY are not "
+			"set; give QEMU -display none or -nographic"));
 	if (!takes_plugin(&options, &error))
 		return command_usage(&command_run, error);
 	/* The hook speaks once its kernel runs, however long that takes; nothing else samples meanwhile. */
@@ -252,8 +312,14 @@ static int run(char *const *words, size_t count)
 	launch = start(words + used, count - used, &options, &error);
 	if (!launch)
 		return command_fail(error);
-	status = watch(launch, &options, &config, &request);
-	end(launch);
+	status = watch(launch, &options, &config, &request, &detach);
+	if (!detach) {
+		end(launch, !options.headless && status == COMMAND_DONE);
+		return status;
+	}
+	tell_console(launch);
+	goes_on = launch_detach(launch);
+	command_tell(goes_on ? goes_on : util_format("not left running: the VM has ended; start it again"));
 	return status;
 }
 

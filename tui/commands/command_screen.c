@@ -131,26 +131,22 @@ static void end_all(struct ingest *ingests, size_t count, uint64_t late)
 		pthread_join(ingests[i].thread, NULL);
 }
 
-/*
- * `late`: set to the deadline for all that is left once the user has quit. `format`: to that of snapshots which was
- * chosen last.
- */
+/* `end`: how it ended. `format`: set to that of snapshots which was chosen last. */
 static bool show(const struct command_vm *vms, size_t count, struct budget *budget,
-	const struct config *config, uint64_t *late, size_t *format, char **error)
+	const struct config *config, struct app_end *end, size_t *format, char **error)
 {
-	struct tabs_machine machines[FLEET_MOST] = { { NULL, NULL } };
+	struct tabs_machine machines[FLEET_MOST] = { { .session = NULL } };
 	struct config shown = *config;
 	struct tabs *tabs;
-	uint64_t asked;
 	bool good;
 
 	for (size_t i = 0; i < count; i++)
-		machines[i] = (struct tabs_machine) { vms[i].session, vms[i].label };
+		machines[i] = (struct tabs_machine) { vms[i].session, vms[i].label, vms[i].console };
 	shown.keys.tabs = count > 1;
 	shown.keys.replay = !vms[0].socket;
+	shown.keys.console = vms[0].console;
 	tabs = tabs_new(machines, count, budget, &shown);
-	good = app_run(tabs, &shown, &asked, error);
-	*late = asked + (uint64_t)SESSION_HURRY_MS * NS_PER_MS;
+	good = app_run(tabs, &shown, end, error);
 	*format = tabs_format(tabs);
 	tabs_free(tabs);
 	return good;
@@ -166,23 +162,25 @@ static void keep_format(const struct config *config, size_t format)
 }
 
 int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
-	const struct config *config, const struct command_start *start)
+	const struct config *config, const struct command_start *start, bool *detach)
 {
 	struct ingest ingests[FLEET_MOST] = { { .session = NULL } };
 	char *error = NULL;
-	uint64_t late = command_late(true);
+	struct app_end end = { .asked = util_now() };
 	bool shown = false;
 	size_t begun = 0, format = config->format;
 
 	while (begun < count && begin(&ingests[begun], &vms[begun], start))
 		begun++;
 	if (begun == count)
-		shown = show(vms, count, budget, config, &late, &format, &error);
+		shown = show(vms, count, budget, config, &end, &format, &error);
 	else
 		util_fail(&error,
 			"no thread for the guest's data: no memory for it, or too many threads; close "
 			"other programs");
-	end_all(ingests, begun, late);
+	end_all(ingests, begun, end.asked + (uint64_t)SESSION_HURRY_MS * NS_PER_MS);
+	if (detach)
+		*detach = end.detach;
 	keep_format(config, format);
 	for (size_t i = 0; i < count; i++)
 		if (!command_await_files(vms[i].session, vms[i].tape, shown ? &error : NULL))

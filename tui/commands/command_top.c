@@ -196,7 +196,7 @@ static int watch(struct top *top, const struct config *config)
 	if (!open_all(top, &error))
 		return command_fail(error);
 	budget = top->count > 1 ? budget_new(top->options[0].session.memory) : NULL;
-	status = command_screen(top->vms, top->count, budget, config, top->replay ? NULL : &start);
+	status = command_screen(top->vms, top->count, budget, config, top->replay ? NULL : &start, NULL);
 	for (size_t i = 0; i < top->count && !top->replay; i++)
 		remind(top->vms[i].session, &top->options[i].live);
 	budget_release(budget);

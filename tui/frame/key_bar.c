@@ -78,21 +78,26 @@ static const struct key *next_label(const struct keys *keys, size_t *next, int c
 	return NULL;
 }
 
+/* Returns the columns used. */
+static int draw_label(struct canvas *canvas, struct place place, uint32_t code, const char *label)
+{
+	char name[KEYS_NAME];
+	int used = canvas_text(canvas, place, STYLE_KEY, keys_name(code, name)) + 1;
+
+	place.column += used;
+	place.width -= used;
+	return used + canvas_text(canvas, place, STYLE_LABEL, label);
+}
+
 void key_bar_draw(const struct keys *keys, struct canvas *canvas, struct place place)
 {
 	int column = 1, gap = bar_gap(keys, place.width);
 	const struct key *key;
-	char name[KEYS_NAME];
 
 	for (size_t next = 0; (key = next_label(keys, &next, column, place.width));
-			column += item_width(keys, key) + gap) {
-		struct place at = { place.row, place.column + column, item_width(keys, key) };
-		int used = canvas_text(canvas, at, STYLE_KEY, keys_name(key->codes[0], name));
-
-		at.column += used + 1;
-		at.width -= used + 1;
-		canvas_text(canvas, at, STYLE_LABEL, label_of(keys, key));
-	}
+			column += item_width(keys, key) + gap)
+		draw_label(canvas, (struct place) { place.row, place.column + column, item_width(keys, key) },
+			key->codes[0], label_of(keys, key));
 }
 
 enum action key_bar_action(const struct keys *keys, int columns, int column)
@@ -105,4 +110,30 @@ enum action key_bar_action(const struct keys *keys, int columns, int column)
 		if (column >= left && column < left + item_width(keys, key))
 			return key->action;
 	return ACTION_NONE;
+}
+
+void key_bar_draw_own(const struct key_label *labels, struct canvas *canvas, struct place place)
+{
+	place.column++;
+	place.width--;
+	for (; labels->label; labels++) {
+		int used = draw_label(canvas, place, labels->code, labels->label) + 2;
+
+		place.column += used;
+		place.width -= used;
+	}
+}
+
+uint32_t key_bar_own_key(const struct key_label *labels, int column)
+{
+	char name[KEYS_NAME];
+
+	for (int left = 1; labels->label; labels++) {
+		int width = (int)(strlen(keys_name(labels->code, name)) + 1 + strlen(labels->label));
+
+		if (column >= left && column < left + width)
+			return labels->code;
+		left += width + 2;
+	}
+	return 0;
 }

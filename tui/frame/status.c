@@ -69,3 +69,11 @@ void status_draw(const struct status_line *line, struct canvas *canvas, struct p
 		canvas_blank(canvas, place);
 	canvas_wrap(canvas, area, line->failed ? STYLE_BAD : STYLE_GOOD, line->text);
 }
+
+void status_ask(struct canvas *canvas, struct place place, const char *question)
+{
+	canvas_blank(canvas, place);
+	place.column++;
+	place.width--;
+	canvas_text(canvas, place, STYLE_WARN, question);
+}

@@ -35,4 +35,7 @@ bool status_expire(struct status_line *line, uint64_t now);	/* true: a message h
 void status_draw(const struct status_line *line, struct canvas *canvas, struct place place,
 	const char *remark);
 
+/* Draws a question in its place: it stays until the user has answered. */
+void status_ask(struct canvas *canvas, struct place place, const char *question);
+
 #endif

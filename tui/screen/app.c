@@ -23,7 +23,7 @@ struct app {
 	bool changed;			/* there is something to draw */
 	bool answering;			/* a key was pressed: draw at once */
 	bool begun;			/* a table was shown */
-	bool done;
+	bool done, detach;		/* the end has come; the QEMU that was started is to go on */
 };
 
 bool app_possible(char **error)
@@ -87,12 +87,17 @@ static void resize(struct app *app)
 
 static void take_input(struct app *app, const struct input *input)
 {
+	enum screen_act act;
+
 	if (input->kind == INPUT_CONTINUE)
 		term_resume();
 	if (input->kind == INPUT_CONTINUE || input->kind == INPUT_RESIZE)
 		resize(app);
-	switch (tabs_input(app->tabs, input, util_now())) {
+	act = tabs_input(app->tabs, input, util_now());
+	switch (act) {
 	case SCREEN_QUIT:
+	case SCREEN_DETACH:
+		app->detach = act == SCREEN_DETACH;
 		app->done = true;
 		break;
 	case SCREEN_REDRAW:
@@ -161,18 +166,18 @@ static void step(struct app *app)
 		draw(app);
 }
 
-bool app_run(struct tabs *tabs, const struct config *config, uint64_t *asked, char **error)
+bool app_run(struct tabs *tabs, const struct config *config, struct app_end *end, char **error)
 {
 	struct app app = { .tabs = tabs };
 
-	*asked = util_now();
+	*end = (struct app_end) { .asked = util_now() };
 	if (!term_open(&config->theme, error))
 		return false;
 	app.canvas = term_canvas();
 	draw(&app);
 	while (!app.done)
 		step(&app);
-	*asked = util_now();
+	*end = (struct app_end) { util_now(), app.detach };
 	term_close();
 	canvas_free(app.canvas);
 	return !term_keys_gone() || util_fail(error,

@@ -15,8 +15,12 @@ bool app_possible(char **error);
 /*
  * Runs the screen until the user quits or a signal ends it (signals.h), and leaves the terminal as it was. Called by
  * the main thread, while other threads drive the sessions. False with `error` set when the terminal cannot be opened,
- * or is gone. `asked`: set to the time of the key or signal that ended it (util_now).
+ * or is gone.
  */
-bool app_run(struct tabs *tabs, const struct config *config, uint64_t *asked, char **error);
+struct app_end {
+	uint64_t asked;			/* the time of the key or signal that ended it (util_now) */
+	bool detach;			/* the user wants the QEMU that ktop has started to go on */
+};
+bool app_run(struct tabs *tabs, const struct config *config, struct app_end *end, char **error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 struct answer;
+struct console;
 struct excerpt;
 struct play;
 struct request;
@@ -17,6 +18,7 @@ enum feed_question { FEED_VITALS, FEED_VIEW, FEED_LINE, FEED_QUESTIONS };
 
 struct feed {				/* each function is called with `self`; none of them waits */
 	void *self;
+	struct console *console;	/* of the QEMU that ktop has started; NULL: it has started none */
 	/* Called with each drawing. NULL: nothing is asked. */
 	void (*ask)(void *self, enum feed_question question, const struct request *request);
 	/* The newest answer, owned by the caller; NULL: none since the last call. */

@@ -18,6 +18,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
+#include "tui/views/view_console.h"
 #include "feed.h"
 #include "screen.h"
 #include "screen_state.h"
@@ -38,6 +39,7 @@ struct screen *screen_new(struct feed feed, const struct config *config)
 	screen->scope.window_ns = config->window_ns;
 	for (int i = 0; i < VIEWS; i++)
 		screen->selves[i] = screen_views[i]->new(config);
+	view_console_begin(screen->selves[VIEW_CONSOLE], feed.console);
 	screen_views_init(screen);
 	return screen;
 }
@@ -198,6 +200,8 @@ bool screen_step(struct screen *screen, uint64_t now)
 	struct session_message message;
 	bool changed = status_expire(&screen->status, now);
 
+	if (screen->cover == VIEW_CONSOLE && view_console_changed(screen->selves[VIEW_CONSOLE]))
+		changed = true;
 	if (screen->held && now - screen->held >= HELD_MOST_MS * NS_PER_MS) {
 		screen->held = 0;
 		changed = true;
@@ -265,14 +269,20 @@ static const char *remark_of(const struct screen *screen, const struct canvas *c
 static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 {
 	struct place place = { canvas->rows - bar_rows(canvas) - 1, 0, canvas->columns };
-	char remark[HEADER_REMARK] = "";
+	struct key_label labels[KEY_LABELS];
+	char remark[HEADER_REMARK] = "", question[KEYS_TEXT];
 
-	if (screen->prompt.label)
+	if (screen->asks_end)
+		status_ask(canvas, place, keys_text(screen->keys, "{quit} again ends the VM, d leaves it running",
+			question));
+	else if (screen->prompt.label)
 		prompt_draw(&screen->prompt, canvas, place, screen->bad[0] ? screen->bad : NULL);
 	else
 		status_draw(&screen->status, canvas, place, remark_of(screen, canvas, remark));
 	place.row++;
-	if (bar_rows(canvas))
+	if (bar_rows(canvas) && screen_own_labels(screen, labels))
+		key_bar_draw_own(labels, canvas, place);
+	else if (bar_rows(canvas))
 		key_bar_draw(screen->keys, canvas, place);
 }
 

@@ -28,9 +28,12 @@ bool screen_step(struct screen *screen, uint64_t now);
 /* True: the newest answer to the current view has rows. */
 bool screen_has_table(const struct screen *screen);
 
-/* What the caller of an input function has to do besides drawing. SCREEN_REDRAW: send every cell to the terminal. */
+/*
+ * What the caller of an input function has to do besides drawing. SCREEN_REDRAW: send every cell to the terminal.
+ * SCREEN_DETACH: quit, but let the QEMU that this ktop has started go on.
+ */
 enum screen_act {
-	SCREEN_NOTHING, SCREEN_REDRAW, SCREEN_SUSPEND, SCREEN_QUIT, SCREEN_NEXT_TAB, SCREEN_PREVIOUS_TAB,
+	SCREEN_NOTHING, SCREEN_REDRAW, SCREEN_SUSPEND, SCREEN_QUIT, SCREEN_DETACH, SCREEN_NEXT_TAB, SCREEN_PREVIOUS_TAB,
 };
 enum screen_act screen_input(struct screen *screen, const struct input *input, uint64_t now);
 

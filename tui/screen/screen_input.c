@@ -9,17 +9,57 @@
 #include "tui/frame/key_bar.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
+#include "tui/views/view_console.h"
 #include "tui/views/view_formats.h"
 #include "screen_state.h"
 
-enum { WHEEL_LINES = 3 };		/* rows for each step of the mouse's wheel */
+enum {
+	WHEEL_LINES = 3,		/* rows for each step of the mouse's wheel */
+	STOPS_TYPING = KEYS_CTRL(']'),
+};
+
+/* True: what the user types goes to the guest. */
+static bool types_to_guest(const struct screen *screen)
+{
+	return screen->cover == VIEW_CONSOLE && view_console_types(screen->selves[VIEW_CONSOLE]);
+}
+
+int screen_own_labels(const struct screen *screen, struct key_label labels[KEY_LABELS])
+{
+	int count = 0;
+
+	if (screen->asks_end) {
+		labels[count++] = (struct key_label) { keys_code(screen->keys, ACTION_QUIT), "End the VM" };
+		labels[count++] = (struct key_label) { 'd', "Leave it running" };
+		labels[count++] = (struct key_label) { KEYS_ESCAPE, "Stay" };
+	} else if (types_to_guest(screen)) {
+		labels[count++] = (struct key_label) { STOPS_TYPING, "Stop typing to the guest" };
+	}
+	labels[count].label = NULL;
+	return count;
+}
+
+/* One key ends it, whatever the guest does. */
+static void type_to_guest(struct screen *screen, const struct input *input, uint64_t now)
+{
+	if (input->kind == INPUT_KEY && input->code == STOPS_TYPING)
+		view_console_look(screen->selves[VIEW_CONSOLE]);
+	else if (!view_console_type(screen->selves[VIEW_CONSOLE], input->code))
+		screen_complain(screen, now, "not typed: QEMU does not read its console; Ctrl-] stops typing");
+}
 
 /* Pasted text may hold anything, so it never acts as keys. Without a prompt it is ignored. */
 static void paste(struct screen *screen, const struct input *input, uint64_t now)
 {
+	struct input text = *input;
+
 	status_seen(&screen->status);
+	if (text.code < ' ' && text.code)
+		text.code = ' ';
 	if (screen->prompt.label)
-		screen_prompt_input(screen, input, now);
+		screen_prompt_input(screen, &text, now);
+	else if (types_to_guest(screen))
+		type_to_guest(screen, input, now);
 	else
 		screen_say(screen, now, "pasted text is ignored: it would act as keys; open a "
 			"line for it first, with {search} or {filter}");
@@ -183,6 +223,27 @@ static bool view_acts(struct screen *screen, enum action action)
 	return acted;
 }
 
+/* A ktop that has started QEMU ends it, too: so it asks first, as long as there is a QEMU. */
+static enum screen_act quit(struct screen *screen)
+{
+	if (!screen->feed.console || (screen->vitals && screen->vitals->vm == VM_GONE))
+		return SCREEN_QUIT;
+	screen->asks_end = true;
+	return SCREEN_NOTHING;
+}
+
+/* Any key but these two takes it back. */
+static enum screen_act take_end(struct screen *screen, uint32_t code, uint64_t now)
+{
+	screen->asks_end = false;
+	if (keys_action(screen->keys, code) == ACTION_QUIT)
+		return SCREEN_QUIT;
+	if (code == 'd')
+		return SCREEN_DETACH;
+	screen_say(screen, now, "ktop and the VM go on");
+	return SCREEN_NOTHING;
+}
+
 /* The view has the first say, then the player, then the screen. Going back takes the mark of a search off first. */
 static enum screen_act act(struct screen *screen, enum action action, uint64_t now)
 {
@@ -197,7 +258,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 		return SCREEN_NOTHING;
 	switch (action) {
 	case ACTION_QUIT:
-		return SCREEN_QUIT;
+		return quit(screen);
 	case ACTION_REDRAW:
 		return SCREEN_REDRAW;
 	case ACTION_SUSPEND:
@@ -214,7 +275,8 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 		break;
 	case ACTION_SEARCH:
 	case ACTION_FILTER:
-		screen->cover = 0;
+		if (screen->cover != VIEW_CONSOLE || action == ACTION_FILTER)
+			screen->cover = 0;
 		screen_open_prompt(screen, action == ACTION_FILTER ? ASKED_FILTER : ASKED_SEARCH);
 		break;
 	case ACTION_NEXT:
@@ -269,12 +331,47 @@ static enum screen_act click_label(struct screen *screen, enum action action, ui
 	return act(screen, action, now);
 }
 
+/* Ctrl-C is a signal, as far as a person is concerned: it does not ask. */
+static bool quits_at_once(const struct screen *screen, uint32_t code)
+{
+	return keys_action(screen->keys, code) == ACTION_QUIT && !types_to_guest(screen) &&
+		(screen->feed.console ? code == KEYS_CTRL('C') : !prompt_takes(code));
+}
+
+static enum screen_act take_key(struct screen *screen, const struct input *input, uint64_t now)
+{
+	enum action action = keys_action(screen->keys, input->code);
+
+	status_seen(&screen->status);
+	if (screen->asks_end)
+		return take_end(screen, input->code, now);
+	if (quits_at_once(screen, input->code))
+		return SCREEN_QUIT;
+	if (types_to_guest(screen))
+		type_to_guest(screen, input, now);
+	else if (!screen->prompt.label)
+		return act(screen, action, now);
+	else if (action == ACTION_QUIT && !prompt_takes(input->code))
+		return quit(screen);
+	else
+		screen_prompt_input(screen, input, now);
+	return SCREEN_NOTHING;
+}
+
 static enum screen_act click(struct screen *screen, const struct input *input, uint64_t now)
 {
 	const struct view *view = screen_shown(screen);
 	enum action name = screen_views_action(screen, input->row, input->column);
+	struct key_label labels[KEY_LABELS];
+	struct input key = { .kind = INPUT_KEY };
 
 	status_seen(&screen->status);
+	if (input->row == screen->rows - 1 && screen->rows >= SCREEN_BAR_ROWS && screen_own_labels(screen, labels)) {
+		key.code = key_bar_own_key(labels, input->column);
+		return key.code ? take_key(screen, &key, now) : SCREEN_NOTHING;
+	}
+	if (screen->asks_end || types_to_guest(screen))
+		return SCREEN_NOTHING;
 	if (input->row == screen->rows - 1 && screen->rows >= SCREEN_BAR_ROWS)
 		return click_label(screen,
 			key_bar_action(screen->keys, screen->columns, input->column), now);
@@ -302,11 +399,6 @@ static void release(struct screen *screen, const struct input *input, uint64_t n
 		view->release(screen->selves[screen_at(screen)], input->row, input->column);
 }
 
-static bool quits_at_once(const struct screen *screen, uint32_t code)
-{
-	return keys_action(screen->keys, code) == ACTION_QUIT && !prompt_takes(code);
-}
-
 bool screen_is_urgent(const struct screen *screen, const struct input *input)
 {
 	return input->kind >= INPUT_RESIZE || (input->kind == INPUT_KEY && quits_at_once(screen, input->code));
@@ -332,13 +424,7 @@ static enum screen_act take(struct screen *screen, const struct input *input, ui
 		return SCREEN_NOTHING;
 	case INPUT_KEY:
 		screen->held = 0;
-		status_seen(&screen->status);
-		if (!screen->prompt.label)
-			return act(screen, keys_action(screen->keys, input->code), now);
-		if (quits_at_once(screen, input->code))
-			return SCREEN_QUIT;
-		screen_prompt_input(screen, input, now);
-		return SCREEN_NOTHING;
+		return take_key(screen, input, now);
 	case INPUT_PASTE:
 		paste(screen, input, now);
 		return SCREEN_NOTHING;

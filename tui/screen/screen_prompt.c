@@ -20,7 +20,7 @@ enum found screen_search(struct screen *screen, const char *pattern, enum list_s
 	if (!*match)
 		return NOT_SEARCHED;
 	screen->moved = true;
-	return view->search(screen->selves[screen->current], match, where) ? FOUND : NOT_FOUND;
+	return view->search(screen->selves[screen_at(screen)], match, where) ? FOUND : NOT_FOUND;
 }
 
 /* A search moves to the first match with each character. Esc ends it; the search key in the prompt goes to the next. */

@@ -74,7 +74,7 @@ static bool acts_on_rows(const struct screen *screen, enum action action)
 	case ACTION_FASTER: case ACTION_SLOWER: case ACTION_STEP: case ACTION_EARLIER: case ACTION_LATER:
 	case ACTION_NEXT_BOOT: case ACTION_PREVIOUS_BOOT:
 	case ACTION_NEXT_TAB: case ACTION_PREVIOUS_TAB:
-	case ACTION_HELP: case ACTION_REDRAW: case ACTION_SUSPEND: case ACTION_QUIT:
+	case ACTION_CONSOLE: case ACTION_HELP: case ACTION_REDRAW: case ACTION_SUSPEND: case ACTION_QUIT:
 		return false;
 	case ACTION_WINDOW: case ACTION_BEFORE: case ACTION_AFTER: case ACTION_WIDEN: case ACTION_NARROW:
 	case ACTION_LIVE:
@@ -114,6 +114,8 @@ static bool awaits(const struct screen *screen, const struct input *input)
 {
 	bool acts = turns_wheel(input) || types_search(screen, input) || acts_on_rows(screen, action_of(screen, input));
 
+	if (screen->cover == VIEW_CONSOLE || screen->asks_end)	/* what is shown there was asked of nobody */
+		return false;
 	if (screen->rows && (screen->rows < SCREEN_LEAST_ROWS || screen->columns < SCREEN_LEAST_COLUMNS))
 		return false;
 	if (input->kind == INPUT_CLICK)		/* on what is seen, whatever was asked for */

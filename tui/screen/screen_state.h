@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tui/frame/key_bar.h"
 #include "tui/frame/prompt.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/status.h"
@@ -22,12 +23,14 @@ struct time_line;
 struct vitals;
 
 /*
- * The help and the list of formats cover any of the others. A function's page is a step from another one, and has no
- * key of its own.
+ * The console, the help and the list of formats cover any of the others. A function's page is a step from another one,
+ * and has no key of its own.
  */
 enum {
-	VIEW_FUNCTIONS, VIEW_TREE, VIEW_FLAME, VIEW_HEAT, VIEW_THREADS, VIEW_ANNOTATE, VIEW_HELP, VIEW_FORMATS,
-	VIEW_FUNCTION, VIEWS,
+	VIEW_FUNCTIONS, VIEW_TREE, VIEW_FLAME, VIEW_HEAT, VIEW_THREADS, VIEW_ANNOTATE, VIEW_CONSOLE, VIEW_HELP,
+	VIEW_FORMATS, VIEW_FUNCTION, VIEWS,
+	VIEWS_OF_PROFILE = VIEW_CONSOLE,	/* those before show the profile */
+	VIEWS_NAMED = VIEW_HELP,		/* those before have a name in the row of views */
 };
 
 extern const struct view *const screen_views[VIEWS];
@@ -47,7 +50,7 @@ struct screen {
 	uint64_t unfinished;		/* since when the shown view's answers are so; 0: they are not */
 	bool counts;			/* they have been so for long */
 	int current;			/* the view that is shown */
-	int cover;			/* VIEW_HELP or VIEW_FORMATS covers it; 0: none does */
+	int cover;			/* VIEW_CONSOLE, VIEW_HELP or VIEW_FORMATS covers it; 0: none does */
 	struct view_chosen chosen;	/* the function that goes along from view to view */
 	bool moved;			/* the view's cursor may have been moved since it was changed to */
 	bool around;			/* VIEW_TREE shows the callers and callees of one function */
@@ -58,6 +61,7 @@ struct screen {
 	int rows, columns;		/* of the last drawing */
 	struct place names;		/* likewise, of the row of views; width 0: there is none */
 	struct place times;		/* likewise, of the time line */
+	bool asks_end;			/* the user is asked whether the VM is to end, too */
 	struct time_slot pressed;	/* where on the time line the mouse was pressed; `end` 0: nowhere there */
 	uint64_t held;			/* since when its button is held, where its release is heard; 0: it is not */
 
@@ -91,6 +95,9 @@ bool screen_is_of_boot(const struct screen *screen, const struct answer *answer)
 /* The view that is drawn: the current one, or what covers it. screen_at: its index. */
 int screen_at(const struct screen *screen);
 const struct view *screen_shown(const struct screen *screen);
+
+/* The labels of a key bar of its own, ended by one without a label. Returns how many; 0: the usual bar is shown. */
+int screen_own_labels(const struct screen *screen, struct key_label labels[KEY_LABELS]);
 
 /* ---- moving among the views (screen_views.c) ---- */
 

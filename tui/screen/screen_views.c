@@ -9,6 +9,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/views/view_annotate.h"
+#include "tui/views/view_console.h"
 #include "tui/views/view_flame.h"
 #include "tui/views/view_formats.h"
 #include "tui/views/view_function.h"
@@ -27,6 +28,7 @@ const struct view *const screen_views[VIEWS] = {
 	[VIEW_HEAT] = &view_heat,
 	[VIEW_THREADS] = &view_threads,
 	[VIEW_ANNOTATE] = &view_annotate,
+	[VIEW_CONSOLE] = &view_console,
 	[VIEW_HELP] = &view_help,
 	[VIEW_FORMATS] = &view_formats,
 	[VIEW_FUNCTION] = &view_function,
@@ -35,10 +37,11 @@ const struct view *const screen_views[VIEWS] = {
 /* What a row of the view's table is at first. */
 static const enum group_by first_by[VIEWS] = { [VIEW_THREADS] = GROUP_THREAD };
 
-/* The keys of the views, in their order. The help is not among these views. */
-static const enum action actions[VIEW_HELP] = {
+/* The keys of the views, in their order. */
+static const enum action actions[VIEWS_NAMED] = {
 	[VIEW_FUNCTIONS] = ACTION_FUNCTIONS, [VIEW_TREE] = ACTION_TREE, [VIEW_FLAME] = ACTION_FLAME,
 	[VIEW_HEAT] = ACTION_HEAT, [VIEW_THREADS] = ACTION_THREADS, [VIEW_ANNOTATE] = ACTION_ANNOTATE,
+	[VIEW_CONSOLE] = ACTION_CONSOLE,
 };
 
 void screen_views_init(struct screen *screen)
@@ -182,17 +185,24 @@ static void leave_code(struct screen *screen)
 /* The view whose name is marked in the row of names. */
 static int named_view(const struct screen *screen)
 {
+	if (screen->cover == VIEW_CONSOLE)
+		return VIEW_CONSOLE;
 	return screen->current == VIEW_FUNCTION ? screen->page_from : screen->current;
 }
 
 /* ---- the row of names ---- */
 
-static void name_views(const struct screen *screen, struct view_name names[VIEW_HELP], char keys[VIEW_HELP][KEYS_NAME])
+/* Returns how many there are. */
+static int name_views(const struct screen *screen, struct view_name names[VIEWS_NAMED],
+	char keys[VIEWS_NAMED][KEYS_NAME])
 {
-	for (int i = 0; i < VIEW_HELP; i++) {
+	int count = screen->feed.console ? VIEWS_NAMED : VIEWS_OF_PROFILE;
+
+	for (int i = 0; i < count; i++) {
 		names[i] = (struct view_name) { keys[i], screen_views[i]->name };
 		keys_first(screen->keys, actions[i], keys[i]);
 	}
+	return count;
 }
 
 /* The view from which the first step deeper was made; VIEWS: none was made. */
@@ -238,35 +248,45 @@ static struct view_way way_here(const struct screen *screen)
 
 int screen_draw_views(struct screen *screen, struct canvas *canvas, int row)
 {
-	struct view_name names[VIEW_HELP];
-	char keys[VIEW_HELP][KEYS_NAME];
+	struct view_name names[VIEWS_NAMED];
+	char keys[VIEWS_NAMED][KEYS_NAME];
 	struct view_way way;
+	int count;
 
 	screen->names = (struct place) { .row = row };
 	if (canvas->rows < ROWS_LEAST)
 		return 0;
 	screen->names.width = canvas->columns;
-	name_views(screen, names, keys);
-	way = way_here(screen);
-	view_row_draw(canvas, screen->names, names, VIEW_HELP, (size_t)named_view(screen), &way);
+	count = name_views(screen, names, keys);
+	way = screen->cover == VIEW_CONSOLE ? (struct view_way) { .count = 0 } : way_here(screen);
+	view_row_draw(canvas, screen->names, names, (size_t)count, (size_t)named_view(screen), &way);
 	return 1;
 }
 
 enum action screen_views_action(const struct screen *screen, int row, int column)
 {
 	const struct canvas like = { .unicode = true };	/* keys and names are ASCII */
-	struct view_name names[VIEW_HELP];
-	char keys[VIEW_HELP][KEYS_NAME];
-	size_t view;
+	struct view_name names[VIEWS_NAMED];
+	char keys[VIEWS_NAMED][KEYS_NAME];
+	size_t view, count;
 
 	if (screen->names.width == 0 || row != screen->names.row)
 		return ACTION_NONE;
-	name_views(screen, names, keys);
-	view = view_row_at(&like, screen->names, names, VIEW_HELP, column);
-	return view < VIEW_HELP ? actions[view] : ACTION_NONE;
+	count = (size_t)name_views(screen, names, keys);
+	view = view_row_at(&like, screen->names, names, count, column);
+	return view < count ? actions[view] : ACTION_NONE;
 }
 
 /* ---- actions ---- */
+
+static void look_at_console(struct screen *screen, uint64_t now)
+{
+	if (!screen->feed.console)
+		screen_complain(screen, now, "no console here: this ktop has not started QEMU; `ktop run -- QEMU ...` "
+			"shows what QEMU and its guest print");
+	else
+		screen->cover = VIEW_CONSOLE;
+}
 
 bool screen_views_act(struct screen *screen, enum action action, uint64_t now)
 {
@@ -274,14 +294,18 @@ bool screen_views_act(struct screen *screen, enum action action, uint64_t now)
 		leave_around(screen);
 	if (action == ACTION_AROUND)
 		look_around(screen, now);
+	if (action == ACTION_NEXT_VIEW && screen->feed.console && named_view(screen) == VIEWS_OF_PROFILE - 1)
+		action = ACTION_CONSOLE;
 	if (action == ACTION_NEXT_VIEW)
-		screen_look(screen, (named_view(screen) + 1) % VIEW_HELP);
-	for (int i = 0; i < VIEW_HELP; i++)
+		screen_look(screen, (named_view(screen) + 1) % VIEWS_NAMED % VIEWS_OF_PROFILE);
+	if (action == ACTION_CONSOLE)
+		look_at_console(screen, now);
+	for (int i = 0; i < VIEWS_OF_PROFILE; i++)
 		if (action == actions[i]) {
 			screen_look(screen, i);
 			return true;
 		}
-	return action == ACTION_NEXT_VIEW || action == ACTION_AROUND;
+	return action == ACTION_NEXT_VIEW || action == ACTION_AROUND || action == ACTION_CONSOLE;
 }
 
 /* In the view of threads, rows are threads or processes. */
@@ -345,7 +369,7 @@ void screen_go_back(struct screen *screen, uint64_t now)
 	struct scope_place from;
 
 	screen->by[screen->current] = screen->scope.by;
-	if (screen->cover) {
+	if (screen->cover && !(screen->cover == VIEW_CONSOLE && screen->scope.match[0])) {
 		screen->cover = 0;
 	} else if (screen->scope.match[0]) {
 		screen->scope.match[0] = '\0';

@@ -8,6 +8,7 @@
 #include "agent/base/bell.h"
 #include "agent/base/util.h"
 #include "agent/export/save_format.h"
+#include "agent/vm/console/console.h"
 #include "agent/vm/state_words.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
@@ -33,6 +34,7 @@ struct tabs {
 	struct bell *bell;		/* wakes the screen: answers wait, of any machine */
 	struct machine *machines;
 	size_t machine_count;
+	struct console *console;	/* of the only machine; NULL: there is none */
 	struct overview *overview;	/* NULL: there is only one machine */
 	const struct keys *keys;
 	struct page pages[MOST];	/* the page over all, then one for each machine; or the only machine's */
@@ -161,7 +163,8 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 {
 	struct page *page = &tabs->pages[tabs->count++];
 	struct feed feed = {
-		.self = page, .ask = page_ask, .answer = page_answer, .message = page_message,
+		.self = page, .console = machine ? tabs->console : NULL,
+		.ask = page_ask, .answer = page_answer, .message = page_message,
 		.running = page_running, .run_profiler = page_run_profiler, .play = page_play,
 		.snapshot = page_snapshot, .format = page_format, .set_format = page_set_format,
 	};
@@ -180,6 +183,9 @@ struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct 
 	tabs->machine_count = count;
 	tabs->keys = &config->keys;
 	tabs->format = config->format;
+	tabs->console = machines[0].console;
+	if (tabs->console)
+		console_listen(tabs->console, tabs->bell);
 	tabs->machines = util_alloc(count * sizeof(*tabs->machines));
 	for (size_t i = 0; i < count; i++)
 		machine_init(&tabs->machines[i], machines[i].session, (unsigned)i + 1,
@@ -198,6 +204,8 @@ void tabs_free(struct tabs *tabs)
 {
 	if (!tabs)
 		return;
+	if (tabs->console)
+		console_listen(tabs->console, NULL);
 	for (size_t i = 0; i < tabs->count; i++)
 		screen_free(tabs->pages[i].screen);
 	overview_free(tabs->overview);

@@ -15,6 +15,7 @@
 #include "screen.h"
 
 struct budget;
+struct console;
 struct canvas;
 struct config;
 struct input;
@@ -25,11 +26,12 @@ struct tabs;
 struct tabs_machine {
 	struct session *session;
 	const char *label;		/* its name while the VM's is not known; NULL: none */
+	struct console *console;	/* of the QEMU that ktop has started; NULL: none */
 };
 
 enum { TABS_FDS = FLEET_MOST + 1 };
 
-/* Sessions, labels and settings must outlive the tabs. `budget`: pays for the screen over all; NULL: one machine. */
+/* What is given must outlive the tabs. `budget`: pays for the screen over all; NULL: one machine. */
 struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct budget *budget,
 	const struct config *config);
 void tabs_free(struct tabs *tabs);

@@ -19,6 +19,7 @@ const struct keys keys_standard = { .rows = {
 	{ { '4' }, ACTION_HEAT, "heat", NULL, "Heat: each second in parts, as bright as they were busy" },
 	{ { '5' }, ACTION_THREADS, "threads", NULL, "Threads: which threads, or processes, spend it" },
 	{ { '6' }, ACTION_ANNOTATE, "annotate", NULL, "Annotate: the function's lines and instructions" },
+	{ { '0' }, ACTION_CONSOLE, "console", NULL, "Console: what QEMU and its guest print; and typing to the guest" },
 	{ { KEYS_UP, 'k' }, ACTION_UP, "up", NULL, "one row up" },
 	{ { KEYS_DOWN, 'j' }, ACTION_DOWN, "down", NULL,
 		"one row down; the cursor follows its function" },
@@ -96,7 +97,8 @@ bool keys_shown(const struct keys *keys, const struct key *row)
 {
 	bool tab = row->action == ACTION_NEXT_TAB || row->action == ACTION_PREVIOUS_TAB;
 
-	return (keys->tabs || !tab) && (keys->replay || !keys_of_replay(row));
+	return (keys->tabs || !tab) && (keys->console || row->action != ACTION_CONSOLE) &&
+		(keys->replay || !keys_of_replay(row));
 }
 
 enum action keys_action(const struct keys *keys, uint32_t code)
@@ -162,12 +164,21 @@ static const char *first_name(const struct keys *keys, int row, char name[KEYS_N
 	return code ? keys_name(code, name) : "(no key)";
 }
 
+uint32_t keys_code(const struct keys *keys, enum action action)
+{
+	for (int i = 0; i < KEYS_ROWS; i++)
+		if (keys->rows[i].action == action)
+			return keys->rows[i].codes[0];
+	return 0;
+}
+
 void keys_first(const struct keys *keys, enum action action, char name[KEYS_NAME])
 {
+	uint32_t code = keys_code(keys, action);
+
 	name[0] = '\0';
-	for (int i = 0; i < KEYS_ROWS; i++)
-		if (keys->rows[i].action == action && keys->rows[i].codes[0])
-			keys_name(keys->rows[i].codes[0], name);
+	if (code)
+		keys_name(code, name);
 }
 
 const char *keys_text(const struct keys *keys, const char *text, char filled[KEYS_TEXT])

@@ -23,6 +23,7 @@ enum {
 enum action {
 	ACTION_NONE,
 	ACTION_NEXT_VIEW, ACTION_FUNCTIONS, ACTION_TREE, ACTION_FLAME, ACTION_HEAT, ACTION_THREADS, ACTION_ANNOTATE,
+	ACTION_CONSOLE,
 	ACTION_UP, ACTION_DOWN, ACTION_LEFT, ACTION_RIGHT,
 	ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_TOP, ACTION_BOTTOM,
 	ACTION_SEARCH, ACTION_NEXT, ACTION_PREVIOUS, ACTION_FILTER,
@@ -51,18 +52,21 @@ struct key {
 struct keys {				/* one row for each action, as the help shows them */
 	struct key rows[KEYS_ROWS];
 	bool tabs;			/* there are tabs, so their keys are shown */
+	bool console;			/* ktop has started QEMU, so the key of its console is shown */
 	bool replay;			/* a recording is played, so its keys are shown, and act */
 };
 
 extern const struct keys keys_standard;
 
-/* True: the key bar and the help show this row. False: its keys are for tabs or for a recording, and there are none. */
+/* True: the key bar and the help show this row. False: its keys are for tabs, a recording, a console: there is none. */
 bool keys_shown(const struct keys *keys, const struct key *row);
 
 bool keys_of_replay(const struct key *row);	/* a key of the player of recordings */
 
 /* The action of a key; ACTION_NONE: it has none. Without a recording, the keys of the player have none. */
 enum action keys_action(const struct keys *keys, uint32_t code);
+
+uint32_t keys_code(const struct keys *keys, enum action action);	/* the action's first key; 0: it has none */
 
 /* Writes the name of the action's first key; "": it has none. */
 enum { KEYS_NAME = 16 };

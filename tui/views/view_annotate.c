@@ -22,12 +22,25 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/annotate_row.h"
-#include "code_trail.h"
 #include "config.h"
 #include "view_annotate.h"
 
 enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */
 enum { PAUSE_MS = 250, TEXT = 512 };
+
+/* The jumps and calls through which one came to the code that is shown. */
+enum { CODE_TRAIL = 64 };		/* steps that are kept; of more, the first ones are forgotten */
+
+struct code_step {
+	struct view_chosen of;		/* the function that jumps, or calls the next one */
+	uint64_t row;			/* the key of the row of that jump or call */
+	size_t top;			/* the first row on the screen there */
+};
+
+struct code_trail {			/* starts as { 0 } */
+	struct code_step steps[CODE_TRAIL];
+	int count;
+};
 
 struct annotate_view {
 	const struct keys *keys;
@@ -356,6 +369,22 @@ static void annotate_draw(void *context, struct canvas *canvas, struct area area
 }
 
 /* ---- what the user does ---- */
+
+static void code_trail_open(struct code_trail *trail, struct code_step step)
+{
+	if (trail->count == CODE_TRAIL)
+		memmove(trail->steps, trail->steps + 1, (size_t)--trail->count * sizeof(*trail->steps));
+	trail->steps[trail->count++] = step;
+}
+
+/* False: there was none. */
+static bool code_trail_back(struct code_trail *trail, struct code_step *step)
+{
+	if (trail->count == 0)
+		return false;
+	*step = trail->steps[--trail->count];
+	return true;
+}
 
 static void put_back(struct annotate_view *self, const struct code_step *step)
 {

@@ -268,6 +268,37 @@ bool qmp_port_is_closed(struct cJSON *answer, const char *label)
 	return closed;
 }
 
+/* How likely the guest's console is on a chardev of this name: QEMU calls those of -serial serial0, serial1. */
+static int console_rank(const char *label)
+{
+	static const char *const others[] = { "compat_monitor", "parallel", "gdb" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (strncmp(label, others[i], strlen(others[i])) == 0)
+			return 0;
+	return strcmp(label, "serial0") == 0 ? 3 : strncmp(label, "serial", strlen("serial")) == 0 ? 2 : 1;
+}
+
+char *qmp_serial_pty(struct cJSON *answer)
+{
+	static const char kind[] = "pty:";
+	const cJSON *row;
+	char *path = NULL;
+	int best = 0;
+
+	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(answer, "return")) {
+		const char *label = talk_member(row, "label"), *file = talk_member(row, "filename");
+
+		if (!label || !file || strncmp(file, kind, strlen(kind)) != 0 || console_rank(label) <= best)
+			continue;
+		best = console_rank(label);
+		free(path);
+		path = util_copy(file + strlen(kind), strlen(file + strlen(kind)));
+	}
+	cJSON_Delete(answer);
+	return path;
+}
+
 void qmp_facts_clear(struct qmp_facts *facts)
 {
 	free(facts->kernel);

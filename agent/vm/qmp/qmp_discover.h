@@ -28,4 +28,10 @@ void discover_clear(struct qmp_discovery *discovery);	/* frees the facts, unless
  */
 bool qmp_port_is_closed(struct cJSON *answer, const char *label);
 
+/*
+ * The path of the pty on which the guest's serial port is, in fresh memory; NULL: there is none. `answer`: likewise. A
+ * pty of the monitor, a parallel port or the gdb stub is none.
+ */
+char *qmp_serial_pty(struct cJSON *answer);
+
 #endif

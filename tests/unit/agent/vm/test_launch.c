@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,8 +19,10 @@
 
 #include <cmocka.h>
 
+#include "agent/base/bell.h"
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
+#include "agent/vm/console/console.h"
 #include "agent/vm/launch.h"
 #include "tests/unit/fakes/scratch.h"
 
@@ -166,6 +171,45 @@ static void test_a_port_that_is_there_is_used(void **state)
 		"q -device virtserialport,chardev=c,name=org.ktop.0 -qmp unix:/d/qmp,server=on,wait=off");
 }
 
+/* A guest that prints at once must not print on a pty that nobody has opened yet. */
+static void test_a_guest_on_a_pty_waits(void **state)
+{
+	(void)state;
+	check_line_with(&nothing, "q -serial pty", "q -serial pty -qmp unix:/d/qmp,server=on,wait=off -S");
+	check_line_with(&nothing, "q -S -serial mon:pty", "q -S -serial mon:pty -qmp unix:/d/qmp,server=on,wait=off");
+	check_line_with(&nothing, "q --chardev pty,id=c",
+		"q --chardev pty,id=c -qmp unix:/d/qmp,server=on,wait=off -S");
+	check_line_with(&nothing, "q -kernel pty", "q -kernel pty -qmp unix:/d/qmp,server=on,wait=off");
+}
+
+static void test_a_machine_without_a_window(void **state)
+{
+	static const struct { const char *line; bool needs, needs_headless; } cases[] = {
+		{ "qemu-system-x86_64 -m 64", true, false }, { "/usr/bin/qemu-system-arm", true, false },
+		{ "nice -n 5 qemu-system-x86_64", true, false },
+		{ "qemu-system-x86_64 -display gtk,gl=on", true, true }, { "./start -display sdl", true, true },
+		{ "qemu-system-x86_64 -sdl", true, true },
+		{ "qemu-system-x86_64 -display none", false, false },
+		{ "qemu-system-x86_64 --nographic", false, false }, { "qemu-system-x86_64 -vnc :1", false, false },
+		{ "qemu-system-x86_64 -display curses", false, false },
+		{ "./start -m 64", false, false },	/* it may add anything */
+	};
+	const struct launch_extra headless = { .headless = true };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *copy = util_copy(cases[i].line, strlen(cases[i].line)), *words[WORDS];
+		size_t count = split(copy, words);
+
+		assert_int_equal(launch_needs_display(words, count, false), cases[i].needs);
+		assert_int_equal(launch_needs_display(words, count, true), cases[i].needs_headless);
+		free(copy);
+	}
+	check_line_with(&headless, "q", "q -qmp unix:/d/qmp,server=on,wait=off -display none");
+	check_line_with(&headless, "q -nographic", "q -nographic -qmp unix:/d/qmp,server=on,wait=off");
+	check_line_with(&headless, "q -vnc :1", "q -vnc :1 -qmp unix:/d/qmp,server=on,wait=off");
+}
+
 static void test_daemon_is_refused(void **state)
 {
 	char name[] = "q", option[] = "-daemonize", *words[] = { name, option }, *error = NULL;
@@ -221,6 +265,27 @@ static struct launch *launch_by(const char *script, const struct launch_wait *wa
 
 	free(text);
 	return launch;
+}
+
+/* The process id that it prints. */
+static pid_t printed_pid(struct launch *launch)
+{
+	struct bell *bell = bell_new();
+	char *said;
+	pid_t pid;
+
+	console_listen(launch_console(launch), bell);
+	while (!*(said = launch_last_words(launch))) {
+		free(said);
+		assert_int_equal(poll(&(struct pollfd) { .fd = bell_fd(bell), .events = POLLIN }, 1, START_MS), 1);
+		bell_quiet(bell);
+	}
+	console_listen(launch_console(launch), NULL);
+	pid = atoi(said);
+	assert_true(pid > 0);
+	free(said);
+	bell_free(bell);
+	return pid;
 }
 
 /* This program, in the role that act() plays. */
@@ -409,18 +474,16 @@ static void test_a_wrapper_that_hands_nothing_on(void **state)
 /* QEMU is asked to end, though it is stopped. */
 static void test_a_stopped_one_ends(void **state)
 {
-	char *error = NULL, *said;
+	char *error = NULL;
 	struct launch *launch = launch_self("stops", &error);
 	siginfo_t info;
 
 	(void)state;
 	if (!launch)
 		fail_msg("%s", error);
-	said = launch_last_words(launch);
-	assert_int_equal(waitid(P_PID, (id_t)atoi(said), &info, WSTOPPED | WNOWAIT), 0);
+	assert_int_equal(waitid(P_PID, (id_t)printed_pid(launch), &info, WSTOPPED | WNOWAIT), 0);
 	launch_quit(launch);
 	assert_true(launch_ended(launch, START_MS));
-	free(said);
 	launch_free(launch);
 }
 
@@ -470,21 +533,48 @@ static void test_folder_is_private_and_goes(void **state)
 /* It prints its process id, and ignores SIGTERM. */
 static void test_stubborn_one_is_killed(void **state)
 {
-	char *error = NULL, *said;
+	char *error = NULL;
 	struct launch *launch = launch_self("stubborn", &error);
 	pid_t pid;
 
 	(void)state;
 	if (!launch)
 		fail_msg("%s", error);
-	said = launch_last_words(launch);
-	pid = atoi(said);
-	assert_true(pid > 0);
-	free(said);
+	pid = printed_pid(launch);
 	assert_int_equal(kill(pid, 0), 0);
 	launch_free(launch);
 	assert_int_equal(kill(pid, 0), -1);
 	assert_int_equal(errno, ESRCH);
+}
+
+/* QEMU goes on, and nobody kills it; its folder stays locked, so that nobody takes it for one that was left behind. */
+static void test_one_that_is_left_running(void **state)
+{
+	char *error = NULL, *folder, *text;
+	struct launch *launch = launch_self("plain", &error);
+	struct stat is;
+	pid_t pid;
+	int fd;
+
+	(void)state;
+	if (!launch)
+		fail_msg("%s", error);
+	pid = printed_pid(launch);
+	folder = util_copy(launch_qmp(launch), strlen(launch_qmp(launch)) - strlen("/qmp"));
+	text = launch_detach(launch);
+	assert_non_null(strstr(text, folder));
+	assert_int_equal(stat(folder, &is), 0);
+	fd = open(folder, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+	assert_int_equal(kill(pid, 0), 0);
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	close(fd);
+	launch_free(launch_self("plain", &error));		/* finds the folder, and removes it */
+	assert_int_equal(stat(folder, &is), -1);
+	free(folder);
+	free(text);
 }
 
 /* The socket has its name before anybody listens there; launch_new returns only once a client can connect. */
@@ -520,6 +610,7 @@ int main(int count, char **words)
 		cmocka_unit_test(test_microvm_has_no_pci),
 		cmocka_unit_test(test_counted_instructions_stay_repeatable),
 		cmocka_unit_test(test_a_port_that_is_there_is_used),
+		cmocka_unit_test(test_a_guest_on_a_pty_waits), cmocka_unit_test(test_a_machine_without_a_window),
 		cmocka_unit_test(test_daemon_is_refused), cmocka_unit_test(test_paths_are_no_options),
 		cmocka_unit_test(test_an_early_end_tells_why), cmocka_unit_test(test_a_status_of_the_guest),
 		cmocka_unit_test(test_given_up), cmocka_unit_test(test_a_wrapper_that_hands_nothing_on),
@@ -528,6 +619,7 @@ int main(int count, char **words)
 		cmocka_unit_test(test_early_end_tells_its_last_line),
 		cmocka_unit_test(test_folder_is_private_and_goes),
 		cmocka_unit_test(test_stubborn_one_is_killed),
+		cmocka_unit_test(test_one_that_is_left_running),
 		cmocka_unit_test(test_a_socket_that_listens_late_is_awaited),
 		cmocka_unit_test(test_free_of_nothing),
 	};

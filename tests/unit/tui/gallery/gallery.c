@@ -167,7 +167,7 @@ struct gallery *gallery_new(size_t machines, bool replay)
 	gallery->config.keys.replay = replay;
 	for (size_t i = 0; i < machines; i++) {
 		boot(gallery, &gallery->guests[i]);
-		sessions[i] = (struct tabs_machine) { &gallery->guests[i].session, labels[i] };
+		sessions[i] = (struct tabs_machine) { .session = &gallery->guests[i].session, .label = labels[i] };
 	}
 	gallery->tabs = tabs_new(sessions, machines, NULL, &gallery->config);
 	gallery->now = gallery->begun = util_now();

@@ -83,7 +83,7 @@ static void test_one_format_for_all(void **state)
 	assert_true(save_format_named("html", &theatre.config.format));
 	first = theatre.config.format;
 	for (int i = 0; i < MACHINES; i++)
-		machines[i] = (struct tabs_machine) { &theatre.sessions[i], labels[i] };
+		machines[i] = (struct tabs_machine) { .session = &theatre.sessions[i], .label = labels[i] };
 	tabs_free(theatre.tabs);
 	theatre.tabs = tabs_new(machines, MACHINES, NULL, &theatre.config);
 	draw(&theatre);

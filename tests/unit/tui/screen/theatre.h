@@ -62,7 +62,7 @@ static inline void open_theatre(struct theatre *theatre, size_t count)
 	theatre->config.keys.tabs = count > 1;
 	for (size_t i = 0; i < count; i++) {
 		theatre->symbols[i] = hand_symbols(theatre->functions[i]);
-		machines[i] = (struct tabs_machine) { &theatre->sessions[i], labels[i] };
+		machines[i] = (struct tabs_machine) { .session = &theatre->sessions[i], .label = labels[i] };
 	}
 	theatre->tabs = tabs_new(machines, count, NULL, &theatre->config);
 	resize(theatre, 24, 80, true);

@@ -94,7 +94,9 @@ static struct walk *walk_new(uint64_t seed, size_t machines)
 	walk->config.keys.tabs = machines > 1;
 	for (size_t i = 0; i < machines; i++) {
 		guest_init(walk, i);
-		sessions[i] = (struct tabs_machine) { &walk->guests[i].session, walk->guests[i].name };
+		sessions[i] = (struct tabs_machine) {
+			.session = &walk->guests[i].session, .label = walk->guests[i].name,
+		};
 	}
 	for (size_t i = 0; i < walk->pages; i++)
 		walk->models[i] = (struct model) { .place.window_ns = 10 * NS_PER_SECOND,

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
 #include <cmocka.h>
 
 #include "agent/base/util.h"
@@ -348,6 +349,33 @@ static void test_no_qmp(void **state)
 	}
 }
 
+/* The guest's console is on a pty of a serial port, and not on one of the monitor. */
+static void test_the_pty_of_the_guests_console(void **state)
+{
+	static const struct { const char *rows, *path; } cases[] = {
+		{ "{\"label\":\"compat_monitor0\",\"filename\":\"pty:/dev/pts/1\"},"
+			"{\"label\":\"serial1\",\"filename\":\"pty:/dev/pts/2\"},"
+			"{\"label\":\"serial0\",\"filename\":\"pty:/dev/pts/3\"},"
+			"{\"label\":\"con\",\"filename\":\"pty:/dev/pts/4\"}", "/dev/pts/3" },
+		{ "{\"label\":\"con\",\"filename\":\"pty:/dev/pts/4\"}", "/dev/pts/4" },
+		{ "{\"label\":\"gdb\",\"filename\":\"pty:/dev/pts/4\"}", NULL },
+		{ "{\"label\":\"serial0\",\"filename\":\"vc\"},{\"label\":5,\"filename\":{}},7,null", NULL },
+		{ "", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = util_format("{\"return\":[%s]}", cases[i].rows);
+		char *path = qmp_serial_pty(cJSON_Parse(text));
+
+		assert_int_equal(!path, !cases[i].path);
+		if (path)
+			assert_string_equal(path, cases[i].path);
+		free(path);
+		free(text);
+	}
+}
+
 static void test_closed_without_greeting(void **state)
 {
 	int ends[2];
@@ -376,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_taken_socket),
 		cmocka_unit_test(test_not_there),
 		cmocka_unit_test(test_no_qmp),
+		cmocka_unit_test(test_the_pty_of_the_guests_console),
 		cmocka_unit_test(test_closed_without_greeting),
 	};
 

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/base/bell.h"
+#include "agent/base/util.h"
+#include "console.h"
+
+enum { READ = 16384, TYPED_MOST = 4096, ROWS = 24, COLUMNS = 80 };
+
+/* QEMU's own terminal, and a pty of its guest's serial port. */
+enum source { SOURCE_TERMINAL, SOURCE_PORT, SOURCES };
+
+struct console {
+	pthread_t thread;
+	int wake;			/* an eventfd: readable when the thread has something to do besides reading */
+	int inside;			/* QEMU's end of the terminal; -1: it is not kept here any more */
+	const char *path;		/* the file's; NULL: there is none */
+	int file;
+
+	pthread_mutex_t lock;		/* for all below */
+	pthread_cond_t ended;		/* the terminal was closed */
+	bool over;			/* the thread has to end */
+	int fds[SOURCES];		/* -1: not open */
+	struct console_writer writers[SOURCES];
+	struct console_text *text;
+	uint64_t bytes;
+	uint64_t missing;		/* bytes that the file lacks */
+	int error;			/* the errno of the last write to it that failed */
+	char typed[TYPED_MOST];
+	size_t typed_count;
+	struct bell *bell;
+	bool told;			/* the bell was rung since the last console_extent */
+};
+
+/* ---- the thread ---- */
+
+/* What is typed goes to the serial port's own pty, if there is one. */
+static enum source typed_to(const struct console *console)
+{
+	return console->fds[SOURCE_PORT] >= 0 ? SOURCE_PORT : SOURCE_TERMINAL;
+}
+
+static void close_source(struct console *console, enum source source)
+{
+	close(console->fds[source]);
+	console->fds[source] = -1;
+	console_text_end_line(console->text, &console->writers[source]);
+	if (source == SOURCE_TERMINAL)
+		pthread_cond_broadcast(&console->ended);
+}
+
+/* The file gets it without the lock: a disk may be slow. */
+static void save(struct console *console, const char *bytes, size_t size)
+{
+	size_t done = 0;
+	ssize_t wrote = 0;
+
+	while (console->path && done < size && (wrote = write(console->file, bytes + done, size - done)) > 0)
+		done += (size_t)wrote;
+	if (!console->path || done == size)
+		return;
+	pthread_mutex_lock(&console->lock);
+	console->error = wrote < 0 ? errno : ENOSPC;
+	console->missing += size - done;
+	pthread_mutex_unlock(&console->lock);
+}
+
+/* At the other end of a pty, an error means that nobody has it open. */
+static void take(struct console *console, enum source source)
+{
+	char bytes[READ];
+	ssize_t size = read(console->fds[source], bytes, sizeof(bytes));
+
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (size > 0)
+		save(console, bytes, (size_t)size);
+	pthread_mutex_lock(&console->lock);
+	if (size > 0)
+		console_text_put(console->text, &console->writers[source], bytes, (size_t)size);
+	else
+		close_source(console, source);
+	console->bytes += size > 0 ? (uint64_t)size : 1;
+	if (console->bell && !console->told)
+		bell_ring(console->bell);
+	console->told = true;
+	pthread_mutex_unlock(&console->lock);
+}
+
+static void send_typed(struct console *console)
+{
+	ssize_t size;
+
+	pthread_mutex_lock(&console->lock);
+	size = write(console->fds[typed_to(console)], console->typed, console->typed_count);
+	if (size > 0) {
+		console->typed_count -= (size_t)size;
+		memmove(console->typed, console->typed + size, console->typed_count);
+	}
+	pthread_mutex_unlock(&console->lock);
+}
+
+static void *read_all(void *context)
+{
+	struct console *console = context;
+	eventfd_t count;
+
+	for (;;) {
+		struct pollfd ready[SOURCES + 1] = { { .fd = console->wake, .events = POLLIN } };
+		bool over;
+
+		pthread_mutex_lock(&console->lock);
+		over = console->over;
+		for (int i = 0; i < SOURCES; i++)
+			ready[i + 1] = (struct pollfd) { .fd = console->fds[i], .events = POLLIN };
+		if (console->typed_count)
+			ready[typed_to(console) + 1].events |= POLLOUT;
+		pthread_mutex_unlock(&console->lock);
+		if (over)
+			return NULL;
+		if (poll(ready, SOURCES + 1, -1) < 0)
+			continue;
+		if (ready[0].revents)
+			eventfd_read(console->wake, &count);
+		for (int i = 0; i < SOURCES; i++) {
+			if (ready[i + 1].revents & POLLOUT)
+				send_typed(console);
+			if (ready[i + 1].revents & ~POLLOUT)
+				take(console, (enum source)i);
+		}
+	}
+}
+
+/* ---- opening and closing ---- */
+
+/* Bytes go through as they are: a key of the terminal, such as Ctrl-C, is for the guest. */
+static bool make_raw(int fd)
+{
+	struct termios modes;
+
+	if (tcgetattr(fd, &modes) < 0)
+		return false;
+	cfmakeraw(&modes);
+	modes.c_oflag &= ~(tcflag_t)ONLCR;
+	return tcsetattr(fd, TCSANOW, &modes) == 0;
+}
+
+static bool open_terminal(struct console *console)
+{
+	const struct winsize size = { .ws_row = ROWS, .ws_col = COLUMNS };
+	int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK), unlocked = 0;
+
+	console->fds[SOURCE_TERMINAL] = master;
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlocked) < 0)
+		return false;
+	console->inside = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	return console->inside >= 0 && ioctl(console->inside, TIOCSWINSZ, &size) == 0 && make_raw(console->inside);
+}
+
+/* A FIFO without a reader is refused, and nothing that is opened here makes ktop wait. */
+static bool open_file(struct console *console, const char *path, char **error)
+{
+	struct stat is;
+
+	console->path = path;
+	if (!path)
+		return true;
+	console->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+	if (console->file < 0)
+		return util_fail(error, "--console %s: not written: %s; give a file that you may write", path,
+			strerror(errno));
+	if (fstat(console->file, &is) == 0 && S_ISDIR(is.st_mode))
+		return util_fail(error, "--console %s: it is a folder; give a file", path);
+	return true;
+}
+
+/* What of a console is open, whether its thread runs or not. */
+static void clear(struct console *console)
+{
+	int fds[] = { console->wake, console->inside, console->file, console->fds[0], console->fds[1] };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	pthread_cond_destroy(&console->ended);
+	pthread_mutex_destroy(&console->lock);
+	console_text_free(console->text);
+	free(console);
+}
+
+struct console *console_new(const char *file, char **error)
+{
+	struct console *console = util_alloc(sizeof(*console));
+	bool good;
+
+	console->inside = console->file = console->fds[SOURCE_TERMINAL] = console->fds[SOURCE_PORT] = -1;
+	console->text = console_text_new();
+	pthread_mutex_init(&console->lock, NULL);
+	pthread_cond_init(&console->ended, NULL);
+	console->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	good = open_file(console, file, error);
+	if (good && (console->wake < 0 || !open_terminal(console)))
+		good = util_fail(error, "no terminal made for QEMU: %s; is /dev/pts mounted, and has it room?",
+			strerror(errno));
+	if (good && pthread_create(&console->thread, NULL, read_all, console) != 0)
+		good = util_fail(error, "no thread for QEMU's console: no memory for it, or too many threads; close "
+			"other programs");
+	if (good)
+		return console;
+	clear(console);
+	return NULL;
+}
+
+static void wake(struct console *console)
+{
+	eventfd_write(console->wake, 1);
+}
+
+void console_free(struct console *console)
+{
+	if (!console)
+		return;
+	pthread_mutex_lock(&console->lock);
+	console->over = true;
+	pthread_mutex_unlock(&console->lock);
+	wake(console);
+	pthread_join(console->thread, NULL);
+	clear(console);
+}
+
+int console_inside(const struct console *console)
+{
+	return console->inside;
+}
+
+void console_started(struct console *console)
+{
+	close(console->inside);
+	console->inside = -1;
+}
+
+bool console_open_port(struct console *console, const char *path)
+{
+	int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return false;
+	if (!make_raw(fd)) {
+		close(fd);
+		return false;
+	}
+	pthread_mutex_lock(&console->lock);
+	console->fds[SOURCE_PORT] = fd;
+	pthread_mutex_unlock(&console->lock);
+	wake(console);
+	return true;
+}
+
+/* ---- what others ask ---- */
+
+void console_drain(struct console *console, int wait_ms)
+{
+	struct timespec late;
+
+	clock_gettime(CLOCK_MONOTONIC, &late);
+	late.tv_nsec += wait_ms % 1000 * (long)NS_PER_MS;
+	late.tv_sec += wait_ms / 1000 + late.tv_nsec / (long)NS_PER_SECOND;
+	late.tv_nsec %= (long)NS_PER_SECOND;
+	pthread_mutex_lock(&console->lock);
+	while (console->fds[SOURCE_TERMINAL] >= 0 &&
+			pthread_cond_clockwait(&console->ended, &console->lock, CLOCK_MONOTONIC, &late) == 0)
+		;
+	pthread_mutex_unlock(&console->lock);
+}
+
+void console_listen(struct console *console, struct bell *bell)
+{
+	pthread_mutex_lock(&console->lock);
+	console->bell = bell;
+	console->told = false;
+	pthread_mutex_unlock(&console->lock);
+}
+
+struct console_extent console_extent(struct console *console)
+{
+	struct console_extent extent;
+
+	pthread_mutex_lock(&console->lock);
+	console->told = false;
+	extent = (struct console_extent) {
+		.first = console_text_first(console->text), .end = console_text_end(console->text),
+		.bytes = console->bytes, .column = -1, .open = console->fds[typed_to(console)] >= 0,
+	};
+	for (int i = 0; i < SOURCES; i++)
+		extent.end += console->writers[i].count > 0;
+	if (console->writers[typed_to(console)].count)
+		extent.column = console->writers[typed_to(console)].column;
+	pthread_mutex_unlock(&console->lock);
+	return extent;
+}
+
+/* Behind the lines that have ended are those that have not: the one that is typed to is the last. */
+bool console_line(struct console *console, uint64_t number, char line[CONSOLE_LINE])
+{
+	bool there;
+	uint64_t end;
+
+	pthread_mutex_lock(&console->lock);
+	there = console_text_line(console->text, number, line);
+	end = console_text_end(console->text);
+	for (int i = 0; i < SOURCES; i++)
+		if (console->writers[i].count && number == end++) {
+			console_text_open_line(&console->writers[i], line);
+			there = true;
+		}
+	pthread_mutex_unlock(&console->lock);
+	return there;
+}
+
+bool console_type(struct console *console, const char *bytes, size_t size)
+{
+	bool taken;
+
+	pthread_mutex_lock(&console->lock);
+	taken = console->fds[typed_to(console)] >= 0 && size <= TYPED_MOST - console->typed_count;
+	if (taken) {
+		memcpy(console->typed + console->typed_count, bytes, size);
+		console->typed_count += size;
+	}
+	pthread_mutex_unlock(&console->lock);
+	wake(console);
+	return taken;
+}
+
+char *console_trouble(struct console *console)
+{
+	char *text = NULL;
+
+	pthread_mutex_lock(&console->lock);
+	if (console->missing)
+		text = util_format("--console %s: %" PRIu64 " byte%s not written: %s; %s", console->path,
+			console->missing, util_plural(console->missing), strerror(console->error),
+			util_write_remedy(console->error));
+	pthread_mutex_unlock(&console->lock);
+	return text;
+}
