@@ -29,6 +29,7 @@ static struct tape *record_some(struct fixture *fixture, const char *folder)
 	const struct recording_options options = { .folder = folder, .part_bytes = PART_BYTES };
 	struct tape *tape = tape_new(fixture->session, &options);
 
+	fixture->guest->running = true;
 	for (int i = 0; i < ROUNDS; i++) {
 		fake_guest_sample(fixture->guest, 0, 1, i % 4 ? HOT : COLD, CALLER);
 		if (fake_guest_got(fixture->guest, "hello"))
