@@ -124,8 +124,8 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 }
 
 /*
- * On riscv64 a function that calls nothing saves its caller's frame pointer alone, where others save the return address;
- * that is still in its register. True: so it is, and *fp is the caller's.
+ * On riscv64 a function that calls nothing saves its caller's frame pointer alone, where others save the return
+ * address; that is still in its register. True: so it is, and *fp is the caller's.
  */
 KTOP_INLINE bool ktop_saves_fp_alone(const struct ktop_regs *regs, const struct ktop_current *current, uint64_t *fp)
 {

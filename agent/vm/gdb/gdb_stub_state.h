@@ -134,7 +134,7 @@ struct gdb_stub {
 	bool physical;			/* QEMU was told that addresses are physical */
 	bool outside;			/* the last walk came to a table that is not in RAM, or not known */
 	bool tells_halted;		/* it has told of a CPU that it is halted, so it tells of all */
-	bool refused;			/* a stack of this sample is not surely in RAM, or its CPU's mode is not known */
+	bool refused;			/* a stack of this sample is not surely in RAM, or the mode is not known */
 	uint32_t monitor_cpu, told_cpu;	/* the monitor's CPU, as asked for, and as confirmed; GDB_CPUS: not known */
 	char print[GDB_COMMAND];	/* what it has printed for the present question */
 	size_t print_size;

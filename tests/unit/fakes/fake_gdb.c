@@ -27,7 +27,8 @@ static const char arm_core[] = WIDE("SP_EL0\" regnum=\"310") WIDE("TCR_EL1\" reg
 
 /* riscv64's are 0 to 32; these have numbers of their own, and there are more than anybody counts. */
 enum { RISCV_SP = 2, RISCV_PC = 32, RISCV_NUMBERS, RISCV_PRIV = 69, RISCV_SATP = 454 };
-static const char riscv_core[] = WIDE("priv\" regnum=\"69") WIDE("satp\" regnum=\"454") WIDE("far\" regnum=\"4000") WIDE("none");
+static const char riscv_core[] =
+	WIDE("priv\" regnum=\"69") WIDE("satp\" regnum=\"454") WIDE("far\" regnum=\"4000") WIDE("none");
 
 enum { DEVICE = 0x08000000, ROOT = 0x41234000, TABLES = 0x41300000, LEVELS = 4 };
 enum { PIECE = 128, PAGE = 4096, STACK_SIZE = 16384 };

@@ -182,7 +182,8 @@ static void test_a_fetched_source(void **state)
 static void test_a_source_below_the_folder_of_ktop(void **state)
 {
 	struct code_bytes *code = util_alloc(sizeof(*code));
-	char *own = write_source(source), gone[] = "/nowhere", *away = util_format("%s/%s", gone, strrchr(own, '/') + 1);
+	char *own = write_source(source), gone[] = "/nowhere";
+	char *away = util_format("%s/%s", gone, strrchr(own, '/') + 1);
 	char *files[] = { away }, *before = getcwd(NULL, 0);
 	struct code_row row = { 0x1000, 2, 0 };
 

@@ -103,8 +103,8 @@ static bool is_called(void *context, uint64_t returns, uint64_t callee)
 }
 
 /*
- * Where the code of a function lays no frame, the frame pointer leads past its caller. That one is found by its call, or
- * by the link register; else the stack is cut.
+ * Where the code of a function lays no frame, the frame pointer leads past its caller. That one is found by its call,
+ * or by the link register; else the stack is cut.
  */
 static void a_function_that_lays_no_frame(void **state)
 {

@@ -167,7 +167,13 @@ static void test_any_bytes(void **state)
 /* What stands before a return address. */
 static void test_calls(void **state)
 {
-	static const struct { enum arch_id arch; const char *bytes; size_t size; bool called; int64_t target; } rows[] = {
+	static const struct {
+		enum arch_id arch;
+		const char *bytes;
+		size_t size;
+		bool called;
+		int64_t target;
+	} rows[] = {
 		{ ARCH_X86_64, "\x90\x90\xe8\x10\x00\x00\x00", 7, true, 0x10 },
 		{ ARCH_X86_64, "\x90\x67\xe8\x10\x00\x00\x00", 7, true, 0x10 },
 		{ ARCH_X86_64, "\x90\xff\x15\x10\x00\x00\x00", 7, true, 0 },
@@ -227,7 +233,12 @@ static void check_end(enum arch_id arch, const char *bytes, size_t size, bool en
 
 static void test_frames(void **state)
 {
-	static const struct { enum arch_id arch; const char *bytes; size_t size, at; enum calls_frame frame; } rows[] = {
+	static const struct {
+		enum arch_id arch;
+		const char *bytes;
+		size_t size, at;
+		enum calls_frame frame;
+	} rows[] = {
 		{ ARCH_X86_64, "\x55\x48\x89\xe5\x5d\xc3", 6, 0, CALLS_FRAME_NONE },
 		{ ARCH_X86_64, "\x55\x48\x89\xe5\x5d\xc3", 6, 1, CALLS_FRAME_NONE },
 		{ ARCH_X86_64, "\x55\x48\x89\xe5\x5d\xc3", 6, 4, CALLS_FRAME_LAID },
@@ -249,7 +260,8 @@ static void test_frames(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (calls_frame(rows[i].arch, (const uint8_t *)rows[i].bytes, rows[i].size, rows[i].at) != rows[i].frame)
+		if (calls_frame(rows[i].arch, (const uint8_t *)rows[i].bytes, rows[i].size, rows[i].at) !=
+				rows[i].frame)
 			fail_msg("row %zu", i);
 }
 

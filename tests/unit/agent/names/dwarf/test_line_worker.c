@@ -65,7 +65,8 @@ static void test_what_cannot_be_read_is_noted(void **state)
 	char note[256];
 
 	(void)state;
-	scratch_run("objcopy --compress-debug-sections=zstd twice && LC_ALL=C sed -i 's/\\x28\\xb5\\x2f\\xfd/wxyz/' twice");
+	scratch_run("objcopy --compress-debug-sections=zstd twice && "
+		"LC_ALL=C sed -i 's/\\x28\\xb5\\x2f\\xfd/wxyz/' twice");
 	assert_int_equal(dup2(open(scratch_path("twice"), O_RDONLY), object.fd), object.fd);
 	assert_true(line_worker_ask(worker, &(struct line_question) { .object = &object, .address = 0x401000 }));
 	assert_null(await_answer(worker).text);

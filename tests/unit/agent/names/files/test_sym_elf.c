@@ -98,8 +98,9 @@ static void test_labels_of_linker_scripts(void **state)
 		".weak __sized\n.type __sized, @function\n__sized: .skip 6, 0x90\n.size __sized, . - __sized\n"
 		".globl typed\n.type typed, @function\ntyped: .skip 8, 0x90\n"
 		".section .entry, \"ax\"\n.globl _entry\n_entry: .skip 16, 0x90\n");
-	scratch_text("labels.ld", "SECTIONS { . = 0x100000; .boot : { BYTE(0x90) } boot_end = .; .text : { text_begin = .; "
-		"*(.text) } odd_size = 0x100010; plain = 0x100001 + 90; text_limit = .; another = 0x100001 + 96; "
+	scratch_text("labels.ld", "SECTIONS { . = 0x100000; .boot : { BYTE(0x90) } boot_end = .; "
+		".text : { text_begin = .; *(.text) } odd_size = 0x100010; plain = 0x100001 + 90; "
+		"text_limit = .; another = 0x100001 + 96; "
 		".entry : { entry_begin = .; *(.entry) } }\n");
 	scratch_run("gcc -c labels.s && ld -e 0 -T labels.ld -o labels labels.o");
 	table = read_elf(scratch_path("labels"), &id);

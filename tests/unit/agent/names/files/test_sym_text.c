@@ -133,7 +133,7 @@ static void test_other_shapes(void **state)
 	symbol_table_free(table);
 }
 
-/* A size first; then as the kernel orders its own table: weak, labels of linker scripts, underscores; then the first. */
+/* A size first; then as the kernel orders its table: weak, labels of linker scripts, underscores; then the first. */
 static void test_aliases(void **state)
 {
 	struct symbol_table *table = read_text(
@@ -228,13 +228,16 @@ static void test_lists_of_other_tools(void **state)
 		"000000000010003f w     F .text\t0000000000000009 weak\n",
 		"a.elf:     file format elf64-x86-64\n\n0000000000100001 <first>:\n  100001:\t55\tpush %rbp\n"
 		"  c00001:\tc3\tret\n",
-		"Symbol table '.symtab' contains 2 entries:\n   Num:    Value          Size Type    Bind   Vis      Ndx Name\n"
+		"Symbol table '.symtab' contains 2 entries:\n"
+		"   Num:    Value          Size Type    Bind   Vis      Ndx Name\n"
 		"     1: 0000000000100001    62 FUNC    LOCAL  DEFAULT    2 first\n",
 		"first t 0000000000100001 000000000000003e\nadd T 100048 c\nadd T 100058 c\n",
 		"add T 0000000000100058 000000000000000c\n",
 		"first               |0000000000100001|   t  |              FUNC|000000000000003e|     |.text\n",
-		"first\nadd\nsecond\n", "---------------- T first\n", "0000000100003f50 (__TEXT,__text) external _main\n",
-		"                0x0000000000100001                first\n .text          0x0000000000100001       0x53 a.o\n",
+		"first\nadd\nsecond\n", "---------------- T first\n",
+		"0000000100003f50 (__TEXT,__text) external _main\n",
+		"                0x0000000000100001                first\n"
+		" .text          0x0000000000100001       0x53 a.o\n",
 		"ffffffff81000000 ffffffff81000000        b     1         t\n", "7f0010 40 interpreted\n",
 	};
 

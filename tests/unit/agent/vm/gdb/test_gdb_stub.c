@@ -181,7 +181,13 @@ static void test_threads_of_aarch64(void **state)
  */
 static void test_modes_of_riscv64(void **state)
 {
-	static const struct { uint64_t pc, sp; unsigned privilege; bool told; enum ktop_mode mode; bool is_read; } rows[] = {
+	static const struct {
+		uint64_t pc, sp;
+		unsigned privilege;
+		bool told;
+		enum ktop_mode mode;
+		bool is_read;
+	} rows[] = {
 		{ 0x80000020, 0x80001f00, 3, true, KTOP_MODE_KERNEL, true },
 		{ 0x80000020, 0x80001f00, 1, true, KTOP_MODE_KERNEL, true },
 		{ 0x10020, 0x3fff0f00, 0, true, KTOP_MODE_USER, true },
