@@ -17,7 +17,7 @@
 #include "symbols_state.h"
 
 enum {
-	KEPT = 1 << 14,			/* addresses whose code was read: reading takes 20 us; a power of two */
+	KEPT = 1 << 14,			/* addresses whose code was read, in some 2 us each; a power of two */
 	STEPS = 96,			/* instructions from a call to the end of an interrupt, at most */
 	PIECE = 256,			/* bytes of code that are read at a time, to follow it */
 	PROLOGUE = 1024,		/* bytes of a function in which its frame is looked for */
