@@ -101,11 +101,13 @@ static void remove_dead(const char *folder)
 {
 	DIR *entries = opendir(folder);
 	struct dirent *entry;
+	struct stat is;
 
 	while (entries && (entry = readdir(entries))) {
 		char *path = util_format("%s/%s", folder, entry->d_name);
 
-		if (entry->d_name[0] != '.' && !control_socket_is_live(path))
+		if (entry->d_name[0] != '.' && !control_socket_is_live(path) && errno == ECONNREFUSED &&
+				lstat(path, &is) == 0 && S_ISSOCK(is.st_mode))
 			unlink(path);
 		free(path);
 	}

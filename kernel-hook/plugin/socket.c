@@ -104,10 +104,17 @@ struct pollfd plugin_socket_wait(const struct plugin_socket *self)
 
 /* ---- its place ---- */
 
+static bool is_socket(const char *path, struct stat *is)
+{
+	return lstat(path, is) == 0 && S_ISSOCK(is->st_mode);
+}
+
+/* A socket on which nobody listens. Connecting to what is no socket fails in the same way. */
 static bool is_dead(const struct sockaddr_un *address)
 {
 	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool dead = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+	struct stat is;
+	bool dead = is_socket(address->sun_path, &is) && probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
 		errno == ECONNREFUSED;
 
 	if (probe >= 0)
@@ -116,15 +123,17 @@ static bool is_dead(const struct sockaddr_un *address)
 }
 
 /* Nobody but its user may connect: what is sent are addresses and memory of the guest. */
-static bool listen_at(int listener, const struct sockaddr_un *address)
+static bool listen_at(struct plugin_socket *self, const struct sockaddr_un *address)
 {
+	int listener = self->listener;
 	bool bound = bind(listener, (const struct sockaddr *)address, sizeof(*address)) == 0;
 
 	if (!bound && errno == EADDRINUSE && is_dead(address)) {
 		unlink(address->sun_path);
 		bound = bind(listener, (const struct sockaddr *)address, sizeof(*address)) == 0;
 	}
-	return bound && chmod(address->sun_path, S_IRUSR | S_IWUSR) == 0 && listen(listener, 1) == 0;
+	return bound && is_socket(address->sun_path, &self->is) &&
+		chmod(address->sun_path, S_IRUSR | S_IWUSR) == 0 && listen(listener, 1) == 0;
 }
 
 void plugin_socket_serve(struct plugin_socket *self, int client)
@@ -138,6 +147,7 @@ void plugin_socket_serve(struct plugin_socket *self, int client)
 const char *plugin_socket_listen(struct plugin_socket *self, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	bool there;
 	int why;
 
 	plugin_socket_serve(self, -1);
@@ -146,18 +156,22 @@ const char *plugin_socket_listen(struct plugin_socket *self, const char *path)
 	strcpy(self->path, path);
 	strcpy(address.sun_path, path);
 	self->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (self->listener >= 0 && listen_at(self->listener, &address))
+	if (self->listener >= 0 && listen_at(self, &address))
 		return NULL;
 	why = errno;
+	there = why == EADDRINUSE && !is_socket(path, &self->is);
 	if (self->listener >= 0)
 		close(self->listener);
 	self->listener = -1;
-	return strerror(why);
+	return there ? "there is something that is no socket" : strerror(why);
 }
 
 void plugin_socket_remove(struct plugin_socket *self)
 {
-	if (self->listener >= 0)
+	struct stat is;
+
+	if (self->listener >= 0 && is_socket(self->path, &is) && is.st_dev == self->is.st_dev &&
+			is.st_ino == self->is.st_ino)
 		unlink(self->path);
 	self->listener = -1;
 }
