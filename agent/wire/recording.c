@@ -17,6 +17,8 @@
 
 #define PARTIAL ".partial"
 
+enum { LOOK = 256 };			/* packets between two looks whether it is given up */
+
 /* The state of one pass over the parts, from the first to the last. */
 struct scan {
 	struct recording *recording;
@@ -158,7 +160,9 @@ static uint64_t taken_until(struct scan *scan, struct recording_lane *lane, stru
 static void take_lane(struct scan *scan, struct recording_part *part, int folder,
 	struct lane_name name)
 {
-	struct recording_lane lane = { .stream = name.stream, .cpu = name.cpu, .fd = -1 };
+	struct recording_lane lane = {
+		.stream = name.stream, .cpu = name.cpu, .patience = &scan->recording->patience, .fd = -1,
+	};
 	struct lane_end *end = &scan->part_ends.of[name.stream][name.cpu];
 	struct lane_packet last = { .size = 0 };
 	uint64_t skipped = 0;
@@ -184,6 +188,8 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 		look_for_facts(scan, &lane);
 		last = lane.packet;
 		skipped = lane.skipped;
+		if (part->packets % LOOK == 0 && recording_given_up(lane.patience))
+			break;
 	}
 	end->cut = lane.skipped > skipped || !last.size;
 	end->taken = taken_until(scan, &lane, last);
@@ -327,7 +333,7 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 	scan->goes_back = false;
 	memset(&scan->part_ends, 0, sizeof(scan->part_ends));
 	count = lane_list(entries, &lanes);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !recording_given_up(&recording->patience); i++)
 		take_lane(scan, &part, dirfd(entries), lanes[i]);
 	free(lanes);
 	if (!scan->empty) {
@@ -402,7 +408,8 @@ static void scan_all(struct recording *recording, const char *folder)
 	for (size_t i = 0; i < count; i++) {
 		char *path = util_format("%s/%s", folder, names[i]);
 
-		take_part(scan, path, names[i]);
+		if (!recording_given_up(&recording->patience))
+			take_part(scan, path, names[i]);
 		free(path);
 		free(names[i]);
 	}
@@ -411,7 +418,7 @@ static void scan_all(struct recording *recording, const char *folder)
 	free(scan);
 }
 
-struct recording *recording_new(const char *folder, char **error)
+struct recording *recording_open(const char *folder, struct recording_patience patience, char **error)
 {
 	DIR *opened = lane_folder(folder);
 	struct recording *recording;
@@ -423,13 +430,22 @@ struct recording *recording_new(const char *folder, char **error)
 	closedir(opened);
 	recording = util_alloc(sizeof(*recording));
 	recording->folder = util_copy(folder, strlen(folder));
+	recording->patience = patience;
 	scan_all(recording, folder);
-	if (recording->boot_count)
+	if (recording_given_up(&patience))
+		util_fail(error, "%s: not read: interrupted; start it again", folder);
+	else if (!recording->boot_count)
+		util_fail(error, "%s: not read: there is no packet of a guest in it; name the folder of a recording",
+			folder);
+	else
 		return recording;
-	util_fail(error, "%s: not read: there is no packet of a guest in it; name the folder of a recording",
-		folder);
 	recording_free(recording);
 	return NULL;
+}
+
+struct recording *recording_new(const char *folder, char **error)
+{
+	return recording_open(folder, (struct recording_patience) { .given_up = NULL }, error);
 }
 
 void recording_free(struct recording *recording)

@@ -12,6 +12,7 @@
 
 #include "beginning.h"
 #include "event.h"
+#include "recording_lane.h"
 
 enum { RECORDING_PARTS_MAX = 10000 };
 
@@ -45,11 +46,14 @@ struct recording {
 	struct recording_boot *boots;
 	size_t part_count, boot_count;	/* boot_count: 1 or more */
 	uint64_t hollow;		/* folders with files of packets, of which none is whole: passed over */
+	struct recording_patience patience;	/* of whoever reads it next; may be set at any time */
 	uint64_t unread;		/* files and folders that cannot be opened; parts beyond RECORDING_PARTS_MAX */
 };
 
 /* `folder` is that of a recording, or of one part. NULL with `error` set. */
 struct recording *recording_new(const char *folder, char **error);
+/* The same; all packets are looked at, which may take long, and be given up. */
+struct recording *recording_open(const char *folder, struct recording_patience patience, char **error);
 void recording_free(struct recording *recording);
 
 /* Converts ticks of the boot's clock to ns. A clock that is not known, or below 1 kHz, is taken as 1 GHz. */

@@ -117,6 +117,11 @@ static size_t read_at(struct recording_lane *lane, void *to, size_t size, uint64
 	return done;
 }
 
+bool recording_given_up(const struct recording_patience *patience)
+{
+	return patience && patience->given_up && patience->given_up(patience->context);
+}
+
 static bool is_of_boot(const struct recording_lane *lane, const struct ktop_wire_packet *wire)
 {
 	return !lane->booted || memcmp(lane->boot_id, wire->boot_id, LANE_BOOT_ID) == 0;
@@ -144,7 +149,7 @@ static uint64_t search(struct recording_lane *lane, uint64_t offset)
 	static const uint32_t magic = KTOP_MAGIC;
 	uint8_t bytes[SEARCH_BYTES];
 
-	while (lane->size - offset >= HEADER) {
+	while (lane->size - offset >= HEADER && !recording_given_up(lane->patience)) {
 		size_t got = read_at(lane, bytes, sizeof(bytes), offset);
 		const uint8_t *at = bytes, *last = bytes + got - (HEADER - 1);
 

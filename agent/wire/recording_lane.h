@@ -21,7 +21,15 @@ struct lane_packet {			/* as its header says */
 	uint64_t begin, end;		/* guest clock ticks */
 };
 
-struct recording_lane {			/* the caller sets stream, cpu and fd -1; the calls below set the rest */
+/* Reading may take long, and be given up: then the lane seems to end. `given_up` NULL: nobody gives it up. */
+struct recording_patience {
+	bool (*given_up)(void *context);	/* asked again and again; once true, it stays so */
+	void *context;
+};
+
+bool recording_given_up(const struct recording_patience *patience);	/* NULL is allowed */
+
+struct recording_lane {			/* the caller sets stream, cpu, patience and fd -1; the calls below set the rest */
 	enum stream stream;
 	uint32_t cpu;
 	int fd;				/* -1: closed for now */
@@ -30,6 +38,7 @@ struct recording_lane {			/* the caller sets stream, cpu and fd -1; the calls be
 	bool booted;			/* `boot_id` is known */
 	uint64_t size;			/* of the file, when it was first opened */
 	uint64_t skipped;		/* bytes that belong to no packet, so far */
+	const struct recording_patience *patience;	/* asked while it searches; NULL: nobody is */
 	int error;			/* errno of a read that failed; `skipped` may count good bytes then */
 	struct lane_packet packet;	/* the next packet; size 0: there is none */
 };

@@ -107,7 +107,9 @@ static void advance_top(struct reader *reader)
 
 static void add_lane(struct reader *reader, struct lane_name name)
 {
-	struct recording_lane lane = { .stream = name.stream, .cpu = name.cpu, .fd = -1 };
+	struct recording_lane lane = {
+		.stream = name.stream, .cpu = name.cpu, .patience = &reader->recording->patience, .fd = -1,
+	};
 
 	if (!open_lane(reader, &lane))
 		return;
@@ -173,7 +175,8 @@ bool reader_peek(struct reader *reader, uint64_t *end)
 {
 	const struct recording_boot *boot = reader->boot;
 
-	while (!reader->count && reader->next_part < boot->first + boot->parts)
+	while (!reader->count && reader->next_part < boot->first + boot->parts &&
+			!recording_given_up(&reader->recording->patience))
 		open_part(reader, reader->recording->parts[reader->next_part++].path);
 	if (!reader->count)
 		return false;

@@ -114,7 +114,8 @@ static bool is_dead(const struct sockaddr_un *address)
 {
 	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct stat is;
-	bool dead = is_socket(address->sun_path, &is) && probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+	bool dead = is_socket(address->sun_path, &is) && probe >= 0 &&
+		connect(probe, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
 		errno == ECONNREFUSED;
 
 	if (probe >= 0)

@@ -26,7 +26,7 @@ struct plugin_socket {
 	struct stat is;				/* the file there, if it listens */
 };
 
-/* Replaces a socket file on which nobody listens any more, and nothing else. Returns NULL, or why it cannot listen there. */
+/* Replaces only a socket on which nobody listens any more. Returns NULL, or why it cannot listen there. */
 const char *plugin_socket_listen(struct plugin_socket *socket, const char *path);
 
 /* Serves this connected client alone, and does not listen. Owns `client` from now on; -1: there is none. */
@@ -35,7 +35,7 @@ void plugin_socket_serve(struct plugin_socket *socket, int client);
 /* What to poll for: a client that connects, a line from it, or room for bytes that it has not taken yet. */
 struct pollfd plugin_socket_wait(const struct plugin_socket *socket);
 
-/* Removes the socket file, unless another is there, so nobody else can connect. A client that is connected stays. */
+/* Removes the socket file, so nobody else can connect; not another file there. A client that is connected stays. */
 void plugin_socket_remove(struct plugin_socket *socket);
 
 #endif

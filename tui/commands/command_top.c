@@ -14,6 +14,7 @@
 #include "tui/views/config_file.h"
 #include "attach_options.h"
 #include "command.h"
+#include "interruption.h"
 
 enum {
 	STEP_MS = 10,			/* longest wait of a step */
@@ -144,12 +145,27 @@ static bool fails_at_once(struct session *session, char **error)
 	return session_failure(session) && !util_fail(error, "%s", session_failure(session));
 }
 
+static bool is_given_up(void *session)
+{
+	return *session_given_up(session);
+}
+
+/* All packets are looked at first; later, a search between them may take as long. Both are given up by q or a signal. */
 static struct session *open_recording(const struct top *top, char **error)
 {
-	struct recording *recording = recording_new(top->replay, error);
 	const struct replay_options as_it_was = { .kernel_given = top->options[0].session.kernel };
+	struct interruption_early early;
+	const struct recording_patience patience = { interruption_early, &early };
+	struct recording *recording;
+	struct session *session;
 
-	return recording ? session_new(replay_new(recording, &as_it_was), &top->options[0].session, error) : NULL;
+	interruption_early_begin(&early, top->replay, "its packets are being looked at", true);
+	recording = recording_open(top->replay, patience, error);
+	session = recording ? session_new(replay_new(recording, &as_it_was), &top->options[0].session, error) : NULL;
+	if (session)
+		recording->patience = (struct recording_patience) { is_given_up, session };
+	interruption_early_end(&early);
+	return session;
 }
 
 static bool open_all(struct top *top, char **error)

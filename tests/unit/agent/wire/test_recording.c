@@ -3,6 +3,7 @@
  * Recordings are read again. Packets come in the order of their times. A recording that is cut at any byte has the
  * books of the whole packets before the cut. Damage anywhere costs one packet.
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -49,6 +51,82 @@ static void test_as_it_was_recorded(void **state)
 	decode_free(seen.decode);
 	recording_free(recording);
 	packets_free(packets);
+}
+
+/* Gives up at the nth question, and counts what is asked after that. */
+struct giver_up {
+	unsigned at, asked, after;
+};
+
+static bool give_up(void *context)
+{
+	struct giver_up *giver_up = context;
+
+	giver_up->after += giver_up->asked >= giver_up->at;
+	return ++giver_up->asked >= giver_up->at;
+}
+
+enum { AT = 5, AFTER_MOST = 20, PACKETS_MANY = 20000, HOLE = 64 << 20 };
+
+/* Of the thousands of looks that a whole pass makes, those after the wish to give up are few. */
+static void check_given_up(const char *name)
+{
+	struct giver_up all = { .at = UINT_MAX }, some = { .at = AT }, reading = { .at = AT };
+	char *error = NULL;
+	struct recording *recording = recording_open(scratch_path(name), (struct recording_patience) { give_up, &all },
+		&error);
+	struct reader *reader;
+	static uint8_t packet[KTOP_PACKET_MAX];
+	uint64_t end;
+	unsigned read = 0;
+
+	assert_non_null(recording);
+	assert_true(all.asked > 2 * (AT + AFTER_MOST));
+	recording->patience = (struct recording_patience) { give_up, &reading };
+	reader = reader_new(recording, 0);
+	while (reader_peek(reader, &end) && reader_read(reader, packet, sizeof(packet)))
+		read++;
+	assert_true(read <= recording->parts[0].packets);
+	assert_true(reading.after <= AFTER_MOST);
+	reader_free(reader);
+	recording_free(recording);
+
+	assert_null(recording_open(scratch_path(name), (struct recording_patience) { give_up, &some }, &error));
+	assert_non_null(strstr(error, ": not read: interrupted; "));
+	assert_int_equal(some.asked, AT + some.after);
+	assert_true(some.after <= AFTER_MOST);
+	free(error);
+}
+
+/* Many small packets; no packet for long; both, as a hostile recording may have them. */
+static void test_given_up(void **state)
+{
+	static const char *const names[] = { "many", "sparse", "both" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct packets *packets = some_packets(3);
+		struct ktop_wire_packet head;
+		char *part, *path;
+		FILE *file;
+
+		recordings_write(scratch_path(names[i]), packets);
+		part = scratch_only(scratch_path(names[i]));
+		path = util_format("%s/samples_0", part);
+		file = fopen(path, "r+");
+		assert_int_equal(fread(&head, sizeof(head), 1, file), 1);
+		head.content_size = head.packet_size = 8 * sizeof(head);
+		fseek(file, 0, SEEK_END);
+		for (int k = 0; i != 1 && k < PACKETS_MANY; k++)
+			fwrite(&head, sizeof(head), 1, file);
+		fclose(file);
+		if (i)
+			assert_int_equal(truncate(path, HOLE), 0);
+		check_given_up(names[i]);
+		free(path);
+		free(part);
+		packets_free(packets);
+	}
 }
 
 static void test_cut_at_each_byte(void **state)
@@ -219,7 +297,7 @@ static void test_what_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_it_was_recorded),
+		cmocka_unit_test(test_as_it_was_recorded), cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_cut_at_each_byte),
 		cmocka_unit_test(test_damage_at_each_byte),
 		cmocka_unit_test(test_files_that_vanish),
