@@ -47,7 +47,7 @@ struct view {
 
 	/*
 	 * What to draw from now on: the machine's vitals, and the newest answer (NULL before the first). All are
-	 * borrowed until the next call. The view may sort the answer's table.
+	 * borrowed until the next call has returned. The view may sort the answer's table.
 	 */
 	void (*show)(void *self, const struct vitals *vitals, struct answer *answer, const struct scope *scope);
 	void (*draw)(void *self, struct canvas *canvas, struct area area);

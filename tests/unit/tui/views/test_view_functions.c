@@ -175,6 +175,7 @@ static void test_sort_keeps_to_the_columns_shown(void **state)
 static void test_cursor_follows_the_function(void **state)
 {
 	struct stage stage = raise_stage(12, 80, true);
+	struct answers *before;
 	uint32_t chosen;
 
 	(void)state;
@@ -187,10 +188,11 @@ static void test_cursor_follows_the_function(void **state)
 	draw(&stage);
 	assert_int_equal(under_cursor(&stage), chosen);
 
-	answers_free(stage.answers);
+	before = stage.answers;
 	stage.answers = hand_answers(symbols, functions);
 	stage.answers->functions->table->rows[0].self = 1;
 	draw(&stage);
+	answers_free(before);
 	assert_int_equal(under_cursor(&stage), chosen);
 	check_holds(&stage, "> ", true);
 	strike(&stage);
