@@ -45,7 +45,7 @@ static void put_row(FILE *to, const struct diff_row *row)
 void diff_text(const struct set_diff *diff, const struct diff_side sides[DIFF_SIDES], uint32_t top, FILE *to)
 {
 	static const char *const rows[GROUPS] = {
-		"functions", "lines", "files", "objects", "processes", "threads", "CPUs", "modes",
+		"functions", "lines", "files", "objects", "processes", "threads", "comms", "CPUs", "modes",
 	};
 	uint32_t shown = top && top < diff->count ? top : diff->count;
 

@@ -102,7 +102,8 @@ static const char *name_of_who(const struct making *making, const struct set_sum
 	switch (making->diff->question.by) {
 	case GROUP_CPU: return title_of(who->cpu == SET_NONE ? "[CPU forgotten]" : "", "CPU", who->cpu, text);
 	case GROUP_MODE: return sample_set_mode(who->mode);
-	case GROUP_THREAD: return title_of(thread->name, "thread", thread->id, text);
+	case GROUP_THREAD:
+	case GROUP_COMM: return title_of(thread->name, "thread", thread->id, text);
 	default: return title_of(thread->process_name, "process", thread->process, text);
 	}
 }
@@ -117,7 +118,7 @@ bool set_diff_knows(const struct sample_set *set, enum group_by by)
 		known = set->lines[i].line;
 	for (uint32_t i = 0; !known && (by == GROUP_CPU || by == GROUP_MODE) && i < set->sum_count; i++)
 		known = set->sums[i].who.cpu != SET_NONE;
-	return known || ((by == GROUP_THREAD || by == GROUP_PROCESS) && set->thread_count);
+	return known || (grouping_has_threads(by) && set->thread_count);
 }
 
 /* ---- adding ---- */

@@ -225,6 +225,15 @@ static void copy_text(char *to, size_t size, struct text text)
 	free(printable);
 }
 
+/* Of Linux, the hook gives each thread's number but the idle task's. From outside, a thread may just not be known. */
+static void name_idle(struct epoch *epoch)
+{
+	bool hook = epoch->status_known && (epoch->status.sampler == SAMPLER_TIMER ||
+		epoch->status.sampler == SAMPLER_NMI);
+
+	threads_idle(epoch->inputs.threads, hook && strcmp(epoch->kernel, "Linux") == 0 ? "swapper" : NULL);
+}
+
 static void take_guest(struct epoch *epoch, const struct guest *guest)
 {
 	struct symbols *symbols = epoch->inputs.symbols;
@@ -238,6 +247,7 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 		epoch->clock_hz = guest->clock_hz;
 	epoch->began = guest->epoch_ns;
 	epoch->known = true;
+	name_idle(epoch);
 	if (!cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0))
 		epoch->cpu_count = epoch->cpus_seen;
 
@@ -286,6 +296,7 @@ static void take_status(struct epoch *epoch, const struct status *status)
 		status->sampler_cpu : EVENT_NONE;
 	epoch->period = status->rate ? NS_PER_SECOND / status->rate : 0;
 	store_period(epoch->inputs.store, epoch->period);
+	name_idle(epoch);
 }
 
 /* Adds what this CPU's counts have grown by. The CPU that paces the others is left out: it is not sampled. */
@@ -434,14 +445,12 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		epoch->starved = true;
 }
 
-/* A sample from outside brings its thread's name along. A process has the name of its first thread. */
+/* A sample from outside brings its thread's name along. */
 static void take_name(struct epoch *epoch, const struct raw_sample *raw, const struct sample *sample)
 {
 	if (!raw->name.size || sample->thread == EVENT_NONE)
 		return;
 	threads_thread(epoch->inputs.threads, sample->thread, sample->process, raw->name);
-	if (sample->process == sample->thread)
-		threads_process(epoch->inputs.threads, sample->process, raw->name);
 }
 
 /* Sampled, or traced, before `since` (beginning.h). */

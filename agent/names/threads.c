@@ -15,10 +15,14 @@ enum {
 	TEXT_COST = 32,			/* the overhead of a block of memory */
 	NUMBER_MAX = 32,
 };
+#define NO_THREAD "[no thread]"
+#define IDLE "swapper"
+enum { IDLE_SIZE = sizeof(IDLE) - 1 };
 
 struct name {
 	uint32_t process;		/* a thread's, as the guest told; EVENT_KERNEL: none */
 	const char *text;		/* one of `texts` */
+	enum teller { BY_THREAD, BY_FIRST_THREAD, BY_GUEST } by;	/* of a process: who gave it that name */
 };
 
 struct names {				/* of threads, or of processes */
@@ -52,7 +56,7 @@ struct threads *threads_new(struct budget *budget)
 	struct threads *threads = util_alloc(sizeof(*threads));
 	size_t share = budget_share(budget, 32);
 
-	names_init(&threads->threads, "thread", "[no thread]");
+	names_init(&threads->threads, "thread", NO_THREAD);
 	names_init(&threads->processes, "process", "kernel");
 	threads->budget = budget;
 	threads->text_most = share < TEXTS_MAX ? share : TEXTS_MAX;
@@ -126,21 +130,28 @@ static const struct name *find_name(const struct names *names, uint32_t id)
 	return slot == RECENT_NONE ? NULL : &names->list[slot];
 }
 
-static void set_name(struct threads *threads, struct names *names, uint32_t id, uint32_t process,
-	struct text text)
+static const char *keep_text(struct threads *threads, struct text text)
 {
 	const char *kept = text.size ? keep(threads, util_printable(text.bytes, text.size)) : NULL;
-	struct name *name;
-	bool fresh;
 
 	threads->refused += text.size && !kept;
-	if (!kept)
-		return;
+	return kept;
+}
+
+/* True: it is another name than before. */
+static bool set_name(struct names *names, uint32_t id, const struct name *told)
+{
+	struct name *name, before;
+	bool fresh;
+
+	if (!told->text)
+		return false;
 	name = &names->list[recent_have(names->ids, id, &fresh)];
-	if (!fresh && name->text == kept && name->process == process)
-		return;
-	*name = (struct name) { .process = process, .text = kept };
-	threads->generation++;
+	before = fresh ? (struct name) { .text = NULL } : *name;
+	if (!fresh && (told->by < name->by || (told->by == BY_THREAD && name->by == BY_THREAD)))
+		return false;
+	*name = *told;
+	return name->text != before.text || name->process != before.process;
 }
 
 /* The name as the guest told it, else "thread 12" in `number`. That one is not kept, since numbers have no end. */
@@ -158,12 +169,33 @@ static const char *shown_name(const struct names *names, uint32_t id, char numbe
 
 void threads_process(struct threads *threads, uint32_t process, struct text name)
 {
-	set_name(threads, &threads->processes, process, EVENT_KERNEL, name);
+	const struct name told = { .process = EVENT_KERNEL, .text = keep_text(threads, name), .by = BY_GUEST };
+
+	threads->generation += set_name(&threads->processes, process, &told);
 }
 
 void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, struct text name)
 {
-	set_name(threads, &threads->threads, thread, process, name);
+	bool idle = thread == 0 && name.size > IDLE_SIZE && memcmp(name.bytes, IDLE "/", IDLE_SIZE + 1) == 0;
+	struct name told = { .process = process, .by = BY_GUEST };
+	bool news;
+
+	/* Linux has an idle task for each CPU, all of number 0: swapper/0, swapper/1. */
+	told.text = keep_text(threads, (struct text) { name.bytes, idle ? IDLE_SIZE : name.size });
+	news = set_name(&threads->threads, thread, &told);
+	told = (struct name) { .process = EVENT_KERNEL, .text = told.text,
+		.by = thread == process ? BY_FIRST_THREAD : BY_THREAD };
+	if (process != EVENT_KERNEL)
+		news = set_name(&threads->processes, process, &told) || news;
+	threads->generation += news;
+}
+
+void threads_idle(struct threads *threads, const char *name)
+{
+	const char *none = name ? name : NO_THREAD;
+
+	threads->generation += strcmp(none, threads->threads.none) != 0;
+	threads->threads.none = none;
 }
 
 void threads_seen(struct threads *threads, uint32_t thread, uint32_t process)
@@ -263,10 +295,24 @@ static void write_title(const struct names *names, uint32_t id, char *text, size
 	const struct name *name = find_name(names, id);
 	char number[NUMBER_MAX];
 
-	if (name && id != EVENT_NONE)
+	if (name && id != EVENT_NONE && (id || strcmp(name->text, IDLE) != 0))
 		snprintf(text, size, "%.*s/%u", (int)size - NUMBER_MAX, name->text, id);
 	else
 		snprintf(text, size, "%s", shown_name(names, id, number));
+}
+
+void threads_comm(const struct threads *threads, uint32_t thread, char *text, size_t size)
+{
+	char number[NUMBER_MAX];
+
+	snprintf(text, size, "%s", shown_name(&threads->threads, thread, number));
+}
+
+bool threads_is(const struct threads *threads, uint32_t thread, const char *name)
+{
+	char number[NUMBER_MAX];
+
+	return strcmp(shown_name(&threads->threads, thread, number), name) == 0;
 }
 
 void threads_title(const struct threads *threads, uint32_t thread, char *text, size_t size)

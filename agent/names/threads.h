@@ -19,7 +19,10 @@ struct threads;
 struct threads *threads_new(struct budget *budget);
 void threads_free(struct threads *threads);
 
-/* The guest tells a name, or a new one. */
+/*
+ * The guest tells a name, or a new one. A process that it tells no name of has that of its first thread, whose number
+ * is its own; while that one has none, of another thread.
+ */
 void threads_process(struct threads *threads, uint32_t process, struct text name);
 void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, struct text name);
 
@@ -29,6 +32,9 @@ void threads_seen(struct threads *threads, uint32_t thread, uint32_t process);
 /* The name that was told, printable; NULL: none was. */
 const char *threads_told(const struct threads *threads, uint32_t thread);
 const char *threads_told_process(const struct threads *threads, uint32_t process);
+
+/* The idle task, which has no number: as its guest calls it; NULL: it is not known that this is what runs then. */
+void threads_idle(struct threads *threads, const char *name);
 
 /* A printable name, never NULL: "thread 12" if none was told. */
 const char *threads_name(struct threads *threads, uint32_t thread);
@@ -41,6 +47,7 @@ const char *threads_process_name(struct threads *threads, uint32_t process);	/* 
  * Write the title of a thread, or of the process that it belongs to: "primes/17", or "thread 17" if no name was told.
  * So two that have the same name have different titles. A long name is cut, and never the number. `size`: 64 at least.
  */
+void threads_comm(const struct threads *threads, uint32_t thread, char *text, size_t size);	/* the name alone */
 void threads_title(const struct threads *threads, uint32_t thread, char *text, size_t size);
 void threads_title_process(const struct threads *threads, uint32_t thread, uint32_t process, char *text, size_t size);
 
@@ -49,6 +56,9 @@ void threads_title_process(const struct threads *threads, uint32_t thread, uint3
  * shown name of the thread or of its process (pattern.h), which is "process 3" if none was told. "" fits all.
  */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
+
+/* Is this the shown name of the thread, as a whole? */
+bool threads_is(const struct threads *threads, uint32_t thread, const char *name);
 
 /* The same for the process alone. A kernel thread belongs to the process that the guest told with its name. */
 bool threads_match_process(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);

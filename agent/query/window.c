@@ -139,7 +139,7 @@ static void follow_names(struct window *window)
 static bool has_threads(const struct question *question)
 {
 	return grouping_has_threads(question->by) || !filter_lacks(&question->filter, FILTER_THREAD) ||
-		!filter_lacks(&question->filter, FILTER_PROCESS);
+		!filter_lacks(&question->filter, FILTER_COMM) || !filter_lacks(&question->filter, FILTER_PROCESS);
 }
 
 /* Digests are of one filter and one grouping. */

@@ -89,7 +89,7 @@ void screen_open_prompt(struct screen *screen, enum asked asked)
 		prompt_open(&screen->prompt, "Time:", "1:30, 90, or +30, -30 from here; Enter goes there", "");
 	else if (asked == ASKED_FILTER)
 		prompt_open(&screen->prompt, "Filter:",
-			"NAME cpu: thread: process: mode: object: file: under: machine: ! |",
+			"cpu: thread: comm: process: mode: object: file: under: machine: ! |",
 			screen->scope.filter_text);
 	else
 		prompt_open(&screen->prompt,

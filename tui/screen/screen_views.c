@@ -308,7 +308,7 @@ bool screen_views_act(struct screen *screen, enum action action, uint64_t now)
 	return action == ACTION_NEXT_VIEW || action == ACTION_AROUND || action == ACTION_CONSOLE;
 }
 
-/* In the view of threads, rows are threads or processes. */
+/* In the view of threads, rows are processes, threads, or all threads of one name. */
 void screen_next_group(struct screen *screen, uint64_t now)
 {
 	struct scope *scope = &screen->scope;
@@ -321,7 +321,7 @@ void screen_next_group(struct screen *screen, uint64_t now)
 		return;
 	}
 	if (screen->current == VIEW_THREADS)
-		scope->by = scope->by == GROUP_THREAD ? GROUP_PROCESS : GROUP_THREAD;
+		scope->by = scope->by == GROUP_COMM ? GROUP_PROCESS : scope->by + 1;
 	else
 		scope_next_group(scope);
 	text = util_format("rows by %s; {by} takes the next", group_words[scope->by]);

@@ -39,7 +39,7 @@ const struct keys keys_standard = { .rows = {
 	{ { '>' }, ACTION_SORT_RIGHT, "sort-right", NULL, "sort by the column to the right" },
 	{ { 'I' }, ACTION_INVERT, "invert", NULL, "invert the order" },
 	{ { 'B' }, ACTION_GROUP, "by", NULL,
-		"by function, line, file, object, process, thread, CPU or mode" },
+		"by function, line, file, object, process, thread, comm, CPU or mode" },
 	{ { KEYS_ENTER }, ACTION_OPEN, "open", NULL, "deeper: a function's page, a row's functions; fold; zoom" },
 	{ { '+' }, ACTION_UNFOLD, "unfold", NULL, "unfold a row of the tree" },
 	{ { '-' }, ACTION_FOLD, "fold", NULL, "fold it; if it is folded: to its parent" },

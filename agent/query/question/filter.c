@@ -42,7 +42,8 @@ static bool names_thread(const struct filter *filter, const struct filter_term *
 	const char *name = NULL;
 
 	while ((name = next_text(filter, term, name)))
-		if (term->by == FILTER_THREAD ? threads_match(threads, who->thread, who->process, name) :
+		if (term->by == FILTER_COMM ? threads_is(threads, who->thread, name) :
+				term->by == FILTER_THREAD ? threads_match(threads, who->thread, who->process, name) :
 				threads_match_process(threads, who->thread, who->process, name))
 			return true;
 	return false;
@@ -56,6 +57,7 @@ static bool holds(const struct filter *filter, const struct filter_term *term, s
 	case FILTER_CPU: return names_cpu(filter, term, who->cpu) != term->negated;
 	case FILTER_MODE: return (term->modes >> context_mode(who, context) & 1) != term->negated;
 	case FILTER_THREAD:
+	case FILTER_COMM:
 	case FILTER_PROCESS: return names_thread(filter, term, threads, who) != term->negated;
 	default: return true;
 	}

@@ -69,6 +69,7 @@ static const struct filter_word {
 	[FILTER_CPU] = { "cpu", take_cpu },
 	[FILTER_MODE] = { "mode", take_modes },
 	[FILTER_THREAD] = { "thread", take_text },
+	[FILTER_COMM] = { "comm", take_text },
 	[FILTER_PROCESS] = { "process", take_text },
 	[FILTER_OBJECT] = { "object", take_text },
 	[FILTER_FILE] = { "file", take_text },

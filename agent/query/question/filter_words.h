@@ -13,7 +13,7 @@
 /* How the words are written, for help and messages: in full; in short, where there is little room. */
 #define FILTER_WORDS "NAME cpu:N thread:NAME process:NAME mode:kernel|user|idle|irq|softirq object:NAME " \
 	"file:NAME under:FUNCTION machine:NAME"
-#define FILTER_KINDS "NAME cpu: thread: process: mode: object: file: under: machine:"
+#define FILTER_KINDS "NAME cpu: thread: comm: process: mode: object: file: under: machine:"
 
 /*
  * Reads a filter. False with "why; what to do" in `error`, which the caller frees; *filter is unchanged

@@ -17,14 +17,15 @@ enum { ROW_TEXT = 512 };
 
 const char *const group_words[GROUPS] = {
 	[GROUP_FUNCTION] = "function", [GROUP_LINE] = "line", [GROUP_FILE] = "file", [GROUP_OBJECT] = "object",
-	[GROUP_PROCESS] = "process", [GROUP_THREAD] = "thread", [GROUP_CPU] = "cpu", [GROUP_MODE] = "mode",
+	[GROUP_PROCESS] = "process", [GROUP_THREAD] = "thread", [GROUP_COMM] = "comm", [GROUP_CPU] = "cpu",
+	[GROUP_MODE] = "mode",
 };
 
 const struct group_heads group_heads[GROUPS] = {
 	[GROUP_FUNCTION] = { "FUNCTION", "OBJECT" }, [GROUP_LINE] = { "LINE", "OBJECT" }, [GROUP_FILE] = { "FILE", "" },
 	[GROUP_OBJECT] = { "OBJECT", "" },
-	[GROUP_PROCESS] = { "PROCESS", "" }, [GROUP_THREAD] = { "THREAD", "PROCESS" }, [GROUP_CPU] = { "CPU", "" },
-	[GROUP_MODE] = { "MODE", "" },
+	[GROUP_PROCESS] = { "PROCESS", "" }, [GROUP_THREAD] = { "THREAD", "PROCESS" },
+	[GROUP_COMM] = { "COMM", "" }, [GROUP_CPU] = { "CPU", "" }, [GROUP_MODE] = { "MODE", "" },
 };
 
 void grouping_clear(struct grouping *grouping)
@@ -37,12 +38,12 @@ void grouping_clear(struct grouping *grouping)
 
 bool grouping_is_by_who(enum group_by by)
 {
-	return by == GROUP_PROCESS || by == GROUP_THREAD || by == GROUP_CPU || by == GROUP_MODE;
+	return by >= GROUP_PROCESS;
 }
 
 bool grouping_has_threads(enum group_by by)
 {
-	return by == GROUP_PROCESS || by == GROUP_THREAD;
+	return by == GROUP_PROCESS || by == GROUP_THREAD || by == GROUP_COMM;
 }
 
 bool grouping_has_ran(enum group_by by)
@@ -195,6 +196,9 @@ uint32_t grouping_who(struct grouping *grouping, const struct who *who, enum con
 	case GROUP_THREAD:
 		threads_title(grouping->threads, who->thread, name, sizeof(name));
 		return symbols_group(grouping->symbols, name, process);
+	case GROUP_COMM:
+		threads_comm(grouping->threads, who->thread, name, sizeof(name));
+		return symbols_group(grouping->symbols, name, "");
 	default:
 		return symbols_group(grouping->symbols, process, "");
 	}
@@ -210,10 +214,10 @@ static const char *number_of(const char *name)
 	return at > name && at < end && (at[-1] == '/' || at[-1] == ' ') ? at : NULL;
 }
 
-/* A name as one word of a filter: without what ends a word, or parts it. */
-static bool is_word(const char *name)
+/* A name as one word of a filter: without what ends a word, or parts it. Workers of Linux are kworker/0:1. */
+static bool is_word(enum group_by by, const char *name)
 {
-	return *name && !strpbrk(name, " \t|!:");
+	return *name && !strpbrk(name, by == GROUP_COMM ? " \t|" : " \t|!:") && name[0] != ':';
 }
 
 const char *grouping_machine_filter(const char *machine, char *words, size_t size)
@@ -226,14 +230,14 @@ const char *grouping_filter(enum group_by by, const char *name, const char *mach
 {
 	static const char *const kinds[GROUPS] = {
 		[GROUP_FILE] = "file", [GROUP_OBJECT] = "object", [GROUP_PROCESS] = "process",
-		[GROUP_THREAD] = "thread", [GROUP_CPU] = "cpu", [GROUP_MODE] = "mode",
+		[GROUP_THREAD] = "thread", [GROUP_COMM] = "comm", [GROUP_CPU] = "cpu", [GROUP_MODE] = "mode",
 	};
 	bool numbered = by == GROUP_PROCESS || by == GROUP_THREAD || by == GROUP_CPU;
 	const char *number = numbered ? number_of(name) : NULL, *value = number ? number : name;
 	size_t used;
 
 	words[0] = '\0';
-	if (!kinds[by] || !is_word(value) || value[0] == '[')
+	if (!kinds[by] || !is_word(by, value) || value[0] == '[')
 		return words;
 	used = machine ? strlen(grouping_machine_filter(machine, words, size)) : 0;
 	snprintf(words + used, size - used, "%s%s:%s", used ? " " : "", kinds[by], value);

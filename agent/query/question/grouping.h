@@ -34,7 +34,7 @@ struct grouping {
 
 /* Their names, as people type them; those that an option takes, in the order of enum group_by. */
 extern const char *const group_words[GROUPS];
-#define GROUP_CHOICES "function|line|file|object|process|thread|cpu|mode"
+#define GROUP_CHOICES "function|line|file|object|process|thread|comm|cpu|mode"
 
 /* The titles of the two columns that name a row; "": such rows have no object. */
 struct group_heads {

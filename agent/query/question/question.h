@@ -23,7 +23,7 @@ struct query_inputs {			/* of one epoch; borrowed */
 
 enum filter_by {			/* what a term of a filter looks at */
 	FILTER_FUNCTION,		/* the name of a row's function */
-	FILTER_CPU, FILTER_MODE, FILTER_THREAD, FILTER_PROCESS,	/* who ran the sample */
+	FILTER_CPU, FILTER_MODE, FILTER_THREAD, FILTER_COMM, FILTER_PROCESS,	/* who ran the sample */
 	FILTER_OBJECT, FILTER_FILE,	/* the object of the function that was running; its source file */
 	FILTER_UNDER,			/* the functions of the stack */
 	FILTER_MACHINE,			/* the machine: a query knows none, so filter_at_machine takes these out */
@@ -61,7 +61,8 @@ enum group_by {
 	GROUP_FUNCTION,			/* a function: self is where it ran, total where it is in the stack */
 	GROUP_LINE,			/* a source line: of the code that ran, or of a call in the stack; likewise */
 	GROUP_FILE, GROUP_OBJECT,	/* the source file, or the object, of functions: likewise */
-	GROUP_PROCESS, GROUP_THREAD, GROUP_CPU, GROUP_MODE,	/* who ran the sample: self equals total */
+	/* who ran the sample: self equals total. GROUP_COMM: all threads of one name */
+	GROUP_PROCESS, GROUP_THREAD, GROUP_COMM, GROUP_CPU, GROUP_MODE,
 	GROUPS,
 };
 

@@ -221,6 +221,8 @@ static void group_frames(struct frames *frames, const struct query_inputs *input
 	threads_title_process(inputs->threads, taken->thread, taken->process, process, sizeof(process));
 	if (by == GROUP_THREAD)
 		threads_title(inputs->threads, taken->thread, name, sizeof(name));
+	if (by == GROUP_COMM)
+		snprintf(name, sizeof(name), "%s", threads_name(inputs->threads, taken->thread));
 	if (by == GROUP_CPU)
 		snprintf(name, sizeof(name), "CPU %u", taken->cpu);
 	frames->depth = 1;
@@ -279,6 +281,7 @@ static bool fits(const struct seen *seen, enum filter_by by, const char *value)
 	switch (by) {
 	case FILTER_CPU: return taken->cpu == (uint32_t)atoi(value);
 	case FILTER_THREAD: return threads_match(threads, taken->thread, taken->process, value);
+	case FILTER_COMM: return strcmp(threads_name(threads, taken->thread), value) == 0;
 	case FILTER_PROCESS: return threads_match_process(threads, taken->thread, taken->process, value);
 	case FILTER_OBJECT:
 		return has_part(symbols_get(seen->world->inputs.symbols, seen->frames->functions[0])->object, value);

@@ -235,7 +235,7 @@ static void rows_are_what_was_asked_for(void **state)
 	} cases[] = {
 		{ GROUP_FUNCTION, "work" }, { GROUP_LINE, "src/work.c:7" }, { GROUP_FILE, "src/work.c" },
 		{ GROUP_OBJECT, "tool" }, { GROUP_PROCESS, "shell" }, { GROUP_THREAD, "thread 5" },
-		{ GROUP_CPU, "CPU 2" }, { GROUP_MODE, "user" },
+		{ GROUP_COMM, "thread 5" }, { GROUP_CPU, "CPU 2" }, { GROUP_MODE, "user" },
 	};
 	struct sample_set *folded = set_of("work 1\n");
 

@@ -54,6 +54,68 @@ static void a_name_told_again_replaces_the_old_which_stays_readable(void **state
 	threads_free(threads);
 }
 
+/* Until the guest tells it, a process has the name of its first thread, or of another one. */
+static void a_process_has_the_name_of_its_thread(void **state)
+{
+	struct threads *threads = threads_new(NULL);
+	uint64_t generation;
+
+	(void)state;
+	threads_thread(threads, 98, 97, text("pool-1"));
+	threads_thread(threads, 99, 97, text("pool-2"));
+	assert_string_equal(threads_process_name(threads, 97), "pool-1");
+	threads_thread(threads, 97, 97, text("sh"));
+	threads_thread(threads, 97, 97, text("make"));
+	threads_thread(threads, 99, 97, text("pool-3"));
+	assert_string_equal(threads_process_name(threads, 97), "make");
+	assert_true(threads_match_process(threads, 98, 97, "make"));
+	assert_string_equal(threads_told_process(threads, 97), "make");
+	threads_process(threads, 97, text("Build"));
+	generation = threads_generation(threads);
+	threads_thread(threads, 97, 97, text("make"));
+	assert_int_equal(threads_generation(threads), generation);
+	assert_string_equal(threads_process_name(threads, 97), "Build");
+	threads_thread(threads, 5, EVENT_KERNEL, text("kthreadd"));
+	assert_string_equal(threads_process_name(threads, EVENT_KERNEL), "kernel");
+	assert_string_equal(threads_process_name(threads, 5), "process 5");
+	threads_free(threads);
+}
+
+/* Linux has one idle task for each CPU, all of number 0; the hook gives it no number. */
+static void the_idle_task_has_one_name(void **state)
+{
+	struct threads *threads = threads_new(NULL);
+	uint64_t generation;
+	char title[64];
+
+	(void)state;
+	threads_thread(threads, 0, EVENT_KERNEL, text("swapper/1"));
+	generation = threads_generation(threads);
+	threads_thread(threads, 0, EVENT_KERNEL, text("swapper/3"));
+	assert_int_equal(threads_generation(threads), generation);
+	threads_title(threads, 0, title, sizeof(title));
+	assert_string_equal(title, "swapper");
+	threads_thread(threads, 1, 1, text("swapper/0"));
+	threads_title(threads, 1, title, sizeof(title));
+	assert_string_equal(title, "swapper/0/1");
+	threads_title(threads, EVENT_NONE, title, sizeof(title));
+	assert_string_equal(title, "[no thread]");
+	generation = threads_generation(threads);
+	threads_idle(threads, "swapper");
+	threads_idle(threads, "swapper");
+	assert_int_equal(threads_generation(threads), generation + 1);
+	threads_title(threads, EVENT_NONE, title, sizeof(title));
+	assert_string_equal(title, "swapper");
+	threads_comm(threads, EVENT_NONE, title, sizeof(title));
+	assert_string_equal(title, "swapper");
+	assert_true(threads_match(threads, EVENT_NONE, EVENT_KERNEL, "swapper"));
+	assert_true(threads_is(threads, EVENT_NONE, "swapper"));
+	assert_false(threads_is(threads, EVENT_NONE, "swap"));
+	threads_idle(threads, NULL);
+	assert_string_equal(threads_name(threads, EVENT_NONE), "[no thread]");
+	threads_free(threads);
+}
+
 static void names_obey_no_terminal(void **state)
 {
 	struct threads *threads = threads_new(NULL);
@@ -154,6 +216,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_stand_in_for_names),
 		cmocka_unit_test(a_name_told_again_replaces_the_old_which_stays_readable),
+		cmocka_unit_test(a_process_has_the_name_of_its_thread),
+		cmocka_unit_test(the_idle_task_has_one_name),
 		cmocka_unit_test(names_obey_no_terminal),
 		cmocka_unit_test(patterns_name_threads),
 		cmocka_unit_test(memory_is_bounded),

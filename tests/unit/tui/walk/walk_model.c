@@ -154,7 +154,7 @@ static void next_group(struct model *model)
 		return;
 	}
 	if (model->view == WALK_THREADS)
-		*by = *by == GROUP_THREAD ? GROUP_PROCESS : GROUP_THREAD;
+		*by = *by == GROUP_COMM ? GROUP_PROCESS : *by + 1;
 	else
 		*by = (*by + 1) % GROUPS;
 }

@@ -17,7 +17,7 @@ static char *written(const struct filter *filter)
 {
 	static const char *const kinds[FILTER_BYS] = {
 		[FILTER_FUNCTION] = "name", [FILTER_CPU] = "cpu", [FILTER_MODE] = "mode", [FILTER_THREAD] = "thread",
-		[FILTER_PROCESS] = "process", [FILTER_OBJECT] = "object", [FILTER_FILE] = "file",
+		[FILTER_COMM] = "comm", [FILTER_PROCESS] = "process", [FILTER_OBJECT] = "object", [FILTER_FILE] = "file",
 		[FILTER_UNDER] = "under", [FILTER_MACHINE] = "machine",
 	};
 	char *text = NULL;
@@ -106,7 +106,7 @@ static void test_what_is_taken(void **state)
 
 static void test_what_is_refused(void **state)
 {
-	static const char *const unknown[] = { "pid:5", "comm:dd", "foo:bar", "foo:", "CPU:0",
+	static const char *const unknown[] = { "pid:5", "command:dd", "foo:bar", "foo:", "CPU:0",
 		"modes:user", "cp:0", "alloc pid:5", "not-known:x", "!pid:5" };
 
 	(void)state;

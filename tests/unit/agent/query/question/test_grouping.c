@@ -23,7 +23,7 @@
 /* Each row of a guest with these names; the filter of a row lets its samples pass, and none of another row. */
 static void the_filter_of_a_row_is_for_its_samples_alone(void **state)
 {
-	static const enum group_by kinds[] = { GROUP_PROCESS, GROUP_THREAD, GROUP_CPU, GROUP_MODE };
+	static const enum group_by kinds[] = { GROUP_PROCESS, GROUP_THREAD, GROUP_COMM, GROUP_CPU, GROUP_MODE };
 	struct grouping grouping = { .symbols = symbols_new(NULL), .threads = threads_new(NULL) };
 	struct who who[24 * CONTEXTS];
 	uint32_t count = 0;
@@ -31,8 +31,8 @@ static void the_filter_of_a_row_is_for_its_samples_alone(void **state)
 	(void)state;
 	threads_process(grouping.threads, 1, (struct text) { .bytes = "init", .size = 4 });
 	threads_process(grouping.threads, 2, (struct text) { .bytes = "init", .size = 4 });
-	threads_thread(grouping.threads, 7, 1, (struct text) { .bytes = "work er", .size = 7 });
-	threads_thread(grouping.threads, 8, 1, (struct text) { .bytes = "work er", .size = 7 });
+	for (uint32_t thread = 1; thread <= 12; thread++)	/* the names of half of them are parts of the others' */
+		threads_thread(grouping.threads, thread, 1, (struct text) { "work:er", thread % 2 ? 7 : 4 });
 	for (uint32_t thread = 1; thread <= 12; thread++)
 		for (uint8_t kind = 0; kind <= CONTEXTS; kind++)
 			who[count++] = (struct who) { .process = thread % 4, .thread = thread,
@@ -69,6 +69,8 @@ static void what_no_word_can_name_has_no_filter(void **state)
 		{ GROUP_OBJECT, "a b", "" }, { GROUP_OBJECT, "a|b", "" },
 		{ GROUP_THREAD, "[idle]", "" }, { GROUP_THREAD, "[no thread]", "" },
 		{ GROUP_THREAD, "a|b/12", "thread:12" }, { GROUP_THREAD, "thread 5", "thread:5" },
+		{ GROUP_COMM, "kworker/0:1", "comm:kworker/0:1" }, { GROUP_COMM, "a|b", "" }, { GROUP_COMM, "a b", "" },
+		{ GROUP_COMM, ":a", "" }, { GROUP_COMM, "[no thread]", "" },
 		{ GROUP_PROCESS, "kernel", "process:kernel" }, { GROUP_CPU, "CPU 12", "cpu:12" },
 		{ GROUP_CPU, "[CPU forgotten]", "" }, { GROUP_MODE, "user", "mode:user" },
 		{ GROUP_MODE, "softirq", "mode:softirq" },
