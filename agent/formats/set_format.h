@@ -29,6 +29,10 @@ struct set_format {
 extern const struct set_format *const set_formats[];
 
 const struct set_format *set_format_named(const char *name);	/* NULL: there is none */
-const struct set_format *set_format_of_file(const char *path);	/* by the longest ending that fits; NULL: none does */
+/*
+ * By the longest ending that fits; NULL: none does. The name of a format does, too: ".chrome", and ".chrome.json" like
+ * its own ".trace.json".
+ */
+const struct set_format *set_format_of_file(const char *path);
 
 #endif

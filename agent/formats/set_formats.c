@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A new format needs a file of its own and a row here. */
+#include <stdio.h>
 #include <string.h>
 
 #include "callgrind.h"
@@ -13,6 +14,8 @@
 #include "set_format.h"
 #include "speedscope.h"
 #include "times.h"
+
+enum { ENDING = 64 };			/* bytes of the longest one, and more */
 
 const struct set_format *const set_formats[] = {
 	&format_callgrind,
@@ -46,12 +49,27 @@ static bool ends_with(const char *path, const char *ending)
 	return size > length && strcmp(path + size - length, ending) == 0;
 }
 
+/* The format's name stands for the first part of its ending, or for all of it. */
+static bool ends_in_name(const char *path, const struct set_format *format)
+{
+	char ending[ENDING];
+
+	snprintf(ending, sizeof(ending), ".%s", format->name);
+	if (ends_with(path, ending))
+		return true;
+	snprintf(ending, sizeof(ending), ".%s%s", format->name, strrchr(format->ending, '.'));
+	return ends_with(path, ending);
+}
+
 const struct set_format *set_format_of_file(const char *path)
 {
 	const struct set_format *found = NULL;
 
 	for (const struct set_format *const *format = set_formats; *format; format++)
 		if (ends_with(path, (*format)->ending) && (!found || strlen((*format)->ending) > strlen(found->ending)))
+			found = *format;
+	for (const struct set_format *const *format = set_formats; *format && !found; format++)
+		if (ends_in_name(path, *format))
 			found = *format;
 	return found;
 }

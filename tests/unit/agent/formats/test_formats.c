@@ -214,6 +214,23 @@ static void names_are_harmless_and_stay_apart(void **state)
 	}
 }
 
+/* A format's name is an ending, alone or in place of the first part of its own; the format's own ending goes first. */
+static void the_name_of_a_format_is_an_ending(void **state)
+{
+	static const struct { const char *path, *format; } files[] = {
+		{ "x.chrome.json", "chrome" }, { "x.trace.json", "chrome" }, { "x.chrome", "chrome" },
+		{ "x.firefox.json", "firefox" }, { "x.pprof.gz", "pprof" }, { "x.pprof", "pprof" },
+		{ "x.csv-times.csv", "csv-times" }, { "x.json-stacks.json", "json-stacks" },
+		{ "x.chrome.firefox.json", "firefox" }, { "x.svg", "svg" }, { "x.json", NULL },
+		{ "chrome.json", NULL }, { ".chrome.json", NULL }, { "x.chromejson", NULL }, { "x.chrome.csv", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		assert_ptr_equal(set_format_of_file(files[i].path),
+			files[i].format ? set_format_named(files[i].format) : NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +241,7 @@ int main(void)
 		cmocka_unit_test(rows_that_are_missing_are_an_error),
 		cmocka_unit_test(a_full_disk_is_seen_at_the_stream),
 		cmocka_unit_test(names_are_harmless_and_stay_apart),
+		cmocka_unit_test(the_name_of_a_format_is_an_ending),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
