@@ -61,7 +61,7 @@ static void tell_lines(struct call_tree *answer, const struct call_tree_request 
 			struct tree_row *row = &answer->tree->lists[order].rows[i];
 
 			if (places_has_path(paths, count, row->path))
-				row->line = symbols_line(answer->answer.epoch->inputs.symbols, row->function);
+				row->line = symbols_source(answer->answer.epoch->inputs.symbols, row->function);
 		}
 }
 

@@ -22,7 +22,7 @@ static void tell_rows(struct function_table *answer, const struct function_reque
 		if (request->visible[i] >= symbols_functions(symbols))
 			continue;
 		row->function = request->visible[i];
-		row->line = symbols_line(symbols, row->function);
+		row->line = symbols_source(symbols, row->function);
 		query_trend(epoch->query, question, row->function, row->trend);
 		row->ran = query_ran(epoch->query, question, row->function);
 		answer->visible_count++;

@@ -15,7 +15,7 @@ const char **row_lines_new(const struct table *table, struct symbols *symbols)
 	const char **lines = budget_resize(table->budget, NULL, 0, size_of(table)), *line;
 
 	for (size_t i = 0; lines && i < table->count; i++) {
-		line = symbols_line(symbols, table->rows[i].function);
+		line = symbols_source(symbols, table->rows[i].function);
 		lines[i] = line ? line : "";
 	}
 	return lines;

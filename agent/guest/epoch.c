@@ -109,7 +109,8 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->events = guest_events_new(epoch->inputs.budget);
 	epoch->memory = guest_memory_new(epoch->inputs.budget);
 	epoch->reading = kernel_reading_new(epoch->inputs.symbols, epoch->memory, epoch->inputs.budget);
-	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory, (const char *const *)epoch->folders);
+	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory, (const char *const *)epoch->folders,
+		epoch->inputs.budget);
 	epoch->held = raw_samples_new(&(struct raw_inputs) {
 		.symbols = epoch->inputs.symbols, .code = epoch->code, .reading = epoch->reading, .watch = epoch->watch,
 		.budget = epoch->inputs.budget,
@@ -477,7 +478,13 @@ static void take_event(struct epoch *epoch, const struct event *event,
 
 static void key_of(struct epoch *epoch, const struct sample *sample, struct stack_key *stack)
 {
-	stacks_key(epoch->inputs.stacks, sample, space_of(epoch, sample), stack);
+	uint32_t space = space_of(epoch, sample);
+
+	if (sample->kernel_count && sample->exact & 1 && sample->mode != MODE_IDLE)
+		symbols_saw(epoch->inputs.symbols, EVENT_KERNEL, sample_frame(sample->kernel, 0));
+	else if (!sample->kernel_count && sample->user_count && sample->user_exact)
+		symbols_saw(epoch->inputs.symbols, space, sample_frame(sample->user, 0));
+	stacks_key(epoch->inputs.stacks, sample, space, stack);
 }
 
 /* Walks its stack. False: names and tables are still to come, so it waits. */

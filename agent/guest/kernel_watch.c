@@ -28,6 +28,7 @@ struct kernel_watch {
 	struct symbols *symbols;
 	struct guest_memory *memory;
 	struct running_programs *programs;
+	struct kernel_place *place;
 	const char *const *folders;
 	struct kernel_watch_looks looks;
 	bool looking;			/* a look is under way: it walks, or waits for pages */
@@ -48,7 +49,7 @@ struct kernel_watch {
 };
 
 struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory,
-	const char *const *folders)
+	const char *const *folders, struct budget *budget)
 {
 	struct kernel_watch *watch = util_alloc(sizeof(*watch));
 
@@ -56,14 +57,17 @@ struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memo
 	watch->memory = memory;
 	watch->folders = folders;
 	watch->programs = running_programs_new(symbols);
+	watch->place = kernel_place_new(symbols, budget);
 	watch->firmware_news = true;
 	return watch;
 }
 
 void kernel_watch_free(struct kernel_watch *watch)
 {
-	if (watch)
-		running_programs_free(watch->programs);
+	if (!watch)
+		return;
+	running_programs_free(watch->programs);
+	kernel_place_free(watch->place);
 	free(watch);
 }
 
@@ -81,6 +85,7 @@ bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, s
 void kernel_watch_wake(struct kernel_watch *watch)
 {
 	watch->news = watch->firmware_news = watch->copies_news = true;
+	kernel_place_wake(watch->place);
 }
 
 static void place(struct kernel_watch *watch)
@@ -165,9 +170,11 @@ static void copy_files(struct kernel_watch *watch, uint64_t now)
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 {
 	uint64_t before = symbols_generation(watch->symbols);
+	const struct memory_reader reader = guest_memory_virtual(watch->memory);
 	uint64_t longest = (uint64_t)(live ? LOOK_MS : PLAYED_LOOK_MS) * NS_PER_MS;
 
 	find_firmware(watch);
+	kernel_place_step(watch->place, &reader);
 	copy_files(watch, now);
 	if (!symbols_linux_kernel(watch->symbols) || (!watch->looking && !is_due(watch, now)))
 		return before != symbols_generation(watch->symbols);

@@ -13,13 +13,14 @@
 #include "agent/wire/event.h"
 #include "commands.h"
 
+struct budget;
 struct guest_memory;
 struct kernel_watch;
 struct symbols;
 
 /* Borrows all. `folders`: where the files of programs are looked for, as in symbols_map. */
 struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory,
-	const char *const *folders);
+	const char *const *folders, struct budget *budget);
 void kernel_watch_free(struct kernel_watch *watch);
 
 /* A program was sampled: which files its process has mapped is found out. True: the next look is to find it. */

@@ -162,6 +162,7 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 	struct line line = {
 		.epoch = epoch, .from = from, .between = between, .text = text, .size = size,
 	};
+	char outside[320];
 
 	text[0] = '\0';
 	add_memory(&line, epoch);
@@ -179,6 +180,7 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 	add(&line, epoch->refused);
 	add(&line, epoch->note);
 	add_names(&line, epoch->inputs.symbols);
+	add(&line, symbols_outside_note(epoch->inputs.symbols, outside, sizeof(outside)));
 	return text;
 }
 

@@ -148,13 +148,13 @@ static bool add_line(struct sample_set *set, char *line, char *end, uint64_t num
 		return true;
 	count = last_word(line, end);
 	if (!is_number(count.at, end))
-		return util_fail(error, "line %" PRIu64 " has no count behind its stack; "
+		return util_fail(error, "line %" PRIu64 ": no count behind the stack; "
 			"give folded stacks as stackcollapse-perf.pl writes them, or a profile of pprof", number);
 	if (count.before == line)
-		return util_fail(error, "line %" PRIu64 " has a count, but no stack; give folded stacks", number);
+		return util_fail(error, "line %" PRIu64 ": a count without a stack; give folded stacks", number);
 	before = last_word(line, count.before);
 	if (is_number(before.at, count.before))
-		return util_fail(error, "line %" PRIu64 " has two counts, as a difference has; "
+		return util_fail(error, "line %" PRIu64 ": two counts, as in a difference; "
 			"give the files that were compared", number);
 	if (!read_count(count.at, end, &sum.samples) || sum.samples > INT64_MAX - set->weight)
 		return util_fail(error, "the count of line %" PRIu64 " is no whole number, or too large; "

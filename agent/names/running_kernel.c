@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/memory_reader.h"
 #include "agent/base/quota.h"
+#include "agent/base/util.h"
+#include "agent/names/files/sym_elf_segments.h"
 #include "agent/names/linux/call_sites.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/module_tables.h"
@@ -149,4 +154,197 @@ enum walk running_kernel_read_modules(struct symbols *symbols, const struct walk
 	}
 	symbols_tell(symbols, 0, 0, (struct text) { .size = 0 });	/* that is all */
 	return look->whole ? WALK_ENDED : WALK_FAILED;
+}
+
+/* ---- where a kernel runs that is no Linux ---- */
+
+enum {
+	PAGE = 4096,
+	CODE_MOST = 32 << 20,		/* bytes of a file's code */
+	NEW_SAMPLES = 64,		/* after so many, what lies outside is looked at again */
+	LAST = 256,			/* samples that are looked at: */
+	LEAST = 16,			/* so many lie outside, and most of the kernel's, before anything is read */
+	TRIED = 8,			/* places in code that are tried at a time */
+	WINDOW = 24, MATCHES = 64,	/* bytes that are looked for; places of the file that are tried */
+	COMPARED = 64,			/* bytes of the page around it that the file must have */
+	SURE = 80,			/* percent of them that are equal: a loader may change addresses */
+};
+
+struct kernel_place {
+	struct symbols *symbols;
+	struct budget *budget;
+	int file;			/* the descriptor whose code is kept; -1: none */
+	struct elf_segments segments;
+	uint8_t *code;			/* of all segments, one behind the other */
+	size_t size;
+	uint64_t looked;		/* symbols_sampled at the last look */
+	bool news;			/* pages have come since */
+};
+
+struct kernel_place *kernel_place_new(struct symbols *symbols, struct budget *budget)
+{
+	struct kernel_place *place = util_alloc(sizeof(*place));
+
+	*place = (struct kernel_place) { .symbols = symbols, .budget = budget, .file = -1 };
+	return place;
+}
+
+static void forget(struct kernel_place *place)
+{
+	budget_free(place->budget, place->code, place->size);
+	place->code = NULL;
+	place->size = 0;
+	place->file = -1;
+}
+
+void kernel_place_free(struct kernel_place *place)
+{
+	if (!place)
+		return;
+	forget(place);
+	free(place);
+}
+
+void kernel_place_wake(struct kernel_place *place)
+{
+	place->news = true;
+}
+
+static bool read_segments(struct kernel_place *place, int fd)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < place->segments.count; i++) {
+		const struct elf_segment *segment = &place->segments.list[i];
+
+		for (uint64_t done = 0; done < segment->size;) {
+			ssize_t got = pread(fd, place->code + at, segment->size - done,
+				(off_t)(segment->offset + done));
+
+			if (got <= 0)
+				return false;
+			at += (size_t)got;
+			done += (uint64_t)got;
+		}
+	}
+	return true;
+}
+
+/* Reads the code of the kernel's file, once for each file. False: it has none that is of use. */
+static bool have_code(struct kernel_place *place, int fd)
+{
+	uint64_t size = 0;
+
+	if (fd == place->file)
+		return place->code;
+	forget(place);
+	place->file = fd;
+	sym_elf_segments(fd, &place->segments);
+	for (uint32_t i = 0; i < place->segments.count; i++) {
+		if (place->segments.list[i].size > CODE_MOST - size)
+			return false;
+		size += place->segments.list[i].size;
+	}
+	place->code = size ? budget_resize(place->budget, NULL, 0, size) : NULL;
+	place->size = place->code ? size : 0;
+	if (place->code && !read_segments(place, fd)) {
+		forget(place);
+		place->file = fd;
+	}
+	return place->code;
+}
+
+/* Where a byte of the code is linked. */
+static uint64_t link_of(const struct kernel_place *place, size_t at)
+{
+	uint32_t i = 0;
+
+	for (; at >= place->segments.list[i].size; i++)
+		at -= place->segments.list[i].size;
+	return place->segments.list[i].address + at;
+}
+
+/* The byte that is linked at an address. NULL: none is. */
+static const uint8_t *code_at(const struct kernel_place *place, uint64_t link)
+{
+	const uint8_t *code = place->code;
+
+	for (uint32_t i = 0; i < place->segments.count; i++) {
+		const struct elf_segment *segment = &place->segments.list[i];
+
+		if (link - segment->address < segment->size)
+			return code + (link - segment->address);
+		code += segment->size;
+	}
+	return NULL;
+}
+
+/* The next place in the code that has these bytes. NULL: there is none. */
+static const uint8_t *find_next(const struct kernel_place *place, const uint8_t *from, const uint8_t *window)
+{
+	return memmem(from, place->size - (size_t)(from - place->code), window, WINDOW);
+}
+
+/* How many bytes of the page are the same in the file, where the file has it. 0: too few. */
+static size_t equal_bytes(const struct kernel_place *place, const uint8_t *page, uint64_t link)
+{
+	size_t compared = 0, equal = 0;
+
+	for (size_t i = 0; i < PAGE; i++) {
+		const uint8_t *byte = code_at(place, link + i);
+
+		compared += byte != NULL;
+		equal += byte && *byte == page[i];
+	}
+	return (compared >= COMPARED || compared == place->size) && equal * 100 >= compared * SURE ? equal : 0;
+}
+
+/*
+ * By the code that ran at this address: wherever the file has it, all of the page is compared. Of several places that
+ * fit, one has to fit best.
+ */
+static bool find_slide(struct kernel_place *place, const struct memory_reader *memory, uint64_t address,
+	uint64_t *slide)
+{
+	uint64_t start = address / PAGE * PAGE;
+	size_t at = (size_t)(address - start) < PAGE - WINDOW ? (size_t)(address - start) : PAGE - WINDOW;
+	const uint8_t *found = place->code;
+	size_t best = 0, second = 0;
+	uint8_t page[PAGE];
+
+	*slide = 0;
+	if (!memory->read(memory->context, start, page, PAGE))
+		return false;
+	for (uint32_t i = 0; i < MATCHES && (found = find_next(place, found, page + at)); i++, found++) {
+		uint64_t tried = start + at - link_of(place, (size_t)(found - place->code));
+		size_t equal = equal_bytes(place, page, start - tried);
+
+		second = equal > best ? best : equal > second ? equal : second;
+		if (equal <= best)
+			continue;
+		best = equal;
+		*slide = tried;
+	}
+	return best > second && *slide != symbols_kernel_slide(place->symbols);
+}
+
+void kernel_place_step(struct kernel_place *place, const struct memory_reader *memory)
+{
+	uint64_t addresses[LAST], sampled = symbols_sampled(place->symbols), slide;
+	int fd = symbols_kernel_descriptor(place->symbols);
+	uint32_t count, kernel;
+
+	if (fd < 0 || symbols_linux_kernel(place->symbols) ||
+			(!place->news && sampled - place->looked < NEW_SAMPLES))
+		return;
+	place->news = false;
+	place->looked = sampled;
+	count = symbols_outside(place->symbols, LAST, addresses, &kernel);
+	if (count < LEAST || 2 * count <= kernel || !have_code(place, fd))
+		return;
+	for (uint32_t i = 0; i < TRIED; i++)
+		if (find_slide(place, memory, addresses[i * count / TRIED], &slide)) {
+			symbols_set_slide(place->symbols, slide);
+			return;
+		}
 }

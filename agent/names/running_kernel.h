@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds in a running Linux kernel's memory where the kernel runs, and its modules with their functions. The symbols
- * must have its boot image. Whoever can read the guest's memory calls these now and then, as the owner of the symbols.
+ * Finds in a running Linux kernel's memory where the kernel runs, and its modules with their functions; of another
+ * kernel, where it runs. The symbols must have its boot image, or its file. Whoever can read the guest's memory calls
+ * these now and then, as the owner of the symbols.
  */
 #ifndef RUNNING_KERNEL_H
 #define RUNNING_KERNEL_H
@@ -12,6 +13,8 @@
 
 #include "agent/names/linux/walk.h"
 
+struct budget;
+struct kernel_place;
 struct memory_reader;
 struct symbols;
 
@@ -44,5 +47,15 @@ struct running_kernel_look {
  */
 enum walk running_kernel_read_modules(struct symbols *symbols, const struct walked_memory *memory,
 	struct running_kernel_look *look);
+
+/*
+ * Finds where a kernel runs that is no Linux, and that tells nothing of itself: some are loaded elsewhere than their
+ * file says, or move themselves. Code that was sampled outside of the file is read in the guest's memory, and looked
+ * for in the file. Call the step often; what it finds is told to the symbols. kernel_place_wake: pages have come.
+ */
+struct kernel_place *kernel_place_new(struct symbols *symbols, struct budget *budget);	/* borrows both */
+void kernel_place_free(struct kernel_place *place);
+void kernel_place_wake(struct kernel_place *place);
+void kernel_place_step(struct kernel_place *place, const struct memory_reader *memory);
 
 #endif

@@ -242,6 +242,24 @@ const struct function *symbols_get(const struct symbols *symbols, uint32_t funct
  */
 const char *symbols_line(struct symbols *symbols, uint32_t function);
 
+/* What was sampled last is kept, so many samples: symbols_saw tells the code that a sample ran. */
+enum { SYMBOLS_SAMPLED = 1024 };
+
+void symbols_saw(struct symbols *symbols, uint32_t space, uint64_t address);
+uint64_t symbols_sampled(const struct symbols *symbols);	/* how many have been told in all */
+
+/*
+ * Of the last samples, SYMBOLS_SAMPLED at most: how many are the kernel's, and the addresses of those that its file
+ * does not have and nothing names, the newest first. Returns how many these are.
+ */
+uint32_t symbols_outside(struct symbols *symbols, uint32_t last, uint64_t *addresses, uint32_t *kernel);
+
+/* A remark if these are many: the file is of another kernel, or the kernel runs elsewhere than it says; or "". */
+const char *symbols_outside_note(struct symbols *symbols, char *text, size_t size);
+
+/* symbols_line; of code that nothing names, where it was sampled last: "0x200000-0x200fff". As long as the symbols. */
+const char *symbols_source(struct symbols *symbols, uint32_t function);
+
 /*
  * "file.c:44", the line of the code at an address of a space; likewise. symbols_lines_at: before it, each with a
  * newline behind it, the lines of the calls of what is inlined there, in the order of symbols_inlined; "" if not known.

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The code of functions: where it is, which file it is of, and its source lines. */
+/*
+ * The code of functions: where it is, which file it is of, and its source lines. Of code that nothing names, where it
+ * was sampled, and how much of the kernel's its file does not have.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
 #include "agent/names/dwarf/code_lines.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/objects/objects.h"
 #include "agent/wire/event.h"
+#include "function.h"
 #include "guest_symbols.h"
 #include "kernel_image.h"
 #include "lines.h"
 #include "symbols_state.h"
+
+enum {
+	PAGE = 4096,
+	GAP = 1 << 20,			/* bytes: code that lies farther apart is not one piece */
+	LEAST = 32,			/* samples of the kernel by which a file is judged */
+	TOLD_PERCENT = 20,		/* from this share on, what the file lacks is told */
+	LINUX_LEAST = 1 << 13,		/* samples before it is told that a Linux kernel's file has no place */
+	TEXTS_MOST = 256,		/* different ranges that are told in all: each keeps its text */
+};
 
 /* What a file's symbol says. False: the file has none at that link address. */
 static bool find_symbol(const struct image *image, uint64_t link, uint64_t bias, struct symbol_code *code)
@@ -130,4 +148,139 @@ bool symbols_mapping(struct symbols *symbols, uint32_t space, uint64_t address, 
 	if (objects_image(found))
 		tell_image(objects_image(found), objects_bias(found), mapping);
 	return true;
+}
+
+/* ---- what was sampled last ---- */
+
+void symbols_saw(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	symbols->sampled[symbols->sampled_count++ % SYMBOLS_SAMPLED] = (struct sampled) { address, space };
+}
+
+uint64_t symbols_sampled(const struct symbols *symbols)
+{
+	return symbols->sampled_count;
+}
+
+static uint32_t sampled_kept(const struct symbols *symbols)
+{
+	return symbols->sampled_count < SYMBOLS_SAMPLED ? (uint32_t)symbols->sampled_count : SYMBOLS_SAMPLED;
+}
+
+static bool is_unknown(const struct function *function)
+{
+	return !function->known && strcmp(function->name, "[unknown]") == 0;
+}
+
+/* Is the address within what the kernel's file tells of? Between its functions may be code without a name. */
+static bool is_in_file(const struct symbols *symbols, uint64_t address)
+{
+	const struct symbol_table *table = kernel_image_file(symbols->kernel)->table;
+	uint64_t link = address - kernel_image_slide(symbols->kernel);
+	uint32_t count = symbol_table_count(table);
+
+	return kernel_image_is_placed(symbols->kernel) && count && link >= symbol_table_get(table, 0).address &&
+		link < symbol_table_get(table, count - 1).end;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* The pages of the piece of code that has most of these addresses, which are put in order. False: there are none. */
+static bool find_piece(uint64_t *addresses, uint32_t count, struct code_piece_range *range)
+{
+	uint32_t best = 0;
+
+	if (!count)
+		return false;
+	qsort(addresses, count, sizeof(*addresses), by_address);
+	for (uint32_t first = 0, last; first < count; first = last + 1) {
+		for (last = first; last + 1 < count && addresses[last + 1] - addresses[last] < GAP;)
+			last++;
+		if (last - first + 1 <= best)
+			continue;
+		best = last - first + 1;
+		range->low = addresses[first] / PAGE * PAGE;
+		range->high = addresses[last] / PAGE * PAGE + (PAGE - 1);
+	}
+	range->all = best == count;
+	return true;
+}
+
+uint32_t symbols_outside(struct symbols *symbols, uint32_t last, uint64_t *addresses, uint32_t *kernel)
+{
+	uint32_t kept = sampled_kept(symbols), count = 0;
+
+	*kernel = 0;
+	for (uint32_t i = 1; kernel_image_file(symbols->kernel) && i <= last && i <= kept; i++) {
+		const struct sampled *sampled = &symbols->sampled[(symbols->sampled_count - i) % SYMBOLS_SAMPLED];
+
+		if (sampled->space != EVENT_KERNEL)
+			continue;
+		++*kernel;
+		if (!is_in_file(symbols, sampled->address) && is_unknown(symbols_get(symbols,
+				symbols_function(symbols, EVENT_KERNEL, sampled->address))))
+			addresses[count++] = sampled->address;
+	}
+	return count;
+}
+
+const char *symbols_outside_note(struct symbols *symbols, char *text, size_t size)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+	uint64_t addresses[SYMBOLS_SAMPLED];
+	uint32_t kernel, count = symbols_outside(symbols, SYMBOLS_SAMPLED, addresses, &kernel);
+	struct code_piece_range range;
+	const char *slash = file ? strrchr(file->path, '/') : NULL;
+
+	*text = '\0';
+	if (!file || kernel < LEAST || count * 100 < kernel * TOLD_PERCENT ||
+			(file->kernel && !kernel_image_is_placed(symbols->kernel) &&
+				symbols->sampled_count < LINUX_LEAST) ||
+			!find_piece(addresses, count, &range))
+		return text;
+	util_print(text, size, "%" PRIu32 " %% of the kernel's samples lie outside %s, %sat 0x%" PRIx64 "-0x%" PRIx64
+		": is it the file of the kernel that runs? give that by --kernel, or other code by "
+		"--object FILE@ADDRESS",
+		count * 100 / kernel, slash && slash[1] ? slash + 1 : file->path, range.all ? "" : "most ", range.low,
+		range.high);
+	return text;
+}
+
+/* The text for a range, which lasts as long as the symbols. */
+static const char *keep_range(struct symbols *symbols, const struct code_piece_range *range)
+{
+	char text[64];
+
+	if (symbols->ranges_told == TEXTS_MOST)
+		return "";
+	symbols->ranges_told++;
+	util_print(text, sizeof(text), "0x%" PRIx64 "-0x%" PRIx64 "%s", range->low, range->high,
+		range->all ? "" : " and others");
+	return objects_name(symbols->objects, (struct text) { .bytes = text, .size = strlen(text) });
+}
+
+const char *symbols_source(struct symbols *symbols, uint32_t function)
+{
+	uint64_t addresses[SYMBOLS_SAMPLED];
+	struct told_range *told = &symbols->ranges[function % SYMBOLS_RANGES];
+	struct code_piece_range range;
+	uint32_t count = 0;
+
+	if (!is_unknown(symbols_get(symbols, function)))
+		return symbols_line(symbols, function);
+	for (uint32_t i = 0; i < sampled_kept(symbols); i++)
+		if (symbols_function(symbols, symbols->sampled[i].space, symbols->sampled[i].address) == function)
+			addresses[count++] = symbols->sampled[i].address;
+	if (!find_piece(addresses, count, &range))
+		return "";
+	if (!told->text || told->function != function || memcmp(&told->range, &range, sizeof(range)) != 0)
+		*told = (struct told_range) {
+			.function = function, .range = range, .text = keep_range(symbols, &range),
+		};
+	return told->text;
 }

@@ -6,6 +6,23 @@
 #include "symbols.h"
 
 enum { EARLY_PAGES = 256, EARLY_BITS = 12 };
+enum { SYMBOLS_RANGES = 8 };		/* of unknown code, that are kept as text */
+
+struct sampled {			/* code that was sampled */
+	uint64_t address;
+	uint32_t space;
+};
+
+struct code_piece_range {		/* a piece of code that nothing names */
+	uint64_t low, high;		/* its first and last byte, of whole pages */
+	uint64_t all;			/* 1: there is no such code elsewhere */
+};
+
+struct told_range {
+	uint32_t function;
+	struct code_piece_range range;
+	const char *text;		/* NULL: none is kept here */
+};
 
 struct symbols {
 	struct budget *budget;
@@ -31,6 +48,10 @@ struct symbols {
 
 	char *sysroot, *debug;		/* NULL: not told */
 	char note[256];
+	struct sampled sampled[SYMBOLS_SAMPLED];	/* the last ones; a ring */
+	uint64_t sampled_count;			/* in all */
+	struct told_range ranges[SYMBOLS_RANGES];	/* by function */
+	uint32_t ranges_told;
 	struct specials *specials;
 };
 

@@ -115,7 +115,7 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 	const struct table *table = report->profile->table;
 	struct symbols *symbols = report->epoch->inputs.symbols;
 	const struct function *function = symbols_get(symbols, row->function);
-	const char *line = symbols_line(symbols, row->function);
+	const char *line = symbols_source(symbols, row->function);
 	char cpus[12];
 
 	table_cpus(table, row, cpus, sizeof(cpus));

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -389,13 +388,12 @@ bool code_sizes_add(struct code_sizes *sizes, const char *path, const char *debu
 	struct reading reading = {
 		.sizes = sizes, .path = path, .debug_fd = -1, .folders = { .own = debug, .system = DEBUG_SYSTEM },
 	};
+	const char *why;
 	bool read;
 
-	errno = 0;
-	reading.fd = util_file_read(AT_FDCWD, path, 0, NULL);
+	reading.fd = util_file_read(AT_FDCWD, path, 0, &why);
 	if (reading.fd < 0)
-		return util_fail(error, "cannot open %s: %s; give an ELF file", path,
-			errno ? strerror(errno) : "it is no regular file");
+		return util_fail(error, "cannot open %s: %s; give an ELF file", path, why);
 	reading.table = symbol_table_new(sizes->budget);
 	read = read_functions(&reading, error);
 	if (read && !measure(&reading))

@@ -144,12 +144,12 @@ static void write_changes(const struct writing *writing)
 
 static void write_notes(const struct writing *writing)
 {
-	const struct code_sizes *sizes = writing->sizes;
+	for (uint32_t i = 0; i < writing->sizes->object_count; i++) {
+		const struct code_object *object = &writing->sizes->objects[i];
 
-	for (uint32_t i = 0; i < sizes->object_count; i++)
-		if (sizes->objects[i].note)
-			fprintf(writing->out, "%s: %s\n", code_sizes_told(sizes, sizes->objects[i].name),
-				sizes->objects[i].note);
+		if (object->note)
+			fprintf(writing->out, "%s: %s\n", code_sizes_told(writing->sizes, object->name), object->note);
+	}
 }
 
 static bool write_text(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,

@@ -10,9 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/names/files/sym_elf_plain.h"
-
 struct budget;
+
+struct elf_plain {			/* a file, once more with what was packed by zstd unpacked */
+	uint8_t *image;			/* NULL: none was made */
+	size_t size;
+	size_t paid;			/* bytes that are charged to the budget */
+};
 
 struct unit {
 	Dwarf_Off die;
@@ -80,6 +84,15 @@ size_t sym_dwarf_first_row(Dwarf_Lines *rows, size_t count, uint64_t address);
 /* Does the entry hold functions, as a namespace does? Is it code itself: a function, or a block in one? */
 bool sym_dwarf_has_functions(Dwarf_Die *die);
 bool sym_dwarf_is_code(Dwarf_Die *die);
+
+enum elf_plain_state { ELF_PLAIN_ALREADY, ELF_PLAIN_MADE, ELF_PLAIN_DAMAGED, ELF_PLAIN_FULL };
+
+/*
+ * `elf` is the file that is open as `fd`. `map`: the file is mapped, not read. ALREADY: no section is packed by zstd.
+ * MADE: elf_memory may open the image, which is writable. DAMAGED: a section is not what it says. FULL: no memory.
+ */
+enum elf_plain_state elf_plain_make(struct elf_plain *plain, Elf *elf, int fd, bool map, struct budget *budget);
+void elf_plain_clear(struct elf_plain *plain, struct budget *budget);	/* after elf_end */
 
 /* The DWARF of a module's dwarf->elf; NULL: none. */
 Dwarf *sym_dwarf_open_module(struct sym_dwarf *dwarf);

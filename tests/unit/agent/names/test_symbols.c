@@ -95,6 +95,38 @@ static void test_replaced(void **state)
 	symbols_free(symbols);
 }
 
+/* What the kernel's file does not have is told, and where it lies; what it has, or firmware, is not. */
+static void test_code_outside(void **state)
+{
+	struct symbols *symbols = with_kernel(map_text);
+	uint32_t unknown = symbols_function(symbols, EVENT_KERNEL, 0x200010);
+	uint32_t user = symbols_function(symbols, 7, 0x5000);
+	char text[320];
+
+	(void)state;
+	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	assert_string_equal(symbols_source(symbols, unknown), "");
+	for (int i = 0; i < 60; i++)
+		symbols_saw(symbols, EVENT_KERNEL, 0xffffffff81001000);
+	symbols_saw(symbols, EVENT_KERNEL, 0x200010);
+	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	assert_string_equal(symbols_source(symbols, unknown), "0x200000-0x200fff");
+	for (uint64_t i = 0; i < 939; i++)
+		symbols_saw(symbols, EVENT_KERNEL, 0x200100 + 0x10 * i);
+	assert_string_equal(symbols_source(symbols, unknown), "0x200000-0x203fff");
+	assert_non_null(strstr(symbols_outside_note(symbols, text, sizeof(text)),
+		"94 % of the kernel's samples lie outside System.map, at 0x200000-0x203fff: is it the file"));
+	symbols_saw(symbols, EVENT_KERNEL, UINT64_MAX);
+	assert_string_equal(symbols_source(symbols, unknown), "0x200000-0x203fff and others");
+	symbols_saw(symbols, 7, 0x5008);
+	assert_string_equal(symbols_source(symbols, user), "0x5000-0x5fff");
+	assert_string_equal(symbols_source(symbols, symbols_function(symbols, EVENT_KERNEL, 0xffffffff81001000)), "");
+	for (int i = 0; i < SYMBOLS_SAMPLED; i++)
+		symbols_saw(symbols, EVENT_KERNEL, 0xffffffff81001000);
+	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	symbols_free(symbols);
+}
+
 static void check_refused(struct symbols *symbols, const char *path, const char *why)
 {
 	char *error = NULL;
@@ -352,6 +384,7 @@ int main(void)
 		cmocka_unit_test(test_slide),
 		cmocka_unit_test(test_kernel_object_gives_bias),
 		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_code_outside),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_elf_kernel_with_lines),
 		cmocka_unit_test(test_specials),

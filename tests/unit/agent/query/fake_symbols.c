@@ -210,3 +210,8 @@ const char *symbols_line(struct symbols *symbols, uint32_t function)
 
 	return function < symbols->lines_read ? lines[function % 4] : NULL;
 }
+
+const char *symbols_source(struct symbols *symbols, uint32_t function)
+{
+	return symbols_line(symbols, function);
+}

@@ -278,8 +278,8 @@ static void test_refused(void **state)
 	(void)state;
 	compile("");
 	scratch_run("mkdir -p folder && mkfifo pipe 2>/dev/null; head -c 900 first.o >cut.o; : >empty");
-	refused("folder", "it is no regular file");
-	refused("pipe", "it is no regular file");
+	refused("folder", "Is a directory");
+	refused("pipe", "not a regular file");
 	refused("none", "No such file");
 	refused("empty", "not an ELF file");
 	refused("cut.o", "damaged");

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * ELF files whose sections are packed by zstd, as debug sections of kernels are: libelf and libdw know zstd from
+ * version 0.189 on only. Such a file is made once more, in memory, with these sections unpacked behind its end.
+ */
 #include <gelf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -6,7 +10,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/names/linux/unpack.h"
-#include "sym_elf_plain.h"
+#include "sym_dwarf_state.h"
 
 enum { ZSTD = 2, ALIGN = 16 };		/* ZSTD: ELFCOMPRESS_ZSTD, which older headers do not have */
 
@@ -69,8 +73,8 @@ static bool put_header(const struct making *making, uint8_t *image, size_t index
 	bool wide = making->header.e_ident[EI_CLASS] == ELFCLASS64;
 	Elf_Data from = { .d_type = ELF_T_SHDR, .d_version = EV_CURRENT, .d_size = size }, to = from;
 
-	if (making->header.e_shentsize != size || at < making->header.e_shoff || at > making->file_size ||
-			making->file_size - at < size || (!wide && making->end > UINT32_MAX))
+	if (making->header.e_shentsize != size || at < making->header.e_shoff ||
+			at > making->file_size || making->file_size - at < size || (!wide && making->end > UINT32_MAX))
 		return false;
 	from.d_buf = wide ? (void *)header : &narrow;
 	to.d_buf = image + at;
@@ -85,7 +89,7 @@ static bool unpack_section(struct making *making, uint8_t *image, Elf_Scn *secti
 
 	if (header->sh_offset > making->file_size || header->sh_size > making->file_size - header->sh_offset ||
 			header->sh_size < head || !unpack_zstd_all(image + header->sh_offset + head,
-			header->sh_size - head, image + at, packed->ch_size))
+				header->sh_size - head, image + at, packed->ch_size))
 		return false;
 	header->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
 	header->sh_offset = at;
@@ -131,8 +135,9 @@ static uint8_t *image_of(const struct making *making, int fd, bool map, bool *re
 		return NULL;
 	if (!map)
 		*read = read_all(fd, image, making->file_size);
-	else if (mmap(image, making->file_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
-		*read = false;
+	else
+		*read = mmap(image, making->file_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) !=
+			MAP_FAILED;
 	return image;
 }
 
