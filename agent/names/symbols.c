@@ -344,6 +344,9 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 	uint32_t function = FUNCTION_NONE;
 	const struct region *region;
 
+	/* Of a program that no kernel tells of, a file may be given (given_objects.h): it is mapped for all. */
+	if (!kernel && !mapping && !symbols_linux_kernel(symbols))
+		mapping = layouts_find(symbols->layouts, EVENT_KERNEL, address);
 	if (kernel && !(mapping && objects_image(mapping)))
 		function = resolve_kernel(symbols, mapping, address);
 	if (function != FUNCTION_NONE)

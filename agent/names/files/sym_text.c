@@ -162,7 +162,8 @@ bool sym_text_read(const char *text, size_t size, const char *path, struct symbo
 	if (counts[LINE_BAD] > counts[LINE_CODE] + counts[LINE_OTHER])
 		return util_fail(error,
 			"cannot load symbols of %s: neither ELF nor a list of symbols: line %zu is no address, "
-			"type and name as nm writes them; give the kernel's ELF file, or the output of nm",
+			"type and name as nm writes them; give the kernel's ELF file, or the output of nm by "
+			"--symbols",
 			path, first_bad);
 	if (counts[LINE_CODE] == 0)
 		return util_fail(error, "cannot load symbols of %s: it names no code; "

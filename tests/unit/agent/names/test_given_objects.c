@@ -33,6 +33,7 @@ static void several_files_at_their_addresses(void **state)
 	struct symbols *symbols = symbols_new(NULL);
 	struct given_objects *objects;
 	bool starved = false;
+	uint32_t space;
 
 	(void)state;
 	build("loader", "0x401000");
@@ -52,6 +53,10 @@ static void several_files_at_their_addresses(void **state)
 		"loader");
 	assert_string_equal(name_at(symbols, 0x90001000), "monitor_begin");
 	assert_string_equal(name_at(symbols, 0x401000), "[unknown]");
+	/* Programs of a kernel that does not tell where they lie. */
+	space = symbols_space(symbols, 7);
+	assert_string_equal(symbols_get(symbols, symbols_function(symbols, space, 0x90001000))->name, "monitor_begin");
+	assert_string_equal(symbols_get(symbols, symbols_function(symbols, space, 0x401000))->name, "[unknown]");
 	given_objects_free(objects);
 	symbols_free(symbols);
 	free(loader);
