@@ -29,7 +29,7 @@ struct recording_patience {
 
 bool recording_given_up(const struct recording_patience *patience);	/* NULL is allowed */
 
-struct recording_lane {			/* the caller sets stream, cpu, patience and fd -1; the calls below set the rest */
+struct recording_lane {			/* the caller sets stream, cpu, patience, fd -1; the calls below the rest */
 	enum stream stream;
 	uint32_t cpu;
 	int fd;				/* -1: closed for now */

@@ -150,7 +150,7 @@ static bool is_given_up(void *session)
 	return *session_given_up(session);
 }
 
-/* All packets are looked at first; later, a search between them may take as long. Both are given up by q or a signal. */
+/* All packets are looked at first; later, a search may take as long. Both are given up by q or a signal. */
 static struct session *open_recording(const struct top *top, char **error)
 {
 	const struct replay_options as_it_was = { .kernel_given = top->options[0].session.kernel };
