@@ -256,6 +256,13 @@ static void step_until(struct session *session, uint64_t late)
 	session_step(session, left < SOON_MS ? left : SOON_MS);
 }
 
+/* True: the guest's profiler is on, and ktop's end alone does not end it. */
+static bool runs_on(const struct session *session)
+{
+	return !session->source->table->play && !session_owns_sampler(session) && session_link(session) == LINK_UP &&
+		session->epoch->status.running;
+}
+
 void session_leave(struct session *session, uint64_t late)
 {
 	struct source *source = session->source;
@@ -266,12 +273,15 @@ void session_leave(struct session *session, uint64_t late)
 		return;
 	session->left = true;
 	session_finish_orders(session);
+	if (session->started && runs_on(session))
+		session_stop_owed(session);
+	while (session->started && runs_on(session) && util_now() < heard)
+		step_until(session, heard);
 	/* The guest has to get the last lines, above all "stop", before the port is taken out: for 2/3 of the time. */
 	while (session_plugged(session, text, sizeof(text))[0] && source->table->waits(source) &&
 			util_now() < heard)
 		step_until(session, heard);
-	session->left_running = session->left_running || (!source->table->play && !session_owns_sampler(session) &&
-		session_link(session) == LINK_UP && session->epoch->status.running);
+	session->left_running = session->left_running || runs_on(session);
 	source->table->leave(source, util_now(), ms_until(late));
 	while (source->table->leaving(source))
 		step_until(session, late);

@@ -37,8 +37,10 @@ static void tell_done(void *context, bool ok, const char *text)
 		.kept = session->source->table->facts(session->source).kept != KEPT_NONE,
 	};
 
-	if (ok)
+	if (ok) {
 		loan_profiler_set(&session->loan, session->wanted);
+		session->started = session->wanted && (session->started || !session->ran);
+	}
 	util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(session->mailbox, &message);
 }
@@ -92,6 +94,7 @@ static void obey(struct session *session, const struct order *order)
 	case ORDER_PROFILER:
 		session->ordered = true;
 		session->wanted = order->on;
+		session->ran = session->epoch && session->epoch->status_known && session->epoch->status.running;
 		session->source->table->run(session->source, order->on, true, &done);
 		break;
 	case ORDER_SNAPSHOT:

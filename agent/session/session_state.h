@@ -48,6 +48,7 @@ struct session {
 	bool patient;			/* the VM may start later */
 
 	bool ordered, wanted;		/* there was an ORDER_PROFILER; what the last one asked for: on or off */
+	bool ran, started;		/* the profiler was on when it came; it is on because of these orders */
 	struct loan loan;
 
 	atomic_bool given_up;		/* set by session_give_up, by any thread */

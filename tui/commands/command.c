@@ -146,7 +146,7 @@ bool command_not_beside(const struct option_set *sets, size_t count)
 		const char *option = options_unheeded(&sets[i], COMMAND_BESIDE);
 
 		if (option) {
-			command_tell(util_format("--%s: without effect: a live ktop has this VM, "
+			command_tell(util_format("--%s: refused: a live ktop has this VM, "
 				"with its own options; give the option to that ktop, or end that "
 				"ktop", option));
 			return true;
@@ -305,7 +305,7 @@ static char *not_connected(struct session *session, uint64_t wait_ns)
 
 	if (command_stopped())
 		return util_format("not connected: interrupted; start it again");
-	return util_format("not connected in %.4g s: %s; try again when QEMU answers",
+	return util_format("not connected in %.4g s: %s; try again once that is over",
 		(double)wait_ns / (double)NS_PER_SECOND, session_trouble(session, text, sizeof(text)));
 }
 

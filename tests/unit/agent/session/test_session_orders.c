@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a session does for an order: it switches the profiler, sends control lines, answers another ktop. */
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/answers.h"
@@ -126,6 +130,57 @@ static void test_profiler_by_key(void **state)
 	fake_qmp_free(qmp);
 }
 
+struct obedient {			/* a guest that obeys in a thread of its own */
+	struct fake_guest *guest;
+	atomic_bool over;
+};
+
+static void *obey_all(void *context)
+{
+	struct obedient *obedient = context;
+
+	while (!atomic_load(&obedient->over)) {
+		fake_guest_step(obedient->guest);
+		fake_guest_obey(obedient->guest);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* What this ktop has started ends with it. A profiler that was on, or that somebody has turned on, stays on. */
+static void test_the_end_stops_what_was_started(void **state)
+{
+	enum { LONG_S = 60 };
+
+	(void)state;
+	for (int before = 0; before < 2; before++) {
+		struct fixture fixture = fixture_begin(NULL);
+		struct obedient obedient = { .guest = fixture.guest };
+		pthread_t thread;
+
+		fixture_bring_up(&fixture);
+		if (before) {
+			fake_guest_status(fixture.guest, true);
+			fake_guest_beat(fixture.guest, 1);
+			fixture_step(&fixture);
+		}
+		session_run_profiler(fixture.session, true);
+		if (!before) {
+			fixture_await_line(&fixture, "start");
+			fake_guest_reply(fixture.guest, true, "started");
+			fake_guest_status(fixture.guest, true);
+		}
+		fixture_await_message(&fixture, false, "profiling");
+		pthread_create(&thread, NULL, obey_all, &obedient);
+		session_leave(fixture.session, util_now() + LONG_S * NS_PER_SECOND);
+		atomic_store(&obedient.over, true);
+		pthread_join(thread, NULL);
+		assert_int_equal(session_left_running(fixture.session), before);
+		assert_int_equal(fixture.guest->running, before);
+		fixture_end(&fixture);
+	}
+}
+
 static void test_commands_are_answered_in_order(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -170,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_profiler_of_a_silent_guest),
 		cmocka_unit_test(test_profiler_by_port),
 		cmocka_unit_test(test_profiler_by_key),
+		cmocka_unit_test(test_the_end_stops_what_was_started),
 		cmocka_unit_test(test_commands_are_answered_in_order),
 		cmocka_unit_test(test_answers_to_another_ktop),
 	};
