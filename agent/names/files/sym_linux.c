@@ -103,6 +103,10 @@ bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct
 	if (!boot_image_read(fd, path, budget, &image, error))
 		return false;
 	read = read_kernel(&image, table, kernel, budget, &why);
+	if (!read && !memmem(image.bytes, image.size, BANNER, strlen(BANNER)))
+		why = image.size > 4 && memcmp(image.bytes, "\177ELF", 4) == 0 ?
+			"it is a packed ELF file of no Linux kernel; unpack it" :
+			"what is packed in it is no Linux kernel";
 	unpack_free(&image, budget);
 	if (!read)
 		return util_fail(error, "cannot load symbols of %s: %s; give vmlinux by --kernel, or System.map by "

@@ -143,6 +143,9 @@ bool unpack(const uint8_t *packed, size_t size, struct budget *budget, struct un
 	*why = "it is packed in a way that ktop does not know (it knows gzip, xz, zstd and lz4)";
 	if (!format)
 		return false;
+	*why = "it is an xz file, and no boot image of Linux: unpack it";
+	if (format->unpack == unpack_xz && memcmp(packed + size - 2, "YZ", 2) == 0)	/* the end of such a file */
+		return false;
 	*why = "it says that it is larger than any kernel, or empty: it is damaged";
 	if (!room || room > UNPACK_MOST || size > UNPACK_MOST)
 		return false;

@@ -182,6 +182,30 @@ static const char *name_at(struct symbols *all, uint64_t address)
 	return symbols_get(all, symbols_function(all, EVENT_KERNEL, address))->name;
 }
 
+/* Packed files that are no boot image are called what they are. */
+static void what_another_packed_file_is_is_said(void **state)
+{
+	static const char *const files[][2] = {
+		{ "module.ko.xz", "it is an xz file, and no boot image of Linux: unpack it" },
+		{ "kernel.elf.gz", "it is a packed ELF file of no Linux kernel; unpack it" },
+		{ "notes.gz", "what is packed in it is no Linux kernel" },
+	};
+	struct symbols *all = symbols_new(NULL);
+
+	(void)state;
+	scratch_run("cp /bin/true module.ko && xz module.ko && cp /bin/true kernel.elf && gzip kernel.elf && "
+		"seq 1000 >notes && gzip notes");
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		char *error = NULL;
+
+		assert_false(symbols_load_kernel(all, scratch_path(files[i][0]), &error));
+		if (!strstr(error, files[i][1]))
+			fail_msg("%s", error);
+		free(error);
+	}
+	symbols_free(all);
+}
+
 static void names_come_once_it_is_placed(void **state)
 {
 	size_t size;
@@ -290,6 +314,7 @@ int main(void)
 		cmocka_unit_test(other_files_are_none),
 		cmocka_unit_test(what_lies_is_refused),
 		cmocka_unit_test(memory_is_asked_for),
+		cmocka_unit_test(what_another_packed_file_is_is_said),
 		cmocka_unit_test(names_come_once_it_is_placed),
 		cmocka_unit_test(few_functions_are_tried_as_the_anchor),
 		cmocka_unit_test(a_stripped_vmlinux_has_its_own_names),
