@@ -109,6 +109,9 @@ enum {
 	F(u32, process) F(u32, thread) KTOP_WIRE_raw_sample(F, L) L(char, name)
 #define KTOP_WIRE_stacks_sample(F, L) /* a task sample, and the stack of the program for which the kernel works */ \
 	F(u64, user_address) KTOP_WIRE_task_sample(F, L) L(u8, user)
+#define KTOP_WIRE_walked_sample(F, L) /* a task sample whose stack ktop has walked: it stands in a recording */ \
+	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u8, arch) F(u32, weight) F(u64, exact) F(u64, space) \
+	L(u64, kernel) L(u64, user) L(char, name)
 #define KTOP_WIRE_sched_switch(F, L) F(u32, from) F(u32, to)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
@@ -134,6 +137,7 @@ enum {
 	EVENT(18, KTOP_SAMPLES, raw_sample) \
 	EVENT(19, KTOP_SAMPLES, task_sample) \
 	EVENT(20, KTOP_SAMPLES, stacks_sample) \
+	EVENT(21, KTOP_SAMPLES, walked_sample) \
 	KTOP_WIRE_TRACE_EVENTS(EVENT)
 
 /*

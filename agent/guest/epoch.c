@@ -447,11 +447,11 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 }
 
 /* A sample from outside brings its thread's name along. */
-static void take_name(struct epoch *epoch, const struct raw_sample *raw, const struct sample *sample)
+static void take_name(struct epoch *epoch, const struct sample *sample)
 {
-	if (!raw->name.size || sample->thread == EVENT_NONE)
+	if (!sample->name.size || sample->thread == EVENT_NONE)
 		return;
-	threads_thread(epoch->inputs.threads, sample->thread, sample->process, raw->name);
+	threads_thread(epoch->inputs.threads, sample->thread, sample->process, sample->name);
 }
 
 /* Sampled, or traced, before `since` (beginning.h). */
@@ -464,11 +464,10 @@ static bool is_leftover(const struct event *event, uint64_t since)
 static void take_event(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
-	if (event->kind == EVENT_RAW_SAMPLE)
-		take_name(epoch, &event->raw, stack->sample);
-	if (event->kind == EVENT_SAMPLE || event->kind == EVENT_RAW_SAMPLE)
+	if (event->kind == EVENT_SAMPLE || event->kind == EVENT_RAW_SAMPLE) {
+		take_name(epoch, stack->sample);
 		take_sample(epoch, event, stack);
-	else if (event->kind == EVENT_MISSED)
+	} else if (event->kind == EVENT_MISSED)
 		take_missed(epoch, event);
 	else if (event->kind == EVENT_TRACE && epoch->log)
 		trace_log_add(sample_log_traces(epoch->log), epoch_ns(epoch, event->time), event);
@@ -487,20 +486,42 @@ static void key_of(struct epoch *epoch, const struct sample *sample, struct stac
 	stacks_key(epoch->inputs.stacks, sample, space, stack);
 }
 
+/* Of a sample from outside: what it tells of the kernel and its programs. True: the files of its process are sought. */
+static bool learn(struct epoch *epoch, const struct sample *sample, uint64_t time)
+{
+	boot_marks_saw(&epoch->marks, sample, time);
+	boot_marks_tell_early(&epoch->marks, sample, epoch->inputs.symbols);
+	if (sample->mode == MODE_KERNEL && sample->kernel_count && sample->exact & 1)
+		kernel_reading_saw(epoch->reading, sample->arch, sample_frame(sample->kernel, 0));
+	return kernel_watch_saw(epoch->watch, sample, sample->name);
+}
+
 /* Walks its stack. False: names and tables are still to come, so it waits. */
 static bool walk(struct epoch *epoch, struct event *event, struct raw_stack *stack)
 {
-	const struct sample *sample = &stack->sample;
-	bool wanted;
-
 	raw_samples_owner(epoch->held, &event->raw);
 	raw_samples_read(&event->raw, epoch->code, stack);
-	boot_marks_saw(&epoch->marks, sample, event->time);
-	boot_marks_tell_early(&epoch->marks, sample, epoch->inputs.symbols);
-	if (sample->mode == MODE_KERNEL && sample->exact & 1)
-		kernel_reading_saw(epoch->reading, event->raw.arch, stack->frames.kernel.frames[0]);
-	wanted = kernel_watch_saw(epoch->watch, sample, event->raw.name);
-	return !raw_samples_keep(epoch->held, event, stack, wanted);
+	return !raw_samples_keep(epoch->held, event, stack, learn(epoch, &stack->sample, event->time));
+}
+
+static void learn_walked(struct epoch *epoch, const struct event *event)
+{
+	const struct sample *sample = &event->sample;
+	struct raw_sample raw = {
+		.process = sample->process, .thread = sample->thread, .name = sample->name, .mode = sample->mode,
+		.space = sample->space,
+	};
+
+	raw_samples_owner(epoch->held, &raw);
+	learn(epoch, sample, event->time);
+}
+
+bool epoch_walk(struct epoch *epoch, struct event *event, struct raw_stack *stack)
+{
+	raw_samples_owner(epoch->held, &event->raw);
+	raw_samples_read(&event->raw, epoch->code, stack);
+	return raw_samples_settled(epoch->held, event, stack,
+		kernel_watch_saw(epoch->watch, &stack->sample, event->raw.name));
 }
 
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
@@ -518,6 +539,8 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 		if (passed[i]) {
 			epoch->leftovers++;
 		} else if (events[i].kind == EVENT_SAMPLE) {
+			if (events[i].sample.walked)
+				learn_walked(epoch, &events[i]);
 			key_of(epoch, &events[i].sample, &stacks[i]);
 		} else if (events[i].kind == EVENT_RAW_SAMPLE) {
 			struct event event = events[i];

@@ -20,6 +20,7 @@
 struct guest_events;
 struct guest_memory;
 struct raw_samples;
+struct raw_stack;
 struct kernel_code;
 struct kernel_reading;
 struct kernel_watch;
@@ -123,6 +124,11 @@ bool epoch_retry(struct epoch *epoch, uint64_t now);
  * come; `all`: nothing more comes. True: some were.
  */
 bool epoch_walk_held(struct epoch *epoch, bool all);
+/*
+ * Walks the stack of a raw sample, which counts nowhere by that. False: names, tables or files for it are still to
+ * come, or nobody knows them: whoever has more of them later can do better.
+ */
+bool epoch_walk(struct epoch *epoch, struct event *event, struct raw_stack *stack);
 bool epoch_awaits(const struct epoch *epoch, uint64_t before);	/* some from before that time wait; guest ns */
 
 /*

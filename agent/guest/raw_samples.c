@@ -106,7 +106,9 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 	struct sample *sample = &stack->sample;
 	struct unwind_code known;
 
-	*sample = (struct sample) { .weight = raw->weight };
+	*sample = (struct sample) {
+		.weight = raw->weight, .walked = true, .arch = raw->arch, .space = raw->space, .name = raw->name,
+	};
 	take_task(raw, sample);
 	known = kernel_code_now(code, arch, raw->mode == MODE_USER, sample->process);
 	take_registers(raw, &registers);
@@ -235,14 +237,12 @@ static bool files_come(const struct raw_samples *held)
 	return symbols_reading(held->in.symbols) || kernel_watch_copies(held->in.watch);
 }
 
-/* The file of the program that ran is on its way: it has its functions, and the way to walk its stack. */
-static bool file_comes(const struct raw_samples *held, const struct sample *sample)
+/* The file of the program that ran is not known: it has its functions, and the way to walk its stack. */
+static bool lacks_file(const struct raw_samples *held, const struct sample *sample)
 {
-	uint64_t link;
+	uint64_t pc = sample_frame(sample->user, 0) - !sample->user_exact, link;
 
-	return sample->user_count && files_come(held) &&
-		!symbols_frames_of(held->in.symbols, sample->process,
-			sample_frame(sample->user, 0) - !sample->user_exact, &link);
+	return sample->process == EVENT_KERNEL || !symbols_frames_of(held->in.symbols, sample->process, pc, &link);
 }
 
 static bool waits(const struct raw_samples *held, const struct held *entry, const struct raw_stack *stack)
@@ -253,7 +253,20 @@ static bool waits(const struct raw_samples *held, const struct held *entry, cons
 		kernel_reading_is_code(raw->arch, sample_frame(sample->kernel, 0));
 
 	return ((linux_code || raw->mode == MODE_USER) && kernel_comes(held)) || look_comes(held, entry, sample) ||
-		file_comes(held, sample);
+		(sample->user_count && files_come(held) && lacks_file(held, sample));
+}
+
+bool raw_samples_settled(const struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
+	bool wanted)
+{
+	const struct held entry = {
+		.event = *event, .look = kernel_watch_looks(held->in.watch).begun + 1, .wanted = wanted,
+	};
+	const struct sample *sample = &stack->sample;
+	bool code = sample->kernel_count && kernel_reading_is_code(event->raw.arch, sample_frame(sample->kernel, 0));
+
+	return !waits(held, &entry, stack) && !(code && lacks_function(held, sample)) &&
+		!(sample->user_count && lacks_file(held, sample));
 }
 
 /* ---- keeping ---- */

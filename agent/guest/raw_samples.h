@@ -61,6 +61,10 @@ void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw);
 bool raw_samples_keep(struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
 	bool wanted);
 
+/* What the walk finds now is all that there is to be found: nothing is to come, and nothing is unknown. */
+bool raw_samples_settled(const struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
+	bool wanted);
+
 /* Gives those that wait no longer, some at a time; `all`: all, since nothing more comes. True: some were given. */
 bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void *context);
 

@@ -27,6 +27,8 @@ const struct option_row recorder_options[] = {
 		.least = 1, .most = 1 << 20),
 	OPTION("max-files", "N", OPTION_NUMBER, parts, "how many parts to keep; the oldest is removed",
 		.least = 1, .most = 1 << 20),
+	OPTION("raw-stacks", NULL, OPTION_FLAG, raw_stacks,
+		"keep registers and bytes of stacks, to walk these anew later"),
 	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000",
 		.least = 1, .most = 20000),
 	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off"),
@@ -67,6 +69,7 @@ struct recorder *recorder_new(struct session *session, const struct recorder_req
 		.folder = request->folder,
 		.part_bytes = (uint64_t)request->part_mib << 20,
 		.parts = request->parts,
+		.walks = !request->raw_stacks,
 	};
 
 	recorder->session = session;

@@ -20,6 +20,7 @@ struct recorder_request {
 	uint64_t duration_ns;		/* guest time; 0: until recorder_cut, or until the VM is gone */
 	uint64_t wait_ns;		/* host time to wait for the guest's first data */
 	uint32_t part_mib, parts;	/* as in struct recording_options */
+	bool raw_stacks;		/* what is sampled from outside stays as it comes */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
 	int sampler;			/* enum sampler; -1: leave it as it is */
 };

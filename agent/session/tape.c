@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
+#include "agent/cut/walked_packet.h"
 #include "agent/source/source.h"
 #include "agent/wire/metadata.h"
 #include "session_state.h"
@@ -11,6 +12,7 @@ struct tape {
 	struct packet_tap tap;
 	struct session *session;	/* NULL: nothing more is recorded */
 	struct recording_writer *writer;
+	struct walked_packet *walked;	/* NULL: packets are recorded as they come */
 	bool failed;			/* and a message has told so */
 };
 
@@ -18,6 +20,10 @@ static void take_packet(void *context, const struct packet *packet)
 {
 	struct tape *tape = context;
 
+	if (tape->walked) {
+		walked_packet_make(tape->walked, packet, tape->session->epoch);
+		packet = &tape->walked->packet;
+	}
 	if (recording_writer_packet(tape->writer, packet))	/* a new part has begun: it needs the meta events */
 		session_greet(tape->session);
 }
@@ -44,6 +50,7 @@ struct tape *tape_new(struct session *session, const struct recording_options *o
 	struct tape *tape = util_alloc(sizeof(*tape));
 
 	tape->session = session;
+	tape->walked = options->walks ? util_alloc(sizeof(*tape->walked)) : NULL;
 	tape->writer = recording_writer_new(options, &machine);
 	tape->tap = (struct packet_tap) { .next = session->taps, .context = tape,
 		.packet = take_packet, .step = tell_failure };
@@ -86,6 +93,7 @@ bool tape_close(struct tape *tape, char **error)
 
 	detach(tape);
 	good = recording_writer_close(tape->writer, error);
+	free(tape->walked);
 	free(tape);
 	return good;
 }
@@ -96,5 +104,6 @@ void tape_leave(struct tape *tape)
 		return;
 	detach(tape);
 	recording_writer_leave(tape->writer);
+	free(tape->walked);
 	free(tape);
 }

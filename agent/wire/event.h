@@ -53,6 +53,10 @@ struct sample {
 	uint64_t exact;			/* bit i: kernel[i] is an interrupted PC */
 	uint32_t kernel_count, user_count;
 	const void *kernel, *user;	/* read by sample_frame(), leaf first; at most 64 each */
+	bool walked;			/* it was a raw sample, of which these are left: */
+	enum arch_id arch;
+	uint64_t space;
+	struct text name;
 };
 
 /* Frames stand in the packet as they came, at any alignment. */

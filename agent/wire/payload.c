@@ -223,6 +223,10 @@ static enum context context_of(const struct ktop_wire_sample *wire)
 		wire->flags & KTOP_TASK ? CONTEXT_TASK : CONTEXT_UNTOLD;
 }
 
+static const enum arch_id archs[KTOP_ARCHS] = {
+	[KTOP_X86_64] = ARCH_X86_64, [KTOP_I386] = ARCH_I386, [KTOP_RISCV64] = ARCH_RISCV64, [KTOP_AARCH64] = ARCH_AARCH64,
+};
+
 static bool read_sample(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_sample wire;
@@ -244,10 +248,6 @@ static bool read_sample(struct rest *rest, struct event *event)
 
 static bool read_raw_sample(struct rest *rest, struct event *event)
 {
-	static const enum arch_id archs[KTOP_ARCHS] = {
-		[KTOP_X86_64] = ARCH_X86_64, [KTOP_I386] = ARCH_I386, [KTOP_RISCV64] = ARCH_RISCV64,
-		[KTOP_AARCH64] = ARCH_AARCH64,
-	};
 	struct ktop_wire_raw_sample wire;
 	struct raw_sample *raw = &event->raw;
 
@@ -282,6 +282,26 @@ static bool read_stacks_sample(struct rest *rest, struct event *event)
 		return false;
 	event->raw.user_address = address;
 	return take_bytes(rest, &event->raw.user, KTOP_STACK_MAX);
+}
+
+static bool read_walked_sample(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_walked_sample wire;
+	struct sample *sample = &event->sample;
+
+	if (!take(rest, &wire, sizeof(wire)) || wire.mode >= MODES || wire.arch >= KTOP_ARCHS)
+		return false;
+	event->kind = EVENT_SAMPLE;
+	*sample = (struct sample) {
+		.process = wire.process, .thread = wire.thread, .mode = wire.mode,
+		.kernel_cut = wire.flags & KTOP_KERNEL_CUT, .user_cut = wire.flags & KTOP_USER_CUT,
+		.entry = wire.flags & KTOP_ENTRY, .user_exact = wire.flags & KTOP_USER_EXACT,
+		.weight = wire.weight, .exact = wire.exact,
+		.walked = true, .arch = archs[wire.arch], .space = wire.space,
+	};
+	return take_words(rest, &sample->kernel, &sample->kernel_count, KTOP_FRAMES_MAX) &&
+		take_words(rest, &sample->user, &sample->user_count, KTOP_FRAMES_MAX) &&
+		take_bytes(rest, &sample->name, KTOP_TASK_NAME);
 }
 
 static bool read_missed(struct rest *rest, struct event *event)
@@ -346,6 +366,7 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_raw_sample: return read_raw_sample(rest, event);
 	case KTOP_EVENT_task_sample: return read_task_sample(rest, event);
 	case KTOP_EVENT_stacks_sample: return read_stacks_sample(rest, event);
+	case KTOP_EVENT_walked_sample: return read_walked_sample(rest, event);
 	case KTOP_EVENT_tracing: return read_tracing(rest, event);
 	default: return false;
 	}

@@ -52,6 +52,11 @@ static void list(struct body *body, struct text text)
 	body_list(body, text.bytes, text.size, 1);
 }
 
+static const uint8_t archs[ARCHS] = {
+	[ARCH_X86_64] = KTOP_X86_64, [ARCH_I386] = KTOP_I386, [ARCH_RISCV64] = KTOP_RISCV64,
+	[ARCH_AARCH64] = KTOP_AARCH64,
+};
+
 static void write_sample(struct body *body, const struct sample *sample)
 {
 	static const uint8_t contexts[CONTEXTS] = {
@@ -61,19 +66,20 @@ static void write_sample(struct body *body, const struct sample *sample)
 		(sample->user_cut ? KTOP_USER_CUT : 0) | (sample->entry ? KTOP_ENTRY : 0) |
 		(sample->user_exact ? KTOP_USER_EXACT : 0) | contexts[sample->context]);
 
-	FIXED(sample, sample->process, sample->thread, (uint8_t)sample->mode, flags, sample->weight,
-		sample->exact);
+	if (sample->walked)
+		FIXED(walked_sample, sample->process, sample->thread, (uint8_t)sample->mode, flags, archs[sample->arch],
+			sample->weight, sample->exact, sample->space);
+	else
+		FIXED(sample, sample->process, sample->thread, (uint8_t)sample->mode, flags, sample->weight,
+			sample->exact);
 	body_list(body, sample->kernel, sample->kernel_count, 8);
 	body_list(body, sample->user, sample->user_count, 8);
+	if (sample->walked)
+		list(body, sample->name);
 }
 
 static void write_raw_sample(struct body *body, uint16_t id, const struct raw_sample *raw)
 {
-	static const uint8_t archs[ARCHS] = {
-		[ARCH_X86_64] = KTOP_X86_64, [ARCH_I386] = KTOP_I386, [ARCH_RISCV64] = KTOP_RISCV64,
-		[ARCH_AARCH64] = KTOP_AARCH64,
-	};
-
 	if (id == KTOP_EVENT_stacks_sample)
 		FIXED(stacks_sample, raw->user_address, raw->process, raw->thread, raw->weight, (uint8_t)raw->mode,
 			archs[raw->arch], raw->space, raw->base, raw->valid, raw->stack_address, raw->linked_address);

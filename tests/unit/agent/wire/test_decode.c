@@ -319,6 +319,8 @@ static void test_out_of_range(void **state)
 		{ KTOP_EVENT_raw_sample, KTOP_SAMPLES, sizeof(struct ktop_wire_raw_sample) + 3, 0x09 },
 		{ KTOP_EVENT_task_sample, KTOP_SAMPLES, offsetof(struct ktop_wire_task_sample, mode), KTOP_MODES + 1 },
 		{ KTOP_EVENT_task_sample, KTOP_SAMPLES, sizeof(struct ktop_wire_task_sample) + 7, 65 },
+		{ KTOP_EVENT_walked_sample, KTOP_SAMPLES, offsetof(struct ktop_wire_walked_sample, mode), 3 },
+		{ KTOP_EVENT_walked_sample, KTOP_SAMPLES, offsetof(struct ktop_wire_walked_sample, arch), KTOP_ARCHS },
 		{ KTOP_EVENT_stacks_sample, KTOP_SAMPLES, offsetof(struct ktop_wire_stacks_sample, mode), 4 },
 		{ KTOP_EVENT_stacks_sample, KTOP_SAMPLES, sizeof(struct ktop_wire_stacks_sample) + 9, 0x09 },
 		{ KTOP_EVENT_memory, KTOP_META, offsetof(struct ktop_wire_memory, physical), 2 },
