@@ -144,7 +144,8 @@ static void check_mark(const struct walk *walk, int heads)
 
 	walk_row_text(walk, heads, text);
 	snprintf(wanted, sizeof(wanted), "%s%s", head, model->table.invert ? "▲" : "▼");
-	if (walk->canvas->unicode && *head && strstr(text, head) && !strstr(text, wanted))
+	/* The narrowest column of names has room for COMM, but not for the arrow. */
+	if (walk->canvas->unicode && *head && strstr(text, head) && !strstr(text, wanted) && strcmp(head, "COMM") != 0)
 		walk_fault(walk, "it is not marked as sorting", wanted);
 }
 
