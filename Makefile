@@ -119,6 +119,7 @@ $(eval $(call kind,check,$(CC),-Og -g1 $(SANITIZE)))
 $(eval $(call kind,plugin,$(CC),-O2 -fPIC -fvisibility=hidden))
 $(eval $(call kind,tsan,$(CC),-O1 -fsanitize=thread -Wno-tsan))
 $(eval $(call kind,fuzz,$(CLANG),-O1 -fsanitize=fuzzer-no-link $(SANITIZE)))
+$(foreach kind,check fuzz,$(AGENT:%=build/$(kind)/%.o)): OWN = -fsanitize-coverage=trace-pc	# tests/unit/fakes/work.h
 
 # The messages of pprof, as C that protobuf-c makes.
 build/generated/%.pb-c.c build/generated/%.pb-c.h: %.proto
@@ -228,6 +229,6 @@ clean:
 -include $(shell find build -name '*.d' -not -path 'build/linux/*' 2>/dev/null)
 
 .PHONY: FORCE all demo-kernel golden unit unit-quick packages demo demo-linux demo-untouched linux-module \
-	check-export check-guests check-long check-linux-lines check-linux-newer check-qemu-newer linux-guest screenshots check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
+	check-clock check-export check-guests check-long check-linux-lines check-linux-newer check-qemu-newer linux-guest screenshots check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -42,8 +42,8 @@ FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kall
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))
-TOOLS = formats_written known_shares pty liar harmless odd_qemu image_symbols image_kernel listing places refuse.so slow_disk.so stall.so	# used by tests/e2e
-CHECKS = bench licence links format style run tour layers callers pairs messages message-table manual completion install cpus barriers
+TOOLS = formats_written known_shares pty liar harmless odd_qemu image_symbols image_kernel listing places refuse.so slow_disk.so stall.so clock.so	# used by tests/e2e
+CHECKS = bench licence links format style run tour layers clocks callers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny groups diff formats books events export export_cut export_ends interrupt snapshot saved plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate agree changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
@@ -64,7 +64,7 @@ TSAN_PROGRAMS = $(THREADED:%=build/tsan/tests/unit/%) $(WEAK:%=build/tsan/tests/
 GOLD := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 # A test is linked with what else is in its folder and in those around it: parts of it, or stand-ins for real modules. The
 # libraries come behind these. An object that has __wrap_NAME gets the calls of NAME.
-around = $(if $(filter-out tests/unit,$1),$(wildcard $1/*.c) $(call around,$(patsubst %/,%,$(dir $1))))
+around = $(wildcard $1/*.c) $(if $(filter-out tests/unit,$1),$(call around,$(patsubst %/,%,$(dir $1))))
 parts = $(foreach file,$(call around,$(1:build/check/%=%)),$(if $(filter test_%,$(notdir $(file))),,$(file:%.c=build/check/%.o)))
 wraps = $$(nm $(filter %.o,$^) | sed -n 's/.* T __wrap_/-Wl,--wrap=/p')
 .SECONDEXPANSION:
@@ -72,14 +72,14 @@ $(UNIT_PROGRAMS): %: %.o $$(call parts,$$(@D)) $(call libraries,check)
 	$(call link,$(CC),$(SANITIZE) $(GOLD) $(wraps),-lcmocka $(LIBS))
 # A fuzz target on the committed corpus, without libFuzzer; and the same with each allocation refused in turn. The parts of
 # fuzz_NAME are in tests/fuzz/NAME/.
-fuzzed = $(patsubst %.c,build/$1/%.o,tests/fuzz/fuzz_$2.c $(wildcard tests/fuzz/$2/*.c))
+fuzzed = $(patsubst %.c,build/$1/%.o,tests/fuzz/fuzz_$2.c $(wildcard tests/fuzz/$2/*.c) tests/unit/clock.c)
 $(FUZZ:%=build/check/%): build/check/fuzz_%: $$(call fuzzed,check,$$*) build/check/tests/fuzz/replay.o $(call libraries,check)
-	$(call link,$(CC),$(SANITIZE) $(GOLD),$(LIBS))
+	$(call link,$(CC),$(SANITIZE) $(GOLD) $(wraps),$(LIBS))
 $(SCARCE:%=build/check/%): build/check/scarce_%: $$(call fuzzed,check,$$*) build/check/tests/fuzz/scarcely.o \
 		$(REFUSES) $(call libraries,check)
 	$(call link,$(CC),$(SANITIZE) $(GOLD) $(wraps),$(LIBS))
 $(FUZZ:%=build/fuzz/%): build/fuzz/fuzz_%: $$(call fuzzed,fuzz,$$*) $(call libraries,fuzz)
-	$(call link,$(CLANG),-fsanitize=fuzzer$(comma)address$(comma)undefined,$(LIBS))
+	$(call link,$(CLANG),-fsanitize=fuzzer$(comma)address$(comma)undefined -Wl$(comma)--allow-multiple-definition $(wraps),$(LIBS))
 $(THREADED:%=build/tsan/tests/unit/%): %: %.o build/tsan/libfakes.a build/tsan/libhook.a
 	$(call link,$(CC),-fsanitize=thread,-lcmocka)
 $(WEAK:%=build/tsan/tests/unit/%): %: %.o $(patsubst %.c,build/host/%.o,$(wildcard tests/unit/fakes/weak/*.c)) \
@@ -106,6 +106,7 @@ test = $(filter %/test_$1,$(UNIT_PROGRAMS))
 $(filter build/check/tests/unit/$(PORTS)/template/%,$(UNIT_PROGRAMS)): $(patsubst %,build/check/%.o,$(filter-out %/string,$(TEMPLATE)))
 $(call test,memory) $(call test,absurd_files): | build/ktop	# they run it
 $(REFUSES): OWN = -fno-sanitize=all	# it runs before the sanitizer does
+$(foreach kind,check fuzz,build/$(kind)/tests/unit/fakes/work.o): OWN = -O2 -fno-sanitize=all	# it runs in each basic block
 
 unit: build/ktop $(TOOLS:%=build/check/%) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS)
 
@@ -143,6 +144,12 @@ soak: packages
 	for test in plugin_safety gdb_safety; do ROUNDS=200 tests/e2e/$$test || exit 1; done
 	BOOTS=5 tests/e2e/linux_kaslr
 	$(MAKE) check-guests
+
+# All tests with a clock that goes four times as slow as the host's, and four times as fast.
+check-clock: packages linux-guest
+	$(MAKE) build/ktop build/ktop-plugin.so demo-kernel unit
+	for times in 0.25 4; do tests/with-clock $$times tests/run $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS) \
+		$(E2E:%=tests/e2e/%) || exit 1; done
 
 # Runs the tests of Linux on the kernel of Debian's backports.
 check-linux-newer: packages

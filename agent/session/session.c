@@ -245,7 +245,7 @@ static int ms_until(uint64_t late)
 {
 	uint64_t now = util_now();
 
-	return now < late ? (int)((late - now) / NS_PER_MS) : 0;
+	return now < late ? (int)((late - now + NS_PER_MS - 1) / NS_PER_MS) : 0;
 }
 
 /* A step that waits until `late` at most. */

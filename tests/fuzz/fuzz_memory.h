@@ -2,17 +2,17 @@
 /*
  * A guest's memory for the targets that walk through it: the input, again and again. So a small input may be a long
  * list. No turn of a walk may take long, whatever the bytes say: it is judged by what it spends of its quota, by the
- * pages that it reads, and by its processor time, for it might do what it does not count.
+ * pages that it reads, and by its work (tests/unit/fakes/work.h), for it might do what it does not count.
  */
 #ifndef FUZZ_MEMORY_H
 #define FUZZ_MEMORY_H
 
 #include <string.h>
-#include <time.h>
 
 #include "agent/base/memory_reader.h"
 #include "agent/base/quota.h"
 #include "agent/names/linux/walk.h"
+#include "tests/unit/fakes/work.h"
 #include "fuzz.h"
 
 #define FUZZ_MEMORY UINT64_C(0xffffffffc0000000)	/* where it lies */
@@ -23,16 +23,16 @@ enum {
 	FUZZ_TURNS = 4,			/* of each walk */
 	FUZZ_TURN_MOST = 1 << 20,	/* bytes: the quota of a turn */
 	FUZZ_PIECE_MOST = 18 << 20,	/* bytes by which one piece of work, a process, may overdraw it */
-	FUZZ_TURN_MS = 1000,		/* processor time of a turn, with sanitizers, on a host that is busy */
+	FUZZ_TURN_UNITS = 100000000,	/* the work of a turn */
 };
 
 struct fuzz_memory {
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t reads;			/* pages, in this turn */
-	uint64_t begun;			/* processor time when it began; ns */
+	uint64_t begun;			/* the work done when it began */
 	struct quota quota;
-	bool late;			/* some turn took too long, by its processor time */
+	bool late;			/* some turn took too much work */
 };
 
 /* The input's last page ends with zeros. */
@@ -53,19 +53,11 @@ static inline bool fuzz_memory_read(void *context, uint64_t address, void *to, s
 	return true;
 }
 
-static inline uint64_t fuzz_memory_time(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 static inline void fuzz_memory_turn(struct fuzz_memory *memory)
 {
 	memory->quota = (struct quota) { .most = FUZZ_TURN_MOST };
 	memory->reads = 0;
-	memory->begun = fuzz_memory_time();
+	memory->begun = work_done();
 }
 
 /* The turn has ended. */
@@ -73,7 +65,7 @@ static inline void fuzz_memory_judge(struct fuzz_memory *memory)
 {
 	require(memory->quota.spent <= FUZZ_TURN_MOST + FUZZ_PIECE_MOST);
 	require(memory->reads * FUZZ_PAGE <= memory->quota.spent);
-	memory->late = memory->late || fuzz_memory_time() - memory->begun > FUZZ_TURN_MS * NS_PER_MS;
+	memory->late = memory->late || work_done() - memory->begun > FUZZ_TURN_UNITS;
 }
 
 #endif

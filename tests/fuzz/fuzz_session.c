@@ -2,7 +2,7 @@
 /*
  * One session, or several as on one screen, and guests that do anything: many boots, little memory, jumps of time,
  * floods (flood.h). Nothing may break, what a person reads must be harmless, and no flood may cost much more than an
- * honest guest's bytes (judge.h). When one does, the input is played again, since a busy host also makes a step dear.
+ * honest guest's bytes (judge.h).
  * The fuzzer is told what each step cost, so it keeps each input that was dearer than all before, and goes on from it.
  *
  * input: memory, machines; then steps
@@ -40,7 +40,6 @@ enum {
 	BOOTS_MOST = 20,		/* of each machine: ktop makes further ones wait (turn.h) */
 	HANG_UPS_MOST = 2,
 	STEPS_MOST = 100000,
-	TRIES = 3,			/* an input may be too dear in all but the last */
 	NAMES = 10000,			/* functions of the kernel */
 };
 
@@ -408,16 +407,11 @@ static void play(struct fuzz_input input)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	const struct fuzz_input input = { .at = bytes, .left = size };
-	int tries = 0;
-
 	if (!folder)
 		start();
-	do {
-		if (tries > 0 || judge.honest == 0)
-			measure_honest();
-		play(input);
-	} while (judge.too_dear && ++tries < TRIES);
+	if (judge.honest == 0)
+		measure_honest();
+	play((struct fuzz_input) { .at = bytes, .left = size });
 	require(!judge.too_dear);
 	return 0;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Limits the processor time that a guest's bytes may cost ktop. The ingest thread's work is judged step by step, by the
- * bytes of that step. Other threads mostly free earlier boots; their work is judged by all bytes of the input, at its
- * end, once they are done. Where this is a virtual machine, time that its host takes from it may count as a thread's.
- * So no step is blamed for time that was stolen during the input.
+ * Limits the work that a guest's bytes may cost ktop (tests/unit/fakes/work.h). The ingest thread's is judged step by
+ * step, by the bytes of that step. Other threads mostly free earlier boots; their work is judged by all bytes of the
+ * input, at its end, once they are done.
  */
 #ifndef JUDGE_H
 #define JUDGE_H
@@ -14,19 +13,18 @@
 enum { JUDGE_LEVELS = 12 };
 
 struct judge {
-	double honest;			/* ns that a byte of an honest guest costs */
-	uint64_t begun, all_begun;	/* processor time when this step, and the input, began; ns */
-	uint64_t stolen;		/* what had been stolen when the input began; ns */
+	double honest;			/* units that a byte of an honest guest costs */
+	uint64_t begun, all_begun;	/* units done when this step, and the input, began */
 	bool too_dear;			/* some step was too dear so far */
 };
 
 struct judge_bill {
 	const char *what;
 	uint64_t bytes;			/* the bytes that caused the cost */
-	uint32_t boots;			/* each boot may cost a fixed time besides */
+	uint32_t boots;			/* each boot may cost a fixed amount besides */
 };
 
-/* An input begins. Waits until no other thread runs, since one of an earlier input may still. */
+/* An input begins. Waits until all other threads rest, since one of an earlier input may still work. */
 void judge_begin(struct judge *judge);
 void judge_step(struct judge *judge);	/* the step begins here */
 

@@ -11,7 +11,7 @@
 #include "agent/base/util.h"
 #include "fake_qmp.h"
 
-enum { DRIP_MS = 20, LINE = 4096, LINES = 64, WAIT_SECONDS = 60 };
+enum { DRIP_MS = 20, LINE = 4096, LINES = 64 };
 
 struct fake_qmp {
 	struct fake_script script;
@@ -281,18 +281,15 @@ void fake_qmp_say(struct fake_qmp *fake, const char *text)
 const char *fake_qmp_wait(struct fake_qmp *fake, const char *part)
 {
 	const char *found = NULL;
-	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += WAIT_SECONDS;
 	pthread_mutex_lock(&fake->lock);
 	for (int i = 0; !found;) {
 		while (i < fake->count && !found) {
 			found = strstr(fake->lines[i], part) ? fake->lines[i] : NULL;
 			i++;
 		}
-		if (!found && pthread_cond_timedwait(&fake->came, &fake->lock, &until) != 0)
-			break;
+		if (!found)
+			pthread_cond_wait(&fake->came, &fake->lock);
 	}
 	pthread_mutex_unlock(&fake->lock);
 	return found;

@@ -45,7 +45,7 @@ void fake_qmp_say(struct fake_qmp *fake, const char *text);
 void fake_qmp_mute(struct fake_qmp *fake, bool mute);	/* while mute, answers wait */
 void fake_qmp_hang_up(struct fake_qmp *fake);
 
-/* Waits, with a bound, for a request with this text in it. Returns its line; NULL: none came. */
+/* Waits for a request with this text in it. Returns its line. */
 const char *fake_qmp_wait(struct fake_qmp *fake, const char *part);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -60,6 +61,7 @@ void fixture_step(struct fixture *fixture)
 {
 	fake_guest_step(fixture->guest);
 	session_step(fixture->session, FIXTURE_STEP_MS);
+	usleep(FIXTURE_STEP_MS * 1000);
 }
 
 static void tell_reply(void *context, bool ok, const char *text)

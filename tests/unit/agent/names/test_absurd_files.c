@@ -13,7 +13,7 @@
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/settle.h"
 
-enum { LIMIT_MIB = 64, WAIT_S = 60 };
+enum { LIMIT_MIB = 64 };
 
 /* A single block above the limit ends the test. */
 const char *__asan_default_options(void);
@@ -254,14 +254,11 @@ static struct symbols *map(struct budget *budget, const char *name)
 static void check_line(struct symbols *symbols, const char *expected)
 {
 	uint32_t function = symbols_function(symbols, symbols_space(symbols, 1), 0x401000);
-	uint64_t deadline = util_now() + WAIT_S * NS_PER_SECOND;
 	const char *line;
 
 	assert_true(symbols_get(symbols, function)->known);
-	while (!(line = symbols_line(symbols, function))) {
-		assert_true(util_now() < deadline);
+	while (!(line = symbols_line(symbols, function)))
 		usleep(1000);
-	}
 	assert_string_equal(line, expected);
 }
 
@@ -361,8 +358,8 @@ static void test_left_out(void **state)
 /* ktop must refuse the names, with one line that has the form of an error and contains `why`. */
 static void run(const char *names, const char *why)
 {
-	char *command = util_format("ulimit -d %d; exec timeout %d build/ktop report --port /nowhere "
-		"--memory %d --symbols %s 2>&1 1>/dev/null", LIMIT_MIB << 10, WAIT_S, LIMIT_MIB, names);
+	char *command = util_format("ulimit -d %d; exec build/ktop report --port /nowhere "
+		"--memory %d --symbols %s 2>&1 1>/dev/null", LIMIT_MIB << 10, LIMIT_MIB, names);
 	FILE *output = popen(command, "r");
 	char line[1024] = "", more[1024];
 	int status;

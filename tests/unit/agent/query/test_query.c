@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -17,6 +17,7 @@
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/work.h"
 #include "asked.h"
 #include "fake_symbols.h"
 
@@ -475,23 +476,15 @@ static void a_covered_range_asks_for_the_same(void **state)
 
 enum { MANY = 10000 };
 
-static uint64_t cpu_now(void)
-{
-	struct timespec now;
-
-	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 static void count_stack(void *context, const struct query_stack *stack)
 {
 	*(uint64_t *)context += stack->weight;
 }
 
-/* Asks each kind of question once. An answer that is given up must have no effect. Returns the CPU time it took. */
+/* Asks each kind of question once. An answer that is given up must have no effect. Returns the work that it took. */
 static uint64_t ask_all(struct world *world, const struct question *question, uint64_t *weight)
 {
-	uint64_t begin = cpu_now(), stacks = 0, trend[TABLE_TREND];
+	uint64_t begin = work_done(), stacks = 0, trend[TABLE_TREND];
 	struct table *table = query_table(world->query, question);
 	struct caller callers[4];
 
@@ -503,7 +496,7 @@ static uint64_t ask_all(struct world *world, const struct question *question, ui
 		assert_int_equal(stacks, *weight);
 	else
 		assert_int_equal(*weight, 0);
-	return cpu_now() - begin;
+	return work_done() - begin;
 }
 
 /* The program ends: nobody waits for an answer. The next question has its whole answer. */
@@ -531,7 +524,7 @@ static void test_given_up(void **state)
 	question.filter = filter_of("mode:kernel|user|idle");		/* another question */
 	stop = true;
 	second = ask_all(&world, &question, &weight);
-	print_message("%d us, and %d us given up\n", (int)(first / 1000), (int)(second / 1000));
+	print_message("%" PRIu64 " units, and %" PRIu64 " given up\n", first, second);
 	assert_int_equal(weight, 0);
 	assert_true(second < first / 8);
 	stop = false;

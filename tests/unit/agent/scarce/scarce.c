@@ -14,7 +14,7 @@
 #include "agent/base/budget.h"
 #include "scarce.h"
 
-enum { RUN_S = 60, TOLD = 4096 };
+enum { TOLD = 4096 };
 
 static atomic_uint_fast64_t counted, refused = SCARCE_NONE;
 static atomic_bool paused;
@@ -162,7 +162,6 @@ struct verdict {			/* shared with the process that runs the body */
 
 static void run_here(const struct scarce_runs *runs, uint64_t number, struct verdict *verdict)
 {
-	alarm(RUN_S);
 	setenv("CMOCKA_MESSAGE_OUTPUT", "STDOUT", 1);	/* as TAP, what fails would be told at a test's end */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	scarce_refuse(number);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,15 +8,15 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
+#include "tests/unit/clock.h"
 #include "no_waits.h"
 
 static _Thread_local bool watched;
 static _Thread_local int polls_left;
 static _Thread_local uint64_t polls_late;	/* until then polls may wait; 0: they are counted instead */
-static _Thread_local uint64_t told;		/* the time that this thread was told last */
 static const char *seen;		/* used by the tests' thread alone */
 
 void no_waits_begin(int polls)
@@ -56,25 +55,16 @@ static void note_read(const char *call, int fd, int flags)
 		note(call);
 }
 
-uint64_t __real_util_now(void);
-uint64_t __wrap_util_now(void);
-uint64_t __wrap_util_now(void)
+void clock_watch(const char *call, int timeout_ms)
 {
-	told = __real_util_now();
-	return told;
-}
+	bool sleeps = strcmp(call, "poll") != 0;
 
-/* A poll waits from the time for which its caller has computed the timeout: on a busy host, it may be later now. */
-int __real_poll(struct pollfd *fds, nfds_t count, int timeout);
-int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
-int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
-{
-	if (watched && polls_late && timeout > 0 &&
-			told + (uint64_t)timeout * 1000000 > polls_late + 1000000)
+	if (!watched)
+		return;
+	if (polls_late && timeout_ms > 0 && util_now() + (uint64_t)timeout_ms * NS_PER_MS > polls_late + NS_PER_MS)
 		note("poll beyond the end");
-	if (watched && (polls_late ? timeout < 0 : timeout != 0 && polls_left-- == 0))
-		note("poll");
-	return __real_poll(fds, count, timeout);
+	if (polls_late ? timeout_ms < 0 : sleeps || (timeout_ms != 0 && polls_left-- == 0))
+		note(call);
 }
 
 ssize_t __real_recv(int fd, void *to, size_t size, int flags);
@@ -123,14 +113,6 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
 {
 	note("pthread_cond_wait");
 	return __real_pthread_cond_wait(condition, lock);
-}
-
-int __real_nanosleep(const struct timespec *time, struct timespec *left);
-int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
-int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
-{
-	note("nanosleep");
-	return __real_nanosleep(time, left);
 }
 
 DIR *__real_opendir(const char *path);

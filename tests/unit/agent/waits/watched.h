@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -30,6 +31,7 @@ static inline uint64_t bytes_of(const struct fixture *fixture)
 	return decode_counts(session_decode(fixture->session)).bytes;
 }
 
+/* As fixture_step. */
 static inline void watched_step(struct fixture *fixture)
 {
 	fake_guest_beat(fixture->guest, 1);
@@ -37,6 +39,7 @@ static inline void watched_step(struct fixture *fixture)
 	no_waits_begin(1);
 	session_step(fixture->session, FIXTURE_STEP_MS);
 	no_waits_end();
+	usleep(FIXTURE_STEP_MS * 1000);
 }
 
 #endif

@@ -4,7 +4,6 @@
  * drainer, with a host that sends control lines, reads late, disconnects and connects. ThreadSanitizer watches, and
  * the books must balance.
  */
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,8 +73,6 @@ static void work(uint32_t cpu)
 		smp_interrupt((cpu + round) % SMP_CPUS);
 		if (ktop_set_aside(ktop, cpu))
 			ktop_pace(ktop);
-		if (round % 4 == 0)
-			sched_yield();		/* lets the drainer run on a host with few CPUs */
 		if (cpu != 0)
 			continue;
 		give_name(round * 7 % NAMES, round);

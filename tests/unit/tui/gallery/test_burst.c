@@ -84,13 +84,6 @@ static char *names_of(const struct keys_typed *list)
 	return text;
 }
 
-/* The time of the day stands still: it is in what is shown of many machines. */
-time_t __wrap_time(time_t *now);
-time_t __wrap_time(time_t *now)
-{
-	return now ? *now = 12345 : 12345;
-}
-
 /* ---- one by one, and in one burst ---- */
 
 static void type_slowly(struct gallery *gallery, const struct keys_typed *list)

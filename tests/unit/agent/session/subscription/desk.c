@@ -12,17 +12,10 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/session/mailbox.h"
+#include "tests/unit/clock.h"
 #include "desk.h"
 
 static struct desk the_desk;
-
-uint64_t __real_util_now(void);
-uint64_t __wrap_util_now(void);
-
-uint64_t __wrap_util_now(void)
-{
-	return the_desk.now ? the_desk.now : __real_util_now();
-}
 
 struct costly_request {
 	struct request request;
@@ -54,7 +47,8 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 	if (desk->making)
 		desk->making(desk);
 	desk->answering += cost;
-	desk->now += desk->now ? cost : 0;
+	clock_pass(cost);
+	clock_spend(desk->spent);
 	return &answer->answer;
 }
 
@@ -78,7 +72,6 @@ struct desk *desk_open(size_t readers)
 	desk->all = subscriptions_new(desk->mailbox);
 	for (size_t i = 0; i < readers; i++)
 		desk->readers[i] = subscription_new(desk->all, desk->bells[i] = bell_new(), NULL);
-	desk->now = NS_PER_SECOND;
 	return desk;
 }
 
@@ -111,7 +104,7 @@ void desk_serve(struct desk *desk)
 	desk->news++;
 	due = subscriptions_due(desk->all, desk->present, desk->news);
 	assert_int_not_equal(due, UINT64_MAX);
-	desk->now = due > desk->now ? due : desk->now;
+	clock_pass(due > util_now() ? due - util_now() : 0);
 	subscriptions_answer(desk->all, &moment, desk->news);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A desk at which readers ask. The kind of question is made up. The time is made up, too: it passes while an answer is
- * made, and while nothing is due.
+ * A desk at which readers ask. The kind of question is made up. Time passes while an answer is made, and while nothing
+ * is due.
  */
 #ifndef DESK_H
 #define DESK_H
@@ -28,7 +28,7 @@ struct desk {
 	struct bell *bells[READERS];
 	uint64_t news;
 	struct epoch *present;		/* the present boot; NULL: none was seen yet */
-	uint64_t now;			/* the made-up time; 0: that of the host */
+	uint64_t spent;			/* what each answer spends of the thread's processor time, in ns */
 	bool partial;			/* all answers are */
 	bool unfinished;
 	bool empty;			/* all answers are without samples */
@@ -43,7 +43,7 @@ struct desk {
 	atomic_int living;		/* answers that exist; atomic: readers free theirs in threads of their own */
 };
 
-/* The only desk. It opens at one second, with so many readers. */
+/* The only desk, with so many readers. */
 struct desk *desk_open(size_t readers);
 void desk_close(struct desk *desk);
 

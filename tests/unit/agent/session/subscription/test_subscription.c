@@ -93,7 +93,7 @@ static void test_unfinished_answers_go_on_at_once(void **state)
 		desk_ask(desk, 0, 0);
 		desk_serve(desk);
 		desk_take(desk, 0);
-		due[i] = subscriptions_due(desk->all, NULL, desk->news) - desk->now;
+		due[i] = subscriptions_due(desk->all, NULL, desk->news) - util_now();
 		desk_close(desk);
 	}
 	assert_true(due[1] < due[0]);
@@ -151,7 +151,7 @@ static void test_pinned_to_a_boot(void **state)
 static void test_a_new_question_is_answered_at_once(void **state)
 {
 	struct desk *desk = desk_open(2);
-	uint64_t now = desk->now;
+	uint64_t now = util_now();
 
 	(void)state;
 	desk_ask(desk, 0, 0);
@@ -160,7 +160,7 @@ static void test_a_new_question_is_answered_at_once(void **state)
 	desk_ask(desk, 0, 0);
 	desk_ask(desk, 1, 0);
 	desk_serve(desk);
-	assert_int_equal(desk->now, now);
+	assert_int_equal(util_now(), now);
 	assert_int_equal(desk->made[0], 2);
 	assert_int_equal(desk->made[1], 1);
 	desk_close(desk);
@@ -231,7 +231,7 @@ static void *read_all(void *context)
 	struct pollfd woken = { .fd = bell_fd(thread->desk->bells[thread->reader]), .events = POLLIN };
 	uint32_t taken = 0;
 
-	while (taken < ROUNDS && poll(&woken, 1, WAIT_MS) == 1) {
+	while (taken < ROUNDS && poll(&woken, 1, -1) == 1) {
 		struct answer *answer;
 
 		bell_quiet(thread->desk->bells[thread->reader]);
@@ -247,21 +247,19 @@ static void test_readers_in_threads_are_each_woken(void **state)
 	struct desk *desk = desk_open(THREADS);
 	struct thread threads[THREADS];
 	struct moment moment = { .trouble = "" };
-	uint64_t end;
 	bool all = false;
 	void *taken;
 
 	(void)state;
-	desk->now = 0;
-	end = util_now() + THREADS * WAIT_MS * NS_PER_MS;
 	for (uint32_t i = 0; i < THREADS; i++) {
 		threads[i] = (struct thread) { .desk = desk, .reader = i };
 		desk_ask(desk, i, 0);
 		assert_int_equal(pthread_create(&threads[i].id, NULL, read_all, &threads[i]), 0);
 	}
-	while (!all && util_now() < end) {
+	while (!all) {
 		if (subscriptions_due(desk->all, NULL, ++desk->news) <= util_now())
 			subscriptions_answer(desk->all, &moment, desk->news);
+		poll(NULL, 0, 1);
 		all = true;
 		for (int i = 0; i < THREADS; i++)
 			all = all && desk->made[i] >= ROUNDS;

@@ -9,7 +9,9 @@
 
 #include "agent/base/bell.h"
 #include "agent/base/util.h"
+#include "agent/session/pace.h"
 #include "agent/session/turn.h"
+#include "tests/unit/clock.h"
 #include "desk.h"
 
 enum {
@@ -40,9 +42,9 @@ static void take_woken(struct desk *desk)
 		desk_take(desk, i);
 		if (i > 0)
 			continue;
-		if (outcome.cheap++ && desk->now - outcome.taken > outcome.gap)
-			outcome.gap = desk->now - outcome.taken;
-		outcome.taken = desk->now;
+		if (outcome.cheap++ && util_now() - outcome.taken > outcome.gap)
+			outcome.gap = util_now() - outcome.taken;
+		outcome.taken = util_now();
 	}
 }
 
@@ -50,7 +52,7 @@ static void take_woken(struct desk *desk)
 static void play(const struct scene *scene)
 {
 	struct desk *desk = desk_open(READERS);
-	uint64_t end = desk->now + (uint64_t)SPAN_MS * NS_PER_MS;
+	uint64_t begin = util_now(), end = begin + (uint64_t)SPAN_MS * NS_PER_MS;
 	uint32_t count = 1;
 
 	outcome = (struct outcome) { .least = UINT32_MAX };
@@ -59,17 +61,17 @@ static void play(const struct scene *scene)
 	desk_serve(desk);
 	for (; scene->cost_ms[count - 1]; count++)
 		desk_ask(desk, count, scene->cost_ms[count - 1] * 1000);
-	while (desk->now < end) {
+	while (util_now() < end) {
 		take_woken(desk);
 		desk_serve(desk);
-		desk->now += scene->bytes_ms * NS_PER_MS;
+		clock_pass(scene->bytes_ms * NS_PER_MS);
 	}
 	for (uint32_t i = 1; i < count; i++) {
 		outcome.others += desk->made[i];
 		outcome.least = desk->made[i] < outcome.least ? desk->made[i] : outcome.least;
 	}
 	outcome.answering = desk->answering;
-	outcome.span = desk->now - NS_PER_SECOND;
+	outcome.span = util_now() - begin;
 	desk_close(desk);
 }
 
@@ -144,7 +146,7 @@ static void test_half_of_the_time_is_for_bytes(void **state)
 static void test_readers_who_leave_pay(void **state)
 {
 	struct desk *desk = desk_open(2);
-	uint64_t begin = desk->now, owed;
+	uint64_t begin = util_now(), owed;
 
 	(void)state;
 	desk_ask(desk, 0, CHEAP_US);
@@ -159,19 +161,19 @@ static void test_readers_who_leave_pay(void **state)
 		subscription_leave(desk->readers[1]);
 		desk->readers[1] = subscription_new(desk->all, desk->bells[1], NULL);
 	}
-	assert_true(desk->made[0] >= (desk->now - begin) / NS_PER_MS / PAUSE_MS * 45 / 100);
+	assert_true(desk->made[0] >= (util_now() - begin) / NS_PER_MS / PAUSE_MS * 45 / 100);
 	owed = 500 * NS_PER_MS + 2 * (uint64_t)desk->made[0] * CHEAP_US * 1000;
-	assert_in_range(desk->answering, 0, desk->now - begin - desk->answering + owed);
+	assert_in_range(desk->answering, 0, util_now() - begin - desk->answering + owed);
 	desk_close(desk);
 }
 
 /* Serves for a second. Returns how many answers came. */
 static uint32_t second_of(struct desk *desk)
 {
-	uint64_t end = desk->now + NS_PER_SECOND;
+	uint64_t end = util_now() + NS_PER_SECOND;
 	uint32_t before = desk->made[0];
 
-	while (desk->now < end) {
+	while (util_now() < end) {
 		desk_serve(desk);
 		desk_take(desk, 0);
 	}
@@ -211,7 +213,7 @@ static void test_the_answers_of_a_screen_come_together(void **state)
 		desk_ask(desk, 0, CHEAP_US);
 		desk_serve(desk);
 		desk_take(desk, 0);
-		desk->now += apart * NS_PER_MS;
+		clock_pass(apart * NS_PER_MS);
 		desk_ask(desk, 1, CHEAP_US);
 		for (int turn = 0; turn < 12; turn++) {
 			uint32_t before = desk->made[0] + desk->made[1];
@@ -226,6 +228,32 @@ static void test_the_answers_of_a_screen_come_together(void **state)
 	}
 }
 
+/* What an answer spends of the thread's time is spread over the pause behind it: this much of it is for answers. */
+static void test_a_costly_answer_makes_a_longer_pause(void **state)
+{
+	static const struct {
+		uint32_t spent_us, pause_ms;
+	} answers[] = {
+		{ 0, PAUSE_MS }, { 250, 200 }, { 500, 300 }, { 1000, PACE_LONGEST_MS }, { 900000, PACE_LONGEST_MS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+		struct desk *desk = desk_open(1);
+		uint64_t before;
+
+		desk->spent = (uint64_t)answers[i].spent_us * 1000;
+		desk_ask(desk, 0, 0);
+		for (int k = 0; k < 20; k++) {
+			before = util_now();
+			desk_serve(desk);
+			desk_take(desk, 0);
+		}
+		assert_int_equal(util_now() - before, answers[i].pause_ms * NS_PER_MS);
+		desk_close(desk);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_readers_who_leave_pay),
 		cmocka_unit_test(test_empty_answers_come_soon_for_a_while),
 		cmocka_unit_test(test_the_answers_of_a_screen_come_together),
+		cmocka_unit_test(test_a_costly_answer_makes_a_longer_pause),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
