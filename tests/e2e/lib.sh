@@ -75,7 +75,8 @@ listens() {
 # console in $dir/NAME.log; $pid is the machine. If $port is set, it has QEMU's options for the port.
 boot() { launch "$@" && qmp "$1" query-status ''; }
 
-# launch NAME WORK QEMU-OPTION...: likewise, but asks it nothing: where a ktop waits for it, QMP may be that ktop's.
+# launch NAME WORK QEMU-OPTION...: likewise, but asks it nothing. QMP serves one client: where a ktop waits for it, or is
+# at it, a dialogue beside that ktop stands. A test has a second QMP socket then (live.sh, `second`).
 launch() {
 	local name=$1 work=$2
 	shift 2
