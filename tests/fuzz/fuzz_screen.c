@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct symbols *symbols = symbols_new(NULL);
 	struct answers *answers = new_answers(symbols);
 	struct session session = { .next = answers }, other = { .next = NULL };
-	const struct tabs_machine machines[] = { { { { &session, "one", NULL }, { &other, "other", NULL } }session, "one", NULL }, { &other, "other", NULL } };
+	const struct tabs_machine machines[] = { { &session, "one", NULL }, { &other, "other", NULL } };
 	bool many = size & 1;
 	char keys[32] = "", line[256] = "";
 	struct config config;
