@@ -48,7 +48,9 @@ static struct {
 	int wake;			/* eventfd: for the drainer */
 
 	/* atomic */
-	bool reset, ended;		/* the machine was reset; boot_end was called */
+	bool ended;			/* boot_end was called */
+	uint64_t reset;			/* the machine was reset at this time of clock_now(), and 1; 0: it was not */
+	uint64_t begun;			/* this boot began then: its own clock was 0 */
 	uint64_t gate;			/* what gate_read found in this boot; 0: nothing yet */
 
 	/* the drainer's */
@@ -235,12 +237,12 @@ uint32_t ktop_port_cpu(void)
 
 uint64_t ktop_port_clock(void)
 {
-	return clock_now(boot.machine.qemu);
+	return clock_now(boot.machine.qemu) - __atomic_load_n(&boot.begun, __ATOMIC_RELAXED);
 }
 
 void ktop_port_timer(uint64_t deadline)
 {
-	vcpus_call_at(boot.vcpus, boot.index, deadline);
+	vcpus_call_at(boot.vcpus, boot.index, deadline + __atomic_load_n(&boot.begun, __ATOMIC_RELAXED));
 }
 
 void ktop_port_kick(uint32_t cpu)
@@ -297,13 +299,15 @@ static bool begin(void)
 }
 
 /*
- * The machine was reset. Rate and profiling stay as they are. What lies in the rings belongs to the last boot: it goes.
+ * The machine was reset: its clock begins anew. Rate and profiling stay as they are. What lies in the rings belongs to
+ * the last boot: it goes.
  */
-static void begin_anew(void)
+static void begin_anew(uint64_t at)
 {
 	pthread_mutex_lock(&boot.lock);
 	boot.settings.rate = boot.ktop->control.rate;
 	boot.settings.start = ktop_running(boot.ktop);
+	__atomic_store_n(&boot.begun, at, __ATOMIC_RELAXED);
 	boot.gate_told = false;
 	reads_forget();
 	boot.places.known = false;
@@ -359,8 +363,10 @@ static void *drain(void *context)
 {
 	(void)context;
 	while (!is_set(&boot.ended)) {
-		if (__atomic_exchange_n(&boot.reset, false, __ATOMIC_RELAXED))
-			begin_anew();
+		uint64_t reset = __atomic_exchange_n(&boot.reset, 0, __ATOMIC_RELAXED);
+
+		if (reset)
+			begin_anew(reset - 1);
 		tell_gate();
 		wait_until(ktop_drain(boot.ktop) ? 0 : ktop_drain_by(boot.ktop));
 	}
@@ -384,6 +390,6 @@ void boot_end(void)
 
 void boot_anew(void)
 {
-	__atomic_store_n(&boot.reset, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&boot.reset, clock_now(boot.machine.qemu) + 1, __ATOMIC_RELAXED);
 	wake();
 }
