@@ -12,6 +12,7 @@ struct answer answer_begin(const struct answer_kind *kind, const struct moment *
 	if (moment->epoch && moment->epoch->known) {
 		answer.epoch = epoch_hold(moment->epoch);
 		answer.symbols = moment->epoch->inputs.symbols;
+		answer.zero = epoch_uptime(moment->epoch).zero;
 	}
 	return answer;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "agent/guest/profiler.h"
+#include "agent/guest/uptime.h"
 #include "agent/query/question/question.h"
 #include "agent/source/play.h"
 #include "agent/vm/link.h"
@@ -70,6 +71,7 @@ struct answer {
 	uint64_t boot;			/* a number that changes with each boot; 0: many machines */
 	const struct symbols *symbols;	/* for symbols_get, which any thread may call; NULL: none yet */
 	struct epoch *epoch;		/* held, for it owns the texts; NULL: no boot is known, or many machines */
+	int64_t zero;			/* guest ns from which on times count that a person reads (uptime.h) */
 	bool begun;			/* it has samples; while it has none, the next answer comes soon */
 	bool partial;			/* files are still read for it: another answer comes even if nothing is new */
 	bool unfinished;		/* it is partial only so that it came soon: another answer follows at once */

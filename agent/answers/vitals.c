@@ -26,6 +26,7 @@ static void tell_guest(struct vitals *vitals, const struct epoch *epoch)
 	memcpy(vitals->arch, epoch->arch, sizeof(vitals->arch));
 	vitals->cpu_count = epoch->cpu_count;
 	vitals->now = epoch_now(epoch);
+	vitals->up = epoch_uptime(epoch);
 	vitals->oldest = query_kept_from(epoch->query);
 	if (vitals->oldest > vitals->now)
 		vitals->oldest = vitals->now;

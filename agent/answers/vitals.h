@@ -56,6 +56,7 @@ struct vitals {
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
 	uint64_t now;			/* guest ns */
+	struct uptime up;		/* over many machines all 0 */
 	uint64_t oldest;		/* guest ns from which on samples are kept; 0 over many machines */
 	uint64_t from, to;		/* guest ns: where a moved or frozen window really lies; 0: it is live */
 	struct boot_times boot;		/* guest ns */

@@ -18,8 +18,9 @@ static void put_side(FILE *to, const char *member, const struct diff_side *side,
 	json_text_put(to, side->name);
 	fprintf(to, ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64, set->samples, set->weight);
 	if (facts->to)
-		fprintf(to, ",\"from\":%.9f,\"to\":%.9f,\"lost\":%" PRIu64, diff_seconds(facts->from),
-			diff_seconds(facts->to), facts->lost);
+		fprintf(to, ",\"from\":%.9f,\"to\":%.9f,\"lost\":%" PRIu64,
+			diff_seconds(set_facts_shown(facts, facts->from)),
+			diff_seconds(set_facts_shown(facts, facts->to)), facts->lost);
 	if (side->note) {
 		fputs(",\"note\":", to);
 		json_text_put(to, side->note);

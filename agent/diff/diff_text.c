@@ -19,8 +19,8 @@ static void put_side(FILE *to, const char *letter, const struct diff_side *side,
 	name_text_put(to, side->name, "");
 	fprintf(to, ": %" PRIu64 " sample%s", set->samples, util_plural(set->samples));
 	if (facts->to)
-		fprintf(to, " from %.2f to %.2f s, lost %" PRIu64, diff_seconds(facts->from),
-			diff_seconds(facts->to), facts->lost);
+		fprintf(to, " from %.2f to %.2f s, lost %" PRIu64, diff_seconds(set_facts_shown(facts, facts->from)),
+			diff_seconds(set_facts_shown(facts, facts->to)), facts->lost);
 	if (side->note) {
 		fputs("; ", to);
 		name_text_put(to, side->note, "");

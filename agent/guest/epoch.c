@@ -390,6 +390,7 @@ static void take_missed(struct epoch *epoch, const struct event *event)
 static void take_fact(struct epoch *epoch, const struct event *event)
 {
 	uint64_t refused = budget_refused(epoch->inputs.budget);
+	struct memory_bytes memory;
 
 	if (!epoch->played)
 		beginning_saw(&epoch->beginning, event);
@@ -415,7 +416,9 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		epoch->told = epoch->told || event->symbol.size > 1;
 		break;
 	case EVENT_MEMORY:
-		if (guest_memory_take(epoch->memory, &event->memory))
+		memory = event->memory;
+		memory.time = epoch->known ? epoch_ns(epoch, event->time) : 0;
+		if (guest_memory_take(epoch->memory, &memory))
 			kernel_watch_wake(epoch->watch);
 		break;
 	case EVENT_STATUS:
@@ -618,6 +621,39 @@ const char *epoch_version(const struct epoch *epoch)
 	const struct linux_kernel *kernel = versioned(epoch);
 
 	return kernel ? kernel->version : epoch->version;
+}
+
+/* The hook of another kernel than Linux may have a clock that does not begin anew with a boot; so has the gdb stub. */
+static uint64_t reset_of(const struct epoch *epoch)
+{
+	bool goes_on = epoch->before && epoch->beginning.known && epoch->beginning.at >= epoch->before;
+
+	if (!goes_on || (epoch->played && epoch->status.sampler == SAMPLER_STUB))
+		return 0;
+	return epoch_ns(epoch, epoch->before);
+}
+
+struct uptime epoch_uptime(const struct epoch *epoch)
+{
+	const struct kernel_uptime own = kernel_watch_uptime(epoch->watch);
+	bool stub = epoch->status.sampler == SAMPLER_STUB, outside = stub || epoch->status.sampler == SAMPLER_OUTSIDE;
+	uint64_t reset = outside || strcmp(epoch->kernel, "Linux") != 0 ? reset_of(epoch) : 0;
+	struct uptime uptime = {
+		.by = stub && !reset ? UPTIME_UNKNOWN : outside || reset ? UPTIME_MACHINE : UPTIME_GUEST,
+		.begun = (int64_t)reset, .reset = (int64_t)reset,
+		.zero = (int64_t)(reset / NS_PER_SECOND * NS_PER_SECOND),
+	};
+
+	/* A boot that was sampled before its kernel began has all its times from the machine's reset on. */
+	if (own.known && !(epoch->marks.any && (int64_t)epoch_ns(epoch, epoch->marks.first) < own.zero))
+		uptime.zero = own.zero;
+	else
+		uptime.both = own.known && uptime.by == UPTIME_MACHINE;
+	if (own.known) {
+		uptime.by = UPTIME_GUEST;
+		uptime.begun = own.begun;
+	}
+	return uptime;
 }
 
 struct boot_times epoch_boot(const struct epoch *epoch)

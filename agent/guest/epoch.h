@@ -16,6 +16,7 @@
 #include "agent/wire/beginning.h"
 #include "agent/wire/event.h"
 #include "boot_marks.h"
+#include "uptime.h"
 
 struct guest_events;
 struct guest_memory;
@@ -68,6 +69,7 @@ struct epoch {
 	uint64_t taken, span;			/* of all sampled CPUs: samples, and the clock ticks that these cover */
 	uint64_t untimed;			/* weight that came before `known`: without a time, in no slice */
 	struct beginning beginning;		/* since when somebody listens */
+	uint64_t before;			/* ticks at which the boot before was reset; 0: that was not seen */
 	bool played;				/* a recording tells that: its first packets are older */
 	uint64_t leftovers;			/* events from before: received, and left out */
 	uint32_t cpus_seen, cpu_room;		/* used and allocated entries of cpus[] */
@@ -144,6 +146,9 @@ struct sample_log *epoch_log_end(struct epoch *epoch);
  */
 const char *epoch_kernel(const struct epoch *epoch);
 const char *epoch_version(const struct epoch *epoch);
+
+/* Since when the guest is up, and from when on times count that a person reads. */
+struct uptime epoch_uptime(const struct epoch *epoch);
 
 struct boot_times epoch_boot(const struct epoch *epoch);	/* in guest ns */
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);	/* ticks of the guest's clock as guest ns */

@@ -29,6 +29,7 @@ struct page {
 	enum state state;
 	uint64_t renewal;		/* `renewals` when it was wanted: out of date if that has grown */
 	uint64_t asked;			/* util_now */
+	uint64_t time;			/* guest ns at which its bytes came; 0: not known */
 	uint8_t *bytes;			/* NULL: none have come */
 };
 
@@ -196,6 +197,13 @@ struct memory_reader guest_memory_physical(struct guest_memory *memory)
 	return reader_of(&memory->views[1]);
 }
 
+uint64_t guest_memory_time(struct guest_memory *memory, uint64_t address)
+{
+	const struct page *page = find(memory, false, address - address % PAGE);
+
+	return page && page->bytes ? page->time : 0;
+}
+
 /* Those that nobody has read since the last time are forgotten. */
 void guest_memory_renew(struct guest_memory *memory)
 {
@@ -239,6 +247,7 @@ bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *b
 		memcpy(page->bytes, bytes->bytes.bytes, PAGE);
 	set_state(memory, page, whole ? PAGE_THERE : PAGE_ABSENT);
 	page->renewal = memory->renewals;
+	page->time = bytes->time;
 	return true;
 }
 

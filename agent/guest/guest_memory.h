@@ -28,6 +28,9 @@ void guest_memory_free(struct guest_memory *memory);
 struct memory_reader guest_memory_virtual(struct guest_memory *memory);
 struct memory_reader guest_memory_physical(struct guest_memory *memory);
 
+/* Guest ns at which the page of this virtual address had come; 0: it has not, or that is not known. */
+uint64_t guest_memory_time(struct guest_memory *memory, uint64_t address);
+
 /* From now on, what was read so far is out of date: a reader gets pages that are asked for after this. */
 void guest_memory_renew(struct guest_memory *memory);
 

@@ -46,6 +46,7 @@ struct kernel_watch {
 	uint64_t copied;		/* ns: when that turn was */
 	bool copying;			/* files are still being copied */
 	uint64_t uncopied;		/* samples that have come since one was copied */
+	struct kernel_uptime uptime;
 };
 
 struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory,
@@ -107,6 +108,22 @@ static void begin_walk(struct kernel_watch *watch)
 		place(watch);
 }
 
+static void read_uptime(struct kernel_watch *watch, const struct memory_reader *reader)
+{
+	uint64_t place, ns, time;
+
+	if (!running_kernel_uptime(watch->symbols, reader, &place, &ns))
+		return;
+	time = guest_memory_time(watch->memory, place);
+	if (time)
+		kernel_uptime_saw(&watch->uptime, time, ns);
+}
+
+struct kernel_uptime kernel_watch_uptime(const struct kernel_watch *watch)
+{
+	return watch->uptime;
+}
+
 /* A turn of a walk, which goes as far as pages are there. True: the walk has ended, and no page was missing. */
 static bool walk(struct kernel_watch *watch)
 {
@@ -120,6 +137,8 @@ static bool walk(struct kernel_watch *watch)
 	watch->walking = (watch->whole &&
 		running_kernel_read_modules(watch->symbols, &memory, &watch->modules) == WALK_PAUSED) ||
 		running_programs_read(watch->programs, &memory, watch->folders) == WALK_PAUSED;
+	if (watch->whole && !watch->walking)
+		read_uptime(watch, &reader);
 	watch->missed = watch->missed || awaited != memory_reader_awaited(&reader);
 	return !watch->walking && !watch->missed;
 }

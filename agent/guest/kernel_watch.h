@@ -12,6 +12,7 @@
 
 #include "agent/wire/event.h"
 #include "commands.h"
+#include "uptime.h"
 
 struct budget;
 struct guest_memory;
@@ -46,6 +47,9 @@ struct kernel_watch_looks kernel_watch_looks(const struct kernel_watch *watch);
 
 /* Files of programs are being copied out of the memory, and it gets on. */
 bool kernel_watch_copies(const struct kernel_watch *watch);
+
+/* For how long the kernel is up, by what its memory says. */
+struct kernel_uptime kernel_watch_uptime(const struct kernel_watch *watch);
 
 /* The last step has paused in a walk through pages that have come: the next one goes on, even without samples. */
 bool kernel_watch_is_walking(const struct kernel_watch *watch);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/bytes.h"
 #include "agent/base/memory_reader.h"
 #include "agent/base/quota.h"
 #include "agent/base/util.h"
@@ -17,6 +18,7 @@
 #include "symbols.h"
 
 enum { FUNCTION_MAX = 1 << 20 };	/* bytes: no function is larger */
+#define UPTIME_MOST (NS_PER_SECOND * 3600 * 24 * 36525)	/* a hundred years: more is no time */
 
 bool running_kernel_place(struct symbols *symbols, const struct memory_reader *memory, uint64_t code)
 {
@@ -52,6 +54,28 @@ bool running_kernel_place_by_returns(struct symbols *symbols, const uint64_t *re
 		return false;
 	symbols_set_slide(symbols, slide);
 	return true;
+}
+
+bool running_kernel_uptime(struct symbols *symbols, const struct memory_reader *memory, uint64_t *place, uint64_t *ns)
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
+	const struct clock_layout *layout = kernel ? &kernel->layout.clock : NULL;
+	uint8_t base[8], fraction[8], shift[4];
+	uint64_t clock;
+
+	if (!kernel || !layout->known || !symbols_kernel_is_placed(symbols) ||
+			!linux_kernel_landmark(kernel, LANDMARK_CLOCK, &clock))
+		return false;
+	clock += symbols_kernel_slide(symbols);
+	if (!memory->read(memory->context, clock + layout->base, base, sizeof(base)) ||
+			!memory->read(memory->context, clock + layout->fraction, fraction, sizeof(fraction)) ||
+			!memory->read(memory->context, clock + layout->shift, shift, sizeof(shift)) ||
+			bytes_64(base) > UPTIME_MOST || bytes_32(shift) > 63 ||
+			bytes_64(fraction) >> bytes_32(shift) > 2 * NS_PER_SECOND)
+		return false;
+	*place = clock + layout->base;
+	*ns = bytes_64(base) + (bytes_64(fraction) >> bytes_32(shift));
+	return *ns;
 }
 
 static struct text text_of(const char *text)

@@ -33,6 +33,12 @@ bool running_kernel_place_physically(struct symbols *symbols, const struct memor
  */
 bool running_kernel_place_by_returns(struct symbols *symbols, const uint64_t *returns, size_t count);
 
+/*
+ * Reads for how long the kernel was up at its last tick: ns. `*place`: an address that was read. False: that is not
+ * known, or is not there (yet), or makes no sense.
+ */
+bool running_kernel_uptime(struct symbols *symbols, const struct memory_reader *memory, uint64_t *place, uint64_t *ns);
+
 /* How far a look at the modules has come. Starts zeroed. */
 struct running_kernel_look {
 	enum { RUNNING_KERNEL_MODULES, RUNNING_KERNEL_BPF, RUNNING_KERNEL_TRAMPOLINES, RUNNING_KERNEL_DONE } stage;

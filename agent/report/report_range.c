@@ -38,23 +38,24 @@ bool report_looks_back(const struct report_request *request)
 }
 
 /* The time that a text means, within what is kept. It was checked. */
-static uint64_t time_of(const char *text, struct kept kept)
+static uint64_t time_of(const char *text, struct kept kept, int64_t zero)
 {
 	struct play play = { .ns = 0 };
 	int64_t time;
 
 	play_parse(text, &play, NULL);
-	time = play.ns + (text[0] == '-' ? (int64_t)kept.end : text[0] == '+' ? (int64_t)kept.begin : 0);
+	time = play.ns + (text[0] == '-' ? (int64_t)kept.end : text[0] == '+' ? (int64_t)kept.begin : zero);
 	if (time < (int64_t)kept.begin)
 		return kept.begin;
 	return time > (int64_t)kept.end ? kept.end : (uint64_t)time;
 }
 
-static void fail_outside(struct report *report, struct kept kept)
+static void fail_outside(struct report *report, struct kept kept, int64_t zero)
 {
 	char begin[REPORT_CLOCK], end[REPORT_CLOCK];
 	char *why = util_format("no report: nothing is kept in this range: samples are kept from %s to %s; "
-		"give times between these", report_clock(kept.begin, begin), report_clock(kept.end, end));
+		"give times between these", report_clock(uptime_shown(zero, kept.begin), begin),
+		report_clock(uptime_shown(zero, kept.end), end));
 
 	report_fail(report, why);
 	free(why);
@@ -64,6 +65,7 @@ void report_take_range(struct report *report)
 {
 	const struct report_request *request = &report->request;
 	struct kept kept = { query_kept_from(report->epoch->query), epoch_now(report->epoch) };
+	int64_t zero = epoch_uptime(report->epoch).zero;
 
 	if (request->phase >= 0) {
 		report_fail(report, "no report: --phase is a range, too; leave it out, or --from and --to");
@@ -74,8 +76,8 @@ void report_take_range(struct report *report)
 			"the range");
 		return;
 	}
-	report->begin = request->from ? time_of(request->from, kept) : kept.begin;
-	report->end = request->to ? time_of(request->to, kept) : kept.end;
+	report->begin = request->from ? time_of(request->from, kept, zero) : kept.begin;
+	report->end = request->to ? time_of(request->to, kept, zero) : kept.end;
 	report->whole = false;
 	report->excerpt.window_ns = report->end - report->begin;
 	report->excerpt.until_ns = report->end;
@@ -83,7 +85,7 @@ void report_take_range(struct report *report)
 	if (report->begin > report->end)
 		report_fail(report, "no report: the range ends before it begins; give the earlier time first");
 	else if (report->begin == report->end)
-		fail_outside(report, kept);
+		fail_outside(report, kept, zero);
 }
 
 void report_take_past(struct report *report)

@@ -71,6 +71,7 @@ static void print_facts(const struct report *report, FILE *out)
 	const struct table *table = profile->table;
 	const struct status *status = &report->status;
 	const struct boot_times times = epoch_boot(epoch);
+	const struct uptime up = epoch_uptime(epoch);
 	char lost[24] = "unknown", boot[128], from[REPORT_CLOCK], to[REPORT_CLOCK];
 
 	if (profile->books)
@@ -79,8 +80,12 @@ static void print_facts(const struct report *report, FILE *out)
 	fprintf(out, " %s, %" PRIu32 " CPU%s: %.2f s of guest time", epoch->arch, epoch->cpu_count,
 		util_plural(epoch->cpu_count), report->seconds);
 	if (report_looks_back(&report->request))
-		fprintf(out, ", from %s to %s", report_clock(report->from, from), report_clock(report->to, to));
+		fprintf(out, ", from %s to %s", report_clock(uptime_shown(up.zero, report->from), from),
+			report_clock(uptime_shown(up.zero, report->to), to));
 	fputc('\n', out);
+	if (up.by != UPTIME_UNKNOWN)
+		fprintf(out, "%s %s at its end\n", up.by == UPTIME_MACHINE ? "VM up" : "up",
+			report_clock(uptime_shown(up.begun, report->to), to));
 	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
 		sampler_word(status->sampler), status->rate);
 	if (status->sampler_cpu != EVENT_NONE)

@@ -135,7 +135,16 @@ struct set_facts {
 	uint64_t missed;		/* sampling periods of the range in which CPUs were not run */
 	double cost_ns, cost_share;	/* the hook's: ns a sample, and its share of guest time, 0 to 1; 0: not known */
 	uint32_t cpus;			/* of the guest; 0: not known */
+	int64_t zero;			/* guest ns from which on times count that a person reads; 0 also: not known */
 };
+
+/* The time that a person reads; before the zero there is none. `facts` may be NULL. */
+static inline uint64_t set_facts_shown(const struct set_facts *facts, uint64_t ns)
+{
+	int64_t zero = facts ? facts->zero : 0;
+
+	return (int64_t)ns > zero ? (uint64_t)((int64_t)ns - zero) : 0;
+}
 
 struct sample_set {
 	const struct set_function *functions;

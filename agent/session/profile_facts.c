@@ -17,7 +17,8 @@ static double seconds(uint64_t ns)
 	return (double)ns / (double)NS_PER_SECOND;
 }
 
-static void put_guest(struct json_writer *writer, const struct epoch *epoch)
+/* For how long it was up at time `to`. */
+static void put_guest(struct json_writer *writer, const struct epoch *epoch, const struct uptime *up, uint64_t to)
 {
 	cJSON *guest = cJSON_CreateObject();
 
@@ -26,6 +27,11 @@ static void put_guest(struct json_writer *writer, const struct epoch *epoch)
 	cJSON_AddStringToObject(guest, "arch", epoch->arch);
 	json_add_count(guest, "cpus", epoch->cpu_count);
 	json_add_count(guest, "clock_hz", epoch->clock_hz);
+	if (up->by != UPTIME_UNKNOWN)
+		cJSON_AddNumberToObject(guest, up->by == UPTIME_MACHINE ? "machine_uptime" : "uptime",
+			seconds(uptime_shown(up->begun, to)));
+	if (up->both)
+		cJSON_AddNumberToObject(guest, "machine_uptime", seconds(uptime_shown(up->reset, to)));
 	json_member(writer, "guest", guest);
 }
 
@@ -57,7 +63,7 @@ static void put_incomplete(struct json_writer *writer, const struct profile_fact
 	json_member(writer, "incomplete", incomplete);
 }
 
-static void put_profiler(struct json_writer *writer, const struct profile_facts *facts)
+static void put_profiler(struct json_writer *writer, const struct profile_facts *facts, int64_t zero)
 {
 	const struct table *table = facts->profile->table;
 	const struct status *status = facts->status;
@@ -68,8 +74,8 @@ static void put_profiler(struct json_writer *writer, const struct profile_facts 
 		json_member_count(writer, "sampler_cpu", status->sampler_cpu);
 	json_member_count(writer, "rate", status->rate);
 	json_member(writer, "seconds", cJSON_CreateNumber(seconds(facts->to - facts->from)));
-	json_member(writer, "from", cJSON_CreateNumber(seconds(facts->from)));
-	json_member(writer, "to", cJSON_CreateNumber(seconds(facts->to)));
+	json_member(writer, "from", cJSON_CreateNumber(seconds(uptime_shown(zero, facts->from))));
+	json_member(writer, "to", cJSON_CreateNumber(seconds(uptime_shown(zero, facts->to))));
 	json_member_count(writer, "samples", table->samples);
 	json_member_count(writer, "weight", table->weight);
 	json_member_count(writer, "missed", table->missed);
@@ -148,9 +154,11 @@ static void put_traceable(struct json_writer *writer, const struct epoch *epoch)
 
 void profile_facts_json(const struct profile_facts *facts, struct json_writer *writer)
 {
-	put_guest(writer, facts->epoch);
+	const struct uptime up = epoch_uptime(facts->epoch);
+
+	put_guest(writer, facts->epoch, &up, facts->to);
 	put_boot(writer, facts->epoch);
-	put_profiler(writer, facts);
+	put_profiler(writer, facts, up.zero);
 	put_incomplete(writer, facts);
 	put_books(writer, facts->profile);
 	put_events(writer, facts->epoch);

@@ -43,6 +43,7 @@ void session_introduce(struct session *session)
 	if (!facts.guest || memcmp(facts.boot_id, epoch->boot_id, sizeof(epoch->boot_id)) != 0)
 		return;
 	epoch_introduce(epoch, facts.guest, &facts.beginning);
+	epoch->before = facts.before;
 	for (size_t i = 0; i < facts.descriptor_count; i++) {
 		decode_learn(session->decode, &facts.descriptors[i]);
 		guest_events_describe(epoch->events, &facts.descriptors[i]);
@@ -56,7 +57,9 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
 	struct source *source = session->source;
-	const char *image = session->image ? session->image : source->table->facts(source).kernel;
+	const struct source_facts facts = source->table->facts(source);
+	const char *image = session->image ? session->image : facts.kernel;
+	uint64_t before = session->epoch && facts.resets > session->resets ? session->epoch->ticks : 0;
 
 	turn_boot(&session->turn, util_now());
 	if (session->epoch) {
@@ -72,6 +75,8 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, image, session->budget);
 	session->epoch->number = session->epochs;
+	session->epoch->before = before;
+	session->resets = facts.resets;
 	if (session->log)
 		epoch_log_begin(session->epoch);
 	symbols_set_programs(session->epoch->inputs.symbols, session->programs);

@@ -83,6 +83,7 @@ struct set_facts session_facts(const struct session *session, const struct epoch
 		.began = epoch->began, .cpus = epoch->cpu_count,
 		.lost = decode_books_all(session->decode, STREAM_SAMPLES).lost,
 		.cost_ns = cost.ns, .cost_share = cost.share,
+		.zero = epoch_uptime(epoch).zero,
 	};
 }
 

@@ -60,6 +60,7 @@ struct session {
 	uint64_t noticed;		/* when a change was last found; util_now */
 	uint64_t news;			/* grows with each change that it finds */
 	uint64_t epochs;		/* how many there were so far */
+	uint64_t resets;		/* of the machine, when the last one began */
 	enum link_state shown_link;	/* these three: what the last answers told */
 	enum vm_state shown_vm;
 	uint64_t shown_news;		/* the source's `news` */

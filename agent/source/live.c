@@ -230,6 +230,7 @@ static struct source_facts facts(const struct source *source)
 		.state = link_port_state(live->link),
 		.by = link_by(live->link),
 		.vm = link_vm(live->link),
+		.resets = live->resets,
 		.unsure = link_is_unsure(live->link, util_now()),
 		.silent = link_silent(live->link),
 		.own = link_by_gdb(live->link),

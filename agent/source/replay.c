@@ -220,6 +220,7 @@ static struct source_facts facts(const struct source *source)
 		.descriptors = boot->descriptors,
 		.descriptor_count = boot->descriptor_count,
 		.beginning = boot->beginning,
+		.before = replay->boot ? boot[-1].end : 0,
 		.state = LINK_NO_HELLO,
 		.vm = VM_UNKNOWN,
 		.recording = replay->recording->folder,

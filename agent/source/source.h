@@ -40,6 +40,7 @@ struct source_facts {
 	enum link_state state;		/* as far as it shows without decoding the bytes: never LINK_UP */
 	enum link_by by;
 	enum vm_state vm;
+	uint64_t resets;		/* of the machine, that were seen so far */
 	bool unsure;			/* the port was lost just now; soon it is known whether the VM is gone, too */
 	bool silent;			/* bytes are overdue */
 	bool own;			/* the sampler is ktop's own process, and ends with ktop */
@@ -49,7 +50,8 @@ struct source_facts {
 	const uint8_t *boot_id;		/* the boot of `guest`; used with it alone */
 	const struct event *descriptors;	/* they describe the kernel's own events; used with `guest` alone */
 	size_t descriptor_count;
-	struct beginning beginning;	/* of that boot; likewise */
+	struct beginning beginning;	/* of that boot; likewise, as is: */
+	uint64_t before;		/* ticks at which the boot before ended; 0: there is none, or it is not known */
 	struct play_state play;
 	const char *recording;		/* the folder of the recording that is played; NULL: the source is none */
 

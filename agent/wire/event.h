@@ -144,6 +144,7 @@ struct memory_bytes {
 	bool physical;
 	uint64_t address;
 	struct text bytes;		/* size 0: no memory is there */
+	uint64_t time;			/* guest ns; 0: not known. By epoch.c */
 };
 
 struct trace_kind;

@@ -90,7 +90,7 @@ static bool play(const uint8_t *bytes, size_t size)
 	struct kernel_layout layout;
 
 	if (btf) {
-		kernel_layout_set(&layout, btf);
+		kernel_layout_set(&layout, btf, 8);
 		read_all(&layout, orc, &guest);
 	}
 	btf_free(btf);

@@ -81,7 +81,7 @@ void time_row_draw(struct canvas *canvas, struct place place, const struct time_
 		return;
 	column = first_column(place, line);
 	canvas_text(canvas, (struct place) { place.row, column - LEFT, LEFT - 2 }, STYLE_DIM,
-		scope_time(line->series.begin, time));
+		scope_time(uptime_shown(line->answer.zero, line->series.begin), time));
 	for (size_t i = 0; i < line->series.count; i++)
 		draw_slot(canvas, (struct place) { place.row, column + (int)i, 1 }, &line->series.slots[i], line->of);
 	column += (int)line->series.count;

@@ -68,14 +68,15 @@ static void add_machines(struct title *title, const struct vitals *vitals)
 }
 
 /* That this is a recording, and its time, are never left out for want of room. */
-static void add_play(struct title *title, const struct play_state *play)
+static void add_play(struct title *title, const struct play_state *play, int64_t zero)
 {
 	char at[SCOPE_TIME], end[SCOPE_TIME], speed[16];
 	unsigned power = (unsigned)(play->speed < 0 ? -play->speed : play->speed);
 
 	snprintf(speed, sizeof(speed), "x%s%u", play->speed < 0 ? "1/" : "", 1u << power);
 	add(title, STYLE_WARN, 99, 0, "replay %s", play->over ? "at its end" : play->playing ? speed : "paused");
-	add(title, STYLE_WARN, 98, 19, "at %s of %s", scope_time(play->at, at), scope_time(play->end, end));
+	add(title, STYLE_WARN, 98, 19, "at %s of %s", scope_time(uptime_shown(zero, play->at), at),
+		scope_time(uptime_shown(zero, play->end), end));
 	if (play->boots > 1)
 		add(title, STYLE_TEXT, 79, 0, "boot %u of %u", play->boot, play->boots);
 }
@@ -91,16 +92,19 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 			vitals->version[0] ? " " : "", vitals->version,
 			vitals->arch[0] ? " " : "", vitals->arch);
 		add(title, STYLE_TEXT, 20, 0, "%u vCPU", vitals->cpu_count);
-		/* The stub's time is the host's: when the guest booted is not known. */
-		if (vitals->sampler != SAMPLER_STUB)
-			add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(vitals->now, time));
+		if (vitals->up.by != UPTIME_UNKNOWN)
+			add(title, STYLE_TEXT, 30, 0, "%s %s", vitals->up.by == UPTIME_MACHINE ? "VM up" : "up",
+				scope_time(uptime_shown(vitals->up.begun, vitals->now), time));
+		if (vitals->up.both)
+			add(title, STYLE_TEXT, 29, 0, "VM up %s",
+				scope_time(uptime_shown(vitals->up.reset, vitals->now), time));
 		if (boot_times_text(&vitals->boot, boot, sizeof(boot))[0])
 			add(title, STYLE_TEXT, 15, 0, "boot: %s", boot);
 	} else {
 		add(title, STYLE_DIM, 83, 0, "the guest is not known yet");
 	}
 	if (vitals->play.there) {
-		add_play(title, &vitals->play);
+		add_play(title, &vitals->play, vitals->answer.zero);
 		return;
 	}
 	if (vitals->kernel[0] != '\0')
@@ -202,15 +206,16 @@ static void add_lost(struct title *title, const struct vitals *vitals, int colum
 static const char *place_of(const struct vitals *vitals, const struct scope *scope, char text[SCOPE_PLACE])
 {
 	uint64_t end = scope_until(scope), begin = end > scope->window_ns ? end - scope->window_ns : 0;
+	int64_t zero = vitals->answer.zero;
 	char time[SCOPE_TIME];
 
 	if (vitals->to)
-		return scope_place(vitals->from, vitals->to, text);
+		return scope_place(uptime_shown(zero, vitals->from), uptime_shown(zero, vitals->to), text);
 	if (!scope->moved && scope->zero_ns > begin)
 		begin = scope->zero_ns;
 	if (scope->window_ns && begin < end)
-		return scope_place(begin, end, text);
-	snprintf(text, SCOPE_PLACE, "at %s", scope_time(end, time));
+		return scope_place(uptime_shown(zero, begin), uptime_shown(zero, end), text);
+	snprintf(text, SCOPE_PLACE, "at %s", scope_time(uptime_shown(zero, end), time));
 	return text;
 }
 
@@ -233,8 +238,9 @@ static void add_window(struct title *title, const struct vitals *vitals, const s
 			keys_text(keys, "{live}", live));
 }
 
-static void add_scope(struct title *title, const struct scope *scope, int columns)
+static void add_scope(struct title *title, const struct vitals *vitals, const struct scope *scope, int columns)
 {
+	int64_t zero = vitals->answer.zero;
 	char time[SCOPE_TIME];
 
 	if (columns < NARROW) {
@@ -247,10 +253,12 @@ static void add_scope(struct title *title, const struct scope *scope, int column
 	if (scope->no_idle)
 		add(title, STYLE_TEXT, 81, 0, "idle hidden");
 	if (scope->zero_ns && !scope->moved)
-		add(title, STYLE_WARN, 85, 0, "since %s", scope_time(scope->zero_ns, time));
+		add(title, STYLE_WARN, 85, 0, "since %s",
+			scope_time(uptime_shown(zero, scope->zero_ns), time));
 	if (scope->base.until_ns)
 		add(title, STYLE_WARN, 86, 0, "baseline of %s",
-			scope_time((uint64_t)((int64_t)scope->base.until_ns - scope->base.back_ns), time));
+			scope_time(uptime_shown(zero, (uint64_t)((int64_t)scope->base.until_ns - scope->base.back_ns)),
+				time));
 	if (scope->by != GROUP_FUNCTION)
 		add(title, STYLE_TEXT, 59, 0, "by %s", group_words[scope->by]);
 	if (scope->filter_text[0] != '\0')
@@ -385,7 +393,7 @@ int title_draw(struct canvas *canvas, struct area area, const struct vitals *vit
 	(vitals->machines ? add_states : add_state)(&title, canvas, vitals);
 	add_window(&title, vitals, scope, keys, area.columns);
 	add_lost(&title, vitals, area.columns);
-	add_scope(&title, scope, area.columns);
+	add_scope(&title, vitals, scope, area.columns);
 	add_rest(&title, vitals, &scope->filter);
 
 	choose(&title, canvas, area, most - note);

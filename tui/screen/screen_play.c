@@ -74,9 +74,11 @@ void screen_play_to(struct screen *screen, uint64_t now)
 	struct play play;
 	char *error = NULL;
 
-	if (play_parse(screen->prompt.text, &play, &error))
+	if (play_parse(screen->prompt.text, &play, &error)) {
+		play.ns += play.kind == PLAY_TO && screen->vitals ? screen->vitals->answer.zero : 0;
 		order(screen, &play, now);
-	else
+	} else {
 		status_say(&screen->status, true, error, now);
+	}
 	free(error);
 }

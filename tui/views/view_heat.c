@@ -200,17 +200,22 @@ static const char *subject(const struct heat_view *self)
 		self->answer->name[0] ? self->answer->name : "the function";
 }
 
+static uint64_t shown(const struct heat_view *self, uint64_t ns)
+{
+	return uptime_shown(self->answer->answer.zero, ns);
+}
+
 static void draw_head(const struct heat_view *self, struct canvas *canvas, struct area area, int scale)
 {
 	struct place place = { area.row, area.column + LEFT, area.columns - LEFT - 1 };
 	char time[SCOPE_TIME], last[SCOPE_TIME];
 	int used;
 
-	used = canvas_text(canvas, place, STYLE_DIM, scope_time(self->first * NS_PER_SECOND, time)) + 2;
+	used = canvas_text(canvas, place, STYLE_DIM, scope_time(shown(self, self->first * NS_PER_SECOND), time)) + 2;
 	place.width = self->grid.columns;
 	if (place.width >= 2 * used)
 		canvas_right(canvas, place, STYLE_DIM, !self->scope->until_ns ? "now" :
-			scope_time(last_slot(self) / HEAT_SECOND * NS_PER_SECOND, last));
+			scope_time(shown(self, last_slot(self) / HEAT_SECOND * NS_PER_SECOND), last));
 	place.column += used;
 	place.width = area.columns - LEFT - 1 - 2 * used;
 	if (place.width > 0)
@@ -236,7 +241,7 @@ static void draw_detail(const struct heat_view *self, struct canvas *canvas, str
 
 	place.column++;
 	place.width--;
-	scope_place(range.from * HEAT_NS, range.to * HEAT_NS, when);
+	scope_place(shown(self, range.from * HEAT_NS), shown(self, range.to * HEAT_NS), when);
 	keys_text(self->keys, self->begun ? "{open} makes it the window" : "{open} begins a range here", hint);
 	if (sum.whole)
 		canvas_format(canvas, place, STYLE_TITLE, "%s: %s %s%%  %s", when, subject(self),

@@ -184,8 +184,8 @@ static void put_bins(const struct page *page)
 
 	if (!bins->bins)
 		return;
-	fprintf(page->to, ",\n\"bins\":{\"from\":%" PRIu64 ",\"width\":%" PRIu64 ",\"lists\":[", bins->from,
-		bins->width);
+	fprintf(page->to, ",\n\"bins\":{\"from\":%" PRIu64 ",\"width\":%" PRIu64 ",\"lists\":[",
+		set_facts_shown(page->picture->facts, bins->from), bins->width);
 	for (uint32_t bin = 0; bin < bins->bins; bin++) {
 		fputs(bin ? ",\n[" : "[", page->to);
 		for (uint32_t i = 0; at < bins->count && bins->entries[at].bin == bin; i++, at++) {

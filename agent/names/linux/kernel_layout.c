@@ -109,7 +109,22 @@ static void find_cache(struct cache_layout *cache, const struct btf *btf)
 		find(btf, "page", "compound_head", &cache->head);
 }
 
-void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
+/* Before 6.13 the struct has no name: behind a sequence count it holds struct timekeeper. */
+static void find_clock(struct clock_layout *clock, const struct btf *btf, uint32_t word)
+{
+	uint32_t place, count = btf_size(btf, "seqcount_raw_spinlock");
+
+	if (!find(btf, "tk_data", "timekeeper", &place))
+		place = ((count ? count : btf_size(btf, "seqcount")) + word - 1) / word * word;
+	clock->known = place && find(btf, "timekeeper", "tkr_mono.base", &clock->base) &&
+		find(btf, "timekeeper", "tkr_mono.xtime_nsec", &clock->fraction) &&
+		find(btf, "timekeeper", "tkr_mono.shift", &clock->shift);
+	clock->base += place;
+	clock->fraction += place;
+	clock->shift += place;
+}
+
+void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf, size_t word)
 {
 	*layout = (struct kernel_layout) { .modules = false };
 	layout->modules = find(btf, "module", "list", &layout->module_list) &&
@@ -132,4 +147,5 @@ void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
 	find(btf, "pcpu_hot", "current_task", &layout->current);
 	find_memory(&layout->memory, btf);
 	find_cache(&layout->cache, btf);
+	find_clock(&layout->clock, btf, (uint32_t)word);
 }

@@ -4,6 +4,7 @@
 #define KERNEL_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct btf;
@@ -46,6 +47,13 @@ struct cache_layout {
 	uint32_t head;			/* in struct page: where its folio begins, plus 1; not in a folio's first one */
 };
 
+/* The kernel's time since its start, as it was at the last tick: where LANDMARK_CLOCK leads. */
+struct clock_layout {
+	bool known;
+	uint32_t base;			/* 64 bits: ns, and */
+	uint32_t fraction, shift;	/* 64 bits and 32 bits: ns, shifted to the left by so much */
+};
+
 struct kernel_layout {
 	/* struct module */
 	bool modules;			/* these members are known */
@@ -67,9 +75,10 @@ struct kernel_layout {
 
 	struct memory_layout memory;
 	struct cache_layout cache;
+	struct clock_layout clock;
 };
 
-/* Sets what the BTF knows. `btf` may be NULL: nothing is known. */
-void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf);
+/* Sets what the BTF knows. `word`: bytes of a pointer. */
+void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf, size_t word);
 
 #endif

@@ -40,6 +40,8 @@ static const struct {
 	{ "__per_cpu_offset", LANDMARK_PER_CPU_OFFSET },
 	{ "page_offset_base", LANDMARK_PAGE_OFFSET },
 	{ "vmemmap_base", LANDMARK_PAGES },
+	{ "tk_core", LANDMARK_CLOCK },
+	{ "timekeeper_data", LANDMARK_CLOCK },	/* since 6.17: an array, with this one first */
 	{ "__start_notes", LANDMARK_NOTES },
 	{ "__stop_notes", LANDMARK_NOTES_END },
 	{ "__start_orc_unwind_ip", LANDMARK_ORC_IP },
@@ -244,7 +246,7 @@ static void take_layout(struct linux_kernel *kernel, const struct kernel_bytes *
 	struct btf *btf = btf_new(bytes->bytes, bytes->size, kernel_bytes_word(bytes), budget);
 
 	if (btf)
-		kernel_layout_set(&kernel->layout, btf);
+		kernel_layout_set(&kernel->layout, btf, kernel_bytes_word(bytes));
 	btf_free(btf);
 }
 

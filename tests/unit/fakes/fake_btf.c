@@ -168,6 +168,21 @@ static void put_cache(struct builder *builder, unsigned byte, unsigned number, u
 	COMPOSED(STRUCT, "folio", FAKE_PAGE, { "flags", word, 0 }, { "", uses, 8 });
 }
 
+/* The kernel's time; before 6.13 the struct with all of it had no name. */
+static void put_clock(struct builder *builder, bool old, unsigned number, unsigned pointer)
+{
+	unsigned word = integer(builder, "long unsigned int", 8);
+	unsigned count = COMPOSED(STRUCT, "seqcount", 4, { "sequence", number, 0 });
+	unsigned lock = COMPOSED(STRUCT, "seqcount_raw_spinlock", 4, { "seqcount", count, 0 });
+	unsigned reader = COMPOSED(STRUCT, "tk_read_base", 56, { "clock", pointer, 0 },
+		{ "shift", number, FAKE_CLOCK_SHIFT }, { "xtime_nsec", word, FAKE_CLOCK_FRACTION },
+		{ "base", word, FAKE_CLOCK_BASE });
+	unsigned keeper = COMPOSED(STRUCT, "timekeeper", 112, { "tkr_mono", reader, 0 }, { "tkr_raw", reader, 56 });
+
+	if (!old)
+		COMPOSED(STRUCT, "tk_data", 128, { "seq", lock, 0 }, { "timekeeper", keeper, FAKE_NEW_CLOCK });
+}
+
 static void put_head(uint8_t *head, size_t types, size_t texts)
 {
 	const uint32_t words[HEAD / 4] = { 0x0001eb9f, HEAD, 0, (uint32_t)types, (uint32_t)types, (uint32_t)texts };
@@ -198,6 +213,7 @@ uint8_t *fake_btf(bool old, size_t before, size_t *size)
 	put_tasks(builder, byte, number, pointer);
 	put_memory(builder, number, pointer);
 	put_cache(builder, byte, number, pointer);
+	put_clock(builder, old, number, pointer);
 
 	*size = before + HEAD + builder->types_size + builder->texts_size;
 	bytes = util_alloc(*size);

@@ -18,13 +18,14 @@
 #define SLIDE UINT64_C(0x1c000000)
 #define BPF_HEAD (FAKE_MODULES_HEAD + 0x20)
 #define TRAMPOLINES_HEAD (FAKE_MODULES_HEAD + 0x40)
+#define CLOCK (FAKE_MODULES + 0xa000)
 #define IDT UINT64_C(0xfffffe0000000000)
 
 static const struct fake_symbol symbols_of[] = {
 	{ START, 'T', "_text" }, { START + 0x40, 't', "do_work_0123456789" },
 	{ START + 0x80, 'T', "asm_exc_divide_error" }, { START + 0x100, 'D', "linux_banner" },
 	{ FAKE_MODULES_HEAD - SLIDE, 'D', "modules" }, { BPF_HEAD - SLIDE, 'd', "bpf_kallsyms" },
-	{ TRAMPOLINES_HEAD - SLIDE, 'd', "ftrace_ops_trampoline_list" },
+	{ TRAMPOLINES_HEAD - SLIDE, 'd', "ftrace_ops_trampoline_list" }, { CLOCK - SLIDE, 'd', "tk_core" },
 };
 
 /* The modules' memory, and an IDT. */
@@ -382,6 +383,39 @@ static void a_list_that_lies_changes_nothing(void **state)
 	free(guest);
 }
 
+/* The time since the kernel's start, whatever its struct is called. Memory that makes no sense tells none. */
+static void it_tells_for_how_long_it_is_up(void **state)
+{
+	(void)state;
+	for (int old = 0; old < 2; old++) {
+		struct fake_modules *guest = fake_modules_new(old, 1);
+		const struct memory_reader memory = { .read = read_memory, .context = guest };
+		struct symbols *symbols = with_image(old);
+		uint64_t clock = CLOCK + (old ? FAKE_OLD_CLOCK : FAKE_NEW_CLOCK), place, ns;
+
+		fake_modules_set(guest, clock + FAKE_CLOCK_BASE, 25 * UINT64_C(1000000000), 8);
+		fake_modules_set(guest, clock + FAKE_CLOCK_FRACTION, UINT64_C(500000000) << 22, 8);
+		fake_modules_set(guest, clock + FAKE_CLOCK_SHIFT, 22, 4);
+		assert_false(running_kernel_uptime(symbols, &memory, &place, &ns));
+		assert_true(running_kernel_place(symbols, &memory, 0));
+		assert_true(running_kernel_uptime(symbols, &memory, &place, &ns));
+		assert_int_equal(ns, UINT64_C(25500000000));
+		assert_int_equal(place, clock + FAKE_CLOCK_BASE);
+
+		fake_modules_set(guest, clock + FAKE_CLOCK_SHIFT, 64, 4);
+		assert_false(running_kernel_uptime(symbols, &memory, &place, &ns));
+		fake_modules_set(guest, clock + FAKE_CLOCK_SHIFT, 0, 4);
+		assert_false(running_kernel_uptime(symbols, &memory, &place, &ns));
+		fake_modules_set(guest, clock + FAKE_CLOCK_FRACTION, 0, 8);
+		fake_modules_set(guest, clock + FAKE_CLOCK_BASE, UINT64_MAX, 8);
+		assert_false(running_kernel_uptime(symbols, &memory, &place, &ns));
+		fake_modules_set(guest, clock + FAKE_CLOCK_BASE, 0, 8);
+		assert_false(running_kernel_uptime(symbols, &memory, &place, &ns));
+		symbols_free(symbols);
+		free(guest);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +425,7 @@ int main(void)
 		cmocka_unit_test(a_module_is_told_when_all_its_pages_have_come),
 		cmocka_unit_test(no_turn_takes_long),
 		cmocka_unit_test(a_list_that_lies_changes_nothing),
+		cmocka_unit_test(it_tells_for_how_long_it_is_up),
 	};
 
 	return cmocka_run_group_tests_name("running_kernel", tests, NULL, NULL);

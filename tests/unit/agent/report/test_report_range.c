@@ -24,10 +24,11 @@
 enum { ROUNDS = 160, SLICE_MS = 250 };		/* of 25 ms each; a fine slice of the store */
 
 /* A guest that has been sampled for ROUNDS rounds, and stands still since. */
-static struct fixture sampled(void)
+static struct fixture sampled_from(uint64_t seconds)
 {
 	struct fixture fixture = fixture_begin(NULL);
 
+	fixture.guest->clock += seconds * (uint64_t)FAKE_GUEST_HZ;
 	fixture_bring_up(&fixture);
 	fake_guest_status(fixture.guest, true);
 	fixture.guest->running = true;
@@ -37,6 +38,11 @@ static struct fixture sampled(void)
 	}
 	answers_free(fixture_answers(&fixture));
 	return fixture;
+}
+
+static struct fixture sampled(void)
+{
+	return sampled_from(0);
 }
 
 static struct report *report_between(struct fixture *fixture, const char *from, const char *to)
@@ -124,6 +130,75 @@ static void test_a_range_is_that_of_the_screen(void **state)
 	free(from);
 	free(to);
 	fixture_end(&fixture);
+}
+
+/* A machine was reset whose clock goes on: times count from then, those that are read and those that are typed. */
+static void test_times_count_from_the_reset(void **state)
+{
+	struct fixture fixture = sampled_from(89);
+	struct epoch *epoch = session_epoch(fixture.session);
+	uint64_t reset = 69 * NS_PER_SECOND;
+	struct report *by_clock = report_between(&fixture, "94", "1:35"), *by_uptime;
+	struct answers *answers;
+	char *text;
+
+	(void)state;
+	assert_int_equal(by_clock->state, REPORT_DONE);
+	assert_int_equal(epoch_uptime(epoch).by, UPTIME_GUEST);
+	assert_int_equal(epoch_uptime(epoch).begun, 0);
+	epoch->before = 69 * (uint64_t)FAKE_GUEST_HZ + 1;
+	assert_int_equal(epoch_uptime(epoch).by, UPTIME_MACHINE);
+	assert_int_equal(epoch_uptime(epoch).begun, reset);
+	assert_int_equal(epoch_uptime(epoch).zero, reset);
+
+	by_uptime = report_between(&fixture, "25", "0:26");
+	assert_int_equal(by_uptime->state, REPORT_DONE);
+	assert_int_equal(by_uptime->from, by_clock->from);
+	assert_int_equal(by_uptime->to, by_clock->to);
+	assert_true(by_uptime->profile->table->samples > 0);
+	text = report_fixture_text(by_uptime);
+	assert_non_null(strstr(text, "from 00:00:25.00 to 00:00:26.00\nVM up 00:00:26.00 at its end\n"));
+	free(text);
+	by_uptime->request.json = true;
+	text = report_fixture_text(by_uptime);
+	assert_true(member(text, "from") == 25);
+	assert_true(member(text, "to") == 26);
+	free(text);
+	report_free(by_uptime);
+	by_uptime = report_between(&fixture, "94", "95");
+	assert_int_equal(by_uptime->state, REPORT_FAILED);
+	assert_non_null(strstr(by_uptime->error, "samples are kept from 00:00:2"));
+
+	answers = fixture_answers(&fixture);
+	assert_int_equal(answers->vitals->answer.zero, reset);
+	assert_int_equal(answers->vitals->up.begun, reset);
+	answers_free(answers);
+	report_free(by_uptime);
+	report_free(by_clock);
+	fixture_end(&fixture);
+}
+
+/* By its kernel's own clock, whose readings are late at times. Only what is clearly off moves the times. */
+static void test_a_kernels_own_clock(void **state)
+{
+	struct kernel_uptime uptime = { .known = false };
+	const int64_t second = NS_PER_SECOND;
+
+	(void)state;
+	kernel_uptime_saw(&uptime, 94 * NS_PER_SECOND + 600 * NS_PER_MS, 25 * NS_PER_SECOND);
+	assert_int_equal(uptime.begun, 69 * second + 600 * (int64_t)NS_PER_MS);
+	assert_int_equal(uptime.zero, 70 * second);
+	kernel_uptime_saw(&uptime, 96 * NS_PER_SECOND + 400 * NS_PER_MS, 27 * NS_PER_SECOND);
+	assert_int_equal(uptime.begun, 69 * second + 400 * (int64_t)NS_PER_MS);
+	assert_int_equal(uptime.zero, 70 * second);
+	kernel_uptime_saw(&uptime, 99 * NS_PER_SECOND, 29 * NS_PER_SECOND);
+	assert_int_equal(uptime.begun, 69 * second + 400 * (int64_t)NS_PER_MS);
+	kernel_uptime_saw(&uptime, 100 * NS_PER_SECOND, 31 * NS_PER_SECOND);
+	assert_int_equal(uptime.zero, 69 * second);
+	kernel_uptime_saw(&uptime, 200 * NS_PER_SECOND, 101 * NS_PER_SECOND);	/* it was suspended */
+	assert_int_equal(uptime.zero, 99 * second);
+	kernel_uptime_saw(&uptime, 201 * NS_PER_SECOND, 600 * NS_PER_SECOND);	/* an earlier state was loaded */
+	assert_int_equal(uptime.zero, -399 * second);
 }
 
 /* One end alone: the other is that of what is kept. Beyond it there is nothing. */
@@ -284,6 +359,8 @@ int main(void)
 		cmocka_unit_test(test_an_export_tells_the_remarks),
 		cmocka_unit_test(test_json_has_the_callers_of_all_functions_at_once),
 		cmocka_unit_test(test_a_range_is_that_of_the_screen),
+		cmocka_unit_test(test_times_count_from_the_reset),
+		cmocka_unit_test(test_a_kernels_own_clock),
 		cmocka_unit_test(test_ranges_that_are_open),
 		cmocka_unit_test(test_ranges_that_cannot_be),
 		cmocka_unit_test(test_times_are_checked),

@@ -31,7 +31,7 @@ static struct kernel_layout layout_of(bool old)
 	struct btf *btf = btf_new(bytes, size, 8, NULL);
 
 	assert_non_null(btf);
-	kernel_layout_set(&layout, btf);
+	kernel_layout_set(&layout, btf, 8);
 	btf_free(btf);
 	free(bytes);
 	return layout;
@@ -80,7 +80,7 @@ static struct kernel_layout layout_with(uint32_t count, uint32_t slots)
 	}
 	assert_int_equal(changed, 1);
 	btf = btf_new(bytes, size, 8, NULL);
-	kernel_layout_set(&layout, btf);
+	kernel_layout_set(&layout, btf, 8);
 	btf_free(btf);
 	free(bytes);
 	return layout;
@@ -156,7 +156,7 @@ static void damaged_btf_is_survived(void **state)
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		btf = btf_new(bytes, size, 8, NULL);
 		if (btf)
-			kernel_layout_set(&layout, btf);
+			kernel_layout_set(&layout, btf, 8);
 		btf_free(btf);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
