@@ -418,7 +418,7 @@ static void scan_all(struct recording *recording, const char *folder)
 	free(scan);
 }
 
-struct recording *recording_open(const char *folder, struct recording_patience patience, char **error)
+struct recording *recording_load(const char *folder, struct recording_patience patience, char **error)
 {
 	DIR *opened = lane_folder(folder);
 	struct recording *recording;
@@ -445,7 +445,7 @@ struct recording *recording_open(const char *folder, struct recording_patience p
 
 struct recording *recording_new(const char *folder, char **error)
 {
-	return recording_open(folder, (struct recording_patience) { .given_up = NULL }, error);
+	return recording_load(folder, (struct recording_patience) { .given_up = NULL }, error);
 }
 
 void recording_free(struct recording *recording)

@@ -53,7 +53,7 @@ struct recording {
 /* `folder` is that of a recording, or of one part. NULL with `error` set. */
 struct recording *recording_new(const char *folder, char **error);
 /* The same; all packets are looked at, which may take long, and be given up. */
-struct recording *recording_open(const char *folder, struct recording_patience patience, char **error);
+struct recording *recording_load(const char *folder, struct recording_patience patience, char **error);
 void recording_free(struct recording *recording);
 
 /* Converts ticks of the boot's clock to ns. A clock that is not known, or below 1 kHz, is taken as 1 GHz. */

@@ -160,7 +160,7 @@ static struct session *open_recording(const struct top *top, char **error)
 	struct session *session;
 
 	interruption_early_begin(&early, top->replay, "its packets are being looked at", true);
-	recording = recording_open(top->replay, patience, error);
+	recording = recording_load(top->replay, patience, error);
 	session = recording ? session_new(replay_new(recording, &as_it_was), &top->options[0].session, error) : NULL;
 	if (session)
 		recording->patience = (struct recording_patience) { is_given_up, session };

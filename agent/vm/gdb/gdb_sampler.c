@@ -44,8 +44,7 @@ enum {
 #define NOTE "each sample stops the guest; events are seen by its hook alone"
 #define NOTE_DIRECT "each sample stops the guest, and reads its memory from QEMU's file; events by its hook alone"
 #define NOTE_NO_RAM "each sample stops the guest; QEMU does not tell where its RAM is, so stacks are not read"
-#define NOTE_REFUSED \
-	"each sample stops the guest; some stacks are not surely in its RAM, or of its kernel, and are not read"
+#define NOTE_REFUSED "each sample stops the guest; some stacks are not surely in its RAM, or its kernel's: not read"
 
 /* The process has one thread. */
 static struct {

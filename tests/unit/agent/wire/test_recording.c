@@ -73,7 +73,7 @@ static void check_given_up(const char *name)
 {
 	struct giver_up all = { .at = UINT_MAX }, some = { .at = AT }, reading = { .at = AT };
 	char *error = NULL;
-	struct recording *recording = recording_open(scratch_path(name), (struct recording_patience) { give_up, &all },
+	struct recording *recording = recording_load(scratch_path(name), (struct recording_patience) { give_up, &all },
 		&error);
 	struct reader *reader;
 	static uint8_t packet[KTOP_PACKET_MAX];
@@ -91,7 +91,7 @@ static void check_given_up(const char *name)
 	reader_free(reader);
 	recording_free(recording);
 
-	assert_null(recording_open(scratch_path(name), (struct recording_patience) { give_up, &some }, &error));
+	assert_null(recording_load(scratch_path(name), (struct recording_patience) { give_up, &some }, &error));
 	assert_non_null(strstr(error, ": not read: interrupted; "));
 	assert_int_equal(some.asked, AT + some.after);
 	assert_true(some.after <= AFTER_MOST);

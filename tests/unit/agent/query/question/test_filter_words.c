@@ -17,8 +17,8 @@ static char *written(const struct filter *filter)
 {
 	static const char *const kinds[FILTER_BYS] = {
 		[FILTER_FUNCTION] = "name", [FILTER_CPU] = "cpu", [FILTER_MODE] = "mode", [FILTER_THREAD] = "thread",
-		[FILTER_COMM] = "comm", [FILTER_PROCESS] = "process", [FILTER_OBJECT] = "object", [FILTER_FILE] = "file",
-		[FILTER_UNDER] = "under", [FILTER_MACHINE] = "machine",
+		[FILTER_COMM] = "comm", [FILTER_PROCESS] = "process", [FILTER_OBJECT] = "object",
+		[FILTER_FILE] = "file", [FILTER_UNDER] = "under", [FILTER_MACHINE] = "machine",
 	};
 	char *text = NULL;
 	size_t size;
