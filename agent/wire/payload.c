@@ -224,7 +224,8 @@ static enum context context_of(const struct ktop_wire_sample *wire)
 }
 
 static const enum arch_id archs[KTOP_ARCHS] = {
-	[KTOP_X86_64] = ARCH_X86_64, [KTOP_I386] = ARCH_I386, [KTOP_RISCV64] = ARCH_RISCV64, [KTOP_AARCH64] = ARCH_AARCH64,
+	[KTOP_X86_64] = ARCH_X86_64, [KTOP_I386] = ARCH_I386, [KTOP_RISCV64] = ARCH_RISCV64,
+	[KTOP_AARCH64] = ARCH_AARCH64,
 };
 
 static bool read_sample(struct rest *rest, struct event *event)
