@@ -274,7 +274,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	clock_watch("poll", timeout);
-	return timeout > 0 ? wait_until(fds, count, times->now + (uint64_t)timeout * MS) : __real_poll(fds, count, timeout);
+	return timeout > 0 ? wait_until(fds, count, times->now + (uint64_t)timeout * MS) :
+		__real_poll(fds, count, timeout);
 }
 
 int __wrap_usleep(useconds_t us);

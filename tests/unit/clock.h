@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time of a unit test. The linker's --wrap puts it in the place of the host's: util_now, time, and all waits with an
- * end. Nothing here looks at a clock of the host. The time stands still while anything works, however long that takes,
- * and goes on in two ways:
+ * The time of a unit test. The linker's --wrap puts it in the place of the host's: util_now, time, and all waits with
+ * an end. Nothing here looks at a clock of the host. The time stands still while anything works, however long that
+ * takes, and goes on in two ways:
  *
  * - A test says that time passes.
  * - A thread waits, and all others of the program rest, those of forked processes too: nothing can come any more that
