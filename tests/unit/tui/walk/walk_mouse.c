@@ -139,7 +139,10 @@ static bool knows_heads(const struct walk *walk, int row)
 {
 	const struct model *model = &walk->models[walk->page];
 
-	return model->view != WALK_THREADS || model->table.by == GROUP_THREAD || row != walk_heads_row(walk);
+	bool threads = model->table.by == GROUP_THREAD && model->table.functions &&
+		model->table.functions->by == GROUP_THREAD;	/* those that are shown may be of the grouping before */
+
+	return model->view != WALK_THREADS || threads || row != walk_heads_row(walk);
 }
 
 /* A click anywhere but on tabs. If it is not known where rows are, it is on the key bar. */

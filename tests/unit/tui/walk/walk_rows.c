@@ -144,8 +144,7 @@ static void check_mark(const struct walk *walk, int heads)
 
 	walk_row_text(walk, heads, text);
 	snprintf(wanted, sizeof(wanted), "%s%s", head, model->table.invert ? "▲" : "▼");
-	/* The narrowest column of names has room for COMM, but not for the arrow. */
-	if (walk->canvas->unicode && *head && strstr(text, head) && !strstr(text, wanted) && strcmp(head, "COMM") != 0)
+	if (walk->canvas->unicode && *head && strstr(text, head) && !strstr(text, wanted))
 		walk_fault(walk, "it is not marked as sorting", wanted);
 }
 
