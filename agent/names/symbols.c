@@ -347,7 +347,8 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 	/* Of a program that no kernel tells of, a file may be given (given_objects.h): it is mapped for all. */
 	if (!kernel && !mapping && !symbols_linux_kernel(symbols)) {
 		mapping = layouts_find(symbols->layouts, EVENT_KERNEL, address);
-		mapping = mapping && objects_image(mapping) ? mapping : NULL;	/* what the guest told is the kernel's */
+		if (mapping && !objects_image(mapping))		/* the guest told it: it is the kernel's */
+			mapping = NULL;
 	}
 	if (kernel && !(mapping && objects_image(mapping)))
 		function = resolve_kernel(symbols, mapping, address);
