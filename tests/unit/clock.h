@@ -8,8 +8,10 @@
  * - A thread waits, and all others of the program rest, those of forked processes too: nothing can come any more that
  *   would end the wait. Then it is later, by as much as was waited for.
  *
- * So a deadline passes when nobody is going to do anything about it, and never because the host is busy. All processes
- * that a test forks have one time.
+ * So a deadline passes when nobody is going to do anything about it, and never because the host is busy. What the
+ * kernel hands on by a thread of its own, such as a terminal's bytes, is not seen on its way: a test awaits it without
+ * an end.
+ * All processes that a test forks have one time.
  */
 #ifndef CLOCK_H
 #define CLOCK_H

@@ -138,7 +138,7 @@ static struct console_extent await_news(struct console *console, struct bell *be
 	struct console_extent extent;
 
 	while ((extent = console_extent(console)).bytes == before) {
-		assert_int_equal(poll(&(struct pollfd) { .fd = bell_fd(bell), .events = POLLIN }, 1, LONG_MS), 1);
+		assert_int_equal(poll(&(struct pollfd) { .fd = bell_fd(bell), .events = POLLIN }, 1, -1), 1);
 		bell_quiet(bell);
 	}
 	return extent;
