@@ -277,7 +277,7 @@ static pid_t printed_pid(struct launch *launch)
 	console_listen(launch_console(launch), bell);
 	while (!*(said = launch_last_words(launch))) {
 		free(said);
-		assert_int_equal(poll(&(struct pollfd) { .fd = bell_fd(bell), .events = POLLIN }, 1, START_MS), 1);
+		assert_int_equal(poll(&(struct pollfd) { .fd = bell_fd(bell), .events = POLLIN }, 1, -1), 1);
 		bell_quiet(bell);
 	}
 	console_listen(launch_console(launch), NULL);
