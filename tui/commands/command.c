@@ -283,7 +283,8 @@ static bool settle(struct session *session, struct service *service, uint64_t wa
 
 	while (!session_settled(session) && !command_stopped() && util_now() - begun < wait_ns) {
 		command_step(session, service, STEP_MS);
-		if (util_now() < speak_at || !session_trouble(session, text, sizeof(text))[0])
+		if (session_settled(session) || util_now() < speak_at ||
+				!session_trouble(session, text, sizeof(text))[0])
 			continue;
 		command_tell(util_format("%s", text));
 		speak_at = UINT64_MAX;
