@@ -144,8 +144,7 @@ KTOP_INLINE bool ktop_saves_fp_alone(const struct ktop_regs *regs, const struct 
 KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
 {
-	const uint64_t pc = regs->pc, link = regs->link;
-	uint64_t fp = regs->fp;
+	const uint64_t pc = regs->pc;
 
 	__builtin_memcpy(frames, &pc, sizeof(pc));
 	sample->exact = 1;
@@ -153,12 +152,18 @@ KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 		sample->flags |= KTOP_ENTRY;
 		return 1;
 	}
-	if (KTOP_RARE(fp == 0))
+	if (KTOP_RARE(regs->fp == 0))
 		return 1;
-	if (!KTOP_RARE(ktop_saves_fp_alone(regs, current, &fp)))
-		return ktop_walk_kernel(current, fp, sample, frames);
-	__builtin_memcpy(frames + 8, &link, sizeof(link));
-	return ktop_walk_any(current, fp, sample, frames, 2);
+	if (KTOP_LEAF_SAVES_FP) {
+		const uint64_t link = regs->link;
+		uint64_t fp = regs->fp;
+
+		if (ktop_saves_fp_alone(regs, current, &fp)) {
+			__builtin_memcpy(frames + 8, &link, sizeof(link));
+			return ktop_walk_any(current, fp, sample, frames, 2);
+		}
+	}
+	return ktop_walk_kernel(current, regs->fp, sample, frames);
 }
 
 #endif

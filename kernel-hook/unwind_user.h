@@ -25,7 +25,7 @@ KTOP_INLINE uint32_t ktop_unwind_program(const struct ktop_regs *regs,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {
 	sample->flags |= KTOP_USER_EXACT;
-	return ktop_walk_user(regs->pc, regs->fp, regs->link, sample, frames);
+	return ktop_walk_user(regs->pc, regs->fp, KTOP_LEAF_SAVES_FP ? regs->link : 0, sample, frames);
 }
 
 /* The stack of the program that entered the kernel, if there is one. */

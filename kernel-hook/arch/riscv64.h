@@ -12,6 +12,9 @@
 
 #define KTOP_ARCH_NAME "riscv64"		/* as `uname -m` prints it */
 
+/* 1: a function that calls nothing may save its caller's frame pointer alone (ktop_saves_fp_alone). */
+#define KTOP_LEAF_SAVES_FP 1
+
 /*
  * A function that keeps a frame pointer lays this frame record on the stack: KTOP_FRAME_OFFSET bytes from where the
  * frame pointer points, at a multiple of a word.

@@ -8,6 +8,9 @@
 
 #include <cmocka.h>
 
+#include "kernel-hook/arch.h"
+#undef KTOP_LEAF_SAVES_FP
+#define KTOP_LEAF_SAVES_FP 1		/* as on riscv64 */
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/unwind.h"
 #include "kernel-hook/unwind_user.h"

@@ -102,14 +102,20 @@ static uint64_t usual(uint64_t (*measure)(const struct ktop_regs *regs),
 
 static void cost_run(void *argument);
 
-static void measure_frames(uint32_t frames)
+static __attribute__((noinline)) uint64_t behind_call(void)
+{
+	return (uint64_t)__builtin_return_address(0);
+}
+
+/* `caller`: behind a call, as a caller's address has to be. */
+static void measure_frames(uint32_t frames, uint64_t caller)
 {
 	struct record records[KTOP_FRAMES_MAX];
 	struct ktop_regs regs = { .pc = (uint64_t)cost_run, .sp = (uint64_t)records };
 
 	for (uint32_t i = 1; i < frames; i++)
 		records[i - 1] = (struct record) {
-			.fp = i + 1 < frames ? &records[i] : NULL, .pc = regs.pc + 1,
+			.fp = i + 1 < frames ? &records[i] : NULL, .pc = caller,
 		};
 	regs.fp = frames > 1 ? (uint64_t)records : 0;
 	print("cost: frames=%u ticks=%lu\n", frames, usual(sample, &regs));
@@ -162,7 +168,7 @@ static void cost_run(void *argument)
 	while (cpu_this()->next_sample == 0)
 		sched_sleep(PAUSE);
 	for (uint32_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
-		measure_frames(frames[i]);
+		measure_frames(frames[i], behind_call());
 	print("cost: work=%lu sampled=%lu\n", alone, work());
 	trace_all();
 	print("cost: trace=on irq_enter=%lu syscall_exit=%lu\ncost: end\n", usual(enter, &none),
