@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "arch.h"
 #include "base/hints.h"
 #include "ktop.h"
 #include "port.h"
