@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Compares recordings as ktop reads them with what babeltrace2 reads. Sourced after lib.sh.
 
+# is_on FOLDER: the guest's status that it samples has been recorded there.
+is_on() { LC_ALL=C grep -qaP '\x01\0\xe5\x03\0\0\xff\xff\xff\xff' "$1"/*/meta_0; }
+
 # theirs FOLDER NAME, ours FOLDER NAME: events by CPU and kind, in $dir/NAME.theirs, $dir/NAME.ours. What babeltrace2
 # complains of is in $dir/NAME.bt, ktop's report in $dir/NAME.json.
 theirs() {
