@@ -261,5 +261,11 @@ bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX +
 	}
 	snprintf(line, COMMANDS_LINE_MAX + 1, "task %s %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32, current,
 		layout->task_group, layout->task_pid, layout->task_comm, layout->task_memory);
+	watch->looks.asks = true;
 	return true;
+}
+
+void kernel_watch_answered(struct kernel_watch *watch)
+{
+	watch->looks.asks = false;
 }

@@ -42,6 +42,7 @@ struct kernel_watch_looks {
 	uint64_t begun, ended;		/* numbers of the last ones; the same: none is under way */
 	uint64_t whole;			/* how many whole ones have ended */
 	bool placed;			/* one of these knew where the kernel runs, so its modules are known */
+	bool asks;			/* the line about threads is not answered yet */
 };
 struct kernel_watch_looks kernel_watch_looks(const struct kernel_watch *watch);
 
@@ -59,5 +60,6 @@ bool kernel_watch_is_walking(const struct kernel_watch *watch);
  * modules are read, since a hook may have forgotten it. False: that is not known, or the line was given already.
  */
 bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1]);
+void kernel_watch_answered(struct kernel_watch *watch);	/* that line was answered, or will not be */
 
 #endif

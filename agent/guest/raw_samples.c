@@ -4,6 +4,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/names/linux/linux_kernel.h"
 #include "agent/names/symbols.h"
 #include "kernel_code.h"
 #include "kernel_reading.h"
@@ -16,6 +17,8 @@ enum {
 	OWNERS = 1024,			/* page tables whose process is kept; a power of two */
 	LOOKS_IN_VAIN = 3,		/* after so many whole looks, nobody finds where the kernel runs */
 	LOOKS_NAMELESS = 2,		/* after so many looks, samples without a thread go on to have none */
+	NAMED = 256,			/* with so many samples that tell their thread, programs that run were met */
+	NAMELESS = 512,			/* with so many others, although threads can be told, they cannot be */
 	PAGE_BITS = 12,			/* page tables begin at multiples of 4 KiB */
 };
 
@@ -33,7 +36,7 @@ struct owner {
 
 struct known {				/* of it depends what still waits */
 	uint64_t generation, looks;	/* of the symbols; that have ended */
-	bool comes, reads;
+	bool comes, owners, reads;
 };
 
 struct raw_samples {
@@ -43,8 +46,9 @@ struct raw_samples {
 	struct known known;		/* when this pass began */
 	bool kernel_file;		/* it is being read */
 	size_t bytes;
-	uint64_t hurried;
+	struct raw_lost lost[RAW_LOSSES];
 	struct owner *owners;		/* OWNERS entries */
+	uint32_t named, nameless;	/* samples with and without their thread, since that can be told */
 };
 
 /* ---- walking ---- */
@@ -175,22 +179,33 @@ void raw_samples_file_comes(struct raw_samples *held, bool comes)
 
 /* ---- whose page tables ---- */
 
-/* A thread of the kernel's own borrows the tables of the program that ran before it. */
-void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw)
+/* A thread of the kernel's own borrows the tables of the program that ran before it. It has no stack of a program. */
+static void find_owner(struct raw_samples *held, struct raw_sample *raw)
 {
 	struct owner *owner = &held->owners[(raw->space >> PAGE_BITS) % OWNERS];
+	bool program = raw->mode == MODE_USER || raw->user.size;
 
-	if (!raw->space)
+	if (!raw->space || !program)
 		return;
-	if (raw->name.size && raw->mode == MODE_USER && raw->thread && raw->process != EVENT_KERNEL) {
+	if (raw->name.size && raw->thread && raw->process != EVENT_KERNEL) {
 		if (owner->space != raw->space)
 			*owner = (struct owner) { .space = raw->space, .process = raw->process };
 		else if (owner->process != raw->process)
 			owner->process = EVENT_NONE;
 	}
-	if (!raw->name.size && (raw->mode == MODE_USER || raw->user.size) && owner->space == raw->space &&
-			owner->process != EVENT_NONE)
+	if (!raw->name.size && owner->space == raw->space && owner->process != EVENT_NONE)
 		raw->owner = owner->process;
+}
+
+void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw)
+{
+	const struct kernel_watch_looks looks = kernel_watch_looks(held->in.watch);
+
+	if (looks.begun && !looks.asks) {
+		held->named += raw->name.size > 0;
+		held->nameless += !raw->name.size;
+	}
+	find_owner(held, raw);
 }
 
 /* ---- what is still to come ---- */
@@ -219,17 +234,33 @@ static bool lacks_mapping(const struct raw_samples *held, const struct sample *s
 	return !symbols_mapping(held->in.symbols, symbols_space(held->in.symbols, sample->process), pc, &mapping);
 }
 
+/* Samples tell their threads, or will: so a program that ran before has its process once it runs again. */
+static bool owners_come(const struct raw_samples *held)
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(held->in.symbols);
+
+	if (kernel && kernel->layout.tasks)
+		return held->named < NAMED && held->nameless < NAMELESS;
+	return kernel && kernel_watch_looks(held->in.watch).ended < LOOKS_NAMELESS;
+}
+
+static bool is_nameless(const struct raw_sample *raw, const struct sample *sample)
+{
+	return sample->user_count && !raw->name.size && !raw->owner;
+}
+
 /* A look finds what the sample lacks, if it began after the sample. */
 static bool look_comes(const struct raw_samples *held, const struct held *entry, const struct sample *sample)
 {
 	const struct kernel_watch_looks looks = kernel_watch_looks(held->in.watch);
-	bool nameless = !entry->event.raw.name.size && !entry->event.raw.owner;
+	bool nameless = is_nameless(&entry->event.raw, sample);
 
-	if (!symbols_linux_kernel(held->in.symbols) || looks.ended >= entry->look)
+	if (!symbols_linux_kernel(held->in.symbols))
 		return false;
-	return (!looks.placed && lacks_function(held, sample)) ||
-		(sample->user_count && nameless && looks.ended < LOOKS_NAMELESS) ||
-		(sample->user_count && !nameless && entry->wanted && lacks_mapping(held, sample));
+	if (nameless && owners_come(held))
+		return true;
+	return looks.ended < entry->look && ((!looks.placed && lacks_function(held, sample)) ||
+		(sample->user_count && !nameless && entry->wanted && lacks_mapping(held, sample)));
 }
 
 static bool files_come(const struct raw_samples *held)
@@ -269,6 +300,31 @@ bool raw_samples_settled(const struct raw_samples *held, const struct event *eve
 		!(sample->user_count && lacks_file(held, sample));
 }
 
+/* ---- what is lost ---- */
+
+static void lose(struct raw_samples *held, enum raw_loss why, const struct event *event)
+{
+	struct raw_lost *lost = &held->lost[why];
+
+	lost->first = lost->ticks && lost->first < event->time ? lost->first : event->time;
+	lost->last = lost->last > event->time ? lost->last : event->time;
+	lost->ticks += event->raw.weight;
+}
+
+/* What is given to the taker now stays as it is. */
+static void lose_owner(struct raw_samples *held, const struct event *event, const struct sample *sample)
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(held->in.symbols);
+
+	if (kernel && kernel->layout.tasks && is_nameless(&event->raw, sample))
+		lose(held, RAW_NAMELESS, event);
+}
+
+struct raw_lost raw_samples_lost(const struct raw_samples *held, enum raw_loss why)
+{
+	return held->lost[why];
+}
+
 /* ---- keeping ---- */
 
 static void *copy(uint8_t **at, const void *bytes, size_t size)
@@ -306,16 +362,19 @@ static bool have_room(struct raw_samples *held, size_t size)
 bool raw_samples_keep(struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
 	bool wanted)
 {
-	struct held try = { .event = *event, .size = held_size(&event->raw), .wanted = wanted }, *entry;
+	struct held try = { .event = *event, .size = held_size(&event->raw) }, *entry;
 	struct raw_sample *raw;
 	uint8_t *at;
 
 	try.look = kernel_watch_looks(held->in.watch).begun + 1;
-	if (!waits(held, &try, stack))
+	try.wanted = wanted || event->raw.owner;
+	if (!waits(held, &try, stack)) {
+		lose_owner(held, event, &stack->sample);
 		return false;
+	}
 	entry = have_room(held, try.size) ? budget_resize(held->in.budget, NULL, 0, try.size) : NULL;
 	if (!entry) {
-		held->hurried += event->raw.weight;
+		lose(held, RAW_CROWDED, event);
 		return false;
 	}
 	*entry = try;
@@ -338,13 +397,14 @@ static struct known known_now(const struct raw_samples *held)
 {
 	return (struct known) {
 		.generation = symbols_generation(held->in.symbols), .looks = kernel_watch_looks(held->in.watch).ended,
-		.comes = kernel_comes(held), .reads = files_come(held),
+		.comes = kernel_comes(held), .owners = owners_come(held), .reads = files_come(held),
 	};
 }
 
 static bool is_same(struct known a, struct known b)
 {
-	return a.generation == b.generation && a.looks == b.looks && a.comes == b.comes && a.reads == b.reads;
+	return a.generation == b.generation && a.looks == b.looks && a.comes == b.comes &&
+		a.owners == b.owners && a.reads == b.reads;
 }
 
 /* Removes the places of those that were given, and begins a pass. */
@@ -373,12 +433,20 @@ bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void 
 
 		if (!entry)
 			continue;
-		raw_samples_owner(held, &entry->event.raw);
+		if (!entry->event.raw.owner) {
+			find_owner(held, &entry->event.raw);
+			if (entry->event.raw.owner) {	/* the files of that process are known soon */
+				entry->look = kernel_watch_looks(held->in.watch).begun + 1;
+				entry->wanted = true;
+			}
+		}
 		raw_samples_read(&entry->event.raw, held->in.code, &stack);
 		if (waits(held, entry, &stack)) {
 			if (!all)
 				continue;
-			held->hurried += entry->event.raw.weight;
+			lose(held, RAW_HURRIED, &entry->event);
+		} else {
+			lose_owner(held, &entry->event, &stack.sample);
 		}
 		take(context, &entry->event, &stack);
 		drop(held, held->at);
@@ -393,9 +461,4 @@ bool raw_samples_before(const struct raw_samples *held, uint64_t ticks)
 		if (held->list[i] && held->list[i]->event.time < ticks)
 			return true;
 	return false;
-}
-
-uint64_t raw_samples_hurried(const struct raw_samples *held)
-{
-	return held->hurried;
 }

@@ -71,7 +71,18 @@ bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void 
 /* One of the samples from before this time still waits. In guest clock ticks; UINT64_MAX: one of all. */
 bool raw_samples_before(const struct raw_samples *held, uint64_t ticks);
 
-/* Sampling periods of samples that were walked although something was to come for them. */
-uint64_t raw_samples_hurried(const struct raw_samples *held);
+enum raw_loss {				/* why a sample was walked without all that there is */
+	RAW_CROWDED,			/* it could not wait, since memory was full */
+	RAW_HURRIED,			/* nothing more came: what it lacks was not read in time */
+	RAW_NAMELESS,			/* its program was not met again once samples told their threads */
+	RAW_LOSSES,
+};
+
+struct raw_lost {
+	uint64_t ticks;			/* sampling periods */
+	uint64_t first, last;		/* when they were taken, in guest clock ticks */
+};
+
+struct raw_lost raw_samples_lost(const struct raw_samples *held, enum raw_loss why);
 
 #endif

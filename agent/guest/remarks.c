@@ -19,7 +19,8 @@
 /* The place in epoch->losses of each count of past losses. PRESENT: a count of what is missing now; it has no place. */
 enum loss {
 	LOSS_TICKS, LOSS_THREADS, LOSS_STACKS, LOSS_SPACES, LOSS_LINES, LOSS_EVENTS, LOSS_CPUS,
-	LOSS_UNTIMED, LOSS_NAMES, LOSS_NOTES, LOSS_PAGES, LOSS_OVERDUE, LOSS_LEFTOVERS, LOSSES, PRESENT = LOSSES,
+	LOSS_UNTIMED, LOSS_NAMES, LOSS_NOTES, LOSS_PAGES, LOSS_OVERDUE, LOSS_LEFTOVERS, LOSS_CROWDED,
+	LOSSES, PRESENT = LOSSES,
 };
 
 _Static_assert((int)LOSSES <= (int)EPOCH_LOSSES, "each loss has a place");
@@ -146,6 +147,8 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 		{ LOSS_LINES, symbols_lines_refused(inputs->symbols), "source {line|lines} not read" },
 		{ LOSS_EVENTS, guest_events_refused(epoch->events), "{event|events} not counted by kind" },
 		{ LOSS_PAGES, guest_memory_unkept(epoch->memory), "{page|pages} of the guest's memory not kept" },
+		{ LOSS_CROWDED, raw_samples_lost(epoch->held, RAW_CROWDED).ticks,
+			"{sampling tick|sampling ticks} counted before all names and tables had come" },
 		{ LOSS_CPUS, epoch->cpus_refused, "{event|events} dropped, of CPUs that are not shown" },
 	};
 	char what[160];
@@ -184,17 +187,38 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 	return text;
 }
 
-const char *remarks_incomplete(const struct epoch *epoch, char text[REMARKS_INCOMPLETE])
+/* What was lost at another time is no reason. */
+static void add_reasons(struct line *line, uint64_t to)
 {
-	uint64_t hurried = raw_samples_hurried(epoch->held);
+	static const char *const why[RAW_LOSSES] = {
+		[RAW_CROWDED] = "it came before its names, and memory was full; give more by --memory",
+		[RAW_HURRIED] = "it came before its names, which did not come in time",
+		[RAW_NAMELESS] = "it ran before threads were known, in a program that was not met again",
+	};
+
+	for (int i = 0; i < RAW_LOSSES; i++) {
+		const struct raw_lost lost = raw_samples_lost(line->epoch->held, (enum raw_loss)i);
+
+		if (lost.ticks && epoch_ns(line->epoch, lost.first) < to &&
+				epoch_ns(line->epoch, lost.last) >= line->from)
+			add(line, why[i]);
+	}
+}
+
+const char *remarks_incomplete(struct epoch *epoch, uint64_t from, uint64_t to, char text[REMARKS_INCOMPLETE])
+{
+	struct line line = {
+		.epoch = epoch, .from = from, .between = "; or ", .text = text, .size = REMARKS_INCOMPLETE,
+	};
 
 	if (epoch->remark[0] && !epoch->told)
 		return util_print(text, REMARKS_INCOMPLETE, "%s", epoch->remark);
 	if (symbols_being_told(epoch->inputs.symbols) || symbols_reading(epoch->inputs.symbols))
 		return util_print(text, REMARKS_INCOMPLETE, "%s", "its names have not all come yet; report again");
-	if (hurried)
-		return util_print(text, REMARKS_INCOMPLETE, "%" PRIu64 " sampling tick%s came before names "
-			"and tables, which did not come in time", hurried, util_plural(hurried));
-	return util_print(text, REMARKS_INCOMPLETE, "%s", "the code is in no file and no region that is known; a short "
-		"program may have ended before its files were found");
+	text[0] = '\0';
+	add_reasons(&line, to);
+	if (!text[0])
+		add(&line, "the code is in no file and no region that is known; a short program may have ended "
+			"before its files were found");
+	return text;
 }

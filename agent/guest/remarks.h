@@ -17,8 +17,8 @@ enum { REMARKS_SIZE = 1024 };
 const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,
 	size_t size);
 
-/* Why code has no name at present. Returns `text`. Ingest thread. */
+/* Why code that ran between two guest times, in ns, has no name at present. Returns `text`. Ingest thread. */
 enum { REMARKS_INCOMPLETE = 320 };
-const char *remarks_incomplete(const struct epoch *epoch, char text[REMARKS_INCOMPLETE]);
+const char *remarks_incomplete(struct epoch *epoch, uint64_t from, uint64_t to, char text[REMARKS_INCOMPLETE]);
 
 #endif

@@ -51,7 +51,7 @@ void report_remarks(const struct report *report, const char *before, FILE *out)
 	if (report->profile->unnamed)
 		fprintf(out, "%sincomplete: %.2f%% of the time has no name: %s\n", before,
 			percent(report->profile->unnamed, report->profile->table->weight),
-			remarks_incomplete(report->epoch, reason));
+			remarks_incomplete(report->epoch, report->from, report->to, reason));
 	util_print(between, sizeof(between), "\n%s", before);
 	if (remarks_text(report->epoch, report->begin, between, remarks, sizeof(remarks))[0])
 		fprintf(out, "%s%s\n", before, remarks);
@@ -61,7 +61,7 @@ char *report_unnamed(const struct report *report)
 {
 	char reason[REMARKS_INCOMPLETE];
 
-	return util_format("%s", remarks_incomplete(report->epoch, reason));
+	return util_format("%s", remarks_incomplete(report->epoch, report->from, report->to, reason));
 }
 
 static void print_facts(const struct report *report, FILE *out)

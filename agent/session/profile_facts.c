@@ -59,7 +59,8 @@ static void put_incomplete(struct json_writer *writer, const struct profile_fact
 		return;
 	incomplete = cJSON_CreateObject();
 	cJSON_AddNumberToObject(incomplete, "share", (double)profile->unnamed / (double)profile->table->weight);
-	cJSON_AddStringToObject(incomplete, "reason", remarks_incomplete(facts->epoch, reason));
+	cJSON_AddStringToObject(incomplete, "reason",
+		remarks_incomplete(facts->epoch, facts->from, facts->to, reason));
 	json_member(writer, "incomplete", incomplete);
 }
 

@@ -91,6 +91,16 @@ static void answered(void *context, bool ok, const char *text)
 		guest_memory_refused(session->epoch->memory);
 }
 
+static void told(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+
+	(void)ok;
+	(void)text;
+	if (session->epoch)
+		kernel_watch_answered(session->epoch->watch);
+}
+
 /* Where there is no file with the kernel's names, they are read out of its memory. */
 static void read_kernel(struct session *session, bool live)
 {
@@ -131,7 +141,7 @@ static void ask_for_memory(struct session *session)
 	char line[COMMANDS_LINE_MAX + 1];
 
 	if (kernel_watch_line(epoch->watch, line))
-		source->table->ask(source, line, &(struct command_sink) { 0 });
+		source->table->ask(source, line, &(struct command_sink) { .context = session, .answered = told });
 	while (guest_memory_ask(epoch->memory, util_now(), line))
 		source->table->ask(source, line, &sink);
 }

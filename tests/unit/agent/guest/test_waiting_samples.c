@@ -20,6 +20,7 @@
 #include "agent/guest/guest_memory.h"
 #include "agent/guest/raw_samples.h"
 #include "agent/guest/kernel_reading.h"
+#include "agent/guest/kernel_watch.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -41,6 +42,7 @@ static struct fixture {
 	uint8_t *kernel;		/* its memory from CONSTANTS on */
 	size_t size;
 	uint64_t clock;			/* guest ns of the next sample */
+	uint64_t now;			/* the host's, ns */
 } guest;
 
 static void set_up(void)
@@ -118,23 +120,48 @@ static void give_page(uint64_t address)
 	});
 }
 
-/* The names are read, and then the tables. `news`: how often the symbols shall learn something. */
-static void read_kernel(unsigned news)
+static void give_pages(void)
 {
 	char line[COMMANDS_LINE_MAX + 1];
 	unsigned long long address;
 	unsigned count;
+	char by[16];
 
+	while (guest_memory_ask(guest.epoch->memory, NS_PER_SECOND, line)) {
+		assert_int_equal(sscanf(line, "read %15s %llx %u", by, &address, &count), 3);
+		for (; count--; address += PAGE)
+			if (strcmp(by, "virtual") == 0)
+				give_page(address);
+			else
+				guest_memory_take(guest.epoch->memory, &(struct memory_bytes) {
+					.address = address, .physical = true,
+				});
+	}
+}
+
+/* The names are read, and then the tables. `news`: how often the symbols shall learn something. */
+static void read_kernel(unsigned news)
+{
 	while (news) {
 		news -= kernel_reading_step(guest.epoch->reading, true, NS_PER_SECOND);
-		while (news && guest_memory_ask(guest.epoch->memory, NS_PER_SECOND, line)) {
-			assert_int_equal(sscanf(line, "read virtual %llx %u", &address, &count), 2);
-			for (; count--; address += PAGE)
-				give_page(address);
-		}
+		if (news)
+			give_pages();
 		if (kernel_reading_searches(guest.epoch->reading))
 			poll(NULL, 0, 1);
 	}
+}
+
+/* The kernel's memory is looked through once more. */
+static void look(void)
+{
+	uint64_t ended = kernel_watch_looks(guest.epoch->watch).ended;
+
+	for (guest.now += 10 * NS_PER_SECOND; kernel_watch_looks(guest.epoch->watch).ended == ended;) {
+		kernel_watch_step(guest.epoch->watch, true, guest.now);
+		give_pages();
+		kernel_watch_wake(guest.epoch->watch);
+	}
+	epoch_walk_held(guest.epoch, false);
 }
 
 /* The weight of the row with this name; all rows for NULL. */
@@ -173,7 +200,8 @@ static void samples_wait_for_names_and_tables(void **state)
 	assert_true(store_slice(guest.epoch->inputs.store, 0).begin <= NS_PER_SECOND);
 	sample_kernel();			/* nothing more is to come */
 	assert_int_equal(weight_of(GROUP_FUNCTION, "do_work_0123456789"), 5);
-	assert_int_equal(raw_samples_hurried(guest.epoch->held), 0);
+	for (int i = 0; i < RAW_LOSSES; i++)
+		assert_int_equal(raw_samples_lost(guest.epoch->held, (enum raw_loss)i).ticks, 0);
 	tear_down();
 }
 
@@ -207,6 +235,59 @@ static void page_tables_tell_the_process_of_early_samples(void **state)
 	tear_down();
 }
 
+/* A program that runs again tells its process, however late; the others are not waited for once enough samples told. */
+static void programs_that_run_again_have_their_early_samples(void **state)
+{
+	char reason[REMARKS_INCOMPLETE];
+
+	(void)state;
+	set_up();
+	sample_kernel();
+	sample(MODE_USER, 0x401000, 0x7000, "", 0);
+	sample(MODE_USER, 0x401000, 0x8000, "", 0);
+	read_kernel(2);
+	for (int i = 0; i < 4; i++)
+		look();
+	assert_true(epoch_awaits(guest.epoch, UINT64_MAX));
+	sample(MODE_USER, 0x401000, 0x7000, "program", PROCESS);
+	look();
+	look();
+	assert_int_equal(weight_of(GROUP_PROCESS, "program/71"), 2);
+	assert_true(epoch_awaits(guest.epoch, UINT64_MAX));
+	assert_int_equal(raw_samples_lost(guest.epoch->held, RAW_NAMELESS).ticks, 0);
+	for (int i = 0; i < 300; i++)
+		sample_kernel();
+	epoch_walk_held(guest.epoch, false);
+	assert_false(epoch_awaits(guest.epoch, UINT64_MAX));
+	assert_int_equal(weight_of(GROUP_PROCESS, "process 8"), 1);
+	guest.epoch->remark[0] = '\0';
+	assert_string_equal(remarks_incomplete(guest.epoch, 0, UINT64_MAX, reason),
+		"it ran before threads were known, in a program that was not met again");
+	assert_string_equal(remarks_incomplete(guest.epoch, NS_PER_SECOND + 10 * NS_PER_MS, UINT64_MAX, reason),
+		"the code is in no file and no region that is known; a short program may have ended before its "
+		"files were found");
+	tear_down();
+}
+
+/* No sample tells its thread, although the kernel's tables say where that is. */
+static void threads_that_nobody_tells_are_not_waited_for(void **state)
+{
+	unsigned samples = 0;
+
+	(void)state;
+	set_up();
+	sample_kernel();
+	read_kernel(2);
+	look();
+	do {
+		sample(MODE_USER, 0x401000, 0x7000, "", 0);
+		epoch_walk_held(guest.epoch, false);
+		assert_true(++samples < 1000);
+	} while (epoch_awaits(guest.epoch, UINT64_MAX));
+	assert_int_equal(weight_of(GROUP_PROCESS, "process 7"), samples);
+	tear_down();
+}
+
 /* Nothing of the memory comes, however long the guest runs. */
 static void what_makes_no_progress_is_not_waited_for(void **state)
 {
@@ -221,27 +302,34 @@ static void what_makes_no_progress_is_not_waited_for(void **state)
 		assert_true(++samples < 20000);
 	} while (epoch_awaits(guest.epoch, UINT64_MAX));
 	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), samples);
-	assert_string_equal(remarks_incomplete(guest.epoch, reason), guest.epoch->remark);
+	assert_string_equal(remarks_incomplete(guest.epoch, 0, UINT64_MAX, reason), guest.epoch->remark);
 	tear_down();
 }
 
 static void samples_that_find_no_room_are_counted(void **state)
 {
-	char reason[REMARKS_INCOMPLETE];
+	char reason[REMARKS_INCOMPLETE], remarks[REMARKS_SIZE];
+	uint64_t crowded;
 
 	(void)state;
 	set_up();
 	for (int i = 0; i < 8000; i++)
 		sample_kernel();
 	assert_true(epoch_awaits(guest.epoch, UINT64_MAX));
-	assert_in_range(raw_samples_hurried(guest.epoch->held), 1, 7999);
-	assert_int_equal(raw_samples_hurried(guest.epoch->held), weight_of(GROUP_FUNCTION, NULL));
+	crowded = raw_samples_lost(guest.epoch->held, RAW_CROWDED).ticks;
+	assert_in_range(crowded, 1, 7999);
+	assert_int_equal(crowded, weight_of(GROUP_FUNCTION, NULL));
 	assert_true(epoch_walk_held(guest.epoch, true));
-	assert_int_equal(raw_samples_hurried(guest.epoch->held), 8000);
+	assert_int_equal(raw_samples_lost(guest.epoch->held, RAW_HURRIED).ticks, 8000 - crowded);
 	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), 8000);
 	guest.epoch->remark[0] = '\0';
-	assert_string_equal(remarks_incomplete(guest.epoch, reason),
-		"8000 sampling ticks came before names and tables, which did not come in time");
+	assert_string_equal(remarks_incomplete(guest.epoch, 0, NS_PER_SECOND + 1, reason),
+		"it came before its names, which did not come in time");
+	assert_string_equal(remarks_incomplete(guest.epoch, 0, UINT64_MAX, reason),
+		"it came before its names, and memory was full; give more by --memory; or it came before its names, "
+		"which did not come in time");
+	assert_non_null(strstr(remarks_text(guest.epoch, 0, "; ", remarks, sizeof(remarks)),
+		" sampling ticks counted before all names and tables had come: memory is full"));
 	tear_down();
 }
 
@@ -251,6 +339,8 @@ int main(void)
 		cmocka_unit_test(samples_wait_for_names_and_tables),
 		cmocka_unit_test(firmware_does_not_wait),
 		cmocka_unit_test(page_tables_tell_the_process_of_early_samples),
+		cmocka_unit_test(programs_that_run_again_have_their_early_samples),
+		cmocka_unit_test(threads_that_nobody_tells_are_not_waited_for),
 		cmocka_unit_test(what_makes_no_progress_is_not_waited_for),
 		cmocka_unit_test(samples_that_find_no_room_are_counted),
 	};
