@@ -30,11 +30,11 @@ enum { WALK_HEADER = 9 };	/* the most rows of the header there, with the rows of
 /* Where a list's cursor should be. */
 struct cursor {
 	size_t row;
-	uint32_t key;			/* with `follow`: the function that it was put on */
+	uint32_t key;			/* with `follow`: the function that it was put on; else: of the first row */
 	bool follow;
 	size_t height;			/* rows on the screen in the last drawing; 0: not known */
 	bool lost;			/* it moved by a page of unknown height, or to a function: look it up */
-	bool waits;			/* a function that was chosen elsewhere may still come */
+	bool waits;			/* a function chosen elsewhere may still come, or be in the first row */
 };
 
 /* What a view that has a table keeps while another one is shown. */

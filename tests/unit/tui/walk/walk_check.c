@@ -339,6 +339,8 @@ static void find_cursor(struct model *model)
 	for (size_t i = 0; i < table.count; i++)
 		if (table.rows[i].function == model->wanted.selected && i != model->table.cursor.row)
 			cursor_select(model, i);
+	if (!model->table.cursor.follow && table.count)
+		model->table.cursor.key = table.rows[0].function;
 	model->table.cursor.lost = false;
 }
 

@@ -47,6 +47,8 @@ void cursor_update(struct model *model)
 		cursor->row = place;
 	if (cursor->row >= count)
 		cursor->row = 0;
+	if (cursor->waits && !cursor->follow && count && model_rows(model).rows[0].function != cursor->key)
+		cursor->lost = true;
 }
 
 /*
