@@ -329,20 +329,12 @@ static void draw_too_small(const struct screen *screen, struct canvas *canvas)
 	free(text);
 }
 
-void screen_draw(struct screen *screen, struct canvas *canvas)
+/* All above the status line. */
+static void draw_view(struct screen *screen, struct canvas *canvas)
 {
 	struct area all = { 0, 0, canvas->rows, canvas->columns };
 	int used = 0, bottom = bar_rows(canvas) + status_rows(canvas);
 
-	canvas_clear(canvas);
-	screen->rows = canvas->rows;
-	screen->columns = canvas->columns;
-	screen->names.width = 0;
-	if (canvas->rows < SCREEN_LEAST_ROWS || canvas->columns < SCREEN_LEAST_COLUMNS) {
-		draw_too_small(screen, canvas);
-		ask_nothing(screen);
-		return;
-	}
 	if (screen->vitals)
 		used = header_draw(canvas, all, screen->vitals, &screen->scope, screen->keys);
 	else
@@ -352,6 +344,38 @@ void screen_draw(struct screen *screen, struct canvas *canvas)
 	bottom += screen_draw_line(screen, canvas, canvas->rows - bottom);
 	screen_shown(screen)->draw(screen->selves[screen_at(screen)], canvas,
 		(struct area) { used, 0, canvas->rows - used - bottom, canvas->columns });
+}
+
+void screen_draw(struct screen *screen, struct canvas *canvas)
+{
+	canvas_clear(canvas);
+	screen->rows = canvas->rows;
+	screen->columns = canvas->columns;
+	screen->names.width = 0;
+	if (canvas->rows < SCREEN_LEAST_ROWS || canvas->columns < SCREEN_LEAST_COLUMNS) {
+		draw_too_small(screen, canvas);
+		ask_nothing(screen);
+		return;
+	}
+	draw_view(screen, canvas);
 	draw_bottom(screen, canvas);
 	ask(screen, canvas);
+}
+
+bool screen_is_marked(struct screen *screen)
+{
+	struct canvas *canvas;
+	bool marked = false;
+
+	if (!screen->scope.match[0] || screen->rows < SCREEN_LEAST_ROWS || screen->columns < SCREEN_LEAST_COLUMNS)
+		return false;
+	canvas = canvas_new(screen->rows, screen->columns, true);
+	draw_view(screen, canvas);
+	for (int i = 0; i < canvas->rows * canvas->columns; i++) {
+		uint8_t style = canvas->cells[i].style & (STYLE_NAME - 1);
+
+		marked |= style == STYLE_MATCH || style == STYLE_FLAME_SAME;	/* a flame dims what does not match */
+	}
+	canvas_free(canvas);
+	return marked;
 }

@@ -244,12 +244,15 @@ static enum screen_act take_end(struct screen *screen, uint32_t code, uint64_t n
 	return SCREEN_NOTHING;
 }
 
-/* The view has the first say, then the player, then the screen. Going back takes the mark of a search off first. */
+/*
+ * The view has the first say, then the player, then the screen. Going back takes the mark of a search off first, where
+ * one is seen.
+ */
 static enum screen_act act(struct screen *screen, enum action action, uint64_t now)
 {
-	bool mark = action == ACTION_BACK && screen->scope.match[0];
+	bool marked = action == ACTION_BACK && screen_is_marked(screen);
 
-	if (!mark && view_acts(screen, action)) {
+	if (!marked && view_acts(screen, action)) {
 		take_format(screen, now);
 		return SCREEN_NOTHING;
 	}
@@ -271,7 +274,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 		screen->cover = screen->cover == VIEW_HELP ? 0 : VIEW_HELP;
 		break;
 	case ACTION_BACK:
-		screen_go_back(screen, now);
+		screen_go_back(screen, marked, now);
 		break;
 	case ACTION_SEARCH:
 	case ACTION_FILTER:

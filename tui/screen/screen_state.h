@@ -83,6 +83,9 @@ struct screen {
 void screen_say(struct screen *screen, uint64_t now, const char *text);
 void screen_complain(struct screen *screen, uint64_t now, const char *text);
 
+/* True: the view shows where the pattern of the search is, as it would be drawn now. */
+bool screen_is_marked(struct screen *screen);
+
 /* Hands the newest answers and the scope to the views; called when either has changed. */
 void screen_show(struct screen *screen);
 
@@ -108,7 +111,7 @@ int screen_draw_views(struct screen *screen, struct canvas *canvas, int row);	/*
 enum action screen_views_action(const struct screen *screen, int row, int column);	/* of a click there */
 void screen_next_group(struct screen *screen, uint64_t now);
 void screen_open_row(struct screen *screen, uint64_t now);	/* one step deeper */
-void screen_go_back(struct screen *screen, uint64_t now);	/* takes back one thing */
+void screen_go_back(struct screen *screen, bool marked, uint64_t now);	/* takes back one thing: the mark first */
 /* Says why a key of some views did nothing in this one. */
 void screen_did_nothing(struct screen *screen, enum action action, uint64_t now);
 

@@ -364,14 +364,14 @@ void screen_open_row(struct screen *screen, uint64_t now)
 	free(error);
 }
 
-void screen_go_back(struct screen *screen, uint64_t now)
+void screen_go_back(struct screen *screen, bool marked, uint64_t now)
 {
 	struct scope_place from;
 
 	screen->by[screen->current] = screen->scope.by;
-	if (screen->cover && !(screen->cover == VIEW_CONSOLE && screen->scope.match[0])) {
+	if (screen->cover && !(screen->cover == VIEW_CONSOLE && marked)) {
 		screen->cover = 0;
-	} else if (screen->scope.match[0]) {
+	} else if (marked) {
 		screen->scope.match[0] = '\0';
 		screen_say(screen, now, "no search: nothing is marked");
 	} else if (screen->current == VIEW_FUNCTION) {
@@ -393,6 +393,9 @@ void screen_go_back(struct screen *screen, uint64_t now)
 	} else if (screen->scope.zero_ns) {
 		screen->scope.zero_ns = 0;
 		screen_say(screen, now, "counting all again");
+	} else if (screen->scope.match[0]) {
+		screen->scope.match[0] = '\0';
+		screen_say(screen, now, "no search: nothing is marked");
 	} else {
 		screen_say(screen, now, "nothing to take back: there is no step, search, filter or zero");
 	}

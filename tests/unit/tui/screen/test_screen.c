@@ -282,6 +282,30 @@ static void test_search(void **state)
 	stage_strike(&stage);
 }
 
+/* Where nothing of a search is marked, Esc takes back a step at once, and the search when there is no step. */
+static void test_a_mark_that_is_not_seen(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_type(&stage, "/loc\r4");
+	stage_press(&stage, KEYS_ESCAPE);			/* the map is of all CPUs again */
+	stage_type(&stage, "1z");
+	stage_show(&stage, hand_answers(symbols, functions));
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "no search: nothing is marked", true);
+	stage_type(&stage, "/loc\r4");
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "counting all again", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "no search: nothing is marked", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "nothing to take back", true);
+	stage_strike(&stage);
+}
+
 static void test_messages(void **state)
 {
 	struct stage stage;
@@ -500,6 +524,7 @@ int main(void)
 		cmocka_unit_test(test_start_and_stop),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_a_mark_that_is_not_seen),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_a_failure_that_is_over),
 		cmocka_unit_test(test_kept_wish),

@@ -13,6 +13,7 @@
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
+#include "tui/terminal/theme.h"
 #include "tui/views/table/column.h"
 #include "walk.h"
 
@@ -34,23 +35,27 @@ static bool is_of_time(enum action action)
 /* The view may take it for itself: a zoom of the flame, a range or the function of the heat map. */
 static bool is_of_zoom(const struct model *model, enum action action)
 {
-	return action == ACTION_BACK && (model->view == WALK_FLAME || model->view == WALK_HEAT) && !model->cover &&
-		!model->match[0];
+	return action == ACTION_BACK && (model->view == WALK_FLAME || model->view == WALK_HEAT) && !model->cover;
 }
 
 /* From a function's page to what its cursor is on, and back. */
 static bool is_of_page(const struct model *model, enum action action)
 {
-	return model->view == WALK_PAGE && !model->cover &&
-		(action == ACTION_OPEN || (action == ACTION_BACK && !model->match[0]));
+	return model->view == WALK_PAGE && !model->cover && (action == ACTION_OPEN || action == ACTION_BACK);
+}
+
+/* It takes off the mark of the search, if one is seen. */
+static bool is_of_mark(const struct model *model, enum action action)
+{
+	return action == ACTION_BACK && model->match[0] && !model->cover;
 }
 
 static bool is_looked_up(const struct model *model, enum action action)
 {
 	bool around = action == ACTION_AROUND && model->view != WALK_PAGE && !model->cover;
 
-	return !model->open && walk_is_tree(model->view) &&
-		(is_of_time(action) || around || is_of_zoom(model, action) || is_of_page(model, action));
+	return !model->open && (is_of_mark(model, action) || (walk_is_tree(model->view) &&
+		(is_of_time(action) || around || is_of_zoom(model, action) || is_of_page(model, action))));
 }
 
 /* A freeze is taken back, or begins now; so do the others. If nothing changed, it says why. */
@@ -100,6 +105,38 @@ static void find_around(struct walk *walk, struct model *model)
 	model_look(model, WALK_TREE);
 }
 
+/* A flame dims what does not match. */
+static bool is_marked(const struct canvas *canvas)
+{
+	for (int i = 0; i < canvas->rows * canvas->columns; i++) {
+		uint8_t style = canvas->cells[i].style & (STYLE_NAME - 1);
+
+		if (style == STYLE_MATCH || style == STYLE_FLAME_SAME)
+			return true;
+	}
+	return false;
+}
+
+static bool says_no_search(const struct walk *walk)
+{
+	char text[WALK_TEXT];
+
+	walk_row_text(walk, walk->canvas->rows - 2, text);
+	return strstr(text, "no search: nothing is marked");
+}
+
+/* True: the search was taken back, and nothing else. `marked`: a mark was seen before. */
+static bool find_mark(struct walk *walk, struct model *model, bool marked)
+{
+	if (!says_no_search(walk)) {
+		if (marked)
+			walk_fault(walk, "the mark stays", model->match);
+		return false;
+	}
+	model->match[0] = '\0';
+	return true;
+}
+
 /* What is asked for tells whether the screen took something back. */
 static void find_back(struct walk *walk, const struct fake_wanted *before)
 {
@@ -145,12 +182,18 @@ static void press_and_look(struct walk *walk, uint32_t code, enum action action)
 {
 	struct model *model = walk_model(walk);
 	struct fake_wanted before;
+	bool searched = is_of_mark(model, action), marked;
 
 	walk_draw(walk);
 	before = model->wanted;
+	marked = searched && is_marked(walk->canvas);
+	if (searched && says_no_search(walk))
+		return;			/* of the search before: it would not be known which one is meant */
 	model->failed = NULL;
 	walk_input(walk, model, (struct input) { .kind = INPUT_KEY, .code = code }, false);
 	walk_draw(walk);
+	if (searched && find_mark(walk, model, marked))
+		return;
 	if (is_of_time(action))
 		find_time(walk, model, action);
 	else if (action == ACTION_AROUND)
@@ -159,6 +202,8 @@ static void press_and_look(struct walk *walk, uint32_t code, enum action action)
 		find_opened(walk, model);
 	else if (model->view == WALK_PAGE)
 		find_page(walk);
+	else if (!is_of_zoom(model, action))
+		model_back(walk);
 	else
 		find_back(walk, &before);
 }

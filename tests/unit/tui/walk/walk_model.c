@@ -226,8 +226,6 @@ static void go_back(struct model *model)
 {
 	if (model->cover)
 		model->cover = COVER_NONE;
-	else if (model->match[0])
-		model->match[0] = '\0';
 	else if (model->view == WALK_PAGE)
 		look_along(model, WALK_TABLE);
 	else if (model->view == WALK_ANNOTATE && model->of_page)
