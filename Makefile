@@ -79,7 +79,7 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \
 		command_run command_screen command_size command_top interruption main)
 
-BENCH = ingest names screen tree memory first perfdata bytes folded cost replay stop_go
+BENCH = ingest scan names screen tree memory first perfdata bytes folded cost replay stop_go
 BENCH_PARTS = world traffic setup intake guest terminal
 
 all: build/ktop build/ktop-plugin.so demo-kernel
