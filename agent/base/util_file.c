@@ -363,3 +363,24 @@ void util_file_discard(struct util_file *file)
 		unlink(file->temporary);
 	file_free(file);
 }
+
+/* Without this ending, or as it was. A '.' at the beginning of a name begins no ending. */
+static size_t without_ending(const char *name, size_t size, const char *ending)
+{
+	size_t length = strlen(ending);
+
+	return size > length && memcmp(name + size - length, ending, length) == 0 ? size - length : size;
+}
+
+char *util_file_ends_twice(const char *path, const char *ending, const char *format)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *own = util_format(".%s", format);
+	size_t size = without_ending(name, strlen(name), ending);
+
+	if (!name[size])			/* the format's name stands for the first part of its ending */
+		size = without_ending(name, without_ending(name, size, strrchr(ending, '.')), own);
+	free(own);
+	return size && memchr(name + 1, '.', size - 1) ?
+		util_format("%s: written as %s, by its last ending; --format chooses another", path, format) : NULL;
+}

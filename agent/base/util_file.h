@@ -21,6 +21,12 @@ struct util_file;
  */
 int util_file_read(int folder, const char *path, int flags, const char **why);
 
+/*
+ * What to say where a format was chosen by the ending of the file's name, and another ending before it may have meant
+ * another one, as in "x.foo.json". NULL: nothing; else in fresh memory.
+ */
+char *util_file_ends_twice(const char *path, const char *ending, const char *format);
+
 /* NULL with `error` set. util_file_stream: to write to, until the commit. */
 struct util_file *util_file_open(const char *path, char **error);
 FILE *util_file_stream(struct util_file *file);

@@ -315,3 +315,12 @@ enum diff_outcome diff_request_do(const struct diff_request *request, const char
 	budget_release(asked.budget);
 	return outcome;
 }
+
+char *diff_request_remark(const struct diff_request *request)
+{
+	static const char *const names[FORMATS] = { "text", "json", "svg", "html" };
+	int format = format_of(request);
+
+	return request->file && request->format < 0 ?
+		util_file_ends_twice(request->file, endings[format], names[format]) : NULL;
+}

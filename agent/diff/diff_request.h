@@ -35,4 +35,7 @@ enum diff_outcome { DIFF_DONE, DIFF_FAILED, DIFF_GROWN };
 enum diff_outcome diff_request_do(const struct diff_request *request, const char *before, const char *after,
 	char **error);
 
+/* What to say of the file's format, once it is written, as util_file_ends_twice has it; NULL: nothing. */
+char *diff_request_remark(const struct diff_request *request);
+
 #endif

@@ -415,6 +415,22 @@ void report_export_tell_beside(const struct report *report, FILE *out)
 	report_remarks(report, "ktop: ", out);
 }
 
+/* The file is written in a format that may not be the one that its name was to mean. */
+static void tell_format(const struct report_request *request, const struct chosen *chosen, FILE *out)
+{
+	const struct export_format *own = chosen->recording ? &export_recording : NULL;
+	char *text = NULL;
+
+	if (!own && !chosen->set)
+		own = export_formats[chosen->own];
+	if (!request->format)
+		text = util_file_ends_twice(request->out, own ? own->ending : chosen->set->ending,
+			own ? own->name : chosen->set->name);
+	if (text)
+		fprintf(out, "%s\n", text);
+	free(text);
+}
+
 bool report_export_tell(struct report *report, FILE *out, char **error)
 {
 	const struct export_result *done = &report->exported;
@@ -424,6 +440,7 @@ bool report_export_tell(struct report *report, FILE *out, char **error)
 		return true;			/* report_write tells why */
 	if (chosen.recording) {
 		fprintf(out, "%s: samples and gaps %" PRIu64 "\n", report->request.out, done->samples);
+		tell_format(&report->request, &chosen, out);
 		return true;
 	}
 	if (is_table(&chosen) && !put_table(report, chosen.own, out, error))
@@ -438,6 +455,7 @@ bool report_export_tell(struct report *report, FILE *out, char **error)
 	if (report->profile->lost)
 		fprintf(out, ", lost %" PRIu64, report->profile->lost);
 	fputc('\n', out);
+	tell_format(&report->request, &chosen, out);
 	report_remarks(report, "", out);
 	return true;
 }

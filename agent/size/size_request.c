@@ -75,3 +75,11 @@ bool size_request_write(const struct size_request *request, struct code_sizes *s
 	}
 	return !file || util_file_commit(file, error);
 }
+
+char *size_request_remark(const struct size_request *request)
+{
+	const struct size_format *format = format_of(request);
+
+	return request->file && request->format < 0 ?
+		util_file_ends_twice(request->file, format->ending, format->name) : NULL;
+}

@@ -28,4 +28,7 @@ bool size_request_check(const struct size_request *request, struct size_asked *a
 bool size_request_write(const struct size_request *request, struct code_sizes *sizes, const struct size_asked *asked,
 	char **error);
 
+/* What to say of the file's format, once it is written, as util_file_ends_twice has it; NULL: nothing. */
+char *size_request_remark(const struct size_request *request);
+
 #endif

@@ -105,7 +105,8 @@ void command_print(FILE *to, char *text)
 
 void command_tell(char *text)
 {
-	command_print(stderr, util_format("ktop: %s", text));
+	if (text)
+		command_print(stderr, util_format("ktop: %s", text));
 	free(text);
 }
 

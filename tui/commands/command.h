@@ -37,7 +37,7 @@ bool command_check_map(const char *text, char **error);
 
 /* These print a text so that it cannot harm a terminal, whatever it holds. Both free the text. */
 void command_print(FILE *to, char *text);
-void command_tell(char *text);		/* on stderr, behind "ktop: " */
+void command_tell(char *text);		/* on stderr, behind "ktop: "; NULL: nothing */
 
 /*
  * For a command that asks a live ktop. True: an option was given that has no effect there, since the live ktop has the

@@ -67,6 +67,8 @@ static int compare(const struct diff *diff, const struct size_asked *asked, char
 			code_sizes_add(sizes, paths[1], diff->request.debug, &error) &&
 			size_request_write(&diff->request, sizes, asked, &error))
 		status = has_grown(diff, sizes, asked, &error) ? COMMAND_GROWN : COMMAND_DONE;
+	if (status != COMMAND_FAILED)
+		command_tell(size_request_remark(&diff->request));
 	code_sizes_free(sizes);
 	budget_release(budget);
 	interruption_free(interruption);
@@ -116,6 +118,8 @@ static int compare_stacks(const struct diff_request *request, char *const *paths
 	interruption_free(interruption);
 	if (error)
 		command_fail(error);
+	if (outcome != DIFF_FAILED)
+		command_tell(diff_request_remark(request));
 	return statuses[outcome];
 }
 

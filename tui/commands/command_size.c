@@ -20,6 +20,8 @@ static bool answer(const struct size_request *request, const struct size_asked *
 	for (size_t i = 0; i < count && done; i++)
 		done = code_sizes_add(sizes, paths[i], request->debug, error);
 	done = done && size_request_write(request, sizes, asked, error);
+	if (done)
+		command_tell(size_request_remark(request));
 	code_sizes_free(sizes);
 	budget_release(budget);
 	interruption_free(interruption);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -328,6 +329,44 @@ static void test_an_export_tells_the_remarks(void **state)
 	free(file);
 }
 
+/* A name that may have meant another format says in which one it is written; an ending that is a format's does not. */
+static void test_a_doubtful_ending_tells_the_format(void **state)
+{
+	static const struct { const char *name, *format, *says; } files[] = {
+		{ "x.foo.json", NULL, "written as json, by its last ending; --format chooses another\n" },
+		{ "x.foo.json", "json", NULL }, { "x.json", NULL, NULL }, { "x.chrome.json", NULL, NULL },
+		{ "x.trace.json", NULL, NULL }, { "x.foo.trace.json", NULL, "written as chrome, by" },
+		{ "x.perfetto.csv", NULL, "written as csv, by" }, { "x.foo.folded", NULL, "written as folded, by" },
+		{ "x.pb.gz", NULL, NULL }, { "x.foo.chrome", NULL, "written as chrome, by" }, { ".x.json", NULL, NULL },
+		{ "x.times.json", NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		struct fixture fixture = sampled();
+		struct report_request request = report_default;
+		struct report *report;
+		char *file = util_format("%s", scratch_path(files[i].name)), *written;
+
+		request.from = "+0.5";
+		request.to = "+1.5";
+		request.out = file;
+		request.format = files[i].format;
+		report = report_new(fixture.session, &request);
+		for (int step = 0; step < FIXTURE_STEPS && report_step(report) < REPORT_DONE; step++)
+			fixture_step(&fixture);
+		assert_int_equal(report->state, REPORT_DONE);
+		written = told(write_all, report);
+		if (!strstr(written, files[i].says ? files[i].says : "written as") == !!files[i].says)
+			fail_msg("%s: %s", files[i].name, written);
+		free(written);
+		report_free(report);
+		fixture_end(&fixture);
+		unlink(file);
+		free(file);
+	}
+}
+
 /* Else each function would be looked for in all samples again. */
 static void test_json_has_the_callers_of_all_functions_at_once(void **state)
 {
@@ -357,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_export_tells_the_remarks),
+		cmocka_unit_test(test_a_doubtful_ending_tells_the_format),
 		cmocka_unit_test(test_json_has_the_callers_of_all_functions_at_once),
 		cmocka_unit_test(test_a_range_is_that_of_the_screen),
 		cmocka_unit_test(test_times_count_from_the_reset),
