@@ -334,6 +334,36 @@ static enum screen_act click_label(struct screen *screen, enum action action, ui
 	return act(screen, action, now);
 }
 
+/* Says once of each key that it does nothing in any view. False: it does something. */
+static bool means_nothing(struct screen *screen, uint32_t code, uint64_t now)
+{
+	enum action action = keys_action(screen->keys, code);
+	bool tab = action == ACTION_NEXT_TAB || action == ACTION_PREVIOUS_TAB;
+	bool named = code < SCREEN_ASCII || code >= KEYS_UP;
+	size_t slot = code < SCREEN_ASCII ? code : named ? SCREEN_ASCII + code - KEYS_UP : SCREEN_KEYS - 1;
+	struct keys replay = *screen->keys;
+	char name[KEYS_NAME], help[KEYS_NAME], *text;
+
+	if (action != ACTION_NONE && (!tab || screen->keys->tabs))
+		return false;
+	if (slot >= SCREEN_KEYS || screen->told_keys[slot])
+		return true;
+	screen->told_keys[slot] = true;
+	replay.replay = true;
+	keys_name(code, name);
+	keys_first(screen->keys, ACTION_HELP, help);
+	if (tab)
+		text = util_format("nothing done: %s is for several machines; this ktop shows one", name);
+	else if (keys_action(&replay, code) != ACTION_NONE)
+		text = util_format("nothing done: %s is for a recording; `ktop --replay DIR` plays one", name);
+	else
+		text = util_format("nothing done: %s has no meaning; %s lists the keys", named ? name : "this key",
+			help);
+	status_say(&screen->status, true, text, now);
+	free(text);
+	return true;
+}
+
 /* Ctrl-C is a signal, as far as a person is concerned: it does not ask. */
 static bool quits_at_once(const struct screen *screen, uint32_t code)
 {
@@ -352,8 +382,10 @@ static enum screen_act take_key(struct screen *screen, const struct input *input
 		return SCREEN_QUIT;
 	if (types_to_guest(screen))
 		type_to_guest(screen, input, now);
-	else if (!screen->prompt.label)
+	else if (!screen->prompt.label && !means_nothing(screen, input->code, now))
 		return act(screen, action, now);
+	else if (!screen->prompt.label)
+		return SCREEN_NOTHING;
 	else if (action == ACTION_QUIT && !prompt_takes(input->code))
 		return quit(screen);
 	else

@@ -38,6 +38,9 @@ extern const struct view *const screen_views[VIEWS];
 /* Rows of the canvas from which there is a key bar; from which the status line has a row of its own. */
 enum { SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };
 
+/* Keys that say once that they mean nothing: those of ASCII, those with names, and all others as one. */
+enum { SCREEN_ASCII = 128, SCREEN_KEYS = SCREEN_ASCII + KEYS_F(12) - KEYS_UP + 2 };
+
 struct screen {
 	struct feed feed;
 	const struct keys *keys;
@@ -69,6 +72,7 @@ struct screen {
 	struct prompt prompt;
 	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME } asked;	/* what the open prompt asks for */
 	struct scope before;		/* the scope when the prompt was opened: an abandoned filter is put back */
+	bool told_keys[SCREEN_KEYS];	/* these have said that they mean nothing */
 	char bad[160];			/* what is wrong with the prompt's text; "": nothing */
 
 	/* which rows are on the screen: see screen_awaits */

@@ -420,6 +420,12 @@ static bool act(struct function_view *self, enum action action)
 	case ACTION_INVERT:
 		sort_by(self, sorted_by(self));
 		return true;
+	case ACTION_SORT_CPU:
+	case ACTION_SORT_TIME:			/* that of threads is their use of CPUs, too */
+		self->invert = false;
+		self->sort = action == ACTION_SORT_TIME && !self->columns->usage ? COLUMN_TOTAL : COLUMN_SELF;
+		sort_rows(self);
+		return true;
 	case ACTION_LEFT:
 		self->detail_from =
 			self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;

@@ -117,6 +117,26 @@ static void test_the_node_that_was_unfolded(void **state)
 }
 
 /* A key that has nothing to do where it is pressed says so: in its own view, and in others. */
+/* Each key says it at its first press alone, whatever is pressed between. */
+static void test_a_key_without_meaning_says_so_once(void **state)
+{
+	static const uint32_t keys[] = { 'y', 'X', '\t', KEYS_F(5), KEYS_F(12), 0x10ffff };
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, with_tree(false, 0));
+	for (int round = 0; round < 2; round++)
+		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+			stage_press(&stage, keys[i]);
+			stage_holds(&stage, "nothing done: ", round == 0);
+		}
+	stage_press(&stage, 0xe9);
+	stage_holds(&stage, "nothing done: ", false);		/* keys without a name are one */
+	stage_press(&stage, UINT32_MAX);
+	stage_press(&stage, 0);
+	stage_strike(&stage);
+}
+
 static void test_keys_without_effect(void **state)
 {
 	static const struct {
@@ -134,6 +154,12 @@ static void test_keys_without_effect(void **state)
 		{ "3", 'a', "no code is here: this key is for 6" }, { "2", '<', "not sorted: the rows of this view" },
 		{ "3", 'G', "not moved: a flame has no pages; the arrows go from cell to cell" },
 		{ "4", 'I', "not sorted: the rows of this view have one order; 1 and 5 show tables" },
+		{ "3", 'P', "not sorted: the rows of this view" }, { "2", 'T', "not sorted: the rows of this view" },
+		{ "1", 'M', "not sorted: no view has a column of memory; P sorts by CPU, T by time" },
+		{ "5", 'M', "not sorted: no view has a column of memory" },
+		{ "5", 'y', "nothing done: y has no meaning; F1 lists the keys" }, { "?", 'y', "y has no meaning" },
+		{ "1", 'f', "nothing done: f is for a recording; `ktop --replay DIR` plays one" },
+		{ "1", '\t', "nothing done: Tab is for several machines; this ktop shows one" },
 	};
 
 	(void)state;
@@ -375,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_the_node_that_was_unfolded),
 		cmocka_unit_test(test_keys_without_effect),
+		cmocka_unit_test(test_a_key_without_meaning_says_so_once),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_heat_with_a_baseline),
 		cmocka_unit_test(test_flame_zoom),

@@ -157,6 +157,12 @@ static void test_sorting(void **state)
 	check(&stage, "functions_by_object");
 	view_functions.act(stage.view, ACTION_SORT_LEFT);
 	check_holds(&stage, "FUNCTION▼", true);
+	for (int i = 0; i < 2; i++) {			/* as in top: pressed again, it stays */
+		view_functions.act(stage.view, ACTION_SORT_TIME);
+		check_holds(&stage, "TOTAL%▼", true);
+	}
+	view_functions.act(stage.view, ACTION_SORT_CPU);
+	check_holds(&stage, "SELF%▼", true);
 	strike(&stage);
 }
 

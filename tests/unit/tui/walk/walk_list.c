@@ -183,6 +183,12 @@ bool sort_act(struct model *model, enum action action)
 	case ACTION_INVERT:
 		sort_by(model, model_sort(model));
 		return true;
+	case ACTION_SORT_CPU:
+	case ACTION_SORT_TIME:
+		model->table.sort = action == ACTION_SORT_TIME && model->view != WALK_THREADS ? COLUMN_TOTAL :
+			COLUMN_SELF;
+		model->table.invert = false;
+		return true;
 	default:
 		return false;
 	}

@@ -419,6 +419,9 @@ static void act(struct walk *walk, enum action action)
 	case ACTION_GROUP:
 		next_group(model);
 		break;
+	case ACTION_SORT_MEMORY:
+		model->failed = model->cover ? NULL : "no view has a column of memory";
+		break;
 	case ACTION_FUNCTIONS:
 		look_along(model, WALK_TABLE);
 		break;
