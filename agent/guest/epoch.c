@@ -512,7 +512,7 @@ static void learn_walked(struct epoch *epoch, const struct event *event)
 	const struct sample *sample = &event->sample;
 	struct raw_sample raw = {
 		.process = sample->process, .thread = sample->thread, .name = sample->name, .mode = sample->mode,
-		.space = sample->space,
+		.space = sample->space, .user = { .size = sample->user_count },
 	};
 
 	raw_samples_owner(epoch->held, &raw);

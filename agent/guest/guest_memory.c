@@ -16,7 +16,8 @@ enum {
 	AHEAD = 2,			/* pages that are asked for where one is missing: it, and the next one */
 	UNDER_WAY = 32,			/* pages that are asked for at a time */
 	LINE_PAGES = 16,		/* pages that one line asks for */
-	LATE_MS = 3000,			/* a page that has not come after this time is asked for again */
+	LATE = 1024,			/* a page that has not come with so many samples is asked for again */
+	LATE_MS = 3000,			/* likewise, of QEMU, after this time */
 	ASKS = 3,			/* how often one page is asked for at most */
 };
 
@@ -28,7 +29,7 @@ struct page {
 	uint8_t asks;
 	enum state state;
 	uint64_t renewal;		/* `renewals` when it was wanted: out of date if that has grown */
-	uint64_t asked;			/* util_now */
+	uint64_t asked;			/* when: as a number of samples; of QEMU: util_now */
 	uint64_t time;			/* guest ns at which its bytes came; 0: not known */
 	uint8_t *bytes;			/* NULL: none have come */
 };
@@ -46,7 +47,7 @@ struct guest_memory {
 	uint32_t under_way, wanted;	/* how many are in these states */
 	uint64_t renewals;
 	uint64_t awaited, unkept, overdue;
-	uint64_t rests_until;		/* util_now: nothing is asked for before */
+	uint64_t rests_until;		/* samples: nothing is asked for before */
 	bool refused;
 	struct view views[2];
 };
@@ -252,12 +253,12 @@ bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *b
 }
 
 /* A page that is late is asked for again, or given up. */
-static void look_at_late(struct guest_memory *memory, uint64_t now)
+static void look_at_late(struct guest_memory *memory, uint64_t now, uint64_t late)
 {
 	for (uint32_t i = 0; memory->under_way && i < memory->count; i++) {
 		struct page *page = &memory->pages[i];
 
-		if (page->state != PAGE_ASKED || now - page->asked < (uint64_t)LATE_MS * NS_PER_MS)
+		if (page->state != PAGE_ASKED || now - page->asked < late)
 			continue;
 		memory->overdue += page->asks >= ASKS;
 		set_state(memory, page, page->asks < ASKS ? PAGE_WANTED : PAGE_ABSENT);
@@ -272,25 +273,26 @@ static struct page *first_wanted(struct guest_memory *memory)
 	return NULL;
 }
 
-bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[COMMANDS_LINE_MAX + 1])
+bool guest_memory_ask(struct guest_memory *memory, uint64_t samples, char line[COMMANDS_LINE_MAX + 1])
 {
 	struct page *page;
 	uint64_t address;
 	bool physical;
 	uint32_t count = 0;
 
-	look_at_late(memory, now);
+	look_at_late(memory, samples, LATE);
 	if (memory->refused)
-		memory->rests_until = now + (uint64_t)LATE_MS * NS_PER_MS;
+		memory->rests_until = samples + LATE;
 	memory->refused = false;
-	page = now < memory->rests_until || memory->under_way + LINE_PAGES > UNDER_WAY ? NULL : first_wanted(memory);
+	page = samples < memory->rests_until || memory->under_way + LINE_PAGES > UNDER_WAY ? NULL :
+		first_wanted(memory);
 	if (!page)
 		return false;
 	physical = page->physical;
 	address = page->address;
 	while (page && page->state == PAGE_WANTED && count < LINE_PAGES) {
 		set_state(memory, page, PAGE_ASKED);
-		page->asked = now;
+		page->asked = samples;
 		page->asks++;
 		count++;
 		page = find(memory, physical, address + (uint64_t)count * PAGE);
@@ -304,7 +306,7 @@ bool guest_memory_next(struct guest_memory *memory, uint64_t now, uint64_t *addr
 {
 	struct page *page;
 
-	look_at_late(memory, now);
+	look_at_late(memory, now, (uint64_t)LATE_MS * NS_PER_MS);
 	while ((page = first_wanted(memory)) && (page->physical || !(page->address >> 63)))
 		set_state(memory, page, PAGE_ABSENT);
 	if (!page)

@@ -37,8 +37,11 @@ void guest_memory_renew(struct guest_memory *memory);
 /* A page has come. True: it may be what a reader waits for. */
 bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *bytes);
 
-/* Writes the next control line to be sent, which asks for pages. False: none is to be sent now. `now`: util_now. */
-bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[COMMANDS_LINE_MAX + 1]);
+/*
+ * Writes the next control line to be sent, which asks for pages. False: none is to be sent now.
+ * `samples`: how many have come, since a page is read when a sample is taken: by them it is known that one is late.
+ */
+bool guest_memory_ask(struct guest_memory *memory, uint64_t samples, char line[COMMANDS_LINE_MAX + 1]);
 
 /*
  * The next page that is to be read in another way than by a control line: one of the kernel's half, by its virtual

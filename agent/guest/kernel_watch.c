@@ -15,9 +15,8 @@
 enum {
 	PAUSE_MS = 2000,		/* between two looks */
 	SHORT_PAUSE_MS = 200,		/* before one at programs alone, which may end soon */
-	LOOK_MS = 30000,		/* a look that takes longer is given up: the kernel changes meanwhile */
-	PLAYED_LOOK_MS = 1000,		/* likewise, in a recording: pages that have not come by then are not in it */
-	PATIENCE = 4096,		/* a file that is not copied with so many samples is not waited for */
+	PLAYED_LOOK_MS = 1000,		/* pages of a recording that have not come by then are not in it */
+	PATIENCE = 4096,		/* a look, or a copy, that does not get on with so many samples is given up */
 	TURN_MOST = 8 << 20,		/* the quota of a turn: some milliseconds of processor time */
 };
 
@@ -45,7 +44,7 @@ struct kernel_watch {
 	bool copies_paused;		/* the last turn of that has paused */
 	uint64_t copied;		/* ns: when that turn was */
 	bool copying;			/* files are still being copied */
-	uint64_t uncopied;		/* samples that have come since one was copied */
+	uint64_t got_on, copied_at;	/* looks.samples when pages came, or a look began; when a file was copied */
 	struct kernel_uptime uptime;
 };
 
@@ -75,7 +74,7 @@ void kernel_watch_free(struct kernel_watch *watch)
 /* Without a name, the number is that of its page tables, by which no process is found. */
 bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name)
 {
-	watch->uncopied++;
+	watch->looks.samples++;
 	if (!sample->user_count || !thread_name.size || sample->process == EVENT_KERNEL)
 		return false;
 	if (sample->thread != sample->process)
@@ -86,6 +85,7 @@ bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, s
 void kernel_watch_wake(struct kernel_watch *watch)
 {
 	watch->news = watch->firmware_news = watch->copies_news = true;
+	watch->got_on = watch->looks.samples;
 	kernel_place_wake(watch->place);
 }
 
@@ -179,19 +179,20 @@ static void copy_files(struct kernel_watch *watch, uint64_t now)
 		return;
 	watch->copies_news = false;
 	watch->copied = now;
-	walk = running_programs_copy(watch->programs, &memory, now);
+	walk = running_programs_copy(watch->programs, &memory, watch->looks.samples);
 	watch->copies_paused = walk == WALK_PAUSED;
 	watch->copying = walk != WALK_ENDED;
 	if (!watch->copying || before != symbols_generation(watch->symbols))
-		watch->uncopied = 0;
+		watch->copied_at = watch->looks.samples;
 }
 
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 {
 	uint64_t before = symbols_generation(watch->symbols);
 	const struct memory_reader reader = guest_memory_virtual(watch->memory);
-	uint64_t longest = (uint64_t)(live ? LOOK_MS : PLAYED_LOOK_MS) * NS_PER_MS;
+	bool ends;
 
+	watch->looks.asks |= !live;
 	find_firmware(watch);
 	kernel_place_step(watch->place, &reader);
 	copy_files(watch, now);
@@ -203,9 +204,12 @@ bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 		watch->looking = watch->news = watch->tells = true;
 		watch->whole = now >= watch->due;
 		watch->begun = now;
+		watch->got_on = watch->looks.samples;
 		watch->looks.begun++;
 	}
-	if (((watch->news || watch->walking) && walk(watch)) || now - watch->begun >= longest) {
+	ends = live ? watch->looks.samples - watch->got_on >= PATIENCE :
+		now - watch->begun >= (uint64_t)PLAYED_LOOK_MS * NS_PER_MS;
+	if (((watch->news || watch->walking) && walk(watch)) || ends) {
 		watch->looking = watch->walking = false;
 		running_programs_settle(watch->programs);
 		watch->ended = now;
@@ -226,7 +230,7 @@ struct kernel_watch_looks kernel_watch_looks(const struct kernel_watch *watch)
 
 bool kernel_watch_copies(const struct kernel_watch *watch)
 {
-	return watch->copying && watch->uncopied < PATIENCE;
+	return watch->copying && watch->looks.samples - watch->copied_at < PATIENCE;
 }
 
 bool kernel_watch_is_walking(const struct kernel_watch *watch)

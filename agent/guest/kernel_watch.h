@@ -42,7 +42,8 @@ struct kernel_watch_looks {
 	uint64_t begun, ended;		/* numbers of the last ones; the same: none is under way */
 	uint64_t whole;			/* how many whole ones have ended */
 	bool placed;			/* one of these knew where the kernel runs, so its modules are known */
-	bool asks;			/* the line about threads is not answered yet */
+	bool asks;			/* the line about threads is not answered yet; in a recording: nobody knows */
+	uint64_t samples;		/* how many have come */
 };
 struct kernel_watch_looks kernel_watch_looks(const struct kernel_watch *watch);
 

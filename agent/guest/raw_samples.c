@@ -201,10 +201,8 @@ void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw)
 {
 	const struct kernel_watch_looks looks = kernel_watch_looks(held->in.watch);
 
-	if (looks.begun && !looks.asks) {
-		held->named += raw->name.size > 0;
-		held->nameless += !raw->name.size;
-	}
+	held->named += looks.begun && raw->name.size;
+	held->nameless += looks.begun && !looks.asks && !raw->name.size;
 	find_owner(held, raw);
 }
 

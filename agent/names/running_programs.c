@@ -204,14 +204,16 @@ static void take_copy(void *context, const struct file_copy *copy)
 	symbols_give_file(context, &object, copy->fd);
 }
 
-enum walk running_programs_copy(struct running_programs *programs, const struct walked_memory *memory, uint64_t now)
+enum walk running_programs_copy(struct running_programs *programs, const struct walked_memory *memory,
+	uint64_t samples)
 {
 	const struct linux_kernel *kernel = symbols_linux_kernel(programs->symbols);
 	const struct file_copy_taker taker = { .state = state_of, .take = take_copy, .context = programs->symbols };
 
 	if (!kernel || !symbols_kernel_is_placed(programs->symbols))
 		return WALK_FAILED;
-	return file_copies_read(programs->copies, kernel, symbols_kernel_slide(programs->symbols), memory, now, &taker);
+	return file_copies_read(programs->copies, kernel, symbols_kernel_slide(programs->symbols), memory,
+		samples, &taker);
 }
 
 void running_programs_settle(struct running_programs *programs)

@@ -36,9 +36,10 @@ enum walk running_programs_read(struct running_programs *programs, const struct 
 
 /*
  * A turn of a walk of its own, which copies files that the symbols lack out of the memory, and gives them the copies.
- * WALK_FAILED: another turn is to be made when more of the memory has come. `now`: ns.
+ * WALK_FAILED: another turn is to be made when more of the memory has come. `samples`: how many have come.
  */
-enum walk running_programs_copy(struct running_programs *programs, const struct walked_memory *memory, uint64_t now);
+enum walk running_programs_copy(struct running_programs *programs, const struct walked_memory *memory,
+	uint64_t samples);
 
 /* No more bytes come now: what could not be read of a process is given up until some time later. */
 void running_programs_settle(struct running_programs *programs);

@@ -14,6 +14,8 @@
 #include "session_state.h"
 #include "subscription.h"
 
+enum { BEYOND_S = 10 };		/* in this time of a guest, two looks at its memory begin and end (kernel_watch.h) */
+
 /*
  * A file that the user gave is read before the session connects, so that its errors are told first. With a recording,
  * the kernel's names are always read first: a recording cannot be asked to send its meta events again. It is played
@@ -142,7 +144,7 @@ static void ask_for_memory(struct session *session)
 
 	if (kernel_watch_line(epoch->watch, line))
 		source->table->ask(source, line, &(struct command_sink) { .context = session, .answered = told });
-	while (guest_memory_ask(epoch->memory, util_now(), line))
+	while (guest_memory_ask(epoch->memory, kernel_watch_looks(epoch->watch).samples, line))
 		source->table->ask(source, line, &sink);
 }
 
@@ -187,6 +189,19 @@ static void walk_held(struct session *session, bool all)
 }
 
 /*
+ * A recording is over: its clock goes on, until what came last has been looked at twice. The first look may tell to
+ * which process samples belong, the second one what that has mapped.
+ */
+static void look_on(struct session *session)
+{
+	while (session->beyond < BEYOND_S * NS_PER_SECOND && epoch_awaits(session->epoch, UINT64_MAX)) {
+		session->beyond += session_reads_memory(session) ? 0 : NS_PER_SECOND;
+		watch(session, false, epoch_now(session->epoch) + session->beyond);
+		walk_held(session, false);
+	}
+}
+
+/*
  * A kernel that is sampled from outside tells nothing of itself, but its memory does. Pages of that memory are asked
  * for only while samples come, since they are read when a sample is taken. What goes on through pages that have come
  * needs no samples, and somebody may wait for it.
@@ -194,15 +209,19 @@ static void walk_held(struct session *session, bool all)
 void session_watch_kernel(struct session *session)
 {
 	struct epoch *epoch = session->epoch;
-	bool live = !session_play_state(session).there, sampled = epoch && is_sampled(epoch, live);
+	bool live = !session_play_state(session).there, sampled = epoch && is_sampled(epoch, live), over;
 
 	if (!epoch)
 		return;
 	if (sampled || kernel_reading_searches(epoch->reading) || kernel_reading_is_paused(epoch->reading))
 		read_kernel(session, live);
-	watch(session, live, live ? util_now() : epoch_now(epoch));
-	walk_held(session, live ? !sampled : session_over(session) && !session_reads_memory(session) &&
-		!session_reads_names(session) && !symbols_reading(epoch->inputs.symbols));
+	session->beyond = session_over(session) ? session->beyond : 0;
+	watch(session, live, live ? util_now() : epoch_now(epoch) + session->beyond);
+	over = !live && session_over(session) && !session_reads_memory(session) && !session_reads_names(session) &&
+		!symbols_reading(epoch->inputs.symbols);
+	if (over)
+		look_on(session);
+	walk_held(session, live ? !sampled : over && !symbols_reading(epoch->inputs.symbols));
 	if (live && sampled)
 		ask_for_memory(session);
 	else if (live && session_link(session) == LINK_UP && strcmp(epoch->arch, "x86_64") == 0)

@@ -57,6 +57,7 @@ struct session {
 
 	struct subscriptions *subscriptions;
 	bool changed;			/* something changed since the last look for news */
+	uint64_t beyond;		/* ns that the clock of a recording that is over went on */
 	uint64_t noticed;		/* when a change was last found; util_now */
 	uint64_t news;			/* grows with each change that it finds */
 	uint64_t epochs;		/* how many there were so far */

@@ -251,9 +251,8 @@ static enum outcome copy(struct file_copies *copies, struct page_cache *cache, c
 }
 
 enum walk file_copies_read(struct file_copies *copies, const struct linux_kernel *kernel, uint64_t slide,
-	const struct walked_memory *memory, uint64_t now, const struct file_copy_taker *taker)
+	const struct walked_memory *memory, uint64_t samples, const struct file_copy_taker *taker)
 {
-	const uint64_t longest = (uint64_t)FILE_COPIES_LONGEST_MS * NS_PER_MS;
 	struct page_cache cache;
 
 	if (!copies->count)
@@ -263,8 +262,8 @@ enum walk file_copies_read(struct file_copies *copies, const struct linux_kernel
 	do {
 		enum outcome outcome;
 
-		copies->begun = copies->begun ? copies->begun : now;
-		outcome = now - copies->begun >= longest ? FAILED : copy(copies, &cache, taker);
+		copies->begun = copies->begun ? copies->begun : samples;
+		outcome = samples - copies->begun >= FILE_COPIES_LONGEST ? FAILED : copy(copies, &cache, taker);
 		if (outcome == WAITS)
 			return WALK_FAILED;
 		if (outcome == DONE && is_whole(copies))

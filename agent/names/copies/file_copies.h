@@ -34,13 +34,13 @@ void file_copies_free(struct file_copies *copies);
 /* Has the file copied, if few others wait and it was not tried too often. The path is cut if it is too long. */
 void file_copies_want(struct file_copies *copies, uint64_t contents, const char *path);
 
-enum { FILE_COPIES_LONGEST_MS = 30000 };	/* a file that takes longer is given up: the kernel changes meanwhile */
+enum { FILE_COPIES_LONGEST = 16384 };	/* a file that takes more samples is given up: the kernel changes meanwhile */
 
 /*
  * A turn of a walk (walk.h) through the files that are wanted. WALK_FAILED: another turn is to be made when more of the
- * memory has come. `slide`: run address minus link address of the kernel. `now`: ns.
+ * memory has come. `slide`: run address minus link address of the kernel. `samples`: how many have come.
  */
 enum walk file_copies_read(struct file_copies *copies, const struct linux_kernel *kernel, uint64_t slide,
-	const struct walked_memory *memory, uint64_t now, const struct file_copy_taker *taker);
+	const struct walked_memory *memory, uint64_t samples, const struct file_copy_taker *taker);
 
 #endif

@@ -34,7 +34,7 @@
 #define CONSTANTS (CODE + UINT64_C(0x200000))
 #define IDT UINT64_C(0xfffffe0000000000)
 
-enum { PAGE = 4096, BTF_AT = 0x300000, REGISTERS = 17, PC = 16, STACK = 2048, PROCESS = 71 };
+enum { PAGE = 4096, BTF_AT = 0x300000, TASK_AT = 0x600000, REGISTERS = 17, PC = 16, STACK = 2048, PROCESS = 71 };
 
 static struct fixture {
 	struct budget *budget;
@@ -49,18 +49,19 @@ static void set_up(void)
 {
 	static const uint8_t boot_id[16] = { 1 };
 	static const char *const names[] = { "_text", "do_work_0123456789", "asm_exc_divide_error", "_etext" };
-	struct fake_symbol symbols[5];
+	struct fake_symbol symbols[6];
 	size_t btf_size;
 	uint8_t *btf = fake_btf(true, 0, &btf_size);
 	const struct fake_part parts[] = { { 0x2000, "", 1 }, { 0x2010, "", 1 }, { BTF_AT, btf, btf_size } };
 	const struct fake_linux fake = {
 		.shape = FAKE_ELF64, .order = FAKE_6_2, .kind = KALLSYMS_OFFSETS_PERCPU, .start = CONSTANTS,
-		.symbols = symbols, .count = 5, .parts = parts, .parts_count = 3,
+		.symbols = symbols, .count = 6, .parts = parts, .parts_count = 3,
 	};
 
 	for (int i = 0; i < 4; i++)
 		symbols[i] = (struct fake_symbol) { CONSTANTS + (uint64_t)i * 0x400, 'T', names[i] };
 	symbols[4] = (struct fake_symbol) { CONSTANTS + BTF_AT + btf_size, 'R', "__stop_BTF" };
+	symbols[5] = (struct fake_symbol) { CONSTANTS + TASK_AT, 'D', "init_task" };
 	guest = (struct fixture) { .budget = budget_new(BUDGET_LEAST_MIB), .clock = NS_PER_SECOND };
 	guest.kernel = fake_linux_memory(&fake, &guest.size);
 	guest.epoch = epoch_new(boot_id, NULL, guest.budget);
@@ -288,6 +289,47 @@ static void threads_that_nobody_tells_are_not_waited_for(void **state)
 	tear_down();
 }
 
+/* In a recording, threads are told by what comes late, as soon as the one that made it knew how. */
+static void a_recording_has_the_process_however_late_it_comes(void **state)
+{
+	(void)state;
+	set_up();
+	sample_kernel();
+	read_kernel(2);
+	kernel_watch_step(guest.epoch->watch, false, guest.now);
+	for (int i = 0; i < 3000; i++)
+		sample(MODE_USER, 0x401000, 0x7000, "", 0);
+	epoch_walk_held(guest.epoch, false);
+	assert_int_equal(weight_of(GROUP_PROCESS, "process 7"), 0);
+	sample(MODE_USER, 0x401000, 0x7000, "program", PROCESS);
+	epoch_walk_held(guest.epoch, true);
+	assert_int_equal(weight_of(GROUP_PROCESS, "program/71"), 3001);
+	tear_down();
+}
+
+/* A host that is busy for an hour is not the end of a look; so many samples without a page are. */
+static void a_look_ends_by_samples(void **state)
+{
+	const struct kernel_watch *watch;
+	uint64_t ended;
+
+	(void)state;
+	set_up();
+	sample_kernel();
+	read_kernel(2);
+	sample(MODE_USER, 0x401000, 0x7000, "program", PROCESS);
+	watch = guest.epoch->watch;
+	ended = kernel_watch_looks(watch).ended;
+	for (int i = 0; i < 10; i++)
+		kernel_watch_step(guest.epoch->watch, true, guest.now += 360 * NS_PER_SECOND);
+	assert_int_equal(kernel_watch_looks(watch).ended, ended);
+	for (int i = 0; i < 5000; i++)
+		sample_kernel();
+	kernel_watch_step(guest.epoch->watch, true, guest.now);
+	assert_int_equal(kernel_watch_looks(watch).ended, ended + 1);
+	tear_down();
+}
+
 /* Nothing of the memory comes, however long the guest runs. */
 static void what_makes_no_progress_is_not_waited_for(void **state)
 {
@@ -341,6 +383,8 @@ int main(void)
 		cmocka_unit_test(page_tables_tell_the_process_of_early_samples),
 		cmocka_unit_test(programs_that_run_again_have_their_early_samples),
 		cmocka_unit_test(threads_that_nobody_tells_are_not_waited_for),
+		cmocka_unit_test(a_recording_has_the_process_however_late_it_comes),
+		cmocka_unit_test(a_look_ends_by_samples),
 		cmocka_unit_test(what_makes_no_progress_is_not_waited_for),
 		cmocka_unit_test(samples_that_find_no_room_are_counted),
 	};

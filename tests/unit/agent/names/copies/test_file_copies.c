@@ -202,11 +202,11 @@ static enum file_state state_of(void *context, const struct file_copy *file)
 	return now_is;
 }
 
-static enum walk turn(uint64_t now)
+static enum walk turn(uint64_t samples)
 {
 	const struct file_copy_taker taker = { .state = state_of, .take = take };
 
-	return file_copies_read(copies, &kernel, SLIDE, &memory, now, &taker);
+	return file_copies_read(copies, &kernel, SLIDE, &memory, samples, &taker);
 }
 
 static void begin(void)
@@ -381,15 +381,13 @@ static void without_some_of_it_there_is_no_copy(void **state)
 
 static void what_never_comes_is_given_up(void **state)
 {
-	const uint64_t longest = FILE_COPIES_LONGEST_MS * NS_PER_MS;
-
 	(void)state;
 	set_up();
 	begin();
 	guest.late = guest.frames[40];
 	assert_int_equal(turn(1), WALK_FAILED);
-	assert_int_equal(turn(longest), WALK_FAILED);
-	assert_int_equal(turn(longest + 1), WALK_ENDED);
+	assert_int_equal(turn(FILE_COPIES_LONGEST), WALK_FAILED);
+	assert_int_equal(turn(FILE_COPIES_LONGEST + 1), WALK_ENDED);
 	assert_int_equal(taken, 0);
 	file_copies_free(copies);
 }
