@@ -186,7 +186,6 @@ enum {
 	PAGE = 4096,
 	CODE_MOST = 32 << 20,		/* bytes of a file's code */
 	NEW_SAMPLES = 64,		/* after so many, what lies outside is looked at again */
-	LAST = 256,			/* samples that are looked at: */
 	LEAST = 16,			/* so many lie outside, and most of the kernel's, before anything is read */
 	TRIED = 8,			/* places in code that are tried at a time */
 	WINDOW = 24, MATCHES = 64,	/* bytes that are looked for; places of the file that are tried */
@@ -354,7 +353,7 @@ static bool find_slide(struct kernel_place *place, const struct memory_reader *m
 
 void kernel_place_step(struct kernel_place *place, const struct memory_reader *memory)
 {
-	uint64_t addresses[LAST], sampled = symbols_sampled(place->symbols), slide;
+	uint64_t addresses[SYMBOLS_RECENT], sampled = symbols_sampled(place->symbols), slide;
 	int fd = symbols_kernel_descriptor(place->symbols);
 	uint32_t count, kernel;
 
@@ -363,7 +362,7 @@ void kernel_place_step(struct kernel_place *place, const struct memory_reader *m
 		return;
 	place->news = false;
 	place->looked = sampled;
-	count = symbols_outside(place->symbols, LAST, addresses, &kernel);
+	count = symbols_outside(place->symbols, addresses, &kernel);
 	if (count < LEAST || 2 * count <= kernel || !have_code(place, fd))
 		return;
 	for (uint32_t i = 0; i < TRIED; i++)

@@ -242,22 +242,23 @@ const struct function *symbols_get(const struct symbols *symbols, uint32_t funct
  */
 const char *symbols_line(struct symbols *symbols, uint32_t function);
 
-/* What was sampled last is kept, so many samples: symbols_saw tells the code that a sample ran. */
-enum { SYMBOLS_SAMPLED = 1024 };
+/* Of all samples so many are kept, evenly drawn, and so many of the last ones. */
+enum { SYMBOLS_KEPT = 1024, SYMBOLS_RECENT = 256 };
 
+/* Tells the code that a sample ran. */
 void symbols_saw(struct symbols *symbols, uint32_t space, uint64_t address);
 uint64_t symbols_sampled(const struct symbols *symbols);	/* how many have been told in all */
 
 /*
- * Of the last samples, SYMBOLS_SAMPLED at most: how many are the kernel's, and the addresses of those that its file
- * does not have and nothing names, the newest first. Returns how many these are.
+ * Of the last samples, SYMBOLS_RECENT: how many are the kernel's, and the addresses of those that its file does not
+ * have and nothing names. Returns how many these are.
  */
-uint32_t symbols_outside(struct symbols *symbols, uint32_t last, uint64_t *addresses, uint32_t *kernel);
+uint32_t symbols_outside(struct symbols *symbols, uint64_t *addresses, uint32_t *kernel);
 
 /* A remark if these are many: the file is of another kernel, or the kernel runs elsewhere than it says; or "". */
 const char *symbols_outside_note(struct symbols *symbols, char *text, size_t size);
 
-/* symbols_line; of code that nothing names, where it was sampled last: "0x200000-0x200fff". As long as the symbols. */
+/* symbols_line; of code that nothing names, where it was sampled: "0x200000-0x200fff". As long as the symbols. */
 const char *symbols_source(struct symbols *symbols, uint32_t function);
 
 /*

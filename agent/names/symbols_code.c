@@ -150,11 +150,20 @@ bool symbols_mapping(struct symbols *symbols, uint32_t space, uint64_t address, 
 	return true;
 }
 
-/* ---- what was sampled last ---- */
+/* ---- what was sampled ---- */
 
 void symbols_saw(struct symbols *symbols, uint32_t space, uint64_t address)
 {
-	symbols->sampled[symbols->sampled_count++ % SYMBOLS_SAMPLED] = (struct sampled) { address, space };
+	const struct sampled sampled = { address, space };
+	uint64_t count = symbols->sampled_count++, at = count;
+
+	symbols->recent[count % SYMBOLS_RECENT] = sampled;
+	if (count >= SYMBOLS_KEPT) {
+		symbols->draw = symbols->draw * 6364136223846793005 + 1442695040888963407;	/* Knuth, MMIX */
+		at = (uint64_t)((unsigned __int128)symbols->draw * (count + 1) >> 64);
+	}
+	if (at < SYMBOLS_KEPT)
+		symbols->kept[at] = sampled;
 }
 
 uint64_t symbols_sampled(const struct symbols *symbols)
@@ -162,9 +171,9 @@ uint64_t symbols_sampled(const struct symbols *symbols)
 	return symbols->sampled_count;
 }
 
-static uint32_t sampled_kept(const struct symbols *symbols)
+static uint32_t filled(const struct symbols *symbols, uint32_t room)
 {
-	return symbols->sampled_count < SYMBOLS_SAMPLED ? (uint32_t)symbols->sampled_count : SYMBOLS_SAMPLED;
+	return symbols->sampled_count < room ? (uint32_t)symbols->sampled_count : room;
 }
 
 static bool is_unknown(const struct function *function)
@@ -211,29 +220,46 @@ static bool find_piece(uint64_t *addresses, uint32_t count, struct code_piece_ra
 	return true;
 }
 
-uint32_t symbols_outside(struct symbols *symbols, uint32_t last, uint64_t *addresses, uint32_t *kernel)
+/*
+ * As symbols_outside, of these samples. What a board's firmware has its place for, or ran before the kernel, is taken
+ * for that; but if it is most of all, it is hardly that.
+ */
+static uint32_t find_outside(struct symbols *symbols, const struct sampled *sampled, uint32_t samples,
+	uint64_t *addresses, uint32_t *kernel)
 {
-	uint32_t kept = sampled_kept(symbols), count = 0;
+	uint32_t count = 0, early = 0;
 
 	*kernel = 0;
-	for (uint32_t i = 1; kernel_image_file(symbols->kernel) && i <= last && i <= kept; i++) {
-		const struct sampled *sampled = &symbols->sampled[(symbols->sampled_count - i) % SYMBOLS_SAMPLED];
+	for (uint32_t i = 0; kernel_image_file(symbols->kernel) && i < samples; i++) {
+		uint64_t address = sampled[i].address;
 
-		if (sampled->space != EVENT_KERNEL)
+		if (sampled[i].space != EVENT_KERNEL)
 			continue;
 		++*kernel;
-		if (!is_in_file(symbols, sampled->address) && is_unknown(symbols_get(symbols,
-				symbols_function(symbols, EVENT_KERNEL, sampled->address))))
-			addresses[count++] = sampled->address;
+		if (is_in_file(symbols, address))
+			continue;
+		if (is_unknown(symbols_get(symbols, symbols_function(symbols, EVENT_KERNEL, address))))
+			addresses[count++] = address;
+		else if (symbols_region(symbols, address))
+			addresses[samples - ++early] = address;
 	}
-	return count;
+	if (early <= *kernel / 2 || symbols_linux_kernel(symbols))
+		return count;
+	memmove(addresses + count, addresses + samples - early, early * sizeof(*addresses));
+	return count + early;
+}
+
+uint32_t symbols_outside(struct symbols *symbols, uint64_t *addresses, uint32_t *kernel)
+{
+	return find_outside(symbols, symbols->recent, filled(symbols, SYMBOLS_RECENT), addresses, kernel);
 }
 
 const char *symbols_outside_note(struct symbols *symbols, char *text, size_t size)
 {
 	const struct image *file = kernel_image_file(symbols->kernel);
-	uint64_t addresses[SYMBOLS_SAMPLED];
-	uint32_t kernel, count = symbols_outside(symbols, SYMBOLS_SAMPLED, addresses, &kernel);
+	uint64_t addresses[SYMBOLS_KEPT];
+	uint32_t kept = filled(symbols, SYMBOLS_KEPT), kernel;
+	uint32_t count = find_outside(symbols, symbols->kept, kept, addresses, &kernel);
 	struct code_piece_range range;
 	const char *slash = file ? strrchr(file->path, '/') : NULL;
 
@@ -266,16 +292,16 @@ static const char *keep_range(struct symbols *symbols, const struct code_piece_r
 
 const char *symbols_source(struct symbols *symbols, uint32_t function)
 {
-	uint64_t addresses[SYMBOLS_SAMPLED];
+	uint64_t addresses[SYMBOLS_KEPT];
 	struct told_range *told = &symbols->ranges[function % SYMBOLS_RANGES];
 	struct code_piece_range range;
 	uint32_t count = 0;
 
 	if (!is_unknown(symbols_get(symbols, function)))
 		return symbols_line(symbols, function);
-	for (uint32_t i = 0; i < sampled_kept(symbols); i++)
-		if (symbols_function(symbols, symbols->sampled[i].space, symbols->sampled[i].address) == function)
-			addresses[count++] = symbols->sampled[i].address;
+	for (uint32_t i = 0; i < filled(symbols, SYMBOLS_KEPT); i++)
+		if (symbols_function(symbols, symbols->kept[i].space, symbols->kept[i].address) == function)
+			addresses[count++] = symbols->kept[i].address;
 	if (!find_piece(addresses, count, &range))
 		return "";
 	if (!told->text || told->function != function || memcmp(&told->range, &range, sizeof(range)) != 0)

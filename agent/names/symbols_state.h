@@ -48,8 +48,10 @@ struct symbols {
 
 	char *sysroot, *debug;		/* NULL: not told */
 	char note[256];
-	struct sampled sampled[SYMBOLS_SAMPLED];	/* the last ones; a ring */
-	uint64_t sampled_count;			/* in all */
+	struct sampled recent[SYMBOLS_RECENT];		/* the last ones; a ring */
+	struct sampled kept[SYMBOLS_KEPT];		/* of all, each with the same chance */
+	uint64_t sampled_count;				/* in all */
+	uint64_t draw;					/* of random numbers, the last one */
 	struct told_range ranges[SYMBOLS_RANGES];	/* by function */
 	uint32_t ranges_told;
 	struct specials *specials;

@@ -121,9 +121,36 @@ static void test_code_outside(void **state)
 	symbols_saw(symbols, 7, 0x5008);
 	assert_string_equal(symbols_source(symbols, user), "0x5000-0x5fff");
 	assert_string_equal(symbols_source(symbols, symbols_function(symbols, EVENT_KERNEL, 0xffffffff81001000)), "");
-	for (int i = 0; i < SYMBOLS_SAMPLED; i++)
+	/* Long ago, it still is told: of the share that it has in all. */
+	for (int i = 0; i < 2000; i++)
+		symbols_saw(symbols, EVENT_KERNEL, 0xffffffff81001000);
+	assert_non_null(strstr(symbols_outside_note(symbols, text, sizeof(text)), "% of the kernel's samples lie"));
+	assert_in_range(strtoul(text, NULL, 10), 28, 34);
+	for (int i = 0; i < 17000; i++)
 		symbols_saw(symbols, EVENT_KERNEL, 0xffffffff81001000);
 	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	assert_memory_equal(symbols_source(symbols, unknown), "0x20", 4);
+	symbols_free(symbols);
+}
+
+/* What ran before the kernel is its loader's; not so where that is most of all. */
+static void test_early_code(void **state)
+{
+	struct symbols *symbols = with_kernel("80001000 T kernel_main\n80002000 T end\n");
+	char text[320];
+
+	(void)state;
+	symbols_early(symbols, 0x200010);
+	symbols_early_ends(symbols);
+	for (int i = 0; i < 40; i++) {
+		symbols_saw(symbols, EVENT_KERNEL, 0x200010);
+		symbols_saw(symbols, EVENT_KERNEL, 0x80001000);
+	}
+	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	for (int i = 0; i < 80; i++)
+		symbols_saw(symbols, EVENT_KERNEL, 0x200010);
+	assert_non_null(strstr(symbols_outside_note(symbols, text, sizeof(text)),
+		"75 % of the kernel's samples lie outside System.map, at 0x200000-0x200fff: is it the file"));
 	symbols_free(symbols);
 }
 
@@ -385,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_object_gives_bias),
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_code_outside),
+		cmocka_unit_test(test_early_code),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_elf_kernel_with_lines),
 		cmocka_unit_test(test_specials),
