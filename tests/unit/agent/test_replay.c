@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -16,7 +17,11 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
+#include "agent/guest/kernel_watch.h"
+#include "agent/guest/raw_samples.h"
 #include "agent/guest/remarks.h"
+#include "agent/names/linux/kernel_bytes.h"
+#include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
@@ -25,6 +30,8 @@
 #include "agent/wire/decode.h"
 #include "agent/wire/recording.h"
 #include "kernel-hook/wire.h"
+#include "tests/unit/fakes/fake_btf.h"
+#include "tests/unit/fakes/fake_linux.h"
 #include "tests/unit/fakes/packets.h"
 #include "tests/unit/fakes/recordings.h"
 #include "tests/unit/fakes/scratch.h"
@@ -497,6 +504,52 @@ static void leftovers_are_of_nobody(void **state)
 	}
 }
 
+/* What a recording's last samples lack is looked for once more, although no time passes behind its end. */
+static void what_came_last_is_looked_at(void **state)
+{
+	const uint64_t at = UINT64_C(0xffffffff81200000), registers[17] = { [16] = 0x401000 };
+	const struct event event = {
+		.kind = EVENT_RAW_SAMPLE, .time = ticks(MOST_MS),
+		.raw = {
+			.process = 71, .thread = 71, .name = { .bytes = "last", .size = 4 }, .weight = 1,
+			.mode = MODE_USER, .arch = ARCH_X86_64, .valid = 1 << 16, .register_count = 17, .registers = registers,
+		},
+	};
+	struct fake_symbol symbols[] = {
+		{ at, 'T', "_text" }, { at + 0x400, 'T', "do_work" }, { at + 0x800, 'T', "_etext" },
+		{ at + 0x600000, 'D', "init_task" },
+	};
+	size_t size, btf_size;
+	uint8_t *btf = fake_btf(true, 0, &btf_size);
+	const struct fake_part parts[] = { { 0x2000, "", 1 }, { 0x2010, "", 1 }, { 0x300000, btf, btf_size } };
+	uint8_t *bytes = fake_linux_memory(&(struct fake_linux) {
+		.shape = FAKE_ELF64, .order = FAKE_6_2, .kind = KALLSYMS_OFFSETS_PERCPU, .start = at,
+		.symbols = symbols, .count = 4, .parts = parts, .parts_count = 3,
+	}, &size);
+	struct kernel_bytes kernel = { .bytes = bytes, .size = size, .arch = ARCH_X86_64 };
+	struct session *session;
+	struct epoch *epoch;
+
+	(void)state;
+	recording_free(make("last", 1));
+	session = read_all(scratch_path("last"));
+	epoch = session_epoch(session);
+	kernel_bytes_place(&kernel, at);
+	assert_true(symbols_read_kernel(epoch->inputs.symbols, &kernel));
+	symbols_set_slide(epoch->inputs.symbols, 0);
+	epoch->status.sampler = SAMPLER_OUTSIDE;
+	epoch->status_known = true;
+	epoch_events(epoch, &event, 1);
+	assert_true(epoch_awaits(epoch, UINT64_MAX));
+	session_step(session, 1);
+	assert_false(epoch_awaits(epoch, UINT64_MAX));
+	assert_true(kernel_watch_looks(epoch->watch).ended > 0);
+	assert_int_equal(raw_samples_lost(epoch->held, RAW_HURRIED).ticks, 0);
+	session_free(session);
+	free(bytes);
+	free(btf);
+}
+
 /* The user's file of names cannot be read: a report fails by that, a screen plays without names. */
 static void names_that_cannot_be_read(void **state)
 {
@@ -527,6 +580,7 @@ static void names_that_cannot_be_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_came_last_is_looked_at),
 		cmocka_unit_test(it_begins_at_the_first_packet),
 		cmocka_unit_test(it_plays_at_the_guests_speed),
 		cmocka_unit_test(it_plays_faster_and_slower),
