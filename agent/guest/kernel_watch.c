@@ -82,6 +82,11 @@ bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, s
 	return running_programs_saw(watch->programs, sample->process, thread_name);
 }
 
+void kernel_watch_again(struct kernel_watch *watch)
+{
+	running_programs_again(watch->programs);
+}
+
 void kernel_watch_wake(struct kernel_watch *watch)
 {
 	watch->news = watch->firmware_news = watch->copies_news = true;

@@ -216,6 +216,11 @@ enum walk running_programs_copy(struct running_programs *programs, const struct 
 		samples, &taker);
 }
 
+void running_programs_again(struct running_programs *programs)
+{
+	memset(programs->known, 0, sizeof(programs->known));
+}
+
 void running_programs_settle(struct running_programs *programs)
 {
 	programs->readings++;

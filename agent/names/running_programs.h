@@ -41,6 +41,9 @@ enum walk running_programs_read(struct running_programs *programs, const struct 
 enum walk running_programs_copy(struct running_programs *programs, const struct walked_memory *memory,
 	uint64_t samples);
 
+/* Each process that is sampled is read anew, for somebody who has none of the pages that were read before. */
+void running_programs_again(struct running_programs *programs);
+
 /* No more bytes come now: what could not be read of a process is given up until some time later. */
 void running_programs_settle(struct running_programs *programs);
 

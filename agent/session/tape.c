@@ -3,6 +3,8 @@
 
 #include "agent/base/util.h"
 #include "agent/cut/walked_packet.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/kernel_watch.h"
 #include "agent/source/source.h"
 #include "agent/wire/metadata.h"
 #include "session_state.h"
@@ -16,6 +18,13 @@ struct tape {
 	bool failed;			/* and a message has told so */
 };
 
+/* A recording, or a part of it, is read alone: it gets all that was told before, and is to be found out, once more. */
+static void begin_part(struct tape *tape)
+{
+	session_greet(tape->session);
+	kernel_watch_again(tape->session->epoch->watch);
+}
+
 static void take_packet(void *context, const struct packet *packet)
 {
 	struct tape *tape = context;
@@ -24,8 +33,8 @@ static void take_packet(void *context, const struct packet *packet)
 		walked_packet_make(tape->walked, packet, tape->session->epoch);
 		packet = &tape->walked->packet;
 	}
-	if (recording_writer_packet(tape->writer, packet))	/* a new part has begun: it needs the meta events */
-		session_greet(tape->session);
+	if (recording_writer_packet(tape->writer, packet))
+		begin_part(tape);
 }
 
 /* Tells a failure at once. Who records for an hour wants to know after three minutes, not at the end. */
@@ -56,7 +65,7 @@ struct tape *tape_new(struct session *session, const struct recording_options *o
 		.packet = take_packet, .step = tell_failure };
 	session->taps = &tape->tap;
 	if (session->epoch)
-		session_greet(session);
+		begin_part(tape);
 	return tape;
 }
 

@@ -512,7 +512,8 @@ static void what_came_last_is_looked_at(void **state)
 		.kind = EVENT_RAW_SAMPLE, .time = ticks(MOST_MS),
 		.raw = {
 			.process = 71, .thread = 71, .name = { .bytes = "last", .size = 4 }, .weight = 1,
-			.mode = MODE_USER, .arch = ARCH_X86_64, .valid = 1 << 16, .register_count = 17, .registers = registers,
+			.mode = MODE_USER, .arch = ARCH_X86_64, .valid = 1 << 16,
+			.register_count = 17, .registers = registers,
 		},
 	};
 	struct fake_symbol symbols[] = {

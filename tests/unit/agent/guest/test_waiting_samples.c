@@ -307,6 +307,25 @@ static void a_recording_has_the_process_however_late_it_comes(void **state)
 	tear_down();
 }
 
+/* A recording that begins gets the pages that tell of programs, although these are known here. */
+static void programs_are_found_out_once_more(void **state)
+{
+	const struct sample program = { .process = PROCESS, .thread = PROCESS, .user_count = 1 };
+	const struct text name = { .bytes = "program", .size = 7 };
+
+	(void)state;
+	set_up();
+	sample_kernel();
+	read_kernel(2);
+	look();
+	assert_true(kernel_watch_saw(guest.epoch->watch, &program, name));
+	look();
+	assert_false(kernel_watch_saw(guest.epoch->watch, &program, name));
+	kernel_watch_again(guest.epoch->watch);
+	assert_true(kernel_watch_saw(guest.epoch->watch, &program, name));
+	tear_down();
+}
+
 /* A host that is busy for an hour is not the end of a look; so many samples without a page are. */
 static void a_look_ends_by_samples(void **state)
 {
@@ -385,6 +404,7 @@ int main(void)
 		cmocka_unit_test(threads_that_nobody_tells_are_not_waited_for),
 		cmocka_unit_test(a_recording_has_the_process_however_late_it_comes),
 		cmocka_unit_test(a_look_ends_by_samples),
+		cmocka_unit_test(programs_are_found_out_once_more),
 		cmocka_unit_test(what_makes_no_progress_is_not_waited_for),
 		cmocka_unit_test(samples_that_find_no_room_are_counted),
 	};
