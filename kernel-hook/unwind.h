@@ -4,9 +4,6 @@
  * arch.h says where it lies and how wide it is. Nothing is read outside the bounds that the port gave. Each record
  * lies above the one before, so that garbage ends the walk; the stack is then marked as cut. Frames go straight into
  * the sample, at any alignment.
- *
- * A kernel with its own unwinder compiles sample.c with `-include` and a header of its own. That header has the
- * include guard of this one, and declares ktop_unwind_kernel().
  */
 #ifndef KTOP_UNWIND_H
 #define KTOP_UNWIND_H

@@ -30,14 +30,14 @@ KTOP_INLINE uint32_t ktop_unwind_program(const struct ktop_regs *regs,
 }
 
 /* The stack of the program that entered the kernel, if there is one. */
-KTOP_INLINE uint32_t ktop_unwind_caller(const struct ktop_current *current,
+KTOP_INLINE uint32_t ktop_unwind_caller(const struct ktop_current *now,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {
-	if (!current->user_valid)
+	if (!now->user_valid)
 		return 0;
-	if (current->user_exact)
+	if (now->user_exact)
 		sample->flags |= KTOP_USER_EXACT;
-	return ktop_walk_user(current->user_pc, current->user_fp, 0, sample, frames);
+	return ktop_walk_user(now->user_pc, now->user_fp, 0, sample, frames);
 }
 
 #endif

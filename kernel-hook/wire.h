@@ -35,6 +35,7 @@ enum {
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
 	KTOP_TASK_NAME = 64,		/* bytes of the name in a task_sample */
+	KTOP_PROGRAM_STACK_MAX = 8192,	/* bytes of `stack` in a program_sample */
 	KTOP_STACK_MAX = 2048,		/* bytes of `stack` in a raw sample, or `user`; twice as many with `linked` */
 	KTOP_MEMORY_PAGE = 4096,	/* bytes of the guest's memory in one event, at most */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
@@ -112,6 +113,8 @@ enum {
 #define KTOP_WIRE_walked_sample(F, L) /* a task sample whose stack ktop has walked: it stands in a recording */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u8, arch) F(u32, weight) F(u64, exact) F(u64, space) \
 	L(u64, kernel) L(u64, user) L(char, name)
+#define KTOP_WIRE_program_sample(F, L) /* a sample; of its program not the frames, but the registers and the stack */ \
+	F(u8, arch) KTOP_WIRE_sample(F, L) L(u64, registers) L(u8, stack)
 #define KTOP_WIRE_sched_switch(F, L) F(u32, from) F(u32, to)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
@@ -138,6 +141,7 @@ enum {
 	EVENT(19, KTOP_SAMPLES, task_sample) \
 	EVENT(20, KTOP_SAMPLES, stacks_sample) \
 	EVENT(21, KTOP_SAMPLES, walked_sample) \
+	EVENT(22, KTOP_SAMPLES, program_sample) \
 	KTOP_WIRE_TRACE_EVENTS(EVENT)
 
 /*

@@ -2,8 +2,9 @@
 /*
  * What a sampler writes into the ring: a sample with the stack of the interrupted code. Context: NMI.
  *
- * A port that writes other samples compiles the hook's files with `-include` and a header of its own. That header has
- * the include guard of this one, and the same three names: KTOP_SAMPLE_EVENT, KTOP_SAMPLE_ROOM, ktop_write_sample().
+ * A port that writes other samples, or whose kernel has an unwinder of its own, compiles sample.c and drain.c with
+ * `-include` and a header of its own. That has the include guard of this one, and the same three names:
+ * KTOP_SAMPLE_EVENT, KTOP_SAMPLE_ROOM, ktop_write_sample(). The room is at least KTOP_SAMPLE_MAX, for names.
  */
 #ifndef KTOP_WRITE_SAMPLE_H
 #define KTOP_WRITE_SAMPLE_H

@@ -22,19 +22,38 @@ static void put_frames(struct made_event *made, const void *frames, uint32_t cou
 	made_event_words(made, words, count);
 }
 
-static void put_sample(struct made_event *made, const struct sample *sample)
+static uint8_t flags_of(const struct sample *sample)
 {
-	const struct ktop_wire_walked_sample wire = {
-		.process = sample->process, .thread = sample->thread, .mode = (uint8_t)sample->mode,
-		.flags = (uint8_t)((sample->kernel_cut ? KTOP_KERNEL_CUT : 0) | (sample->user_cut ? KTOP_USER_CUT : 0) |
-			(sample->user_exact ? KTOP_USER_EXACT : 0)),
-		.arch = arch_of(sample->arch), .weight = sample->weight, .exact = sample->exact, .space = sample->space,
+	static const uint8_t contexts[CONTEXTS] = {
+		[CONTEXT_TASK] = KTOP_TASK, [CONTEXT_IRQ] = KTOP_IRQ, [CONTEXT_SOFTIRQ] = KTOP_SOFTIRQ,
 	};
 
-	made_event_begin(made, KTOP_EVENT_walked_sample, &wire, sizeof(wire));
+	return (uint8_t)((sample->kernel_cut ? KTOP_KERNEL_CUT : 0) | (sample->user_cut ? KTOP_USER_CUT : 0) |
+		(sample->entry ? KTOP_ENTRY : 0) | (sample->user_exact ? KTOP_USER_EXACT : 0) |
+		contexts[sample->context]);
+}
+
+/* One that the hook took is a sample as hooks without stacks of programs send it. */
+static void put_sample(struct made_event *made, const struct sample *sample)
+{
+	const struct ktop_wire_sample hooks = {
+		.process = sample->process, .thread = sample->thread, .mode = (uint8_t)sample->mode,
+		.flags = flags_of(sample), .weight = sample->weight, .exact = sample->exact,
+	};
+	const struct ktop_wire_walked_sample wire = {
+		.process = sample->process, .thread = sample->thread, .mode = (uint8_t)sample->mode,
+		.flags = flags_of(sample), .arch = arch_of(sample->arch), .weight = sample->weight,
+		.exact = sample->exact, .space = sample->space,
+	};
+
+	if (sample->walked)
+		made_event_begin(made, KTOP_EVENT_walked_sample, &wire, sizeof(wire));
+	else
+		made_event_begin(made, KTOP_EVENT_sample, &hooks, sizeof(hooks));
 	put_frames(made, sample->kernel, sample->kernel_count);
 	put_frames(made, sample->user, sample->user_count);
-	made_event_text(made, sample->name);
+	if (sample->walked)
+		made_event_text(made, sample->name);
 }
 
 /* False: the event is no raw sample, or stays raw. */

@@ -492,6 +492,7 @@ static void key_of(struct epoch *epoch, const struct sample *sample, struct stac
 /* Of a sample from outside: what it tells of the kernel and its programs. True: the files of its process are sought. */
 static bool learn(struct epoch *epoch, const struct sample *sample, uint64_t time)
 {
+	symbols_set_board(epoch->inputs.symbols, sample->arch);
 	boot_marks_saw(&epoch->marks, sample, time);
 	boot_marks_tell_early(&epoch->marks, sample, epoch->inputs.symbols);
 	if (sample->mode == MODE_KERNEL && sample->kernel_count && sample->exact & 1)
@@ -504,7 +505,8 @@ static bool walk(struct epoch *epoch, struct event *event, struct raw_stack *sta
 {
 	raw_samples_owner(epoch->held, &event->raw);
 	raw_samples_read(&event->raw, epoch->code, stack);
-	return !raw_samples_keep(epoch->held, event, stack, learn(epoch, &stack->sample, event->time));
+	return !raw_samples_keep(epoch->held, event, stack,
+		event->raw.of_program || learn(epoch, &stack->sample, event->time));
 }
 
 static void learn_walked(struct epoch *epoch, const struct event *event)
@@ -523,7 +525,7 @@ bool epoch_walk(struct epoch *epoch, struct event *event, struct raw_stack *stac
 {
 	raw_samples_owner(epoch->held, &event->raw);
 	raw_samples_read(&event->raw, epoch->code, stack);
-	return raw_samples_settled(epoch->held, event, stack,
+	return raw_samples_settled(epoch->held, event, stack, event->raw.of_program ||
 		kernel_watch_saw(epoch->watch, &stack->sample, event->raw.name));
 }
 

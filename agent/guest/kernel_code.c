@@ -163,7 +163,6 @@ struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *
 	code->user = user;
 	code->process = process;
 	code->address_bits = arch->word * 8u;
-	symbols_set_board(code->symbols, arch->id);
 	if (code->generation != symbols_generation(code->symbols) || code->file < 0)
 		renew(code);
 	return (struct unwind_code) {

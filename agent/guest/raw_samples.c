@@ -100,8 +100,30 @@ static void take_task(const struct raw_sample *raw, struct sample *sample)
 	}
 }
 
+/* Only the first user frame can be exact: the hook tells whether it is. Without registers, it has walked all. */
+static void read_program(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack)
+{
+	const struct arch *arch = arch_get(raw->arch);
+	struct registers registers = { .arch = arch };
+	const struct unwind_code known = kernel_code_now(code, arch, true, raw->told.process);
+	struct stack_memory memory = { .count = 1 };
+
+	stack->sample = raw->told;
+	if (!raw->register_count)
+		return;
+	take_registers(raw, &registers);
+	memory.pieces[0] = (struct stack_piece) {
+		.address = registers.values[arch->sp], .bytes = (const uint8_t *)raw->stack.bytes,
+		.size = raw->stack.size,
+	};
+	unwind(&registers, &known, &memory, &stack->frames);
+	stack->sample.user_cut = stack->frames.user.cut;
+	stack->sample.user_count = stack->frames.user.count;
+	stack->sample.user = stack->frames.user.frames;
+}
+
 /* Of the user frames only the first can be exact. */
-void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack)
+static void read_cpu(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack)
 {
 	const struct arch *arch = arch_get(raw->arch);
 	struct registers registers = { .arch = arch };
@@ -138,6 +160,14 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 	sample->user_count = frames->user.count;
 	sample->kernel = frames->kernel.frames;
 	sample->user = frames->user.frames;
+}
+
+void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack)
+{
+	if (raw->of_program)
+		read_program(raw, code, stack);
+	else
+		read_cpu(raw, code, stack);
 }
 
 /* ---- those that wait ---- */
@@ -202,7 +232,7 @@ void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw)
 	const struct kernel_watch_looks looks = kernel_watch_looks(held->in.watch);
 
 	held->named += looks.begun && raw->name.size;
-	held->nameless += looks.begun && !looks.asks && !raw->name.size;
+	held->nameless += looks.begun && !looks.asks && !raw->name.size && !raw->of_program;
 	find_owner(held, raw);
 }
 
@@ -244,7 +274,7 @@ static bool owners_come(const struct raw_samples *held)
 
 static bool is_nameless(const struct raw_sample *raw, const struct sample *sample)
 {
-	return sample->user_count && !raw->name.size && !raw->owner;
+	return !raw->of_program && sample->user_count && !raw->name.size && !raw->owner;
 }
 
 /* A look finds what the sample lacks, if it began after the sample. */
@@ -278,11 +308,14 @@ static bool waits(const struct raw_samples *held, const struct held *entry, cons
 {
 	const struct raw_sample *raw = &entry->event.raw;
 	const struct sample *sample = &stack->sample;
+	bool file_comes = sample->user_count && files_come(held) && lacks_file(held, sample);
 	bool linux_code = sample->kernel_count &&
 		kernel_reading_is_code(raw->arch, sample_frame(sample->kernel, 0));
 
-	return ((linux_code || raw->mode == MODE_USER) && kernel_comes(held)) || look_comes(held, entry, sample) ||
-		(sample->user_count && files_come(held) && lacks_file(held, sample));
+	if (raw->of_program)
+		return file_comes;
+	return file_comes || ((linux_code || raw->mode == MODE_USER) && kernel_comes(held)) ||
+		look_comes(held, entry, sample);
 }
 
 bool raw_samples_settled(const struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
@@ -294,7 +327,7 @@ bool raw_samples_settled(const struct raw_samples *held, const struct event *eve
 	const struct sample *sample = &stack->sample;
 	bool code = sample->kernel_count && kernel_reading_is_code(event->raw.arch, sample_frame(sample->kernel, 0));
 
-	return !waits(held, &entry, stack) && !(code && lacks_function(held, sample)) &&
+	return !waits(held, &entry, stack) && !(!event->raw.of_program && code && lacks_function(held, sample)) &&
 		!(sample->user_count && lacks_file(held, sample));
 }
 
@@ -342,8 +375,8 @@ static void copy_text(uint8_t **at, struct text *text)
 
 static size_t held_size(const struct raw_sample *raw)
 {
-	return sizeof(struct held) + raw->register_count * sizeof(uint64_t) + raw->name.size + raw->stack.size +
-		raw->linked.size + raw->user.size;
+	return sizeof(struct held) + (raw->register_count + raw->told.kernel_count + raw->told.user_count) *
+		sizeof(uint64_t) + raw->name.size + raw->stack.size + raw->linked.size + raw->user.size;
 }
 
 static bool have_room(struct raw_samples *held, size_t size)
@@ -379,6 +412,8 @@ bool raw_samples_keep(struct raw_samples *held, const struct event *event, const
 	at = (uint8_t *)(entry + 1);
 	raw = &entry->event.raw;
 	raw->registers = copy(&at, raw->registers, raw->register_count * sizeof(uint64_t));
+	raw->told.kernel = copy(&at, raw->told.kernel, raw->told.kernel_count * sizeof(uint64_t));
+	raw->told.user = copy(&at, raw->told.user, raw->told.user_count * sizeof(uint64_t));
 	copy_text(&at, &raw->name);
 	copy_text(&at, &raw->stack);
 	copy_text(&at, &raw->linked);

@@ -193,10 +193,7 @@ const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols);
 /* Sets the kernel's slide, found in some other way: its run addresses minus its link addresses. */
 void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 
-/*
- * The source also sees what runs before the kernel: such code gets the names of regions.h. It leaves the
- * stacks of programs as they are: files are read for that, too, from now on.
- */
+/* The source also sees what runs before the kernel: such code gets the names of regions.h. */
 void symbols_set_board(struct symbols *symbols, enum arch_id arch);
 enum arch_id symbols_board(const struct symbols *symbols);	/* ARCH_OTHER: it was not set */
 void symbols_set_firmware(struct symbols *symbols, enum firmware firmware);

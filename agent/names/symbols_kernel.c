@@ -142,7 +142,6 @@ void symbols_set_board(struct symbols *symbols, enum arch_id arch)
 	if (symbols->board == arch)
 		return;
 	symbols->board = arch;
-	objects_unwind(symbols->objects);
 	symbols_renew(symbols);
 }
 

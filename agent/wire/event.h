@@ -68,8 +68,10 @@ static inline uint64_t sample_frame(const void *frames, uint32_t index)
 	return frame;
 }
 
-/* The state of a CPU, read from outside the guest. Nobody has walked its stack yet. */
+/* The state of a CPU, read from outside the guest, or that of its program. Nobody has walked its stack yet. */
 struct raw_sample {
+	bool of_program;		/* from the guest's hook: `told` has what it has walked, and who ran */
+	struct sample told;
 	uint32_t process, thread;	/* valid if `name` is not empty: the thread that ran, by the kernel's numbers */
 	struct text name;		/* of the thread */
 	uint32_t owner;			/* if `name` is empty: the process of its page tables; 0: not known */

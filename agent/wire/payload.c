@@ -305,6 +305,25 @@ static bool read_walked_sample(struct rest *rest, struct event *event)
 		take_bytes(rest, &sample->name, KTOP_TASK_NAME);
 }
 
+static bool read_program_sample(struct rest *rest, struct event *event)
+{
+	struct raw_sample raw = { .of_program = true };
+	uint8_t arch;
+
+	if (!take(rest, &arch, sizeof(arch)) || arch >= KTOP_ARCHS || !read_sample(rest, event) ||
+			!take_words(rest, &raw.registers, &raw.register_count, KTOP_REGISTERS_MAX) ||
+			!take_bytes(rest, &raw.stack, KTOP_PROGRAM_STACK_MAX))
+		return false;
+	raw.told = event->sample;
+	raw.weight = raw.told.weight;
+	raw.mode = raw.told.mode;
+	raw.arch = archs[arch];
+	raw.valid = raw.register_count ? UINT64_MAX >> (64 - raw.register_count) : 0;
+	event->kind = EVENT_RAW_SAMPLE;
+	event->raw = raw;
+	return true;
+}
+
 static bool read_missed(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_missed wire;
@@ -368,6 +387,7 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_task_sample: return read_task_sample(rest, event);
 	case KTOP_EVENT_stacks_sample: return read_stacks_sample(rest, event);
 	case KTOP_EVENT_walked_sample: return read_walked_sample(rest, event);
+	case KTOP_EVENT_program_sample: return read_program_sample(rest, event);
 	case KTOP_EVENT_tracing: return read_tracing(rest, event);
 	default: return false;
 	}

@@ -29,7 +29,7 @@ same() {
 counts_as_said() {
 	local said
 	said=$(sed -nE 's/.*: recorded: samples and gaps ([0-9]+), other events ([0-9]+), .*/\1 \2/p' "$1")
-	[ "$said" ] && diff <(echo "$said") <(awk '{ if ($2 ~ /^(sample|missed|raw_sample|task_sample|stacks_sample|walked_sample)$/) samples += $3; else others += $3 }
+	[ "$said" ] && diff <(echo "$said") <(awk '{ if ($2 ~ /^(sample|missed|raw_sample|task_sample|stacks_sample|walked_sample|program_sample)$/) samples += $3; else others += $3 }
 		END { print samples + 0, others + 0 }' "$dir/$2.theirs")
 }
 

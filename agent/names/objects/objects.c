@@ -32,7 +32,6 @@ struct objects {
 	struct hash by_content;		/* of mappings */
 	struct programs *programs;
 	uint64_t boot;			/* this boot's number in `programs` */
-	bool unwinds;			/* objects_unwind was called */
 	struct program **named;		/* the programs that the guest has named */
 	uint32_t program_count, program_room;
 	struct hash by_path;		/* of programs */
@@ -53,11 +52,6 @@ struct objects {
 void objects_set_folders(struct objects *objects, const struct debug_folders *folders)
 {
 	objects->folders = *folders;
-}
-
-void objects_unwind(struct objects *objects)
-{
-	objects->unwinds = true;
 }
 
 void objects_set_version(struct objects *objects, const char *version)
@@ -318,7 +312,7 @@ static struct program *search(struct objects *objects, const struct object *obje
 {
 	const struct program_clue clue = {
 		.name = object->name, .shown = mapping->name, .build_id = mapping->build_id,
-		.folders = folders, .debug = objects->folders, .rules = objects->unwinds, .copy = -1,
+		.folders = folders, .debug = objects->folders, .copy = -1,
 	};
 	bool somewhere = objects->folders.sysroot || (folders && *folders);
 	struct program *program = (somewhere || object->contents) && object->name.size &&
@@ -343,7 +337,7 @@ void objects_give_file(struct objects *objects, const struct object *object, int
 	struct program *program = find_program(objects, object, &(struct build_id) { .size = 0 });
 	const struct program_clue clue = {
 		.name = object->name, .shown = objects_name(objects, object->name), .debug = objects->folders,
-		.rules = objects->unwinds, .copy = fd,
+		.copy = fd,
 	};
 
 	if (!program || program->image) {

@@ -31,7 +31,7 @@ enum {
 
 struct program {			/* a file that the guest names; lives until objects_free */
 	struct image *image;		/* NULL: none, or not yet */
-	struct sym_cfi *rules;		/* call frame information; NULL: none, or no objects_unwind */
+	struct sym_cfi *rules;		/* call frame information; NULL: none, or no memory */
 	bool starved;			/* memory was short: the file may have more symbols than `image` */
 	struct program_search *search;	/* NULL: nothing is under way */
 	struct program *next;		/* in the list of searches */
@@ -59,9 +59,6 @@ void objects_free(struct objects *objects);
 
 /* Reads files through `programs`, which shares them with other boots. To be called before anything is mapped. */
 void objects_set_programs(struct objects *objects, struct programs *programs);
-
-/* From now on, files are also read for their call frame information, which unwinding needs. */
-void objects_unwind(struct objects *objects);
 
 /* Sets where files are looked for, for objects that are mapped from now on. The texts stay the caller's. */
 void objects_set_folders(struct objects *objects, const struct debug_folders *folders);

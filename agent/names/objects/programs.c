@@ -26,7 +26,6 @@ struct program_search {
 	struct debug_folders debug;
 	struct build_id build_id;
 	struct program_found found;
-	bool rules;			/* as in the clue */
 	int copy;			/* likewise, until it is read */
 	bool begun, done, left;		/* `done` and `left`: whichever is set second frees the search */
 };
@@ -295,7 +294,7 @@ static void read_rules(struct program_search *search)
 {
 	const struct image *image = search->found.image;
 
-	if (search->rules && image)
+	if (image)
 		search->found.rules = sym_cfi_open_paid(fcntl(image->fd, F_DUPFD_CLOEXEC, 0), image->budget);
 }
 
@@ -430,7 +429,6 @@ struct program_search *programs_search(struct programs *programs, uint64_t boot,
 	search->size = clue->name.size;
 	search->shown = copy(clue->shown);
 	search->build_id = clue->build_id;
-	search->rules = clue->rules;
 	search->copy = clue->copy;
 	search->folders = copy_folders(clue->folders);
 	search->sysroot = copy(clue->debug.sysroot);

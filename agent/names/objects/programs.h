@@ -30,14 +30,13 @@ struct program_clue {			/* what to search for; copied */
 	struct build_id build_id;
 	const char *const *folders;	/* NULL-terminated, or NULL; searched by the base name */
 	struct debug_folders debug;	/* its sysroot is searched by the whole name */
-	bool rules;			/* also read the file's call frame information */
 	int copy;			/* a copy of the file with holes: only that is read; taken over; -1: none */
 };
 
 /* All of it passes to the caller. The texts contain what the guest chose. */
 struct program_found {
 	struct image *image;		/* NULL: none that fits */
-	struct sym_cfi *rules;		/* NULL: none of that file, none asked for, or no memory */
+	struct sym_cfi *rules;		/* call frame information; NULL: none of that file, or no memory */
 	char *note;			/* NULL: nothing to say */
 	char *refused;			/* why a file was not read, told once a boot; NULL: it was read */
 	bool starved;			/* memory was short; an image then lacks some of its symbols */

@@ -24,6 +24,8 @@
 #include "tasks.h"
 #include "text.h"
 #include "timer.h"
+#include "wire.h"
+#include "write_sample.h"
 
 enum {
 	RATE_MAX = 20000,		/* as in ktop.h */
@@ -39,6 +41,11 @@ MODULE_PARM_DESC(rate, "samples per second on each CPU, 1 to 20000 (default 997)
 static unsigned int ring = 256;
 module_param(ring, uint, 0444);
 MODULE_PARM_DESC(ring, "KiB of buffer for each CPU and class, a power of two from 4 on (default 256)");
+
+static unsigned int stack = 4096;
+module_param(stack, uint, 0444);
+MODULE_PARM_DESC(stack, "bytes of a program's stack in each sample, up to 8192; 0: frame pointers are followed in the "
+	"guest (default 4096)");
 
 static unsigned int processes = 1024, threads = 4096, objects = 512;
 module_param(processes, uint, 0444);
@@ -121,6 +128,8 @@ static int check_parameters(void)
 	else if (ring < RING_MIN || ring > RING_MAX || !is_power_of_2(ring))
 		pr_err("ktop: ring=%u: it is a power of two, %u to %u; see modinfo ktop\n", ring,
 			RING_MIN, RING_MAX);
+	else if (stack > KTOP_PROGRAM_STACK_MAX)
+		pr_err("ktop: stack=%u: it is at most %u; see modinfo ktop\n", stack, KTOP_PROGRAM_STACK_MAX);
 	else if (!is_rows(processes) || !is_rows(threads) || !is_rows(objects))
 		pr_err("ktop: processes=%u threads=%u objects=%u: each is a power of two, up to %u; see "
 			"modinfo ktop\n", processes, threads, objects, ROWS_MAX);
@@ -181,6 +190,7 @@ static int __init begin(void)
 	error = counters_start();
 	if (error)
 		goto no_counters;
+	write_sample_init(min(stack, ring * 1024 / 4));	/* so that no sample takes over half a ring */
 	ktop = make_hook();
 	error = -ENOMEM;
 	if (!ktop) {

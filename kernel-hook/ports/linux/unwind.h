@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Walks the kernel's stack with Linux' own unwinder, by ORC or frame pointers. It takes the place of the hook's
- * unwind.h. It follows interrupt and exception stacks by itself, and knows where a stack ends.
+ * Walks the kernel's stack with Linux' own unwinder, by ORC or frame pointers. It follows interrupt and exception
+ * stacks by itself, and knows where a stack ends.
  */
 #ifndef KTOP_UNWIND_H
 #define KTOP_UNWIND_H

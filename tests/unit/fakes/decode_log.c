@@ -57,25 +57,41 @@ static const uint8_t archs[ARCHS] = {
 	[ARCH_AARCH64] = KTOP_AARCH64,
 };
 
-static void write_sample(struct body *body, const struct sample *sample)
+static uint8_t flags_of(const struct sample *sample)
 {
 	static const uint8_t contexts[CONTEXTS] = {
 		[CONTEXT_TASK] = KTOP_TASK, [CONTEXT_IRQ] = KTOP_IRQ, [CONTEXT_SOFTIRQ] = KTOP_SOFTIRQ,
 	};
-	uint8_t flags = (uint8_t)((sample->kernel_cut ? KTOP_KERNEL_CUT : 0) |
+
+	return (uint8_t)((sample->kernel_cut ? KTOP_KERNEL_CUT : 0) |
 		(sample->user_cut ? KTOP_USER_CUT : 0) | (sample->entry ? KTOP_ENTRY : 0) |
 		(sample->user_exact ? KTOP_USER_EXACT : 0) | contexts[sample->context]);
+}
 
+static void write_sample(struct body *body, const struct sample *sample)
+{
 	if (sample->walked)
-		FIXED(walked_sample, sample->process, sample->thread, (uint8_t)sample->mode, flags, archs[sample->arch],
-			sample->weight, sample->exact, sample->space);
+		FIXED(walked_sample, sample->process, sample->thread, (uint8_t)sample->mode, flags_of(sample),
+			archs[sample->arch], sample->weight, sample->exact, sample->space);
 	else
-		FIXED(sample, sample->process, sample->thread, (uint8_t)sample->mode, flags, sample->weight,
+		FIXED(sample, sample->process, sample->thread, (uint8_t)sample->mode, flags_of(sample), sample->weight,
 			sample->exact);
 	body_list(body, sample->kernel, sample->kernel_count, 8);
 	body_list(body, sample->user, sample->user_count, 8);
 	if (sample->walked)
 		list(body, sample->name);
+}
+
+static void write_program_sample(struct body *body, const struct raw_sample *raw)
+{
+	const struct sample *told = &raw->told;
+
+	FIXED(program_sample, archs[raw->arch], told->process, told->thread, (uint8_t)told->mode, flags_of(told),
+		told->weight, told->exact);
+	body_list(body, told->kernel, told->kernel_count, 8);
+	body_list(body, told->user, told->user_count, 8);
+	body_list(body, raw->registers, raw->register_count, 8);
+	list(body, raw->stack);
 }
 
 static void write_raw_sample(struct body *body, uint16_t id, const struct raw_sample *raw)
@@ -138,7 +154,12 @@ static void write_event(struct body *body, const struct event *event)
 	case EVENT_STATUS: write_status(body, &event->status); break;
 	case EVENT_CPU_STATUS: write_cpu_status(body, &event->cpu_status); break;
 	case EVENT_SAMPLE: write_sample(body, &event->sample); break;
-	case EVENT_RAW_SAMPLE: write_raw_sample(body, event->id, &event->raw); break;
+	case EVENT_RAW_SAMPLE:
+		if (event->raw.of_program)
+			write_program_sample(body, &event->raw);
+		else
+			write_raw_sample(body, event->id, &event->raw);
+		break;
 	case EVENT_TRACE: body_fixed(body, event->trace.fields, event->trace.size); break;
 	case EVENT_TRACING:
 		FIXED(tracing, event->tracing.ids);

@@ -60,6 +60,30 @@ static void put_sample(struct made *made, uint64_t pc)
 	made->events++;
 }
 
+/* What the hook in a guest tells of a program, or of a thread of the kernel's own: then without registers. */
+static void put_program(struct made *made, uint32_t process, uint16_t registers_count)
+{
+	static const uint8_t stack[STACK];
+	const uint64_t kernel = KERNEL, registers[REGISTERS] = { [PC] = 0x401000 };
+	const uint16_t bytes = registers_count ? STACK : 0;
+	const struct ktop_wire_program_sample wire = {
+		.arch = KTOP_X86_64, .process = process, .thread = THREAD, .mode = KTOP_MODE_KERNEL, .weight = 2,
+		.flags = KTOP_SOFTIRQ | KTOP_KERNEL_CUT, .exact = 1,
+	};
+	const struct ktop_wire_event head = {
+		.time = 100, .id = KTOP_EVENT_program_sample,
+		.size = (uint16_t)(sizeof(wire) + 4 * sizeof(uint16_t) + 8 + 8 * registers_count + bytes),
+	};
+
+	put(made, &head, sizeof(head));
+	put(made, &wire, sizeof(wire));
+	put_list(made, &kernel, 1, sizeof(kernel));
+	put_list(made, "", 0, 0);
+	put_list(made, registers, registers_count, 8 * registers_count);
+	put_list(made, stack, bytes, bytes);
+	made->events++;
+}
+
 static struct packet packet_of(struct made *made)
 {
 	struct ktop_wire_packet head = {
@@ -133,6 +157,43 @@ static void known_stacks_are_walked_and_others_stay(void **state)
 	epoch_release(epoch);
 }
 
+/* A program whose file nobody has stays as it came; what needs none is a sample as any hook sends it. */
+static void what_a_hook_tells_stays_what_it_told(void **state)
+{
+	const struct decode_sink sink = { .boot = pass_boot, .packet = pass_packet, .events = take_events };
+	static const uint8_t boot_id[16] = { 9 };
+	struct made made = { .size = sizeof(struct ktop_wire_packet) };
+	struct epoch *epoch = epoch_new(boot_id, NULL, NULL);
+	struct decode *decode = decode_new(&sink);
+	struct walked_packet *walked = util_alloc(sizeof(*walked));
+	struct packet packet;
+
+	(void)state;
+	got_count = 0;
+	put_program(&made, KTOP_KERNEL, 0);
+	put_program(&made, THREAD, REGISTERS);
+	packet = packet_of(&made);
+	walked_packet_make(walked, &packet, epoch);
+	assert_int_equal(decode_feed(decode, walked->packet.bytes, walked->packet.size), walked->packet.size);
+	decode_feed(decode, packet.bytes, packet.size);
+	assert_in_range(got_count, 2, 4);
+	assert_int_equal(got[0].id, KTOP_EVENT_sample);
+	assert_false(got[0].sample.walked);
+	assert_int_equal(got[0].sample.process, EVENT_KERNEL);
+	assert_int_equal(got[0].sample.thread, THREAD);
+	assert_int_equal(got[0].sample.context, CONTEXT_SOFTIRQ);
+	assert_true(got[0].sample.kernel_cut);
+	assert_int_equal(got[0].sample.weight, 2);
+	assert_int_equal(got[0].sample.kernel_count, 1);
+	assert_int_equal(got[1].kind, EVENT_RAW_SAMPLE);
+	assert_true(got[1].raw.of_program);
+	assert_int_equal(got[1].raw.stack.size, STACK);
+	assert_int_equal(decode_books(decode, STREAM_SAMPLES, 0).lost, 0);
+	free(walked);
+	decode_free(decode);
+	epoch_release(epoch);
+}
+
 /* Other streams' packets, and what is no raw sample, are recorded to the byte. */
 static void a_packet_without_raw_samples_is_the_same(void **state)
 {
@@ -161,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_stacks_are_walked_and_others_stay),
+		cmocka_unit_test(what_a_hook_tells_stays_what_it_told),
 		cmocka_unit_test(a_packet_without_raw_samples_is_the_same),
 	};
 

@@ -27,6 +27,7 @@ static void set_up(struct fixture *fixture, enum arch_id arch)
 {
 	fixture->budget = budget_new(64 << 20);
 	fixture->symbols = symbols_new(fixture->budget);
+	symbols_set_board(fixture->symbols, arch);
 	fixture->code = kernel_code_new(fixture->symbols);
 	call_model_begin(&fixture->model, arch, 7);
 	for (uint64_t i = 0; i < CALL_MODEL_FUNCTIONS; i++) {

@@ -62,6 +62,8 @@ struct fixture {
 	bool framed;			/* the frame pointer is told, too */
 	bool entered;			/* the kernel was entered, and works for the program */
 	bool elsewhere;			/* then: the bytes of the program's stack are of another place */
+	bool by_hook;			/* the hook has walked the kernel's stack, and tells the program's */
+	size_t most;			/* bytes of the stack that are told; 0: enough */
 };
 
 static void read_registers(uint64_t values[REGISTERS], const ucontext_t *context)
@@ -94,6 +96,19 @@ static void enter_kernel(const struct fixture *fixture, struct raw_sample *raw, 
 	raw->valid = (UINT64_C(1) << REGISTERS) - 1;
 }
 
+/* What the hook tells of it: the CPU was in the kernel, for this program. */
+static void tell_by_hook(struct raw_sample *raw)
+{
+	static const uint64_t kernel = KERNEL_PC;
+
+	raw->of_program = true;
+	raw->told = (struct sample) {
+		.process = PROCESS, .thread = PROCESS + 1, .mode = MODE_KERNEL, .context = CONTEXT_TASK, .weight = 3,
+		.exact = 1, .kernel_count = 1, .kernel = &kernel,
+	};
+	raw->name.size = 0;
+}
+
 /* The stack is read in place: it is this function's own, and stays valid until it returns. */
 static BARE void take_sample(struct fixture *fixture)
 {
@@ -108,7 +123,11 @@ static BARE void take_sample(struct fixture *fixture)
 	read_registers(values, &context);
 	raw.valid = ((UINT64_C(1) << REGISTERS) - 1) & ~(fixture->framed ? 0 : UINT64_C(1) << FP);
 	raw.stack_address = values[SP];
-	raw.stack = (struct text) { .bytes = (const char *)values[SP], .size = STACK };
+	raw.stack = (struct text) {
+		.bytes = (const char *)values[SP], .size = fixture->most ? fixture->most : STACK,
+	};
+	if (fixture->by_hook)
+		tell_by_hook(&raw);
 	if (fixture->entered)
 		enter_kernel(fixture, &raw, values, saved);
 	raw_samples_read(&raw, fixture->code, &fixture->stack);
@@ -272,6 +291,40 @@ static void below_the_kernel_stands_the_program(void **state)
 	tear_down(&fixture);
 }
 
+/* The hook in the guest has walked the kernel's stack alone. What it told of that stays as it was told. */
+static void the_hook_s_stack_of_a_program_is_walked_too(void **state)
+{
+	static const char *const chain[] = { "take_sample", "inner", "middle", "outer" };
+	struct fixture fixture;
+	const struct sample *sample = &fixture.stack.sample;
+
+	(void)state;
+	set_up(&fixture, NULL);
+	fixture.by_hook = fixture.framed = true;
+	map_self(&fixture);
+	outer(&fixture, 1);
+	assert_in_range(sample->user_count, 5, 64);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_string_equal(name_of(&fixture, i), chain[i]);
+	assert_string_equal(name_of(&fixture, 4), __func__);
+	assert_int_equal(sample->thread, PROCESS + 1);
+	assert_int_equal(sample->mode, MODE_KERNEL);
+	assert_int_equal(sample->context, CONTEXT_TASK);
+	assert_int_equal(sample->weight, 3);
+	assert_int_equal(sample->kernel_count, 1);
+	assert_int_equal(sample_frame(sample->kernel, 0), KERNEL_PC);
+	assert_false(sample->user_exact || sample->walked);
+
+	/* Few bytes: what they have, marked as cut. No bytes, and not even whole words, neither. */
+	for (fixture.most = 1; fixture.most < 200; fixture.most += 3) {
+		outer(&fixture, 1);
+		assert_in_range(sample->user_count, 1, 4);
+		assert_true(sample->user_cut);
+		assert_string_equal(name_of(&fixture, 0), chain[0]);
+	}
+	tear_down(&fixture);
+}
+
 static void without_a_file_and_a_frame_pointer_the_stack_is_cut(void **state)
 {
 	struct fixture fixture;
@@ -323,6 +376,7 @@ int main(void)
 		cmocka_unit_test(a_known_file_gives_the_whole_stack),
 		cmocka_unit_test(a_copy_of_the_file_does_so_too),
 		cmocka_unit_test(below_the_kernel_stands_the_program),
+		cmocka_unit_test(the_hook_s_stack_of_a_program_is_walked_too),
 		cmocka_unit_test(without_a_file_and_a_frame_pointer_the_stack_is_cut),
 		cmocka_unit_test(what_is_of_no_file_is_named_by_its_region),
 		cmocka_unit_test(the_tables_of_a_file_are_paid_for),

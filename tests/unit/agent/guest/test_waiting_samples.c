@@ -3,6 +3,7 @@
  * Samples of a kernel whose names and tables are read out of its memory: those that came before are counted at their
  * own time, with what came later.
  */
+#include <link.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -29,12 +31,15 @@
 #include "agent/store/store.h"
 #include "tests/unit/fakes/fake_btf.h"
 #include "tests/unit/fakes/fake_linux.h"
+#include "tests/unit/fakes/settle.h"
 
 #define CODE UINT64_C(0xffffffff9c000000)	/* what KASLR has chosen */
 #define CONSTANTS (CODE + UINT64_C(0x200000))
 #define IDT UINT64_C(0xfffffe0000000000)
 
-enum { PAGE = 4096, BTF_AT = 0x300000, TASK_AT = 0x600000, REGISTERS = 17, PC = 16, STACK = 2048, PROCESS = 71 };
+enum {
+	PAGE = 4096, BTF_AT = 0x300000, TASK_AT = 0x600000, REGISTERS = 17, SP = 7, PC = 16, STACK = 2048, PROCESS = 71,
+};
 
 static struct fixture {
 	struct budget *budget;
@@ -394,6 +399,60 @@ static void samples_that_find_no_room_are_counted(void **state)
 	tear_down();
 }
 
+static int find_bias(struct dl_phdr_info *info, size_t size, void *bias)
+{
+	(void)size;
+	*(uint64_t *)bias = info->dlpi_addr;
+	return 1;			/* the first one is the program */
+}
+
+/* A hook in the guest sends the registers of a program: it is this test, whose file is found and then read. */
+static void what_a_hook_tells_of_a_program_waits_for_its_file(void **state)
+{
+	static const char stack[64];
+	const uint64_t pc = (uintptr_t)sample_kernel, page = pc & ~UINT64_C(0xfff);
+	const uint64_t registers[REGISTERS] = { [SP] = 0x7ffd0000, [PC] = pc };
+	struct event mapped = { .kind = EVENT_OBJECT, .time = NS_PER_SECOND };
+	const struct event program = {
+		.kind = EVENT_RAW_SAMPLE, .time = NS_PER_SECOND,
+		.raw = {
+			.of_program = true, .weight = 3, .mode = MODE_USER, .arch = ARCH_X86_64,
+			.told = {
+				.process = PROCESS, .thread = PROCESS, .mode = MODE_USER, .weight = 3,
+				.user_exact = true,
+			},
+			.valid = UINT64_MAX >> (64 - REGISTERS), .register_count = REGISTERS, .registers = registers,
+			.stack = { .bytes = stack, .size = sizeof(stack) },
+		},
+	};
+	char path[512];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	const char *slash;
+
+	(void)state;
+	set_up();
+	assert_in_range(size, 1, sizeof(path) - 2);
+	path[size] = '\0';
+	slash = strrchr(path, '/');
+	guest.epoch->folders[0] = util_copy(path, (size_t)(slash + 1 - path));
+	mapped.object = (struct object) {
+		.process = PROCESS, .start = page, .end = page + PAGE,
+		.name = { .bytes = slash + 1, .size = strlen(slash + 1) },
+	};
+	dl_iterate_phdr(find_bias, &mapped.object.bias);
+	epoch_events(guest.epoch, &mapped, 1);
+	epoch_events(guest.epoch, &program, 1);
+	assert_true(epoch_awaits(guest.epoch, UINT64_MAX));
+	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), 0);
+	settle(guest.epoch->inputs.symbols);
+	assert_true(epoch_walk_held(guest.epoch, false));
+	assert_int_equal(weight_of(GROUP_FUNCTION, "sample_kernel"), 3);
+	epoch_events(guest.epoch, &program, 1);		/* nothing more is to come */
+	assert_int_equal(weight_of(GROUP_FUNCTION, "sample_kernel"), 6);
+	assert_int_equal(weight_of(GROUP_FUNCTION, NULL), 6);
+	tear_down();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +466,7 @@ int main(void)
 		cmocka_unit_test(programs_are_found_out_once_more),
 		cmocka_unit_test(what_makes_no_progress_is_not_waited_for),
 		cmocka_unit_test(samples_that_find_no_room_are_counted),
+		cmocka_unit_test(what_a_hook_tells_of_a_program_waits_for_its_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

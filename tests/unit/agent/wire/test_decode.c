@@ -309,6 +309,7 @@ static void test_unknown_and_bad_events(void **state)
 /* Values that a consumer could trip over are refused. Each row sets one byte of a good event. */
 static void test_out_of_range(void **state)
 {
+	enum { PROGRAM_LISTS = sizeof(struct ktop_wire_program_sample) };
 	static const struct { uint16_t id; uint32_t stream; size_t at; uint8_t value; } rows[] = {
 		{ KTOP_EVENT_sample, KTOP_SAMPLES, offsetof(struct ktop_wire_sample, mode), 3 },
 		{ KTOP_EVENT_sample, KTOP_SAMPLES, sizeof(struct ktop_wire_sample), KTOP_FRAMES_MAX + 1 },
@@ -323,6 +324,11 @@ static void test_out_of_range(void **state)
 		{ KTOP_EVENT_walked_sample, KTOP_SAMPLES, offsetof(struct ktop_wire_walked_sample, arch), KTOP_ARCHS },
 		{ KTOP_EVENT_stacks_sample, KTOP_SAMPLES, offsetof(struct ktop_wire_stacks_sample, mode), 4 },
 		{ KTOP_EVENT_stacks_sample, KTOP_SAMPLES, sizeof(struct ktop_wire_stacks_sample) + 9, 0x09 },
+		{ KTOP_EVENT_program_sample, KTOP_SAMPLES, 0, KTOP_ARCHS },
+		{ KTOP_EVENT_program_sample, KTOP_SAMPLES, offsetof(struct ktop_wire_program_sample, mode), 3 },
+		{ KTOP_EVENT_program_sample, KTOP_SAMPLES, PROGRAM_LISTS, KTOP_FRAMES_MAX + 1 },
+		{ KTOP_EVENT_program_sample, KTOP_SAMPLES, PROGRAM_LISTS + 4, KTOP_REGISTERS_MAX + 1 },
+		{ KTOP_EVENT_program_sample, KTOP_SAMPLES, PROGRAM_LISTS + 7, 0x21 },
 		{ KTOP_EVENT_memory, KTOP_META, offsetof(struct ktop_wire_memory, physical), 2 },
 		{ KTOP_EVENT_memory, KTOP_META, sizeof(struct ktop_wire_memory) + 1, 0x11 },
 		{ KTOP_EVENT_status, KTOP_META, offsetof(struct ktop_wire_status, sampler), KTOP_SAMPLERS },

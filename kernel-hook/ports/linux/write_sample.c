@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <linux/cache.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "ktop.h"
+#include "port.h"
+#include "timer.h"
+#include "unwind.h"
+#include "unwind_user.h"
+#include "write_sample.h"
+
+enum {
+	REGISTERS = 17, REGISTERS_32 = 9,	/* by DWARF's numbers; the last one is the program counter */
+	FRAMES_BYTES = KTOP_FRAMES_MAX * sizeof(u64),
+};
+
+uint32_t write_sample_room __ro_after_init;
+static uint32_t stack_bytes __ro_after_init;
+
+void write_sample_init(uint32_t stack)
+{
+	stack_bytes = stack;
+	write_sample_room = sizeof(struct ktop_wire_program_sample) + 4 * sizeof(u16) + FRAMES_BYTES +
+		max_t(u32, FRAMES_BYTES, REGISTERS * sizeof(u64) + stack);
+}
+
+/* Writes a list's count before its elements, which are there already. Returns where the list ends. */
+static uint8_t *put_count(uint8_t *list, uint32_t count, uint32_t element)
+{
+	uint16_t size = count;
+
+	memcpy(list, &size, sizeof(size));
+	return list + sizeof(size) + count * element;
+}
+
+static uint32_t put_registers(uint8_t *to, const struct pt_regs *regs)
+{
+	const u64 values_32[REGISTERS_32] = {
+		regs->ax, regs->cx, regs->dx, regs->bx, regs->sp, regs->bp, regs->si, regs->di, regs->ip,
+	};
+	const u64 values[REGISTERS] = {
+		regs->ax, regs->dx, regs->cx, regs->bx, regs->si, regs->di, regs->bp, regs->sp, regs->r8, regs->r9,
+		regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15, regs->ip,
+	};
+
+	if (!user_64bit_mode((struct pt_regs *)regs)) {
+		memcpy(to, values_32, sizeof(values_32));
+		return REGISTERS_32;
+	}
+	memcpy(to, values, sizeof(values));
+	return REGISTERS;
+}
+
+/*
+ * No frame lies above the end of its stack. The first thread's has the arguments of the program there; those of other
+ * threads have what the thread pointer points to.
+ */
+static unsigned long stack_end(unsigned long sp)
+{
+	const unsigned long ends[] = {
+		READ_ONCE(current->mm->start_stack) + sizeof(u64), READ_ONCE(current->thread.fsbase),
+	};
+	unsigned long end = sp + stack_bytes;
+
+	for (int i = 0; i < ARRAY_SIZE(ends); i++)
+		if (ends[i] > sp && ends[i] < end)
+			end = ends[i];
+	return end;
+}
+
+/* Copies what is in memory, page by page: nothing is faulted in. */
+static uint32_t put_stack(uint8_t *to, unsigned long sp)
+{
+	unsigned long end = stack_end(sp), at = sp;
+
+	while (at < end) {
+		unsigned long next = min(end, (at | ~PAGE_MASK) + 1);
+
+		if (copy_from_user_nofault(to + (at - sp), (const void __user *)at, next - at))
+			break;
+		at = next;
+	}
+	return at - sp;
+}
+
+/* The registers of the program that was interrupted, or that has entered the kernel. NULL: there is none. */
+static const struct pt_regs *program_regs(const struct ktop_regs *regs, const struct ktop_current *now)
+{
+	if (regs->user)
+		return timer_regs();
+	return now->user_valid ? task_pt_regs(current) : NULL;
+}
+
+uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs *regs, const struct ktop_current *now,
+	uint32_t weight)
+{
+	const struct ktop_wire_sample head = {
+		.process = now->process, .thread = now->thread, .flags = now->context, .weight = weight,
+		.mode = regs->user ? KTOP_MODE_USER : now->idle ? KTOP_MODE_IDLE : KTOP_MODE_KERNEL,
+	};
+	const struct pt_regs *program = program_regs(regs, now);
+	struct ktop_wire_sample *sample = (struct ktop_wire_sample *)(payload + 1);
+	uint8_t *list = (uint8_t *)(sample + 1);
+	bool bytes = program && stack_bytes;
+
+	payload[0] = program && !user_64bit_mode((struct pt_regs *)program) ? KTOP_I386 : KTOP_X86_64;
+	*sample = head;
+	list = put_count(list, regs->user ? 0 : ktop_unwind_kernel(regs, now, sample, list + 2), sizeof(u64));
+	if (regs->user || (program && now->user_exact))
+		sample->flags |= KTOP_USER_EXACT;
+	list = put_count(list, program && !bytes ? ktop_walk_user(program->ip, program->bp, 0, sample, list + 2) : 0,
+		sizeof(u64));
+	list = put_count(list, bytes ? put_registers(list + 2, program) : 0, sizeof(u64));
+	list = put_count(list, bytes ? put_stack(list + 2, program->sp) : 0, 1);
+	return list - payload;
+}
