@@ -22,6 +22,12 @@ struct uptime {
 	int64_t reset;			/* guest ns */
 };
 
+/* At guest ns `at` the guest's kernel was up, and tells for how long. */
+static inline bool uptime_is_guests(const struct uptime *up, uint64_t at)
+{
+	return up->by == UPTIME_GUEST && (!up->both || (int64_t)at > up->begun);
+}
+
 /* The time from `zero` on; before it there is none. */
 static inline uint64_t uptime_shown(int64_t zero, uint64_t ns)
 {

@@ -64,6 +64,21 @@ char *report_unnamed(const struct report *report)
 	return util_format("%s", remarks_incomplete(report->epoch, report->from, report->to, reason));
 }
 
+/* Times count from the machine's reset where both are told. */
+static void print_uptime(const struct uptime *up, uint64_t end, FILE *out)
+{
+	bool begun = uptime_is_guests(up, end);
+	char time[REPORT_CLOCK];
+
+	if (up->by == UPTIME_UNKNOWN)
+		return;
+	if (begun)
+		fprintf(out, "up %s%s", report_clock(uptime_shown(up->begun, end), time), up->both ? ", " : "");
+	if (!begun || up->both)
+		fprintf(out, "VM up %s", report_clock(uptime_shown(up->both ? up->reset : up->begun, end), time));
+	fputs(" at its end\n", out);
+}
+
 static void print_facts(const struct report *report, FILE *out)
 {
 	struct epoch *epoch = report->epoch;
@@ -83,9 +98,7 @@ static void print_facts(const struct report *report, FILE *out)
 		fprintf(out, ", from %s to %s", report_clock(uptime_shown(up.zero, report->from), from),
 			report_clock(uptime_shown(up.zero, report->to), to));
 	fputc('\n', out);
-	if (up.by != UPTIME_UNKNOWN)
-		fprintf(out, "%s %s at its end\n", up.by == UPTIME_MACHINE ? "VM up" : "up",
-			report_clock(uptime_shown(up.begun, report->to), to));
+	print_uptime(&up, report->to, out);
 	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
 		sampler_word(status->sampler), status->rate);
 	if (status->sampler_cpu != EVENT_NONE)

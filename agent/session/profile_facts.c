@@ -27,10 +27,9 @@ static void put_guest(struct json_writer *writer, const struct epoch *epoch, con
 	cJSON_AddStringToObject(guest, "arch", epoch->arch);
 	json_add_count(guest, "cpus", epoch->cpu_count);
 	json_add_count(guest, "clock_hz", epoch->clock_hz);
-	if (up->by != UPTIME_UNKNOWN)
-		cJSON_AddNumberToObject(guest, up->by == UPTIME_MACHINE ? "machine_uptime" : "uptime",
-			seconds(uptime_shown(up->begun, to)));
-	if (up->both)
+	if (uptime_is_guests(up, to))
+		cJSON_AddNumberToObject(guest, "uptime", seconds(uptime_shown(up->begun, to)));
+	if (up->both || up->by == UPTIME_MACHINE)
 		cJSON_AddNumberToObject(guest, "machine_uptime", seconds(uptime_shown(up->reset, to)));
 	json_member(writer, "guest", guest);
 }
