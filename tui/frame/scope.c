@@ -174,7 +174,7 @@ static void copy_words(char *to, const char *text)
 	bool first = true;
 
 	for (text += strspn(text, BLANKS); *text; text += strspn(text, BLANKS), first = false) {
-		size_t size = strcspn(text, BLANKS);
+		size_t size = filter_word_size(text);
 
 		if (!first)
 			*to++ = ' ';

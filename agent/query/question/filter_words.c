@@ -15,11 +15,37 @@
 
 enum { WORD_MOST = 160 };
 
+/*
+ * The bytes of the alternative at the beginning, which ends before one of `ends`. One in quotes ends with them: within
+ * it, "" is a quote. 0: they are not closed.
+ */
+static size_t alternative_size(const char *value, const char *ends)
+{
+	size_t size = 1;
+
+	if (*value != '"')
+		return strcspn(value, ends);
+	for (; value[size]; size++) {
+		if (value[size] == '"' && (!value[size + 1] || strchr(BLANKS "|", value[size + 1])))
+			return size + 1;
+		size += value[size] == '"' && value[size + 1] == '"';
+	}
+	return 0;
+}
+
 static bool take_text(const char *value, struct filter_term *term, char **error)
 {
+	bool names = false;
+	size_t size;
+
 	(void)term;
-	return value[strspn(value, "|")] ||
-		util_fail(error, "a word of the filter names nothing; give a part of a name");
+	for (value += strspn(value, "|"); *value; value += size, value += strspn(value, "|")) {
+		size = alternative_size(value, "|");
+		if (!size)
+			return util_fail(error, "a quote of the filter is not closed; end the name with one, too");
+		names = names || *value != '"' || size > strlen("\"\"");
+	}
+	return names || util_fail(error, "a word of the filter names nothing; give a part of a name");
 }
 
 static bool take_cpu(const char *value, struct filter_term *term, char **error)
@@ -83,13 +109,17 @@ static bool put_text(struct filter *filter, const char *value)
 	if (filter->used == FILTER_TEXT)
 		return false;
 	for (value += strspn(value, "|"); *value; value += strspn(value, "|")) {
-		size_t size = strcspn(value, "|");
+		size_t size = alternative_size(value, "|"), quotes = *value == '"';
+		uint32_t from = filter->used;
 
 		if (size + 2 > FILTER_TEXT - filter->used)
 			return false;
-		memcpy(filter->text + filter->used, value, size);
-		filter->used += (uint32_t)size;
-		filter->text[filter->used++] = '\0';
+		for (size_t i = quotes; i < size - quotes; i++) {
+			filter->text[filter->used++] = value[i];
+			i += quotes && value[i] == '"' && value[i + 1] == '"';
+		}
+		if (filter->used > from)
+			filter->text[filter->used++] = '\0';
 		value += size;
 	}
 	filter->text[filter->used++] = '\0';
@@ -138,6 +168,19 @@ static size_t name_size(const char *word)
 	return word[size] == ':' && word[size + 1] != ':' ? size : 0;
 }
 
+size_t filter_word_size(const char *text)
+{
+	const char *at = text + (*text == '!');
+	size_t size = name_size(at);
+
+	for (at += size ? size + 1 : 0;; at++) {
+		size = alternative_size(at, BLANKS "|");
+		at += size || *at != '"' ? size : strlen(at);
+		if (*at != '|')
+			return (size_t)(at - text);
+	}
+}
+
 static bool take_word(struct filter *filter, const char *word, char **error)
 {
 	bool negated = word[0] == '!';
@@ -159,7 +202,7 @@ bool filter_parse(const char *text, struct filter *filter, char **error)
 	char word[WORD_MOST];
 
 	for (text += strspn(text, BLANKS); *text; text += strspn(text, BLANKS)) {
-		size_t size = strcspn(text, BLANKS);
+		size_t size = filter_word_size(text);
 
 		if (size >= sizeof(word))
 			return util_fail(error, "a word of the filter is too long; give at most %d bytes",

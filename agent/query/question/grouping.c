@@ -214,10 +214,28 @@ static const char *number_of(const char *name)
 	return at > name && at < end && (at[-1] == '/' || at[-1] == ' ') ? at : NULL;
 }
 
-/* A name as one word of a filter: without what ends a word, or parts it. Workers of Linux are kworker/0:1. */
-static bool is_word(enum group_by by, const char *name)
+/* Names in brackets are no names, but where a word takes all that is shown. */
+static bool is_name(enum group_by by, const char *name)
 {
-	return *name && !strpbrk(name, by == GROUP_COMM ? " \t|" : " \t|!:") && name[0] != ':';
+	return *name && (by == GROUP_COMM ? strcmp(name, "[idle]") != 0 : *name != '[');
+}
+
+/* In quotes, if a bare value could not say it. */
+static void put_value(const char *value, char *words, size_t size)
+{
+	bool quotes = strpbrk(value, " \t|") || *value == '"' || *value == ':';
+	size_t used = 0;
+
+	if (quotes)
+		words[used++] = '"';
+	for (; *value && used + 4 <= size; value++) {
+		words[used++] = *value;
+		if (quotes && *value == '"')
+			words[used++] = '"';
+	}
+	if (quotes)
+		words[used++] = '"';
+	words[used] = '\0';
 }
 
 const char *grouping_machine_filter(const char *machine, char *words, size_t size)
@@ -237,9 +255,10 @@ const char *grouping_filter(enum group_by by, const char *name, const char *mach
 	size_t used;
 
 	words[0] = '\0';
-	if (!kinds[by] || !is_word(by, value) || value[0] == '[')
+	if (!kinds[by] || !is_name(by, value))
 		return words;
 	used = machine ? strlen(grouping_machine_filter(machine, words, size)) : 0;
-	snprintf(words + used, size - used, "%s%s:%s", used ? " " : "", kinds[by], value);
+	used += (size_t)snprintf(words + used, size - used, "%s%s:", used ? " " : "", kinds[by]);
+	put_value(value, words + used, size - used);
 	return words;
 }

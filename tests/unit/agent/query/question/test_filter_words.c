@@ -97,6 +97,11 @@ static void test_what_is_taken(void **state)
 		{ "cpu", "name=cpu| " },
 		{ ":", "name=:| " },
 		{ "größe", "name=größe| " },
+		{ "comm:\"tmux: server\"|sh cpu:0", "comm=tmux: server|sh| cpu=0| " },
+		{ "!process:\"a|b\" \"operator new\"", "!process=a|b| name=operator new| " },
+		{ "thread:\"say \"\"hi\"\" \"|x", "thread=say \"hi\" |x| " }, { "comm:\"\"\"\"", "comm=\"| " },
+		{ "object:\"\"|x file:\" \"", "object=x| file= | " }, { "operator\"\"_s", "name=operator\"\"_s| " },
+		{ "comm:\"a\"b\"", "comm=a\"b| " }, { "under:\"f(int, char)\"", "under=f(int, char)| " },
 	};
 
 	(void)state;
@@ -138,6 +143,10 @@ static void test_what_is_refused(void **state)
 	refuse("file:", "names nothing", "give a part");
 	refuse("under:", "names nothing", "give a part");
 	refuse("!", "names nothing", "give a part");
+	refuse("comm:\"\"", "names nothing", "give a part");
+	refuse("comm:\"tmux: server cpu:0", "a quote of the filter is not closed", "end the name");
+	refuse("comm:\"a\"\"", "a quote of the filter is not closed", "end the name");
+	refuse("x comm:\"", "a quote of the filter is not closed", "end the name");
 }
 
 static void test_what_is_too_long(void **state)

@@ -25,6 +25,8 @@ static void the_filter_of_a_row_is_for_its_samples_alone(void **state)
 {
 	static const enum group_by kinds[] = { GROUP_PROCESS, GROUP_THREAD, GROUP_COMM, GROUP_CPU, GROUP_MODE };
 	struct grouping grouping = { .symbols = symbols_new(NULL), .threads = threads_new(NULL) };
+	static const char *const names[8] = { "work", "work:er", "work er", " work|er", "\"work\"", "wo\"rk e\" ", ":x",
+		"!work er" };
 	struct who who[24 * CONTEXTS];
 	uint32_t count = 0;
 
@@ -32,7 +34,8 @@ static void the_filter_of_a_row_is_for_its_samples_alone(void **state)
 	threads_process(grouping.threads, 1, (struct text) { .bytes = "init", .size = 4 });
 	threads_process(grouping.threads, 2, (struct text) { .bytes = "init", .size = 4 });
 	for (uint32_t thread = 1; thread <= 12; thread++)	/* the names of half of them are parts of the others' */
-		threads_thread(grouping.threads, thread, 1, (struct text) { "work:er", thread % 2 ? 7 : 4 });
+		threads_thread(grouping.threads, thread, 1,
+			(struct text) { names[thread % 8], strlen(names[thread % 8]) });
 	for (uint32_t thread = 1; thread <= 12; thread++)
 		for (uint8_t kind = 0; kind <= CONTEXTS; kind++)
 			who[count++] = (struct who) { .process = thread % 4, .thread = thread,
@@ -64,13 +67,15 @@ static void what_no_word_can_name_has_no_filter(void **state)
 	static const struct { enum group_by by; const char *name, *words; } rows[] = {
 		{ GROUP_FUNCTION, "memcpy", "" }, { GROUP_LINE, "mm/page.c:120", "" },
 		{ GROUP_FILE, "mm/page.c", "file:mm/page.c" },
-		{ GROUP_FILE, "[no source]", "" }, { GROUP_FILE, "my page.c", "" },
+		{ GROUP_FILE, "[no source]", "" }, { GROUP_FILE, "my page.c", "file:\"my page.c\"" },
 		{ GROUP_OBJECT, "kernel", "object:kernel" }, { GROUP_OBJECT, "[unknown]", "" },
-		{ GROUP_OBJECT, "a b", "" }, { GROUP_OBJECT, "a|b", "" },
+		{ GROUP_OBJECT, "a b", "object:\"a b\"" }, { GROUP_OBJECT, "a|b", "object:\"a|b\"" },
 		{ GROUP_THREAD, "[idle]", "" }, { GROUP_THREAD, "[no thread]", "" },
 		{ GROUP_THREAD, "a|b/12", "thread:12" }, { GROUP_THREAD, "thread 5", "thread:5" },
-		{ GROUP_COMM, "kworker/0:1", "comm:kworker/0:1" }, { GROUP_COMM, "a|b", "" }, { GROUP_COMM, "a b", "" },
-		{ GROUP_COMM, ":a", "" }, { GROUP_COMM, "[no thread]", "" },
+		{ GROUP_COMM, "kworker/0:1", "comm:kworker/0:1" }, { GROUP_COMM, "a|b", "comm:\"a|b\"" },
+		{ GROUP_COMM, "tmux: server", "comm:\"tmux: server\"" }, { GROUP_COMM, ":a", "comm:\":a\"" },
+		{ GROUP_COMM, "a\"b c\"", "comm:\"a\"\"b c\"\"\"" }, { GROUP_COMM, "\"", "comm:\"\"\"\"" },
+		{ GROUP_COMM, "[no thread]", "comm:\"[no thread]\"" }, { GROUP_COMM, "[idle]", "" },
 		{ GROUP_PROCESS, "kernel", "process:kernel" }, { GROUP_CPU, "CPU 12", "cpu:12" },
 		{ GROUP_CPU, "[CPU forgotten]", "" }, { GROUP_MODE, "user", "mode:user" },
 		{ GROUP_MODE, "softirq", "mode:softirq" },
