@@ -5,6 +5,7 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
+#include "agent/guest/epoch.h"
 #include "agent/service/control_client.h"
 #include "agent/session/session.h"
 #include "agent/vm/link.h"
@@ -58,6 +59,19 @@ static int ask_live(const char *live, char *const *words, size_t count)
 	return answer ? finish(ok, answer) : command_fail(error);
 }
 
+/* Without a hook, whoever samples from outside answers in its place. */
+static void tell_who(struct session *session)
+{
+	enum sampler sampler = session_epoch(session)->status.sampler;
+
+	if (sampler == SAMPLER_STUB)
+		command_tell(util_format("no hook has answered: QEMU's gdb stub did; a kernel with the hook answers "
+			"for itself"));
+	else if (sampler == SAMPLER_OUTSIDE)
+		command_tell(util_format("no hook has answered: the plugin in QEMU did; a kernel with the hook answers "
+			"for itself"));
+}
+
 static int ask_guest(struct session *session, const char *line)
 {
 	struct answer answer = { 0 };
@@ -80,6 +94,7 @@ static int ask_guest(struct session *session, const char *line)
 	session_forget(session, &answer);
 	if (!answer.there)
 		return command_fail(util_format("no answer: interrupted; ask again"));
+	tell_who(session);
 	return finish(answer.ok, answer.text);
 }
 
