@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "options.h"
 #include "util.h"
+#include "util_file.h"
 
 #define SECONDS_LEAST 0.001
 #define SECONDS_MOST 1e7
@@ -287,10 +287,9 @@ static char *choice_word(const struct option_row *row, int choice)
 
 static char *path_word(const struct option_row *row, const char *path)
 {
-	char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
-	char *word = util_format("--%s=%s%s%s", row->name, folder ? folder : "", folder ? "/" : "", path);
+	char *whole = util_file_absolute(path), *word = util_format("--%s=%s", row->name, whole);
 
-	free(folder);
+	free(whole);
 	return word;
 }
 

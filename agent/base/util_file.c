@@ -45,6 +45,15 @@ static bool file_fail(const struct util_file *file, int why, char **error)
 
 /* ---- reading ---- */
 
+char *util_file_absolute(const char *path)
+{
+	char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	char *whole = util_format("%s%s%s", folder ? folder : "", folder ? "/" : "", path);
+
+	free(folder);
+	return whole;
+}
+
 int util_file_read(int folder, const char *path, int flags, const char **why)
 {
 	int fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);

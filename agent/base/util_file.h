@@ -21,6 +21,9 @@ struct util_file;
  */
 int util_file_read(int folder, const char *path, int flags, const char **why);
 
+/* In fresh memory: the path for a reader in another folder. It is relative still if this folder has no path. */
+char *util_file_absolute(const char *path);
+
 /*
  * What to say where a format was chosen by the ending of the file's name, and another ending before it may have meant
  * another one, as in "x.foo.json". NULL: nothing; else in fresh memory.

@@ -6,6 +6,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/code/listings.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
@@ -454,7 +455,7 @@ struct session *session_new(struct source *source, const struct session_options 
 	session->subscriptions = subscriptions_new(session->mailbox);
 	session->saver = saver_new(session->mailbox);
 	session->buffer = util_alloc(READ_BYTES);
-	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
+	session->image = options->kernel ? util_file_absolute(options->kernel) : NULL;
 	session->sysroot = options->sysroot ? util_format("%s", options->sysroot) : NULL;
 	session->debug = options->debug ? util_format("%s", options->debug) : NULL;
 	session->source_map = options->source_map ? util_format("%s", options->source_map) : NULL;

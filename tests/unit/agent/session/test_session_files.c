@@ -408,6 +408,38 @@ static void test_a_recording_that_fails_is_told(void **state)
 	free(folder);
 }
 
+/* Whoever reads a recording may be in another folder, where another file has that name. */
+static void test_a_recording_keeps_the_whole_path(void **state)
+{
+	static const char kernel[] = "../../../../../../../../../../proc/self/exe";
+	char *folder = util_format("%s", scratch_path("placed")), *here = getcwd(NULL, 0), *error = NULL;
+	struct fixture fixture = fixture_begin(&(struct session_options) { .kernel = kernel });
+	char *whole = util_format("kernel_image = \"%s/%s\"", here, kernel), *part, *path, *metadata;
+	struct tape *tape;
+	size_t size;
+
+	(void)state;
+	assert_true(recording_folder(folder, &error));
+	tape = tape_new(fixture.session, &(struct recording_options) { .folder = folder });
+	fixture_await_line(&fixture, "hello");
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fake_guest_status(fixture.guest, true);
+	fixture_await_link(&fixture, LINK_UP);
+	if (!tape_close(tape, &error))
+		fail_msg("%s", error);
+	part = scratch_only(folder);
+	path = util_format("%s/metadata", part);
+	metadata = scratch_read(path, &size);
+	assert_non_null(strstr(metadata, whole));
+	fixture_end(&fixture);
+	free(metadata);
+	free(path);
+	free(part);
+	free(whole);
+	free(here);
+	free(folder);
+}
+
 static void test_missing_kernel_is_told(void **state)
 {
 	(void)state;
@@ -447,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_of_another_architecture),
 		cmocka_unit_test(test_names_that_are_left_out),
 		cmocka_unit_test(test_a_recording_that_fails_is_told),
+		cmocka_unit_test(test_a_recording_keeps_the_whole_path),
 		cmocka_unit_test(test_missing_kernel_is_told),
 		cmocka_unit_test(test_folders_that_are_not_there),
 	};
