@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +31,15 @@ static bool read_place(struct given_object *object, const char *text, char **err
 	const char *why = "it is no ELF file that loads anything";
 	int fd = util_file_read(AT_FDCWD, object->path, 0, &why);
 	uint64_t low, high;
-	bool good = fd >= 0 && sym_elf_extent(fd, &low, &high) && high - low <= UINT64_MAX - object->start;
+	bool good = fd >= 0 && sym_elf_extent(fd, &low, &high);
 
 	if (fd >= 0)
 		close(fd);
 	if (!good)
 		return util_fail(error, "--object %s: %s; give an ELF file as linked", text, why);
+	if (high - low > UINT64_MAX - object->start)
+		return util_fail(error, "--object %s: its %" PRIu64 " bytes do not fit there, at the end of all "
+			"addresses; give a lower address", text, high - low);
 	object->end = object->start + (high - low);
 	object->bias = object->start - low;
 	return true;
@@ -46,7 +51,7 @@ static bool read_object(struct given_object *object, const char *text, char **er
 	char *end = NULL;
 
 	errno = 0;
-	object->start = at && at > text ? strtoull(at + 1, &end, 0) : 0;
+	object->start = at && at > text && isdigit((unsigned char)at[1]) ? strtoull(at + 1, &end, 0) : 0;
 	if (!end || end == at + 1 || *end || errno)
 		return util_fail(error, "--object %s: no address; give FILE@ADDRESS, such as "
 			"loader.elf@0x80000000", text);

@@ -75,7 +75,7 @@ static void check_refused(const char *text, const char *why)
 
 static void what_makes_no_sense_is_refused(void **state)
 {
-	char *prose = util_format("%s@0x1000", scratch_text("prose", "Hello.\n"));
+	char *prose = util_format("%s@0x1000", scratch_text("prose", "Hello.\n")), *high;
 
 	(void)state;
 	check_refused("loader", "no address; give FILE@ADDRESS");
@@ -83,7 +83,13 @@ static void what_makes_no_sense_is_refused(void **state)
 	check_refused("@0x1000", "no address");
 	check_refused("loader@0x10g", "no address");
 	check_refused("loader@0x10000000000000000", "no address");
+	check_refused("loader@-1", "no address");
+	check_refused("loader@ 1", "no address");
 	check_refused("/nonexistent@0x1000", "No such file");
+	build("high", "0x401000");
+	high = util_format("%s@0xffffffffffffffff", scratch_path("high"));
+	check_refused(high, " bytes do not fit there, at the end of all addresses; give a lower address");
+	free(high);
 	check_refused(prose, "it is no ELF file");
 	free(prose);
 }
