@@ -30,6 +30,8 @@ struct scan {
 	bool empty, goes_back;		/* it has no packet so far; it begins before `ends`, in some lane */
 	struct lane_ends part_ends;
 	uint8_t packet[KTOP_PACKET_MAX];
+
+	int why;			/* errno of the last file or folder that was not opened; 0: none */
 };
 
 /* ---- what the guest says of itself ---- */
@@ -168,6 +170,7 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 	uint64_t skipped = 0;
 
 	if (!lane_open(&lane, folder)) {
+		scan->why = errno;
 		scan->recording->unread++;
 		return;
 	}
@@ -325,6 +328,7 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 	size_t count;
 
 	if (!entries) {
+		scan->why = errno;
 		recording->unread++;
 		return;
 	}
@@ -396,11 +400,13 @@ static const char *last_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void scan_all(struct recording *recording, const char *folder)
+/* Returns why a file or folder was not opened, as errno does; 0: all were. */
+static int scan_all(struct recording *recording, const char *folder)
 {
 	struct scan *scan = util_alloc(sizeof(*scan));
 	char **names = NULL;
 	size_t count;
+	int why;
 
 	scan->recording = recording;
 	take_part(scan, folder, last_name(folder));
@@ -414,14 +420,17 @@ static void scan_all(struct recording *recording, const char *folder)
 		free(names[i]);
 	}
 	end_boot(scan);
+	why = scan->why;
 	free(names);
 	free(scan);
+	return why;
 }
 
 struct recording *recording_load(const char *folder, struct recording_patience patience, char **error)
 {
 	DIR *opened = lane_folder(folder);
 	struct recording *recording;
+	int why;
 
 	if (!opened) {
 		util_fail(error, "%s: not read: %s; name the folder of a recording", folder, strerror(errno));
@@ -431,9 +440,11 @@ struct recording *recording_load(const char *folder, struct recording_patience p
 	recording = util_alloc(sizeof(*recording));
 	recording->folder = util_copy(folder, strlen(folder));
 	recording->patience = patience;
-	scan_all(recording, folder);
+	why = scan_all(recording, folder);
 	if (recording_given_up(&patience))
 		util_fail(error, "%s: not read: interrupted; start it again", folder);
+	else if (!recording->boot_count && (why == EMFILE || why == ENFILE || why == EACCES || why == EIO))
+		util_fail(error, "%s: not read: %s; name the folder of a recording", folder, strerror(why));
 	else if (!recording->boot_count)
 		util_fail(error, "%s: not read: there is no packet of a guest in it; name the folder of a recording",
 			folder);

@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -13,6 +15,7 @@
 #include "agent/diff/diff_request.h"
 #include "agent/diff/diff_side.h"
 #include "agent/samples/sample_set.h"
+#include "agent/wire/recording.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/recordings.h"
 #include "tests/unit/fakes/scratch.h"
@@ -128,6 +131,28 @@ static void a_filter_chooses(void **state)
 	refuses(util_format("%s", folder), "mode:user", ": no report: no sample passes the filter; take another");
 }
 
+/* Only the folder itself can be opened. */
+static void that_files_cannot_be_opened_is_said(void **state)
+{
+	const char *folder = record("closed", 1);
+	struct rlimit before, few;
+	struct recording *recording;
+	char *error = NULL;
+	int next = dup(0);
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)next + 1;
+	close(next);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	recording = recording_new(folder, &error);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_null(recording);
+	assert_non_null(strstr(error, ": not read: Too many open files; "));
+	free(error);
+}
+
 static void of_several_boots_the_first_counts_and_a_note_says_so(void **state)
 {
 	struct diff_side side = reads(util_format("%s", record("boots", 3)), NULL);
@@ -225,6 +250,7 @@ int main(void)
 		cmocka_unit_test(a_recording_has_samples_and_weights),
 		cmocka_unit_test(a_range_has_what_is_in_it),
 		cmocka_unit_test(a_filter_chooses),
+		cmocka_unit_test(that_files_cannot_be_opened_is_said),
 		cmocka_unit_test(of_several_boots_the_first_counts_and_a_note_says_so),
 		cmocka_unit_test(what_is_there_by_its_name_has_no_range),
 		cmocka_unit_test(a_file_of_stacks_has_no_times),
