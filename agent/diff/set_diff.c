@@ -125,9 +125,7 @@ bool set_diff_knows(const struct sample_set *set, enum group_by by)
 
 static bool is_unnamed(const struct sample_set *set, const struct set_sum *sum)
 {
-	const struct set_function *leaf = sample_set_leaf(set, sum->stack);
-
-	return leaf->kind == SET_UNKNOWN && strcmp(leaf->name, "[unknown]") == 0;
+	return strcmp(sample_set_leaf(set, sum->stack)->name, "[unknown]") == 0;
 }
 
 static void add_portion(const struct making *making, struct portion *portion, const struct set_sum *sum)

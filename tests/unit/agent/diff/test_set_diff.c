@@ -188,6 +188,29 @@ static void names_that_a_side_lacks_are_no_growth(void **state)
 	}
 }
 
+/* As a profile of pprof has it: with an address, but neither a function nor a mapping. */
+static void code_without_a_name_has_none_wherever_it_is(void **state)
+{
+	static const enum set_kind kinds[] = { SET_KERNEL, SET_MODULE, SET_USER, SET_UNKNOWN };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct sample_set *lacks = sample_set_new(NULL);
+		struct set_line line = { .function = sample_set_function(lacks, &(struct set_function) {
+			.name = "[unknown]", .object = "", .file = "", .kind = kinds[i] }) };
+		struct set_sum sum = { .samples = 3, .weight = 3, .who = { .thread = SET_NONE, .cpu = SET_NONE } };
+		struct compared compared;
+
+		sum.stack = sample_set_stack(lacks, SET_NONE,
+			sample_set_location(lacks, 0x1000, SET_NONE, &line, 1), false);
+		sample_set_add(lacks, &sum);
+		compared = ask(lacks, set_of("main;work 3\n"), (struct diff_question) { .total = false });
+		assert_int_equal(compared.diff.unnamed_before.weight, 3);
+		assert_int_equal(compared.diff.unnamed_after.weight, 0);
+		end(&compared);
+	}
+}
+
 static void inlined_functions_count_for_the_one_they_are_in(void **state)
 {
 	struct compared whole = ask(set_of("main;outer;in_[i] 4\n"), set_of("main;outer 4\n"),
@@ -360,6 +383,7 @@ int main(void)
 		cmocka_unit_test(a_longer_set_is_no_change),
 		cmocka_unit_test(growth_counts_if_it_is_no_chance),
 		cmocka_unit_test(names_that_a_side_lacks_are_no_growth),
+		cmocka_unit_test(code_without_a_name_has_none_wherever_it_is),
 		cmocka_unit_test(inlined_functions_count_for_the_one_they_are_in),
 		cmocka_unit_test(rows_are_what_was_asked_for),
 		cmocka_unit_test(shares_are_of_time_or_of_samples),
