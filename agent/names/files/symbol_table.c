@@ -16,9 +16,11 @@ enum { OUTER_STEPS = 64 };		/* no honest file nests symbols deeper */
  * front of its name, counted down.
  */
 enum {
-	RANK_UNDERSCORES = 0xff, RANK_NO_LABEL = 0x100, RANK_STRONG = 0x200, RANK_FIRST = 0x400, RANK_TYPED = 0x800,
-	RANK_SIZED = 0x1000, RANK_PLACED = 0x2000,
-	RANK_COVERS = 0x4000,		/* at least one byte: unlike a label at the end of a section */
+	RANK_UNDERSCORES = 0xff,
+	RANK_ENTRY = 0x100,		/* where a program begins: a function, unless there is another one */
+	RANK_NO_LABEL = 0x200, RANK_STRONG = 0x400, RANK_FIRST = 0x800, RANK_TYPED = 0x1000, RANK_SIZED = 0x2000,
+	RANK_PLACED = 0x4000,
+	RANK_COVERS = 0x8000,		/* at least one byte: unlike a label at the end of a section */
 };
 
 struct symbol_row {
@@ -138,19 +140,41 @@ static bool ends_with(const char *name, size_t size, const char *end)
 	return size > length && memcmp(name + size - length, end, length) == 0;
 }
 
-/* Names as linker scripts give them, and those of sections. */
-static bool is_label(const char *name, size_t size)
+static bool is_one_of(const char *const *words, const char *name, size_t size)
+{
+	while (*words && (strlen(*words) != size || memcmp(*words, name, size) != 0))
+		words++;
+	return *words;
+}
+
+/* The whole name, without underscores in front: a section's, or with a letter for its start or end, as in _etext. */
+static bool is_edge(const char *name, size_t size)
+{
+	static const char *const edges[] = { "end", "begin", "stop", NULL };
+	static const char *const sections[] = {
+		"text", "data", "rodata", "bss", "sbss", "sdata", "code", "inittext", "initdata", "exittext",
+		"exitdata", NULL,
+	};
+
+	return is_one_of(edges, name, size) || is_one_of(sections, name, size) ||
+		(size && (*name == 's' || *name == 'e' || *name == 'b') && is_one_of(sections, name + 1, size - 1));
+}
+
+/* Names as linker scripts give them, and those of sections, have none. `underscores`: so many in front. */
+static uint32_t label_rank(const char *name, size_t size, uint32_t underscores)
 {
 	static const char *const begins[] = { "__start_", "__stop_", "__end_", "." };
 	static const char *const ends[] = { "_start", "_begin", "_stop", "_end" };
 
+	if (size - underscores == 5 && memcmp(name + underscores, "start", 5) == 0)
+		return RANK_ENTRY;
 	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
 		if (size > strlen(begins[i]) && memcmp(name, begins[i], strlen(begins[i])) == 0)
-			return true;
+			return 0;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (ends_with(name, size, ends[i]))
-			return true;
-	return false;
+			return 0;
+	return is_edge(name + underscores, size - underscores) ? 0 : RANK_NO_LABEL;
 }
 
 static uint32_t rank_of(const struct symbol_entry *entry, const char *name, size_t size)
@@ -161,7 +185,7 @@ static uint32_t rank_of(const struct symbol_entry *entry, const char *name, size
 		underscores++;
 	return (entry->limit > entry->address ? RANK_COVERS : 0) | (entry->apart ? 0 : RANK_PLACED) |
 		(entry->size ? RANK_SIZED : 0) | (entry->typed ? RANK_TYPED : 0) | (entry->alias ? 0 : RANK_FIRST) |
-		(entry->weak ? 0 : RANK_STRONG) | (is_label(name, size) ? 0 : RANK_NO_LABEL) |
+		(entry->weak ? 0 : RANK_STRONG) | label_rank(name, size, underscores) |
 		(RANK_UNDERSCORES - underscores);
 }
 

@@ -3,8 +3,8 @@
  * The code symbols of one object, sorted by link address: filled, sorted once, then only read. Symbols at
  * the same address are aliases: one of them answers for all; the others can be found by name. It is one that has a
  * size, then one that is typed as a function. Of equals it is the one that the kernel's own table has first
- * (scripts/kallsyms.c): not a weak one, not a label of a linker script, the fewest underscores in front, and then the
- * first one in the file. An absolute symbol or a made up name stands behind all of these.
+ * (scripts/kallsyms.c): not a weak one, not a label of a linker script (start stands between), the fewest underscores
+ * in front, and then the first one in the file. An absolute symbol or a made up name stands behind all of these.
  */
 #ifndef SYMBOL_TABLE_H
 #define SYMBOL_TABLE_H

@@ -133,6 +133,36 @@ static void test_other_shapes(void **state)
 	symbol_table_free(table);
 }
 
+static void test_labels_of_linker_scripts(void **state)
+{
+	static const char *const labels[] = {
+		"etext", "stext", "_etext", "_stext", "__etext", "_text", "text", "btext", "edata", "_sdata",
+		"__bss_start", "end", "_end", "__end", "_sinittext", "_einittext", "start", "_start",
+		"__executable_start", "_begin",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
+		char *list = util_format("1000 T %s\n1000 t __a_static_one\n2000 T %s\n", labels[i], labels[i]);
+		struct symbol_table *table = read_text(list);
+
+		check_name(table, 0x1000, "__a_static_one");
+		check_name(table, 0x2000, labels[i]);		/* alone, it may be a function */
+		symbol_table_free(table);
+		free(list);
+	}
+}
+
+static void test_entry_beats_other_labels(void **state)
+{
+	struct symbol_table *table = read_text("1000 T text\n1000 T _start\n2000 T restart\n2000 T __extend\n");
+
+	(void)state;
+	check_name(table, 0x1000, "_start");
+	check_name(table, 0x2000, "restart");
+	symbol_table_free(table);
+}
+
 /* A size first; then as the kernel orders its table: weak, labels of linker scripts, underscores; then the first. */
 static void test_aliases(void **state)
 {
@@ -351,6 +381,8 @@ int main(void)
 		cmocka_unit_test(test_kallsyms_modules),
 		cmocka_unit_test(test_other_shapes),
 		cmocka_unit_test(test_aliases),
+		cmocka_unit_test(test_labels_of_linker_scripts),
+		cmocka_unit_test(test_entry_beats_other_labels),
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_no_functions_among_them),
 		cmocka_unit_test(test_refused),
