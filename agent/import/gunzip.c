@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
+#include <stddef.h>
 #include <zlib.h>
 
 #include "agent/base/budget.h"
@@ -56,13 +57,15 @@ static bool unpack(z_stream *zip, struct gunzip *to, const char *end, struct bud
 
 		if (result == Z_MEM_ERROR)
 			return false;
-		if (result == Z_STREAM_END && !gunzip_fits((const char *)zip->next_in, left))
-			break;
+		if (result == Z_STREAM_END && !gunzip_fits((const char *)zip->next_in, left)) {
+			while (left && !end[-(ptrdiff_t)left])		/* zeros fill up a block */
+				left--;
+			return !left || util_fail(error, "it is packed by gzip, and has other bytes behind its end; "
+				"give the file as it was written");
+		}
 		if (result == Z_STREAM_END ? inflateReset(zip) != Z_OK : result != Z_OK)
 			return util_fail(error, "it is packed by gzip, and damaged or cut; give the whole file");
 	}
-	to->bytes[to->size] = 0;
-	return true;
 }
 
 bool gunzip_all(struct gunzip *to, const char *bytes, size_t size, struct budget *budget, char **error)
@@ -74,6 +77,8 @@ bool gunzip_all(struct gunzip *to, const char *bytes, size_t size, struct budget
 	if (inflateInit2(&zip, 16 + MAX_WBITS) != Z_OK)	/* 16: with gzip's header */
 		return false;
 	good = unpack(&zip, to, bytes + size, budget, error);
+	if (good)
+		to->bytes[to->size] = 0;
 	inflateEnd(&zip);
 	return good;
 }

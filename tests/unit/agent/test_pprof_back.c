@@ -597,6 +597,29 @@ static void what_is_cut_is_refused(void **state)
 	end(packed);
 }
 
+/* Zeros may fill up a block of a tape; anything else would be left out. */
+static void what_follows_is_refused(void **state)
+{
+	static const char *const behind[] = { "\0\0\0\0", "x\0\0\0", "\0\0\0y", "\x1f\0\0\0" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(behind) / sizeof(*behind); i++) {
+		struct written *packed = begin();
+		FILE *to = gzip_stream_open(packed->to);
+		char *error = NULL;
+		struct sample_set *set;
+
+		fprintf(to, "main;work 7\n");
+		fclose(to);
+		fwrite(behind[i], 1, 4, packed->to);
+		set = read_bytes(packed, NULL, &error);
+		assert_true(!set == (i > 0));
+		assert_true(!error || strstr(error, "has other bytes behind its end; give"));
+		sample_set_free(set);
+		free(error);
+	}
+}
+
 /* A small file may unpack to more than there is memory. */
 static void no_more_than_the_budget_is_unpacked(void **state)
 {
@@ -647,6 +670,7 @@ int main(void)
 		cmocka_unit_test(a_kind_without_values_is_said),
 		cmocka_unit_test(what_is_no_profile_is_refused),
 		cmocka_unit_test(what_is_cut_is_refused),
+		cmocka_unit_test(what_follows_is_refused),
 		cmocka_unit_test(no_more_than_the_budget_is_unpacked),
 		cmocka_unit_test(names_come_back),
 	};
