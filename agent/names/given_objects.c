@@ -11,6 +11,7 @@
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/names/files/sym_elf_segments.h"
+#include "agent/names/linux/unpack.h"
 #include "agent/wire/event.h"
 #include "given_objects.h"
 #include "symbols.h"
@@ -33,6 +34,8 @@ static bool read_place(struct given_object *object, const char *text, char **err
 	uint64_t low, high;
 	bool good = fd >= 0 && sym_elf_extent(fd, &low, &high);
 
+	if (fd >= 0 && !good)
+		why = unpack_told(fd, why);
 	if (fd >= 0)
 		close(fd);
 	if (!good)

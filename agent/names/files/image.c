@@ -12,6 +12,7 @@
 #include "agent/base/util_file.h"
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/linux_kernel.h"
+#include "agent/names/linux/unpack.h"
 #include "image.h"
 #include "sym_elf_code.h"
 #include "sym_linux.h"
@@ -122,11 +123,17 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 
 static bool read_image(struct image *image, enum image_kinds kinds, char **error)
 {
+	const char *why;
+
 	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
 		return read_elf(image, kinds, error);
 	if (boot_image_is(image->fd))
 		return close_after(image, sym_linux_read(image->fd, image->path, image->table,
 			&image->build_id, &image->kernel, image->budget, error));
+	why = unpack_told(image->fd, NULL);
+	if (why)
+		return close_after(image, util_fail(error, "cannot open %s: %s; give the kernel's ELF file, or the "
+			"output of nm", image->path, why));
 	return close_after(image, read_text(image, error));
 }
 

@@ -11,6 +11,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/sorted.h"
 #include "agent/base/util.h"
+#include "agent/names/linux/unpack.h"
 #include "sym_elf.h"
 #include "sym_elf_places.h"
 #include "sym_elf_state.h"
@@ -417,7 +418,7 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
 	if (!done)
 		util_fail(error,
 			"cannot load symbols of %s: %s; give the ELF file as linked",
-			path, why);
+			path, unpack_told(fd, why));
 	sym_elf_close(reader);
 	return done;
 }
@@ -459,7 +460,7 @@ bool sym_elf_read_code(int fd, const char *path, struct symbol_table *table, str
 	done = read_elf(reader, true, table, id, &why) && take_code(reader, code, &why);
 	if (!done) {
 		util_fail(error, "cannot read the code of %s: %s; give a program, a library, a kernel, a module or an "
-			"object file", path, why);
+			"object file", path, unpack_told(fd, why));
 		elf_code_clear(code);
 	}
 	sym_elf_close(reader);

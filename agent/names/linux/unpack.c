@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#define ZSTD_STATIC_LINKING_ONLY	/* the bound of a stream */
 #include <limits.h>
 #include <lz4.h>
 #include <lzma.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -70,25 +72,51 @@ static const char *unpack_xz(const struct packed *packed, struct unpacked *to)
 	return result == LZMA_OK ? NULL : damaged;
 }
 
+/* What stands in a boot image is one frame, with its size behind; a file is made of frames. */
 static const char *unpack_zstd(const struct packed *packed, struct unpacked *to)
 {
 	size_t frame = ZSTD_findFrameCompressedSize(packed->bytes, packed->size), size;
+	bool file = ZSTD_decompressBound(packed->bytes, packed->size) != ZSTD_CONTENTSIZE_ERROR;
 
 	if (ZSTD_isError(frame))
 		return damaged;
-	size = ZSTD_decompress(to->bytes, to->room, packed->bytes, frame);
+	size = ZSTD_decompress(to->bytes, to->room, packed->bytes, file ? packed->size : frame);
 	if (ZSTD_isError(size))
 		return damaged;
 	to->size = size;
 	return NULL;
 }
 
+/* Bytes of a whole file of zstd, or more: a stream may not tell. False: it is none, there is something behind it. */
+static bool zstd_room(const struct packed *packed, uint64_t *room)
+{
+	unsigned long long size = ZSTD_findDecompressedSize(packed->bytes, packed->size);
+
+	if (size == ZSTD_CONTENTSIZE_UNKNOWN)
+		size = ZSTD_decompressBound(packed->bytes, packed->size);
+	*room = size;
+	return size != ZSTD_CONTENTSIZE_ERROR;
+}
+
+/* Bytes of a whole file of lz4's older form, or more. False: it is none, as of zstd. */
+static bool lz4_room(const struct packed *packed, uint64_t *room)
+{
+	uint64_t at = 4;
+	uint32_t size = 1;
+
+	for (*room = 0; size && at + 4 < packed->size; *room += LZ4_BLOCK) {
+		size = word_at(packed->bytes + at);
+		at += 4 + (uint64_t)size;
+	}
+	return size && at == packed->size;
+}
+
 /* Reads blocks, each with its size in front of it. Other kinds of blocks do not occur. */
 static const char *unpack_lz4(const struct packed *packed, struct unpacked *to)
 {
-	size_t at = 4, left = packed->size - TRAILER;
+	size_t at = 4, left = packed->size;
 
-	while (at + 4 <= left) {
+	while (at + TRAILER < left) {
 		uint32_t size = word_at(packed->bytes + at);
 		size_t room = to->room - to->size < LZ4_BLOCK ? to->room - to->size : LZ4_BLOCK;
 		int got;
@@ -109,19 +137,24 @@ static const char *unpack_lz4(const struct packed *packed, struct unpacked *to)
 static const struct format {
 	uint8_t magic[6];
 	size_t size;
-	const char *(*unpack)(const struct packed *packed, struct unpacked *to);	/* NULL: done */
+	const char *is;
+	const char *(*unpack)(const struct packed *packed, struct unpacked *to);	/* NULL: not here */
 } formats[] = {
-	{ { 0x1f, 0x8b }, 2, unpack_gzip },
-	{ { 0xfd, '7', 'z', 'X', 'Z', 0 }, 6, unpack_xz },
-	{ { 0x28, 0xb5, 0x2f, 0xfd }, 4, unpack_zstd },
-	{ { 0x02, 0x21, 0x4c, 0x18 }, 4, unpack_lz4 },
+	{ { 0x1f, 0x8b }, 2, "it is packed by gzip: unpack it", unpack_gzip },
+	{ { 0xfd, '7', 'z', 'X', 'Z', 0 }, 6, "it is packed by xz: unpack it", unpack_xz },
+	{ { 0x28, 0xb5, 0x2f, 0xfd }, 4, "it is packed by zstd: unpack it", unpack_zstd },
+	{ { 0x02, 0x21, 0x4c, 0x18 }, 4, "it is packed by lz4: unpack it", unpack_lz4 },
+	{ { 0x04, 0x22, 0x4d, 0x18 }, 4, "it is packed by lz4: unpack it", NULL },
+	{ { 'B', 'Z', 'h' }, 3, "it is packed by bzip2: unpack it", NULL },
+	{ { 0x5d, 0, 0 }, 3, "it is packed by lzma: unpack it", NULL },
+	{ { 0x89, 'L', 'Z', 'O' }, 4, "it is packed by lzop: unpack it", NULL },
+	{ { 'P', 'K', 3, 4 }, 4, "it is packed by zip: unpack it", NULL },
 };
 
 static const struct format *format_of(const uint8_t *packed, size_t size)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		if (size >= sizeof(formats[i].magic) + TRAILER &&
-				memcmp(packed, formats[i].magic, formats[i].size) == 0)
+		if (size >= sizeof(formats[i].magic) && memcmp(packed, formats[i].magic, formats[i].size) == 0)
 			return &formats[i];
 	}
 	return NULL;
@@ -129,7 +162,18 @@ static const struct format *format_of(const uint8_t *packed, size_t size)
 
 bool unpack_knows(const uint8_t *packed, size_t size)
 {
-	return format_of(packed, size);
+	const struct format *format = format_of(packed, size);
+
+	return format && format->unpack;
+}
+
+const char *unpack_told(int fd, const char *otherwise)
+{
+	uint8_t head[sizeof(formats->magic)];
+	const struct format *format = pread(fd, head, sizeof(head), 0) == sizeof(head) ?
+		format_of(head, sizeof(head)) : NULL;
+
+	return format ? format->is : otherwise;
 }
 
 bool unpack(const uint8_t *packed, size_t size, struct budget *budget, struct unpacked *unpacked,
@@ -137,23 +181,26 @@ bool unpack(const uint8_t *packed, size_t size, struct budget *budget, struct un
 {
 	const struct format *format = format_of(packed, size);
 	const struct packed input = { .bytes = packed, .size = size, .budget = budget };
-	uint32_t room = format ? word_at(packed + size - TRAILER) : 0;
+	uint64_t room = 0;
 
 	*unpacked = (struct unpacked) { .bytes = NULL };
 	*why = "it is packed in a way that ktop does not know (it knows gzip, xz, zstd and lz4)";
 	if (!format)
 		return false;
-	*why = "it is an xz file, and no boot image of Linux: unpack it";
-	if (format->unpack == unpack_xz && memcmp(packed + size - 2, "YZ", 2) == 0)	/* the end of such a file */
-		return false;
+	*why = format->is;
+	if (!format->unpack || (format->unpack == unpack_xz && memcmp(packed + size - 2, "YZ", 2) == 0))
+		return false;				/* so ends a file of xz */
+	if (!(format->unpack == unpack_zstd && zstd_room(&input, &room)) &&
+			!(format->unpack == unpack_lz4 && lz4_room(&input, &room)))
+		room = word_at(packed + size - TRAILER);
 	*why = "it says that it is larger than any kernel, or empty: it is damaged";
 	if (!room || room > UNPACK_MOST || size > UNPACK_MOST)
 		return false;
 	*why = no_memory;
-	unpacked->bytes = room > budget_left(budget) ? NULL : budget_resize(budget, NULL, 0, room);
+	unpacked->bytes = room > budget_left(budget) ? NULL : budget_resize(budget, NULL, 0, (size_t)room);
 	if (!unpacked->bytes)
 		return false;
-	unpacked->room = room;
+	unpacked->room = (size_t)room;
 	*why = format->unpack(&input, unpacked);
 	if (!*why)
 		return true;

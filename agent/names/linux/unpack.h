@@ -23,9 +23,13 @@ struct unpacked {			/* unpack_free frees it */
 /* Does it begin like a format that unpack knows? */
 bool unpack_knows(const uint8_t *packed, size_t size);
 
+/* What a file is that is packed, also in ways that unpack does not know, and what to do; `otherwise` if it is not. */
+const char *unpack_told(int fd, const char *otherwise);
+
 /*
- * The last four bytes tell the size once unpacked: Linux puts them behind each payload, and gzip does, too. This
- * takes that much memory and no more, and ends where the input ends. False with `*why`.
+ * The frames of a whole file of zstd or lz4 tell how large it is at most. Else the last four bytes tell the size once
+ * unpacked: Linux puts them behind each payload, and gzip does, too. This takes that much memory and no more, and ends
+ * where the input ends. False with `*why`.
  */
 bool unpack(const uint8_t *packed, size_t size, struct budget *budget, struct unpacked *unpacked,
 	const char **why);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cmocka.h>
 
@@ -110,6 +111,44 @@ static void each_kind_is_unpacked(void **state)
 	check_holds(image, size, FAKE_ELF64);
 }
 
+/* As the tools write them: with their size in front, of several frames, or as a stream that tells no size. */
+static void whole_files_are_unpacked(void **state)
+{
+	size_t size, half, first, second;
+	uint8_t *image = packed_model(&size, FAKE_ZSTD, FAKE_IMAGE);	/* with four bytes behind */
+	ZSTD_outBuffer out;
+	ZSTD_inBuffer in;
+	ZSTD_CStream *stream;
+
+	(void)state;
+	check_holds(image, size - 4, FAKE_IMAGE);
+	image = packed_model(&size, FAKE_LZ4, FAKE_IMAGE);
+	check_holds(image, size - 4, FAKE_IMAGE);
+	for (int kind = 0; kind < 2; kind++) {
+		uint8_t *plain = packed_model(&size, FAKE_PLAIN, FAKE_IMAGE);
+
+		half = size / 2;
+		image = util_alloc(2 * size + 4096);
+		if (kind == 0) {
+			first = ZSTD_compress(image, size + 4096, plain, half, 1);
+			second = ZSTD_compress(image + first, size, plain + half, size - half, 1);
+			assert_true(!ZSTD_isError(first) && !ZSTD_isError(second));
+			first += second;
+		} else {
+			stream = ZSTD_createCStream();
+			out = (ZSTD_outBuffer) { .dst = image, .size = 2 * size + 4096 };
+			in = (ZSTD_inBuffer) { .src = plain, .size = size };
+			assert_false(ZSTD_isError(ZSTD_compressStream(stream, &out, &in)));
+			assert_int_equal(ZSTD_endStream(stream, &out), 0);
+			ZSTD_freeCStream(stream);
+			first = out.pos;
+			assert_true(ZSTD_getFrameContentSize(image, first) == ZSTD_CONTENTSIZE_UNKNOWN);
+		}
+		free(plain);
+		check_holds(image, first, FAKE_IMAGE);
+	}
+}
+
 static void other_files_are_none(void **state)
 {
 	size_t size;
@@ -186,7 +225,10 @@ static const char *name_at(struct symbols *all, uint64_t address)
 static void what_another_packed_file_is_is_said(void **state)
 {
 	static const char *const files[][2] = {
-		{ "module.ko.xz", "it is an xz file, and no boot image of Linux: unpack it" },
+		{ "module.ko.xz", "it is packed by xz: unpack it" },
+		{ "small.bz2", "it is packed by bzip2: unpack it" }, { "small.lz4", "it is packed by lz4: unpack it" },
+		{ "small.lzma", "it is packed by lzma: unpack it" },
+		{ "large.bz2", "it is packed by bzip2: unpack it" },
 		{ "kernel.elf.gz", "it is a packed ELF file of no Linux kernel; unpack it" },
 		{ "notes.gz", "what is packed in it is no Linux kernel" },
 	};
@@ -194,7 +236,10 @@ static void what_another_packed_file_is_is_said(void **state)
 
 	(void)state;
 	scratch_run("cp /bin/true module.ko && xz module.ko && cp /bin/true kernel.elf && gzip kernel.elf && "
-		"seq 1000 >notes && gzip notes");
+		"seq 1000 >notes && gzip notes && printf 'BZh91AY&SY' >small.bz2 && "
+		"printf '\\004\\042M\\030d@' >small.lz4 && "
+		"printf '\\135\\0\\0\\200\\0\\377' >small.lzma && "
+		"cat small.bz2 module.ko.xz >large.bz2");
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		char *error = NULL;
 
@@ -311,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_is_unpacked),
+		cmocka_unit_test(whole_files_are_unpacked),
 		cmocka_unit_test(other_files_are_none),
 		cmocka_unit_test(what_lies_is_refused),
 		cmocka_unit_test(memory_is_asked_for),

@@ -92,6 +92,10 @@ static void what_makes_no_sense_is_refused(void **state)
 	free(high);
 	check_refused(prose, "it is no ELF file");
 	free(prose);
+	scratch_run("cp high module.ko && xz module.ko");
+	prose = util_format("%s@0x1000", scratch_path("module.ko.xz"));
+	check_refused(prose, "it is packed by xz: unpack it");
+	free(prose);
 }
 
 int main(void)
