@@ -301,9 +301,11 @@ static const char *note_of(const struct reading *reading)
 	int fd = reading->debug_fd >= 0 ? reading->debug_fd : reading->fd;
 	struct elf_identity identity;
 
-	if (reading->dwarf || reading->full || !sym_elf_identify(fd, &identity, reading->sizes->budget) ||
+	if (reading->dwarf || !sym_elf_identify(fd, &identity, reading->sizes->budget) ||
 			!identity.lines)
 		return NULL;
+	if (reading->full)
+		return "no source lines: there is no memory for its debug sections; give more by --memory";
 	return "no source lines: its debug sections are damaged, or of a kind that ktop does not know; "
 		"give the file as it was linked";
 }

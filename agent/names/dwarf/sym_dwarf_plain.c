@@ -12,7 +12,11 @@
 #include "agent/names/linux/unpack.h"
 #include "sym_dwarf_state.h"
 
-enum { ZSTD = 2, ALIGN = 16 };		/* ZSTD: ELFCOMPRESS_ZSTD, which older headers do not have */
+enum {
+	ZSTD = 2,			/* ELFCOMPRESS_ZSTD, which older headers do not have */
+	ALIGN = 16,
+	BLOCK = 128 << 10, BLOCK_LEAST = 4,	/* bytes of zstd's largest block; and packed, of its smallest one */
+};
 
 #define IMAGE_MOST (UINT64_C(1) << 40)	/* bytes; no file is larger */
 
@@ -40,7 +44,7 @@ static uint64_t take_place(struct making *making, const GElf_Chdr *packed)
 	return at;
 }
 
-/* Counts the packed sections, and the bytes up to the end of the last one. False: too many. */
+/* Counts the packed sections, and the bytes up to the end of the last one. False: too many, or they cannot be. */
 static bool measure(struct making *making, size_t *count)
 {
 	Elf_Scn *section = NULL;
@@ -52,7 +56,7 @@ static bool measure(struct making *making, size_t *count)
 	while ((section = elf_nextscn(making->elf, section))) {
 		if (!is_packed(section, &header, &packed))
 			continue;
-		if (take_place(making, &packed) == UINT64_MAX)
+		if (packed.ch_size / BLOCK > header.sh_size / BLOCK_LEAST || take_place(making, &packed) == UINT64_MAX)
 			return false;
 		++*count;
 	}

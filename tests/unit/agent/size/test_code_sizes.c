@@ -2,6 +2,7 @@
 /* Sizes of programs that are compiled here, beside what nm and readelf say of them. */
 #include <fcntl.h>
 
+#include "agent/base/budget.h"
 #include "agent/size/code_sizes.h"
 #include "agent/size/size_rows.h"
 #include "tests/unit/fakes/scratch.h"
@@ -255,6 +256,38 @@ static void test_packed(void **state)
 	code_sizes_free(sizes);
 }
 
+/* What a packed section says of its size is damage where nothing so small has so much, else a want of memory. */
+static void test_packed_too_large(void **state)
+{
+	static const char *const files[] = { "packed.o", "lie.o", "large.o", NULL };
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct code_sizes *sizes = code_sizes_new(budget);
+	uint64_t lie = 600 << 20;
+	char *bytes, *magic, *error = NULL;
+	size_t size;
+
+	(void)state;
+	compile("");
+	scratch_run("objcopy --compress-debug-sections=zstd first.o packed.o");
+	bytes = scratch_read(scratch_path("packed.o"), &size);
+	magic = memmem(bytes, size, "\x28\xb5\x2f\xfd", 4);
+	assert_true(magic && magic - bytes > 16);
+	memcpy(magic - 16, &lie, sizeof(lie));		/* ch_size */
+	scratch_write("lie.o", bytes, size);
+	free(bytes);
+	scratch_run("gcc -c -x assembler - -o large.o <<'END'\n.text\nonly: ret\n.section .debug_info\n"
+		".zero 100 << 20\nEND\n"
+		"objcopy --compress-debug-sections=zstd large.o");
+	for (int i = 0; files[i]; i++)
+		if (!code_sizes_add(sizes, scratch_path(files[i]), NULL, &error))
+			fail_msg("%s", error);
+	assert_null(sizes->objects[0].note);
+	assert_non_null(strstr(sizes->objects[1].note, "its debug sections are damaged"));
+	assert_non_null(strstr(sizes->objects[2].note, "no memory for its debug sections; give more by --memory"));
+	code_sizes_free(sizes);
+	budget_release(budget);
+}
+
 /* Its segments are its code; a file without any is refused. */
 static void test_without_sections(void **state)
 {
@@ -283,6 +316,9 @@ static void test_refused(void **state)
 	refused("none", "No such file");
 	refused("empty", "not an ELF file");
 	refused("cut.o", "damaged");
+	scratch_run("gzip -k first.o && xz -k first.o");
+	refused("first.o.gz", "it is packed by gzip: unpack it");
+	refused("first.o.xz", "it is packed by xz: unpack it");
 	refused("one/deep/first.c", "not an ELF file");
 }
 
@@ -295,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_namespaces),
 		cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_packed_too_large),
 		cmocka_unit_test(test_without_sections),
 		cmocka_unit_test(test_refused),
 	};
