@@ -71,9 +71,9 @@ static int compare(const struct diff *diff, const struct size_asked *asked, char
 		command_tell(size_request_remark(&diff->request));
 	code_sizes_free(sizes);
 	budget_release(budget);
-	interruption_free(interruption);
 	if (error)
 		command_fail(error);
+	interruption_free(interruption);
 	return status;
 }
 
@@ -115,11 +115,11 @@ static int compare_stacks(const struct diff_request *request, char *const *paths
 	char *error = NULL;
 	enum diff_outcome outcome = diff_request_do(request, paths[0], paths[1], &error);
 
-	interruption_free(interruption);
 	if (error)
 		command_fail(error);
 	if (outcome != DIFF_FAILED)
 		command_tell(diff_request_remark(request));
+	interruption_free(interruption);
 	return statuses[outcome];
 }
 

@@ -8,24 +8,26 @@
 #include "command.h"
 #include "interruption.h"
 
-/* Reads each file, and writes the answer. */
-static bool answer(const struct size_request *request, const struct size_asked *asked, char *const *paths, size_t count,
-	char **error)
+/* Reads each file, and writes the answer. Returns the exit status. */
+static int answer(const struct size_request *request, const struct size_asked *asked, char *const *paths, size_t count)
 {
 	struct interruption *interruption = interruption_ends(util_format("no sizes: interrupted; ask again"));
 	struct budget *budget = budget_new(request->memory ? request->memory : BUDGET_MIB);
 	struct code_sizes *sizes = code_sizes_new(budget);
+	char *error = NULL;
 	bool done = true;
 
 	for (size_t i = 0; i < count && done; i++)
-		done = code_sizes_add(sizes, paths[i], request->debug, error);
-	done = done && size_request_write(request, sizes, asked, error);
+		done = code_sizes_add(sizes, paths[i], request->debug, &error);
+	done = done && size_request_write(request, sizes, asked, &error);
 	if (done)
 		command_tell(size_request_remark(request));
+	else
+		command_fail(error);
 	code_sizes_free(sizes);
 	budget_release(budget);
 	interruption_free(interruption);
-	return done;
+	return done ? COMMAND_DONE : COMMAND_FAILED;
 }
 
 static int run(char *const *words, size_t count)
@@ -44,8 +46,8 @@ static int run(char *const *words, size_t count)
 		status = command_usage(&command_size, util_format("no file: none was named; give an ELF file"));
 	else if (!size_request_check(&request, &asked, &error))
 		status = command_usage(&command_size, error);
-	else if (!answer(&request, &asked, paths, path_count, &error))
-		status = command_fail(error);
+	else
+		status = answer(&request, &asked, paths, path_count);
 	free(paths);
 	return status;
 }

@@ -15,6 +15,7 @@
 
 enum {
 	MOMENT_MS = 200,		/* in which a command that polls for signals takes one */
+	TOLD_MS = 2000,			/* in which the last line is told, however busy the host is */
 	LONG_MS = 500,			/* what takes longer before the screen is there is told */
 	LINE = 79,			/* as much of the terminal's line as a bar of progress may have */
 };
@@ -91,13 +92,23 @@ void interruption_free(struct interruption *interruption)
 }
 
 /* Another thread may hold the lock of the stream, so the line goes by it; and over a bar of progress. */
-void interruption_exit(const char *line)
+static void *exit_with(void *line)
 {
-	char *printable = util_printable_lines(line, strlen(line));
-
 	if (isatty(STDERR_FILENO))
 		dprintf(STDERR_FILENO, "\r%*s\r", LINE, "");
-	dprintf(STDERR_FILENO, "ktop: %s\n", printable);
+	dprintf(STDERR_FILENO, "ktop: %s\n", (char *)line);
+	_exit(COMMAND_FAILED);
+}
+
+/* Standard error may be a terminal or a pipe that nobody reads: then the line is lost, and ktop ends all the same. */
+void interruption_exit(const char *line)
+{
+	struct pollfd errors = { .fd = STDERR_FILENO, .events = POLLOUT };
+	char *printable = util_printable_lines(line, strlen(line));
+	pthread_t thread;
+
+	if (poll(&errors, 1, 0) > 0 && pthread_create(&thread, NULL, exit_with, printable) == 0)
+		poll(NULL, 0, TOLD_MS);
 	_exit(COMMAND_FAILED);
 }
 

@@ -11,6 +11,7 @@
 #include "agent/base/util.h"
 #include "agent/vm/gdb/gdb_sampler.h"
 #include "command.h"
+#include "interruption.h"
 
 #define VERSION "0.1"
 
@@ -94,18 +95,25 @@ static int lost_error(void)
 	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) ? EPIPE : EIO;
 }
 
+/* All that a command has written, if it has not done so itself. It may have held the signals: they end this, too. */
+static int flush(int status)
+{
+	struct interruption *interruption =
+		interruption_ends(util_format("standard output: not written: interrupted; ask again"));
+	int error = fflush(stdout) != 0 ? errno : ferror(stdout) ? lost_error() : 0;
+
+	if (error && status == COMMAND_DONE)
+		status = command_fail(util_format("standard output: not written: %s; %s",
+			strerror(error), util_write_remedy(error)));
+	interruption_free(interruption);
+	return status;
+}
+
 int main(int count, char **words)
 {
-	int status, error;
-
 	take_standard_descriptors();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow gives its writer EFBIG instead */
 	json_begin();
-	status = run(count, words);
-	error = fflush(stdout) != 0 ? errno : ferror(stdout) ? lost_error() : 0;
-	if (error && status == COMMAND_DONE)
-		status = command_fail(util_format("standard output: not written: %s; %s",
-			strerror(error), util_write_remedy(error)));
-	return status;
+	return flush(run(count, words));
 }
