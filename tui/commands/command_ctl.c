@@ -83,6 +83,8 @@ static int ask_guest(struct session *session, const char *line)
 		session_step(session, STEP_MS);
 	if (session_vm(session) == VM_GONE)
 		return command_fail(util_format("not sent: the VM is gone; start it again"));
+	if (session_link(session) != LINK_UP && command_stopped())
+		return command_fail(util_format("not sent: interrupted; ask again"));
 	if (session_link(session) != LINK_UP)
 		return command_fail(util_format("the guest has told nothing of itself in %d s: %s",
 			CONNECT_MS / 1000, session_vm(session) == VM_PAUSED ?
