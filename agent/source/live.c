@@ -366,6 +366,7 @@ struct source *live_new(const struct live_options *options)
 	live->link = link_new(options->qmp, options->port, !options->no_plug,
 		(enum link_choice)options->choice);
 	link_set_kernel(live->link, options->kernel);
+	link_set_own(live->link, options->ended, options->ended_context);
 	live->commands = commands_new();
 	return &live->source;
 }

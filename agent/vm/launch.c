@@ -30,6 +30,7 @@ enum {
 	PRINTED_MS = 500,		/* longest wait for what it has printed, once it has ended */
 	LINE_MOST = 1 << 17,		/* bytes of a process's command line that are looked at */
 	SHOWN = 60,			/* of them, so many are shown */
+	SHOWN_LINES = 20,		/* of what it has printed, if it has ended at once */
 	DEPTH_MOST = 64,		/* generations of processes */
 	TREE_MOST = 4096,		/* and how many processes */
 };
@@ -438,12 +439,40 @@ static bool listens(const char *path)
 	return fd >= 0 || errno == EAGAIN;
 }
 
+/* Of a QEMU that was only asked for something, such as its version: its answer. NULL: it has printed nothing. */
+static char *what_it_printed(const struct launch *launch)
+{
+	struct console_extent extent = console_extent(launch->console);
+	uint64_t shown = extent.end - extent.first < SHOWN_LINES ? extent.end : extent.first + SHOWN_LINES;
+	char line[CONSOLE_LINE], *text = util_format("QEMU ended at once, with status %d: %s:",
+		WEXITSTATUS(launch->status), shown < extent.end ?
+		"it printed more than this; start it without ktop to see all" : "it printed");
+	bool any = false;
+
+	for (uint64_t i = extent.first; i < shown; i++) {
+		char *longer = console_line(launch->console, i, line) && line[strspn(line, " ")] ?
+			util_format("%s\n  %s", text, line) : NULL;
+
+		if (!longer)
+			continue;
+		free(text);
+		text = longer;
+		any = true;
+	}
+	if (any)
+		return text;
+	free(text);
+	return NULL;
+}
+
 /* False: it is QEMU's end before it has listened. */
 static bool fail_ended(struct launch *launch, bool *by_plugin, char **error)
 {
 	char *why = launch_failure(launch, 0), *said = launch_last_words(launch);
 
 	*by_plugin = why && strstr(said, "plugin");
+	if (!why)
+		why = what_it_printed(launch);
 	util_fail(error, "%s", why ? why : "QEMU ended at once; start it without ktop to see why");
 	free(said);
 	free(why);
@@ -707,4 +736,21 @@ char *launch_failure(struct launch *launch, int wait_ms)
 			said[0] ? "it said: " : "it said nothing", said, remedy(launch));
 	free(said);
 	return text;
+}
+
+char *launch_end(void *context)
+{
+	struct launch *launch = context;
+	int status;
+
+	if (!launch_ended(launch, 0))
+		return NULL;
+	status = WEXITSTATUS(launch->status);
+	if (WIFSIGNALED(launch->status))
+		return util_format("QEMU was ended by signal %d (%s)", WTERMSIG(launch->status),
+			strsignal(WTERMSIG(launch->status)));
+	if (!is_by_guest(launch))
+		return util_format("QEMU has failed with status %d", status);
+	return status ? util_format("the guest has ended the VM, with status %d", status) :
+		util_format("the VM has ended (its guest has switched it off, or QEMU was told to quit)");
 }

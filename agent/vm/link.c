@@ -276,6 +276,10 @@ bool link_step(struct link *link, uint64_t now)
 	struct port_socket *before;
 
 	step_qmp(link, now);
+	if (link->ended && !link->how_ended && link_vm(link) == VM_GONE) {
+		link->how_ended = link->ended(link->ended_context);
+		link->news += link->how_ended != NULL;
+	}
 	gdb_watch(link, now);
 	gdb_watch_process(link, now);
 	silence_watch(link, now);
@@ -337,6 +341,12 @@ void link_set_kernel(struct link *link, const char *path)
 {
 	free(link->kernel_path);
 	link->kernel_path = path ? util_copy(path, strlen(path)) : NULL;
+}
+
+void link_set_own(struct link *link, char *(*ended)(void *context), void *context)
+{
+	link->ended = ended;
+	link->ended_context = context;
 }
 
 /* QEMU may still do the last request of a dialogue that is dropped here. */
@@ -410,6 +420,7 @@ void link_free(struct link *link)
 	free(link->why);
 	free(link->qmp_path);
 	free(link->port_path);
+	free(link->how_ended);
 	free(link->kernel_path);
 	free(link);
 }

@@ -49,6 +49,11 @@ enum {
  */
 struct link *link_new(const char *qmp, const char *port, bool plug, enum link_choice choice);
 void link_set_kernel(struct link *link, const char *path);	/* before the first step: a file of the kernel, too */
+/*
+ * The QEMU is this ktop's own, so nobody starts it again. Asked once the VM is gone: how it has ended, in fresh memory;
+ * NULL: it has not yet.
+ */
+void link_set_own(struct link *link, char *(*ended)(void *context), void *context);
 void link_free(struct link *link);
 
 /*

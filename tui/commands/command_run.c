@@ -88,8 +88,10 @@ static int explain(struct launch *launch, char *error)
 static void quote(struct launch *launch, bool gone)
 {
 	char *why = launch_failure(launch, gone ? LAST_WORDS_MS : 0);
-	char *said = why ? NULL : launch_last_words(launch);
+	char *how = why ? NULL : launch_end(launch), *said = why ? NULL : launch_last_words(launch);
 
+	if (how)
+		command_tell(how);
 	if (why)
 		command_tell(why);
 	else if (said[0])
@@ -160,6 +162,8 @@ static int watch(struct launch *launch, const struct run_options *options,
 	int status;
 
 	attach.live.qmp = launch_qmp(launch);
+	attach.live.ended = launch_end;
+	attach.live.ended_context = launch;
 	session = command_attach_to(&attach, &wait, options->headless ? &service : NULL, &error);
 	if (!session)
 		return explain(launch, error);

@@ -183,6 +183,7 @@ static void console_draw(void *context, struct canvas *canvas, struct area area)
 		return;
 	extent = console_extent(self->console);
 	self->drawn = extent.bytes;
+	self->types = self->types && extent.open;
 	self->like.unicode = canvas->unicode;
 	self->like.columns = area.columns < LEAST_COLUMNS ? LEAST_COLUMNS : area.columns;
 	self->height = area.rows > 1 ? area.rows - 1 : 1;
@@ -258,7 +259,9 @@ static bool console_search(void *context, const char *pattern, enum list_search 
 
 bool view_console_types(const void *context)
 {
-	return ((const struct console_view *)context)->types;
+	const struct console_view *self = context;
+
+	return self->types && console_extent(self->console).open;
 }
 
 void view_console_look(void *context)

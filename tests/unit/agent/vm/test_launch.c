@@ -373,19 +373,27 @@ static void test_an_early_end_tells_why(void **state)
 	check_end("make", "#!/bin/sh\necho all\n", "x", false, "make ended with status 0: it said: all; make took");
 	check_end("qemu-x", "#!/bin/sh\necho '-plugin: invalid option'\nexit 1\n", "x", true, "check its command line");
 	check_end("qemu-x", "#!/bin/sh\nexit 1\n", "x", false, "qemu-x ended with status 1: it said nothing; check");
-	check_end("qemu-x", "#!/bin/sh\nexit 33\n", "isa-debug-exit,iobase=0xf4", false, "QEMU ended at once");
+	check_end("qemu-x", "#!/bin/sh\nexit 33\n", "isa-debug-exit,iobase=0xf4", false,
+		"QEMU ended at once; start it");
+	check_end("qemu-x", "#!/bin/sh\necho QEMU 11\necho; echo by us\n", "x", false,
+		"QEMU ended at once, with status 0: it printed:\n  QEMU 11\n  by us");
+	check_end("qemu-x", "#!/bin/sh\nseq 100\n", "x", false, "it printed more than this; start it without ktop to "
+		"see all:\n  1\n  2\n");
 }
 
 /* The guest ends QEMU by isa-debug-exit or the like: that is no failure. */
 static void test_a_status_of_the_guest(void **state)
 {
-	static const struct { const char *how; bool fails; } cases[] = {
-		{ "exits0", false }, { "exits33", false }, { "exits7", false }, { "exits1", true },
+	static const struct { const char *how; bool fails; const char *end; } cases[] = {
+		{ "exits0", false, "the VM has ended (its guest has switched it off, or QEMU was told to quit)" },
+		{ "exits33", false, "the guest has ended the VM, with status 33" },
+		{ "exits7", false, "the guest has ended the VM, with status 7" },
+		{ "exits1", true, "QEMU has failed with status 1" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *error = NULL, *why;
+		char *error = NULL, *why, *how;
 		struct launch *launch = launch_self(cases[i].how, &error);
 
 		if (!launch)
@@ -393,6 +401,9 @@ static void test_a_status_of_the_guest(void **state)
 		why = launch_failure(launch, START_MS);
 		assert_true(launch_ended(launch, 0));
 		assert_int_equal(why != NULL, cases[i].fails);
+		how = launch_end(launch);
+		assert_string_equal(how, cases[i].end);
+		free(how);
 		free(why);
 		launch_free(launch);
 	}

@@ -410,6 +410,37 @@ static void test_the_end_of_qemu(void **state)
 		"has ended (its guest's kernel panicked)");
 }
 
+static char *end_of_own(void *told)
+{
+	return *(bool *)told ? util_format("the guest has ended the VM, with status 33") : NULL;
+}
+
+/* Nobody starts it again. How it has ended is news once it is known. */
+static void test_the_end_of_an_own_qemu(void **state)
+{
+	struct vm vm = begin(true);
+	bool told = false;
+	uint64_t news;
+
+	(void)state;
+	link_set_own(vm.link, end_of_own, &told);
+	hear(&vm);
+	fake_qmp_hang_up(vm.qmp);
+	fake_guest_hang_up(vm.guest);
+	close(vm.guest->listener);
+	for (int i = 0; i < STEPS && link_vm(vm.link) != VM_GONE; i++) {
+		poll(NULL, 0, STEP_MS);
+		step(&vm);
+	}
+	check_remark(&vm, LINK_LOST, "QEMU is ending: what came is kept; q leaves");
+	news = link_news(vm.link);
+	told = true;
+	step(&vm);
+	assert_true(link_news(vm.link) > news);
+	check_remark(&vm, LINK_LOST, "the guest has ended the VM, with status 33: what came is kept; q leaves");
+	end(&vm);
+}
+
 /* Another program was quicker: the remark names it, and ends when it leaves. */
 static void test_a_port_that_another_took(void **state)
 {
@@ -457,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_qmp_that_goes_and_comes_back),
 		cmocka_unit_test(test_qemu_that_is_slow),
 		cmocka_unit_test(test_the_end_of_qemu),
+		cmocka_unit_test(test_the_end_of_an_own_qemu),
 		cmocka_unit_test(test_a_port_that_another_took),
 	};
 

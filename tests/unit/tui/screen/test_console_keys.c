@@ -187,6 +187,32 @@ static void test_typing(void **state)
 	end(&scene);
 }
 
+static void test_qemu_ends_while_it_is_typed_to(void **state)
+{
+	struct scene scene;
+	struct stage *stage = &scene.stage;
+
+	(void)state;
+	begin(&scene);
+	print(&scene, "login: ");
+	stage_press(stage, '0');
+	stage_press(stage, KEYS_ENTER);
+	stage_holds(stage, "Ctrl-] Stop typing to the guest", true);
+	console_started(scene.console);			/* the last that had the terminal's other end open */
+	while (console_extent(scene.console).open) {
+		struct pollfd rung = { .fd = bell_fd(scene.bell), .events = POLLIN };
+
+		assert_int_equal(poll(&rung, 1, -1), 1);
+		bell_quiet(scene.bell);
+	}
+	screen_step(stage->screen, stage->now);
+	stage_holds(stage, "Ctrl-] Stop typing", false);
+	stage_holds(stage, "QEMU has closed it", true);
+	stage_press(stage, '1');
+	stage_holds(stage, "SELF%", true);
+	end(&scene);
+}
+
 static void test_the_end_is_asked_for(void **state)
 {
 	struct scene scene;
@@ -238,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_view), cmocka_unit_test(test_scrolling), cmocka_unit_test(test_typing),
+		cmocka_unit_test(test_qemu_ends_while_it_is_typed_to),
 		cmocka_unit_test(test_the_end_is_asked_for), cmocka_unit_test(test_a_vm_of_somebody_else),
 	};
 	int failed;
