@@ -97,7 +97,7 @@ static const struct state_words vms[] = {
 		.what_to_do = "It is stopped, or its host is busy; ktop waits for it." },
 	[VM_GONE] = { .name = "VM gone", .brief = "gone",
 		.why = "QEMU is gone.",
-		.what_to_do = "ktop goes on when the VM is back on the same sockets.",
+		.what_to_do = "What came is kept; {quit} leaves ktop.",
 		.trouble = "the VM is gone; start it again" },
 };
 
