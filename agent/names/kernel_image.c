@@ -84,7 +84,8 @@ bool kernel_image_load(struct kernel_image *kernel, const char *path, struct bud
 	if (symbol_table_count(file->table) == 0) {
 		image_free(file);
 		return util_fail(error, "cannot load symbols of %s: it holds none (stripped?); "
-			"give the unstripped file, or the output of nm by --symbols", path);
+			"give the unstripped file, the output of nm by --symbols, or its code by --object FILE@ADDRESS",
+			path);
 	}
 	set_file(kernel, file);
 	return true;

@@ -183,7 +183,7 @@ static void test_refused(void **state)
 	check_refused(symbols, scratch_write("broken", "\177ELF\2\1\1", 7), "not an ELF file");
 	build("program", "");
 	scratch_run("strip -R .eh_frame -o bare program");
-	check_refused(symbols, scratch_path("bare"), "stripped");
+	check_refused(symbols, scratch_path("bare"), "or its code by --object FILE@ADDRESS");
 	symbols_free(symbols);
 }
 
