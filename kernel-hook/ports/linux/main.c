@@ -96,6 +96,8 @@ static void serve(void)
 		symbols_tell(ktop);
 		more = ktop_drain(ktop);
 		cond_resched();
+		if (!more)
+			tasks_wait(1);		/* others run, too, however often a drain is due */
 	}
 }
 

@@ -2,6 +2,7 @@
 #include <linux/cache.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -17,11 +18,13 @@
 
 enum {
 	REGISTERS = 17, REGISTERS_32 = 9,	/* by DWARF's numbers; the last one is the program counter */
+	STACK_BYTE_NS = 244,		/* 4 MiB of stacks a second on each CPU: TCG copies byte by byte */
 	FRAMES_BYTES = KTOP_FRAMES_MAX * sizeof(u64),
 };
 
 uint32_t write_sample_room __ro_after_init;
 static uint32_t stack_bytes __ro_after_init;
+static DEFINE_PER_CPU(u64, stack_taken);	/* the time of the last one; written by the samplers of this CPU */
 
 void write_sample_init(uint32_t stack)
 {
@@ -57,6 +60,15 @@ static uint32_t put_registers(uint8_t *to, const struct pt_regs *regs)
 	return REGISTERS;
 }
 
+/* The bytes that this sample may take: fewer where samples are frequent, so that these do not keep the guest busy. */
+static unsigned long stack_share(void)
+{
+	u64 now = ktop_port_clock(), before = this_cpu_read(stack_taken);
+
+	this_cpu_write(stack_taken, now);
+	return min_t(u64, stack_bytes, (now - before) / STACK_BYTE_NS & ~(u64)7);
+}
+
 /*
  * No frame lies above the end of its stack. The first thread's has the arguments of the program there; those of other
  * threads have what the thread pointer points to.
@@ -66,7 +78,7 @@ static unsigned long stack_end(unsigned long sp)
 	const unsigned long ends[] = {
 		READ_ONCE(current->mm->start_stack) + sizeof(u64), READ_ONCE(current->thread.fsbase),
 	};
-	unsigned long end = sp + stack_bytes;
+	unsigned long end = sp + stack_share();
 
 	for (int i = 0; i < ARRAY_SIZE(ends); i++)
 		if (ends[i] > sp && ends[i] < end)
