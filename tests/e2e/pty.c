@@ -250,27 +250,14 @@ static void resize(unsigned rows, unsigned columns)
 	pump(0);
 }
 
-/* True while the program is in a write to its terminal. */
-static bool is_blocked(void)
-{
-	char path[64], text[64] = "";
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pty.program);
-	fd = open(path, O_RDONLY);
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
-		die(path);
-	close(fd);
-	return strncmp(text, "1 0x1 ", 6) == 0;
-}
-
-/* stuck: stops reading, and returns when the program waits in a write. */
+/* stuck: stops reading, and returns when the terminal takes nothing more from the program. */
 static void stick(void)
 {
+	struct pollfd slave = { .fd = pty.slave, .events = POLLOUT };
 	uint64_t end = now_us() + LIMIT_MS * 1000;
 
 	pty.stuck = true;
-	for (unsigned i = 0; !is_blocked(); i++) {
+	for (unsigned i = 0; poll(&slave, 1, 0) > 0; i++) {
 		if (now_us() > end)
 			die("stuck");
 		resize(ROWS + i % 2, COLUMNS);

@@ -6,6 +6,7 @@
 #include "tui/terminal/input.h"
 #include "tui/terminal/term.h"
 #include "tui/terminal/term_keys.h"
+#include "tui/terminal/tty.h"
 #include "tui/views/config.h"
 #include "app.h"
 #include "screen.h"
@@ -22,6 +23,7 @@ struct app {
 	uint64_t next;			/* when a frame may be shown that answers no key */
 	bool changed;			/* there is something to draw */
 	bool answering;			/* a key was pressed: draw at once */
+	bool behind;			/* the terminal has not taken the last frame yet; keys act meanwhile */
 	bool begun;			/* a table was shown */
 	bool done, detach;		/* the end has come; the QEMU that was started is to go on */
 };
@@ -34,7 +36,7 @@ bool app_possible(char **error)
 /* The first table may be shown at once. */
 static bool is_frame_due(const struct app *app)
 {
-	return util_now() >= app->next || (!app->begun && tabs_has_table(app->tabs));
+	return !app->behind && (util_now() >= app->next || (!app->begun && tabs_has_table(app->tabs)));
 }
 
 /*
@@ -43,7 +45,7 @@ static bool is_frame_due(const struct app *app)
  */
 static bool takes_answers(const struct app *app)
 {
-	return app->answering || !app->begun || is_frame_due(app);
+	return !app->behind && (app->answering || !app->begun || is_frame_due(app));
 }
 
 /* How long the next poll may wait: until a key may act, or a frame is due; or TICK_MS. */
@@ -53,6 +55,8 @@ static int wait_ms(const struct app *app)
 
 	if (typed_is_ready(&app->typed, app->tabs, now))
 		return 0;
+	if (app->behind)
+		return TICK_MS;
 	if (!is_frame_due(app) && app->next > now)
 		return (int)((app->next - now) / NS_PER_MS + 1);
 	return app->changed || app->answering ? 0 : TICK_MS;
@@ -67,7 +71,7 @@ static void pace(struct app *app)
 	app->next = (kept ? app->next : now) + frame_ns;
 }
 
-static void await(const struct app *app)
+static void await(struct app *app)
 {
 	struct pollfd fds[TERM_FDS + TABS_FDS];
 	int count = term_fds(fds);
@@ -75,6 +79,7 @@ static void await(const struct app *app)
 	if (takes_answers(app))
 		count += tabs_fds(app->tabs, fds + count);
 	poll(fds, (nfds_t)count, wait_ms(app));
+	app->behind = !tty_flush();
 }
 
 /* Takes a canvas of the terminal's present size. The next frame is sent whole. */
@@ -134,7 +139,7 @@ static bool next_input(struct app *app, struct input *input)
 static void draw(struct app *app)
 {
 	tabs_draw(app->tabs, app->canvas);
-	term_show(app->canvas);
+	app->behind = !term_show(app->canvas);
 	pace(app);
 	app->begun = app->begun || tabs_has_table(app->tabs);
 	app->changed = false;
@@ -158,7 +163,7 @@ static void step(struct app *app)
 			take_input(app, &input);
 	}
 	app->answering = app->answering || app->typed.count;
-	if (app->done)
+	if (app->done || app->behind)
 		return;
 	if (takes_answers(app) && tabs_step(app->tabs, util_now()))
 		app->changed = true;

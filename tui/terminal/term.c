@@ -185,21 +185,25 @@ static void write_leaving(void)
 /* Writes past ncurses, which does not know these modes. */
 static void send(const char *mode)
 {
-	if (write(STDOUT_FILENO, mode, strlen(mode)) < 0)
+	if (write(fileno(tty_paper()), mode, strlen(mode)) < 0)
 		terminal.shown = NULL;
 }
 
 static bool start_curses(void)
 {
-	terminal.screen = newterm(NULL, stdout, stdin);
-	if (!terminal.screen || !term_keys_open())
+	terminal.screen = newterm(NULL, tty_paper(), stdin);
+	if (!terminal.screen)
 		return false;
 	raw();
 	noecho();
 	nonl();
 	intrflush(stdscr, FALSE);
-	def_prog_mode();
-	tty_unheard(endwin);	/* until ncurses comes back from an endwin, it writes each move of the cursor alone */
+	if (!tty_keep())
+		return false;
+	endwin();		/* until ncurses comes back from an endwin, it writes each move of the cursor alone */
+	tty_drop();
+	if (!term_keys_open())
+		return false;
 	curs_set(0);
 	send(MODES_ON);
 	terminal.depth = depth_of_terminal();
@@ -209,8 +213,6 @@ static bool start_curses(void)
 
 bool term_open(const struct theme *theme, char **error)
 {
-	bool started;
-
 	if (!term_possible(error))
 		return false;
 	setlocale(LC_CTYPE, "");
@@ -218,10 +220,7 @@ bool term_open(const struct theme *theme, char **error)
 	write_leaving();
 	if (!tty_open(leaving.bytes, leaving.size, error))
 		return false;
-	tty_begin();
-	started = start_curses();
-	tty_end();
-	if (started)
+	if (start_curses())
 		return true;
 	term_close();
 	return fail_without_memory(error);	/* for a known type, newterm fails for no other reason */
@@ -235,10 +234,8 @@ static void leave_curses(void)
 
 void term_close(void)
 {
-	tty_begin();
 	if (terminal.screen && tty_ours())
 		leave_curses();
-	tty_end();
 	tty_close();
 	term_keys_close();
 	if (terminal.screen)
@@ -306,7 +303,7 @@ static bool same_cell(const struct canvas *canvas, int row, int column)
 }
 
 /* ncurses takes some hundred instructions for a cell, so it gets only those that have changed. */
-void term_show(const struct canvas *canvas)
+bool term_show(const struct canvas *canvas)
 {
 	bool same = same_size(canvas);
 
@@ -314,15 +311,14 @@ void term_show(const struct canvas *canvas)
 		for (int column = 0; column < canvas->columns; column++)
 			if (!same || !same_cell(canvas, row, column))
 				show_cell(canvas, row, column);
-	tty_begin();
 	refresh();
-	tty_end();
 	if (!same) {
 		canvas_free(terminal.shown);
 		terminal.shown = canvas_new(canvas->rows, canvas->columns, canvas->unicode);
 	}
 	memcpy(terminal.shown->cells, canvas->cells,
 		(size_t)canvas->rows * canvas->columns * sizeof(*canvas->cells));
+	return tty_flush();
 }
 
 void term_redraw(void)
@@ -334,19 +330,14 @@ void term_redraw(void)
 
 void term_resume(void)
 {
-	tty_begin();
-	reset_prog_mode();
+	tty_resume();
 	send(MODES_ON);
-	tty_end();
 	term_redraw();
 }
 
 bool term_suspend(void)
 {
-	def_prog_mode();
-	tty_begin();
 	leave_curses();
-	tty_end();
 	if (!tty_suspend())
 		return false;
 	term_resume();
@@ -357,5 +348,6 @@ int term_fds(struct pollfd fds[TERM_FDS])
 {
 	fds[0] = (struct pollfd) { .fd = STDIN_FILENO, .events = POLLIN };
 	fds[1] = (struct pollfd) { .fd = tty_fd(), .events = POLLIN };
+	fds[2] = (struct pollfd) { .fd = tty_behind(), .events = POLLOUT };
 	return TERM_FDS;
 }

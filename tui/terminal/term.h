@@ -18,13 +18,17 @@ void term_close(void);			/* puts the terminal back as it was */
 
 struct canvas *term_canvas(void);	/* a new one, as large as the terminal is now */
 
-void term_show(const struct canvas *canvas);	/* sends what differs from what is shown */
+/*
+ * Sends what differs from what is shown, as far as the terminal takes it now; tty_flush sends the rest. True: it has
+ * taken all. Until then, no other canvas is to be shown.
+ */
+bool term_show(const struct canvas *canvas);
 void term_redraw(void);				/* the next term_show sends everything */
 bool term_suspend(void);		/* stops the program until it is continued; false: it has to end now */
 void term_resume(void);				/* sets the modes again: another program may have had the terminal */
 
-/* Descriptors to poll for reading; returns how many. */
-enum { TERM_FDS = 2 };
+/* Descriptors to poll: for input, and until the terminal takes more; returns how many. */
+enum { TERM_FDS = 3 };
 struct pollfd;
 int term_fds(struct pollfd fds[TERM_FDS]);
 

@@ -5,9 +5,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <termios.h>
 #include <time.h>
@@ -21,27 +23,30 @@ enum {
 	LEAVE_MAX = 256,		/* bytes that take back the screen's modes */
 	ERRORS_MAX = 65536,		/* bytes of standard error that are kept */
 	MAIN_MS = 100,			/* longest wait of an ending thread for the main thread */
+	LAST_MS = 100,			/* in which a terminal takes the last bytes, or they are dropped */
 	EVENTS = TTY_RESIZE + 1,
 };
 
 /* Signal handlers read all fields, and write only the volatile ones. */
 static struct {
 	volatile sig_atomic_t came[EVENTS];	/* by event; tty_event clears all but an end */
-	volatile sig_atomic_t writing;	/* the main thread may wait in a write */
-	volatile sig_atomic_t diverted;	/* standard output goes to /dev/null */
+	volatile sig_atomic_t writing;	/* the main thread writes to the terminal */
 	volatile sig_atomic_t up;	/* the screen's modes are set */
 	int wake;			/* an eventfd: readable when an event came */
-	int out, nowhere;		/* the terminal; /dev/null */
+	int out;			/* the terminal; a write does not wait */
+	FILE *paper;			/* the terminal, until tty_keep; then a file in memory */
+	off_t sent;			/* of what that file has */
 	int error, errors;		/* the real standard error; a file that keeps its text; -1: not kept */
 	char leave[LEAVE_MAX];		/* the bytes that take back the screen's modes */
 	size_t leave_size;
 	struct termios modes;		/* from before tty_open, as are `before` and `mask` */
+	struct termios ours;		/* the screen's */
 	struct sigaction before[NSIG];
 	sigset_t ends, faults;		/* as in signals.h */
 	sigset_t mask;
 	pthread_t main;			/* the thread that has the screen */
 	bool open;
-} tty = { .wake = -1, .out = -1, .nowhere = -1, .error = -1, .errors = -1 };
+} tty = { .wake = -1, .out = -1, .error = -1, .errors = -1 };
 
 /* ---- what a signal handler may do ---- */
 
@@ -52,27 +57,43 @@ static bool in_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
-/* The terminal takes output now, without a wait. */
-static bool has_room(void)
+/* It takes output within that time, or is gone: then nothing waits for it either. */
+static bool has_room(int to, int timeout_ms)
 {
-	struct pollfd fd = { .fd = tty.out, .events = POLLOUT };
+	struct pollfd fd = { .fd = to, .events = POLLOUT };
 
-	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT);
+	return poll(&fd, 1, timeout_ms) == 1;
 }
 
 /*
- * Puts the terminal back as it was before tty_open. If it takes no output, the output that it has not taken yet is
- * dropped, so that there is room for the bytes that put it back.
+ * The main thread may be setting modes meanwhile. What it is writing now is done in a moment: so the wait is bounded by
+ * MAIN_MS.
+ */
+static void await_main(void)
+{
+	static const struct timespec moment = { .tv_nsec = NS_PER_MS };
+
+	for (int i = 0; i < MAIN_MS && tty.writing && !pthread_equal(pthread_self(), tty.main); i++)
+		nanosleep(&moment, NULL);
+}
+
+/*
+ * Puts the terminal back as it was before tty_open. If it does not take the bytes for that, the output that it has not
+ * taken yet is dropped, so that there is room.
  */
 static void give_back(void)
 {
+	bool taken = false;
+
 	if (!tty.up || !in_foreground())
 		return;
 	tty.up = 0;
-	if (!has_room())
-		tcflush(tty.out, TCOFLUSH);
-	if (has_room() && write(tty.out, tty.leave, tty.leave_size) < 0)
-		errno = 0;
+	await_main();
+	for (int tries = 0; tries < 2 && !taken; tries++) {
+		taken = has_room(tty.out, 0) && write(tty.out, tty.leave, tty.leave_size) == (ssize_t)tty.leave_size;
+		if (!taken)
+			tcflush(tty.out, TCOFLUSH);
+	}
 	tcsetattr(tty.out, TCSANOW, &tty.modes);
 }
 
@@ -91,14 +112,6 @@ static void tell_errors(void)
 	}
 	if (tty.errors >= 0)
 		lseek(tty.errors, 0, SEEK_SET);
-}
-
-/* From now on, what is written to standard output goes nowhere. */
-static void divert(void)
-{
-	if (!tty.diverted)
-		dup2(tty.nowhere, STDOUT_FILENO);
-	tty.diverted = 1;
 }
 
 static enum tty_event event_of(int number)
@@ -129,8 +142,6 @@ static void on_event(int number)
 	int kept = errno;
 
 	tty.came[event] = 1;
-	if (is_end(event) && tty.writing)
-		divert();
 	if (write(tty.wake, &one, sizeof(one)) < 0)
 		errno = 0;
 	errno = kept;
@@ -142,7 +153,6 @@ static void on_crash(int number)
 	static const char words[] = "ktop: ktop ended: a fault of its own; start it again, and "
 		"report what was done\n";
 
-	divert();
 	give_back();
 	tell_errors();
 	if (write(tty.errors < 0 ? STDERR_FILENO : tty.error, words, sizeof(words) - 1) < 0)
@@ -205,23 +215,13 @@ static void close_one(int *fd)
 
 static void close_all(void)
 {
+	if (tty.paper)
+		fclose(tty.paper);
+	tty.paper = NULL;
 	close_one(&tty.wake);
 	close_one(&tty.out);
-	close_one(&tty.nowhere);
 	close_one(&tty.error);
 	close_one(&tty.errors);
-}
-
-/*
- * The main thread may be setting modes meanwhile. What it writes from now on goes to /dev/null. What it is writing now
- * is done in a moment, unless the terminal is stuck: so the wait is bounded by MAIN_MS.
- */
-static void await_main(void)
-{
-	static const struct timespec moment = { .tv_nsec = NS_PER_MS };
-
-	for (int i = 0; i < MAIN_MS && tty.writing && !pthread_equal(pthread_self(), tty.main); i++)
-		nanosleep(&moment, NULL);
 }
 
 /*
@@ -230,19 +230,54 @@ static void await_main(void)
  */
 static void leave(void)
 {
-	if (tty.up)
-		divert();
-	await_main();
 	give_back();
 	tell_errors();
+}
+
+/* The terminal of both descriptors is the same. */
+static bool is_same(int one, int other)
+{
+	unsigned a, b;
+
+	return ioctl(one, TIOCGDEV, &a) == 0 && ioctl(other, TIOCGDEV, &b) == 0 && a == b;
+}
+
+/*
+ * The terminal by a description of its own. That writes do not wait is said of the description, and ktop shares that
+ * of its standard output with its shell. Under `su`, a user may not open it by its name. One that cannot be opened at
+ * all is written to as any program does.
+ */
+static int open_again(void)
+{
+	static const char *const paths[] = { "/proc/self/fd/1", "/dev/tty" };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		int fd = open(paths[i], O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+		if (fd >= 0 && is_same(fd, STDOUT_FILENO))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+}
+
+static FILE *open_paper(void)
+{
+	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	FILE *paper = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!paper && fd >= 0)
+		close(fd);
+	return paper;
 }
 
 bool tty_open(const char *leaving, size_t size, char **error)
 {
 	tty.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	tty.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	tty.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (tty.wake < 0 || tty.nowhere < 0 || tty.out < 0 ||
+	tty.out = open_again();
+	tty.paper = open_paper();
+	if (tty.wake < 0 || tty.out < 0 || !tty.paper ||
 			tcgetattr(tty.out, &tty.modes) != 0 || atexit(leave) != 0 ||
 			at_quick_exit(leave) != 0) {
 		util_fail(error, "cannot open the screen: %s; use `ktop report`", strerror(errno));
@@ -251,7 +286,9 @@ bool tty_open(const char *leaving, size_t size, char **error)
 	}
 	tty.leave_size = size < LEAVE_MAX ? size : LEAVE_MAX;
 	memcpy(tty.leave, leaving, tty.leave_size);
-	tty.diverted = tty.writing = 0;
+	tty.ours = tty.modes;
+	tty.writing = 0;
+	tty.sent = 0;
 	tty.main = pthread_self();
 	keep_errors();
 	catch_all();
@@ -259,53 +296,111 @@ bool tty_open(const char *leaving, size_t size, char **error)
 	return true;
 }
 
+/* Gives the terminal its last bytes, and the modes of before. One that nobody reads does not hold that up. */
+static void give_last(void)
+{
+	uint64_t late = util_now() + (uint64_t)LAST_MS * NS_PER_MS;
+	bool taken;
+
+	while (!(taken = tty_flush() && has_room(tty.out, 0)) && util_now() < late)
+		has_room(tty.out, LAST_MS);
+	if (taken && in_foreground())
+		tcsetattr(tty.out, TCSANOW, &tty.modes);
+	else
+		give_back();
+	tty.up = 0;
+}
+
+/* A terminal may take nothing even after what it had was dropped. What is still to be told is lost then. */
+static void put_errors_back(void)
+{
+	int nowhere = has_room(tty.error, 0) ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (tty.errors >= 0)
+		dup2(nowhere < 0 ? tty.error : nowhere, STDERR_FILENO);
+	if (nowhere < 0)
+		tell_errors();
+	else
+		close(nowhere);
+}
+
 void tty_close(void)
 {
 	if (!tty.open)
 		return;
-	if (tty.diverted)
-		give_back();
-	tty.up = tty.open = false;
+	give_last();
+	tty.open = false;
 	catch_none();
-	dup2(tty.out, STDOUT_FILENO);
-	if (tty.errors >= 0)
-		dup2(tty.error, STDERR_FILENO);
-	tell_errors();
+	put_errors_back();
 	close_all();
 }
 
 /* ---- while it is open ---- */
+
+FILE *tty_paper(void)
+{
+	return tty.paper;
+}
+
+bool tty_keep(void)
+{
+	int memory = memfd_create("ktop-screen", MFD_CLOEXEC);
+	bool kept = memory >= 0 && tcgetattr(tty.out, &tty.ours) == 0 && dup2(memory, fileno(tty.paper)) >= 0 &&
+		fcntl(fileno(tty.paper), F_SETFD, FD_CLOEXEC) == 0;
+
+	if (memory >= 0)
+		close(memory);
+	return kept;
+}
+
+bool tty_flush(void)
+{
+	int memory = fileno(tty.paper);
+	off_t end = lseek(memory, 0, SEEK_CUR);
+	char bytes[16384];
+
+	tty.writing = 1;
+	while (tty.up && tty.sent < end) {
+		size_t left = (size_t)(end - tty.sent);
+		ssize_t got = pread(memory, bytes, left < sizeof(bytes) ? left : sizeof(bytes), tty.sent);
+		ssize_t went = got > 0 ? write(tty.out, bytes, (size_t)got) : 0;
+
+		if (went < 0 && (errno == EAGAIN || errno == EINTR))
+			break;
+		tty.sent = went > 0 ? tty.sent + went : end;	/* it may be gone */
+	}
+	tty.writing = 0;
+	if (tty.up && tty.sent < end)
+		return false;
+	if (end > 0)
+		tty_drop();
+	return true;
+}
+
+void tty_drop(void)
+{
+	if (ftruncate(fileno(tty.paper), 0) == 0)
+		tty.sent = lseek(fileno(tty.paper), 0, SEEK_SET);
+}
+
+int tty_behind(void)
+{
+	return lseek(fileno(tty.paper), 0, SEEK_CUR) > tty.sent ? tty.out : -1;
+}
 
 static bool is_to_end(void)
 {
 	return tty.came[TTY_HANGUP] || tty.came[TTY_QUIT];
 }
 
-void tty_begin(void)
-{
-	tty.writing = 1;
-	if (is_to_end())
-		divert();
-}
-
-void tty_end(void)
-{
-	tty.writing = 0;
-}
-
-/* A signal may divert the output meanwhile: then it stays diverted. */
-void tty_unheard(int (*call)(void))
-{
-	dup2(tty.nowhere, STDOUT_FILENO);
-	call();
-	dup2(tty.out, STDOUT_FILENO);
-	if (tty.diverted)
-		dup2(tty.nowhere, STDOUT_FILENO);
-}
-
 bool tty_ours(void)
 {
-	return tty.up && !tty.diverted && in_foreground();
+	return tty.up && in_foreground();
+}
+
+void tty_resume(void)
+{
+	tcsetattr(tty.out, TCSANOW, &tty.ours);
 }
 
 /* Stops this process alone, as the terminal's own Ctrl-Z would. */
@@ -313,7 +408,7 @@ bool tty_suspend(void)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL }, ours;
 
-	tty.up = 0;
+	give_last();
 	sigaction(SIGTSTP, &standard, &ours);
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &ours, NULL);

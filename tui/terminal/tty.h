@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * `leave`: the bytes that take back the modes that the caller is about to set; they are copied. From here until
@@ -19,20 +20,23 @@ bool tty_open(const char *leave, size_t size, char **error);
 void tty_close(void);			/* puts signals and standard error back, and shows the text that was kept */
 
 /*
- * Between these two calls the caller may block in a write to the terminal. If a signal ends the program meanwhile, the
- * rest of the output goes to /dev/null, so that a stuck terminal does not delay the end.
+ * A stream to the terminal, for ncurses. From tty_keep on, what is written there is kept in memory, and the settings
+ * that the terminal has then are the screen's. Nothing that ktop does waits until the terminal takes its output.
  */
-void tty_begin(void);
-void tty_end(void);
+FILE *tty_paper(void);
+bool tty_keep(void);			/* false: there is no memory */
+void tty_drop(void);			/* drops what is kept */
+bool tty_flush(void);			/* sends of it what the terminal takes now; true: it has taken all */
+int tty_behind(void);			/* the terminal, while it has not taken all; else -1 */
 
-/* Makes this call, and drops what it writes to standard output. */
-void tty_unheard(int (*call)(void));
+bool tty_ours(void);			/* its modes may be set; false in the background */
 
-/* True: its modes may be set. False in the background, and after a signal has diverted the output. */
-bool tty_ours(void);
-
-/* Stops the program until it is continued. The caller has taken back the modes. False: the program has to end now. */
+/*
+ * Puts the terminal back, and stops the program until it is continued. What takes back the caller's modes is written.
+ * False: the program has to end now.
+ */
 bool tty_suspend(void);
+void tty_resume(void);			/* gives the terminal the screen's settings */
 
 enum tty_event { TTY_NOTHING, TTY_HANGUP, TTY_QUIT, TTY_STOP, TTY_CONTINUE, TTY_RESIZE };
 /* The most urgent event that came; TTY_HANGUP and TTY_QUIT are returned again at each call. Never waits. */
