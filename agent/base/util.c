@@ -355,5 +355,6 @@ char *util_printable_lines(const char *text, size_t size)
 
 const char *util_write_remedy(int error)
 {
-	return error == EPIPE ? "its reader has gone; nothing else is lost" : "make room there";
+	return error == EPIPE ? "its reader has gone; nothing else is lost" :
+		error == EINTR ? "ask again" : "make room there";
 }

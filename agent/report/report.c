@@ -494,8 +494,8 @@ bool report_write(struct report *report, FILE *out, char **error)
 		return false;
 	if (fflush(out) != 0) {
 		why = errno;
-		return util_fail(error, "standard output: not written: %s; %s", strerror(why),
-			util_write_remedy(why));
+		return util_fail(error, "standard output: not written: %s; %s",
+			why == EINTR ? "interrupted" : strerror(why), util_write_remedy(why));
 	}
 	return !report->unwritten || util_fail(error, "%s", report->unwritten);
 }

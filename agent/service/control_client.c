@@ -89,7 +89,7 @@ static char *read_all(int fd, const struct control_question *question, size_t *s
 
 		if (util_now() >= deadline)
 			break;
-		if (!hurries && question->enough && question->enough()) {
+		if (!hurries && question->enough && question->enough(question->context)) {
 			hurries = shutdown(fd, SHUT_WR) == 0;
 			deadline = util_now() + (uint64_t)REST_MS * NS_PER_MS;
 		}

@@ -20,7 +20,8 @@ struct control_question {
 	char *const *words;
 	size_t count;
 	uint64_t deadline;		/* for the answer, by util_now */
-	bool (*enough)(void);		/* asked often; true: answer now, with what there is; NULL: never */
+	bool (*enough)(void *context);	/* asked often; true: answer now, with what there is; NULL: never */
+	void *context;
 };
 
 /*

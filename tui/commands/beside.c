@@ -35,13 +35,14 @@ static void put_export(const char *answer, size_t size)
 }
 
 /* The first signal asks the live ktop for what it has. From then on signals end the program. */
-static bool enough(void)
+static bool enough(void *taken)
 {
-	bool stopped = command_take_signal() != 0;
+	int *signal = taken;
 
-	if (stopped)
+	*signal = command_take_signal();
+	if (*signal)
 		command_release_signals();
-	return stopped;
+	return *signal != 0;
 }
 
 int beside_ask(const char *live, const char *word, const struct option_row *rows, const void *request)
@@ -50,6 +51,7 @@ int beside_ask(const char *live, const char *word, const struct option_row *rows
 	struct control_question question;
 	size_t count = 0, size;
 	bool ok = false;
+	int taken = 0;
 
 	while (words[count])
 		count++;
@@ -58,8 +60,10 @@ int beside_ask(const char *live, const char *word, const struct option_row *rows
 	memcpy(line + 1, words, count * sizeof(*line));
 	command_hold_signals();
 	question = (struct control_question) { .words = line, .count = count + 1,
-		.deadline = UINT64_MAX, .enough = enough };
+		.deadline = UINT64_MAX, .enough = enough, .context = &taken };
 	answer = control_client_ask(live, &question, &ok, &size, &error);
+	command_hold_signals();
+	command_put_back(taken);	/* nobody may read what is printed now */
 	if (answer && ok && strcmp(word, "export") == 0)
 		put_export(answer, size);
 	else if (answer && ok)

@@ -198,7 +198,7 @@ int command_take_signal(void)
 void command_put_back(int signal)
 {
 	if (signal)
-		raise(signal);
+		kill(getpid(), signal);		/* all threads see it */
 }
 
 void command_release_signals(void)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +19,17 @@
 enum {
 	MOMENT_MS = 200,		/* in which a command that polls for signals takes one */
 	TOLD_MS = 2000,			/* in which the last line is told, however busy the host is */
+	UNREAD_MS = 50,		/* in which somebody who reads the output has taken some */
+	LOOK_MS = 10,			/* between two looks whether somebody does */
 	LONG_MS = 500,			/* what takes longer before the screen is there is told */
 	LINE = 79,			/* as much of the terminal's line as a bar of progress may have */
 };
 
 struct interruption {
-	void (*act)(void *context);
+	void (*act)(void *context);	/* NULL: prints that nobody reads are dropped */
 	void *context;
+	pthread_t main;
+	atomic_bool dropped;		/* of standard output */
 	char *line;			/* of interruption_ends; else NULL */
 	pthread_t thread;
 	int signals, over;		/* readable while a signal is pending; once the thread is to end */
@@ -45,12 +52,39 @@ static bool is_over(const struct interruption *interruption, int timeout_ms)
 	return poll(&(struct pollfd) { .fd = interruption->over, .events = POLLIN }, 1, timeout_ms) > 0;
 }
 
+/* A write that the main thread waits in now ends by SIGURG; later ones go to the new file. */
+static void drop(struct interruption *interruption, int fd)
+{
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (nowhere < 0)
+		return;
+	dup2(nowhere, fd);
+	close(nowhere);
+	if (fd == STDOUT_FILENO)
+		atomic_store(&interruption->dropped, true);
+	pthread_kill(interruption->main, SIGURG);
+}
+
+static void drop_unread(struct interruption *interruption)
+{
+	int left = UNREAD_MS;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (poll(&(struct pollfd) { .fd = fd, .events = POLLOUT }, 1, left) == 0) {
+			drop(interruption, fd);
+			left = 0;
+		}
+}
+
 static void *watch(void *context)
 {
-	const struct interruption *interruption = context;
+	struct interruption *interruption = context;
 
-	while (await_signal(interruption) && !is_over(interruption, MOMENT_MS))
-		if (command_take_signal())
+	while (await_signal(interruption) && !is_over(interruption, interruption->act ? MOMENT_MS : LOOK_MS))
+		if (!interruption->act)
+			drop_unread(interruption);
+		else if (command_take_signal())
 			interruption->act(interruption->context);
 	return NULL;
 }
@@ -73,6 +107,7 @@ struct interruption *interruption_new(void (*act)(void *context), void *context)
 	signals_ending(&ends);
 	interruption->act = act;
 	interruption->context = context;
+	interruption->main = pthread_self();
 	interruption->signals = signalfd(-1, &ends, SFD_CLOEXEC);
 	interruption->over = eventfd(0, EFD_CLOEXEC);
 	if (interruption->signals >= 0 && interruption->over >= 0 &&
@@ -80,6 +115,31 @@ struct interruption *interruption_new(void (*act)(void *context), void *context)
 		return interruption;
 	clear(interruption);			/* the command takes signals where it polls for them */
 	return NULL;
+}
+
+static void wake(int number)
+{
+	(void)number;
+}
+
+/* The new thread gets no signal: those that are not held are the main thread's. */
+struct interruption *interruption_of_prints(void)
+{
+	const struct sigaction action = { .sa_handler = wake };
+	struct interruption *interruption;
+	sigset_t all, before;
+
+	sigaction(SIGURG, &action, NULL);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	interruption = interruption_new(NULL, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return interruption;
+}
+
+bool interruption_dropped(const struct interruption *interruption)
+{
+	return interruption && atomic_load(&interruption->dropped);
 }
 
 void interruption_free(struct interruption *interruption)
@@ -156,11 +216,12 @@ bool interruption_early(void *context)
 {
 	struct interruption_early *early = context;
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd errors = { .fd = STDERR_FILENO, .events = POLLOUT };
 	char key;
 
 	while (early->keys && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &key, 1) == 1)
 		early->quit |= key == 'q';
-	if (util_now() >= early->speak_at) {
+	if (util_now() >= early->speak_at && poll(&errors, 1, 0) > 0) {
 		command_tell(util_format("%s: %s; %sCtrl-C gives it up", early->what, early->does,
 			early->keys ? "q or " : ""));
 		early->speak_at = UINT64_MAX;

@@ -13,6 +13,14 @@
 
 struct interruption;
 
+/*
+ * From here on a signal that is held also ends what waits for a reader of standard output or error: where nobody has
+ * taken anything for a moment, what is still to come is dropped. So a command that prints goes on, and takes the
+ * signal. Main thread. NULL: there is no thread for it.
+ */
+struct interruption *interruption_of_prints(void);
+bool interruption_dropped(const struct interruption *interruption);	/* some of standard output was; NULL: no */
+
 /* `act` is called in that thread, for each such signal. The signals are held already, so that no thread gets them. */
 struct interruption *interruption_new(void (*act)(void *context), void *context);
 void interruption_free(struct interruption *interruption);	/* NULL is allowed. `act` is over, or does not come */

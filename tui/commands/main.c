@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -96,24 +97,33 @@ static int lost_error(void)
 }
 
 /* All that a command has written, if it has not done so itself. It may have held the signals: they end this, too. */
-static int flush(int status)
+static int flush(int status, const struct interruption *prints)
 {
-	struct interruption *interruption =
-		interruption_ends(util_format("standard output: not written: interrupted; ask again"));
+	char *line = util_format("standard output: not written: interrupted; ask again");
+	struct interruption *interruption = interruption_ends(util_copy(line, strlen(line)));
 	int error = fflush(stdout) != 0 ? errno : ferror(stdout) ? lost_error() : 0;
 
-	if (error && status == COMMAND_DONE)
+	if (interruption_dropped(prints) && status == COMMAND_DONE)
+		status = command_fail(util_copy(line, strlen(line)));
+	else if (error && status == COMMAND_DONE)
 		status = command_fail(util_format("standard output: not written: %s; %s",
 			strerror(error), util_write_remedy(error)));
 	interruption_free(interruption);
+	free(line);
 	return status;
 }
 
 int main(int count, char **words)
 {
+	struct interruption *prints;
+	int status;
+
 	take_standard_descriptors();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow gives its writer EFBIG instead */
 	json_begin();
-	return flush(run(count, words));
+	prints = interruption_of_prints();
+	status = flush(run(count, words), prints);
+	interruption_free(prints);
+	return status;
 }
