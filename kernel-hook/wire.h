@@ -98,6 +98,8 @@ enum {
 	F(u32, ids) L(u32, mask)
 #define KTOP_WIRE_memory(F, L) /* bytes of the guest's memory that a line `read` asked for; none: nothing is there */ \
 	F(u8, physical) F(u64, address) L(u8, bytes)
+#define KTOP_WIRE_packed_memory(F, L) /* a whole page of `memory` that ktop has packed by zstd: in a recording */ \
+	F(u8, physical) F(u64, address) L(u8, packed)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i is set if kernel[i] is an interrupted pc, not a return address */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
 	L(u64, kernel) L(u64, user)
@@ -135,6 +137,7 @@ enum {
 	EVENT(11, KTOP_META, table) \
 	EVENT(12, KTOP_META, tracing) \
 	EVENT(13, KTOP_META, memory) \
+	EVENT(14, KTOP_META, packed_memory) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(18, KTOP_SAMPLES, raw_sample) \

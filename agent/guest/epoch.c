@@ -503,6 +503,7 @@ static bool learn(struct epoch *epoch, const struct sample *sample, uint64_t tim
 /* Walks its stack. False: names and tables are still to come, so it waits. */
 static bool walk(struct epoch *epoch, struct event *event, struct raw_stack *stack)
 {
+	raw_samples_met(epoch->held, &event->raw);
 	raw_samples_owner(epoch->held, &event->raw);
 	raw_samples_read(&event->raw, epoch->code, stack);
 	return !raw_samples_keep(epoch->held, event, stack,
@@ -517,16 +518,17 @@ static void learn_walked(struct epoch *epoch, const struct event *event)
 		.space = sample->space, .user = { .size = sample->user_count },
 	};
 
+	raw_samples_met(epoch->held, &raw);
 	raw_samples_owner(epoch->held, &raw);
 	learn(epoch, sample, event->time);
 }
 
-bool epoch_walk(struct epoch *epoch, struct event *event, struct raw_stack *stack)
+enum raw_state epoch_walk(struct epoch *epoch, struct event *event, uint64_t look, struct raw_stack *stack)
 {
 	raw_samples_owner(epoch->held, &event->raw);
 	raw_samples_read(&event->raw, epoch->code, stack);
-	return raw_samples_settled(epoch->held, event, stack, event->raw.of_program ||
-		kernel_watch_saw(epoch->watch, &stack->sample, event->raw.name));
+	return raw_samples_state(epoch->held, event, stack, look, event->raw.of_program ||
+		kernel_watch_wants(epoch->watch, &stack->sample, event->raw.name));
 }
 
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count)

@@ -126,11 +126,8 @@ bool epoch_retry(struct epoch *epoch, uint64_t now);
  * come; `all`: nothing more comes. True: some were.
  */
 bool epoch_walk_held(struct epoch *epoch, bool all);
-/*
- * Walks the stack of a raw sample, which counts nowhere by that. False: names, tables or files for it are still to
- * come, or nobody knows them: whoever has more of them later can do better.
- */
-bool epoch_walk(struct epoch *epoch, struct event *event, struct raw_stack *stack);
+/* Walks the stack of a raw sample, which counts nowhere by that. `look`: as in raw_samples_state. */
+enum raw_state epoch_walk(struct epoch *epoch, struct event *event, uint64_t look, struct raw_stack *stack);
 bool epoch_awaits(const struct epoch *epoch, uint64_t before);	/* some from before that time wait; guest ns */
 
 /*

@@ -7,6 +7,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/names/linux/unpack.h"
 #include "agent/wire/event.h"
 #include "guest_memory.h"
 
@@ -232,7 +233,7 @@ bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *b
 {
 	uint64_t start = bytes->address - bytes->address % PAGE;
 	struct page *page = find(memory, bytes->physical, start);
-	bool whole = bytes->bytes.size == PAGE && start == bytes->address;
+	bool whole = (bytes->packed ? bytes->bytes.size : bytes->bytes.size == PAGE) && start == bytes->address;
 
 	if (!page)
 		page = add(memory, bytes->physical, start);
@@ -244,7 +245,9 @@ bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *b
 		page->bytes = budget_resize(memory->budget, NULL, 0, PAGE);
 	memory->unkept += whole && !page->bytes;
 	whole = whole && page->bytes;
-	if (whole)
+	if (whole && bytes->packed)
+		whole = unpack_zstd_all((const uint8_t *)bytes->bytes.bytes, bytes->bytes.size, page->bytes, PAGE);
+	else if (whole)
 		memcpy(page->bytes, bytes->bytes.bytes, PAGE);
 	set_state(memory, page, whole ? PAGE_THERE : PAGE_ABSENT);
 	page->renewal = memory->renewals;

@@ -72,14 +72,19 @@ void kernel_watch_free(struct kernel_watch *watch)
 }
 
 /* Without a name, the number is that of its page tables, by which no process is found. */
-bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name)
+bool kernel_watch_wants(struct kernel_watch *watch, const struct sample *sample, struct text thread_name)
 {
-	watch->looks.samples++;
 	if (!sample->user_count || !thread_name.size || sample->process == EVENT_KERNEL)
 		return false;
 	if (sample->thread != sample->process)
 		thread_name.size = 0;
 	return running_programs_saw(watch->programs, sample->process, thread_name);
+}
+
+bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name)
+{
+	watch->looks.samples++;
+	return kernel_watch_wants(watch, sample, thread_name);
 }
 
 void kernel_watch_again(struct kernel_watch *watch)

@@ -26,6 +26,8 @@ void kernel_watch_free(struct kernel_watch *watch);
 
 /* A program was sampled: which files its process has mapped is found out. True: the next look is to find it. */
 bool kernel_watch_saw(struct kernel_watch *watch, const struct sample *sample, struct text thread_name);
+/* The same, of a sample that has counted already, or will. */
+bool kernel_watch_wants(struct kernel_watch *watch, const struct sample *sample, struct text thread_name);
 
 /* A recording begins: the programs that are sampled from now on are found out once more, by pages that it gets. */
 void kernel_watch_again(struct kernel_watch *watch);

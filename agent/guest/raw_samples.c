@@ -210,7 +210,7 @@ void raw_samples_file_comes(struct raw_samples *held, bool comes)
 /* ---- whose page tables ---- */
 
 /* A thread of the kernel's own borrows the tables of the program that ran before it. It has no stack of a program. */
-static void find_owner(struct raw_samples *held, struct raw_sample *raw)
+void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw)
 {
 	struct owner *owner = &held->owners[(raw->space >> PAGE_BITS) % OWNERS];
 	bool program = raw->mode == MODE_USER || raw->user.size;
@@ -227,13 +227,12 @@ static void find_owner(struct raw_samples *held, struct raw_sample *raw)
 		raw->owner = owner->process;
 }
 
-void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw)
+void raw_samples_met(struct raw_samples *held, const struct raw_sample *raw)
 {
 	const struct kernel_watch_looks looks = kernel_watch_looks(held->in.watch);
 
 	held->named += looks.begun && raw->name.size;
 	held->nameless += looks.begun && !looks.asks && !raw->name.size && !raw->of_program;
-	find_owner(held, raw);
 }
 
 /* ---- what is still to come ---- */
@@ -318,17 +317,44 @@ static bool waits(const struct raw_samples *held, const struct held *entry, cons
 		look_comes(held, entry, sample);
 }
 
-bool raw_samples_settled(const struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
-	bool wanted)
+/* A look may have come too early for a process that begins. It is wanted again then, and the next look finds it. */
+static bool is_sought_again(const struct raw_samples *held, const struct held *entry, const struct sample *sample)
 {
-	const struct held entry = {
-		.event = *event, .look = kernel_watch_looks(held->in.watch).begun + 1, .wanted = wanted,
-	};
+	return !entry->event.raw.of_program && symbols_linux_kernel(held->in.symbols) &&
+		kernel_watch_looks(held->in.watch).ended == entry->look &&
+		sample->user_count && !is_nameless(&entry->event.raw, sample) && lacks_mapping(held, sample);
+}
+
+/*
+ * Nobody will ever know the file of the program that ran: a look has begun after the sample, and has not found its
+ * process any more, or code that is of no file.
+ */
+static bool is_of_no_file(const struct raw_samples *held, const struct held *entry, const struct sample *sample)
+{
+	uint64_t pc = sample_frame(sample->user, 0) - !sample->user_exact;
+	struct symbols_mapping mapping;
+
+	if (entry->event.raw.of_program || !symbols_linux_kernel(held->in.symbols))
+		return false;
+	if (sample->process == EVENT_KERNEL)	/* its memory is gone: it ends */
+		return true;
+	if (!symbols_mapping(held->in.symbols, symbols_space(held->in.symbols, sample->process), pc, &mapping))
+		return kernel_watch_looks(held->in.watch).ended >= entry->look;
+	return mapping.name[0] == '[';
+}
+
+enum raw_state raw_samples_state(const struct raw_samples *held, const struct event *event,
+	const struct raw_stack *stack, uint64_t look, bool wanted)
+{
+	const struct held entry = { .event = *event, .look = look, .wanted = wanted || event->raw.owner };
 	const struct sample *sample = &stack->sample;
 	bool code = sample->kernel_count && kernel_reading_is_code(event->raw.arch, sample_frame(sample->kernel, 0));
 
-	return !waits(held, &entry, stack) && !(!event->raw.of_program && code && lacks_function(held, sample)) &&
-		!(sample->user_count && lacks_file(held, sample));
+	if (waits(held, &entry, stack) || (wanted && is_sought_again(held, &entry, sample)))
+		return RAW_WAITS;
+	return (!event->raw.of_program && code && lacks_function(held, sample)) ||
+		(sample->user_count && lacks_file(held, sample) && !is_of_no_file(held, &entry, sample)) ?
+		RAW_UNKNOWN : RAW_KNOWN;
 }
 
 /* ---- what is lost ---- */
@@ -467,7 +493,7 @@ bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void 
 		if (!entry)
 			continue;
 		if (!entry->event.raw.owner) {
-			find_owner(held, &entry->event.raw);
+			raw_samples_owner(held, &entry->event.raw);
 			if (entry->event.raw.owner) {	/* the files of that process are known soon */
 				entry->look = kernel_watch_looks(held->in.watch).begun + 1;
 				entry->wanted = true;

@@ -48,6 +48,9 @@ void raw_samples_free(struct raw_samples *held);
 /* The kernel's file is being read on the host: no names are known before. */
 void raw_samples_file_comes(struct raw_samples *held, bool comes);
 
+/* A sample has come. By these it is known for how long others wait for their process. */
+void raw_samples_met(struct raw_samples *held, const struct raw_sample *raw);
+
 /*
  * Page tables belong to one process: if samples with these tables tell which one, the raw sample gets its number as
  * `owner`. If they tell several, it gets none.
@@ -61,9 +64,15 @@ void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw);
 bool raw_samples_keep(struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
 	bool wanted);
 
-/* What the walk finds now is all that there is to be found: nothing is to come, and nothing is unknown. */
-bool raw_samples_settled(const struct raw_samples *held, const struct event *event, const struct raw_stack *stack,
-	bool wanted);
+enum raw_state {			/* of a walk */
+	RAW_WAITS,			/* names, tables or files for it are still to come */
+	RAW_UNKNOWN,			/* nobody knows them: whoever has more of them later can do better */
+	RAW_KNOWN,			/* it has found all that there is */
+};
+
+/* `look`: the number of the first look that began after the sample. */
+enum raw_state raw_samples_state(const struct raw_samples *held, const struct event *event,
+	const struct raw_stack *stack, uint64_t look, bool wanted);
 
 /* Gives those that wait no longer, some at a time; `all`: all, since nothing more comes. True: some were given. */
 bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void *context);

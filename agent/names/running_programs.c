@@ -27,6 +27,7 @@ struct wanted {
 	uint32_t process;
 	char name[PROCESS_NAME_MAX + 1];
 	bool read;			/* in this walk */
+	bool mapped;			/* it has code, in some walk */
 };
 
 struct running_programs {
@@ -103,7 +104,7 @@ struct reading {
 	const struct linux_kernel *kernel;
 	const struct walked_memory *memory;
 	const char *const *folders;
-	uint32_t process;		/* whose areas are visited */
+	struct wanted *wanted;		/* whose areas are visited */
 };
 
 static bool take_area(void *context, const struct process_area *area)
@@ -111,11 +112,12 @@ static bool take_area(void *context, const struct process_area *area)
 	const struct reading *reading = context;
 
 	const struct object object = {
-		.process = reading->process, .start = area->start, .end = area->end,
+		.process = reading->wanted->process, .start = area->start, .end = area->end,
 		.bias = area->start - area->offset, .by_offset = true, .contents = area->contents,
 		.name = { .bytes = area->path, .size = strlen(area->path) },
 	};
 
+	reading->wanted->mapped = true;
 	quota_spend(reading->memory->quota, WALK_MAP_COST);
 	symbols_map(reading->programs->symbols, &object, reading->folders);
 	if (area->contents && symbols_file_state(reading->programs->symbols, &object) != FILE_SETTLED)
@@ -145,7 +147,7 @@ static bool take_process(void *context, const struct process *process)
 		if (wanted->process != process->number || wanted->read)
 			continue;
 		wanted->read = true;
-		reading->process = process->number;
+		reading->wanted = wanted;
 		process_areas_visit(&reading->kernel->layout, process, reading->memory, &areas);
 	}
 	return left(programs) > 0;
@@ -221,6 +223,7 @@ void running_programs_again(struct running_programs *programs)
 	memset(programs->known, 0, sizeof(programs->known));
 }
 
+/* One that begins may have no code yet, or be in no list: if it is sampled again, it is read at once, but that once. */
 void running_programs_settle(struct running_programs *programs)
 {
 	programs->readings++;
@@ -229,10 +232,10 @@ void running_programs_settle(struct running_programs *programs)
 		struct known *known = &programs->known[wanted->process % KNOWN];
 
 		if (!known->used || known->process != wanted->process || strcmp(known->name, wanted->name) != 0)
-			*known = (struct known) { .used = true, .process = wanted->process, .pause = 1 };
+			*known = (struct known) { .used = true, .process = wanted->process, .pause = wanted->mapped };
 		memcpy(known->name, wanted->name, sizeof(known->name));
 		known->due = programs->readings + known->pause;
-		known->pause = known->pause < PAUSE_MAX ? 2 * known->pause : PAUSE_MAX;
+		known->pause = !known->pause ? 1 : known->pause < PAUSE_MAX ? 2 * known->pause : PAUSE_MAX;
 	}
 	programs->count = 0;
 	begin_walk(programs);

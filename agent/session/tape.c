@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
-#include "agent/cut/walked_packet.h"
+#include "agent/cut/recorded_packets.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/kernel_watch.h"
 #include "agent/source/source.h"
@@ -14,7 +14,7 @@ struct tape {
 	struct packet_tap tap;
 	struct session *session;	/* NULL: nothing more is recorded */
 	struct recording_writer *writer;
-	struct walked_packet *walked;	/* NULL: packets are recorded as they come */
+	struct recorded_packets *small;	/* NULL: packets are recorded as they come */
 	bool failed;			/* and a message has told so */
 };
 
@@ -25,16 +25,22 @@ static void begin_part(struct tape *tape)
 	kernel_watch_again(tape->session->epoch->watch);
 }
 
+static void write_packet(void *context, const struct packet *packet)
+{
+	struct tape *tape = context;
+
+	if (recording_writer_packet(tape->writer, packet))
+		begin_part(tape);
+}
+
 static void take_packet(void *context, const struct packet *packet)
 {
 	struct tape *tape = context;
 
-	if (tape->walked) {
-		walked_packet_make(tape->walked, packet, tape->session->epoch);
-		packet = &tape->walked->packet;
-	}
-	if (recording_writer_packet(tape->writer, packet))
-		begin_part(tape);
+	if (tape->small)
+		recorded_packets_add(tape->small, packet, tape->session->epoch);
+	else
+		write_packet(tape, packet);
 }
 
 /* Tells a failure at once. Who records for an hour wants to know after three minutes, not at the end. */
@@ -59,7 +65,7 @@ struct tape *tape_new(struct session *session, const struct recording_options *o
 	struct tape *tape = util_alloc(sizeof(*tape));
 
 	tape->session = session;
-	tape->walked = options->walks ? util_alloc(sizeof(*tape->walked)) : NULL;
+	tape->small = options->walks ? recorded_packets_new(write_packet, tape) : NULL;
 	tape->writer = recording_writer_new(options, &machine);
 	tape->tap = (struct packet_tap) { .next = session->taps, .context = tape,
 		.packet = take_packet, .step = tell_failure };
@@ -76,13 +82,18 @@ bool tape_failed(const struct tape *tape)
 
 struct recording_sums tape_sums(const struct tape *tape)
 {
-	return recording_writer_sums(tape->writer);
+	struct recording_sums sums = recording_writer_sums(tape->writer);
+
+	sums.samples += tape->small ? recorded_packets_held(tape->small) : 0;
+	return sums;
 }
 
 static void detach(struct tape *tape)
 {
 	struct packet_tap **place = tape->session ? &tape->session->taps : NULL;
 
+	if (place && tape->small)
+		recorded_packets_flush(tape->small);
 	while (place && *place != &tape->tap)
 		place = &(*place)->next;
 	if (place)
@@ -102,7 +113,7 @@ bool tape_close(struct tape *tape, char **error)
 
 	detach(tape);
 	good = recording_writer_close(tape->writer, error);
-	free(tape->walked);
+	recorded_packets_free(tape->small);
 	free(tape);
 	return good;
 }
@@ -113,6 +124,6 @@ void tape_leave(struct tape *tape)
 		return;
 	detach(tape);
 	recording_writer_leave(tape->writer);
-	free(tape->walked);
+	recorded_packets_free(tape->small);
 	free(tape);
 }

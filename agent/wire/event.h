@@ -144,6 +144,7 @@ struct table_fill {			/* how full a table is; sent from when it was too small fo
 /* A part of the guest's memory, as a control line has asked for it: within one page. */
 struct memory_bytes {
 	bool physical;
+	bool packed;			/* `bytes` are a page packed by zstd */
 	uint64_t address;
 	struct text bytes;		/* size 0: no memory is there */
 	uint64_t time;			/* guest ns; 0: not known. By epoch.c */

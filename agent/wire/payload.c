@@ -210,6 +210,7 @@ static bool read_memory(struct rest *rest, struct event *event)
 	if (!take(rest, &wire, sizeof(wire)) || wire.physical > 1)
 		return false;
 	event->kind = EVENT_MEMORY;
+	memory->packed = event->id == KTOP_EVENT_packed_memory;
 	memory->physical = wire.physical;
 	memory->address = wire.address;
 	return take_bytes(rest, &memory->bytes, KTOP_MEMORY_PAGE);
@@ -380,7 +381,8 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_reply: return read_reply(rest, event);
 	case KTOP_EVENT_symbol: return read_symbol(rest, event);
 	case KTOP_EVENT_table: return read_table(rest, event);
-	case KTOP_EVENT_memory: return read_memory(rest, event);
+	case KTOP_EVENT_memory:
+	case KTOP_EVENT_packed_memory: return read_memory(rest, event);
 	case KTOP_EVENT_sample: return read_sample(rest, event);
 	case KTOP_EVENT_missed: return read_missed(rest, event);
 	case KTOP_EVENT_raw_sample: return read_raw_sample(rest, event);

@@ -325,9 +325,40 @@ static void programs_are_found_out_once_more(void **state)
 	look();
 	assert_true(kernel_watch_saw(guest.epoch->watch, &program, name));
 	look();
+	assert_true(kernel_watch_saw(guest.epoch->watch, &program, name));	/* the look may have come too early */
+	look();
 	assert_false(kernel_watch_saw(guest.epoch->watch, &program, name));
 	kernel_watch_again(guest.epoch->watch);
 	assert_true(kernel_watch_saw(guest.epoch->watch, &program, name));
+	tear_down();
+}
+
+/* A recording waits for a program's files, but not for those of a program that two looks have not found. */
+static void who_ended_early_is_not_waited_for(void **state)
+{
+	static const uint64_t registers[REGISTERS] = { [PC] = 0x401000 };
+	struct raw_stack stack;
+	struct event event = {
+		.kind = EVENT_RAW_SAMPLE,
+		.raw = {
+			.process = PROCESS, .thread = PROCESS, .name = { .bytes = "program", .size = 7 }, .weight = 1,
+			.mode = MODE_USER, .arch = ARCH_X86_64, .space = 0x7000, .valid = UINT64_C(1) << PC,
+			.register_count = REGISTERS, .registers = registers,
+		},
+	};
+	uint64_t next;
+
+	(void)state;
+	set_up();
+	sample_kernel();
+	read_kernel(2);
+	look();
+	next = kernel_watch_looks(guest.epoch->watch).begun + 1;
+	assert_int_equal(epoch_walk(guest.epoch, &event, next, &stack), RAW_WAITS);
+	look();
+	assert_int_equal(epoch_walk(guest.epoch, &event, next, &stack), RAW_WAITS);
+	look();
+	assert_int_equal(epoch_walk(guest.epoch, &event, next, &stack), RAW_KNOWN);
 	tear_down();
 }
 
@@ -464,6 +495,7 @@ int main(void)
 		cmocka_unit_test(a_recording_has_the_process_however_late_it_comes),
 		cmocka_unit_test(a_look_ends_by_samples),
 		cmocka_unit_test(programs_are_found_out_once_more),
+		cmocka_unit_test(who_ended_early_is_not_waited_for),
 		cmocka_unit_test(what_makes_no_progress_is_not_waited_for),
 		cmocka_unit_test(samples_that_find_no_room_are_counted),
 		cmocka_unit_test(what_a_hook_tells_of_a_program_waits_for_its_file),
