@@ -57,24 +57,58 @@ static bool lines_known(const struct table *table, struct symbols *symbols)
 	return known;
 }
 
-/* Where rows are no functions, another table tells. */
-static uint64_t unnamed(const struct profile *profile, const struct epoch *epoch)
+struct seen_callers {
+	const struct symbols *symbols;
+	uint64_t weight;		/* of the stacks whose leaf has a name, and a caller has none */
+};
+
+static void see_callers(void *context, const struct query_stack *stack)
 {
+	struct seen_callers *seen = context;
+	size_t callers = stack->depth - 1;
+
+	if (function_is_unknown(symbols_get(seen->symbols, stack->functions[callers])))
+		return;
+	for (size_t i = 0; i < callers; i++)
+		if (function_is_unknown(symbols_get(seen->symbols, stack->functions[i]))) {
+			seen->weight += stack->weight;
+			return;
+		}
+}
+
+/* Where rows are no functions, another table tells. */
+static void tell_unnamed(struct profile *profile, const struct epoch *epoch)
+{
+	struct seen_callers seen = { .symbols = epoch->inputs.symbols };
 	struct question question = profile->question;
-	bool own = question.by == GROUP_FUNCTION;
+	bool own = question.by == GROUP_FUNCTION, callers = false;
 	struct table *table = profile->table;
-	uint64_t weight = 0;
 
 	question.by = GROUP_FUNCTION;
+	question.callers = CALLERS_NONE;
+	question.inlined = false;
 	question.reader = QUERY_ANYBODY;
 	if (!own)
 		table = query_table(epoch->query, &question);
-	for (size_t i = 0; i < table->count; i++)
-		if (function_is_unknown(symbols_get(epoch->inputs.symbols, table->rows[i].function)))
-			weight += table->rows[i].self;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+
+		if (!function_is_unknown(symbols_get(epoch->inputs.symbols, row->function)))
+			continue;
+		profile->unnamed += row->self;
+		callers |= row->total > row->self;
+	}
 	if (!own)
 		table_free(table);
-	return weight;
+	if (callers && query_stacks(epoch->query, &question, see_callers, &seen))
+		profile->unnamed_callers = seen.weight;
+}
+
+double profile_unnamed_callers(const struct profile *profile)
+{
+	double share = profile->unnamed_callers ? (double)profile->unnamed_callers / (double)profile->table->weight : 0;
+
+	return 100 * share >= PROFILE_TOLD_PERCENT ? share : 0;
 }
 
 struct profile *profile_new(const struct profile_request *request, const struct moment *moment)
@@ -92,7 +126,7 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 	profile->question.inlined = request->inlined;
 	profile->question.lines = request->lines;
 	profile->table = query_table(epoch->query, &profile->question);
-	profile->unnamed = unnamed(profile, epoch);
+	tell_unnamed(profile, epoch);
 	tell_gaps(profile, epoch);
 	if (!moment->past)
 		tell_books(profile, moment);

@@ -30,13 +30,19 @@ struct profile {
 	double missed;			/* share of the time, 0 to 1, for which the host did not run the CPUs */
 	bool sampled;			/* the range has samples, whether they pass the filter or not */
 	uint64_t unnamed;		/* weight of the table's samples whose code has no name */
+	uint64_t unnamed_callers;	/* likewise, of those whose code has one, but a caller has none */
 	uint32_t unread;		/* at how many addresses inlined functions are not known yet */
 	struct profile_books *books;	/* by CPU, cpu_count of them; NULL: not known, since the boot is over */
 	uint32_t cpu_count;
 	uint64_t lost;			/* samples of all CPUs, by these books */
 };
 
+enum { PROFILE_TOLD_PERCENT = 1 };	/* so many unnamed callers, or more, are told */
+
 extern const struct answer_kind profile_kind;
+
+/* The share of unnamed callers, 0 to 1; 0: so few that nobody has to know. */
+double profile_unnamed_callers(const struct profile *profile);
 
 /* Makes an answer, owned by the caller; never NULL. Ingest thread. */
 struct profile *profile_new(const struct profile_request *request, const struct moment *moment);

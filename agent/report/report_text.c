@@ -45,6 +45,7 @@ static const char *why_none(const struct report *report)
 void report_remarks(const struct report *report, const char *before, FILE *out)
 {
 	char remarks[REMARKS_SIZE], between[16], reason[REMARKS_INCOMPLETE];
+	double callers = profile_unnamed_callers(report->profile);
 
 	if (report->note[0])
 		fprintf(out, "%s%s\n", before, report->note);
@@ -52,6 +53,9 @@ void report_remarks(const struct report *report, const char *before, FILE *out)
 		fprintf(out, "%sincomplete: %.2f%% of the time has no name: %s\n", before,
 			percent(report->profile->unnamed, report->profile->table->weight),
 			remarks_incomplete(report->epoch, report->from, report->to, reason));
+	if (callers > 0)
+		fprintf(out, "%sincomplete: %.2f%% of the time has a caller without a name: %s\n", before,
+			100 * callers, remarks_incomplete(report->epoch, report->from, report->to, reason));
 	util_print(between, sizeof(between), "\n%s", before);
 	if (remarks_text(report->epoch, report->begin, between, remarks, sizeof(remarks))[0])
 		fprintf(out, "%s%s\n", before, remarks);

@@ -47,17 +47,20 @@ static void put_boot(struct json_writer *writer, const struct epoch *epoch)
 		json_member(writer, "boot", boot);
 }
 
-/* Leaves it out if all code has a name. */
+/* Leaves it out if all code has a name, and so have nearly all callers. */
 static void put_incomplete(struct json_writer *writer, const struct profile_facts *facts)
 {
 	const struct profile *profile = facts->profile;
+	double callers = profile_unnamed_callers(profile);
 	char reason[REMARKS_INCOMPLETE];
 	cJSON *incomplete;
 
-	if (!profile->unnamed)
+	if (!profile->unnamed && !(callers > 0))
 		return;
 	incomplete = cJSON_CreateObject();
 	cJSON_AddNumberToObject(incomplete, "share", (double)profile->unnamed / (double)profile->table->weight);
+	if (callers > 0)
+		cJSON_AddNumberToObject(incomplete, "callers", callers);
 	cJSON_AddStringToObject(incomplete, "reason",
 		remarks_incomplete(facts->epoch, facts->from, facts->to, reason));
 	json_member(writer, "incomplete", incomplete);

@@ -101,6 +101,61 @@ static void test_text_is_aligned(void **state)
 	free(path);
 }
 
+#define UNKNOWN UINT64_C(0xffffffffc0000100)
+
+/* A function has its name, but not who called it: that is told, too, unless it is rare. */
+static void test_callers_without_a_name_are_told(void **state)
+{
+	static const struct {
+		uint32_t weight;
+		uint64_t frames[3];
+	} samples[] = {
+		{ 95, { 0x1210, 0x1120, 0x1010 } },
+		{ 3, { UNKNOWN, UNKNOWN, 0x1010 } },		/* the code itself has no name */
+		{ 2, { 0x1210, UNKNOWN, 0x1010 } },
+	};
+	static const char told[] = "incomplete: 2.00% of the time has a caller without a name: ";
+	struct session_options options = {
+		.symbols = scratch_text("callers", "0000000000001000 T start\n0000000000001200 T leaf\n"
+			"0000000000001400 T _end\n"),
+	};
+	struct fixture fixture = fixture_begin(&options);
+	struct profile_request question = { .request.excerpt.window_ns = 0 };
+	struct report report = { .request = report_default, .session = fixture.session };
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	answers_free(fixture_answers(&fixture));
+	report.epoch = session_epoch(fixture.session);
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+		epoch_events(report.epoch, &(struct event) {
+			.kind = EVENT_SAMPLE, .time = fixture.guest->clock,
+			.sample = {
+				.process = EVENT_KERNEL, .thread = 7, .mode = MODE_KERNEL, .weight = samples[i].weight,
+				.exact = 1, .kernel = samples[i].frames, .kernel_count = 3,
+			},
+		}, 1);
+	report.profile = profile_new(&question, &(struct moment) { .epoch = report.epoch, .past = true });
+	assert_int_equal(report.profile->unnamed, 3);
+	assert_int_equal(report.profile->unnamed_callers, 2);
+	out = open_memstream(&text, &size);
+	report_text(&report, out);
+	fclose(out);
+	assert_non_null(strstr(text, told));
+	free(text);
+	report.profile->unnamed_callers = 0;
+	out = open_memstream(&text, &size);
+	report_text(&report, out);
+	fclose(out);
+	assert_null(strstr(text, " has a caller without a name"));
+	free(text);
+	profile_free(report.profile);
+	fixture_end(&fixture);
+}
+
 static void test_report_is_exact(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -356,6 +411,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_is_aligned),
+		cmocka_unit_test(test_callers_without_a_name_are_told),
 		cmocka_unit_test(test_report_is_exact),
 		cmocka_unit_test(test_report_beside_a_running_profiler),
 		cmocka_unit_test(test_report_tells_its_gaps),
