@@ -352,7 +352,7 @@ static void log_sample(struct epoch *epoch, uint64_t time, const struct store_ke
 }
 
 /* The sample is in `stack`, since the event of a raw sample has none. */
-static void take_sample(struct epoch *epoch, const struct event *event,
+static inline void take_sample(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
 	const struct sample *sample = stack->sample;
@@ -464,7 +464,7 @@ static bool is_leftover(const struct event *event, uint64_t since)
 		event->kind == EVENT_MISSED || event->kind == EVENT_TRACE);
 }
 
-static void take_event(struct epoch *epoch, const struct event *event,
+static inline void take_event(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
 	if (event->kind == EVENT_SAMPLE || event->kind == EVENT_RAW_SAMPLE) {
@@ -478,7 +478,7 @@ static void take_event(struct epoch *epoch, const struct event *event,
 		take_fact(epoch, event);
 }
 
-static void key_of(struct epoch *epoch, const struct sample *sample, struct stack_key *stack)
+static inline void key_of(struct epoch *epoch, const struct sample *sample, struct stack_key *stack)
 {
 	uint32_t space = space_of(epoch, sample);
 

@@ -61,27 +61,25 @@ void stacks_free(struct stacks *stacks)
 	free(stacks);
 }
 
-/* A return address may be the first address of the next function: the call stands before it. */
-static uint64_t lookup_address(uint64_t address, bool exact)
-{
-	return exact || address == 0 ? address : address - 1;
-}
-
-/* Adds the frames of one walk to the path, root first. */
+/*
+ * Adds the frames of one walk to the path, root first. A return address may be the first address of the next function:
+ * the call stands before it.
+ */
 static void add_walk(struct path *path, uint32_t space, const void *frames, uint32_t count,
 	uint64_t exact, bool cut)
 {
+	uint32_t root = path->depth;
+
 	for (uint32_t i = count; i-- > 0 && path->depth < FRAMES_MAX;) {
-		bool is_exact = i < 64 && exact >> i & 1;
+		uint64_t address = sample_frame(frames, i);
+		bool returned = address && !(i < 64 && exact >> i & 1);
 
 		path->frames[path->depth++] = (struct node) {
-			.address = lookup_address(sample_frame(frames, i), is_exact),
-			.space = space,
-			.cut = cut && i == count - 1,
-			.walk_cut = cut && i == count - 1,
-			.returned = i && !is_exact && sample_frame(frames, i) != 0,
+			.address = address - returned, .space = space, .returned = i && returned,
 		};
 	}
+	if (cut && path->depth > root)
+		path->frames[root].cut = path->frames[root].walk_cut = true;
 }
 
 static void make_path(struct path *path, const struct stack_key *key)
@@ -103,8 +101,7 @@ static void make_hashes(const struct stacks *stacks, struct path *path)
 	for (uint32_t i = 0; i < path->depth; i++) {
 		const struct node *frame = &path->frames[i];
 
-		hash = hash_pair(&stacks->by_hash, hash + frame->address,
-			hash + ((uint64_t)frame->returned << 33 | (uint64_t)frame->walk_cut << 32 | frame->space));
+		hash = hash_pair(&stacks->by_hash, hash + frame->address, hash + frame->space);
 		path->hashes[i] = hash;
 		hash_fetch(&stacks->by_hash, hash);
 	}

@@ -229,7 +229,7 @@ static const enum arch_id archs[KTOP_ARCHS] = {
 	[KTOP_AARCH64] = ARCH_AARCH64,
 };
 
-static bool read_sample(struct rest *rest, struct event *event)
+static inline __attribute__((always_inline)) bool read_sample(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_sample wire;
 	struct sample *sample = &event->sample;
@@ -367,7 +367,7 @@ static bool read_trace(const struct trace_kinds *kinds, const struct rest *rest,
 	return true;
 }
 
-static bool read_fields(struct rest *rest, struct event *event)
+static inline __attribute__((always_inline)) bool read_fields(struct rest *rest, struct event *event)
 {
 	switch (event->id) {
 	case KTOP_EVENT_descriptor: return read_descriptor(rest, event);
