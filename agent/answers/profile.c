@@ -5,6 +5,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/addresses/query_addresses.h"
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
 #include "profile.h"
@@ -111,6 +112,44 @@ double profile_unnamed_callers(const struct profile *profile)
 	return 100 * share >= PROFILE_TOLD_PERCENT ? share : 0;
 }
 
+/* Draws samples of the kernel's code evenly, by their weight. Returns how many. */
+static uint32_t draw(const struct address_sums *sums, struct symbols_sampled sampled[SYMBOLS_KEPT])
+{
+	uint64_t weight = 0, samples = 0, passed = 0;
+	uint32_t count, drawn = 0;
+
+	for (size_t i = 0; i < sums->count; i++)
+		if (sums->sums[i].space == EVENT_KERNEL) {
+			weight += sums->sums[i].weight;
+			samples += sums->sums[i].samples;
+		}
+	count = samples < SYMBOLS_KEPT ? (uint32_t)samples : SYMBOLS_KEPT;
+	for (size_t i = 0; i < sums->count; i++) {
+		const struct address_sum *sum = &sums->sums[i];
+
+		if (sum->space != EVENT_KERNEL)
+			continue;
+		passed += sum->weight;
+		for (; drawn < count && (unsigned __int128)weight * drawn < (unsigned __int128)passed * count; drawn++)
+			sampled[drawn] = (struct symbols_sampled) { sum->address, sum->space };
+	}
+	return drawn;
+}
+
+/* The filter does not apply: it is about the kernel's file. */
+static void tell_outside(struct profile *profile, const struct epoch *epoch)
+{
+	struct question question = {
+		.from = profile->question.from, .to = profile->question.to, .fine = profile->question.fine,
+		.reader = QUERY_ANYBODY,
+	};
+	struct address_sums sums = query_addresses(epoch->query, &question, NULL, 0);
+	struct symbols_sampled sampled[SYMBOLS_KEPT];
+
+	symbols_outside_note(epoch->inputs.symbols, sampled, draw(&sums, sampled), profile->outside);
+	address_sums_clear(&sums);
+}
+
 struct profile *profile_new(const struct profile_request *request, const struct moment *moment)
 {
 	const struct epoch *epoch = moment->epoch;
@@ -127,6 +166,7 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 	profile->question.lines = request->lines;
 	profile->table = query_table(epoch->query, &profile->question);
 	tell_unnamed(profile, epoch);
+	tell_outside(profile, epoch);
 	tell_gaps(profile, epoch);
 	if (!moment->past)
 		tell_books(profile, moment);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/names/symbols.h"
 #include "agent/wire/decode.h"
 #include "answer.h"
 
@@ -31,6 +32,7 @@ struct profile {
 	bool sampled;			/* the range has samples, whether they pass the filter or not */
 	uint64_t unnamed;		/* weight of the table's samples whose code has no name */
 	uint64_t unnamed_callers;	/* likewise, of those whose code has one, but a caller has none */
+	char outside[SYMBOLS_OUTSIDE];	/* symbols_outside_note, of the samples of the range */
 	uint32_t unread;		/* at how many addresses inlined functions are not known yet */
 	struct profile_books *books;	/* by CPU, cpu_count of them; NULL: not known, since the boot is over */
 	uint32_t cpu_count;

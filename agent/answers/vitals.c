@@ -7,6 +7,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/meter.h"
 #include "agent/guest/remarks.h"
+#include "agent/names/symbols.h"
 #include "agent/wire/decode.h"
 #include "vitals.h"
 
@@ -126,10 +127,12 @@ static void add_remark(struct vitals *vitals, const char *remark)
 
 static void tell_note(struct vitals *vitals, const struct moment *moment, uint64_t from)
 {
-	char remarks[REMARKS_SIZE] = "";
+	char remarks[REMARKS_SIZE] = "", outside[SYMBOLS_OUTSIDE];
+	struct epoch *epoch = vitals->answer.epoch;
 
-	if (vitals->answer.epoch)
-		remarks_text(vitals->answer.epoch, from, VITALS_NOTES, remarks, sizeof(remarks));
+	if (epoch)
+		remarks_text(epoch, from, symbols_outside_note(epoch->inputs.symbols, NULL, 0, outside), VITALS_NOTES,
+			remarks, sizeof(remarks));
 	add_remark(vitals, moment->trouble);
 	add_remark(vitals, moment->remark ? moment->remark : "");
 	add_remark(vitals, remarks);

@@ -159,13 +159,12 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 	}
 }
 
-const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,
+const char *remarks_text(struct epoch *epoch, uint64_t from, const char *outside, const char *between, char *text,
 	size_t size)
 {
 	struct line line = {
 		.epoch = epoch, .from = from, .between = between, .text = text, .size = size,
 	};
-	char outside[320];
 
 	text[0] = '\0';
 	add_memory(&line, epoch);
@@ -183,7 +182,7 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 	add(&line, epoch->refused);
 	add(&line, epoch->note);
 	add_names(&line, epoch->inputs.symbols);
-	add(&line, symbols_outside_note(epoch->inputs.symbols, outside, sizeof(outside)));
+	add(&line, outside);
 	return text;
 }
 

@@ -12,9 +12,9 @@ enum { REMARKS_SIZE = 1024 };
 
 /*
  * Writes the remarks on what is shown from guest time `from` on, with `between` between two of them; "" if all is well.
- * A loss that has not grown since `from` is left out. Returns `text`. Ingest thread.
+ * A loss that has not grown since `from` is left out. `outside`: symbols_outside_note. Returns `text`. Ingest thread.
  */
-const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,
+const char *remarks_text(struct epoch *epoch, uint64_t from, const char *outside, const char *between, char *text,
 	size_t size);
 
 /* Why code that ran between two guest times, in ns, has no name at present. Returns `text`. Ingest thread. */

@@ -252,8 +252,18 @@ uint64_t symbols_sampled(const struct symbols *symbols);	/* how many have been t
  */
 uint32_t symbols_outside(struct symbols *symbols, uint64_t *addresses, uint32_t *kernel);
 
-/* A remark if these are many: the file is of another kernel, or the kernel runs elsewhere than it says; or "". */
-const char *symbols_outside_note(struct symbols *symbols, char *text, size_t size);
+struct symbols_sampled {		/* code that was sampled */
+	uint64_t address;
+	uint32_t space;
+};
+
+/*
+ * A remark if these are many: the file is of another kernel, or the kernel runs elsewhere than it says; or "". By
+ * `samples` samples, SYMBOLS_KEPT at most; NULL: by those that are kept of all. Returns `text`.
+ */
+enum { SYMBOLS_OUTSIDE = 320 };
+const char *symbols_outside_note(struct symbols *symbols, const struct symbols_sampled *sampled, uint32_t samples,
+	char text[SYMBOLS_OUTSIDE]);
 
 /* symbols_line; of code that nothing names, where it was sampled: "0x200000-0x200fff". As long as the symbols. */
 const char *symbols_source(struct symbols *symbols, uint32_t function);

@@ -154,7 +154,7 @@ bool symbols_mapping(struct symbols *symbols, uint32_t space, uint64_t address, 
 
 void symbols_saw(struct symbols *symbols, uint32_t space, uint64_t address)
 {
-	const struct sampled sampled = { address, space };
+	const struct symbols_sampled sampled = { address, space };
 	uint64_t count = symbols->sampled_count++, at = count;
 
 	symbols->recent[count % SYMBOLS_RECENT] = sampled;
@@ -224,7 +224,7 @@ static bool find_piece(uint64_t *addresses, uint32_t count, struct code_piece_ra
  * As symbols_outside, of these samples. What a board's firmware has its place for, or ran before the kernel, is taken
  * for that; but if it is most of all, it is hardly that.
  */
-static uint32_t find_outside(struct symbols *symbols, const struct sampled *sampled, uint32_t samples,
+static uint32_t find_outside(struct symbols *symbols, const struct symbols_sampled *sampled, uint32_t samples,
 	uint64_t *addresses, uint32_t *kernel)
 {
 	uint32_t count = 0, early = 0;
@@ -254,12 +254,13 @@ uint32_t symbols_outside(struct symbols *symbols, uint64_t *addresses, uint32_t 
 	return find_outside(symbols, symbols->recent, filled(symbols, SYMBOLS_RECENT), addresses, kernel);
 }
 
-const char *symbols_outside_note(struct symbols *symbols, char *text, size_t size)
+const char *symbols_outside_note(struct symbols *symbols, const struct symbols_sampled *sampled, uint32_t samples,
+	char text[SYMBOLS_OUTSIDE])
 {
 	const struct image *file = kernel_image_file(symbols->kernel);
 	uint64_t addresses[SYMBOLS_KEPT];
-	uint32_t kept = filled(symbols, SYMBOLS_KEPT), kernel;
-	uint32_t count = find_outside(symbols, symbols->kept, kept, addresses, &kernel);
+	uint32_t kernel, count = sampled ? find_outside(symbols, sampled, samples, addresses, &kernel) :
+		find_outside(symbols, symbols->kept, filled(symbols, SYMBOLS_KEPT), addresses, &kernel);
 	struct code_piece_range range;
 	const char *slash = file ? strrchr(file->path, '/') : NULL;
 
@@ -269,8 +270,8 @@ const char *symbols_outside_note(struct symbols *symbols, char *text, size_t siz
 				symbols->sampled_count < LINUX_LEAST) ||
 			!find_piece(addresses, count, &range))
 		return text;
-	util_print(text, size, "%" PRIu32 " %% of the kernel's samples lie outside %s, %sat 0x%" PRIx64 "-0x%" PRIx64
-		": is it the file of the kernel that runs? give that by --kernel, or other code by "
+	util_print(text, SYMBOLS_OUTSIDE, "%" PRIu32 " %% of the kernel's samples lie outside %s, %sat 0x%" PRIx64
+		"-0x%" PRIx64 ": is it the file of the kernel that runs? give that by --kernel, or other code by "
 		"--object FILE@ADDRESS",
 		count * 100 / kernel, slash && slash[1] ? slash + 1 : file->path, range.all ? "" : "most ", range.low,
 		range.high);

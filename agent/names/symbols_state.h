@@ -8,11 +8,6 @@
 enum { EARLY_PAGES = 256, EARLY_BITS = 12 };
 enum { SYMBOLS_RANGES = 8 };		/* of unknown code, that are kept as text */
 
-struct sampled {			/* code that was sampled */
-	uint64_t address;
-	uint32_t space;
-};
-
 struct code_piece_range {		/* a piece of code that nothing names */
 	uint64_t low, high;		/* its first and last byte, of whole pages */
 	uint64_t all;			/* 1: there is no such code elsewhere */
@@ -48,8 +43,8 @@ struct symbols {
 
 	char *sysroot, *debug;		/* NULL: not told */
 	char note[256];
-	struct sampled recent[SYMBOLS_RECENT];		/* the last ones; a ring */
-	struct sampled kept[SYMBOLS_KEPT];		/* of all, each with the same chance */
+	struct symbols_sampled recent[SYMBOLS_RECENT];		/* the last ones; a ring */
+	struct symbols_sampled kept[SYMBOLS_KEPT];		/* of all, each with the same chance */
 	uint64_t sampled_count;				/* in all */
 	uint64_t draw;					/* of random numbers, the last one */
 	struct told_range ranges[SYMBOLS_RANGES];	/* by function */

@@ -57,7 +57,7 @@ void report_remarks(const struct report *report, const char *before, FILE *out)
 		fprintf(out, "%sincomplete: %.2f%% of the time has a caller without a name: %s\n", before,
 			100 * callers, remarks_incomplete(report->epoch, report->from, report->to, reason));
 	util_print(between, sizeof(between), "\n%s", before);
-	if (remarks_text(report->epoch, report->begin, between, remarks, sizeof(remarks))[0])
+	if (remarks_text(report->epoch, report->begin, report->profile->outside, between, remarks, sizeof(remarks))[0])
 		fprintf(out, "%s%s\n", before, remarks);
 }
 

@@ -84,8 +84,8 @@ static void put_profiler(struct json_writer *writer, const struct profile_facts 
 	json_member_count(writer, "missed", table->missed);
 	json_member_count(writer, "leftovers", facts->epoch->leftovers);
 	json_member_text(writer, "note", facts->note);
-	json_member_text(writer, "remark", remarks_text(facts->epoch, facts->begin, "; ", remarks,
-		sizeof(remarks)));
+	json_member_text(writer, "remark", remarks_text(facts->epoch, facts->begin, facts->profile->outside, "; ",
+		remarks, sizeof(remarks)));
 }
 
 static void put_book(struct json_writer *writer, uint32_t cpu, enum stream stream, const struct books *book)

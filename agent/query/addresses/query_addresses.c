@@ -32,6 +32,7 @@ struct kept {
 	struct budget *budget;
 	uint32_t functions[ADDRESS_FUNCTIONS];
 	size_t function_count;
+	bool all;			/* of all functions */
 	uint64_t renewed;		/* the window's */
 	struct part *parts;		/* in order of time */
 	size_t count, entries;		/* `entries`: those of all parts */
@@ -86,12 +87,14 @@ static struct kept *kept_of(struct query *query, struct query_reader *reader)
 /* Sums of another filter, of other functions, or by names that have changed since are of no use. */
 static void follow(struct kept *kept, const struct window *window, const uint32_t *functions, size_t count)
 {
-	bool same = kept->function_count == count && kept->renewed == window->renewed && !kept->scarce &&
-		memcmp(kept->functions, functions, count * sizeof(*functions)) == 0;
+	bool same = kept->all == !functions && kept->function_count == count && kept->renewed == window->renewed &&
+		!kept->scarce && (!count || memcmp(kept->functions, functions, count * sizeof(*functions)) == 0);
 
 	if (!same)
 		forget(kept);
-	memcpy(kept->functions, functions, count * sizeof(*functions));
+	if (count)
+		memcpy(kept->functions, functions, count * sizeof(*functions));
+	kept->all = !functions;
 	kept->function_count = count;
 	kept->renewed = window->renewed;
 }
@@ -103,7 +106,7 @@ static bool is_wanted(const struct kept *kept, uint32_t function)
 	for (size_t i = 0; i < kept->function_count; i++)
 		if (kept->functions[i] == function)
 			return true;
-	return false;
+	return kept->all;
 }
 
 /* Its index in the sums. NOWHERE: there is no room. */

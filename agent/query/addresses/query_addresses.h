@@ -33,7 +33,7 @@ struct address_sums {
 	bool lacks;			/* not all of the range is in it yet: the question was hasty */
 };
 
-/* Sums up for `count` functions, ADDRESS_FUNCTIONS at most. The caller clears the result. */
+/* Sums up for `count` functions, ADDRESS_FUNCTIONS at most; NULL: for all. The caller clears the result. */
 struct address_sums query_addresses(struct query *query, const struct question *question, const uint32_t *functions,
 	size_t count);
 void address_sums_clear(struct address_sums *sums);

@@ -497,7 +497,7 @@ static void leftovers_are_of_nobody(void **state)
 		assert_int_equal(epoch->leftovers, cases[i].left ? 3 : 0);
 		assert_int_equal(decode_books(session_decode(session), STREAM_SAMPLES, 1).received, 7);
 		assert_in_range(query_kept_from(epoch->query), first > 250 * MS ? first - 250 * MS : 0, first);
-		remarks_text(epoch, play.begin, "\n", remarks, sizeof(remarks));
+		remarks_text(epoch, play.begin, "", "\n", remarks, sizeof(remarks));
 		assert_int_equal(strstr(remarks, "3 samples and events of the guest are left out") != NULL,
 			cases[i].left);
 		session_free(session);

@@ -283,9 +283,9 @@ static void no_file_is_missed(void **state)
 	char text[REMARKS_SIZE];
 
 	(void)state;
-	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "no names"));
+	assert_non_null(strstr(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "no names"));
 	epoch_events(epoch, &event, 1);
-	assert_string_equal(remarks_text(epoch, 0, "; ", text, sizeof(text)), "");
+	assert_string_equal(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "");
 	check(epoch->inputs.symbols, KERNEL, "do_work", "kernel");
 	epoch_release(epoch);
 }
@@ -301,7 +301,7 @@ static void remarks_are_harmless(void **state)
 	assert_false(symbols_load_kernel(epoch->inputs.symbols, "/no/\x1b]0;title\x07", &error));
 	util_print(epoch->remark, sizeof(epoch->remark), "no names: %s", error);
 	free(error);
-	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "/no/?]0;title?"));
+	assert_non_null(strstr(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "/no/?]0;title?"));
 	assert_null(strchr(text, '\x1b'));
 	epoch_release(epoch);
 }

@@ -175,13 +175,13 @@ static void test_notes_of_files_age(void **state)
 	epoch->known = epoch->told = true;
 	epoch_ticks(epoch, 20 * NS_PER_SECOND);
 	map(symbols, &object);
-	assert_non_null(strstr(remarks_text(epoch, 10 * NS_PER_SECOND, "; ", text, sizeof(text)), "another build"));
+	assert_non_null(strstr(remarks_text(epoch, 10 * NS_PER_SECOND, "", "; ", text, sizeof(text)), "another build"));
 	epoch_ticks(epoch, 40 * NS_PER_SECOND);
-	assert_string_equal(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "");
-	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "another build"));
+	assert_string_equal(remarks_text(epoch, 30000000000, "", "; ", text, sizeof(text)), "");
+	assert_non_null(strstr(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "another build"));
 	object.build_id.bytes = "\x01\x23\x45\x65";
 	map(symbols, &object);
-	assert_non_null(strstr(remarks_text(epoch, 30 * NS_PER_SECOND, "; ", text, sizeof(text)), "another build"));
+	assert_non_null(strstr(remarks_text(epoch, 30 * NS_PER_SECOND, "", "; ", text, sizeof(text)), "another build"));
 	epoch_release(epoch);
 }
 

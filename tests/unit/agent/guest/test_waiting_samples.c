@@ -425,7 +425,7 @@ static void samples_that_find_no_room_are_counted(void **state)
 	assert_string_equal(remarks_incomplete(guest.epoch, 0, UINT64_MAX, reason),
 		"it came before its names, and memory was full; give more by --memory; or it came before its names, "
 		"which did not come in time");
-	assert_non_null(strstr(remarks_text(guest.epoch, 0, "; ", remarks, sizeof(remarks)),
+	assert_non_null(strstr(remarks_text(guest.epoch, 0, "", "; ", remarks, sizeof(remarks)),
 		" sampling ticks counted before all names and tables had come: memory is full"));
 	tear_down();
 }

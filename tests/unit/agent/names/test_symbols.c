@@ -101,20 +101,20 @@ static void test_code_outside(void **state)
 	struct symbols *symbols = with_kernel(map_text);
 	uint32_t unknown = symbols_function(symbols, EVENT_KERNEL, 0x200010);
 	uint32_t user = symbols_function(symbols, 7, 0x5000);
-	char text[320];
+	char text[SYMBOLS_OUTSIDE];
 
 	(void)state;
-	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	assert_string_equal(symbols_outside_note(symbols, NULL, 0, text), "");
 	assert_string_equal(symbols_source(symbols, unknown), "");
 	for (int i = 0; i < 60; i++)
 		symbols_saw(symbols, EVENT_KERNEL, 0xffffffff81001000);
 	symbols_saw(symbols, EVENT_KERNEL, 0x200010);
-	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	assert_string_equal(symbols_outside_note(symbols, NULL, 0, text), "");
 	assert_string_equal(symbols_source(symbols, unknown), "0x200000-0x200fff");
 	for (uint64_t i = 0; i < 939; i++)
 		symbols_saw(symbols, EVENT_KERNEL, 0x200100 + 0x10 * i);
 	assert_string_equal(symbols_source(symbols, unknown), "0x200000-0x203fff");
-	assert_non_null(strstr(symbols_outside_note(symbols, text, sizeof(text)),
+	assert_non_null(strstr(symbols_outside_note(symbols, NULL, 0, text),
 		"94 % of the kernel's samples lie outside System.map, at 0x200000-0x203fff: is it the file"));
 	symbols_saw(symbols, EVENT_KERNEL, UINT64_MAX);
 	assert_string_equal(symbols_source(symbols, unknown), "0x200000-0x203fff and others");
@@ -124,11 +124,11 @@ static void test_code_outside(void **state)
 	/* Long ago, it still is told: of the share that it has in all. */
 	for (int i = 0; i < 2000; i++)
 		symbols_saw(symbols, EVENT_KERNEL, 0xffffffff81001000);
-	assert_non_null(strstr(symbols_outside_note(symbols, text, sizeof(text)), "% of the kernel's samples lie"));
+	assert_non_null(strstr(symbols_outside_note(symbols, NULL, 0, text), "% of the kernel's samples lie"));
 	assert_in_range(strtoul(text, NULL, 10), 28, 34);
 	for (int i = 0; i < 17000; i++)
 		symbols_saw(symbols, EVENT_KERNEL, 0xffffffff81001000);
-	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	assert_string_equal(symbols_outside_note(symbols, NULL, 0, text), "");
 	assert_memory_equal(symbols_source(symbols, unknown), "0x20", 4);
 	symbols_free(symbols);
 }
@@ -137,7 +137,7 @@ static void test_code_outside(void **state)
 static void test_early_code(void **state)
 {
 	struct symbols *symbols = with_kernel("80001000 T kernel_main\n80002000 T end\n");
-	char text[320];
+	char text[SYMBOLS_OUTSIDE];
 
 	(void)state;
 	symbols_early(symbols, 0x200010);
@@ -146,10 +146,10 @@ static void test_early_code(void **state)
 		symbols_saw(symbols, EVENT_KERNEL, 0x200010);
 		symbols_saw(symbols, EVENT_KERNEL, 0x80001000);
 	}
-	assert_string_equal(symbols_outside_note(symbols, text, sizeof(text)), "");
+	assert_string_equal(symbols_outside_note(symbols, NULL, 0, text), "");
 	for (int i = 0; i < 80; i++)
 		symbols_saw(symbols, EVENT_KERNEL, 0x200010);
-	assert_non_null(strstr(symbols_outside_note(symbols, text, sizeof(text)),
+	assert_non_null(strstr(symbols_outside_note(symbols, NULL, 0, text),
 		"75 % of the kernel's samples lie outside System.map, at 0x200000-0x200fff: is it the file"));
 	symbols_free(symbols);
 }

@@ -133,6 +133,43 @@ static void test_a_range_is_that_of_the_screen(void **state)
 	fixture_end(&fixture);
 }
 
+/* Code that the kernel's file does not have ran at first alone: a report tells it of its own range. */
+static void test_code_outside_is_told_of_the_range(void **state)
+{
+	static const uint64_t outside[] = { UINT64_C(0xffffffffc0000100) };
+	struct fixture fixture = sampled();
+	struct epoch *epoch = session_epoch(fixture.session);
+	uint64_t first = query_kept_from(epoch->query) + NS_PER_SECOND / 8;
+	struct report *early, *late;
+	char *text;
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		epoch_events(epoch, &(struct event) {
+			.kind = EVENT_SAMPLE, .time = first * FAKE_GUEST_TICKS_PER_MS / NS_PER_MS,
+			.sample = {
+				.process = EVENT_KERNEL, .mode = MODE_KERNEL, .weight = 1, .exact = 1,
+				.kernel = outside, .kernel_count = 1,
+			},
+		}, 1);
+	early = report_between(&fixture, "+0", "+0.5");
+	text = report_fixture_text(early);
+	assert_non_null(strstr(text, " % of the kernel's samples lie outside "));
+	free(text);
+	late = report_between(&fixture, "+2", "+3");
+	text = report_fixture_text(late);
+	assert_true(late->profile->table->samples > 100);
+	assert_null(strstr(text, " of the kernel's samples lie outside "));
+	late->request.json = true;
+	free(text);
+	text = report_fixture_text(late);
+	assert_null(strstr(text, " of the kernel's samples lie outside "));
+	free(text);
+	report_free(early);
+	report_free(late);
+	fixture_end(&fixture);
+}
+
 /* A machine was reset whose clock goes on: times count from then, those that are read and those that are typed. */
 static void test_times_count_from_the_reset(void **state)
 {
@@ -399,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_a_doubtful_ending_tells_the_format),
 		cmocka_unit_test(test_json_has_the_callers_of_all_functions_at_once),
 		cmocka_unit_test(test_a_range_is_that_of_the_screen),
+		cmocka_unit_test(test_code_outside_is_told_of_the_range),
 		cmocka_unit_test(test_times_count_from_the_reset),
 		cmocka_unit_test(test_a_kernels_own_clock),
 		cmocka_unit_test(test_ranges_that_are_open),

@@ -290,7 +290,7 @@ static void test_losses_are_shown(void **state)
 		"the guest told the speed of its clock; later ones are");
 	answers_free(answers);
 	session_epoch(fixture.session)->untimed = 1;
-	assert_string_equal(remarks_text(session_epoch(fixture.session), 0, "; ", text, sizeof(text)),
+	assert_string_equal(remarks_text(session_epoch(fixture.session), 0, "", "; ", text, sizeof(text)),
 		"1 sampling tick is not counted: it came before the guest told the speed of its "
 		"clock; later ones are");
 	session_epoch(fixture.session)->untimed = 3;
@@ -309,10 +309,10 @@ static void test_losses_are_shown(void **state)
 	epoch->untimed = epoch->status.meta_lost = 0;
 	epoch->tables_told = true;
 	epoch->tables[TABLE_THREADS] = (struct table_fill) { .size = 4096, .used = 4096, .missing = 904 };
-	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "904 threads without a name: the "
+	assert_non_null(strstr(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "904 threads without a name: the "
 		"guest keeps 4096 threads; more by the hook's settings: threads=8192"));
 	epoch->tables[TABLE_THREADS].missing = 0;
-	assert_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "threads"));
+	assert_null(strstr(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "threads"));
 	fixture_end(&fixture);
 }
 
@@ -326,13 +326,13 @@ static void test_a_remark_goes_with_its_cause(void **state)
 	epoch->known = epoch->told = true;
 	epoch_ticks(epoch, 20 * NS_PER_SECOND);
 	epoch->cpus_refused = 2;
-	assert_string_equal(remarks_text(epoch, 10000000000, "; ", text, sizeof(text)),
+	assert_string_equal(remarks_text(epoch, 10000000000, "", "; ", text, sizeof(text)),
 		"2 events dropped, of CPUs that are not shown: memory is full; give more by --memory");
 	epoch_ticks(epoch, 40 * NS_PER_SECOND);
-	assert_string_equal(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "");
-	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "2 events"));
+	assert_string_equal(remarks_text(epoch, 30000000000, "", "; ", text, sizeof(text)), "");
+	assert_non_null(strstr(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "2 events"));
 	epoch->cpus_refused = 3;
-	assert_non_null(strstr(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "3 events"));
+	assert_non_null(strstr(remarks_text(epoch, 30000000000, "", "; ", text, sizeof(text)), "3 events"));
 	epoch_release(epoch);
 }
 
@@ -346,10 +346,10 @@ static void test_memory_that_does_not_come_is_told(void **state)
 	epoch->known = epoch->told = true;
 	assert_false(reader.read(reader.context, 4096, &byte, 1));
 	for (unsigned i = 1; i < 5; i++) {
-		assert_string_equal(remarks_text(epoch, 0, "; ", text, sizeof(text)), "");
+		assert_string_equal(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "");
 		assert_int_equal(guest_memory_ask(epoch->memory, i * 4 * NS_PER_SECOND, line), i < 4);
 	}
-	assert_string_equal(remarks_text(epoch, 0, "; ", text, sizeof(text)), "1 page of the guest's memory did "
+	assert_string_equal(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "1 page of the guest's memory did "
 		"not come: names of its modules and processes may be missing; ktop asks again");
 	epoch_release(epoch);
 }
@@ -407,7 +407,7 @@ static void test_remarks_are_cut_to_their_room(void **state)
 	(void)state;
 	epoch->untimed = 12;
 	memset(text, 'x', sizeof(text));
-	assert_string_equal(remarks_text(epoch, 0, "; ", text, 12), "12 sampling");
+	assert_string_equal(remarks_text(epoch, 0, "", "; ", text, 12), "12 sampling");
 	assert_int_equal(text[12], 'x');
 	epoch_release(epoch);
 }
