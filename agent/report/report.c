@@ -369,6 +369,18 @@ static void cut_failed(struct report *report, const char *why)
 	cut(report, why);
 }
 
+/* A guest that has ended its own VM has only been shorter than was asked for. */
+static void cut_gone(struct report *report)
+{
+	bool well;
+	const char *how = session_vm_ended(report->session, &well);
+
+	if (how && well)
+		cut(report, how);
+	else
+		cut_failed(report, how ? how : "the VM is gone");
+}
+
 /*
  * What samples lack is read out of the guest's memory only while it is sampled: so it is sampled on, until all samples
  * of the window have what there is. That wait ends by itself: what makes no progress is given up (raw_samples.h).
@@ -387,7 +399,7 @@ static void run(struct report *report)
 	if (session_epoch(report->session) != report->epoch)
 		cut_failed(report, "the guest restarted");
 	else if (!report_is_up(report) && session_vm(report->session) == VM_GONE)
-		cut_failed(report, "the VM is gone");
+		cut_gone(report);
 	else if (report_is_up(report) && epoch->status_known && !epoch->status.running)
 		cut_failed(report, "somebody has stopped the profiler");
 	else if (is_still(report, epoch_now(epoch), report->request.wait_ns))
@@ -426,11 +438,13 @@ static void close_books(struct report *report)
 /* Before the window there is no report. After it, there is nobody to be set as before. */
 static void leave_gone(struct report *report)
 {
+	bool known = session_vm_ended(report->session, &(bool) { false });
+
 	if (report->state < REPORT_RUNNING) {
 		fail_alone(report);
 		return;
 	}
-	report_note(report, "the VM is gone", report->state > REPORT_CLOSING ? "" :
+	report_note(report, known ? "the VM has ended" : "the VM is gone", report->state > REPORT_CLOSING ? "" :
 		"its last count did not come, so more samples may be lost than are told");
 	if (report->state == REPORT_STOPPING)
 		report->end = epoch_now(report->epoch);

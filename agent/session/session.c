@@ -333,6 +333,14 @@ enum vm_state session_vm(const struct session *session)
 	return session->source->table->facts(session->source).vm;
 }
 
+const char *session_vm_ended(const struct session *session, bool *well)
+{
+	struct source_facts facts = session->source->table->facts(session->source);
+
+	*well = facts.ended_well;
+	return facts.ended;
+}
+
 bool session_is_unsure(const struct session *session)
 {
 	return session->source->table->facts(session->source).unsure;

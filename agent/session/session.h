@@ -80,6 +80,8 @@ struct set_facts session_facts(const struct session *session, const struct epoch
 enum link_state session_link(const struct session *session);	/* a silent link is LINK_UP here */
 const struct state_words *session_words(const struct session *session);	/* of its link */
 enum vm_state session_vm(const struct session *session);
+/* How this ktop's own VM has ended, and whether that was no failure; NULL: not known, or it is somebody else's. */
+const char *session_vm_ended(const struct session *session, bool *well);
 bool session_is_unsure(const struct session *session);	/* as link_is_unsure */
 /* The sampler is a process of ktop's own: the guest need not be asked for it, and it ends with ktop. */
 bool session_owns_sampler(const struct session *session);

@@ -223,8 +223,12 @@ static struct source_facts facts(const struct source *source)
 {
 	const struct live *live = live_in(source);
 	const struct qmp_facts *told = link_facts(live->link);
+	bool well;
+	const char *ended = link_ended(live->link, &well);
 
 	return (struct source_facts) {
+		.ended = ended,
+		.ended_well = well,
 		.machine = told->name,
 		.kernel = told->kernel,
 		.state = link_port_state(live->link),

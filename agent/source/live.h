@@ -15,7 +15,7 @@ struct live_options {
 	const char *port;		/* the port's socket; NULL: QMP tells it */
 	int choice;			/* enum link_choice (vm/link.h): who samples */
 	bool no_plug;			/* plug no port into a VM that has none */
-	char *(*ended)(void *context);	/* as in link_set_own (vm/link.h); NULL: the QEMU is somebody else's */
+	char *(*ended)(void *context, bool *well);	/* as in link_set_own (vm/link.h); NULL: somebody else's QEMU */
 	void *ended_context;
 	const char *kernel;		/* a file of the kernel, which may have the hook; NULL: QMP's alone */
 };

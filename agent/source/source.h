@@ -41,7 +41,9 @@ struct source_facts {
 	enum link_by by;
 	enum vm_state vm;
 	uint64_t resets;		/* of the machine, that were seen so far */
-	bool unsure;			/* the port was lost just now; soon it is known whether the VM is gone, too */
+	bool unsure;			/* as link_is_unsure */
+	const char *ended;		/* how this ktop's own VM has ended; NULL: not known, or not its own */
+	bool ended_well;		/* that was no failure */
 	bool silent;			/* bytes are overdue */
 	bool own;			/* the sampler is ktop's own process, and ends with ktop */
 	uint64_t news;			/* grows when the remark may have changed */

@@ -738,18 +738,19 @@ char *launch_failure(struct launch *launch, int wait_ms)
 	return text;
 }
 
-char *launch_end(void *context)
+char *launch_end(void *context, bool *well)
 {
 	struct launch *launch = context;
 	int status;
 
 	if (!launch_ended(launch, 0))
 		return NULL;
+	*well = is_by_guest(launch);
 	status = WEXITSTATUS(launch->status);
 	if (WIFSIGNALED(launch->status))
 		return util_format("QEMU was ended by signal %d (%s)", WTERMSIG(launch->status),
 			strsignal(WTERMSIG(launch->status)));
-	if (!is_by_guest(launch))
+	if (!*well)
 		return util_format("QEMU has failed with status %d", status);
 	return status ? util_format("the guest has ended the VM, with status %d", status) :
 		util_format("the VM has ended (its guest has switched it off, or QEMU was told to quit)");

@@ -71,8 +71,11 @@ struct console *launch_console(const struct launch *launch);
  */
 char *launch_failure(struct launch *launch, int wait_ms);
 
-/* How QEMU has ended, in a few words, in fresh memory. NULL: it still runs. `launch`: a struct launch. */
-char *launch_end(void *launch);
+/*
+ * How QEMU has ended, in a few words, in fresh memory, and whether that was no failure. NULL: it still runs. `launch`:
+ * a struct launch.
+ */
+char *launch_end(void *launch, bool *well);
 
 /* The last line of QEMU's output, printable, in fresh memory; "" if there is none. */
 char *launch_last_words(const struct launch *launch);

@@ -32,7 +32,7 @@ enum {
 	DISCOVER_MS = 10000,
 	PAUSED_MS = 200,		/* most for taking out: a VM that does not run releases no controller */
 	ERRAND_MS = 10,			/* between two checks whether an errand is done */
-	UNSURE_MS = 3000,		/* a QEMU that ends closes QMP so soon after the port, at the latest */
+	UNSURE_MS = 3000,		/* a QEMU that ends closes QMP, and is gone, so soon after the port */
 };
 
 void link_enter(struct link *link, enum link_stage stage)
@@ -277,7 +277,7 @@ bool link_step(struct link *link, uint64_t now)
 
 	step_qmp(link, now);
 	if (link->ended && !link->how_ended && link_vm(link) == VM_GONE) {
-		link->how_ended = link->ended(link->ended_context);
+		link->how_ended = link->ended(link->ended_context, &link->ended_well);
 		link->news += link->how_ended != NULL;
 	}
 	gdb_watch(link, now);
@@ -343,10 +343,16 @@ void link_set_kernel(struct link *link, const char *path)
 	link->kernel_path = path ? util_copy(path, strlen(path)) : NULL;
 }
 
-void link_set_own(struct link *link, char *(*ended)(void *context), void *context)
+void link_set_own(struct link *link, char *(*ended)(void *context, bool *well), void *context)
 {
 	link->ended = ended;
 	link->ended_context = context;
+}
+
+const char *link_ended(const struct link *link, bool *well)
+{
+	*well = link->ended_well;
+	return link->how_ended;
 }
 
 /* QEMU may still do the last request of a dialogue that is dropped here. */
@@ -458,7 +464,9 @@ enum vm_state link_vm(const struct link *link)
 
 bool link_is_unsure(const struct link *link, uint64_t now)
 {
-	return link->qmp && !link->socket && now < link->lost_at + (uint64_t)UNSURE_MS * NS_PER_MS;
+	bool ends = link->ended && !link->how_ended && link_vm(link) == VM_GONE;
+
+	return (link->qmp || ends) && !link->socket && now < link->lost_at + (uint64_t)UNSURE_MS * NS_PER_MS;
 }
 
 enum link_state link_port_state(const struct link *link)

@@ -50,10 +50,11 @@ enum {
 struct link *link_new(const char *qmp, const char *port, bool plug, enum link_choice choice);
 void link_set_kernel(struct link *link, const char *path);	/* before the first step: a file of the kernel, too */
 /*
- * The QEMU is this ktop's own, so nobody starts it again. Asked once the VM is gone: how it has ended, in fresh memory;
- * NULL: it has not yet.
+ * The QEMU is this ktop's own, so nobody starts it again. Asked once the VM is gone: how it has ended, in fresh memory,
+ * and whether that was no failure; NULL: it has not yet.
  */
-void link_set_own(struct link *link, char *(*ended)(void *context), void *context);
+void link_set_own(struct link *link, char *(*ended)(void *context, bool *well), void *context);
+const char *link_ended(const struct link *link, bool *well);	/* its answer */
 void link_free(struct link *link);
 
 /*
@@ -119,7 +120,10 @@ struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
 struct port_socket *link_socket(const struct link *link);	/* NULL: not connected */
 const struct qmp_facts *link_facts(const struct link *link);
 enum vm_state link_vm(const struct link *link);
-/* The port was lost a moment ago, and QMP is there: it is soon known whether the VM is gone, too. */
+/*
+ * The port was lost a moment ago, and QMP is there: it is soon known whether the VM is gone, too; or it is gone, and it
+ * is soon known how it has ended.
+ */
 bool link_is_unsure(const struct link *link, uint64_t now);
 
 /*

@@ -48,9 +48,10 @@ struct link {
 	struct qmp_discovery discovery;
 	struct qmp_facts facts;		/* of the last VM that was asked */
 	enum vm_state last;		/* of the last QMP connection */
-	char *(*ended)(void *context);	/* how this ktop's own QEMU has ended; NULL: it is somebody else's */
+	char *(*ended)(void *context, bool *well);	/* how its own QEMU has ended; NULL: somebody else's */
 	void *ended_context;
 	char *how_ended;		/* its answer; NULL: none yet */
+	bool ended_well;
 
 	struct port_socket *socket;
 	bool was_connected;		/* the port was connected before */

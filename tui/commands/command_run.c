@@ -88,7 +88,8 @@ static int explain(struct launch *launch, char *error)
 static void quote(struct launch *launch, bool gone)
 {
 	char *why = launch_failure(launch, gone ? LAST_WORDS_MS : 0);
-	char *how = why ? NULL : launch_end(launch), *said = why ? NULL : launch_last_words(launch);
+	bool well;
+	char *how = why ? NULL : launch_end(launch, &well), *said = why ? NULL : launch_last_words(launch);
 
 	if (how)
 		command_tell(how);

@@ -13,8 +13,8 @@
 #include "agent/guest/commands.h"
 #include "agent/guest/loan.h"
 #include "agent/session/session.h"
+#include "agent/source/live.h"
 #include "fake_guest.h"
-#include "live_session.h"
 #include "scratch.h"
 #include "session_fixture.h"
 
@@ -22,7 +22,7 @@ const char fixture_names[] =
 	"0000000000001000 T _start\n0000000000001100 T main_loop\n0000000000001200 T hot\n"
 	"0000000000001300 T cold\n0000000000001400 T _end\n";
 
-static struct fixture begin(const char *qmp, const struct session_options *extra)
+static struct fixture begin(struct live_options live, const struct session_options *extra)
 {
 	static int number;
 	struct fixture fixture = { .number = number++ };
@@ -33,7 +33,8 @@ static struct fixture begin(const char *qmp, const struct session_options *extra
 	fixture.guest = fake_guest_new(fixture.port);
 	if (!options.kernel && !options.symbols)
 		options.symbols = scratch_text("names", fixture_names);
-	fixture.session = live_session(qmp, fixture.port, &options, &error);
+	live.port = fixture.port;
+	fixture.session = session_new(live_new(&live), &options, &error);
 	if (!fixture.session)
 		fail_msg("%s", error);
 	free(name);
@@ -42,12 +43,17 @@ static struct fixture begin(const char *qmp, const struct session_options *extra
 
 struct fixture fixture_begin(const struct session_options *extra)
 {
-	return begin(NULL, extra);
+	return begin((struct live_options) { 0 }, extra);
 }
 
 struct fixture fixture_begin_qmp(const char *qmp)
 {
-	return begin(qmp, NULL);
+	return begin((struct live_options) { .qmp = qmp }, NULL);
+}
+
+struct fixture fixture_begin_own(const char *qmp, char *(*ended)(void *context, bool *well), void *context)
+{
+	return begin((struct live_options) { .qmp = qmp, .ended = ended, .ended_context = context }, NULL);
 }
 
 void fixture_end(struct fixture *fixture)

@@ -24,9 +24,10 @@ struct fixture {
 	int number;
 };
 
-/* `extra` may be NULL. If it names no kernel, the kernel's names are fixture_names. The second one has QMP, too. */
+/* `extra` may be NULL. If it names no kernel, the kernel's names are fixture_names. The others have QMP, too. */
 struct fixture fixture_begin(const struct session_options *extra);
 struct fixture fixture_begin_qmp(const char *qmp);
+struct fixture fixture_begin_own(const char *qmp, char *(*ended)(void *context, bool *well), void *context);
 void fixture_end(struct fixture *fixture);
 
 void fixture_step(struct fixture *fixture);

@@ -42,15 +42,34 @@ static struct vm {
 	bool port_first;
 } vm;
 
-static void begin(bool port_first)
+struct own_end {			/* of a QEMU that this ktop has started */
+	const char *how;
+	bool well;
+	int asked;			/* so often it has not ended yet */
+};
+
+static char *ended(void *context, bool *well)
+{
+	struct own_end *end = context;
+
+	*well = end->well;
+	return end->asked-- > 0 ? NULL : util_format("%s", end->how);
+}
+
+static void begin_own(bool port_first, struct own_end *own)
 {
 	static int number;
 	char *name = util_format("vm%d.qmp", number++);
 
 	vm = (struct vm) { .path = util_format("%s", scratch_path(name)), .port_first = port_first };
 	vm.qmp = fake_qmp_listen(&(struct fake_script) { .greeting = fake_greeting, .answers = machine }, vm.path);
-	vm.fixture = fixture_begin_qmp(vm.path);
+	vm.fixture = own ? fixture_begin_own(vm.path, ended, own) : fixture_begin_qmp(vm.path);
 	free(name);
+}
+
+static void begin(bool port_first)
+{
+	begin_own(port_first, NULL);
 }
 
 static void end(void)
@@ -172,6 +191,39 @@ static void a_report_says_so_in_each_state(void **unused)
 		}
 }
 
+/* A guest that ends its own VM has no error in its report; a QEMU that has failed has. */
+static void check_own(struct own_end own, bool port_first)
+{
+	struct report *report;
+	uint64_t late = report_fixture_late();
+
+	begin_own(port_first, &own);
+	report = reach(REPORT_RUNNING, ALONE);
+	go_away();
+	go_on();
+	while (util_now() < late && report_step(report) < REPORT_DONE)
+		fixture_step(&vm.fixture);
+	assert_int_equal(report->state, REPORT_DONE);
+	if (own.well)
+		assert_null(report->error);
+	else
+		assert_true(says(report->error, "the report is cut short: ") && says(report->error, own.how));
+	assert_true(says(report->note, "cut short: ") && says(report->note, own.how));
+	report_free(report);
+	end();
+}
+
+static void the_guest_s_own_end_is_no_failure(void **unused)
+{
+	(void)unused;
+	for (int variant = 0; variant < 4; variant++) {
+		const int asked = variant & 2 ? 20 : 0;
+
+		check_own((struct own_end) { "the guest has ended the VM, with status 33", true, asked }, variant & 1);
+		check_own((struct own_end) { "QEMU was ended by signal 9 (Killed)", false, asked }, variant & 1);
+	}
+}
+
 /* ---- recordings ---- */
 
 static void check_recording(const char *line, int number)
@@ -275,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_report_says_so_in_each_state),
+		cmocka_unit_test(the_guest_s_own_end_is_no_failure),
 		cmocka_unit_test(a_recording_says_so),
 		cmocka_unit_test(whoever_waits_for_an_answer_is_told),
 	};

@@ -395,13 +395,15 @@ static void test_a_status_of_the_guest(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *error = NULL, *why, *how;
 		struct launch *launch = launch_self(cases[i].how, &error);
+		bool well;
 
 		if (!launch)
 			fail_msg("%s", error);
 		why = launch_failure(launch, START_MS);
 		assert_true(launch_ended(launch, 0));
 		assert_int_equal(why != NULL, cases[i].fails);
-		how = launch_end(launch);
+		how = launch_end(launch, &well);
+		assert_int_equal(well, !cases[i].fails);
 		assert_string_equal(how, cases[i].end);
 		free(how);
 		free(why);
