@@ -18,9 +18,10 @@ enum { OUTER_STEPS = 64 };		/* no honest file nests symbols deeper */
 enum {
 	RANK_UNDERSCORES = 0xff,
 	RANK_ENTRY = 0x100,		/* where a program begins: a function, unless there is another one */
-	RANK_NO_LABEL = 0x200, RANK_STRONG = 0x400, RANK_FIRST = 0x800, RANK_TYPED = 0x1000, RANK_SIZED = 0x2000,
-	RANK_PLACED = 0x4000,
-	RANK_COVERS = 0x8000,		/* at least one byte: unlike a label at the end of a section */
+	RANK_NO_LABEL = 0x200, RANK_STRONG = 0x400,
+	RANK_NO_EDGE = 0x800,		/* its name may be that of a function */
+	RANK_FIRST = 0x1000, RANK_TYPED = 0x2000, RANK_SIZED = 0x4000, RANK_PLACED = 0x8000,
+	RANK_COVERS = 0x10000,		/* at least one byte: unlike a label at the end of a section */
 };
 
 struct symbol_row {
@@ -160,21 +161,24 @@ static bool is_edge(const char *name, size_t size)
 		(size && (*name == 's' || *name == 'e' || *name == 'b') && is_one_of(sections, name + 1, size - 1));
 }
 
-/* Names as linker scripts give them, and those of sections, have none. `underscores`: so many in front. */
+/*
+ * Names as linker scripts give them, and those of sections, have less: none at all if no function has such a name.
+ * `underscores`: so many in front.
+ */
 static uint32_t label_rank(const char *name, size_t size, uint32_t underscores)
 {
 	static const char *const begins[] = { "__start_", "__stop_", "__end_", "." };
 	static const char *const ends[] = { "_start", "_begin", "_stop", "_end" };
 
 	if (size - underscores == 5 && memcmp(name + underscores, "start", 5) == 0)
-		return RANK_ENTRY;
+		return RANK_ENTRY | RANK_NO_EDGE;
 	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
 		if (size > strlen(begins[i]) && memcmp(name, begins[i], strlen(begins[i])) == 0)
 			return 0;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (ends_with(name, size, ends[i]))
-			return 0;
-	return is_edge(name + underscores, size - underscores) ? 0 : RANK_NO_LABEL;
+			return RANK_NO_EDGE;
+	return is_edge(name + underscores, size - underscores) ? 0 : RANK_NO_LABEL | RANK_NO_EDGE;
 }
 
 static uint32_t rank_of(const struct symbol_entry *entry, const char *name, size_t size)

@@ -2,9 +2,11 @@
 /*
  * The code symbols of one object, sorted by link address: filled, sorted once, then only read. Symbols at
  * the same address are aliases: one of them answers for all; the others can be found by name. It is one that has a
- * size, then one that is typed as a function. Of equals it is the one that the kernel's own table has first
- * (scripts/kallsyms.c): not a weak one, not a label of a linker script (start stands between), the fewest underscores
- * in front, and then the first one in the file. An absolute symbol or a made up name stands behind all of these.
+ * size, then one that is typed as a function. A name that no function has, such as _etext or __start_x, stands behind
+ * all that may be functions, weak ones too: in a list without sizes, the name alone tells. Of equals it is the one that
+ * the kernel's own table has first (scripts/kallsyms.c), as perf has it: not a weak one, not a label of a linker script
+ * (x_start may also be a function), the fewest underscores in front, and then the first one in the file. An absolute
+ * symbol or a made up name stands behind all of these.
  */
 #ifndef SYMBOL_TABLE_H
 #define SYMBOL_TABLE_H

@@ -173,7 +173,9 @@ static void test_aliases(void **state)
 		"4000 T __sched_text_start\n4000 T __switch_to\n"
 		"5000 T kernel_text_begin\n5000 T _entry\n"
 		"6000 W sys_absent\n6000 T __sys_ni\n"
-		"7000 t .text\n7000 t _start\n");
+		"7000 t .text\n7000 t _start\n"
+		"8000 T _stext\n8000 T __start_init\n8000 W arch_setup\n"
+		"9000 W weak_alias\n9000 T machine_start\n");
 	uint64_t address;
 
 	(void)state;
@@ -186,6 +188,8 @@ static void test_aliases(void **state)
 	check_name(table, 0x5000, "_entry");
 	check_name(table, 0x6000, "__sys_ni");
 	check_name(table, 0x7000, "_start");
+	check_name(table, 0x8000, "arch_setup");	/* the others are no function's names */
+	check_name(table, 0x9000, "machine_start");	/* as the kernel and perf choose: it may be a function */
 	assert_true(symbol_table_address(table, "a_local", &address));
 	assert_int_equal(address, 0x1000);
 	assert_true(symbol_table_address(table, "zebra", &address));
