@@ -504,8 +504,7 @@ static bool learn(struct epoch *epoch, const struct sample *sample, uint64_t tim
 static bool walk(struct epoch *epoch, struct event *event, struct raw_stack *stack)
 {
 	raw_samples_met(epoch->held, &event->raw);
-	raw_samples_owner(epoch->held, &event->raw);
-	raw_samples_read(&event->raw, epoch->code, stack);
+	raw_samples_walk(epoch->held, &event->raw, stack);
 	return !raw_samples_keep(epoch->held, event, stack,
 		event->raw.of_program || learn(epoch, &stack->sample, event->time));
 }
@@ -513,20 +512,17 @@ static bool walk(struct epoch *epoch, struct event *event, struct raw_stack *sta
 static void learn_walked(struct epoch *epoch, const struct event *event)
 {
 	const struct sample *sample = &event->sample;
-	struct raw_sample raw = {
-		.process = sample->process, .thread = sample->thread, .name = sample->name, .mode = sample->mode,
-		.space = sample->space, .user = { .size = sample->user_count },
+	const struct raw_sample raw = {
+		.process = sample->process, .thread = sample->thread, .name = sample->name, .space = sample->space,
 	};
 
 	raw_samples_met(epoch->held, &raw);
-	raw_samples_owner(epoch->held, &raw);
 	learn(epoch, sample, event->time);
 }
 
 enum raw_state epoch_walk(struct epoch *epoch, struct event *event, uint64_t look, struct raw_stack *stack)
 {
-	raw_samples_owner(epoch->held, &event->raw);
-	raw_samples_read(&event->raw, epoch->code, stack);
+	raw_samples_walk(epoch->held, &event->raw, stack);
 	return raw_samples_state(epoch->held, event, stack, look, event->raw.of_program ||
 		kernel_watch_wants(epoch->watch, &stack->sample, event->raw.name));
 }

@@ -209,30 +209,35 @@ void raw_samples_file_comes(struct raw_samples *held, bool comes)
 
 /* ---- whose page tables ---- */
 
-/* A thread of the kernel's own borrows the tables of the program that ran before it. It has no stack of a program. */
-void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw)
+static struct owner *owner_at(struct raw_samples *held, const struct raw_sample *raw)
 {
-	struct owner *owner = &held->owners[(raw->space >> PAGE_BITS) % OWNERS];
-	bool program = raw->mode == MODE_USER || raw->user.size;
-
-	if (!raw->space || !program)
-		return;
-	if (raw->name.size && raw->thread && raw->process != EVENT_KERNEL) {
-		if (owner->space != raw->space)
-			*owner = (struct owner) { .space = raw->space, .process = raw->process };
-		else if (owner->process != raw->process)
-			owner->process = EVENT_NONE;
-	}
-	if (!raw->name.size && owner->space == raw->space && owner->process != EVENT_NONE)
-		raw->owner = owner->process;
+	return &held->owners[(raw->space >> PAGE_BITS) % OWNERS];
 }
 
 void raw_samples_met(struct raw_samples *held, const struct raw_sample *raw)
 {
 	const struct kernel_watch_looks looks = kernel_watch_looks(held->in.watch);
+	struct owner *owner = owner_at(held, raw);
 
 	held->named += looks.begun && raw->name.size;
 	held->nameless += looks.begun && !looks.asks && !raw->name.size && !raw->of_program;
+	if (!raw->space || !raw->name.size || !raw->thread || raw->process == EVENT_KERNEL)
+		return;
+	if (owner->space != raw->space)
+		*owner = (struct owner) { .space = raw->space, .process = raw->process };
+	else if (owner->process != raw->process)
+		owner->process = EVENT_NONE;
+}
+
+/* True: it was not known before. */
+static bool find_owner(struct raw_samples *held, struct raw_sample *raw)
+{
+	const struct owner *owner = owner_at(held, raw);
+
+	if (raw->owner || raw->name.size || !raw->space || owner->space != raw->space || owner->process == EVENT_NONE)
+		return false;
+	raw->owner = owner->process;
+	return true;
 }
 
 /* ---- what is still to come ---- */
@@ -261,6 +266,24 @@ static bool lacks_mapping(const struct raw_samples *held, const struct sample *s
 	return !symbols_mapping(held->in.symbols, symbols_space(held->in.symbols, sample->process), pc, &mapping);
 }
 
+static bool is_nameless(const struct raw_sample *raw, const struct sample *sample)
+{
+	return !raw->of_program && sample->user_count && !raw->name.size && !raw->owner;
+}
+
+/*
+ * A thread of the kernel's own borrows the tables of the program that ran before it, and has no program below its
+ * stack. That is known by the walk, once this has the kernel's tables.
+ */
+void raw_samples_walk(struct raw_samples *held, struct raw_sample *raw, struct raw_stack *stack)
+{
+	if (raw->mode == MODE_USER || raw->user.size)
+		find_owner(held, raw);
+	raw_samples_read(raw, held->in.code, stack);
+	if (is_nameless(raw, &stack->sample) && !kernel_comes(held) && find_owner(held, raw))
+		raw_samples_read(raw, held->in.code, stack);
+}
+
 /* Samples tell their threads, or will: so a program that ran before has its process once it runs again. */
 static bool owners_come(const struct raw_samples *held)
 {
@@ -269,11 +292,6 @@ static bool owners_come(const struct raw_samples *held)
 	if (kernel && kernel->layout.tasks)
 		return held->named < NAMED && held->nameless < NAMELESS;
 	return kernel && kernel_watch_looks(held->in.watch).ended < LOOKS_NAMELESS;
-}
-
-static bool is_nameless(const struct raw_sample *raw, const struct sample *sample)
-{
-	return !raw->of_program && sample->user_count && !raw->name.size && !raw->owner;
 }
 
 /* A look finds what the sample lacks, if it began after the sample. */
@@ -484,6 +502,7 @@ bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void 
 	struct known now = known_now(held);
 	struct raw_stack stack;
 	bool given = false;
+	uint32_t owner;
 
 	if (held->at == held->count ? (all || !is_same(now, held->known)) : all)
 		begin_pass(held, now);
@@ -492,14 +511,12 @@ bool raw_samples_step(struct raw_samples *held, bool all, raw_taker *take, void 
 
 		if (!entry)
 			continue;
-		if (!entry->event.raw.owner) {
-			raw_samples_owner(held, &entry->event.raw);
-			if (entry->event.raw.owner) {	/* the files of that process are known soon */
-				entry->look = kernel_watch_looks(held->in.watch).begun + 1;
-				entry->wanted = true;
-			}
+		owner = entry->event.raw.owner;
+		raw_samples_walk(held, &entry->event.raw, &stack);
+		if (entry->event.raw.owner != owner) {	/* the files of that process are known soon */
+			entry->look = kernel_watch_looks(held->in.watch).begun + 1;
+			entry->wanted = true;
 		}
-		raw_samples_read(&entry->event.raw, held->in.code, &stack);
 		if (waits(held, entry, &stack)) {
 			if (!all)
 				continue;

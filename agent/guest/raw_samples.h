@@ -48,14 +48,14 @@ void raw_samples_free(struct raw_samples *held);
 /* The kernel's file is being read on the host: no names are known before. */
 void raw_samples_file_comes(struct raw_samples *held, bool comes);
 
-/* A sample has come. By these it is known for how long others wait for their process. */
+/*
+ * A sample has come. By these it is known for how long others wait for their process, and to whom page tables belong:
+ * to one process, if all samples with these tables tell that one.
+ */
 void raw_samples_met(struct raw_samples *held, const struct raw_sample *raw);
 
-/*
- * Page tables belong to one process: if samples with these tables tell which one, the raw sample gets its number as
- * `owner`. If they tell several, it gets none.
- */
-void raw_samples_owner(struct raw_samples *held, struct raw_sample *raw);
+/* raw_samples_read. If it does not tell its thread, it gets the process of its page tables first, as `owner`. */
+void raw_samples_walk(struct raw_samples *held, struct raw_sample *raw, struct raw_stack *stack);
 
 /*
  * True: the sample waits, and was copied. `stack`: what the walk finds now. `wanted`: the files of its process are to

@@ -362,6 +362,42 @@ static void who_ended_early_is_not_waited_for(void **state)
 	tear_down();
 }
 
+/* The program's own stack was not read. The kernel's tells that there is a program: its registers are kept there. */
+static void a_program_in_its_kernel_has_its_process(void **state)
+{
+	enum { FP = 6, PT_REGS = 21, SAVED_PC = 16, SAVED_SP = 19 };
+	static const uint64_t at = UINT64_C(0xffffc90000013f00);
+	const uint64_t saved[PT_REGS] = { [SAVED_PC] = 0x401000, [SAVED_SP] = 0x7fff0000 };
+	const uint64_t registers[REGISTERS] = { [PC] = CONSTANTS + 0x410, [SP] = at, [FP] = at | 1 };
+	struct raw_stack stack;
+	struct event event = {
+		.kind = EVENT_RAW_SAMPLE,
+		.raw = {
+			.weight = 1, .mode = MODE_KERNEL, .arch = ARCH_X86_64, .space = 0x7000,
+			.valid = UINT64_C(1) << PC | UINT64_C(1) << SP | UINT64_C(1) << FP,
+			.register_count = REGISTERS, .registers = registers, .stack_address = at,
+			.stack = { .bytes = (const char *)saved, .size = sizeof(saved) },
+		},
+	};
+
+	(void)state;
+	set_up();
+	sample_kernel();
+	read_kernel(2);
+	look();
+	assert_int_equal(epoch_walk(guest.epoch, &event, 2, &stack), RAW_WAITS);
+	assert_int_equal(stack.sample.user_count, 1);
+	sample(MODE_KERNEL, CONSTANTS + 0x410, 0x7000, "program", PROCESS);
+	epoch_walk(guest.epoch, &event, 2, &stack);
+	assert_int_equal(stack.sample.process, PROCESS);
+	event.raw.owner = 0;
+	event.raw.valid = UINT64_C(1) << PC;	/* a thread of the kernel's own, with borrowed tables */
+	epoch_walk(guest.epoch, &event, 2, &stack);
+	assert_int_equal(stack.sample.user_count, 0);
+	assert_int_equal(event.raw.owner, 0);
+	tear_down();
+}
+
 /* A host that is busy for an hour is not the end of a look; so many samples without a page are. */
 static void a_look_ends_by_samples(void **state)
 {
@@ -496,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_look_ends_by_samples),
 		cmocka_unit_test(programs_are_found_out_once_more),
 		cmocka_unit_test(who_ended_early_is_not_waited_for),
+		cmocka_unit_test(a_program_in_its_kernel_has_its_process),
 		cmocka_unit_test(what_makes_no_progress_is_not_waited_for),
 		cmocka_unit_test(samples_that_find_no_room_are_counted),
 		cmocka_unit_test(what_a_hook_tells_of_a_program_waits_for_its_file),
