@@ -141,15 +141,26 @@ static const char *last_name(const char *path)
 }
 
 /* What a wrapper adds is not known: only a line that names QEMU's program is complete. */
+static bool is_complete(char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(last_name(words[i]), "qemu-system-", strlen("qemu-system-")) == 0)
+			return true;
+	return false;
+}
+
 bool launch_needs_display(char *const *words, size_t count, bool headless)
 {
-	bool complete = false;
-
-	for (size_t i = 0; i < count; i++)
-		complete = complete || strncmp(last_name(words[i]), "qemu-system-", strlen("qemu-system-")) == 0;
 	return has_option(words, count, "-sdl") || has_value(words, count, "display", "gtk") ||
 		has_value(words, count, "display", "sdl") ||
-		(complete && !headless && !has_display(words, count));
+		(is_complete(words, count) && !headless && !has_display(words, count));
+}
+
+bool launch_takes_typing(char *const *words, size_t count)
+{
+	return !is_complete(words, count) || mentions(words, count, "stdio") || mentions(words, count, "curses") ||
+		has_option(words, count, "-readconfig") || has_pty(words, count) ||
+		(has_option(words, count, "-nographic") && !has_option(words, count, "-nodefaults"));
 }
 
 /* An id that the command line does not contain. */
@@ -629,7 +640,11 @@ struct launch *launch_new(char *const *words, size_t count, const struct launch_
 	good = launch_folder_make(&launch->folder, getuid(), error);
 	if (good)
 		launch->qmp = util_format("%s/" LAUNCH_QMP, launch->folder.path);
-	good = good && (launch->console = console_new(extra->console, error)) &&
+	if (good)
+		launch->console = console_new(extra->console, error);
+	if (launch->console && !launch_takes_typing(words, count))
+		console_no_port(launch->console);
+	good = good && launch->console &&
 		(line = launch_words(words, count, extra, launch->folder.path, error)) &&
 		start(launch, line, error) && wait_for_qmp(launch, wait, by_plugin, error) &&
 		(!has_pty(words, count) || open_pty(launch, !has_option(words, count, "-S"), error));

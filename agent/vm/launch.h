@@ -33,6 +33,9 @@ void launch_words_free(char **words);
 /* True: such a QEMU opens a window, since an option asks for one, or since none says where the machine is shown. */
 bool launch_needs_display(char *const *words, size_t count, bool headless);
 
+/* False: such a QEMU reads nothing on its terminal, since no serial port and no monitor is there. */
+bool launch_takes_typing(char *const *words, size_t count);
+
 struct launch_wait {			/* for its QMP socket */
 	int timeout_ms;
 	bool (*given_up)(void *context);	/* asked again and again; NULL: nobody gives it up */

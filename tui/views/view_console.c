@@ -165,7 +165,9 @@ static void draw_detail(const struct console_view *self, struct canvas *canvas, 
 	place.width--;
 	if (extent.first)
 		snprintf(lost, sizeof(lost), "; the first %" PRIu64 " are no longer kept", extent.first);
-	keys_text(self->keys, self->types ? "typing to the guest" : !extent.open ? "QEMU has closed it" :
+	keys_text(self->keys, self->types ? "typing to the guest" :
+		extent.no_port ? "no serial port is here to type to: give QEMU -serial mon:stdio" :
+		!extent.open ? "QEMU has closed it" :
 		self->scrolled ? "{open} types to the guest, {bottom} shows what comes" :
 		"{open} types to the guest, {back} leaves", hint);
 	text = util_format("%" PRIu64 " line%s%s  %s", extent.end, util_plural(extent.end), lost, hint);

@@ -32,6 +32,7 @@ struct console {
 	pthread_mutex_t lock;		/* for all below */
 	pthread_cond_t ended;		/* the terminal was closed */
 	bool over;			/* the thread has to end */
+	bool no_port;			/* no serial port of the guest is there */
 	int fds[SOURCES];		/* -1: not open */
 	struct console_writer writers[SOURCES];
 	struct console_text *text;
@@ -251,6 +252,13 @@ void console_started(struct console *console)
 	console->inside = -1;
 }
 
+void console_no_port(struct console *console)
+{
+	pthread_mutex_lock(&console->lock);
+	console->no_port = true;
+	pthread_mutex_unlock(&console->lock);
+}
+
 bool console_open_port(struct console *console, const char *path)
 {
 	int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
@@ -301,7 +309,8 @@ struct console_extent console_extent(struct console *console)
 	console->told = false;
 	extent = (struct console_extent) {
 		.first = console_text_first(console->text), .end = console_text_end(console->text),
-		.bytes = console->bytes, .column = -1, .open = console->fds[typed_to(console)] >= 0,
+		.bytes = console->bytes, .column = -1, .no_port = console->no_port,
+		.open = console->fds[typed_to(console)] >= 0 && !console->no_port,
 	};
 	for (int i = 0; i < SOURCES; i++)
 		extent.end += console->writers[i].count > 0;

@@ -25,6 +25,8 @@ struct console;
 struct console *console_new(const char *file, char **error);
 void console_free(struct console *console);	/* a QEMU that still runs has no terminal any more */
 
+void console_no_port(struct console *console);	/* said of QEMU's command line; before console_started */
+
 /* The other end, for a child's standard descriptors; -1 after console_started, which closes it here. */
 int console_inside(const struct console *console);
 void console_started(struct console *console);
@@ -43,6 +45,7 @@ struct console_extent {
 	uint64_t bytes;			/* that came so far: differs whenever something is new */
 	int column;			/* of the cursor in the last line, which has not ended; -1: there is none */
 	bool open;			/* what is typed has a reader */
+	bool no_port;			/* it has none, since no serial port of the guest is there */
 };
 struct console_extent console_extent(struct console *console);
 

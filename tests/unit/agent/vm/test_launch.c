@@ -210,6 +210,30 @@ static void test_a_machine_without_a_window(void **state)
 	check_line_with(&headless, "q -vnc :1", "q -vnc :1 -qmp unix:/d/qmp,server=on,wait=off");
 }
 
+/* Where nothing of QEMU's is on its terminal, nobody reads what is typed. */
+static void test_who_reads_what_is_typed(void **state)
+{
+	static const struct { const char *line; bool takes; } cases[] = {
+		{ "qemu-system-x86_64 -display none", false }, { "qemu-system-x86_64", false },
+		{ "qemu-system-x86_64 -display none -serial file:/stdi/o", false },
+		{ "/usr/bin/qemu-system-arm -nographic -nodefaults", false },
+		{ "qemu-system-x86_64 -nographic", true }, { "qemu-system-x86_64 -serial stdio", true },
+		{ "qemu-system-x86_64 -display none -serial mon:stdio", true },
+		{ "qemu-system-x86_64 -chardev stdio,id=a -serial chardev:a", true },
+		{ "qemu-system-x86_64 -serial pty", true }, { "qemu-system-x86_64 -display curses", true },
+		{ "./run-my-vm", true }, { "env qemu-system-x86_64 -vnc :1", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *copy = util_format("%s", cases[i].line), *words[16];
+		size_t count = split(copy, words);
+
+		assert_int_equal(launch_takes_typing(words, count), cases[i].takes);
+		free(copy);
+	}
+}
+
 static void test_daemon_is_refused(void **state)
 {
 	char name[] = "q", option[] = "-daemonize", *words[] = { name, option }, *error = NULL;
@@ -652,7 +676,8 @@ int main(int count, char **words)
 		cmocka_unit_test(test_counted_instructions_stay_repeatable),
 		cmocka_unit_test(test_a_port_that_is_there_is_used),
 		cmocka_unit_test(test_a_guest_on_a_pty_waits), cmocka_unit_test(test_a_machine_without_a_window),
-		cmocka_unit_test(test_daemon_is_refused), cmocka_unit_test(test_paths_are_no_options),
+		cmocka_unit_test(test_daemon_is_refused),
+		cmocka_unit_test(test_who_reads_what_is_typed), cmocka_unit_test(test_paths_are_no_options),
 		cmocka_unit_test(test_an_early_end_tells_why), cmocka_unit_test(test_a_status_of_the_guest),
 		cmocka_unit_test(test_given_up), cmocka_unit_test(test_a_wrapper_that_hands_nothing_on),
 		cmocka_unit_test(test_a_wrapper_that_has_ended),

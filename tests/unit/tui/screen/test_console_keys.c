@@ -187,6 +187,23 @@ static void test_typing(void **state)
 	end(&scene);
 }
 
+static void test_no_serial_port_is_there(void **state)
+{
+	struct scene scene;
+	struct stage *stage = &scene.stage;
+
+	(void)state;
+	begin(&scene);
+	console_no_port(scene.console);
+	print(&scene, "VNC server running\r\n");
+	stage_press(stage, '0');
+	stage_holds(stage, "no serial port is here to type to: give QEMU -serial mon:stdio", true);
+	stage_holds(stage, "types to the guest", false);
+	stage_press(stage, KEYS_ENTER);
+	stage_holds(stage, "Stop typing", false);
+	end(&scene);
+}
+
 static void test_qemu_ends_while_it_is_typed_to(void **state)
 {
 	struct scene scene;
@@ -265,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_view), cmocka_unit_test(test_scrolling), cmocka_unit_test(test_typing),
 		cmocka_unit_test(test_qemu_ends_while_it_is_typed_to),
+		cmocka_unit_test(test_no_serial_port_is_there),
 		cmocka_unit_test(test_the_end_is_asked_for), cmocka_unit_test(test_a_vm_of_somebody_else),
 	};
 	int failed;
