@@ -9,13 +9,14 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
 #include "agent/query/addresses/query_addresses.h"
 #include "agent/query/query.h"
 #include "agent/query/query_tree.h"
 #include "agent/query/table.h"
 #include "agent/query/time/series.h"
 #include "agent/store/stacks.h"
-#include "agent/names/symbols.h"
 #include "tests/unit/fakes/packets.h"
 #include "intake.h"
 #include "setup.h"
@@ -45,17 +46,13 @@ static struct tree *answer(struct reader *reader, const struct epoch *epoch)
 	return tree;
 }
 
-/* Answers until the tree does not grow any more, and prints what that cost. */
+/* Prints what an answer cost. */
 static void measure(struct reader *reader, const struct epoch *epoch, const char *prefix, const char *what)
 {
 	struct tree *tree = answer(reader, epoch);
 
-	while (tree->growing) {
-		tree_free(tree);
-		tree = answer(reader, epoch);
-	}
-	printf("%s_%s_%s\t%.1f\tms in %u answers, %zu rows\n", prefix, reader->name, what,
-		(double)reader->spent / 1e6, reader->answers, reader->rows);
+	printf("%s_%s_%s\t%.1f\tms, %zu rows\n", prefix, reader->name, what,
+		(double)reader->spent / 1e6, reader->rows);
 	/* The next question unfolds the heaviest row that is folded, and asks for trends of what a screen shows. */
 	reader->wanted.trend_count = 0;
 	for (int order = 0; order < TREE_ORDERS; order++) {
@@ -78,31 +75,20 @@ static void measure(struct reader *reader, const struct epoch *epoch, const char
 	reader->spent = reader->most = reader->answers = 0;
 }
 
-/*
- * A key in the table of functions: the time until the first answer to the new question, and until the whole answer has
- * come.
- */
-static uint64_t press(struct query *query, const struct question *question, const char *prefix, const char *what)
+/* A key in the table of functions: the time until the answer to the new question. */
+static uint64_t press(struct query *query, const struct question *question, uint32_t callee, const char *prefix,
+	const char *what)
 {
-	uint64_t begin = setup_spent(), first = 0;
+	uint64_t begin = setup_spent(), took;
+	struct table *table = query_table(query, question);
 	struct caller callers[8];
-	struct table *table;
-	bool behind = true;
-	uint32_t answers = 0;
-	size_t rows = 0;
 
-	while (behind) {
-		table = query_table(query, question);
-		if (question->callers)
-			query_callers(query, question, question->callee, callers, sizeof(callers) / sizeof(*callers));
-		behind = table->behind;
-		rows = table->count;
-		table_free(table);
-		first = answers++ ? first : setup_spent() - begin;
-	}
-	printf("%s_table_%s\t%.1f\tms until the first answer, %.1f in all %u, %zu rows\n", prefix, what,
-		(double)first / 1e6, (double)(setup_spent() - begin) / 1e6, answers, rows);
-	return first;
+	if (callee != FUNCTION_NONE)
+		query_callers(query, question, callee, callers, sizeof(callers) / sizeof(*callers));
+	took = setup_spent() - begin;
+	printf("%s_table_%s\t%.1f\tms, %zu rows\n", prefix, what, (double)took / 1e6, table->count);
+	table_free(table);
+	return took;
 }
 
 /* The first answer about one function: its code, and the time line of all that is kept. */
@@ -119,30 +105,27 @@ static uint64_t look_at(const struct epoch *epoch, const struct question *questi
 	begin = setup_spent();
 	series_make(epoch->query, question, of, "kernel", SERIES_SLOTS, &series);
 	line = setup_spent() - begin;
-	printf("%s_code\t%.1f\tms until the first answer\n", prefix, (double)code / 1e6);
-	printf("%s_line\t%.1f\tms until the first answer\n", prefix, (double)line / 1e6);
+	printf("%s_code\t%.1f\tms\n", prefix, (double)code / 1e6);
+	printf("%s_line\t%.1f\tms\n", prefix, (double)line / 1e6);
 	return code > line ? code : line;
 }
 
 static void press_keys(const struct epoch *epoch, const char *prefix)
 {
 	struct query *query = epoch->query;
-	struct question question = { .to = UINT64_MAX, .hasty = true, .reader = query_reader_new(query) };
+	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(query) };
 	uint64_t now = epoch_now(epoch), most = 0, took[6];
 
-	press(query, &question, prefix, "first");
+	press(query, &question, FUNCTION_NONE, prefix, "first");
 	question.from = now > WINDOW_S * NS_PER_SECOND ? now - WINDOW_S * NS_PER_SECOND : 0;
-	took[0] = press(query, &question, prefix, "narrower");
-	question.callers = CALLERS_ONE;
-	took[1] = press(query, &question, prefix, "cursor");
-	question.callee++;
-	took[2] = press(query, &question, prefix, "cursor");
+	took[0] = press(query, &question, FUNCTION_NONE, prefix, "narrower");
+	took[1] = press(query, &question, 0, prefix, "cursor");
+	took[2] = press(query, &question, 1, prefix, "cursor");
 	question.from = 0;
-	took[3] = press(query, &question, prefix, "wider");
-	question.callers = CALLERS_NONE;
+	took[3] = press(query, &question, 1, prefix, "wider");
 	question.by = GROUP_OBJECT;
-	took[4] = press(query, &question, prefix, "objects");
-	took[5] = look_at(epoch, &question, question.callee, prefix);
+	took[4] = press(query, &question, FUNCTION_NONE, prefix, "objects");
+	took[5] = look_at(epoch, &question, 1, prefix);
 	for (size_t i = 0; i < sizeof(took) / sizeof(took[0]); i++)
 		most = took[i] > most ? took[i] : most;
 	printf("%s_table_key_most\t%.1f\tms\n", prefix, (double)most / 1e6);
@@ -152,7 +135,7 @@ static void press_keys(const struct epoch *epoch, const char *prefix)
 static struct reader new_reader(const struct epoch *epoch, const char *name, uint32_t orders, uint32_t least)
 {
 	return (struct reader) {
-		.name = name, .question = { .to = UINT64_MAX, .hasty = true, .reader = query_reader_new(epoch->query) },
+		.name = name, .question = { .to = UINT64_MAX, .reader = query_reader_new(epoch->query) },
 		.wanted = { .orders = orders, .least = least },
 	};
 }

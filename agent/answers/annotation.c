@@ -102,13 +102,11 @@ static struct address_sums sums_of(struct annotation *annotation, struct questio
 	question.by = GROUP_FUNCTION;
 	question.reader = reader;
 	sums = query_addresses(annotation->answer.epoch->query, &question, named->functions, named->count);
-	if (query_awaits_files(annotation->answer.epoch->query, &question) || sums.lacks)
+	if (query_awaits_files(annotation->answer.epoch->query, &question))
 		annotation->answer.partial = true;
-	annotation->answer.unfinished |= sums.lacks;
 	return sums;
 }
 
-/* The baseline does not change, so its reader keeps its sums from answer to answer. None is told until it is whole. */
 static void compare(struct annotation *annotation, const struct request *request, const struct moment *moment,
 	const struct named_functions *named)
 {
@@ -116,13 +114,11 @@ static void compare(struct annotation *annotation, const struct request *request
 	struct annotation_heat elsewhere = { 0 };
 	struct address_sums sums;
 
-	question.hasty = !request->whole;
 	sums = sums_of(annotation, question, moment->base_readers[0], named);
-	if (!sums.lacks)
-		annotation->base = (struct annotation_base) {
-			.there = true, .heat = heat_of(annotation, &sums, &elsewhere),
-			.self = { sums.self, sums.self_samples }, .weight = sums.weight, .samples = sums.samples,
-		};
+	annotation->base = (struct annotation_base) {
+		.there = true, .heat = heat_of(annotation, &sums, &elsewhere),
+		.self = { sums.self, sums.self_samples }, .weight = sums.weight, .samples = sums.samples,
+	};
 	address_sums_clear(&sums);
 }
 
@@ -144,7 +140,6 @@ struct annotation *annotation_new(const struct annotation_request *request, cons
 	util_print(annotation->kernel, sizeof(annotation->kernel), "%s", annotation->answer.epoch->kernel);
 	named = listings_functions(annotation->answer.epoch->listings, request->function, annotation->kernel);
 	question = excerpt_question(annotation->answer.epoch, excerpt);
-	question.hasty = !request->request.whole;
 	sums = sums_of(annotation, question, moment->readers[0], named);
 	tell_whole(annotation, &sums);
 	if (named->count)

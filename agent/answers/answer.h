@@ -62,7 +62,6 @@ struct request {
 	const struct answer_kind *kind;
 	struct excerpt excerpt;
 	uint32_t pause_ms;		/* the shortest time from the beginning of one answer to that of the next */
-	uint32_t whole;			/* 1: no answer is of a part of the range, however long that takes */
 };
 
 /* The first member of each kind's answer. */
@@ -74,7 +73,6 @@ struct answer {
 	int64_t zero;			/* guest ns from which on times count that a person reads (uptime.h) */
 	bool begun;			/* it has samples; while it has none, the next answer comes soon */
 	bool partial;			/* files are still read for it: another answer comes even if nothing is new */
-	bool unfinished;		/* it is partial only so that it came soon: another answer follows at once */
 };
 
 enum { QUESTIONS_MOST = 5 };		/* of one request, without those for its baseline */

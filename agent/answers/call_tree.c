@@ -12,7 +12,7 @@
 #include "agent/query/tree/tree_way.h"
 #include "call_tree.h"
 
-/* The baseline does not change, so its reader keeps its sums from answer to answer. None is told until it is whole. */
+/* The baseline does not change, so its reader keeps what is unfolded from answer to answer. */
 static void compare(struct call_tree *answer, const struct call_tree_request *request, const struct moment *moment)
 {
 	struct question question = excerpt_base_question(answer->answer.epoch, &request->request.excerpt);
@@ -21,31 +21,25 @@ static void compare(struct call_tree *answer, const struct call_tree_request *re
 
 	question.by = GROUP_FUNCTION;
 	question.reader = moment->base_readers[0];
-	question.hasty = !request->request.whole;
 	tree_compare_question(answer->tree, &request->tree, &wanted);
 	base = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
-	answer->tree->growing = answer->tree->growing || base->lacks;
-	if (!base->lacks)
-		tree_compare(answer->tree, base);
+	tree_compare(answer->tree, base);
 	answer->answer.partial = query_awaits_files(answer->answer.epoch->query, &question);
 	tree_free(base);
 }
 
-/* Unfolds the way to the function that is sought. True: its end is not known yet; the next answer has more of it. */
-static bool find(const struct call_tree *answer, struct question question, struct tree_question *wanted)
+/* Unfolds the way to the function that is sought. */
+static void find(const struct call_tree *answer, struct question question, struct tree_question *wanted)
 {
 	struct tree_question around;
 	struct tree *tree;
-	bool growing;
 
 	if (!tree_way_question(wanted, &around))
-		return false;
+		return;
 	question.reader = QUERY_ANYBODY;	/* it is asked seldom */
 	tree = query_tree(answer->answer.epoch->query, &question, &around, answer->kernel);
 	tree_way_unfold(tree, answer->answer.symbols, answer->kernel, wanted);
-	growing = tree->growing;
 	tree_free(tree);
-	return growing;
 }
 
 /* Asks a worker for those that are not known yet. */
@@ -71,7 +65,6 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	struct call_tree *answer = util_alloc(sizeof(*answer));
 	struct tree_question wanted = request->tree;
 	struct question question;
-	bool growing;
 
 	answer->answer = answer_begin(&call_tree_kind, moment);
 	answer->filter = excerpt->filter;
@@ -83,17 +76,13 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	question = excerpt_question(answer->answer.epoch, excerpt);
 	question.by = GROUP_FUNCTION;
 	question.reader = moment->readers[0];
-	question.hasty = !request->request.whole;
-	growing = find(answer, question, &wanted);
+	find(answer, question, &wanted);
 	answer->tree = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
-	answer->tree->growing = answer->tree->growing || growing;
 	if (excerpt->base.until_ns)
 		compare(answer, request, moment);
 	tell_lines(answer, request);
 	answer->answer.begun = answer->tree->samples;
-	answer->answer.unfinished = answer->tree->growing;
-	answer->answer.partial = answer->answer.partial || answer->tree->growing ||
-		query_awaits_files(answer->answer.epoch->query, &question);
+	answer->answer.partial = answer->answer.partial || query_awaits_files(answer->answer.epoch->query, &question);
 	return answer;
 }
 

@@ -74,14 +74,12 @@ struct function_page *function_page_new(const struct function_page_request *requ
 	page->tree = call_tree_new(&tree, moment);
 	page->answer.begun = page->tree->answer.begun;
 	page->answer.partial = page->tree->answer.partial;
-	page->answer.unfinished = page->tree->answer.unfinished;
 	for (int i = 0; i < PAGE_TABLES; i++) {
 		struct function_request asked = function_page_table(request, (enum page_table)i);
 		struct moment own = moment_of(moment, 1 + i);
 
 		page->tables[i] = function_table_new(&asked, &own);
 		page->answer.partial = page->answer.partial || page->tables[i]->answer.partial;
-		page->answer.unfinished = page->answer.unfinished || page->tables[i]->answer.unfinished;
 	}
 	return page;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
@@ -15,18 +16,22 @@ static void tell_rows(struct function_table *answer, const struct function_reque
 	struct epoch *epoch = answer->answer.epoch;
 	struct symbols *symbols = epoch->inputs.symbols;
 
+	uint64_t trends[FUNCTION_ROWS][TABLE_TREND];
+	uint32_t functions[FUNCTION_ROWS];
+
 	answer->visible = util_alloc(request->visible_count * sizeof(*answer->visible));
 	for (size_t i = 0; i < request->visible_count; i++) {
 		struct function_row *row = &answer->visible[answer->visible_count];
 
 		if (request->visible[i] >= symbols_functions(symbols))
 			continue;
-		row->function = request->visible[i];
+		row->function = functions[answer->visible_count++] = request->visible[i];
 		row->line = symbols_source(symbols, row->function);
-		query_trend(epoch->query, question, row->function, row->trend);
 		row->ran = query_ran(epoch->query, question, row->function);
-		answer->visible_count++;
 	}
+	query_trends(epoch->query, question, functions, answer->visible_count, trends);
+	for (size_t i = 0; i < answer->visible_count; i++)
+		memcpy(answer->visible[i].trend, trends[i], sizeof(trends[i]));
 }
 
 static void tell_selected(struct function_table *answer, const struct question *question)
@@ -39,19 +44,15 @@ static void tell_selected(struct function_table *answer, const struct question *
 		sizeof(answer->inlined) / sizeof(answer->inlined[0]), &answer->inlined_of);
 }
 
-/* The baseline does not change, so its reader keeps its table from answer to answer. None is told until it is whole. */
+/* The baseline does not change, so its reader keeps its table from answer to answer. */
 static void compare(struct function_table *answer, const struct request *request, const struct moment *moment)
 {
 	struct question question = excerpt_base_question(answer->answer.epoch, &request->excerpt);
 	const struct table *base;
 
 	question.reader = moment->base_readers[0];
-	question.hasty = !request->whole;
 	base = query_table_kept(answer->answer.epoch->query, &question);
-	if (base->behind)
-		answer->answer.unfinished = true;
-	else
-		table_compare(answer->table, base);
+	table_compare(answer->table, base);
 	answer->answer.partial = query_awaits_files(answer->answer.epoch->query, &question);
 }
 
@@ -60,7 +61,7 @@ struct function_table *function_table_new(const struct function_request *request
 	const struct request *asked = &request->request;
 	struct function_table *answer = util_alloc(sizeof(*answer));
 	struct question question;
-	bool callers, ran;
+	bool callers;
 
 	answer->answer = answer_begin(&function_table_kind, moment);
 	answer->filter = asked->excerpt.filter;
@@ -74,16 +75,12 @@ struct function_table *function_table_new(const struct function_request *request
 	question = excerpt_question(answer->answer.epoch, &asked->excerpt);
 	question.reader = moment->readers[0];
 	callers = request->callers && answer->selected != FUNCTION_NONE && question.by == GROUP_FUNCTION;
-	ran = request->ran && grouping_has_ran(question.by);
-	question.callers = callers ? CALLERS_ONE : ran ? CALLERS_ALL : CALLERS_NONE;
-	question.callee = answer->selected;
-	question.hasty = !asked->whole;
+	question.callers = request->ran && grouping_has_ran(question.by);
 	answer->table = query_table(answer->answer.epoch->query, &question);
-	answer->answer.unfinished = answer->table->behind;
 	if (asked->excerpt.base.until_ns)
 		compare(answer, asked, moment);
 	answer->answer.begun = answer->table->samples;
-	answer->answer.partial = answer->answer.partial || answer->table->unread || answer->answer.unfinished;
+	answer->answer.partial = answer->answer.partial || answer->table->unread;
 	tell_rows(answer, request, &question);
 	if (callers)
 		tell_selected(answer, &question);

@@ -160,8 +160,7 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 		return profile;
 	profile->question = excerpt_question(epoch, &request->request.excerpt);
 	profile->question.reader = moment->readers[0];
-	profile->question.callers = request->callers && profile->question.by == GROUP_FUNCTION ?
-		CALLERS_ALL : CALLERS_NONE;
+	profile->question.callers = request->callers && profile->question.by == GROUP_FUNCTION;
 	profile->question.inlined = request->inlined;
 	profile->question.lines = request->lines;
 	profile->table = query_table(epoch->query, &profile->question);

@@ -18,11 +18,9 @@ struct time_line *time_line_new(const struct time_line_request *request, const s
 	if (!epoch)
 		return line;
 	question.reader = moment->readers[0];
-	question.hasty = !request->request.whole;
 	line->now = epoch_now(epoch);
 	series_make(epoch->query, &question, request->of, epoch->kernel, (size_t)request->slots, &line->series);
-	line->answer.unfinished = line->series.lacks;
-	line->answer.partial = line->series.lacks || query_awaits_files(epoch->query, &question);
+	line->answer.partial = query_awaits_files(epoch->query, &question);
 	line->answer.begun = line->series.slots[line->series.count - 1].whole;
 	return line;
 }

@@ -54,16 +54,6 @@ static bool is_short(const struct hash *hash, uint32_t count)
 	return 4ull * count > 3ull * hash->size;
 }
 
-void hash_expect(struct hash *hash, uint32_t count)
-{
-	uint32_t size = SLOTS_MIN;
-
-	while (4ull * count > 3ull * size)
-		size *= 2;
-	if (is_short(hash, count))
-		grow(hash, size);
-}
-
 bool hash_add(struct hash *hash, uint64_t value, uint32_t position)
 {
 	if (is_short(hash, hash->used + 1) && !grow(hash, hash->size ? 2 * hash->size : SLOTS_MIN))

@@ -30,9 +30,6 @@ struct hash {
 void hash_init(struct hash *hash, struct budget *budget);	/* takes no memory yet */
 void hash_clear(struct hash *hash);	/* frees the slots, keeps the seed */
 
-/* So many positions are likely, at most 2^30: makes room for them at once if there is memory. */
-void hash_expect(struct hash *hash, uint32_t count);
-
 /* Adds a position, which must not be in the index yet. At most 2^30 of them. False: the budget has no room. */
 bool hash_add(struct hash *hash, uint64_t value, uint32_t position);
 

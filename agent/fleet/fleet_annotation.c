@@ -61,7 +61,6 @@ static void copy_part(struct fleet *fleet, size_t index, struct annotation *answ
 	answer->answer = (struct answer) {
 		.kind = &annotation_kind, .begun = true, .symbols = fleet_ids_symbols(fleet->functions),
 		.epoch = epoch_hold(part->answer.epoch), .partial = part->answer.partial,
-		.unfinished = part->answer.unfinished,
 	};
 	if (part->answer.symbols && part->function != FUNCTION_NONE)
 		answer->function = fleet_ids_map(fleet->functions, &machine->map, &origin, part->function);

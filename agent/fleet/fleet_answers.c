@@ -309,22 +309,12 @@ struct vitals *fleet_vitals(struct fleet *fleet, uint64_t now)
 	return vitals;
 }
 
-static bool is_unfinished(const struct fleet *fleet)
-{
-	bool unfinished = false;
-
-	for (size_t i = 0; i < fleet->count; i++)
-		unfinished |= fleet->machines[i].functions && fleet->machines[i].functions->answer.unfinished;
-	return unfinished;
-}
-
 struct function_table *fleet_functions(struct fleet *fleet, uint64_t now)
 {
 	struct function_table *functions = util_alloc(sizeof(*functions));
 
 	functions->answer = (struct answer) {
 		.kind = &function_table_kind, .begun = true, .symbols = fleet_ids_symbols(fleet->functions),
-		.unfinished = is_unfinished(fleet),
 	};
 	functions->machine_count = fleet->count;
 	functions->machines = util_alloc(fleet->count * sizeof(*functions->machines));

@@ -80,9 +80,7 @@ struct function_page *fleet_page(struct fleet *fleet, uint64_t now)
 	page->tree = sum_trees(fleet, now);
 	page->answer = page->tree->answer;
 	page->answer.kind = &function_page_kind;
-	for (int i = 0; i < PAGE_TABLES; i++) {
+	for (int i = 0; i < PAGE_TABLES; i++)
 		page->tables[i] = sum_tables(fleet, (enum page_table)i, now);
-		page->answer.unfinished |= page->tables[i]->answer.unfinished;
-	}
 	return page;
 }

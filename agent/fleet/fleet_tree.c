@@ -208,7 +208,6 @@ static void sum_wholes(const struct fleet *fleet, struct tree *sum)
 		sum->base.there = sum->base.there || part->base.there;
 		sum->base.weight += part->base.weight * fleet_period(machine, part->base.weight, part->base.time);
 		sum->base.samples += part->base.samples;
-		sum->growing = sum->growing || part->growing;
 		sum->scarce = sum->scarce || part->scarce;
 	}
 	sum->time = sum->weight;
@@ -259,6 +258,5 @@ struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now)
 	hold_texts(fleet, answer);
 	sum_wholes(fleet, answer->tree);
 	keep_heavy(fleet, answer->tree);
-	answer->answer.partial = answer->answer.unfinished = answer->tree->growing;
 	return answer;
 }

@@ -20,6 +20,7 @@ void node_functions_clear(struct node_functions *nodes)
 {
 	free(nodes->functions);
 	free(nodes->contexts);
+	free(nodes->outermost);
 	free(nodes->begun);
 	node_functions_init(nodes);
 }
@@ -80,6 +81,8 @@ static void tell_all(struct node_functions *nodes, uint32_t changed)
 			nodes->changed[i] = changed;
 	if (changed < nodes->context_count)
 		nodes->context_count = changed;
+	if (changed < nodes->outermost_count)
+		nodes->outermost_count = changed;
 }
 
 uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, struct stacks *stacks,
@@ -133,6 +136,22 @@ const uint8_t *node_functions_contexts(struct node_functions *nodes, const struc
 		nodes->contexts[nodes->context_count] = (uint8_t)context;
 	}
 	return nodes->contexts;
+}
+
+const uint8_t *node_functions_outermost(struct node_functions *nodes, const struct stacks *stacks)
+{
+	const struct node *list = stacks_list(stacks);
+
+	if (!nodes->outermost)		/* the system backs the pages in use */
+		nodes->outermost = util_alloc(STACKS_NODES_MAX * sizeof(*nodes->outermost));
+	for (; nodes->outermost_count < nodes->count; nodes->outermost_count++) {
+		uint32_t id = nodes->outermost_count, above = list[id].parent;
+
+		while (above != STACKS_NONE && nodes->functions[above] != nodes->functions[id])
+			above = list[above].parent;
+		nodes->outermost[id] = above == STACKS_NONE;
+	}
+	return nodes->outermost;
 }
 
 bool node_functions_is_current(const struct node_functions *nodes, uint32_t reader, const struct symbols *symbols)

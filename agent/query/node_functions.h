@@ -21,6 +21,8 @@ struct node_functions {
 	uint64_t generation;		/* of the symbols that they are from */
 	uint8_t *contexts;		/* by node: enum context, never UNTOLD; paid for likewise */
 	uint32_t context_count;		/* of nodes with a context */
+	uint8_t *outermost;		/* by node: 1: no function above it is the same; paid for likewise */
+	uint32_t outermost_count;
 	uint8_t *begun;			/* by function: the context that it begins, plus 1; 0: not asked yet */
 	uint32_t begun_count;
 	uint32_t changed[NODE_READERS];	/* for each reader, what node_functions_update will return to it */
@@ -44,6 +46,9 @@ uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, st
  */
 const uint8_t *node_functions_contexts(struct node_functions *nodes, const struct stacks *stacks,
 	const struct symbols *symbols, const atomic_bool *stop);
+
+/* By node: 1: its function is not above it; else 0. So recursion counts once. Valid until the next change. */
+const uint8_t *node_functions_outermost(struct node_functions *nodes, const struct stacks *stacks);
 
 /* Makes the next node_functions_update look everything up anew. */
 void node_functions_forget(struct node_functions *nodes);

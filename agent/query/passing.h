@@ -12,8 +12,19 @@
 #include "stop.h"
 
 struct filter;
+struct grouping;
 struct stack_filter;
 struct threads;
+
+/*
+ * What a filter and a grouping make of those who ran samples. Names decide that, so it takes long, and each slice has
+ * mostly the same ones: it is remembered of the last 4,096 that differ. Starts as { 0 }.
+ */
+struct whos {
+	struct who_facts *facts;	/* by hash; NULL: none yet */
+};
+
+void whos_clear(struct whos *whos);	/* also when filter, grouping or names of threads change */
 
 struct passing {			/* what decides; all borrowed */
 	const struct filter *filter;
@@ -21,6 +32,8 @@ struct passing {			/* what decides; all borrowed */
 	struct threads *threads;
 	const uint32_t *functions;	/* by node; see node_functions.h */
 	const uint8_t *contexts;	/* by node; NULL: no one asks for modes within the kernel's */
+	struct whos *whos;		/* of this filter and grouping */
+	struct grouping *grouping;
 	uint32_t idle, unknown;		/* the functions for idle time, and for samples without a stack */
 	const atomic_bool *stop;	/* once set, the rest is left out; NULL: never */
 };
@@ -29,11 +42,12 @@ struct passing_reader {
 	const struct passing *passing;
 	struct run_reader reader;
 	uint8_t *whos;			/* for each of the run's list of who: bits 1 << context in which it passes */
+	uint32_t *rows;			/* by who and context: its row, as far as it was asked for; NULL: none was */
+	bool all;			/* everything passes, in any context */
 	bool idle;			/* idle time passes, if its who does */
 	bool begun, stack_passes;	/* `stack` is set; it passes */
 	enum context context;		/* of `stack`; UNTOLD: no one asks */
 	uint32_t stack;			/* of the last count whose who passed */
-	uint32_t newest;		/* the highest stack that the filter looked at; 0: none */
 };
 
 /* Both are borrowed until passing_end. */
@@ -42,9 +56,14 @@ void passing_end(struct passing_reader *reader);
 
 void passing_look(struct passing_reader *reader, uint32_t stack);	/* for passing_next alone */
 
+/* The row of whoever ran the last count, by number in the run's list (grouping_who); idle time has its own. */
+uint32_t passing_row(struct passing_reader *reader, uint32_t who);
+
 /* Does a sample of this stack pass, of the `who`-th in the run's list? */
 static inline bool passing_admits(struct passing_reader *reader, uint32_t stack, uint32_t who)
 {
+	if (reader->all)
+		return true;
 	if (!reader->whos[who])
 		return false;
 	if (!reader->begun || stack != reader->stack)

@@ -3,23 +3,18 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
 #include "agent/store/cpus.h"
+#include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "query.h"
 #include "query_state.h"
-#include "seconds.h"
-#include "tree_sums.h"
-
-enum { TRENDS_MOST = 512 };		/* kept for a reader */
-
-/* No place: the function is not in the answer yet. */
-#define NOWHERE 0xffffffffu
+#include "stop.h"
+#include "trends.h"
 
 static struct query_reader *reader_new(struct query *query, uint32_t number)
 {
@@ -34,12 +29,11 @@ static void reader_free(struct query_reader *reader)
 {
 	if (!reader)
 		return;
-	budget_free(reader->window.inputs.budget, reader->trends.list,
-		reader->trends.room * sizeof(*reader->trends.list));
 	table_free(reader->kept.table);
 	window_clear(&reader->window);
 	for (int order = 0; order < TREE_ORDERS; order++)
-		tree_sums_clear(&reader->trees[order]);
+		kept_tree_clear(&reader->trees[order]);
+	trends_clear(&reader->trends);
 	if (reader->beside.free)
 		reader->beside.free(reader->beside.state);
 	free(reader);
@@ -62,6 +56,7 @@ struct query *query_new(const struct query_inputs *inputs)
 	struct query *query = util_alloc(sizeof(*query));
 
 	query->inputs = *inputs;
+	query->scan.budget = inputs->budget;
 	node_functions_init(&query->nodes);
 	query->readers[QUERY_ANYBODY] = reader_new(query, QUERY_ANYBODY);
 	return query;
@@ -81,6 +76,7 @@ void query_free(struct query *query)
 		return;
 	for (uint32_t i = 0; i < QUERY_READERS; i++)
 		reader_free(query->readers[i]);
+	scan_clear(&query->scan);
 	node_functions_clear(&query->nodes);
 	fine_ranges_clear(&query->fine);
 	free(query->places);
@@ -101,6 +97,7 @@ void query_reader_free(struct query *query, uint32_t reader)
 {
 	if (reader == QUERY_ANYBODY)
 		return;
+	scan_clear(&query->scan);	/* it may be of this window */
 	reader_free(query->readers[reader]);
 	query->readers[reader] = NULL;
 }
@@ -150,31 +147,18 @@ uint64_t query_kept_from(const struct query *query)
 	return store_slices(store) ? store_slice(store, 0).begin : UINT64_MAX;
 }
 
-/* No function has a place in the next answer. */
-static void clear_places(struct query *query)
+/* By function, or row: NOWHERE. To be called when all rows of the answer have their ids. */
+static uint32_t *clear_places(struct query *query)
 {
-	size_t count = symbols_functions(query->inputs.symbols);
-
-	if (!query->placed && query->place_count == count)
-		return;
-	query->placed = false;
-	query->place_count = count;
+	query->place_count = symbols_functions(query->inputs.symbols);
 	query->places = util_grow(query->places, query->place_count, sizeof(*query->places));
 	memset(query->places, 0xff, query->place_count * sizeof(*query->places));
+	return query->places;
 }
 
 uint64_t query_refused(const struct query *query)
 {
-	const struct digest *digest;
-	uint64_t refused = 0;
-
-	for (uint32_t i = 0; i < QUERY_READERS; i++) {
-		refused += query->readers[i] ? query->readers[i]->window.sums.edges_refused : 0;
-		for (size_t k = 0; query->readers[i] &&
-				(digest = window_digest(&query->readers[i]->window, k)); k++)
-			refused += digest->edges_refused;
-	}
-	return refused;
+	return query->scan.pairs.refused;
 }
 
 bool query_awaits_files(struct query *query, const struct question *question)
@@ -206,14 +190,70 @@ static void keep_shown(struct table *table, const struct symbols *symbols, const
 	table->count = kept;
 }
 
-static struct table *make_table(const struct query *query, const struct window *window, const struct filter *filter)
+static struct row *have_row(struct table *table, uint32_t *places, uint32_t function)
 {
-	struct table *table = range_sums_table(&window->sums, query->inputs.budget);
-
-	if (!filter_lacks(filter, FILTER_FUNCTION)) {
-		keep_shown(table, query->inputs.symbols, filter);
-		table_shrink(table);
+	if (places[function] == NOWHERE) {
+		places[function] = (uint32_t)table->count;
+		return table_add(table, function);
 	}
+	return &table->rows[places[function]];
+}
+
+/* True: no frame above the node has the same row. */
+static bool is_outermost(const struct scan *scan, const struct node *nodes, uint32_t id)
+{
+	uint32_t above = nodes[id].parent, row = scan->rows[id + SCAN_NODES];
+
+	while (above != STACKS_NONE && scan->rows[above + SCAN_NODES] != row)
+		above = nodes[above].parent;
+	return above == STACKS_NONE;
+}
+
+static struct table *make_by_stack(struct query *query, struct window *window)
+{
+	const uint8_t *outermost = window->question.by == GROUP_FUNCTION ?
+		node_functions_outermost(window->nodes, window->inputs.stacks) : NULL;
+	const struct node *nodes = stacks_list(window->inputs.stacks);
+	struct scan *scan = &query->scan;
+	struct table *table;
+	uint32_t *places;
+
+	scan_totals(scan, window, true);
+	table = table_new(query->inputs.budget, 0, scan->words);
+	places = clear_places(query);
+	for (uint32_t i = 0; i < scan->count; i++) {
+		struct row *row;
+
+		if (!scan->totals[i])
+			continue;
+		row = have_row(table, places, scan->rows[i]);
+		row->self += scan->own[i].weight;
+		row->samples += scan->own[i].samples;
+		if (i < SCAN_NODES || (outermost ? outermost[i - SCAN_NODES] :
+				is_outermost(scan, nodes, i - SCAN_NODES)))
+			row->total += scan->totals[i];
+		for (uint32_t word = 0; word < scan->words; word++)
+			row->cpus[word] |= scan->cpus[(size_t)i * scan->words + word];
+	}
+	return table;
+}
+
+static struct table *make_table(struct query *query, struct window *window, const struct question *question)
+{
+	const struct scan_whole *whole = &query->scan.whole;
+	struct table *table;
+
+	scan_begin(&query->scan, window);
+	table = grouping_is_by_who(question->by) ?
+		query_who_table(query, window, question->callers) : make_by_stack(query, window);
+	table->weight = whole->weight;
+	table->samples = whole->samples;
+	table->time = whole->time;
+	table->missed = whole->missed;
+	memcpy(table->mode, whole->mode, sizeof(table->mode));
+	if (!filter_lacks(&question->filter, FILTER_FUNCTION))
+		keep_shown(table, query->inputs.symbols, &question->filter);
+	table_shrink(table);
 	return table;
 }
 
@@ -223,7 +263,6 @@ static void tell_window(struct table *table, const struct window *window)
 	struct range range = window_range(window);
 
 	table->unread = window->grouping.unread || window->stack_filter.unread;
-	table->behind = window->behind;
 	table->from = range.from;
 	table->to = range.to;
 }
@@ -233,8 +272,12 @@ struct table *query_table(struct query *query, const struct question *question)
 	struct window *window = &query_reader(query, question)->window;
 	struct table *table;
 
-	window_go_on(window, question);
-	table = make_table(query, window, &question->filter);
+	window_look(window, question);
+	table = make_table(query, window, question);
+	if (stop_now(query->stop)) {
+		table_free(table);
+		table = table_new(query->inputs.budget, 0, 0);
+	}
 	tell_window(table, window);
 	return table;
 }
@@ -244,12 +287,12 @@ const struct table *query_table_kept(struct query *query, const struct question 
 	struct query_reader *reader = query_reader(query, question);
 	struct kept_table *kept = &reader->kept;
 
-	window_go_on(&reader->window, question);
-	if (!kept->table || kept->changes != reader->window.sums.changes ||
+	window_look(&reader->window, question);
+	if (!kept->table || kept->looked != reader->window.looked ||
 			!filter_equal(&kept->filter, &question->filter)) {
 		table_free(kept->table);
-		kept->table = make_table(query, &reader->window, &question->filter);
-		kept->changes = reader->window.sums.changes;
+		kept->table = make_table(query, &reader->window, question);
+		kept->looked = reader->window.looked;
 		kept->filter = question->filter;
 	}
 	tell_window(kept->table, &reader->window);
@@ -258,117 +301,47 @@ const struct table *query_table_kept(struct query *query, const struct question 
 
 /* ---- series ---- */
 
-/* For each of these seconds, its slices as one number. Their order does not count. */
-static void mark_seconds(const struct window *window, struct seconds seconds, uint64_t marks[TABLE_TREND])
-{
-	memset(marks, 0, TABLE_TREND * sizeof(*marks));
-	for (size_t i = 0; i < window->recent_count; i++) {
-		const struct digest *digest = window->recent[i];
-		struct seconds part = seconds_touched(seconds, digest->begin, digest->end);
+struct trend_state {
+	struct query *query;
+	struct window *window;
+	bool by_who;
+};
 
-		for (uint64_t second = part.first; second < part.end; second++)
-			marks[second + TABLE_TREND - seconds.end] +=
-				hash_mix(digest->serial, UINT64_C(0xd6e8feb86659fd93));
-	}
+static uint32_t trend_of(void *context, struct passing_reader *reader, const struct run_count *count,
+	const struct who *who)
+{
+	const struct passing *passing = reader->passing;
+	struct trend_state *state = context;
+	uint32_t row;
+
+	if (state->by_who)
+		row = passing_row(reader, count->who);
+	else if (who->mode == MODE_IDLE)
+		row = passing->idle;
+	else
+		row = count->stack == STACKS_NONE ? passing->unknown :
+			grouping_frame(&state->window->grouping, count->stack, passing->functions[count->stack]);
+	return row < state->query->place_count ? state->query->places[row] : TRENDS_NONE;
 }
 
-/* Adds to those seconds of a trend that are `wanted`. */
-static void add_seconds(const struct window *window, struct seconds seconds, const bool wanted[TABLE_TREND],
-	struct trend *trend)
-{
-	for (size_t i = 0; i < window->recent_count; i++) {
-		struct digest *digest = window->recent[i];
-		struct seconds part = seconds_touched(seconds, digest->begin, digest->end);
-		uint64_t self;
-
-		while (part.first < part.end && !wanted[part.first + TABLE_TREND - seconds.end])
-			part.first++;
-		self = part.first < part.end ? digest_self(digest, trend->function) : 0;
-		for (uint64_t second = part.first; self && second < part.end; second++) {
-			uint64_t at = second + TABLE_TREND - seconds.end;
-
-			trend->seconds[at] += wanted[at] ? seconds_part(self, digest->begin, digest->end, second) : 0;
-		}
-	}
-}
-
-/* The trend's seconds become those that are `moved` later. Those that are `wanted` are summed anew. */
-static void move_trend(const struct window *window, struct seconds seconds, uint64_t moved,
-	const bool wanted[TABLE_TREND], struct trend *trend)
-{
-	const struct trend old = *trend;
-
-	for (size_t i = 0; i < TABLE_TREND; i++)
-		trend->seconds[i] = wanted[i] ? 0 : old.seconds[i + moved];
-	trend->asked = false;
-	add_seconds(window, seconds, wanted, trend);
-}
-
-/*
- * Only whole seconds are in a trend, so it seldom changes, and then in few of them. Trends that nobody has asked for
- * since the last change are dropped.
- */
-static struct trends *trends_of(struct query_reader *reader, struct seconds seconds)
-{
-	struct trends *trends = &reader->trends;
-	uint64_t marks[TABLE_TREND], moved = seconds.end - trends->end;		/* modulo 2^64 */
-	bool changed[TABLE_TREND], any = moved;
-	uint32_t kept = 0;
-
-	if (trends->updated == reader->window.updated)
-		return trends;
-	mark_seconds(&reader->window, seconds, marks);
-	for (size_t i = 0; i < TABLE_TREND; i++) {
-		changed[i] = i + moved >= TABLE_TREND || trends->marks[i + moved] != marks[i];
-		any = any || changed[i];
-	}
-	for (uint32_t i = 0; any && i < trends->count; i++)
-		if (trends->list[i].asked) {
-			trends->list[kept] = trends->list[i];
-			move_trend(&reader->window, seconds, moved, changed, &trends->list[kept++]);
-		}
-	trends->count = any ? kept : trends->count;
-	memcpy(trends->marks, marks, sizeof(marks));
-	trends->end = seconds.end;
-	trends->updated = reader->window.updated;
-	return trends;
-}
-
-static void keep_trend(struct trends *trends, struct budget *budget, const struct trend *trend)
-{
-	struct trend *list;
-
-	if (trends->count == TRENDS_MOST)
-		trends->count = 0;
-	list = budget_array(budget, trends->list, trends->count, &trends->room, sizeof(*list));
-	if (!list)
-		return;
-	trends->list = list;
-	list[trends->count++] = *trend;
-}
-
-void query_trend(struct query *query, const struct question *question, uint32_t function,
-	uint64_t trend[TABLE_TREND])
+void query_trends(struct query *query, const struct question *question, const uint32_t *functions, size_t count,
+	uint64_t (*trends)[TABLE_TREND])
 {
 	struct query_reader *reader = query_reader(query, question);
-	struct trend made = { .function = function, .asked = true };
-	bool all[TABLE_TREND];
-	struct seconds seconds;
-	struct trends *trends;
+	struct window *window = &reader->window;
+	struct trend_state state = { query, window, grouping_is_by_who(question->by) };
+	uint64_t ids[TRENDS_MOST];
+	uint32_t *places;
 
-	window_update(&reader->window, question);
-	seconds = seconds_before(reader->window.to);
-	trends = trends_of(reader, seconds);
-	for (uint32_t i = 0; i < trends->count; i++)
-		if (trends->list[i].function == function) {
-			trends->list[i].asked = true;
-			memcpy(trend, trends->list[i].seconds, sizeof(made.seconds));
-			return;
-		}
-	memset(all, true, sizeof(all));
-	add_seconds(&reader->window, seconds, all, &made);
-	keep_trend(trends, query->inputs.budget, &made);
-	memcpy(trend, made.seconds, sizeof(made.seconds));
+	window_look(window, question);
+	places = clear_places(query);
+	for (size_t i = 0; i < count; i++) {
+		ids[i] = functions[i];
+		if (functions[i] < query->place_count)
+			places[functions[i]] = (uint32_t)i;
+	}
+	trends_make(&reader->trends, window, ids, count, trend_of, &state);
+	memcpy(trends, reader->trends.trends, count * sizeof(*trends));
 }
 
 static void add_cpu_trend(struct cpu_series *series, const struct cpu_sums *cpu,
@@ -452,91 +425,56 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 
 /* ---- callers ---- */
 
-struct callers {
-	struct caller *list;
-	size_t count, room;
-};
-
-static void add_caller(struct query *query, struct callers *callers,
-	const struct digest_edge *edge)
-{
-	uint32_t *place = &query->places[edge->caller];
-
-	if (*place == NOWHERE) {
-		if (callers->count == callers->room) {
-			callers->room = 2 * callers->room + 16;
-			callers->list = util_grow(callers->list, callers->room,
-				sizeof(*callers->list));
-		}
-		*place = (uint32_t)callers->count;
-		callers->list[callers->count++] = (struct caller) { .function = edge->caller };
-	}
-	callers->list[*place].weight += edge->weight;
-}
-
 static bool is_heavier(const struct caller *a, const struct caller *b)
 {
 	return a->weight != b->weight ? a->weight > b->weight : a->function < b->function;
 }
 
-/* Keeps the heaviest `size` of all that are given to it, heaviest first. Returns how many there are now. */
-static size_t keep_heaviest(struct caller *heaviest, size_t count, size_t size, struct caller next)
+/* The other ends of the pairs of a row: keeps the heaviest `size` of them, heaviest first. */
+static size_t keep_heaviest(const struct scan_pairs *pairs, uint32_t row, struct caller *heaviest, size_t size)
 {
-	size_t at = count < size ? count : size;
-
-	if (at == size && (size == 0 || !is_heavier(&next, &heaviest[size - 1])))
-		return count;
-	for (at -= at == size; at > 0 && is_heavier(&next, &heaviest[at - 1]); at--)
-		heaviest[at] = heaviest[at - 1];
-	heaviest[at] = next;
-	return count < size ? count + 1 : size;
-}
-
-/* The other ends of all edges to this function, heaviest first. */
-static size_t take_edges(struct query *query, const struct question *wanted, uint32_t function,
-	struct caller *callers, size_t size)
-{
-	struct window *window = &query_reader(query, wanted)->window;
-	struct callers all = { 0 };
-	struct digest *digest;
-	const struct digest_edge *edge;
 	size_t count = 0;
 
-	window_update(window, wanted);
-	clear_places(query);
-	for (size_t i = 0; (digest = window_digest(window, i)); i++)
-		for (edge = NULL; (edge = digest_edge_to(digest, function, edge));)
-			add_caller(query, &all, edge);
-	for (size_t i = 0; i < all.count; i++) {
-		query->places[all.list[i].function] = NOWHERE;	/* only these: a report asks this for each function */
-		count = keep_heaviest(callers, count, size, all.list[i]);
+	for (const struct scan_pair *pair = scan_pairs_of(pairs, row); pair;
+			pair = pair->next == HASH_NONE ? NULL : &pairs->list[pair->next]) {
+		struct caller next = { .function = pair->function, .weight = pair->weight };
+		size_t at = count < size ? count++ : size;
+
+		if (at == size && (size == 0 || !is_heavier(&next, &heaviest[size - 1])))
+			continue;
+		for (at -= at == size; at > 0 && is_heavier(&next, &heaviest[at - 1]); at--)
+			heaviest[at] = heaviest[at - 1];
+		heaviest[at] = next;
 	}
-	free(all.list);
 	return count;
 }
 
 size_t query_callers(struct query *query, const struct question *question, uint32_t function,
 	struct caller *callers, size_t size)
 {
-	struct question wanted = *question;
+	struct window *window = &query_reader(query, question)->window;
 
 	if (question->by != GROUP_FUNCTION)
 		return 0;
-	if (wanted.callers != CALLERS_ALL) {
-		wanted.callers = CALLERS_ONE;
-		wanted.callee = function;
-	}
-	return take_edges(query, &wanted, function, callers, size);
+	window_look(window, question);
+	scan_begin(&query->scan, window);
+	scan_node_pairs(&query->scan, window, question->callers ? FUNCTION_NONE : function);
+	return keep_heaviest(&query->scan.pairs, function, callers, size);
 }
 
 struct caller query_ran(struct query *query, const struct question *question, uint32_t row)
 {
 	struct window *window = &query_reader(query, question)->window;
-	const struct range_edge *edge;
+	struct caller heaviest = { .weight = 0 };
 
-	if (!grouping_has_ran(question->by) || question->callers != CALLERS_ALL)
-		return (struct caller) { .weight = 0 };
-	window_update(window, question);
-	edge = range_sums_heaviest(&window->sums, row);
-	return edge ? (struct caller) { edge->function, edge->weight } : (struct caller) { .weight = 0 };
+	if (!grouping_has_ran(question->by) || !question->callers)
+		return heaviest;
+	window_look(window, question);
+	scan_begin(&query->scan, window);
+	if (question->by == GROUP_LINE)
+		scan_node_pairs(&query->scan, window, FUNCTION_NONE);
+	else if (!query->scan.has_pairs)
+		table_free(query_who_table(query, window, true));
+	keep_heaviest(&query->scan.pairs, row, &heaviest, 1);
+	return heaviest;
 }

@@ -31,9 +31,9 @@ void query_free(struct query *query);
 void query_heed(struct query *query, const atomic_bool *stop);
 
 /*
- * For each reader the query keeps what makes its next, similar question cheap (window.h). So readers with
- * different windows or filters do not undo each other's work. When there are too many readers, a new one
- * gets QUERY_ANYBODY: its answers are the same, but take longer when others ask as QUERY_ANYBODY, too.
+ * For each reader the query keeps what it has found out about names under this filter and grouping, and the slices of a
+ * time line. So readers do not undo each other's work. When there are too many, a new one gets QUERY_ANYBODY: its
+ * answers are the same, but take longer when others ask as QUERY_ANYBODY, too.
  */
 enum { QUERY_ANYBODY, QUERY_READERS = 20 };
 
@@ -62,11 +62,11 @@ struct table *query_table(struct query *query, const struct question *question);
 const struct table *query_table_kept(struct query *query, const struct question *question);
 
 /*
- * The self weight of one function in each of the last whole seconds before the range's end, including those
- * before its beginning. The filter applies.
+ * The self weights of `count` functions, TRENDS_MOST at most, in each of the last whole seconds before the range's end,
+ * including those before its beginning. The filter applies.
  */
-void query_trend(struct query *query, const struct question *question, uint32_t function,
-	uint64_t trend[TABLE_TREND]);
+void query_trends(struct query *query, const struct question *question, const uint32_t *functions, size_t count,
+	uint64_t (*trends)[TABLE_TREND]);
 
 /*
  * The functions that called this one directly, heaviest first; it is among them if it recurses. `weight` is
@@ -78,8 +78,7 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 
 /*
  * The function in which a thread or process ran most; of a line, the function in whose code it is, and the one with the
- * most weight there if there are several. The weight is 0 unless the question is by these and its `callers` are
- * CALLERS_ALL.
+ * most weight there if there are several. The weight is 0 unless the question is by these and has `callers`.
  */
 struct caller query_ran(struct query *query, const struct question *question, uint32_t row);
 

@@ -8,9 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/query/tree/places.h"
 #include "agent/store/fine_ranges.h"
 #include "query.h"
-#include "tree_sums.h"
+#include "scan.h"
+#include "trends.h"
 #include "window.h"
 
 _Static_assert((int)NODE_READERS == (int)QUERY_READERS, "each reader is told of names");
@@ -22,48 +24,51 @@ struct query_beside {
 	uint64_t walked;		/* slices that were summed for it so far */
 };
 
-struct trend {				/* of one function */
-	uint32_t function;
-	bool asked;			/* about it, since the seconds have changed */
-	uint64_t seconds[TABLE_TREND];
-};
-
-struct trends {				/* of functions that were asked about lately */
-	uint64_t updated;		/* window.updated when these were last compared with the digests */
-	uint64_t end;			/* the second after their last one */
-	uint64_t marks[TABLE_TREND];	/* by second: tells whether its digests have changed since */
-	struct trend *list;
-	uint32_t count, room;
-};
-
-struct kept_table {			/* of the sums of a range that seldom change */
+struct kept_table {			/* of a range that seldom changes */
 	struct table *table;		/* owned; NULL: none */
-	uint64_t changes;		/* that of the sums when it was made */
+	uint64_t looked;		/* the window's when it was made */
 	struct filter filter;
 };
+
+struct kept_tree {			/* what is unfolded in one order, and where stacks are in it */
+	struct places places;		/* no symbols: none yet */
+	uint64_t renewed;		/* the window's, when these were begun */
+	uint32_t first;			/* how many there were in the first answer */
+	struct kept_trends trends;
+};
+
+void kept_tree_clear(struct kept_tree *kept);
 
 struct query_reader {
 	struct window window;
 	struct kept_table kept;
-	struct trends trends;
-	struct tree_sums trees[TREE_ORDERS];	/* of its last question about a tree; { 0 }: none */
+	struct kept_trends trends;
+	struct kept_tree trees[TREE_ORDERS];	/* of its last question about a tree */
 	struct query_beside beside;
 };
+
+#define NOWHERE 0xffffffffu
 
 struct query {
 	struct query_inputs inputs;
 	struct node_functions nodes;		/* shared by all readers, as are these: */
 	struct fine_ranges fine;
 	struct query_reader *readers[QUERY_READERS];	/* NULL: free; QUERY_ANYBODY is always there */
+	struct scan scan;			/* of the last question */
 	const atomic_bool *stop;	/* see query_heed */
-	uint32_t *places;		/* by function: its position in the answer that is being made */
+	uint32_t *places;		/* by function: its position in the answer that is being made, or NOWHERE */
 	size_t place_count;
-	bool placed;			/* some are set, and must be cleared for the next answer */
 };
 
 /* What is kept for the reader under this `free`. NULL: nothing yet, or its last question was of another kind. */
 void *query_beside(const struct query_reader *reader, void (*free)(void *state));
 void query_keep_beside(struct query_reader *reader, void *state, void (*free)(void *state));	/* owns `state` */
+
+/*
+ * The table by who ran the samples, in no order; the caller frees it. `scan` has the whole; with `ran`, and if it has
+ * none yet, also the pairs of rows and functions that ran in them.
+ */
+struct table *query_who_table(struct query *query, struct window *window, bool ran);
 
 static inline struct query_reader *query_reader(const struct query *query, const struct question *question)
 {

@@ -32,8 +32,9 @@ static bool looks_at_leaf(const struct filter_term *term)
 void stack_filter_clear(struct stack_filter *filter)
 {
 	budget_free(filter->budget, filter->marks, filter->count * sizeof(*filter->marks));
-	filter->marks = NULL;
-	filter->count = 0;
+	budget_free(filter->budget, filter->by_node, filter->node_room * sizeof(*filter->by_node));
+	filter->marks = filter->by_node = NULL;
+	filter->count = filter->node_count = filter->node_room = 0;
 	filter->unread = 0;
 }
 
@@ -156,15 +157,47 @@ static bool holds(const struct filter *filter, unsigned running, unsigned all)
 	return true;
 }
 
-bool stack_filter_passes(struct stack_filter *filter, const uint32_t *functions, uint32_t leaf, uint32_t only)
+/* Charges without asking: two bytes a node, whose number is bounded. */
+static void grow_nodes(struct stack_filter *filter, uint32_t count)
+{
+	uint32_t room = count + count / 4 + 1024;
+
+	if (filter->by_node && count <= filter->node_room)
+		return;
+	budget_charge(filter->budget, (room - filter->node_room) * sizeof(*filter->by_node));
+	filter->by_node = util_grow(filter->by_node, room, sizeof(*filter->by_node));
+	filter->node_room = room;
+}
+
+void stack_filter_meet(struct stack_filter *filter, const uint32_t *functions, uint32_t count)
 {
 	const struct node *nodes = stacks_list(filter->stacks);
-	unsigned running, all;
+
+	if (stack_filter_is_empty(filter))
+		return;
+	grow_nodes(filter, count);
+	for (uint32_t i = filter->node_count; i < count; i++) {
+		unsigned running = marks_of(filter, functions[i]), all = running;
+
+		if (nodes[i].parent != STACKS_NONE)
+			all |= filter->by_node[nodes[i].parent];
+		all &= STACK_PASSES - 1u;
+		filter->by_node[i] = (uint16_t)(all | (holds(filter->filter, running, all) ? STACK_PASSES : 0));
+	}
+	filter->node_count = count;
+}
+
+void stack_filter_follow(struct stack_filter *filter, uint32_t changed)
+{
+	filter->node_count = changed < filter->node_count ? changed : filter->node_count;
+}
+
+bool stack_filter_passes_alone(struct stack_filter *filter, uint32_t function)
+{
+	unsigned marks;
 
 	if (stack_filter_is_empty(filter))
 		return true;
-	running = all = marks_of(filter, leaf == STACKS_NONE ? only : functions[leaf]);
-	for (; leaf != STACKS_NONE; leaf = nodes[leaf].parent)
-		all |= marks_of(filter, functions[leaf]);
-	return holds(filter->filter, running, all);
+	marks = marks_of(filter, function);
+	return holds(filter->filter, marks, marks);
 }

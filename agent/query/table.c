@@ -54,32 +54,6 @@ struct row *table_add(struct table *table, uint32_t function)
 	return row;
 }
 
-struct table *table_copy(const struct table *table, const uint32_t *kept)
-{
-	size_t count = 0;
-	struct table *copy, room;
-
-	for (size_t i = 0; i < table->count; i++)
-		count += kept[i] != 0;
-	copy = table_new(table->budget, count, table->words);
-	room = *copy;
-	*copy = *table;
-	copy->count = 0;
-	copy->room = room.room;
-	copy->rows = room.rows;
-	copy->cpus = room.cpus;
-	for (size_t i = 0; i < table->count; i++) {
-		struct row *row = &copy->rows[copy->count];
-
-		if (!kept[i])
-			continue;
-		*row = table->rows[i];
-		row->cpus = copy->cpus + copy->count++ * copy->words;
-		memcpy(row->cpus, table->rows[i].cpus, copy->words * sizeof(*copy->cpus));
-	}
-	return copy;
-}
-
 void table_shrink(struct table *table)
 {
 	resize(table, table->count);

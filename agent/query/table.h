@@ -45,7 +45,6 @@ struct table {
 	uint64_t time;			/* the ns of CPU behind the weight, by the rates at that time; 0: not known */
 	uint64_t mode[MODES];		/* weights, of all samples that passed */
 	uint64_t missed;		/* in gaps, whatever thread and mode; not in `weight` */
-	bool behind;			/* not all of the range is in it yet: the question was hasty */
 	bool unread;			/* rows are still to come: files or lines are being read (grouping.h) */
 	size_t count, room;
 	struct row *rows;
@@ -61,7 +60,6 @@ struct table {
  */
 struct table *table_new(struct budget *budget, size_t room, uint32_t words);
 struct row *table_add(struct table *table, uint32_t function);
-struct table *table_copy(const struct table *table, const uint32_t *kept);	/* only the rows i with kept[i] */
 void table_shrink(struct table *table);		/* frees the room without rows */
 void table_free(struct table *table);
 

@@ -62,7 +62,6 @@ static void ask(struct report *report, uint32_t function)
 	request.request.kind = &annotation_kind;
 	request.request.excerpt = report->asked_excerpt;
 	request.request.pause_ms = LOOK_MS;
-	request.request.whole = 1;
 	request.function = tree_name(symbols_get(report->epoch->inputs.symbols, function), report->epoch->kernel);
 	session_request(report->subscription, &request.request);
 	if (!report->hurried)

@@ -25,7 +25,6 @@ static void ask(struct report *report)
 	request.request.kind = &call_tree_kind;
 	request.request.excerpt = report->asked_excerpt;
 	request.request.pause_ms = LOOK_MS;
-	request.request.whole = 1;
 	request.tree.orders = 1u << report->request.tree;
 	request.tree.least = least ? (100 + least - 1) / least : 0;
 	request.tree.deepest = least ? 0 : UINT32_MAX;

@@ -39,7 +39,7 @@ struct subscription {
 	struct request *request;	/* the question that is answered; NULL: none */
 	bool taken;			/* the last answer was taken */
 	bool fresh;			/* the request was not answered yet */
-	bool partial, unfinished;	/* those of the last answer */
+	bool partial;			/* that of the last answer */
 	unsigned tries;			/* answers without samples, since one with samples or a new question */
 	bool joins;			/* another one with its bell was due as this turn began */
 	bool rings;			/* wake its reader at the end of the turn */
@@ -315,11 +315,10 @@ static struct subscription *hear_news(struct subscriptions *all, const struct ep
 	return first;
 }
 
-/* The rest of an answer that came in part does not wait for the pace. What stays empty is seldom made. */
+/* What stays empty is seldom made. */
 static uint64_t pause_of(const struct subscription *subscription)
 {
-	bool soon = subscription->fresh || subscription->unfinished ||
-		(subscription->tries && subscription->tries <= SOON_TRIES);
+	bool soon = subscription->fresh || (subscription->tries && subscription->tries <= SOON_TRIES);
 	uint64_t least = (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
 	uint64_t pace = subscription->tries ? (uint64_t)PACE_LONGEST_MS * NS_PER_MS :
 		pace_pause(&subscription->all->pace, subscription->round);
@@ -428,7 +427,6 @@ static void answer(struct subscription *subscription, const struct moment *momen
 	subscription->cost = util_thread_time() - worked;
 	subscription->tries = made->begun ? 0 : subscription->tries + 1;
 	subscription->partial = made->partial;
-	subscription->unfinished = made->unfinished;
 	subscription->fresh = subscription->taken = false;
 	subscription->told = subscription->news;
 	mailbox_lock(mailbox);

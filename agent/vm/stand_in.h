@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { STAND_IN_MS = 30, STAND_IN_ROOM = 4 << 20 };
+enum { STAND_IN_MS = 30, STAND_IN_ROOM = 8 << 20 };
 
 struct stand_in;
 

@@ -162,7 +162,7 @@ static void check_table(struct epoch *epoch, const struct question *question,
 		require(stacks == table->weight);
 	require(self == table->weight || !filter_lacks(&question->filter, FILTER_FUNCTION));
 	if (function != FUNCTION_NONE) {
-		query_trend(epoch->query, question, function, trend);
+		query_trends(epoch->query, question, &function, 1, &trend);
 		query_callers(epoch->query, question, function, callers, 8);
 	}
 	table_free(table);

@@ -25,7 +25,6 @@
 
 enum {
 	VITALS_MS = 100,		/* the pause between two vitals */
-	COUNTS_MS = 300,		/* after so long it is said that answers come in parts */
 	HELD_MOST_MS = 10000,		/* a button that is held for longer was let go, and nobody told */
 };
 
@@ -164,18 +163,6 @@ static void use_answer(struct screen *screen, struct answer *answer)
 	answer_free(before);
 }
 
-/* Most answers that come in parts are whole within a frame or two: then nothing is said of it. */
-static void follow_counting(struct screen *screen, uint64_t now)
-{
-	const struct answer *answer = screen->answers[screen->current];
-
-	if (!answer || !answer->unfinished)
-		screen->unfinished = 0;
-	else if (!screen->unfinished)
-		screen->unfinished = now;
-	screen->counts = screen->unfinished && now - screen->unfinished >= COUNTS_MS * NS_PER_MS;
-}
-
 /* True: there were some. */
 static bool take_answers(struct screen *screen, uint64_t now)
 {
@@ -185,7 +172,6 @@ static bool take_answers(struct screen *screen, uint64_t now)
 
 	if (answer)
 		use_answer(screen, answer);
-	follow_counting(screen, now);
 	if (line) {
 		time_line_free(screen->line);
 		screen->line = (struct time_line *)line;
@@ -261,8 +247,6 @@ static const char *remark_of(const struct screen *screen, const struct canvas *c
 		return "";
 	if (screen->held)
 		return "The screen stands still until the mouse's button is let go.";
-	if (screen->counts && !screen->cover)
-		return "Counting: the newest samples of the window are shown, the others follow.";
 	return header_remark(screen->vitals, &screen->scope, screen_has_table(screen), screen->keys, text);
 }
 

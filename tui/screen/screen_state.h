@@ -50,8 +50,6 @@ struct screen {
 	void *selves[VIEWS];
 	struct answer *answers[VIEWS];	/* each view's newest; NULL before the first */
 	struct time_line *line;		/* the newest; NULL before the first */
-	uint64_t unfinished;		/* since when the shown view's answers are so; 0: they are not */
-	bool counts;			/* they have been so for long */
 	int current;			/* the view that is shown */
 	int cover;			/* VIEW_CONSOLE, VIEW_HELP or VIEW_FORMATS covers it; 0: none does */
 	struct view_chosen chosen;	/* the function that goes along from view to view */

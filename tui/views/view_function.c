@@ -200,10 +200,7 @@ static void page_draw(void *context, struct canvas *canvas, struct area area)
 	if (!self->page || area.rows < 1)
 		return;
 	if (!top_of(self) || !page_body_top(self->page, TREE_UP)) {
-		if (tree_of(self) && tree_of(self)->growing)
-			canvas_text(canvas, title, STYLE_WARN, "its calls are being added up");
-		else
-			draw_nothing(self, canvas, area);
+		draw_nothing(self, canvas, area);
 		self->length = 0;
 		self->rows.count = 0;
 		return;

@@ -283,7 +283,7 @@ static struct emptiness why_empty(const struct tree_view *self)
 		return emptiness(self->vitals, NULL, self->scope);
 	memcpy(like.mode, tree->mode, sizeof(like.mode));
 	like.samples = tree->samples;
-	if (self->around.name && tree->weight && !tree->growing && !tree->lists[TREE_DOWN].count &&
+	if (self->around.name && tree->weight && !tree->lists[TREE_DOWN].count &&
 			!tree->lists[TREE_UP].count)
 		return emptiness_of_function(self->scope, false);
 	if (tree->weight && !self->lines.count)	/* the rows of another order are on their way */

@@ -30,7 +30,6 @@ struct address_sums {
 	uint64_t mode[MODES];
 	uint64_t time;			/* the ns of CPU behind the weight, where the period was known */
 	uint64_t from, to;		/* as in struct table (agent/query/table.h) */
-	bool lacks;			/* not all of the range is in it yet: the question was hasty */
 };
 
 /* Sums up for `count` functions, ADDRESS_FUNCTIONS at most; NULL: for all. The caller clears the result. */

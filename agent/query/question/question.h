@@ -66,8 +66,6 @@ enum group_by {
 	GROUPS,
 };
 
-enum kept_callers { CALLERS_NONE, CALLERS_ONE, CALLERS_ALL };
-
 struct question {
 	/*
 	 * ns of guest time, rounded to whole slices (span.h). `to` = UINT64_MAX: until now, so that the
@@ -77,21 +75,11 @@ struct question {
 	bool fine;			/* the range is one of fine_ranges.h: query_round has set this */
 	struct filter filter;
 	enum group_by by;		/* idle time is the row [idle] in all */
-	/*
-	 * Whose edges are kept for query_callers, which takes longer for other functions. CALLERS_NONE unless `by` is
-	 * GROUP_FUNCTION; but CALLERS_ALL keeps what query_ran needs where `by` is GROUP_PROCESS, GROUP_THREAD or
-	 * GROUP_LINE.
-	 */
-	enum kept_callers callers;
-	uint32_t callee;		/* with CALLERS_ONE: the function whose callers are kept */
+	/* query_callers is asked about all functions; where `by` is a thread, process or line, query_ran is asked. */
+	bool callers;
 	bool inlined;			/* inlined functions are frames of a stack, where they are known */
 	bool threads;			/* query_stacks: the stacks of each thread are apart */
 	bool lines;			/* query_unread: source lines are wanted, too */
-	/*
-	 * The answer may be of a part of the range, so that it comes soon: of the newest slices. It says so, and
-	 * whoever asks again gets more of it, until it is whole. For tables and trees.
-	 */
-	bool hasty;
 	uint32_t reader;		/* from query_reader_new; or QUERY_ANYBODY */
 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/query/haste.h"
 #include "agent/query/passing.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
@@ -93,25 +92,19 @@ static void keep_parts(const struct kept *kept, const struct store *store, size_
 	}
 }
 
-/* Walks the newest slices first, as far as there is time. True: slices are lacking still. */
-static bool update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first,
-	struct haste haste)
+static void update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first)
 {
 	const struct store *store = query->inputs.store;
 	const struct passing passing = window_passing(&reader->window);
 	size_t count = store_slices(store) - first, made = 0;
 	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
-	bool lacks = false;
 
 	keep_parts(kept, store, first, count, parts);
-	for (size_t i = count; i-- > 0 && !stop_now(query->stop);) {
+	for (size_t i = 0; i < count && !stop_now(query->stop); i++) {
 		struct slice slice = store_slice(store, first + i);
 
 		if (parts[i].end)
 			continue;
-		lacks = !kept->subject.plain && !haste_allows(&haste, &slice);
-		if (lacks)
-			break;
 		parts[i] = sum_slice(kept, &passing, &slice);
 		reader->beside.walked++;
 	}
@@ -121,7 +114,6 @@ static bool update(struct kept *kept, struct query *query, struct query_reader *
 	free(kept->parts);
 	kept->parts = parts;
 	kept->count = stop_now(query->stop) ? 0 : made;
-	return lacks;
 }
 
 /* ---- slots ---- */
@@ -177,8 +169,7 @@ void series_make(struct query *query, const struct question *question, uint64_t 
 	if (store_slices(store) && store_slice(store, 0).begin > begin)
 		begin = store_slice(store, 0).begin;
 	lay_out(series, begin < now ? begin : now, now, most);
-	series->lacks = update(kept, query, reader, span_after(store, series->begin),
-		haste_of(question->hasty ? reader->window.haste : HASTE_NONE, 0, 0));
+	update(kept, query, reader, span_after(store, series->begin));
 	for (size_t i = 0; i < kept->count; i++)
 		add_part(series, &kept->parts[i]);
 }

@@ -32,7 +32,6 @@ struct series {
 	uint64_t begin, width;		/* ns of guest time */
 	size_t count;			/* the last slot holds now */
 	struct series_slot slots[SERIES_SLOTS];
-	bool lacks;			/* old slices are missing still: the question was hasty */
 };
 
 /*

@@ -107,13 +107,6 @@ struct tree {
 	uint64_t mode[MODES];
 	struct tree_list lists[TREE_ORDERS];
 	struct tree_base base;
-	/*
-	 * The tree is not whole yet; the next answer to the same question has more. An answer unfolds only a few levels
-	 * of the rows that are unfolded by their weight. And below a row that was unfolded just now, rows are missing
-	 * or have too little. All other rows are right.
-	 */
-	bool growing;
-	bool lacks;			/* likewise: it has only the newest part of the range; the question was hasty */
 	/* There was no memory for all: rows or trends are missing, or totals too small. */
 	bool scarce;
 	uint64_t *trends;		/* what the rows point to; TREE_SECONDS for each of trend_count */

@@ -151,7 +151,7 @@ static void compare_list(struct tree *tree, enum tree_order order, const struct 
 	struct tree_list own = tree->lists[order];
 	struct merge merge = {
 		.list = &tree->lists[order], .own = &own, .base = &with->lists[order],
-		.all = !with->lists[order].left_out && !with->scarce && !with->growing,
+		.all = !with->lists[order].left_out && !with->scarce,
 	};
 
 	hash_init(&merge.by_path, NULL);
@@ -180,7 +180,6 @@ void tree_compare(struct tree *tree, const struct tree *with)
 		if (tree->lists[order].count || with->lists[order].count)
 			compare_list(tree, (enum tree_order)order, with);
 	tree->base = (struct tree_base) { true, with->weight, with->samples, with->time };
-	tree->growing = tree->growing || with->growing;
 }
 
 struct change tree_total_change(const struct tree *tree, const struct tree_row *row)

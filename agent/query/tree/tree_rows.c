@@ -175,8 +175,6 @@ static void pick_all(struct making *making)
 			unfold(making, at);
 			continue;
 		}
-		if (making->weights->behind)
-			continue;
 		places_open(making->places, at);
 		making->opened = true;
 	}

@@ -17,7 +17,6 @@ struct place_weight {			/* of one key: a place itself, or what is below it while
 struct tree_weights {			/* of all places, by number; borrowed */
 	const struct place_weight *own, *inner;
 	uint64_t whole;			/* the weight of all samples that passed the filter, in this tree or not */
-	bool behind;			/* places that were opened have too little below them: none is opened now */
 };
 
 /*

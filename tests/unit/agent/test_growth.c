@@ -121,19 +121,17 @@ static void grow(struct grown *grown, unsigned times)
 
 /* ---- questions; no round asks what an earlier one asked ---- */
 
-static struct question asked(const struct grown *grown, enum kept_callers callers)
+static struct question asked(const struct grown *grown)
 {
 	struct question question = grown->question;
 
 	question.filter = filter_of(grown->round % 2 ? "mode:kernel|user" : "mode:kernel");
-	question.callers = callers;
-	question.callee = 20 + grown->round;
 	return question;
 }
 
 static void ask_table(struct grown *grown)
 {
-	struct question question = asked(grown, CALLERS_NONE);
+	struct question question = asked(grown);
 	struct table *table = query_table(grown->epoch->query, &question);
 
 	assert_in_range(table->count, functions(grown->times) / 2, functions(grown->times));
@@ -143,17 +141,17 @@ static void ask_table(struct grown *grown)
 
 static void ask_callers(struct grown *grown)
 {
-	struct question question = asked(grown, CALLERS_ONE);
+	struct question question = asked(grown);
 	struct caller callers[8];
 
-	query_callers(grown->epoch->query, &question, question.callee, callers, 8);
+	query_callers(grown->epoch->query, &question, 20 + grown->round, callers, 8);
 }
 
 static void write_report(struct grown *grown, bool json)
 {
 	struct report report = { .session = grown->fixture.session, .epoch = grown->epoch, .request = report_default };
 	const struct profile_request question = { .callers = json,
-		.request.excerpt.filter = asked(grown, CALLERS_NONE).filter };
+		.request.excerpt.filter = asked(grown).filter };
 	char *text;
 	size_t size;
 	FILE *out = util_text_open(&text, &size);
@@ -181,7 +179,7 @@ static void ask_json(struct grown *grown)
 
 static void ask_stacks(struct grown *grown)
 {
-	struct question question = asked(grown, CALLERS_NONE);
+	struct question question = asked(grown);
 	const struct export_choice choice = export_stacks(EXPORT_FOLDED,
 		(struct stack_options) { .kernel_mark = true });
 	struct export *export = export_new(&choice, &(struct export_input) {

@@ -11,8 +11,8 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
-#include "agent/query/digest.h"
 #include "agent/query/query.h"
+#include "agent/query/scan.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/tree/tree.h"
 #include "agent/store/stacks.h"
@@ -345,7 +345,7 @@ static bool is_shown(const struct filter *filter, const char *name)
 struct expected {
 	struct table table;
 	struct row rows[FUNCTIONS];
-	uint64_t cpus[FUNCTIONS][DIGEST_WORDS_MAX];	/* the CPUs of each row, as bits */
+	uint64_t cpus[FUNCTIONS][SCAN_WORDS_MAX];	/* the CPUs of each row, as bits */
 	uint64_t callers[FUNCTIONS];	/* weights of the callers of one function */
 	uint64_t ran[FUNCTIONS];	/* weights of the functions that ran in one thread, process or line */
 	uint64_t trend[TABLE_TREND];
@@ -538,7 +538,7 @@ static void check_callers(struct world *world, const struct question *question, 
 	else
 		assert_int_equal(count, 0);
 	check_ran(query_ran(world->query, question, function), grouping_has_ran(question->by) &&
-		question->callers == CALLERS_ALL ? expected->ran : none);
+		question->callers ? expected->ran : none);
 }
 
 static void add_stack(void *context, const struct query_stack *stack)
@@ -581,7 +581,7 @@ void world_check(struct world *world, const struct question *question, uint32_t 
 	check_table(table, &expected, world->inputs.symbols, &question->filter);
 	table_free(table);
 	check_callers(world, question, function, &expected);
-	query_trend(world->query, question, function, trend);
+	query_trends(world->query, question, &function, 1, &trend);
 	if (fine)
 		assert_memory_equal(trend, expected.trend, sizeof(trend));
 	else

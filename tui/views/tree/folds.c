@@ -88,6 +88,6 @@ void folds_answered(struct folds *folds, const struct tree *tree)
 		return;
 	if (folds->awaited > 1)
 		folds->awaited--;
-	else if (tree && !tree->growing)
+	else if (tree)
 		keep(folds, tree);
 }

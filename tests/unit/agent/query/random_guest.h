@@ -80,9 +80,8 @@ static inline void random_question(struct random *random, uint64_t now, struct q
 	if (random_below(random, 3) == 0)
 		question->filter = random_filter(random);
 	question->by = random_below(random, 2) ? GROUP_FUNCTION : (enum group_by)random_below(random, GROUPS);
-	question->callers = question->by == GROUP_FUNCTION ? (enum kept_callers)random_below(random, 3) :
-		grouping_has_ran(question->by) && random_below(random, 2) ? CALLERS_ALL : CALLERS_NONE;
-	question->callee = (uint32_t)random_below(random, 8);
+	question->callers = (question->by == GROUP_FUNCTION || grouping_has_ran(question->by)) &&
+		random_below(random, 2);
 }
 
 /* Three functions of the kernel tell where in it their stacks were. */

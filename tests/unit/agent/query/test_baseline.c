@@ -166,7 +166,6 @@ static struct tree *ask_tree(struct world *world, const struct question *questio
 {
 	struct tree *tree = query_tree(world->query, question, wanted, "");
 
-	assert_false(tree->growing);
 	assert_false(tree->scarce);
 	return tree;
 }
@@ -259,7 +258,7 @@ static void changes_agree_with_two_questions(void **state)
 		random_question(&random, now, &question);
 		base.filter = question.filter;
 		base.by = question.by;
-		base.callers = question.callers = CALLERS_NONE;
+		base.callers = question.callers = false;
 		question.reader = reader;
 		base.reader = base_reader;
 		tables_agree_with_two_questions(&world, &question, &base, random_below(&random, 2));

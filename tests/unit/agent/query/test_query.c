@@ -381,7 +381,7 @@ static void a_coarse_slice_is_even(void **state)
 	world_take(&world, &taken);
 	store_advance(world.inputs.store, 5000 * NS_PER_SECOND);
 	function = symbols_function(world.inputs.symbols, EVENT_KERNEL, 0x300);
-	query_trend(world.query, &question, function, trend);
+	query_trends(world.query, &question, &(uint32_t) { function }, 1, &trend);
 	assert_int_equal(world_sum(trend, TABLE_TREND), 37);
 	for (int i = 0; i < TABLE_TREND; i++)
 		assert_in_range(trend[i], i >= 30 && i < 40 ? 3 : 0, i >= 30 && i < 40 ? 4 : 0);
@@ -402,7 +402,7 @@ static void an_empty_store_has_an_empty_answer(void **state)
 	assert_int_equal(table->count, 0);
 	table_sort(table, world.inputs.symbols, COLUMN_SELF, false);
 	table_free(table);
-	query_trend(world.query, &question, 0, trend);
+	query_trends(world.query, &question, &(uint32_t) { 0 }, 1, &trend);
 	assert_int_equal(world_sum(trend, TABLE_TREND), 0);
 	assert_int_equal(query_callers(world.query, &question, 0, callers, 8), 0);
 	assert_int_equal(query_cpus(world.query, &question, cpus, 2), 0);
@@ -490,7 +490,7 @@ static uint64_t ask_all(struct world *world, const struct question *question, ui
 
 	*weight = table->weight;
 	table_free(table);
-	query_trend(world->query, question, 3, trend);
+	query_trends(world->query, question, &(uint32_t) { 3 }, 1, &trend);
 	query_callers(world->query, question, 3, callers, 4);
 	if (query_stacks(world->query, question, count_stack, &stacks))
 		assert_int_equal(stacks, *weight);

@@ -205,13 +205,12 @@ static void assert_same_callers(const struct caller *callers, const struct calle
 static void assert_as_fresh(const struct world *world, const struct question *question, uint32_t functions)
 {
 	struct query *fresh = query_new(&world->inputs);
-	struct question other = *question, whole = *question;
+	struct question other = *question;
 	struct table *table = query_table(world->query, question), *made;
 	const struct table *kept = query_table_kept(world->query, question);
 	uint64_t trend[TABLE_TREND], made_trend[TABLE_TREND];
 	struct caller callers[8], made_callers[8];
 
-	whole.hasty = false;			/* so that the callers of another function are all there */
 	other.reader = QUERY_ANYBODY;
 	made = query_table(fresh, &other);
 	assert_same_tables(table, made);
@@ -222,12 +221,12 @@ static void assert_as_fresh(const struct world *world, const struct question *qu
 	assert_int_equal(kept->from, made->from);
 	assert_int_equal(kept->to, made->to);
 	for (uint32_t function = 0; function < functions; function++) {
-		query_trend(world->query, question, function, trend);
-		query_trend(fresh, &other, function, made_trend);
+		query_trends(world->query, question, &function, 1, &trend);
+		query_trends(fresh, &other, &function, 1, &made_trend);
 		assert_memory_equal(trend, made_trend, sizeof(trend));
 	}
 	for (uint32_t function = 0; function < functions; function += 1 + functions / 4) {
-		size_t count = query_callers(world->query, &whole, function, callers, 8);
+		size_t count = query_callers(world->query, question, function, callers, 8);
 
 		assert_int_equal(query_callers(fresh, &other, function, made_callers, 8), count);
 		assert_same_callers(callers, made_callers, count);
@@ -237,43 +236,19 @@ static void assert_as_fresh(const struct world *world, const struct question *qu
 	query_free(fresh);
 }
 
-/* Is the next answer of a part of the range? Its rows add up all the same. */
-static bool is_behind(const struct world *world, const struct question *question)
-{
-	struct table *table = query_table(world->query, question);
-	uint64_t self = 0;
-	bool behind = table->behind;
-
-	for (size_t i = 0; i < table->count; i++)
-		self += table->rows[i].self;
-	if (filter_lacks(&question->filter, FILTER_FUNCTION))
-		assert_int_equal(self, table->weight);
-	table_free(table);
-	return behind;
-}
-
-/* Each answer has at least one slice more. */
-static void finish(const struct world *world, const struct question *question)
-{
-	size_t most = 2 * store_slices(world->inputs.store) + 2;
-
-	while (is_behind(world, question))
-		assert_true(most-- > 0);
-}
-
 /*
  * A screen asks the same question again and again, mostly about the last seconds. Some samples come late, names come
  * later still, and now and then the window moves or another question is asked.
  */
-static void check_live(bool hasty)
+static void live_answers_are_those_made_at_once(void **state)
 {
 	struct random random = { .state = 28 };
 	struct world world = world_new();
-	struct question live = { .to = UINT64_MAX, .hasty = hasty, .reader = query_reader_new(world.query) };
+	struct question live = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
 	struct taken taken;
 	uint64_t now = 0;
-	size_t behind = 0;
 
+	(void)state;
 	random_contexts(&world);
 	for (size_t i = 0; i < quick_part(600, 4); i++) {
 		uint32_t functions = (uint32_t)symbols_functions(world.inputs.symbols);
@@ -291,28 +266,9 @@ static void check_live(bool hasty)
 			random_question(&random, now, &live);
 		else if (live.to == UINT64_MAX)
 			live.from = now > 10 * NS_PER_SECOND ? now - 10 * NS_PER_SECOND : 0;
-		world.query->readers[live.reader]->window.haste = 1 + random_below(&random, 60);
-		behind += is_behind(&world, &live);
-		if (hasty && random_below(&random, 3))
-			continue;
-		finish(&world, &live);
 		assert_as_fresh(&world, &live, (uint32_t)random_below(&random, functions + 1));
 	}
-	assert_int_equal(behind > 0, hasty);
 	world_free(&world);
-}
-
-static void live_answers_are_those_made_at_once(void **state)
-{
-	(void)state;
-	check_live(false);
-}
-
-/* Some questions change, and some samples come, while an answer is not whole yet. */
-static void hasty_answers_become_those_made_at_once(void **state)
-{
-	(void)state;
-	check_live(true);
 }
 
 /* ---- many readers ---- */
@@ -326,54 +282,11 @@ static void many_readers_agree_with_a_list(void **state)
 		.asked = 10, .readers = QUERY_READERS + 1 });
 }
 
-/* A guest that is asked every 100 ms. Returns how much was walked for the first reader. */
-static uint64_t walked_beside(size_t others)
-{
-	struct random random = { .state = 12 };
-	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX };
-	static const char *const cpus[] = { "", "cpu:1", "cpu:2", "cpu:3" };
-	uint32_t readers[4];
-	struct taken taken;
-	uint64_t walked;
-
-	for (size_t i = 0; i <= others; i++)
-		readers[i] = query_reader_new(world.query);
-	for (uint64_t now = 0; now < 30 * NS_PER_SECOND; now += 10 * NS_PER_MS) {
-		random_taken(&random, now, &taken);
-		world_take(&world, &taken);
-		for (size_t i = 0; now % (100 * NS_PER_MS) == 0 && i <= others; i++) {
-			uint64_t window = (10 + 20 * i) * NS_PER_SECOND;
-
-			question.reader = readers[i];
-			question.from = now > window ? now - window : 0;
-			question.filter = filter_of(cpus[i]);
-			table_free(query_table(world.query, &question));
-		}
-	}
-	walked = walked_for(world.query, readers[0]);
-	world_free(&world);
-	return walked;
-}
-
-/* A reader has no more work done for it when others ask something else. */
-static void a_reader_costs_the_others_nothing(void **state)
-{
-	uint64_t alone = walked_beside(0);
-
-	(void)state;
-	assert_in_range(alone, 1, 2 * 300);
-	assert_int_equal(walked_beside(1), alone);
-	assert_int_equal(walked_beside(3), alone);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(live_answers_are_those_made_at_once),
-		cmocka_unit_test(hasty_answers_become_those_made_at_once),
 		cmocka_unit_test(many_readers_agree_with_a_list),
-		cmocka_unit_test(a_reader_costs_the_others_nothing),
 		cmocka_unit_test(a_minute_agrees_with_a_list),
 		cmocka_unit_test(late_events_agree_with_a_list),
 		cmocka_unit_test(days_agree_with_a_list),

@@ -145,8 +145,7 @@ static void check_folds(struct world *world, const struct question *question, ui
 	tree_free(folded);
 }
 
-/* `hasty`: trees come in parts, each of a few samples more. */
-static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t samples, bool hasty)
+static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t samples)
 {
 	struct random random = { .state = seed };
 	struct world world = world_new();
@@ -157,7 +156,6 @@ static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t sample
 	uint64_t now = 0;
 
 	question.reader = query_reader_new(world.query);
-	question.hasty = hasty;
 	for (size_t i = 0; i < samples; i++) {
 		uint64_t ago = random_below(&random, 5) ? 0 : random_below(&random, late);
 
@@ -171,10 +169,9 @@ static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t sample
 		if (random_below(&random, 5) == 0) {
 			random_question(&random, now, &question);
 			question.by = GROUP_FUNCTION;
-			question.callers = CALLERS_NONE;
+			question.callers = false;
 		}
 		random_change(&random, &world, tree, &wanted);
-		world.query->readers[question.reader]->window.haste = 1 + random_below(&random, 60);
 		tree_free(tree);
 		tree = tree_truth_check(&world, &question, &wanted);
 		check_way(&random, &world, &question, wanted.recursion);
@@ -187,17 +184,12 @@ static void run_guest(uint64_t seed, uint64_t step, uint64_t late, size_t sample
 static void trees_agree_with_stacks(void **state)
 {
 	(void)state;
-	run_guest(1, 80 * NS_PER_MS, 3 * NS_PER_SECOND, 1500, false);
-	run_guest(2, 60 * NS_PER_MS, 100 * NS_PER_SECOND, 1500, false);
-	run_guest(3, 4 * NS_PER_SECOND, 300 * NS_PER_SECOND, 1500, false);
-	run_guest(4, 200 * NS_PER_SECOND, 9000 * NS_PER_SECOND, 1500, false);
-}
-
-static void hasty_trees_become_whole(void **state)
-{
-	(void)state;
-	run_guest(5, 60 * NS_PER_MS, 100 * NS_PER_SECOND, 1500, true);
-	run_guest(6, 4 * NS_PER_SECOND, 300 * NS_PER_SECOND, 1500, true);
+	run_guest(1, 80 * NS_PER_MS, 3 * NS_PER_SECOND, 1500);
+	run_guest(2, 60 * NS_PER_MS, 100 * NS_PER_SECOND, 1500);
+	run_guest(3, 4 * NS_PER_SECOND, 300 * NS_PER_SECOND, 1500);
+	run_guest(4, 200 * NS_PER_SECOND, 9000 * NS_PER_SECOND, 1500);
+	run_guest(5, 60 * NS_PER_MS, 100 * NS_PER_SECOND, 1500);
+	run_guest(6, 4 * NS_PER_SECOND, 300 * NS_PER_SECOND, 1500);
 }
 
 /* ---- trees made by hand ---- */
@@ -405,7 +397,6 @@ int main(void)
 		cmocka_unit_test(paths_outlive_a_boot),
 		cmocka_unit_test(the_heaviest_rows_find_room),
 		cmocka_unit_test(trees_agree_with_stacks),
-		cmocka_unit_test(hasty_trees_become_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,78 +110,6 @@ static void trends_that_go_on_are_those_made_anew(void **state)
 
 /* ---- cost, stop, memory ---- */
 
-/* What a row that is unfolded has below it comes in a few answers. Meanwhile all others have what they should. */
-static void an_unfolded_row_is_made_a_part_at_a_time(void **state)
-{
-	enum { SAMPLES = 220000 };
-	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
-	struct tree_question wanted = { .orders = 3 };
-	struct tree *tree;
-	int answers = 0;
-
-	(void)state;
-	for (uint64_t i = 0; i < SAMPLES; i++) {
-		struct taken taken = kernel_sample(i * 20000, 1, 3, (const uint64_t[]) { 3 + i % 997, 2, 1 });
-
-		taken.thread = 1 + (uint32_t)(i % 1000);
-		world_take(&world, &taken);
-	}
-	tree = tree_truth_check(&world, &question, &wanted);
-	wanted.unfolded[wanted.unfolded_count++] = tree->lists[TREE_DOWN].rows[0].path;
-	do {
-		const struct tree_list *list;
-
-		tree_free(tree);
-		tree = query_tree(world.query, &question, &wanted, "");
-		list = &tree->lists[TREE_DOWN];
-		assert_true(list->rows[0].unfolded);
-		assert_int_equal(list->rows[0].total, SAMPLES);
-		assert_in_range(list->count, 1, 2);
-		assert_int_equal(tree->lists[TREE_UP].count, 997);
-		assert_true(answers++ < 10);
-	} while (tree->growing);
-	assert_in_range(answers, 2, 10);
-	tree_free(tree);
-	tree_free(tree_truth_check(&world, &question, &wanted));
-	world_free(&world);
-}
-
-/* Samples are walked when they come, and again when a row is unfolded; not each time that they are looked at. */
-static void a_live_tree_walks_what_is_new(void **state)
-{
-	struct random random = { .state = 12 };
-	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query) };
-	struct tree_question wanted = { .orders = 1, .least = 100 };
-	struct taken taken;
-	uint64_t samples = 0, walked;
-
-	(void)state;
-	for (uint64_t now = 0; now < 30 * NS_PER_SECOND; now += 5 * NS_PER_MS, samples++) {
-		random_taken(&random, now, &taken);
-		taken.missed = false;
-		world_take(&world, &taken);
-		if (now == 20 * NS_PER_SECOND)
-			walked = walked_for_trees(world.query, question.reader);
-		if (now % (100 * NS_PER_MS))
-			continue;
-		question.from = now > 10 * NS_PER_SECOND ? now - 10 * NS_PER_SECOND : 0;
-		tree_free(tree_truth_ask(&world, &question, &wanted));
-	}
-	wanted.least = 0;
-	walked = walked_for_trees(world.query, question.reader);
-	for (uint64_t now = 30 * NS_PER_SECOND; now < 40 * NS_PER_SECOND; now += 5 * NS_PER_MS) {
-		random_taken(&random, now, &taken);
-		world_take(&world, &taken);
-		question.from = now - 10 * NS_PER_SECOND;
-		if (now % (100 * NS_PER_MS) == 0)
-			tree_free(tree_truth_ask(&world, &question, &wanted));
-	}
-	assert_in_range(walked_for_trees(world.query, question.reader) - walked, 1000, 3 * 2000);
-	world_free(&world);
-}
-
 static void a_tree_that_was_given_up_leaves_nothing(void **state)
 {
 	struct world world = world_new();
@@ -254,8 +182,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trend_is_the_total_by_second),
 		cmocka_unit_test(trends_that_go_on_are_those_made_anew),
-		cmocka_unit_test(an_unfolded_row_is_made_a_part_at_a_time),
-		cmocka_unit_test(a_live_tree_walks_what_is_new),
 		cmocka_unit_test(a_tree_that_was_given_up_leaves_nothing),
 		cmocka_unit_test(scarce_memory_is_told),
 	};

@@ -162,11 +162,6 @@ struct tree *tree_truth_ask(struct world *world, const struct question *question
 {
 	struct tree *tree = query_tree(world->query, question, wanted, "");
 
-	for (size_t i = 2 * store_slices(world->inputs.store) + 100; tree->growing && i > 0; i--) {
-		tree_free(tree);
-		tree = query_tree(world->query, question, wanted, "");
-	}
-	assert_false(tree->growing);
 	assert_false(tree->scarce);
 	return tree;
 }
@@ -175,12 +170,10 @@ struct tree *tree_truth_check(struct world *world, const struct question *questi
 	const struct tree_question *wanted)
 {
 	struct tree *tree = tree_truth_ask(world, question, wanted);
-	struct question whole = *question;
 	static struct truth truth;
 	struct table *table;
 
-	whole.hasty = false;
-	table = query_table(world->query, &whole);
+	table = query_table(world->query, question);
 	assert_int_equal(tree->weight, table->weight);
 	assert_int_equal(tree->samples, table->samples);
 	assert_int_equal(tree->time, table->time);

@@ -423,7 +423,7 @@ static void test_json_has_the_callers_of_all_functions_at_once(void **state)
 		for (int step = 0; step < FIXTURE_STEPS && report_step(report) < REPORT_DONE; step++)
 			fixture_step(&fixture);
 		assert_int_equal(report->state, REPORT_DONE);
-		assert_int_equal(report->profile->question.callers, i == 1 ? CALLERS_NONE : CALLERS_ALL);
+		assert_int_equal(report->profile->question.callers, i != 1);
 		report_free(report);
 		fixture_end(&fixture);
 	}

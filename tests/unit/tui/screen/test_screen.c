@@ -358,29 +358,6 @@ static void test_kept_wish(void **state)
 	stage_strike(&stage);
 }
 
-/* Answers about many samples come in parts. */
-static void test_it_says_that_it_counts(void **state)
-{
-	struct answers *part = hand_answers(symbols, functions);
-	struct stage stage;
-
-	(void)state;
-	part->functions->answer.unfinished = true;
-	stage_raise(&stage, part);
-	stage_holds(&stage, "Counting", false);
-	stage.now += NS_PER_SECOND / 2;
-	part = hand_answers(symbols, functions);
-	part->functions->answer.unfinished = true;
-	stage_show(&stage, part);
-	stage_holds(&stage, "Counting: the newest samples of the window are shown", true);
-	stage_press(&stage, '?');
-	stage_holds(&stage, "Counting", false);
-	stage_press(&stage, '?');
-	stage_show(&stage, hand_answers(symbols, functions));
-	stage_holds(&stage, "Counting", false);
-	stage_strike(&stage);
-}
-
 static void test_nothing_to_hold(void **state)
 {
 	struct vitals *vitals = util_alloc(sizeof(*vitals));
@@ -528,7 +505,6 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_a_failure_that_is_over),
 		cmocka_unit_test(test_kept_wish),
-		cmocka_unit_test(test_it_says_that_it_counts),
 		cmocka_unit_test(test_nothing_to_hold),
 		cmocka_unit_test(test_idle_is_hidden),
 		cmocka_unit_test(test_the_list_opens_at_its_beginning),

@@ -64,29 +64,12 @@ static uint64_t self_of(struct world *world, struct question question, const str
 	return self;
 }
 
-/* In parts, each of a few counts more, until the sums are whole. */
-static struct address_sums ask(struct world *world, struct question question, const struct wanted *wanted)
-{
-	size_t most = 2 * store_slices(world->inputs.store) + 2;
-	struct address_sums sums;
-
-	question.hasty = true;
-	world->query->readers[question.reader]->window.haste = 5;
-	sums = query_addresses(world->query, &question, wanted->functions, wanted->count);
-	for (; sums.lacks && most > 0; most--) {
-		address_sums_clear(&sums);
-		sums = query_addresses(world->query, &question, wanted->functions, wanted->count);
-	}
-	assert_false(sums.lacks);
-	return sums;
-}
-
 static void check(struct world *world, const struct question *question, const struct wanted *wanted)
 {
 	struct question fresh = *question;
 	struct address_sums kept, anew;
 
-	kept = ask(world, *question, wanted);
+	kept = query_addresses(world->query, question, wanted->functions, wanted->count);
 	fresh.reader = query_reader_new(world->query);
 	anew = query_addresses(world->query, &fresh, wanted->functions, wanted->count);
 	query_reader_free(world->query, fresh.reader);
@@ -128,7 +111,7 @@ static void run_guest(uint64_t seed, uint64_t step, size_t samples)
 		if (random_below(&random, 40) == 0)
 			random_question(&random, now, &question);
 		question.by = GROUP_FUNCTION;
-		question.callers = CALLERS_NONE;
+		question.callers = false;
 		if (random_below(&random, 80) == 0)
 			wanted = random_wanted(&random, &world);
 		if (random_below(&random, 30) == 0)
@@ -145,37 +128,10 @@ static void what_is_kept_is_what_is_there(void **state)
 	run_guest(63, 5 * NS_PER_SECOND, 2000);
 }
 
-/* A live window of 10 s for two minutes, asked four times a second: a slice is walked while it is new. */
-static void only_what_is_new_is_walked(void **state)
-{
-	struct random random = { .state = 64 };
-	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .reader = query_reader_new(world.query),
-		.filter = filter_of("mode:kernel") };
-	struct wanted wanted = random_wanted(&random, &world);
-	struct taken taken;
-
-	(void)state;
-	for (uint64_t now = 0; now < 120 * NS_PER_SECOND; now += 10 * NS_PER_MS) {
-		struct address_sums sums;
-
-		random_taken(&random, now, &taken);
-		world_take(&world, &taken);
-		if (now % STORE_SLICE_NS)
-			continue;
-		question.from = now > 10 * NS_PER_SECOND ? now - 10 * NS_PER_SECOND : 0;
-		sums = query_addresses(world.query, &question, wanted.functions, wanted.count);
-		address_sums_clear(&sums);
-	}
-	assert_in_range(walked_for_series(world.query, question.reader), 480, 4 * 480);
-	world_free(&world);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_kept_is_what_is_there),
-		cmocka_unit_test(only_what_is_new_is_walked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

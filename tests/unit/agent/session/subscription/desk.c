@@ -38,7 +38,6 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 	answer->answer = answer_begin(asked->kind, moment);
 	answer->answer.begun = !desk->empty;
 	answer->answer.partial = desk->partial;
-	answer->answer.unfinished = desk->unfinished;
 	answer->reader = request->reader;
 	desk->made[request->reader]++;
 	desk->about[request->reader].epoch = moment->epoch;

@@ -30,7 +30,6 @@ struct desk {
 	struct epoch *present;		/* the present boot; NULL: none was seen yet */
 	uint64_t spent;			/* what each answer spends of the thread's processor time, in ns */
 	bool partial;			/* all answers are */
-	bool unfinished;
 	bool empty;			/* all answers are without samples */
 	void (*making)(struct desk *desk);	/* called while an answer is made; may be NULL */
 

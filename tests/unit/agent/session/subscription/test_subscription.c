@@ -79,26 +79,6 @@ static void test_partial_answers_are_made_again(void **state)
 	desk_close(desk);
 }
 
-/* The rest of an answer that came in part, so that it came soon, comes at once, whatever the pace is. */
-static void test_unfinished_answers_go_on_at_once(void **state)
-{
-	uint64_t due[2];
-
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct desk *desk = desk_open(1);
-
-		desk->partial = true;
-		desk->unfinished = i;
-		desk_ask(desk, 0, 0);
-		desk_serve(desk);
-		desk_take(desk, 0);
-		due[i] = subscriptions_due(desk->all, NULL, desk->news) - util_now();
-		desk_close(desk);
-	}
-	assert_true(due[1] < due[0]);
-}
-
 static void serve_both(struct desk *desk)
 {
 	desk_serve(desk);
@@ -310,7 +290,6 @@ int main(void)
 		cmocka_unit_test(test_who_costs_something),
 		cmocka_unit_test(test_nothing_new_is_not_answered),
 		cmocka_unit_test(test_partial_answers_are_made_again),
-		cmocka_unit_test(test_unfinished_answers_go_on_at_once),
 		cmocka_unit_test(test_pinned_to_a_boot),
 		cmocka_unit_test(test_a_new_question_is_answered_at_once),
 		cmocka_unit_test(test_what_waits_goes),

@@ -95,10 +95,6 @@ static void a_wish_becomes_rows_once_an_answer_has_it(void **state)
 	assert_int_equal(question.below, 0);
 	folds_answered(&folds, before);
 	assert_int_equal(folds.hot, 1);
-	after->growing = true;
-	folds_answered(&folds, after);
-	assert_int_equal(folds.hot, 1);
-	after->growing = false;
 	folds_answered(&folds, after);
 	assert_int_equal(folds.hot, 0);
 	assert_int_equal(folds.count, 3);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers are sums over the samples of a range that pass a filter, and are made anew each time: one pass over the
+ * samples adds each to its stack's leaf, and one over the nodes of all stacks, from the last to the first, adds up what
+ * is below each. (A caller has a lower number than those it calls.) Tables, callers, trees and pages read these sums.
+ */
+#ifndef SCAN_H
+#define SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/base/hash.h"
+#include "agent/wire/event.h"
+
+struct budget;
+struct passing;
+struct slice;
+struct window;
+
+/*
+ * Where sums are: those of no stack come first, then that of each node, at its number + SCAN_NODES. So STACKS_NONE +
+ * SCAN_NODES is SCAN_UNKNOWN.
+ */
+enum { SCAN_IDLE, SCAN_UNKNOWN, SCAN_NODES };
+enum { SCAN_WORDS_MAX = 16 };		/* of 64 CPUs each: as many as the row of a table tells apart */
+
+struct scan_sum {
+	uint64_t weight, samples;
+};
+
+struct scan_whole {			/* of all samples that passed */
+	uint64_t weight, samples, mode[MODES];
+	uint64_t time;			/* the ns of CPU behind the weight, where the period was known */
+	uint64_t missed;		/* in gaps, on CPUs that pass */
+};
+
+struct scan_pair {			/* a row of the table, and a caller of it, or a function that ran in it */
+	uint32_t row, function;
+	uint32_t next;			/* the next pair of the row; HASH_NONE: there is none */
+	uint64_t weight;		/* of the stacks that have it; each counts once */
+};
+
+struct scan_pairs {
+	struct scan_pair *list;
+	uint32_t count, room;
+	uint32_t *first;		/* by row: its first pair; HASH_NONE: it has none */
+	uint32_t row_count;
+	struct hash by_pair;
+	uint64_t refused;		/* pairs that found no memory */
+};
+
+struct scan {				/* starts as { 0 }, with `budget` */
+	struct budget *budget;
+	const struct window *window;	/* whose question this is of; NULL: of none */
+	uint64_t looked;		/* the window's then */
+	bool has_own, has_totals, has_cpus, has_pairs;	/* these are made: */
+	struct scan_whole whole;
+	uint32_t count, room;		/* places */
+	struct scan_sum *own;		/* what ran there */
+	uint32_t *ran, ran_count;	/* the places where anything ran */
+	uint64_t *totals;		/* the weight there and below */
+	uint32_t *rows;			/* by function, its own; where there is no total: not set */
+	uint64_t *cpus;			/* `words` words for each: bits of the CPUs that ran there or below */
+	uint32_t words;			/* 0: there was no memory */
+	struct scan_pairs pairs;
+	uint32_t pairs_of;		/* the only row that has pairs; FUNCTION_NONE: all have */
+};
+
+void scan_clear(struct scan *scan);
+
+/* To be called first, when the window has looked. What was made for another question is forgotten. */
+void scan_begin(struct scan *scan, const struct window *window);
+
+/* These make what is not made yet: own sums; totals and rows; pairs of callers and callees, or by line of functions. */
+void scan_own(struct scan *scan, struct window *window, bool cpus);
+void scan_totals(struct scan *scan, struct window *window, bool cpus);
+void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of);
+
+/* Adds a pair's weight; for those who go through the samples themselves. */
+void scan_add_pair(struct scan_pairs *pairs, struct budget *budget, uint32_t row, uint32_t function, uint64_t weight);
+
+/* The first of a row's pairs. NULL: it has none. */
+static inline const struct scan_pair *scan_pairs_of(const struct scan_pairs *pairs, uint32_t row)
+{
+	return row < pairs->row_count && pairs->first[row] != HASH_NONE ? &pairs->list[pairs->first[row]] : NULL;
+}
+
+/* Adds what a slice has besides its samples. `before`: the weight without it. */
+void scan_add_slice(struct scan_whole *whole, const struct passing *passing, const struct slice *slice,
+	uint64_t before);
+
+#endif
