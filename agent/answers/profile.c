@@ -86,7 +86,7 @@ static void tell_unnamed(struct profile *profile, const struct epoch *epoch)
 	struct table *table = profile->table;
 
 	question.by = GROUP_FUNCTION;
-	question.callers = CALLERS_NONE;
+	question.callers = false;
 	question.inlined = false;
 	question.reader = QUERY_ANYBODY;
 	if (!own)
