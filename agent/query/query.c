@@ -330,18 +330,24 @@ void query_trends(struct query *query, const struct question *question, const ui
 	struct query_reader *reader = query_reader(query, question);
 	struct window *window = &reader->window;
 	struct trend_state state = { query, window, grouping_is_by_who(question->by) };
+	struct kept_trends *kept = &reader->trends;
 	uint64_t ids[TRENDS_MOST];
 	uint32_t *places;
 
 	window_look(window, question);
 	places = clear_places(query);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		ids[i] = functions[i];
+	trends_keep(kept, ids, (uint32_t)count);
+	for (uint32_t i = 0; i < kept->count; i++)
+		if (kept->ids[i] < query->place_count)
+			places[kept->ids[i]] = i;
+	trends_make(kept, window, trend_of, &state);
+	for (size_t i = 0; i < count; i++)
 		if (functions[i] < query->place_count)
-			places[functions[i]] = (uint32_t)i;
-	}
-	trends_make(&reader->trends, window, ids, count, trend_of, &state);
-	memcpy(trends, reader->trends.trends, count * sizeof(*trends));
+			memcpy(trends[i], kept->trends[places[functions[i]]], sizeof(trends[i]));
+		else
+			memset(trends[i], 0, sizeof(trends[i]));
 }
 
 static void add_cpu_trend(struct cpu_series *series, const struct cpu_sums *cpu,

@@ -12,7 +12,7 @@
 #include "trends.h"
 
 _Static_assert((int)TREE_SECONDS == (int)TABLE_TREND, "trends.h serves both");
-_Static_assert((int)TREE_TRENDS <= (int)TRENDS_MOST, "they are made at once");
+_Static_assert((int)TREE_TRENDS == (int)TRENDS_MOST, "as many are kept");
 
 enum { PLACES_KEPT = 1 << 15 };		/* with more, and twice as many as at the beginning, all begins anew */
 
@@ -27,6 +27,8 @@ struct making {
 	uint32_t room;			/* of both */
 	uint32_t *trends;		/* by place: the trend of the nearest place from there up that has one, */
 	uint32_t told;			/* of so many places */
+	uint64_t asked[TREE_TRENDS];	/* paths whose trends are wanted, sorted */
+	uint32_t asked_count;
 };
 
 /* ---- weights ---- */
@@ -126,28 +128,6 @@ static uint32_t trend_of(void *state, struct passing_reader *reader, const struc
 	return key == TREE_TOP ? TRENDS_NONE : making->trends[key];
 }
 
-/* The places whose trends are wanted, in growing order. Returns how many. */
-static uint32_t find_trends(struct making *making, uint32_t list[TREE_TRENDS])
-{
-	const struct tree_question *wanted = making->wanted;
-	uint32_t paths = wanted->trend_count < TREE_TRENDS ? wanted->trend_count : TREE_TRENDS, count = 0;
-	uint64_t sorted[TREE_TRENDS];
-
-	memcpy(sorted, wanted->trends, paths * sizeof(*sorted));
-	places_sort_paths(sorted, paths);
-	making->told = making->places->count;
-	for (uint32_t i = 0; i < making->told; i++) {
-		const struct tree_place *place = &making->places->list[i];
-
-		making->trends[i] = place->parent == TREE_TOP ? TRENDS_NONE : making->trends[place->parent];
-		if (count == TREE_TRENDS || !places_has_path(sorted, paths, place->path))
-			continue;
-		making->trends[i] = count;
-		list[count++] = i;
-	}
-	return count;
-}
-
 struct named {				/* a trend, found by its path */
 	uint64_t path;
 	uint32_t trend;
@@ -160,29 +140,67 @@ static int by_path(const void *left, const void *right)
 	return (a->path > b->path) - (a->path < b->path);
 }
 
-static void tell_trends(struct making *making, uint32_t count, const uint32_t *list,
-	uint64_t (*trends)[TABLE_TREND], struct tree *tree)
+/* NULL: it is not kept. */
+static const struct named *find_named(const struct named *names, uint32_t count, uint64_t path)
+{
+	return bsearch(&(struct named) { .path = path }, names, count, sizeof(*names), by_path);
+}
+
+/* Keeps those that are wanted, where there is such a place. */
+static void keep_wanted(struct making *making)
+{
+	const struct tree_question *wanted = making->wanted;
+	uint64_t found[TREE_TRENDS];
+	uint32_t count = 0;
+
+	making->asked_count = wanted->trend_count < TREE_TRENDS ? wanted->trend_count : TREE_TRENDS;
+	memcpy(making->asked, wanted->trends, making->asked_count * sizeof(*making->asked));
+	places_sort_paths(making->asked, making->asked_count);
+	for (uint32_t i = 0; i < making->places->count && count < TREE_TRENDS; i++)
+		if (places_has_path(making->asked, making->asked_count, making->places->list[i].path))
+			found[count++] = making->places->list[i].path;
+	trends_keep(making->kept, found, count);
+}
+
+/* Sets making->trends. `list`: the places that have a trend, in growing order. */
+static uint32_t find_places(struct making *making, const struct named *names, uint32_t list[TREE_TRENDS])
+{
+	uint32_t count = 0;
+
+	making->told = making->places->count;
+	for (uint32_t i = 0; i < making->told; i++) {
+		const struct tree_place *place = &making->places->list[i];
+		const struct named *named = find_named(names, making->kept->count, place->path);
+
+		making->trends[i] = named ? named->trend :
+			place->parent == TREE_TOP ? TRENDS_NONE : making->trends[place->parent];
+		if (named)
+			list[count++] = i;
+	}
+	return count;
+}
+
+/* Each total is the sum of what is kept: its own, and those of the nearest below it, which come after it. */
+static void tell_trends(struct making *making, const struct named *names, const uint32_t *list, uint32_t count,
+	uint64_t (*totals)[TABLE_TREND], struct tree *tree)
 {
 	struct tree_list *rows = &tree->lists[making->places->order];
-	struct named names[TREE_TRENDS], *found;
 
-	for (uint32_t i = count; i-- > 0;) {	/* each is a part of the nearest above it, which comes before it */
+	memcpy(totals, making->kept->trends, making->kept->count * sizeof(*totals));
+	for (uint32_t i = count; i-- > 0;) {
 		uint32_t parent = making->places->list[list[i]].parent;
 		uint32_t above = parent == TREE_TOP ? TRENDS_NONE : making->trends[parent];
 
 		for (int k = 0; above != TRENDS_NONE && k < TREE_SECONDS; k++)
-			trends[above][k] += trends[i][k];
+			totals[above][k] += totals[making->trends[list[i]]][k];
 	}
-	for (uint32_t i = 0; i < count; i++)
-		names[i] = (struct named) { making->places->list[list[i]].path, i };
-	qsort(names, count, sizeof(*names), by_path);
 	for (size_t i = 0; i < rows->count && !tree->scarce; i++) {
-		uint64_t *trend;
+		bool asked = places_has_path(making->asked, making->asked_count, rows->rows[i].path);
+		const struct named *named = asked ? find_named(names, making->kept->count, rows->rows[i].path) : NULL;
+		uint64_t *trend = named ? tree_add_trend(tree, &rows->rows[i], TREE_ORDERS * TREE_TRENDS) : NULL;
 
-		found = bsearch(&(struct named) { .path = rows->rows[i].path }, names, count, sizeof(*names), by_path);
-		trend = found ? tree_add_trend(tree, &rows->rows[i], TREE_ORDERS * TREE_TRENDS) : NULL;
 		if (trend)
-			memcpy(trend, trends[found->trend], sizeof(*trends));
+			memcpy(trend, totals[named->trend], sizeof(*totals));
 	}
 }
 
@@ -190,24 +208,26 @@ static void make_trends(struct making *making, struct tree *tree)
 {
 	struct budget *budget = making->places->budget;
 	size_t size = making->room * sizeof(*making->trends), most = TREE_TRENDS * sizeof(uint64_t[TABLE_TREND]);
-	uint64_t paths[TREE_TRENDS];
+	struct named names[TREE_TRENDS];
 	uint32_t list[TREE_TRENDS], count;
-	uint64_t(*trends)[TABLE_TREND];
+	uint64_t(*totals)[TABLE_TREND];
 
-	trends = budget_resize(budget, NULL, 0, most);
+	keep_wanted(making);
+	for (uint32_t i = 0; i < making->kept->count; i++)
+		names[i] = (struct named) { making->kept->ids[i], i };
+	if (!making->kept->count)
+		return;
+	qsort(names, making->kept->count, sizeof(*names), by_path);
+	totals = budget_resize(budget, NULL, 0, most);
 	making->trends = budget_resize(budget, NULL, 0, size);
-	if (trends && making->trends) {
-		count = find_trends(making, list);
-		for (uint32_t i = 0; i < count; i++)
-			paths[i] = making->places->list[list[i]].path;
-		trends_make(making->kept, making->window, paths, count, trend_of, making);
-		memcpy(trends, making->kept->trends, count * sizeof(*trends));
-		if (count)
-			tell_trends(making, count, list, trends, tree);
+	if (totals && making->trends) {
+		count = find_places(making, names, list);
+		trends_make(making->kept, making->window, trend_of, making);
+		tell_trends(making, names, list, count, totals, tree);
 	}
-	tree->scarce = tree->scarce || !trends || !making->trends;
+	tree->scarce = tree->scarce || !totals || !making->trends;
 	budget_free(budget, making->trends, making->trends ? size : 0);
-	budget_free(budget, trends, trends ? most : 0);
+	budget_free(budget, totals, totals ? most : 0);
 }
 
 /* ---- the tree ---- */
@@ -227,7 +247,7 @@ static void begin(struct kept_tree *kept, const struct window *window, const str
 	bool holds = places->symbols && kept->renewed == window->renewed && places_are_of(places, wanted, kernel);
 
 	if (!holds || (kept->first && places->count > PLACES_KEPT && places->count / 2 > kept->first)) {
-		places_clear(places);
+		kept_tree_clear(kept);
 		*places = (struct places) {
 			.budget = window->inputs.budget, .stacks = window->inputs.stacks,
 			.symbols = window->inputs.symbols, .functions = window->nodes->functions,

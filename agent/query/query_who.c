@@ -94,6 +94,7 @@ struct table *query_who_table(struct query *query, struct window *window, bool r
 	uint32_t cpus = 0;
 
 	making.ran = ran && grouping_has_ran(window->question.by) && !scan->has_pairs;
+	scan->pairs.refused = making.ran ? 0 : scan->pairs.refused;
 	for (size_t i = window->span.first; i < window->span.end; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 

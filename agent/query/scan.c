@@ -56,13 +56,24 @@ void scan_clear(struct scan *scan)
 
 void scan_begin(struct scan *scan, const struct window *window)
 {
+	bool same = scan->window && scan->store == window->inputs.store && scan->slices == window->slices &&
+		scan->names == window->nodes->generation && scan->threads == window->threads_generation &&
+		!window->stack_filter.unread && filter_same(&scan->filter, &window->question.filter);
+
 	if (scan->window == window && scan->looked == window->looked)
 		return;
-	scan->window = window;
-	scan->looked = window->looked;
-	scan->has_own = scan->has_totals = scan->has_cpus = false;
+	scan->has_own = scan->has_own && same;
+	scan->has_cpus = scan->has_cpus && same;
+	scan->has_totals = false;
 	if (scan->has_pairs)
 		free_pairs(scan);
+	scan->window = window;
+	scan->looked = window->looked;
+	scan->store = window->inputs.store;
+	scan->slices = window->slices;
+	scan->names = window->nodes->generation;
+	scan->threads = window->threads_generation;
+	scan->filter = window->question.filter;
 }
 
 /* ---- what ran ---- */
@@ -303,6 +314,7 @@ void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of)
 	if (scan->has_pairs && (scan->pairs_of == FUNCTION_NONE || scan->pairs_of == of))
 		return;
 	free_pairs(scan);
+	scan->pairs.refused = 0;
 	scan_totals(scan, window, false);
 	for (uint32_t i = 0; i < scan->count - SCAN_NODES; i++) {
 		uint32_t row = scan->rows[i + SCAN_NODES], other;

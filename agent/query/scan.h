@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agent/base/hash.h"
+#include "agent/query/question/question.h"
 #include "agent/wire/event.h"
 
 struct budget;
@@ -55,6 +56,9 @@ struct scan {				/* starts as { 0 }, with `budget` */
 	struct budget *budget;
 	const struct window *window;	/* whose question this is of; NULL: of none */
 	uint64_t looked;		/* the window's then */
+	const struct store *store;	/* these decide about own sums, and are the window's, too: */
+	uint64_t slices, names, threads;
+	struct filter filter;
 	bool has_own, has_totals, has_cpus, has_pairs;	/* these are made: */
 	struct scan_whole whole;
 	uint32_t count, room;		/* places */
@@ -70,7 +74,10 @@ struct scan {				/* starts as { 0 }, with `budget` */
 
 void scan_clear(struct scan *scan);
 
-/* To be called first, when the window has looked. What was made for another question is forgotten. */
+/*
+ * To be called first, when the window has looked. What was made for another question is forgotten; but own sums are
+ * those of all questions with the same range and filter, of which a function's page has several.
+ */
 void scan_begin(struct scan *scan, const struct window *window);
 
 /* These make what is not made yet: own sums; totals and rows; pairs of callers and callees, or by line of functions. */

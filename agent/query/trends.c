@@ -47,6 +47,35 @@ void trends_clear(struct kept_trends *kept)
 	*kept = (struct kept_trends) { .count = 0 };
 }
 
+static bool has_id(const struct kept_trends *kept, uint64_t id)
+{
+	for (uint32_t i = 0; i < kept->count; i++)
+		if (kept->ids[i] == id)
+			return true;
+	return false;
+}
+
+static bool add_ids(struct kept_trends *kept, const uint64_t *ids, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (has_id(kept, ids[i]))
+			continue;
+		if (kept->count == TRENDS_MOST)
+			return false;
+		kept->ids[kept->count++] = ids[i];
+		kept->added = true;
+	}
+	return true;
+}
+
+void trends_keep(struct kept_trends *kept, const uint64_t *ids, uint32_t count)
+{
+	if (add_ids(kept, ids, count))
+		return;
+	kept->count = 0;
+	add_ids(kept, ids, count);
+}
+
 /* The sums of one slice go to its seconds, of those that are stale. */
 static void add_slice(struct kept_trends *kept, const struct passing *passing, const struct slice *slice,
 	struct seconds touched, const bool stale[TABLE_TREND], uint32_t (*trend_of)(void *state,
@@ -68,7 +97,7 @@ static void add_slice(struct kept_trends *kept, const struct passing *passing, c
 		}
 		passing_end(&reader);
 	}
-	for (size_t i = 0; i < kept->count; i++)
+	for (uint32_t i = 0; i < kept->count; i++)
 		for (uint64_t second = touched.first; weights[i] && second < touched.end; second++) {
 			uint64_t at = second + TABLE_TREND - kept->end;
 
@@ -104,32 +133,27 @@ static void move(struct kept_trends *kept, struct seconds seconds, const uint64_
 	for (size_t i = 0; i < TABLE_TREND; i++)
 		stale[i] = whole || moved >= TABLE_TREND || i + moved >= TABLE_TREND ||
 			kept->marks[i + moved] != marks[i];
-	for (size_t k = 0; k < kept->count; k++)
+	for (uint32_t k = 0; k < kept->count; k++)
 		for (size_t i = 0; i < TABLE_TREND; i++)
 			kept->trends[k][i] = stale[i] ? 0 : kept->trends[k][i + moved];
 	memcpy(kept->marks, marks, sizeof(kept->marks));
 	kept->end = seconds.end;
 }
 
-void trends_make(struct kept_trends *kept, struct window *window, const uint64_t *ids, size_t count,
-	uint32_t (*trend_of)(void *state, struct passing_reader *reader, const struct run_count *count,
-		const struct who *who), void *state)
+void trends_make(struct kept_trends *kept, struct window *window, uint32_t (*trend_of)(void *state,
+	struct passing_reader *reader, const struct run_count *count, const struct who *who), void *state)
 {
 	const struct passing passing = window_passing(window);
 	const struct store *store = window->inputs.store;
 	struct seconds seconds = seconds_before(window->to);
-	bool others = !kept->trends || kept->renewed != window->renewed || kept->count != count ||
-		memcmp(kept->ids, ids, count * sizeof(*ids)) != 0;
-	bool stale[TABLE_TREND];
+	bool whole = kept->added || kept->renewed != window->renewed, stale[TABLE_TREND];
 	uint64_t marks[TABLE_TREND];
 
 	if (!kept->trends)
 		kept->trends = util_alloc(TRENDS_MOST * sizeof(*kept->trends));
-	memcpy(kept->ids, ids, count * sizeof(*ids));
-	kept->count = count;
 	kept->renewed = window->renewed;
 	mark_seconds(window, seconds, marks);
-	move(kept, seconds, marks, others, stale);
+	move(kept, seconds, marks, whole, stale);
 	for (size_t i = span_after(store, seconds.first * NS_PER_SECOND); i < window->span.end; i++) {
 		struct slice slice = store_slice(store, i);
 		struct seconds touched = seconds_touched(seconds, slice.begin, slice.end);
@@ -140,6 +164,5 @@ void trends_make(struct kept_trends *kept, struct window *window, const uint64_t
 		if (any)
 			add_slice(kept, &passing, &slice, touched, stale, trend_of, state);
 	}
-	if (stop_now(window->stop))
-		kept->count = 0;
+	kept->added = stop_now(window->stop);	/* then they are not whole: the next time anew */
 }

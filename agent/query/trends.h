@@ -3,6 +3,7 @@
 #ifndef TRENDS_H
 #define TRENDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,12 +28,13 @@ enum { TRENDS_MOST = 256 };		/* made at once */
 #define TRENDS_NONE 0xffffffffu
 
 /*
- * The trends of a reader's last answer. Whole seconds seldom change, so a screen that shows the same rows needs only
- * those anew that have come since. Starts as { 0 }.
+ * The trends that a reader's last answers had. Whole seconds seldom change, so a screen that shows the same rows, in
+ * whatever order, needs only those anew that have come since. Starts as { 0 }.
  */
 struct kept_trends {
-	uint64_t ids[TRENDS_MOST];	/* whose they are */
-	size_t count;
+	uint64_t ids[TRENDS_MOST];	/* whose they are; each once */
+	uint32_t count;
+	bool added;			/* some ids are new */
 	uint64_t renewed;		/* the window's */
 	uint64_t end;			/* the second after the last one */
 	uint64_t marks[TABLE_TREND];	/* a hash of the slices in each second */
@@ -41,12 +43,14 @@ struct kept_trends {
 
 void trends_clear(struct kept_trends *kept);
 
+/* Adds those of `count` ids, TRENDS_MOST at most, that are not kept. If there is no room for all, only these are. */
+void trends_keep(struct kept_trends *kept, const uint64_t *ids, uint32_t count);
+
 /*
- * Makes the trends of `count` ids in `kept`, the newest second last, of all samples that pass. The window has looked.
- * `trend_of` tells the index of the one that the reader's last sample belongs to, or TRENDS_NONE.
+ * Makes all that are kept, the newest second last, of all samples that pass. The window has looked. `trend_of` tells
+ * the index of the one that the reader's last sample belongs to, or TRENDS_NONE.
  */
-void trends_make(struct kept_trends *kept, struct window *window, const uint64_t *ids, size_t count,
-	uint32_t (*trend_of)(void *state, struct passing_reader *reader, const struct run_count *count,
-		const struct who *who), void *state);
+void trends_make(struct kept_trends *kept, struct window *window, uint32_t (*trend_of)(void *state,
+	struct passing_reader *reader, const struct run_count *count, const struct who *who), void *state);
 
 #endif
