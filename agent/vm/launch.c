@@ -33,12 +33,10 @@ enum {
 	SHOWN_LINES = 20,		/* of what it has printed, if it has ended at once */
 	DEPTH_MOST = 64,		/* generations of processes */
 	TREE_MOST = 4096,		/* and how many processes */
-	ROUNDS = 16,			/* of ending what was started while the others ended */
 };
 
 struct launch {
 	pid_t pid;			/* 0: not started */
-	struct tree *others;		/* our children from before: not started here */
 	pid_t group;			/* of all that it starts; that of the guard (guard). 0: none */
 	int guard;			/* a pipe to the guard; -1: none */
 	int pidfd;			/* readable once it has ended; -1: none */
@@ -268,50 +266,6 @@ void launch_words_free(char **words)
 	free(words);
 }
 
-/* ---- processes ---- */
-
-struct tree {				/* a process and its descendants: children before their parents */
-	struct { pid_t pid; bool leaf; } all[TREE_MOST];
-	size_t count;
-};
-
-static void tree_add(struct tree *tree, pid_t pid, int depth)
-{
-	char path[64];
-	DIR *threads;
-	struct dirent *thread;
-	bool leaf = true;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	threads = depth < DEPTH_MOST ? opendir(path) : NULL;
-	while (threads && (thread = readdir(threads))) {
-		char *name = util_format("%s/%s/children", path, thread->d_name);
-		FILE *children = thread->d_name[0] == '.' ? NULL : fopen(name, "re");
-		int child;
-
-		while (children && fscanf(children, "%d", &child) == 1) {
-			tree_add(tree, child, depth + 1);
-			leaf = false;
-		}
-		if (children)
-			fclose(children);
-		free(name);
-	}
-	if (threads)
-		closedir(threads);
-	if (tree->count < TREE_MOST) {
-		tree->all[tree->count].pid = pid;
-		tree->all[tree->count++].leaf = leaf;
-	}
-}
-
-/* Our own children, also those whose parents have ended (start). */
-static void tree_add_children(struct tree *tree)
-{
-	tree_add(tree, getpid(), DEPTH_MOST - 1);
-	tree->count--;			/* the last is ourselves */
-}
-
 /* ---- starting ---- */
 
 /*
@@ -372,8 +326,6 @@ static bool start(struct launch *launch, char **words, char **error)
 
 	/* What QEMU's wrapper leaves behind becomes our child, so that it can be ended, too. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	launch->others = util_alloc(sizeof(*launch->others));
-	tree_add_children(launch->others);
 	if (!start_guard(launch) || pipe2(ends, O_CLOEXEC) < 0)
 		return util_fail(error, "%s: not started: %s; close other programs", words[0], strerror(errno));
 	launch->pid = fork();
@@ -396,6 +348,41 @@ static bool start(struct launch *launch, char **words, char **error)
 }
 
 /* ---- the program, and all that it has started ---- */
+
+struct tree {				/* a process and its descendants: children before their parents */
+	struct { pid_t pid; bool leaf; } all[TREE_MOST];
+	size_t count;
+};
+
+static void tree_add(struct tree *tree, pid_t pid, int depth)
+{
+	char path[64];
+	DIR *threads;
+	struct dirent *thread;
+	bool leaf = true;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = depth < DEPTH_MOST ? opendir(path) : NULL;
+	while (threads && (thread = readdir(threads))) {
+		char *name = util_format("%s/%s/children", path, thread->d_name);
+		FILE *children = thread->d_name[0] == '.' ? NULL : fopen(name, "re");
+		int child;
+
+		while (children && fscanf(children, "%d", &child) == 1) {
+			tree_add(tree, child, depth + 1);
+			leaf = false;
+		}
+		if (children)
+			fclose(children);
+		free(name);
+	}
+	if (threads)
+		closedir(threads);
+	if (tree->count < TREE_MOST) {
+		tree->all[tree->count].pid = pid;
+		tree->all[tree->count++].leaf = leaf;
+	}
+}
 
 /* A process's command line, with a NUL behind each word, in `line`. Returns its size; 0: it begins, or has ended. */
 static size_t read_line(pid_t pid, char *line)
@@ -422,51 +409,29 @@ bool launch_ended(struct launch *launch, int wait_ms)
 	return launch->ended;
 }
 
-static bool tree_has(const struct tree *tree, pid_t pid)
-{
-	for (size_t i = 0; i < tree->count; i++)
-		if (tree->all[i].pid == pid)
-			return true;
-	return false;
-}
-
-/* All that was started and goes on, though its parents may have ended, or it has left the group or the session. */
-static struct tree *started(const struct launch *launch)
-{
-	struct tree *children = util_alloc(sizeof(*children)), *tree = util_alloc(sizeof(*tree));
-
-	tree_add_children(children);
-	for (size_t i = 0; i < children->count; i++)
-		if (!tree_has(launch->others, children->all[i].pid))
-			tree_add(tree, children->all[i].pid, 0);
-	free(children);
-	return tree;
-}
-
 /*
  * Ends the whole group, and those that have left it, such as what `timeout` runs. The children of one that has ended
- * are our own (see start), so parents are waited for first; and what was started meanwhile is looked for again.
+ * are our own (see start), so parents are waited for first.
  */
 static void end_all(struct launch *launch)
 {
-	struct tree *tree = started(launch);
+	struct tree *tree = util_alloc(sizeof(*tree));
 
-	for (size_t i = 0; i < tree->count; i++) {
-		kill(tree->all[i].pid, SIGTERM);
-		kill(tree->all[i].pid, SIGCONT);
-	}
-	if (launch->pid > 0 && !launch_ended(launch, 0))
+	if (launch->pid > 0 && !launch_ended(launch, 0)) {
+		tree_add(tree, launch->pid, 0);
+		kill(-launch->group, SIGTERM);
+		kill(-launch->group, SIGCONT);
 		launch_ended(launch, MOMENT_MS);
-	for (int round = 0; round < ROUNDS && tree->count; round++) {
-		for (size_t i = 0; i < tree->count; i++)
-			kill(tree->all[i].pid, SIGKILL);
-		if (!launch->ended && launch->pid > 0)
-			launch->ended = waitpid(launch->pid, &launch->status, 0) == launch->pid;
-		for (size_t i = tree->count; i-- > 0;)
-			waitpid(tree->all[i].pid, NULL, 0);
-		free(tree);
-		tree = started(launch);
 	}
+	for (size_t i = 0; i < tree->count; i++)
+		kill(tree->all[i].pid, SIGKILL);
+	kill(-launch->group, SIGKILL);
+	if (!launch->ended && launch->pid > 0)
+		launch->ended = waitpid(launch->pid, &launch->status, 0) == launch->pid;
+	for (size_t i = tree->count; i-- > 0;)
+		waitpid(tree->all[i].pid, NULL, 0);
+	while (waitpid(-launch->group, NULL, 0) > 0)
+		;
 	free(tree);
 }
 
@@ -680,7 +645,6 @@ static void clear(struct launch *launch)
 	if (launch->guard >= 0)
 		close(launch->guard);
 	qmp_free(launch->quitting);
-	free(launch->others);
 	free(launch->program);
 	console_free(launch->console);
 	free(launch->qmp);

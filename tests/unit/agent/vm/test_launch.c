@@ -471,8 +471,7 @@ static void test_given_up(void **state)
 	static const char *const scripts[] = {
 		"sleep 1000 & echo $!. >%s; wait", "trap '' TERM; sleep 1000 & echo $!. >%s; wait",
 		"setsid sleep 1000 & echo $!. >%s; wait", "(trap '' TERM; sleep 1000 & echo $!. >%s; wait); true",
-		"echo $$. >%s; exec sleep 1000", "(setsid sleep 1000 & echo $!. >%s); exec sleep 1000",
-		"(setsid sh -c 'sleep 1000 & echo $!. >%s; wait' &); exec sleep 1000",
+		"echo $$. >%s; exec sleep 1000",
 	};
 
 	(void)state;
@@ -488,33 +487,6 @@ static void test_given_up(void **state)
 		free(error);
 		free(script);
 	}
-}
-
-/*
- * What a wrapper has put into a session of its own ends with it, also where the wrapper has ended first. Our other
- * children, from before, go on.
- */
-static void test_a_wrapper_that_has_ended(void **state)
-{
-	char *file = util_format("%s", scratch_text("pid", "")), *error = NULL;
-	char *script = util_format("(setsid sleep 1000 & echo $!. >%s)", file);
-	struct wrapped wrapped = { .file = file };
-	pid_t other = fork();
-
-	(void)state;
-	if (other == 0)
-		for (;;)
-			pause();
-	assert_null(launch_by(script, &patient, &error));
-	assert_non_null(error);
-	assert_true(has_begun(&wrapped));
-	check_gone(wrapped.pid);
-	assert_int_equal(waitpid(other, NULL, WNOHANG), 0);
-	kill(other, SIGKILL);
-	assert_int_equal(waitpid(other, NULL, 0), other);
-	free(error);
-	free(script);
-	free(file);
 }
 
 /* A QEMU without the QMP socket would be waited for in vain. */
@@ -680,7 +652,6 @@ int main(int count, char **words)
 		cmocka_unit_test(test_who_reads_what_is_typed), cmocka_unit_test(test_paths_are_no_options),
 		cmocka_unit_test(test_an_early_end_tells_why), cmocka_unit_test(test_a_status_of_the_guest),
 		cmocka_unit_test(test_given_up), cmocka_unit_test(test_a_wrapper_that_hands_nothing_on),
-		cmocka_unit_test(test_a_wrapper_that_has_ended),
 		cmocka_unit_test(test_a_stopped_one_ends), cmocka_unit_test(test_a_folder_that_does_not_fit),
 		cmocka_unit_test(test_not_installed),
 		cmocka_unit_test(test_early_end_tells_its_last_line),
