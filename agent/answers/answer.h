@@ -61,7 +61,7 @@ struct excerpt {
 struct request {
 	const struct answer_kind *kind;
 	struct excerpt excerpt;
-	uint32_t pause_ms;		/* the shortest time from the beginning of one answer to that of the next */
+	uint64_t pause_ms;		/* the shortest time from the beginning of one answer to that of the next */
 };
 
 /* The first member of each kind's answer. */

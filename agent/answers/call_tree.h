@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The call tree of an excerpt, by functions: whole, or around one function. The views of trees and flames ask for it.
- * It is partial while it grows (tree.h).
  */
 #ifndef CALL_TREE_H
 #define CALL_TREE_H

@@ -53,7 +53,7 @@ struct function_request function_page_table(const struct function_page_request *
 	return asked;
 }
 
-/* Each part is a question of its own, with its own filter: so each has its own reader, which keeps its sums. */
+/* Each part is a question of its own, with its own filter: so each has its own reader. */
 static struct moment moment_of(const struct moment *moment, int part)
 {
 	struct moment own = *moment;

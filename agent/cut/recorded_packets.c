@@ -17,6 +17,7 @@
 
 enum {
 	SHARE = 8,			/* held packets take 1 / SHARE of the budget at most */
+	GIVE_MOST = 16,			/* held packets that are walked and go on before one that comes */
 	LEVEL = 3,			/* of zstd */
 	HEAD = sizeof(struct ktop_wire_packet),
 };
@@ -278,7 +279,7 @@ void recorded_packets_add(struct recorded_packets *recorded, const struct packet
 		give(recorded, &held, true);
 		return;
 	}
-	while (recorded->first && give_first(recorded, false))
+	for (int i = 0; i < GIVE_MOST && recorded->first && give_first(recorded, false); i++)
 		continue;
 	given = !recorded->first && give(recorded, &held, false);
 	if (given || hold(recorded, &held))

@@ -60,11 +60,16 @@ static uint8_t passes_in(const struct passing *passing, const struct who *who)
 
 static uint32_t row_of(const struct passing *passing, const struct who *who, enum context context)
 {
+	struct who key = *who;
 	struct who_facts *facts;
 
 	if (who->mode == MODE_IDLE)
 		return passing->idle;
-	facts = facts_of(passing->whos, who);
+	if (grouping_has_threads(passing->grouping->by)) {	/* then only the task decides */
+		key = (struct who) { .process = who->process, .thread = who->thread };
+		context = CONTEXT_UNTOLD;
+	}
+	facts = facts_of(passing->whos, &key);
 	if (!(facts->grouped >> context & 1))
 		facts->rows[context] = grouping_who(passing->grouping, who, context);
 	facts->grouped |= (uint8_t)(1 << context);

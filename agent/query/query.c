@@ -97,7 +97,8 @@ void query_reader_free(struct query *query, uint32_t reader)
 {
 	if (reader == QUERY_ANYBODY)
 		return;
-	scan_clear(&query->scan);	/* it may be of this window */
+	if (query->scan.window == &query->readers[reader]->window)
+		query->scan.window = NULL;
 	reader_free(query->readers[reader]);
 	query->readers[reader] = NULL;
 }
@@ -273,8 +274,8 @@ struct table *query_table(struct query *query, const struct question *question)
 	struct table *table;
 
 	window_look(window, question);
-	table = make_table(query, window, question);
-	if (stop_now(query->stop)) {
+	table = stop_now(query->stop) ? NULL : make_table(query, window, question);
+	if (!table || stop_now(query->stop)) {
 		table_free(table);
 		table = table_new(query->inputs.budget, 0, 0);
 	}
@@ -292,7 +293,7 @@ const struct table *query_table_kept(struct query *query, const struct question 
 			!filter_equal(&kept->filter, &question->filter)) {
 		table_free(kept->table);
 		kept->table = make_table(query, &reader->window, question);
-		kept->looked = reader->window.looked;
+		kept->looked = stop_now(query->stop) ? UINT64_MAX : reader->window.looked;
 		kept->filter = question->filter;
 	}
 	tell_window(kept->table, &reader->window);
@@ -334,6 +335,10 @@ void query_trends(struct query *query, const struct question *question, const ui
 	uint64_t ids[TRENDS_MOST];
 	uint32_t *places;
 
+	if (!count || stop_now(query->stop)) {
+		memset(trends, 0, count * sizeof(*trends));
+		return;
+	}
 	window_look(window, question);
 	places = clear_places(query);
 	for (size_t i = 0; i < count; i++)
@@ -460,7 +465,7 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 {
 	struct window *window = &query_reader(query, question)->window;
 
-	if (question->by != GROUP_FUNCTION)
+	if (question->by != GROUP_FUNCTION || stop_now(query->stop))
 		return 0;
 	window_look(window, question);
 	scan_begin(&query->scan, window);

@@ -31,9 +31,9 @@ void query_free(struct query *query);
 void query_heed(struct query *query, const atomic_bool *stop);
 
 /*
- * For each reader the query keeps what it has found out about names under this filter and grouping, and the slices of a
- * time line. So readers do not undo each other's work. When there are too many, a new one gets QUERY_ANYBODY: its
- * answers are the same, but take longer when others ask as QUERY_ANYBODY, too.
+ * For each reader the query keeps what it has found out about names under this filter and grouping, what is unfolded
+ * in a tree, and trends. So readers do not undo each other's work. When there are too many, a new one gets
+ * QUERY_ANYBODY: its answers are the same, but take longer when others ask as QUERY_ANYBODY, too.
  */
 enum { QUERY_ANYBODY, QUERY_READERS = 20 };
 

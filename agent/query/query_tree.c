@@ -93,7 +93,7 @@ static bool make_rows(struct making *making, struct tree *tree)
 
 	if (!more)
 		return false;
-	while (more) {
+	while (more && !stop_now(making->window->stop)) {
 		if (!weigh(making))
 			return false;
 		weights.own = making->own;
@@ -174,7 +174,7 @@ static uint32_t find_places(struct making *making, const struct named *names, ui
 
 		making->trends[i] = named ? named->trend :
 			place->parent == TREE_TOP ? TRENDS_NONE : making->trends[place->parent];
-		if (named)
+		if (named && count < TREE_TRENDS)	/* a guest may have chosen names so that two paths are equal */
 			list[count++] = i;
 	}
 	return count;

@@ -8,6 +8,7 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "query_state.h"
+#include "stop.h"
 
 struct tally {				/* of one of those who ran a run's samples, in one context of stacks */
 	uint64_t weight, samples;
@@ -112,6 +113,6 @@ struct table *query_who_table(struct query *query, struct window *window, bool r
 			add_run(&making, slice.runs[k]);
 		scan_add_slice(&scan->whole, &passing, &slice, before);
 	}
-	scan->has_pairs = scan->has_pairs || making.ran;
+	scan->has_pairs = scan->has_pairs || (making.ran && !stop_now(window->stop));
 	return making.table;
 }

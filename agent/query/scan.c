@@ -58,13 +58,15 @@ void scan_begin(struct scan *scan, const struct window *window)
 {
 	bool same = scan->window && scan->store == window->inputs.store && scan->slices == window->slices &&
 		scan->names == window->nodes->generation && scan->threads == window->threads_generation &&
-		!window->stack_filter.unread && filter_same(&scan->filter, &window->question.filter);
+		!scan->unread && !window->stack_filter.unread && filter_same(&scan->filter, &window->question.filter);
 
 	if (scan->window == window && scan->looked == window->looked)
 		return;
 	scan->has_own = scan->has_own && same;
 	scan->has_cpus = scan->has_cpus && same;
 	scan->has_totals = false;
+	if (scan->window == window)
+		scan->pairs.refused = 0;
 	if (scan->has_pairs)
 		free_pairs(scan);
 	scan->window = window;
@@ -99,6 +101,7 @@ static void make_room(struct scan *scan, uint32_t count)
 static void make_cpus(struct scan *scan, const struct window *window)
 {
 	uint32_t count = 0, words;
+	size_t size;
 
 	for (size_t i = window->span.first; i < window->span.end; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
@@ -107,9 +110,12 @@ static void make_cpus(struct scan *scan, const struct window *window)
 	}
 	words = (count + 63) / 64;
 	words = words < SCAN_WORDS_MAX ? words : SCAN_WORDS_MAX;
+	size = (size_t)scan->room * words * sizeof(*scan->cpus);
 	if (words != scan->words) {
 		free_cpus(scan);
-		scan->cpus = budget_resize(scan->budget, NULL, 0, (size_t)scan->room * words * sizeof(*scan->cpus));
+		/* Not out of what the store leaves to others: samples are worth more than their CPUs. */
+		if (!scan->budget || budget_left(scan->budget) / 2 >= size)
+			scan->cpus = budget_resize(scan->budget, NULL, 0, size);
 		scan->words = scan->cpus ? words : 0;
 	}
 	if (scan->words)
@@ -179,13 +185,14 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 
 	if (scan->has_own && scan->has_cpus >= cpus)
 		return;
-	make_room(scan, window->nodes->count + SCAN_NODES);
 	while (scan->ran_count)
 		scan->own[scan->ran[--scan->ran_count]] = (struct scan_sum) { 0 };
+	make_room(scan, stacks_nodes(window->inputs.stacks) + SCAN_NODES);	/* nodes without a function, too */
 	if (cpus)
 		make_cpus(scan, window);
 	scan->whole = (struct scan_whole) { .weight = 0 };
-	for (size_t i = window->span.first; i < window->span.end; i++) {
+	scan->unread = window->stack_filter.unread;
+	for (size_t i = window->span.first; i < window->span.end && !stop_now(window->stop); i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 		uint64_t before = scan->whole.weight;
 
@@ -325,6 +332,6 @@ void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of)
 		if (other != FUNCTION_NONE && is_outermost(scan, window, nodes, i, other))
 			scan_add_pair(&scan->pairs, scan->budget, row, other, scan->totals[i + SCAN_NODES]);
 	}
-	scan->has_pairs = true;
+	scan->has_pairs = scan->has_own;
 	scan->pairs_of = of;
 }

@@ -59,6 +59,7 @@ struct scan {				/* starts as { 0 }, with `budget` */
 	const struct store *store;	/* these decide about own sums, and are the window's, too: */
 	uint64_t slices, names, threads;
 	struct filter filter;
+	bool unread;			/* the filter waited for files then */
 	bool has_own, has_totals, has_cpus, has_pairs;	/* these are made: */
 	struct scan_whole whole;
 	uint32_t count, room;		/* places */

@@ -48,7 +48,7 @@ bool stack_filter_changed(struct stack_filter *filter)
 	return false;
 }
 
-bool stack_filter_is_empty(const struct stack_filter *filter)
+static bool is_empty(const struct stack_filter *filter)
 {
 	for (uint32_t i = 0; i < filter->filter->count; i++)
 		if (looks_at_stacks(&filter->filter->terms[i]))
@@ -173,7 +173,7 @@ void stack_filter_meet(struct stack_filter *filter, const uint32_t *functions, u
 {
 	const struct node *nodes = stacks_list(filter->stacks);
 
-	if (stack_filter_is_empty(filter))
+	if (is_empty(filter))
 		return;
 	grow_nodes(filter, count);
 	for (uint32_t i = filter->node_count; i < count; i++) {
@@ -196,7 +196,7 @@ bool stack_filter_passes_alone(struct stack_filter *filter, uint32_t function)
 {
 	unsigned marks;
 
-	if (stack_filter_is_empty(filter))
+	if (is_empty(filter))
 		return true;
 	marks = marks_of(filter, function);
 	return holds(filter->filter, marks, marks);

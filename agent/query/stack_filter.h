@@ -36,9 +36,6 @@ void stack_filter_clear(struct stack_filter *filter);
 /* True: a file has been read, so that what has passed may not be right any more. What was remembered is forgotten. */
 bool stack_filter_changed(struct stack_filter *filter);
 
-/* True if there is no such term: all stacks pass. */
-bool stack_filter_is_empty(const struct stack_filter *filter);
-
 /* Looks at the stacks that are new: nodes below `count`, whose functions these are. */
 void stack_filter_meet(struct stack_filter *filter, const uint32_t *functions, uint32_t count);
 

@@ -183,7 +183,7 @@ static void drop_readers(struct subscription *subscription)
 
 /*
  * Gives the subscription a reader in the query of this epoch for each of its questions. A question that has a baseline
- * needs two: each keeps the sums of one range.
+ * needs two: the table of a baseline is kept.
  */
 static void have_readers(struct subscription *subscription, struct epoch *epoch)
 {

@@ -16,6 +16,7 @@ struct tape {
 	struct recording_writer *writer;
 	struct recorded_packets *small;	/* NULL: packets are recorded as they come */
 	bool failed;			/* and a message has told so */
+	bool ends;			/* no further packet comes from the session */
 };
 
 /* A recording, or a part of it, is read alone: it gets all that was told before, and is to be found out, once more. */
@@ -31,6 +32,8 @@ static void write_packet(void *context, const struct packet *packet)
 
 	if (recording_writer_packet(tape->writer, packet))
 		begin_part(tape);
+	if (tape->ends)			/* what was held comes all at once: more than may wait for a slow disk */
+		recording_writer_wait(tape->writer);
 }
 
 static void take_packet(void *context, const struct packet *packet)
@@ -92,6 +95,7 @@ static void detach(struct tape *tape)
 {
 	struct packet_tap **place = tape->session ? &tape->session->taps : NULL;
 
+	tape->ends = true;
 	if (place && tape->small)
 		recorded_packets_flush(tape->small);
 	while (place && *place != &tape->tap)

@@ -392,6 +392,7 @@ static void merge_oldest(struct store *store)
 static bool make_room(struct store *store)
 {
 	store->last = NULL;
+	store->version++;		/* positions of parts change */
 	if (store->part_count < 2)
 		return false;
 	if (store->parts[0]->counts <= store->counts / 2 && store->part_count > 2)

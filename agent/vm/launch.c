@@ -717,8 +717,10 @@ static bool is_by_guest(const struct launch *launch)
 
 	if (!WIFEXITED(launch->status))
 		return false;
-	if (launch->reached)
+	if (launch->reached && is_qemu(launch))
 		return status != 1 || launch->debug_exit;
+	if (launch->reached)		/* of a wrapper: from 124 on, QEMU was killed, or ran out of time */
+		return status == 0 || (status % 2 == 1 && status > 1 && status < 124);
 	return is_qemu(launch) && (status == 0 || (launch->debug_exit && status % 2 == 1 && status > 1));
 }
 

@@ -26,6 +26,7 @@
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/live_session.h"
+#include "tests/unit/fakes/work.h"
 #include "fuzz.h"
 #include "fuzzed_filter.h"
 #include "session/flood.h"
@@ -135,7 +136,11 @@ static void deliver(struct machine *machine)
 	machine->sent += flood->size;
 	flood->size = 0;
 	for (int i = 0; i < STEPS_MOST; i++) {
+		uint64_t before = work_done(), bytes = taken(machine);
+
 		step(machine, machine->guest->sent < packets->size ? 0 : 1);
+		if (taken(machine) == bytes)
+			judge_idle(&judge, work_done() - before);
 		if (taken(machine) == machine->sent &&
 				!decode_held(session_decode(machine->session)))
 			break;

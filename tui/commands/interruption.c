@@ -19,7 +19,7 @@
 enum {
 	MOMENT_MS = 200,		/* in which a command that polls for signals takes one */
 	TOLD_MS = 2000,			/* in which the last line is told, however busy the host is */
-	UNREAD_MS = 50,		/* in which somebody who reads the output has taken some */
+	UNREAD_MS = 150,		/* in which somebody who reads the output has taken some */
 	LOOK_MS = 10,			/* between two looks whether somebody does */
 	LONG_MS = 500,			/* what takes longer before the screen is there is told */
 	LINE = 79,			/* as much of the terminal's line as a bar of progress may have */
@@ -33,6 +33,7 @@ struct interruption {
 	char *line;			/* of interruption_ends; else NULL */
 	pthread_t thread;
 	int signals, over;		/* readable while a signal is pending; once the thread is to end */
+	int nowhere;			/* /dev/null, opened while there are descriptors; -1: for prints alone */
 };
 
 /* True: a signal is pending. False: the interruption is over. */
@@ -55,23 +56,26 @@ static bool is_over(const struct interruption *interruption, int timeout_ms)
 /* A write that the main thread waits in now ends by SIGURG; later ones go to the new file. */
 static void drop(struct interruption *interruption, int fd)
 {
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-	if (nowhere < 0)
+	if (interruption->nowhere < 0)
 		return;
-	dup2(nowhere, fd);
-	close(nowhere);
+	dup2(interruption->nowhere, fd);
 	if (fd == STDOUT_FILENO)
 		atomic_store(&interruption->dropped, true);
 	pthread_kill(interruption->main, SIGURG);
+}
+
+/* The screen's signals are seen here, too, until it has taken them. */
+static bool is_pending(const struct interruption *interruption)
+{
+	return poll(&(struct pollfd) { .fd = interruption->signals, .events = POLLIN }, 1, 0) > 0;
 }
 
 static void drop_unread(struct interruption *interruption)
 {
 	int left = UNREAD_MS;
 
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-		if (poll(&(struct pollfd) { .fd = fd, .events = POLLOUT }, 1, left) == 0) {
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && is_pending(interruption); fd++)
+		if (poll(&(struct pollfd) { .fd = fd, .events = POLLOUT }, 1, left) == 0 && is_pending(interruption)) {
 			drop(interruption, fd);
 			left = 0;
 		}
@@ -95,6 +99,8 @@ static void clear(struct interruption *interruption)
 		close(interruption->signals);
 	if (interruption->over >= 0)
 		close(interruption->over);
+	if (interruption->nowhere >= 0)
+		close(interruption->nowhere);
 	free(interruption->line);
 	free(interruption);
 }
@@ -110,6 +116,7 @@ struct interruption *interruption_new(void (*act)(void *context), void *context)
 	interruption->main = pthread_self();
 	interruption->signals = signalfd(-1, &ends, SFD_CLOEXEC);
 	interruption->over = eventfd(0, EFD_CLOEXEC);
+	interruption->nowhere = act ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (interruption->signals >= 0 && interruption->over >= 0 &&
 			pthread_create(&interruption->thread, NULL, watch, interruption) == 0)
 		return interruption;

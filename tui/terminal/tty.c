@@ -308,6 +308,7 @@ static void give_last(void)
 		tcsetattr(tty.out, TCSANOW, &tty.modes);
 	else
 		give_back();
+	tty_drop();
 	tty.up = 0;
 }
 

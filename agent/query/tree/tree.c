@@ -94,7 +94,7 @@ uint64_t *tree_add_trend(struct tree *tree, struct tree_row *row, size_t most)
 		tree->trends = budget_resize(tree->budget, NULL, 0, most * TREE_SECONDS * sizeof(*tree->trends));
 		tree->trend_room = tree->trends ? most : 0;
 	}
-	if (!tree->trends) {
+	if (!tree->trends || tree->trend_count == most) {
 		tree->scarce = true;
 		return NULL;
 	}

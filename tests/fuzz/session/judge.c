@@ -12,6 +12,7 @@ enum {
 	COST_NOISE = 15000000,		/* a cost below this is never too dear, however few the bytes */
 	BOOT = 6000000,			/* allowed in addition for each boot */
 	LEVEL_LEAST = 500000,		/* a cost below this is of level 0 */
+	IDLE_MOST = 5000,
 };
 
 static uint64_t of_others(void)
@@ -29,6 +30,11 @@ void judge_begin(struct judge *judge)
 void judge_step(struct judge *judge)
 {
 	judge->begun = work_done();
+}
+
+void judge_idle(struct judge *judge, uint64_t cost)
+{
+	judge->begun += cost < IDLE_MOST ? cost : 0;
 }
 
 void judge_honest(struct judge *judge, uint64_t bytes)

@@ -28,6 +28,12 @@ struct judge_bill {
 void judge_begin(struct judge *judge);
 void judge_step(struct judge *judge);	/* the step begins here */
 
+/*
+ * So much was done while the guest's bytes waited for another thread. Little of it is what a wait costs: it is not
+ * billed, however often it comes on a busy host.
+ */
+void judge_idle(struct judge *judge, uint64_t cost);
+
 /* The step of the honest guest ends: it sets what a byte may cost. */
 void judge_honest(struct judge *judge, uint64_t bytes);
 
