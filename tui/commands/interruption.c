@@ -13,6 +13,7 @@
 
 #include "agent/base/util.h"
 #include "tui/terminal/signals.h"
+#include "tui/terminal/tty.h"
 #include "command.h"
 #include "interruption.h"
 
@@ -64,18 +65,12 @@ static void drop(struct interruption *interruption, int fd)
 	pthread_kill(interruption->main, SIGURG);
 }
 
-/* The screen's signals are seen here, too, until it has taken them. */
-static bool is_pending(const struct interruption *interruption)
-{
-	return poll(&(struct pollfd) { .fd = interruption->signals, .events = POLLIN }, 1, 0) > 0;
-}
-
 static void drop_unread(struct interruption *interruption)
 {
 	int left = UNREAD_MS;
 
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && is_pending(interruption); fd++)
-		if (poll(&(struct pollfd) { .fd = fd, .events = POLLOUT }, 1, left) == 0 && is_pending(interruption)) {
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (poll(&(struct pollfd) { .fd = fd, .events = POLLOUT }, 1, left) == 0) {
 			drop(interruption, fd);
 			left = 0;
 		}
@@ -86,9 +81,9 @@ static void *watch(void *context)
 	struct interruption *interruption = context;
 
 	while (await_signal(interruption) && !is_over(interruption, interruption->act ? MOMENT_MS : LOOK_MS))
-		if (!interruption->act)
+		if (!interruption->act && !tty_ours())	/* the screen ends itself */
 			drop_unread(interruption);
-		else if (command_take_signal())
+		else if (interruption->act && command_take_signal())
 			interruption->act(interruption->context);
 	return NULL;
 }
