@@ -19,12 +19,13 @@
 enum {
 	REGISTERS = 17, REGISTERS_32 = 9,	/* by DWARF's numbers; the last one is the program counter */
 	STACK_BYTE_NS = 244,		/* 4 MiB of stacks a second on each CPU: TCG copies byte by byte */
+	STACK_BURST = 16,		/* so many whole ones may come at once: ticks that were late come close together */
 	FRAMES_BYTES = KTOP_FRAMES_MAX * sizeof(u64),
 };
 
 uint32_t write_sample_room __ro_after_init;
 static uint32_t stack_bytes __ro_after_init;
-static DEFINE_PER_CPU(u64, stack_taken);	/* the time of the last one; written by the samplers of this CPU */
+static DEFINE_PER_CPU(u64, stack_paid);	/* bytes are paid up to this time; written by the sampler of this CPU */
 
 void write_sample_init(uint32_t stack)
 {
@@ -63,10 +64,13 @@ static uint32_t put_registers(uint8_t *to, const struct pt_regs *regs)
 /* The bytes that this sample may take: fewer where samples are frequent, so that these do not keep the guest busy. */
 static unsigned long stack_share(void)
 {
-	u64 now = ktop_port_clock(), before = this_cpu_read(stack_taken);
+	u64 now = ktop_port_clock(), burst = (u64)STACK_BURST * stack_bytes * STACK_BYTE_NS;
+	u64 paid = this_cpu_read(stack_paid);
 
-	this_cpu_write(stack_taken, now);
-	return min_t(u64, stack_bytes, (now - before) / STACK_BYTE_NS & ~(u64)7);
+	if (paid + burst < now)
+		paid = now - burst;
+	this_cpu_write(stack_paid, paid);
+	return paid < now ? min_t(u64, stack_bytes, (now - paid) / STACK_BYTE_NS & ~(u64)7) : 0;
 }
 
 /*
@@ -98,6 +102,7 @@ static uint32_t put_stack(uint8_t *to, unsigned long sp)
 			break;
 		at = next;
 	}
+	this_cpu_write(stack_paid, this_cpu_read(stack_paid) + (at - sp) * STACK_BYTE_NS);
 	return at - sp;
 }
 
