@@ -10,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/base/bell.h"
@@ -25,12 +24,12 @@ enum source { SOURCE_TERMINAL, SOURCE_PORT, SOURCES };
 struct console {
 	pthread_t thread;
 	int wake;			/* an eventfd: readable when the thread has something to do besides reading */
+	int ended;			/* an eventfd: readable once the terminal was closed */
 	int inside;			/* QEMU's end of the terminal; -1: it is not kept here any more */
 	const char *path;		/* the file's; NULL: there is none */
 	int file;
 
 	pthread_mutex_t lock;		/* for all below */
-	pthread_cond_t ended;		/* the terminal was closed */
 	bool over;			/* the thread has to end */
 	bool no_port;			/* no serial port of the guest is there */
 	int fds[SOURCES];		/* -1: not open */
@@ -59,7 +58,7 @@ static void close_source(struct console *console, enum source source)
 	console->fds[source] = -1;
 	console_text_end_line(console->text, &console->writers[source]);
 	if (source == SOURCE_TERMINAL)
-		pthread_cond_broadcast(&console->ended);
+		eventfd_write(console->ended, 1);
 }
 
 /* The file gets it without the lock: a disk may be slow. */
@@ -190,12 +189,11 @@ static bool open_file(struct console *console, const char *path, char **error)
 /* What of a console is open, whether its thread runs or not. */
 static void clear(struct console *console)
 {
-	int fds[] = { console->wake, console->inside, console->file, console->fds[0], console->fds[1] };
+	int fds[] = { console->wake, console->ended, console->inside, console->file, console->fds[0], console->fds[1] };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	pthread_cond_destroy(&console->ended);
 	pthread_mutex_destroy(&console->lock);
 	console_text_free(console->text);
 	free(console);
@@ -209,10 +207,10 @@ struct console *console_new(const char *file, char **error)
 	console->inside = console->file = console->fds[SOURCE_TERMINAL] = console->fds[SOURCE_PORT] = -1;
 	console->text = console_text_new();
 	pthread_mutex_init(&console->lock, NULL);
-	pthread_cond_init(&console->ended, NULL);
 	console->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	console->ended = eventfd(0, EFD_CLOEXEC);
 	good = open_file(console, file, error);
-	if (good && (console->wake < 0 || !open_terminal(console)))
+	if (good && (console->wake < 0 || console->ended < 0 || !open_terminal(console)))
 		good = util_fail(error, "no terminal made for QEMU: %s; is /dev/pts mounted, and has it room?",
 			strerror(errno));
 	if (good && pthread_create(&console->thread, NULL, read_all, console) != 0)
@@ -280,17 +278,8 @@ bool console_open_port(struct console *console, const char *path)
 
 void console_drain(struct console *console, int wait_ms)
 {
-	struct timespec late;
-
-	clock_gettime(CLOCK_MONOTONIC, &late);
-	late.tv_nsec += wait_ms % 1000 * (long)NS_PER_MS;
-	late.tv_sec += wait_ms / 1000 + late.tv_nsec / (long)NS_PER_SECOND;
-	late.tv_nsec %= (long)NS_PER_SECOND;
-	pthread_mutex_lock(&console->lock);
-	while (console->fds[SOURCE_TERMINAL] >= 0 &&
-			pthread_cond_clockwait(&console->ended, &console->lock, CLOCK_MONOTONIC, &late) == 0)
+	while (poll(&(struct pollfd) { .fd = console->ended, .events = POLLIN }, 1, wait_ms) < 0 && errno == EINTR)
 		;
-	pthread_mutex_unlock(&console->lock);
 }
 
 void console_listen(struct console *console, struct bell *bell)

@@ -34,7 +34,7 @@ void console_started(struct console *console);
 /* A pty of QEMU's, on which the guest's serial port is. What is typed goes there from now on. False with errno. */
 bool console_open_port(struct console *console, const char *path);
 
-/* Waits until QEMU and its children have closed the terminal and all was read, at most wait_ms. */
+/* Waits until QEMU and its children have closed the terminal and all was read, at most wait_ms; -1: without an end. */
 void console_drain(struct console *console, int wait_ms);
 
 /* The bell is rung when there is something new since the last console_extent. NULL: none is. */

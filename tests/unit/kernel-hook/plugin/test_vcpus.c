@@ -66,6 +66,13 @@ static void async_run_on_cpu(struct qemu_cpu *cpu, qemu_work *work, union qemu_w
 	pthread_mutex_unlock(&fake.lock);
 }
 
+/* What is behind the end frees what the thread uses: here it is awaited without an end. */
+void __wrap_thread_join(pthread_t thread);
+void __wrap_thread_join(pthread_t thread)
+{
+	pthread_join(thread, NULL);
+}
+
 static const struct qemu qemu = {
 	.clock_get_ns = clock_get_ns, .get_cpu = get_cpu, .async_run_on_cpu = async_run_on_cpu,
 };

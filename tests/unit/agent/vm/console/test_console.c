@@ -189,7 +189,7 @@ static void test_what_is_printed_and_typed(void **state)
 	/* what is printed last is read before the end is told */
 	assert_int_equal(write(inside, "bye", 3), 3);
 	close(inside);
-	console_drain(console, LONG_MS);
+	console_drain(console, -1);
 	assert_false(console_extent(console).open);
 	assert_false(console_type(console, "x", 1));
 	await_line(console, bell, 1, "# bye");
@@ -203,6 +203,22 @@ static void test_what_is_printed_and_typed(void **state)
 	unlink(file);
 	rmdir(path);
 	bell_free(bell);
+}
+
+/* A child of QEMU's that goes on has the terminal: it is waited for, and not without an end. */
+static void test_who_holds_the_terminal(void **state)
+{
+	struct console *console = console_new(NULL, NULL);
+	int inside = dup(console_inside(console));
+	uint64_t begun = util_now();
+
+	(void)state;
+	console_started(console);
+	console_drain(console, LONG_MS);
+	assert_true(util_now() - begun == LONG_MS * NS_PER_MS);
+	assert_true(console_extent(console).open);
+	close(inside);
+	console_free(console);
 }
 
 /* A guest that does not read must not make ktop wait, or hold what is typed without a bound. */
@@ -290,8 +306,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes_become_lines), cmocka_unit_test(test_a_long_line_goes_on_in_the_next),
 		cmocka_unit_test(test_the_newest_lines_are_kept), cmocka_unit_test(test_what_is_printed_and_typed),
-		cmocka_unit_test(test_typing_to_the_deaf), cmocka_unit_test(test_files_that_cannot_be_written),
-		cmocka_unit_test(test_a_full_disk), cmocka_unit_test(test_a_port_of_its_own),
+		cmocka_unit_test(test_who_holds_the_terminal), cmocka_unit_test(test_typing_to_the_deaf),
+		cmocka_unit_test(test_files_that_cannot_be_written), cmocka_unit_test(test_a_full_disk),
+		cmocka_unit_test(test_a_port_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
