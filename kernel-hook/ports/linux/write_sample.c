@@ -19,7 +19,7 @@
 enum {
 	REGISTERS = 17, REGISTERS_32 = 9,	/* by DWARF's numbers; the last one is the program counter */
 	STACK_BYTE_NS = 244,		/* 4 MiB of stacks a second on each CPU: TCG copies byte by byte */
-	STACK_BURST = 16,		/* so many whole ones may come at once: ticks that were late come close together */
+	STACK_BURST = 16,		/* so many whole ones may come at once: late ticks come close together */
 	FRAMES_BYTES = KTOP_FRAMES_MAX * sizeof(u64),
 };
 
