@@ -176,4 +176,4 @@ lives() {
 	live "$1"
 	[ -S "${XDG_RUNTIME_DIR:?}/ktop/$(stat -c %D "$dir/$1.qmp")-$(printf %x "$(stat -c %i "$dir/$1.qmp")")" ]
 }
-reported() { $ktop report --qmp "$dir/$1.qmp" --seconds 0.2 --json >"$dir/$1.live.json"; }
+reported() { $ktop report --qmp "$dir/$1.qmp" --wait 60 --seconds 0.2 --json >"$dir/$1.live.json"; }

@@ -66,6 +66,9 @@ END
 chmod +x "$dir/path/timeout"
 PATH=$dir/path:$PATH
 
+# says_nothing FILE: ktop has written nothing there; on a busy host it says what it waits for.
+says_nothing() { ! grep -vE '^ktop: ((waits|looks) for |.*: it has no QMP socket yet;)' "$1"; }
+
 # listens SOCKET: can clients connect? A server makes the file first, and listens a moment later.
 listens() {
 	awk -v path="$1" '$4 == "00010000" && $NF == path { found = 1 } END { exit !found }' /proc/net/unix && test -S "$1"
