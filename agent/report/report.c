@@ -381,6 +381,33 @@ static void cut_gone(struct report *report)
 		cut_failed(report, how ? how : "the VM is gone");
 }
 
+/* Before the window there is no report. After it, there is nobody to be set as before. */
+static void leave_gone(struct report *report)
+{
+	bool known = session_vm_ended(report->session, &(bool) { false }) || session_vm(report->session) != VM_GONE;
+
+	if (report->state < REPORT_RUNNING) {
+		fail_alone(report);
+		return;
+	}
+	report_note(report, known ? "the VM has ended" : "the VM is gone", report->state > REPORT_CLOSING ? "" :
+		"its last count did not come, so more samples may be lost than are told");
+	if (report->state == REPORT_STOPPING)
+		report->end = epoch_now(report->epoch);
+	session_forget(report->session, report);
+	report_leave_guest(report);
+}
+
+/* QMP has told that the guest goes no further, while QEMU stays (-no-shutdown, -action panic=pause). */
+static void cut_ended(struct report *report, enum vm_state vm)
+{
+	if (vm == VM_PANICKED)
+		cut_failed(report, "the guest's kernel has panicked");
+	else
+		cut(report, "the machine was shut down");
+	leave_gone(report);
+}
+
 /*
  * What samples lack is read out of the guest's memory only while it is sampled: so it is sampled on, until all samples
  * of the window have what there is. That wait ends by itself: what makes no progress is given up (raw_samples.h).
@@ -395,13 +422,16 @@ static bool awaits_memory(struct report *report)
 static void run(struct report *report)
 {
 	const struct epoch *epoch = report->epoch;
+	enum vm_state vm = session_vm(report->session);
 
 	if (session_epoch(report->session) != report->epoch)
 		cut_failed(report, "the guest restarted");
-	else if (!report_is_up(report) && session_vm(report->session) == VM_GONE)
+	else if (!report_is_up(report) && vm == VM_GONE)
 		cut_gone(report);
 	else if (report_is_up(report) && epoch->status_known && !epoch->status.running)
 		cut_failed(report, "somebody has stopped the profiler");
+	else if ((vm == VM_PANICKED || vm == VM_SHUTDOWN) && is_still(report, epoch_now(epoch), NS_PER_SECOND))
+		cut_ended(report, vm);
 	else if (is_still(report, epoch_now(epoch), report->request.wait_ns))
 		cut_still(report);
 	else if (epoch_now(epoch) >= report->end && !awaits_memory(report))
@@ -433,23 +463,6 @@ static void close_books(struct report *report)
 	if (!report->excerpt.until_ns)		/* samples of other reports from now on are not ours */
 		report->excerpt.until_ns = report_loan(report)->closed + STORE_SLICE_NS / 2;
 	report_enter(report, REPORT_RATE_BACK);
-}
-
-/* Before the window there is no report. After it, there is nobody to be set as before. */
-static void leave_gone(struct report *report)
-{
-	bool known = session_vm_ended(report->session, &(bool) { false });
-
-	if (report->state < REPORT_RUNNING) {
-		fail_alone(report);
-		return;
-	}
-	report_note(report, known ? "the VM has ended" : "the VM is gone", report->state > REPORT_CLOSING ? "" :
-		"its last count did not come, so more samples may be lost than are told");
-	if (report->state == REPORT_STOPPING)
-		report->end = epoch_now(report->epoch);
-	session_forget(report->session, report);
-	report_leave_guest(report);
 }
 
 enum report_state report_step(struct report *report)

@@ -633,6 +633,8 @@ void launch_quit(struct launch *launch)
 	if (launch->quitting || launch_ended(launch, 0))
 		return;
 	kill(-launch->group, SIGCONT);
+	if (launch->reached && !listens(launch->qmp))
+		return;				/* QEMU has ended; what has started it cleans up */
 	if (!launch->reached || !ask_to_quit(launch))
 		kill(-launch->group, SIGTERM);
 }

@@ -49,7 +49,10 @@ struct launch_wait {			/* for its QMP socket */
 struct launch *launch_new(char *const *words, size_t count, const struct launch_extra *extra,
 	const struct launch_wait *wait, bool *by_plugin, char **error);
 
-/* Asks QEMU to end, by QMP or by SIGTERM; it may still have to write its disks. One that is stopped goes on. */
+/*
+ * Asks QEMU to end, by QMP or by SIGTERM; it may still have to write its disks. One that is stopped goes on. A wrapper
+ * whose QEMU is gone is asked for nothing: it may clean up.
+ */
 void launch_quit(struct launch *launch);
 bool launch_ended(struct launch *launch, int wait_ms);	/* has it ended? Waits at most wait_ms for that */
 

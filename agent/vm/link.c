@@ -33,6 +33,7 @@ enum {
 	PAUSED_MS = 200,		/* most for taking out: a VM that does not run releases no controller */
 	ERRAND_MS = 10,			/* between two checks whether an errand is done */
 	UNSURE_MS = 3000,		/* a QEMU that ends closes QMP, and is gone, so soon after the port */
+	CLEANING_MS = 30000,		/* what has started it may clean up so long */
 };
 
 void link_enter(struct link *link, enum link_stage stage)
@@ -271,15 +272,43 @@ static void step_qmp(struct link *link, uint64_t now)
 	}
 }
 
+static uint64_t cleaned_by(const struct link *link)
+{
+	return link->lost_at + (uint64_t)CLEANING_MS * NS_PER_MS;
+}
+
+/*
+ * A guest that has panicked ends QEMU with status 0, too. A wrapper that goes on for long hides QEMU's status; then
+ * only an end that QMP has told is known to be the guest's.
+ */
+static void learn_end(struct link *link, uint64_t now)
+{
+	char *how = link->ended(link->ended_context, &link->ended_well);
+	const char *instead = NULL;
+
+	if (!how && now < cleaned_by(link))
+		return;
+	if (link->last == VM_PANICKED)
+		instead = "the guest's kernel has panicked";
+	else if (!how)
+		instead = link->last == VM_SHUTDOWN ? "the machine was shut down" :
+			"QEMU is gone, and what has started it goes on";
+	if (instead) {
+		free(how);
+		how = util_format("%s", instead);
+		link->ended_well = link->last == VM_SHUTDOWN;
+	}
+	link->how_ended = how;
+	link->news++;
+}
+
 bool link_step(struct link *link, uint64_t now)
 {
 	struct port_socket *before;
 
 	step_qmp(link, now);
-	if (link->ended && !link->how_ended && link_vm(link) == VM_GONE) {
-		link->how_ended = link->ended(link->ended_context, &link->ended_well);
-		link->news += link->how_ended != NULL;
-	}
+	if (link->ended && !link->how_ended && link_vm(link) == VM_GONE)
+		learn_end(link, now);
 	gdb_watch(link, now);
 	gdb_watch_process(link, now);
 	silence_watch(link, now);
@@ -466,7 +495,9 @@ bool link_is_unsure(const struct link *link, uint64_t now)
 {
 	bool ends = link->ended && !link->how_ended && link_vm(link) == VM_GONE;
 
-	return (link->qmp || ends) && !link->socket && now < link->lost_at + (uint64_t)UNSURE_MS * NS_PER_MS;
+	if (ends)
+		return !link->socket && now < cleaned_by(link);
+	return link->qmp && !link->socket && now < link->lost_at + (uint64_t)UNSURE_MS * NS_PER_MS;
 }
 
 enum link_state link_port_state(const struct link *link)

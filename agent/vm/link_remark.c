@@ -75,8 +75,8 @@ static char *vm_remark(const struct link *link)
 		return util_format("QEMU is stopped: `kill -CONT %d` lets it run on",
 			(int)link->stopped);
 	if (vm == VM_GONE && link->ended)
-		return util_format("%s: what came is kept; q leaves",
-			link->how_ended ? link->how_ended : "QEMU is ending");
+		return util_format("%s: what came is kept; q leaves", link->how_ended ? link->how_ended :
+			"QEMU is ending, or is gone and what has started it cleans up");
 	if (vm == VM_GONE)
 		return util_format("QEMU %s: what came is kept; ktop goes on when it is back, on the "
 			"same sockets", link->last == VM_SHUTDOWN ? "has ended (its machine was shut down)" :

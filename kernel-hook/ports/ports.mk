@@ -15,7 +15,7 @@ DEMO_TEMPLATE = $(filter %/port %/start,$(TEMPLATE))
 TINY = $(call in,$(PORTS)/tiny/,boot main port)
 
 QEMU = qemu-system-x86_64 -accel tcg -display none
-DEMO_GUEST = $(QEMU) -smp 4 -m 256 -kernel build/demo/demo.elf -append work=mix
+DEMO_GUEST = $(QEMU) -smp 4 -m 256 -device pvpanic -kernel build/demo/demo.elf -append work=mix
 LINUX_GUEST = $(QEMU) -smp 2 -m 512 -kernel build/linux/vmlinuz -initrd build/linux/initramfs \
 	-append 'console=ttyS0 quiet tsc=reliable no_timer_check'
 

@@ -18,7 +18,7 @@
 #include "command.h"
 #include "interruption.h"
 
-enum { STEP_MS = 10, BAR = 40, BAR_MS = 200 };
+enum { STEP_MS = 10, BAR = 40, BAR_MS = 200, ENDING_MS = 3000 };
 
 static const char bar[BAR + 1] = "########################################";
 
@@ -65,6 +65,18 @@ static void end_progress(const struct progress *progress)
 		fprintf(stderr, "\r%*s\r", BAR + 20, "");
 }
 
+/* Tells once what is waited for, when a QEMU of our own has ended, and what has started it has not. */
+static void tell_ending(struct session *session, uint64_t *speak_at)
+{
+	if (!session_is_unsure(session))
+		*speak_at = util_now() + (uint64_t)ENDING_MS * NS_PER_MS;
+	if (util_now() < *speak_at)
+		return;
+	command_tell(util_format("waits for what has started QEMU, to know how that has ended: 30 s at most; Ctrl-C "
+		"shows what came"));
+	*speak_at = UINT64_MAX;
+}
+
 /* Ends the program, though a thread of it still writes. */
 static void give_up(struct session *session, const struct report *report)
 {
@@ -99,6 +111,7 @@ static bool wait_for_report(struct session *session, struct service *service, st
 	uint64_t *late, struct interruption **heeding)
 {
 	struct progress progress = progress_begin();
+	uint64_t speak_at = 0;
 	int cut = 0, signal;
 
 	while (report_step(report) < REPORT_DONE) {
@@ -106,6 +119,7 @@ static bool wait_for_report(struct session *session, struct service *service, st
 		command_step(session, service, STEP_MS);
 		show_progress(&progress, session, report);
 		command_tell_failures(session);
+		tell_ending(session, &speak_at);
 		if (cut && (command_stopped() || (report_export_given_up(report) && util_now() >= *late)))
 			give_up(session, report);
 		signal = command_take_signal();

@@ -84,12 +84,15 @@ static int explain(struct launch *launch, char *error)
 	return command_fail(why);
 }
 
-/* After an error was told: adds what QEMU, or the guest on its console, said last. `gone`: QEMU is about to end. */
-static void quote(struct launch *launch, bool gone)
+/*
+ * After an error was told: adds what QEMU, or the guest on its console, said last. `gone`: QEMU is about to end.
+ * `known`: the error says how it has ended.
+ */
+static void quote(struct launch *launch, bool gone, bool known)
 {
 	char *why = launch_failure(launch, gone ? LAST_WORDS_MS : 0);
 	bool well;
-	char *how = why ? NULL : launch_end(launch, &well), *said = why ? NULL : launch_last_words(launch);
+	char *how = why || known ? NULL : launch_end(launch, &well), *said = why ? NULL : launch_last_words(launch);
 
 	if (how)
 		command_tell(how);
@@ -159,7 +162,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 	const struct command_wait wait = {
 		.ns = options->headless ? request->wait_ns : SCREEN_MS * NS_PER_MS, .goes_on = !options->headless,
 	};
-	bool gone;
+	bool gone, known, well;
 	int status;
 
 	attach.live.qmp = launch_qmp(launch);
@@ -176,9 +179,10 @@ static int watch(struct launch *launch, const struct run_options *options,
 	status = options->headless ? command_profile(session, service, request) :
 		show(&vm, config, request, detach);
 	gone = session_vm(session) == VM_GONE;
+	known = session_vm_ended(session, &well) && !well;
 	session_free(session);
 	if (status != COMMAND_DONE)
-		quote(launch, gone);
+		quote(launch, gone, known);
 	return status;
 }
 

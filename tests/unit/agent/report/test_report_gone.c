@@ -20,6 +20,7 @@
 #include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
+#include "tests/unit/clock.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/report_fixture.h"
@@ -45,7 +46,7 @@ static struct vm {
 struct own_end {			/* of a QEMU that this ktop has started */
 	const char *how;
 	bool well;
-	int asked;			/* so often it has not ended yet */
+	int asked;			/* so often it has not ended yet, each time a tenth of a second */
 };
 
 static char *ended(void *context, bool *well)
@@ -53,7 +54,10 @@ static char *ended(void *context, bool *well)
 	struct own_end *end = context;
 
 	*well = end->well;
-	return end->asked-- > 0 ? NULL : util_format("%s", end->how);
+	if (end->asked-- <= 0)
+		return util_format("%s", end->how);
+	clock_pass(NS_PER_SECOND / 10);
+	return NULL;
 }
 
 static void begin_own(bool port_first, struct own_end *own)
@@ -216,12 +220,41 @@ static void check_own(struct own_end own, bool port_first)
 static void the_guest_s_own_end_is_no_failure(void **unused)
 {
 	(void)unused;
-	for (int variant = 0; variant < 4; variant++) {
-		const int asked = variant & 2 ? 20 : 0;
+	for (int variant = 0; variant < 6; variant++) {
+		const int asked = variant / 2 * 100;
 
 		check_own((struct own_end) { "the guest has ended the VM, with status 33", true, asked }, variant & 1);
 		check_own((struct own_end) { "QEMU was ended by signal 9 (Killed)", false, asked }, variant & 1);
 	}
+}
+
+/* QEMU stays, but its guest goes no further: nobody waits for it, however long --wait is. */
+static void check_told_end(const char *event, const char *how, bool well)
+{
+	struct report *report;
+	uint64_t late;
+
+	begin(false);
+	report = reach(REPORT_RUNNING, ALONE);
+	report->request.wait_ns = 1000 * NS_PER_SECOND;
+	late = util_now() + 30 * NS_PER_SECOND;
+	fake_qmp_say(vm.qmp, event);
+	while (util_now() < late && report_step(report) < REPORT_DONE)
+		fixture_step(&vm.fixture);
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_int_equal(!report->error, well);
+	assert_true(well || says(report->error, how));
+	assert_true(says(report->note, "cut short: ") && says(report->note, how));
+	report_free(report);
+	end();
+}
+
+static void a_guest_that_has_ended_is_not_waited_for(void **unused)
+{
+	(void)unused;
+	check_told_end("{\"event\": \"GUEST_PANICKED\"}\r\n{\"event\": \"STOP\"}\r\n",
+		"the guest's kernel has panicked", false);
+	check_told_end("{\"event\": \"SHUTDOWN\"}\r\n{\"event\": \"STOP\"}\r\n", "the machine was shut down", true);
 }
 
 /* ---- recordings ---- */
@@ -328,6 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_report_says_so_in_each_state),
 		cmocka_unit_test(the_guest_s_own_end_is_no_failure),
+		cmocka_unit_test(a_guest_that_has_ended_is_not_waited_for),
 		cmocka_unit_test(a_recording_says_so),
 		cmocka_unit_test(whoever_waits_for_an_answer_is_told),
 	};

@@ -350,6 +350,8 @@ static void act(const char *how, const char *qmp)
 	listen(fd, 1);
 	if (strncmp(how, "exits", strlen("exits")) == 0 && accept(fd, NULL, NULL) >= 0)
 		_exit(atoi(how + strlen("exits")));
+	if (strncmp(how, "cleans", strlen("cleans")) == 0 && accept(fd, NULL, NULL) >= 0 && close(fd) == 0)
+		_exit(read(atoi(how + strlen("cleans")), &address, 1) == 1 ? 0 : 1);
 	if (strcmp(how, "stops") == 0)
 		raise(SIGSTOP);
 	for (;;)
@@ -533,6 +535,34 @@ static void test_a_stopped_one_ends(void **state)
 	launch_free(launch);
 }
 
+/* A wrapper whose QEMU has ended goes on until it has cleaned up. */
+static void test_a_wrapper_cleans_up(void **state)
+{
+	int ends[2];
+	char *error = NULL, *how;
+	struct launch *launch;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	how = util_format("cleans%d", ends[0]);
+	launch = launch_self(how, &error);
+	if (!launch)
+		fail_msg("%s", error);
+	for (int fd; (fd = unix_socket_connect(launch_qmp(launch))) >= 0 || errno == EAGAIN;)
+		if (fd >= 0)
+			close(fd);
+	launch_quit(launch);
+	assert_int_equal(write(ends[1], "", 1), 1);
+	assert_true(launch_ended(launch, START_MS));
+	error = launch_failure(launch, 0);
+	if (error)
+		fail_msg("%s", error);
+	launch_free(launch);
+	close(ends[0]);
+	close(ends[1]);
+	free(how);
+}
+
 /* QEMU reads the sockets' paths as parts of options, and they are bounded: then they lie in /tmp. */
 static void test_a_folder_that_does_not_fit(void **state)
 {
@@ -661,7 +691,8 @@ int main(int count, char **words)
 		cmocka_unit_test(test_who_reads_what_is_typed), cmocka_unit_test(test_paths_are_no_options),
 		cmocka_unit_test(test_an_early_end_tells_why), cmocka_unit_test(test_a_status_of_the_guest),
 		cmocka_unit_test(test_given_up), cmocka_unit_test(test_a_wrapper_that_hands_nothing_on),
-		cmocka_unit_test(test_a_stopped_one_ends), cmocka_unit_test(test_a_folder_that_does_not_fit),
+		cmocka_unit_test(test_a_stopped_one_ends), cmocka_unit_test(test_a_wrapper_cleans_up),
+		cmocka_unit_test(test_a_folder_that_does_not_fit),
 		cmocka_unit_test(test_not_installed),
 		cmocka_unit_test(test_early_end_tells_its_last_line),
 		cmocka_unit_test(test_folder_is_private_and_goes),

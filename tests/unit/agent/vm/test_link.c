@@ -380,23 +380,28 @@ static void test_qemu_that_is_slow(void **state)
 	}
 }
 
-/* The end of the VM, with or without an event from QEMU before it. */
+/* The VM ends, with or without an event from QEMU before it. */
+static void go_away(struct vm *vm, const char *event)
+{
+	hear(vm);
+	if (event)
+		fake_qmp_say(vm->qmp, event);
+	fake_qmp_hang_up(vm->qmp);
+	fake_guest_hang_up(vm->guest);
+	close(vm->guest->listener);
+	for (int i = 0; i < STEPS && link_vm(vm->link) != VM_GONE; i++) {
+		poll(NULL, 0, STEP_MS);
+		step(vm);
+	}
+	assert_int_equal(link_vm(vm->link), VM_GONE);
+	assert_int_equal(link_port_state(vm->link), LINK_LOST);
+}
+
 static void check_end(const char *event, const char *how)
 {
 	struct vm vm = begin(true);
 
-	hear(&vm);
-	if (event)
-		fake_qmp_say(vm.qmp, event);
-	fake_qmp_hang_up(vm.qmp);
-	fake_guest_hang_up(vm.guest);
-	close(vm.guest->listener);
-	for (int i = 0; i < STEPS && link_vm(vm.link) != VM_GONE; i++) {
-		poll(NULL, 0, STEP_MS);
-		step(&vm);
-	}
-	assert_int_equal(link_vm(vm.link), VM_GONE);
-	assert_int_equal(link_port_state(vm.link), LINK_LOST);
+	go_away(&vm, event);
 	check_remark(&vm, LINK_LOST, how);
 	end(&vm);
 }
@@ -425,21 +430,50 @@ static void test_the_end_of_an_own_qemu(void **state)
 
 	(void)state;
 	link_set_own(vm.link, end_of_own, &told);
-	hear(&vm);
-	fake_qmp_hang_up(vm.qmp);
-	fake_guest_hang_up(vm.guest);
-	close(vm.guest->listener);
-	for (int i = 0; i < STEPS && link_vm(vm.link) != VM_GONE; i++) {
-		poll(NULL, 0, STEP_MS);
-		step(&vm);
-	}
-	check_remark(&vm, LINK_LOST, "QEMU is ending: what came is kept; q leaves");
+	go_away(&vm, NULL);
+	check_remark(&vm, LINK_LOST, "QEMU is ending, or is gone and what has started it cleans up: what came is kept; "
+		"q leaves");
 	news = link_news(vm.link);
 	told = true;
 	step(&vm);
 	assert_true(link_news(vm.link) > news);
 	check_remark(&vm, LINK_LOST, "the guest has ended the VM, with status 33: what came is kept; q leaves");
 	end(&vm);
+}
+
+/* What has started it cleans up for `seconds`, and has status 0 then. */
+static void check_own_end(const char *event, int seconds, const char *how, bool well)
+{
+	struct vm vm = begin(true);
+	bool told = false, good;
+
+	link_set_own(vm.link, end_of_own, &told);
+	go_away(&vm, event);
+	for (int i = 0; i < seconds; i++) {
+		vm.later += NS_PER_SECOND;
+		step(&vm);
+	}
+	told = true;
+	step(&vm);
+	assert_false(link_is_unsure(vm.link, util_now() + vm.later));
+	assert_string_equal(link_ended(vm.link, &good), how);
+	assert_int_equal(good, well);
+	end(&vm);
+}
+
+static void test_a_wrapper_that_cleans_up(void **state)
+{
+	static const char shutdown[] = "{\"event\": \"SHUTDOWN\"}\r\n",
+		panic[] = "{\"event\": \"GUEST_PANICKED\"}\r\n{\"event\": \"SHUTDOWN\"}\r\n";
+
+	(void)state;
+	check_own_end(NULL, 20, "the guest has ended the VM, with status 33", true);
+	check_own_end(shutdown, 20, "the guest has ended the VM, with status 33", true);
+	check_own_end(panic, 20, "the guest's kernel has panicked", false);
+	check_own_end(panic, 0, "the guest's kernel has panicked", false);
+	check_own_end(NULL, 40, "QEMU is gone, and what has started it goes on", false);
+	check_own_end(shutdown, 40, "the machine was shut down", true);
+	check_own_end(panic, 40, "the guest's kernel has panicked", false);
 }
 
 /* Another program was quicker: the remark names it, and ends when it leaves. */
@@ -490,6 +524,7 @@ int main(void)
 		cmocka_unit_test(test_qemu_that_is_slow),
 		cmocka_unit_test(test_the_end_of_qemu),
 		cmocka_unit_test(test_the_end_of_an_own_qemu),
+		cmocka_unit_test(test_a_wrapper_that_cleans_up),
 		cmocka_unit_test(test_a_port_that_another_took),
 	};
 
