@@ -284,6 +284,13 @@ void raw_samples_walk(struct raw_samples *held, struct raw_sample *raw, struct r
 		raw_samples_read(raw, held->in.code, stack);
 }
 
+/* Samples tell their threads, or may still do so. */
+static bool are_told(const struct raw_samples *held)
+{
+	return symbols_linux_kernel(held->in.symbols)->layout.tasks &&
+		(held->named >= NAMED || held->nameless < NAMELESS);
+}
+
 /* Samples tell their threads, or will: so a program that ran before has its process once it runs again. */
 static bool owners_come(const struct raw_samples *held)
 {
@@ -345,7 +352,7 @@ static bool is_sought_again(const struct raw_samples *held, const struct held *e
 
 /*
  * Nobody will ever know the file of the program that ran: a look has begun after the sample, and has not found its
- * process any more, or code that is of no file.
+ * process any more, or code that is of no file. A program that was not met again may still be.
  */
 static bool is_of_no_file(const struct raw_samples *held, const struct held *entry, const struct sample *sample)
 {
@@ -353,6 +360,8 @@ static bool is_of_no_file(const struct raw_samples *held, const struct held *ent
 	struct symbols_mapping mapping;
 
 	if (entry->event.raw.of_program || !symbols_linux_kernel(held->in.symbols))
+		return false;
+	if (is_nameless(&entry->event.raw, sample) && are_told(held))
 		return false;
 	if (sample->process == EVENT_KERNEL)	/* its memory is gone: it ends */
 		return true;

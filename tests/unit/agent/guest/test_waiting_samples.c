@@ -362,6 +362,38 @@ static void who_ended_early_is_not_waited_for(void **state)
 	tear_down();
 }
 
+/* A recording keeps it raw, unless threads are never told. Whoever meets its program later can name it. */
+static void who_was_not_met_again_stays_raw(void **state)
+{
+	static const uint64_t registers[REGISTERS] = { [PC] = 0x401000 };
+	const struct event nameless = {
+		.kind = EVENT_RAW_SAMPLE,
+		.raw = {
+			.weight = 1, .mode = MODE_USER, .arch = ARCH_X86_64, .space = 0x7000,
+			.valid = UINT64_C(1) << PC, .register_count = REGISTERS, .registers = registers,
+		},
+	};
+
+	(void)state;
+	for (int told = 0; told < 2; told++) {
+		struct event event = nameless;
+		struct raw_stack stack;
+
+		set_up();
+		sample_kernel();
+		read_kernel(2);
+		look();
+		assert_int_equal(epoch_walk(guest.epoch, &event, 1, &stack), RAW_WAITS);
+		for (int i = 0; i < 600; i++)
+			sample(MODE_USER, 0x402000, 0x8000, told ? "other" : "", told ? PROCESS + 1 : 0);
+		assert_int_equal(epoch_walk(guest.epoch, &event, 1, &stack), told ? RAW_UNKNOWN : RAW_KNOWN);
+		sample(MODE_USER, 0x401000, 0x7000, "program", PROCESS);
+		assert_int_equal(epoch_walk(guest.epoch, &event, 1, &stack), RAW_KNOWN);
+		assert_int_equal(stack.sample.process, PROCESS);
+		tear_down();
+	}
+}
+
 /* The program's own stack was not read. The kernel's tells that there is a program: its registers are kept there. */
 static void a_program_in_its_kernel_has_its_process(void **state)
 {
@@ -532,6 +564,7 @@ int main(void)
 		cmocka_unit_test(a_look_ends_by_samples),
 		cmocka_unit_test(programs_are_found_out_once_more),
 		cmocka_unit_test(who_ended_early_is_not_waited_for),
+		cmocka_unit_test(who_was_not_met_again_stays_raw),
 		cmocka_unit_test(a_program_in_its_kernel_has_its_process),
 		cmocka_unit_test(what_makes_no_progress_is_not_waited_for),
 		cmocka_unit_test(samples_that_find_no_room_are_counted),
