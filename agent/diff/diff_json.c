@@ -9,7 +9,8 @@
 #include "set_diff.h"
 
 /* Times and losses are of recordings. */
-static void put_side(FILE *to, const char *member, const struct diff_side *side, const struct portion *unnamed)
+static void put_side(FILE *to, const char *member, const struct diff_side *side, const struct portion *unnamed,
+	double callers)
 {
 	const struct sample_set *set = side->set;
 	const struct set_facts *facts = &set->facts;
@@ -25,9 +26,11 @@ static void put_side(FILE *to, const char *member, const struct diff_side *side,
 		fputs(",\"note\":", to);
 		json_text_put(to, side->note);
 	}
-	if (unnamed->weight) {
-		fprintf(to, ",\"incomplete\":{\"share\":%.9f,\"reason\":",
-			change_share(unnamed->weight, unnamed->whole));
+	if (unnamed->weight || callers > 0) {
+		fprintf(to, ",\"incomplete\":{\"share\":%.9f", change_share(unnamed->weight, unnamed->whole));
+		if (callers > 0)
+			fprintf(to, ",\"callers\":%.9f", callers);
+		fputs(",\"reason\":", to);
 		json_text_put(to, side->unnamed);
 		putc('}', to);
 	}
@@ -56,8 +59,8 @@ void diff_json(const struct set_diff *diff, const struct diff_side sides[DIFF_SI
 	uint32_t shown = top && top < diff->count ? top : diff->count;
 
 	fputs("{\n", to);
-	put_side(to, "before", &sides[0], &diff->unnamed_before);
-	put_side(to, "after", &sides[1], &diff->unnamed_after);
+	put_side(to, "before", &sides[0], &diff->unnamed_before, set_diff_callers(&diff->callers_before));
+	put_side(to, "after", &sides[1], &diff->unnamed_after, set_diff_callers(&diff->callers_after));
 	fprintf(to, "\"by\":\"%s\",\n\"per\":\"%s\",\n\"share\":\"%s\",\n", group_words[diff->question.by],
 		diff->question.samples ? "samples" : "time", diff->question.total ? "total" : "self");
 	fprintf(to, "\"rows\":%" PRIu32 ",\n\"%s\":[", diff->count,

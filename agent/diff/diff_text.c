@@ -10,7 +10,8 @@
 #include "diff_tables.h"
 #include "set_diff.h"
 
-static void put_side(FILE *to, const char *letter, const struct diff_side *side, const struct portion *unnamed)
+static void put_side(FILE *to, const char *letter, const struct diff_side *side, const struct portion *unnamed,
+	double callers)
 {
 	const struct sample_set *set = side->set;
 	const struct set_facts *facts = &set->facts;
@@ -28,6 +29,8 @@ static void put_side(FILE *to, const char *letter, const struct diff_side *side,
 	if (unnamed->weight)
 		fprintf(to, "; incomplete: %.2f%% of it has no name: %s",
 			100 * change_share(unnamed->weight, unnamed->whole), side->unnamed);
+	if (callers > 0)
+		fprintf(to, "; incomplete: %.2f%% of it has a caller without a name: %s", 100 * callers, side->unnamed);
 	putc('\n', to);
 }
 
@@ -49,8 +52,8 @@ void diff_text(const struct set_diff *diff, const struct diff_side sides[DIFF_SI
 	};
 	uint32_t shown = top && top < diff->count ? top : diff->count;
 
-	put_side(to, "A (before): ", &sides[0], &diff->unnamed_before);
-	put_side(to, "B (after):  ", &sides[1], &diff->unnamed_after);
+	put_side(to, "A (before): ", &sides[0], &diff->unnamed_before, set_diff_callers(&diff->callers_before));
+	put_side(to, "B (after):  ", &sides[1], &diff->unnamed_after, set_diff_callers(&diff->callers_after));
 	fprintf(to, "Shares of %s %s%s, in percent; + means more in B, ~ may be chance.\n\n", rows[diff->question.by],
 		diff->question.total ? "with all that they call" : "themselves",
 		diff->question.samples ? ", of samples" : "");

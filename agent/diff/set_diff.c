@@ -12,7 +12,10 @@
 #include "agent/samples/sample_set.h"
 #include "set_diff.h"
 
-enum { ROW_TEXT = 512 };
+enum {
+	ROW_TEXT = 512,
+	TOLD_PERCENT = 1,		/* so many callers without a name, or more, are told, as in a report */
+};
 
 struct making {
 	struct set_diff *diff;
@@ -123,9 +126,9 @@ bool set_diff_knows(const struct sample_set *set, enum group_by by)
 
 /* ---- adding ---- */
 
-static bool is_unnamed(const struct sample_set *set, const struct set_sum *sum)
+static bool is_unnamed(const struct sample_set *set, uint32_t stack)
 {
-	return strcmp(sample_set_leaf(set, sum->stack)->name, "[unknown]") == 0;
+	return strcmp(sample_set_leaf(set, stack)->name, "[unknown]") == 0;
 }
 
 static void add_portion(const struct making *making, struct portion *portion, const struct set_sum *sum)
@@ -202,10 +205,17 @@ static bool add_sum(struct making *making, const struct set_sum *sum)
 {
 	struct set_diff *diff = making->diff;
 
+	uint32_t stack = sum->stack;
+	bool before = making->set == diff->before;
+
+	while (stack != SET_NONE && !is_unnamed(making->set, stack))
+		stack = making->set->stacks[stack].parent;
 	making->sums++;
-	making->unnamed = is_unnamed(making->set, sum);
-	if (making->unnamed)
-		add_portion(making, making->set == diff->before ? &diff->unnamed_before : &diff->unnamed_after, sum);
+	making->unnamed = stack != SET_NONE && (stack == sum->stack || diff->question.total);
+	if (stack == sum->stack)
+		add_portion(making, before ? &diff->unnamed_before : &diff->unnamed_after, sum);
+	else if (stack != SET_NONE)
+		add_portion(making, before ? &diff->callers_before : &diff->callers_after, sum);
 	return grouping_is_by_who(making->diff->question.by) ? add_who(making, sum) : add_stack(making, sum);
 }
 
@@ -256,12 +266,21 @@ static void choose_rows(struct set_diff *diff)
 			drop_row(diff, &diff->rows[i]);
 }
 
-static void set_whole(struct portion *all, struct portion *named, const struct portion *unnamed)
+/* `callers`: NULL where rows are of leaves, which have their names. */
+static void set_whole(struct portion *all, struct portion *named, const struct portion *unnamed,
+	const struct portion *callers)
 {
 	all->whole = unnamed->whole;
 	all->all = unnamed->all;
-	named->whole = unnamed->whole - unnamed->weight;
-	named->all = unnamed->all - unnamed->samples;
+	named->whole = unnamed->whole - unnamed->weight - (callers ? callers->weight : 0);
+	named->all = unnamed->all - unnamed->samples - (callers ? callers->samples : 0);
+}
+
+static void set_side(const struct set_diff *diff, const struct sample_set *set, struct portion *unnamed,
+	struct portion *callers)
+{
+	unnamed->whole = callers->whole = set_diff_whole(&diff->question, set->samples, set->weight);
+	unnamed->all = callers->all = set->samples;
 }
 
 bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const struct sample_set *after,
@@ -275,15 +294,15 @@ bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const
 	good = add_set(&making, before) && add_set(&making, after);
 	hash_clear(&making.hash);
 	choose_rows(diff);
-	diff->unnamed_before.whole = set_diff_whole(&question, before->samples, before->weight);
-	diff->unnamed_before.all = before->samples;
-	diff->unnamed_after.whole = set_diff_whole(&question, after->samples, after->weight);
-	diff->unnamed_after.all = after->samples;
+	set_side(diff, before, &diff->unnamed_before, &diff->callers_before);
+	set_side(diff, after, &diff->unnamed_after, &diff->callers_after);
 	for (uint32_t i = 0; i < diff->count; i++) {
 		struct diff_row *row = &diff->rows[i];
 
-		set_whole(&row->before, &row->named_before, &diff->unnamed_before);
-		set_whole(&row->after, &row->named_after, &diff->unnamed_after);
+		set_whole(&row->before, &row->named_before, &diff->unnamed_before,
+			question.total ? &diff->callers_before : NULL);
+		set_whole(&row->after, &row->named_after, &diff->unnamed_after,
+			question.total ? &diff->callers_after : NULL);
 		row->change = change_of(row->after, row->before);
 		row->named = change_of(row->named_after, row->named_before);
 	}
@@ -298,6 +317,13 @@ void set_diff_clear(struct set_diff *diff)
 		budget_free(diff->budget, (char *)diff->rows[i].name, strlen(diff->rows[i].name) + 1);
 	budget_free(diff->budget, diff->rows, diff->room * sizeof(*diff->rows));
 	*diff = (struct set_diff) { 0 };
+}
+
+double set_diff_callers(const struct portion *callers)
+{
+	double share = change_share(callers->weight, callers->whole);
+
+	return 100 * share >= TOLD_PERCENT ? share : 0;
 }
 
 const struct diff_row *set_diff_grown(const struct set_diff *diff, double points)

@@ -27,7 +27,7 @@ struct diff_question {
 struct diff_row {
 	const char *name;
 	struct portion before, after;
-	struct portion named_before, named_after;	/* of them, samples whose code has a name, as is `whole` */
+	struct portion named_before, named_after;	/* of them, samples with names, as is `whole` */
 	struct change change, named;	/* since `before` */
 	uint64_t seen;			/* the sum that was added last: a row counts once in a stack */
 };
@@ -39,6 +39,7 @@ struct set_diff {
 	struct diff_row *rows;		/* the largest change first */
 	uint32_t count, room;
 	struct portion unnamed_before, unnamed_after;	/* samples whose code has no name */
+	struct portion callers_before, callers_after;	/* those whose code has one, but a caller has none */
 };
 
 /*
@@ -48,6 +49,9 @@ struct set_diff {
 bool set_diff_make(struct set_diff *diff, const struct sample_set *before, const struct sample_set *after,
 	struct diff_question question, struct budget *budget);
 void set_diff_clear(struct set_diff *diff);
+
+/* The share of unnamed callers, 0 to 1; 0: so few that nobody has to know. */
+double set_diff_callers(const struct portion *callers);
 
 /* Does a set know, of any sample, what rows of this kind need? Folded stacks know nothing but functions. */
 bool set_diff_knows(const struct sample_set *set, enum group_by by);
@@ -60,7 +64,7 @@ static inline uint64_t set_diff_whole(const struct diff_question *question, uint
 
 /*
  * The row whose share of the named samples has grown most, by more than `points` and not by chance. NULL: none has.
- * Of all samples, a name that one side alone knows would count as a change.
+ * Of all samples, a name that one side alone knows would count as a change. Where callers count, they have names, too.
  */
 const struct diff_row *set_diff_grown(const struct set_diff *diff, double points);
 

@@ -338,8 +338,8 @@ static char *written(void (*write)(const struct set_diff *, const struct diff_si
 	const struct set_diff *diff, uint32_t top)
 {
 	const struct diff_side sides[DIFF_SIDES] = {
-		{ .name = "old\n.folded", .set = (struct sample_set *)diff->before },
-		{ .name = "new.folded", .set = (struct sample_set *)diff->after },
+		{ .name = "old\n.folded", .set = (struct sample_set *)diff->before, .unnamed = (char *)"why" },
+		{ .name = "new.folded", .set = (struct sample_set *)diff->after, .unnamed = (char *)"why" },
 	};
 	char *text;
 	size_t size;
@@ -373,6 +373,30 @@ static void the_table_says_which_is_which(void **state)
 	end(&compared);
 }
 
+/* Callers without a name: told from 1 % on. Where they count, a name that one side alone knows is no growth. */
+static void callers_without_a_name_are_told(void **state)
+{
+	const char *lacks = "main;work 690\n[unknown];work 300\nmain;[unknown];[unknown] 10\n";
+	const char *few = "main;work 991\n[unknown];[unknown];work 9\n";
+	struct compared compared = compare(lacks, few, true), self = compare(few, lacks, false);
+	char *text = written(diff_text, &compared.diff, 1), *json = written(diff_json, &compared.diff, 0);
+
+	(void)state;
+	assert_non_null(strstr(text, ": 1000 samples; incomplete: 1.00% of it has no name: why; "
+		"incomplete: 30.00% of it has a caller without a name: why\nB (after):  new.folded: 1000 samples\n"));
+	assert_non_null(strstr(json, "\"incomplete\":{\"share\":0.010000000,\"callers\":0.300000000,"
+		"\"reason\":\"why\"}},\n\"after\":{\"source\":\"new.folded\",\"samples\":1000,\"weight\":1000},"));
+	assert_null(set_diff_grown(&compared.diff, 2));
+	assert_null(set_diff_grown(&self.diff, 2));
+	free(json);
+	free(text);
+	end(&self);
+	end(&compared);
+	compared = compare("[unknown];work 500\nmain;work 500\n", "main;work 500\nmain;rest 500\n", true);
+	assert_string_equal(set_diff_grown(&compared.diff, 2)->name, "rest");
+	end(&compared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +414,7 @@ int main(void)
 		cmocka_unit_test(without_a_change_the_largest_are_first),
 		cmocka_unit_test(a_picture_has_new_and_gone_stacks),
 		cmocka_unit_test(the_table_says_which_is_which),
+		cmocka_unit_test(callers_without_a_name_are_told),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
