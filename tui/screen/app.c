@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
+#include <string.h>
 
 #include "agent/base/util.h"
 #include "tui/terminal/canvas.h"
@@ -185,6 +186,9 @@ bool app_run(struct tabs *tabs, const struct config *config, struct app_end *end
 	*end = (struct app_end) { util_now(), app.detach };
 	term_close();
 	canvas_free(app.canvas);
+	if (tty_cut())
+		return util_fail(error, "the screen ended: there is no room for its frames: %s; raise ulimit -f, or "
+			"close other programs", strerror(tty_cut()));
 	return !term_keys_gone() || util_fail(error,
 		"the screen ended: its terminal is gone; start ktop again in another");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define NCURSES_NOMACROS 1
 
+#include <errno.h>
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>
@@ -59,6 +60,17 @@ static bool fail_without_memory(char **error)
 		"or use `ktop report`");
 }
 
+/* For the file of the terminal type. Without it, ncurses does not know the type. */
+static bool has_descriptor(char **error)
+{
+	int fd = dup(STDIN_FILENO);
+
+	if (fd < 0)
+		return util_fail(error, "cannot open the screen: %s; use `ktop report`", strerror(errno));
+	close(fd);
+	return true;
+}
+
 /* tgetent returns the same for an unknown type and when memory was short, so it is asked twice. */
 static bool is_known(const char *name)
 {
@@ -79,6 +91,8 @@ bool term_possible(char **error)
 			"example to xterm, or use `ktop report`");
 	if (!has_memory())
 		return fail_without_memory(error);
+	if (!has_descriptor(error))
+		return false;
 	shown = util_printable(name, strnlen(name, 64));
 	if (!is_known(name))
 		util_fail(error, "cannot open the screen: terminal type %s is not known; "
@@ -189,21 +203,24 @@ static void send(const char *mode)
 		terminal.shown = NULL;
 }
 
-static bool start_curses(void)
+static bool start_curses(char **error)
 {
+	if (!has_descriptor(error))
+		return false;
 	terminal.screen = newterm(NULL, tty_paper(), stdin);
 	if (!terminal.screen)
-		return false;
+		return fail_without_memory(error);	/* for a known type, it fails for no other reason */
 	raw();
 	noecho();
 	nonl();
 	intrflush(stdscr, FALSE);
 	if (!tty_keep())
-		return false;
+		return util_fail(error, "cannot open the screen: there is no room for its frames: %s; use "
+			"`ktop report`", strerror(errno));
 	endwin();		/* until ncurses comes back from an endwin, it writes each move of the cursor alone */
 	tty_drop();
 	if (!term_keys_open())
-		return false;
+		return fail_without_memory(error);
 	curs_set(0);
 	send(MODES_ON);
 	terminal.depth = depth_of_terminal();
@@ -220,10 +237,10 @@ bool term_open(const struct theme *theme, char **error)
 	write_leaving();
 	if (!tty_open(leaving.bytes, leaving.size, error))
 		return false;
-	if (start_curses())
+	if (start_curses(error))
 		return true;
 	term_close();
-	return fail_without_memory(error);	/* for a known type, newterm fails for no other reason */
+	return false;
 }
 
 static void leave_curses(void)
@@ -312,6 +329,7 @@ bool term_show(const struct canvas *canvas)
 			if (!same || !same_cell(canvas, row, column))
 				show_cell(canvas, row, column);
 	refresh();
+	tty_is_whole();
 	if (!same) {
 		canvas_free(terminal.shown);
 		terminal.shown = canvas_new(canvas->rows, canvas->columns, canvas->unicode);

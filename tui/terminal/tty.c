@@ -36,6 +36,7 @@ static struct {
 	int out;			/* the terminal; a write does not wait */
 	FILE *paper;			/* the terminal, until tty_keep; then a file in memory */
 	off_t sent;			/* of what that file has */
+	int cut;			/* the errno with which that file took no more; 0: it has all */
 	int error, errors;		/* the real standard error; a file that keeps its text; -1: not kept */
 	char leave[LEAVE_MAX];		/* the bytes that take back the screen's modes */
 	size_t leave_size;
@@ -66,6 +67,25 @@ static bool has_room(int to, int timeout_ms)
 }
 
 /*
+ * Writes what there is room for. Where the terminal could not be opened again (open_again), others share its
+ * description, which waits: then only this write does not.
+ */
+static ssize_t write_now(int to, const void *bytes, size_t size)
+{
+	int flags = fcntl(to, F_GETFL), why;
+	ssize_t went;
+
+	if (!(flags & O_NONBLOCK))
+		fcntl(to, F_SETFL, flags | O_NONBLOCK);
+	went = write(to, bytes, size);
+	why = errno;
+	if (!(flags & O_NONBLOCK))
+		fcntl(to, F_SETFL, flags);
+	errno = why;
+	return went;
+}
+
+/*
  * The main thread may be setting modes meanwhile. What it is writing now is done in a moment: so the wait is bounded by
  * MAIN_MS.
  */
@@ -90,25 +110,27 @@ static void give_back(void)
 	tty.up = 0;
 	await_main();
 	for (int tries = 0; tries < 2 && !taken; tries++) {
-		taken = has_room(tty.out, 0) && write(tty.out, tty.leave, tty.leave_size) == (ssize_t)tty.leave_size;
+		taken = write_now(tty.out, tty.leave, tty.leave_size) == (ssize_t)tty.leave_size;
 		if (!taken)
 			tcflush(tty.out, TCOFLUSH);
 	}
 	tcsetattr(tty.out, TCSANOW, &tty.modes);
 }
 
-/* Writes the kept text of standard error to the real one. */
+/* Writes the kept text of standard error to the real one. What that does not take in a moment is lost. */
 static void tell_errors(void)
 {
 	off_t end = tty.errors < 0 ? 0 : lseek(tty.errors, 0, SEEK_CUR), at = 0;
 	char bytes[4096];
 
-	for (ssize_t got; at < end; at += got) {
+	while (at < end && has_room(tty.error, LAST_MS)) {
 		size_t left = (size_t)(end - at);
+		ssize_t got = pread(tty.errors, bytes, left < sizeof(bytes) ? left : sizeof(bytes), at);
+		ssize_t went = got > 0 ? write_now(tty.error, bytes, (size_t)got) : 0;
 
-		got = pread(tty.errors, bytes, left < sizeof(bytes) ? left : sizeof(bytes), at);
-		if (got <= 0 || write(tty.error, bytes, (size_t)got) != got)
+		if (went <= 0)
 			break;
+		at += went;
 	}
 	if (tty.errors >= 0)
 		lseek(tty.errors, 0, SEEK_SET);
@@ -193,24 +215,29 @@ static void catch_none(void)
 			sigaction(number, &tty.before[number], NULL);
 }
 
-/* Keeps standard error in a file of a fixed size, allocated at the start. What is longer is cut. */
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/*
+ * Keeps standard error in a file of a fixed size, allocated at the start. What is longer is cut. Where there can be no
+ * such file, it is written over the screen.
+ */
 static void keep_errors(void)
 {
 	if (!isatty(STDERR_FILENO))
 		return;
 	tty.errors = memfd_create("ktop-stderr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	tty.error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (tty.errors >= 0 && tty.error >= 0 && ftruncate(tty.errors, ERRORS_MAX) == 0)
-		fcntl(tty.errors, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK);
-	if (tty.errors >= 0 && tty.error >= 0)
-		dup2(tty.errors, STDERR_FILENO);
-}
-
-static void close_one(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	if (tty.errors < 0 || tty.error < 0 || ftruncate(tty.errors, ERRORS_MAX) != 0) {
+		close_one(&tty.errors);
+		return;
+	}
+	fcntl(tty.errors, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK);
+	dup2(tty.errors, STDERR_FILENO);
 }
 
 static void close_all(void)
@@ -289,6 +316,7 @@ bool tty_open(const char *leaving, size_t size, char **error)
 	tty.ours = tty.modes;
 	tty.writing = 0;
 	tty.sent = 0;
+	tty.cut = 0;
 	tty.main = pthread_self();
 	keep_errors();
 	catch_all();
@@ -304,6 +332,7 @@ static void give_last(void)
 
 	while (!(taken = tty_flush() && has_room(tty.out, 0)) && util_now() < late)
 		has_room(tty.out, LAST_MS);
+	taken = taken && tty_is_whole();
 	if (taken && in_foreground())
 		tcsetattr(tty.out, TCSANOW, &tty.modes);
 	else
@@ -343,15 +372,41 @@ FILE *tty_paper(void)
 	return tty.paper;
 }
 
+/* The file takes a further byte, which the next one replaces. If not, what was written before may have been cut. */
+static bool takes_more(int memory)
+{
+	off_t end = lseek(memory, 0, SEEK_CUR);
+
+	return write(memory, "", 1) == 1 && lseek(memory, end, SEEK_SET) == end;
+}
+
 bool tty_keep(void)
 {
-	int memory = memfd_create("ktop-screen", MFD_CLOEXEC);
-	bool kept = memory >= 0 && tcgetattr(tty.out, &tty.ours) == 0 && dup2(memory, fileno(tty.paper)) >= 0 &&
-		fcntl(fileno(tty.paper), F_SETFD, FD_CLOEXEC) == 0;
+	int memory = memfd_create("ktop-screen", MFD_CLOEXEC), why;
+	bool kept = memory >= 0 && takes_more(memory) && tcgetattr(tty.out, &tty.ours) == 0 &&
+		dup2(memory, fileno(tty.paper)) >= 0 && fcntl(fileno(tty.paper), F_SETFD, FD_CLOEXEC) == 0;
 
+	why = errno;
 	if (memory >= 0)
 		close(memory);
+	errno = why;
 	return kept;
+}
+
+bool tty_is_whole(void)
+{
+	if (!tty.cut && !takes_more(fileno(tty.paper)))
+		tty.cut = errno;
+	if (!tty.cut)
+		return true;
+	tty_drop();
+	tty.came[TTY_QUIT] = 1;
+	return false;
+}
+
+int tty_cut(void)
+{
+	return tty.cut;
 }
 
 bool tty_flush(void)
@@ -364,7 +419,7 @@ bool tty_flush(void)
 	while (tty.up && tty.sent < end) {
 		size_t left = (size_t)(end - tty.sent);
 		ssize_t got = pread(memory, bytes, left < sizeof(bytes) ? left : sizeof(bytes), tty.sent);
-		ssize_t went = got > 0 ? write(tty.out, bytes, (size_t)got) : 0;
+		ssize_t went = got > 0 ? write_now(tty.out, bytes, (size_t)got) : 0;
 
 		if (went < 0 && (errno == EAGAIN || errno == EINTR))
 			break;

@@ -24,7 +24,13 @@ void tty_close(void);			/* puts signals and standard error back, and shows the t
  * that the terminal has then are the screen's. Nothing that ktop does waits until the terminal takes its output.
  */
 FILE *tty_paper(void);
-bool tty_keep(void);			/* false: there is no memory */
+bool tty_keep(void);			/* false with errno set: there is no room for it */
+/*
+ * To be asked when something was written. False: it found no room, by ulimit -f or since memory is full. What is kept
+ * is dropped, and TTY_QUIT comes: a screen that is not whole is not shown.
+ */
+bool tty_is_whole(void);
+int tty_cut(void);			/* the errno of that, also after tty_close; 0: all was whole */
 void tty_drop(void);			/* drops what is kept */
 bool tty_flush(void);			/* sends of it what the terminal takes now; true: it has taken all */
 int tty_behind(void);			/* the terminal, while it has not taken all; else -1 */

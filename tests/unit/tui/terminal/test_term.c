@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -25,7 +28,7 @@
 #include "tui/terminal/theme.h"
 #include "tui/terminal/tty.h"
 
-enum { ROWS = 60, COLUMNS = 200, FRAMES = 200 };
+enum { ROWS = 60, COLUMNS = 200, FRAMES = 200, NOBODY = 65534 };
 
 /* A terminal whose other side is the test. Standard input and output of the program, while the screen is open. */
 struct desk {
@@ -211,6 +214,99 @@ static void test_the_shell_s_description_is_left_alone(void **state)
 	get_up(&desk);
 }
 
+/* It cannot be opened once more: it is another user's. So its description is that of the shell, whose writes wait. */
+static void test_nothing_waits_on_another_user_s_terminal(void **state)
+{
+	static const char text[65536] = "an error";
+	struct desk desk = sit_down();
+	int errors = dup(STDERR_FILENO);
+
+	(void)state;
+	dup2(desk.slave, STDERR_FILENO);
+	assert_int_equal(fchmod(desk.slave, 0), 0);
+	assert_true(geteuid() != 0 || seteuid(NOBODY) == 0);
+	open_screen(&desk);
+	assert_true(getuid() != 0 || seteuid(0) == 0);
+	canvas_free(show_until_behind());
+	assert_int_equal(write(STDERR_FILENO, text, sizeof(text)), sizeof(text));
+	assert_true(raise(SIGTERM) == 0);
+	assert_int_equal(next_input().kind, INPUT_QUIT);
+	term_close();
+	assert_true(is_as_before(&desk));
+	assert_int_equal(fcntl(desk.slave, F_GETFL) & O_NONBLOCK, 0);
+	dup2(errors, STDERR_FILENO);
+	close(errors);
+	get_up(&desk);
+}
+
+static struct rlimit limit(int what, rlim_t most)
+{
+	struct rlimit before, now;
+
+	assert_int_equal(getrlimit(what, &before), 0);
+	now = (struct rlimit) { .rlim_cur = most, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(what, &now), 0);
+	return before;
+}
+
+/* A frame that is cut is not shown: the screen ends, and the terminal is put back. */
+static void test_a_frame_without_room_ends_the_screen(void **state)
+{
+	struct desk desk = sit_down();
+	char *bytes = calloc(1, 1 << 20);
+	struct canvas *canvas;
+	struct rlimit before;
+	size_t size;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	open_screen(&desk);
+	canvas = term_canvas();
+	before = limit(RLIMIT_FSIZE, 1000);
+	fill(canvas, 1);
+	term_show(canvas);
+	assert_int_equal(next_input().kind, INPUT_QUIT);
+	assert_int_equal(tty_cut(), EFBIG);
+	term_close();
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(tty_cut(), EFBIG);
+	assert_true(is_as_before(&desk));
+	size = read_all(desk.master, bytes, 1 << 20);
+	assert_true(size < 1000);
+	assert_non_null(memmem(bytes, size, "\033[?1049l", 8));
+	canvas_free(canvas);
+	free(bytes);
+	get_up(&desk);
+}
+
+/* With so little room that there is no screen, it says what there is too little of. */
+static void test_the_right_cause_is_told(void **state)
+{
+	struct desk desk = sit_down();
+	struct rlimit before = limit(RLIMIT_FSIZE, 0);
+	bool opened = term_open(&theme_standard, &desk.error);
+	int used = dup(desk.slave);
+
+	(void)state;
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_false(opened);
+	assert_non_null(strstr(desk.error, "there is no room for its frames: File too large; "));
+	assert_true(is_as_before(&desk));
+	close(used);
+	for (int more = 0; !opened; more++) {
+		free(desk.error);
+		desk.error = NULL;
+		before = limit(RLIMIT_NOFILE, (rlim_t)(used + more));
+		opened = term_open(&theme_standard, &desk.error);
+		setrlimit(RLIMIT_NOFILE, &before);
+		if (!opened && !strstr(desk.error, "Too many open files; "))
+			fail_msg("%d: %s", more, desk.error);
+		term_close();
+		assert_true(is_as_before(&desk));
+	}
+	get_up(&desk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +315,9 @@ int main(void)
 		cmocka_unit_test(test_it_ends_on_a_terminal_that_is_stopped),
 		cmocka_unit_test(test_it_opens_though_nobody_reads),
 		cmocka_unit_test(test_the_shell_s_description_is_left_alone),
+		cmocka_unit_test(test_nothing_waits_on_another_user_s_terminal),
+		cmocka_unit_test(test_a_frame_without_room_ends_the_screen),
+		cmocka_unit_test(test_the_right_cause_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
