@@ -67,7 +67,7 @@ chmod +x "$dir/path/timeout"
 PATH=$dir/path:$PATH
 
 # says_nothing FILE: ktop has written nothing there; on a busy host it says what it waits for.
-says_nothing() { ! grep -vE '^ktop: ((waits|looks) for |.*: it has no QMP socket yet;)' "$1"; }
+says_nothing() { ! grep -vE '^ktop: ((waits|looks) for |.*: (waits for |it has (no QMP socket|not ended) yet))' "$1"; }
 
 # listens SOCKET: can clients connect? A server makes the file first, and listens a moment later.
 listens() {
