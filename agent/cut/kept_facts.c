@@ -11,6 +11,7 @@
 #include "agent/names/threads.h"
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
+#include "agent/store/who.h"
 #include "kernel-hook/wire.h"
 #include "kept_facts.h"
 #include "packet_maker.h"
@@ -234,12 +235,14 @@ static void add_thread(struct kept_facts *facts, const struct epoch *epoch, uint
 void kept_facts_threads(struct kept_facts *facts, const struct epoch *epoch, const struct sample_log *log,
 	uint64_t begin)
 {
-	for (uint32_t i = 0; !facts->full && i < sample_log_whos(log); i++) {
-		const struct who who = sample_log_who(log, i);
-		uint32_t owner = threads_owner(epoch->inputs.threads, who.thread, who.process);
+	const struct who_table *whos = sample_log_whos(log);
+
+	for (uint32_t i = WHO_FORGOTTEN; !facts->full && i < who_table_count(whos); i++) {
+		const struct who *who = &who_table_list(whos)[i];
+		uint32_t owner = threads_owner(epoch->inputs.threads, who->thread, who->process);
 
 		add_process(facts, epoch, owner, begin);
-		add_thread(facts, epoch, who.thread, owner, begin);
+		add_thread(facts, epoch, who->thread, owner, begin);
 	}
 }
 

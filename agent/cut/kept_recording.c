@@ -60,11 +60,10 @@ static uint32_t space_of(struct kept_recording *kept, uint32_t leaf)
 static void add_run(struct kept_recording *kept, const struct passing *passing, const struct slice *slice,
 	const struct run *run)
 {
-	struct passing_reader reader;
+	struct passing_reader reader = passing_begin(passing, run);
 	struct run_count count;
 	const struct who *who;
 
-	passing_begin(&reader, passing, run);
 	while (!kept->full && passing_next(&reader, &count, &who)) {
 		uint32_t space = count.stack == STACKS_NONE ? EVENT_KERNEL : space_of(kept, count.stack);
 
@@ -74,7 +73,6 @@ static void add_run(struct kept_recording *kept, const struct passing *passing, 
 			slice->period);
 		kept->full = kept->later.full || sample_log_refused(kept->log) || count.samples > UINT32_MAX;
 	}
-	passing_end(&reader);
 }
 
 /* Gaps have no thread and no mode: of a filter, only its CPUs count. */
@@ -293,7 +291,7 @@ static uint8_t context_flag(uint8_t context)
 static void put_row(struct writing *writing, const struct log_row *row)
 {
 	const struct kept_recording *kept = writing->kept;
-	const struct who who = sample_log_who(kept->log, row->who);
+	const struct who who = who_table_list(sample_log_whos(kept->log))[row->who];
 	uint32_t cpu = who.cpu < EVENT_CPUS ? who.cpu : 0;
 	struct ktop_wire_sample fixed = {
 		.process = who.process, .thread = who.thread, .mode = who.mode,

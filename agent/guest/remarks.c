@@ -134,7 +134,7 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 	const struct { enum loss loss; uint64_t count; const char *what; } rows[] = {
 		{ LOSS_TICKS, store_given_up(inputs->store), "{sampling tick|sampling ticks} not kept" },
 		{ LOSS_THREADS, store_forgotten(inputs->store),
-			"old {sampling tick without its|sampling ticks without their} thread and CPU" },
+			"{sampling tick without its|sampling ticks without their} thread and CPU" },
 		{ LOSS_STACKS, stacks_refused(inputs->stacks), "{sample without its|samples without their} stack" },
 		{ PRESENT, query_refused(epoch->query), "{call|calls} not counted" },
 		{ PRESENT, symbols_refused(inputs->symbols), "{address without its|addresses without their} function" },

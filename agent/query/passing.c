@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/hash.h"
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/query/question/filter.h"
@@ -11,102 +11,82 @@
 #include "passing.h"
 #include "stack_filter.h"
 
-enum { FACTS = 4096, CONTEXTS_ALL = (1 << CONTEXTS) - 1 };
+enum { KNOWN = 1 << CONTEXTS, STEP = 1024 };	/* KNOWN: among the bits in which somebody passes */
 
-struct who_facts {
-	struct who who;
-	bool filtered;			/* `passes` is set: */
-	uint8_t passes;			/* bits 1 << context in which it passes */
-	uint8_t grouped;		/* bits 1 << context in which `rows` is set */
-	uint32_t rows[CONTEXTS];
-};
+static void give_up(struct whos *whos)
+{
+	budget_give(whos->budget, whos->count);
+	budget_give(whos->budget, whos->rows ? whos->count * CONTEXTS * sizeof(*whos->rows) : 0);
+	free(whos->rows);
+	whos->rows = NULL;
+}
 
 void whos_clear(struct whos *whos)
 {
-	free(whos->facts);
-	whos->facts = NULL;
+	give_up(whos);
+	free(whos->passes);
+	*whos = (struct whos) { .budget = whos->budget };
 }
 
-/* Its place, emptied if another one had it. */
-static struct who_facts *facts_of(struct whos *whos, const struct who *who)
+/* Charges without asking: some bytes for each number, which are bounded. */
+void whos_meet(struct whos *whos, const struct who *list, uint32_t count)
 {
-	uint64_t task = (uint64_t)who->process << 32 | who->thread;
-	uint64_t rest = (uint64_t)who->cpu << 16 | (uint64_t)who->mode << 8 | who->context;
-	struct who_facts *facts;
+	uint32_t room = (count + count / 4) / STEP * STEP + STEP;
 
-	if (!whos->facts)
-		whos->facts = util_alloc(FACTS * sizeof(*whos->facts));
-	facts = &whos->facts[hash_mix(task ^ UINT64_C(0x9e3779b97f4a7c15), rest + 1) % FACTS];
-	if (who_compare(&facts->who, who) != 0)
-		*facts = (struct who_facts) { .who = *who };
-	return facts;
+	if (list != whos->list)
+		whos_clear(whos);
+	whos->list = list;
+	if (count <= whos->count)
+		return;
+	give_up(whos);
+	whos->passes = util_grow(whos->passes, room, 1);
+	memset(whos->passes + whos->count, 0, room - whos->count);
+	budget_charge(whos->budget, room);
+	whos->count = room;
 }
 
-/* The contexts of a stack in which who ran it passes, as bits. Threads are only asked for once if that is enough. */
-static uint8_t passes_in(const struct passing *passing, const struct who *who)
+uint8_t passing_ask(const struct passing *passing, uint32_t who)
 {
 	int last = passing->contexts ? CONTEXTS - 1 : CONTEXT_UNTOLD;
-	struct who_facts *facts;
+	uint8_t passes = KNOWN;
 
-	if (!passing->filter->count)
-		return CONTEXTS_ALL;
-	facts = facts_of(passing->whos, who);
-	for (int context = CONTEXT_UNTOLD; !facts->filtered && context <= last; context++)
-		facts->passes |= (uint8_t)(filter_passes(passing->filter, passing->threads, who,
+	for (int context = CONTEXT_UNTOLD; context <= last; context++)
+		passes |= (uint8_t)(filter_passes(passing->filter, passing->threads, &passing->whos->list[who],
 			(enum context)context) << context);
-	facts->filtered = true;
-	return facts->passes;
+	passing->whos->passes[who] = passes;
+	return passes;
 }
 
-static uint32_t row_of(const struct passing *passing, const struct who *who, enum context context)
+uint32_t passing_row(const struct passing_reader *reader, uint32_t who)
 {
-	struct who key = *who;
-	struct who_facts *facts;
-
-	if (who->mode == MODE_IDLE)
-		return passing->idle;
-	if (grouping_has_threads(passing->grouping->by)) {	/* then only the task decides */
-		key = (struct who) { .process = who->process, .thread = who->thread };
-		context = CONTEXT_UNTOLD;
-	}
-	facts = facts_of(passing->whos, &key);
-	if (!(facts->grouped >> context & 1))
-		facts->rows[context] = grouping_who(passing->grouping, who, context);
-	facts->grouped |= (uint8_t)(1 << context);
-	return facts->rows[context];
-}
-
-uint32_t passing_row(struct passing_reader *reader, uint32_t who)
-{
-	const struct run *run = reader->reader.run;
-	size_t size = (size_t)run->who_count * CONTEXTS * sizeof(*reader->rows);
+	const struct passing *passing = reader->passing;
+	struct whos *whos = passing->whos;
+	size_t size = (size_t)whos->count * CONTEXTS * sizeof(*whos->rows);
 	uint32_t *row;
 
-	if (!reader->rows)
-		reader->rows = memset(util_grow(NULL, 1, size), 0xff, size);
-	row = &reader->rows[who * CONTEXTS + reader->context];
+	if (whos->list[who].mode == MODE_IDLE)
+		return passing->idle;
+	if (!whos->rows) {
+		whos->rows = memset(util_grow(NULL, 1, size), 0xff, size);
+		budget_charge(whos->budget, size);
+	}
+	row = &whos->rows[who * CONTEXTS + reader->context];
 	if (*row == FUNCTION_NONE)
-		*row = row_of(reader->passing, &run->who[who], reader->context);
+		*row = grouping_who(passing->grouping, &whos->list[who], reader->context);
 	return *row;
 }
 
-void passing_begin(struct passing_reader *reader, const struct passing *passing, const struct run *run)
+struct passing_reader passing_begin(const struct passing *passing, const struct run *run)
 {
-	*reader = (struct passing_reader) {
-		.passing = passing, .reader = run_read(run), .all = !passing->filter->count && !passing->contexts,
+	struct passing_reader reader = {
+		.passing = passing, .all = !passing->filter->count && !passing->contexts,
 	};
-	if (reader->all)
-		return;
-	reader->idle = stack_filter_passes_alone(passing->stack_filter, passing->idle);
-	reader->whos = util_grow(NULL, run->who_count, sizeof(*reader->whos));
-	for (uint32_t i = 0; i < run->who_count; i++)
-		reader->whos[i] = passes_in(passing, &run->who[i]);
-}
 
-void passing_end(struct passing_reader *reader)
-{
-	free(reader->whos);
-	free(reader->rows);
+	if (run)
+		reader.reader = run_read(run);
+	if (!reader.all)
+		reader.idle = stack_filter_passes_alone(passing->stack_filter, passing->idle);
+	return reader;
 }
 
 void passing_look(struct passing_reader *reader, uint32_t stack)

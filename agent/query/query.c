@@ -115,10 +115,8 @@ void query_round(struct query *query, struct question *question)
 	struct span span = span_find(store, question->from, question->to);
 	uint64_t middle = question->from + (question->to - question->from) / 2;
 
-	if (is_exact(store, span, question))
-		return;
-	question->fine = fine_ranges_make(&query->fine, store, query->inputs.budget, &question->from, &question->to);
-	if (question->fine)
+	question->fine = fine_ranges_make(&query->fine, store, &question->from, &question->to);
+	if (question->fine || is_exact(store, span, question))
 		return;
 	if (span.first == span.end) {
 		span.first = span_after(store, middle);

@@ -41,9 +41,9 @@ uint32_t query_reader_new(struct query *query);
 void query_reader_free(struct query *query, uint32_t reader);
 
 /*
- * Moves the ends of the question's range to those of the samples that answer it. A range of a second at most is made of
- * recent samples, in slots of 20 ms, where these are kept. Else it is made of slices, one at least if anything was
- * sampled then; where slices are long, that may be more than was asked for.
+ * Moves the ends of the question's range to those of the slices that answer it, one at least if anything was sampled
+ * then; where slices are long, that may be more than was asked for. A range of a second at most stays exact when its
+ * slices become coarser (fine_ranges.h).
  */
 void query_round(struct query *query, struct question *question);
 

@@ -213,17 +213,15 @@ static void fetch_sums(const struct batch *batch, const struct merge *merge)
 
 static void add_run(struct merge *merge, const struct passing *passing, const struct run *run)
 {
-	struct passing_reader reader;
+	struct passing_reader reader = passing_begin(passing, run);
 	struct batch batch;
 
-	passing_begin(&reader, passing, run);
 	do {
 		read_batch(&batch, &reader, merge);
 		fetch_sums(&batch, merge);
 		for (uint32_t i = 0; i < batch.count && !merge->full; i++)
 			add_sum(merge, &batch.sums[i], batch.hashes[i]);
 	} while (batch.count == BATCH && !merge->full);
-	passing_end(&reader);
 }
 
 /* Calls `each` with the stack of each sum of a place. */

@@ -10,11 +10,6 @@
 #include "query_state.h"
 #include "stop.h"
 
-struct tally {				/* of one of those who ran a run's samples, in one context of stacks */
-	uint64_t weight, samples;
-	uint32_t row;
-};
-
 struct making {
 	struct query *query;
 	struct window *window;
@@ -42,49 +37,37 @@ static struct row *have_row(struct making *making, uint32_t function)
 	return &making->table->rows[query->places[function]];
 }
 
-static void add_tally(struct making *making, const struct tally *tally, const struct who *who)
+static void add_count(struct making *making, uint32_t function, const struct run_count *count, const struct who *who)
 {
-	struct row *row = have_row(making, tally->row);
+	struct row *row = have_row(making, function);
 
-	row->self += tally->weight;
-	row->total += tally->weight;
-	row->samples += tally->samples;
-	row->kernel += who->mode == MODE_KERNEL ? tally->weight : 0;
-	row->user += who->mode == MODE_USER ? tally->weight : 0;
+	row->self += count->weight;
+	row->total += count->weight;
+	row->samples += count->samples;
+	row->kernel += who->mode == MODE_KERNEL ? count->weight : 0;
+	row->user += who->mode == MODE_USER ? count->weight : 0;
 	if (who->cpu < 64 * making->table->words)
 		row->cpus[who->cpu / 64] |= UINT64_C(1) << who->cpu % 64;
 }
 
 static void add_run(struct making *making, const struct run *run)
 {
-	uint32_t contexts = making->passing->contexts ? CONTEXTS : 1;
-	struct tally *tallies = util_alloc(run->who_count * contexts * sizeof(*tallies));
+	struct passing_reader reader = passing_begin(making->passing, run);
 	struct scan *scan = &making->query->scan;
-	struct passing_reader reader;
 	struct run_count count;
 	const struct who *who;
 
-	passing_begin(&reader, making->passing, run);
 	while (passing_next(&reader, &count, &who)) {
-		struct tally *tally = &tallies[count.who * contexts + reader.context];
+		uint32_t row = passing_row(&reader, count.who);
 
-		if (!tally->samples)
-			tally->row = passing_row(&reader, count.who);
-		tally->weight += count.weight;
-		tally->samples += count.samples;
+		add_count(making, row, &count, who);
 		scan->whole.weight += count.weight;
 		scan->whole.samples += count.samples;
 		scan->whole.mode[who->mode] += count.weight;
 		if (making->ran && who->mode != MODE_IDLE)
-			scan_add_pair(&scan->pairs, scan->budget, tally->row,
-				count.stack == STACKS_NONE ? making->passing->unknown :
-				making->passing->functions[count.stack], count.weight);
+			scan_add_pair(&scan->pairs, scan->budget, row, count.stack == STACKS_NONE ?
+				making->passing->unknown : making->passing->functions[count.stack], count.weight);
 	}
-	passing_end(&reader);
-	for (uint32_t i = 0; i < run->who_count * contexts; i++)
-		if (tallies[i].samples)
-			add_tally(making, &tallies[i], &run->who[i / contexts]);
-	free(tallies);
 }
 
 struct table *query_who_table(struct query *query, struct window *window, bool ran)

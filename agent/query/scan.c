@@ -148,11 +148,10 @@ static inline void add_count(struct scan *scan, const struct counted *counted, u
 /* Reads counts ahead, so that the memory of their sums is fetched at the same time. */
 static void add_run(struct scan *scan, const struct passing *passing, const struct run *run, uint32_t words)
 {
-	struct passing_reader reader;
+	struct passing_reader reader = passing_begin(passing, run);
 	struct counted ahead[AHEAD];
 	size_t count;
 
-	passing_begin(&reader, passing, run);
 	do {
 		for (count = 0; count < AHEAD; count++) {
 			struct counted *next = &ahead[count];
@@ -167,7 +166,6 @@ static void add_run(struct scan *scan, const struct passing *passing, const stru
 		for (size_t i = 0; i < count; i++)
 			add_count(scan, &ahead[i], words);
 	} while (count == AHEAD);
-	passing_end(&reader);
 }
 
 void scan_add_slice(struct scan_whole *whole, const struct passing *passing, const struct slice *slice,

@@ -84,18 +84,16 @@ static void add_slice(struct kept_trends *kept, const struct passing *passing, c
 	uint64_t weights[TRENDS_MOST] = { 0 };
 
 	for (size_t i = 0; i < slice->run_count; i++) {
-		struct passing_reader reader;
+		struct passing_reader reader = passing_begin(passing, slice->runs[i]);
 		struct run_count count;
 		const struct who *who;
 
-		passing_begin(&reader, passing, slice->runs[i]);
 		while (passing_next(&reader, &count, &who)) {
 			uint32_t trend = trend_of(state, &reader, &count, who);
 
 			if (trend < TRENDS_MOST)
 				weights[trend] += count.weight;
 		}
-		passing_end(&reader);
 	}
 	for (uint32_t i = 0; i < kept->count; i++)
 		for (uint64_t second = touched.first; weights[i] && second < touched.end; second++) {

@@ -22,6 +22,7 @@ void window_init(struct window *window, const struct query_inputs *inputs, struc
 		.fines = fines,
 		.reader = reader,
 		.store_version = UINT64_MAX,
+		.whos = { .budget = inputs->budget },
 		.idle = symbols_special(inputs->symbols, "[idle]"),
 		.unknown = symbols_special(inputs->symbols, "[unknown]"),
 		.stack_filter = {
@@ -41,6 +42,7 @@ void window_clear(struct window *window)
 	stack_filter_clear(&window->stack_filter);
 	grouping_clear(&window->grouping);
 	whos_clear(&window->whos);
+	who_table_release(window->who_table);
 	fine_range_release(window->fine);
 }
 
@@ -52,8 +54,21 @@ static const uint8_t *contexts_of(struct window *window)
 	return node_functions_contexts(window->nodes, window->inputs.stacks, window->inputs.symbols, window->stop);
 }
 
+/* The table is held, so that no other one has the same list while something is remembered of it. */
+static void meet_whos(struct window *window)
+{
+	struct who_table *table = store_whos(window->inputs.store);
+
+	whos_meet(&window->whos, who_table_list(table), who_table_count(table));
+	if (table == window->who_table)
+		return;
+	who_table_release(window->who_table);
+	window->who_table = who_table_hold(table);
+}
+
 struct passing window_passing(struct window *window)
 {
+	meet_whos(window);
 	return (struct passing) {
 		.filter = &window->question.filter, .stack_filter = &window->stack_filter,
 		.threads = window->inputs.threads, .functions = window->nodes->functions,
@@ -137,7 +152,7 @@ static uint64_t hash_slices(const struct window *window)
 		struct slice slice = store_slice(window->inputs.store, i);
 
 		hash = hash_mix(hash ^ slice.begin, slice.end);
-		hash = hash_mix(hash ^ slice.version, slice.merged ^ UINT64_C(0x9e3779b97f4a7c15));
+		hash = hash_mix(hash ^ slice.version, UINT64_C(0x9e3779b97f4a7c15));
 	}
 	return hash;
 }

@@ -31,6 +31,7 @@ struct window {
 	struct stack_filter stack_filter;
 	struct grouping grouping;
 	struct whos whos;
+	struct who_table *who_table;	/* that of `whos`; held; NULL: it has met none */
 	uint64_t store_version, threads_generation;
 	struct span span;		/* the slices of its range */
 	uint64_t to;			/* the end of its range: never after now */

@@ -309,11 +309,12 @@ struct sample_set *report_samples(const struct report *report, const struct samp
 	return NULL;
 }
 
-/* A range that goes to the end has the last tick, too: its last slice has it. A fine range has no slice. */
+/* A range whose last slice holds "now" has the last tick, too. */
 static void begin_cut(struct report *report)
 {
 	bool begins = report->whole && report->request.phase < 0;
-	bool ends = report->to >= epoch_now(report->epoch) && !report->profile->question.fine;
+	uint64_t now = epoch_now(report->epoch);
+	bool ends = report->to >= now && report->profile->question.to > now;
 
 	report->progress = util_alloc(sizeof(*report->progress));
 	report->file = report_file_begin_cut(report->request.out, report->epoch, report->request.recording,

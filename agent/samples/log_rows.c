@@ -7,6 +7,7 @@
 #include "agent/query/tree/contexts.h"
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
+#include "agent/store/who.h"
 #include "log_rows.h"
 
 struct log_rows {
@@ -64,7 +65,7 @@ static uint32_t stack_of(const struct log_rows *rows, const struct log_row *row,
 /* SET_NONE: it is not in the set. */
 static uint32_t sum_of(const struct log_rows *rows, const struct log_row *row)
 {
-	const struct who who = sample_log_who(rows->log, row->who);
+	const struct who who = who_table_list(sample_log_whos(rows->log))[row->who];
 	uint32_t stack = stack_of(rows, row, &who);
 	enum context context = row->stack < rows->nodes ? (enum context)rows->contexts[row->stack] : CONTEXT_UNTOLD;
 
@@ -114,7 +115,7 @@ bool log_rows_give(struct sample_set *set, struct sample_log *log, const struct 
 
 	*rows = (struct log_rows) {
 		.set = set, .log = sample_log_hold(log), .budget = budget_hold(budget), .nodes = map->nodes,
-		.whos = sample_log_whos(log), .idle = map->idle, .unknown = map->unknown,
+		.whos = who_table_count(sample_log_whos(log)), .idle = map->idle, .unknown = map->unknown,
 		.from = map->from, .to = map->to,
 	};
 	rows->stacks = copy(rows, map->stacks, rows->nodes * sizeof(*rows->stacks));

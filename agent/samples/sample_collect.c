@@ -206,12 +206,11 @@ static uint64_t time_of(const struct collecting *all, const struct slice *slice)
 static void add_run(struct collecting *all, const struct passing *passing, const struct slice *slice,
 	const struct run *run)
 {
-	struct passing_reader reader;
+	struct passing_reader reader = passing_begin(passing, run);
 	struct run_count count;
 	const struct who *who;
 	uint64_t turn = 0;
 
-	passing_begin(&reader, passing, run);
 	while (!all->full && !stop_at(all->window->stop, turn++) && passing_next(&reader, &count, &who)) {
 		struct set_row row = {
 			.time = time_of(all, slice), .sum = add_count(all, &count, who, slice->period),
@@ -220,7 +219,6 @@ static void add_run(struct collecting *all, const struct passing *passing, const
 
 		all->full = row.sum == SET_NONE || (all->rows && !all->weighs && !row_list_add(all->rows, &row));
 	}
-	passing_end(&reader);
 }
 
 static void add_slices(struct collecting *all, const struct passing *passing)
@@ -237,18 +235,6 @@ static void add_slices(struct collecting *all, const struct passing *passing)
 			add_run(all, passing, &slice, slice.runs[k]);
 		all->full = all->full || stop_now(window->stop);
 	}
-}
-
-/* A run that has those of the log, for passing.h. */
-static struct run *log_run(const struct sample_log *log)
-{
-	uint32_t count = sample_log_whos(log);
-	struct run *run = util_alloc(sizeof(*run) + count * sizeof(*run->who));
-
-	run->who_count = count;
-	for (uint32_t i = 0; i < count; i++)
-		run->who[i] = sample_log_who(log, i);
-	return run;
 }
 
 /* The times of the question's slices. What came before the oldest that is kept counts, too. */
@@ -271,14 +257,18 @@ static void log_range(const struct window *window, uint64_t *from, uint64_t *to)
 static void add_log(struct collecting *all, const struct passing *passing)
 {
 	struct sample_log *log = all->how->log;
-	struct run *run = log_run(log);
+	const struct who *list = who_table_list(sample_log_whos(log));
 	struct sample_log_reader *rows = sample_log_open(log);
+	struct whos whos = { .budget = all->inputs->budget };
+	struct passing of_log = *passing;
 	struct passing_reader reader;
 	struct log_row row;
 	uint64_t turn = 0;
 
 	log_range(all->window, &all->from, &all->to);
-	passing_begin(&reader, passing, run);
+	whos_meet(&whos, list, who_table_count(sample_log_whos(log)));
+	of_log.whos = &whos;
+	reader = passing_begin(&of_log, NULL);
 	while (!all->full && sample_log_next(rows, &row)) {
 		const struct run_count count = { .stack = row.stack, .samples = row.samples, .weight = row.weight };
 
@@ -288,12 +278,11 @@ static void add_log(struct collecting *all, const struct passing *passing)
 		all->period = row.period ? row.period : all->period;
 		all->first = row.time < all->first ? row.time : all->first;
 		all->last = row.time > all->last ? row.time : all->last;
-		all->full = all->full || add_count(all, &count, &run->who[row.who], row.period) == SET_NONE;
+		all->full = all->full || add_count(all, &count, &list[row.who], row.period) == SET_NONE;
 	}
 	all->failed = sample_log_failed(rows) || *sample_log_trouble(log);
-	passing_end(&reader);
 	sample_log_close(rows);
-	free(run);
+	whos_clear(&whos);
 }
 
 /* Gaps have no thread and no mode: of a filter, only its CPUs count. */
@@ -408,12 +397,12 @@ static void clear(struct collecting *all)
 static bool give_log(struct collecting *all)
 {
 	struct sample_log *log = all->how->log;
-	uint32_t count = sample_log_whos(log);
+	uint32_t count = who_table_count(sample_log_whos(log));
 	uint32_t *threads = util_grow(NULL, count + 1, sizeof(*threads));
 	bool given;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct who who = sample_log_who(log, i);
+		struct who who = who_table_list(sample_log_whos(log))[i];
 
 		if (!set_threads_find(&all->threads, &who, &threads[i]))
 			threads[i] = is_unknown(&who) || all->merges ? SET_NONE : LOG_ROWS_NOBODY;

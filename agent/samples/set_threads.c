@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/base/budget.h"
 #include "agent/names/threads.h"
-#include "agent/store/run.h"
+#include "agent/store/who.h"
 #include "sample_set.h"
 #include "set_threads.h"
 

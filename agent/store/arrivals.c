@@ -7,6 +7,7 @@
 #include "agent/wire/event.h"
 #include "arrivals.h"
 #include "run.h"
+#include "who.h"
 
 /*
  * An arrival is one word: slice, stack + 1 and kind, from the high bits to the low ones. It is packed
@@ -24,13 +25,16 @@ _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
 _Static_assert(MODES <= 16 && CONTEXTS <= 16, "each has four bits of a kind");
 _Static_assert(KIND_BITS + STACK_BITS + SLICE_BITS <= DIGITS * DIGIT_BITS, "all of it is sorted");
 
-/*
- * What an arrival has besides slice and stack. Many arrivals share few kinds. The two numbers sort as
- * who_compare does, then by weight.
- */
+/* What an arrival has besides slice and stack. Many arrivals share few kinds. */
 struct kind {
 	uint64_t task;				/* process, thread */
 	uint64_t rest;				/* CPU, mode, context, weight */
+};
+
+struct ranked {					/* by `who`, then by weight */
+	uint32_t who;				/* its number in the table of who */
+	uint32_t weight;
+	uint32_t kind;
 };
 
 struct arrivals {
@@ -43,15 +47,12 @@ struct arrivals {
 	uint32_t kind_slots;			/* those in use: few, so that few lines of the cache are touched */
 	struct hash seed;
 
-	/* ARRIVALS_MAX, by kind: while packing, its rank among the sorted kinds; then its index in a run's `who` */
-	uint32_t *place;
-	uint64_t *seen;				/* a bit for each kind: it occurs in the present slice */
+	uint32_t *rank;				/* ARRIVALS_MAX, by kind: its position in `sorted` */
+	struct ranked *sorted;			/* ARRIVALS_MAX: the kinds, while they are drained */
 
 	uint32_t first_slice;			/* slice 0 of the packed words */
 	unsigned kind_bits, stack_bits, bits;	/* in a packed word: of the kind, of the stack, of all */
 };
-
-enum { SEEN_WORDS = ARRIVALS_MAX / 64 };
 
 struct arrivals *arrivals_new(void)
 {
@@ -60,8 +61,8 @@ struct arrivals *arrivals_new(void)
 	arrivals->list = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->list));
 	arrivals->other = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->other));
 	arrivals->kinds = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->kinds));
-	arrivals->place = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->place));
-	arrivals->seen = util_alloc(SEEN_WORDS * sizeof(*arrivals->seen));
+	arrivals->rank = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->rank));
+	arrivals->sorted = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->sorted));
 	arrivals->by_kind = util_alloc(KIND_SLOTS * sizeof(*arrivals->by_kind));
 	arrivals->kind_slots = KIND_SLOTS_FIRST;
 	hash_init(&arrivals->seed, NULL);
@@ -74,8 +75,8 @@ void arrivals_free(struct arrivals *arrivals)
 	free(arrivals->other);
 	free(arrivals->kinds);
 	free(arrivals->by_kind);
-	free(arrivals->place);
-	free(arrivals->seen);
+	free(arrivals->rank);
+	free(arrivals->sorted);
 	free(arrivals);
 }
 
@@ -101,16 +102,6 @@ static struct who who_of(const struct kind *kind)
 		.cpu = (uint16_t)(kind->rest >> 40), .mode = kind->rest >> 36 & 0xf,
 		.context = kind->rest >> 32 & 0xf,
 	};
-}
-
-static bool same_who(const struct kind *a, const struct kind *b)
-{
-	return a->task == b->task && a->rest >> 32 == b->rest >> 32;
-}
-
-static uint32_t weight_of(const struct kind *kind)
-{
-	return (uint32_t)kind->rest;
 }
 
 static uint32_t slot_of(const struct arrivals *arrivals, const struct kind *kind)
@@ -167,34 +158,29 @@ void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, con
 
 /* ---- sorting ---- */
 
-struct ranked {
-	struct kind kind;
-	uint32_t old;
-};
-
-static int by_kind(const void *a, const void *b)
+static int by_who(const void *a, const void *b)
 {
-	const struct kind *x = &((const struct ranked *)a)->kind;
-	const struct kind *y = &((const struct ranked *)b)->kind;
+	const struct ranked *x = a, *y = b;
 
-	if (x->task != y->task)
-		return x->task < y->task ? -1 : 1;
-	return (x->rest > y->rest) - (x->rest < y->rest);
+	if (x->who != y->who)
+		return x->who < y->who ? -1 : 1;
+	return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* Sorts the kinds. arrivals->place then has the new position of each. */
-static void sort_kinds(struct arrivals *arrivals)
+static void sort_kinds(struct arrivals *arrivals, struct who_table *whos)
 {
-	struct ranked *ranked = util_grow(NULL, arrivals->kind_count, sizeof(*ranked));
-
-	for (uint32_t i = 0; i < arrivals->kind_count; i++)
-		ranked[i] = (struct ranked) { arrivals->kinds[i], i };
-	qsort(ranked, arrivals->kind_count, sizeof(*ranked), by_kind);
 	for (uint32_t i = 0; i < arrivals->kind_count; i++) {
-		arrivals->kinds[i] = ranked[i].kind;
-		arrivals->place[ranked[i].old] = i;
+		struct who who = who_of(&arrivals->kinds[i]);
+		uint32_t number = who_table_number(whos, &who);
+
+		arrivals->sorted[i] = (struct ranked) {
+			.who = number == WHO_NONE ? who_forgotten(&who) : number,
+			.weight = (uint32_t)arrivals->kinds[i].rest, .kind = i,
+		};
 	}
-	free(ranked);
+	qsort(arrivals->sorted, arrivals->kind_count, sizeof(*arrivals->sorted), by_who);
+	for (uint32_t i = 0; i < arrivals->kind_count; i++)
+		arrivals->rank[arrivals->sorted[i].kind] = i;
 }
 
 static unsigned bits_of(uint32_t value)
@@ -237,7 +223,7 @@ static void pack(struct arrivals *arrivals)
 
 		arrivals->list[i] =
 			(slice << arrivals->stack_bits | stack_of(arrival)) << arrivals->kind_bits |
-			arrivals->place[arrival & (ARRIVALS_MAX - 1)];
+			arrivals->rank[arrival & (ARRIVALS_MAX - 1)];
 	}
 }
 
@@ -280,9 +266,9 @@ struct part {				/* the arrivals of one slice, packed and sorted */
 	uint64_t weight;
 };
 
-static uint32_t kind_of(const struct arrivals *arrivals, uint64_t packed)
+static const struct ranked *kind_of(const struct arrivals *arrivals, uint64_t packed)
 {
-	return (uint32_t)packed & ((1u << arrivals->kind_bits) - 1);
+	return &arrivals->sorted[(uint32_t)packed & ((1u << arrivals->kind_bits) - 1)];
 }
 
 static uint32_t packed_slice(const struct arrivals *arrivals, uint64_t packed)
@@ -291,97 +277,78 @@ static uint32_t packed_slice(const struct arrivals *arrivals, uint64_t packed)
 		(uint32_t)(packed >> (arrivals->kind_bits + arrivals->stack_bits));
 }
 
-/* The part that begins at `first`. Sets arrivals->seen for its kinds. */
-static struct part part_at(struct arrivals *arrivals, uint32_t first)
+static struct part part_at(const struct arrivals *arrivals, uint32_t first)
 {
 	struct part part = { .list = arrivals->list + first };
 	uint32_t slice = packed_slice(arrivals, part.list[0]);
 
-	memset(arrivals->seen, 0, SEEN_WORDS * sizeof(*arrivals->seen));
-	for (; first + part.count < arrivals->count; part.count++) {
-		uint64_t packed = part.list[part.count];
-		uint32_t kind = kind_of(arrivals, packed);
-
-		if (packed_slice(arrivals, packed) != slice)
-			break;
-		arrivals->seen[kind / 64] |= 1ull << kind % 64;
-		part.weight += weight_of(&arrivals->kinds[kind]);
-	}
+	while (first + part.count < arrivals->count && packed_slice(arrivals, part.list[part.count]) == slice)
+		part.weight += kind_of(arrivals, part.list[part.count++])->weight;
 	return part;
 }
 
-/*
- * Gives each kind that was seen its place in a run's list of who. Fills `list`, unless it is NULL. Returns
- * how many places there are.
- */
-static uint32_t list_who(struct arrivals *arrivals, struct who *list)
-{
-	const struct kind *last = NULL;
-	uint32_t count = 0;
-
-	for (uint32_t word = 0; word * 64 < arrivals->kind_count; word++)
-		for (uint64_t bits = arrivals->seen[word]; bits; bits &= bits - 1) {
-			uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(bits);
-			const struct kind *kind = &arrivals->kinds[number];
-
-			count += !last || !same_who(last, kind);
-			last = kind;
-			arrivals->place[number] = count - 1;
-			if (list)
-				list[count - 1] = who_of(kind);
-		}
-	return count;
-}
-
-static void put_all(struct run_writer *writer, const struct arrivals *arrivals,
-	const struct part *part)
+static void put_all(struct run_writer *writer, const struct arrivals *arrivals, const struct part *part)
 {
 	uint64_t stacks = (1ull << arrivals->stack_bits) - 1;
 
 	for (uint32_t i = 0; i < part->count;) {
 		uint64_t where = part->list[i] >> arrivals->kind_bits;
 		struct run_count count = {
-			.stack = (uint32_t)(where & stacks) - 1,
-			.who = arrivals->place[kind_of(arrivals, part->list[i])],
+			.stack = (uint32_t)(where & stacks) - 1, .who = kind_of(arrivals, part->list[i])->who,
 		};
 
 		for (; i < part->count && part->list[i] >> arrivals->kind_bits == where; i++) {
-			uint32_t kind = kind_of(arrivals, part->list[i]);
+			const struct ranked *kind = kind_of(arrivals, part->list[i]);
 
-			if (arrivals->place[kind] != count.who)
+			if (kind->who != count.who)
 				break;
 			count.samples++;
-			count.weight += weight_of(&arrivals->kinds[kind]);
+			count.weight += kind->weight;
 		}
 		run_put(writer, &count);
 	}
 }
 
-static struct run *make_run(struct arrivals *arrivals, struct budget *budget,
-	const struct part *part)
+static struct run *make_run(const struct arrivals *arrivals, struct budget *budget, const struct part *part)
 {
+	uint8_t who_bits = run_who_bits(arrivals->sorted[arrivals->kind_count - 1].who + 1);
 	struct run_writer writer;
 
-	if (!run_begin(&writer, budget, list_who(arrivals, NULL),
-			(size_t)part->count * RUN_COUNT_MAX))
+	if (!run_begin(&writer, budget, who_bits, (size_t)part->count * RUN_COUNT_MAX))
 		return NULL;
-	list_who(arrivals, writer.run->who);
 	put_all(&writer, arrivals, part);
 	return run_end(&writer);
 }
 
-void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
+/* The weight of those whose number is that of forgotten ones. They come first. */
+static uint64_t forgotten_weight(const struct arrivals *arrivals)
+{
+	uint64_t weight = 0;
+
+	if (arrivals->sorted[0].who >= WHO_FORGOTTEN)
+		return 0;
+	for (uint32_t i = 0; i < arrivals->count; i++) {
+		const struct ranked *kind = kind_of(arrivals, arrivals->list[i]);
+
+		weight += kind->who < WHO_FORGOTTEN ? kind->weight : 0;
+	}
+	return weight;
+}
+
+uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget, struct who_table *whos,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),
 	void *context)
 {
+	uint64_t forgotten;
 	struct part part;
 
 	if (!arrivals->count)
-		return;
-	sort_kinds(arrivals);
+		return 0;
+	sort_kinds(arrivals, whos);
 	choose_bits(arrivals);
 	pack(arrivals);
 	sort(arrivals);
+	forgotten = forgotten_weight(arrivals);
 	for (uint32_t i = 0; i < arrivals->count; i += part.count) {
 		part = part_at(arrivals, i);
 		take(context, packed_slice(arrivals, part.list[0]),
@@ -389,4 +356,5 @@ void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 	}
 	arrivals->count = arrivals->kind_count = 0;
 	memset(arrivals->by_kind, 0, arrivals->kind_slots * sizeof(*arrivals->by_kind));
+	return forgotten;
 }

@@ -15,6 +15,7 @@ struct arrivals;
 struct budget;
 struct run;
 struct who;
+struct who_table;
 
 enum { ARRIVALS_MAX = 1 << 15, ARRIVALS_SLICES = 1 << 13 };	/* the most samples; the most slices */
 
@@ -28,11 +29,12 @@ void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, con
 	uint32_t weight);
 
 /*
- * Sorts all arrivals, gives them to `take`, and forgets them. `take` gets the arrivals of each slice as one
- * run, lower slices first, with the sum of their weights. It then owns the run. The run is NULL if the budget
- * has no room for it; then these samples are given up.
+ * Sorts all arrivals, gives them to `take`, and forgets them. `take` gets the arrivals of each slice as one run, lower
+ * slices first, with the sum of their weights. It then holds the run. The run is NULL if the budget has no room for it;
+ * then these samples are given up. Whoever ran samples gets a number in the table. Returns the weight of those for whom
+ * it had none left.
  */
-void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
+uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget, struct who_table *whos,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),
 	void *context);
 

@@ -8,7 +8,7 @@ static const struct {
 	uint64_t width;
 	uint64_t reach;			/* from now into the past */
 } widths[CELL_WIDTHS] = {
-	{ CELL_NS, 120 * NS_PER_SECOND },
+	{ CELL_NS, 160 * NS_PER_SECOND },
 	{ NS_PER_SECOND, 600 * NS_PER_SECOND },
 	{ 10 * NS_PER_SECOND, 7200 * NS_PER_SECOND },
 	{ 60 * NS_PER_SECOND, 86400 * NS_PER_SECOND },
@@ -29,9 +29,21 @@ bool cells_advance(struct cells *cells, uint64_t now)
 
 		cells->limits[i] = align_down(old, widths[i + 1 < CELL_WIDTHS ? i + 1 : i].width);
 	}
+	if (cells->limits[0] < cells->fine_from)
+		cells->limits[0] = cells->fine_from;
 	if (cells->limits[CELL_WIDTHS - 1] > cells->ancient)
 		cells->ancient = cells->limits[CELL_WIDTHS - 1];
 	return cells->limits[0] != newest;
+}
+
+bool cells_press(struct cells *cells, uint64_t time)
+{
+	uint64_t from = align_down(time, widths[1].width) + widths[1].width;
+
+	if (from <= cells->limits[0])
+		return false;
+	cells->fine_from = cells->limits[0] = from;
+	return true;
 }
 
 struct cell cells_at(const struct cells *cells, uint64_t time)

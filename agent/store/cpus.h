@@ -19,7 +19,7 @@ struct cpu_sums {
 	uint64_t missed;	/* periods in which the CPU was not run */
 };
 
-enum { CPUS_BLOCK = 16 };		/* CPUs */
+enum { CPUS_BLOCK = 4 };		/* CPUs */
 
 struct cpus {
 	uint32_t count;			/* CPUs beyond it have nothing */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts in order of stack, packed: a slice of the store consists of runs. Each key is stored as its
- * distance from the key before. A count of one sample with weight 1 needs nothing else, so most counts take
- * one or two bytes. A run never changes.
+ * Counts in order of stack and who, packed: a slice of the store consists of runs. Each key is stored as its distance
+ * from the key before. A count of one sample with weight 1 needs nothing else, so most counts take one or two bytes. A
+ * run never changes, and may be held by several. Used by one thread.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -12,33 +12,22 @@
 #include <stdint.h>
 
 struct budget;
-
-struct who {				/* whoever ran the stack */
-	uint32_t process, thread;	/* EVENT_KERNEL, EVENT_NONE and WHO_NO_CPU: forgotten */
-	uint16_t cpu;
-	uint8_t mode;			/* enum mode */
-	uint8_t context;		/* enum context; UNTOLD unless the mode is MODE_KERNEL */
-};
-
-enum { WHO_NO_CPU = 0xffff };
+struct who;
 
 struct run_count {
 	uint32_t stack;			/* leaf node of stacks.h, or STACKS_NONE */
-	uint32_t who;			/* index in the run's list */
+	uint32_t who;			/* its number in a who_table */
 	uint64_t samples, weight;
 };
 
 struct run {
 	struct budget *budget;
 	size_t size;			/* bytes of the run, counts included */
+	unsigned holders;
 	uint32_t counts;
-	uint32_t who_count;
-	uint8_t who_bits;		/* the low bits of a key that are an index in `who` */
-	struct who who[];		/* sorted by who_compare, each once; the counts follow */
+	uint8_t who_bits;		/* the low bits of a key that are the number of who */
+	uint8_t bytes[];
 };
-
-/* Orders by process, thread, CPU, mode, context. */
-int who_compare(const struct who *a, const struct who *b);
 
 /* ---- writing ---- */
 
@@ -51,23 +40,33 @@ struct run_writer {
 	size_t missing;			/* bytes of counts that found no room */
 };
 
+/* The bits that numbers below `whos` take. */
+static inline uint8_t run_who_bits(uint32_t whos)
+{
+	return whos < 2 ? 0 : (uint8_t)(32 - __builtin_clz(whos - 1));
+}
+
 /*
- * Makes room for `bytes` bytes of counts. The caller fills in run->who, then puts the counts in growing
- * order of (stack, who); STACKS_NONE comes first. False: the budget has not that much left.
+ * Makes room for `bytes` bytes of counts. The caller puts the counts in growing order of (stack, who); STACKS_NONE
+ * comes first. False: the budget has not that much left.
  */
-bool run_begin(struct run_writer *writer, struct budget *budget, uint32_t who_count, size_t bytes);
+bool run_begin(struct run_writer *writer, struct budget *budget, uint8_t who_bits, size_t bytes);
 void run_put(struct run_writer *writer, const struct run_count *count);
 
-/* The finished run, which the caller owns. NULL: the counts did not fit; `missing` more bytes are enough. */
+/* The finished run, which the caller holds. NULL: the counts did not fit; `missing` more bytes are enough. */
 struct run *run_end(struct run_writer *writer);
 
 /* A new run with the counts of both; the caller keeps a and b. NULL: the budget has no room. */
 struct run *run_merge(struct budget *budget, const struct run *a, const struct run *b);
 
-/* A new run with the same stacks, modes and contexts, but without who ran them. NULL: the budget has no room. */
-struct run *run_forget(struct budget *budget, const struct run *run);
+/* A new run in which each who has its number in `numbers`, all below `whos`, in the same order. NULL: no room. */
+struct run *run_renumber(struct budget *budget, const struct run *run, const uint32_t *numbers, uint32_t whos);
 
-void run_free(struct run *run);
+/* A new run with the same stacks, modes and contexts, but without who ran them. NULL: the budget has no room. */
+struct run *run_forget(struct budget *budget, const struct run *run, const struct who *list);
+
+struct run *run_hold(struct run *run);
+void run_release(struct run *run);	/* the last holder frees it; NULL is allowed */
 
 /* ---- reading ---- */
 
@@ -81,9 +80,7 @@ struct run_reader {
 
 static inline struct run_reader run_read(const struct run *run)
 {
-	return (struct run_reader) {
-		.run = run, .at = (const uint8_t *)(run->who + run->who_count), .left = run->counts,
-	};
+	return (struct run_reader) { .run = run, .at = run->bytes, .left = run->counts };
 }
 
 /* Reads one number of a count, in the form that run.c describes. */

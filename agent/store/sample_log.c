@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "sample_log.h"
 #include "trace_log.h"
 #include "unnamed_file.h"
+#include "who.h"
 
 enum {
 	RUN_ROWS = 1 << 20,
@@ -36,9 +36,7 @@ struct sample_log {
 	uint32_t run_count;
 	struct log_run last;		/* rows as they came, in memory */
 	bool sorted;			/* `last` is */
-	struct who *whos;
-	uint32_t who_count, who_room;
-	struct hash by_who;
+	struct who_table *whos;
 	uint64_t refused;
 	uint32_t first_period;		/* the first one known, which also counts for what came before it; 0: none is */
 	struct trace_log *traces;
@@ -53,7 +51,7 @@ struct sample_log *sample_log_new(struct budget *budget, const char *folder)
 	log->folder = folder ? util_copy(folder, strlen(folder)) : NULL;
 	log->fd = -1;
 	log->traces = trace_log_new(budget, folder);
-	hash_init(&log->by_who, budget);
+	log->whos = who_table_new(budget);
 	return log;
 }
 
@@ -79,8 +77,7 @@ void sample_log_release(struct sample_log *log)
 	free_run(log, &log->last);
 	if (log->fd >= 0)
 		close(log->fd);
-	budget_free(log->budget, log->whos, log->who_room * sizeof(*log->whos));
-	hash_clear(&log->by_who);
+	who_table_release(log->whos);
 	trace_log_free(log->traces);
 	budget_release(log->budget);
 	free(log->runs);
@@ -184,39 +181,12 @@ static bool have_room(struct sample_log *log)
 
 /* ---- writing ---- */
 
-static bool same_who(const struct who *a, const struct who *b)
-{
-	return a->process == b->process && a->thread == b->thread && a->cpu == b->cpu && a->mode == b->mode &&
-		a->context == b->context;
-}
-
-/* HASH_NONE: there is no room for it. */
-static uint32_t index_of(struct sample_log *log, const struct who *who)
-{
-	uint64_t hash = hash_pair(&log->by_who, (uint64_t)who->process << 32 | who->thread,
-		(uint64_t)who->cpu << 16 | (uint64_t)who->mode << 8 | who->context);
-	uint32_t at = 0, position;
-	struct who *whos;
-
-	while ((position = hash_next(&log->by_who, hash, &at)) != HASH_NONE)
-		if (same_who(&log->whos[position], who))
-			return position;
-	whos = budget_array(log->budget, log->whos, log->who_count, &log->who_room, sizeof(*whos));
-	if (!whos)
-		return HASH_NONE;
-	log->whos = whos;
-	if (!hash_add(&log->by_who, hash, log->who_count))
-		return HASH_NONE;
-	whos[log->who_count] = *who;
-	return log->who_count++;
-}
-
 void sample_log_add(struct sample_log *log, uint64_t time, uint32_t stack, const struct who *who, uint64_t weight,
 	uint32_t samples, uint64_t period)
 {
-	uint32_t index = index_of(log, who), ns = period < UINT32_MAX ? (uint32_t)period : UINT32_MAX;
+	uint32_t index = who_table_number(log->whos, who), ns = period < UINT32_MAX ? (uint32_t)period : UINT32_MAX;
 
-	if (index == HASH_NONE || !have_room(log)) {
+	if (index == WHO_NONE || !have_room(log)) {
 		log->refused += weight;
 		return;
 	}
@@ -248,14 +218,9 @@ const char *sample_log_trouble(const struct sample_log *log)
 	return log->trouble ? log->trouble : "";
 }
 
-uint32_t sample_log_whos(const struct sample_log *log)
+const struct who_table *sample_log_whos(const struct sample_log *log)
 {
-	return log->who_count;
-}
-
-struct who sample_log_who(const struct sample_log *log, uint32_t who)
-{
-	return log->whos[who];
+	return log->whos;
 }
 
 /* ---- reading ---- */

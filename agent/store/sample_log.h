@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "run.h"
-
 struct budget;
 struct sample_log;
 struct trace_log;
+struct who;
+struct who_table;
 
 struct log_row {
 	uint64_t time;			/* guest ns */
 	uint64_t weight;		/* sampling periods */
 	uint32_t samples;
 	uint32_t stack;			/* leaf node of stacks.h, or STACKS_NONE */
-	uint32_t who;			/* index of sample_log_who */
+	uint32_t who;			/* its number in sample_log_whos */
 	uint32_t period;		/* ns that a weight of 1 stands for; 0: not known; read: the first one known */
 };
 
@@ -42,8 +42,7 @@ void sample_log_settle(struct sample_log *log);
 
 uint64_t sample_log_refused(const struct sample_log *log);	/* weight of rows that found no room */
 const char *sample_log_trouble(const struct sample_log *log);	/* why, if a file is the cause; "": it is memory */
-uint32_t sample_log_whos(const struct sample_log *log);
-struct who sample_log_who(const struct sample_log *log, uint32_t who);
+const struct who_table *sample_log_whos(const struct sample_log *log);
 
 /* ---- reading ---- */
 

@@ -8,29 +8,23 @@
 #include "arrivals.h"
 #include "cells.h"
 #include "cpus.h"
-#include "recent_samples.h"
 #include "store.h"
 
 /* A slice as it is kept: a cell in which there was a sample. */
 struct part {
 	struct cell cell;
 	uint64_t version;
-	/* In the newest parts as they came; else each has less than half the counts of the one before, with memory. */
-	struct run **runs;
+	struct run **runs;		/* each has less than half the counts of the one before, with memory */
 	uint32_t run_count, run_room;
-	uint64_t merged;		/* how often runs became others */
+	uint32_t batch;			/* the slice number of its arrivals; NOT_IN_BATCH: it has none */
 	uint64_t counts;		/* of all runs */
+	size_t bytes;			/* of all runs */
 	uint64_t least;			/* counts that were left when it last forgot who */
 	uint64_t timed, time;		/* the weight whose period was known, and the ns that it stands for */
 	struct cpus cpus;
 };
 
-/*
- * In the newest parts, runs are kept as they come, so that who has read some of them finds the rest behind them: in
- * so many parts, and so many runs and counts of each. Whoever reads twice a second finds the runs of two parts. The
- * counts bound what is merged at once when time goes on: a flood in one slice is merged as it comes.
- */
-enum { PARTS_APART = 4, RUNS_APART = 32, COUNTS_APART = 1 << 15 };
+#define NOT_IN_BATCH 0xffffffffu
 
 struct store {
 	struct budget *budget;
@@ -40,13 +34,17 @@ struct store {
 	uint64_t period;		/* ns, of samples that come now; 0: not known */
 	uint64_t first_period;		/* the first one known, which also counts for what came before it */
 	uint64_t counts, counts_max;	/* of all parts */
+	size_t fine_bytes;		/* of the runs of parts of the finest cells */
 	uint64_t given_up, forgotten;
 	struct part **parts;		/* in order of time */
 	size_t part_count, part_room;
 	struct part *last;		/* the part that was used last; NULL: none */
-	size_t last_position;
-	struct arrivals *arrivals;	/* the slice number of each is the position of its part */
-	struct recent_samples *recent;
+	struct arrivals *arrivals;	/* the slice number of each is the position of its part in `batch` */
+	struct part **batch;		/* ARRIVALS_SLICES */
+	uint32_t batch_count;
+	struct who_table *whos;
+	uint64_t renumber_from;		/* the version before which nobody looks for numbers to be given away */
+	struct fine_sum *sums;		/* STORE_FINE_SLICES, by number modulo that */
 };
 
 struct store *store_new(struct budget *budget, uint64_t counts_max)
@@ -56,24 +54,16 @@ struct store *store_new(struct budget *budget, uint64_t counts_max)
 	store->budget = budget;
 	store->counts_max = counts_max;
 	store->arrivals = arrivals_new();
-	store->recent = recent_samples_new(budget);
-	return store;
-}
-
-struct store *store_new_alone(struct budget *budget)
-{
-	struct store *store = util_alloc(sizeof(*store));
-
-	store->budget = budget;
-	store->counts_max = STORE_COUNTS_MAX;
-	store->arrivals = arrivals_new();
+	store->batch = util_alloc(ARRIVALS_SLICES * sizeof(*store->batch));
+	store->whos = who_table_new(budget);
+	store->sums = util_alloc(STORE_FINE_SLICES * sizeof(*store->sums));
 	return store;
 }
 
 static void part_free(struct store *store, struct part *part)
 {
 	for (uint32_t i = 0; i < part->run_count; i++)
-		run_free(part->runs[i]);
+		run_release(part->runs[i]);
 	store->counts -= part->counts;
 	free(part->runs);
 	cpus_clear(&part->cpus, store->budget);
@@ -86,45 +76,56 @@ void store_free(struct store *store)
 		return;
 	for (size_t i = 0; i < store->part_count; i++)
 		part_free(store, store->parts[i]);
-	arrivals_free(store->arrivals);
-	recent_samples_free(store->recent);
+	if (store->arrivals)
+		arrivals_free(store->arrivals);
+	who_table_release(store->whos);
+	free(store->batch);
+	free(store->sums);
 	free(store->parts);
 	free(store);
 }
 
 /* ---- one part ---- */
 
-static void count(struct store *store, struct part *part, int64_t more)
+static bool is_fine(const struct part *part)
 {
-	part->counts += (uint64_t)more;
-	store->counts += (uint64_t)more;
+	return part->cell.end - part->cell.begin <= CELL_NS;
+}
+
+/* A run of the part has come, or has gone. */
+static void count(struct store *store, struct part *part, const struct run *run, bool come)
+{
+	uint64_t counts = come ? run->counts : -(uint64_t)run->counts;
+	size_t bytes = come ? run->size : -run->size;
+
+	part->counts += counts;
+	part->bytes += bytes;
+	store->counts += counts;
+	store->fine_bytes += is_fine(part) ? bytes : 0;
+}
+
+/* Puts another run in the place of one. */
+static void replace_run(struct store *store, struct part *part, uint32_t at, struct run *run)
+{
+	count(store, part, part->runs[at], false);
+	run_release(part->runs[at]);
+	part->runs[at] = run;
+	count(store, part, run, true);
 }
 
 /* Merges the last two runs. False: there is no room, and they stay. */
 static bool merge_last(struct store *store, struct part *part)
 {
-	struct run **last = &part->runs[part->run_count - 2];
-	struct run *run = run_merge(store->budget, last[0], last[1]);
+	uint32_t last = part->run_count - 1;
+	struct run *run = run_merge(store->budget, part->runs[last - 1], part->runs[last]);
 
 	if (!run)
 		return false;
-	count(store, part, (int64_t)run->counts - last[0]->counts - last[1]->counts);
-	run_free(last[0]);
-	run_free(last[1]);
-	last[0] = run;
+	count(store, part, part->runs[last], false);
+	run_release(part->runs[last]);
 	part->run_count--;
-	part->merged++;
+	replace_run(store, part, last - 1, run);
 	return true;
-}
-
-static void add_run(struct store *store, struct part *part, struct run *run)
-{
-	if (part->run_count == part->run_room) {
-		part->run_room = 2 * part->run_room + 2;
-		part->runs = util_grow(part->runs, part->run_room, sizeof(struct run *));
-	}
-	part->runs[part->run_count++] = run;
-	count(store, part, run->counts);
 }
 
 /*
@@ -133,7 +134,12 @@ static void add_run(struct store *store, struct part *part, struct run *run)
  */
 static void push_run(struct store *store, struct part *part, struct run *run)
 {
-	add_run(store, part, run);
+	if (part->run_count == part->run_room) {
+		part->run_room = 2 * part->run_room + 2;
+		part->runs = util_grow(part->runs, part->run_room, sizeof(struct run *));
+	}
+	part->runs[part->run_count++] = run;
+	count(store, part, run, true);
 	while (part->run_count > 1) {
 		struct run **last = &part->runs[part->run_count - 2];
 
@@ -142,24 +148,11 @@ static void push_run(struct store *store, struct part *part, struct run *run)
 	}
 }
 
-/* Merges runs that were kept as they came. */
-static void push_all(struct store *store, struct part *part)
-{
-	uint32_t run_count = part->run_count;
-
-	part->run_count = 0;
-	for (uint32_t i = 0; i < run_count; i++) {
-		count(store, part, -(int64_t)part->runs[i]->counts);
-		push_run(store, part, part->runs[i]);
-	}
-}
-
 /* Moves all of `from` into `to`, and frees it. */
 static void merge(struct store *store, struct part *to, struct part *from)
 {
-	push_all(store, to);
 	for (uint32_t i = 0; i < from->run_count; i++) {
-		count(store, from, -(int64_t)from->runs[i]->counts);
+		count(store, from, from->runs[i], false);
 		push_run(store, to, from->runs[i]);
 	}
 	from->run_count = 0;
@@ -190,43 +183,38 @@ static uint64_t weight_with_who(const struct run *run)
 	uint64_t weight = 0;
 
 	while (run_next(&reader, &count))
-		if (run->who[count.who].cpu != WHO_NO_CPU)
+		if (count.who >= WHO_FORGOTTEN)
 			weight += count.weight;
 	return weight;
 }
 
 /* ---- arrivals into parts ---- */
 
-static bool may_stay_apart(const struct store *store, uint32_t position, const struct run *run)
-{
-	const struct part *part = store->parts[position];
-
-	return position + PARTS_APART >= store->part_count && part->run_count < RUNS_APART &&
-		part->counts + run->counts <= COUNTS_APART;
-}
-
-static void push_with_all(struct store *store, struct part *part, struct run *run)
-{
-	push_all(store, part);
-	push_run(store, part, run);
-}
-
-static void take_run(void *context, uint32_t position, struct run *run, uint64_t weight)
+static void take_run(void *context, uint32_t slice, struct run *run, uint64_t weight)
 {
 	struct store *store = context;
-	struct part *part = store->parts[position];
 
-	if (!run)
-		store->given_up += weight;
-	else if (may_stay_apart(store, position, run))
-		add_run(store, part, run);
+	if (run)
+		push_run(store, store->batch[slice], run);
 	else
-		push_with_all(store, part, run);
+		store->given_up += weight;
 }
 
 static void drain(struct store *store)
 {
-	arrivals_drain(store->arrivals, store->budget, take_run, store);
+	store->forgotten += arrivals_drain(store->arrivals, store->budget, store->whos, take_run, store);
+	while (store->batch_count)
+		store->batch[--store->batch_count]->batch = NOT_IN_BATCH;
+}
+
+/* The slice number for arrivals of the part. */
+static inline uint32_t slice_number(struct store *store, struct part *part)
+{
+	if (part->batch == NOT_IN_BATCH) {
+		part->batch = store->batch_count;
+		store->batch[store->batch_count++] = part;
+	}
+	return part->batch;
 }
 
 /* ---- cells ---- */
@@ -249,6 +237,9 @@ static void regroup(struct store *store)
 	}
 	store->part_count = kept;
 	store->last = NULL;
+	store->fine_bytes = 0;
+	for (size_t i = kept; i-- > 0 && is_fine(store->parts[i]);)
+		store->fine_bytes += store->parts[i]->bytes;
 }
 
 void store_advance(struct store *store, uint64_t now)
@@ -295,9 +286,8 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 {
 	struct part *part = util_alloc(sizeof(*part));
 
-	if (position < store->part_count)
-		drain(store);
 	part->cell = cells_at(&store->cells, time);
+	part->batch = NOT_IN_BATCH;
 	if (store->part_count == store->part_room) {
 		store->part_room = 2 * store->part_room + 64;
 		store->parts = util_grow(store->parts, store->part_room, sizeof(*store->parts));
@@ -306,8 +296,6 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 		(store->part_count - position) * sizeof(*store->parts));
 	store->parts[position] = part;
 	store->part_count++;
-	if (store->part_count > PARTS_APART)
-		push_all(store, store->parts[store->part_count - PARTS_APART - 1]);
 	return part;
 }
 
@@ -325,7 +313,6 @@ static struct part *find_part(struct store *store, uint64_t time)
 	if (!part || time < part->cell.begin)
 		part = insert_part(store, position, time);
 	store->last = part;
-	store->last_position = position;
 	return part;
 }
 
@@ -352,26 +339,17 @@ static void drop_oldest(struct store *store)
 	memmove(store->parts, store->parts + 1, store->part_count * sizeof(*store->parts));
 }
 
-/*
- * The oldest part forgets who ran its stacks. False: there is no room for that, or it would gain little: the part
- * has not doubled since it last did so.
- */
-static bool forget_oldest(struct store *store)
+/* The part forgets who ran its stacks. False: there is no room for that. */
+static bool forget(struct store *store, struct part *part)
 {
-	struct part *part = store->parts[0];
-
-	if (part->counts <= 2 * part->least)
-		return false;
 	for (uint32_t i = part->run_count; i-- > 0;) {		/* the smallest first */
-		struct run *run = run_forget(store->budget, part->runs[i]);
+		struct run *run = run_forget(store->budget, part->runs[i], who_table_list(store->whos));
 
 		if (!run)
 			return false;
 		store->forgotten += weight_with_who(part->runs[i]);
-		count(store, part, (int64_t)run->counts - part->runs[i]->counts);
-		run_free(part->runs[i]);
-		part->runs[i] = run;
-		part->merged++;
+		replace_run(store, part, i, run);
+		part->version = ++store->version;
 	}
 	while (part->run_count > 1 && merge_last(store, part))
 		;
@@ -387,7 +365,7 @@ static void merge_oldest(struct store *store)
 
 /*
  * Merges the two oldest parts, so that each key is there once. If the oldest has half of all counts, it
- * forgets who instead; if it has done that already, it is dropped. False: all is in one part.
+ * forgets who instead; if it has not doubled since it last did that, it is dropped. False: all is in one part.
  */
 static bool make_room(struct store *store)
 {
@@ -397,9 +375,16 @@ static bool make_room(struct store *store)
 		return false;
 	if (store->parts[0]->counts <= store->counts / 2 && store->part_count > 2)
 		merge_oldest(store);
-	else if (!forget_oldest(store))
+	else if (store->parts[0]->counts <= 2 * store->parts[0]->least || !forget(store, store->parts[0]))
 		drop_oldest(store);
 	return true;
+}
+
+static size_t fine_most(const struct store *store)
+{
+	size_t share = budget_share(store->budget, 64);
+
+	return share < STORE_FINE_BYTES ? share : STORE_FINE_BYTES;
 }
 
 /* Leaves room for what others may need before the store is asked again. */
@@ -409,11 +394,100 @@ static bool is_over(const struct store *store)
 		budget_left(store->budget) < budget_share(store->budget, 6);
 }
 
+/* Where the finest slices take too much memory, the oldest become seconds. False: there is only one second of them. */
+static bool coarsen(struct store *store)
+{
+	size_t at = store->part_count;
+
+	while (at > 0 && is_fine(store->parts[at - 1]))
+		at--;
+	if (at == store->part_count || store->parts[at]->cell.begin / NS_PER_SECOND >= store->now / NS_PER_SECOND ||
+			!cells_press(&store->cells, store->parts[at]->cell.begin))
+		return false;
+	regroup(store);
+	return true;
+}
+
+/* ---- who ---- */
+
+static void mark(const struct run *run, uint32_t *numbers)
+{
+	struct run_reader reader = run_read(run);
+	struct run_count count;
+
+	while (run_next(&reader, &count))
+		numbers[count.who] = 1;
+}
+
+/* Its counts get other numbers of who. Those that find no room are given up. */
+static void renumber_part(struct store *store, struct part *part, const uint32_t *numbers, uint32_t whos)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < part->run_count; i++) {
+		struct run *old = part->runs[i], *run = run_renumber(store->budget, old, numbers, whos);
+
+		count(store, part, old, false);
+		if (run) {
+			count(store, part, run, true);
+			part->runs[kept++] = run;
+		} else {
+			store->given_up += weight_of(old);
+		}
+		run_release(old);
+	}
+	part->run_count = kept;
+	part->version = ++store->version;
+}
+
+/* Numbers that no count has any more are given away: all others get new ones, in the same order. */
+static void renumber(struct store *store)
+{
+	uint32_t count = who_table_count(store->whos), *numbers = util_alloc(count * sizeof(*numbers));
+	struct who_table *whos = who_table_new(store->budget);
+
+	for (size_t i = 0; i < store->part_count; i++)
+		for (uint32_t k = 0; k < store->parts[i]->run_count; k++)
+			mark(store->parts[i]->runs[k], numbers);
+	for (uint32_t i = 0; i < count; i++)
+		if (i < WHO_FORGOTTEN || numbers[i])
+			numbers[i] = i < WHO_FORGOTTEN ? i :
+				who_table_number(whos, &who_table_list(store->whos)[i]);
+	store->renumber_from = store->version + count;	/* so that many samples pay for it */
+	if (!who_table_is_full(whos)) {
+		for (size_t i = 0; i < store->part_count; i++)
+			renumber_part(store, store->parts[i], numbers, who_table_count(whos));
+		who_table_release(store->whos);
+		store->whos = who_table_hold(whos);
+	}
+	who_table_release(whos);
+	free(numbers);
+}
+
+static bool lacks_numbers(const struct store *store)
+{
+	return who_table_is_full(store->whos) && store->version >= store->renumber_from;
+}
+
+/* No number is left for somebody new: the older half of the slices forgets who. */
+static void make_numbers(struct store *store)
+{
+	for (size_t i = 0; i < store->part_count / 2 && forget(store, store->parts[i]); i++)
+		;
+	renumber(store);
+}
+
 void store_settle(struct store *store)
 {
+	if (!store->arrivals)
+		return;
 	drain(store);
+	while (store->fine_bytes > fine_most(store) && coarsen(store))
+		;
 	while (is_over(store) && make_room(store))
 		;
+	if (lacks_numbers(store))
+		make_numbers(store);
 }
 
 /* The part for a time and a CPU, after making room if need be. NULL: there is none, or the CPU is damaged. */
@@ -422,11 +496,11 @@ static inline struct part *part_with_room(struct store *store, uint64_t time, ui
 {
 	struct part *part;
 
-	if (arrivals_full(store->arrivals))
+	if (arrivals_full(store->arrivals) || store->batch_count == ARRIVALS_SLICES || lacks_numbers(store))
 		store_settle(store);
 	part = part_at(store, time);
 	*sums = cpus_get(&part->cpus, cpu);
-	if (!*sums && is_over(store)) {
+	if (!*sums && (is_over(store) || store->fine_bytes > fine_most(store))) {
 		store_settle(store);
 		part = part_at(store, time);
 	}
@@ -439,6 +513,20 @@ static inline struct part *part_with_room(struct store *store, uint64_t time, ui
 
 /* ---- what comes in ---- */
 
+/* What comes later than others of its place is too old for it. */
+static void add_fine_sum(struct store *store, uint64_t time, enum mode mode, uint32_t weight)
+{
+	uint64_t number = time / CELL_NS;
+	struct fine_sum *sum = &store->sums[number % STORE_FINE_SLICES];
+
+	if (number < sum->number)
+		return;
+	if (number > sum->number)
+		*sum = (struct fine_sum) { .number = number };
+	sum->mode[mode] += weight;
+	sum->version = store->version;
+}
+
 void store_add(struct store *store, uint64_t time, const struct store_key *key, uint32_t weight)
 {
 	struct cpu_sums *sums;
@@ -448,13 +536,12 @@ void store_add(struct store *store, uint64_t time, const struct store_key *key, 
 		store->given_up += weight;
 		return;
 	}
-	arrivals_add(store->arrivals, (uint32_t)store->last_position, key->stack, &key->who, weight);
-	if (store->recent)
-		recent_samples_add(store->recent, time, key->stack, &key->who, weight);
+	arrivals_add(store->arrivals, slice_number(store, part), key->stack, &key->who, weight);
 	sums->mode[key->who.mode] += weight;
 	part->timed += store->period ? weight : 0;
 	part->time += weight * store->period;
 	part->version = ++store->version;
+	add_fine_sum(store, time, (enum mode)key->who.mode, weight);
 }
 
 void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t ticks)
@@ -487,15 +574,71 @@ struct slice store_slice(const struct store *store, size_t index)
 
 	return (struct slice) {
 		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
-		.runs = part->runs, .run_count = part->run_count, .merged = part->merged,
+		.runs = part->runs, .run_count = part->run_count,
 		.period = part->timed ? part->time / part->timed : store->first_period,
 		.cpus = &part->cpus,
 	};
 }
 
-struct recent_samples *store_recent(const struct store *store)
+struct who_table *store_whos(const struct store *store)
 {
-	return store->recent;
+	return store->whos;
+}
+
+uint64_t store_fine_from(const struct store *store)
+{
+	return store->cells.limits[0];
+}
+
+struct fine_sum store_fine_sum(const struct store *store, uint64_t number)
+{
+	const struct fine_sum *sum = &store->sums[number % STORE_FINE_SLICES];
+	bool old = store->now / CELL_NS >= number + STORE_FINE_SLICES;
+
+	return sum->number == number && !old ? *sum : (struct fine_sum) { .number = number };
+}
+
+/* ---- a part of it ---- */
+
+/* False: there is no memory. */
+static bool copy_part(struct store *store, const struct part *from)
+{
+	struct part *part = util_alloc(sizeof(*part));
+
+	*part = *from;
+	part->cpus = (struct cpus) { .count = 0 };
+	part->runs = util_alloc((from->run_count + 1) * sizeof(struct run *));
+	for (uint32_t i = 0; i < from->run_count; i++)
+		part->runs[i] = run_hold(from->runs[i]);
+	store->parts[store->part_count++] = part;
+	for (uint32_t cpu = 0; cpu < from->cpus.count; cpu++) {
+		const struct cpu_sums *sums = cpus_get(&from->cpus, cpu);
+		struct cpu_sums *copy = sums ? cpus_have(&part->cpus, cpu, store->budget) : NULL;
+
+		if (sums && !copy)
+			return false;
+		if (sums)
+			*copy = *sums;
+	}
+	return true;
+}
+
+struct store *store_part(const struct store *store, size_t first, size_t end, uint64_t now)
+{
+	struct store *part = util_alloc(sizeof(*part));
+
+	part->budget = store->budget;
+	part->now = now;
+	part->version = store->version;
+	part->first_period = store->first_period;
+	part->whos = who_table_hold(store->whos);
+	part->parts = util_alloc((end - first + 1) * sizeof(*part->parts));
+	for (size_t i = first; i < end; i++)
+		if (!copy_part(part, store->parts[i])) {
+			store_free(part);
+			return NULL;
+		}
+	return part;
 }
 
 uint64_t store_given_up(const struct store *store)

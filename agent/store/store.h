@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All samples of one boot, in slices of the guest's time; each slice counts (stack, cpu, thread, mode). A
- * slice takes a quarter of a second in the last two minutes, 1 s in the last ten minutes, 10 s in the last
- * two hours, 60 s in the last day. All that is older is one slice, the oldest one. If memory is short, further slices
- * join it early. Once the oldest slice has half of all counts, it forgets threads, CPUs and modes, and keeps the counts
- * by stack. When it has half of them again, it is dropped. A sixth of the budget is left to others. There is a slice
- * only where a sample came. Used by one thread.
+ * All samples of one boot, in slices of the guest's time; each slice counts (stack, who). A slice takes 20 ms in the
+ * last 160 s, 1 s in the last ten minutes, 10 s in the last two hours, 60 s in the last day. All that is older is one
+ * slice, the oldest one. The slices of 20 ms may take a 64th of the budget, STORE_FINE_BYTES at most; the oldest that
+ * do not fit become seconds. If memory is short, further slices join the oldest one early. Once that has half of all
+ * counts, it forgets threads and CPUs, and keeps the counts by stack. When it has half of them again, it is dropped. A
+ * sixth of the budget is left to others. There is a slice only where a sample came. Used by one thread.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -13,17 +13,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/wire/event.h"
 #include "cells.h"
 #include "run.h"
+#include "who.h"
 
-#define STORE_SLICE_NS CELL_NS
+#define STORE_SLICE_NS CELL_NS		/* the width of the finest slices */
 
-/* The most counts in all slices: with more, a question about all of them would take too long. */
-enum { STORE_COUNTS_MAX = 8 << 20 };
+enum {
+	STORE_COUNTS_MAX = 8 << 20,	/* in all slices: with more, a question about all of them would take too long */
+	STORE_FINE_SLICES = 8000,	/* those of the last 160 s */
+	STORE_FINE_BYTES = 4 << 20,
+};
 
 struct budget;
 struct cpus;
-struct recent_samples;
 struct store;
 
 struct store_key {
@@ -36,13 +40,18 @@ struct slice {
 	uint64_t version;		/* of the last event in it; see store_version */
 	struct run *const *runs;	/* the same key may be in several */
 	size_t run_count;
-	uint64_t merged;		/* while it stays the same, runs come, and none goes or changes */
 	uint64_t period;		/* the CPU time in ns that a weight of 1 stands for; 0: not known */
 	const struct cpus *cpus;	/* these also count the samples that found no room */
 };
 
 struct store *store_new(struct budget *budget, uint64_t counts_max);
-struct store *store_new_alone(struct budget *budget);	/* without recent samples */
+
+/*
+ * A store of its own, with these settled slices of another one, first <= i < end. It is not added to. NULL: there is no
+ * memory.
+ */
+struct store *store_part(const struct store *store, size_t first, size_t end, uint64_t now);
+
 void store_free(struct store *store);
 
 /*
@@ -67,11 +76,22 @@ uint64_t store_version(const struct store *store);	/* grows with every change */
 void store_settle(struct store *store);
 
 /* Slices in order of time. Their pointers are valid until the next call that changes the store. */
-size_t store_slices(const struct store *store);		/* 3000 at most */
+size_t store_slices(const struct store *store);		/* 11,000 at most */
 struct slice store_slice(const struct store *store, size_t index);
 
-/* The newest samples in finer slots; see recent_samples.h. NULL: it is without. */
-struct recent_samples *store_recent(const struct store *store);
+/* Who the numbers in the counts are. To be asked for after store_settle, which may change numbers and table. */
+struct who_table *store_whos(const struct store *store);
+
+uint64_t store_fine_from(const struct store *store);	/* from this time on, slices are the finest */
+
+/* The weights by mode of what begins at number * STORE_SLICE_NS and is as long, even if its slice is longer by now. */
+struct fine_sum {
+	uint64_t number;
+	uint64_t version;		/* grows with each sample in it; 0: none came, or it is more than 160 s ago */
+	uint64_t mode[MODES];
+};
+
+struct fine_sum store_fine_sum(const struct store *store, uint64_t number);
 
 uint64_t store_given_up(const struct store *store);	/* weight that was dropped: no room, or damaged */
 uint64_t store_forgotten(const struct store *store);	/* weight that is kept, but not who ran it */

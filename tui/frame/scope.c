@@ -13,7 +13,7 @@
 
 static const unsigned windows[] = { 1, 10, 60, 0 };	/* seconds; 0: all */
 
-/* The widths, in ms, among which scope_widen steps. Those before that of a slice are for ranges of the past alone. */
+/* The widths, in ms, among which scope_widen steps. Those below 250 are for ranges of the past alone. */
 static const uint64_t widths[] = { 20, 40, 100, 250, 500, 1000, 2000, 5000, 10000, 20000, 30000, 60000, 120000, 300000,
 	600000, 1200000, 1800000, 3600000, 7200000, 21600000, 43200000, 86400000 };
 static const uint64_t precise_ns = 5 * NS_PER_SECOND;	/* hundredths of a shorter window's time are always told */

@@ -72,7 +72,7 @@ enum scope_move scope_move(struct scope *scope, bool on, struct scope_kept kept)
 
 /*
  * The next wider or narrower window. One that was moved keeps its middle, as far as there is room; only such a one is
- * narrower than a slice of the store (fine_ranges.h).
+ * narrower than 250 ms.
  */
 void scope_widen(struct scope *scope, bool wider, struct scope_kept kept);
 

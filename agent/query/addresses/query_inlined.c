@@ -56,11 +56,10 @@ static void add_weight(struct tally *tally, uint32_t function, uint64_t weight)
 static void add_run(struct tally *tally, const struct passing *passing, const struct run *run)
 {
 	uint32_t stack = STACKS_NONE, inlined = FUNCTION_NONE;
-	struct passing_reader reader;
+	struct passing_reader reader = passing_begin(passing, run);
 	struct run_count count;
 	const struct who *who;
 
-	passing_begin(&reader, passing, run);
 	while (tally->looked < COUNTS_MAX && passing_next(&reader, &count, &who)) {
 		tally->looked++;
 		if (who->mode == MODE_IDLE || count.stack == STACKS_NONE ||
@@ -71,7 +70,6 @@ static void add_run(struct tally *tally, const struct passing *passing, const st
 		stack = count.stack;
 		add_weight(tally, inlined, count.weight);
 	}
-	passing_end(&reader);
 }
 
 static int heavier(const void *left, const void *right)

@@ -5,7 +5,7 @@
 #include "agent/base/pattern.h"
 #include "agent/names/threads.h"
 #include "agent/query/tree/contexts.h"
-#include "agent/store/run.h"
+#include "agent/store/who.h"
 #include "filter.h"
 
 /* Goes through a term's alternatives. `last` is the one that was returned last, or NULL. NULL: there is no more. */

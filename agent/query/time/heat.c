@@ -6,9 +6,12 @@
 #include "agent/query/passing.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
+#include "agent/store/span.h"
 #include "agent/store/store.h"
 #include "heat.h"
 #include "subject.h"
+
+_Static_assert((int)HEAT_SLOTS == (int)STORE_FINE_SLICES && HEAT_NS == STORE_SLICE_NS, "a slot is a slice");
 
 struct part {				/* the sums of one slot */
 	uint64_t number, version;	/* version 0: there are none */
@@ -47,41 +50,48 @@ static void forget(struct kept *kept)
 		kept->parts[i].version = 0;
 }
 
-/* A bare slot has nothing to be filtered: nothing is known of it. */
-static struct heat_slot sum_slot(const struct kept *kept, const struct passing *passing, const struct recent_slot *slot)
+/* `slice` is that of the slot; NULL: it is coarser by now, so nothing is known but the sum. */
+static struct heat_slot sum_slot(const struct kept *kept, const struct passing *passing, const struct fine_sum *sum,
+	const struct slice *slice)
 {
 	uint64_t mode[MODES] = { 0 }, part = 0;
 	struct heat_slot sums = { .whole = 0 };
 
-	if (slot->bare && !kept->subject.plain)
+	if (!slice && !kept->subject.plain)
 		return sums;
 	for (int i = 0; i < MODES; i++)
-		sums.whole += slot->mode[i];
+		sums.whole += sum->mode[i];
 	if (kept->subject.plain) {
-		sums.part = slot->mode[MODE_KERNEL] + slot->mode[MODE_USER];
+		sums.part = sum->mode[MODE_KERNEL] + sum->mode[MODE_USER];
 		return sums;
 	}
-	for (size_t i = 0; i < slot->run_count; i++)
-		subject_add(&kept->subject, passing, slot->runs[i], mode, &part);
+	for (size_t i = 0; i < slice->run_count; i++)
+		subject_add(&kept->subject, passing, slice->runs[i], mode, &part);
 	sums.part = kept->subject.of ? part : mode[MODE_KERNEL] + mode[MODE_USER];
 	return sums;
 }
 
-/* A slot that is too old by now, but was summed while it was not, keeps its sums. */
+/* A slot whose slice is coarser by now, but was summed while it was not, keeps its sums. */
 static void update(struct kept *kept, struct query *query, struct query_reader *reader, struct heat *heat)
 {
-	const struct recent_samples *recent = store_recent(query->inputs.store);
+	const struct store *store = query->inputs.store;
 	const struct passing passing = window_passing(&reader->window);
+	size_t at = span_after(store, heat->first * HEAT_NS), end = store_slices(store);
 
 	for (size_t i = 0; i < heat->count && !stop_now(query->stop); i++) {
 		uint64_t number = heat->first + i;
-		struct recent_slot slot = recent_samples_get(recent, number);
+		struct fine_sum sum = store_fine_sum(store, number);
 		struct part *part = &kept->parts[number % HEAT_SLOTS];
+		struct slice slice = { .begin = 0 };
 
-		if (part->number != number || part->version < slot.version) {
-			*part = (struct part) { .number = number, .version = slot.version };
-			part->sums = sum_slot(kept, &passing, &slot);
-			reader->beside.walked += slot.version != 0;
+		while (at < end && (slice = store_slice(store, at)).end <= number * HEAT_NS)
+			at++;
+		if (part->number != number || part->version < sum.version) {
+			*part = (struct part) { .number = number, .version = sum.version };
+			part->sums = sum_slot(kept, &passing, &sum,
+				at < end && slice.begin == number * HEAT_NS && slice.end == slice.begin + HEAT_NS ?
+				&slice : NULL);
+			reader->beside.walked += sum.version != 0;
 		}
 		if (part->version)
 			heat->slots[i] = part->sums;
@@ -98,7 +108,6 @@ void heat_make(struct query *query, const struct question *question, uint64_t of
 	uint64_t last = until / HEAT_NS;
 
 	store_settle(query->inputs.store);
-	recent_samples_settle(store_recent(query->inputs.store));
 	if (!subject_follow(&kept->subject, reader, question, of, kernel))
 		forget(kept);
 	*heat = (struct heat) {

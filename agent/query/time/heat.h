@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a heat map shows: the last 160 s in slots of 20 ms, those of recent_samples.h. For each reader of the query the
- * sums of each slot are kept, so that only slots that have changed are walked.
+ * What a heat map shows: the last 160 s in slots of 20 ms, the finest slices of the store. For each reader of the query
+ * the sums of each slot are kept, so that only slots that have changed are walked.
  */
 #ifndef HEAT_H
 #define HEAT_H
@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/store/recent_samples.h"
+#include "agent/base/util.h"
 
 struct query;
 struct question;
 
-enum { HEAT_SLOTS = RECENT_SLOTS, HEAT_SECOND = 50 };	/* the most slots; those of a second */
-#define HEAT_NS RECENT_NS
+enum { HEAT_SLOTS = 8000, HEAT_SECOND = 50 };	/* the most slots; those of a second */
+#define HEAT_NS (20 * NS_PER_MS)
 _Static_assert(NS_PER_SECOND / HEAT_NS == HEAT_SECOND, "a second has so many slots");
 
 struct heat_slot {			/* weights */

@@ -148,7 +148,7 @@ static void add_part(struct series *series, const struct part *part)
 
 static void lay_out(struct series *series, uint64_t first, uint64_t now, size_t most)
 {
-	*series = (struct series) { .width = STORE_SLICE_NS };
+	*series = (struct series) { .width = SERIES_NS };
 	while (now / series->width - first / series->width >= most)
 		series->width *= 2;
 	series->begin = first / series->width * series->width;

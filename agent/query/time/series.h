@@ -16,6 +16,7 @@ struct query;
 struct question;
 
 enum { SERIES_SLOTS = 256 };		/* the most slots */
+#define SERIES_NS (200 * NS_PER_MS)		/* the least width of a slot */
 #define SERIES_REACH (3600 * NS_PER_SECOND)	/* from now into the past */
 
 struct series_slot {			/* weights */
@@ -25,7 +26,7 @@ struct series_slot {			/* weights */
 };
 
 /*
- * Slot i begins at begin + i * width. Widths are those of a fine slice of the store, doubled as often as it takes. So
+ * Slot i begins at begin + i * width. Widths are SERIES_NS, doubled as often as it takes. So
  * slots keep their places while time moves, and those of one width nest in those of the next.
  */
 struct series {

@@ -37,15 +37,13 @@ bool subject_follow(struct subject *subject, struct query_reader *reader, const 
 void subject_add(const struct subject *subject, const struct passing *passing, const struct run *run,
 	uint64_t mode[MODES], uint64_t *part)
 {
-	struct passing_reader reader;
+	struct passing_reader reader = passing_begin(passing, run);
 	struct run_count count;
 	const struct who *who;
 
-	passing_begin(&reader, passing, run);
 	while (passing_next(&reader, &count, &who)) {
 		mode[who->mode] += count.weight;
 		if (who->mode != MODE_IDLE && holders_has(&subject->holders, count.stack))
 			*part += count.weight;
 	}
-	passing_end(&reader);
 }

@@ -9,10 +9,10 @@
 
 bool same_key(const struct store_key *a, const struct store_key *b)
 {
-	return a->stack == b->stack && who_compare(&a->who, &b->who) == 0;
+	return a->stack == b->stack && who_same(&a->who, &b->who);
 }
 
-static void gather(struct counts *counts, const struct run *run)
+static void gather(struct counts *counts, const struct run *run, const struct who_table *whos)
 {
 	struct run_reader reader = run_read(run);
 	struct run_count count;
@@ -23,12 +23,25 @@ static void gather(struct counts *counts, const struct run *run)
 	while (run_next(&reader, &count)) {
 		struct counted *counted = &counts->list[counts->count++];
 
-		assert_in_range(count.who, 0, run->who_count - 1);
+		assert_true(count.who < who_table_count(whos));
 		*counted = (struct counted) {
-			.key = { .stack = count.stack, .who = run->who[count.who] },
+			.key = { .stack = count.stack, .who = who_table_list(whos)[count.who] },
 			.samples = count.samples, .weight = count.weight,
 		};
 	}
+}
+
+static int compare_who(const struct who *a, const struct who *b)
+{
+	uint64_t left = (uint64_t)a->process << 32 | a->thread, right = (uint64_t)b->process << 32 | b->thread;
+
+	if (left != right)
+		return left < right ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->mode != b->mode)
+		return a->mode < b->mode ? -1 : 1;
+	return (a->context > b->context) - (a->context < b->context);
 }
 
 static int by_key(const void *left, const void *right)
@@ -37,16 +50,16 @@ static int by_key(const void *left, const void *right)
 
 	if (a->key.stack != b->key.stack)
 		return a->key.stack < b->key.stack ? -1 : 1;
-	return who_compare(&a->key.who, &b->key.who);
+	return compare_who(&a->key.who, &b->key.who);
 }
 
-struct counts counts_of(const struct slice *slice)
+struct counts counts_of(const struct slice *slice, const struct who_table *whos)
 {
 	struct counts counts = { 0 };
 	size_t kept = 0;
 
 	for (size_t i = 0; i < slice->run_count; i++)
-		gather(&counts, slice->runs[i]);
+		gather(&counts, slice->runs[i], whos);
 	if (counts.count)
 		qsort(counts.list, counts.count, sizeof(*counts.list), by_key);
 	for (size_t i = 0; i < counts.count; i++) {
@@ -65,18 +78,21 @@ struct counts counts_of(const struct slice *slice)
 
 uint64_t weight_of(const struct slice *slice)
 {
-	struct counts counts = counts_of(slice);
 	uint64_t weight = 0;
 
-	for (size_t i = 0; i < counts.count; i++)
-		weight += counts.list[i].weight;
-	free(counts.list);
+	for (size_t i = 0; i < slice->run_count; i++) {
+		struct run_reader reader = run_read(slice->runs[i]);
+		struct run_count count;
+
+		while (run_next(&reader, &count))
+			weight += count.weight;
+	}
 	return weight;
 }
 
-size_t count_of(const struct slice *slice)
+size_t count_of(const struct slice *slice, const struct who_table *whos)
 {
-	struct counts counts = counts_of(slice);
+	struct counts counts = counts_of(slice, whos);
 
 	free(counts.list);
 	return counts.count;

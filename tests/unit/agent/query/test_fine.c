@@ -13,7 +13,6 @@
 #include "agent/query/query_tree.h"
 #include "agent/query/tree/tree.h"
 #include "agent/store/fine_ranges.h"
-#include "agent/store/recent_samples.h"
 #include "agent/store/store.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/quick.h"
@@ -114,8 +113,8 @@ static void ranges_are_exact_to_their_slots(void **state)
 
 			query_round(world.query, &question);
 			assert_true(question.fine);
-			assert_in_range(question.from + RECENT_NS - from, 0, 2 * RECENT_NS);
-			assert_in_range(question.to + RECENT_NS - to, 0, 2 * RECENT_NS);
+			assert_in_range(question.from + STORE_SLICE_NS - from, 0, 2 * STORE_SLICE_NS);
+			assert_in_range(question.to + STORE_SLICE_NS - to, 0, 2 * STORE_SLICE_NS);
 			check(&world, &question);
 		}
 	}
@@ -151,7 +150,7 @@ static void a_range_stays_when_its_samples_are_old(void **state)
 	question = asked;
 	query_round(world.query, &question);
 	assert_false(question.fine);
-	assert_in_range(question.to - question.from, STORE_SLICE_NS, 4 * STORE_SLICE_NS);
+	assert_int_equal(question.to - question.from, NS_PER_SECOND);
 	check(&world, &question);
 	world_free(&world);
 }
@@ -168,7 +167,7 @@ static void longer_ranges_are_made_of_slices(void **state)
 	query_round(world.query, &question);
 	assert_false(question.fine);
 	assert_int_equal(question.from, 3000 * NS_PER_MS);
-	assert_int_equal(question.to, 4000 * NS_PER_MS);
+	assert_int_equal(question.to, 4020 * NS_PER_MS);
 	check(&world, &question);
 	world_free(&world);
 }

@@ -174,7 +174,7 @@ static struct sample_set *collect_window(struct world *world, struct range told,
 
 static void a_window_is_as_long_as_its_asker_says(void **state)
 {
-	const struct range told = { 100 * NS_PER_MS, 19 * (uint64_t)NS_PER_SECOND + 900 * NS_PER_MS };
+	const struct range told = { 10 * NS_PER_MS, 19 * (uint64_t)NS_PER_SECOND + 990 * NS_PER_MS };
 	const struct range early = { 100 * NS_PER_MS, 200 * NS_PER_MS }, none = { 0, 0 };
 	struct world world = world_new();
 	struct sample_log *log = sample_log_new(NULL, NULL);

@@ -374,8 +374,8 @@ static void check(const char *memory, size_t mib, void (*send)(struct attack *at
 	static void what(void **state) { (void)state; check("64", 64, send_##what, remark); }
 
 ATTACK(stacks, "samples without their stack: memory is full")
-ATTACK(counts, "sampling ticks not kept: memory is full")
-ATTACK(times, "old sampling ticks without their thread and CPU: memory is full")
+ATTACK(counts, "sampling ticks without their thread and CPU: memory is full")
+ATTACK(times, "sampling ticks without their thread and CPU: memory is full")
 ATTACK(functions, "addresses without their function: memory is full")
 ATTACK(names, "names of threads and processes not kept: memory is full")
 ATTACK(objects, "functions in later ones have no names")

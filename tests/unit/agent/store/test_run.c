@@ -11,12 +11,13 @@
 #include "agent/base/budget.h"
 #include "agent/store/run.h"
 #include "agent/store/stacks.h"
+#include "agent/store/who.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/random.h"
 
 enum { WHO = 300, STACKS = 50, ROUNDS = 60 };
 
-/* What a run should hold, by stack (the last row is STACKS_NONE) and by who. */
+/* What a run should hold, by stack (the last row is STACKS_NONE) and by number of who. */
 struct sums {
 	uint64_t samples[STACKS + 1][WHO];
 	uint64_t weight[STACKS + 1][WHO];
@@ -28,37 +29,6 @@ static struct who who_at(uint32_t i)
 		.process = i % 3, .thread = i / 9, .cpu = (uint16_t)(i % 5), .mode = i % MODES,
 		.context = i % MODES == MODE_KERNEL ? i / MODES % CONTEXTS : CONTEXT_UNTOLD,
 	};
-}
-
-static int in_order(const void *a, const void *b)
-{
-	return who_compare(a, b);
-}
-
-/* All who there are, in order, each once. */
-static uint32_t everybody(struct who all[WHO])
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < WHO; i++)
-		all[i] = who_at(i);
-	qsort(all, WHO, sizeof(*all), in_order);
-	for (uint32_t i = 0; i < WHO; i++)
-		if (count == 0 || who_compare(&all[count - 1], &all[i]) != 0)
-			all[count++] = all[i];
-	return count;
-}
-
-static uint32_t place_of(const struct who *who)
-{
-	for (uint32_t i = 0; i < WHO; i++) {
-		struct who other = who_at(i);
-
-		if (who_compare(who, &other) == 0)
-			return i;
-	}
-	fail_msg("there is nobody like that");
-	return 0;
 }
 
 static uint32_t stack_row(uint32_t stack)
@@ -77,19 +47,14 @@ static uint64_t any_number(struct random *random, unsigned bits)
 
 static struct run *make_run(struct random *random, struct budget *budget, struct sums *sums)
 {
-	struct who all[WHO], some[WHO];
-	uint32_t count = everybody(all), used = 0, most = 1u << random_below(random, 9);
+	uint32_t used = 1 + (uint32_t)random_below(random, WHO), step = 1 + (uint32_t)random_below(random, 20);
 	struct run_writer writer;
 
-	for (uint32_t i = 0; i < count && used < most; i++)
-		if (random_below(random, count) < most)
-			some[used++] = all[i];
-	assert_true(run_begin(&writer, budget, used, (STACKS + 1) * used * RUN_COUNT_MAX));
-	memcpy(writer.run->who, some, used * sizeof(*some));
+	assert_true(run_begin(&writer, budget, run_who_bits(used), (STACKS + 1) * used * RUN_COUNT_MAX));
 	for (uint32_t row = 0; row <= STACKS; row++) {
 		uint32_t stack = row ? (row - 1) * 1000 : STACKS_NONE;
 
-		for (uint32_t i = 0; i < used; i++) {
+		for (uint32_t i = (uint32_t)random_below(random, step); i < used; i += step) {
 			struct run_count one = {
 				.stack = stack, .who = i, .samples = any_number(random, 40),
 			};
@@ -98,8 +63,8 @@ static struct run *make_run(struct random *random, struct budget *budget, struct
 				continue;
 			one.weight = random_below(random, 2) ? one.samples : any_number(random, 60);
 			run_put(&writer, &one);
-			sums->samples[stack_row(stack)][place_of(&some[i])] += one.samples;
-			sums->weight[stack_row(stack)][place_of(&some[i])] += one.weight;
+			sums->samples[stack_row(stack)][i] += one.samples;
+			sums->weight[stack_row(stack)][i] += one.weight;
 		}
 	}
 	return run_end(&writer);
@@ -115,14 +80,13 @@ static void check_run(const struct run *run, const struct sums *sums)
 
 	for (uint32_t i = 0; run_next(&reader, &count); i++) {
 		uint64_t key = (uint64_t)(uint32_t)(count.stack + 1) << 32 | count.who;
-		uint32_t row = stack_row(count.stack), place;
+		uint32_t row = stack_row(count.stack);
 
-		assert_in_range(count.who, 0, run->who_count - 1);
-		place = place_of(&run->who[count.who]);
+		assert_in_range(count.who, 0, WHO - 1);
 		assert_true(i == 0 || key > last);
-		assert_int_equal(left.samples[row][place], count.samples);
-		assert_int_equal(left.weight[row][place], count.weight);
-		left.samples[row][place] = left.weight[row][place] = 0;
+		assert_int_equal(left.samples[row][count.who], count.samples);
+		assert_int_equal(left.weight[row][count.who], count.weight);
+		left.samples[row][count.who] = left.weight[row][count.who] = 0;
 		last = key;
 	}
 	assert_int_equal(reader.at - (const uint8_t *)run, run->size);
@@ -150,9 +114,9 @@ static void a_merged_run_holds_both(void **state)
 		assert_non_null(both);
 		if (round % 10 == 0)
 			check_run(both, sums);
-		run_free(a);
-		run_free(b);
-		run_free(both);
+		run_release(a);
+		run_release(b);
+		run_release(both);
 	}
 	free(sums);
 }
@@ -161,24 +125,28 @@ static void what_is_forgotten_is_only_who(void **state)
 {
 	struct random random = { .state = 8 };
 	struct sums *sums = calloc(1, sizeof(*sums));
+	struct who_table *table = who_table_new(NULL);
 	struct run *run, *rest;
 	struct run_reader reader;
 	struct run_count count;
+	struct who list[WHO];
 	uint64_t samples[STACKS + 1][MODES][CONTEXTS] = { 0 }, weight[STACKS + 1][MODES][CONTEXTS] = { 0 };
 
 	(void)state;
 	assert_non_null(sums);
+	for (uint32_t i = 0; i < WHO; i++)
+		list[i] = who_at(i);
 	run = make_run(&random, NULL, sums);
 	for (reader = run_read(run); run_next(&reader, &count);) {
-		const struct who *who = &run->who[count.who];
+		const struct who *who = &list[count.who];
 
 		samples[stack_row(count.stack)][who->mode][who->context] += count.samples;
 		weight[stack_row(count.stack)][who->mode][who->context] += count.weight;
 	}
-	rest = run_forget(NULL, run);
+	rest = run_forget(NULL, run, list);
 	assert_non_null(rest);
 	for (reader = run_read(rest); run_next(&reader, &count);) {
-		const struct who *who = &rest->who[count.who];
+		const struct who *who = &who_table_list(table)[count.who];
 		uint32_t row = stack_row(count.stack);
 
 		assert_int_equal(who->thread, EVENT_NONE);
@@ -192,8 +160,45 @@ static void what_is_forgotten_is_only_who(void **state)
 		for (uint32_t mode = 0; mode < MODES; mode++)
 			for (uint32_t context = 0; context < CONTEXTS; context++)
 				assert_int_equal(weight[row][mode][context], 0);
-	run_free(run);
-	run_free(rest);
+	run_release(run);
+	run_release(rest);
+	who_table_release(table);
+	free(sums);
+}
+
+/* Others get their numbers, in the same order; all else stays. */
+static void numbers_change(void **state)
+{
+	struct random random = { .state = 12 };
+	struct sums *sums = calloc(2, sizeof(*sums));
+	uint32_t numbers[WHO];
+
+	(void)state;
+	assert_non_null(sums);
+	for (int round = 0; round < ROUNDS; round++) {
+		uint32_t count = 0, most = WHO / 4 + (uint32_t)random_below(&random, 3 * WHO / 4);
+		struct run *run, *other;
+
+		memset(sums, 0, 2 * sizeof(*sums));
+		run = make_run(&random, NULL, sums);
+		for (uint32_t i = 0; i < WHO; i++) {	/* those that nobody has go first */
+			bool used = false;
+
+			for (uint32_t row = 0; row <= STACKS; row++)
+				used = used || sums->samples[row][i];
+			numbers[i] = count;
+			for (uint32_t row = 0; used && row <= STACKS; row++) {
+				sums[1].samples[row][count] = sums->samples[row][i];
+				sums[1].weight[row][count] = sums->weight[row][i];
+			}
+			count += used || WHO - i > most;
+		}
+		other = run_renumber(NULL, run, numbers, count);
+		assert_non_null(other);
+		check_run(other, &sums[1]);
+		run_release(run);
+		run_release(other);
+	}
 	free(sums);
 }
 
@@ -204,60 +209,51 @@ static void common_counts_are_small(void **state)
 	struct run *run;
 
 	(void)state;
-	assert_true(run_begin(&writer, NULL, 2, 2000 * RUN_COUNT_MAX));
-	writer.run->who[0] = who_at(0);
-	writer.run->who[1] = who_at(9);
+	assert_true(run_begin(&writer, NULL, run_who_bits(2), 2000 * RUN_COUNT_MAX));
 	for (uint32_t i = 0; i < 2000; i++)
 		run_put(&writer, &(struct run_count) {
 			.stack = i / 2, .who = i % 2, .samples = 1, .weight = 1,
 		});
 	run = run_end(&writer);
-	assert_int_equal(run->size, offsetof(struct run, who) + 2 * sizeof(struct who) + 2000);
-	run_free(run);
+	assert_int_equal(run->size, offsetof(struct run, bytes) + 2000);
+	run_release(run);
 }
 
-/*
- * Each stack has four counts. Three of them are next to the one before. Merged with the other run's list of
- * who, each is a quarter of that list away: 5 bytes become 12.
- */
-static void distances_may_grow_by_a_whole_list(void **state)
+/* Merged with a run of longer keys, and into sums of more digits, counts take more bytes than were made room for. */
+static void counts_may_grow_when_they_are_merged(void **state)
 {
-	enum { MANY = 256, QUARTER = 8192, FAR_STACKS = 420000 };
-	static const uint32_t edges[] = { 0, 1, MANY - 2, MANY - 1 };
+	enum { MANY_STACKS = 420000, FAR = 1 << 20 };
+	const uint64_t samples = (1 << 6) - 1, weight = (1 << 7) - 1;
 	struct run_writer writer;
 	struct run *few, *many, *both;
 	struct run_reader reader;
 	struct run_count count;
-	uint32_t place = 0, counts = 0;
+	uint32_t counts = 0;
 
 	(void)state;
-	assert_true(run_begin(&writer, NULL, MANY, 4 * FAR_STACKS * RUN_COUNT_MAX));
-	for (uint32_t i = 0; i < MANY; i++)
-		writer.run->who[i] = (struct who) { .thread = i < 1 ? 0 : i < MANY - 2 ?
-			QUARTER + i - 1 : (i - MANY + 4) * QUARTER };
-	for (uint32_t i = 0; i < 4 * FAR_STACKS; i++)
-		run_put(&writer, &(struct run_count) {
-			.stack = i / 4, .who = edges[i % 4], .samples = 1, .weight = 1,
-		});
+	assert_true(run_begin(&writer, NULL, 0, MANY_STACKS * RUN_COUNT_MAX));
+	for (uint32_t i = 0; i < MANY_STACKS; i++)
+		run_put(&writer, &(struct run_count) { .stack = i, .samples = samples, .weight = weight });
 	few = run_end(&writer);
-	assert_true(run_begin(&writer, NULL, 3 * QUARTER + 1 - MANY, RUN_COUNT_MAX));
-	for (uint32_t thread = 0; thread < 3 * QUARTER; thread++)
-		if (thread % QUARTER && !(thread > QUARTER && thread < QUARTER + MANY - 3))
-			writer.run->who[place++] = (struct who) { .thread = thread };
-	assert_int_equal(place, 3 * QUARTER + 1 - MANY);
-	run_put(&writer, &(struct run_count) { .stack = 7, .samples = 1, .weight = 1 });
+	assert_true(run_begin(&writer, NULL, run_who_bits(FAR), (MANY_STACKS + 1) * RUN_COUNT_MAX));
+	for (uint32_t i = 0; i < MANY_STACKS; i++)
+		run_put(&writer, &(struct run_count) { .stack = i, .samples = samples, .weight = weight });
+	run_put(&writer, &(struct run_count) { .stack = MANY_STACKS, .who = FAR - 1, .samples = 1, .weight = 1 });
 	many = run_end(&writer);
 
 	both = run_merge(NULL, few, many);
 	assert_non_null(both);
-	assert_int_equal(both->counts, 4 * FAR_STACKS + 1);
-	for (reader = run_read(both); run_next(&reader, &count); counts++)
-		assert_int_equal(count.samples, 1);
-	assert_int_equal(counts, both->counts);
+	assert_int_equal(both->counts, MANY_STACKS + 1);
+	for (reader = run_read(both); run_next(&reader, &count) && counts < MANY_STACKS; counts++) {
+		assert_int_equal(count.samples, 2 * samples);
+		assert_int_equal(count.weight, 2 * weight);
+	}
+	assert_int_equal(counts, MANY_STACKS);
+	assert_int_equal(count.who, FAR - 1);
 	assert_int_equal(reader.at - (const uint8_t *)both, both->size);
-	run_free(few);
-	run_free(many);
-	run_free(both);
+	run_release(few);
+	run_release(many);
+	run_release(both);
 }
 
 /* Counts that do not fit are measured, and nothing is written behind the end. */
@@ -275,21 +271,19 @@ static void a_run_that_does_not_fit_says_by_how_much(void **state)
 	for (size_t bytes = 0; bytes == 0 || missing; bytes++) {
 		struct run *run;
 
-		assert_true(run_begin(&writer, NULL, 1, bytes));
-		writer.run->who[0] = who_at(0);
+		assert_true(run_begin(&writer, NULL, 0, bytes));
 		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 			run_put(&writer, &counts[i]);
 		missing = writer.missing;
 		run = run_end(&writer);
 		assert_int_equal(run == NULL, missing != 0);
-		run_free(run);
-		assert_true(run_begin(&writer, NULL, 1, bytes + missing));
-		writer.run->who[0] = who_at(0);
+		run_release(run);
+		assert_true(run_begin(&writer, NULL, 0, bytes + missing));
 		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 			run_put(&writer, &counts[i]);
 		run = run_end(&writer);
 		assert_non_null(run);
-		run_free(run);
+		run_release(run);
 	}
 }
 
@@ -299,6 +293,8 @@ static void the_budget_is_kept(void **state)
 	size_t all = budget_left(budget);
 	struct random random = { .state = 9 };
 	struct sums *sums = calloc(1, sizeof(*sums));
+	static const struct who nobody[WHO];
+	static const uint32_t numbers[WHO];
 	struct run_writer writer;
 	struct run *a, *b;
 
@@ -309,11 +305,12 @@ static void the_budget_is_kept(void **state)
 	assert_int_equal(budget_left(budget), all - a->size - b->size);
 	assert_true(budget_take(budget, budget_left(budget)));
 	assert_null(run_merge(budget, a, b));
-	assert_null(run_forget(budget, a));
-	assert_false(run_begin(&writer, budget, 1, RUN_COUNT_MAX));
+	assert_null(run_forget(budget, a, nobody));
+	assert_null(run_renumber(budget, a, numbers, WHO));
+	assert_false(run_begin(&writer, budget, 0, RUN_COUNT_MAX));
 	assert_int_equal(budget_left(budget), 0);
-	run_free(a);
-	run_free(b);
+	run_release(a);
+	run_release(b);
 	budget_release(budget);
 	free(sums);
 }
@@ -323,12 +320,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_merged_run_holds_both),
 		cmocka_unit_test(what_is_forgotten_is_only_who),
-		cmocka_unit_test(distances_may_grow_by_a_whole_list),
+		cmocka_unit_test(numbers_change),
+		cmocka_unit_test(counts_may_grow_when_they_are_merged),
 		cmocka_unit_test(a_run_that_does_not_fit_says_by_how_much),
 		cmocka_unit_test(common_counts_are_small),
 		cmocka_unit_test(the_budget_is_kept),
 	};
 
-	run_free(NULL);
+	run_release(NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

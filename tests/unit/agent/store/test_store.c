@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/store/arrivals.h"
 #include "agent/store/cpus.h"
@@ -49,27 +50,22 @@ static uint64_t cpu_weight(const struct slice *slice)
 	return weight;
 }
 
-/* The newest slices keep some runs as they came. */
-enum { NEWEST = 4, NEWEST_RUNS = 33 };
-
 static void check_store(struct store *store)
 {
 	uint64_t end = 0, counts = 0;
 
 	store_settle(store);
-	assert_true(store_slices(store) <= 3000);
+	assert_true(store_slices(store) <= 11000);
 	for (size_t i = 0; i < store_slices(store); i++) {
 		struct slice slice = store_slice(store, i);
-		bool newest = i + NEWEST >= store_slices(store);
 
 		assert_true(slice.begin >= end && slice.end > slice.begin);
-		assert_true(!newest || slice.run_count <= NEWEST_RUNS);
 		assert_true(slice.version <= store_version(store));
 		assert_int_equal(weight_of(&slice), cpu_weight(&slice));
 		end = slice.end;
 		for (size_t k = 0; k < slice.run_count; k++) {
 			counts += slice.runs[k]->counts;
-			assert_true(k == 0 || newest || slice.runs[k]->counts <= slice.runs[k - 1]->counts / 2);
+			assert_true(k == 0 || slice.runs[k]->counts <= slice.runs[k - 1]->counts / 2);
 		}
 	}
 	assert_true(counts <= COUNTS_MAX + ARRIVALS_MAX);
@@ -99,14 +95,14 @@ static void equal_keys_are_counted_together(void **state)
 	(void)state;
 	other.who.mode = MODE_IDLE;
 	store_add(store, 100 * NS_PER_MS, &plain, 3);
-	store_add(store, 200 * NS_PER_MS, &plain, 4);
-	store_add(store, 249 * NS_PER_MS, &other, 5);
-	store_missed(store, 249 * NS_PER_MS, 2, 9);
+	store_add(store, 109 * NS_PER_MS, &plain, 4);
+	store_add(store, 119 * NS_PER_MS, &other, 5);
+	store_missed(store, 119 * NS_PER_MS, 2, 9);
 	assert_int_equal(store_slices(store), 1);
-	slice = slice_of(store, 0);
-	assert_int_equal(slice.begin, 0);
-	assert_int_equal(slice.end, 250 * NS_PER_MS);
-	counts = counts_of(&slice);
+	slice = slice_of(store, 100 * NS_PER_MS);
+	assert_int_equal(slice.begin, 100 * NS_PER_MS);
+	assert_int_equal(slice.end, 120 * NS_PER_MS);
+	counts = counts_of(&slice, store_whos(store));
 	assert_int_equal(counts.count, 2);
 	assert_int_equal(counts.list[0].samples, 2);
 	assert_int_equal(counts.list[0].weight, 7);
@@ -131,16 +127,16 @@ static void a_late_event_goes_into_its_own_slice(void **state)
 	store_add(store, 10000 * NS_PER_MS, &plain, 1);
 	store_add(store, 10300 * NS_PER_MS, &plain, 1);
 	version = slice_of(store, 10000 * NS_PER_MS).version;
-	store_add(store, 10100 * NS_PER_MS, &plain, 1);
+	store_add(store, 10010 * NS_PER_MS, &plain, 1);
 	assert_true(slice_of(store, 10000 * NS_PER_MS).version > version);
 	slice = slice_of(store, 10000 * NS_PER_MS);
 	assert_int_equal(weight_of(&slice), 2);
-	assert_int_equal(count_of(&slice), 1);
+	assert_int_equal(count_of(&slice, store_whos(store)), 1);
 	store_add(store, 9900 * NS_PER_MS, &plain, 1);
-	store_add(store, 3100 * NS_PER_MS, &plain, 1);
+	store_add(store, 3110 * NS_PER_MS, &plain, 1);
 	assert_int_equal(store_slices(store), 4);
-	assert_int_equal(store_slice(store, 0).begin, 3000 * NS_PER_MS);
-	assert_int_equal(store_slice(store, 1).begin, 9750 * NS_PER_MS);
+	assert_int_equal(store_slice(store, 0).begin, 3100 * NS_PER_MS);
+	assert_int_equal(store_slice(store, 1).begin, 9900 * NS_PER_MS);
 	assert_int_equal(store_now(store), 10300 * NS_PER_MS);
 	store_free(store);
 }
@@ -162,8 +158,8 @@ static void now_moves_forward_only(void **state)
 static void slices_grow_coarser_with_age(void **state)
 {
 	static const struct { uint64_t age, width; } expected[] = {
-		{ 1 * NS_PER_SECOND, 250 * NS_PER_MS }, { 119 * NS_PER_SECOND, 250 * NS_PER_MS },
-		{ 122 * NS_PER_SECOND, NS_PER_SECOND },
+		{ 1 * NS_PER_SECOND, 20 * NS_PER_MS }, { 159 * NS_PER_SECOND, 20 * NS_PER_MS },
+		{ 162 * NS_PER_SECOND, NS_PER_SECOND },
 		{ 599 * NS_PER_SECOND, NS_PER_SECOND }, { 611 * NS_PER_SECOND, 10 * NS_PER_SECOND },
 		{ 7190 * NS_PER_SECOND, 10 * NS_PER_SECOND },
 		{ 7300 * NS_PER_SECOND, 60 * NS_PER_SECOND }, { 86000 * NS_PER_SECOND, 60 * NS_PER_SECOND },
@@ -183,7 +179,7 @@ static void slices_grow_coarser_with_age(void **state)
 
 		assert_int_equal(slice.end - slice.begin, expected[i].width);
 		assert_int_equal(slice.begin % expected[i].width, 0);
-		assert_int_equal(count_of(&slice), 1);
+		assert_int_equal(count_of(&slice, store_whos(store)), 1);
 	}
 	assert_int_equal(store_slice(store, 0).begin, 0);
 	assert_int_equal(total_weight(store), added);
@@ -269,9 +265,10 @@ static void random_entry(struct random *random, uint64_t *now, struct entry *ent
 }
 
 /* Each count equals what the list has of that key at that time. */
-static void check_slice(const struct slice *slice, const struct entry *entries, size_t count)
+static void check_slice(const struct slice *slice, const struct who_table *whos, const struct entry *entries,
+	size_t count)
 {
-	struct counts counts = counts_of(slice);
+	struct counts counts = counts_of(slice, whos);
 
 	for (size_t k = 0; k < counts.count; k++) {
 		struct counted sum = counts.list[k];
@@ -297,7 +294,7 @@ static void check_against(struct store *store, const struct entry *entries, size
 	for (size_t i = 0; i < store_slices(store); i++) {
 		struct slice slice = store_slice(store, i);
 
-		check_slice(&slice, entries, count);
+		check_slice(&slice, store_whos(store), entries, count);
 	}
 	for (size_t e = 0; e < count; e++)
 		weight += entries[e].weight;
@@ -330,20 +327,37 @@ static void slices_hold_what_a_list_holds(void **state)
 /* ---- the limit ---- */
 
 /* The weight whose thread is known. */
+static uint64_t known_of(const struct store *store, const struct slice *slice)
+{
+	struct counts counts = counts_of(slice, store_whos(store));
+	uint64_t weight = 0;
+
+	for (size_t k = 0; k < counts.count; k++)
+		if (counts.list[k].key.who.thread != EVENT_NONE)
+			weight += counts.list[k].weight;
+	free(counts.list);
+	return weight;
+}
+
 static uint64_t known_weight(struct store *store)
 {
 	uint64_t weight = 0;
 
 	for (size_t i = 0; i < store_slices(store); i++) {
 		struct slice slice = store_slice(store, i);
-		struct counts counts = counts_of(&slice);
 
-		for (size_t k = 0; k < counts.count; k++)
-			if (counts.list[k].key.who.thread != EVENT_NONE)
-				weight += counts.list[k].weight;
-		free(counts.list);
+		weight += known_of(store, &slice);
 	}
 	return weight;
+}
+
+static struct who first_who(const struct store *store, const struct slice *slice)
+{
+	struct run_reader reader = run_read(slice->runs[0]);
+	struct run_count count;
+
+	assert_true(run_next(&reader, &count));
+	return who_table_list(store_whos(store))[count.who];
 }
 
 /* Keys that never come again: the oldest slices forget who ran them, and count that; nothing is lost. */
@@ -366,11 +380,11 @@ static void the_oldest_forget_who_ran_them(void **state)
 	assert_int_equal(store_given_up(store), 0);
 	assert_int_equal(total_weight(store), 2 * added);
 	slice = store_slice(store, 0);
-	assert_int_equal(slice.runs[0]->who[0].thread, EVENT_NONE);
-	assert_int_equal(slice.runs[0]->who[0].cpu, WHO_NO_CPU);
+	assert_int_equal(first_who(store, &slice).thread, EVENT_NONE);
+	assert_int_equal(first_who(store, &slice).cpu, WHO_NO_CPU);
 	slice = slice_of(store, time - NS_PER_MS);
-	assert_true(count_of(&slice) > 0);
-	assert_int_not_equal(slice.runs[0]->who[0].thread, EVENT_NONE);
+	assert_true(count_of(&slice, store_whos(store)) > 0);
+	assert_int_not_equal(first_who(store, &slice).thread, EVENT_NONE);
 	assert_true(store_slices(store) > 10);
 	store_free(store);
 }
@@ -396,42 +410,91 @@ static void what_does_not_fit_at_all_is_counted(void **state)
 	store_free(store);
 }
 
-/* Whoever has read some runs of a slice finds the others behind them, until `merged` says that these are others. */
-static void runs_stay_where_they_are(void **state)
+/* Others run at each moment, until no numbers are left: those that are gone give theirs, then the older half does. */
+static void numbers_of_who_are_given_away(void **state)
 {
-	enum { SLICES = 64, TURNS = 4000 };
-	struct { uint64_t begin, merged; struct run *runs[NEWEST_RUNS]; size_t count; } seen[SLICES] = { { 0 } };
-	struct store *store = store_new(NULL, COUNTS_MAX);
-	struct random random = { .state = 31 };
-	uint64_t kept = 0, now = 0;
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct store *store = store_new(budget, STORE_COUNTS_MAX);
+	struct store_key key = plain;
+	uint64_t added = 0, time = 0;
+	struct slice slice;
 
 	(void)state;
-	for (int turn = 0; turn < TURNS; turn++) {
-		for (uint64_t k = random_below(&random, 20); k > 0; k--) {
-			uint64_t late = random_below(&random, 30) ? 0 : random_below(&random, 4 * NS_PER_SECOND);
-			struct store_key key = plain;
-
-			key.stack = (uint32_t)random_below(&random, 50);
-			store_add(store, now > late ? now - late : 0, &key, 1);
-		}
-		now += random_below(&random, 20) ? random_below(&random, 100 * NS_PER_MS) : 0;
-		store_settle(store);
-		for (size_t i = 0; i < store_slices(store); i++) {
-			struct slice slice = store_slice(store, i);
-			size_t at = slice.begin / STORE_SLICE_NS % SLICES;
-			bool same = slice.begin == seen[at].begin && slice.merged == seen[at].merged;
-
-			for (size_t k = 0; same && k < seen[at].count; k++, kept++)
-				assert_true(k < slice.run_count && slice.runs[k] == seen[at].runs[k]);
-			seen[at].begin = slice.begin;
-			seen[at].merged = slice.merged;
-			seen[at].count = slice.run_count < NEWEST_RUNS ? slice.run_count : NEWEST_RUNS;
-			memcpy(seen[at].runs, slice.runs, seen[at].count * sizeof(*seen[at].runs));
-		}
+	for (; added < 300000; added++, time += NS_PER_MS) {
+		key.stack = (uint32_t)(added % 10);
+		key.who.thread++;
+		key.who.mode = (uint8_t)(added % MODES);
+		store_add(store, time, &key, 1);
 	}
-	assert_true(kept > TURNS);
+	assert_int_equal(total_weight(store), added);
+	assert_int_equal(store_given_up(store), 0);
+	assert_int_equal(store_forgotten(store), added - known_weight(store));
+	assert_in_range(known_weight(store), 20000, 290000);
+	assert_in_range(who_table_count(store_whos(store)), 20000, 200000);
+	slice = slice_of(store, time - NS_PER_MS);
+	assert_int_equal(known_of(store, &slice), weight_of(&slice));
 	check_store(store);
 	store_free(store);
+	budget_release(budget);
+}
+
+/* More samples than the finest slices may take: the oldest of these are seconds, but the sums of each are known. */
+static void the_finest_slices_have_their_bound(void **state)
+{
+	struct store *store = store_new(NULL, 16 * COUNTS_MAX);
+	struct random random = { .state = 15 };
+	struct store_key key = plain;
+	uint64_t time, size = 0, from;
+
+	(void)state;
+	for (time = 0; time < 60 * NS_PER_SECOND; time += NS_PER_MS / 50) {
+		key.stack = (uint32_t)random_below(&random, 1 << 20);
+		store_add(store, time, &key, 1);
+	}
+	assert_int_equal(total_weight(store), time / (NS_PER_MS / 50));
+	from = store_fine_from(store);
+	assert_in_range(from, NS_PER_SECOND, 59 * NS_PER_SECOND);
+	assert_int_equal(from % NS_PER_SECOND, 0);
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		assert_true((slice.begin >= from) == (slice.end - slice.begin == STORE_SLICE_NS));
+		for (size_t k = 0; slice.begin >= from && k < slice.run_count; k++)
+			size += slice.runs[k]->size;
+	}
+	assert_in_range(size, STORE_FINE_BYTES / 4, STORE_FINE_BYTES);
+	for (uint64_t number = 0; number < time / STORE_SLICE_NS; number++)
+		assert_int_equal(store_fine_sum(store, number).mode[MODE_USER], 1000);
+	store_add(store, 200 * NS_PER_SECOND, &plain, 3);
+	assert_int_equal(store_fine_sum(store, 10000).mode[MODE_USER], 3);
+	assert_int_equal(store_fine_sum(store, 2000).version, 0);
+	assert_int_equal(store_fine_sum(store, 2001).mode[MODE_USER], 1000);
+	store_free(store);
+}
+
+/* What was taken out of a store stays as it was. */
+static void a_part_stays(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX), *part;
+	struct slice slice;
+
+	(void)state;
+	for (uint64_t time = 0; time < NS_PER_SECOND; time += NS_PER_MS)
+		store_add(store, time, &plain, 2);
+	store_settle(store);
+	part = store_part(store, 10, 15, 300 * NS_PER_MS);
+	store_advance(store, 3000 * NS_PER_SECOND);
+	store_add(store, 250 * NS_PER_MS, &plain, 1);
+	assert_int_equal(total_weight(store), 2001);
+	assert_int_equal(store_slices(store), 1);
+	store_free(store);
+	assert_int_equal(store_slices(part), 5);
+	assert_int_equal(store_now(part), 300 * NS_PER_MS);
+	assert_int_equal(total_weight(part), 5 * 40);
+	slice = store_slice(part, 4);
+	assert_int_equal(slice.begin, 280 * NS_PER_MS);
+	assert_int_equal(cpu_weight(&slice), 40);
+	store_free(part);
 }
 
 /* Keys that come again and again: slices that do not fit are merged, and nothing is lost. */
@@ -517,7 +580,9 @@ int main(void)
 		cmocka_unit_test(slices_hold_what_a_list_holds),
 		cmocka_unit_test(the_oldest_forget_who_ran_them),
 		cmocka_unit_test(what_does_not_fit_at_all_is_counted),
-		cmocka_unit_test(runs_stay_where_they_are),
+		cmocka_unit_test(numbers_of_who_are_given_away),
+		cmocka_unit_test(the_finest_slices_have_their_bound),
+		cmocka_unit_test(a_part_stays),
 		cmocka_unit_test(repeated_keys_merge_before_any_is_lost),
 		cmocka_unit_test(one_full_slice_refuses_and_counts),
 	};

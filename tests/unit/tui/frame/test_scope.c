@@ -132,7 +132,7 @@ static void widths_go_from_a_slice_to_all(void **state)
 	scope_init(&scope);
 	for (int i = 0; i < 10; i++)
 		scope_widen(&scope, false, kept);
-	assert_int_equal(scope.window_ns, STORE_SLICE_NS);
+	assert_int_equal(scope.window_ns, 250 * NS_PER_MS);
 	assert_string_equal(scope_window(&scope, text), "0.25s");
 	scope_widen(&scope, true, kept);
 	assert_string_equal(scope_window(&scope, text), "0.5s");
@@ -231,7 +231,7 @@ static void a_gap_is_no_slice(void **state)
 
 	(void)state;
 	scope_init(&scope);
-	scope_choose(&scope, 10 * S, 10 * S + 2 * STORE_SLICE_NS, (struct scope_kept) { 0, 30 * S });
+	scope_choose(&scope, 10 * S, 10 * S + 500 * NS_PER_MS, (struct scope_kept) { 0, 30 * S });
 	assert_question(epoch, &scope, 10, 10.5);
 	epoch_release(epoch);
 }
