@@ -67,8 +67,10 @@ uint32_t passing_row(const struct passing_reader *reader, uint32_t who)
 	if (whos->list[who].mode == MODE_IDLE)
 		return passing->idle;
 	if (!whos->rows) {
-		whos->rows = memset(util_grow(NULL, 1, size), 0xff, size);
-		budget_charge(whos->budget, size);
+		whos->rows = budget_resize(whos->budget, NULL, 0, size);
+		if (!whos->rows)
+			return grouping_who(passing->grouping, &whos->list[who], reader->context);
+		memset(whos->rows, 0xff, size);
 	}
 	row = &whos->rows[who * CONTEXTS + reader->context];
 	if (*row == FUNCTION_NONE)

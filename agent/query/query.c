@@ -112,10 +112,11 @@ static bool is_exact(const struct store *store, struct span span, const struct q
 void query_round(struct query *query, struct question *question)
 {
 	struct store *store = query->inputs.store;
-	struct span span = span_find(store, question->from, question->to);
 	uint64_t middle = question->from + (question->to - question->from) / 2;
+	struct span span;
 
 	question->fine = fine_ranges_make(&query->fine, store, &question->from, &question->to);
+	span = span_find(store, question->from, question->to);
 	if (question->fine || is_exact(store, span, question))
 		return;
 	if (span.first == span.end) {

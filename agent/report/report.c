@@ -461,7 +461,7 @@ static void close_books(struct report *report)
 			"lost than are told; report again", "");
 	report_end_closing(report);
 	if (!report->excerpt.until_ns)		/* samples of other reports from now on are not ours */
-		report->excerpt.until_ns = report_loan(report)->closed + STORE_SLICE_NS / 2;
+		report->excerpt.until_ns = report_loan(report)->closed + STORE_SLICE_NS / 2 + 1;
 	report_enter(report, REPORT_RATE_BACK);
 }
 

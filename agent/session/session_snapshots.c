@@ -94,7 +94,7 @@ static bool save_cut(struct session *session, const struct order *order, struct 
 {
 	const struct source_facts facts = session->source->table->facts(session->source);
 	uint64_t now = epoch_now(session->epoch);
-	bool ends = question->to >= now;
+	bool ends = question->to > now;
 
 	if (!facts.recording || question->filter.count)
 		return false;

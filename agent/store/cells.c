@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
+#include <string.h>
 
 #include "agent/base/util.h"
 #include "cells.h"
@@ -22,7 +23,7 @@ static uint64_t align_down(uint64_t time, uint64_t width)
 /* Each limit is a multiple of the next larger width, so that a cell grows old as a whole. */
 bool cells_advance(struct cells *cells, uint64_t now)
 {
-	uint64_t newest = cells->limits[0];
+	const struct cells before = *cells;
 
 	for (size_t i = 0; i < CELL_WIDTHS; i++) {
 		uint64_t old = now > widths[i].reach ? now - widths[i].reach : 0;
@@ -33,7 +34,7 @@ bool cells_advance(struct cells *cells, uint64_t now)
 		cells->limits[0] = cells->fine_from;
 	if (cells->limits[CELL_WIDTHS - 1] > cells->ancient)
 		cells->ancient = cells->limits[CELL_WIDTHS - 1];
-	return cells->limits[0] != newest;
+	return memcmp(&before, cells, sizeof(before)) != 0;
 }
 
 bool cells_press(struct cells *cells, uint64_t time)

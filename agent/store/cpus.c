@@ -48,6 +48,15 @@ struct cpu_sums *cpus_have(struct cpus *cpus, uint32_t cpu, struct budget *budge
 	return &(*block)[cpu % CPUS_BLOCK];
 }
 
+size_t cpus_bytes(const struct cpus *cpus)
+{
+	size_t bytes = cpus->block_count * sizeof(*cpus->blocks);
+
+	for (uint32_t i = 0; i < cpus->block_count; i++)
+		bytes += cpus->blocks[i] ? CPUS_BLOCK * sizeof(struct cpu_sums) : 0;
+	return bytes;
+}
+
 static void add_block(struct cpu_sums *to, const struct cpu_sums *from)
 {
 	for (int i = 0; i < CPUS_BLOCK; i++) {

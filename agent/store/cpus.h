@@ -32,6 +32,8 @@ void cpus_clear(struct cpus *cpus, struct budget *budget);	/* frees everything *
 /* The sums of a CPU, to be added to; valid until the next change. NULL: the budget has no room. */
 struct cpu_sums *cpus_have(struct cpus *cpus, uint32_t cpu, struct budget *budget);
 
+size_t cpus_bytes(const struct cpus *cpus);	/* of memory */
+
 /* Adds `from` to `to`. What `from` holds then has no meaning, but the caller must still clear it. */
 void cpus_merge(struct cpus *to, struct cpus *from);
 

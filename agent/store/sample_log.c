@@ -51,7 +51,7 @@ struct sample_log *sample_log_new(struct budget *budget, const char *folder)
 	log->folder = folder ? util_copy(folder, strlen(folder)) : NULL;
 	log->fd = -1;
 	log->traces = trace_log_new(budget, folder);
-	log->whos = who_table_new(budget);
+	log->whos = who_table_new(budget, WHO_MOST);
 	return log;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "arrivals.h"
 #include "cells.h"
@@ -18,7 +19,7 @@ struct part {
 	uint32_t run_count, run_room;
 	uint32_t batch;			/* the slice number of its arrivals; NOT_IN_BATCH: it has none */
 	uint64_t counts;		/* of all runs */
-	size_t bytes;			/* of all runs */
+	size_t bytes;			/* of all runs, and of the sums of CPUs */
 	uint64_t least;			/* counts that were left when it last forgot who */
 	uint64_t timed, time;		/* the weight whose period was known, and the ns that it stands for */
 	struct cpus cpus;
@@ -34,7 +35,7 @@ struct store {
 	uint64_t period;		/* ns, of samples that come now; 0: not known */
 	uint64_t first_period;		/* the first one known, which also counts for what came before it */
 	uint64_t counts, counts_max;	/* of all parts */
-	size_t fine_bytes;		/* of the runs of parts of the finest cells */
+	size_t fine_bytes;		/* of the parts of the finest cells */
 	uint64_t given_up, forgotten;
 	struct part **parts;		/* in order of time */
 	size_t part_count, part_room;
@@ -47,6 +48,14 @@ struct store {
 	struct fine_sum *sums;		/* STORE_FINE_SLICES, by number modulo that */
 };
 
+/* A 16th of the budget pays for so many numbers of who, with their index. */
+static uint32_t whos_most(const struct budget *budget)
+{
+	size_t most = budget_share(budget, 16 * (sizeof(struct who) + 4 * sizeof(struct hash_slot)));
+
+	return most < WHO_MOST ? (uint32_t)most : WHO_MOST;
+}
+
 struct store *store_new(struct budget *budget, uint64_t counts_max)
 {
 	struct store *store = util_alloc(sizeof(*store));
@@ -55,9 +64,15 @@ struct store *store_new(struct budget *budget, uint64_t counts_max)
 	store->counts_max = counts_max;
 	store->arrivals = arrivals_new();
 	store->batch = util_alloc(ARRIVALS_SLICES * sizeof(*store->batch));
-	store->whos = who_table_new(budget);
+	store->whos = who_table_new(budget, whos_most(budget));
 	store->sums = util_alloc(STORE_FINE_SLICES * sizeof(*store->sums));
 	return store;
+}
+
+/* When it changes for a part, `fine_bytes` is summed up anew: see regroup. */
+static bool is_fine(const struct store *store, const struct part *part)
+{
+	return part->cell.begin >= store_fine_from(store);
 }
 
 static void part_free(struct store *store, struct part *part)
@@ -65,6 +80,7 @@ static void part_free(struct store *store, struct part *part)
 	for (uint32_t i = 0; i < part->run_count; i++)
 		run_release(part->runs[i]);
 	store->counts -= part->counts;
+	store->fine_bytes -= is_fine(store, part) ? part->bytes : 0;
 	free(part->runs);
 	cpus_clear(&part->cpus, store->budget);
 	free(part);
@@ -87,11 +103,6 @@ void store_free(struct store *store)
 
 /* ---- one part ---- */
 
-static bool is_fine(const struct part *part)
-{
-	return part->cell.end - part->cell.begin <= CELL_NS;
-}
-
 /* A run of the part has come, or has gone. */
 static void count(struct store *store, struct part *part, const struct run *run, bool come)
 {
@@ -101,7 +112,7 @@ static void count(struct store *store, struct part *part, const struct run *run,
 	part->counts += counts;
 	part->bytes += bytes;
 	store->counts += counts;
-	store->fine_bytes += is_fine(part) ? bytes : 0;
+	store->fine_bytes += is_fine(store, part) ? bytes : 0;
 }
 
 /* Puts another run in the place of one. */
@@ -238,7 +249,7 @@ static void regroup(struct store *store)
 	store->part_count = kept;
 	store->last = NULL;
 	store->fine_bytes = 0;
-	for (size_t i = kept; i-- > 0 && is_fine(store->parts[i]);)
+	for (size_t i = kept; i-- > 0 && is_fine(store, store->parts[i]);)
 		store->fine_bytes += store->parts[i]->bytes;
 }
 
@@ -359,7 +370,8 @@ static bool forget(struct store *store, struct part *part)
 
 static void merge_oldest(struct store *store)
 {
-	store->cells.ancient = store->parts[1]->cell.end;
+	if (store->parts[1]->cell.end > store->cells.ancient)
+		store->cells.ancient = store->parts[1]->cell.end;
 	regroup(store);
 }
 
@@ -382,7 +394,7 @@ static bool make_room(struct store *store)
 
 static size_t fine_most(const struct store *store)
 {
-	size_t share = budget_share(store->budget, 64);
+	size_t share = budget_share(store->budget, 48);
 
 	return share < STORE_FINE_BYTES ? share : STORE_FINE_BYTES;
 }
@@ -399,7 +411,7 @@ static bool coarsen(struct store *store)
 {
 	size_t at = store->part_count;
 
-	while (at > 0 && is_fine(store->parts[at - 1]))
+	while (at > 0 && is_fine(store, store->parts[at - 1]))
 		at--;
 	if (at == store->part_count || store->parts[at]->cell.begin / NS_PER_SECOND >= store->now / NS_PER_SECOND ||
 			!cells_press(&store->cells, store->parts[at]->cell.begin))
@@ -419,13 +431,25 @@ static void mark(const struct run *run, uint32_t *numbers)
 		numbers[count.who] = 1;
 }
 
+static bool keeps_numbers(const struct run *run, const uint32_t *numbers)
+{
+	struct run_reader reader = run_read(run);
+	struct run_count count;
+
+	while (run_next(&reader, &count))
+		if (numbers[count.who] != count.who)
+			return false;
+	return true;
+}
+
 /* Its counts get other numbers of who. Those that find no room are given up. */
 static void renumber_part(struct store *store, struct part *part, const uint32_t *numbers, uint32_t whos)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < part->run_count; i++) {
-		struct run *old = part->runs[i], *run = run_renumber(store->budget, old, numbers, whos);
+		struct run *old = part->runs[i], *run = keeps_numbers(old, numbers) ? run_hold(old) :
+			run_renumber(store->budget, old, numbers, whos);
 
 		count(store, part, old, false);
 		if (run) {
@@ -444,17 +468,19 @@ static void renumber_part(struct store *store, struct part *part, const uint32_t
 static void renumber(struct store *store)
 {
 	uint32_t count = who_table_count(store->whos), *numbers = util_alloc(count * sizeof(*numbers));
-	struct who_table *whos = who_table_new(store->budget);
+	struct who_table *whos = who_table_new(store->budget, whos_most(store->budget));
+	bool lacks = false;
 
 	for (size_t i = 0; i < store->part_count; i++)
 		for (uint32_t k = 0; k < store->parts[i]->run_count; k++)
 			mark(store->parts[i]->runs[k], numbers);
 	for (uint32_t i = 0; i < count; i++)
-		if (i < WHO_FORGOTTEN || numbers[i])
-			numbers[i] = i < WHO_FORGOTTEN ? i :
-				who_table_number(whos, &who_table_list(store->whos)[i]);
-	store->renumber_from = store->version + count;	/* so that many samples pay for it */
-	if (!who_table_is_full(whos)) {
+		if (i < WHO_FORGOTTEN || numbers[i]) {
+			numbers[i] = who_table_number(whos, &who_table_list(store->whos)[i]);
+			lacks = lacks || numbers[i] == WHO_NONE;
+		}
+	store->renumber_from = store->version + 2 * count + store->part_count;	/* so many samples pay for it */
+	if (!lacks) {
 		for (size_t i = 0; i < store->part_count; i++)
 			renumber_part(store, store->parts[i], numbers, who_table_count(whos));
 		who_table_release(store->whos);
@@ -490,6 +516,18 @@ void store_settle(struct store *store)
 		make_numbers(store);
 }
 
+/* NULL: there is no memory. */
+static struct cpu_sums *add_cpu(struct store *store, struct part *part, uint32_t cpu)
+{
+	size_t before = cpus_bytes(&part->cpus);
+	struct cpu_sums *sums = cpus_have(&part->cpus, cpu, store->budget);
+	size_t more = cpus_bytes(&part->cpus) - before;
+
+	part->bytes += more;
+	store->fine_bytes += is_fine(store, part) ? more : 0;
+	return sums;
+}
+
 /* The part for a time and a CPU, after making room if need be. NULL: there is none, or the CPU is damaged. */
 static inline struct part *part_with_room(struct store *store, uint64_t time, uint32_t cpu,
 	struct cpu_sums **sums)
@@ -507,7 +545,7 @@ static inline struct part *part_with_room(struct store *store, uint64_t time, ui
 	if (store->counts > store->counts_max || cpu >= EVENT_CPUS)
 		return NULL;
 	if (!*sums)
-		*sums = cpus_have(&part->cpus, cpu, store->budget);
+		*sums = add_cpu(store, part, cpu);
 	return *sums ? part : NULL;
 }
 
@@ -587,7 +625,9 @@ struct who_table *store_whos(const struct store *store)
 
 uint64_t store_fine_from(const struct store *store)
 {
-	return store->cells.limits[0];
+	const struct cells *cells = &store->cells;
+
+	return cells->limits[0] > cells->ancient ? cells->limits[0] : cells->ancient;
 }
 
 struct fine_sum store_fine_sum(const struct store *store, uint64_t number)

@@ -6,10 +6,7 @@
 #include "agent/base/util.h"
 #include "who.h"
 
-enum {
-	STEP = 1 << 10,			/* so many are paid for at once */
-	SHARE = 16 * (sizeof(struct who) + 4 * sizeof(struct hash_slot)),	/* bytes of the budget for each */
-};
+enum { STEP = 1 << 10 };		/* so many are paid for at once */
 
 struct who_table {
 	struct budget *budget;
@@ -20,14 +17,13 @@ struct who_table {
 	struct hash by_who;
 };
 
-struct who_table *who_table_new(struct budget *budget)
+struct who_table *who_table_new(struct budget *budget, uint32_t most)
 {
 	struct who_table *table = util_alloc(sizeof(*table));
-	size_t most = budget_share(budget, SHARE);
 
 	table->budget = budget;
 	table->holders = 1;
-	table->most = most < WHO_MOST ? (uint32_t)most : WHO_MOST;
+	table->most = most;
 	table->list = util_alloc(WHO_MOST * sizeof(*table->list));
 	hash_init(&table->by_who, budget);
 	for (uint32_t i = 0; i < WHO_FORGOTTEN; i++)
@@ -63,7 +59,8 @@ bool who_same(const struct who *a, const struct who *b)
 
 static bool have_room(struct who_table *table)
 {
-	if (table->count >= table->most)
+	table->full = table->count >= table->most;
+	if (table->full)
 		return false;
 	if (table->count >= table->room && budget_take(table->budget, STEP * sizeof(*table->list)))
 		table->room += STEP;
@@ -77,13 +74,13 @@ uint32_t who_table_number(struct who_table *table, const struct who *who)
 	uint64_t value = hash_pair(&table->by_who, task, rest);
 	uint32_t at = 0, number;
 
+	if (who->thread == EVENT_NONE && who->cpu == WHO_NO_CPU && who->process == EVENT_KERNEL)
+		return who_forgotten(who);
 	while ((number = hash_next(&table->by_who, value, &at)) != HASH_NONE)
 		if (who_same(&table->list[number], who))
 			return number;
-	if (!have_room(table) || !hash_add(&table->by_who, value, table->count)) {
-		table->full = true;
+	if (!have_room(table) || !hash_add(&table->by_who, value, table->count))
 		return WHO_NONE;
-	}
 	table->list[table->count] = *who;
 	return table->count++;
 }

@@ -25,12 +25,12 @@ struct who {
 enum {
 	WHO_NO_CPU = 0xffff,
 	WHO_FORGOTTEN = CONTEXTS + MODES - 1,	/* below: each context of the kernel's mode, and each other mode */
-	WHO_MOST = 1 << 20,			/* numbers; they also get a 16th of the budget at most */
+	WHO_MOST = 1 << 20,			/* numbers */
 };
 #define WHO_NONE 0xffffffffu
 _Static_assert(MODE_KERNEL == 0, "the other modes come after it");
 
-struct who_table *who_table_new(struct budget *budget);
+struct who_table *who_table_new(struct budget *budget, uint32_t most);	/* at most so many numbers; WHO_MOST */
 struct who_table *who_table_hold(struct who_table *table);
 void who_table_release(struct who_table *table);	/* the last holder frees it; NULL is allowed */
 
@@ -38,7 +38,7 @@ void who_table_release(struct who_table *table);	/* the last holder frees it; NU
 uint32_t who_table_number(struct who_table *table, const struct who *who);
 
 uint32_t who_table_count(const struct who_table *table);
-bool who_table_is_full(const struct who_table *table);	/* somebody got no number */
+bool who_table_is_full(const struct who_table *table);	/* somebody got no number, since all are in use */
 const struct who *who_table_list(const struct who_table *table);	/* by number; it never moves */
 
 bool who_same(const struct who *a, const struct who *b);

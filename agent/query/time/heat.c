@@ -83,14 +83,14 @@ static void update(struct kept *kept, struct query *query, struct query_reader *
 		struct fine_sum sum = store_fine_sum(store, number);
 		struct part *part = &kept->parts[number % HEAT_SLOTS];
 		struct slice slice = { .begin = 0 };
+		bool fine;
 
 		while (at < end && (slice = store_slice(store, at)).end <= number * HEAT_NS)
 			at++;
-		if (part->number != number || part->version < sum.version) {
+		fine = at < end && slice.begin == number * HEAT_NS && slice.end == slice.begin + HEAT_NS;
+		if (part->number != number || (part->version < sum.version && (fine || kept->subject.plain))) {
 			*part = (struct part) { .number = number, .version = sum.version };
-			part->sums = sum_slot(kept, &passing, &sum,
-				at < end && slice.begin == number * HEAT_NS && slice.end == slice.begin + HEAT_NS ?
-				&slice : NULL);
+			part->sums = sum_slot(kept, &passing, &sum, fine ? &slice : NULL);
 			reader->beside.walked += sum.version != 0;
 		}
 		if (part->version)

@@ -155,6 +155,31 @@ static void a_range_stays_when_its_samples_are_old(void **state)
 	world_free(&world);
 }
 
+/* The samples that have come since make the slices of the range coarser, just as it is asked for. */
+static void ranges_may_become_coarser_as_they_are_asked_for(void **state)
+{
+	struct random random = { .state = 75 };
+	struct world world = world_new();
+	unsigned coarse = 0;
+
+	(void)state;
+	for (uint64_t now = NS_PER_SECOND; now < 5 * NS_PER_SECOND; now += STORE_SLICE_NS) {
+		struct question question = { .from = now - 900 * NS_PER_MS, .to = now - 80 * NS_PER_MS };
+
+		for (uint64_t i = 0; i < 10000; i++) {
+			struct store_key key = { .stack = (uint32_t)random_below(&random, 1 << 20) };
+			uint32_t weight = 1 + (uint32_t)random_below(&random, 1 << 30);
+
+			store_add(world.inputs.store, now + i, &key, weight);
+		}
+		query_round(world.query, &question);
+		coarse += !question.fine;
+		assert_true(question.from <= now && question.to <= now + NS_PER_SECOND);
+	}
+	assert_true(coarse > 1);
+	world_free(&world);
+}
+
 static void longer_ranges_are_made_of_slices(void **state)
 {
 	struct random random = { .state = 73 };
@@ -202,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_are_exact_to_their_slots),
 		cmocka_unit_test(a_range_stays_when_its_samples_are_old),
+		cmocka_unit_test(ranges_may_become_coarser_as_they_are_asked_for),
 		cmocka_unit_test(longer_ranges_are_made_of_slices),
 		cmocka_unit_test(a_reader_changes_its_range),
 	};

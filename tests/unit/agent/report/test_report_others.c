@@ -146,7 +146,7 @@ static void test_reports_at_once_share_the_profiler(void **state)
 	for (int i = 0; i < TOGETHER; i++) {
 		const struct report *report = pack.reports[i];
 
-		/* 5 samples in 25 ms, and slices of 250 ms at both ends. */
+		/* 5 samples in 25 ms, and slices of 20 ms at both ends. */
 		assert_in_range(report->profile->table->samples, 100 * (i + 1) - 55, 100 * (i + 1) + 55);
 		assert_string_equal(report->note, "");
 	}

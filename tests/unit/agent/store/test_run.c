@@ -125,7 +125,7 @@ static void what_is_forgotten_is_only_who(void **state)
 {
 	struct random random = { .state = 8 };
 	struct sums *sums = calloc(1, sizeof(*sums));
-	struct who_table *table = who_table_new(NULL);
+	struct who_table *table = who_table_new(NULL, WHO_MOST);
 	struct run *run, *rest;
 	struct run_reader reader;
 	struct run_count count;

@@ -472,6 +472,35 @@ static void the_finest_slices_have_their_bound(void **state)
 	store_free(store);
 }
 
+/* While the finest slices are held back, the others grow older as ever. So slices stay in order for a late sample. */
+static void coarse_slices_age_after_a_flood(void **state)
+{
+	struct store *store = store_new(NULL, STORE_COUNTS_MAX);
+	struct random random = { .state = 16 };
+	struct store_key key = plain;
+	uint64_t time, end = 0, flood = 700 * NS_PER_SECOND;
+
+	(void)state;
+	for (time = 100 * NS_PER_SECOND; time < flood; time += 500 * NS_PER_MS)
+		store_add(store, time, &key, 1);
+	for (; time < flood + 20 * NS_PER_SECOND; time += NS_PER_MS / 100) {
+		key.stack = (uint32_t)random_below(&random, 1 << 20);
+		store_add(store, time, &key, 1);
+	}
+	assert_true(store_fine_from(store) > flood);
+	store_advance(store, flood + 80 * NS_PER_SECOND);
+	store_add(store, 150 * NS_PER_SECOND + 500 * NS_PER_MS, &plain, 1);
+	store_settle(store);
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		assert_true(slice.begin >= end);
+		assert_true(slice.begin >= 170 * NS_PER_SECOND || slice.end - slice.begin == 10 * NS_PER_SECOND);
+		end = slice.end;
+	}
+	store_free(store);
+}
+
 /* What was taken out of a store stays as it was. */
 static void a_part_stays(void **state)
 {
@@ -582,6 +611,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_at_all_is_counted),
 		cmocka_unit_test(numbers_of_who_are_given_away),
 		cmocka_unit_test(the_finest_slices_have_their_bound),
+		cmocka_unit_test(coarse_slices_age_after_a_flood),
 		cmocka_unit_test(a_part_stays),
 		cmocka_unit_test(repeated_keys_merge_before_any_is_lost),
 		cmocka_unit_test(one_full_slice_refuses_and_counts),
