@@ -483,9 +483,9 @@ static void coarse_slices_age_after_a_flood(void **state)
 	(void)state;
 	for (time = 100 * NS_PER_SECOND; time < flood; time += 500 * NS_PER_MS)
 		store_add(store, time, &key, 1);
-	for (; time < flood + 20 * NS_PER_SECOND; time += NS_PER_MS / 100) {
+	for (; time < flood + 20 * NS_PER_SECOND; time += NS_PER_MS / 50) {
 		key.stack = (uint32_t)random_below(&random, 1 << 20);
-		store_add(store, time, &key, 1);
+		store_add(store, time, &key, 1 + (uint32_t)random_below(&random, 1 << 30));
 	}
 	assert_true(store_fine_from(store) > flood);
 	store_advance(store, flood + 80 * NS_PER_SECOND);
