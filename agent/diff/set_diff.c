@@ -204,7 +204,6 @@ static bool add_who(struct making *making, const struct set_sum *sum)
 static bool add_sum(struct making *making, const struct set_sum *sum)
 {
 	struct set_diff *diff = making->diff;
-
 	uint32_t stack = sum->stack;
 	bool before = making->set == diff->before;
 
