@@ -70,6 +70,9 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	answer->filter = excerpt->filter;
 	answer->of = request->tree.of;
 	answer->recursion = request->tree.recursion;
+	answer->hot = request->tree.hot;
+	answer->below = request->tree.below;
+	answer->find = request->tree.find;
 	if (!answer->answer.epoch)
 		return answer;
 	util_print(answer->kernel, sizeof(answer->kernel), "%s", answer->answer.epoch->kernel);

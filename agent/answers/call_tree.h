@@ -25,6 +25,7 @@ struct call_tree {
 	struct filter filter;		/* the request's */
 	uint64_t of;			/* likewise */
 	bool recursion;			/* likewise */
+	uint64_t hot, below, find;	/* likewise */
 	struct tree *tree;		/* NULL until the guest has told of itself */
 	struct epoch **machines;	/* machine_count of them, held, for they own texts; NULL: one machine */
 	size_t machine_count;

@@ -240,6 +240,23 @@ static void hold_texts(const struct fleet *fleet, struct call_tree *answer)
 		answer->machines[i] = has_tree(fleet, i) ? epoch_hold(fleet->machines[i].tree->answer.epoch) : NULL;
 }
 
+/* What the request has unfolded at once; but while a machine's part is still to an earlier request, what that has. */
+static void tell_wish(const struct fleet *fleet, struct call_tree *answer)
+{
+	const struct tree_question *asked = &fleet->tree_request.tree;
+
+	answer->hot = asked->hot;
+	answer->below = asked->below;
+	answer->find = asked->find;
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct call_tree *part = has_tree(fleet, i) ? fleet->machines[i].tree : answer;
+
+		answer->hot = part->hot != asked->hot ? part->hot : answer->hot;
+		answer->below = part->below != asked->below ? part->below : answer->below;
+		answer->find = part->find != asked->find ? part->find : answer->find;
+	}
+}
+
 struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now)
 {
 	struct call_tree *answer = util_alloc(sizeof(*answer));
@@ -250,6 +267,7 @@ struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now)
 	answer->filter = fleet->tree_request.request.excerpt.filter;
 	answer->of = fleet->tree_request.tree.of;
 	answer->recursion = fleet->tree_request.tree.recursion;
+	tell_wish(fleet, answer);
 	answer->tree = tree_new(fleet->budget);
 	answer->tree->from = answer->tree->to = now - fleet->origin;
 	for (int order = 0; order < TREE_ORDERS; order++)

@@ -224,7 +224,7 @@ static void tree_show(void *context, const struct vitals *vitals, struct answer 
 	self->answer = tree;
 	drop_other(self);
 	if (self->answer && !again)
-		folds_answered(&self->folds, tree_of(self));
+		folds_answered(&self->folds, self->answer);
 	fill(self);
 	if (self->around.name)
 		centre(self);

@@ -152,6 +152,9 @@ struct answer *session_answer(struct subscription *subscription)
 		session->took_by = answers->functions->by;
 		answers->functions = NULL;
 	} else if (subscription->kind == &call_tree_kind && answers->tree) {
+		answers->tree->hot = session->tree.tree.hot;
+		answers->tree->below = session->tree.tree.below;
+		answers->tree->find = session->tree.tree.find;
 		answer = &answers->tree->answer;
 		answers->tree = NULL;
 	} else if (subscription->kind == &function_page_kind && answers->page) {

@@ -2,9 +2,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "agent/answers/call_tree.h"
 #include "folds.h"
-
-enum { LATE = 2 };			/* the first answer after a wish may have been made before it */
 
 static uint32_t place_of(const struct folds *folds, uint64_t path)
 {
@@ -38,7 +37,6 @@ static void keep(struct folds *folds, const struct tree *tree)
 			if (tree->lists[order].rows[i].unfolded)
 				folds_add(folds, tree->lists[order].rows[i].path);
 	folds->hot = folds->below = folds->find = 0;
-	folds->awaited = 0;
 }
 
 void folds_leave(struct folds *folds, const struct tree *tree)
@@ -62,15 +60,15 @@ void folds_remove(struct folds *folds, const struct tree *tree, uint64_t path)
 
 void folds_wish(struct folds *folds, bool all, uint64_t path)
 {
+	if (folds->hot || folds->below)
+		folds_add(folds, folds->hot ? folds->hot : folds->below);
 	folds->hot = all ? 0 : path;
 	folds->below = all ? path : 0;
-	folds->awaited = LATE;
 }
 
 void folds_find(struct folds *folds, uint64_t name)
 {
 	folds->find = name;
-	folds->awaited = LATE;
 }
 
 void folds_ask(const struct folds *folds, struct tree_question *question)
@@ -82,12 +80,8 @@ void folds_ask(const struct folds *folds, struct tree_question *question)
 	memcpy(question->unfolded, folds->unfolded, folds->count * sizeof(*folds->unfolded));
 }
 
-void folds_answered(struct folds *folds, const struct tree *tree)
+void folds_answered(struct folds *folds, const struct call_tree *answer)
 {
-	if (folds->awaited == 0)
-		return;
-	if (folds->awaited > 1)
-		folds->awaited--;
-	else if (tree)
-		keep(folds, tree);
+	if (answer->tree && answer->hot == folds->hot && answer->below == folds->below && answer->find == folds->find)
+		folds_leave(folds, answer->tree);
 }

@@ -122,7 +122,7 @@ static void test_hidden_function_goes_along(void **state)
 		stage_type(&stage, "jjj");	/* spin_lock, which is another one in the tree of a nameless kernel */
 		stage_press(&stage, keys[i]);
 		assert_int_equal(stage.session.tree.tree.find, keys[i] == '2' ? name : 0);
-		for (int k = 0; k < 3; k++)	/* the first unfolds the hot path, the second after it has that */
+		for (int k = 0; k < 2; k++)	/* the first unfolds the hot path, the second has that */
 			stage_show(&stage, with_tree(false, 0));
 		stage_holds(&stage, "spin_lock  43.84% of all", false);
 		assert_int_equal(stage.session.tree.tree.find, 0);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "agent/answers/call_tree.h"
 #include "tests/unit/fakes/random.h"
 #include "tui/views/tree/folds.h"
 
@@ -22,6 +23,14 @@ static struct tree *tree_of(const uint64_t *paths, size_t count, unsigned unfold
 		row->unfolded = unfolded >> i & 1;
 	}
 	return tree;
+}
+
+/* An answer with this tree comes, to what is asked now. */
+static void answer(struct folds *folds, struct tree *tree)
+{
+	const struct call_tree answer = { .tree = tree, .hot = folds->hot, .below = folds->below, .find = folds->find };
+
+	folds_answered(folds, &answer);
 }
 
 static void rows_are_unfolded_and_folded(void **state)
@@ -69,8 +78,7 @@ static void the_way_to_a_function_is_asked_for_once(void **state)
 	folds_ask(&folds, &question);
 	assert_int_equal(question.find, 9);
 	assert_int_equal(question.hot, 1);
-	folds_answered(&folds, tree);
-	folds_answered(&folds, tree);
+	answer(&folds, tree);
 	folds_ask(&folds, &question);
 	assert_int_equal(question.find, 0);
 	assert_true(folds_has(&folds, 1) && folds_has(&folds, 2));
@@ -80,11 +88,12 @@ static void the_way_to_a_function_is_asked_for_once(void **state)
 	tree_free(tree);
 }
 
-/* The first answer may have been made before the wish; one that grows does not have all of it yet. */
+/* Answers that come after a wish may have been made before it, however many. */
 static void a_wish_becomes_rows_once_an_answer_has_it(void **state)
 {
 	static const uint64_t paths[] = { 1, 2, 3, 4 };
 	struct tree *before = tree_of(paths, 4, 1), *after = tree_of(paths, 4, 7);
+	const struct call_tree none = { .tree = before }, unknown = { .hot = 1 }, late = { .tree = before, .hot = 2 };
 	struct folds folds = { .count = 0 };
 	struct tree_question question = { .orders = 1 };
 
@@ -93,15 +102,38 @@ static void a_wish_becomes_rows_once_an_answer_has_it(void **state)
 	folds_ask(&folds, &question);
 	assert_int_equal(question.hot, 1);
 	assert_int_equal(question.below, 0);
-	folds_answered(&folds, before);
+	for (int i = 0; i < 3; i++) {
+		folds_answered(&folds, &none);
+		folds_answered(&folds, &unknown);	/* the guest has not told of itself */
+		folds_answered(&folds, &late);
+	}
 	assert_int_equal(folds.hot, 1);
-	folds_answered(&folds, after);
+	assert_int_equal(folds.count, 0);
+	answer(&folds, after);
 	assert_int_equal(folds.hot, 0);
 	assert_int_equal(folds.count, 3);
-	folds_answered(&folds, before);			/* nothing is awaited any more */
+	answer(&folds, before);				/* nothing is awaited any more */
 	assert_int_equal(folds.count, 3);
 	tree_free(before);
 	tree_free(after);
+}
+
+/* Keys may come faster than answers: each row that was acted on is unfolded. */
+static void wishes_may_come_at_once(void **state)
+{
+	static const uint64_t paths[] = { 1, 2, 3 };
+	struct tree *tree = tree_of(paths, 3, 4);
+	struct folds folds = { .count = 0 };
+
+	(void)state;
+	folds_wish(&folds, false, 1);
+	folds_wish(&folds, true, 2);
+	folds_wish(&folds, false, 3);
+	assert_true(folds_has(&folds, 1) && folds_has(&folds, 2));
+	answer(&folds, tree);
+	assert_true(folds_has(&folds, 3));
+	assert_int_equal(folds.count, 3);
+	tree_free(tree);
 }
 
 /* To fold one row of a wish, the others are kept for themselves first. */
@@ -131,10 +163,8 @@ static void another_tree_ends_a_wish(void **state)
 	folds_leave(&folds, tree);		/* there is no wish: nothing is unfolded for itself */
 	assert_int_equal(folds.count, 0);
 	folds_wish(&folds, false, 1);
-	folds_answered(&folds, tree);
 	folds_leave(&folds, tree);
-	folds_answered(&folds, other);
-	folds_answered(&folds, other);
+	answer(&folds, other);
 	assert_int_equal(folds.hot, 0);
 	assert_int_equal(folds.count, 2);
 	assert_true(folds_has(&folds, 1) && folds_has(&folds, 2));
@@ -174,6 +204,7 @@ int main(void)
 		cmocka_unit_test(there_is_room_for_so_many),
 		cmocka_unit_test(the_way_to_a_function_is_asked_for_once),
 		cmocka_unit_test(a_wish_becomes_rows_once_an_answer_has_it),
+		cmocka_unit_test(wishes_may_come_at_once),
 		cmocka_unit_test(folding_ends_a_wish),
 		cmocka_unit_test(another_tree_ends_a_wish),
 		cmocka_unit_test(any_order_of_adding_and_removing),
