@@ -33,7 +33,7 @@ AGENT = \
 	$(call in,agent/vm/console/,console console_text) \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
-		stand_in state_words) \
+		state_words) \
 	$(call in,agent/store/,arrivals cells cpus fine_ranges run sample_log span stack_cache stacks store trace_log unnamed_file who) \
 	$(call in,agent/names/bare/,calls flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
@@ -52,7 +52,7 @@ AGENT = \
 	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_reading kernel_watch loan meter profiler \
 		profiler_drive raw_samples remarks) \
 	$(call in,agent/query/time/,heat holders series subject) \
-	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,gather live play replay) \
+	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks log_events log_rows row_list sample_collect sample_set set_code set_threads) \
 	$(call in,agent/formats/,callgrind chrome chrome_events csv_stacks firefox firefox_markers firefox_tracks json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \

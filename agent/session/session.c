@@ -392,7 +392,6 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	if (held && wait > turn_pause(&session->turn, now) / NS_PER_MS + 1)
 		wait = (turn_pause(&session->turn, now) + NS_PER_MS - 1) / NS_PER_MS;
 	poll(ready, (nfds_t)(1 + source.count), wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
-	table->woken(session->source);
 }
 
 /* Memory is free again: reads names again, and asks the guest for its meta events. */

@@ -10,7 +10,6 @@
 #include "agent/guest/profiler_drive.h"
 #include "agent/vm/link.h"
 #include "agent/vm/port_socket.h"
-#include "gather.h"
 #include "live.h"
 #include "source.h"
 
@@ -24,7 +23,6 @@ struct live {
 	struct link *link;
 	struct commands *commands;
 	struct profiler_drive profiler;
-	struct gather gather;
 	uint64_t resets;		/* of the VM, those that a step has already reported */
 	bool lost;			/* the port was lost, and whoever waits for an answer is still to be told */
 
@@ -58,45 +56,33 @@ static void free_live(struct source *source)
 /* ---- waiting ---- */
 
 /*
- * Nobody waits for the next bytes: neither for an answer of the guest, nor for the first samples of a boot. The process
- * at the gdb stub sends after each sample. What is done with it at once does not fall into the next sample, in which
- * the guest stands and QEMU needs a core.
+ * Somebody waits for the next bytes: for an answer of the guest, or for the first samples of a boot. The process at the
+ * gdb stub sends after each sample: what is done with it at once does not fall into the next sample, in which the guest
+ * stands and QEMU needs a core.
  */
-static bool may_gather(const struct live *live, uint64_t now)
+static bool is_hasty(const struct live *live, uint64_t now)
 {
-	return live->running && !link_by_gdb(live->link) && now >= live->begun + (uint64_t)HASTE_MS * NS_PER_MS &&
-		!commands_hope(live->commands, now) && !profiler_drive_waits(&live->profiler);
+	return !live->running || link_by_gdb(live->link) || now < live->begun + (uint64_t)HASTE_MS * NS_PER_MS ||
+		commands_hope(live->commands, now) || profiler_drive_waits(&live->profiler);
 }
 
 static void await(struct source *source, bool reads, uint64_t now, struct source_wait *wait)
 {
 	struct live *live = live_of(source);
 	struct port_socket *socket = link_socket(live->link);
-	bool listens = socket && reads, gathers = listens && now < live->gather.until && may_gather(live, now);
-	short wanted = (short)((listens && !gathers ? POLLIN : 0) |
+	int bell = socket && reads ? port_socket_bell(socket) : -1;
+	bool reads_itself = socket && reads && (bell < 0 || is_hasty(live, now));
+	short wanted = (short)((reads_itself ? POLLIN : 0) |
 		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
 	uint64_t answer = now + (uint64_t)ANSWER_MS * NS_PER_MS;
 
 	wait->fds[0] = (struct pollfd) { .fd = wanted ? port_socket_fd(socket) : -1, .events = wanted };
-	wait->fds[1] = (struct pollfd) { .fd = link_fd(live->link), .events = POLLIN };
-	wait->count = 2;
+	wait->fds[1] = (struct pollfd) { .fd = bell, .events = POLLIN };
+	wait->fds[2] = (struct pollfd) { .fd = link_fd(live->link), .events = POLLIN };
+	wait->count = 3;
 	wait->due = link_due(live->link, now);
 	if (profiler_drive_waits(&live->profiler) && answer < wait->due)
 		wait->due = answer;
-	if (gathers && live->gather.until < wait->due)
-		wait->due = live->gather.until;
-	if (listens)
-		port_socket_busy(socket, false);	/* this thread reads the socket soon: no stand-in is needed */
-	if (listens && port_socket_has(socket))
-		wait->due = now;
-}
-
-static void woken(struct source *source)
-{
-	struct port_socket *socket = link_socket(live_of(source)->link);
-
-	if (socket)
-		port_socket_busy(socket, true);
 }
 
 /* ---- the connections ---- */
@@ -170,8 +156,6 @@ static ssize_t read_port(struct source *source, void *to, size_t size)
 	struct port_socket *socket = link_socket(live->link);
 	ssize_t got = socket ? port_socket_read(socket, to, size) : 0;
 
-	if (got >= 0)
-		gather_took(&live->gather, (size_t)got, util_now());
 	if (got > 0)
 		link_heard(live->link);
 	if (got < 0)
@@ -344,7 +328,6 @@ struct source *live_new(const struct live_options *options)
 	static const struct source_table table = {
 		.free = free_live,
 		.await = await,
-		.woken = woken,
 		.step = step,
 		.serve = serve,
 		.read = read_port,

@@ -166,11 +166,6 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 		wait->due = now;		/* the boot is over: the step begins the next one, or ends */
 }
 
-static void woken(struct source *source)
-{
-	(void)source;
-}
-
 static unsigned step(struct source *source, uint64_t now)
 {
 	struct replay *replay = replay_of(source);
@@ -374,7 +369,6 @@ struct source *replay_new(struct recording *recording, const struct replay_optio
 	static const struct source_table table = {
 		.free = free_replay,
 		.await = await,
-		.woken = woken,
 		.step = step,
 		.serve = serve,
 		.read = read_packets,

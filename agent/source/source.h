@@ -23,7 +23,7 @@ struct epoch;
 struct pollfd;
 struct source;
 
-enum { SOURCE_FDS = 2 };
+enum { SOURCE_FDS = 3 };
 
 /* What `step` and `serve` return: the sum of any of these, or 0. */
 enum source_news {
@@ -78,8 +78,6 @@ struct source_table {
 
 	/* Fills `wait` before the session polls. `reads`: wait for bytes, too. */
 	void (*await)(struct source *source, bool reads, uint64_t now, struct source_wait *wait);
-	/* The poll has returned, and the thread is at work again. */
-	void (*woken)(struct source *source);
 
 	/* Continues what is under way, such as connecting. Called before `read`. Returns source_news. */
 	unsigned (*step)(struct source *source, uint64_t now);

@@ -112,9 +112,12 @@ static void watch_silence(struct link *link, uint64_t now)
 /* The port that waits can be read: it has bytes, or was closed. Only reading tells which, so the port is taken back. */
 static bool speaks(const struct link *link)
 {
-	struct pollfd fd = { .fd = port_socket_fd(link->waiting), .events = POLLIN };
+	struct pollfd fds[] = {
+		{ .fd = port_socket_fd(link->waiting), .events = POLLIN },
+		{ .fd = port_socket_bell(link->waiting), .events = POLLIN },
+	};
 
-	return poll(&fd, 1, 0) > 0;
+	return poll(fds, 2, 0) > 0;
 }
 
 void choice_watch(struct link *link, uint64_t now)

@@ -1,34 +1,132 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include "agent/base/bell.h"
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "port_socket.h"
-#include "stand_in.h"
 
-enum { QUEUE_SIZE = 65536 };
+enum {
+	QUEUE_SIZE = 65536,
+	PIECE = 65536,			/* bytes in one call of recv() */
+	LITTLE = 32768,			/* bytes: after a smaller burst it rests, for so few fill no socket meanwhile */
+};
 
 struct port_socket {
-	int fd;				/* `reader` owns and closes it */
-	struct stand_in *reader;
+	int fd;
+	struct bell *bell;		/* rung while bytes are kept, or the socket is closed */
+	bool alone;			/* there is no thread */
+
+	/* the owner's */
 	bool gone;			/* sending has failed */
 	size_t queued;			/* bytes that wait in `queue` */
 	char queue[QUEUE_SIZE];
+
+	pthread_mutex_t lock;		/* guards what follows, and reading from fd */
+	pthread_cond_t changed;		/* there is room again, or `left` */
+	bool left;			/* the thread ends, and frees everything */
+	char *kept;			/* a ring of PORT_SOCKET_ROOM bytes */
+	size_t begin, end;		/* what is kept lies between these, modulo its size; both 0 if nothing is */
+	bool closed;			/* the socket is; `why`: errno, or 0: by the other side */
+	int why;
 };
+
+static void free_all(struct port_socket *socket)
+{
+	close(socket->fd);
+	bell_free(socket->bell);
+	pthread_cond_destroy(&socket->changed);
+	pthread_mutex_destroy(&socket->lock);
+	free(socket->kept);
+	free(socket);
+}
+
+static bool is_only_later(int why)
+{
+	return why == EAGAIN || why == EINTR;
+}
+
+/* ---- the reading thread; it holds the lock ---- */
+
+/* Reads a piece. Returns its size; 0: there is nothing more now, or the socket is closed. */
+static size_t keep(struct port_socket *socket)
+{
+	size_t at = socket->end % PORT_SOCKET_ROOM, room = PORT_SOCKET_ROOM - (socket->end - socket->begin);
+	size_t most = PORT_SOCKET_ROOM - at < room ? PORT_SOCKET_ROOM - at : room;
+	ssize_t got = recv(socket->fd, socket->kept + at, most < PIECE ? most : PIECE, MSG_DONTWAIT);
+
+	socket->closed = got == 0 || (got < 0 && !is_only_later(errno));
+	socket->why = got < 0 ? errno : 0;
+	if (socket->closed || (got > 0 && socket->begin == socket->end))
+		bell_ring(socket->bell);
+	if (got > 0)
+		socket->end += (size_t)got;
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Waits for more bytes, without the lock. After a small burst others gather first. */
+static void await_more(struct port_socket *socket, bool rest)
+{
+	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
+
+	pthread_mutex_unlock(&socket->lock);
+	if (rest)
+		usleep(PORT_SOCKET_REST_MS * 1000);
+	poll(&ready, 1, -1);
+	pthread_mutex_lock(&socket->lock);
+}
+
+static void *read_always(void *context)
+{
+	struct port_socket *socket = context;
+	size_t burst = 0, got;
+	sigset_t signals;
+
+	sigfillset(&signals);			/* signals go to the threads that expect them */
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	pthread_mutex_lock(&socket->lock);
+	while (!socket->left) {
+		if (socket->closed || socket->end - socket->begin == PORT_SOCKET_ROOM) {
+			pthread_cond_wait(&socket->changed, &socket->lock);
+		} else if ((got = keep(socket))) {
+			burst += got;
+		} else if (!socket->closed) {
+			await_more(socket, burst && burst < LITTLE);
+			burst = 0;
+		}
+	}
+	pthread_mutex_unlock(&socket->lock);
+	free_all(socket);
+	return NULL;
+}
+
+/* ---- the owner ---- */
 
 struct port_socket *port_socket_from_fd(int fd)
 {
 	struct port_socket *socket = util_alloc(sizeof(*socket));
 	int flags = fcntl(fd, F_GETFL);
+	pthread_t thread;
 
 	socket->fd = fd;
+	socket->kept = util_alloc(PORT_SOCKET_ROOM);
 	socket->gone = flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0;
-	socket->reader = stand_in_new(fd);
+	socket->bell = bell_new();
+	pthread_mutex_init(&socket->lock, NULL);
+	pthread_cond_init(&socket->changed, NULL);
+	socket->alone = bell_fd(socket->bell) < 0 || pthread_create(&thread, NULL, read_always, socket) != 0;
+	if (!socket->alone)
+		pthread_detach(thread);
 	return socket;
 }
 
@@ -67,8 +165,15 @@ void port_socket_free(struct port_socket *socket)
 {
 	if (!socket)
 		return;
-	stand_in_leave(socket->reader);
-	free(socket);
+	if (socket->alone) {
+		free_all(socket);
+		return;
+	}
+	pthread_mutex_lock(&socket->lock);
+	socket->left = true;
+	shutdown(socket->fd, SHUT_RDWR);	/* ends the wait for more bytes; the other side sees it, too */
+	pthread_cond_signal(&socket->changed);
+	pthread_mutex_unlock(&socket->lock);
 }
 
 int port_socket_fd(const struct port_socket *socket)
@@ -76,31 +181,48 @@ int port_socket_fd(const struct port_socket *socket)
 	return socket->fd;
 }
 
-void port_socket_busy(struct port_socket *socket, bool busy)
+int port_socket_bell(const struct port_socket *socket)
 {
-	stand_in_busy(socket->reader, busy);
+	return socket->alone ? -1 : bell_fd(socket->bell);
 }
 
-bool port_socket_has(struct port_socket *socket)
+/* Called under the lock. */
+static size_t take_kept(struct port_socket *socket, void *to, size_t size)
 {
-	return stand_in_has(socket->reader);
-}
+	size_t at = socket->begin % PORT_SOCKET_ROOM, kept = socket->end - socket->begin;
+	size_t whole = PORT_SOCKET_ROOM - at < kept ? PORT_SOCKET_ROOM - at : kept, got = whole < size ? whole : size;
 
-static bool is_only_later(int why)
-{
-	return why == EAGAIN || why == EINTR;
+	memcpy(to, socket->kept + at, got);
+	socket->begin += got;
+	pthread_cond_signal(&socket->changed);
+	if (socket->begin < socket->end)
+		return got;
+	if (!socket->closed)
+		bell_quiet(socket->bell);
+	socket->begin = socket->end = 0;
+	return got;
 }
 
 ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size)
 {
 	ssize_t got;
+	int why;
 
 	if (size == 0)
 		return 0;
-	got = stand_in_read(socket->reader, to, size);
-	if (got > 0)
-		return got;
-	return got < 0 && is_only_later(errno) ? 0 : -1;
+	pthread_mutex_lock(&socket->lock);
+	if (socket->begin < socket->end) {
+		got = (ssize_t)take_kept(socket, to, size);
+		why = 0;
+	} else if (socket->closed) {
+		got = 0;
+		why = socket->why;
+	} else {
+		got = recv(socket->fd, to, size, MSG_DONTWAIT);
+		why = got < 0 ? errno : 0;
+	}
+	pthread_mutex_unlock(&socket->lock);
+	return got > 0 ? got : is_only_later(why) ? 0 : -1;
 }
 
 bool port_socket_flush(struct port_socket *socket)

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A byte stream to and from the guest's port: a unix socket that does not block. One owner thread. */
+/*
+ * A byte stream to and from the guest's port: a unix socket that does not block. One thread owns it and makes all
+ * calls. A thread of its own reads it all the time, so that the sender is not held up, however long the owner is busy:
+ * it keeps the bytes in order until the owner takes them, PORT_SOCKET_ROOM at most; the rest stays in the socket. After
+ * a small burst it rests for PORT_SOCKET_REST_MS, so that both wake for many bytes at a time.
+ */
 #ifndef PORT_SOCKET_H
 #define PORT_SOCKET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+enum { PORT_SOCKET_ROOM = 8 << 20, PORT_SOCKET_REST_MS = 20 };
 
 struct port_socket;
 
@@ -14,15 +21,13 @@ struct port_socket *port_socket_connect(const char *path, char **error);
 struct port_socket *port_socket_from_fd(int fd);	/* takes over the descriptor; for a port that was plugged in */
 void port_socket_free(struct port_socket *socket);
 
-int port_socket_fd(const struct port_socket *socket);	/* for poll() */
-
 /*
- * port_socket_busy: the owner begins to do something else, or has done it. If it is busy for long, another
- * thread reads for it (stand_in.h), and keeps what came until port_socket_read. port_socket_has: something was
- * kept, or the socket was closed, even if the descriptor is not readable.
+ * For poll(). port_socket_bell: readable when bytes wait that were kept, or the socket was closed; -1: the system gives
+ * no thread, and only the owner reads. port_socket_fd: the socket itself; readable when there are bytes that nobody has
+ * read yet, which the owner may read at once.
  */
-void port_socket_busy(struct port_socket *socket, bool busy);
-bool port_socket_has(struct port_socket *socket);
+int port_socket_fd(const struct port_socket *socket);
+int port_socket_bell(const struct port_socket *socket);
 
 /* Returns how many bytes were read; 0: nothing now; -1: the other side has closed, or reading has failed. */
 ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +16,6 @@
 
 #include "agent/base/util.h"
 #include "agent/vm/port_socket.h"
-#include "agent/vm/stand_in.h"
 #include "tests/unit/fakes/scratch.h"
 
 static struct port_socket *pair(int *far)
@@ -179,9 +177,9 @@ static void test_cannot_connect(void **state)
 	free(path);
 }
 
-/* ---- a busy user ---- */
+/* ---- a busy owner ---- */
 
-enum { PATIENCE_MS = 20000, LITTLE_MS = 10, MORE_MS = 500 };
+enum { PATIENCE_MS = 20000, MORE_MS = 500 };
 
 static uint8_t nth_byte(size_t n)
 {
@@ -222,28 +220,33 @@ static void read_all(struct port_socket *socket, size_t at, size_t end)
 	assert_int_equal(at, end);
 }
 
-/* The user does not read, yet all bytes are taken. Later they come in order, before those that came meanwhile. */
-static void test_is_read_for_a_busy_user(void **state)
+static bool rings(const struct port_socket *socket)
 {
-	const size_t most = STAND_IN_ROOM / 2;
+	struct pollfd ready = { .fd = port_socket_bell(socket), .events = POLLIN };
+
+	return poll(&ready, 1, 0) == 1;
+}
+
+/* The owner does not read, yet all bytes are taken. Later they come in order, before those that came meanwhile. */
+static void test_is_read_for_a_busy_owner(void **state)
+{
+	const size_t most = PORT_SOCKET_ROOM / 2;
 	int far;
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	port_socket_busy(socket, true);
 	assert_int_equal(send_all(far, 0, most, PATIENCE_MS), most);
-	assert_true(port_socket_has(socket));
+	assert_true(rings(socket));
 	read_all(socket, 0, most / 2);
+	assert_true(rings(socket));
 	assert_int_equal(send_all(far, most, 2 * most, PATIENCE_MS), 2 * most);
-	port_socket_busy(socket, false);
-	assert_true(port_socket_has(socket));
 	close(far);
 	read_all(socket, most / 2, 2 * most);
 	assert_int_equal(port_socket_read(socket, &far, 1), -1);
 	port_socket_free(socket);
 }
 
-/* No more is kept than there is room for. Once some of it is taken, reading goes on. */
+/* No more is kept than there is room for. Once some of it is taken, reading goes on, over the end of the room. */
 static void test_keeps_so_much(void **state)
 {
 	const size_t endless = SIZE_MAX / 2;
@@ -252,90 +255,63 @@ static void test_keeps_so_much(void **state)
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	port_socket_busy(socket, true);
-	first = send_all(far, 0, STAND_IN_ROOM / 2, PATIENCE_MS);
+	first = send_all(far, 0, PORT_SOCKET_ROOM / 2, PATIENCE_MS);
 	first = send_all(far, first, endless, MORE_MS);
-	assert_in_range(first, STAND_IN_ROOM / 2, 2 * STAND_IN_ROOM);
-	read_all(socket, 0, STAND_IN_ROOM / 2);
-	second = send_all(far, first, first + STAND_IN_ROOM / 4, PATIENCE_MS);
-	assert_int_equal(second, first + STAND_IN_ROOM / 4);
-	read_all(socket, STAND_IN_ROOM / 2, second);
-	port_socket_free(socket);			/* may be freed while its user is busy */
+	assert_in_range(first, PORT_SOCKET_ROOM, 2 * PORT_SOCKET_ROOM);
+	read_all(socket, 0, PORT_SOCKET_ROOM / 2);
+	second = send_all(far, first, first + PORT_SOCKET_ROOM / 4, PATIENCE_MS);
+	assert_int_equal(second, first + PORT_SOCKET_ROOM / 4);
+	read_all(socket, PORT_SOCKET_ROOM / 2, second);
+	port_socket_free(socket);
 	assert_int_equal(read(far, &first, 1), 0);
 	close(far);
 }
 
-/* A user who waits itself finds everything in the socket. */
-static void test_leaves_it_to_its_user(void **state)
+/* Full, with the thread waiting for room: it can be freed all the same. */
+static void test_is_freed_while_full(void **state)
 {
-	struct pollfd ready = { .events = POLLIN };
+	int far;
+	struct port_socket *socket = pair(&far);
+	char byte;
+
+	(void)state;
+	send_all(far, 0, SIZE_MAX / 2, MORE_MS);
+	port_socket_free(socket);
+	assert_true(read(far, &byte, 1) <= 0);		/* it is closed */
+	close(far);
+}
+
+/* Each byte is told by the bell or waits in the socket, and the bell is quiet once all was taken. */
+static void test_the_bell_tells_what_waits(void **state)
+{
+	struct pollfd ready[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	char byte;
 	int far;
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	ready.fd = port_socket_fd(socket);
+	ready[0].fd = port_socket_bell(socket);
+	ready[1].fd = port_socket_fd(socket);
 	for (int i = 0; i < 100; i++) {
-		port_socket_busy(socket, true);
-		port_socket_busy(socket, false);
 		assert_int_equal(write(far, "x", 1), 1);
-		poll(NULL, 0, i < 10 ? LITTLE_MS : 0);
-		assert_true(port_socket_has(socket) || poll(&ready, 1, 0) == 1);
+		assert_true(poll(ready, i % 2 ? 1 : 2, PATIENCE_MS) > 0);
 		assert_int_equal(port_socket_read(socket, &byte, 1), 1);
+		assert_false(rings(socket));
 	}
 	close(far);
-	port_socket_free(socket);
-}
-
-/* How often the threads of this program but this one have gone to sleep so far. */
-static unsigned long sleeps(void)
-{
-	DIR *threads = opendir("/proc/self/task");
-	unsigned long sum = 0;
-	struct dirent *entry;
-
-	assert_non_null(threads);
-	while ((entry = readdir(threads))) {
-		char *path = util_format("/proc/self/task/%s/status", entry->d_name), line[256];
-		FILE *file = atoi(entry->d_name) != getpid() ? fopen(path, "r") : NULL;
-		unsigned long count = 0;
-
-		while (file && fgets(line, sizeof(line), file))
-			sscanf(line, "voluntary_ctxt_switches: %lu", &count);
-		sum += count;
-		if (file)
-			fclose(file);
-		free(path);
-	}
-	closedir(threads);
-	return sum;
-}
-
-/* While its user waits for the socket, the thread sleeps: an alarm that was set before wakes it once at most. */
-static void test_sleeps_beside_a_waiting_user(void **state)
-{
-	unsigned long before;
-	int far;
-	struct port_socket *socket = pair(&far);
-
-	(void)state;
-	port_socket_busy(socket, true);
-	port_socket_busy(socket, false);
-	poll(NULL, 0, 10 * LITTLE_MS);
-	before = sleeps();
-	poll(NULL, 0, MORE_MS);
-	assert_in_range(sleeps() - before, 0, 2);
-	close(far);
+	assert_int_equal(poll(ready, 1, PATIENCE_MS), 1);
+	assert_int_equal(port_socket_read(socket, &byte, 1), -1);
+	assert_true(rings(socket));
 	port_socket_free(socket);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_is_read_for_a_busy_user),
+		cmocka_unit_test(test_is_read_for_a_busy_owner),
 		cmocka_unit_test(test_keeps_so_much),
-		cmocka_unit_test(test_leaves_it_to_its_user),
-		cmocka_unit_test(test_sleeps_beside_a_waiting_user),
+		cmocka_unit_test(test_is_freed_while_full),
+		cmocka_unit_test(test_the_bell_tells_what_waits),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_sends),
 		cmocka_unit_test(test_queue),

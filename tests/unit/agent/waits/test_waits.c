@@ -13,7 +13,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/session/session.h"
-#include "agent/vm/stand_in.h"
+#include "agent/vm/port_socket.h"
 #include "agent/wire/decode.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_machine.h"
@@ -258,7 +258,7 @@ static void test_port_beside_long_work(void **state)
 		fixture_step(&fixture);
 	before = bytes_of(&fixture);
 	sent = fixture.guest->sent;
-	while (fixture.guest->packets->size - sent < STAND_IN_ROOM / 2)
+	while (fixture.guest->packets->size - sent < PORT_SOCKET_ROOM / 2)
 		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 	while (fixture.guest->sent < fixture.guest->packets->size) {	/* without a step of the session */
 		fake_guest_step(fixture.guest);
