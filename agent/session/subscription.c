@@ -11,7 +11,6 @@
 #include "agent/query/query.h"
 #include "mailbox.h"
 #include "pace.h"
-#include "share.h"
 #include "subscription.h"
 #include "turn.h"
 
@@ -44,7 +43,8 @@ struct subscription {
 	bool joins;			/* another one with its bell was due as this turn began */
 	bool rings;			/* wake its reader at the end of the turn */
 	uint64_t news, told;		/* grows with what is new for it; what it was when the last answer was made */
-	struct share share;
+	uint64_t begun;			/* the next pause begins there: see `answer`; the first is over when it asks */
+	bool is_long;			/* that answer took longer than a turn, or there was none yet */
 	struct epoch *epoch;		/* held while `readers` are of its query; else NULL */
 	unsigned questions;		/* so many have a reader; with `compares` another one for the baseline */
 	bool compares;
@@ -56,8 +56,8 @@ struct subscription {
 struct subscriptions {
 	struct mailbox *mailbox;	/* borrowed */
 	struct subscription *first;	/* guarded by the mailbox's lock */
-	struct shares shares;		/* the ingest thread's own, as is `pace` */
-	struct pace pace;
+	struct pace pace;		/* the ingest thread's own, as is `rest` */
+	uint64_t rest[2];		/* no answer before these times: no short one, no long one */
 };
 
 struct subscriptions *subscriptions_new(struct mailbox *mailbox)
@@ -76,6 +76,7 @@ struct subscription *subscription_new(struct subscriptions *all, struct bell *be
 
 	subscription->all = all;
 	subscription->bell = bell;
+	subscription->is_long = true;
 	subscription->boot = epoch_hold(boot);
 	mailbox_lock(all->mailbox);
 	subscription->next = all->first;
@@ -206,7 +207,6 @@ static void have_readers(struct subscription *subscription, struct epoch *epoch)
 
 static void finish(struct subscription *subscription)
 {
-	share_leave(&subscription->all->shares, &subscription->share);
 	drop_readers(subscription);
 	epoch_release(subscription->boot);
 	answer_free(subscription->answer);
@@ -226,19 +226,12 @@ static struct request *hear(struct subscription *subscription)
 		subscription->asked = NULL;
 		subscription->asks = false;
 		subscription->fresh = true;
+		if (!subscription->begun)
+			subscription->begun = util_now() - (uint64_t)SOON_MS * NS_PER_MS;
 		subscription->tries = 0;
 	}
 	subscription->taken = !subscription->answer;
 	return over;
-}
-
-static void list_shares(struct shares *shares, struct subscription *first)
-{
-	struct share *last = &shares->left;
-
-	for (struct subscription *i = first; i; i = i->next)
-		last = share_list(shares, last, &i->share);
-	last->next = NULL;
 }
 
 /*
@@ -270,7 +263,6 @@ static struct subscription *hear_all(struct subscriptions *all)
 		finish(gone);
 		gone = next;
 	}
-	list_shares(&all->shares, first);
 	return first;
 }
 
@@ -351,13 +343,14 @@ static void await_taking(struct subscription *subscription)
 
 uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *present, uint64_t news)
 {
-	struct subscription *readers = hear_news(all, present, news);
 	uint64_t first = UINT64_MAX;
 
-	shares_pay(&all->shares, util_now());
-	for (struct subscription *i = readers; i; i = i->next) {
-		uint64_t own = waits(i) ? share_due(&all->shares, &i->share, pause_of(i)) : UINT64_MAX;
+	for (struct subscription *i = hear_news(all, present, news); i; i = i->next) {
+		uint64_t rest = all->rest[i->is_long], own = UINT64_MAX;
 
+		if (waits(i))
+			own = i->begun + pause_of(i);
+		own = own < rest ? rest : own;
 		await_taking(i);
 		first = own < first ? own : first;
 	}
@@ -367,8 +360,8 @@ uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *presen
 /* Its pause is over, but for `early` ns of it. */
 static bool is_over(const struct subscription *subscription, uint64_t pause, uint64_t early, uint64_t now)
 {
-	return waits(subscription) && share_allows(&subscription->share, now) &&
-		subscription->share.begun + pause <= now + early;
+	return waits(subscription) && subscription->all->rest[subscription->is_long] <= now &&
+		subscription->begun + pause <= now + early;
 }
 
 /*
@@ -393,12 +386,14 @@ static void join(struct subscription *first, uint64_t now)
 	}
 }
 
+/* The short ones first, then the one that has waited longest. */
 static struct subscription *next_due(struct subscription *first, uint64_t now)
 {
 	struct subscription *next = NULL;
 
 	for (struct subscription *i = first; i; i = i->next)
-		if (is_due(i, now) && (!next || share_is_before(&i->share, &next->share)))
+		if (is_due(i, now) && (!next || i->is_long < next->is_long ||
+				(i->is_long == next->is_long && i->begun < next->begun)))
 			next = i;
 	return next;
 }
@@ -416,11 +411,15 @@ static struct answer *make(struct subscription *subscription, const struct momen
 	return answer_new(subscription->request, &own);
 }
 
-/* Makes an answer, without the lock. It is dropped if its reader has asked something else, or left, meanwhile. */
+/*
+ * Makes an answer, without the lock. It is dropped if its reader has asked something else, or left, meanwhile. One that
+ * is late by up to half of its pause does not put off the next: the pause after it is that much shorter.
+ */
 static void answer(struct subscription *subscription, const struct moment *moment)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
-	uint64_t pause = pause_of(subscription), begin = util_now(), worked = util_thread_time();
+	uint64_t begin = util_now(), worked = util_thread_time();
+	uint64_t pause = pause_of(subscription), due = subscription->begun + pause;
 	struct answer *made = make(subscription, moment);
 	bool wanted;
 
@@ -437,7 +436,8 @@ static void answer(struct subscription *subscription, const struct moment *momen
 	mailbox_unlock(mailbox);
 	if (!wanted)
 		answer_free(made);
-	share_answered(&subscription->share, pause, begin, util_now());
+	subscription->begun = begin > due + pause / 2 || begin < due ? begin : due;
+	subscription->is_long = util_now() - begin > (uint64_t)TURN_MS * NS_PER_MS;
 }
 
 /*
@@ -472,21 +472,24 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 {
 	struct subscription *first = hear_news(all, moment->epoch, news), *next;
 	uint64_t begin = util_now(), now = begin, late = begin + (uint64_t)TURN_MS * NS_PER_MS;
-	uint64_t worked = util_thread_time();
+	uint64_t worked = util_thread_time(), short_ones = 0;
 
 	pace_begin(&all->pace, begin, worked);
-	shares_pay(&all->shares, begin);
 	join(first, begin);
 	while (now < late && (next = next_due(first, now))) {
-		if (!share_is_short(&next->share))	/* who has an answer does not wait for this one */
+		uint64_t end;
+
+		if (next->is_long)			/* who has an answer does not wait for this one */
 			ring_all(all->mailbox, first, next->bell);
 		answer(next, moment);
-		now = util_now();
+		end = util_now();
+		if (next->is_long)
+			all->rest[true] = end + (end - now);
+		else
+			short_ones += end - now;
+		now = end;
 	}
-	for (next = first; next; next = next->next)
-		if (is_due(next, now))
-			share_passed(&next->share);
-	shares_rest(&all->shares, begin, now);
+	all->rest[false] = now + short_ones;
 	pace_end(&all->pace, worked, util_thread_time());
 	add_rounds(first);
 	ring_all(all->mailbox, first, NULL);	/* at the end, so that a screen takes its answers together */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The readers of a session: any number, each with a question of its own (answers/answer.h). When something is new, and
- * a reader has taken its last answer, the ingest thread makes the next one. It serves the cheapest question first and
+ * a reader has taken its last answer, the ingest thread makes the next one. It serves short questions first, and
  * all in turn, for a bounded time. A reader that does not take its answer, or asks nothing, costs nothing. A reader
  * asks about the present boot, or is pinned to one.
  *
- * Half of the thread's time at most is for answers, and an expensive question rests for as long as it owes (share.h).
- * That rest is its own: a cheap question is answered meanwhile. An answer is made in one piece, since the store must
- * not change under it. So no reader is served while a long answer is made, and the others wait for one such answer at
- * most: between two there is as much time as the first took.
+ * After a turn of short answers no short one is made for as long as they took, after one that takes longer than a turn
+ * no long one for as long as that took: three quarters of the thread's time at most are for answers. An answer is made
+ * in one piece, since the store must not change under it. So no reader is served while a long answer is made, and the
+ * others wait for one such answer at most.
  *
  * A question names the shortest pause between two of its answers. The pause is longer when the answers of its reader's
  * screen would cost too much of the thread's time (pace.h).

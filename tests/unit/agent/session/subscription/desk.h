@@ -17,7 +17,7 @@ struct bell;
 struct epoch;
 
 enum {
-	READERS = 20,
+	READERS = 24,
 	PAUSE_MS = 100,			/* between two answers to a question whose reader is alone */
 };
 
