@@ -19,7 +19,8 @@
 enum {
 	QUEUE_SIZE = 65536,
 	PIECE = 65536,			/* bytes in one call of recv() */
-	LITTLE = 32768,			/* bytes: after a smaller burst it rests, for so few fill no socket meanwhile */
+	LITTLE = 16384, MUCH = 65536,	/* bytes between two rests: these become longer, shorter */
+	LEAST_US = 500,			/* the shortest rest */
 };
 
 struct port_socket {
@@ -74,21 +75,34 @@ static size_t keep(struct port_socket *socket)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Waits for more bytes, without the lock. After a small burst others gather first. */
-static void await_more(struct port_socket *socket, bool rest)
+/* Waits for more bytes, without the lock, after a rest of so many us in which they gather. */
+static void await_more(struct port_socket *socket, useconds_t rest)
 {
 	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
 
 	pthread_mutex_unlock(&socket->lock);
 	if (rest)
-		usleep(PORT_SOCKET_REST_MS * 1000);
+		usleep(rest);
 	poll(&ready, 1, -1);
 	pthread_mutex_lock(&socket->lock);
+}
+
+/* So that the bytes of the next rest are between LITTLE and MUCH, for which a socket has room. */
+static useconds_t next_rest(useconds_t rest, size_t burst)
+{
+	const useconds_t most = PORT_SOCKET_REST_MS * 1000;
+
+	if (burst > MUCH)
+		return rest / 4 < LEAST_US ? 0 : rest / 4;
+	if (burst >= LITTLE)
+		return rest;
+	return rest < LEAST_US ? LEAST_US : rest < most / 2 ? rest * 2 : most;
 }
 
 static void *read_always(void *context)
 {
 	struct port_socket *socket = context;
+	useconds_t rest = 0;
 	size_t burst = 0, got;
 	sigset_t signals;
 
@@ -101,7 +115,8 @@ static void *read_always(void *context)
 		} else if ((got = keep(socket))) {
 			burst += got;
 		} else if (!socket->closed) {
-			await_more(socket, burst && burst < LITTLE);
+			rest = next_rest(rest, burst);
+			await_more(socket, burst ? rest : 0);
 			burst = 0;
 		}
 	}

@@ -2,8 +2,9 @@
 /*
  * A byte stream to and from the guest's port: a unix socket that does not block. One thread owns it and makes all
  * calls. A thread of its own reads it all the time, so that the sender is not held up, however long the owner is busy:
- * it keeps the bytes in order until the owner takes them, PORT_SOCKET_ROOM at most; the rest stays in the socket. After
- * a small burst it rests for PORT_SOCKET_REST_MS, so that both wake for many bytes at a time.
+ * it keeps the bytes in order until the owner takes them, PORT_SOCKET_ROOM at most; the rest stays in the socket. Where
+ * few come it rests for PORT_SOCKET_REST_MS between two reads, so that both wake for many bytes at a time; where more
+ * come, for a part of that.
  */
 #ifndef PORT_SOCKET_H
 #define PORT_SOCKET_H
