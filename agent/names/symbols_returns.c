@@ -6,8 +6,8 @@
 
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/names/files/sym_elf_parts.h"
 #include "agent/names/files/image.h"
-#include "agent/names/files/sym_elf_code.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/objects/objects.h"
@@ -63,32 +63,26 @@ static bool is_hole(const uint8_t *bytes, size_t size)
 	return !any;
 }
 
-static bool is_code(const struct image *image, uint64_t address)
-{
-	return sym_elf_place(image->fd, address) >= ELF_PLACE_BARE;
-}
-
 static void read_code(const struct image *image, uint64_t link, struct return_code *found)
 {
 	uint8_t bytes[CALLS_BEFORE + CALLS_BEHIND];
 	size_t before = CALLS_BEFORE, size = 0;
-	enum arch_id arch;
 
-	for (; before && (link < before || !(size = sym_elf_code(image->fd, link - before, bytes,
-			before + CALLS_BEHIND, &arch))); before--)
+	for (; before && (link < before || !(size = sym_elf_parts_bytes(image->parts, image->fd, link - before, bytes,
+			before + CALLS_BEHIND))); before--)
 		;
 	if (!before || size < before) {
-		enum elf_place place = sym_elf_place(image->fd, link - 1);
+		enum elf_place place = sym_elf_parts_place(image->parts, link - 1);
 
 		found->code = place == ELF_PLACE_OUTSIDE ? CODE_OUTSIDE :
 			place == ELF_PLACE_DATA ? CODE_NOT_CALLED : CODE_NOT_READ;
 	} else if (is_hole(bytes, before)) {
 		found->code = CODE_NOT_READ;
 	} else {
-		bool called = calls_return(arch, bytes, before, size, link, &found->target);
+		bool called = calls_return(image->parts->arch, bytes, before, size, link, &found->target) &&
+			(!found->target || sym_elf_parts_place(image->parts, found->target) >= ELF_PLACE_BARE);
 
-		found->code = called && (!found->target || is_code(image, found->target)) ?
-			CODE_CALLED : CODE_NOT_CALLED;
+		found->code = called ? CODE_CALLED : CODE_NOT_CALLED;
 	}
 }
 
@@ -125,14 +119,14 @@ static bool leaves_interrupt(const struct image *image, uint64_t link)
 	uint8_t bytes[PIECE];
 	uint64_t begin = 0, at = link, next;
 	size_t size = 0;
-	enum arch_id arch = ARCH_OTHER;
 
-	for (int i = 0; i < STEPS && at; i++, at = next) {
+	for (int i = 0; image->parts && i < STEPS && at; i++, at = next) {
 		if (at < begin || at - begin + CALLS_BEHIND > size) {
 			begin = at;
-			size = sym_elf_code(image->fd, at, bytes, sizeof(bytes), &arch);
+			size = sym_elf_parts_bytes(image->parts, image->fd, at, bytes, sizeof(bytes));
 		}
-		if (calls_leave_interrupt(arch, bytes + (at - begin), size - (size_t)(at - begin), at, &next))
+		if (calls_leave_interrupt(image->parts->arch, bytes + (at - begin), size - (size_t)(at - begin), at,
+				&next))
 			return true;
 	}
 	return false;
@@ -238,16 +232,17 @@ static enum calls_frame read_frame(const struct image *image, uint64_t link)
 	uint32_t index = symbol_table_find(image->table, link);
 	uint8_t bytes[PROLOGUE];
 	struct symbol symbol;
-	enum arch_id arch;
 	size_t size;
 
-	if (index == SYMBOL_NONE)
+	if (index == SYMBOL_NONE || !image->parts)
 		return CALLS_FRAME_UNKNOWN;
 	symbol = symbol_table_get(image->table, index);
 	if (link - symbol.address >= PROLOGUE || strstr(symbol.name, ".cold"))
 		return CALLS_FRAME_UNKNOWN;
-	size = sym_elf_code(image->fd, symbol.address, bytes, sizeof(bytes), &arch);
-	return is_hole(bytes, size) ? CALLS_FRAME_UNKNOWN : calls_frame(arch, bytes, size, link - symbol.address);
+	size = sym_elf_parts_bytes(image->parts, image->fd, symbol.address, bytes, sizeof(bytes));
+	if (is_hole(bytes, size))
+		return CALLS_FRAME_UNKNOWN;
+	return calls_frame(image->parts->arch, bytes, size, link - symbol.address);
 }
 
 enum calls_frame symbols_frame(struct symbols *symbols, uint32_t space, uint64_t address)
