@@ -24,7 +24,7 @@ void thread_join(pthread_t thread)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += JOIN_SECONDS;
-	pthread_timedjoin_np(thread, NULL, &until);
+	pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
 }

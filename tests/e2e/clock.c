@@ -236,11 +236,11 @@ int pthread_mutex_timedlock(pthread_mutex_t *restrict lock, const struct timespe
 	return REAL(pthread_mutex_timedlock)(lock, &real);
 }
 
-int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *end)
+int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *end)
 {
-	struct timespec real = real_time(CLOCK_REALTIME, *end);
+	struct timespec real = real_time(clock, *end);
 
-	return REAL(pthread_timedjoin_np)(thread, result, &real);
+	return REAL(pthread_clockjoin_np)(thread, result, clock, &real);
 }
 
 int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict end)
