@@ -17,7 +17,7 @@
 
 enum {
 	LOOK_MS = 500,			/* between two checks whether the VM has another socket */
-	KNOWN_MS = 15000,		/* a line for the guest waits so long until the guest is known */
+	KNOWN_MS = 15000,		/* a line for the guest waits so long in each state until the guest is known */
 	PAUSED_MS = 1000,		/* and so long until it runs: a stop for a sample is over by then */
 };
 
@@ -28,6 +28,7 @@ struct job {				/* what is done for one client */
 	char *words;			/* the request's words: the report's or recorder's texts point into them */
 	char *line;			/* a control line that is to be sent; NULL: none waits */
 	uint64_t send_by;		/* it is given up then */
+	uint32_t states;		/* of the link, seen while it waited: bits 1 << enum link_state */
 };
 
 struct service {
@@ -77,10 +78,8 @@ static void guest_answered(void *context, bool ok, const char *text)
 /* The source may not be chosen yet, or its connection not made: nobody would read the line. */
 static void begin_ctl(struct job *job, char *const *words, size_t count)
 {
-	bool known = session_link(job->service->session) == LINK_UP;
-
 	job->line = util_join(words, count, " ");
-	job->send_by = util_now() + (uint64_t)(known ? PAUSED_MS : KNOWN_MS) * NS_PER_MS;
+	job->states = 0;
 }
 
 static void give_up_line(struct job *job, bool paused)
@@ -95,6 +94,17 @@ static void give_up_line(struct job *job, bool paused)
 	free(why);
 }
 
+/* A busy host takes long from state to state, so each has its own time, once: a link may go to and fro. */
+static void note_state(struct job *job)
+{
+	enum link_state link = session_link(job->service->session);
+
+	if (job->states >> link & 1)
+		return;
+	job->states |= 1u << link;
+	job->send_by = util_now() + (uint64_t)(link == LINK_UP ? PAUSED_MS : KNOWN_MS) * NS_PER_MS;
+}
+
 static void step_ctl(struct job *job)
 {
 	const struct command_sink sink = { .context = job, .answered = guest_answered };
@@ -102,6 +112,7 @@ static void step_ctl(struct job *job)
 	bool paused = session_vm(session) == VM_PAUSED, ready = session_link(session) == LINK_UP && !paused;
 	char *line = job->line;
 
+	note_state(job);
 	if (!ready && util_now() < job->send_by)
 		return;
 	job->line = NULL;

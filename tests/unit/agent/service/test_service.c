@@ -16,6 +16,7 @@
 #include "agent/base/util.h"
 #include "agent/service/control_socket.h"
 #include "agent/service/service.h"
+#include "tests/unit/clock.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/scratch.h"
@@ -130,6 +131,49 @@ static void test_one_who_waits_no_longer(void **state)
 	fixture_end(&fixture);
 }
 
+/* On a busy host a guest takes long; while its link gets on, its line is not given up. */
+static void test_a_guest_that_is_slow(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct service *service = serve(&fixture);
+	int client = asks(&fixture, "status");
+	char text[TEXT];
+
+	(void)state;
+	for (int i = 0; i < STEPS; i++)
+		step(&fixture, service);
+	clock_pass(14 * NS_PER_SECOND);
+	fake_guest_beat(fixture.guest, 0);
+	for (int i = 0; i < STEPS; i++)
+		step(&fixture, service);
+	clock_pass(14 * NS_PER_SECOND);
+	step(&fixture, service);
+	assert_string_equal(answer(client, text), "");
+	fixture_bring_up(&fixture);
+	for (int i = 0; i < STEPS; i++)
+		step(&fixture, service);
+	fixture_await_line(&fixture, "status");
+	fake_guest_reply(fixture.guest, true, "off");
+	await_answer(&fixture, service, client, "off");
+	service_free(service);
+	fixture_end(&fixture);
+}
+
+static void test_a_guest_that_stays_away(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct service *service = serve(&fixture);
+	int client = asks(&fixture, "status");
+
+	(void)state;
+	for (int i = 0; i < STEPS; i++)
+		step(&fixture, service);
+	clock_pass(15 * NS_PER_SECOND);
+	await_answer(&fixture, service, client, "the guest has told nothing of itself in 15 s: ");
+	service_free(service);
+	fixture_end(&fixture);
+}
+
 static const struct fake_answer paused[] = {
 	{ "qmp_capabilities", "\"return\": {}" },
 	{ "query-status", "\"return\": {\"status\": \"paused\"}" },
@@ -162,6 +206,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_the_guest_is_known),
 		cmocka_unit_test(test_one_who_waits_no_longer),
+		cmocka_unit_test(test_a_guest_that_is_slow),
+		cmocka_unit_test(test_a_guest_that_stays_away),
 		cmocka_unit_test(test_a_paused_machine),
 	};
 
