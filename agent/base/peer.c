@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "errand.h"
+#include "job.h"
 #include "peer.h"
 #include "util.h"
 
@@ -229,26 +229,26 @@ static void search_free(void *context)
 	free(search);
 }
 
-struct errand *peer_search(const char *path, int own_fd, int process_fd)
+struct job *peer_search(const char *path, int own_fd, int process_fd)
 {
-	static const struct errand_work work = { .run = search, .free = search_free };
+	static const struct job_work work = { .run = search, .free = search_free };
 	struct search *context = util_alloc(sizeof(*context));
 	struct stat own;
 
 	context->path = path ? util_copy(path, strlen(path)) : NULL;
 	context->own = own_fd >= 0 && fstat(own_fd, &own) == 0 ? (uint32_t)own.st_ino : 0;
 	context->process = process_fd >= 0 ? peer_process(process_fd) : 0;
-	return errand_new(&work, context);
+	return job_new(&work, context);
 }
 
-bool peer_found(struct errand *errand, struct peer_found *found)
+bool peer_found(struct job *job, struct peer_found *found)
 {
-	struct search *search = errand_done(errand);
+	struct search *search = job_done(job);
 
 	if (!search)
 		return false;
 	*found = search->found;
 	search->found.client = NULL;
-	errand_leave(errand);
+	job_leave(job);
 	return true;
 }

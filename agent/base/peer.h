@@ -18,7 +18,7 @@ char *peer_folder(int fd);
 /* The process that made the other end of `fd`, if it is stopped (SIGSTOP, a debugger); else 0. */
 pid_t peer_stopped(int fd);
 
-struct errand;
+struct job;
 
 struct peer_found {
 	char *client;			/* such as "socat (pid 123)", in fresh memory; NULL: not known */
@@ -28,11 +28,11 @@ struct peer_found {
 /*
  * Looks for a client of the listening socket at `path` (NULL: looks for none). `own_fd` (-1: none) is a
  * connection of ours to it, which does not count. Also checks whether the process at the other end of
- * `process_fd` (-1: none) is stopped. This is an errand, for it may have to look at all processes of the host.
+ * `process_fd` (-1: none) is stopped. This is a job, for it may have to look at all processes of the host.
  */
-struct errand *peer_search(const char *path, int own_fd, int process_fd);
+struct job *peer_search(const char *path, int own_fd, int process_fd);
 
-/* Takes what was found, and ends the errand. False: it is not done yet. */
-bool peer_found(struct errand *errand, struct peer_found *found);
+/* Takes what was found, and ends the job. False: it is not done yet. */
+bool peer_found(struct job *job, struct peer_found *found);
 
 #endif

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/memory_reader.h"
 #include "agent/base/util.h"
 #include "agent/names/dwarf/code_lines.h"
@@ -27,7 +27,7 @@ enum {
 	TRIES = 100,			/* answers after which memory that does not come is given up */
 };
 
-struct task {				/* what the errand works on; all its own */
+struct task {				/* what the job works on; all its own */
 	struct code_file file;		/* its descriptor and path are its own, too */
 	struct code_bytes code;
 	bool bare;			/* `code` was read from the guest's memory */
@@ -48,8 +48,8 @@ struct entry {
 	bool stale;			/* the listing is to be made, or made anew */
 	bool bare;			/* no file has its code */
 	unsigned tries;			/* reads of the guest's memory that failed */
-	struct code_lines *lines;	/* the errand has them while it works */
-	struct errand *errand;		/* NULL: none is under way */
+	struct code_lines *lines;	/* the job has them while it works */
+	struct job *job;		/* NULL: none is under way */
 	struct listing *listing;
 };
 
@@ -63,7 +63,7 @@ struct listings {
 	unsigned next_named;
 };
 
-/* ---- the errand ---- */
+/* ---- the job ---- */
 
 static void run(void *context)
 {
@@ -112,7 +112,7 @@ static struct task *new_task(const struct listings *listings, struct entry *entr
 	return task;
 }
 
-static const struct errand_work work = { .run = run, .free = free_task };
+static const struct job_work work = { .run = run, .free = free_task };
 
 /* ---- entries ---- */
 
@@ -120,7 +120,7 @@ static void clear(struct listings *listings, struct entry *entry)
 {
 	if (entry->used)
 		budget_give(listings->budget, COST);
-	errand_leave(entry->errand);
+	job_leave(entry->job);
 	code_lines_free(entry->lines);
 	listing_release(entry->listing);
 	*entry = (struct entry) { .used = false };
@@ -261,9 +261,9 @@ static bool read_memory(struct entry *entry, enum arch_id arch, const struct mem
 	return code->size || memory_reader_awaited(memory) == awaited || entry->tries++ >= TRIES;
 }
 
-static void take_errand(struct listings *listings, struct entry *entry, uint32_t space)
+static void take_job(struct listings *listings, struct entry *entry, uint32_t space)
 {
-	struct task *task = entry->errand ? errand_done(entry->errand) : NULL;
+	struct task *task = entry->job ? job_done(entry->job) : NULL;
 
 	if (!task)
 		return;
@@ -272,8 +272,8 @@ static void take_errand(struct listings *listings, struct entry *entry, uint32_t
 	task->listing = NULL;
 	entry->lines = task->lines;
 	task->lines = NULL;
-	errand_leave(entry->errand);
-	entry->errand = NULL;
+	job_leave(entry->job);
+	entry->job = NULL;
 	entry->stale = false;
 	name_callees(listings, entry->listing, space, entry->code.bias);
 	if (!entry->listing->count && !entry->bare && space == EVENT_KERNEL)
@@ -298,14 +298,14 @@ static bool have_lines(struct listings *listings, struct entry *entry)
 	return true;
 }
 
-static void begin_errand(struct listings *listings, struct entry *entry, enum arch_id arch,
+static void begin_job(struct listings *listings, struct entry *entry, enum arch_id arch,
 	const struct memory_reader *memory)
 {
 	struct task *task = new_task(listings, entry);
 
 	task->bare = entry->bare;
 	if (!entry->bare || read_memory(entry, arch, memory, &task->code)) {
-		entry->errand = errand_new(&work, task);
+		entry->job = job_new(&work, task);
 		return;
 	}
 	entry->lines = task->lines;
@@ -339,9 +339,9 @@ struct listing_answer listings_get(struct listings *listings, uint32_t space, ui
 	if (!entry)
 		return answer;
 	entry->asked = ++listings->asks;
-	take_errand(listings, entry, space);
-	if (!entry->errand && have_lines(listings, entry) && entry->stale)
-		begin_errand(listings, entry, arch, memory);
+	take_job(listings, entry, space);
+	if (!entry->job && have_lines(listings, entry) && entry->stale)
+		begin_job(listings, entry, arch, memory);
 	return (struct listing_answer) {
 		.listing = listing_hold(entry->listing), .bias = entry->code.bias,
 		.more = !entry->lined || entry->stale || entry->later, .lacks = lacks(entry),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The listings of one boot's functions: the last few are kept. An errand reads code and source; the lines' worker reads
+ * The listings of one boot's functions: the last few are kept. A job reads code and source; the lines' worker reads
  * DWARF; so nobody waits. Code that is in no file is read from the guest's memory. One owner: the ingest thread.
  */
 #ifndef LISTINGS_H

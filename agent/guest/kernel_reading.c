@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/linux/linux_kernel.h"
@@ -33,7 +33,7 @@ enum {
 
 enum stage { LOOKS, READS, SEARCHES, RESTS, DONE };
 
-struct search {				/* the errand's context */
+struct search {				/* the job's context */
 	uint8_t *bytes;
 	size_t size, room;
 	struct kernel_bytes kernel;
@@ -62,7 +62,7 @@ struct kernel_reading {
 	bool in_vain;			/* LOOKS: nothing is to be read there now */
 	bool paused;			/* the last step took over all that it may */
 	bool named;			/* the symbols have the names: the tables are still to come */
-	struct errand *errand;
+	struct job *job;
 };
 
 struct kernel_reading *kernel_reading_new(struct symbols *symbols, struct guest_memory *memory, struct budget *budget)
@@ -79,8 +79,8 @@ static void enter(struct kernel_reading *reading, enum stage stage)
 {
 	if (stage != READS && stage != SEARCHES) {
 		budget_free(reading->budget, reading->bytes, reading->room);
-		errand_leave(reading->errand);
-		reading->errand = NULL;
+		job_leave(reading->job);
+		reading->job = NULL;
 		reading->bytes = NULL;
 		reading->size = reading->wanted = reading->room = reading->gap = reading->renewed = 0;
 		reading->there = 0;
@@ -280,10 +280,10 @@ static void free_search(void *context)
 	free(search);
 }
 
-/* The errand has the bytes until it is done. */
+/* The job has the bytes until it is done. */
 static void begin_search(struct kernel_reading *reading)
 {
-	static const struct errand_work work = { .run = run, .free = free_search };
+	static const struct job_work work = { .run = run, .free = free_search };
 	struct search *search = util_alloc(sizeof(*search));
 
 	*search = (struct search) {
@@ -294,7 +294,7 @@ static void begin_search(struct kernel_reading *reading)
 	kernel_bytes_place(&search->kernel, reading->address);
 	reading->bytes = NULL;
 	reading->room = 0;
-	reading->errand = errand_new(&work, search);
+	reading->job = job_new(&work, search);
 	enter(reading, SEARCHES);
 }
 
@@ -318,8 +318,8 @@ static bool take_found(struct kernel_reading *reading, struct search *search, ui
 	reading->room = search->room;
 	search->bytes = NULL;
 	search->room = 0;
-	errand_leave(reading->errand);
-	reading->errand = NULL;
+	job_leave(reading->job);
+	reading->job = NULL;
 	if (found)
 		symbols_set_slide(reading->symbols, 0);
 	more = found ? !reading->named && wants_tables(reading) : !reading->named && !is_at_end(reading);
@@ -356,7 +356,7 @@ static void read_on(struct kernel_reading *reading, bool live)
 
 bool kernel_reading_step(struct kernel_reading *reading, bool live, uint64_t now)
 {
-	struct search *search = reading->errand ? errand_done(reading->errand) : NULL;
+	struct search *search = reading->job ? job_done(reading->job) : NULL;
 	bool found = search && take_found(reading, search, now);
 
 	if (reading->stage == RESTS)

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/spool.h"
 #include "agent/base/util.h"
 #include "agent/names/files/image.h"
@@ -13,7 +13,7 @@
 
 enum { PIPE_MS = 30000 };		/* the longest wait for a pipe's writer: nm may be slow */
 
-struct reading {			/* the errand's context */
+struct reading {			/* the job's context */
 	struct spool spool;		/* path NULL: not opened yet */
 	char *path;
 	bool given;
@@ -30,7 +30,7 @@ struct kernel_names {
 	char *path;
 	bool given;			/* by the user; a pipe that others name may have no writer, or never end */
 	struct budget *budget;
-	struct errand *errand;		/* NULL: nothing is being read */
+	struct job *job;		/* NULL: nothing is being read */
 	struct spool spool;		/* what was read, for reading it again */
 	struct symbols *symbols;	/* of no boot; boots share its kernel file; NULL: none */
 	bool starved;
@@ -79,10 +79,10 @@ static void forget(struct kernel_names *names)
 	names->error = NULL;
 }
 
-/* Lends the copy of a file that can be read only once to the errand; kernel_names_step takes it back. */
+/* Lends the copy of a file that can be read only once to the job; kernel_names_step takes it back. */
 static void begin(struct kernel_names *names, const struct stat *check)
 {
-	static const struct errand_work work = { .run = run, .free = free_reading };
+	static const struct job_work work = { .run = run, .free = free_reading };
 	struct reading *reading = util_alloc(sizeof(*reading));
 
 	reading->path = util_copy(names->path, strlen(names->path));
@@ -95,7 +95,7 @@ static void begin(struct kernel_names *names, const struct stat *check)
 		reading->file = *check;
 	else
 		forget(names);
-	names->errand = errand_new(&work, reading);
+	names->job = job_new(&work, reading);
 }
 
 struct kernel_names *kernel_names_new(const char *path, bool given, struct budget *budget)
@@ -114,7 +114,7 @@ void kernel_names_free(struct kernel_names *names)
 {
 	if (!names)
 		return;
-	errand_leave(names->errand);
+	job_leave(names->job);
 	symbols_free(names->symbols);
 	spool_close(&names->spool);
 	free(names->error);
@@ -129,7 +129,7 @@ const char *kernel_names_path(const struct kernel_names *names)
 
 bool kernel_names_step(struct kernel_names *names)
 {
-	struct reading *reading = names->errand ? errand_done(names->errand) : NULL;
+	struct reading *reading = names->job ? job_done(names->job) : NULL;
 
 	bool news = reading && !reading->same;
 
@@ -145,14 +145,14 @@ bool kernel_names_step(struct kernel_names *names)
 		reading->symbols = NULL;
 		reading->error = NULL;
 	}
-	errand_leave(names->errand);
-	names->errand = NULL;
+	job_leave(names->job);
+	names->job = NULL;
 	return news;
 }
 
 bool kernel_names_reading(const struct kernel_names *names)
 {
-	return names->errand;
+	return names->job;
 }
 
 const char *kernel_names_error(const struct kernel_names *names)
@@ -167,13 +167,13 @@ bool kernel_names_starved(const struct kernel_names *names)
 
 void kernel_names_again(struct kernel_names *names)
 {
-	if (!names->errand)
+	if (!names->job)
 		begin(names, NULL);
 }
 
 void kernel_names_check(struct kernel_names *names)
 {
-	if (!names->errand)
+	if (!names->job)
 		begin(names, names->symbols ? symbols_kernel_file(names->symbols) : NULL);
 }
 

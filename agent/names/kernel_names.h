@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file with the kernel's names, given by the user or found through QMP. It is read in an errand, for it
+ * The file with the kernel's names, given by the user or found through QMP. It is read in a job, for it
  * may be large, on a slow disk, or a pipe with a slow writer. All boots share what was read. At each boot
- * another errand checks whether the file has changed, and reads it again if so.
+ * another job checks whether the file has changed, and reads it again if so.
  */
 #ifndef KERNEL_NAMES_H
 #define KERNEL_NAMES_H

@@ -7,7 +7,7 @@
 #include "agent/answers/annotation.h"
 #include "agent/answers/call_tree.h"
 #include "agent/answers/profile.h"
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/loan.h"
@@ -102,7 +102,7 @@ void report_free(struct report *report)
 	report_export_end_log(report);
 	sample_log_release(report->log);
 	epoch_release(report->epoch);
-	errand_leave(report->file);		/* a file that is being written is still finished */
+	job_leave(report->file);		/* a file that is being written is still finished */
 	tape_leave(report->tape);
 	free(report->unwritten);
 	free(report->error);

@@ -21,7 +21,7 @@
 struct annotation;
 struct call_tree;
 struct epoch;
-struct errand;
+struct job;
 struct profile;
 struct session;
 struct sample_log;
@@ -111,7 +111,7 @@ struct report {
 	uint64_t told;			/* the last symbols_generation, while the guest sends names */
 	uint64_t seen, seen_at;		/* a count that moves while the guest runs; host ns of its last move */
 
-	struct errand *file;		/* writes the file of `format`; NULL: none is being written */
+	struct job *file;		/* writes the file of `format`; NULL: none is being written */
 	int format;			/* enum export_id; EXPORTS: the request's `out` */
 	bool logging;			/* the epoch keeps a log for it */
 	struct sample_log *log;		/* that log, once it is complete; NULL: not yet, or none */

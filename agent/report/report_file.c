@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/cut/recording_cut.h"
@@ -11,7 +11,7 @@
 #include "agent/wire/recording.h"
 #include "report_file.h"
 
-struct job {
+struct writing {
 	struct epoch *epoch;		/* held: it owns the names in the stacks */
 	struct export *export;		/* NULL: a recording is cut */
 	char *source;			/* the folder of that recording */
@@ -23,35 +23,35 @@ struct job {
 
 static void run(void *context)
 {
-	struct job *job = context;
+	struct writing *writing = context;
 
-	export_write(job->export, job->path, &job->result, &job->error);
+	export_write(writing->export, writing->path, &writing->result, &writing->error);
 }
 
 /* The first boot, which is the one that the session has read. */
 static void run_cut(void *context)
 {
-	struct job *job = context;
-	struct recording *recording = recording_new(job->source, &job->error);
+	struct writing *writing = context;
+	struct recording *recording = recording_new(writing->source, &writing->error);
 	struct recording_sums sums = { 0 };
 
 	if (recording)
-		recording_cut_write(recording, &job->cut, job->path, &sums, &job->error);
+		recording_cut_write(recording, &writing->cut, writing->path, &sums, &writing->error);
 	recording_free(recording);
-	job->result = (struct export_result) { .samples = sums.samples };
+	writing->result = (struct export_result) { .samples = sums.samples };
 }
 
 static void free_job(void *context)
 {
-	struct job *job = context;
+	struct writing *writing = context;
 
-	export_free(job->export);
-	epoch_release(job->epoch);
-	free(job->path);
-	free(job->source);
-	free(job->progress);
-	free(job->error);
-	free(job);
+	export_free(writing->export);
+	epoch_release(writing->epoch);
+	free(writing->path);
+	free(writing->source);
+	free(writing->progress);
+	free(writing->error);
+	free(writing);
 }
 
 char *report_file_mistake(const char *path)
@@ -62,42 +62,44 @@ char *report_file_mistake(const char *path)
 	return error;
 }
 
-struct errand *report_file_begin(const char *path, struct epoch *epoch, const struct export_input *input,
+struct job *report_file_begin(const char *path, struct epoch *epoch, const struct export_input *input,
 	const struct export_choice *choice, struct set_progress *progress)
 {
-	static const struct errand_work work = { .run = run, .free = free_job };
-	struct job *job = util_alloc(sizeof(*job));
+	static const struct job_work work = { .run = run, .free = free_job };
+	struct writing *writing = util_alloc(sizeof(*writing));
 
-	job->path = util_copy(path, strlen(path));
-	job->progress = progress;
-	job->epoch = epoch_hold(epoch);
-	job->export = export_new(choice, input);
-	return errand_new(&work, job);
+	writing->path = util_copy(path, strlen(path));
+	writing->progress = progress;
+	writing->epoch = epoch_hold(epoch);
+	writing->export = export_new(choice, input);
+	return job_new(&work, writing);
 }
 
-struct errand *report_file_begin_cut(const char *path, struct epoch *epoch, const char *source, uint64_t from,
+struct job *report_file_begin_cut(const char *path, struct epoch *epoch, const char *source, uint64_t from,
 	uint64_t to, struct set_progress *progress)
 {
-	static const struct errand_work work = { .run = run_cut, .free = free_job };
-	struct job *job = util_alloc(sizeof(*job));
+	static const struct job_work work = { .run = run_cut, .free = free_job };
+	struct writing *writing = util_alloc(sizeof(*writing));
 
-	job->path = util_copy(path, strlen(path));
-	job->source = util_copy(source, strlen(source));
-	job->progress = progress;
-	job->epoch = epoch_hold(epoch);
-	job->cut = (struct recording_cut) { .from = from, .to = to, .stop = &progress->stop, .done = &progress->done };
-	return errand_new(&work, job);
+	writing->path = util_copy(path, strlen(path));
+	writing->source = util_copy(source, strlen(source));
+	writing->progress = progress;
+	writing->epoch = epoch_hold(epoch);
+	writing->cut = (struct recording_cut) {
+		.from = from, .to = to, .stop = &progress->stop, .done = &progress->done,
+	};
+	return job_new(&work, writing);
 }
 
-bool report_file_done(struct errand *errand, struct export_result *result, char **error)
+bool report_file_done(struct job *job, struct export_result *result, char **error)
 {
-	struct job *job = errand_done(errand);
+	struct writing *writing = job_done(job);
 
-	if (!job)
+	if (!writing)
 		return false;
-	*result = job->result;
-	*error = job->error;
-	job->error = NULL;
-	errand_leave(errand);
+	*result = writing->result;
+	*error = writing->error;
+	writing->error = NULL;
+	job_leave(job);
 	return true;
 }

@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "hook_search.h"
 
 enum { FILE_MOST = 512 << 20 };		/* bytes of a file that is searched: no kernel is larger */
 
-struct search {				/* the errand's context */
+struct search {				/* the job's context */
 	char *path, *other;		/* NULL: none */
 	bool found;
 };
@@ -53,23 +53,23 @@ static void free_search(void *context)
 	free(search);
 }
 
-struct errand *hook_search(const char *path, const char *other)
+struct job *hook_search(const char *path, const char *other)
 {
-	static const struct errand_work work = { .run = run, .free = free_search };
+	static const struct job_work work = { .run = run, .free = free_search };
 	struct search *search = util_alloc(sizeof(*search));
 
 	search->path = path ? util_copy(path, strlen(path)) : NULL;
 	search->other = other ? util_copy(other, strlen(other)) : NULL;
-	return errand_new(&work, search);
+	return job_new(&work, search);
 }
 
-bool hook_searched(struct errand *errand, bool *found)
+bool hook_searched(struct job *job, bool *found)
 {
-	struct search *search = errand_done(errand);
+	struct search *search = job_done(job);
 
 	if (!search)
 		return false;
 	*found = search->found;
-	errand_leave(errand);
+	job_leave(job);
 	return true;
 }

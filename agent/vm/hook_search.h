@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-struct errand;
+struct job;
 
 /*
  * Looks for the port's name, which a kernel with the hook and its driver contains. False, too: the file is compressed,
@@ -14,10 +14,10 @@ struct errand;
 bool hook_is_in(const char *path);
 
 /*
- * The same of two files, as an errand: true if either has it. hook_searched: false: the errand is not done yet; else it
+ * The same of two files, as a job: true if either has it. hook_searched: false: the job is not done yet; else it
  * takes the result, and ends it.
  */
-struct errand *hook_search(const char *path, const char *other);
-bool hook_searched(struct errand *errand, bool *found);
+struct job *hook_search(const char *path, const char *other);
+bool hook_searched(struct job *job, bool *found);
 
 #endif

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/peer.h"
 #include "agent/base/util.h"
 #include "link.h"
@@ -31,7 +31,7 @@ enum {
 	LONG_MS = 1 << 30,
 	DISCOVER_MS = 10000,
 	PAUSED_MS = 200,		/* most for taking out: a VM that does not run releases no controller */
-	ERRAND_MS = 10,			/* between two checks whether an errand is done */
+	JOB_MS = 10,			/* between two checks whether a job is done */
 	UNSURE_MS = 3000,		/* a QEMU that ends closes QMP, and is gone, so soon after the port */
 	CLEANING_MS = 30000,		/* what has started it may clean up so long */
 };
@@ -333,7 +333,7 @@ uint64_t link_due(struct link *link, uint64_t now)
 	uint64_t change = choice_due(link, now), due;
 
 	if (link->seek || link->look || link->hook_search || link->stage == STAGE_LEAVING_STUB)
-		return now + (uint64_t)ERRAND_MS * NS_PER_MS;
+		return now + (uint64_t)JOB_MS * NS_PER_MS;
 	due = talk ? talk_due(talk) : UINT64_MAX;
 	return due < change ? due : change;
 }
@@ -387,7 +387,7 @@ const char *link_ended(const struct link *link, bool *well)
 /* QEMU may still do the last request of a dialogue that is dropped here. */
 static void drop_stage(struct link *link)
 {
-	errand_leave(link->seek);
+	job_leave(link->seek);
 	link->seek = NULL;
 	if (link->stage == STAGE_DISCOVERING)
 		discover_clear(&link->discovery);

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "hook_search.h"
 #include "link.h"
@@ -146,7 +146,7 @@ void choice_begin(struct link *link)
 
 void choice_clear(struct link *link)
 {
-	errand_leave(link->hook_search);
+	job_leave(link->hook_search);
 	link->hook_search = NULL;
 	port_socket_free(link->waiting);
 	link->waiting = NULL;

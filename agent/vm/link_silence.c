@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/peer.h"
 #include "agent/base/util.h"
 #include "link_state.h"
@@ -72,7 +72,7 @@ static void take_look(struct link *link)
 
 void silence_clear(struct link *link)
 {
-	errand_leave(link->look);
+	job_leave(link->look);
 	free(link->holder);
 	link->look = NULL;
 	link->holder = NULL;

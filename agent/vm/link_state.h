@@ -18,7 +18,7 @@
 #include "launch_folder.h"
 #include "link.h"
 
-struct errand;
+struct job;
 
 /* What is under way: one stage at a time, and each ends by itself. The head of link.c tells how they follow. */
 enum link_stage {
@@ -58,14 +58,14 @@ struct link {
 	uint64_t lost_at;		/* when it was lost last; 0: never */
 	bool heard;			/* bytes have come since it was connected */
 
-	struct errand *seek;		/* looks for the holder of `wanted`; NULL: none is under way */
+	struct job *seek;		/* looks for the holder of `wanted`; NULL: none is under way */
 	const char *wanted;		/* borrowed: qmp_path or the port's path */
 
 	enum link_choice choice;
 	bool change_asked;		/* QEMU was asked whether the guest has its port open */
 	bool change;			/* since hook or plugin was chosen, the guest has opened or closed its port */
 	uint64_t change_at;		/* when QEMU is to be asked next */
-	struct errand *hook_search;	/* looks for the hook in the files of the kernel; NULL: not under way */
+	struct job *hook_search;	/* looks for the hook in the files of the kernel; NULL: not under way */
 	bool has_hook;			/* one of these files has the hook */
 
 	/* The gdb stub. */
@@ -100,8 +100,8 @@ struct link {
 	/* Silence: the VM should run, but nothing comes. */
 	uint64_t heard_at;		/* the last byte, or the connection, or the end of a pause */
 	uint64_t look_at;		/* when to look for the cause again */
-	struct errand *look;		/* the errand that looks for it; NULL: none is under way */
-	bool looked;			/* that errand has ended once in this silence */
+	struct job *look;		/* the job that looks for it; NULL: none is under way */
+	bool looked;			/* that job has ended once in this silence */
 	bool silent, hangs;		/* the port is silent; QEMU does not answer */
 	bool asks, closed;		/* QEMU was asked about the port; the guest has closed the port */
 	bool tried_again;		/* connected again because of the silence, in vain so far */

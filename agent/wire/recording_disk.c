@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "decode.h"
@@ -29,11 +29,11 @@ struct file {
 	uint64_t used;			/* the value of `uses` at its last use; 0: the slot is free */
 };
 
-enum job_kind { JOB_BEGIN, JOB_METADATA, JOB_PACKET, JOB_END };
+enum entry_kind { ENTRY_BEGIN, ENTRY_METADATA, ENTRY_PACKET, ENTRY_END };
 
-struct job {
-	struct job *next;
-	enum job_kind kind;
+struct entry {
+	struct entry *next;
+	enum entry_kind kind;
 	bool goes_on;			/* the boot has a part already */
 	enum stream stream;		/* of a packet */
 	uint32_t cpu;
@@ -51,13 +51,13 @@ struct recording_disk {
 	uint64_t uses;
 
 	pthread_mutex_t lock;		/* guards what follows; never held during a wait for the disk */
-	struct job *first, **last;
+	struct entry *first, **last;
 	size_t waiting;			/* bytes of packets that are not written yet */
 	bool working;			/* there is a worker */
 	char *error;			/* the first failure; nothing is recorded after it */
 	unsigned holders;		/* the owner and each worker; the last one frees all */
 
-	struct errand *errand;		/* the newest worker; for the owner alone; NULL: none yet */
+	struct job *job;		/* the newest worker; for the owner alone; NULL: none yet */
 };
 
 static char *unrecorded(const char *path, int why)
@@ -154,11 +154,11 @@ static bool make_partial(struct recording_disk *disk)
 }
 
 /* The oldest part is removed only once the new one is there, so that there is always a part. */
-static void begin_part(struct recording_disk *disk, const struct job *job)
+static void begin_part(struct recording_disk *disk, const struct entry *entry)
 {
-	char *boot = hex(job->bytes);
+	char *boot = hex(entry->bytes);
 
-	disk->boots += !job->goes_on;
+	disk->boots += !entry->goes_on;
 	disk->final = util_format("%s/%04u-%s", disk->folder, ++disk->begun, boot);
 	disk->partial = util_format("%s.partial", disk->final);
 	free(boot);
@@ -178,14 +178,14 @@ static bool close_file(struct file *file)
 	return good;
 }
 
-static void write_metadata(struct recording_disk *disk, const struct job *job)
+static void write_metadata(struct recording_disk *disk, const struct entry *entry)
 {
 	char *path = util_format("%s/metadata", disk->partial), *error = NULL;
 	struct util_file *file = util_file_open(path, &error);
 
 	free(path);
 	if (file) {
-		fwrite(job->bytes, 1, job->size, util_file_stream(file));
+		fwrite(entry->bytes, 1, entry->size, util_file_stream(file));
 		util_file_commit(file, &error);
 	}
 	if (error)
@@ -278,15 +278,15 @@ static bool append(int fd, const uint8_t *bytes, size_t size)
 	return false;
 }
 
-static void write_packet(struct recording_disk *disk, const struct job *job)
+static void write_packet(struct recording_disk *disk, const struct entry *entry)
 {
-	struct file *file = open_file(disk, job->stream, job->cpu);
+	struct file *file = open_file(disk, entry->stream, entry->cpu);
 
-	if (file && !append(file->fd, job->bytes, job->size))
+	if (file && !append(file->fd, entry->bytes, entry->size))
 		fail(disk, disk->partial, errno);
 }
 
-/* ---- jobs ---- */
+/* ---- entries ---- */
 
 struct recording_disk *recording_disk_new(const char *folder, uint32_t parts)
 {
@@ -319,75 +319,75 @@ static void release(void *context)
 	free(disk);
 }
 
-static struct job *next_job(struct recording_disk *disk)
+static struct entry *next_entry(struct recording_disk *disk)
 {
-	struct job *job;
+	struct entry *entry;
 
 	pthread_mutex_lock(&disk->lock);
-	job = disk->first;
-	disk->working = job;
-	if (job && !(disk->first = job->next))
+	entry = disk->first;
+	disk->working = entry;
+	if (entry && !(disk->first = entry->next))
 		disk->last = &disk->first;
 	pthread_mutex_unlock(&disk->lock);
-	return job;
+	return entry;
 }
 
-static void do_job(struct recording_disk *disk, const struct job *job)
+static void do_entry(struct recording_disk *disk, const struct entry *entry)
 {
 	bool failed = recording_disk_failed(disk);
 
-	if (job->kind == JOB_BEGIN && !failed)
-		begin_part(disk, job);
-	else if (job->kind == JOB_METADATA && !failed)
-		write_metadata(disk, job);
-	else if (job->kind == JOB_PACKET && !failed)
-		write_packet(disk, job);
-	else if (job->kind == JOB_END && disk->partial)
+	if (entry->kind == ENTRY_BEGIN && !failed)
+		begin_part(disk, entry);
+	else if (entry->kind == ENTRY_METADATA && !failed)
+		write_metadata(disk, entry);
+	else if (entry->kind == ENTRY_PACKET && !failed)
+		write_packet(disk, entry);
+	else if (entry->kind == ENTRY_END && disk->partial)
 		end_part(disk);
 }
 
-/* The worker's thread: does jobs until there is none. */
+/* The worker's thread: does entries until there is none. */
 static void run(void *context)
 {
 	struct recording_disk *disk = context;
-	struct job *job;
+	struct entry *entry;
 
-	while ((job = next_job(disk))) {
-		do_job(disk, job);
+	while ((entry = next_entry(disk))) {
+		do_entry(disk, entry);
 		pthread_mutex_lock(&disk->lock);
-		if (job->kind == JOB_PACKET)
-			disk->waiting -= job->size;
+		if (entry->kind == ENTRY_PACKET)
+			disk->waiting -= entry->size;
 		pthread_mutex_unlock(&disk->lock);
-		free(job);
+		free(entry);
 	}
 }
 
 static void start_worker(struct recording_disk *disk)
 {
-	static const struct errand_work work = { .run = run, .free = release };
+	static const struct job_work work = { .run = run, .free = release };
 
 	pthread_mutex_lock(&disk->lock);
 	disk->holders++;
 	pthread_mutex_unlock(&disk->lock);
-	errand_leave(disk->errand);
-	disk->errand = errand_new(&work, disk);
+	job_leave(disk->job);
+	disk->job = job_new(&work, disk);
 }
 
-static void put(struct recording_disk *disk, enum job_kind kind, const struct job *facts,
+static void put(struct recording_disk *disk, enum entry_kind kind, const struct entry *facts,
 	const void *bytes, size_t size)
 {
-	struct job *job = util_alloc(sizeof(*job) + size);
+	struct entry *entry = util_alloc(sizeof(*entry) + size);
 	bool idle;
 
-	*job = *facts;
-	job->kind = kind;
-	job->size = size;
+	*entry = *facts;
+	entry->kind = kind;
+	entry->size = size;
 	if (size)
-		memcpy(job->bytes, bytes, size);
+		memcpy(entry->bytes, bytes, size);
 	pthread_mutex_lock(&disk->lock);
-	*disk->last = job;
-	disk->last = &job->next;
-	if (kind == JOB_PACKET)
+	*disk->last = entry;
+	disk->last = &entry->next;
+	if (kind == ENTRY_PACKET)
 		disk->waiting += size;
 	idle = !disk->working;
 	disk->working = true;
@@ -398,17 +398,17 @@ static void put(struct recording_disk *disk, enum job_kind kind, const struct jo
 
 void recording_disk_begin(struct recording_disk *disk, const uint8_t *boot_id, bool goes_on)
 {
-	put(disk, JOB_BEGIN, &(struct job) { .goes_on = goes_on }, boot_id, RECORDING_BOOT_ID);
+	put(disk, ENTRY_BEGIN, &(struct entry) { .goes_on = goes_on }, boot_id, RECORDING_BOOT_ID);
 }
 
 void recording_disk_metadata(struct recording_disk *disk, const char *text, size_t size)
 {
-	put(disk, JOB_METADATA, &(struct job) { 0 }, text, size);
+	put(disk, ENTRY_METADATA, &(struct entry) { 0 }, text, size);
 }
 
 bool recording_disk_packet(struct recording_disk *disk, const struct packet *packet)
 {
-	const struct job facts = { .stream = packet->stream, .cpu = packet->cpu };
+	const struct entry facts = { .stream = packet->stream, .cpu = packet->cpu };
 	size_t waiting;
 
 	pthread_mutex_lock(&disk->lock);
@@ -420,7 +420,7 @@ bool recording_disk_packet(struct recording_disk *disk, const struct packet *pac
 			RECORDING_WAITING_MAX >> 20));
 		return false;
 	}
-	put(disk, JOB_PACKET, &facts, packet->bytes, packet->size);
+	put(disk, ENTRY_PACKET, &facts, packet->bytes, packet->size);
 	return true;
 }
 
@@ -432,26 +432,26 @@ void recording_disk_wait(struct recording_disk *disk)
 	waiting = disk->waiting;
 	pthread_mutex_unlock(&disk->lock);
 	if (waiting > WAITING_MUCH)
-		errand_wait(disk->errand);
+		job_wait(disk->job);
 }
 
 void recording_disk_end(struct recording_disk *disk)
 {
-	put(disk, JOB_END, &(struct job) { 0 }, NULL, 0);
+	put(disk, ENTRY_END, &(struct entry) { 0 }, NULL, 0);
 }
 
 bool recording_disk_busy(struct recording_disk *disk)
 {
-	return disk->errand && !errand_done(disk->errand);
+	return disk->job && !job_done(disk->job);
 }
 
-/* Waiting for the newest worker is enough: it has done the last job. */
+/* Waiting for the newest worker is enough: it has done the last entry. */
 bool recording_disk_close(struct recording_disk *disk, char **error)
 {
 	bool good;
 
-	if (disk->errand)
-		errand_wait(disk->errand);
+	if (disk->job)
+		job_wait(disk->job);
 	good = !disk->error;
 	if (!good && error) {
 		*error = disk->error;
@@ -463,6 +463,6 @@ bool recording_disk_close(struct recording_disk *disk, char **error)
 
 void recording_disk_leave(struct recording_disk *disk)
 {
-	errand_leave(disk->errand);
+	job_leave(disk->job);
 	release(disk);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/names/dwarf/sym_cfi.h"
@@ -419,7 +419,7 @@ static char **copy_folders(const char *const *folders)
 struct program_search *programs_search(struct programs *programs, uint64_t boot,
 	const struct program_clue *clue)
 {
-	static const struct errand_work work = { .run = run, .free = release };
+	static const struct job_work work = { .run = run, .free = release };
 	struct program_search *search = util_alloc(sizeof(*search));
 	bool more;
 
@@ -443,7 +443,7 @@ struct program_search *programs_search(struct programs *programs, uint64_t boot,
 	programs->workers += more;
 	pthread_mutex_unlock(&programs->lock);
 	if (more)
-		errand_leave(errand_new(&work, programs_hold(programs)));
+		job_leave(job_new(&work, programs_hold(programs)));
 	return search;
 }
 

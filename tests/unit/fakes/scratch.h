@@ -34,7 +34,7 @@ static inline size_t scratch_threads(void)
 }
 
 /*
- * Nobody waits for an errand that was left: its thread may still read files when main ends. What such a thread holds
+ * Nobody waits for a job that was left: its thread may still read files when main ends. What such a thread holds
  * would be a leak to the sanitizer, which looks after this.
  */
 static inline void scratch_await_threads(void)

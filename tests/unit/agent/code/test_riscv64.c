@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/base/errand.h"
+#include "agent/base/job.h"
 #include "agent/code/disassembler.h"
 #include "agent/code/instruction.h"
 #include "hidden_llvm.h"
@@ -195,16 +195,16 @@ static void leave_it(void *context)
 /* Several listings are made at once, each by a thread. */
 static void test_threads(void **state)
 {
-	static const struct errand_work work = { .run = disassemble, .free = leave_it };
-	struct errand *errands[THREADS];
+	static const struct job_work work = { .run = disassemble, .free = leave_it };
+	struct job *jobs[THREADS];
 	unsigned counts[THREADS] = { 0 };
 
 	(void)state;
 	for (int i = 0; i < THREADS; i++)
-		errands[i] = errand_new(&work, &counts[i]);
+		jobs[i] = job_new(&work, &counts[i]);
 	for (int i = 0; i < THREADS; i++) {
-		errand_wait(errands[i]);
-		errand_leave(errands[i]);
+		job_wait(jobs[i]);
+		job_leave(jobs[i]);
 		assert_int_equal(counts[i], NOPS * ROUNDS);
 	}
 }

@@ -108,7 +108,7 @@ static struct symbols *symbols_of(const struct fixture *fixture)
 	return session_epoch(fixture->session)->inputs.symbols;
 }
 
-/* Steps until as many errands as may run at once wait for the disk, or no file is left to read. */
+/* Steps until as many jobs as may run at once wait for the disk, or no file is left to read. */
 static void await_programs(struct fixture *fixture)
 {
 	uint64_t late = util_now() + PATIENCE_NS;
@@ -145,7 +145,7 @@ static void watched_report(struct fixture *fixture, const char *note)
 	check_no_waits("report", 0);
 }
 
-/* Programs' files are read by errands, a few at a time. Older samples get their names once the files are read. */
+/* Programs' files are read by jobs, a few at a time. Older samples get their names once the files are read. */
 static void test_programs_on_a_dead_disk(void **state)
 {
 	char *root = util_copy(scratch_path("root"), strlen(scratch_path("root")));
