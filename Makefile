@@ -23,7 +23,7 @@ HOOK = $(call in,kernel-hook/,control drain events hook hotkeys init meta pace s
 	$(call in,kernel-hook/base/,grid name_table packet ring str) $(call in,kernel-hook/virtio/,pci pci_ports virtio \
 		virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \
-	$(call in,agent/base/,arch_id bell budget hash job json options pattern peer recent spool unix_socket util util_file) \
+	$(call in,agent/base/,arch_id budget hash job json options pattern peer recent spool unix_socket util util_file wakeup) \
 	$(call in,agent/wire/,decode fields metadata metadata_text payload recording_disk recording_writer recording recording_lane \
 		recording_ends recording_reader recording_remark recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_gdbserver qmp_keys qmp_memory qmp_plug qmp_state qmp_talk qmp_unplug) \

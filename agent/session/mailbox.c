@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "mailbox.h"
 
 enum { ORDERS_MAX = 1024, MESSAGES_MAX = 16 };
 
 struct mailbox {
-	pthread_mutex_t lock;		/* guards all below but the bells, and the fields that subscription.c names */
-	struct bell *orders_wait, *messages_wait;	/* fixed */
+	pthread_mutex_t lock;		/* guards all below but the wakeups, and the fields that subscription.c names */
+	struct wakeup *orders_wait, *messages_wait;	/* fixed */
 
 	struct order orders[ORDERS_MAX];
 	size_t order_count, orders_refused;	/* refused: so far */
@@ -27,8 +27,8 @@ struct mailbox *mailbox_new(void)
 	struct mailbox *mailbox = util_alloc(sizeof(*mailbox));
 
 	pthread_mutex_init(&mailbox->lock, NULL);
-	mailbox->orders_wait = bell_new();
-	mailbox->messages_wait = bell_new();
+	mailbox->orders_wait = wakeup_new();
+	mailbox->messages_wait = wakeup_new();
 	return mailbox;
 }
 
@@ -38,8 +38,8 @@ void mailbox_free(struct mailbox *mailbox)
 		return;
 	for (size_t i = 0; i < mailbox->order_count; i++)
 		free(mailbox->orders[i].text);
-	bell_free(mailbox->orders_wait);
-	bell_free(mailbox->messages_wait);
+	wakeup_free(mailbox->orders_wait);
+	wakeup_free(mailbox->messages_wait);
 	pthread_mutex_destroy(&mailbox->lock);
 	free(mailbox);
 }
@@ -56,7 +56,7 @@ void mailbox_order(struct mailbox *mailbox, const struct order *order)
 	refused = mailbox->orders_refused += !taken;
 	pthread_mutex_unlock(&mailbox->lock);
 	if (taken) {
-		bell_ring(mailbox->orders_wait);
+		wakeup_send(mailbox->orders_wait);
 	} else {
 		struct session_message message = { .failed = true };
 
@@ -85,17 +85,17 @@ bool mailbox_take_order(struct mailbox *mailbox, struct order *order)
 
 int mailbox_order_fd(const struct mailbox *mailbox)
 {
-	return bell_fd(mailbox->orders_wait);
+	return wakeup_fd(mailbox->orders_wait);
 }
 
-void mailbox_ring_orders(struct mailbox *mailbox)
+void mailbox_wake_orders(struct mailbox *mailbox)
 {
-	bell_ring(mailbox->orders_wait);
+	wakeup_send(mailbox->orders_wait);
 }
 
 void mailbox_clear_order_fd(struct mailbox *mailbox)
 {
-	bell_quiet(mailbox->orders_wait);
+	wakeup_clear(mailbox->orders_wait);
 }
 
 void mailbox_message(struct mailbox *mailbox, const struct session_message *message)
@@ -106,7 +106,7 @@ void mailbox_message(struct mailbox *mailbox, const struct session_message *mess
 			--mailbox->message_count * sizeof(*message));
 	mailbox->messages[mailbox->message_count++] = *message;
 	pthread_mutex_unlock(&mailbox->lock);
-	bell_ring(mailbox->messages_wait);
+	wakeup_send(mailbox->messages_wait);
 }
 
 bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message)
@@ -127,12 +127,12 @@ bool mailbox_take_message(struct mailbox *mailbox, struct session_message *messa
 
 int mailbox_message_fd(const struct mailbox *mailbox)
 {
-	return bell_fd(mailbox->messages_wait);
+	return wakeup_fd(mailbox->messages_wait);
 }
 
 void mailbox_clear_message_fd(struct mailbox *mailbox)
 {
-	bell_quiet(mailbox->messages_wait);
+	wakeup_clear(mailbox->messages_wait);
 }
 
 void mailbox_lock(struct mailbox *mailbox)

@@ -36,7 +36,7 @@ void mailbox_order(struct mailbox *mailbox, const struct order *order);
 bool mailbox_take_order(struct mailbox *mailbox, struct order *order);	/* the oldest; false: there is none */
 int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when an order waits */
 void mailbox_clear_order_fd(struct mailbox *mailbox);	/* call it before taking orders */
-void mailbox_ring_orders(struct mailbox *mailbox);	/* any thread; wakes the ingest thread by mailbox_order_fd */
+void mailbox_wake_orders(struct mailbox *mailbox);	/* any thread; wakes the ingest thread by mailbox_order_fd */
 
 /* ---- from the ingest thread ---- */
 

@@ -20,7 +20,7 @@
 #include "message.h"
 
 struct answer;
-struct bell;
+struct wakeup;
 struct budget;
 struct command_sink;
 struct decode;
@@ -139,11 +139,11 @@ void session_remark(struct session *session, const char *text);
  * A session has any number of readers, each with a question of its own (answers/answer.h). When something is new, and
  * the pause since the last answer is over, a reader that has taken its last answer gets the next. A reader that does
  * not take its answers, or asks NULL, costs nothing. Each subscription belongs to one thread. It must not be used
- * after the session is freed. The bell wakes that thread: it is rung when an answer waits, is owned by the reader, and
- * may be one for many subscriptions of many sessions. NULL: the reader does not poll. `boot`: all answers are about
- * this boot, also when it is over; the subscription holds it. NULL: about whichever boot is the present one.
+ * after the session is freed. The wakeup is sent when an answer waits. The reader owns it; it may be one for many
+ * subscriptions of many sessions. NULL: the reader does not poll. `boot`: all answers are about this boot, also when it
+ * is over; the subscription holds it. NULL: about whichever boot is the present one.
  */
-struct subscription *session_subscribe(struct session *session, struct bell *bell, struct epoch *boot);
+struct subscription *session_subscribe(struct session *session, struct wakeup *wakeup, struct epoch *boot);
 void session_unsubscribe(struct subscription *subscription);	/* NULL is allowed */
 void session_request(struct subscription *subscription, const struct request *request);	/* from now on; NULL: nothing */
 struct answer *session_answer(struct subscription *subscription);	/* owned by the caller; NULL: no newer one */

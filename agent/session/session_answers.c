@@ -79,9 +79,9 @@ void session_make_answers(struct session *session)
 
 /* ---- any thread ---- */
 
-struct subscription *session_subscribe(struct session *session, struct bell *bell, struct epoch *boot)
+struct subscription *session_subscribe(struct session *session, struct wakeup *wakeup, struct epoch *boot)
 {
-	return subscription_new(session->subscriptions, bell, boot);
+	return subscription_new(session->subscriptions, wakeup, boot);
 }
 
 void session_unsubscribe(struct subscription *subscription)

@@ -126,7 +126,7 @@ void session_take_orders(struct session *session)
 	mailbox_clear_order_fd(session->mailbox);
 	while (take_order(session))
 		if (util_now() >= end) {
-			mailbox_ring_orders(session->mailbox);
+			mailbox_wake_orders(session->mailbox);
 			return;
 		}
 }

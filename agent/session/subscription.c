@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/answers/answer.h"
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
@@ -23,7 +23,7 @@ enum {
 
 struct subscription {
 	struct subscriptions *all;	/* fixed */
-	struct bell *bell;		/* fixed; borrowed until the reader has left; NULL: nobody polls */
+	struct wakeup *wakeup;		/* fixed; borrowed until the reader has left; NULL: nobody polls */
 	struct epoch *boot;		/* fixed; held; all questions are about it; NULL: about the present one */
 	struct subscription *next;	/* set before it is listed; then the ingest thread's */
 
@@ -40,8 +40,8 @@ struct subscription {
 	bool fresh;			/* the request was not answered yet */
 	bool partial;			/* that of the last answer */
 	unsigned tries;			/* answers without samples, since one with samples or a new question */
-	bool joins;			/* another one with its bell was due as this turn began */
-	bool rings;			/* wake its reader at the end of the turn */
+	bool joins;			/* another one with its wakeup was due as this turn began */
+	bool wakes;			/* wake its reader at the end of the turn */
 	uint64_t news, told;		/* grows with what is new for it; what it was when the last answer was made */
 	uint64_t begun;			/* the next pause begins there: see `answer`; the first is over when it asks */
 	bool is_long;			/* that answer took longer than a turn, or there was none yet */
@@ -50,7 +50,7 @@ struct subscription {
 	bool compares;
 	uint32_t readers[QUESTIONS_MOST], base_readers[QUESTIONS_MOST];	/* see query.h; QUERY_ANYBODY: none */
 	uint64_t cost;			/* the processor time of its last answer, in ns */
-	uint64_t round;			/* the sum of these, of all who have its bell */
+	uint64_t round;			/* the sum of these, of all who have its wakeup */
 };
 
 struct subscriptions {
@@ -70,12 +70,12 @@ struct subscriptions *subscriptions_new(struct mailbox *mailbox)
 
 /* ---- any thread ---- */
 
-struct subscription *subscription_new(struct subscriptions *all, struct bell *bell, struct epoch *boot)
+struct subscription *subscription_new(struct subscriptions *all, struct wakeup *wakeup, struct epoch *boot)
 {
 	struct subscription *subscription = util_alloc(sizeof(*subscription));
 
 	subscription->all = all;
-	subscription->bell = bell;
+	subscription->wakeup = wakeup;
 	subscription->is_long = true;
 	subscription->boot = epoch_hold(boot);
 	mailbox_lock(all->mailbox);
@@ -120,7 +120,7 @@ void subscription_ask(struct subscription *subscription, const struct request *r
 
 	answer_free(change(subscription, &asked, false));
 	free(asked);
-	mailbox_ring_orders(mailbox);
+	mailbox_wake_orders(mailbox);
 }
 
 /* From here on the ingest thread owns it, for it may just be making its answer. */
@@ -134,7 +134,7 @@ void subscription_leave(struct subscription *subscription)
 	mailbox = subscription->all->mailbox;
 	answer_free(change(subscription, &asked, true));
 	free(asked);
-	mailbox_ring_orders(mailbox);
+	mailbox_wake_orders(mailbox);
 }
 
 struct answer *subscription_take(struct subscription *subscription)
@@ -150,7 +150,7 @@ struct answer *subscription_take(struct subscription *subscription)
 	subscription->starved = false;
 	mailbox_unlock(mailbox);
 	if (starved)
-		mailbox_ring_orders(mailbox);
+		mailbox_wake_orders(mailbox);
 	return answer;
 }
 
@@ -365,7 +365,7 @@ static bool is_over(const struct subscription *subscription, uint64_t pause, uin
 }
 
 /*
- * Also true if its pause is nearly over, or half of it when others with its bell are answered: so header and table of
+ * Also true if its pause is nearly over, or half of it when others with its wakeup are answered: so header and table of
  * one screen show the same moment, and one frame shows both. Of two with the same pause, one is always that early.
  */
 static bool is_due(const struct subscription *subscription, uint64_t now)
@@ -376,13 +376,13 @@ static bool is_due(const struct subscription *subscription, uint64_t now)
 	return is_over(subscription, pause, early > soon ? early : soon, now);
 }
 
-/* Finds out who joins others with the same bell that are due. */
+/* Finds out who joins others with the same wakeup that are due. */
 static void join(struct subscription *first, uint64_t now)
 {
 	for (struct subscription *i = first; i; i = i->next) {
 		i->joins = false;
-		for (const struct subscription *k = first; k && i->bell && !i->joins; k = k->next)
-			i->joins = k != i && k->bell == i->bell && waits(k) && is_over(k, pause_of(k), 0, now);
+		for (const struct subscription *k = first; k && i->wakeup && !i->joins; k = k->next)
+			i->joins = k != i && k->wakeup == i->wakeup && waits(k) && is_over(k, pause_of(k), 0, now);
 	}
 }
 
@@ -432,7 +432,7 @@ static void answer(struct subscription *subscription, const struct moment *momen
 	wanted = !subscription->asks && !subscription->left;	/* the question has not changed meanwhile */
 	if (wanted)
 		subscription->answer = made;
-	subscription->rings = wanted;
+	subscription->wakes = wanted;
 	mailbox_unlock(mailbox);
 	if (!wanted)
 		answer_free(made);
@@ -441,29 +441,29 @@ static void answer(struct subscription *subscription, const struct moment *momen
 }
 
 /*
- * Wakes all who have an answer, but not those with the bell `later`. Holds the lock while it rings, so that a reader
- * may free its bell as soon as it has left.
+ * Wakes all who have an answer, but not those with the wakeup `later`. Holds the lock while it does, so that a reader
+ * may free its wakeup as soon as it has left.
  */
-static void ring_all(struct mailbox *mailbox, struct subscription *first, const struct bell *later)
+static void wake_all(struct mailbox *mailbox, struct subscription *first, const struct wakeup *later)
 {
 	mailbox_lock(mailbox);
 	for (struct subscription *i = first; i; i = i->next) {
-		if (!i->rings || (later && i->bell == later))
+		if (!i->wakes || (later && i->wakeup == later))
 			continue;
-		if (i->bell && !i->left)
-			bell_ring(i->bell);
-		i->rings = false;
+		if (i->wakeup && !i->left)
+			wakeup_send(i->wakeup);
+		i->wakes = false;
 	}
 	mailbox_unlock(mailbox);
 }
 
-/* The answers of one screen make a round: its subscriptions have one bell. */
+/* The answers of one screen make a round: its subscriptions have one wakeup. */
 static void add_rounds(struct subscription *first)
 {
 	for (struct subscription *i = first; i; i = i->next) {
 		i->round = 0;
 		for (const struct subscription *k = first; k; k = k->next)
-			if (k == i || (k->bell && k->bell == i->bell && k->request))
+			if (k == i || (k->wakeup && k->wakeup == i->wakeup && k->request))
 				i->round += k->cost;
 	}
 }
@@ -480,7 +480,7 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 		uint64_t end;
 
 		if (next->is_long)			/* who has an answer does not wait for this one */
-			ring_all(all->mailbox, first, next->bell);
+			wake_all(all->mailbox, first, next->wakeup);
 		answer(next, moment);
 		end = util_now();
 		if (next->is_long)
@@ -492,5 +492,5 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 	all->rest[false] = now + short_ones;
 	pace_end(&all->pace, worked, util_thread_time());
 	add_rounds(first);
-	ring_all(all->mailbox, first, NULL);	/* at the end, so that a screen takes its answers together */
+	wake_all(all->mailbox, first, NULL);	/* at the end, so that a screen takes its answers together */
 }

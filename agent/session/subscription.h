@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 struct answer;
-struct bell;
+struct wakeup;
 struct epoch;
 struct mailbox;
 struct moment;
@@ -27,17 +27,17 @@ struct request;
 struct subscription;
 struct subscriptions;
 
-/* Uses the mailbox's lock, and rings for orders. The mailbox must outlive the subscriptions. */
+/* Uses the mailbox's lock, and wakes for orders. The mailbox must outlive the subscriptions. */
 struct subscriptions *subscriptions_new(struct mailbox *mailbox);
 void subscriptions_free(struct subscriptions *all);	/* frees each subscription, too */
 
 /* ---- any thread, but always the same one for a subscription ---- */
 
 /*
- * The bell is rung when an answer waits. The reader owns it, and may free it once it has left. NULL: nobody polls.
+ * The wakeup is sent when an answer waits. The reader owns it, and may free it once it has left. NULL: nobody polls.
  * `boot`: all answers are about this boot, which the subscription holds. NULL: about the present one.
  */
-struct subscription *subscription_new(struct subscriptions *all, struct bell *bell, struct epoch *boot);
+struct subscription *subscription_new(struct subscriptions *all, struct wakeup *wakeup, struct epoch *boot);
 void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */
 
 /* Asks this from now on. An answer to the last question that was not taken is dropped. NULL: asks nothing. */

@@ -70,14 +70,14 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 {
 	struct live *live = live_of(source);
 	struct port_socket *socket = link_socket(live->link);
-	int bell = socket && reads ? port_socket_bell(socket) : -1;
-	bool reads_itself = socket && reads && (bell < 0 || is_hasty(live, now));
+	int wakeup = socket && reads ? port_socket_wakeup(socket) : -1;
+	bool reads_itself = socket && reads && (wakeup < 0 || is_hasty(live, now));
 	short wanted = (short)((reads_itself ? POLLIN : 0) |
 		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
 	uint64_t answer = now + (uint64_t)ANSWER_MS * NS_PER_MS;
 
 	wait->fds[0] = (struct pollfd) { .fd = wanted ? port_socket_fd(socket) : -1, .events = wanted };
-	wait->fds[1] = (struct pollfd) { .fd = bell, .events = POLLIN };
+	wait->fds[1] = (struct pollfd) { .fd = wakeup, .events = POLLIN };
 	wait->fds[2] = (struct pollfd) { .fd = link_fd(live->link), .events = POLLIN };
 	wait->count = 3;
 	wait->due = link_due(live->link, now);

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "port_socket.h"
@@ -25,7 +25,7 @@ enum {
 
 struct port_socket {
 	int fd;
-	struct bell *bell;		/* rung while bytes are kept, or the socket is closed */
+	struct wakeup *wakeup;		/* sent while bytes are kept, or the socket is closed */
 	bool alone;			/* there is no thread */
 
 	/* the owner's */
@@ -45,7 +45,7 @@ struct port_socket {
 static void free_all(struct port_socket *socket)
 {
 	close(socket->fd);
-	bell_free(socket->bell);
+	wakeup_free(socket->wakeup);
 	pthread_cond_destroy(&socket->changed);
 	pthread_mutex_destroy(&socket->lock);
 	free(socket->kept);
@@ -69,7 +69,7 @@ static size_t keep(struct port_socket *socket)
 	socket->closed = got == 0 || (got < 0 && !is_only_later(errno));
 	socket->why = got < 0 ? errno : 0;
 	if (socket->closed || (got > 0 && socket->begin == socket->end))
-		bell_ring(socket->bell);
+		wakeup_send(socket->wakeup);
 	if (got > 0)
 		socket->end += (size_t)got;
 	return got > 0 ? (size_t)got : 0;
@@ -136,10 +136,10 @@ struct port_socket *port_socket_from_fd(int fd)
 	socket->fd = fd;
 	socket->kept = util_alloc(PORT_SOCKET_ROOM);
 	socket->gone = flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0;
-	socket->bell = bell_new();
+	socket->wakeup = wakeup_new();
 	pthread_mutex_init(&socket->lock, NULL);
 	pthread_cond_init(&socket->changed, NULL);
-	socket->alone = bell_fd(socket->bell) < 0 || pthread_create(&thread, NULL, read_always, socket) != 0;
+	socket->alone = wakeup_fd(socket->wakeup) < 0 || pthread_create(&thread, NULL, read_always, socket) != 0;
 	if (!socket->alone)
 		pthread_detach(thread);
 	return socket;
@@ -196,9 +196,9 @@ int port_socket_fd(const struct port_socket *socket)
 	return socket->fd;
 }
 
-int port_socket_bell(const struct port_socket *socket)
+int port_socket_wakeup(const struct port_socket *socket)
 {
-	return socket->alone ? -1 : bell_fd(socket->bell);
+	return socket->alone ? -1 : wakeup_fd(socket->wakeup);
 }
 
 /* Called under the lock. */
@@ -213,7 +213,7 @@ static size_t take_kept(struct port_socket *socket, void *to, size_t size)
 	if (socket->begin < socket->end)
 		return got;
 	if (!socket->closed)
-		bell_quiet(socket->bell);
+		wakeup_clear(socket->wakeup);
 	socket->begin = socket->end = 0;
 	return got;
 }

@@ -23,12 +23,12 @@ struct port_socket *port_socket_from_fd(int fd);	/* takes over the descriptor; f
 void port_socket_free(struct port_socket *socket);
 
 /*
- * For poll(). port_socket_bell: readable when bytes wait that were kept, or the socket was closed; -1: the system gives
- * no thread, and only the owner reads. port_socket_fd: the socket itself; readable when there are bytes that nobody has
- * read yet, which the owner may read at once.
+ * For poll(). port_socket_wakeup: readable when bytes wait that were kept, or the socket was closed; -1: the system
+ * gives no thread, and only the owner reads. port_socket_fd: the socket itself; readable when there are bytes that
+ * nobody has read yet, which the owner may read at once.
  */
 int port_socket_fd(const struct port_socket *socket);
-int port_socket_bell(const struct port_socket *socket);
+int port_socket_wakeup(const struct port_socket *socket);
 
 /* Returns how many bytes were read; 0: nothing now; -1: the other side has closed, or reading has failed. */
 ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size);

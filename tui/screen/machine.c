@@ -41,10 +41,10 @@ static void ask_marks(struct machine *machine)
 }
 
 void machine_init(struct machine *machine, struct session *session, unsigned number,
-	const char *label, struct bell *bell)
+	const char *label, struct wakeup *wakeup)
 {
-	*machine = (struct machine) { .session = session, .number = number, .label = label, .bell = bell };
-	machine->marks = session_subscribe(session, bell, NULL);
+	*machine = (struct machine) { .session = session, .number = number, .label = label, .wakeup = wakeup };
+	machine->marks = session_subscribe(session, wakeup, NULL);
 	name_it(machine, "");
 	ask_marks(machine);
 }
@@ -83,7 +83,7 @@ void machine_ask(struct machine *machine, enum reader reader, enum feed_question
 	question->request = own;
 	question->awaited = own;
 	if (!question->subscription)
-		question->subscription = session_subscribe(machine->session, machine->bell, NULL);
+		question->subscription = session_subscribe(machine->session, machine->wakeup, NULL);
 	session_request(question->subscription, own);
 	ask_marks(machine);
 }

@@ -26,7 +26,7 @@ struct machine_question {		/* one question of a reader */
 
 struct machine {
 	struct session *session;	/* borrowed */
-	struct bell *bell;		/* borrowed; wakes the screen's thread */
+	struct wakeup *wakeup;		/* borrowed; wakes the screen's thread */
 	const char *label;		/* borrowed; its name while the VM's is not known; NULL: none */
 	char name[48];			/* "1 web": its number, and the VM's name or the label */
 	unsigned number;
@@ -45,11 +45,11 @@ struct machine {
 };
 
 /*
- * `number`: of its tab, from 1. The bell is rung when an answer waits. Session, label and bell must outlive the
+ * `number`: of its tab, from 1. The wakeup is sent when an answer waits. Session, label and wakeup must outlive the
  * machine.
  */
 void machine_init(struct machine *machine, struct session *session, unsigned number,
-	const char *label, struct bell *bell);
+	const char *label, struct wakeup *wakeup);
 void machine_clear(struct machine *machine);	/* ends its subscriptions, and frees what it holds */
 
 /* Takes the session's answers. True: a mark has changed, or a reader has a new answer. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "agent/export/save_format.h"
 #include "agent/vm/console/console.h"
@@ -31,7 +31,7 @@ struct page {				/* what a tab shows */
 };
 
 struct tabs {
-	struct bell *bell;		/* wakes the screen: answers wait, of any machine */
+	struct wakeup *wakeup;		/* wakes the screen: answers wait, of any machine */
 	struct machine *machines;
 	size_t machine_count;
 	struct console *console;	/* of the only machine; NULL: there is none */
@@ -179,17 +179,17 @@ struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct 
 {
 	struct tabs *tabs = util_alloc(sizeof(*tabs));
 
-	tabs->bell = bell_new();
+	tabs->wakeup = wakeup_new();
 	tabs->machine_count = count;
 	tabs->keys = &config->keys;
 	tabs->format = config->format;
 	tabs->console = machines[0].console;
 	if (tabs->console)
-		console_listen(tabs->console, tabs->bell);
+		console_listen(tabs->console, tabs->wakeup);
 	tabs->machines = util_alloc(count * sizeof(*tabs->machines));
 	for (size_t i = 0; i < count; i++)
 		machine_init(&tabs->machines[i], machines[i].session, (unsigned)i + 1,
-			machines[i].label, tabs->bell);
+			machines[i].label, tabs->wakeup);
 	if (count > 1) {
 		tabs->overview = overview_new(tabs->machines, count, budget);
 		add_page(tabs, NULL, config);
@@ -212,7 +212,7 @@ void tabs_free(struct tabs *tabs)
 	for (size_t i = 0; i < tabs->machine_count; i++)
 		machine_clear(&tabs->machines[i]);
 	free(tabs->machines);
-	bell_free(tabs->bell);
+	wakeup_free(tabs->wakeup);
 	free(tabs);
 }
 
@@ -226,7 +226,7 @@ bool tabs_step(struct tabs *tabs, uint64_t now)
 	bool changed = false;
 
 	tabs->now = now;
-	bell_quiet(tabs->bell);
+	wakeup_clear(tabs->wakeup);
 	for (size_t i = 0; i < tabs->machine_count; i++)
 		if (machine_step(&tabs->machines[i]) && tabs->overview)
 			changed = true;
@@ -249,7 +249,7 @@ int tabs_fds(const struct tabs *tabs, struct pollfd *fds)
 		fds[i] = (struct pollfd) {
 			.fd = session_message_fd(tabs->machines[i].session), .events = POLLIN,
 		};
-	fds[tabs->machine_count] = (struct pollfd) { .fd = bell_fd(tabs->bell), .events = POLLIN };
+	fds[tabs->machine_count] = (struct pollfd) { .fd = wakeup_fd(tabs->wakeup), .events = POLLIN };
 	return (int)tabs->machine_count + 1;
 }
 

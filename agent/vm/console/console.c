@@ -12,7 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "console.h"
 
@@ -40,8 +40,8 @@ struct console {
 	int error;			/* the errno of the last write to it that failed */
 	char typed[TYPED_MOST];
 	size_t typed_count;
-	struct bell *bell;
-	bool told;			/* the bell was rung since the last console_extent */
+	struct wakeup *wakeup;
+	bool told;			/* the wakeup was sent since the last console_extent */
 };
 
 /* ---- the thread ---- */
@@ -93,8 +93,8 @@ static void take(struct console *console, enum source source)
 	else
 		close_source(console, source);
 	console->bytes += size > 0 ? (uint64_t)size : 1;
-	if (console->bell && !console->told)
-		bell_ring(console->bell);
+	if (console->wakeup && !console->told)
+		wakeup_send(console->wakeup);
 	console->told = true;
 	pthread_mutex_unlock(&console->lock);
 }
@@ -282,10 +282,10 @@ void console_drain(struct console *console, int wait_ms)
 		;
 }
 
-void console_listen(struct console *console, struct bell *bell)
+void console_listen(struct console *console, struct wakeup *wakeup)
 {
 	pthread_mutex_lock(&console->lock);
-	console->bell = bell;
+	console->wakeup = wakeup;
 	console->told = false;
 	pthread_mutex_unlock(&console->lock);
 }

@@ -15,7 +15,7 @@
 
 #include "console_text.h"
 
-struct bell;
+struct wakeup;
 struct console;
 
 /*
@@ -37,8 +37,8 @@ bool console_open_port(struct console *console, const char *path);
 /* Waits until QEMU and its children have closed the terminal and all was read, at most wait_ms; -1: without an end. */
 void console_drain(struct console *console, int wait_ms);
 
-/* The bell is rung when there is something new since the last console_extent. NULL: none is. */
-void console_listen(struct console *console, struct bell *bell);
+/* The wakeup is sent when there is something new since the last console_extent. NULL: none is. */
+void console_listen(struct console *console, struct wakeup *wakeup);
 
 struct console_extent {
 	uint64_t first, end;		/* of the lines that are there; those before were forgotten */

@@ -18,11 +18,11 @@ struct subscription {
 	bool marks;
 };
 
-struct subscription *session_subscribe(struct session *session, struct bell *bell, struct epoch *boot)
+struct subscription *session_subscribe(struct session *session, struct wakeup *wakeup, struct epoch *boot)
 {
 	struct subscription *subscription = util_alloc(sizeof(*subscription));
 
-	(void)bell;
+	(void)wakeup;
 	(void)boot;
 	subscription->session = session;
 	session->subscriptions++;

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "agent/vm/console/console.h"
@@ -303,21 +303,21 @@ static struct launch *launch_by(const char *script, const struct launch_wait *wa
 /* The process id that it prints. */
 static pid_t printed_pid(struct launch *launch)
 {
-	struct bell *bell = bell_new();
+	struct wakeup *wakeup = wakeup_new();
 	char *said;
 	pid_t pid;
 
-	console_listen(launch_console(launch), bell);
+	console_listen(launch_console(launch), wakeup);
 	while (!*(said = launch_last_words(launch))) {
 		free(said);
-		assert_int_equal(poll(&(struct pollfd) { .fd = bell_fd(bell), .events = POLLIN }, 1, -1), 1);
-		bell_quiet(bell);
+		assert_int_equal(poll(&(struct pollfd) { .fd = wakeup_fd(wakeup), .events = POLLIN }, 1, -1), 1);
+		wakeup_clear(wakeup);
 	}
 	console_listen(launch_console(launch), NULL);
 	pid = atoi(said);
 	assert_true(pid > 0);
 	free(said);
-	bell_free(bell);
+	wakeup_free(wakeup);
 	return pid;
 }
 

@@ -222,7 +222,7 @@ static void read_all(struct port_socket *socket, size_t at, size_t end)
 
 static bool rings(const struct port_socket *socket)
 {
-	struct pollfd ready = { .fd = port_socket_bell(socket), .events = POLLIN };
+	struct pollfd ready = { .fd = port_socket_wakeup(socket), .events = POLLIN };
 
 	return poll(&ready, 1, 0) == 1;
 }
@@ -281,8 +281,8 @@ static void test_is_freed_while_full(void **state)
 	close(far);
 }
 
-/* Each byte is told by the bell or waits in the socket, and the bell is quiet once all was taken. */
-static void test_the_bell_tells_what_waits(void **state)
+/* Each byte is told by the wakeup or waits in the socket, and the wakeup is quiet once all was taken. */
+static void test_the_wakeup_tells_what_waits(void **state)
 {
 	struct pollfd ready[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	char byte;
@@ -290,7 +290,7 @@ static void test_the_bell_tells_what_waits(void **state)
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	ready[0].fd = port_socket_bell(socket);
+	ready[0].fd = port_socket_wakeup(socket);
 	ready[1].fd = port_socket_fd(socket);
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(write(far, "x", 1), 1);
@@ -311,7 +311,7 @@ int main(void)
 		cmocka_unit_test(test_is_read_for_a_busy_owner),
 		cmocka_unit_test(test_keeps_so_much),
 		cmocka_unit_test(test_is_freed_while_full),
-		cmocka_unit_test(test_the_bell_tells_what_waits),
+		cmocka_unit_test(test_the_wakeup_tells_what_waits),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_sends),
 		cmocka_unit_test(test_queue),

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 #include "agent/vm/console/console.h"
@@ -34,7 +34,7 @@ static uint32_t functions[HAND_FUNCTIONS];
 struct scene {
 	struct stage stage;
 	struct console *console;
-	struct bell *bell;
+	struct wakeup *wakeup;
 };
 
 static void begin(struct scene *scene)
@@ -43,10 +43,10 @@ static void begin(struct scene *scene)
 	struct feed feed;
 
 	stage_raise(stage, NULL);
-	scene->bell = bell_new();
+	scene->wakeup = wakeup_new();
 	scene->console = console_new(NULL, NULL);
 	assert_non_null(scene->console);
-	console_listen(scene->console, scene->bell);
+	console_listen(scene->console, scene->wakeup);
 	screen_free(stage->screen);
 	feed = fake_feed(&stage->session);
 	feed.console = scene->console;
@@ -60,7 +60,7 @@ static void end(struct scene *scene)
 {
 	stage_strike(&scene->stage);
 	console_free(scene->console);
-	bell_free(scene->bell);
+	wakeup_free(scene->wakeup);
 }
 
 /* QEMU, or its guest, prints this, and the screen has it. */
@@ -70,10 +70,10 @@ static void print(struct scene *scene, const char *text)
 
 	assert_int_equal(write(console_inside(scene->console), text, strlen(text)), strlen(text));
 	while (console_extent(scene->console).bytes < wanted) {
-		struct pollfd rung = { .fd = bell_fd(scene->bell), .events = POLLIN };
+		struct pollfd rung = { .fd = wakeup_fd(scene->wakeup), .events = POLLIN };
 
 		assert_int_equal(poll(&rung, 1, -1), 1);
-		bell_quiet(scene->bell);
+		wakeup_clear(scene->wakeup);
 	}
 }
 
@@ -217,10 +217,10 @@ static void test_qemu_ends_while_it_is_typed_to(void **state)
 	stage_holds(stage, "Ctrl-] Stop typing to the guest", true);
 	console_started(scene.console);			/* the last that had the terminal's other end open */
 	while (console_extent(scene.console).open) {
-		struct pollfd rung = { .fd = bell_fd(scene.bell), .events = POLLIN };
+		struct pollfd rung = { .fd = wakeup_fd(scene.wakeup), .events = POLLIN };
 
 		assert_int_equal(poll(&rung, 1, -1), 1);
-		bell_quiet(scene.bell);
+		wakeup_clear(scene.wakeup);
 	}
 	screen_step(stage->screen, stage->now);
 	stage_holds(stage, "Ctrl-] Stop typing", false);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "agent/answers/answer.h"
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/session/mailbox.h"
@@ -70,7 +70,7 @@ struct desk *desk_open(size_t readers)
 	desk->mailbox = mailbox_new();
 	desk->all = subscriptions_new(desk->mailbox);
 	for (size_t i = 0; i < readers; i++)
-		desk->readers[i] = subscription_new(desk->all, desk->bells[i] = bell_new(), NULL);
+		desk->readers[i] = subscription_new(desk->all, desk->wakeups[i] = wakeup_new(), NULL);
 	return desk;
 }
 
@@ -78,7 +78,7 @@ void desk_close(struct desk *desk)
 {
 	subscriptions_free(desk->all);
 	for (size_t i = 0; i < READERS; i++)
-		bell_free(desk->bells[i]);
+		wakeup_free(desk->wakeups[i]);
 	mailbox_free(desk->mailbox);
 	assert_int_equal(desk->living, 0);
 }
@@ -116,9 +116,9 @@ void desk_take(struct desk *desk, uint32_t reader)
 	answer_free(answer);
 }
 
-bool desk_rung(const struct desk *desk, uint32_t reader)
+bool desk_woken(const struct desk *desk, uint32_t reader)
 {
-	struct pollfd ready = { .fd = bell_fd(desk->bells[reader]), .events = POLLIN };
+	struct pollfd ready = { .fd = wakeup_fd(desk->wakeups[reader]), .events = POLLIN };
 
 	return poll(&ready, 1, 0) == 1;
 }

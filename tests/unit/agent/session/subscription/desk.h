@@ -13,7 +13,7 @@
 
 #include "agent/session/subscription.h"
 
-struct bell;
+struct wakeup;
 struct epoch;
 
 enum {
@@ -25,7 +25,7 @@ struct desk {
 	struct mailbox *mailbox;
 	struct subscriptions *all;
 	struct subscription *readers[READERS];
-	struct bell *bells[READERS];
+	struct wakeup *wakeups[READERS];
 	uint64_t news;
 	struct epoch *present;		/* the present boot; NULL: none was seen yet */
 	uint64_t spent;			/* what each answer spends of the thread's processor time, in ns */
@@ -53,6 +53,6 @@ void desk_serve(struct desk *desk);
 
 /* Takes an answer, and checks that it is this reader's. */
 void desk_take(struct desk *desk, uint32_t reader);
-bool desk_rung(const struct desk *desk, uint32_t reader);	/* an answer waits for this reader */
+bool desk_woken(const struct desk *desk, uint32_t reader);	/* an answer waits for this reader */
 
 #endif

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/answers/answer.h"
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
@@ -95,8 +95,8 @@ static void test_pinned_to_a_boot(void **state)
 	uint32_t last;
 
 	(void)state;
-	desk->bells[1] = bell_new();
-	desk->readers[1] = subscription_new(desk->all, desk->bells[1], first);
+	desk->wakeups[1] = wakeup_new();
+	desk->readers[1] = subscription_new(desk->all, desk->wakeups[1], first);
 	for (uint32_t i = 0; i < 2; i++)
 		desk_ask(desk, i, 0);
 	desk->present = first;
@@ -168,7 +168,7 @@ static void test_what_waits_goes(void **state)
 }
 
 /* Each reader is woken by its own answers alone, whatever the other readers do. */
-static void test_each_has_its_bell(void **state)
+static void test_each_has_its_wakeup(void **state)
 {
 	struct desk *desk = desk_open(3);
 
@@ -176,23 +176,23 @@ static void test_each_has_its_bell(void **state)
 	desk_ask(desk, 0, 0);
 	desk_ask(desk, 1, 0);
 	desk_serve(desk);
-	assert_true(desk_rung(desk, 0) && desk_rung(desk, 1));
-	assert_false(desk_rung(desk, 2));
-	bell_quiet(desk->bells[0]);
+	assert_true(desk_woken(desk, 0) && desk_woken(desk, 1));
+	assert_false(desk_woken(desk, 2));
+	wakeup_clear(desk->wakeups[0]);
 	desk_take(desk, 0);
-	assert_false(desk_rung(desk, 0));
-	assert_true(desk_rung(desk, 1));
+	assert_false(desk_woken(desk, 0));
+	assert_true(desk_woken(desk, 1));
 	desk_serve(desk);			/* the other reader has not taken its answer, so it gets no new one */
-	assert_true(desk_rung(desk, 0));
-	bell_quiet(desk->bells[1]);
+	assert_true(desk_woken(desk, 0));
+	wakeup_clear(desk->wakeups[1]);
 	desk_ask(desk, 1, 0);
 	subscription_leave(desk->readers[1]);
-	bell_free(desk->bells[1]);
-	desk->bells[1] = NULL;
-	bell_quiet(desk->bells[0]);
+	wakeup_free(desk->wakeups[1]);
+	desk->wakeups[1] = NULL;
+	wakeup_clear(desk->wakeups[0]);
 	desk_take(desk, 0);
 	desk_serve(desk);
-	assert_true(desk_rung(desk, 0));
+	assert_true(desk_woken(desk, 0));
 	desk_close(desk);
 }
 
@@ -208,13 +208,13 @@ struct thread {
 static void *read_all(void *context)
 {
 	struct thread *thread = context;
-	struct pollfd woken = { .fd = bell_fd(thread->desk->bells[thread->reader]), .events = POLLIN };
+	struct pollfd woken = { .fd = wakeup_fd(thread->desk->wakeups[thread->reader]), .events = POLLIN };
 	uint32_t taken = 0;
 
 	while (taken < ROUNDS && poll(&woken, 1, -1) == 1) {
 		struct answer *answer;
 
-		bell_quiet(thread->desk->bells[thread->reader]);
+		wakeup_clear(thread->desk->wakeups[thread->reader]);
 		answer = subscription_take(thread->desk->readers[thread->reader]);
 		taken += answer != NULL;
 		answer_free(answer);
@@ -293,7 +293,7 @@ int main(void)
 		cmocka_unit_test(test_pinned_to_a_boot),
 		cmocka_unit_test(test_a_new_question_is_answered_at_once),
 		cmocka_unit_test(test_what_waits_goes),
-		cmocka_unit_test(test_each_has_its_bell),
+		cmocka_unit_test(test_each_has_its_wakeup),
 		cmocka_unit_test(test_readers_in_threads_are_each_woken),
 		cmocka_unit_test(test_each_has_its_share),
 	};

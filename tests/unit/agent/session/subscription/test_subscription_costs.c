@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "agent/session/pace.h"
 #include "agent/session/turn.h"
@@ -36,9 +36,9 @@ static struct outcome {
 static void take_woken(struct desk *desk)
 {
 	for (uint32_t i = 0; i < READERS && desk->readers[i]; i++) {
-		if (!desk_rung(desk, i))
+		if (!desk_woken(desk, i))
 			continue;
-		bell_quiet(desk->bells[i]);
+		wakeup_clear(desk->wakeups[i]);
 		desk_take(desk, i);
 		if (i > 0)
 			continue;
@@ -160,7 +160,7 @@ static void test_readers_who_leave_pay(void **state)
 			desk_take(desk, 0);
 		}
 		subscription_leave(desk->readers[1]);
-		desk->readers[1] = subscription_new(desk->all, desk->bells[1], NULL);
+		desk->readers[1] = subscription_new(desk->all, desk->wakeups[1], NULL);
 	}
 	assert_true(desk->made[0] >= (util_now() - begin) / NS_PER_MS / PAUSE_MS * 45 / 100);
 	owed = 500 * NS_PER_MS + 2 * (uint64_t)desk->made[0] * CHEAP_US * 1000;
@@ -210,7 +210,7 @@ static void test_the_answers_of_a_screen_come_together(void **state)
 	for (uint64_t apart = 5; apart < PAUSE_MS; apart += 5) {
 		struct desk *desk = desk_open(1);
 
-		desk->readers[1] = subscription_new(desk->all, desk->bells[0], NULL);
+		desk->readers[1] = subscription_new(desk->all, desk->wakeups[0], NULL);
 		desk_ask(desk, 0, CHEAP_US);
 		desk_serve(desk);
 		desk_take(desk, 0);

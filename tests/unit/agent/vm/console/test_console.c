@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "agent/base/bell.h"
+#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
 #include "agent/vm/console/console.h"
 #include "agent/vm/console/console_text.h"
@@ -133,30 +133,30 @@ static void test_the_newest_lines_are_kept(void **state)
 /* ---- a terminal for QEMU ---- */
 
 /* Waits until something new was read. */
-static struct console_extent await_news(struct console *console, struct bell *bell, uint64_t before)
+static struct console_extent await_news(struct console *console, struct wakeup *wakeup, uint64_t before)
 {
 	struct console_extent extent;
 
 	while ((extent = console_extent(console)).bytes == before) {
-		assert_int_equal(poll(&(struct pollfd) { .fd = bell_fd(bell), .events = POLLIN }, 1, -1), 1);
-		bell_quiet(bell);
+		assert_int_equal(poll(&(struct pollfd) { .fd = wakeup_fd(wakeup), .events = POLLIN }, 1, -1), 1);
+		wakeup_clear(wakeup);
 	}
 	return extent;
 }
 
-static void await_line(struct console *console, struct bell *bell, uint64_t number, const char *wanted)
+static void await_line(struct console *console, struct wakeup *wakeup, uint64_t number, const char *wanted)
 {
 	char line[CONSOLE_LINE];
 	struct console_extent extent = console_extent(console);
 
 	while (!console_line(console, number, line) || strcmp(line, wanted) != 0)
-		extent = await_news(console, bell, extent.bytes);
+		extent = await_news(console, wakeup, extent.bytes);
 }
 
 static void test_what_is_printed_and_typed(void **state)
 {
 	char path[] = "/tmp/ktop-test-XXXXXX", file[128], bytes[64] = "", *error = NULL;
-	struct bell *bell = bell_new();
+	struct wakeup *wakeup = wakeup_new();
 	struct console *console;
 	int inside, saved;
 
@@ -167,15 +167,15 @@ static void test_what_is_printed_and_typed(void **state)
 	assert_int_equal(write(saved, "before\n", 7), 7);
 	console = console_new(file, &error);
 	assert_null(error);
-	console_listen(console, bell);
+	console_listen(console, wakeup);
 	inside = dup(console_inside(console));
 	console_started(console);
 	assert_int_equal(console_inside(console), -1);
 	assert_true(isatty(inside));
 
 	assert_int_equal(write(inside, "hello\r\n# ", 9), 9);
-	await_line(console, bell, 0, "hello");
-	await_line(console, bell, 1, "# ");
+	await_line(console, wakeup, 0, "hello");
+	await_line(console, wakeup, 1, "# ");
 	assert_int_equal(console_extent(console).column, 2);
 	assert_true(console_extent(console).open);
 
@@ -192,7 +192,7 @@ static void test_what_is_printed_and_typed(void **state)
 	console_drain(console, -1);
 	assert_false(console_extent(console).open);
 	assert_false(console_type(console, "x", 1));
-	await_line(console, bell, 1, "# bye");
+	await_line(console, wakeup, 1, "# bye");
 	assert_null(console_trouble(console));
 	console_free(console);
 
@@ -202,7 +202,7 @@ static void test_what_is_printed_and_typed(void **state)
 	close(saved);
 	unlink(file);
 	rmdir(path);
-	bell_free(bell);
+	wakeup_free(wakeup);
 }
 
 /* A child of QEMU's that goes on has the terminal: it is waited for, and not without an end. */
@@ -258,47 +258,47 @@ static void test_files_that_cannot_be_written(void **state)
 static void test_a_full_disk(void **state)
 {
 	struct console *console = console_new("/dev/full", NULL);
-	struct bell *bell = bell_new();
+	struct wakeup *wakeup = wakeup_new();
 	char *trouble;
 
 	(void)state;
-	console_listen(console, bell);
+	console_listen(console, wakeup);
 	assert_int_equal(write(console_inside(console), "12345", 5), 5);
-	await_line(console, bell, 0, "12345");
+	await_line(console, wakeup, 0, "12345");
 	trouble = console_trouble(console);
 	assert_non_null(strstr(trouble, "/dev/full: 5 bytes not written: No space left"));
 	free(trouble);
 	console_free(console);
-	bell_free(bell);
+	wakeup_free(wakeup);
 }
 
 /* A serial port of QEMU's on a pty of its own: this test has its other end. What is typed goes there. */
 static void test_a_port_of_its_own(void **state)
 {
 	struct console *console = console_new(NULL, NULL);
-	struct bell *bell = bell_new();
+	struct wakeup *wakeup = wakeup_new();
 	int master = posix_openpt(O_RDWR | O_NOCTTY);
 	char byte;
 
 	(void)state;
-	console_listen(console, bell);
+	console_listen(console, wakeup);
 	grantpt(master);
 	unlockpt(master);
 	assert_true(console_open_port(console, ptsname(master)));
 	assert_int_equal(write(master, "from the guest\n", 15), 15);
-	await_line(console, bell, 0, "from the guest");
+	await_line(console, wakeup, 0, "from the guest");
 	assert_true(console_type(console, "k", 1));
 	assert_int_equal(read(master, &byte, 1), 1);
 	assert_int_equal(byte, 'k');
 	assert_int_equal(write(master, "last\n", 5), 5);
-	await_line(console, bell, 1, "last");
+	await_line(console, wakeup, 1, "last");
 	close(master);
 	assert_int_equal(write(console_inside(console), "qemu\n", 5), 5);
-	await_line(console, bell, 2, "qemu");
+	await_line(console, wakeup, 2, "qemu");
 	assert_false(console_open_port(console, "/dev/null"));
 	assert_false(console_open_port(console, "/nowhere"));
 	console_free(console);
-	bell_free(bell);
+	wakeup_free(wakeup);
 }
 
 int main(void)
