@@ -6,7 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "recorder.h"
 #include "report.h"
 
@@ -43,7 +43,7 @@ const struct recorder_request recorder_default = {
 struct recorder {
 	struct session *session;
 	struct recorder_request request;
-	struct tape *tape;
+	struct capture *capture;
 	struct report *report;		/* of the present boot, to have the profiler on; NULL: the recording is over */
 	uint64_t left_ns;		/* guest time still to be recorded */
 	char *ended;			/* why it ended early; NULL: it did not */
@@ -75,7 +75,7 @@ struct recorder *recorder_new(struct session *session, const struct recorder_req
 	recorder->session = session;
 	recorder->request = *request;
 	recorder->left_ns = request->duration_ns ? request->duration_ns : forever_ns;
-	recorder->tape = tape_new(session, &options);
+	recorder->capture = capture_new(session, &options);
 	begin_boot(recorder, request->wait_ns);
 	return recorder;
 }
@@ -85,7 +85,7 @@ void recorder_free(struct recorder *recorder)
 	if (!recorder)
 		return;
 	report_free(recorder->report);
-	tape_leave(recorder->tape);
+	capture_leave(recorder->capture);
 	free(recorder->ended);
 	free(recorder);
 }
@@ -115,7 +115,7 @@ static void go_on(struct recorder *recorder)
 static void end_boot(struct recorder *recorder)
 {
 	const struct report *report = recorder->report;
-	const struct recording_sums sums = tape_sums(recorder->tape);
+	const struct recording_sums sums = capture_sums(recorder->capture);
 	const char *ended = report->cut[0] ? report->cut : NULL;
 
 	if (report->state == REPORT_FAILED && recorder->cut && sums.samples) {
@@ -137,7 +137,7 @@ static void step_boot(struct recorder *recorder)
 
 	if (state == REPORT_RUNNING)
 		report->request.wait_ns = forever_ns;
-	if (state >= REPORT_RUNNING && state < REPORT_NAMING && tape_failed(recorder->tape))
+	if (state >= REPORT_RUNNING && state < REPORT_NAMING && capture_failed(recorder->capture))
 		recorder_cut(recorder, "the data cannot be written", UINT64_MAX);
 	if (state < REPORT_NAMING)
 		return;
@@ -151,7 +151,7 @@ bool recorder_step(struct recorder *recorder)
 {
 	if (recorder->report)
 		step_boot(recorder);
-	return !recorder->report && !tape_writes(recorder->tape);
+	return !recorder->report && !capture_writes(recorder->capture);
 }
 
 void recorder_cut(struct recorder *recorder, const char *why, uint64_t late)
@@ -163,16 +163,16 @@ void recorder_cut(struct recorder *recorder, const char *why, uint64_t late)
 
 bool recorder_write(struct recorder *recorder, FILE *out, char **error)
 {
-	struct recording_sums sums = tape_sums(recorder->tape);
+	struct recording_sums sums = capture_sums(recorder->capture);
 	const char *ended = recorder->ended;
-	struct tape *tape = recorder->tape;
+	struct capture *capture = recorder->capture;
 
-	recorder->tape = NULL;
+	recorder->capture = NULL;
 	if (!recorder->failed)
 		fprintf(out, "%s: recorded: samples and gaps %" PRIu64 ", other events %" PRIu64 ", boots %" PRIu32
 			", %.1f MB%s%s\n", recorder->request.folder, sums.samples, sums.events, sums.boots,
 			(double)sums.bytes / 1e6, ended ? "; ended: " : "", ended ? ended : "");
-	if (!tape_close(tape, error))
+	if (!capture_close(capture, error))
 		return false;
 	if (recorder->failed)
 		return util_fail(error, "%s", ended);

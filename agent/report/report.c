@@ -14,7 +14,7 @@
 #include "agent/query/query.h"
 #include "agent/query/stop.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "agent/store/sample_log.h"
 #include "agent/store/store.h"
 #include "agent/vm/link.h"
@@ -76,16 +76,16 @@ struct report *report_new(struct session *session, const struct report_request *
 	if (report->error)
 		report->state = REPORT_FAILED;
 	else if (request->raw)
-		report->tape = tape_new(session, &(struct recording_options) { .folder = request->raw });
+		report->capture = capture_new(session, &(struct recording_options) { .folder = request->raw });
 	return report;
 }
 
-struct tape *report_take_tape(struct report *report)
+struct capture *report_take_capture(struct report *report)
 {
-	struct tape *tape = report->tape;
+	struct capture *capture = report->capture;
 
-	report->tape = NULL;
-	return tape;
+	report->capture = NULL;
+	return capture;
 }
 
 void report_free(struct report *report)
@@ -103,7 +103,7 @@ void report_free(struct report *report)
 	sample_log_release(report->log);
 	epoch_release(report->epoch);
 	job_leave(report->file);		/* a file that is being written is still finished */
-	tape_leave(report->tape);
+	capture_leave(report->capture);
 	free(report->unwritten);
 	free(report->error);
 	free(report);

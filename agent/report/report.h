@@ -29,7 +29,7 @@ struct sample_collect;
 struct sample_set;
 struct set_progress;
 struct subscription;
-struct tape;
+struct capture;
 
 enum { REPORT_WAIT_SECONDS = 10 };	/* for the guest's data, unless --wait says otherwise */
 
@@ -118,7 +118,7 @@ struct report {
 	struct set_progress *progress;	/* of `out`, while `file` writes it */
 	struct export *export;		/* of `out`, if that is the standard output; NULL: it is a file */
 	struct export_result exported;	/* what was written to `out` */
-	struct tape *tape;		/* records into the request's `raw`; NULL: none, or taken */
+	struct capture *capture;		/* records into the request's `raw`; NULL: none, or taken */
 
 	/* the answer, with REPORT_DONE */
 	char *unwritten;		/* why a file is missing; NULL: all are written, or none was wanted */
@@ -149,8 +149,8 @@ void report_free(struct report *report);	/* sets the guest as it was before, if 
 /* Call it after each session_step, until it returns REPORT_DONE or REPORT_FAILED. It never waits. */
 enum report_state report_step(struct report *report);
 
-/* Gives the tape to the caller, who ends it; until then it goes on recording. NULL: there is none. */
-struct tape *report_take_tape(struct report *report);
+/* Gives the capture to the caller, who ends it; until then it goes on recording. NULL: there is none. */
+struct capture *report_take_capture(struct report *report);
 
 /* Ends the window now. The report shows what has come, and is done by `late` (util_now) even if the guest is silent. */
 void report_cut(struct report *report, const char *why, uint64_t late);

@@ -8,7 +8,7 @@
 #include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "agent/session/turn.h"
 #include "agent/vm/link.h"
 #include "agent/vm/state_words.h"
@@ -187,11 +187,11 @@ static void begin_record(struct job *job, char *const *words, size_t count)
 /* Writes the report, and ends its recording, if it has one. */
 static void write_report(struct job *job, FILE *out, char **error)
 {
-	struct tape *tape = report_take_tape(job->report);
+	struct capture *capture = report_take_capture(job->report);
 	char *unrecorded = NULL;
 
 	report_write(job->report, out, error);
-	if (tape && !tape_close(tape, &unrecorded) && !*error)
+	if (capture && !capture_close(capture, &unrecorded) && !*error)
 		*error = unrecorded;
 	else
 		free(unrecorded);
@@ -243,7 +243,7 @@ static void step_report(struct job *job)
 {
 	switch (report_step(job->report)) {
 	case REPORT_DONE:
-		if (!job->report->tape || !tape_writes(job->report->tape))
+		if (!job->report->capture || !capture_writes(job->report->capture))
 			finish(job);
 		break;
 	case REPORT_FAILED:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One machine. A session knows every stage and connects them: source, decoder, tapes, epochs (store, stacks, symbols),
- * queries. It holds no logic of its own. One thread, the ingest thread, drives it by session_step. That thread makes
- * all calls but those marked "any thread", which take one short lock.
+ * One machine. A session knows every stage and connects them: source, decoder, captures, epochs (store, stacks,
+ * symbols), queries. It holds no logic of its own. One thread, the ingest thread, drives it by session_step. That thread
+ * makes all calls but those marked "any thread", which take one short lock.
  */
 #ifndef SESSION_H
 #define SESSION_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a session, shared by session.c, session_*.c and tape.c. The ingest thread owns it. */
+/* The inside of a session, shared by session.c, session_*.c and capture.c. The ingest thread owns it. */
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
@@ -18,7 +18,7 @@ struct packet;
 
 enum { SESSION_TROUBLE = 512 };		/* bytes of a remark */
 
-/* Somebody, such as a tape, who gets each packet before the session handles its events. */
+/* Somebody, such as a capture, who gets each packet before the session handles its events. */
 struct packet_tap {
 	struct packet_tap *next;
 	void *context;

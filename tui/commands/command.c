@@ -13,7 +13,7 @@
 #include "agent/service/control_socket.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "agent/source/live.h"
 #include "tui/terminal/signals.h"
 #include "attach_options.h"
@@ -232,21 +232,21 @@ void command_tell_failures(struct session *session)
 }
 
 /* True: files are still being written; `text` names them. */
-static bool is_writing(struct session *session, struct tape *tape, char *text, size_t size)
+static bool is_writing(struct session *session, struct capture *capture, char *text, size_t size)
 {
 	if (session_writes(session, text, size))
 		return true;
 	util_print(text, size, "the recording");
-	return tape && tape_writes(tape);
+	return capture && capture_writes(capture);
 }
 
-bool command_await_files(struct session *session, struct tape *tape, char **error)
+bool command_await_files(struct session *session, struct capture *capture, char **error)
 {
 	uint64_t speak_at = util_now() + moment_ns;
 	int before = command_take_signal();
 	char text[512];
 
-	while (is_writing(session, tape, text, sizeof(text))) {
+	while (is_writing(session, capture, text, sizeof(text))) {
 		if (command_stopped())
 			command_give_up(session, command_late(true), util_format("%s: not written: "
 				"interrupted; take it again", text));
@@ -258,7 +258,7 @@ bool command_await_files(struct session *session, struct tape *tape, char **erro
 	}
 	command_put_back(before);
 	command_tell_failures(session);
-	return !tape || tape_close(tape, error);
+	return !capture || capture_close(capture, error);
 }
 
 char *command_alone(char *why)

@@ -80,7 +80,7 @@ struct console;
 struct live_options;
 struct service;
 struct session;
-struct tape;
+struct capture;
 
 /* The deadline (util_now) of an end that begins now: SESSION_HURRY_MS; `hurry` false: nobody waits, so it is later. */
 uint64_t command_late(bool hurry);
@@ -118,11 +118,11 @@ const char *command_socket(const struct live_options *live);	/* the VM's: QMP, e
 void command_tell_failures(struct session *session);	/* prints the session's messages about failures */
 
 /*
- * Waits until all files of the session are written, and the recording `tape` (or NULL), which it frees. Says what it
+ * Waits until all files of the session are written, and the recording `capture` (or NULL), which it frees. Says what it
  * waits for; a signal gives the files up and ends the program. Tells what went wrong. False with `error` set: the
  * recording was not written.
  */
-bool command_await_files(struct session *session, struct tape *tape, char **error);
+bool command_await_files(struct session *session, struct capture *capture, char **error);
 
 /* Tells why, takes out of the VM what it can until `late`, and ends the program by the pending signal. */
 void command_give_up(struct session *session, uint64_t late, char *why);
@@ -131,7 +131,7 @@ struct command_vm {
 	struct session *session;
 	const char *socket;		/* the QMP socket, or else the port's; NULL: it is a recording */
 	char *label;			/* the tab's name while the VM's name is not known */
-	struct tape *tape;		/* records all that comes; the screen ends it; NULL: none */
+	struct capture *capture;		/* records all that comes; the screen ends it; NULL: none */
 	struct console *console;	/* of the QEMU that this ktop has started; NULL: it has started none */
 };
 

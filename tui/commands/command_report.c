@@ -10,7 +10,7 @@
 #include "agent/service/control_client.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "agent/source/replay.h"
 #include "agent/wire/recording.h"
 #include "attach_options.h"
@@ -137,7 +137,7 @@ static bool wait_for_report(struct session *session, struct service *service, st
 int command_profile(struct session *session, struct service *service, const struct report_request *request)
 {
 	struct report *report = report_new(session, request);
-	struct tape *tape;
+	struct capture *capture;
 	char *error = NULL;
 	uint64_t late = 0;
 	struct interruption *heeding = NULL;
@@ -148,11 +148,11 @@ int command_profile(struct session *session, struct service *service, const stru
 		report_export_tell_beside(report, stderr);
 	if (report->error && !error)
 		error = util_copy(report->error, strlen(report->error));
-	tape = report_take_tape(report);
+	capture = report_take_capture(report);
 	report_free(report);
 	interruption_free(heeding);
 	session_leave(session, late ? late : command_late(*session_given_up(session)));
-	if (!command_await_files(session, tape, error ? NULL : &error) || error)
+	if (!command_await_files(session, capture, error ? NULL : &error) || error)
 		return command_fail(error);
 	return COMMAND_DONE;
 }

@@ -7,7 +7,7 @@
 #include "agent/base/util.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "agent/vm/console/console.h"
 #include "agent/vm/hook_search.h"
 #include "agent/vm/launch.h"
@@ -175,7 +175,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 		.session = session, .socket = attach.live.qmp, .console = launch_console(launch),
 	};
 	if (request->raw && !options->headless)
-		vm.tape = tape_new(session, &(struct recording_options) { .folder = request->raw });
+		vm.capture = capture_new(session, &(struct recording_options) { .folder = request->raw });
 	status = options->headless ? command_profile(session, service, request) :
 		show(&vm, config, request, detach);
 	gone = session_vm(session) == VM_GONE;

@@ -183,7 +183,7 @@ int command_screen(const struct command_vm *vms, size_t count, struct budget *bu
 		*detach = end.detach;
 	keep_format(config, format);
 	for (size_t i = 0; i < count; i++)
-		if (!command_await_files(vms[i].session, vms[i].tape, shown ? &error : NULL))
+		if (!command_await_files(vms[i].session, vms[i].capture, shown ? &error : NULL))
 			shown = false;
 	return shown ? COMMAND_DONE : command_fail(error);
 }

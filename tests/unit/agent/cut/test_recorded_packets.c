@@ -94,7 +94,7 @@ static void put_program(struct made *made, uint32_t process, uint16_t registers_
 }
 
 /* What is recorded: it is decoded, as a reader does. */
-struct tape_end {
+struct capture_end {
 	struct decode *decode;
 	struct recorded_packets *recorded;
 	struct event got[4];		/* the first ones; their bytes are gone */
@@ -111,7 +111,7 @@ struct tape_end {
 
 static void take_events(void *context, const struct event *events, size_t count)
 {
-	struct tape_end *end = context;
+	struct capture_end *end = context;
 
 	for (size_t i = 0; i < count; i++) {
 		if (events[i].kind == EVENT_SAMPLE && !end->walked) {
@@ -143,7 +143,7 @@ static void pass_packet(void *context, const struct packet *packet)
 
 static void take_packet(void *context, const struct packet *packet)
 {
-	struct tape_end *end = context;
+	struct capture_end *end = context;
 
 	assert_int_equal(decode_feed(end->decode, packet->bytes, packet->size), packet->size);
 	memcpy(end->last, packet->bytes, packet->size);
@@ -152,9 +152,9 @@ static void take_packet(void *context, const struct packet *packet)
 	end->packets++;
 }
 
-static struct tape_end *end_new(void)
+static struct capture_end *end_new(void)
 {
-	struct tape_end *end = util_alloc(sizeof(*end));
+	struct capture_end *end = util_alloc(sizeof(*end));
 	const struct decode_sink sink = {
 		.context = end, .boot = pass_boot, .packet = pass_packet, .events = take_events,
 	};
@@ -165,7 +165,7 @@ static struct tape_end *end_new(void)
 }
 
 /* What follows the last packet tells that it was whole. */
-static void look(struct tape_end *end)
+static void look(struct capture_end *end)
 {
 	const struct ktop_wire_packet head = {
 		.magic = KTOP_MAGIC, .boot_id = { 9 }, .stream = KTOP_META, .begin = 100, .end = 100,
@@ -175,7 +175,7 @@ static void look(struct tape_end *end)
 	decode_feed(end->decode, &head, sizeof(head));
 }
 
-static void end_free(struct tape_end *end)
+static void end_free(struct capture_end *end)
 {
 	recorded_packets_free(end->recorded);
 	decode_free(end->decode);
@@ -189,7 +189,7 @@ static struct epoch *boot(struct budget *budget)
 	return epoch_new(boot_id, NULL, budget);
 }
 
-static void add(struct tape_end *end, struct made *made, uint32_t stream, struct epoch *epoch)
+static void add(struct capture_end *end, struct made *made, uint32_t stream, struct epoch *epoch)
 {
 	bool samples = stream == KTOP_SAMPLES;
 	struct ktop_wire_packet head = {
@@ -213,7 +213,7 @@ static struct made empty(void)
 	return (struct made) { .size = sizeof(struct ktop_wire_packet) };
 }
 
-static void add_samples(struct tape_end *end, uint64_t pc, int count, struct epoch *epoch)
+static void add_samples(struct capture_end *end, uint64_t pc, int count, struct epoch *epoch)
 {
 	struct made made = empty();
 
@@ -225,7 +225,7 @@ static void add_samples(struct tape_end *end, uint64_t pc, int count, struct epo
 static void known_stacks_are_walked_and_others_stay(void **state)
 {
 	struct epoch *epoch = boot(NULL);
-	struct tape_end *end = end_new();
+	struct capture_end *end = end_new();
 	const struct sample *sample = &end->got[0].sample;
 	struct made made = empty();
 
@@ -256,7 +256,7 @@ static void known_stacks_are_walked_and_others_stay(void **state)
 static void what_a_hook_tells_stays_what_it_told(void **state)
 {
 	struct epoch *epoch = boot(NULL);
-	struct tape_end *end = end_new();
+	struct capture_end *end = end_new();
 	const struct event *got = end->got;
 	struct made made = empty();
 
@@ -290,7 +290,7 @@ static void other_packets_are_the_same(void **state)
 		.time = 100, .id = KTOP_EVENT_memory, .size = sizeof(struct ktop_wire_memory) + 2,
 	};
 	struct epoch *epoch = boot(NULL);
-	struct tape_end *end = end_new();
+	struct capture_end *end = end_new();
 	struct made made = empty();
 
 	(void)state;
@@ -321,7 +321,7 @@ static void tell_name(struct epoch *epoch)
 static void samples_wait_for_names_that_come(void **state)
 {
 	struct epoch *epoch = boot(NULL);
-	struct tape_end *end = end_new();
+	struct capture_end *end = end_new();
 
 	(void)state;
 	raw_samples_file_comes(epoch->held, true);
@@ -345,7 +345,7 @@ static void samples_wait_for_names_that_come(void **state)
 static void what_still_waits_at_the_end_stays_raw(void **state)
 {
 	struct epoch *epoch = boot(NULL), *next = boot(NULL);
-	struct tape_end *end = end_new();
+	struct capture_end *end = end_new();
 
 	(void)state;
 	raw_samples_file_comes(epoch->held, true);
@@ -369,7 +369,7 @@ static void those_that_wait_have_a_bound(void **state)
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
 	size_t left = budget_left(budget);
 	struct epoch *epoch = boot(budget);
-	struct tape_end *end = end_new();
+	struct capture_end *end = end_new();
 
 	(void)state;
 	raw_samples_file_comes(epoch->held, true);
@@ -424,7 +424,7 @@ static void pages_are_packed_and_come_back(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
 	struct epoch *epoch = boot(budget);
-	struct tape_end *end = end_new();
+	struct capture_end *end = end_new();
 	struct made made = empty();
 	uint8_t page[KTOP_MEMORY_PAGE], got[KTOP_MEMORY_PAGE];
 	struct memory_reader reader;
@@ -476,7 +476,7 @@ static void a_sample_takes_few_bytes(void **state)
 {
 	enum { SECONDS = 30, UNNAMED = 5, RATE = 1000 };
 	struct epoch *epoch = boot(NULL);
-	struct tape_end *end = end_new();
+	struct capture_end *end = end_new();
 	uint64_t page = 1;
 
 	(void)state;

@@ -12,7 +12,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/threads.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "agent/source/replay.h"
 #include "agent/wire/recording.h"
 #include "tests/unit/fakes/answers.h"
@@ -23,11 +23,11 @@
 
 enum { PART_BYTES = 4096, ROUNDS = 40 };
 
-/* Samples to a tape in parts, between which the guest tells all again. */
-static struct tape *record_some(struct fixture *fixture, const char *folder)
+/* Samples to a capture in parts, between which the guest tells all again. */
+static struct capture *record_some(struct fixture *fixture, const char *folder)
 {
 	const struct recording_options options = { .folder = folder, .part_bytes = PART_BYTES };
-	struct tape *tape = tape_new(fixture->session, &options);
+	struct capture *capture = capture_new(fixture->session, &options);
 
 	fixture->guest->running = true;
 	for (int i = 0; i < ROUNDS; i++) {
@@ -36,14 +36,14 @@ static struct tape *record_some(struct fixture *fixture, const char *folder)
 			scene_tell(fixture->guest);
 		fixture_step(fixture);
 	}
-	return tape;
+	return capture;
 }
 
 static char *new_folder(void)
 {
-	char *folder = util_format("%s", scratch_path("tape")), *error = NULL;
+	char *folder = util_format("%s", scratch_path("capture")), *error = NULL;
 
-	scratch_run("rm -rf tape");
+	scratch_run("rm -rf capture");
 	assert_true(recording_folder(folder, &error));
 	return folder;
 }
@@ -55,16 +55,16 @@ static void make_recording(void *context)
 	char *folder = new_folder(), *error = NULL;
 	struct recording *recording;
 	struct recording_sums sums;
-	struct tape *tape;
+	struct capture *capture;
 	uint64_t packets = 0;
 	bool good;
 
 	(void)context;
 	scene_live(&fixture);
 	scarce_pause(false);
-	tape = record_some(&fixture, folder);
-	sums = tape_sums(tape);
-	good = tape_close(tape, &error);
+	capture = record_some(&fixture, folder);
+	sums = capture_sums(capture);
+	good = capture_close(capture, &error);
 	scarce_end();
 	assert_true(good == !error);
 	recording = recording_new(folder, good ? &error : NULL);
@@ -97,7 +97,7 @@ static void replay(void *context)
 
 	(void)context;
 	scene_live(&fixture);
-	assert_true(tape_close(record_some(&fixture, folder), &error));
+	assert_true(capture_close(record_some(&fixture, folder), &error));
 	session_free(fixture.session);
 	scarce_pause(false);
 	recording = recording_new(folder, &error);

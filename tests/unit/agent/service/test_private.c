@@ -10,7 +10,7 @@
 #include "agent/service/control_socket.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/scratch.h"
@@ -66,12 +66,12 @@ static void test_live(void **state)
 	struct fixture fixture = fixture_begin(&(struct session_options) { 0 });
 	struct service *service = service_new(fixture.session, fixture.port, &error);
 
-	struct tape *tape;
+	struct capture *capture;
 
 	(void)state;
 	assert_non_null(service);
 	assert_true(recording_folder(raw, &error));
-	tape = tape_new(fixture.session, &(struct recording_options) { .folder = raw });
+	capture = capture_new(fixture.session, &(struct recording_options) { .folder = raw });
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	answers_free(fixture_answers(&fixture));
@@ -81,7 +81,7 @@ static void test_live(void **state)
 	check_sockets(2);		/* the control socket, and the fake QEMU's */
 	check_private(scratch_path("runtime/ktop"), 2);
 	check_private(saved, 1);
-	assert_true(tape_close(tape, &error));
+	assert_true(capture_close(capture, &error));
 	check_private(raw, 4);
 	service_free(service);
 	fixture_end(&fixture);

@@ -20,7 +20,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/question/filter_words.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/live_session.h"
@@ -386,11 +386,11 @@ static void test_a_recording_that_fails_is_told(void **state)
 	char *folder = util_format("%s", scratch_path("recording")), *error = NULL;
 	struct fixture fixture = fixture_begin(&(struct session_options) { 0 });
 	struct session_message message;
-	struct tape *tape;
+	struct capture *capture;
 
 	(void)state;
 	assert_true(recording_folder(folder, &error));
-	tape = tape_new(fixture.session, &(struct recording_options) { .folder = folder });
+	capture = capture_new(fixture.session, &(struct recording_options) { .folder = folder });
 	assert_int_equal(rmdir(folder), 0);
 	fixture_await_line(&fixture, "hello");
 	fake_guest_facts(fixture.guest, NULL, 0);
@@ -400,8 +400,8 @@ static void test_a_recording_that_fails_is_told(void **state)
 		fixture_step(&fixture);
 	while (session_message(fixture.session, &message))
 		assert_null(strstr(message.text, "not recorded"));
-	assert_true(tape_failed(tape));
-	assert_false(tape_close(tape, &error));
+	assert_true(capture_failed(capture));
+	assert_false(capture_close(capture, &error));
 	assert_non_null(strstr(error, "not recorded"));
 	free(error);
 	fixture_end(&fixture);
@@ -415,17 +415,17 @@ static void test_a_recording_keeps_the_whole_path(void **state)
 	char *folder = util_format("%s", scratch_path("placed")), *here = getcwd(NULL, 0), *error = NULL;
 	struct fixture fixture = fixture_begin(&(struct session_options) { .kernel = kernel });
 	char *whole = util_format("kernel_image = \"%s/%s\"", here, kernel), *part, *path, *metadata;
-	struct tape *tape;
+	struct capture *capture;
 	size_t size;
 
 	(void)state;
 	assert_true(recording_folder(folder, &error));
-	tape = tape_new(fixture.session, &(struct recording_options) { .folder = folder });
+	capture = capture_new(fixture.session, &(struct recording_options) { .folder = folder });
 	fixture_await_line(&fixture, "hello");
 	fake_guest_facts(fixture.guest, NULL, 0);
 	fake_guest_status(fixture.guest, true);
 	fixture_await_link(&fixture, LINK_UP);
-	if (!tape_close(tape, &error))
+	if (!capture_close(capture, &error))
 		fail_msg("%s", error);
 	part = scratch_only(folder);
 	path = util_format("%s/metadata", part);

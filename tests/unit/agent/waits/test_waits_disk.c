@@ -15,7 +15,7 @@
 #include "agent/names/symbols.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
-#include "agent/session/tape.h"
+#include "agent/session/capture.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
 #include "agent/wire/recording_disk.h"
@@ -33,7 +33,7 @@ static void test_files_are_written_beside(void **state)
 	struct report_request request = report_default;
 	char *error = NULL;
 	struct report *report;
-	struct tape *tape;
+	struct capture *capture;
 
 	(void)state;
 	assert_true(recording_folder(scratch_path("waits.raw"), &error));
@@ -56,13 +56,13 @@ static void test_files_are_written_beside(void **state)
 	assert_int_equal(report->state, REPORT_DONE);
 	assert_null(report->unwritten);
 	assert_int_equal(access(request.files[EXPORT_FOLDED], R_OK), 0);
-	tape = report_take_tape(report);
+	capture = report_take_capture(report);
 	report_free(report);
 	fixture.guest->packets->boot_id[0] ^= 1;	/* the recording's part ends */
 	for (int i = 0; i < 10; i++)
 		watched_step(&fixture);
 	check_no_waits("files", 0);
-	assert_true(tape_close(tape, NULL));
+	assert_true(capture_close(capture, NULL));
 	fixture_end(&fixture);
 }
 
@@ -195,12 +195,12 @@ static void test_recording_on_a_dead_disk(void **state)
 		.stream = STREAM_SAMPLES };
 	char *folder = util_copy(scratch_path("dead.raw"), strlen(scratch_path("dead.raw"))), *error = NULL;
 	struct fixture fixture = fixture_begin(&(struct session_options) { 0 });
-	struct tape *tape;
+	struct capture *capture;
 	struct recording_writer *writer;
 
 	(void)state;
 	assert_true(recording_folder(folder, &error));
-	tape = tape_new(fixture.session, &(struct recording_options) { .folder = folder });
+	capture = capture_new(fixture.session, &(struct recording_options) { .folder = folder });
 	no_waits_hold(folder);
 	fixture_bring_up(&fixture);
 	for (int i = 0; i < 20; i++) {
@@ -212,7 +212,7 @@ static void test_recording_on_a_dead_disk(void **state)
 	}
 	check_no_waits("recording", 0);
 	no_waits_hold(NULL);
-	assert_true(tape_close(tape, &error));
+	assert_true(capture_close(capture, &error));
 	fixture_end(&fixture);
 
 	free(folder);
