@@ -10,7 +10,7 @@
 #include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/loan.h"
+#include "agent/guest/lease.h"
 #include "agent/query/query.h"
 #include "agent/query/stop.h"
 #include "agent/session/session.h"
@@ -220,19 +220,19 @@ static uint64_t whole_slice(uint64_t from)
  */
 static bool awaits_others(struct report *report)
 {
-	const struct loan *loan = report_loan(report);
+	const struct lease *lease = report_lease(report);
 	uint64_t now = epoch_now(report->epoch);
 
-	return loan->closing ||
-		(loan->closed && now >= loan->closed && now < loan->closed + STORE_SLICE_NS &&
+	return lease->closing ||
+		(lease->closed && now >= lease->closed && now < lease->closed + STORE_SLICE_NS &&
 		!is_still(report, now, report->request.wait_ns));
 }
 
-/* The profiler is on already. If another report has it on, this one shares the loan. If not, it stays on at the end. */
+/* The profiler is on already. If another report has it on, this one shares the lease. If not, it stays on. */
 static void join(struct report *report)
 {
-	report->started = report_loan(report)->profiler > 0;
-	report_loan(report)->profiler += report->started;
+	report->started = report_lease(report)->profiler > 0;
+	report_lease(report)->profiler += report->started;
 	report->excerpt.zero_ns = epoch_now(report->epoch);
 	begin_window(report);
 	if (report->request.boot) {
@@ -245,13 +245,13 @@ static void start(struct report *report)
 {
 	if (report->answered) {
 		begin_window(report);
-	} else if (!report->asked && report->epoch->status.running && !report_loan(report)->closing) {
+	} else if (!report->asked && report->epoch->status.running && !report_lease(report)->closing) {
 		join(report);
 	} else if (!report->asked && !awaits_others(report)) {
 		/* Nothing is being sampled: all samples from here on are this report's. */
 		report->excerpt.zero_ns = whole_slice(epoch_now(report->epoch));
 		report->whole = report->started = true;
-		report_loan(report)->profiler++;
+		report_lease(report)->profiler++;
 		report_profile(report, true);
 	}
 }
@@ -269,7 +269,7 @@ static void end_window(struct report *report)
 	report->status = report->epoch->status;
 	report->status.note = (struct text) { 0 };
 	if (session_epoch(report->session) == report->epoch && report->started &&
-			(report_loan(report)->profiler > 1 || report_loan(report)->kept)) {
+			(report_lease(report)->profiler > 1 || report_lease(report)->kept)) {
 		report->whole = report_return_profiler(report);
 		report->excerpt.until_ns = report->end;
 	}
@@ -446,7 +446,7 @@ static void stop(struct report *report)
 		report_enter(report, REPORT_CLOSING);
 	} else if (!report->asked) {
 		report->closing = true;
-		report_loan(report)->closing++;
+		report_lease(report)->closing++;
 		report_return_profiler(report);
 		report_profile(report, false);
 	}
@@ -461,7 +461,7 @@ static void close_books(struct report *report)
 			"lost than are told; report again", "");
 	report_end_closing(report);
 	if (!report->excerpt.until_ns)		/* samples of other reports from now on are not ours */
-		report->excerpt.until_ns = report_loan(report)->closed + STORE_SLICE_NS / 2 + 1;
+		report->excerpt.until_ns = report_lease(report)->closed + STORE_SLICE_NS / 2 + 1;
 	report_enter(report, REPORT_RATE_BACK);
 }
 

@@ -3,7 +3,7 @@
  * One window of profiling, and its answer. A report sets the guest's sampler and rate, starts its profiler if that is
  * off, waits for the window, stops the profiler if it started it, waits until the books are closed, and sets the
  * guest as it was before. The window is in guest time, so that a repeatable guest gives a repeatable report. If several
- * reports run at once, the last one sets the guest back (loan.h). A report is a reader of the session, pinned to the
+ * reports run at once, the last one sets the guest back (lease.h). A report is a reader of the session, pinned to the
  * boot that it began in. The ingest thread makes all calls.
  */
 #ifndef REPORT_H
@@ -98,8 +98,8 @@ struct report {
 	struct epoch *epoch;		/* held; NULL: still waiting */
 	struct subscription *subscription;	/* pinned to the epoch; NULL: still waiting */
 	bool asked, answered;		/* in the present state: the line or question was sent; the guest obeyed it */
-	bool started;			/* it borrows the profiler (loan.h) */
-	bool closing;			/* it is counted in the loan's `closing` */
+	bool started;			/* it borrows the profiler (lease.h) */
+	bool closing;			/* it is counted in the lease's `closing` */
 	bool rate_taken, sampler_taken;	/* it borrows this setting */
 	bool stays;			/* the session lives on after the report, and does what is still owed */
 	bool hurried;			/* it was cut: it waits for names only briefly */

@@ -5,7 +5,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/loan.h"
+#include "agent/guest/lease.h"
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
 #include "report.h"
@@ -27,9 +27,9 @@ static char *sampler_line(uint32_t sampler)
 	return util_format("mode %s", sampler == SAMPLER_NMI ? "nmi" : "timer");
 }
 
-struct loan *report_loan(const struct report *report)
+struct lease *report_lease(const struct report *report)
 {
-	return session_loan(report->session);
+	return session_lease(report->session);
 }
 
 void report_end_closing(struct report *report)
@@ -37,8 +37,8 @@ void report_end_closing(struct report *report)
 	if (!report->closing)
 		return;
 	report->closing = false;
-	report_loan(report)->closing--;
-	report_loan(report)->closed = epoch_now(report->epoch);
+	report_lease(report)->closing--;
+	report_lease(report)->closed = epoch_now(report->epoch);
 }
 
 /* True: the guest's last count has come, and all events that it counts have arrived or are known to be lost. */
@@ -63,16 +63,16 @@ bool report_books_closed(const struct report *report)
 
 bool report_return_profiler(struct report *report)
 {
-	bool last = report->started && loan_return_profiler(report_loan(report));
+	bool last = report->started && lease_return_profiler(report_lease(report));
 
 	report->started = false;
 	return last;
 }
 
 /* True: this was the last holder, and the setting is to be set as it was before. */
-static bool return_setting(bool *taken, struct loan_setting *setting)
+static bool return_setting(bool *taken, struct lease_setting *setting)
 {
-	bool last = *taken && loan_return(setting);
+	bool last = *taken && lease_return(setting);
 
 	*taken = false;
 	return last;
@@ -90,9 +90,9 @@ static void note_unconfirmed(struct report *report, char *line)
 }
 
 /* Sends the line, and waits for no answer. A VM that is gone is sent nothing. Frees the line. */
-static void set_back_unseen(struct report *report, struct loan_setting *setting, char *line)
+static void set_back_unseen(struct report *report, struct lease_setting *setting, char *line)
 {
-	loan_settled(setting);
+	lease_settled(setting);
 	if (session_vm(report->session) == VM_GONE) {
 		free(line);
 		return;
@@ -104,16 +104,16 @@ static void set_back_unseen(struct report *report, struct loan_setting *setting,
 /* The profiler could not be stopped. If nobody else wants it on, it is stopped when the guest can hear. */
 static void owe_stop(struct report *report)
 {
-	const struct loan *loan = report_loan(report);
+	const struct lease *lease = report_lease(report);
 
-	if (!loan->profiler && !loan->kept)
+	if (!lease->profiler && !lease->kept)
 		session_stop_owed(report->session);
 }
 
 void report_give_back(struct report *report)
 {
 	const struct command_sink nobody = { 0 };
-	struct loan *loan = report_loan(report);
+	struct lease *lease = report_lease(report);
 	bool gone = session_vm(report->session) == VM_GONE;
 
 	report_end_closing(report);
@@ -121,10 +121,10 @@ void report_give_back(struct report *report)
 		session_ask(report->session, "stop", &nobody);
 		session_stop_owed(report->session);
 	}
-	if (return_setting(&report->rate_taken, &loan->rate))
-		set_back_unseen(report, &loan->rate, rate_line(loan->rate.before));
-	if (return_setting(&report->sampler_taken, &loan->sampler))
-		set_back_unseen(report, &loan->sampler, sampler_line(loan->sampler.before));
+	if (return_setting(&report->rate_taken, &lease->rate))
+		set_back_unseen(report, &lease->rate, rate_line(lease->rate.before));
+	if (return_setting(&report->sampler_taken, &lease->sampler))
+		set_back_unseen(report, &lease->sampler, sampler_line(lease->sampler.before));
 }
 
 /*
@@ -150,7 +150,7 @@ void report_leave_guest(struct report *report)
 
 void report_leave_silent(struct report *report)
 {
-	const struct loan *loan = report_loan(report);
+	const struct lease *lease = report_lease(report);
 
 	if (!report->late || report->state < REPORT_STOPPING || report->state >= REPORT_NAMING ||
 			util_now() < waits_until(report))
@@ -164,7 +164,7 @@ void report_leave_silent(struct report *report)
 			"lost than are told; report again", "");
 	} else if (report->asked) {
 		note_unconfirmed(report, report->state == REPORT_RATE_BACK ?
-			rate_line(loan->rate.before) : sampler_line(loan->sampler.before));
+			rate_line(lease->rate.before) : sampler_line(lease->sampler.before));
 	}
 	report_leave_guest(report);
 }
@@ -237,7 +237,7 @@ void report_set_sampler(struct report *report)
 	if (wanted < 0 || report->answered) {
 		report_enter(report, REPORT_RATE);
 	} else if (!report->asked) {
-		report->sampler_taken = loan_take(&report_loan(report)->sampler, (uint32_t)wanted,
+		report->sampler_taken = lease_take(&report_lease(report)->sampler, (uint32_t)wanted,
 			report->epoch->status.sampler);
 		if (report->sampler_taken)
 			ask(report, sampler_line((uint32_t)wanted));
@@ -253,7 +253,7 @@ void report_set_rate(struct report *report)
 	if (!wanted || report->answered) {
 		report_enter(report, REPORT_STARTING);
 	} else if (!report->asked) {
-		report->rate_taken = loan_take(&report_loan(report)->rate, wanted,
+		report->rate_taken = lease_take(&report_lease(report)->rate, wanted,
 			report->epoch->status.rate);
 		if (report->rate_taken)
 			ask(report, rate_line(wanted));
@@ -264,10 +264,10 @@ void report_set_rate(struct report *report)
 
 void report_set_rate_back(struct report *report)
 {
-	struct loan_setting *setting = &report_loan(report)->rate;
+	struct lease_setting *setting = &report_lease(report)->rate;
 
 	if (report->asked && report->answered)
-		loan_settled(setting);
+		lease_settled(setting);
 	if (report->answered || (!report->asked && !report->rate_taken))
 		report_enter(report, REPORT_SAMPLER_BACK);
 	else if (!report->asked && return_setting(&report->rate_taken, setting))
@@ -276,10 +276,10 @@ void report_set_rate_back(struct report *report)
 
 void report_set_sampler_back(struct report *report)
 {
-	struct loan_setting *setting = &report_loan(report)->sampler;
+	struct lease_setting *setting = &report_lease(report)->sampler;
 
 	if (report->asked && report->answered)
-		loan_settled(setting);
+		lease_settled(setting);
 	if (report->answered || (!report->asked && !report->sampler_taken))
 		report_leave_guest(report);
 	else if (!report->asked && return_setting(&report->sampler_taken, setting))

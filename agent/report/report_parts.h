@@ -6,7 +6,7 @@
 #include "report.h"
 
 struct json_writer;
-struct loan;
+struct lease;
 struct tree_row;
 
 /* ---- report.c ---- */
@@ -70,7 +70,7 @@ const char *report_clock(uint64_t ns, char text[REPORT_CLOCK]);
 
 /* ---- report_guest.c: sets up the guest, and sets it as it was before ---- */
 
-struct loan *report_loan(const struct report *report);
+struct lease *report_lease(const struct report *report);
 
 void report_refuse_cpu(struct report *report);		/* fails when the guest has no such CPU */
 /* The steps of the states with these names. Each sends one line, and goes on once the guest has obeyed it. */
@@ -85,7 +85,7 @@ bool report_return_profiler(struct report *report);	/* true: nobody else wants i
 bool report_books_closed(const struct report *report);
 void report_end_closing(struct report *report);		/* other reports may turn the profiler on again */
 
-/* Returns all loans at once, and waits for no answer: perhaps nobody drives the session any further. */
+/* Returns all leases at once, and waits for no answer: perhaps nobody drives the session any further. */
 void report_give_back(struct report *report);
 void report_leave_guest(struct report *report);		/* the same, and goes on to REPORT_NAMING */
 

@@ -4,7 +4,7 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
-#include "agent/guest/loan.h"
+#include "agent/guest/lease.h"
 #include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
@@ -71,7 +71,7 @@ static void guest_answered(void *context, bool ok, const char *text)
 	const struct job *job = context;
 
 	if (ok)
-		loan_line_obeyed(session_loan(job->service->session), text);
+		lease_line_obeyed(session_lease(job->service->session), text);
 	answer(job, ok, text);
 }
 

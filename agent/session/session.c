@@ -67,7 +67,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 		source->table->greet(source, "no answer: the guest was reset, or put back by "
 			"loadvm; ask again");
 		if (memcmp(session->epoch->boot_id, boot_id, sizeof(session->epoch->boot_id)) != 0)
-			loan_forget(&session->loan);
+			lease_forget(&session->lease);
 	}
 	if (session->epoch)
 		epoch_walk_held(session->epoch, true);
@@ -346,9 +346,9 @@ bool session_is_unsure(const struct session *session)
 	return session->source->table->facts(session->source).unsure;
 }
 
-struct loan *session_loan(struct session *session)
+struct lease *session_lease(struct session *session)
 {
-	return &session->loan;
+	return &session->lease;
 }
 
 static void serve(struct session *session)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One machine. A session knows every stage and connects them: source, decoder, captures, epochs (store, stacks,
- * symbols), queries. It holds no logic of its own. One thread, the ingest thread, drives it by session_step. That thread
- * makes all calls but those marked "any thread", which take one short lock.
+ * symbols), queries. It holds no logic of its own. One thread, the ingest thread, drives it by session_step. It makes
+ * all calls but those marked "any thread", which take one short lock.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -26,7 +26,7 @@ struct command_sink;
 struct decode;
 struct epoch;
 struct excerpt;
-struct loan;
+struct lease;
 struct request;
 struct session;
 struct set_facts;
@@ -86,7 +86,7 @@ bool session_is_unsure(const struct session *session);	/* as link_is_unsure */
 /* The sampler is a process of ktop's own: the guest need not be asked for it, and it ends with ktop. */
 bool session_owns_sampler(const struct session *session);
 bool session_ordered(const struct session *session);	/* session_run_profiler was called, and the order was obeyed */
-struct loan *session_loan(struct session *session);	/* of reports; for those who send a person's lines, too */
+struct lease *session_lease(struct session *session);	/* of reports; for those who send a person's lines, too */
 bool session_reads_names(const struct session *session);	/* the kernel's names are being read */
 bool session_fetches(const struct session *session);	/* debug files come from servers: lines may take long */
 

@@ -38,7 +38,7 @@ static void tell_done(void *context, bool ok, const char *text)
 	};
 
 	if (ok) {
-		loan_profiler_set(&session->loan, session->wanted);
+		lease_profiler_set(&session->lease, session->wanted);
 		session->started = session->wanted && (session->started || !session->ran);
 	}
 	util_print(message.text, sizeof(message.text), "%s", text);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/guest/loan.h"
+#include "agent/guest/lease.h"
 #include "agent/guest/meter.h"
 #include "session.h"
 #include "turn.h"
@@ -49,7 +49,7 @@ struct session {
 
 	bool ordered, wanted;		/* there was an ORDER_PROFILER; what the last one asked for: on or off */
 	bool ran, started;		/* the profiler was on when it came; it is on because of these orders */
-	struct loan loan;
+	struct lease lease;
 
 	atomic_bool given_up;		/* set by session_give_up, by any thread */
 	bool left;			/* session_leave was called */

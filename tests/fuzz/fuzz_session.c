@@ -18,7 +18,7 @@
 #include "agent/base/util.h"
 #include "agent/fleet/fleet.h"
 #include "agent/guest/commands.h"
-#include "agent/guest/loan.h"
+#include "agent/guest/lease.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
@@ -295,7 +295,7 @@ static void take_answer(void *context, bool ok, const char *text)
 	const struct machine *machine = context;
 
 	if (ok)
-		loan_line_obeyed(session_loan(machine->session), text);
+		lease_line_obeyed(session_lease(machine->session), text);
 	check_lines(text);
 }
 

@@ -6,7 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/loan.h"
+#include "agent/guest/lease.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "tui/screen/app.h"
@@ -43,7 +43,7 @@ static void tell_reply(void *context, bool ok, const char *text)
 	struct session *session = context;
 
 	if (ok)
-		loan_line_obeyed(session_loan(session), text);
+		lease_line_obeyed(session_lease(session), text);
 	session_say(session, !ok, text);
 }
 

@@ -11,7 +11,7 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
-#include "agent/guest/loan.h"
+#include "agent/guest/lease.h"
 #include "agent/session/session.h"
 #include "agent/source/live.h"
 #include "fake_guest.h"
@@ -75,7 +75,7 @@ static void tell_reply(void *context, bool ok, const char *text)
 	struct session *session = context;
 
 	if (ok)
-		loan_line_obeyed(session_loan(session), text);
+		lease_line_obeyed(session_lease(session), text);
 	session_say(session, !ok, text);
 }
 

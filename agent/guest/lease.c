@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "loan.h"
+#include "lease.h"
 
-void loan_profiler_set(struct loan *loan, bool on)
+void lease_profiler_set(struct lease *lease, bool on)
 {
-	loan->kept = on && loan->profiler;
+	lease->kept = on && lease->profiler;
 }
 
-void loan_forget(struct loan *loan)
+void lease_forget(struct lease *lease)
 {
-	loan_profiler_set(loan, true);
-	loan->rate.changed = loan->sampler.changed = false;
+	lease_profiler_set(lease, true);
+	lease->rate.changed = lease->sampler.changed = false;
 }
 
-bool loan_return_profiler(struct loan *loan)
+bool lease_return_profiler(struct lease *lease)
 {
-	bool last = --loan->profiler == 0, kept = loan->kept;
+	bool last = --lease->profiler == 0, kept = lease->kept;
 
 	if (last)
-		loan->kept = false;
+		lease->kept = false;
 	return last && !kept;
 }
 
@@ -29,19 +29,19 @@ static bool begins(const char *text, const char *word)
 }
 
 /* The hook's answer names the state that it is in now: "started", "rate 4000". */
-void loan_line_obeyed(struct loan *loan, const char *answer)
+void lease_line_obeyed(struct lease *lease, const char *answer)
 {
 	bool on = strcmp(answer, "started") == 0;
 
 	if (on || strcmp(answer, "stopped") == 0)
-		loan_profiler_set(loan, on);
+		lease_profiler_set(lease, on);
 	else if (begins(answer, "rate "))
-		loan->rate.changed = false;
+		lease->rate.changed = false;
 	else if (begins(answer, "sampler ") || begins(answer, "mode "))	/* mode: an older hook */
-		loan->sampler.changed = false;
+		lease->sampler.changed = false;
 }
 
-bool loan_take(struct loan_setting *setting, uint32_t wanted, uint32_t now)
+bool lease_take(struct lease_setting *setting, uint32_t wanted, uint32_t now)
 {
 	if (setting->holders && setting->wanted != wanted)
 		return false;
@@ -53,13 +53,13 @@ bool loan_take(struct loan_setting *setting, uint32_t wanted, uint32_t now)
 	return true;
 }
 
-bool loan_return(struct loan_setting *setting)
+bool lease_return(struct lease_setting *setting)
 {
 	setting->holders--;
 	return setting->holders == 0 && setting->changed;
 }
 
-void loan_settled(struct loan_setting *setting)
+void lease_settled(struct lease_setting *setting)
 {
 	if (setting->holders == 0)
 		setting->changed = false;
