@@ -57,14 +57,14 @@ static uint32_t space_of(struct kept_recording *kept, uint32_t leaf)
 	return space;
 }
 
-static void add_run(struct kept_recording *kept, const struct passing *passing, const struct slice *slice,
+static void add_run(struct kept_recording *kept, const struct match *match, const struct slice *slice,
 	const struct run *run)
 {
-	struct passing_reader reader = passing_begin(passing, run);
+	struct match_reader reader = match_begin(match, run);
 	struct run_count count;
 	const struct who *who;
 
-	while (!kept->full && passing_next(&reader, &count, &who)) {
+	while (!kept->full && match_next(&reader, &count, &who)) {
 		uint32_t space = count.stack == STACKS_NONE ? EVENT_KERNEL : space_of(kept, count.stack);
 
 		if (space != EVENT_KERNEL && who->process != EVENT_KERNEL)
@@ -94,25 +94,25 @@ static void add_gaps(struct kept_recording *kept, const struct slice *slice)
 	}
 }
 
-static void add_slice(struct kept_recording *kept, const struct passing *passing, const struct slice *slice)
+static void add_slice(struct kept_recording *kept, const struct match *match, const struct slice *slice)
 {
 	if (slice->period != kept->period)
 		kept_facts_period(&kept->later, kept->epoch, slice->begin, slice->period);
 	kept->period = slice->period;
 	add_gaps(kept, slice);
 	for (size_t i = 0; i < slice->run_count && !kept->full; i++)
-		add_run(kept, passing, slice, slice->runs[i]);
+		add_run(kept, match, slice, slice->runs[i]);
 }
 
 static void add_slices(struct kept_recording *kept)
 {
 	struct window *window = kept->window;
-	struct passing passing = window_passing(window);
+	struct match match = window_match(window);
 
 	for (size_t i = window->span.first; i < window->span.end && !kept->full; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
-		add_slice(kept, &passing, &slice);
+		add_slice(kept, &match, &slice);
 	}
 	sample_log_settle(kept->log);
 }

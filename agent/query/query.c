@@ -307,20 +307,20 @@ struct trend_state {
 	bool by_who;
 };
 
-static uint32_t trend_of(void *context, struct passing_reader *reader, const struct run_count *count,
+static uint32_t trend_of(void *context, struct match_reader *reader, const struct run_count *count,
 	const struct who *who)
 {
-	const struct passing *passing = reader->passing;
+	const struct match *match = reader->match;
 	struct trend_state *state = context;
 	uint32_t row;
 
 	if (state->by_who)
-		row = passing_row(reader, count->who);
+		row = match_row(reader, count->who);
 	else if (who->mode == MODE_IDLE)
-		row = passing->idle;
+		row = match->idle;
 	else
-		row = count->stack == STACKS_NONE ? passing->unknown :
-			grouping_frame(&state->window->grouping, count->stack, passing->functions[count->stack]);
+		row = count->stack == STACKS_NONE ? match->unknown :
+			grouping_frame(&state->window->grouping, count->stack, match->functions[count->stack]);
 	return row < state->query->place_count ? state->query->places[row] : TRENDS_NONE;
 }
 

@@ -7,7 +7,7 @@
 #include "agent/names/symbols.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
-#include "passing.h"
+#include "match.h"
 #include "query.h"
 #include "query_state.h"
 #include "stop.h"
@@ -179,12 +179,12 @@ struct batch {
 };
 
 /* Reads counts ahead, so that the memory in which their sums are looked up is fetched at the same time. */
-static void read_batch(struct batch *batch, struct passing_reader *reader, struct merge *merge)
+static void read_batch(struct batch *batch, struct match_reader *reader, struct merge *merge)
 {
 	struct run_count count;
 	const struct who *who;
 
-	for (batch->count = 0; batch->count < BATCH && passing_next(reader, &count, &who); batch->count++) {
+	for (batch->count = 0; batch->count < BATCH && match_next(reader, &count, &who); batch->count++) {
 		struct sum *sum = &batch->sums[batch->count];
 
 		*sum = (struct sum) {
@@ -211,9 +211,9 @@ static void fetch_sums(const struct batch *batch, const struct merge *merge)
 	}
 }
 
-static void add_run(struct merge *merge, const struct passing *passing, const struct run *run)
+static void add_run(struct merge *merge, const struct match *match, const struct run *run)
 {
-	struct passing_reader reader = passing_begin(passing, run);
+	struct match_reader reader = match_begin(match, run);
 	struct batch batch;
 
 	do {
@@ -248,13 +248,13 @@ static void tell(const struct merge *merge, uint32_t place,
 static void add_slices(struct merge *merge)
 {
 	struct window *window = merge->window;
-	const struct passing passing = window_passing(window);
+	const struct match match = window_match(window);
 
 	for (size_t i = window->span.first; i < window->span.end && !merge->full; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
 		for (size_t k = 0; k < slice.run_count && !merge->full; k++)
-			add_run(merge, &passing, slice.runs[k]);
+			add_run(merge, &match, slice.runs[k]);
 		merge->full = merge->full || stop_now(window->stop);
 	}
 }

@@ -107,7 +107,7 @@ static bool make_rows(struct making *making, struct tree *tree)
 
 /* ---- trends ---- */
 
-static uint32_t trend_of(void *state, struct passing_reader *reader, const struct run_count *count,
+static uint32_t trend_of(void *state, struct match_reader *reader, const struct run_count *count,
 	const struct who *who)
 {
 	struct making *making = state;
@@ -115,9 +115,9 @@ static uint32_t trend_of(void *state, struct passing_reader *reader, const struc
 	uint32_t key;
 
 	if (who->mode == MODE_IDLE)
-		key = places_key_alone(places, reader->passing->idle);
+		key = places_key_alone(places, reader->match->idle);
 	else if (count->stack == STACKS_NONE)
-		key = places_key_alone(places, reader->passing->unknown);
+		key = places_key_alone(places, reader->match->unknown);
 	else
 		key = places_key(places, count->stack);
 	if (key == PLACE_NONE)

@@ -13,7 +13,7 @@
 struct making {
 	struct query *query;
 	struct window *window;
-	const struct passing *passing;
+	const struct match *match;
 	struct table *table;
 	bool ran;			/* the functions that ran are wanted */
 };
@@ -52,13 +52,13 @@ static void add_count(struct making *making, uint32_t function, const struct run
 
 static void add_run(struct making *making, const struct run *run)
 {
-	struct passing_reader reader = passing_begin(making->passing, run);
+	struct match_reader reader = match_begin(making->match, run);
 	struct scan *scan = &making->query->scan;
 	struct run_count count;
 	const struct who *who;
 
-	while (passing_next(&reader, &count, &who)) {
-		uint32_t row = passing_row(&reader, count.who);
+	while (match_next(&reader, &count, &who)) {
+		uint32_t row = match_row(&reader, count.who);
 
 		add_count(making, row, &count, who);
 		scan->whole.weight += count.weight;
@@ -66,14 +66,14 @@ static void add_run(struct making *making, const struct run *run)
 		scan->whole.mode[who->mode] += count.weight;
 		if (making->ran && who->mode != MODE_IDLE)
 			scan_add_pair(&scan->pairs, scan->budget, row, count.stack == STACKS_NONE ?
-				making->passing->unknown : making->passing->functions[count.stack], count.weight);
+				making->match->unknown : making->match->functions[count.stack], count.weight);
 	}
 }
 
 struct table *query_who_table(struct query *query, struct window *window, bool ran)
 {
-	const struct passing passing = window_passing(window);
-	struct making making = { .query = query, .window = window, .passing = &passing };
+	const struct match match = window_match(window);
+	struct making making = { .query = query, .window = window, .match = &match };
 	struct scan *scan = &query->scan;
 	uint32_t cpus = 0;
 
@@ -94,7 +94,7 @@ struct table *query_who_table(struct query *query, struct window *window, bool r
 
 		for (size_t k = 0; k < slice.run_count; k++)
 			add_run(&making, slice.runs[k]);
-		scan_add_slice(&scan->whole, &passing, &slice, before);
+		scan_add_slice(&scan->whole, &match, &slice, before);
 	}
 	scan->has_pairs = scan->has_pairs || (making.ran && !stop_now(window->stop));
 	return making.table;

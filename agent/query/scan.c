@@ -10,7 +10,7 @@
 #include "agent/store/cpus.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
-#include "passing.h"
+#include "match.h"
 #include "scan.h"
 #include "stop.h"
 #include "window.h"
@@ -146,9 +146,9 @@ static inline void add_count(struct scan *scan, const struct counted *counted, u
 }
 
 /* Reads counts ahead, so that the memory of their sums is fetched at the same time. */
-static void add_run(struct scan *scan, const struct passing *passing, const struct run *run, uint32_t words)
+static void add_run(struct scan *scan, const struct match *match, const struct run *run, uint32_t words)
 {
-	struct passing_reader reader = passing_begin(passing, run);
+	struct match_reader reader = match_begin(match, run);
 	struct counted ahead[AHEAD];
 	size_t count;
 
@@ -156,7 +156,7 @@ static void add_run(struct scan *scan, const struct passing *passing, const stru
 		for (count = 0; count < AHEAD; count++) {
 			struct counted *next = &ahead[count];
 
-			if (!passing_next(&reader, &next->count, &next->who))
+			if (!match_next(&reader, &next->count, &next->who))
 				break;
 			next->place = next->who->mode == MODE_IDLE ? SCAN_IDLE : next->count.stack + SCAN_NODES;
 			__builtin_prefetch(&scan->own[next->place], 1);
@@ -168,18 +168,18 @@ static void add_run(struct scan *scan, const struct passing *passing, const stru
 	} while (count == AHEAD);
 }
 
-void scan_add_slice(struct scan_whole *whole, const struct passing *passing, const struct slice *slice,
+void scan_add_slice(struct scan_whole *whole, const struct match *match, const struct slice *slice,
 	uint64_t before)
 {
 	whole->time += (whole->weight - before) * slice->period;
 	for (uint32_t i = 0; i < slice->cpus->count; i++)
-		if (cpus_get(slice->cpus, i) && filter_passes_cpu(passing->filter, i))
+		if (cpus_get(slice->cpus, i) && filter_passes_cpu(match->filter, i))
 			whole->missed += cpus_get(slice->cpus, i)->missed;
 }
 
 void scan_own(struct scan *scan, struct window *window, bool cpus)
 {
-	const struct passing passing = window_passing(window);
+	const struct match match = window_match(window);
 
 	if (scan->has_own && scan->has_cpus >= cpus)
 		return;
@@ -195,8 +195,8 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 		uint64_t before = scan->whole.weight;
 
 		for (size_t k = 0; k < slice.run_count; k++)
-			add_run(scan, &passing, slice.runs[k], cpus ? scan->words : 0);
-		scan_add_slice(&scan->whole, &passing, &slice, before);
+			add_run(scan, &match, slice.runs[k], cpus ? scan->words : 0);
+		scan_add_slice(&scan->whole, &match, &slice, before);
 	}
 	scan->has_own = !stop_now(window->stop);
 	scan->has_cpus = cpus;

@@ -16,7 +16,7 @@
 #include "agent/wire/event.h"
 
 struct budget;
-struct passing;
+struct match;
 struct slice;
 struct window;
 
@@ -96,7 +96,7 @@ static inline const struct scan_pair *scan_pairs_of(const struct scan_pairs *pai
 }
 
 /* Adds what a slice has besides its samples. `before`: the weight without it. */
-void scan_add_slice(struct scan_whole *whole, const struct passing *passing, const struct slice *slice,
+void scan_add_slice(struct scan_whole *whole, const struct match *match, const struct slice *slice,
 	uint64_t before);
 
 #endif

@@ -6,7 +6,7 @@
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/store/store.h"
-#include "passing.h"
+#include "match.h"
 #include "stop.h"
 #include "trends.h"
 #include "window.h"
@@ -77,18 +77,18 @@ void trends_keep(struct kept_trends *kept, const uint64_t *ids, uint32_t count)
 }
 
 /* The sums of one slice go to its seconds, of those that are stale. */
-static void add_slice(struct kept_trends *kept, const struct passing *passing, const struct slice *slice,
+static void add_slice(struct kept_trends *kept, const struct match *match, const struct slice *slice,
 	struct seconds touched, const bool stale[TABLE_TREND], uint32_t (*trend_of)(void *state,
-		struct passing_reader *reader, const struct run_count *count, const struct who *who), void *state)
+		struct match_reader *reader, const struct run_count *count, const struct who *who), void *state)
 {
 	uint64_t weights[TRENDS_MOST] = { 0 };
 
 	for (size_t i = 0; i < slice->run_count; i++) {
-		struct passing_reader reader = passing_begin(passing, slice->runs[i]);
+		struct match_reader reader = match_begin(match, slice->runs[i]);
 		struct run_count count;
 		const struct who *who;
 
-		while (passing_next(&reader, &count, &who)) {
+		while (match_next(&reader, &count, &who)) {
 			uint32_t trend = trend_of(state, &reader, &count, who);
 
 			if (trend < TRENDS_MOST)
@@ -139,9 +139,9 @@ static void move(struct kept_trends *kept, struct seconds seconds, const uint64_
 }
 
 void trends_make(struct kept_trends *kept, struct window *window, uint32_t (*trend_of)(void *state,
-	struct passing_reader *reader, const struct run_count *count, const struct who *who), void *state)
+	struct match_reader *reader, const struct run_count *count, const struct who *who), void *state)
 {
-	const struct passing passing = window_passing(window);
+	const struct match match = window_match(window);
 	const struct store *store = window->inputs.store;
 	struct seconds seconds = seconds_before(window->to);
 	bool whole = kept->added || kept->renewed != window->renewed, stale[TABLE_TREND];
@@ -160,7 +160,7 @@ void trends_make(struct kept_trends *kept, struct window *window, uint32_t (*tre
 		for (uint64_t second = touched.first; second < touched.end; second++)
 			any |= stale[second + TABLE_TREND - seconds.end];
 		if (any)
-			add_slice(kept, &passing, &slice, touched, stale, trend_of, state);
+			add_slice(kept, &match, &slice, touched, stale, trend_of, state);
 	}
 	kept->added = stop_now(window->stop);	/* then they are not whole: the next time anew */
 }

@@ -9,7 +9,7 @@
 
 #include "table.h"
 
-struct passing_reader;
+struct match_reader;
 struct run_count;
 struct who;
 struct window;
@@ -51,6 +51,6 @@ void trends_keep(struct kept_trends *kept, const uint64_t *ids, uint32_t count);
  * the index of the one that the reader's last sample belongs to, or TRENDS_NONE.
  */
 void trends_make(struct kept_trends *kept, struct window *window, uint32_t (*trend_of)(void *state,
-	struct passing_reader *reader, const struct run_count *count, const struct who *who), void *state);
+	struct match_reader *reader, const struct run_count *count, const struct who *who), void *state);
 
 #endif

@@ -66,10 +66,10 @@ static void meet_whos(struct window *window)
 	window->who_table = who_table_hold(table);
 }
 
-struct passing window_passing(struct window *window)
+struct match window_match(struct window *window)
 {
 	meet_whos(window);
-	return (struct passing) {
+	return (struct match) {
 		.filter = &window->question.filter, .stack_filter = &window->stack_filter,
 		.threads = window->inputs.threads, .functions = window->nodes->functions,
 		.contexts = contexts_of(window), .whos = &window->whos, .grouping = &window->grouping,

@@ -13,7 +13,7 @@
 #include "agent/store/fine_ranges.h"
 #include "agent/store/span.h"
 #include "node_functions.h"
-#include "passing.h"
+#include "match.h"
 #include "stack_filter.h"
 
 struct window {
@@ -56,6 +56,6 @@ struct range {				/* ns of guest time */
 struct range window_range(const struct window *window);
 
 /* What decides which counts pass the filter. Valid until the next look. */
-struct passing window_passing(struct window *window);
+struct match window_match(struct window *window);
 
 #endif

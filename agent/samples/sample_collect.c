@@ -203,15 +203,15 @@ static uint64_t time_of(const struct collecting *all, const struct slice *slice)
 	return from > slice->begin && from < slice->end ? from : slice->begin;
 }
 
-static void add_run(struct collecting *all, const struct passing *passing, const struct slice *slice,
+static void add_run(struct collecting *all, const struct match *match, const struct slice *slice,
 	const struct run *run)
 {
-	struct passing_reader reader = passing_begin(passing, run);
+	struct match_reader reader = match_begin(match, run);
 	struct run_count count;
 	const struct who *who;
 	uint64_t turn = 0;
 
-	while (!all->full && !stop_at(all->window->stop, turn++) && passing_next(&reader, &count, &who)) {
+	while (!all->full && !stop_at(all->window->stop, turn++) && match_next(&reader, &count, &who)) {
 		struct set_row row = {
 			.time = time_of(all, slice), .sum = add_count(all, &count, who, slice->period),
 			.samples = count.samples, .weight = count.weight, .ns = count.weight * slice->period,
@@ -221,7 +221,7 @@ static void add_run(struct collecting *all, const struct passing *passing, const
 	}
 }
 
-static void add_slices(struct collecting *all, const struct passing *passing)
+static void add_slices(struct collecting *all, const struct match *match)
 {
 	const struct window *window = all->window;
 
@@ -232,7 +232,7 @@ static void add_slices(struct collecting *all, const struct passing *passing)
 		if (slice.end - slice.begin > all->grain)
 			all->grain = slice.end - slice.begin;
 		for (size_t k = 0; k < slice.run_count && !all->full; k++)
-			add_run(all, passing, &slice, slice.runs[k]);
+			add_run(all, match, &slice, slice.runs[k]);
 		all->full = all->full || stop_now(window->stop);
 	}
 }
@@ -254,26 +254,26 @@ static void log_range(const struct window *window, uint64_t *from, uint64_t *to)
 		*to = 0;
 }
 
-static void add_log(struct collecting *all, const struct passing *passing)
+static void add_log(struct collecting *all, const struct match *match)
 {
 	struct sample_log *log = all->how->log;
 	const struct who *list = who_table_list(sample_log_whos(log));
 	struct sample_log_reader *rows = sample_log_open(log);
 	struct whos whos = { .budget = all->inputs->budget };
-	struct passing of_log = *passing;
-	struct passing_reader reader;
+	struct match of_log = *match;
+	struct match_reader reader;
 	struct log_row row;
 	uint64_t turn = 0;
 
 	log_range(all->window, &all->from, &all->to);
 	whos_meet(&whos, list, who_table_count(sample_log_whos(log)));
 	of_log.whos = &whos;
-	reader = passing_begin(&of_log, NULL);
+	reader = match_begin(&of_log, NULL);
 	while (!all->full && sample_log_next(rows, &row)) {
 		const struct run_count count = { .stack = row.stack, .samples = row.samples, .weight = row.weight };
 
 		all->full = stop_at(all->window->stop, turn++);
-		if (row.time < all->from || row.time >= all->to || !passing_admits(&reader, row.stack, row.who))
+		if (row.time < all->from || row.time >= all->to || !match_admits(&reader, row.stack, row.who))
 			continue;
 		all->period = row.period ? row.period : all->period;
 		all->first = row.time < all->first ? row.time : all->first;
@@ -330,21 +330,21 @@ static void tell_facts(struct collecting *all)
 	sample_set_tell(all->set, &facts);
 }
 
-static void add_samples(struct collecting *all, const struct passing *passing)
+static void add_samples(struct collecting *all, const struct match *match)
 {
 	if (all->how->log)
-		add_log(all, passing);
+		add_log(all, match);
 	else
-		add_slices(all, passing);
+		add_slices(all, match);
 }
 
 /* Finds out which stacks are light. False: no memory, or it was given up. */
-static bool weigh(struct collecting *all, const struct passing *passing)
+static bool weigh(struct collecting *all, const struct match *match)
 {
 	if (!light_stacks_init(&all->light, all->nodes, all->inputs->budget))
 		return false;
 	all->weighs = true;
-	add_samples(all, passing);
+	add_samples(all, match);
 	all->weighs = false;
 	light_stacks_settle(&all->light, all->inputs->stacks, all->how->most);
 	return !all->full;
@@ -353,7 +353,7 @@ static bool weigh(struct collecting *all, const struct passing *passing)
 /* False: there is no room for all. */
 static bool collect(struct collecting *all)
 {
-	struct passing passing;
+	struct match match;
 	size_t size;
 
 	window_look(all->window, all->how->question);
@@ -375,10 +375,10 @@ static bool collect(struct collecting *all)
 			return false;
 		memset(all->path_of, 0xff, size);
 	}
-	passing = window_passing(all->window);
-	if (all->merges && !all->how->kept && !weigh(all, &passing))
+	match = window_match(all->window);
+	if (all->merges && !all->how->kept && !weigh(all, &match))
 		return false;
-	add_samples(all, &passing);
+	add_samples(all, &match);
 	tell_facts(all);
 	return !all->full && !sample_set_is_full(all->set);
 }

@@ -53,17 +53,17 @@ static void add_weight(struct tally *tally, uint32_t function, uint64_t weight)
 	kind->weight += weight;
 }
 
-static void add_run(struct tally *tally, const struct passing *passing, const struct run *run)
+static void add_run(struct tally *tally, const struct match *match, const struct run *run)
 {
 	uint32_t stack = STACKS_NONE, inlined = FUNCTION_NONE;
-	struct passing_reader reader = passing_begin(passing, run);
+	struct match_reader reader = match_begin(match, run);
 	struct run_count count;
 	const struct who *who;
 
-	while (tally->looked < COUNTS_MAX && passing_next(&reader, &count, &who)) {
+	while (tally->looked < COUNTS_MAX && match_next(&reader, &count, &who)) {
 		tally->looked++;
 		if (who->mode == MODE_IDLE || count.stack == STACKS_NONE ||
-				passing->functions[count.stack] != tally->function)
+				match->functions[count.stack] != tally->function)
 			continue;
 		if (count.stack != stack)
 			inlined = innermost(tally, count.stack);
@@ -86,16 +86,16 @@ size_t query_inlined(struct query *query, const struct question *question, uint3
 {
 	struct window *window = &query_reader(query, question)->window;
 	struct tally tally = { .window = window, .function = function };
-	struct passing passing;
+	struct match match;
 	size_t count;
 
 	window_look(window, question);
-	passing = window_passing(window);
+	match = window_match(window);
 	for (size_t i = window->span.end; i-- > window->span.first && tally.looked < COUNTS_MAX;) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
 		for (size_t k = 0; k < slice.run_count; k++)
-			add_run(&tally, &passing, slice.runs[k]);
+			add_run(&tally, &match, slice.runs[k]);
 	}
 	qsort(tally.kinds, tally.kind_count, sizeof(*tally.kinds), heavier);
 	count = tally.kind_count < size ? tally.kind_count : size;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
-#include "agent/query/passing.h"
+#include "agent/query/match.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
 #include "agent/store/span.h"
@@ -51,7 +51,7 @@ static void forget(struct kept *kept)
 }
 
 /* `slice` is that of the slot; NULL: it is coarser by now, so nothing is known but the sum. */
-static struct heat_slot sum_slot(const struct kept *kept, const struct passing *passing, const struct fine_sum *sum,
+static struct heat_slot sum_slot(const struct kept *kept, const struct match *match, const struct fine_sum *sum,
 	const struct slice *slice)
 {
 	uint64_t mode[MODES] = { 0 }, part = 0;
@@ -66,7 +66,7 @@ static struct heat_slot sum_slot(const struct kept *kept, const struct passing *
 		return sums;
 	}
 	for (size_t i = 0; i < slice->run_count; i++)
-		subject_add(&kept->subject, passing, slice->runs[i], mode, &part);
+		subject_add(&kept->subject, match, slice->runs[i], mode, &part);
 	sums.part = kept->subject.of ? part : mode[MODE_KERNEL] + mode[MODE_USER];
 	return sums;
 }
@@ -75,7 +75,7 @@ static struct heat_slot sum_slot(const struct kept *kept, const struct passing *
 static void update(struct kept *kept, struct query *query, struct query_reader *reader, struct heat *heat)
 {
 	const struct store *store = query->inputs.store;
-	const struct passing passing = window_passing(&reader->window);
+	const struct match match = window_match(&reader->window);
 	size_t at = span_after(store, heat->first * HEAT_NS), end = store_slices(store);
 
 	for (size_t i = 0; i < heat->count && !stop_now(query->stop); i++) {
@@ -90,7 +90,7 @@ static void update(struct kept *kept, struct query *query, struct query_reader *
 		fine = at < end && slice.begin == number * HEAT_NS && slice.end == slice.begin + HEAT_NS;
 		if (part->number != number || (part->version < sum.version && (fine || kept->subject.plain))) {
 			*part = (struct part) { .number = number, .version = sum.version };
-			part->sums = sum_slot(kept, &passing, &sum, fine ? &slice : NULL);
+			part->sums = sum_slot(kept, &match, &sum, fine ? &slice : NULL);
 			reader->beside.walked += sum.version != 0;
 		}
 		if (part->version)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/query/passing.h"
+#include "agent/query/match.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
 #include "agent/store/cpus.h"
@@ -59,7 +59,7 @@ static void sum_cpus(const struct slice *slice, struct series_slot *sums)
 	}
 }
 
-static struct part sum_slice(const struct kept *kept, const struct passing *passing, const struct slice *slice)
+static struct part sum_slice(const struct kept *kept, const struct match *match, const struct slice *slice)
 {
 	struct part part = { .begin = slice->begin, .end = slice->end, .version = slice->version };
 
@@ -68,7 +68,7 @@ static struct part sum_slice(const struct kept *kept, const struct passing *pass
 		return part;
 	memset(part.sums.mode, 0, sizeof(part.sums.mode));
 	for (size_t i = 0; i < slice->run_count; i++)
-		subject_add(&kept->subject, passing, slice->runs[i], part.sums.mode, &part.sums.part);
+		subject_add(&kept->subject, match, slice->runs[i], part.sums.mode, &part.sums.part);
 	return part;
 }
 
@@ -95,7 +95,7 @@ static void keep_parts(const struct kept *kept, const struct store *store, size_
 static void update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first)
 {
 	const struct store *store = query->inputs.store;
-	const struct passing passing = window_passing(&reader->window);
+	const struct match match = window_match(&reader->window);
 	size_t count = store_slices(store) - first, made = 0;
 	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
 
@@ -105,7 +105,7 @@ static void update(struct kept *kept, struct query *query, struct query_reader *
 
 		if (parts[i].end)
 			continue;
-		parts[i] = sum_slice(kept, &passing, &slice);
+		parts[i] = sum_slice(kept, &match, &slice);
 		reader->beside.walked++;
 	}
 	for (size_t i = 0; i < count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
-#include "agent/query/passing.h"
+#include "agent/query/match.h"
 #include "agent/query/query_state.h"
 #include "agent/query/question/filter.h"
 #include "subject.h"
@@ -34,14 +34,14 @@ bool subject_follow(struct subject *subject, struct query_reader *reader, const 
 	return same;
 }
 
-void subject_add(const struct subject *subject, const struct passing *passing, const struct run *run,
+void subject_add(const struct subject *subject, const struct match *match, const struct run *run,
 	uint64_t mode[MODES], uint64_t *part)
 {
-	struct passing_reader reader = passing_begin(passing, run);
+	struct match_reader reader = match_begin(match, run);
 	struct run_count count;
 	const struct who *who;
 
-	while (passing_next(&reader, &count, &who)) {
+	while (match_next(&reader, &count, &who)) {
 		mode[who->mode] += count.weight;
 		if (who->mode != MODE_IDLE && holders_has(&subject->holders, count.stack))
 			*part += count.weight;

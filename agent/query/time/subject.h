@@ -10,7 +10,7 @@
 #include "holders.h"
 
 struct budget;
-struct passing;
+struct match;
 struct query_reader;
 struct question;
 struct run;
@@ -33,7 +33,7 @@ bool subject_follow(struct subject *subject, struct query_reader *reader, const 
 	const char *kernel);
 
 /* Adds the weights of the samples that pass; to `part` those with the function in their stack, except idle time. */
-void subject_add(const struct subject *subject, const struct passing *passing, const struct run *run,
+void subject_add(const struct subject *subject, const struct match *match, const struct run *run,
 	uint64_t mode[MODES], uint64_t *part);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Goes through those counts of a run that pass a filter. */
-#ifndef PASSING_H
-#define PASSING_H
+#ifndef MATCH_H
+#define MATCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct threads;
 struct whos {
 	struct budget *budget;
 	const struct who *list;		/* whose numbers these are */
-	uint8_t *passes;		/* bits 1 << context in which it passes; 0: unknown; see passing.c */
+	uint8_t *passes;		/* bits 1 << context in which it passes; 0: unknown; see match.c */
 	uint32_t *rows;			/* by number and context; FUNCTION_NONE: unknown; NULL: all are */
 	uint32_t count;			/* of numbers; a multiple of 1024 */
 };
@@ -35,7 +35,7 @@ void whos_clear(struct whos *whos);	/* also when filter, grouping or names of th
 /* To be called before counts with these numbers are read. Another list: all is forgotten. */
 void whos_meet(struct whos *whos, const struct who *list, uint32_t count);
 
-struct passing {			/* what decides; all borrowed */
+struct match {			/* what decides; all borrowed */
 	const struct filter *filter;
 	struct stack_filter *stack_filter;	/* of the same filter */
 	struct threads *threads;
@@ -47,8 +47,8 @@ struct passing {			/* what decides; all borrowed */
 	const atomic_bool *stop;	/* once set, the rest is left out; NULL: never */
 };
 
-struct passing_reader {
-	const struct passing *passing;
+struct match_reader {
+	const struct match *match;
 	struct run_reader reader;
 	bool all;			/* everything passes, in any context */
 	bool idle;			/* idle time passes, if its who does */
@@ -57,39 +57,39 @@ struct passing_reader {
 	uint32_t stack;			/* of the last count that was looked at */
 };
 
-/* `run` may be NULL for passing_admits alone. Both are borrowed. */
-struct passing_reader passing_begin(const struct passing *passing, const struct run *run);
+/* `run` may be NULL for match_admits alone. Both are borrowed. */
+struct match_reader match_begin(const struct match *match, const struct run *run);
 
-/* For passing_admits alone: looks at a stack that differs from the last one; finds out about somebody. */
-void passing_look(struct passing_reader *reader, uint32_t stack);
-uint8_t passing_ask(const struct passing *passing, uint32_t who);
+/* For match_admits alone: looks at a stack that differs from the last one; finds out about somebody. */
+void match_look(struct match_reader *reader, uint32_t stack);
+uint8_t match_ask(const struct match *match, uint32_t who);
 
 /* The row of whoever ran the last count (grouping_who); idle time has its own. */
-uint32_t passing_row(const struct passing_reader *reader, uint32_t who);
+uint32_t match_row(const struct match_reader *reader, uint32_t who);
 
 /* Does a sample of this stack pass, of this number of who? */
-static inline bool passing_admits(struct passing_reader *reader, uint32_t stack, uint32_t who)
+static inline bool match_admits(struct match_reader *reader, uint32_t stack, uint32_t who)
 {
 	uint8_t passes;
 
 	if (reader->all)
 		return true;
-	passes = reader->passing->whos->passes[who];
-	passes = passes ? passes : passing_ask(reader->passing, who);
+	passes = reader->match->whos->passes[who];
+	passes = passes ? passes : match_ask(reader->match, who);
 	if (!reader->begun || stack != reader->stack)
-		passing_look(reader, stack);
+		match_look(reader, stack);
 	if (!(passes >> reader->context & 1))
 		return false;
-	return reader->passing->whos->list[who].mode == MODE_IDLE ? reader->idle : reader->stack_passes;
+	return reader->match->whos->list[who].mode == MODE_IDLE ? reader->idle : reader->stack_passes;
 }
 
 /* Reads the next count that passes, and who ran it. One of idle time has no stack. False: no more, or stop was set. */
-static inline bool passing_next(struct passing_reader *reader, struct run_count *count, const struct who **who)
+static inline bool match_next(struct match_reader *reader, struct run_count *count, const struct who **who)
 {
-	while (run_next(&reader->reader, count) && !stop_at(reader->passing->stop, reader->reader.left)) {
-		if (!passing_admits(reader, count->stack, count->who))
+	while (run_next(&reader->reader, count) && !stop_at(reader->match->stop, reader->reader.left)) {
+		if (!match_admits(reader, count->stack, count->who))
 			continue;
-		*who = &reader->passing->whos->list[count->who];
+		*who = &reader->match->whos->list[count->who];
 		return true;
 	}
 	return false;

@@ -8,7 +8,7 @@
 #include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
 #include "agent/store/stacks.h"
-#include "passing.h"
+#include "match.h"
 #include "stack_filter.h"
 
 enum { KNOWN = 1 << CONTEXTS, STEP = 1024 };	/* KNOWN: among the bits in which somebody passes */
@@ -45,62 +45,62 @@ void whos_meet(struct whos *whos, const struct who *list, uint32_t count)
 	whos->count = room;
 }
 
-uint8_t passing_ask(const struct passing *passing, uint32_t who)
+uint8_t match_ask(const struct match *match, uint32_t who)
 {
-	int last = passing->contexts ? CONTEXTS - 1 : CONTEXT_UNTOLD;
+	int last = match->contexts ? CONTEXTS - 1 : CONTEXT_UNTOLD;
 	uint8_t passes = KNOWN;
 
 	for (int context = CONTEXT_UNTOLD; context <= last; context++)
-		passes |= (uint8_t)(filter_passes(passing->filter, passing->threads, &passing->whos->list[who],
+		passes |= (uint8_t)(filter_passes(match->filter, match->threads, &match->whos->list[who],
 			(enum context)context) << context);
-	passing->whos->passes[who] = passes;
+	match->whos->passes[who] = passes;
 	return passes;
 }
 
-uint32_t passing_row(const struct passing_reader *reader, uint32_t who)
+uint32_t match_row(const struct match_reader *reader, uint32_t who)
 {
-	const struct passing *passing = reader->passing;
-	struct whos *whos = passing->whos;
+	const struct match *match = reader->match;
+	struct whos *whos = match->whos;
 	size_t size = (size_t)whos->count * CONTEXTS * sizeof(*whos->rows);
 	uint32_t *row;
 
 	if (whos->list[who].mode == MODE_IDLE)
-		return passing->idle;
+		return match->idle;
 	if (!whos->rows) {
 		whos->rows = budget_resize(whos->budget, NULL, 0, size);
 		if (!whos->rows)
-			return grouping_who(passing->grouping, &whos->list[who], reader->context);
+			return grouping_who(match->grouping, &whos->list[who], reader->context);
 		memset(whos->rows, 0xff, size);
 	}
 	row = &whos->rows[who * CONTEXTS + reader->context];
 	if (*row == FUNCTION_NONE)
-		*row = grouping_who(passing->grouping, &whos->list[who], reader->context);
+		*row = grouping_who(match->grouping, &whos->list[who], reader->context);
 	return *row;
 }
 
-struct passing_reader passing_begin(const struct passing *passing, const struct run *run)
+struct match_reader match_begin(const struct match *match, const struct run *run)
 {
-	struct passing_reader reader = {
-		.passing = passing, .all = !passing->filter->count && !passing->contexts,
+	struct match_reader reader = {
+		.match = match, .all = !match->filter->count && !match->contexts,
 	};
 
 	if (run)
 		reader.reader = run_read(run);
 	if (!reader.all)
-		reader.idle = stack_filter_passes_alone(passing->stack_filter, passing->idle);
+		reader.idle = stack_filter_passes_alone(match->stack_filter, match->idle);
 	return reader;
 }
 
-void passing_look(struct passing_reader *reader, uint32_t stack)
+void match_look(struct match_reader *reader, uint32_t stack)
 {
-	const struct passing *passing = reader->passing;
+	const struct match *match = reader->match;
 
 	reader->begun = true;
 	reader->stack = stack;
 	reader->context = CONTEXT_UNTOLD;
-	if (passing->contexts && stack != STACKS_NONE)
-		reader->context = (enum context)passing->contexts[stack];
+	if (match->contexts && stack != STACKS_NONE)
+		reader->context = (enum context)match->contexts[stack];
 	reader->stack_passes = stack == STACKS_NONE ?
-		stack_filter_passes_alone(passing->stack_filter, passing->unknown) :
-		stack_filter_passes(passing->stack_filter, stack);
+		stack_filter_passes_alone(match->stack_filter, match->unknown) :
+		stack_filter_passes(match->stack_filter, stack);
 }
