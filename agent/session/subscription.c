@@ -477,19 +477,20 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 	pace_begin(&all->pace, begin, worked);
 	join(first, begin);
 	while (now < late && (next = next_due(first, now))) {
+		bool was_long = next->is_long;
 		uint64_t end;
 
-		if (next->is_long)			/* who has an answer does not wait for this one */
+		if (was_long)				/* who has an answer does not wait for this one */
 			wake_all(all->mailbox, first, next->wakeup);
 		answer(next, moment);
 		end = util_now();
-		if (next->is_long)
+		if (was_long || next->is_long)
 			all->rest[true] = end + (end - now);
 		else
 			short_ones += end - now;
 		now = end;
 	}
-	all->rest[false] = now + short_ones;
+	all->rest[false] = all->rest[false] > now + short_ones ? all->rest[false] : now + short_ones;
 	pace_end(&all->pace, worked, util_thread_time());
 	add_rounds(first);
 	wake_all(all->mailbox, first, NULL);	/* at the end, so that a screen takes its answers together */

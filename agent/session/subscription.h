@@ -6,9 +6,10 @@
  * asks about the present boot, or is pinned to one.
  *
  * After a turn of short answers no short one is made for as long as they took, after one that takes longer than a turn
- * no long one for as long as that took: three quarters of the thread's time at most are for answers. An answer is made
- * in one piece, since the store must not change under it. So no reader is served while a long answer is made, and the
- * others wait for one such answer at most.
+ * no long one for as long as that took: three quarters of the thread's time at most are for answers. A reader's first
+ * answer counts as a long one, for nobody knows yet. An answer is made in one piece, since the store must not change
+ * under it. So no reader is served while a long answer is made, and who asks a short question waits for one such answer
+ * at most.
  *
  * A question names the shortest pause between two of its answers. The pause is longer when the answers of its reader's
  * screen would cost too much of the thread's time (pace.h).

@@ -168,6 +168,31 @@ static void test_readers_who_leave_pay(void **state)
 	desk_close(desk);
 }
 
+/* Readers who come again and again do not cut the rest of the others short. */
+static void test_readers_who_come_leave_time_for_bytes(void **state)
+{
+	struct desk *desk = desk_open(7);
+	uint64_t begin = util_now(), end = begin + SPAN_MS * NS_PER_MS;
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++)
+		desk_ask(desk, i, 15 * 1000);
+	while (util_now() < end) {
+		uint32_t before = desk->made[6];
+
+		desk_ask(desk, 6, 1000);
+		while (desk->made[6] == before) {
+			desk_serve(desk);
+			for (uint32_t i = 0; i < 6; i++)
+				desk_take(desk, i);
+		}
+		subscription_leave(desk->readers[6]);
+		desk->readers[6] = subscription_new(desk->all, desk->wakeups[6], NULL);
+	}
+	assert_in_range(desk->answering, 0, (util_now() - begin) * 3 / 4 + 20 * NS_PER_MS);
+	desk_close(desk);
+}
+
 /* Serves for a second. Returns how many answers came. */
 static uint32_t second_of(struct desk *desk)
 {
@@ -262,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_the_dear_beside_others),
 		cmocka_unit_test(test_a_quarter_of_the_time_is_for_bytes),
 		cmocka_unit_test(test_readers_who_leave_pay),
+		cmocka_unit_test(test_readers_who_come_leave_time_for_bytes),
 		cmocka_unit_test(test_empty_answers_come_soon_for_a_while),
 		cmocka_unit_test(test_the_answers_of_a_screen_come_together),
 		cmocka_unit_test(test_a_costly_answer_makes_a_longer_pause),
