@@ -6,6 +6,7 @@
 #ifndef SPOOL_H
 #define SPOOL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,7 +16,7 @@ struct spool {				/* starts as { .fd = -1 } */
 	int fd;				/* of the copy in memory; -1: there is none */
 	char *path;			/* where to open it: the file itself, or the copy */
 	struct budget *budget;
-	size_t size;			/* bytes of the copy, charged to the budget */
+	atomic_size_t size;		/* bytes of the copy, charged to the budget; it grows while spool_open copies */
 };
 
 /*

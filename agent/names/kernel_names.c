@@ -31,6 +31,7 @@ struct kernel_names {
 	bool given;			/* by the user; a pipe that others name may have no writer, or never end */
 	struct budget *budget;
 	struct job *job;		/* NULL: nothing is being read */
+	const struct reading *reading;	/* with `job`: its context, of which only spool.size may be looked at */
 	struct spool spool;		/* what was read, for reading it again */
 	struct symbols *symbols;	/* of no boot; boots share its kernel file; NULL: none */
 	bool starved;
@@ -95,6 +96,7 @@ static void begin(struct kernel_names *names, const struct stat *check)
 		reading->file = *check;
 	else
 		forget(names);
+	names->reading = reading;
 	names->job = job_new(&work, reading);
 }
 
@@ -153,6 +155,11 @@ bool kernel_names_step(struct kernel_names *names)
 bool kernel_names_reading(const struct kernel_names *names)
 {
 	return names->job;
+}
+
+size_t kernel_names_piped(const struct kernel_names *names)
+{
+	return names->job ? atomic_load(&names->reading->spool.size) : 0;
 }
 
 const char *kernel_names_error(const struct kernel_names *names)
