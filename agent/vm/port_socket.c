@@ -4,9 +4,11 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@ enum {
 	PIECE = 65536,			/* bytes in one call of recv() */
 	LITTLE = 16384, MUCH = 65536,	/* bytes between two rests: these become longer, shorter */
 	LEAST_US = 500,			/* the shortest rest */
+	KEEP = 1 << 20,			/* bytes of memory that stay when nothing is kept any more */
 };
 
 struct port_socket {
@@ -34,9 +37,10 @@ struct port_socket {
 	char queue[QUEUE_SIZE];
 
 	pthread_mutex_t lock;		/* guards what follows, and reading from fd */
-	pthread_cond_t changed;		/* there is room again, or `left` */
+	pthread_cond_t changed;		/* the owner has had the lock: there may be room, or `left` is set */
+	atomic_bool wanted;		/* not guarded: the owner waits for the lock, and the thread lets it pass */
 	bool left;			/* the thread ends, and frees everything */
-	char *kept;			/* a ring of PORT_SOCKET_ROOM bytes */
+	char *kept;			/* a ring of PORT_SOCKET_ROOM bytes; MAP_FAILED: there is no memory */
 	size_t begin, end;		/* what is kept lies between these, modulo its size; both 0 if nothing is */
 	bool closed;			/* the socket is; `why`: errno, or 0: by the other side */
 	int why;
@@ -48,7 +52,8 @@ static void free_all(struct port_socket *socket)
 	wakeup_free(socket->wakeup);
 	pthread_cond_destroy(&socket->changed);
 	pthread_mutex_destroy(&socket->lock);
-	free(socket->kept);
+	if (socket->kept != MAP_FAILED)
+		munmap(socket->kept, PORT_SOCKET_ROOM);
 	free(socket);
 }
 
@@ -110,13 +115,13 @@ static void *read_always(void *context)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	pthread_mutex_lock(&socket->lock);
 	while (!socket->left) {
-		if (socket->closed || socket->end - socket->begin == PORT_SOCKET_ROOM) {
+		if (socket->closed || socket->wanted || socket->end - socket->begin == PORT_SOCKET_ROOM) {
 			pthread_cond_wait(&socket->changed, &socket->lock);
 		} else if ((got = keep(socket))) {
 			burst += got;
 		} else if (!socket->closed) {
 			rest = next_rest(rest, burst);
-			await_more(socket, burst ? rest : 0);
+			await_more(socket, rest);
 			burst = 0;
 		}
 	}
@@ -134,12 +139,13 @@ struct port_socket *port_socket_from_fd(int fd)
 	pthread_t thread;
 
 	socket->fd = fd;
-	socket->kept = util_alloc(PORT_SOCKET_ROOM);
+	socket->kept = mmap(NULL, PORT_SOCKET_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	socket->gone = flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0;
 	socket->wakeup = wakeup_new();
 	pthread_mutex_init(&socket->lock, NULL);
 	pthread_cond_init(&socket->changed, NULL);
-	socket->alone = wakeup_fd(socket->wakeup) < 0 || pthread_create(&thread, NULL, read_always, socket) != 0;
+	socket->alone = socket->kept == MAP_FAILED || wakeup_fd(socket->wakeup) < 0 ||
+		pthread_create(&thread, NULL, read_always, socket) != 0;
 	if (!socket->alone)
 		pthread_detach(thread);
 	return socket;
@@ -176,6 +182,15 @@ struct port_socket *port_socket_connect(const char *path, char **error)
 	return NULL;
 }
 
+/* Before the thread reads its next piece. */
+static void lock_first(struct port_socket *socket)
+{
+	socket->wanted = true;
+	pthread_mutex_lock(&socket->lock);
+	socket->wanted = false;
+	pthread_cond_signal(&socket->changed);
+}
+
 void port_socket_free(struct port_socket *socket)
 {
 	if (!socket)
@@ -184,10 +199,9 @@ void port_socket_free(struct port_socket *socket)
 		free_all(socket);
 		return;
 	}
-	pthread_mutex_lock(&socket->lock);
+	lock_first(socket);
 	socket->left = true;
 	shutdown(socket->fd, SHUT_RDWR);	/* ends the wait for more bytes; the other side sees it, too */
-	pthread_cond_signal(&socket->changed);
 	pthread_mutex_unlock(&socket->lock);
 }
 
@@ -209,11 +223,12 @@ static size_t take_kept(struct port_socket *socket, void *to, size_t size)
 
 	memcpy(to, socket->kept + at, got);
 	socket->begin += got;
-	pthread_cond_signal(&socket->changed);
 	if (socket->begin < socket->end)
 		return got;
 	if (!socket->closed)
 		wakeup_clear(socket->wakeup);
+	if (socket->end > KEEP)		/* what it has used goes back to the system */
+		madvise(socket->kept, PORT_SOCKET_ROOM, MADV_DONTNEED);
 	socket->begin = socket->end = 0;
 	return got;
 }
@@ -225,7 +240,7 @@ ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size)
 
 	if (size == 0)
 		return 0;
-	pthread_mutex_lock(&socket->lock);
+	lock_first(socket);
 	if (socket->begin < socket->end) {
 		got = (ssize_t)take_kept(socket, to, size);
 		why = 0;
