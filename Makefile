@@ -39,7 +39,7 @@ AGENT = \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
 	$(call in,agent/names/copies/,elf_parts file_copies page_cache) \
-	$(call in,agent/names/files/,bare_code debug_file debuginfod demangle image sym_elf sym_elf_bare sym_elf_parts sym_elf_places sym_elf_segments sym_linux sym_text symbol_table sysroot) \
+	$(call in,agent/names/files/,bare_code debug_file debuginfod demangle image sym_elf sym_elf_bare sym_elf_code sym_elf_places sym_elf_segments sym_linux sym_text symbol_table sysroot) \
 	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_cfi_check sym_dwarf sym_dwarf_code sym_dwarf_inlines sym_dwarf_lines \
 		sym_dwarf_module sym_dwarf_plain) \
 	$(call in,agent/names/objects/,firmware layouts object_names objects program_file programs regions) \

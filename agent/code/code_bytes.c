@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "agent/base/util_file.h"
-#include "agent/names/files/sym_elf_parts.h"
 #include "agent/names/files/image.h"
+#include "agent/names/files/sym_elf_code.h"
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/linux/unpack.h"
@@ -52,7 +52,7 @@ void code_bytes_read(struct code_bytes *code, const struct code_file *file, uint
 	struct budget *budget)
 {
 	size_t size = high - low < CODE_BYTES_MAX ? (size_t)(high - low) : CODE_BYTES_MAX;
-	struct sym_elf_parts *places;
+	struct sym_elf_code *elf;
 
 	code->size = 0;
 	if (high <= low)
@@ -62,8 +62,8 @@ void code_bytes_read(struct code_bytes *code, const struct code_file *file, uint
 			read_image(code, file, low, size, budget);
 		return;
 	}
-	places = sym_elf_parts_read(file->fd);
-	code->arch = places ? places->arch : ARCH_OTHER;
-	code->size = sym_elf_parts_bytes(places, file->fd, low, code->bytes, size);
-	free(places);
+	elf = sym_elf_code_read(file->fd, budget);
+	code->arch = elf ? elf->arch : ARCH_OTHER;
+	code->size = sym_elf_code_bytes(elf, file->fd, low, code->bytes, size);
+	sym_elf_code_free(elf);
 }

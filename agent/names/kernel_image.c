@@ -4,8 +4,8 @@
 
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
-#include "agent/names/files/sym_elf_parts.h"
 #include "agent/names/files/image.h"
+#include "agent/names/files/sym_elf_code.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/wire/event.h"
 #include "kernel_image.h"
@@ -169,7 +169,7 @@ bool kernel_image_is(const struct kernel_image *kernel, const struct object *obj
 
 bool kernel_image_is_foreign(const struct kernel_image *kernel, enum arch_id arch)
 {
-	return kernel->file && kernel->file->parts && arch_id_contradicts(kernel->file->parts->arch, arch);
+	return kernel->file && kernel->file->code && arch_id_contradicts(kernel->file->code->arch, arch);
 }
 
 bool kernel_image_contradicts(const struct kernel_image *kernel, const void *build_id, size_t size)

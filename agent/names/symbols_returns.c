@@ -6,8 +6,8 @@
 
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "agent/names/files/sym_elf_parts.h"
 #include "agent/names/files/image.h"
+#include "agent/names/files/sym_elf_code.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/objects/objects.h"
@@ -17,7 +17,7 @@
 #include "symbols_state.h"
 
 enum {
-	KEPT = 1 << 14,			/* addresses whose code was read, in some 2 us each; a power of two */
+	KEPT = 1 << 14,			/* addresses whose code was read; a power of two */
 	STEPS = 96,			/* instructions from a call to the end of an interrupt, at most */
 	PIECE = 256,			/* bytes of code that are read at a time, to follow it */
 	PROLOGUE = 1024,		/* bytes of a function in which its frame is looked for */
@@ -68,19 +68,21 @@ static void read_code(const struct image *image, uint64_t link, struct return_co
 	uint8_t bytes[CALLS_BEFORE + CALLS_BEHIND];
 	size_t before = CALLS_BEFORE, size = 0;
 
-	for (; before && (link < before || !(size = sym_elf_parts_bytes(image->parts, image->fd, link - before, bytes,
+	for (; before && (link < before || !(size = sym_elf_code_bytes(image->code, image->fd, link - before, bytes,
 			before + CALLS_BEHIND))); before--)
 		;
-	if (!before || size < before) {
-		enum elf_place place = sym_elf_parts_place(image->parts, link - 1);
+	if (!image->code) {
+		found->code = CODE_NOT_READ;
+	} else if (!before || size < before) {
+		enum elf_place place = sym_elf_code_place(image->code, link - 1);
 
 		found->code = place == ELF_PLACE_OUTSIDE ? CODE_OUTSIDE :
 			place == ELF_PLACE_DATA ? CODE_NOT_CALLED : CODE_NOT_READ;
 	} else if (is_hole(bytes, before)) {
 		found->code = CODE_NOT_READ;
 	} else {
-		bool called = calls_return(image->parts->arch, bytes, before, size, link, &found->target) &&
-			(!found->target || sym_elf_parts_place(image->parts, found->target) >= ELF_PLACE_BARE);
+		bool called = calls_return(image->code->arch, bytes, before, size, link, &found->target) &&
+			(!found->target || sym_elf_code_place(image->code, found->target) >= ELF_PLACE_BARE);
 
 		found->code = called ? CODE_CALLED : CODE_NOT_CALLED;
 	}
@@ -120,12 +122,12 @@ static bool leaves_interrupt(const struct image *image, uint64_t link)
 	uint64_t begin = 0, at = link, next;
 	size_t size = 0;
 
-	for (int i = 0; image->parts && i < STEPS && at; i++, at = next) {
+	for (int i = 0; image->code && i < STEPS && at; i++, at = next) {
 		if (at < begin || at - begin + CALLS_BEHIND > size) {
 			begin = at;
-			size = sym_elf_parts_bytes(image->parts, image->fd, at, bytes, sizeof(bytes));
+			size = sym_elf_code_bytes(image->code, image->fd, at, bytes, sizeof(bytes));
 		}
-		if (calls_leave_interrupt(image->parts->arch, bytes + (at - begin), size - (size_t)(at - begin), at,
+		if (calls_leave_interrupt(image->code->arch, bytes + (at - begin), size - (size_t)(at - begin), at,
 				&next))
 			return true;
 	}
@@ -234,15 +236,15 @@ static enum calls_frame read_frame(const struct image *image, uint64_t link)
 	struct symbol symbol;
 	size_t size;
 
-	if (index == SYMBOL_NONE || !image->parts)
+	if (index == SYMBOL_NONE || !image->code)
 		return CALLS_FRAME_UNKNOWN;
 	symbol = symbol_table_get(image->table, index);
 	if (link - symbol.address >= PROLOGUE || strstr(symbol.name, ".cold"))
 		return CALLS_FRAME_UNKNOWN;
-	size = sym_elf_parts_bytes(image->parts, image->fd, symbol.address, bytes, sizeof(bytes));
+	size = sym_elf_code_bytes(image->code, image->fd, symbol.address, bytes, sizeof(bytes));
 	if (is_hole(bytes, size))
 		return CALLS_FRAME_UNKNOWN;
-	return calls_frame(image->parts->arch, bytes, size, link - symbol.address);
+	return calls_frame(image->code->arch, bytes, size, link - symbol.address);
 }
 
 enum calls_frame symbols_frame(struct symbols *symbols, uint32_t space, uint64_t address)

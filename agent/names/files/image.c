@@ -14,7 +14,7 @@
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/unpack.h"
 #include "image.h"
-#include "sym_elf_parts.h"
+#include "sym_elf_code.h"
 #include "sym_linux.h"
 #include "sym_text.h"
 #include "symbol_table.h"
@@ -32,7 +32,7 @@ void image_free(struct image *image)
 			symbol_table_count(image->table) * sizeof(*image->functions));
 	symbol_table_free(image->table);
 	linux_kernel_free(image->kernel);
-	free(image->parts);
+	sym_elf_code_free(image->code);
 	free(image->path);
 	free(image);
 }
@@ -112,7 +112,7 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 {
 	if (!sym_elf_read(image->fd, image->path, image->table, &image->build_id, image->budget, error))
 		return false;
-	image->parts = sym_elf_parts_read(image->fd);
+	image->code = sym_elf_code_read(image->fd, image->budget);
 	if (kinds == IMAGE_ELF)
 		sym_elf_add_stubs(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT)
@@ -230,7 +230,7 @@ struct image *image_share(const struct image *image)
 	other->path = util_copy(image->path, strlen(image->path));
 	other->table = symbol_table_hold(image->table);
 	other->kernel = linux_kernel_hold(image->kernel);
-	other->parts = sym_elf_parts_copy(image->parts);
+	other->code = sym_elf_code_hold(image->code);
 	other->functions = NULL;
 	set_debug(other);
 	return other;

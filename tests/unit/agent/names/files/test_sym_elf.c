@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/names/files/sym_elf.h"
+#include "agent/names/files/sym_elf_code.h"
 #include "agent/names/files/sym_text.h"
 #include "agent/names/files/symbol_table.h"
 #include "tests/unit/fakes/scratch.h"
@@ -383,12 +384,15 @@ static void test_build_ids(void **state)
 	assert_false(build_id_contradicts(&a, &b));
 }
 
-/* Each section's symbols are found, however many sections there are. */
+/* Each section's symbols and code are found, however many sections there are. */
 static void test_many_sections(void **state)
 {
 	FILE *out = fopen(scratch_path("many.s"), "w");
 	struct symbol_table *table;
+	struct sym_elf_code *code;
 	struct build_id id;
+	char byte;
+	int fd;
 
 	(void)state;
 	for (int i = 0; i < 2000; i++)
@@ -399,6 +403,15 @@ static void test_many_sections(void **state)
 	table = read_elf(scratch_path("many"), &id);
 	assert_string_equal(name_at(table, address_of(table, "f0")), "f0");
 	assert_string_equal(name_at(table, address_of(table, "f1999")), "f1999");
+	fd = open(scratch_path("many"), O_RDONLY);
+	code = sym_elf_code_read(fd, NULL);
+	assert_non_null(code);
+	assert_int_equal(sym_elf_code_place(code, address_of(table, "f1999")), ELF_PLACE_CODE);
+	assert_int_equal(sym_elf_code_bytes(code, fd, address_of(table, "f1999"), &byte, 1), 1);
+	assert_int_equal(byte, (char)0x90);
+	assert_int_equal(sym_elf_code_place(code, 8), ELF_PLACE_OUTSIDE);
+	sym_elf_code_free(code);
+	close(fd);
 	symbol_table_free(table);
 }
 
