@@ -263,7 +263,7 @@ static void sort(struct arrivals *arrivals)
 struct part {				/* the arrivals of one slice, packed and sorted */
 	const uint64_t *list;
 	uint32_t count;
-	uint64_t weight;
+	uint64_t weight, forgotten;		/* of all; of those whose number is that of forgotten ones */
 };
 
 static const struct ranked *kind_of(const struct arrivals *arrivals, uint64_t packed)
@@ -282,8 +282,13 @@ static struct part part_at(const struct arrivals *arrivals, uint32_t first)
 	struct part part = { .list = arrivals->list + first };
 	uint32_t slice = packed_slice(arrivals, part.list[0]);
 
-	while (first + part.count < arrivals->count && packed_slice(arrivals, part.list[part.count]) == slice)
-		part.weight += kind_of(arrivals, part.list[part.count++])->weight;
+	for (; first + part.count < arrivals->count && packed_slice(arrivals, part.list[part.count]) == slice;
+			part.count++) {
+		const struct ranked *kind = kind_of(arrivals, part.list[part.count]);
+
+		part.weight += kind->weight;
+		part.forgotten += kind->who < WHO_FORGOTTEN ? kind->weight : 0;
+	}
 	return part;
 }
 
@@ -320,26 +325,11 @@ static struct run *make_run(const struct arrivals *arrivals, struct budget *budg
 	return run_end(&writer);
 }
 
-/* The weight of those whose number is that of forgotten ones. They come first. */
-static uint64_t forgotten_weight(const struct arrivals *arrivals)
-{
-	uint64_t weight = 0;
-
-	if (arrivals->sorted[0].who >= WHO_FORGOTTEN)
-		return 0;
-	for (uint32_t i = 0; i < arrivals->count; i++) {
-		const struct ranked *kind = kind_of(arrivals, arrivals->list[i]);
-
-		weight += kind->who < WHO_FORGOTTEN ? kind->weight : 0;
-	}
-	return weight;
-}
-
 uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget, struct who_table *whos,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),
 	void *context)
 {
-	uint64_t forgotten;
+	uint64_t forgotten = 0;
 	struct part part;
 
 	if (!arrivals->count)
@@ -348,11 +338,13 @@ uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget, struct
 	choose_bits(arrivals);
 	pack(arrivals);
 	sort(arrivals);
-	forgotten = forgotten_weight(arrivals);
 	for (uint32_t i = 0; i < arrivals->count; i += part.count) {
+		struct run *run;
+
 		part = part_at(arrivals, i);
-		take(context, packed_slice(arrivals, part.list[0]),
-			make_run(arrivals, budget, &part), part.weight);
+		run = make_run(arrivals, budget, &part);
+		forgotten += run ? part.forgotten : 0;
+		take(context, packed_slice(arrivals, part.list[0]), run, part.weight);
 	}
 	arrivals->count = arrivals->kind_count = 0;
 	memset(arrivals->by_kind, 0, arrivals->kind_slots * sizeof(*arrivals->by_kind));

@@ -32,7 +32,7 @@ void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, con
  * Sorts all arrivals, gives them to `take`, and forgets them. `take` gets the arrivals of each slice as one run, lower
  * slices first, with the sum of their weights. It then holds the run. The run is NULL if the budget has no room for it;
  * then these samples are given up. Whoever ran samples gets a number in the table. Returns the weight of those for whom
- * it had none left.
+ * it had none left, without those that were given up.
  */
 uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget, struct who_table *whos,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),
