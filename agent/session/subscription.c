@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "agent/answers/answer.h"
-#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
+#include "agent/base/wakeup.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
@@ -485,7 +485,7 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 		answer(next, moment);
 		end = util_now();
 		if (was_long || next->is_long)
-			all->rest[true] = end + (end - now);
+			all->rest[true] = (all->rest[true] > end ? all->rest[true] : end) + (end - now);
 		else
 			short_ones += end - now;
 		now = end;

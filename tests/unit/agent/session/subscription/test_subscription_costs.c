@@ -193,6 +193,35 @@ static void test_readers_who_come_leave_time_for_bytes(void **state)
 	desk_close(desk);
 }
 
+/* Each fifth answer takes 25 ms more, as where others have the processor. */
+static void be_late(struct desk *desk)
+{
+	static unsigned count;
+
+	if (++count % 5 == 0) {
+		clock_pass(25 * NS_PER_MS);
+		desk->answering += 25 * NS_PER_MS;
+	}
+}
+
+static void test_a_short_answer_that_is_late_ends_no_rest(void **state)
+{
+	struct desk *desk = desk_open(7);
+	uint64_t begin = util_now(), end = begin + SPAN_MS * NS_PER_MS;
+
+	(void)state;
+	desk->making = be_late;
+	for (uint32_t i = 0; i < 7; i++)
+		desk_ask(desk, i, (i < 2 ? 500 : 5) * 1000);
+	while (util_now() < end) {
+		desk_serve(desk);
+		for (uint32_t i = 0; i < 7; i++)
+			desk_take(desk, i);
+	}
+	assert_in_range(desk->answering, 0, (util_now() - begin) * 3 / 4 + 500 * NS_PER_MS);
+	desk_close(desk);
+}
+
 /* Serves for a second. Returns how many answers came. */
 static uint32_t second_of(struct desk *desk)
 {
@@ -288,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_a_quarter_of_the_time_is_for_bytes),
 		cmocka_unit_test(test_readers_who_leave_pay),
 		cmocka_unit_test(test_readers_who_come_leave_time_for_bytes),
+		cmocka_unit_test(test_a_short_answer_that_is_late_ends_no_rest),
 		cmocka_unit_test(test_empty_answers_come_soon_for_a_while),
 		cmocka_unit_test(test_the_answers_of_a_screen_come_together),
 		cmocka_unit_test(test_a_costly_answer_makes_a_longer_pause),
