@@ -64,12 +64,22 @@ static bool keep(struct spool *spool, const char *path, int wait_ms, char **erro
 
 	if (!why && (spool->fd = memfd_create("ktop-spool", MFD_CLOEXEC)) < 0)
 		why = strerror(errno);
-	if (!why)
+	if (!why) {
+		spool->copying = true;
 		why = copy(spool, from, wait_ms);
+		spool->copying = false;
+	}
 	if (from >= 0)
 		close(from);
-	if (why)
+	if (why) {
+		if (spool->fd >= 0)
+			close(spool->fd);
+		budget_give(spool->budget, spool->size);
+		spool->spent = spool->size;
+		spool->fd = -1;
+		spool->size = 0;
 		return util_fail(error, "cannot read %s: %s; give a file", path, why);
+	}
 	spool->path = util_format("/proc/self/fd/%d", spool->fd);
 	return true;
 }

@@ -16,7 +16,9 @@ struct spool {				/* starts as { .fd = -1 } */
 	int fd;				/* of the copy in memory; -1: there is none */
 	char *path;			/* where to open it: the file itself, or the copy */
 	struct budget *budget;
-	atomic_size_t size;		/* bytes of the copy, charged to the budget; it grows while spool_open copies */
+	size_t size;			/* bytes of the copy, charged to the budget */
+	atomic_bool copying;		/* spool_open reads a pipe just now */
+	bool spent;			/* it failed after bytes had come: the rest is not the whole */
 };
 
 /*

@@ -31,7 +31,7 @@ struct kernel_names {
 	bool given;			/* by the user; a pipe that others name may have no writer, or never end */
 	struct budget *budget;
 	struct job *job;		/* NULL: nothing is being read */
-	const struct reading *reading;	/* with `job`: its context, of which only spool.size may be looked at */
+	const struct reading *reading;	/* with `job`: its context, of which only spool.copying may be looked at */
 	struct spool spool;		/* what was read, for reading it again */
 	struct symbols *symbols;	/* of no boot; boots share its kernel file; NULL: none */
 	bool starved;
@@ -157,9 +157,9 @@ bool kernel_names_reading(const struct kernel_names *names)
 	return names->job;
 }
 
-size_t kernel_names_piped(const struct kernel_names *names)
+bool kernel_names_copying(const struct kernel_names *names)
 {
-	return names->job ? atomic_load(&names->reading->spool.size) : 0;
+	return names->job && names->reading->spool.copying;
 }
 
 const char *kernel_names_error(const struct kernel_names *names)
@@ -169,18 +169,18 @@ const char *kernel_names_error(const struct kernel_names *names)
 
 bool kernel_names_starved(const struct kernel_names *names)
 {
-	return names->error && names->starved;
+	return names->error && names->starved && !names->spool.spent;
 }
 
 void kernel_names_again(struct kernel_names *names)
 {
-	if (!names->job)
+	if (!names->job && !names->spool.spent)
 		begin(names, NULL);
 }
 
 void kernel_names_check(struct kernel_names *names)
 {
-	if (!names->job)
+	if (!names->job && !names->spool.spent)
 		begin(names, names->symbols ? symbols_kernel_file(names->symbols) : NULL);
 }
 

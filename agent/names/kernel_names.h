@@ -22,7 +22,7 @@ const char *kernel_names_path(const struct kernel_names *names);
 /* To be called now and then while the file is being read. True: it has just been read, or reading has failed. */
 bool kernel_names_step(struct kernel_names *names);
 bool kernel_names_reading(const struct kernel_names *names);
-size_t kernel_names_piped(const struct kernel_names *names);	/* while it is: bytes that have come through a pipe */
+bool kernel_names_copying(const struct kernel_names *names);	/* while it is: a pipe's writer may still write */
 const char *kernel_names_error(const struct kernel_names *names);	/* NULL: reading has not failed */
 bool kernel_names_starved(const struct kernel_names *names);	/* it failed because memory was short */
 

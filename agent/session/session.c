@@ -323,9 +323,9 @@ bool session_reads_names(const struct session *session)
 		(session->epoch && kernel_reading_searches(session->epoch->reading));
 }
 
-size_t session_piped_names(const struct session *session)
+bool session_copies_names(const struct session *session)
 {
-	return session->names ? kernel_names_piped(session->names) : 0;
+	return session->names && kernel_names_copying(session->names);
 }
 
 bool session_fetches(const struct session *session)

@@ -88,7 +88,7 @@ bool session_owns_sampler(const struct session *session);
 bool session_ordered(const struct session *session);	/* session_run_profiler was called, and the order was obeyed */
 struct lease *session_lease(struct session *session);	/* of reports; for those who send a person's lines, too */
 bool session_reads_names(const struct session *session);	/* the kernel's names are being read */
-size_t session_piped_names(const struct session *session);	/* bytes of them that have come through a pipe */
+bool session_copies_names(const struct session *session);	/* out of a pipe, whose writer has 30 s each time */
 bool session_fetches(const struct session *session);	/* debug files come from servers: lines may take long */
 
 /* Writes what is wrong with the connections and what to do, in one line; "" if nothing. Returns `text`. */

@@ -278,20 +278,17 @@ void command_step(struct session *session, struct service *service, int timeout_
 
 /*
  * Steps until the first try to connect is over, and says once what it waits for. False: it is not over in time. While
- * the user's list of names comes through a pipe, the time begins anew with each part.
+ * the user's list of names comes through a pipe, the time does not run: its writer has a time of its own.
  */
 static bool settle(struct session *session, struct service *service, uint64_t wait_ns)
 {
 	uint64_t begun = util_now(), speak_at = begun + moment_ns;
-	size_t piped = 0;
 	char text[256];
 
 	while (!session_settled(session) && !command_stopped() && util_now() - begun < wait_ns) {
 		command_step(session, service, STEP_MS);
-		if (session_piped_names(session) > piped) {
-			piped = session_piped_names(session);
+		if (session_copies_names(session))
 			begun = util_now();
-		}
 		if (session_settled(session) || util_now() < speak_at ||
 				!session_trouble(session, text, sizeof(text))[0])
 			continue;

@@ -114,6 +114,63 @@ static void a_pipe_without_a_writer_holds_up_nobody(void **state)
 	kernel_names_free(names);
 }
 
+/* The writer is silent for a while: that it still may write is told, until it has closed the pipe. */
+static void a_pipe_is_copied_until_its_writer_ends(void **state)
+{
+	const char *path = scratch_path("slow");
+	struct kernel_names *names;
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(write(fd, "ffffffff81000000 T one\n", 23), 23);
+	names = kernel_names_new(path, true, NULL);
+	while (!kernel_names_copying(names))
+		poll(NULL, 0, 0);
+	assert_false(kernel_names_step(names));
+	close(fd);
+	while (!kernel_names_step(names))
+		poll(NULL, 0, 1);
+	assert_false(kernel_names_copying(names));
+	symbols_free(give(names, NULL, "one"));
+	kernel_names_free(names);
+}
+
+/* What came of a list that did not fit is gone: the rest of it is not taken for the whole. */
+static void a_pipe_is_not_read_from_its_middle(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	const char *path = scratch_path("long");
+	size_t left = budget_left(budget);
+	struct kernel_names *names;
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR);		/* so that it has a writer from the beginning */
+	if (fork() == 0) {
+		static char text[1 << 20];
+		int to = open(path, O_WRONLY);
+
+		close(fd);
+		memset(text, '\n', sizeof(text));
+		while (write(to, text, sizeof(text)) > 0)
+			;
+		_exit(0);
+	}
+	names = read_names(path, budget);
+	assert_non_null(strstr(kernel_names_error(names), "there is no memory for it"));
+	assert_int_equal(budget_left(budget), left);
+	assert_false(kernel_names_starved(names));
+	kernel_names_check(names);
+	kernel_names_again(names);
+	assert_false(kernel_names_reading(names));
+	close(fd);
+	kernel_names_free(names);
+	budget_release(budget);
+}
+
 /* A recording, or QEMU, may name anything: its pipe has a writer who is silent. */
 static void only_the_user_may_name_a_pipe(void **state)
 {
@@ -171,6 +228,8 @@ int main(void)
 		cmocka_unit_test(each_boot_has_what_was_read),
 		cmocka_unit_test(a_file_that_is_another_by_then_is_read_again),
 		cmocka_unit_test(a_pipe_without_a_writer_holds_up_nobody),
+		cmocka_unit_test(a_pipe_is_copied_until_its_writer_ends),
+		cmocka_unit_test(a_pipe_is_not_read_from_its_middle),
 		cmocka_unit_test(only_the_user_may_name_a_pipe), cmocka_unit_test(too_few_descriptors_are_said),
 		cmocka_unit_test(what_is_wrong_is_said),
 	};
