@@ -34,12 +34,12 @@ void lease_forget(struct lease *lease);
 /* A report is done with the profiler. True: nobody else wants it on, so the caller turns it off. */
 bool lease_return_profiler(struct lease *lease);
 
-/* `now`: the present value. False: the setting is lent with another value. */
+/* `now`: the present value. False: the setting is held with another value. */
 bool lease_take(struct lease_setting *setting, uint32_t wanted, uint32_t now);
 
 /* True: that was the last holder, and the caller has to set `before` again. */
 bool lease_return(struct lease_setting *setting);
 
-void lease_settled(struct lease_setting *setting);	/* the guest confirmed `before`; ignored if lent again */
+void lease_settled(struct lease_setting *setting);	/* the guest confirmed `before`; ignored if it is held again */
 
 #endif

@@ -118,7 +118,7 @@ struct report {
 	struct set_progress *progress;	/* of `out`, while `file` writes it */
 	struct export *export;		/* of `out`, if that is the standard output; NULL: it is a file */
 	struct export_result exported;	/* what was written to `out` */
-	struct capture *capture;		/* records into the request's `raw`; NULL: none, or taken */
+	struct capture *capture;	/* records into the request's `raw`; NULL: none, or taken */
 
 	/* the answer, with REPORT_DONE */
 	char *unwritten;		/* why a file is missing; NULL: all are written, or none was wanted */

@@ -7,8 +7,8 @@
 #include "agent/guest/lease.h"
 #include "agent/report/recorder.h"
 #include "agent/report/report.h"
-#include "agent/session/session.h"
 #include "agent/session/capture.h"
+#include "agent/session/session.h"
 #include "agent/session/turn.h"
 #include "agent/vm/link.h"
 #include "agent/vm/state_words.h"
@@ -21,7 +21,7 @@ enum {
 	PAUSED_MS = 1000,		/* and so long until it runs: a stop for a sample is over by then */
 };
 
-struct job {				/* what is done for one client */
+struct serving {				/* what is done for one client */
 	struct service *service;
 	struct report *report;		/* NULL: none */
 	struct recorder *recorder;	/* NULL: none */
@@ -37,96 +37,96 @@ struct service {
 	struct control_sink sink;
 	struct control_socket *control;
 	uint64_t look_at;		/* when to check next whether the VM has another socket */
-	struct job jobs[CONTROL_CLIENTS];	/* by client */
-	unsigned next;			/* the job whose turn it is */
+	struct serving servings[CONTROL_CLIENTS];	/* by client */
+	unsigned next;			/* the serving whose turn it is */
 };
 
-static unsigned client_of(const struct job *job)
+static unsigned client_of(const struct serving *serving)
 {
-	return (unsigned)(job - job->service->jobs);
+	return (unsigned)(serving - serving->service->servings);
 }
 
-static void answer(const struct job *job, bool ok, const char *text)
+static void answer(const struct serving *serving, bool ok, const char *text)
 {
-	control_socket_answer(job->service->control, client_of(job), ok, text, strlen(text));
+	control_socket_answer(serving->service->control, client_of(serving), ok, text, strlen(text));
 }
 
 /* Ends what is done for the client; its answer was given, or is not wanted. */
-static void forget(struct job *job)
+static void forget(struct serving *serving)
 {
-	report_free(job->report);
-	recorder_free(job->recorder);
-	free(job->words);
-	free(job->line);
-	job->report = NULL;
-	job->recorder = NULL;
-	job->words = job->line = NULL;
-	session_forget(job->service->session, job);
+	report_free(serving->report);
+	recorder_free(serving->recorder);
+	free(serving->words);
+	free(serving->line);
+	serving->report = NULL;
+	serving->recorder = NULL;
+	serving->words = serving->line = NULL;
+	session_forget(serving->service->session, serving);
 }
 
 /* ---- ctl ---- */
 
 static void guest_answered(void *context, bool ok, const char *text)
 {
-	const struct job *job = context;
+	const struct serving *serving = context;
 
 	if (ok)
-		lease_line_obeyed(session_lease(job->service->session), text);
-	answer(job, ok, text);
+		lease_line_obeyed(session_lease(serving->service->session), text);
+	answer(serving, ok, text);
 }
 
 /* The source may not be chosen yet, or its connection not made: nobody would read the line. */
-static void begin_ctl(struct job *job, char *const *words, size_t count)
+static void begin_ctl(struct serving *serving, char *const *words, size_t count)
 {
-	job->line = util_join(words, count, " ");
-	job->states = 0;
+	serving->line = util_join(words, count, " ");
+	serving->states = 0;
 }
 
-static void give_up_line(struct job *job, bool paused)
+static void give_up_line(struct serving *serving, bool paused)
 {
-	enum link_state link = session_link(job->service->session);
+	enum link_state link = session_link(serving->service->session);
 	char *why = link == LINK_UP ? util_format("not sent: %s", state_words_of_vm(VM_PAUSED)->trouble) :
 		util_format("the guest has told nothing of itself in %d s: %s", KNOWN_MS / 1000,
 			paused ? state_words_of_vm(VM_PAUSED)->trouble :
-			session_words(job->service->session)->trouble);
+			session_words(serving->service->session)->trouble);
 
-	answer(job, false, why);
+	answer(serving, false, why);
 	free(why);
 }
 
 /* A busy host takes long from state to state, so each has its own time, once: a link may go to and fro. */
-static void note_state(struct job *job)
+static void note_state(struct serving *serving)
 {
-	enum link_state link = session_link(job->service->session);
+	enum link_state link = session_link(serving->service->session);
 
-	if (job->states >> link & 1)
+	if (serving->states >> link & 1)
 		return;
-	job->states |= 1u << link;
-	job->send_by = util_now() + (uint64_t)(link == LINK_UP ? PAUSED_MS : KNOWN_MS) * NS_PER_MS;
+	serving->states |= 1u << link;
+	serving->send_by = util_now() + (uint64_t)(link == LINK_UP ? PAUSED_MS : KNOWN_MS) * NS_PER_MS;
 }
 
-static void step_ctl(struct job *job)
+static void step_ctl(struct serving *serving)
 {
-	const struct command_sink sink = { .context = job, .answered = guest_answered };
-	struct session *session = job->service->session;
+	const struct command_sink sink = { .context = serving, .answered = guest_answered };
+	struct session *session = serving->service->session;
 	bool paused = session_vm(session) == VM_PAUSED, ready = session_link(session) == LINK_UP && !paused;
-	char *line = job->line;
+	char *line = serving->line;
 
-	note_state(job);
-	if (!ready && util_now() < job->send_by)
+	note_state(serving);
+	if (!ready && util_now() < serving->send_by)
 		return;
-	job->line = NULL;
+	serving->line = NULL;
 	if (ready)
 		session_ask(session, line, &sink);
 	else
-		give_up_line(job, paused);
+		give_up_line(serving, paused);
 	free(line);
 }
 
 /* ---- report ---- */
 
-/* Copies the words into the job's memory, since the request will point to them. Returns the copies. */
-static char **keep_words(struct job *job, char *const *words, size_t count)
+/* Copies the words into the serving's memory, since the request will point to them. Returns the copies. */
+static char **keep_words(struct serving *serving, char *const *words, size_t count)
 {
 	size_t size = count * sizeof(char *);
 	char **kept;
@@ -134,9 +134,9 @@ static char **keep_words(struct job *job, char *const *words, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		size += strlen(words[i]) + 1;
-	job->words = util_alloc(size);
-	kept = (char **)(void *)job->words;
-	to = job->words + count * sizeof(char *);
+	serving->words = util_alloc(size);
+	kept = (char **)(void *)serving->words;
+	to = serving->words + count * sizeof(char *);
 	for (size_t i = 0; i < count; i++) {
 		kept[i] = to;
 		to = stpcpy(to, words[i]) + 1;
@@ -145,52 +145,52 @@ static char **keep_words(struct job *job, char *const *words, size_t count)
 }
 
 /* False: an option is wrong, and the client was told so. */
-static bool parse(struct job *job, char *const *words, size_t count, const struct option_set *set)
+static bool parse(struct serving *serving, char *const *words, size_t count, const struct option_set *set)
 {
 	char *error = NULL;
 	size_t used;
 
-	if (options_parse(keep_words(job, words, count), count, set, 1, &used, &error))
+	if (options_parse(keep_words(serving, words, count), count, set, 1, &used, &error))
 		return true;
-	answer(job, false, error);
+	answer(serving, false, error);
 	free(error);
-	forget(job);
+	forget(serving);
 	return false;
 }
 
-static void begin_report(struct job *job, const struct option_row *rows, char *const *words, size_t count)
+static void begin_report(struct serving *serving, const struct option_row *rows, char *const *words, size_t count)
 {
 	struct report_request request = report_default;
 	const struct option_set set = { .rows = rows, .into = &request };
 
-	if (!parse(job, words, count, &set))
+	if (!parse(serving, words, count, &set))
 		return;
-	job->report = report_new(job->service->session, &request);
-	job->report->stays = true;
+	serving->report = report_new(serving->service->session, &request);
+	serving->report->stays = true;
 }
 
-static void begin_record(struct job *job, char *const *words, size_t count)
+static void begin_record(struct serving *serving, char *const *words, size_t count)
 {
 	struct recorder_request request = recorder_default;
 	const struct option_set set = { .rows = recorder_options, .into = &request };
 
-	if (!parse(job, words, count, &set))
+	if (!parse(serving, words, count, &set))
 		return;
 	if (request.folder) {
-		job->recorder = recorder_new(job->service->session, &request);
+		serving->recorder = recorder_new(serving->service->session, &request);
 		return;
 	}
-	answer(job, false, "no folder: none was named; give -o DIR");
-	forget(job);
+	answer(serving, false, "no folder: none was named; give -o DIR");
+	forget(serving);
 }
 
 /* Writes the report, and ends its recording, if it has one. */
-static void write_report(struct job *job, FILE *out, char **error)
+static void write_report(struct serving *serving, FILE *out, char **error)
 {
-	struct capture *capture = report_take_capture(job->report);
+	struct capture *capture = report_take_capture(serving->report);
 	char *unrecorded = NULL;
 
-	report_write(job->report, out, error);
+	report_write(serving->report, out, error);
 	if (capture && !capture_close(capture, &unrecorded) && !*error)
 		*error = unrecorded;
 	else
@@ -204,8 +204,8 @@ static void tell_beside(const struct report *report, FILE *out)
 	report_export_tell_beside(report, out);
 }
 
-/* The job is done: answers with what was written, and why it failed, if it did. */
-static void finish(struct job *job)
+/* The serving is done: answers with what was written, and why it failed, if it did. */
+static void finish(struct serving *serving)
 {
 	char *text = NULL, *error = NULL;
 	const char *why = NULL;
@@ -213,42 +213,42 @@ static void finish(struct job *job)
 	FILE *out = util_text_stream(&text, &size);
 
 	if (out) {
-		if (job->report)
-			write_report(job, out, &error);
+		if (serving->report)
+			write_report(serving, out, &error);
 		else
-			recorder_write(job->recorder, out, &error);
-		why = error ? error : job->report ? job->report->error : NULL;
+			recorder_write(serving->recorder, out, &error);
+		why = error ? error : serving->report ? serving->report->error : NULL;
 		if (why)
 			fprintf(out, CONTROL_SEPARATOR "%s", why);
-		else if (job->report && job->report->request.out)
-			tell_beside(job->report, out);
+		else if (serving->report && serving->report->request.out)
+			tell_beside(serving->report, out);
 	}
 	if (out && util_text_whole(out, &text))
-		control_socket_answer(job->service->control, client_of(job), !why, text, size);
+		control_socket_answer(serving->service->control, client_of(serving), !why, text, size);
 	else
-		answer(job, false, "no report: no memory for it; give more by --memory, or take "
+		answer(serving, false, "no report: no memory for it; give more by --memory, or take "
 			"fewer --seconds");
 	free(error);
 	free(text);
-	forget(job);
+	forget(serving);
 }
 
-static void step_recorder(struct job *job)
+static void step_recorder(struct serving *serving)
 {
-	if (recorder_step(job->recorder))
-		finish(job);
+	if (recorder_step(serving->recorder))
+		finish(serving);
 }
 
-static void step_report(struct job *job)
+static void step_report(struct serving *serving)
 {
-	switch (report_step(job->report)) {
+	switch (report_step(serving->report)) {
 	case REPORT_DONE:
-		if (!job->report->capture || !capture_writes(job->report->capture))
-			finish(job);
+		if (!serving->report->capture || !capture_writes(serving->report->capture))
+			finish(serving);
 		break;
 	case REPORT_FAILED:
-		answer(job, false, job->report->error);
-		forget(job);
+		answer(serving, false, serving->report->error);
+		forget(serving);
 		break;
 	default:
 		break;
@@ -260,20 +260,20 @@ static void step_report(struct job *job)
 static void take_request(void *context, unsigned client, char *const *words, size_t count)
 {
 	struct service *service = context;
-	struct job *job = &service->jobs[client];
+	struct serving *serving = &service->servings[client];
 
 	if (strcmp(words[0], "ctl") == 0)
-		begin_ctl(job, words + 1, count - 1);
+		begin_ctl(serving, words + 1, count - 1);
 	else if (strcmp(words[0], "report") == 0)
-		begin_report(job, report_options, words + 1, count - 1);
+		begin_report(serving, report_options, words + 1, count - 1);
 	else if (strcmp(words[0], "export") == 0)
-		begin_report(job, export_options, words + 1, count - 1);
+		begin_report(serving, export_options, words + 1, count - 1);
 	else if (strcmp(words[0], "record") == 0)
-		begin_record(job, words + 1, count - 1);
+		begin_record(serving, words + 1, count - 1);
 	else if (strcmp(words[0], "vm") == 0)
-		answer(job, true, service->socket);
+		answer(serving, true, service->socket);
 	else
-		answer(job, false, "the live ktop does not know this: it is of another version; "
+		answer(serving, false, "the live ktop does not know this: it is of another version; "
 			"start it again");
 }
 
@@ -283,17 +283,17 @@ static void client_hurried(void *context, unsigned client)
 
 	uint64_t late = util_now() + (uint64_t)SESSION_HURRY_MS * NS_PER_MS;
 
-	if (service->jobs[client].report)
-		report_cut(service->jobs[client].report, "interrupted", late);
-	if (service->jobs[client].recorder)
-		recorder_cut(service->jobs[client].recorder, "interrupted", late);
+	if (service->servings[client].report)
+		report_cut(service->servings[client].report, "interrupted", late);
+	if (service->servings[client].recorder)
+		recorder_cut(service->servings[client].recorder, "interrupted", late);
 }
 
 static void client_gone(void *context, unsigned client)
 {
 	struct service *service = context;
 
-	forget(&service->jobs[client]);
+	forget(&service->servings[client]);
 }
 
 /* The absolute path, which is the same for clients in any folder. */
@@ -315,7 +315,7 @@ struct service *service_new(struct session *session, const char *socket, char **
 		.gone = client_gone };
 	service->session = session;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		service->jobs[i].service = service;
+		service->servings[i].service = service;
 	if (path)
 		service->control = control_socket_new(path, &service->sink, error);
 	free(path);
@@ -330,7 +330,7 @@ void service_free(struct service *service)
 	if (!service)
 		return;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		forget(&service->jobs[i]);
+		forget(&service->servings[i]);
 	control_socket_free(service->control);
 	free(service->socket);
 	free(service);
@@ -355,28 +355,28 @@ static void follow(struct service *service)
 	free(path);
 }
 
-static void step_job(struct job *job)
+static void step_job(struct serving *serving)
 {
-	if (job->line)
-		step_ctl(job);
-	else if (job->report)
-		step_report(job);
-	else if (job->recorder)
-		step_recorder(job);
+	if (serving->line)
+		step_ctl(serving);
+	else if (serving->report)
+		step_report(serving);
+	else if (serving->recorder)
+		step_recorder(serving);
 }
 
-/* Steps the jobs in turn for TURN_MS. The rest follows in the next step, after the guest was read. */
+/* Steps the servings in turn for TURN_MS. The rest follows in the next step, after the guest was read. */
 static void step_jobs(struct service *service)
 {
 	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
 	bool late = false;
 
 	for (int i = 0; i < CONTROL_CLIENTS && !late; i++) {
-		struct job *job = &service->jobs[service->next];
-		bool busy = job->line || job->report || job->recorder;
+		struct serving *serving = &service->servings[service->next];
+		bool busy = serving->line || serving->report || serving->recorder;
 
 		service->next = (service->next + 1) % CONTROL_CLIENTS;
-		step_job(job);
+		step_job(serving);
 		late = busy && util_now() >= end;
 	}
 }

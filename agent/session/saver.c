@@ -13,9 +13,9 @@
 #include "saved_recording.h"
 #include "saver.h"
 
-enum { JOBS_MAX = 256 };		/* jobs that wait; the budget pays for their memory */
+enum { SAVINGS_MAX = 256 };		/* savings that wait; the budget pays for their memory */
 
-struct job {				/* a snapshot to be written */
+struct saving {				/* a snapshot to be written */
 	struct epoch *epoch;		/* held: it owns the names in the stacks */
 	struct answer *answer;		/* owned: its table is written; NULL: none is */
 	struct export *export;		/* NULL: it is a recording */
@@ -30,9 +30,9 @@ struct saver {
 
 	pthread_mutex_t lock;		/* guards all below */
 	pthread_cond_t changed;
-	struct job jobs[JOBS_MAX];	/* a ring, the oldest at `first` */
+	struct saving savings[SAVINGS_MAX];	/* a ring, the oldest at `first` */
 	size_t first, count;
-	bool ending;			/* the thread ends once all jobs are written */
+	bool ending;			/* the thread ends once all savings are written */
 	uint64_t refused;		/* snapshots so far */
 };
 
@@ -79,20 +79,20 @@ static char *success(const char *name, const struct export_result *result)
 }
 
 /* Returns what to say of it, in fresh memory; NULL with `error` set. */
-static char *write_file(const struct job *job, char **error)
+static char *write_file(const struct saving *saving, char **error)
 {
 	struct export_result result = { 0 };
-	char *name = export_write_new(job->export, job->path, &result, error);
+	char *name = export_write_new(saving->export, saving->path, &result, error);
 	char *text = name ? success(name, &result) : NULL;
 
 	free(name);
 	return text;
 }
 
-static void write_job(struct saver *saver, const struct job *job)
+static void write_saving(struct saver *saver, const struct saving *saving)
 {
-	char *error = NULL, *text = job->recording ? saved_recording_write(job->recording, job->path, &error) :
-		write_file(job, &error);
+	char *error = NULL, *text = saving->recording ? saved_recording_write(saving->recording, saving->path, &error) :
+		write_file(saving, &error);
 
 	if (text)
 		tell(saver, false, text);
@@ -102,17 +102,17 @@ static void write_job(struct saver *saver, const struct job *job)
 	free(error);
 }
 
-static void finish(struct job *job)
+static void finish(struct saving *saving)
 {
-	export_free(job->export);
-	saved_recording_free(job->recording);
-	answer_free(job->answer);
-	epoch_release(job->epoch);
-	free(job->path);
+	export_free(saving->export);
+	saved_recording_free(saving->recording);
+	answer_free(saving->answer);
+	epoch_release(saving->epoch);
+	free(saving->path);
 }
 
-/* Waits for the oldest job, which keeps its place until it is written. False: all are written, and none will come. */
-static bool await_job(struct saver *saver, struct job *job)
+/* Waits for the oldest, which keeps its place until it is written. False: all are written, and none will come. */
+static bool await_saving(struct saver *saver, struct saving *saving)
 {
 	bool there;
 
@@ -121,7 +121,7 @@ static bool await_job(struct saver *saver, struct job *job)
 		pthread_cond_wait(&saver->changed, &saver->lock);
 	there = saver->count > 0;
 	if (there)
-		*job = saver->jobs[saver->first];
+		*saving = saver->savings[saver->first];
 	pthread_mutex_unlock(&saver->lock);
 	return there;
 }
@@ -129,7 +129,7 @@ static bool await_job(struct saver *saver, struct job *job)
 static void drop_first(struct saver *saver)
 {
 	pthread_mutex_lock(&saver->lock);
-	saver->first = (saver->first + 1) % JOBS_MAX;
+	saver->first = (saver->first + 1) % SAVINGS_MAX;
 	saver->count--;
 	pthread_mutex_unlock(&saver->lock);
 }
@@ -137,15 +137,15 @@ static void drop_first(struct saver *saver)
 static void *work(void *context)
 {
 	struct saver *saver = context;
-	struct job job;
+	struct saving saving;
 	sigset_t signals;
 
 	sigfillset(&signals);			/* signals are for the threads that handle them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	while (await_job(saver, &job)) {
-		write_job(saver, &job);
+	while (await_saving(saver, &saving)) {
+		write_saving(saver, &saving);
 		drop_first(saver);
-		finish(&job);
+		finish(&saving);
 	}
 	return NULL;
 }
@@ -157,19 +157,19 @@ bool saver_has_room(struct saver *saver)
 	bool room;
 
 	pthread_mutex_lock(&saver->lock);
-	room = saver->count < JOBS_MAX;
+	room = saver->count < SAVINGS_MAX;
 	saver->refused += !room;
 	pthread_mutex_unlock(&saver->lock);
 	if (!room)
 		tell(saver, true, util_format("no snapshot: %d already wait to be written; is the "
-			"disk slow? Try again when they are written", JOBS_MAX));
+			"disk slow? Try again when they are written", SAVINGS_MAX));
 	return room;
 }
 
-static void add(struct saver *saver, const struct job *job)
+static void add(struct saver *saver, const struct saving *saving)
 {
 	pthread_mutex_lock(&saver->lock);
-	saver->jobs[(saver->first + saver->count++) % JOBS_MAX] = *job;
+	saver->savings[(saver->first + saver->count++) % SAVINGS_MAX] = *saving;
 	pthread_cond_signal(&saver->changed);
 	pthread_mutex_unlock(&saver->lock);
 }
@@ -188,30 +188,30 @@ static bool start(struct saver *saver)
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch, struct answer *answer,
 	const struct export_input *input, const struct export_choice *choice)
 {
-	struct job job = { .answer = answer };
+	struct saving saving = { .answer = answer };
 
 	if (!start(saver)) {
 		answer_free(answer);
 		return;
 	}
-	job.epoch = epoch_hold(epoch);
-	job.path = util_copy(path, strlen(path));
-	job.export = export_new(choice, input);
-	add(saver, &job);
+	saving.epoch = epoch_hold(epoch);
+	saving.path = util_copy(path, strlen(path));
+	saving.export = export_new(choice, input);
+	add(saver, &saving);
 }
 
 void saver_save_recording(struct saver *saver, const char *path, struct epoch *epoch,
 	struct saved_recording *recording)
 {
-	struct job job = { .recording = recording };
+	struct saving saving = { .recording = recording };
 
 	if (!start(saver)) {
 		saved_recording_free(recording);
 		return;
 	}
-	job.epoch = epoch_hold(epoch);
-	job.path = util_copy(path, strlen(path));
-	add(saver, &job);
+	saving.epoch = epoch_hold(epoch);
+	saving.path = util_copy(path, strlen(path));
+	add(saver, &saving);
 }
 
 bool saver_writes(struct saver *saver, char *text, size_t size)
@@ -221,7 +221,7 @@ bool saver_writes(struct saver *saver, char *text, size_t size)
 	pthread_mutex_lock(&saver->lock);
 	count = saver->count;
 	if (count)
-		util_print(text, size, "%s", saver->jobs[saver->first].path);
+		util_print(text, size, "%s", saver->savings[saver->first].path);
 	pthread_mutex_unlock(&saver->lock);
 	if (count > 1)
 		util_print(text + strlen(text), size - strlen(text), ", and %zu more", count - 1);

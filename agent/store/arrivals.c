@@ -263,7 +263,7 @@ static void sort(struct arrivals *arrivals)
 struct part {				/* the arrivals of one slice, packed and sorted */
 	const uint64_t *list;
 	uint32_t count;
-	uint64_t weight, forgotten;		/* of all; of those whose number is that of forgotten ones */
+	uint64_t weight, forgotten;	/* of all; of those whose number is that of forgotten ones */
 };
 
 static const struct ranked *kind_of(const struct arrivals *arrivals, uint64_t packed)

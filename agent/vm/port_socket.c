@@ -13,9 +13,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "agent/base/wakeup.h"
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
+#include "agent/base/wakeup.h"
 #include "port_socket.h"
 
 enum {

@@ -131,7 +131,7 @@ struct command_vm {
 	struct session *session;
 	const char *socket;		/* the QMP socket, or else the port's; NULL: it is a recording */
 	char *label;			/* the tab's name while the VM's name is not known */
-	struct capture *capture;		/* records all that comes; the screen ends it; NULL: none */
+	struct capture *capture;	/* records all that comes; the screen ends it; NULL: none */
 	struct console *console;	/* of the QEMU that this ktop has started; NULL: it has started none */
 };
 

@@ -23,7 +23,7 @@ struct image {
 	int fd;				/* for its lines; -1: it is no ELF file, so it has none */
 	struct stat file;		/* as it was when it was read */
 	struct build_id build_id;
-	struct sym_elf_code *code;		/* where its code is; NULL: it is no ELF file */
+	struct sym_elf_code *code;	/* where its code is; NULL: it is no ELF file */
 	struct symbol_table *table;
 	struct linux_kernel *kernel;	/* of a Linux boot image or vmlinux; NULL: it is neither */
 	struct elf_segments segments;	/* of a program's file */

@@ -220,7 +220,7 @@ static void read_all(struct port_socket *socket, size_t at, size_t end)
 	assert_int_equal(at, end);
 }
 
-static bool rings(const struct port_socket *socket)
+static bool is_woken(const struct port_socket *socket)
 {
 	struct pollfd ready = { .fd = port_socket_wakeup(socket), .events = POLLIN };
 
@@ -236,9 +236,9 @@ static void test_is_read_for_a_busy_owner(void **state)
 
 	(void)state;
 	assert_int_equal(send_all(far, 0, most, PATIENCE_MS), most);
-	assert_true(rings(socket));
+	assert_true(is_woken(socket));
 	read_all(socket, 0, most / 2);
-	assert_true(rings(socket));
+	assert_true(is_woken(socket));
 	assert_int_equal(send_all(far, most, 2 * most, PATIENCE_MS), 2 * most);
 	close(far);
 	read_all(socket, most / 2, 2 * most);
@@ -296,12 +296,12 @@ static void test_the_wakeup_tells_what_waits(void **state)
 		assert_int_equal(write(far, "x", 1), 1);
 		assert_true(poll(ready, i % 2 ? 1 : 2, PATIENCE_MS) > 0);
 		assert_int_equal(port_socket_read(socket, &byte, 1), 1);
-		assert_false(rings(socket));
+		assert_false(is_woken(socket));
 	}
 	close(far);
 	assert_int_equal(poll(ready, 1, PATIENCE_MS), 1);
 	assert_int_equal(port_socket_read(socket, &byte, 1), -1);
-	assert_true(rings(socket));
+	assert_true(is_woken(socket));
 	port_socket_free(socket);
 }
 
