@@ -133,11 +133,18 @@ static void take_events(void *context, const struct event *events, size_t count)
 				events[i].reply.text.bytes, events[i].reply.text.size);
 }
 
+/* A recording goes on once the names that were in its pages are found: without them, samples would pile up. */
+static bool searches_played(const struct session *session)
+{
+	return session->epoch && session_play_state(session).there &&
+		kernel_reading_searches(session->epoch->reading);
+}
+
 static bool want_more(void *context)
 {
 	const struct session *session = context;
 
-	return turn_goes_on(&session->turn, util_now());
+	return turn_goes_on(&session->turn, util_now()) && !searches_played(session);
 }
 
 /* ---- the source ---- */
@@ -365,13 +372,6 @@ static void serve(struct session *session)
 }
 
 /* ---- the whole ---- */
-
-/* A recording goes on once the names that were in its pages are found: without them, samples would pile up. */
-static bool searches_played(const struct session *session)
-{
-	return session->epoch && session_play_state(session).there &&
-		kernel_reading_searches(session->epoch->reading);
-}
 
 static void wait_for_something(struct session *session, int timeout_ms)
 {

@@ -103,6 +103,13 @@ static void told(void *context, bool ok, const char *text)
 		kernel_watch_answered(session->epoch->watch);
 }
 
+/* Samples come, of a kernel that is sampled from outside. A recording's may have come before. */
+static bool is_sampled(const struct epoch *epoch, bool live)
+{
+	return epoch->status_known && (!live || epoch->status.running) &&
+		(epoch->status.sampler == SAMPLER_OUTSIDE || epoch->status.sampler == SAMPLER_STUB);
+}
+
 /* Where there is no file with the kernel's names, they are read out of its memory. */
 static void read_kernel(struct session *session, bool live)
 {
@@ -113,6 +120,9 @@ static void read_kernel(struct session *session, bool live)
 		kernel_reading_stop(epoch->reading);
 		return;
 	}
+	if (!is_sampled(epoch, live) && !kernel_reading_searches(epoch->reading) &&
+			!kernel_reading_is_paused(epoch->reading))
+		return;
 	if (kernel_reading_step(epoch->reading, live, util_now())) {
 		epoch->remark[0] = '\0';
 		session->changed = true;
@@ -120,13 +130,6 @@ static void read_kernel(struct session *session, bool live)
 	/* A recording may lack pages. If a file was refused, the remark says why, until there are names. */
 	if (live && !session->names && kernel_reading_remark(epoch->reading, text, sizeof(text))[0])
 		util_print(epoch->remark, sizeof(epoch->remark), "%s", text);
-}
-
-/* Samples come, of a kernel that is sampled from outside. A recording's may have come before. */
-static bool is_sampled(const struct epoch *epoch, bool live)
-{
-	return epoch->status_known && (!live || epoch->status.running) &&
-		(epoch->status.sampler == SAMPLER_OUTSIDE || epoch->status.sampler == SAMPLER_STUB);
 }
 
 bool session_reads_memory(const struct session *session)
@@ -213,8 +216,7 @@ void session_watch_kernel(struct session *session)
 
 	if (!epoch)
 		return;
-	if (sampled || kernel_reading_searches(epoch->reading) || kernel_reading_is_paused(epoch->reading))
-		read_kernel(session, live);
+	read_kernel(session, live);
 	session->beyond = session_over(session) ? session->beyond : 0;
 	watch(session, live, live ? util_now() : epoch_now(epoch) + session->beyond);
 	over = !live && session_over(session) && !session_reads_memory(session) && !session_reads_names(session) &&
@@ -236,6 +238,7 @@ void session_watch_played(struct session *session)
 {
 	if (!session->epoch || !session_play_state(session).there)
 		return;
+	read_kernel(session, false);
 	watch(session, false, epoch_now(session->epoch));
 	walk_held(session, false);
 }

@@ -357,21 +357,27 @@ static void a_given_kernel_makes_up_for_missing_metadata(void **state)
 /* ---- a session on it ---- */
 
 /* Steps a session until it has read all of a recording. */
-static struct session *read_all(const char *folder)
+static struct session *read_by(const char *folder, const char *kernel)
 {
+	const struct replay_options how = { .at_once = true, .kernel_given = kernel };
+	const struct session_options options = { .kernel = kernel };
 	uint64_t late = util_now() + LATE_SECONDS * NS_PER_SECOND;
 	char *error = NULL;
 	struct recording *recording = recording_new(folder, &error);
 	struct session *session;
 
 	assert_non_null(recording);
-	session = session_new(replay_new(recording, &(struct replay_options) { .at_once = true }),
-		&(struct session_options) { 0 }, &error);
+	session = session_new(replay_new(recording, &how), &options, &error);
 	assert_non_null(session);
 	while (!session_over(session) && util_now() < late)	/* a thread looks for the kernel's file first */
 		session_step(session, 1);
 	assert_true(session_over(session));
 	return session;
+}
+
+static struct session *read_all(const char *folder)
+{
+	return read_by(folder, NULL);
 }
 
 /* The kernel's own events are known before their descriptors come, as in a part of a recording that is read alone. */
@@ -504,10 +510,31 @@ static void leftovers_are_of_nobody(void **state)
 	}
 }
 
+#define CODE UINT64_C(0xffffffff81200000)	/* of the kernel */
+
+/* Makes such a kernel, in fresh memory: as a file, or as the memory of one that runs. */
+static uint8_t *make_kernel(uint8_t *shape(const struct fake_linux *fake, size_t *size), size_t *size)
+{
+	const struct fake_symbol symbols[] = {
+		{ CODE, 'T', "_text" }, { CODE + 0x400, 'T', "do_work" }, { CODE + 0x800, 'T', "_etext" },
+		{ CODE + 0x600000, 'D', "init_task" },
+	};
+	size_t btf_size;
+	uint8_t *btf = fake_btf(true, 0, &btf_size);
+	const struct fake_part parts[] = { { 0x2000, "", 1 }, { 0x2010, "", 1 }, { 0x300000, btf, btf_size } };
+	uint8_t *bytes = shape(&(struct fake_linux) {
+		.shape = FAKE_ELF64, .order = FAKE_6_2, .kind = KALLSYMS_OFFSETS_PERCPU, .start = CODE,
+		.symbols = symbols, .count = 4, .parts = parts, .parts_count = 3,
+	}, size);
+
+	free(btf);
+	return bytes;
+}
+
 /* What a recording's last samples lack is looked for once more, although no time passes behind its end. */
 static void what_came_last_is_looked_at(void **state)
 {
-	const uint64_t at = UINT64_C(0xffffffff81200000), registers[17] = { [16] = 0x401000 };
+	const uint64_t registers[17] = { [16] = 0x401000 };
 	const struct event event = {
 		.kind = EVENT_RAW_SAMPLE, .time = ticks(MOST_MS),
 		.raw = {
@@ -516,17 +543,8 @@ static void what_came_last_is_looked_at(void **state)
 			.register_count = 17, .registers = registers,
 		},
 	};
-	struct fake_symbol symbols[] = {
-		{ at, 'T', "_text" }, { at + 0x400, 'T', "do_work" }, { at + 0x800, 'T', "_etext" },
-		{ at + 0x600000, 'D', "init_task" },
-	};
-	size_t size, btf_size;
-	uint8_t *btf = fake_btf(true, 0, &btf_size);
-	const struct fake_part parts[] = { { 0x2000, "", 1 }, { 0x2010, "", 1 }, { 0x300000, btf, btf_size } };
-	uint8_t *bytes = fake_linux_memory(&(struct fake_linux) {
-		.shape = FAKE_ELF64, .order = FAKE_6_2, .kind = KALLSYMS_OFFSETS_PERCPU, .start = at,
-		.symbols = symbols, .count = 4, .parts = parts, .parts_count = 3,
-	}, &size);
+	size_t size;
+	uint8_t *bytes = make_kernel(fake_linux_memory, &size);
 	struct kernel_bytes kernel = { .bytes = bytes, .size = size, .arch = ARCH_X86_64 };
 	struct session *session;
 	struct epoch *epoch;
@@ -535,7 +553,7 @@ static void what_came_last_is_looked_at(void **state)
 	recording_free(make("last", 1));
 	session = read_all(scratch_path("last"));
 	epoch = session_epoch(session);
-	kernel_bytes_place(&kernel, at);
+	kernel_bytes_place(&kernel, CODE);
 	assert_true(symbols_read_kernel(epoch->inputs.symbols, &kernel));
 	symbols_set_slide(epoch->inputs.symbols, 0);
 	epoch->status.sampler = SAMPLER_OUTSIDE;
@@ -548,7 +566,56 @@ static void what_came_last_is_looked_at(void **state)
 	assert_int_equal(raw_samples_lost(epoch->held, RAW_HURRIED).ticks, 0);
 	session_free(session);
 	free(bytes);
-	free(btf);
+}
+
+/* A packet of one event: the fixed part of its payload, and lists or texts, all empty but the first with this word. */
+static void put(struct packets *packets, uint32_t stream, uint64_t time, uint16_t id, const struct body *fixed,
+	const uint64_t *word, int lists)
+{
+	struct body body = *fixed;
+
+	packets_begin(packets, stream, 0, time);
+	for (int i = 0; i < lists; i++)
+		body_list(&body, word, i == 0 && word, sizeof(*word));
+	packets_event(packets, time, id, &body);
+	packets_end(packets, time);
+}
+
+/*
+ * Programs come and go, and a recording has their pages of that moment. So they are looked for in the guest's time,
+ * from the first second on, although all of the recording is read in one turn.
+ */
+static void a_guest_is_looked_at_while_it_is_read(void **state)
+{
+	struct packets *packets = packets_new(1);
+	struct body guest = { .size = 0 }, status = { .size = 0 }, sample = { .size = 0 };
+	size_t size;
+	uint8_t *packed = fake_pack(make_kernel(fake_linux, &size), &size, FAKE_GZIP);
+	uint8_t *bytes = fake_bzimage(packed, &size);
+	char *kernel = util_format("%s", scratch_write("kernel", bytes, size));
+	struct session *session;
+
+	(void)state;
+	body_fixed(&guest, &(struct ktop_wire_guest) { .cpus = 1, .clock = HZ }, sizeof(struct ktop_wire_guest));
+	body_fixed(&status, &(struct ktop_wire_status) { .running = 1, .rate = 10, .sampler = KTOP_OUTSIDE },
+		sizeof(struct ktop_wire_status));
+	body_fixed(&sample, &(struct ktop_wire_walked_sample) {
+		.process = KTOP_KERNEL, .thread = KTOP_KERNEL, .mode = MODE_KERNEL, .arch = KTOP_X86_64, .weight = 1,
+		.exact = 1,
+	}, sizeof(struct ktop_wire_walked_sample));
+	put(packets, KTOP_META, ticks(FIRST_MS), KTOP_EVENT_guest, &guest, NULL, 5);
+	put(packets, KTOP_META, ticks(FIRST_MS), KTOP_EVENT_status, &status, NULL, 1);
+	for (uint64_t at = FIRST_MS; at <= FIRST_MS + 10000; at += 100)
+		put(packets, KTOP_SAMPLES, ticks(at), KTOP_EVENT_walked_sample, &sample,
+			&(uint64_t) { CODE + 0x400 }, 3);
+	recordings_write(scratch_path("long"), packets);
+	session = read_by(scratch_path("long"), kernel);
+	/* One takes a second where pages lack, and after two seconds there is another one. */
+	assert_in_range(kernel_watch_looks(session_epoch(session)->watch).ended, 3, 4);
+	session_free(session);
+	packets_free(packets);
+	free(kernel);
+	free(bytes);
 }
 
 /* The user's file of names cannot be read: a report fails by that, a screen plays without names. */
@@ -593,7 +660,7 @@ int main(void)
 		cmocka_unit_test(a_given_kernel_makes_up_for_missing_metadata),
 		cmocka_unit_test(a_session_knows_events_before_they_are_described),
 		cmocka_unit_test(a_session_reads_what_power_has_left),
-		cmocka_unit_test(leftovers_are_of_nobody),
+		cmocka_unit_test(leftovers_are_of_nobody), cmocka_unit_test(a_guest_is_looked_at_while_it_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
