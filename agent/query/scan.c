@@ -17,7 +17,11 @@
 
 _Static_assert((uint32_t)(STACKS_NONE + SCAN_NODES) == SCAN_UNKNOWN, "a sample without a stack has a place");
 
-enum { AHEAD = 64 };			/* counts */
+enum {
+	AHEAD = 64,			/* counts */
+	SEEN_CPUS = 16,			/* with more of them, their sums would take too much memory */
+	HOLDING = 4,			/* runs are held while 1 / HOLDING of the budget is left */
+};
 
 static size_t place_size(void)
 {
@@ -29,6 +33,27 @@ static void free_cpus(struct scan *scan)
 	budget_free(scan->budget, scan->cpus, (size_t)scan->room * scan->words * sizeof(*scan->cpus));
 	scan->cpus = NULL;
 	scan->words = 0;
+}
+
+static void free_seen(struct scan *scan)
+{
+	budget_free(scan->budget, scan->seen, (size_t)scan->seen_room * scan->seen_cpus * sizeof(*scan->seen));
+	scan->seen = NULL;
+	scan->seen_room = scan->seen_cpus = 0;
+}
+
+static void release_runs(struct scan *scan)
+{
+	while (scan->runs.count)
+		run_release(scan->runs.list[--scan->runs.count].run);
+	who_table_release(scan->whos);
+	scan->whos = NULL;
+}
+
+static void free_runs(struct scan_runs *runs, struct budget *budget)
+{
+	budget_give(budget, runs->room * sizeof(*runs->list));
+	free(runs->list);
 }
 
 static void free_pairs(struct scan *scan)
@@ -45,7 +70,11 @@ static void free_pairs(struct scan *scan)
 void scan_clear(struct scan *scan)
 {
 	free_cpus(scan);
+	free_seen(scan);
 	free_pairs(scan);
+	release_runs(scan);
+	free_runs(&scan->runs, scan->budget);
+	free_runs(&scan->next, scan->budget);
 	budget_give(scan->budget, scan->room * place_size());
 	free(scan->own);
 	free(scan->ran);
@@ -54,16 +83,23 @@ void scan_clear(struct scan *scan)
 	*scan = (struct scan) { .budget = scan->budget };
 }
 
+/* Without a filter, names decide nothing about own sums. */
+static bool is_filter_same(const struct scan *scan, const struct window *window)
+{
+	return filter_same(&scan->filter, &window->question.filter) && (!scan->filter.count ||
+		(scan->names == window->nodes->generation && scan->threads == window->threads_generation &&
+		!scan->unread && !window->stack_filter.unread));
+}
+
 void scan_begin(struct scan *scan, const struct window *window)
 {
-	bool same = scan->window && scan->store == window->inputs.store && scan->slices == window->slices &&
-		scan->names == window->nodes->generation && scan->threads == window->threads_generation &&
-		!scan->unread && !window->stack_filter.unread && filter_same(&scan->filter, &window->question.filter);
+	bool same = scan->window && scan->store == window->inputs.store && is_filter_same(scan, window);
 
 	if (scan->window == window && scan->looked == window->looked)
 		return;
-	scan->has_own = scan->has_own && same;
-	scan->has_cpus = scan->has_cpus && same;
+	if (!same)
+		release_runs(scan);
+	scan->has_own = scan->has_own && same && scan->slices == window->slices;
 	scan->has_totals = false;
 	if (scan->window == window)
 		scan->pairs.refused = 0;
@@ -98,28 +134,52 @@ static void make_room(struct scan *scan, uint32_t count)
 	scan->room = room;
 }
 
-static void make_cpus(struct scan *scan, const struct window *window)
+static uint32_t count_cpus(const struct window *window)
 {
-	uint32_t count = 0, words;
-	size_t size;
+	uint32_t count = 0;
 
 	for (size_t i = window->span.first; i < window->span.end; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
 		count = slice.cpus->count > count ? slice.cpus->count : count;
 	}
-	words = (count + 63) / 64;
+	return count;
+}
+
+/* Not out of what the store leaves to others: samples are worth more than their CPUs. */
+static void *cpu_memory(const struct scan *scan, size_t size)
+{
+	return budget_left(scan->budget) / 2 >= size ? budget_resize(scan->budget, NULL, 0, size) : NULL;
+}
+
+static void make_cpus(struct scan *scan, uint32_t count)
+{
+	uint32_t words = (count + 63) / 64;
+
 	words = words < SCAN_WORDS_MAX ? words : SCAN_WORDS_MAX;
-	size = (size_t)scan->room * words * sizeof(*scan->cpus);
 	if (words != scan->words) {
 		free_cpus(scan);
-		/* Not out of what the store leaves to others: samples are worth more than their CPUs. */
-		if (!scan->budget || budget_left(scan->budget) / 2 >= size)
-			scan->cpus = budget_resize(scan->budget, NULL, 0, size);
+		scan->cpus = cpu_memory(scan, (size_t)scan->room * words * sizeof(*scan->cpus));
 		scan->words = scan->cpus ? words : 0;
 	}
 	if (scan->words)
 		memset(scan->cpus, 0, (size_t)scan->count * scan->words * sizeof(*scan->cpus));
+}
+
+/* False: there are too many CPUs to sum up each, or no memory. */
+static bool have_seen(struct scan *scan, uint32_t cpus)
+{
+	if (scan->seen && cpus <= scan->seen_cpus && scan->seen_room == scan->room)
+		return true;
+	release_runs(scan);
+	free_seen(scan);
+	cpus = cpus > 4 ? (cpus + 3) / 4 * 4 : 4;
+	if (cpus > SEEN_CPUS)
+		return false;
+	scan->seen = cpu_memory(scan, (size_t)scan->room * cpus * sizeof(*scan->seen));
+	scan->seen_room = scan->seen ? scan->room : 0;
+	scan->seen_cpus = scan->seen ? cpus : 0;
+	return scan->seen;
 }
 
 /* Where a count goes, and who ran it. */
@@ -129,24 +189,28 @@ struct counted {
 	uint32_t place;
 };
 
-static inline void add_count(struct scan *scan, const struct counted *counted, uint32_t words)
+/* `sign`: 1, or -1 for what is taken away. */
+static inline void add_count(struct scan *scan, const struct counted *counted, uint64_t sign, uint32_t words)
 {
+	uint64_t weight = sign * counted->count.weight, samples = sign * counted->count.samples;
 	struct scan_sum *sum = &scan->own[counted->place];
+	uint32_t cpu = counted->who->cpu;
 
 	if (!sum->samples)
 		scan->ran[scan->ran_count++] = counted->place;
-	sum->weight += counted->count.weight;
-	sum->samples += counted->count.samples;
-	if (counted->who->cpu < 64 * words)
-		scan->cpus[(size_t)counted->place * words + counted->who->cpu / 64] |=
-			UINT64_C(1) << counted->who->cpu % 64;
-	scan->whole.weight += counted->count.weight;
-	scan->whole.samples += counted->count.samples;
-	scan->whole.mode[counted->who->mode] += counted->count.weight;
+	sum->weight += weight;
+	sum->samples += samples;
+	if (cpu < scan->seen_cpus)
+		scan->seen[(size_t)counted->place * scan->seen_cpus + cpu] += (uint32_t)samples;
+	if (cpu < 64 * words)
+		scan->cpus[(size_t)counted->place * words + cpu / 64] |= UINT64_C(1) << cpu % 64;
+	scan->sum.weight += weight;
+	scan->sum.samples += samples;
+	scan->sum.mode[counted->who->mode] += weight;
 }
 
 /* Reads counts ahead, so that the memory of their sums is fetched at the same time. */
-static void add_run(struct scan *scan, const struct match *match, const struct run *run, uint32_t words)
+static void add_run(struct scan *scan, const struct match *match, const struct run *run, uint64_t sign, uint32_t words)
 {
 	struct match_reader reader = match_begin(match, run);
 	struct counted ahead[AHEAD];
@@ -160,12 +224,123 @@ static void add_run(struct scan *scan, const struct match *match, const struct r
 				break;
 			next->place = next->who->mode == MODE_IDLE ? SCAN_IDLE : next->count.stack + SCAN_NODES;
 			__builtin_prefetch(&scan->own[next->place], 1);
-			if (words)
+			if (scan->seen)
+				__builtin_prefetch(&scan->seen[(size_t)next->place * scan->seen_cpus], 1);
+			else if (words)
 				__builtin_prefetch(&scan->cpus[(size_t)next->place * words], 1);
 		}
 		for (size_t i = 0; i < count; i++)
-			add_count(scan, &ahead[i], words);
+			add_count(scan, &ahead[i], sign, words);
 	} while (count == AHEAD);
+}
+
+/* ---- the runs of a range ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)((const struct scan_run *)a)->run, y = (uintptr_t)((const struct scan_run *)b)->run;
+
+	return (x > y) - (x < y);
+}
+
+/* Charges without asking: some bytes for each run. */
+static void list_run(struct scan *scan, struct run *run, uint64_t period)
+{
+	struct scan_runs *runs = &scan->next;
+	uint32_t room = runs->room;
+
+	if (runs->count == room) {
+		runs->room = 2 * room + 1024;
+		budget_charge(scan->budget, (runs->room - room) * sizeof(*runs->list));
+		runs->list = util_grow(runs->list, runs->room, sizeof(*runs->list));
+	}
+	runs->list[runs->count++] = (struct scan_run) { .run = run, .period = period };
+}
+
+static void list_runs(struct scan *scan, const struct window *window)
+{
+	scan->next.count = 0;
+	for (size_t i = window->span.first; i < window->span.end; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		for (size_t k = 0; k < slice.run_count; k++)
+			list_run(scan, slice.runs[k], slice.period);
+	}
+	if (scan->next.count)
+		qsort(scan->next.list, scan->next.count, sizeof(*scan->next.list), by_address);
+}
+
+/* True: it is less to add what has come and to take away what has left than to begin anew. */
+static bool compare_runs(struct scan_runs *old, struct scan_runs *next)
+{
+	uint64_t all = 0, changes = 0;
+
+	for (uint32_t i = 0, k = 0; i < old->count || k < next->count;) {
+		struct scan_run *left = &old->list[i], *come = &next->list[k];
+		int order = i == old->count ? 1 : k == next->count ? -1 : by_address(left, come);
+
+		if (order == 0)
+			come->weight = left->weight;
+		if (order >= 0) {
+			come->stays = order == 0;
+			all += come->run->counts;
+			changes += come->stays ? 0 : come->run->counts;
+			k++;
+		}
+		if (order <= 0) {
+			left->stays = order == 0;
+			changes += left->stays ? 0 : left->run->counts;
+			i++;
+		}
+	}
+	return changes < all;
+}
+
+static void begin_anew(struct scan *scan)
+{
+	release_runs(scan);
+	while (scan->ran_count)
+		scan->own[scan->ran[--scan->ran_count]] = (struct scan_sum) { 0 };
+	if (scan->seen)
+		memset(scan->seen, 0, (size_t)scan->seen_room * scan->seen_cpus * sizeof(*scan->seen));
+	scan->sum = (struct scan_whole) { .weight = 0 };
+	for (uint32_t i = 0; i < scan->next.count; i++)
+		scan->next.list[i].stays = false;
+}
+
+static void take_away(struct scan *scan, const struct match *match)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < scan->runs.count; i++) {
+		if (scan->runs.list[i].stays)
+			continue;
+		add_run(scan, match, scan->runs.list[i].run, UINT64_MAX, 0);
+		run_release(scan->runs.list[i].run);
+	}
+	scan->runs.count = 0;		/* those that stay are held by the other list */
+	for (uint32_t i = 0; i < scan->ran_count; i++)
+		if (scan->own[scan->ran[i]].samples)
+			scan->ran[kept++] = scan->ran[i];
+	scan->ran_count = kept;
+}
+
+static void add_new(struct scan *scan, const struct match *match, uint32_t words)
+{
+	struct scan_runs old = scan->runs;
+
+	scan->runs = scan->next;
+	scan->next = old;
+	for (uint32_t i = 0; i < scan->runs.count; i++) {
+		struct scan_run *run = &scan->runs.list[i];
+		uint64_t before = scan->sum.weight;
+
+		if (!run->stays) {
+			run_hold(run->run);
+			add_run(scan, match, run->run, 1, words);
+			run->weight = scan->sum.weight - before;
+		}
+	}
 }
 
 void scan_add_slice(struct scan_whole *whole, const struct match *match, const struct slice *slice,
@@ -177,29 +352,46 @@ void scan_add_slice(struct scan_whole *whole, const struct match *match, const s
 			whole->missed += cpus_get(slice->cpus, i)->missed;
 }
 
+static void sum_up(struct scan *scan, const struct window *window, const struct match *match)
+{
+	scan->whole = scan->sum;
+	for (uint32_t i = 0; i < scan->runs.count; i++)
+		scan->whole.time += scan->runs.list[i].weight * scan->runs.list[i].period;
+	for (size_t i = window->span.first; i < window->span.end; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		scan_add_slice(&scan->whole, match, &slice, scan->whole.weight);
+	}
+}
+
 void scan_own(struct scan *scan, struct window *window, bool cpus)
 {
 	const struct match match = window_match(window);
+	uint32_t cpu_count = cpus || scan->seen ? count_cpus(window) : 0;
 
 	if (scan->has_own && scan->has_cpus >= cpus)
 		return;
-	while (scan->ran_count)
-		scan->own[scan->ran[--scan->ran_count]] = (struct scan_sum) { 0 };
 	make_room(scan, stacks_nodes(window->inputs.stacks) + SCAN_NODES);	/* nodes without a function, too */
-	if (cpus)
-		make_cpus(scan, window);
-	scan->whole = (struct scan_whole) { .weight = 0 };
-	scan->unread = window->stack_filter.unread;
-	for (size_t i = window->span.first; i < window->span.end && !stop_now(window->stop); i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-		uint64_t before = scan->whole.weight;
-
-		for (size_t k = 0; k < slice.run_count; k++)
-			add_run(scan, &match, slice.runs[k], cpus ? scan->words : 0);
-		scan_add_slice(&scan->whole, &match, &slice, before);
+	scan->has_cpus = (cpus || scan->seen) && have_seen(scan, cpu_count);
+	if (cpus && !scan->has_cpus) {		/* bits are not taken away */
+		make_cpus(scan, cpu_count);
+		release_runs(scan);
 	}
+	if (scan->whos != window->who_table)
+		release_runs(scan);
+	scan->unread = window->stack_filter.unread;
+	list_runs(scan, window);
+	if (!scan->runs.count || !scan->next.count || !compare_runs(&scan->runs, &scan->next))
+		begin_anew(scan);
+	take_away(scan, &match);
+	add_new(scan, &match, cpus && !scan->has_cpus ? scan->words : 0);
+	sum_up(scan, window, &match);
+	if (!scan->whos)
+		scan->whos = who_table_hold(window->who_table);
+	if (stop_now(window->stop) || budget_left(scan->budget) < budget_share(scan->budget, HOLDING))
+		release_runs(scan);
 	scan->has_own = !stop_now(window->stop);
-	scan->has_cpus = cpus;
+	scan->has_cpus = scan->has_cpus || cpus;
 	scan->has_totals = false;
 }
 
@@ -220,6 +412,16 @@ static void add_below(struct scan *scan, const struct node *nodes, uint32_t word
 	}
 }
 
+/* The bits of the CPUs where anything ran that is summed up. */
+static void set_cpus(struct scan *scan)
+{
+	make_cpus(scan, scan->seen_cpus);
+	for (uint32_t i = 0; scan->words && i < scan->ran_count; i++)
+		for (uint32_t cpu = 0; cpu < scan->seen_cpus; cpu++)
+			if (scan->seen[(size_t)scan->ran[i] * scan->seen_cpus + cpu])
+				scan->cpus[scan->ran[i]] |= UINT64_C(1) << cpu;
+}
+
 static void find_rows(struct scan *scan, struct window *window)
 {
 	const uint32_t *functions = window->nodes->functions;
@@ -234,11 +436,14 @@ static void find_rows(struct scan *scan, struct window *window)
 void scan_totals(struct scan *scan, struct window *window, bool cpus)
 {
 	scan_own(scan, window, cpus);
-	if (scan->has_totals)
+	if (scan->has_totals && scan->has_cpus_below >= cpus)
 		return;
+	if (cpus && scan->seen)
+		set_cpus(scan);
 	add_below(scan, stacks_list(window->inputs.stacks), cpus ? scan->words : 0);
 	find_rows(scan, window);
 	scan->has_totals = true;
+	scan->has_cpus_below = cpus;
 }
 
 /* ---- pairs ---- */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers are sums over the samples of a range that pass a filter, and are made anew each time: one pass over the
- * samples adds each to its stack's leaf, and one over the nodes of all stacks, from the last to the first, adds up what
- * is below each. (A caller has a lower number than those it calls.) Tables, callers, trees and pages read these sums.
+ * Answers are sums over the samples of a range that pass a filter: one pass over the samples adds each to its stack's
+ * leaf, and one over the nodes of all stacks, from the last to the first, adds up what is below each. (A caller has a
+ * lower number than those it calls.) Tables, callers, trees and pages read these sums. The first pass goes through the
+ * runs (run.h) that were not in the range before, and once more through those that are no longer; through all of them,
+ * where that is less.
  */
 #ifndef SCAN_H
 #define SCAN_H
@@ -17,7 +19,9 @@
 
 struct budget;
 struct match;
+struct run;
 struct slice;
+struct who_table;
 struct window;
 
 /*
@@ -52,6 +56,18 @@ struct scan_pairs {
 	uint64_t refused;		/* pairs that found no memory */
 };
 
+struct scan_run {
+	struct run *run;
+	uint64_t weight;		/* that passed */
+	uint64_t period;		/* of its slice */
+	bool stays;			/* it is in both lists that are compared */
+};
+
+struct scan_runs {
+	struct scan_run *list;		/* by address */
+	uint32_t count, room;
+};
+
 struct scan {				/* starts as { 0 }, with `budget` */
 	struct budget *budget;
 	const struct window *window;	/* whose question this is of; NULL: of none */
@@ -60,8 +76,14 @@ struct scan {				/* starts as { 0 }, with `budget` */
 	uint64_t slices, names, threads;
 	struct filter filter;
 	bool unread;			/* the filter waited for files then */
-	bool has_own, has_totals, has_cpus, has_pairs;	/* these are made: */
+	bool has_own, has_totals, has_cpus, has_cpus_below, has_pairs;	/* these are made: */
 	struct scan_whole whole;
+	struct scan_runs runs;		/* own sums are of these; each is held; none: sums begin anew */
+	struct scan_runs next;		/* while they are compared with others */
+	struct who_table *whos;		/* whose numbers they have; held */
+	struct scan_whole sum;		/* the whole of them, but for `time` and `missed` */
+	uint32_t *seen, seen_cpus;	/* by place and CPU: samples in these runs; NULL: they are not summed up */
+	uint32_t seen_room;		/* places */
 	uint32_t count, room;		/* places */
 	struct scan_sum *own;		/* what ran there */
 	uint32_t *ran, ran_count;	/* the places where anything ran */

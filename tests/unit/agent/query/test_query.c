@@ -8,11 +8,13 @@
 
 #include <cmocka.h>
 
+#include "agent/base/budget.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/table_sort.h"
+#include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
@@ -473,9 +475,85 @@ static void a_covered_range_asks_for_the_same(void **state)
 	world_free(&world);
 }
 
-/* ---- given up ---- */
+/* ---- a window that moves ---- */
 
 enum { MANY = 10000 };
+
+static void take_many(struct world *world, uint64_t from, uint64_t count)
+{
+	for (uint64_t i = from; i < from + count; i++)
+		world_take(world, &(struct taken) { .time = i * NS_PER_MS, .weight = 1, .cpu = i % 3,
+			.kernel_count = 2, .kernel = { 0x100 * (1 + i % 500), 0x100 * (1 + i % 70) } });
+}
+
+static uint64_t work_of(struct world *world, uint64_t from, uint64_t count)
+{
+	uint64_t begin = work_done();
+	struct table *table = ask(world, from * NS_PER_MS, UINT64_MAX);
+
+	begin = work_done() - begin;
+	assert_int_equal(table->samples, count);
+	table_free(table);
+	return begin;
+}
+
+/* What came and what left is read: not all that stays. */
+static void a_window_that_moves_costs_what_moved(void **state)
+{
+	struct world world = world_new();
+	uint64_t first, second;
+
+	(void)state;
+	take_many(&world, 0, MANY);
+	first = work_of(&world, 0, MANY);
+	take_many(&world, MANY, MANY / 100);
+	second = work_of(&world, MANY / 100, MANY);
+	print_message("%" PRIu64 " units, and %" PRIu64 " once it has moved\n", first, second);
+	assert_true(second < first / 2);
+	world_free(&world);
+}
+
+/* A store gives numbers of who away: the same number is somebody else's then. */
+static void a_window_follows_numbers_of_who(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct world world = world_new();
+	const struct question question = { .to = UINT64_MAX, .filter = filter_of("mode:user") };
+	struct store_key key = { .stack = STACKS_NONE };
+	uint32_t before = 0, given_away = 0;
+
+	(void)state;
+	store_free(world.inputs.store);
+	query_free(world.query);
+	world.inputs.store = store_new(budget, STORE_COUNTS_MAX);
+	world.query = query_new(&world.inputs);
+	for (uint64_t i = 1; i <= 200000; i++) {
+		struct query *fresh;
+		struct table *table, *made;
+
+		key.who.thread = (uint32_t)i;
+		key.who.mode = (uint8_t)(i % MODES);
+		store_add(world.inputs.store, i * NS_PER_MS, &key, 1);
+		if (i % 2000)
+			continue;
+		fresh = query_new(&world.inputs);
+		table = query_table(world.query, &question);
+		made = query_table(fresh, &question);
+		assert_int_equal(table->weight, made->weight);
+		assert_int_equal(table->weight, world_sum(made->mode, MODES));
+		assert_memory_equal(table->mode, made->mode, sizeof(made->mode));
+		table_free(table);
+		table_free(made);
+		query_free(fresh);
+		given_away += who_table_count(store_whos(world.inputs.store)) < before;
+		before = who_table_count(store_whos(world.inputs.store));
+	}
+	assert_true(given_away > 0);
+	world_free(&world);
+	budget_release(budget);
+}
+
+/* ---- given up ---- */
 
 static void count_stack(void *context, const struct query_stack *stack)
 {
@@ -542,7 +620,8 @@ static void test_given_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_given_up), cmocka_unit_test(a_window_that_moves_costs_what_moved),
+		cmocka_unit_test(a_window_follows_numbers_of_who),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(idle_is_no_work),
 		cmocka_unit_test(the_pattern_chooses_rows_and_leaves_shares),
