@@ -34,7 +34,7 @@ AGENT = \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		state_words) \
-	$(call in,agent/store/,arrivals cells cpus fine_ranges run sample_log span stack_cache stacks store trace_log unnamed_file who) \
+	$(call in,agent/store/,arrivals cpus fine_ranges run sample_log stack_cache stacks store trace_log unnamed_file who) \
 	$(call in,agent/names/bare/,calls flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
@@ -46,12 +46,12 @@ AGENT = \
 	$(call in,agent/names/,address_cache functions given_objects guest_symbols kernel_image kernel_names lines running_kernel \
 		running_programs specials symbols symbols_code symbols_kernel symbols_returns threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
-	$(call in,agent/query/tree/,contexts places tree tree_compare tree_fold tree_rows tree_way) $(call in,agent/query/addresses/,query_addresses query_inlined) \
+	$(call in,agent/query/tree/,contexts places tree tree_compare tree_rows) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,capstone code_bytes disassembler instruction jumps listing listing_new listing_rows listings llvm named_functions riscv64 source_file) \
-	$(call in,agent/query/question/,filter filter_words grouping) $(call in,agent/query/,match node_functions query query_stacks query_tree query_who scan stack_filter table table_sort trends window) \
+	$(call in,agent/query/question/,filter filter_words grouping) $(call in,agent/query/,match node_functions query query_stacks query_tree scan stack_filter table table_sort trends window) \
 	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_reading kernel_watch lease meter profiler \
 		profiler_drive raw_samples remarks) \
-	$(call in,agent/query/time/,heat holders series subject) \
+	$(call in,agent/query/time/,heat series subject) \
 	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks log_events log_rows row_list sample_collect sample_set set_code set_threads) \
 	$(call in,agent/formats/,callgrind chrome chrome_events csv_stacks firefox firefox_markers firefox_tracks json_stacks perf_script pictures pprof set_formats speedscope times) \

@@ -9,7 +9,7 @@
 #include "agent/query/query_tree.h"
 #include "agent/query/tree/places.h"
 #include "agent/query/tree/tree_compare.h"
-#include "agent/query/tree/tree_way.h"
+#include "agent/query/tree/tree_rows.h"
 #include "call_tree.h"
 
 /* The baseline does not change, so its reader keeps what is unfolded from answer to answer. */

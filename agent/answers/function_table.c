@@ -6,7 +6,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/addresses/query_inlined.h"
+#include "agent/query/addresses/query_addresses.h"
 #include "agent/query/question/grouping.h"
 #include "function_table.h"
 

@@ -190,13 +190,21 @@ static void keep_shown(struct table *table, const struct symbols *symbols, const
 	table->count = kept;
 }
 
-static struct row *have_row(struct table *table, uint32_t *places, uint32_t function)
+/* Rows may have got ids since the last one. */
+static struct row *have_row(struct query *query, struct table *table, uint32_t function)
 {
-	if (places[function] == NOWHERE) {
-		places[function] = (uint32_t)table->count;
+	while (query->place_count <= function) {
+		size_t more = function + function / 4 + 256;
+
+		query->places = util_grow(query->places, more, sizeof(*query->places));
+		while (query->place_count < more)
+			query->places[query->place_count++] = NOWHERE;
+	}
+	if (query->places[function] == NOWHERE) {
+		query->places[function] = (uint32_t)table->count;
 		return table_add(table, function);
 	}
-	return &table->rows[places[function]];
+	return &table->rows[query->places[function]];
 }
 
 /* True: no frame above the node has the same row. */
@@ -216,17 +224,16 @@ static struct table *make_by_stack(struct query *query, struct window *window)
 	const struct node *nodes = stacks_list(window->inputs.stacks);
 	struct scan *scan = &query->scan;
 	struct table *table;
-	uint32_t *places;
 
 	scan_totals(scan, window, true);
 	table = table_new(query->inputs.budget, 0, scan->words);
-	places = clear_places(query);
+	query->place_count = 0;
 	for (uint32_t i = 0; i < scan->count; i++) {
 		struct row *row;
 
 		if (!scan->totals[i])
 			continue;
-		row = have_row(table, places, scan->rows[i]);
+		row = have_row(query, table, scan->rows[i]);
 		row->self += scan->own[i].weight;
 		row->samples += scan->own[i].samples;
 		if (i < SCAN_NODES || (outermost ? outermost[i - SCAN_NODES] :
@@ -238,6 +245,66 @@ static struct table *make_by_stack(struct query *query, struct window *window)
 	return table;
 }
 
+/* Whoever ran a sample decides its row. */
+struct by_who {
+	struct query *query;
+	const struct match *match;
+	struct table *table;
+	bool ran;			/* the functions that ran are wanted */
+};
+
+static void add_run(struct by_who *by_who, const struct run *run)
+{
+	struct match_reader reader = match_begin(by_who->match, run);
+	struct scan *scan = &by_who->query->scan;
+	struct run_count count;
+	const struct who *who;
+
+	while (match_next(&reader, &count, &who)) {
+		uint32_t function = match_row(&reader, count.who);
+		struct row *row = have_row(by_who->query, by_who->table, function);
+
+		row->self += count.weight;
+		row->total += count.weight;
+		row->samples += count.samples;
+		row->kernel += who->mode == MODE_KERNEL ? count.weight : 0;
+		row->user += who->mode == MODE_USER ? count.weight : 0;
+		if (who->cpu < 64 * by_who->table->words)
+			row->cpus[who->cpu / 64] |= UINT64_C(1) << who->cpu % 64;
+		scan->whole.weight += count.weight;
+		scan->whole.samples += count.samples;
+		scan->whole.mode[who->mode] += count.weight;
+		if (by_who->ran && who->mode != MODE_IDLE)
+			scan_add_pair(&scan->pairs, scan->budget, function, count.stack == STACKS_NONE ?
+				by_who->match->unknown : by_who->match->functions[count.stack], count.weight);
+	}
+}
+
+/* In no order. The scan has the whole then; with `ran`, and if it has none yet, also pairs of rows and functions. */
+static struct table *make_by_who(struct query *query, struct window *window, bool ran)
+{
+	const struct match match = window_match(window);
+	struct by_who by_who = { .query = query, .match = &match };
+	uint32_t words = (window_cpus(window) + 63) / 64;
+	struct scan *scan = &query->scan;
+
+	by_who.ran = ran && grouping_has_ran(window->question.by) && !scan->has_pairs;
+	scan->pairs.refused = by_who.ran ? 0 : scan->pairs.refused;
+	by_who.table = table_new(query->inputs.budget, 0, words < SCAN_WORDS_MAX ? words : SCAN_WORDS_MAX);
+	query->place_count = 0;
+	scan->whole = (struct scan_whole) { .weight = 0 };
+	for (size_t i = window->span.first; i < window->span.end; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+		uint64_t before = scan->whole.weight;
+
+		for (size_t k = 0; k < slice.run_count; k++)
+			add_run(&by_who, slice.runs[k]);
+		scan_add_slice(&scan->whole, &match, &slice, before);
+	}
+	scan->has_pairs = scan->has_pairs || (by_who.ran && !stop_now(window->stop));
+	return by_who.table;
+}
+
 static struct table *make_table(struct query *query, struct window *window, const struct question *question)
 {
 	const struct scan_whole *whole = &query->scan.whole;
@@ -245,7 +312,7 @@ static struct table *make_table(struct query *query, struct window *window, cons
 
 	scan_begin(&query->scan, window);
 	table = grouping_is_by_who(question->by) ?
-		query_who_table(query, window, question->callers) : make_by_stack(query, window);
+		make_by_who(query, window, question->callers) : make_by_stack(query, window);
 	table->weight = whole->weight;
 	table->samples = whole->samples;
 	table->time = whole->time;
@@ -484,7 +551,7 @@ struct caller query_ran(struct query *query, const struct question *question, ui
 	if (question->by == GROUP_LINE)
 		scan_node_pairs(&query->scan, window, FUNCTION_NONE);
 	else if (!query->scan.has_pairs)
-		table_free(query_who_table(query, window, true));
+		table_free(make_by_who(query, window, true));
 	keep_heaviest(&query->scan.pairs, row, &heaviest, 1);
 	return heaviest;
 }

@@ -64,12 +64,6 @@ struct query {
 void *query_beside(const struct query_reader *reader, void (*free)(void *state));
 void query_keep_beside(struct query_reader *reader, void *state, void (*free)(void *state));	/* owns `state` */
 
-/*
- * The table by who ran the samples, in no order; the caller frees it. `scan` has the whole; with `ran`, and if it has
- * none yet, also the pairs of rows and functions that ran in them.
- */
-struct table *query_who_table(struct query *query, struct window *window, bool ran);
-
 static inline struct query_reader *query_reader(const struct query *query, const struct question *question)
 {
 	return query->readers[question->reader];

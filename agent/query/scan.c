@@ -134,18 +134,6 @@ static void make_room(struct scan *scan, uint32_t count)
 	scan->room = room;
 }
 
-static uint32_t count_cpus(const struct window *window)
-{
-	uint32_t count = 0;
-
-	for (size_t i = window->span.first; i < window->span.end; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
-		count = slice.cpus->count > count ? slice.cpus->count : count;
-	}
-	return count;
-}
-
 /* Not out of what the store leaves to others: samples are worth more than their CPUs. */
 static void *cpu_memory(const struct scan *scan, size_t size)
 {
@@ -367,7 +355,7 @@ static void sum_up(struct scan *scan, const struct window *window, const struct 
 void scan_own(struct scan *scan, struct window *window, bool cpus)
 {
 	const struct match match = window_match(window);
-	uint32_t cpu_count = cpus || scan->seen ? count_cpus(window) : 0;
+	uint32_t cpu_count = cpus || scan->seen ? window_cpus(window) : 0;
 
 	if (scan->has_own && scan->has_cpus >= cpus)
 		return;

@@ -7,6 +7,7 @@
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
+#include "agent/store/cpus.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "stop.h"
@@ -212,4 +213,16 @@ struct range window_range(const struct window *window)
 	else if (more && store_slice(store, window->span.end).begin < range.to)
 		range.to = store_slice(store, window->span.end).begin;
 	return range;
+}
+
+uint32_t window_cpus(const struct window *window)
+{
+	uint32_t count = 0;
+
+	for (size_t i = window->span.first; i < window->span.end; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		count = slice.cpus->count > count ? slice.cpus->count : count;
+	}
+	return count;
 }

@@ -11,9 +11,9 @@
 #include "agent/query/question/grouping.h"
 #include "agent/query/question/question.h"
 #include "agent/store/fine_ranges.h"
-#include "agent/store/span.h"
-#include "node_functions.h"
+#include "agent/store/store.h"
 #include "match.h"
+#include "node_functions.h"
 #include "stack_filter.h"
 
 struct window {
@@ -54,6 +54,8 @@ struct range {				/* ns of guest time */
 
 /* What the slices of the span cover: from the beginning of the first to the end of the last. */
 struct range window_range(const struct window *window);
+
+uint32_t window_cpus(const struct window *window);	/* one more than the highest CPU of these slices */
 
 /* What decides which counts pass the filter. Valid until the next look. */
 struct match window_match(struct window *window);

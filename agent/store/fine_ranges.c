@@ -3,7 +3,6 @@
 
 #include "agent/base/util.h"
 #include "fine_ranges.h"
-#include "span.h"
 #include "store.h"
 
 struct fine_range *fine_range_hold(struct fine_range *range)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +8,90 @@
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "arrivals.h"
-#include "cells.h"
 #include "cpus.h"
 #include "store.h"
+
+/* ---- cells ---- */
+
+/*
+ * Cuts time into cells: fine ones near "now", coarser ones before, and a single one, from 0, for all that
+ * is older than `ancient`. Cells of one width nest in those of the next. So a cell that grows old moves
+ * into a coarser one as a whole.
+ */
+enum { CELL_WIDTHS = 4 };
+
+struct cells {
+	uint64_t fine_from;		/* ns: before it there are no fine cells, however near it is; see cells_press */
+	uint64_t limits[CELL_WIDTHS];	/* a time before limits[i] is too old for width i */
+	uint64_t ancient;		/* ns: all before it is one cell */
+};
+
+struct cell {
+	uint64_t begin, end;		/* ns */
+};
+
+static const struct {
+	uint64_t width;
+	uint64_t reach;			/* from now into the past */
+} widths[CELL_WIDTHS] = {
+	{ STORE_SLICE_NS, 160 * NS_PER_SECOND },
+	{ NS_PER_SECOND, 600 * NS_PER_SECOND },
+	{ 10 * NS_PER_SECOND, 7200 * NS_PER_SECOND },
+	{ 60 * NS_PER_SECOND, 86400 * NS_PER_SECOND },
+};
+
+static uint64_t align_down(uint64_t time, uint64_t width)
+{
+	return time - time % width;
+}
+
+/*
+ * Moves "now", in ns; the caller never moves it back. True: some cells have become coarser. Each limit is a multiple of
+ * the next larger width, so that a cell grows old as a whole.
+ */
+static bool cells_advance(struct cells *cells, uint64_t now)
+{
+	const struct cells before = *cells;
+
+	for (size_t i = 0; i < CELL_WIDTHS; i++) {
+		uint64_t old = now > widths[i].reach ? now - widths[i].reach : 0;
+
+		cells->limits[i] = align_down(old, widths[i + 1 < CELL_WIDTHS ? i + 1 : i].width);
+	}
+	if (cells->limits[0] < cells->fine_from)
+		cells->limits[0] = cells->fine_from;
+	if (cells->limits[CELL_WIDTHS - 1] > cells->ancient)
+		cells->ancient = cells->limits[CELL_WIDTHS - 1];
+	return memcmp(&before, cells, sizeof(before)) != 0;
+}
+
+/* Gives up the fine cells of a second, that of this time; and of those before. True: some have become coarser. */
+static bool cells_press(struct cells *cells, uint64_t time)
+{
+	uint64_t from = align_down(time, widths[1].width) + widths[1].width;
+
+	if (from <= cells->limits[0])
+		return false;
+	cells->fine_from = cells->limits[0] = from;
+	return true;
+}
+
+/* The cell that a time belongs to. */
+static struct cell cells_at(const struct cells *cells, uint64_t time)
+{
+	struct cell cell = { 0, cells->ancient };
+	size_t i = 0;
+
+	if (time < cells->ancient)
+		return cell;
+	while (i < CELL_WIDTHS - 1 && time < cells->limits[i])
+		i++;
+	cell.begin = align_down(time, widths[i].width);
+	cell.end = cell.begin + widths[i].width;
+	if (cell.begin < cells->ancient)
+		cell.begin = cells->ancient;
+	return cell;
+}
 
 /* A slice as it is kept: a cell in which there was a sample. */
 struct part {
@@ -554,7 +636,7 @@ static inline struct part *part_with_room(struct store *store, uint64_t time, ui
 /* What comes later than others of its place is too old for it. */
 static void add_fine_sum(struct store *store, uint64_t time, enum mode mode, uint32_t weight)
 {
-	uint64_t number = time / CELL_NS;
+	uint64_t number = time / STORE_SLICE_NS;
 	struct fine_sum *sum = &store->sums[number % STORE_FINE_SLICES];
 
 	if (number < sum->number)
@@ -633,7 +715,7 @@ uint64_t store_fine_from(const struct store *store)
 struct fine_sum store_fine_sum(const struct store *store, uint64_t number)
 {
 	const struct fine_sum *sum = &store->sums[number % STORE_FINE_SLICES];
-	bool old = store->now / CELL_NS >= number + STORE_FINE_SLICES;
+	bool old = store->now / STORE_SLICE_NS >= number + STORE_FINE_SLICES;
 
 	return sum->number == number && !old ? *sum : (struct fine_sum) { .number = number };
 }
@@ -689,4 +771,40 @@ uint64_t store_given_up(const struct store *store)
 uint64_t store_forgotten(const struct store *store)
 {
 	return store->forgotten;
+}
+
+/* ---- ranges ---- */
+
+/* The first slice whose middle is at or after the time (by_middle), or that ends after it. */
+static size_t search(const struct store *store, uint64_t time, bool by_middle)
+{
+	size_t low = 0, high = store_slices(store);
+
+	while (low < high) {
+		size_t at = low + (high - low) / 2;
+		struct slice slice = store_slice(store, at);
+		uint64_t middle = slice.begin + (slice.end - slice.begin) / 2;
+
+		if (by_middle ? middle < time : slice.end <= time)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return low;
+}
+
+struct span span_find(const struct store *store, uint64_t from, uint64_t to)
+{
+	struct span span = { .first = search(store, from, true), .end = store_slices(store) };
+
+	if (to != UINT64_MAX)
+		span.end = search(store, to, true);
+	if (span.end < span.first)
+		span.end = span.first;
+	return span;
+}
+
+size_t span_after(const struct store *store, uint64_t time)
+{
+	return search(store, time, false);
 }

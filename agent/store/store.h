@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/base/util.h"
 #include "agent/wire/event.h"
-#include "cells.h"
 #include "run.h"
 #include "who.h"
 
-#define STORE_SLICE_NS CELL_NS		/* the width of the finest slices */
+#define STORE_SLICE_NS (20 * NS_PER_MS)	/* the width of the finest slices */
 
 enum {
 	STORE_COUNTS_MAX = 8 << 20,	/* in all slices: with more, a question about all of them would take too long */
@@ -78,6 +78,20 @@ void store_settle(struct store *store);
 /* Slices in order of time. Their pointers are valid until the next call that changes the store. */
 size_t store_slices(const struct store *store);		/* 11,000 at most */
 struct slice store_slice(const struct store *store, size_t index);
+
+/* The slices that a range of time stands for. */
+struct span {
+	size_t first, end;		/* indices of slices: first <= i < end */
+};
+
+/*
+ * A slice belongs to the range in which its middle lies. So adjacent ranges share no slice and miss none,
+ * and a range keeps its place when slices become coarser. `to` = UINT64_MAX: up to the last slice.
+ */
+struct span span_find(const struct store *store, uint64_t from, uint64_t to);
+
+/* The index of the first slice that ends after `time`; the number of slices, if there is none. */
+size_t span_after(const struct store *store, uint64_t time);
 
 /* Who the numbers in the counts are. To be asked for after store_settle, which may change numbers and table. */
 struct who_table *store_whos(const struct store *store);

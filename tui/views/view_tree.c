@@ -9,7 +9,8 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/table.h"
-#include "agent/query/tree/tree_fold.h"
+#include "agent/query/tree/tree_rows.h"
+#include "config.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
@@ -22,7 +23,6 @@
 #include "tui/views/tree/folds.h"
 #include "tui/views/tree/tree_lines.h"
 #include "tui/views/tree/tree_row.h"
-#include "config.h"
 #include "view_tree.h"
 
 enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where in its code a function ran: its samples by address. */
+/* Where in its code a function ran: its samples by address; and what was inlined there. */
 #ifndef QUERY_ADDRESSES_H
 #define QUERY_ADDRESSES_H
 
@@ -9,6 +9,7 @@
 
 #include "agent/wire/event.h"
 
+struct caller;
 struct query;
 struct question;
 
@@ -36,5 +37,13 @@ struct address_sums {
 struct address_sums query_addresses(struct query *query, const struct question *question, const uint32_t *functions,
 	size_t count);
 void address_sums_clear(struct address_sums *sums);
+
+/*
+ * What was inlined at the leaf addresses of this function: the innermost inlined function at each, heaviest
+ * first, as far as it is known. `whole` is the weight that was looked at: the newest of the range, 20,000 counts
+ * of the store at most. Returns how many of `size` were written.
+ */
+size_t query_inlined(struct query *query, const struct question *question, uint32_t function,
+	struct caller *inlined, size_t size, uint64_t *whole);
 
 #endif

@@ -6,7 +6,6 @@
 #include "agent/query/match.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
-#include "agent/store/span.h"
 #include "agent/store/store.h"
 #include "heat.h"
 #include "subject.h"

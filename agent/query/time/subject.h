@@ -7,13 +7,21 @@
 #include <stdint.h>
 
 #include "agent/wire/event.h"
-#include "holders.h"
 
 struct budget;
 struct match;
 struct query_reader;
 struct question;
 struct run;
+
+/* Which stacks contain a function. */
+struct holders {			/* starts as { 0 } */
+	uint8_t *nodes;			/* by node: 1 if its function, or one above it, is the wanted one */
+	uint32_t count, room;		/* of nodes */
+	bool found;			/* `function` is the wanted one: a stack has it */
+	uint32_t function;
+	bool scarce;			/* there was no memory for all: the rest counts as without the function */
+};
 
 struct subject {			/* `budget` is to be set; all else starts as 0 */
 	struct budget *budget;		/* borrowed */

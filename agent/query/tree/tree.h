@@ -65,7 +65,7 @@ struct tree_question {
 	uint64_t below;			/* it is the row with this path, or anywhere below it */
 	/*
 	 * The tree_name of a function: it is on the way to where this function is heaviest, by the heaviest caller of
-	 * each step. tree_way.h puts these rows into `unfolded`. Not in a tree around a function. 0: none.
+	 * each step. tree_way_unfold puts these rows into `unfolded`. Not in a tree around a function. 0: none.
 	 */
 	uint64_t find;
 	uint32_t unfolded_count, trend_count;

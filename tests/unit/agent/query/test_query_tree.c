@@ -10,8 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/query/query_state.h"
-#include "agent/query/tree/tree_fold.h"
-#include "agent/query/tree/tree_way.h"
+#include "agent/query/tree/tree_rows.h"
 #include "asked.h"
 #include "random_guest.h"
 #include "tree_truth.h"

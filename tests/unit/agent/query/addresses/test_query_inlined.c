@@ -11,13 +11,13 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/addresses/query_inlined.h"
+#include "agent/query/addresses/query_addresses.h"
+#include "tests/unit/agent/query/fake_symbols.h"
+#include "tests/unit/agent/query/random_guest.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
-#include "tests/unit/agent/query/fake_symbols.h"
-#include "tests/unit/agent/query/random_guest.h"
 
 static const struct question everything = { .to = UINT64_MAX };
 
