@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/answers/answer.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
@@ -221,6 +223,15 @@ enum link_state session_link(const struct session *session)
 	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
 }
 
+/* The link's state as a screen shows it: a link that is up may be silent. */
+static enum link_state shown_link_of(const struct session *session)
+{
+	enum link_state state = session_link(session);
+
+	return state == LINK_UP && session->source->table->facts(session->source).silent ?
+		LINK_SILENT : state;
+}
+
 const struct state_words *session_words(const struct session *session)
 {
 	return state_words_of_link(session_link(session), session->source->table->facts(session->source).by);
@@ -229,7 +240,7 @@ const struct state_words *session_words(const struct session *session)
 const char *session_trouble(const struct session *session, char *text, size_t size)
 {
 	if (!session_awaits_names(session))
-		return session->source->table->remark(session->source, session_shown_link(session), text,
+		return session->source->table->remark(session->source, shown_link_of(session), text,
 			size);
 	if (kernel_names_error(session->names))
 		util_print(text, size, "%s", kernel_names_error(session->names));
@@ -371,12 +382,96 @@ static void serve(struct session *session)
 	heed(session, source->table->serve(source, &guest, util_now()));
 }
 
+/* ---- answers ---- */
+
+enum { SILENT_MS = 1000 };		/* between two answers while the guest is silent: they tell for how long */
+
+static uint64_t silence_due(const struct session *session)
+{
+	return session->shown_link == LINK_SILENT ? session->noticed + (uint64_t)SILENT_MS * NS_PER_MS :
+		UINT64_MAX;
+}
+
+/* Counts `news` up if an answer would tell anything that the last ones did not. */
+static void notice(struct session *session)
+{
+	struct source_facts facts = session->source->table->facts(session->source);
+	enum link_state link = shown_link_of(session);
+	uint64_t now = util_now();
+
+	if (!session->changed && session->shown_link == link && session->shown_vm == facts.vm &&
+			session->shown_news == facts.news && now < silence_due(session))
+		return;
+	session->changed = false;
+	session->shown_link = link;
+	session->shown_vm = facts.vm;
+	session->shown_news = facts.news;
+	session->noticed = now;
+	session->news++;
+}
+
+static uint64_t answers_due(struct session *session)
+{
+	uint64_t answers, silence;
+
+	if (session->left)
+		return UINT64_MAX;		/* nobody reads any more */
+	notice(session);
+	answers = subscriptions_due(session->subscriptions, session->epoch, session->news);
+	silence = silence_due(session);
+	return answers < silence ? answers : silence;
+}
+
+static void make_answers(struct session *session)
+{
+	struct source_facts facts = session->source->table->facts(session->source);
+	char trouble[SESSION_TROUBLE];
+	const struct moment moment = {
+		.epoch = session->epoch,
+		.decode = session->decode,
+		.meter = &session->meter,
+		.link = session->shown_link,
+		.trouble = session_trouble(session, trouble, sizeof(trouble)),
+		.remark = session->remark,
+		.by = facts.by,
+		.vm = facts.vm,
+		.kept = facts.kept,
+		.play = facts.play,
+		.name = facts.machine,
+		.stop = &session->given_up,
+	};
+
+	subscriptions_answer(session->subscriptions, &moment, session->news);
+}
+
+/* ---- any thread ---- */
+
+struct subscription *session_subscribe(struct session *session, struct wakeup *wakeup, struct epoch *boot)
+{
+	return subscription_new(session->subscriptions, wakeup, boot);
+}
+
+void session_unsubscribe(struct subscription *subscription)
+{
+	subscription_leave(subscription);
+}
+
+void session_request(struct subscription *subscription, const struct request *request)
+{
+	subscription_ask(subscription, request);
+}
+
+struct answer *session_answer(struct subscription *subscription)
+{
+	return subscription_take(subscription);
+}
+
 /* ---- the whole ---- */
 
 static void wait_for_something(struct session *session, int timeout_ms)
 {
 	const struct source_table *table = session->source->table;
-	uint64_t now = util_now(), due = session_answers_due(session);
+	uint64_t now = util_now(), due = answers_due(session);
 	uint64_t names = now + (uint64_t)NAMES_MS * NS_PER_MS;
 	bool held = session->fed < session->got || decode_held(session->decode);
 	struct pollfd ready[1 + SOURCE_FDS] = {
@@ -422,8 +517,8 @@ void session_step(struct session *session, int timeout_ms)
 	serve(session);
 	if (session->epoch && epoch_retry(session->epoch, util_now()))
 		retry(session);
-	if (session_answers_due(session) <= util_now())
-		session_make_answers(session);
+	if (answers_due(session) <= util_now())
+		make_answers(session);
 }
 
 static bool open_files(struct session *session, const struct session_options *options, char **error)

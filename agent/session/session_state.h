@@ -83,19 +83,9 @@ void session_watch_kernel(struct session *session);	/* names out of the guest's 
 void session_watch_played(struct session *session);	/* likewise, of a recording; called for each packet */
 bool session_reads_memory(const struct session *session);	/* it has paused in that, and will go on soon */
 
-/* ---- answers (session_answers.c) ---- */
-
-enum link_state session_shown_link(const struct session *session);	/* the same; LINK_SILENT if it is silent */
-uint64_t session_answers_due(struct session *session);	/* util_now; UINT64_MAX: not before something happens */
-void session_make_answers(struct session *session);	/* for the readers who are due, for one turn */
-
 /* ---- orders (session_orders.c) ---- */
 
 void session_take_orders(struct session *session);	/* for one turn; the rest waits for the next */
 void session_finish_orders(struct session *session);	/* all of them, however long that takes */
-
-/* ---- snapshots (session_snapshots.c) ---- */
-
-void session_save(struct session *session, const struct order *order);	/* begins one, or says why not */
 
 #endif
