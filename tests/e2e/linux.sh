@@ -102,7 +102,7 @@ report() {
 # little of its CPUs' time; and ktop takes a while to read files, before which stacks are not whole, or have no lines.
 longer() {
 	local seconds
-	for seconds in 4 10 30 60 120; do "$1" $seconds && return; done
+	for seconds in 4 10 30 60 120 300; do "$1" $seconds && return; done
 	return 1
 }
 
