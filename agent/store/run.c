@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/util.h"
 #include "run.h"
 #include "stack_cache.h"
 #include "who.h"
@@ -109,41 +110,46 @@ void run_release(struct run *run)
 		budget_free(run->budget, run, run->size);
 }
 
-/* ---- two into one ---- */
+/* ---- several into one ---- */
 
 struct side {				/* one of the runs that are merged */
 	struct run_reader reader;
 	struct run_count count;
-	bool here;
+	uint64_t key;			/* past the last count: above all others */
 };
 
 static void side_next(struct side *side)
 {
-	side->here = run_next(&side->reader, &side->count);
+	side->key = run_next(&side->reader, &side->count) ?
+		(uint64_t)(uint32_t)(side->count.stack + 1) << 32 | side->count.who : UINT64_MAX;
 }
 
-/* Past the last count: a key above all others. */
-static uint64_t side_key(const struct side *side)
+/* The side with the least key is at the top of the heap. What is at `at` may be too high there. */
+static void sink(struct side **heap, uint32_t count, uint32_t at)
 {
-	return side->here ? (uint64_t)(uint32_t)(side->count.stack + 1) << 32 | side->count.who :
-		UINT64_MAX;
+	struct side *side = heap[at];
+
+	for (uint32_t below; (below = 2 * at + 1) < count; at = below) {
+		below += below + 1 < count && heap[below + 1]->key < heap[below]->key;
+		if (side->key <= heap[below]->key)
+			break;
+		heap[at] = heap[below];
+	}
+	heap[at] = side;
 }
 
-static void merge_counts(struct run_writer *writer, struct side *a, struct side *b)
+static void merge_counts(struct run_writer *writer, struct side **heap, uint32_t count)
 {
-	while (a->here || b->here) {
-		uint64_t left = side_key(a), right = side_key(b);
-		struct run_count count = left <= right ? a->count : b->count;
+	while (heap[0]->key != UINT64_MAX) {
+		uint64_t key = heap[0]->key;
+		struct run_count sum = heap[0]->count;
 
-		if (left == right) {
-			count.samples += b->count.samples;
-			count.weight += b->count.weight;
+		for (side_next(heap[0]), sink(heap, count, 0); heap[0]->key == key; sink(heap, count, 0)) {
+			sum.samples += heap[0]->count.samples;
+			sum.weight += heap[0]->count.weight;
+			side_next(heap[0]);
 		}
-		run_put(writer, &count);
-		if (left <= right)
-			side_next(a);
-		if (right <= left)
-			side_next(b);
+		run_put(writer, &sum);
 	}
 }
 
@@ -159,29 +165,43 @@ static size_t likely_bytes(const struct run *run, uint8_t who_bits)
 }
 
 /* NULL: the budget has no room (*missing is 0), or `bytes` is too few by *missing. */
-static struct run *merge_into(struct budget *budget, const struct run *a, const struct run *b,
-	uint8_t who_bits, size_t bytes, size_t *missing)
+static struct run *merge_into(struct budget *budget, struct run *const *runs, uint32_t count, uint8_t who_bits,
+	size_t bytes, size_t *missing)
 {
-	struct side left = { .reader = run_read(a) }, right = { .reader = run_read(b) };
 	struct run_writer writer;
+	struct side *sides, **heap;
 
 	*missing = 0;
 	if (!run_begin(&writer, budget, who_bits, bytes))
 		return NULL;
-	side_next(&left);
-	side_next(&right);
-	merge_counts(&writer, &left, &right);
+	sides = util_alloc(count * sizeof(*sides));
+	heap = util_alloc(count * sizeof(struct side *));
+	for (uint32_t i = 0; i < count; i++) {
+		sides[i].reader = run_read(runs[i]);
+		side_next(&sides[i]);
+		heap[i] = &sides[i];
+	}
+	for (uint32_t i = count; i-- > 0;)
+		sink(heap, count, i);
+	merge_counts(&writer, heap, count);
+	free(sides);
+	free(heap);
 	*missing = writer.missing;
 	return run_end(&writer);
 }
 
-struct run *run_merge(struct budget *budget, const struct run *a, const struct run *b)
+struct run *run_merge(struct budget *budget, struct run *const *runs, uint32_t count)
 {
-	uint8_t who_bits = a->who_bits > b->who_bits ? a->who_bits : b->who_bits;
-	size_t bytes = likely_bytes(a, who_bits) + likely_bytes(b, who_bits), missing;
-	struct run *run = merge_into(budget, a, b, who_bits, bytes, &missing);
+	size_t bytes = 0, missing;
+	uint8_t who_bits = 0;
+	struct run *run;
 
-	return missing ? merge_into(budget, a, b, who_bits, bytes + missing, &missing) : run;
+	for (uint32_t i = 0; i < count; i++)
+		who_bits = runs[i]->who_bits > who_bits ? runs[i]->who_bits : who_bits;
+	for (uint32_t i = 0; i < count; i++)
+		bytes += likely_bytes(runs[i], who_bits);
+	run = merge_into(budget, runs, count, who_bits, bytes, &missing);
+	return missing ? merge_into(budget, runs, count, who_bits, bytes + missing, &missing) : run;
 }
 
 /* ---- others in the place of who ---- */

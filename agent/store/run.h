@@ -56,8 +56,8 @@ void run_put(struct run_writer *writer, const struct run_count *count);
 /* The finished run, which the caller holds. NULL: the counts did not fit; `missing` more bytes are enough. */
 struct run *run_end(struct run_writer *writer);
 
-/* A new run with the counts of both; the caller keeps a and b. NULL: the budget has no room. */
-struct run *run_merge(struct budget *budget, const struct run *a, const struct run *b);
+/* A new run with the counts of all, one or more; the caller keeps these. NULL: the budget has no room. */
+struct run *run_merge(struct budget *budget, struct run *const *runs, uint32_t count);
 
 /* A new run in which each who has its number in `numbers`, all below `whos`, in the same order. NULL: no room. */
 struct run *run_renumber(struct budget *budget, const struct run *run, const uint32_t *numbers, uint32_t whos);

@@ -11,7 +11,7 @@
 #include "cpus.h"
 #include "store.h"
 
-/* ---- cells ---- */
+/* ---- cells of time ---- */
 
 /*
  * Cuts time into cells: fine ones near "now", coarser ones before, and a single one, from 0, for all that
@@ -210,7 +210,7 @@ static void replace_run(struct store *store, struct part *part, uint32_t at, str
 static bool merge_last(struct store *store, struct part *part)
 {
 	uint32_t last = part->run_count - 1;
-	struct run *run = run_merge(store->budget, part->runs[last - 1], part->runs[last]);
+	struct run *run = run_merge(store->budget, &part->runs[last - 1], 2);
 
 	if (!run)
 		return false;
@@ -221,11 +221,7 @@ static bool merge_last(struct store *store, struct part *part)
 	return true;
 }
 
-/*
- * Merges runs of similar size. So a count is merged no more often than its part's size doubles, however
- * small the pieces are in which samples come.
- */
-static void push_run(struct store *store, struct part *part, struct run *run)
+static void append_run(struct store *store, struct part *part, struct run *run)
 {
 	if (part->run_count == part->run_room) {
 		part->run_room = 2 * part->run_room + 2;
@@ -233,6 +229,15 @@ static void push_run(struct store *store, struct part *part, struct run *run)
 	}
 	part->runs[part->run_count++] = run;
 	count(store, part, run, true);
+}
+
+/*
+ * Merges runs of similar size. So a count is merged no more often than its part's size doubles, however
+ * small the pieces are in which samples come.
+ */
+static void push_run(struct store *store, struct part *part, struct run *run)
+{
+	append_run(store, part, run);
 	while (part->run_count > 1) {
 		struct run **last = &part->runs[part->run_count - 2];
 
@@ -241,12 +246,30 @@ static void push_run(struct store *store, struct part *part, struct run *run)
 	}
 }
 
-/* Moves all of `from` into `to`, and frees it. */
-static void merge(struct store *store, struct part *to, struct part *from)
+/* The runs from `first` on, which came together, become one, which is pushed. Without room for it they stay apart. */
+static void join_runs(struct store *store, struct part *part, uint32_t first)
+{
+	uint32_t joined = part->run_count - first;
+	struct run *run = joined > 1 ? run_merge(store->budget, part->runs + first, joined) :
+		joined ? run_hold(part->runs[first]) : NULL;
+
+	if (!run)
+		return;
+	while (part->run_count > first) {
+		struct run *old = part->runs[--part->run_count];
+
+		count(store, part, old, false);
+		run_release(old);
+	}
+	push_run(store, part, run);
+}
+
+/* Moves all of `from` into `to`, and frees it. Its runs are not merged yet. */
+static void absorb(struct store *store, struct part *to, struct part *from)
 {
 	for (uint32_t i = 0; i < from->run_count; i++) {
 		count(store, from, from->runs[i], false);
-		push_run(store, to, from->runs[i]);
+		append_run(store, to, from->runs[i]);
 	}
 	from->run_count = 0;
 	cpus_merge(&to->cpus, &from->cpus);
@@ -312,22 +335,34 @@ static inline uint32_t slice_number(struct store *store, struct part *part)
 
 /* ---- cells ---- */
 
-/* Puts each part into the cell that it belongs to now; parts of the same cell are merged. */
+/* Puts each part into the cell that it belongs to now; parts of the same cell become one. */
 static void regroup(struct store *store)
 {
 	size_t kept = 0;
+	uint32_t first = 0;		/* of the last part's runs that come into its cell now */
 
 	drain(store);
 	for (size_t i = 0; i < store->part_count; i++) {
 		struct part *part = store->parts[i], *last = kept ? store->parts[kept - 1] : NULL;
 		struct cell cell = cells_at(&store->cells, part->cell.begin);
+		bool stays;
 
-		if (last && last->cell.begin == cell.begin)
-			merge(store, last, part);
-		else
-			store->parts[kept++] = part;
-		store->parts[kept - 1]->cell = cell;
+		if (last && last->cell.begin == cell.begin) {
+			absorb(store, last, part);
+			last->cell = cell;
+			continue;
+		}
+		if (last)
+			join_runs(store, last, first);
+		/* What is older than all other cells grows by little at a time, and is as large as they are. */
+		stays = (cell.begin == part->cell.begin && cell.end == part->cell.end) ||
+			cell.begin < store->cells.ancient;
+		first = stays ? part->run_count : 0;
+		part->cell = cell;
+		store->parts[kept++] = part;
 	}
+	if (kept)
+		join_runs(store, store->parts[kept - 1], first);
 	store->part_count = kept;
 	store->last = NULL;
 	store->fine_bytes = 0;

@@ -15,7 +15,7 @@
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/random.h"
 
-enum { WHO = 300, STACKS = 50, ROUNDS = 60 };
+enum { WHO = 300, STACKS = 50, ROUNDS = 60, PARTS = 7 };
 
 /* What a run should hold, by stack (the last row is STACKS_NONE) and by number of who. */
 struct sums {
@@ -95,7 +95,7 @@ static void check_run(const struct run *run, const struct sums *sums)
 			assert_int_equal(left.samples[row][i], 0);
 }
 
-static void a_merged_run_holds_both(void **state)
+static void a_merged_run_holds_all(void **state)
 {
 	struct random random = { .state = 3 };
 	struct sums *sums = malloc(sizeof(*sums));
@@ -103,20 +103,22 @@ static void a_merged_run_holds_both(void **state)
 	(void)state;
 	assert_non_null(sums);
 	for (int round = 0; round < ROUNDS; round++) {
-		struct run *a, *b, *both;
+		uint32_t count = 1 + round % PARTS;
+		struct run *runs[PARTS], *all;
 
 		memset(sums, 0, sizeof(*sums));
-		a = make_run(&random, NULL, sums);
-		if (round % 10 == 0)
-			check_run(a, sums);
-		b = make_run(&random, NULL, sums);
-		both = run_merge(NULL, a, b);
-		assert_non_null(both);
-		if (round % 10 == 0)
-			check_run(both, sums);
-		run_release(a);
-		run_release(b);
-		run_release(both);
+		for (uint32_t i = 0; i < count; i++) {
+			runs[i] = make_run(&random, NULL, sums);
+			if (i == 0 && round % 10 == 0)
+				check_run(runs[0], sums);
+		}
+		all = run_merge(NULL, runs, count);
+		assert_non_null(all);
+		if (round % 10 < 2)
+			check_run(all, sums);
+		for (uint32_t i = 0; i < count; i++)
+			run_release(runs[i]);
+		run_release(all);
 	}
 	free(sums);
 }
@@ -241,7 +243,7 @@ static void counts_may_grow_when_they_are_merged(void **state)
 	run_put(&writer, &(struct run_count) { .stack = MANY_STACKS, .who = FAR - 1, .samples = 1, .weight = 1 });
 	many = run_end(&writer);
 
-	both = run_merge(NULL, few, many);
+	both = run_merge(NULL, (struct run *[]) { few, many }, 2);
 	assert_non_null(both);
 	assert_int_equal(both->counts, MANY_STACKS + 1);
 	for (reader = run_read(both); run_next(&reader, &count) && counts < MANY_STACKS; counts++) {
@@ -304,7 +306,7 @@ static void the_budget_is_kept(void **state)
 	b = make_run(&random, budget, sums);
 	assert_int_equal(budget_left(budget), all - a->size - b->size);
 	assert_true(budget_take(budget, budget_left(budget)));
-	assert_null(run_merge(budget, a, b));
+	assert_null(run_merge(budget, (struct run *[]) { a, b }, 2));
 	assert_null(run_forget(budget, a, nobody));
 	assert_null(run_renumber(budget, a, numbers, WHO));
 	assert_false(run_begin(&writer, budget, 0, RUN_COUNT_MAX));
@@ -318,7 +320,7 @@ static void the_budget_is_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_merged_run_holds_both),
+		cmocka_unit_test(a_merged_run_holds_all),
 		cmocka_unit_test(what_is_forgotten_is_only_who),
 		cmocka_unit_test(numbers_change),
 		cmocka_unit_test(counts_may_grow_when_they_are_merged),
