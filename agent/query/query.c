@@ -70,6 +70,11 @@ void query_heed(struct query *query, const atomic_bool *stop)
 			query->readers[i]->window.stop = stop;
 }
 
+void query_spare(struct query *query)
+{
+	scan_spare(&query->scan);
+}
+
 void query_free(struct query *query)
 {
 	if (!query)

@@ -30,6 +30,9 @@ void query_free(struct query *query);
  */
 void query_heed(struct query *query, const atomic_bool *stop);
 
+/* Gives memory back that only makes the next answer cheaper, where memory is short. To be called now and then. */
+void query_spare(struct query *query);
+
 /*
  * For each reader the query keeps what it has found out about names under this filter and grouping, what is unfolded
  * in a tree, and trends. So readers do not undo each other's work. When there are too many, a new one gets

@@ -99,6 +99,8 @@ void scan_begin(struct scan *scan, const struct window *window)
 		return;
 	if (!same)
 		release_runs(scan);
+	if (!scan->seen && scan->names != window->nodes->generation)
+		scan->has_cpus = false;		/* bits that went up to callers, which may be others now */
 	scan->has_own = scan->has_own && same && scan->slices == window->slices;
 	scan->has_totals = false;
 	if (scan->window == window)
@@ -165,9 +167,12 @@ static bool have_seen(struct scan *scan, uint32_t cpus)
 	if (cpus > SEEN_CPUS)
 		return false;
 	scan->seen = cpu_memory(scan, (size_t)scan->room * cpus * sizeof(*scan->seen));
-	scan->seen_room = scan->seen ? scan->room : 0;
-	scan->seen_cpus = scan->seen ? cpus : 0;
-	return scan->seen;
+	if (!scan->seen)
+		return false;
+	scan->seen_room = scan->room;
+	scan->seen_cpus = cpus;
+	memset(scan->seen, 0, (size_t)scan->seen_room * scan->seen_cpus * sizeof(*scan->seen));
+	return true;
 }
 
 /* Where a count goes, and who ran it. */
@@ -287,10 +292,14 @@ static bool compare_runs(struct scan_runs *old, struct scan_runs *next)
 static void begin_anew(struct scan *scan)
 {
 	release_runs(scan);
-	while (scan->ran_count)
-		scan->own[scan->ran[--scan->ran_count]] = (struct scan_sum) { 0 };
-	if (scan->seen)
-		memset(scan->seen, 0, (size_t)scan->seen_room * scan->seen_cpus * sizeof(*scan->seen));
+	while (scan->ran_count) {
+		uint32_t place = scan->ran[--scan->ran_count];
+
+		scan->own[place] = (struct scan_sum) { 0 };
+		if (place < scan->seen_room)
+			memset(&scan->seen[(size_t)place * scan->seen_cpus], 0,
+				scan->seen_cpus * sizeof(*scan->seen));
+	}
 	scan->sum = (struct scan_whole) { .weight = 0 };
 	for (uint32_t i = 0; i < scan->next.count; i++)
 		scan->next.list[i].stays = false;
@@ -340,6 +349,12 @@ void scan_add_slice(struct scan_whole *whole, const struct match *match, const s
 			whole->missed += cpus_get(slice->cpus, i)->missed;
 }
 
+void scan_spare(struct scan *scan)
+{
+	if (scan->runs.count && budget_left(scan->budget) < budget_share(scan->budget, HOLDING))
+		release_runs(scan);
+}
+
 static void sum_up(struct scan *scan, const struct window *window, const struct match *match)
 {
 	scan->whole = scan->sum;
@@ -376,8 +391,9 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 	sum_up(scan, window, &match);
 	if (!scan->whos)
 		scan->whos = who_table_hold(window->who_table);
-	if (stop_now(window->stop) || budget_left(scan->budget) < budget_share(scan->budget, HOLDING))
+	if (stop_now(window->stop))
 		release_runs(scan);
+	scan_spare(scan);
 	scan->has_own = !stop_now(window->stop);
 	scan->has_cpus = scan->has_cpus || cpus;
 	scan->has_totals = false;

@@ -97,6 +97,9 @@ struct scan {				/* starts as { 0 }, with `budget` */
 
 void scan_clear(struct scan *scan);
 
+/* Gives up the runs that are held where memory is short: the next sums begin anew. */
+void scan_spare(struct scan *scan);
+
 /*
  * To be called first, when the window has looked. What was made for another question is forgotten; but own sums are
  * those of all questions with the same range and filter, of which a function's page has several.

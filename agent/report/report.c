@@ -207,7 +207,7 @@ static void begin_window(struct report *report)
 
 /*
  * Where a range has to begin to have the whole slice in which `from` lies: a range has the slices whose middle is in it
- * (span.h).
+ * (span_find).
  */
 static uint64_t whole_slice(uint64_t from)
 {

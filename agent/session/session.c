@@ -18,6 +18,7 @@
 #include "agent/names/kernel_names.h"
 #include "agent/names/objects/programs.h"
 #include "agent/names/symbols.h"
+#include "agent/query/query.h"
 #include "agent/source/source.h"
 #include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
@@ -120,6 +121,7 @@ static void take_packet(void *context, const struct packet *packet)
 	if (packet->stream == STREAM_TRACE && packet->lost)
 		epoch_lost(session->epoch, packet);
 	epoch_ticks(session->epoch, packet->end);
+	query_spare(session->epoch->query);
 	session_watch_played(session);
 	session->changed = true;
 }
@@ -473,7 +475,7 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	const struct source_table *table = session->source->table;
 	uint64_t now = util_now(), due = answers_due(session);
 	uint64_t names = now + (uint64_t)NAMES_MS * NS_PER_MS;
-	bool held = session->fed < session->got || decode_held(session->decode);
+	bool held = (session->fed < session->got || decode_held(session->decode)) && !searches_played(session);
 	struct pollfd ready[1 + SOURCE_FDS] = {
 		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
 	};

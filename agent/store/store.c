@@ -246,22 +246,24 @@ static void push_run(struct store *store, struct part *part, struct run *run)
 	}
 }
 
-/* The runs from `first` on, which came together, become one, which is pushed. Without room for it they stay apart. */
+/* The runs from `first` on came together, and become one. Without memory for that, they are pushed one by one. */
 static void join_runs(struct store *store, struct part *part, uint32_t first)
 {
-	uint32_t joined = part->run_count - first;
-	struct run *run = joined > 1 ? run_merge(store->budget, part->runs + first, joined) :
-		joined ? run_hold(part->runs[first]) : NULL;
+	uint32_t end = part->run_count;
+	struct run *run = end - first > 1 ? run_merge(store->budget, part->runs + first, end - first) : NULL;
 
-	if (!run)
-		return;
-	while (part->run_count > first) {
-		struct run *old = part->runs[--part->run_count];
+	part->run_count = first;
+	for (uint32_t i = first; i < end; i++) {
+		struct run *old = part->runs[i];
 
 		count(store, part, old, false);
-		run_release(old);
+		if (run)
+			run_release(old);
+		else
+			push_run(store, part, old);
 	}
-	push_run(store, part, run);
+	if (run)
+		push_run(store, part, run);
 }
 
 /* Moves all of `from` into `to`, and frees it. Its runs are not merged yet. */
@@ -354,7 +356,7 @@ static void regroup(struct store *store)
 		}
 		if (last)
 			join_runs(store, last, first);
-		/* What is older than all other cells grows by little at a time, and is as large as they are. */
+		/* The one cell of all that is older is large, and mostly takes in little. */
 		stays = (cell.begin == part->cell.begin && cell.end == part->cell.end) ||
 			cell.begin < store->cells.ancient;
 		first = stays ? part->run_count : 0;

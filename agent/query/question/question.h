@@ -68,7 +68,7 @@ enum group_by {
 
 struct question {
 	/*
-	 * ns of guest time, rounded to whole slices (span.h). `to` = UINT64_MAX: until now, so that the
+	 * ns of guest time, rounded to whole slices (span_find). `to` = UINT64_MAX: until now, so that the
 	 * window moves.
 	 */
 	uint64_t from, to;

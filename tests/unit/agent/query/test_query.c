@@ -513,6 +513,34 @@ static void a_window_that_moves_costs_what_moved(void **state)
 	world_free(&world);
 }
 
+/* The store forgets where memory is short: counts that are held for the next answer alone would be in its way. */
+static void held_counts_are_given_back(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct world world = world_new();
+	struct run *run;
+	size_t charged;
+
+	(void)state;
+	query_free(world.query);
+	world.inputs.budget = budget;
+	world.query = query_new(&world.inputs);
+	take_many(&world, 0, 10);
+	work_of(&world, 0, 10);
+	run = store_slice(world.inputs.store, 0).runs[0];
+	query_spare(world.query);
+	assert_int_equal(run->holders, 2);
+	charged = budget_left(budget) - budget_share(budget, 5);
+	budget_charge(budget, charged);
+	query_spare(world.query);
+	assert_int_equal(run->holders, 1);
+	work_of(&world, 0, 10);
+	assert_int_equal(run->holders, 1);
+	budget_give(budget, charged);
+	world_free(&world);
+	budget_release(budget);
+}
+
 /* A store gives numbers of who away: the same number is somebody else's then. */
 static void a_window_follows_numbers_of_who(void **state)
 {
@@ -621,7 +649,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_given_up), cmocka_unit_test(a_window_that_moves_costs_what_moved),
-		cmocka_unit_test(a_window_follows_numbers_of_who),
+		cmocka_unit_test(a_window_follows_numbers_of_who), cmocka_unit_test(held_counts_are_given_back),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(idle_is_no_work),
 		cmocka_unit_test(the_pattern_chooses_rows_and_leaves_shares),

@@ -16,6 +16,7 @@
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 #include "asked.h"
+#include "fake_symbols.h"
 
 /* A CPU that comes late, and a CPU beyond those that a row distinguishes. */
 static void cpus_may_be_many(void **state)
@@ -47,6 +48,31 @@ static void cpus_may_be_many(void **state)
 		table_free(table);
 	}
 	world_free(&world);
+}
+
+/* Few CPUs are summed up, of many there are bits: a caller that turns out to be none has those of its calls no more. */
+static void a_caller_that_is_cut_off_loses_cpus(void **state)
+{
+	(void)state;
+	for (uint32_t cpu = 2; cpu <= 20; cpu += 18) {
+		struct world world = world_new();
+		struct taken taken = kernel_sample(NS_PER_SECOND, 5, 4, (const uint64_t[]) { 3, 1, 2, 4 });
+		struct taken other = kernel_sample(NS_PER_SECOND, 5, 2, (const uint64_t[]) { 2, 4 });
+		struct table *table;
+
+		taken.cpu = cpu;
+		world_take(&world, &taken);
+		other.cpu = 1;
+		world_take(&world, &other);
+		table = ask(&world, 0, UINT64_MAX);
+		assert_int_equal(row_of(&world, table, "k4")->cpus[0], 1 << cpu | 1 << 1);
+		table_free(table);
+		fake_symbols_return_never(world.inputs.symbols, taken.kernel[2]);
+		table = ask(&world, 0, UINT64_MAX);
+		assert_int_equal(row_of(&world, table, "k4")->cpus[0], 1 << 1);
+		table_free(table);
+		world_free(&world);
+	}
 }
 
 static void cpus_are_told_by_mode_and_second(void **state)
@@ -178,7 +204,7 @@ static void cpus_are_told_as_ranges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpus_may_be_many),
+		cmocka_unit_test(cpus_may_be_many), cmocka_unit_test(a_caller_that_is_cut_off_loses_cpus),
 		cmocka_unit_test(cpus_are_told_by_mode_and_second),
 		cmocka_unit_test(rows_stand_in_the_order_of_a_column),
 		cmocka_unit_test(equal_rows_are_in_the_order_of_their_names),
