@@ -246,24 +246,48 @@ static void push_run(struct store *store, struct part *part, struct run *run)
 	}
 }
 
-/* The runs from `first` on came together, and become one. Without memory for that, they are pushed one by one. */
-static void join_runs(struct store *store, struct part *part, uint32_t first)
+/* The runs [first, end), and how many counts they have. */
+struct joined {
+	uint32_t first, end;
+	uint64_t counts;
+};
+
+/*
+ * The runs of a part to which many came at once: as if they had been pushed one by one, but those that become one are
+ * merged at once. Without memory for that, they are pushed.
+ */
+static void join_runs(struct store *store, struct part *part)
 {
-	uint32_t end = part->run_count;
-	struct run *run = end - first > 1 ? run_merge(store->budget, part->runs + first, end - first) : NULL;
+	uint32_t count_before = part->run_count, count_after = 0;
+	struct joined *joined = util_alloc(count_before * sizeof(*joined));
 
-	part->run_count = first;
-	for (uint32_t i = first; i < end; i++) {
-		struct run *old = part->runs[i];
-
-		count(store, part, old, false);
-		if (run)
-			run_release(old);
-		else
-			push_run(store, part, old);
+	for (uint32_t i = 0; i < count_before; i++) {
+		joined[count_after++] = (struct joined) { i, i + 1, part->runs[i]->counts };
+		for (struct joined *last = &joined[count_after - 1]; count_after > 1 &&
+				last[-1].counts / 2 <= last->counts; last--, count_after--) {
+			last[-1].end = last->end;
+			last[-1].counts += last->counts;
+		}
 	}
-	if (run)
-		push_run(store, part, run);
+	part->run_count = 0;
+	for (uint32_t i = 0; i < count_after; i++) {
+		uint32_t runs = joined[i].end - joined[i].first;
+		struct run **old = part->runs + joined[i].first;
+		struct run *run = runs > 1 ? run_merge(store->budget, old, runs) : NULL;
+
+		for (uint32_t k = 0; k < runs; k++) {
+			struct run *one = old[k];
+
+			count(store, part, one, false);
+			if (run)
+				run_release(one);
+			else
+				push_run(store, part, one);
+		}
+		if (run)
+			push_run(store, part, run);
+	}
+	free(joined);
 }
 
 /* Moves all of `from` into `to`, and frees it. Its runs are not merged yet. */
@@ -341,30 +365,26 @@ static inline uint32_t slice_number(struct store *store, struct part *part)
 static void regroup(struct store *store)
 {
 	size_t kept = 0;
-	uint32_t first = 0;		/* of the last part's runs that come into its cell now */
+	bool grown = false;		/* the last part, by others */
 
 	drain(store);
 	for (size_t i = 0; i < store->part_count; i++) {
 		struct part *part = store->parts[i], *last = kept ? store->parts[kept - 1] : NULL;
 		struct cell cell = cells_at(&store->cells, part->cell.begin);
-		bool stays;
 
 		if (last && last->cell.begin == cell.begin) {
 			absorb(store, last, part);
-			last->cell = cell;
-			continue;
+			grown = true;
+		} else {
+			if (grown)
+				join_runs(store, last);
+			grown = false;
+			store->parts[kept++] = part;
 		}
-		if (last)
-			join_runs(store, last, first);
-		/* The one cell of all that is older is large, and mostly takes in little. */
-		stays = (cell.begin == part->cell.begin && cell.end == part->cell.end) ||
-			cell.begin < store->cells.ancient;
-		first = stays ? part->run_count : 0;
-		part->cell = cell;
-		store->parts[kept++] = part;
+		store->parts[kept - 1]->cell = cell;
 	}
-	if (kept)
-		join_runs(store, store->parts[kept - 1], first);
+	if (grown)
+		join_runs(store, store->parts[kept - 1]);
 	store->part_count = kept;
 	store->last = NULL;
 	store->fine_bytes = 0;
