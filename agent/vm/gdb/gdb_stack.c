@@ -28,11 +28,13 @@ static uint32_t left_of(uint64_t address, uint32_t room)
 	return left < room ? left : room;
 }
 
+/* A program's stack ends anywhere: behind it, nothing can be read. */
 void gdb_ask_stack(struct gdb_stub *stub, uint32_t index)
 {
-	uint64_t sp = stub->cpus[index].state.sp;
+	const struct target_state *state = &stub->cpus[index].state;
 
-	ask_parts(stub, GDB_ASK_STACK, index, sp, left_of(sp, GDB_STACK));
+	ask_parts(stub, GDB_ASK_STACK, index, state->sp,
+		state->mode == KTOP_MODE_USER ? GDB_STACK : left_of(state->sp, GDB_STACK));
 }
 
 /* ---- the stack that it leads to ---- */

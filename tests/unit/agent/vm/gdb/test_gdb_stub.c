@@ -186,20 +186,22 @@ static void test_modes_of_riscv64(void **state)
 		unsigned privilege;
 		bool told;
 		enum ktop_mode mode;
-		bool is_read;
+		uint32_t size;			/* of the stack, as far as it is read */
 	} rows[] = {
-		{ 0x80000020, 0x80001f00, 3, true, KTOP_MODE_KERNEL, true },
-		{ 0x80000020, 0x80001f00, 1, true, KTOP_MODE_KERNEL, true },
-		{ 0x10020, 0x3fff0f00, 0, true, KTOP_MODE_USER, true },
-		{ 0x80000020, 0x80001f00, 3, false, KTOP_MODES, false },
-		{ 0xffffffff80000020, 0xff20000000010f00, 1, false, KTOP_MODES, true },
+		{ 0x80000020, 0x80001f00, 3, true, KTOP_MODE_KERNEL, KTOP_STACK_MAX },
+		{ 0x80000020, 0x80001f00, 1, true, KTOP_MODE_KERNEL, KTOP_STACK_MAX },
+		{ 0x80000020, 0x80003f00, 1, true, KTOP_MODE_KERNEL, 0x100 },	/* where the kernel's ends */
+		{ 0x10020, 0x3fff0f00, 0, true, KTOP_MODE_USER, KTOP_STACK_MAX },
+		{ 0x10020, 0x3fff3f00, 0, true, KTOP_MODE_USER, KTOP_STACK_MAX },
+		{ 0x80000020, 0x80001f00, 3, false, KTOP_MODES, 0 },
+		{ 0xffffffff80000020, 0xff20000000010f00, 1, false, KTOP_MODES, KTOP_STACK_MAX },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct world world = world_begin((struct fake_gdb) {
 			.architecture = "riscv:rv64", .riscv = true, .no_privilege = !rows[i].told,
-			.privilege = rows[i].privilege, .pc = rows[i].pc, .sp = rows[i].sp,
+			.privilege = rows[i].privilege, .pc = rows[i].pc, .sp = rows[i].sp, .deep = true,
 		});
 		const struct target_state *cpu;
 		struct gdb_stack stack;
@@ -210,7 +212,7 @@ static void test_modes_of_riscv64(void **state)
 		assert_non_null(cpu);
 		assert_int_equal(cpu->mode, rows[i].mode);
 		assert_int_equal(cpu->space, rows[i].told ? 0x81234000 : 0);
-		assert_int_equal(stack.size > 0, rows[i].is_read);
+		assert_int_equal(stack.size, rows[i].size);
 		assert_int_equal(gdb_stub_refused(world.stub), !rows[i].told);	/* a program's, too, on CPU 0 */
 		world_end(&world);
 	}
