@@ -48,7 +48,7 @@ AGENT = \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_compare tree_rows) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,capstone code_bytes disassembler instruction jumps listing listing_new listing_rows listings llvm named_functions riscv64 source_file) \
-	$(call in,agent/query/question/,filter filter_words grouping) $(call in,agent/query/,match node_functions query query_stacks query_tree scan stack_filter table table_sort trends window) \
+	$(call in,agent/query/question/,filter filter_words grouping) $(call in,agent/query/,match node_functions query query_stacks query_tree scan table table_sort trends window) \
 	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_reading kernel_watch lease meter profiler \
 		profiler_drive raw_samples remarks) \
 	$(call in,agent/query/time/,heat series subject) \
@@ -62,7 +62,7 @@ AGENT = \
 	$(call in,agent/export/,export export_csv export_folded export_json export_set folded_frames formats json_writer ranking row_lines save_format) \
 	$(call in,agent/size/,code_sizes name_space size_change size_folded size_formats size_json size_request size_rows size_stacks size_svg size_text \
 		source_path) \
-	$(call in,agent/session/,capture mailbox pace profile_facts saved_recording saver session session_names session_orders subscription \
+	$(call in,agent/session/,capture mailbox pace profile_facts saver session session_names session_orders subscription \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_export report_json report_file report_guest report_options \

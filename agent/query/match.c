@@ -5,13 +5,208 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
+#include "agent/names/symbols.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
+#include "agent/query/tree/tree.h"
 #include "agent/store/stacks.h"
 #include "match.h"
-#include "stack_filter.h"
 
 enum { KNOWN = 1 << CONTEXTS, STEP = 1024 };	/* KNOWN: among the bits in which somebody passes */
+
+/* ---- stacks ---- */
+
+enum {
+	MARKED = 1 << FILTER_TERMS,	/* the bits below are known: one for each term that looks at stacks */
+	UNREAD = MARKED << 1,		/* a term asks for the function's file, which is not known yet */
+};
+
+static bool looks_at_stacks(const struct filter_term *term)
+{
+	return term->by == FILTER_OBJECT || term->by == FILTER_FILE || term->by == FILTER_UNDER ||
+		term->by >= FILTER_WORDS_END;
+}
+
+/* These terms look at the function that was running; the others at all functions of the stack. */
+static bool looks_at_leaf(const struct filter_term *term)
+{
+	return term->by == FILTER_OBJECT || term->by == FILTER_FILE || term->by == FILTER_RUNNING;
+}
+
+void stack_filter_clear(struct stack_filter *filter)
+{
+	budget_free(filter->budget, filter->marks, filter->count * sizeof(*filter->marks));
+	budget_free(filter->budget, filter->by_node, filter->node_room * sizeof(*filter->by_node));
+	filter->marks = filter->by_node = NULL;
+	filter->count = filter->node_count = filter->node_room = 0;
+	filter->unread = 0;
+}
+
+bool stack_filter_changed(struct stack_filter *filter)
+{
+	for (uint32_t i = 0; filter->unread && i < filter->count; i++)
+		if (filter->marks[i] & UNREAD && symbols_line(filter->symbols, i)) {
+			stack_filter_clear(filter);
+			return true;
+		}
+	return false;
+}
+
+static bool is_empty(const struct stack_filter *filter)
+{
+	for (uint32_t i = 0; i < filter->filter->count; i++)
+		if (looks_at_stacks(&filter->filter->terms[i]))
+			return false;
+	return true;
+}
+
+/* Charges without asking: the number of functions is bounded. */
+static void grow(struct stack_filter *filter, uint32_t function)
+{
+	size_t count = symbols_functions(filter->symbols), old = filter->count;
+
+	count = count > function ? count : (size_t)function + 1;
+	budget_charge(filter->budget, (count - old) * sizeof(*filter->marks));
+	filter->marks = util_grow(filter->marks, count, sizeof(*filter->marks));
+	memset(filter->marks + old, 0, (count - old) * sizeof(*filter->marks));
+	filter->count = (uint32_t)count;
+}
+
+/* The kernel's own object has two names: that on the screen of one machine, and that over many. */
+static bool is_of_object(const struct stack_filter *filter, const struct filter_term *term,
+	const struct function *function)
+{
+	char name[TREE_KERNEL];
+
+	if (filter_term_finds(filter->filter, term, function->object))
+		return true;
+	return function->kernel && strcmp(function->object, "kernel") == 0 && filter->kernel &&
+		filter_term_finds(filter->filter, term, tree_kernel_object(filter->kernel, name));
+}
+
+static bool fits(const struct stack_filter *filter, const struct filter_term *term, const struct function *function)
+{
+	const char *text = filter->filter->text + term->text;
+
+	if (term->by >= FILTER_WORDS_END)
+		return tree_name(function, filter->kernel ? filter->kernel : "") == strtoull(text, NULL, 16);
+	return term->by == FILTER_OBJECT ? is_of_object(filter, term, function) :
+		filter_term_finds(filter->filter, term, function->name);
+}
+
+/* True: a term asks for the function's file, which is still being read. */
+static bool awaits_file(const struct stack_filter *filter, uint32_t function)
+{
+	char text[GROUPING_FILE];
+
+	return !filter_lacks(filter->filter, FILTER_FILE) && !grouping_file(filter->symbols, function, text);
+}
+
+static bool is_of_file(const struct stack_filter *filter, const struct filter_term *term, uint32_t function)
+{
+	char text[GROUPING_FILE];
+	const char *file = grouping_file(filter->symbols, function, text);
+
+	return file && filter_term_finds(filter->filter, term, file);
+}
+
+static unsigned find_marks(const struct stack_filter *filter, uint32_t function)
+{
+	const struct function *names = symbols_get(filter->symbols, function);
+	unsigned marks = awaits_file(filter, function) ? MARKED | UNREAD : MARKED, bit = 1;
+
+	for (uint32_t i = 0; i < filter->filter->count; i++) {
+		const struct filter_term *term = &filter->filter->terms[i];
+
+		if (!looks_at_stacks(term))
+			continue;
+		if (term->by == FILTER_FILE ? is_of_file(filter, term, function) : fits(filter, term, names))
+			marks |= bit;
+		bit <<= 1;
+	}
+	return marks;
+}
+
+static unsigned make_marks(struct stack_filter *filter, uint32_t function)
+{
+	if (function >= filter->count)
+		grow(filter, function);
+	filter->marks[function] = (uint16_t)find_marks(filter, function);
+	filter->unread += (filter->marks[function] & UNREAD) != 0;
+	return filter->marks[function];
+}
+
+static inline unsigned marks_of(struct stack_filter *filter, uint32_t function)
+{
+	unsigned marks = function < filter->count ? filter->marks[function] : 0;
+
+	return marks ? marks : make_marks(filter, function);
+}
+
+/* `running`: the marks of the function that was running; `all`: of any function of the stack. */
+static bool holds(const struct filter *filter, unsigned running, unsigned all)
+{
+	unsigned bit = 1;
+
+	for (uint32_t i = 0; i < filter->count; i++) {
+		const struct filter_term *term = &filter->terms[i];
+		unsigned marks = looks_at_leaf(term) ? running : all;
+
+		if (!looks_at_stacks(term))
+			continue;
+		if (((marks & bit) != 0) == term->negated)
+			return false;
+		bit <<= 1;
+	}
+	return true;
+}
+
+/* Charges without asking: two bytes a node, whose number is bounded. */
+static void grow_nodes(struct stack_filter *filter, uint32_t count)
+{
+	uint32_t room = count + count / 4 + 1024;
+
+	if (filter->by_node && count <= filter->node_room)
+		return;
+	budget_charge(filter->budget, (room - filter->node_room) * sizeof(*filter->by_node));
+	filter->by_node = util_grow(filter->by_node, room, sizeof(*filter->by_node));
+	filter->node_room = room;
+}
+
+void stack_filter_meet(struct stack_filter *filter, const uint32_t *functions, uint32_t count)
+{
+	const struct node *nodes = stacks_list(filter->stacks);
+
+	if (is_empty(filter))
+		return;
+	grow_nodes(filter, count);
+	for (uint32_t i = filter->node_count; i < count; i++) {
+		unsigned running = marks_of(filter, functions[i]), all = running;
+
+		if (nodes[i].parent != STACKS_NONE)
+			all |= filter->by_node[nodes[i].parent];
+		all &= STACK_PASSES - 1u;
+		filter->by_node[i] = (uint16_t)(all | (holds(filter->filter, running, all) ? STACK_PASSES : 0));
+	}
+	filter->node_count = count;
+}
+
+void stack_filter_follow(struct stack_filter *filter, uint32_t changed)
+{
+	filter->node_count = changed < filter->node_count ? changed : filter->node_count;
+}
+
+bool stack_filter_passes_alone(struct stack_filter *filter, uint32_t function)
+{
+	unsigned marks;
+
+	if (is_empty(filter))
+		return true;
+	marks = marks_of(filter, function);
+	return holds(filter->filter, marks, marks);
+}
+
+/* ---- who ran them ---- */
 
 static void give_up(struct whos *whos)
 {
@@ -77,6 +272,8 @@ uint32_t match_row(const struct match_reader *reader, uint32_t who)
 		*row = grouping_who(match->grouping, &whos->list[who], reader->context);
 	return *row;
 }
+
+/* ---- counts ---- */
 
 struct match_reader match_begin(const struct match *match, const struct run *run)
 {

@@ -14,7 +14,6 @@
 #include "agent/store/store.h"
 #include "match.h"
 #include "node_functions.h"
-#include "stack_filter.h"
 
 struct window {
 	struct query_inputs inputs;	/* its store is that of the range, if that is fine */

@@ -2,24 +2,30 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/answers/answer.h"
 #include "agent/base/util.h"
+#include "agent/cut/kept_recording.h"
+#include "agent/cut/partial_folder.h"
+#include "agent/cut/recording_cut.h"
 #include "agent/export/export.h"
 #include "agent/guest/epoch.h"
+#include "agent/wire/recording.h"
 #include "mailbox.h"
-#include "saved_recording.h"
 #include "saver.h"
 
 enum { SAVINGS_MAX = 256 };		/* savings that wait; the budget pays for their memory */
 
-struct saving {				/* a snapshot to be written */
+struct saving {				/* a snapshot to be written: of `export`, `kept`, `cut` one is set */
 	struct epoch *epoch;		/* held: it owns the names in the stacks */
 	struct answer *answer;		/* owned: its table is written; NULL: none is */
-	struct export *export;		/* NULL: it is a recording */
-	struct saved_recording *recording;
+	struct export *export;
+	struct kept_recording *kept;
+	struct saver_cut cut;
+	char *folder;			/* owned: that of `cut` */
 	char *path;
 };
 
@@ -67,8 +73,9 @@ static void tell(struct saver *saver, bool failed, char *text)
 
 /* ---- the thread ---- */
 
-/* In fresh memory. */
-static char *success(const char *name, const struct export_result *result)
+/* These return what to say of it, in fresh memory; or NULL with `error` set, those that may fail. */
+
+static char *export_told(const char *name, const struct export_result *result)
 {
 	if (result->stacks == 0)
 		return util_format("%s: %" PRIu64 " sample%s (weight %" PRIu64 ")", name, result->samples,
@@ -78,21 +85,73 @@ static char *success(const char *name, const struct export_result *result)
 		util_plural(result->stacks));
 }
 
-/* Returns what to say of it, in fresh memory; NULL with `error` set. */
 static char *write_file(const struct saving *saving, char **error)
 {
 	struct export_result result = { 0 };
 	char *name = export_write_new(saving->export, saving->path, &result, error);
-	char *text = name ? success(name, &result) : NULL;
+	char *text = name ? export_told(name, &result) : NULL;
 
 	free(name);
 	return text;
 }
 
+/* Nobody looks how far it is, or stops it. */
+static char *write_cut(const struct saver_cut *cut, const char *folder, char **error)
+{
+	struct recording *recording = recording_new(cut->folder, error);
+	struct recording_sums sums = { 0 };
+	atomic_bool stop = false;
+	atomic_uint done = 0;
+	const struct recording_cut range = {
+		.boot = cut->boot, .from = cut->from, .to = cut->to, .stop = &stop, .done = &done,
+	};
+	bool good = false;
+
+	if (recording && cut->boot >= recording->boot_count)
+		util_fail(error, "%s: not written: the recording has changed; play it anew", folder);
+	else if (recording)
+		good = recording_cut_write(recording, &range, folder, &sums, error);
+	recording_free(recording);
+	if (!good)
+		return NULL;
+	return util_format("%s: cut out of the recording: samples and gaps %" PRIu64, folder, sums.samples);
+}
+
+static char *kept_told(const char *folder, const struct kept_sums *sums)
+{
+	char *text = util_format("%s: %" PRIu64 " sample%s (weight %" PRIu64 "), at the times of their slices", folder,
+		sums->samples, util_plural(sums->samples), sums->weight), *more;
+
+	if (!sums->unknown)
+		return text;
+	more = util_format("%s; of %" PRIu64 " the CPU is not kept: they stand at CPU 0", text, sums->unknown);
+	free(text);
+	return more;
+}
+
+static char *write_kept(struct kept_recording *kept, const char *folder, char **error)
+{
+	char *partial = partial_folder_new(folder, error);
+	struct kept_sums sums;
+
+	if (partial && kept_recording_write(kept, partial, &sums, error))
+		return partial_folder_commit(partial, folder, error) ? kept_told(folder, &sums) : NULL;
+	partial_folder_discard(partial);
+	return NULL;
+}
+
+static char *write_recording(const struct saving *saving, char **error)
+{
+	char *folder = partial_folder_unused(saving->path);
+	char *text = saving->kept ? write_kept(saving->kept, folder, error) : write_cut(&saving->cut, folder, error);
+
+	free(folder);
+	return text;
+}
+
 static void write_saving(struct saver *saver, const struct saving *saving)
 {
-	char *error = NULL, *text = saving->recording ? saved_recording_write(saving->recording, saving->path, &error) :
-		write_file(saving, &error);
+	char *error = NULL, *text = saving->export ? write_file(saving, &error) : write_recording(saving, &error);
 
 	if (text)
 		tell(saver, false, text);
@@ -105,7 +164,8 @@ static void write_saving(struct saver *saver, const struct saving *saving)
 static void finish(struct saving *saving)
 {
 	export_free(saving->export);
-	saved_recording_free(saving->recording);
+	kept_recording_free(saving->kept);
+	free(saving->folder);
 	answer_free(saving->answer);
 	epoch_release(saving->epoch);
 	free(saving->path);
@@ -166,52 +226,42 @@ bool saver_has_room(struct saver *saver)
 	return room;
 }
 
-static void add(struct saver *saver, const struct saving *saving)
+/* Takes over what `saving` owns. Where no thread can be started that writes, a message says so. */
+static void add(struct saver *saver, const char *path, struct epoch *epoch, struct saving saving)
 {
-	pthread_mutex_lock(&saver->lock);
-	saver->savings[(saver->first + saver->count++) % SAVINGS_MAX] = *saving;
-	pthread_cond_signal(&saver->changed);
-	pthread_mutex_unlock(&saver->lock);
-}
-
-/* False: there is no thread that writes, and a message says so. */
-static bool start(struct saver *saver)
-{
+	saving.epoch = epoch_hold(epoch);
+	saving.path = util_copy(path, strlen(path));
 	if (!saver->started)
 		saver->started = pthread_create(&saver->thread, NULL, work, saver) == 0;
-	if (!saver->started)
+	if (!saver->started) {
 		tell(saver, true, util_format(
 			"no snapshot: the system starts no more threads; close other programs"));
-	return saver->started;
+		finish(&saving);
+		return;
+	}
+	pthread_mutex_lock(&saver->lock);
+	saver->savings[(saver->first + saver->count++) % SAVINGS_MAX] = saving;
+	pthread_cond_signal(&saver->changed);
+	pthread_mutex_unlock(&saver->lock);
 }
 
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch, struct answer *answer,
 	const struct export_input *input, const struct export_choice *choice)
 {
-	struct saving saving = { .answer = answer };
-
-	if (!start(saver)) {
-		answer_free(answer);
-		return;
-	}
-	saving.epoch = epoch_hold(epoch);
-	saving.path = util_copy(path, strlen(path));
-	saving.export = export_new(choice, input);
-	add(saver, &saving);
+	add(saver, path, epoch, (struct saving) { .answer = answer, .export = export_new(choice, input) });
 }
 
-void saver_save_recording(struct saver *saver, const char *path, struct epoch *epoch,
-	struct saved_recording *recording)
+void saver_save_kept(struct saver *saver, const char *path, struct epoch *epoch, struct kept_recording *kept)
 {
-	struct saving saving = { .recording = recording };
+	add(saver, path, epoch, (struct saving) { .kept = kept });
+}
 
-	if (!start(saver)) {
-		saved_recording_free(recording);
-		return;
-	}
-	saving.epoch = epoch_hold(epoch);
-	saving.path = util_copy(path, strlen(path));
-	add(saver, &saving);
+void saver_save_cut(struct saver *saver, const char *path, struct epoch *epoch, const struct saver_cut *cut)
+{
+	struct saving saving = { .cut = *cut, .folder = util_copy(cut->folder, strlen(cut->folder)) };
+
+	saving.cut.folder = saving.folder;
+	add(saver, path, epoch, saving);
 }
 
 bool saver_writes(struct saver *saver, char *text, size_t size)

@@ -7,12 +7,16 @@
 #ifndef SAVER_H
 #define SAVER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "agent/export/export.h"
 
 struct answer;
 struct epoch;
+struct kept_recording;
 struct mailbox;
-struct saved_recording;
 struct saver;
 
 struct saver *saver_new(struct mailbox *mailbox);	/* the mailbox must outlive it */
@@ -27,8 +31,17 @@ bool saver_has_room(struct saver *saver);
 /* The input is of this epoch. Its table, if it has one, is of `answer`, which the saver takes over; NULL: none. */
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch, struct answer *answer,
 	const struct export_input *input, const struct export_choice *choice);
-/* Takes over a recording, made of this epoch. */
-void saver_save_recording(struct saver *saver, const char *path, struct epoch *epoch,
-	struct saved_recording *recording);
+
+/* A recording, made of the samples of this epoch that were kept. Takes them over. */
+void saver_save_kept(struct saver *saver, const char *path, struct epoch *epoch, struct kept_recording *kept);
+
+struct saver_cut {			/* a part of the recording that is played */
+	const char *folder;
+	size_t boot;			/* its index */
+	uint64_t from, to;		/* guest ns: from <= time < to; UINT64_MAX: to the end */
+};
+
+/* A recording, cut out of the one that is played. Copies `cut`. */
+void saver_save_cut(struct saver *saver, const char *path, struct epoch *epoch, const struct saver_cut *cut);
 
 #endif

@@ -20,7 +20,6 @@
 #include "agent/wire/metadata.h"
 #include "mailbox.h"
 #include "profile_facts.h"
-#include "saved_recording.h"
 #include "saver.h"
 #include "session_state.h"
 
@@ -142,8 +141,9 @@ static bool save_cut(struct session *session, const struct order *order, struct 
 		query_cover(session->epoch->query, question);
 	if (ends || question->to > now)
 		question->to = facts.play.over ? UINT64_MAX : now + 1;
-	saver_save_recording(session->saver, order->text, session->epoch, saved_recording_cut(facts.recording,
-		facts.play.boot - 1, question->from, question->to));
+	saver_save_cut(session->saver, order->text, session->epoch, &(struct saver_cut) {
+		.folder = facts.recording, .boot = facts.play.boot - 1, .from = question->from, .to = question->to,
+	});
 	return true;
 }
 
@@ -156,8 +156,8 @@ static void save_recording(struct session *session, const struct order *order)
 	struct question question = excerpt_question(session->epoch, &order->excerpt);
 
 	if (!save_cut(session, order, &question))
-		saver_save_recording(session->saver, order->text, session->epoch,
-			saved_recording_kept(kept_recording_new(session->epoch, &question, &machine)));
+		saver_save_kept(session->saver, order->text, session->epoch,
+			kept_recording_new(session->epoch, &question, &machine));
 }
 
 static void save(struct session *session, const struct order *order)
