@@ -64,9 +64,12 @@ struct query {
 void *query_beside(const struct query_reader *reader, void (*free)(void *state));
 void query_keep_beside(struct query_reader *reader, void *state, void (*free)(void *state));	/* owns `state` */
 
+/* A question may outlive its reader, as that of an answer which is exported later: then it is anybody's. */
 static inline struct query_reader *query_reader(const struct query *query, const struct question *question)
 {
-	return query->readers[question->reader];
+	struct query_reader *reader = query->readers[question->reader];
+
+	return reader ? reader : query->readers[QUERY_ANYBODY];
 }
 
 #endif
