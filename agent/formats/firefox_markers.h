@@ -16,7 +16,7 @@ struct firefox_marker {
 	uint32_t name;			/* of the list of names */
 	uint8_t kind;			/* enum span_kind; FIREFOX_EVENT */
 	bool lost;			/* it ends since events were lost */
-	uint64_t values[SET_VALUES];	/* the event's; of a span its thread, number and result */
+	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number and result */
 };
 
 enum { FIREFOX_EVENT = 3 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/util.h"
 #include "agent/query/question/filter.h"
@@ -65,14 +66,15 @@ static void close_events(struct set_events *reader)
 
 static struct set_event_kind kind_of(const struct trace_log_kind *kind)
 {
-	struct set_event_kind own = { .name = kind->name, .lost = kind->lost, .count = kind->count };
+	struct set_event_kind own = {
+		.name = kind->name, .lost = kind->lost, .role = kind->role, .count = kind->count,
+	};
 
+	memcpy(own.role_values, kind->role_values, sizeof(own.role_values));
 	for (uint32_t i = 0; i < own.count; i++)
 		own.values[i] = (struct set_event_value) { kind->values[i].name, kind->values[i].is_signed };
 	return own;
 }
-
-_Static_assert((int)SET_VALUES == (int)TRACE_LOG_VALUES, "each value has its place");
 
 void log_events_give(struct sample_set *set, struct sample_log *log, const struct filter *filter, uint64_t from,
 	uint64_t to)

@@ -415,12 +415,6 @@ static bool give_log(struct collecting *all)
 	return given;
 }
 
-/* Is a value of trace events the number of a thread? */
-static bool is_thread(const struct trace_log_value *value)
-{
-	return strcmp(value->name, "from") == 0 || strcmp(value->name, "to") == 0 || strcmp(value->name, "thread") == 0;
-}
-
 /* The threads that trace events name are in the set, also those that were never sampled. */
 static void add_event_threads(struct collecting *all)
 {
@@ -434,7 +428,7 @@ static void add_event_threads(struct collecting *all)
 		const struct trace_log_kind *kind = trace_log_kind(traces, row.kind);
 
 		for (uint32_t i = 0; i < kind->count; i++)
-			if (is_thread(&kind->values[i]) && row.values[i] < EVENT_NONE)
+			if (kind->values[i].is_thread && row.values[i] < EVENT_NONE)
 				thread_of(all, &(struct who) {
 					.thread = (uint32_t)row.values[i], .process = EVENT_KERNEL,
 				});

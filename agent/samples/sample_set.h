@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/wire/trace_kinds.h"
+
 struct budget;
 
 enum { SET_MODES = 5 };			/* those that sample_set_mode knows */
@@ -95,23 +97,23 @@ struct set_rows_table {
 };
 
 /* What the kernel did, event by event, where that was traced. Those of a CPU come in order of time. */
-enum { SET_VALUES = 8 };
-
 struct set_event_kind {
 	const char *name;		/* "sched_switch" */
 	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
+	enum trace_role role;
+	uint8_t role_values[ROLE_VALUES];	/* as in struct trace_kind */
 	uint32_t count;			/* of values */
 	struct set_event_value {
 		const char *name;
 		bool is_signed;		/* it is an int64_t */
-	} values[SET_VALUES];
+	} values[TRACE_VALUES];
 };
 
 struct set_event {
 	uint64_t time;			/* guest ns */
 	uint32_t cpu;
 	const struct set_event_kind *kind;	/* lives as long as the set */
-	uint64_t values[SET_VALUES];
+	uint64_t values[TRACE_VALUES];
 };
 
 struct set_events;

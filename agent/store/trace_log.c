@@ -5,7 +5,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/wire/trace_kinds.h"
+#include "agent/wire/event.h"
 #include "trace_log.h"
 #include "unnamed_file.h"
 
@@ -112,14 +112,13 @@ static uint32_t add_kind(struct trace_log *log, const struct trace_kind *kind)
 
 	if (!own)
 		return NO_KIND;
-	for (int i = 0; i < kind->count && own->count < TRACE_LOG_VALUES; i++) {
-		struct trace_log_value *value = &own->values[own->count];
-
-		if (kind->fields[i].list)
-			break;			/* what follows has no fixed place */
-		util_print(value->name, sizeof(value->name), "%s", kind->fields[i].name);
-		value->is_signed = kind->fields[i].type >= FIELD_S8 && kind->fields[i].type <= FIELD_S64;
-		own->count++;
+	own->role = kind->role;
+	memcpy(own->role_values, kind->role_values, sizeof(own->role_values));
+	own->count = (uint16_t)kind->value_count;
+	for (int i = 0; i < kind->value_count; i++) {
+		util_print(own->values[i].name, sizeof(own->values[i].name), "%s", kind->fields[i].name);
+		own->values[i].is_signed = kind->values[i].is_signed;
+		own->values[i].is_thread = kind->values[i].is_thread;
 	}
 	return log->kind_count - 1;
 }
@@ -150,21 +149,9 @@ static uint32_t kind_of(struct trace_log *log, const struct trace_kind *kind)
 	return log->by_id[kind->id];
 }
 
-static uint64_t value_of(const uint8_t *bytes, size_t size, bool is_signed)
-{
-	uint64_t value = 0;
-	unsigned unused = (unsigned)(64 - 8 * size);
-
-	if (size == 0)
-		return 0;
-	memcpy(&value, bytes, size);
-	return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
-}
-
 void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event)
 {
 	const struct trace_kind *kind = event->trace.kind;
-	const uint8_t *bytes = event->trace.fields, *end = bytes + event->trace.size;
 	uint32_t number = kind_of(log, kind), count = number == NO_KIND ? 0 : log->kinds[number].count;
 	uint64_t *words;
 
@@ -175,13 +162,7 @@ void trace_log_add(struct trace_log *log, uint64_t time, const struct event *eve
 	words = &log->words[log->count];
 	words[0] = time;
 	words[1] = (uint64_t)event->cpu << 32 | number;
-	for (uint32_t i = 0; i < count; i++) {
-		size_t size = (int)i < kind->count ? field_size(kind->fields[i].type) : 0;
-
-		size = size <= (size_t)(end - bytes) ? size : 0;
-		words[HEAD + i] = value_of(bytes, size, log->kinds[number].values[i].is_signed);
-		bytes += size;
-	}
+	trace_kind_values(kind, event->trace.fields, words + HEAD);
 	log->count += HEAD + count;
 }
 

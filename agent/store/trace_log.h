@@ -11,29 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/wire/fields.h"
+#include "agent/wire/trace_kinds.h"
 
 struct budget;
 struct event;
 struct trace_log;
 
-enum { TRACE_LOG_VALUES = 8 };		/* of an event; further ones, and lists, are left out */
-
 struct trace_log_kind {
 	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
+	enum trace_role role;
+	uint8_t role_values[ROLE_VALUES];	/* as in struct trace_kind */
 	uint16_t count;			/* of values */
 	char name[FIELD_NAME_SIZE];
 	struct trace_log_value {
 		char name[FIELD_NAME_SIZE];
-		bool is_signed;
-	} values[TRACE_LOG_VALUES];
+		bool is_signed, is_thread;	/* as in struct trace_value */
+	} values[TRACE_VALUES];
 };
 
 struct trace_log_row {
 	uint64_t time;			/* guest ns */
 	uint32_t cpu;
 	uint32_t kind;			/* index of trace_log_kind */
-	uint64_t values[TRACE_LOG_VALUES];	/* the kind's; signed ones are extended to 64 bits */
+	uint64_t values[TRACE_VALUES];	/* the kind's; signed ones are extended to 64 bits */
 };
 
 /* `folder`: where the temporary file is made; NULL: what finds no room in memory is refused. */

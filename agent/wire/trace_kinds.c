@@ -6,6 +6,7 @@
 
 #include "agent/base/util.h"
 #include "kernel-hook/wire.h"
+#include "event.h"
 #include "id_index.h"
 #include "trace_kinds.h"
 
@@ -14,6 +15,81 @@ struct trace_kinds {
 	size_t count;
 	struct id_index by_id;
 };
+
+/* An event of this name has the role if it has all these fields among its values. */
+static const struct {
+	const char *name;
+	const char *fields[ROLE_VALUES];	/* NULL: no more */
+} roles[ROLES] = {
+	[ROLE_SWITCH] = { "sched_switch", { "from", "to" } },
+	[ROLE_IRQ_BEGIN] = { "irq_enter", { "irq" } },
+	[ROLE_IRQ_END] = { "irq_exit", { "irq" } },
+	[ROLE_CALL_BEGIN] = { "syscall_enter", { "thread", "number" } },
+	[ROLE_CALL_END] = { "syscall_exit", { "thread", "number", "result" } },
+};
+
+enum trace_role trace_role_named(const char *name)
+{
+	for (int role = ROLE_NONE + 1; role < ROLES; role++)
+		if (strcmp(roles[role].name, name) == 0)
+			return (enum trace_role)role;
+	return ROLE_NONE;
+}
+
+/* The value that is the field of this name; -1: there is none. */
+static int value_named(const struct trace_kind *kind, const char *name)
+{
+	for (int i = 0; i < kind->value_count; i++)
+		if (strcmp(kind->fields[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+static void find_values(struct trace_kind *kind)
+{
+	size_t offset = 0;
+
+	for (int i = 0; i < kind->count && i < TRACE_VALUES && !kind->fields[i].list; i++) {
+		const enum field_type type = kind->fields[i].type;
+
+		kind->values[i] = (struct trace_value) {
+			.offset = (uint8_t)offset, .size = (uint8_t)field_size(type),
+			.is_signed = type >= FIELD_S8 && type <= FIELD_S64,
+			.is_thread = strcmp(kind->fields[i].name, "thread") == 0,
+		};
+		offset += field_size(type);
+		kind->value_count++;
+	}
+}
+
+static void find_role(struct trace_kind *kind)
+{
+	enum trace_role role = trace_role_named(kind->name);
+
+	for (int i = 0; i < ROLE_VALUES && roles[role].fields[i]; i++) {
+		int value = value_named(kind, roles[role].fields[i]);
+
+		if (value < 0)
+			return;
+		kind->role_values[i] = (uint8_t)value;
+	}
+	kind->role = role;
+	for (int i = 0; role == ROLE_SWITCH && i < 2; i++)
+		kind->values[kind->role_values[i]].is_thread = true;
+}
+
+void trace_kind_values(const struct trace_kind *kind, const void *fields, uint64_t values[TRACE_VALUES])
+{
+	for (int i = 0; i < kind->value_count; i++) {
+		const struct trace_value *value = &kind->values[i];
+		unsigned unused = 64 - 8u * value->size;
+
+		values[i] = 0;
+		memcpy(&values[i], (const uint8_t *)fields + value->offset, value->size);
+		if (value->is_signed)
+			values[i] = (uint64_t)((int64_t)(values[i] << unused) >> unused);
+	}
+}
 
 /* NULL: the fields cannot be parsed, or there are too many. */
 static struct trace_kind *make(uint16_t id, const char *name, const char *text)
@@ -32,6 +108,8 @@ static struct trace_kind *make(uint16_t id, const char *name, const char *text)
 	else
 		snprintf(kind->name, sizeof(kind->name), "event_%u", id);
 	memcpy(kind->fields, fields, (size_t)count * sizeof(fields[0]));
+	find_values(kind);
+	find_role(kind);
 	return kind;
 }
 

@@ -6,21 +6,44 @@
 #ifndef TRACE_KINDS_H
 #define TRACE_KINDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event.h"
 #include "fields.h"
+
+struct event;
 
 /* The most kinds, and fields of a kind. Kinds beyond that are ignored: their events count as unknown. */
 enum { TRACE_KINDS = 1024, TRACE_FIELDS = 32 };
 
+/* What an event means to those who pair events. Its name and the names of its fields decide (trace_kinds.c). */
+enum trace_role { ROLE_NONE, ROLE_SWITCH, ROLE_IRQ_BEGIN, ROLE_IRQ_END, ROLE_CALL_BEGIN, ROLE_CALL_END, ROLES };
+
+enum {
+	TRACE_VALUES = 8,		/* of an event; further ones, and lists and what follows them, are left out */
+	ROLE_VALUES = 3,		/* that a role needs, at most */
+};
+
+struct trace_value {
+	uint8_t offset, size;		/* bytes, in the fields of an event */
+	bool is_signed;
+	bool is_thread;			/* it is a thread's number */
+};
+
 struct trace_kind {
 	uint16_t id;
-	int count;	/* of fields */
+	enum trace_role role;
+	uint8_t role_values[ROLE_VALUES];	/* which of the values the role needs, in its order */
+	int value_count;
+	struct trace_value values[TRACE_VALUES];	/* of the first fields */
+	int count;			/* of fields */
 	char name[FIELD_NAME_SIZE];
 	struct field fields[];
 };
+
+/* The values of an event, whose fields fit its kind. Signed ones are extended to 64 bits. */
+void trace_kind_values(const struct trace_kind *kind, const void *fields, uint64_t values[TRACE_VALUES]);
 
 struct trace_kinds;
 struct trace_kinds *trace_kinds_new(void);
@@ -35,5 +58,7 @@ void trace_kinds_learn(struct trace_kinds *kinds, const struct event *descriptor
 
 /* NULL: not known. The result is valid until trace_kinds_forget. */
 const struct trace_kind *trace_kinds_find(const struct trace_kinds *kinds, uint16_t id);
+
+enum trace_role trace_role_named(const char *name);	/* the one that a kind of this name may have */
 
 #endif

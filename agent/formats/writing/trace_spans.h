@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What took time, out of a set's trace events: which thread a CPU ran, its interrupts, and the system calls of each
- * thread. Where events of a CPU were lost, what was under way there ends with the last event known before, and is
- * marked: its own end may be among those that were lost. So does what begins before its predecessor has ended. What has
- * not ended when the events are over ends with the last one of its CPU; such a call is left out, and so is a call
- * without its beginning.
- */
+/* What took time, out of a set's trace events (agent/trace/pairs.h), and all other events. */
 #ifndef TRACE_SPANS_H
 #define TRACE_SPANS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/trace/span.h"
+
 struct sample_set;
 struct set_event;
-
-enum span_kind { SPAN_THREAD, SPAN_INTERRUPT, SPAN_CALL };
-
-struct trace_span {
-	enum span_kind kind;
-	uint32_t cpu;			/* where it began; below TRACE_SPANS_CPUS */
-	uint64_t thread;		/* that runs, or calls */
-	uint64_t number;		/* of the interrupt, or of the system call */
-	uint64_t begin, end;		/* guest ns */
-	uint64_t result;		/* of a call */
-	bool first;			/* of a call: its thread had none before */
-	bool lost;			/* events are missing: it ends here for this reason alone */
-};
 
 enum { TRACE_SPANS_CPUS = 4096 };	/* as the decoder gives them at most */
 
@@ -38,7 +21,7 @@ struct trace_spans_sink {
 	bool (*stop)(void *context);	/* before each event; true: no more of them are read */
 };
 
-/* Times of a CPU never go back. False with `error` set: events are missing. */
+/* All comes in order of time. False with `error` set: events are missing. */
 bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sink *sink, char **error);
 
 #endif

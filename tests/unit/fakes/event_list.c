@@ -5,12 +5,15 @@
 #include "event_list.h"
 
 const struct set_event_kind event_switch = { .name = "sched_switch", .count = 2,
-	.values = { { "from", 0 }, { "to", 0 } } };
-const struct set_event_kind event_irq_enter = { .name = "irq_enter", .count = 1, .values = { { "irq", 0 } } };
-const struct set_event_kind event_irq_exit = { .name = "irq_exit", .count = 1, .values = { { "irq", 0 } } };
+	.role = ROLE_SWITCH, .role_values = { 0, 1 }, .values = { { "from", 0 }, { "to", 0 } } };
+const struct set_event_kind event_irq_enter = { .name = "irq_enter", .count = 1,
+	.role = ROLE_IRQ_BEGIN, .values = { { "irq", 0 } } };
+const struct set_event_kind event_irq_exit = { .name = "irq_exit", .count = 1,
+	.role = ROLE_IRQ_END, .values = { { "irq", 0 } } };
 const struct set_event_kind event_call = { .name = "syscall_enter", .count = 2,
-	.values = { { "thread", 0 }, { "number", 0 } } };
+	.role = ROLE_CALL_BEGIN, .role_values = { 0, 1 }, .values = { { "thread", 0 }, { "number", 0 } } };
 const struct set_event_kind event_return = { .name = "syscall_exit", .count = 3,
+	.role = ROLE_CALL_END, .role_values = { 0, 1, 2 },
 	.values = { { "thread", 0 }, { "number", 0 }, { "result", 1 } } };
 const struct set_event_kind event_mail = { .name = "mail \"put\"", .count = 2,
 	.values = { { "box", 0 }, { "change", 1 } } };

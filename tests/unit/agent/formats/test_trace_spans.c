@@ -82,8 +82,8 @@ static void what_begins_ends(void **state)
 
 	(void)state;
 	ASSERT_SPANS(events, "[t 0 10\n[i 0 20\n[i 0 21\nirq 4 on 0: 21-22\nirq 3 on 0: 20-25\nmail \"put\" at 26: 1\n"
-		"thread 7 on 0: 10-30\n[t 0 30\nthread 8 on 0: 30-40\ncall 1 on 0: 40-50 by 8 = 5, its first\n"
-		"call 2 on 1: 60-70 by 8 = -1\n");
+		"thread 7 on 0: 10-30\n[t 0 30\ncall 1 on 0: 40-50 by 8 = 5, its first\n"
+		"call 2 on 1: 60-70 by 8 = -1\nthread 8 on 0: 30-40\n");
 }
 
 /* A call of 40 ns, whose end and the next one's beginning are missing, is no call of a second. */
@@ -98,8 +98,8 @@ static void what_is_under_way_ends_at_a_loss(void **state)
 
 	(void)state;
 	ASSERT_SPANS(events, "[t 0 10\n[i 0 30\nthread 7 on 0: 10-30 lost\nirq 3 on 0: 30-30 lost\n"
-		"events lost at 900: 12\n[t 0 1020\n"
-		"thread 8 on 0: 1020-1020\ncall 1 on 0: 20-30 lost by 7 = 0, its first\n");
+		"events lost at 900: 12\ncall 1 on 0: 20-30 lost by 7 = 0, its first\n[t 0 1020\n"
+		"thread 8 on 0: 1020-1020\n");
 }
 
 static void a_call_ends_at_the_first_loss_where_its_end_may_have_been(void **state)
@@ -125,7 +125,7 @@ static void a_call_ends_at_the_first_loss_where_its_end_may_have_been(void **sta
 	ASSERT_SPANS(other_cpu, "events lost at 100: 1\ncall 1 on 0: 20-200 by 7 = 5, its first\n");
 	ASSERT_SPANS(where_it_ended, "mail \"put\" at 5: 0\nevents lost at 100: 1\nevents lost at 150: 1\n"
 		"call 1 on 0: 20-20 lost by 7 = 0, its first\n");
-	ASSERT_SPANS(later, "events lost at 40: 1\ncall 1 on 0: 20-30 by 7 = 5, its first\n"
+	ASSERT_SPANS(later, "call 1 on 0: 20-30 by 7 = 5, its first\nevents lost at 40: 1\n"
 		"call 1 on 0: 50-60 by 7 = 6\n");
 	ASSERT_SPANS(never_ended, "mail \"put\" at 30: 0\nevents lost at 40: 1\n"
 		"call 1 on 0: 20-30 lost by 7 = 0, its first\n");

@@ -19,18 +19,36 @@ struct fields {
 	uint64_t address;
 } __attribute__((packed));
 
-static struct trace_kind *kind_new(uint16_t id, const char *name, const char *fields)
-{
-	struct field list[FIELDS_MAX];
-	int count = fields_parse(fields, list);
-	struct trace_kind *kind = calloc(1, sizeof(*kind) + FIELDS_MAX * sizeof(*list));
+/* The kinds of one guest, by the descriptors that it sends. */
+static struct trace_kinds *guest;
 
-	assert_true(count >= 0);
-	kind->id = id;
-	kind->count = count;
-	strcpy(kind->name, name);
-	memcpy(kind->fields, list, (size_t)count * sizeof(*list));
-	return kind;
+static const struct trace_kind *kind_new(uint16_t id, const char *name, const char *fields)
+{
+	const struct event descriptor = {
+		.kind = EVENT_DESCRIPTOR,
+		.descriptor = {
+			.event = id, .stream = STREAM_TRACE,
+			.name = { name, strlen(name) }, .fields = { fields, strlen(fields) },
+		},
+	};
+
+	trace_kinds_learn(guest, &descriptor);
+	assert_non_null(trace_kinds_find(guest, id));
+	return trace_kinds_find(guest, id);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	guest = trace_kinds_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	trace_kinds_free(guest);
+	return 0;
 }
 
 static void add(struct trace_log *log, const struct trace_kind *kind, uint64_t number, const void *fields, size_t size)
@@ -74,7 +92,7 @@ static void check(const struct trace_log *log, uint64_t count)
 
 static void events_are_read_as_they_came(void **state)
 {
-	struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
+	const struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
 
 	(void)state;
 	for (uint64_t count = 0; count <= 1000000; count = 10 * count + 1) {
@@ -86,14 +104,13 @@ static void events_are_read_as_they_came(void **state)
 		check(log, count);
 		trace_log_free(log);
 	}
-	free(kind);
 }
 
 static void kinds_are_told_by_their_first_event(void **state)
 {
 	struct trace_log *log = trace_log_new(NULL, NULL);
-	struct trace_kind *a = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
-	struct trace_kind *b = kind_new(7, "text", "char[] t;u8 n;");
+	const struct trace_kind *a = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
+	const struct trace_kind *b = kind_new(107, "text", "char[] t;u8 n;");
 
 	(void)state;
 	fill(log, a, 2);
@@ -106,15 +123,13 @@ static void kinds_are_told_by_their_first_event(void **state)
 	assert_string_equal(trace_log_kind(log, 1)->name, "text");
 	assert_int_equal(trace_log_kind(log, 1)->count, 0);
 	trace_log_free(log);
-	free(a);
-	free(b);
 }
 
 /* A kind that the guest calls so is another one. */
 static void losses_stand_where_they_were(void **state)
 {
 	struct trace_log *log = trace_log_new(NULL, NULL);
-	struct trace_kind *kind = kind_new(0xffff, "events lost", "u32 box;");
+	const struct trace_kind *kind = kind_new(0xffff, "events_lost", "u32 box;");
 	static const uint64_t times[] = { 1, 2, 6, 7 }, cpus[] = { 1, 1, 1, 3 }, values[] = { 5, 1ull << 40, 6, 2 };
 	struct trace_log_reader *reader;
 	struct trace_log_row row;
@@ -136,14 +151,13 @@ static void losses_stand_where_they_were(void **state)
 	assert_int_equal(trace_log_refused(log), 0);
 	trace_log_close(reader);
 	trace_log_free(log);
-	free(kind);
 }
 
 /* Without a file, or with one that cannot be made. */
 static void what_finds_no_room_is_counted(void **state)
 {
 	static const char *const folders[] = { NULL, "/var/tmp/there is no such folder" };
-	struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
+	const struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
@@ -154,14 +168,13 @@ static void what_finds_no_room_is_counted(void **state)
 		check(log, 100000 - trace_log_refused(log));
 		trace_log_free(log);
 	}
-	free(kind);
 }
 
 static void memory_that_is_refused_is_counted(void **state)
 {
 	struct budget *budget = budget_new(28);
 	struct trace_log *log = trace_log_new(budget, "/var/tmp");
-	struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
+	const struct trace_kind *kind = kind_new(100, "mail", "u32 box;s8 change;u64 address;");
 
 	(void)state;
 	fill(log, kind, 10);
@@ -169,17 +182,16 @@ static void memory_that_is_refused_is_counted(void **state)
 	check(log, 0);
 	trace_log_free(log);
 	budget_release(budget);
-	free(kind);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_are_read_as_they_came),
-		cmocka_unit_test(kinds_are_told_by_their_first_event),
-		cmocka_unit_test(losses_stand_where_they_were),
-		cmocka_unit_test(what_finds_no_room_is_counted),
-		cmocka_unit_test(memory_that_is_refused_is_counted),
+		cmocka_unit_test_setup_teardown(events_are_read_as_they_came, setup, teardown),
+		cmocka_unit_test_setup_teardown(kinds_are_told_by_their_first_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(losses_stand_where_they_were, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_that_is_refused_is_counted, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

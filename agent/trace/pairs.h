@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pairs the beginnings and ends that a guest's trace events tell of: which thread a CPU ran, its interrupts, and the
+ * system calls of each thread. Events may be missing, repeated or lie: what contradicts is ended and counted, and
+ * nothing else suffers.
+ *
+ * Where events of a CPU were lost, what was under way there ends with the last event known before, and is marked: its
+ * own end may be among those that were lost. So does what begins before its predecessor has ended. What has not ended
+ * when the events are over ends with the last one of its CPU; such a call is left out, and so is a call without its
+ * beginning.
+ */
+#ifndef PAIRS_H
+#define PAIRS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "span.h"
+#include "trace_order.h"
+
+struct budget;
+struct pairs;
+
+struct pairs_sink {
+	void *context;
+	void (*begin)(void *context, const struct trace_span *span);	/* of all but calls; its end is not known yet */
+	void (*end)(void *context, const struct trace_span *span);	/* those within it have ended */
+};
+
+struct pairs_counts {
+	uint64_t beginnings, ends;	/* without the other, for no known loss */
+	uint64_t refused;		/* events for which there was no memory */
+};
+
+struct pairs *pairs_new(struct budget *budget, const struct pairs_sink *sink);
+void pairs_free(struct pairs *pairs);	/* NULL is allowed */
+
+/* Takes an event, or a loss. They come in order of time (trace_order.h). */
+void pairs_add(struct pairs *pairs, const struct trace_event *event);
+
+void pairs_end(struct pairs *pairs);	/* no more events come */
+struct pairs_counts pairs_counts(const struct pairs *pairs);
+
+#endif

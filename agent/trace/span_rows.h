@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spans as rows in blocks, the newest ones: as many as a 16th of the budget pays for. The oldest block goes when
+ * another one is needed. Used by one thread.
+ */
+#ifndef SPAN_ROWS_H
+#define SPAN_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "span.h"
+
+struct budget;
+struct span_rows;
+
+enum { SPAN_NAMES = 4096 };		/* kinds with numbers: more than any kernel has calls and interrupts */
+
+struct span_name {
+	enum span_kind kind;
+	uint64_t number;
+};
+
+struct span_row {
+	uint64_t end, duration;		/* guest ns; of a lost one, the duration says nothing */
+	uint32_t name;			/* its number in span_rows_names */
+	uint32_t thread;		/* as in struct trace_span, its low bits */
+	uint16_t cpu;
+	bool lost;
+};
+
+struct span_rows *span_rows_new(struct budget *budget);
+void span_rows_free(struct span_rows *rows);	/* NULL is allowed */
+
+void span_rows_add(struct span_rows *rows, const struct trace_span *span);
+
+uint64_t span_rows_refused(const struct span_rows *rows);	/* no memory for it, or no number for its name */
+uint64_t span_rows_from(const struct span_rows *rows);	/* some that ended before this time are gone; 0: none are */
+uint32_t span_rows_names(const struct span_rows *rows, const struct span_name **names);	/* returns how many */
+
+/* Gives each row that ended in [from, to), in the order in which they came. */
+void span_rows_read(const struct span_rows *rows, uint64_t from, uint64_t to,
+	void (*each)(void *context, const struct span_row *row), void *context);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trace events of all CPUs, put in order of time. Those of one CPU come in order, but its packets come before or behind
+ * another's. What is complete is given away: a packet says up to when its CPU is. A CPU that falls back by more than
+ * TRACE_SILENT_NS, as one that is switched off does, is not waited for. Nor is anybody once too many events wait.
+ */
+#ifndef TRACE_ORDER_H
+#define TRACE_ORDER_H
+
+#include <stdint.h>
+
+#include "agent/base/util.h"
+#include "agent/wire/trace_kinds.h"
+
+#define TRACE_SILENT_NS (200 * NS_PER_MS)
+
+struct trace_event {
+	uint64_t time;			/* guest ns */
+	uint32_t cpu;			/* below EVENT_CPUS */
+	enum trace_role role;
+	uint64_t values[TRACE_VALUES];	/* of a role: those that it needs, first */
+	uint64_t lost;			/* no event: so many of the CPU are missing here */
+	const void *of;			/* the caller's */
+};
+
+struct budget;
+struct trace_order;
+
+/* `take` gets the events in order of time. At most so many wait; their memory is charged to the budget. */
+struct trace_order *trace_order_new(struct budget *budget, uint32_t most,
+	void (*take)(void *context, const struct trace_event *event), void *context);
+void trace_order_free(struct trace_order *order);	/* what waits is dropped; NULL is allowed */
+
+void trace_order_add(struct trace_order *order, const struct trace_event *event);
+
+/* All events of this CPU up to this time have come. */
+void trace_order_complete(struct trace_order *order, uint32_t cpu, uint64_t until);
+
+void trace_order_end(struct trace_order *order);	/* no more come: gives all away */
+
+/* All events before this time were given away, but for late ones. UINT64_MAX: no CPU has sent anything. */
+uint64_t trace_order_until(const struct trace_order *order);
+
+/* Events whose time was over when they came. They stand where their time was moved to: behind those given away. */
+uint64_t trace_order_late(const struct trace_order *order);
+
+#endif

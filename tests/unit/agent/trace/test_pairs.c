@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pairing against a simple model: whole traces pair whole; where events are dropped, repeated or made up, each span
+ * that comes out is one that was, or is marked, and what has no partner is counted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/budget.h"
+#include "agent/trace/pairs.h"
+#include "agent/trace/span_rows.h"
+
+enum { EVENTS = 4000, THREADS = 6, CPUS = 3, TYPES = 4 };
+
+struct ended {
+	struct trace_span spans[3 * EVENTS];
+	size_t count, begun[SPAN_KINDS];
+};
+
+static void note_begin(void *context, const struct trace_span *span)
+{
+	((struct ended *)context)->begun[span->kind]++;
+}
+
+static void note_end(void *context, const struct trace_span *span)
+{
+	struct ended *ended = context;
+
+	assert_true(span->end >= span->begin);
+	ended->spans[ended->count++] = *span;
+}
+
+static struct ended ended;
+static struct trace_event events[EVENTS];
+
+static struct pairs *begin(struct budget *budget)
+{
+	const struct pairs_sink sink = { .context = &ended, .begin = note_begin, .end = note_end };
+
+	memset(&ended, 0, sizeof(ended));
+	return pairs_new(budget, &sink);
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+/* Calls that begin and end on any CPU, a thread at a time. Returns how many have ended. */
+static uint32_t make_calls(uint32_t seed)
+{
+	uint64_t number[THREADS] = { 0 };
+	uint32_t whole = 0;
+
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		uint32_t thread = next_random(&seed) % THREADS;
+		bool ends = number[thread];
+
+		number[thread] = ends ? number[thread] : 1 + next_random(&seed) % 50;
+		events[i] = (struct trace_event) {
+			.time = 1000 + 10 * (uint64_t)i, .cpu = next_random(&seed) % CPUS,
+			.role = ends ? ROLE_CALL_END : ROLE_CALL_BEGIN,
+			.values = { 1 + thread, number[thread], ends ? 1000 + i : 0 },
+		};
+		number[thread] = ends ? 0 : number[thread];
+		whole += ends;
+	}
+	return whole;
+}
+
+/* The events at which a call begins and ends; they are told by the times. */
+static bool is_a_call(const struct trace_span *span)
+{
+	const struct trace_event *from = &events[(span->begin - 1000) / 10];
+	const struct trace_event *to = &events[(span->end - 1000) / 10];
+
+	return from->role == ROLE_CALL_BEGIN && to->role == ROLE_CALL_END && from->values[0] == span->thread &&
+		to->values[0] == span->thread && from->values[1] == span->number && to->values[2] == span->result;
+}
+
+static void each_call_is_found(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct pairs *pairs = begin(NULL);
+		uint32_t whole = make_calls(seed);
+
+		for (uint32_t i = 0; i < EVENTS; i++)
+			pairs_add(pairs, &events[i]);
+		pairs_end(pairs);
+		assert_int_equal(ended.count, whole);
+		for (size_t i = 0; i < ended.count; i++)
+			assert_true(is_a_call(&ended.spans[i]) && !ended.spans[i].lost);
+		assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+		pairs_free(pairs);
+	}
+}
+
+/*
+ * Each eighth event is missing, and nobody says so. The model: an end belongs to the beginning that is its thread's
+ * last event, and has the same number; all else has no partner.
+ */
+static void what_lacks_its_partner_is_counted(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		const struct trace_event *last[THREADS + 1] = { NULL };
+		struct pairs *pairs = begin(NULL);
+		uint32_t dice = seed, whole = 0, beginnings = 0, ends = 0;
+
+		make_calls(seed);
+		for (uint32_t i = 0; i < EVENTS; i++) {
+			const struct trace_event *event = &events[i], **before = &last[event->values[0]];
+			bool under_way = *before && (*before)->role == ROLE_CALL_BEGIN;
+			bool ends_it = event->role == ROLE_CALL_END, pair = under_way && ends_it &&
+				(*before)->values[1] == event->values[1];
+
+			if (next_random(&dice) % 8 == 0)
+				continue;
+			whole += pair;
+			beginnings += under_way && !pair;
+			ends += ends_it && *before && !pair;
+			*before = event;
+			pairs_add(pairs, event);
+		}
+		pairs_end(pairs);
+		assert_int_equal(ended.count, whole);
+		assert_int_equal(pairs_counts(pairs).beginnings, beginnings);
+		assert_int_equal(pairs_counts(pairs).ends, ends);
+		assert_true(beginnings && ends);
+		pairs_free(pairs);
+	}
+}
+
+/* The same, but losses say so: what is under way is marked, and nothing is held against the guest. */
+static void a_loss_ends_what_is_under_way(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct pairs *pairs = begin(NULL);
+		uint64_t lost[CPUS] = { 0 };
+		uint32_t dice = seed, marked = 0;
+
+		make_calls(seed);
+		for (uint32_t i = 0; i < EVENTS; i++) {
+			uint32_t cpu = events[i].cpu;
+
+			if (next_random(&dice) % 16 == 0) {
+				lost[cpu]++;
+				continue;
+			}
+			if (lost[cpu])
+				pairs_add(pairs, &(struct trace_event) {
+					.time = events[i].time, .cpu = cpu, .lost = lost[cpu] });
+			lost[cpu] = 0;
+			pairs_add(pairs, &events[i]);
+		}
+		pairs_end(pairs);
+		for (size_t i = 0; i < ended.count; i++) {
+			marked += ended.spans[i].lost;
+			assert_true(ended.spans[i].lost || is_a_call(&ended.spans[i]));
+		}
+		assert_true(marked);
+		pairs_free(pairs);
+	}
+}
+
+/* Any event at any time: it ends, within memory, and threads and interrupts nest on their CPU. */
+static void whatever_comes_is_survived(void **state)
+{
+	struct budget *budget = budget_new(64);
+	size_t left = budget_left(budget);
+
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct pairs *pairs = begin(budget);
+		uint64_t last[CPUS] = { 0 };
+		size_t seen[SPAN_KINDS] = { 0 };
+
+		for (uint32_t i = 0; i < EVENTS; i++)
+			pairs_add(pairs, &(struct trace_event) {
+				.time = 1000 + i, .cpu = next_random(&seed) % CPUS,
+				.role = (enum trace_role)(next_random(&seed) % ROLES),
+				.values = { next_random(&seed) % 4, next_random(&seed) % 3 },
+				.lost = next_random(&seed) % 50 == 0,
+			});
+		pairs_end(pairs);
+		for (size_t i = 0; i < ended.count; i++) {
+			const struct trace_span *span = &ended.spans[i];
+
+			seen[span->kind]++;
+			if (span->kind != SPAN_THREAD)
+				continue;
+			assert_true(span->begin >= last[span->cpu]);	/* one thread at a time */
+			last[span->cpu] = span->end;
+		}
+		assert_int_equal(seen[SPAN_THREAD], ended.begun[SPAN_THREAD]);
+		assert_int_equal(seen[SPAN_INTERRUPT], ended.begun[SPAN_INTERRUPT]);
+		pairs_free(pairs);
+		assert_int_equal(budget_left(budget), left);
+	}
+	budget_release(budget);
+}
+
+/* More threads than anybody keeps: those that call nothing are forgotten first, and memory has a bound. */
+static void threads_beyond_number_are_forgotten(void **state)
+{
+	enum { MANY = 300000 };
+	struct budget *budget = budget_new(64);
+	size_t left = budget_left(budget);
+	struct pairs *pairs = begin(budget);
+
+	(void)state;
+	pairs_add(pairs, &(struct trace_event) { .time = 1, .role = ROLE_CALL_BEGIN, .values = { 7, 9 } });
+	for (uint64_t i = 0; i < MANY; i++)
+		pairs_add(pairs, &(struct trace_event) {
+			.time = 2 + i, .role = ROLE_CALL_END, .values = { 100 + i, 1 } });
+	pairs_add(pairs, &(struct trace_event) { .time = MANY + 9, .role = ROLE_CALL_END, .values = { 7, 9 } });
+	assert_int_equal(ended.count, 1);
+	assert_int_equal(ended.spans[0].end, MANY + 9);
+	assert_true(left - budget_left(budget) < (24 << 20));
+	pairs_free(pairs);
+	budget_release(budget);
+}
+
+/* ---- rows ---- */
+
+struct sum {
+	uint64_t count, duration, last;
+};
+
+static void add_row(void *context, const struct span_row *row)
+{
+	struct sum *sum = context;
+
+	sum->count++;
+	sum->duration += row->duration;
+	sum->last = row->end;
+}
+
+static struct sum sum_of(const struct span_rows *rows, uint64_t from, uint64_t to)
+{
+	struct sum sum = { .count = 0 };
+
+	span_rows_read(rows, from, to, add_row, &sum);
+	return sum;
+}
+
+/* A range has the spans that end in it; when memory is used up, the oldest are gone, and it is said since when. */
+static void rows_of_a_range(void **state)
+{
+	enum { SPANS = 400000 };
+	struct budget *budget = budget_new(64);
+	struct span_rows *rows = span_rows_new(budget);
+	const struct span_name *names;
+	uint64_t from;
+
+	(void)state;
+	for (uint64_t i = 0; i < SPANS; i++)
+		span_rows_add(rows, &(struct trace_span) {
+			.kind = SPAN_CALL, .number = i % TYPES, .begin = 10 * i, .end = 10 * i + 3 });
+	assert_int_equal(span_rows_names(rows, &names), TYPES);
+	assert_int_equal(names[3].number, 3);
+	from = span_rows_from(rows);
+	assert_true(from > 0 && from < 10 * SPANS / 2 * 2);
+	assert_int_equal(sum_of(rows, from, UINT64_MAX).count, SPANS - (from + 6) / 10);
+	assert_int_equal(sum_of(rows, 0, from).count, 0);
+	assert_int_equal(sum_of(rows, 10 * SPANS - 1000, 10 * SPANS - 500).count, 50);
+	assert_int_equal(sum_of(rows, 10 * SPANS - 1000, 10 * SPANS - 500).duration, 150);
+	assert_int_equal(span_rows_refused(rows), 0);
+	for (uint64_t i = 0; i < 2 * SPAN_NAMES; i++)
+		span_rows_add(rows, &(struct trace_span) { .kind = SPAN_INTERRUPT, .number = i });
+	assert_int_equal(span_rows_refused(rows), SPAN_NAMES + TYPES);
+	span_rows_free(rows);
+	budget_release(budget);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_call_is_found),
+		cmocka_unit_test(what_lacks_its_partner_is_counted),
+		cmocka_unit_test(a_loss_ends_what_is_under_way),
+		cmocka_unit_test(whatever_comes_is_survived),
+		cmocka_unit_test(threads_beyond_number_are_forgotten),
+		cmocka_unit_test(rows_of_a_range),
+	};
+
+	return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);
+}
