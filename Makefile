@@ -35,7 +35,7 @@ AGENT = \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		state_words) \
 	$(call in,agent/store/,arrivals cpus fine_ranges run sample_log stack_cache stacks store trace_log unnamed_file who) \
-	$(call in,agent/trace/,pairs span_rows trace_order) \
+	$(call in,agent/trace/,pairs span_rows trace trace_order) \
 	$(call in,agent/names/bare/,calls flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
@@ -53,7 +53,7 @@ AGENT = \
 	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_reading kernel_watch lease meter profiler \
 		profiler_drive raw_samples remarks) \
 	$(call in,agent/query/time/,heat series subject) \
-	$(call in,agent/answers/,annotation answer call_tree function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks log_events log_rows row_list sample_collect sample_set set_code set_threads) \
 	$(call in,agent/formats/,callgrind chrome chrome_events csv_stacks firefox firefox_markers firefox_tracks json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \
@@ -66,7 +66,7 @@ AGENT = \
 	$(call in,agent/session/,capture mailbox pace profile_facts saver session session_names session_orders subscription \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
-	$(call in,agent/report/,recorder report report_annotation report_answer report_export report_json report_file report_guest report_options \
+	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_tree) \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \

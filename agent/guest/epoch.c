@@ -19,6 +19,7 @@
 #include "agent/store/store.h"
 #include "agent/store/trace_log.h"
 #include "agent/store/unnamed_file.h"
+#include "agent/trace/trace.h"
 #include "agent/wire/decode.h"
 #include "epoch.h"
 #include "guest_events.h"
@@ -107,6 +108,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->query = query_new(&epoch->inputs);
 	epoch->code = kernel_code_new(epoch->inputs.symbols);
 	epoch->events = guest_events_new(epoch->inputs.budget);
+	epoch->trace = trace_new(epoch->inputs.budget);
 	epoch->memory = guest_memory_new(epoch->inputs.budget);
 	epoch->reading = kernel_reading_new(epoch->inputs.symbols, epoch->memory, epoch->inputs.budget);
 	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory, (const char *const *)epoch->folders,
@@ -137,6 +139,7 @@ static void epoch_free(struct epoch *epoch)
 	kernel_reading_free(epoch->reading);
 	guest_memory_free(epoch->memory);
 	guest_events_free(epoch->events);
+	trace_free(epoch->trace);
 	listings_free(epoch->listings);
 	symbols_free(epoch->inputs.symbols);
 	threads_free(epoch->inputs.threads);
@@ -386,7 +389,16 @@ static void take_missed(struct epoch *epoch, const struct event *event)
 		epoch->untimed += event->missed.ticks;
 }
 
-/* Takes an event that is neither a sample nor missed ticks. */
+/* Before the guest has told of itself, the time is not known. */
+static void take_trace(struct epoch *epoch, const struct event *event)
+{
+	if (epoch->known)
+		trace_add(epoch->trace, epoch_ns(epoch, event->time), event);
+	if (epoch->log)
+		trace_log_add(sample_log_traces(epoch->log), epoch_ns(epoch, event->time), event);
+}
+
+/* Takes any other event. */
 static void take_fact(struct epoch *epoch, const struct event *event)
 {
 	uint64_t refused = budget_refused(epoch->inputs.budget);
@@ -472,8 +484,8 @@ static inline void take_event(struct epoch *epoch, const struct event *event,
 		take_sample(epoch, event, stack);
 	} else if (event->kind == EVENT_MISSED)
 		take_missed(epoch, event);
-	else if (event->kind == EVENT_TRACE && epoch->log)
-		trace_log_add(sample_log_traces(epoch->log), epoch_ns(epoch, event->time), event);
+	else if (event->kind == EVENT_TRACE)
+		take_trace(epoch, event);
 	else
 		take_fact(epoch, event);
 }
@@ -572,6 +584,11 @@ bool epoch_walk_held(struct epoch *epoch, bool all)
 	return raw_samples_step(epoch->held, all, take_held, epoch);
 }
 
+void epoch_over(struct epoch *epoch)
+{
+	trace_end(epoch->trace);
+}
+
 bool epoch_awaits(const struct epoch *epoch, uint64_t before)
 {
 	unsigned __int128 ticks = (unsigned __int128)before * epoch->clock_hz / NS_PER_SECOND;
@@ -579,9 +596,13 @@ bool epoch_awaits(const struct epoch *epoch, uint64_t before)
 	return raw_samples_before(epoch->held, ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX);
 }
 
-void epoch_lost(struct epoch *epoch, const struct packet *packet)
+void epoch_packet(struct epoch *epoch, const struct packet *packet)
 {
-	if (epoch->log)
+	if (packet->stream != STREAM_TRACE || !epoch->known)
+		return;
+	trace_packet(epoch->trace, packet->cpu, epoch_ns(epoch, packet->begin), epoch_ns(epoch, packet->end),
+		packet->lost);
+	if (epoch->log && packet->lost)
 		trace_log_lose(sample_log_traces(epoch->log), epoch_ns(epoch, packet->begin), packet->cpu,
 			packet->lost);
 }

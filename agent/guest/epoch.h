@@ -28,6 +28,7 @@ struct kernel_watch;
 struct listings;
 struct packet;
 struct sample_log;
+struct trace;
 
 enum { EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
 
@@ -76,6 +77,7 @@ struct epoch {
 	uint64_t cpus_refused;			/* events of CPUs that the budget had no room for */
 	struct epoch_cpu *cpus;
 	struct guest_events *events;
+	struct trace *trace;			/* what its trace events say took time */
 	struct kernel_code *code;		/* unwinds the stacks of raw samples */
 	struct guest_memory *memory;		/* the guest's, as far as it was asked for */
 	uint64_t memory_names;			/* the symbols' generation, when a VM's memory was read last */
@@ -112,7 +114,8 @@ void epoch_release(struct epoch *epoch);	/* any thread; the last holder frees; N
 void epoch_introduce(struct epoch *epoch, const struct guest *guest, const struct beginning *beginning);
 /* Takes 1 to DECODE_EVENTS events of one CPU, as decode.h gives them. */
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count);
-void epoch_lost(struct epoch *epoch, const struct packet *packet);	/* before it, trace events are missing */
+void epoch_packet(struct epoch *epoch, const struct packet *packet);	/* it begins: its events come next */
+void epoch_over(struct epoch *epoch);	/* nothing more comes: what waits for later trace events does not */
 void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet ends at this time: epoch_now moves on */
 
 /*

@@ -98,6 +98,7 @@ void report_free(struct report *report)
 	profile_free(report->profile);
 	call_tree_free(report->tree);
 	annotation_free(report->annotation);
+	report_events_free(report);
 	export_free(report->export);
 	report_export_end_log(report);
 	sample_log_release(report->log);

@@ -21,6 +21,7 @@
 struct annotation;
 struct call_tree;
 struct epoch;
+struct event_table;
 struct job;
 struct profile;
 struct session;
@@ -50,6 +51,7 @@ struct report_request {
 	int sort;			/* enum table_column */
 	int tree;			/* enum tree_order: also the call tree, in this order; -1: none */
 	uint32_t least;			/* percent of all weight: lighter rows of the tree are left out; 0: none is */
+	bool events;			/* also what its trace events say took time */
 	const char *annotate;		/* also the code of this function, with its heat; NULL: of none */
 	uint32_t top;			/* rows of the text; 0: all */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
@@ -126,10 +128,12 @@ struct report {
 	struct profile *profile;	/* its table is sorted */
 	struct call_tree *tree;		/* NULL: none is wanted, or not yet */
 	bool tree_asked;
+	struct event_table *events;	/* NULL: none is wanted, or not yet */
+	bool events_asked;
 	struct annotation *annotation;	/* NULL: none is wanted, or not yet */
 	bool annotation_asked;
 	bool unannotated;		/* there is no such function */
-	struct excerpt asked_excerpt;	/* what `profile`, `tree` and `annotation` answer */
+	struct excerpt asked_excerpt;	/* what `profile` and all that is asked beside it answer */
 	uint64_t from, to;		/* guest ns, of the answer */
 	double seconds;			/* likewise: guest time profiled */
 };

@@ -291,11 +291,11 @@ void report_find_answer(struct report *report)
 	}
 	if (!report->asked)
 		ask(report);
-	if (!report->tree_asked && !report->annotation_asked && !have_profile(report))
-		return;
-	if (!report_find_tree(report) || !report_find_annotation(report))
+	if (!report->tree_asked && !report->events_asked && !report->annotation_asked && !have_profile(report))
 		return;
 	tell_time(report);
+	if (!report_find_tree(report) || !report_find_events(report) || !report_find_annotation(report))
+		return;
 	note_unread(report, report->profile->unread);
 	note_machine(report);
 	note_nothing(report);

@@ -80,6 +80,7 @@ static void put_facts(const void *context, struct json_writer *writer)
 static void put_more(const void *context, struct json_writer *writer)
 {
 	put_tree(writer, context);
+	report_events_json(context, writer);
 	report_annotation_json(context, writer);
 }
 

@@ -94,6 +94,8 @@ const struct option_row report_options[] = {
 	OPTION("folded", "FILE", OPTION_FILE, files[EXPORT_FOLDED],
 		"write the stacks as well, one per line, for flame graphs", ANSWER),
 	OPTION("raw", "DIR", OPTION_FOLDER, raw, "also record what the guest sends, as `ktop record` does", GUEST),
+	OPTION("events", NULL, OPTION_FLAG, events, "also what the guest's trace events say took time: "
+		"system calls and interrupts", ANSWER),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)", ANSWER),
 	TABLE_ROWS
 	EXCERPT_ROWS

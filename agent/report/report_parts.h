@@ -47,6 +47,13 @@ const struct tree_row *report_tree_row(const struct report *report, size_t *at);
 uint64_t report_tree_missing(const struct report *report);	/* rows with enough weight that found no room */
 bool report_tree_csv(const struct report *report, FILE *out, char **error);	/* there is a tree */
 
+/* ---- report_events.c: what trace events say took time ---- */
+
+bool report_find_events(struct report *report);		/* as report_find_tree */
+void report_events_free(struct report *report);
+void report_events_text(const struct report *report, FILE *out);
+void report_events_json(const struct report *report, struct json_writer *writer);
+
 /* ---- report_annotation.c: the code of one function ---- */
 
 bool report_find_annotation(struct report *report);	/* as report_find_tree */

@@ -207,6 +207,7 @@ void report_text(const struct report *report, FILE *out)
 			table->count - rows, util_plural(table->count - rows));
 	if (table->count)
 		print_tree(report, out);
+	report_events_text(report, out);
 	report_annotation_text(report, out);
 	if (utf8) {
 		uselocale(before);

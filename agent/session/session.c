@@ -118,8 +118,7 @@ static void take_packet(void *context, const struct packet *packet)
 	measure(session);
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->packet(tap->context, packet);
-	if (packet->stream == STREAM_TRACE && packet->lost)
-		epoch_lost(session->epoch, packet);
+	epoch_packet(session->epoch, packet);
 	epoch_ticks(session->epoch, packet->end);
 	query_spare(session->epoch->query);
 	session_watch_played(session);

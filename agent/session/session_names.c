@@ -221,8 +221,10 @@ void session_watch_kernel(struct session *session)
 	watch(session, live, live ? util_now() : epoch_now(epoch) + session->beyond);
 	over = !live && session_over(session) && !session_reads_memory(session) && !session_reads_names(session) &&
 		!symbols_reading(epoch->inputs.symbols);
-	if (over)
+	if (over) {
 		look_on(session);
+		epoch_over(epoch);
+	}
 	walk_held(session, live ? !sampled : over && !symbols_reading(epoch->inputs.symbols));
 	if (live && sampled)
 		ask_for_memory(session);

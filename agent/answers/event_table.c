@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
+#include "agent/query/question/filter.h"
+#include "agent/trace/trace.h"
+#include "agent/wire/trace_kinds.h"
+#include "event_table.h"
+
+enum { FINE_BITS = 5, FINE = 1 << FINE_BITS, BUCKETS = (64 - FINE_BITS + 1) * FINE };
+
+/* Spans by duration, in buckets that are 1/32 of their power of two wide. Up to 63 ns each has its own. */
+struct buckets {
+	uint32_t counts[BUCKETS];
+};
+
+struct making {
+	struct event_table *table;
+	const struct filter *filter;
+	const struct span_name *names;
+	uint32_t *row_of;		/* by name; NO_ROW: it has none */
+	struct buckets *buckets;	/* by row */
+	uint32_t room;
+	uint64_t from;			/* spans that ended earlier are only in trends */
+	bool full;
+};
+
+#define NO_ROW 0xffffffffu
+
+static unsigned log_of(uint64_t ns)
+{
+	return ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
+}
+
+static uint32_t bucket_of(uint64_t ns)
+{
+	unsigned shift = log_of(ns) > FINE_BITS ? log_of(ns) - FINE_BITS : 0;
+
+	return shift * FINE + (uint32_t)(ns >> shift);
+}
+
+/* The middle of a bucket. */
+static uint64_t ns_of(uint32_t bucket)
+{
+	unsigned shift = bucket < 2 * FINE ? 0 : bucket / FINE - 1;
+
+	return ((uint64_t)(bucket - shift * FINE) << shift) + ((1ull << shift) >> 1);
+}
+
+/* The duration that `part` of 100 do not exceed, of those in the buckets. */
+static uint64_t percentile(const struct buckets *buckets, const struct event_row *row, unsigned part)
+{
+	uint64_t wanted = (row->count * part + 99) / 100, seen = 0;
+	uint32_t at = 0;
+
+	while (at < BUCKETS && (seen += buckets->counts[at]) < wanted)
+		at++;
+	return at < BUCKETS && ns_of(at) < row->max ? ns_of(at) : row->max;
+}
+
+/* False: no memory. */
+static bool make_room(struct making *making)
+{
+	struct budget *budget = making->table->answer.epoch->inputs.budget;
+	uint32_t room = 2 * making->room + 32;
+	struct event_row *rows = budget_resize(budget, making->table->rows, making->room * sizeof(*rows),
+		room * sizeof(*rows));
+	struct buckets *buckets;
+
+	if (!rows)
+		return false;
+	making->table->rows = rows;
+	buckets = budget_resize(budget, making->buckets, making->room * sizeof(*buckets), room * sizeof(*buckets));
+	if (!buckets) {
+		making->table->rows = budget_trim(budget, rows, room * sizeof(*rows), making->room * sizeof(*rows));
+		return false;
+	}
+	making->buckets = buckets;
+	making->room = room;
+	return true;
+}
+
+/* NULL: no memory. */
+static struct event_row *row_of(struct making *making, uint32_t name)
+{
+	struct event_table *table = making->table;
+	struct event_row *row;
+
+	if (making->row_of[name] != NO_ROW)
+		return &table->rows[making->row_of[name]];
+	making->full = making->full || (table->count == making->room && !make_room(making));
+	if (making->full)
+		return NULL;
+	row = &table->rows[table->count];
+	*row = (struct event_row) { .kind = making->names[name].kind, .number = making->names[name].number };
+	memset(&making->buckets[table->count], 0, sizeof(*making->buckets));
+	making->row_of[name] = table->count++;
+	return row;
+}
+
+static void add_span(void *context, const struct span_row *span)
+{
+	struct making *making = context;
+	struct event_row *row = filter_passes_cpu(making->filter, span->cpu) ? row_of(making, span->name) : NULL;
+	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
+	unsigned bar = log_of(span->duration);
+
+	if (!row)
+		return;
+	if (ago < EVENT_TREND)
+		row->trend[EVENT_TREND - 1 - ago]++;
+	if (span->end < making->from)
+		return;
+	if (span->lost) {
+		row->lost++;
+		return;
+	}
+	row->count++;
+	row->total += span->duration;
+	row->max = span->duration > row->max ? span->duration : row->max;
+	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1]++;
+	making->buckets[making->row_of[span->name]].counts[bucket_of(span->duration)]++;
+}
+
+static int by_total(const void *left, const void *right)
+{
+	const struct event_row *a = left, *b = right;
+
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	if (a->kind != b->kind)
+		return a->kind > b->kind ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Finishes the rows, and leaves out those that have nothing in the range. */
+static void finish(struct making *making)
+{
+	struct event_table *table = making->table;
+	struct budget *budget = table->answer.epoch->inputs.budget;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		struct event_row row = table->rows[i];
+
+		row.p50 = percentile(&making->buckets[i], &row, 50);
+		row.p99 = percentile(&making->buckets[i], &row, 99);
+		if (row.count || row.lost)
+			table->rows[kept++] = row;
+	}
+	table->rows = budget_trim(budget, table->rows, making->room * sizeof(*table->rows),
+		kept * sizeof(*table->rows));
+	table->count = kept;
+	table->refused += making->full;
+	if (kept)
+		qsort(table->rows, kept, sizeof(*table->rows), by_total);
+	budget_free(budget, making->buckets, making->room * sizeof(*making->buckets));
+	free(making->row_of);
+}
+
+static void fill(struct event_table *table, const struct span_rows *rows, const struct excerpt *excerpt)
+{
+	const struct question question = excerpt_question(table->answer.epoch, excerpt);
+	uint64_t kept = span_rows_from(rows), trend = EVENT_TREND * NS_PER_SECOND;
+	struct making making = { .table = table, .filter = &excerpt->filter };
+	uint32_t names = span_rows_names(rows, &making.names);
+
+	table->kept_from = kept;
+	table->to = question.to < table->now ? question.to : table->now;
+	table->from = question.from > kept ? question.from : kept;
+	table->from = table->from < table->to ? table->from : table->to;
+	making.from = table->from;
+	making.row_of = util_alloc((names + 1) * sizeof(*making.row_of));
+	memset(making.row_of, 0xff, names * sizeof(*making.row_of));
+	trend = table->to > trend ? table->to - trend : 0;
+	span_rows_read(rows, trend < table->from ? trend : table->from, table->to, add_span, &making);
+	finish(&making);
+}
+
+/* True: the guest traces anything that has a role. */
+static bool is_traced(const struct epoch *epoch)
+{
+	const struct guest_event *kind;
+
+	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u)
+		if (guest_events_on(epoch->events, kind->id) && trace_role_named(kind->name) != ROLE_NONE &&
+				trace_role_named(kind->name) != ROLE_SWITCH)
+			return true;
+	return false;
+}
+
+static struct answer *make(const struct request *request, const struct moment *moment)
+{
+	struct event_table *table = util_alloc(sizeof(*table));
+	const struct epoch *epoch;
+	struct trace_counts counts;
+
+	table->answer = answer_begin(&event_table_kind, moment);
+	epoch = table->answer.epoch;
+	if (!epoch)
+		return &table->answer;
+	counts = trace_counts(epoch->trace);
+	table->now = epoch_now(epoch);
+	table->traced = is_traced(epoch);
+	table->events = counts.events;
+	table->lost = counts.lost;
+	table->unmatched = counts.pairs.beginnings + counts.pairs.ends;
+	table->late = counts.late;
+	table->refused = counts.pairs.refused + span_rows_refused(trace_rows(epoch->trace));
+	fill(table, trace_rows(epoch->trace), &request->excerpt);
+	table->answer.begun = table->count;
+	table->answer.partial = request->excerpt.until_ns && trace_until(epoch->trace) < table->to;
+	return &table->answer;
+}
+
+static void free_answer(struct answer *answer)
+{
+	struct event_table *table = (struct event_table *)answer;
+
+	if (answer->epoch)
+		budget_free(answer->epoch->inputs.budget, table->rows, table->count * sizeof(*table->rows));
+	answer_end(answer);
+	free(table);
+}
+
+const struct answer_kind event_table_kind = {
+	.name = "events", .request_size = sizeof(struct event_request), .make = make, .free = free_answer,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the guest's trace events say took time in a range: a row for each system call and each interrupt, by its number.
+ * A span belongs to the range in which it ended. Of the excerpt's filter, only its CPUs count. The answer about a range
+ * that is past is partial while events of it are still to come.
+ */
+#ifndef EVENT_TABLE_H
+#define EVENT_TABLE_H
+
+#include <stdint.h>
+
+#include "agent/trace/span.h"
+#include "answer.h"
+
+enum {
+	EVENT_TREND = 60,		/* seconds, the newest last */
+	EVENT_BARS = 40,		/* of a histogram: bar i has durations from 2^i ns on, the last one all above */
+};
+
+/* Compared as bytes: it has no padding. */
+struct event_request {
+	struct request request;
+};
+
+struct event_row {
+	enum span_kind kind;		/* not SPAN_THREAD */
+	uint64_t number;
+	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
+	uint64_t lost;			/* those whose end was lost: they have no duration */
+	uint64_t total, p50, p99, max;	/* ns; percentiles within 3 % */
+	uint32_t bars[EVENT_BARS];	/* spans by duration */
+	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
+};
+
+struct event_table {
+	struct answer answer;
+	uint64_t now;			/* guest ns; 0: the guest has not told of itself */
+	uint64_t from, to;		/* guest ns: the range, as far as spans are kept: never before `kept_from` */
+	uint64_t kept_from;		/* guest ns: older spans were forgotten; 0: none were */
+	bool traced;			/* the guest traces interrupts or system calls now */
+	uint64_t events;		/* trace events that came, of all kinds, in all */
+	uint64_t lost;			/* trace events that did not come, though they were written */
+	uint64_t unmatched;		/* beginnings without an end, and ends without a beginning; not for a loss */
+	uint64_t late;			/* events that came too late to stand in their place */
+	uint64_t refused;		/* spans that found no room in memory */
+	uint32_t count;
+	struct event_row *rows;		/* heaviest total first */
+};
+
+extern const struct answer_kind event_table_kind;
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "agent/answers/event_table.h"
+#include "agent/base/util.h"
+#include "agent/export/json_writer.h"
+#include "agent/session/session.h"
+#include "report.h"
+#include "report_parts.h"
+
+enum { LOOK_MS = 20 };			/* between two looks whether all events of the range have come */
+
+static const char *const kinds[SPAN_KINDS] = { [SPAN_INTERRUPT] = "irq", [SPAN_CALL] = "syscall" };
+
+bool report_find_events(struct report *report)
+{
+	struct event_request request;
+	struct answer *answer;
+
+	if (!report->request.events || report->annotation_asked)
+		return true;
+	if (!report->events_asked) {
+		memset(&request, 0, sizeof(request));		/* requests are compared as bytes */
+		request.request.kind = &event_table_kind;
+		request.request.excerpt.filter = report->asked_excerpt.filter;
+		request.request.excerpt.window_ns = report->to - report->from;
+		request.request.excerpt.until_ns = report->to;
+		request.request.pause_ms = LOOK_MS;
+		session_request(report->subscription, &request.request);
+		report->events_asked = true;
+	}
+	answer = session_answer(report->subscription);
+	if (answer) {
+		report_events_free(report);
+		report->events = (struct event_table *)answer;
+	}
+	return report->events && (!report->events->answer.partial || report_is_late(report));
+}
+
+void report_events_free(struct report *report)
+{
+	if (report->events)
+		answer_free(&report->events->answer);
+	report->events = NULL;
+}
+
+/* ---- text ---- */
+
+/* "12us", "1.20ms": three digits or more. */
+static const char *duration_text(uint64_t ns, char text[16])
+{
+	static const struct { uint64_t ns; const char *unit; } units[] = {
+		{ NS_PER_SECOND, "s" }, { NS_PER_MS, "ms" }, { NS_PER_MS / 1000, "us" }, { 1, "ns" },
+	};
+	int i = 0;
+	double value;
+
+	while (units[i].ns > 1 && ns < units[i].ns)
+		i++;
+	value = (double)ns / (double)units[i].ns;
+	return util_print(text, 16, "%.*f%s", units[i].ns == 1 || value >= 100 ? 0 : value >= 10 ? 1 : 2, value,
+		units[i].unit);
+}
+
+static void print_row(const struct event_row *row, double seconds, FILE *out)
+{
+	const uint64_t times[] = { row->p50, row->p99, row->max };
+	char text[16], name[48];
+
+	util_print(name, sizeof(name), "%s %" PRIu64, kinds[row->kind], row->number);
+	fprintf(out, "%9" PRIu64 " %9.1f %7.2f", row->count, seconds > 0 ? (double)row->count / seconds : 0,
+		seconds > 0 ? 100 * (double)row->total / (seconds * (double)NS_PER_SECOND) : 0);
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		fprintf(out, " %8s", duration_text(times[i], text));
+	fprintf(out, "  %s", name);
+	if (row->lost)
+		fprintf(out, " (and %" PRIu64 " whose end was lost)", row->lost);
+	putc('\n', out);
+}
+
+static void print_why_none(const struct event_table *table, FILE *out)
+{
+	if (table->events && !table->count)
+		fputs("(no system call and no interrupt has ended in this time)\n", out);
+	else if (!table->count)
+		fputs("(nothing is traced; switch it on by `ktop ctl events +syscall +irq`)\n", out);
+}
+
+static void print_books(const struct event_table *table, FILE *out)
+{
+	const struct { uint64_t count; const char *what; } books[] = {
+		{ table->lost, "trace events were lost" },
+		{ table->unmatched, "beginnings or ends have no partner" },
+		{ table->late, "trace events came too late for their place" },
+		{ table->refused, "found no room; give more by --memory" },
+	};
+
+	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++)
+		if (books[i].count)
+			fprintf(out, "(%" PRIu64 " %s)\n", books[i].count, books[i].what);
+	if (table->answer.partial)
+		fputs("(more events of this time are still to come; report again)\n", out);
+	if (table->kept_from && table->from == table->kept_from)
+		fputs("(older ones were forgotten; give more by --memory)\n", out);
+}
+
+void report_events_text(const struct report *report, FILE *out)
+{
+	const struct event_table *table = report->events;
+	uint32_t rows;
+
+	if (!table)
+		return;
+	rows = report->request.top && report->request.top < table->count ? report->request.top : table->count;
+	fprintf(out, "\n%9s %9s %7s %8s %8s %8s  %s\n", "COUNT", "RATE/s", "TOTAL%", "p50", "p99", "MAX", "EVENT");
+	for (uint32_t i = 0; i < rows; i++)
+		print_row(&table->rows[i], (double)(table->to - table->from) / (double)NS_PER_SECOND, out);
+	if (rows < table->count)
+		fprintf(out, "(%" PRIu32 " more row%s; --top 0 shows all)\n", table->count - rows,
+			util_plural(table->count - rows));
+	print_why_none(table, out);
+	print_books(table, out);
+}
+
+/* ---- JSON ---- */
+
+void report_events_json(const struct report *report, struct json_writer *writer)
+{
+	const struct event_table *table = report->events;
+
+	if (!table)
+		return;
+	json_member_count(writer, "latencies_from_ns", table->from);
+	json_member_count(writer, "latencies_to_ns", table->to);
+	json_member_count(writer, "events_lost", table->lost);
+	json_member_count(writer, "events_unmatched", table->unmatched);
+	json_member_count(writer, "events_late", table->late);
+	json_member_count(writer, "latencies_refused", table->refused);
+	json_member(writer, "latencies_partial", cJSON_CreateBool(table->answer.partial));
+	json_begin_list(writer, "latencies");
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct event_row *row = &table->rows[i];
+		cJSON *object = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(object, "kind", kinds[row->kind]);
+		json_add_count(object, "number", row->number);
+		json_add_count(object, "count", row->count);
+		json_add_count(object, "lost", row->lost);
+		json_add_count(object, "total_ns", row->total);
+		json_add_count(object, "p50_ns", row->p50);
+		json_add_count(object, "p99_ns", row->p99);
+		json_add_count(object, "max_ns", row->max);
+		json_row(writer, object);
+	}
+	json_end_list(writer);
+}

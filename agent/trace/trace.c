@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/wire/event.h"
+#include "trace.h"
+
+/* Events that wait to be put in order: a quarter of a second of a million, or what a 32nd of the budget pays for. */
+enum { HELD = 1 << 18, BUDGET_PART = 32 };
+
+static uint32_t held_most(const struct budget *budget)
+{
+	size_t most = budget_share(budget, BUDGET_PART) / sizeof(struct trace_event);
+
+	return most < HELD ? (uint32_t)most : HELD;
+}
+
+struct trace {
+	struct trace_order *order;
+	struct pairs *pairs;
+	struct span_rows *rows;
+	uint64_t events, lost;
+	bool packet;			/* one is under way: */
+	uint32_t cpu;			/* of this CPU, */
+	uint64_t end;			/* which is complete up to here once it is over */
+};
+
+static void take(void *context, const struct trace_event *event)
+{
+	pairs_add(((struct trace *)context)->pairs, event);
+}
+
+static void begin(void *context, const struct trace_span *span)
+{
+	(void)context;
+	(void)span;
+}
+
+static void end(void *context, const struct trace_span *span)
+{
+	if (span->kind != SPAN_THREAD)
+		span_rows_add(((struct trace *)context)->rows, span);
+}
+
+struct trace *trace_new(struct budget *budget)
+{
+	struct trace *trace = util_alloc(sizeof(*trace));
+
+	trace->order = trace_order_new(budget, held_most(budget), take, trace);
+	trace->pairs = pairs_new(budget, &(struct pairs_sink) { .context = trace, .begin = begin, .end = end });
+	trace->rows = span_rows_new(budget);
+	return trace;
+}
+
+void trace_free(struct trace *trace)
+{
+	if (!trace)
+		return;
+	trace_order_free(trace->order);
+	pairs_free(trace->pairs);
+	span_rows_free(trace->rows);
+	free(trace);
+}
+
+void trace_add(struct trace *trace, uint64_t time, const struct event *event)
+{
+	const struct trace_kind *kind = event->trace.kind;
+	struct trace_event own = { .time = time, .cpu = event->cpu, .role = kind->role };
+	uint64_t values[TRACE_VALUES];
+
+	trace->events++;
+	if (kind->role == ROLE_NONE || event->cpu >= EVENT_CPUS)
+		return;
+	trace_kind_values(kind, event->trace.fields, values);
+	for (int i = 0; i < ROLE_VALUES; i++)
+		own.values[i] = values[kind->role_values[i]];
+	trace_order_add(trace->order, &own);
+}
+
+void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t lost)
+{
+	if (cpu >= EVENT_CPUS)
+		return;
+	if (trace->packet)
+		trace_order_complete(trace->order, trace->cpu, trace->end);
+	trace->packet = true;
+	trace->cpu = cpu;
+	trace->end = end;
+	trace->lost += lost;
+	if (lost)
+		trace_order_add(trace->order, &(struct trace_event) { .time = begin, .cpu = cpu, .lost = lost });
+}
+
+void trace_end(struct trace *trace)
+{
+	trace_order_end(trace->order);
+}
+
+uint64_t trace_until(const struct trace *trace)
+{
+	return trace_order_until(trace->order);
+}
+
+const struct span_rows *trace_rows(const struct trace *trace)
+{
+	return trace->rows;
+}
+
+struct trace_counts trace_counts(const struct trace *trace)
+{
+	return (struct trace_counts) {
+		.events = trace->events, .lost = trace->lost, .late = trace_order_late(trace->order),
+		.pairs = pairs_counts(trace->pairs),
+	};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a guest's trace events say took time, live: events as they come, put in order, paired, and kept as rows. Used by
+ * one thread.
+ */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include <stdint.h>
+
+#include "pairs.h"
+#include "span_rows.h"
+
+struct budget;
+struct event;
+struct trace;
+
+struct trace_counts {
+	uint64_t events;		/* that came */
+	uint64_t lost;			/* that did not come, though they were written */
+	uint64_t late;			/* trace_order_late */
+	struct pairs_counts pairs;
+};
+
+struct trace *trace_new(struct budget *budget);
+void trace_free(struct trace *trace);	/* NULL is allowed */
+
+/* An EVENT_TRACE. `time`: guest ns, as all times here. */
+void trace_add(struct trace *trace, uint64_t time, const struct event *event);
+
+/*
+ * A packet begins, whose events come next: those of all packets before it have come. `end`: its own end. `lost`: so
+ * many events of this CPU are missing before it.
+ */
+void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t lost);
+
+void trace_end(struct trace *trace);	/* nothing is under way: all events that have come are in the rows */
+
+uint64_t trace_until(const struct trace *trace);	/* trace_order_until */
+const struct span_rows *trace_rows(const struct trace *trace);	/* of calls and interrupts */
+struct trace_counts trace_counts(const struct trace *trace);
+
+#endif
