@@ -167,6 +167,27 @@ static void code_before_the_kernel_is_firmware(void **state)
 	}
 }
 
+/* Whatever was sampled first: firmware where it moved to, or where it came from. */
+static void the_order_of_early_samples_does_not_matter(void **state)
+{
+	static const uint64_t samples[] = { 0x7fba123, 0x7fbb123, 0x7fba456, 0xf1234, 0x200010 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+		saw(&fixture, samples[i]);
+	name_is(&fixture, 0x7fba123, "[firmware]", "firmware");
+	name_is(&fixture, 0x7fbb123, "[firmware]", "firmware");
+	name_is(&fixture, 0x7fbc123, "[unknown]", "kernel");
+	tear_down(&fixture);
+	set_up(&fixture);
+	for (uint64_t i = 0; i < 4 * BOOT_EARLY; i++)
+		saw(&fixture, 0x7000000 + (i << 12));
+	assert_int_equal(fixture.marks.early_count, BOOT_EARLY);
+	tear_down(&fixture);
+}
+
 /* A kernel that nobody knows is not taken for firmware. */
 static void without_a_kernel_nothing_ran_before_it(void **state)
 {
@@ -189,6 +210,7 @@ int main(void)
 		cmocka_unit_test(a_boot_that_was_not_seen),
 		cmocka_unit_test(places_are_bounded),
 		cmocka_unit_test(code_before_the_kernel_is_firmware),
+		cmocka_unit_test(the_order_of_early_samples_does_not_matter),
 		cmocka_unit_test(without_a_kernel_nothing_ran_before_it),
 	};
 
