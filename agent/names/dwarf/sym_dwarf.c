@@ -128,6 +128,32 @@ Elf_Scn *sym_dwarf_section(Elf *elf, Elf_Scn *section, bool (*wanted)(const char
 	return NULL;
 }
 
+static bool is_read(const char *name)
+{
+	static const char *const names[] = {
+		"info", "abbrev", "line", "line_str", "str", "str_offsets", "addr", "ranges", "rnglists",
+	};
+
+	for (size_t i = 0; name && strncmp(name, ".debug_", 7) == 0 && i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name + 7, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* libdw unpacks all that it knows, and is silent about what it cannot unpack: then lines are missing. */
+static bool all_unpacked(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	while (elf_getshdrstrndx(elf, &names) == 0 && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_COMPRESSED &&
+				is_read(elf_strptr(elf, names, header.sh_name)))
+			return false;
+	return true;
+}
+
 /* Does each section of texts end with a zero? libdw reads a text up to its zero, wherever that is. */
 static bool texts_end(Elf *elf)
 {
@@ -245,7 +271,7 @@ static bool open_shared(struct sym_dwarf *dwarf, const struct debug_folders *fol
 	if (*full)
 		return false;
 	dwarf->shared = dwarf_begin_elf(dwarf->shared_elf, DWARF_C_READ, NULL);
-	if (!dwarf->shared || !texts_end(dwarf->shared_elf) ||
+	if (!dwarf->shared || !all_unpacked(dwarf->shared_elf) || !texts_end(dwarf->shared_elf) ||
 			dwelf_dwarf_gnu_debugaltlink(dwarf->shared, &name, &bytes) != 0)
 		return false;
 	dwarf_setalt(dwarf->dwarf, dwarf->shared);
@@ -257,6 +283,25 @@ static bool is_module(Elf *elf)
 	GElf_Ehdr header;
 
 	return gelf_getehdr(elf, &header) && header.e_type == ET_REL;
+}
+
+/* False: units say that they have lines, and those of none can be read. */
+static bool lines_are_whole(struct sym_dwarf *dwarf)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < dwarf->unit_count; i++) {
+		Dwarf_Lines *rows;
+		Dwarf_Die die;
+		size_t count;
+
+		if (!dwarf_offdie(dwarf->dwarf, dwarf->units[i].die, &die) || !dwarf_hasattr(&die, DW_AT_stmt_list))
+			continue;
+		if (!sym_dwarf_pay_lines(dwarf, &dwarf->units[i], &die) || dwarf_getsrclines(&die, &rows, &count) == 0)
+			return true;		/* with no room for them, nobody knows */
+		any = true;
+	}
+	return !any;
 }
 
 /* A mapped module is not used: relocation changes its sections in memory. */
@@ -271,11 +316,15 @@ static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folde
 		return false;
 	dwarf->dwarf = is_module(dwarf->elf) ? sym_dwarf_open_module(dwarf) :
 		dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
-	if (!dwarf->dwarf || !texts_end(sym_dwarf_elf(dwarf)))
+	if (!dwarf->dwarf || !all_unpacked(sym_dwarf_elf(dwarf)) || !texts_end(sym_dwarf_elf(dwarf)))
 		return true;			/* checked after sections were inflated */
 	if (!open_shared(dwarf, folders, &full))
 		return !full;
-	return walk_units(dwarf);
+	if (!walk_units(dwarf))
+		return false;
+	if (!lines_are_whole(dwarf))
+		dwarf->count = 0;		/* nothing can be looked up: whoever opens it says that it is damaged */
+	return true;
 }
 
 struct sym_dwarf *sym_dwarf_new(int fd, const struct debug_folders *folders,

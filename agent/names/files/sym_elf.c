@@ -432,7 +432,7 @@ static bool take_code(const struct reader *reader, struct elf_code *code, const 
 	if (reader->left_out)
 		return false;
 	*why = "it has neither sections nor segments of code";
-	if (!reader->code_count && !elf_nextscn(reader->elf, NULL))
+	if (!reader->code_count && (!reader->header.e_shoff || !elf_nextscn(reader->elf, NULL)))
 		return false;
 	*why = "it is damaged: its code is beyond its end";
 	code->ranges = util_grow(NULL, reader->code_count + 1, sizeof(*code->ranges));

@@ -256,6 +256,30 @@ static void test_packed(void **state)
 	code_sizes_free(sizes);
 }
 
+/* Whichever section that lines need is damaged: that is told. */
+static void test_damaged_debug_sections(void **state)
+{
+	static const char *const sections[] = { "info", "abbrev", "line" }, *const files[] = { "odd", NULL };
+
+	(void)state;
+	compile("-gdwarf-5");
+	scratch_run("ld -e 0 -o linked first.o second.o");
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+		char *command = util_format("objcopy -O binary --only-section=.debug_%s "
+			"--set-section-flags .debug_%s=alloc linked bytes && "
+			"head -c $(stat -c %%s bytes) /dev/zero >zeros && "
+			"objcopy --update-section .debug_%s=zeros linked odd", sections[i], sections[i], sections[i]);
+		struct code_sizes *sizes;
+
+		scratch_run(command);
+		sizes = sizes_of(files);
+		if (!sizes->objects[0].note || !strstr(sizes->objects[0].note, "its debug sections are damaged"))
+			fail_msg("%s: %s", sections[i], sizes->objects[0].note ? sizes->objects[0].note : "no note");
+		code_sizes_free(sizes);
+		free(command);
+	}
+}
+
 /* What a packed section says of its size is damage where nothing so small has so much, else a want of memory. */
 static void test_packed_too_large(void **state)
 {
@@ -296,14 +320,17 @@ static void test_without_sections(void **state)
 
 	(void)state;
 	scratch_text("bare.s", ".globl _start\n_start: hlt\njmp _start\n");
-	scratch_run("gcc -c bare.s && ld -o bare bare.o && cp bare.o object && for file in bare object; do "
+	scratch_run("gcc -c bare.s && ld -o bare bare.o && cp bare.o object && cp bare.o counted && "
+		"for file in bare object counted; do "
 		"printf '\\0\\0\\0\\0\\0\\0\\0\\0' | dd of=$file bs=1 seek=40 conv=notrunc status=none && "
+		"[ $file = counted ] || "
 		"printf '\\0\\0\\0\\0' | dd of=$file bs=1 seek=60 conv=notrunc status=none; done");
 	sizes = sizes_of(files);
 	assert_int_equal(row_of(sizes, SIZE_BY_FUNCTION, CODE_NO_SYMBOL, NULL), 3);
 	assert_int_equal(all_of(sizes), 3);
 	code_sizes_free(sizes);
 	refused("object", "neither sections nor segments of code");
+	refused("counted", "neither sections nor segments of code");	/* that there are some is all that it says */
 }
 
 static void test_refused(void **state)
@@ -331,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_namespaces),
 		cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_damaged_debug_sections),
 		cmocka_unit_test(test_packed_too_large),
 		cmocka_unit_test(test_without_sections),
 		cmocka_unit_test(test_refused),
