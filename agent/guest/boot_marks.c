@@ -7,7 +7,7 @@
 #include "agent/names/symbols.h"
 #include "boot_marks.h"
 
-enum { PLACE_BITS = 16, PAGE_BITS = 12 };
+enum { PLACE_BITS = 16 };
 
 const char *const boot_phase_words[PHASES] = {
 	[PHASE_FIRMWARE] = "firmware", [PHASE_LOADER] = "loader", [PHASE_KERNEL] = "kernel", [PHASE_USER] = "user",
@@ -54,16 +54,6 @@ static enum boot_phase phase_of(struct symbols *symbols, uint64_t address)
 	return address >> 63 || symbols_kernel_function(symbols, address, &start) ? PHASE_KERNEL : PHASES;
 }
 
-/* Nobody knows yet whether this boot is seen from its beginning: the page waits until firmware is sampled. */
-static void keep_early(struct boot_marks *marks, uint64_t address)
-{
-	for (uint32_t i = 0; i < marks->early_count; i++)
-		if (marks->early[i] >> PAGE_BITS == address >> PAGE_BITS)
-			return;
-	if (marks->early_count < BOOT_EARLY)
-		marks->early[marks->early_count++] = address;
-}
-
 void boot_marks_tell_early(struct boot_marks *marks, const struct sample *sample, struct symbols *symbols)
 {
 	enum boot_phase phase;
@@ -75,13 +65,10 @@ void boot_marks_tell_early(struct boot_marks *marks, const struct sample *sample
 	phase = phase_of(symbols, address);
 	marks->kernel = phase == PHASE_KERNEL;
 	marks->firmware = marks->firmware || phase < PHASE_KERNEL;
-	if (phase == PHASES)
-		keep_early(marks, address);
-	for (uint32_t i = 0; marks->firmware && i < marks->early_count; i++)
-		symbols_early(symbols, marks->early[i]);
-	marks->early_count = marks->firmware ? 0 : marks->early_count;
 	if (marks->kernel && marks->firmware)
 		symbols_early_ends(symbols);
+	else if (phase == PHASES)
+		symbols_early(symbols, address);
 }
 
 static void note(struct boot_times *times, enum boot_phase phase, uint64_t at)

@@ -19,7 +19,6 @@ enum boot_phase { PHASE_FIRMWARE, PHASE_LOADER, PHASE_KERNEL, PHASE_USER, PHASES
 
 enum { BOOT_MARKS_LATE_S = 5 };	/* a boot whose first sample comes later was not sampled from its beginning */
 enum { BOOT_PLACES = 256 };		/* only the first so many places count; by then the kernel has begun */
-enum { BOOT_EARLY = 64 };		/* likewise of pages that were sampled before anything that is known */
 
 /*
  * Which phase a piece of memory belongs to may be known only later, once the kernel's file is read. So the time of the
@@ -29,8 +28,6 @@ struct boot_marks {
 	uint32_t count;
 	bool any, user_known;
 	bool firmware, kernel;		/* a sample was in firmware or a loader; in the kernel's own code */
-	uint32_t early_count;
-	uint64_t early[BOOT_EARLY];	/* addresses in such pages, one of each */
 	uint64_t first, user;		/* ticks: of the first sample of all, and of the first one of a program */
 	struct { uint64_t address, ticks; } places[BOOT_PLACES];
 };

@@ -181,11 +181,6 @@ static void the_order_of_early_samples_does_not_matter(void **state)
 	name_is(&fixture, 0x7fbb123, "[firmware]", "firmware");
 	name_is(&fixture, 0x7fbc123, "[unknown]", "kernel");
 	tear_down(&fixture);
-	set_up(&fixture);
-	for (uint64_t i = 0; i < 4 * BOOT_EARLY; i++)
-		saw(&fixture, 0x7000000 + (i << 12));
-	assert_int_equal(fixture.marks.early_count, BOOT_EARLY);
-	tear_down(&fixture);
 }
 
 /* A kernel that nobody knows is not taken for firmware. */
