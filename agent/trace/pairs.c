@@ -215,10 +215,13 @@ static void forget_callers(struct pairs *pairs)
 		pairs->counts.beginnings += kept;
 		kept = 0;
 	}
-	pairs->caller_count = 0;
-	for (uint32_t i = 0; i < kept; i++)
-		if (hash_add(&pairs->by_thread, hash_pair(&pairs->by_thread, pairs->callers[i].thread, 0), i))
-			pairs->caller_count++;
+	for (pairs->caller_count = 0; pairs->caller_count < kept; pairs->caller_count++) {
+		uint64_t thread = pairs->callers[pairs->caller_count].thread;
+
+		if (!hash_add(&pairs->by_thread, hash_pair(&pairs->by_thread, thread, 0), pairs->caller_count))
+			break;
+	}
+	pairs->counts.beginnings += kept - pairs->caller_count;
 }
 
 /* NULL: no memory. */
