@@ -112,8 +112,9 @@ unread() {
 		more "$1" 1 && ends "$2"
 }
 
-# relayed NAME RECORDING OPTIONS...: listens through a relay, $relay. severed TIMES: cuts the relay's connection so many
-# times, each time after a random moment.
+# relayed NAME RECORDING OPTIONS...: listens through a relay, $relay. severed NAME TIMES: cuts the relay's connection so
+# many times, each time after a random moment. Before the last time the relay stands still for a second of the guest: on a
+# host that is quick, nothing may be on its way at any moment, but then all of that second is.
 relayed() {
 	socat "unix-listen:$dir/$1.relay,fork" "unix-connect:$dir/$1.port" 2>"$dir/$1.socat" &
 	relay=$!
@@ -125,11 +126,11 @@ relaying() { grep -o '[0-9]*' "/proc/$relay/task/$relay/children"; }
 sever() { relaying >"$dir/relaying" && xargs kill -KILL <"$dir/relaying"; }
 severed() {
 	local time
-	for ((time = 0; time < $1; time++)); do
+	for ((time = 1; time < $2; time++)); do
 		random 300
 		await 10 relaying && sleep "0.$(printf %03d "$chance")" && await 10 sever || return
 	done
-	await 10 relaying
+	await 10 relaying && relaying | xargs kill -STOP && more "$1" 1 && sever && await 10 relaying
 }
 
 # once NAME RECORDING OPTIONS...: makes a report, to its end.
