@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 
 #include "agent/answers/event_table.h"
+#include "agent/base/duration_text.h"
 #include "agent/base/util.h"
 #include "agent/export/json_writer.h"
 #include "agent/session/session.h"
@@ -49,32 +50,16 @@ void report_events_free(struct report *report)
 
 /* ---- text ---- */
 
-/* "12us", "1.20ms": three digits or more. */
-static const char *duration_text(uint64_t ns, char text[16])
-{
-	static const struct { uint64_t ns; const char *unit; } units[] = {
-		{ NS_PER_SECOND, "s" }, { NS_PER_MS, "ms" }, { NS_PER_MS / 1000, "us" }, { 1, "ns" },
-	};
-	int i = 0;
-	double value;
-
-	while (units[i].ns > 1 && ns < units[i].ns)
-		i++;
-	value = (double)ns / (double)units[i].ns;
-	return util_print(text, 16, "%.*f%s", units[i].ns == 1 || value >= 100 ? 0 : value >= 10 ? 1 : 2, value,
-		units[i].unit);
-}
-
 static void print_row(const struct event_row *row, double seconds, FILE *out)
 {
 	const uint64_t times[] = { row->p50, row->p99, row->max };
-	char text[16], name[48];
+	char text[DURATION_TEXT], name[48];
 
 	util_print(name, sizeof(name), "%s %" PRIu64, kinds[row->kind], row->number);
 	fprintf(out, "%9" PRIu64 " %9.1f %7.2f", row->count, seconds > 0 ? (double)row->count / seconds : 0,
 		seconds > 0 ? 100 * (double)row->total / (seconds * (double)NS_PER_SECOND) : 0);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-		fprintf(out, " %8s", duration_text(times[i], text));
+		fprintf(out, " %8s", duration_text(times[i], 3, text));
 	fprintf(out, "  %s", name);
 	if (row->lost)
 		fprintf(out, " (and %" PRIu64 " whose end was lost)", row->lost);
