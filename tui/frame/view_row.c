@@ -6,6 +6,12 @@
 #include "view_row.h"
 
 enum { GAP = 2, WAY_GAP = 3, SIGN = 3 };	/* columns between two names; before the way; of a sign between steps */
+enum { WAY_LEAST = 16 };			/* columns that are kept free for the way, where gaps can be narrower */
+
+struct fit {				/* how names are written, so that all of them have room */
+	bool whole;
+	int gap;
+};
 
 /* A name is its key, a space, and the name itself; where room is short, the key alone. */
 static int name_width(const struct canvas *canvas, const struct view_name *name, bool whole)
@@ -15,13 +21,17 @@ static int name_width(const struct canvas *canvas, const struct view_name *name,
 	return whole || key == 0 ? key + (key != 0) + canvas_width(canvas, name->name) : key;
 }
 
-static bool is_whole(const struct canvas *canvas, int columns, const struct view_name *names, size_t count)
+/* First the gaps are narrower, then only keys are left. */
+static struct fit fit_of(const struct canvas *canvas, int columns, const struct view_name *names, size_t count)
 {
 	int all = 1;
 
 	for (size_t i = 0; i < count; i++)
-		all += name_width(canvas, &names[i], true) + GAP;
-	return all <= columns;
+		all += name_width(canvas, &names[i], true) + 1;
+	return (struct fit) {
+		.whole = all <= columns,
+		.gap = all > columns || all + (int)count + WAY_LEAST <= columns ? GAP : 1,
+	};
 }
 
 /* Draws one name. Returns the column behind it. */
@@ -98,13 +108,13 @@ static void draw_way(struct canvas *canvas, struct place place, const struct vie
 void view_row_draw(struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
 	size_t current, const struct view_way *way)
 {
-	bool whole = is_whole(canvas, place.width, names, count);
+	struct fit fit = fit_of(canvas, place.width, names, count);
 	int end = place.column + place.width, column = place.column + 1;
 
-	for (size_t i = 0; i < count && column + name_width(canvas, &names[i], whole) < end; i++)
-		column = GAP + draw_name(canvas, (struct place) { place.row, column, end - column }, &names[i], whole,
-			i == current);
-	place.column = column - GAP + WAY_GAP;
+	for (size_t i = 0; i < count && column + name_width(canvas, &names[i], fit.whole) < end; i++)
+		column = fit.gap + draw_name(canvas, (struct place) { place.row, column, end - column }, &names[i],
+			fit.whole, i == current);
+	place.column = column - fit.gap + WAY_GAP;
 	place.width = end - 1 - place.column;
 	draw_way(canvas, place, way);
 }
@@ -112,17 +122,17 @@ void view_row_draw(struct canvas *canvas, struct place place, const struct view_
 size_t view_row_at(const struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
 	int column)
 {
-	bool whole = is_whole(canvas, place.width, names, count);
+	struct fit fit = fit_of(canvas, place.width, names, count);
 	int at = place.column + 1;
 
 	for (size_t i = 0; i < count; i++) {
-		int width = name_width(canvas, &names[i], whole);
+		int width = name_width(canvas, &names[i], fit.whole);
 
 		if (at + width >= place.column + place.width)
 			break;
 		if (column >= at - 1 && column <= at + width)
 			return i;
-		at += width + GAP;
+		at += width + fit.gap;
 	}
 	return count;
 }

@@ -10,6 +10,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/views/view_annotate.h"
 #include "tui/views/view_console.h"
+#include "tui/views/view_events.h"
 #include "tui/views/view_flame.h"
 #include "tui/views/view_formats.h"
 #include "tui/views/view_function.h"
@@ -28,6 +29,7 @@ const struct view *const screen_views[VIEWS] = {
 	[VIEW_HEAT] = &view_heat,
 	[VIEW_THREADS] = &view_threads,
 	[VIEW_ANNOTATE] = &view_annotate,
+	[VIEW_EVENTS] = &view_events,
 	[VIEW_CONSOLE] = &view_console,
 	[VIEW_HELP] = &view_help,
 	[VIEW_FORMATS] = &view_formats,
@@ -41,7 +43,7 @@ static const enum group_by first_by[VIEWS] = { [VIEW_THREADS] = GROUP_THREAD };
 static const enum action actions[VIEWS_NAMED] = {
 	[VIEW_FUNCTIONS] = ACTION_FUNCTIONS, [VIEW_TREE] = ACTION_TREE, [VIEW_FLAME] = ACTION_FLAME,
 	[VIEW_HEAT] = ACTION_HEAT, [VIEW_THREADS] = ACTION_THREADS, [VIEW_ANNOTATE] = ACTION_ANNOTATE,
-	[VIEW_CONSOLE] = ACTION_CONSOLE,
+	[VIEW_EVENTS] = ACTION_EVENTS, [VIEW_CONSOLE] = ACTION_CONSOLE,
 };
 
 void screen_views_init(struct screen *screen)
@@ -315,7 +317,8 @@ void screen_next_group(struct screen *screen, uint64_t now)
 	char *text;
 
 	if (screen->current == VIEW_TREE || screen->current == VIEW_FLAME || screen->current == VIEW_FUNCTION ||
-			screen->current == VIEW_HEAT || screen->current == VIEW_ANNOTATE) {
+			screen->current == VIEW_HEAT || screen->current == VIEW_ANNOTATE ||
+			screen->current == VIEW_EVENTS) {
 		screen_complain(screen, now, "not grouped: the rows of this view are given; {functions} and {threads} "
 			"show views that group");
 		return;

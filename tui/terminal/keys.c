@@ -19,6 +19,7 @@ const struct keys keys_standard = { .rows = {
 	{ { '4' }, ACTION_HEAT, "heat", NULL, "Heat: each second in parts, as bright as they were busy" },
 	{ { '5' }, ACTION_THREADS, "threads", NULL, "Threads: which threads, or processes, spend it" },
 	{ { '6' }, ACTION_ANNOTATE, "annotate", NULL, "Annotate: the function's lines and instructions" },
+	{ { '7' }, ACTION_EVENTS, "events", NULL, "Events: how long system calls and interrupts took" },
 	{ { '0' }, ACTION_CONSOLE, "console", NULL, "Console: what QEMU and its guest print; and typing to the guest" },
 	{ { KEYS_UP, 'k' }, ACTION_UP, "up", NULL, "one row up" },
 	{ { KEYS_DOWN, 'j' }, ACTION_DOWN, "down", NULL,

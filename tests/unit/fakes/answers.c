@@ -28,6 +28,8 @@ void answers_free(struct answers *answers)
 	function_page_free(answers->page);
 	annotation_free(answers->annotation);
 	heat_map_free(answers->heat);
+	if (answers->events)
+		answer_free(&answers->events->answer);
 	time_line_free(answers->line);
 	free(answers);
 }

@@ -5,6 +5,7 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/answers/call_tree.h"
+#include "agent/answers/event_table.h"
 #include "agent/answers/function_page.h"
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
@@ -18,6 +19,7 @@ struct answers {
 	struct function_page *page;	/* NULL: none */
 	struct annotation *annotation;	/* likewise */
 	struct heat_map *heat;		/* likewise */
+	struct event_table *events;	/* likewise */
 	struct time_line *line;		/* NULL: none */
 };
 

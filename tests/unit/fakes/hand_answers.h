@@ -18,6 +18,9 @@ struct answers *hand_answers(struct symbols *symbols, const uint32_t functions[H
 /* Adds a heat map of all that is busy. */
 void hand_heat(struct answers *answers, struct symbols *symbols);
 
+/* Adds what trace events say of some system calls and interrupts; `more`: so much more to do. */
+void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more);
+
 /*
  * Gives it a call tree of these functions, with more weight by `more`: top-down, syscall_entry calls spin_lock, which
  * calls memcpy and page_alloc; or the callers and callees of spin_lock.

@@ -126,6 +126,8 @@ void session_request(struct subscription *subscription, const struct request *re
 		memcpy(&session->annotation, request, sizeof(session->annotation));
 	if (request->kind == &heat_map_kind)
 		memcpy(&session->heat, request, sizeof(session->heat));
+	if (request->kind == &event_table_kind)
+		memcpy(&session->events, request, sizeof(session->events));
 }
 
 /* The answer of this kind, from the next answers. Who asks first gets it. */
@@ -166,6 +168,9 @@ struct answer *session_answer(struct subscription *subscription)
 	} else if (subscription->kind == &heat_map_kind && answers->heat) {
 		answer = &answers->heat->answer;
 		answers->heat = NULL;
+	} else if (subscription->kind == &event_table_kind && answers->events) {
+		answer = &answers->events->answer;
+		answers->events = NULL;
 	} else if (subscription->kind == &time_line_kind && answers->line) {
 		answer = &answers->line->answer;
 		answers->line = NULL;
@@ -332,6 +337,7 @@ void fake_give(struct session *session, const struct moment *moment)
 		return;
 	session->next->tree = view_answer(session, &session->tree.request, moment);
 	session->next->page = view_answer(session, &session->page.request, moment);
+	session->next->events = view_answer(session, &session->events.request, moment);
 	session->next->heat = view_answer(session, &session->heat.request, moment);
 	session->next->annotation = view_answer(session, &session->annotation.request, moment);
 }

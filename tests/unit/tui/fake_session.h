@@ -7,6 +7,7 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/answers/call_tree.h"
+#include "agent/answers/event_table.h"
 #include "agent/answers/function_page.h"
 #include "agent/answers/heat_map.h"
 #include "agent/session/session.h"
@@ -36,6 +37,7 @@ union fake_request {			/* of any kind that a screen asks */
 	struct function_page_request page;
 	struct annotation_request annotation;
 	struct heat_request heat;
+	struct event_request events;
 };
 
 struct session {
@@ -64,6 +66,7 @@ struct session {
 	struct function_page_request page;	/* likewise */
 	struct annotation_request annotation;	/* likewise */
 	struct heat_request heat;	/* likewise */
+	struct event_request events;	/* likewise */
 	struct time_line_request line;	/* likewise */
 	struct subscription *feed[FEED_QUESTIONS];	/* of fake_feed */
 	union fake_request asked[FEED_QUESTIONS];	/* likewise */

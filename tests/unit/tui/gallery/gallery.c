@@ -14,6 +14,8 @@
 #include "agent/guest/guest_memory.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/decode.h"
+#include "agent/wire/trace_kinds.h"
+#include "kernel-hook/wire.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
@@ -81,6 +83,7 @@ static void boot(struct gallery *gallery, struct gallery_guest *guest)
 	const uint8_t id[16] = { (uint8_t)(guest - gallery->guests) + 1 };
 
 	guest->decode = decode_new(&sink);
+	guest->kinds = trace_kinds_new();
 	guest->epoch = epoch_new(id, NULL, NULL);
 	guest->epoch->number = 1;
 	load_names(guest->epoch->inputs.symbols);
@@ -134,20 +137,61 @@ static void take(struct gallery *gallery, struct gallery_guest *guest, uint32_t 
 		.kernel_count = sample.depth, .kernel = frames } });
 }
 
+static void trace(struct gallery_guest *guest, uint32_t cpu, uint16_t id, uint64_t time, const void *fields,
+	size_t size)
+{
+	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = time, .trace = {
+		.kind = trace_kinds_find(guest->kinds, id), .fields = fields, .size = size } };
+
+	epoch_events(guest->epoch, &event, 1);
+}
+
+/* The call has come to its end, and then comes an interrupt. Each takes some time that is never the same. */
+static void trace_tick(struct gallery *gallery, struct gallery_guest *guest, uint32_t cpu)
+{
+	const uint64_t now = gallery->clock, us = NS_PER_MS / 1000;
+	const uint64_t call = 100 + now / NS_PER_MS % 700, irq = 2 + now % 9;
+	const struct ktop_wire_syscall_enter enter = { .thread = cpu + 1, .number = GALLERY_CALL };
+	const struct ktop_wire_syscall_exit exit = { .thread = cpu + 1, .number = GALLERY_CALL };
+	const struct ktop_wire_irq_enter of_irq = { .irq = GALLERY_IRQ };
+
+	epoch_packet(guest->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu, .begin = now - call * us,
+		.end = now + (1 + irq) * us });
+	trace(guest, cpu, KTOP_EVENT_syscall_enter, now - call * us, &enter, sizeof(enter));
+	trace(guest, cpu, KTOP_EVENT_syscall_exit, now, &exit, sizeof(exit));
+	trace(guest, cpu, KTOP_EVENT_irq_enter, now + us, &of_irq, sizeof(of_irq));
+	trace(guest, cpu, KTOP_EVENT_irq_exit, now + (1 + irq) * us, &of_irq, sizeof(of_irq));
+}
+
+/* A packet is complete when the next one comes. */
+static void trace_whole(struct gallery *gallery, struct gallery_guest *guest)
+{
+	for (uint32_t cpu = 0; cpu <= GALLERY_CPUS; cpu++)
+		epoch_packet(guest->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu % GALLERY_CPUS,
+			.begin = gallery->clock, .end = gallery->clock });
+}
+
 /* Each sample is in the middle of its tick, so no range of whole ticks cuts one. */
 void gallery_run(struct gallery *gallery, uint32_t seconds)
 {
 	const uint64_t half = GALLERY_TICK_MS * NS_PER_MS / 2, end = gallery->clock + seconds * NS_PER_SECOND;
 
+	for (size_t i = 0; i < gallery->machines; i++)
+		trace_whole(gallery, &gallery->guests[i]);	/* each CPU has begun, so it is waited for */
 	while (gallery->clock < end) {
 		gallery->clock += half;
 		for (size_t i = 0; i < gallery->machines; i++)
 			for (uint32_t cpu = 0; cpu < GALLERY_CPUS; cpu++)
 				take(gallery, &gallery->guests[i], cpu);
+		for (size_t i = 0; gallery->clock / (2 * half) % GALLERY_TRACED == 0 && i < gallery->machines; i++)
+			for (uint32_t cpu = 0; cpu < GALLERY_CPUS; cpu++)
+				trace_tick(gallery, &gallery->guests[i], cpu);
 		gallery->clock += half;
 	}
-	for (size_t i = 0; i < gallery->machines; i++)
+	for (size_t i = 0; i < gallery->machines; i++) {
 		epoch_ticks(gallery->guests[i].epoch, gallery->clock);
+		trace_whole(gallery, &gallery->guests[i]);
+	}
 }
 
 /* ---- the terminal ---- */
@@ -185,6 +229,7 @@ void gallery_free(struct gallery *gallery)
 
 		answers_free(guest->session.next);
 		decode_free(guest->decode);
+		trace_kinds_free(guest->kinds);
 		epoch_release(guest->epoch);
 		free(guest->samples);
 	}

@@ -20,6 +20,9 @@
 enum { GALLERY_MACHINES = 2, GALLERY_CPUS = 2, GALLERY_THREADS = 3, GALLERY_DEPTH = 4 };
 enum { GALLERY_TICK_MS = 10, GALLERY_WEIGHT = 10 };	/* between two samples of a CPU; each has as many periods */
 
+/* At each tick of so many, a CPU ends a system call and has an interrupt. */
+enum { GALLERY_TRACED = 10, GALLERY_CALL = 98, GALLERY_IRQ = 4 };
+
 /* The functions, in the order of their addresses. */
 enum { ENTRY, WORK, COPY, LOCK, ALLOC, FUNCTIONS };
 extern const char *const gallery_names[FUNCTIONS];
@@ -40,6 +43,7 @@ struct gallery_guest {
 	struct session session;
 	struct epoch *epoch;
 	struct decode *decode;
+	struct trace_kinds *kinds;
 	struct meter meter;
 	struct gallery_sample *samples;
 	size_t count, room;
@@ -100,6 +104,7 @@ struct facts truth_tree(const struct truth *truth);		/* total, of the parent, se
 struct facts truth_around(const struct truth *truth);		/* the same: LOCK and its direct callers */
 struct facts truth_page(const struct truth *truth);		/* of LOCK: threads, CPUs, chains of callers */
 struct facts truth_instructions(const struct truth *truth);	/* of LOCK */
+struct facts truth_events(const struct truth *truth);	/* how many, and how many a second; over all machines none */
 /* The part of all time in which CPUs were busy, with what passes the filter; < 0: there is no sample. */
 double truth_busy(const struct truth *truth, uint64_t from, uint64_t to);
 

@@ -311,3 +311,35 @@ double truth_busy(const struct truth *truth, uint64_t from, uint64_t to)
 	}
 	return all ? (double)(all - idle) / (double)all : NOT_ASKED;
 }
+
+/* ---- events ---- */
+
+static bool is_traced(const struct gallery_sample *sample, const void *context)
+{
+	(void)context;
+	return sample->time / (GALLERY_TICK_MS * NS_PER_MS) % GALLERY_TRACED == 0;
+}
+
+struct facts truth_events(const struct truth *truth)
+{
+	const double seconds = (double)(truth->to - truth->from) / (double)NS_PER_SECOND;
+	struct truth cpus = *truth;
+	struct facts facts = { .count = 0 };
+	uint64_t ended;
+
+	if (truth->gallery->machines > 1)
+		return facts;
+	cpus.filtered = false;			/* of the filter, only its CPU counts */
+	ended = count(&cpus, is_traced, NULL) / (truth->filtered ? GALLERY_CPUS : 1);
+	for (int i = 0; i < 2; i++) {
+		char name[FACT_NAME];
+		struct fact *fact;
+
+		snprintf(name, sizeof(name), i ? "irq %d" : "syscall %d", i ? GALLERY_IRQ : GALLERY_CALL);
+		fact = add(&facts, name);
+		fact->place = FACT_BEHIND;
+		number(fact, (double)ended);
+		number(fact, (double)ended / seconds);
+	}
+	return facts;
+}

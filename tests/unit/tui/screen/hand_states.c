@@ -220,6 +220,13 @@ static void heat(struct answers *answers)
 	hand_heat(answers, symbols);
 }
 
+static void events(struct answers *answers)
+{
+	hand_events(answers, symbols, 0);
+	answers->events->lost = 12;
+	answers->events->kept_from = answers->events->from;
+}
+
 static void heat_of_a_replay(struct answers *answers)
 {
 	heat(answers);
@@ -377,6 +384,7 @@ const struct hand_state hand_states[] = {
 	{ "heat_filtered", heat, "4\\cpu:1 mode:kernel\r" },
 	{ "heat_replay", heat_of_a_replay, "4" },
 	{ "heat_empty", NULL, "4" },
+	{ "events", events, "7j" },
 	{ "help", NULL, "?" },
 	{ "searching", NULL, "/alloc" },
 	{ "filtering", NULL, "\\cpu:x" },
@@ -392,6 +400,7 @@ const struct hand_state hand_views[] = {
 	{ "heat", heat, "4kkhhh" },
 	{ "formats", NULL, "Sj" },
 	{ "threads", threads, "5j" },
+	{ "events", events, "7j" },
 	{ NULL, NULL, NULL },
 };
 

@@ -144,6 +144,7 @@ static void test_function_comes_later(void **state)
 
 		hand_rows(answers, symbols, functions, 1);
 		stage_raise(&stage, answers);
+		stage_resize(&stage, 24, 90, true);	/* room for the way */
 		answers = with_tree(false, 0);
 		util_print(answers->tree->kernel, sizeof(answers->tree->kernel), "%s", answers->functions->kernel);
 		stage_press(&stage, '2');
@@ -180,6 +181,8 @@ static void test_way(void **state)
 	(void)state;
 	stage_raise(&stage, hand_answers(symbols, functions));
 	stage_type(&stage, "jjj\r");
+	stage_holds(&stage, " 7 Events      spin_lock", true);
+	stage_resize(&stage, 24, 90, true);
 	stage_holds(&stage, "  … > spin_lock", true);
 	stage_resize(&stage, 24, 120, true);
 	stage_holds(&stage, "  Functions > spin_lock", true);

@@ -54,11 +54,11 @@ struct model_table {
 };
 
 /*
- * Tree, flame, heat, annotate and a function's page have no table: little of them is modelled. The page is in no row of
- * views.
+ * Tree, flame, heat, annotate, events and a function's page have no table of functions: little of them is modelled. The
+ * page is in no row of views.
  */
 enum {
-	WALK_TABLE, WALK_TREE, WALK_FLAME, WALK_HEAT, WALK_THREADS, WALK_ANNOTATE, WALK_VIEWS,
+	WALK_TABLE, WALK_TREE, WALK_FLAME, WALK_HEAT, WALK_THREADS, WALK_ANNOTATE, WALK_EVENTS, WALK_VIEWS,
 	WALK_PAGE = WALK_VIEWS, WALK_ALL_VIEWS,
 };
 
@@ -156,7 +156,7 @@ struct walk {
 static inline bool walk_is_tree(int view)
 {
 	return view == WALK_TREE || view == WALK_FLAME || view == WALK_PAGE || view == WALK_ANNOTATE ||
-		view == WALK_HEAT;
+		view == WALK_HEAT || view == WALK_EVENTS;
 }
 
 /* The view that is counted. */

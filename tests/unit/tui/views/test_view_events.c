@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/* The view Events alone: its order, its columns, what it says below the rows and in their place, hostile numbers. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/answers/event_table.h"
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
+#include "tests/unit/fakes/canvas_dump.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tests/unit/fakes/safe_canvas.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/view.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/theme.h"
+#include "tui/views/config.h"
+#include "tui/views/view_events.h"
+
+enum { MANY = 4096, LINE = 512 };
+
+static struct config config;
+static struct symbols *symbols;
+static uint32_t functions[HAND_FUNCTIONS];
+
+struct stage {				/* a view, answers for it, and a canvas */
+	struct canvas *canvas;
+	struct answers *answers;
+	struct event_table *table;	/* what is shown: that of the answers; NULL: none yet */
+	struct scope scope;
+	void *view;
+};
+
+static void draw(struct stage *stage)
+{
+	canvas_clear(stage->canvas);
+	view_events.show(stage->view, stage->answers->vitals, stage->table ? &stage->table->answer : NULL,
+		&stage->scope);
+	view_events.draw(stage->view, stage->canvas,
+		(struct area) { 0, 0, stage->canvas->rows, stage->canvas->columns });
+}
+
+static void resize(struct stage *stage, int rows, int columns, bool unicode)
+{
+	canvas_free(stage->canvas);
+	stage->canvas = canvas_new(rows, columns, unicode);
+	draw(stage);
+}
+
+static struct stage raise_stage(void)
+{
+	struct stage stage = { .answers = hand_answers(symbols, functions), .view = view_events.new(&config) };
+
+	hand_events(stage.answers, symbols, 0);
+	stage.table = stage.answers->events;
+	scope_init(&stage.scope);
+	resize(&stage, 20, 80, true);
+	return stage;
+}
+
+static void strike(struct stage *stage)
+{
+	view_events.free(stage->view);
+	answers_free(stage->answers);
+	canvas_free(stage->canvas);
+}
+
+static void holds(struct stage *stage, const char *wanted, bool there)
+{
+	char *text;
+
+	draw(stage);
+	text = canvas_dump(stage->canvas);
+	if (!strstr(text, wanted) == there)
+		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
+	free(text);
+}
+
+/* The events of the rows, from above, as "s98 i4": the first word of the head is EVENT. */
+static const char *order_of(struct stage *stage, char order[LINE])
+{
+	char *text, *line;
+
+	draw(stage);
+	text = canvas_dump(stage->canvas);
+	order[0] = '\0';
+	for (line = strtok(strstr(text, "EVENT"), "\n"); line; line = strtok(NULL, "\n"))
+		if (strncmp(line + 2, "syscall ", 8) == 0 || strncmp(line + 2, "irq ", 4) == 0)
+			util_print(order + strlen(order), LINE - strlen(order), "%s%c%d", *order ? " " : "", line[2],
+				atoi(strchr(line + 2, ' ')));
+	free(text);
+	return order;
+}
+
+/* ---- order ---- */
+
+static void test_each_column_sorts(void **state)
+{
+	static const struct { const char *head, *order; } columns[] = {	/* from TOTAL% to the right */
+		{ "p50▼", "s98 s202 s0 s231 i32 s1 i4" }, { "p99▼", "s98 s202 s0 i32 s1 s231 i4" },
+		{ "MAX▼", "s98 s202 s0 i32 s1 s231 i4" }, { "EVENT▼", "i4 i32 s0 s1 s98 s202 s231" },
+		{ "COUNT▼", "s0 i32 s1 s98 i4 s202 s231" }, { "RATE▼", "s0 i32 s1 s98 i4 s202 s231" },
+		{ "TOTAL%▼", "s0 s98 i32 s1 s202 i4 s231" },
+	};
+	struct stage stage = raise_stage();
+	char order[LINE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+		view_events.act(stage.view, i % 2 ? ACTION_SORT : ACTION_SORT_RIGHT);
+		holds(&stage, columns[i].head, true);
+		assert_string_equal(order_of(&stage, order), columns[i].order);
+	}
+	view_events.act(stage.view, ACTION_SORT_LEFT);
+	holds(&stage, "RATE▼", true);
+	view_events.act(stage.view, ACTION_SORT_TIME);
+	holds(&stage, "TOTAL%▼", true);
+	view_events.act(stage.view, ACTION_INVERT);
+	holds(&stage, "TOTAL%▲", true);
+	assert_string_equal(order_of(&stage, order), "s231 i4 s202 s1 i32 s98 s0");
+	strike(&stage);
+}
+
+/* The column at which this text begins in the heads. */
+static int column_of(const struct stage *stage, const char *head)
+{
+	int column = 0, same = 0;
+
+	while (head[same] && column < stage->canvas->columns) {
+		const struct cell *cell = canvas_cell(stage->canvas, 0, column + same);
+
+		same = cell && cell->code == (unsigned char)head[same] ? same + 1 : 0;
+		column += !same;
+	}
+	assert_int_equal(head[same], '\0');
+	return column;
+}
+
+static void test_heads_are_clicked(void **state)
+{
+	static const char *const heads[] = { "EVENT", "COUNT", "RATE", "p50", "p99", "MAX", "TOTAL%" };
+	struct stage stage = raise_stage();
+	char wanted[LINE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		resize(&stage, 20, 80, true);
+		view_events.click(stage.view, 0, column_of(&stage, heads[i]));
+		snprintf(wanted, sizeof(wanted), "%s▼", heads[i]);
+		holds(&stage, wanted, true);
+	}
+	view_events.click(stage.view, 0, column_of(&stage, "TOTAL%"));
+	holds(&stage, "TOTAL%▲", true);
+	view_events.click(stage.view, 0, column_of(&stage, "TREND"));	/* of counts */
+	holds(&stage, "COUNT▼", true);
+	strike(&stage);
+}
+
+/* Rows that are equal in the sorted column stand as in the answer, whichever way it is sorted. */
+static void test_equal_rows_have_one_order(void **state)
+{
+	struct stage stage = raise_stage();
+	char order[LINE];
+
+	(void)state;
+	for (uint32_t i = 0; i < stage.table->count; i++)
+		stage.table->rows[i].count = 7;
+	for (int i = 0; i < 5; i++)
+		view_events.act(stage.view, ACTION_SORT_RIGHT);
+	holds(&stage, "COUNT▼", true);
+	assert_string_equal(order_of(&stage, order), "s0 s98 i32 s1 s202 i4 s231");
+	view_events.act(stage.view, ACTION_INVERT);
+	assert_string_equal(order_of(&stage, order), "s0 s98 i32 s1 s202 i4 s231");
+	strike(&stage);
+}
+
+/* ---- the cursor ---- */
+
+/* It follows its event when the rows change places, and in another boot. */
+static void test_the_cursor_follows(void **state)
+{
+	struct stage stage = raise_stage();
+
+	(void)state;
+	view_events.act(stage.view, ACTION_DOWN);
+	holds(&stage, "> syscall 98 ", true);
+	answers_free(stage.answers);
+	stage.answers = hand_answers(symbols, functions);
+	hand_events(stage.answers, symbols, 10000);
+	stage.table = stage.answers->events;
+	stage.table->answer.boot = 2;
+	draw(&stage);
+	holds(&stage, "> syscall 98 ", true);
+	holds(&stage, " syscall 98: 11,204 and 12 whose end was lost, total 28s, p50 250us", true);
+	view_events.click(stage.view, 3, 10);
+	holds(&stage, "> irq 32 ", true);
+	holds(&stage, " irq 32: 40,000, total 480ms, p50 2.0us, p99 32us, max 64us", true);
+	strike(&stage);
+}
+
+static void test_search(void **state)
+{
+	struct stage stage = raise_stage();
+
+	(void)state;
+	assert_true(view_events.search(stage.view, "syscall 2", LIST_HERE));
+	holds(&stage, "> syscall 202 ", true);
+	assert_true(view_events.search(stage.view, "syscall 2", LIST_NEXT));
+	holds(&stage, "> syscall 231 ", true);
+	assert_false(view_events.search(stage.view, "sched", LIST_NEXT));
+	strcpy(stage.scope.match, "irq");
+	draw(&stage);
+	assert_int_equal(canvas_cell(stage.canvas, 3, 2)->style, STYLE_MATCH);
+	assert_int_equal(canvas_cell(stage.canvas, 3, 4)->style, STYLE_MATCH);
+	assert_int_equal(canvas_cell(stage.canvas, 3, 5)->style, STYLE_TEXT);
+	strike(&stage);
+}
+
+/* ---- room ---- */
+
+/* The least important columns go first. The name and p99 stay; the histogram is beside the rows, or below. */
+static void test_columns_by_width(void **state)
+{
+	static const struct { int columns; const char *heads, *gone; } rows[] = {
+		{ 20, " EVENT          p99", "MAX" }, { 28, "p99    MAX", "COUNT" },
+		{ 38, "COUNT    p99    MAX", "TOTAL" },
+		{ 46, "COUNT TOTAL%▼    p99    MAX", "   p50" }, { 53, "COUNT TOTAL%▼    p50    p99    MAX", "RATE" },
+		{ 61, "COUNT    RATE TOTAL%▼    p50    p99    MAX", "TREND" },
+		{ 73, "MAX  TREND 60s", "BY DURATION" }, { 119, "MAX  TREND 60s", "BY DURATION" },
+		{ 120, "│ syscall 0 BY DURATION, LOG", "by duration" },
+	};
+	struct stage stage = raise_stage();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		resize(&stage, 20, rows[i].columns, true);
+		holds(&stage, rows[i].heads, true);
+		holds(&stage, rows[i].gone, false);
+	}
+	strike(&stage);
+}
+
+/* Draws between cells that must stay as they are. */
+static void draw_safely(struct stage *stage, int rows, int columns, bool unicode)
+{
+	size_t count = (size_t)(rows + 2) * (size_t)columns;
+	struct cell *cells = util_alloc((count + 1) * sizeof(*cells));
+	struct canvas canvas = { .rows = rows, .columns = columns, .unicode = unicode, .cells = cells + columns };
+
+	for (int i = 0; i < columns; i++)
+		cells[i].code = cells[count - 1 - (size_t)i].code = 0xabcd;
+	canvas_clear(&canvas);
+	view_events.show(stage->view, stage->answers->vitals, stage->table ? &stage->table->answer : NULL,
+		&stage->scope);
+	view_events.draw(stage->view, &canvas, (struct area) { 0, 0, rows, columns });
+	for (int i = 0; i < columns; i++)
+		assert_true(cells[i].code == 0xabcd && cells[count - 1 - (size_t)i].code == 0xabcd);
+	if (rows && columns && safe_canvas(&canvas))
+		fail_msg("%dx%d is not harmless: %s", columns, rows, safe_canvas(&canvas));
+	free(cells);
+}
+
+static void at_all_sizes(struct stage *stage)
+{
+	for (int rows = 0; rows < 40; rows += rows < 14 ? 1 : 7)
+		for (int columns = 0; columns < 210; columns += columns < 130 ? 3 : 11) {
+			draw_safely(stage, rows, columns, columns % 2 == 0);
+			view_events.act(stage->view, ACTION_BOTTOM);
+			view_events.act(stage->view, ACTION_RIGHT);
+			view_events.click(stage->view, rows / 2, columns / 2);
+			view_events.click(stage->view, -1, columns + 1);
+			view_events.act(stage->view, rows % 2 ? ACTION_SORT_LEFT : ACTION_SORT_RIGHT);
+		}
+}
+
+static struct event_row hostile(uint32_t i)
+{
+	struct event_row row = { .kind = i % 2 ? SPAN_CALL : SPAN_INTERRUPT, .number = UINT64_MAX - i };
+
+	if (i % 3 == 0)
+		return row;			/* nothing has ended; a row that should not be */
+	row.count = row.lost = row.total = row.p50 = row.p99 = row.max = UINT64_MAX - i;
+	for (int bar = 0; bar < EVENT_BARS; bar++)
+		row.bars[bar] = i % 5 ? UINT32_MAX : (uint32_t)bar;
+	memset(row.trend, 0xff, sizeof(row.trend));
+	return row;
+}
+
+static void test_hostile_numbers(void **state)
+{
+	static struct event_row rows[MANY];
+	struct event_table table = { .answer.kind = &event_table_kind, .now = UINT64_MAX, .from = 1, .to = 2,
+		.kept_from = 1, .traced = true, .events = UINT64_MAX, .lost = UINT64_MAX, .unmatched = UINT64_MAX,
+		.late = UINT64_MAX, .refused = UINT64_MAX, .rows = rows };
+	struct stage stage = raise_stage();
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++)
+		rows[i] = hostile(i);
+	stage.table = &table;
+	at_all_sizes(&stage);			/* no rows */
+	table.count = 1;
+	draw(&stage);
+	stage.table = NULL;
+	at_all_sizes(&stage);
+	table.count = MANY;
+	table.answer.partial = true;
+	stage.table = &table;
+	stage.scope.base.until_ns = 1;
+	at_all_sizes(&stage);
+	table.from = table.to;			/* a range of no length */
+	at_all_sizes(&stage);
+	strike(&stage);
+}
+
+/* ---- numbers ---- */
+
+static void test_numbers_and_durations(void **state)
+{
+	static const struct { uint64_t count, ns; const char *row; } rows[] = {
+		{ 0, 0, "0     0/s    0.00      -      -      -" },
+		{ 1, 999, "1  0.10/s    0.00  999ns  999ns  999ns" },
+		{ 99, 9949, "99   9.9/s    0.00  9.9us  9.9us  9.9us" },
+		{ 100, 9950, "100    10/s    0.00   10us   10us   10us" },
+		{ 12345, 999500, "12,345 1,235/s    0.01  1.0ms  1.0ms  1.0ms" },
+		{ 9999999, 48000000, "9,999,999  1.0M/s    0.48   48ms   48ms   48ms" },
+		{ 10000000, 2100000000, "10.0M  1.0M/s   21.00   2.1s   2.1s   2.1s" },
+		{ 123456789, 9999 * NS_PER_SECOND, "123M 12.3M/s    100k  9999s  9999s  9999s" },
+		{ UINT64_MAX, UINT64_MAX, "18.4E  1.8E/s    184G   585y   585y   585y" },
+	};
+	struct stage stage = raise_stage();
+
+	(void)state;
+	stage.table->count = 1;
+	draw(&stage);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct event_row *row = &stage.table->rows[0];
+
+		row->count = rows[i].count;
+		row->total = row->p50 = row->p99 = row->max = rows[i].ns;
+		holds(&stage, rows[i].row, true);
+	}
+	strike(&stage);
+}
+
+/* ---- the histogram ---- */
+
+static void test_histogram(void **state)
+{
+	struct stage stage = raise_stage();
+	struct event_row *row = &stage.table->rows[0];
+
+	(void)state;
+	memset(row->bars, 0, sizeof(row->bars));
+	row->bars[10] = 800;
+	row->bars[11] = 400;
+	row->bars[13] = 1;
+	holds(&stage, "  1.0us ██▅▅  ▁▁ 16us  syscall 0 by duration, log", true);
+	row->bars[EVENT_BARS - 1] = 800;		/* and all that are longer */
+	holds(&stage, "██ 550s+\n", true);
+	resize(&stage, 20, 120, true);
+	holds(&stage, "│ the highest bar is 800", true);
+	holds(&stage, "│ 1.0us   ", true);
+	holds(&stage, "   550s+", true);
+	holds(&stage, "│   p50", true);			/* 8.0us are in the fourth bar: they are in the middle of two */
+	memset(row->bars, 0, sizeof(row->bars));
+	holds(&stage, "the highest bar", false);	/* none has an end that is known */
+	for (int i = 0; i < EVENT_BARS; i++)
+		row->bars[i] = 5;
+	holds(&stage, "│ 1ns ", true);			/* bars are joined where room is short */
+	holds(&stage, "   550s+", true);
+	strike(&stage);
+}
+
+/* ---- what is said ---- */
+
+static void test_what_is_missing_is_told(void **state)
+{
+	struct stage stage = raise_stage();
+
+	(void)state;
+	resize(&stage, 30, 400, true);		/* all in one row */
+	stage.table->lost = 1;
+	holds(&stage, " 1 trace event was lost\n", true);
+	stage.table->lost = 12;
+	stage.table->unmatched = 3;
+	stage.table->late = 2;
+	stage.table->refused = 5;
+	holds(&stage, "12 trace events were lost; 3 beginnings or ends have no partner; 2 trace events came too late "
+		"for their place; 5 spans found no room; give more by --memory\n", true);
+	stage.table->kept_from = stage.table->from;
+	stage.table->answer.partial = true;
+	holds(&stage, "since 00:03:02, older spans were forgotten; more events of this time are still to come", true);
+	stage.table->kept_from--;			/* forgotten, but not of this range */
+	holds(&stage, "older spans", false);
+	assert_true(scope_filter(&stage.scope, "cpu:1", NULL));
+	holds(&stage, "of the filter only", false);
+	assert_true(scope_filter(&stage.scope, "cpu:1 mode:kernel", NULL));
+	stage.scope.base.until_ns = 1;
+	stage.table->lost = stage.table->unmatched = stage.table->late = stage.table->refused = 0;
+	holds(&stage, "of the filter only its CPUs count here; this view shows no change since the baseline", true);
+	resize(&stage, 3, 20, true);			/* even where hardly anything has room */
+	holds(&stage, "still to come", false);
+	holds(&stage, "more events of", true);
+	strike(&stage);
+}
+
+/* Of the states, each test sets what it needs; what comes first is said first. */
+static void test_why_there_is_nothing(void **state)
+{
+	struct stage stage = raise_stage();
+	struct vitals *vitals = stage.answers->vitals;
+	struct event_table *table = stage.table;
+
+	(void)state;
+	table->count = 0;
+	stage.table = NULL;
+	holds(&stage, "The first answer is being made.", true);
+	stage.table = table;
+	holds(&stage, "No system call and no interrupt has ended in this window.", true);
+	holds(&stage, "If this lasts, F7 takes a longer window.", true);
+	stage.scope.zero_ns = 1;
+	holds(&stage, "Esc counts all again.", true);
+	stage.scope.until_ns = 1;
+	holds(&stage, "Z goes back to now.", true);
+	stage.scope.moved = true;
+	holds(&stage, ". goes back to now; [ and ] move it.", true);
+	assert_true(scope_filter(&stage.scope, "cpu:1", NULL));
+	holds(&stage, "No event of the filter's CPUs has ended in this window.", true);
+	scope_init(&stage.scope);
+	table->traced = false;
+	holds(&stage, "Nothing is traced: neither system calls nor interrupts.", true);
+	holds(&stage, "`ktop ctl events +irq +syscall` switches it on.", true);
+	table->lost = 4;
+	holds(&stage, "4 trace events were lost", true);
+	vitals->sampler = SAMPLER_OUTSIDE;
+	holds(&stage, "sees no trace events", true);
+	vitals->play.there = true;
+	holds(&stage, "In this recording, nothing was traced up to here.", true);
+	vitals->play.there = false;
+	vitals->sampler = SAMPLER_TIMER;
+	vitals->running = false;			/* what is not profiled is not traced */
+	holds(&stage, "Profiling is off in the guest.", true);
+	vitals->vm = VM_PAUSED;
+	holds(&stage, "Profiling is off", false);
+	holds(&stage, "Nothing is traced", false);
+	vitals->vm = VM_RUNNING;
+	vitals->running = true;
+	table->now = 0;
+	holds(&stage, "The guest has not told of itself.", true);
+	strike(&stage);
+}
+
+static void test_many_machines(void **state)
+{
+	struct stage stage = raise_stage();
+	struct vitals *vitals = stage.answers->vitals;
+
+	(void)state;
+	assert_non_null(view_events.ask(stage.view, &stage.scope));
+	vitals->machine_count = 2;
+	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
+	stage.table = NULL;
+	holds(&stage, "Events shows one machine at a time.", true);
+	holds(&stage, "Tab goes to the screens of the machines.", true);
+	assert_null(view_events.ask(stage.view, &stage.scope));
+	assert_false(view_events.told(stage.view).rows);
+	strike(&stage);
+}
+
+/* The question is that of the scope; nothing is asked where nothing is shown. */
+static void test_question(void **state)
+{
+	struct stage stage = raise_stage();
+	const struct request *request;
+
+	(void)state;
+	stage.scope.window_ns = 60 * NS_PER_SECOND;
+	request = view_events.ask(stage.view, &stage.scope);
+	assert_true(request->kind == &event_table_kind);
+	assert_int_equal(request->excerpt.window_ns, 60 * NS_PER_SECOND);
+	assert_true(view_events.takes(stage.view, &stage.table->answer, &stage.scope));
+	assert_false(view_events.takes(stage.view, &stage.answers->functions->answer, &stage.scope));
+	assert_int_equal(view_events.told(stage.view).end, stage.table->to);
+	resize(&stage, 0, 0, true);
+	assert_null(view_events.ask(stage.view, &stage.scope));
+	strike(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_column_sorts),
+		cmocka_unit_test(test_heads_are_clicked),
+		cmocka_unit_test(test_equal_rows_have_one_order),
+		cmocka_unit_test(test_the_cursor_follows),
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_columns_by_width),
+		cmocka_unit_test(test_hostile_numbers),
+		cmocka_unit_test(test_numbers_and_durations),
+		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_what_is_missing_is_told),
+		cmocka_unit_test(test_why_there_is_nothing),
+		cmocka_unit_test(test_many_machines),
+		cmocka_unit_test(test_question),
+	};
+	int failed;
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	config_init(&config);
+	config.keys.tabs = true;
+	symbols = hand_symbols(functions);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	symbols_free(symbols);
+	return failed;
+}

@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/answers/event_table.h"
+#include "agent/answers/vitals.h"
+#include "agent/base/duration_text.h"
+#include "agent/base/util.h"
+#include "agent/query/question/filter.h"
+#include "agent/trace/span.h"
+#include "tui/frame/emptiness.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/view.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/glyphs.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
+#include "config.h"
+#include "event_bars.h"
+#include "view_events.h"
+
+enum {
+	PAUSE_MS = 500,
+	MARK = 2,			/* columns for the cursor's '>' and a space */
+	DETAIL_STEP = 16,		/* columns by which a key moves the detail line */
+	HEADS_FROM = 5, DETAIL_FROM = 6, LINE_FROM = 12,	/* rows from which there are heads and lines below */
+	BESIDE_FROM = 120,		/* columns from which the histogram is beside the table, */
+	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
+	NAME = 32, NUMBER = 32, DETAIL = 256, NOTES = 640,	/* bytes of texts */
+};
+
+/* The columns from left to right; the heads name them. */
+enum { AT_NAME, AT_COUNT, AT_RATE, AT_TOTAL, AT_P50, AT_P99, AT_MAX, AT_TREND, HEADS };
+
+static const struct {
+	const char *head;
+	int width;
+	int keep;			/* when room is short, the column with the lowest one goes first; 0: it stays */
+} columns[HEADS] = {
+	[AT_NAME] = { "EVENT", 12, 0 }, [AT_COUNT] = { "COUNT", 9, 5 }, [AT_RATE] = { "RATE", 7, 2 },
+	[AT_TOTAL] = { "TOTAL%", 7, 4 }, [AT_P50] = { "p50", 6, 3 }, [AT_P99] = { "p99", 6, 0 },
+	[AT_MAX] = { "MAX", 6, 6 }, [AT_TREND] = { "TREND 60s", 10, 1 },
+};
+enum { KEEPS = 7 };
+
+struct layout {
+	int from[HEADS], width[HEADS];	/* columns of the area; width 0: left out */
+};
+
+struct rank {				/* where a row of the answer stands: the larger ones first, then by `row` */
+	uint64_t key, second;
+	uint32_t row;
+};
+
+struct event_view {
+	const struct keys *keys;
+	const struct vitals *vitals;	/* NULL: none yet */
+	const struct event_table *table;	/* NULL: no answer yet */
+	const struct scope *scope;
+	struct event_request request;
+	struct rank *order;		/* of all rows of the table */
+	char *name;			/* NAME bytes: of the row that was named last */
+	struct list list;
+	int sort;			/* a column */
+	bool invert;
+	int detail_from;		/* the first column of the detail line that is shown */
+	struct area area, rows;		/* of the last drawing: the table with its heads; its rows */
+};
+
+/* ---- rows ---- */
+
+static const struct event_row *row_at(const struct event_view *self, size_t row)
+{
+	return &self->table->rows[self->order[row].row];
+}
+
+static uint64_t key_of(const void *context, size_t row)
+{
+	const struct event_row *event = row_at(context, row);
+
+	return event->number << 1 | (event->kind == SPAN_CALL);
+}
+
+static const char *name_of(const void *context, size_t row)
+{
+	const struct event_view *self = context;
+	const struct event_row *event = row_at(self, row);
+
+	return util_print(self->name, NAME, "%s %llu", event->kind == SPAN_CALL ? "syscall" : "irq",
+		(unsigned long long)event->number);
+}
+
+static struct list_rows rows_of(const struct event_view *self)
+{
+	return (struct list_rows) {
+		.context = self, .count = self->table ? self->table->count : 0, .key = key_of, .name = name_of,
+	};
+}
+
+/* The row under the cursor; NULL: there is none. */
+static const struct event_row *selected(const struct event_view *self)
+{
+	return self->table && self->list.cursor < self->table->count ? row_at(self, self->list.cursor) : NULL;
+}
+
+static struct rank rank_of(const struct event_view *self, uint32_t row)
+{
+	const struct event_row *event = &self->table->rows[row];
+	const uint64_t keys[HEADS] = {
+		[AT_NAME] = event->kind == SPAN_INTERRUPT, [AT_COUNT] = event->count, [AT_RATE] = event->count,
+		[AT_TOTAL] = event->total, [AT_P50] = event->p50, [AT_P99] = event->p99, [AT_MAX] = event->max,
+	};
+	struct rank rank = { keys[self->sort], self->sort == AT_NAME ? ~event->number : 0, row };
+
+	return self->invert ? (struct rank) { ~rank.key, ~rank.second, row } : rank;
+}
+
+static int larger_first(const void *left, const void *right)
+{
+	const struct rank *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? 1 : -1;
+	if (a->second != b->second)
+		return a->second < b->second ? 1 : -1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static void sort_rows(struct event_view *self)
+{
+	struct list_rows rows = rows_of(self);
+
+	for (uint32_t i = 0; i < rows.count; i++)
+		self->order[i] = rank_of(self, i);
+	if (rows.count)
+		qsort(self->order, rows.count, sizeof(*self->order), larger_first);
+	list_update(&self->list, &rows, self->list.height);
+}
+
+static void *events_new(const struct config *config)
+{
+	struct event_view *self = util_alloc(sizeof(*self));
+
+	self->keys = &config->keys;
+	self->name = util_alloc(NAME);
+	self->sort = AT_TOTAL;
+	return self;
+}
+
+static void events_free(void *context)
+{
+	struct event_view *self = context;
+
+	free(self->order);
+	free(self->name);
+	free(self);
+}
+
+static void events_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
+{
+	struct event_view *self = context;
+	bool again = self->table == (const struct event_table *)answer;
+
+	self->vitals = vitals;
+	self->scope = scope;
+	if (again)
+		return;
+	self->table = (const struct event_table *)answer;
+	if (self->table)
+		self->order = util_grow(self->order, self->table->count + 1, sizeof(*self->order));
+	sort_rows(self);
+}
+
+/* ---- numbers ---- */
+
+/* "1,204" */
+static const char *whole_text(uint64_t number, char text[NUMBER])
+{
+	char digits[NUMBER];
+	size_t size = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number), used = 0;
+
+	for (size_t i = 0; i <= size; i++) {
+		if (i && i < size && (size - i) % 3 == 0)
+			text[used++] = ',';
+		text[used++] = digits[i];
+	}
+	return text;
+}
+
+/* "0.31", "1,204", "12.3k", "1.2M" */
+static const char *number_text(double value, int decimals, char text[NUMBER])
+{
+	static const char units[] = "kMGTPE";
+	const char *unit = units;
+
+	if (value < 999.5)
+		return util_print(text, NUMBER, "%.*f", value < 99.995 ? decimals : decimals ? 1 : 0, value);
+	if (value < 9999.5)
+		return whole_text((uint64_t)(value + 0.5), text);
+	for (value /= 1000; value >= 999.5 && unit[1]; unit++)
+		value /= 1000;
+	return util_print(text, NUMBER, "%.*f%c", value < 99.95, value, *unit);
+}
+
+/* In full where that has room. */
+static const char *count_text(uint64_t count, char text[NUMBER])
+{
+	return (int)strlen(whole_text(count, text)) <= columns[AT_COUNT].width ? text :
+		number_text((double)count, 0, text);
+}
+
+/* A part of the range's length, of so many ns or spans; for each second of it. */
+static double each_second(const struct event_table *table, uint64_t part)
+{
+	return table->to > table->from ? (double)part / ((double)(table->to - table->from) / (double)NS_PER_SECOND) : 0;
+}
+
+static const char *rate_text(double rate, char text[NUMBER])
+{
+	char number[NUMBER];
+	int decimals = rate <= 0 || rate >= 9.95 ? 0 : rate < 1 ? 2 : 1;
+
+	return util_print(text, NUMBER, "%s/s", number_text(rate, decimals, number));
+}
+
+/* ---- columns ---- */
+
+/* The columns that are left for the name. */
+static int rest_of(const struct layout *layout, int width)
+{
+	width -= MARK;
+	for (int i = AT_COUNT; i < HEADS; i++)
+		width -= layout->width[i] ? layout->width[i] + (i == AT_TREND ? 2 : 1) : 0;
+	return width;
+}
+
+static struct layout layout_of(int width)
+{
+	static const int trends[] = { 20, 30, EVENT_TREND };
+	struct layout layout;
+
+	for (int i = 0; i < HEADS; i++)
+		layout.width[i] = columns[i].width;
+	for (int keep = 1; keep < KEEPS && rest_of(&layout, width) < columns[AT_NAME].width; keep++)
+		for (int i = AT_COUNT; i < HEADS; i++)
+			if (columns[i].keep == keep)
+				layout.width[i] = 0;
+	for (size_t i = 0; i < sizeof(trends) / sizeof(*trends) && layout.width[AT_TREND]; i++)
+		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= columns[AT_NAME].width)
+			layout.width[AT_TREND] = trends[i];
+	layout.width[AT_NAME] = rest_of(&layout, width) < NAME - 4 ? rest_of(&layout, width) : NAME - 4;
+	for (int i = 0, at = MARK; i < HEADS; i++) {
+		at += layout.width[i] && i ? i == AT_TREND ? 2 : 1 : 0;
+		layout.from[i] = at;
+		at += layout.width[i];
+	}
+	return layout;
+}
+
+static struct place cell_of(const struct layout *layout, struct place place, int column)
+{
+	return (struct place) { place.row, place.column + layout->from[column], layout->width[column] };
+}
+
+static void draw_heads(const struct event_view *self, struct canvas *canvas, struct place place,
+	const struct layout *layout)
+{
+	for (int i = 0; i < HEADS; i++) {
+		bool sorted = i == self->sort, left = i == AT_NAME || i == AT_TREND;
+		char text[NUMBER];
+
+		util_print(text, sizeof(text), "%s%s", columns[i].head,
+			sorted ? glyphs_text(canvas, self->invert ? GLYPH_UP : GLYPH_DOWN) : "");
+		(left ? canvas_text : canvas_right)(canvas, cell_of(layout, place, i),
+			sorted ? STYLE_SORTED : STYLE_HEAD, text);
+	}
+}
+
+static void draw_name(const struct event_view *self, struct canvas *canvas, struct place place, size_t row)
+{
+	const char *name = name_of(self, row), *match = list_match(name, self->scope->match);
+	int before = match ? (int)(match - name) : 0, length = canvas_width(canvas, self->scope->match);
+
+	canvas_text(canvas, place, STYLE_TEXT, name);
+	if (match && before + length <= place.width)
+		canvas_restyle(canvas, (struct place) { place.row, place.column + before, length }, STYLE_MATCH);
+}
+
+static void draw_trend(struct canvas *canvas, struct place place, const struct event_row *event)
+{
+	uint64_t trend[EVENT_TREND];
+
+	for (int i = 0; i < EVENT_TREND; i++)
+		trend[i] = event->trend[i];
+	glyphs_trend(canvas, place, STYLE_IDLE, trend, EVENT_TREND);
+}
+
+static void draw_numbers(const struct event_table *table, struct canvas *canvas, struct place place,
+	const struct layout *layout, const struct event_row *event)
+{
+	const uint64_t times[] = { event->p50, event->p99, event->max };
+	double share = each_second(table, event->total) / (double)NS_PER_SECOND;
+	uint8_t heat = share >= 0.05 ? STYLE_HOT : share >= 0.005 ? STYLE_WARM : STYLE_TEXT;
+	char text[NUMBER];
+
+	canvas_right(canvas, cell_of(layout, place, AT_COUNT), STYLE_TEXT, count_text(event->count, text));
+	canvas_right(canvas, cell_of(layout, place, AT_RATE), STYLE_TEXT,
+		rate_text(each_second(table, event->count), text));
+	canvas_right(canvas, cell_of(layout, place, AT_TOTAL), heat, number_text(100 * share, 2, text));
+	for (int i = AT_P50; i <= AT_MAX; i++)
+		canvas_right(canvas, cell_of(layout, place, i), event->count ? STYLE_TEXT : STYLE_DIM,
+			event->count ? duration_text(times[i - AT_P50], 2, text) : "-");
+}
+
+/* ---- what is told below ---- */
+
+/* Of the filter, the answer takes the CPUs, and the words about the machine. */
+static bool filters_cpus(const struct filter *filter)
+{
+	return !filter_lacks(filter, FILTER_CPU) || !filter_lacks(filter, FILTER_MACHINE);
+}
+
+static bool filters_more(const struct filter *filter)
+{
+	for (uint32_t i = 0; i < filter->count; i++)
+		if (filter->terms[i].by != FILTER_CPU && filter->terms[i].by != FILTER_MACHINE)
+			return true;
+	return false;
+}
+
+static void add_note(char notes[NOTES], const char *note)
+{
+	size_t used = strlen(notes);
+
+	util_print(notes + used, NOTES - used, "%s%s", used ? "; " : "", note);
+}
+
+/* What is missing from the rows, and what of the scope does not hold for them. */
+static void write_notes(const struct event_view *self, char notes[NOTES])
+{
+	const struct event_table *table = self->table;
+	const struct { uint64_t count; const char *what; } books[] = {
+		{ table->lost, "trace {event was|events were} lost" },
+		{ table->unmatched, "{beginning or end has|beginnings or ends have} no partner" },
+		{ table->late, "trace {event|events} came too late for {its|their} place" },
+		{ table->refused, "{span|spans} found no room; give more by --memory" },
+	};
+	char note[NUMBER + NOTES / 8], form[NUMBER + NOTES / 8], time[SCOPE_TIME];
+
+	notes[0] = '\0';
+	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++) {
+		util_print(form, sizeof(form), "%llu %s", (unsigned long long)books[i].count, books[i].what);
+		util_count(note, sizeof(note), books[i].count, form);
+		if (books[i].count)
+			add_note(notes, note);
+	}
+	if (table->kept_from && table->from == table->kept_from)
+		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
+	if (table->answer.partial)
+		add_note(notes, "more events of this time are still to come");
+	if (filters_more(&self->scope->filter))
+		add_note(notes, "of the filter only its CPUs count here");
+	if (self->scope->base.until_ns)
+		add_note(notes, "this view shows no change since the baseline");
+}
+
+/* "syscall 98: 1,204 and 12 whose end was lost, total 3.0s, p50 250us, p99 64ms, max 128ms" */
+static void write_detail(const struct event_view *self, char text[DETAIL])
+{
+	const struct event_row *event = selected(self);
+	const struct { const char *name; uint64_t ns; } times[] = {
+		{ "total", event->total }, { "p50", event->p50 }, { "p99", event->p99 }, { "max", event->max },
+	};
+	char number[NUMBER];
+	size_t used;
+
+	util_print(text, DETAIL, "%s: %s", name_of(self, self->list.cursor), whole_text(event->count, number));
+	used = strlen(text);
+	if (event->lost)
+		util_print(text + used, DETAIL - used, " and %s whose end was lost", whole_text(event->lost, number));
+	for (size_t i = 0; event->count && i < sizeof(times) / sizeof(*times); i++) {
+		used = strlen(text);
+		util_print(text + used, DETAIL - used, ", %s %s", times[i].name, duration_text(times[i].ns, 2, number));
+	}
+}
+
+/* It moves to the left only until its end is in the middle. */
+static void draw_detail(struct event_view *self, struct canvas *canvas, struct place place)
+{
+	char text[DETAIL];
+
+	write_detail(self, text);
+	place.column++;
+	place.width--;
+	while (self->detail_from > 0 && canvas_width(canvas, text) - self->detail_from < place.width / 2)
+		self->detail_from -= DETAIL_STEP;
+	self->detail_from = self->detail_from < 0 ? 0 : self->detail_from;
+	canvas_text(canvas, place, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
+}
+
+/* ---- why there is nothing ---- */
+
+static struct emptiness untraced(const struct vitals *vitals)
+{
+	if (vitals->play.there)
+		return (struct emptiness) { "In this recording, nothing was traced up to here.",
+			"`ktop ctl events +irq +syscall` traces; then record anew." };
+	if (vitals->sampler == SAMPLER_OUTSIDE || vitals->sampler == SAMPLER_STUB)
+		return (struct emptiness) { "What samples from outside the guest sees no trace events.",
+			"A hook in the guest sends them." };
+	return (struct emptiness) { "Nothing is traced: neither system calls nor interrupts.",
+		"`ktop ctl events +irq +syscall` switches it on." };
+}
+
+static struct emptiness of_range(const struct scope *scope)
+{
+	static const char why[] = "No system call and no interrupt has ended in this window.";
+
+	if (scope->moved)
+		return (struct emptiness) { why, "{live} goes back to now; {window-back} and {window-on} move it." };
+	if (scope->until_ns)
+		return (struct emptiness) { why, "{freeze} goes back to now." };
+	if (scope->zero_ns)
+		return (struct emptiness) { why, "{back} counts all again." };
+	return (struct emptiness) { why, "If this lasts, {window} takes a longer window." };
+}
+
+static struct emptiness why_empty(const struct event_view *self)
+{
+	const struct event_table *table = self->table;
+	struct emptiness news = emptiness_of_news(self->vitals);
+
+	if (self->vitals->machines)
+		return (struct emptiness) { "Events shows one machine at a time.",
+			"{next-tab} goes to the screens of the machines." };
+	if (table && table->count)
+		return (struct emptiness) { NULL, NULL };
+	if (table && table->now && table->events && filters_cpus(&self->scope->filter))
+		return (struct emptiness) { "No event of the filter's CPUs has ended in this window.",
+			"{filter} changes the filter, an empty one shows all." };
+	if (news.why && !self->scope->until_ns)
+		return news;
+	if (!table)
+		return (struct emptiness) { "The first answer is being made.", "This takes a moment." };
+	if (!table->now)
+		return (struct emptiness) { "The guest has not told of itself.", "Wait for its first data." };
+	return !table->traced && !(table->events && self->scope->until_ns) ? untraced(self->vitals) :
+		of_range(self->scope);
+}
+
+/* ---- the whole ---- */
+
+/* At the foot of the area, which it makes smaller: by a third at most, but by a row at least. */
+static void draw_notes(const struct event_view *self, struct canvas *canvas, struct area *area)
+{
+	struct area at = { area->row, area->column + 1, 0, area->columns - 2 };
+	char notes[NOTES];
+
+	write_notes(self, notes);
+	if (!notes[0] || area->rows < 2)
+		return;
+	at.rows = canvas_rows(canvas, notes, at.columns);
+	at.rows = at.rows <= area->rows / 3 ? at.rows : area->rows < 6 ? 1 : area->rows / 3;
+	area->rows -= at.rows;
+	at.row += area->rows;
+	canvas_wrap(canvas, at, STYLE_WARN, notes);
+}
+
+/* Takes the last row off the area. `width` 0: if there is no room for it. */
+static struct place take_row(struct area *area, bool room)
+{
+	area->rows -= room;
+	return (struct place) { area->row + area->rows, area->column, room ? area->columns : 0 };
+}
+
+/* Takes the histogram's place off the area. */
+static struct area take_beside(struct area *area)
+{
+	int third = area->columns / 3, width = third < BESIDE_MOST ? third : BESIDE_MOST;
+	struct area beside = *area;
+
+	if (area->columns < BESIDE_FROM)
+		return (struct area) { .rows = 0 };
+	beside.columns = width < BESIDE_LEAST ? BESIDE_LEAST : width;
+	area->columns -= beside.columns;
+	beside.column += area->columns;
+	return beside;
+}
+
+static void draw_table(struct event_view *self, struct canvas *canvas)
+{
+	struct list_rows rows = rows_of(self);
+	struct layout layout = layout_of(self->area.columns);
+	struct place at = { self->area.row, self->area.column, self->area.columns };
+
+	list_update(&self->list, &rows, (size_t)self->rows.rows);
+	if (self->rows.row > at.row)
+		draw_heads(self, canvas, at, &layout);
+	for (size_t i = self->list.top; i < rows.count && i < self->list.top + (size_t)self->rows.rows; i++) {
+		at.row = self->rows.row + (int)(i - self->list.top);
+		draw_name(self, canvas, cell_of(&layout, at, AT_NAME), i);
+		draw_numbers(self->table, canvas, at, &layout, row_at(self, i));
+		if (layout.width[AT_TREND])
+			draw_trend(canvas, cell_of(&layout, at, AT_TREND), row_at(self, i));
+		if (i == self->list.cursor) {
+			canvas_put(canvas, at, STYLE_TITLE, '>');
+			canvas_restyle(canvas, at, STYLE_CURSOR);
+		}
+	}
+}
+
+static void events_draw(void *context, struct canvas *canvas, struct area area)
+{
+	struct event_view *self = context;
+	bool heads = area.rows >= HEADS_FROM, line = area.rows >= LINE_FROM && area.columns < BESIDE_FROM;
+	struct place detail_at, line_at;
+	struct area beside;
+	const char *name;
+
+	self->area = area;
+	self->rows = (struct area) { .rows = 0 };
+	if (!self->vitals || area.rows < 1)
+		return;
+	if (why_empty(self).why) {
+		if (self->table)
+			draw_notes(self, canvas, &area);
+		heads = heads && area.rows >= HEADS_FROM;
+		emptiness_draw(why_empty(self), canvas,
+			(struct area) { area.row + heads, area.column + 2, area.rows - heads, area.columns - 3 },
+			self->keys);
+		return;
+	}
+	detail_at = take_row(&area, area.rows >= DETAIL_FROM);
+	line_at = take_row(&area, line);
+	draw_notes(self, canvas, &area);
+	beside = take_beside(&area);
+	self->area = area;
+	self->rows = (struct area) { area.row + heads, area.column, area.rows - heads, area.columns };
+	draw_table(self, canvas);
+	name = name_of(self, self->list.cursor);
+	if (beside.rows)
+		event_bars_draw(canvas, beside, selected(self), name);
+	if (line_at.width)
+		event_bars_line(canvas, line_at, selected(self), name);
+	if (detail_at.width)
+		draw_detail(self, canvas, detail_at);
+}
+
+/* ---- what the user does ---- */
+
+static void sort_by(struct event_view *self, int column)
+{
+	self->invert = self->sort == column && !self->invert;
+	self->sort = column;
+	sort_rows(self);
+}
+
+/* The next column that is shown and sorts, to the right (1) or left (-1), around the ends. */
+static int next_column(const struct event_view *self, int step)
+{
+	struct layout layout = layout_of(self->area.columns);
+	int column = self->sort;
+
+	do
+		column = (column + step + HEADS) % HEADS;
+	while (column == AT_TREND || !layout.width[column]);
+	return column;
+}
+
+static bool events_act(void *context, enum action action)
+{
+	struct event_view *self = context;
+	struct list_rows rows = rows_of(self);
+
+	switch (action) {
+	case ACTION_SORT:
+	case ACTION_SORT_RIGHT:
+	case ACTION_SORT_LEFT:
+		sort_by(self, next_column(self, action == ACTION_SORT_LEFT ? -1 : 1));
+		return true;
+	case ACTION_INVERT:
+		sort_by(self, self->sort);
+		return true;
+	case ACTION_SORT_CPU:
+	case ACTION_SORT_TIME:
+		self->sort = -1;
+		sort_by(self, AT_TOTAL);
+		return true;
+	case ACTION_LEFT:
+		self->detail_from = self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;
+		return true;
+	case ACTION_RIGHT:
+		self->detail_from += DETAIL_STEP;
+		return true;
+	default:
+		return list_act(&self->list, &rows, action);
+	}
+}
+
+/* A click on the trend's head sorts by the count, of which the trend is. */
+static void events_click(void *context, int row, int column)
+{
+	struct event_view *self = context;
+	struct layout layout = layout_of(self->area.columns);
+	struct list_rows rows = rows_of(self);
+	size_t line = self->list.top + (size_t)(row - self->rows.row);
+
+	column -= self->area.column;
+	if (column < 0 || column >= self->area.columns || !self->rows.rows)
+		return;
+	if (row >= self->rows.row && row < self->rows.row + self->rows.rows && line < rows.count)
+		list_select(&self->list, &rows, line);
+	for (int i = 0; row == self->area.row && row < self->rows.row && i < HEADS; i++)
+		if (layout.width[i] && column >= layout.from[i] && column <= layout.from[i] + layout.width[i]) {
+			sort_by(self, i == AT_TREND ? AT_COUNT : i);
+			return;
+		}
+}
+
+static bool events_search(void *context, const char *pattern, enum list_search where)
+{
+	struct event_view *self = context;
+	struct list_rows rows = rows_of(self);
+
+	return list_search(&self->list, &rows, pattern, where);
+}
+
+/* Rows of many machines are not summed up: that machine is one is known from its vitals. */
+static const struct request *events_ask(void *context, const struct scope *scope)
+{
+	struct event_view *self = context;
+	struct request *request = &self->request.request;
+
+	if (self->area.rows < 1 || !self->vitals || self->vitals->machines)
+		return NULL;
+	memset(request, 0, sizeof(*request));		/* requests are compared as bytes */
+	request->kind = &event_table_kind;
+	request->pause_ms = PAUSE_MS;
+	scope_excerpt(scope, &request->excerpt);
+	return request;
+}
+
+static bool events_takes(const void *context, const struct answer *answer, const struct scope *scope)
+{
+	(void)context;
+	(void)scope;
+	return answer->kind == &event_table_kind;
+}
+
+static struct view_told events_told(const void *context)
+{
+	const struct event_table *table = ((const struct event_view *)context)->table;
+
+	return (struct view_told) {
+		.known = table && table->now, .rows = table && table->count, .end = table ? table->to : 0,
+	};
+}
+
+const struct view view_events = {
+	.name = "Events",
+	.new = events_new,
+	.free = events_free,
+	.ask = events_ask,
+	.show = events_show,
+	.draw = events_draw,
+	.takes = events_takes,
+	.told = events_told,
+	.act = events_act,
+	.click = events_click,
+	.search = events_search,
+};
