@@ -31,6 +31,8 @@ static const struct note notes[] = {
 		"now, only then; ~: with so few samples it may be chance, of which 1 row of 100 has more" },
 	{ "TREND", "SELF% of the last 60 s, each row scaled to its own highest column; a click on "
 		"its head sorts by SELF%" },
+	{ "p50 p99 MAX", "half of the durations, and 99 of 100, are no longer than this; the longest. TOTAL% of Events "
+		"is the sum of the durations: 100 % is the length of the window" },
 	{ "arrow", "down: numbers from the largest, names from A; up: the reverse" },
 	{ "k u i", "share of the window in kernel, user, idle" },
 	{ "60s", "the last 60 s of kernel and user, in the colour of the larger" },
