@@ -14,6 +14,7 @@ struct queue {				/* of one CPU, in order of time */
 	uint64_t last;			/* the time of the newest that was added */
 	uint64_t complete;		/* as far as its packets say */
 	bool known;			/* it has sent something */
+	uint64_t heard;			/* `packets` when it sent its last */
 };
 
 struct trace_order {
@@ -22,7 +23,8 @@ struct trace_order {
 	void (*take)(void *context, const struct trace_event *event);
 	void *context;
 	struct queue *queues;		/* by CPU */
-	uint32_t cpus;
+	uint32_t cpus, known;		/* queues; CPUs that have sent something */
+	uint64_t packets;		/* that have come */
 	uint32_t *heap, heap_count;	/* CPUs that have events, the one with the earliest first */
 	uint64_t newest;		/* the latest time of which anybody knows */
 	uint64_t given;			/* the time of the last that was given away */
@@ -110,6 +112,7 @@ static struct queue *queue_of(struct trace_order *order, uint32_t cpu)
 		order->heap = util_grow(order->heap, cpus, sizeof(*order->heap));
 		order->cpus = cpus;
 	}
+	order->known += !order->queues[cpu].known;
 	order->queues[cpu].known = true;
 	return &order->queues[cpu];
 }
@@ -169,15 +172,25 @@ void trace_order_add(struct trace_order *order, const struct trace_event *event)
 		give_first(order);
 }
 
-/* All CPUs have sent what was before this time, or are not waited for. */
+static bool is_silent(const struct trace_order *order, const struct queue *queue)
+{
+	return order->newest - queue->complete > TRACE_SILENT_NS &&
+		order->packets - queue->heard >= (uint64_t)TRACE_SILENT_PACKETS * order->known;
+}
+
+/* All CPUs have sent what was before this time. Those that are silent are not waited for. */
 static uint64_t complete_until(const struct trace_order *order)
 {
 	uint64_t silent = order->newest > TRACE_SILENT_NS ? order->newest - TRACE_SILENT_NS : 0, least = order->newest;
 
-	for (uint32_t i = 0; i < order->cpus; i++)
-		if (order->queues[i].known && order->queues[i].complete < least)
-			least = order->queues[i].complete;
-	return least > silent ? least : silent;
+	for (uint32_t i = 0; i < order->cpus; i++) {
+		const struct queue *queue = &order->queues[i];
+		uint64_t complete = queue->known && is_silent(order, queue) ? silent : queue->complete;
+
+		if (queue->known && complete < least)
+			least = complete;
+	}
+	return least;
 }
 
 void trace_order_complete(struct trace_order *order, uint32_t cpu, uint64_t until)
@@ -186,6 +199,7 @@ void trace_order_complete(struct trace_order *order, uint32_t cpu, uint64_t unti
 	uint64_t limit;
 
 	queue->complete = until > queue->complete ? until : queue->complete;
+	queue->heard = ++order->packets;
 	order->newest = until > order->newest ? until : order->newest;
 	limit = complete_until(order);
 	order->until = limit > order->until ? limit : order->until;

@@ -2,7 +2,9 @@
 /*
  * Trace events of all CPUs, put in order of time. Those of one CPU come in order, but its packets come before or behind
  * another's. What is complete is given away: a packet says up to when its CPU is. A CPU that falls back by more than
- * TRACE_SILENT_NS, as one that is switched off does, is not waited for. Nor is anybody once too many events wait.
+ * TRACE_SILENT_NS is not waited for, once TRACE_SILENT_PACKETS times as many packets have come from others as there are
+ * CPUs: behind a pause of the whole guest, the first packets of one CPU come before those of the next. Nor is anybody
+ * waited for once too many events wait.
  */
 #ifndef TRACE_ORDER_H
 #define TRACE_ORDER_H
@@ -13,6 +15,7 @@
 #include "agent/wire/trace_kinds.h"
 
 #define TRACE_SILENT_NS (200 * NS_PER_MS)
+enum { TRACE_SILENT_PACKETS = 16 };	/* a ring of the hook that is full takes eight */
 
 struct trace_event {
 	uint64_t time;			/* guest ns */
