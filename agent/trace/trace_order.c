@@ -201,6 +201,8 @@ void trace_order_complete(struct trace_order *order, uint32_t cpu, uint64_t unti
 	queue->complete = until > queue->complete ? until : queue->complete;
 	queue->heard = ++order->packets;
 	order->newest = until > order->newest ? until : order->newest;
+	if (order->packets < 2 * TRACE_SILENT_PACKETS)
+		return;			/* others may still send their first */
 	limit = complete_until(order);
 	order->until = limit > order->until ? limit : order->until;
 	while (order->heap_count && head_of(order, order->heap[0])->time <= limit)
