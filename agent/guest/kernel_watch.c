@@ -204,6 +204,8 @@ bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 
 	watch->looks.asks |= !live;
 	find_firmware(watch);
+	if (live && !symbols_linux_kernel(watch->symbols) && kernel_place_is_due(watch->place))
+		guest_memory_renew(watch->memory);
 	kernel_place_step(watch->place, &reader);
 	copy_files(watch, now);
 	if (!symbols_linux_kernel(watch->symbols) || (!watch->looking && !is_due(watch, now)))

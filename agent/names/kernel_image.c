@@ -21,6 +21,9 @@ struct kernel_image {
 	uint64_t anchor_link;
 	uint64_t bias;			/* of the kernel's object; 0: the guest has not told */
 	bool bias_known;
+	bool refuted;			/* most of what runs there is other code */
+	bool has_other;			/* some is, on this page: */
+	uint64_t other;
 
 	char *version;			/* NULL: not told */
 	struct debug_object built;	/* the running kernel, by its build-id */
@@ -67,8 +70,14 @@ static void set_built_file(struct kernel_image *kernel)
 	kernel->built.path = kernel->file ? kernel->file->path : NULL;
 }
 
+static void begin_comparing(struct kernel_image *kernel)
+{
+	kernel->refuted = kernel->has_other = false;
+}
+
 static void set_file(struct kernel_image *kernel, struct image *file)
 {
+	begin_comparing(kernel);
 	retire(kernel, kernel->file);
 	kernel->file = file;
 	set_built_file(kernel);
@@ -136,13 +145,32 @@ bool kernel_image_set_anchor(struct kernel_image *kernel, const char *name, uint
 
 void kernel_image_set_bias(struct kernel_image *kernel, uint64_t bias)
 {
+	begin_comparing(kernel);
 	kernel->bias = bias;
 	kernel->bias_known = true;
 }
 
 bool kernel_image_is_placed(const struct kernel_image *kernel)
 {
-	return kernel->file && (!kernel->file->kernel || kernel->anchor_known || kernel->bias_known);
+	return kernel->file && !kernel->refuted &&
+		(!kernel->file->kernel || kernel->anchor_known || kernel->bias_known);
+}
+
+bool kernel_image_compared(struct kernel_image *kernel, uint32_t equal, uint32_t others, uint64_t other)
+{
+	bool refuted = others > equal, had = kernel->has_other, news = refuted != kernel->refuted;
+
+	if (others)
+		kernel->other = other;
+	kernel->has_other = others || (kernel->has_other && !kernel->refuted);
+	kernel->refuted = refuted;
+	return news || had != kernel->has_other;
+}
+
+bool kernel_image_other(const struct kernel_image *kernel, uint64_t *page)
+{
+	*page = kernel->other;
+	return kernel->file && kernel->has_other;
 }
 
 static bool has_build_id(const struct image *file, struct text id)

@@ -46,9 +46,18 @@ void kernel_image_set_bias(struct kernel_image *kernel, uint64_t bias);
 
 /*
  * True if there is a file, and its names can be used. Linux chooses a new slide in each boot, so the names in its boot
- * image belong to no address until the slide is known.
+ * image belong to no address until the slide is known; and where most of the code that runs is not that of the file,
+ * they belong to other code.
  */
 bool kernel_image_is_placed(const struct kernel_image *kernel);
+
+/*
+ * Pages of the kernel's code were compared with the file at its place: so many are equal, and so many others, the last
+ * one at `other`, are not. True: that is news. kernel_image_other: such a page, until another place or file is known,
+ * or all are equal that are compared where most were not. False: there is none.
+ */
+bool kernel_image_compared(struct kernel_image *kernel, uint32_t equal, uint32_t others, uint64_t other);
+bool kernel_image_other(const struct kernel_image *kernel, uint64_t *page);
 
 /* Is an object of the kernel this file, not a module? `name`: the object's name, printable. */
 bool kernel_image_is(const struct kernel_image *kernel, const struct object *object,

@@ -185,12 +185,14 @@ enum walk running_kernel_read_modules(struct symbols *symbols, const struct walk
 enum {
 	PAGE = 4096,
 	CODE_MOST = 32 << 20,		/* bytes of a file's code */
-	NEW_SAMPLES = 64,		/* after so many, what lies outside is looked at again */
-	LEAST = 16,			/* so many lie outside, and most of the kernel's, before anything is read */
-	TRIED = 8,			/* places in code that are tried at a time */
+	NEW_SAMPLES = 64,		/* before a look, and before pages that have not come are asked for again */
+	REST_MOST = 1 << 16,		/* samples between two looks; each that finds the same rests twice as long */
+	LEAST = 16,			/* so many samples are looked at, or none */
+	TRIED = 8,			/* pages that are tried in a look */
+	PATIENCE = 4,			/* a look goes without pages that have not come after so many attempts */
 	WINDOW = 24, MATCHES = 64,	/* bytes that are looked for; places of the file that are tried */
-	COMPARED = 64,			/* bytes of the page around it that the file must have */
-	SURE = 80,			/* percent of them that are equal: a loader may change addresses */
+	COMPARED = 64,			/* bytes of a page that the file must have */
+	COSTS = 4,			/* equal bytes that outweigh one that differs: a loader may change addresses */
 };
 
 struct kernel_place {
@@ -200,7 +202,9 @@ struct kernel_place {
 	struct elf_segments segments;
 	uint8_t *code;			/* of all segments, one behind the other */
 	size_t size;
-	uint64_t looked;		/* symbols_sampled at the last look */
+	uint64_t looked;		/* symbols_sampled at the last attempt */
+	uint64_t due, rest;		/* symbols_sampled at the next look; how long that has rested by then */
+	uint32_t attempts;		/* of this look */
 	bool news;			/* pages have come since */
 };
 
@@ -208,7 +212,9 @@ struct kernel_place *kernel_place_new(struct symbols *symbols, struct budget *bu
 {
 	struct kernel_place *place = util_alloc(sizeof(*place));
 
-	*place = (struct kernel_place) { .symbols = symbols, .budget = budget, .file = -1 };
+	*place = (struct kernel_place) {
+		.symbols = symbols, .budget = budget, .file = -1, .due = NEW_SAMPLES, .rest = NEW_SAMPLES,
+	};
 	return place;
 }
 
@@ -253,7 +259,7 @@ static bool read_segments(struct kernel_place *place, int fd)
 	return true;
 }
 
-/* Reads the code of the kernel's file, once for each file. False: it has none that is of use. */
+/* Reads the code of the kernel's file, once for a look. False: it has none that is of use. */
 static bool have_code(struct kernel_place *place, int fd)
 {
 	uint64_t size = 0;
@@ -308,66 +314,145 @@ static const uint8_t *find_next(const struct kernel_place *place, const uint8_t 
 	return memmem(from, place->size - (size_t)(from - place->code), window, WINDOW);
 }
 
-/* How many bytes of the page are the same in the file, where the file has it. 0: too few. */
-static size_t equal_bytes(const struct kernel_place *place, const uint8_t *page, uint64_t link)
+/*
+ * How well these bytes fit to the file's code at some place: above 0, they are that code. What fills up a page, and is
+ * equal, counts for nothing. 0 also if the file has fewer of the bytes than `least`.
+ */
+static int fit(const struct kernel_place *place, const uint8_t *bytes, size_t size, uint64_t link, size_t least)
 {
-	size_t compared = 0, equal = 0;
+	size_t compared = 0;
+	int score = 0;
 
-	for (size_t i = 0; i < PAGE; i++) {
+	for (size_t i = 0; i < size; i++) {
 		const uint8_t *byte = code_at(place, link + i);
 
 		compared += byte != NULL;
-		equal += byte && *byte == page[i];
+		if (byte && *byte != bytes[i])
+			score -= COSTS;
+		else if (byte && (i == 0 || bytes[i] != bytes[i - 1]))
+			score++;
 	}
-	return (compared >= COMPARED || compared == place->size) && equal * 100 >= compared * SURE ? equal : 0;
+	return compared < least && compared < place->size ? 0 : score;
 }
 
+enum verdict { NOT_READ, NOTHING, HERE, MOVED, OTHER, VERDICTS };
+
 /*
- * By the code that ran at this address: wherever the file has it, all of the page is compared. Of several places that
- * fit, one has to fit best.
+ * By the code that ran at this address: wherever the file has it, all of its page is compared. If one other place fits
+ * best, that gives the slide. OTHER: the file has this page at no place, or at several, or at one to which no loader
+ * moves it: some code before it is longer. Of a page with data that has changed, the code itself is enough.
  */
-static bool find_slide(struct kernel_place *place, const struct memory_reader *memory, uint64_t address,
+static enum verdict judge(struct kernel_place *place, const struct memory_reader *memory, uint64_t address,
 	uint64_t *slide)
 {
-	uint64_t start = address / PAGE * PAGE;
+	uint64_t start = address / PAGE * PAGE, now = symbols_kernel_slide(place->symbols);
 	size_t at = (size_t)(address - start) < PAGE - WINDOW ? (size_t)(address - start) : PAGE - WINDOW;
 	const uint8_t *found = place->code;
-	size_t best = 0, second = 0;
+	int here, best = 0, second = 0;
 	uint8_t page[PAGE];
 
-	*slide = 0;
 	if (!memory->read(memory->context, start, page, PAGE))
-		return false;
+		return NOT_READ;
+	here = fit(place, page, PAGE, start - now, COMPARED);
 	for (uint32_t i = 0; i < MATCHES && (found = find_next(place, found, page + at)); i++, found++) {
 		uint64_t tried = start + at - link_of(place, (size_t)(found - place->code));
-		size_t equal = equal_bytes(place, page, start - tried);
+		int score = tried == now ? 0 : fit(place, page, PAGE, start - tried, COMPARED);
 
-		second = equal > best ? best : equal > second ? equal : second;
-		if (equal <= best)
+		second = score > best ? best : score > second ? score : second;
+		if (score <= best)
 			continue;
-		best = equal;
+		best = score;
 		*slide = tried;
 	}
-	return best > second && *slide != symbols_kernel_slide(place->symbols);
+	if (best > here && best > 0)
+		return best > second && (here == 0 || (*slide - now) % PAGE == 0) ? MOVED : OTHER;
+	if (here >= 0)
+		return here ? HERE : NOTHING;
+	return fit(place, page + at, WINDOW, start + at - now, WINDOW) > 0 ? HERE : OTHER;
+}
+
+/* The place that most of them say. False: there are none. */
+static bool most_say(const uint64_t *slides, uint32_t count, uint64_t *slide)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t equal = 0;
+
+		for (uint32_t j = 0; j < count; j++)
+			equal += slides[j] == slides[i];
+		if (equal > most)
+			*slide = slides[i];
+		most = equal > most ? equal : most;
+	}
+	return most;
+}
+
+/* Leaves the first address of each page, of TRIED pages at most. Returns how many these are. */
+static uint32_t leave_pages(uint64_t *addresses, uint32_t count)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < count && left < TRIED; i++) {
+		uint32_t j = 0;
+
+		while (j < left && addresses[j] / PAGE != addresses[i] / PAGE)
+			j++;
+		if (j == left)
+			addresses[left++] = addresses[i];
+	}
+	return left;
+}
+
+/* A look, by the code at these addresses. It ends when all their pages have come, or do not come. */
+static void look(struct kernel_place *place, const struct memory_reader *memory, const uint64_t *addresses,
+	uint32_t count)
+{
+	uint32_t verdicts[VERDICTS] = { 0 };
+	uint64_t slides[TRIED], other = 0, slide = 0;
+	bool news;
+
+	for (uint32_t i = 0; i < count; i++) {
+		enum verdict verdict = judge(place, memory, addresses[i], &slides[verdicts[MOVED]]);
+
+		verdicts[verdict]++;
+		if (verdict == OTHER)
+			other = addresses[i] / PAGE * PAGE;
+	}
+	if (verdicts[NOT_READ] && ++place->attempts < PATIENCE)
+		return;
+	news = verdicts[MOVED] > verdicts[HERE] && most_say(slides, verdicts[MOVED], &slide);
+	if (news)
+		symbols_set_slide(place->symbols, slide);
+	else if (verdicts[HERE] || verdicts[OTHER])
+		news = symbols_kernel_compared(place->symbols, verdicts[HERE], verdicts[OTHER], other);
+	forget(place);
+	place->attempts = 0;
+	place->rest = news ? NEW_SAMPLES : place->rest < REST_MOST ? 2 * place->rest : REST_MOST;
+	place->due = place->looked + place->rest;
+}
+
+bool kernel_place_is_due(const struct kernel_place *place)
+{
+	return symbols_sampled(place->symbols) >= place->due && !place->attempts;
 }
 
 void kernel_place_step(struct kernel_place *place, const struct memory_reader *memory)
 {
-	uint64_t addresses[SYMBOLS_RECENT], sampled = symbols_sampled(place->symbols), slide;
+	uint64_t addresses[SYMBOLS_RECENT], sampled = symbols_sampled(place->symbols);
 	int fd = symbols_kernel_descriptor(place->symbols);
 	uint32_t count, kernel;
 
-	if (fd < 0 || symbols_linux_kernel(place->symbols) ||
-			(!place->news && sampled - place->looked < NEW_SAMPLES))
+	if (fd < 0 || symbols_linux_kernel(place->symbols) || sampled < place->due ||
+			(place->attempts && !place->news && sampled - place->looked < NEW_SAMPLES))
 		return;
 	place->news = false;
 	place->looked = sampled;
 	count = symbols_outside(place->symbols, addresses, &kernel);
-	if (count < LEAST || 2 * count <= kernel || !have_code(place, fd))
-		return;
-	for (uint32_t i = 0; i < TRIED; i++)
-		if (find_slide(place, memory, addresses[i * count / TRIED], &slide)) {
-			symbols_set_slide(place->symbols, slide);
-			return;
-		}
+	if (2 * count <= kernel)
+		count = symbols_inside(place->symbols, addresses);
+	if (count < LEAST || !have_code(place, fd))
+		place->due = sampled + NEW_SAMPLES;
+	else
+		look(place, memory, addresses, leave_pages(addresses, count));
 }

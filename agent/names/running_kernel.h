@@ -56,12 +56,14 @@ enum walk running_kernel_read_modules(struct symbols *symbols, const struct walk
 
 /*
  * Finds where a kernel runs that is no Linux, and that tells nothing of itself: some are loaded elsewhere than their
- * file says, or move themselves. Code that was sampled outside of the file is read in the guest's memory, and looked
- * for in the file. Call the step often; what it finds is told to the symbols. kernel_place_wake: pages have come.
+ * file says, or move themselves; and of some the file is another one's. Code that was sampled is read in the guest's
+ * memory, and looked for in the file. Call the step often; what it finds is told to the symbols. kernel_place_wake:
+ * pages have come. kernel_place_is_due: a look begins, so pages that came before are out of date.
  */
 struct kernel_place *kernel_place_new(struct symbols *symbols, struct budget *budget);	/* borrows both */
 void kernel_place_free(struct kernel_place *place);
 void kernel_place_wake(struct kernel_place *place);
+bool kernel_place_is_due(const struct kernel_place *place);
 void kernel_place_step(struct kernel_place *place, const struct memory_reader *memory);
 
 #endif

@@ -193,6 +193,9 @@ const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols);
 /* Sets the kernel's slide, found in some other way: its run addresses minus its link addresses. */
 void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 
+/* Tells what came of comparing its code with the file: see kernel_image_compared. */
+bool symbols_kernel_compared(struct symbols *symbols, uint32_t equal, uint32_t others, uint64_t other);
+
 /* The source also sees what runs before the kernel: such code gets the names of regions.h. */
 void symbols_set_board(struct symbols *symbols, enum arch_id arch);
 enum arch_id symbols_board(const struct symbols *symbols);	/* ARCH_OTHER: it was not set */
@@ -251,6 +254,7 @@ uint64_t symbols_sampled(const struct symbols *symbols);	/* how many have been t
  * have and nothing names. Returns how many these are.
  */
 uint32_t symbols_outside(struct symbols *symbols, uint64_t *addresses, uint32_t *kernel);
+uint32_t symbols_inside(struct symbols *symbols, uint64_t *addresses);	/* of those that are in the file's own code */
 
 struct symbols_sampled {		/* code that was sampled */
 	uint64_t address;
@@ -258,7 +262,8 @@ struct symbols_sampled {		/* code that was sampled */
 };
 
 /*
- * A remark if these are many: the file is of another kernel, or the kernel runs elsewhere than it says; or "". By
+ * A remark if these are many: the file is of another kernel, or the kernel runs elsewhere than it says; or if code that
+ * was compared is not the file's; or "". By
  * `samples` samples, SYMBOLS_KEPT at most; NULL: by those that are kept of all. Returns `text`.
  */
 enum { SYMBOLS_OUTSIDE = 320 };

@@ -254,6 +254,21 @@ uint32_t symbols_outside(struct symbols *symbols, uint64_t *addresses, uint32_t 
 	return find_outside(symbols, symbols->recent, filled(symbols, SYMBOLS_RECENT), addresses, kernel);
 }
 
+uint32_t symbols_inside(struct symbols *symbols, uint64_t *addresses)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; kernel_image_file(symbols->kernel) && i < filled(symbols, SYMBOLS_RECENT); i++) {
+		uint64_t address = symbols->recent[i].address;
+
+		if (symbols->recent[i].space == EVENT_KERNEL && is_in_file(symbols, address) &&
+				strcmp(symbols_get(symbols, symbols_function(symbols, EVENT_KERNEL, address))->object,
+					"kernel") == 0)
+			addresses[count++] = address;
+	}
+	return count;
+}
+
 const char *symbols_outside_note(struct symbols *symbols, const struct symbols_sampled *sampled, uint32_t samples,
 	char text[SYMBOLS_OUTSIDE])
 {
@@ -262,9 +277,17 @@ const char *symbols_outside_note(struct symbols *symbols, const struct symbols_s
 	uint32_t kernel, count = sampled ? find_outside(symbols, sampled, samples, addresses, &kernel) :
 		find_outside(symbols, symbols->kept, filled(symbols, SYMBOLS_KEPT), addresses, &kernel);
 	struct code_piece_range range;
-	const char *slash = file ? strrchr(file->path, '/') : NULL;
+	const char *slash = file ? strrchr(file->path, '/') : NULL, *name = slash && slash[1] ? slash + 1 :
+		file ? file->path : "";
+	uint64_t other;
 
 	*text = '\0';
+	if (kernel_image_other(symbols->kernel, &other)) {
+		util_print(text, SYMBOLS_OUTSIDE, "the code that runs at 0x%" PRIx64 "-0x%" PRIx64 " is not that of "
+			"%s: is it the file of the kernel that runs? give that by --kernel",
+			other, other + (PAGE - 1), name);
+		return text;
+	}
 	if (!file || kernel < LEAST || count * 100 < kernel * TOLD_PERCENT ||
 			(file->kernel && !kernel_image_is_placed(symbols->kernel) &&
 				symbols->sampled_count < LINUX_LEAST) ||
@@ -273,8 +296,7 @@ const char *symbols_outside_note(struct symbols *symbols, const struct symbols_s
 	util_print(text, SYMBOLS_OUTSIDE, "%" PRIu32 " %% of the kernel's samples lie outside %s, %sat 0x%" PRIx64
 		"-0x%" PRIx64 ": is it the file of the kernel that runs? give that by --kernel, or other code by "
 		"--object FILE@ADDRESS",
-		count * 100 / kernel, slash && slash[1] ? slash + 1 : file->path, range.all ? "" : "most ", range.low,
-		range.high);
+		count * 100 / kernel, name, range.all ? "" : "most ", range.low, range.high);
 	return text;
 }
 

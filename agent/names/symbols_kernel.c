@@ -237,6 +237,15 @@ void symbols_set_slide(struct symbols *symbols, uint64_t slide)
 	renew_if_moved(symbols, before);
 }
 
+bool symbols_kernel_compared(struct symbols *symbols, uint32_t equal, uint32_t others, uint64_t other)
+{
+	struct place before = place_of(symbols);
+	bool news = kernel_image_compared(symbols->kernel, equal, others, other);
+
+	renew_if_moved(symbols, before);
+	return news;
+}
+
 /*
  * While a Linux boot image has no slide, the first functions that the guest tells are tried as the anchor. KASLR moves
  * a kernel by large steps: an anchor that lies at another distance is of another kernel.

@@ -18,12 +18,22 @@ static const char source[] =
 	"sub $3, %eax\njnz \\name\nret\n.size \\name, . - \\name\n.endm\n"
 	"loop first\n.skip 300, 0x90\nloop second\n.rept 400\nmov $0x12345678, %eax\n.endr\n";
 
+/* Twelve functions, each on a page of its own, whose code differs in little. */
+static const char aligned[] =
+	".text\n.globl _start\n.type _start, @function\n_start: mov $1, %ecx\n1: dec %ecx\njnz 1b\n"
+	"call f1\ncall f11\njmp _start\n.altmacro\n.set i, 0\n"
+	".macro one number\n.balign 4096, 0\n.type f\\number, @function\nf\\number:\n"
+	"mov $0x1000 + \\number, %ecx\n1: dec %ecx\nadd $\\number, %edx\nmov %edx, counter + 4 * \\number\njnz 1b\n"
+	"ret\n.endm\n.rept 12\none %i\n.set i, i + 1\n.endr\n.data\ncounter: .skip 48\n";
+
+/* A few bytes are all that there is. */
+static const char tiny[] = ".text\n.globl _start\n.type _start, @function\n_start: .rept 20\nnop\n.endr\njmp _start\n";
+
 static struct {
 	struct symbols *symbols;
 	struct guest_memory *memory;
 	struct kernel_place *place;
 	struct budget *budget;
-	size_t before;			/* budget_left */
 	char *code;			/* what runs, as it lies in memory */
 	size_t size;
 	uint64_t at;			/* where it lies */
@@ -52,7 +62,6 @@ static void set_up(const char *kernel, const char *runs, uint64_t at)
 	guest.memory = guest_memory_new(guest.budget);
 	if (!symbols_load_kernel(guest.symbols, file, &error))
 		fail_msg("%s", error);
-	guest.before = budget_left(guest.budget);
 	guest.place = kernel_place_new(guest.symbols, guest.budget);
 	free(file);
 }
@@ -86,17 +95,31 @@ static void answer(void)
 	}
 }
 
-/* Samples this code of what runs, and looks for its place. */
-static void sample(uint64_t offset)
+/* So much code is sampled, and its place is looked for. */
+static void sample_some(uint64_t offset, uint64_t step, int samples)
 {
 	const struct memory_reader memory = guest_memory_virtual(guest.memory);
 
-	for (int i = 0; i < SAMPLES; i++)
-		symbols_saw(guest.symbols, EVENT_KERNEL, guest.at + offset + (uint64_t)i % 4 * 2);
+	for (int i = 0; i < samples; i++)
+		symbols_saw(guest.symbols, EVENT_KERNEL, guest.at + offset + (uint64_t)i % 4 * step);
 	for (int i = 0; i < 4; i++) {
+		if (kernel_place_is_due(guest.place))
+			guest_memory_renew(guest.memory);
 		kernel_place_step(guest.place, &memory);
 		answer();
 	}
+}
+
+static void sample(uint64_t offset)
+{
+	sample_some(offset, 2, SAMPLES);
+}
+
+static const char *note(void)
+{
+	static char text[SYMBOLS_OUTSIDE];
+
+	return symbols_outside_note(guest.symbols, NULL, 0, text);
 }
 
 static const char *name_at(uint64_t offset)
@@ -163,11 +186,134 @@ static void another_kernel_is_not_taken_for_it(void **state)
 
 static void a_kernel_at_its_place_stays_there(void **state)
 {
+	const char *const sources[] = { source, aligned, tiny };
+	size_t before;
+
 	(void)state;
-	set_up(source, source, LINKED);
+	for (size_t i = 0; i < 3; i++) {
+		set_up(sources[i], sources[i], LINKED);
+		for (int j = 0; j < 8; j++)
+			sample_some(8, i == 1 ? PAGE : 2, SAMPLES);
+		assert_int_equal(symbols_kernel_slide(guest.symbols), 0);
+		assert_string_equal(name_at(0), "_start");
+		assert_string_equal(note(), "");
+		before = budget_left(guest.budget);
+		kernel_place_free(guest.place);
+		guest.place = NULL;
+		assert_int_equal(budget_left(guest.budget), before);	/* no code is kept */
+		tear_down();
+	}
+}
+
+/* By less than its own size: then its code has wrong names, but names. */
+static void it_is_found_inside_of_its_own_place(void **state)
+{
+	static const uint64_t moved[] = { PAGE, 3 * PAGE, UINT64_C(0) - 2 * PAGE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(moved) / sizeof(*moved); i++) {
+		set_up(aligned, aligned, LINKED + moved[i]);
+		assert_string_not_equal(name_at(6 * PAGE), "f5");
+		sample_some(6 * PAGE, PAGE, SAMPLES);
+		assert_int_equal(symbols_kernel_slide(guest.symbols), moved[i]);
+		assert_string_equal(name_at(6 * PAGE), "f5");
+		assert_string_equal(note(), "");
+		tear_down();
+	}
+}
+
+/* Its names are of other code, so they are not used. */
+static void another_kernel_at_its_place_is_told(void **state)
+{
+	(void)state;
+	set_up(aligned, source, LINKED);
+	assert_string_equal(name_at(8), "_start");
+	sample(8);
+	assert_string_equal(name_at(8), "[unknown]");
+	assert_string_equal(note(), "the code that runs at 0x100000-0x100fff is not that of kernel: "
+		"is it the file of the kernel that runs? give that by --kernel");
+	assert_int_equal(symbols_kernel_slide(guest.symbols), 0);
+	tear_down();
+}
+
+/* As where it was changed, built anew, and the old one runs. What is equal keeps its names. */
+static void a_kernel_that_is_another_one_in_part_is_told(void **state)
+{
+	(void)state;
+	set_up(aligned, aligned, LINKED);
+	for (size_t i = 7 * PAGE; i < guest.size; i++)
+		guest.code[i] ^= 0x55;
+	sample_some(4 * PAGE, PAGE, SAMPLES);
+	assert_string_equal(name_at(4 * PAGE), "f3");
+	assert_non_null(strstr(note(), "at 0x107000-0x107fff is not that of kernel"));
+	tear_down();
+}
+
+/* A few bytes were put before all of it. No loader moves it by so few. */
+static void a_kernel_that_was_built_anew_is_told(void **state)
+{
+	char *longer = util_format(".text\n.rept 16\nincl %%edx\n.endr\n%s", source);
+
+	(void)state;
+	set_up(longer, source, LINKED);
 	sample(8);
 	assert_int_equal(symbols_kernel_slide(guest.symbols), 0);
-	assert_int_equal(budget_left(guest.budget), guest.before);	/* nothing was read */
+	assert_non_null(strstr(note(), "is not that of kernel"));
+	free(longer);
+	tear_down();
+}
+
+/* What loads the kernel may run where that is going to be. */
+static void a_kernel_that_comes_later_has_its_names(void **state)
+{
+	size_t size;
+	char *loader, *kernel;
+
+	(void)state;
+	set_up(source, source, LINKED);
+	kernel = guest.code;
+	size = guest.size;
+	loader = guest.code = util_alloc(size);
+	for (size_t i = 0; i < size; i++)
+		loader[i] = (char)(i * 7 + i / 256);
+	sample(8);
+	assert_string_equal(name_at(8), "[unknown]");
+	guest.code = kernel;
+	for (int i = 0; i < 4; i++)
+		sample(8);
+	assert_string_equal(name_at(8), "_start");
+	assert_string_equal(note(), "");
+	free(loader);
+	tear_down();
+}
+
+/* Data lies behind its code, on the same page, and has changed. */
+static void data_may_differ(void **state)
+{
+	(void)state;
+	set_up(source, source, LINKED);
+	for (size_t i = 400; i < guest.size; i++)
+		guest.code[i] ^= 0x55;
+	sample(8);
+	assert_string_equal(name_at(8), "_start");
+	assert_string_equal(note(), "");
+	tear_down();
+}
+
+/* Where memory cannot be read, nothing is known. */
+static void without_memory_the_file_is_believed(void **state)
+{
+	struct memory_reader memory;
+
+	(void)state;
+	set_up(aligned, source, LINKED);
+	memory = guest_memory_virtual(guest.memory);
+	for (int i = 0; i < 1000; i++) {
+		symbols_saw(guest.symbols, EVENT_KERNEL, guest.at + 8);
+		kernel_place_step(guest.place, &memory);
+	}
+	assert_string_equal(name_at(8), "_start");
+	assert_string_equal(note(), "");
 	tear_down();
 }
 
@@ -179,6 +325,13 @@ int main(void)
 		cmocka_unit_test(some_bytes_may_differ),
 		cmocka_unit_test(another_kernel_is_not_taken_for_it),
 		cmocka_unit_test(a_kernel_at_its_place_stays_there),
+		cmocka_unit_test(it_is_found_inside_of_its_own_place),
+		cmocka_unit_test(another_kernel_at_its_place_is_told),
+		cmocka_unit_test(a_kernel_that_is_another_one_in_part_is_told),
+		cmocka_unit_test(a_kernel_that_was_built_anew_is_told),
+		cmocka_unit_test(a_kernel_that_comes_later_has_its_names),
+		cmocka_unit_test(data_may_differ),
+		cmocka_unit_test(without_memory_the_file_is_believed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
