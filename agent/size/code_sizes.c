@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +31,8 @@ struct reading {			/* of one file */
 	struct elf_code code;
 	struct build_id build_id;
 	struct sym_dwarf *dwarf;	/* NULL: no lines */
-	bool full;			/* there was no memory for them */
+	bool full, damaged;		/* there was no memory for them; a part of them is damaged */
+	char remark[256];		/* of the search for a debug file; "": none */
 	uint64_t *bytes;		/* by symbol */
 	uint64_t padding, bare;		/* bytes of code without a symbol */
 };
@@ -52,6 +54,8 @@ void code_sizes_free(struct code_sizes *sizes)
 	budget_free(sizes->budget, sizes->pieces, sizes->room * sizeof(*sizes->pieces));
 	budget_free(sizes->budget, sizes->texts, sizes->text_room);
 	budget_free(sizes->budget, sizes->starts, sizes->start_room * sizeof(*sizes->starts));
+	for (uint32_t i = 0; i < sizes->object_count; i++)
+		free(sizes->objects[i].note);
 	free(sizes->objects);
 	free(sizes);
 }
@@ -224,6 +228,7 @@ static void measure_section(struct reading *reading, const struct elf_code_range
 
 static void open_dwarf(struct reading *reading)
 {
+	reading->damaged |= reading->dwarf && sym_dwarf_is_damaged(reading->dwarf);
 	sym_dwarf_free(reading->dwarf);
 	reading->dwarf = sym_dwarf_new(reading->debug_fd >= 0 ? reading->debug_fd : reading->fd, &reading->folders,
 		reading->sizes->budget, &reading->full);
@@ -295,19 +300,31 @@ static bool add_functions(struct reading *reading)
 		(!reading->bare || add_piece(reading->sizes, CODE_NO_SYMBOL, TEXT_NONE, reading->bare));
 }
 
-/* Why the lines of the file, or of its debug file, are not known. NULL: they are, or there are none. */
-static const char *note_of(const struct reading *reading)
+/*
+ * Why names, or lines of the file or of its debug file, are not known, once all were asked for; in fresh memory.
+ * NULL: they are, or there are none.
+ */
+static char *note_of(const struct reading *reading)
 {
 	int fd = reading->debug_fd >= 0 ? reading->debug_fd : reading->fd;
+	uint32_t nameless = symbol_table_refused(reading->table);
 	struct elf_identity identity;
 
-	if (reading->dwarf || !sym_elf_identify(fd, &identity, reading->sizes->budget) ||
-			!identity.lines)
+	if (nameless)
+		return util_format("functions without a name: %" PRIu32 ", for its table of names is damaged; "
+			"give the file as it was linked", nameless);
+	if (reading->dwarf)
+		return !reading->damaged && !sym_dwarf_is_damaged(reading->dwarf) ? NULL :
+			util_format("source lines are missing: a part of its debug sections is damaged; "
+				"give the file as it was linked");
+	if (!sym_elf_identify(fd, &identity, reading->sizes->budget))
 		return NULL;
-	if (reading->full)
-		return "no source lines: there is no memory for its debug sections; give more by --memory";
-	return "no source lines: its debug sections are damaged, or of a kind that ktop does not know; "
-		"give the file as it was linked";
+	if (identity.lines && reading->full)
+		return util_format("no source lines: there is no memory for its debug sections; give more by --memory");
+	if (identity.lines || identity.damage)
+		return util_format("no source lines: %s; give the file as it was linked", identity.lines ?
+			"its debug sections are damaged, or of a kind that ktop does not know" : identity.damage);
+	return reading->remark[0] ? util_format("no source lines: %s", reading->remark) : NULL;
 }
 
 static bool add_object(struct reading *reading)
@@ -317,7 +334,7 @@ static bool add_object(struct reading *reading)
 
 	sizes->objects = util_grow(sizes->objects, sizes->object_count + 1, sizeof(*sizes->objects));
 	sizes->objects[sizes->object_count++] = (struct code_object) {
-		.name = code_sizes_text(sizes, reading->path, &full), .note = note_of(reading),
+		.name = code_sizes_text(sizes, reading->path, &full),
 	};
 	return !full;
 }
@@ -337,6 +354,7 @@ static bool measure(struct reading *reading)
 		measure_section(reading, &reading->code.ranges[i]);
 	open_dwarf(reading);
 	added = add_object(reading) && add_functions(reading);
+	reading->sizes->objects[reading->sizes->object_count - 1].note = note_of(reading);
 	budget_free(budget, reading->bytes, size);
 	return added;
 }
@@ -350,11 +368,10 @@ static void open_debug_file(struct reading *reading)
 	struct debug_object object = {
 		.kind = DEBUG_PROGRAM, .fd = reading->fd, .path = reading->path, .build_id = reading->build_id,
 	};
-	char remark[256];
 
 	if (sym_elf_identify(reading->fd, &identity, reading->sizes->budget) && !identity.lines)
-		reading->debug_fd = debug_file_open(&reading->folders, &object, reading->sizes->budget, remark,
-			sizeof(remark));
+		reading->debug_fd = debug_file_open(&reading->folders, &object, reading->sizes->budget, reading->remark,
+			sizeof(reading->remark));
 }
 
 /* A debug file has the same sections, without their bytes. */

@@ -28,7 +28,7 @@ struct code_object {			/* an ELF file */
 	uint32_t name;			/* the text of its path, as it was given */
 	uint64_t bytes;			/* of all its pieces */
 	bool lines;			/* it has source files */
-	const char *note;		/* why it has none: "why; what to do"; NULL: no debug file, or all is well */
+	char *note;			/* why lines or names are missing: "why; what to do"; NULL: nothing is wrong */
 };
 
 struct code_sizes {

@@ -20,6 +20,7 @@ struct handle {
 	const struct debug_object *object;	/* NULL: empty */
 	/* There was no memory for it, or for more of it. */
 	bool full;
+	bool told;			/* that a part of it is damaged */
 	bool asking;			/* debuginfod is asked for its file */
 	unsigned tries;			/* the worker's `tries` when it was opened */
 	int fd;				/* of the debug file; -1: the object's own file, or none */
@@ -87,20 +88,31 @@ static void note(struct line_worker *worker, const char *text)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-/* A file that should have lines, but none can be read. */
-static void note_unread(struct line_worker *worker, const struct debug_object *object, int fd)
+/* `some`: other lines can be read. */
+static void note_lost(struct line_worker *worker, const struct debug_object *object, bool some, const char *why)
 {
-	struct elf_identity identity;
-	char *text, *printable;
+	char *text = util_format(some ? "source lines of %s are missing: %s; give the file as it was linked" :
+		"no source lines of %s: %s; give the file as it was linked",
+		object->path && *object->path ? object->path : "a program", why);
+	char *printable = util_printable(text, strlen(text));
 
-	if (!sym_elf_identify(fd, &identity, worker->budget) || !identity.lines)
-		return;
-	text = util_format("no source lines of %s: its debug sections are damaged, or of a kind that ktop does not "
-		"know; give the file as it was linked", object->path && *object->path ? object->path : "a program");
-	printable = util_printable(text, strlen(text));
 	note(worker, printable);
 	free(printable);
 	free(text);
+}
+
+/* A file that should have lines, or may have some, but none can be read. */
+static void note_unread(struct line_worker *worker, const struct debug_object *object, int fd)
+{
+	struct elf_identity identity;
+
+	if (!sym_elf_identify(fd, &identity, worker->budget))
+		return;
+	if (identity.lines)
+		note_lost(worker, object, false,
+			"its debug sections are damaged, or of a kind that ktop does not know");
+	else if (identity.damage)
+		note_lost(worker, object, false, identity.damage);
 }
 
 /* Opens the object's own file, or else the debug file of its build. */
@@ -254,6 +266,10 @@ static struct line_answer find_answer(struct line_worker *worker,
 		handle->full = false;
 		open_dwarf(worker, handle);
 		read_answer(handle, question, &answer);
+	}
+	if (handle->dwarf && sym_dwarf_is_damaged(handle->dwarf) && !handle->told) {
+		handle->told = true;
+		note_lost(worker, question->object, true, "a part of its debug sections is damaged");
 	}
 	answer.starved = handle->full;
 	answer.later = fetch_source(worker, question->object, answer.code) || answer.later;

@@ -15,6 +15,7 @@
 #include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
+#include "agent/names/files/sym_elf.h"
 #include "sym_dwarf.h"
 #include "sym_dwarf_state.h"
 
@@ -54,6 +55,14 @@ static bool add_range(struct sym_dwarf *dwarf, uint64_t low, uint64_t high)
 	return true;
 }
 
+/* A unit that has a name at all has one with letters. */
+static bool is_named(Dwarf_Die *unit)
+{
+	const char *name = dwarf_diename(unit);
+
+	return name ? *name != '\0' : dwarf_tag(unit) != DW_TAG_invalid && !dwarf_hasattr(unit, DW_AT_name);
+}
+
 static bool add_unit(struct sym_dwarf *dwarf, Dwarf_Die *die)
 {
 	struct unit *units = budget_array(dwarf->budget, dwarf->units, dwarf->unit_count,
@@ -70,6 +79,7 @@ static bool add_unit(struct sym_dwarf *dwarf, Dwarf_Die *die)
 		if (low < high && !add_range(dwarf, low, high))
 			return false;
 	}
+	dwarf->damaged |= at < 0 || !is_named(die);
 	return true;
 }
 
@@ -82,16 +92,38 @@ static int by_low(const void *left, const void *right)
 	return a->high < b->high ? -1 : a->high > b->high;
 }
 
+static bool has_units(const char *name)
+{
+	return name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0);
+}
+
+/* Is the last unit there to its end? libdw takes one that is cut as far as it goes. */
+static bool units_end(const struct sym_dwarf *dwarf)
+{
+	const Elf_Data *data;
+	Dwarf_Off at = 0, next;
+	size_t header;
+
+	if (!sym_dwarf_section(sym_dwarf_elf(dwarf), NULL, has_units, &data))
+		return true;
+	for (; dwarf_nextcu(dwarf->dwarf, at, &next, &header, NULL, NULL, NULL) == 0 && next > at; at = next)
+		if (next > data->d_size)
+			return false;
+	return true;
+}
+
 /* False: there is no room for all units. */
 static bool walk_units(struct sym_dwarf *dwarf)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
+	int more;
 
-	while (dwarf_get_units(dwarf->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+	while ((more = dwarf_get_units(dwarf->dwarf, unit, &unit, NULL, NULL, &die, NULL)) == 0) {
 		if (!add_unit(dwarf, &die))
 			return false;
 	}
+	dwarf->damaged |= more < 0 || !units_end(dwarf);
 	if (dwarf->count)
 		qsort(dwarf->ranges, dwarf->count, sizeof(*dwarf->ranges), by_low);
 	return true;
@@ -105,8 +137,7 @@ static bool is_text(const char *name)
 
 static bool has_texts(const char *name)
 {
-	return is_text(name) ||
-		(name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0));
+	return is_text(name) || has_units(name);
 }
 
 Elf_Scn *sym_dwarf_section(Elf *elf, Elf_Scn *section, bool (*wanted)(const char *name),
@@ -151,6 +182,26 @@ static bool all_unpacked(Elf *elf)
 		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_COMPRESSED &&
 				is_read(elf_strptr(elf, names, header.sh_name)))
 			return false;
+	return true;
+}
+
+/* Is each section that is read there with its bytes? libdw leaves out what is not, as if the file did not have it. */
+static bool is_whole(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = sym_elf_section_name(elf, section);
+
+		if (!name || !gelf_getshdr(section, &header))
+			return false;
+		if (strncmp(name, ".rel", 4) == 0)
+			name += strcspn(name + 1, ".") + 1;
+		if (is_read(name) && header.sh_size && (header.sh_type == SHT_NOBITS ||
+				header.sh_type == SHT_NULL || !elf_getdata(section, NULL)))
+			return false;
+	}
 	return true;
 }
 
@@ -320,6 +371,7 @@ static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folde
 		return true;			/* checked after sections were inflated */
 	if (!open_shared(dwarf, folders, &full))
 		return !full;
+	dwarf->damaged = !is_whole(sym_dwarf_elf(dwarf)) || (dwarf->shared_elf && !is_whole(dwarf->shared_elf));
 	if (!walk_units(dwarf))
 		return false;
 	if (!lines_are_whole(dwarf))
@@ -359,6 +411,11 @@ void sym_dwarf_free(struct sym_dwarf *dwarf)
 	budget_free(dwarf->budget, dwarf->ranges, dwarf->room * sizeof(*dwarf->ranges));
 	budget_give(dwarf->budget, dwarf->paid);
 	free(dwarf);
+}
+
+bool sym_dwarf_is_damaged(const struct sym_dwarf *dwarf)
+{
+	return dwarf->damaged;
 }
 
 uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address)

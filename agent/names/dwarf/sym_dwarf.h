@@ -21,6 +21,12 @@ struct sym_dwarf *sym_dwarf_new(int fd, const struct debug_folders *folders,
 void sym_dwarf_free(struct sym_dwarf *dwarf);
 
 /*
+ * Is a part of the DWARF damaged, as far as it was looked at? Then further questions may show more of it. Whatever lies
+ * elsewhere is told as if nothing were wrong.
+ */
+bool sym_dwarf_is_damaged(const struct sym_dwarf *dwarf);
+
+/*
  * Returns "lib/string.c:41" for the link address of a function's start, in fresh memory: at most the last two parts of
  * the path, below the folder of the compilation if the file is in there; any bytes. NULL: not known; or, if `*full`
  * is set, no memory: a new handle has room again.

@@ -99,7 +99,7 @@ static void add_rows(struct walk *walk, Dwarf_Die *unit)
 	Dwarf_Addr start = 0;
 	size_t count, at;
 
-	if (dwarf_getsrclines(unit, &rows, &count) != 0)
+	if (!sym_dwarf_rows(walk->dwarf, unit, &rows, &count))
 		return;
 	at = sym_dwarf_first_row(rows, count, walk->low);
 	if (at < count)

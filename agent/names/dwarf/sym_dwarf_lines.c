@@ -154,6 +154,22 @@ bool sym_dwarf_pay_lines(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *
 	return unit->paid;
 }
 
+bool sym_dwarf_rows(struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Lines **rows, size_t *count)
+{
+	bool read = dwarf_getsrclines(unit, rows, count) == 0;
+
+	dwarf->damaged |= !read && dwarf_hasattr(unit, DW_AT_stmt_list);
+	return read;
+}
+
+/* Does the row tell its file? A path with nothing behind its last "/" is of a table of names that is damaged. */
+static bool has_file(Dwarf_Line *row)
+{
+	const char *path = dwarf_linesrc(row, NULL, NULL);
+
+	return path && *path && path[strlen(path) - 1] != '/';
+}
+
 /* The last row that starts at or before the address. */
 static Dwarf_Line *row_at(Dwarf_Die *unit, uint64_t address)
 {
@@ -170,13 +186,17 @@ static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_
 	const struct asking *asking, bool *full)
 {
 	struct unit *unit = &dwarf->units[range->unit];
+	Dwarf_Line *line = NULL;
+	Dwarf_Lines *rows;
 	Dwarf_Die die;
-	Dwarf_Line *line;
+	size_t count;
 
 	if (address >= range->high || !dwarf_offdie(dwarf->dwarf, unit->die, &die))
 		return NULL;
 	*full = !sym_dwarf_pay_lines(dwarf, unit, &die);
-	line = *full ? NULL : asking->find(&die, address);
+	if (!*full && sym_dwarf_rows(dwarf, &die, &rows, &count))
+		line = asking->find(&die, address);
+	dwarf->damaged |= line && !has_file(line);
 	return line ? asking->describe(dwarf, &die, line) : NULL;
 }
 

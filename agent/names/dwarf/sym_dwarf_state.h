@@ -46,6 +46,7 @@ struct sym_dwarf {
 	Elf *shared_elf;
 	Dwarf *shared;
 	struct elf_plain plain, shared_plain;	/* the files' images, if they were packed by zstd */
+	bool damaged;			/* a part of it */
 	struct unit *units;
 	uint32_t unit_count, unit_room;
 	struct range *ranges;		/* sorted by low, then by high */
@@ -71,6 +72,9 @@ uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address);
 /* Each charges once for what libdw will keep of a unit: its lines; its entries. False: there is no room. */
 bool sym_dwarf_pay_lines(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die);
 bool sym_dwarf_pay_unit(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die);
+
+/* The lines of a unit, for which was paid. False: it has none, or they are damaged. */
+bool sym_dwarf_rows(struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Lines **rows, size_t *count);
 
 /* "lib/string.c:41", as in sym_dwarf.h, of a file of this unit. NULL: not known. */
 char *sym_dwarf_place(const struct sym_dwarf *dwarf, Dwarf_Die *unit, const char *path, uint64_t line);

@@ -26,10 +26,9 @@ struct search {
 
 /* ---- one file ---- */
 
-static void tell_other(const char *path, char *remark, size_t size)
+static void tell_unused(const char *path, const char *why, char *remark, size_t size)
 {
-	char *text = util_format("%s is not used: it is of another build than the guest's; give "
-		"the guest's own", path);
+	char *text = util_format("%s is not used: %s; give the one of the same build", path, why);
 	char *printable = util_printable(text, strlen(text));
 
 	snprintf(remark, size, "%s", printable);
@@ -43,11 +42,15 @@ static int check(struct search *search, int fd, const char *path)
 	const struct build_id *wanted = &search->object->build_id;
 	struct elf_identity identity;
 
-	if (sym_elf_identify(fd, &identity, search->budget) && identity.lines) {
-		if (build_id_known(&identity.build_id) && build_id_known(wanted) &&
-			!build_id_contradicts(&identity.build_id, wanted))
+	if (sym_elf_identify(fd, &identity, search->budget)) {
+		bool own = build_id_known(&identity.build_id) && build_id_known(wanted) &&
+			!build_id_contradicts(&identity.build_id, wanted);
+		const char *why = identity.lines ? "it is of another build" : identity.damage;
+
+		if (own && identity.lines)
 			return fd;
-		tell_other(path, search->remark, search->remark_size);
+		if (why)
+			tell_unused(path, why, search->remark, search->remark_size);
 	}
 	close(fd);
 	return -1;

@@ -64,6 +64,20 @@ Elf_Scn *sym_elf_find(const struct reader *reader, GElf_Word type, GElf_Shdr *he
 	return NULL;
 }
 
+const char *sym_elf_section_name(Elf *elf, Elf_Scn *section)
+{
+	GElf_Shdr header;
+	const char *name;
+	size_t names;
+
+	if (!gelf_getshdr(section, &header))
+		return NULL;
+	if (header.sh_type == SHT_NULL && !header.sh_name)
+		return "";
+	name = elf_getshdrstrndx(elf, &names) == 0 ? elf_strptr(elf, names, header.sh_name) : NULL;
+	return name && *name ? name : NULL;
+}
+
 bool sym_elf_is_whole(const struct reader *reader, const GElf_Shdr *header)
 {
 	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size &&
@@ -169,14 +183,14 @@ static bool is_code_type(const GElf_Sym *symbol)
 	return type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC;
 }
 
-/* Finds the name in the string table; its size is bounded by what is left of the table. */
+/* Finds the name in the string table; its size is bounded by what is left of the table. A function has one. */
 static bool find_name(const Elf_Data *strings, size_t offset, struct symbol_entry *entry)
 {
 	if (!strings || !strings->d_buf || offset >= strings->d_size)
 		return false;
 	entry->name = (const char *)strings->d_buf + offset;
 	entry->name_size = strings->d_size - offset;
-	return true;
+	return *entry->name || !entry->typed;
 }
 
 static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data *numbers,
@@ -203,6 +217,7 @@ static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data
 		code = code_of(reader, &symbol, index);
 		if (!code)
 			continue;
+		entry.typed = GELF_ST_TYPE(symbol.st_info) != STT_NOTYPE;
 		if (!find_name(strings, symbol.st_name, &entry)) {
 			symbol_table_refuse(table);
 			continue;
@@ -210,7 +225,6 @@ static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data
 		entry.address = symbol.st_value;
 		entry.size = symbol.st_size;
 		entry.limit = code->end;
-		entry.typed = GELF_ST_TYPE(symbol.st_info) != STT_NOTYPE;
 		entry.weak = GELF_ST_BIND(symbol.st_info) == STB_WEAK;
 		entry.apart = index == SHN_ABS;
 		if (!symbol_table_add(table, &entry))
@@ -232,12 +246,28 @@ bool sym_elf_pay_section(struct reader *reader, const GElf_Shdr *header)
 	return pay(reader, 2 * header->sh_size);
 }
 
+static bool has_symtab(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = sym_elf_section_name(elf, section);
+
+		if (name && strcmp(name, ".symtab") == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool read_symbols(struct reader *reader, struct symbol_table *table, const char **why)
 {
 	GElf_Shdr header, names, other;
 	Elf_Scn *section = sym_elf_find(reader, SHT_SYMTAB, &header), *numbers;
 	Elf_Data *symbols;
 
+	*why = "it is damaged: its .symtab is no table of symbols";
+	if (!section && has_symtab(reader->elf))
+		return false;
 	if (!section)
 		section = sym_elf_find(reader, SHT_DYNSYM, &header);
 	if (!section)
@@ -245,6 +275,9 @@ static bool read_symbols(struct reader *reader, struct symbol_table *table, cons
 	*why = "it is damaged: its symbols are compressed, or beyond its end";
 	if (!sym_elf_is_whole(reader, &header) ||
 		!sym_elf_is_whole(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names)))
+		return false;
+	*why = "it is damaged: the names of its symbols are not where it says";
+	if (names.sh_type != SHT_STRTAB)
 		return false;
 	*why = "there is no memory for its symbols (--memory gives more)";
 	if (!sym_elf_pay_section(reader, &header) || !sym_elf_pay_section(reader, &names))
@@ -309,34 +342,45 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 }
 
 /* The name at the beginning of the section; see gdb's manual, "Separate Debug Files". */
-static void read_link(Elf_Scn *section, char link[256])
+static bool read_link(Elf_Scn *section, const GElf_Shdr *header, char link[256])
 {
-	const Elf_Data *data = elf_getdata(section, NULL);
+	const Elf_Data *data = header->sh_size <= NOTES_MAX ? elf_getdata(section, NULL) : NULL;
 	size_t size = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
 
-	if (size && size < data->d_size && size < 256)
-		memcpy(link, data->d_buf, size + 1);
+	if (!size || size == data->d_size || size >= 256)
+		return false;
+	memcpy(link, data->d_buf, size + 1);
+	return true;
+}
+
+static void read_section(Elf_Scn *section, const GElf_Shdr *header, const char *name, struct elf_identity *identity)
+{
+	bool bytes = header->sh_type != SHT_NOBITS;
+
+	if (strcmp(name, ".gnu_debuglink") == 0 && !(bytes && read_link(section, header, identity->link)))
+		identity->damage = "its .gnu_debuglink is damaged";
+	if (strcmp(name, ".note.gnu.build-id") == 0 && !build_id_known(&identity->build_id))
+		identity->damage = "its build-id is damaged";
+	if (strcmp(name, ".debug_info") != 0 && strcmp(name, ".zdebug_info") != 0)
+		return;
+	identity->lines |= bytes;
+	if (!bytes)
+		identity->damage = "its .debug_info has no bytes";
 }
 
 static void read_identity(const struct reader *reader, struct elf_identity *identity)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names;
 
 	read_build_id(reader, &identity->build_id);
-	if (elf_getshdrstrndx(reader->elf, &names) != 0)
-		return;
 	while ((section = elf_nextscn(reader->elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ?
-			elf_strptr(reader->elf, names, header.sh_name) : NULL;
+		const char *name = sym_elf_section_name(reader->elf, section);
 
-		if (!name || header.sh_type == SHT_NOBITS)
-			continue;
-		if (strcmp(name, ".gnu_debuglink") == 0 && header.sh_size <= NOTES_MAX)
-			read_link(section, identity->link);
-		identity->lines |= strcmp(name, ".debug_info") == 0 ||
-			strcmp(name, ".zdebug_info") == 0;
+		if (name && gelf_getshdr(section, &header))
+			read_section(section, &header, name, identity);
+		else
+			identity->damage = "the names of its sections are damaged";
 	}
 }
 

@@ -3,6 +3,7 @@
 #ifndef SYM_ELF_H
 #define SYM_ELF_H
 
+#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,11 +26,15 @@ bool build_id_contradicts(const struct build_id *a, const struct build_id *b);
 /* Does the file start like an ELF file? */
 bool sym_elf_is(int fd);
 
+/* NULL: the name is damaged. An unused section has the name "". */
+const char *sym_elf_section_name(Elf *elf, Elf_Scn *section);
+
 /* What tells an ELF file and its debug file from others. */
 struct elf_identity {
 	struct build_id build_id;
 	char link[256];			/* the name in .gnu_debuglink, "" if none; any bytes */
 	bool lines;			/* it has DWARF of its own */
+	const char *damage;		/* why one of these may be missed: "its NOUN is damaged"; NULL: none is */
 };
 
 /* False: it is no ELF file, or there is no memory for its sections. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes of programs that are compiled here, beside what nm and readelf say of them. */
+#include <elf.h>
 #include <fcntl.h>
 
 #include "agent/base/budget.h"
@@ -280,6 +281,84 @@ static void test_damaged_debug_sections(void **state)
 	}
 }
 
+struct change {			/* of the header of a section */
+	const char *section;
+	size_t at, size;		/* a field of Elf64_Shdr */
+	uint64_t value;			/* or HALF of what it is */
+};
+
+#define HALF UINT64_MAX
+
+/* The header of the section with this name. */
+static Elf64_Shdr *header_of(char *bytes, const char *name)
+{
+	const Elf64_Ehdr *head = (const Elf64_Ehdr *)bytes;
+	Elf64_Shdr *headers = (Elf64_Shdr *)(bytes + head->e_shoff);
+	const char *names = bytes + headers[head->e_shstrndx].sh_offset;
+
+	for (size_t i = 0; i < head->e_shnum; i++)
+		if (strcmp(names + headers[i].sh_name, name) == 0)
+			return &headers[i];
+	fail_msg("there is no %s", name);
+	return NULL;
+}
+
+static void check_told(const char *what, size_t at)
+{
+	static const char *const files[] = { "odd", NULL };
+	struct code_sizes *sizes = sizes_of(files);
+
+	if (!sizes->objects[0].note || !strstr(sizes->objects[0].note, "damaged"))
+		fail_msg("%s, field at %zu: %s", what, at, sizes->objects[0].note ? sizes->objects[0].note : "no note");
+	code_sizes_free(sizes);
+}
+
+#define FIELD(name) offsetof(Elf64_Shdr, name), sizeof(((Elf64_Shdr *)NULL)->name)
+
+/* Lines or names are lost: by whatever section that is cut, or is not where the file says, that is told. */
+static void test_headers_of_damaged_sections(void **state)
+{
+	static const struct change changes[] = {
+		{ ".debug_info", FIELD(sh_size), HALF }, { ".debug_info", FIELD(sh_name), 0xffffff },
+		{ ".debug_info", FIELD(sh_offset), UINT64_C(1) << 40 },
+		{ ".debug_line", FIELD(sh_size), HALF }, { ".debug_line", FIELD(sh_offset), UINT64_C(1) << 40 },
+		{ ".debug_line_str", FIELD(sh_size), HALF }, { ".debug_line_str", FIELD(sh_offset), UINT64_C(1) << 40 },
+		{ ".debug_line_str", FIELD(sh_name), 0xffffff },
+		{ ".debug_str", FIELD(sh_offset), UINT64_C(1) << 40 }, { ".debug_str", FIELD(sh_name), 0xffffff },
+		{ ".debug_abbrev", FIELD(sh_size), HALF }, { ".debug_abbrev", FIELD(sh_offset), UINT64_C(1) << 40 },
+		{ ".debug_rnglists", FIELD(sh_offset), UINT64_C(1) << 40 },
+		{ ".shstrtab", FIELD(sh_offset), UINT64_C(1) << 40 }, { ".shstrtab", FIELD(sh_size), HALF },
+		{ ".shstrtab", FIELD(sh_type), SHT_NOBITS }, { ".strtab", FIELD(sh_size), HALF },
+	};
+	size_t size;
+	char *bytes;
+
+	(void)state;
+	compile("-gdwarf-5");
+	scratch_run("ld -e 0 -o linked first.o second.o");
+	bytes = scratch_read(scratch_path("linked"), &size);
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		const struct change *change = &changes[i];
+		Elf64_Shdr *header = header_of(bytes, change->section);
+		uint64_t value = change->value == HALF ? header->sh_size / 2 : change->value;
+		char *field = (char *)header + change->at, before[8];
+
+		memcpy(before, field, change->size);
+		memcpy(field, &value, change->size);
+		scratch_write("odd", bytes, size);
+		memcpy(field, before, change->size);
+		check_told(change->section, change->at);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		static const uint16_t indexes[] = { 0xfffe, 0, 1 };
+
+		((Elf64_Ehdr *)bytes)->e_shstrndx = indexes[i];
+		scratch_write("odd", bytes, size);
+		check_told("e_shstrndx", i);
+	}
+	free(bytes);
+}
+
 /* What a packed section says of its size is damage where nothing so small has so much, else a want of memory. */
 static void test_packed_too_large(void **state)
 {
@@ -333,6 +412,25 @@ static void test_without_sections(void **state)
 	refused("counted", "neither sections nor segments of code");	/* that there are some is all that it says */
 }
 
+/* The table of symbols, or that of their names, is not one. */
+static void test_damaged_symbols(void **state)
+{
+	size_t size;
+	char *bytes;
+
+	(void)state;
+	compile("");
+	scratch_run("ld -e 0 -o linked first.o second.o");
+	bytes = scratch_read(scratch_path("linked"), &size);
+	header_of(bytes, ".symtab")->sh_link = 1;
+	scratch_write("odd", bytes, size);
+	refused("odd", "the names of its symbols are not where it says");
+	header_of(bytes, ".symtab")->sh_type = SHT_NULL;
+	scratch_write("odd", bytes, size);
+	refused("odd", "its .symtab is no table of symbols");
+	free(bytes);
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -359,8 +457,10 @@ int main(void)
 		cmocka_unit_test(test_namespaces),
 		cmocka_unit_test(test_packed),
 		cmocka_unit_test(test_damaged_debug_sections),
+		cmocka_unit_test(test_headers_of_damaged_sections),
 		cmocka_unit_test(test_packed_too_large),
 		cmocka_unit_test(test_without_sections),
+		cmocka_unit_test(test_damaged_symbols),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread that reads DWARF for others, and the answers that it keeps. */
+#include <elf.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -75,6 +76,48 @@ static void test_what_cannot_be_read_is_noted(void **state)
 	close(object.fd);
 }
 
+/* What stands at an offset of a file is damaged: what the worker says of it. */
+static void check_note(const char *bytes, size_t size, const char *expected)
+{
+	struct debug_object object = { .path = "twice" };
+	struct line_worker *worker = line_worker_new(NULL);
+	struct line_answer answer;
+	char note[256];
+
+	object.fd = open(scratch_write("odd", bytes, size), O_RDONLY);
+	assert_true(line_worker_ask(worker, &(struct line_question) { .object = &object, .address = 0x401000 }));
+	answer = await_answer(worker);
+	line_answer_clear(&answer);
+	assert_string_equal(line_worker_note(worker, note, sizeof(note)), expected);
+	line_worker_free(worker);
+	close(object.fd);
+}
+
+/* A file whose sections cannot be found by their names; and one whose last unit is cut. */
+static void test_damaged_parts_are_noted(void **state)
+{
+	size_t size;
+	char *bytes;
+	Elf64_Ehdr *head;
+
+	(void)state;
+	close(build());
+	scratch_run("objcopy -O binary --only-section=.debug_info --set-section-flags .debug_info=alloc twice info && "
+		"cat info info | head -c $(($(stat -c %s info) + 20)) >longer && "
+		"objcopy --update-section .debug_info=longer twice cut");
+	bytes = scratch_read(scratch_path("cut"), &size);
+	check_note(bytes, size, "source lines of twice are missing: a part of its debug sections is damaged; "
+		"give the file as it was linked");
+	free(bytes);
+	bytes = scratch_read(scratch_path("twice"), &size);
+	check_note(bytes, size, "");
+	head = (Elf64_Ehdr *)bytes;
+	head->e_shstrndx = 0xfffe;
+	check_note(bytes, size, "no source lines of twice: the names of its sections are damaged; "
+		"give the file as it was linked");
+	free(bytes);
+}
+
 static void test_queue_is_bounded(void **state)
 {
 	const struct debug_object object = { .fd = open("/dev/null", O_RDONLY) };
@@ -138,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers_in_order),
 		cmocka_unit_test(test_what_cannot_be_read_is_noted),
+		cmocka_unit_test(test_damaged_parts_are_noted),
 		cmocka_unit_test(test_queue_is_bounded),
 		cmocka_unit_test(test_ends_early),
 		cmocka_unit_test(test_many_files),
