@@ -27,9 +27,11 @@ static const char page[] = "it is a picture or a page; give folded stacks, or a 
 struct other {
 	const char *begins, *is;	/* is: "why; what to do" */
 	size_t size;
+	const char *packer;		/* that has packed it; NULL: see `is` */
 };
 
-#define OTHER(begins, is) { begins, is, sizeof(begins) - 1 }
+#define OTHER(begins, is) { begins, is, sizeof(begins) - 1, NULL }
+#define PACKED(begins, packer) { begins, NULL, sizeof(begins) - 1, packer }
 
 static const struct other others[] = {
 	OTHER("heap profile: ", older), OTHER("heapprofile: ", older),
@@ -41,6 +43,16 @@ static const struct other others[] = {
 	OTHER("PERFILE2", "it is perf's own file; give what perf script says of it, folded by stackcollapse-perf.pl"),
 	OTHER("\177ELF", "it is a program, not a profile; ktop diff --size compares programs"),
 	OTHER("{\"", json), OTHER("{\n", json), OTHER("[{", json),
+	PACKED("\3757zXZ", "xz"),
+	PACKED("\x28\xb5\x2f\xfd", "zstd"),
+	PACKED("BZh", "bzip2"),
+	PACKED("\x04\x22\x4d\x18", "lz4"),
+	PACKED("\x02\x21\x4c\x18", "lz4"),
+	PACKED("\x5d\0\0", "lzma"),
+	PACKED("\x89LZO", "lzop"),
+	PACKED("\x1f\x9d", "compress"),
+	PACKED("\x1f\x8b", "gzip, twice"),
+	PACKED("PK\3\4", "zip"),
 	OTHER("<?xml ", page), OTHER("<svg ", page), OTHER("<!DOCTYPE ", page),
 };
 
@@ -59,16 +71,20 @@ static bool is_other(const char *bytes, size_t size)
 
 static bool refuse_other(struct sample_set *set, char *bytes, size_t size, struct budget *budget, char **error)
 {
+	const struct other *other = other_of(bytes, size);
+
 	(void)set;
 	(void)budget;
-	return util_fail(error, "%s", other_of(bytes, size)->is);
+	if (other->packer)
+		return util_fail(error, "it is packed by %s; unpack it", other->packer);
+	return util_fail(error, "%s", other->is);
 }
 
 static const struct set_import import_other = { .name = "other", .fits = is_other, .read = refuse_other };
 
 static const struct set_import *const set_imports[] = {
-	&import_pprof,
 	&import_other,
+	&import_pprof,
 	&import_folded,
 };
 

@@ -179,6 +179,24 @@ static void what_another_file_is_is_said(void **state)
 	free(error);
 }
 
+static void what_it_is_packed_by_is_said(void **state)
+{
+	static const char *const programs[] = { "xz", "zstd", "bzip2", "gzip | gzip" };
+
+	(void)state;
+	scratch_text("stacks", "main;read 10\nmain;write 20\n");
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		char *command = util_format("cat stacks | %s >packed", programs[i]), *error = NULL;
+
+		scratch_run(command);
+		assert_null(set_import_file(scratch_path("packed"), NULL, &error));
+		if (!strstr(error, "it is packed ") || !strstr(error, "; unpack it"))
+			fail_msg("%s: %s", programs[i], error);
+		free(error);
+		free(command);
+	}
+}
+
 static void zeros_are_no_text(void **state)
 {
 	char bytes[] = "a;b\0c 1\n", *error = NULL;
@@ -265,6 +283,7 @@ int main(void)
 		cmocka_unit_test(of_a_deep_stack_the_innermost_are_kept),
 		cmocka_unit_test(what_is_no_stack_is_refused),
 		cmocka_unit_test(what_another_file_is_is_said),
+		cmocka_unit_test(what_it_is_packed_by_is_said),
 		cmocka_unit_test(zeros_are_no_text),
 		cmocka_unit_test(no_more_than_the_budget_is_taken),
 		cmocka_unit_test(a_file_is_read_whole),
