@@ -43,6 +43,7 @@ struct launch {
 	bool ended, reached;		/* reached: it has listened on its QMP socket */
 	int status;			/* from waitpid, once it has ended */
 	char *program;			/* the last name of its path */
+	bool make;			/* it is make, or starts that */
 	bool debug_exit;		/* the guest has a device by which it ends QEMU with an odd status */
 	struct launch_folder folder;
 	char *qmp;
@@ -136,6 +137,20 @@ static const char *last_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+/* Is it make, by itself or behind others that start it, such as env, sudo or timeout with their own words? */
+static bool is_by_make(char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = last_name(words[i]);
+
+		if (strcmp(name, "make") == 0 || strcmp(name, "gmake") == 0)
+			return true;
+		if (strncmp(name, "qemu-", 5) == 0)
+			break;
+	}
+	return false;
 }
 
 /* What a wrapper adds is not known: only a line that names QEMU's program is complete. */
@@ -601,6 +616,7 @@ struct launch *launch_new(char *const *words, size_t count, const struct launch_
 	*by_plugin = false;
 	launch->pidfd = launch->guard = launch->folder.lock = -1;
 	launch->program = util_format("%s", last_name(words[0]));
+	launch->make = is_by_make(words, count);
 	launch->debug_exit = has_value(words, count, "device", "isa-debug-exit");
 	good = launch_folder_make(&launch->folder, getuid(), error);
 	if (good)
@@ -731,7 +747,7 @@ static const char *remedy(const struct launch *launch)
 {
 	if (launch->reached || is_qemu(launch))
 		return "check its command line";
-	if (strcmp(launch->program, "make") == 0 || strcmp(launch->program, "gmake") == 0)
+	if (launch->make)
 		return "make took the options that ktop adds for QEMU, such as -qmp, for its own: give QEMU's command "
 			"line, which make -n shows";
 	return "check its command line, and that it passes to QEMU all that ktop puts behind its own arguments, such "

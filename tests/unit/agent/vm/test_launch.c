@@ -399,6 +399,35 @@ static void check_end(const char *name, const char *script, const char *option, 
 	free(path);
 }
 
+/* make behind programs that start it, with options and values of their own, and before QEMU is named. */
+static void test_make_behind_others(void **state)
+{
+	static const struct { const char *line; bool make; } cases[] = {
+		{ "env A=b make qemu", true }, { "env -u A nice -n 5 gmake -C x", true }, { "timeout 20 make", true },
+		{ "nohup make qemu", true }, { "env A=b sh make.sh", false }, { "env qemu-none make", false },
+	};
+	char *path = util_format("%s:/usr/bin:/bin", scratch_path(""));
+
+	(void)state;
+	scratch_text("make", "#!/bin/sh\nexit 2\n");
+	scratch_run("chmod 700 make && ln -sf make gmake");
+	setenv("PATH", path, 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *line = util_format("%s", cases[i].line), *words[16], *error = NULL;
+		size_t count = 0;
+		bool by_plugin;
+
+		for (char *at = strtok(line, " "); at; at = strtok(NULL, " "))
+			words[count++] = at;
+		assert_null(launch_new(words, count, &nothing, &patient, &by_plugin, &error));
+		if (!strstr(error, "make took the options") == cases[i].make)
+			fail_msg("%s: %s", cases[i].line, error);
+		free(error);
+		free(line);
+	}
+	free(path);
+}
+
 /* Only a QEMU that refuses the plugin is started without it. */
 static void test_an_early_end_tells_why(void **state)
 {
@@ -690,6 +719,7 @@ int main(int count, char **words)
 		cmocka_unit_test(test_daemon_is_refused),
 		cmocka_unit_test(test_who_reads_what_is_typed), cmocka_unit_test(test_paths_are_no_options),
 		cmocka_unit_test(test_an_early_end_tells_why), cmocka_unit_test(test_a_status_of_the_guest),
+		cmocka_unit_test(test_make_behind_others),
 		cmocka_unit_test(test_given_up), cmocka_unit_test(test_a_wrapper_that_hands_nothing_on),
 		cmocka_unit_test(test_a_stopped_one_ends), cmocka_unit_test(test_a_wrapper_cleans_up),
 		cmocka_unit_test(test_a_folder_that_does_not_fit),
