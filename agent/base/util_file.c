@@ -54,6 +54,14 @@ char *util_file_absolute(const char *path)
 	return whole;
 }
 
+bool util_file_is_folder(const char *option, const char *path, char **error)
+{
+	struct stat is;
+
+	return !path || (stat(path, &is) == 0 && S_ISDIR(is.st_mode)) ||
+		util_fail(error, "--%s %s: no such folder; give one that is there", option, path);
+}
+
 int util_file_read(int folder, const char *path, int flags, const char **why)
 {
 	int fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);

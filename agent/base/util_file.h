@@ -21,6 +21,9 @@ struct util_file;
  */
 int util_file_read(int folder, const char *path, int flags, const char **why);
 
+/* Is the value of this option a folder, or NULL? Waits for nobody. False with `error` set. */
+bool util_file_is_folder(const char *option, const char *path, char **error);
+
 /* In fresh memory: the path for a reader in another folder. It is relative still if this folder has no path. */
 char *util_file_absolute(const char *path);
 

@@ -3,7 +3,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "agent/answers/answer.h"
 #include "agent/base/budget.h"
@@ -534,15 +533,6 @@ static bool open_files(struct session *session, const struct session_options *op
 	return true;
 }
 
-static bool is_folder(const char *option, const char *path, char **error)
-{
-	struct stat is;
-
-	if (!path || (stat(path, &is) == 0 && S_ISDIR(is.st_mode)))
-		return true;
-	return util_fail(error, "--%s %s: no such folder; give one that is there", option, path);
-}
-
 struct session *session_new(struct source *source, const struct session_options *options, char **error)
 {
 	struct session *session = util_alloc(sizeof(*session));
@@ -572,8 +562,8 @@ struct session *session_new(struct source *source, const struct session_options 
 	session->patient = options->patient;
 	session->log = options->log;
 	session->objects = given_objects_new(options->objects, error);
-	if (session->objects && is_folder("sysroot", options->sysroot, error) &&
-			is_folder("debug-dir", options->debug, error) &&
+	if (session->objects && util_file_is_folder("sysroot", options->sysroot, error) &&
+			util_file_is_folder("debug-dir", options->debug, error) &&
 			open_files(session, options, error))
 		return session;
 	session_free(session);

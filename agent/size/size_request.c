@@ -51,6 +51,8 @@ bool size_request_check(const struct size_request *request, struct size_asked *a
 	*asked = (struct size_asked) { .by = (enum size_by)request->by };
 	if (request->filter && !size_rows_filter(request->filter, &asked->filter, error))
 		return false;
+	if (!util_file_is_folder("debug-dir", request->debug, error))
+		return false;
 	if (!format)
 		return util_fail(error, "%s: its ending names no format; give --format, or one of .txt, .json, "
 			".folded, .svg", request->file);

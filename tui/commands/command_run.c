@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/session/capture.h"
@@ -296,6 +297,8 @@ static int run(char *const *words, size_t count)
 
 	request.wait_ns = (uint64_t)START_MS * NS_PER_MS;
 	if (!options_parse(words, count, sets, 3, &used, &error) ||
+			!util_file_is_folder("sysroot", options.attach.session.sysroot, &error) ||
+			!util_file_is_folder("debug-dir", options.attach.session.debug, &error) ||
 			!heeded(&options, &sets[2], &error))
 		return command_usage(&command_run, error);
 	if (used == count)

@@ -5,6 +5,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/size/code_sizes.h"
+#include "agent/size/size_request.h"
 #include "agent/size/size_rows.h"
 #include "tests/unit/fakes/scratch.h"
 
@@ -447,6 +448,30 @@ static void test_refused(void **state)
 	refused("one/deep/first.c", "not an ELF file");
 }
 
+/* A pipe, or a file: what is no folder has no debug files, and that is told before it is read. */
+static void test_a_debug_folder_is_one(void **state)
+{
+	struct size_request request = size_request_default;
+	struct size_asked asked;
+	char *path, *error;
+
+	(void)state;
+	scratch_run("mkfifo pipe && touch file && mkdir folder");
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const names[] = { "pipe", "file", "none", "folder" };
+
+		error = NULL;
+		path = util_format("%s", scratch_path(names[i]));
+		request.debug = path;
+		if (size_request_check(&request, &asked, &error) != (i == 3))
+			fail_msg("%s: %s", names[i], error ? error : "taken");
+		if (i != 3)
+			assert_non_null(strstr(error, ": no such folder; give one"));
+		free(error);
+		free(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_packed_too_large),
 		cmocka_unit_test(test_without_sections),
 		cmocka_unit_test(test_damaged_symbols),
+		cmocka_unit_test(test_a_debug_folder_is_one),
 		cmocka_unit_test(test_refused),
 	};
 
