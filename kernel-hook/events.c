@@ -12,7 +12,7 @@
 /* An event and its name, without a terminating zero. */
 struct named {
 	uint32_t id;
-	uint32_t size;			/* bytes of the name; 0: it cannot be read now */
+	uint32_t size;			/* bytes of the name; 0: it cannot be read now, or this kernel lacks the event */
 	const char *name;
 };
 
@@ -104,6 +104,8 @@ static bool event_at(const struct ktop *ktop, uint32_t index, union description 
 
 	if (index < OWN) {
 		*event = own[index];
+		if (ktop->untraced >> (event->id - KTOP_TRACE_FIRST) & 1)
+			event->size = 0;
 		return true;
 	}
 	if (index - OWN >= ktop_table_fill(&ktop->meta.events).used)
@@ -184,8 +186,10 @@ void ktop_events_count(const struct ktop *ktop, const uint32_t *mask, struct kto
 	union description row;
 	struct named event;
 
-	for (; event_at(ktop, count, &row, &event); count++)
+	for (uint32_t i = 0; event_at(ktop, i, &row, &event); i++) {
+		count += event.size != 0;
 		on += event.size && is_on(mask, event.id);
+	}
 	ktop_str_number(text, on);
 	ktop_str_add(text, " of ");
 	ktop_str_number(text, count);

@@ -73,6 +73,7 @@ struct ktop {
 	struct ktop_cpu *cpu;
 	struct ktop_transport *transport;
 	ktop_counters *counters;	/* NULL: NMIs come from a CPU that is set aside */
+	uint32_t untraced;		/* as in ktop_facts */
 
 	/* written by the CPU set aside */
 	struct ktop_grid pacer __attribute__((aligned(64)));	/* when NMIs are due */

@@ -92,6 +92,7 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 		.cpu = (struct ktop_cpu *)((uint8_t *)memory + align(sizeof(*ktop))),
 		.transport = transport,
 		.counters = facts->counters,
+		.untraced = facts->untraced,
 		.pacer.seed = 1,
 		.keys.plain = all.plain_keys,
 		.accounted = ktop_port_clock(),

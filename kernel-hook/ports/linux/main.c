@@ -24,6 +24,7 @@
 #include "tasks.h"
 #include "text.h"
 #include "timer.h"
+#include "tracepoints.h"
 #include "wire.h"
 #include "write_sample.h"
 
@@ -95,6 +96,7 @@ static void serve(void)
 		}
 		symbols_tell(ktop);
 		more = ktop_drain(ktop);
+		tracepoints_follow(ktop);
 		cond_resched();
 		if (!more)
 			tasks_wait(1);		/* others run, too, however often a drain is due */
@@ -160,7 +162,7 @@ static struct ktop *make_hook(void)
 		.anchor = "_text", .anchor_address = private_address("_text"),
 		.build_id = (void *)private_address("vmlinux_build_id"),
 		.build_id_size = BUILD_ID_SIZE_MAX,
-		.symbols = symbols_after, .counters = counters_run,
+		.symbols = symbols_after, .counters = counters_run, .untraced = tracepoints_start(),
 	};
 	size_t size = ktop_memory_size(nr_cpu_ids, &settings);
 
@@ -230,6 +232,7 @@ static void __exit end(void)
 	keystrokes_stop();
 	timer_stop();
 	kthread_stop(drainer);
+	tracepoints_stop(ktop);
 	counters_stop();
 	symbols_stop();
 	vfree(memory);

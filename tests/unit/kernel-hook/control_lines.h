@@ -22,15 +22,19 @@
 
 enum { CPUS = 4, HZ = 1000000 };
 
-static inline void boot(uint32_t cpus)
+static inline void boot_with(const struct ktop_facts *facts)
 {
-	struct ktop_facts facts = { .cpus = cpus, .boot_id = { 0xb0 }, .clock_hz = HZ };
 	struct ktop_settings settings = { .ring_size = KTOP_RING_MIN };
-	size_t size = ktop_memory_size(cpus, &settings);
+	size_t size = ktop_memory_size(facts->cpus, &settings);
 
 	free(ktop);
-	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
+	ktop = ktop_init(facts, &settings, &host->transport, aligned_alloc(64, size), size);
 	assert_non_null(ktop);
+}
+
+static inline void boot(uint32_t cpus)
+{
+	boot_with(&(struct ktop_facts) { .cpus = cpus, .boot_id = { 0xb0 }, .clock_hz = HZ });
 }
 
 static inline int set_up(void **state)

@@ -144,6 +144,18 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	assert_int_equal(words, 0);
 }
 
+/* A kernel may lack some of the hook's own trace points. */
+static void events_that_the_kernel_has_not_cannot_be_chosen(void **state)
+{
+	(void)state;
+	boot_with(&(struct ktop_facts) { .cpus = CPUS, .boot_id = { 0xb0 }, .clock_hz = HZ,
+		.untraced = 1u << (KTOP_EVENT_sched_switch - KTOP_TRACE_FIRST) |
+			1u << (KTOP_EVENT_irq_exit - KTOP_TRACE_FIRST) });
+	done("events +all\n", "events +irq_enter +syscall_enter +syscall_exit");
+	done("status\n", "off, sampler timer, rate 997, events 3 of 3, keys none, cpus 4, taken 0, lost 0");
+	refused("events +sched\n", "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all");
+}
+
 static void more_names_than_an_answer_holds_end_in_dots(void **state)
 {
 	const char *answer;
@@ -452,6 +464,7 @@ int main(void)
 		TEST(cpus),
 		TEST(events),
 		TEST(a_kernels_own_events_are_switched_by_name),
+		TEST(events_that_the_kernel_has_not_cannot_be_chosen),
 		TEST(more_names_than_an_answer_holds_end_in_dots),
 		TEST(keys_that_nobody_hears_are_not_told),
 		TEST(keys),

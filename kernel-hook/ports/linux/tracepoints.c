@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The header of a tracepoint tells this compiler its arguments; BTF tells those of the kernel that runs. A probe is
+ * called by a pointer without a type, so both are compared before one is attached. Layout of BTF:
+ * Documentation/bpf/btf.rst.
+ */
+#include <linux/btf.h>
+#include <linux/interrupt.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <asm/syscall.h>
+
+#include "ktop.h"
+#include "private.h"
+#include "trace.h"
+#include "tracepoints.h"
+
+/* ---- probes: each gets the hook as its first argument ---- */
+
+/*
+ * Written by the drainer. To attach one takes some milliseconds, in which a busy thread makes thousands of calls:
+ * nothing is written before all that were chosen are attached, so that what begins also ends.
+ */
+static bool all_attached;
+
+/* The hook, if events are to be written; else NULL. */
+static inline struct ktop *writes(void *hook)
+{
+	return READ_ONCE(all_attached) ? hook : NULL;
+}
+
+static uint32_t thread_of(const struct task_struct *task)
+{
+	return is_idle_task(task) ? KTOP_NO_THREAD : (uint32_t)task->pid;
+}
+
+static void on_switch(void *data, bool preempt, struct task_struct *from, struct task_struct *to, unsigned int state)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_sched_switch(ktop, thread_of(from), thread_of(to));
+}
+
+static void on_irq_entry(void *data, int irq, struct irqaction *action)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_irq_enter(ktop, (uint32_t)irq);
+}
+
+static void on_irq_exit(void *data, int irq, struct irqaction *action, int result)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_irq_exit(ktop, (uint32_t)irq);
+}
+
+static void on_call(void *data, struct pt_regs *regs, long number)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_syscall_enter(ktop, (uint32_t)current->pid, (uint32_t)number);
+}
+
+static void on_call_end(void *data, struct pt_regs *regs, long result)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_syscall_exit(ktop, (uint32_t)current->pid, (uint32_t)syscall_get_nr(current, regs),
+			(uint64_t)result);
+}
+
+/*
+ * `arguments`: a letter for each one, behind the pointer that each probe gets first: p for a pointer, else the bytes of
+ * the number.
+ */
+static struct point {
+	const char *name, *arguments;
+	uint32_t event;
+	void *probe;
+	struct tracepoint *found;	/* NULL: not in this kernel, or with other arguments */
+	bool on;
+} points[] = {
+	{ "sched_switch", "1pp4", KTOP_EVENT_sched_switch, on_switch },
+	{ "irq_handler_entry", "4p", KTOP_EVENT_irq_enter, on_irq_entry },
+	{ "irq_handler_exit", "4p4", KTOP_EVENT_irq_exit, on_irq_exit },
+	{ "sys_enter", "p8", KTOP_EVENT_syscall_enter, on_call },
+	{ "sys_exit", "p8", KTOP_EVENT_syscall_exit, on_call_end },
+};
+
+/* ---- what the kernel's BTF says of a tracepoint ---- */
+
+struct kernel_btf {
+	const struct btf_type *types, *end;
+	const char *strings;
+	u32 strings_size;
+};
+
+/* The words behind the head of a type. */
+static u32 words_behind(const struct btf_type *type)
+{
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+		return 1;
+	case BTF_KIND_ARRAY:
+		return 3;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_FUNC_PROTO:
+		return 2 * BTF_INFO_VLEN(type->info);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+	case BTF_KIND_DATASEC:
+	case BTF_KIND_ENUM64:
+		return 3 * BTF_INFO_VLEN(type->info);
+	default:
+		return 0;
+	}
+}
+
+static const struct btf_type *type_after(const struct btf_type *type)
+{
+	return (const struct btf_type *)((const u32 *)(type + 1) + words_behind(type));
+}
+
+/* False: this kernel has none. */
+static bool btf_of_kernel(struct kernel_btf *btf)
+{
+	const struct btf_header *head = (const void *)private_address("__start_BTF");
+	const char *end = (const void *)private_address("__stop_BTF"), *base = (const char *)head;
+
+	if (!head || !end || end - base < (ptrdiff_t)sizeof(*head) || head->magic != BTF_MAGIC)
+		return false;
+	base += head->hdr_len;
+	btf->types = (const void *)(base + head->type_off);
+	btf->end = (const void *)(base + head->type_off + head->type_len);
+	btf->strings = base + head->str_off;
+	btf->strings_size = head->str_len;
+	return (const char *)btf->end <= end && btf->strings + btf->strings_size <= end;
+}
+
+/* NULL: there is no such type. Ids count from 1 on; 0 is void. */
+static const struct btf_type *type_of(const struct kernel_btf *btf, u32 id)
+{
+	const struct btf_type *type = btf->types;
+
+	while (id > 1 && type < btf->end) {
+		type = type_after(type);
+		id--;
+	}
+	return id && type < btf->end ? type : NULL;
+}
+
+static bool is_alias(const struct btf_type *type)
+{
+	u32 kind = BTF_INFO_KIND(type->info);
+
+	return kind == BTF_KIND_TYPEDEF || kind == BTF_KIND_CONST || kind == BTF_KIND_VOLATILE;
+}
+
+/* The letter of an argument, as in `points`; '?': anything else. */
+static char letter_of(const struct kernel_btf *btf, u32 id)
+{
+	const struct btf_type *type = type_of(btf, id);
+
+	while (type && is_alias(type))
+		type = type_of(btf, type->type);
+	switch (type ? BTF_INFO_KIND(type->info) : BTF_KIND_UNKN) {
+	case BTF_KIND_PTR:
+		return 'p';
+	case BTF_KIND_INT:
+	case BTF_KIND_ENUM:
+		return (char)('0' + type->size);
+	default:
+		return '?';
+	}
+}
+
+/* `btf_trace_NAME` is a pointer to the probe's function. NULL: the kernel does not describe it. */
+static const struct btf_type *probe_of(const struct kernel_btf *btf, const char *name)
+{
+	static const char prefix[] = "btf_trace_";
+	const struct btf_type *type;
+
+	for (type = btf->types; type < btf->end; type = type_after(type)) {
+		const char *own = btf->strings + type->name_off;
+
+		if (BTF_INFO_KIND(type->info) != BTF_KIND_TYPEDEF || type->name_off >= btf->strings_size ||
+				strncmp(own, prefix, sizeof(prefix) - 1) != 0 ||
+				strcmp(own + sizeof(prefix) - 1, name) != 0)
+			continue;
+		type = type_of(btf, type->type);
+		type = type ? type_of(btf, type->type) : NULL;
+		return type && BTF_INFO_KIND(type->info) == BTF_KIND_FUNC_PROTO ? type : NULL;
+	}
+	return NULL;
+}
+
+static bool has_arguments(const struct kernel_btf *btf, const struct point *point)
+{
+	const struct btf_type *probe = probe_of(btf, point->name);
+	const struct btf_param *parameters = (const void *)(probe + 1);
+	u32 count = strlen(point->arguments), i;
+
+	if (!probe || BTF_INFO_VLEN(probe->info) != count + 1)
+		return false;
+	for (i = 0; i < count; i++)
+		if (letter_of(btf, parameters[1 + i].type) != point->arguments[i])
+			return false;
+	return true;
+}
+
+/* ---- finding, attaching ---- */
+
+static void find(struct tracepoint *tracepoint, void *unused)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++)
+		if (strcmp(tracepoint->name, points[i].name) == 0)
+			points[i].found = tracepoint;
+}
+
+u32 tracepoints_start(void)
+{
+	struct kernel_btf btf;
+	bool described = btf_of_kernel(&btf);
+	u32 untraced = 0, i;
+
+	for_each_kernel_tracepoint(find, NULL);
+	for (i = 0; i < ARRAY_SIZE(points); i++) {
+		struct point *point = &points[i];
+		const char *why = !point->found ? "this kernel has no such tracepoint" :
+			!described ? "this kernel has no BTF, which tells its arguments" :
+			!has_arguments(&btf, point) ? "in this kernel it has other arguments" : NULL;
+
+		if (!why)
+			continue;
+		pr_warn("ktop: %s is not traced: %s\n", point->name, why);
+		point->found = NULL;
+		untraced |= 1u << (point->event - KTOP_TRACE_FIRST);
+	}
+	return untraced;
+}
+
+static void set(struct point *point, struct ktop *ktop, bool on)
+{
+	int error = on ? tracepoint_probe_register(point->found, point->probe, ktop) :
+		tracepoint_probe_unregister(point->found, point->probe, ktop);
+
+	if (error) {
+		pr_warn("ktop: %s is not traced: it cannot be attached: %d\n", point->name, error);
+		point->found = NULL;
+	}
+	point->on = on && !error;
+}
+
+static bool is_wanted(const struct point *point, const struct ktop *ktop)
+{
+	return point->found && ktop_tracing(ktop, point->event);
+}
+
+void tracepoints_follow(struct ktop *ktop)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++) {
+		if (points[i].on == is_wanted(&points[i], ktop))
+			continue;
+		WRITE_ONCE(all_attached, false);
+		set(&points[i], ktop, !points[i].on);
+	}
+	WRITE_ONCE(all_attached, true);
+}
+
+void tracepoints_stop(struct ktop *ktop)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++)
+		if (points[i].on)
+			set(&points[i], ktop, false);
+	tracepoint_synchronize_unregister();
+}
