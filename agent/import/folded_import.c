@@ -136,14 +136,48 @@ static bool read_count(const char *text, const char *end, uint64_t *count)
 	return text == end;
 }
 
-/* A line ends with a zero, at `end`. False with `error` set. */
-static bool add_line(struct sample_set *set, char *line, char *end, uint64_t number, char **error)
+/* Where a line ends without blanks and a carriage return behind it. `last`: its newline, or the end of the file. */
+static char *end_of(const char *line, char *last)
+{
+	if (last > line && last[-1] == '\r')
+		last--;
+	while (last > line && is_blank(last[-1]))
+		last--;
+	return last;
+}
+
+/* Is it a word of a name, as in "worker 3"? */
+static bool is_whole_number(const char *text, const char *end)
+{
+	return *text != '-' && *text != '+' && is_number(text, end) && !memchr(text, '.', (size_t)(end - text));
+}
+
+/*
+ * Has a line one count? Then it is no difference of two files, whose lines all have two: a number in front of a count
+ * belongs to the name.
+ */
+static bool has_one_count(char *bytes, const char *file_end)
+{
+	for (char *next; bytes < file_end; bytes = next + 1) {
+		char *end;
+		struct word count, before;
+
+		next = strchrnul(bytes, '\n');
+		end = end_of(bytes, next);
+		count = last_word(bytes, end);
+		before = last_word(bytes, count.before);
+		if (count.before > bytes && is_number(count.at, end) && !is_number(before.at, count.before))
+			return true;
+	}
+	return false;
+}
+
+/* A line ends with a zero, at `end`. `one`: no line has two counts. False with `error` set. */
+static bool add_line(struct sample_set *set, char *line, char *end, bool one, uint64_t number, char **error)
 {
 	struct set_sum sum = { .who = { .thread = SET_NONE, .cpu = SET_NONE } };
 	struct word count, before;
 
-	while (end > line && is_blank(end[-1]))
-		end--;
 	if (end == line)
 		return true;
 	count = last_word(line, end);
@@ -153,7 +187,8 @@ static bool add_line(struct sample_set *set, char *line, char *end, uint64_t num
 	if (count.before == line)
 		return util_fail(error, "line %" PRIu64 ": a count without a stack; give folded stacks", number);
 	before = last_word(line, count.before);
-	if (is_number(before.at, count.before))
+	if (is_number(before.at, count.before) &&
+			!(one && before.before > line && is_whole_number(before.at, count.before)))
 		return util_fail(error, "line %" PRIu64 ": two counts, as in a difference; "
 			"give the files that were compared", number);
 	if (!read_count(count.at, end, &sum.samples) || sum.samples > INT64_MAX - set->weight)
@@ -170,18 +205,19 @@ static bool add_line(struct sample_set *set, char *line, char *end, uint64_t num
 static bool read_folded(struct sample_set *set, char *bytes, size_t size, struct budget *budget, char **error)
 {
 	char *end = bytes + size, *next;
+	bool one;
 
 	(void)budget;
 	if (strlen(bytes) != size)
 		return util_fail(error, "it is no text; give folded stacks, or a profile of pprof");
+	one = has_one_count(bytes, end);
 	for (uint64_t number = 1; bytes < end; number++, bytes = next) {
 		char *last = strchrnul(bytes, '\n');
 
 		next = last + 1;
+		last = end_of(bytes, last);
 		*last = 0;
-		if (last > bytes && last[-1] == '\r')
-			*--last = 0;
-		if (!add_line(set, bytes, last, number, error))
+		if (!add_line(set, bytes, last, one, number, error))
 			return false;
 	}
 	return set->sum_count || util_fail(error, "it has no samples; give folded stacks");

@@ -105,6 +105,18 @@ static void a_name_may_be_any_bytes(void **state)
 	sample_set_free(set);
 }
 
+/* A difference has two counts in each line. So where a line has one, a number before a count is of a name. */
+static void a_name_may_end_with_a_number(void **state)
+{
+	struct sample_set *set = set_of("worker 3 5\r\nmain;read 7\nmain;cpu 0 2 1\n");
+
+	(void)state;
+	expect(set, 0, "worker 3", 5);
+	expect(set, 1, "main;read", 7);
+	expect(set, 2, "main;cpu 0 2", 1);
+	sample_set_free(set);
+}
+
 static void of_a_deep_stack_the_innermost_are_kept(void **state)
 {
 	enum { DEPTH = IMPORT_DEPTH + 10 };
@@ -151,7 +163,9 @@ static void what_is_no_stack_is_refused(void **state)
 	refuses("a;b 1\na;b 0x10\n", "line 2: no count");
 	refuses("a;b 1\n\n 5\n", "line 3: a count without a stack");
 	refuses("a;b 1\n7\n", "line 2: a count without a stack");
-	refuses("a;b 1\na;b 90 10\n", "line 2: two counts");
+	refuses("a;b 7 3\na;b 90 10\n", "line 1: two counts");
+	refuses("a;b 1\na;b -90 10\n", "line 2: two counts");
+	refuses("a;b 1\n90 10\n", "line 2: two counts");
 	refuses("main;read 0.5 10\r\n", "line 1: two counts");
 	refuses("main;read -5\t10\n", "line 1: two counts");
 	refuses("b 18 2\n", "line 1: two counts");
@@ -280,6 +294,7 @@ int main(void)
 		cmocka_unit_test(lines_become_sums),
 		cmocka_unit_test(marks_are_taken_back),
 		cmocka_unit_test(a_name_may_be_any_bytes),
+		cmocka_unit_test(a_name_may_end_with_a_number),
 		cmocka_unit_test(of_a_deep_stack_the_innermost_are_kept),
 		cmocka_unit_test(what_is_no_stack_is_refused),
 		cmocka_unit_test(what_another_file_is_is_said),
