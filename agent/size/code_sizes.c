@@ -309,6 +309,7 @@ static char *note_of(const struct reading *reading)
 	int fd = reading->debug_fd >= 0 ? reading->debug_fd : reading->fd;
 	uint32_t nameless = symbol_table_refused(reading->table);
 	struct elf_identity identity;
+	const char *why;
 
 	if (nameless)
 		return util_format("functions without a name: %" PRIu32 ", for its table of names is damaged; "
@@ -321,9 +322,11 @@ static char *note_of(const struct reading *reading)
 		return NULL;
 	if (identity.lines && reading->full)
 		return util_format("no source lines: there is no memory for its debug sections; give more by --memory");
-	if (identity.lines || identity.damage)
-		return util_format("no source lines: %s; give the file as it was linked", identity.lines ?
-			"its debug sections are damaged, or of a kind that ktop does not know" : identity.damage);
+	if (identity.lines && !reading->sizes->objects[reading->sizes->object_count - 1].bytes)
+		return NULL;				/* nothing but data has no lines of code */
+	why = sym_elf_lost_lines(&identity);
+	if (why)
+		return util_format("no source lines: %s; give the file as it was linked", why);
 	return reading->remark[0] ? util_format("no source lines: %s", reading->remark) : NULL;
 }
 

@@ -105,14 +105,10 @@ static void note_lost(struct line_worker *worker, const struct debug_object *obj
 static void note_unread(struct line_worker *worker, const struct debug_object *object, int fd)
 {
 	struct elf_identity identity;
+	const char *why = sym_elf_identify(fd, &identity, worker->budget) ? sym_elf_lost_lines(&identity) : NULL;
 
-	if (!sym_elf_identify(fd, &identity, worker->budget))
-		return;
-	if (identity.lines)
-		note_lost(worker, object, false,
-			"its debug sections are damaged, or of a kind that ktop does not know");
-	else if (identity.damage)
-		note_lost(worker, object, false, identity.damage);
+	if (why)
+		note_lost(worker, object, false, why);
 }
 
 /* Opens the object's own file, or else the debug file of its build. */

@@ -359,6 +359,7 @@ static void read_section(Elf_Scn *section, const GElf_Shdr *header, const char *
 
 	if (strcmp(name, ".gnu_debuglink") == 0 && !(bytes && read_link(section, header, identity->link)))
 		identity->damage = "its .gnu_debuglink is damaged";
+	identity->shared |= strcmp(name, ".gnu_debugaltlink") == 0;
 	if (strcmp(name, ".note.gnu.build-id") == 0 && !build_id_known(&identity->build_id))
 		identity->damage = "its build-id is damaged";
 	if (strcmp(name, ".debug_info") != 0 && strcmp(name, ".zdebug_info") != 0)
@@ -382,6 +383,14 @@ static void read_identity(const struct reader *reader, struct elf_identity *iden
 		else
 			identity->damage = "the names of its sections are damaged";
 	}
+}
+
+const char *sym_elf_lost_lines(const struct elf_identity *identity)
+{
+	if (identity->lines && identity->shared)
+		return "the file that its debug sections share with others is not in --debug-dir, or one is damaged";
+	return identity->lines ? "its debug sections are damaged, or of a kind that ktop does not know" :
+		identity->damage;
 }
 
 bool sym_elf_pay_headers(struct reader *reader, const char **why)

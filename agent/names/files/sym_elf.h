@@ -34,8 +34,12 @@ struct elf_identity {
 	struct build_id build_id;
 	char link[256];			/* the name in .gnu_debuglink, "" if none; any bytes */
 	bool lines;			/* it has DWARF of its own */
+	bool shared;			/* of which a part is in a file that several share: .gnu_debugaltlink */
 	const char *damage;		/* why one of these may be missed: "its NOUN is damaged"; NULL: none is */
 };
+
+/* Why no line of such a file can be read, without what to do. NULL: it has none. */
+const char *sym_elf_lost_lines(const struct elf_identity *identity);
 
 /* False: it is no ELF file, or there is no memory for its sections. */
 bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budget);

@@ -413,6 +413,20 @@ static void test_without_sections(void **state)
 	refused("counted", "neither sections nor segments of code");	/* that there are some is all that it says */
 }
 
+/* A file of data has DWARF, and no lines of code: nothing is wrong with it. */
+static void test_data_alone(void **state)
+{
+	static const char *const files[] = { "data.o", NULL };
+	struct code_sizes *sizes;
+
+	(void)state;
+	scratch_text("data.c", "int data = 5;\n");
+	scratch_run("gcc -g -c data.c");
+	sizes = sizes_of(files);
+	assert_null(sizes->objects[0].note);
+	code_sizes_free(sizes);
+}
+
 /* The table of symbols, or that of their names, is not one. */
 static void test_damaged_symbols(void **state)
 {
@@ -485,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_headers_of_damaged_sections),
 		cmocka_unit_test(test_packed_too_large),
 		cmocka_unit_test(test_without_sections),
+		cmocka_unit_test(test_data_alone),
 		cmocka_unit_test(test_damaged_symbols),
 		cmocka_unit_test(test_a_debug_folder_is_one),
 		cmocka_unit_test(test_refused),

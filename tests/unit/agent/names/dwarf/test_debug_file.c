@@ -248,6 +248,7 @@ static struct sym_dwarf *open_shared(int fd, const char *folder)
 static void test_shared(void **state)
 {
 	char *folder = util_copy(scratch_path("debug"), strlen(scratch_path("debug")));
+	struct elf_identity identity;
 	struct sym_dwarf *dwarf;
 	bool full;
 	char *names;
@@ -264,6 +265,8 @@ static void test_shared(void **state)
 	free(names);
 	sym_dwarf_free(dwarf);
 	assert_null(open_shared(fd, NULL));
+	assert_true(sym_elf_identify(fd, &identity, NULL));
+	assert_non_null(strstr(sym_elf_lost_lines(&identity), "that its debug sections share with others is not in"));
 	scratch_run("mkdir -p debug/moved && mv debug/.dwz/common debug/moved/");
 	assert_null(open_shared(fd, folder));
 	scratch_run("cp two debug/.dwz/common");
