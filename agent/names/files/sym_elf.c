@@ -353,10 +353,13 @@ static bool read_link(Elf_Scn *section, const GElf_Shdr *header, char link[256])
 	return true;
 }
 
-static void read_section(Elf_Scn *section, const GElf_Shdr *header, const char *name, struct elf_identity *identity)
+static void read_section(const struct reader *reader, Elf_Scn *section, const GElf_Shdr *header, const char *name,
+	struct elf_identity *identity)
 {
 	bool bytes = header->sh_type != SHT_NOBITS;
 
+	if (strcmp(name, ".eh_frame") == 0 && bytes && !sym_elf_is_whole(reader, header))
+		identity->frames = "its .eh_frame is damaged";
 	if (strcmp(name, ".gnu_debuglink") == 0 && !(bytes && read_link(section, header, identity->link)))
 		identity->damage = "its .gnu_debuglink is damaged";
 	identity->shared |= strcmp(name, ".gnu_debugaltlink") == 0;
@@ -379,9 +382,9 @@ static void read_identity(const struct reader *reader, struct elf_identity *iden
 		const char *name = sym_elf_section_name(reader->elf, section);
 
 		if (name && gelf_getshdr(section, &header))
-			read_section(section, &header, name, identity);
+			read_section(reader, section, &header, name, identity);
 		else
-			identity->damage = "the names of its sections are damaged";
+			identity->frames = identity->damage = "the names of its sections are damaged";
 	}
 }
 

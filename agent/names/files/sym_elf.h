@@ -36,6 +36,7 @@ struct elf_identity {
 	bool lines;			/* it has DWARF of its own */
 	bool shared;			/* of which a part is in a file that several share: .gnu_debugaltlink */
 	const char *damage;		/* why one of these may be missed: "its NOUN is damaged"; NULL: none is */
+	const char *frames;		/* why its .eh_frame cannot be read; NULL: it can, or there is none */
 };
 
 /* Why no line of such a file can be read, without what to do. NULL: it has none. */

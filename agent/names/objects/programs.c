@@ -298,6 +298,18 @@ static void read_rules(struct program_search *search)
 		search->found.rules = sym_cfi_open_paid(fcntl(image->fd, F_DUPFD_CLOEXEC, 0), image->budget);
 }
 
+static void note_lost_rules(struct program_search *search)
+{
+	struct program_found *found = &search->found;
+	const struct image *image = found->image;
+	struct elf_identity identity;
+
+	if (image && !found->rules && !found->note && sym_elf_identify(image->fd, &identity, image->budget) &&
+			identity.frames)
+		found->note = util_format("stacks that go through %s are short: %s; give the file as it was linked",
+			image->path, identity.frames);
+}
+
 /* No other boot has the same copy. Nobody chose the file, so nothing is said about it. */
 static void read_copy(struct program_search *search)
 {
@@ -337,6 +349,7 @@ static void run_search(struct program_search *search)
 		try_file(search, fd, path);
 	}
 	read_rules(search);
+	note_lost_rules(search);
 }
 
 /* ---- searches ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The symbols of programs and modules: the files they come from, and what is said of files that do not fit. */
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,41 @@ static void test_program_of_another_build(void **state)
 	map(symbols, &object);
 	check(symbols, 1, spin, "spin", "built");
 	symbols_free(symbols);
+}
+
+/* Functions have their names, and what finds their callers is damaged: by its place, or by the names of sections. */
+static void test_damaged_frames(void **state)
+{
+	size_t size;
+	char *bytes;
+	Elf64_Ehdr *head;
+
+	(void)state;
+	build("framed", "-no-pie -fasynchronous-unwind-tables");
+	scratch_run("cp framed whole");
+	bytes = scratch_read(scratch_path("framed"), &size);
+	head = (Elf64_Ehdr *)bytes;
+	for (int i = 0; i < 3; i++) {
+		Elf64_Shdr *headers = (Elf64_Shdr *)(bytes + head->e_shoff);
+		struct symbols *symbols = symbols_new(NULL);
+		struct object object = object_of(1, "framed", 0x400000, 0);
+
+		for (size_t k = 0; i == 1 && k < head->e_shnum; k++)
+			if (strcmp(bytes + headers[head->e_shstrndx].sh_offset + headers[k].sh_name, ".eh_frame") == 0)
+				headers[k].sh_offset = size;
+		if (i == 2)
+			head->e_shstrndx = 0xfffe;
+		scratch_write("framed", bytes, size);
+		map(symbols, &object);
+		check(symbols, 1, nm_address("whole", "spin"), "spin", "framed");
+		if (i == 0)
+			assert_string_equal(note_of(symbols), "");
+		else if (!strstr(note_of(symbols), "framed are short: ") || !strstr(note_of(symbols), i == 1 ?
+				"its .eh_frame is damaged" : "the names of its sections are damaged"))
+			fail_msg("%d: %s", i, note_of(symbols));
+		symbols_free(symbols);
+	}
+	free(bytes);
 }
 
 /* The remark shows while its moment lies in the range, and again after it was told again. */
@@ -325,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_sysroot_gives_the_file_itself),
 		cmocka_unit_test(test_notes_are_harmless),
 		cmocka_unit_test(test_program_of_another_build),
+		cmocka_unit_test(test_damaged_frames),
 		cmocka_unit_test(test_notes_of_files_age),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_mapped_again),
