@@ -12,7 +12,7 @@
 /* An event and its name, without a terminating zero. */
 struct named {
 	uint32_t id;
-	uint32_t size;			/* bytes of the name; 0: it cannot be read now, or this kernel lacks the event */
+	uint32_t size;			/* bytes of the name; 0: it cannot be read now, or the kernel lacks the event */
 	const char *name;
 };
 

@@ -85,7 +85,7 @@ struct ktop_facts {
 	ktop_symbol_after *symbols;	/* NULL: the host takes the symbols from a file */
 	const struct ktop_memory *memory;	/* NULL: none is read for the host */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
-	uint32_t untraced;		/* bit i: this kernel has no trace point for event KTOP_TRACE_FIRST + i (wire.h) */
+	uint32_t untraced;		/* bit i: the kernel has no trace point for event 32 + i (wire.h) */
 	uint8_t outside;		/* KTOP_OUTSIDE or KTOP_STUB (wire.h): ktop_tick() interrupts no code; else 0 */
 };
 
