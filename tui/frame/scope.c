@@ -6,6 +6,7 @@
 
 #include "agent/answers/answer.h"
 #include "agent/base/util.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/question/filter_words.h"
 #include "scope.h"
 
@@ -185,15 +186,30 @@ static void copy_words(char *to, const char *text)
 	*to = '\0';
 }
 
+static void set_filter(struct scope *scope, const struct filter *filter)
+{
+	scope->filtered += !filter_equal(&scope->filter, filter);
+	scope->filter = *filter;
+}
+
 bool scope_filter(struct scope *scope, const char *text, char **error)
 {
+	struct filter filter;
+
 	if (strlen(text) >= sizeof(scope->filter_text))
 		return util_fail(error, "the filter is too long; give at most %zu bytes",
 			sizeof(scope->filter_text) - 1);
-	if (!filter_parse(text, &scope->filter, error))
+	if (!filter_parse(text, &filter, error))
 		return false;
+	set_filter(scope, &filter);
 	copy_words(scope->filter_text, text);
 	return true;
+}
+
+void scope_filter_again(struct scope *scope, const struct scope *before)
+{
+	set_filter(scope, &before->filter);
+	memcpy(scope->filter_text, before->filter_text, sizeof(scope->filter_text));
 }
 
 void scope_next_group(struct scope *scope)

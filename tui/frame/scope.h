@@ -38,6 +38,7 @@ struct scope {
 	struct away away;		/* remarks that were put away (header_dismiss) */
 	struct filter filter;
 	char filter_text[SCOPE_FILTER];	/* the filter as it was typed; "": none */
+	uint64_t filtered;		/* grows with each change of the filter, also with one that was taken back */
 	char match[SCOPE_MATCH];	/* the pattern that is searched and marked; "": none */
 	enum group_by by;		/* what a row of the view's table is */
 	struct scope_step steps[SCOPE_STEPS];	/* `depth` of them: from the first one to where we are */
@@ -87,6 +88,7 @@ const char *scope_place(uint64_t from, uint64_t to, char text[SCOPE_PLACE]);
  * nothing has changed.
  */
 bool scope_filter(struct scope *scope, const char *text, char **error);
+void scope_filter_again(struct scope *scope, const struct scope *before);	/* as it was then */
 
 void scope_next_group(struct scope *scope);	/* rows by the next of enum group_by; after the last, by function */
 

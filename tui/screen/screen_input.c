@@ -472,7 +472,13 @@ static enum screen_act take(struct screen *screen, const struct input *input, ui
 
 enum screen_act screen_input(struct screen *screen, const struct input *input, uint64_t now)
 {
+	uint64_t filtered = screen->scope.filtered;
+	enum screen_act act;
+
 	if (!screen_only_moves(screen, input))
 		screen->drawn = false;
-	return take(screen, input, now);
+	act = take(screen, input, now);
+	if (filtered != screen->scope.filtered)
+		screen_show(screen);	/* the next key may come before an answer does */
+	return act;
 }

@@ -45,10 +45,8 @@ static void filter_key(struct screen *screen, enum prompt_event event, uint64_t 
 	bool good = scope_filter(&screen->scope, screen->prompt.text, &error);
 
 	snprintf(screen->bad, sizeof(screen->bad), "%s", good ? "" : error);
-	if (event == PROMPT_LEFT || (event == PROMPT_DONE && !good)) {
-		screen->scope.filter = screen->before.filter;
-		strcpy(screen->scope.filter_text, screen->before.filter_text);
-	}
+	if (event == PROMPT_LEFT || (event == PROMPT_DONE && !good))
+		scope_filter_again(&screen->scope, &screen->before);
 	if (event == PROMPT_DONE && !good) {
 		char *text = util_format("the filter stays as it was: %s", error);
 

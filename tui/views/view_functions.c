@@ -41,6 +41,7 @@ struct function_view {
 	uint64_t boot;			/* the boot of the list's rows */
 	struct filter filter;		/* the filter of the list's rows */
 	enum group_by by;		/* what they are */
+	uint64_t filtered;		/* the scope's, when the list last had rows of its filter */
 	struct row idle;		/* with `hidden`: the row of idle time, taken out of the answer's table */
 	bool hidden;
 	bool no_idle;			/* the scope's `no_idle` when `hidden` was last set */
@@ -205,14 +206,25 @@ static void grant(struct function_view *self)
 		}
 }
 
-/* The rows of another boot, another filter or another grouping are shown from the top. */
+/* The scope had another filter meanwhile, whose rows never came, and has the one of these rows again. */
+static bool was_filtered(const struct function_view *self)
+{
+	return self->functions && self->functions->table && self->filtered != self->scope->filtered &&
+		filter_equal(&self->functions->filter, &self->scope->filter);
+}
+
+/*
+ * The rows of another boot, another filter or another grouping are shown from the top: also of another filter whose
+ * rows did not come before there was one more, so that keys typed fast end where slow ones do.
+ */
 static void rewind_list(struct function_view *self)
 {
 	const struct function_table *functions = self->functions;
+	bool filtered = was_filtered(self);
 
 	if (!functions->table)
 		return;
-	if (self->boot != functions->answer.boot || self->by != functions->by ||
+	if (self->boot != functions->answer.boot || self->by != functions->by || filtered ||
 			!filter_equal(&self->filter, &functions->filter)) {
 		list_rewind(&self->list);
 		self->measures = true;
@@ -223,6 +235,8 @@ static void rewind_list(struct function_view *self)
 	self->boot = functions->answer.boot;
 	self->filter = functions->filter;
 	self->by = functions->by;
+	if (filtered)
+		self->filtered = self->scope->filtered;
 }
 
 static struct view_chosen functions_chosen(void *context)
@@ -253,12 +267,18 @@ static void functions_show(void *context, const struct vitals *vitals, struct an
 	struct function_view *self = context;
 	struct function_table *functions = (struct function_table *)answer;
 	bool again = self->functions == functions;	/* the same answer: only vitals or scope are new */
+	struct list_rows rows;
 
 	if (functions && !again)
 		follow_boot(self, functions);
 	self->vitals = vitals;
 	self->functions = functions;
 	self->scope = scope;
+	rows = rows_of(self);
+	if (again && was_filtered(self)) {
+		rewind_list(self);
+		list_update(&self->list, &rows, self->list.height);
+	}
 	if (!functions || (again && self->no_idle == scope->no_idle))
 		return;
 	self->no_idle = scope->no_idle;

@@ -25,7 +25,7 @@
 
 #define BASE UINT64_C(0xffffffff80100000)
 
-enum { SIZE = 0x40, ROUNDS = 6, WAITS = 10000 };	/* bytes of a function */
+enum { SIZE = 0x40, ROUNDS = 6 };	/* bytes of a function */
 
 const char *const gallery_names[FUNCTIONS] = { "entry_point", "do_work", "copy_page", "take_lock", "alloc_page" };
 const char *const gallery_threads[GALLERY_THREADS] = { "init", "worker", "flusher" };
@@ -282,10 +282,8 @@ void gallery_answer(struct gallery *gallery)
 
 void gallery_settle(struct gallery *gallery)
 {
-	int waits = 0;
-
 	for (int i = 0; i < ROUNDS; i++) {
-		if (answer(gallery) && waits++ < WAITS)
+		if (answer(gallery))
 			i = 0;
 		tabs_draw(gallery->tabs, gallery->canvas);
 	}

@@ -48,6 +48,7 @@ struct model_table {
 	bool rows_come;			/* the functions came before the first vitals, so they are not shown yet */
 	uint64_t rows_boot;		/* the boot of the newest table */
 	struct filter rows_filter;
+	uint64_t filtered;		/* the model's, when its rows last were of the model's filter */
 	enum group_by rows_by;
 	bool restores;			/* with the next table, the cursor goes back to this row: */
 	uint32_t restored;
@@ -92,6 +93,7 @@ struct model {
 	enum { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER } open;
 	char text[128];			/* in the prompt */
 	char filter[160], before[160];	/* as typed; when the prompt was opened */
+	uint64_t filtered;		/* how often the filter became another one */
 	char match[128];		/* the pattern that is searched and marked; "": none */
 	struct scope place;		/* of it: how wide the window is, and where it lies */
 	bool dragged;			/* it was chosen with the mouse: look it up */
@@ -222,6 +224,7 @@ struct table_rows model_rows(const struct model *model);
 const char *model_name(const struct model *model, size_t row);
 
 void cursor_update(struct model *model);		/* the rows or their order have changed */
+bool cursor_was_filtered(const struct model *model);	/* there was another filter since, and it is that of the rows */
 void cursor_rewind(struct model *model);		/* the rows may be those of another question */
 void cursor_select(struct model *model, size_t row);
 void model_back(struct walk *walk);			/* the screen took back one thing, not the view */

@@ -7,6 +7,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/question/filter.h"
+#include "agent/query/question/filter_words.h"
 #include "tui/frame/list.h"
 #include "tui/views/table/column.h"
 #include "walk.h"
@@ -51,6 +52,15 @@ void cursor_update(struct model *model)
 		cursor->lost = true;
 }
 
+bool cursor_was_filtered(const struct model *model)
+{
+	const struct function_table *functions = model->vitals ? model->table.functions : NULL;
+	struct filter filter;
+
+	return functions && functions->table && model->table.filtered != model->filtered &&
+		filter_parse(model->filter, &filter, NULL) && filter_equal(&functions->filter, &filter);
+}
+
 /*
  * The rows of another boot, another filter or another grouping are shown from the top. In another boot the cursor
  * follows its function.
@@ -59,10 +69,11 @@ void cursor_rewind(struct model *model)
 {
 	const struct function_table *functions = model->table.functions;
 	struct cursor *cursor = &model->table.cursor;
+	bool filtered = cursor_was_filtered(model);
 
 	if (!functions->table)
 		return;
-	if (model->table.rows_boot != functions->answer.boot || model->table.rows_by != functions->by ||
+	if (filtered || model->table.rows_boot != functions->answer.boot || model->table.rows_by != functions->by ||
 			!filter_equal(&model->table.rows_filter, &functions->filter)) {
 		cursor->waits = cursor->waits || (cursor->follow && model->table.rows_by == GROUP_FUNCTION &&
 			model->table.rows_boot != functions->answer.boot);
@@ -78,6 +89,8 @@ void cursor_rewind(struct model *model)
 	model->table.rows_boot = functions->answer.boot;
 	model->table.rows_filter = functions->filter;
 	model->table.rows_by = functions->by;
+	if (filtered)
+		model->table.filtered = model->filtered;
 }
 
 void cursor_select(struct model *model, size_t row)

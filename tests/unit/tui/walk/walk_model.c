@@ -1,16 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* The model of a screen and of the tabs: what keys, clicks and answers do. */
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <cmocka.h>
+
 #include "agent/export/save_format.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/question/filter.h"
+#include "agent/query/question/filter_words.h"
 #include "agent/query/question/grouping.h"
 #include "tui/frame/scope.h"
 #include "walk.h"
+
+/* ---- the filter ---- */
+
+/* The rows of a table are shown from the top, too, if there was another filter whose rows did not come. */
+static void set_filter(struct model *model, const char *text)
+{
+	struct filter before, after;
+	int shown = model->view, cover = model->cover;
+	bool of_page = model->of_page;
+
+	assert_true(filter_parse(model->filter, &before, NULL) && filter_parse(text, &after, NULL));
+	model->filtered += !filter_equal(&before, &after);
+	strcpy(model->filter, text);
+	for (int view = 0; view < WALK_VIEWS; view++) {
+		model_look(model, view);
+		if (cursor_was_filtered(model)) {
+			cursor_rewind(model);
+			cursor_update(model);
+		}
+	}
+	model_look(model, shown);
+	model->cover = cover;
+	model->of_page = of_page;
+}
 
 /* ---- the prompt ---- */
 
@@ -23,7 +53,7 @@ static bool take_filter(struct model *model, const char *text)
 	scope_init(&scope);
 	good = scope_filter(&scope, text, NULL);
 	if (good)
-		strcpy(model->filter, scope.filter_text);
+		set_filter(model, scope.filter_text);
 	return good;
 }
 
@@ -52,7 +82,7 @@ static void prompt_end(struct model *model, bool kept)
 		kept = false;
 	}
 	if (model->open == PROMPT_FILTER && !kept)
-		strcpy(model->filter, model->before);
+		set_filter(model, model->before);
 	model->open = PROMPT_NONE;
 }
 
@@ -213,7 +243,7 @@ static void close_row(struct model *model)
 	model->table.by = step->by;
 	model->table.restores = true;
 	model->table.restored = (uint32_t)step->from.row;
-	strcpy(model->filter, step->filter_text);
+	set_filter(model, step->filter_text);
 }
 
 static void leave_around(struct model *model)
@@ -235,7 +265,7 @@ static void go_back(struct model *model)
 	else if (model->depth)
 		close_row(model);
 	else if (model->filter[0])
-		model->filter[0] = '\0';
+		set_filter(model, "");
 	else
 		model->zero = 0;
 }
