@@ -325,14 +325,19 @@ double set_diff_callers(const struct portion *callers)
 	return 100 * share >= TOLD_PERCENT ? share : 0;
 }
 
+double set_diff_growth(const struct diff_row *row)
+{
+	return row->change.chance || row->named.chance ? 0 : fmin(row->change.share, row->named.share);
+}
+
 const struct diff_row *set_diff_grown(const struct set_diff *diff, double points)
 {
 	const struct diff_row *most = NULL;
 
 	for (uint32_t i = 0; i < diff->count; i++) {
-		const struct change *change = &diff->rows[i].named;
+		double growth = set_diff_growth(&diff->rows[i]);
 
-		if (!change->chance && 100 * change->share > points && (!most || change->share > most->named.share))
+		if (100 * growth > points && growth > (most ? set_diff_growth(most) : 0))
 			most = &diff->rows[i];
 	}
 	return most;

@@ -188,6 +188,22 @@ static void names_that_a_side_lacks_are_no_growth(void **state)
 	}
 }
 
+/* B lacks names of a part that is never this row's. Of what has names, the row is more; of all, it is not. */
+static void names_that_only_the_second_side_lacks_are_no_growth(void **state)
+{
+	const char *full = "main;work 500\nmain;rest 500\n";
+	const char *lacks = "main;work 510\nmain;rest 390\nmain;[unknown] 100\n";
+	const char *grown = "main;work 600\nmain;rest 300\nmain;[unknown] 100\n";
+	struct compared same = compare(full, lacks, false), more = compare(full, grown, false);
+
+	(void)state;
+	assert_null(set_diff_grown(&same.diff, 2));
+	assert_string_equal(set_diff_grown(&more.diff, 9.9)->name, "work");
+	assert_null(set_diff_grown(&more.diff, 10.1));
+	end(&same);
+	end(&more);
+}
+
 /* As a profile of pprof has it: with an address, but neither a function nor a mapping. */
 static void code_without_a_name_has_none_wherever_it_is(void **state)
 {
@@ -407,6 +423,7 @@ int main(void)
 		cmocka_unit_test(a_longer_set_is_no_change),
 		cmocka_unit_test(growth_counts_if_it_is_no_chance),
 		cmocka_unit_test(names_that_a_side_lacks_are_no_growth),
+		cmocka_unit_test(names_that_only_the_second_side_lacks_are_no_growth),
 		cmocka_unit_test(code_without_a_name_has_none_wherever_it_is),
 		cmocka_unit_test(inlined_functions_count_for_the_one_they_are_in),
 		cmocka_unit_test(rows_are_what_was_asked_for),
