@@ -180,9 +180,12 @@ static bool hold_limit(const struct diff_request *request, const struct set_diff
 	if (!row)
 		return true;
 	name = util_printable(row->name, strlen(row->name));
-	util_fail(error, "the share of %s has grown by %.2f points%s: --fail-above %s allows less; see the table", name,
-		100 * set_diff_growth(row), row->named.share < row->change.share ? " of what has names" : "",
-		request->fail_above);
+	if (row->named.share < row->change.share)
+		util_fail(error, "of what has names, the share of %s has grown by %.2f points: --fail-above %s allows "
+			"less; see the table", name, 100 * row->named.share, request->fail_above);
+	else
+		util_fail(error, "the share of %s has grown by %.2f points: --fail-above %s allows less; see the table",
+			name, 100 * row->change.share, request->fail_above);
 	free(name);
 	return false;
 }

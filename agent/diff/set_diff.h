@@ -64,8 +64,8 @@ static inline uint64_t set_diff_whole(const struct diff_question *question, uint
 
 /*
  * By how much a row's share has grown, 0 to 1, of all samples and of those with names: the lesser of the two. Of all
- * samples alone, a name that only the second side knows would count as a growth; of the named ones alone, so would names
- * of others that it lacks. Where callers count, they have names, too. 0 or less: not, or it may be chance.
+ * samples alone, a name that only the second side knows would count as a growth; of the named ones alone, so would
+ * names of others that it lacks. Where callers count, they have names, too. 0 or less: not, or it may be chance.
  */
 double set_diff_growth(const struct diff_row *row);
 /* The row that has grown most, by more than `points`, which are hundredths. NULL: none has. */

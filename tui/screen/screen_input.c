@@ -458,7 +458,8 @@ static enum screen_act take(struct screen *screen, const struct input *input, ui
 		scroll(screen, ACTION_DOWN);
 		return SCREEN_NOTHING;
 	case INPUT_KEY:
-		screen->held = 0;
+		if (input->code)		/* the bytes of the mouse's own report come before it, as no key */
+			screen->held = 0;
 		return take_key(screen, input, now);
 	case INPUT_PASTE:
 		paste(screen, input, now);
