@@ -217,7 +217,7 @@ const char *remarks_incomplete(struct epoch *epoch, uint64_t from, uint64_t to, 
 	text[0] = '\0';
 	add_reasons(&line, to);
 	if (!text[0])
-		add(&line, "the code is in no file and no region that is known; a short program may have ended "
-			"before its files were found");
+		add(&line, "the code is in no file and no region that is known; a program, or the sampling of it, "
+			"may have ended before its files were found");
 	return text;
 }

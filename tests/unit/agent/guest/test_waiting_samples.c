@@ -270,8 +270,8 @@ static void programs_that_run_again_have_their_early_samples(void **state)
 	assert_string_equal(remarks_incomplete(guest.epoch, 0, UINT64_MAX, reason),
 		"it ran before threads were known, in a program that was not met again");
 	assert_string_equal(remarks_incomplete(guest.epoch, NS_PER_SECOND + 10 * NS_PER_MS, UINT64_MAX, reason),
-		"the code is in no file and no region that is known; a short program may have ended before its "
-		"files were found");
+		"the code is in no file and no region that is known; a program, or the sampling of it, may have ended "
+		"before its files were found");
 	tear_down();
 }
 
