@@ -187,6 +187,7 @@ enum {
 	CODE_MOST = 32 << 20,		/* bytes of a file's code */
 	NEW_SAMPLES = 64,		/* before a look, and before pages that have not come are asked for again */
 	REST_MOST = 1 << 16,		/* samples between two looks; each that finds the same rests twice as long */
+	REST_OTHER = 1 << 10,		/* the same, where other code runs: its loader, perhaps */
 	LEAST = 16,			/* so many samples are looked at, or none */
 	TRIED = 8,			/* pages that are tried in a look */
 	PATIENCE = 4,			/* a look goes without pages that have not come after so many attempts */
@@ -409,7 +410,7 @@ static void look(struct kernel_place *place, const struct memory_reader *memory,
 	uint32_t count)
 {
 	uint32_t verdicts[VERDICTS] = { 0 };
-	uint64_t slides[TRIED], other = 0, slide = 0;
+	uint64_t slides[TRIED], other = 0, slide = 0, most;
 	bool news;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -428,7 +429,8 @@ static void look(struct kernel_place *place, const struct memory_reader *memory,
 		news = symbols_kernel_compared(place->symbols, verdicts[HERE], verdicts[OTHER], other);
 	forget(place);
 	place->attempts = 0;
-	place->rest = news ? NEW_SAMPLES : place->rest < REST_MOST ? 2 * place->rest : REST_MOST;
+	most = verdicts[OTHER] ? REST_OTHER : REST_MOST;
+	place->rest = news ? NEW_SAMPLES : 2 * place->rest < most ? 2 * place->rest : most;
 	place->due = place->looked + place->rest;
 }
 
