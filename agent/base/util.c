@@ -358,3 +358,9 @@ const char *util_write_remedy(int error)
 	return error == EPIPE ? "its reader has gone; nothing else is lost" :
 		error == EINTR ? "ask again" : "make room there";
 }
+
+const char *util_open_remedy(int error, const char *other)
+{
+	return error == EMFILE ? "let ktop have more files (ulimit -n)" :
+		error == ENFILE ? "close other programs" : other;
+}

@@ -69,6 +69,8 @@ size_t util_utf8(const char *text, size_t size, uint32_t *point);
 
 /* What to do about a write that has failed with this errno, for an error message. */
 const char *util_write_remedy(int error);
+/* The same of what was not opened. `other`: what to do unless the system, or ktop, has no descriptors left. */
+const char *util_open_remedy(int error, const char *other);
 
 /* Like snprintf, but a text that is too long is cut between two UTF-8 characters. Returns `to`. */
 char *util_print(char *to, size_t size, const char *format, ...)

@@ -39,8 +39,8 @@ static void file_free(struct util_file *file)
 
 static bool file_fail(const struct util_file *file, int why, char **error)
 {
-	return util_fail(error, "%s: not written: %s; choose another folder, or make room",
-		file->path, strerror(why));
+	return util_fail(error, "%s: not written: %s; %s", file->path, strerror(why),
+		util_open_remedy(why, "choose another folder, or make room"));
 }
 
 /* ---- reading ---- */

@@ -64,7 +64,8 @@ bool session_writes(struct session *session, char *text, size_t size);
 
 /*
  * session_settled: the first try to connect is over, or the session is patient. session_failure: why that try failed,
- * and what to do; NULL: it has not failed, or is not over. After a failure, the steps try again.
+ * or a recording is not read to its end, and what to do; NULL: neither, or the try is not over. After a failure to
+ * connect, the steps try again.
  */
 bool session_settled(const struct session *session);
 const char *session_failure(const struct session *session);

@@ -24,6 +24,7 @@ struct replay {
 	uint64_t at, since;		/* guest ns `at` was reached at host ns `since` */
 	uint64_t begin, end;		/* guest ns, of the present boot */
 
+	char *failure;			/* see source_facts; NULL: all packets could be reached so far */
 	bool anew;			/* reading restarted, and the session has not been told yet */
 	uint64_t news;			/* see source_facts */
 };
@@ -68,6 +69,7 @@ static void free_replay(struct source *source)
 
 	reader_free(replay->reader);
 	recording_free(replay->recording);
+	free(replay->failure);
 	free(replay);
 }
 
@@ -77,8 +79,13 @@ static void free_replay(struct source *source)
 static uint64_t next_at(struct replay *replay)
 {
 	uint64_t end;
+	bool there = reader_peek(replay->reader, &end);
+	int why = reader_starved(replay->reader);
 
-	return reader_peek(replay->reader, &end) ? recording_ns(boot_of(replay), end) : UINT64_MAX;
+	if (why && !replay->failure)
+		replay->failure = util_format("the recording was not read to its end: %s; %s",
+			strerror(why), util_open_remedy(why, ""));
+	return there ? recording_ns(boot_of(replay), end) : UINT64_MAX;
 }
 
 /* True: a packet whose time has come is still to be read. */
@@ -221,6 +228,7 @@ static struct source_facts facts(const struct source *source)
 		.recording = replay->recording->folder,
 		.news = replay->news,
 		.settled = true,
+		.failure = replay->failure,
 		.play = {
 			.there = true,
 			.playing = replay->playing,
@@ -246,6 +254,9 @@ static const char *remark(const struct source *source, enum link_state state, ch
 	if (missing)
 		util_print(text + used, size - used, "%s%" PRIu64 " packet%s of the recording cannot be read any more",
 			used ? "; " : "", missing, util_plural(missing));
+	used = strlen(text);
+	if (replay->failure)
+		util_print(text + used, size - used, "%s%s", used ? "; " : "", replay->failure);
 	return text;
 }
 

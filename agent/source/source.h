@@ -58,7 +58,7 @@ struct source_facts {
 	const char *recording;		/* the folder of the recording that is played; NULL: the source is none */
 
 	bool settled;			/* the first try to connect is over */
-	const char *failure;		/* why that failed, and what to do; NULL: it did not fail */
+	const char *failure;		/* why that failed, or a recording is not read on; what to do; NULL: neither */
 };
 
 /* What the session knows of the guest and passes to `serve`. */

@@ -163,7 +163,7 @@ static const char *advice(int why)
 	case EAGAIN:
 		return "another program waits for it; end that one first";
 	default:
-		return "name the socket of the port org.ktop.0";
+		return util_open_remedy(why, "name the socket of the port org.ktop.0");
 	}
 }
 

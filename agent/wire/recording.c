@@ -426,6 +426,12 @@ static int scan_all(struct recording *recording, const char *folder)
 	return why;
 }
 
+static void fail_unread(const char *folder, int why, char **error)
+{
+	util_fail(error, "%s: not read: %s; %s", folder, strerror(why),
+		util_open_remedy(why, "name the folder of a recording"));
+}
+
 struct recording *recording_load(const char *folder, struct recording_patience patience, char **error)
 {
 	DIR *opened = lane_folder(folder);
@@ -433,7 +439,7 @@ struct recording *recording_load(const char *folder, struct recording_patience p
 	int why;
 
 	if (!opened) {
-		util_fail(error, "%s: not read: %s; name the folder of a recording", folder, strerror(errno));
+		fail_unread(folder, errno, error);
 		return NULL;
 	}
 	closedir(opened);
@@ -443,8 +449,8 @@ struct recording *recording_load(const char *folder, struct recording_patience p
 	why = scan_all(recording, folder);
 	if (recording_given_up(&patience))
 		util_fail(error, "%s: not read: interrupted; start it again", folder);
-	else if (!recording->boot_count && (why == EMFILE || why == ENFILE || why == EACCES || why == EIO))
-		util_fail(error, "%s: not read: %s; name the folder of a recording", folder, strerror(why));
+	else if (why == EMFILE || why == ENFILE || (!recording->boot_count && (why == EACCES || why == EIO)))
+		fail_unread(folder, why, error);
 	else if (!recording->boot_count)
 		util_fail(error, "%s: not read: there is no packet of a guest in it; name the folder of a recording",
 			folder);

@@ -62,7 +62,8 @@ struct recording_disk {
 
 static char *unrecorded(const char *path, int why)
 {
-	return util_format("%s: not recorded: %s; make room, and try again", path, strerror(why));
+	return util_format("%s: not recorded: %s; %s", path, strerror(why),
+		util_open_remedy(why, "make room, and try again"));
 }
 
 /* Keeps the first error only. Any thread. Takes over the text. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@ struct reader {
 	const struct recording_boot *boot;
 	size_t next_part;		/* index of the part after the present one */
 	uint64_t given;			/* packets, so far */
+	int starved;			/* see reader_starved */
 
 	/* The present part. Its lanes that have a packet are a heap, with the earliest packet on top. */
 	DIR *folder;			/* NULL: none is open */
@@ -60,6 +62,13 @@ static void close_lane(struct reader *reader, struct recording_lane *lane)
 	lane_close(lane);
 }
 
+/* A file or a folder was not opened. */
+static void note_unopened(struct reader *reader)
+{
+	if (errno == EMFILE || errno == ENFILE)
+		reader->starved = errno;
+}
+
 /* When too many are open, the file that is unused for longest is closed. */
 static bool open_lane(struct reader *reader, struct recording_lane *lane)
 {
@@ -75,8 +84,10 @@ static bool open_lane(struct reader *reader, struct recording_lane *lane)
 		if (oldest)
 			close_lane(reader, oldest);
 	}
-	if (!lane_open(lane, dirfd(reader->folder)))
+	if (!lane_open(lane, dirfd(reader->folder))) {
+		note_unopened(reader);
 		return false;
+	}
 	reader->open++;
 	return true;
 }
@@ -142,8 +153,10 @@ static void open_part(struct reader *reader, const char *path)
 
 	close_part(reader);
 	reader->folder = lane_folder(path);
-	if (!reader->folder)
+	if (!reader->folder) {
+		note_unopened(reader);
 		return;
+	}
 	count = lane_list(reader->folder, &names);
 	for (size_t i = 0; i < count; i++)
 		add_lane(reader, names[i]);
@@ -214,4 +227,9 @@ uint64_t reader_missing(const struct reader *reader)
 		packets += reader->recording->parts[i].packets;
 	return reader->count || reader->next_part < boot->first + boot->parts || packets < reader->given ?
 		0 : packets - reader->given;
+}
+
+int reader_starved(const struct reader *reader)
+{
+	return reader->starved;
 }

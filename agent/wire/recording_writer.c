@@ -55,8 +55,8 @@ bool recording_folder(const char *folder, char **error)
 {
 	int why = make_empty(folder);
 
-	return !why || util_fail(error, "%s: not recorded: %s; name a new or an empty folder", folder,
-		strerror(why));
+	return !why || util_fail(error, "%s: not recorded: %s; %s", folder, strerror(why),
+		util_open_remedy(why, "name a new or an empty folder"));
 }
 
 void recording_remove(const char *folder)

@@ -66,7 +66,8 @@ static bool has_descriptor(char **error)
 	int fd = dup(STDIN_FILENO);
 
 	if (fd < 0)
-		return util_fail(error, "cannot open the screen: %s; use `ktop report`", strerror(errno));
+		return util_fail(error, "cannot open the screen: %s; %s", strerror(errno),
+			util_open_remedy(errno, "use `ktop report`"));
 	close(fd);
 	return true;
 }

@@ -307,7 +307,8 @@ bool tty_open(const char *leaving, size_t size, char **error)
 	if (tty.wake < 0 || tty.out < 0 || !tty.paper ||
 			tcgetattr(tty.out, &tty.modes) != 0 || atexit(leave) != 0 ||
 			at_quick_exit(leave) != 0) {
-		util_fail(error, "cannot open the screen: %s; use `ktop report`", strerror(errno));
+		util_fail(error, "cannot open the screen: %s; %s", strerror(errno),
+			util_open_remedy(errno, "use `ktop report`"));
 		close_all();
 		return false;
 	}

@@ -102,9 +102,8 @@ static bool open_image(struct image *image, char **error)
 	if (image->fd >= 0 && fstat(image->fd, &image->file) != 0)
 		why = strerror(errno);
 	if (why)
-		return util_fail(error,
-			"cannot open %s: %s; give the kernel's ELF file, or the output of nm",
-			image->path, why);
+		return util_fail(error, "cannot open %s: %s; %s", image->path, why,
+			util_open_remedy(errno, "give the kernel's ELF file, or the output of nm"));
 	return true;
 }
 

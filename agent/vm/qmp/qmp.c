@@ -321,6 +321,7 @@ struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms)
 struct qmp *qmp_connect(const char *path, int timeout_ms, bool *taken, char **error)
 {
 	int fd = unix_socket_connect(path);
+	const char *starved = util_open_remedy(errno, NULL);
 
 	*taken = fd < 0 && errno == EAGAIN;
 	if (fd >= 0)
@@ -329,6 +330,8 @@ struct qmp *qmp_connect(const char *path, int timeout_ms, bool *taken, char **er
 		util_fail(error,
 			"QMP socket %s: taken by another client, and others wait; end them, or give "
 			"QEMU a second -qmp socket", path);
+	else if (starved)
+		util_fail(error, "QMP socket %s: %s; %s", path, strerror(errno), starved);
 	else
 		util_fail(error,
 			"QMP socket %s: %s; start QEMU with -qmp unix:%s,server=on,wait=off", path,

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -336,6 +338,42 @@ static void all_at_once(void **state)
 	end(&player);
 }
 
+/* With each number of descriptors, all packets are read or it is said why not. A reader that has too few reads on. */
+static void packets_that_cannot_be_reached_are_a_failure(void **state)
+{
+	struct rlimit before, few;
+	const char *failure;
+	char text[RECORDING_REMARK];
+	int first = dup(0), told = 0;
+
+	(void)state;
+	close(first);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	for (few.rlim_cur = (rlim_t)first;; few.rlim_cur++) {
+		struct recording *recording = make(util_print(text, sizeof(text), "few%u", (unsigned)few.rlim_cur), 1);
+		struct player player = { .now = util_now() };
+
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		player.source = replay_new(recording, &(struct replay_options) { .at_once = true });
+		pass(&player, 0);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		failure = player.source->table->facts(player.source).failure;
+		assert_int_equal(!failure, player.read == recording->parts[0].packets);
+		if (failure) {
+			assert_string_equal(failure, "the recording was not read to its end: Too many open files; let "
+				"ktop have more files (ulimit -n)");
+			player.source->table->remark(player.source, LINK_NO_HELLO, text, sizeof(text));
+			assert_non_null(strstr(text, failure));
+			told++;
+		}
+		end(&player);
+		if (!failure)
+			break;
+	}
+	assert_true(told >= 2);		/* without the folder, and without a file */
+}
+
 /* Without its metadata a recording does not say where the kernel's file is. It need not, if the asker does. */
 static void a_given_kernel_makes_up_for_missing_metadata(void **state)
 {
@@ -657,6 +695,7 @@ int main(void)
 		cmocka_unit_test(it_ends_and_begins_again),
 		cmocka_unit_test(it_goes_from_boot_to_boot),
 		cmocka_unit_test(all_at_once), cmocka_unit_test(names_that_cannot_be_read),
+		cmocka_unit_test(packets_that_cannot_be_reached_are_a_failure),
 		cmocka_unit_test(a_given_kernel_makes_up_for_missing_metadata),
 		cmocka_unit_test(a_session_knows_events_before_they_are_described),
 		cmocka_unit_test(a_session_reads_what_power_has_left),

@@ -149,7 +149,7 @@ static void that_files_cannot_be_opened_is_said(void **state)
 	recording = recording_new(folder, &error);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_null(recording);
-	assert_non_null(strstr(error, ": not read: Too many open files; "));
+	assert_non_null(strstr(error, ": not read: Too many open files; let ktop have more files (ulimit -n)"));
 	free(error);
 }
 

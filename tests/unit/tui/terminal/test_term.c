@@ -299,7 +299,7 @@ static void test_the_right_cause_is_told(void **state)
 		before = limit(RLIMIT_NOFILE, (rlim_t)(used + more));
 		opened = term_open(&theme_standard, &desk.error);
 		setrlimit(RLIMIT_NOFILE, &before);
-		if (!opened && !strstr(desk.error, "Too many open files; "))
+		if (!opened && !strstr(desk.error, "Too many open files; let ktop have more files (ulimit -n)"))
 			fail_msg("%d: %s", more, desk.error);
 		term_close();
 		assert_true(is_as_before(&desk));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -327,6 +328,25 @@ static void test_not_there(void **state)
 	free(error);
 }
 
+/* Another socket would not help. */
+static void test_no_descriptor_is_left(void **state)
+{
+	struct rlimit before, none;
+	char *error = NULL;
+	bool taken;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_null(qmp_connect("some.qmp", SHORT_MS, &taken, &error));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_false(taken);
+	assert_string_equal(error, "QMP socket some.qmp: Too many open files; let ktop have more files (ulimit -n)");
+	free(error);
+}
+
 /* Other servers: they greet in another way, or in no line. */
 static void test_no_qmp(void **state)
 {
@@ -402,7 +422,7 @@ int main(void)
 		cmocka_unit_test(test_refusal_and_silence),
 		cmocka_unit_test(test_opening_that_fails),
 		cmocka_unit_test(test_taken_socket),
-		cmocka_unit_test(test_not_there),
+		cmocka_unit_test(test_not_there), cmocka_unit_test(test_no_descriptor_is_left),
 		cmocka_unit_test(test_no_qmp),
 		cmocka_unit_test(test_the_pty_of_the_guests_console),
 		cmocka_unit_test(test_closed_without_greeting),
