@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -228,6 +229,42 @@ static void test_all_is_verbatim(void **state)
 	recording_free(recording);
 }
 
+/* Its first part has one file, its second one a file for each CPU, of which nothing is in the range. */
+static void test_packets_that_cannot_be_reached(void **state)
+{
+	struct packets *packets = packets_new(3);
+	struct rlimit before, few;
+	struct recording *recording;
+	int first = dup(0), told = 0;
+	bool good = false;
+
+	(void)state;
+	close(first);
+	recordings_guest(packets, hz, hz);
+	for (uint32_t cpu = 0; cpu < 6; cpu++)
+		recordings_missed(packets, cpu, 2 * hz, 1);
+	recordings_write(scratch_path("few"), packets);
+	packets_free(packets);
+	scratch_run("mv few/0001* few/0002 && mkdir few/0001 && mv few/0002/meta_0 few/0001");
+	recording = open_recording("few");
+	assert_int_equal(recording->boots[0].parts, 2);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	for (few.rlim_cur = (rlim_t)first; !good; few.rlim_cur++) {
+		char *error = NULL;
+
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		good = cut_to(recording, 0, NS_PER_SECOND + 1, false, &error);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		assert_true(good || strstr(error, "Too many open files; let ktop have more files (ulimit -n)"));
+		told += !good && strstr(error, "the recording was not read to its end: ");
+		scratch_run("rm -rf cut cut.partial");
+		free(error);
+	}
+	assert_true(told > 0);
+	recording_free(recording);
+}
+
 static bool is_there(const char *name)
 {
 	return access(scratch_path(name), F_OK) == 0;
@@ -295,7 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_ranges),
 		cmocka_unit_test(test_the_ends_of_a_range),
-		cmocka_unit_test(test_all_is_verbatim),
+		cmocka_unit_test(test_all_is_verbatim), cmocka_unit_test(test_packets_that_cannot_be_reached),
 		cmocka_unit_test(test_what_cannot_be_written),
 		cmocka_unit_test(test_a_damaged_packet),
 	};
