@@ -179,14 +179,14 @@ static void test_cannot_connect(void **state)
 
 /* ---- a busy owner ---- */
 
-enum { PATIENCE_MS = 20000, MORE_MS = 500 };
+enum { AWAITED = -1, MORE_MS = 500 };
 
 static uint8_t nth_byte(size_t n)
 {
 	return (uint8_t)(n * 31 + n / 251);
 }
 
-/* Sends the bytes from `at` to `end`, until no more is taken for patience_ms. Returns the new `at`. */
+/* Sends the bytes up to `end`, until no more is taken for patience_ms; AWAITED: all are. Returns where the next is. */
 static size_t send_all(int far, size_t at, size_t end, int patience_ms)
 {
 	struct pollfd ready = { .fd = far, .events = POLLOUT };
@@ -235,11 +235,11 @@ static void test_is_read_for_a_busy_owner(void **state)
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	assert_int_equal(send_all(far, 0, most, PATIENCE_MS), most);
+	assert_int_equal(send_all(far, 0, most, AWAITED), most);
 	assert_true(is_woken(socket));
 	read_all(socket, 0, most / 2);
 	assert_true(is_woken(socket));
-	assert_int_equal(send_all(far, most, 2 * most, PATIENCE_MS), 2 * most);
+	assert_int_equal(send_all(far, most, 2 * most, AWAITED), 2 * most);
 	close(far);
 	read_all(socket, most / 2, 2 * most);
 	assert_int_equal(port_socket_read(socket, &far, 1), -1);
@@ -255,11 +255,11 @@ static void test_keeps_so_much(void **state)
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	first = send_all(far, 0, PORT_SOCKET_ROOM / 2, PATIENCE_MS);
+	first = send_all(far, 0, PORT_SOCKET_ROOM, AWAITED);
 	first = send_all(far, first, endless, MORE_MS);
 	assert_in_range(first, PORT_SOCKET_ROOM, 2 * PORT_SOCKET_ROOM);
 	read_all(socket, 0, PORT_SOCKET_ROOM / 2);
-	second = send_all(far, first, first + PORT_SOCKET_ROOM / 4, PATIENCE_MS);
+	second = send_all(far, first, first + PORT_SOCKET_ROOM / 4, AWAITED);
 	assert_int_equal(second, first + PORT_SOCKET_ROOM / 4);
 	read_all(socket, PORT_SOCKET_ROOM / 2, second);
 	port_socket_free(socket);
@@ -294,12 +294,12 @@ static void test_the_wakeup_tells_what_waits(void **state)
 	ready[1].fd = port_socket_fd(socket);
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(write(far, "x", 1), 1);
-		assert_true(poll(ready, i % 2 ? 1 : 2, PATIENCE_MS) > 0);
+		assert_true(poll(ready, i % 2 ? 1 : 2, AWAITED) > 0);
 		assert_int_equal(port_socket_read(socket, &byte, 1), 1);
 		assert_false(is_woken(socket));
 	}
 	close(far);
-	assert_int_equal(poll(ready, 1, PATIENCE_MS), 1);
+	assert_int_equal(poll(ready, 1, AWAITED), 1);
 	assert_int_equal(port_socket_read(socket, &byte, 1), -1);
 	assert_true(is_woken(socket));
 	port_socket_free(socket);
