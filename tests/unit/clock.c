@@ -215,12 +215,15 @@ static bool is_first(const struct waiter *waiter)
 	return first;
 }
 
-/* Is nobody going to end the wait? Then it is as late as it was waited for. */
+/*
+ * Is nobody going to end the wait? Then it is as late as it was waited for. Who did not wait yet when this wait was
+ * found to be the first may have begun a shorter one, and sleep by now: so that is asked again once nobody works.
+ */
 static bool pass_time(const struct waiter *waiter, struct pollfd *fds, nfds_t count)
 {
 	uint64_t now = times->now, until = ring(now, waiter->until);
 
-	if (works(times->root, waiter->thread, 0) || __real_poll(fds, count, 0) != 0)
+	if (works(times->root, waiter->thread, 0) || __real_poll(fds, count, 0) != 0 || !is_first(waiter))
 		return false;
 	if (until > now && atomic_compare_exchange_strong(&times->now, &now, until))
 		ring(until, 0);
