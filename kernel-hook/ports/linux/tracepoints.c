@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The header of a tracepoint tells this compiler its arguments; BTF tells those of the kernel that runs. A probe is
- * called by a pointer without a type, so both are compared before one is attached. Layout of BTF:
- * Documentation/bpf/btf.rst.
+ * A probe is called by a pointer without a type. So the arguments that it takes are compared with those that the BTF of
+ * the kernel that runs tells, before it is attached. Layout of BTF: Documentation/bpf/btf.rst.
  */
 #include <linux/btf.h>
 #include <linux/interrupt.h>
