@@ -14,6 +14,7 @@ enum {
 	WANTED = 64,			/* processes that are read at a time; more wait */
 	KNOWN = 1024,			/* that are kept; a newer one may take the place of another */
 	PAUSE_MAX = 8,			/* readings: a process is read anew after 1, 2, 4, 8, 8... of them */
+	BEGINNING = 8,			/* readings: for so many, one without code may only have begun */
 };
 
 struct known {				/* a process that was read */
@@ -21,6 +22,7 @@ struct known {				/* a process that was read */
 	uint32_t process;
 	char name[PROCESS_NAME_MAX + 1];	/* of its first thread; "": not known */
 	uint64_t due, pause;		/* the reading in which it is to be read anew; by how much that moves on */
+	uint32_t vain;			/* readings that found no code of it; BEGINNING: so many, or one found some */
 };
 
 struct wanted {
@@ -223,7 +225,10 @@ void running_programs_again(struct running_programs *programs)
 	memset(programs->known, 0, sizeof(programs->known));
 }
 
-/* One that begins may have no code yet, or be in no list: if it is sampled again, it is read at once, but that once. */
+/*
+ * One that begins may have no code yet, or be in no list, and pages may be late on a busy host: if it is sampled again,
+ * it is read at once, a bounded number of times.
+ */
 void running_programs_settle(struct running_programs *programs)
 {
 	programs->readings++;
@@ -232,10 +237,14 @@ void running_programs_settle(struct running_programs *programs)
 		struct known *known = &programs->known[wanted->process % KNOWN];
 
 		if (!known->used || known->process != wanted->process || strcmp(known->name, wanted->name) != 0)
-			*known = (struct known) { .used = true, .process = wanted->process, .pause = wanted->mapped };
+			*known = (struct known) { .used = true, .process = wanted->process, .pause = 1 };
 		memcpy(known->name, wanted->name, sizeof(known->name));
-		known->due = programs->readings + known->pause;
-		known->pause = !known->pause ? 1 : known->pause < PAUSE_MAX ? 2 * known->pause : PAUSE_MAX;
+		known->vain = wanted->mapped ? BEGINNING : known->vain + (known->vain < BEGINNING);
+		known->due = programs->readings;
+		if (known->vain < BEGINNING)
+			continue;
+		known->due += known->pause;
+		known->pause = known->pause < PAUSE_MAX ? 2 * known->pause : PAUSE_MAX;
 	}
 	programs->count = 0;
 	begin_walk(programs);
