@@ -111,15 +111,15 @@ static bool is_stopped(const struct recording_cut *cut)
 	return atomic_load_explicit(cut->stop, memory_order_relaxed);
 }
 
-/* Returns 0, or the errno why packets could not be reached. */
-static int copy_packets(const struct recording *recording, const struct recording_cut *cut, struct work *work,
+/* Returns why packets could not be reached; NULL: none failed. */
+static char *copy_packets(const struct recording *recording, const struct recording_cut *cut, struct work *work,
 	struct recording_writer *writer)
 {
 	uint64_t all = bytes_of(recording, &recording->boots[cut->boot]), done = 0;
 	struct reader *reader = reader_new(recording, cut->boot);
 	struct packet part;
 	char why[256];
-	int starved;
+	char *failure;
 	size_t got;
 
 	while (!is_stopped(cut) && !recording_writer_failed(writer, why, sizeof(why)) &&
@@ -131,9 +131,9 @@ static int copy_packets(const struct recording *recording, const struct recordin
 		if (all)
 			atomic_store_explicit(cut->done, (unsigned)(done * 1000 / all), memory_order_relaxed);
 	}
-	starved = reader_starved(reader);
+	failure = reader_failure(reader);
 	reader_free(reader);
-	return starved;
+	return failure;
 }
 
 /* Into a folder that is there already, and empty. */
@@ -144,17 +144,19 @@ static bool write_cut(const struct recording *recording, const struct recording_
 	struct recording_writer *writer = recording_writer_new(&(struct recording_options) { .folder = folder },
 		&(struct metadata_machine) { .name = boot->machine, .kernel = boot->kernel });
 	struct work *work = util_alloc(sizeof(*work));
+	char *failure;
 	bool good;
-	int starved;
 
 	work->from = recording_ticks(boot, cut->from);
 	work->to = recording_ticks(boot, cut->to);
-	starved = copy_packets(recording, cut, work, writer);
+	failure = copy_packets(recording, cut, work, writer);
 	*sums = recording_writer_sums(writer);
 	free(work);
 	good = recording_writer_close(writer, error);
-	return starved && good ? util_fail(error, "the recording was not read to its end: %s; %s",
-		strerror(starved), util_open_remedy(starved, "")) : good;
+	if (failure && good)
+		good = util_fail(error, "%s", failure);
+	free(failure);
+	return good;
 }
 
 bool recording_cut_write(const struct recording *recording, const struct recording_cut *cut, const char *folder,

@@ -169,7 +169,7 @@ static bool read_all(struct file_bytes *read, FILE *file, struct budget *budget,
 		read->size += got;
 	} while (got == PIECE);
 	read->bytes[read->size] = 0;
-	return !ferror(file) || util_fail(error, "%s; name a file of stacks", strerror(errno));
+	return !ferror(file) || util_fail(error, "%s; copy it to another disk", strerror(errno));
 }
 
 struct sample_set *set_import_file(const char *path, struct budget *budget, char **error)
@@ -188,7 +188,8 @@ struct sample_set *set_import_file(const char *path, struct budget *budget, char
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	spool_close(&spool);
 	if (!file) {
-		util_fail(error, "%s: not read: %s; name a file of stacks", path, what ? what : strerror(errno));
+		util_fail(error, "%s: not read: %s; %s", path, what ? what : strerror(errno),
+			util_open_remedy(what ? 0 : errno, "name a file of stacks"));
 		if (fd >= 0)
 			close(fd);
 		return NULL;

@@ -144,8 +144,8 @@ char *control_client_ask(const char *path, const struct control_question *questi
 			"the request to the live ktop: too many words, too long, or of several "
 			"lines; make it shorter");
 	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
-		util_fail(error, "%s: the live ktop does not answer: %s; is it suspended?", path,
-			strerror(errno));
+		util_fail(error, "%s: the live ktop does not answer: %s; %s", path, strerror(errno),
+			util_open_remedy(errno, "is it suspended?"));
 	else
 		answer = read_all(fd, question, size);
 	if (fd >= 0)

@@ -74,7 +74,8 @@ char *control_socket_path(const char *socket, char **error)
 	char *folder, *path;
 
 	if (stat(socket, &is) < 0) {
-		util_fail(error, "%s: %s; is the VM running?", socket, strerror(errno));
+		util_fail(error, "%s: %s; %s", socket, strerror(errno),
+			util_open_remedy(errno, "is the VM running?"));
 		return NULL;
 	}
 	folder = private_folder(error);
@@ -149,7 +150,8 @@ struct control_socket *control_socket_new(const char *path, const struct control
 	else if (listen_at(control, folder, path))
 		control->path = util_copy(path, strlen(path));
 	else
-		util_fail(error, "control socket %s: %s; make room there", path, strerror(errno));
+		util_fail(error, "control socket %s: %s; %s", path, strerror(errno),
+			util_open_remedy(errno, "make room there"));
 	free(folder);
 	if (control->path)
 		return control;

@@ -80,11 +80,9 @@ static uint64_t next_at(struct replay *replay)
 {
 	uint64_t end;
 	bool there = reader_peek(replay->reader, &end);
-	int why = reader_starved(replay->reader);
 
-	if (why && !replay->failure)
-		replay->failure = util_format("the recording was not read to its end: %s; %s",
-			strerror(why), util_open_remedy(why, ""));
+	if (!replay->failure)
+		replay->failure = reader_failure(replay->reader);
 	return there ? recording_ns(boot_of(replay), end) : UINT64_MAX;
 }
 

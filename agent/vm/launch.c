@@ -342,7 +342,8 @@ static bool start(struct launch *launch, char **words, char **error)
 	/* What QEMU's wrapper leaves behind becomes our child, so that it can be ended, too. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (!start_guard(launch) || pipe2(ends, O_CLOEXEC) < 0)
-		return util_fail(error, "%s: not started: %s; close other programs", words[0], strerror(errno));
+		return util_fail(error, "%s: not started: %s; %s", words[0], strerror(errno),
+			util_open_remedy(errno, "close other programs"));
 	launch->pid = fork();
 	if (launch->pid == 0) {
 		become(launch, words);
@@ -596,8 +597,8 @@ static bool open_pty(struct launch *launch, bool held, char **error)
 	char *path = good ? qmp_serial_pty(qmp_take_answer(qmp)) : NULL;
 
 	if (path && !console_open_port(launch->console, path))
-		good = util_fail(error, "%s: the guest's console is not opened: %s; leave out -serial pty", path,
-			strerror(errno));
+		good = util_fail(error, "%s: the guest's console is not opened: %s; %s", path,
+			strerror(errno), util_open_remedy(errno, "leave out -serial pty"));
 	else if (!good || (held && !is_answered(launch, qmp, "cont")))
 		good = util_fail(error, "QEMU: the guest's console is not opened: no answer by QMP in %d s; "
 			"leave out -serial pty", PTY_MS / 1000);

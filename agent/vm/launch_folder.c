@@ -95,7 +95,8 @@ bool launch_folder_make(struct launch_folder *folder, uid_t user, char **error)
 		folder->path = path;
 		return true;
 	}
-	util_fail(error, "%s: no folder made: %s; is there room, and may you write there?", path, strerror(errno));
+	util_fail(error, "%s: no folder made: %s; %s", path, strerror(errno),
+		util_open_remedy(errno, "is there room, and may you write there?"));
 	if (folder->lock >= 0)
 		close(folder->lock);
 	folder->lock = -1;

@@ -31,7 +31,6 @@ struct scan {
 	struct lane_ends part_ends;
 	uint8_t packet[KTOP_PACKET_MAX];
 
-	int why;			/* errno of the last file or folder that was not opened; 0: none */
 };
 
 /* ---- what the guest says of itself ---- */
@@ -159,6 +158,12 @@ static uint64_t taken_until(struct scan *scan, struct recording_lane *lane, stru
 	return taken;
 }
 
+static void note_unread(struct recording *recording, int why)
+{
+	recording->unread++;
+	recording->why_unread = why;
+}
+
 static void take_lane(struct scan *scan, struct recording_part *part, int folder,
 	struct lane_name name)
 {
@@ -170,8 +175,7 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 	uint64_t skipped = 0;
 
 	if (!lane_open(&lane, folder)) {
-		scan->why = errno;
-		scan->recording->unread++;
+		note_unread(scan->recording, errno);
 		return;
 	}
 	lane_begin(&lane, scan->empty ? NULL : scan->found.boot_id);
@@ -197,6 +201,8 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 	end->cut = lane.skipped > skipped || !last.size;
 	end->taken = taken_until(scan, &lane, last);
 	part->skipped += lane.skipped;
+	if (lane.error)
+		note_unread(scan->recording, lane.error);
 	lane_close(&lane);
 }
 
@@ -328,8 +334,7 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 	size_t count;
 
 	if (!entries) {
-		scan->why = errno;
-		recording->unread++;
+		note_unread(recording, errno);
 		return;
 	}
 	scan->found = (struct recording_boot) { 0 };
@@ -400,13 +405,11 @@ static const char *last_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Returns why a file or folder was not opened, as errno does; 0: all were. */
-static int scan_all(struct recording *recording, const char *folder)
+static void scan_all(struct recording *recording, const char *folder)
 {
 	struct scan *scan = util_alloc(sizeof(*scan));
 	char **names = NULL;
 	size_t count;
-	int why;
 
 	scan->recording = recording;
 	take_part(scan, folder, last_name(folder));
@@ -420,10 +423,8 @@ static int scan_all(struct recording *recording, const char *folder)
 		free(names[i]);
 	}
 	end_boot(scan);
-	why = scan->why;
 	free(names);
 	free(scan);
-	return why;
 }
 
 static void fail_unread(const char *folder, int why, char **error)
@@ -446,7 +447,8 @@ struct recording *recording_load(const char *folder, struct recording_patience p
 	recording = util_alloc(sizeof(*recording));
 	recording->folder = util_copy(folder, strlen(folder));
 	recording->patience = patience;
-	why = scan_all(recording, folder);
+	scan_all(recording, folder);
+	why = recording->why_unread;
 	if (recording_given_up(&patience))
 		util_fail(error, "%s: not read: interrupted; start it again", folder);
 	else if (why == EMFILE || why == ENFILE || (!recording->boot_count && (why == EACCES || why == EIO)))

@@ -17,7 +17,7 @@ struct reader {
 	const struct recording_boot *boot;
 	size_t next_part;		/* index of the part after the present one */
 	uint64_t given;			/* packets, so far */
-	int starved;			/* see reader_starved */
+	int trouble;			/* errno of the first file or folder that was not read; see reader_failure */
 
 	/* The present part. Its lanes that have a packet are a heap, with the earliest packet on top. */
 	DIR *folder;			/* NULL: none is open */
@@ -62,11 +62,13 @@ static void close_lane(struct reader *reader, struct recording_lane *lane)
 	lane_close(lane);
 }
 
-/* A file or a folder was not opened. */
-static void note_unopened(struct reader *reader)
+/* Of what could not be opened at first either, the recording's remark tells: recording_remark. */
+static void note_trouble(struct reader *reader, int why)
 {
-	if (errno == EMFILE || errno == ENFILE)
-		reader->starved = errno;
+	bool told = reader->recording->unread && why != EMFILE && why != ENFILE && why != EIO;
+
+	if (!told && !reader->trouble)
+		reader->trouble = why;
 }
 
 /* When too many are open, the file that is unused for longest is closed. */
@@ -85,7 +87,7 @@ static bool open_lane(struct reader *reader, struct recording_lane *lane)
 			close_lane(reader, oldest);
 	}
 	if (!lane_open(lane, dirfd(reader->folder))) {
-		note_unopened(reader);
+		note_trouble(reader, errno);
 		return false;
 	}
 	reader->open++;
@@ -94,6 +96,7 @@ static bool open_lane(struct reader *reader, struct recording_lane *lane)
 
 static void drop_top(struct reader *reader)
 {
+	note_trouble(reader, reader->lanes[0].error);
 	close_lane(reader, &reader->lanes[0]);
 	reader->lanes[0] = reader->lanes[--reader->count];
 	sink(reader, 0);
@@ -126,6 +129,7 @@ static void add_lane(struct reader *reader, struct lane_name name)
 		return;
 	lane_begin(&lane, reader->boot->boot_id);
 	if (!lane.packet.size) {
+		note_trouble(reader, lane.error);
 		close_lane(reader, &lane);
 		return;
 	}
@@ -154,7 +158,7 @@ static void open_part(struct reader *reader, const char *path)
 	close_part(reader);
 	reader->folder = lane_folder(path);
 	if (!reader->folder) {
-		note_unopened(reader);
+		note_trouble(reader, errno);
 		return;
 	}
 	count = lane_list(reader->folder, &names);
@@ -229,7 +233,8 @@ uint64_t reader_missing(const struct reader *reader)
 		0 : packets - reader->given;
 }
 
-int reader_starved(const struct reader *reader)
+char *reader_failure(const struct reader *reader)
 {
-	return reader->starved;
+	return reader->trouble ? util_format("the recording was not read to its end: %s; %s", strerror(reader->trouble),
+		util_open_remedy(reader->trouble, "copy it to a place where nobody changes it")) : NULL;
 }

@@ -27,7 +27,7 @@ size_t reader_read(struct reader *reader, void *to, size_t room);
 /* At the end of the boot: so many packets were there at first, and could not be read later. Before: 0. */
 uint64_t reader_missing(const struct reader *reader);
 
-/* Why files or folders were not opened, if there were no descriptors left for them: EMFILE or ENFILE. 0: there were. */
-int reader_starved(const struct reader *reader);
+/* Why packets that were there at first were not read, and what to do; the caller frees it. NULL: nothing failed. */
+char *reader_failure(const struct reader *reader);
 
 #endif

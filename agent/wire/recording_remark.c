@@ -27,8 +27,8 @@ static void add_lost(const struct recording *recording, size_t boot, char *text,
 		add(text, size, util_format("parts of the recording in which no packet is whole: %" PRIu64,
 			recording->hollow));
 	if (recording->unread)
-		add(text, size, util_format("files and folders of the recording that cannot be opened: %" PRIu64,
-			recording->unread));
+		add(text, size, util_format("files and folders of the recording that cannot be read: %" PRIu64 " (%s)",
+			recording->unread, recording->why_unread ? strerror(recording->why_unread) : "too many parts"));
 	if (!is->payload)
 		add(text, size, util_format("the recording does not say what guest it is of: names and times may be "
 			"wrong"));

@@ -81,7 +81,8 @@ static bool repair_files(const struct recording_part *part, const uint8_t *boot_
 	size_t count;
 
 	if (!folder)
-		return util_fail(error, "%s: not repaired: %s; record again", part->path, strerror(errno));
+		return util_fail(error, "%s: not repaired: %s; %s", part->path, strerror(errno),
+			util_open_remedy(errno, "may you read it?"));
 	count = lane_list(folder, &names);
 	for (size_t i = 0; good && i < count; i++) {
 		struct recording_lane lane = { .stream = names[i].stream, .cpu = names[i].cpu, .fd = -1 };

@@ -192,6 +192,7 @@ static void test_files_that_vanish(void **state)
 	char *error = NULL;
 	struct recording *recording;
 	struct reader *reader;
+	char *failure;
 
 	(void)state;
 	written = write_some("vanish", "samples_0");
@@ -217,6 +218,10 @@ static void test_files_that_vanish(void **state)
 	reader = reader_new(recording, 0);
 	assert_int_equal(reader_read(reader, bytes, sizeof(bytes)), 0);
 	assert_int_equal(reader_missing(reader), packets_all);
+	failure = reader_failure(reader);
+	assert_string_equal(failure, "the recording was not read to its end: No such file or directory; copy it to a "
+		"place where nobody changes it");
+	free(failure);
 	reader_free(reader);
 	recording_free(recording);
 	written_clear(&written);
@@ -235,7 +240,7 @@ static void test_what_cannot_be_opened(void **state)
 	recording = recording_new(scratch_path("unread"), &error);
 	assert_non_null(recording);
 	assert_int_equal(recording->unread, 1);
-	assert_non_null(strstr(recording_remark(recording, 0, text, sizeof(text)), "that cannot be opened: 1"));
+	assert_non_null(strstr(recording_remark(recording, 0, text, sizeof(text)), "that cannot be read: 1 ("));
 	recording_free(recording);
 	written_clear(&written);
 }
