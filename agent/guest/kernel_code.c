@@ -5,6 +5,7 @@
 
 #include "agent/base/util.h"
 #include "agent/names/dwarf/sym_cfi.h"
+#include "agent/names/files/sym_elf.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/running_kernel.h"
@@ -30,6 +31,7 @@ struct kernel_code {
 	uint64_t generation;		/* of the symbols, when the fields below were made */
 	int file;			/* descriptor of the kernel's file, from which `cfi` is; -1: none */
 	struct sym_cfi *cfi;		/* call frame information; NULL: the file has none */
+	char note[128];			/* see kernel_code_note */
 	uint64_t returns[RETURNS];	/* distinct; while it is not known where the kernel runs */
 	uint32_t returns_count;
 	struct kept_rules *kept;	/* KEPT entries: libdw takes long to find rules */
@@ -148,14 +150,24 @@ static bool find_call(void *context, uint64_t returns, uint64_t callee)
 static void renew(struct kernel_code *code)
 {
 	int file = symbols_kernel_descriptor(code->symbols);
+	struct elf_identity identity;
 
 	code->generation = symbols_generation(code->symbols);
 	if (file == code->file)
 		return;
 	forget(code);
 	code->file = file;
+	code->note[0] = '\0';
 	if (file >= 0)
 		code->cfi = sym_cfi_open(fcntl(file, F_DUPFD_CLOEXEC, 0));
+	if (file >= 0 && !code->cfi && sym_elf_identify(file, &identity, NULL) && identity.frames)
+		util_print(code->note, sizeof(code->note), "stacks that go through the kernel are short: %s; give the file as "
+			"it was linked", identity.frames);
+}
+
+const char *kernel_code_note(const struct kernel_code *code)
+{
+	return code->note;
 }
 
 struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user, uint32_t process)

@@ -26,4 +26,7 @@ struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *
  */
 void kernel_code_saw(struct kernel_code *code, const struct unwound_frames *frames);
 
+/* What is wrong with the kernel's file, so that stacks are short; "": nothing. Valid until the next call. */
+const char *kernel_code_note(const struct kernel_code *code);
+
 #endif

@@ -13,6 +13,7 @@
 #include "epoch.h"
 #include "guest_events.h"
 #include "guest_memory.h"
+#include "kernel_code.h"
 #include "raw_samples.h"
 #include "remarks.h"
 
@@ -181,6 +182,7 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *outside
 	add(&line, epoch->told ? "" : epoch->remark);
 	add(&line, epoch->refused);
 	add(&line, epoch->note);
+	add(&line, kernel_code_note(epoch->code));
 	add_names(&line, epoch->inputs.symbols);
 	add(&line, outside);
 	return text;

@@ -10,12 +10,14 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/kernel_code.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/files/sysroot.h"
 #include "agent/names/function.h"
 #include "agent/names/objects/object_names.h"
 #include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
+#include "agent/unwind/arch.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/mapped.h"
 #include "tests/unit/fakes/scratch.h"
@@ -161,6 +163,22 @@ static void test_program_of_another_build(void **state)
 	symbols_free(symbols);
 }
 
+/* What is said of the file if it is the kernel's. */
+static char *note_of_kernel(const char *path)
+{
+	struct symbols *symbols = symbols_new(NULL);
+	struct kernel_code *code = kernel_code_new(symbols);
+	char *error = NULL, *note;
+
+	if (!symbols_load_kernel(symbols, path, &error))
+		fail_msg("%s", error);
+	kernel_code_now(code, arch_get(ARCH_X86_64), false, EVENT_KERNEL);
+	note = util_format("%s", kernel_code_note(code));
+	kernel_code_free(code);
+	symbols_free(symbols);
+	return note;
+}
+
 /* Functions have their names, and what finds their callers is damaged: by its place, or by the names of sections. */
 static void test_damaged_frames(void **state)
 {
@@ -177,6 +195,9 @@ static void test_damaged_frames(void **state)
 		Elf64_Shdr *headers = (Elf64_Shdr *)(bytes + head->e_shoff);
 		struct symbols *symbols = symbols_new(NULL);
 		struct object object = object_of(1, "framed", 0x400000, 0);
+		const char *why = i == 0 ? "" : i == 1 ? "its .eh_frame is damaged" :
+			"the names of its sections are damaged";
+		char *kernels;
 
 		for (size_t k = 0; i == 1 && k < head->e_shnum; k++)
 			if (strcmp(bytes + headers[head->e_shstrndx].sh_offset + headers[k].sh_name, ".eh_frame") == 0)
@@ -186,11 +207,14 @@ static void test_damaged_frames(void **state)
 		scratch_write("framed", bytes, size);
 		map(symbols, &object);
 		check(symbols, 1, nm_address("whole", "spin"), "spin", "framed");
+		kernels = note_of_kernel(scratch_path("framed"));
 		if (i == 0)
 			assert_string_equal(note_of(symbols), "");
-		else if (!strstr(note_of(symbols), "framed are short: ") || !strstr(note_of(symbols), i == 1 ?
-				"its .eh_frame is damaged" : "the names of its sections are damaged"))
-			fail_msg("%d: %s", i, note_of(symbols));
+		else if (!strstr(note_of(symbols), "framed are short: ") || !strstr(note_of(symbols), why) ||
+				!strstr(kernels, "the kernel are short: "))
+			fail_msg("%d: %s; %s", i, note_of(symbols), kernels);
+		assert_non_null(strstr(kernels, why));
+		free(kernels);
 		symbols_free(symbols);
 	}
 	free(bytes);
