@@ -22,7 +22,8 @@ enum {
 	ZBOOT_MAGIC = 4, ZBOOT_PAYLOAD = 8,
 };
 
-static const char damaged[] = "it is damaged: its kernel lies beyond its end";
+static const char damaged[] = "it is damaged: its kernel lies beyond its end",
+	no_linux[] = "it boots as Linux does, but is none: nothing is packed in it";
 
 enum kind { NO_BOOT_IMAGE, BZIMAGE, IMAGE, ZBOOT, PACKED };
 
@@ -104,8 +105,11 @@ static bool find_payload(const struct unpacked *file, enum kind kind, size_t *at
 	*size = file->size;
 	if (kind == PACKED)
 		return true;
-	*why = "it is older than Linux 2.6.26, whose header tells of no payload";
+	*why = "its header tells of no payload: it is older than Linux 2.6.26, or no Linux";
 	if (kind == BZIMAGE && bytes_16(head + X86_VERSION) < X86_PAYLOAD_SINCE)
+		return false;
+	*why = no_linux;
+	if (kind == BZIMAGE && !bytes_32(payload + 4))
 		return false;
 	if (kind == BZIMAGE)
 		*at = ((head[X86_SECTORS] ? head[X86_SECTORS] : SECTORS_OF_OLD) + 1) * SECTOR;
@@ -140,6 +144,9 @@ bool boot_image_read(int fd, const char *path, struct budget *budget, struct unp
 	if (read_file(fd, budget, kernel, &why) && unwrap(kernel, budget, &why) && unwrap(kernel, budget, &why))
 		return true;
 	unpack_free(kernel, budget);
+	if (why == no_linux)
+		return util_fail(error, "cannot read the kernel in %s: %s; give its ELF file by --kernel, or the "
+			"output of nm by --symbols", path, why);
 	return util_fail(error, "cannot read the kernel in %s: %s; give vmlinux by --kernel, or System.map by "
 		"--symbols", path, why);
 }

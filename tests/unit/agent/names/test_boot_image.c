@@ -193,6 +193,25 @@ static void what_lies_is_refused(void **state)
 	free(image);
 }
 
+/* As Memtest86+: it has the header of a boot image, so that boot loaders take it. */
+static void what_boots_as_linux_does_is_none(void **state)
+{
+	size_t size;
+	uint8_t *image = fake_bzimage(packed_model(&size, FAKE_PLAIN, FAKE_ELF64), &size);
+	struct unpacked kernel;
+	char *error = NULL;
+	int fd;
+
+	(void)state;
+	memset(image + 0x248, 0, 8);
+	fd = file_of(image, size);
+	assert_false(boot_image_read(fd, "image", NULL, &kernel, &error));
+	assert_non_null(strstr(error, "is none: nothing is packed in it; give its ELF file"));
+	free(error);
+	free(image);
+	close(fd);
+}
+
 /* The budget has 64 MB, and the program itself takes some of them. */
 static void memory_is_asked_for(void **state)
 {
@@ -359,6 +378,7 @@ int main(void)
 		cmocka_unit_test(whole_files_are_unpacked),
 		cmocka_unit_test(other_files_are_none),
 		cmocka_unit_test(what_lies_is_refused),
+		cmocka_unit_test(what_boots_as_linux_does_is_none),
 		cmocka_unit_test(memory_is_asked_for),
 		cmocka_unit_test(what_another_packed_file_is_is_said),
 		cmocka_unit_test(names_come_once_it_is_placed),
