@@ -301,18 +301,25 @@ static void write_title(const struct names *names, uint32_t id, char *text, size
 		snprintf(text, size, "%s", shown_name(names, id, number));
 }
 
-void threads_comm(const struct threads *threads, uint32_t thread, char *text, size_t size)
+static const char *comm_of(const struct threads *threads, uint32_t thread, uint32_t process, char number[NUMBER_MAX])
 {
-	char number[NUMBER_MAX];
+	const char *told = thread == EVENT_NONE ? threads_told_process(threads, process) : NULL;
 
-	snprintf(text, size, "%s", shown_name(&threads->threads, thread, number));
+	return told ? told : shown_name(&threads->threads, thread, number);
 }
 
-bool threads_is(const struct threads *threads, uint32_t thread, const char *name)
+void threads_comm(const struct threads *threads, uint32_t thread, uint32_t process, char *text, size_t size)
 {
 	char number[NUMBER_MAX];
 
-	return strcmp(shown_name(&threads->threads, thread, number), name) == 0;
+	snprintf(text, size, "%s", comm_of(threads, thread, process, number));
+}
+
+bool threads_is(const struct threads *threads, uint32_t thread, uint32_t process, const char *name)
+{
+	char number[NUMBER_MAX];
+
+	return strcmp(comm_of(threads, thread, process, number), name) == 0;
 }
 
 void threads_title(const struct threads *threads, uint32_t thread, char *text, size_t size)

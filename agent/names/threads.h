@@ -47,9 +47,11 @@ const char *threads_process_name(struct threads *threads, uint32_t process);	/* 
  * Write the title of a thread, or of the process that it belongs to: "primes/17", or "thread 17" if no name was told.
  * So two that have the same name have different titles. A long name is cut, and never the number. `size`: 64 at least.
  */
-void threads_comm(const struct threads *threads, uint32_t thread, char *text, size_t size);	/* the name alone */
 void threads_title(const struct threads *threads, uint32_t thread, char *text, size_t size);
 void threads_title_process(const struct threads *threads, uint32_t thread, uint32_t process, char *text, size_t size);
+
+/* Writes the name alone. Where the thread is not known, it is that of the process, if it has one. */
+void threads_comm(const struct threads *threads, uint32_t thread, uint32_t process, char *text, size_t size);
 
 /*
  * Does the pattern fit this thread? A number must be the thread's id; any other pattern is part of the
@@ -57,8 +59,8 @@ void threads_title_process(const struct threads *threads, uint32_t thread, uint3
  */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
 
-/* Is this the shown name of the thread, as a whole? */
-bool threads_is(const struct threads *threads, uint32_t thread, const char *name);
+/* Is this what threads_comm writes, as a whole? */
+bool threads_is(const struct threads *threads, uint32_t thread, uint32_t process, const char *name);
 
 /* The same for the process alone. A kernel thread belongs to the process that the guest told with its name. */
 bool threads_match_process(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);

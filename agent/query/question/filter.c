@@ -42,7 +42,7 @@ static bool names_thread(const struct filter *filter, const struct filter_term *
 	const char *name = NULL;
 
 	while ((name = next_text(filter, term, name)))
-		if (term->by == FILTER_COMM ? threads_is(threads, who->thread, name) :
+		if (term->by == FILTER_COMM ? threads_is(threads, who->thread, who->process, name) :
 				term->by == FILTER_THREAD ? threads_match(threads, who->thread, who->process, name) :
 				threads_match_process(threads, who->thread, who->process, name))
 			return true;

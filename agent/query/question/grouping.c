@@ -197,7 +197,7 @@ uint32_t grouping_who(struct grouping *grouping, const struct who *who, enum con
 		threads_title(grouping->threads, who->thread, name, sizeof(name));
 		return symbols_group(grouping->symbols, name, process);
 	case GROUP_COMM:
-		threads_comm(grouping->threads, who->thread, name, sizeof(name));
+		threads_comm(grouping->threads, who->thread, who->process, name, sizeof(name));
 		return symbols_group(grouping->symbols, name, "");
 	default:
 		return symbols_group(grouping->symbols, process, "");

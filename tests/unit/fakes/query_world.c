@@ -197,6 +197,13 @@ static uint32_t row_of_line(struct symbols *symbols, uint32_t space, uint64_t ad
 	return symbols_group(symbols, line, object);
 }
 
+static const char *comm_of(struct threads *threads, const struct taken *taken)
+{
+	const char *process = threads_told_process(threads, taken->process);
+
+	return taken->thread == EVENT_NONE && process ? process : threads_name(threads, taken->thread);
+}
+
 /* Replaces a sample's functions by its rows. */
 static void group_frames(struct frames *frames, const struct query_inputs *inputs, const struct taken *taken,
 	enum group_by by)
@@ -222,7 +229,7 @@ static void group_frames(struct frames *frames, const struct query_inputs *input
 	if (by == GROUP_THREAD)
 		threads_title(inputs->threads, taken->thread, name, sizeof(name));
 	if (by == GROUP_COMM)
-		snprintf(name, sizeof(name), "%s", threads_name(inputs->threads, taken->thread));
+		snprintf(name, sizeof(name), "%s", comm_of(inputs->threads, taken));
 	if (by == GROUP_CPU)
 		snprintf(name, sizeof(name), "CPU %u", taken->cpu);
 	frames->depth = 1;
@@ -281,7 +288,7 @@ static bool fits(const struct seen *seen, enum filter_by by, const char *value)
 	switch (by) {
 	case FILTER_CPU: return taken->cpu == (uint32_t)atoi(value);
 	case FILTER_THREAD: return threads_match(threads, taken->thread, taken->process, value);
-	case FILTER_COMM: return strcmp(threads_name(threads, taken->thread), value) == 0;
+	case FILTER_COMM: return strcmp(comm_of(threads, taken), value) == 0;
 	case FILTER_PROCESS: return threads_match_process(threads, taken->thread, taken->process, value);
 	case FILTER_OBJECT:
 		return has_part(symbols_get(seen->world->inputs.symbols, seen->frames->functions[0])->object, value);

@@ -106,13 +106,32 @@ static void the_idle_task_has_one_name(void **state)
 	assert_int_equal(threads_generation(threads), generation + 1);
 	threads_title(threads, EVENT_NONE, title, sizeof(title));
 	assert_string_equal(title, "swapper");
-	threads_comm(threads, EVENT_NONE, title, sizeof(title));
+	threads_comm(threads, EVENT_NONE, EVENT_KERNEL, title, sizeof(title));
 	assert_string_equal(title, "swapper");
 	assert_true(threads_match(threads, EVENT_NONE, EVENT_KERNEL, "swapper"));
-	assert_true(threads_is(threads, EVENT_NONE, "swapper"));
-	assert_false(threads_is(threads, EVENT_NONE, "swap"));
+	assert_true(threads_is(threads, EVENT_NONE, EVENT_KERNEL, "swapper"));
+	assert_false(threads_is(threads, EVENT_NONE, EVENT_KERNEL, "swap"));
 	threads_idle(threads, NULL);
 	assert_string_equal(threads_name(threads, EVENT_NONE), "[no thread]");
+	threads_free(threads);
+}
+
+/* As of a sample that came before its guest told threads: its page tables have told the process. */
+static void a_thread_that_is_not_known_has_the_name_of_its_process(void **state)
+{
+	struct threads *threads = threads_new(NULL);
+	char name[64];
+
+	(void)state;
+	threads_thread(threads, 148, 148, text("gzip"));
+	threads_comm(threads, EVENT_NONE, 148, name, sizeof(name));
+	assert_string_equal(name, "gzip");
+	assert_true(threads_is(threads, EVENT_NONE, 148, "gzip"));
+	assert_false(threads_is(threads, EVENT_NONE, 148, "[no thread]"));
+	threads_comm(threads, 149, 148, name, sizeof(name));
+	assert_string_equal(name, "thread 149");
+	threads_comm(threads, EVENT_NONE, 150, name, sizeof(name));
+	assert_string_equal(name, "[no thread]");
 	threads_free(threads);
 }
 
@@ -218,6 +237,7 @@ int main(void)
 		cmocka_unit_test(a_name_told_again_replaces_the_old_which_stays_readable),
 		cmocka_unit_test(a_process_has_the_name_of_its_thread),
 		cmocka_unit_test(the_idle_task_has_one_name),
+		cmocka_unit_test(a_thread_that_is_not_known_has_the_name_of_its_process),
 		cmocka_unit_test(names_obey_no_terminal),
 		cmocka_unit_test(patterns_name_threads),
 		cmocka_unit_test(memory_is_bounded),
