@@ -86,7 +86,8 @@ static void take_for_kernel(struct unwound *frames)
 
 /*
  * Where the thread is not known, the root of the page tables, as a page number, stands for the process. Linux numbers
- * its threads from 1 on, and has an idle one for each CPU, which belongs to no process.
+ * its threads from 1 on, and has an idle one for each CPU, of number 0, which belongs to no process. While the CPU is
+ * idle no thread runs.
  */
 static void take_task(const struct raw_sample *raw, struct sample *sample)
 {
@@ -96,7 +97,7 @@ static void take_task(const struct raw_sample *raw, struct sample *sample)
 		sample->thread = EVENT_NONE;
 	} else {
 		sample->process = raw->thread ? raw->process : EVENT_KERNEL;
-		sample->thread = raw->thread ? raw->thread : EVENT_NONE;
+		sample->thread = raw->thread || raw->mode != MODE_IDLE ? raw->thread : EVENT_NONE;
 	}
 }
 

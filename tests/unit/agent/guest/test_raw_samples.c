@@ -205,6 +205,9 @@ static void a_raw_sample_may_tell_its_thread(void **state)
 	raw.process = raw.thread = 0;
 	raw_samples_read(&raw, fixture.code, &stack);
 	assert_int_equal(stack.sample.process, EVENT_KERNEL);
+	assert_int_equal(stack.sample.thread, 0);
+	raw.mode = MODE_IDLE;
+	raw_samples_read(&raw, fixture.code, &stack);
 	assert_int_equal(stack.sample.thread, EVENT_NONE);
 	tear_down(&fixture);
 }
