@@ -189,7 +189,7 @@ enum {
 	REST_MOST = 1 << 16,		/* samples between two looks; each that finds the same rests twice as long */
 	REST_OTHER = 1 << 10,		/* the same, where other code runs: its loader, perhaps */
 	LEAST = 16,			/* so many samples are looked at, or none */
-	TRIED = 8,			/* pages that are tried in a look */
+	TRIED = 8,			/* pages that are tried in a look, outside the file's code, and in it */
 	PATIENCE = 4,			/* a look goes without pages that have not come after so many attempts */
 	WINDOW = 24, MATCHES = 64,	/* bytes that are looked for; places of the file that are tried */
 	COMPARED = 64,			/* bytes of a page that the file must have */
@@ -410,7 +410,7 @@ static void look(struct kernel_place *place, const struct memory_reader *memory,
 	uint32_t count)
 {
 	uint32_t verdicts[VERDICTS] = { 0 };
-	uint64_t slides[TRIED], other = 0, slide = 0, most;
+	uint64_t slides[2 * TRIED], other = 0, slide = 0, most;
 	bool news;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -441,20 +441,22 @@ bool kernel_place_is_due(const struct kernel_place *place)
 
 void kernel_place_step(struct kernel_place *place, const struct memory_reader *memory)
 {
-	uint64_t addresses[SYMBOLS_RECENT], sampled = symbols_sampled(place->symbols);
+	uint64_t addresses[TRIED + SYMBOLS_RECENT], sampled = symbols_sampled(place->symbols);
 	int fd = symbols_kernel_descriptor(place->symbols);
-	uint32_t count, kernel;
+	uint32_t outside, inside, kernel, pages;
 
 	if (fd < 0 || symbols_linux_kernel(place->symbols) || sampled < place->due ||
 			(place->attempts && !place->news && sampled - place->looked < NEW_SAMPLES))
 		return;
 	place->news = false;
 	place->looked = sampled;
-	count = symbols_outside(place->symbols, addresses, &kernel);
-	if (2 * count <= kernel)
-		count = symbols_inside(place->symbols, addresses);
-	if (count < LEAST || !have_code(place, fd))
+	outside = symbols_outside(place->symbols, addresses, &kernel);
+	outside = 2 * outside > kernel ? outside : 0;
+	pages = leave_pages(addresses, outside);
+	/* A kernel may map a page of its code once more. It has not moved while the rest of it is where it was. */
+	inside = symbols_inside(place->symbols, addresses + pages);
+	if (outside + inside < LEAST || !have_code(place, fd))
 		place->due = sampled + NEW_SAMPLES;
 	else
-		look(place, memory, addresses, leave_pages(addresses, count));
+		look(place, memory, addresses, pages + leave_pages(addresses + pages, inside));
 }
