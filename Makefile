@@ -39,13 +39,13 @@ AGENT = \
 	$(call in,agent/names/bare/,calls flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
-	$(call in,agent/names/copies/,elf_parts file_copies page_cache) \
-	$(call in,agent/names/files/,bare_code debug_file debuginfod demangle image sym_elf sym_elf_bare sym_elf_code sym_elf_places sym_elf_segments sym_linux sym_text symbol_table sysroot) \
-	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_cfi_check sym_dwarf sym_dwarf_code sym_dwarf_inlines sym_dwarf_lines \
+	$(call in,agent/names/copies/,file_copies) \
+	$(call in,agent/names/files/,debug_file debuginfod demangle image sym_elf sym_elf_bare sym_elf_code sym_elf_places sym_elf_segments sym_text symbol_table sysroot) \
+	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_dwarf sym_dwarf_code sym_dwarf_inlines sym_dwarf_lines \
 		sym_dwarf_module sym_dwarf_plain) \
-	$(call in,agent/names/objects/,firmware layouts object_names objects program_file programs regions) \
-	$(call in,agent/names/,address_cache functions given_objects guest_symbols kernel_image kernel_names lines running_kernel \
-		running_programs specials symbols symbols_code symbols_kernel symbols_returns threads) \
+	$(call in,agent/names/objects/,firmware layouts objects programs regions) \
+	$(call in,agent/names/,functions given_objects guest_symbols kernel_image kernel_names lines running_kernel \
+		running_programs symbols symbols_code symbols_kernel symbols_returns threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_compare tree_rows) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,capstone code_bytes disassembler instruction jumps listing listing_new listing_rows listings llvm named_functions riscv64 source_file) \

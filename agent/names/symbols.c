@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/demangle.h"
@@ -11,7 +12,6 @@
 #include "agent/names/files/symbol_table.h"
 #include "agent/names/linux/module_tables.h"
 #include "agent/wire/event.h"
-#include "address_cache.h"
 #include "function.h"
 #include "functions.h"
 #include "guest_symbols.h"
@@ -20,13 +20,185 @@
 #include "agent/names/objects/objects.h"
 #include "lines.h"
 #include "agent/names/objects/regions.h"
-#include "specials.h"
 #include "symbols_state.h"
 
 enum { PAGE = 4096 };
+enum { SLOTS_MIN = 1 << 12, SLOTS_MAX = 1 << 20 };	/* powers of two; at most half full */
 
 static const char kernel_name[] = "kernel", unknown_name[] = UNKNOWN_NAME;
 static const char trampoline_name[] = "[entry trampoline]";
+
+struct slot {
+	uint64_t address;
+	uint32_t space;
+	uint32_t function;		/* FUNCTION_NONE: empty */
+};
+
+struct address_cache {
+	struct slot *slots;
+	size_t room, count;
+	struct hash seed;		/* only its seed is used: the guest chooses the addresses */
+	struct budget *budget;
+};
+
+/* What tells one from another. The object's text must live as long as the functions; the name is copied. */
+struct special {
+	const char *name, *object;
+	bool kernel, known;		/* as in struct function */
+	uint32_t function;		/* its id, set by specials_get */
+};
+
+struct specials {
+	struct functions *functions;
+	struct special *list;
+	uint32_t count, room;
+	struct hash by_name;		/* and object */
+};
+
+/* ---- which function an address of a space resolved to ---- */
+
+static void address_cache_clear(struct address_cache *cache)
+{
+	memset(cache->slots, 0xff, cache->room * sizeof(*cache->slots));
+	cache->count = 0;
+}
+
+static struct address_cache *address_cache_new(struct budget *budget)
+{
+	struct address_cache *cache = util_alloc(sizeof(*cache));
+
+	cache->budget = budget;
+	hash_init(&cache->seed, NULL);
+	cache->room = SLOTS_MIN;
+	cache->slots = util_grow(NULL, cache->room, sizeof(*cache->slots));
+	budget_charge(budget, cache->room * sizeof(*cache->slots));
+	address_cache_clear(cache);
+	return cache;
+}
+
+static void address_cache_free(struct address_cache *cache)
+{
+	if (!cache)
+		return;
+	budget_free(cache->budget, cache->slots, cache->room * sizeof(*cache->slots));
+	free(cache);
+}
+
+static size_t address_cache_place(const struct address_cache *cache, uint32_t space, uint64_t address)
+{
+	return (size_t)hash_pair(&cache->seed, address, space);
+}
+
+/* The pair's slot, or the empty slot where it belongs. */
+static struct slot *address_cache_slot(const struct address_cache *cache, uint32_t space, uint64_t address)
+{
+	size_t at = address_cache_place(cache, space, address);
+
+	for (;; at++) {
+		struct slot *slot = &cache->slots[at & (cache->room - 1)];
+
+		if (slot->function == FUNCTION_NONE ||
+			(slot->address == address && slot->space == space))
+			return slot;
+	}
+}
+
+static bool address_cache_grow(struct address_cache *cache)
+{
+	struct slot *old = cache->slots, *slots;
+	size_t room = cache->room;
+
+	slots = room < SLOTS_MAX ? budget_resize(cache->budget, NULL, 0, 2 * room * sizeof(*slots)) :
+		NULL;
+	if (!slots)
+		return false;
+	cache->slots = slots;
+	cache->room = 2 * room;
+	address_cache_clear(cache);
+	for (size_t i = 0; i < room; i++) {
+		if (old[i].function != FUNCTION_NONE)
+			*address_cache_slot(cache, old[i].space, old[i].address) = old[i], cache->count++;
+	}
+	budget_free(cache->budget, old, room * sizeof(*old));
+	return true;
+}
+
+/* The pair must not be in the cache yet. When the cache is full, it forgets everything. */
+static void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t address, uint32_t function)
+{
+	if (cache->count >= cache->room / 2 && !address_cache_grow(cache))
+		address_cache_clear(cache);
+	*address_cache_slot(cache, space, address) =
+		(struct slot) { .address = address, .space = space, .function = function };
+	cache->count++;
+}
+
+/* ---- functions that are not code, by name and object: "[idle]", "[unknown]" of a program, a group ---- */
+
+static struct specials *specials_new(struct functions *functions)
+{
+	struct specials *specials = util_alloc(sizeof(*specials));
+
+	specials->functions = functions;
+	hash_init(&specials->by_name, NULL);
+	return specials;
+}
+
+static void specials_free(struct specials *specials)
+{
+	if (!specials)
+		return;
+	hash_clear(&specials->by_name);
+	free(specials->list);
+	free(specials);
+}
+
+static const struct special *specials_find(const struct specials *specials, uint64_t hash,
+	const struct special *wanted)
+{
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&specials->by_name, hash, &at)) != HASH_NONE) {
+		const struct special *special = &specials->list[position];
+
+		if (special->kernel == wanted->kernel && special->known == wanted->known &&
+				!strcmp(special->object, wanted->object) && !strcmp(special->name, wanted->name))
+			return special;
+	}
+	return NULL;
+}
+
+static void specials_keep(struct specials *specials, uint64_t hash, const struct special *special)
+{
+	struct special *list = budget_array(NULL, specials->list, specials->count,
+		&specials->room, sizeof(*special));
+
+	if (!list)
+		return;
+	specials->list = list;
+	if (hash_add(&specials->by_name, hash, specials->count))
+		specials->list[specials->count++] = *special;
+}
+
+/* Returns the function's id, made once. When there is no memory for a new one, that of the single "[unknown]". */
+static uint32_t specials_get(struct specials *specials, const struct special *wanted)
+{
+	struct function function = { .object = wanted->object, .kernel = wanted->kernel, .known = wanted->known };
+	struct special made = *wanted;
+	uint64_t hash = hash_text(&specials->by_name, wanted->object) + hash_text(&specials->by_name, wanted->name);
+	const struct special *known = specials_find(specials, hash, wanted);
+
+	if (known)
+		return known->function;
+	function.name = util_printable(wanted->name, strlen(wanted->name));
+	made.function = functions_add(specials->functions, &function, NULL);
+	made.name = functions_get(specials->functions, made.function)->name;
+	if (!functions_is_rest(specials->functions, made.function))
+		specials_keep(specials, hash, &made);
+	return made.function;
+}
+
+/* ---- the symbols ---- */
 
 struct symbols *symbols_new(struct budget *budget)
 {
@@ -291,7 +463,7 @@ static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symb
 	return symbol->function;
 }
 
-/* Code of a program that nothing names has a row for each page of it, named as bare_code.h names such pieces. */
+/* Code of a program that nothing names has a row for each page of it, named as sym_elf_bare.c names such pieces. */
 static uint32_t unnamed_page(struct symbols *symbols, const struct mapping *mapping, uint64_t address)
 {
 	uint64_t page = objects_offset(mapping, address) / PAGE * PAGE;
@@ -367,7 +539,9 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 
 void symbols_fetch(const struct symbols *symbols, uint32_t space, uint64_t address)
 {
-	address_cache_fetch(symbols->cache, space, address);
+	const struct address_cache *cache = symbols->cache;
+
+	__builtin_prefetch(&cache->slots[address_cache_place(cache, space, address) & (cache->room - 1)]);
 }
 
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
@@ -377,7 +551,7 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 	if (symbols->cached_generation != symbols->generation)
 		address_cache_clear(symbols->cache);
 	symbols->cached_generation = symbols->generation;
-	function = address_cache_find(symbols->cache, space, address);
+	function = address_cache_slot(symbols->cache, space, address)->function;
 	if (function == FUNCTION_NONE) {
 		function = resolve(symbols, space, address);
 		address_cache_add(symbols->cache, space, address, function);

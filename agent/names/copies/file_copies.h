@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies what tells of functions (elf_parts.h) from files of programs out of a running Linux kernel's memory, one file
+ * Copies what tells of functions from files of programs out of a running Linux kernel's memory, one file
  * after another. A file of which some of that is not in memory has no copy. Ingest thread.
  */
 #ifndef FILE_COPIES_H

@@ -11,15 +11,22 @@
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/names/linux/boot_image.h"
+#include "agent/names/linux/kallsyms.h"
+#include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/unpack.h"
 #include "image.h"
+#include "sym_elf.h"
 #include "sym_elf_code.h"
-#include "sym_linux.h"
 #include "sym_text.h"
 #include "symbol_table.h"
 
-enum { TEXT_MAX = 512 << 20 };		/* bytes of a list of symbols at most */
+enum {
+	TEXT_MAX = 512 << 20,		/* bytes of a list of symbols at most */
+	FUNCTION_MAX = 1 << 20,		/* of a kernel's last function, which has no symbol behind it */
+};
+
+#define BANNER "Linux version "
 
 void image_free(struct image *image)
 {
@@ -36,6 +43,135 @@ void image_free(struct image *image)
 	free(image->path);
 	free(image);
 }
+
+/* ---- a Linux kernel: its own table of names, its ORC tables, its layout ---- */
+
+/* A function ends where any other symbol begins, even one of data. */
+static uint64_t kernel_symbol_end(const struct kallsyms *kallsyms, struct kallsyms_cursor *ahead, uint64_t address)
+{
+	while (ahead->address <= address || ahead->absolute) {
+		if (!kallsyms_next(kallsyms, ahead))
+			return address < UINT64_MAX - FUNCTION_MAX ? address + FUNCTION_MAX : UINT64_MAX;
+	}
+	return ahead->address;
+}
+
+static bool is_kernel_code(const struct kallsyms_cursor *symbol)
+{
+	return !symbol->absolute && symbol->type && strchr("TtWwi", symbol->type);
+}
+
+/* False: the table is full. */
+static bool add_kernel_symbols(const struct kallsyms *kallsyms, struct symbol_table *table)
+{
+	struct kallsyms_cursor symbol = { .index = 0 }, ahead = { .index = 0 };
+	uint64_t before = UINT64_MAX;
+
+	while (kallsyms_next(kallsyms, &symbol)) {
+		struct symbol_entry entry = {
+			.address = symbol.address, .name = symbol.name, .name_size = symbol.size,
+			.alias = symbol.address == before,
+		};
+
+		if (!is_kernel_code(&symbol))
+			continue;
+		before = symbol.address;
+		entry.limit = kernel_symbol_end(kallsyms, &ahead, symbol.address);
+		if (!symbol_table_add(table, &entry))
+			return false;
+	}
+	return true;
+}
+
+static bool take_kernel(struct kernel_bytes *bytes, struct symbol_table *table, struct linux_kernel **kernel,
+	struct budget *budget, const char **why)
+{
+	struct kallsyms kallsyms;
+
+	*why = "no table of symbols was found in it (a kernel without CONFIG_KALLSYMS, or no Linux)";
+	if (!bytes || !kallsyms_find(bytes, &kallsyms))
+		return false;
+	*why = "it does not say where it was linked";
+	*kernel = linux_kernel_new(bytes, &kallsyms, budget);
+	if (!*kernel)
+		return false;
+	*why = "there is no memory for its symbols (--memory gives more)";
+	if (symbol_table_count(table) || add_kernel_symbols(&kallsyms, table))
+		return true;
+	linux_kernel_free(*kernel);
+	*kernel = NULL;
+	return false;
+}
+
+static bool read_kernel(const struct unpacked *image, struct symbol_table *table, struct linux_kernel **kernel,
+	struct budget *budget, const char **why)
+{
+	struct kernel_bytes bytes;
+	bool known = kernel_bytes_set(&bytes, image->bytes, image->size);
+
+	return take_kernel(known ? &bytes : NULL, table, kernel, budget, why);
+}
+
+/*
+ * Reads what was read of the memory of a kernel that runs, at its run addresses; its code need not be there. False: its
+ * table of symbols is not there as a whole. The caller frees `*kernel` by linux_kernel_free.
+ */
+static bool read_kernel_memory(struct kernel_bytes *memory, struct symbol_table *table, struct build_id *id,
+	struct linux_kernel **kernel, struct budget *budget)
+{
+	const char *why;
+
+	if (!take_kernel(memory, table, kernel, budget, &why))
+		return false;
+	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
+	return true;
+}
+
+/*
+ * Reads the image that a boot loader loads. False with `error` set: it cannot be read. `path` is for the error. The
+ * caller frees `*kernel` by linux_kernel_free.
+ */
+static bool read_boot_image(int fd, const char *path, struct symbol_table *table, struct build_id *id,
+	struct linux_kernel **kernel, struct budget *budget, char **error)
+{
+	struct unpacked image;
+	const char *why;
+	bool read;
+
+	if (!boot_image_read(fd, path, budget, &image, error))
+		return false;
+	read = read_kernel(&image, table, kernel, budget, &why);
+	if (!read && !memmem(image.bytes, image.size, BANNER, strlen(BANNER)))
+		why = image.size > 4 && memcmp(image.bytes, "\177ELF", 4) == 0 ?
+			"it is a packed ELF file of no Linux kernel; unpack it" :
+			"what is packed in it is no Linux kernel";
+	unpack_free(&image, budget);
+	if (!read)
+		return util_fail(error, "cannot load symbols of %s: %s; give vmlinux by --kernel, or System.map by "
+			"--symbols", path, why);
+	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
+	(*kernel)->room = boot_image_room(fd, &(*kernel)->room_start);
+	return true;
+}
+
+/*
+ * Reads a vmlinux, an ELF file. It may have gigabytes of lines behind what it loads; those are not read. If `table` is
+ * empty, because the file is stripped, the kernel's own names fill it. NULL: it is no Linux kernel, or cannot be read
+ * as one. The caller frees the result by linux_kernel_free.
+ */
+static struct linux_kernel *read_vmlinux(int fd, struct symbol_table *table, struct budget *budget)
+{
+	struct linux_kernel *kernel = NULL;
+	struct unpacked file;
+	const char *why;
+
+	if (boot_image_read_elf(fd, budget, &file, &why) && memmem(file.bytes, file.size, BANNER, strlen(BANNER)))
+		read_kernel(&file, table, &kernel, budget, &why);
+	unpack_free(&file, budget);
+	return kernel;
+}
+
+/* ---- files ---- */
 
 struct text_file {
 	char *bytes;
@@ -115,7 +251,7 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 	if (kinds == IMAGE_ELF)
 		sym_elf_add_stubs(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT)
-		image->kernel = sym_linux_read_elf(image->fd, image->table, image->budget);
+		image->kernel = read_vmlinux(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT && !image->kernel)
 		sym_elf_add_bare(image->fd, image->path, false, image->table, image->budget);
 	return true;
@@ -128,7 +264,7 @@ static bool read_image(struct image *image, enum image_kinds kinds, char **error
 	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
 		return read_elf(image, kinds, error);
 	if (boot_image_is(image->fd))
-		return close_after(image, sym_linux_read(image->fd, image->path, image->table,
+		return close_after(image, read_boot_image(image->fd, image->path, image->table,
 			&image->build_id, &image->kernel, image->budget, error));
 	why = unpack_told(image->fd, NULL);
 	if (why)
@@ -187,7 +323,7 @@ struct image *image_of_memory(struct kernel_bytes *memory, struct budget *budget
 {
 	struct image *image = new_image(-1, "guest-memory", budget);
 
-	return finish(image, sym_linux_read_memory(memory, image->table, &image->build_id, &image->kernel, budget));
+	return finish(image, read_kernel_memory(memory, image->table, &image->build_id, &image->kernel, budget));
 }
 
 struct image *image_read(int fd, const char *path, struct budget *budget, char **error)

@@ -76,7 +76,7 @@ void elf_code_clear(struct elf_code *code);
  * Adds the functions of a stripped file (without .symtab), by their .eh_frame, as "NAME+0xOFFSET" from where the file
  * begins. `between`: the table has the symbols of .dynsym, and is sorted; adds the code between all these functions,
  * too: the functions that its own jumps and calls tell of (function_starts.h), and what is left in pieces
- * (bare_code.h). Adds nothing if the file cannot be read, or tells of no function. The table is sorted afterwards.
+ * (sym_elf_bare.c). Adds nothing if the file cannot be read, or tells of no function. The table is sorted afterwards.
  */
 void sym_elf_add_bare(int fd, const char *path, bool between, struct symbol_table *table, struct budget *budget);
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/util.h"
 #include "agent/names/bare/function_starts.h"
 #include "agent/names/bare/sym_frames.h"
-#include "bare_code.h"
 #include "sym_elf.h"
 #include "sym_elf_segments.h"
 #include "sym_elf_state.h"
 #include "symbol_table.h"
 
 enum {
+	PIECE = 4096,			/* bytes */
+	PIECES_MAX = 1 << 16,		/* of one file */
 	PARTS_MAX = 64,			/* sections that are searched for functions */
 	PARTS_SHARE = 8,		/* all of them take less than this part of the memory that is left */
 	CODE_SECTIONS_TRIED = 1024,	/* for a function */
@@ -22,12 +25,112 @@ enum {
 	FUNCTION_MAX = 1 << 16,		/* bytes */
 };
 
+struct bare_code {			/* names for the code of a file without symbols */
+	const char *name;		/* of the file, without its folder */
+	uint64_t base;			/* where the file begins */
+	struct symbol_table *table;	/* gets the names */
+	struct budget *budget;
+	struct code_range *functions;	/* that are known */
+	size_t count, pieces;
+	uint32_t room;
+};
+
 struct finding {
 	struct reader *reader;
 	struct bare_code *code;
 	struct file_part parts[PARTS_MAX];
 	size_t part_count;
 };
+
+/* ---- names, counted from where the file begins ---- */
+
+/* Frees the name. */
+static bool bare_code_put(struct bare_code *code, uint64_t address, uint64_t end, uint64_t limit, char *name)
+{
+	bool added = symbol_table_add(code->table, &(struct symbol_entry) {
+		.address = address, .size = end - address, .limit = limit, .name = name, .name_size = strlen(name),
+		.apart = true,
+	});
+
+	free(name);
+	return added;
+}
+
+/* A function that has a name already. */
+static bool bare_code_know(struct bare_code *code, uint64_t address, uint64_t end)
+{
+	struct code_range *functions = budget_array(code->budget, code->functions, code->count, &code->room,
+		sizeof(*functions));
+
+	if (!functions)
+		return false;
+	code->functions = functions;
+	functions[code->count++] = (struct code_range) { address, end };
+	return true;
+}
+
+/* Names a function "NAME+0xOFFSET". `limit`: as in symbol_table.h. False: the table has no more room. */
+static bool bare_code_add(struct bare_code *code, uint64_t address, uint64_t end, uint64_t limit)
+{
+	return bare_code_know(code, address, end) && bare_code_put(code, address, end, limit,
+		util_format("%s+0x%" PRIx64, code->name, address - code->base));
+}
+
+static int by_function(const void *left, const void *right)
+{
+	const struct code_range *a = left, *b = right;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+static void bare_code_sort(struct bare_code *code)
+{
+	if (code->count)
+		qsort(code->functions, code->count, sizeof(*code->functions), by_function);
+}
+
+/* A piece begins at a page, or where a function ends. */
+static bool bare_code_pieces(struct bare_code *code, uint64_t at, uint64_t end, uint64_t limit)
+{
+	bool goes_on = true;
+
+	while (at < end && goes_on && code->pieces++ < PIECES_MAX) {
+		uint64_t next = (at / PIECE + 1) * PIECE;
+
+		next = next > at && next < end ? next : end;
+		goes_on = bare_code_put(code, at, next, limit, util_format("%s+0x%" PRIx64 "-0x%" PRIx64, code->name,
+			at - code->base, next - code->base));
+		at = next;
+	}
+	return goes_on;
+}
+
+/*
+ * After the functions, which are sorted: names the code between them, from `address` to `end`, in pieces of a page at
+ * most. Which functions it has is not known, so a piece is "NAME+0xOFFSET-0xEND". Does nothing if no function is known.
+ */
+static void bare_code_fill(struct bare_code *code, uint64_t address, uint64_t end)
+{
+	uint64_t at = address;
+
+	if (!code->count)
+		return;
+	for (size_t i = 0; i < code->count; i++) {
+		const struct code_range *function = &code->functions[i];
+
+		if (function->end <= at || function->address >= end)
+			continue;
+		if (!bare_code_pieces(code, at, function->address, end))
+			return;
+		at = function->end;
+	}
+	bare_code_pieces(code, at, end, end);
+}
+
+static void bare_code_clear(struct bare_code *code)
+{
+	budget_free(code->budget, code->functions, code->room * sizeof(*code->functions));
+}
 
 /* The end of the section of code that an address is in; 0: there is none. */
 static uint64_t code_end(const struct reader *reader, uint64_t address)

@@ -13,12 +13,12 @@
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/wire/event.h"
-#include "object_names.h"
 #include "objects.h"
 #include "programs.h"
 
 enum {
 	PATH_MOST = 4096,		/* longer names have no file */
+	NAME_MAX_SHOWN = 64,		/* bytes of an object's name */
 	SEARCH_COST = 1024,		/* bytes of a program and its search, rounded up */
 };
 
@@ -39,7 +39,9 @@ struct objects {
 	struct image *images[PROGRAMS_MAX];	/* those found; one for each file, whatever its names */
 	size_t image_count;
 	uint32_t nameless;		/* programs whose file was refused, and that have none since */
-	struct object_names names;
+	char *names[OBJECTS_NAMES_MAX];	/* as they are shown, each once */
+	uint32_t name_count;
+	struct hash by_name;		/* needs no budget, for there are OBJECTS_NAMES_MAX at most */
 	struct debug_folders folders;
 	char *version;			/* of the kernel; NULL: not told */
 	char note[256];
@@ -69,7 +71,7 @@ struct objects *objects_new(struct budget *budget)
 	objects->programs = programs_new(budget);
 	objects->boot = programs_boot(objects->programs);
 	hash_init(&objects->by_content, budget);
-	object_names_init(&objects->names);
+	hash_init(&objects->by_name, NULL);
 	hash_init(&objects->by_path, budget);
 	return objects;
 }
@@ -108,7 +110,9 @@ void objects_free(struct objects *objects)
 	if (!objects)
 		return;
 	free_programs(objects);
-	object_names_clear(&objects->names);
+	for (uint32_t i = 0; i < objects->name_count; i++)
+		free(objects->names[i]);
+	hash_clear(&objects->by_name);
 	for (uint32_t i = 0; i < objects->count; i++)
 		budget_free(objects->budget, objects->mappings[i].debug,
 			objects->mappings[i].debug ? sizeof(struct debug_object) : 0);
@@ -145,9 +149,33 @@ void objects_retry(struct objects *objects)
 	programs_retry(objects->programs);
 }
 
-const char *objects_name(struct objects *objects, struct text name)
+static struct text base_name(struct text name)
 {
-	return object_names_of(&objects->names, name);
+	for (size_t i = name.size; i > 0; i--) {
+		if (name.bytes[i - 1] == '/')
+			return (struct text) { .bytes = name.bytes + i, .size = name.size - i };
+	}
+	return name;
+}
+
+const char *objects_name(struct objects *objects, struct text path)
+{
+	struct text base = base_name(path);
+	char *name = util_printable(base.bytes, base.size < NAME_MAX_SHOWN ? base.size : NAME_MAX_SHOWN);
+	uint64_t hash = hash_text(&objects->by_name, name);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&objects->by_name, hash, &at)) != HASH_NONE) {
+		if (strcmp(objects->names[position], name) == 0) {
+			free(name);
+			return objects->names[position];
+		}
+	}
+	if (objects->name_count == OBJECTS_NAMES_MAX || !hash_add(&objects->by_name, hash, objects->name_count)) {
+		free(name);
+		return "";
+	}
+	return objects->names[objects->name_count++] = name;
 }
 
 /* The note is made printable: the guest chose names and paths in it. */

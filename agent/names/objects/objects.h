@@ -24,6 +24,7 @@ struct sym_cfi;
 
 enum {
 	OBJECTS_MAX = 1 << 16,		/* distinct mappings; later ones are ignored */
+	OBJECTS_NAMES_MAX = 4096,	/* distinct names that are shown; later ones are "" */
 	OBJECTS_PROGRAMS_MAX = 4096,	/* distinct files that the guest names; later ones are not read */
 };
 
@@ -66,8 +67,8 @@ void objects_set_folders(struct objects *objects, const struct debug_folders *fo
 /* Sets the kernel's version, which names the folder of its modules: once, for modules mapped from now on. */
 void objects_set_version(struct objects *objects, const char *version);
 
-/* The base name of a path, made printable. Valid until objects_free. */
-const char *objects_name(struct objects *objects, struct text name);
+/* The last part of a path, made printable; "" if there are too many. Valid until objects_free. */
+const char *objects_name(struct objects *objects, struct text path);
 
 /*
  * Returns the mapping's id: dense, from 0, and the same for equal mappings of all processes. `folders`: where

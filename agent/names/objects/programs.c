@@ -11,10 +11,22 @@
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/names/dwarf/sym_cfi.h"
+#include "agent/names/files/debug_file.h"
 #include "agent/names/files/image.h"
+#include "agent/names/files/symbol_table.h"
 #include "agent/names/files/sysroot.h"
-#include "program_file.h"
 #include "programs.h"
+
+enum { NOTE_BYTES = 256 };
+
+struct program_file {			/* has been read, is being read, or was refused */
+	struct stat is;			/* the file as it was when it was read */
+	bool reading;
+	struct image *image;		/* NULL: refused */
+	char *note, *refused;		/* as in struct program_found; NULL: nothing to say */
+	bool starved;
+	uint64_t boot;			/* the boot that asked for it last */
+};
 
 struct program_search {
 	struct programs *programs;	/* held */
@@ -41,6 +53,67 @@ struct programs {
 	struct program_file files[PROGRAMS_MAX];
 	size_t count;
 };
+
+/* ---- one file, and what came of reading it ---- */
+
+static void program_file_clear(struct program_file *file)
+{
+	image_free(file->image);
+	free(file->note);
+	free(file->refused);
+	*file = (struct program_file) { 0 };
+}
+
+/* A stripped program's debug file has its symbols, too: takes that table if it has more. False: memory was short. */
+static bool add_symbols(const struct debug_folders *folders, struct image *image, char *note)
+{
+	uint64_t refused = budget_refused(image->budget);
+	int fd = debug_file_open(folders, &image->debug, image->budget, note, NOTE_BYTES);
+	struct image *debug = fd < 0 ? NULL :
+		image_read(fd, "its debug file", image->budget, NULL);
+
+	if (debug && symbol_table_count(debug->table) > symbol_table_count(image->table)) {
+		struct symbol_table *table = image->table;
+
+		image->table = debug->table;
+		debug->table = table;
+	}
+	if (!debug)
+		image_add_bare(image);
+	image_free(debug);
+	return debug || budget_refused(image->budget) == refused;
+}
+
+/*
+ * Reads the file and its debug file, which may take long. Takes over the descriptor; leaves `is` and `boot` to the
+ * caller. A starved image has only the few symbols of the file itself. `alone`: it is a copy with holes, which nobody
+ * can read again, and which lies in no folder with a debug file.
+ */
+static struct program_file program_file_read(int fd, const char *path, bool alone, const struct debug_folders *folders,
+	struct budget *budget)
+{
+	uint64_t refused = budget_refused(budget);
+	char note[NOTE_BYTES] = "";
+	struct program_file file = { 0 };
+
+	file.image = image_read(fd, path, budget, &file.refused);
+	if (file.image && alone)
+		file.image->debug.fd = -1;
+	file.starved = file.image ? !add_symbols(folders, file.image, note) :
+		budget_refused(budget) != refused;
+	if (file.image && file.starved) {
+		util_fail(&file.refused, "%s: its debug file is not read: memory is full; give more by "
+			"--memory", path);
+	} else if (file.image && symbol_table_count(file.image->table) == 0) {
+		util_fail(&file.refused, "%s: it has no symbols; give the unstripped file", path);
+		image_free(file.image);
+		file.image = NULL;
+	}
+	file.note = note[0] ? util_copy(note, strlen(note)) : NULL;
+	return file;
+}
+
+/* ---- the programs ---- */
 
 static char *copy(const char *text)
 {
@@ -187,12 +260,12 @@ static struct program_file *fill(struct program_search *search, struct program_f
 	program_file_clear(place);
 	*place = (struct program_file) { .is = *is, .reading = true, .boot = search->boot };
 	pthread_mutex_unlock(&programs->lock);
-	file = program_file_read(fd, path, &search->debug, programs->budget);
+	file = program_file_read(fd, path, false, &search->debug, programs->budget);
 	pthread_mutex_lock(&programs->lock);
 	if (file.starved && again >= 0 && forget_earlier(programs, search->boot)) {
 		pthread_mutex_unlock(&programs->lock);
 		program_file_clear(&file);
-		file = program_file_read(again, path, &search->debug, programs->budget);
+		file = program_file_read(again, path, false, &search->debug, programs->budget);
 		again = -1;
 		pthread_mutex_lock(&programs->lock);
 	}
@@ -313,7 +386,7 @@ static void note_lost_rules(struct program_search *search)
 /* No other boot has the same copy. Nobody chose the file, so nothing is said about it. */
 static void read_copy(struct program_search *search)
 {
-	struct program_file file = program_file_read_copy(search->copy, search->shown, &search->debug,
+	struct program_file file = program_file_read(search->copy, search->shown, true, &search->debug,
 		search->programs->budget);
 
 	search->copy = -1;

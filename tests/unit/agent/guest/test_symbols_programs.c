@@ -14,7 +14,7 @@
 #include "agent/guest/remarks.h"
 #include "agent/names/files/sysroot.h"
 #include "agent/names/function.h"
-#include "agent/names/objects/object_names.h"
+#include "agent/names/objects/objects.h"
 #include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
 #include "agent/unwind/arch.h"
@@ -364,13 +364,13 @@ static void test_limits(void **state)
 	for (uint32_t i = 0; i < OBJECTS_MAX + 100; i++) {
 		struct object object;
 
-		snprintf(name, sizeof(name), "object%u", i % (OBJECT_NAMES_MAX + 10));
+		snprintf(name, sizeof(name), "object%u", i % (OBJECTS_NAMES_MAX + 10));
 		object = object_of(i, name, i, 0);
 		symbols_map(symbols, &object, NULL);
 	}
 	check(symbols, 100, 0x10000, "object100+0x10000-0x11000", "object100");
-	check(symbols, OBJECT_NAMES_MAX + 5, 0x10000, "[unknown]", "");
-	check(symbols, OBJECT_NAMES_MAX + 15, 0x10000, "object5+0x10000-0x11000", "object5");
+	check(symbols, OBJECTS_NAMES_MAX + 5, 0x10000, "[unknown]", "");
+	check(symbols, OBJECTS_NAMES_MAX + 15, 0x10000, "object5+0x10000-0x11000", "object5");
 	check(symbols, OBJECTS_MAX - 1, 0x10000, "object3945+0x10000-0x11000", "object3945");
 	check(symbols, OBJECTS_MAX, 0x10000, "[unknown]", "");
 	assert_non_null(strstr(note_of(symbols), "mapped files"));
