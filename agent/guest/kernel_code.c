@@ -150,7 +150,7 @@ static bool find_call(void *context, uint64_t returns, uint64_t callee)
 static void renew(struct kernel_code *code)
 {
 	int file = symbols_kernel_descriptor(code->symbols);
-	struct elf_identity identity;
+	struct elf_identity is;
 
 	code->generation = symbols_generation(code->symbols);
 	if (file == code->file)
@@ -160,9 +160,9 @@ static void renew(struct kernel_code *code)
 	code->note[0] = '\0';
 	if (file >= 0)
 		code->cfi = sym_cfi_open(fcntl(file, F_DUPFD_CLOEXEC, 0));
-	if (file >= 0 && !code->cfi && sym_elf_identify(file, &identity, NULL) && identity.frames)
-		util_print(code->note, sizeof(code->note), "stacks that go through the kernel are short: %s; give the file as "
-			"it was linked", identity.frames);
+	if (file >= 0 && !code->cfi && sym_elf_identify(file, &is, NULL) && is.frames)
+		util_print(code->note, sizeof(code->note),
+			"stacks that go through the kernel are short: %s; give the file as it was linked", is.frames);
 }
 
 const char *kernel_code_note(const struct kernel_code *code)

@@ -30,7 +30,6 @@ struct scan {
 	bool empty, goes_back;		/* it has no packet so far; it begins before `ends`, in some lane */
 	struct lane_ends part_ends;
 	uint8_t packet[KTOP_PACKET_MAX];
-
 };
 
 /* ---- what the guest says of itself ---- */

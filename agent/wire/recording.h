@@ -47,7 +47,7 @@ struct recording {
 	size_t part_count, boot_count;	/* boot_count: 1 or more */
 	uint64_t hollow;		/* folders with files of packets, of which none is whole: passed over */
 	struct recording_patience patience;	/* of whoever reads it next; may be set at any time */
-	uint64_t unread;		/* files and folders that cannot be opened or read; parts beyond RECORDING_PARTS_MAX */
+	uint64_t unread;		/* files and folders that cannot be read; parts beyond RECORDING_PARTS_MAX */
 	int why_unread;			/* errno of the last of these; 0: it was one part too many */
 };
 
