@@ -3,7 +3,8 @@
  * Trace points. While its event is off, a trace point is a load, a test and a branch. While it is on, it writes the
  * event. The hook's own trace points are made from the rows in wire.h:
  *
- *   ktop_trace_sched_switch(ktop, from, to)              irq off, before the switch
+ *   ktop_trace_sched_switch(ktop, from, to, leaves)      irq off, before the switch
+ *   ktop_trace_sched_wake(ktop, thread, waker)           before another CPU may run the thread
  *   ktop_trace_irq_enter(ktop, irq), _irq_exit(ktop, irq)  irq off, around the interrupt's work
  *   ktop_trace_syscall_enter(ktop, thread, number)       around the call
  *   ktop_trace_syscall_exit(ktop, thread, number, result)

@@ -48,6 +48,9 @@ enum {
 #define KTOP_NO_CPU 0xffffffffu
 #define KTOP_NO_THREAD 0xffffffffu
 
+/* How a thread leaves its CPU: it could go on; it waits, and a signal ends that, too, or not; it has ended. */
+enum ktop_leaves { KTOP_LEAVES_READY, KTOP_LEAVES_ASLEEP, KTOP_LEAVES_BLOCKED, KTOP_LEAVES_DEAD };
+
 /* KTOP_META: state. KTOP_SAMPLES, KTOP_TRACE: the two classes of events that CPUs write into rings. */
 enum ktop_stream { KTOP_META, KTOP_SAMPLES, KTOP_TRACE, KTOP_STREAMS };
 enum ktop_mode { KTOP_MODE_KERNEL, KTOP_MODE_USER, KTOP_MODE_IDLE, KTOP_MODES };
@@ -117,7 +120,10 @@ enum {
 	L(u64, kernel) L(u64, user) L(char, name)
 #define KTOP_WIRE_program_sample(F, L) /* a sample; of its program not the frames, but the registers and the stack */ \
 	F(u8, arch) KTOP_WIRE_sample(F, L) L(u64, registers) L(u8, stack)
-#define KTOP_WIRE_sched_switch(F, L) F(u32, from) F(u32, to)
+#define KTOP_WIRE_sched_switch(F, L) /* KTOP_NO_THREAD: the CPU idles; leaves: enum ktop_leaves, of `from` */ \
+	F(u32, from) F(u32, to) F(u8, leaves)
+#define KTOP_WIRE_sched_wake(F, L) /* waker: KTOP_NO_THREAD: an interrupt, whatever thread it came to */ \
+	F(u32, thread) F(u32, waker)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
 #define KTOP_WIRE_syscall_enter(F, L) F(u32, thread) F(u32, number)
@@ -152,7 +158,8 @@ enum {
  * is of group `irq`.
  */
 #define KTOP_WIRE_TRACE_EVENTS(EVENT) \
-	EVENT(32, KTOP_TRACE, sched_switch) \
+	EVENT(37, KTOP_TRACE, sched_switch) \
+	EVENT(38, KTOP_TRACE, sched_wake) \
 	EVENT(33, KTOP_TRACE, irq_enter) \
 	EVENT(34, KTOP_TRACE, irq_exit) \
 	EVENT(35, KTOP_TRACE, syscall_enter) \

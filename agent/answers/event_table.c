@@ -3,11 +3,14 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
+#include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
 #include "agent/trace/trace.h"
+#include "agent/wire/event.h"
 #include "agent/wire/trace_kinds.h"
 #include "event_table.h"
 
@@ -22,7 +25,9 @@ struct making {
 	struct event_table *table;
 	const struct filter *filter;
 	const struct span_name *names;
-	uint32_t *row_of;		/* by name; NO_ROW: it has none */
+	bool by_thread;
+	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
+	struct hash by_row;
 	struct buckets *buckets;	/* by row */
 	uint32_t room;
 	uint64_t from;			/* spans that ended earlier are only in trends */
@@ -84,28 +89,42 @@ static bool make_room(struct making *making)
 	return true;
 }
 
-/* NULL: no memory. */
-static struct event_row *row_of(struct making *making, uint32_t name)
+/* The row of a name and a thread; NO_ROW: no memory. */
+static uint32_t have_row(struct making *making, uint32_t name, uint32_t thread)
 {
+	const struct span_name *is = &making->names[name];
 	struct event_table *table = making->table;
-	struct event_row *row;
+	uint64_t hash = hash_pair(&making->by_row, name, thread);
+	uint32_t at = 0, row;
 
-	if (making->row_of[name] != NO_ROW)
-		return &table->rows[making->row_of[name]];
-	making->full = making->full || (table->count == making->room && !make_room(making));
+	while ((row = hash_next(&making->by_row, hash, &at)) != HASH_NONE)
+		if (table->rows[row].kind == is->kind && table->rows[row].number == is->number &&
+				table->rows[row].thread == thread)
+			return row;
+	making->full = making->full || (table->count == making->room && !make_room(making)) ||
+		!hash_add(&making->by_row, hash, table->count);
 	if (making->full)
-		return NULL;
-	row = &table->rows[table->count];
-	*row = (struct event_row) { .kind = making->names[name].kind, .number = making->names[name].number };
+		return NO_ROW;
+	table->rows[table->count] = (struct event_row) { .kind = is->kind, .number = is->number, .thread = thread };
 	memset(&making->buckets[table->count], 0, sizeof(*making->buckets));
-	making->row_of[name] = table->count++;
-	return row;
+	return table->count++;
+}
+
+/* NULL: no memory. */
+static struct event_row *row_of(struct making *making, const struct span_row *span)
+{
+	bool threads = making->by_thread && making->names[span->name].kind != SPAN_INTERRUPT;
+	uint32_t thread = threads ? span->thread : EVENT_NONE, *last = &making->last[span->name];
+
+	if (*last == NO_ROW || making->table->rows[*last].thread != thread)
+		*last = have_row(making, span->name, thread);
+	return *last == NO_ROW ? NULL : &making->table->rows[*last];
 }
 
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
-	struct event_row *row = filter_passes_cpu(making->filter, span->cpu) ? row_of(making, span->name) : NULL;
+	struct event_row *row = filter_passes_cpu(making->filter, span->cpu) ? row_of(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 	unsigned bar = log_of(span->duration);
 
@@ -123,7 +142,7 @@ static void add_span(void *context, const struct span_row *span)
 	row->total += span->duration;
 	row->max = span->duration > row->max ? span->duration : row->max;
 	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1]++;
-	making->buckets[making->row_of[span->name]].counts[bucket_of(span->duration)]++;
+	making->buckets[row - making->table->rows].counts[bucket_of(span->duration)]++;
 }
 
 static int by_total(const void *left, const void *right)
@@ -134,7 +153,9 @@ static int by_total(const void *left, const void *right)
 		return a->total < b->total ? 1 : -1;
 	if (a->kind != b->kind)
 		return a->kind > b->kind ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
+	if (a->number != b->number)
+		return a->number > b->number ? 1 : -1;
+	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
 /* Finishes the rows, and leaves out those that have nothing in the range. */
@@ -149,6 +170,8 @@ static void finish(struct making *making)
 
 		row.p50 = percentile(&making->buckets[i], &row, 50);
 		row.p99 = percentile(&making->buckets[i], &row, 99);
+		if (row.thread != EVENT_NONE)
+			threads_title(table->answer.epoch->inputs.threads, row.thread, row.title, sizeof(row.title));
 		if (row.count || row.lost)
 			table->rows[kept++] = row;
 	}
@@ -159,14 +182,16 @@ static void finish(struct making *making)
 	if (kept)
 		qsort(table->rows, kept, sizeof(*table->rows), by_total);
 	budget_free(budget, making->buckets, making->room * sizeof(*making->buckets));
-	free(making->row_of);
+	hash_clear(&making->by_row);
+	free(making->last);
 }
 
-static void fill(struct event_table *table, const struct span_rows *rows, const struct excerpt *excerpt)
+static void fill(struct event_table *table, const struct span_rows *rows, const struct event_request *request)
 {
+	const struct excerpt *excerpt = &request->request.excerpt;
 	const struct question question = excerpt_question(table->answer.epoch, excerpt);
 	uint64_t kept = span_rows_from(rows), trend = EVENT_TREND * NS_PER_SECOND;
-	struct making making = { .table = table, .filter = &excerpt->filter };
+	struct making making = { .table = table, .filter = &excerpt->filter, .by_thread = request->by_thread };
 	uint32_t names = span_rows_names(rows, &making.names);
 
 	table->kept_from = kept;
@@ -174,8 +199,9 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	table->from = question.from > kept ? question.from : kept;
 	table->from = table->from < table->to ? table->from : table->to;
 	making.from = table->from;
-	making.row_of = util_alloc((names + 1) * sizeof(*making.row_of));
-	memset(making.row_of, 0xff, names * sizeof(*making.row_of));
+	making.last = util_alloc((names + 1) * sizeof(*making.last));
+	memset(making.last, 0xff, names * sizeof(*making.last));
+	hash_init(&making.by_row, table->answer.epoch->inputs.budget);
 	trend = table->to > trend ? table->to - trend : 0;
 	span_rows_read(rows, trend < table->from ? trend : table->from, table->to, add_span, &making);
 	finish(&making);
@@ -187,8 +213,7 @@ static bool is_traced(const struct epoch *epoch)
 	const struct guest_event *kind;
 
 	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u)
-		if (guest_events_on(epoch->events, kind->id) && trace_role_named(kind->name) != ROLE_NONE &&
-				trace_role_named(kind->name) != ROLE_SWITCH)
+		if (guest_events_on(epoch->events, kind->id) && trace_role_named(kind->name) != ROLE_NONE)
 			return true;
 	return false;
 }
@@ -211,7 +236,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 	table->unmatched = counts.pairs.beginnings + counts.pairs.ends;
 	table->late = counts.late;
 	table->refused = counts.pairs.refused + span_rows_refused(trace_rows(epoch->trace));
-	fill(table, trace_rows(epoch->trace), &request->excerpt);
+	fill(table, trace_rows(epoch->trace), (const struct event_request *)request);
 	table->answer.begun = table->count;
 	table->answer.partial = request->excerpt.until_ns && trace_until(epoch->trace) < table->to;
 	return &table->answer;
@@ -225,6 +250,14 @@ static void free_answer(struct answer *answer)
 		budget_free(answer->epoch->inputs.budget, table->rows, table->count * sizeof(*table->rows));
 	answer_end(answer);
 	free(table);
+}
+
+const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT])
+{
+	char name[SPAN_TEXT];
+
+	return util_print(text, EVENT_TEXT, "%s%s%s", row->title, *row->title ? ": " : "",
+		span_text(row->kind, row->number, name));
 }
 
 const struct answer_kind event_table_kind = {

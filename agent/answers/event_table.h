@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the guest's trace events say took time in a range: a row for each system call and each interrupt, by its number.
- * A span belongs to the range in which it ended. Of the excerpt's filter, only its CPUs count. The answer about a range
- * that is past is partial while events of it are still to come.
+ * What the guest's trace events say took time in a range: a row for each system call and each interrupt, by its number,
+ * and for each kind of wait; or for each of these and each thread. A span belongs to the range in which it ended. Of
+ * the excerpt's filter, only its CPUs count. The answer about a range that is past is partial while events of it are
+ * still to come.
  */
 #ifndef EVENT_TABLE_H
 #define EVENT_TABLE_H
@@ -14,17 +15,21 @@
 
 enum {
 	EVENT_TREND = 60,		/* seconds, the newest last */
+	EVENT_TITLE = 64, EVENT_TEXT = EVENT_TITLE + SPAN_TEXT,	/* bytes of texts */
 	EVENT_BARS = 40,		/* of a histogram: bar i has durations from 2^i ns on, the last one all above */
 };
 
 /* Compared as bytes: it has no padding. */
 struct event_request {
 	struct request request;
+	uint64_t by_thread;		/* 1: each thread has rows of its own */
 };
 
 struct event_row {
 	enum span_kind kind;		/* not SPAN_THREAD */
-	uint64_t number;
+	uint64_t number;		/* as in struct trace_span */
+	uint32_t thread;		/* EVENT_NONE: of all, or of no thread */
+	char title[EVENT_TITLE];	/* of the thread */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
 	uint64_t total, p50, p99, max;	/* ns; percentiles within 3 % */
@@ -37,7 +42,7 @@ struct event_table {
 	uint64_t now;			/* guest ns; 0: the guest has not told of itself */
 	uint64_t from, to;		/* guest ns: the range, as far as spans are kept: never before `kept_from` */
 	uint64_t kept_from;		/* guest ns: older spans were forgotten; 0: none were */
-	bool traced;			/* the guest traces interrupts or system calls now */
+	bool traced;			/* the guest traces something of which there can be rows now */
 	uint64_t events;		/* trace events that came, of all kinds, in all */
 	uint64_t lost;			/* trace events that did not come, though they were written */
 	uint64_t unmatched;		/* beginnings without an end, and ends without a beginning; not for a loss */
@@ -46,6 +51,9 @@ struct event_table {
 	uint32_t count;
 	struct event_row *rows;		/* heaviest total first */
 };
+
+/* "syscall 39"; "main/4: syscall 39". Returns `text`. */
+const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT]);
 
 extern const struct answer_kind event_table_kind;
 

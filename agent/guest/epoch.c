@@ -452,7 +452,8 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		guest_events_describe(epoch->events, event);
 		break;
 	case EVENT_TRACING:
-		guest_events_traced(epoch->events, event);
+		if (guest_events_traced(epoch->events, event))
+			trace_changed(epoch->trace, epoch_ns(epoch, event->time));
 		break;
 	default:
 		break;

@@ -115,11 +115,16 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
 		descriptor->descriptor.fields.size);
 }
 
-void guest_events_traced(struct guest_events *events, const struct event *tracing)
+bool guest_events_traced(struct guest_events *events, const struct event *tracing)
 {
+	uint32_t mask[sizeof(events->mask) / sizeof(events->mask[0])] = { 0 };
+	bool others;
+
+	memcpy(mask, tracing->tracing.mask, tracing->tracing.words * sizeof(mask[0]));
+	others = memcmp(mask, events->mask, sizeof(mask)) != 0;
+	memcpy(events->mask, mask, sizeof(mask));
 	events->told = true;
-	memset(events->mask, 0, sizeof(events->mask));
-	memcpy(events->mask, tracing->tracing.mask, tracing->tracing.words * sizeof(events->mask[0]));
+	return others;
 }
 
 void guest_events_traced_before(struct guest_events *events, const struct status *status)

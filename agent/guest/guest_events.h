@@ -40,7 +40,7 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
  * guest_events_traced_before takes it from the status of an older hook, which traces the ids 32 to 63 alone. Once the
  * former was called, the latter has no effect.
  */
-void guest_events_traced(struct guest_events *events, const struct event *tracing);
+bool guest_events_traced(struct guest_events *events, const struct event *tracing);	/* true: others than before */
 void guest_events_traced_before(struct guest_events *events, const struct status *status);
 
 /* The kind with the smallest id that is not below `id`; NULL: there is none. */

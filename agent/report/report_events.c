@@ -14,8 +14,6 @@
 
 enum { LOOK_MS = 20 };			/* between two looks whether all events of the range have come */
 
-static const char *const kinds[SPAN_KINDS] = { [SPAN_INTERRUPT] = "irq", [SPAN_CALL] = "syscall" };
-
 bool report_find_events(struct report *report)
 {
 	struct event_request request;
@@ -30,6 +28,7 @@ bool report_find_events(struct report *report)
 		request.request.excerpt.window_ns = report->to - report->from;
 		request.request.excerpt.until_ns = report->to;
 		request.request.pause_ms = LOOK_MS;
+		request.by_thread = report->request.by == GROUP_THREAD;
 		session_request(report->subscription, &request.request);
 		report->events_asked = true;
 	}
@@ -53,14 +52,13 @@ void report_events_free(struct report *report)
 static void print_row(const struct event_row *row, double seconds, FILE *out)
 {
 	const uint64_t times[] = { row->p50, row->p99, row->max };
-	char text[DURATION_TEXT], name[48];
+	char text[DURATION_TEXT], name[EVENT_TEXT];
 
-	util_print(name, sizeof(name), "%s %" PRIu64, kinds[row->kind], row->number);
 	fprintf(out, "%9" PRIu64 " %9.1f %7.2f", row->count, seconds > 0 ? (double)row->count / seconds : 0,
 		seconds > 0 ? 100 * (double)row->total / (seconds * (double)NS_PER_SECOND) : 0);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
 		fprintf(out, " %8s", duration_text(times[i], 3, text));
-	fprintf(out, "  %s", name);
+	fprintf(out, "  %s", event_row_text(row, name));
 	if (row->lost)
 		fprintf(out, " (and %" PRIu64 " whose end was lost)", row->lost);
 	putc('\n', out);
@@ -69,9 +67,9 @@ static void print_row(const struct event_row *row, double seconds, FILE *out)
 static void print_why_none(const struct event_table *table, FILE *out)
 {
 	if (table->events && !table->count)
-		fputs("(no system call and no interrupt has ended in this time)\n", out);
+		fputs("(no system call, interrupt or wait has ended in this time)\n", out);
 	else if (!table->count)
-		fputs("(nothing is traced; switch it on by `ktop ctl events +syscall +irq`)\n", out);
+		fputs("(nothing is traced; switch it on by `ktop ctl events +syscall +irq +sched`)\n", out);
 }
 
 static void print_books(const struct event_table *table, FILE *out)
@@ -129,9 +127,15 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct event_row *row = &table->rows[i];
 		cJSON *object = cJSON_CreateObject();
+		char text[SPAN_TEXT];
 
-		cJSON_AddStringToObject(object, "kind", kinds[row->kind]);
+		cJSON_AddStringToObject(object, "kind", span_words[row->kind]);
 		json_add_count(object, "number", row->number);
+		cJSON_AddStringToObject(object, "name", span_text(row->kind, row->number, text));
+		if (row->thread != EVENT_NONE) {
+			json_add_count(object, "thread", row->thread);
+			cJSON_AddStringToObject(object, "thread_name", row->title);
+		}
 		json_add_count(object, "count", row->count);
 		json_add_count(object, "lost", row->lost);
 		json_add_count(object, "total_ns", row->total);

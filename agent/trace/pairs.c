@@ -5,16 +5,22 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/wire/event.h"
 #include "pairs.h"
 
 enum {
 	NESTED = 16,			/* interrupts within each other */
-	LOSSES = 16,			/* of a CPU, the newest ones: calls are seldom longer */
-	CALLERS = 1 << 16,		/* threads; when there are more, those that call nothing are forgotten */
+	LOSSES = 16,			/* the newest ones: calls are seldom longer */
+	TASKS = 1 << 16,		/* threads; when there are more, those that call nothing are forgotten */
 };
 
 struct loss {				/* events of a CPU are missing between these times */
 	uint64_t since, until;
+};
+
+struct losses {				/* of a CPU, or of all */
+	struct loss list[LOSSES];	/* number i is at i % LOSSES */
+	uint64_t count;
 };
 
 struct cpu {
@@ -24,14 +30,16 @@ struct cpu {
 	uint32_t depth;
 	bool entered;			/* an interrupt has begun since its first event, or its last loss */
 	uint64_t last;			/* time of its last event */
-	struct loss losses[LOSSES];	/* number i is at i % LOSSES */
-	uint64_t loss_count;
+	struct losses losses;
 };
 
-struct caller {
+struct task {				/* a thread, and what it does, as far as that is known */
 	uint64_t thread;
 	bool calls, told;		/* it is in the call `begun`; a call of it was given to the sink */
 	struct trace_span begun;		/* `begin`: the time of its last event; 0: none has come */
+	bool waits;			/* `wait` has begun: a SPAN_SLEEP or a SPAN_READY */
+	uint64_t gap;			/* pairs->gaps then; another number now: it is not known any more */
+	struct trace_span wait;
 };
 
 struct pairs {
@@ -39,9 +47,12 @@ struct pairs {
 	struct pairs_sink sink;
 	struct cpu **cpus;		/* NULL: nothing has come from it */
 	uint32_t cpu_count;
-	struct caller *callers;
-	uint32_t caller_count, caller_room;
-	struct hash by_thread;		/* of `callers` */
+	struct task *tasks;
+	uint32_t task_count, task_room;
+	struct hash by_thread;		/* of `tasks` */
+	struct losses changes;		/* other events were traced from then on */
+	uint64_t gaps;			/* losses of CPUs so far: what threads did meanwhile is not known */
+	bool wakes;			/* a wake has come since the last one */
 	struct pairs_counts counts;
 };
 
@@ -62,7 +73,7 @@ void pairs_free(struct pairs *pairs)
 	for (uint32_t i = 0; i < pairs->cpu_count; i++)
 		budget_free(pairs->budget, pairs->cpus[i], pairs->cpus[i] ? sizeof(struct cpu) : 0);
 	hash_clear(&pairs->by_thread);
-	budget_free(pairs->budget, pairs->callers, pairs->caller_room * sizeof(*pairs->callers));
+	budget_free(pairs->budget, pairs->tasks, pairs->task_room * sizeof(*pairs->tasks));
 	free(pairs->cpus);
 	free(pairs);
 }
@@ -92,7 +103,148 @@ static void end_span(struct pairs *pairs, struct trace_span *span, uint64_t time
 	pairs->sink.end(pairs->sink.context, span);
 }
 
-/* ---- threads ---- */
+/* ---- losses ---- */
+
+/* The first one that is kept, is over behind `from`, and has begun before `to`. NULL: there is none. */
+static const struct loss *first_between(const struct losses *losses, uint64_t from, uint64_t to)
+{
+	for (uint64_t i = losses->count > LOSSES ? losses->count - LOSSES : 0; i < losses->count; i++) {
+		const struct loss *loss = &losses->list[i % LOSSES];
+
+		if (loss->until > from)
+			return loss->since < to ? loss : NULL;
+	}
+	return NULL;
+}
+
+/* Of a CPU, or of all; likewise. */
+static const struct loss *loss_between(const struct pairs *pairs, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	const struct cpu *own = cpu < pairs->cpu_count ? pairs->cpus[cpu] : NULL;
+	const struct loss *loss = own ? first_between(&own->losses, from, to) : NULL;
+	const struct loss *change = first_between(&pairs->changes, from, to);
+
+	return !loss || (change && change->since < loss->since) ? change : loss;
+}
+
+/* ---- threads, by their numbers ---- */
+
+/* Its wait is known, up to this time. */
+static bool waits(const struct pairs *pairs, const struct task *task, uint64_t time)
+{
+	return task->waits && task->gap == pairs->gaps && !first_between(&pairs->changes, task->wait.begin, time);
+}
+
+/* Forgets the threads that are in no call; if few are, all. */
+static void forget_tasks(struct pairs *pairs)
+{
+	uint32_t kept = 0;
+
+	hash_clear(&pairs->by_thread);
+	for (uint32_t i = 0; i < pairs->task_count; i++)
+		if (pairs->tasks[i].calls)
+			pairs->tasks[kept++] = pairs->tasks[i];
+		else
+			pairs->counts.beginnings += waits(pairs, &pairs->tasks[i], UINT64_MAX);
+	if (kept > TASKS / 2) {
+		pairs->counts.beginnings += kept;
+		kept = 0;
+	}
+	for (pairs->task_count = 0; pairs->task_count < kept; pairs->task_count++) {
+		uint64_t thread = pairs->tasks[pairs->task_count].thread;
+
+		if (!hash_add(&pairs->by_thread, hash_pair(&pairs->by_thread, thread, 0), pairs->task_count))
+			break;
+	}
+	pairs->counts.beginnings += kept - pairs->task_count;
+}
+
+/* NULL: no memory. */
+static struct task *task_of(struct pairs *pairs, uint64_t thread)
+{
+	uint64_t hash = hash_pair(&pairs->by_thread, thread, 0);
+	uint32_t at = 0, position;
+	struct task *list;
+
+	while ((position = hash_next(&pairs->by_thread, hash, &at)) != HASH_NONE)
+		if (pairs->tasks[position].thread == thread)
+			return &pairs->tasks[position];
+	if (pairs->task_count == TASKS)
+		forget_tasks(pairs);
+	list = budget_array(pairs->budget, pairs->tasks, pairs->task_count, &pairs->task_room, sizeof(*list));
+	if (!list)
+		return NULL;
+	pairs->tasks = list;
+	if (!hash_add(&pairs->by_thread, hash, pairs->task_count))
+		return NULL;
+	list[pairs->task_count] = (struct task) { .thread = thread };
+	return &list[pairs->task_count++];
+}
+
+/* ---- waits ---- */
+
+static void end_wait(struct pairs *pairs, struct task *task, uint64_t time)
+{
+	task->waits = false;
+	end_span(pairs, &task->wait, time > task->wait.begin ? time : task->wait.begin, false);
+}
+
+static void begin_wait(struct pairs *pairs, struct task *task, const struct trace_event *event, enum span_kind kind,
+	uint64_t number)
+{
+	task->waits = true;
+	task->gap = pairs->gaps;
+	task->wait = (struct trace_span) {
+		.kind = kind, .cpu = event->cpu, .thread = task->thread, .number = number, .begin = event->time,
+	};
+}
+
+/* It leaves its CPU. A guest that does not tell how tells nothing of waits. */
+static void leave(struct pairs *pairs, const struct trace_event *event)
+{
+	uint64_t leaves = event->values[2];
+	struct task *task = event->values[0] == EVENT_NONE ? NULL : task_of(pairs, event->values[0]);
+
+	pairs->counts.refused += !task && event->values[0] != EVENT_NONE;
+	if (!task)
+		return;
+	task->waits = false;
+	if (leaves == LEAVES_READY)
+		begin_wait(pairs, task, event, SPAN_READY, READY_PREEMPTED);
+	else if (leaves == LEAVES_ASLEEP || leaves == LEAVES_BLOCKED)
+		begin_wait(pairs, task, event, SPAN_SLEEP, leaves == LEAVES_BLOCKED ? SLEEP_BLOCKED : SLEEP_ANY);
+}
+
+/* It gets a CPU. If it sleeps, its wake is missing, or none are traced. */
+static void arrive(struct pairs *pairs, const struct trace_event *event)
+{
+	struct task *task = event->values[1] == EVENT_NONE ? NULL : task_of(pairs, event->values[1]);
+
+	pairs->counts.refused += !task && event->values[1] != EVENT_NONE;
+	if (!task)
+		return;
+	if (waits(pairs, task, event->time) && task->wait.kind == SPAN_READY) {
+		task->wait.cpu = event->cpu;
+		end_wait(pairs, task, event->time);
+	}
+	pairs->counts.beginnings += waits(pairs, task, event->time) && pairs->wakes;
+	task->waits = false;
+}
+
+/* Values: thread, waker. One that is not known to sleep may be about to: then it is ready when it leaves its CPU. */
+static void add_wake(struct pairs *pairs, const struct trace_event *event)
+{
+	struct task *task = task_of(pairs, event->values[0]);
+
+	pairs->wakes = true;
+	pairs->counts.refused += !task;
+	if (!task || !waits(pairs, task, event->time) || task->wait.kind != SPAN_SLEEP)
+		return;
+	end_wait(pairs, task, event->time);
+	begin_wait(pairs, task, event, SPAN_READY, READY_WOKEN);
+}
+
+/* ---- threads on CPUs ---- */
 
 static void end_thread(struct pairs *pairs, struct cpu *cpu, uint64_t time, bool lost)
 {
@@ -101,7 +253,7 @@ static void end_thread(struct pairs *pairs, struct cpu *cpu, uint64_t time, bool
 	cpu->runs = false;
 }
 
-/* Values: from, to. */
+/* Values: from, to, how `from` leaves. */
 static void add_switch(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event)
 {
 	bool follows = cpu->thread.thread == event->values[0];
@@ -113,6 +265,8 @@ static void add_switch(struct pairs *pairs, struct cpu *cpu, const struct trace_
 	};
 	cpu->runs = true;
 	pairs->sink.begin(pairs->sink.context, &cpu->thread);
+	leave(pairs, event);
+	arrive(pairs, event);
 }
 
 /* ---- interrupts ---- */
@@ -153,129 +307,70 @@ static void end_interrupt(struct pairs *pairs, struct cpu *cpu, const struct tra
 	end_interrupts(pairs, cpu, depth - 1, event->time, false);
 }
 
-/* ---- losses ---- */
-
 static void add_loss(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event)
 {
 	end_thread(pairs, cpu, cpu->last, true);
 	end_interrupts(pairs, cpu, 0, cpu->last, true);
 	cpu->entered = false;
-	cpu->losses[cpu->loss_count++ % LOSSES] = (struct loss) { .since = cpu->last, .until = event->time };
-}
-
-/* The first loss of a CPU that is kept, is over behind `from`, and has begun before `to`. NULL: there is none. */
-static const struct loss *loss_between(const struct pairs *pairs, uint32_t cpu, uint64_t from, uint64_t to)
-{
-	const struct cpu *own = cpu < pairs->cpu_count ? pairs->cpus[cpu] : NULL;
-	uint64_t count = own ? own->loss_count : 0;
-
-	for (uint64_t i = count > LOSSES ? count - LOSSES : 0; i < count; i++) {
-		const struct loss *loss = &own->losses[i % LOSSES];
-
-		if (loss->until > from)
-			return loss->since < to ? loss : NULL;
-	}
-	return NULL;
+	pairs->gaps++;
+	pairs->wakes = false;
+	cpu->losses.list[cpu->losses.count++ % LOSSES] = (struct loss) { .since = cpu->last, .until = event->time };
 }
 
 /* ---- system calls ---- */
 
-static void end_call(struct pairs *pairs, struct caller *caller, uint64_t time, bool lost)
+static void end_call(struct pairs *pairs, struct task *task, uint64_t time, bool lost)
 {
-	caller->begun.first = !caller->told;
-	end_span(pairs, &caller->begun, time > caller->begun.begin ? time : caller->begun.begin, lost);
-	caller->told = true;
+	task->begun.first = !task->told;
+	end_span(pairs, &task->begun, time > task->begun.begin ? time : task->begun.begin, lost);
+	task->told = true;
 }
 
 /* Ends a thread's call at the first loss on the two CPUs where its end may have been. False: there is none. */
-static bool end_at_loss(struct pairs *pairs, struct caller *caller, uint32_t cpu, uint64_t time)
+static bool end_at_loss(struct pairs *pairs, struct task *task, uint32_t cpu, uint64_t time)
 {
-	const struct trace_span *begun = &caller->begun;
+	const struct trace_span *begun = &task->begun;
 	const struct loss *own = loss_between(pairs, begun->cpu, begun->begin, time);
 	const struct loss *other = loss_between(pairs, cpu, begun->begin, time);
 
 	if (!own || (other && other->since < own->since))
 		own = other;
 	if (own)
-		end_call(pairs, caller, own->since, true);
-	caller->calls = caller->calls && !own;
+		end_call(pairs, task, own->since, true);
+	task->calls = task->calls && !own;
 	return own;
 }
 
-/* Forgets the threads that are in no call; if few are, all. */
-static void forget_callers(struct pairs *pairs)
-{
-	uint32_t kept = 0;
-
-	hash_clear(&pairs->by_thread);
-	for (uint32_t i = 0; i < pairs->caller_count; i++)
-		if (pairs->callers[i].calls)
-			pairs->callers[kept++] = pairs->callers[i];
-	if (kept > CALLERS / 2) {
-		pairs->counts.beginnings += kept;
-		kept = 0;
-	}
-	for (pairs->caller_count = 0; pairs->caller_count < kept; pairs->caller_count++) {
-		uint64_t thread = pairs->callers[pairs->caller_count].thread;
-
-		if (!hash_add(&pairs->by_thread, hash_pair(&pairs->by_thread, thread, 0), pairs->caller_count))
-			break;
-	}
-	pairs->counts.beginnings += kept - pairs->caller_count;
-}
-
-/* NULL: no memory. */
-static struct caller *caller_of(struct pairs *pairs, uint64_t thread)
-{
-	uint64_t hash = hash_pair(&pairs->by_thread, thread, 0);
-	uint32_t at = 0, position;
-	struct caller *list;
-
-	while ((position = hash_next(&pairs->by_thread, hash, &at)) != HASH_NONE)
-		if (pairs->callers[position].thread == thread)
-			return &pairs->callers[position];
-	if (pairs->caller_count == CALLERS)
-		forget_callers(pairs);
-	list = budget_array(pairs->budget, pairs->callers, pairs->caller_count, &pairs->caller_room, sizeof(*list));
-	if (!list)
-		return NULL;
-	pairs->callers = list;
-	if (!hash_add(&pairs->by_thread, hash, pairs->caller_count))
-		return NULL;
-	list[pairs->caller_count] = (struct caller) { .thread = thread };
-	return &list[pairs->caller_count++];
-}
-
 /* It has begun before anything was traced, or where events were lost. */
-static bool may_lack_beginning(const struct pairs *pairs, const struct caller *caller, const struct trace_event *event)
+static bool may_lack_beginning(const struct pairs *pairs, const struct task *task, const struct trace_event *event)
 {
-	uint64_t from = caller->begun.begin;
+	uint64_t from = task->begun.begin;
 
-	return !from || loss_between(pairs, caller->begun.cpu, from, event->time) ||
+	return !from || loss_between(pairs, task->begun.cpu, from, event->time) ||
 		loss_between(pairs, event->cpu, from, event->time);
 }
 
 /* Values: thread, number, and the result of an end. */
 static void add_call(struct pairs *pairs, const struct trace_event *event)
 {
-	struct caller *caller = caller_of(pairs, event->values[0]);
+	struct task *task = task_of(pairs, event->values[0]);
 	bool ends = event->role == ROLE_CALL_END;
 
-	if (!caller) {
+	if (!task) {
 		pairs->counts.refused++;
 		return;
 	}
-	if (caller->calls && end_at_loss(pairs, caller, event->cpu, event->time)) {
+	if (task->calls && end_at_loss(pairs, task, event->cpu, event->time)) {
 		/* It is over, and so is what this may be the end of. */
-	} else if (caller->calls && ends && caller->begun.number == event->values[1]) {
-		caller->begun.result = event->values[2];
-		end_call(pairs, caller, event->time, false);
+	} else if (task->calls && ends && task->begun.number == event->values[1]) {
+		task->begun.result = event->values[2];
+		end_call(pairs, task, event->time, false);
 	} else {
-		pairs->counts.beginnings += caller->calls;
-		pairs->counts.ends += ends && !may_lack_beginning(pairs, caller, event);
+		pairs->counts.beginnings += task->calls;
+		pairs->counts.ends += ends && !may_lack_beginning(pairs, task, event);
 	}
-	caller->calls = !ends;
-	caller->begun = (struct trace_span) {
+	task->calls = !ends;
+	task->begun = (struct trace_span) {
 		.kind = SPAN_CALL, .cpu = event->cpu, .thread = event->values[0], .number = event->values[1],
 		.begin = event->time,
 	};
@@ -295,6 +390,8 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event)
 		add_loss(pairs, cpu, event);
 	else if (event->role == ROLE_SWITCH)
 		add_switch(pairs, cpu, event);
+	else if (event->role == ROLE_WAKE)
+		add_wake(pairs, event);
 	else if (event->role == ROLE_IRQ_BEGIN)
 		begin_interrupt(pairs, cpu, event);
 	else if (event->role == ROLE_IRQ_END)
@@ -304,6 +401,11 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event)
 	cpu->last = event->time;
 }
 
+void pairs_changed(struct pairs *pairs, uint64_t time)
+{
+	pairs->changes.list[pairs->changes.count++ % LOSSES] = (struct loss) { .since = time, .until = time };
+}
+
 void pairs_end(struct pairs *pairs)
 {
 	for (uint32_t i = 0; i < pairs->cpu_count; i++)
@@ -311,9 +413,9 @@ void pairs_end(struct pairs *pairs)
 			end_thread(pairs, pairs->cpus[i], pairs->cpus[i]->last, false);
 			end_interrupts(pairs, pairs->cpus[i], 0, pairs->cpus[i]->last, false);
 		}
-	for (uint32_t i = 0; i < pairs->caller_count; i++)
-		if (pairs->callers[i].calls)
-			end_at_loss(pairs, &pairs->callers[i], pairs->callers[i].begun.cpu, UINT64_MAX);
+	for (uint32_t i = 0; i < pairs->task_count; i++)
+		if (pairs->tasks[i].calls)
+			end_at_loss(pairs, &pairs->tasks[i], pairs->tasks[i].begun.cpu, UINT64_MAX);
 }
 
 struct pairs_counts pairs_counts(const struct pairs *pairs)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs the beginnings and ends that a guest's trace events tell of: which thread a CPU ran, its interrupts, and the
- * system calls of each thread. Events may be missing, repeated or lie: what contradicts is ended and counted, and
- * nothing else suffers.
+ * Pairs the beginnings and ends that a guest's trace events tell of: which thread a CPU ran, its interrupts, the system
+ * calls of each thread, and its waits: for something, and then for a CPU. Events may be missing, repeated or lie: what
+ * contradicts is ended and counted, and nothing else suffers.
  *
- * Where events of a CPU were lost, what was under way there ends with the last event known before, and is marked: its
- * own end may be among those that were lost. So does what begins before its predecessor has ended. What has not ended
- * when the events are over ends with the last one of its CPU; such a call is left out, and so is a call without its
- * beginning.
+ * Where events of a CPU were lost, or where other events are traced from then on, what was under way ends with the last
+ * event known before, and is marked: its own end may be among those that are missing. So does what begins before its
+ * predecessor has ended. What has not ended when the events are over ends with the last one of its CPU; such a call is
+ * left out, and so is a call without its beginning. A wait is left out unless its beginning and end are known, and
+ * nothing is missing on any CPU in between: its thread may have run meanwhile.
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -23,7 +24,8 @@ struct pairs;
 
 struct pairs_sink {
 	void *context;
-	void (*begin)(void *context, const struct trace_span *span);	/* of all but calls; its end is not known yet */
+	/* Of threads and interrupts; its end is not known yet. */
+	void (*begin)(void *context, const struct trace_span *span);
 	void (*end)(void *context, const struct trace_span *span);	/* those within it have ended */
 };
 
@@ -37,6 +39,9 @@ void pairs_free(struct pairs *pairs);	/* NULL is allowed */
 
 /* Takes an event, or a loss. They come in order of time (trace_order.h). */
 void pairs_add(struct pairs *pairs, const struct trace_event *event);
+
+/* From this time on, other events are traced. May come before events of that time, and earlier ones. */
+void pairs_changed(struct pairs *pairs, uint64_t time);
 
 void pairs_end(struct pairs *pairs);	/* no more events come */
 struct pairs_counts pairs_counts(const struct pairs *pairs);

@@ -73,8 +73,7 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 	if (kind->role == ROLE_NONE || event->cpu >= EVENT_CPUS)
 		return;
 	trace_kind_values(kind, event->trace.fields, values);
-	for (int i = 0; i < ROLE_VALUES; i++)
-		own.values[i] = values[kind->role_values[i]];
+	trace_kind_role_values(kind->role_values, values, own.values);
 	trace_order_add(trace->order, &own);
 }
 
@@ -90,6 +89,11 @@ void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t en
 	trace->lost += lost;
 	if (lost)
 		trace_order_add(trace->order, &(struct trace_event) { .time = begin, .cpu = cpu, .lost = lost });
+}
+
+void trace_changed(struct trace *trace, uint64_t time)
+{
+	pairs_changed(trace->pairs, time);
 }
 
 void trace_end(struct trace *trace)

@@ -10,22 +10,27 @@
 #include "id_index.h"
 #include "trace_kinds.h"
 
+_Static_assert((int)LEAVES_READY == KTOP_LEAVES_READY && (int)LEAVES_ASLEEP == KTOP_LEAVES_ASLEEP &&
+	(int)LEAVES_BLOCKED == KTOP_LEAVES_BLOCKED && (int)LEAVES_DEAD == KTOP_LEAVES_DEAD, "as in the wire");
+
 struct trace_kinds {
 	struct trace_kind *kinds[TRACE_KINDS];
 	size_t count;
 	struct id_index by_id;
 };
 
-/* An event of this name has the role if it has all these fields among its values. */
+/* An event of this name has the role if the first `needed` of these fields are among its values. */
 static const struct {
 	const char *name;
+	int needed;
 	const char *fields[ROLE_VALUES];	/* NULL: no more */
 } roles[ROLES] = {
-	[ROLE_SWITCH] = { "sched_switch", { "from", "to" } },
-	[ROLE_IRQ_BEGIN] = { "irq_enter", { "irq" } },
-	[ROLE_IRQ_END] = { "irq_exit", { "irq" } },
-	[ROLE_CALL_BEGIN] = { "syscall_enter", { "thread", "number" } },
-	[ROLE_CALL_END] = { "syscall_exit", { "thread", "number", "result" } },
+	[ROLE_SWITCH] = { "sched_switch", 2, { "from", "to", "leaves" } },
+	[ROLE_WAKE] = { "sched_wake", 2, { "thread", "waker" } },
+	[ROLE_IRQ_BEGIN] = { "irq_enter", 1, { "irq" } },
+	[ROLE_IRQ_END] = { "irq_exit", 1, { "irq" } },
+	[ROLE_CALL_BEGIN] = { "syscall_enter", 2, { "thread", "number" } },
+	[ROLE_CALL_END] = { "syscall_exit", 3, { "thread", "number", "result" } },
 };
 
 enum trace_role trace_role_named(const char *name)
@@ -69,13 +74,20 @@ static void find_role(struct trace_kind *kind)
 	for (int i = 0; i < ROLE_VALUES && roles[role].fields[i]; i++) {
 		int value = value_named(kind, roles[role].fields[i]);
 
-		if (value < 0)
+		if (value < 0 && i < roles[role].needed)
 			return;
-		kind->role_values[i] = (uint8_t)value;
+		kind->role_values[i] = value < 0 ? TRACE_VALUES : (uint8_t)value;
 	}
 	kind->role = role;
-	for (int i = 0; role == ROLE_SWITCH && i < 2; i++)
+	for (int i = 0; (role == ROLE_SWITCH || role == ROLE_WAKE) && i < 2; i++)
 		kind->values[kind->role_values[i]].is_thread = true;
+}
+
+void trace_kind_role_values(const uint8_t role_values[ROLE_VALUES], const uint64_t values[TRACE_VALUES],
+	uint64_t role[ROLE_VALUES])
+{
+	for (int i = 0; i < ROLE_VALUES; i++)
+		role[i] = role_values[i] < TRACE_VALUES ? values[role_values[i]] : TRACE_NO_VALUE;
 }
 
 void trace_kind_values(const struct trace_kind *kind, const void *fields, uint64_t values[TRACE_VALUES])

@@ -18,11 +18,15 @@ struct event;
 enum { TRACE_KINDS = 1024, TRACE_FIELDS = 32 };
 
 /* What an event means to those who pair events. Its name and the names of its fields decide (trace_kinds.c). */
-enum trace_role { ROLE_NONE, ROLE_SWITCH, ROLE_IRQ_BEGIN, ROLE_IRQ_END, ROLE_CALL_BEGIN, ROLE_CALL_END, ROLES };
+enum trace_role {
+	ROLE_NONE, ROLE_SWITCH, ROLE_WAKE, ROLE_IRQ_BEGIN, ROLE_IRQ_END, ROLE_CALL_BEGIN, ROLE_CALL_END, ROLES,
+};
+
+enum { LEAVES_READY, LEAVES_ASLEEP, LEAVES_BLOCKED, LEAVES_DEAD };	/* how a thread leaves its CPU, in a switch */
 
 enum {
 	TRACE_VALUES = 8,		/* of an event; further ones, and lists and what follows them, are left out */
-	ROLE_VALUES = 3,		/* that a role needs, at most */
+	ROLE_VALUES = 3,		/* of a role, at most */
 };
 
 struct trace_value {
@@ -34,7 +38,7 @@ struct trace_value {
 struct trace_kind {
 	uint16_t id;
 	enum trace_role role;
-	uint8_t role_values[ROLE_VALUES];	/* which of the values the role needs, in its order */
+	uint8_t role_values[ROLE_VALUES];	/* which values are the role's, in its order; TRACE_VALUES: none is */
 	int value_count;
 	struct trace_value values[TRACE_VALUES];	/* of the first fields */
 	int count;			/* of fields */
@@ -44,6 +48,11 @@ struct trace_kind {
 
 /* The values of an event, whose fields fit its kind. Signed ones are extended to 64 bits. */
 void trace_kind_values(const struct trace_kind *kind, const void *fields, uint64_t values[TRACE_VALUES]);
+
+/* Those of its role, in the role's order. TRACE_NO_VALUE: it has none. */
+#define TRACE_NO_VALUE UINT64_MAX
+void trace_kind_role_values(const uint8_t role_values[ROLE_VALUES], const uint64_t values[TRACE_VALUES],
+	uint64_t role[ROLE_VALUES]);
 
 struct trace_kinds;
 struct trace_kinds *trace_kinds_new(void);

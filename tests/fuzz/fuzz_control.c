@@ -92,7 +92,7 @@ static void tick(struct machine *machine, uint8_t how)
 static void trace(struct machine *machine, uint8_t how)
 {
 	fake_port.clock += how;
-	ktop_trace_sched_switch(machine->ktop, how, how + 1u);
+	ktop_trace_sched_switch(machine->ktop, how, how + 1u, how & 3);
 	ktop_trace_irq_enter(machine->ktop, how);
 	ktop_trace_irq_exit(machine->ktop, how);
 	ktop_trace_syscall_enter(machine->ktop, how, how);

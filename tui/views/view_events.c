@@ -6,6 +6,7 @@
 #include "agent/answers/event_table.h"
 #include "agent/answers/vitals.h"
 #include "agent/base/duration_text.h"
+#include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/query/question/filter.h"
 #include "agent/trace/span.h"
@@ -26,7 +27,8 @@ enum {
 	HEADS_FROM = 5, DETAIL_FROM = 6, LINE_FROM = 12,	/* rows from which there are heads and lines below */
 	BESIDE_FROM = 120,		/* columns from which the histogram is beside the table, */
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
-	NAME = 32, NUMBER = 32, DETAIL = 256, NOTES = 640,	/* bytes of texts */
+	NAME_MOST = 40,			/* columns of a name */
+	NUMBER = 32, DETAIL = 256, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
 	BARS_MOST = 16,			/* rows of its bars */
 	LABEL = 8,			/* columns of a duration at its axis, and a space */
@@ -65,10 +67,10 @@ struct event_view {
 	const struct scope *scope;
 	struct event_request request;
 	struct rank *order;		/* of all rows of the table */
-	char *name;			/* NAME bytes: of the row that was named last */
+	char *name;			/* EVENT_TEXT bytes: of the row that was named last */
 	struct list list;
 	int sort;			/* a column */
-	bool invert;
+	bool invert, by_thread;
 	int detail_from;		/* the first column of the detail line that is shown */
 	struct area area, rows;		/* of the last drawing: the table with its heads; its rows */
 };
@@ -84,16 +86,14 @@ static uint64_t key_of(const void *context, size_t row)
 {
 	const struct event_row *event = row_at(context, row);
 
-	return event->number << 1 | (event->kind == SPAN_CALL);
+	return hash_mix(hash_mix(event->kind, event->number), event->thread);
 }
 
 static const char *name_of(const void *context, size_t row)
 {
 	const struct event_view *self = context;
-	const struct event_row *event = row_at(self, row);
 
-	return util_print(self->name, NAME, "%s %llu", event->kind == SPAN_CALL ? "syscall" : "irq",
-		(unsigned long long)event->number);
+	return event_row_text(row_at(self, row), self->name);
 }
 
 static struct list_rows rows_of(const struct event_view *self)
@@ -113,7 +113,7 @@ static struct rank rank_of(const struct event_view *self, uint32_t row)
 {
 	const struct event_row *event = &self->table->rows[row];
 	const uint64_t keys[HEADS] = {
-		[AT_NAME] = event->kind == SPAN_INTERRUPT, [AT_COUNT] = event->count, [AT_RATE] = event->count,
+		[AT_NAME] = SPAN_KINDS - event->kind, [AT_COUNT] = event->count, [AT_RATE] = event->count,
 		[AT_TOTAL] = event->total, [AT_P50] = event->p50, [AT_P99] = event->p99, [AT_MAX] = event->max,
 	};
 	struct rank rank = { keys[self->sort], self->sort == AT_NAME ? ~event->number : 0, row };
@@ -148,7 +148,7 @@ static void *events_new(const struct config *config)
 	struct event_view *self = util_alloc(sizeof(*self));
 
 	self->keys = &config->keys;
-	self->name = util_alloc(NAME);
+	self->name = util_alloc(EVENT_TEXT);
 	self->sort = AT_TOTAL;
 	return self;
 }
@@ -254,7 +254,7 @@ static struct layout layout_of(int width)
 	for (size_t i = 0; i < sizeof(trends) / sizeof(*trends) && layout.width[AT_TREND]; i++)
 		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= columns[AT_NAME].width)
 			layout.width[AT_TREND] = trends[i];
-	layout.width[AT_NAME] = rest_of(&layout, width) < NAME - 4 ? rest_of(&layout, width) : NAME - 4;
+	layout.width[AT_NAME] = rest_of(&layout, width) < NAME_MOST ? rest_of(&layout, width) : NAME_MOST;
 	for (int i = 0, at = MARK; i < HEADS; i++) {
 		at += layout.width[i] && i ? i == AT_TREND ? 2 : 1 : 0;
 		layout.from[i] = at;
@@ -275,8 +275,8 @@ static void draw_heads(const struct event_view *self, struct canvas *canvas, str
 		bool sorted = i == self->sort, left = i == AT_NAME || i == AT_TREND;
 		char text[NUMBER];
 
-		util_print(text, sizeof(text), "%s%s", columns[i].head,
-			sorted ? glyphs_text(canvas, self->invert ? GLYPH_UP : GLYPH_DOWN) : "");
+		util_print(text, sizeof(text), "%s%s%s", i == AT_NAME && self->by_thread ? "THREAD: " : "",
+			columns[i].head, sorted ? glyphs_text(canvas, self->invert ? GLYPH_UP : GLYPH_DOWN) : "");
 		(left ? canvas_text : canvas_right)(canvas, cell_of(layout, place, i),
 			sorted ? STYLE_SORTED : STYLE_HEAD, text);
 	}
@@ -532,17 +532,17 @@ static struct emptiness untraced(const struct vitals *vitals)
 {
 	if (vitals->play.there)
 		return (struct emptiness) { "In this recording, nothing was traced up to here.",
-			"`ktop ctl events +irq +syscall` traces; then record anew." };
+			"`ktop ctl events +irq +syscall +sched` traces; then record anew." };
 	if (vitals->sampler == SAMPLER_OUTSIDE || vitals->sampler == SAMPLER_STUB)
 		return (struct emptiness) { "What samples from outside the guest sees no trace events.",
 			"A hook in the guest sends them." };
-	return (struct emptiness) { "Nothing is traced: neither system calls nor interrupts.",
-		"`ktop ctl events +irq +syscall` switches it on." };
+	return (struct emptiness) { "Nothing is traced: no system call, interrupt or wait.",
+		"`ktop ctl events +irq +syscall +sched` switches it on." };
 }
 
 static struct emptiness of_range(const struct scope *scope)
 {
-	static const char why[] = "No system call and no interrupt has ended in this window.";
+	static const char why[] = "No system call, interrupt or wait has ended in this window.";
 
 	if (scope->moved)
 		return (struct emptiness) { why, "{live} goes back to now; {window-back} and {window-on} move it." };
@@ -709,6 +709,9 @@ static bool events_act(void *context, enum action action)
 	case ACTION_INVERT:
 		sort_by(self, self->sort);
 		return true;
+	case ACTION_GROUP:
+		self->by_thread = !self->by_thread;
+		return true;
 	case ACTION_SORT_CPU:
 	case ACTION_SORT_TIME:
 		self->sort = -1;
@@ -761,9 +764,10 @@ static const struct request *events_ask(void *context, const struct scope *scope
 
 	if (self->area.rows < 1 || !self->vitals || self->vitals->machines)
 		return NULL;
-	memset(request, 0, sizeof(*request));		/* requests are compared as bytes */
+	memset(&self->request, 0, sizeof(self->request));	/* requests are compared as bytes */
 	request->kind = &event_table_kind;
 	request->pause_ms = PAUSE_MS;
+	self->request.by_thread = self->by_thread;
 	scope_excerpt(scope, &request->excerpt);
 	return request;
 }

@@ -27,23 +27,40 @@ static void take(void *context, const struct trace_event *event)
 	spans->sink->event(spans->sink->context, &other);
 }
 
+/* A viewer shows wakes as events: waits are what lies between the spans of a thread. */
 static void add(struct trace_order *order, const struct set_event *event)
 {
 	const struct set_event_kind *kind = event->kind;
 	struct trace_event own = {
-		.time = event->time, .cpu = event->cpu, .role = kind->role, .of = kind,
+		.time = event->time, .cpu = event->cpu, .of = kind,
+		.role = kind->role == ROLE_WAKE ? ROLE_NONE : kind->role,
 		.lost = kind->lost ? event->values[0] : 0,
 	};
 
-	for (int i = 0; i < TRACE_VALUES; i++)
-		own.values[i] = kind->role == ROLE_NONE ? event->values[i] :
-			i < ROLE_VALUES ? event->values[kind->role_values[i]] : 0;
+	if (own.role == ROLE_NONE)
+		memcpy(own.values, event->values, sizeof(own.values));
+	else
+		trace_kind_role_values(kind->role_values, event->values, own.values);
 	trace_order_add(order, &own);
+}
+
+static void begin(void *context, const struct trace_span *span)
+{
+	const struct trace_spans_sink *sink = ((struct spans *)context)->sink;
+
+	sink->begin(sink->context, span);
+}
+
+static void end(void *context, const struct trace_span *span)
+{
+	const struct trace_spans_sink *sink = ((struct spans *)context)->sink;
+
+	if (span->kind != SPAN_SLEEP && span->kind != SPAN_READY)
+		sink->end(sink->context, span);
 }
 
 bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sink *sink, char **error)
 {
-	const struct pairs_sink inner = { .context = sink->context, .begin = sink->begin, .end = sink->end };
 	struct spans spans = { .sink = sink };
 	struct trace_order *order;
 	struct set_events *reader;
@@ -52,7 +69,7 @@ bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sin
 
 	if (!set->events)
 		return true;
-	spans.pairs = pairs_new(set->budget, &inner);
+	spans.pairs = pairs_new(set->budget, &(struct pairs_sink) { .context = &spans, .begin = begin, .end = end });
 	order = trace_order_new(set->budget, HELD, take, &spans);
 	reader = set->events->open(set->events_context);
 	while (!sink->stop(sink->context) && set->events->next(reader, &event))

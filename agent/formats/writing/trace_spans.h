@@ -15,8 +15,9 @@ enum { TRACE_SPANS_CPUS = 4096 };	/* as the decoder gives them at most */
 
 struct trace_spans_sink {
 	void *context;
-	void (*begin)(void *context, const struct trace_span *span);	/* of all but calls; its end is not known yet */
-	void (*end)(void *context, const struct trace_span *span);	/* those within it have ended */
+	/* As in pairs.h, without waits. */
+	void (*begin)(void *context, const struct trace_span *span);
+	void (*end)(void *context, const struct trace_span *span);
 	void (*event)(void *context, const struct set_event *event);	/* any other event; or that events were lost */
 	bool (*stop)(void *context);	/* before each event; true: no more of them are read */
 };

@@ -36,12 +36,31 @@ static uint32_t thread_of(const struct task_struct *task)
 	return is_idle_task(task) ? KTOP_NO_THREAD : (uint32_t)task->pid;
 }
 
+/* `state`: as it was when the scheduler looked at it; a wake may have changed it since. */
+static uint8_t leaves_of(bool preempt, unsigned int state)
+{
+	if (preempt || !state)
+		return KTOP_LEAVES_READY;
+	if (state & TASK_DEAD)
+		return KTOP_LEAVES_DEAD;
+	return state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD) ? KTOP_LEAVES_BLOCKED : KTOP_LEAVES_ASLEEP;
+}
+
 static void on_switch(void *data, bool preempt, struct task_struct *from, struct task_struct *to, unsigned int state)
 {
 	struct ktop *ktop = writes(data);
 
 	if (ktop)
-		ktop_trace_sched_switch(ktop, thread_of(from), thread_of(to));
+		ktop_trace_sched_switch(ktop, thread_of(from), thread_of(to), leaves_of(preempt, state));
+}
+
+/* In the context of the waker, for the thread that it wakes, or has made. */
+static void on_wake(void *data, struct task_struct *task)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_sched_wake(ktop, (uint32_t)task->pid, in_task() ? thread_of(current) : KTOP_NO_THREAD);
 }
 
 static void on_irq_entry(void *data, int irq, struct irqaction *action)
@@ -89,6 +108,8 @@ static struct point {
 	bool on;
 } points[] = {
 	{ "sched_switch", "1pp4", KTOP_EVENT_sched_switch, on_switch },
+	{ "sched_waking", "p", KTOP_EVENT_sched_wake, on_wake },
+	{ "sched_wakeup_new", "p", KTOP_EVENT_sched_wake, on_wake },
 	{ "irq_handler_entry", "4p", KTOP_EVENT_irq_enter, on_irq_entry },
 	{ "irq_handler_exit", "4p4", KTOP_EVENT_irq_exit, on_irq_exit },
 	{ "sys_enter", "p8", KTOP_EVENT_syscall_enter, on_call },

@@ -5,7 +5,7 @@
 #include "event_list.h"
 
 const struct set_event_kind event_switch = { .name = "sched_switch", .count = 2,
-	.role = ROLE_SWITCH, .role_values = { 0, 1 }, .values = { { "from", 0 }, { "to", 0 } } };
+	.role = ROLE_SWITCH, .role_values = { 0, 1, TRACE_VALUES }, .values = { { "from", 0 }, { "to", 0 } } };
 const struct set_event_kind event_irq_enter = { .name = "irq_enter", .count = 1,
 	.role = ROLE_IRQ_BEGIN, .values = { { "irq", 0 } } };
 const struct set_event_kind event_irq_exit = { .name = "irq_exit", .count = 1,

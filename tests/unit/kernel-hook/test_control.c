@@ -80,21 +80,23 @@ static void cpus(void **state)
 
 static void events(void **state)
 {
-#define NONE "events -sched_switch -irq_enter -irq_exit -syscall_enter -syscall_exit"
+#define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit"
+	enum { SCHED = 32 | 64 };	/* bits of sched_switch and sched_wake */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all";
 
 	(void)state;
 	done("events +sched +syscall\n",
-		"events +sched_switch -irq_enter -irq_exit +syscall_enter +syscall_exit");
-	assert_int_equal(status().trace_mask, 1 | 8 | 16);
+		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit");
+	assert_int_equal(status().trace_mask, SCHED | 8 | 16);
 	assert_int_equal(ktop->trace[1], 0);		/* profiling is off, so nothing is traced */
 	done("start\n", "started");
-	assert_int_equal(ktop->trace[1], 1 | 8 | 16);
+	assert_int_equal(ktop->trace[1], SCHED | 8 | 16);
 	done("events -sched +irq\n",
-		"events -sched_switch +irq_enter +irq_exit +syscall_enter +syscall_exit");
+		"events -sched_switch -sched_wake +irq_enter +irq_exit +syscall_enter +syscall_exit");
 	assert_int_equal(ktop->trace[1], 2 | 4 | 8 | 16);
 	done("events -all\n", NONE);
-	done("events +irq_exit\n", "events -sched_switch -irq_enter +irq_exit -syscall_enter -syscall_exit");
+	done("events +irq_exit\n",
+		"events -sched_switch -sched_wake -irq_enter +irq_exit -syscall_enter -syscall_exit");
 	done("events -irq\n", NONE);
 	done("events\n", NONE);
 	refused("events sched\n", bad);
@@ -138,7 +140,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	assert_int_equal(ktop->trace[31], 2u << 8);
 	done("stop\n", "stopped");
 	assert_int_equal(ktop->trace[31] | ktop->trace[1], 0);
-	done("status\n", "off, sampler timer, rate 997, events 2 of 7, keys none, cpus 4, taken 0, lost 0");
+	done("status\n", "off, sampler timer, rate 997, events 3 of 8, keys none, cpus 4, taken 0, lost 0");
 	say("events -all\n", &ok);
 	tracing(mask, &words);
 	assert_int_equal(words, 0);
@@ -150,6 +152,7 @@ static void events_that_the_kernel_has_not_cannot_be_chosen(void **state)
 	(void)state;
 	boot_with(&(struct ktop_facts) { .cpus = CPUS, .boot_id = { 0xb0 }, .clock_hz = HZ,
 		.untraced = 1u << (KTOP_EVENT_sched_switch - KTOP_TRACE_FIRST) |
+			1u << (KTOP_EVENT_sched_wake - KTOP_TRACE_FIRST) |
 			1u << (KTOP_EVENT_irq_exit - KTOP_TRACE_FIRST) });
 	done("events +all\n", "events +irq_enter +syscall_enter +syscall_exit");
 	done("status\n", "off, sampler timer, rate 997, events 3 of 3, keys none, cpus 4, taken 0, lost 0");
@@ -182,7 +185,7 @@ static void keys_that_nobody_hears_are_not_told(void **state)
 	event = fake_host_last(host, KTOP_EVENT_keys);
 	assert_string_equal(fake_text(event, 0, 0), "");
 	assert_string_equal(fake_text(event, 0, 1), "");
-	done("status\n", "off, sampler timer, rate 997, events 0 of 5, keys none, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 6, keys none, "
 		"cpus 4, taken 0, lost 0");
 	refused("keys plain\n", "keys: this kernel gives the hook none");
 	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
@@ -211,7 +214,7 @@ static void status_says_what_is_so(void **state)
 {
 	(void)state;
 	ktop_keys_heard(ktop);
-	done("status\n", "off, sampler timer, rate 997, events 0 of 5, keys chord, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 6, keys chord, "
 		"cpus 4, taken 0, lost 0");
 }
 

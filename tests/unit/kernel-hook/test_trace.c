@@ -52,27 +52,30 @@ static void trace_points_write_what_they_were_given(void **state)
 	struct ktop_ring *ring = ktop_ring(&ktop->cpu[2], KTOP_TRACE);
 	const struct ktop_record *record;
 	struct ktop_wire_syscall_exit exit;
-	uint32_t ids[5], count = 0;
+	uint32_t ids[6], count = 0;
 
 	(void)state;
 	fake_cpu = 2;
-	ktop->trace[1] = 0x1f;
-	ktop_trace_sched_switch(ktop, 1, 2);
+	ktop->trace[1] = 0x7f;
+	ktop_trace_sched_switch(ktop, 1, 2, KTOP_LEAVES_READY);
+	ktop_trace_sched_wake(ktop, 1, KTOP_NO_THREAD);
 	ktop_trace_irq_enter(ktop, 3);
 	ktop_trace_irq_exit(ktop, 4);
 	ktop_trace_syscall_enter(ktop, 5, 6);
 	ktop_trace_syscall_exit(ktop, 7, 8, 9);
 	assert_int_equal(fake_port.masked, 0);
 	while ((record = ktop_ring_first(ring, ktop_ring_head(ring)))) {
-		assert_true(count < 5);
+		assert_true(count < 6);
 		ids[count++] = record->id;
 		if (record->id == KTOP_EVENT_syscall_exit)
 			memcpy(&exit, record->payload, sizeof(exit));
 		ktop_ring_drop(ring, record);
 	}
-	assert_int_equal(count, 5);
-	for (uint32_t i = 0; i < 5; i++)
+	assert_int_equal(count, 6);
+	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(ids[i], KTOP_EVENT_sched_switch + i);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(ids[2 + i], KTOP_EVENT_irq_enter + i);
 	assert_true(exit.thread == 7 && exit.number == 8 && exit.result == 9);
 	assert_int_equal(ktop_ring(&ktop->cpu[2], KTOP_SAMPLES)->committed, 0);
 }
@@ -82,9 +85,10 @@ static void trace_points_obey_the_mask(void **state)
 	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
 
 	(void)state;
-	for (uint32_t bit = 0; bit < 5; bit++) {
-		ktop->trace[1] = 1u << bit;
-		ktop_trace_sched_switch(ktop, 1, 2);
+	for (uint32_t bit = 0; bit < 6; bit++) {
+		ktop->trace[1] = 2u << bit;
+		ktop_trace_sched_switch(ktop, 1, 2, KTOP_LEAVES_READY);
+		ktop_trace_sched_wake(ktop, 1, 2);
 		ktop_trace_irq_enter(ktop, 3);
 		ktop_trace_irq_exit(ktop, 4);
 		ktop_trace_syscall_enter(ktop, 5, 6);
@@ -93,7 +97,7 @@ static void trace_points_obey_the_mask(void **state)
 	}
 	ktop->cpu[0].generation = 0;
 	ktop_trace_syscall_exit(ktop, 7, 8, 9);
-	assert_int_equal(ring->committed, 5);
+	assert_int_equal(ring->committed, 6);
 }
 
 static void stop_inside(void)

@@ -151,6 +151,17 @@ void sched_arrived(void)
 		thread_free(left);
 }
 
+static uint32_t traced_id(const struct thread *thread)
+{
+	return thread == cpus[thread->cpu].idle ? KTOP_NO_THREAD : thread->id;
+}
+
+static uint8_t traced_leaves(const struct thread *thread)
+{
+	return thread->state == THREAD_READY ? KTOP_LEAVES_READY :
+		thread->state == THREAD_DEAD ? KTOP_LEAVES_DEAD : KTOP_LEAVES_BLOCKED;
+}
+
 /*
  * Interrupts off. An NMI may come between any two lines, when stack and address space are not yet both those of
  * `current`. So port.c compares the address space with the thread's, and the hook the stack pointer.
@@ -159,7 +170,7 @@ static void switch_to(struct cpu *cpu, struct thread *to)
 {
 	struct thread *from = cpu->current;
 
-	ktop_trace_sched_switch(hook, from->id, to->id);
+	ktop_trace_sched_switch(hook, traced_id(from), traced_id(to), traced_leaves(from));
 	cpu->previous = from;
 	cpu->halted = false;
 	cpu->kernel_stack = cpu->state.rsp[0] = (uint64_t)to + STACK_SIZE;
@@ -193,6 +204,7 @@ void sched_wake(struct thread *thread)
 	while (sync_is_used(&thread->on_cpu))
 		cpu_pause();
 	thread->state = THREAD_READY;
+	ktop_trace_sched_wake(hook, thread->id, cpu_this()->handlers ? KTOP_NO_THREAD : thread_current()->id);
 	enqueue(thread);
 }
 

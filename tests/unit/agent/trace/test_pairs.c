@@ -15,6 +15,7 @@
 #include "agent/base/budget.h"
 #include "agent/trace/pairs.h"
 #include "agent/trace/span_rows.h"
+#include "agent/wire/event.h"
 
 enum { EVENTS = 4000, THREADS = 6, CPUS = 3, TYPES = 4 };
 
@@ -172,6 +173,151 @@ static void a_loss_ends_what_is_under_way(void **state)
 	}
 }
 
+/* ---- waits ---- */
+
+enum { RUNS, READY, SLEEPS };
+
+/* What threads do on CPUs: each wait that ends goes to `spans`. Returns how many events were made. */
+static uint32_t make_waits(uint32_t seed, struct ended *model)
+{
+	uint32_t runs[CPUS] = { 0 }, state[THREADS + 1], woken[THREADS + 1] = { 0 }, count = 0;
+	uint64_t since[THREADS + 1] = { 0 }, how[THREADS + 1] = { 0 };
+
+	memset(model, 0, sizeof(*model));
+	for (uint32_t i = 1; i <= THREADS; i++)
+		state[i] = SLEEPS;
+	while (count < EVENTS) {
+		uint32_t cpu = next_random(&seed) % CPUS, thread = 1 + next_random(&seed) % THREADS, from = runs[cpu];
+		uint64_t time = 1000 + 10 * (uint64_t)count, leaves = next_random(&seed) % 3;
+		struct trace_event event = { .time = time, .cpu = cpu, .role = ROLE_SWITCH };
+
+		if (state[thread] == RUNS)
+			continue;
+		if (since[thread])
+			model->spans[model->count++] = (struct trace_span) {
+				.kind = state[thread] == SLEEPS ? SPAN_SLEEP : SPAN_READY, .begin = since[thread],
+				.thread = thread, .number = state[thread] == SLEEPS ? how[thread] :
+				woken[thread] ? READY_WOKEN : READY_PREEMPTED, .end = time };
+		if (state[thread] == SLEEPS) {
+			event.role = ROLE_WAKE;
+			event.values[0] = thread;
+			event.values[1] = EVENT_NONE;
+			woken[thread] = since[thread] != 0;
+			since[thread] = since[thread] ? time : 0;
+			state[thread] = READY;
+		} else {
+			event.values[0] = from ? from : EVENT_NONE;
+			event.values[1] = thread;
+			event.values[2] = leaves;
+			if (from) {
+				state[from] = leaves == LEAVES_READY ? READY : SLEEPS;
+				woken[from] = 0;
+				since[from] = time;
+				how[from] = leaves == LEAVES_BLOCKED ? SLEEP_BLOCKED : SLEEP_ANY;
+			}
+			state[thread] = RUNS;
+			since[thread] = 0;
+			runs[cpu] = thread;
+		}
+		events[count++] = event;
+	}
+	return count;
+}
+
+/* The next wait among the spans from `at` on. NULL: there is none. */
+static const struct trace_span *next_wait(const struct ended *all, size_t *at)
+{
+	while (*at < all->count)
+		if (all->spans[(*at)++].kind >= SPAN_SLEEP)
+			return &all->spans[*at - 1];
+	return NULL;
+}
+
+static bool is_same_wait(const struct trace_span *one, const struct trace_span *other)
+{
+	return one->kind == other->kind && one->number == other->number && one->thread == other->thread &&
+		one->begin == other->begin && one->end == other->end;
+}
+
+static struct ended model;
+
+static void each_wait_is_found(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct pairs *pairs = begin(NULL);
+		uint32_t count = make_waits(seed, &model);
+		size_t at = 0;
+
+		for (uint32_t i = 0; i < count; i++)
+			pairs_add(pairs, &events[i]);
+		for (size_t i = 0; i < model.count; i++) {
+			const struct trace_span *wait = next_wait(&ended, &at);
+
+			assert_true(wait && is_same_wait(wait, &model.spans[i]));
+		}
+		assert_null(next_wait(&ended, &at));
+		assert_true(model.count > EVENTS / 2);
+		assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+		pairs_free(pairs);
+	}
+}
+
+/*
+ * Where events are lost, or others are traced for a while, a wait that is told is one that was: none goes on over that
+ * time, in which its thread may have run.
+ */
+static void no_wait_goes_on_over_what_is_not_known(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct pairs *pairs = begin(NULL);
+		uint32_t count = make_waits(seed, &model), dice = seed, lost = 0, found = 0;
+		const struct trace_span *wait;
+
+		for (uint32_t i = 0; i < count; i++) {
+			if (next_random(&dice) % 64 == 0)
+				lost += 1 + next_random(&dice) % 8;
+			if (lost > 1) {
+				lost--;
+				continue;
+			}
+			if (lost && next_random(&dice) % 2)
+				pairs_changed(pairs, events[i].time - 5);
+			else if (lost)
+				pairs_add(pairs, &(struct trace_event) {
+					.time = events[i].time, .cpu = events[i].cpu, .lost = 1 });
+			lost = 0;
+			pairs_add(pairs, &events[i]);
+		}
+		for (size_t at = 0, k = 0; (wait = next_wait(&ended, &at)); found++) {
+			while (k < model.count && !is_same_wait(wait, &model.spans[k]))
+				k++;
+			assert_true(k < model.count);
+		}
+		assert_true(found && found < model.count);
+		pairs_free(pairs);
+	}
+}
+
+/* A guest that does not tell how threads leave their CPU: which thread runs is known, and no wait. */
+static void switches_without_a_state_tell_no_waits(void **state)
+{
+	struct pairs *pairs = begin(NULL);
+	uint32_t count = make_waits(1, &model);
+	size_t at = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < count; i++) {
+		if (events[i].role == ROLE_SWITCH)
+			events[i].values[2] = TRACE_NO_VALUE;
+		pairs_add(pairs, &events[i]);
+	}
+	assert_null(next_wait(&ended, &at));
+	assert_true(ended.begun[SPAN_THREAD] > EVENTS / 4);
+	pairs_free(pairs);
+}
+
 /* Any event at any time: it ends, within memory, and threads and interrupts nest on their CPU. */
 static void whatever_comes_is_survived(void **state)
 {
@@ -188,7 +334,7 @@ static void whatever_comes_is_survived(void **state)
 			pairs_add(pairs, &(struct trace_event) {
 				.time = 1000 + i, .cpu = next_random(&seed) % CPUS,
 				.role = (enum trace_role)(next_random(&seed) % ROLES),
-				.values = { next_random(&seed) % 4, next_random(&seed) % 3 },
+				.values = { next_random(&seed) % 4, next_random(&seed) % 3, next_random(&seed) % 5 },
 				.lost = next_random(&seed) % 50 == 0,
 			});
 		pairs_end(pairs);
@@ -288,6 +434,9 @@ int main(void)
 		cmocka_unit_test(each_call_is_found),
 		cmocka_unit_test(what_lacks_its_partner_is_counted),
 		cmocka_unit_test(a_loss_ends_what_is_under_way),
+		cmocka_unit_test(each_wait_is_found),
+		cmocka_unit_test(no_wait_goes_on_over_what_is_not_known),
+		cmocka_unit_test(switches_without_a_state_tell_no_waits),
 		cmocka_unit_test(whatever_comes_is_survived),
 		cmocka_unit_test(threads_beyond_number_are_forgotten),
 		cmocka_unit_test(rows_of_a_range),

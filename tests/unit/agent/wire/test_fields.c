@@ -183,18 +183,18 @@ static void one_that_does_not_agree_with_its_descriptor_is_bad(void **state)
 
 static void what_describes_no_trace_event_is_not_taken(void **state)
 {
-	static const uint32_t from_to[] = { 5, 6 };
+	const struct ktop_wire_sched_switch from_to = { .from = 5, .to = 6 };
 
 	(void)state;
 	describe(KTOP_SAMPLES, 1000, "mail", "u32 box;s8 change;");
 	describe(KTOP_TRACE, 1001, "mail", "u33 box;s8 change;");
 	describe(KTOP_TRACE, KTOP_TRACE_FIRST - 1, "low", "u32 box;s8 change;");
-	describe(KTOP_TRACE, KTOP_EVENT_sched_switch, "sched_switch", "u8 from;");
+	describe(KTOP_TRACE, KTOP_EVENT_sched_switch, "sched_switch", "u8 from;");	/* it is known */
 	send(1000, mail, sizeof(mail));
 	send(1001, mail, sizeof(mail));
 	send(KTOP_TRACE_FIRST - 1, mail, sizeof(mail));
 	assert_int_equal(decode_counts(decode).unknown_events, 3);
-	send(KTOP_EVENT_sched_switch, from_to, sizeof(from_to));
+	send(KTOP_EVENT_sched_switch, &from_to, sizeof(from_to));
 	assert_true(seen.events == 1 && seen.values[0] == 5 && seen.values[1] == 6);
 }
 

@@ -425,7 +425,7 @@ static void test_why_there_is_nothing(void **state)
 	stage.table = NULL;
 	holds(&stage, "The first answer is being made.", true);
 	stage.table = table;
-	holds(&stage, "No system call and no interrupt has ended in this window.", true);
+	holds(&stage, "No system call, interrupt or wait has ended in this window.", true);
 	holds(&stage, "If this lasts, F7 takes a longer window.", true);
 	stage.scope.zero_ns = 1;
 	holds(&stage, "Esc counts all again.", true);
@@ -437,8 +437,8 @@ static void test_why_there_is_nothing(void **state)
 	holds(&stage, "No event of the filter's CPUs has ended in this window.", true);
 	scope_init(&stage.scope);
 	table->traced = false;
-	holds(&stage, "Nothing is traced: neither system calls nor interrupts.", true);
-	holds(&stage, "`ktop ctl events +irq +syscall` switches it on.", true);
+	holds(&stage, "Nothing is traced: no system call, interrupt or wait.", true);
+	holds(&stage, "`ktop ctl events +irq +syscall +sched` switches it on.", true);
 	table->lost = 4;
 	holds(&stage, "4 trace events were lost", true);
 	vitals->sampler = SAMPLER_OUTSIDE;

@@ -447,7 +447,8 @@ static void act(struct walk *walk, enum action action)
 		scope_live(&model->place);
 		break;
 	case ACTION_GROUP:
-		next_group(model);
+		if (model->cover || model->view != WALK_EVENTS)
+			next_group(model);
 		break;
 	case ACTION_SORT_MEMORY:
 		model->failed = model->cover ? NULL : "no view has a column of memory";

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "agent/base/util.h"
+#include "span.h"
+
+const char *const span_words[SPAN_KINDS] = {
+	[SPAN_THREAD] = "thread", [SPAN_INTERRUPT] = "irq", [SPAN_CALL] = "syscall", [SPAN_SLEEP] = "sleep",
+	[SPAN_READY] = "ready",
+};
+
+const char *span_text(enum span_kind kind, uint64_t number, char text[SPAN_TEXT])
+{
+	static const char *const waits[SPAN_KINDS][2] = {
+		[SPAN_SLEEP] = { [SLEEP_ANY] = "sleep", [SLEEP_BLOCKED] = "blocked" },
+		[SPAN_READY] = { [READY_WOKEN] = "wake to run", [READY_PREEMPTED] = "preempted" },
+	};
+
+	if (waits[kind][0])
+		return util_print(text, SPAN_TEXT, "%s", waits[kind][number & 1]);
+	return util_print(text, SPAN_TEXT, "%s %" PRIu64, span_words[kind], number);
+}
