@@ -40,6 +40,16 @@ struct ktop_symbol {
  */
 typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
 
+/* What a number is called that stands in a trace event: that of a system call, or of an interrupt. */
+struct ktop_number {
+	uint32_t event;			/* KTOP_EVENT_syscall_enter, KTOP_EVENT_irq_enter */
+	uint64_t number;
+	const char *name;		/* valid until the next call; NULL: it has none */
+};
+
+/* thread, in ktop_drain(). Gives the numbers one by one; the first has `index` 0. False: there are no more. */
+typedef bool ktop_number_at(uint32_t index, struct ktop_number *number);
+
 /*
  * thread, in ktop_init() or ktop_drain(). A kernel whose CPUs have counters that count only while the CPU works
  * gives this one. From now on each CPU's counter overflows about `rate` times in a second of work, and its NMI calls
@@ -83,6 +93,7 @@ struct ktop_facts {
 	const uint8_t *build_id;	/* of the kernel image; NULL: unknown */
 	uint32_t build_id_size;		/* bytes, at most 32; a longer id counts as unknown */
 	ktop_symbol_after *symbols;	/* NULL: the host takes the symbols from a file */
+	ktop_number_at *numbers;	/* NULL: numbers have no names */
 	const struct ktop_memory *memory;	/* NULL: none is read for the host */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
 	uint32_t untraced;		/* bit i: the kernel has no trace point for event 32 + i (wire.h) */

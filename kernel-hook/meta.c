@@ -291,6 +291,24 @@ static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 	return (uint32_t)(ktop_put_text(ktop_put(to, &fixed, sizeof(fixed)), symbol.name, KTOP_TEXT_MAX) - to);
 }
 
+/* The next number with a name that the host lacks. Returns its bytes; 0: none. */
+static uint32_t put_number(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
+{
+	struct ktop_number number = { .name = NULL };
+	struct ktop_wire_number fixed;
+
+	if (!meta->numbers || meta->numbers_told == UINT32_MAX)
+		return 0;
+	while (!number.name)
+		if (!meta->numbers(meta->numbers_told++, &number)) {
+			meta->numbers_told = UINT32_MAX;
+			return 0;
+		}
+	*event = KTOP_EVENT_number;
+	fixed = (struct ktop_wire_number) { .event = (uint16_t)number.event, .number = number.number };
+	return (uint32_t)(ktop_put_text(ktop_put(to, &fixed, sizeof(fixed)), number.name, KTOP_NAME_MAX) - to);
+}
+
 /* Names, then symbols. Returns the bytes; 0: the host has them all. */
 static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 {
@@ -300,6 +318,8 @@ static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 		size = put_row(&meta->threads, to, event);
 	if (size == 0)
 		size = put_row(&meta->objects, to, event);
+	if (size == 0)
+		size = put_number(meta, to, event);
 	if (size == 0)
 		size = put_symbol(meta, to, event);
 	return size;
@@ -367,6 +387,7 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	meta->arch = name_of(facts->arch);
 	meta->anchor = name_of(facts->anchor);
 	meta->symbols = facts->symbols;
+	meta->numbers = facts->numbers;
 	meta->memory = facts->memory;
 	meta->outside = facts->outside;
 	__builtin_memcpy(meta->boot_id, facts->boot_id, sizeof(meta->boot_id));
@@ -393,6 +414,7 @@ void ktop_meta_hello(struct ktop *ktop)
 	ktop_table_restart(&meta->objects);
 	ktop_table_restart(&meta->events);
 	meta->symbols_told = 0;
+	meta->numbers_told = 0;
 }
 
 void ktop_meta_beat(struct ktop *ktop)

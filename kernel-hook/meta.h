@@ -3,7 +3,7 @@
  * Meta events tell a state, not something that happened. They are sent to each new host, and again when they change:
  *   hello    the kinds of events in wire.h, facts of the guest, which trace events are on, the keys
  *   beat     every 50 ms: the status, and the counts of each CPU
- *   tables   names of processes, threads, objects, and of the kernel's own events
+ *   tables   names of processes, threads, objects, numbers, and of the kernel's own events
  *   reply    the answer to a control line
  *   memory   the guest's, as a host has asked for it
  */
@@ -46,6 +46,7 @@ struct ktop_meta {
 	struct ktop_name kernel, version, arch, anchor;
 	struct ktop_build_id build_id;
 	ktop_symbol_after *symbols;	/* NULL: the kernel does not know its symbols */
+	ktop_number_at *numbers;	/* NULL: they have no names */
 	const struct ktop_memory *memory;	/* NULL: none is read for the host */
 	uint8_t outside;		/* as in ktop_facts: the status has it in place of the timer; 0: the timer */
 
@@ -58,6 +59,7 @@ struct ktop_meta {
 	uint32_t beat;			/* next step of the beat */
 	uint64_t beaten;		/* clock at which that beat began */
 	uint64_t symbols_told;		/* symbols that end at or below this address were sent; UINT64_MAX: all */
+	uint32_t numbers_told;		/* so many numbers were looked at; UINT32_MAX: all */
 	bool reply_full;		/* `reply` is not yet sent */
 	bool reply_ok;			/* the line was understood and done */
 	struct ktop_str reply;

@@ -103,6 +103,8 @@ enum {
 	F(u8, physical) F(u64, address) L(u8, bytes)
 #define KTOP_WIRE_packed_memory(F, L) /* a whole page of `memory` that ktop has packed by zstd: in a recording */ \
 	F(u8, physical) F(u64, address) L(u8, packed)
+#define KTOP_WIRE_number(F, L) /* what a number is called that stands in `event`: of a system call, an interrupt */ \
+	F(u16, event) F(u64, number) L(char, name)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i is set if kernel[i] is an interrupted pc, not a return address */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
 	L(u64, kernel) L(u64, user)
@@ -144,6 +146,7 @@ enum {
 	EVENT(12, KTOP_META, tracing) \
 	EVENT(13, KTOP_META, memory) \
 	EVENT(14, KTOP_META, packed_memory) \
+	EVENT(15, KTOP_META, number) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(18, KTOP_SAMPLES, raw_sample) \

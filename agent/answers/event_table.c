@@ -158,6 +158,18 @@ static int by_total(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
+/* Gives its number the name that the guest has told. */
+static void call(const struct epoch *epoch, struct event_row *row)
+{
+	static const enum trace_role roles[SPAN_KINDS] = {
+		[SPAN_INTERRUPT] = ROLE_IRQ_BEGIN, [SPAN_CALL] = ROLE_CALL_BEGIN,
+	};
+
+	if (roles[row->kind] != ROLE_NONE)
+		util_print(row->called, sizeof(row->called), "%s",
+			guest_events_called(epoch->events, roles[row->kind], row->number));
+}
+
 /* Finishes the rows, and leaves out those that have nothing in the range. */
 static void finish(struct making *making)
 {
@@ -170,6 +182,7 @@ static void finish(struct making *making)
 
 		row.p50 = percentile(&making->buckets[i], &row, 50);
 		row.p99 = percentile(&making->buckets[i], &row, 99);
+		call(table->answer.epoch, &row);
 		if (row.thread != EVENT_NONE)
 			threads_title(table->answer.epoch->inputs.threads, row.thread, row.title, sizeof(row.title));
 		if (row.count || row.lost)
@@ -256,6 +269,9 @@ const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT])
 {
 	char name[SPAN_TEXT];
 
+	if (*row->called)
+		return util_print(text, EVENT_TEXT, "%s%s%s %s", row->title, *row->title ? ": " : "",
+			span_words[row->kind], row->called);
 	return util_print(text, EVENT_TEXT, "%s%s%s", row->title, *row->title ? ": " : "",
 		span_text(row->kind, row->number, name));
 }

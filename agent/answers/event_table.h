@@ -15,7 +15,8 @@
 
 enum {
 	EVENT_TREND = 60,		/* seconds, the newest last */
-	EVENT_TITLE = 64, EVENT_TEXT = EVENT_TITLE + SPAN_TEXT,	/* bytes of texts */
+	EVENT_TITLE = 64, EVENT_CALLED = 48,	/* bytes of texts */
+	EVENT_TEXT = EVENT_TITLE + EVENT_CALLED + SPAN_TEXT,
 	EVENT_BARS = 40,		/* of a histogram: bar i has durations from 2^i ns on, the last one all above */
 };
 
@@ -28,6 +29,7 @@ struct event_request {
 struct event_row {
 	enum span_kind kind;		/* not SPAN_THREAD */
 	uint64_t number;		/* as in struct trace_span */
+	char called[EVENT_CALLED];	/* the number; "": it has no name */
 	uint32_t thread;		/* EVENT_NONE: of all, or of no thread */
 	char title[EVENT_TITLE];	/* of the thread */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
@@ -52,7 +54,7 @@ struct event_table {
 	struct event_row *rows;		/* heaviest total first */
 };
 
-/* "syscall 39"; "main/4: syscall 39". Returns `text`. */
+/* "syscall 39", "syscall getpid"; "main/4: syscall getpid". Returns `text`. */
 const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT]);
 
 extern const struct answer_kind event_table_kind;

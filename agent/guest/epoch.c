@@ -451,6 +451,9 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 	case EVENT_DESCRIPTOR:
 		guest_events_describe(epoch->events, event);
 		break;
+	case EVENT_NUMBER:
+		guest_events_number(epoch->events, event);
+		break;
 	case EVENT_TRACING:
 		if (guest_events_traced(epoch->events, event))
 			trace_changed(epoch->trace, epoch_ns(epoch, event->time));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/wire/id_index.h"
 #include "agent/wire/payload.h"
@@ -13,8 +14,17 @@ enum {
 	OLD_FIRST = 32,			/* the event id of the first bit of status.trace_mask */
 };
 
+struct called {				/* what a number is called */
+	enum trace_role role;
+	uint64_t number;
+	char *name;			/* printable */
+};
+
 struct guest_events {
 	struct budget *budget;
+	struct called *called;		/* by_number finds them */
+	uint32_t called_count, called_room;
+	struct hash by_number;
 	struct id_index by_id;
 	struct guest_event *kinds;	/* in the order in which they came; by_id finds them */
 	size_t count, room;		/* used and allocated entries of kinds[] */
@@ -28,6 +38,7 @@ struct guest_events *guest_events_new(struct budget *budget)
 	struct guest_events *events = util_alloc(sizeof(*events));
 
 	events->budget = budget;
+	hash_init(&events->by_number, budget);
 	return events;
 }
 
@@ -42,6 +53,10 @@ void guest_events_free(struct guest_events *events)
 		free(kind->fields);
 		budget_free(events->budget, kind->counts, kind->room * sizeof(*kind->counts));
 	}
+	for (uint32_t i = 0; i < events->called_count; i++)
+		free(events->called[i].name);
+	budget_free(events->budget, events->called, events->called_room * sizeof(*events->called));
+	hash_clear(&events->by_number);
 	free(events->kinds);
 	id_index_clear(&events->by_id);
 	free(events);
@@ -113,6 +128,55 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
 		descriptor->descriptor.name.size);
 	kind->fields = util_printable(descriptor->descriptor.fields.bytes,
 		descriptor->descriptor.fields.size);
+}
+
+static struct called *find_called(const struct guest_events *events, enum trace_role role, uint64_t number)
+{
+	uint64_t hash = hash_pair(&events->by_number, number, role);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&events->by_number, hash, &at)) != HASH_NONE)
+		if (events->called[position].role == role && events->called[position].number == number)
+			return &events->called[position];
+	return NULL;
+}
+
+/* NULL: there are too many, or no memory. */
+static struct called *add_called(struct guest_events *events, enum trace_role role, uint64_t number)
+{
+	uint64_t hash = hash_pair(&events->by_number, number, role);
+	struct called *list;
+
+	if (events->called_count == GUEST_NUMBERS)
+		return NULL;
+	list = budget_array(events->budget, events->called, events->called_count, &events->called_room, sizeof(*list));
+	events->called = list ? list : events->called;
+	if (!list || !hash_add(&events->by_number, hash, events->called_count))
+		return NULL;
+	list[events->called_count] = (struct called) { .role = role, .number = number };
+	return &list[events->called_count++];
+}
+
+void guest_events_number(struct guest_events *events, const struct event *number)
+{
+	uint32_t position = id_index_find(&events->by_id, number->number.event);
+	enum trace_role role = trace_role_named(position == ID_INDEX_NONE ? payload_name(number->number.event) :
+		events->kinds[position].name);
+	struct called *called = find_called(events, role, number->number.number);
+
+	if (!called)
+		called = role == ROLE_NONE ? NULL : add_called(events, role, number->number.number);
+	if (!called)
+		return;
+	free(called->name);
+	called->name = util_printable(number->number.name.bytes, number->number.name.size);
+}
+
+const char *guest_events_called(const struct guest_events *events, enum trace_role role, uint64_t number)
+{
+	const struct called *called = find_called(events, role, number);
+
+	return called ? called->name : "";
 }
 
 bool guest_events_traced(struct guest_events *events, const struct event *tracing)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "agent/wire/event.h"
+#include "agent/wire/trace_kinds.h"
 
 struct budget;
 struct guest_events;
@@ -24,7 +25,7 @@ struct guest_event {
 	uint32_t room;			/* entries of counts[] */
 };
 
-enum { GUEST_EVENTS = 2048 };		/* kinds that are kept: more than the decoder ever gives */
+enum { GUEST_EVENTS = 2048, GUEST_NUMBERS = 4096 };	/* kinds that are kept: more than the decoder ever gives */
 
 struct guest_events *guest_events_new(struct budget *budget);	/* borrows the budget */
 void guest_events_free(struct guest_events *events);
@@ -34,6 +35,14 @@ void guest_events_count(struct guest_events *events, const struct event *receive
 
 /* Takes a descriptor. The first one of an id holds for the whole boot. */
 void guest_events_describe(struct guest_events *events, const struct event *descriptor);
+
+/*
+ * What a number is called that stands in events of a kind. A later name replaces an earlier one; there are
+ * GUEST_NUMBERS at most. By role (trace_kinds.h), since a beginning and its end have the same numbers. "": it has no
+ * name.
+ */
+void guest_events_number(struct guest_events *events, const struct event *number);
+const char *guest_events_called(const struct guest_events *events, enum trace_role role, uint64_t number);
 
 /*
  * Both set which events the guest traces. guest_events_traced takes the mask of a hook that tells it for all ids.

@@ -131,7 +131,8 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 
 		cJSON_AddStringToObject(object, "kind", span_words[row->kind]);
 		json_add_count(object, "number", row->number);
-		cJSON_AddStringToObject(object, "name", span_text(row->kind, row->number, text));
+		cJSON_AddStringToObject(object, "name",
+			*row->called ? row->called : span_text(row->kind, row->number, text));
 		if (row->thread != EVENT_NONE) {
 			json_add_count(object, "thread", row->thread);
 			cJSON_AddStringToObject(object, "thread_name", row->title);

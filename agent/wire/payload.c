@@ -161,6 +161,18 @@ static bool read_keys(struct rest *rest, struct event *event)
 	return take_text(rest, &event->keys.on) && take_text(rest, &event->keys.off);
 }
 
+static bool read_number(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_number wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_NUMBER;
+	event->number.event = wire.event;
+	event->number.number = wire.number;
+	return take_text(rest, &event->number.name);
+}
+
 static bool read_reply(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_reply wire;
@@ -378,6 +390,7 @@ static inline __attribute__((always_inline)) bool read_fields(struct rest *rest,
 	case KTOP_EVENT_status: return read_status(rest, event);
 	case KTOP_EVENT_cpu_status: return read_cpu_status(rest, event);
 	case KTOP_EVENT_keys: return read_keys(rest, event);
+	case KTOP_EVENT_number: return read_number(rest, event);
 	case KTOP_EVENT_reply: return read_reply(rest, event);
 	case KTOP_EVENT_symbol: return read_symbol(rest, event);
 	case KTOP_EVENT_table: return read_table(rest, event);

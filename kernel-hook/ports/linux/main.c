@@ -162,7 +162,8 @@ static struct ktop *make_hook(void)
 		.anchor = "_text", .anchor_address = private_address("_text"),
 		.build_id = (void *)private_address("vmlinux_build_id"),
 		.build_id_size = BUILD_ID_SIZE_MAX,
-		.symbols = symbols_after, .counters = counters_run, .untraced = tracepoints_start(),
+		.symbols = symbols_after, .numbers = tracepoints_number, .counters = counters_run,
+		.untraced = tracepoints_start(),
 	};
 	size_t size = ktop_memory_size(nr_cpu_ids, &settings);
 

@@ -6,11 +6,13 @@
 #include <linux/btf.h>
 #include <linux/interrupt.h>
 #include <linux/irqflags.h>
+#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <asm/syscall.h>
+#include <asm/unistd.h>
 
 #include "ktop.h"
 #include "private.h"
@@ -115,6 +117,26 @@ static struct point {
 	{ "sys_enter", "p8", KTOP_EVENT_syscall_enter, on_call },
 	{ "sys_exit", "p8", KTOP_EVENT_syscall_exit, on_call_end },
 };
+
+/* ---- names of system calls ---- */
+
+/* A call's function is `__x64_sys_getpid`, or the like. Numbers without a call have `sys_ni_syscall`. */
+bool tracepoints_number(u32 index, struct ktop_number *number)
+{
+	static char text[KSYM_SYMBOL_LEN];
+	const unsigned long *calls = (const void *)private_address("sys_call_table");
+	char *name;
+
+	if (!calls || index >= NR_syscalls)
+		return false;
+	sprint_symbol_no_offset(text, calls[index]);
+	name = strstr(text, "sys_");
+	*number = (struct ktop_number) {
+		.event = KTOP_EVENT_syscall_enter, .number = index,
+		.name = name && strcmp(name, "sys_ni_syscall") != 0 ? name + strlen("sys_") : NULL,
+	};
+	return true;
+}
 
 /* ---- what the kernel's BTF says of a tracepoint ---- */
 

@@ -9,12 +9,16 @@
 #include <linux/types.h>
 
 struct ktop;
+struct ktop_number;
 
 /*
  * Thread, once, before ktop_init(). Finds the tracepoints in this kernel, and compares their arguments with its BTF.
  * Returns the events that cannot be sent, for ktop_facts.untraced; the log names each one, and says why.
  */
 u32 tracepoints_start(void);
+
+/* The drainer: ktop_facts.numbers (ktop.h): the names of system calls, by the kernel's table of them. */
+bool tracepoints_number(u32 index, struct ktop_number *number);
 
 /* Thread, the drainer. Attaches those whose event is on now, and takes away all others. */
 void tracepoints_follow(struct ktop *ktop);

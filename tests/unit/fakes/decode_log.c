@@ -189,6 +189,10 @@ static void write_event(struct body *body, const struct event *event)
 		FIXED(symbol, event->symbol.address, event->symbol.size);
 		list(body, event->symbol.name);
 		break;
+	case EVENT_NUMBER:
+		FIXED(number, event->number.event, event->number.number);
+		list(body, event->number.name);
+		break;
 	case EVENT_TABLE:
 		FIXED(table, event->table.event, event->table.size, event->table.used,
 			event->table.missing);

@@ -139,6 +139,23 @@ static void an_object_is_whole(void **state)
 	assert_string_equal(fake_text(event, sizeof(sent), 1), (const char *)build_id);
 }
 
+static void numbers_are_told_to_each_host_once(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		const struct fake_event *event;
+		struct ktop_wire_number number;
+
+		settle();
+		assert_int_equal(fake_host_count(host, KTOP_EVENT_number), 2);
+		event = fake_host_last(host, KTOP_EVENT_number);
+		memcpy(&number, event->payload, sizeof(number));
+		assert_true(number.event == KTOP_EVENT_irq_enter && number.number == 1ull << 40);
+		assert_string_equal(fake_text(event, sizeof(number), 0), "disk");
+		reconnect();
+	}
+}
+
 static void know(int index, uint64_t address, uint32_t size, const char *name)
 {
 	functions[index] = (struct ktop_symbol) { address, size, name };
@@ -261,6 +278,7 @@ int main(void)
 		TEST(the_guest_is_as_the_kernel_said),
 		TEST(names_come_once_and_when_they_change),
 		TEST(an_object_is_whole),
+		TEST(numbers_are_told_to_each_host_once),
 		TEST(the_kernels_symbols_come_in_order_and_once),
 		TEST(new_symbols_come_when_they_are_told_of),
 		TEST(symbols_that_lead_nowhere_end),

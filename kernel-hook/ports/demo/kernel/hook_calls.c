@@ -8,6 +8,7 @@
 #include "demo_events.h"
 #include "hook_calls.h"
 #include "ktop.h"
+#include "ports/demo/machine/call.h"
 #include "ports/demo/machine/command.h"
 #include "ports/demo/machine/layout.h"
 #include "ports/demo/machine/memory.h"
@@ -15,6 +16,7 @@
 #include "ports/demo/machine/spin.h"
 #include "ports/demo/machine/string.h"
 #include "ports/demo/machine/time.h"
+#include "ports/demo/machine/vector.h"
 #include "ports/demo/machine/x86.h"
 #include "ports/demo/memory/page.h"
 #include "ports/demo/memory/program.h"
@@ -68,6 +70,28 @@ bool ktop_hotplug(void)
 
 /* ---- start, and names ---- */
 
+static bool number_at(uint32_t index, struct ktop_number *number)
+{
+	static const struct ktop_number numbers[] = {
+		{ KTOP_EVENT_syscall_enter, CALL_EXIT, "exit" },
+		{ KTOP_EVENT_syscall_enter, CALL_WRITE, "write" },
+		{ KTOP_EVENT_syscall_enter, CALL_PROCESS, "process" },
+		{ KTOP_EVENT_syscall_enter, CALL_YIELD, "yield" },
+		{ KTOP_EVENT_syscall_enter, CALL_SLEEP, "sleep" },
+		{ KTOP_EVENT_syscall_enter, CALL_MAP, "map" },
+		{ KTOP_EVENT_syscall_enter, CALL_READ, "read" },
+		{ KTOP_EVENT_syscall_enter, CALL_DIGEST, "digest" },
+		{ KTOP_EVENT_irq_enter, VECTOR_CLOCK - VECTOR_CLOCK, "clock" },
+		{ KTOP_EVENT_irq_enter, VECTOR_KEYBOARD - VECTOR_CLOCK, "keyboard" },
+		{ KTOP_EVENT_irq_enter, VECTOR_MOUSE - VECTOR_CLOCK, "mouse" },
+		{ KTOP_EVENT_irq_enter, VECTOR_KICK - VECTOR_CLOCK, "kick" },
+	};
+
+	if (index < sizeof(numbers) / sizeof(numbers[0]))
+		*number = numbers[index];
+	return index < sizeof(numbers) / sizeof(numbers[0]);
+}
+
 void hook_start(uint32_t cpu_total)
 {
 	struct ktop_settings settings = {
@@ -77,7 +101,7 @@ void hook_start(uint32_t cpu_total)
 	};
 	struct ktop_facts facts = {
 		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
-		.cpus = cpu_total, .clock_hz = clock_rate(),
+		.cpus = cpu_total, .clock_hz = clock_rate(), .numbers = number_at,
 	};
 
 	find_build_id(&facts);

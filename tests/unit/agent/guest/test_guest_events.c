@@ -107,6 +107,39 @@ static void what_there_is_no_memory_for_is_counted(void **state)
 	budget_release(budget);
 }
 
+static void call(struct guest_events *events, uint16_t id, uint64_t number, const char *name)
+{
+	guest_events_number(events, &(struct event) { .kind = EVENT_NUMBER, .number = {
+		.event = id, .number = number, .name = { name, strlen(name) } } });
+}
+
+/* A beginning and its end have the same numbers, and the kernel's own events of these names have them, too. */
+static void numbers_have_names(void **state)
+{
+	struct budget *budget = budget_new(64);
+	size_t left = budget_left(budget);
+	struct guest_events *events = guest_events_new(budget);
+
+	(void)state;
+	describe(events, 100, "irq_enter", "u32 irq;");
+	call(events, 35, 39, "getpid");
+	call(events, 35, 40, "send\x1b");
+	call(events, 100, 39, "disk");
+	call(events, 100, 39, "net");
+	call(events, 99, 1, "of no kind");
+	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 39), "getpid");
+	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 40), "send?");
+	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 41), "");
+	assert_string_equal(guest_events_called(events, ROLE_IRQ_BEGIN, 39), "net");
+	for (uint64_t i = 0; i < GUEST_NUMBERS + 10; i++)
+		call(events, 35, 100 + i, "many");
+	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 39), "getpid");
+	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 109 + GUEST_NUMBERS), "");
+	guest_events_free(events);
+	assert_int_equal(budget_left(budget), left);
+	budget_release(budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +147,7 @@ int main(void)
 		cmocka_unit_test(what_it_is_called_first_stays_and_is_printable),
 		cmocka_unit_test(a_mask_of_any_length),
 		cmocka_unit_test(what_there_is_no_memory_for_is_counted),
+		cmocka_unit_test(numbers_have_names),
 	};
 
 	return cmocka_run_group_tests_name("guest_events", tests, NULL, NULL);
