@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/hash.h"
 #include "agent/base/radix.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
@@ -10,8 +11,29 @@
 #include "agent/names/threads.h"
 #include "agent/query/query.h"
 #include "export_folded.h"
-#include "folded_frames.h"
 #include "ranking.h"
+
+enum { BLOCK_COST = 32 };		/* bytes that a block of memory takes besides its contents */
+
+enum folded_kind { FOLDED_ROOT, FOLDED_THREAD, FOLDED_CALLER, FOLDED_LEAF };
+
+struct folded_frame {
+	uint32_t number;		/* where it was added */
+	enum folded_kind kind;
+	uint32_t id;			/* of the function, or of the thread */
+	size_t size;
+	char *text;			/* harmless, with what stands behind it: ' ' after a leaf, else ';' */
+};
+
+struct folded_frames {
+	struct budget *budget;
+	struct folded_frame *list;
+	uint32_t count, room;
+	uint32_t *by_function;		/* numbers of callers and leaves, two by two */
+	size_t function_room;
+	struct hash by_id;		/* of the others */
+	size_t paid;			/* bytes that were taken from the budget for texts */
+};
 
 struct stack {
 	uint32_t number;		/* where it was made */
@@ -39,6 +61,127 @@ struct folded {
 	uint64_t samples;
 	bool full;			/* there was no memory for all */
 };
+
+/* ---- frames: the parts of lines, as texts, each once ---- */
+
+static void folded_frames_init(struct folded_frames *frames, struct budget *budget)
+{
+	*frames = (struct folded_frames) { .budget = budget };
+	hash_init(&frames->by_id, budget);
+}
+
+static void folded_frames_clear(struct folded_frames *frames)
+{
+	for (uint32_t i = 0; i < frames->count; i++)
+		free(frames->list[i].text);
+	budget_give(frames->budget, frames->paid);
+	budget_free(frames->budget, frames->list, frames->room * sizeof(*frames->list));
+	budget_free(frames->budget, frames->by_function, frames->function_room * sizeof(*frames->by_function));
+	hash_clear(&frames->by_id);
+}
+
+/* Functions are numbered from 0 on, threads are not. */
+static bool is_function(enum folded_kind kind)
+{
+	return kind == FOLDED_CALLER || kind == FOLDED_LEAF;
+}
+
+static size_t frame_place(enum folded_kind kind, uint32_t id)
+{
+	return 2 * (size_t)id + (kind == FOLDED_LEAF);
+}
+
+/* The number of a frame. HASH_NONE: it is not there. */
+static uint32_t folded_frames_find(const struct folded_frames *frames, enum folded_kind kind, uint32_t id)
+{
+	size_t place = frame_place(kind, id);
+	uint64_t hash;
+	uint32_t at = 0, number;
+
+	if (is_function(kind))
+		return place < frames->function_room ? frames->by_function[place] : HASH_NONE;
+	hash = hash_pair(&frames->by_id, kind, id);
+	while ((number = hash_next(&frames->by_id, hash, &at)) != HASH_NONE)
+		if (frames->list[number].kind == kind && frames->list[number].id == id)
+			break;
+	return number;
+}
+
+/* False: no memory. */
+static bool have_place(struct folded_frames *frames, size_t place)
+{
+	size_t room = 2 * place + 1024;
+	uint32_t *by_function;
+
+	if (place < frames->function_room)
+		return true;
+	by_function = budget_resize(frames->budget, frames->by_function,
+		frames->function_room * sizeof(*by_function), room * sizeof(*by_function));
+	if (!by_function)
+		return false;
+	memset(by_function + frames->function_room, 0xff, (room - frames->function_room) * sizeof(*by_function));
+	frames->by_function = by_function;
+	frames->function_room = room;
+	return true;
+}
+
+/* The frame that is added next will be found. False: no memory. */
+static bool number_next(struct folded_frames *frames, enum folded_kind kind, uint32_t id)
+{
+	size_t place = frame_place(kind, id);
+
+	if (!is_function(kind))
+		return hash_add(&frames->by_id, hash_pair(&frames->by_id, kind, id), frames->count);
+	if (!have_place(frames, place))
+		return false;
+	frames->by_function[place] = frames->count;
+	return true;
+}
+
+/* Replaces the characters of a name that would separate frames, counts or lines. */
+static char harmless(char c)
+{
+	if (c == ';')
+		return ':';
+	return (unsigned char)c <= ' ' || c == 0x7f ? '_' : c;
+}
+
+static bool make_text(struct folded_frames *frames, struct folded_frame *frame, const char *name, const char *mark)
+{
+	size_t named = strlen(name), marked = strlen(mark);
+
+	frame->size = named + marked + 1;
+	if (!budget_take(frames->budget, frame->size + BLOCK_COST))
+		return false;
+	frames->paid += frame->size + BLOCK_COST;
+	frame->text = util_alloc(frame->size);
+	for (size_t i = 0; i < named; i++)
+		frame->text[i] = harmless(name[i]);
+	memcpy(frame->text + named, mark, marked);
+	frame->text[named + marked] = frame->kind == FOLDED_LEAF ? ' ' : ';';
+	return true;
+}
+
+/* Adds one that is not there yet. Its text is the name, made harmless, with the mark. HASH_NONE: no memory. */
+static uint32_t folded_frames_add(struct folded_frames *frames, enum folded_kind kind, uint32_t id, const char *name,
+	const char *mark)
+{
+	struct folded_frame frame = { .number = frames->count, .kind = kind, .id = id };
+	struct folded_frame *list = budget_array(frames->budget, frames->list, frames->count, &frames->room,
+		sizeof(*list));
+
+	if (!list)
+		return HASH_NONE;
+	frames->list = list;
+	if (!make_text(frames, &frame, name, mark))
+		return HASH_NONE;
+	if (!number_next(frames, kind, id)) {
+		free(frame.text);
+		return HASH_NONE;
+	}
+	list[frames->count] = frame;
+	return frames->count++;
+}
 
 /* ---- collecting ---- */
 
@@ -175,9 +318,18 @@ static int compare_stacks(const void *left, const void *right)
 	return a->frames[same] < b->frames[same] ? -1 : 1;
 }
 
+/* No text is the beginning of another one, since what stands behind it is in no name. */
+static int compare_frames(const void *left, const void *right)
+{
+	const struct folded_frame *a = left, *b = right;
+
+	return memcmp(a->text, b->text, a->size < b->size ? a->size : b->size);
+}
+
 static bool sort_frames(struct folded *folded)
 {
-	uint32_t *now = folded_frames_sort(&folded->frames);
+	struct folded_frames *frames = &folded->frames;
+	uint32_t *now = ranking_new(frames->budget, frames->list, frames->count, sizeof(*frames->list), compare_frames);
 
 	if (!now)
 		return false;

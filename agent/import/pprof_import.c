@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/formats/writing/pprof_comments.h"
 #include "agent/samples/sample_set.h"
-#include "pprof_facts.h"
 #include "pprof_import.h"
 #include "pprof_tables.h"
 #include "protobuf_reader.h"
@@ -32,6 +33,78 @@ struct reading {
 	uint32_t path[IMPORT_DEPTH];	/* a sample's locations in the set, the leaf first */
 	char **error;
 };
+
+/* ---- what ktop has told in comments ---- */
+
+/* What stands text_behind the key; NULL: it is another comment. */
+static const char *text_behind(const char *comment, const char *key)
+{
+	size_t size = strlen(key);
+
+	return strncmp(comment, key, size) == 0 ? comment + size : NULL;
+}
+
+/* "from-to" */
+static void take_told_range(struct set_facts *facts, const char *text)
+{
+	char *end;
+	uint64_t from = strtoull(text, &end, 10), to = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
+
+	if (*end || from >= to)
+		return;
+	facts->from = from;
+	facts->to = to;
+}
+
+/* "id: name" */
+static void take_told_name(const struct pprof_tables *tables, const char *text)
+{
+	char *end;
+	struct pprof_mapping *mapping = pprof_tables_mapping(tables, strtoull(text, &end, 10));
+
+	if (mapping && end[0] == ':' && end[1] == ' ' && end[2])
+		mapping->name = end + 2;
+}
+
+static void take_comment(const struct pprof_tables *tables, struct set_facts *facts, const char *comment)
+{
+	const char *text;
+
+	if ((text = text_behind(comment, PPROF_COMMENT_MACHINE)))
+		facts->machine = text;
+	else if ((text = text_behind(comment, PPROF_COMMENT_KERNEL)))
+		facts->kernel = text;
+	else if ((text = text_behind(comment, PPROF_COMMENT_VERSION)))
+		facts->version = text;
+	else if ((text = text_behind(comment, PPROF_COMMENT_ARCH)))
+		facts->arch = text;
+	else if ((text = text_behind(comment, PPROF_COMMENT_RANGE)))
+		take_told_range(facts, text);
+	else if ((text = text_behind(comment, PPROF_COMMENT_LOST)))
+		facts->lost = strtoull(text, NULL, 10);
+	else if ((text = text_behind(comment, PPROF_COMMENT_MAPPING)))
+		take_told_name(tables, text);
+}
+
+/*
+ * Tells the set what the comments say that ktop has written (pprof_comments.h), and mappings their names. Others say
+ * nothing. False with `error` set; without it there is no memory.
+ */
+static bool take_comments(const struct pprof_tables *tables, struct sample_set *set, char **error)
+{
+	struct set_facts facts = { .machine = "", .kernel = "", .version = "", .arch = "" };
+
+	for (uint32_t i = 0; i < tables->comment_count; i++) {
+		const char *comment = pprof_tables_text(tables, tables->comments[i]);
+
+		if (!comment)
+			return util_fail(error, "%s", pprof_no_profile);
+		take_comment(tables, &facts, comment);
+	}
+	return sample_set_tell(set, &facts);
+}
+
+/* ---- the profile ---- */
 
 static bool no_profile(const struct reading *reading)
 {
@@ -480,7 +553,7 @@ static bool has_samples(const struct reading *reading)
 static bool read_profile(struct reading *reading, struct budget *budget)
 {
 	return pprof_tables_read(&reading->tables, reading->bytes, reading->size, budget, reading->error) &&
-		choose_types(reading) && pprof_facts_take(&reading->tables, reading->set, reading->error) &&
+		choose_types(reading) && take_comments(&reading->tables, reading->set, reading->error) &&
 		add_objects(reading) && add_locations(reading) && add_samples(reading) &&
 		has_samples(reading);
 }
