@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/names/threads.h"
 #include "agent/query/query.h"
 #include "agent/query/query_state.h"
 #include "agent/query/question/filter.h"
@@ -13,19 +15,63 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/store/trace_log.h"
+#include "agent/store/who.h"
 #include "kept_paths.h"
 #include "light_stacks.h"
-#include "log_events.h"
-#include "log_rows.h"
 #include "row_list.h"
 #include "sample_collect.h"
+#include "sample_set.h"
 #include "set_code.h"
-#include "set_threads.h"
 
 enum {
 	DEPTH_MAX = 128,		/* both walks of a sample */
 	MANY = 16,			/* with so many times `most` nodes, light ones are merged at once */
 	FRAME_BYTES = 400, SUM_BYTES = 200,	/* of memory that a picture takes, at most: of each */
+};
+
+#define NOBODY 0xfffffffeu
+
+struct seen_thread {			/* as samples name it */
+	uint32_t thread, process;
+	uint32_t index;			/* in the set */
+};
+
+struct set_threads {			/* those that samples name, each once */
+	struct sample_set *set;
+	struct threads *names;
+	struct budget *budget;		/* borrowed, as the others */
+	struct seen_thread *list;
+	uint32_t count, room;
+	struct hash by_who;
+};
+
+struct log_rows {			/* from rows of the log to those of the set */
+	const struct sample_set *set;
+	struct sample_log *log;
+	struct budget *budget;
+	uint32_t *stacks;		/* by node: its stack in the set; SET_NONE: not in the set */
+	uint8_t *contexts;		/* by node: enum context */
+	uint32_t *threads;		/* by who of the log: its thread in the set; NOBODY: not in it */
+	uint32_t nodes, whos;
+	uint32_t idle, unknown;		/* stacks of idle time, and of samples without one */
+	uint64_t from, to;		/* the other rows are left out: [from, to) */
+};
+
+struct set_rows {			/* a reader of them */
+	const struct log_rows *rows;
+	struct sample_log_reader *reader;
+};
+
+struct log_events {
+	struct sample_log *log;
+	struct filter filter;
+	uint64_t from, to;
+	struct set_event_kind *kinds;	/* as in the log */
+};
+
+struct set_events {			/* a reader of them */
+	const struct log_events *events;
+	struct trace_log_reader *reader;
 };
 
 struct collecting {
@@ -148,6 +194,71 @@ static uint32_t stack_special(struct collecting *all, uint32_t *stack, uint32_t 
 }
 
 /* ---- threads ---- */
+
+static void set_threads_init(struct set_threads *threads, struct sample_set *set, struct threads *names,
+	struct budget *budget)
+{
+	*threads = (struct set_threads) { .set = set, .names = names, .budget = budget };
+	hash_init(&threads->by_who, budget);
+}
+
+static void set_threads_clear(struct set_threads *threads)
+{
+	budget_free(threads->budget, threads->list, threads->room * sizeof(*threads->list));
+	hash_clear(&threads->by_who);
+}
+
+static uint64_t who_hash(const struct set_threads *threads, const struct who *who)
+{
+	return hash_pair(&threads->by_who, who->thread, who->process);
+}
+
+/* False: it was not put into the set. */
+static bool set_threads_find(const struct set_threads *threads, const struct who *who, uint32_t *index)
+{
+	uint64_t hash = who_hash(threads, who);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&threads->by_who, hash, &at)) != HASH_NONE) {
+		const struct seen_thread *seen = &threads->list[position];
+
+		if (seen->thread == who->thread && seen->process == who->process) {
+			*index = seen->index;
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t add_thread(struct set_threads *threads, const struct who *who)
+{
+	uint32_t owner = threads_owner(threads->names, who->thread, who->process);
+
+	return sample_set_thread(threads->set, &(struct set_thread) {
+		.id = who->thread, .process = owner, .name = threads_name(threads->names, who->thread),
+		.process_name = threads_process_name(threads->names, owner),
+	});
+}
+
+/* Its index in the set. It is put there if it is new; false: there is no memory. */
+static bool set_threads_have(struct set_threads *threads, const struct who *who, uint32_t *index)
+{
+	struct seen_thread *list;
+
+	if (set_threads_find(threads, who, index))
+		return true;
+	list = budget_array(threads->budget, threads->list, threads->count, &threads->room, sizeof(*list));
+	if (!list)
+		return false;
+	threads->list = list;
+	if (!hash_add(&threads->by_who, who_hash(threads, who), threads->count))
+		return false;
+	*index = add_thread(threads, who);
+	list[threads->count++] = (struct seen_thread) {
+		.thread = who->thread, .process = who->process, .index = *index,
+	};
+	return true;
+}
 
 static bool is_unknown(const struct who *who)
 {
@@ -393,26 +504,178 @@ static void clear(struct collecting *all)
 	set_threads_clear(&all->threads);
 }
 
-/* Gives the set the rows of the log. */
+/* ---- rows out of the log ---- */
+
+static void *copy_array(struct log_rows *rows, const void *from, size_t size)
+{
+	void *to = budget_resize(rows->budget, NULL, 0, size);
+
+	return to && size ? memcpy(to, from, size) : to;
+}
+
+static void free_rows(void *context)
+{
+	struct log_rows *rows = context;
+
+	budget_free(rows->budget, rows->stacks, rows->stacks ? rows->nodes * sizeof(*rows->stacks) : 0);
+	budget_free(rows->budget, rows->threads, rows->threads ? rows->whos * sizeof(*rows->threads) : 0);
+	budget_free(rows->budget, rows->contexts, rows->contexts ? rows->nodes : 0);
+	sample_log_release(rows->log);
+	budget_release(rows->budget);
+	free(rows);
+}
+
+static struct set_rows *open_rows(void *context)
+{
+	struct set_rows *reader = util_alloc(sizeof(*reader));
+
+	reader->rows = context;
+	reader->reader = sample_log_open(reader->rows->log);
+	return reader;
+}
+
+static uint32_t row_stack(const struct log_rows *rows, const struct log_row *row, const struct who *who)
+{
+	if (who->mode == MODE_IDLE)
+		return rows->idle;
+	if (row->stack == STACKS_NONE)
+		return rows->unknown;
+	return row->stack < rows->nodes ? rows->stacks[row->stack] : SET_NONE;
+}
+
+/* SET_NONE: it is not in the set. */
+static uint32_t row_sum(const struct log_rows *rows, const struct log_row *row)
+{
+	const struct who who = who_table_list(sample_log_whos(rows->log))[row->who];
+	uint32_t stack = row_stack(rows, row, &who);
+	enum context context = row->stack < rows->nodes ? (enum context)rows->contexts[row->stack] : CONTEXT_UNTOLD;
+
+	if (row->time < rows->from || row->time >= rows->to || stack == SET_NONE || row->who >= rows->whos)
+		return SET_NONE;
+	return sample_set_find(rows->set, stack, &(struct set_who) {
+		.thread = rows->threads[row->who], .cpu = who.cpu == WHO_NO_CPU ? SET_NONE : who.cpu,
+		.mode = (uint8_t)context_mode(&who, context),
+	});
+}
+
+static bool next_row(struct set_rows *reader, struct set_row *to)
+{
+	struct log_row row;
+	uint32_t sum;
+
+	do {
+		if (!sample_log_next(reader->reader, &row))
+			return false;
+		sum = row_sum(reader->rows, &row);
+	} while (sum == SET_NONE);
+	*to = (struct set_row) {
+		.time = row.time, .sum = sum, .samples = row.samples, .weight = row.weight,
+		.ns = row.weight * row.period,
+	};
+	return true;
+}
+
+static bool rows_failed(const struct set_rows *reader)
+{
+	return sample_log_failed(reader->reader);
+}
+
+static void close_rows(struct set_rows *reader)
+{
+	sample_log_close(reader->reader);
+	free(reader);
+}
+
+/*
+ * Gives the set the rows of the log, which it holds. A row whose sum is not in the set is left out: the set's filter
+ * did not let it pass. False: there is no memory.
+ */
 static bool give_log(struct collecting *all)
 {
+	static const struct set_rows_table table = {
+		.open = open_rows, .next = next_row, .failed = rows_failed, .close = close_rows, .free = free_rows,
+	};
 	struct sample_log *log = all->how->log;
-	uint32_t count = who_table_count(sample_log_whos(log));
-	uint32_t *threads = util_grow(NULL, count + 1, sizeof(*threads));
-	bool given;
+	struct log_rows *rows = util_alloc(sizeof(*rows));
 
-	for (uint32_t i = 0; i < count; i++) {
+	*rows = (struct log_rows) {
+		.set = all->set, .log = sample_log_hold(log), .budget = budget_hold(all->inputs->budget),
+		.nodes = all->nodes, .whos = who_table_count(sample_log_whos(log)), .idle = all->idle,
+		.unknown = all->unknown, .from = all->from, .to = all->to,
+	};
+	rows->stacks = copy_array(rows, all->stack_of, rows->nodes * sizeof(*rows->stacks));
+	rows->contexts = copy_array(rows, all->contexts, rows->nodes);
+	rows->threads = budget_resize(rows->budget, NULL, 0, rows->whos * sizeof(*rows->threads));
+	if (!rows->stacks || !rows->contexts || !rows->threads) {
+		free_rows(rows);
+		return false;
+	}
+	for (uint32_t i = 0; i < rows->whos; i++) {
 		struct who who = who_table_list(sample_log_whos(log))[i];
 
-		if (!set_threads_find(&all->threads, &who, &threads[i]))
-			threads[i] = is_unknown(&who) || all->merges ? SET_NONE : LOG_ROWS_NOBODY;
+		if (!set_threads_find(&all->threads, &who, &rows->threads[i]))
+			rows->threads[i] = is_unknown(&who) || all->merges ? SET_NONE : NOBODY;
 	}
-	given = log_rows_give(all->set, log, &(struct log_rows_map) {
-		.stacks = all->stack_of, .contexts = all->contexts, .nodes = all->nodes, .threads = threads,
-		.idle = all->idle, .unknown = all->unknown, .from = all->from, .to = all->to,
-	}, all->inputs->budget);
-	free(threads);
-	return given;
+	sample_set_give_rows(all->set, &table, rows);
+	return true;
+}
+
+/* ---- trace events out of the log ---- */
+
+static void free_events(void *context)
+{
+	struct log_events *events = context;
+
+	sample_log_release(events->log);
+	free(events->kinds);
+	free(events);
+}
+
+static struct set_events *open_events(void *context)
+{
+	struct set_events *reader = util_alloc(sizeof(*reader));
+
+	reader->events = context;
+	reader->reader = trace_log_open(sample_log_traces(reader->events->log));
+	return reader;
+}
+
+static bool next_event(struct set_events *reader, struct set_event *event)
+{
+	const struct log_events *events = reader->events;
+	struct trace_log_row row;
+
+	do {
+		if (!trace_log_next(reader->reader, &row))
+			return false;
+	} while (row.time < events->from || row.time >= events->to || !filter_passes_cpu(&events->filter, row.cpu));
+	*event = (struct set_event) { .time = row.time, .cpu = row.cpu, .kind = &events->kinds[row.kind] };
+	for (uint32_t i = 0; i < event->kind->count; i++)
+		event->values[i] = row.values[i];
+	return true;
+}
+
+static bool events_failed(const struct set_events *reader)
+{
+	return trace_log_failed(reader->reader);
+}
+
+static void close_events(struct set_events *reader)
+{
+	trace_log_close(reader->reader);
+	free(reader);
+}
+
+static struct set_event_kind event_kind(const struct trace_log_kind *kind)
+{
+	struct set_event_kind own = {
+		.name = kind->name, .lost = kind->lost, .role = kind->role, .count = kind->count,
+	};
+
+	memcpy(own.role_values, kind->role_values, sizeof(own.role_values));
+	for (uint32_t i = 0; i < own.count; i++)
+		own.values[i] = (struct set_event_value) { kind->values[i].name, kind->values[i].is_signed };
+	return own;
 }
 
 /* The threads that trace events name are in the set, also those that were never sampled. */
@@ -436,12 +699,35 @@ static void add_event_threads(struct collecting *all)
 	trace_log_close(reader);
 }
 
+/*
+ * Gives the set the trace events of the log, which it holds: those in its range, of the CPUs that the filter lets pass.
+ * What else a filter says is of samples. Nothing is given where nothing was traced. False: there is no memory.
+ */
 static bool give_events(struct collecting *all)
 {
+	static const struct set_events_table table = {
+		.open = open_events, .next = next_event, .failed = events_failed, .close = close_events,
+		.free = free_events,
+	};
+	const struct trace_log *traces = sample_log_traces(all->how->log);
+	uint32_t count = trace_log_kinds(traces);
+	struct log_events *events;
+
 	add_event_threads(all);
-	log_events_give(all->set, all->how->log, &all->how->question->filter, all->from, all->to);
+	if (count) {
+		events = util_alloc(sizeof(*events));
+		*events = (struct log_events) {
+			.log = sample_log_hold(all->how->log), .filter = all->how->question->filter, .from = all->from,
+			.to = all->to, .kinds = util_grow(NULL, count, sizeof(*events->kinds)),
+		};
+		for (uint32_t i = 0; i < count; i++)
+			events->kinds[i] = event_kind(trace_log_kind(traces, i));
+		sample_set_give_events(all->set, &table, events);
+	}
 	return !all->full && !sample_set_is_full(all->set);
 }
+
+/* ---- the set ---- */
 
 /* `full`: set if there was no memory for so many. */
 static struct sample_set *collect_set(const struct sample_collect *how, bool merges, bool *full, char **error)
