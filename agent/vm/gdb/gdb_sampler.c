@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,11 +11,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
-#include "gdb_connect.h"
 #include "gdb_keeper.h"
 #include "gdb_memory.h"
 #include "gdb_sampler.h"
@@ -66,6 +70,39 @@ static struct {
 	uint64_t asked_at;		/* since this host time */
 	uint64_t asleep;		/* until this host time it sleeps while it waits */
 } sampler;
+
+/* ---- the stub ---- */
+
+/* TCP_NODELAY: a small packet must not wait until the one before it is acknowledged. */
+static int connect_tcp(unsigned long port)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = port && port <= UINT16_MAX ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1, on = 1;
+
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0 &&
+			fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/*
+ * Connects to unix:PATH, or to tcp:HOST:PORT on this host, whatever HOST says. Returns a descriptor that does not
+ * block. -1: nobody listens there.
+ */
+static int connect_stub(const char *stub)
+{
+	static const char by_path[] = "unix:", by_port[] = "tcp:";
+	const char *port = strrchr(stub, ':');
+
+	if (strncmp(stub, by_path, strlen(by_path)) == 0)
+		return unix_socket_connect(stub + strlen(by_path));
+	return port && strncmp(stub, by_port, strlen(by_port)) == 0 ? connect_tcp(strtoul(port + 1, NULL, 10)) : -1;
+}
 
 /* ---- what the hook asks of its kernel (port.h); outside.c has the rest ---- */
 
@@ -446,7 +483,7 @@ bool gdb_sampler_run(int port, const char *stub)
 
 	be_nobodys();
 	plugin_socket_serve(&sampler.port, port);
-	fd = gdb_connect(stub);
+	fd = connect_stub(stub);
 	if (fd < 0) {
 		printf("it does not listen");
 		return false;

@@ -10,7 +10,6 @@
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "qmp.h"
-#include "qmp_state.h"
 
 enum {
 	LINE_MAX_BYTES = 1 << 20,	/* of one message; a longer one is ignored */
@@ -43,12 +42,44 @@ struct qmp {
 	uint64_t asked_id, asked_at;	/* of the question for the state; id 0: none is open */
 };
 
+/*
+ * The new state after query-status has told this RunState (qapi/run-state.json); `state` is the one before. A kernel
+ * that has panicked stays so, even if QEMU was told to let it run.
+ */
+static enum vm_state state_told(enum vm_state state, const char *status)
+{
+	if (strcmp(status, "running") == 0)
+		return state == VM_PANICKED ? state : VM_RUNNING;
+	if (strcmp(status, "shutdown") == 0)
+		return VM_SHUTDOWN;
+	return strcmp(status, "guest-panicked") == 0 ? VM_PANICKED : VM_PAUSED;
+}
+
+/*
+ * The new state after an event. QEMU also sends STOP for a machine that has shut down or panicked. It changes nothing
+ * then: those states say more.
+ */
+static enum vm_state state_after(enum vm_state state, const char *event)
+{
+	bool ended = state == VM_SHUTDOWN || state == VM_PANICKED;
+
+	if (strcmp(event, "RESUME") == 0)
+		return VM_RUNNING;
+	if (strcmp(event, "STOP") == 0)
+		return ended ? state : VM_PAUSED;
+	if (strcmp(event, "SHUTDOWN") == 0)
+		return ended ? state : VM_SHUTDOWN;
+	if (strcmp(event, "RESET") == 0)
+		return ended ? VM_PAUSED : state;
+	return strcmp(event, "GUEST_PANICKED") == 0 ? VM_PANICKED : state;
+}
+
 /* After a reset, the machine may run or not, so QEMU is asked for its state. */
 static void handle_event(struct qmp *qmp, const char *name, const cJSON *data)
 {
 	const cJSON *device = cJSON_GetObjectItemCaseSensitive(data, "device");
 
-	qmp->state = qmp_state_after(qmp->state, name);
+	qmp->state = state_after(qmp->state, name);
 	qmp->resumes += strcmp(name, "RESUME") == 0;
 	if (strcmp(name, "RESET") == 0) {
 		qmp->resets++;
@@ -63,7 +94,7 @@ static void take_status(struct qmp *qmp, const cJSON *answer)
 	const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "status");
 
 	if (cJSON_IsString(status) && status->valuestring[0])
-		qmp->state = qmp_state_told(qmp->state, status->valuestring);
+		qmp->state = state_told(qmp->state, status->valuestring);
 }
 
 /* Has the line few enough values to be parsed? One of these characters stands before each value. */

@@ -10,9 +10,9 @@
 #define QMP_PLUG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "qmp_buses.h"
 #include "qmp_talk.h"
 
 #define QMP_PLUG_CONTROLLER "ktop-plugged-bus"	/* id of the virtio-serial controller */
@@ -22,6 +22,31 @@
  * down a notifier when the machine stops, and sets one up when it goes on; the gdb stub does that for each sample.
  */
 #define QMP_PLUG_PORTS 2
+
+enum {
+	QMP_BUSES_MAX = 64,		/* of each kind */
+	QMP_PLACES_MAX = 1024,		/* that are listed */
+};
+
+struct qmp_bus_list {
+	char *names[QMP_BUSES_MAX];	/* as QEMU tells them: any text */
+	size_t count;
+};
+
+struct qmp_place {
+	enum { PLACE_FOLDER, PLACE_DEVICE, PLACE_BUS } kind;
+	bool board;			/* it belongs to the board itself */
+	char *path;
+	char *bus;			/* PLACE_BUS: its name */
+};
+
+struct qmp_buses {			/* all that a port, or its controller, might be plugged into */
+	struct qmp_bus_list serial;	/* each belongs to a virtio-serial controller, of any kind */
+	struct qmp_bus_list pci;	/* from the board outwards */
+
+	struct qmp_place places[QMP_PLACES_MAX];	/* those from `next` on have not been listed yet */
+	size_t next, count;
+};
 
 struct qmp_plugged {
 	char bus[64];			/* of the port, or of its controller if that was plugged in, too; "": nothing */
