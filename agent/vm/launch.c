@@ -25,6 +25,7 @@
 enum {
 	QUIT_MS = 200,			/* in which QMP takes the wish that QEMU ends */
 	MOMENT_MS = 200,		/* from SIGTERM to SIGKILL */
+	LEFT_MS = 2000,			/* likewise, of a QEMU that was not asked to quit: it may write its disks */
 	LOOK_MS = 20,			/* between two checks */
 	PTY_MS = 10000,			/* longest wait for each step until the guest's pty is open */
 	PRINTED_MS = 500,		/* longest wait for what it has printed, once it has ended */
@@ -425,6 +426,33 @@ bool launch_ended(struct launch *launch, int wait_ms)
 	return launch->ended;
 }
 
+/* Ends a QEMU whose wrapper has ended before it, as by -daemonize: it is our child now (see start). */
+static void end_left(const struct launch *launch)
+{
+	struct tree *tree = util_alloc(sizeof(*tree));
+	char *line = util_alloc(LINE_MOST + 1);
+
+	tree_add(tree, getpid(), 0);
+	for (size_t i = 0; i < tree->count; i++) {
+		pid_t pid = tree->all[i].pid;
+		size_t size = pid == getpid() ? 0 : read_line(pid, line);
+		struct pollfd ready = { .events = POLLIN };
+
+		if (!size || !memmem(line, size, launch->qmp, strlen(launch->qmp)))
+			continue;
+		ready.fd = pidfd_open(pid, 0);
+		kill(pid, SIGTERM);
+		kill(pid, SIGCONT);
+		poll(&ready, 1, LEFT_MS);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		if (ready.fd >= 0)
+			close(ready.fd);
+	}
+	free(line);
+	free(tree);
+}
+
 /*
  * Ends the whole group, and those that have left it, such as what `timeout` runs. The children of one that has ended
  * are our own (see start), so parents are waited for first.
@@ -438,6 +466,8 @@ static void end_all(struct launch *launch)
 		kill(-launch->group, SIGTERM);
 		kill(-launch->group, SIGCONT);
 		launch_ended(launch, MOMENT_MS);
+	} else {
+		end_left(launch);
 	}
 	for (size_t i = 0; i < tree->count; i++)
 		kill(tree->all[i].pid, SIGKILL);

@@ -592,6 +592,34 @@ static void test_a_wrapper_cleans_up(void **state)
 	free(how);
 }
 
+/* A wrapper may end before its QEMU, which goes on in the background, as by -daemonize. */
+static void test_what_a_wrapper_leaves_behind_ends(void **state)
+{
+	char *file = util_format("%s", scratch_text("pid", "")), *go = util_format("%s", scratch_path("go"));
+	char self[4096] = "", *error = NULL, *script;
+	struct wrapped wrapped = { .file = file };
+	struct launch *launch;
+	int fd;
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	assert_int_equal(mkfifo(go, 0600), 0);
+	script = util_format("setsid %s stays \"$@\" & echo $!. >%s; read word <%s", self, file, go);
+	launch = launch_by(script, &patient, &error);
+	if (!launch)
+		fail_msg("%s", error);
+	fd = open(go, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(write(fd, "\n", 1), 1);
+	close(fd);
+	assert_true(launch_ended(launch, START_MS));
+	assert_true(has_begun(&wrapped));
+	launch_free(launch);
+	check_gone(wrapped.pid);
+	free(script);
+	free(file);
+	free(go);
+}
+
 /* QEMU reads the sockets' paths as parts of options, and they are bounded: then they lie in /tmp. */
 static void test_a_folder_that_does_not_fit(void **state)
 {
@@ -722,6 +750,7 @@ int main(int count, char **words)
 		cmocka_unit_test(test_make_behind_others),
 		cmocka_unit_test(test_given_up), cmocka_unit_test(test_a_wrapper_that_hands_nothing_on),
 		cmocka_unit_test(test_a_stopped_one_ends), cmocka_unit_test(test_a_wrapper_cleans_up),
+		cmocka_unit_test(test_what_a_wrapper_leaves_behind_ends),
 		cmocka_unit_test(test_a_folder_that_does_not_fit),
 		cmocka_unit_test(test_not_installed),
 		cmocka_unit_test(test_early_end_tells_its_last_line),
