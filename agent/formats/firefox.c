@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/formats/writing/json_text.h"
 #include "agent/formats/writing/row_reader.h"
 #include "agent/formats/writing/set_writing.h"
 #include "agent/formats/writing/thread_names.h"
@@ -13,7 +14,6 @@
 #include "agent/samples/sample_set.h"
 #include "firefox.h"
 #include "firefox_markers.h"
-#include "agent/formats/writing/json_text.h"
 
 enum { FORMAT_VERSION = 61, GECKO_VERSION = 27 };
 

@@ -11,15 +11,15 @@
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/names/linux/module_tables.h"
+#include "agent/names/objects/layouts.h"
+#include "agent/names/objects/objects.h"
+#include "agent/names/objects/regions.h"
 #include "agent/wire/event.h"
 #include "function.h"
 #include "functions.h"
 #include "guest_symbols.h"
 #include "kernel_image.h"
-#include "agent/names/objects/layouts.h"
-#include "agent/names/objects/objects.h"
 #include "lines.h"
-#include "agent/names/objects/regions.h"
 #include "symbols_state.h"
 
 enum { PAGE = 4096 };
