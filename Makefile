@@ -73,9 +73,9 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row wanted) \
 	$(call in,tui/views/table/,annotate_row change_style column deeper detail hue row_cell) \
 	$(call in,tui/views/flame/,flame_cells flame_detail flame_paint) $(call in,tui/views/tree/,folds tree_lines tree_row) \
-	$(call in,tui/views/,config config_file page_body page_processes page_trail view_annotate view_console view_events view_function view_functions view_heat view_help \
+	$(call in,tui/views/,config config_file page_body view_annotate view_console view_events view_function view_functions view_heat view_help \
 		view_flame view_formats view_tree) \
-	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt screen_rows screen_views \
+	$(call in,tui/screen/,app machine screen screen_input screen_play screen_prompt screen_rows screen_views \
 		screen_window snapshot tabs typed)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \
 		command_run command_screen command_size command_top interruption main)

@@ -21,7 +21,6 @@
 #include "tui/views/table/hue.h"
 #include "tui/views/tree/tree_row.h"
 #include "page_body.h"
-#include "page_processes.h"
 
 enum {
 	LIGHTEST = 200,			/* a call is left out if it has less than 1/LIGHTEST of the function */
@@ -58,6 +57,78 @@ static const struct table *table_of(const struct function_page *page, enum page_
 static struct row_base base_of(const struct table *table, const struct row *row)
 {
 	return table->base && row->base ? table->base->rows[row->base - 1] : (struct row_base) { .self = 0 };
+}
+
+/* ---- the processes of its threads ---- */
+
+struct page_process {
+	const char *name;		/* borrowed from the page */
+	struct portion now, base;	/* of the function's time; base: in the baseline, if there is one */
+};
+
+struct page_processes {
+	struct page_process *list;	/* the heaviest first; those of equal weight by name */
+	size_t count;
+};
+
+/* The process of that name, made once. There are no more of them than threads. */
+static struct page_process *process_of(struct page_processes *all, struct hash *index, const char *name,
+	const struct table *table)
+{
+	uint64_t hash = hash_text(index, name);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(index, hash, &at)) != HASH_NONE)
+		if (strcmp(all->list[position].name, name) == 0)
+			return &all->list[position];
+	hash_add(index, hash, (uint32_t)all->count);
+	all->list[all->count] = (struct page_process) {
+		.name = name, .now = { .whole = table->weight, .all = table->samples },
+	};
+	if (table->base)
+		all->list[all->count].base = (struct portion) {
+			.whole = table->base->weight, .all = table->base->samples };
+	return &all->list[all->count++];
+}
+
+static void process_add(struct page_process *to, const struct table *table, const struct row *row)
+{
+	struct row_base base = base_of(table, row);
+
+	to->now.weight += row->self;
+	to->now.samples += row->samples;
+	to->base.weight += base.self;
+	to->base.samples += base.samples;
+}
+
+static int compare_processes(const void *left, const void *right)
+{
+	const struct page_process *a = left, *b = right;
+
+	if (a->now.weight != b->now.weight)
+		return a->now.weight < b->now.weight ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+/* The processes whose threads run the function; over all machines: the machines. The caller frees the list. */
+static struct page_processes page_processes_new(const struct function_page *page)
+{
+	const struct table *table = page->tables[PAGE_THREADS]->table;
+	struct page_processes all = { .count = 0 };
+	struct hash index;
+
+	if (!table)
+		return all;
+	all.list = util_alloc((table->count + 1) * sizeof(*all.list));
+	hash_init(&index, NULL);
+	for (size_t i = 0; i < table->count; i++) {
+		const char *name = symbols_get(page->answer.symbols, table->rows[i].function)->object;
+
+		process_add(process_of(&all, &index, name, table), table, &table->rows[i]);
+	}
+	hash_clear(&index);
+	qsort(all.list, all.count, sizeof(*all.list), compare_processes);
+	return all;
 }
 
 /* ---- rows of a part, of which only some are on the screen ---- */
@@ -283,7 +354,6 @@ static void add_share(struct share *sum, struct share share)
 	*sum = share;
 }
 
-/* The processes of the threads. Over all machines: the machines. */
 static void draw_processes(struct paper *paper, size_t most)
 {
 	bool compared = table_of(paper->look->page, PAGE_THREADS)->base;
@@ -303,7 +373,7 @@ static void draw_processes(struct paper *paper, size_t most)
 				.name = process->name });
 	}
 	draw_rest(paper, &rest, all.count > most ? all.count - most : 0);
-	page_processes_clear(&all);
+	free(all.list);
 }
 
 /* Rows without time of their own, now and in the baseline, only lead to the function. */

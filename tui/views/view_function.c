@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,13 +23,32 @@
 #include "tui/terminal/theme.h"
 #include "config.h"
 #include "page_body.h"
-#include "page_trail.h"
 #include "view_function.h"
 
 enum {
 	PAUSE_MS = 500,			/* between two answers, each of which asks several questions */
 	DEEPEST = 64,			/* levels of callers and callees */
 	HEAD_ROWS = 2,
+	PAGE_TRAIL = 16,		/* pages that are kept; of more, the first ones are forgotten */
+};
+
+struct page_step {
+	struct view_chosen of;		/* the function */
+	uint64_t row;			/* the key of the row under the cursor; 0: the cursor is at the top */
+	uint64_t number;		/* of the step; no other has it */
+	char sign;			/* it calls the function of the page before ('<'), or not ('>') */
+	bool first;			/* it was opened from another view */
+	bool left;			/* a step into another view was made from it */
+};
+
+/*
+ * The pages of functions through which one came to the page that is shown, each with the row under its cursor. A page
+ * is opened from another view, or from the page before it. From each, a step into another view may be made.
+ */
+struct page_trail {
+	struct page_step steps[PAGE_TRAIL];
+	int count;
+	uint64_t newest;
 };
 
 struct page_view {
@@ -45,6 +65,56 @@ struct page_view {
 	char words[FILTER_TEXT];	/* what `open` returned last */
 	struct area area, body;		/* of the last drawing: the whole view; the body */
 };
+
+/* ---- the trail ---- */
+
+/* The page that is shown; NULL: there is none. */
+static struct page_step *page_trail_here(struct page_trail *trail)
+{
+	return trail->count ? &trail->steps[trail->count - 1] : NULL;
+}
+
+/* A page is opened. From another view, it takes the place of those that were left by going back. */
+static void page_trail_open(struct page_trail *trail, struct view_chosen of, bool first, char sign)
+{
+	while (first && trail->count && !page_trail_here(trail)->left)
+		trail->count--;
+	if (trail->count == PAGE_TRAIL)
+		memmove(trail->steps, trail->steps + 1, (size_t)--trail->count * sizeof(*trail->steps));
+	trail->steps[trail->count++] = (struct page_step) {
+		.of = of, .first = first, .sign = sign, .number = ++trail->newest,
+	};
+}
+
+/* Back to the page before. False: this one was opened from another view. */
+static bool page_trail_back(struct page_trail *trail)
+{
+	if (trail->count < 2 || page_trail_here(trail)->first)
+		return false;
+	trail->count--;
+	return true;
+}
+
+/* A step into another view: returns its number, for page_trail_return. That is without effect if it is forgotten. */
+static uint64_t page_trail_leave(struct page_trail *trail)
+{
+	page_trail_here(trail)->left = true;
+	return page_trail_here(trail)->number;
+}
+
+static void page_trail_return(struct page_trail *trail, uint64_t number)
+{
+	int count = trail->count;
+
+	while (count && trail->steps[count - 1].number != number)
+		count--;
+	if (!count)
+		return;
+	trail->count = count;
+	page_trail_here(trail)->left = false;
+}
+
+/* ---- the page ---- */
 
 static struct view_chosen of_page(const struct page_view *self)
 {
