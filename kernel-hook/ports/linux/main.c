@@ -2,9 +2,11 @@
 /* ktop.ko: the hook in a Linux kernel. From loading to unloading, it serves the port. */
 #include <linux/buildid.h>
 #include <linux/err.h>
+#include <linux/i8042.h>
 #include <linux/kthread.h>
 #include <linux/log2.h>
 #include <linux/module.h>
+#include <linux/printk.h>
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
@@ -14,7 +16,6 @@
 #include <linux/vmalloc.h>
 
 #include "counters.h"
-#include "keystrokes.h"
 #include "ktop.h"
 #include "orc.h"
 #include "port.h"
@@ -33,6 +34,7 @@ enum {
 	RING_MIN = 4,			/* KiB */
 	RING_MAX = 1 << 20,		/* KiB */
 	ROWS_MAX = 1 << 20,		/* as in ktop.h */
+	FROM_MOUSE = 0x20,		/* bit of the status of the i8042: the byte came from the second port */
 };
 
 static unsigned int rate = 997;
@@ -77,6 +79,33 @@ static struct ktop *ktop;
 static void *memory;
 static struct port_file *port_file;
 static struct task_struct *drainer;
+static struct ktop *key_listener;	/* NULL: the filter of keys is not in place */
+
+/* Irq off, with the controller's lock held. True: Linux drops the byte. */
+static bool filter_keys(unsigned char byte, unsigned char status, struct serio *serio)
+{
+	return ktop_serio(key_listener, status & FROM_MOUSE ? 1 : 0, byte);
+}
+
+/* Gives PS/2 bytes to the hook before Linux' drivers get them. If another module does so, the log says it. */
+static void keystrokes_start(struct ktop *ktop)
+{
+	key_listener = ktop;
+	if (i8042_install_filter(filter_keys) == 0) {
+		ktop_keys_heard(ktop);
+		return;
+	}
+	key_listener = NULL;
+	pr_warn("ktop: the key does nothing: another module filters the keyboard; "
+		"use ktop's control commands\n");
+}
+
+static void keystrokes_stop(void)
+{
+	if (key_listener)
+		i8042_remove_filter(filter_keys);
+	key_listener = NULL;
+}
 
 /*
  * The drainer's loop. A new task wakes it before the next drain is due, since a short program would be gone before its

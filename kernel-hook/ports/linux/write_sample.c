@@ -8,12 +8,15 @@
 #include <linux/sched/task_stack.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <asm/unwind.h>
 
 #include "ktop.h"
+#include "orc.h"
 #include "port.h"
+#include "text.h"
 #include "timer.h"
-#include "unwind.h"
 #include "unwind_user.h"
+#include "wire.h"
 #include "write_sample.h"
 
 enum {
@@ -34,14 +37,7 @@ void write_sample_init(uint32_t stack)
 		max_t(u32, FRAMES_BYTES, REGISTERS * sizeof(u64) + stack);
 }
 
-/* Writes a list's count before its elements, which are there already. Returns where the list ends. */
-static uint8_t *put_count(uint8_t *list, uint32_t count, uint32_t element)
-{
-	uint16_t size = count;
-
-	memcpy(list, &size, sizeof(size));
-	return list + sizeof(size) + count * element;
-}
+/* ---- the program: its registers, and the bytes of its stack ---- */
 
 static uint32_t put_registers(uint8_t *to, const struct pt_regs *regs)
 {
@@ -106,6 +102,119 @@ static uint32_t put_stack(uint8_t *to, unsigned long sp)
 	return at - sp;
 }
 
+/* ---- the kernel's stack ---- */
+
+static void put_address(uint8_t *frames, uint32_t index, uint64_t address)
+{
+	memcpy(frames + 8 * index, &address, sizeof(address));
+}
+
+/* Has the walk_kernel come to the registers of a program? The kernel's stack ends there. */
+static bool at_program(struct unwind_state *state)
+{
+	struct pt_regs *regs = unwind_get_entry_regs(state, NULL);
+
+	return regs && user_mode(regs);
+}
+
+/*
+ * Adds the callers of `regs` to `frames`. A frame with saved registers has an interrupted pc; all other frames have
+ * return addresses. Returns the registers of the last frame; NULL: the last frame has none.
+ */
+static const struct pt_regs *walk_kernel(const struct pt_regs *regs, struct ktop_wire_sample *sample,
+	uint8_t *frames, uint32_t *count)
+{
+	const struct pt_regs *last = regs;
+	struct unwind_state state;
+
+	for (unwind_start(&state, current, (struct pt_regs *)regs, NULL); !unwind_done(&state);
+			unwind_next_frame(&state)) {
+		unsigned long pc = at_program(&state) ? 0 : unwind_get_return_address(&state);
+
+		if (!pc || *count == KTOP_FRAMES_MAX)
+			break;
+		last = unwind_get_entry_regs(&state, NULL);
+		if (last)
+			sample->exact |= 1ull << *count;
+		put_address(frames, (*count)++, pc);
+	}
+	if (unwind_error(&state) || !(unwind_done(&state) || at_program(&state)))
+		sample->flags |= KTOP_KERNEL_CUT;
+	return last;
+}
+
+/*
+ * `regs` are in a stub for indirect calls. Changes them to those of the stub's caller at its call. `*pc`: the address
+ * to which the stub returns. A stub may have called itself once, in order to throw that return address away, so up to
+ * two addresses are taken off here. False: the stack cannot be read, or both addresses are a stub's.
+ */
+static bool leave_thunk(struct pt_regs *regs, unsigned long *pc)
+{
+	for (int depth = 0; depth < 2; depth++) {
+		if (copy_from_kernel_nofault(pc, (const void *)regs->sp, sizeof(*pc)))
+			return false;
+		regs->sp += sizeof(*pc);
+		regs->ip = *pc - 1;
+		if (!text_is_thunk(*pc))
+			return true;
+	}
+	return false;
+}
+
+/* Linux' unwinder takes a stub for indirect calls for the end of the stack. This goes on with the stub's caller. */
+static uint32_t walk_kernel_all(struct ktop_wire_sample *sample, uint8_t *frames)
+{
+	const struct pt_regs *last = timer_regs();
+	struct pt_regs caller;
+	uint32_t count = 1;
+	unsigned long pc;
+
+	while ((last = walk_kernel(last, sample, frames, &count)) && text_is_thunk(last->ip)) {
+		caller = *last;
+		if (count == KTOP_FRAMES_MAX || !leave_thunk(&caller, &pc)) {
+			sample->flags |= KTOP_KERNEL_CUT;
+			break;
+		}
+		put_address(frames, count++, pc);
+		last = &caller;
+	}
+	return count;
+}
+
+/*
+ * NMI or irq off. Walks the kernel's stack with Linux' own unwinder, by ORC or frame pointers. It follows interrupt and
+ * exception stacks by itself, and knows where a stack ends. Sets sample->flags and sample->exact, writes at most
+ * KTOP_FRAMES_MAX addresses to `frames`, at any alignment, and returns how many there are. An idle CPU's stack tells
+ * nothing: it has one frame.
+ */
+static uint32_t unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *now,
+	struct ktop_wire_sample *sample, uint8_t *frames)
+{
+	uint32_t count;
+
+	put_address(frames, 0, regs->pc);
+	sample->exact = 1;
+	if (now->idle)
+		return 1;
+	if (text_is_entry(regs->pc)) {
+		sample->flags |= KTOP_ENTRY;
+		return 1;
+	}
+	count = orc_walk(timer_regs(), frames);
+	return count ? count : walk_kernel_all(sample, frames);
+}
+
+/* ---- a sample ---- */
+
+/* Writes a list's count before its elements, which are there already. Returns where the list ends. */
+static uint8_t *put_count(uint8_t *list, uint32_t count, uint32_t element)
+{
+	uint16_t size = count;
+
+	memcpy(list, &size, sizeof(size));
+	return list + sizeof(size) + count * element;
+}
+
 /* The registers of the program that was interrupted, or that has entered the kernel. NULL: there is none. */
 static const struct pt_regs *program_regs(const struct ktop_regs *regs, const struct ktop_current *now)
 {
@@ -128,7 +237,7 @@ uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs *regs, const
 
 	payload[0] = program && !user_64bit_mode((struct pt_regs *)program) ? KTOP_I386 : KTOP_X86_64;
 	*sample = head;
-	list = put_count(list, regs->user ? 0 : ktop_unwind_kernel(regs, now, sample, list + 2), sizeof(u64));
+	list = put_count(list, regs->user ? 0 : unwind_kernel(regs, now, sample, list + 2), sizeof(u64));
 	if (regs->user || (program && now->user_exact))
 		sample->flags |= KTOP_USER_EXACT;
 	list = put_count(list, program && !bytes ? ktop_walk_user(program->ip, program->bp, 0, sample, list + 2) : 0,
