@@ -3,7 +3,7 @@
 # The Makefile at the top includes this.
 
 PORTS = kernel-hook/ports
-DEMO = $(call in,$(PORTS)/demo/,boot main books) $(call in,$(PORTS)/demo/machine/,acpi apic command console spin string) \
+DEMO = $(call in,$(PORTS)/demo/,boot main) $(call in,$(PORTS)/demo/machine/,acpi apic command console spin string) \
 	$(call in,$(PORTS)/demo/memory/,page program slab space) $(call in,$(PORTS)/demo/kernel/,clock cpu entry hook_calls \
 		keyboard mutex port process programs sched smp switch syscall thread trap) \
 	$(call in,$(PORTS)/demo/work/,mix oracle_tail)

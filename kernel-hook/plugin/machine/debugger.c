@@ -1,15 +1,42 @@
 /* SPDX-License-Identifier: MIT */
+#include <dlfcn.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "debugger.h"
-#include "migrated.h"
 #include "target.h"
+
+enum { FIELDS_MOST = 256, NAME_MOST = 32, CPU_MOST = 1 << 20 };
 
 /*
  * target/ARCH/gdbstub.c of QEMU: appends the bytes of register `number`, as a debugger counts them, and returns how
  * many they are. 0: no register has this number.
  */
 typedef int read_register(struct qemu_cpu *cpu, struct qemu_bytes *bytes, int number);
+
+/*
+ * QEMU does not show a debugger all fields of its CPU structure. But for migration, it has a description of that, with
+ * the name and the offset of each field: VMStateDescription, include/migration/vmstate.h.
+ */
+struct qemu_field {			/* VMStateField */
+	const char *name, *hint;
+	size_t offset, size, start;
+	int count;
+	size_t count_offset, size_offset;
+	const void *info;
+	int flags;
+	const void *description;
+	int version, struct_version;
+	void (*exists)(void);
+};
+
+struct qemu_description {
+	const char *name;
+	int unmigratable, version, minimum_version, priority;
+	void (*hooks[6])(void);
+	const struct qemu_field *fields;	/* up to one without a name */
+};
 
 /* Fixed after debugger_prepare, but for `bytes`: the thread that reads uses it, and boot.c lets one read at a time. */
 static struct {
@@ -24,6 +51,39 @@ struct debugged {
 	struct target_cpu target;	/* the first member */
 	struct qemu_cpu *cpu;
 };
+
+/* In another QEMU these may be other things: reading them must not end it. */
+static bool peek(const void *from, void *to, size_t size)
+{
+	struct iovec there = { .iov_base = (void *)(uintptr_t)from, .iov_len = size };
+	struct iovec here = { .iov_base = to, .iov_len = size };
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+static bool is_named(const char *name, const char *wanted)
+{
+	char text[NAME_MOST];
+	size_t size = strlen(wanted) + 1;
+
+	return name && size <= sizeof(text) && peek(name, text, size) && memcmp(text, wanted, size) == 0;
+}
+
+/* The offset of the field that has this name, and `size` bytes or is an array of such. False: there is none. */
+static bool migrated_place(const struct qemu_description *description, const char *field, size_t size, size_t *place)
+{
+	struct qemu_description copy;
+	struct qemu_field one;
+
+	if (description == NULL || !peek(description, &copy, sizeof(copy)) || !is_named(copy.name, "cpu"))
+		return false;
+	for (int i = 0; i < FIELDS_MOST && peek(copy.fields + i, &one, sizeof(one)) && one.name; i++)
+		if (is_named(one.name, field)) {
+			*place = one.offset;
+			return one.size == size && one.offset % size == 0 && one.offset < CPU_MOST;
+		}
+	return false;
+}
 
 static bool get(const struct target_cpu *cpu, unsigned number, unsigned size, uint64_t *value)
 {
@@ -59,7 +119,7 @@ static bool field(const struct target_cpu *cpu, enum target_field which, uint64_
 static void find_fields(const struct target *target)
 {
 	const char *name = target_description(target);
-	const struct qemu_description *description = name ? migrated_find(name) : NULL;
+	const struct qemu_description *description = name ? dlsym(RTLD_DEFAULT, name) : NULL;
 
 	for (int i = 0; i < TARGET_FIELDS; i++) {
 		size_t place;

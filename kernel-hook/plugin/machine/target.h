@@ -23,7 +23,7 @@ struct target_state {
 };
 
 /*
- * Facts that no register has: fields of 8 bytes in QEMU's own CPU structure (migrated.h). The first one is there to be
+ * Facts that no register has: fields of 8 bytes in QEMU's own CPU structure (debugger.c). The first one is there to be
  * compared with the register: if they agree, the other fields are where they are thought to be.
  */
 enum target_field { TARGET_FIELD_PC, TARGET_FIELD_MODE, TARGET_FIELD_SPACE, TARGET_FIELD_BASE, TARGET_FIELDS };

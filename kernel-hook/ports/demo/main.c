@@ -16,14 +16,14 @@
  *   work/     mix*.c oracle*.c spike.c  work to look at
  *             cost.c                    measures what ktop costs
  *   user/                               the programs
- *   books.c                             ktop's counts, printed
  *
- * This file brings the kernel up: memory, clock, ktop, the other CPUs, then the work that the command line names.
+ * This file brings the kernel up: memory, clock, ktop, the other CPUs, then the work that the command line names. With
+ * books=on, it prints ktop's counts.
  */
 #include <stddef.h>
 #include <stdint.h>
 
-#include "books.h"
+#include "ktop.h"
 #include "ports/demo/kernel/clock.h"
 #include "ports/demo/kernel/cpu.h"
 #include "ports/demo/kernel/hook_calls.h"
@@ -46,6 +46,7 @@
 #include "ports/demo/work/mix.h"
 #include "ports/demo/work/oracle.h"
 #include "ports/demo/work/spike.h"
+#include "wire.h"
 
 extern const char kernel_end[];		/* link.ld */
 
@@ -62,6 +63,32 @@ static void find_memory(const struct start_info *info)
 
 		if (piece->type == MEMORY_FREE && start < piece->start + piece->size)
 			page_add(start, piece->start + piece->size);
+	}
+}
+
+static void show_books(uint32_t cpu)
+{
+	print("books: cpu=%u samples=%lu/%lu trace=%lu/%lu\n", cpu,
+		ktop_taken(hook, cpu, KTOP_SAMPLES), ktop_lost(hook, cpu, KTOP_SAMPLES),
+		ktop_taken(hook, cpu, KTOP_TRACE), ktop_lost(hook, cpu, KTOP_TRACE));
+}
+
+/*
+ * The hook's counts, shown in another way than through ktop's port. With books=on, the console shows once a second what
+ * was counted since boot:
+ *
+ *   books: cpu=N samples=TAKEN/LOST trace=TAKEN/LOST
+ *   ...
+ *   books: end
+ */
+static void books_run(void *argument)
+{
+	(void)argument;
+	for (;;) {
+		sched_sleep(NS_PER_SECOND);
+		for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
+			show_books(cpu);
+		print("books: end\n");
 	}
 }
 
@@ -83,7 +110,7 @@ static void fail(void *argument)
 static void start_work(void)
 {
 	if (command_is("books", "on"))
-		books_start();
+		thread_spawn("books", books_run, NULL);
 	if (command_number("poweroff") > 0)
 		thread_spawn("poweroff", power_off, NULL);
 	if (command_number("panic") > 0)

@@ -8,7 +8,7 @@
  *   oracle.seconds=N             power off after N reports, of which there is one a second; 0: never
  *   poweroff=N                   power off after N seconds, whatever the work is
  *   panic=N                      panic after N seconds
- *   books=on                     print what ktop has counted, once a second: books.h
+ *   books=on                     print what ktop has counted, once a second: main.c
  *   ktop=on                      sample from the start
  *   ktop.sampler=nmi             sample by NMI, if there are two CPUs or more
  *   ktop.hotplug=off             do not look for a port that is plugged in later (template.h)
