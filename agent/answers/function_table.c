@@ -84,6 +84,9 @@ struct function_table *function_table_new(const struct function_request *request
 	tell_rows(answer, request, &question);
 	if (callers)
 		tell_selected(answer, &question);
+	if (answer->selected != FUNCTION_NONE && question.by == GROUP_THREAD && !asked->excerpt.until_ns)
+		thread_now(answer->answer.epoch, symbols_get(answer->answer.symbols, answer->selected)->name,
+			answer->now);
 	return answer;
 }
 

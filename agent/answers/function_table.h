@@ -12,6 +12,7 @@
 
 #include "agent/query/query.h"
 #include "answer.h"
+#include "thread_now.h"
 
 enum { FUNCTION_ROWS = 256 };
 
@@ -45,6 +46,7 @@ struct function_table {
 	struct function_row *visible;	/* visible_count of them, those of the request that exist */
 	size_t visible_count;
 	uint32_t selected;		/* as in the request; FUNCTION_NONE if there is no such function */
+	char now[THREAD_NOW];		/* what the selected thread does now; "": not known, or the window is past */
 	struct caller callers[8];	/* of the selected function */
 	size_t caller_count;
 	struct caller inlined[4];	/* the functions that are inlined in it */

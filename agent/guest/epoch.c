@@ -285,8 +285,11 @@ void epoch_introduce(struct epoch *epoch, const struct guest *guest, const struc
 	take_guest(epoch, guest);
 }
 
-static void take_status(struct epoch *epoch, const struct status *status)
+static void take_status(struct epoch *epoch, const struct status *status, uint64_t time)
 {
+	/* Tracing goes on and off with profiling. */
+	if (epoch->status_known && status->running != epoch->status.running)
+		trace_changed(epoch->trace, epoch_ns(epoch, time));
 	copy_text(epoch->note, sizeof(epoch->note), status->note);
 	epoch->status = *status;
 	epoch->status.note = (struct text) { .bytes = epoch->note, .size = strlen(epoch->note) };
@@ -434,7 +437,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 			kernel_watch_wake(epoch->watch);
 		break;
 	case EVENT_STATUS:
-		take_status(epoch, &event->status);
+		take_status(epoch, &event->status, event->time);
 		break;
 	case EVENT_CPU_STATUS:
 		take_cpu_status(epoch, &event->cpu_status);

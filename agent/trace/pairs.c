@@ -37,9 +37,10 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	uint64_t thread;
 	bool calls, told;		/* it is in the call `begun`; a call of it was given to the sink */
 	struct trace_span begun;		/* `begin`: the time of its last event; 0: none has come */
-	bool waits;			/* `wait` has begun: a SPAN_SLEEP or a SPAN_READY */
+	bool does;			/* `now` has begun: it runs, sleeps, or is ready */
 	uint64_t gap;			/* pairs->gaps then; another number now: it is not known any more */
-	struct trace_span wait;
+	struct trace_span now;
+	uint64_t woken, waker, wake_gap;	/* its last wake: the time, 0: none; by whom; pairs->gaps then */
 };
 
 struct pairs {
@@ -129,10 +130,10 @@ static const struct loss *loss_between(const struct pairs *pairs, uint32_t cpu, 
 
 /* ---- threads, by their numbers ---- */
 
-/* Its wait is known, up to this time. */
-static bool waits(const struct pairs *pairs, const struct task *task, uint64_t time)
+/* What it does is known, up to this time. */
+static bool is_known(const struct pairs *pairs, const struct task *task, uint64_t time)
 {
-	return task->waits && task->gap == pairs->gaps && !first_between(&pairs->changes, task->wait.begin, time);
+	return task->does && task->gap == pairs->gaps && !first_between(&pairs->changes, task->now.begin, time);
 }
 
 /* Forgets the threads that are in no call; if few are, all. */
@@ -145,7 +146,8 @@ static void forget_tasks(struct pairs *pairs)
 		if (pairs->tasks[i].calls)
 			pairs->tasks[kept++] = pairs->tasks[i];
 		else
-			pairs->counts.beginnings += waits(pairs, &pairs->tasks[i], UINT64_MAX);
+			pairs->counts.beginnings += is_known(pairs, &pairs->tasks[i], UINT64_MAX) &&
+				pairs->tasks[i].now.kind != SPAN_THREAD;
 	if (kept > TASKS / 2) {
 		pairs->counts.beginnings += kept;
 		kept = 0;
@@ -159,42 +161,51 @@ static void forget_tasks(struct pairs *pairs)
 	pairs->counts.beginnings += kept - pairs->task_count;
 }
 
-/* NULL: no memory. */
-static struct task *task_of(struct pairs *pairs, uint64_t thread)
+/* NULL: nothing has come of it. */
+static struct task *find_task(const struct pairs *pairs, uint64_t thread)
 {
 	uint64_t hash = hash_pair(&pairs->by_thread, thread, 0);
 	uint32_t at = 0, position;
-	struct task *list;
 
 	while ((position = hash_next(&pairs->by_thread, hash, &at)) != HASH_NONE)
 		if (pairs->tasks[position].thread == thread)
 			return &pairs->tasks[position];
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct task *task_of(struct pairs *pairs, uint64_t thread)
+{
+	struct task *task = find_task(pairs, thread), *list;
+
+	if (task)
+		return task;
 	if (pairs->task_count == TASKS)
 		forget_tasks(pairs);
 	list = budget_array(pairs->budget, pairs->tasks, pairs->task_count, &pairs->task_room, sizeof(*list));
 	if (!list)
 		return NULL;
 	pairs->tasks = list;
-	if (!hash_add(&pairs->by_thread, hash, pairs->task_count))
+	if (!hash_add(&pairs->by_thread, hash_pair(&pairs->by_thread, thread, 0), pairs->task_count))
 		return NULL;
 	list[pairs->task_count] = (struct task) { .thread = thread };
 	return &list[pairs->task_count++];
 }
 
-/* ---- waits ---- */
+/* ---- what threads do ---- */
 
 static void end_wait(struct pairs *pairs, struct task *task, uint64_t time)
 {
-	task->waits = false;
-	end_span(pairs, &task->wait, time > task->wait.begin ? time : task->wait.begin, false);
+	task->does = false;
+	end_span(pairs, &task->now, time > task->now.begin ? time : task->now.begin, false);
 }
 
-static void begin_wait(struct pairs *pairs, struct task *task, const struct trace_event *event, enum span_kind kind,
+static void begin_now(struct pairs *pairs, struct task *task, const struct trace_event *event, enum span_kind kind,
 	uint64_t number)
 {
-	task->waits = true;
+	task->does = true;
 	task->gap = pairs->gaps;
-	task->wait = (struct trace_span) {
+	task->now = (struct trace_span) {
 		.kind = kind, .cpu = event->cpu, .thread = task->thread, .number = number, .begin = event->time,
 	};
 }
@@ -208,11 +219,11 @@ static void leave(struct pairs *pairs, const struct trace_event *event)
 	pairs->counts.refused += !task && event->values[0] != EVENT_NONE;
 	if (!task)
 		return;
-	task->waits = false;
+	task->does = false;
 	if (leaves == LEAVES_READY)
-		begin_wait(pairs, task, event, SPAN_READY, READY_PREEMPTED);
+		begin_now(pairs, task, event, SPAN_READY, READY_PREEMPTED);
 	else if (leaves == LEAVES_ASLEEP || leaves == LEAVES_BLOCKED)
-		begin_wait(pairs, task, event, SPAN_SLEEP, leaves == LEAVES_BLOCKED ? SLEEP_BLOCKED : SLEEP_ANY);
+		begin_now(pairs, task, event, SPAN_SLEEP, leaves == LEAVES_BLOCKED ? SLEEP_BLOCKED : SLEEP_ANY);
 }
 
 /* It gets a CPU. If it sleeps, its wake is missing, or none are traced. */
@@ -223,12 +234,12 @@ static void arrive(struct pairs *pairs, const struct trace_event *event)
 	pairs->counts.refused += !task && event->values[1] != EVENT_NONE;
 	if (!task)
 		return;
-	if (waits(pairs, task, event->time) && task->wait.kind == SPAN_READY) {
-		task->wait.cpu = event->cpu;
+	if (is_known(pairs, task, event->time) && task->now.kind == SPAN_READY) {
+		task->now.cpu = event->cpu;
 		end_wait(pairs, task, event->time);
 	}
-	pairs->counts.beginnings += waits(pairs, task, event->time) && pairs->wakes;
-	task->waits = false;
+	pairs->counts.beginnings += is_known(pairs, task, event->time) && task->now.kind == SPAN_SLEEP && pairs->wakes;
+	begin_now(pairs, task, event, SPAN_THREAD, 0);
 }
 
 /* Values: thread, waker. One that is not known to sleep may be about to: then it is ready when it leaves its CPU. */
@@ -238,10 +249,15 @@ static void add_wake(struct pairs *pairs, const struct trace_event *event)
 
 	pairs->wakes = true;
 	pairs->counts.refused += !task;
-	if (!task || !waits(pairs, task, event->time) || task->wait.kind != SPAN_SLEEP)
+	if (!task)
+		return;
+	task->woken = event->time;
+	task->waker = event->values[1];
+	task->wake_gap = pairs->gaps;
+	if (!is_known(pairs, task, event->time) || task->now.kind != SPAN_SLEEP)
 		return;
 	end_wait(pairs, task, event->time);
-	begin_wait(pairs, task, event, SPAN_READY, READY_WOKEN);
+	begin_now(pairs, task, event, SPAN_READY, READY_WOKEN);
 }
 
 /* ---- threads on CPUs ---- */
@@ -416,6 +432,24 @@ void pairs_end(struct pairs *pairs)
 	for (uint32_t i = 0; i < pairs->task_count; i++)
 		if (pairs->tasks[i].calls)
 			end_at_loss(pairs, &pairs->tasks[i], pairs->tasks[i].begun.cpu, UINT64_MAX);
+}
+
+struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now)
+{
+	const struct task *task = find_task(pairs, thread);
+	struct pairs_thread is = { .woken = 0 };
+
+	if (!task)
+		return is;
+	if (task->calls && !first_between(&pairs->changes, task->begun.begin, now))
+		is.call = task->begun;
+	if (is_known(pairs, task, now))
+		is.now = task->now;
+	if (task->wake_gap == pairs->gaps) {
+		is.woken = task->woken;
+		is.waker = task->waker;
+	}
+	return is;
 }
 
 struct pairs_counts pairs_counts(const struct pairs *pairs)

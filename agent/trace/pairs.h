@@ -43,6 +43,14 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event);
 /* From this time on, other events are traced. May come before events of that time, and earlier ones. */
 void pairs_changed(struct pairs *pairs, uint64_t time);
 
+/* What a thread does at `now`, by the events that have come. */
+struct pairs_thread {
+	struct trace_span now;		/* it runs, sleeps or is ready; without an end; `begin` 0: not known */
+	struct trace_span call;		/* likewise, the call that it is in; `begin` 0: none, or not known */
+	uint64_t woken, waker;		/* when it was woken last, 0: not known; by whom, EVENT_NONE: an interrupt */
+};
+struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now);
+
 void pairs_end(struct pairs *pairs);	/* no more events come */
 struct pairs_counts pairs_counts(const struct pairs *pairs);
 

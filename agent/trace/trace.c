@@ -96,6 +96,11 @@ void trace_changed(struct trace *trace, uint64_t time)
 	pairs_changed(trace->pairs, time);
 }
 
+struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now)
+{
+	return pairs_thread(trace->pairs, thread, now);
+}
+
 void trace_end(struct trace *trace)
 {
 	trace_order_end(trace->order);

@@ -37,6 +37,8 @@ void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t en
 /* From this time on, the guest traces other events than before: what is under way may have ended untold. */
 void trace_changed(struct trace *trace, uint64_t time);
 
+struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now);	/* pairs_thread */
+
 void trace_end(struct trace *trace);	/* nothing is under way: all events that have come are in the rows */
 
 uint64_t trace_until(const struct trace *trace);	/* trace_order_until */

@@ -27,7 +27,7 @@ enum {
 	HEADS_FROM = 5, DETAIL_FROM = 6, LINE_FROM = 12,	/* rows from which there are heads and lines below */
 	BESIDE_FROM = 120,		/* columns from which the histogram is beside the table, */
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
-	NAME_MOST = 40,			/* columns of a name */
+	NAME_OF_THREAD = 28, NAME_MOST = 40,	/* columns of a name that has a thread's, at least; of a name */
 	NUMBER = 32, DETAIL = 256, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
 	BARS_MOST = 16,			/* rows of its bars */
@@ -240,19 +240,20 @@ static int rest_of(const struct layout *layout, int width)
 	return width;
 }
 
-static struct layout layout_of(int width)
+static struct layout layout_of(const struct event_view *self, int width)
 {
 	static const int trends[] = { 20, 30, EVENT_TREND };
+	int least = self->by_thread ? NAME_OF_THREAD : columns[AT_NAME].width;
 	struct layout layout;
 
 	for (int i = 0; i < HEADS; i++)
 		layout.width[i] = columns[i].width;
-	for (int keep = 1; keep < KEEPS && rest_of(&layout, width) < columns[AT_NAME].width; keep++)
+	for (int keep = 1; keep < KEEPS && rest_of(&layout, width) < least; keep++)
 		for (int i = AT_COUNT; i < HEADS; i++)
 			if (columns[i].keep == keep)
 				layout.width[i] = 0;
 	for (size_t i = 0; i < sizeof(trends) / sizeof(*trends) && layout.width[AT_TREND]; i++)
-		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= columns[AT_NAME].width)
+		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= least)
 			layout.width[AT_TREND] = trends[i];
 	layout.width[AT_NAME] = rest_of(&layout, width) < NAME_MOST ? rest_of(&layout, width) : NAME_MOST;
 	for (int i = 0, at = MARK; i < HEADS; i++) {
@@ -618,7 +619,7 @@ static struct area take_beside(struct area *area)
 static void draw_table(struct event_view *self, struct canvas *canvas)
 {
 	struct list_rows rows = rows_of(self);
-	struct layout layout = layout_of(self->area.columns);
+	struct layout layout = layout_of(self, self->area.columns);
 	struct place at = { self->area.row, self->area.column, self->area.columns };
 
 	list_update(&self->list, &rows, (size_t)self->rows.rows);
@@ -686,7 +687,7 @@ static void sort_by(struct event_view *self, int column)
 /* The next column that is shown and sorts, to the right (1) or left (-1), around the ends. */
 static int next_column(const struct event_view *self, int step)
 {
-	struct layout layout = layout_of(self->area.columns);
+	struct layout layout = layout_of(self, self->area.columns);
 	int column = self->sort;
 
 	do
@@ -732,7 +733,7 @@ static bool events_act(void *context, enum action action)
 static void events_click(void *context, int row, int column)
 {
 	struct event_view *self = context;
-	struct layout layout = layout_of(self->area.columns);
+	struct layout layout = layout_of(self, self->area.columns);
 	struct list_rows rows = rows_of(self);
 	size_t line = self->list.top + (size_t)(row - self->rows.row);
 

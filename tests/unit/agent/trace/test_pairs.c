@@ -177,6 +177,11 @@ static void a_loss_ends_what_is_under_way(void **state)
 
 enum { RUNS, READY, SLEEPS };
 
+static struct doing {			/* by thread, at the end */
+	uint32_t state, on;		/* on: the CPU, if it runs */
+	uint64_t since, woken;		/* 0: it was not seen to begin; it was not woken */
+} doing[THREADS + 1];
+
 /* What threads do on CPUs: each wait that ends goes to `spans`. Returns how many events were made. */
 static uint32_t make_waits(uint32_t seed, struct ended *model)
 {
@@ -184,6 +189,7 @@ static uint32_t make_waits(uint32_t seed, struct ended *model)
 	uint64_t since[THREADS + 1] = { 0 }, how[THREADS + 1] = { 0 };
 
 	memset(model, 0, sizeof(*model));
+	memset(doing, 0, sizeof(doing));
 	for (uint32_t i = 1; i <= THREADS; i++)
 		state[i] = SLEEPS;
 	while (count < EVENTS) {
@@ -203,6 +209,7 @@ static uint32_t make_waits(uint32_t seed, struct ended *model)
 			event.values[0] = thread;
 			event.values[1] = EVENT_NONE;
 			woken[thread] = since[thread] != 0;
+			doing[thread].woken = time;
 			since[thread] = since[thread] ? time : 0;
 			state[thread] = READY;
 		} else {
@@ -217,11 +224,33 @@ static uint32_t make_waits(uint32_t seed, struct ended *model)
 			}
 			state[thread] = RUNS;
 			since[thread] = 0;
+			doing[thread].since = time;
+			doing[thread].on = cpu;
 			runs[cpu] = thread;
 		}
 		events[count++] = event;
 	}
+	for (uint32_t i = 1; i <= THREADS; i++) {
+		doing[i].state = state[i];
+		doing[i].since = state[i] == RUNS ? doing[i].since : since[i];
+	}
 	return count;
+}
+
+static void check_doing(const struct pairs *pairs)
+{
+	static const enum span_kind kinds[] = { [RUNS] = SPAN_THREAD, [READY] = SPAN_READY, [SLEEPS] = SPAN_SLEEP };
+
+	for (uint32_t i = 1; i <= THREADS; i++) {
+		const struct pairs_thread is = pairs_thread(pairs, i, 1u << 30);
+
+		assert_int_equal(is.now.begin, doing[i].since);
+		assert_int_equal(is.woken, doing[i].woken);
+		assert_true(!is.now.begin || is.now.kind == kinds[doing[i].state]);
+		assert_true(doing[i].state != RUNS || is.now.cpu == doing[i].on);
+		assert_true(!is.woken || is.waker == EVENT_NONE);
+	}
+	assert_int_equal(pairs_thread(pairs, THREADS + 1, 1u << 30).now.begin, 0);
 }
 
 /* The next wait among the spans from `at` on. NULL: there is none. */
@@ -258,6 +287,9 @@ static void each_wait_is_found(void **state)
 		}
 		assert_null(next_wait(&ended, &at));
 		assert_true(model.count > EVENTS / 2);
+		check_doing(pairs);
+		pairs_changed(pairs, 1u << 29);
+		assert_int_equal(pairs_thread(pairs, 1, 1u << 30).now.begin, 0);
 		assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
 		pairs_free(pairs);
 	}
