@@ -434,7 +434,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		memory = event->memory;
 		memory.time = epoch->known ? epoch_ns(epoch, event->time) : 0;
 		if (guest_memory_take(epoch->memory, &memory))
-			kernel_watch_wake(epoch->watch);
+			kernel_watch_wake(epoch->watch, memory.bytes.size);
 		break;
 	case EVENT_STATUS:
 		take_status(epoch, &event->status, event->time);

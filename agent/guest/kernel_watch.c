@@ -44,7 +44,7 @@ struct kernel_watch {
 	bool copies_paused;		/* the last turn of that has paused */
 	uint64_t copied;		/* ns: when that turn was */
 	bool copying;			/* files are still being copied */
-	uint64_t got_on, copied_at;	/* looks.samples when pages came, or a look began; when a file was copied */
+	uint64_t got_on, copied_at;	/* looks.samples when a page came, or a look began; when a file was copied */
 	struct kernel_uptime uptime;
 };
 
@@ -92,10 +92,10 @@ void kernel_watch_again(struct kernel_watch *watch)
 	running_programs_again(watch->programs);
 }
 
-void kernel_watch_wake(struct kernel_watch *watch)
+void kernel_watch_wake(struct kernel_watch *watch, bool bytes)
 {
 	watch->news = watch->firmware_news = watch->copies_news = true;
-	watch->got_on = watch->looks.samples;
+	watch->got_on = bytes ? watch->looks.samples : watch->got_on;
 	kernel_place_wake(watch->place);
 }
 

@@ -32,8 +32,8 @@ bool kernel_watch_wants(struct kernel_watch *watch, const struct sample *sample,
 /* A recording begins: the programs that are sampled from now on are found out once more, by pages that it gets. */
 void kernel_watch_again(struct kernel_watch *watch);
 
-/* Pages of the guest's memory have come. */
-void kernel_watch_wake(struct kernel_watch *watch);
+/* A page of the guest's memory has come. `bytes`: it is there. A search that meets none that is gets nowhere. */
+void kernel_watch_wake(struct kernel_watch *watch, bool bytes);
 
 /*
  * Call it often. It takes some milliseconds at most, whatever the guest's memory says. `live`: pages that are missing

@@ -15,7 +15,7 @@ enum {
 	SHARE = 4,			/* they take 1 / SHARE of the budget at most */
 	TURN = 512,			/* samples that are looked at in one step */
 	OWNERS = 1024,			/* page tables whose process is kept; a power of two */
-	LOOKS_IN_VAIN = 3,		/* after so many whole looks, nobody finds where the kernel runs */
+	LOOKS_IN_VAIN = 3,		/* after so many whole looks since its code ran, nobody finds where the kernel is */
 	LOOKS_NAMELESS = 2,		/* after so many looks, samples without a thread go on to have none */
 	NAMED = 256,			/* with so many samples that tell their thread, programs that run were met */
 	NAMELESS = 512,			/* with so many others, although threads can be told, they cannot be */
@@ -45,6 +45,8 @@ struct raw_samples {
 	uint32_t count, room, at;	/* `at`: the next one to be looked at; `count`: the pass is over */
 	struct known known;		/* when this pass began */
 	bool kernel_file;		/* it is being read */
+	bool kernel_ran;		/* code that may be the kernel's was sampled */
+	uint64_t before_kernel;		/* whole looks that had ended then */
 	size_t bytes;
 	struct raw_lost lost[RAW_LOSSES];
 	struct owner *owners;		/* OWNERS entries */
@@ -248,7 +250,7 @@ static bool kernel_comes(const struct raw_samples *held)
 {
 	return held->kernel_file || kernel_reading_comes(held->in.reading) ||
 		(symbols_linux_kernel(held->in.symbols) && !symbols_kernel_is_placed(held->in.symbols) &&
-		kernel_watch_looks(held->in.watch).whole < LOOKS_IN_VAIN);
+		kernel_watch_looks(held->in.watch).whole - held->before_kernel < LOOKS_IN_VAIN);
 }
 
 static bool lacks_function(const struct raw_samples *held, const struct sample *sample)
@@ -267,6 +269,11 @@ static bool lacks_mapping(const struct raw_samples *held, const struct sample *s
 	return !symbols_mapping(held->in.symbols, symbols_space(held->in.symbols, sample->process), pc, &mapping);
 }
 
+static bool is_kernel_code(const struct raw_sample *raw, const struct sample *sample)
+{
+	return sample->kernel_count && kernel_reading_is_code(raw->arch, sample_frame(sample->kernel, 0));
+}
+
 static bool is_nameless(const struct raw_sample *raw, const struct sample *sample)
 {
 	return !raw->of_program && sample->user_count && !raw->name.size && !raw->owner;
@@ -281,6 +288,10 @@ void raw_samples_walk(struct raw_samples *held, struct raw_sample *raw, struct r
 	if (raw->mode == MODE_USER || raw->user.size)
 		find_owner(held, raw);
 	raw_samples_read(raw, held->in.code, stack);
+	if (!held->kernel_ran && is_kernel_code(raw, &stack->sample)) {		/* behind firmware and boot loader */
+		held->kernel_ran = true;
+		held->before_kernel = kernel_watch_looks(held->in.watch).whole;
+	}
 	if (is_nameless(raw, &stack->sample) && !kernel_comes(held) && find_owner(held, raw))
 		raw_samples_read(raw, held->in.code, stack);
 }
@@ -334,8 +345,7 @@ static bool waits(const struct raw_samples *held, const struct held *entry, cons
 	const struct raw_sample *raw = &entry->event.raw;
 	const struct sample *sample = &stack->sample;
 	bool file_comes = sample->user_count && files_come(held) && lacks_file(held, sample);
-	bool linux_code = sample->kernel_count &&
-		kernel_reading_is_code(raw->arch, sample_frame(sample->kernel, 0));
+	bool linux_code = is_kernel_code(raw, sample);
 
 	if (raw->of_program)
 		return file_comes;
@@ -376,7 +386,7 @@ enum raw_state raw_samples_state(const struct raw_samples *held, const struct ev
 {
 	const struct held entry = { .event = *event, .look = look, .wanted = wanted || event->raw.owner };
 	const struct sample *sample = &stack->sample;
-	bool code = sample->kernel_count && kernel_reading_is_code(event->raw.arch, sample_frame(sample->kernel, 0));
+	bool code = is_kernel_code(&event->raw, sample);
 
 	if (waits(held, &entry, stack) || (wanted && is_sought_again(held, &entry, sample)))
 		return RAW_WAITS;

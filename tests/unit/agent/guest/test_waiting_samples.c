@@ -165,7 +165,7 @@ static void look(void)
 	for (guest.now += 10 * NS_PER_SECOND; kernel_watch_looks(guest.epoch->watch).ended == ended;) {
 		kernel_watch_step(guest.epoch->watch, true, guest.now);
 		give_pages();
-		kernel_watch_wake(guest.epoch->watch);
+		kernel_watch_wake(guest.epoch->watch, true);
 	}
 	epoch_walk_held(guest.epoch, false);
 }
@@ -446,8 +446,11 @@ static void a_look_ends_by_samples(void **state)
 	for (int i = 0; i < 10; i++)
 		kernel_watch_step(guest.epoch->watch, true, guest.now += 360 * NS_PER_SECOND);
 	assert_int_equal(kernel_watch_looks(watch).ended, ended);
-	for (int i = 0; i < 5000; i++)
+	for (int i = 0; i < 5000; i++) {
 		sample_kernel();
+		if (i % 100 == 0)		/* a page that is not there is no progress */
+			kernel_watch_wake(guest.epoch->watch, false);
+	}
 	kernel_watch_step(guest.epoch->watch, true, guest.now);
 	assert_int_equal(kernel_watch_looks(watch).ended, ended + 1);
 	tear_down();
