@@ -389,6 +389,11 @@ static size_t without_ending(const char *name, size_t size, const char *ending)
 	return size > length && memcmp(name + size - length, ending, length) == 0 ? size - length : size;
 }
 
+char *util_file_written_as(const char *path, const char *format)
+{
+	return util_format("%s: written as %s, by its last ending; --format chooses another", path, format);
+}
+
 char *util_file_ends_twice(const char *path, const char *ending, const char *format)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -398,6 +403,5 @@ char *util_file_ends_twice(const char *path, const char *ending, const char *for
 	if (!name[size])			/* the format's name stands for the first part of its ending */
 		size = without_ending(name, without_ending(name, size, strrchr(ending, '.')), own);
 	free(own);
-	return size && memchr(name + 1, '.', size - 1) ?
-		util_format("%s: written as %s, by its last ending; --format chooses another", path, format) : NULL;
+	return size && memchr(name + 1, '.', size - 1) ? util_file_written_as(path, format) : NULL;
 }

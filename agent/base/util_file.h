@@ -32,6 +32,7 @@ char *util_file_absolute(const char *path);
  * another one, as in "x.foo.json". NULL: nothing; else in fresh memory.
  */
 char *util_file_ends_twice(const char *path, const char *ending, const char *format);
+char *util_file_written_as(const char *path, const char *format);	/* what it says */
 
 /* NULL with `error` set. util_file_stream: to write to, until the commit. */
 struct util_file *util_file_open(const char *path, char **error);

@@ -36,7 +36,7 @@ struct other {
 static const struct other others[] = {
 	OTHER("heap profile: ", older), OTHER("heapprofile: ", older),
 	OTHER("goroutine profile: ", older), OTHER("threadcreate profile: ", older),
-	OTHER("--- ", older),
+	OTHER("--- ", older), OTHER("heap_v2/", older),
 	/* of gperftools: words of 4 or 8 bytes, 0 and 3 at first */
 	OTHER("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0", older), OTHER("\0\0\0\0\3\0\0\0", older),
 	OTHER("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3", older), OTHER("\0\0\0\0\0\0\0\3", older),

@@ -416,6 +416,19 @@ void report_export_tell_beside(const struct report *report, FILE *out)
 	report_remarks(report, "ktop: ", out);
 }
 
+/* "chrome.json" as a whole is the ending of another format. */
+static bool is_an_ending(const char *path, const struct chosen *chosen)
+{
+	const char *slash = strrchr(path, '/');
+	char *longer = util_format("name.%s", slash ? slash + 1 : path);
+	struct chosen other = { .own = EXPORTS };
+	bool found = find_of_file(longer, &other);
+
+	free(longer);
+	return found && (other.set != chosen->set || other.recording != chosen->recording ||
+		(!other.set && !other.recording && other.own != chosen->own));
+}
+
 /* The file is written in a format that may not be the one that its name was to mean. */
 static void tell_format(const struct report_request *request, const struct chosen *chosen, FILE *out)
 {
@@ -427,6 +440,8 @@ static void tell_format(const struct report_request *request, const struct chose
 	if (!request->format)
 		text = util_file_ends_twice(request->out, own ? own->ending : chosen->set->ending,
 			own ? own->name : chosen->set->name);
+	if (!request->format && !text && is_an_ending(request->out, chosen))
+		text = util_file_written_as(request->out, own ? own->name : chosen->set->name);
 	if (text)
 		fprintf(out, "%s\n", text);
 	free(text);

@@ -183,6 +183,7 @@ static void what_another_file_is_is_said(void **state)
 	(void)state;
 	refuses("heap profile: 1: 2 [3: 4] @ heap/1048576\n", "older form; convert it: pprof -proto");
 	refuses("goroutine profile: total 3\n", "older form");
+	refuses("heap_v2/524288\n", "older form");
 	refuses("--- mutex:\n", "older form");
 	refuses("PERFILE2h\n", "it is perf's own file");
 	refuses("\177ELF\2\1", "it is a program");

@@ -371,6 +371,7 @@ static void test_a_doubtful_ending_tells_the_format(void **state)
 {
 	static const struct { const char *name, *format, *says; } files[] = {
 		{ "x.foo.json", NULL, "written as json, by its last ending; --format chooses another\n" },
+		{ "chrome.json", NULL, "written as json, by its last ending; --format chooses another\n" },
 		{ "x.foo.json", "json", NULL }, { "x.json", NULL, NULL }, { "x.chrome.json", NULL, NULL },
 		{ "x.trace.json", NULL, NULL }, { "x.foo.trace.json", NULL, "written as chrome, by" },
 		{ "x.perfetto.csv", NULL, "written as csv, by" }, { "x.foo.folded", NULL, "written as folded, by" },
