@@ -247,13 +247,14 @@ static void tell_output(struct console *console, uint64_t from)
 }
 
 /*
- * QEMU may still write its disks: it has time for that, but a further signal kills it. `tells`: what it prints on its
- * way out, and if it has ended by itself, what it said before.
+ * QEMU may still write its disks: it has time for that, but a further signal kills it. If it has ended by itself, this
+ * tells what it said; `tells`: also what it prints on its way out.
  */
 static void end(struct launch *launch, bool tells)
 {
 	struct console *console = launch_console(launch);
-	uint64_t from = launch_ended(launch, 0) ? 0 : console_extent(console).end;
+	bool by_itself = launch_ended(launch, 0);
+	uint64_t from = by_itself ? 0 : console_extent(console).end;
 	uint64_t begun = util_now(), speak_at = begun + MOMENT_MS * NS_PER_MS;
 	int before = command_take_signal();
 
@@ -265,7 +266,7 @@ static void end(struct launch *launch, bool tells)
 		speak_at = UINT64_MAX;
 	}
 	command_put_back(before);
-	if (tells && launch_ended(launch, 0))
+	if ((tells || by_itself) && launch_ended(launch, 0))
 		tell_output(console, from);
 	tell_console(launch);
 	launch_free(launch);
