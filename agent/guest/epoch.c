@@ -287,8 +287,8 @@ void epoch_introduce(struct epoch *epoch, const struct guest *guest, const struc
 
 static void take_status(struct epoch *epoch, const struct status *status, uint64_t time)
 {
-	/* Tracing goes on and off with profiling. */
-	if (epoch->status_known && status->running != epoch->status.running)
+	/* Tracing goes off with profiling. It may be on again for a moment before the status says so. */
+	if (epoch->status_known && epoch->status.running && !status->running)
 		trace_changed(epoch->trace, epoch_ns(epoch, time));
 	copy_text(epoch->note, sizeof(epoch->note), status->note);
 	epoch->status = *status;

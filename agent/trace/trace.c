@@ -21,6 +21,7 @@ struct trace {
 	struct pairs *pairs;
 	struct span_rows *rows;
 	uint64_t events, lost;
+	bool over;			/* trace_end was called, and nothing has come since */
 	bool packet;			/* one is under way: */
 	uint32_t cpu;			/* of this CPU, */
 	uint64_t end;			/* which is complete up to here once it is over */
@@ -70,6 +71,7 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 	uint64_t values[TRACE_VALUES];
 
 	trace->events++;
+	trace->over = false;
 	if (kind->role == ROLE_NONE || event->cpu >= EVENT_CPUS)
 		return;
 	trace_kind_values(kind, event->trace.fields, values);
@@ -84,6 +86,7 @@ void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t en
 	if (trace->packet)
 		trace_order_complete(trace->order, trace->cpu, trace->end);
 	trace->packet = true;
+	trace->over = false;
 	trace->cpu = cpu;
 	trace->end = end;
 	trace->lost += lost;
@@ -104,6 +107,12 @@ struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uin
 void trace_end(struct trace *trace)
 {
 	trace_order_end(trace->order);
+	trace->over = true;
+}
+
+bool trace_is_whole(const struct trace *trace, uint64_t to)
+{
+	return trace->over || trace_order_until(trace->order) >= to;
 }
 
 uint64_t trace_until(const struct trace *trace)

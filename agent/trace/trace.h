@@ -6,6 +6,7 @@
 #ifndef TRACE_H
 #define TRACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pairs.h"
@@ -40,6 +41,7 @@ void trace_changed(struct trace *trace, uint64_t time);
 struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now);	/* pairs_thread */
 
 void trace_end(struct trace *trace);	/* nothing is under way: all events that have come are in the rows */
+bool trace_is_whole(const struct trace *trace, uint64_t to);	/* all events before this time are in the rows */
 
 uint64_t trace_until(const struct trace *trace);	/* trace_order_until */
 const struct span_rows *trace_rows(const struct trace *trace);	/* of calls and interrupts */
