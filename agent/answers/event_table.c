@@ -9,6 +9,7 @@
 #include "agent/guest/guest_events.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
+#include "agent/store/who.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/event.h"
 #include "agent/wire/trace_kinds.h"
@@ -21,9 +22,18 @@ struct buckets {
 	uint32_t counts[BUCKETS];
 };
 
+struct verdict {			/* does this thread pass? */
+	uint32_t thread;
+	bool passes;
+};
+
 struct making {
 	struct event_table *table;
-	const struct filter *filter;
+	struct filter filter;		/* the terms about CPUs, threads and processes */
+	bool any_thread;		/* no term is about threads or processes */
+	struct verdict *verdicts;
+	uint32_t verdict_count, verdict_room;
+	struct hash by_number;		/* of `verdicts`, by their threads */
 	const struct span_name *names;
 	bool by_thread;
 	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
@@ -121,10 +131,55 @@ static struct event_row *row_of(struct making *making, const struct span_row *sp
 	return *last == NO_ROW ? NULL : &making->table->rows[*last];
 }
 
+static void keep_terms(struct making *making, const struct filter *filter)
+{
+	making->filter = *filter;
+	making->filter.count = 0;
+	for (uint32_t i = 0; i < filter->count; i++) {
+		enum filter_by by = filter->terms[i].by;
+
+		if (by == FILTER_CPU || by == FILTER_THREAD || by == FILTER_COMM || by == FILTER_PROCESS)
+			making->filter.terms[making->filter.count++] = filter->terms[i];
+	}
+	making->any_thread = filter_lacks(&making->filter, FILTER_THREAD) &&
+		filter_lacks(&making->filter, FILTER_COMM) && filter_lacks(&making->filter, FILTER_PROCESS);
+}
+
+/* Asked of each thread once, if there is memory. `cpu` passes. */
+static bool thread_passes(struct making *making, uint32_t thread, uint16_t cpu)
+{
+	struct threads *threads = making->table->answer.epoch->inputs.threads;
+	const struct who who = {
+		.thread = thread, .process = threads_owner(threads, thread, EVENT_KERNEL), .cpu = cpu,
+	};
+	uint64_t hash = hash_pair(&making->by_number, thread, 0);
+	uint32_t at = 0, position;
+	struct verdict verdict = { .thread = thread }, *list;
+
+	while ((position = hash_next(&making->by_number, hash, &at)) != HASH_NONE)
+		if (making->verdicts[position].thread == thread)
+			return making->verdicts[position].passes;
+	verdict.passes = filter_passes(&making->filter, threads, &who, CONTEXT_UNTOLD);
+	list = budget_array(making->table->answer.epoch->inputs.budget, making->verdicts, making->verdict_count,
+		&making->verdict_room, sizeof(*list));
+	making->verdicts = list ? list : making->verdicts;
+	if (list && hash_add(&making->by_number, hash, making->verdict_count))
+		list[making->verdict_count++] = verdict;
+	return verdict.passes;
+}
+
+static bool passes(struct making *making, const struct span_row *span)
+{
+	bool interrupt = making->names[span->name].kind == SPAN_INTERRUPT;
+
+	return filter_passes_cpu(&making->filter, span->cpu) &&
+		(making->any_thread || thread_passes(making, interrupt ? EVENT_NONE : span->thread, span->cpu));
+}
+
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
-	struct event_row *row = filter_passes_cpu(making->filter, span->cpu) ? row_of(making, span) : NULL;
+	struct event_row *row = passes(making, span) ? row_of(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 	unsigned bar = log_of(span->duration);
 
@@ -195,6 +250,8 @@ static void finish(struct making *making)
 	if (kept)
 		qsort(table->rows, kept, sizeof(*table->rows), by_total);
 	budget_free(budget, making->buckets, making->room * sizeof(*making->buckets));
+	budget_free(budget, making->verdicts, making->verdict_room * sizeof(*making->verdicts));
+	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);
 	free(making->last);
 }
@@ -204,7 +261,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	const struct excerpt *excerpt = &request->request.excerpt;
 	const struct question question = excerpt_question(table->answer.epoch, excerpt);
 	uint64_t kept = span_rows_from(rows), trend = EVENT_TREND * NS_PER_SECOND;
-	struct making making = { .table = table, .filter = &excerpt->filter, .by_thread = request->by_thread };
+	struct making making = { .table = table, .by_thread = request->by_thread };
 	uint32_t names = span_rows_names(rows, &making.names);
 
 	table->kept_from = kept;
@@ -214,6 +271,8 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	making.from = table->from;
 	making.last = util_alloc((names + 1) * sizeof(*making.last));
 	memset(making.last, 0xff, names * sizeof(*making.last));
+	keep_terms(&making, &excerpt->filter);
+	hash_init(&making.by_number, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_row, table->answer.epoch->inputs.budget);
 	trend = table->to > trend ? table->to - trend : 0;
 	span_rows_read(rows, trend < table->from ? trend : table->from, table->to, add_span, &making);
@@ -251,7 +310,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 	table->refused = counts.pairs.refused + span_rows_refused(trace_rows(epoch->trace));
 	fill(table, trace_rows(epoch->trace), (const struct event_request *)request);
 	table->answer.begun = table->count;
-	table->answer.partial = request->excerpt.until_ns && trace_until(epoch->trace) < table->to;
+	table->answer.partial = request->excerpt.until_ns && !trace_is_whole(epoch->trace, table->to);
 	return &table->answer;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the guest's trace events say took time in a range: a row for each system call and each interrupt, by its number,
- * and for each kind of wait; or for each of these and each thread. A span belongs to the range in which it ended. Of
- * the excerpt's filter, only its CPUs count. The answer about a range that is past is partial while events of it are
- * still to come.
+ * What the guest's trace events say took time in a range: a row for each system call and each interrupt, by its
+ * number, and for each kind of wait; or for each of these and each thread. A span belongs to the range in which it
+ * ended. Of the excerpt's filter, its CPUs, threads and processes count; an interrupt is of no thread. The answer
+ * about a range that is past is partial while events of it are still to come.
  */
 #ifndef EVENT_TABLE_H
 #define EVENT_TABLE_H

@@ -15,7 +15,7 @@ enum {
 	SHARE = 4,			/* they take 1 / SHARE of the budget at most */
 	TURN = 512,			/* samples that are looked at in one step */
 	OWNERS = 1024,			/* page tables whose process is kept; a power of two */
-	LOOKS_IN_VAIN = 3,		/* after so many whole looks since its code ran, nobody finds where the kernel is */
+	LOOKS_IN_VAIN = 3,		/* whole looks since its code ran: then nobody finds where the kernel is */
 	LOOKS_NAMELESS = 2,		/* after so many looks, samples without a thread go on to have none */
 	NAMED = 256,			/* with so many samples that tell their thread, programs that run were met */
 	NAMELESS = 512,			/* with so many others, although threads can be told, they cannot be */

@@ -442,16 +442,18 @@ static void draw_line(struct canvas *canvas, struct place place, const struct ev
 
 /* ---- what is told below ---- */
 
-/* Of the filter, the answer takes the CPUs, and the words about the machine. */
-static bool filters_cpus(const struct filter *filter)
+/* Of the filter, the answer takes the CPUs, threads and processes, and the words about the machine. */
+static bool is_heeded(enum filter_by by)
 {
-	return !filter_lacks(filter, FILTER_CPU) || !filter_lacks(filter, FILTER_MACHINE);
+	return by == FILTER_CPU || by == FILTER_THREAD || by == FILTER_COMM || by == FILTER_PROCESS ||
+		by == FILTER_MACHINE;
 }
 
-static bool filters_more(const struct filter *filter)
+/* True: it has a term that is heeded; or one that is not. */
+static bool has_terms(const struct filter *filter, bool heeded)
 {
 	for (uint32_t i = 0; i < filter->count; i++)
-		if (filter->terms[i].by != FILTER_CPU && filter->terms[i].by != FILTER_MACHINE)
+		if (is_heeded(filter->terms[i].by) == heeded)
 			return true;
 	return false;
 }
@@ -487,8 +489,8 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (table->answer.partial)
 		add_note(notes, "more events of this time are still to come");
-	if (filters_more(&self->scope->filter))
-		add_note(notes, "of the filter only its CPUs count here");
+	if (has_terms(&self->scope->filter, false))
+		add_note(notes, "of the filter only its CPUs, threads and processes count here");
 	if (self->scope->base.until_ns)
 		add_note(notes, "this view shows no change since the baseline");
 }
@@ -564,8 +566,8 @@ static struct emptiness why_empty(const struct event_view *self)
 			"{next-tab} goes to the screens of the machines." };
 	if (table && table->count)
 		return (struct emptiness) { NULL, NULL };
-	if (table && table->now && table->events && filters_cpus(&self->scope->filter))
-		return (struct emptiness) { "No event of the filter's CPUs has ended in this window.",
+	if (table && table->now && table->events && has_terms(&self->scope->filter, true))
+		return (struct emptiness) { "Nothing that the filter lets pass has ended in this window.",
 			"{filter} changes the filter, an empty one shows all." };
 	if (news.why && !self->scope->until_ns)
 		return news;

@@ -401,12 +401,13 @@ static void test_what_is_missing_is_told(void **state)
 	holds(&stage, "since 00:03:02, older spans were forgotten; more events of this time are still to come", true);
 	stage.table->kept_from--;			/* forgotten, but not of this range */
 	holds(&stage, "older spans", false);
-	assert_true(scope_filter(&stage.scope, "cpu:1", NULL));
+	assert_true(scope_filter(&stage.scope, "cpu:1 thread:main process:7 comm:main", NULL));
 	holds(&stage, "of the filter only", false);
 	assert_true(scope_filter(&stage.scope, "cpu:1 mode:kernel", NULL));
 	stage.scope.base.until_ns = 1;
 	stage.table->lost = stage.table->unmatched = stage.table->late = stage.table->refused = 0;
-	holds(&stage, "of the filter only its CPUs count here; this view shows no change since the baseline", true);
+	holds(&stage, "of the filter only its CPUs, threads and processes count here; this view shows no change since "
+		"the baseline", true);
 	resize(&stage, 3, 20, true);			/* even where hardly anything has room */
 	holds(&stage, "still to come", false);
 	holds(&stage, "more events of", true);
@@ -434,7 +435,7 @@ static void test_why_there_is_nothing(void **state)
 	stage.scope.moved = true;
 	holds(&stage, ". goes back to now; [ and ] move it.", true);
 	assert_true(scope_filter(&stage.scope, "cpu:1", NULL));
-	holds(&stage, "No event of the filter's CPUs has ended in this window.", true);
+	holds(&stage, "Nothing that the filter lets pass has ended in this window.", true);
 	scope_init(&stage.scope);
 	table->traced = false;
 	holds(&stage, "Nothing is traced: no system call, interrupt or wait.", true);
