@@ -53,7 +53,7 @@ AGENT = \
 	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_reading kernel_watch lease meter profiler \
 		profiler_drive raw_samples remarks) \
 	$(call in,agent/query/time/,heat series subject) \
-	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile thread_now time_line vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks row_list sample_collect sample_set set_code) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox firefox_markers json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \

@@ -2,12 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/duration_text.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/names/threads.h"
 #include "agent/query/addresses/query_addresses.h"
 #include "agent/query/question/grouping.h"
+#include "agent/trace/trace.h"
 #include "function_table.h"
 
 static void tell_rows(struct function_table *answer, const struct function_request *request,
@@ -56,6 +60,88 @@ static void compare(struct function_table *answer, const struct request *request
 	answer->answer.partial = query_awaits_files(answer->answer.epoch->query, &question);
 }
 
+/* ---- what a thread does now ---- */
+
+enum { TITLE = 96 };
+
+/* The number behind the name, if the thread of that number has this title. */
+static bool read_number(const struct threads *threads, const char *title, uint32_t *thread)
+{
+	const char *digits = title + strlen(title);
+	char own[TITLE];
+
+	while (digits > title && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	*thread = (uint32_t)strtoul(digits, NULL, 10);
+	threads_title(threads, *thread, own, sizeof(own));
+	return *digits && strcmp(own, title) == 0;
+}
+
+static void add_text(char text[THREAD_NOW], const char *part)
+{
+	size_t used = strlen(text);
+
+	util_print(text + used, THREAD_NOW - used, "%s", part);
+}
+
+static void add_state(const struct trace_span *now, uint64_t ns, char text[THREAD_NOW])
+{
+	char lasts[DURATION_TEXT], part[TITLE];
+
+	duration_text(ns, 2, lasts);
+	if (now->kind == SPAN_THREAD)
+		add_text(text, util_print(part, sizeof(part), "runs on CPU %u for %s", now->cpu, lasts));
+	else if (now->kind == SPAN_SLEEP)
+		add_text(text, util_print(part, sizeof(part), "%s for %s",
+			now->number == SLEEP_BLOCKED ? "is blocked" : "sleeps", lasts));
+	else
+		add_text(text, util_print(part, sizeof(part), "waits for a CPU for %s, %s", lasts,
+			now->number == READY_WOKEN ? "woken" : "preempted"));
+}
+
+static void add_call(const struct epoch *epoch, uint64_t number, char text[THREAD_NOW])
+{
+	const char *called = guest_events_called(epoch->events, ROLE_CALL_BEGIN, number);
+	char plain[SPAN_TEXT], part[TITLE];
+
+	add_text(text, util_print(part, sizeof(part), " in %s%s", *called ? "syscall " : "",
+		*called ? called : span_text(SPAN_CALL, number, plain)));
+}
+
+static void add_waker(const struct threads *threads, uint64_t waker, char text[THREAD_NOW])
+{
+	char title[TITLE], part[2 * TITLE];
+
+	if (waker != EVENT_NONE)
+		threads_title(threads, (uint32_t)waker, title, sizeof(title));
+	add_text(text, util_print(part, sizeof(part), "; woken last by %s",
+		waker == EVENT_NONE ? "an interrupt" : title));
+}
+
+/*
+ * Says what the thread of this title does now, by the guest's trace events: "sleeps for 2.3s in syscall read; woken
+ * last by pulse/5". "": it is not known, as where nothing is traced.
+ */
+static void tell_now(const struct epoch *epoch, const char *title, char text[THREAD_NOW])
+{
+	uint64_t until = trace_until(epoch->trace);
+	struct pairs_thread is;
+	uint32_t thread;
+
+	text[0] = '\0';
+	if (until == UINT64_MAX || !read_number(epoch->inputs.threads, title, &thread))
+		return;
+	is = trace_thread(epoch->trace, thread, until);
+	if (is.now.begin)
+		add_state(&is.now, until > is.now.begin ? until - is.now.begin : 0, text);
+	if (is.now.begin && is.call.begin)
+		add_call(epoch, is.call.number, text);
+	if (is.now.begin && is.woken)
+		add_waker(epoch->inputs.threads, is.waker, text);
+}
+
+/* ---- the answer ---- */
+
 struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)
 {
 	const struct request *asked = &request->request;
@@ -85,7 +171,7 @@ struct function_table *function_table_new(const struct function_request *request
 	if (callers)
 		tell_selected(answer, &question);
 	if (answer->selected != FUNCTION_NONE && question.by == GROUP_THREAD && !asked->excerpt.until_ns)
-		thread_now(answer->answer.epoch, symbols_get(answer->answer.symbols, answer->selected)->name,
+		tell_now(answer->answer.epoch, symbols_get(answer->answer.symbols, answer->selected)->name,
 			answer->now);
 	return answer;
 }

@@ -12,9 +12,8 @@
 
 #include "agent/query/query.h"
 #include "answer.h"
-#include "thread_now.h"
 
-enum { FUNCTION_ROWS = 256 };
+enum { FUNCTION_ROWS = 256, THREAD_NOW = 224 };	/* bytes of a text: THREAD_NOW */
 
 struct function_request {
 	struct request request;

@@ -285,11 +285,18 @@ void epoch_introduce(struct epoch *epoch, const struct guest *guest, const struc
 	take_guest(epoch, guest);
 }
 
+/* Other events are traced than before. Nothing was, as far as is known, before the guest has told its clock. */
+static void trace_is_another(struct epoch *epoch, uint64_t ticks)
+{
+	if (epoch->known)
+		trace_changed(epoch->trace, epoch_ns(epoch, ticks));
+}
+
 static void take_status(struct epoch *epoch, const struct status *status, uint64_t time)
 {
 	/* Tracing goes off with profiling. It may be on again for a moment before the status says so. */
 	if (epoch->status_known && epoch->status.running && !status->running)
-		trace_changed(epoch->trace, epoch_ns(epoch, time));
+		trace_is_another(epoch, time);
 	copy_text(epoch->note, sizeof(epoch->note), status->note);
 	epoch->status = *status;
 	epoch->status.note = (struct text) { .bytes = epoch->note, .size = strlen(epoch->note) };
@@ -459,7 +466,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		break;
 	case EVENT_TRACING:
 		if (guest_events_traced(epoch->events, event))
-			trace_changed(epoch->trace, epoch_ns(epoch, event->time));
+			trace_is_another(epoch, event->time);
 		break;
 	default:
 		break;
