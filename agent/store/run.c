@@ -5,7 +5,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "run.h"
-#include "stack_cache.h"
+#include "stacks.h"
 #include "who.h"
 
 /*

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "agent/base/budget.h"
-#include "agent/store/stack_cache.h"
 #include "agent/store/stacks.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/intern.h"
