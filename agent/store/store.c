@@ -7,8 +7,8 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "arrivals.h"
 #include "cpus.h"
+#include "run.h"
 #include "store.h"
 
 /* ---- cells of time ---- */
