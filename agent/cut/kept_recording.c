@@ -13,7 +13,6 @@
 #include "agent/query/query.h"
 #include "agent/query/query_state.h"
 #include "agent/query/question/filter.h"
-#include "agent/store/cpus.h"
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"

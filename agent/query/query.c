@@ -8,7 +8,6 @@
 #include "agent/names/symbols.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
-#include "agent/store/cpus.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "query.h"

@@ -46,7 +46,7 @@ void query_reader_free(struct query *query, uint32_t reader);
 /*
  * Moves the ends of the question's range to those of the slices that answer it, one at least if anything was sampled
  * then; where slices are long, that may be more than was asked for. A range of a second at most stays exact when its
- * slices become coarser (fine_ranges.h).
+ * slices become coarser (store.h).
  */
 void query_round(struct query *query, struct question *question);
 

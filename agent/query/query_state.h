@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "agent/query/tree/places.h"
-#include "agent/store/fine_ranges.h"
+#include "agent/store/store.h"
 #include "query.h"
 #include "scan.h"
 #include "trends.h"

@@ -7,7 +7,6 @@
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
-#include "agent/store/cpus.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "stop.h"

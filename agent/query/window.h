@@ -10,7 +10,6 @@
 
 #include "agent/query/question/grouping.h"
 #include "agent/query/question/question.h"
-#include "agent/store/fine_ranges.h"
 #include "agent/store/store.h"
 #include "match.h"
 #include "node_functions.h"

@@ -7,9 +7,98 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "cpus.h"
 #include "run.h"
 #include "store.h"
+
+/* ---- weights by CPU ---- */
+
+/* Frees everything. */
+static void cpus_clear(struct cpus *cpus, struct budget *budget)
+{
+	for (uint32_t i = 0; i < cpus->block_count; i++)
+		budget_free(budget, cpus->blocks[i],
+			cpus->blocks[i] ? CPUS_BLOCK * sizeof(struct cpu_sums) : 0);
+	budget_free(budget, cpus->blocks, cpus->block_count * sizeof(*cpus->blocks));
+	*cpus = (struct cpus) { 0 };
+}
+
+static bool have_place(struct cpus *cpus, uint32_t block, struct budget *budget)
+{
+	struct cpu_sums **blocks;
+
+	if (block < cpus->block_count)
+		return true;
+	blocks = budget_resize(budget, cpus->blocks, cpus->block_count * sizeof(*blocks),
+		(block + 1) * sizeof(*blocks));
+	if (!blocks)
+		return false;
+	memset(blocks + cpus->block_count, 0, (block + 1 - cpus->block_count) * sizeof(*blocks));
+	cpus->blocks = blocks;
+	cpus->block_count = block + 1;
+	return true;
+}
+
+/* The sums of a CPU, to be added to; valid until the next change. NULL: the budget has no room. */
+static struct cpu_sums *cpus_have(struct cpus *cpus, uint32_t cpu, struct budget *budget)
+{
+	const size_t size = CPUS_BLOCK * sizeof(struct cpu_sums);
+	struct cpu_sums **block;
+
+	if (!have_place(cpus, cpu / CPUS_BLOCK, budget))
+		return NULL;
+	block = &cpus->blocks[cpu / CPUS_BLOCK];
+	if (!*block) {
+		*block = budget_resize(budget, NULL, 0, size);
+		if (!*block)
+			return NULL;
+		memset(*block, 0, size);
+	}
+	if (cpu >= cpus->count)
+		cpus->count = cpu + 1;
+	return &(*block)[cpu % CPUS_BLOCK];
+}
+
+/* Of memory. */
+static size_t cpus_bytes(const struct cpus *cpus)
+{
+	size_t bytes = cpus->block_count * sizeof(*cpus->blocks);
+
+	for (uint32_t i = 0; i < cpus->block_count; i++)
+		bytes += cpus->blocks[i] ? CPUS_BLOCK * sizeof(struct cpu_sums) : 0;
+	return bytes;
+}
+
+static void add_block(struct cpu_sums *to, const struct cpu_sums *from)
+{
+	for (int i = 0; i < CPUS_BLOCK; i++) {
+		for (int mode = 0; mode < MODES; mode++)
+			to[i].mode[mode] += from[i].mode[mode];
+		to[i].missed += from[i].missed;
+	}
+}
+
+/* Moves blocks instead of copying them, so it needs no memory. */
+static void cpus_merge(struct cpus *to, struct cpus *from)
+{
+	struct cpus more = *to;
+
+	if (from->block_count > to->block_count) {
+		*to = *from;
+		*from = more;
+	}
+	for (uint32_t i = 0; i < from->block_count; i++) {
+		if (from->blocks[i] && to->blocks[i]) {
+			add_block(to->blocks[i], from->blocks[i]);
+		} else if (from->blocks[i]) {
+			to->blocks[i] = from->blocks[i];
+			from->blocks[i] = NULL;
+		}
+	}
+	if (from->count > to->count)
+		to->count = from->count;
+}
+
+/* ---- store ---- */
 
 /* ---- cells of time ---- */
 
@@ -864,4 +953,92 @@ struct span span_find(const struct store *store, uint64_t from, uint64_t to)
 size_t span_after(const struct store *store, uint64_t time)
 {
 	return search(store, time, false);
+}
+
+/* ---- short ranges of fine slices ---- */
+
+struct fine_range *fine_range_hold(struct fine_range *range)
+{
+	if (range)
+		range->holders++;
+	return range;
+}
+
+void fine_range_release(struct fine_range *range)
+{
+	if (!range || --range->holders)
+		return;
+	store_free(range->store);
+	free(range);
+}
+
+void fine_ranges_clear(struct fine_ranges *ranges)
+{
+	for (unsigned i = 0; i < FINE_RANGES; i++)
+		fine_range_release(ranges->kept[i]);
+	*ranges = (struct fine_ranges) { .next = 0 };
+}
+
+struct fine_range *fine_ranges_find(const struct fine_ranges *ranges, uint64_t from, uint64_t to)
+{
+	for (unsigned i = 0; i < FINE_RANGES; i++)
+		if (ranges->kept[i] && ranges->kept[i]->from == from && ranges->kept[i]->to == to)
+			return ranges->kept[i];
+	return NULL;
+}
+
+/* The place of the one with these ends, or of the oldest. */
+static unsigned place_of(struct fine_ranges *ranges, const struct fine_range *range)
+{
+	for (unsigned i = 0; range && i < FINE_RANGES; i++)
+		if (ranges->kept[i] == range)
+			return i;
+	ranges->next = (ranges->next + 1) % FINE_RANGES;
+	return ranges->next;
+}
+
+static struct fine_range *have(struct fine_ranges *ranges, const struct store *store, uint64_t from, uint64_t to)
+{
+	struct fine_range *range = fine_ranges_find(ranges, from, to);
+	size_t first = span_after(store, from), end = first;
+	uint64_t version = 0;
+	struct store *part;
+	unsigned at;
+
+	if (from < store_fine_from(store))
+		return range;			/* it does not change any more */
+	for (; end < store_slices(store) && store_slice(store, end).begin < to; end++)
+		if (store_slice(store, end).version > version)
+			version = store_slice(store, end).version;
+	at = place_of(ranges, range);
+	if (range && ranges->versions[at] == version)
+		return range;
+	part = store_part(store, first, end, to);
+	fine_range_release(ranges->kept[at]);
+	ranges->kept[at] = range = part ? util_alloc(sizeof(*range)) : NULL;
+	ranges->versions[at] = version;
+	if (range)
+		*range = (struct fine_range) { .holders = 1, .from = from, .to = to, .store = part };
+	return range;
+}
+
+bool fine_ranges_make(struct fine_ranges *ranges, struct store *store, uint64_t *from, uint64_t *to)
+{
+	uint64_t first = (*from + STORE_SLICE_NS / 2) / STORE_SLICE_NS;
+	uint64_t end = (*to + STORE_SLICE_NS / 2) / STORE_SLICE_NS;
+	struct fine_range *range;
+
+	if (*to > INT64_MAX || *to <= *from || *to - *from > FINE_MOST)
+		return false;
+	if (end == first) {			/* the one that has the middle */
+		first = (*from + (*to - *from) / 2) / STORE_SLICE_NS;
+		end = first + 1;
+	}
+	store_settle(store);
+	range = have(ranges, store, first * STORE_SLICE_NS, end * STORE_SLICE_NS);
+	if (!range)
+		return false;
+	*from = range->from;
+	*to = range->to;
+	return true;
 }

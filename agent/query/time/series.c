@@ -7,7 +7,6 @@
 #include "agent/query/match.h"
 #include "agent/query/query_state.h"
 #include "agent/query/stop.h"
-#include "agent/store/cpus.h"
 #include "agent/store/store.h"
 #include "series.h"
 #include "subject.h"

@@ -12,7 +12,6 @@
 #include "agent/query/query.h"
 #include "agent/query/query_tree.h"
 #include "agent/query/tree/tree.h"
-#include "agent/store/fine_ranges.h"
 #include "agent/store/store.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/quick.h"

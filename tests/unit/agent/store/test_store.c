@@ -10,7 +10,6 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/store/cpus.h"
 #include "agent/store/run.h"
 #include "agent/store/store.h"
 #include "agent/wire/event.h"
