@@ -17,7 +17,6 @@
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
-#include "agent/store/trace_log.h"
 #include "agent/store/unnamed_file.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/decode.h"

@@ -14,7 +14,6 @@
 #include "agent/store/sample_log.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
-#include "agent/store/trace_log.h"
 #include "agent/store/who.h"
 #include "kept_paths.h"
 #include "light_stacks.h"

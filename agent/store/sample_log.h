@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/wire/trace_kinds.h"
+
 struct budget;
 struct sample_log;
 struct trace_log;
@@ -51,5 +53,55 @@ struct sample_log_reader *sample_log_open(struct sample_log *log);	/* holds the 
 bool sample_log_next(struct sample_log_reader *reader, struct log_row *row);
 bool sample_log_failed(const struct sample_log_reader *reader);	/* the file could not be read: rows are missing */
 void sample_log_close(struct sample_log_reader *reader);
+
+/* ---- trace events ---- */
+
+/*
+ * Trace events one by one, as they came: those of one CPU in order of time. The last megabyte of them is in memory,
+ * which is charged to the budget; what came before goes to a temporary file without a name. Written by one thread; once
+ * it is finished, any number of readers may read it, in any threads.
+ */
+
+struct event;
+
+struct trace_log_kind {
+	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
+	enum trace_role role;
+	uint8_t role_values[ROLE_VALUES];	/* as in struct trace_kind */
+	uint16_t count;			/* of values */
+	char name[FIELD_NAME_SIZE];
+	struct trace_log_value {
+		char name[FIELD_NAME_SIZE];
+		bool is_signed, is_thread;	/* as in struct trace_value */
+	} values[TRACE_VALUES];
+};
+
+struct trace_log_row {
+	uint64_t time;			/* guest ns */
+	uint32_t cpu;
+	uint32_t kind;			/* index of trace_log_kind */
+	uint64_t values[TRACE_VALUES];	/* the kind's; signed ones are extended to 64 bits */
+};
+
+/* `folder`: where the temporary file is made; NULL: what finds no room in memory is refused. */
+struct trace_log *trace_log_new(struct budget *budget, const char *folder);
+void trace_log_free(struct trace_log *log);	/* NULL is allowed */
+
+void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event);	/* of EVENT_TRACE */
+
+/* So many events of this CPU were lost before the next one. */
+void trace_log_lose(struct trace_log *log, uint64_t time, uint32_t cpu, uint64_t events);
+
+uint64_t trace_log_refused(const struct trace_log *log);	/* events that found no room */
+uint32_t trace_log_kinds(const struct trace_log *log);
+const struct trace_log_kind *trace_log_kind(const struct trace_log *log, uint32_t kind);
+
+/* ---- reading ---- */
+
+struct trace_log_reader;
+struct trace_log_reader *trace_log_open(const struct trace_log *log);	/* the log has to live as long */
+bool trace_log_next(struct trace_log_reader *reader, struct trace_log_row *row);
+bool trace_log_failed(const struct trace_log_reader *reader);	/* the file could not be read: events are missing */
+void trace_log_close(struct trace_log_reader *reader);
 
 #endif

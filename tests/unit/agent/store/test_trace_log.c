@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "agent/base/budget.h"
-#include "agent/store/trace_log.h"
+#include "agent/store/sample_log.h"
 #include "agent/wire/event.h"
 #include "agent/wire/trace_kinds.h"
 
