@@ -34,7 +34,7 @@ AGENT = \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_memory link_port link_remark link_silence port_socket \
 		state_words) \
-	$(call in,agent/store/,run sample_log stacks store unnamed_file who) \
+	$(call in,agent/store/,run sample_log stacks store who) \
 	$(call in,agent/trace/,pairs span span_rows trace trace_order) \
 	$(call in,agent/names/bare/,calls flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \

@@ -10,6 +10,8 @@
 #define UTIL_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct util_file;
@@ -47,5 +49,18 @@ bool util_file_commit(struct util_file *file, char **error);
  * fresh memory; NULL with `error` set. Frees `file` in any case.
  */
 char *util_file_commit_new(struct util_file *file, char **error);
+
+/* ---- temporary files without a name ---- */
+
+/* Files without a name, for what has no room in memory: such a file goes when it is closed. */
+
+/* Where the environment wants them. Not in /tmp: that may be in memory, which they may be too large for. */
+const char *unnamed_file_folder(void);
+
+int unnamed_file_open(const char *folder);	/* -1 with errno set: the folder does not take it */
+
+/* All bytes from this offset on. False with errno set: a part could not be written, or is not there (EIO). */
+bool unnamed_file_write(int fd, const void *bytes, size_t size, uint64_t offset);
+bool unnamed_file_read(int fd, void *to, size_t size, uint64_t offset);
 
 #endif

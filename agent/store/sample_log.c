@@ -7,9 +7,9 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/wire/event.h"
 #include "sample_log.h"
-#include "unnamed_file.h"
 #include "who.h"
 
 /* ---- trace events ---- */

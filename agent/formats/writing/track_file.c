@@ -6,8 +6,8 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/samples/sample_set.h"
-#include "agent/store/unnamed_file.h"
 #include "track_file.h"
 
 enum { BLOCK = 64 };			/* records */
