@@ -9,7 +9,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "tests/unit/fakes/packets.h"
 #include "intake.h"
 #include "setup.h"

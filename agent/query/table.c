@@ -8,8 +8,10 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/change.h"
+#include "agent/base/radix.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
+#include "agent/names/symbols.h"
 #include "table.h"
 
 static size_t row_size(const struct table *table)
@@ -188,4 +190,336 @@ const char *table_cpus(const struct table *table, const struct row *row, char *t
 		used += (size_t)length;
 	}
 	return text;
+}
+
+/* ---- the order of rows ---- */
+
+/* A row as it is sorted by a column of texts or CPUs. */
+struct key {
+	uint64_t self, total;
+	const struct function *function;
+	uint32_t id, row;
+};
+
+struct sorting {
+	const struct table *table;
+	/* NULL: by the column's number */
+	int (*by)(const struct table *table, const struct key *a, const struct key *b);
+	enum table_column column;
+	bool invert, named;
+};
+
+/* In 1/2^52: any two that a screen tells apart differ. */
+static uint64_t size_of_change(const struct table *table, const struct row *row)
+{
+	double share = table->base ? table_self_change(table, row).share : 0;
+
+	return (uint64_t)((share < 0 ? -share : share) * (double)(UINT64_C(1) << 52));
+}
+
+static uint64_t value_of(const struct table *table, const struct row *row, enum table_column column)
+{
+	switch (column) {
+	case COLUMN_CHANGE:
+		return size_of_change(table, row);
+	case COLUMN_SELF:
+		return row->self;
+	case COLUMN_TOTAL:
+		return row->total;
+	case COLUMN_KERNEL:
+		return row->kernel;
+	case COLUMN_USER:
+		return row->user;
+	default:
+		return row->samples;
+	}
+}
+
+static int larger_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+/* The lowest CPU in which they differ decides: {0} {0,1} {0,2} {1}. */
+static int by_cpu(const struct table *table, const struct key *a, const struct key *b)
+{
+	const struct row *left = &table->rows[a->row], *right = &table->rows[b->row];
+
+	for (unsigned cpu = 0; cpu < 64 * table->words; cpu++) {
+		unsigned next = cpu + 1;
+		bool first = table_has_cpu(table, left, cpu);
+		const struct row *other = first ? right : left;
+
+		if (first == table_has_cpu(table, right, cpu))
+			continue;
+		while (next < 64 * table->words && !table_has_cpu(table, other, next))
+			next++;
+		return first == (next < 64 * table->words) ? -1 : 1;
+	}
+	return 0;
+}
+
+static int by_function(const struct table *table, const struct key *a, const struct key *b)
+{
+	(void)table;
+	return strcmp(a->function->name, b->function->name);
+}
+
+static int by_object(const struct table *table, const struct key *a, const struct key *b)
+{
+	(void)table;
+	return strcmp(a->function->object, b->function->object);
+}
+
+/* Lines come late, and for the visible rows alone; the linker keeps the order of the sources. */
+static int by_source(const struct table *table, const struct key *a, const struct key *b)
+{
+	int order = by_object(table, a, b);
+
+	return order ? order : -larger_first(a->function->address, b->function->address);
+}
+
+/* How a column of texts or CPUs is ordered; NULL: it is ordered by its number. */
+static int (*const orders[TABLE_COLUMNS])(const struct table *table, const struct key *a,
+	const struct key *b) = {
+	[COLUMN_CPU] = by_cpu, [COLUMN_FUNCTION] = by_function, [COLUMN_OBJECT] = by_object,
+	[COLUMN_SOURCE] = by_source,
+};
+
+static int by_number(const struct sorting *sorting, const struct key *a, const struct key *b)
+{
+	const struct table *table = sorting->table;
+
+	return larger_first(value_of(table, &table->rows[a->row], sorting->column),
+		value_of(table, &table->rows[b->row], sorting->column));
+}
+
+static int by_name(const struct sorting *sorting, const struct key *a, const struct key *b)
+{
+	int order = by_function(sorting->table, a, b);
+
+	return order ? order : by_source(sorting->table, a, b);
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct sorting *sorting = context;
+	const struct key *a = left, *b = right;
+	int result = sorting->by ? sorting->by(sorting->table, a, b) : by_number(sorting, a, b);
+
+	if (result)
+		return sorting->invert ? -result : result;
+	if (a->self != b->self)
+		return larger_first(a->self, b->self);
+	if (a->total != b->total)
+		return larger_first(a->total, b->total);
+	result = sorting->named ? by_name(sorting, a, b) : 0;
+	return result ? result : (a->id > b->id) - (a->id < b->id);
+}
+
+static void sort_by_key(struct sorting *sorting, const struct symbols *symbols, uint32_t *order)
+{
+	const struct table *table = sorting->table;
+	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+
+		keys[i] = (struct key) {
+			.self = row->self, .total = row->total,
+			.function = symbols_get(symbols, row->function), .id = row->function,
+			.row = i,
+		};
+	}
+	if (table->count)
+		qsort_r(keys, table->count, sizeof(*keys), compare, sorting);
+	for (size_t i = 0; i < table->count; i++)
+		order[i] = keys[i].row;
+	free(keys);
+}
+
+/* ---- order of numbers ---- */
+
+/* Returns the items sorted; `*other` becomes the other one of the two lists. */
+static struct radix_item *sort_by_column(struct radix_item *items, struct radix_item **other,
+	const struct table *table, enum table_column column, bool invert)
+{
+	struct radix_item *sorted;
+
+	for (size_t i = 0; i < table->count; i++) {
+		uint64_t value = value_of(table, &table->rows[items[i].index], column);
+
+		items[i].number = invert ? value : ~value;
+	}
+	sorted = radix_sort(items, *other, table->count);
+	*other = sorted == items ? *other : items;
+	return sorted;
+}
+
+/* Sorts by the least important number first. Equal rows keep their order, so the last sort decides. */
+static void sort_by_number(const struct table *table, enum table_column column, bool invert, uint32_t *order)
+{
+	struct radix_item *memory = util_grow(NULL, 2 * table->count, sizeof(*memory));
+	struct radix_item *other = memory + table->count, *items;
+
+	for (uint32_t i = 0; i < table->count; i++)
+		memory[i] = (struct radix_item) { .number = table->rows[i].function, .index = i };
+	items = radix_sort(memory, other, table->count);
+	other = items == memory ? other : memory;
+	items = sort_by_column(items, &other, table, COLUMN_TOTAL, false);
+	items = sort_by_column(items, &other, table, COLUMN_SELF, false);
+	if (column != COLUMN_SELF || invert)
+		items = sort_by_column(items, &other, table, column, invert);
+	for (size_t i = 0; i < table->count; i++)
+		order[i] = items[i].index;
+	free(memory);
+}
+
+/* Row order[i] comes to place i. A second array of rows would cost more than the sorting. Spoils `order`. */
+static void put_in_order(struct row *rows, uint32_t *order, size_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct row first = rows[i];
+		uint32_t at = i, from;
+
+		for (; (from = order[at]) != i; at = from) {
+			rows[at] = rows[from];
+			order[at] = at;
+		}
+		rows[at] = first;
+		order[at] = at;
+	}
+}
+
+static void sort(struct sorting *sorting, struct table *table, const struct symbols *symbols)
+{
+	uint32_t *order = util_grow(NULL, table->count, sizeof(*order));
+
+	if (sorting->by || sorting->named)
+		sort_by_key(sorting, symbols, order);
+	else
+		sort_by_number(table, sorting->column, sorting->invert, order);
+	put_in_order(table->rows, order, table->count);
+	free(order);
+}
+
+void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
+	bool invert)
+{
+	struct sorting sorting = { .table = table, .by = orders[column], .column = column, .invert = invert };
+
+	sort(&sorting, table, symbols);
+}
+
+void table_sort_named(struct table *table, const struct symbols *symbols, enum table_column column)
+{
+	struct sorting sorting = { .table = table, .by = orders[column], .column = column, .named = true };
+
+	sort(&sorting, table, symbols);
+}
+
+/* ---- only the first rows: two times a second and more often, of all functions ---- */
+
+/* A row that may be among the first ones. Its number is larger in the row that comes first. */
+struct candidate {
+	uint64_t number;
+	uint32_t row;
+};
+
+static bool comes_before(const struct table *table, const struct candidate *a, const struct candidate *b)
+{
+	const struct row *left = &table->rows[a->row], *right = &table->rows[b->row];
+
+	if (a->number != b->number)
+		return a->number > b->number;
+	if (left->self != right->self)
+		return left->self > right->self;
+	if (left->total != right->total)
+		return left->total > right->total;
+	return left->function < right->function;
+}
+
+/* The heap's root is the last one of its candidates; each comes behind those below it. Puts one in at `at`. */
+static void sink(const struct table *table, struct candidate *heap, size_t count, size_t at, struct candidate one)
+{
+	for (size_t below; (below = 2 * at + 1) < count; at = below) {
+		if (below + 1 < count && comes_before(table, &heap[below], &heap[below + 1]))
+			below++;
+		if (!comes_before(table, &one, &heap[below]))
+			break;
+		heap[at] = heap[below];
+	}
+	heap[at] = one;
+}
+
+static struct candidate candidate_of(const struct table *table, uint32_t row, enum table_column column, bool invert)
+{
+	uint64_t value = value_of(table, &table->rows[row], column);
+
+	return (struct candidate) { .number = invert ? ~value : value, .row = row };
+}
+
+/* Finds the first `count` rows, in order. There are more. */
+static struct candidate *find_first(const struct table *table, enum table_column column, bool invert, size_t count)
+{
+	struct candidate *heap = util_grow(NULL, count, sizeof(*heap));
+
+	for (uint32_t i = 0; i < count; i++)
+		heap[i] = candidate_of(table, i, column, invert);
+	for (size_t at = count / 2; at-- > 0;)
+		sink(table, heap, count, at, heap[at]);
+	for (uint32_t i = (uint32_t)count; i < table->count; i++) {
+		struct candidate one = candidate_of(table, i, column, invert);
+
+		if (comes_before(table, &one, &heap[0]))
+			sink(table, heap, count, 0, one);
+	}
+	for (size_t left = count; left > 1; left--) {
+		struct candidate last = heap[0];
+
+		sink(table, heap, left - 1, 0, heap[left - 1]);
+		heap[left - 1] = last;
+	}
+	return heap;
+}
+
+/* The rows that are found come to the front. Those that stood there take their places. */
+static void put_first(struct row *rows, const struct candidate *found, size_t count)
+{
+	struct row *first = util_grow(NULL, count, sizeof(*first));
+	bool *stay = util_alloc(count * sizeof(*stay));
+	size_t from = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		first[i] = rows[found[i].row];
+		if (found[i].row < count)
+			stay[found[i].row] = true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (found[i].row < count)
+			continue;
+		while (stay[from])
+			from++;
+		rows[found[i].row] = rows[from++];
+	}
+	memcpy(rows, first, count * sizeof(*rows));
+	free(first);
+	free(stay);
+}
+
+size_t table_sort_first(struct table *table, const struct symbols *symbols, enum table_column column, bool invert,
+	size_t count)
+{
+	struct candidate *found;
+
+	if (orders[column] || count >= table->count / 2) {
+		table_sort(table, symbols, column, invert);
+		return table->count;
+	}
+	if (!count)
+		return 0;
+	found = find_first(table, column, invert, count);
+	put_first(table->rows, found, count);
+	free(found);
+	return count;
 }

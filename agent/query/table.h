@@ -56,7 +56,7 @@ struct table {
 
 /*
  * An empty table with room for so many rows at first, for CPUs below 64 * words. table_add adds a row; rows
- * that were returned before may move. Neither table_add nor table_shrink may follow a function of table_sort.h.
+ * that were returned before may move. Neither table_add nor table_shrink may follow a function of table.h.
  */
 struct table *table_new(struct budget *budget, size_t room, uint32_t words);
 struct row *table_add(struct table *table, uint32_t function);
@@ -65,7 +65,7 @@ void table_free(struct table *table);
 
 /*
  * The table `with` becomes the baseline of this one. A function that is in `with` alone gets a row, with weights of 0.
- * Not after a function of table_sort.h. Both tables have the same filter and grouping.
+ * Not after a function of table.h. Both tables have the same filter and grouping.
  */
 void table_compare(struct table *table, const struct table *with);
 
@@ -85,5 +85,39 @@ static inline bool table_has_cpu(const struct table *table, const struct row *ro
 
 /* Writes the CPUs that ran it, as "0-2,7"; a "+" stands for those that do not fit. Returns `text`. */
 const char *table_cpus(const struct table *table, const struct row *row, char *text, size_t size);
+
+/* ---- the order of rows ---- */
+
+/* The order of a table's rows. One owner, as the table. */
+
+struct table;
+
+enum table_column {
+	COLUMN_SELF, COLUMN_TOTAL, COLUMN_HITS, COLUMN_CPU, COLUMN_FUNCTION, COLUMN_OBJECT,
+	COLUMN_SOURCE, COLUMN_KERNEL, COLUMN_USER, COLUMN_CHANGE,
+	TABLE_COLUMNS,
+};
+
+/*
+ * Sorts numbers with the larger first, texts in alphabetical order; `invert` turns that round. The order by
+ * source is by object, then by address, which is the order of lines within a file. The order by change
+ * puts the largest first, whether it is more or less; without a baseline all are equal. Equal rows are ordered
+ * by self, total and id, so that they keep their order from table to table.
+ */
+void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
+	bool invert);
+
+/*
+ * As table_sort, but equal rows are ordered by name, object and address: an id tells when this process met the
+ * function, and two reports of the same samples are the same. Slower, for what is sorted once.
+ */
+void table_sort_named(struct table *table, const struct symbols *symbols, enum table_column column);
+
+/*
+ * As table_sort for the rows that come first, `count` of them or more: the others follow in no order. Costs much less
+ * for the columns of numbers. Returns how many are in order.
+ */
+size_t table_sort_first(struct table *table, const struct symbols *symbols, enum table_column column, bool invert,
+	size_t count);
 
 #endif

@@ -14,7 +14,7 @@
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/question/filter_words.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "agent/query/tree/contexts.h"
 #include "agent/samples/sample_set.h"
 #include "agent/session/session.h"

@@ -4,7 +4,7 @@
 #include "agent/base/util.h"
 #include "agent/query/question/filter_words.h"
 #include "agent/query/question/grouping.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "agent/wire/event.h"
 #include "report.h"
 

@@ -14,7 +14,6 @@
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/table.h"
-#include "agent/query/table_sort.h"
 #include "agent/source/source.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"

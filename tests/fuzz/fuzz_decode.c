@@ -17,7 +17,7 @@
 #include "agent/names/function.h"
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/fields.h"
 #include "agent/wire/metadata.h"

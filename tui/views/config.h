@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/column.h"

@@ -11,7 +11,6 @@
 #include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/table.h"
-#include "agent/query/table_sort.h"
 #include "agent/query/tree/tree.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"

@@ -9,7 +9,7 @@
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "agent/query/tree/tree.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/scope.h"

@@ -20,7 +20,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/meter.h"
 #include "agent/query/query.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/store/store.h"

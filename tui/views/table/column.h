@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "row_cell.h"
 
 struct canvas;

@@ -13,7 +13,7 @@
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/grouping.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "tests/unit/fakes/filter_of.h"

@@ -11,7 +11,7 @@
 
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "agent/store/store.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"

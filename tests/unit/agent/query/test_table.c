@@ -10,7 +10,7 @@
 
 #include "agent/base/util.h"
 #include "agent/query/query.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "tests/unit/fakes/random.h"
 
 enum { ROWS = 3000 };

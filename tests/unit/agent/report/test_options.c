@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/query/table_sort.h"
+#include "agent/query/table.h"
 #include "agent/query/tree/tree.h"
 #include "agent/report/report.h"
 #include "agent/wire/event.h"
