@@ -13,7 +13,6 @@
 #include "query.h"
 #include "scan.h"
 #include "trends.h"
-#include "window.h"
 
 _Static_assert((int)NODE_READERS == (int)QUERY_READERS, "each reader is told of names");
 

@@ -7,9 +7,9 @@
 #include "agent/base/util.h"
 #include "agent/store/store.h"
 #include "match.h"
+#include "scan.h"
 #include "stop.h"
 #include "trends.h"
-#include "window.h"
 
 struct seconds seconds_before(uint64_t to)
 {
