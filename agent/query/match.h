@@ -57,8 +57,6 @@ static inline bool stack_filter_passes(const struct stack_filter *filter, uint32
 	return !filter->by_node || (stack < filter->node_count && filter->by_node[stack] & STACK_PASSES);
 }
 
-bool stack_filter_passes_alone(struct stack_filter *filter, uint32_t function);
-
 /*
  * What a filter and a grouping make of those who ran samples, by their numbers. Names decide that, so it is remembered.
  * Starts as { 0 }, with `budget`.
@@ -80,7 +78,7 @@ struct match {			/* what decides; all borrowed */
 	const struct filter *filter;
 	struct stack_filter *stack_filter;	/* of the same filter */
 	struct threads *threads;
-	const uint32_t *functions;	/* by node; see node_functions.h */
+	const uint32_t *functions;	/* by node; see match.h */
 	const uint8_t *contexts;	/* by node; NULL: no one asks for modes within the kernel's */
 	struct whos *whos;		/* of this filter and grouping; it has met all */
 	struct grouping *grouping;
@@ -135,5 +133,55 @@ static inline bool match_next(struct match_reader *reader, struct run_count *cou
 	}
 	return false;
 }
+
+/* ---- the function of each node ---- */
+
+/*
+ * The function of every node of a call tree: looked up once, and again when symbols change; and whether its caller can
+ * be one. And for those who ask, where in the kernel each node is.
+ */
+
+enum { NODE_READERS = 20 };		/* as many as a query has */
+
+struct node_functions {
+	uint32_t *functions;		/* by node; the tree has paid for the memory (stacks.c) */
+	uint32_t count;			/* of nodes with a function */
+	uint64_t generation;		/* of the symbols that they are from */
+	uint8_t *contexts;		/* by node: enum context, never UNTOLD; paid for likewise */
+	uint32_t context_count;		/* of nodes with a context */
+	uint8_t *outermost;		/* by node: 1: no function above it is the same; paid for likewise */
+	uint32_t outermost_count;
+	uint8_t *begun;			/* by function: the context that it begins, plus 1; 0: not asked yet */
+	uint32_t begun_count;
+	uint32_t changed[NODE_READERS];	/* for each reader, what node_functions_update will return to it */
+};
+
+void node_functions_init(struct node_functions *nodes);
+void node_functions_clear(struct node_functions *nodes);
+
+/*
+ * Looks up what is new, and cuts nodes off from callers that cannot be any (symbols_returning). Returns the lowest
+ * node whose function or caller has changed since this reader was told last, or STACKS_NONE. A stack whose leaf is
+ * below that node means what it meant, since callers have lower ids.
+ * If `stop` was set, the result is not complete: call node_functions_forget.
+ */
+uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, struct stacks *stacks,
+	struct symbols *symbols, const atomic_bool *stop);
+
+/*
+ * The context of each node, by its functions (contexts.h), as far as these were looked up. Valid until the next change.
+ * If `stop` was set: likewise.
+ */
+const uint8_t *node_functions_contexts(struct node_functions *nodes, const struct stacks *stacks,
+	const struct symbols *symbols, const atomic_bool *stop);
+
+/* By node: 1: its function is not above it; else 0. So recursion counts once. Valid until the next change. */
+const uint8_t *node_functions_outermost(struct node_functions *nodes, const struct stacks *stacks);
+
+/* Makes the next node_functions_update look everything up anew. */
+void node_functions_forget(struct node_functions *nodes);
+
+/* True if nothing is to be looked up, and this reader has been told of all changes. */
+bool node_functions_is_current(const struct node_functions *nodes, uint32_t reader, const struct symbols *symbols);
 
 #endif

@@ -20,7 +20,6 @@
 #include "agent/store/store.h"
 #include "agent/wire/event.h"
 #include "match.h"
-#include "node_functions.h"
 
 struct budget;
 struct match;

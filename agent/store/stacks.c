@@ -244,7 +244,7 @@ struct stacks {
 enum {
 	FRAMES_MAX = 128,		/* in both walks of a sample */
 	STEP = 1 << 14,			/* so many nodes are paid for at once */
-	NODE_COST = sizeof(struct node) + sizeof(uint32_t) + 2,	/* a node; what node_functions.h has of it */
+	NODE_COST = sizeof(struct node) + sizeof(uint32_t) + 2,	/* a node; what match.h has of it */
 	/* the budget divided by this is the number of nodes that a quarter of it pays for, with their index */
 	NODE_SHARE = 4 * (NODE_COST + 4 * sizeof(struct hash_slot)),
 };

@@ -35,7 +35,7 @@ struct places {
 	struct budget *budget;		/* borrowed, as all of these */
 	const struct stacks *stacks;
 	const struct symbols *symbols;
-	const uint32_t *functions;	/* by node; see node_functions.h */
+	const uint32_t *functions;	/* by node; see match.h */
 
 	enum tree_order order;
 	bool recursion;			/* these are as in struct tree_question */
