@@ -98,8 +98,6 @@ static void cpus_merge(struct cpus *to, struct cpus *from)
 		to->count = from->count;
 }
 
-/* ---- store ---- */
-
 /* ---- cells of time ---- */
 
 /*
