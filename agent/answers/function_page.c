@@ -4,7 +4,7 @@
 
 #include "agent/base/util.h"
 #include "agent/names/function.h"
-#include "agent/query/question/filter_words.h"
+#include "agent/query/question/filter.h"
 #include "function_page.h"
 
 /* The rows whose trend is wanted are those that are shown with their line: the function itself. */

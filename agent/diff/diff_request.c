@@ -8,7 +8,6 @@
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 #include "agent/query/question/grouping.h"
 #include "agent/samples/kept_paths.h"
 #include "agent/samples/sample_collect.h"

@@ -21,7 +21,7 @@ struct diff_side {
 
 /* What is read of a recording. */
 struct diff_side_options {
-	const char *filter;		/* words of filter_words.h; NULL: none */
+	const char *filter;		/* words of filter.h; NULL: none */
 	const struct session_options *names;	/* where they come from; NULL: from where the recording says */
 	bool lines;			/* also source lines and inlined functions, which takes longer */
 	bool nobody;			/* of who ran them, only the mode */

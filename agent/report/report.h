@@ -62,7 +62,7 @@ struct report_request {
 	uint32_t cpu;			/* these filter: only this CPU; EVENT_NONE: all */
 	int mode;			/* as in contexts.h; -1: all */
 	const char *thread, *function;	/* a part of the name; NULL: all */
-	const char *filter;		/* words of filter_words.h, beside those above; NULL: none */
+	const char *filter;		/* words of filter.h, beside those above; NULL: none */
 };
 
 extern const struct report_request report_default;

@@ -13,7 +13,6 @@
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 #include "agent/query/table.h"
 #include "agent/query/tree/contexts.h"
 #include "agent/samples/sample_set.h"

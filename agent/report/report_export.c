@@ -16,7 +16,6 @@
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 #include "agent/query/stop.h"
 #include "agent/samples/sample_collect.h"
 #include "agent/session/session.h"

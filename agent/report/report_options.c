@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 #include "agent/base/util.h"
-#include "agent/query/question/filter_words.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/table.h"
 #include "agent/wire/event.h"

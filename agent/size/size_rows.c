@@ -5,7 +5,6 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 #include "code_sizes.h"
 #include "name_space.h"
 #include "size_rows.h"

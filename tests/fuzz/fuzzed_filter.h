@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "agent/query/question/filter_words.h"
+#include "agent/query/question/filter.h"
 
 static inline struct filter fuzzed_filter(unsigned bits, unsigned name)
 {

@@ -7,7 +7,6 @@
 #include "agent/answers/answer.h"
 #include "agent/base/util.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 #include "scope.h"
 
 #define BLANKS " \t"

@@ -84,7 +84,7 @@ enum { SCOPE_PLACE = 64 };
 const char *scope_place(uint64_t from, uint64_t to, char text[SCOPE_PLACE]);
 
 /*
- * Takes a filter as it is typed (filter_words.h). False with "why; what to do" in `error`, in fresh memory; then
+ * Takes a filter as it is typed (filter.h). False with "why; what to do" in `error`, in fresh memory; then
  * nothing has changed.
  */
 bool scope_filter(struct scope *scope, const char *text, char **error);

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "agent/base/util.h"
-#include "agent/query/question/filter_words.h"
+#include "agent/query/question/filter.h"
 #include "keys.h"
 
 const struct keys keys_standard = { .rows = {

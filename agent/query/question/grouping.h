@@ -73,7 +73,7 @@ const char *grouping_file(struct symbols *symbols, uint32_t function, char text[
 uint32_t grouping_who(struct grouping *grouping, const struct who *who, enum context context);
 
 /*
- * Writes the words of a filter (filter_words.h) that only the samples of the row with this name pass. "": there are no
+ * Writes the words of a filter (filter.h) that only the samples of the row with this name pass. "": there are no
  * such words. `machine`: of a row over many machines, the machine's name, which begins with its number; else NULL.
  * Returns `words`.
  */

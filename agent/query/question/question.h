@@ -48,7 +48,7 @@ struct filter_term {
 /*
  * A sample passes if all terms hold. This decides what 100 % is. Only the terms of FILTER_FUNCTION do not look at
  * samples: they choose the rows that are shown, as people expect of a top. Shares, callers and stacks do not depend on
- * them. Made by filter_words.h; { 0 } lets everything pass.
+ * them. Made by filter.h; { 0 } lets everything pass.
  */
 struct filter {
 	uint32_t count, used;		/* of `terms` and `text` */

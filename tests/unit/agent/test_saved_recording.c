@@ -11,7 +11,7 @@
 
 #include "agent/base/util.h"
 #include "agent/export/save_format.h"
-#include "agent/query/question/filter_words.h"
+#include "agent/query/question/filter.h"
 #include "agent/session/session.h"
 #include "agent/source/replay.h"
 #include "agent/wire/recording.h"

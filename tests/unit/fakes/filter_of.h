@@ -3,7 +3,7 @@
 #ifndef FILTER_OF_H
 #define FILTER_OF_H
 
-#include "agent/query/question/filter_words.h"
+#include "agent/query/question/filter.h"
 
 struct filter filter_of(const char *words);
 void assert_filter(const struct filter *filter, const char *words);	/* it is the filter that these words make */

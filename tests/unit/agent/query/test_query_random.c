@@ -14,7 +14,6 @@
 #include "agent/query/query.h"
 #include "agent/query/query_state.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 #include "agent/query/tree/tree.h"
 #include "agent/store/store.h"
 #include "agent/wire/event.h"

@@ -7,7 +7,6 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 #include "tui/frame/list.h"
 #include "tui/views/table/column.h"
 #include "walk.h"

@@ -13,7 +13,6 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 #include "agent/query/question/grouping.h"
 #include "tui/frame/scope.h"
 #include "walk.h"

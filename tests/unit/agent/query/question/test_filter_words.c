@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "agent/query/question/filter.h"
-#include "agent/query/question/filter_words.h"
 
 /* What a filter became: "[!]kind=alternative|alternative " for each term; modes as their bits. */
 static char *written(const struct filter *filter)
