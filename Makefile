@@ -52,7 +52,7 @@ AGENT = \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_stacks query_tree scan table trends) \
 	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_reading kernel_watch lease meter profiler \
 		profiler_drive raw_samples remarks) \
-	$(call in,agent/query/time/,heat series subject) \
+	$(call in,agent/query/time/,heat series) \
 	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks row_list sample_collect sample_set set_code) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox firefox_markers json_stacks perf_script pictures pprof set_formats speedscope times) \

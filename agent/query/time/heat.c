@@ -8,7 +8,7 @@
 #include "agent/query/stop.h"
 #include "agent/store/store.h"
 #include "heat.h"
-#include "subject.h"
+#include "series.h"
 
 _Static_assert((int)HEAT_SLOTS == (int)STORE_FINE_SLICES && HEAT_NS == STORE_SLICE_NS, "a slot is a slice");
 
