@@ -8,7 +8,7 @@
 #include "agent/query/query.h"
 #include "agent/query/query_tree.h"
 #include "agent/query/tree/places.h"
-#include "agent/query/tree/tree_compare.h"
+#include "agent/query/tree/tree.h"
 #include "agent/query/tree/tree_rows.h"
 #include "call_tree.h"
 

@@ -11,9 +11,8 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/table.h"
-#include "agent/query/tree/tree_compare.h"
+#include "agent/query/tree/tree.h"
 #include "agent/query/tree/tree_rows.h"
-#include "config.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
@@ -27,6 +26,7 @@
 #include "tui/views/table/change_style.h"
 #include "tui/views/table/hue.h"
 #include "tui/views/tree/tree_row.h"
+#include "config.h"
 #include "view_flame.h"
 
 enum { PAUSE_MS = 100, DETAIL_FROM = 6, TEXT = 512, LEAST_MOST = 4096 };

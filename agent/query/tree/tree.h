@@ -120,14 +120,31 @@ void tree_free(struct tree *tree);		/* NULL is allowed */
 /* Adds a row at the end, all zero, and returns it. Rows that were returned before may move. */
 struct tree_row *tree_add(struct tree *tree, enum tree_order order);
 
-/* Empties a list and gives it new room. Its former rows are the caller's, who has a copy of the list to be freed. */
-void tree_renew_list(struct tree *tree, enum tree_order order, size_t room);
-void tree_free_list(struct tree *tree, struct tree_list *list);
-
 /*
  * Gives a row its trend, all zero, and returns it. At most `most` in a tree, the same in each call. NULL: there is no
  * memory, and the tree is scarce.
  */
 uint64_t *tree_add_trend(struct tree *tree, struct tree_row *row, size_t most);
+
+/* ---- a tree and its baseline ---- */
+
+/* Compares a call tree with another one: the baseline. Rows are told by their paths. */
+
+struct change;
+
+/*
+ * The question to be asked about the baseline's range, whose answer goes to tree_compare: it unfolds what the tree has
+ * unfolded, as far as there is room.
+ */
+void tree_compare_question(const struct tree *tree, const struct tree_question *wanted, struct tree_question *question);
+
+/*
+ * `with` becomes the baseline of the tree. Rows that only `with` has are added, with totals of 0, each behind its
+ * siblings. A row without `based` is one that `with` did not unfold, or left out.
+ */
+void tree_compare(struct tree *tree, const struct tree *with);
+
+/* How a row's total has changed. Only for rows with `based`. */
+struct change tree_total_change(const struct tree *tree, const struct tree_row *row);
 
 #endif

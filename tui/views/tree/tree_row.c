@@ -6,7 +6,7 @@
 #include "agent/base/change_text.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/tree/tree_compare.h"
+#include "agent/query/tree/tree.h"
 #include "tui/frame/list.h"
 #include "tui/frame/view_row.h"
 #include "tui/terminal/canvas.h"

@@ -12,7 +12,7 @@
 #include "agent/base/change.h"
 #include "agent/query/query_tree.h"
 #include "agent/query/table.h"
-#include "agent/query/tree/tree_compare.h"
+#include "agent/query/tree/tree.h"
 #include "asked.h"
 #include "random_guest.h"
 
