@@ -8,7 +8,7 @@
 
 #include "agent/base/util.h"
 #include "kernel-hook/wire.h"
-#include "metadata_text.h"
+#include "metadata.h"
 #include "payload.h"
 #include "recording.h"
 #include "recording_ends.h"

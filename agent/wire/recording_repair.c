@@ -13,7 +13,6 @@
 #include "kernel-hook/wire.h"
 #include "decode.h"
 #include "metadata.h"
-#include "metadata_text.h"
 #include "recording.h"
 #include "recording_lane.h"
 #include "recording_reader.h"
