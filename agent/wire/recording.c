@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +12,175 @@
 
 #include "agent/base/util.h"
 #include "kernel-hook/wire.h"
+#include "event.h"
 #include "metadata.h"
 #include "payload.h"
 #include "recording.h"
-#include "recording_ends.h"
 #include "recording_lane.h"
 #include "trace_kinds.h"
+
+/*
+ * Where the lanes of a boot end. A guest sends packets of each lane at least every 100 ms, if only empty ones. So a
+ * lane whose last packet ends much earlier than others was cut: what came after is missing, though nothing was skipped.
+ * A lane without a file is missing if the guest goes on to take events of it; what it says of itself always has one.
+ */
+
+struct lane_end {			/* end and cut are 0: there is no such lane */
+	uint64_t end;			/* of its last packet, in guest clock ticks; 0: it has none */
+	uint64_t taken;			/* events that the guest had taken until then */
+	uint64_t told;			/* events that it had taken when it told its last status; 0: it told none */
+	uint64_t told_first;		/* when it told its first status */
+	bool tells;			/* it has told a status */
+	bool cut;			/* it ends with bytes of no whole packet, or has no packet */
+};
+
+struct lane_ends {
+	struct lane_end of[STREAMS][EVENT_CPUS];
+};
+
+struct early_end {			/* a lane that ends before the boot does */
+	enum stream stream;
+	uint32_t cpu;
+	uint64_t ns;			/* guest time from its end to the end of the boot */
+	uint64_t missing;		/* at least so many events are missing; 0: not known */
+	bool empty;			/* it has no packet at all */
+};
+
+struct boot_span {			/* of all packets of a boot; guest clock ticks, of which a second has `hz` */
+	uint64_t begin, end, hz;
+};
+
+enum { ENDS_TEXT = 400 };		/* bytes that are enough for ends_text */
+
+/* ---- where it begins and ends ---- */
+
+enum {
+	EARLY_MS = 500,			/* no whole lane ends so much earlier, unless packets were missed */
+	CUT_MS = 1,			/* the same for a lane that ends with a part of a packet: it surely was cut */
+	NAMED = 3,			/* so many are named; the others are counted */
+};
+
+/* The guest tells a status: so many events it had taken. */
+static void ends_tell(struct lane_end *end, uint64_t taken)
+{
+	if (!end->tells)
+		end->told_first = taken;
+	end->tells = true;
+	end->told = taken;
+}
+
+/* Adds what is found in a part to what was found in the parts before, of the same boot. */
+static void ends_add(struct lane_ends *ends, const struct lane_ends *part)
+{
+	for (int stream = 0; stream < STREAMS; stream++)
+		for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++) {
+			struct lane_end *to = &ends->of[stream][cpu];
+			const struct lane_end *from = &part->of[stream][cpu];
+
+			if (from->end) {
+				to->end = from->end;
+				to->taken = from->taken;
+				to->cut = false;
+			}
+			to->cut = to->cut || from->cut;
+			if (from->tells && !to->tells)
+				to->told_first = from->told_first;
+			to->told = from->told ? from->told : to->told;
+			to->tells = to->tells || from->tells;
+		}
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct early_end *a = one, *b = other;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+}
+
+/* There is nothing of it, and there should be. */
+static bool is_away(const struct lane_end *lane, enum stream stream, uint32_t cpu)
+{
+	return !lane->end && (lane->told > lane->told_first || (stream == STREAM_META && cpu == 0));
+}
+
+/* True: this lane ends early, and `early` says by how much. */
+static bool is_early(const struct boot_span *boot, const struct lane_end *lane, struct early_end *early)
+{
+	uint64_t end = lane->end ? lane->end : boot->begin, taken = lane->end ? lane->taken : lane->told_first;
+	unsigned __int128 ns;
+
+	if (!lane->end && !lane->cut && !is_away(lane, early->stream, early->cpu))
+		return false;
+	ns = (unsigned __int128)(boot->end - end) * NS_PER_SECOND / boot->hz;
+	early->ns = ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;
+	early->empty = !lane->end;
+	early->missing = lane->told > taken ? lane->told - taken : 0;
+	return early->empty || early->ns >= (uint64_t)(lane->cut ? CUT_MS : EARLY_MS) * NS_PER_MS;
+}
+
+/* Returns how many lanes end early. They are listed, the earliest first; the caller frees the list. */
+static size_t ends_find(const struct lane_ends *ends, const struct boot_span *boot, struct early_end **list)
+{
+	size_t count = 0;
+
+	*list = NULL;
+	for (int stream = 0; stream < STREAMS; stream++)
+		for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++) {
+			struct early_end early = { .stream = (enum stream)stream, .cpu = cpu };
+
+			if (!is_early(boot, &ends->of[stream][cpu], &early))
+				continue;
+			*list = util_grow(*list, count + 1, sizeof(early));
+			(*list)[count++] = early;
+		}
+	if (count)
+		qsort(*list, count, sizeof(**list), compare);
+	return count;
+}
+
+/* In fresh memory. */
+static char *text_of(const struct early_end *early)
+{
+	double seconds = (double)early->ns / (double)NS_PER_SECOND;
+
+	if (early->stream == STREAM_META && early->empty)
+		return util_format("what the guest says of itself is lost: names are missing");
+	if (early->stream == STREAM_META)
+		return util_format("what the guest says of itself, such as names, ends %.2f s before the rest",
+			seconds);
+	if (early->stream == STREAM_TRACE)
+		return util_format("the trace events of CPU %" PRIu32 " end %.2f s before the rest",
+			early->cpu, seconds);
+	if (early->missing)
+		return util_format("the samples of CPU %" PRIu32 " end %.2f s before the rest, missing: %" PRIu64,
+			early->cpu, seconds, early->missing);
+	return util_format("the samples of CPU %" PRIu32 " end %.2f s before the rest", early->cpu, seconds);
+}
+
+/* Says in one line what ends early; "" if nothing does. Returns `text`. */
+static const char *ends_text(const struct early_end *list, size_t count, char *text, size_t size)
+{
+	size_t used;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < count && i < NAMED; i++) {
+		char *more = text_of(&list[i]);
+
+		used = strlen(text);
+		util_print(text + used, size - used, "%s%s", used ? "; " : "", more);
+		free(more);
+	}
+	used = strlen(text);
+	if (count > NAMED)
+		util_print(text + used, size - used, "; other files that end early: %zu", count - NAMED);
+	return text;
+}
+
+/* ---- recording ---- */
 
 #define PARTIAL ".partial"
 
@@ -494,4 +661,65 @@ uint64_t recording_ticks(const struct recording_boot *boot, uint64_t ns)
 	unsigned __int128 ticks = ((unsigned __int128)ns * clock_of(boot) + NS_PER_SECOND - 1) / NS_PER_SECOND;
 
 	return ns < INT64_MAX && ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
+}
+
+/* ---- what is said of it ---- */
+
+/* Adds a part to the line. Frees it. */
+static void add(char *text, size_t size, char *part)
+{
+	size_t used = strlen(text);
+
+	util_print(text + used, size - used, "%s%s", used ? "; " : "", part);
+	free(part);
+}
+
+static void add_lost(const struct recording *recording, size_t boot, char *text, size_t size)
+{
+	const struct recording_boot *is = &recording->boots[boot];
+	char early[ENDS_TEXT];
+
+	if (is->early_count)
+		add(text, size, util_format("%s", ends_text(is->early, is->early_count, early, sizeof(early))));
+	if (recording->hollow)
+		add(text, size, util_format("parts of the recording in which no packet is whole: %" PRIu64,
+			recording->hollow));
+	if (recording->unread)
+		add(text, size, util_format("files and folders of the recording that cannot be read: %" PRIu64 " (%s)",
+			recording->unread, recording->why_unread ? strerror(recording->why_unread) : "too many parts"));
+	if (!is->payload)
+		add(text, size, util_format("the recording does not say what guest it is of: names and times may be "
+			"wrong"));
+}
+
+const char *recording_lost(const struct recording *recording, size_t boot, char *text, size_t size)
+{
+	text[0] = '\0';
+	add_lost(recording, boot, text, size);
+	return text;
+}
+
+const char *recording_remark(const struct recording *recording, size_t boot, char *text, size_t size)
+{
+	const struct recording_boot *is = &recording->boots[boot];
+	const struct recording_part *partial = NULL;
+	uint64_t skipped = 0, undescribed = 0;
+
+	for (size_t i = is->first; i < is->first + is->parts; i++) {
+		skipped += recording->parts[i].skipped;
+		undescribed += recording->parts[i].undescribed;
+		if (recording->parts[i].partial)
+			partial = &recording->parts[i];
+	}
+	text[0] = '\0';
+	if (partial)
+		add(text, size, util_format("the recording is not complete: its recorder was killed, had no more "
+			"room, or still records: %s", partial->name));
+	if (skipped)
+		add(text, size, util_format("left out of the recording, cut or damaged: %" PRIu64 " bytes", skipped));
+	if (undescribed)
+		add(text, size, util_format("parts of the recording without metadata: %" PRIu64 ": where the kernel's "
+			"file is, is not known; give it by --kernel", undescribed));
+	add_lost(recording, boot, text, size);
+	return text;
 }
