@@ -5,7 +5,6 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/meter.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/decode.h"

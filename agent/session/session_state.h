@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/guest/epoch.h"
 #include "agent/guest/lease.h"
-#include "agent/guest/meter.h"
 #include "session.h"
 #include "turn.h"
 

@@ -18,7 +18,6 @@
 #include "agent/base/util.h"
 #include "agent/fleet/fleet.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/meter.h"
 #include "agent/query/query.h"
 #include "agent/query/table.h"
 #include "agent/report/report.h"

@@ -14,7 +14,6 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_memory.h"
 #include "agent/guest/kernel_reading.h"
-#include "agent/guest/meter.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/guest/meter.h"
+#include "agent/guest/epoch.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/tui/fake_session.h"

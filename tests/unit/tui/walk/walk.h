@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/meter.h"
+#include "agent/guest/epoch.h"
 #include "agent/query/query.h"
 #include "agent/session/session.h"
-#include "tests/unit/tui/fake_session.h"
 #include "tests/unit/fakes/random.h"
+#include "tests/unit/tui/fake_session.h"
 #include "tui/frame/scope.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
