@@ -24,7 +24,6 @@
 #include "epoch.h"
 #include "guest_events.h"
 #include "guest_memory.h"
-#include "kernel_code.h"
 #include "kernel_reading.h"
 #include "kernel_watch.h"
 #include "raw_samples.h"

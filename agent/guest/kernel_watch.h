@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/unwind/unwind.h"
 #include "agent/wire/event.h"
 #include "commands.h"
 #include "uptime.h"
@@ -67,5 +68,32 @@ bool kernel_watch_is_walking(const struct kernel_watch *watch);
  */
 bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1]);
 void kernel_watch_answered(struct kernel_watch *watch);	/* that line was answered, or will not be */
+
+/* ---- the code that runs ---- */
+
+/*
+ * What the unwinder has to know of the guest's kernel, and of the program that runs on it, taken from the symbols and
+ * their files. Borrows the symbols. Ingest thread.
+ */
+
+struct kernel_code;
+
+struct kernel_code *kernel_code_new(struct symbols *symbols);
+void kernel_code_free(struct kernel_code *code);
+
+/*
+ * What is known now. It is valid until the symbols are told more, or until the next call. `user`: the sample was taken
+ * in a program, so no frame of its stack is the kernel's. `process`: the sample's; EVENT_KERNEL: none.
+ */
+struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user, uint32_t process);
+
+/*
+ * The kernel's frames of a raw sample. While it is not known where a Linux kernel runs, their return addresses are
+ * gathered, until they tell.
+ */
+void kernel_code_saw(struct kernel_code *code, const struct unwound_frames *frames);
+
+/* What is wrong with the kernel's file, so that stacks are short; "": nothing. Valid until the next call. */
+const char *kernel_code_note(const struct kernel_code *code);
 
 #endif

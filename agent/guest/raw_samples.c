@@ -6,7 +6,6 @@
 #include "agent/base/util.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/symbols.h"
-#include "kernel_code.h"
 #include "kernel_reading.h"
 #include "kernel_watch.h"
 #include "raw_samples.h"

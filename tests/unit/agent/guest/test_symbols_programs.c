@@ -10,11 +10,10 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/kernel_code.h"
+#include "agent/guest/kernel_watch.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/files/sysroot.h"
 #include "agent/names/function.h"
-#include "agent/names/objects/objects.h"
 #include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
 #include "agent/unwind/arch.h"

@@ -18,7 +18,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/guest/kernel_code.h"
+#include "agent/guest/kernel_watch.h"
 #include "agent/guest/raw_samples.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
