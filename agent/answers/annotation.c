@@ -9,7 +9,7 @@
 #include "agent/code/listings.h"
 #include "agent/code/named_functions.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/guest_memory.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/addresses/query_addresses.h"

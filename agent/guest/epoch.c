@@ -23,7 +23,6 @@
 #include "agent/wire/decode.h"
 #include "epoch.h"
 #include "guest_events.h"
-#include "guest_memory.h"
 #include "kernel_reading.h"
 #include "kernel_watch.h"
 #include "raw_samples.h"

@@ -15,7 +15,7 @@
 #include "agent/names/running_programs.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
-#include "guest_memory.h"
+#include "kernel_reading.h"
 #include "kernel_watch.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include "agent/store/store.h"
 #include "epoch.h"
 #include "guest_events.h"
-#include "guest_memory.h"
+#include "kernel_reading.h"
 #include "kernel_watch.h"
 #include "raw_samples.h"
 #include "remarks.h"

@@ -13,7 +13,7 @@
 #include "agent/base/util.h"
 #include "agent/cut/recorded_packets.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/guest_memory.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/guest/raw_samples.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/decode.h"

@@ -12,7 +12,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/guest/guest_memory.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/wire/event.h"
 
 #define AT UINT64_C(0xffffffffc0123000)

@@ -2,7 +2,7 @@
 /* A kernel that runs elsewhere than its file says is found by its code in the guest's memory; another one is not. */
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/guest/guest_memory.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/names/function.h"
 #include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"

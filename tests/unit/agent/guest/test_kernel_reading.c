@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/guest_memory.h"
 #include "agent/guest/kernel_reading.h"
 #include "agent/names/function.h"
 #include "agent/names/linux/linux_kernel.h"

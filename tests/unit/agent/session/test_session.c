@@ -12,7 +12,6 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/guest_memory.h"
 #include "agent/guest/kernel_reading.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"

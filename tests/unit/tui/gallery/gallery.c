@@ -11,7 +11,7 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/guest_memory.h"
+#include "agent/guest/kernel_reading.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/trace_kinds.h"
