@@ -163,4 +163,60 @@ void session_play(struct session *session, struct play play);	/* ignored if the 
 void session_say(struct session *session, bool failed, const char *text);	/* sends a message to the readers */
 bool session_message(struct session *session, struct session_message *message);	/* the oldest; false: there is none */
 
+/* ---- turns ---- */
+
+/*
+ * How long one kind of work goes on before others have their turn, and how often a guest may boot. A guest's bytes are
+ * decoded for a turn; then the thread serves a reader who waits for an answer, or a user who ends the program. Each
+ * boot builds much anew, so a guest that boots faster is read more slowly. Times are those of util_now.
+ */
+
+enum {
+	TURN_MS = 20,			/* length of a turn; it ends with a packet, so it may be longer */
+	TURN_BOOTS = 16,		/* so many boots may come at once, then one each TURN_BOOT_MS */
+	TURN_BOOT_MS = 125,
+};
+
+struct turn {
+	uint64_t end;			/* of the present turn */
+	uint64_t boots;			/* when the next boot would be due if they came one each TURN_BOOT_MS */
+};
+
+void turn_begin(struct turn *turn, uint64_t now);
+void turn_boot(struct turn *turn, uint64_t now);	/* the guest has booted */
+
+/* Ask this before each packet. False: others have their turn. */
+bool turn_goes_on(const struct turn *turn, uint64_t now);
+
+/* For how many ns nothing may be decoded: 0, unless the guest boots too fast. */
+uint64_t turn_pause(const struct turn *turn, uint64_t now);
+
+/* ---- the pace of answers ---- */
+
+/*
+ * How often a screen is answered. A person reads some frames a second, and should not pay more for them than for what
+ * they look at. So the answers of one screen together, with half of what the frames cost that show them, take at most a
+ * four hundredth of a thread's time. If the thread spends more on the incoming bytes, they may take a quarter of that
+ * instead; and where the bytes keep it busy, up to half of its time, so that a busy guest's screen is as lively as an
+ * idle one's. Two rounds of answers come in each second anyway.
+ *
+ * Pure: the caller gives the times, in ns: `now` of util_now, `worked` of the thread's processor time.
+ */
+
+enum { PACE_LONGEST_MS = 500 };		/* the longest pause between two rounds */
+
+struct pace {				/* the thread's work; starts as { 0 } */
+	uint64_t since;			/* from this time on its reading is measured */
+	uint64_t read;			/* the processor time that it had spent on reading by then */
+	uint64_t answered;		/* the processor time of all answers so far */
+	uint32_t reading;		/* 1/10,000 of the time that went by, as last measured */
+};
+
+/* A turn of answers begins, and ends. */
+void pace_begin(struct pace *pace, uint64_t now, uint64_t worked);
+void pace_end(struct pace *pace, uint64_t began, uint64_t worked);
+
+/* From the beginning of one round to that of the next, when a round's answers take `cost` ns. */
+uint64_t pace_pause(const struct pace *pace, uint64_t cost);
+
 #endif
