@@ -68,7 +68,7 @@ AGENT = \
 	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_tree) \
-	$(call in,agent/service/,control_client control_socket service)
+	$(call in,agent/service/,control_client service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
 	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row wanted) \
 	$(call in,tui/views/table/,annotate_row change_style column deeper detail hue row_cell) \

@@ -11,7 +11,7 @@
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "control_client.h"
-#include "control_socket.h"
+#include "service.h"
 
 enum {
 	ANSWER_MAX = 64 << 20,		/* bytes; larger than any report */

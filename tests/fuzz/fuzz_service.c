@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "agent/service/control_socket.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/fake_guest.h"

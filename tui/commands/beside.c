@@ -6,7 +6,7 @@
 #include "agent/base/options.h"
 #include "agent/base/util.h"
 #include "agent/service/control_client.h"
-#include "agent/service/control_socket.h"
+#include "agent/service/service.h"
 #include "beside.h"
 #include "command.h"
 

@@ -10,7 +10,6 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/service/control_client.h"
-#include "agent/service/control_socket.h"
 #include "agent/service/service.h"
 #include "agent/session/saver.h"
 #include "agent/session/session.h"

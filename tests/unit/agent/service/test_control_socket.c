@@ -16,7 +16,6 @@
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "agent/service/control_client.h"
-#include "agent/service/control_socket.h"
 #include "agent/service/service.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"

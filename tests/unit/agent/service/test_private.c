@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "agent/export/export_folded.h"
-#include "agent/service/control_socket.h"
 #include "agent/service/service.h"
 #include "agent/session/saver.h"
 #include "agent/session/session.h"

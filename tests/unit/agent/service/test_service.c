@@ -14,7 +14,6 @@
 
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
-#include "agent/service/control_socket.h"
 #include "agent/service/service.h"
 #include "tests/unit/clock.h"
 #include "tests/unit/fakes/fake_guest.h"
