@@ -36,7 +36,7 @@ AGENT = \
 		state_words) \
 	$(call in,agent/store/,run sample_log stacks store who) \
 	$(call in,agent/trace/,pairs span span_rows trace trace_order) \
-	$(call in,agent/names/bare/,calls flow flow_aarch64 flow_riscv64 flow_x86 function_starts sym_frames) \
+	$(call in,agent/names/bare/,flow function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc processes slide unpack) \
 	$(call in,agent/names/copies/,file_copies) \

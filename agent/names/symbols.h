@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "agent/base/arch_id.h"
-#include "agent/names/bare/calls.h"
+#include "agent/names/bare/flow.h"
 #include "agent/names/copies/file_state.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/objects/firmware.h"
@@ -308,7 +308,7 @@ enum returning symbols_returning(struct symbols *symbols, uint32_t space, uint64
 /* Is there a call before that return address which names the function of `callee`? Addresses as above. */
 bool symbols_calls(struct symbols *symbols, uint32_t space, uint64_t address, uint64_t callee);
 
-/* What the frame pointer is for code that was interrupted at an address of a space (calls.h). */
+/* What the frame pointer is for code that was interrupted at an address of a space (flow.h). */
 enum calls_frame symbols_frame(struct symbols *symbols, uint32_t space, uint64_t address);
 
 /* Where the code of a function is, and what is known of it. Borrowed from the symbols: valid until symbols_free. */

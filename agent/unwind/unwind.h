@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/names/bare/calls.h"
+#include "agent/names/bare/flow.h"
 #include "arch.h"
 #include "stack_memory.h"
 

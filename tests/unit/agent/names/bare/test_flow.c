@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "agent/names/bare/calls.h"
 #include "agent/names/bare/flow.h"
 #include "tests/unit/fakes/random.h"
 
