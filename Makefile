@@ -42,7 +42,7 @@ AGENT = \
 	$(call in,agent/names/copies/,file_copies) \
 	$(call in,agent/names/files/,debug_file debuginfod demangle image sym_elf sym_elf_bare sym_elf_code sym_elf_places sym_elf_segments sym_text symbol_table sysroot) \
 	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_dwarf sym_dwarf_lines \
-		sym_dwarf_module) \
+		) \
 	$(call in,agent/names/objects/,firmware layouts objects programs regions) \
 	$(call in,agent/names/,functions given_objects guest_symbols kernel_image kernel_names lines running_kernel \
 		running_programs symbols symbols_code symbols_kernel symbols_returns threads) \
