@@ -6,7 +6,7 @@
 
 #include "agent/base/util_file.h"
 #include "agent/names/files/image.h"
-#include "agent/names/files/sym_elf_code.h"
+#include "agent/names/files/sym_elf.h"
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/linux/unpack.h"

@@ -10,7 +10,7 @@
 
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
-#include "agent/names/files/sym_elf_segments.h"
+#include "agent/names/files/sym_elf.h"
 #include "agent/names/linux/unpack.h"
 #include "agent/wire/event.h"
 #include "given_objects.h"

@@ -5,7 +5,7 @@
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/image.h"
-#include "agent/names/files/sym_elf_code.h"
+#include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/wire/event.h"
 #include "kernel_image.h"

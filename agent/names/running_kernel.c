@@ -8,7 +8,7 @@
 #include "agent/base/memory_reader.h"
 #include "agent/base/quota.h"
 #include "agent/base/util.h"
-#include "agent/names/files/sym_elf_segments.h"
+#include "agent/names/files/sym_elf.h"
 #include "agent/names/linux/call_sites.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/module_tables.h"

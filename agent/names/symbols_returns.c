@@ -7,7 +7,7 @@
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/names/files/image.h"
-#include "agent/names/files/sym_elf_code.h"
+#include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/objects/objects.h"

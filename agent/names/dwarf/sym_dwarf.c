@@ -17,7 +17,6 @@
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/sym_elf.h"
-#include "agent/names/files/sym_elf_places.h"
 #include "sym_dwarf.h"
 #include "sym_dwarf_state.h"
 

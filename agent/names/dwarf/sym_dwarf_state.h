@@ -40,7 +40,7 @@ struct sym_dwarf {
 	Dwarf *dwarf;
 	Dwfl *dwfl;			/* NULL: no module; else `dwarf` belongs to it */
 	Elf *relocated;			/* a module's, borrowed from dwfl */
-	uint64_t *places;		/* of a module's sections: sym_elf_places.h */
+	uint64_t *places;		/* of a module's sections: sym_elf.h */
 	size_t place_count;
 	int shared_fd;			/* of the file that several debug files share; -1: none */
 	Elf *shared_elf;

@@ -17,7 +17,6 @@
 #include "agent/names/linux/unpack.h"
 #include "image.h"
 #include "sym_elf.h"
-#include "sym_elf_code.h"
 #include "sym_text.h"
 #include "symbol_table.h"
 

@@ -10,7 +10,6 @@
 #include "agent/base/arch_id.h"
 #include "debug_file.h"
 #include "sym_elf.h"
-#include "sym_elf_segments.h"
 
 struct budget;
 struct sym_elf_code;

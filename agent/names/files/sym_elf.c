@@ -2,6 +2,7 @@
 #include <gelf.h>
 #include <inttypes.h>
 #include <libelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 #include "agent/base/util.h"
 #include "agent/names/linux/unpack.h"
 #include "sym_elf.h"
-#include "sym_elf_places.h"
 #include "sym_elf_state.h"
 #include "symbol_table.h"
 
@@ -527,4 +527,254 @@ void elf_code_clear(struct elf_code *code)
 {
 	free(code->ranges);
 	*code = (struct elf_code) { .count = 0 };
+}
+
+/* ---- its code ---- */
+
+/* False: there is no memory. */
+static bool add_part(struct sym_elf_code *code, struct elf_stretch part)
+{
+	struct elf_stretch *list;
+
+	if (!part.size)
+		return true;
+	list = budget_array(code->budget, code->list, code->count, &code->room, sizeof(*list));
+	if (!list)
+		return false;
+	code->list = list;
+	list[code->count++] = part;
+	return true;
+}
+
+static bool add_sections(struct sym_elf_code *code, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_ALLOC) &&
+				(header.sh_flags & SHF_EXECINSTR) &&
+				!add_part(code, (struct elf_stretch) { header.sh_addr, header.sh_size, header.sh_offset,
+					header.sh_type == SHT_NOBITS ? ELF_PLACE_BARE : ELF_PLACE_CODE }))
+			return false;
+	return true;
+}
+
+/* Not all code need be in a section, or in one that says that it is code. */
+static bool add_segments(struct sym_elf_code *code, Elf *elf)
+{
+	size_t count = 0;
+	GElf_Phdr header;
+
+	if (elf_getphdrnum(elf, &count) != 0)
+		return true;
+	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
+		uint64_t size, held;
+		bool runs;
+
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+			continue;
+		runs = header.p_flags & PF_X;
+		size = header.p_vaddr + header.p_memsz < header.p_vaddr ? -header.p_vaddr : header.p_memsz;
+		held = header.p_filesz < size ? header.p_filesz : size;
+		if (!add_part(code, (struct elf_stretch) { header.p_vaddr, held, header.p_offset,
+				runs ? ELF_PLACE_CODE : ELF_PLACE_DATA }) ||
+				!add_part(code, (struct elf_stretch) { header.p_vaddr + held, size - held, 0,
+					runs ? ELF_PLACE_BARE : ELF_PLACE_DATA }))
+			return false;
+	}
+	return true;
+}
+
+struct sym_elf_code *sym_elf_code_read(int fd, struct budget *budget)
+{
+	struct sym_elf_code *code = NULL;
+	GElf_Ehdr header;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header)) {
+		code = util_alloc(sizeof(*code));
+		code->budget = budget;
+		code->arch = arch_id_elf(header.e_machine);
+		atomic_init(&code->holders, 1);
+		if (!add_sections(code, elf) || !add_segments(code, elf)) {
+			sym_elf_code_free(code);
+			code = NULL;
+		}
+	}
+	elf_end(elf);
+	return code;
+}
+
+struct sym_elf_code *sym_elf_code_hold(struct sym_elf_code *code)
+{
+	if (code)
+		atomic_fetch_add_explicit(&code->holders, 1, memory_order_relaxed);
+	return code;
+}
+
+void sym_elf_code_free(struct sym_elf_code *code)
+{
+	/* Released by each holder, acquired by the last one, who frees what all of them have read. */
+	if (!code || atomic_fetch_sub_explicit(&code->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	budget_free(code->budget, code->list, code->room * sizeof(*code->list));
+	free(code);
+}
+
+/* The first part that has code there, else one of data. NULL: there is none. */
+static const struct elf_stretch *find_part(const struct sym_elf_code *code, uint64_t address)
+{
+	const struct elf_stretch *data = NULL;
+
+	for (size_t i = 0; code && i < code->count; i++) {
+		const struct elf_stretch *part = &code->list[i];
+
+		if (address < part->address || address - part->address >= part->size)
+			continue;
+		if (part->place != ELF_PLACE_DATA)
+			return part;
+		data = part;
+	}
+	return data;
+}
+
+enum elf_place sym_elf_code_place(const struct sym_elf_code *code, uint64_t address)
+{
+	const struct elf_stretch *part = find_part(code, address);
+
+	return part ? part->place : ELF_PLACE_OUTSIDE;
+}
+
+size_t sym_elf_code_bytes(const struct sym_elf_code *code, int fd, uint64_t address, void *bytes, size_t size)
+{
+	const struct elf_stretch *part = find_part(code, address);
+	uint64_t skip, offset;
+	ssize_t got;
+
+	if (!part || part->place != ELF_PLACE_CODE)
+		return 0;
+	skip = address - part->address;
+	offset = part->offset + skip;
+	if (size > part->size - skip)
+		size = (size_t)(part->size - skip);
+	if (offset < skip || offset > INT64_MAX - size)
+		return 0;
+	got = pread(fd, bytes, size, (off_t)offset);
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* ---- places ---- */
+
+enum { APART_SHIFT = 32 };		/* of sections that are far away */
+
+/* Code that stays when the module has begun. */
+static bool stays(Elf *elf, size_t names, const GElf_Shdr *header)
+{
+	const GElf_Xword wanted = SHF_ALLOC | SHF_EXECINSTR;
+	const char *name = elf_strptr(elf, names, header->sh_name);
+
+	return (header->sh_flags & wanted) == wanted && !(name && strncmp(name, ".init", 5) == 0);
+}
+
+uint64_t *elf_places(Elf *elf, size_t *count)
+{
+	Elf_Scn *section = NULL;
+	uint64_t *places, at = 0;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrnum(elf, count) != 0 || !*count || elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	places = calloc(*count, sizeof(*places));
+	while (places && (section = elf_nextscn(elf, section))) {
+		size_t index = elf_ndxscn(section);
+		uint64_t align;
+
+		if (index >= *count)
+			break;
+		if (!gelf_getshdr(section, &header) || !stays(elf, names, &header)) {
+			places[index] = ELF_PLACES_ELSEWHERE + ((uint64_t)index << APART_SHIFT);
+			continue;
+		}
+		align = header.sh_addralign ? header.sh_addralign : 1;
+		at = (at + align - 1) / align * align;
+		places[index] = at;
+		at += header.sh_size;
+	}
+	return places;
+}
+
+/* ---- segments ---- */
+
+enum { PAGE = 4096 };			/* a mapping begins at a page, maybe before its segment */
+
+/* The addresses that are loaded. False: there are none. */
+static bool find_extent(Elf *elf, uint64_t *low, uint64_t *high)
+{
+	size_t count = 0;
+	GElf_Phdr segment;
+
+	*low = UINT64_MAX;
+	*high = 0;
+	if (elf_getphdrnum(elf, &count) != 0)
+		return false;
+	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
+		uint64_t end;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		end = segment.p_vaddr + segment.p_memsz;
+		*low = segment.p_vaddr < *low ? segment.p_vaddr : *low;
+		*high = end > segment.p_vaddr && end > *high ? end : *high;
+	}
+	return *low < *high;
+}
+
+void sym_elf_segments(int fd, struct elf_segments *segments)
+{
+	size_t count = 0;
+	GElf_Phdr header;
+	uint64_t high;
+	Elf *elf;
+
+	*segments = (struct elf_segments) { .count = 0 };
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) != 0)
+		count = 0;
+	if (count && !find_extent(elf, &segments->low, &high))
+		segments->low = 0;
+	for (size_t i = 0; i < count && i < PN_XNUM && segments->count < ELF_SEGMENTS; i++)
+		if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD && header.p_flags & PF_X)
+			segments->list[segments->count++] = (struct elf_segment) {
+				.offset = header.p_offset, .size = header.p_filesz, .address = header.p_vaddr,
+			};
+	elf_end(elf);
+}
+
+bool sym_elf_extent(int fd, uint64_t *low, uint64_t *high)
+{
+	Elf *elf;
+	bool found;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	found = elf && elf_kind(elf) == ELF_K_ELF && find_extent(elf, low, high);
+	elf_end(elf);
+	return found;
+}
+
+uint64_t elf_segments_address(const struct elf_segments *segments, uint64_t offset)
+{
+	for (uint32_t i = 0; i < segments->count; i++) {
+		const struct elf_segment *segment = &segments->list[i];
+		uint64_t begin = segment->offset - segment->offset % PAGE;
+
+		if (offset >= begin && offset - begin < segment->size + segment->offset % PAGE)
+			return offset - segment->offset + segment->address;
+	}
+	return offset;
 }

@@ -8,7 +8,6 @@
 #include "agent/names/bare/function_starts.h"
 #include "agent/names/bare/sym_frames.h"
 #include "sym_elf.h"
-#include "sym_elf_segments.h"
 #include "sym_elf_state.h"
 #include "symbol_table.h"
 
