@@ -12,7 +12,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
 #include "agent/guest/kernel_reading.h"
-#include "agent/names/files/debuginfod.h"
+#include "agent/names/files/debug_file.h"
 #include "agent/names/given_objects.h"
 #include "agent/names/kernel_names.h"
 #include "agent/names/objects/programs.h"

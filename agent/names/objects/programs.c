@@ -14,7 +14,6 @@
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
-#include "agent/names/files/sysroot.h"
 #include "programs.h"
 
 enum { NOTE_BYTES = 256 };

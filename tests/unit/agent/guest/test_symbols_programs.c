@@ -12,7 +12,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/kernel_watch.h"
 #include "agent/guest/remarks.h"
-#include "agent/names/files/sysroot.h"
+#include "agent/names/files/debug_file.h"
 #include "agent/names/function.h"
 #include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
