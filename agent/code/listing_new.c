@@ -7,7 +7,7 @@
 #include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "agent/names/dwarf/code_lines.h"
-#include "agent/names/files/demangle.h"
+#include "agent/names/files/symbol_table.h"
 #include "code_bytes.h"
 #include "disassembler.h"
 #include "instruction.h"

@@ -7,7 +7,6 @@
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
-#include "agent/names/files/demangle.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/names/linux/module_tables.h"

@@ -10,7 +10,6 @@
 #include "agent/base/util_file.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/debug_file.h"
-#include "agent/names/files/demangle.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
 #include "code_sizes.h"

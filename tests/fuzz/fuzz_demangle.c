@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/names/files/demangle.h"
+#include "agent/names/files/symbol_table.h"
 #include "fuzz.h"
 
 /* The text has no control character, and making it printable again does not change it. */

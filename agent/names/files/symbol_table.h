@@ -79,4 +79,19 @@ uint32_t symbol_table_find(const struct symbol_table *table, uint64_t address);
  */
 bool symbol_table_address(const struct symbol_table *table, const char *name, uint64_t *address);
 
+/* ---- demangling ---- */
+
+/* Turns mangled C++ and Rust names (legacy and v0) into what a person wrote. */
+
+enum {
+	DEMANGLE_IN_MAX = 1024,		/* bytes; libiberty gives up there, too */
+	DEMANGLE_OUT_MAX = 4096,	/* bytes; a short name can stand for an endless text */
+};
+
+/* Fresh memory. NULL: the name is not mangled, or its text would be too long. Any thread. */
+char *demangle(const char *name);
+
+/* The name as ktop shows it: demangled if it is mangled, and printable; fresh memory. */
+char *demangle_shown(const char *name);
+
 #endif

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/names/files/demangle.h"
+#include "agent/names/files/symbol_table.h"
 
 static void check(const char *mangled, const char *plain)
 {
