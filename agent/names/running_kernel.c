@@ -11,7 +11,7 @@
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/linux/call_sites.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/module_tables.h"
+#include "agent/names/linux/modules.h"
 #include "agent/names/linux/slide.h"
 #include "agent/wire/event.h"
 #include "running_kernel.h"

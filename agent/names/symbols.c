@@ -9,7 +9,7 @@
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
-#include "agent/names/linux/module_tables.h"
+#include "agent/names/linux/modules.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/objects/objects.h"
 #include "agent/names/objects/regions.h"

@@ -7,14 +7,14 @@
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/module_tables.h"
+#include "agent/names/linux/modules.h"
 #include "agent/names/linux/orc.h"
 #include "agent/names/linux/slide.h"
+#include "agent/names/objects/objects.h"
+#include "agent/names/objects/regions.h"
 #include "agent/wire/event.h"
 #include "guest_symbols.h"
 #include "kernel_image.h"
-#include "agent/names/objects/objects.h"
-#include "agent/names/objects/regions.h"
 #include "symbols_state.h"
 
 enum { ANCHORS_MAX = 64 };		/* that are tried: each is searched in all names */

@@ -5,7 +5,6 @@
  */
 #include "agent/names/linux/btf.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/module_tables.h"
 #include "agent/names/linux/modules.h"
 #include "fuzz_memory.h"
 
