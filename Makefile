@@ -45,7 +45,7 @@ AGENT = \
 		) \
 	$(call in,agent/names/objects/,firmware layouts objects programs regions) \
 	$(call in,agent/names/,functions given_objects guest_symbols kernel_image kernel_names lines running_kernel \
-		running_programs symbols symbols_code symbols_kernel symbols_returns threads) \
+		running_programs symbols symbols_code symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_rows) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,capstone code_bytes disassembler instruction jumps listing listing_new listing_rows listings llvm named_functions riscv64 source_file) \
