@@ -7,7 +7,7 @@
 #include "agent/guest/kernel_reading.h"
 #include "agent/guest/kernel_watch.h"
 #include "agent/guest/raw_samples.h"
-#include "agent/names/kernel_names.h"
+#include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"
 #include "agent/source/source.h"
 #include "session_state.h"

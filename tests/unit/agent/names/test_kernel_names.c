@@ -15,7 +15,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/names/function.h"
-#include "agent/names/kernel_names.h"
+#include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/scratch.h"
