@@ -7,6 +7,7 @@
 #define RUNNING_PROGRAMS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/names/linux/walk.h"
@@ -46,5 +47,23 @@ void running_programs_again(struct running_programs *programs);
 
 /* No more bytes come now: what could not be read of a process is given up until some time later. */
 void running_programs_settle(struct running_programs *programs);
+
+/* ---- objects that were given ---- */
+
+/*
+ * ELF files that the user says are loaded into the guest's kernel, and at which addresses: a boot loader, firmware, a
+ * second kernel, a module of a kernel that does not tell of it.
+ */
+
+struct given_objects;
+
+/*
+ * `texts`: FILE@ADDRESS each, ended by NULL; the address is where the file's lowest byte lies in the guest. Reads the
+ * heads of the files. NULL with `error` set.
+ */
+struct given_objects *given_objects_new(const char *const *texts, char **error);
+void given_objects_free(struct given_objects *objects);
+
+void given_objects_map(const struct given_objects *objects, struct symbols *symbols);	/* for a new boot */
 
 #endif

@@ -515,7 +515,7 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 	uint32_t function = FUNCTION_NONE;
 	const struct region *region;
 
-	/* Of a program that no kernel tells of, a file may be given (given_objects.h): it is mapped for all. */
+	/* Of a program that no kernel tells of, a file may be given (running_programs.h): it is mapped for all. */
 	if (!kernel && !mapping && !symbols_linux_kernel(symbols)) {
 		mapping = layouts_find(symbols->layouts, EVENT_KERNEL, address);
 		if (mapping && !objects_image(mapping))		/* the guest told it: it is the kernel's */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/names/function.h"
-#include "agent/names/given_objects.h"
+#include "agent/names/running_programs.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/scratch.h"
