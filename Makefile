@@ -44,7 +44,7 @@ AGENT = \
 	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_dwarf sym_dwarf_lines \
 		) \
 	$(call in,agent/names/objects/,firmware layouts objects programs regions) \
-	$(call in,agent/names/,functions guest_symbols kernel_image lines running_kernel \
+	$(call in,agent/names/,guest_symbols kernel_image lines running_kernel \
 		running_programs symbols symbols_code symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_rows) $(call in,agent/query/addresses/,query_addresses) \

@@ -10,7 +10,7 @@
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/symbol_table.h"
 #include "function.h"
-#include "functions.h"
+#include "guest_symbols.h"
 #include "lines.h"
 
 enum {

@@ -15,7 +15,6 @@
 #include "agent/names/objects/regions.h"
 #include "agent/wire/event.h"
 #include "function.h"
-#include "functions.h"
 #include "guest_symbols.h"
 #include "kernel_image.h"
 #include "lines.h"
