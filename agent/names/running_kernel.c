@@ -98,7 +98,7 @@ static void map(struct symbols *symbols, uint64_t start, uint64_t size, const ch
 
 struct telling {			/* a visitor's context */
 	struct symbols *symbols;
-	struct quota *quota;		/* for generated code: module_tables.c spends what modules cost */
+	struct quota *quota;		/* for generated code: modules.c spends what modules cost */
 };
 
 static bool take_module(void *context, const struct kernel_module *module)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What symbols.c, symbols_code.c, symbols_kernel.c and symbols_returns.c share; nobody else includes it. */
+/* What symbols.c, symbols_code.c and symbols_kernel.c share; nobody else includes it. */
 #ifndef SYMBOLS_STATE_H
 #define SYMBOLS_STATE_H
 
@@ -39,7 +39,7 @@ struct symbols {
 	bool early_ended;		/* the kernel has begun */
 	struct module_tables *modules;	/* of the kernel that runs */
 
-	struct return_code *returns;	/* what stands before return addresses (symbols_returns.c); NULL: not asked */
+	struct return_code *returns;	/* what stands before return addresses (symbols_code.c); NULL: not asked */
 
 	char *sysroot, *debug;		/* NULL: not told */
 	char note[256];

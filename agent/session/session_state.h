@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a session, shared by session.c, session_*.c and capture.c. The ingest thread owns it. */
+/* The inside of a session, shared by session.c and session_*.c. The ingest thread owns it. */
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
