@@ -14,7 +14,7 @@
 
 #include "agent/base/arch_id.h"
 #include "agent/base/memory_reader.h"
-#include "commands.h"
+#include "profiler.h"
 
 struct budget;
 struct guest_memory;

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 
 #include "agent/base/util.h"
+#include "agent/vm/link.h"
+#include "agent/vm/port_socket.h"
+#include "agent/vm/state_words.h"
+#include "epoch.h"
 #include "profiler.h"
 
 static const char *word(const struct profiler *profiler)
@@ -122,4 +130,372 @@ void profiler_refused(struct profiler *profiler, const char *why)
 			word(profiler), why);
 		profiler->deadline = 0;
 	}
+}
+
+/* ---- commands to the guest ---- */
+
+enum { WAITING_MAX = 256 };
+
+struct waiting {
+	struct command_sink sink;
+	uint64_t since;			/* when it was sent, or when the guest last answered; ns of util_now */
+	bool hello;			/* the line is hello, and was sent behind an echo: see is_foreign */
+	uint32_t number;		/* the number in that echo */
+	bool ours;			/* the echo has come back, or the hook is too old to know it */
+	bool passed;			/* a foreign answer was passed over: the guest does answer */
+};
+
+struct commands {
+	struct waiting waiting[WAITING_MAX];	/* oldest first */
+	size_t count;
+	uint32_t number;		/* of the last hello; starts at random, so that two ktops differ */
+};
+
+struct commands *commands_new(void)
+{
+	struct commands *commands = util_alloc(sizeof(*commands));
+
+	if (getrandom(&commands->number, sizeof(commands->number), GRND_NONBLOCK) < 0)
+		commands->number = (uint32_t)util_now();
+	return commands;
+}
+
+void commands_free(struct commands *commands)
+{
+	free(commands);
+}
+
+static void answer(struct command_sink sink, bool ok, const char *text)
+{
+	if (sink.answered)
+		sink.answered(sink.context, ok, text);
+}
+
+static bool is_line(const char *line)
+{
+	size_t size = strlen(line);
+
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 127)
+			return false;
+	return size > strspn(line, " ") && size <= COMMANDS_LINE_MAX;
+}
+
+void commands_send(struct commands *commands, struct port_socket *socket, const char *line,
+	struct command_sink sink, uint64_t now)
+{
+	bool hello = strcmp(line, "hello") == 0;
+	char *bytes = hello ? util_format("echo %" PRIu32 "\nhello\n", ++commands->number) :
+		util_format("%s\n", line);
+
+	if (!is_line(line))
+		answer(sink, false, "not sent: not a control line; `ktop ctl help` lists them");
+	else if (!socket)
+		answer(sink, false, "not sent: ktop is not connected to the guest's port; try again when "
+			"it is");
+	else if (commands->count == WAITING_MAX)
+		answer(sink, false, "not sent: too many lines wait for the guest; try again when it has "
+			"answered");
+	else if (!port_socket_send(socket, bytes, strlen(bytes)) && !port_socket_is_gone(socket))
+		answer(sink, false, "not sent: the guest's port takes no more lines; try again when the "
+			"guest reads them");
+	else
+		commands->waiting[commands->count++] = (struct waiting) {
+			.sink = sink,
+			.since = now,
+			.hello = hello,
+			.number = commands->number,
+		};
+	free(bytes);
+}
+
+/* A sink may send the next line from inside its call, so the queue is put in order first. */
+static void finish_first(struct commands *commands, bool ok, const char *text)
+{
+	struct command_sink sink = commands->waiting[0].sink;
+
+	commands->count--;
+	memmove(commands->waiting, commands->waiting + 1,
+		commands->count * sizeof(commands->waiting[0]));
+	answer(sink, ok, text);
+}
+
+/* The answer to the echo before this hello. A hook that does not know echo answers with its usage. */
+static bool is_echo(const struct waiting *waiting, bool ok, const char *text)
+{
+	char *echo = util_format("echo %" PRIu32, waiting->number);
+	bool same = ok && strcmp(text, echo) == 0;
+
+	free(echo);
+	return same || (!ok && strncmp(text, "usage: ", 7) == 0);
+}
+
+/*
+ * True: the answer is to be passed over. An earlier ktop may have left lines in the port that the guest reads only now,
+ * and nobody waits for their answers. The answer to our echo shows where they end; it is passed over, too.
+ */
+static bool is_foreign(struct commands *commands, bool ok, const char *text)
+{
+	struct waiting *first = commands->waiting;
+	bool before;
+
+	if (!commands->count || !first->hello)
+		return false;
+	before = !first->ours;
+	first->ours = first->ours || is_echo(first, ok, text);
+	return before || strcmp(text, "hello") != 0;
+}
+
+void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size)
+{
+	char *text = util_printable_lines(bytes, size);
+
+	for (size_t i = 0; i < commands->count; i++)
+		commands->waiting[i].since = util_now();
+	if (is_foreign(commands, ok, text))
+		commands->waiting[0].passed = true;
+	else if (commands->count)
+		finish_first(commands, ok, text);
+	free(text);
+}
+
+bool commands_unanswered(const char *text)
+{
+	return strncmp(text, "not sent: ", 10) == 0 || strncmp(text, "no answer: ", 11) == 0;
+}
+
+bool commands_wait(const struct commands *commands)
+{
+	return commands->count > 0;
+}
+
+static bool is_late(const struct commands *commands, size_t line, uint64_t now)
+{
+	return commands->waiting[line].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS <= now;
+}
+
+bool commands_hope(const struct commands *commands, uint64_t now)
+{
+	return commands->count > 0 && !is_late(commands, commands->count - 1, now);
+}
+
+/*
+ * A line that has expired keeps its place in the queue: its answer may still come, and must not be taken for that of
+ * the next line. An expired hello goes on passing over foreign answers if the guest has answered nothing at all, for
+ * it may only have stood still. If the guest did answer other lines, the hello is lost and passes over nothing more.
+ */
+void commands_expire(struct commands *commands, uint64_t now)
+{
+	for (size_t i = 0; i < commands->count; i++) {
+		struct command_sink sink = commands->waiting[i].sink;
+
+		if (!is_late(commands, i, now))
+			continue;
+		commands->waiting[i].sink = (struct command_sink) { 0 };
+		commands->waiting[i].hello = commands->waiting[i].hello && !commands->waiting[i].passed;
+		answer(sink, false, "no answer: the guest is silent; does it run, and does its "
+			"kernel call ktop_drain?");
+	}
+}
+
+void commands_drop(struct commands *commands, const char *why)
+{
+	for (size_t left = commands->count; left > 0; left--)
+		finish_first(commands, false, why);
+}
+
+void commands_forget(struct commands *commands, const void *context)
+{
+	for (size_t i = 0; i < commands->count; i++)
+		if (commands->waiting[i].sink.context == context)
+			commands->waiting[i].sink = (struct command_sink) { 0 };
+}
+
+/* ---- what is wanted of it ---- */
+
+enum { HINDRANCE = 160 };
+
+struct profiler_want {			/* somebody who waits for the outcome */
+	struct command_sink sink;
+	bool keep;
+};
+
+static void drive_answer(const struct profiler_want *want, bool ok, const char *text)
+{
+	if (want->sink.answered)
+		want->sink.answered(want->sink.context, ok, text);
+}
+
+static void add(struct profiler_drive *drive, const struct profiler_want *want)
+{
+	drive->wants = util_grow(drive->wants, drive->want_count + 1, sizeof(*want));
+	drive->wants[drive->want_count++] = *want;
+}
+
+/*
+ * Tells the outcome to all who wait. With `keeps`, those who asked with `keep` are told true and go on waiting; the
+ * others are told false and are done.
+ */
+static void answer_all(struct profiler_drive *drive, bool keeps, bool ok)
+{
+	struct profiler_want *wants = drive->wants;
+	size_t count = drive->want_count;
+	char text[sizeof(drive->profiler.text)];
+
+	/* A sink may ask for the next thing from inside its call, so the list is put in order first. */
+	strcpy(text, drive->profiler.text);
+	drive->wants = NULL;
+	drive->want_count = 0;
+	for (size_t i = 0; keeps && i < count; i++)
+		if (wants[i].keep)
+			add(drive, &wants[i]);
+	for (size_t i = 0; i < count; i++)
+		drive_answer(&wants[i], keeps ? wants[i].keep : ok, text);
+	free(wants);
+}
+
+static void finish(struct profiler_drive *drive, bool ok)
+{
+	answer_all(drive, false, ok);
+}
+
+/* The wish is kept from now on. For those who asked without `keep`, it has failed. */
+static void tell_kept(struct profiler_drive *drive)
+{
+	answer_all(drive, true, false);
+}
+
+void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
+	const struct command_sink *sink)
+{
+	struct profiler *profiler = &drive->profiler;
+	const struct profiler_want want = { *sink, keep };
+	bool shares;
+
+	profiler_drive_forget(drive, sink->context);
+	/* Others wait for the same: this one shares the outcome. */
+	shares = drive->want_count && profiler->state != PROFILER_IDLE && profiler->on == on;
+	if (drive->want_count && !shares) {
+		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: a "
+			"later request turns it %s; ask again if that is "
+			"wrong", on ? "off" : "on", on ? "on" : "off");
+		finish(drive, false);
+	}
+	if (shares && profiler->state == PROFILER_KEPT && !keep) {
+		drive_answer(&want, false, profiler->text);
+		return;
+	}
+	if (!shares)
+		profiler_want(profiler, on, keep);
+	profiler->keeps = profiler->keeps || keep;
+	add(drive, &want);
+}
+
+enum kept_wish profiler_drive_kept(const struct profiler_drive *drive)
+{
+	const struct profiler *profiler = &drive->profiler;
+
+	return profiler->state == PROFILER_IDLE || !profiler->told ? KEPT_NONE :
+		profiler->on ? KEPT_ON : KEPT_OFF;
+}
+
+void profiler_drive_forget(struct profiler_drive *drive, const void *context)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < drive->want_count; i++)
+		if (drive->wants[i].sink.context != context)
+			drive->wants[left++] = drive->wants[i];
+	drive->want_count = left;
+}
+
+void profiler_drive_clear(struct profiler_drive *drive)
+{
+	free(drive->wants);
+	*drive = (struct profiler_drive) { 0 };
+}
+
+static const char *hindrance_of(const struct profiler_guest *guest, char text[HINDRANCE])
+{
+	enum vm_state vm = link_vm(guest->link);
+	const struct state_words *words;
+
+	if (vm == VM_PAUSED || vm == VM_GONE)
+		return state_words_of_vm(vm)->trouble;
+	if (guest->state == LINK_UP)
+		return NULL;
+	words = state_words_of_link(guest->state, link_by(guest->link));
+	snprintf(text, HINDRANCE, "nothing is known of the guest: %s", words->trouble);
+	return text;
+}
+
+static enum profiler_act decide(struct profiler_drive *drive, const struct profiler_guest *guest)
+{
+	const struct epoch *epoch = guest->epoch;
+	char hindrance[HINDRANCE];
+	const struct profiler_facts facts = {
+		.now = util_now(), .guest_now = epoch ? epoch_now(epoch) : 0,
+		.key_path = epoch && link_qmp(guest->link) && link_facts(guest->link)->i8042 &&
+			epoch->keys_on_count && epoch->keys_off_count,
+		.status_known = epoch && epoch->status_known,
+		.running = epoch && epoch->status.running,
+		.silent = link_silent(guest->link),
+		.hindrance = hindrance_of(guest, hindrance),
+	};
+
+	return profiler_step(&drive->profiler, &facts);
+}
+
+static void press_keys(struct profiler_drive *drive, const struct profiler_guest *guest)
+{
+	const struct epoch *epoch = guest->epoch;
+	bool on = drive->profiler.on;
+
+	if (!qmp_send_keys(link_qmp(guest->link), on ? epoch->keys_on : epoch->keys_off,
+			on ? epoch->keys_on_count : epoch->keys_off_count))
+		profiler_no_key(&drive->profiler);
+}
+
+static void line_answered(void *context, bool ok, const char *text)
+{
+	struct profiler_drive *drive = context;
+	char *why = commands_unanswered(text) ? util_copy(text, strlen(text)) :
+		util_format("the guest refuses: %.80s; try again", text);
+
+	if (ok)
+		profiler_obeyed(&drive->profiler);
+	else
+		profiler_refused(&drive->profiler, why);
+	free(why);
+}
+
+static void send_line(struct profiler_drive *drive, const struct profiler_guest *guest)
+{
+	const struct command_sink sink = { .context = drive, .answered = line_answered };
+
+	commands_send(guest->commands, link_socket(guest->link),
+		drive->profiler.on ? "start" : "stop", sink, util_now());
+}
+
+void profiler_drive_step(struct profiler_drive *drive, const struct profiler_guest *guest)
+{
+	enum profiler_act act;
+
+	while ((act = decide(drive, guest)) != PROFILER_WAIT) {
+		if (act == PROFILER_PRESS_KEYS)
+			press_keys(drive, guest);
+		else if (act == PROFILER_SEND_LINE)
+			send_line(drive, guest);
+		else if (act == PROFILER_KEEP)
+			tell_kept(drive);
+		else
+			finish(drive, act == PROFILER_DONE);
+	}
+}
+
+bool profiler_drive_waits(const struct profiler_drive *drive)
+{
+	enum profiler_state state = drive->profiler.state;
+
+	return state != PROFILER_IDLE && state != PROFILER_KEPT;
 }
