@@ -9,7 +9,6 @@
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/kernel_bytes.h"
-#include "agent/names/linux/unpack.h"
 #include "code_bytes.h"
 
 static void take_part(struct code_bytes *code, const struct unpacked *image, const struct code_file *file,

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "agent/names/linux/boot_image.h"
-#include "agent/names/linux/unpack.h"
 
 int main(int count, char **arguments)
 {

@@ -7,7 +7,6 @@
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/kallsyms.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/unpack.h"
 
 int main(int count, char **arguments)
 {

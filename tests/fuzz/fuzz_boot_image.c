@@ -5,7 +5,6 @@
 
 #include "agent/base/budget.h"
 #include "agent/names/linux/boot_image.h"
-#include "agent/names/linux/unpack.h"
 #include "fuzz.h"
 
 static void read_image(int fd)

@@ -14,7 +14,6 @@
 #include "agent/names/linux/kallsyms.h"
 #include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/unpack.h"
 #include "image.h"
 #include "sym_elf.h"
 #include "sym_text.h"

@@ -12,7 +12,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/sorted.h"
 #include "agent/base/util.h"
-#include "agent/names/linux/unpack.h"
+#include "agent/names/linux/boot_image.h"
 #include "sym_elf.h"
 #include "sym_elf_state.h"
 #include "symbol_table.h"

@@ -18,7 +18,6 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/linux/boot_image.h"
-#include "agent/names/linux/unpack.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/fake_linux.h"
