@@ -5,7 +5,6 @@
 #include "agent/base/arch_id.h"
 #include "agent/base/util.h"
 #include "agent/code/listing.h"
-#include "agent/code/listing_rows.h"
 #include "agent/code/listings.h"
 #include "agent/code/named_functions.h"
 #include "agent/guest/epoch.h"

@@ -75,4 +75,54 @@ bool listing_stands_in(const struct listing *listing, const struct listing_instr
 /* The text of a line of the own file. NULL: not known. */
 const char *listing_line(const struct listing *listing, uint32_t line);
 
+/* ---- its rows ---- */
+
+/* A listing as rows, from top to bottom: source lines, instructions, or each line with its instructions under it. */
+
+struct listing;
+
+enum listing_form { LISTING_SOURCE, LISTING_BOTH, LISTING_INSTRUCTIONS, LISTING_FORMS };
+
+struct listing_row {
+	bool source;			/* a source line; else an instruction */
+	uint32_t line;			/* of a source line: its number in the own file; 0: it is elsewhere */
+	uint32_t place;			/* what is inlined there, or where it is; LISTING_NONE: nothing */
+	uint32_t first, end;		/* its instructions: indices, first <= i < end */
+	bool whole;			/* all instructions of the line count, wherever they are */
+};
+
+/*
+ * Makes the rows, which the caller frees. Lines need DWARF: without it, all forms have the instructions alone.
+ * LISTING_BOTH is in order of address; a line stands where its code begins, and again wherever it goes on.
+ */
+struct listing_row *listing_rows(const struct listing *listing, enum listing_form form, size_t *count);
+
+/* A row has the same key in each form and answer, as far as it is there. */
+uint64_t listing_row_key(const struct listing *listing, const struct listing_row *row);
+
+/* ---- jumps ---- */
+
+/* The jumps inside a listing as lines beside its instructions, in a few lanes; the innermost lane is the right one. */
+
+enum { JUMP_LANES = 4 };
+
+/* Bits of a cell: the line comes from above, goes on below; a jump begins here, arrives here. */
+enum { JUMP_ABOVE = 1, JUMP_BELOW = 2, JUMP_FROM = 4, JUMP_TO = 8 };
+
+struct jumps {
+	uint8_t (*cells)[JUMP_LANES];	/* by instruction, and by lane from the right */
+	unsigned lanes;			/* in use */
+};
+
+/* Short jumps are drawn first; those for which no lane is free are left out. */
+struct jumps jumps_new(const struct listing *listing);
+void jumps_clear(struct jumps *jumps);
+
+/*
+ * Writes what stands before an instruction: 2 * lanes columns of ASCII, such as "|,->"; with `between`, what stands in
+ * the row above that instruction. `text` has room for JUMPS_TEXT bytes.
+ */
+enum { JUMPS_TEXT = 2 * JUMP_LANES + 2 };
+char *jumps_text(const struct jumps *jumps, size_t instruction, int between, char text[JUMPS_TEXT]);
+
 #endif

@@ -5,16 +5,14 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/base/change_text.h"
-#include "agent/code/jumps.h"
 #include "agent/code/listing.h"
-#include "agent/code/listing_rows.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "tui/frame/list.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
-#include "change_style.h"
 #include "annotate_row.h"
+#include "change_style.h"
 
 enum {
 	MARK = 2,			/* columns: of the cursor's '>' */

@@ -13,9 +13,7 @@
 
 #include "agent/base/util.h"
 #include "agent/code/code_bytes.h"
-#include "agent/code/jumps.h"
 #include "agent/code/listing.h"
-#include "agent/code/listing_rows.h"
 #include "agent/code/source_file.h"
 #include "agent/names/dwarf/code_lines.h"
 #include "hidden_llvm.h"
