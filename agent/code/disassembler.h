@@ -7,6 +7,7 @@
 #ifndef DISASSEMBLER_H
 #define DISASSEMBLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,21 @@ const char *disassembler_lacks(const struct disassembler *disassembler);
  */
 void disassembler_next(struct disassembler *disassembler, const uint8_t *bytes, size_t size, uint64_t address,
 	struct instruction *instruction);
+
+/* ---- one instruction ---- */
+
+/* One instruction as text, in the syntax of objdump. */
+
+enum { INSTRUCTION_TEXT = 160 };
+
+enum instruction_kind { INSTRUCTION_PLAIN, INSTRUCTION_JUMP, INSTRUCTION_CALL };
+
+struct instruction {
+	uint8_t size;
+	bool known;			/* false: these bytes are no instruction, or nothing here knows it */
+	enum instruction_kind kind;	/* jumps and calls whose target is not known are plain */
+	uint64_t target;		/* of a jump or a call */
+	char text[INSTRUCTION_TEXT];	/* printable */
+};
 
 #endif

@@ -12,7 +12,6 @@
 #include "agent/names/files/symbol_table.h"
 #include "code_bytes.h"
 #include "disassembler.h"
-#include "instruction.h"
 #include "listing.h"
 #include "source_file.h"
 

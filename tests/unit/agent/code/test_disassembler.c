@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "agent/code/disassembler.h"
-#include "agent/code/instruction.h"
 
 static struct instruction first_of(enum arch_id arch, const char *bytes, size_t size)
 {

@@ -13,7 +13,6 @@
 
 #include "agent/base/util.h"
 #include "agent/code/disassembler.h"
-#include "agent/code/instruction.h"
 #include "agent/names/bare/flow.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"

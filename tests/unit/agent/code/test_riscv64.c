@@ -9,7 +9,6 @@
 
 #include "agent/base/job.h"
 #include "agent/code/disassembler.h"
-#include "agent/code/instruction.h"
 #include "hidden_llvm.h"
 
 static void put16(uint8_t *to, uint32_t value)
