@@ -48,7 +48,7 @@ AGENT = \
 		running_programs symbols symbols_code symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_rows) $(call in,agent/query/addresses/,query_addresses) \
-	$(call in,agent/code/,code_bytes disassembler listing listings named_functions source_file) \
+	$(call in,agent/code/,code_bytes disassembler listing listings source_file) \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_stacks query_tree scan table trends) \
 	$(call in,agent/guest/,boot_marks epoch guest_events kernel_reading kernel_watch lease profiler \
 		 raw_samples remarks) \

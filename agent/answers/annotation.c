@@ -4,9 +4,9 @@
 
 #include "agent/base/arch_id.h"
 #include "agent/base/util.h"
+#include "agent/code/code_bytes.h"
 #include "agent/code/listing.h"
 #include "agent/code/listings.h"
-#include "agent/code/named_functions.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/kernel_reading.h"
 #include "agent/names/function.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,8 +8,11 @@
 #include "agent/base/util_file.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/sym_elf.h"
+#include "agent/names/function.h"
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/kernel_bytes.h"
+#include "agent/names/symbols.h"
+#include "agent/query/tree/tree.h"
 #include "code_bytes.h"
 
 static void take_part(struct code_bytes *code, const struct unpacked *image, const struct code_file *file,
@@ -65,4 +69,23 @@ void code_bytes_read(struct code_bytes *code, const struct code_file *file, uint
 	code->arch = elf ? elf->arch : ARCH_OTHER;
 	code->size = sym_elf_code_bytes(elf, file->fd, low, code->bytes, size);
 	sym_elf_code_free(elf);
+}
+
+/* ---- functions by name ---- */
+
+void named_functions_find(struct named_functions *named, const struct symbols *symbols, uint64_t name,
+	const char *kernel)
+{
+	size_t all = symbols_functions(symbols);
+
+	if (named->name != name || strcmp(named->kernel, kernel) != 0) {
+		*named = (struct named_functions) { .name = name };
+		snprintf(named->kernel, sizeof(named->kernel), "%s", kernel);
+	}
+	for (; named->looked_at < all && named->count < NAMED_FUNCTIONS_MAX; named->looked_at++) {
+		const struct function *function = symbols_get(symbols, (uint32_t)named->looked_at);
+
+		if (function->known && tree_name(function, kernel) == name)
+			named->functions[named->count++] = (uint32_t)named->looked_at;
+	}
 }

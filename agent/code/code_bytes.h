@@ -32,4 +32,26 @@ struct code_file {			/* where they are */
 void code_bytes_read(struct code_bytes *code, const struct code_file *file, uint64_t low, uint64_t high,
 	struct budget *budget);
 
+/* ---- functions by name ---- */
+
+/*
+ * The functions that have a tree_name (agent/query/tree/tree.h). There may be several, such as those of a program that
+ * is mapped at several places. Functions are only added, so each is looked at once. One owner.
+ */
+
+struct symbols;
+
+enum { NAMED_FUNCTIONS_MAX = 16, NAMED_KERNEL = 64 };
+
+struct named_functions {
+	uint64_t name;			/* 0: of none */
+	char kernel[NAMED_KERNEL];	/* see tree_name */
+	size_t looked_at, count;
+	uint32_t functions[NAMED_FUNCTIONS_MAX];
+};
+
+/* Goes on with the functions that are new; begins anew if the name is another one. */
+void named_functions_find(struct named_functions *named, const struct symbols *symbols, uint64_t name,
+	const char *kernel);
+
 #endif

@@ -18,7 +18,6 @@
 #include "code_bytes.h"
 #include "listing.h"
 #include "listings.h"
-#include "named_functions.h"
 
 enum {
 	KEPT = 4,			/* listings */
