@@ -67,7 +67,7 @@ uint64_t annotation_callee(const struct annotation *annotation, uint32_t instruc
 /* The instruction with the most weight. LISTING_NONE: none has any. */
 uint32_t annotation_hottest(const struct annotation *annotation);
 
-/* The weight of a row of the listing (agent/code/listing_rows.h). */
+/* The weight of a row of the listing (agent/code/listing.h). */
 struct annotation_heat annotation_row(const struct annotation *annotation, const struct listing_row *row);
 
 /* How a row's share of the function, and the function's share of all, have changed since the baseline. */
