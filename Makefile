@@ -46,7 +46,7 @@ AGENT = \
 	$(call in,agent/names/objects/,firmware layouts objects programs regions) \
 	$(call in,agent/names/,guest_symbols kernel_image lines running_kernel \
 		running_programs symbols symbols_code symbols_kernel threads) \
-	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
+	$(call in,agent/unwind/,arch unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_rows) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,code_bytes disassembler listing listings source_file) \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_stacks query_tree scan table trends) \

@@ -1,18 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Turns the registers and the stack of one sample into its frames. All input comes from outside and is
- * hostile: a walk ends after UNWIND_FRAMES frames, and reads only what stack_memory.h gives. Nothing is
+ * hostile: a walk ends after UNWIND_FRAMES frames, and reads only what unwind.h gives. Nothing is
  * guessed: where the next frame is not certain, the stack is cut.
  */
 #ifndef UNWIND_H
 #define UNWIND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/names/bare/flow.h"
 #include "arch.h"
-#include "stack_memory.h"
+
+/* ---- the stack's memory ---- */
+
+/*
+ * The memory that a walk may read: the bytes of stacks in the sample; and the guest's memory, if the source
+ * can read it as it was at that instant.
+ */
+
+struct memory_reader;
+
+enum { STACK_MEMORY_PIECES = 4, STACK_MEMORY_READS = 256 };
+
+struct stack_piece {
+	uint64_t address;
+	const uint8_t *bytes;
+	size_t size;
+};
+
+struct stack_memory {
+	size_t count;
+	struct stack_piece pieces[STACK_MEMORY_PIECES];
+
+	/* Reads other memory, STACK_MEMORY_READS times a walk at most. NULL: the source cannot. */
+	const struct memory_reader *elsewhere;
+	unsigned reads;			/* reads of `elsewhere` so far */
+};
+
+/* ---- unwind ---- */
 
 enum { UNWIND_FRAMES = 64 };		/* in each of the two stacks, as in a sample on the wire */
 
