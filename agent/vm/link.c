@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/job.h"
+#include "agent/base/peer.h"
+#include "agent/base/util.h"
+#include "link.h"
+#include "link_state.h"
+#include "port_socket.h"
+
 /*
  * The link makes what is missing in this order, one stage at a time. Each stage ends by itself:
  *
@@ -16,15 +26,6 @@
  * A failure is told, and retried half a second later. Meanwhile the link also looks for the cause of a silence.
  * link_step drives it all and never waits: the caller's loop waits for link_fd, until link_due.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "agent/base/job.h"
-#include "agent/base/peer.h"
-#include "agent/base/util.h"
-#include "link.h"
-#include "link_state.h"
-#include "port_socket.h"
 
 enum {
 	OPENING_MS = 3000,		/* what lasts longer is told; and who holds the socket is looked for */
@@ -534,4 +535,347 @@ void link_lost_port(struct link *link)
 	link->lost_at = util_now();
 	port_socket_free(link->socket);
 	link->socket = NULL;
+}
+
+/* ---- the port ---- */
+
+/* The port: connecting it, plugging it in if the VM has none, taking it out. */
+
+enum {
+	PLUG_MS = 10000,
+	BACK_MS = 1000,
+};
+
+#define PORT_OPTIONS "-device virtio-serial-pci " \
+	"-chardev socket,id=ktop,path=ktop.sock,server=on,wait=off " \
+	"-device virtserialport,chardev=ktop,name=org.ktop.0"
+
+static bool has_foreign_port(const struct link *link)
+{
+	return link->facts.port_present && !link->facts.port_plugged;
+}
+
+/* A VM that does not run must not be changed: it may be about to come by migration. */
+bool port_awaits_vm(const struct link *link)
+{
+	if (choice_is_gdb(link))
+		return link_vm(link) != VM_RUNNING;
+	return link->plug && !link_port_path(link) && link_vm(link) != VM_RUNNING &&
+		!has_foreign_port(link) && !choice_is_plugin(link);
+}
+
+bool port_awaits_search(const struct link *link)
+{
+	return link->hook_search && link->plug && !link->plug_refused && !link_port_path(link) &&
+		!has_foreign_port(link) && !choice_is_plugin(link) && !choice_is_gdb(link);
+}
+
+void port_connected(struct link *link, struct port_socket *socket, uint64_t now)
+{
+	free(link->why);
+	link->why = NULL;
+	link->socket = socket;
+	link->was_connected = true;
+	link_rest(link, now);
+}
+
+/* A port that has waited (`waiting`) is connected already. */
+static void take_port(struct link *link, uint64_t now)
+{
+	char *error = NULL;
+	struct port_socket *socket =
+		link->waiting ? link->waiting : port_socket_connect(link_port_path(link), &error);
+
+	link->waiting = NULL;
+	link->heard = false;
+	link->heard_at = now;
+	if (socket)
+		port_connected(link, socket, now);
+	else
+		link_fail(link, error, now);
+}
+
+static void begin_plug(struct link *link, uint64_t now)
+{
+	plug_begin(&link->plugging, link->qmp, link->choice == LINK_HOOK || link->has_hook, now, PLUG_MS);
+	link_enter(link, STAGE_PLUGGING);
+}
+
+/* Before the first connection, the link looks whether the port has another client. */
+void port_begin(struct link *link, uint64_t now)
+{
+	const char *path = link_port_path(link);
+	bool none = !link->plug || link->plug_refused;
+
+	if (port_awaits_search(link))
+		link_enter(link, STAGE_NOTHING);
+	else if (choice_is_gdb(link))
+		gdb_begin(link, now);
+	else if (link->waiting || (path && link->was_connected))
+		take_port(link, now);
+	else if (path)
+		link_seek(link, path, -1);
+	else if (choice_is_plugin(link))
+		link_fail(link, link->facts.kvm ? util_format("plugin: KVM runs %s, and QEMU's plugins see TCG alone; "
+			"use --source gdb, or the hook in the guest", link->facts.name ? link->facts.name : "this VM") :
+			util_format("plugin: %s has not loaded it; start QEMU with -plugin ktop-plugin.so,socket=PATH, "
+			"or use --source gdb", link->facts.name ? link->facts.name : "this VM"), now);
+	else if (has_foreign_port(link))
+		link_fail(link, util_format("port org.ktop.0: its chardev is not a listening unix "
+			"socket; give QEMU -chardev socket,id=...,path=...,server=on,wait=off"), now);
+	else if (none && choice_allows_stub(link, now))
+		gdb_begin(link, now);
+	else if (none && link->stub_why)
+		link_fail(link, util_format("%s", link->stub_why), now);
+	else if (!link->plug)
+		link_fail(link, util_format("port org.ktop.0: %s has none; start QEMU with "
+			PORT_OPTIONS, link->facts.name ? link->facts.name : "this VM"), now);
+	else if (link->plug_refused)
+		link_rest(link, now);
+	else
+		begin_plug(link, now);
+}
+
+void port_take_holder(struct link *link, const char *client, uint64_t now)
+{
+	if (client || (!link->port_path && !choice_is_plugin(link) && link->facts.port_taken))
+		link_fail(link, util_format("port %s: taken by %s: QEMU serves one client at a "
+			"time; end that one, or, if it is a ktop, name the VM by --qmp", link_port_path(link),
+			client ? client : "another program"), now);
+	else
+		take_port(link, now);
+}
+
+/* Takes out a port that was plugged in and could not be used, if QEMU still answers. */
+void port_end_plug(struct link *link, uint64_t now)
+{
+	struct qmp_plug *plug = &link->plugging;
+	bool back = plug->talk.error && plug->given && qmp_state(link->qmp) != VM_GONE;
+
+	if (!plug->talk.error) {
+		link->plugged = plug->plugged;
+		link->deletions = qmp_deletions(link->qmp);
+		link->facts.port_present = link->facts.port_plugged = true;
+		link->heard = false;
+		link->heard_at = now;
+		port_connected(link, port_socket_from_fd(plug->fd), now);
+		plug->fd = -1;
+	} else {
+		link->plug_refused = plug->refused;
+		if (plug->refused && !plug->may_add)	/* no hook is known of: the gdb stub is tried at once */
+			link_rest(link, 0);
+		else
+			link_fail(link, util_format("%s", plug->talk.error), now);
+	}
+	plug_clear(plug);
+	if (back) {
+		unplug_begin(plug, link->qmp, now, BACK_MS);
+		link_enter(link, STAGE_PLUGGING_BACK);
+	}
+}
+
+void port_end_unplug(struct link *link, uint64_t now)
+{
+	struct qmp_plug *plug = &link->plugging;
+
+	link->stays = plug->kept ? STAYS_CONTROLLER : plug->talk.error ? STAYS_UNKNOWN : STAYS_NOTHING;
+	link->plugged = (struct qmp_plugged) { 0 };
+	plug_clear(plug);
+	link_rest(link, now);
+}
+
+/* ---- guest memory ---- */
+
+/* Reading the guest's memory by QMP, a page at a time, where the guest's hook is the source: a hook reads none. */
+
+enum { READING_MS = 5000 };
+
+static bool is_guest_hook(const struct link *link)
+{
+	return link->socket && link->heard && !choice_is_plugin(link) && !choice_is_gdb(link);
+}
+
+bool link_can_read(const struct link *link)
+{
+	return link->qmp && link->stage == STAGE_NOTHING && is_guest_hook(link) && !link->left && !link->page_come &&
+		!link->silent;
+}
+
+void link_read(struct link *link, uint64_t address, uint64_t now)
+{
+	memory_begin(&link->reading, link->qmp, link->facts.cpus, address, now, READING_MS);
+	link->stage = STAGE_READING;	/* no news: nobody is told of it */
+}
+
+void link_end_reading(struct link *link)
+{
+	memory_clear(&link->reading);
+	link->stage = STAGE_NOTHING;
+	link->page_come = true;
+}
+
+bool link_take_page(struct link *link, struct link_page *page)
+{
+	if (!link->page_come)
+		return false;
+	link->page_come = false;
+	*page = (struct link_page) {
+		.address = link->reading.address, .bytes = link->reading.there ? link->reading.bytes : NULL,
+	};
+	return true;
+}
+
+/* ---- the gdb stub ---- */
+
+/* QEMU's gdb stub in place of a port: finding or starting it, the process that samples by it, giving it back. */
+
+enum {
+	STUB_MS = 5000,
+	AGAIN_MS = 3000,		/* until LINK_AUTO tries a stub again that a debugger uses */
+	/*
+	 * A machine that ran this shortly ago is stopped for a sample, not paused. A host may be so busy that a sample
+	 * takes long. But when the process is gone, the machine goes on only if it is sure that nobody has paused it.
+	 */
+	SAMPLE_MS = 2000, STEADY_MS = 300,
+};
+
+/* ---- is it stopped for a sample, or by somebody? ---- */
+
+static bool ran_within(const struct link *link, int ms, uint64_t now)
+{
+	return link->ran_at && now < link->ran_at + (uint64_t)ms * NS_PER_MS;
+}
+
+/*
+ * The process greets the stub, and has said nothing yet. It began while the machine ran, and the machine stands until
+ * the greeting is over, however long each of its answers takes.
+ */
+static bool is_greeted(const struct link *link)
+{
+	return choice_is_gdb(link) && link->socket && !link->heard;
+}
+
+void gdb_watch(struct link *link, uint64_t now)
+{
+	enum vm_state state = link->qmp ? qmp_state(link->qmp) : VM_UNKNOWN;
+	uint64_t resumes = link->qmp ? qmp_resumes(link->qmp) : 0;
+
+	if (state == VM_RUNNING || resumes != link->resumes)
+		link->ran_at = now;
+	link->resumes = resumes;
+	link->steady = state == VM_PAUSED && ran_within(link, STEADY_MS, now);
+	link->sampled = state == VM_PAUSED && link->process.pid &&
+		(is_greeted(link) || ran_within(link, SAMPLE_MS, now));
+}
+
+/* ---- taking it ---- */
+
+/* Takes over the text. With LINK_AUTO, the next step goes on without the stub. */
+static void refuse(struct link *link, char *why, uint64_t now)
+{
+	if (link->choice != LINK_AUTO) {
+		link_fail(link, why, now);
+		return;
+	}
+	choice_lost_stub(link, why, now + (uint64_t)AGAIN_MS * NS_PER_MS);
+	link_rest(link, now);
+	link->retry_at = now;
+}
+
+void gdb_begin(struct link *link, uint64_t now)
+{
+	char *error = NULL, *path;
+
+	if (link_vm(link) != VM_RUNNING || link->process.pid) {
+		link_rest(link, now);
+		return;
+	}
+	if (!link->folder.path && !launch_folder_make(&link->folder, peer_user(qmp_fd(link->qmp)), &error)) {
+		refuse(link, error, now);
+		return;
+	}
+	path = util_format("%s/" LAUNCH_GDB, link->folder.path);
+	gdbserver_begin(&link->gdbserver, link->qmp, path, now, STUB_MS);
+	link_enter(link, STAGE_STUB);
+	free(path);
+}
+
+void gdb_end_talk(struct link *link, uint64_t now)
+{
+	struct qmp_gdbserver *gdbserver = &link->gdbserver;
+	char *error = NULL;
+	int port = -1;
+
+	link->stub_is_ours |= gdbserver->ours;
+	if (gdbserver->talk.error)
+		error = util_format("%s", gdbserver->talk.error);
+	else
+		port = gdb_process_start(&link->process, gdbserver->stub, &error);
+	gdbserver_clear(gdbserver);
+	if (port < 0) {
+		refuse(link, error, now);
+		return;
+	}
+	if (link->choice == LINK_AUTO)
+		choice_took_stub(link);
+	link->heard = false;
+	link->heard_at = now;
+	port_connected(link, port_socket_from_fd(port), now);
+}
+
+/* ---- the process ---- */
+
+/* A process that was killed may have left the machine stopped. A machine that somebody has paused is not steady. */
+void gdb_watch_process(struct link *link, uint64_t now)
+{
+	bool killed;
+	char *why;
+
+	if (!link->process.pid || !gdb_process_ended(&link->process, &killed, &why))
+		return;
+	if (killed && link->qmp && link->steady)
+		qmp_send(link->qmp, "cont", NULL);
+	if (link->socket && choice_is_gdb(link))
+		link_lost_port(link);
+	if (why && !link->heard && !link->left && choice_is_gdb(link)) {
+		char *error = util_format("gdb stub: %s; use another source", why);
+
+		if (link->choice == LINK_AUTO)
+			choice_lost_stub(link, util_format("%s", error), UINT64_MAX);
+		link_fail(link, error, now);
+	}
+	free(why);
+}
+
+/* ---- giving it back ---- */
+
+bool gdb_leave(struct link *link, uint64_t now, int timeout_ms)
+{
+	link_lost_port(link);
+	link->return_by = now + (uint64_t)timeout_ms * NS_PER_MS;
+	if (!link->process.pid && !link->stub_is_ours)
+		return false;
+	link_enter(link, STAGE_LEAVING_STUB);
+	return true;
+}
+
+/* The stub must not end before the process: the process may still have to let the machine go on. */
+void gdb_step_leaving(struct link *link, uint64_t now)
+{
+	if (now >= link->return_by) {
+		link_gave_back(link, now);
+	} else if (!link->process.pid && link->stub_is_ours && link->qmp) {
+		link->stub_is_ours = false;
+		gdbserver_end(&link->gdbserver, link->qmp, now, (int)((link->return_by - now) / NS_PER_MS));
+		link_enter(link, STAGE_RETURNING_STUB);
+	} else if (!link->process.pid) {
+		link_gave_back(link, now);
+	}
+}
+
+void gdb_clear(struct link *link)
+{
+	gdb_process_leave(&link->process);
+	if (link->folder.path)
+		launch_folder_remove(&link->folder);
 }
