@@ -32,7 +32,7 @@ AGENT = \
 	$(call in,agent/vm/ram/,page_tables ram_file ram_map) \
 	$(call in,agent/vm/console/,console console_text) \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
-	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice port_socket \
+	$(call in,agent/vm/,hook_search launch launch_folder link link_choice port_socket \
 		state_words) \
 	$(call in,agent/store/,run sample_log stacks store who) \
 	$(call in,agent/trace/,pairs span span_rows trace trace_order) \

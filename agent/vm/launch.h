@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "link.h"
+
 struct console;
 struct launch;
 
@@ -85,5 +87,19 @@ char *launch_end(void *launch, bool *well);
 
 /* The last line of QEMU's output, printable, in fresh memory; "" if there is none. */
 char *launch_last_words(const struct launch *launch);
+
+/* ---- the plugin ---- */
+
+/* ktop's plugin for the QEMU that is to be launched: where it is, and whether this machine is to have it. */
+
+/*
+ * The path of the plugin's file, in fresh memory. NULL: no plugin is to be loaded; `error` is set if the user wants it
+ * and its file is missing. LINK_AUTO: the plugin is loaded unless the machine's kernel or initrd has the hook. Whether
+ * KVM runs the guest, which then shows a plugin nothing, is known once QEMU runs (struct qmp_facts).
+ */
+char *launch_plugin(char *const *words, size_t count, enum link_choice choice, char **error);
+
+/* True if the machine's kernel or initrd has the hook. A compressed file does not tell. */
+bool launch_has_hook(char *const *words, size_t count);
 
 #endif

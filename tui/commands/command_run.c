@@ -12,7 +12,6 @@
 #include "agent/vm/console/console.h"
 #include "agent/vm/hook_search.h"
 #include "agent/vm/launch.h"
-#include "agent/vm/launch_plugin.h"
 #include "agent/wire/event.h"
 #include "tui/screen/app.h"
 #include "tui/views/config.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/vm/launch_plugin.h"
+#include "agent/vm/launch.h"
 #include "tests/unit/fakes/scratch.h"
 
 enum { WORDS = 16 };
