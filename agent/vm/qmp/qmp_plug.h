@@ -89,12 +89,4 @@ void plug_clear(struct qmp_plug *plug);	/* closes `fd`, too, unless the caller h
 
 /* ---- parts of both dialogues (qmp_unplug.c); they call `then` at their end ---- */
 
-void unplug_port(struct qmp_plug *plug, qmp_take *then);
-
-/* Waits until the guest has released the controller, or `until`. `ask`: first asks the guest to release it. */
-void unplug_await_controller(struct qmp_plug *plug, bool ask, uint64_t until, qmp_take *then);
-
-/* From an answer to query-chardev: true if ktop's chardev is there; *held: a ktop is at its other end. */
-bool plug_chardev(const struct cJSON *chardevs, bool *held);
-
 #endif
