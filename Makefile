@@ -26,7 +26,7 @@ AGENT = \
 	$(call in,agent/base/,arch_id budget hash job json options pattern peer recent spool unix_socket util util_file wakeup) \
 	$(call in,agent/wire/,decode fields metadata payload recording_disk recording_writer recording \
 		 recording_reader recording_repair trace_kinds) \
-	$(call in,agent/vm/qmp/,qmp qmp_discover qmp_gdbserver qmp_keys qmp_memory qmp_plug qmp_talk) \
+	$(call in,agent/vm/qmp/,qmp qmp_discover qmp_gdbserver qmp_memory qmp_plug) \
 	$(call in,agent/vm/gdb/,gdb_frames gdb_greeting gdb_keeper gdb_packets gdb_process gdb_direct gdb_sample gdb_stack gdb_stub \
 		gdb_target gdb_task) \
 	$(call in,agent/vm/ram/,page_tables ram_file ram_map) \

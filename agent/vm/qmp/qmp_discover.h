@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks QEMU what machine it is: a dialogue (qmp_talk.h). */
+/* Asks QEMU what machine it is: a dialogue (qmp.h). */
 #ifndef QMP_DISCOVER_H
 #define QMP_DISCOVER_H
 
 #include "qmp.h"
-#include "qmp_talk.h"
 
 enum { DISCOVER_PORTS = 256 };		/* the most of one folder that are asked about */
 

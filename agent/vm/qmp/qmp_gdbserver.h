@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU's gdb stub, by dialogues (qmp_talk.h): finds it, or has QEMU start it at a socket of ours; takes it away again.
+ * QEMU's gdb stub, by dialogues (qmp.h): finds it, or has QEMU start it at a socket of ours; takes it away again.
  * One that is in use is left alone, unless it is free a moment later.
  */
 #ifndef QMP_GDBSERVER_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "qmp_talk.h"
+#include "qmp.h"
 
 struct qmp_gdbserver {
 	struct qmp_talk talk;

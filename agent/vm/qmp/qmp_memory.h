@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a page of the guest's memory as its kernel sees it: a dialogue (qmp_talk.h) with QEMU's monitor for people.
+ * Reads a page of the guest's memory as its kernel sees it: a dialogue (qmp.h) with QEMU's monitor for people.
  * First QEMU tells where the machine has RAM, then where the page is (gva2gpa), and then its bytes (xp): only if it is
  * RAM, since to read a device may do harm. For x86-64: there QEMU's walk of the guest's page tables is safe. The
  * machine runs on meanwhile. What the guest and QEMU tell may be anything at all.
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "agent/vm/ram/ram_map.h"
-#include "qmp_talk.h"
+#include "qmp.h"
 
 enum {
 	QMP_PAGE = 4096,

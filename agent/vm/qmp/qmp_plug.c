@@ -8,7 +8,6 @@
 #include "agent/base/util.h"
 #include "qmp.h"
 #include "qmp_plug.h"
-#include "qmp_talk.h"
 
 /* ---- taking it out ---- */
 

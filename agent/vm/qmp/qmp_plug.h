@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Plugs the port org.ktop.0 into a machine that has none, and takes it out again. Each is a dialogue
- * (qmp_talk.h). QEMU gets one end of a socket pair for the port. A pair has no path, so nobody else can
+ * (qmp.h). QEMU gets one end of a socket pair for the port. A pair has no path, so nobody else can
  * connect, and no file is left behind. QEMU also sees when the ktop at the other end has ended. The ids are
  * always the same: so QEMU refuses the second of two ktops, and a later ktop recognizes what an earlier one
  * has left.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "qmp_talk.h"
+#include "qmp.h"
 
 #define QMP_PLUG_CONTROLLER "ktop-plugged-bus"	/* id of the virtio-serial controller */
 

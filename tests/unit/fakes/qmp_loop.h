@@ -7,7 +7,6 @@
 
 #include "agent/base/util.h"
 #include "agent/vm/qmp/qmp.h"
-#include "agent/vm/qmp/qmp_talk.h"
 
 static inline void loop_wait(const struct qmp *qmp, int ms)
 {
