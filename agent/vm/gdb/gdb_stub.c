@@ -10,9 +10,152 @@
 
 #include "agent/base/util.h"
 #include "agent/vm/ram/ram_file.h"
-#include "gdb_stub_state.h"
 #include "kernel-hook/plugin/ram.h"
 #include "kernel-hook/wire.h"
+#include "gdb_stub.h"
+#include "gdb_stub_state.h"
+
+/* ---- the target ---- */
+
+enum { BITS = 8, BITS_MAX = 8 * 255 };
+
+/* Overwrites comments with blanks: a register in a comment does not count. */
+static void blank_comments(char *text)
+{
+	static const char begin[] = "<!--", end[] = "-->";
+	char *from = text;
+
+	while ((from = strstr(from, begin))) {
+		char *to = strstr(from + strlen(begin), end);
+		size_t size = to ? (size_t)(to + strlen(end) - from) : strlen(from);
+
+		memset(from, ' ', size);
+		from += size;
+	}
+}
+
+/* Finds an attribute of the tag [at, end). False: it has none of this name, or the value is too long. */
+static bool attribute(const char *at, const char *end, const char *name, char to[GDB_NAME])
+{
+	size_t size = strlen(name);
+
+	for (; at + size + 2 < end; at++) {
+		const char *value = at + size + 2, *close;
+
+		if (strchr(" \t\r\n", *at) == NULL || strncmp(at + 1, name, size) != 0 || at[size + 1] != '=')
+			continue;
+		if (*value != '"' && *value != '\'')
+			return false;
+		close = memchr(value + 1, *value, (size_t)(end - value - 1));
+		if (close == NULL || close - value - 1 >= GDB_NAME)
+			return false;
+		memcpy(to, value + 1, (size_t)(close - value - 1));
+		to[close - value - 1] = '\0';
+		return true;
+	}
+	return false;
+}
+
+static bool number_of(const char *at, const char *end, const char *name, unsigned long most, unsigned long *number)
+{
+	char text[GDB_NAME], *rest;
+
+	if (!attribute(at, end, name, text) || text[0] < '0' || text[0] > '9')
+		return false;
+	*number = strtoul(text, &rest, 10);
+	return *rest == '\0' && *number <= most;
+}
+
+static void take_register(struct gdb_target *target, const char *at, const char *end)
+{
+	static const char *const names[GDB_NAMED] = {
+		[GDB_SP_EL0] = "SP_EL0", [GDB_TCR_EL1] = "TCR_EL1", [GDB_TTBR1_EL1] = "TTBR1_EL1",
+		[GDB_PRIV] = "priv", [GDB_SATP] = "satp",
+	};
+	unsigned long bits = 0, number;
+	char name[GDB_NAME];
+
+	if (number_of(at, end, "regnum", UINT32_MAX, &number))
+		target->next = (uint32_t)(number < GDB_NUMBERS ? number : GDB_NUMBERS);
+	if (target->next >= GDB_NUMBERS)
+		return;
+	for (unsigned i = 0; i < GDB_NAMED && attribute(at, end, "name", name); i++)
+		if (strcmp(name, names[i]) == 0)
+			target->named[i] = target->next;
+	number_of(at, end, "bitsize", BITS_MAX, &bits);
+	target->sizes[target->next++] = bits <= BITS_MAX ? (uint8_t)(bits / BITS) : 0;
+}
+
+static void target_take_file(struct gdb_target *target, const char *at, const char *end)
+{
+	if (target->file_count < GDB_FILES && attribute(at, end, "href", target->files[target->file_count]))
+		target->file_count++;
+}
+
+static void take_architecture(struct gdb_target *target, const char *at)
+{
+	size_t size = strcspn(at, "<");
+
+	if (size < GDB_NAME) {
+		memcpy(target->architecture, at, size);
+		target->architecture[size] = '\0';
+	}
+}
+
+static bool is_tag(const char *at, const char *name)
+{
+	size_t size = strlen(name);
+
+	return strncmp(at, name, size) == 0 && at[size] && strchr(" \t\r\n/>", at[size]);
+}
+
+/* Reads one more file, and writes to `text` while it does. Skips what makes no sense. */
+static void gdb_target_read(struct gdb_target *target, char *text)
+{
+	const char *at = text;
+
+	blank_comments(text);
+	while ((at = strchr(at, '<'))) {
+		const char *end = strchr(++at, '>');
+
+		if (end == NULL)
+			return;
+		if (is_tag(at, "reg"))
+			take_register(target, at, end);
+		else if (is_tag(at, "xi:include"))
+			target_take_file(target, at, end);
+		else if (is_tag(at, "architecture"))
+			take_architecture(target, end + 1);
+		at = end;
+	}
+}
+
+/* QEMU's name of the architecture, for target_find(). NULL: it is not known here. */
+static const char *gdb_target_name(const struct gdb_target *target)
+{
+	static const struct { const char *architecture, *name; } known[] = {
+		{ "i386:x86-64", "x86_64" }, { "i386", "i386" }, { "riscv:rv64", "riscv64" },
+		{ "aarch64", "aarch64" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(target->architecture, known[i].architecture) == 0)
+			return known[i].name;
+	return NULL;
+}
+
+long gdb_target_offset(const struct gdb_target *target, unsigned number)
+{
+	long offset = 0;
+
+	if (number >= GDB_NUMBERS || target->sizes[number] == 0)
+		return -1;
+	for (unsigned i = 0; i < number; i++)
+		offset += target->sizes[i];
+	return offset;
+}
+
+/* ---- gdb stub ---- */
 
 enum {
 	ANSWER_MS = 1000,		/* for all answers of a sample; then the sample is given up */
@@ -530,4 +673,134 @@ uint64_t gdb_stub_stopped(const struct gdb_stub *stub)
 uint64_t gdb_stub_rests(const struct gdb_stub *stub)
 {
 	return stub->rests;
+}
+
+/* ---- greeting ---- */
+
+/*
+ * The greeting asks what the machine is: the stub's features, the target description file by file, the CPUs; and where
+ * its RAM is.
+ */
+
+static void ask_file(struct gdb_stub *stub)
+{
+	gdb_ask(stub, GDB_ASK_FILE, 0, "qXfer:features:read:%s:%zx,7fb",
+		stub->file ? stub->target.files[stub->file - 1] : "target.xml", stub->text_size);
+}
+
+void gdb_greet(struct gdb_stub *stub)
+{
+	gdb_ask(stub, GDB_ASK_FEATURES, 0, "qSupported:multiprocess+");
+}
+
+static void take_features(struct gdb_stub *stub, const char *body)
+{
+	if (strstr(body, "qXfer:features:read+"))
+		ask_file(stub);
+	else
+		gdb_fail(stub, "the stub does not describe its registers");
+}
+
+static void end_file(struct gdb_stub *stub)
+{
+	stub->text[stub->text_size] = '\0';
+	gdb_target_read(&stub->target, stub->text);
+	stub->text_size = 0;
+	if (stub->file++ < stub->target.file_count) {
+		ask_file(stub);
+		return;
+	}
+	stub->cpu_target = gdb_target_name(&stub->target) ? target_find(gdb_target_name(&stub->target)) : NULL;
+	if (stub->cpu_target)
+		gdb_ask(stub, GDB_ASK_THREADS, 0, "qfThreadInfo");
+	else
+		gdb_fail(stub, "a CPU that is not known here: x86_64, i386, riscv64 and aarch64 are");
+}
+
+/* An answer is 'm' and a part of the file, or 'l' and its last part. */
+static void take_file(struct gdb_stub *stub, const char *body, size_t size)
+{
+	if ((body[0] != 'm' && body[0] != 'l') || size > GDB_TEXT - stub->text_size) {
+		gdb_fail(stub, "the description of its registers cannot be read");
+		return;
+	}
+	if (stub->text == NULL)
+		stub->text = util_alloc(GDB_TEXT + 1);
+	memcpy(stub->text + stub->text_size, body + 1, size - 1);
+	stub->text_size += size - 1;
+	if (body[0] == 'm' && size > 1)
+		ask_file(stub);
+	else
+		end_file(stub);
+}
+
+static bool is_id(const char *id)
+{
+	size_t size = strspn(id, "p.0123456789abcdefABCDEF");
+
+	return size && id[size] == '\0' && size < sizeof(((struct gdb_cpu *)NULL)->id);
+}
+
+/* ---- CPUs ---- */
+
+static void ask_for_ram(struct gdb_stub *stub)
+{
+	gdb_ask(stub, GDB_ASK_PHYSICAL, 0, GDB_PHYSICAL "0");
+}
+
+/* An answer is 'm' and ids with commas between them. 'l': there are no more. */
+static void take_threads(struct gdb_stub *stub, char *body)
+{
+	char *rest = NULL;
+
+	if (body[0] == 'l' && stub->cpu_count) {
+		ask_for_ram(stub);
+		return;
+	}
+	if (body[0] != 'm') {
+		gdb_fail(stub, "the stub does not tell its CPUs");
+		return;
+	}
+	if (stub->cpus == NULL)
+		stub->cpus = util_alloc(GDB_CPUS * sizeof(*stub->cpus));
+	for (char *id = strtok_r(body + 1, ",", &rest); id && stub->cpu_count < GDB_CPUS;
+			id = strtok_r(NULL, ",", &rest))
+		if (is_id(id))
+			strcpy(stub->cpus[stub->cpu_count++].id, id);
+	if (stub->cpu_count < GDB_CPUS)
+		gdb_ask(stub, GDB_ASK_THREADS, 0, "qsThreadInfo");
+	else
+		ask_for_ram(stub);
+}
+
+/* ---- RAM ---- */
+
+/* A stub that takes physical addresses is asked where there is RAM. */
+static void take_physical(struct gdb_stub *stub, const char *body)
+{
+	if (strcmp(body, "OK") == 0)
+		gdb_ask_monitor(stub, GDB_ASK_MAP, 0, RAM_MAP_COMMAND);
+	else
+		gdb_go_on(stub);
+}
+
+static void take_map(struct gdb_stub *stub, const char *body)
+{
+	stub->obeys = strcmp(body, "OK") == 0;
+	ram_map_finish(&stub->map, gdb_stub_arch(stub));
+	gdb_go_on(stub);
+}
+
+void gdb_take_greeting(struct gdb_stub *stub, enum gdb_question question, char *body, size_t size)
+{
+	if (question == GDB_ASK_FEATURES)
+		take_features(stub, body);
+	else if (question == GDB_ASK_FILE)
+		take_file(stub, body, size);
+	else if (question == GDB_ASK_THREADS)
+		take_threads(stub, body);
+	else if (question == GDB_ASK_PHYSICAL)
+		take_physical(stub, body);
+	else
+		take_map(stub, body);
 }

@@ -8,12 +8,11 @@
 #include <stdint.h>
 
 #include "agent/vm/ram/ram_map.h"
-#include "gdb_packets.h"
-#include "gdb_stub.h"
-#include "gdb_target.h"
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/plugin/machine/target.h"
 #include "kernel-hook/plugin/task.h"
+#include "gdb_packets.h"
+#include "gdb_stub.h"
 
 struct ram_file;
 struct memory_reader;
