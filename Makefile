@@ -28,7 +28,7 @@ AGENT = \
 		 recording_reader recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_discover qmp_gdbserver qmp_memory qmp_plug) \
 	$(call in,agent/vm/gdb/,gdb_keeper gdb_packets gdb_process gdb_direct gdb_sample gdb_stub \
-		 gdb_task) \
+		) \
 	$(call in,agent/vm/ram/,page_tables ram_file ram_map) \
 	$(call in,agent/vm/console/,console console_text) \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
