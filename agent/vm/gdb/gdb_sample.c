@@ -122,7 +122,7 @@ static void take_registers(struct gdb_stub *stub, struct gdb_cpu *cpu, const cha
 
 /* ---- stacks ---- */
 
-/* On x86, firmware and boot loaders have their stacks where RAM may change into something else (ram_map.h). */
+/* On x86, firmware and boot loaders have their stacks where RAM may change into something else (ram_file.h). */
 static bool is_low(const struct target_state *state)
 {
 	return (state->arch == KTOP_X86_64 || state->arch == KTOP_I386) && state->sp < LOWEST;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/vm/ram/ram_map.h"
+#include "agent/vm/ram/ram_file.h"
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/plugin/machine/target.h"
 #include "kernel-hook/plugin/task.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/vm/ram/ram_map.h"
+#include "agent/vm/ram/ram_file.h"
 #include "qmp.h"
 
 enum {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/vm/ram/ram_map.h"
+#include "agent/vm/ram/ram_file.h"
 
 static struct ram_map map;
 
