@@ -30,7 +30,7 @@ AGENT = \
 	$(call in,agent/vm/gdb/,gdb_keeper gdb_packets gdb_direct gdb_sample gdb_stub \
 		) \
 	$(call in,agent/vm/ram/,page_tables ram_file) \
-	$(call in,agent/vm/console/,console console_text) \
+	$(call in,agent/vm/console/,console) \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder link link_choice port_socket \
 		state_words) \

@@ -13,10 +13,9 @@
 
 #include <cmocka.h>
 
-#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
+#include "agent/base/wakeup.h"
 #include "agent/vm/console/console.h"
-#include "agent/vm/console/console_text.h"
 
 enum { LONG_MS = 60000 };
 
