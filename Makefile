@@ -27,8 +27,7 @@ AGENT = \
 	$(call in,agent/wire/,decode fields metadata payload recording_disk recording_writer recording \
 		 recording_reader recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_discover qmp_gdbserver qmp_memory qmp_plug) \
-	$(call in,agent/vm/gdb/,gdb_keeper gdb_packets gdb_direct gdb_sample gdb_stub \
-		) \
+	$(call in,agent/vm/gdb/,gdb_direct gdb_keeper gdb_packets gdb_process gdb_sample gdb_stub) \
 	$(call in,agent/vm/ram/,page_tables ram_file) \
 	$(call in,agent/vm/console/,console) \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \

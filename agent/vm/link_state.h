@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "agent/vm/gdb/gdb_keeper.h"
+#include "agent/vm/gdb/gdb_process.h"
 #include "agent/vm/qmp/qmp_discover.h"
 #include "agent/vm/qmp/qmp_gdbserver.h"
 #include "agent/vm/qmp/qmp_memory.h"
