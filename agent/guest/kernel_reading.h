@@ -14,7 +14,7 @@
 
 #include "agent/base/arch_id.h"
 #include "agent/base/memory_reader.h"
-#include "profiler.h"
+#include "commands.h"
 
 struct budget;
 struct guest_memory;

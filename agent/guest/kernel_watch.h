@@ -12,7 +12,7 @@
 
 #include "agent/unwind/unwind.h"
 #include "agent/wire/event.h"
-#include "profiler.h"
+#include "commands.h"
 #include "uptime.h"
 
 struct budget;

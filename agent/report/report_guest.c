@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/lease.h"
-#include "agent/guest/profiler.h"
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
 #include "report.h"

@@ -13,8 +13,8 @@
 
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/lease.h"
-#include "agent/guest/profiler.h"
 #include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/session/saver.h"

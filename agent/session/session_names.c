@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/kernel_reading.h"
 #include "agent/guest/kernel_watch.h"
-#include "agent/guest/profiler.h"
 #include "agent/guest/raw_samples.h"
 #include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"

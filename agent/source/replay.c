@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/profiler.h"
+#include "agent/guest/commands.h"
 #include "agent/wire/recording.h"
 #include "agent/wire/recording_reader.h"
 #include "replay.h"

@@ -17,20 +17,20 @@
 
 #include "agent/base/util.h"
 #include "agent/fleet/fleet.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/lease.h"
-#include "agent/guest/profiler.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
-#include "session/flood.h"
-#include "session/judge.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/live_session.h"
 #include "tests/unit/fakes/work.h"
 #include "fuzz.h"
 #include "fuzzed_filter.h"
+#include "session/flood.h"
+#include "session/judge.h"
 
 enum { LOOK = FLOOD_KINDS, COMMAND, PROFILE, HANG_UP, KINDS, OTHER_THREADS = KINDS, BILLS };
 

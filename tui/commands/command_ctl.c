@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/profiler.h"
 #include "agent/service/control_client.h"
 #include "agent/session/session.h"
 #include "agent/vm/link.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/lease.h"
-#include "agent/guest/profiler.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "tui/screen/app.h"

@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/lease.h"
-#include "agent/guest/profiler.h"
 #include "agent/session/session.h"
 #include "agent/source/live.h"
 #include "fake_guest.h"

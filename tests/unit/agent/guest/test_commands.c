@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/profiler.h"
+#include "agent/guest/commands.h"
 #include "agent/vm/port_socket.h"
 
 enum { ANSWERS_MAX = 8 };

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/profiler.h"
+#include "agent/guest/commands.h"
 #include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/profiler.h"
+#include "agent/guest/commands.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/profiler.h"
+#include "agent/guest/commands.h"
 #include "agent/session/session.h"
 #include "agent/vm/port_socket.h"
 #include "agent/wire/decode.h"
@@ -19,9 +19,9 @@
 #include "tests/unit/fakes/fake_machine.h"
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/live_session.h"
+#include "no_waits.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
-#include "no_waits.h"
 #include "watched.h"
 
 enum { STEPS = 4000, HURRY_MS = 250 };
