@@ -9,9 +9,9 @@
 #include "agent/names/linux/call_sites.h"
 #include "agent/names/linux/kallsyms.h"
 #include "agent/names/linux/kernel_bytes.h"
-#include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/orc.h"
+#include "agent/names/linux/slide.h"
 #include "fuzz.h"
 
 enum { RETURNS = 32 };
