@@ -16,7 +16,7 @@
 #include "metadata.h"
 #include "payload.h"
 #include "recording.h"
-#include "recording_reader.h"
+#include "recording_lane.h"
 #include "trace_kinds.h"
 
 /*

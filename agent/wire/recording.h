@@ -12,7 +12,7 @@
 
 #include "beginning.h"
 #include "event.h"
-#include "recording_reader.h"
+#include "recording_lane.h"
 
 enum { RECORDING_PARTS_MAX = 10000 };
 

@@ -14,7 +14,7 @@
 #include "agent/base/util_file.h"
 #include "decode.h"
 #include "recording_disk.h"
-#include "recording_reader.h"
+#include "recording_lane.h"
 
 enum {
 	OPEN_MAX = 64,			/* files open at a time; more are closed and opened again */

@@ -14,6 +14,7 @@
 #include "decode.h"
 #include "metadata.h"
 #include "recording.h"
+#include "recording_lane.h"
 #include "recording_reader.h"
 #include "recording_repair.h"
 
