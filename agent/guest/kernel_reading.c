@@ -11,11 +11,7 @@
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/linux/linux_kernel.h"
-<<<<<<< HEAD
-=======
 #include "agent/names/linux/slide.h"
-#include "agent/names/linux/unpack.h"
->>>>>>> parent of bc7124dc (agent/names/linux: slide in kernel_layout)
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
 #include "kernel_reading.h"

@@ -5,8 +5,8 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/session/saver.h"
 #include "agent/session/session.h"
+#include "agent/session/capture.h"
 #include "recorder.h"
 #include "report.h"
 

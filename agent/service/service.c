@@ -17,7 +17,7 @@
 #include "agent/guest/lease.h"
 #include "agent/report/recorder.h"
 #include "agent/report/report.h"
-#include "agent/session/saver.h"
+#include "agent/session/capture.h"
 #include "agent/session/session.h"
 #include "agent/vm/link.h"
 #include "agent/vm/state_words.h"

@@ -21,7 +21,7 @@ struct recording_writer;
 struct recording_options {
 	const char *folder;
 	uint64_t part_bytes;		/* the most for a part, names aside (see is_full); 0: no limit */
-	bool walks;			/* for saver.h: raw samples become walked ones, where all is known of them */
+	bool walks;			/* for capture.h: raw samples become walked ones, where all is known of them */
 	uint32_t parts;			/* the most that are kept: the oldest is removed for a new one; 0: all */
 };
 

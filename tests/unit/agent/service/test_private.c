@@ -8,8 +8,8 @@
 
 #include "agent/export/export_folded.h"
 #include "agent/service/service.h"
-#include "agent/session/saver.h"
 #include "agent/session/session.h"
+#include "agent/session/capture.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/scratch.h"

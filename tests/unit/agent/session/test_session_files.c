@@ -19,7 +19,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/question/filter.h"
-#include "agent/session/saver.h"
+#include "agent/session/capture.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"
