@@ -21,6 +21,7 @@
 #include "agent/source/source.h"
 #include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
+#include "mailbox.h"
 #include "saver.h"
 #include "session.h"
 #include "session_state.h"
