@@ -7,7 +7,7 @@
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/kernel_reading.h"
-#include "agent/guest/profiler_drive.h"
+#include "agent/guest/profiler.h"
 #include "agent/vm/link.h"
 #include "agent/vm/port_socket.h"
 #include "live.h"

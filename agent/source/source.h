@@ -96,7 +96,7 @@ struct source_table {
 
 	/*
 	 * Starts or stops the guest's profiler, or the replay. `keep`: the wish is kept while it cannot be met. The
-	 * sink is called as profiler_drive.h says.
+	 * sink is called as profiler.h says.
 	 */
 	void (*run)(struct source *source, bool on, bool keep, const struct command_sink *sink);
 
