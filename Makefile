@@ -35,7 +35,7 @@ AGENT = \
 	$(call in,agent/store/,run sample_log stacks store who) \
 	$(call in,agent/trace/,pairs span span_rows trace trace_order) \
 	$(call in,agent/names/bare/,flow function_starts sym_frames) \
-	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kernel_bytes kernel_layout linux_kernel modules orc processes slide) \
+	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kernel_bytes kernel_layout linux_kernel modules orc processes) \
 	$(call in,agent/names/copies/,file_copies) \
 	$(call in,agent/names/files/,debug_file image sym_elf sym_elf_bare sym_text symbol_table) \
 	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_dwarf sym_dwarf_lines \

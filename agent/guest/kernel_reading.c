@@ -11,7 +11,6 @@
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/slide.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
 #include "kernel_reading.h"

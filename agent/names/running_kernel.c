@@ -16,7 +16,6 @@
 #include "agent/names/linux/call_sites.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/modules.h"
-#include "agent/names/linux/slide.h"
 #include "agent/wire/event.h"
 #include "running_kernel.h"
 #include "symbols.h"

@@ -9,7 +9,6 @@
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/modules.h"
 #include "agent/names/linux/orc.h"
-#include "agent/names/linux/slide.h"
 #include "agent/names/objects/objects.h"
 #include "agent/names/objects/regions.h"
 #include "agent/wire/event.h"

@@ -11,7 +11,6 @@
 #include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/orc.h"
-#include "agent/names/linux/slide.h"
 #include "fuzz.h"
 
 enum { RETURNS = 32 };

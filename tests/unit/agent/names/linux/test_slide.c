@@ -13,7 +13,6 @@
 #include "agent/base/util.h"
 #include "agent/names/linux/kallsyms.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/slide.h"
 #include "tests/unit/fakes/fake_linux.h"
 
 #define START UINT64_C(0xffffffff81000000)
