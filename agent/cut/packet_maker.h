@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts events into packets of one lane (recording_lane.h), as a guest does whose clock counts ns. */
+/* Puts events into packets of one lane (recording.h), as a guest does whose clock counts ns. */
 #ifndef PACKET_MAKER_H
 #define PACKET_MAKER_H
 

@@ -13,8 +13,8 @@
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "decode.h"
+#include "recording.h"
 #include "recording_disk.h"
-#include "recording_lane.h"
 
 enum {
 	OPEN_MAX = 64,			/* files open at a time; more are closed and opened again */

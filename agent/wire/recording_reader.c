@@ -7,7 +7,6 @@
 
 #include "agent/base/util.h"
 #include "recording.h"
-#include "recording_lane.h"
 #include "recording_reader.h"
 
 enum { OPEN_MAX = 64 };			/* files open at a time; more are closed and opened again */

@@ -14,7 +14,6 @@
 #include "decode.h"
 #include "metadata.h"
 #include "recording.h"
-#include "recording_lane.h"
 #include "recording_reader.h"
 #include "recording_repair.h"
 
