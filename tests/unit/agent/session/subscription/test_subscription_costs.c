@@ -7,9 +7,10 @@
 
 #include <cmocka.h>
 
-#include "agent/base/util.h"
 #include "agent/base/wakeup.h"
-#include "agent/session/session.h"
+#include "agent/base/util.h"
+#include "agent/session/pace.h"
+#include "agent/session/turn.h"
 #include "tests/unit/clock.h"
 #include "desk.h"
 
