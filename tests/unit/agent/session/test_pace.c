@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/session/pace.h"
+#include "agent/session/subscription.h"
 
 static const uint64_t MS = NS_PER_MS;
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
-#include "agent/session/pace.h"
+#include "agent/base/wakeup.h"
+#include "agent/session/subscription.h"
 #include "agent/session/turn.h"
 #include "tests/unit/clock.h"
 #include "desk.h"
