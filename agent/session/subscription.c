@@ -10,8 +10,8 @@
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "mailbox.h"
-#include "session.h"
 #include "subscription.h"
+#include "turn.h"
 
 enum {
 	SOON_MS = 20,			/* the pause before a new question's answer, and before the first samples */
