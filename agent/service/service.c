@@ -19,7 +19,7 @@
 #include "agent/report/report.h"
 #include "agent/session/capture.h"
 #include "agent/session/session.h"
-#include "agent/session/turn.h"
+#include "agent/session/subscription.h"
 #include "agent/vm/link.h"
 #include "agent/vm/state_words.h"
 #include "service.h"

@@ -11,7 +11,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/lease.h"
 #include "session.h"
-#include "turn.h"
+#include "subscription.h"
 
 struct order;
 struct packet;

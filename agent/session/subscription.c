@@ -11,7 +11,6 @@
 #include "agent/query/query.h"
 #include "mailbox.h"
 #include "subscription.h"
-#include "turn.h"
 
 enum {
 	SOON_MS = 20,			/* the pause before a new question's answer, and before the first samples */
@@ -536,4 +535,30 @@ uint64_t pace_pause(const struct pace *pace, uint64_t cost)
 	uint64_t pause = round * WHOLE / most, longest = (uint64_t)PACE_LONGEST_MS * NS_PER_MS;
 
 	return pause < longest ? pause : longest;
+}
+
+/* ---- turns ---- */
+
+void turn_begin(struct turn *turn, uint64_t now)
+{
+	turn->end = now + TURN_MS * NS_PER_MS;
+}
+
+void turn_boot(struct turn *turn, uint64_t now)
+{
+	const uint64_t each = TURN_BOOT_MS * NS_PER_MS, saved = TURN_BOOTS * each;
+
+	if (turn->boots + saved < now)
+		turn->boots = now - saved;
+	turn->boots += each;
+}
+
+bool turn_goes_on(const struct turn *turn, uint64_t now)
+{
+	return now < turn->end && !turn_pause(turn, now);
+}
+
+uint64_t turn_pause(const struct turn *turn, uint64_t now)
+{
+	return turn->boots > now ? turn->boots - now : 0;
 }

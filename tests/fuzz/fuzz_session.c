@@ -38,7 +38,7 @@ enum {
 	MACHINES = 4,
 	EVENTS_MOST = 3 << 20, EVENTS_FUZZED = 20000,	/* in one flood */
 	BYTES_MOST = 256 << 20, BYTES_FUZZED = 16 << 20,	/* in all */
-	BOOTS_MOST = 20,		/* of each machine: ktop makes further ones wait (turn.h) */
+	BOOTS_MOST = 20,		/* of each machine: ktop makes further ones wait (subscription.h) */
 	HANG_UPS_MOST = 2,
 	STEPS_MOST = 100000,
 	NAMES = 10000,			/* functions of the kernel */

@@ -15,7 +15,7 @@
 #include "agent/export/export.h"
 #include "agent/guest/epoch.h"
 #include "agent/session/session.h"
-#include "agent/session/turn.h"
+#include "agent/session/subscription.h"
 #include "tests/unit/clock.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/fake_guest.h"

@@ -10,11 +10,11 @@
 #include <cmocka.h>
 
 #include "agent/answers/answer.h"
-#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
+#include "agent/base/wakeup.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
-#include "agent/session/turn.h"
+#include "agent/session/subscription.h"
 #include "desk.h"
 
 enum { WAIT_MS = 20000 };

@@ -10,7 +10,6 @@
 #include "agent/base/util.h"
 #include "agent/base/wakeup.h"
 #include "agent/session/subscription.h"
-#include "agent/session/turn.h"
 #include "tests/unit/clock.h"
 #include "desk.h"
 
