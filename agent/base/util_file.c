@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/base/util.h"
 #include "util.h"
 #include "util_file.h"
 
@@ -407,7 +406,7 @@ char *util_file_ends_twice(const char *path, const char *ending, const char *for
 	return size && memchr(name + 1, '.', size - 1) ? util_file_written_as(path, format) : NULL;
 }
 
-/* ---- temporary files without a name ---- */
+/* ---- unnamed files, for a time ---- */
 
 const char *unnamed_file_folder(void)
 {

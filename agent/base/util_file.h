@@ -50,7 +50,7 @@ bool util_file_commit(struct util_file *file, char **error);
  */
 char *util_file_commit_new(struct util_file *file, char **error);
 
-/* ---- temporary files without a name ---- */
+/* ---- unnamed files, for a time ---- */
 
 /* Files without a name, for what has no room in memory: such a file goes when it is closed. */
 

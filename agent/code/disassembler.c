@@ -317,7 +317,8 @@ static void llvm_free(struct llvm *llvm)
  * The instruction at the first of `size` bytes; its kind and its target are set already. False: LLVM knows none;
  * nothing is written.
  */
-static bool llvm_next(struct llvm *llvm, const uint8_t *bytes, size_t size, uint64_t address, struct instruction *instruction)
+static bool llvm_next(struct llvm *llvm, const uint8_t *bytes, size_t size, uint64_t address,
+	struct instruction *instruction)
 {
 	char text[INSTRUCTION_TEXT], *mnemonic = text, *operands;
 	size_t used = llvm->next(llvm->context, (uint8_t *)bytes, size, address, text, sizeof(text));
@@ -408,7 +409,8 @@ static void follow_register(const struct riscv64 *riscv64, uint32_t word, uint64
 }
 
 /* Sets kind and target of the instruction. It is given in order, whole, and its bytes may be no instruction at all. */
-static void riscv64_follow(struct riscv64 *riscv64, const uint8_t *bytes, uint64_t address, struct instruction *instruction)
+static void riscv64_follow(struct riscv64 *riscv64, const uint8_t *bytes, uint64_t address,
+	struct instruction *instruction)
 {
 	size_t length = riscv64_length(bytes);
 	uint32_t word = 0;

@@ -18,7 +18,7 @@
 /* ---- the guest's memory ---- */
 
 enum {
-	MEMORY_PAGE = GUEST_MEMORY_PAGE,
+	PAGE = GUEST_MEMORY_PAGE,
 	PAGES_MAX = 16384,		/* 64 MiB: a recording's pages with a whole kernel's tables are all kept */
 	AHEAD = 2,			/* pages that are asked for where one is missing: it, and the next one */
 	UNDER_WAY = 32,			/* pages that are asked for at a time */
@@ -73,7 +73,7 @@ struct guest_memory *guest_memory_new(struct budget *budget)
 static void free_bytes(struct guest_memory *memory, struct page *page)
 {
 	if (page->bytes)
-		budget_free(memory->budget, page->bytes, MEMORY_PAGE);
+		budget_free(memory->budget, page->bytes, PAGE);
 	page->bytes = NULL;
 }
 
@@ -153,7 +153,7 @@ static struct page *want(struct guest_memory *memory, bool physical, uint64_t ad
 static bool read_piece(const struct view *view, uint64_t address, void *bytes, size_t size)
 {
 	struct guest_memory *memory = view->memory;
-	uint64_t start = address - address % MEMORY_PAGE;
+	uint64_t start = address - address % PAGE;
 	struct page *page = want(memory, view->physical, start);
 
 	if (!page) {
@@ -161,12 +161,12 @@ static bool read_piece(const struct view *view, uint64_t address, void *bytes, s
 		return false;
 	}
 	if (page->state == PAGE_THERE)
-		memcpy(bytes, page->bytes + address % MEMORY_PAGE, size);
+		memcpy(bytes, page->bytes + address % PAGE, size);
 	else if (page->state != PAGE_ABSENT)
 		memory->awaited++;
 	if (page->state == PAGE_WANTED && !view->physical) {
 		for (uint64_t i = 1; i < AHEAD; i++)	/* `page` may move */
-			want(memory, view->physical, start + i * MEMORY_PAGE);
+			want(memory, view->physical, start + i * PAGE);
 		return false;
 	}
 	return page->state == PAGE_THERE;
@@ -177,7 +177,7 @@ static bool read_memory(void *context, uint64_t address, void *bytes, size_t siz
 	bool good = address + size >= address;
 
 	for (size_t done = 0; good && done < size;) {
-		size_t left = MEMORY_PAGE - (size_t)((address + done) % MEMORY_PAGE), piece = size - done < left ? size - done : left;
+		size_t left = PAGE - (size_t)((address + done) % PAGE), piece = size - done < left ? size - done : left;
 
 		good = read_piece(context, address + done, (uint8_t *)bytes + done, piece);
 		done += piece;
@@ -207,7 +207,7 @@ struct memory_reader guest_memory_physical(struct guest_memory *memory)
 
 uint64_t guest_memory_time(struct guest_memory *memory, uint64_t address)
 {
-	const struct page *page = find(memory, false, address - address % MEMORY_PAGE);
+	const struct page *page = find(memory, false, address - address % PAGE);
 
 	return page && page->bytes ? page->time : 0;
 }
@@ -237,9 +237,9 @@ void guest_memory_renew(struct guest_memory *memory)
 
 bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *bytes)
 {
-	uint64_t start = bytes->address - bytes->address % MEMORY_PAGE;
+	uint64_t start = bytes->address - bytes->address % PAGE;
 	struct page *page = find(memory, bytes->physical, start);
-	bool whole = (bytes->packed ? bytes->bytes.size : bytes->bytes.size == MEMORY_PAGE) && start == bytes->address;
+	bool whole = (bytes->packed ? bytes->bytes.size : bytes->bytes.size == PAGE) && start == bytes->address;
 
 	if (!page)
 		page = add(memory, bytes->physical, start);
@@ -248,13 +248,13 @@ bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *b
 		return false;
 	}
 	if (whole && !page->bytes)
-		page->bytes = budget_resize(memory->budget, NULL, 0, MEMORY_PAGE);
+		page->bytes = budget_resize(memory->budget, NULL, 0, PAGE);
 	memory->unkept += whole && !page->bytes;
 	whole = whole && page->bytes;
 	if (whole && bytes->packed)
-		whole = unpack_zstd_all((const uint8_t *)bytes->bytes.bytes, bytes->bytes.size, page->bytes, MEMORY_PAGE);
+		whole = unpack_zstd_all((const uint8_t *)bytes->bytes.bytes, bytes->bytes.size, page->bytes, PAGE);
 	else if (whole)
-		memcpy(page->bytes, bytes->bytes.bytes, MEMORY_PAGE);
+		memcpy(page->bytes, bytes->bytes.bytes, PAGE);
 	set_state(memory, page, whole ? PAGE_THERE : PAGE_ABSENT);
 	page->renewal = memory->renewals;
 	page->time = bytes->time;
@@ -304,7 +304,7 @@ bool guest_memory_ask(struct guest_memory *memory, uint64_t samples, char line[C
 		page->asked = samples;
 		page->asks++;
 		count++;
-		page = find(memory, physical, address + (uint64_t)count * MEMORY_PAGE);
+		page = find(memory, physical, address + (uint64_t)count * PAGE);
 	}
 	snprintf(line, COMMANDS_LINE_MAX + 1, "read %s %" PRIx64 " %" PRIu32, physical ? "physical" : "virtual",
 		address, count);
@@ -345,7 +345,7 @@ uint64_t guest_memory_overdue(const struct guest_memory *memory)
 /* ---- kernel reading ---- */
 
 enum {
-	PAGE = 4096, MIB = 1 << 20,
+	MIB = 1 << 20,
 	STEP = 2 * MIB,			/* bytes that are read before the first search, and the next one, at least */
 	MOST = 64 * MIB,		/* bytes that are read in all: larger than any kernel's code and constants */
 	GAP_MOST = 4 * MIB,		/* behind so many absent bytes there is nothing more of the kernel */

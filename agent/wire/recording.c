@@ -726,7 +726,7 @@ const char *recording_remark(const struct recording *recording, size_t boot, cha
 	return text;
 }
 
-/* ---- one file of it ---- */
+/* ---- lanes: one file each ---- */
 
 enum {
 	HEADER = sizeof(struct ktop_wire_packet),

@@ -14,7 +14,7 @@
 #include "beginning.h"
 #include "event.h"
 
-/* ---- one file of it ---- */
+/* ---- lanes: one file each ---- */
 
 /*
  * A lane: one file of a recording, with the packets of one stream of one CPU, one after the other. Every byte

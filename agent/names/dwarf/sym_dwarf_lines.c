@@ -17,7 +17,7 @@
 #include "sym_dwarf_state.h"
 
 enum {
-	RANGES_TRIED_MAX = 64,		/* ranges that are looked at for one address, since ranges may overlap */
+	RANGES_TRIED_MAX = 64,		/* ranges looked at for one address or stretch, since they may overlap */
 	LINE_COST = 80,			/* the most that libdw keeps for a byte of line program */
 	FILE_SHOWN = 240,		/* bytes of a file's name in a line; longer ones are cut */
 };
@@ -241,9 +241,8 @@ char *sym_dwarf_file(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 /* ---- inlined functions ---- */
 
 enum {
-	INLINES_RANGES_TRIED_MAX = 64,		/* ranges that are looked at for one address, since ranges may overlap */
 	LEVELS_MAX = 64,		/* nested functions, and namespaces */
-	ENTRIES_MAX = 1 << 20,		/* entries looked at for one address */
+	ENTRIES_MAX = 1 << 20,		/* entries looked at for one address, or one stretch */
 	NAME_MAX_TOLD = 1024,		/* bytes of a name; longer ones are cut */
 	FORM_COST = 128,		/* bytes that libdw keeps for each abbreviation */
 };
@@ -363,7 +362,7 @@ static void walk_units(struct walk *walk, bool *full)
 {
 	uint32_t at = sym_dwarf_ranges_from(walk->dwarf, walk->address);
 
-	for (int tried = 0; at > 0 && tried < INLINES_RANGES_TRIED_MAX && !*full; tried++)
+	for (int tried = 0; at > 0 && tried < RANGES_TRIED_MAX && !*full; tried++)
 		if (walk_unit(walk, &walk->dwarf->ranges[--at], full))
 			break;
 }
@@ -584,11 +583,7 @@ void elf_plain_clear(struct elf_plain *plain, struct budget *budget)
 /* ---- where code is ---- */
 
 enum {
-	CODE_RANGES_TRIED_MAX = 64,		/* ranges that are looked at for one stretch, since ranges may overlap */
-	CODE_LEVELS_MAX = 64,		/* nested functions, and namespaces */
-	CODE_ENTRIES_MAX = 1 << 20,		/* entries looked at for one stretch */
 	PIECES_MAX = 256,		/* ranges of one inlined function */
-	CODE_NAME_MAX_TOLD = 1024,		/* bytes of a name; longer ones are cut */
 	PATH_MAX_TOLD = 4096,		/* bytes of a path; files with longer ones are left out */
 };
 
@@ -609,9 +604,9 @@ static char *whole_path(const char *folder, const char *path)
 	return util_format("%s/%s", strcmp(folder, "/") == 0 ? "" : folder, path);
 }
 
-static uint16_t code_file_of(const struct code_walk *code_walk, const char *path)
+static uint16_t code_file_of(const struct code_walk *walk, const char *path)
 {
-	struct code_lines *code = code_walk->code;
+	struct code_lines *code = walk->code;
 	char *whole;
 
 	if (!path || !*path || strnlen(path, PATH_MAX_TOLD) == PATH_MAX_TOLD)
@@ -648,51 +643,51 @@ static void add_row(struct code_lines *code, const struct code_row *row)
 }
 
 /* The row at an index of the unit's table. False: it begins at or behind the end of the stretch. */
-static bool take_row(struct code_walk *code_walk, Dwarf_Line *line)
+static bool take_row(struct code_walk *walk, Dwarf_Line *line)
 {
 	struct code_row row = { .file = CODE_NO_FILE };
 	bool end = false;
 	int number = 0;
 
-	if (dwarf_lineaddr(line, &row.address) != 0 || row.address >= code_walk->high)
+	if (dwarf_lineaddr(line, &row.address) != 0 || row.address >= walk->high)
 		return false;
-	if (row.address < code_walk->low)
-		row.address = code_walk->low;
+	if (row.address < walk->low)
+		row.address = walk->low;
 	dwarf_lineendsequence(line, &end);
 	if (!end && dwarf_lineno(line, &number) == 0 && number > 0) {
 		row.line = (uint32_t)number;
-		row.file = code_file_of(code_walk, dwarf_linesrc(line, NULL, NULL));
+		row.file = code_file_of(walk, dwarf_linesrc(line, NULL, NULL));
 	}
-	add_row(code_walk->code, &row);
+	add_row(walk->code, &row);
 	return true;
 }
 
 /* The rows of the stretch, from the one that covers its beginning. */
-static void add_rows(struct code_walk *code_walk, Dwarf_Die *unit)
+static void add_rows(struct code_walk *walk, Dwarf_Die *unit)
 {
 	Dwarf_Lines *rows;
 	Dwarf_Addr start = 0;
 	size_t count, at;
 
-	if (!sym_dwarf_rows(code_walk->dwarf, unit, &rows, &count))
+	if (!sym_dwarf_rows(walk->dwarf, unit, &rows, &count))
 		return;
-	at = sym_dwarf_first_row(rows, count, code_walk->low);
+	at = sym_dwarf_first_row(rows, count, walk->low);
 	if (at < count)
 		dwarf_lineaddr(dwarf_onesrcline(rows, at), &start);
-	if (at > 0 && (at == count || start > code_walk->low))
+	if (at > 0 && (at == count || start > walk->low))
 		at--;
-	while (at < count && take_row(code_walk, dwarf_onesrcline(rows, at)))
+	while (at < count && take_row(walk, dwarf_onesrcline(rows, at)))
 		at++;
 }
 
 /* ---- inlined functions ---- */
 
-static const char *code_text_of(const struct code_walk *code_walk, Dwarf_Die *die, unsigned name)
+static const char *code_text_of(const struct code_walk *walk, Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	const char *text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 
-	return text && sym_dwarf_text_ends(code_walk->dwarf, text) ? text : NULL;
+	return text && sym_dwarf_text_ends(walk->dwarf, text) ? text : NULL;
 }
 
 static uint32_t code_number_of(Dwarf_Die *die, unsigned name)
@@ -704,71 +699,71 @@ static uint32_t code_number_of(Dwarf_Die *die, unsigned name)
 		(uint32_t)number : 0;
 }
 
-static uint16_t numbered_file(struct code_walk *code_walk, uint32_t index)
+static uint16_t numbered_file(struct code_walk *walk, uint32_t index)
 {
-	return code_walk->files && index < code_walk->file_count ?
-		code_file_of(code_walk, dwarf_filesrc(code_walk->files, index, NULL, NULL)) : CODE_NO_FILE;
+	return walk->files && index < walk->file_count ?
+		code_file_of(walk, dwarf_filesrc(walk->files, index, NULL, NULL)) : CODE_NO_FILE;
 }
 
-static void add_inline(struct code_walk *code_walk, Dwarf_Die *die, struct code_inline piece)
+static void add_inline(struct code_walk *walk, Dwarf_Die *die, struct code_inline piece)
 {
-	struct code_lines *code = code_walk->code;
-	const char *name = code_text_of(code_walk, die, DW_AT_linkage_name);
+	struct code_lines *code = walk->code;
+	const char *name = code_text_of(walk, die, DW_AT_linkage_name);
 
 	if (code->inline_count == CODE_INLINES_MAX)
 		return;
 	if (!name)
-		name = code_text_of(code_walk, die, DW_AT_name);
-	piece.name = util_copy(name ? name : "", name ? strnlen(name, CODE_NAME_MAX_TOLD) : 0);
+		name = code_text_of(walk, die, DW_AT_name);
+	piece.name = util_copy(name ? name : "", name ? strnlen(name, NAME_MAX_TOLD) : 0);
 	piece.call_line = code_number_of(die, DW_AT_call_line);
-	piece.call_file = numbered_file(code_walk, code_number_of(die, DW_AT_call_file));
+	piece.call_file = numbered_file(walk, code_number_of(die, DW_AT_call_file));
 	if ((code->inline_count & (code->inline_count - 1)) == 0)
 		code->inlines = util_grow(code->inlines, 2 * code->inline_count + 1, sizeof(*code->inlines));
 	code->inlines[code->inline_count++] = piece;
 }
 
 /* Has this entry code in the stretch? What is inlined there is noted. */
-static bool touches(struct code_walk *code_walk, Dwarf_Die *die, uint32_t depth)
+static bool touches(struct code_walk *walk, Dwarf_Die *die, uint32_t depth)
 {
 	Dwarf_Addr base = 0, low, high;
 	bool any = false;
 	ptrdiff_t at = 0;
 
 	for (int i = 0; i < PIECES_MAX && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0; i++) {
-		if (low >= high || low >= code_walk->high || high <= code_walk->low)
+		if (low >= high || low >= walk->high || high <= walk->low)
 			continue;
 		any = true;
 		if (dwarf_tag(die) == DW_TAG_inlined_subroutine)
-			add_inline(code_walk, die, (struct code_inline) { .low = low, .high = high, .depth = depth });
+			add_inline(walk, die, (struct code_inline) { .low = low, .high = high, .depth = depth });
 	}
 	return any;
 }
 
-static bool code_leads_on(struct code_walk *code_walk, Dwarf_Die *die, uint32_t depth)
+static bool code_leads_on(struct code_walk *walk, Dwarf_Die *die, uint32_t depth)
 {
-	return sym_dwarf_has_functions(die) || (sym_dwarf_is_code(die) && touches(code_walk, die, depth));
+	return sym_dwarf_has_functions(die) || (sym_dwarf_is_code(die) && touches(walk, die, depth));
 }
 
-static void note_function(struct code_walk *code_walk, Dwarf_Die *die)
+static void note_function(struct code_walk *walk, Dwarf_Die *die)
 {
-	if (code_walk->code->line || dwarf_haspc(die, code_walk->low) != 1)
+	if (walk->code->line || dwarf_haspc(die, walk->low) != 1)
 		return;
-	code_walk->code->line = code_number_of(die, DW_AT_decl_line);
-	code_walk->code->file = numbered_file(code_walk, code_number_of(die, DW_AT_decl_file));
+	walk->code->line = code_number_of(die, DW_AT_decl_line);
+	walk->code->file = numbered_file(walk, code_number_of(die, DW_AT_decl_file));
 }
 
-static void code_descend(struct code_walk *code_walk, Dwarf_Die *parent, int level, uint32_t depth)
+static void code_descend(struct code_walk *walk, Dwarf_Die *parent, int level, uint32_t depth)
 {
 	Dwarf_Die child;
-	int more = level < CODE_LEVELS_MAX ? dwarf_child(parent, &child) : 1;
+	int more = level < LEVELS_MAX ? dwarf_child(parent, &child) : 1;
 
-	for (; more == 0 && code_walk->entries < CODE_ENTRIES_MAX; more = dwarf_siblingof(&child, &child)) {
-		code_walk->entries++;
-		if (!code_leads_on(code_walk, &child, depth))
+	for (; more == 0 && walk->entries < ENTRIES_MAX; more = dwarf_siblingof(&child, &child)) {
+		walk->entries++;
+		if (!code_leads_on(walk, &child, depth))
 			continue;
 		if (dwarf_tag(&child) == DW_TAG_subprogram)
-			note_function(code_walk, &child);
-		code_descend(code_walk, &child, level + 1, depth + (dwarf_tag(&child) == DW_TAG_inlined_subroutine));
+			note_function(walk, &child);
+		code_descend(walk, &child, level + 1, depth + (dwarf_tag(&child) == DW_TAG_inlined_subroutine));
 	}
 }
 
@@ -781,49 +776,49 @@ static bool has_line(const struct code_lines *code)
 	return false;
 }
 
-static void note_folder(struct code_walk *code_walk, Dwarf_Die *unit)
+static void note_folder(struct code_walk *walk, Dwarf_Die *unit)
 {
-	const char *folder = code_text_of(code_walk, unit, DW_AT_comp_dir);
+	const char *folder = code_text_of(walk, unit, DW_AT_comp_dir);
 	size_t size = folder ? strnlen(folder, PATH_MAX_TOLD) : 0;
 
-	free(code_walk->code->folder);
-	code_walk->code->folder = size && size < PATH_MAX_TOLD ? util_copy(folder, size) : NULL;
+	free(walk->code->folder);
+	walk->code->folder = size && size < PATH_MAX_TOLD ? util_copy(folder, size) : NULL;
 }
 
 /* False: this unit has no line for the stretch. */
-static bool code_walk_unit(struct code_walk *code_walk, const struct range *range, bool *full)
+static bool code_walk_unit(struct code_walk *walk, const struct range *range, bool *full)
 {
-	struct unit *unit = &code_walk->dwarf->units[range->unit];
+	struct unit *unit = &walk->dwarf->units[range->unit];
 	Dwarf_Die die;
 
-	if (code_walk->low >= range->high || !dwarf_offdie(code_walk->dwarf->dwarf, unit->die, &die))
+	if (walk->low >= range->high || !dwarf_offdie(walk->dwarf->dwarf, unit->die, &die))
 		return false;
-	*full = !sym_dwarf_pay_lines(code_walk->dwarf, unit, &die) || !sym_dwarf_pay_unit(code_walk->dwarf, unit, &die);
+	*full = !sym_dwarf_pay_lines(walk->dwarf, unit, &die) || !sym_dwarf_pay_unit(walk->dwarf, unit, &die);
 	if (*full)
 		return false;
-	note_folder(code_walk, &die);
-	add_rows(code_walk, &die);
-	if (!has_line(code_walk->code))
+	note_folder(walk, &die);
+	add_rows(walk, &die);
+	if (!has_line(walk->code))
 		return false;
-	if (dwarf_getsrcfiles(&die, &code_walk->files, &code_walk->file_count) != 0)
-		code_walk->files = NULL;
-	code_descend(code_walk, &die, 0, 0);
+	if (dwarf_getsrcfiles(&die, &walk->files, &walk->file_count) != 0)
+		walk->files = NULL;
+	code_descend(walk, &die, 0, 0);
 	return true;
 }
 
 struct code_lines *sym_dwarf_code(struct sym_dwarf *dwarf, uint64_t low, uint64_t high, bool *full)
 {
-	struct code_walk code_walk = { .dwarf = dwarf, .low = low, .high = high, .code = code_lines_new() };
+	struct code_walk walk = { .dwarf = dwarf, .low = low, .high = high, .code = code_lines_new() };
 	uint32_t at = sym_dwarf_ranges_from(dwarf, low);
 	bool found = false;
 
 	*full = false;
-	for (int tried = 0; !found && !*full && at > 0 && tried < CODE_RANGES_TRIED_MAX; tried++) {
-		code_walk.code->row_count = 0;
-		found = code_walk_unit(&code_walk, &dwarf->ranges[--at], full);
+	for (int tried = 0; !found && !*full && at > 0 && tried < RANGES_TRIED_MAX; tried++) {
+		walk.code->row_count = 0;
+		found = code_walk_unit(&walk, &dwarf->ranges[--at], full);
 	}
 	if (found)
-		return code_walk.code;
-	code_lines_free(code_walk.code);
+		return walk.code;
+	code_lines_free(walk.code);
 	return NULL;
 }

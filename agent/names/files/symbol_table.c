@@ -373,7 +373,7 @@ bool symbol_table_address(const struct symbol_table *table, const char *name, ui
 	return false;
 }
 
-/* ---- demangling ---- */
+/* ---- to demangle a name ---- */
 
 struct output {
 	char text[DEMANGLE_OUT_MAX];

@@ -79,7 +79,7 @@ uint32_t symbol_table_find(const struct symbol_table *table, uint64_t address);
  */
 bool symbol_table_address(const struct symbol_table *table, const char *name, uint64_t *address);
 
-/* ---- demangling ---- */
+/* ---- to demangle a name ---- */
 
 /* Turns mangled C++ and Rust names (legacy and v0) into what a person wrote. */
 

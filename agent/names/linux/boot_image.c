@@ -16,7 +16,7 @@
 #include "boot_image.h"
 #include "kernel_bytes.h"
 
-/* ---- packed kernels ---- */
+/* ---- to unpack a kernel ---- */
 
 static const char no_memory[] = "there is no memory to unpack it (--memory gives more)",
 	damaged[] = "it is damaged";

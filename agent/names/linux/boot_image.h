@@ -33,7 +33,7 @@ bool boot_image_read(int fd, const char *path, struct budget *budget, struct unp
  */
 bool boot_image_read_elf(int fd, struct budget *budget, struct unpacked *kernel, const char **why);
 
-/* ---- packed kernels ---- */
+/* ---- to unpack a kernel ---- */
 
 /*
  * Unpacks gzip, xz, zstd and lz4, as boot images contain them, and zstd as ELF files do. The only file that uses their

@@ -94,7 +94,7 @@ bool kallsyms_next(const struct kallsyms *kallsyms, struct kallsyms_cursor *curs
  */
 
 enum {
-	FIND_TOKENS = 256, INDEX_SIZE = 2 * FIND_TOKENS, TOKENS_SIZE_MAX = 1 << 16,
+	INDEX_SIZE = 2 * TOKENS, TOKENS_SIZE_MAX = 1 << 16,
 	COUNT_MAX = 4 << 20, SPAN_MAX = 64 << 20,	/* symbols; bytes between the count and the tokens */
 	NAME_LEAST = 2, NAME_AVERAGE_MAX = 160,		/* bytes of a packed name */
 	MARKED = 256,
@@ -135,7 +135,7 @@ static size_t skip_texts(const struct search *search, size_t at, size_t count)
 /* Do these digits belong to a table of tokens with its index behind it? */
 static bool are_tokens(struct search *search, size_t at)
 {
-	size_t end = skip_texts(search, at, FIND_TOKENS - '0'), index, start;
+	size_t end = skip_texts(search, at, TOKENS - '0'), index, start;
 
 	index = up(end, search->word);
 	if (!end || index > search->size || search->size - index < INDEX_SIZE)
@@ -147,7 +147,7 @@ static bool are_tokens(struct search *search, size_t at)
 	search->tokens_end = end;
 	search->index = index;
 	at = search->tokens;
-	for (size_t i = 0; i < FIND_TOKENS; i++) {
+	for (size_t i = 0; i < TOKENS; i++) {
 		if (!at || search->tokens + bytes_16(search->bytes + index + 2 * i) != at)
 			return i == 0 && at == 0;
 		at = skip_texts(search, at, 1);

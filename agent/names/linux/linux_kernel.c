@@ -302,7 +302,6 @@ void linux_kernel_free(struct linux_kernel *kernel)
 
 enum {
 	GATE_SIZE = 16, GATE_PRESENT = 0x80,	/* in its byte 5 */
-	SLIDE_PAGE = 4096,
 	X86_RANGE = 1 << 30, I386_RANGE = 512 << 20,	/* how far KASLR moves the kernel up */
 	KERNEL_MOST = 128 << 20,		/* from the start of a kernel to any of its code */
 	BANNER_LEAST = 24,			/* bytes that tell one kernel from another */
@@ -352,7 +351,7 @@ bool slide_by_physical_base(const struct linux_kernel *kernel, const struct memo
 	uint64_t base;
 
 	if (!kernel->base_place || !read_word(kernel, physical, start + (kernel->base_place - kernel->start), &base) ||
-			(base - kernel->base) % SLIDE_PAGE || base >> 63 != kernel->base >> 63)
+			(base - kernel->base) % PAGE || base >> 63 != kernel->base >> 63)
 		return false;
 	*slide = base - kernel->base;
 	return true;

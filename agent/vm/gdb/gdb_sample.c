@@ -14,7 +14,7 @@
  * one way there and back, for which the machine stands, so each question is asked as early as it can be.
  */
 
-enum { PAGE = 4096, LOWEST = 1 << 20, LONGEST = 4, SAID = 256 };
+enum { PAGE = GDB_PAGE, LOWEST = 1 << 20, LONGEST = 4, SAID = 256 };
 enum { X86_64_CR4 = 30, CR4_LA57 = 1 << 12 };	/* its number in QEMU; Intel SDM, volume 3, section 2.5 */
 
 /* ---- registers ---- */
@@ -396,14 +396,14 @@ void gdb_take_sample(struct gdb_stub *stub, struct gdb_asked asked, const char *
 
 /* The stacks of a CPU: from its pointer on; the one that it leads to; and that of the program it works for. */
 
-enum { STACK_PAGE = 4096, STACK_SIZE = 16384 };	/* a kernel's stack begins and ends at a multiple of the latter */
+enum { STACK_SIZE = 16384 };	/* a kernel's stack begins and ends at a multiple of the latter */
 
 /* Each question is for one page alone. Parts behind one that cannot be read are of no use. */
 static void ask_parts(struct gdb_stub *stub, enum gdb_question question, uint32_t index, uint64_t address,
 	uint32_t size)
 {
 	while (size) {
-		uint32_t page = STACK_PAGE - (uint32_t)(address % STACK_PAGE), part = size < page ? size : page;
+		uint32_t page = PAGE - (uint32_t)(address % PAGE), part = size < page ? size : page;
 
 		part = part < GDB_AT_ONCE ? part : GDB_AT_ONCE;
 		if (!gdb_ask_memory(stub, question, index, address, part))
@@ -576,8 +576,6 @@ void gdb_take_stack(struct gdb_cpu *cpu, const struct gdb_asked *asked, const ch
  * interrupt controller. So there the tables are walked here, in RAM alone.
  */
 
-enum { FRAMES_PAGE = GDB_PAGE };
-
 #define NOWHERE UINT64_MAX
 
 /* ---- the monitor ---- */
@@ -650,7 +648,7 @@ void gdb_take_frame(struct gdb_stub *stub, uint32_t asked, bool good)
 	frame->physical = NOWHERE;
 	if (good && stub->told_cpu == index && stub->print_size &&
 			sscanf(stub->print, "gpa: %" SCNx64, &physical) == 1)
-		frame->physical = physical / FRAMES_PAGE * FRAMES_PAGE;
+		frame->physical = physical / PAGE * PAGE;
 	stub->print_size = 0;
 }
 
@@ -758,12 +756,12 @@ static bool translate(struct gdb_stub *stub, uint32_t index, uint64_t address, b
 
 	if (gdb_stub_walks(stub))
 		return walk(stub, &stub->cpus[index], address, physical);
-	frame = find(stub, index, address / FRAMES_PAGE * FRAMES_PAGE);
+	frame = find(stub, index, address / PAGE * PAGE);
 	if (frame)
 		frame->used |= keep;
 	if (!frame || (!frame->known && !early) || frame->physical == NOWHERE)
 		return false;
-	*physical = frame->physical + address % FRAMES_PAGE;
+	*physical = frame->physical + address % PAGE;
 	return true;
 }
 

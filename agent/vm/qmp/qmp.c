@@ -465,7 +465,7 @@ bool qmp_send_keys(struct qmp *qmp, const uint8_t *codes, size_t count)
 	return qmp_send(qmp, "input-send-event", arguments);
 }
 
-/* ---- dialogues ---- */
+/* ---- a talk: questions and answers, in order ---- */
 
 void talk_begin(struct qmp_talk *talk, struct qmp *qmp, uint64_t now, int timeout_ms)
 {

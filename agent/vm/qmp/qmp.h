@@ -94,7 +94,7 @@ uint64_t qmp_deletions(const struct qmp *qmp);	/* how often QMP_PLUG_PORT was de
 bool qmp_send_keys(struct qmp *qmp, const uint8_t *codes, size_t count);
 bool qmp_quit(struct qmp *qmp);		/* asks QEMU to end; false: the connection is gone */
 
-/* ---- dialogues ---- */
+/* ---- a talk: questions and answers, in order ---- */
 
 /*
  * A dialogue with QEMU: questions in a row, each sent once the one before is answered. The caller's loop
