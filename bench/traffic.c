@@ -250,7 +250,7 @@ static uint16_t make_event(struct traffic *traffic, uint32_t cpu, uint64_t index
 		return KTOP_EVENT_sched_switch;
 	}
 	case CALL:
-		body_fixed(body, &(struct ktop_wire_syscall_enter) { *thread, number },
+		body_fixed(body, &(struct ktop_wire_syscall_enter) { .thread = *thread, .number = number },
 			sizeof(struct ktop_wire_syscall_enter));
 		return KTOP_EVENT_syscall_enter;
 	case CALL_END:

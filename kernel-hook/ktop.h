@@ -45,7 +45,13 @@ struct ktop_number {
 	uint32_t event;			/* KTOP_EVENT_syscall_enter, KTOP_EVENT_irq_enter */
 	uint64_t number;
 	const char *name;		/* valid until the next call; NULL: it has none */
+	/*
+	 * Of a system call: its arguments, six at most, each with a type and a name: "s32 file;u64 address;u64 size;".
+	 * "": it has none. NULL: not told. Valid as the name is; at most KTOP_ARGUMENTS_MAX bytes.
+	 */
+	const char *arguments;
 };
+enum { KTOP_ARGUMENTS_MAX = 255 };	/* bytes */
 
 /* thread, in ktop_drain(). Gives the numbers one by one; the first has `index` 0. False: there are no more. */
 typedef bool ktop_number_at(uint32_t index, struct ktop_number *number);

@@ -60,6 +60,7 @@ struct ktop_meta {
 	uint64_t beaten;		/* clock at which that beat began */
 	uint64_t symbols_told;		/* symbols that end at or below this address were sent; UINT64_MAX: all */
 	uint32_t numbers_told;		/* so many numbers were looked at; UINT32_MAX: all */
+	bool arguments_due;		/* those of the last of them are still to be told */
 	bool reply_full;		/* `reply` is not yet sent */
 	bool reply_ok;			/* the line was understood and done */
 	struct ktop_str reply;

@@ -6,7 +6,7 @@
  *   ktop_trace_sched_switch(ktop, from, to, leaves)      irq off, before the switch
  *   ktop_trace_sched_wake(ktop, thread, waker)           before another CPU may run the thread
  *   ktop_trace_irq_enter(ktop, irq), _irq_exit(ktop, irq)  irq off, around the interrupt's work
- *   ktop_trace_syscall_enter(ktop, thread, number)       around the call
+ *   ktop_trace_syscall_enter(ktop, thread, number, arg0, ... arg5)  around the call, with the words of its arguments
  *   ktop_trace_syscall_exit(ktop, thread, number, result)
  *
  * A kernel makes its own trace points from rows in a header of its own. A row has the event's name and one to eight

@@ -105,6 +105,8 @@ enum {
 	F(u8, physical) F(u64, address) L(u8, packed)
 #define KTOP_WIRE_number(F, L) /* what a number is called that stands in `event`: of a system call, an interrupt */ \
 	F(u16, event) F(u64, number) L(char, name)
+#define KTOP_WIRE_arguments(F, L) /* what follows `number` in `event` where that is `number`, as in a descriptor */ \
+	F(u16, event) F(u64, number) L(char, fields)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i is set if kernel[i] is an interrupted pc, not a return address */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
 	L(u64, kernel) L(u64, user)
@@ -128,7 +130,8 @@ enum {
 	F(u32, thread) F(u32, waker)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
-#define KTOP_WIRE_syscall_enter(F, L) F(u32, thread) F(u32, number)
+#define KTOP_WIRE_syscall_enter(F, L) /* the words of the arguments that a call may have; those it has not are anything */ \
+	F(u32, thread) F(u32, number) F(u64, arg0) F(u64, arg1) F(u64, arg2) F(u64, arg3) F(u64, arg4) F(u64, arg5)
 #define KTOP_WIRE_syscall_exit(F, L) F(u32, thread) F(u32, number) F(u64, result)
 
 #define KTOP_WIRE_EVENTS(EVENT) \
@@ -147,6 +150,7 @@ enum {
 	EVENT(13, KTOP_META, memory) \
 	EVENT(14, KTOP_META, packed_memory) \
 	EVENT(15, KTOP_META, number) \
+	EVENT(23, KTOP_META, arguments) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(18, KTOP_SAMPLES, raw_sample) \
@@ -165,7 +169,7 @@ enum {
 	EVENT(38, KTOP_TRACE, sched_wake) \
 	EVENT(33, KTOP_TRACE, irq_enter) \
 	EVENT(34, KTOP_TRACE, irq_exit) \
-	EVENT(35, KTOP_TRACE, syscall_enter) \
+	EVENT(39, KTOP_TRACE, syscall_enter) \
 	EVENT(36, KTOP_TRACE, syscall_exit)
 
 /* enum ktop_event: KTOP_EVENT_sample = 16, ... */

@@ -462,6 +462,9 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 	case EVENT_NUMBER:
 		guest_events_number(epoch->events, event);
 		break;
+	case EVENT_ARGUMENTS:
+		guest_events_tell_arguments(epoch->events, event);
+		break;
 	case EVENT_TRACING:
 		if (guest_events_traced(epoch->events, event))
 			trace_is_another(epoch, event->time);

@@ -18,6 +18,8 @@ struct called {				/* what a number is called */
 	enum trace_role role;
 	uint64_t number;
 	char *name;			/* printable */
+	struct field *arguments;	/* `argument_count`; NULL: not told */
+	int argument_count;
 };
 
 struct guest_events {
@@ -53,8 +55,10 @@ void guest_events_free(struct guest_events *events)
 		free(kind->fields);
 		budget_free(events->budget, kind->counts, kind->room * sizeof(*kind->counts));
 	}
-	for (uint32_t i = 0; i < events->called_count; i++)
+	for (uint32_t i = 0; i < events->called_count; i++) {
 		free(events->called[i].name);
+		free(events->called[i].arguments);
+	}
 	budget_free(events->budget, events->called, events->called_room * sizeof(*events->called));
 	hash_clear(&events->by_number);
 	free(events->kinds);
@@ -141,31 +145,28 @@ static struct called *find_called(const struct guest_events *events, enum trace_
 	return NULL;
 }
 
-/* NULL: there are too many, or no memory. */
-static struct called *add_called(struct guest_events *events, enum trace_role role, uint64_t number)
+/* NULL: it stands in no event that ktop knows, there are too many, or no memory. */
+static struct called *have_called(struct guest_events *events, uint16_t event, uint64_t number)
 {
+	uint32_t kind = id_index_find(&events->by_id, event);
+	enum trace_role role = trace_role_named(kind == ID_INDEX_NONE ? payload_name(event) : events->kinds[kind].name);
 	uint64_t hash = hash_pair(&events->by_number, number, role);
-	struct called *list;
+	struct called *list = find_called(events, role, number);
 
-	if (events->called_count == GUEST_NUMBERS)
-		return NULL;
+	if (list || role == ROLE_NONE || events->called_count == GUEST_NUMBERS)
+		return list;
 	list = budget_array(events->budget, events->called, events->called_count, &events->called_room, sizeof(*list));
 	events->called = list ? list : events->called;
 	if (!list || !hash_add(&events->by_number, hash, events->called_count))
 		return NULL;
-	list[events->called_count] = (struct called) { .role = role, .number = number };
+	list[events->called_count] = (struct called) { .role = role, .number = number, .name = util_copy("", 0) };
 	return &list[events->called_count++];
 }
 
 void guest_events_number(struct guest_events *events, const struct event *number)
 {
-	uint32_t position = id_index_find(&events->by_id, number->number.event);
-	enum trace_role role = trace_role_named(position == ID_INDEX_NONE ? payload_name(number->number.event) :
-		events->kinds[position].name);
-	struct called *called = find_called(events, role, number->number.number);
+	struct called *called = have_called(events, number->number.event, number->number.number);
 
-	if (!called)
-		called = role == ROLE_NONE ? NULL : add_called(events, role, number->number.number);
 	if (!called)
 		return;
 	free(called->name);
@@ -177,6 +178,34 @@ const char *guest_events_called(const struct guest_events *events, enum trace_ro
 	const struct called *called = find_called(events, role, number);
 
 	return called ? called->name : "";
+}
+
+void guest_events_tell_arguments(struct guest_events *events, const struct event *arguments)
+{
+	struct field fields[FIELDS_MAX];
+	char *text = util_copy(arguments->arguments.fields.bytes, arguments->arguments.fields.size);
+	int count = fields_parse(text, fields);
+	struct called *called = count < 0 || count > CALL_ARGUMENTS ? NULL :
+		have_called(events, arguments->arguments.event, arguments->arguments.number);
+
+	free(text);
+	for (int i = 0; i < count && called; i++)
+		if (fields[i].list)
+			called = NULL;
+	if (!called)
+		return;
+	free(called->arguments);
+	called->arguments = util_alloc((size_t)(count + 1) * sizeof(fields[0]));
+	memcpy(called->arguments, fields, (size_t)count * sizeof(fields[0]));
+	called->argument_count = count;
+}
+
+int guest_events_arguments(const struct guest_events *events, uint64_t number, const struct field **fields)
+{
+	const struct called *called = find_called(events, ROLE_CALL_BEGIN, number);
+
+	*fields = called ? called->arguments : NULL;
+	return *fields ? called->argument_count : -1;
 }
 
 bool guest_events_traced(struct guest_events *events, const struct event *tracing)

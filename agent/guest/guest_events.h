@@ -44,6 +44,10 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
 void guest_events_number(struct guest_events *events, const struct event *number);
 const char *guest_events_called(const struct guest_events *events, enum trace_role role, uint64_t number);
 
+/* The arguments of the call with this number, CALL_ARGUMENTS at most. Returns how many; -1: the guest tells nothing. */
+void guest_events_tell_arguments(struct guest_events *events, const struct event *arguments);
+int guest_events_arguments(const struct guest_events *events, uint64_t number, const struct field **fields);
+
 /*
  * Both set which events the guest traces. guest_events_traced takes the mask of a hook that tells it for all ids.
  * guest_events_traced_before takes it from the status of an older hook, which traces the ids 32 to 63 alone. Once the

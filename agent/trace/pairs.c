@@ -37,6 +37,8 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	uint64_t thread;
 	bool calls, told;		/* it is in the call `begun`; a call of it was given to the sink */
 	struct trace_span begun;		/* `begin`: the time of its last event; 0: none has come */
+	bool has_arguments;		/* of that call: `arguments` are known */
+	uint64_t arguments[CALL_ARGUMENTS];
 	bool does;			/* `now` has begun: it runs, sleeps, or is ready */
 	uint64_t gap;			/* pairs->gaps then; another number now: it is not known any more */
 	struct trace_span now;
@@ -338,6 +340,7 @@ static void add_loss(struct pairs *pairs, struct cpu *cpu, const struct trace_ev
 static void end_call(struct pairs *pairs, struct task *task, uint64_t time, bool lost)
 {
 	task->begun.first = !task->told;
+	task->begun.arguments = task->has_arguments ? task->arguments : NULL;
 	end_span(pairs, &task->begun, time > task->begun.begin ? time : task->begun.begin, lost);
 	task->told = true;
 }
@@ -390,6 +393,8 @@ static void add_call(struct pairs *pairs, const struct trace_event *event)
 		.kind = SPAN_CALL, .cpu = event->cpu, .thread = event->values[0], .number = event->values[1],
 		.begin = event->time,
 	};
+	task->has_arguments = event->arguments;
+	memcpy(task->arguments, event->values + ROLE_VALUES - CALL_ARGUMENTS, sizeof(task->arguments));
 }
 
 /* ---- all events ---- */

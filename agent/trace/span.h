@@ -22,6 +22,7 @@ struct trace_span {
 	uint64_t number;		/* of the interrupt, the system call; of a wait: see above; of a thread: 0 */
 	uint64_t begin, end;		/* guest ns */
 	uint64_t result;		/* of a call */
+	const uint64_t *arguments;	/* of a call: CALL_ARGUMENTS words, valid in the sink; NULL: not told */
 	bool first;			/* of a call: its thread had none before */
 	bool lost;			/* events are missing: it ends here for this reason alone */
 };

@@ -76,6 +76,8 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 		return;
 	trace_kind_values(kind, event->trace.fields, values);
 	trace_kind_role_values(kind->role_values, values, own.values);
+	own.arguments = kind->role == ROLE_CALL_BEGIN &&
+		kind->role_values[ROLE_VALUES - CALL_ARGUMENTS] < TRACE_VALUES;
 	trace_order_add(trace->order, &own);
 }
 

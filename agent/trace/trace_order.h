@@ -9,6 +9,7 @@
 #ifndef TRACE_ORDER_H
 #define TRACE_ORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/base/util.h"
@@ -21,6 +22,7 @@ struct trace_event {
 	uint64_t time;			/* guest ns */
 	uint32_t cpu;			/* below EVENT_CPUS */
 	enum trace_role role;
+	bool arguments;			/* a call's beginning tells its arguments */
 	uint64_t values[TRACE_VALUES];	/* of a role: those that it needs, first */
 	uint64_t lost;			/* no event: so many of the CPU are missing here */
 	const void *of;			/* the caller's */

@@ -155,7 +155,7 @@ struct trace_kind;
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
 	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_TABLE, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
-	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_NUMBER, EVENT_TRACE,
+	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_NUMBER, EVENT_ARGUMENTS, EVENT_TRACE,
 };
 
 struct event {
@@ -175,6 +175,7 @@ struct event {
 		struct { uint64_t address; uint32_t size; struct text name; } symbol;
 		struct { uint16_t event; enum stream stream; struct text name, fields; } descriptor;
 		struct { uint16_t event; uint64_t number; struct text name; } number;
+		struct { uint16_t event; uint64_t number; struct text fields; } arguments;
 		struct table_fill table;
 		struct memory_bytes memory;
 		struct sample sample;

@@ -173,6 +173,18 @@ static bool read_number(struct rest *rest, struct event *event)
 	return take_text(rest, &event->number.name);
 }
 
+static bool read_arguments(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_arguments wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_ARGUMENTS;
+	event->arguments.event = wire.event;
+	event->arguments.number = wire.number;
+	return take_text(rest, &event->arguments.fields);
+}
+
 static bool read_reply(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_reply wire;
@@ -391,6 +403,7 @@ static inline __attribute__((always_inline)) bool read_fields(struct rest *rest,
 	case KTOP_EVENT_cpu_status: return read_cpu_status(rest, event);
 	case KTOP_EVENT_keys: return read_keys(rest, event);
 	case KTOP_EVENT_number: return read_number(rest, event);
+	case KTOP_EVENT_arguments: return read_arguments(rest, event);
 	case KTOP_EVENT_reply: return read_reply(rest, event);
 	case KTOP_EVENT_symbol: return read_symbol(rest, event);
 	case KTOP_EVENT_table: return read_table(rest, event);

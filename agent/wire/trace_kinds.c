@@ -29,7 +29,8 @@ static const struct {
 	[ROLE_WAKE] = { "sched_wake", 2, { "thread", "waker" } },
 	[ROLE_IRQ_BEGIN] = { "irq_enter", 1, { "irq" } },
 	[ROLE_IRQ_END] = { "irq_exit", 1, { "irq" } },
-	[ROLE_CALL_BEGIN] = { "syscall_enter", 2, { "thread", "number" } },
+	[ROLE_CALL_BEGIN] = { "syscall_enter", 2,
+		{ "thread", "number", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5" } },
 	[ROLE_CALL_END] = { "syscall_exit", 3, { "thread", "number", "result" } },
 };
 
@@ -71,8 +72,8 @@ static void find_role(struct trace_kind *kind)
 {
 	enum trace_role role = trace_role_named(kind->name);
 
-	for (int i = 0; i < ROLE_VALUES && roles[role].fields[i]; i++) {
-		int value = value_named(kind, roles[role].fields[i]);
+	for (int i = 0; i < ROLE_VALUES; i++) {
+		int value = roles[role].fields[i] ? value_named(kind, roles[role].fields[i]) : -1;
 
 		if (value < 0 && i < roles[role].needed)
 			return;

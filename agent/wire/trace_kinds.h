@@ -26,7 +26,8 @@ enum { LEAVES_READY, LEAVES_ASLEEP, LEAVES_BLOCKED, LEAVES_DEAD };	/* how a thre
 
 enum {
 	TRACE_VALUES = 8,		/* of an event; further ones, and lists and what follows them, are left out */
-	ROLE_VALUES = 3,		/* of a role, at most */
+	ROLE_VALUES = 8,		/* of a role, at most */
+	CALL_ARGUMENTS = 6,		/* words: the last values of ROLE_CALL_BEGIN, which a guest may not tell */
 };
 
 struct trace_value {

@@ -95,7 +95,7 @@ static void trace(struct machine *machine, uint8_t how)
 	ktop_trace_sched_switch(machine->ktop, how, how + 1u, how & 3);
 	ktop_trace_irq_enter(machine->ktop, how);
 	ktop_trace_irq_exit(machine->ktop, how);
-	ktop_trace_syscall_enter(machine->ktop, how, how);
+	ktop_trace_syscall_enter(machine->ktop, how, how, how, how, how, how, how, how);
 	ktop_trace_syscall_exit(machine->ktop, how, how, how);
 }
 

@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <trace/syscall.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
@@ -84,9 +85,13 @@ static void on_irq_exit(void *data, int irq, struct irqaction *action, int resul
 static void on_call(void *data, struct pt_regs *regs, long number)
 {
 	struct ktop *ktop = writes(data);
+	unsigned long words[6];
 
-	if (ktop)
-		ktop_trace_syscall_enter(ktop, (uint32_t)current->pid, (uint32_t)number);
+	if (!ktop)
+		return;
+	syscall_get_arguments(current, regs, words);
+	ktop_trace_syscall_enter(ktop, (uint32_t)current->pid, (uint32_t)number, words[0], words[1], words[2],
+		words[3], words[4], words[5]);
 }
 
 static void on_call_end(void *data, struct pt_regs *regs, long result)
@@ -118,7 +123,44 @@ static struct point {
 	{ "sys_exit", "p8", KTOP_EVENT_syscall_exit, on_call_end },
 };
 
-/* ---- names of system calls ---- */
+/* ---- names of system calls, and their arguments ---- */
+
+/* The type of an argument, by what the kernel's source calls it. What is not known here is a word. */
+static const char *type_named(const char *name)
+{
+	static const struct { const char *name, *type; } types[] = {
+		{ "int", "s32" }, { "pid_t", "s32" }, { "key_t", "s32" }, { "clockid_t", "s32" }, { "timer_t", "s32" },
+		{ "mqd_t", "s32" }, { "key_serial_t", "s32" }, { "rwf_t", "s32" }, { "const clockid_t", "s32" },
+		{ "unsigned int", "u32" }, { "unsigned", "u32" }, { "u32", "u32" }, { "__u32", "u32" }, { "uid_t", "u32" },
+		{ "gid_t", "u32" }, { "qid_t", "u32" }, { "umode_t", "u16" }, { "long", "s64" }, { "off_t", "s64" },
+		{ "loff_t", "s64" },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (strcmp(types[i].name, name) == 0)
+			return types[i].type;
+	return "u64";
+}
+
+/* What the kernel tells of itself for tracing, by number (include/trace/syscall.h). NULL: it does not. */
+static const char *arguments_of(u32 number)
+{
+	static char text[KTOP_ARGUMENTS_MAX + 1];
+#ifdef CONFIG_FTRACE_SYSCALLS
+	struct syscall_metadata *const *const *list = (const void *)private_address("syscalls_metadata");
+	const struct syscall_metadata *call = list && *list ? (*list)[number] : NULL;
+	size_t used = 0;
+	int i;
+
+	text[0] = 0;
+	for (i = 0; call && i < call->nb_args; i++)
+		used += scnprintf(text + used, sizeof(text) - used, "%s %s;", type_named(call->types[i]), call->args[i]);
+	return call ? text : NULL;
+#else
+	return NULL;
+#endif
+}
 
 /* A call's function is `__x64_sys_getpid`, or the like. Numbers without a call have `sys_ni_syscall`. */
 bool tracepoints_number(u32 index, struct ktop_number *number)
@@ -135,6 +177,8 @@ bool tracepoints_number(u32 index, struct ktop_number *number)
 		.event = KTOP_EVENT_syscall_enter, .number = index,
 		.name = name && strcmp(name, "sys_ni_syscall") != 0 ? name + strlen("sys_") : NULL,
 	};
+	if (number->name)
+		number->arguments = arguments_of(index);
 	return true;
 }
 

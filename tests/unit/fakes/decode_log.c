@@ -193,6 +193,10 @@ static void write_event(struct body *body, const struct event *event)
 		FIXED(number, event->number.event, event->number.number);
 		list(body, event->number.name);
 		break;
+	case EVENT_ARGUMENTS:
+		FIXED(arguments, event->arguments.event, event->arguments.number);
+		list(body, event->arguments.fields);
+		break;
 	case EVENT_TABLE:
 		FIXED(table, event->table.event, event->table.size, event->table.used,
 			event->table.missing);

@@ -81,19 +81,19 @@ static void cpus(void **state)
 static void events(void **state)
 {
 #define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit"
-	enum { SCHED = 32 | 64 };	/* bits of sched_switch and sched_wake */
+	enum { SCHED = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all";
 
 	(void)state;
 	done("events +sched +syscall\n",
 		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit");
-	assert_int_equal(status().trace_mask, SCHED | 8 | 16);
+	assert_int_equal(status().trace_mask, SCHED | CALLS);
 	assert_int_equal(ktop->trace[1], 0);		/* profiling is off, so nothing is traced */
 	done("start\n", "started");
-	assert_int_equal(ktop->trace[1], SCHED | 8 | 16);
+	assert_int_equal(ktop->trace[1], SCHED | CALLS);
 	done("events -sched +irq\n",
 		"events -sched_switch -sched_wake +irq_enter +irq_exit +syscall_enter +syscall_exit");
-	assert_int_equal(ktop->trace[1], 2 | 4 | 8 | 16);
+	assert_int_equal(ktop->trace[1], 2 | 4 | CALLS);
 	done("events -all\n", NONE);
 	done("events +irq_exit\n",
 		"events -sched_switch -sched_wake -irq_enter +irq_exit -syscall_enter -syscall_exit");

@@ -144,10 +144,21 @@ static void numbers_are_told_to_each_host_once(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		const struct fake_event *event;
+		struct ktop_wire_arguments arguments;
 		struct ktop_wire_number number;
 
 		settle();
-		assert_int_equal(fake_host_count(host, KTOP_EVENT_number), 2);
+		assert_int_equal(fake_host_count(host, KTOP_EVENT_number), 3);
+		assert_int_equal(fake_host_count(host, KTOP_EVENT_arguments), 2);
+		for (uint32_t at = 0, told = 38; at < host->count; at++) {
+			event = &host->events[at];
+			if (event->id != KTOP_EVENT_arguments)
+				continue;
+			memcpy(&arguments, event->payload, sizeof(arguments));
+			assert_true(arguments.event == KTOP_EVENT_syscall_enter && arguments.number == told);
+			assert_string_equal(fake_text(event, sizeof(arguments), 0),
+				told++ == 38 ? "s32 file;u64 size;" : "");
+		}
 		event = fake_host_last(host, KTOP_EVENT_number);
 		memcpy(&number, event->payload, sizeof(number));
 		assert_true(number.event == KTOP_EVENT_irq_enter && number.number == 1ull << 40);

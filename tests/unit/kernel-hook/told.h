@@ -37,13 +37,14 @@ static inline bool function_after(uint64_t from, struct ktop_symbol *symbol)
 static inline bool number_at(uint32_t index, struct ktop_number *number)
 {
 	static const struct ktop_number numbers[] = {
-		{ KTOP_EVENT_syscall_enter, 39, "getpid" }, { KTOP_EVENT_syscall_enter, 40, NULL },
-		{ KTOP_EVENT_irq_enter, 1ull << 40, "disk" },
+		{ KTOP_EVENT_syscall_enter, 38, "read", "s32 file;u64 size;" },
+		{ KTOP_EVENT_syscall_enter, 39, "getpid", "" }, { KTOP_EVENT_syscall_enter, 40, NULL, "u8 none;" },
+		{ KTOP_EVENT_irq_enter, 1ull << 40, "disk", NULL },
 	};
 
-	if (index < 3)
+	if (index < 4)
 		*number = numbers[index];
-	return index < 3;
+	return index < 4;
 }
 
 static inline int set_up(void **state)

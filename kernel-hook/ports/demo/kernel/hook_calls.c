@@ -73,18 +73,18 @@ bool ktop_hotplug(void)
 static bool number_at(uint32_t index, struct ktop_number *number)
 {
 	static const struct ktop_number numbers[] = {
-		{ KTOP_EVENT_syscall_enter, CALL_EXIT, "exit" },
-		{ KTOP_EVENT_syscall_enter, CALL_WRITE, "write" },
-		{ KTOP_EVENT_syscall_enter, CALL_PROCESS, "process" },
-		{ KTOP_EVENT_syscall_enter, CALL_YIELD, "yield" },
-		{ KTOP_EVENT_syscall_enter, CALL_SLEEP, "sleep" },
-		{ KTOP_EVENT_syscall_enter, CALL_MAP, "map" },
-		{ KTOP_EVENT_syscall_enter, CALL_READ, "read" },
-		{ KTOP_EVENT_syscall_enter, CALL_DIGEST, "digest" },
-		{ KTOP_EVENT_irq_enter, VECTOR_CLOCK - VECTOR_CLOCK, "clock" },
-		{ KTOP_EVENT_irq_enter, VECTOR_KEYBOARD - VECTOR_CLOCK, "keyboard" },
-		{ KTOP_EVENT_irq_enter, VECTOR_MOUSE - VECTOR_CLOCK, "mouse" },
-		{ KTOP_EVENT_irq_enter, VECTOR_KICK - VECTOR_CLOCK, "kick" },
+		{ KTOP_EVENT_syscall_enter, CALL_EXIT, "exit", "s64 status;" },
+		{ KTOP_EVENT_syscall_enter, CALL_WRITE, "write", "u64 address;u64 size;" },
+		{ KTOP_EVENT_syscall_enter, CALL_PROCESS, "process", "" },
+		{ KTOP_EVENT_syscall_enter, CALL_YIELD, "yield", "" },
+		{ KTOP_EVENT_syscall_enter, CALL_SLEEP, "sleep", "u64 ns;" },
+		{ KTOP_EVENT_syscall_enter, CALL_MAP, "map", "u64 bytes;" },
+		{ KTOP_EVENT_syscall_enter, CALL_READ, "read", "u32 file;u64 offset;u64 address;u64 size;" },
+		{ KTOP_EVENT_syscall_enter, CALL_DIGEST, "digest", "u64 address;u64 size;" },
+		{ KTOP_EVENT_irq_enter, VECTOR_CLOCK - VECTOR_CLOCK, "clock", NULL },
+		{ KTOP_EVENT_irq_enter, VECTOR_KEYBOARD - VECTOR_CLOCK, "keyboard", NULL },
+		{ KTOP_EVENT_irq_enter, VECTOR_MOUSE - VECTOR_CLOCK, "mouse", NULL },
+		{ KTOP_EVENT_irq_enter, VECTOR_KICK - VECTOR_CLOCK, "kick", NULL },
 	};
 
 	if (index < sizeof(numbers) / sizeof(numbers[0]))

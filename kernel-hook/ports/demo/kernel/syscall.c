@@ -108,7 +108,8 @@ void syscall_handle(struct frame *frame)
 	uint64_t number = frame->rax;
 
 	irq_on();
-	ktop_trace_syscall_enter(hook, thread, (uint32_t)number);
+	ktop_trace_syscall_enter(hook, thread, (uint32_t)number, frame->rdi, frame->rsi, frame->rdx, frame->r10,
+		frame->r8, frame->r9);
 	frame->rax = (uint64_t)(number < CALLS ? calls[number](frame) : FAILED);
 	ktop_trace_syscall_exit(hook, thread, (uint32_t)number, frame->rax);
 	irq_off();

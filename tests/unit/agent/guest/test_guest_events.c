@@ -122,8 +122,8 @@ static void numbers_have_names(void **state)
 
 	(void)state;
 	describe(events, 100, "irq_enter", "u32 irq;");
-	call(events, 35, 39, "getpid");
-	call(events, 35, 40, "send\x1b");
+	call(events, 39, 39, "getpid");
+	call(events, 39, 40, "send\x1b");
 	call(events, 100, 39, "disk");
 	call(events, 100, 39, "net");
 	call(events, 99, 1, "of no kind");
@@ -132,12 +132,42 @@ static void numbers_have_names(void **state)
 	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 41), "");
 	assert_string_equal(guest_events_called(events, ROLE_IRQ_BEGIN, 39), "net");
 	for (uint64_t i = 0; i < GUEST_NUMBERS + 10; i++)
-		call(events, 35, 100 + i, "many");
+		call(events, 39, 100 + i, "many");
 	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 39), "getpid");
 	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 109 + GUEST_NUMBERS), "");
 	guest_events_free(events);
 	assert_int_equal(budget_left(budget), left);
 	budget_release(budget);
+}
+
+static void tell(struct guest_events *events, uint64_t number, const char *fields)
+{
+	guest_events_tell_arguments(events, &(struct event) { .kind = EVENT_ARGUMENTS, .arguments = {
+		.event = 39, .number = number, .fields = { fields, strlen(fields) } } });
+}
+
+static void calls_have_arguments(void **state)
+{
+	struct guest_events *events = guest_events_new(NULL);
+	const struct field *fields;
+
+	(void)state;
+	tell(events, 3, "s32 file;u64 bad\x1bname;");
+	tell(events, 4, "");
+	tell(events, 5, "u64 a;u64 b;u64 c;u64 d;u64 e;u64 f;u64 g;");
+	tell(events, 6, "u64[] list;");
+	tell(events, 7, "u64");
+	assert_int_equal(guest_events_arguments(events, 3, &fields), 2);
+	assert_int_equal(fields[0].type, FIELD_S32);
+	assert_string_equal(fields[0].name, "file");
+	assert_string_equal(fields[1].name, "field_1");
+	assert_string_equal(guest_events_called(events, ROLE_CALL_BEGIN, 3), "");
+	assert_int_equal(guest_events_arguments(events, 4, &fields), 0);
+	for (uint64_t number = 5; number < 9; number++)
+		assert_int_equal(guest_events_arguments(events, number, &fields), -1);
+	tell(events, 3, "u8 other;");
+	assert_int_equal(guest_events_arguments(events, 3, &fields), 1);
+	guest_events_free(events);
 }
 
 int main(void)
@@ -148,6 +178,7 @@ int main(void)
 		cmocka_unit_test(a_mask_of_any_length),
 		cmocka_unit_test(what_there_is_no_memory_for_is_counted),
 		cmocka_unit_test(numbers_have_names),
+		cmocka_unit_test(calls_have_arguments),
 	};
 
 	return cmocka_run_group_tests_name("guest_events", tests, NULL, NULL);

@@ -32,6 +32,10 @@ static void note_begin(void *context, const struct trace_span *span)
 static void note_end(void *context, const struct trace_span *span)
 {
 	struct ended *ended = context;
+	uint64_t begun = (span->begin - 1000) / 10;
+
+	if (span->arguments)		/* make_calls gives these */
+		assert_true(span->arguments[0] == begun && span->arguments[5] == 2 * begun);
 
 	assert_true(span->end >= span->begin);
 	ended->spans[ended->count++] = *span;
@@ -68,7 +72,8 @@ static uint32_t make_calls(uint32_t seed)
 		events[i] = (struct trace_event) {
 			.time = 1000 + 10 * (uint64_t)i, .cpu = next_random(&seed) % CPUS,
 			.role = ends ? ROLE_CALL_END : ROLE_CALL_BEGIN,
-			.values = { 1 + thread, number[thread], ends ? 1000 + i : 0 },
+			.values = { 1 + thread, number[thread], ends ? 1000 + i : i, 0, 0, 0, 0, 2 * i },
+			.arguments = !ends && thread,
 		};
 		number[thread] = ends ? 0 : number[thread];
 		whole += ends;
@@ -98,7 +103,8 @@ static void each_call_is_found(void **state)
 		pairs_end(pairs);
 		assert_int_equal(ended.count, whole);
 		for (size_t i = 0; i < ended.count; i++)
-			assert_true(is_a_call(&ended.spans[i]) && !ended.spans[i].lost);
+			assert_true(is_a_call(&ended.spans[i]) && !ended.spans[i].lost &&
+				!ended.spans[i].arguments == (ended.spans[i].thread == 1));
 		assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
 		pairs_free(pairs);
 	}

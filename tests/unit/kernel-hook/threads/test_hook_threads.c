@@ -34,7 +34,7 @@ static char given[NAMES], told[NAMES];	/* names given to the hook and received: 
 
 static void trace(uint32_t cpu, uint32_t round)
 {
-	ktop_trace_syscall_enter(ktop, 100 + cpu, round);
+	ktop_trace_syscall_enter(ktop, 100 + cpu, round, 1, 2, 3, 4, 5, 6);
 	ktop_trace_syscall_exit(ktop, 100 + cpu, round, 7 * (uint64_t)round);
 	__atomic_fetch_add(&traced[cpu], 2, __ATOMIC_RELAXED);
 }
