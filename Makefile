@@ -33,7 +33,7 @@ AGENT = \
 	$(call in,agent/vm/,hook_search launch launch_folder link link_choice port_socket \
 		state_words) \
 	$(call in,agent/store/,run sample_log stacks store who) \
-	$(call in,agent/trace/,pairs span span_rows trace trace_order) \
+	$(call in,agent/trace/,latencies pairs span span_rows trace trace_order) \
 	$(call in,agent/names/bare/,flow function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kernel_bytes kernel_layout linux_kernel modules orc processes) \
 	$(call in,agent/names/copies/,file_copies) \
@@ -63,7 +63,7 @@ AGENT = \
 	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_tree) \
-	$(call in,agent/service/,control_client service)
+	$(call in,agent/service/,control_client service) agent/strace/call_lines
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
 	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row wanted) \
 	$(call in,tui/views/table/,annotate_row change_style column deeper detail hue row_cell) \
@@ -73,7 +73,7 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 	$(call in,tui/screen/,app machine screen screen_input screen_play screen_prompt screen_rows screen_views \
 		screen_window snapshot tabs typed)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \
-		command_run command_screen command_size command_top interruption main)
+		command_run command_screen command_size command_strace command_top interruption main)
 
 BENCH = ingest scan names screen tree memory first perfdata bytes folded cost replay stop_go
 BENCH_PARTS = world traffic setup intake guest terminal

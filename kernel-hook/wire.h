@@ -130,7 +130,7 @@ enum {
 	F(u32, thread) F(u32, waker)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
-#define KTOP_WIRE_syscall_enter(F, L) /* the words of the arguments that a call may have; those it has not are anything */ \
+#define KTOP_WIRE_syscall_enter(F, L) /* the words of its arguments; what a call has no argument for is anything */ \
 	F(u32, thread) F(u32, number) F(u64, arg0) F(u64, arg1) F(u64, arg2) F(u64, arg3) F(u64, arg4) F(u64, arg5)
 #define KTOP_WIRE_syscall_exit(F, L) F(u32, thread) F(u32, number) F(u64, result)
 

@@ -10,17 +10,11 @@
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
 #include "agent/store/who.h"
+#include "agent/trace/latencies.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/event.h"
 #include "agent/wire/trace_kinds.h"
 #include "event_table.h"
-
-enum { FINE_BITS = 5, FINE = 1 << FINE_BITS, BUCKETS = (64 - FINE_BITS + 1) * FINE };
-
-/* Spans by duration, in buckets that are 1/32 of their power of two wide. Up to 63 ns each has its own. */
-struct buckets {
-	uint32_t counts[BUCKETS];
-};
 
 struct verdict {			/* does this thread pass? */
 	uint32_t thread;
@@ -38,44 +32,13 @@ struct making {
 	bool by_thread;
 	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
 	struct hash by_row;
-	struct buckets *buckets;	/* by row */
+	struct latencies *latencies;	/* by row */
 	uint32_t room;
 	uint64_t from;			/* spans that ended earlier are only in trends */
 	bool full;
 };
 
 #define NO_ROW 0xffffffffu
-
-static unsigned log_of(uint64_t ns)
-{
-	return ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
-}
-
-static uint32_t bucket_of(uint64_t ns)
-{
-	unsigned shift = log_of(ns) > FINE_BITS ? log_of(ns) - FINE_BITS : 0;
-
-	return shift * FINE + (uint32_t)(ns >> shift);
-}
-
-/* The middle of a bucket. */
-static uint64_t ns_of(uint32_t bucket)
-{
-	unsigned shift = bucket < 2 * FINE ? 0 : bucket / FINE - 1;
-
-	return ((uint64_t)(bucket - shift * FINE) << shift) + ((1ull << shift) >> 1);
-}
-
-/* The duration that `part` of 100 do not exceed, of those in the buckets. */
-static uint64_t percentile(const struct buckets *buckets, const struct event_row *row, unsigned part)
-{
-	uint64_t wanted = (row->count * part + 99) / 100, seen = 0;
-	uint32_t at = 0;
-
-	while (at < BUCKETS && (seen += buckets->counts[at]) < wanted)
-		at++;
-	return at < BUCKETS && ns_of(at) < row->max ? ns_of(at) : row->max;
-}
 
 /* False: no memory. */
 static bool make_room(struct making *making)
@@ -84,17 +47,18 @@ static bool make_room(struct making *making)
 	uint32_t room = 2 * making->room + 32;
 	struct event_row *rows = budget_resize(budget, making->table->rows, making->room * sizeof(*rows),
 		room * sizeof(*rows));
-	struct buckets *buckets;
+	struct latencies *latencies;
 
 	if (!rows)
 		return false;
 	making->table->rows = rows;
-	buckets = budget_resize(budget, making->buckets, making->room * sizeof(*buckets), room * sizeof(*buckets));
-	if (!buckets) {
+	latencies = budget_resize(budget, making->latencies, making->room * sizeof(*latencies),
+		room * sizeof(*latencies));
+	if (!latencies) {
 		making->table->rows = budget_trim(budget, rows, room * sizeof(*rows), making->room * sizeof(*rows));
 		return false;
 	}
-	making->buckets = buckets;
+	making->latencies = latencies;
 	making->room = room;
 	return true;
 }
@@ -116,7 +80,7 @@ static uint32_t have_row(struct making *making, uint32_t name, uint32_t thread)
 	if (making->full)
 		return NO_ROW;
 	table->rows[table->count] = (struct event_row) { .kind = is->kind, .number = is->number, .thread = thread };
-	memset(&making->buckets[table->count], 0, sizeof(*making->buckets));
+	memset(&making->latencies[table->count], 0, sizeof(*making->latencies));
 	return table->count++;
 }
 
@@ -181,7 +145,7 @@ static void add_span(void *context, const struct span_row *span)
 	struct making *making = context;
 	struct event_row *row = passes(making, span) ? row_of(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
-	unsigned bar = log_of(span->duration);
+	unsigned bar = latency_log(span->duration);
 
 	if (!row)
 		return;
@@ -197,7 +161,7 @@ static void add_span(void *context, const struct span_row *span)
 	row->total += span->duration;
 	row->max = span->duration > row->max ? span->duration : row->max;
 	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1]++;
-	making->buckets[row - making->table->rows].counts[bucket_of(span->duration)]++;
+	latencies_add(&making->latencies[row - making->table->rows], span->duration);
 }
 
 static int by_total(const void *left, const void *right)
@@ -235,8 +199,8 @@ static void finish(struct making *making)
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct event_row row = table->rows[i];
 
-		row.p50 = percentile(&making->buckets[i], &row, 50);
-		row.p99 = percentile(&making->buckets[i], &row, 99);
+		row.p50 = latencies_percentile(&making->latencies[i], row.count, row.max, 50);
+		row.p99 = latencies_percentile(&making->latencies[i], row.count, row.max, 99);
 		call(table->answer.epoch, &row);
 		if (row.thread != EVENT_NONE)
 			threads_title(table->answer.epoch->inputs.threads, row.thread, row.title, sizeof(row.title));
@@ -249,7 +213,7 @@ static void finish(struct making *making)
 	table->refused += making->full;
 	if (kept)
 		qsort(table->rows, kept, sizeof(*table->rows), by_total);
-	budget_free(budget, making->buckets, making->room * sizeof(*making->buckets));
+	budget_free(budget, making->latencies, making->room * sizeof(*making->latencies));
 	budget_free(budget, making->verdicts, making->verdict_room * sizeof(*making->verdicts));
 	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);

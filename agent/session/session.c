@@ -19,6 +19,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/source/source.h"
+#include "agent/trace/trace.h"
 #include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
 #include "mailbox.h"
@@ -82,6 +83,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	session->resets = facts.resets;
 	if (session->log)
 		epoch_log_begin(session->epoch);
+	trace_watch(session->epoch->trace, session->calls);
 	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
 		session->debuginfod);
@@ -561,6 +563,7 @@ struct session *session_new(struct source *source, const struct session_options 
 	session->changed = true;
 	session->patient = options->patient;
 	session->log = options->log;
+	session->calls = options->calls;
 	session->objects = given_objects_new(options->objects, error);
 	if (session->objects && util_file_is_folder("sysroot", options->sysroot, error) &&
 			util_file_is_folder("debug-dir", options->debug, error) &&

@@ -33,6 +33,7 @@ struct set_facts;
 struct source;
 struct state_words;
 struct subscription;
+struct trace_watcher;
 
 struct session_options {
 	const char *kernel;		/* the kernel's ELF file; NULL: the source may tell it */
@@ -45,6 +46,7 @@ struct session_options {
 	uint32_t memory;		/* budget in MiB; 0: BUDGET_MIB */
 	struct budget *budget;		/* one that others share, in place of `memory`; held; NULL: its own */
 	bool log;			/* keep each sample with its own time, too (epoch_log_begin) */
+	const struct trace_watcher *calls;	/* who is told of system calls (trace_watch); borrowed; NULL: nobody */
 	bool patient;			/* wait for a VM that is not there yet: that is no failure */
 };
 

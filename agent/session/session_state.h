@@ -45,6 +45,7 @@ struct session {
 	bool given, named;		/* the user gave the file of `names`; it was read at least once */
 	char *remark;			/* the text of session_remark; NULL: none */
 	bool log;			/* each epoch keeps a log */
+	const struct trace_watcher *calls;	/* of each epoch; NULL: nobody watches */
 	bool patient;			/* the VM may start later */
 
 	bool ordered, wanted;		/* there was an ORDER_PROFILER; what the last one asked for: on or off */

@@ -457,6 +457,20 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 	return is;
 }
 
+void pairs_calls(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *call), void *context)
+{
+	for (uint32_t i = 0; i < pairs->task_count; i++) {
+		const struct task *task = &pairs->tasks[i];
+		struct trace_span call = task->begun;
+
+		if (!task->calls)
+			continue;
+		call.lost = loss_between(pairs, call.cpu, call.begin, UINT64_MAX);
+		call.arguments = task->has_arguments ? task->arguments : NULL;
+		each(context, &call);
+	}
+}
+
 struct pairs_counts pairs_counts(const struct pairs *pairs)
 {
 	return pairs->counts;

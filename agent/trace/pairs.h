@@ -51,6 +51,9 @@ struct pairs_thread {
 };
 struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now);
 
+/* Gives each call whose end has not come. `lost`: it may be missing. */
+void pairs_calls(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *call), void *context);
+
 void pairs_end(struct pairs *pairs);	/* no more events come */
 struct pairs_counts pairs_counts(const struct pairs *pairs);
 

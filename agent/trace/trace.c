@@ -20,6 +20,7 @@ struct trace {
 	struct trace_order *order;
 	struct pairs *pairs;
 	struct span_rows *rows;
+	const struct trace_watcher *watcher;	/* NULL: nobody watches */
 	uint64_t events, lost;
 	bool over;			/* trace_end was called, and nothing has come since */
 	bool packet;			/* one is under way: */
@@ -29,7 +30,18 @@ struct trace {
 
 static void take(void *context, const struct trace_event *event)
 {
-	pairs_add(((struct trace *)context)->pairs, event);
+	struct trace *trace = context;
+
+	pairs_add(trace->pairs, event);
+	if (!trace->watcher)
+		return;
+	if (event->lost)
+		trace->watcher->lost(trace->watcher->context, event->time, event->cpu, event->lost);
+	else if (event->role == ROLE_CALL_BEGIN)
+		trace->watcher->begun(trace->watcher->context, &(struct trace_span) {
+			.kind = SPAN_CALL, .cpu = event->cpu, .thread = event->values[0], .number = event->values[1],
+			.begin = event->time,
+			.arguments = event->arguments ? event->values + ROLE_VALUES - CALL_ARGUMENTS : NULL });
 }
 
 static void begin(void *context, const struct trace_span *span)
@@ -40,8 +52,12 @@ static void begin(void *context, const struct trace_span *span)
 
 static void end(void *context, const struct trace_span *span)
 {
+	struct trace *trace = context;
+
 	if (span->kind != SPAN_THREAD)
-		span_rows_add(((struct trace *)context)->rows, span);
+		span_rows_add(trace->rows, span);
+	if (span->kind == SPAN_CALL && trace->watcher)
+		trace->watcher->call(trace->watcher->context, span);
 }
 
 struct trace *trace_new(struct budget *budget)
@@ -62,6 +78,16 @@ void trace_free(struct trace *trace)
 	pairs_free(trace->pairs);
 	span_rows_free(trace->rows);
 	free(trace);
+}
+
+void trace_watch(struct trace *trace, const struct trace_watcher *watcher)
+{
+	trace->watcher = watcher;
+}
+
+void trace_calls(const struct trace *trace, void (*each)(void *context, const struct trace_span *call), void *context)
+{
+	pairs_calls(trace->pairs, each, context);
 }
 
 void trace_add(struct trace *trace, uint64_t time, const struct event *event)

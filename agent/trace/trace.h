@@ -23,8 +23,20 @@ struct trace_counts {
 	struct pairs_counts pairs;
 };
 
+/* Who is told of calls as they begin and as they end, and of losses, in order of time. */
+struct trace_watcher {
+	void *context;
+	void (*begun)(void *context, const struct trace_span *call);	/* it has no end */
+	void (*call)(void *context, const struct trace_span *call);
+	void (*lost)(void *context, uint64_t time, uint32_t cpu, uint64_t count);	/* so many events of this CPU */
+};
+
 struct trace *trace_new(struct budget *budget);
 void trace_free(struct trace *trace);	/* NULL is allowed */
+
+void trace_watch(struct trace *trace, const struct trace_watcher *watcher);	/* borrowed; NULL: nobody is told */
+/* pairs_calls */
+void trace_calls(const struct trace *trace, void (*each)(void *context, const struct trace_span *call), void *context);
 
 /* An EVENT_TRACE. `time`: guest ns, as all times here. */
 void trace_add(struct trace *trace, uint64_t time, const struct event *event);

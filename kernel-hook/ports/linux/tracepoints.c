@@ -97,10 +97,12 @@ static void on_call(void *data, struct pt_regs *regs, long number)
 static void on_call_end(void *data, struct pt_regs *regs, long result)
 {
 	struct ktop *ktop = writes(data);
+	int number = syscall_get_nr(current, regs);
 
+	if (number == -1)			/* the registers of what a signal had interrupted are back */
+		number = __NR_rt_sigreturn;
 	if (ktop)
-		ktop_trace_syscall_exit(ktop, (uint32_t)current->pid, (uint32_t)syscall_get_nr(current, regs),
-			(uint64_t)result);
+		ktop_trace_syscall_exit(ktop, (uint32_t)current->pid, (uint32_t)number, (uint64_t)result);
 }
 
 /*
@@ -129,11 +131,12 @@ static struct point {
 static const char *type_named(const char *name)
 {
 	static const struct { const char *name, *type; } types[] = {
-		{ "int", "s32" }, { "pid_t", "s32" }, { "key_t", "s32" }, { "clockid_t", "s32" }, { "timer_t", "s32" },
-		{ "mqd_t", "s32" }, { "key_serial_t", "s32" }, { "rwf_t", "s32" }, { "const clockid_t", "s32" },
-		{ "unsigned int", "u32" }, { "unsigned", "u32" }, { "u32", "u32" }, { "__u32", "u32" }, { "uid_t", "u32" },
-		{ "gid_t", "u32" }, { "qid_t", "u32" }, { "umode_t", "u16" }, { "long", "s64" }, { "off_t", "s64" },
-		{ "loff_t", "s64" },
+		{ "int", "s32" }, { "pid_t", "s32" }, { "key_t", "s32" }, { "clockid_t", "s32" },
+		{ "const clockid_t", "s32" }, { "timer_t", "s32" }, { "mqd_t", "s32" },
+		{ "key_serial_t", "s32" }, { "rwf_t", "s32" }, { "unsigned int", "u32" },
+		{ "unsigned", "u32" }, { "u32", "u32" }, { "__u32", "u32" }, { "uid_t", "u32" },
+		{ "gid_t", "u32" }, { "qid_t", "u32" }, { "umode_t", "u16" }, { "long", "s64" },
+		{ "off_t", "s64" }, { "loff_t", "s64" },
 	};
 	u32 i;
 
@@ -155,7 +158,8 @@ static const char *arguments_of(u32 number)
 
 	text[0] = 0;
 	for (i = 0; call && i < call->nb_args; i++)
-		used += scnprintf(text + used, sizeof(text) - used, "%s %s;", type_named(call->types[i]), call->args[i]);
+		used += scnprintf(text + used, sizeof(text) - used, "%s %s;", type_named(call->types[i]),
+			call->args[i]);
 	return call ? text : NULL;
 #else
 	return NULL;

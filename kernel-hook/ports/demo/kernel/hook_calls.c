@@ -77,7 +77,7 @@ static bool number_at(uint32_t index, struct ktop_number *number)
 		{ KTOP_EVENT_syscall_enter, CALL_WRITE, "write", "u64 address;u64 size;" },
 		{ KTOP_EVENT_syscall_enter, CALL_PROCESS, "process", "" },
 		{ KTOP_EVENT_syscall_enter, CALL_YIELD, "yield", "" },
-		{ KTOP_EVENT_syscall_enter, CALL_SLEEP, "sleep", "u64 ns;" },
+		{ KTOP_EVENT_syscall_enter, CALL_SLEEP, "sleep", "s64 ns;" },
 		{ KTOP_EVENT_syscall_enter, CALL_MAP, "map", "u64 bytes;" },
 		{ KTOP_EVENT_syscall_enter, CALL_READ, "read", "u32 file;u64 offset;u64 address;u64 size;" },
 		{ KTOP_EVENT_syscall_enter, CALL_DIGEST, "digest", "u64 address;u64 size;" },

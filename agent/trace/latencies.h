@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Durations in buckets that are 1/32 of their power of two wide. Up to 63 ns each has its own. */
+#ifndef LATENCIES_H
+#define LATENCIES_H
+
+#include <stdint.h>
+
+enum { LATENCY_FINE_BITS = 5, LATENCY_FINE = 1 << LATENCY_FINE_BITS,
+	LATENCY_BUCKETS = (64 - LATENCY_FINE_BITS + 1) * LATENCY_FINE };
+
+struct latencies {			/* starts as { 0 } */
+	uint32_t counts[LATENCY_BUCKETS];
+};
+
+static inline unsigned latency_log(uint64_t ns)	/* the power of two, rounded down; of 0: 0 */
+{
+	return ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
+}
+
+void latencies_add(struct latencies *latencies, uint64_t ns);
+
+/* The duration that `part` of 100 do not exceed, of `count`; `max`: the longest. */
+uint64_t latencies_percentile(const struct latencies *latencies, uint64_t count, uint64_t max, unsigned part);
+
+#endif
