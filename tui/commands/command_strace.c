@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/profiler.h"
 #include "agent/service/control_client.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"

@@ -80,7 +80,7 @@ void world_take(struct world *world, const struct taken *taken)
 /* Says of each slice whether it is in the question's range. Slices are in order of time. */
 struct ranges {
 	size_t count;
-	struct range { uint64_t begin, end; bool inside; } list[SLICES];
+	struct slice_range { uint64_t begin, end; bool inside; } list[SLICES];
 };
 
 static void find_ranges(struct ranges *ranges, const struct store *store, const struct question *question)
@@ -91,7 +91,7 @@ static void find_ranges(struct ranges *ranges, const struct store *store, const 
 		struct slice slice = store_slice(store, i);
 		uint64_t middle = slice.begin + (slice.end - slice.begin) / 2;
 
-		ranges->list[i] = (struct range) { .begin = slice.begin, .end = slice.end,
+		ranges->list[i] = (struct slice_range) { .begin = slice.begin, .end = slice.end,
 			.inside = middle >= question->from && (question->to == UINT64_MAX || middle < question->to) };
 	}
 }
@@ -102,7 +102,7 @@ static bool in_range(const struct ranges *ranges, uint64_t time)
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		const struct range *range = &ranges->list[middle];
+		const struct slice_range *range = &ranges->list[middle];
 
 		if (time >= range->begin && time < range->end)
 			return range->inside;
