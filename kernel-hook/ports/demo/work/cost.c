@@ -61,6 +61,16 @@ static __attribute__((noinline)) void exit_point(struct ktop *ktop, const struct
 	ktop_trace_syscall_exit(ktop, 5, 6, 7);
 }
 
+static __attribute__((noinline)) void call_point(struct ktop *ktop, const struct ktop_regs *regs)
+{
+	ktop_trace_syscall_enter(ktop, 5, 6, regs->pc, regs->sp, regs->fp, regs->pc, regs->sp, regs->fp);
+}
+
+static uint64_t begin_call(const struct ktop_regs *regs)
+{
+	return call(call_point, regs) - call(cost_nothing, regs) + 1;
+}
+
 static uint64_t enter(const struct ktop_regs *regs)
 {
 	return call(enter_point, regs) - call(cost_nothing, regs) + 1;
@@ -162,8 +172,8 @@ static void cost_run(void *argument)
 	(void)argument;
 	alone = work();
 	print("cost: off=%lu\n", usual(tick, &none));
-	print("cost: trace=off irq_enter=%lu syscall_exit=%lu\n", usual(enter, &none),
-		usual(leave, &none));
+	print("cost: trace=off irq_enter=%lu syscall_exit=%lu syscall_enter=%lu\n", usual(enter, &none),
+		usual(leave, &none), usual(begin_call, &none));
 	press(KTOP_KEY_ON);
 	while (cpu_this()->next_sample == 0)
 		sched_sleep(PAUSE);
@@ -171,8 +181,8 @@ static void cost_run(void *argument)
 		measure_frames(frames[i], behind_call());
 	print("cost: work=%lu sampled=%lu\n", alone, work());
 	trace_all();
-	print("cost: trace=on irq_enter=%lu syscall_exit=%lu\ncost: end\n", usual(enter, &none),
-		usual(leave, &none));
+	print("cost: trace=on irq_enter=%lu syscall_exit=%lu syscall_enter=%lu\ncost: end\n", usual(enter, &none),
+		usual(leave, &none), usual(begin_call, &none));
 	sched_sleep(100 * PAUSE);
 	press(KTOP_KEY_OFF);
 }

@@ -6,7 +6,7 @@
  *   cost: off=N                 ktop_tick() while profiling is off, from its call to its return
  *   cost: frames=N ticks=N      the same with a sample of N kernel frames (1: only the leaf), in a thread
  *                               without a user stack
- *   cost: trace=off|on irq_enter=N syscall_exit=N
+ *   cost: trace=off|on irq_enter=N syscall_exit=N syscall_enter=N
  *                               a trace point, in a function that does nothing else
  *   cost: work=N sampled=N      some work while profiling is off, and the same work while it is on
  *   cost: end
