@@ -49,7 +49,7 @@ AGENT = \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_stacks query_tree scan table trends) \
 	$(call in,agent/guest/,boot_marks commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks) \
 	$(call in,agent/query/time/,heat series) \
-	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile time_line vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks row_list sample_collect sample_set set_code) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox firefox_markers json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \
@@ -62,14 +62,14 @@ AGENT = \
 	$(call in,agent/session/,capture mailbox profile_facts saver session session_names session_orders subscription) \
 	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
-		report_range report_recording report_text report_time report_tree) \
+		report_range report_recording report_text report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
 	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row time_row title view_row wanted) \
 	$(call in,tui/views/table/,annotate_row change_style column deeper detail hue row_cell) \
 	$(call in,tui/views/flame/,flame_cells flame_detail flame_paint) $(call in,tui/views/tree/,folds tree_lines tree_row) \
 	$(call in,tui/views/,config config_file page_body view_annotate view_console view_events view_function view_functions view_heat view_help \
-		view_flame view_formats view_tree) \
+		view_flame view_formats view_timeline view_tree) \
 	$(call in,tui/screen/,app machine screen screen_input screen_play screen_prompt screen_rows screen_views \
 		screen_window snapshot tabs typed)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \

@@ -95,16 +95,23 @@ static struct event_row *row_of(struct making *making, const struct span_row *sp
 	return *last == NO_ROW ? NULL : &making->table->rows[*last];
 }
 
-static void keep_terms(struct making *making, const struct filter *filter)
+struct filter event_filter(const struct filter *filter)
 {
-	making->filter = *filter;
-	making->filter.count = 0;
+	struct filter kept = *filter;
+
+	kept.count = 0;
 	for (uint32_t i = 0; i < filter->count; i++) {
 		enum filter_by by = filter->terms[i].by;
 
 		if (by == FILTER_CPU || by == FILTER_THREAD || by == FILTER_COMM || by == FILTER_PROCESS)
-			making->filter.terms[making->filter.count++] = filter->terms[i];
+			kept.terms[kept.count++] = filter->terms[i];
 	}
+	return kept;
+}
+
+static void keep_terms(struct making *making, const struct filter *filter)
+{
+	making->filter = event_filter(filter);
 	making->any_thread = filter_lacks(&making->filter, FILTER_THREAD) &&
 		filter_lacks(&making->filter, FILTER_COMM) && filter_lacks(&making->filter, FILTER_PROCESS);
 }
@@ -143,7 +150,8 @@ static bool passes(struct making *making, const struct span_row *span)
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
-	struct event_row *row = passes(making, span) ? row_of(making, span) : NULL;
+	bool ended = span->end < making->table->to && making->names[span->name].kind != SPAN_THREAD;
+	struct event_row *row = ended && passes(making, span) ? row_of(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 	unsigned bar = latency_log(span->duration);
 
@@ -159,7 +167,12 @@ static void add_span(void *context, const struct span_row *span)
 	}
 	row->count++;
 	row->total += span->duration;
-	row->max = span->duration > row->max ? span->duration : row->max;
+	if (row->count == 1 || span->duration > row->max) {
+		row->max = span->duration;
+		row->longest = span->end;
+		row->longest_of = row->kind == SPAN_INTERRUPT ? EVENT_NONE : span->thread;
+		row->longest_on = span->cpu;
+	}
 	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1]++;
 	latencies_add(&making->latencies[row - making->table->rows], span->duration);
 }
@@ -243,8 +256,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	finish(&making);
 }
 
-/* True: the guest traces anything that has a role. */
-static bool is_traced(const struct epoch *epoch)
+bool events_are_traced(const struct epoch *epoch)
 {
 	const struct guest_event *kind;
 
@@ -266,7 +278,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 		return &table->answer;
 	counts = trace_counts(epoch->trace);
 	table->now = epoch_now(epoch);
-	table->traced = is_traced(epoch);
+	table->traced = events_are_traced(epoch);
 	table->events = counts.events;
 	table->lost = counts.lost;
 	table->unmatched = counts.pairs.beginnings + counts.pairs.ends;

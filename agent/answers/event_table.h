@@ -35,6 +35,8 @@ struct event_row {
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
 	uint64_t total, p50, p99, max;	/* ns; percentiles within 3 % */
+	uint64_t longest;		/* guest ns: the end of a span that took `max`; */
+	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
 	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
 };
@@ -56,6 +58,10 @@ struct event_table {
 
 /* "syscall 39", "syscall getpid"; "main/4: syscall getpid". Returns `text`. */
 const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT]);
+
+/* The terms of a filter that count for spans: those about CPUs, threads and processes. */
+struct filter event_filter(const struct filter *filter);
+bool events_are_traced(const struct epoch *epoch);	/* the guest traces anything that has a role */
 
 extern const struct answer_kind event_table_kind;
 

@@ -99,6 +99,7 @@ void report_free(struct report *report)
 	call_tree_free(report->tree);
 	annotation_free(report->annotation);
 	report_events_free(report);
+	report_timeline_free(report);
 	export_free(report->export);
 	report_export_end_log(report);
 	sample_log_release(report->log);

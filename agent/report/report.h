@@ -30,6 +30,7 @@ struct sample_collect;
 struct sample_set;
 struct set_progress;
 struct subscription;
+struct timeline;
 struct capture;
 
 enum { REPORT_WAIT_SECONDS = 10 };	/* for the guest's data, unless --wait says otherwise */
@@ -52,6 +53,7 @@ struct report_request {
 	int tree;			/* enum tree_order: also the call tree, in this order; -1: none */
 	uint32_t least;			/* percent of all weight: lighter rows of the tree are left out; 0: none is */
 	bool events;			/* also what its trace events say took time */
+	bool timeline;			/* also what each CPU and thread did when */
 	const char *annotate;		/* also the code of this function, with its heat; NULL: of none */
 	uint32_t top;			/* rows of the text; 0: all */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
@@ -130,6 +132,8 @@ struct report {
 	bool tree_asked;
 	struct event_table *events;	/* NULL: none is wanted, or not yet */
 	bool events_asked;
+	struct timeline *timeline;	/* NULL: none is wanted, or not yet */
+	bool timeline_asked;
 	struct annotation *annotation;	/* NULL: none is wanted, or not yet */
 	bool annotation_asked;
 	bool unannotated;		/* there is no such function */

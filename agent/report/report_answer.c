@@ -290,10 +290,12 @@ void report_find_answer(struct report *report)
 	}
 	if (!report->asked)
 		ask(report);
-	if (!report->tree_asked && !report->events_asked && !report->annotation_asked && !have_profile(report))
+	if (!report->tree_asked && !report->events_asked && !report->timeline_asked && !report->annotation_asked &&
+			!have_profile(report))
 		return;
 	tell_time(report);
-	if (!report_find_tree(report) || !report_find_events(report) || !report_find_annotation(report))
+	if (!report_find_tree(report) || !report_find_events(report) || !report_find_timeline(report) ||
+			!report_find_annotation(report))
 		return;
 	note_unread(report, report->profile->unread);
 	note_machine(report);

@@ -19,7 +19,7 @@ bool report_find_events(struct report *report)
 	struct event_request request;
 	struct answer *answer;
 
-	if (!report->request.events || report->annotation_asked)
+	if (!report->request.events || report->timeline_asked || report->annotation_asked)
 		return true;
 	if (!report->events_asked) {
 		memset(&request, 0, sizeof(request));		/* requests are compared as bytes */

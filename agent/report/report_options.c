@@ -96,6 +96,8 @@ const struct option_row report_options[] = {
 	OPTION("raw", "DIR", OPTION_FOLDER, raw, "also record what the guest sends, as `ktop record` does", GUEST),
 	OPTION("events", NULL, OPTION_FLAG, events, "also what the guest's trace events say took time: "
 		"system calls and interrupts", ANSWER),
+	OPTION("timeline", NULL, OPTION_FLAG, timeline, "also what each CPU and each thread did when, by the guest's "
+		"trace events", ANSWER),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)", ANSWER),
 	TABLE_ROWS
 	EXCERPT_ROWS

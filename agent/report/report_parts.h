@@ -54,6 +54,13 @@ void report_events_free(struct report *report);
 void report_events_text(const struct report *report, FILE *out);
 void report_events_json(const struct report *report, struct json_writer *writer);
 
+/* ---- report_timeline.c: what each CPU and thread did when ---- */
+
+bool report_find_timeline(struct report *report);	/* as report_find_tree */
+void report_timeline_free(struct report *report);
+void report_timeline_text(const struct report *report, FILE *out);
+void report_timeline_json(const struct report *report, struct json_writer *writer);
+
 /* ---- report_annotation.c: the code of one function ---- */
 
 bool report_find_annotation(struct report *report);	/* as report_find_tree */

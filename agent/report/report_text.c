@@ -208,6 +208,7 @@ void report_text(const struct report *report, FILE *out)
 	if (table->count)
 		print_tree(report, out);
 	report_events_text(report, out);
+	report_timeline_text(report, out);
 	report_annotation_text(report, out);
 	if (utf8) {
 		uselocale(before);

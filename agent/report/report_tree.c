@@ -36,7 +36,8 @@ bool report_find_tree(struct report *report)
 {
 	struct answer *answer;
 
-	if (report->request.tree < 0 || report->events_asked || report->annotation_asked)
+	if (report->request.tree < 0 || report->events_asked || report->timeline_asked ||
+			report->annotation_asked)
 		return true;
 	if (!report->tree_asked)
 		ask(report);

@@ -39,6 +39,7 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	struct trace_span begun;		/* `begin`: the time of its last event; 0: none has come */
 	bool has_arguments;		/* of that call: `arguments` are known */
 	uint64_t arguments[CALL_ARGUMENTS];
+	bool ended;			/* its call, if it is in one, has ended it */
 	bool does;			/* `now` has begun: it runs, sleeps, or is ready */
 	uint64_t gap;			/* pairs->gaps then; another number now: it is not known any more */
 	struct trace_span now;
@@ -226,6 +227,8 @@ static void leave(struct pairs *pairs, const struct trace_event *event)
 		begin_now(pairs, task, event, SPAN_READY, READY_PREEMPTED);
 	else if (leaves == LEAVES_ASLEEP || leaves == LEAVES_BLOCKED)
 		begin_now(pairs, task, event, SPAN_SLEEP, leaves == LEAVES_BLOCKED ? SLEEP_BLOCKED : SLEEP_ANY);
+	else if (leaves == LEAVES_DEAD)
+		task->ended = true;
 }
 
 /* It gets a CPU. If it sleeps, its wake is missing, or none are traced. */
@@ -241,6 +244,7 @@ static void arrive(struct pairs *pairs, const struct trace_event *event)
 		end_wait(pairs, task, event->time);
 	}
 	pairs->counts.beginnings += is_known(pairs, task, event->time) && task->now.kind == SPAN_SLEEP && pairs->wakes;
+	task->ended = false;			/* it is another one, with its number */
 	begin_now(pairs, task, event, SPAN_THREAD, 0);
 }
 
@@ -260,6 +264,8 @@ static void add_wake(struct pairs *pairs, const struct trace_event *event)
 		return;
 	end_wait(pairs, task, event->time);
 	begin_now(pairs, task, event, SPAN_READY, READY_WOKEN);
+	task->now.waker = event->values[1];
+	task->now.woken_on = event->cpu;
 }
 
 /* ---- threads on CPUs ---- */
@@ -468,6 +474,29 @@ void pairs_calls(const struct pairs *pairs, void (*each)(void *context, const st
 		call.lost = loss_between(pairs, call.cpu, call.begin, UINT64_MAX);
 		call.arguments = task->has_arguments ? task->arguments : NULL;
 		each(context, &call);
+	}
+}
+
+void pairs_under_way(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *span),
+	void *context)
+{
+	for (uint32_t i = 0; i < pairs->cpu_count; i++) {
+		const struct cpu *cpu = pairs->cpus[i];
+
+		if (cpu && cpu->runs && !first_between(&pairs->changes, cpu->thread.begin, UINT64_MAX))
+			each(context, &cpu->thread);
+		for (uint32_t k = 0; cpu && k < cpu->depth; k++)
+			if (!first_between(&pairs->changes, cpu->interrupts[k].begin, UINT64_MAX))
+				each(context, &cpu->interrupts[k]);
+	}
+	for (uint32_t i = 0; i < pairs->task_count; i++) {
+		const struct task *task = &pairs->tasks[i];
+
+		if (is_known(pairs, task, UINT64_MAX) && task->now.kind != SPAN_THREAD)
+			each(context, &task->now);
+		if (task->calls && !task->ended &&
+				!loss_between(pairs, task->begun.cpu, task->begun.begin, UINT64_MAX))
+			each(context, &task->begun);
 	}
 }
 

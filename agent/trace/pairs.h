@@ -54,6 +54,10 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 /* Gives each call whose end has not come. `lost`: it may be missing. */
 void pairs_calls(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *call), void *context);
 
+/* Gives each span that has begun and not ended, as far as that is known; its `end` says nothing. */
+void pairs_under_way(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *span),
+	void *context);
+
 void pairs_end(struct pairs *pairs);	/* no more events come */
 struct pairs_counts pairs_counts(const struct pairs *pairs);
 

@@ -23,6 +23,8 @@ struct trace_span {
 	uint64_t begin, end;		/* guest ns */
 	uint64_t result;		/* of a call */
 	const uint64_t *arguments;	/* of a call: CALL_ARGUMENTS words, valid in the sink; NULL: not told */
+	uint64_t waker;			/* of a wake to run: the thread; EVENT_NONE: an interrupt; or TRACE_NO_VALUE */
+	uint32_t woken_on;		/* of a wake to run: the CPU of who woke it */
 	bool first;			/* of a call: its thread had none before */
 	bool lost;			/* events are missing: it ends here for this reason alone */
 };

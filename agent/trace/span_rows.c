@@ -5,12 +5,13 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/wire/event.h"
 #include "span_rows.h"
 
 enum { BLOCK_ROWS = 2048, BUDGET_PART = 16 };
 
 struct block {
-	uint64_t first, last;		/* the earliest and the latest end in it */
+	uint64_t first, last;		/* the earliest beginning and the latest end in it */
 	uint32_t count;
 	struct span_row rows[BLOCK_ROWS];
 };
@@ -96,6 +97,18 @@ static uint32_t name_of(struct span_rows *rows, const struct trace_span *span)
 	return rows->name_count++;
 }
 
+struct span_row span_row_of(const struct trace_span *span)
+{
+	bool woken = span->kind == SPAN_READY && span->number == READY_WOKEN;
+	bool interrupt = woken && span->waker == EVENT_NONE;
+
+	return (struct span_row) {
+		.end = span->end, .duration = span->end - span->begin, .thread = (uint32_t)span->thread,
+		.waker = !woken ? EVENT_NONE : interrupt ? span->woken_on : (uint32_t)span->waker,
+		.cpu = (uint16_t)span->cpu, .lost = span->lost, .interrupt = interrupt,
+	};
+}
+
 void span_rows_add(struct span_rows *rows, const struct trace_span *span)
 {
 	uint32_t name = name_of(rows, span);
@@ -105,11 +118,9 @@ void span_rows_add(struct span_rows *rows, const struct trace_span *span)
 		rows->refused++;
 		return;
 	}
-	block->rows[block->count++] = (struct span_row) {
-		.end = span->end, .duration = span->end - span->begin, .name = name, .thread = (uint32_t)span->thread,
-		.cpu = (uint16_t)span->cpu, .lost = span->lost,
-	};
-	block->first = span->end < block->first ? span->end : block->first;
+	block->rows[block->count] = span_row_of(span);
+	block->rows[block->count++].name = name;
+	block->first = span->begin < block->first ? span->begin : block->first;
 	block->last = span->end > block->last ? span->end : block->last;
 }
 
@@ -121,6 +132,15 @@ uint64_t span_rows_refused(const struct span_rows *rows)
 uint64_t span_rows_from(const struct span_rows *rows)
 {
 	return rows->from;
+}
+
+uint64_t span_rows_first(const struct span_rows *rows)
+{
+	uint64_t first = rows->count ? UINT64_MAX : 0;
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		first = rows->blocks[i]->first < first ? rows->blocks[i]->first : first;
+	return first;
 }
 
 uint32_t span_rows_names(const struct span_rows *rows, const struct span_name **names)
@@ -138,7 +158,7 @@ void span_rows_read(const struct span_rows *rows, uint64_t from, uint64_t to,
 		if (block->last < from || block->first >= to)
 			continue;
 		for (uint32_t k = 0; k < block->count; k++)
-			if (block->rows[k].end >= from && block->rows[k].end < to)
+			if (block->rows[k].end >= from && block->rows[k].end - block->rows[k].duration < to)
 				each(context, &block->rows[k]);
 	}
 }

@@ -25,8 +25,9 @@ struct span_row {
 	uint64_t end, duration;		/* guest ns; of a lost one, the duration says nothing */
 	uint32_t name;			/* its number in span_rows_names */
 	uint32_t thread;		/* as in struct trace_span, its low bits */
+	uint32_t waker;			/* of a wake to run: the thread, EVENT_NONE: not known; with `interrupt`: */
 	uint16_t cpu;
-	bool lost;
+	bool lost, interrupt;		/* interrupt: one woke it, on the CPU `waker` */
 };
 
 struct span_rows *span_rows_new(struct budget *budget);
@@ -36,9 +37,13 @@ void span_rows_add(struct span_rows *rows, const struct trace_span *span);
 
 uint64_t span_rows_refused(const struct span_rows *rows);	/* no memory for it, or no number for its name */
 uint64_t span_rows_from(const struct span_rows *rows);	/* some that ended before this time are gone; 0: none are */
+uint64_t span_rows_first(const struct span_rows *rows);	/* the earliest beginning of all that are kept; none: 0 */
 uint32_t span_rows_names(const struct span_rows *rows, const struct span_name **names);	/* returns how many */
 
-/* Gives each row that ended in [from, to), in the order in which they came. */
+/* The row of a span; its `name` is not filled. */
+struct span_row span_row_of(const struct trace_span *span);
+
+/* Gives each row that ended at `from` or later and began before `to`, in the order in which they came. */
 void span_rows_read(const struct span_rows *rows, uint64_t from, uint64_t to,
 	void (*each)(void *context, const struct span_row *row), void *context);
 

@@ -54,8 +54,7 @@ static void end(void *context, const struct trace_span *span)
 {
 	struct trace *trace = context;
 
-	if (span->kind != SPAN_THREAD)
-		span_rows_add(trace->rows, span);
+	span_rows_add(trace->rows, span);
 	if (span->kind == SPAN_CALL && trace->watcher)
 		trace->watcher->call(trace->watcher->context, span);
 }
@@ -130,6 +129,12 @@ void trace_changed(struct trace *trace, uint64_t time)
 struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now)
 {
 	return pairs_thread(trace->pairs, thread, now);
+}
+
+void trace_under_way(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
+	void *context)
+{
+	pairs_under_way(trace->pairs, each, context);
 }
 
 void trace_end(struct trace *trace)

@@ -52,11 +52,15 @@ void trace_changed(struct trace *trace, uint64_t time);
 
 struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now);	/* pairs_thread */
 
+/* pairs_under_way */
+void trace_under_way(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
+	void *context);
+
 void trace_end(struct trace *trace);	/* nothing is under way: all events that have come are in the rows */
 bool trace_is_whole(const struct trace *trace, uint64_t to);	/* all events before this time are in the rows */
 
 uint64_t trace_until(const struct trace *trace);	/* trace_order_until */
-const struct span_rows *trace_rows(const struct trace *trace);	/* of calls and interrupts */
+const struct span_rows *trace_rows(const struct trace *trace);
 struct trace_counts trace_counts(const struct trace *trace);
 
 #endif

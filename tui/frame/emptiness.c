@@ -205,3 +205,15 @@ void emptiness_draw(struct emptiness empty, struct canvas *canvas, struct area a
 	area.rows -= used;
 	canvas_wrap(canvas, area, STYLE_TEXT, keys_text(keys, empty.what_to_do, what_to_do));
 }
+
+struct emptiness emptiness_of_traces(const struct vitals *vitals)
+{
+	if (vitals->play.there)
+		return (struct emptiness) { "In this recording, nothing was traced up to here.",
+			"`ktop ctl events +irq +syscall +sched` traces; then record anew." };
+	if (vitals->sampler == SAMPLER_OUTSIDE || vitals->sampler == SAMPLER_STUB)
+		return (struct emptiness) { "What samples from outside the guest sees no trace events.",
+			"A hook in the guest sends them." };
+	return (struct emptiness) { "Nothing is traced: no system call, interrupt or wait.",
+		"`ktop ctl events +irq +syscall +sched` switches it on." };
+}

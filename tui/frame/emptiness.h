@@ -30,6 +30,9 @@ struct emptiness emptiness_of_function(const struct scope *scope, bool itself);
 /* The same for new samples: why none come, even if the table shows old ones. */
 struct emptiness emptiness_of_news(const struct vitals *vitals);
 
+/* Why a view of trace events is empty: the guest traces nothing. */
+struct emptiness emptiness_of_traces(const struct vitals *vitals);
+
 /* Over many machines: the first machine that the filter names and that is none of them; NULL: there is none. */
 const char *emptiness_stray(const struct vitals *vitals, const struct filter *filter);
 

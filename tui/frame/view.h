@@ -32,6 +32,11 @@ struct view_chosen {			/* the function under the cursor */
 	char text[VIEW_NAME];		/* its name as text, as far as there is room */
 };
 
+struct view_moment {			/* what is to be seen in Timeline */
+	uint64_t from, to, at;		/* guest ns: a range, and a time in it; `to` 0: none */
+	uint32_t thread, cpu;		/* EVENT_NONE: none */
+};
+
 struct view {
 	const char *name;
 	void *(*new)(const struct config *config);	/* the settings must outlive the view */
@@ -82,6 +87,9 @@ struct view {
 	 * NULL: the view has no ranges.
 	 */
 	bool (*range)(void *self, uint64_t *from, uint64_t *to);
+
+	/* What the cursor is on, as a moment. False: on none. NULL: on none ever. */
+	bool (*moment)(const void *self, struct view_moment *moment);
 
 	/*
 	 * Moves to a row whose name has the pattern; the scope's pattern is marked. False: there is none. NULL: the

@@ -6,42 +6,61 @@
 #include "view_row.h"
 
 enum { GAP = 2, WAY_GAP = 3, SIGN = 3 };	/* columns between two names; before the way; of a sign between steps */
-enum { WAY_LEAST = 16 };			/* columns that are kept free for the way, where gaps can be narrower */
-
-struct fit {				/* how names are written, so that all of them have room */
-	bool whole;
-	int gap;
+enum {
+	WAY_LEAST = 16,			/* columns that are kept free for the way, where gaps or names can be shorter */
+	LETTERS_LEAST = 3, LETTERS = 32,	/* of a name where room is short; of any name */
 };
 
-/* A name is its key, a space, and the name itself; where room is short, the key alone. */
-static int name_width(const struct canvas *canvas, const struct view_name *name, bool whole)
-{
-	int key = canvas_width(canvas, name->key);
+struct fit {				/* how names are written, so that all of them have room */
+	int letters, gap;		/* of each name, at most; letters 0: the keys alone */
+};
 
-	return whole || key == 0 ? key + (key != 0) + canvas_width(canvas, name->name) : key;
+/* A name is its key, a space, and the name itself, or its first letters. */
+static int name_width(const struct canvas *canvas, const struct view_name *name, int letters)
+{
+	int key = canvas_width(canvas, name->key), width = canvas_width(canvas, name->name);
+
+	if (key == 0)
+		return width;
+	return key + (letters ? 1 + (width < letters ? width : letters) : 0);
 }
 
-/* First the gaps are narrower, then only keys are left. */
-static struct fit fit_of(const struct canvas *canvas, int columns, const struct view_name *names, size_t count)
+/* The columns of all names, with a gap of one. */
+static int names_width(const struct canvas *canvas, const struct view_name *names, size_t count, int letters)
 {
 	int all = 1;
 
 	for (size_t i = 0; i < count; i++)
-		all += name_width(canvas, &names[i], true) + 1;
+		all += name_width(canvas, &names[i], letters) + 1;
+	return all;
+}
+
+/* First the gaps are narrower, then names are shorter, and then only keys are left. */
+static struct fit fit_of(const struct canvas *canvas, int columns, const struct view_name *names, size_t count,
+	bool way)
+{
+	int letters = LETTERS, room = columns - (way ? WAY_LEAST : 0);
+
+	while (letters && names_width(canvas, names, count, letters) > room)
+		letters = letters > LETTERS_LEAST ? letters - 1 : 0;
 	return (struct fit) {
-		.whole = all <= columns,
-		.gap = all > columns || all + (int)count + WAY_LEAST <= columns ? GAP : 1,
+		.letters = letters,
+		.gap = !letters || names_width(canvas, names, count, LETTERS) + (int)count + WAY_LEAST <= columns ?
+			GAP : 1,
 	};
 }
 
 /* Draws one name. Returns the column behind it. */
-static int draw_name(struct canvas *canvas, struct place place, const struct view_name *name, bool whole, bool current)
+static int draw_name(struct canvas *canvas, struct place place, const struct view_name *name, int letters, bool current)
 {
-	struct place at = { place.row, place.column, name_width(canvas, name, whole) };
+	struct place at = { place.row, place.column, name_width(canvas, name, letters) };
 	int key = canvas_text(canvas, at, STYLE_KEY, name->key);
 
-	if (whole || key == 0)
-		canvas_right(canvas, at, current ? STYLE_TITLE : STYLE_DIM, name->name);
+	if (letters && key)
+		canvas_format(canvas, (struct place) { at.row, at.column + key + 1, at.width - key - 1 },
+			current ? STYLE_TITLE : STYLE_DIM, "%.*s", letters, name->name);
+	else if (!key)
+		canvas_text(canvas, at, current ? STYLE_TITLE : STYLE_DIM, name->name);
 	if (current)
 		canvas_restyle(canvas, (struct place) { at.row, at.column - 1, at.width + 2 }, STYLE_SORTED);
 	return at.column + at.width;
@@ -108,25 +127,25 @@ static void draw_way(struct canvas *canvas, struct place place, const struct vie
 void view_row_draw(struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
 	size_t current, const struct view_way *way)
 {
-	struct fit fit = fit_of(canvas, place.width, names, count);
+	struct fit fit = fit_of(canvas, place.width, names, count, way->count);
 	int end = place.column + place.width, column = place.column + 1;
 
-	for (size_t i = 0; i < count && column + name_width(canvas, &names[i], fit.whole) < end; i++)
+	for (size_t i = 0; i < count && column + name_width(canvas, &names[i], fit.letters) < end; i++)
 		column = fit.gap + draw_name(canvas, (struct place) { place.row, column, end - column }, &names[i],
-			fit.whole, i == current);
+			fit.letters, i == current);
 	place.column = column - fit.gap + WAY_GAP;
 	place.width = end - 1 - place.column;
 	draw_way(canvas, place, way);
 }
 
 size_t view_row_at(const struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
-	int column)
+	bool way, int column)
 {
-	struct fit fit = fit_of(canvas, place.width, names, count);
+	struct fit fit = fit_of(canvas, place.width, names, count, way);
 	int at = place.column + 1;
 
 	for (size_t i = 0; i < count; i++) {
-		int width = name_width(canvas, &names[i], fit.whole);
+		int width = name_width(canvas, &names[i], fit.letters);
 
 		if (at + width >= place.column + place.width)
 			break;

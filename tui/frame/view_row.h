@@ -33,8 +33,8 @@ void view_way_add(struct view_way *way, char sign, const char *name);	/* the nex
 void view_row_draw(struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
 	size_t current, const struct view_way *way);
 
-/* The view at a column of the row; `count`: there is none. */
+/* The view at a column of the row; `count`: there is none. `way`: a way has been drawn, too. */
 size_t view_row_at(const struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
-	int column);
+	bool way, int column);
 
 #endif

@@ -254,6 +254,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 
 	if (!marked && view_acts(screen, action)) {
 		take_format(screen, now);
+		screen_take_range(screen, now);
 		return SCREEN_NOTHING;
 	}
 	if (screen_play(screen, action, now) || screen_views_act(screen, action, now) ||

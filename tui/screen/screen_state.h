@@ -27,7 +27,8 @@ struct vitals;
  * and has no key of its own.
  */
 enum {
-	VIEW_FUNCTIONS, VIEW_TREE, VIEW_FLAME, VIEW_HEAT, VIEW_THREADS, VIEW_ANNOTATE, VIEW_EVENTS, VIEW_CONSOLE,
+	VIEW_FUNCTIONS, VIEW_TREE, VIEW_FLAME, VIEW_HEAT, VIEW_THREADS, VIEW_ANNOTATE, VIEW_EVENTS, VIEW_TIMELINE,
+	VIEW_CONSOLE,
 	VIEW_HELP, VIEW_FORMATS, VIEW_FUNCTION, VIEWS,
 	VIEWS_OF_PROFILE = VIEW_CONSOLE,	/* those before show the profile */
 	VIEWS_NAMED = VIEW_HELP,		/* those before have a name in the row of views */
@@ -61,6 +62,7 @@ struct screen {
 	uint64_t code_row;		/* and the row there */
 	int rows, columns;		/* of the last drawing */
 	struct place names;		/* likewise, of the row of views; width 0: there is none */
+	bool has_way;			/* likewise: it has the way, too */
 	struct place times;		/* likewise, of the time line */
 	bool asks_end;			/* the user is asked whether the VM is to end, too */
 	struct time_slot pressed;	/* where on the time line the mouse was pressed; `end` 0: nowhere there */
@@ -121,7 +123,8 @@ void screen_did_nothing(struct screen *screen, enum action action, uint64_t now)
 
 bool screen_window_act(struct screen *screen, enum action action, uint64_t now);	/* false: not for the window */
 void screen_live(struct screen *screen, uint64_t now);	/* the window always ends now */
-bool screen_take_range(struct screen *screen, uint64_t now);	/* the view's becomes the window; false: it has none */
+void screen_take_range(struct screen *screen, uint64_t now);	/* the view's becomes the window, if it has one */
+void screen_choose_range(struct screen *screen, uint64_t from, uint64_t to, uint64_t now);	/* guest ns */
 
 /*
  * The time line, on which a window is chosen with the mouse. screen_draw_line draws it above the row `below`, and

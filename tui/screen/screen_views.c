@@ -17,6 +17,7 @@
 #include "tui/views/view_functions.h"
 #include "tui/views/view_heat.h"
 #include "tui/views/view_help.h"
+#include "tui/views/view_timeline.h"
 #include "tui/views/view_tree.h"
 #include "screen_state.h"
 
@@ -30,6 +31,7 @@ const struct view *const screen_views[VIEWS] = {
 	[VIEW_THREADS] = &view_threads,
 	[VIEW_ANNOTATE] = &view_annotate,
 	[VIEW_EVENTS] = &view_events,
+	[VIEW_TIMELINE] = &view_timeline,
 	[VIEW_CONSOLE] = &view_console,
 	[VIEW_HELP] = &view_help,
 	[VIEW_FORMATS] = &view_formats,
@@ -43,7 +45,7 @@ static const enum group_by first_by[VIEWS] = { [VIEW_THREADS] = GROUP_THREAD };
 static const enum action actions[VIEWS_NAMED] = {
 	[VIEW_FUNCTIONS] = ACTION_FUNCTIONS, [VIEW_TREE] = ACTION_TREE, [VIEW_FLAME] = ACTION_FLAME,
 	[VIEW_HEAT] = ACTION_HEAT, [VIEW_THREADS] = ACTION_THREADS, [VIEW_ANNOTATE] = ACTION_ANNOTATE,
-	[VIEW_EVENTS] = ACTION_EVENTS, [VIEW_CONSOLE] = ACTION_CONSOLE,
+	[VIEW_EVENTS] = ACTION_EVENTS, [VIEW_TIMELINE] = ACTION_TIMELINE, [VIEW_CONSOLE] = ACTION_CONSOLE,
 };
 
 void screen_views_init(struct screen *screen)
@@ -261,6 +263,7 @@ int screen_draw_views(struct screen *screen, struct canvas *canvas, int row)
 	screen->names.width = canvas->columns;
 	count = name_views(screen, names, keys);
 	way = screen->cover == VIEW_CONSOLE ? (struct view_way) { .count = 0 } : way_here(screen);
+	screen->has_way = way.count;
 	view_row_draw(canvas, screen->names, names, (size_t)count, (size_t)named_view(screen), &way);
 	return 1;
 }
@@ -275,11 +278,31 @@ enum action screen_views_action(const struct screen *screen, int row, int column
 	if (screen->names.width == 0 || row != screen->names.row)
 		return ACTION_NONE;
 	count = (size_t)name_views(screen, names, keys);
-	view = view_row_at(&like, screen->names, names, count, column);
+	view = view_row_at(&like, screen->names, names, count, screen->has_way, column);
 	return view < count ? actions[view] : ACTION_NONE;
 }
 
 /* ---- actions ---- */
+
+/* Timeline at what the cursor is on; its time becomes the window. False: the view knows no such. */
+static bool look_at_moment(struct screen *screen, uint64_t now)
+{
+	const struct view *view = screen_shown(screen);
+	struct view_moment moment;
+
+	if (!view->moment)
+		return false;
+	if (!view->moment(screen->selves[screen->current], &moment)) {
+		screen_complain(screen, now, "not shown: nothing is under the cursor of which Timeline could tell; "
+			"{timeline} shows all");
+		return true;
+	}
+	if (moment.to)
+		screen_choose_range(screen, moment.from, moment.to, now);
+	screen_look(screen, VIEW_TIMELINE);
+	view_timeline_go(screen->selves[VIEW_TIMELINE], &moment);
+	return true;
+}
 
 static void look_at_console(struct screen *screen, uint64_t now)
 {
@@ -296,6 +319,8 @@ bool screen_views_act(struct screen *screen, enum action action, uint64_t now)
 		leave_around(screen);
 	if (action == ACTION_AROUND)
 		look_around(screen, now);
+	if (action == ACTION_SORT_TIME && look_at_moment(screen, now))
+		return true;
 	if (action == ACTION_NEXT_VIEW && screen->feed.console && named_view(screen) == VIEWS_OF_PROFILE - 1)
 		action = ACTION_CONSOLE;
 	if (action == ACTION_NEXT_VIEW)
@@ -318,7 +343,7 @@ void screen_next_group(struct screen *screen, uint64_t now)
 
 	if (screen->current == VIEW_TREE || screen->current == VIEW_FLAME || screen->current == VIEW_FUNCTION ||
 			screen->current == VIEW_HEAT || screen->current == VIEW_ANNOTATE ||
-			screen->current == VIEW_EVENTS) {
+			screen->current == VIEW_EVENTS || screen->current == VIEW_TIMELINE) {
 		screen_complain(screen, now, "not grouped: the rows of this view are given; {functions} and {threads} "
 			"show views that group");
 		return;
@@ -348,8 +373,6 @@ void screen_open_row(struct screen *screen, uint64_t now)
 	char *error = NULL, *text;
 
 	screen->by[screen->current] = screen->scope.by;
-	if (screen_take_range(screen, now))
-		return;
 	if (!*words && (look_at_page(screen, now) || look_at_code(screen, from.row, now)))
 		return;
 	if (!*words) {
@@ -430,6 +453,8 @@ static const char *why_nothing(const struct screen *screen, enum action action)
 		return "not merged: this key is for {tree} and {flame}";
 	case ACTION_PAGE_UP: case ACTION_PAGE_DOWN: case ACTION_BOTTOM:
 		return "not moved: a flame has no pages; the arrows go from cell to cell";
+	case ACTION_WAKER:
+		return "not shown: who woke a thread is told in {timeline}, once something is traced";
 	case ACTION_FORM: case ACTION_HOTTEST:
 		return "no code is here: this key is for {annotate}";
 	default:

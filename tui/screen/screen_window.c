@@ -44,19 +44,22 @@ static struct scope_kept kept(const struct screen *screen)
 	return (struct scope_kept) { .begin = screen->vitals->oldest, .end = screen->vitals->now };
 }
 
-bool screen_take_range(struct screen *screen, uint64_t now)
+void screen_choose_range(struct screen *screen, uint64_t from, uint64_t to, uint64_t now)
 {
-	const struct view *view = screen_shown(screen);
-	uint64_t from, to;
-
-	if (!view->range || !screen_is_of_boot(screen, screen->answers[screen->current]) ||
-			!view->range(screen->selves[screen->current], &from, &to))
-		return false;
 	if (to > kept(screen).end && from + LEAST_NS <= kept(screen).end)
 		to = kept(screen).end;
 	scope_choose(&screen->scope, from, to, kept(screen));
 	say_place(screen, now);
-	return true;
+}
+
+void screen_take_range(struct screen *screen, uint64_t now)
+{
+	const struct view *view = screen_shown(screen);
+	uint64_t from, to;
+
+	if (view->range && screen_is_of_boot(screen, screen->answers[screen->current]) &&
+			view->range(screen->selves[screen->current], &from, &to))
+		screen_choose_range(screen, from, to, now);
 }
 
 static void move(struct screen *screen, bool on, uint64_t now)

@@ -11,6 +11,13 @@ static const struct { const char *unicode, *ascii; } texts[GLYPHS] = {
 	[GLYPH_DOWN] = { "▼", "v" },
 	[GLYPH_UP] = { "▲", "^" },
 	[GLYPH_WALL] = { "│", "|" },
+	[GLYPH_RUN] = { "█", "=" },
+	[GLYPH_CALL] = { "▄", "#" },
+	[GLYPH_INTERRUPT] = { "╳", "|" },
+	[GLYPH_IDLE] = { "·", "." },
+	[GLYPH_READY] = { "░", "^" },
+	[GLYPH_SLEEP] = { "─", "-" },
+	[GLYPH_BLOCKED] = { "═", ":" },
 };
 
 const char *glyphs_text(const struct canvas *canvas, enum glyph glyph)

@@ -531,18 +531,6 @@ static void draw_detail(struct event_view *self, struct canvas *canvas, struct p
 
 /* ---- why there is nothing ---- */
 
-static struct emptiness untraced(const struct vitals *vitals)
-{
-	if (vitals->play.there)
-		return (struct emptiness) { "In this recording, nothing was traced up to here.",
-			"`ktop ctl events +irq +syscall +sched` traces; then record anew." };
-	if (vitals->sampler == SAMPLER_OUTSIDE || vitals->sampler == SAMPLER_STUB)
-		return (struct emptiness) { "What samples from outside the guest sees no trace events.",
-			"A hook in the guest sends them." };
-	return (struct emptiness) { "Nothing is traced: no system call, interrupt or wait.",
-		"`ktop ctl events +irq +syscall +sched` switches it on." };
-}
-
 static struct emptiness of_range(const struct scope *scope)
 {
 	static const char why[] = "No system call, interrupt or wait has ended in this window.";
@@ -575,7 +563,7 @@ static struct emptiness why_empty(const struct event_view *self)
 		return (struct emptiness) { "The first answer is being made.", "This takes a moment." };
 	if (!table->now)
 		return (struct emptiness) { "The guest has not told of itself.", "Wait for its first data." };
-	return !table->traced && !(table->events && self->scope->until_ns) ? untraced(self->vitals) :
+	return !table->traced && !(table->events && self->scope->until_ns) ? emptiness_of_traces(self->vitals) :
 		of_range(self->scope);
 }
 
@@ -716,7 +704,6 @@ static bool events_act(void *context, enum action action)
 		self->by_thread = !self->by_thread;
 		return true;
 	case ACTION_SORT_CPU:
-	case ACTION_SORT_TIME:
 		self->sort = -1;
 		sort_by(self, AT_TOTAL);
 		return true;
@@ -729,6 +716,21 @@ static bool events_act(void *context, enum action action)
 	default:
 		return list_act(&self->list, &rows, action);
 	}
+}
+
+/* The longest of the row's spans, and half as much before and behind it. */
+static bool events_moment(const void *context, struct view_moment *moment)
+{
+	const struct event_row *row = selected(context);
+	uint64_t begin = row && row->longest > row->max ? row->longest - row->max : 0;
+
+	if (!row || !row->count)
+		return false;
+	*moment = (struct view_moment) {
+		.from = begin > row->max / 2 ? begin - row->max / 2 : 0, .to = row->longest + row->max / 2 + 1,
+		.at = begin, .thread = row->longest_of, .cpu = row->longest_on,
+	};
+	return true;
 }
 
 /* A click on the trend's head sorts by the count, of which the trend is. */
@@ -802,5 +804,6 @@ const struct view view_events = {
 	.told = events_told,
 	.act = events_act,
 	.click = events_click,
+	.moment = events_moment,
 	.search = events_search,
 };

@@ -441,9 +441,11 @@ static bool act(struct function_view *self, enum action action)
 		sort_by(self, sorted_by(self));
 		return true;
 	case ACTION_SORT_CPU:
-	case ACTION_SORT_TIME:			/* that of threads is their use of CPUs, too */
+	case ACTION_SORT_TIME:
+		if (action == ACTION_SORT_TIME && self->columns->usage)
+			return false;		/* for Timeline */
 		self->invert = false;
-		self->sort = action == ACTION_SORT_TIME && !self->columns->usage ? COLUMN_TOTAL : COLUMN_SELF;
+		self->sort = action == ACTION_SORT_TIME ? COLUMN_TOTAL : COLUMN_SELF;
 		sort_rows(self);
 		return true;
 	case ACTION_LEFT:
@@ -528,6 +530,20 @@ static bool functions_search(void *context, const char *pattern, enum list_searc
 	self->wish.name = 0;
 	sort_all(self);
 	return list_search(&self->list, &rows, pattern, where);
+}
+
+/* The title of a thread ends with its number (threads.h). */
+static bool threads_moment(const void *context, struct view_moment *moment)
+{
+	const struct function_view *self = context;
+	const char *name = selected(self) ? row_name(self, self->list.cursor) : "", *digits = name + strlen(name);
+
+	while (digits > name && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	if (!*digits || !self->functions || self->functions->by != GROUP_THREAD)
+		return false;
+	*moment = (struct view_moment) { .thread = (uint32_t)strtoul(digits, NULL, 10), .cpu = EVENT_NONE };
+	return true;
 }
 
 static void want_rows(struct function_view *self)
@@ -632,4 +648,5 @@ const struct view view_threads = {
 	.act = functions_act,
 	.click = functions_click,
 	.search = functions_search,
+	.moment = threads_moment,
 };

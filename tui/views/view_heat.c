@@ -36,6 +36,7 @@ struct heat_view {
 	uint64_t cursor;
 	bool begun, pressed;		/* `begin` is the other end of a range; or where the mouse was pressed */
 	uint64_t begin;
+	bool ranges;			/* the range was chosen */
 	struct area grid;		/* the cells, as drawn last: `columns` seconds; rows 0: none */
 	uint64_t first;			/* the second of its first column */
 	uint64_t each;			/* slots in a cell */
@@ -96,7 +97,7 @@ static void heat_show(void *context, const struct vitals *vitals, struct answer 
 	const struct heat_map *map = (const struct heat_map *)answer;
 
 	if (map && self->answer && map->answer.boot != self->answer->answer.boot)
-		self->placed = self->begun = self->pressed = false;	/* those are times of another boot */
+		self->placed = self->begun = self->pressed = self->ranges = false;	/* times of another boot */
 	self->vitals = vitals;
 	self->scope = scope;
 	self->answer = map;
@@ -294,11 +295,14 @@ static void move(struct heat_view *self, int64_t slots)
 	self->cursor = cursor_of(self);
 }
 
-/* The first time a range begins at the cursor. The second time it is chosen: see heat_range. */
+/* The first time a range begins at the cursor. The second time it is chosen. */
 static bool begin_range(struct heat_view *self)
 {
-	if (!has_grid(self) || self->begun)
+	if (!has_grid(self))
 		return false;
+	self->ranges = self->begun;
+	if (self->begun)
+		return true;
 	self->begin = self->cursor = cursor_of(self);
 	self->begun = self->placed = true;
 	return true;
@@ -352,12 +356,27 @@ static bool heat_range(void *context, uint64_t *from, uint64_t *to)
 	struct heat_view *self = context;
 	struct range range;
 
-	if (!has_grid(self) || !self->begun)
+	if (!has_grid(self) || !self->begun || !self->ranges)
 		return false;
 	range = range_of(self);
 	*from = range.from * HEAT_NS;
 	*to = range.to * HEAT_NS;
-	self->begun = false;
+	self->begun = self->ranges = false;
+	return true;
+}
+
+static bool heat_moment(const void *context, struct view_moment *moment)
+{
+	const struct heat_view *self = context;
+	struct range range;
+
+	if (!has_grid(self))
+		return false;
+	range = range_of(self);
+	*moment = (struct view_moment) {
+		.from = range.from * HEAT_NS, .to = range.to * HEAT_NS, .at = range.from * HEAT_NS,
+		.thread = EVENT_NONE, .cpu = EVENT_NONE,
+	};
 	return true;
 }
 
@@ -464,6 +483,7 @@ const struct view view_heat = {
 	.click = heat_click,
 	.release = heat_release,
 	.range = heat_range,
+	.moment = heat_moment,
 	.search = heat_search,
 	.chosen = heat_chosen,
 	.choose = heat_choose,

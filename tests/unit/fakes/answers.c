@@ -30,6 +30,8 @@ void answers_free(struct answers *answers)
 	heat_map_free(answers->heat);
 	if (answers->events)
 		answer_free(&answers->events->answer);
+	if (answers->timeline)
+		answer_free(&answers->timeline->answer);
 	time_line_free(answers->line);
 	free(answers);
 }

@@ -10,6 +10,7 @@
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
 #include "agent/answers/time_line.h"
+#include "agent/answers/timeline.h"
 #include "agent/answers/vitals.h"
 
 struct answers {
@@ -20,6 +21,7 @@ struct answers {
 	struct annotation *annotation;	/* likewise */
 	struct heat_map *heat;		/* likewise */
 	struct event_table *events;	/* likewise */
+	struct timeline *timeline;	/* likewise */
 	struct time_line *line;		/* NULL: none */
 };
 

@@ -444,6 +444,79 @@ void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more
 	answers->events = table;
 }
 
+static int by_thread(const void *left, const void *right)
+{
+	const struct timeline_thread *a = left, *b = right;
+
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+static const char *const titles[] = { "main/1", "writer/17", "reader/4" };
+
+static void fill_cells(struct timeline *timeline, uint32_t row, const char *states)
+{
+	static const char letters[TIMELINE_STATES + 2] = " =|.^-:#";
+
+	for (uint32_t i = 0; i < timeline->columns && states[i]; i++) {
+		struct timeline_cell *cell = &timeline->rows[row].cells[i];
+		uint8_t state = (uint8_t)(strchr(letters, states[i]) - letters);
+
+		*cell = (struct timeline_cell) {
+			.state = state == TIMELINE_STATES ? TIMELINE_RUN : state, .who = i < 30 ? 1 : 17,
+			.name = state == TIMELINE_INTERRUPT ? 2 : state == TIMELINE_STATES || state == TIMELINE_SLEEP,
+		};
+	}
+}
+
+void hand_timeline(struct answers *answers, struct symbols *symbols)
+{
+	static const struct { bool is_cpu; uint32_t number; const char *states; } kinds[] = {
+		{ true, 0, "==============================|||============================." },
+		{ true, 1, "......................................===================....." },
+		{ false, 1, "==#########===================   -----------------------------" },
+		{ false, 17, "::::::::::::::::::::::^^^^^^^^^^^^============================^" },
+		{ false, 4, "                                      ===================::::" },
+	};
+	enum { ROWS = sizeof(kinds) / sizeof(*kinds), COLUMNS = 62 };
+	struct {
+		struct timeline timeline;
+		struct timeline_row rows[ROWS];
+		struct timeline_cell cells[ROWS * COLUMNS];
+		struct timeline_thread threads[3];
+		char names[3][TIMELINE_CALLED];
+	} *all = util_alloc(sizeof(*all));
+	struct timeline *timeline = &all->timeline;
+
+	*timeline = (struct timeline) {
+		.answer = { .kind = &timeline_kind, .symbols = symbols }, .now = 192 * NS_PER_SECOND,
+		.from = 180 * NS_PER_SECOND, .each = 50 * 1000, .columns = COLUMNS, .traced = true, .events = 420000,
+		.count = ROWS, .rows = all->rows, .cells = all->cells, .thread_count = 3, .threads = all->threads,
+		.name_count = 3, .names = all->names,
+	};
+	timeline->to = timeline->from + COLUMNS * timeline->each;
+	strcpy(all->names[1], "read");
+	strcpy(all->names[2], "irq 32");
+	for (int i = 0; i < 3; i++) {
+		all->threads[i].thread = (uint32_t)atoi(strchr(titles[i], '/') + 1);
+		strcpy(all->threads[i].title, titles[i]);
+	}
+	qsort(all->threads, 3, sizeof(*all->threads), by_thread);
+	for (uint32_t i = 0; i < ROWS; i++) {
+		all->rows[i] = (struct timeline_row) { kinds[i].is_cpu, kinds[i].number, all->cells + i * COLUMNS };
+		fill_cells(timeline, i, kinds[i].states);
+	}
+	timeline->moment = (struct timeline_moment) {
+		.of = 1, .time = timeline->to - 1, .is_known = true, .is_inside = true, .woken = true,
+		.now = { .kind = SPAN_SLEEP, .thread = 1, .begin = timeline->from + 1650000, .end = timeline->to,
+			.open = true },
+		.inside = { .kind = SPAN_CALL, .name = 1, .thread = 1, .begin = timeline->from, .end = timeline->to },
+		.wake = { .kind = SPAN_READY, .thread = 1, .waker = 17, .begin = timeline->from },
+		.before = timeline->from + 1650000,
+	};
+	strcpy(all->names[0], "");
+	answers->timeline = timeline;
+}
+
 struct answers *hand_answers(struct symbols *symbols, const uint32_t functions[HAND_FUNCTIONS])
 {
 	struct function_table *table = util_alloc(sizeof(*table));

@@ -20,6 +20,8 @@ void hand_heat(struct answers *answers, struct symbols *symbols);
 
 /* Adds what trace events say of some system calls and interrupts; `more`: so much more to do. */
 void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more);
+/* Of three threads and two CPUs; the moment is of the first thread, at the end. */
+void hand_timeline(struct answers *answers, struct symbols *symbols);
 
 /*
  * Gives it a call tree of these functions, with more weight by `more`: top-down, syscall_entry calls spin_lock, which

@@ -128,6 +128,8 @@ void session_request(struct subscription *subscription, const struct request *re
 		memcpy(&session->heat, request, sizeof(session->heat));
 	if (request->kind == &event_table_kind)
 		memcpy(&session->events, request, sizeof(session->events));
+	if (request->kind == &timeline_kind)
+		memcpy(&session->timeline, request, sizeof(session->timeline));
 }
 
 /* The answer of this kind, from the next answers. Who asks first gets it. */
@@ -171,6 +173,9 @@ struct answer *session_answer(struct subscription *subscription)
 	} else if (subscription->kind == &event_table_kind && answers->events) {
 		answer = &answers->events->answer;
 		answers->events = NULL;
+	} else if (subscription->kind == &timeline_kind && answers->timeline) {
+		answer = &answers->timeline->answer;
+		answers->timeline = NULL;
 	} else if (subscription->kind == &time_line_kind && answers->line) {
 		answer = &answers->line->answer;
 		answers->line = NULL;
@@ -338,6 +343,7 @@ void fake_give(struct session *session, const struct moment *moment)
 	session->next->tree = view_answer(session, &session->tree.request, moment);
 	session->next->page = view_answer(session, &session->page.request, moment);
 	session->next->events = view_answer(session, &session->events.request, moment);
+	session->next->timeline = view_answer(session, &session->timeline.request, moment);
 	session->next->heat = view_answer(session, &session->heat.request, moment);
 	session->next->annotation = view_answer(session, &session->annotation.request, moment);
 }

@@ -10,6 +10,7 @@
 #include "agent/answers/event_table.h"
 #include "agent/answers/function_page.h"
 #include "agent/answers/heat_map.h"
+#include "agent/answers/timeline.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/answers.h"
 #include "tui/screen/feed.h"
@@ -38,6 +39,7 @@ union fake_request {			/* of any kind that a screen asks */
 	struct annotation_request annotation;
 	struct heat_request heat;
 	struct event_request events;
+	struct timeline_request timeline;
 };
 
 struct session {
@@ -67,6 +69,7 @@ struct session {
 	struct annotation_request annotation;	/* likewise */
 	struct heat_request heat;	/* likewise */
 	struct event_request events;	/* likewise */
+	struct timeline_request timeline;	/* likewise */
 	struct time_line_request line;	/* likewise */
 	struct subscription *feed[FEED_QUESTIONS];	/* of fake_feed */
 	union fake_request asked[FEED_QUESTIONS];	/* likewise */

@@ -92,7 +92,7 @@ static void fault(const struct seen *seen, const struct canvas *canvas, const ch
 /* The first row of the view in a screen's text: it is below the row of names, where there is one. */
 static const char *view_of(const char *text)
 {
-	const char *names = strstr(text, "\n 1 Functions ");
+	const char *names = strstr(text, "\n 1 Fun");
 
 	names = names ? names : strstr(text, "\n 1  2  3  4");	/* where room is short, the keys alone */
 	return names ? strchr(names + 1, '\n') + 1 : text;
@@ -507,6 +507,7 @@ static const struct view views[] = {
 	{ "Annotate", "6", "1", "HEAT%", instructions, NULL, 0, NULL },
 	{ "Events", "7", "1", "p50    p99    MAX", truth_events, check_events, 38,
 		"Events shows one machine at a time." },
+	{ "Timeline", "8", "1", "cpu0", NULL, NULL, 38, "Timeline shows one machine at a time." },
 	{ "the help", "?", "?", "Keys, the same in every view", NULL, check_help, 0, NULL },
 };
 

@@ -227,6 +227,13 @@ static void events(struct answers *answers)
 	answers->events->kept_from = answers->events->from;
 }
 
+static void timeline(struct answers *answers)
+{
+	hand_timeline(answers, symbols);
+	answers->timeline->lost = 12;
+	answers->timeline->kept_from = answers->timeline->from + 1;
+}
+
 static void heat_of_a_replay(struct answers *answers)
 {
 	heat(answers);
@@ -385,6 +392,7 @@ const struct hand_state hand_states[] = {
 	{ "heat_replay", heat_of_a_replay, "4" },
 	{ "heat_empty", NULL, "4" },
 	{ "events", events, "7j" },
+	{ "timeline", timeline, "8jj" },
 	{ "help", NULL, "?" },
 	{ "searching", NULL, "/alloc" },
 	{ "filtering", NULL, "\\cpu:x" },
@@ -401,6 +409,7 @@ const struct hand_state hand_views[] = {
 	{ "formats", NULL, "Sj" },
 	{ "threads", threads, "5j" },
 	{ "events", events, "7j" },
+	{ "timeline", timeline, "8jj" },
 	{ NULL, NULL, NULL },
 };
 

@@ -155,7 +155,7 @@ static void test_steps_from_a_page(void **state)
 
 	(void)state;
 	stage_raise(&stage, hand_answers(symbols, functions));
-	stage_resize(&stage, 36, 120, true);
+	stage_resize(&stage, 36, 140, true);
 	stage_type(&stage, "jjj\r");
 	show_page(&stage);
 

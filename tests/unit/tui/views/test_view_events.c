@@ -121,7 +121,7 @@ static void test_each_column_sorts(void **state)
 	}
 	view_events.act(stage.view, ACTION_SORT_LEFT);
 	holds(&stage, "RATE▼", true);
-	view_events.act(stage.view, ACTION_SORT_TIME);
+	view_events.act(stage.view, ACTION_SORT_CPU);
 	holds(&stage, "TOTAL%▼", true);
 	view_events.act(stage.view, ACTION_INVERT);
 	holds(&stage, "TOTAL%▲", true);

@@ -290,7 +290,7 @@ static bool changes_view(enum action action)
 {
 	return action == ACTION_NEXT_VIEW || action == ACTION_FUNCTIONS || action == ACTION_TREE ||
 		action == ACTION_FLAME || action == ACTION_HEAT || action == ACTION_THREADS ||
-		action == ACTION_ANNOTATE || action == ACTION_EVENTS;
+		action == ACTION_ANNOTATE || action == ACTION_EVENTS || action == ACTION_TIMELINE;
 }
 
 /* While nothing is drawn, it is not known how far a page goes, and where the cursor is in another view. */
@@ -302,6 +302,9 @@ static bool may_be_pressed(const struct walk *walk, uint32_t code)
 	if (is_looked_up(model, action) && (walk->canvas->rows != WALK_TALL || walk->canvas->columns != WALK_WIDE ||
 			(is_of_zoom(model, action) && model->depth)))
 		return false;
+	if (action == ACTION_SORT_TIME && (model->view == WALK_HEAT || model->view == WALK_THREADS ||
+			model->view == WALK_EVENTS))
+		return false;				/* to Timeline, of a moment that is not modelled */
 	if (action == ACTION_OPEN && strlen(model->filter) > WALK_LINE / 2)
 		return false;				/* the filter would not fit on the screen any more */
 	if (model->cover == COVER_FORMATS && (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN))

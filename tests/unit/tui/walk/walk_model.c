@@ -473,6 +473,9 @@ static void act(struct walk *walk, enum action action)
 	case ACTION_EVENTS:
 		look_along(model, WALK_EVENTS);
 		break;
+	case ACTION_TIMELINE:
+		look_along(model, WALK_TIMELINE);
+		break;
 	case ACTION_NEXT_VIEW:
 		look_along(model, ((model->view == WALK_PAGE ? WALK_TABLE : model->view) + 1) % WALK_VIEWS);
 		break;

@@ -109,20 +109,36 @@ static bool click_formats(struct walk *walk, const struct input *at)
 	return true;
 }
 
+/* Names are shorter where a way stands beside them. */
+static bool has_way(const struct canvas *canvas, struct place row, const struct view_name names[WALK_VIEWS])
+{
+	struct canvas *plain = canvas_new(1, canvas->columns, canvas->unicode);
+	bool same = true;
+
+	view_row_draw(plain, (struct place) { 0, 0, row.width }, names, WALK_VIEWS, WALK_VIEWS,
+		&(struct view_way) { .count = 0 });
+	for (int i = 0; i < canvas->columns; i++)
+		same = same && (canvas_cell(plain, 0, i)->code == ' ' ||
+			canvas_cell(plain, 0, i)->code == canvas_cell(canvas, row.row, i)->code);
+	canvas_free(plain);
+	return !same;
+}
+
 /* The action of a click on the row with the views' names, above the heads; ACTION_NONE: it is elsewhere. */
 static enum action name_clicked(const struct walk *walk, const struct input *at)
 {
 	static const struct view_name names[WALK_VIEWS] = { { "1", "Functions" }, { "2", "Tree" }, { "3", "Flame" },
-		{ "4", "Heat" }, { "5", "Threads" }, { "6", "Annotate" }, { "7", "Events" } };
+		{ "4", "Heat" }, { "5", "Threads" }, { "6", "Annotate" }, { "7", "Events" },
+		{ "8", "Timeline" } };
 	static const enum action actions[WALK_VIEWS + 1] = { ACTION_FUNCTIONS, ACTION_TREE, ACTION_FLAME,
-		ACTION_HEAT, ACTION_THREADS, ACTION_ANNOTATE, ACTION_EVENTS, ACTION_NONE };
+		ACTION_HEAT, ACTION_THREADS, ACTION_ANNOTATE, ACTION_EVENTS, ACTION_TIMELINE, ACTION_NONE };
 	const struct canvas *canvas = walk->canvas;
 	int heads = walk_heads_row(walk);
 	struct place row = { heads - 1, 0, canvas->columns };
 
 	if (canvas->rows - walk_has_tab_row(walk, canvas->rows) < 20 || heads < 0 || at->row != heads - 1)
 		return ACTION_NONE;
-	return actions[view_row_at(canvas, row, names, WALK_VIEWS, at->column)];
+	return actions[view_row_at(canvas, row, names, WALK_VIEWS, has_way(canvas, row, names), at->column)];
 }
 
 /* Without the heads it is not known where rows are, nor in a table without the cursor's mark. */

@@ -13,7 +13,7 @@
 #include "walk.h"
 
 static const char *const views[WALK_COUNTED] = { "Functions", "Tree", "Flame", "Heat", "Threads", "Annotate",
-	"Events", "a function's page", "callers and callees" };
+	"Events", "Timeline", "a function's page", "callers and callees" };
 static const char *const states[SEEN_STATES] = { "live", "moved", "frozen", "zeroed", "filtered", "with a baseline",
 	"without idle time", "searched", "one step deeper", "behind the help",
 	"behind the formats" };

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
+#include "agent/names/threads.h"
+#include "agent/query/question/filter.h"
+#include "agent/store/who.h"
+#include "agent/trace/trace.h"
+#include "agent/wire/event.h"
+#include "agent/wire/trace_kinds.h"
+#include "event_table.h"
+#include "timeline.h"
+
+#define NO_ROW 0xffffffffu
+
+const char *const timeline_words[TIMELINE_STATES] = {
+	"unknown", "run", "irq", "idle", "ready", "sleep", "blocked",
+};
+
+struct met {				/* a thread that has spans in the range, or woke one that has */
+	uint32_t thread, row;		/* row: NO_ROW: it has none */
+	bool is_there, is_tied;		/* it has spans; it woke the focus, or was woken by it */
+	uint64_t cpus;			/* on which it ran: bit i is of all that have i as their low bits */
+	uint64_t busy;			/* ns in which it ran or waited for a CPU */
+};
+
+struct sums {				/* of a cell: ns in each state, and in calls or interrupts */
+	uint64_t states[TIMELINE_STATES], inside;
+	uint64_t who_ns, name_ns;	/* of the spans that gave `who` and `name`, the longest ones */
+};
+
+struct making {
+	struct timeline *timeline;
+	const struct timeline_request *request;
+	struct budget *budget;
+	const struct span_name *numbers;	/* of rows' names */
+	uint16_t *known_as;		/* by these: its name in the answer; 0: it has none yet */
+	struct span_name *named;	/* by names of the answer */
+	struct hash by_name, by_thread;	/* of `named`, of `met` */
+	struct met *met;
+	uint32_t names_room, named_room, met_room, met_count, spans_room;
+	uint64_t until;			/* how far what is under way is known */
+	uint32_t cpu_rows[EVENT_CPUS];	/* 1: it has spans in the range; later: its row, or NO_ROW */
+	struct sums *sums;		/* as the cells */
+	void (*each)(struct making *making, const struct timeline_span *span);
+	bool full;			/* there was no memory */
+};
+
+/* ---- spans ---- */
+
+static void give_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char name[TIMELINE_CALLED])
+{
+	enum trace_role role = kind == SPAN_CALL ? ROLE_CALL_BEGIN : ROLE_IRQ_BEGIN;
+	const char *called = kind == SPAN_CALL || kind == SPAN_INTERRUPT ?
+		guest_events_called(epoch->events, role, number) : "";
+	char text[SPAN_TEXT];
+
+	util_print(name, TIMELINE_CALLED, "%s%s", *called && kind == SPAN_INTERRUPT ? "irq " : "",
+		*called ? called : kind < SPAN_KINDS ? span_text(kind, number, text) : "");
+}
+
+/* 0: there is no memory. */
+static uint16_t name_of(struct making *making, enum span_kind kind, uint64_t number)
+{
+	struct timeline *timeline = making->timeline;
+	uint64_t hash = hash_pair(&making->by_name, number, kind);
+	uint32_t at = 0, position;
+	char (*names)[TIMELINE_CALLED];
+	struct span_name *named;
+
+	while ((position = hash_next(&making->by_name, hash, &at)) != HASH_NONE)
+		if (making->named[position].number == number && making->named[position].kind == kind)
+			return (uint16_t)position;
+	names = budget_array(making->budget, timeline->names, timeline->name_count, &making->names_room,
+		sizeof(*names));
+	timeline->names = names ? names : timeline->names;
+	named = budget_array(making->budget, making->named, timeline->name_count, &making->named_room,
+		sizeof(*named));
+	making->named = named ? named : making->named;
+	if (!names || !named || timeline->name_count > SPAN_NAMES ||
+			!hash_add(&making->by_name, hash, timeline->name_count)) {
+		making->full = true;
+		return 0;
+	}
+	named[timeline->name_count] = (struct span_name) { kind, number };
+	give_name(timeline->answer.epoch, kind, number, names[timeline->name_count]);
+	return (uint16_t)timeline->name_count++;
+}
+
+static void take_row(void *context, const struct span_row *row)
+{
+	struct making *making = context;
+	const struct span_name *name = &making->numbers[row->name];
+	uint16_t *known_as = &making->known_as[row->name];
+
+	*known_as = *known_as ? *known_as : name_of(making, name->kind, name->number);
+	making->each(making, &(struct timeline_span) {
+		.kind = name->kind, .name = *known_as, .thread = row->thread, .cpu = row->cpu, .waker = row->waker,
+		.interrupt = row->interrupt, .lost = row->lost, .begin = row->end - row->duration, .end = row->end,
+	});
+}
+
+static void take_open(void *context, const struct trace_span *span)
+{
+	struct making *making = context;
+	const struct span_row row = span_row_of(span);
+
+	making->each(making, &(struct timeline_span) {
+		.kind = span->kind, .name = name_of(making, span->kind, span->number), .thread = row.thread,
+		.cpu = row.cpu, .waker = row.waker, .interrupt = row.interrupt, .open = true, .begin = span->begin,
+		.end = span->begin < making->until ? making->until : span->begin,
+	});
+}
+
+/* Gives each span of these times, and perhaps others. */
+static void read_spans(struct making *making, uint64_t from, uint64_t to,
+	void (*each)(struct making *making, const struct timeline_span *span))
+{
+	const struct trace *trace = making->timeline->answer.epoch->trace;
+
+	making->each = each;
+	span_rows_read(trace_rows(trace), from, to, take_row, making);
+	trace_under_way(trace, take_open, making);
+}
+
+/* Its part in the range, or in a column; 0: it has none. */
+static uint64_t part_of(const struct timeline_span *span, uint64_t from, uint64_t to)
+{
+	uint64_t begin = span->begin > from ? span->begin : from, end = span->end < to ? span->end : to;
+
+	return end > begin ? end - begin : 0;
+}
+
+/* It may also be there for an instant, alone. */
+static bool is_in_range(const struct making *making, const struct timeline_span *span)
+{
+	return span->begin < making->timeline->to && span->end >= making->timeline->from;
+}
+
+/* ---- a moment ---- */
+
+static bool is_of_row(const struct timeline_request *request, const struct timeline_span *span)
+{
+	bool of_cpu = span->kind == SPAN_THREAD || span->kind == SPAN_INTERRUPT;
+
+	if (request->of_cpu)
+		return of_cpu && span->cpu == request->of;
+	return span->kind != SPAN_INTERRUPT && span->thread == request->of;
+}
+
+static void meet_time(struct timeline_moment *moment, uint64_t time)
+{
+	if (time < moment->time && time > moment->before)
+		moment->before = time;
+	if (time > moment->time && (!moment->after || time < moment->after))
+		moment->after = time;
+}
+
+/* A sleep ends with the wake that comes next; all else came after the last one. */
+static void meet_wake(struct timeline_moment *moment, const struct timeline_span *ready)
+{
+	bool later = ready->begin > moment->time, had_later = moment->woken && moment->wake.begin > moment->time;
+
+	if (!moment->woken || (later ? !had_later || ready->begin < moment->wake.begin :
+			!had_later && ready->begin > moment->wake.begin))
+		moment->wake = *ready;
+	moment->woken = true;
+}
+
+static void add_to_moment(struct making *making, const struct timeline_span *span)
+{
+	struct timeline_moment *moment = &making->timeline->moment;
+	bool inside = span->kind == SPAN_CALL || span->kind == SPAN_INTERRUPT;
+	struct timeline_span *is = inside ? &moment->inside : &moment->now;
+	bool *known = inside ? &moment->is_inside : &moment->is_known;
+
+	if (!is_of_row(making->request, span))
+		return;
+	meet_time(moment, span->begin);
+	if (!span->open)
+		meet_time(moment, span->end);
+	if (span->begin > moment->time || (span->end <= moment->time && !span->open))
+		return;
+	if (!*known || span->begin >= is->begin)		/* the innermost interrupt */
+		*is = *span;
+	*known = true;
+}
+
+/* Behind add_to_moment: it depends on what the thread does. */
+static void add_wake(struct making *making, const struct timeline_span *span)
+{
+	struct timeline_moment *moment = &making->timeline->moment;
+	bool sleeps = moment->is_known && moment->now.kind == SPAN_SLEEP;
+	bool woken = span->kind == SPAN_READY && (span->interrupt || span->waker != EVENT_NONE);
+
+	if (!making->request->of_cpu && woken && is_of_row(making->request, span) &&
+			(span->begin <= moment->time || (sleeps && span->begin >= moment->now.end)))
+		meet_wake(moment, span);
+}
+
+/* ---- threads and CPUs ---- */
+
+/* NULL: no memory. */
+static struct met *meet(struct making *making, uint32_t thread)
+{
+	uint64_t hash = hash_pair(&making->by_thread, thread, 0);
+	uint32_t at = 0, position;
+	struct met *met;
+
+	while ((position = hash_next(&making->by_thread, hash, &at)) != HASH_NONE)
+		if (making->met[position].thread == thread)
+			return &making->met[position];
+	met = budget_array(making->budget, making->met, making->met_count, &making->met_room, sizeof(*met));
+	making->met = met ? met : making->met;
+	if (!met || !hash_add(&making->by_thread, hash, making->met_count)) {
+		making->full = true;
+		return NULL;
+	}
+	met[making->met_count] = (struct met) { .thread = thread, .row = NO_ROW };
+	return &met[making->met_count++];
+}
+
+static void meet_span(struct making *making, const struct timeline_span *span)
+{
+	uint64_t focus = making->request->focus, ns = part_of(span, making->timeline->from, making->timeline->to);
+	bool runs = span->kind == SPAN_THREAD, woken = span->waker != EVENT_NONE && !span->interrupt;
+	struct met *met, *waker;
+
+	if (!is_in_range(making, span))
+		return;
+	if (runs || span->kind == SPAN_INTERRUPT)
+		making->cpu_rows[span->cpu] = 1;
+	if (span->kind == SPAN_INTERRUPT || span->thread == EVENT_NONE || !(met = meet(making, span->thread)))
+		return;
+	met->is_there = true;
+	met->cpus |= runs ? UINT64_C(1) << span->cpu % 64 : 0;
+	met->busy += runs || span->kind == SPAN_READY ? ns : 0;
+	met->is_tied = met->is_tied || (woken && span->waker == focus);
+	waker = woken ? meet(making, span->waker) : NULL;
+	if (waker)
+		waker->is_tied = waker->is_tied || span->thread == focus;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	uint32_t a = ((const struct met *)left)->thread, b = ((const struct met *)right)->thread;
+
+	return (a > b) - (a < b);
+}
+
+struct rank {				/* of a thread: why it has a row, how busy it is, where it is in `met` */
+	int tie;
+	uint64_t busy;
+	uint32_t met;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+	const struct rank *a = left, *b = right;
+
+	if (a->tie != b->tie)
+		return a->tie < b->tie ? 1 : -1;
+	if (a->busy != b->busy)
+		return a->busy < b->busy ? 1 : -1;
+	return (a->met > b->met) - (a->met < b->met);
+}
+
+static bool passes(const struct making *making, const struct filter *filter, const struct met *met)
+{
+	struct threads *threads = making->timeline->answer.epoch->inputs.threads;
+	const struct who who = {
+		.thread = met->thread, .process = threads_owner(threads, met->thread, EVENT_KERNEL), .cpu = WHO_NO_CPU,
+	};
+
+	return met->is_there && filter_passes(filter, threads, &who, CONTEXT_UNTOLD);
+}
+
+/* The threads that may have rows, the most important first. Returns how many. */
+static uint32_t rank_threads(struct making *making, struct rank *ranks)
+{
+	const struct filter *asked = &making->request->request.excerpt.filter;
+	struct filter filter = event_filter(asked);
+	uint64_t focus = making->request->focus, cpus = 0;
+	uint32_t count = 0, kept = 0;
+
+	for (uint32_t i = 0; i < filter.count; i++)
+		if (filter.terms[i].by != FILTER_CPU)
+			filter.terms[kept++] = filter.terms[i];
+	filter.count = kept;
+	for (uint32_t i = 0; i < making->met_count; i++)
+		cpus |= making->met[i].thread == focus ? making->met[i].cpus : 0;
+	for (uint32_t i = 0; i < making->met_count; i++) {
+		const struct met *met = &making->met[i];
+
+		if (passes(making, &filter, met))
+			ranks[count++] = (struct rank) { met->thread == focus ? 3 : met->is_tied ? 2 :
+				(met->cpus & cpus) != 0, met->busy, i };
+	}
+	if (count)
+		qsort(ranks, count, sizeof(*ranks), by_rank);
+	return count;
+}
+
+static void add_row(struct timeline *timeline, bool is_cpu, uint32_t number)
+{
+	timeline->rows[timeline->count++] = (struct timeline_row) { .is_cpu = is_cpu, .number = number };
+}
+
+static void choose_rows(struct making *making)
+{
+	struct timeline *timeline = making->timeline;
+	const struct filter *filter = &making->request->request.excerpt.filter;
+	struct rank *ranks;
+	uint32_t threads;
+
+	timeline->rows = util_alloc((TIMELINE_CPUS + TIMELINE_THREADS) * sizeof(*timeline->rows));
+	for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++) {
+		bool wanted = making->cpu_rows[cpu] && filter_passes_cpu(filter, cpu);
+
+		making->cpu_rows[cpu] = wanted && timeline->count < TIMELINE_CPUS ? timeline->count : NO_ROW;
+		if (making->cpu_rows[cpu] != NO_ROW)
+			add_row(timeline, true, cpu);
+		else
+			timeline->cpus_more += wanted;
+	}
+	if (making->met_count)
+		qsort(making->met, making->met_count, sizeof(*making->met), by_number);
+	ranks = util_alloc((making->met_count + 1) * sizeof(*ranks));
+	threads = rank_threads(making, ranks);
+	for (uint32_t i = 0; i < threads && i < TIMELINE_THREADS; i++) {
+		making->met[ranks[i].met].row = timeline->count;
+		add_row(timeline, false, making->met[ranks[i].met].thread);
+	}
+	timeline->threads_more = threads > TIMELINE_THREADS ? threads - TIMELINE_THREADS : 0;
+	free(ranks);
+}
+
+/* ---- cells ---- */
+
+static uint32_t thread_row(const struct making *making, uint32_t thread)
+{
+	const struct met key = { .thread = thread }, *met = making->met_count ?
+		bsearch(&key, making->met, making->met_count, sizeof(key), by_number) : NULL;
+
+	return met ? met->row : NO_ROW;
+}
+
+static void add_to_row(struct making *making, uint32_t row, const struct timeline_span *span,
+	enum timeline_state state, uint32_t who)
+{
+	const struct timeline *timeline = making->timeline;
+	uint64_t from = span->begin > timeline->from ? span->begin : timeline->from;
+	bool inside = span->kind == SPAN_CALL || span->kind == SPAN_INTERRUPT;
+
+	if (row == NO_ROW || span->begin >= timeline->to)
+		return;
+	for (uint64_t column = (from - timeline->from) / timeline->each; column < timeline->columns; column++) {
+		uint64_t begin = timeline->from + column * timeline->each, end = begin + timeline->each;
+		uint64_t ns = part_of(span, begin, end < timeline->to ? end : timeline->to);
+		struct sums *sums = &making->sums[row * timeline->columns + column];
+		struct timeline_cell *cell = &timeline->rows[row].cells[column];
+
+		if (!ns)
+			return;
+		if (state)
+			sums->states[state] += ns;
+		if (inside)
+			sums->inside += ns;
+		if (inside && ns >= sums->name_ns) {
+			sums->name_ns = ns;
+			cell->name = span->name;
+		}
+		if (state == TIMELINE_RUN && ns > sums->who_ns) {
+			sums->who_ns = ns;
+			cell->who = who;
+		}
+	}
+}
+
+static void keep_span(struct making *making, const struct timeline_span *span)
+{
+	struct timeline *timeline = making->timeline;
+	struct timeline_span *spans;
+
+	if (!making->request->spans || !is_in_range(making, span))
+		return;
+	spans = timeline->span_count < TIMELINE_SPANS ? budget_array(making->budget, timeline->spans,
+		timeline->span_count, &making->spans_room, sizeof(*spans)) : NULL;
+	if (!spans) {
+		timeline->spans_more++;
+		return;
+	}
+	timeline->spans = spans;
+	spans[timeline->span_count++] = *span;
+}
+
+static void add_span(struct making *making, const struct timeline_span *span)
+{
+	static const enum timeline_state states[SPAN_KINDS] = {
+		[SPAN_THREAD] = TIMELINE_RUN, [SPAN_INTERRUPT] = TIMELINE_INTERRUPT, [SPAN_CALL] = TIMELINE_UNKNOWN,
+		[SPAN_SLEEP] = TIMELINE_SLEEP, [SPAN_READY] = TIMELINE_READY,
+	};
+	enum timeline_state state = states[span->kind];
+	bool on_cpu = span->kind == SPAN_THREAD || span->kind == SPAN_INTERRUPT;
+	uint32_t cpu = on_cpu ? making->cpu_rows[span->cpu] : NO_ROW;
+	uint32_t thread = span->kind == SPAN_INTERRUPT ? NO_ROW : thread_row(making, span->thread);
+
+	if (span->kind == SPAN_SLEEP && making->named[span->name].number == SLEEP_BLOCKED)
+		state = TIMELINE_BLOCKED;
+	add_to_row(making, cpu, span, span->thread == EVENT_NONE ? TIMELINE_IDLE : state, span->thread);
+	add_to_row(making, thread, span, state, span->cpu);
+	if (cpu != NO_ROW || thread != NO_ROW)
+		keep_span(making, span);
+}
+
+/* The state that took most of the column; an interrupt's time is also that of what it interrupts. */
+static void decide(const struct sums *sums, struct timeline_cell *cell, uint64_t width)
+{
+	uint64_t states[TIMELINE_STATES], known = 0, interrupts = sums->states[TIMELINE_INTERRUPT];
+
+	memcpy(states, sums->states, sizeof(states));
+	states[TIMELINE_RUN] -= interrupts < states[TIMELINE_RUN] ? interrupts : states[TIMELINE_RUN];
+	states[TIMELINE_IDLE] -= interrupts < states[TIMELINE_IDLE] ? interrupts : states[TIMELINE_IDLE];
+	for (int i = 1; i < TIMELINE_STATES; i++)
+		known += states[i];
+	states[TIMELINE_UNKNOWN] = known < width ? width - known : 0;
+	for (int i = 1; i < TIMELINE_STATES; i++)
+		if (states[i] && states[i] >= states[cell->state])
+			cell->state = (uint8_t)i;
+	if (2 * sums->inside <= width || cell->state == TIMELINE_UNKNOWN)
+		cell->name = 0;
+}
+
+static void fill_cells(struct making *making)
+{
+	struct timeline *timeline = making->timeline;
+	size_t count = (size_t)timeline->count * timeline->columns;
+	struct timeline_cell *cells = budget_resize(making->budget, NULL, 0, count * sizeof(*cells) + 1);
+
+	making->sums = budget_resize(making->budget, NULL, 0, count * sizeof(*making->sums) + 1);
+	making->full = making->full || !making->sums || !cells;
+	if (!making->sums || !cells) {
+		budget_free(making->budget, cells, cells ? count * sizeof(*cells) + 1 : 0);
+		timeline->count = 0;
+		return;
+	}
+	memset(cells, 0, count * sizeof(*cells) + 1);
+	memset(making->sums, 0, count * sizeof(*making->sums) + 1);
+	timeline->cells = cells;
+	for (uint32_t i = 0; i < timeline->count; i++)
+		timeline->rows[i].cells = cells + (size_t)i * timeline->columns;
+	read_spans(making, timeline->from, timeline->to, add_span);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin = timeline->from + i % timeline->columns * timeline->each;
+
+		decide(&making->sums[i], &cells[i], begin >= timeline->to ? 0 : timeline->to - begin < timeline->each ?
+			timeline->to - begin : timeline->each);
+	}
+	budget_free(making->budget, making->sums, count * sizeof(*making->sums) + 1);
+}
+
+/* ---- the answer ---- */
+
+/* Those of `met`, which are in order, with their titles. */
+static void name_threads(struct making *making)
+{
+	struct timeline *timeline = making->timeline;
+
+	timeline->threads = budget_resize(making->budget, NULL, 0, making->met_count * sizeof(*timeline->threads) + 1);
+	if (!timeline->threads) {
+		making->full = true;
+		return;
+	}
+	for (uint32_t i = 0; i < making->met_count; i++) {
+		struct timeline_thread *thread = &timeline->threads[i];
+
+		thread->thread = making->met[i].thread;
+		threads_title(timeline->answer.epoch->inputs.threads, thread->thread, thread->title, TIMELINE_TITLE);
+	}
+	timeline->thread_count = making->met_count;
+}
+
+/* As the excerpt says, to the ns: other answers are rounded to slices. */
+static void find_range(struct making *making, const struct span_rows *rows)
+{
+	struct timeline *timeline = making->timeline;
+	struct excerpt excerpt = making->request->request.excerpt;
+	uint64_t columns = making->request->columns, at = making->request->at, first = span_rows_first(rows);
+	struct question question;
+
+	excerpt.zero_ns = excerpt.moved ? 0 : excerpt.zero_ns;
+	excerpt.moved = 0;
+	question = excerpt_question(timeline->answer.epoch, &excerpt);
+	timeline->to = !excerpt.until_ns ? making->until : question.to < timeline->now ? question.to : timeline->now;
+	timeline->from = !excerpt.window_ns ? first : excerpt.window_ns < timeline->to ?
+		timeline->to - excerpt.window_ns : 0;
+	if (excerpt.zero_ns > timeline->from && excerpt.zero_ns < timeline->to)
+		timeline->from = excerpt.zero_ns;
+	timeline->from = timeline->from < timeline->to ? timeline->from : timeline->to;
+	timeline->columns = columns < 1 ? 1 : columns < TIMELINE_COLUMNS ? (uint32_t)columns : TIMELINE_COLUMNS;
+	timeline->each = (timeline->to - timeline->from + timeline->columns - 1) / timeline->columns;
+	timeline->each += !timeline->each;
+	timeline->moment.of_cpu = making->request->of_cpu;
+	timeline->moment.of = making->request->of;
+	timeline->moment.time = at && at < timeline->to ? at : timeline->to - (timeline->to > timeline->from);
+	if (timeline->moment.time < timeline->from)
+		timeline->moment.time = timeline->from;
+}
+
+static void fill(struct timeline *timeline, const struct timeline_request *request)
+{
+	const struct epoch *epoch = timeline->answer.epoch;
+	const struct span_rows *rows = trace_rows(epoch->trace);
+	uint64_t until = trace_until(epoch->trace);
+	struct making *making = util_alloc(sizeof(*making));
+	uint32_t names;
+
+	*making = (struct making) { .timeline = timeline, .request = request, .budget = epoch->inputs.budget };
+	making->until = until < timeline->now ? until : timeline->now;
+	names = span_rows_names(rows, &making->numbers);
+	making->known_as = util_alloc((names + 1) * sizeof(*making->known_as));
+	hash_init(&making->by_name, making->budget);
+	hash_init(&making->by_thread, making->budget);
+	find_range(making, rows);
+	name_of(making, SPAN_KINDS, 0);			/* the first one is that of none */
+	read_spans(making, 0, UINT64_MAX, add_to_moment);
+	read_spans(making, 0, UINT64_MAX, add_wake);
+	read_spans(making, timeline->from, timeline->to, meet_span);
+	if (timeline->moment.woken && !timeline->moment.wake.interrupt)
+		meet(making, timeline->moment.wake.waker);
+	if (timeline->moment.is_known && timeline->moment.now.thread != EVENT_NONE)
+		meet(making, timeline->moment.now.thread);
+	if (!request->of_cpu && request->of != EVENT_NONE)
+		meet(making, (uint32_t)request->of);
+	choose_rows(making);
+	name_threads(making);
+	fill_cells(making);
+	timeline->refused += making->full;
+	timeline->names = budget_trim(making->budget, timeline->names, making->names_room * sizeof(*timeline->names),
+		timeline->name_count * sizeof(*timeline->names));
+	timeline->spans = budget_trim(making->budget, timeline->spans, making->spans_room * sizeof(*timeline->spans),
+		timeline->span_count * sizeof(*timeline->spans));
+	budget_free(making->budget, making->named, making->named_room * sizeof(*making->named));
+	budget_free(making->budget, making->met, making->met_room * sizeof(*making->met));
+	hash_clear(&making->by_name);
+	hash_clear(&making->by_thread);
+	free(making->known_as);
+	free(making);
+}
+
+static struct answer *make(const struct request *request, const struct moment *moment)
+{
+	struct timeline *timeline = util_alloc(sizeof(*timeline));
+	const struct epoch *epoch;
+	struct trace_counts counts;
+
+	timeline->answer = answer_begin(&timeline_kind, moment);
+	epoch = timeline->answer.epoch;
+	if (!epoch)
+		return &timeline->answer;
+	counts = trace_counts(epoch->trace);
+	timeline->now = epoch_now(epoch);
+	timeline->traced = events_are_traced(epoch);
+	timeline->kept_from = span_rows_from(trace_rows(epoch->trace));
+	timeline->events = counts.events;
+	timeline->lost = counts.lost;
+	timeline->unmatched = counts.pairs.beginnings + counts.pairs.ends;
+	timeline->late = counts.late;
+	timeline->refused = counts.pairs.refused + span_rows_refused(trace_rows(epoch->trace));
+	fill(timeline, (const struct timeline_request *)request);
+	timeline->answer.begun = timeline->count;
+	timeline->answer.partial = request->excerpt.until_ns && !trace_is_whole(epoch->trace, timeline->to);
+	return &timeline->answer;
+}
+
+static void free_answer(struct answer *answer)
+{
+	struct timeline *timeline = (struct timeline *)answer;
+	size_t cells = (size_t)timeline->count * timeline->columns;
+
+	if (answer->epoch) {
+		struct budget *budget = answer->epoch->inputs.budget;
+
+		budget_free(budget, timeline->cells, timeline->cells ? cells * sizeof(*timeline->cells) + 1 : 0);
+		budget_free(budget, timeline->threads, timeline->threads ?
+			timeline->thread_count * sizeof(*timeline->threads) + 1 : 0);
+		budget_free(budget, timeline->names, timeline->name_count * sizeof(*timeline->names));
+		budget_free(budget, timeline->spans, timeline->span_count * sizeof(*timeline->spans));
+		free(timeline->rows);
+	}
+	answer_end(answer);
+	free(timeline);
+}
+
+static int by_thread(const void *left, const void *right)
+{
+	const struct timeline_thread *a = left, *b = right;
+
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+const char *timeline_title(const struct timeline *timeline, uint32_t thread)
+{
+	const struct timeline_thread key = { .thread = thread }, *found = timeline->thread_count ?
+		bsearch(&key, timeline->threads, timeline->thread_count, sizeof(key), by_thread) : NULL;
+
+	return thread == EVENT_NONE ? "idle" : found ? found->title : "a thread";
+}
+
+const struct answer_kind timeline_kind = {
+	.name = "timeline", .request_size = sizeof(struct timeline_request), .make = make, .free = free_answer,
+};

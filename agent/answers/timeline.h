@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each CPU and each thread did in a range of time, out of the guest's trace events. The range is cut into columns,
+ * and a cell tells the state that took most of its column. First come the CPUs, then the threads: the one in focus,
+ * those that it woke or was woken by, those that ran on its CPUs, and the busiest of all others. Of the excerpt's
+ * filter, CPUs hide rows of CPUs; threads and processes hide rows of threads. A range that is live ends with the
+ * newest event that has its place. The answer about a range that is past is partial while events of it are still to
+ * come.
+ */
+#ifndef TIMELINE_H
+#define TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/trace/span.h"
+#include "answer.h"
+
+enum {
+	TIMELINE_COLUMNS = 512, TIMELINE_CPUS = 128, TIMELINE_THREADS = 128,	/* at most */
+	TIMELINE_SPANS = 1 << 18,
+	TIMELINE_TITLE = 64, TIMELINE_CALLED = 64,	/* bytes of texts */
+};
+
+/* Compared as bytes: it has no padding. */
+struct timeline_request {
+	struct request request;
+	uint64_t columns;		/* 1 to TIMELINE_COLUMNS */
+	uint64_t focus;			/* a thread; EVENT_NONE: none */
+	uint64_t of_cpu, of;		/* of which row a moment is told: 1: that of this CPU, 0: of this thread */
+	uint64_t at;			/* that moment, guest ns; 0: the end of the range */
+	uint64_t spans;			/* 1: the spans of the rows, too */
+};
+
+enum timeline_state {
+	TIMELINE_UNKNOWN,
+	TIMELINE_RUN, TIMELINE_INTERRUPT, TIMELINE_IDLE,	/* the last two: of CPUs */
+	TIMELINE_READY, TIMELINE_SLEEP, TIMELINE_BLOCKED,	/* of threads, as the kinds of span.h */
+	TIMELINE_STATES,
+};
+extern const char *const timeline_words[TIMELINE_STATES];	/* for programs */
+
+struct timeline_cell {
+	uint8_t state;			/* enum timeline_state */
+	uint16_t name;			/* of the call that a thread was in, or of the interrupt; 0: none */
+	uint32_t who;			/* the thread that a CPU ran longest, the CPU on which a thread ran */
+};
+
+struct timeline_row {
+	bool is_cpu;
+	uint32_t number;		/* of the CPU or thread */
+	struct timeline_cell *cells;	/* one for each column */
+};
+
+struct timeline_thread {		/* one that is named anywhere in the answer */
+	uint32_t thread;
+	char title[TIMELINE_TITLE];
+};
+
+struct timeline_span {
+	enum span_kind kind;
+	uint16_t name;			/* of a call or an interrupt; of others: their words */
+	uint32_t thread, cpu;		/* as in struct trace_span */
+	uint32_t waker;			/* of a wake to run: as in struct span_row */
+	bool interrupt, lost;		/* likewise */
+	bool open;			/* it is still under way: `end` is how far that is known */
+	uint64_t begin, end;		/* guest ns; all of it, not only what is in the range */
+};
+
+struct timeline_moment {		/* what a row did at a time */
+	uint64_t of_cpu, of, time;	/* as they were asked for; the time is one of the range */
+	bool is_known, is_inside;	/* `now`; `inside` */
+	struct timeline_span now;	/* what the thread did; which thread the CPU ran */
+	struct timeline_span inside;	/* the call that the thread was in; the interrupt that the CPU was in */
+	uint64_t before, after;		/* its last event before, its next one behind; 0: none is kept */
+	bool woken;			/* `wake` ended the thread's sleep, this one or the last one: */
+	struct timeline_span wake;	/* it begins with the wake */
+};
+
+struct timeline {
+	struct answer answer;
+	uint64_t now;			/* guest ns; 0: the guest has not told of itself */
+	uint64_t from, to;		/* guest ns: the range; a column has `each` ns, the last one may have fewer */
+	uint64_t each;
+	uint64_t kept_from;		/* guest ns: some older spans were forgotten; 0: none were */
+	bool traced;			/* the guest traces something of which there can be rows now */
+	uint64_t events, lost, unmatched, late, refused;	/* as in struct event_table */
+	uint32_t columns, count;
+	struct timeline_cell *cells;	/* of all rows */
+	struct timeline_row *rows;	/* CPUs by number, then threads, those that matter most first */
+	uint32_t cpus_more, threads_more;	/* those that have no row, for want of room */
+	uint32_t thread_count;
+	struct timeline_thread *threads;	/* by number */
+	uint32_t name_count;
+	char (*names)[TIMELINE_CALLED];	/* "read", or "syscall 39"; the first one is "" */
+	struct timeline_moment moment;
+	uint64_t span_count, spans_more;	/* those beyond are left out */
+	struct timeline_span *spans;	/* if they were asked for: by their ends, those under way last */
+};
+
+const char *timeline_title(const struct timeline *timeline, uint32_t thread);	/* "idle" of EVENT_NONE */
+
+extern const struct answer_kind timeline_kind;
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Random histories of threads on CPUs against a model that knows what each did at each time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/answers/answer.h"
+#include "agent/answers/timeline.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/wire/decode.h"
+#include "agent/wire/event.h"
+#include "agent/wire/trace_kinds.h"
+#include "kernel-hook/wire.h"
+#include "tests/unit/fakes/random.h"
+
+enum { CPUS = 3, THREADS = 7, STEPS = 3000, STEP = 10, BEGAN = 1000, ENDED = BEGAN + STEPS * STEP, GUESSES = 60 };
+
+static struct model {
+	uint8_t states[THREADS + 1][STEPS];	/* enum timeline_state, in the time before the step */
+	uint32_t runs[CPUS][STEPS];	/* the thread; EVENT_NONE: idle; 0: not known */
+	uint32_t woken[THREADS + 1][STEPS];	/* who woke it in this step; 0: nobody */
+} model;
+
+struct world {
+	struct trace_kinds *kinds;
+	struct epoch *epoch;
+	struct random random;
+	uint8_t state[THREADS + 1];
+	uint32_t runs[CPUS];
+};
+
+static void give(struct world *world, uint32_t cpu, uint64_t time, uint16_t id, const void *fields, size_t size)
+{
+	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = time, .trace = {
+		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
+
+	epoch_packet(world->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu, .begin = time, .end = time });
+	epoch_events(world->epoch, &event, 1);
+}
+
+static void run(struct world *world, uint32_t cpu, uint32_t thread, uint64_t time)
+{
+	static const uint8_t states[] = { TIMELINE_READY, TIMELINE_SLEEP, TIMELINE_BLOCKED };
+	struct ktop_wire_sched_switch of = { .from = world->runs[cpu] ? world->runs[cpu] : EVENT_NONE, .to = thread };
+	uint32_t from = of.from;
+
+	of.leaves = (uint8_t)random_below(&world->random, 3);
+	if (from != EVENT_NONE)
+		world->state[from] = states[of.leaves];
+	if (thread != EVENT_NONE)
+		world->state[thread] = TIMELINE_RUN;
+	world->runs[cpu] = thread;
+	give(world, cpu, time, KTOP_EVENT_sched_switch, &of, sizeof(of));
+}
+
+static void wake(struct world *world, uint32_t cpu, uint32_t thread, uint64_t time, uint32_t step)
+{
+	uint32_t other = 1 + (uint32_t)random_below(&world->random, THREADS);
+	uint32_t waker = random_below(&world->random, 3) ? other : EVENT_NONE;
+	const struct ktop_wire_sched_wake of = { .thread = thread, .waker = waker };
+
+	give(world, cpu, time, KTOP_EVENT_sched_wake, &of, sizeof(of));
+	model.woken[thread][step] = waker == EVENT_NONE ? EVENT_NONE - 1 - cpu : waker;
+	world->state[thread] = TIMELINE_READY;
+}
+
+/* One event at the beginning of the step; then what is. */
+static void step(struct world *world, uint32_t step)
+{
+	uint32_t cpu = (uint32_t)random_below(&world->random, CPUS);
+	uint32_t thread = 1 + (uint32_t)random_below(&world->random, THREADS);
+	uint64_t time = BEGAN + (uint64_t)step * STEP;
+
+	if (random_below(&world->random, 8) == 0 && world->runs[cpu] != EVENT_NONE)
+		run(world, cpu, EVENT_NONE, time);
+	else if (world->state[thread] == TIMELINE_SLEEP || world->state[thread] == TIMELINE_BLOCKED)
+		wake(world, cpu, thread, time, step);
+	else if (world->state[thread] != TIMELINE_RUN)
+		run(world, cpu, thread, time);
+	for (uint32_t i = 0; i < CPUS; i++)
+		model.runs[i][step] = world->runs[i];
+	for (uint32_t i = 1; i <= THREADS; i++)
+		model.states[i][step] = world->state[i];
+}
+
+static struct world begin(uint64_t seed)
+{
+	const uint8_t id[16] = { 1 };
+	struct world world = { .kinds = trace_kinds_new(), .epoch = epoch_new(id, NULL, NULL), .random = { seed } };
+	struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = { .cpus = CPUS, .clock_hz = NS_PER_SECOND } };
+
+	world.epoch->number = 1;
+	epoch_events(world.epoch, &guest, 1);
+	memset(&model, 0, sizeof(model));
+	for (uint32_t i = 0; i < STEPS; i++)
+		step(&world, i);
+	epoch_ticks(world.epoch, ENDED);
+	epoch_over(world.epoch);
+	return world;
+}
+
+static void end(struct world *world)
+{
+	epoch_release(world->epoch);
+	trace_kinds_free(world->kinds);
+}
+
+static struct timeline *ask(const struct world *world, uint64_t from, uint64_t to, uint32_t columns, bool of_cpu,
+	uint32_t of, uint64_t at)
+{
+	const struct moment moment = { .epoch = world->epoch };
+	struct timeline_request request;
+
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &timeline_kind;
+	request.request.excerpt = (struct excerpt) { .window_ns = to - from, .until_ns = to, .moved = 1 };
+	request.columns = columns;
+	request.focus = of_cpu ? EVENT_NONE : of;
+	request.of_cpu = of_cpu;
+	request.of = of;
+	request.at = at;
+	request.spans = 1;
+	return (struct timeline *)answer_new(&request.request, &moment);
+}
+
+/* What the model says of the time from `from` to `to`: ns in each state. */
+static void count(const struct timeline_row *row, uint64_t from, uint64_t to, uint64_t ns[TIMELINE_STATES])
+{
+	memset(ns, 0, TIMELINE_STATES * sizeof(*ns));
+	for (uint64_t time = from; time < to; time++) {
+		uint64_t at = (time - BEGAN) / STEP;
+		uint32_t runs = row->is_cpu ? model.runs[row->number][at] : 0;
+
+		ns[!row->is_cpu ? model.states[row->number][at] : !runs ? TIMELINE_UNKNOWN :
+			runs == EVENT_NONE ? TIMELINE_IDLE : TIMELINE_RUN]++;
+	}
+}
+
+static void check_row(const struct timeline *timeline, const struct timeline_row *row)
+{
+	for (uint32_t i = 0; i < timeline->columns; i++) {
+		uint64_t from = timeline->from + i * timeline->each, to = from + timeline->each, ns[TIMELINE_STATES];
+
+		count(row, from, to < timeline->to ? to : timeline->to, ns);
+		for (int state = 0; state < TIMELINE_STATES; state++)
+			assert_true(ns[state] <= ns[row->cells[i].state]);
+	}
+}
+
+/* Any range and any number of columns. Times that end where nothing was seen yet are not asked about. */
+static void each_column_has_the_state_that_took_most_of_it(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct world world = begin(seed);
+
+		for (int i = 0; i < GUESSES; i++) {
+			uint64_t from = BEGAN + STEPS + random_below(&world.random, ENDED - BEGAN - 2 * STEPS);
+			uint64_t to = from + 1 + random_below(&world.random, ENDED - STEP - from);
+			uint32_t columns = 1 + (uint32_t)random_below(&world.random, 130);
+			struct timeline *timeline = ask(&world, from, to, columns, false, 1, 0);
+
+			assert_int_equal(timeline->from, from);
+			assert_int_equal(timeline->to, to);
+			assert_true(timeline->each * timeline->columns >= to - from);
+			assert_int_equal(timeline->count, CPUS + THREADS);
+			assert_int_equal(timeline->rows[CPUS].number, 1);	/* the focus is the first one */
+			for (uint32_t k = 0; k < timeline->count; k++)
+				check_row(timeline, &timeline->rows[k]);
+			answer_free(&timeline->answer);
+		}
+		end(&world);
+	}
+}
+
+/* The waker of the wake that the moment's thread had last, or will have if it sleeps; 0: none. */
+static uint32_t waker_of(uint32_t thread, uint64_t time, uint64_t *when)
+{
+	int64_t at = (int64_t)((time - BEGAN) / STEP);
+	bool sleeps = model.states[thread][at] == TIMELINE_SLEEP || model.states[thread][at] == TIMELINE_BLOCKED;
+	int64_t found = at;
+
+	while (sleeps && found < STEPS && !model.woken[thread][found])
+		found++;
+	if (found == STEPS || !sleeps)
+		for (found = at; found >= 0 && !model.woken[thread][found]; found--)
+			;
+	*when = BEGAN + (uint64_t)found * STEP;
+	return found < 0 ? 0 : model.woken[thread][found];
+}
+
+static void check_moment(const struct timeline *timeline, uint32_t thread, uint64_t time)
+{
+	static const uint8_t kinds[TIMELINE_STATES] = {
+		[TIMELINE_RUN] = SPAN_THREAD, [TIMELINE_READY] = SPAN_READY, [TIMELINE_SLEEP] = SPAN_SLEEP,
+		[TIMELINE_BLOCKED] = SPAN_SLEEP,
+	};
+	const struct timeline_moment *moment = &timeline->moment;
+	uint64_t when, at = (time - BEGAN) / STEP, first = at, last = at + 1;
+	uint32_t waker = waker_of(thread, time, &when);
+
+	while (model.states[thread][first - 1] == model.states[thread][at] && moment->now.begin < BEGAN + first * STEP)
+		first--;
+	while (last < STEPS && model.states[thread][last] == model.states[thread][at] &&
+			moment->now.end > BEGAN + last * STEP)
+		last++;
+	assert_true(moment->is_known);
+	assert_int_equal(moment->now.kind, kinds[model.states[thread][at]]);
+	assert_int_equal(moment->now.begin, BEGAN + first * STEP);
+	assert_true(moment->now.open || moment->now.end == BEGAN + last * STEP);
+	assert_true(moment->before < time && (!moment->after || moment->after > time));
+	assert_int_equal(moment->woken, waker != 0);
+	if (!waker)
+		return;
+	assert_int_equal(moment->wake.begin, when);
+	assert_int_equal(moment->wake.interrupt ? EVENT_NONE - 1 - moment->wake.waker : moment->wake.waker, waker);
+}
+
+static void a_moment_is_told_exactly(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct world world = begin(seed);
+
+		for (int i = 0; i < GUESSES; i++) {
+			uint32_t thread = 1 + (uint32_t)random_below(&world.random, THREADS);
+			uint64_t time = BEGAN + STEPS + random_below(&world.random, ENDED - BEGAN - 2 * STEPS);
+			struct timeline *timeline = ask(&world, time - 200, time + 200, 40, false, thread, time);
+
+			assert_int_equal(timeline->moment.time, time);
+			check_moment(timeline, thread, time);
+			answer_free(&timeline->answer);
+		}
+		end(&world);
+	}
+}
+
+/* Steps from event to event are in order, none is left out, and each is a change. */
+static void next_leads_through_all_events(void **state)
+{
+	struct world world = begin(3);
+	uint64_t time = BEGAN + STEPS, changes = 0, seen = 0;
+	uint32_t steps = 0;
+
+	(void)state;
+	for (uint64_t i = STEPS / STEP + 1; i < STEPS; i++)
+		changes += model.states[1][i] != model.states[1][i - 1];
+	while (time) {
+		struct timeline *timeline = ask(&world, BEGAN, ENDED, 80, false, 1, time);
+		uint64_t after = timeline->moment.after;
+
+		assert_true(!after || after > time);
+		assert_true(++steps < 2 * STEPS);
+		seen += after != 0 && after < ENDED;
+		time = after;
+		answer_free(&timeline->answer);
+	}
+	assert_true(seen >= changes && seen < changes + changes / 2 + 2);
+	end(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_column_has_the_state_that_took_most_of_it),
+		cmocka_unit_test(a_moment_is_told_exactly),
+		cmocka_unit_test(next_leads_through_all_events),
+	};
+
+	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
+}

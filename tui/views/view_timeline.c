@@ -1,0 +1,779 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/answers/timeline.h"
+#include "agent/answers/vitals.h"
+#include "agent/base/duration_text.h"
+#include "agent/base/util.h"
+#include "agent/trace/span.h"
+#include "tui/frame/emptiness.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/view.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/glyphs.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
+#include "config.h"
+#include "view_timeline.h"
+
+enum {
+	PAUSE_MS = 500,
+	MARK = 2,			/* columns for the cursor's '>' and a space */
+	NAME_LEAST = 12, NAME_MOST = 28,	/* columns of a row's name, and */
+	NAME_PART = 6,			/* its part of all columns */
+	LEAST = 8,			/* columns of time, below which there are none */
+	TICK = 12,			/* columns from one mark of the ruler to the next */
+	DETAIL_FROM = 4, LEGEND_FROM = 12, NOTES_FROM = 8,	/* rows from which there are such lines below, */
+	DETAILS_FROM = 14, DETAIL_COLUMNS = 130,	/* and the first is two, if there are fewer columns */
+	CHAIN = 64,			/* threads of a chain that are remembered */
+	CLOCK = 48, DETAIL = 512, NOTES = 512,	/* bytes of texts */
+};
+
+#define FINE_NS (250 * NS_PER_MS)	/* the screen's keys make no live window narrower */
+#define NARROWEST_NS UINT64_C(1000)
+#define CPU_KEY (UINT64_C(1) << 32)	/* the key of a row: a thread's number, or this and that of a CPU */
+
+struct timeline_view {
+	const struct keys *keys;
+	const struct vitals *vitals;	/* NULL: none yet */
+	const struct timeline *timeline;	/* NULL: no answer yet */
+	const struct scope *scope;
+	struct timeline_request request;
+	struct list list;
+	bool placed;			/* the cursor was put on the time `at`; if not, it is on the newest one */
+	uint64_t at;			/* guest ns, as all times here */
+	uint32_t focus;			/* the rows are those that matter to this thread; EVENT_NONE: to none */
+	uint32_t chain[CHAIN];		/* threads from which ACTION_WAKER went on, `chained` of them */
+	int chained;
+	bool begun, pressed;		/* `begin` is the other end of a range; or where the mouse was pressed */
+	uint64_t begin;
+	bool ranges;			/* this is to become the window */
+	uint64_t from, to;
+	const char *said;		/* why a key did nothing, or what it has found; NULL: nothing is to be said */
+	char name[TIMELINE_TITLE];	/* of the row that was named last */
+	struct area grid;		/* the cells, as drawn last; rows 0: none */
+	int columns;			/* those of time for which there is room */
+};
+
+/* ---- rows ---- */
+
+static uint64_t key_of(const void *context, size_t row)
+{
+	const struct timeline_row *is = &((const struct timeline_view *)context)->timeline->rows[row];
+
+	return is->is_cpu ? CPU_KEY | is->number : is->number;
+}
+
+static const char *name_of(const void *context, size_t row)
+{
+	struct timeline_view *self = (struct timeline_view *)context;
+	const struct timeline_row *is = &self->timeline->rows[row];
+
+	if (is->is_cpu)
+		return util_print(self->name, sizeof(self->name), "cpu%u", is->number);
+	return util_print(self->name, sizeof(self->name), "%s", timeline_title(self->timeline, is->number));
+}
+
+static struct list_rows rows_of(const struct timeline_view *self)
+{
+	return (struct list_rows) {
+		.context = self, .count = self->timeline ? self->timeline->count : 0, .key = key_of, .name = name_of,
+	};
+}
+
+/* The row of which the line below tells: that of the cursor, even while it is not among the rows. */
+static uint64_t row_key(const struct timeline_view *self)
+{
+	if (self->list.follow)
+		return self->list.key;
+	return self->timeline && self->list.cursor < self->timeline->count ? key_of(self, self->list.cursor) : CPU_KEY;
+}
+
+static void *timeline_new(const struct config *config)
+{
+	struct timeline_view *self = util_alloc(sizeof(*self));
+
+	self->keys = &config->keys;
+	self->focus = EVENT_NONE;
+	return self;
+}
+
+static void timeline_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
+{
+	struct timeline_view *self = context;
+	const struct timeline *timeline = (const struct timeline *)answer;
+	struct list_rows rows;
+
+	if (timeline && self->timeline && timeline->answer.boot != self->timeline->answer.boot) {
+		self->placed = self->begun = self->pressed = false;	/* those are times of another boot */
+		self->focus = EVENT_NONE;
+	}
+	self->vitals = vitals;
+	self->scope = scope;
+	self->timeline = timeline;
+	rows = rows_of(self);
+	list_update(&self->list, &rows, self->list.height);
+}
+
+/* ---- times ---- */
+
+static bool has_grid(const struct timeline_view *self)
+{
+	return self->timeline && self->timeline->count && self->timeline->to > self->timeline->from &&
+		self->grid.rows > 0;
+}
+
+static uint64_t within(const struct timeline *timeline, uint64_t time)
+{
+	return time < timeline->from ? timeline->from : time < timeline->to ? time : timeline->to - 1;
+}
+
+/* The time under the cursor, which stays in the window. */
+static uint64_t cursor_of(const struct timeline_view *self)
+{
+	return within(self->timeline, self->placed ? self->at : UINT64_MAX);
+}
+
+static int column_of(const struct timeline_view *self, uint64_t time)
+{
+	return (int)((within(self->timeline, time) - self->timeline->from) / self->timeline->each);
+}
+
+/* "00:12:40.120034"; as many digits as a column's width needs. */
+static const char *clock_text(const struct timeline *timeline, uint64_t time, uint64_t exact, char text[CLOCK])
+{
+	uint64_t shown = uptime_shown(timeline->answer.zero, time), ns = shown % NS_PER_SECOND;
+	int digits = exact < 1000 ? 9 : exact < NS_PER_MS ? 6 : 3;
+	char whole[SCOPE_TIME], part[16];
+
+	snprintf(part, sizeof(part), "%09u", (unsigned)ns);
+	return util_print(text, CLOCK, "%s.%.*s", scope_time(shown, whole), digits, part);
+}
+
+static void put(struct timeline_view *self, uint64_t time)
+{
+	self->placed = true;
+	self->at = time;
+}
+
+static void want_range(struct timeline_view *self, uint64_t from, uint64_t width)
+{
+	self->ranges = true;
+	self->from = from;
+	self->to = from + width;
+}
+
+/* Puts the cursor on a time that may be outside of the window, which then comes along. */
+static void go_to(struct timeline_view *self, uint64_t time)
+{
+	uint64_t width = self->timeline->to - self->timeline->from;
+
+	put(self, time);
+	if (time < self->timeline->from || time >= self->timeline->to)
+		want_range(self, time > width / 2 ? time - width / 2 : 0, width);
+}
+
+void view_timeline_go(void *context, const struct view_moment *moment)
+{
+	struct timeline_view *self = context;
+
+	self->chained = 0;
+	self->begun = false;
+	self->said = NULL;
+	if (moment->to)
+		put(self, moment->at);
+	if (moment->thread != EVENT_NONE)
+		self->focus = moment->thread;
+	if (moment->thread != EVENT_NONE)
+		list_follow(&self->list, moment->thread);
+	else if (moment->cpu != EVENT_NONE)
+		list_follow(&self->list, CPU_KEY | moment->cpu);
+}
+
+/* ---- drawing ---- */
+
+static enum glyph glyph_of(const struct timeline_row *row, const struct timeline_cell *cell)
+{
+	static const enum glyph glyphs[TIMELINE_STATES] = {
+		[TIMELINE_RUN] = GLYPH_RUN, [TIMELINE_INTERRUPT] = GLYPH_INTERRUPT, [TIMELINE_IDLE] = GLYPH_IDLE,
+		[TIMELINE_READY] = GLYPH_READY, [TIMELINE_SLEEP] = GLYPH_SLEEP, [TIMELINE_BLOCKED] = GLYPH_BLOCKED,
+	};
+
+	return !row->is_cpu && cell->name && cell->state == TIMELINE_RUN ? GLYPH_CALL : glyphs[cell->state];
+}
+
+static uint8_t style_of(enum glyph glyph)
+{
+	static const uint8_t styles[GLYPHS] = {
+		[GLYPH_RUN] = STYLE_USER, [GLYPH_CALL] = STYLE_KERNEL, [GLYPH_INTERRUPT] = STYLE_HOT,
+		[GLYPH_IDLE] = STYLE_DIM, [GLYPH_READY] = STYLE_WARN, [GLYPH_SLEEP] = STYLE_DIM,
+		[GLYPH_BLOCKED] = STYLE_IDLE,
+	};
+
+	return styles[glyph];
+}
+
+/* What these cells have in common, as a word; "": there is none. */
+static const char *label_of(const struct timeline *timeline, const struct timeline_row *row,
+	const struct timeline_cell *cell)
+{
+	if (row->is_cpu && cell->state == TIMELINE_RUN)
+		return timeline_title(timeline, cell->who);
+	return timeline->names[cell->name];
+}
+
+static bool is_alike(const struct timeline_row *row, const struct timeline_cell *one, const struct timeline_cell *other)
+{
+	return one->state == other->state && one->name == other->name && (!row->is_cpu || one->who == other->who);
+}
+
+/* Cells that are alike, and their label where it has room. */
+static void draw_cells(const struct timeline_view *self, struct canvas *canvas, struct place place,
+	const struct timeline_row *row)
+{
+	const struct timeline *timeline = self->timeline;
+	int count = (int)timeline->columns < place.width ? (int)timeline->columns : place.width;
+
+	for (int from = 0, to; from < count; from = to) {
+		const struct timeline_cell *cell = &row->cells[from];
+		const char *label = label_of(timeline, row, cell);
+		enum glyph glyph = glyph_of(row, cell);
+		int width = canvas_width(canvas, label);
+
+		for (to = from; to < count && is_alike(row, cell, &row->cells[to]); to++)
+			if (cell->state)
+				canvas_text(canvas, (struct place) { place.row, place.column + to, 1 },
+					style_of(glyph), glyphs_text(canvas, glyph));
+		if (cell->state && width && width + 2 <= to - from)
+			canvas_text(canvas, (struct place) { place.row, place.column + from + 1, width },
+				style_of(glyph), label);
+	}
+}
+
+static void draw_ruler(const struct timeline_view *self, struct canvas *canvas, struct place place)
+{
+	const struct timeline *timeline = self->timeline;
+	char clock[CLOCK], offset[DURATION_TEXT];
+	int used = canvas_text(canvas, place, STYLE_HEAD, clock_text(timeline, timeline->from, timeline->each, clock));
+
+	for (int column = (used / TICK + 1) * TICK; column + TICK <= place.width; column += TICK) {
+		struct place tick = { place.row, place.column + column, TICK - 1 };
+
+		duration_text((uint64_t)column * timeline->each, 2, offset);
+		canvas_format(canvas, tick, STYLE_DIM, "%s+%s", glyphs_text(canvas, GLYPH_WALL), offset);
+	}
+}
+
+static void draw_legend(struct canvas *canvas, struct place place)
+{
+	static const struct { enum glyph glyph; const char *what; } legend[] = {
+		{ GLYPH_RUN, "runs" }, { GLYPH_CALL, "in a call" }, { GLYPH_READY, "waits for a CPU" },
+		{ GLYPH_SLEEP, "sleeps" }, { GLYPH_BLOCKED, "blocked" }, { GLYPH_INTERRUPT, "interrupt" },
+		{ GLYPH_IDLE, "idle" },
+	};
+
+	for (size_t i = 0; i < sizeof(legend) / sizeof(*legend) && place.width > 2; i++) {
+		uint8_t style = style_of(legend[i].glyph);
+		int used = canvas_text(canvas, place, style, glyphs_text(canvas, legend[i].glyph)) + 1;
+
+		place.column += used;
+		place.width -= used;
+		used = canvas_text(canvas, place, STYLE_DIM, legend[i].what) + 1;
+		place.column += used;
+		place.width -= used;
+	}
+}
+
+static void draw_rows(struct timeline_view *self, struct canvas *canvas)
+{
+	struct list_rows rows = rows_of(self);
+	int cursor = column_of(self, cursor_of(self)), begin = self->begun ? column_of(self, self->begin) : cursor;
+	int left = begin < cursor ? begin : cursor, right = begin < cursor ? cursor : begin;
+	struct place at = { self->grid.row, 0, 0 };
+
+	list_update(&self->list, &rows, (size_t)self->grid.rows);
+	for (size_t i = self->list.top; i < rows.count && i < self->list.top + (size_t)self->grid.rows; i++, at.row++) {
+		struct place cells = { at.row, self->grid.column, self->grid.columns };
+		struct place name = { at.row, 0, self->grid.column - 1 };
+		const char *text = name_of(self, i), *match = list_match(text, self->scope->match);
+		bool is_here = i == self->list.cursor;
+
+		canvas_text(canvas, (struct place) { at.row, MARK, name.width - MARK },
+			match ? STYLE_MATCH : STYLE_TEXT, text);
+		draw_cells(self, canvas, cells, &self->timeline->rows[i]);
+		if (is_here)
+			canvas_put(canvas, name, STYLE_TITLE, '>');
+		if (is_here)
+			canvas_restyle(canvas, name, STYLE_CURSOR);
+		if (is_here || self->begun)
+			canvas_restyle(canvas, (struct place) { at.row, self->grid.column + left, right - left + 1 },
+				STYLE_CURSOR);
+	}
+}
+
+/* ---- the line below ---- */
+
+static void add(char text[DETAIL], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(char text[DETAIL], const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text + used, DETAIL - used, format, values);
+	va_end(values);
+}
+
+static const char *lasts(const struct timeline_span *span, char text[DURATION_TEXT])
+{
+	return duration_text(span->end - span->begin, 3, text);
+}
+
+static void add_state(const struct timeline *timeline, const struct timeline_moment *moment, char text[DETAIL])
+{
+	static const char *const words[SPAN_KINDS] = {
+		[SPAN_THREAD] = "runs", [SPAN_SLEEP] = "sleeps", [SPAN_READY] = "waits for a CPU",
+	};
+	const struct timeline_span *now = &moment->now;
+	char time[CLOCK], ns[DURATION_TEXT];
+
+	if (!moment->is_known) {
+		add(text, "not known");
+		return;
+	}
+	if (moment->of_cpu && now->thread == EVENT_NONE)
+		add(text, "idle");
+	else if (moment->of_cpu)
+		add(text, "runs %s", timeline_title(timeline, now->thread));
+	else
+		add(text, "%s", now->kind == SPAN_SLEEP && strcmp(timeline->names[now->name], "sleep") != 0 ?
+			"is blocked" : words[now->kind]);
+	if (!moment->of_cpu && now->kind == SPAN_THREAD)
+		add(text, " on cpu%u", now->cpu);
+	if (now->kind == SPAN_READY)
+		add(text, " (%s)", timeline->names[now->name]);
+	add(text, " from %s for %s%s", clock_text(timeline, now->begin, 1000, time), lasts(now, ns),
+		now->open ? " so far" : now->lost ? ", then events were lost" : "");
+}
+
+/* "main/4: sleeps in syscall read from 00:12:40.120034 for 2.31ms; woken by writer/17 at 00:12:40.122344" */
+static void write_detail(const struct timeline_view *self, char text[DETAIL])
+{
+	const struct timeline *timeline = self->timeline;
+	const struct timeline_moment *moment = &timeline->moment;
+	char time[CLOCK], ns[DURATION_TEXT];
+
+	text[0] = '\0';
+	if (moment->of_cpu)
+		add(text, "cpu%u ", (unsigned)moment->of);
+	else
+		add(text, "%s ", timeline_title(timeline, (uint32_t)moment->of));
+	add_state(timeline, moment, text);
+	if (moment->is_inside)
+		add(text, "; in %s%s for %s%s", moment->inside.kind == SPAN_CALL ? "call " : "",
+			timeline->names[moment->inside.name], lasts(&moment->inside, ns),
+			moment->inside.open ? " so far" : "");
+	if (moment->woken && moment->wake.interrupt)
+		add(text, "; woken by an interrupt on cpu%u", moment->wake.waker);
+	else if (moment->woken)
+		add(text, "; woken by %s", timeline_title(timeline, moment->wake.waker));
+	if (moment->woken)
+		add(text, " at %s", clock_text(timeline, moment->wake.begin, 1000, time));
+}
+
+static void draw_detail(struct timeline_view *self, struct canvas *canvas, struct area area)
+{
+	char text[DETAIL], hint[KEYS_TEXT];
+
+	area.column++;
+	area.columns--;
+	write_detail(self, text);
+	canvas_wrap(canvas, area, self->said ? STYLE_WARN : STYLE_TITLE,
+		self->said ? keys_text(self->keys, self->said, hint) : text);
+}
+
+static void add_note(char notes[NOTES], const char *note)
+{
+	size_t used = strlen(notes);
+
+	util_print(notes + used, NOTES - used, "%s%s", used ? "; " : "", note);
+}
+
+/* What is missing from the rows. */
+static void write_notes(const struct timeline_view *self, char notes[NOTES])
+{
+	const struct timeline *timeline = self->timeline;
+	const struct { uint64_t count; const char *what; } books[] = {
+		{ timeline->lost, "trace {event was|events were} lost" },
+		{ timeline->refused, "{span|spans} found no room; give more by --memory" },
+		{ timeline->cpus_more + timeline->threads_more, "{CPU or thread has|CPUs or threads have} no row" },
+	};
+	char note[NOTES / 4], form[NOTES / 4], time[SCOPE_TIME];
+
+	notes[0] = '\0';
+	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++) {
+		util_print(form, sizeof(form), "%llu %s", (unsigned long long)books[i].count, books[i].what);
+		util_count(note, sizeof(note), books[i].count, form);
+		if (books[i].count)
+			add_note(notes, note);
+	}
+	if (timeline->kept_from > timeline->from)
+		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+			scope_time(uptime_shown(timeline->answer.zero, timeline->kept_from), time)));
+	if (timeline->answer.partial)
+		add_note(notes, "more events of this time are still to come");
+	if (self->scope->base.until_ns)
+		add_note(notes, "this view shows no change since the baseline");
+}
+
+/* ---- why there is nothing ---- */
+
+static struct emptiness why_empty(const struct timeline_view *self)
+{
+	const struct timeline *timeline = self->timeline;
+	struct emptiness news = emptiness_of_news(self->vitals);
+
+	if (self->vitals->machines)
+		return (struct emptiness) { "Timeline shows one machine at a time.",
+			"{next-tab} goes to the screens of the machines." };
+	if (timeline && timeline->count)
+		return (struct emptiness) { NULL, NULL };
+	if (news.why && !self->scope->until_ns)
+		return news;
+	if (!timeline)
+		return (struct emptiness) { "The first answer is being made.", "This takes a moment." };
+	if (!timeline->now)
+		return (struct emptiness) { "The guest has not told of itself.", "Wait for its first data." };
+	if (!timeline->traced && !(timeline->events && self->scope->until_ns))
+		return emptiness_of_traces(self->vitals);
+	if (self->scope->filter.count)
+		return (struct emptiness) { "No trace event tells of a CPU or thread that the filter lets pass.",
+			"{filter} changes the filter, an empty one shows all." };
+	return (struct emptiness) { "No trace event tells of a CPU or thread in this window.",
+		"{window-back} and {window-on} move it; `ktop ctl events +sched` adds threads." };
+}
+
+/* ---- the whole ---- */
+
+static struct place take_row(struct area *area, bool room)
+{
+	area->rows -= room;
+	return (struct place) { area->row + area->rows, area->column, room ? area->columns : 0 };
+}
+
+static void timeline_draw(void *context, struct canvas *canvas, struct area area)
+{
+	struct timeline_view *self = context;
+	int name = area.columns / NAME_PART < NAME_LEAST ? NAME_LEAST : area.columns / NAME_PART;
+	int details = area.rows < DETAIL_FROM ? 0 : area.rows < DETAILS_FROM || area.columns >= DETAIL_COLUMNS ? 1 : 2;
+	struct area detail = { area.row + area.rows - details, area.column, details, area.columns };
+	struct place legend, notes_at = { .width = 0 };
+	char notes[NOTES] = "";
+
+	name = MARK + (name < NAME_MOST ? name : NAME_MOST) + 1;
+	self->grid = (struct area) { .rows = 0 };
+	self->columns = area.columns - name - 1;
+	if (!self->vitals || area.rows < 1)
+		return;
+	if (why_empty(self).why) {
+		emptiness_draw(why_empty(self), canvas,
+			(struct area) { area.row + (area.rows > 3), area.column + 2, area.rows - (area.rows > 3),
+			area.columns - 3 }, self->keys);
+		return;
+	}
+	write_notes(self, notes);
+	area.rows -= details;
+	if (notes[0])
+		notes_at = take_row(&area, area.rows >= NOTES_FROM);
+	legend = take_row(&area, area.rows >= LEGEND_FROM);
+	if (self->columns < LEAST || area.rows < 2 || self->timeline->to <= self->timeline->from)
+		return;
+	self->grid = (struct area) { area.row + 1, area.column + name, area.rows - 1, self->columns };
+	if (self->grid.columns > (int)self->timeline->columns)
+		self->grid.columns = (int)self->timeline->columns;
+	draw_ruler(self, canvas, (struct place) { area.row, self->grid.column, self->columns });
+	draw_rows(self, canvas);
+	if (legend.width)
+		draw_legend(canvas, (struct place) { legend.row, area.column + 1, area.columns - 1 });
+	if (notes_at.width)
+		canvas_text(canvas, (struct place) { notes_at.row, 1, notes_at.width - 1 }, STYLE_WARN, notes);
+	if (detail.rows)
+		draw_detail(self, canvas, detail);
+}
+
+/* ---- what the user does ---- */
+
+static void move(struct timeline_view *self, int64_t columns)
+{
+	const struct timeline *timeline = self->timeline;
+	int64_t column = column_of(self, cursor_of(self)) + columns;
+
+	column = column < 0 ? 0 : column;
+	put(self, within(timeline, timeline->from + (uint64_t)column * timeline->each));
+}
+
+/* The moment is that of the cursor: the answer to the last key has come. */
+static bool is_of_cursor(const struct timeline_view *self)
+{
+	const struct timeline_moment *moment = &self->timeline->moment;
+
+	return row_key(self) == (moment->of_cpu ? CPU_KEY | moment->of : moment->of) &&
+		moment->time == cursor_of(self);
+}
+
+static void go_to_event(struct timeline_view *self, bool on)
+{
+	const struct timeline_moment *moment = &self->timeline->moment;
+	uint64_t time = on ? moment->after : moment->before;
+
+	if (!is_of_cursor(self))
+		return;
+	if (time)
+		go_to(self, time);
+	else
+		self->said = on ? "no later event of this row is known" : "no earlier event of this row is kept";
+}
+
+static bool was_in_chain(const struct timeline_view *self, uint32_t thread)
+{
+	for (int i = 0; i < self->chained; i++)
+		if (self->chain[i] == thread)
+			return true;
+	return false;
+}
+
+static void go_to_waker(struct timeline_view *self)
+{
+	const struct timeline_moment *moment = &self->timeline->moment;
+	const struct timeline_span *wake = &moment->wake;
+
+	if (!is_of_cursor(self))
+		return;
+	if (moment->of_cpu || !moment->woken) {
+		self->said = moment->of_cpu ? "the cursor is on a CPU; put it on a thread to see who woke that" :
+			"who woke this thread is not known: no wake of it is kept";
+		return;
+	}
+	if (self->chained < CHAIN)
+		self->chain[self->chained++] = (uint32_t)moment->of;
+	if (!wake->interrupt && was_in_chain(self, wake->waker))
+		self->said = "a circle: this thread was in the chain of wakers before; {waker} goes on around it";
+	if (!wake->interrupt)
+		self->focus = wake->waker;
+	go_to(self, wake->begin);
+	list_follow(&self->list, wake->interrupt ? CPU_KEY | wake->waker : wake->waker);
+}
+
+/* Around the cursor. False: it is for the screen, which has other steps. */
+static bool zoom(struct timeline_view *self, bool wider)
+{
+	const struct timeline *timeline = self->timeline;
+	uint64_t width = timeline->to - timeline->from, cursor = cursor_of(self), left;
+	uint64_t other = wider ? 2 * width : width / 2 > NARROWEST_NS ? width / 2 : NARROWEST_NS;
+
+	if (wider ? !self->scope->moved || width >= FINE_NS : !self->placed && !self->scope->moved && width > FINE_NS)
+		return false;
+	left = (uint64_t)((double)(cursor - timeline->from) / (double)width * (double)other);
+	want_range(self, cursor > left ? cursor - left : 0, other);
+	return true;
+}
+
+static bool pan(struct timeline_view *self, bool on)
+{
+	const struct timeline *timeline = self->timeline;
+	uint64_t width = timeline->to - timeline->from, step = width / 2;
+
+	if (!self->scope->moved || width >= FINE_NS || (on && timeline->to + step >= timeline->now))
+		return false;
+	want_range(self, on ? timeline->from + step : timeline->from > step ? timeline->from - step : 0, width);
+	return true;
+}
+
+static bool begin_range(struct timeline_view *self)
+{
+	if (self->begun)
+		return false;
+	self->begun = true;
+	self->begin = cursor_of(self);
+	put(self, self->begin);
+	return true;
+}
+
+static bool go_back(struct timeline_view *self)
+{
+	bool took = self->begun || self->focus != EVENT_NONE;
+
+	if (!self->begun)
+		self->focus = EVENT_NONE;
+	self->begun = false;
+	return took;
+}
+
+static bool act_on_time(struct timeline_view *self, enum action action)
+{
+	switch (action) {
+	case ACTION_LEFT:
+	case ACTION_RIGHT:
+		move(self, action == ACTION_LEFT ? -1 : 1);
+		return true;
+	case ACTION_NEXT:
+	case ACTION_PREVIOUS:
+		if (self->scope->match[0])
+			return false;
+		go_to_event(self, action == ACTION_NEXT);
+		return true;
+	case ACTION_WAKER:
+		go_to_waker(self);
+		return true;
+	case ACTION_NARROW:
+	case ACTION_WIDEN:
+		return zoom(self, action == ACTION_WIDEN);
+	case ACTION_BEFORE:
+	case ACTION_AFTER:
+		return pan(self, action == ACTION_AFTER);
+	case ACTION_OPEN:
+		return begin_range(self);
+	default:
+		return false;
+	}
+}
+
+static bool timeline_act(void *context, enum action action)
+{
+	struct timeline_view *self = context;
+	struct list_rows rows = rows_of(self);
+
+	self->said = NULL;
+	if (action != ACTION_WAKER)
+		self->chained = 0;
+	if (action == ACTION_LIVE)
+		self->placed = self->begun = false;
+	if (action == ACTION_BACK)
+		return go_back(self);
+	return (has_grid(self) && act_on_time(self, action)) || list_act(&self->list, &rows, action);
+}
+
+static bool timeline_range(void *context, uint64_t *from, uint64_t *to)
+{
+	struct timeline_view *self = context;
+	uint64_t cursor;
+
+	if (self->ranges) {
+		*from = self->from;
+		*to = self->to;
+		self->ranges = false;
+		return true;
+	}
+	if (!has_grid(self) || !self->begun)
+		return false;
+	cursor = cursor_of(self);
+	*from = self->begin < cursor ? self->begin : cursor;
+	*to = (self->begin < cursor ? cursor : self->begin) + self->timeline->each;
+	self->begun = false;
+	return true;
+}
+
+/* The nearest column's time. */
+static uint64_t time_at(const struct timeline_view *self, int column)
+{
+	int at = column - self->grid.column;
+
+	return within(self->timeline, self->timeline->from + (uint64_t)(at < 0 ? 0 : at) * self->timeline->each);
+}
+
+static void timeline_click(void *context, int row, int column)
+{
+	struct timeline_view *self = context;
+	struct list_rows rows = rows_of(self);
+	size_t line = self->list.top + (size_t)(row - self->grid.row);
+
+	self->pressed = false;
+	if (!has_grid(self) || row < self->grid.row || row >= self->grid.row + self->grid.rows)
+		return;
+	self->said = NULL;
+	self->chained = 0;
+	if (line < rows.count)
+		list_select(&self->list, &rows, line);
+	self->pressed = column >= self->grid.column && column < self->grid.column + self->grid.columns;
+	if (!self->pressed)
+		return;
+	self->begun = false;
+	self->begin = time_at(self, column);
+	put(self, self->begin);
+}
+
+static void timeline_release(void *context, int row, int column)
+{
+	struct timeline_view *self = context;
+
+	(void)row;
+	if (self->pressed && has_grid(self)) {
+		put(self, time_at(self, column));
+		self->begun = self->at != self->begin;
+	}
+	self->pressed = false;
+}
+
+static bool timeline_search(void *context, const char *pattern, enum list_search where)
+{
+	struct timeline_view *self = context;
+	struct list_rows rows = rows_of(self);
+
+	return list_search(&self->list, &rows, pattern, where);
+}
+
+/* Rows of many machines are not shown together. */
+static const struct request *timeline_ask(void *context, const struct scope *scope)
+{
+	struct timeline_view *self = context;
+	struct timeline_request *request = &self->request;
+	uint64_t key = row_key(self);
+
+	if (self->columns < LEAST || !self->vitals || self->vitals->machines)
+		return NULL;
+	memset(request, 0, sizeof(*request));		/* requests are compared as bytes */
+	request->request.kind = &timeline_kind;
+	request->request.pause_ms = PAUSE_MS;
+	scope_excerpt(scope, &request->request.excerpt);
+	request->columns = (uint64_t)self->columns;
+	request->focus = self->focus;
+	request->of_cpu = key >= CPU_KEY;
+	request->of = key & (CPU_KEY - 1);
+	request->at = self->placed ? self->at : 0;
+	return &request->request;
+}
+
+static bool timeline_takes(const void *context, const struct answer *answer, const struct scope *scope)
+{
+	(void)context;
+	(void)scope;
+	return answer->kind == &timeline_kind;
+}
+
+static struct view_told timeline_told(const void *context)
+{
+	const struct timeline *timeline = ((const struct timeline_view *)context)->timeline;
+
+	return (struct view_told) {
+		.known = timeline && timeline->now, .rows = timeline && timeline->count,
+		.end = timeline ? timeline->to : 0,
+	};
+}
+
+const struct view view_timeline = {
+	.name = "Timeline",
+	.new = timeline_new,
+	.free = free,
+	.ask = timeline_ask,
+	.show = timeline_show,
+	.draw = timeline_draw,
+	.takes = timeline_takes,
+	.told = timeline_told,
+	.act = timeline_act,
+	.click = timeline_click,
+	.release = timeline_release,
+	.range = timeline_range,
+	.search = timeline_search,
+};
