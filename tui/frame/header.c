@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/answers/time_line.h"
+#include "agent/answers/vitals.h"
+#include "agent/base/util.h"
 #include "agent/vm/state_words.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
@@ -9,9 +14,187 @@
 #include "tui/terminal/theme.h"
 #include "emptiness.h"
 #include "header.h"
-#include "remark_line.h"
 #include "scope.h"
 #include "title.h"
+
+/* ---- the row of time ---- */
+
+enum { LEFT = 10, RIGHT = 6, LEAST = 8 };	/* columns for the first time and the last; the fewest slots */
+
+size_t time_row_slots(int columns)
+{
+	int slots = columns - LEFT - RIGHT;
+
+	return slots < LEAST ? 0 : slots < SERIES_SLOTS ? (size_t)slots : SERIES_SLOTS;
+}
+
+/* The column of the first slot: the last one stands at the right. */
+static int first_column(struct place place, const struct time_line *line)
+{
+	return place.column + LEFT + (int)time_row_slots(place.width) - (int)line->series.count;
+}
+
+static void draw_slot(struct canvas *canvas, struct place place, const struct series_slot *slot, bool function)
+{
+	uint64_t kernel = slot->mode[MODE_KERNEL], user = slot->mode[MODE_USER];
+	uint64_t busy = function ? slot->part : kernel + user;
+	uint8_t style = function ? STYLE_HOT : kernel >= user ? STYLE_KERNEL : STYLE_USER;
+
+	if (slot->whole)
+		glyphs_column(canvas, place, busy ? style : STYLE_IDLE, (double)busy / (double)slot->whole);
+}
+
+/* The slots of the window, first <= i < end. */
+struct slots {
+	size_t first, end;
+};
+
+static struct slots slots_of(const struct time_line *line, const struct scope *scope)
+{
+	const struct series *series = &line->series;
+	uint64_t last = series->begin + series->count * series->width;
+	uint64_t to = scope->until_ns ? scope_until(scope) : line->now;
+	uint64_t from = scope->window_ns && scope->window_ns < to ? to - scope->window_ns : 0;
+	struct slots slots = { 0, series->count };
+
+	if (!scope->moved && scope->zero_ns > from && scope->zero_ns < to)
+		from = scope->zero_ns;
+	if (to > last)
+		to = last;
+	if (to <= series->begin)
+		to = series->begin + 1;
+	if (from >= to)
+		from = to - 1;
+	if (from > series->begin)
+		slots.first = (size_t)((from - series->begin) / series->width);
+	slots.end = (size_t)((to - series->begin + series->width - 1) / series->width);
+	return slots;
+}
+
+/* The brackets stand on the columns beside the window; there is one at each side of the line. */
+static void draw_window(struct canvas *canvas, struct place place, const struct time_line *line,
+	const struct scope *scope)
+{
+	struct slots slots = slots_of(line, scope);
+	int first = first_column(place, line) + (int)slots.first, end = first + (int)(slots.end - slots.first);
+
+	canvas_put(canvas, (struct place) { place.row, first - 1, 1 }, STYLE_TITLE, '[');
+	canvas_put(canvas, (struct place) { place.row, end, 1 }, STYLE_TITLE, ']');
+}
+
+void time_row_draw(struct canvas *canvas, struct place place, const struct time_line *line, const struct scope *scope)
+{
+	char time[SCOPE_TIME];
+	int column;
+
+	if (!line || !line->series.count || line->series.count > time_row_slots(place.width))
+		return;
+	column = first_column(place, line);
+	canvas_text(canvas, (struct place) { place.row, column - LEFT, LEFT - 2 }, STYLE_DIM,
+		scope_time(uptime_shown(line->answer.zero, line->series.begin), time));
+	for (size_t i = 0; i < line->series.count; i++)
+		draw_slot(canvas, (struct place) { place.row, column + (int)i, 1 }, &line->series.slots[i], line->of);
+	column += (int)line->series.count;
+	canvas_text(canvas, (struct place) { place.row, column + 2, RIGHT - 2 }, STYLE_DIM, "now");
+	draw_window(canvas, place, line, scope);
+}
+
+struct time_slot time_row_at(struct place place, const struct time_line *line, int column)
+{
+	int slot = line ? column - first_column(place, line) : 0, count = line ? (int)line->series.count : 0;
+	uint64_t begin;
+
+	if (count == 0)
+		return (struct time_slot) { .end = 0 };
+	slot = slot < 0 ? 0 : slot < count ? slot : count - 1;
+	begin = line->series.begin + (uint64_t)slot * line->series.width;
+	return (struct time_slot) { begin, begin + line->series.width };
+}
+
+/* ---- the remark ---- */
+
+enum { ROWS_MOST = 2, TEXT = sizeof(((struct vitals *)0)->note) };
+
+static const uint64_t turn_ns = 5 * NS_PER_SECOND;	/* guest time for which each remark is shown */
+
+/* Copies the first remark of the note to `text`. Returns the rest of the note; NULL: there was no remark. */
+static const char *next_remark(const char *note, char text[TEXT])
+{
+	size_t size = strcspn(note, VITALS_NOTES);
+
+	memcpy(text, note, size);
+	text[size] = '\0';
+	return size ? note + size + strspn(note + size, VITALS_NOTES) : NULL;
+}
+
+/* Finds the remark with this number, or the last, among those that are not put away. Returns how many these are. */
+static size_t find(const struct vitals *vitals, const struct scope *scope, size_t number,
+	char found[TEXT])
+{
+	const char *at = vitals->note;
+	char text[TEXT];
+	size_t count = 0;
+
+	found[0] = '\0';
+	while ((at = next_remark(at, text))) {
+		if (away_has(&scope->away, text))
+			continue;
+		if (count++ <= number)
+			strcpy(found, text);
+	}
+	return count;
+}
+
+int remark_line_rows(struct canvas *canvas, struct area area, const struct vitals *vitals,
+	const struct scope *scope)
+{
+	char text[TEXT];
+	size_t count = find(vitals, scope, 0, text);
+	int most = area.rows < ROWS_MOST ? area.rows : ROWS_MOST, rows = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int needed;
+
+		find(vitals, scope, i, text);
+		needed = canvas_rows(canvas, text, area.columns);
+		rows = needed > rows ? needed : rows;
+	}
+	return rows < most ? rows : most;
+}
+
+int remark_line_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
+	const struct scope *scope)
+{
+	char text[TEXT];
+	size_t count = find(vitals, scope, 0, text);
+
+	area.rows = remark_line_rows(canvas, area, vitals, scope);
+	if (area.rows == 0)
+		return 0;
+	find(vitals, scope, vitals->now / turn_ns % count, text);
+	canvas_wrap(canvas, area, STYLE_WARN, text);
+	return area.rows;
+}
+
+bool remark_line_any(const struct vitals *vitals, const struct scope *scope)
+{
+	char text[TEXT];
+
+	return find(vitals, scope, 0, text) != 0;
+}
+
+/* Adds all remarks of the vitals to `away`; with `before` not NULL, only those that are in it. */
+static void remark_line_put_away(const struct vitals *vitals, const struct away *before, struct away *away)
+{
+	const char *at = vitals->note;
+	char text[TEXT];
+
+	while ((at = next_remark(at, text)))
+		if (!before || away_has(before, text))
+			away_put(away, text);
+}
+
+/* ---- header ---- */
 
 enum {
 	BAR_LEAST = 8, BAR_MOST = 25,	/* columns of a bar */

@@ -8,6 +8,8 @@
 #define HEADER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "agent/answers/vitals.h"
 
@@ -37,5 +39,47 @@ bool header_dismiss(const struct vitals *vitals, struct scope *scope, bool rows,
 
 /* Call it with new vitals. It forgets remarks that were put away and no longer apply, so that they can come again. */
 void header_settle(const struct vitals *vitals, struct scope *scope, const struct keys *keys);
+
+/* ---- the row of time ---- */
+
+/*
+ * The time line at the foot of each view: a column for each slot, as high as the share of busy CPUs, or of the function
+ * that was chosen; the window stands in brackets. The mouse chooses a window on it.
+ */
+
+struct place;
+struct time_line;
+
+size_t time_row_slots(int columns);	/* as many as a row of so many columns has room for; 0: none */
+
+/* `line`: NULL: there is none yet. */
+void time_row_draw(struct canvas *canvas, struct place place, const struct time_line *line, const struct scope *scope);
+
+struct time_slot {			/* guest ns; end 0: there is none */
+	uint64_t begin, end;
+};
+
+/* The slot at a column of the row; before the first and behind the last slot it is the nearest one. */
+struct time_slot time_row_at(struct place place, const struct time_line *line, int column);
+
+/* ---- the remark ---- */
+
+/*
+ * The remarks of the vitals, one at a time and in turn. A long remark takes two rows, and is cut there. A remark that
+ * was put away stays away while its words are the same, even if its numbers change.
+ */
+
+struct away;
+struct vitals;
+
+/* Returns the rows of the area that it used: as many as the longest remark needs, so that nothing moves. */
+int remark_line_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
+	const struct scope *scope);
+
+/* How many rows remark_line_draw will use. */
+int remark_line_rows(struct canvas *canvas, struct area area, const struct vitals *vitals,
+	const struct scope *scope);
+
+bool remark_line_any(const struct vitals *vitals, const struct scope *scope);	/* there is a remark to show */
 
 #endif

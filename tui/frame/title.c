@@ -12,7 +12,7 @@
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
-#include "remark_line.h"
+#include "header.h"
 #include "scope.h"
 #include "title.h"
 

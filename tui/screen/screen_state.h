@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
 #include "tui/frame/prompt.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/status.h"
-#include "tui/frame/time_row.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/keys.h"
 #include "feed.h"

@@ -6,7 +6,7 @@
 #include "agent/answers/time_line.h"
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
-#include "tui/frame/time_row.h"
+#include "tui/frame/header.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"

@@ -18,7 +18,6 @@
 #include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/quick.h"
 #include "tui/frame/header.h"
-#include "tui/frame/remark_line.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/title.h"
 #include "tui/terminal/canvas.h"
