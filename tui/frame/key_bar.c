@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
+#include "agent/base/util.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
@@ -136,4 +138,157 @@ uint32_t key_bar_own_key(const struct key_label *labels, int column)
 		left += width + 2;
 	}
 	return 0;
+}
+
+/* ---- the status ---- */
+
+static const uint64_t shown_ns = 3 * NS_PER_SECOND;
+enum { ROWS_MOST = 3 };
+
+bool status_say(struct status_line *line, bool failed, const char *text, uint64_t now)
+{
+	if (line->failed && !failed)
+		return false;
+	util_print(line->text, sizeof(line->text), "%s", text);
+	line->failed = failed;
+	line->profiler = line->view = false;
+	line->until = now + shown_ns;
+	return true;
+}
+
+void status_explain(struct status_line *line, const char *text, uint64_t now)
+{
+	line->view = status_say(line, false, text, now) || line->view;
+}
+
+void status_view_left(struct status_line *line)
+{
+	if (line->view)
+		*line = (struct status_line) { .failed = false };
+}
+
+void status_seen(struct status_line *line)
+{
+	if (line->failed)
+		*line = (struct status_line) { .failed = false };
+}
+
+void status_profiler(struct status_line *line)
+{
+	if (line->profiler && line->failed)
+		*line = (struct status_line) { .failed = false };
+}
+
+bool status_expire(struct status_line *line, uint64_t now)
+{
+	if (line->text[0] == '\0' || line->failed || now < line->until)
+		return false;
+	line->text[0] = '\0';
+	return true;
+}
+
+void status_draw(const struct status_line *line, struct canvas *canvas, struct place place,
+	const char *remark)
+{
+	struct area area = { place.row, place.column + 1, 1, place.width - 2 };
+	int needed = canvas_rows(canvas, line->text, area.columns);
+
+	if (line->text[0] == '\0') {
+		if (*remark)
+			canvas_blank(canvas, place);
+		canvas_text(canvas, (struct place) { area.row, area.column, area.columns },
+			STYLE_DIM, remark);
+		return;
+	}
+	area.rows = needed < ROWS_MOST ? needed : ROWS_MOST;
+	area.row -= area.rows - 1;
+	for (place.row = area.row; place.row < area.row + area.rows; place.row++)
+		canvas_blank(canvas, place);
+	canvas_wrap(canvas, area, line->failed ? STYLE_BAD : STYLE_GOOD, line->text);
+}
+
+void status_ask(struct canvas *canvas, struct place place, const char *question)
+{
+	canvas_blank(canvas, place);
+	place.column++;
+	place.width--;
+	canvas_text(canvas, place, STYLE_WARN, question);
+}
+
+/* ---- the prompt ---- */
+
+void prompt_open(struct prompt *prompt, const char *label, const char *hint, const char *text)
+{
+	*prompt = (struct prompt) { .label = label };
+	snprintf(prompt->hint, sizeof(prompt->hint), "%s", hint);
+	snprintf(prompt->text, sizeof(prompt->text), "%s", text);
+	prompt->size = strlen(prompt->text);
+}
+
+/* Removes the last character: its continuation bytes, and the byte before them. */
+static void erase(struct prompt *prompt)
+{
+	while (prompt->size > 0 && ((unsigned char)prompt->text[--prompt->size] >> 6) == 2)
+		;
+	prompt->text[prompt->size] = '\0';
+}
+
+static enum prompt_event add(struct prompt *prompt, uint32_t code)
+{
+	struct cell cell = { .code = code };
+	char bytes[CELL_BYTES];
+	size_t size = strlen(canvas_utf8(&cell, bytes));
+
+	if (code < ' ' || code >= KEYS_UP || prompt->size + size >= sizeof(prompt->text))
+		return PROMPT_SAME;
+	strcpy(prompt->text + prompt->size, bytes);
+	prompt->size += size;
+	return PROMPT_CHANGED;
+}
+
+bool prompt_takes(uint32_t code)
+{
+	return code == KEYS_ESCAPE || code == KEYS_ENTER || code == KEYS_CTRL('U') ||
+		(code >= ' ' && code < KEYS_UP);
+}
+
+enum prompt_event prompt_key(struct prompt *prompt, uint32_t code)
+{
+	bool leave = code == KEYS_ESCAPE || (code == KEYS_BACKSPACE && prompt->size == 0);
+
+	if (leave || code == KEYS_ENTER) {
+		prompt->label = NULL;
+		return leave ? PROMPT_LEFT : PROMPT_DONE;
+	}
+	if (code == KEYS_CTRL('U')) {
+		prompt->size = 0;
+		prompt->text[0] = '\0';
+		return PROMPT_CHANGED;
+	}
+	if (code == KEYS_BACKSPACE) {
+		erase(prompt);
+		return PROMPT_CHANGED;
+	}
+	return add(prompt, code);
+}
+
+void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct place place,
+	const char *bad)
+{
+	int end = place.column + place.width, room;
+	const char *text = prompt->text;
+
+	canvas_blank(canvas, place);
+	place.column += canvas_text(canvas, place, STYLE_PROMPT, prompt->label);
+	canvas_put(canvas, (struct place) { place.row, place.column++, 1 }, STYLE_PROMPT, ' ');
+	room = end - place.column - 1;
+	text = canvas_skip(canvas, text, canvas_width(canvas, text) - room);
+	place.width = room;
+	place.column += canvas_text(canvas, place, STYLE_TEXT, text);
+	canvas_put(canvas, (struct place) { place.row, place.column, 1 }, STYLE_TEXT | STYLE_CURSOR,
+		' ');
+	place.column += 3;
+	place.width = end - place.column;
+	if (bad || canvas_width(canvas, prompt->hint) <= place.width)
+		canvas_text(canvas, place, bad ? STYLE_WARN : STYLE_DIM, bad ? bad : prompt->hint);
 }

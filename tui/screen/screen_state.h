@@ -8,9 +8,7 @@
 
 #include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
-#include "tui/frame/prompt.h"
 #include "tui/frame/scope.h"
-#include "tui/frame/status.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/keys.h"
 #include "feed.h"

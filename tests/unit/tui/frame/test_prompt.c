@@ -11,12 +11,11 @@
 
 #include "agent/base/util.h"
 #include "tests/unit/fakes/canvas_dump.h"
-#include "tui/frame/prompt.h"
+#include "tests/unit/fakes/filter_of.h"
+#include "tui/frame/key_bar.h"
 #include "tui/frame/scope.h"
-#include "tui/frame/status.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
-#include "tests/unit/fakes/filter_of.h"
 
 static void type(struct prompt *prompt, const char *text)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "agent/answers/function_page.h"
-#include "tui/frame/prompt.h"
+#include "tui/frame/key_bar.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
