@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "agent/answers/answer.h"
-#include "away.h"
+#include "emptiness.h"
 
 /* Sizes of texts in bytes, with their terminating zeros; SCOPE_STEPS: the most steps deeper that are kept. */
 enum { SCOPE_FILTER = 160, SCOPE_STEPS = 4, SCOPE_WORDS = 48, SCOPE_MATCH = 128 };
