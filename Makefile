@@ -64,7 +64,7 @@ AGENT = \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines
-TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
+TUI = $(call in,tui/terminal/,canvas glyphs keys term theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list scope tab_row title view_row wanted) \
 	$(call in,tui/views/table/,annotate_row change_style column deeper detail hue row_cell) \
 	$(call in,tui/views/flame/,flame_cells flame_detail flame_paint) $(call in,tui/views/tree/,folds tree_lines tree_row) \

@@ -11,10 +11,10 @@
 #include "agent/base/util.h"
 #include "agent/service/control_client.h"
 #include "agent/service/service.h"
-#include "agent/session/session.h"
 #include "agent/session/capture.h"
+#include "agent/session/session.h"
 #include "agent/source/live.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/term.h"
 #include "attach_options.h"
 #include "command.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "tui/terminal/signals.h"
+#include "tui/terminal/term.h"
 #include "tui/terminal/tty.h"
 #include "command.h"
 #include "interruption.h"

@@ -6,7 +6,6 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/term.h"
-#include "tui/terminal/term_keys.h"
 #include "tui/terminal/tty.h"
 #include "tui/views/config.h"
 #include "app.h"

@@ -13,7 +13,7 @@ struct tabs;
 bool app_possible(char **error);
 
 /*
- * Runs the screen until the user quits or a signal ends it (signals.h), and leaves the terminal as it was. Called by
+ * Runs the screen until the user quits or a signal ends it (term.h), and leaves the terminal as it was. Called by
  * the main thread, while other threads drive the sessions. False with `error` set when the terminal cannot be opened,
  * or is gone.
  */

@@ -6,6 +6,7 @@
 #ifndef TERM_H
 #define TERM_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "theme.h"
@@ -31,5 +32,27 @@ void term_resume(void);				/* sets the modes again: another program may have had
 enum { TERM_FDS = 3 };
 struct pollfd;
 int term_fds(struct pollfd fds[TERM_FDS]);
+
+/* ---- keys ---- */
+
+/* Reads keys, the mouse and pasted text from the terminal. Main thread. */
+
+struct input;
+
+bool term_keys_read(struct input *input);	/* false: there is no input; never waits */
+bool term_keys_gone(void);		/* the terminal was hung up */
+
+/* ---- signals ---- */
+
+/* Which signals end a program. */
+
+/*
+ * All signals from outside that end a program by default. Before it ends, ktop has to put the terminal and the guest
+ * back as they were.
+ */
+void signals_ending(sigset_t *set);
+
+/* The signals that a fault of the program itself raises. */
+void signals_faults(sigset_t *set);
 
 #endif

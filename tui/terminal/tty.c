@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "signals.h"
+#include "term.h"
 #include "tty.h"
 
 enum {
@@ -43,7 +43,7 @@ static struct {
 	struct termios modes;		/* from before tty_open, as are `before` and `mask` */
 	struct termios ours;		/* the screen's */
 	struct sigaction before[NSIG];
-	sigset_t ends, faults;		/* as in signals.h */
+	sigset_t ends, faults;		/* as in term.h */
 	sigset_t mask;
 	pthread_t main;			/* the thread that has the screen */
 	bool open;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tui/terminal/signals.h"
+#include "tui/terminal/term.h"
 
 /* True: by default, this signal ends a program. */
 static bool ends_a_program(int number)

@@ -24,7 +24,6 @@
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/term.h"
-#include "tui/terminal/term_keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/terminal/tty.h"
 
