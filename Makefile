@@ -40,7 +40,7 @@ AGENT = \
 	$(call in,agent/names/files/,debug_file image sym_elf sym_elf_bare sym_text symbol_table) \
 	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_dwarf sym_dwarf_lines \
 		) \
-	$(call in,agent/names/objects/,firmware layouts objects programs regions) \
+	$(call in,agent/names/objects/,layouts objects programs) \
 	$(call in,agent/names/,guest_symbols kernel_image lines running_kernel \
 		running_programs symbols symbols_code symbols_kernel threads) \
 	$(call in,agent/unwind/,arch unwind) \

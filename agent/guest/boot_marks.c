@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/names/objects/regions.h"
+#include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
 #include "boot_marks.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When a boot has come to its phases: firmware, boot loader, kernel, programs. They are told by where samples were
- * taken (regions.h, and the kernel's symbols), so they are as exact as the samples are close to each other.
+ * taken (objects.h, and the kernel's symbols), so they are as exact as the samples are close to each other.
  * Nothing is told of a boot that was not sampled from its beginning. One owner thread.
  */
 #ifndef BOOT_MARKS_H

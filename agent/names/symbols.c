@@ -12,7 +12,6 @@
 #include "agent/names/linux/modules.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/objects/objects.h"
-#include "agent/names/objects/regions.h"
 #include "agent/wire/event.h"
 #include "function.h"
 #include "guest_symbols.h"

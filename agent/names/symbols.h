@@ -16,7 +16,7 @@
 #include "agent/names/bare/flow.h"
 #include "agent/names/copies/file_state.h"
 #include "agent/names/files/sym_elf.h"
-#include "agent/names/objects/firmware.h"
+#include "agent/names/objects/objects.h"
 
 struct budget;
 struct code_lines;
@@ -196,7 +196,7 @@ void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 /* Tells what came of comparing its code with the file: see kernel_image_compared. */
 bool symbols_kernel_compared(struct symbols *symbols, uint32_t equal, uint32_t others, uint64_t other);
 
-/* The source also sees what runs before the kernel: such code gets the names of regions.h. */
+/* The source also sees what runs before the kernel: such code gets the names of objects.h. */
 void symbols_set_board(struct symbols *symbols, enum arch_id arch);
 enum arch_id symbols_board(const struct symbols *symbols);	/* ARCH_OTHER: it was not set */
 void symbols_set_firmware(struct symbols *symbols, enum firmware firmware);

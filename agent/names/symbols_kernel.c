@@ -10,7 +10,6 @@
 #include "agent/names/linux/modules.h"
 #include "agent/names/linux/orc.h"
 #include "agent/names/objects/objects.h"
-#include "agent/names/objects/regions.h"
 #include "agent/wire/event.h"
 #include "guest_symbols.h"
 #include "kernel_image.h"

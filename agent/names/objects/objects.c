@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +9,13 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
+#include "agent/base/memory_reader.h"
 #include "agent/base/util.h"
 #include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
+#include "agent/names/linux/linux_kernel.h"
 #include "agent/wire/event.h"
 #include "objects.h"
 #include "programs.h"
@@ -589,4 +593,162 @@ uint32_t objects_map(struct objects *objects, const struct object *object,
 const struct mapping *objects_get(const struct objects *objects, uint32_t mapping)
 {
 	return &objects->mappings[mapping];
+}
+
+/* ---- firmware ---- */
+
+enum {
+	PAGE = 4096, MIB = 1 << 20,
+	WINDOW = 16,			/* pages that are asked for at a time */
+	SIGN_MOST = 16,
+};
+
+/* Where QEMU's boards have their firmware: hw/i386/pc.c, hw/arm/virt.c, hw/riscv/virt.c. */
+struct board {
+	/* What EDK II has there. */
+	uint64_t sign_at;
+	const char *sign;
+	size_t sign_size;
+	uint64_t uboot;			/* where U-Boot is loaded; NONE: not known */
+};
+
+#define NONE UINT64_MAX
+/* EDK II, MdePkg/Include/Pi/PiFirmwareVolume.h: a volume's signature, behind 16 zero bytes, a GUID and a length. */
+#define VOLUME "_FVH"
+enum { VOLUME_AT = 40 };
+/* EDK II, OvmfPkg/ResetVector: the GUID of the table that ends 32 bytes below 4 GiB. */
+#define TABLE "\xde\x82\xb5\x96\xb2\x1f\xf7\x45\xba\xea\xa3\x66\xc5\x5a\x08\x2d"
+
+static const struct board firmware_boards[ARCHS] = {
+	[ARCH_X86_64] = { 0xffffffd0, TABLE, sizeof(TABLE) - 1, NONE },
+	[ARCH_I386] = { 0xffffffd0, TABLE, sizeof(TABLE) - 1, NONE },
+	[ARCH_AARCH64] = { VOLUME_AT, VOLUME, sizeof(VOLUME) - 1, 0 },
+	[ARCH_RISCV64] = { 0x20000000 + VOLUME_AT, VOLUME, sizeof(VOLUME) - 1, 0x80200000 },
+};
+
+static const char banner[] = "U-Boot 20";	/* and the rest of the year */
+
+/* False: it may come later. `there`: it was read. */
+static bool read_bytes(const struct memory_reader *physical, uint64_t address, void *to, size_t size, bool *there)
+{
+	uint64_t awaited = memory_reader_awaited(physical);
+
+	*there = physical->read(physical->context, address, to, size);
+	return *there || memory_reader_awaited(physical) == awaited;
+}
+
+static void look_for_uefi(struct firmware_search *search, const struct board *board,
+	const struct memory_reader *physical)
+{
+	char bytes[SIGN_MOST];
+	bool there;
+
+	if (!read_bytes(physical, board->sign_at, bytes, board->sign_size, &there))
+		return;
+	if (there && memcmp(bytes, board->sign, board->sign_size) == 0)
+		search->found = FIRMWARE_UEFI;
+	search->stage = search->found || board->uboot == NONE ? FIRMWARE_DONE : FIRMWARE_SEARCHES;
+}
+
+/* A page, and as much of the next one as a banner needs. False: it may come later. */
+static bool look_for_banner(struct firmware_search *search, uint64_t address, const struct memory_reader *physical)
+{
+	char bytes[PAGE + sizeof(banner)];
+	bool there;
+
+	if (!read_bytes(physical, address, bytes, sizeof(bytes), &there))
+		return false;
+	if (there && memmem(bytes, sizeof(bytes), banner, strlen(banner)))
+		search->found = FIRMWARE_UBOOT;
+	return true;
+}
+
+static void look_for_uboot(struct firmware_search *search, const struct board *board,
+	const struct memory_reader *physical)
+{
+	char byte;
+	bool there;
+
+	while (search->searched < MIB && !search->found &&
+			look_for_banner(search, board->uboot + search->searched, physical))
+		search->searched += PAGE;
+	if (search->searched == MIB || search->found)
+		search->stage = FIRMWARE_DONE;
+	for (uint64_t i = 1; search->stage != FIRMWARE_DONE && i < WINDOW && search->searched + i * PAGE < MIB; i++)
+		read_bytes(physical, board->uboot + search->searched + i * PAGE, &byte, 1, &there);
+}
+
+void firmware_search(struct firmware_search *search, enum arch_id arch, const struct memory_reader *physical)
+{
+	const struct board *board = &firmware_boards[arch];
+
+	if (!board->sign) {
+		search->stage = FIRMWARE_DONE;
+		return;
+	}
+	if (search->stage == FIRMWARE_BEGINS)
+		look_for_uefi(search, board, physical);
+	if (search->stage == FIRMWARE_SEARCHES)
+		look_for_uboot(search, board, physical);
+}
+
+/* ---- regions ---- */
+
+#define LOADER "boot loader"
+#define REGIONS_MIB (UINT64_C(1) << 20)
+
+const struct region region_moved = { .name = "[firmware]", .object = REGION_FIRMWARE };
+
+static const struct region pc[] = {
+	{ 0x500, 0xa0000, "[real-mode code]", LOADER },		/* boot sectors, the setup code of a bzImage */
+	{ 0xa0000, 0xc0000, "[SMM]", REGION_FIRMWARE },		/* elsewhere it is the screen's memory: no code */
+	{ 0xc0000, 0xe0000, "[option ROM]", REGION_FIRMWARE },
+	{ 0xe0000, 0x100000, "[BIOS]", REGION_FIRMWARE },
+	{ 0xffc00000, 0x100000000, "[flash ROM]", REGION_FIRMWARE },
+	{ 0 },
+};
+static const struct region arm_virt[] = {
+	{ 0, 0x08000000, "[flash ROM]", REGION_FIRMWARE },
+	{ 0 },
+};
+static const struct region riscv_virt[] = {
+	{ 0x1000, 0x10000, "[reset ROM]", REGION_FIRMWARE },
+	{ 0x20000000, 0x24000000, "[flash ROM]", REGION_FIRMWARE },
+	{ 0x80000000, 0x80200000, "[OpenSBI]", REGION_FIRMWARE },
+	{ 0 },
+};
+
+static const struct { const struct region *regions; unsigned bits; } boards[ARCHS] = {
+	[ARCH_X86_64] = { pc, 64 }, [ARCH_I386] = { pc, 32 }, [ARCH_RISCV64] = { riscv_virt, 64 },
+	[ARCH_AARCH64] = { arm_virt, 64 },
+};
+
+/*
+ * Linux itself runs in the upper half of its addresses. What runs below, in the kernel's mode, is its decompressor,
+ * within the room that its header tells, or firmware that has moved to memory. A BIOS has the decompressor begin at
+ * 1 MiB, where UEFI has code of its own.
+ */
+static const struct region *below_kernel(const struct linux_kernel *linux, enum firmware firmware, uint64_t address)
+{
+	static const struct region decompressor = { .name = "[decompressor]", .object = "boot image" };
+	static const struct region uefi = { .name = "[UEFI]", .object = REGION_FIRMWARE };
+	static const struct region uboot = { .name = "[U-Boot]", .object = LOADER };
+	uint64_t start = linux && firmware == FIRMWARE_UEFI ? linux->room_start : REGIONS_MIB;
+
+	if (linux && address >= start && address < linux->room)
+		return &decompressor;
+	return firmware == FIRMWARE_UEFI ? &uefi : firmware == FIRMWARE_UBOOT ? &uboot : linux ? &region_moved : NULL;
+}
+
+const struct region *region_find(enum arch_id arch, const struct linux_kernel *linux, enum firmware firmware,
+	uint64_t address)
+{
+	const struct region *region = boards[arch].regions;
+
+	if (!region)
+		return NULL;
+	for (; region->name; region++)
+		if (address >= region->start && address < region->end)
+			return region;
+	return address >> (boards[arch].bits - 1) == 0 ? below_kernel(linux, firmware, address) : NULL;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/base/arch_id.h"
 #include "agent/names/copies/file_state.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/wire/event.h"
@@ -112,5 +113,56 @@ const struct mapping *objects_get(const struct objects *objects, uint32_t mappin
 const char *objects_note(const struct objects *objects);
 uint64_t objects_told(const struct objects *objects);	/* how many such remarks were made */
 uint64_t objects_left_out(const struct objects *objects);	/* bad symbols in the files that were read */
+
+/* ---- firmware ---- */
+
+/*
+ * Which firmware a machine of QEMU's has, by what lies in its memory: UEFI (EDK II) in the flash memory, U-Boot where
+ * it was loaded. Both move to RAM early, where no address tells what they are. The bytes are the guest's: any at all.
+ */
+
+struct memory_reader;
+
+enum firmware { FIRMWARE_UNKNOWN, FIRMWARE_UEFI, FIRMWARE_UBOOT };
+
+struct firmware_search {		/* starts zeroed */
+	enum { FIRMWARE_BEGINS, FIRMWARE_SEARCHES, FIRMWARE_DONE } stage;
+	uint64_t searched;		/* bytes of the place where U-Boot is loaded */
+	enum firmware found;
+};
+
+/*
+ * Goes on. Call it until it is FIRMWARE_DONE, each time that pages have come: `physical` reads a guest's memory by its
+ * physical addresses. Reads a megabyte at most, and no device.
+ */
+void firmware_search(struct firmware_search *search, enum arch_id arch, const struct memory_reader *physical);
+
+/* ---- regions ---- */
+
+/*
+ * Names for code that runs before the kernel, or under it: firmware, boot loader, the kernel's own decompressor. They
+ * come from the memory maps of QEMU's machines (pc and q35: hw/i386/pc.c; virt of arm: hw/arm/virt.c; virt of riscv:
+ * hw/riscv/virt.c), which is where the hardware has them, and from the header of a Linux boot image. QEMU is not asked.
+ * No symbols are known of such code: a region is all one function. UEFI and U-Boot move to RAM; where they
+ * are there is not known. What runs at low addresses and is in no region is theirs.
+ */
+
+struct linux_kernel;
+
+#define REGION_FIRMWARE "firmware"	/* the object of those that are firmware; all others load the kernel */
+
+struct region {
+	uint64_t start, end;
+	const char *name, *object;
+};
+
+extern const struct region region_moved;	/* firmware that has moved to memory, nobody knows which */
+
+/*
+ * `linux`: NULL if the kernel is no Linux, or not known. `firmware`: FIRMWARE_UNKNOWN also where the kernel may run at
+ * low addresses. NULL: nothing is known there.
+ */
+const struct region *region_find(enum arch_id arch, const struct linux_kernel *linux, enum firmware firmware,
+	uint64_t address);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "agent/base/memory_reader.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/objects/regions.h"
+#include "agent/names/objects/objects.h"
 
 /* As Debian's: its header tells 16 MiB and a room of 60 MiB. */
 static const struct linux_kernel debian = { .room = (16 + 60) << 20, .room_start = 16 << 20 };
