@@ -15,6 +15,7 @@
 #include "agent/session/session.h"
 #include "agent/source/live.h"
 #include "tui/terminal/term.h"
+#include "tui/terminal/tty.h"
 #include "attach_options.h"
 #include "command.h"
 

@@ -41,18 +41,4 @@ const char *emptiness_stray(const struct vitals *vitals, const struct filter *fi
 /* Draws it at the top of the area; nothing if there is no cause. */
 void emptiness_draw(struct emptiness empty, struct canvas *canvas, struct area area, const struct keys *keys);
 
-/* ---- away ---- */
-
-/* The remarks that the user has put away. Remarks that differ only in their numbers are the same remark. */
-
-enum { AWAY_MOST = 32 };
-
-struct away {				/* starts as { 0 } */
-	uint64_t marks[AWAY_MOST];	/* hashes of the remarks, without their digits */
-	size_t count;
-};
-
-bool away_has(const struct away *away, const char *remark);
-void away_put(struct away *away, const char *remark);	/* ignored if there are AWAY_MOST already */
-
 #endif

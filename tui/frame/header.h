@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #include "agent/answers/vitals.h"
+#include "scope.h"
 
 struct area;
 struct canvas;
 struct keys;
-struct scope;
 
 /* Draws at the top of the area, in at most a third of its rows, but at least one. Returns the rows used. */
 int header_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
@@ -61,25 +61,5 @@ struct time_slot {			/* guest ns; end 0: there is none */
 
 /* The slot at a column of the row; before the first and behind the last slot it is the nearest one. */
 struct time_slot time_row_at(struct place place, const struct time_line *line, int column);
-
-/* ---- the remark ---- */
-
-/*
- * The remarks of the vitals, one at a time and in turn. A long remark takes two rows, and is cut there. A remark that
- * was put away stays away while its words are the same, even if its numbers change.
- */
-
-struct away;
-struct vitals;
-
-/* Returns the rows of the area that it used: as many as the longest remark needs, so that nothing moves. */
-int remark_line_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
-	const struct scope *scope);
-
-/* How many rows remark_line_draw will use. */
-int remark_line_rows(struct canvas *canvas, struct area area, const struct vitals *vitals,
-	const struct scope *scope);
-
-bool remark_line_any(const struct vitals *vitals, const struct scope *scope);	/* there is a remark to show */
 
 #endif

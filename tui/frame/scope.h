@@ -8,7 +8,22 @@
 #include <stdint.h>
 
 #include "agent/answers/answer.h"
-#include "emptiness.h"
+
+/* ---- away ---- */
+
+/* The remarks that the user has put away. Remarks that differ only in their numbers are the same remark. */
+
+enum { AWAY_MOST = 32 };
+
+struct away {				/* starts as { 0 } */
+	uint64_t marks[AWAY_MOST];	/* hashes of the remarks, without their digits */
+	size_t count;
+};
+
+bool away_has(const struct away *away, const char *remark);
+void away_put(struct away *away, const char *remark);	/* ignored if there are AWAY_MOST already */
+
+/* ---- scope ---- */
 
 /* Sizes of texts in bytes, with their terminating zeros; SCOPE_STEPS: the most steps deeper that are kept. */
 enum { SCOPE_FILTER = 160, SCOPE_STEPS = 4, SCOPE_WORDS = 48, SCOPE_MATCH = 128 };

@@ -117,7 +117,7 @@ void screen_go_back(struct screen *screen, bool marked, uint64_t now);	/* takes 
 /* Says why a key of some views did nothing in this one. */
 void screen_did_nothing(struct screen *screen, enum action action, uint64_t now);
 
-/* ---- the window (screen_window.c) ---- */
+/* ---- the window (screen.c) ---- */
 
 bool screen_window_act(struct screen *screen, enum action action, uint64_t now);	/* false: not for the window */
 void screen_live(struct screen *screen, uint64_t now);	/* the window always ends now */
@@ -133,7 +133,7 @@ void screen_ask_line(const struct screen *screen);
 bool screen_press_line(struct screen *screen, const struct input *input);	/* false: it is not on the line */
 void screen_release_line(struct screen *screen, const struct input *input, uint64_t now);
 
-/* ---- which rows are on the screen (screen_rows.c) ---- */
+/* ---- which rows are on the screen (screen.c) ---- */
 
 /* The view was drawn, and this was asked for it; NULL: nothing. */
 void screen_rows_drawn(struct screen *screen, const struct request *request);

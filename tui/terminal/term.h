@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal. Only this file and term_keys.c know ncurses. There is one terminal, and only the main thread uses it.
+ * The terminal. Only term.c knows ncurses. There is one terminal, and only the main thread uses it.
  * The signals of tty.h become input.
  */
 #ifndef TERM_H
@@ -41,18 +41,5 @@ struct input;
 
 bool term_keys_read(struct input *input);	/* false: there is no input; never waits */
 bool term_keys_gone(void);		/* the terminal was hung up */
-
-/* ---- signals ---- */
-
-/* Which signals end a program. */
-
-/*
- * All signals from outside that end a program by default. Before it ends, ktop has to put the terminal and the guest
- * back as they were.
- */
-void signals_ending(sigset_t *set);
-
-/* The signals that a fault of the program itself raises. */
-void signals_faults(sigset_t *set);
 
 #endif

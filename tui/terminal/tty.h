@@ -49,4 +49,17 @@ enum tty_event { TTY_NOTHING, TTY_HANGUP, TTY_QUIT, TTY_STOP, TTY_CONTINUE, TTY_
 enum tty_event tty_event(void);
 int tty_fd(void);			/* readable while an event waits */
 
+/* ---- signals ---- */
+
+/* Which signals end a program. */
+
+/*
+ * All signals from outside that end a program by default. Before it ends, ktop has to put the terminal and the guest
+ * back as they were.
+ */
+void signals_ending(sigset_t *set);
+
+/* The signals that a fault of the program itself raises. */
+void signals_faults(sigset_t *set);
+
 #endif

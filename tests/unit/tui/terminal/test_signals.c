@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tui/terminal/term.h"
+#include "tui/terminal/tty.h"
 
 /* True: by default, this signal ends a program. */
 static bool ends_a_program(int number)
