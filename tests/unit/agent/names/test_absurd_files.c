@@ -28,14 +28,14 @@ static const char source[] =
 	"int twice(int x) { return x + x; }\n"
 	"void _start(void) { for (;;) twice(2); }\n";
 
-struct program {
+struct odd_program {
 	char *bytes;
 	size_t size;
 	Elf64_Ehdr *header;
 	Elf64_Shdr *sections;
 };
 
-static Elf64_Shdr *section(struct program *program, const char *name)
+static Elf64_Shdr *section(struct odd_program *program, const char *name)
 {
 	const char *names =
 		program->bytes + program->sections[program->header->e_shstrndx].sh_offset;
@@ -47,59 +47,59 @@ static Elf64_Shdr *section(struct program *program, const char *name)
 	return NULL;
 }
 
-static void *contents(struct program *program, const char *name)
+static void *contents(struct odd_program *program, const char *name)
 {
 	return program->bytes + section(program, name)->sh_offset;
 }
 
-static void huge_symbols(struct program *program)
+static void huge_symbols(struct odd_program *program)
 {
 	section(program, ".symtab")->sh_size = 1ull << 63;
 }
 
-static void endless_symbols(struct program *program)
+static void endless_symbols(struct odd_program *program)
 {
 	section(program, ".symtab")->sh_size = UINT64_MAX;
 }
 
-static void many_sections(struct program *program)
+static void many_sections(struct odd_program *program)
 {
 	program->header->e_shnum = 0xfeff;
 }
 
 /* More sections than 16 bits can count: the size of the first section tells how many. */
-static void very_many_sections(struct program *program)
+static void very_many_sections(struct odd_program *program)
 {
 	program->header->e_shnum = 0;
 	program->sections[0].sh_size = 1ull << 40;
 }
 
-static void sections_beyond(struct program *program)
+static void sections_beyond(struct odd_program *program)
 {
 	program->header->e_shoff = 1ull << 40;
 }
 
-static void compressed_symbols(struct program *program)
+static void compressed_symbols(struct odd_program *program)
 {
 	section(program, ".symtab")->sh_flags |= SHF_COMPRESSED;
 }
 
-static void names_beyond(struct program *program)
+static void names_beyond(struct odd_program *program)
 {
 	section(program, ".strtab")->sh_offset = 1ull << 50;
 }
 
-static void names_too_short(struct program *program)
+static void names_too_short(struct odd_program *program)
 {
 	section(program, ".strtab")->sh_size = 1;
 }
 
-static void names_nowhere(struct program *program)
+static void names_nowhere(struct odd_program *program)
 {
 	section(program, ".symtab")->sh_link = UINT32_MAX;
 }
 
-static void many_segments(struct program *program)
+static void many_segments(struct odd_program *program)
 {
 	Elf64_Phdr *segment = (Elf64_Phdr *)(void *)(program->bytes + program->header->e_phoff);
 
@@ -109,7 +109,7 @@ static void many_segments(struct program *program)
 	segment->p_filesz = UINT64_MAX;
 }
 
-static void claims_a_terabyte(struct program *program)
+static void claims_a_terabyte(struct odd_program *program)
 {
 	Elf64_Chdr head = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = 1ull << 40, .ch_addralign = 1 };
 
@@ -117,34 +117,34 @@ static void claims_a_terabyte(struct program *program)
 	memcpy(contents(program, ".debug_info"), &head, sizeof(head));
 }
 
-static void long_unit(struct program *program)
+static void long_unit(struct odd_program *program)
 {
 	memset(contents(program, ".debug_info"), 0xff, 12);
 }
 
-static void unit_beyond(struct program *program)
+static void unit_beyond(struct odd_program *program)
 {
 	memcpy(contents(program, ".debug_info"), "\xef\xff\xff\xff", 4);
 }
 
-static void long_lines(struct program *program)
+static void long_lines(struct odd_program *program)
 {
 	memset(contents(program, ".debug_line"), 0xff, 12);
 }
 
 /* The header of the line program claims the largest length. */
-static void long_line_header(struct program *program)
+static void long_line_header(struct odd_program *program)
 {
 	memset((char *)contents(program, ".debug_line") + 8, 0x7f, 4);
 }
 
 /* Only half of the names are left. */
-static void names_cut(struct program *program)
+static void names_cut(struct odd_program *program)
 {
 	section(program, ".strtab")->sh_size /= 2;
 }
 
-static void claims_100_mb(struct program *program)
+static void claims_100_mb(struct odd_program *program)
 {
 	Elf64_Chdr head = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = 100 << 20, .ch_addralign = 1 };
 
@@ -154,7 +154,7 @@ static void claims_100_mb(struct program *program)
 
 struct damage {
 	const char *name;		/* of the damaged file */
-	void (*make)(struct program *program);
+	void (*make)(struct odd_program *program);
 	const char *why;		/* why it is refused; NULL: it has names */
 	const char *line;		/* of its first function; "": not known */
 };
@@ -183,7 +183,7 @@ enum { DAMAGES = sizeof(damages) / sizeof(damages[0]) };
 /* Writes a small program with names and lines, and with this damage. */
 static const char *write_damaged(const struct damage *damage)
 {
-	struct program program;
+	struct odd_program program;
 	const char *path;
 
 	if (access(scratch_path("whole"), R_OK) != 0) {
@@ -395,7 +395,7 @@ static const char *write_sparse(const char *name, const void *head, size_t size)
 	return path;
 }
 
-static void whole_terabyte(struct program *program)
+static void whole_terabyte(struct odd_program *program)
 {
 	Elf64_Shdr *symbols = section(program, ".symtab");
 

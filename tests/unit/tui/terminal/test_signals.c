@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "tui/terminal/term.h"
 #include "tui/terminal/tty.h"
 
 /* True: by default, this signal ends a program. */
