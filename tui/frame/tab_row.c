@@ -141,3 +141,156 @@ size_t tab_row_at(const struct canvas *canvas, struct place place, const struct 
 	}
 	return count;
 }
+
+/* ---- the row of views ---- */
+
+enum { GAP = 2, WAY_GAP = 3, SIGN = 3 };	/* columns between two names; before the way; of a sign between steps */
+enum {
+	WAY_LEAST = 16,			/* columns that are kept free for the way, where gaps or names can be shorter */
+	LETTERS_LEAST = 3, LETTERS = 32,	/* of a name where room is short; of any name */
+};
+
+struct fit {				/* how names are written, so that all of them have room */
+	int letters, gap;		/* of each name, at most; letters 0: the keys alone */
+};
+
+/* A name is its key, a space, and the name itself, or its first letters. */
+static int view_name_width(const struct canvas *canvas, const struct view_name *name, int letters)
+{
+	int key = canvas_width(canvas, name->key), width = canvas_width(canvas, name->name);
+
+	if (key == 0)
+		return width;
+	return key + (letters ? 1 + (width < letters ? width : letters) : 0);
+}
+
+/* The columns of all names, with a gap of one. */
+static int names_width(const struct canvas *canvas, const struct view_name *names, size_t count, int letters)
+{
+	int all = 1;
+
+	for (size_t i = 0; i < count; i++)
+		all += view_name_width(canvas, &names[i], letters) + 1;
+	return all;
+}
+
+/* First the gaps are narrower, then names are shorter, and then only keys are left. */
+static struct fit fit_of(const struct canvas *canvas, int columns, const struct view_name *names, size_t count,
+	bool way)
+{
+	int letters = LETTERS, room = columns - (way ? WAY_LEAST : 0);
+
+	while (letters && names_width(canvas, names, count, letters) > room)
+		letters = letters > LETTERS_LEAST ? letters - 1 : 0;
+	return (struct fit) {
+		.letters = letters,
+		.gap = !letters || names_width(canvas, names, count, LETTERS) + (int)count + WAY_LEAST <= columns ?
+			GAP : 1,
+	};
+}
+
+/* Draws one name. Returns the column behind it. */
+static int draw_name(struct canvas *canvas, struct place place, const struct view_name *name, int letters, bool current)
+{
+	struct place at = { place.row, place.column, view_name_width(canvas, name, letters) };
+	int key = canvas_text(canvas, at, STYLE_KEY, name->key);
+
+	if (letters && key)
+		canvas_format(canvas, (struct place) { at.row, at.column + key + 1, at.width - key - 1 },
+			current ? STYLE_TITLE : STYLE_DIM, "%.*s", letters, name->name);
+	else if (!key)
+		canvas_text(canvas, at, current ? STYLE_TITLE : STYLE_DIM, name->name);
+	if (current)
+		canvas_restyle(canvas, (struct place) { at.row, at.column - 1, at.width + 2 }, STYLE_SORTED);
+	return at.column + at.width;
+}
+
+void view_way_add(struct view_way *way, char sign, const char *name)
+{
+	if (way->count == VIEW_WAY) {
+		way->longer = true;
+		return;
+	}
+	way->steps[way->count].name = name;
+	way->steps[way->count++].sign = sign;
+}
+
+/* The columns of the innermost steps, with the mark of what is left out. */
+static int way_width(const struct canvas *canvas, const struct view_way *way, size_t steps)
+{
+	bool cut = steps < way->count || way->longer;
+	int width = cut ? canvas_width(canvas, canvas_mark(canvas)) + SIGN : 0;
+
+	for (size_t i = 0; i < steps; i++)
+		width += canvas_width(canvas, way->steps[i].name) + (i ? SIGN : 0);
+	return width;
+}
+
+static int draw_sign(struct canvas *canvas, struct place place, char sign)
+{
+	canvas_put(canvas, (struct place) { place.row, place.column + 1, 1 }, STYLE_DIM, (unsigned char)sign);
+	return place.column + SIGN;
+}
+
+static void draw_way(struct canvas *canvas, struct place place, const struct view_way *way)
+{
+	int end = place.column + place.width;
+	size_t steps = way->count;
+
+	while (steps > 1 && way_width(canvas, way, steps) > place.width)
+		steps--;
+	if (!steps || place.width <= 0)
+		return;
+	if (way_width(canvas, way, steps) > place.width) {	/* not even the innermost one has room, with the mark */
+		int spare = place.width - canvas_width(canvas, way->steps[0].name);
+
+		place.column += spare > 0 ? spare : 0;
+		place.width -= spare > 0 ? spare : 0;
+		canvas_middle(canvas, place, STYLE_TITLE, way->steps[0].name);
+		return;
+	}
+	place.column = end - way_width(canvas, way, steps);
+	if (steps < way->count || way->longer) {
+		place.column += canvas_text(canvas, (struct place) { place.row, place.column, end - place.column },
+			STYLE_DIM, canvas_mark(canvas));
+		place.column = draw_sign(canvas, place, way->steps[steps - 1].sign);
+	}
+	while (steps-- > 0) {
+		place.column += canvas_text(canvas, (struct place) { place.row, place.column, end - place.column },
+			steps ? STYLE_TEXT : STYLE_TITLE, way->steps[steps].name);
+		if (steps)
+			place.column = draw_sign(canvas, place, way->steps[steps - 1].sign);
+	}
+}
+
+void view_row_draw(struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
+	size_t current, const struct view_way *way)
+{
+	struct fit fit = fit_of(canvas, place.width, names, count, way->count);
+	int end = place.column + place.width, column = place.column + 1;
+
+	for (size_t i = 0; i < count && column + view_name_width(canvas, &names[i], fit.letters) < end; i++)
+		column = fit.gap + draw_name(canvas, (struct place) { place.row, column, end - column }, &names[i],
+			fit.letters, i == current);
+	place.column = column - fit.gap + WAY_GAP;
+	place.width = end - 1 - place.column;
+	draw_way(canvas, place, way);
+}
+
+size_t view_row_at(const struct canvas *canvas, struct place place, const struct view_name *names, size_t count,
+	bool way, int column)
+{
+	struct fit fit = fit_of(canvas, place.width, names, count, way);
+	int at = place.column + 1;
+
+	for (size_t i = 0; i < count; i++) {
+		int width = view_name_width(canvas, &names[i], fit.letters);
+
+		if (at + width >= place.column + place.width)
+			break;
+		if (column >= at - 1 && column <= at + width)
+			return i;
+		at += width + fit.gap;
+	}
+	return count;
+}

@@ -108,7 +108,7 @@ struct view {
 	void (*around)(void *self, struct view_chosen chosen);
 
 	/*
-	 * Adds the way through the view to where the cursor is (view_row.h), such as a function's callers. The names
+	 * Adds the way through the view to where the cursor is (tab_row.h), such as a function's callers. The names
 	 * live until the next call. NULL: no way leads through the view.
 	 */
 	void (*way)(void *self, struct view_way *way);

@@ -5,7 +5,7 @@
 
 #include "agent/base/util.h"
 #include "agent/query/question/grouping.h"
-#include "tui/frame/view_row.h"
+#include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/views/view_annotate.h"

@@ -10,12 +10,11 @@
 #include "agent/names/symbols.h"
 #include "agent/query/table.h"
 #include "agent/query/tree/tree_rows.h"
-#include "config.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"
+#include "tui/frame/tab_row.h"
 #include "tui/frame/view.h"
-#include "tui/frame/view_row.h"
 #include "tui/frame/wanted.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
@@ -23,6 +22,7 @@
 #include "tui/views/tree/folds.h"
 #include "tui/views/tree/tree_lines.h"
 #include "tui/views/tree/tree_row.h"
+#include "config.h"
 #include "view_tree.h"
 
 enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */

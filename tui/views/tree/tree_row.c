@@ -8,7 +8,7 @@
 #include "agent/names/symbols.h"
 #include "agent/query/tree/tree.h"
 #include "tui/frame/list.h"
-#include "tui/frame/view_row.h"
+#include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"

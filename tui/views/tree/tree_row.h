@@ -30,7 +30,7 @@ struct tree_row_look {
 void tree_row_draw(struct canvas *canvas, struct place place, const struct tree_columns *columns,
 	const struct tree_line *line, const struct tree_row_look *look);
 
-/* The way to a row of this order (view_row.h): the names from the top to it. */
+/* The way to a row of this order (tab_row.h): the names from the top to it. */
 void tree_row_way(const struct tree *tree, enum tree_order order, const struct tree_row *row,
 	const struct symbols *symbols, struct view_way *way);
 

@@ -7,7 +7,7 @@
 
 #include "agent/export/save_format.h"
 #include "tui/frame/key_bar.h"
-#include "tui/frame/view_row.h"
+#include "tui/frame/tab_row.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
