@@ -60,7 +60,7 @@ AGENT = \
 	$(call in,agent/size/,code_sizes name_space size_change size_folded size_formats size_json size_request size_rows size_stacks size_svg size_text \
 		source_path) \
 	$(call in,agent/session/,capture mailbox profile_facts saver session session_names session_orders subscription) \
-	$(call in,agent/fleet/,fleet fleet_annotation fleet_heat fleet_ids fleet_answers fleet_page fleet_time_line fleet_tree) \
+	$(call in,agent/fleet/,fleet fleet_ids fleet_answers fleet_tree) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines

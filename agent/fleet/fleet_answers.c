@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/code/listing.h"
 #include "agent/guest/epoch.h"
+#include "agent/names/function.h"
 #include "fleet.h"
 #include "fleet_ids.h"
 #include "fleet_state.h"
@@ -325,4 +328,324 @@ struct function_table *fleet_functions(struct fleet *fleet, uint64_t now)
 	sum_visible(fleet, functions);
 	sum_selected(fleet, functions);
 	return functions;
+}
+
+/* ---- heat ---- */
+
+enum { DRIFT_MS = 250 };		/* clocks that have drifted apart by more are put side by side anew */
+
+struct heat_request fleet_heat_request(const struct fleet *fleet, size_t index)
+{
+	struct heat_request asked = fleet->heat_request;
+
+	asked.request.excerpt.until_ns = asked.request.excerpt.until_ns ?
+		fleet_excerpt(fleet, index).until_ns : 0;
+	return asked;
+}
+
+/*
+ * How far the fleet's clock is ahead of the machine's. It stays the same from answer to answer, so that the slots of
+ * the past stay where they are, too.
+ */
+static void follow_clock(const struct fleet *fleet, struct fleet_machine *machine, const struct heat_map *map)
+{
+	int64_t ahead = (int64_t)(util_now() - fleet->origin) - (int64_t)map->now, drift = ahead - machine->ahead;
+
+	if (map->now && llabs(drift) > (int64_t)DRIFT_MS * (int64_t)NS_PER_MS)
+		machine->ahead = ahead;
+}
+
+void fleet_take_heat(const struct fleet *fleet, struct fleet_machine *machine, struct heat_map *map)
+{
+	heat_map_free(machine->heat);
+	machine->heat = map;
+	follow_clock(fleet, machine, map);
+}
+
+/* True: the machine's map is the answer to what it is asked now. */
+static bool is_whole(const struct fleet *fleet, size_t index)
+{
+	struct heat_request asked = fleet_heat_request(fleet, index);
+	const struct heat_map *map = fleet->machines[index].heat;
+
+	return map && map->whole && memcmp(&map->asked, &asked, sizeof(asked)) == 0;
+}
+
+static void add(struct heat *sum, const struct heat_map *map, int64_t ahead, uint64_t each)
+{
+	int64_t later = ahead / (int64_t)HEAT_NS - (int64_t)sum->first;
+
+	for (size_t i = 0; i < map->heat.count; i++) {
+		int64_t at = (int64_t)(map->heat.first + i) + later;
+
+		if (at < 0 || at >= (int64_t)sum->count)
+			continue;
+		sum->slots[at].whole += map->heat.slots[i].whole * each;
+		sum->slots[at].part += map->heat.slots[i].part * each;
+	}
+}
+
+struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now)
+{
+	const struct heat_request *asked = &fleet->heat_request;
+	struct heat_map *sum = util_alloc(sizeof(*sum));
+	uint64_t until, last;
+
+	sum->answer = (struct answer) { .kind = &heat_map_kind, .begun = true };
+	memcpy(&sum->asked, asked, sizeof(*asked));
+	sum->whole = true;
+	sum->now = now - fleet->origin;
+	until = asked->request.excerpt.until_ns ? asked->request.excerpt.until_ns : sum->now;
+	last = until / HEAT_NS;
+	sum->heat.first = last - HEAT_SLOTS + 1;
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct fleet_machine *machine = &fleet->machines[i];
+
+		sum->whole = sum->whole && (!machine->vitals || is_whole(fleet, i));
+		if (!machine->heat || machine->heat->asked.of != asked->of)
+			continue;
+		sum->heat.count = HEAT_SLOTS;
+		if (machine->heat->name[0])
+			memcpy(sum->name, machine->heat->name, sizeof(sum->name));
+		add(&sum->heat, machine->heat, machine->ahead, fleet_period(machine, 0, 0));
+	}
+	return sum;
+}
+
+/* ---- a function's page ---- */
+
+/* A function's page over all machines: each of its parts is summed as the answer of that kind is. */
+
+struct function_page_request fleet_page_request(const struct fleet *fleet, size_t index)
+{
+	struct function_page_request asked = fleet->page_request;
+
+	asked.request.excerpt = fleet_excerpt(fleet, index);
+	return asked;
+}
+
+static bool has_page(const struct fleet *fleet, size_t index)
+{
+	const struct function_page *page = fleet->machines[index].page;
+
+	return page && page->tree->of == fleet->page_request.tree.of;
+}
+
+/* What stands in place of the machines' own answers while a part is summed. */
+struct parts {
+	struct call_tree *trees[FLEET_MOST];
+	struct function_table *tables[FLEET_MOST];
+};
+
+static void exchange(struct fleet *fleet, struct parts *parts)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct fleet_machine *machine = &fleet->machines[i];
+		struct call_tree *tree = machine->tree;
+		struct function_table *table = machine->functions;
+
+		machine->tree = parts->trees[i];
+		machine->functions = parts->tables[i];
+		parts->trees[i] = tree;
+		parts->tables[i] = table;
+	}
+}
+
+static struct call_tree *sum_trees(struct fleet *fleet, uint64_t now)
+{
+	struct call_tree_request own = fleet->tree_request;
+	struct parts parts = { .trees = { NULL } };
+	struct call_tree *sum;
+
+	for (size_t i = 0; i < fleet->count; i++)
+		parts.trees[i] = has_page(fleet, i) ? fleet->machines[i].page->tree : NULL;
+	fleet->tree_request = function_page_tree(&fleet->page_request);
+	exchange(fleet, &parts);
+	sum = fleet_tree(fleet, now);
+	exchange(fleet, &parts);
+	fleet->tree_request = own;
+	return sum;
+}
+
+static struct function_table *page_sum_tables(struct fleet *fleet, enum page_table table, uint64_t now)
+{
+	struct function_request own = fleet->function_request;
+	struct parts parts = { .trees = { NULL } };
+	struct function_table *sum;
+
+	for (size_t i = 0; i < fleet->count; i++)
+		parts.tables[i] = has_page(fleet, i) ? fleet->machines[i].page->tables[table] : NULL;
+	fleet->function_request = function_page_table(&fleet->page_request, table);
+	exchange(fleet, &parts);
+	sum = fleet_functions(fleet, now);
+	exchange(fleet, &parts);
+	fleet->function_request = own;
+	return sum;
+}
+
+struct function_page *fleet_page(struct fleet *fleet, uint64_t now)
+{
+	struct function_page *page = util_alloc(sizeof(*page));
+
+	page->tree = sum_trees(fleet, now);
+	page->answer = page->tree->answer;
+	page->answer.kind = &function_page_kind;
+	for (int i = 0; i < PAGE_TABLES; i++)
+		page->tables[i] = page_sum_tables(fleet, (enum page_table)i, now);
+	return page;
+}
+
+/* ---- the time line ---- */
+
+struct time_line_request fleet_time_line_request(const struct fleet *fleet)
+{
+	return fleet->line_request;
+}
+
+static const struct time_line *line_of(const struct fleet *fleet, size_t machine)
+{
+	const struct time_line *line = fleet->machines[machine].line;
+
+	return line && line->series.count && line->of == fleet->line_request.of ? line : NULL;
+}
+
+/* Slots of the sum are as wide as the widest: those of one width nest in those of the next. */
+static void lay_out(const struct fleet *fleet, struct series *sum, uint64_t now)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct time_line *line = line_of(fleet, i);
+
+		if (line && line->series.width > sum->width)
+			sum->width = line->series.width;
+	}
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct time_line *line = line_of(fleet, i);
+		size_t count;
+
+		if (!line)
+			continue;
+		count = (size_t)((line->series.count * line->series.width + sum->width - 1) / sum->width);
+		sum->count = count > sum->count ? count : sum->count;
+	}
+	if (!sum->count)
+		return;
+	if (sum->count > SERIES_SLOTS)
+		sum->count = SERIES_SLOTS;
+	sum->begin = (now / sum->width + 1 - sum->count) * sum->width;
+}
+
+/* A machine's slots end with its own now, as those of the sum do with the fleet's. */
+static void line_add(struct series *sum, const struct series *part, uint64_t each)
+{
+	size_t ratio = (size_t)(sum->width / part->width);
+
+	for (size_t i = 0; i < part->count; i++) {
+		size_t ago = (part->count - 1 - i) / ratio;
+		struct series_slot *to = &sum->slots[sum->count - 1 - (ago < sum->count ? ago : sum->count - 1)];
+
+		to->whole += part->slots[i].whole * each;
+		to->part += part->slots[i].part * each;
+		for (int mode = 0; mode < MODES; mode++)
+			to->mode[mode] += part->slots[i].mode[mode] * each;
+	}
+}
+
+struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now)
+{
+	struct time_line *sum = util_alloc(sizeof(*sum));
+
+	sum->answer = (struct answer) { .kind = &time_line_kind, .begun = true };
+	sum->of = fleet->line_request.of;
+	sum->now = now - fleet->origin;
+	lay_out(fleet, &sum->series, sum->now);
+	for (size_t i = 0; i < fleet->count; i++)
+		if (line_of(fleet, i))
+			line_add(&sum->series, &line_of(fleet, i)->series, fleet_period(&fleet->machines[i], 0, 0));
+	return sum;
+}
+
+/* ---- annotation ---- */
+
+struct annotation_request fleet_annotation_request(const struct fleet *fleet, size_t index)
+{
+	struct annotation_request asked = fleet->annotation_request;
+
+	asked.request.excerpt = fleet_excerpt(fleet, index);
+	return asked;
+}
+
+/* The CPU time that a machine spends in the function itself. */
+static uint64_t time_of(const struct fleet *fleet, size_t index)
+{
+	const struct fleet_machine *machine = &fleet->machines[index];
+	const struct annotation *part = machine->annotation;
+
+	if (!part || part->of != fleet->annotation_request.function)
+		return 0;
+	return part->self.weight * fleet_period(machine, part->weight, part->time);
+}
+
+/* Another machine has to have clearly more, so that the code stands still while numbers move. */
+static size_t choose(const struct fleet *fleet)
+{
+	size_t best = fleet->annotated;
+
+	for (size_t i = 0; i < fleet->count; i++)
+		if (time_of(fleet, i) / 5 * 4 > time_of(fleet, best))
+			best = i;
+	return best;
+}
+
+static struct annotation_heat *copy_heat(const struct annotation_heat *heat, size_t count)
+{
+	struct annotation_heat *copy = util_alloc(count * sizeof(*copy));
+
+	if (count)
+		memcpy(copy, heat, count * sizeof(*copy));
+	return copy;
+}
+
+/* The function is called as it is in the other views: of a fleet's functions. */
+static void copy_part(struct fleet *fleet, size_t index, struct annotation *answer)
+{
+	struct fleet_machine *machine = &fleet->machines[index];
+	const struct annotation *part = machine->annotation;
+	const struct fleet_origin origin = {
+		.symbols = part->answer.symbols, .kernel = part->kernel, .machine = fleet->names[index],
+	};
+	size_t count = part->listing ? part->listing->count : 0;
+
+	*answer = *part;
+	answer->answer = (struct answer) {
+		.kind = &annotation_kind, .begun = true, .symbols = fleet_ids_symbols(fleet->functions),
+		.epoch = epoch_hold(part->answer.epoch), .partial = part->answer.partial,
+	};
+	if (part->answer.symbols && part->function != FUNCTION_NONE)
+		answer->function = fleet_ids_map(fleet->functions, &machine->map, &origin, part->function);
+	answer->listing = listing_hold(part->listing);
+	answer->heat = copy_heat(part->heat, count);
+	answer->base.heat = part->base.there ? copy_heat(part->base.heat, count) : NULL;
+}
+
+struct annotation *fleet_annotation(struct fleet *fleet, uint64_t now)
+{
+	const struct annotation *part;
+	struct annotation *answer = util_alloc(sizeof(*answer));
+	uint64_t span = 0;
+
+	fleet->annotated = choose(fleet);
+	part = fleet->machines[fleet->annotated].annotation;
+	*answer = (struct annotation) {
+		.answer = { .kind = &annotation_kind, .begun = true }, .function = FUNCTION_NONE, .lacks = "",
+	};
+	if (part && part->of == fleet->annotation_request.function)
+		copy_part(fleet, fleet->annotated, answer);
+	if (answer->to > answer->from)
+		span = answer->to - answer->from;
+	util_print(answer->machine, sizeof(answer->machine), "%s", fleet->names[fleet->annotated]);
+	answer->of = fleet->annotation_request.function;
+	answer->filter = fleet->annotation_request.request.excerpt.filter;
+	answer->to = now - fleet->origin;
+	answer->from = answer->to - span;
+	return answer;
 }
