@@ -52,7 +52,7 @@ AGENT = \
 	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks row_list sample_collect sample_set set_code) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox firefox_markers json_stacks perf_script pictures pprof set_formats speedscope times) \
-	$(call in,agent/diff/,diff_json diff_picture diff_request diff_side diff_text set_diff) \
+	$(call in,agent/diff/,diff_request diff_side set_diff) \
 	$(call in,agent/cut/,kept_recording packet_maker partial_folder recorded_packets recording_cut) $(call in,agent/import/,folded_import gunzip pprof_import pprof_tables protobuf_reader set_imports) \
 	$(call in,agent/formats/writing/,cost_table cpu_list csv_text frame_list gzip_stream json_text name_text row_reader set_writing text_list thread_names trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells head html markup object_colours palette sources svg) \
