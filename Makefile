@@ -57,7 +57,7 @@ AGENT = \
 	$(call in,agent/formats/writing/,cost_table cpu_list csv_text frame_list gzip_stream json_text name_text row_reader set_writing text_list thread_names trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells head html markup object_colours palette sources svg) \
 	$(call in,agent/export/,export export_csv export_folded export_json export_set formats json_writer ranking row_lines save_format) \
-	$(call in,agent/size/,code_sizes name_space size_change size_formats size_request size_rows size_stacks \
+	$(call in,agent/size/,code_sizes name_space size_formats size_request size_rows \
 		source_path) \
 	$(call in,agent/session/,capture mailbox profile_facts saver session session_names session_orders subscription) \
 	$(call in,agent/fleet/,fleet fleet_ids fleet_answers fleet_tree) \

@@ -12,10 +12,8 @@
 #include "agent/formats/picture/picture.h"
 #include "agent/formats/picture/svg.h"
 #include "code_sizes.h"
-#include "size_change.h"
 #include "size_format.h"
 #include "size_rows.h"
-#include "size_stacks.h"
 
 /* ---- as text ---- */
 

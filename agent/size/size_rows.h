@@ -41,7 +41,7 @@ struct size_asked {
 	enum size_by by;
 	struct filter filter;		/* only names and objects; it chooses the code that counts */
 	bool compare;			/* object 0 is the build before, object 1 the one after */
-	bool stacks;			/* rows are the leaves of stacks (size_stacks.h), so objects are kept apart */
+	bool stacks;			/* rows are the leaves of stacks (size_rows.h), so objects are kept apart */
 };
 
 /*
@@ -55,5 +55,55 @@ void size_rows_clear(struct size_rows *rows, const struct code_sizes *sizes);
 bool size_rows_filter(const char *text, struct filter *filter, char **error);
 
 extern const char *const size_row_heads[SIZE_BYS];	/* titles of the column that names a row */
+
+/* ---- a change of size ---- */
+
+/* What has become of code between two builds. */
+
+struct size_row;
+struct size_rows;
+
+enum size_change { SIZE_NEW, SIZE_GROWN, SIZE_SHRUNK, SIZE_GONE, SIZE_SAME, SIZE_CHANGES };
+
+extern const char *const size_change_words[SIZE_CHANGES];
+
+enum size_change size_change_of(const struct size_row *row);
+int64_t size_change_bytes(const uint64_t *bytes);	/* after minus before */
+
+struct size_sum {			/* of all rows with the same change */
+	size_t rows;
+	int64_t bytes;
+};
+
+/* The sums of all changes together are what the rows have grown by, to the byte. */
+void size_change_sums(const struct size_rows *rows, struct size_sum sums[SIZE_CHANGES]);
+
+/* How much code may grow: bytes, or a share of what it was before. */
+struct size_limit {
+	double number;
+	bool percent;
+};
+
+/* Reads such as "2%", "0.5%", "4096". False with "why; what to do" in `error`. */
+bool size_limit_read(const char *text, struct size_limit *limit, char **error);
+bool size_limit_passed(const struct size_limit *limit, const uint64_t *bytes);	/* it has grown by more */
+
+/* ---- stacks of sizes ---- */
+
+/*
+ * Code sizes as stacks, for flame graphs: a stack's weight is bytes. By function: the object, the folders of the source
+ * file, the file, the function; by file, folder or object, so much of that; by namespace: the object, then the parts of
+ * the namespace, then the function.
+ */
+
+struct size_asked;
+
+enum { SIZE_FRAMES_MAX = 64 };		/* of a stack; what would be deeper stays in one frame */
+
+/* A stack: its frames, the root first, printable; its bytes in the two builds (size_rows.h). Each stack comes once. */
+typedef void size_stacks_take(void *context, char *const *frames, uint32_t count, const uint64_t *bytes);
+
+/* False: there is no memory. */
+bool size_stacks_visit(struct code_sizes *sizes, const struct size_asked *asked, size_stacks_take *take, void *context);
 
 #endif

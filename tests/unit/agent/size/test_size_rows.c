@@ -6,7 +6,6 @@
 #include "agent/base/util.h"
 #include "agent/size/code_sizes.h"
 #include "agent/size/name_space.h"
-#include "agent/size/size_change.h"
 #include "agent/size/size_format.h"
 #include "agent/size/size_rows.h"
 #include "agent/size/source_path.h"
