@@ -2,11 +2,10 @@
 #include <inttypes.h>
 
 #include "agent/base/util.h"
+#include "agent/formats/writing/cost_table.h"
+#include "agent/formats/writing/name_text.h"
 #include "agent/samples/sample_set.h"
 #include "callgrind.h"
-#include "agent/formats/writing/cost_table.h"
-#include "agent/formats/writing/frame_list.h"
-#include "agent/formats/writing/name_text.h"
 
 struct callgrind {
 	const struct sample_set *set;

@@ -3,13 +3,11 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
-#include "agent/formats/writing/cpu_list.h"
-#include "agent/formats/writing/frame_list.h"
 #include "agent/formats/writing/json_text.h"
+#include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/row_reader.h"
 #include "agent/formats/writing/set_writing.h"
 #include "agent/formats/writing/text_list.h"
-#include "agent/formats/writing/thread_names.h"
 #include "agent/formats/writing/trace_spans.h"
 #include "agent/samples/sample_set.h"
 #include "chrome.h"

@@ -6,9 +6,9 @@
 
 #include "agent/base/util.h"
 #include "agent/formats/writing/json_text.h"
+#include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/row_reader.h"
 #include "agent/formats/writing/set_writing.h"
-#include "agent/formats/writing/thread_names.h"
 #include "agent/formats/writing/trace_spans.h"
 #include "agent/formats/writing/track_file.h"
 #include "agent/samples/sample_set.h"

@@ -3,7 +3,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/formats/writing/json_text.h"
-#include "agent/formats/writing/thread_names.h"
+#include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/trace_spans.h"
 #include "firefox_markers.h"
 

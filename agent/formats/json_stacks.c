@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "agent/formats/writing/json_text.h"
+#include "agent/formats/writing/name_text.h"
 #include "agent/samples/sample_set.h"
 #include "json_stacks.h"
-#include "agent/formats/writing/frame_list.h"
-#include "agent/formats/writing/json_text.h"
 
 static void put_member(FILE *to, const char *name, const char *text)
 {

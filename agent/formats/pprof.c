@@ -6,13 +6,12 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "agent/base/util.h"
-#include "agent/samples/sample_set.h"
-#include "pprof.h"
-#include "agent/formats/writing/cpu_list.h"
 #include "agent/formats/writing/gzip_stream.h"
 #include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/pprof_comments.h"
 #include "agent/formats/writing/profile.pb-c.h"
+#include "agent/samples/sample_set.h"
+#include "pprof.h"
 
 /* The texts that are always there come first. Number 0 has to be empty. */
 enum fixed_text {

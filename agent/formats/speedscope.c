@@ -3,12 +3,11 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
+#include "agent/formats/writing/json_text.h"
+#include "agent/formats/writing/name_text.h"
+#include "agent/formats/writing/row_reader.h"
 #include "agent/samples/sample_set.h"
 #include "speedscope.h"
-#include "agent/formats/writing/cpu_list.h"
-#include "agent/formats/writing/frame_list.h"
-#include "agent/formats/writing/json_text.h"
-#include "agent/formats/writing/row_reader.h"
 
 struct speedscope {
 	const struct sample_set *set;

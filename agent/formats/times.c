@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/formats/writing/cpu_list.h"
+#include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/row_reader.h"
 #include "agent/samples/sample_set.h"
 #include "times.h"

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/samples/sample_set.h"
 #include "name_text.h"
 
 size_t name_text_next(const char **text, const char *special, char piece[NAME_PIECE])
@@ -69,4 +72,96 @@ void name_text_back(const char *text, size_t size, char *name)
 		return;
 	memcpy(name, text, size);
 	name[size] = 0;
+}
+
+/* ---- frame list ---- */
+
+void frame_list_read(struct frame_list *list, const struct sample_set *set, uint32_t stack)
+{
+	while ((list->count = sample_set_frames(set, stack, list->frames, list->room)) == list->room) {
+		list->room = 2 * list->room + 64;
+		list->frames = util_grow(list->frames, list->room, sizeof(*list->frames));
+	}
+}
+
+void frame_list_clear(struct frame_list *list)
+{
+	free(list->frames);
+	*list = (struct frame_list) { 0 };
+}
+
+/* ---- cpu list ---- */
+
+uint32_t cpu_list_index(const struct cpu_list *list, uint32_t cpu)
+{
+	uint32_t low = 0, high = list->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (list->cpus[middle] < cpu)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void cpu_list_init(struct cpu_list *list, const struct sample_set *set)
+{
+	*list = (struct cpu_list) { 0 };
+	for (uint32_t i = 0; i < set->sum_count; i++) {
+		uint32_t cpu = set->sums[i].who.cpu, at = cpu_list_index(list, cpu);
+
+		if (at < list->count && list->cpus[at] == cpu)
+			continue;
+		list->cpus = util_grow(list->cpus, list->count + 1, sizeof(*list->cpus));
+		memmove(&list->cpus[at + 1], &list->cpus[at], (list->count++ - at) * sizeof(*list->cpus));
+		list->cpus[at] = cpu;
+	}
+}
+
+void cpu_list_clear(struct cpu_list *list)
+{
+	free(list->cpus);
+	*list = (struct cpu_list) { 0 };
+}
+
+/* ---- thread names ---- */
+
+void thread_names_init(struct thread_names *names, const struct sample_set *set)
+{
+	bool good = true;
+
+	names->set = set;
+	hash_init(&names->by_number, set->budget);
+	for (uint32_t i = 0; i < set->thread_count && good; i++)
+		if (set->threads[i].id != SET_NONE)
+			good = hash_add(&names->by_number, hash_pair(&names->by_number, set->threads[i].id, 0), i);
+}
+
+void thread_names_clear(struct thread_names *names)
+{
+	hash_clear(&names->by_number);
+}
+
+uint32_t thread_names_find(const struct thread_names *names, uint64_t number)
+{
+	uint64_t hash = hash_pair(&names->by_number, number, 0);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&names->by_number, hash, &at)) != HASH_NONE)
+		if (names->set->threads[position].id == number && *names->set->threads[position].name)
+			return position;
+	return SET_NONE;
+}
+
+const char *thread_names_get(const struct thread_names *names, uint64_t number, char text[THREAD_NAME])
+{
+	uint32_t thread = thread_names_find(names, number);
+
+	if (thread != SET_NONE)
+		return names->set->threads[thread].name;
+	util_print(text, THREAD_NAME, "thread %" PRIu64, number);
+	return text;
 }
