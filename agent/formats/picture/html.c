@@ -10,13 +10,11 @@
 #include "agent/samples/sample_set.h"
 #include "bins.h"
 #include "cells.h"
-#include "head.h"
 #include "html.h"
 #include "markup.h"
 #include "object_colours.h"
 #include "palette.h"
 #include "picture.h"
-#include "sources.h"
 
 struct page {
 	const struct picture *picture;

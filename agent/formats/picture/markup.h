@@ -26,4 +26,21 @@ void markup_count(FILE *to, uint64_t count);		/* 1,234 */
 void markup_share(FILE *to, double part, double whole);	/* 43.8%, 0.052% */
 void markup_time(FILE *to, uint64_t ns);		/* 1.25 s */
 
+/* ---- the head ---- */
+
+/* What stands at the head of a picture. */
+
+struct picture;
+
+const char *head_title(const struct picture *picture);
+
+/* A line as XML: the machine, the range, what was sampled and lost. */
+void head_about(const struct picture *picture, FILE *to);
+
+/* ---- sources ---- */
+
+/* Scripts and styles of pictures: the files of this folder that are no C, as they are. They end with a 0. */
+
+extern const char sources_flame_css[], sources_flame_js[], sources_report_css[], sources_report_js[];
+
 #endif

@@ -5,12 +5,10 @@
 #include "agent/base/change.h"
 #include "agent/base/util.h"
 #include "cells.h"
-#include "head.h"
 #include "markup.h"
 #include "object_colours.h"
 #include "palette.h"
 #include "picture.h"
-#include "sources.h"
 #include "svg.h"
 
 enum {
