@@ -12,7 +12,6 @@
 #include "cells.h"
 #include "html.h"
 #include "markup.h"
-#include "object_colours.h"
 #include "palette.h"
 #include "picture.h"
 

@@ -6,7 +6,6 @@
 #include "agent/base/util.h"
 #include "cells.h"
 #include "markup.h"
-#include "object_colours.h"
 #include "palette.h"
 #include "picture.h"
 #include "svg.h"
