@@ -153,7 +153,7 @@ static void add_span(void *context, const struct span_row *span)
 	bool ended = span->end < making->table->to && making->names[span->name].kind != SPAN_THREAD;
 	struct event_row *row = ended && passes(making, span) ? row_of(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
-	unsigned bar = latency_log(span->duration);
+	unsigned bar = latencies_log(span->duration);
 
 	if (!row)
 		return;

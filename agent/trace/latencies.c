@@ -3,7 +3,7 @@
 
 void latencies_add(struct latencies *latencies, uint64_t ns)
 {
-	unsigned shift = latency_log(ns) > LATENCY_FINE_BITS ? latency_log(ns) - LATENCY_FINE_BITS : 0;
+	unsigned shift = latencies_log(ns) > LATENCY_FINE_BITS ? latencies_log(ns) - LATENCY_FINE_BITS : 0;
 
 	latencies->counts[shift * LATENCY_FINE + (uint32_t)(ns >> shift)]++;
 }

@@ -12,7 +12,7 @@ struct latencies {			/* starts as { 0 } */
 	uint32_t counts[LATENCY_BUCKETS];
 };
 
-static inline unsigned latency_log(uint64_t ns)	/* the power of two, rounded down; of 0: 0 */
+static inline unsigned latencies_log(uint64_t ns)	/* the power of two, rounded down; of 0: 0 */
 {
 	return ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
 }
