@@ -18,7 +18,8 @@ enum { OUTER_STEPS = 64 };		/* no honest file nests symbols deeper */
  * front of its name, counted down.
  */
 enum {
-	RANK_UNDERSCORES = 0xff,
+	RANK_UNDERSCORES = 0x7f,
+	RANK_PLAIN = 0x80,		/* no suffix of the compiler's, as in f.localalias */
 	RANK_ENTRY = 0x100,		/* where a program begins: a function, unless there is another one */
 	RANK_NO_LABEL = 0x200, RANK_STRONG = 0x400,
 	RANK_NO_EDGE = 0x800,		/* its name may be that of a function */
@@ -192,6 +193,7 @@ static uint32_t rank_of(const struct symbol_entry *entry, const char *name, size
 	return (entry->limit > entry->address ? RANK_COVERS : 0) | (entry->apart ? 0 : RANK_PLACED) |
 		(entry->size ? RANK_SIZED : 0) | (entry->typed ? RANK_TYPED : 0) | (entry->alias ? 0 : RANK_FIRST) |
 		(entry->weak ? 0 : RANK_STRONG) | label_rank(name, size, underscores) |
+		(memchr(name, '.', size) ? 0 : RANK_PLAIN) |
 		(RANK_UNDERSCORES - underscores);
 }
 
