@@ -17,10 +17,8 @@
 #include "agent/store/who.h"
 #include "kept_paths.h"
 #include "light_stacks.h"
-#include "row_list.h"
 #include "sample_collect.h"
 #include "sample_set.h"
-#include "set_code.h"
 
 enum {
 	DEPTH_MAX = 128,		/* both walks of a sample */

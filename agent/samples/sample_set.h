@@ -226,4 +226,44 @@ const struct set_function *sample_set_leaf(const struct sample_set *set, uint32_
  */
 uint32_t sample_set_frames(const struct sample_set *set, uint32_t stack, struct set_line *frames, uint32_t room);
 
+/* ---- row list ---- */
+
+/* Rows of a sample set in memory. */
+
+struct row_list;
+
+struct row_list *row_list_new(struct budget *budget);	/* NULL: no limit */
+bool row_list_add(struct row_list *list, const struct set_row *row);	/* false: there is no memory */
+
+/* Sorts the rows by time, and gives the list to the set. */
+void row_list_give(struct row_list *list, struct sample_set *set);
+
+/* ---- the set's code ---- */
+
+/* Puts into a sample set what is known of the code at an address: its functions, source lines and file. */
+
+struct node;
+struct symbols;
+
+struct set_code {
+	struct sample_set *set;
+	struct symbols *symbols;
+	bool lines;			/* also source lines and inlined functions, as far as they have been read */
+};
+
+/* Each `function` below is an id among the symbols: at a node the one that all others there are inlined in. */
+uint32_t set_code_function(const struct set_code *code, uint32_t function);
+
+/* The file that a node's code is of, by the name that its function has of it; SET_NONE: it has none. */
+uint32_t set_code_object(const struct set_code *code, const struct node *node, uint32_t function);
+
+enum { SET_CODE_LINES = 64 };		/* functions at one node; the innermost are kept */
+
+/*
+ * The functions at a node, the innermost first, each with its line: that of the code, and of the others that of the
+ * call of what is inlined in them. Returns how many.
+ */
+uint32_t set_code_lines(const struct set_code *code, const struct node *node, uint32_t function,
+	struct set_line lines[SET_CODE_LINES]);
+
 #endif

@@ -10,7 +10,6 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/samples/row_list.h"
 #include "agent/samples/sample_set.h"
 
 static struct set_function function_named(const char *name)

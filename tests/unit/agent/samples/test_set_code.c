@@ -3,7 +3,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/samples/set_code.h"
+#include "agent/samples/sample_set.h"
 #include "agent/store/stacks.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/scratch.h"
