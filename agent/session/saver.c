@@ -9,7 +9,6 @@
 #include "agent/answers/answer.h"
 #include "agent/base/util.h"
 #include "agent/cut/kept_recording.h"
-#include "agent/cut/partial_folder.h"
 #include "agent/cut/recording_cut.h"
 #include "agent/export/export.h"
 #include "agent/guest/epoch.h"
