@@ -21,7 +21,7 @@
 #include "agent/wire/recording_writer.h"
 #include "kernel-hook/wire.h"
 #include "kept_recording.h"
-#include "packet_maker.h"
+#include "recorded_packets.h"
 
 #define KEPT_FACTS_UNSEEN 0xfffffffeu
 
