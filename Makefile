@@ -51,7 +51,7 @@ AGENT = \
 	$(call in,agent/query/time/,heat series) \
 	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks sample_collect sample_set) \
-	$(call in,agent/formats/,callgrind chrome csv_stacks firefox firefox_markers json_stacks perf_script pictures pprof set_formats speedscope times) \
+	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_request diff_side set_diff) \
 	$(call in,agent/cut/,kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import gunzip pprof_import pprof_tables protobuf_reader set_imports) \
 	$(call in,agent/formats/writing/,cost_table csv_text gzip_stream json_text name_text row_reader set_writing text_list trace_spans track_file) \
