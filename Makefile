@@ -56,7 +56,7 @@ AGENT = \
 	$(call in,agent/cut/,kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import gunzip pprof_import pprof_tables protobuf_reader set_imports) \
 	$(call in,agent/formats/writing/,cost_table csv_text gzip_stream json_text name_text row_reader set_writing text_list trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells html markup palette svg) \
-	$(call in,agent/export/,export export_csv export_folded export_json export_set formats json_writer ranking row_lines save_format) \
+	$(call in,agent/export/,export export_csv export_folded export_json export_set formats json_writer ranking save_format) \
 	$(call in,agent/size/,code_sizes name_space size_formats size_request size_rows \
 		source_path) \
 	$(call in,agent/session/,capture mailbox profile_facts saver session session_names session_orders subscription) \

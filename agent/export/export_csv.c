@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/formats/writing/csv_text.h"
 #include "agent/names/function.h"
@@ -11,7 +12,6 @@
 #include "agent/query/stop.h"
 #include "agent/query/table.h"
 #include "export_csv.h"
-#include "row_lines.h"
 
 /* Besides the lines, it copies nothing of the input. */
 struct answer {
@@ -92,3 +92,27 @@ const struct export_format export_csv = {
 	.name = "csv", .ending = ".csv", .about = "the table of the report, for spreadsheets",
 	.collect = collect, .write = write_answer, .free = free_answer,
 };
+
+/* ---- row lines ---- */
+
+/* Never 0: an empty table has lines, too. */
+static size_t size_of(const struct table *table)
+{
+	return (table->count + 1) * sizeof(const char *);
+}
+
+const char **row_lines_new(const struct table *table, struct symbols *symbols)
+{
+	const char **lines = budget_resize(table->budget, NULL, 0, size_of(table)), *line;
+
+	for (size_t i = 0; lines && i < table->count; i++) {
+		line = symbols_source(symbols, table->rows[i].function);
+		lines[i] = line ? line : "";
+	}
+	return lines;
+}
+
+void row_lines_free(const char **lines, const struct table *table)
+{
+	budget_free(table->budget, lines, lines ? size_of(table) : 0);
+}

@@ -23,4 +23,18 @@ static inline struct export_choice csv_choice(struct csv_options options)
 	return export_choose(export_formats[EXPORT_CSV], &options, sizeof(options));
 }
 
+/* ---- row lines ---- */
+
+/*
+ * The source lines of a table's rows, as far as they have been read: symbols_line is for the owner of the symbols
+ * alone, but a table may be written by another thread.
+ */
+
+struct symbols;
+struct table;
+
+/* By row: "file.c:41", or "". The texts live as long as the symbols. NULL: there is no memory. */
+const char **row_lines_new(const struct table *table, struct symbols *symbols);
+void row_lines_free(const char **lines, const struct table *table);	/* NULL is allowed */
+
 #endif

@@ -11,9 +11,9 @@
 #include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
 #include "agent/query/table.h"
+#include "export_csv.h"
 #include "export_json.h"
 #include "json_writer.h"
-#include "row_lines.h"
 
 enum { CALLERS = 8 };
 
