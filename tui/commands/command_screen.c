@@ -12,7 +12,6 @@
 #include "tui/screen/app.h"
 #include "tui/screen/tabs.h"
 #include "tui/views/config.h"
-#include "tui/views/config_file.h"
 #include "command.h"
 
 enum {

@@ -14,7 +14,6 @@
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tui/views/config.h"
-#include "tui/views/config_file.h"
 
 /* Loads a file with this text. Returns the error without its path, or NULL; it lives until the next call. */
 static const char *load(struct config *config, const void *text, size_t size)
