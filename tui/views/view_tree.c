@@ -19,7 +19,6 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
-#include "tui/views/tree/folds.h"
 #include "tui/views/tree/tree_lines.h"
 #include "tui/views/tree/tree_row.h"
 #include "config.h"

@@ -32,4 +32,35 @@ void tree_lines_fill(struct tree_lines *lines, const struct tree *tree, enum tre
 	const struct symbols *no_idle);
 void tree_lines_clear(struct tree_lines *lines);
 
+/* ---- folds ---- */
+
+/*
+ * Which rows of a call tree the user has unfolded. Rows are named by paths (tree.h), so this holds for all later
+ * answers. When many rows are to be unfolded at once, the hot path, all below a row, or the way to a function, the
+ * agent is asked for them. Once the answer to that has come, each of these rows is unfolded for itself, so that none
+ * folds when numbers move.
+ */
+
+struct call_tree;
+
+struct folds {				/* starts as { 0 } */
+	uint64_t unfolded[TREE_UNFOLDED];
+	uint32_t count;
+	uint64_t hot, below;		/* the path from which many rows are asked for; 0: none */
+	uint64_t find;			/* the tree_name of the function to which the rows are asked for; 0: none */
+};
+
+bool folds_has(const struct folds *folds, uint64_t path);
+bool folds_add(struct folds *folds, uint64_t path);	/* false: there is no room for more */
+void folds_remove(struct folds *folds, const struct tree *tree, uint64_t path);
+/* All below the row is wanted; or the hot path from it on. Of a wish that has no answer yet, the row alone stays. */
+void folds_wish(struct folds *folds, bool all, uint64_t path);
+void folds_find(struct folds *folds, uint64_t name);	/* the way to where this function is heaviest */
+
+/* Another tree is shown from now on: a wish for this one is over. What its answer has unfolded stays so. */
+void folds_leave(struct folds *folds, const struct tree *tree);
+
+void folds_ask(const struct folds *folds, struct tree_question *question);	/* fills in its part */
+void folds_answered(struct folds *folds, const struct call_tree *answer);	/* it may be to an earlier question */
+
 #endif

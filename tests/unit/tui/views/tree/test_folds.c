@@ -9,7 +9,7 @@
 
 #include "agent/answers/call_tree.h"
 #include "tests/unit/fakes/random.h"
-#include "tui/views/tree/folds.h"
+#include "tui/views/tree/tree_lines.h"
 
 /* A list whose rows have these paths; bit i of `unfolded`: row i is. */
 static struct tree *tree_of(const uint64_t *paths, size_t count, unsigned unfolded)
