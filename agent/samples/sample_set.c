@@ -462,7 +462,7 @@ bool row_list_add(struct row_list *list, const struct set_row *row)
 	return true;
 }
 
-static void row_list_free(struct row_list *list)
+void row_list_free(struct row_list *list)
 {
 	budget_free(list->budget, list->rows, list->room * sizeof(*list->rows));
 	budget_release(list->budget);

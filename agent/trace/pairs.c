@@ -341,6 +341,16 @@ static void add_loss(struct pairs *pairs, struct cpu *cpu, const struct trace_ev
 	cpu->losses.list[cpu->losses.count++ % LOSSES] = (struct loss) { .since = cpu->last, .until = event->time };
 }
 
+/* Other events are traced from some time before this one on: what was under way may have ended untold. */
+static void pass_change(struct pairs *pairs, struct cpu *cpu, uint64_t time)
+{
+	if (!first_between(&pairs->changes, cpu->last, time))
+		return;
+	end_thread(pairs, cpu, cpu->last, true);
+	end_interrupts(pairs, cpu, 0, cpu->last, true);
+	cpu->entered = false;
+}
+
 /* ---- system calls ---- */
 
 static void end_call(struct pairs *pairs, struct task *task, uint64_t time, bool lost)
@@ -413,6 +423,7 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event)
 		pairs->counts.refused++;
 		return;
 	}
+	pass_change(pairs, cpu, event->time);
 	if (event->lost)
 		add_loss(pairs, cpu, event);
 	else if (event->role == ROLE_SWITCH)

@@ -78,7 +78,7 @@ static void put_number(FILE *to, unsigned field, uint64_t number)
 
 /* The numbers of texts. */
 enum { SAMPLES = 1, COUNT, CPU, NANOSECONDS, LEAF_NAME, INLINED_NAME, CALLER_NAME, FILE_NAME, OBJECT, THREAD, SPACE,
-	BYTES, THREAD_NAME, TEXTS };
+	BYTES, NAME_OF_THREAD, TEXTS };
 
 static void put_texts(FILE *to)
 {
