@@ -62,7 +62,7 @@ AGENT = \
 	$(call in,agent/session/,capture mailbox profile_facts saver session session_names session_orders subscription) \
 	$(call in,agent/fleet/,fleet fleet_ids fleet_answers fleet_tree) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
-		 report_text report_time report_timeline report_tree) \
+		report_range report_recording report_text report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines
 TUI = $(call in,tui/terminal/,canvas glyphs keys term theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list scope tab_row title wanted) \

@@ -60,7 +60,7 @@ struct report_request {
 	int sampler;			/* enum sampler; -1: leave it as it is */
 	bool boot;			/* the window begins with the boot, which is being sampled already */
 	int phase;			/* enum boot_phase: only this part of the window; -1: all of it */
-	const char *from, *to;		/* what is past (report_options.c); NULL: as far as is kept */
+	const char *from, *to;		/* what is past (report_range.c); NULL: as far as is kept */
 	uint32_t cpu;			/* these filter: only this CPU; EVENT_NONE: all */
 	int mode;			/* as in contexts.h; -1: all */
 	const char *thread, *function;	/* a part of the name; NULL: all */

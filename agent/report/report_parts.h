@@ -39,7 +39,7 @@ void report_export_cut(struct report *report);		/* gives up what is being writte
 void report_remarks(const struct report *report, const char *before, FILE *out);
 bool report_export_tell(struct report *report, FILE *out, char **error);	/* in place of the text */
 
-/* ---- report_text.c: the call tree ---- */
+/* ---- report_tree.c: the call tree ---- */
 
 bool report_find_tree(struct report *report);		/* asks for it; true once it is there, or none is wanted */
 /* The next row from `*at` on that is not too light; sets *at behind it. NULL: there is no more, or there is no tree. */
@@ -67,16 +67,16 @@ bool report_find_annotation(struct report *report);	/* as report_find_tree */
 void report_annotation_text(const struct report *report, FILE *out);
 void report_annotation_json(const struct report *report, struct json_writer *writer);
 
-/* ---- report_guest.c: a recording takes the place of a window, once all of it was read ---- */
+/* ---- report_recording.c: a recording takes the place of a window, once all of it was read ---- */
 
 void report_take_recording(struct report *report);
 
-/* ---- report_options.c: a range that is past takes the place of a window, as on a screen whose window went back ---- */
+/* ---- report_range.c: a range that is past takes the place of a window, as on a screen whose window went back ---- */
 
 void report_take_range(struct report *report);		/* of the boot that it is about; the window is this range */
 void report_take_past(struct report *report);		/* of the present boot: goes on to REPORT_NAMING */
 
-/* ---- report_text.c ---- */
+/* ---- report_time.c ---- */
 
 /* A time of the guest's clock, as --from takes it: "00:01:30.25". */
 enum { REPORT_CLOCK = 32 };
