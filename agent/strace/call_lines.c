@@ -28,7 +28,8 @@ enum {
 
 struct call_sum {
 	uint64_t number, boot;
-	uint64_t count, errors, lost, total, max;	/* lost: those without an end; they count in nothing else */
+	uint64_t count, errors, lost, total, max;	/* lost: those without an end; they count in nothing else, */
+	uint64_t exits;			/* as do those that never return */
 	struct latencies latencies;
 };
 
@@ -247,9 +248,9 @@ static void write_sum(const struct call_lines *lines, const struct epoch *epoch,
 	struct line line = { .used = 0 };
 	char text[DURATION_TEXT];
 
-	add(&line, "%9" PRIu64 " %9" PRIu64, sum->count, sum->errors);
+	add(&line, "%9" PRIu64 " %9" PRIu64, sum->count + sum->exits, sum->errors);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-		add(&line, " %8s", duration_text(times[i], 3, text));
+		add(&line, " %8s", sum->count ? duration_text(times[i], 3, text) : "-");
 	add(&line, "  ");
 	add_name(&line, epoch, sum->number);
 	if (sum->lost)
@@ -290,14 +291,19 @@ static void take_beginning(void *context, const struct trace_span *call)
 {
 	struct call_lines *lines = context;
 	const struct epoch *epoch = lines->session ? have_boot(lines) : NULL;
+	struct call_sum *sum;
 	struct line line;
 
 	if (!epoch || !is_exit(epoch, call->number) || !is_whom(lines, epoch, (uint32_t)call->thread))
 		return;
 	lines->count++;
+	if (lines->summary) {
+		sum = sum_of(lines, call->number);
+		*(sum ? &sum->exits : &lines->refused) += 1;
+		return;
+	}
 	begin_line(&line, epoch, call);
-	if (!lines->summary)
-		fprintf(lines->out, "%s) = ?\n", line.text);
+	fprintf(lines->out, "%s) = ?\n", line.text);
 }
 
 static void take_call(void *context, const struct trace_span *call)

@@ -252,6 +252,9 @@ static int trace(struct live *live, const struct request *request)
 	command_put_back(signal);
 	if (ended)
 		error = util_format("%s", ended);
+	else if (good && request->whom && !call_lines_count(live->lines))
+		error = util_format("%s: no call of it came; give the number or the name of a process or thread that "
+			"calls, or leave it out for all", request->whom);
 	return error ? command_fail(error) : COMMAND_DONE;
 }
 

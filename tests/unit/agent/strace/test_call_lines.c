@@ -228,6 +228,7 @@ static void a_summary_has_a_row_for_each_call(void **state)
 		"        1         1   8.00us   8.00us   8.00us   8.00us  open (and 1 whose end was lost)\n"
 		"        2         0   5.00us   2.00us   2.98us   3.00us  getpriority\n"
 		"        1         0   1.00us   1.00us   1.00us   1.00us  un??told\n"
+		"        1         0        -        -        -        -  exit\n"
 		"(12 events were lost: calls are missing)\n");
 }
 
