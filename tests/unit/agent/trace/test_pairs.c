@@ -338,6 +338,33 @@ static void no_wait_goes_on_over_what_is_not_known(void **state)
 	}
 }
 
+/* While nothing is traced, who runs is not known: what ran before ends before, whoever runs afterwards. */
+static void a_change_ends_what_runs(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct pairs *pairs = begin(NULL);
+		uint32_t count = make_waits(seed, &model), dice = seed, changes = 0;
+		static uint64_t changed[EVENTS];
+
+		for (uint32_t i = 0; i < count; i++) {
+			if (next_random(&dice) % 64 == 0) {
+				changed[changes++] = events[i].time - 5;
+				pairs_changed(pairs, events[i].time - 5);
+				i += next_random(&dice) % 32;
+			} else {
+				pairs_add(pairs, &events[i]);
+			}
+		}
+		pairs_end(pairs);
+		assert_true(changes && ended.begun[SPAN_THREAD]);
+		for (size_t i = 0; i < ended.count; i++)
+			for (uint32_t k = 0; ended.spans[i].kind == SPAN_THREAD && k < changes; k++)
+				assert_false(ended.spans[i].begin < changed[k] && changed[k] < ended.spans[i].end);
+		pairs_free(pairs);
+	}
+}
+
 /* A guest that does not tell how threads leave their CPU: which thread runs is known, and no wait. */
 static void switches_without_a_state_tell_no_waits(void **state)
 {
@@ -474,6 +501,7 @@ int main(void)
 		cmocka_unit_test(a_loss_ends_what_is_under_way),
 		cmocka_unit_test(each_wait_is_found),
 		cmocka_unit_test(no_wait_goes_on_over_what_is_not_known),
+		cmocka_unit_test(a_change_ends_what_runs),
 		cmocka_unit_test(switches_without_a_state_tell_no_waits),
 		cmocka_unit_test(whatever_comes_is_survived),
 		cmocka_unit_test(threads_beyond_number_are_forgotten),
