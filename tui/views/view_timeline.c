@@ -566,28 +566,47 @@ static void go_to_waker(struct timeline_view *self)
 	list_follow(&self->list, wake->interrupt ? CPU_KEY | wake->waker : wake->waker);
 }
 
+struct reach {
+	uint64_t from, width;
+};
+
+/* The window that was asked for last: its answer may still be to come when the next key acts. */
+static struct reach reach_of(const struct timeline_view *self)
+{
+	const struct scope *scope = self->scope;
+	uint64_t to = scope->until_ns - (uint64_t)scope->back_ns;
+
+	if (self->ranges)
+		return (struct reach) { self->from, self->to - self->from };
+	if (scope->moved && scope->until_ns && scope->window_ns && scope->window_ns <= to)
+		return (struct reach) { to - scope->window_ns, scope->window_ns };
+	return (struct reach) { self->timeline->from, self->timeline->to - self->timeline->from };
+}
+
 /* Around the cursor. False: it is for the screen, which has other steps. */
 static bool zoom(struct timeline_view *self, bool wider)
 {
-	const struct timeline *timeline = self->timeline;
-	uint64_t width = timeline->to - timeline->from, cursor = cursor_of(self), left;
-	uint64_t other = wider ? 2 * width : width / 2 > NARROWEST_NS ? width / 2 : NARROWEST_NS;
+	struct reach is = reach_of(self);
+	uint64_t other = wider ? 2 * is.width : is.width / 2 > NARROWEST_NS ? is.width / 2 : NARROWEST_NS;
+	uint64_t cursor = cursor_of(self), left;
 
-	if (wider ? !self->scope->moved || width >= FINE_NS : !self->placed && !self->scope->moved && width > FINE_NS)
+	if (wider ? !self->scope->moved || is.width >= FINE_NS :
+			!self->placed && !self->scope->moved && is.width > FINE_NS)
 		return false;
-	left = (uint64_t)((double)(cursor - timeline->from) / (double)width * (double)other);
+	cursor = cursor < is.from ? is.from : cursor < is.from + is.width ? cursor : is.from + is.width - 1;
+	left = (uint64_t)((double)(cursor - is.from) / (double)is.width * (double)other);
 	want_range(self, cursor > left ? cursor - left : 0, other);
 	return true;
 }
 
 static bool pan(struct timeline_view *self, bool on)
 {
-	const struct timeline *timeline = self->timeline;
-	uint64_t width = timeline->to - timeline->from, step = width / 2;
+	struct reach is = reach_of(self);
+	uint64_t step = is.width / 2;
 
-	if (!self->scope->moved || width >= FINE_NS || (on && timeline->to + step >= timeline->now))
+	if (!self->scope->moved || is.width >= FINE_NS || (on && is.from + is.width + step >= self->timeline->now))
 		return false;
-	want_range(self, on ? timeline->from + step : timeline->from > step ? timeline->from - step : 0, width);
+	want_range(self, on ? is.from + step : is.from > step ? is.from - step : 0, is.width);
 	return true;
 }
 
