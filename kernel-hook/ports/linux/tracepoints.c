@@ -127,6 +127,24 @@ static struct point {
 
 /* ---- names of system calls, and their arguments ---- */
 
+/* The kernel's tables of calls. They are looked for once: that goes through all of its symbols. The drainer's own. */
+static struct {
+	bool found;
+	const unsigned long *functions;
+	struct syscall_metadata *const *const *metadata;
+} calls;
+
+static void find_calls(void)
+{
+	if (calls.found)
+		return;
+	calls.functions = (const void *)private_address("sys_call_table");
+#ifdef CONFIG_FTRACE_SYSCALLS
+	calls.metadata = (const void *)private_address("syscalls_metadata");
+#endif
+	calls.found = true;
+}
+
 /* The type of an argument, by what the kernel's source calls it. What is not known here is a word. */
 static const char *type_named(const char *name)
 {
@@ -151,8 +169,7 @@ static const char *arguments_of(u32 number)
 {
 	static char text[KTOP_ARGUMENTS_MAX + 1];
 #ifdef CONFIG_FTRACE_SYSCALLS
-	struct syscall_metadata *const *const *list = (const void *)private_address("syscalls_metadata");
-	const struct syscall_metadata *call = list && *list ? (*list)[number] : NULL;
+	const struct syscall_metadata *call = calls.metadata && *calls.metadata ? (*calls.metadata)[number] : NULL;
 	size_t used = 0;
 	int i;
 
@@ -170,12 +187,12 @@ static const char *arguments_of(u32 number)
 bool tracepoints_number(u32 index, struct ktop_number *number)
 {
 	static char text[KSYM_SYMBOL_LEN];
-	const unsigned long *calls = (const void *)private_address("sys_call_table");
 	char *name;
 
-	if (!calls || index >= NR_syscalls)
+	find_calls();
+	if (!calls.functions || index >= NR_syscalls)
 		return false;
-	sprint_symbol_no_offset(text, calls[index]);
+	sprint_symbol_no_offset(text, calls.functions[index]);
 	name = strstr(text, "sys_");
 	*number = (struct ktop_number) {
 		.event = KTOP_EVENT_syscall_enter, .number = index,
