@@ -66,7 +66,7 @@ void profiler_refused(struct profiler *profiler, const char *why);	/* it did not
 /* ---- what is wanted of it ---- */
 
 /*
- * Does to one guest what profiler.h decides: presses keys through QMP, sends lines through the port, and tells the
+ * Does to one guest what is decided above: presses keys through QMP, sends lines through the port, and tells the
  * outcome to those who asked. Ingest thread.
  */
 

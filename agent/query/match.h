@@ -78,7 +78,7 @@ struct match {			/* what decides; all borrowed */
 	const struct filter *filter;
 	struct stack_filter *stack_filter;	/* of the same filter */
 	struct threads *threads;
-	const uint32_t *functions;	/* by node; see match.h */
+	const uint32_t *functions;	/* by node; see node_functions */
 	const uint8_t *contexts;	/* by node; NULL: no one asks for modes within the kernel's */
 	struct whos *whos;		/* of this filter and grouping; it has met all */
 	struct grouping *grouping;

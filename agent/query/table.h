@@ -56,7 +56,7 @@ struct table {
 
 /*
  * An empty table with room for so many rows at first, for CPUs below 64 * words. table_add adds a row; rows
- * that were returned before may move. Neither table_add nor table_shrink may follow a function of table.h.
+ * that were returned before may move. Neither table_add nor table_shrink may follow one that sorts.
  */
 struct table *table_new(struct budget *budget, size_t room, uint32_t words);
 struct row *table_add(struct table *table, uint32_t function);
@@ -65,7 +65,7 @@ void table_free(struct table *table);
 
 /*
  * The table `with` becomes the baseline of this one. A function that is in `with` alone gets a row, with weights of 0.
- * Not after a function of table.h. Both tables have the same filter and grouping.
+ * Not after one that sorts. Both tables have the same filter and grouping.
  */
 void table_compare(struct table *table, const struct table *with);
 

@@ -12,7 +12,7 @@
  * at most.
  *
  * A question names the shortest pause between two of its answers. The pause is longer when the answers of its reader's
- * screen would cost too much of the thread's time (subscription.h).
+ * screen would cost too much of the thread's time (struct pace).
  */
 #ifndef SUBSCRIPTION_H
 #define SUBSCRIPTION_H

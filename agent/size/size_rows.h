@@ -41,7 +41,7 @@ struct size_asked {
 	enum size_by by;
 	struct filter filter;		/* only names and objects; it chooses the code that counts */
 	bool compare;			/* object 0 is the build before, object 1 the one after */
-	bool stacks;			/* rows are the leaves of stacks (size_rows.h), so objects are kept apart */
+	bool stacks;			/* rows are the leaves of stacks (below), so objects are kept apart */
 };
 
 /*
@@ -100,7 +100,7 @@ struct size_asked;
 
 enum { SIZE_FRAMES_MAX = 64 };		/* of a stack; what would be deeper stays in one frame */
 
-/* A stack: its frames, the root first, printable; its bytes in the two builds (size_rows.h). Each stack comes once. */
+/* A stack: its frames, the root first, printable; its bytes in the two builds. Each stack comes once. */
 typedef void size_stacks_take(void *context, char *const *frames, uint32_t count, const uint64_t *bytes);
 
 /* False: there is no memory. */

@@ -13,7 +13,7 @@
 /* ---- recent stacks ---- */
 
 /*
- * A cache in front of stacks.h. It finds the leaf node of a recent stack by the words of the sample, as
+ * A cache in front of the tree. It finds the leaf node of a recent stack by the words of the sample, as
  * they come from the wire, without a walk through the tree. It may forget a stack; then the tree is asked.
  *
  * Frames are not compared. A print of 128 bits stands for them, made by NH (Black and others, UMAC, 1999)

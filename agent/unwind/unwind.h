@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Turns the registers and the stack of one sample into its frames. All input comes from outside and is
- * hostile: a walk ends after UNWIND_FRAMES frames, and reads only what unwind.h gives. Nothing is
+ * hostile: a walk ends after UNWIND_FRAMES frames, and reads only what struct stack_memory gives. Nothing is
  * guessed: where the next frame is not certain, the stack is cut.
  */
 #ifndef UNWIND_H

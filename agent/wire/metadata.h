@@ -40,7 +40,7 @@ void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FIL
 /* ---- its text ---- */
 
 /*
- * What can be read again from the text that metadata.h writes. Besides what CTF readers need, the text has facts of the
+ * What can be read again from the text that is written. Besides what CTF readers need, the text has facts of the
  * machine and of the guest, each in a line of its own. So a recording whose meta stream was cut still says what guest
  * it is of. Every byte of the text is hostile, and it may end anywhere: whole lines count.
  */

@@ -16,7 +16,7 @@ struct budget;
 
 struct debug_folders {			/* each may be NULL; searched in the order own, system, sysroot */
 	const char *own;		/* the user's; laid out as the system's, or just files */
-	const char *sysroot;		/* see debug_file.h; the guest's DEBUG_SYSTEM in it is searched */
+	const char *sysroot;		/* see below; the guest's DEBUG_SYSTEM in it is searched */
 	const char *system;		/* DEBUG_SYSTEM */
 };
 

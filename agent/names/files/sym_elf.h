@@ -69,7 +69,7 @@ struct elf_code {
 
 /*
  * Reads the functions as sym_elf_read does, and where the code is; also those of an object file or a kernel module,
- * whose sections are where sym_elf.h puts them. False with `error` set. The caller clears `code`.
+ * whose sections are where they are put (below). False with `error` set. The caller clears `code`.
  */
 bool sym_elf_read_code(int fd, const char *path, struct symbol_table *table, struct elf_code *code,
 	struct build_id *id, struct budget *budget, char **error);

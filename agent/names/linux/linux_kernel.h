@@ -95,7 +95,7 @@ bool slide_by_gate(const struct linux_kernel *kernel, const struct memory_reader
 
 /*
  * By `code`, any run address in the kernel's code: tries each slide that puts it there. The right one puts the word at
- * base_place (linux_kernel.h), too, and that word holds `base` plus the slide.
+ * base_place, too, and that word holds `base` plus the slide.
  */
 bool slide_by_base(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t code,
 	uint64_t *slide);
