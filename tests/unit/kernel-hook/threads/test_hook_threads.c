@@ -176,7 +176,7 @@ static void boot(bool nmi_mode)
 
 	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
 	assert_non_null(ktop);
-	ktop->control.events[1] = ktop->trace[1] = 0x1f;
+	ktop->control.events[1] = ktop->trace[1] = 0xff;
 	ktop->control.event_words = 2;
 }
 

@@ -109,7 +109,7 @@ FOUR_TIMES(traces, trace())
 static void trace_set_up(void)
 {
 	boot(false);
-	ktop->control.events[1] = ktop->trace[1] = 0x1f;
+	ktop->control.events[1] = ktop->trace[1] = 0xff;
 	ktop->control.event_words = 2;
 	last = 0;
 	while (KTOP_RING_MIN - ktop_ring(cpu, KTOP_TRACE)->head > 2 * 24)
