@@ -144,60 +144,62 @@ size_t tab_row_at(const struct canvas *canvas, struct place place, const struct 
 
 /* ---- the row of views ---- */
 
-enum { GAP = 2, WAY_GAP = 3, SIGN = 3 };	/* columns between two names; before the way; of a sign between steps */
+enum { GAP = 2, WAY_GAP = 2, SIGN = 3 };	/* columns between two names; before the way; of a sign between steps */
 enum {
-	WAY_LEAST = 16,			/* columns that are kept free for the way, where gaps or names can be shorter */
+	WAY_GOOD = 16, WAY_LEAST = 12,	/* columns that are kept free for the way, where gaps; where names can be shorter */
 	LETTERS_LEAST = 3, LETTERS = 32,	/* of a name where room is short; of any name */
 };
 
 struct fit {				/* how names are written, so that all of them have room */
 	int letters, gap;		/* of each name, at most; letters 0: the keys alone */
+	int space;			/* columns between a key and its name */
 };
 
-/* A name is its key, a space, and the name itself, or its first letters. */
-static int view_name_width(const struct canvas *canvas, const struct view_name *name, int letters)
+/* A name is its key and the name itself, or its first letters. */
+static int view_name_width(const struct canvas *canvas, const struct view_name *name, struct fit fit)
 {
 	int key = canvas_width(canvas, name->key), width = canvas_width(canvas, name->name);
 
 	if (key == 0)
 		return width;
-	return key + (letters ? 1 + (width < letters ? width : letters) : 0);
+	return key + (fit.letters ? fit.space + (width < fit.letters ? width : fit.letters) : 0);
 }
 
 /* The columns of all names, with a gap of one. */
-static int names_width(const struct canvas *canvas, const struct view_name *names, size_t count, int letters)
+static int names_width(const struct canvas *canvas, const struct view_name *names, size_t count, struct fit fit)
 {
 	int all = 1;
 
 	for (size_t i = 0; i < count; i++)
-		all += view_name_width(canvas, &names[i], letters) + 1;
+		all += view_name_width(canvas, &names[i], fit) + 1;
 	return all;
 }
 
-/* First the gaps are narrower, then names are shorter, and then only keys are left. */
+/* First the gaps are narrower, then keys are close to their names, then these are shorter, then only keys are left. */
 static struct fit fit_of(const struct canvas *canvas, int columns, const struct view_name *names, size_t count,
 	bool way)
 {
-	int letters = LETTERS, room = columns - (way ? WAY_LEAST : 0);
+	struct fit fit = { .letters = LETTERS, .gap = 1, .space = 1 };
+	int room = columns - (way ? WAY_LEAST : 0), all = names_width(canvas, names, count, fit);
 
-	while (letters && names_width(canvas, names, count, letters) > room)
-		letters = letters > LETTERS_LEAST ? letters - 1 : 0;
-	return (struct fit) {
-		.letters = letters,
-		.gap = !letters || names_width(canvas, names, count, LETTERS) + (int)count + WAY_LEAST <= columns ?
-			GAP : 1,
-	};
+	fit.space = all <= columns - (way ? WAY_GOOD : 0);
+	while (fit.letters && names_width(canvas, names, count, fit) > room)
+		fit.letters = fit.letters > LETTERS_LEAST ? fit.letters - 1 : 0;
+	if (!fit.letters || all + (int)count + WAY_GOOD <= columns)
+		fit.gap = GAP;
+	return fit;
 }
 
 /* Draws one name. Returns the column behind it. */
-static int draw_name(struct canvas *canvas, struct place place, const struct view_name *name, int letters, bool current)
+static int draw_name(struct canvas *canvas, struct place place, const struct view_name *name, struct fit fit,
+	bool current)
 {
-	struct place at = { place.row, place.column, view_name_width(canvas, name, letters) };
-	int key = canvas_text(canvas, at, STYLE_KEY, name->key);
+	struct place at = { place.row, place.column, view_name_width(canvas, name, fit) };
+	int key = canvas_text(canvas, at, STYLE_KEY, name->key), before = key + fit.space;
 
-	if (letters && key)
-		canvas_format(canvas, (struct place) { at.row, at.column + key + 1, at.width - key - 1 },
-			current ? STYLE_TITLE : STYLE_DIM, "%.*s", letters, name->name);
+	if (fit.letters && key)
+		canvas_format(canvas, (struct place) { at.row, at.column + before, at.width - before },
+			current ? STYLE_TITLE : STYLE_DIM, "%.*s", fit.letters, name->name);
 	else if (!key)
 		canvas_text(canvas, at, current ? STYLE_TITLE : STYLE_DIM, name->name);
 	if (current)
@@ -269,9 +271,9 @@ void view_row_draw(struct canvas *canvas, struct place place, const struct view_
 	struct fit fit = fit_of(canvas, place.width, names, count, way->count);
 	int end = place.column + place.width, column = place.column + 1;
 
-	for (size_t i = 0; i < count && column + view_name_width(canvas, &names[i], fit.letters) < end; i++)
+	for (size_t i = 0; i < count && column + view_name_width(canvas, &names[i], fit) < end; i++)
 		column = fit.gap + draw_name(canvas, (struct place) { place.row, column, end - column }, &names[i],
-			fit.letters, i == current);
+			fit, i == current);
 	place.column = column - fit.gap + WAY_GAP;
 	place.width = end - 1 - place.column;
 	draw_way(canvas, place, way);
@@ -284,7 +286,7 @@ size_t view_row_at(const struct canvas *canvas, struct place place, const struct
 	int at = place.column + 1;
 
 	for (size_t i = 0; i < count; i++) {
-		int width = view_name_width(canvas, &names[i], fit.letters);
+		int width = view_name_width(canvas, &names[i], fit);
 
 		if (at + width >= place.column + place.width)
 			break;

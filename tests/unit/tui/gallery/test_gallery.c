@@ -92,9 +92,11 @@ static void fault(const struct seen *seen, const struct canvas *canvas, const ch
 /* The first row of the view in a screen's text: it is below the row of names, where there is one. */
 static const char *view_of(const char *text)
 {
-	const char *names = strstr(text, "\n 1 Fun");
+	static const char *const rows[] = { "\n 1 Fun", "\n 1Fun", "\n 1  2  3  4" };	/* as there is room */
+	const char *names = NULL;
 
-	names = names ? names : strstr(text, "\n 1  2  3  4");	/* where room is short, the keys alone */
+	for (int i = 0; i < 3 && !names; i++)
+		names = strstr(text, rows[i]);
 	return names ? strchr(names + 1, '\n') + 1 : text;
 }
 

@@ -181,7 +181,7 @@ static void test_way(void **state)
 	(void)state;
 	stage_raise(&stage, hand_answers(symbols, functions));
 	stage_type(&stage, "jjj\r");
-	stage_holds(&stage, " 8 Timel    … > spin_lock", true);
+	stage_holds(&stage, " 8Timeline   spin_lock", true);
 	stage_resize(&stage, 24, 90, true);
 	stage_holds(&stage, "  … > spin_lock", true);
 	stage_resize(&stage, 24, 140, true);

@@ -122,7 +122,8 @@ static void check_header(struct walk *walk)
 
 	for (int row = first; row < first + 5; row++, used += strlen(header + used)) {
 		walk_row_text(walk, row, header + used);
-		if (strstr(header + used, " 1 Functions") == header + used)
+		if (strstr(header + used, " 1 Functions") == header + used ||
+				strstr(header + used, " 1Functions") == header + used)
 			break;				/* the row of views: below it is no header */
 	}
 	header[used] = '\0';
