@@ -105,7 +105,7 @@ void report_timeline_text(const struct report *report, FILE *out)
 		fprintf(out, "(%" PRIu32 " more row%s; --top 0 shows all)\n", timeline->count - rows,
 			util_plural(timeline->count - rows));
 	if (timeline->lost)
-		fprintf(out, "(%" PRIu64 " %s)\n", timeline->lost, "trace events were lost");
+		fprintf(out, "(%" PRIu64 " %s)\n", timeline->lost, "trace events were lost in all");
 	if (timeline->answer.partial)
 		fputs("(more events of this time are still to come; report again)\n", out);
 	if (timeline->kept_from > timeline->from)

@@ -146,7 +146,8 @@ size_t tab_row_at(const struct canvas *canvas, struct place place, const struct 
 
 enum { GAP = 2, WAY_GAP = 2, SIGN = 3 };	/* columns between two names; before the way; of a sign between steps */
 enum {
-	WAY_GOOD = 16, WAY_LEAST = 12,	/* columns that are kept free for the way, where gaps; where names can be shorter */
+	WAY_GOOD = 16,			/* columns that are kept free for the way, where gaps can be narrower */
+	WAY_LEAST = 12,			/* where names can be shorter, too */
 	LETTERS_LEAST = 3, LETTERS = 32,	/* of a name where room is short; of any name */
 };
 

@@ -406,9 +406,10 @@ static void write_notes(const struct timeline_view *self, char notes[NOTES])
 {
 	const struct timeline *timeline = self->timeline;
 	const struct { uint64_t count; const char *what; } books[] = {
-		{ timeline->lost, "trace {event was|events were} lost" },
+		{ timeline->lost, "trace {event was|events were} lost in all" },
 		{ timeline->refused, "{span|spans} found no room; give more by --memory" },
-		{ timeline->cpus_more + timeline->threads_more, "{CPU or thread has|CPUs or threads have} no row" },
+		{ timeline->cpus_more, "more {CPU has|CPUs have} no row" },
+		{ timeline->threads_more, "more {thread has|threads have} no row" },
 	};
 	char note[NOTES / 4], form[NOTES / 4], time[SCOPE_TIME];
 
