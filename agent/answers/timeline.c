@@ -446,6 +446,7 @@ static void fill_cells(struct making *making)
 	making->full = making->full || !making->sums || !cells;
 	if (!making->sums || !cells) {
 		budget_free(making->budget, cells, cells ? count * sizeof(*cells) + 1 : 0);
+		budget_free(making->budget, making->sums, making->sums ? count * sizeof(*making->sums) + 1 : 0);
 		timeline->count = 0;
 		return;
 	}

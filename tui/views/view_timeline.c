@@ -355,7 +355,7 @@ static void add_state(const struct timeline *timeline, const struct timeline_mom
 	if (now->kind == SPAN_READY)
 		add(text, " (%s)", timeline->names[now->name]);
 	add(text, " from %s for %s%s", clock_text(timeline, now->begin, 1000, time), lasts(now, ns),
-		now->open ? " so far" : now->lost ? ", then events were lost" : "");
+		now->open ? " so far" : now->lost ? ", then not known" : "");
 }
 
 /* "main/4: sleeps in syscall read from 00:12:40.120034 for 2.31ms; woken by writer/17 at 00:12:40.122344" */
