@@ -8,6 +8,13 @@
  *   ktop_trace_irq_enter(ktop, irq), _irq_exit(ktop, irq)  irq off, around the interrupt's work
  *   ktop_trace_syscall_enter(ktop, thread, number, arg0, ... arg5)  around the call, with the words of its arguments
  *   ktop_trace_syscall_exit(ktop, thread, number, result)
+ *   ktop_trace_softirq_enter(ktop, softirq), _softirq_exit(ktop, softirq)  around its work, which no thread does
+ *   ktop_trace_lock_wait(ktop, lock, thread, holder)     a thread begins to wait, asleep or spinning
+ *   ktop_trace_lock_acquired(ktop, lock, thread)         it holds the lock; while nobody else can take or give it
+ *   ktop_trace_lock_released(ktop, lock, thread)         before anybody else can take it
+ *   ktop_trace_lock_waited(ktop, lock, thread, got)      in place of lock_acquired, where no release will be told
+ *
+ * Who gives a lock to a waiting thread tells lock_released of itself, and then lock_acquired of that thread.
  *
  * A kernel makes its own trace points from rows in a header of its own. A row has the event's name and one to eight
  * fields, each with a type (u8 to u64, s8 to s64) and a name. KTOP_EVENTS takes the id of the first row,

@@ -103,7 +103,7 @@ enum {
 	F(u8, physical) F(u64, address) L(u8, bytes)
 #define KTOP_WIRE_packed_memory(F, L) /* a whole page of `memory` that ktop has packed by zstd: in a recording */ \
 	F(u8, physical) F(u64, address) L(u8, packed)
-#define KTOP_WIRE_number(F, L) /* what a number is called that stands in `event`: of a system call, an interrupt */ \
+#define KTOP_WIRE_number(F, L) /* what a number is called that stands in `event`: a call's, an irq's, a lock's */ \
 	F(u16, event) F(u64, number) L(char, name)
 #define KTOP_WIRE_arguments(F, L) /* what follows `number` in `event` where that is `number`, as in a descriptor */ \
 	F(u16, event) F(u64, number) L(char, fields)
@@ -130,6 +130,15 @@ enum {
 	F(u32, thread) F(u32, waker)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
+#define KTOP_WIRE_softirq_enter(F, L) F(u32, softirq)
+#define KTOP_WIRE_softirq_exit(F, L) F(u32, softirq)
+#define KTOP_WIRE_lock_wait(F, L) /* lock: a number or an address; holder: KTOP_NO_THREAD: it is not known */ \
+	F(u64, lock) F(u32, thread) F(u32, holder)
+#define KTOP_WIRE_lock_waited(F, L) /* the end of a wait; got: 1: the thread has the lock, 0: it has given up */ \
+	F(u64, lock) F(u32, thread) F(u8, got)
+#define KTOP_WIRE_lock_acquired(F, L) /* of a lock that one thread holds, and whose release comes */ \
+	F(u64, lock) F(u32, thread)
+#define KTOP_WIRE_lock_released(F, L) F(u64, lock) F(u32, thread)
 #define KTOP_WIRE_syscall_enter(F, L) /* the words of its arguments; what a call has no argument for is anything */ \
 	F(u32, thread) F(u32, number) F(u64, arg0) F(u64, arg1) F(u64, arg2) F(u64, arg3) F(u64, arg4) F(u64, arg5)
 #define KTOP_WIRE_syscall_exit(F, L) F(u32, thread) F(u32, number) F(u64, result)
@@ -170,7 +179,13 @@ enum {
 	EVENT(33, KTOP_TRACE, irq_enter) \
 	EVENT(34, KTOP_TRACE, irq_exit) \
 	EVENT(39, KTOP_TRACE, syscall_enter) \
-	EVENT(36, KTOP_TRACE, syscall_exit)
+	EVENT(36, KTOP_TRACE, syscall_exit) \
+	EVENT(40, KTOP_TRACE, softirq_enter) \
+	EVENT(41, KTOP_TRACE, softirq_exit) \
+	EVENT(42, KTOP_TRACE, lock_wait) \
+	EVENT(43, KTOP_TRACE, lock_waited) \
+	EVENT(44, KTOP_TRACE, lock_acquired) \
+	EVENT(45, KTOP_TRACE, lock_released)
 
 /* enum ktop_event: KTOP_EVENT_sample = 16, ... */
 #define KTOP_WIRE_ID(id, stream, name) KTOP_EVENT_##name = id,

@@ -32,6 +32,12 @@ static const struct {
 	[ROLE_CALL_BEGIN] = { "syscall_enter", 2,
 		{ "thread", "number", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5" } },
 	[ROLE_CALL_END] = { "syscall_exit", 3, { "thread", "number", "result" } },
+	[ROLE_SOFTIRQ_BEGIN] = { "softirq_enter", 1, { "softirq" } },
+	[ROLE_SOFTIRQ_END] = { "softirq_exit", 1, { "softirq" } },
+	[ROLE_LOCK_WAIT] = { "lock_wait", 2, { "lock", "thread", "holder" } },
+	[ROLE_LOCK_WAITED] = { "lock_waited", 2, { "lock", "thread" } },
+	[ROLE_LOCK_ACQUIRED] = { "lock_acquired", 2, { "lock", "thread" } },
+	[ROLE_LOCK_RELEASED] = { "lock_released", 2, { "lock", "thread" } },
 };
 
 enum trace_role trace_role_named(const char *name)
@@ -82,6 +88,8 @@ static void find_role(struct trace_kind *kind)
 	kind->role = role;
 	for (int i = 0; (role == ROLE_SWITCH || role == ROLE_WAKE) && i < 2; i++)
 		kind->values[kind->role_values[i]].is_thread = true;
+	if (role == ROLE_LOCK_WAIT && kind->role_values[2] < TRACE_VALUES)
+		kind->values[kind->role_values[2]].is_thread = true;
 }
 
 void trace_kind_role_values(const uint8_t role_values[ROLE_VALUES], const uint64_t values[TRACE_VALUES],

@@ -341,7 +341,7 @@ u32 tracepoints_start(void)
 {
 	struct kernel_btf btf;
 	bool described = btf_of_kernel(&btf);
-	u32 untraced = 0, i;
+	u32 traced = 0, missing = 0, i;
 
 	for_each_kernel_tracepoint(find, NULL);
 	for (i = 0; i < ARRAY_SIZE(points); i++) {
@@ -350,13 +350,14 @@ u32 tracepoints_start(void)
 			!described ? "this kernel has no BTF, which tells its arguments" :
 			!has_arguments(&btf, point) ? "in this kernel it has other arguments" : NULL;
 
+		traced |= 1u << (point->event - KTOP_TRACE_FIRST);
 		if (!why)
 			continue;
 		pr_warn("ktop: %s is not traced: %s\n", point->name, why);
 		point->found = NULL;
-		untraced |= 1u << (point->event - KTOP_TRACE_FIRST);
+		missing |= 1u << (point->event - KTOP_TRACE_FIRST);
 	}
-	return untraced;
+	return ~traced | missing;
 }
 
 static void set(struct point *point, struct ktop *ktop, bool on)

@@ -80,23 +80,24 @@ static void cpus(void **state)
 
 static void events(void **state)
 {
-#define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit"
+#define OFF " -softirq_enter -softirq_exit -lock_wait -lock_waited -lock_acquired -lock_released"
+#define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit" OFF
 	enum { SCHED = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all";
 
 	(void)state;
 	done("events +sched +syscall\n",
-		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit");
+		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit" OFF);
 	assert_int_equal(status().trace_mask, SCHED | CALLS);
 	assert_int_equal(ktop->trace[1], 0);		/* profiling is off, so nothing is traced */
 	done("start\n", "started");
 	assert_int_equal(ktop->trace[1], SCHED | CALLS);
 	done("events -sched +irq\n",
-		"events -sched_switch -sched_wake +irq_enter +irq_exit +syscall_enter +syscall_exit");
+		"events -sched_switch -sched_wake +irq_enter +irq_exit +syscall_enter +syscall_exit" OFF);
 	assert_int_equal(ktop->trace[1], 2 | 4 | CALLS);
 	done("events -all\n", NONE);
 	done("events +irq_exit\n",
-		"events -sched_switch -sched_wake -irq_enter +irq_exit -syscall_enter -syscall_exit");
+		"events -sched_switch -sched_wake -irq_enter +irq_exit -syscall_enter -syscall_exit" OFF);
 	done("events -irq\n", NONE);
 	done("events\n", NONE);
 	refused("events sched\n", bad);
@@ -131,7 +132,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	(void)state;
 	assert_true(KTOP_TELL(ktop, TOY_EVENTS));
 	done("start\n", "started");
-	assert_non_null(strstr(say("events +toy\n", &ok), "-syscall_exit +toy_put +toy_take"));
+	assert_non_null(strstr(say("events +toy\n", &ok), "-lock_released +toy_put +toy_take"));
 	assert_int_equal(ktop->trace[31], 3u << 8);
 	assert_int_equal(tracing(mask, &words).ids, KTOP_TRACE_IDS);
 	assert_int_equal(words, 32);
@@ -140,7 +141,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	assert_int_equal(ktop->trace[31], 2u << 8);
 	done("stop\n", "stopped");
 	assert_int_equal(ktop->trace[31] | ktop->trace[1], 0);
-	done("status\n", "off, sampler timer, rate 997, events 3 of 8, keys none, cpus 4, taken 0, lost 0");
+	done("status\n", "off, sampler timer, rate 997, events 3 of 14, keys none, cpus 4, taken 0, lost 0");
 	say("events -all\n", &ok);
 	tracing(mask, &words);
 	assert_int_equal(words, 0);
@@ -151,7 +152,8 @@ static void events_that_the_kernel_has_not_cannot_be_chosen(void **state)
 {
 	(void)state;
 	boot_with(&(struct ktop_facts) { .cpus = CPUS, .boot_id = { 0xb0 }, .clock_hz = HZ,
-		.untraced = 1u << (KTOP_EVENT_sched_switch - KTOP_TRACE_FIRST) |
+		.untraced = ~0u << (KTOP_EVENT_softirq_enter - KTOP_TRACE_FIRST) |
+			1u << (KTOP_EVENT_sched_switch - KTOP_TRACE_FIRST) |
 			1u << (KTOP_EVENT_sched_wake - KTOP_TRACE_FIRST) |
 			1u << (KTOP_EVENT_irq_exit - KTOP_TRACE_FIRST) });
 	done("events +all\n", "events +irq_enter +syscall_enter +syscall_exit");
@@ -185,7 +187,7 @@ static void keys_that_nobody_hears_are_not_told(void **state)
 	event = fake_host_last(host, KTOP_EVENT_keys);
 	assert_string_equal(fake_text(event, 0, 0), "");
 	assert_string_equal(fake_text(event, 0, 1), "");
-	done("status\n", "off, sampler timer, rate 997, events 0 of 6, keys none, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 12, keys none, "
 		"cpus 4, taken 0, lost 0");
 	refused("keys plain\n", "keys: this kernel gives the hook none");
 	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
@@ -214,7 +216,7 @@ static void status_says_what_is_so(void **state)
 {
 	(void)state;
 	ktop_keys_heard(ktop);
-	done("status\n", "off, sampler timer, rate 997, events 0 of 6, keys chord, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 12, keys chord, "
 		"cpus 4, taken 0, lost 0");
 }
 

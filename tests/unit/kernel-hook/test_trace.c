@@ -49,8 +49,26 @@ static int tear_down(void **state)
 
 static const uint32_t all[] = {
 	KTOP_EVENT_sched_switch, KTOP_EVENT_sched_wake, KTOP_EVENT_irq_enter, KTOP_EVENT_irq_exit,
-	KTOP_EVENT_syscall_enter, KTOP_EVENT_syscall_exit,
+	KTOP_EVENT_syscall_enter, KTOP_EVENT_syscall_exit, KTOP_EVENT_softirq_enter, KTOP_EVENT_softirq_exit,
+	KTOP_EVENT_lock_wait, KTOP_EVENT_lock_waited, KTOP_EVENT_lock_acquired, KTOP_EVENT_lock_released,
 };
+enum { ALL = sizeof(all) / sizeof(all[0]) };
+
+static void trace_all(void)
+{
+	ktop_trace_sched_switch(ktop, 1, 2, KTOP_LEAVES_READY);
+	ktop_trace_sched_wake(ktop, 1, KTOP_NO_THREAD);
+	ktop_trace_irq_enter(ktop, 3);
+	ktop_trace_irq_exit(ktop, 4);
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, UINT64_MAX, 6);
+	ktop_trace_syscall_exit(ktop, 7, 8, 9);
+	ktop_trace_softirq_enter(ktop, 3);
+	ktop_trace_softirq_exit(ktop, 3);
+	ktop_trace_lock_wait(ktop, UINT64_MAX - 1, 5, 6);
+	ktop_trace_lock_waited(ktop, UINT64_MAX - 1, 5, 1);
+	ktop_trace_lock_acquired(ktop, 7, 5);
+	ktop_trace_lock_released(ktop, 7, 5);
+}
 
 static void trace_points_write_what_they_were_given(void **state)
 {
@@ -58,33 +76,32 @@ static void trace_points_write_what_they_were_given(void **state)
 	const struct ktop_record *record;
 	struct ktop_wire_syscall_enter enter;
 	struct ktop_wire_syscall_exit exit;
-	uint32_t ids[6], count = 0;
+	struct ktop_wire_lock_wait wait;
+	uint32_t ids[ALL], count = 0;
 
 	(void)state;
 	fake_cpu = 2;
-	ktop->trace[1] = 0xff;
-	ktop_trace_sched_switch(ktop, 1, 2, KTOP_LEAVES_READY);
-	ktop_trace_sched_wake(ktop, 1, KTOP_NO_THREAD);
-	ktop_trace_irq_enter(ktop, 3);
-	ktop_trace_irq_exit(ktop, 4);
-	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, UINT64_MAX, 6);
-	ktop_trace_syscall_exit(ktop, 7, 8, 9);
+	ktop->trace[1] = ~0u;
+	trace_all();
 	assert_int_equal(fake_port.masked, 0);
 	while ((record = ktop_ring_first(ring, ktop_ring_head(ring)))) {
-		assert_true(count < 6);
+		assert_true(count < ALL);
 		ids[count++] = record->id;
 		if (record->id == KTOP_EVENT_syscall_enter)
 			memcpy(&enter, record->payload, sizeof(enter));
 		if (record->id == KTOP_EVENT_syscall_exit)
 			memcpy(&exit, record->payload, sizeof(exit));
+		if (record->id == KTOP_EVENT_lock_wait)
+			memcpy(&wait, record->payload, sizeof(wait));
 		ktop_ring_drop(ring, record);
 	}
-	assert_int_equal(count, 6);
-	for (uint32_t i = 0; i < 6; i++)
+	assert_int_equal(count, ALL);
+	for (uint32_t i = 0; i < ALL; i++)
 		assert_int_equal(ids[i], all[i]);
 	assert_true(enter.thread == 5 && enter.number == 6 && enter.arg0 == 1 && enter.arg1 == 2 && enter.arg2 == 3);
 	assert_true(enter.arg3 == 4 && enter.arg4 == UINT64_MAX && enter.arg5 == 6);
 	assert_true(exit.thread == 7 && exit.number == 8 && exit.result == 9);
+	assert_true(wait.lock == UINT64_MAX - 1 && wait.thread == 5 && wait.holder == 6);
 	assert_int_equal(ktop_ring(&ktop->cpu[2], KTOP_SAMPLES)->committed, 0);
 }
 
@@ -93,19 +110,14 @@ static void trace_points_obey_the_mask(void **state)
 	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
 
 	(void)state;
-	for (uint32_t bit = 0; bit < 6; bit++) {
+	for (uint32_t bit = 0; bit < ALL; bit++) {
 		ktop->trace[1] = 1u << (all[bit] - 32);
-		ktop_trace_sched_switch(ktop, 1, 2, KTOP_LEAVES_READY);
-		ktop_trace_sched_wake(ktop, 1, 2);
-		ktop_trace_irq_enter(ktop, 3);
-		ktop_trace_irq_exit(ktop, 4);
-		ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, UINT64_MAX, 6);
-		ktop_trace_syscall_exit(ktop, 7, 8, 9);
+		trace_all();
 		assert_int_equal(ring->committed, bit + 1);
 	}
 	ktop->cpu[0].generation = 0;
 	ktop_trace_syscall_exit(ktop, 7, 8, 9);
-	assert_int_equal(ring->committed, 6);
+	assert_int_equal(ring->committed, ALL);
 }
 
 static void stop_inside(void)
