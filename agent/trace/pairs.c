@@ -12,6 +12,7 @@ enum {
 	NESTED = 16,			/* interrupts within each other */
 	LOSSES = 16,			/* the newest ones: calls are seldom longer */
 	TASKS = 1 << 16,		/* threads; when there are more, those that call nothing are forgotten */
+	LOCKS = 1 << 16,		/* likewise, those that nobody holds */
 };
 
 struct loss {				/* events of a CPU are missing between these times */
@@ -26,11 +27,18 @@ struct losses {				/* of a CPU, or of all */
 struct cpu {
 	bool runs;			/* a thread is known to run: `thread` */
 	struct trace_span thread;
-	struct trace_span interrupts[NESTED];	/* the open ones, the innermost last */
+	struct trace_span interrupts[NESTED];	/* the open ones, the innermost last; softirqs, too */
 	uint32_t depth;
 	bool entered;			/* an interrupt has begun since its first event, or its last loss */
 	uint64_t last;			/* time of its last event */
 	struct losses losses;
+};
+
+struct known {				/* what goes on; see is_known */
+	bool on;			/* `span` has begun, and has not ended */
+	bool told;			/* one before it was given to the sink */
+	uint64_t gap;			/* pairs->gaps then; another number now: it is not known any more */
+	struct trace_span span;		/* `begin` 0: there was none */
 };
 
 struct task {				/* a thread, and what it does, as far as that is known */
@@ -40,10 +48,15 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	bool has_arguments;		/* of that call: `arguments` are known */
 	uint64_t arguments[CALL_ARGUMENTS];
 	bool ended;			/* its call, if it is in one, has ended it */
-	bool does;			/* `now` has begun: it runs, sleeps, or is ready */
-	uint64_t gap;			/* pairs->gaps then; another number now: it is not known any more */
-	struct trace_span now;
+	struct known now;		/* it runs, sleeps, or is ready */
+	struct known wait;		/* it waits for a lock */
 	uint64_t woken, waker, wake_gap;	/* its last wake: the time, 0: none; by whom; pairs->gaps then */
+};
+
+struct lock {
+	uint64_t lock;
+	uint32_t depth;			/* so often it was acquired by who holds it */
+	struct known hold;		/* one thread holds it */
 };
 
 struct pairs {
@@ -54,6 +67,9 @@ struct pairs {
 	struct task *tasks;
 	uint32_t task_count, task_room;
 	struct hash by_thread;		/* of `tasks` */
+	struct lock *locks;
+	uint32_t lock_count, lock_room;
+	struct hash by_lock;		/* of `locks` */
 	struct losses changes;		/* other events were traced from then on */
 	uint64_t gaps;			/* losses of CPUs so far: what threads did meanwhile is not known */
 	bool wakes;			/* a wake has come since the last one */
@@ -67,6 +83,7 @@ struct pairs *pairs_new(struct budget *budget, const struct pairs_sink *sink)
 	pairs->budget = budget;
 	pairs->sink = *sink;
 	hash_init(&pairs->by_thread, budget);
+	hash_init(&pairs->by_lock, budget);
 	return pairs;
 }
 
@@ -77,7 +94,9 @@ void pairs_free(struct pairs *pairs)
 	for (uint32_t i = 0; i < pairs->cpu_count; i++)
 		budget_free(pairs->budget, pairs->cpus[i], pairs->cpus[i] ? sizeof(struct cpu) : 0);
 	hash_clear(&pairs->by_thread);
+	hash_clear(&pairs->by_lock);
 	budget_free(pairs->budget, pairs->tasks, pairs->task_room * sizeof(*pairs->tasks));
+	budget_free(pairs->budget, pairs->locks, pairs->lock_room * sizeof(*pairs->locks));
 	free(pairs->cpus);
 	free(pairs);
 }
@@ -131,13 +150,33 @@ static const struct loss *loss_between(const struct pairs *pairs, uint32_t cpu, 
 	return !loss || (change && change->since < loss->since) ? change : loss;
 }
 
-/* ---- threads, by their numbers ---- */
-
-/* What it does is known, up to this time. */
-static bool is_known(const struct pairs *pairs, const struct task *task, uint64_t time)
+/* Nothing has been missing since it began, up to this time: it still goes on. */
+static bool is_known(const struct pairs *pairs, const struct known *known, uint64_t time)
 {
-	return task->does && task->gap == pairs->gaps && !first_between(&pairs->changes, task->now.begin, time);
+	return known->on && known->gap == pairs->gaps && !first_between(&pairs->changes, known->span.begin, time);
 }
+
+/* The last one has ended, and nothing has been missing since it began: another end would lack its beginning. */
+static bool has_ended(const struct pairs *pairs, const struct known *known, uint64_t time)
+{
+	return !known->on && known->span.begin && known->gap == pairs->gaps &&
+		!first_between(&pairs->changes, known->span.begin, time);
+}
+
+static void begin_known(const struct pairs *pairs, struct known *known, const struct trace_span *span)
+{
+	*known = (struct known) { .on = true, .told = known->told, .gap = pairs->gaps, .span = *span };
+}
+
+static void end_known(struct pairs *pairs, struct known *known, uint64_t time)
+{
+	known->on = false;
+	known->span.first = !known->told;
+	known->told = true;
+	end_span(pairs, &known->span, time > known->span.begin ? time : known->span.begin, false);
+}
+
+/* ---- threads, by their numbers ---- */
 
 /* Forgets the threads that are in no call; if few are, all. */
 static void forget_tasks(struct pairs *pairs)
@@ -149,8 +188,9 @@ static void forget_tasks(struct pairs *pairs)
 		if (pairs->tasks[i].calls)
 			pairs->tasks[kept++] = pairs->tasks[i];
 		else
-			pairs->counts.beginnings += is_known(pairs, &pairs->tasks[i], UINT64_MAX) &&
-				pairs->tasks[i].now.kind != SPAN_THREAD;
+			pairs->counts.beginnings += is_known(pairs, &pairs->tasks[i].wait, UINT64_MAX) +
+				(is_known(pairs, &pairs->tasks[i].now, UINT64_MAX) &&
+				pairs->tasks[i].now.span.kind != SPAN_THREAD);
 	if (kept > TASKS / 2) {
 		pairs->counts.beginnings += kept;
 		kept = 0;
@@ -197,20 +237,12 @@ static struct task *task_of(struct pairs *pairs, uint64_t thread)
 
 /* ---- what threads do ---- */
 
-static void end_wait(struct pairs *pairs, struct task *task, uint64_t time)
-{
-	task->does = false;
-	end_span(pairs, &task->now, time > task->now.begin ? time : task->now.begin, false);
-}
-
 static void begin_now(struct pairs *pairs, struct task *task, const struct trace_event *event, enum span_kind kind,
 	uint64_t number)
 {
-	task->does = true;
-	task->gap = pairs->gaps;
-	task->now = (struct trace_span) {
+	begin_known(pairs, &task->now, &(struct trace_span) {
 		.kind = kind, .cpu = event->cpu, .thread = task->thread, .number = number, .begin = event->time,
-	};
+	});
 }
 
 /* It leaves its CPU. A guest that does not tell how tells nothing of waits. */
@@ -222,7 +254,7 @@ static void leave(struct pairs *pairs, const struct trace_event *event)
 	pairs->counts.refused += !task && event->values[0] != EVENT_NONE;
 	if (!task)
 		return;
-	task->does = false;
+	task->now.on = false;
 	if (leaves == LEAVES_READY)
 		begin_now(pairs, task, event, SPAN_READY, READY_PREEMPTED);
 	else if (leaves == LEAVES_ASLEEP || leaves == LEAVES_BLOCKED)
@@ -239,11 +271,12 @@ static void arrive(struct pairs *pairs, const struct trace_event *event)
 	pairs->counts.refused += !task && event->values[1] != EVENT_NONE;
 	if (!task)
 		return;
-	if (is_known(pairs, task, event->time) && task->now.kind == SPAN_READY) {
-		task->now.cpu = event->cpu;
-		end_wait(pairs, task, event->time);
+	if (is_known(pairs, &task->now, event->time) && task->now.span.kind == SPAN_READY) {
+		task->now.span.cpu = event->cpu;
+		end_known(pairs, &task->now, event->time);
 	}
-	pairs->counts.beginnings += is_known(pairs, task, event->time) && task->now.kind == SPAN_SLEEP && pairs->wakes;
+	pairs->counts.beginnings += is_known(pairs, &task->now, event->time) && task->now.span.kind == SPAN_SLEEP &&
+		pairs->wakes;
 	task->ended = false;			/* it is another one, with its number */
 	begin_now(pairs, task, event, SPAN_THREAD, 0);
 }
@@ -260,12 +293,12 @@ static void add_wake(struct pairs *pairs, const struct trace_event *event)
 	task->woken = event->time;
 	task->waker = event->values[1];
 	task->wake_gap = pairs->gaps;
-	if (!is_known(pairs, task, event->time) || task->now.kind != SPAN_SLEEP)
+	if (!is_known(pairs, &task->now, event->time) || task->now.span.kind != SPAN_SLEEP)
 		return;
-	end_wait(pairs, task, event->time);
+	end_known(pairs, &task->now, event->time);
 	begin_now(pairs, task, event, SPAN_READY, READY_WOKEN);
-	task->now.waker = event->values[1];
-	task->now.woken_on = event->cpu;
+	task->now.span.waker = event->values[1];
+	task->now.span.woken_on = event->cpu;
 }
 
 /* ---- threads on CPUs ---- */
@@ -293,7 +326,7 @@ static void add_switch(struct pairs *pairs, struct cpu *cpu, const struct trace_
 	arrive(pairs, event);
 }
 
-/* ---- interrupts ---- */
+/* ---- interrupts, softirqs ---- */
 
 static void end_interrupts(struct pairs *pairs, struct cpu *cpu, uint32_t left, uint64_t time, bool lost)
 {
@@ -301,26 +334,27 @@ static void end_interrupts(struct pairs *pairs, struct cpu *cpu, uint32_t left, 
 		end_span(pairs, &cpu->interrupts[--cpu->depth], time, lost);
 }
 
-/* Value: the interrupt's number. */
-static void begin_interrupt(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event)
+/* Value: its number. */
+static void begin_interrupt(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event, enum span_kind kind)
 {
 	if (cpu->depth == NESTED) {
 		pairs->counts.beginnings += NESTED;
 		end_interrupts(pairs, cpu, 0, cpu->last, true);
 	}
 	cpu->interrupts[cpu->depth] = (struct trace_span) {
-		.kind = SPAN_INTERRUPT, .cpu = event->cpu, .number = event->values[0], .begin = event->time,
+		.kind = kind, .cpu = event->cpu, .number = event->values[0], .begin = event->time,
 	};
 	cpu->entered = true;
 	pairs->sink.begin(pairs->sink.context, &cpu->interrupts[cpu->depth++]);
 }
 
 /* The ends of those that are inside of it are missing; or its own beginning is. */
-static void end_interrupt(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event)
+static void end_interrupt(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event, enum span_kind kind)
 {
 	uint32_t depth = cpu->depth;
 
-	while (depth && cpu->interrupts[depth - 1].number != event->values[0])
+	while (depth && (cpu->interrupts[depth - 1].number != event->values[0] ||
+			cpu->interrupts[depth - 1].kind != kind))
 		depth--;
 	if (depth == 0) {
 		pairs->counts.ends += cpu->entered;
@@ -349,6 +383,157 @@ static void pass_change(struct pairs *pairs, struct cpu *cpu, uint64_t time)
 	end_thread(pairs, cpu, cpu->last, true);
 	end_interrupts(pairs, cpu, 0, cpu->last, true);
 	cpu->entered = false;
+}
+
+/* ---- locks ---- */
+
+static void index_locks(struct pairs *pairs, uint32_t count)
+{
+	hash_clear(&pairs->by_lock);
+	for (pairs->lock_count = 0; pairs->lock_count < count; pairs->lock_count++) {
+		uint64_t lock = pairs->locks[pairs->lock_count].lock;
+
+		if (!hash_add(&pairs->by_lock, hash_pair(&pairs->by_lock, lock, 0), pairs->lock_count))
+			break;
+	}
+	pairs->counts.beginnings += count - pairs->lock_count;
+}
+
+/* Forgets the locks that nobody holds; if few are, all. */
+static void forget_locks(struct pairs *pairs)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < pairs->lock_count; i++)
+		if (is_known(pairs, &pairs->locks[i].hold, UINT64_MAX))
+			pairs->locks[kept++] = pairs->locks[i];
+	if (kept > LOCKS / 2) {
+		pairs->counts.beginnings += kept;
+		kept = 0;
+	}
+	index_locks(pairs, kept);
+}
+
+/* NULL: nothing has come of it. */
+static struct lock *find_lock(const struct pairs *pairs, uint64_t lock)
+{
+	uint64_t hash = hash_pair(&pairs->by_lock, lock, 0);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&pairs->by_lock, hash, &at)) != HASH_NONE)
+		if (pairs->locks[position].lock == lock)
+			return &pairs->locks[position];
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct lock *lock_of(struct pairs *pairs, uint64_t number)
+{
+	struct lock *lock = find_lock(pairs, number), *list;
+
+	if (lock)
+		return lock;
+	if (pairs->lock_count == LOCKS)
+		forget_locks(pairs);
+	list = budget_array(pairs->budget, pairs->locks, pairs->lock_count, &pairs->lock_room, sizeof(*list));
+	if (!list)
+		return NULL;
+	pairs->locks = list;
+	if (!hash_add(&pairs->by_lock, hash_pair(&pairs->by_lock, number, 0), pairs->lock_count))
+		return NULL;
+	list[pairs->lock_count] = (struct lock) { .lock = number };
+	return &list[pairs->lock_count++];
+}
+
+/* Who holds the lock; if its events do not say that, `told`. EVENT_NONE: nobody, or not known. */
+static uint64_t holder_of(const struct pairs *pairs, uint64_t number, uint64_t told, uint64_t time)
+{
+	const struct lock *lock = find_lock(pairs, number);
+
+	if (lock && is_known(pairs, &lock->hold, time))
+		return lock->hold.span.thread;
+	if (lock && has_ended(pairs, &lock->hold, time))
+		return EVENT_NONE;			/* it was released */
+	return told < EVENT_NONE ? told : EVENT_NONE;
+}
+
+static void end_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event)
+{
+	if (is_known(pairs, &task->wait, event->time) && task->wait.span.number == event->values[0])
+		end_known(pairs, &task->wait, event->time);
+	else
+		pairs->counts.ends += event->role == ROLE_LOCK_WAITED &&
+			has_ended(pairs, &task->wait, event->time);
+}
+
+/* Values: lock, thread, who holds the lock. A second one goes on with the same wait: first it spins, then it sleeps. */
+static void begin_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event)
+{
+	bool waits = is_known(pairs, &task->wait, event->time);
+	uint64_t holder = holder_of(pairs, event->values[0], event->values[2], event->time);
+
+	if (!waits || task->wait.span.number != event->values[0]) {
+		pairs->counts.beginnings += waits;
+		begin_known(pairs, &task->wait, &(struct trace_span) {
+			.kind = SPAN_LOCK, .cpu = event->cpu, .thread = task->thread, .number = event->values[0],
+			.begin = event->time, .holder = EVENT_NONE,
+		});
+	}
+	if (holder != EVENT_NONE)
+		task->wait.span.holder = holder;
+}
+
+/* Where another thread holds the lock, its release is missing. */
+static void acquire(struct pairs *pairs, struct task *task, const struct trace_event *event)
+{
+	struct lock *lock = lock_of(pairs, event->values[0]);
+
+	end_lock_wait(pairs, task, event);
+	pairs->counts.refused += !lock;
+	if (!lock)
+		return;
+	if (is_known(pairs, &lock->hold, event->time)) {
+		lock->depth++;
+		if (lock->hold.span.thread == task->thread)
+			return;
+		pairs->counts.beginnings++;
+	}
+	lock->depth = 1;
+	begin_known(pairs, &lock->hold, &(struct trace_span) {
+		.kind = SPAN_HOLD, .cpu = event->cpu, .thread = task->thread, .number = lock->lock,
+		.begin = event->time,
+	});
+}
+
+/* Whoever releases it: a thread may do that for another one. */
+static void release(struct pairs *pairs, const struct trace_event *event)
+{
+	struct lock *lock = find_lock(pairs, event->values[0]);
+
+	if (!lock)
+		return;
+	if (!is_known(pairs, &lock->hold, event->time))
+		pairs->counts.ends += has_ended(pairs, &lock->hold, event->time);
+	else if (--lock->depth == 0)
+		end_known(pairs, &lock->hold, event->time);
+}
+
+/* Values: lock, thread. What an interrupt waits for or holds is of no thread. */
+static void add_lock(struct pairs *pairs, const struct trace_event *event)
+{
+	struct task *task = event->values[1] == EVENT_NONE ? NULL : task_of(pairs, event->values[1]);
+
+	pairs->counts.refused += !task && event->values[1] != EVENT_NONE;
+	if (!task)
+		return;
+	if (event->role == ROLE_LOCK_WAIT)
+		begin_lock_wait(pairs, task, event);
+	else if (event->role == ROLE_LOCK_WAITED)
+		end_lock_wait(pairs, task, event);
+	else if (event->role == ROLE_LOCK_ACQUIRED)
+		acquire(pairs, task, event);
+	else
+		release(pairs, event);
 }
 
 /* ---- system calls ---- */
@@ -430,12 +615,15 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event)
 		add_switch(pairs, cpu, event);
 	else if (event->role == ROLE_WAKE)
 		add_wake(pairs, event);
-	else if (event->role == ROLE_IRQ_BEGIN)
-		begin_interrupt(pairs, cpu, event);
-	else if (event->role == ROLE_IRQ_END)
-		end_interrupt(pairs, cpu, event);
+	else if (event->role == ROLE_IRQ_BEGIN || event->role == ROLE_SOFTIRQ_BEGIN)
+		begin_interrupt(pairs, cpu, event,
+			event->role == ROLE_IRQ_BEGIN ? SPAN_INTERRUPT : SPAN_SOFTIRQ);
+	else if (event->role == ROLE_IRQ_END || event->role == ROLE_SOFTIRQ_END)
+		end_interrupt(pairs, cpu, event, event->role == ROLE_IRQ_END ? SPAN_INTERRUPT : SPAN_SOFTIRQ);
 	else if (event->role == ROLE_CALL_BEGIN || event->role == ROLE_CALL_END)
 		add_call(pairs, event);
+	else if (event->role >= ROLE_LOCK_WAIT)
+		add_lock(pairs, event);
 	cpu->last = event->time;
 }
 
@@ -465,13 +653,25 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 		return is;
 	if (task->calls && !first_between(&pairs->changes, task->begun.begin, now))
 		is.call = task->begun;
-	if (is_known(pairs, task, now))
-		is.now = task->now;
+	if (is_known(pairs, &task->now, now))
+		is.now = task->now.span;
+	if (is_known(pairs, &task->wait, now)) {
+		is.wait = task->wait.span;
+		is.wait.holder = holder_of(pairs, is.wait.number, is.wait.holder, now);
+	}
 	if (task->wake_gap == pairs->gaps) {
 		is.woken = task->woken;
 		is.waker = task->waker;
 	}
 	return is;
+}
+
+void pairs_threads(const struct pairs *pairs, uint64_t now, void (*each)(void *context, uint64_t thread),
+	void *context)
+{
+	for (uint32_t i = 0; i < pairs->task_count; i++)
+		if (is_known(pairs, &pairs->tasks[i].now, now) || is_known(pairs, &pairs->tasks[i].wait, now))
+			each(context, pairs->tasks[i].thread);
 }
 
 void pairs_calls(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *call), void *context)
@@ -503,12 +703,17 @@ void pairs_under_way(const struct pairs *pairs, void (*each)(void *context, cons
 	for (uint32_t i = 0; i < pairs->task_count; i++) {
 		const struct task *task = &pairs->tasks[i];
 
-		if (is_known(pairs, task, UINT64_MAX) && task->now.kind != SPAN_THREAD)
-			each(context, &task->now);
+		if (is_known(pairs, &task->now, UINT64_MAX) && task->now.span.kind != SPAN_THREAD)
+			each(context, &task->now.span);
+		if (is_known(pairs, &task->wait, UINT64_MAX))
+			each(context, &task->wait.span);
 		if (task->calls && !task->ended &&
 				!loss_between(pairs, task->begun.cpu, task->begun.begin, UINT64_MAX))
 			each(context, &task->begun);
 	}
+	for (uint32_t i = 0; i < pairs->lock_count; i++)
+		if (is_known(pairs, &pairs->locks[i].hold, UINT64_MAX))
+			each(context, &pairs->locks[i].hold.span);
 }
 
 struct pairs_counts pairs_counts(const struct pairs *pairs)

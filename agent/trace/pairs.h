@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs the beginnings and ends that a guest's trace events tell of: which thread a CPU ran, its interrupts, the system
- * calls of each thread, and its waits: for something, and then for a CPU. Events may be missing, repeated or lie: what
- * contradicts is ended and counted, and nothing else suffers.
+ * Pairs the beginnings and ends that a guest's trace events tell of: which thread a CPU ran, its interrupts and
+ * softirqs, the system calls of each thread, its waits: for something, and then for a CPU; and locks: who waits for
+ * one, and who holds it. Events may be missing, repeated or lie: what contradicts is ended and counted, and nothing
+ * else suffers.
  *
  * Where events of a CPU were lost, or where other events are traced from then on, what was under way ends with the last
  * event known before, and is marked: its own end may be among those that are missing. So does what begins before its
  * predecessor has ended. What has not ended when the events are over ends with the last one of its CPU; such a call is
- * left out, and so is a call without its beginning. A wait is left out unless its beginning and end are known, and
- * nothing is missing on any CPU in between: its thread may have run meanwhile.
+ * left out, and so is a call without its beginning. A wait, or the hold of a lock, is left out unless its beginning and
+ * end are known, and nothing is missing on any CPU in between: its thread may have run meanwhile.
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -47,9 +48,14 @@ void pairs_changed(struct pairs *pairs, uint64_t time);
 struct pairs_thread {
 	struct trace_span now;		/* it runs, sleeps or is ready; without an end; `begin` 0: not known */
 	struct trace_span call;		/* likewise, the call that it is in; `begin` 0: none, or not known */
+	struct trace_span wait;		/* likewise, its wait for a lock, with who holds that now */
 	uint64_t woken, waker;		/* when it was woken last, 0: not known; by whom, EVENT_NONE: an interrupt */
 };
 struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now);
+
+/* Gives each thread of which it is known what it does at `now`. */
+void pairs_threads(const struct pairs *pairs, uint64_t now, void (*each)(void *context, uint64_t thread),
+	void *context);
 
 /* Gives each call whose end has not come. `lost`: it may be missing. */
 void pairs_calls(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *call), void *context);

@@ -6,7 +6,7 @@
 
 const char *const span_words[SPAN_KINDS] = {
 	[SPAN_THREAD] = "thread", [SPAN_INTERRUPT] = "irq", [SPAN_CALL] = "syscall", [SPAN_SLEEP] = "sleep",
-	[SPAN_READY] = "ready",
+	[SPAN_READY] = "ready", [SPAN_SOFTIRQ] = "softirq", [SPAN_LOCK] = "lock", [SPAN_HOLD] = "hold",
 };
 
 const char *span_text(enum span_kind kind, uint64_t number, char text[SPAN_TEXT])
@@ -18,5 +18,9 @@ const char *span_text(enum span_kind kind, uint64_t number, char text[SPAN_TEXT]
 
 	if (waits[kind][0])
 		return util_print(text, SPAN_TEXT, "%s", waits[kind][number & 1]);
+	if (number == SPAN_OTHERS)
+		return util_print(text, SPAN_TEXT, "%s (others)", span_words[kind]);
+	if (number > UINT32_MAX)			/* an address */
+		return util_print(text, SPAN_TEXT, "%s %" PRIx64, span_words[kind], number);
 	return util_print(text, SPAN_TEXT, "%s %" PRIu64, span_words[kind], number);
 }

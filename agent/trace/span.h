@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What took time, out of a guest's trace events: a thread on a CPU, an interrupt, a system call, a thread's wait. */
+/*
+ * What took time, out of a guest's trace events: a thread on a CPU, an interrupt, a system call, a thread's wait, the
+ * hold of a lock.
+ */
 #ifndef SPAN_H
 #define SPAN_H
 
@@ -7,11 +10,14 @@
 #include <stdint.h>
 
 enum span_kind {
-	SPAN_THREAD, SPAN_INTERRUPT, SPAN_CALL,
-	SPAN_SLEEP,			/* a thread waits for something, until it is woken */
+	SPAN_THREAD, SPAN_INTERRUPT, SPAN_CALL, SPAN_SOFTIRQ,
+	SPAN_LOCK,			/* a thread waits for a lock, asleep or spinning */
+	SPAN_HOLD,			/* it holds a lock */
+	SPAN_SLEEP,			/* it waits for something, until it is woken */
 	SPAN_READY,			/* it could run, and waits for a CPU */
 	SPAN_KINDS,
 };
+#define SPAN_OTHERS UINT64_MAX		/* the number of a lock that has no name of its own (span_rows.h) */
 enum { SLEEP_ANY, SLEEP_BLOCKED };	/* the number of a sleep; blocked: no signal ends it */
 enum { READY_WOKEN, READY_PREEMPTED };	/* of a wait for a CPU: what it came after */
 
@@ -19,19 +25,26 @@ struct trace_span {
 	enum span_kind kind;
 	uint32_t cpu;			/* where it began */
 	uint64_t thread;		/* that runs, calls or waits; of an interrupt: 0 */
-	uint64_t number;		/* of the interrupt, the system call; of a wait: see above; of a thread: 0 */
+	uint64_t number;		/* of interrupt, call, lock; of a sleep, of ready: see above; of a thread: 0 */
 	uint64_t begin, end;		/* guest ns */
 	uint64_t result;		/* of a call */
 	const uint64_t *arguments;	/* of a call: CALL_ARGUMENTS words, valid in the sink; NULL: not told */
 	uint64_t waker;			/* of a wake to run: the thread; EVENT_NONE: an interrupt; or TRACE_NO_VALUE */
+	uint64_t holder;		/* of a wait for a lock: who held it last meanwhile; EVENT_NONE: not known */
 	uint32_t woken_on;		/* of a wake to run: the CPU of who woke it */
-	bool first;			/* of a call: its thread had none before */
+	bool first;			/* of a call, a wait for a lock: its thread had none before */
 	bool lost;			/* events are missing: it ends here for this reason alone */
 };
 
 enum { SPAN_TEXT = 32 };
 
-/* "syscall 39", "irq 4", "sleep", "wake to run". Returns `text`. */
+/* An interrupt or a softirq: it is of a CPU, and of no thread. */
+static inline bool span_is_handler(enum span_kind kind)
+{
+	return kind == SPAN_INTERRUPT || kind == SPAN_SOFTIRQ;
+}
+
+/* "syscall 39", "irq 4", "sleep", "wake to run", "lock 7", "lock ffff888003a1b2c0". Returns `text`. */
 const char *span_text(enum span_kind kind, uint64_t number, char text[SPAN_TEXT]);
 extern const char *const span_words[SPAN_KINDS];	/* of kinds, for programs */
 

@@ -8,7 +8,7 @@
 #include "agent/wire/event.h"
 #include "span_rows.h"
 
-enum { BLOCK_ROWS = 2048, BUDGET_PART = 16 };
+enum { BLOCK_ROWS = 2048, BUDGET_PART = 16, LOCK_NAMES = SPAN_NAMES / 2 };
 
 struct block {
 	uint64_t first, last;		/* the earliest beginning and the latest end in it */
@@ -21,7 +21,7 @@ struct span_rows {
 	struct block **blocks;		/* in order of arrival; the last one is written */
 	uint32_t count, room;
 	struct span_name names[SPAN_NAMES];
-	uint32_t name_count;
+	uint32_t name_count, lock_count;	/* of all; of locks */
 	struct hash by_name;
 	uint64_t from, refused;
 };
@@ -83,17 +83,21 @@ static struct block *have_block(struct span_rows *rows)
 }
 
 /* SPAN_NAMES: there is none left. */
-static uint32_t name_of(struct span_rows *rows, const struct trace_span *span)
+static uint32_t name_of(struct span_rows *rows, enum span_kind kind, uint64_t number)
 {
-	uint64_t hash = hash_pair(&rows->by_name, span->number, span->kind);
+	uint64_t hash = hash_pair(&rows->by_name, number, kind);
 	uint32_t at = 0, position;
+	bool lock = kind == SPAN_LOCK || kind == SPAN_HOLD;
 
 	while ((position = hash_next(&rows->by_name, hash, &at)) != HASH_NONE)
-		if (rows->names[position].number == span->number && rows->names[position].kind == span->kind)
+		if (rows->names[position].number == number && rows->names[position].kind == kind)
 			return position;
+	if (lock && rows->lock_count >= LOCK_NAMES && number != SPAN_OTHERS)
+		return name_of(rows, kind, SPAN_OTHERS);
 	if (rows->name_count == SPAN_NAMES || !hash_add(&rows->by_name, hash, rows->name_count))
 		return SPAN_NAMES;
-	rows->names[rows->name_count] = (struct span_name) { .kind = span->kind, .number = span->number };
+	rows->lock_count += lock;
+	rows->names[rows->name_count] = (struct span_name) { .kind = kind, .number = number };
 	return rows->name_count++;
 }
 
@@ -101,17 +105,18 @@ struct span_row span_row_of(const struct trace_span *span)
 {
 	bool woken = span->kind == SPAN_READY && span->number == READY_WOKEN;
 	bool interrupt = woken && span->waker == EVENT_NONE;
+	uint64_t other = span->kind == SPAN_LOCK ? span->holder : woken ? span->waker : EVENT_NONE;
 
 	return (struct span_row) {
 		.end = span->end, .duration = span->end - span->begin, .thread = (uint32_t)span->thread,
-		.waker = !woken ? EVENT_NONE : interrupt ? span->woken_on : (uint32_t)span->waker,
+		.waker = interrupt ? span->woken_on : (uint32_t)other,
 		.cpu = (uint16_t)span->cpu, .lost = span->lost, .interrupt = interrupt,
 	};
 }
 
 void span_rows_add(struct span_rows *rows, const struct trace_span *span)
 {
-	uint32_t name = name_of(rows, span);
+	uint32_t name = name_of(rows, span->kind, span->number);
 	struct block *block = name < SPAN_NAMES ? have_block(rows) : NULL;
 
 	if (!block) {

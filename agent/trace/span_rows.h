@@ -25,9 +25,9 @@ struct span_row {
 	uint64_t end, duration;		/* guest ns; of a lost one, the duration says nothing */
 	uint32_t name;			/* its number in span_rows_names */
 	uint32_t thread;		/* as in struct trace_span, its low bits */
-	uint32_t waker;			/* of a wake to run: the thread, EVENT_NONE: not known; with `interrupt`: */
-	uint16_t cpu;
-	bool lost, interrupt;		/* interrupt: one woke it, on the CPU `waker` */
+	uint32_t waker;			/* of a wake to run: thread, or interrupt's CPU; of a lock: the holder */
+	uint16_t cpu;			/* (EVENT_NONE as a waker: not known) */
+	bool lost, interrupt;		/* interrupt: one woke it */
 };
 
 struct span_rows *span_rows_new(struct budget *budget);

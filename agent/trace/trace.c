@@ -131,6 +131,12 @@ struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uin
 	return pairs_thread(trace->pairs, thread, now);
 }
 
+void trace_threads(const struct trace *trace, uint64_t now, void (*each)(void *context, uint64_t thread),
+	void *context)
+{
+	pairs_threads(trace->pairs, now, each, context);
+}
+
 void trace_under_way(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
 	void *context)
 {

@@ -52,6 +52,10 @@ void trace_changed(struct trace *trace, uint64_t time);
 
 struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now);	/* pairs_thread */
 
+/* pairs_threads */
+void trace_threads(const struct trace *trace, uint64_t now, void (*each)(void *context, uint64_t thread),
+	void *context);
+
 /* pairs_under_way */
 void trace_under_way(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
 	void *context);

@@ -436,8 +436,221 @@ static void threads_beyond_number_are_forgotten(void **state)
 	pairs_add(pairs, &(struct trace_event) { .time = MANY + 9, .role = ROLE_CALL_END, .values = { 7, 9 } });
 	assert_int_equal(ended.count, 1);
 	assert_int_equal(ended.spans[0].end, MANY + 9);
+	assert_true(left - budget_left(budget) < (32 << 20));
+	pairs_free(pairs);
+	budget_release(budget);
+}
+
+/* ---- locks ---- */
+
+enum { LOCKS = 4, NOBODY = -1 };
+
+/* A kernel whose threads take locks, one wait at a time; who unlocks hands over to the first that waits. */
+struct locking {
+	uint64_t now;
+	int holder[LOCKS];
+	uint64_t held_since[LOCKS];
+	int waits[THREADS];		/* the lock; NOBODY: for none */
+	uint64_t waits_since[THREADS];
+	int line[LOCKS][THREADS], lines[LOCKS];
+	size_t waited, held;		/* spans that have ended */
+};
+
+static void tell_lock(struct pairs *pairs, struct locking *is, enum trace_role role, int lock, int thread,
+	uint64_t holder)
+{
+	pairs_add(pairs, &(struct trace_event) {
+		.time = is->now, .cpu = (uint32_t)is->now % CPUS, .role = role,
+		.values = { 0xffff888000000000 + (uint64_t)lock, 1 + (uint64_t)thread, holder },
+	});
+}
+
+static bool has_span(enum span_kind kind, int lock, int thread, uint64_t begin, uint64_t end)
+{
+	for (size_t i = ended.count; i-- > 0 && ended.spans[i].end == end;)
+		if (ended.spans[i].kind == kind && ended.spans[i].number == 0xffff888000000000 + (uint64_t)lock &&
+				ended.spans[i].thread == 1 + (uint64_t)thread && ended.spans[i].begin == begin)
+			return true;
+	return false;
+}
+
+static void take_lock(struct pairs *pairs, struct locking *is, int lock, int thread)
+{
+	is->holder[lock] = thread;
+	is->held_since[lock] = is->now;
+	tell_lock(pairs, is, ROLE_LOCK_ACQUIRED, lock, thread, 0);
+	if (is->waits[thread] == NOBODY)
+		return;
+	assert_true(has_span(SPAN_LOCK, lock, thread, is->waits_since[thread], is->now));
+	is->waits[thread] = NOBODY;
+	is->waited++;
+}
+
+static void want_lock(struct pairs *pairs, struct locking *is, int lock, int thread, bool told)
+{
+	if (is->holder[lock] == NOBODY) {
+		take_lock(pairs, is, lock, thread);
+		return;
+	}
+	is->waits[thread] = lock;
+	is->waits_since[thread] = is->now;
+	is->line[lock][is->lines[lock]++] = thread;
+	tell_lock(pairs, is, ROLE_LOCK_WAIT, lock, thread, told ? 1 + (uint64_t)is->holder[lock] : EVENT_NONE);
+	is->now++;
+	tell_lock(pairs, is, ROLE_LOCK_WAIT, lock, thread, EVENT_NONE);	/* it goes on in another way */
+}
+
+static void give_lock(struct pairs *pairs, struct locking *is, int lock)
+{
+	int thread = is->holder[lock], next = is->line[lock][0];
+
+	tell_lock(pairs, is, ROLE_LOCK_RELEASED, lock, thread, 0);
+	assert_true(has_span(SPAN_HOLD, lock, thread, is->held_since[lock], is->now));
+	is->held++;
+	is->holder[lock] = NOBODY;
+	if (!is->lines[lock])
+		return;
+	memmove(is->line[lock], is->line[lock] + 1, (size_t)--is->lines[lock] * sizeof(is->line[lock][0]));
+	take_lock(pairs, is, lock, next);
+}
+
+static void check_locking(const struct pairs *pairs, const struct locking *is)
+{
+	for (int thread = 0; thread < THREADS; thread++) {
+		const struct trace_span wait = pairs_thread(pairs, 1 + (uint64_t)thread, is->now).wait;
+		int lock = is->waits[thread];
+
+		assert_int_equal(wait.begin, lock == NOBODY ? 0 : is->waits_since[thread]);
+		assert_true(lock == NOBODY || wait.holder == 1 + (uint64_t)is->holder[lock]);
+	}
+}
+
+static struct locking locking_new(void)
+{
+	struct locking is = { .now = 1000 };
+
+	for (int i = 0; i < LOCKS; i++)
+		is.holder[i] = NOBODY;
+	for (int i = 0; i < THREADS; i++)
+		is.waits[i] = NOBODY;
+	return is;
+}
+
+/* At each moment, who waits for which lock, since when, and who holds it; also where they wait in a circle. */
+static void each_lock_is_followed(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct pairs *pairs = begin(NULL);
+		struct locking is = locking_new();
+
+		for (int i = 0; i < EVENTS / 2; i++, is.now += 1 + next_random(&seed) % 100) {
+			int thread = (int)(next_random(&seed) % THREADS), lock = (int)(next_random(&seed) % LOCKS);
+
+			if (is.holder[lock] != NOBODY && is.waits[is.holder[lock]] == NOBODY && next_random(&seed) % 2)
+				give_lock(pairs, &is, lock);
+			else if (is.waits[thread] == NOBODY && is.holder[lock] != thread)
+				want_lock(pairs, &is, lock, thread, next_random(&seed) % 2);
+			check_locking(pairs, &is);
+		}
+		pairs_end(pairs);
+		assert_true(is.waited > 4 && is.held > 10);
+		assert_int_equal(ended.count, is.waited + is.held);
+		assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+		pairs_free(pairs);
+	}
+}
+
+static void lock_event(struct pairs *pairs, uint64_t time, enum trace_role role, uint64_t thread, uint64_t holder)
+{
+	pairs_add(pairs, &(struct trace_event) { .time = time, .role = role, .values = { 70, thread, holder } });
+}
+
+/* A kernel tells waits alone, with their holders; a thread may give up. An interrupt's wait is of no thread. */
+static void waits_without_holds(void **state)
+{
+	struct pairs *pairs = begin(NULL);
+
+	(void)state;
+	lock_event(pairs, 10, ROLE_LOCK_WAIT, 1, 2);
+	lock_event(pairs, 12, ROLE_LOCK_WAIT, EVENT_NONE, 3);
+	lock_event(pairs, 13, ROLE_LOCK_WAITED, EVENT_NONE, 0);
+	assert_int_equal(pairs_thread(pairs, 1, 15).wait.holder, 2);
+	lock_event(pairs, 20, ROLE_LOCK_WAIT, 1, 3);
+	assert_int_equal(pairs_thread(pairs, 1, 25).wait.holder, 3);
+	lock_event(pairs, 30, ROLE_LOCK_WAITED, 1, 0);
+	assert_int_equal(pairs_thread(pairs, 1, 35).wait.begin, 0);
+	assert_int_equal(ended.count, 1);
+	assert_true(ended.spans[0].kind == SPAN_LOCK && ended.spans[0].begin == 10 && ended.spans[0].end == 30 &&
+		ended.spans[0].holder == 3 && ended.spans[0].number == 70);
+	lock_event(pairs, 40, ROLE_LOCK_WAITED, 1, 0);		/* its beginning is missing */
+	assert_int_equal(pairs_counts(pairs).ends, 1);
+	lock_event(pairs, 50, ROLE_LOCK_WAIT, 1, EVENT_NONE);
+	assert_int_equal(pairs_thread(pairs, 1, 55).wait.holder, EVENT_NONE);
+	pairs_add(pairs, &(struct trace_event) { .time = 60, .cpu = 2, .lost = 1 });
+	assert_int_equal(pairs_thread(pairs, 1, 65).wait.begin, 0);
+	pairs_end(pairs);
+	pairs_free(pairs);
+}
+
+/* Taken twice, released by another thread, and a release that is missing. */
+static void holds_that_are_odd(void **state)
+{
+	struct pairs *pairs = begin(NULL);
+
+	(void)state;
+	lock_event(pairs, 5, ROLE_LOCK_RELEASED, 1, 0);		/* from before the first event */
+	lock_event(pairs, 10, ROLE_LOCK_ACQUIRED, 1, 0);
+	lock_event(pairs, 20, ROLE_LOCK_ACQUIRED, 1, 0);
+	lock_event(pairs, 30, ROLE_LOCK_RELEASED, 1, 0);
+	assert_int_equal(ended.count, 0);
+	lock_event(pairs, 40, ROLE_LOCK_RELEASED, 2, 0);
+	assert_int_equal(ended.count, 1);
+	assert_true(ended.spans[0].thread == 1 && ended.spans[0].begin == 10 && ended.spans[0].end == 40);
+	assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+	lock_event(pairs, 50, ROLE_LOCK_ACQUIRED, 1, 0);
+	lock_event(pairs, 60, ROLE_LOCK_ACQUIRED, 2, 0);
+	assert_int_equal(pairs_counts(pairs).beginnings, 1);
+	lock_event(pairs, 70, ROLE_LOCK_RELEASED, 2, 0);
+	assert_int_equal(ended.count, 2);
+	assert_true(ended.spans[1].thread == 2 && ended.spans[1].begin == 60);
+	lock_event(pairs, 80, ROLE_LOCK_RELEASED, 2, 0);
+	assert_int_equal(pairs_counts(pairs).ends, 1);
+	pairs_end(pairs);
+	pairs_free(pairs);
+}
+
+/* Softirqs nest in interrupts and in each other, each of its own kind. */
+static void softirqs_are_not_interrupts(void **state)
+{
+	static const enum trace_role roles[] = { ROLE_IRQ_BEGIN, ROLE_SOFTIRQ_BEGIN, ROLE_IRQ_END, ROLE_SOFTIRQ_END };
+	struct pairs *pairs = begin(NULL);
+
+	(void)state;
+	for (uint64_t i = 0; i < 4; i++)
+		pairs_add(pairs, &(struct trace_event) { .time = 10 + i, .role = roles[i], .values = { 3 } });
+	assert_int_equal(ended.count, 2);		/* the softirq that has no end; the interrupt */
+	assert_true(ended.spans[0].kind == SPAN_SOFTIRQ && ended.spans[0].lost);
+	assert_true(ended.spans[1].kind == SPAN_INTERRUPT && !ended.spans[1].lost && ended.spans[1].end == 12);
+	assert_int_equal(pairs_counts(pairs).ends, 1);
+	pairs_free(pairs);
+}
+
+/* Whoever makes up locks gets no more memory for them than there is. */
+static void locks_beyond_number_are_forgotten(void **state)
+{
+	enum { MANY = 300000 };
+	struct budget *budget = budget_new(64);
+	size_t left = budget_left(budget);
+	struct pairs *pairs = begin(budget);
+
+	(void)state;
+	for (uint64_t i = 0; i < MANY; i++)
+		pairs_add(pairs, &(struct trace_event) {
+			.time = 1 + i, .role = ROLE_LOCK_ACQUIRED, .values = { i % 2 ? i : 9, 7 } });
 	assert_true(left - budget_left(budget) < (24 << 20));
 	pairs_free(pairs);
+	assert_int_equal(budget_left(budget), left);
 	budget_release(budget);
 }
 
@@ -505,6 +718,11 @@ int main(void)
 		cmocka_unit_test(switches_without_a_state_tell_no_waits),
 		cmocka_unit_test(whatever_comes_is_survived),
 		cmocka_unit_test(threads_beyond_number_are_forgotten),
+		cmocka_unit_test(each_lock_is_followed),
+		cmocka_unit_test(waits_without_holds),
+		cmocka_unit_test(holds_that_are_odd),
+		cmocka_unit_test(softirqs_are_not_interrupts),
+		cmocka_unit_test(locks_beyond_number_are_forgotten),
 		cmocka_unit_test(rows_of_a_range),
 	};
 
