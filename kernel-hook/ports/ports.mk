@@ -8,7 +8,7 @@ DEMO = $(call in,$(PORTS)/demo/,boot main) $(call in,$(PORTS)/demo/machine/,acpi
 		keyboard mutex port process programs sched smp switch syscall thread trap) \
 	$(call in,$(PORTS)/demo/work/,mix oracle_tail)
 DEMO_WORK = $(call in,$(PORTS)/demo/,machine/checksum kernel/file) $(call in,$(PORTS)/demo/work/,cost mix_files mix_ledger \
-		mix_mail mix_memory mix_processes mix_quiet oracle oracle_shapes spike)
+		mix_mail mix_memory mix_processes mix_quiet oracle oracle_shapes spike locks)
 DEMO_PROGRAMS = hash primes queens sort pulse
 TEMPLATE = $(call in,$(PORTS)/template/,alarm current memory port start string)
 DEMO_TEMPLATE = $(filter %/port %/start,$(TEMPLATE))

@@ -13,7 +13,8 @@
  *             thread.c switch.S sched.c mutex.c    threads, and which of them runs
  *             process.c syscall.c file.c           programs in address spaces of their own
  *             port.c hook_calls.c       what ktop asks of this kernel, and what this kernel tells ktop
- *   work/     mix*.c oracle*.c spike.c  work to look at
+ *   work/     mix*.c oracle*.c          work to look at
+ *             spike.c locks.c
  *             cost.c                    measures what ktop costs
  *   user/                               the programs
  *
@@ -26,6 +27,7 @@
 #include "ktop.h"
 #include "ports/demo/kernel/clock.h"
 #include "ports/demo/kernel/cpu.h"
+#include "ports/demo/kernel/file.h"
 #include "ports/demo/kernel/hook_calls.h"
 #include "ports/demo/kernel/keyboard.h"
 #include "ports/demo/kernel/sched.h"
@@ -43,6 +45,7 @@
 #include "ports/demo/memory/page.h"
 #include "ports/demo/memory/space.h"
 #include "ports/demo/work/cost.h"
+#include "ports/demo/work/locks.h"
 #include "ports/demo/work/mix.h"
 #include "ports/demo/work/oracle.h"
 #include "ports/demo/work/spike.h"
@@ -121,6 +124,8 @@ static void start_work(void)
 		cost_start();
 	else if (command_is("work", "spike"))
 		spike_start();
+	else if (command_is("work", "locks"))
+		locks_start();
 	else if (!command_is("work", "idle"))
 		mix_start();
 }
@@ -130,6 +135,7 @@ static void init(void *argument)
 	(void)argument;
 	hook_start_sending();
 	keyboard_start();
+	file_start();
 	start_work();
 }
 

@@ -125,6 +125,12 @@ static void cache_read(uint32_t file, uint64_t offset, void *to, uint64_t size)
 	mutex_unlock(&bucket->lock);
 }
 
+void file_start(void)
+{
+	for (int i = 0; i < BUCKETS; i++)
+		mutex_init(&buckets[i].lock, "cache", i);
+}
+
 void file_read(uint32_t file, uint64_t offset, void *to, uint64_t size)
 {
 	while (size > 0) {

@@ -7,6 +7,8 @@
 
 enum { FILE_COUNT = 24, FILE_SIZE = 128 * 1024 };
 
+void file_start(void);			/* thread, at start-up */
+
 /* thread. Files are endless: behind its last byte, a file's content repeats. `file` is taken modulo FILE_COUNT. */
 void file_read(uint32_t file, uint64_t offset, void *to, uint64_t size);
 

@@ -8,6 +8,7 @@
 #include "demo_events.h"
 #include "hook_calls.h"
 #include "ktop.h"
+#include "mutex.h"
 #include "ports/demo/machine/call.h"
 #include "ports/demo/machine/command.h"
 #include "ports/demo/machine/layout.h"
@@ -87,9 +88,14 @@ static bool number_at(uint32_t index, struct ktop_number *number)
 		{ KTOP_EVENT_irq_enter, VECTOR_KICK - VECTOR_CLOCK, "kick", NULL },
 	};
 
-	if (index < sizeof(numbers) / sizeof(numbers[0]))
+	const uint32_t count = sizeof(numbers) / sizeof(numbers[0]);
+	const struct mutex *mutex = index < count ? NULL : mutex_named(index - count);
+
+	if (index < count)
 		*number = numbers[index];
-	return index < sizeof(numbers) / sizeof(numbers[0]);
+	else if (mutex != NULL)
+		*number = (struct ktop_number) { KTOP_EVENT_lock_wait, (uintptr_t)mutex, mutex->name, NULL };
+	return index < count || mutex != NULL;
 }
 
 void hook_start(uint32_t cpu_total)
