@@ -87,7 +87,7 @@ static uint32_t have_row(struct making *making, uint32_t name, uint32_t thread)
 /* NULL: no memory. */
 static struct event_row *row_of(struct making *making, const struct span_row *span)
 {
-	bool threads = making->by_thread && making->names[span->name].kind != SPAN_INTERRUPT;
+	bool threads = making->by_thread && !span_is_handler(making->names[span->name].kind);
 	uint32_t thread = threads ? span->thread : EVENT_NONE, *last = &making->last[span->name];
 
 	if (*last == NO_ROW || making->table->rows[*last].thread != thread)
@@ -141,10 +141,10 @@ static bool thread_passes(struct making *making, uint32_t thread, uint16_t cpu)
 
 static bool passes(struct making *making, const struct span_row *span)
 {
-	bool interrupt = making->names[span->name].kind == SPAN_INTERRUPT;
+	bool handler = span_is_handler(making->names[span->name].kind);
 
 	return filter_passes_cpu(&making->filter, span->cpu) &&
-		(making->any_thread || thread_passes(making, interrupt ? EVENT_NONE : span->thread, span->cpu));
+		(making->any_thread || thread_passes(making, handler ? EVENT_NONE : span->thread, span->cpu));
 }
 
 static void add_span(void *context, const struct span_row *span)
@@ -170,7 +170,7 @@ static void add_span(void *context, const struct span_row *span)
 	if (row->count == 1 || span->duration > row->max) {
 		row->max = span->duration;
 		row->longest = span->end;
-		row->longest_of = row->kind == SPAN_INTERRUPT ? EVENT_NONE : span->thread;
+		row->longest_of = span_is_handler(row->kind) ? EVENT_NONE : span->thread;
 		row->longest_on = span->cpu;
 	}
 	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1]++;
@@ -190,16 +190,14 @@ static int by_total(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* Gives its number the name that the guest has told. */
-static void call(const struct epoch *epoch, struct event_row *row)
+const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number)
 {
 	static const enum trace_role roles[SPAN_KINDS] = {
-		[SPAN_INTERRUPT] = ROLE_IRQ_BEGIN, [SPAN_CALL] = ROLE_CALL_BEGIN,
+		[SPAN_INTERRUPT] = ROLE_IRQ_BEGIN, [SPAN_CALL] = ROLE_CALL_BEGIN, [SPAN_SOFTIRQ] = ROLE_SOFTIRQ_BEGIN,
+		[SPAN_LOCK] = ROLE_LOCK_WAIT, [SPAN_HOLD] = ROLE_LOCK_WAIT,
 	};
 
-	if (roles[row->kind] != ROLE_NONE)
-		util_print(row->called, sizeof(row->called), "%s",
-			guest_events_called(epoch->events, roles[row->kind], row->number));
+	return roles[kind] == ROLE_NONE ? "" : guest_events_called(epoch->events, roles[kind], number);
 }
 
 /* Finishes the rows, and leaves out those that have nothing in the range. */
@@ -214,7 +212,8 @@ static void finish(struct making *making)
 
 		row.p50 = latencies_percentile(&making->latencies[i], row.count, row.max, 50);
 		row.p99 = latencies_percentile(&making->latencies[i], row.count, row.max, 99);
-		call(table->answer.epoch, &row);
+		util_print(row.called, sizeof(row.called), "%s",
+			event_called(table->answer.epoch, row.kind, row.number));
 		if (row.thread != EVENT_NONE)
 			threads_title(table->answer.epoch->inputs.threads, row.thread, row.title, sizeof(row.title));
 		if (row.count || row.lost)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the guest's trace events say took time in a range: a row for each system call and each interrupt, by its
- * number, and for each kind of wait; or for each of these and each thread. A span belongs to the range in which it
- * ended. Of the excerpt's filter, its CPUs, threads and processes count; an interrupt is of no thread. The answer
- * about a range that is past is partial while events of it are still to come.
+ * What the guest's trace events say took time in a range: a row for each system call, interrupt and softirq, by its
+ * number, for the waits for each lock and its holds, and for each other kind of wait; or for each of these and each
+ * thread. A span belongs to the range in which it ended. Of the excerpt's filter, its CPUs, threads and processes
+ * count; interrupts and softirqs are of no thread. The answer about a range that is past is partial while events of it
+ * are still to come.
  */
 #ifndef EVENT_TABLE_H
 #define EVENT_TABLE_H
@@ -58,6 +59,9 @@ struct event_table {
 
 /* "syscall 39", "syscall getpid"; "main/4: syscall getpid". Returns `text`. */
 const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT]);
+
+/* What the guest calls the number of such a span; "": it has no name. */
+const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number);
 
 /* The terms of a filter that count for spans: those about CPUs, threads and processes. */
 struct filter event_filter(const struct filter *filter);

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/duration_text.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/guest_events.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/addresses/query_addresses.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
+#include "agent/store/who.h"
 #include "agent/trace/trace.h"
+#include "agent/wire/event.h"
+#include "event_table.h"
 #include "function_table.h"
 
 static void tell_rows(struct function_table *answer, const struct function_request *request,
@@ -62,13 +67,13 @@ static void compare(struct function_table *answer, const struct request *request
 
 /* ---- what a thread does now ---- */
 
-enum { TITLE = 96 };
+enum { CHAIN = 8 };			/* threads of a chain, each of which waits for the next, that are told */
 
 /* The number behind the name, if the thread of that number has this title. */
 static bool read_number(const struct threads *threads, const char *title, uint32_t *thread)
 {
 	const char *digits = title + strlen(title);
-	char own[TITLE];
+	char own[THREAD_TITLE];
 
 	while (digits > title && digits[-1] >= '0' && digits[-1] <= '9')
 		digits--;
@@ -77,67 +82,210 @@ static bool read_number(const struct threads *threads, const char *title, uint32
 	return *digits && strcmp(own, title) == 0;
 }
 
-static void add_text(char text[THREAD_NOW], const char *part)
+static void add_text(char text[THREAD_NOW], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_text(char text[THREAD_NOW], const char *format, ...)
 {
 	size_t used = strlen(text);
+	va_list values;
 
-	util_print(text + used, THREAD_NOW - used, "%s", part);
+	va_start(values, format);
+	vsnprintf(text + used, THREAD_NOW - used, format, values);
+	va_end(values);
 }
 
-static void add_state(const struct trace_span *now, uint64_t ns, char text[THREAD_NOW])
+static const char *lasts(const struct trace_span *span, uint64_t until, char text[DURATION_TEXT])
 {
-	char lasts[DURATION_TEXT], part[TITLE];
+	return duration_text(until > span->begin ? until - span->begin : 0, 2, text);
+}
 
-	duration_text(ns, 2, lasts);
-	if (now->kind == SPAN_THREAD)
-		add_text(text, util_print(part, sizeof(part), "runs on CPU %u for %s", now->cpu, lasts));
-	else if (now->kind == SPAN_SLEEP)
-		add_text(text, util_print(part, sizeof(part), "%s for %s",
-			now->number == SLEEP_BLOCKED ? "is blocked" : "sleeps", lasts));
+/* "syscall read", "lock inode"; without a name, its number. */
+static void add_name(const struct epoch *epoch, const struct trace_span *span, char text[THREAD_NOW])
+{
+	const char *called = event_called(epoch, span->kind, span->number);
+	char plain[SPAN_TEXT];
+
+	if (*called)
+		add_text(text, "%s %s", span_words[span->kind], called);
 	else
-		add_text(text, util_print(part, sizeof(part), "waits for a CPU for %s, %s", lasts,
-			now->number == READY_WOKEN ? "woken" : "preempted"));
+		add_text(text, "%s", span_text(span->kind, span->number, plain));
 }
 
-static void add_call(const struct epoch *epoch, uint64_t number, char text[THREAD_NOW])
+/* "sleeps for 2.3s in syscall read" */
+static void add_state(const struct epoch *epoch, const struct pairs_thread *is, uint64_t until, char text[THREAD_NOW])
 {
-	const char *called = guest_events_called(epoch->events, ROLE_CALL_BEGIN, number);
-	char plain[SPAN_TEXT], part[TITLE];
+	char ns[DURATION_TEXT];
 
-	add_text(text, util_print(part, sizeof(part), " in %s%s", *called ? "syscall " : "",
-		*called ? called : span_text(SPAN_CALL, number, plain)));
+	lasts(&is->now, until, ns);
+	if (is->now.kind == SPAN_THREAD)
+		add_text(text, "runs on CPU %u for %s", is->now.cpu, ns);
+	else if (is->now.kind == SPAN_SLEEP)
+		add_text(text, "%s for %s", is->now.number == SLEEP_BLOCKED ? "is blocked" : "sleeps", ns);
+	else
+		add_text(text, "waits for a CPU for %s, %s", ns,
+			is->now.number == READY_WOKEN ? "woken" : "preempted");
+	if (is->call.begin) {
+		add_text(text, " in ");
+		add_name(epoch, &is->call, text);
+	}
 }
 
-static void add_waker(const struct threads *threads, uint64_t waker, char text[THREAD_NOW])
+/* "lock log 51ms, journal/10"; "on cpu1 3ms"; "sleep 2.3s, syscall read" */
+static void add_brief(const struct epoch *epoch, uint64_t thread, uint64_t until, char text[THREAD_NOW])
 {
-	char title[TITLE], part[2 * TITLE];
+	const struct pairs_thread is = trace_thread(epoch->trace, thread, until);
+	char ns[DURATION_TEXT], title[THREAD_TITLE], plain[SPAN_TEXT];
 
-	if (waker != EVENT_NONE)
-		threads_title(threads, (uint32_t)waker, title, sizeof(title));
-	add_text(text, util_print(part, sizeof(part), "; woken last by %s",
-		waker == EVENT_NONE ? "an interrupt" : title));
+	if (is.wait.begin) {
+		add_name(epoch, &is.wait, text);
+		threads_title(epoch->inputs.threads, (uint32_t)is.wait.holder, title, sizeof(title));
+		add_text(text, " %s%s%s", lasts(&is.wait, until, ns), is.wait.holder == EVENT_NONE ? "" : ", ",
+			is.wait.holder == EVENT_NONE ? "" : title);
+	} else if (is.now.begin) {
+		if (is.now.kind == SPAN_THREAD)
+			add_text(text, "on cpu%u", is.now.cpu);
+		else
+			add_text(text, "%s", span_text(is.now.kind, is.now.number, plain));
+		add_text(text, " %s%s", lasts(&is.now, until, ns), is.call.begin ? ", " : "");
+		if (is.call.begin)
+			add_name(epoch, &is.call, text);
+	}
+}
+
+static bool is_among(const uint64_t *threads, int count, uint64_t thread)
+{
+	while (count > 0 && threads[count - 1] != thread)
+		count--;
+	return count > 0;
+}
+
+/* "waits for lock log for 51ms, held by journal/10, which waits for lock disk for 54ms, held by ..." */
+static void add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until, char text[THREAD_NOW])
+{
+	struct pairs_thread is = trace_thread(epoch->trace, thread, until);
+	char ns[DURATION_TEXT], title[THREAD_TITLE];
+	uint64_t met[CHAIN];
+	int count = 0;
+
+	while (is.wait.begin && count < CHAIN) {
+		met[count++] = thread;
+		add_text(text, "waits for ");
+		add_name(epoch, &is.wait, text);
+		add_text(text, " for %s, held by ", lasts(&is.wait, until, ns));
+		thread = is.wait.holder;
+		if (thread == EVENT_NONE) {
+			add_text(text, "nobody who is known");
+			return;
+		}
+		threads_title(epoch->inputs.threads, (uint32_t)thread, title, sizeof(title));
+		add_text(text, "%s", title);
+		if (is_among(met, count, thread)) {
+			add_text(text, ": a circle");
+			return;
+		}
+		is = trace_thread(epoch->trace, thread, until);
+		if (is.wait.begin || is.now.begin)
+			add_text(text, ", which ");
+	}
+	if (is.wait.begin)
+		add_text(text, "waits for a lock as well");
+	else if (is.now.begin)
+		add_state(epoch, &is, until, text);
 }
 
 /*
  * Says what the thread of this title does now, by the guest's trace events: "sleeps for 2.3s in syscall read; woken
- * last by pulse/5". "": it is not known, as where nothing is traced.
+ * last by pulse/5". Nothing where that is not known, as where nothing is traced.
  */
-static void tell_now(const struct epoch *epoch, const char *title, char text[THREAD_NOW])
+static void tell_now(struct function_table *answer, const char *title)
 {
-	uint64_t until = trace_until(epoch->trace);
+	const struct epoch *epoch = answer->answer.epoch;
+	uint64_t until = trace_until(epoch->trace), next;
 	struct pairs_thread is;
 	uint32_t thread;
 
-	text[0] = '\0';
 	if (until == UINT64_MAX || !read_number(epoch->inputs.threads, title, &thread))
 		return;
 	is = trace_thread(epoch->trace, thread, until);
-	if (is.now.begin)
-		add_state(&is.now, until > is.now.begin ? until - is.now.begin : 0, text);
-	if (is.now.begin && is.call.begin)
-		add_call(epoch, is.call.number, text);
-	if (is.now.begin && is.woken)
-		add_waker(epoch->inputs.threads, is.waker, text);
+	if (!is.now.begin && !is.wait.begin)
+		return;
+	add_chain(epoch, thread, until, answer->now);
+	next = is.wait.begin ? is.wait.holder : is.woken ? is.waker : EVENT_NONE;
+	if (next != EVENT_NONE)
+		threads_title(epoch->inputs.threads, (uint32_t)next, answer->next, sizeof(answer->next));
+	if (is.woken && !is.wait.begin)
+		add_text(answer->now, "; woken last by %s", is.waker == EVENT_NONE ? "an interrupt" : answer->next);
+}
+
+/* Of each visible row. */
+static void tell_briefly(struct function_table *answer)
+{
+	const struct epoch *epoch = answer->answer.epoch;
+	uint64_t until = trace_until(epoch->trace);
+	char text[THREAD_NOW];
+	uint32_t thread;
+
+	for (size_t i = 0; i < answer->visible_count && until != UINT64_MAX; i++) {
+		struct function_row *row = &answer->visible[i];
+
+		text[0] = '\0';
+		if (read_number(epoch->inputs.threads, symbols_get(answer->answer.symbols, row->function)->name,
+				&thread))
+			add_brief(epoch, thread, until, text);
+		util_print(row->now, sizeof(row->now), "%s", text);
+		answer->tells_now = answer->tells_now || *text;
+	}
+}
+
+/* ---- threads without samples ---- */
+
+enum { IDLE_ROWS = 4096 };		/* of them, at most */
+
+struct idle_threads {
+	struct function_table *answer;
+	struct filter filter;		/* of the table */
+	struct grouping grouping;
+	bool *sampled;			/* by function, `count` of them: it has a row */
+	uint32_t count, added;
+};
+
+static void add_idle(void *context, uint64_t thread)
+{
+	struct idle_threads *idle = context;
+	struct threads *threads = idle->grouping.threads;
+	const struct who who = {
+		.thread = (uint32_t)thread, .process = threads_owner(threads, (uint32_t)thread, EVENT_KERNEL),
+		.cpu = WHO_NO_CPU,
+	};
+	uint32_t function;
+
+	if (idle->added == IDLE_ROWS || !filter_passes(&idle->filter, threads, &who, CONTEXT_UNTOLD))
+		return;
+	function = grouping_who(&idle->grouping, &who, CONTEXT_UNTOLD);
+	if (function < idle->count && idle->sampled[function])
+		return;
+	table_add(idle->answer->table, function);
+	idle->added++;
+}
+
+/*
+ * A thread that sleeps or waits has no samples, and is the one that is asked about: each of which the trace events tell
+ * what it does now has a row. Not where the filter has terms that only samples pass.
+ */
+static void add_idle_threads(struct function_table *answer, const struct filter *filter)
+{
+	const struct epoch *epoch = answer->answer.epoch;
+	struct idle_threads idle = {
+		.answer = answer, .filter = event_filter(filter), .count = symbols_functions(epoch->inputs.symbols),
+		.grouping = { .by = GROUP_THREAD, .symbols = epoch->inputs.symbols, .threads = epoch->inputs.threads },
+	};
+
+	if (idle.filter.count != filter->count || !filter_lacks(filter, FILTER_CPU))
+		return;
+	idle.sampled = util_alloc(idle.count + 1);
+	for (size_t i = 0; i < answer->table->count; i++)
+		idle.sampled[answer->table->rows[i].function] = true;
+	trace_threads(epoch->trace, trace_until(epoch->trace), add_idle, &idle);
+	free(idle.sampled);
 }
 
 /* ---- the answer ---- */
@@ -163,6 +311,8 @@ struct function_table *function_table_new(const struct function_request *request
 	callers = request->callers && answer->selected != FUNCTION_NONE && question.by == GROUP_FUNCTION;
 	question.callers = request->ran && grouping_has_ran(question.by);
 	answer->table = query_table(answer->answer.epoch->query, &question);
+	if (question.by == GROUP_THREAD && !asked->excerpt.until_ns)
+		add_idle_threads(answer, &asked->excerpt.filter);
 	if (asked->excerpt.base.until_ns)
 		compare(answer, asked, moment);
 	answer->answer.begun = answer->table->samples;
@@ -170,9 +320,10 @@ struct function_table *function_table_new(const struct function_request *request
 	tell_rows(answer, request, &question);
 	if (callers)
 		tell_selected(answer, &question);
+	if (question.by == GROUP_THREAD && !asked->excerpt.until_ns)
+		tell_briefly(answer);
 	if (answer->selected != FUNCTION_NONE && question.by == GROUP_THREAD && !asked->excerpt.until_ns)
-		tell_now(answer->answer.epoch, symbols_get(answer->answer.symbols, answer->selected)->name,
-			answer->now);
+		tell_now(answer, symbols_get(answer->answer.symbols, answer->selected)->name);
 	return answer;
 }
 

@@ -13,7 +13,7 @@
 #include "agent/query/query.h"
 #include "answer.h"
 
-enum { FUNCTION_ROWS = 256, THREAD_NOW = 224 };	/* bytes of a text: THREAD_NOW */
+enum { FUNCTION_ROWS = 256, THREAD_NOW = 480, THREAD_BRIEF = 96, THREAD_TITLE = 96 };	/* bytes: the last three */
 
 struct function_request {
 	struct request request;
@@ -29,6 +29,7 @@ struct function_row {			/* what a visible row has besides the table's row */
 	uint64_t trend[TABLE_TREND];
 	const char *line;		/* source line; NULL: not known yet */
 	struct caller ran;		/* as query_ran tells it; weight 0: not asked for, or none */
+	char now[THREAD_BRIEF];		/* as the table's `now`, in a few words */
 };
 
 struct function_share {			/* one machine's share of the selected function */
@@ -44,8 +45,10 @@ struct function_table {
 	struct table *table;		/* not sorted; NULL until the guest has told of itself */
 	struct function_row *visible;	/* visible_count of them, those of the request that exist */
 	size_t visible_count;
+	bool tells_now;			/* rows are threads, and of some it is known what they do */
 	uint32_t selected;		/* as in the request; FUNCTION_NONE if there is no such function */
 	char now[THREAD_NOW];		/* what the selected thread does now; "": not known, or the window is past */
+	char next[THREAD_TITLE];	/* who holds the lock for which it waits, or woke it; "": not known */
 	struct caller callers[8];	/* of the selected function */
 	size_t caller_count;
 	struct caller inlined[4];	/* the functions that are inlined in it */

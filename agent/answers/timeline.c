@@ -19,7 +19,7 @@
 #define NO_ROW 0xffffffffu
 
 const char *const timeline_words[TIMELINE_STATES] = {
-	"unknown", "run", "irq", "idle", "ready", "sleep", "blocked",
+	"unknown", "run", "irq", "idle", "ready", "sleep", "blocked", "lock",
 };
 
 struct met {				/* a thread that has spans in the range, or woke one that has */
@@ -30,7 +30,8 @@ struct met {				/* a thread that has spans in the range, or woke one that has */
 };
 
 struct sums {				/* of a cell: ns in each state, and in calls or interrupts */
-	uint64_t states[TIMELINE_STATES], inside;
+	uint64_t states[TIMELINE_STATES], inside;	/* waits for locks are beside what the thread does meanwhile */
+	uint16_t lock;			/* the name of the one for which it waited last */
 	uint64_t who_ns, name_ns;	/* of the spans that gave `who` and `name`, the longest ones */
 };
 
@@ -55,13 +56,14 @@ struct making {
 
 static void give_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char name[TIMELINE_CALLED])
 {
-	enum trace_role role = kind == SPAN_CALL ? ROLE_CALL_BEGIN : ROLE_IRQ_BEGIN;
-	const char *called = kind == SPAN_CALL || kind == SPAN_INTERRUPT ?
-		guest_events_called(epoch->events, role, number) : "";
+	const char *called = kind < SPAN_KINDS ? event_called(epoch, kind, number) : "";
 	char text[SPAN_TEXT];
 
-	util_print(name, TIMELINE_CALLED, "%s%s", *called && kind == SPAN_INTERRUPT ? "irq " : "",
-		*called ? called : kind < SPAN_KINDS ? span_text(kind, number, text) : "");
+	if (*called)
+		util_print(name, TIMELINE_CALLED, "%s%s%s", kind == SPAN_CALL ? "" : span_words[kind],
+			kind == SPAN_CALL ? "" : " ", called);
+	else
+		util_print(name, TIMELINE_CALLED, "%s", kind < SPAN_KINDS ? span_text(kind, number, text) : "");
 }
 
 /* 0: there is no memory. */
@@ -146,11 +148,11 @@ static bool is_in_range(const struct making *making, const struct timeline_span 
 
 static bool is_of_row(const struct timeline_request *request, const struct timeline_span *span)
 {
-	bool of_cpu = span->kind == SPAN_THREAD || span->kind == SPAN_INTERRUPT;
+	bool of_cpu = span->kind == SPAN_THREAD || span_is_handler(span->kind);
 
 	if (request->of_cpu)
 		return of_cpu && span->cpu == request->of;
-	return span->kind != SPAN_INTERRUPT && span->thread == request->of;
+	return !span_is_handler(span->kind) && span->thread == request->of;
 }
 
 static void meet_time(struct timeline_moment *moment, uint64_t time)
@@ -175,9 +177,11 @@ static void meet_wake(struct timeline_moment *moment, const struct timeline_span
 static void add_to_moment(struct making *making, const struct timeline_span *span)
 {
 	struct timeline_moment *moment = &making->timeline->moment;
-	bool inside = span->kind == SPAN_CALL || span->kind == SPAN_INTERRUPT;
-	struct timeline_span *is = inside ? &moment->inside : &moment->now;
-	bool *known = inside ? &moment->is_inside : &moment->is_known;
+	bool inside = span->kind == SPAN_CALL || span_is_handler(span->kind), holds = moment->holds;
+	struct timeline_span *is = span->kind == SPAN_LOCK ? &moment->lock : span->kind == SPAN_HOLD ? &moment->hold :
+		inside ? &moment->inside : &moment->now;
+	bool *known = span->kind == SPAN_LOCK ? &moment->waits : span->kind == SPAN_HOLD ? &holds :
+		inside ? &moment->is_inside : &moment->is_known;
 
 	if (!is_of_row(making->request, span))
 		return;
@@ -189,6 +193,7 @@ static void add_to_moment(struct making *making, const struct timeline_span *spa
 	if (!*known || span->begin >= is->begin)		/* the innermost interrupt */
 		*is = *span;
 	*known = true;
+	moment->holds += span->kind == SPAN_HOLD;
 }
 
 /* Behind add_to_moment: it depends on what the thread does. */
@@ -233,9 +238,9 @@ static void meet_span(struct making *making, const struct timeline_span *span)
 
 	if (!is_in_range(making, span))
 		return;
-	if (runs || span->kind == SPAN_INTERRUPT)
+	if (runs || span_is_handler(span->kind))
 		making->cpu_rows[span->cpu] = 1;
-	if (span->kind == SPAN_INTERRUPT || span->thread == EVENT_NONE || !(met = meet(making, span->thread)))
+	if (span_is_handler(span->kind) || span->thread == EVENT_NONE || !(met = meet(making, span->thread)))
 		return;
 	met->is_there = true;
 	met->cpus |= runs ? UINT64_C(1) << span->cpu % 64 : 0;
@@ -355,7 +360,7 @@ static void add_to_row(struct making *making, uint32_t row, const struct timelin
 {
 	const struct timeline *timeline = making->timeline;
 	uint64_t from = span->begin > timeline->from ? span->begin : timeline->from;
-	bool inside = span->kind == SPAN_CALL || span->kind == SPAN_INTERRUPT;
+	bool inside = span->kind == SPAN_CALL || span_is_handler(span->kind);
 
 	if (row == NO_ROW || span->begin >= timeline->to)
 		return;
@@ -371,6 +376,8 @@ static void add_to_row(struct making *making, uint32_t row, const struct timelin
 			sums->states[state] += ns;
 		if (inside)
 			sums->inside += ns;
+		if (state == TIMELINE_LOCK)
+			sums->lock = span->name;
 		if (inside && ns >= sums->name_ns) {
 			sums->name_ns = ns;
 			cell->name = span->name;
@@ -403,12 +410,13 @@ static void add_span(struct making *making, const struct timeline_span *span)
 {
 	static const enum timeline_state states[SPAN_KINDS] = {
 		[SPAN_THREAD] = TIMELINE_RUN, [SPAN_INTERRUPT] = TIMELINE_INTERRUPT, [SPAN_CALL] = TIMELINE_UNKNOWN,
-		[SPAN_SLEEP] = TIMELINE_SLEEP, [SPAN_READY] = TIMELINE_READY,
+		[SPAN_SLEEP] = TIMELINE_SLEEP, [SPAN_READY] = TIMELINE_READY, [SPAN_SOFTIRQ] = TIMELINE_INTERRUPT,
+		[SPAN_LOCK] = TIMELINE_LOCK, [SPAN_HOLD] = TIMELINE_UNKNOWN,
 	};
 	enum timeline_state state = states[span->kind];
-	bool on_cpu = span->kind == SPAN_THREAD || span->kind == SPAN_INTERRUPT;
+	bool on_cpu = span->kind == SPAN_THREAD || span_is_handler(span->kind);
 	uint32_t cpu = on_cpu ? making->cpu_rows[span->cpu] : NO_ROW;
-	uint32_t thread = span->kind == SPAN_INTERRUPT ? NO_ROW : thread_row(making, span->thread);
+	uint32_t thread = span_is_handler(span->kind) ? NO_ROW : thread_row(making, span->thread);
 
 	if (span->kind == SPAN_SLEEP && making->named[span->name].number == SLEEP_BLOCKED)
 		state = TIMELINE_BLOCKED;
@@ -422,10 +430,12 @@ static void add_span(struct making *making, const struct timeline_span *span)
 static void decide(const struct sums *sums, struct timeline_cell *cell, uint64_t width)
 {
 	uint64_t states[TIMELINE_STATES], known = 0, interrupts = sums->states[TIMELINE_INTERRUPT];
+	bool waits = 2 * sums->states[TIMELINE_LOCK] > width;
 
 	memcpy(states, sums->states, sizeof(states));
 	states[TIMELINE_RUN] -= interrupts < states[TIMELINE_RUN] ? interrupts : states[TIMELINE_RUN];
 	states[TIMELINE_IDLE] -= interrupts < states[TIMELINE_IDLE] ? interrupts : states[TIMELINE_IDLE];
+	states[TIMELINE_LOCK] = 0;
 	for (int i = 1; i < TIMELINE_STATES; i++)
 		known += states[i];
 	states[TIMELINE_UNKNOWN] = known < width ? width - known : 0;
@@ -434,6 +444,10 @@ static void decide(const struct sums *sums, struct timeline_cell *cell, uint64_t
 			cell->state = (uint8_t)i;
 	if (2 * sums->inside <= width || cell->state == TIMELINE_UNKNOWN)
 		cell->name = 0;
+	if (waits) {
+		cell->state = TIMELINE_LOCK;
+		cell->name = sums->lock;
+	}
 }
 
 static void fill_cells(struct making *making)
@@ -534,6 +548,8 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	read_spans(making, timeline->from, timeline->to, meet_span);
 	if (timeline->moment.woken && !timeline->moment.wake.interrupt)
 		meet(making, timeline->moment.wake.waker);
+	if (timeline->moment.waits && timeline->moment.lock.waker != EVENT_NONE)
+		meet(making, timeline->moment.lock.waker);
 	if (timeline->moment.is_known && timeline->moment.now.thread != EVENT_NONE)
 		meet(making, timeline->moment.now.thread);
 	if (!request->of_cpu && request->of != EVENT_NONE)

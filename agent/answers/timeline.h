@@ -36,13 +36,14 @@ enum timeline_state {
 	TIMELINE_UNKNOWN,
 	TIMELINE_RUN, TIMELINE_INTERRUPT, TIMELINE_IDLE,	/* the last two: of CPUs */
 	TIMELINE_READY, TIMELINE_SLEEP, TIMELINE_BLOCKED,	/* of threads, as the kinds of span.h */
+	TIMELINE_LOCK,			/* of threads: it waits for a lock, whether it sleeps or spins */
 	TIMELINE_STATES,
 };
 extern const char *const timeline_words[TIMELINE_STATES];	/* for programs */
 
 struct timeline_cell {
 	uint8_t state;			/* enum timeline_state */
-	uint16_t name;			/* of the call that a thread was in, or of the interrupt; 0: none */
+	uint16_t name;			/* of the lock or the call that a thread was in, or of the interrupt; 0: none */
 	uint32_t who;			/* the thread that a CPU ran longest, the CPU on which a thread ran */
 };
 
@@ -59,9 +60,9 @@ struct timeline_thread {		/* one that is named anywhere in the answer */
 
 struct timeline_span {
 	enum span_kind kind;
-	uint16_t name;			/* of a call or an interrupt; of others: their words */
+	uint16_t name;			/* of a call, an interrupt, a lock; of others: their words */
 	uint32_t thread, cpu;		/* as in struct trace_span */
-	uint32_t waker;			/* of a wake to run: as in struct span_row */
+	uint32_t waker;			/* of a wake to run, of a lock: as in struct span_row */
 	bool interrupt, lost;		/* likewise */
 	bool open;			/* it is still under way: `end` is how far that is known */
 	uint64_t begin, end;		/* guest ns; all of it, not only what is in the range */
@@ -69,9 +70,12 @@ struct timeline_span {
 
 struct timeline_moment {		/* what a row did at a time */
 	uint64_t of_cpu, of, time;	/* as they were asked for; the time is one of the range */
-	bool is_known, is_inside;	/* `now`; `inside` */
+	bool is_known, is_inside, waits;	/* `now`; `inside`; `lock` */
 	struct timeline_span now;	/* what the thread did; which thread the CPU ran */
 	struct timeline_span inside;	/* the call that the thread was in; the interrupt that the CPU was in */
+	struct timeline_span lock;	/* for which the thread waited, with who held that (EVENT_NONE: not known) */
+	uint32_t holds;			/* so many locks; of these, `hold` was the last one that it had taken */
+	struct timeline_span hold;
 	uint64_t before, after;		/* its last event before, its next one behind; 0: none is kept */
 	bool woken;			/* `wake` ended the thread's sleep, this one or the last one: */
 	struct timeline_span wake;	/* it begins with the wake */

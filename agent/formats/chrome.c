@@ -25,14 +25,16 @@ struct track {
 };
 
 /* Each is a process of the trace; that of the samples is 1. */
-enum group { RUNNING = 2, INTERRUPTS, CALLS, OTHERS, GROUPS };
+enum group { RUNNING = 2, INTERRUPTS, CALLS, OTHERS, LOCKS, HOLDS, GROUPS };
 
 static const char *const group_names[GROUPS] = {
 	[RUNNING] = "running threads", [INTERRUPTS] = "interrupts", [CALLS] = "system calls", [OTHERS] = "events",
+	[LOCKS] = "lock waits", [HOLDS] = "held locks",
 };
 
 static const enum group group_of[] = {
-	[SPAN_THREAD] = RUNNING, [SPAN_INTERRUPT] = INTERRUPTS, [SPAN_CALL] = CALLS,
+	[SPAN_THREAD] = RUNNING, [SPAN_INTERRUPT] = INTERRUPTS, [SPAN_SOFTIRQ] = INTERRUPTS, [SPAN_CALL] = CALLS,
+	[SPAN_LOCK] = LOCKS, [SPAN_HOLD] = HOLDS,
 };
 
 struct chrome_events {
@@ -242,12 +244,13 @@ static void put_event_head(const struct chrome_events *events, enum group group,
 static void begin_span(void *context, const struct trace_span *span)
 {
 	struct chrome_events *events = context;
-	char text[THREAD_NAME];
+	char text[THREAD_NAME], name[SPAN_TEXT];
 
 	tell_cpu(events, group_of[span->kind], span->cpu);
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "B", span->begin);
-	if (span->kind == SPAN_INTERRUPT) {
-		fprintf(events->to, ",\"cat\":\"irq\",\"name\":\"irq %" PRIu64 "\"}", span->number);
+	if (span_is_handler(span->kind)) {
+		fprintf(events->to, ",\"cat\":\"%s\",\"name\":\"%s\"}", span_words[span->kind],
+			span_text(span->kind, span->number, name));
 		return;
 	}
 	fputs(",\"cat\":\"sched\",\"name\":", events->to);
@@ -255,30 +258,58 @@ static void begin_span(void *context, const struct trace_span *span)
 	fprintf(events->to, ",\"args\":{\"thread\":%" PRIu64 "}}", span->thread);
 }
 
+/* A call, or a wait for a lock: a thread is in one at a time. */
 static void put_call(struct chrome_events *events, const struct trace_span *span)
 {
+	enum group group = group_of[span->kind];
 	uint64_t time = span->end - span->begin;
-	char text[THREAD_NAME];
+	char text[THREAD_NAME], name[SPAN_TEXT];
 
-	tell_group(events, CALLS);
+	tell_group(events, group);
 	if (span->first)
-		put_event_name(events, CALLS, span->thread, "thread_name",
+		put_event_name(events, group, span->thread, "thread_name",
 			thread_names_get(&events->threads, span->thread, text));
-	put_event_head(events, CALLS, span->thread, "X", span->begin);
-	fprintf(events->to, ",\"dur\":%" PRIu64 ".%03" PRIu64 ",\"cat\":\"syscall\",\"name\":\"syscall %" PRIu64 "\"",
-		time / 1000, time % 1000, span->number);
-	if (span->lost)
+	put_event_head(events, group, span->thread, "X", span->begin);
+	fprintf(events->to, ",\"dur\":%" PRIu64 ".%03" PRIu64, time / 1000, time % 1000);
+	fprintf(events->to, ",\"cat\":\"%s\",\"name\":\"%s\"", span_words[span->kind],
+		span_text(span->kind, span->number, name));
+	if (span->lost) {
 		fputs(",\"args\":{\"lost\":true}}", events->to);
-	else
+	} else if (span->kind == SPAN_CALL) {
 		fprintf(events->to, ",\"args\":{\"result\":%" PRId64 "}}", (int64_t)span->result);
+	} else {
+		fputs(",\"args\":{\"holder\":", events->to);
+		json_text_put(events->to, span->holder == SET_NONE ? "" :
+			thread_names_get(&events->threads, span->holder, text));
+		fputs("}}", events->to);
+	}
+}
+
+/* A thread may hold many locks, in any order: so these are asynchronous events, each lock's in a track of its own. */
+static void put_hold(struct chrome_events *events, const struct trace_span *span)
+{
+	char text[THREAD_NAME], name[SPAN_TEXT];
+
+	tell_group(events, HOLDS);
+	for (int i = 0; i < 2; i++) {
+		put_event_head(events, HOLDS, span->thread, i ? "e" : "b", i ? span->end : span->begin);
+		fprintf(events->to, ",\"id\":\"0x%" PRIx64 "\",\"cat\":\"hold\",\"name\":\"%s\"", span->number,
+			span_text(span->kind, span->number, name));
+		fputs(",\"args\":{\"thread\":", events->to);
+		json_text_put(events->to, thread_names_get(&events->threads, span->thread, text));
+		fputs("}}", events->to);
+	}
 }
 
 static void end_span(void *context, const struct trace_span *span)
 {
 	struct chrome_events *events = context;
 
-	if (span->kind == SPAN_CALL) {
-		put_call(events, span);
+	if (span->kind == SPAN_CALL || span->kind == SPAN_LOCK || span->kind == SPAN_HOLD) {
+		if (span->kind == SPAN_HOLD)
+			put_hold(events, span);
+		else
+			put_call(events, span);
 		return;
 	}
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "E", span->end);
@@ -317,7 +348,8 @@ static bool stop_events(void *context)
 }
 
 /*
- * Which thread a CPU ran, its interrupts, and all other events; and the system calls of each thread. What ended since
+ * Which thread a CPU ran, its interrupts, and all other events; and the system calls of each thread, its waits for
+ * locks, and those that it held. What ended since
  * events were lost is marked (trace_spans.h). Each is written behind a comma. False with `error` set.
  */
 static bool put_events(const struct sample_set *set, const struct set_writing *writing, char **error)

@@ -17,7 +17,7 @@
 #include "agent/samples/sample_set.h"
 #include "firefox.h"
 
-/* Markers of a Firefox profile: trace events, and what they tell of threads, interrupts and system calls. */
+/* Markers of a Firefox profile: trace events, and what they tell of threads, interrupts, system calls and locks. */
 
 struct thread_names;
 
@@ -26,10 +26,10 @@ struct firefox_marker {
 	uint32_t name;			/* of the list of names */
 	uint8_t kind;			/* enum span_kind; FIREFOX_EVENT */
 	bool lost;			/* it ends since events were lost */
-	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number and result */
+	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number, and result or holder */
 };
 
-enum { FIREFOX_EVENT = 3 };
+enum { FIREFOX_EVENT = SPAN_HOLD + 1 };
 enum { FIREFOX_KERNEL, FIREFOX_OTHER = 4, FIREFOX_INTERRUPT };	/* categories (firefox.c) */
 
 /* The names: those of spans, then the kinds of events as they came. */
@@ -51,6 +51,13 @@ static const struct { const char *name, *label, *fields; } spans[] = {
 	[SPAN_CALL] = { "system call", "syscall {marker.data.number}",
 		"{\"key\":\"number\",\"label\":\"Number\",\"format\":\"integer\"},"
 		"{\"key\":\"result\",\"label\":\"Result\",\"format\":\"string\"}," },
+	[SPAN_SOFTIRQ] = { "softirq", "softirq {marker.data.number}",
+		"{\"key\":\"number\",\"label\":\"Number\",\"format\":\"integer\"}," },
+	[SPAN_LOCK] = { "lock wait", "{marker.data.lock}",
+		"{\"key\":\"lock\",\"label\":\"Lock\",\"format\":\"string\"},"
+		"{\"key\":\"holder\",\"label\":\"Holder\",\"format\":\"string\"}," },
+	[SPAN_HOLD] = { "held lock", "{marker.data.lock}",
+		"{\"key\":\"lock\",\"label\":\"Lock\",\"format\":\"string\"}," },
 };
 
 enum { SPANS = sizeof(spans) / sizeof(*spans) };
@@ -137,8 +144,8 @@ static void put_event(const struct firefox_marker *marker, const struct firefox_
 static void firefox_marker_put_data(const struct firefox_marker *marker, const struct firefox_names *names,
 	const struct thread_names *threads, FILE *to)
 {
-	uint64_t thread = marker->values[0], number = marker->values[1];
-	char text[THREAD_NAME];
+	uint64_t thread = marker->values[0], number = marker->values[1], holder = marker->values[2];
+	char text[THREAD_NAME], name[SPAN_TEXT];
 
 	if (marker->kind == FIREFOX_EVENT) {
 		put_event(marker, names, to);
@@ -149,6 +156,11 @@ static void firefox_marker_put_data(const struct firefox_marker *marker, const s
 		fputs(",\"name\":", to);
 		json_text_put(to, thread_names_get(threads, thread, text));
 		fprintf(to, ",\"thread\":%" PRIu64, thread);
+	} else if (marker->kind == SPAN_LOCK || marker->kind == SPAN_HOLD) {
+		fprintf(to, ",\"lock\":\"%s\"", span_text(marker->kind, number, name));
+		fputs(marker->kind == SPAN_LOCK ? ",\"holder\":" : "", to);
+		if (marker->kind == SPAN_LOCK)
+			json_text_put(to, holder == SET_NONE ? "" : thread_names_get(threads, holder, text));
 	} else {
 		fprintf(to, ",\"number\":%" PRIu64, number);
 	}
@@ -159,7 +171,7 @@ static void firefox_marker_put_data(const struct firefox_marker *marker, const s
 
 static int firefox_marker_category(const struct firefox_marker *marker)
 {
-	if (marker->kind == SPAN_INTERRUPT)
+	if (span_is_handler((enum span_kind)marker->kind))
 		return FIREFOX_INTERRUPT;
 	return marker->kind == SPAN_CALL ? FIREFOX_KERNEL : FIREFOX_OTHER;
 }
@@ -541,15 +553,17 @@ static void no_begin(void *context, const struct trace_span *span)
 	(void)span;
 }
 
-/* A call is its thread's; all else is the CPU's. */
+/* A call is its thread's, and so are locks; all else is the CPU's. */
 static void add_span(void *context, const struct trace_span *span)
 {
 	struct firefox_tracks *tracks = context;
 	const struct firefox_marker marker = {
 		.begin = span->begin, .end = span->end, .name = span->kind, .kind = (uint8_t)span->kind,
-		.lost = span->lost, .values = { span->thread, span->number, span->result },
+		.lost = span->lost,
+		.values = { span->thread, span->number, span->kind == SPAN_LOCK ? span->holder : span->result },
 	};
-	uint32_t thread = span->kind == SPAN_CALL ? thread_names_find(&tracks->threads, span->thread) : SET_NONE;
+	bool of_thread = span->kind != SPAN_THREAD && !span_is_handler(span->kind);
+	uint32_t thread = of_thread ? thread_names_find(&tracks->threads, span->thread) : SET_NONE;
 
 	track_file_add(tracks->markers, thread == SET_NONE ? span->cpu : THREADS + thread, &marker);
 }

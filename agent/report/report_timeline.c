@@ -19,7 +19,7 @@ enum {
 };
 
 /* The last one: a thread that runs in a call. */
-static const char glyphs[TIMELINE_STATES + 2] = " =|.^-:#";
+static const char glyphs[TIMELINE_STATES + 2] = " =|.^-:%#";
 
 bool report_find_timeline(struct report *report)
 {
@@ -96,8 +96,8 @@ void report_timeline_text(const struct report *report, FILE *out)
 		print_cells(timeline, &timeline->rows[i], out);
 	}
 	if (rows)
-		fputs("(= runs, # runs in a call, ^ waits for a CPU, - sleeps, : is blocked, | interrupts, . idle)\n",
-			out);
+		fputs("(= runs, # in a call, ^ waits for a CPU, % for a lock, - sleeps, : blocked, "
+			"| interrupt, . idle)\n", out);
 	else
 		fputs(timeline->events ? "(no trace event tells of threads in this time)\n" :
 			"(nothing is traced; switch it on by `ktop ctl events +syscall +irq +sched`)\n", out);
@@ -134,11 +134,13 @@ static void put_span(struct json_writer *writer, const struct timeline *timeline
 	if (span->kind != SPAN_THREAD)
 		cJSON_AddStringToObject(object, "name", timeline->names[span->name]);
 	json_add_count(object, "cpu", span->cpu);
-	if (span->kind != SPAN_INTERRUPT && span->thread != EVENT_NONE)
+	if (!span_is_handler(span->kind) && span->thread != EVENT_NONE)
 		json_add_count(object, "thread", span->thread);
 	json_add_count(object, "begin_ns", span->begin);
 	json_add_count(object, "end_ns", span->end);
-	if (span->interrupt)
+	if (span->kind == SPAN_LOCK && span->waker != EVENT_NONE)
+		json_add_count(object, "held_by", span->waker);
+	else if (span->interrupt)
 		json_add_count(object, "woken_by_irq_on", span->waker);
 	else if (span->waker != EVENT_NONE)
 		json_add_count(object, "woken_by", span->waker);

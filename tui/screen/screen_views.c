@@ -454,7 +454,9 @@ static const char *why_nothing(const struct screen *screen, enum action action)
 	case ACTION_PAGE_UP: case ACTION_PAGE_DOWN: case ACTION_BOTTOM:
 		return "not moved: a flame has no pages; the arrows go from cell to cell";
 	case ACTION_WAKER:
-		return "not shown: who woke a thread is told in {timeline}, once something is traced";
+		return screen->current == VIEW_THREADS ?
+			"not shown: the thread is in no row, or nothing traced tells for whom this one waits" :
+			"not shown: who woke a thread is told in {timeline} and {threads}, once something is traced";
 	case ACTION_FORM: case ACTION_HOTTEST:
 		return "no code is here: this key is for {annotate}";
 	default:

@@ -18,6 +18,7 @@ static const struct { const char *unicode, *ascii; } texts[GLYPHS] = {
 	[GLYPH_READY] = { "░", "^" },
 	[GLYPH_SLEEP] = { "─", "-" },
 	[GLYPH_BLOCKED] = { "═", ":" },
+	[GLYPH_LOCK] = { "▒", "%" },
 };
 
 const char *glyphs_text(const struct canvas *canvas, enum glyph glyph)

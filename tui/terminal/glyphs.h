@@ -10,7 +10,8 @@ struct canvas;
 struct place;
 
 enum glyph { GLYPH_ON, GLYPH_PAUSED, GLYPH_OFF, GLYPH_DOWN, GLYPH_UP, GLYPH_WALL,
-	GLYPH_RUN, GLYPH_CALL, GLYPH_INTERRUPT, GLYPH_IDLE, GLYPH_READY, GLYPH_SLEEP, GLYPH_BLOCKED, GLYPHS };
+	GLYPH_RUN, GLYPH_CALL, GLYPH_INTERRUPT, GLYPH_IDLE, GLYPH_READY, GLYPH_SLEEP, GLYPH_BLOCKED, GLYPH_LOCK,
+	GLYPHS };
 
 /* The glyph as UTF-8 or ASCII, as the canvas takes; one column wide. */
 const char *glyphs_text(const struct canvas *canvas, enum glyph glyph);

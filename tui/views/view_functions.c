@@ -461,10 +461,27 @@ static bool act(struct function_view *self, enum action action)
 	}
 }
 
+/* To the thread that holds the lock for which the selected one waits, or that woke it. False: it has no row. */
+static bool go_to_next(struct function_view *self)
+{
+	const struct row *at = selected(self);
+	struct list_rows rows = rows_of(self);
+
+	if (!at || !self->functions->next[0] || self->functions->selected != at->function)
+		return false;
+	sort_all(self);
+	for (size_t i = 0; i < rows.count; i++)
+		if (strcmp(row_name(self, i), self->functions->next) == 0) {
+			list_select(&self->list, &rows, i);
+			return true;
+		}
+	return false;
+}
+
 static bool functions_act(void *context, enum action action)
 {
 	struct function_view *self = context;
-	bool acted = act(self, action);
+	bool acted = action == ACTION_WAKER ? go_to_next(self) : act(self, action);
 
 	if (acted)
 		self->wish.name = 0;

@@ -199,6 +199,7 @@ static enum glyph glyph_of(const struct timeline_row *row, const struct timeline
 	static const enum glyph glyphs[TIMELINE_STATES] = {
 		[TIMELINE_RUN] = GLYPH_RUN, [TIMELINE_INTERRUPT] = GLYPH_INTERRUPT, [TIMELINE_IDLE] = GLYPH_IDLE,
 		[TIMELINE_READY] = GLYPH_READY, [TIMELINE_SLEEP] = GLYPH_SLEEP, [TIMELINE_BLOCKED] = GLYPH_BLOCKED,
+		[TIMELINE_LOCK] = GLYPH_LOCK,
 	};
 
 	return !row->is_cpu && cell->name && cell->state == TIMELINE_RUN ? GLYPH_CALL : glyphs[cell->state];
@@ -209,7 +210,7 @@ static uint8_t style_of(enum glyph glyph)
 	static const uint8_t styles[GLYPHS] = {
 		[GLYPH_RUN] = STYLE_USER, [GLYPH_CALL] = STYLE_KERNEL, [GLYPH_INTERRUPT] = STYLE_HOT,
 		[GLYPH_IDLE] = STYLE_DIM, [GLYPH_READY] = STYLE_WARN, [GLYPH_SLEEP] = STYLE_DIM,
-		[GLYPH_BLOCKED] = STYLE_IDLE,
+		[GLYPH_BLOCKED] = STYLE_IDLE, [GLYPH_LOCK] = STYLE_HOT,
 	};
 
 	return styles[glyph];
@@ -270,8 +271,8 @@ static void draw_legend(struct canvas *canvas, struct place place)
 {
 	static const struct { enum glyph glyph; const char *what; } legend[] = {
 		{ GLYPH_RUN, "runs" }, { GLYPH_CALL, "in a call" }, { GLYPH_READY, "waits for a CPU" },
-		{ GLYPH_SLEEP, "sleeps" }, { GLYPH_BLOCKED, "blocked" }, { GLYPH_INTERRUPT, "interrupt" },
-		{ GLYPH_IDLE, "idle" },
+		{ GLYPH_LOCK, "for a lock" }, { GLYPH_SLEEP, "sleeps" }, { GLYPH_BLOCKED, "blocked" },
+		{ GLYPH_INTERRUPT, "interrupt" }, { GLYPH_IDLE, "idle" },
 	};
 
 	for (size_t i = 0; i < sizeof(legend) / sizeof(*legend) && place.width > 2; i++) {
@@ -358,6 +359,23 @@ static void add_state(const struct timeline *timeline, const struct timeline_mom
 		now->open ? " so far" : now->lost ? ", then not known" : "");
 }
 
+/* "; waits for lock inode for 2.31ms, held by writer/17"; "; holds lock disk for 1.2ms and 2 more" */
+static void add_locks(const struct timeline *timeline, const struct timeline_moment *moment, char text[DETAIL])
+{
+	char ns[DURATION_TEXT];
+
+	if (moment->waits)
+		add(text, "; waits for %s for %s%s, held by %s", timeline->names[moment->lock.name],
+			lasts(&moment->lock, ns), moment->lock.open ? " so far" : "",
+			moment->lock.waker == EVENT_NONE ? "an unknown thread" :
+			timeline_title(timeline, moment->lock.waker));
+	if (moment->holds)
+		add(text, "; holds lock %s for %s%s", timeline->names[moment->hold.name] + strlen("hold "),
+			lasts(&moment->hold, ns), moment->hold.open ? " so far" : "");
+	if (moment->holds > 1)
+		add(text, " and %u more", moment->holds - 1);
+}
+
 /* "main/4: sleeps in syscall read from 00:12:40.120034 for 2.31ms; woken by writer/17 at 00:12:40.122344" */
 static void write_detail(const struct timeline_view *self, char text[DETAIL])
 {
@@ -375,6 +393,7 @@ static void write_detail(const struct timeline_view *self, char text[DETAIL])
 		add(text, "; in %s%s for %s%s", moment->inside.kind == SPAN_CALL ? "call " : "",
 			timeline->names[moment->inside.name], lasts(&moment->inside, ns),
 			moment->inside.open ? " so far" : "");
+	add_locks(timeline, moment, text);
 	if (moment->woken && moment->wake.interrupt)
 		add(text, "; woken by an interrupt on cpu%u", moment->wake.waker);
 	else if (moment->woken)
@@ -545,26 +564,34 @@ static bool was_in_chain(const struct timeline_view *self, uint32_t thread)
 	return false;
 }
 
+/* To who holds the lock for which the thread waits, at the same time; else to who woke it, and when. */
 static void go_to_waker(struct timeline_view *self)
 {
 	const struct timeline_moment *moment = &self->timeline->moment;
 	const struct timeline_span *wake = &moment->wake;
+	bool locked = !moment->of_cpu && moment->waits && moment->lock.waker != EVENT_NONE;
+	bool interrupt = !locked && wake->interrupt;
+	uint32_t to = locked ? moment->lock.waker : wake->waker;
 
 	if (!is_of_cursor(self))
 		return;
-	if (moment->of_cpu || !moment->woken) {
+	if (moment->of_cpu || (!locked && !moment->woken)) {
 		self->said = moment->of_cpu ? "the cursor is on a CPU; put it on a thread to see who woke that" :
 			"who woke this thread is not known: no wake of it is kept";
 		return;
 	}
 	if (self->chained < CHAIN)
 		self->chain[self->chained++] = (uint32_t)moment->of;
-	if (!wake->interrupt && was_in_chain(self, wake->waker))
-		self->said = "a circle: this thread was in the chain of wakers before; {waker} goes on around it";
-	if (!wake->interrupt)
-		self->focus = wake->waker;
-	go_to(self, wake->begin);
-	list_follow(&self->list, wake->interrupt ? CPU_KEY | wake->waker : wake->waker);
+	if (!interrupt && was_in_chain(self, to))
+		self->said = locked ? "a circle: each of them waits for a lock that the next one holds" :
+			"a circle: this thread was in the chain of wakers before; {waker} goes on around it";
+	if (!interrupt)
+		self->focus = to;
+	if (locked)
+		put(self, moment->time);
+	else
+		go_to(self, wake->begin);
+	list_follow(&self->list, interrupt ? CPU_KEY | to : to);
 }
 
 struct reach {

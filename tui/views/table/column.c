@@ -243,6 +243,8 @@ static const char *head_of(const struct column_layout *layout, const struct func
 		return "VM";
 	if (column == AT_SOURCE && functions->by != GROUP_FUNCTION)
 		return "";
+	if (column == AT_RAN && functions->tells_now)
+		return "NOW";
 	return column == AT_FUNCTION ? heads->name : column == AT_OBJECT ? heads->object : columns_table[column].head;
 }
 

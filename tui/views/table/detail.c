@@ -102,11 +102,11 @@ void detail_write(const struct function_table *functions, const struct vitals *v
 	if (!to)
 		return;
 	fputs(function->name, to);
+	if (*functions->now && functions->selected == row->function)
+		fprintf(to, "  now: %s", functions->now);
 	if (source && *source)
 		fprintf(to, "  %s", source);
 	write_shares(to, functions, row);
-	if (*functions->now && functions->selected == row->function)
-		fprintf(to, "  now: %s", functions->now);
 	write_function(to, functions, row);
 	write_inlined(to, functions, row);
 	if (functions->machines)

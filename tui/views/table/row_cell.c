@@ -211,7 +211,18 @@ const struct caller *row_ran(const struct function_table *functions, uint32_t ro
 	return NULL;
 }
 
-/* Where the row spends its time: the function in which it ran most, and how much of the row that is. */
+static const char *row_now(const struct function_table *functions, uint32_t row)
+{
+	for (size_t i = 0; i < functions->visible_count; i++)
+		if (functions->visible[i].function == row)
+			return functions->visible[i].now;
+	return "";
+}
+
+/*
+ * What the thread does now, if that is known of any. Else where the row spends its time: the function in which it ran
+ * most, and how much of the row that is.
+ */
 void row_draw_ran(struct canvas *canvas, struct place place, const struct row_drawn *row)
 {
 	const struct caller *ran = row_ran(row->functions, row->row->function);
@@ -219,6 +230,10 @@ void row_draw_ran(struct canvas *canvas, struct place place, const struct row_dr
 	char share[ROW_SHARE];
 	int room;
 
+	if (row->functions->tells_now) {
+		canvas_text(canvas, place, STYLE_TEXT, row_now(row->functions, row->row->function));
+		return;
+	}
 	if (!ran || !ran->weight || !row->row->self)
 		return;
 	function = symbols_get(row->functions->answer.symbols, ran->function);

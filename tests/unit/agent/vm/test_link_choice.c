@@ -491,7 +491,7 @@ static void check_no_plugin(struct vm vm, bool has_plugin, const char *advice)
 	end(&vm);
 }
 
-/* The plugin that the user wants is not there, or sees nothing: why, and what to do. No host's KVM is needed to know. */
+/* The plugin that the user wants is not there, or sees nothing: why, and what to do. No host's KVM is needed. */
 static void test_no_plugin(void **state)
 {
 	(void)state;
