@@ -158,8 +158,11 @@ static bool is_among(const uint64_t *threads, int count, uint64_t thread)
 	return count > 0;
 }
 
-/* "waits for lock log for 51ms, held by journal/10, which waits for lock disk for 54ms, held by ..." */
-static void add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until, char text[THREAD_NOW])
+/*
+ * "waits for lock log for 51ms, held by journal/10, which waits for lock disk for 54ms, held by ..." True: it ends in a
+ * circle.
+ */
+static bool add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until, char text[THREAD_NOW])
 {
 	struct pairs_thread is = trace_thread(epoch->trace, thread, until);
 	char ns[DURATION_TEXT], title[THREAD_TITLE];
@@ -174,14 +177,12 @@ static void add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until
 		thread = is.wait.holder;
 		if (thread == EVENT_NONE) {
 			add_text(text, "nobody who is known");
-			return;
+			return false;
 		}
 		threads_title(epoch->inputs.threads, (uint32_t)thread, title, sizeof(title));
 		add_text(text, "%s", title);
-		if (is_among(met, count, thread)) {
-			add_text(text, ": a circle");
-			return;
-		}
+		if (is_among(met, count, thread))
+			return true;
 		is = trace_thread(epoch->trace, thread, until);
 		if (is.wait.begin || is.now.begin)
 			add_text(text, ", which ");
@@ -190,6 +191,7 @@ static void add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until
 		add_text(text, "waits for a lock as well");
 	else if (is.now.begin)
 		add_state(epoch, &is, until, text);
+	return false;
 }
 
 /*
@@ -201,14 +203,18 @@ static void tell_now(struct function_table *answer, const char *title)
 	const struct epoch *epoch = answer->answer.epoch;
 	uint64_t until = trace_until(epoch->trace), next;
 	struct pairs_thread is;
+	char text[THREAD_NOW];
 	uint32_t thread;
+	bool circle;
 
 	if (until == UINT64_MAX || !read_number(epoch->inputs.threads, title, &thread))
 		return;
 	is = trace_thread(epoch->trace, thread, until);
 	if (!is.now.begin && !is.wait.begin)
 		return;
-	add_chain(epoch, thread, until, answer->now);
+	text[0] = '\0';
+	circle = add_chain(epoch, thread, until, text);
+	add_text(answer->now, "%s%s", circle ? "a circle: " : "", text);
 	next = is.wait.begin ? is.wait.holder : is.woken ? is.waker : EVENT_NONE;
 	if (next != EVENT_NONE)
 		threads_title(epoch->inputs.threads, (uint32_t)next, answer->next, sizeof(answer->next));

@@ -127,10 +127,13 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct event_row *row = &table->rows[i];
 		cJSON *object = cJSON_CreateObject();
-		char text[SPAN_TEXT];
+		char text[SPAN_TEXT], address[24];
 
 		cJSON_AddStringToObject(object, "kind", span_words[row->kind]);
 		json_add_count(object, "number", row->number);
+		if (row->number > UINT32_MAX)		/* a reader's numbers are exact up to 53 bits */
+			cJSON_AddStringToObject(object, "address",
+				util_print(address, sizeof(address), "0x%" PRIx64, row->number));
 		cJSON_AddStringToObject(object, "name",
 			*row->called ? row->called : span_text(row->kind, row->number, text));
 		if (row->thread != EVENT_NONE) {
