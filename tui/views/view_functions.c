@@ -25,7 +25,7 @@
 #include "view_functions.h"
 
 enum { DETAIL_STEP = 16 };		/* columns by which a key moves the detail line */
-enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */
+enum { HEADS_FROM = 5, DETAIL_FROM = 6, DETAILS_FROM = 12 };	/* rows from which there are heads, and details */
 enum { PAUSE_MS = 100 };			/* between two answers */
 enum { ROWS_MORE = 32 };			/* in order besides those in use, for the cursor's row to move */
 
@@ -361,8 +361,8 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	emptiness_draw(empty, canvas, at, self->keys);
 }
 
-/* Draws the detail line. It moves to the left only until its end is in the middle. */
-static void draw_detail(struct function_view *self, struct canvas *canvas, struct place place)
+/* Draws the detail, a line or two. It moves to the left only until its end is in the middle of a line. */
+static void draw_detail(struct function_view *self, struct canvas *canvas, struct area area)
 {
 	const struct row *row = selected(self);
 	char text[DETAIL];
@@ -371,36 +371,46 @@ static void draw_detail(struct function_view *self, struct canvas *canvas, struc
 		return;
 	detail_write(self->functions, self->vitals, row, text);
 	while (self->detail_from > 0 &&
-		canvas_width(canvas, text) - self->detail_from < place.width / 2)
+		canvas_width(canvas, text) - self->detail_from < area.columns / 2)
 		self->detail_from -= DETAIL_STEP;
 	if (self->detail_from < 0)
 		self->detail_from = 0;
-	place.column++;
-	place.width--;
-	canvas_text(canvas, place, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
+	area.column++;
+	area.columns--;
+	if (area.rows > 1)
+		canvas_wrap(canvas, area, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
+	else
+		canvas_text(canvas, (struct place) { area.row, area.column, area.columns }, STYLE_TITLE,
+			canvas_skip(canvas, text, self->detail_from));
 }
 
-/* The heads are above the rows and the detail line is below them, if there is room. */
-static struct area rows_area(struct area area)
+/* So many lines of detail are below the rows: what threads do, and who waits for whom, takes two. */
+static int detail_lines(const struct function_view *self, int rows)
 {
-	int heads = area.rows >= HEADS_FROM ? 1 : 0, detail = area.rows >= DETAIL_FROM ? 1 : 0;
+	return rows < DETAIL_FROM ? 0 : rows >= DETAILS_FROM && self->functions && self->functions->tells_now ? 2 : 1;
+}
 
+/* The heads are above the rows, if there is room. */
+static struct area rows_area(const struct function_view *self, struct area area)
+{
+	int heads = area.rows >= HEADS_FROM ? 1 : 0;
+
+	area.rows -= heads + detail_lines(self, area.rows);
 	area.row += heads;
-	area.rows -= heads + detail;
 	return area;
 }
 
 static void functions_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct function_view *self = context;
-	struct place last = { area.row + area.rows - 1, area.column, area.columns };
+	int details = detail_lines(self, area.rows);
 	struct column_layout layout;
 
 	if (self->measures || area.columns != self->area.columns)
 		self->needs = (struct column_needs) { 0 };
 	self->measures = false;
 	self->area = area;
-	self->rows = rows_area(area);
+	self->rows = rows_area(self, area);
 	if (!self->functions || self->rows.rows < 1)
 		return;
 	if (self->sorted != sorted_by(self))		/* the baseline was taken off, and with it the change */
@@ -413,8 +423,9 @@ static void functions_draw(void *context, struct canvas *canvas, struct area are
 			&layout, sorted_by(self), self->invert, self->functions);
 	draw_rows(self, canvas, self->rows, &layout);
 	draw_emptiness(self, canvas, self->rows);
-	if (area.rows >= DETAIL_FROM)
-		draw_detail(self, canvas, last);
+	if (details)
+		draw_detail(self, canvas, (struct area) { area.row + area.rows - details, area.column, details,
+			area.columns });
 }
 
 static void sort_by(struct function_view *self, enum table_column column)

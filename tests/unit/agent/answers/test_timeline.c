@@ -265,12 +265,82 @@ static void next_leads_through_all_events(void **state)
 	end(&world);
 }
 
+/* ---- locks ---- */
+
+static void switch_to(struct world *world, uint32_t cpu, uint64_t time, uint32_t from, uint32_t to)
+{
+	const struct ktop_wire_sched_switch of = { .from = from, .to = to, .leaves = KTOP_LEAVES_BLOCKED };
+
+	give(world, cpu, time, KTOP_EVENT_sched_switch, &of, sizeof(of));
+}
+
+static void lock(struct world *world, uint64_t time, uint16_t id, uint32_t thread)
+{
+	const struct ktop_wire_lock_wait wait = { .lock = 7, .thread = thread, .holder = EVENT_NONE };
+	const struct ktop_wire_lock_acquired other = { .lock = 7, .thread = thread };
+
+	if (id == KTOP_EVENT_lock_wait)
+		give(world, 0, time, id, &wait, sizeof(wait));
+	else
+		give(world, 0, time, id, &other, sizeof(other));
+}
+
+/* Thread 1 holds a lock from 2000 to 5000; thread 2 waits for it from 3000 on, asleep but for the first moment. */
+static struct world begin_locks(void)
+{
+	const uint8_t id[16] = { 1 };
+	struct world world = { .kinds = trace_kinds_new(), .epoch = epoch_new(id, NULL, NULL) };
+	struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = { .cpus = CPUS, .clock_hz = NS_PER_SECOND } };
+	const struct ktop_wire_sched_wake wake = { .thread = 2, .waker = 1 };
+
+	world.epoch->number = 1;
+	epoch_events(world.epoch, &guest, 1);
+	switch_to(&world, 0, 1000, EVENT_NONE, 1);
+	switch_to(&world, 1, 1010, EVENT_NONE, 2);
+	lock(&world, 2000, KTOP_EVENT_lock_acquired, 1);
+	lock(&world, 3000, KTOP_EVENT_lock_wait, 2);
+	switch_to(&world, 1, 3010, 2, EVENT_NONE);
+	lock(&world, 5000, KTOP_EVENT_lock_released, 1);
+	lock(&world, 5000, KTOP_EVENT_lock_acquired, 2);
+	give(&world, 0, 5000, KTOP_EVENT_sched_wake, &wake, sizeof(wake));
+	switch_to(&world, 1, 5010, EVENT_NONE, 2);
+	lock(&world, 6000, KTOP_EVENT_lock_released, 2);
+	switch_to(&world, 1, 8000, 2, EVENT_NONE);
+	switch_to(&world, 0, 8000, 1, EVENT_NONE);
+	epoch_ticks(world.epoch, 9000);
+	epoch_over(world.epoch);
+	return world;
+}
+
+static void a_lock_is_told(void **state)
+{
+	struct world world = begin_locks();
+	struct timeline *waits = ask(&world, 2000, 7000, 50, false, 2, 4000);
+	struct timeline *holds = ask(&world, 2000, 7000, 50, false, 1, 4000);
+	const struct timeline_row *row = &waits->rows[2];
+
+	(void)state;
+	assert_true(!row->is_cpu && row->number == 2);
+	for (uint32_t i = 0; i < 50; i++)
+		assert_int_equal(row->cells[i].state, i >= 10 && i < 30 ? TIMELINE_LOCK : TIMELINE_RUN);
+	assert_string_equal(waits->names[row->cells[15].name], "lock 7");
+	assert_true(waits->moment.waits && !waits->moment.holds);
+	assert_true(waits->moment.lock.begin == 3000 && waits->moment.lock.end == 5000 && waits->moment.lock.waker == 1);
+	assert_int_equal(waits->moment.now.kind, SPAN_SLEEP);
+	assert_true(!holds->moment.waits && holds->moment.holds == 1);
+	assert_true(holds->moment.hold.begin == 2000 && holds->moment.hold.end == 5000);
+	answer_free(&waits->answer);
+	answer_free(&holds->answer);
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_column_has_the_state_that_took_most_of_it),
 		cmocka_unit_test(a_moment_is_told_exactly),
 		cmocka_unit_test(next_leads_through_all_events),
+		cmocka_unit_test(a_lock_is_told),
 	};
 
 	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
