@@ -37,7 +37,7 @@ WEAK = $(call in,kernel-hook/threads/test_,sampler_barriers) $(call in,kernel-ho
 	$(call in,kernel-hook/plugin/test_,call_barriers asked_barriers)
 FAKES = $(basename $(notdir $(wildcard tests/unit/fakes/*.c)))
 FAKES_tsan = fake_host fake_port fake_serial fake_smp	# the hook's own: no other is needed under the thread sanitizer
-FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc modules processes copies dwarf cfi nm folded pprof demangle unwind control service screen session)
+FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc trace modules processes copies dwarf cfi nm folded pprof demangle unwind control service screen session)
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))
@@ -78,7 +78,7 @@ $(FUZZ:%=build/check/%): build/check/fuzz_%: $$(call fuzzed,check,$$*) build/che
 $(SCARCE:%=build/check/%): build/check/scarce_%: $$(call fuzzed,check,$$*) build/check/tests/fuzz/scarcely.o \
 		$(REFUSES) $(call libraries,check)
 	$(call link,$(CC),$(SANITIZE) $(GOLD) $(wraps),$(LIBS))
-$(FUZZ:%=build/fuzz/%): build/fuzz/fuzz_%: $$(call fuzzed,fuzz,$$*) $(call libraries,fuzz)
+$(FUZZ:%=build/fuzz/%): build/fuzz/fuzz_%: $$(call fuzzed,fuzz,$$*) build/fuzz/tests/unit/fakes/work.o $(call libraries,fuzz)
 	$(call link,$(CLANG),-fsanitize=fuzzer$(comma)address$(comma)undefined -Wl$(comma)--allow-multiple-definition $(wraps),$(LIBS))
 $(THREADED:%=build/tsan/tests/unit/%): %: %.o build/tsan/libfakes.a build/tsan/libhook.a
 	$(call link,$(CC),-fsanitize=thread,-lcmocka)

@@ -65,10 +65,14 @@ static const struct trace_event *head_of(const struct trace_order *order, uint32
 
 static bool begins(const struct trace_event *event)
 {
-	return event->role == ROLE_IRQ_BEGIN || event->role == ROLE_CALL_BEGIN;
+	return event->role == ROLE_IRQ_BEGIN || event->role == ROLE_CALL_BEGIN || event->role == ROLE_LOCK_WAIT ||
+		event->role == ROLE_LOCK_ACQUIRED;
 }
 
-/* Of the same time, what ends comes before what begins: a call may end on one CPU, and the next begin on another. */
+/*
+ * Of the same time, what ends comes before what begins: a call may end on one CPU, and the next begin on another. So may
+ * the hold of a lock.
+ */
 static bool is_before(const struct trace_order *order, uint32_t a, uint32_t b)
 {
 	const struct trace_event *x = head_of(order, a), *y = head_of(order, b);
