@@ -192,12 +192,7 @@ static int by_total(const void *left, const void *right)
 
 const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number)
 {
-	static const enum trace_role roles[SPAN_KINDS] = {
-		[SPAN_INTERRUPT] = ROLE_IRQ_BEGIN, [SPAN_CALL] = ROLE_CALL_BEGIN, [SPAN_SOFTIRQ] = ROLE_SOFTIRQ_BEGIN,
-		[SPAN_LOCK] = ROLE_LOCK_WAIT, [SPAN_HOLD] = ROLE_LOCK_WAIT,
-	};
-
-	return roles[kind] == ROLE_NONE ? "" : guest_events_called(epoch->events, roles[kind], number);
+	return span_role(kind) == ROLE_NONE ? "" : guest_events_called(epoch->events, span_role(kind), number);
 }
 
 /* Finishes the rows, and leaves out those that have nothing in the range. */

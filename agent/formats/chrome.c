@@ -40,6 +40,7 @@ static const enum group group_of[] = {
 struct chrome_events {
 	const struct set_writing *writing;
 	FILE *to;
+	const struct sample_set *set;
 	uint64_t count;			/* of events that were read */
 	bool groups[GROUPS];		/* this group has its name */
 	bool (*cpus)[GROUPS];		/* so has this CPU's track in it: TRACE_SPANS_CPUS of them */
@@ -241,16 +242,24 @@ static void put_event_head(const struct chrome_events *events, enum group group,
 	fprintf(events->to, ",\"ts\":%" PRIu64 ".%03" PRIu64, time / 1000, time % 1000);
 }
 
+static void put_name(const struct chrome_events *events, const struct trace_span *span)
+{
+	char name[TRACE_SPAN_NAME];
+
+	fprintf(events->to, ",\"cat\":\"%s\",\"name\":", span_words[span->kind]);
+	json_text_put(events->to, trace_span_name(events->set, span->kind, span->number, name));
+}
+
 static void begin_span(void *context, const struct trace_span *span)
 {
 	struct chrome_events *events = context;
-	char text[THREAD_NAME], name[SPAN_TEXT];
+	char text[THREAD_NAME];
 
 	tell_cpu(events, group_of[span->kind], span->cpu);
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "B", span->begin);
 	if (span_is_handler(span->kind)) {
-		fprintf(events->to, ",\"cat\":\"%s\",\"name\":\"%s\"}", span_words[span->kind],
-			span_text(span->kind, span->number, name));
+		put_name(events, span);
+		fprintf(events->to, ",\"args\":{\"number\":%" PRIu64 "}}", span->number);
 		return;
 	}
 	fputs(",\"cat\":\"sched\",\"name\":", events->to);
@@ -263,7 +272,7 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 {
 	enum group group = group_of[span->kind];
 	uint64_t time = span->end - span->begin;
-	char text[THREAD_NAME], name[SPAN_TEXT];
+	char text[THREAD_NAME];
 
 	tell_group(events, group);
 	if (span->first)
@@ -271,12 +280,13 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 			thread_names_get(&events->threads, span->thread, text));
 	put_event_head(events, group, span->thread, "X", span->begin);
 	fprintf(events->to, ",\"dur\":%" PRIu64 ".%03" PRIu64, time / 1000, time % 1000);
-	fprintf(events->to, ",\"cat\":\"%s\",\"name\":\"%s\"", span_words[span->kind],
-		span_text(span->kind, span->number, name));
-	if (span->lost) {
-		fputs(",\"args\":{\"lost\":true}}", events->to);
-	} else if (span->kind == SPAN_CALL) {
-		fprintf(events->to, ",\"args\":{\"result\":%" PRId64 "}}", (int64_t)span->result);
+	put_name(events, span);
+	if (span->kind == SPAN_CALL) {
+		fprintf(events->to, ",\"args\":{\"number\":%" PRIu64, span->number);
+		if (span->lost)
+			fputs(",\"lost\":true}}", events->to);
+		else
+			fprintf(events->to, ",\"result\":%" PRId64 "}}", (int64_t)span->result);
 	} else {
 		fputs(",\"args\":{\"holder\":", events->to);
 		json_text_put(events->to, span->holder == SET_NONE ? "" :
@@ -288,13 +298,13 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 /* A thread may hold many locks, in any order: so these are asynchronous events, each lock's in a track of its own. */
 static void put_hold(struct chrome_events *events, const struct trace_span *span)
 {
-	char text[THREAD_NAME], name[SPAN_TEXT];
+	char text[THREAD_NAME];
 
 	tell_group(events, HOLDS);
 	for (int i = 0; i < 2; i++) {
 		put_event_head(events, HOLDS, span->thread, i ? "e" : "b", i ? span->end : span->begin);
-		fprintf(events->to, ",\"id\":\"0x%" PRIx64 "\",\"cat\":\"hold\",\"name\":\"%s\"", span->number,
-			span_text(span->kind, span->number, name));
+		fprintf(events->to, ",\"id\":\"0x%" PRIx64 "\"", span->number);
+		put_name(events, span);
 		fputs(",\"args\":{\"thread\":", events->to);
 		json_text_put(events->to, thread_names_get(&events->threads, span->thread, text));
 		fputs("}}", events->to);
@@ -354,7 +364,7 @@ static bool stop_events(void *context)
  */
 static bool put_events(const struct sample_set *set, const struct set_writing *writing, char **error)
 {
-	struct chrome_events events = { .writing = writing, .to = writing->to };
+	struct chrome_events events = { .writing = writing, .to = writing->to, .set = set };
 	const struct trace_spans_sink sink = { &events, begin_span, end_span, put_other, stop_events };
 	bool whole;
 

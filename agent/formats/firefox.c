@@ -41,23 +41,17 @@ struct firefox_names {
 
 /* ---- markers ---- */
 
-/* The fields are those that `put_span` writes, and the labels what the tables and charts of the profiler show. */
-static const struct { const char *name, *label, *fields; } spans[] = {
-	[SPAN_THREAD] = { "running thread", "{marker.data.name}",
-		"{\"key\":\"name\",\"label\":\"Thread\",\"format\":\"string\"},"
-		"{\"key\":\"thread\",\"label\":\"Number\",\"format\":\"integer\"}," },
-	[SPAN_INTERRUPT] = { "interrupt", "irq {marker.data.number}",
-		"{\"key\":\"number\",\"label\":\"Number\",\"format\":\"integer\"}," },
-	[SPAN_CALL] = { "system call", "syscall {marker.data.number}",
-		"{\"key\":\"number\",\"label\":\"Number\",\"format\":\"integer\"},"
-		"{\"key\":\"result\",\"label\":\"Result\",\"format\":\"string\"}," },
-	[SPAN_SOFTIRQ] = { "softirq", "softirq {marker.data.number}",
-		"{\"key\":\"number\",\"label\":\"Number\",\"format\":\"integer\"}," },
-	[SPAN_LOCK] = { "lock wait", "{marker.data.lock}",
-		"{\"key\":\"lock\",\"label\":\"Lock\",\"format\":\"string\"},"
-		"{\"key\":\"holder\",\"label\":\"Holder\",\"format\":\"string\"}," },
-	[SPAN_HOLD] = { "held lock", "{marker.data.lock}",
-		"{\"key\":\"lock\",\"label\":\"Lock\",\"format\":\"string\"}," },
+#define NUMBER "{\"key\":\"number\",\"label\":\"Number\",\"format\":\"integer\"},"
+#define NAME_LABEL "{marker.data.name}"	/* what tables and charts of the profiler show */
+
+/* The fields behind `name` that firefox_marker_put_data writes. */
+static const struct { const char *name, *fields; } spans[] = {
+	[SPAN_THREAD] = { "running thread", "{\"key\":\"thread\",\"label\":\"Number\",\"format\":\"integer\"}," },
+	[SPAN_INTERRUPT] = { "interrupt", NUMBER },
+	[SPAN_CALL] = { "system call", NUMBER "{\"key\":\"result\",\"label\":\"Result\",\"format\":\"string\"}," },
+	[SPAN_SOFTIRQ] = { "softirq", NUMBER },
+	[SPAN_LOCK] = { "lock wait", "{\"key\":\"holder\",\"label\":\"Holder\",\"format\":\"string\"}," },
+	[SPAN_HOLD] = { "held lock", "" },
 };
 
 enum { SPANS = sizeof(spans) / sizeof(*spans) };
@@ -114,10 +108,11 @@ static void firefox_names_put_schemas(const struct firefox_names *names, FILE *t
 {
 	putc('[', to);
 	for (uint32_t i = 0; i < SPANS; i++) {
-		fprintf(to, "%s{\"name\":\"%s\",\"tooltipLabel\":\"%s\",", i ? ",\n" : "\n", spans[i].name,
-			spans[i].label);
-		fprintf(to, "\"tableLabel\":\"%s\",\"chartLabel\":\"%s\"," DISPLAY ",\"fields\":[%s", spans[i].label,
-			spans[i].label, spans[i].fields);
+		fprintf(to, "%s{\"name\":\"%s\",\"tooltipLabel\":\"" NAME_LABEL "\",", i ? ",\n" : "\n",
+			spans[i].name);
+		fputs("\"tableLabel\":\"" NAME_LABEL "\",\"chartLabel\":\"" NAME_LABEL "\"," DISPLAY ",\"fields\":["
+			"{\"key\":\"name\",\"label\":\"Name\",\"format\":\"string\"},", to);
+		fputs(spans[i].fields, to);
 		fputs("{\"key\":\"lost\",\"label\":\"Lost\",\"format\":\"string\"}]}", to);
 	}
 	for (uint32_t i = 0; i < names->count; i++)
@@ -142,30 +137,29 @@ static void put_event(const struct firefox_marker *marker, const struct firefox_
 
 /* A marker's fields, and its category. */
 static void firefox_marker_put_data(const struct firefox_marker *marker, const struct firefox_names *names,
-	const struct thread_names *threads, FILE *to)
+	const struct sample_set *set, const struct thread_names *threads, FILE *to)
 {
-	uint64_t thread = marker->values[0], number = marker->values[1], holder = marker->values[2];
-	char text[THREAD_NAME], name[SPAN_TEXT];
+	enum span_kind kind = (enum span_kind)marker->kind;
+	uint64_t thread = marker->values[0], number = marker->values[1], other = marker->values[2];
+	char text[THREAD_NAME], name[TRACE_SPAN_NAME];
 
 	if (marker->kind == FIREFOX_EVENT) {
 		put_event(marker, names, to);
 		return;
 	}
-	fprintf(to, "{\"type\":\"%s\"", spans[marker->kind].name);
-	if (marker->kind == SPAN_THREAD) {
-		fputs(",\"name\":", to);
-		json_text_put(to, thread_names_get(threads, thread, text));
+	fprintf(to, "{\"type\":\"%s\",\"name\":", spans[kind].name);
+	json_text_put(to, kind == SPAN_THREAD ? thread_names_get(threads, thread, text) :
+		trace_span_name(set, kind, number, name));
+	if (kind == SPAN_THREAD)
 		fprintf(to, ",\"thread\":%" PRIu64, thread);
-	} else if (marker->kind == SPAN_LOCK || marker->kind == SPAN_HOLD) {
-		fprintf(to, ",\"lock\":\"%s\"", span_text(marker->kind, number, name));
-		fputs(marker->kind == SPAN_LOCK ? ",\"holder\":" : "", to);
-		if (marker->kind == SPAN_LOCK)
-			json_text_put(to, holder == SET_NONE ? "" : thread_names_get(threads, holder, text));
-	} else {
+	else if (kind != SPAN_LOCK && kind != SPAN_HOLD)
 		fprintf(to, ",\"number\":%" PRIu64, number);
+	if (kind == SPAN_LOCK) {
+		fputs(",\"holder\":", to);
+		json_text_put(to, other == SET_NONE ? "" : thread_names_get(threads, other, text));
 	}
-	if (marker->kind == SPAN_CALL && !marker->lost)
-		fprintf(to, ",\"result\":\"%" PRId64 "\"", (int64_t)marker->values[2]);
+	if (kind == SPAN_CALL && !marker->lost)
+		fprintf(to, ",\"result\":\"%" PRId64 "\"", (int64_t)other);
 	fputs(marker->lost ? ",\"lost\":\"events\"}" : "}", to);
 }
 
@@ -704,7 +698,8 @@ static void put_marker_data(void *context, const void *record)
 	struct column *column = context;
 
 	put_comma(column);
-	firefox_marker_put_data(record, &column->tracks->names, &column->tracks->threads, column->to);
+	firefox_marker_put_data(record, &column->tracks->names, column->tracks->set, &column->tracks->threads,
+		column->to);
 }
 
 static void put_marker_name(void *context, const void *record)

@@ -14,18 +14,16 @@ enum {
 	OLD_FIRST = 32,			/* the event id of the first bit of status.trace_mask */
 };
 
-struct called {				/* what a number is called */
-	enum trace_role role;
-	uint64_t number;
-	char *name;			/* printable */
-	struct field *arguments;	/* `argument_count`; NULL: not told */
-	int argument_count;
+struct told {				/* the arguments of a call */
+	struct field *fields;		/* `count`; NULL: not told */
+	int count;
 };
 
 struct guest_events {
 	struct budget *budget;
-	struct called *called;		/* by_number finds them */
-	uint32_t called_count, called_room;
+	struct trace_number *numbers;	/* by_number finds them */
+	struct told *arguments;		/* of each of them */
+	uint32_t number_count, number_room, argument_room;
 	struct hash by_number;
 	struct id_index by_id;
 	struct guest_event *kinds;	/* in the order in which they came; by_id finds them */
@@ -55,11 +53,12 @@ void guest_events_free(struct guest_events *events)
 		free(kind->fields);
 		budget_free(events->budget, kind->counts, kind->room * sizeof(*kind->counts));
 	}
-	for (uint32_t i = 0; i < events->called_count; i++) {
-		free(events->called[i].name);
-		free(events->called[i].arguments);
+	for (uint32_t i = 0; i < events->number_count; i++) {
+		free((char *)events->numbers[i].name);
+		free(events->arguments[i].fields);
 	}
-	budget_free(events->budget, events->called, events->called_room * sizeof(*events->called));
+	budget_free(events->budget, events->numbers, events->number_room * sizeof(*events->numbers));
+	budget_free(events->budget, events->arguments, events->argument_room * sizeof(*events->arguments));
 	hash_clear(&events->by_number);
 	free(events->kinds);
 	id_index_clear(&events->by_id);
@@ -134,50 +133,61 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
 		descriptor->descriptor.fields.size);
 }
 
-static struct called *find_called(const struct guest_events *events, enum trace_role role, uint64_t number)
+/* HASH_NONE: it has no name. */
+static uint32_t find_number(const struct guest_events *events, enum trace_role role, uint64_t number)
 {
 	uint64_t hash = hash_pair(&events->by_number, number, role);
 	uint32_t at = 0, position;
 
 	while ((position = hash_next(&events->by_number, hash, &at)) != HASH_NONE)
-		if (events->called[position].role == role && events->called[position].number == number)
-			return &events->called[position];
-	return NULL;
+		if (events->numbers[position].role == role && events->numbers[position].number == number)
+			break;
+	return position;
 }
 
-/* NULL: it stands in no event that ktop knows, there are too many, or no memory. */
-static struct called *have_called(struct guest_events *events, uint16_t event, uint64_t number)
+/* HASH_NONE: it stands in no event that ktop knows, there are too many, or no memory. */
+static uint32_t have_number(struct guest_events *events, uint16_t event, uint64_t number)
 {
-	uint32_t kind = id_index_find(&events->by_id, event);
+	uint32_t kind = id_index_find(&events->by_id, event), count = events->number_count;
 	enum trace_role role = trace_role_named(kind == ID_INDEX_NONE ? payload_name(event) : events->kinds[kind].name);
-	uint64_t hash = hash_pair(&events->by_number, number, role);
-	struct called *list = find_called(events, role, number);
+	uint32_t found = find_number(events, role, number);
+	struct trace_number *numbers;
+	struct told *arguments;
 
-	if (list || role == ROLE_NONE || events->called_count == GUEST_NUMBERS)
-		return list;
-	list = budget_array(events->budget, events->called, events->called_count, &events->called_room, sizeof(*list));
-	events->called = list ? list : events->called;
-	if (!list || !hash_add(&events->by_number, hash, events->called_count))
-		return NULL;
-	list[events->called_count] = (struct called) { .role = role, .number = number, .name = util_copy("", 0) };
-	return &list[events->called_count++];
+	if (found != HASH_NONE || role == ROLE_NONE || count == GUEST_NUMBERS)
+		return found;
+	numbers = budget_array(events->budget, events->numbers, count, &events->number_room, sizeof(*numbers));
+	events->numbers = numbers ? numbers : events->numbers;
+	arguments = budget_array(events->budget, events->arguments, count, &events->argument_room, sizeof(*arguments));
+	events->arguments = arguments ? arguments : events->arguments;
+	if (!numbers || !arguments || !hash_add(&events->by_number, hash_pair(&events->by_number, number, role), count))
+		return HASH_NONE;
+	numbers[count] = (struct trace_number) { .role = role, .number = number, .name = util_copy("", 0) };
+	arguments[count] = (struct told) { .fields = NULL };
+	return events->number_count++;
 }
 
 void guest_events_number(struct guest_events *events, const struct event *number)
 {
-	struct called *called = have_called(events, number->number.event, number->number.number);
+	uint32_t at = have_number(events, number->number.event, number->number.number);
 
-	if (!called)
+	if (at == HASH_NONE)
 		return;
-	free(called->name);
-	called->name = util_printable(number->number.name.bytes, number->number.name.size);
+	free((char *)events->numbers[at].name);
+	events->numbers[at].name = util_printable(number->number.name.bytes, number->number.name.size);
 }
 
 const char *guest_events_called(const struct guest_events *events, enum trace_role role, uint64_t number)
 {
-	const struct called *called = find_called(events, role, number);
+	uint32_t at = find_number(events, role, number);
 
-	return called ? called->name : "";
+	return at == HASH_NONE ? "" : events->numbers[at].name;
+}
+
+uint32_t guest_events_numbers(const struct guest_events *events, const struct trace_number **numbers)
+{
+	*numbers = events->numbers;
+	return events->number_count;
 }
 
 void guest_events_tell_arguments(struct guest_events *events, const struct event *arguments)
@@ -185,27 +195,27 @@ void guest_events_tell_arguments(struct guest_events *events, const struct event
 	struct field fields[FIELDS_MAX];
 	char *text = util_copy(arguments->arguments.fields.bytes, arguments->arguments.fields.size);
 	int count = fields_parse(text, fields);
-	struct called *called = count < 0 || count > CALL_ARGUMENTS ? NULL :
-		have_called(events, arguments->arguments.event, arguments->arguments.number);
+	uint32_t at = count < 0 || count > CALL_ARGUMENTS ? HASH_NONE :
+		have_number(events, arguments->arguments.event, arguments->arguments.number);
 
 	free(text);
-	for (int i = 0; i < count && called; i++)
+	for (int i = 0; i < count && at != HASH_NONE; i++)
 		if (fields[i].list)
-			called = NULL;
-	if (!called)
+			at = HASH_NONE;
+	if (at == HASH_NONE)
 		return;
-	free(called->arguments);
-	called->arguments = util_alloc((size_t)(count + 1) * sizeof(fields[0]));
-	memcpy(called->arguments, fields, (size_t)count * sizeof(fields[0]));
-	called->argument_count = count;
+	free(events->arguments[at].fields);
+	events->arguments[at].fields = util_alloc((size_t)(count + 1) * sizeof(fields[0]));
+	memcpy(events->arguments[at].fields, fields, (size_t)count * sizeof(fields[0]));
+	events->arguments[at].count = count;
 }
 
 int guest_events_arguments(const struct guest_events *events, uint64_t number, const struct field **fields)
 {
-	const struct called *called = find_called(events, ROLE_CALL_BEGIN, number);
+	uint32_t at = find_number(events, ROLE_CALL_BEGIN, number);
 
-	*fields = called ? called->arguments : NULL;
-	return *fields ? called->argument_count : -1;
+	*fields = at == HASH_NONE ? NULL : events->arguments[at].fields;
+	return *fields ? events->arguments[at].count : -1;
 }
 
 bool guest_events_traced(struct guest_events *events, const struct event *tracing)

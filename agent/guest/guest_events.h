@@ -44,6 +44,9 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
 void guest_events_number(struct guest_events *events, const struct event *number);
 const char *guest_events_called(const struct guest_events *events, enum trace_role role, uint64_t number);
 
+/* All of them, valid until the next call that changes one. Returns how many. */
+uint32_t guest_events_numbers(const struct guest_events *events, const struct trace_number **numbers);
+
 /* The arguments of the call with this number, CALL_ARGUMENTS at most. Returns how many; -1: the guest tells nothing. */
 void guest_events_tell_arguments(struct guest_events *events, const struct event *arguments);
 int guest_events_arguments(const struct guest_events *events, uint64_t number, const struct field **fields);

@@ -32,7 +32,7 @@ struct built_set {
 	struct block *blocks;
 	const char **texts;		/* each once */
 	uint32_t text_count, line_room;
-	struct list by_text, by_function, by_object, by_location, by_stack, by_thread, by_sum;
+	struct list by_text, by_function, by_object, by_location, by_stack, by_thread, by_sum, by_number;
 };
 
 static struct built_set *built(const struct sample_set *set)
@@ -43,7 +43,7 @@ static struct built_set *built(const struct sample_set *set)
 static void init_lists(struct built_set *set)
 {
 	struct list *const lists[] = { &set->by_text, &set->by_function, &set->by_object, &set->by_location,
-		&set->by_stack, &set->by_thread, &set->by_sum };
+		&set->by_stack, &set->by_thread, &set->by_sum, &set->by_number };
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		hash_init(&lists[i]->hash, set->set.budget);
@@ -93,6 +93,7 @@ void sample_set_free(struct sample_set *given)
 	free_list(set, &set->by_stack, given->stacks, sizeof(*given->stacks));
 	free_list(set, &set->by_thread, given->threads, sizeof(*given->threads));
 	free_list(set, &set->by_sum, given->sums, sizeof(*given->sums));
+	free_list(set, &set->by_number, given->facts.numbers, sizeof(*given->facts.numbers));
 	budget_free(set->set.budget, (void *)given->lines, set->line_room * sizeof(*given->lines));
 	budget_release(set->set.budget);
 	free(set);
@@ -366,11 +367,29 @@ uint32_t sample_set_add(struct sample_set *given, const struct set_sum *sum)
 	return position;
 }
 
+/* In the set's own texts. They are told once. */
+static void tell_numbers(struct built_set *set, const struct set_facts *facts)
+{
+	for (uint32_t i = 0; i < facts->number_count && !set->full; i++) {
+		const struct trace_number *is = &facts->numbers[i];
+		const struct trace_number number = { is->role, is->number, own_text(set, is->name) };
+		uint64_t hash = hash_pair(&set->by_number.hash, is->number, is->role);
+
+		ADD(set, &set->by_number, hash, set.facts.numbers, set.facts.number_count, &number);
+	}
+}
+
 bool sample_set_tell(struct sample_set *given, const struct set_facts *facts)
 {
 	struct built_set *set = built(given);
+	const struct trace_number *numbers = given->facts.numbers;
+	uint32_t number_count = given->facts.number_count;
 
 	given->facts = *facts;
+	given->facts.numbers = numbers;
+	given->facts.number_count = number_count;
+	if (!number_count)
+		tell_numbers(set, facts);
 	given->facts.machine = own_text(set, facts->machine);
 	given->facts.kernel = own_text(set, facts->kernel);
 	given->facts.version = own_text(set, facts->version);
@@ -395,6 +414,18 @@ void sample_set_give_events(struct sample_set *set, const struct set_events_tabl
 }
 
 /* ---- reading ---- */
+
+const char *sample_set_called(const struct sample_set *set, enum trace_role role, uint64_t number)
+{
+	const struct hash *hash = &built(set)->by_number.hash;
+	uint64_t key = hash_pair(hash, number, role);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(hash, key, &at)) != HASH_NONE)
+		if (set->facts.numbers[position].role == role && set->facts.numbers[position].number == number)
+			return set->facts.numbers[position].name;
+	return "";
+}
 
 _Static_assert((int)SET_MODES == (int)MODE_NAMES, "each mode has a word");
 

@@ -138,6 +138,8 @@ struct set_facts {
 	double cost_ns, cost_share;	/* the hook's: ns a sample, and its share of guest time, 0 to 1; 0: not known */
 	uint32_t cpus;			/* of the guest; 0: not known */
 	int64_t zero;			/* guest ns from which on times count that a person reads; 0 also: not known */
+	const struct trace_number *numbers;	/* `number_count`: what those in trace events are called */
+	uint32_t number_count;
 };
 
 /* The time that a person reads; before the zero there is none. `facts` may be NULL. */
@@ -165,6 +167,9 @@ struct sample_set {
 	const struct set_events_table *events;	/* NULL: none were traced, or they were not kept */
 	void *events_context;
 };
+
+/* What a number of trace events of this role is called; "": it has no name. */
+const char *sample_set_called(const struct sample_set *set, enum trace_role role, uint64_t number);
 
 /* ---- building ---- */
 

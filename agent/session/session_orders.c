@@ -11,6 +11,7 @@
 #include "agent/export/export_set.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/table.h"
@@ -202,8 +203,11 @@ struct set_facts session_facts(const struct session *session, const struct epoch
 {
 	const struct vitals_cost cost = vitals_cost(epoch);
 	const char *machine = session->source->table->facts(session->source).machine;
+	const struct trace_number *numbers;
+	uint32_t number_count = guest_events_numbers(epoch->events, &numbers);
 
 	return (struct set_facts) {
+		.numbers = numbers, .number_count = number_count,
 		.machine = machine ? machine : "",
 		.kernel = epoch_kernel(epoch), .version = epoch_version(epoch), .arch = epoch->arch,
 		.began = epoch->began, .cpus = epoch->cpu_count,

@@ -9,6 +9,16 @@ const char *const span_words[SPAN_KINDS] = {
 	[SPAN_READY] = "ready", [SPAN_SOFTIRQ] = "softirq", [SPAN_LOCK] = "lock", [SPAN_HOLD] = "hold",
 };
 
+enum trace_role span_role(enum span_kind kind)
+{
+	static const enum trace_role roles[SPAN_KINDS] = {
+		[SPAN_INTERRUPT] = ROLE_IRQ_BEGIN, [SPAN_CALL] = ROLE_CALL_BEGIN, [SPAN_SOFTIRQ] = ROLE_SOFTIRQ_BEGIN,
+		[SPAN_LOCK] = ROLE_LOCK_WAIT, [SPAN_HOLD] = ROLE_LOCK_WAIT,
+	};
+
+	return roles[kind];
+}
+
 const char *span_text(enum span_kind kind, uint64_t number, char text[SPAN_TEXT])
 {
 	static const char *const waits[SPAN_KINDS][2] = {

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/wire/trace_kinds.h"
+
 enum span_kind {
 	SPAN_THREAD, SPAN_INTERRUPT, SPAN_CALL, SPAN_SOFTIRQ,
 	SPAN_LOCK,			/* a thread waits for a lock, asleep or spinning */
@@ -35,6 +37,9 @@ struct trace_span {
 	bool first;			/* of a call, a wait for a lock: its thread had none before */
 	bool lost;			/* events are missing: it ends here for this reason alone */
 };
+
+/* The role of events whose numbers are those of such spans; ROLE_NONE: of sleep, ready and threads. */
+enum trace_role span_role(enum span_kind kind);
 
 enum { SPAN_TEXT = 32 };
 

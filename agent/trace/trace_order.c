@@ -70,8 +70,8 @@ static bool begins(const struct trace_event *event)
 }
 
 /*
- * Of the same time, what ends comes before what begins: a call may end on one CPU, and the next begin on another. So may
- * the hold of a lock.
+ * Of the same time, what ends comes before what begins: a call may end on one CPU, and the next begin on another; so
+ * may the hold of a lock.
  */
 static bool is_before(const struct trace_order *order, uint32_t a, uint32_t b)
 {

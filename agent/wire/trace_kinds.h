@@ -58,6 +58,13 @@ void trace_kind_values(const struct trace_kind *kind, const void *fields, uint64
 void trace_kind_role_values(const uint8_t role_values[ROLE_VALUES], const uint64_t values[TRACE_VALUES],
 	uint64_t role[ROLE_VALUES]);
 
+/* What a number is called that stands in events of a role; of a beginning and its end, the role is the former's. */
+struct trace_number {
+	enum trace_role role;
+	uint64_t number;
+	const char *name;		/* printable */
+};
+
 struct trace_kinds;
 struct trace_kinds *trace_kinds_new(void);
 void trace_kinds_free(struct trace_kinds *kinds);

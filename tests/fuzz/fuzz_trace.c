@@ -93,7 +93,8 @@ static struct trace_event make(struct world *world, struct fuzz_input *input, ui
 	uint8_t who = input_byte(input), what = input_byte(input);
 
 	for (int i = 0; i < 3; i++)
-		event.values[i] = (i == 1 ? what : who) % 4 == 3 && !world->only_calls ? EVENT_NONE : (uint32_t)(who >> i) % THREADS;
+		event.values[i] = (i == 1 ? what : who) % 4 == 3 && !world->only_calls ? EVENT_NONE :
+			(uint32_t)(who >> i) % THREADS;
 	if (event.role == ROLE_CALL_BEGIN || event.role == ROLE_CALL_END)
 		event.values[1] = what % 3;
 	else if (event.role >= ROLE_LOCK_WAIT)
@@ -140,7 +141,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	require_memory(counts.refused == 0);
 	require(world.in == world.out);
 	if (world.only_calls)
-		require(world.paired == world.whole && counts.beginnings == world.beginnings && counts.ends == world.ends);
+		require(world.paired == world.whole && counts.beginnings == world.beginnings &&
+			counts.ends == world.ends);
 	trace_order_free(order);
 	pairs_free(world.pairs);
 	require(budget_left(budget) == left);

@@ -59,6 +59,17 @@ static void end(void *context, const struct trace_span *span)
 		sink->end(sink->context, span);
 }
 
+const char *trace_span_name(const struct sample_set *set, enum span_kind kind, uint64_t number,
+	char text[TRACE_SPAN_NAME])
+{
+	const char *called = sample_set_called(set, span_role(kind), number);
+	char plain[SPAN_TEXT];
+
+	if (*called)
+		return util_print(text, TRACE_SPAN_NAME, "%s %s", span_words[kind], called);
+	return util_print(text, TRACE_SPAN_NAME, "%s", span_text(kind, number, plain));
+}
+
 bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sink *sink, char **error)
 {
 	struct spans spans = { .sink = sink };

@@ -22,6 +22,11 @@ struct trace_spans_sink {
 	bool (*stop)(void *context);	/* before each event; true: no more of them are read */
 };
 
+/* "syscall read", "lock inode", "irq 4": by its name, or its number where it has none. Returns `text`. */
+enum { TRACE_SPAN_NAME = 96 };
+const char *trace_span_name(const struct sample_set *set, enum span_kind kind, uint64_t number,
+	char text[TRACE_SPAN_NAME]);
+
 /* All comes in order of time. False with `error` set: events are missing. */
 bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sink *sink, char **error);
 

@@ -226,6 +226,7 @@ static struct sample_set *make(bool rows, bool fails)
 	add_hostile(&world);
 	add_samples(&world, kept);
 	sample_set_tell(world.set, &(struct set_facts) {
+		.numbers = &(struct trace_number) { ROLE_CALL_BEGIN, 1, "re\"ad" }, .number_count = 1,
 		.machine = "guest", .kernel = "Linux", .version = "6.1.0", .arch = "x86_64", .from = WORLD_FROM,
 		.to = WORLD_TO, .period = WORLD_PERIOD, .began = WORLD_BEGAN, .lost = 12, .cpus = 4 });
 	if (rows)
