@@ -115,7 +115,7 @@ static void trace_events_are_markers(void **state)
 	cpu = thread_named(profile, "CPUs", "CPU 0");
 	assert_int_equal((int)count_of(cpu, "markers"), 4);
 	assert_marker(profile, cpu, 0, "interrupt", "{\"type\":\"interrupt\",\"name\":\"irq 3\",\"number\":3}");
-	assert_marker(profile, cpu, 1, "system call", 
+	assert_marker(profile, cpu, 1, "system call",
 		"{\"type\":\"system call\",\"name\":\"syscall 2\",\"number\":2,\"result\":\"0\"}");
 	assert_marker(profile, cpu, 2, "running thread",
 		"{\"type\":\"running thread\",\"name\":\"sh\",\"thread\":41,\"lost\":\"events\"}");
@@ -128,7 +128,7 @@ static void trace_events_are_markers(void **state)
 	assert_marker(profile, thread, 0, "mail \"put\"", "{\"type\":\"event 0\",\"value0\":\"1\",\"value1\":\"-2\"}");
 	thread = thread_named(profile, "40", "sh");
 	assert_int_equal((int)count_of(thread, "markers"), 1);
-	assert_marker(profile, thread, 0, "system call", 
+	assert_marker(profile, thread, 0, "system call",
 		"{\"type\":\"system call\",\"name\":\"syscall re\\\"ad\",\"number\":1,\"result\":\"-5\"}");
 	cJSON_Delete(profile);
 	sample_set_free(set);
