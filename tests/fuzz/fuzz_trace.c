@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any events of any CPUs, in packets that lie as they like, through order and pairs. What comes out is in order, and
- * none is lost or made up; spans of one CPU, thread or lock do not overlap. While nothing is missing, calls are those
+ * none is lost or made up; spans of one CPU or lock do not overlap, nor do the states of a thread. While nothing is missing, calls are those
  * of a simple model: an end belongs to the beginning that is the last event of its thread and has the same number; all
  * else has no partner.
  */
@@ -31,7 +31,7 @@ struct world {
 	struct call calls[THREADS];
 	uint64_t whole, beginnings, ends;	/* by the model */
 	uint64_t paired;
-	struct seen cpus[CPUS], states[THREADS], waits[THREADS], holds[LOCKS];
+	struct seen cpus[CPUS], states[THREADS], waits[THREADS][LOCKS], holds[LOCKS];
 };
 
 static void check_apart(struct seen *seen, const struct trace_span *span)
@@ -58,7 +58,7 @@ static void end(void *context, const struct trace_span *span)
 	else if (span->kind == SPAN_SLEEP || span->kind == SPAN_READY)
 		check_apart(&world->states[thread], span);
 	else if (span->kind == SPAN_LOCK)
-		check_apart(&world->waits[thread], span);
+		check_apart(&world->waits[thread][span->number % LOCKS], span);
 	else if (span->kind == SPAN_HOLD)
 		check_apart(&world->holds[span->number % LOCKS], span);
 }
