@@ -33,7 +33,7 @@ AGENT = \
 	$(call in,agent/vm/,hook_search launch launch_folder link link_choice port_socket \
 		state_words) \
 	$(call in,agent/store/,run sample_log stacks store who) \
-	$(call in,agent/trace/,latencies pairs span span_rows trace trace_order) \
+	$(call in,agent/trace/,latencies pairs slowest span span_rows trace trace_order) \
 	$(call in,agent/names/bare/,flow function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kernel_bytes kernel_layout linux_kernel modules orc processes) \
 	$(call in,agent/names/copies/,file_copies) \
@@ -47,9 +47,9 @@ AGENT = \
 	$(call in,agent/query/tree/,contexts places tree tree_rows) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,code_bytes disassembler listing listings source_file) \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_stacks query_tree scan table trends) \
-	$(call in,agent/guest/,boot_marks commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks) \
+	$(call in,agent/guest/,boot_marks call_text commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks) \
 	$(call in,agent/query/time/,heat series) \
-	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile time_line timeline vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile slow_rows time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_request diff_side set_diff) \
@@ -68,7 +68,7 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys term theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list scope tab_row title wanted) \
 	$(call in,tui/views/table/,annotate_row change_style column deeper detail hue row_cell) \
 	$(call in,tui/views/flame/,flame_cells) $(call in,tui/views/tree/,tree_lines tree_row) \
-	$(call in,tui/views/,config page_body view_annotate view_console view_events view_function view_functions view_heat view_help \
+	$(call in,tui/views/,config page_body slow_page view_annotate view_console view_events view_function view_functions view_heat view_help \
 		view_flame view_formats view_timeline view_tree) \
 	$(call in,tui/screen/,app machine screen screen_input screen_views \
 		 snapshot tabs typed)

@@ -11,7 +11,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/vm/ram/test_,page_tables ram_file ram_map) \
 	agent/vm/console/test_console \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
-	$(call in,agent/trace/test_,pairs trace_order) $(call in,agent/store/test_,run sample_log stack_cache stacks store trace_log) $(call in,agent/names/files/test_,demangle \
+	$(call in,agent/trace/test_,pairs slowest trace_order) $(call in,agent/store/test_,run sample_log stack_cache stacks store trace_log) $(call in,agent/names/files/test_,demangle \
 		bare_code sym_elf sym_text) $(call in,agent/names/dwarf/test_,debug_file debuginfod line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,call_sites kallsyms modules orc processes slide) \
 	agent/names/bare/test_flow agent/names/copies/test_file_copies \
@@ -21,7 +21,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory guest_symbols kernel_place kernel_reading layouts profiler raw_samples symbols_programs user_stacks waiting_samples) $(call in,agent/export/test_,export ranking) \
 	$(call in,agent/samples/test_,sample_collect sample_set set_code) $(call in,agent/formats/test_,firefox formats pictures times trace_spans) \
-	agent/answers/test_timeline agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
+	$(call in,agent/answers/test_,slow_rows timeline) agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
 	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/session/test_,memory pace session session_files session_orders turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \

@@ -139,8 +139,9 @@ static bool thread_passes(struct making *making, uint32_t thread, uint16_t cpu)
 	return verdict.passes;
 }
 
-static bool passes(struct making *making, const struct span_row *span)
+static bool passes(void *context, const struct span_row *span)
 {
+	struct making *making = context;
 	bool handler = span_is_handler(making->names[span->name].kind);
 
 	return filter_passes_cpu(&making->filter, span->cpu) &&
@@ -217,10 +218,52 @@ static void finish(struct making *making)
 	table->rows = budget_trim(budget, table->rows, making->room * sizeof(*table->rows),
 		kept * sizeof(*table->rows));
 	table->count = kept;
-	table->refused += making->full;
 	if (kept)
 		qsort(table->rows, kept, sizeof(*table->rows), by_total);
 	budget_free(budget, making->latencies, making->room * sizeof(*making->latencies));
+}
+
+/* The slowest spans of the rows that the request names. They may be older than any that the rows count. */
+static void find_slowest(struct making *making, const struct event_request *request, uint64_t from)
+{
+	struct event_table *table = making->table;
+	const struct trace *trace = table->answer.epoch->trace;
+	uint64_t kept = slowest_from(trace_slowest(trace));
+	struct slow_of of[SLOW_NAMES] = { { .kind = (enum span_kind)request->slow_kind,
+		.number = request->slow_number, .thread = (uint32_t)request->slow_thread } };
+	struct slow_question question = { .of = of, .passes = passes, .context = making, .to = table->to,
+		.count = request->slow_heaviest ? 0 : request->slow != 0 };
+
+	table->slow_told = question.count;
+	table->slow_of = of[0];
+	kept = kept < table->kept_from ? kept : table->kept_from;
+	table->slow_forgot = from < kept;
+	table->slow_from = question.from = from > kept ? from : kept;
+	while (question.count < SLOW_NAMES && question.count < request->slow_heaviest &&
+			question.count < table->count) {
+		const struct event_row *row = &table->rows[question.count];
+
+		of[question.count++] = (struct slow_of) { row->kind, row->number, row->thread };
+	}
+	table->slow_count = slow_rows_find(table->answer.epoch, &question, &table->slow, &making->full);
+	for (uint32_t i = 0; i < table->slow_count; i++) {
+		struct slow_row *row = &table->slow[i];
+		const char *called = event_called(table->answer.epoch, SPAN_LOCK, row->lock);
+		char text[SPAN_TEXT];
+
+		util_print(row->called, sizeof(row->called), "%s",
+			event_called(table->answer.epoch, row->of.kind, row->of.number));
+		if (row->lock_ns)
+			util_print(row->lock_name, sizeof(row->lock_name), "%s%s", *called ? "lock " : "",
+				*called ? called : span_text(SPAN_LOCK, row->lock, text));
+	}
+}
+
+static void end_making(struct making *making)
+{
+	struct budget *budget = making->table->answer.epoch->inputs.budget;
+
+	making->table->refused += making->full;
 	budget_free(budget, making->verdicts, making->verdict_room * sizeof(*making->verdicts));
 	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);
@@ -248,6 +291,8 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	trend = table->to > trend ? table->to - trend : 0;
 	span_rows_read(rows, trend < table->from ? trend : table->from, table->to, add_span, &making);
 	finish(&making);
+	find_slowest(&making, request, question.from);
+	end_making(&making);
 }
 
 bool events_are_traced(const struct epoch *epoch)
@@ -277,7 +322,8 @@ static struct answer *make(const struct request *request, const struct moment *m
 	table->lost = counts.lost;
 	table->unmatched = counts.pairs.beginnings + counts.pairs.ends;
 	table->late = counts.late;
-	table->refused = counts.pairs.refused + span_rows_refused(trace_rows(epoch->trace));
+	table->refused = counts.pairs.refused + span_rows_refused(trace_rows(epoch->trace)) +
+		slowest_refused(trace_slowest(epoch->trace));
 	fill(table, trace_rows(epoch->trace), (const struct event_request *)request);
 	table->answer.begun = table->count;
 	table->answer.partial = request->excerpt.until_ns && !trace_is_whole(epoch->trace, table->to);
@@ -288,8 +334,10 @@ static void free_answer(struct answer *answer)
 {
 	struct event_table *table = (struct event_table *)answer;
 
-	if (answer->epoch)
+	if (answer->epoch) {
 		budget_free(answer->epoch->inputs.budget, table->rows, table->count * sizeof(*table->rows));
+		budget_free(answer->epoch->inputs.budget, table->slow, table->slow_count * sizeof(*table->slow));
+	}
 	answer_end(answer);
 	free(table);
 }

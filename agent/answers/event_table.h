@@ -13,6 +13,7 @@
 
 #include "agent/trace/span.h"
 #include "answer.h"
+#include "slow_rows.h"
 
 enum {
 	EVENT_TREND = 60,		/* seconds, the newest last */
@@ -25,6 +26,9 @@ enum {
 struct event_request {
 	struct request request;
 	uint64_t by_thread;		/* 1: each thread has rows of its own */
+	/* Of which rows the slowest spans are told: of so many of the heaviest (SLOW_NAMES at most); 0, 1: of this. */
+	uint64_t slow_heaviest, slow;
+	uint64_t slow_kind, slow_number, slow_thread;	/* as in struct event_row */
 };
 
 struct event_row {
@@ -55,6 +59,13 @@ struct event_table {
 	uint64_t refused;		/* spans that found no room in memory */
 	uint32_t count;
 	struct event_row *rows;		/* heaviest total first */
+	/* `slow` has spans that ended from then on, guest ns; before `from`, only the longest of their minute. */
+	uint64_t slow_from;
+	bool slow_forgot;		/* some of the range that ended before were forgotten */
+	bool slow_told;			/* `slow` is of this row, as it was asked: */
+	struct slow_of slow_of;
+	uint32_t slow_count;
+	struct slow_row *slow;		/* slow_rows_find */
 };
 
 /* "syscall 39", "syscall getpid"; "main/4: syscall getpid". Returns `text`. */

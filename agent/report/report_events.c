@@ -12,7 +12,10 @@
 #include "report.h"
 #include "report_parts.h"
 
-enum { LOOK_MS = 20 };			/* between two looks whether all events of the range have come */
+enum {
+	LOOK_MS = 20,			/* between two looks whether all events of the range have come */
+	SLOW_CALLS = 5, SLOW_EACH = 3,	/* of the text: the heaviest calls; the slowest of each */
+};
 
 bool report_find_events(struct report *report)
 {
@@ -29,6 +32,7 @@ bool report_find_events(struct report *report)
 		request.request.excerpt.until_ns = report->to;
 		request.request.pause_ms = LOOK_MS;
 		request.by_thread = report->request.by == GROUP_THREAD;
+		request.slow_heaviest = report->request.top ? report->request.top : SLOW_NAMES;
 		session_request(report->subscription, &request.request);
 		report->events_asked = true;
 	}
@@ -90,6 +94,39 @@ static void print_books(const struct event_table *table, FILE *out)
 		fputs("(older ones were forgotten; give more by --memory)\n", out);
 }
 
+static void print_slow(const struct slow_row *row, FILE *out)
+{
+	char took[DURATION_TEXT], waited[SLOW_WAITED];
+
+	fprintf(out, "%5" PRIu64 ".%06" PRIu64 " %8s  ", row->begin / NS_PER_SECOND, row->begin % NS_PER_SECOND / 1000,
+		duration_text(row->end - row->begin, 3, took));
+	util_pad(out, row->title, 16);
+	util_pad(out, slow_row_waited(row, waited), 24);
+	fprintf(out, " %s\n", row->call);
+}
+
+static void print_slowest(const struct event_table *table, FILE *out)
+{
+	int calls = 0, each = 0;
+
+	for (uint32_t i = 0; i < table->slow_count; i++) {
+		const struct slow_row *row = &table->slow[i];
+		const struct slow_of *before = i ? &table->slow[i - 1].of : NULL;
+		bool first = !before || before->kind != row->of.kind || before->number != row->of.number ||
+			before->thread != row->of.thread;
+
+		if (row->of.kind != SPAN_CALL)
+			continue;
+		calls += first;
+		each = first ? 1 : each + 1;
+		if (calls == 1 && first)
+			fprintf(out, "\n%12s %8s  %-16s %-24s  %s\n", "WHEN", "TOOK", "THREAD", "WAITED",
+				"SLOWEST CALLS");
+		if (calls <= SLOW_CALLS && each <= SLOW_EACH)
+			print_slow(row, out);
+	}
+}
+
 void report_events_text(const struct report *report, FILE *out)
 {
 	const struct event_table *table = report->events;
@@ -104,11 +141,60 @@ void report_events_text(const struct report *report, FILE *out)
 	if (rows < table->count)
 		fprintf(out, "(%" PRIu32 " more row%s; --top 0 shows all)\n", table->count - rows,
 			util_plural(table->count - rows));
+	print_slowest(table, out);
 	print_why_none(table, out);
 	print_books(table, out);
 }
 
 /* ---- JSON ---- */
+
+static void add_name(cJSON *object, enum span_kind kind, uint64_t number, const char *called)
+{
+	char text[SPAN_TEXT], address[24];
+
+	cJSON_AddStringToObject(object, "kind", span_words[kind]);
+	json_add_count(object, "number", number);
+	if (number > UINT32_MAX)			/* a reader's numbers are exact up to 53 bits */
+		cJSON_AddStringToObject(object, "address",
+			util_print(address, sizeof(address), "0x%" PRIx64, number));
+	cJSON_AddStringToObject(object, "name", *called ? called : span_text(kind, number, text));
+}
+
+static void add_thread(cJSON *object, uint32_t thread, const char *title)
+{
+	if (thread == EVENT_NONE)
+		return;
+	json_add_count(object, "thread", thread);
+	cJSON_AddStringToObject(object, "thread_name", title);
+}
+
+static cJSON *slow_object(const struct slow_row *row)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	add_name(object, row->of.kind, row->of.number, row->called);
+	add_thread(object, row->thread, row->title);
+	json_add_count(object, "cpu", row->cpu);
+	json_add_count(object, "begin_ns", row->begin);
+	json_add_count(object, "took_ns", row->end - row->begin);
+	if (*row->call)
+		cJSON_AddStringToObject(object, "call", row->call);
+	if (row->thread == EVENT_NONE)
+		return object;
+	json_add_count(object, "ran_ns", row->ran);
+	json_add_count(object, "slept_ns", row->slept);
+	json_add_count(object, "blocked_ns", row->blocked);
+	json_add_count(object, "ready_ns", row->ready);
+	json_add_count(object, "unknown_ns", row->unknown);
+	json_add_count(object, "lock_ns", row->locked);
+	if (!row->lock_ns)
+		return object;
+	cJSON_AddStringToObject(object, "lock", row->lock_name);
+	json_add_count(object, "lock_most_ns", row->lock_ns);
+	if (row->holder != EVENT_NONE)
+		json_add_count(object, "held_by", row->holder);
+	return object;
+}
 
 void report_events_json(const struct report *report, struct json_writer *writer)
 {
@@ -127,19 +213,9 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct event_row *row = &table->rows[i];
 		cJSON *object = cJSON_CreateObject();
-		char text[SPAN_TEXT], address[24];
 
-		cJSON_AddStringToObject(object, "kind", span_words[row->kind]);
-		json_add_count(object, "number", row->number);
-		if (row->number > UINT32_MAX)		/* a reader's numbers are exact up to 53 bits */
-			cJSON_AddStringToObject(object, "address",
-				util_print(address, sizeof(address), "0x%" PRIx64, row->number));
-		cJSON_AddStringToObject(object, "name",
-			*row->called ? row->called : span_text(row->kind, row->number, text));
-		if (row->thread != EVENT_NONE) {
-			json_add_count(object, "thread", row->thread);
-			cJSON_AddStringToObject(object, "thread_name", row->title);
-		}
+		add_name(object, row->kind, row->number, row->called);
+		add_thread(object, row->thread, row->title);
 		json_add_count(object, "count", row->count);
 		json_add_count(object, "lost", row->lost);
 		json_add_count(object, "total_ns", row->total);
@@ -148,5 +224,10 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 		json_add_count(object, "max_ns", row->max);
 		json_row(writer, object);
 	}
+	json_end_list(writer);
+	json_member_count(writer, "slowest_from_ns", table->slow_from);
+	json_begin_list(writer, "slowest");
+	for (uint32_t i = 0; i < table->slow_count; i++)
+		json_row(writer, slow_object(&table->slow[i]));
 	json_end_list(writer);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/duration_text.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/guest/call_text.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
 #include "agent/names/threads.h"
@@ -18,13 +18,9 @@
 #include "call_lines.h"
 
 enum {
-	LINE = 1024,			/* bytes: the longest name, and six arguments with theirs, fit */
 	TITLE = 64,
 	CALLS = 1024,			/* of the summary, by number: more than any kernel has */
-	ERRNO_MOST = 4095,		/* a result of -1 down to its negative is an error */
 };
-#define DECIMAL_MOST UINT64_C(0xffff)	/* a larger word without a sign is written in hexadecimal */
-#define RESULT_MOST INT64_C(0xffffffff)	/* a larger result is an address */
 
 struct call_sum {
 	uint64_t number, boot;
@@ -45,21 +41,6 @@ struct call_lines {
 	uint32_t sum_count;
 	struct hash by_number;		/* of `sums` */
 };
-
-struct line {
-	char text[LINE];
-	size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(line->text + line->used, sizeof(line->text) - line->used, format, list);
-	va_end(list);
-	line->used += strlen(line->text + line->used);
-}
 
 /* ---- whose calls ---- */
 
@@ -90,106 +71,43 @@ static bool is_exit(const struct epoch *epoch, uint64_t number)
 
 /* ---- a line ---- */
 
-static bool is_error(uint64_t result)
+static void write_time(FILE *out, uint64_t ns)
 {
-	return result >= (uint64_t)-ERRNO_MOST;
-}
-
-/* NULL: it is no error, or what this number means is not known. Linux's own numbers are those of the host. */
-static const char *error_name(const struct epoch *epoch, uint64_t result)
-{
-	bool known = strcmp(epoch->kernel, "Linux") == 0 && strcmp(epoch->arch, "x86_64") == 0;
-
-	return known && is_error(result) ? strerrorname_np((int)-result) : NULL;
-}
-
-static void add_word(struct line *line, uint64_t word, enum field_type type)
-{
-	unsigned unused = 64 - 8 * (unsigned)field_size(type);
-
-	if (type >= FIELD_S8 && type <= FIELD_S64)
-		add(line, "%" PRId64, (int64_t)(word << unused) >> unused);
-	else if (word << unused >> unused <= DECIMAL_MOST)
-		add(line, "%" PRIu64, word << unused >> unused);
-	else
-		add(line, "0x%" PRIx64, word << unused >> unused);
-}
-
-/* Where the guest does not tell which arguments a call has, all words are shown. */
-static void add_arguments(struct line *line, const struct epoch *epoch, const struct trace_span *call)
-{
-	const struct field *fields;
-	int count = guest_events_arguments(epoch->events, call->number, &fields);
-
-	for (int i = 0; i < (count < 0 ? CALL_ARGUMENTS : count) && call->arguments; i++) {
-		add(line, "%s", i ? ", " : "");
-		if (count >= 0)
-			add(line, "%s=", fields[i].name);
-		add_word(line, call->arguments[i], count < 0 ? FIELD_U64 : fields[i].type);
-	}
-	if (!call->arguments && count != 0)
-		add(line, "...");
-}
-
-static void add_name(struct line *line, const struct epoch *epoch, uint64_t number)
-{
-	const char *name = guest_events_called(epoch->events, ROLE_CALL_BEGIN, number);
-
-	if (*name)
-		add(line, "%s", name);
-	else
-		add(line, "syscall_%" PRIu64, number);
-}
-
-static void add_time(struct line *line, uint64_t ns)
-{
-	add(line, "%5" PRIu64 ".%06" PRIu64 "  ", ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000);
+	fprintf(out, "%5" PRIu64 ".%06" PRIu64 "  ", ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000);
 }
 
 /* Up to its arguments. */
-static void begin_line(struct line *line, const struct epoch *epoch, const struct trace_span *call)
+static void begin_line(const struct call_lines *lines, const struct epoch *epoch, const struct trace_span *call)
 {
-	char title[TITLE];
+	char title[TITLE], text[CALL_TEXT];
 
-	line->used = 0;
-	add_time(line, call->begin);
+	write_time(lines->out, call->begin);
 	threads_title(epoch->inputs.threads, (uint32_t)call->thread, title, sizeof(title));
-	add(line, "%s  ", title);
-	add_name(line, epoch, call->number);
-	add(line, "(");
-	add_arguments(line, epoch, call);
+	fprintf(lines->out, "%s  %s", title, call_text(epoch, call, text));
 }
 
 static void write_call(const struct call_lines *lines, const struct epoch *epoch, const struct trace_span *call)
 {
-	int64_t result = (int64_t)call->result;
-	const char *error = error_name(epoch, call->result);
-	struct line line;
-	char took[DURATION_TEXT];
+	char result[CALL_RESULT], took[DURATION_TEXT];
 
-	begin_line(&line, epoch, call);
+	begin_line(lines, epoch, call);
 	if (call->lost)
-		add(&line, ") = ? <end not known>");
-	else if (result > RESULT_MOST || result < -RESULT_MOST)
-		add(&line, ") = 0x%" PRIx64, call->result);
+		fputs(") = ? <end not known>\n", lines->out);
 	else
-		add(&line, ") = %" PRId64 "%s%s", result, error ? " " : "", error ? error : "");
-	if (!call->lost)
-		add(&line, " <%s>", duration_text(call->end - call->begin, 3, took));
-	fprintf(lines->out, "%s\n", line.text);
+		fprintf(lines->out, ") = %s <%s>\n", call_text_result(epoch, call->result, result),
+			duration_text(call->end - call->begin, 3, took));
 }
 
 static void write_unfinished(void *context, const struct trace_span *call)
 {
 	struct call_lines *lines = context;
 	const struct epoch *epoch = session_epoch(lines->session);
-	struct line line;
 
 	if (!is_whom(lines, epoch, (uint32_t)call->thread) || is_exit(epoch, call->number))
 		return;
 	lines->count++;
-	begin_line(&line, epoch, call);
-	fprintf(lines->out, "%s%s\n", line.text, call->lost ? ") = ? <end not known>" : " <unfinished ...>");
+	begin_line(lines, epoch, call);
+	fputs(call->lost ? ") = ? <end not known>\n" : " <unfinished ...>\n", lines->out);
 }
 
 /* ---- the summary ---- */
@@ -224,7 +142,7 @@ static void sum_call(struct call_lines *lines, const struct trace_span *call)
 		return;
 	}
 	sum->count++;
-	sum->errors += is_error(call->result);
+	sum->errors += call_is_error(call->result);
 	sum->total += took;
 	sum->max = took > sum->max ? took : sum->max;
 	latencies_add(&sum->latencies, took);
@@ -245,17 +163,15 @@ static void write_sum(const struct call_lines *lines, const struct epoch *epoch,
 		sum->total, latencies_percentile(&sum->latencies, sum->count, sum->max, 50),
 		latencies_percentile(&sum->latencies, sum->count, sum->max, 99), sum->max,
 	};
-	struct line line = { .used = 0 };
-	char text[DURATION_TEXT];
+	char text[DURATION_TEXT], name[CALL_TEXT];
 
-	add(&line, "%9" PRIu64 " %9" PRIu64, sum->count + sum->exits, sum->errors);
+	fprintf(lines->out, "%9" PRIu64 " %9" PRIu64, sum->count + sum->exits, sum->errors);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-		add(&line, " %8s", sum->count ? duration_text(times[i], 3, text) : "-");
-	add(&line, "  ");
-	add_name(&line, epoch, sum->number);
+		fprintf(lines->out, " %8s", sum->count ? duration_text(times[i], 3, text) : "-");
+	fprintf(lines->out, "  %s", call_text_name(epoch, sum->number, name));
 	if (sum->lost)
-		add(&line, " (and %" PRIu64 " whose end was lost)", sum->lost);
-	fprintf(lines->out, "%s\n", line.text);
+		fprintf(lines->out, " (and %" PRIu64 " whose end was lost)", sum->lost);
+	putc('\n', lines->out);
 }
 
 /* Of the last boot: names of an earlier one are not known any more. */
@@ -292,7 +208,6 @@ static void take_beginning(void *context, const struct trace_span *call)
 	struct call_lines *lines = context;
 	const struct epoch *epoch = lines->session ? have_boot(lines) : NULL;
 	struct call_sum *sum;
-	struct line line;
 
 	if (!epoch || !is_exit(epoch, call->number) || !is_whom(lines, epoch, (uint32_t)call->thread))
 		return;
@@ -302,8 +217,8 @@ static void take_beginning(void *context, const struct trace_span *call)
 		*(sum ? &sum->exits : &lines->refused) += 1;
 		return;
 	}
-	begin_line(&line, epoch, call);
-	fprintf(lines->out, "%s) = ?\n", line.text);
+	begin_line(lines, epoch, call);
+	fputs(") = ?\n", lines->out);
 }
 
 static void take_call(void *context, const struct trace_span *call)
@@ -323,7 +238,6 @@ static void take_call(void *context, const struct trace_span *call)
 static void take_loss(void *context, uint64_t time, uint32_t cpu, uint64_t count)
 {
 	struct call_lines *lines = context;
-	struct line line = { .used = 0 };
 
 	if (!lines->session)
 		return;
@@ -331,8 +245,8 @@ static void take_loss(void *context, uint64_t time, uint32_t cpu, uint64_t count
 	lines->lost += count;
 	if (lines->summary)
 		return;
-	add_time(&line, time);
-	fprintf(lines->out, "%s-- %" PRIu64 " event%s of CPU %" PRIu32 " %s lost here --\n", line.text, count,
+	write_time(lines->out, time);
+	fprintf(lines->out, "-- %" PRIu64 " event%s of CPU %" PRIu32 " %s lost here --\n", count,
 		util_plural(count), cpu, count == 1 ? "was" : "were");
 }
 

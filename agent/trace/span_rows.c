@@ -114,19 +114,20 @@ struct span_row span_row_of(const struct trace_span *span)
 	};
 }
 
-void span_rows_add(struct span_rows *rows, const struct trace_span *span)
+uint32_t span_rows_add(struct span_rows *rows, const struct trace_span *span)
 {
 	uint32_t name = name_of(rows, span->kind, span->number);
 	struct block *block = name < SPAN_NAMES ? have_block(rows) : NULL;
 
 	if (!block) {
 		rows->refused++;
-		return;
+		return name;
 	}
 	block->rows[block->count] = span_row_of(span);
 	block->rows[block->count++].name = name;
 	block->first = span->begin < block->first ? span->begin : block->first;
 	block->last = span->end > block->last ? span->end : block->last;
+	return name;
 }
 
 uint64_t span_rows_refused(const struct span_rows *rows)

@@ -33,7 +33,8 @@ struct span_row {
 struct span_rows *span_rows_new(struct budget *budget);
 void span_rows_free(struct span_rows *rows);	/* NULL is allowed */
 
-void span_rows_add(struct span_rows *rows, const struct trace_span *span);
+/* Returns the number of its name, by which span_rows_names tells it. SPAN_NAMES: there is none left. */
+uint32_t span_rows_add(struct span_rows *rows, const struct trace_span *span);
 
 uint64_t span_rows_refused(const struct span_rows *rows);	/* no memory for it, or no number for its name */
 uint64_t span_rows_from(const struct span_rows *rows);	/* some that ended before this time are gone; 0: none are */

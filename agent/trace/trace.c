@@ -20,6 +20,7 @@ struct trace {
 	struct trace_order *order;
 	struct pairs *pairs;
 	struct span_rows *rows;
+	struct slowest *slowest;
 	const struct trace_watcher *watcher;	/* NULL: nobody watches */
 	uint64_t events, lost;
 	bool over;			/* trace_end was called, and nothing has come since */
@@ -53,8 +54,10 @@ static void begin(void *context, const struct trace_span *span)
 static void end(void *context, const struct trace_span *span)
 {
 	struct trace *trace = context;
+	uint32_t name = span_rows_add(trace->rows, span);
 
-	span_rows_add(trace->rows, span);
+	if (span->kind != SPAN_THREAD && name < SPAN_NAMES)
+		slowest_add(trace->slowest, span, name);
 	if (span->kind == SPAN_CALL && trace->watcher)
 		trace->watcher->call(trace->watcher->context, span);
 }
@@ -66,6 +69,7 @@ struct trace *trace_new(struct budget *budget)
 	trace->order = trace_order_new(budget, held_most(budget), take, trace);
 	trace->pairs = pairs_new(budget, &(struct pairs_sink) { .context = trace, .begin = begin, .end = end });
 	trace->rows = span_rows_new(budget);
+	trace->slowest = slowest_new(budget);
 	return trace;
 }
 
@@ -76,6 +80,7 @@ void trace_free(struct trace *trace)
 	trace_order_free(trace->order);
 	pairs_free(trace->pairs);
 	span_rows_free(trace->rows);
+	slowest_free(trace->slowest);
 	free(trace);
 }
 
@@ -162,6 +167,11 @@ uint64_t trace_until(const struct trace *trace)
 const struct span_rows *trace_rows(const struct trace *trace)
 {
 	return trace->rows;
+}
+
+const struct slowest *trace_slowest(const struct trace *trace)
+{
+	return trace->slowest;
 }
 
 struct trace_counts trace_counts(const struct trace *trace)

@@ -12,12 +12,14 @@
 #include "agent/trace/span.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/scope.h"
+#include "tui/frame/tab_row.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "config.h"
+#include "slow_page.h"
 #include "view_events.h"
 
 enum {
@@ -69,6 +71,7 @@ struct event_view {
 	struct rank *order;		/* of all rows of the table */
 	char *name;			/* EVENT_TEXT bytes: of the row that was named last */
 	struct list list;
+	struct slow_page page;		/* that of a row, if it is open */
 	int sort;			/* a column */
 	bool invert, by_thread;
 	int detail_from;		/* the first column of the detail line that is shown */
@@ -484,7 +487,13 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		if (books[i].count)
 			add_note(notes, note);
 	}
-	if (table->kept_from && table->from == table->kept_from)
+	if (self->page.open && table->slow_forgot)
+		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+			scope_time(uptime_shown(table->answer.zero, table->slow_from), time)));
+	if (self->page.open && table->slow_from < table->from)
+		add_note(notes, util_print(note, sizeof(note), "before %s, only the longest of each minute are known",
+			scope_time(uptime_shown(table->answer.zero, table->from), time)));
+	if (!self->page.open && table->kept_from && table->from == table->kept_from)
 		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (table->answer.partial)
@@ -552,6 +561,8 @@ static struct emptiness why_empty(const struct event_view *self)
 	if (self->vitals->machines)
 		return (struct emptiness) { "Events shows one machine at a time.",
 			"{next-tab} goes to the screens of the machines." };
+	if (table && table->now && self->page.open)
+		return slow_page_empty(&self->page, table);
 	if (table && table->count)
 		return (struct emptiness) { NULL, NULL };
 	if (table && table->now && table->events && has_terms(&self->scope->filter, true))
@@ -649,6 +660,11 @@ static void events_draw(void *context, struct canvas *canvas, struct area area)
 			self->keys);
 		return;
 	}
+	if (self->page.open) {
+		draw_notes(self, canvas, &area);
+		slow_page_draw(&self->page, self->table, self->scope->match, canvas, area);
+		return;
+	}
 	detail_at = take_row(&area, area.rows >= DETAIL_FROM);
 	line_at = take_row(&area, line);
 	draw_notes(self, canvas, &area);
@@ -691,7 +707,18 @@ static bool events_act(void *context, enum action action)
 	struct event_view *self = context;
 	struct list_rows rows = rows_of(self);
 
+	if (self->page.open && action == ACTION_BACK) {
+		self->page.open = false;
+		return true;
+	}
+	if (self->page.open && action != ACTION_GROUP)		/* which is about the table */
+		return slow_page_act(&self->page, self->table, action);
+	self->page.open = false;
 	switch (action) {
+	case ACTION_OPEN:
+		if (selected(self))
+			slow_page_open(&self->page, selected(self));
+		return self->page.open;
 	case ACTION_SORT:
 	case ACTION_SORT_RIGHT:
 	case ACTION_SORT_LEFT:
@@ -721,9 +748,12 @@ static bool events_act(void *context, enum action action)
 /* The longest of the row's spans, and half as much before and behind it. */
 static bool events_moment(const void *context, struct view_moment *moment)
 {
-	const struct event_row *row = selected(context);
+	const struct event_view *self = context;
+	const struct event_row *row = selected(self);
 	uint64_t begin = row && row->longest > row->max ? row->longest - row->max : 0;
 
+	if (self->page.open)
+		return slow_page_moment(&self->page, self->table, moment);
 	if (!row || !row->count)
 		return false;
 	*moment = (struct view_moment) {
@@ -741,6 +771,10 @@ static void events_click(void *context, int row, int column)
 	struct list_rows rows = rows_of(self);
 	size_t line = self->list.top + (size_t)(row - self->rows.row);
 
+	if (self->page.open) {
+		slow_page_click(&self->page, self->table, row);
+		return;
+	}
 	column -= self->area.column;
 	if (column < 0 || column >= self->area.columns || !self->rows.rows)
 		return;
@@ -758,6 +792,8 @@ static bool events_search(void *context, const char *pattern, enum list_search w
 	struct event_view *self = context;
 	struct list_rows rows = rows_of(self);
 
+	if (self->page.open)
+		return slow_page_search(&self->page, self->table, pattern, where);
 	return list_search(&self->list, &rows, pattern, where);
 }
 
@@ -773,6 +809,7 @@ static const struct request *events_ask(void *context, const struct scope *scope
 	request->kind = &event_table_kind;
 	request->pause_ms = PAUSE_MS;
 	self->request.by_thread = self->by_thread;
+	slow_page_ask(&self->page, &self->request);
 	scope_excerpt(scope, &request->excerpt);
 	return request;
 }
@@ -793,6 +830,14 @@ static struct view_told events_told(const void *context)
 	};
 }
 
+static void events_way(void *context, struct view_way *way)
+{
+	struct event_view *self = context;
+
+	if (self->page.open)
+		view_way_add(way, '>', self->page.name);
+}
+
 const struct view view_events = {
 	.name = "Events",
 	.new = events_new,
@@ -806,4 +851,5 @@ const struct view view_events = {
 	.click = events_click,
 	.moment = events_moment,
 	.search = events_search,
+	.way = events_way,
 };

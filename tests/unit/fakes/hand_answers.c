@@ -410,9 +410,9 @@ void hand_heat(struct answers *answers, struct symbols *symbols)
 static struct event_row hand_event(enum span_kind kind, uint64_t number, uint64_t count, uint64_t ns, int powers)
 {
 	int middle = 63 - __builtin_clzll(ns);
-	struct event_row row = { .kind = kind, .number = number, .count = count, .lost = number == 98 ? 12 : 0,
-		.total = count * ns * (uint64_t)(1 + powers), .p50 = ns, .p99 = ns << (powers - 1),
-		.max = (ns << powers) + 77 };
+	struct event_row row = { .kind = kind, .number = number, .thread = EVENT_NONE, .count = count,
+		.lost = number == 98 ? 12 : 0, .total = count * ns * (uint64_t)(1 + powers), .p50 = ns,
+		.p99 = ns << (powers - 1), .max = (ns << powers) + 77 };
 
 	for (int i = 1; i <= powers; i++)
 		row.bars[middle + i] = i % 4 == 3 ? 0 : (uint32_t)(count >> (2 + i));
@@ -423,6 +423,38 @@ static struct event_row hand_event(enum span_kind kind, uint64_t number, uint64_
 	return row;
 }
 
+/* Those of the call 98: what each waited for differs. */
+static void hand_slow(struct event_table *table)
+{
+	static const struct { uint64_t ms, ran, slept, ready, unknown, lock; const char *title, *call; } calls[] = {
+		{ 128, 1, 124, 3, 0, 0, "main/1", "syscall_98(3, 0x7fffffffeeb0, 256) = 256" },
+		{ 64, 2, 60, 2, 0, 40, "writer/17", "syscall_98(4, 0x7fffffffeeb0, 4096) = -11 EAGAIN" },
+		{ 9, 8, 0, 1, 0, 0, "reader/4", "syscall_98(0, 0, 0) = 0" },
+		{ 4, 0, 0, 0, 4, 0, "reader/4", "syscall_98(...) = ?" },
+	};
+
+	table->slow_told = true;
+	table->slow_of = (struct slow_of) { SPAN_CALL, 98, EVENT_NONE };
+	table->slow_from = table->from;
+	table->slow_count = sizeof(calls) / sizeof(*calls);
+	for (uint32_t i = 0; i < table->slow_count; i++) {
+		struct slow_row *row = &table->slow[i];
+
+		*row = (struct slow_row) {
+			.of = table->slow_of, .begin = table->from + i * 1234 * NS_PER_MS, .thread = 4 + i, .cpu = i,
+			.ran = calls[i].ran * NS_PER_MS, .slept = calls[i].slept * NS_PER_MS,
+			.ready = calls[i].ready * NS_PER_MS, .unknown = calls[i].unknown * NS_PER_MS,
+			.locked = calls[i].lock * NS_PER_MS, .lock_ns = calls[i].lock * NS_PER_MS,
+			.holder = calls[i].lock ? 1 : EVENT_NONE,
+		};
+		row->end = row->begin + calls[i].ms * NS_PER_MS;
+		util_print(row->title, sizeof(row->title), "%s", calls[i].title);
+		util_print(row->call, sizeof(row->call), "%s", calls[i].call);
+		util_print(row->lock_name, sizeof(row->lock_name), "%s", calls[i].lock ? "lock inode" : "");
+		util_print(row->holder_title, sizeof(row->holder_title), "%s", calls[i].lock ? "main/1" : "");
+	}
+}
+
 void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more)
 {
 	const struct event_row all[] = {
@@ -431,7 +463,7 @@ void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more
 		hand_event(SPAN_CALL, 202, 31, 90000, 2), hand_event(SPAN_INTERRUPT, 4, 97, 700, 2),
 		hand_event(SPAN_CALL, 231, 1, 3300, 1),
 	};
-	struct event_table *table = util_alloc(sizeof(*table) + sizeof(all));
+	struct event_table *table = util_alloc(sizeof(*table) + sizeof(all) + 4 * sizeof(struct slow_row));
 
 	table->answer = (struct answer) { .kind = &event_table_kind, .symbols = symbols };
 	table->now = table->to = 192 * NS_PER_SECOND;
@@ -441,6 +473,8 @@ void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more
 	table->count = sizeof(all) / sizeof(*all);
 	table->rows = (struct event_row *)(table + 1);	/* the answer's own are of its epoch's budget */
 	memcpy(table->rows, all, sizeof(all));
+	table->slow = (struct slow_row *)((char *)table->rows + sizeof(all));
+	hand_slow(table);
 	answers->events = table;
 }
 

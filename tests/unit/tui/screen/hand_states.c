@@ -392,6 +392,7 @@ const struct hand_state hand_states[] = {
 	{ "heat_replay", heat_of_a_replay, "4" },
 	{ "heat_empty", NULL, "4" },
 	{ "events", events, "7j" },
+	{ "events_slow", events, "7j\rj" },
 	{ "timeline", timeline, "8jj" },
 	{ "help", NULL, "?" },
 	{ "searching", NULL, "/alloc" },

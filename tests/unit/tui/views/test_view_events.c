@@ -19,6 +19,7 @@
 #include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tui/frame/scope.h"
+#include "tui/frame/tab_row.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
@@ -496,6 +497,115 @@ static void test_question(void **state)
 	strike(&stage);
 }
 
+/* ---- the page of a row ---- */
+
+static void open_page(struct stage *stage)
+{
+	view_events.act(stage->view, ACTION_DOWN);
+	draw(stage);
+	assert_true(view_events.act(stage->view, ACTION_OPEN));
+}
+
+/* Enter opens it, Esc goes back to the same row; it asks for the row's slowest, and shows no others. */
+static void test_the_page_of_a_row(void **state)
+{
+	struct stage stage = raise_stage();
+	const struct event_request *request;
+	struct view_way way = { .count = 0 };
+
+	(void)state;
+	assert_false(view_events.act(stage.view, ACTION_BACK));
+	request = (const struct event_request *)view_events.ask(stage.view, &stage.scope);
+	assert_int_equal(request->slow, 0);
+	open_page(&stage);
+	request = (const struct event_request *)view_events.ask(stage.view, &stage.scope);
+	assert_int_equal(request->slow, 1);
+	assert_int_equal(request->slow_kind, SPAN_CALL);
+	assert_int_equal(request->slow_number, 98);
+	assert_int_equal(request->slow_thread, stage.table->rows[1].thread);
+	view_events.way(stage.view, &way);
+	assert_int_equal(way.count, 1);
+	assert_string_equal(way.steps[0].name, "syscall 98");
+	stage.table->slow_told = false;
+	holds(&stage, "The slowest are being looked for.", true);
+	stage.table->slow_told = true;
+	holds(&stage, "the slowest of syscall 98", true);
+	holds(&stage, "> 00:03:02.000  128ms  main/1         sleep 97%            (3, 0x7fff", true);
+	holds(&stage, " syscall_98(3, 0x7fffffffeeb0, 256) = 256: took 128ms on cpu 0, ran 1%, slept", true);
+	view_events.act(stage.view, ACTION_DOWN);
+	holds(&stage, "> 00:03:03.234   64ms  writer/17      lock inode 63%, ma", true);
+	holds(&stage, "waited for lock inode 63%, held by main/1\n", true);
+	holds(&stage, "reader/4       cpu 11%", true);
+	holds(&stage, "reader/4       not known", true);
+	assert_true(view_events.search(stage.view, "reader", LIST_NEXT));
+	holds(&stage, "> 00:03:04.468  9.0ms  reader/4", true);
+	assert_false(view_events.act(stage.view, ACTION_SORT));
+	assert_true(view_events.act(stage.view, ACTION_BACK));
+	holds(&stage, "> syscall 98 ", true);
+	strike(&stage);
+}
+
+static void test_a_moment_of_the_page(void **state)
+{
+	struct stage stage = raise_stage();
+	struct view_moment moment;
+	const struct slow_row *row = &stage.table->slow[1];
+
+	(void)state;
+	open_page(&stage);
+	draw(&stage);
+	view_events.click(stage.view, 3, 10);
+	assert_true(view_events.moment(stage.view, &moment));
+	assert_int_equal(moment.at, row->begin);
+	assert_int_equal(moment.thread, row->thread);
+	assert_int_equal(moment.cpu, row->cpu);
+	assert_true(moment.from < row->begin && moment.to > row->end);
+	stage.table->slow_count = 0;
+	assert_false(view_events.moment(stage.view, &moment));
+	strike(&stage);
+}
+
+static void test_why_the_page_is_empty_or_short(void **state)
+{
+	struct stage stage = raise_stage();
+
+	(void)state;
+	open_page(&stage);
+	resize(&stage, 20, 200, true);
+	stage.table->slow_from -= NS_PER_SECOND;
+	holds(&stage, "before 00:03:02, only the longest of each minute are known", true);
+	stage.table->slow_forgot = true;
+	holds(&stage, "since 00:03:01, older spans were forgotten", true);
+	stage.table->slow_count = 0;
+	holds(&stage, "None of these has ended in this window, with a known end.", true);
+	stage.table->slow_from = stage.table->to;
+	holds(&stage, "All that ended in this window was forgotten", true);
+	view_events.act(stage.view, ACTION_BACK);
+	holds(&stage, "forgotten", false);
+	strike(&stage);
+}
+
+static void test_the_page_at_all_sizes(void **state)
+{
+	struct stage stage = raise_stage();
+
+	(void)state;
+	open_page(&stage);
+	for (uint32_t i = 0; i < stage.table->slow_count; i++) {
+		struct slow_row *row = &stage.table->slow[i];
+
+		row->begin = i % 2 ? UINT64_MAX : 0;
+		row->end = row->ran = row->slept = row->lock_ns = row->locked = UINT64_MAX;
+		row->cpu = UINT32_MAX;
+		memset(row->call, 'x', sizeof(row->call) - 1);
+		memset(row->title, 'x', sizeof(row->title) - 1);
+		memset(row->lock_name, 'x', sizeof(row->lock_name) - 1);
+		memset(row->holder_title, 'x', sizeof(row->holder_title) - 1);
+	}
+	at_all_sizes(&stage);
+	strike(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +622,10 @@ int main(void)
 		cmocka_unit_test(test_why_there_is_nothing),
 		cmocka_unit_test(test_many_machines),
 		cmocka_unit_test(test_question),
+		cmocka_unit_test(test_the_page_of_a_row),
+		cmocka_unit_test(test_a_moment_of_the_page),
+		cmocka_unit_test(test_why_the_page_is_empty_or_short),
+		cmocka_unit_test(test_the_page_at_all_sizes),
 	};
 	int failed;
 

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/threads.h"
+#include "agent/trace/trace.h"
+#include "agent/wire/event.h"
+#include "slow_rows.h"
+
+struct found {
+	struct slow_span span;
+	bool whole;			/* with its arguments and its result */
+};
+
+struct list {				/* of one name, in no order */
+	uint32_t count;
+	uint64_t enough;		/* a span that takes less is none of the longest */
+	struct found found[SLOWEST];
+};
+
+struct lock_wait {			/* of a row for a lock, in all */
+	uint32_t row, holder;		/* holder: in the longest one */
+	uint64_t lock, ns, longest;
+};
+
+struct finding {
+	const struct epoch *epoch;
+	const struct slow_question *question;
+	const struct span_name *names;
+	struct list *lists;		/* by question->of */
+	struct slow_row *rows;
+	uint32_t count;
+	struct hash by_thread;		/* of `rows` */
+	struct lock_wait *waits;
+	uint32_t wait_count, wait_room;
+	struct hash by_lock;		/* of `waits` */
+	bool full;
+};
+
+/* ---- which spans ---- */
+
+static struct found *shortest(struct list *list)
+{
+	struct found *shortest = &list->found[0];
+
+	for (uint32_t i = 1; i < list->count; i++)
+		if (list->found[i].span.row.duration < shortest->span.row.duration)
+			shortest = &list->found[i];
+	return shortest;
+}
+
+/* It is there already, with more than its row tells. */
+static bool has(const struct list *list, const struct span_row *row)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct span_row *is = &list->found[i].span.row;
+
+		if (list->found[i].whole && is->end == row->end && is->duration == row->duration &&
+				is->thread == row->thread && is->cpu == row->cpu)
+			return true;
+	}
+	return false;
+}
+
+static void add_found(struct finding *finding, const struct found *found)
+{
+	const struct slow_question *question = finding->question;
+	const struct span_row *row = &found->span.row;
+	const struct span_name *name = &finding->names[row->name];
+
+	if (row->lost || row->end < question->from || row->end >= question->to)
+		return;
+	for (uint32_t i = 0; i < question->count; i++) {
+		const struct slow_of *of = &question->of[i];
+		struct list *list = &finding->lists[i];
+
+		if (of->kind != name->kind || of->number != name->number || row->duration < list->enough ||
+				(of->thread != EVENT_NONE && of->thread != row->thread) ||
+				(!found->whole && has(list, row)) || !question->passes(question->context, row))
+			continue;
+		*(list->count < SLOWEST ? &list->found[list->count++] : shortest(list)) = *found;
+		if (list->count == SLOWEST)
+			list->enough = shortest(list)->span.row.duration + 1;
+	}
+}
+
+static void add_slowest(void *context, const struct slow_span *span)
+{
+	add_found(context, &(struct found) { .span = *span, .whole = true });
+}
+
+static void add_row(void *context, const struct span_row *row)
+{
+	add_found(context, &(struct found) { .span.row = *row });
+}
+
+static int longest_first(const void *left, const void *right)
+{
+	const struct span_row *a = &((const struct found *)left)->span.row;
+	const struct span_row *b = &((const struct found *)right)->span.row;
+
+	if (a->duration != b->duration)
+		return a->duration < b->duration ? 1 : -1;
+	return (a->end > b->end) - (a->end < b->end);
+}
+
+/* ---- a row ---- */
+
+static void write_call(const struct finding *finding, struct slow_row *row, const struct found *found)
+{
+	const struct trace_span call = {
+		.kind = SPAN_CALL, .number = row->of.number,
+		.arguments = found->span.has_arguments ? found->span.arguments : NULL,
+	};
+	char result[CALL_RESULT];
+	size_t used;
+
+	call_text(finding->epoch, &call, row->call);
+	used = strlen(row->call);
+	util_print(row->call + used, sizeof(row->call) - used, ") = %s", found->whole ?
+		call_text_result(finding->epoch, found->span.result, result) : "?");
+}
+
+static void make_row(const struct finding *finding, struct slow_row *row, const struct slow_of *of,
+	const struct found *found)
+{
+	const struct span_row *span = &found->span.row;
+
+	*row = (struct slow_row) {
+		.of = *of, .begin = span->end - span->duration, .end = span->end, .cpu = span->cpu,
+		.thread = span_is_handler(of->kind) ? EVENT_NONE : span->thread, .holder = EVENT_NONE,
+	};
+	if (row->thread != EVENT_NONE)
+		threads_title(finding->epoch->inputs.threads, row->thread, row->title, sizeof(row->title));
+	if (of->kind == SPAN_CALL)
+		write_call(finding, row, found);
+}
+
+static void make_rows(struct finding *finding)
+{
+	struct budget *budget = finding->epoch->inputs.budget;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < finding->question->count; i++)
+		count += finding->lists[i].count;
+	finding->rows = count ? budget_resize(budget, NULL, 0, count * sizeof(*finding->rows)) : NULL;
+	finding->full = finding->full || (count && !finding->rows);
+	for (uint32_t i = 0; i < finding->question->count && finding->rows; i++) {
+		struct list *list = &finding->lists[i];
+
+		if (list->count)
+			qsort(list->found, list->count, sizeof(*list->found), longest_first);
+		for (uint32_t k = 0; k < list->count; k++)
+			make_row(finding, &finding->rows[finding->count++], &finding->question->of[i],
+				&list->found[k]);
+	}
+}
+
+/* ---- what threads did meanwhile ---- */
+
+static void add_wait(struct finding *finding, uint32_t row, uint64_t lock, uint32_t holder, uint64_t ns)
+{
+	uint64_t hash = hash_pair(&finding->by_lock, lock, row);
+	uint32_t at = 0, position;
+	struct lock_wait *waits, *wait;
+
+	while ((position = hash_next(&finding->by_lock, hash, &at)) != HASH_NONE)
+		if (finding->waits[position].lock == lock && finding->waits[position].row == row)
+			break;
+	if (position == HASH_NONE) {
+		waits = budget_array(finding->epoch->inputs.budget, finding->waits, finding->wait_count,
+			&finding->wait_room, sizeof(*waits));
+		finding->waits = waits ? waits : finding->waits;
+		if (!waits || !hash_add(&finding->by_lock, hash, finding->wait_count)) {
+			finding->full = true;
+			return;
+		}
+		position = finding->wait_count++;
+		waits[position] = (struct lock_wait) { .row = row, .lock = lock };
+	}
+	wait = &finding->waits[position];
+	wait->ns += ns;
+	wait->holder = ns > wait->longest ? holder : wait->holder;
+	wait->longest = ns > wait->longest ? ns : wait->longest;
+}
+
+/* What the thread of a row did from `begin` to `end`. `holder`: of a wait for a lock. */
+static void add_part(struct finding *finding, uint32_t at, const struct span_name *did, uint32_t holder, uint64_t begin,
+	uint64_t end)
+{
+	struct slow_row *row = &finding->rows[at];
+	uint64_t from = begin > row->begin ? begin : row->begin, to = end < row->end ? end : row->end;
+
+	if (to <= from)
+		return;
+	if (did->kind == SPAN_THREAD)
+		row->ran += to - from;
+	else if (did->kind == SPAN_READY)
+		row->ready += to - from;
+	else if (did->kind == SPAN_SLEEP)
+		*(did->number == SLEEP_BLOCKED ? &row->blocked : &row->slept) += to - from;
+	if (did->kind != SPAN_LOCK)
+		return;
+	row->locked += to - from;
+	add_wait(finding, at, did->number, holder, to - from);
+}
+
+static void add_span(struct finding *finding, uint32_t thread, const struct span_name *did, uint32_t holder,
+	uint64_t begin, uint64_t end)
+{
+	uint64_t hash = hash_pair(&finding->by_thread, thread, 0);
+	uint32_t at = 0, position;
+
+	if (did->kind != SPAN_THREAD && did->kind != SPAN_READY && did->kind != SPAN_SLEEP && did->kind != SPAN_LOCK)
+		return;
+	while ((position = hash_next(&finding->by_thread, hash, &at)) != HASH_NONE)
+		if (finding->rows[position].thread == thread)
+			add_part(finding, position, did, holder, begin, end);
+}
+
+static void add_ended(void *context, const struct span_row *row)
+{
+	struct finding *finding = context;
+
+	add_span(finding, row->thread, &finding->names[row->name], row->waker, row->end - row->duration, row->end);
+}
+
+static void add_open(void *context, const struct trace_span *span)
+{
+	add_span(context, (uint32_t)span->thread, &(struct span_name) { span->kind, span->number },
+		(uint32_t)span->holder, span->begin, UINT64_MAX);
+}
+
+static void find_parts(struct finding *finding)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+
+	for (uint32_t i = 0; i < finding->count; i++) {
+		const struct slow_row *row = &finding->rows[i];
+
+		from = row->begin < from ? row->begin : from;
+		to = row->end > to ? row->end : to;
+		finding->full = finding->full || (row->thread != EVENT_NONE && !hash_add(&finding->by_thread,
+			hash_pair(&finding->by_thread, row->thread, 0), i));
+	}
+	span_rows_read(trace_rows(finding->epoch->trace), from, to, add_ended, finding);
+	trace_under_way(finding->epoch->trace, add_open, finding);
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct lock_wait *wait = &finding->waits[i];
+		struct slow_row *row = &finding->rows[wait->row];
+
+		if (wait->ns <= row->lock_ns)
+			continue;
+		row->lock = wait->lock;
+		row->lock_ns = wait->ns;
+		row->holder = wait->holder;
+	}
+	for (uint32_t i = 0; i < finding->count; i++) {
+		struct slow_row *row = &finding->rows[i];
+		uint64_t known = row->ran + row->slept + row->blocked + row->ready;
+
+		row->unknown = row->end - row->begin > known ? row->end - row->begin - known : 0;
+		if (row->holder != EVENT_NONE)
+			threads_title(finding->epoch->inputs.threads, row->holder, row->holder_title,
+				sizeof(row->holder_title));
+	}
+}
+
+uint32_t slow_rows_find(const struct epoch *epoch, const struct slow_question *question, struct slow_row **rows,
+	bool *full)
+{
+	struct budget *budget = epoch->inputs.budget;
+	struct finding finding = { .epoch = epoch, .question = question };
+	size_t bytes = question->count * sizeof(struct list);
+
+	*rows = NULL;
+	finding.lists = bytes ? budget_resize(budget, NULL, 0, bytes) : NULL;
+	*full = *full || (bytes && !finding.lists);
+	if (!finding.lists)
+		return 0;
+	for (uint32_t i = 0; i < question->count; i++)
+		finding.lists[i].count = finding.lists[i].enough = 0;
+	hash_init(&finding.by_thread, budget);
+	hash_init(&finding.by_lock, budget);
+	span_rows_names(trace_rows(epoch->trace), &finding.names);
+	slowest_read(trace_slowest(epoch->trace), question->from, question->to, add_slowest, &finding);
+	span_rows_read(trace_rows(epoch->trace), question->from, question->to, add_row, &finding);
+	make_rows(&finding);
+	find_parts(&finding);
+	budget_free(budget, finding.lists, bytes);
+	budget_free(budget, finding.waits, finding.wait_room * sizeof(*finding.waits));
+	hash_clear(&finding.by_thread);
+	hash_clear(&finding.by_lock);
+	*full = *full || finding.full;
+	*rows = finding.rows;
+	return finding.count;
+}
+
+/* ---- texts ---- */
+
+/* In percent, rounded. */
+static unsigned part_of(const struct slow_row *row, uint64_t ns)
+{
+	double took = row->end > row->begin ? (double)(row->end - row->begin) : 1;
+
+	return (unsigned)(100 * (double)ns / took + 0.5);
+}
+
+const char *slow_row_waited(const struct slow_row *row, char text[SLOW_WAITED])
+{
+	const struct { uint64_t ns; const char *what; } waits[] = {
+		{ row->slept, "sleep" }, { row->blocked, "blocked" }, { row->ready, "cpu" },
+	};
+	size_t most = 0;
+
+	if (row->thread == EVENT_NONE)
+		return util_print(text, SLOW_WAITED, "-");
+	for (size_t i = 1; i < sizeof(waits) / sizeof(*waits); i++)
+		most = waits[i].ns > waits[most].ns ? i : most;
+	if (part_of(row, row->lock_ns) && row->locked >= waits[most].ns / 2)	/* that is among its sleep */
+		return util_print(text, SLOW_WAITED, "%s %u%%%s%s", row->lock_name, part_of(row, row->lock_ns),
+			*row->holder_title ? ", " : "", row->holder_title);
+	if (part_of(row, waits[most].ns))
+		return util_print(text, SLOW_WAITED, "%s %u%%", waits[most].what, part_of(row, waits[most].ns));
+	return row->ran > row->unknown ? util_print(text, SLOW_WAITED, "ran %u%%", part_of(row, row->ran)) :
+		util_print(text, SLOW_WAITED, "not known");
+}
+
+const char *slow_row_parts(const struct slow_row *row, char text[SLOW_PARTS])
+{
+	const struct { uint64_t ns; const char *what; } parts[] = {
+		{ row->ran, "ran" }, { row->slept, "slept" }, { row->blocked, "was blocked" },
+		{ row->ready, "waited for a CPU" }, { row->unknown, "not known" },
+	};
+	size_t used;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && row->thread != EVENT_NONE; i++) {
+		used = strlen(text);
+		if (part_of(row, parts[i].ns))
+			util_print(text + used, SLOW_PARTS - used, "%s%s %u%%", used ? ", " : "", parts[i].what,
+				part_of(row, parts[i].ns));
+	}
+	used = strlen(text);
+	if (part_of(row, row->lock_ns))
+		util_print(text + used, SLOW_PARTS - used, "%swaited for %s %u%%%s%s", used ? "; " : "",
+			row->lock_name, part_of(row, row->lock_ns), *row->holder_title ? ", held by " : "",
+			row->holder_title);
+	return text;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The spans of a name that took longest in a range of time, and what their threads did meanwhile. Those of which rows
+ * are kept (span_rows.h) are the longest of all; before these begin, the longest of those that were kept of each minute
+ * (slowest.h). Only these, too, have arguments and a result.
+ */
+#ifndef SLOW_ROWS_H
+#define SLOW_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/guest/call_text.h"
+#include "agent/trace/slowest.h"
+
+struct epoch;
+
+enum { SLOW_NAMES = 64 };		/* of one question, at most */
+/* Bytes of texts. */
+enum { SLOW_TITLE = 64, SLOW_CALLED = 48, SLOW_LOCK = 64, SLOW_WAITED = 160, SLOW_PARTS = 256 };
+
+struct slow_of {			/* whose: as a row of event_table.h */
+	enum span_kind kind;
+	uint64_t number;
+	uint32_t thread;		/* EVENT_NONE: all */
+};
+
+struct slow_row {
+	struct slow_of of;
+	char called[SLOW_CALLED];	/* as in struct event_row */
+	uint64_t begin, end;		/* guest ns */
+	uint32_t thread, cpu;		/* EVENT_NONE: of no thread */
+	char title[SLOW_TITLE];		/* of the thread */
+	/* Of its time, ns in which the thread ran, interrupts among them, slept, was blocked, and waited for a CPU. */
+	uint64_t ran, slept, blocked, ready;
+	uint64_t unknown;		/* what is left of its time */
+	uint64_t locked;		/* beside these: it waited for a lock, asleep or spinning */
+	uint64_t lock, lock_ns;		/* the number of the lock for which it waited longest, and how long; 0: none */
+	char lock_name[SLOW_LOCK];	/* "lock inode"; "": none */
+	uint32_t holder;		/* who held that in the longest of these waits; EVENT_NONE: not known */
+	char holder_title[SLOW_TITLE];
+	char call[CALL_TEXT];		/* "read(file=3) = 256", "read(...) = ?" if that was not kept; "": no call */
+};
+
+struct slow_question {
+	const struct slow_of *of;	/* SLOW_NAMES at most */
+	uint32_t count;
+	uint64_t from, to;		/* guest ns: those that ended in this time */
+	bool (*passes)(void *context, const struct span_row *row);
+	void *context;
+};
+
+/*
+ * SLOWEST rows at most for each of `of`, in its order, and of each the longest first. The rows are of the epoch's
+ * budget; their `called` and `lock_name` are not filled. Returns how many there are; without memory, 0 and *full.
+ */
+uint32_t slow_rows_find(const struct epoch *epoch, const struct slow_question *question, struct slow_row **rows,
+	bool *full);
+
+/* What it waited for most: "lock inode 60%, writer/7", "sleep 97%", "blocked 8%", "cpu 12%"; "ran 99%", "not known". */
+const char *slow_row_waited(const struct slow_row *row, char text[SLOW_WAITED]);
+/* All of it: "ran 3%, slept 95%, waited for a CPU 1%, for lock inode 60%, held by writer/7". */
+const char *slow_row_parts(const struct slow_row *row, char text[SLOW_PARTS]);
+
+#endif

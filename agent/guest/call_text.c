@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/trace/span.h"
+#include "agent/wire/trace_kinds.h"
+#include "call_text.h"
+#include "epoch.h"
+#include "guest_events.h"
+
+enum { ERRNO_MOST = 4095 };		/* a result of -1 down to its negative is an error */
+#define DECIMAL_MOST UINT64_C(0xffff)	/* a larger word without a sign is written in hexadecimal */
+#define RESULT_MOST INT64_C(0xffffffff)	/* a larger result is an address */
+
+__attribute__((format(printf, 2, 3))) static void add(char text[CALL_TEXT], const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text + used, CALL_TEXT - used, format, list);
+	va_end(list);
+}
+
+static void add_word(char text[CALL_TEXT], uint64_t word, enum field_type type)
+{
+	unsigned unused = 64 - 8 * (unsigned)field_size(type);
+
+	if (type >= FIELD_S8 && type <= FIELD_S64)
+		add(text, "%" PRId64, (int64_t)(word << unused) >> unused);
+	else if (word << unused >> unused <= DECIMAL_MOST)
+		add(text, "%" PRIu64, word << unused >> unused);
+	else
+		add(text, "0x%" PRIx64, word << unused >> unused);
+}
+
+const char *call_text_name(const struct epoch *epoch, uint64_t number, char text[CALL_TEXT])
+{
+	const char *name = guest_events_called(epoch->events, ROLE_CALL_BEGIN, number);
+
+	return *name ? util_print(text, CALL_TEXT, "%s", name) :
+		util_print(text, CALL_TEXT, "syscall_%" PRIu64, number);
+}
+
+/* Where the guest does not tell which arguments a call has, all words are shown. */
+const char *call_text(const struct epoch *epoch, const struct trace_span *call, char text[CALL_TEXT])
+{
+	const struct field *fields;
+	int count = guest_events_arguments(epoch->events, call->number, &fields);
+
+	call_text_name(epoch, call->number, text);
+	add(text, "(");
+	for (int i = 0; i < (count < 0 ? CALL_ARGUMENTS : count) && call->arguments; i++) {
+		add(text, "%s", i ? ", " : "");
+		if (count >= 0)
+			add(text, "%s=", fields[i].name);
+		add_word(text, call->arguments[i], count < 0 ? FIELD_U64 : fields[i].type);
+	}
+	if (!call->arguments && count != 0)
+		add(text, "...");
+	return text;
+}
+
+bool call_is_error(uint64_t result)
+{
+	return result >= (uint64_t)-ERRNO_MOST;
+}
+
+/* NULL: it is no error, or what this number means is not known. Linux's own numbers are those of the host. */
+static const char *error_name(const struct epoch *epoch, uint64_t result)
+{
+	bool known = strcmp(epoch->kernel, "Linux") == 0 && strcmp(epoch->arch, "x86_64") == 0;
+
+	return known && call_is_error(result) ? strerrorname_np((int)-result) : NULL;
+}
+
+const char *call_text_result(const struct epoch *epoch, uint64_t result, char text[CALL_RESULT])
+{
+	int64_t is = (int64_t)result;
+	const char *error = error_name(epoch, result);
+
+	if (is > RESULT_MOST || is < -RESULT_MOST)
+		return util_print(text, CALL_RESULT, "0x%" PRIx64, result);
+	return util_print(text, CALL_RESULT, "%" PRId64 "%s%s", is, error ? " " : "", error ? error : "");
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* A system call as text, its arguments by their types and names, its errors by theirs. Ingest thread. */
+#ifndef CALL_TEXT_H
+#define CALL_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct epoch;
+struct trace_span;
+
+/* Bytes: the longest name, and six arguments with theirs, fit; a result with an error's name. */
+enum { CALL_TEXT = 1024, CALL_RESULT = 48 };
+
+/* "read", or "syscall_39" if the guest has no name for it. All return `text`. */
+const char *call_text_name(const struct epoch *epoch, uint64_t number, char text[CALL_TEXT]);
+
+/* "read(file=3, size=256", without the ')'; "read(..." if its arguments were not told. */
+const char *call_text(const struct epoch *epoch, const struct trace_span *call, char text[CALL_TEXT]);
+
+/* "256", "-2 ENOENT", "0x7f3200001000" */
+const char *call_text_result(const struct epoch *epoch, uint64_t result, char text[CALL_RESULT]);
+
+bool call_is_error(uint64_t result);
+
+#endif

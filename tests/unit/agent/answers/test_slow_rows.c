@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* The slowest spans of Events: which they are, their arguments, and what their threads did meanwhile, to the ns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/answers/answer.h"
+#include "agent/answers/event_table.h"
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/query/question/filter.h"
+#include "agent/wire/decode.h"
+#include "agent/wire/event.h"
+#include "agent/wire/trace_kinds.h"
+#include "kernel-hook/wire.h"
+#include "tests/unit/fakes/random.h"
+
+enum { READER = 7, WRITER = 9, STRANGER = 8, READ = 1, SYNC = 2, LOCK = 5, IRQ = 4, CALLS = 150000 };
+
+static const uint64_t minute = 60 * NS_PER_SECOND;
+
+struct world {
+	struct trace_kinds *kinds;
+	struct budget *budget;
+	struct epoch *epoch;
+};
+
+static void give(const struct world *world, uint32_t cpu, uint64_t time, uint16_t id, const void *fields, size_t size)
+{
+	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = time, .trace = {
+		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
+
+	epoch_packet(world->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu, .begin = time, .end = time });
+	epoch_events(world->epoch, &event, 1);
+}
+
+#define GIVE(world, cpu, time, name, ...) give(world, cpu, time, KTOP_EVENT_##name, \
+	&(const struct ktop_wire_##name) { __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
+
+static struct text text_of(const char *text)
+{
+	return (struct text) { text, strlen(text) };
+}
+
+static void tell(const struct world *world)
+{
+	static const char *const arguments[] = { [READ] = "u32 file;u64 size;", [SYNC] = "" };
+	static const char *const names[] = { [READ] = "read", [SYNC] = "sync" };
+	const struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = {
+		.cpus = 2, .clock_hz = NS_PER_SECOND, .kernel = text_of("Linux"), .arch = text_of("x86_64") } };
+
+	epoch_events(world->epoch, &guest, 1);
+	for (uint32_t i = READ; i <= SYNC; i++) {
+		const struct event told[] = {
+			{ .kind = EVENT_NUMBER, .time = 1, .number = {
+				.event = KTOP_EVENT_syscall_enter, .number = i, .name = text_of(names[i]) } },
+			{ .kind = EVENT_ARGUMENTS, .time = 1, .arguments = {
+				.event = KTOP_EVENT_syscall_enter, .number = i, .fields = text_of(arguments[i]) } },
+		};
+
+		epoch_events(world->epoch, told, 2);
+	}
+	for (uint32_t thread = READER; thread <= WRITER; thread += WRITER - READER) {
+		const struct event named = { .kind = EVENT_THREAD, .time = 1, .thread = {
+			.thread = thread, .process = thread,
+			.name = text_of(thread == READER ? "reader" : "writer") } };
+
+		epoch_events(world->epoch, &named, 1);
+	}
+}
+
+static struct world begin(size_t mib)
+{
+	const uint8_t id[16] = { 1 };
+	struct world world = { .kinds = trace_kinds_new(), .budget = mib ? budget_new(mib) : NULL };
+
+	world.epoch = epoch_new(id, NULL, world.budget);
+	world.epoch->number = 1;
+	tell(&world);
+	return world;
+}
+
+static void end(const struct world *world)
+{
+	epoch_release(world->epoch);
+	trace_kinds_free(world->kinds);
+	if (world->budget)
+		budget_release(world->budget);
+}
+
+static struct event_table *ask(const struct world *world, uint64_t to, struct slow_of of, const char *filter)
+{
+	const struct moment moment = { .epoch = world->epoch };
+	struct event_request request;
+	char *error = NULL;
+
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &event_table_kind;
+	request.request.excerpt = (struct excerpt) { .window_ns = to, .until_ns = to, .moved = 1 };
+	assert_true(filter_parse(filter, &request.request.excerpt.filter, &error));
+	request.slow = 1;
+	request.slow_kind = of.kind;
+	request.slow_number = of.number;
+	request.slow_thread = of.thread;
+	epoch_ticks(world->epoch, to);
+	epoch_over(world->epoch);
+	return (struct event_table *)answer_new(&request.request, &moment);
+}
+
+/* The reader waits for the lock that the writer holds, asleep and then for a CPU; later it sleeps once more. */
+static void play(const struct world *world)
+{
+	GIVE(world, 0, 1000, sched_switch, .from = EVENT_NONE, .to = READER);
+	GIVE(world, 1, 1000, sched_switch, .from = EVENT_NONE, .to = WRITER);
+	GIVE(world, 1, 1500, lock_acquired, .lock = LOCK, .thread = WRITER);
+	GIVE(world, 0, 2000, syscall_enter, .thread = READER, .number = READ, .arg0 = 3, .arg1 = 0x10000);
+	GIVE(world, 0, 3000, lock_wait, .lock = LOCK, .thread = READER, .holder = EVENT_NONE);
+	GIVE(world, 0, 3100, sched_switch, .from = READER, .to = EVENT_NONE, .leaves = LEAVES_BLOCKED);
+	GIVE(world, 0, 4000, irq_enter, .irq = IRQ);
+	GIVE(world, 0, 4500, irq_exit, .irq = IRQ);
+	GIVE(world, 1, 8000, lock_released, .lock = LOCK, .thread = WRITER);
+	GIVE(world, 1, 8000, sched_wake, .thread = READER, .waker = WRITER);
+	GIVE(world, 0, 9000, sched_switch, .from = EVENT_NONE, .to = READER);
+	GIVE(world, 0, 9100, lock_acquired, .lock = LOCK, .thread = READER);
+	GIVE(world, 0, 9500, lock_released, .lock = LOCK, .thread = READER);
+	GIVE(world, 0, 10000, sched_switch, .from = READER, .to = EVENT_NONE, .leaves = LEAVES_ASLEEP);
+	GIVE(world, 0, 11000, sched_wake, .thread = READER, .waker = EVENT_NONE);
+	GIVE(world, 0, 12000, sched_switch, .from = EVENT_NONE, .to = READER);
+	GIVE(world, 0, 13000, syscall_exit, .thread = READER, .number = READ, .result = (uint64_t)-2);
+	GIVE(world, 0, 13100, syscall_enter, .thread = READER, .number = READ, .arg0 = 4, .arg1 = 8);
+	GIVE(world, 0, 13400, syscall_exit, .thread = READER, .number = READ, .result = 8);
+	GIVE(world, 1, 14000, syscall_enter, .thread = STRANGER, .number = READ, .arg0 = 5);
+	GIVE(world, 1, 14900, syscall_exit, .thread = STRANGER, .number = READ);
+	GIVE(world, 0, 15000, sched_switch, .from = READER, .to = EVENT_NONE, .leaves = LEAVES_ASLEEP);
+}
+
+static void test_what_a_call_waited_for(void **state)
+{
+	const struct world world = begin(0);
+	struct event_table *table;
+	const struct slow_row *row;
+	char text[SLOW_PARTS];
+
+	(void)state;
+	play(&world);
+	table = ask(&world, 20000, (struct slow_of) { SPAN_CALL, READ, EVENT_NONE }, "");
+	assert_int_equal(table->slow_count, 3);
+	row = &table->slow[0];
+	assert_int_equal(row->begin, 2000);
+	assert_int_equal(row->end, 13000);
+	assert_string_equal(row->title, "reader/7");
+	assert_string_equal(row->called, "read");
+	assert_string_equal(row->call, "read(file=3, size=0x10000) = -2 ENOENT");
+	assert_int_equal(row->ran, 1100 + 1000 + 1000);
+	assert_int_equal(row->blocked, 4900);
+	assert_int_equal(row->slept, 1000);
+	assert_int_equal(row->ready, 1000 + 1000);
+	assert_int_equal(row->unknown, 0);
+	assert_int_equal(row->locked, 6100);
+	assert_int_equal(row->lock_ns, 6100);
+	assert_int_equal(row->holder, WRITER);
+	assert_string_equal(slow_row_waited(row, text), "lock 5 55%, writer/9");
+	assert_string_equal(slow_row_parts(row, text), "ran 28%, slept 9%, was blocked 45%, waited for a CPU 18%; "
+		"waited for lock 5 55%, held by writer/9");
+	assert_string_equal(table->slow[1].call, "read(file=5, size=0) = 0");	/* nothing tells of this thread */
+	assert_int_equal(table->slow[1].unknown, 900);
+	assert_string_equal(slow_row_waited(&table->slow[1], text), "not known");
+	assert_string_equal(table->slow[2].call, "read(file=4, size=8) = 8");
+	assert_int_equal(table->slow[2].ran, 300);
+	assert_string_equal(slow_row_waited(&table->slow[2], text), "ran 100%");
+	answer_free(&table->answer);
+	end(&world);
+}
+
+/* Of one thread, by the filter, of locks, of interrupts, of what there is none. */
+static void test_of_which_row(void **state)
+{
+	static const struct {
+		struct slow_of of;
+		const char *filter;
+		uint32_t count;
+		uint64_t took;
+		const char *waited;
+	} rows[] = {
+		{ { SPAN_CALL, READ, READER }, "", 2, 11000, "lock 5 55%, writer/9" },
+		{ { SPAN_CALL, READ, EVENT_NONE }, "thread:8", 1, 900, "not known" },
+		{ { SPAN_CALL, READ, EVENT_NONE }, "cpu:1", 1, 900, "not known" },
+		{ { SPAN_CALL, READ, EVENT_NONE }, "comm:writer", 0, 0, NULL },
+		{ { SPAN_LOCK, LOCK, EVENT_NONE }, "", 1, 6100, "lock 5 100%, writer/9" },
+		{ { SPAN_HOLD, LOCK, EVENT_NONE }, "", 2, 6500, "ran 100%" },
+		{ { SPAN_INTERRUPT, IRQ, EVENT_NONE }, "", 1, 500, "-" },
+		{ { SPAN_SLEEP, SLEEP_BLOCKED, EVENT_NONE }, "", 1, 4900, "lock 5 100%, writer/9" },
+		{ { SPAN_CALL, SYNC, EVENT_NONE }, "", 0, 0, NULL },
+	};
+	const struct world world = begin(0);
+	char text[SLOW_WAITED];
+
+	(void)state;
+	play(&world);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct event_table *table = ask(&world, 20000, rows[i].of, rows[i].filter);
+
+		assert_true(table->slow_told);
+		assert_int_equal(table->slow_count, rows[i].count);
+		if (rows[i].count) {
+			assert_int_equal(table->slow[0].end - table->slow[0].begin, rows[i].took);
+			assert_string_equal(slow_row_waited(&table->slow[0], text), rows[i].waited);
+		}
+		answer_free(&table->answer);
+	}
+	end(&world);
+}
+
+/* ---- more calls than have rows ---- */
+
+static uint64_t took[CALLS], ended[CALLS];
+
+static int longest_first(const void *left, const void *right)
+{
+	uint64_t a = took[*(const uint32_t *)left], b = took[*(const uint32_t *)right];
+
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* A call's second argument is its place in `took`. */
+static void call_often(const struct world *world)
+{
+	struct random random = { 3 };
+	uint64_t time = minute;
+
+	for (uint32_t i = 0; i < CALLS; i++) {
+		took[i] = 1 + random_below(&random, 1000000);
+		GIVE(world, i % 2, time, syscall_enter, .thread = 1 + i % 2, .number = READ, .arg0 = 1, .arg1 = i);
+		time += took[i];
+		GIVE(world, i % 2, time, syscall_exit, .thread = 1 + i % 2, .number = READ, .result = i);
+		ended[i] = time;
+		time += minute * 5 / CALLS;
+	}
+}
+
+static void test_older_than_all_rows(void **state)
+{
+	static uint32_t order[CALLS];
+	const struct world world = begin(BUDGET_LEAST_MIB);
+	struct event_table *table;
+	uint32_t count = 0, old = 0, whole = 0;
+	char call[64];
+
+	(void)state;
+	call_often(&world);
+	table = ask(&world, ended[CALLS - 1] + 1, (struct slow_of) { SPAN_CALL, READ, EVENT_NONE }, "");
+	assert_int_equal(table->slow_from, 0);
+	assert_true(table->from > minute && table->from < ended[CALLS - 1]);
+	assert_false(table->slow_forgot);
+	for (uint32_t i = 0; i < CALLS; i++)
+		order[count++] = i;
+	qsort(order, count, sizeof(*order), longest_first);
+	assert_int_equal(table->slow_count, SLOWEST);
+	for (uint32_t i = 0; i < SLOWEST; i++) {
+		const struct slow_row *row = &table->slow[i];
+
+		assert_int_equal(row->end - row->begin, took[order[i]]);
+		snprintf(call, sizeof(call), order[i] > 0xffff ? "read(file=1, size=0x%x) = %u" :
+			"read(file=1, size=%u) = %u", (unsigned)order[i], (unsigned)order[i]);
+		assert_string_equal(row->call, call);
+		old += row->end < table->from;
+	}
+	assert_true(old > 0);
+	answer_free(&table->answer);
+
+	/* Of a short range, the longest of all; the arguments of those alone that were among their minute's longest. */
+	table = ask(&world, ended[CALLS - 1] + 1, (struct slow_of) { SPAN_CALL, READ, 2 }, "cpu:1");
+	for (uint32_t i = 0; i < table->slow_count; i++)
+		whole += strcmp(table->slow[i].call, "read(...) = ?") != 0;
+	assert_int_equal(table->slow_count, SLOWEST);
+	assert_true(whole > 0);
+	answer_free(&table->answer);
+	end(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_a_call_waited_for),
+		cmocka_unit_test(test_of_which_row),
+		cmocka_unit_test(test_older_than_all_rows),
+	};
+
+	return cmocka_run_group_tests_name("slow_rows", tests, NULL, NULL);
+}
