@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any events of any CPUs, in packets that lie as they like, through order and pairs. What comes out is in order, and
- * none is lost or made up; spans of one CPU or lock do not overlap, nor do the states of a thread. While nothing is missing, calls are those
- * of a simple model: an end belongs to the beginning that is the last event of its thread and has the same number; all
- * else has no partner.
+ * none is lost or made up; spans of one CPU or lock do not overlap, nor do the states of a thread. While nothing is
+ * missing, calls are those of a simple model: an end belongs to the beginning that is the last event of its thread and
+ * has the same number; all else has no partner.
  */
 #include <string.h>
 
