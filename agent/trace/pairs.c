@@ -13,6 +13,7 @@ enum {
 	LOSSES = 16,			/* the newest ones: calls are seldom longer */
 	TASKS = 1 << 16,		/* threads; when there are more, those that call nothing are forgotten */
 	LOCKS = 1 << 16,		/* likewise, those that nobody holds */
+	WAITS = 3,			/* of a thread for locks, within each other; see begin_lock_wait */
 };
 
 struct loss {				/* events of a CPU are missing between these times */
@@ -41,6 +42,12 @@ struct known {				/* what goes on; see is_known */
 	struct trace_span span;		/* `begin` 0: there was none */
 };
 
+struct lock_wait {
+	uint64_t lock, begin, holder;
+	uint64_t gap;			/* as of a `struct known` */
+	uint32_t cpu;
+};
+
 struct task {				/* a thread, and what it does, as far as that is known */
 	uint64_t thread;
 	bool calls, told;		/* it is in the call `begun`; a call of it was given to the sink */
@@ -49,7 +56,9 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	uint64_t arguments[CALL_ARGUMENTS];
 	bool ended;			/* its call, if it is in one, has ended it */
 	struct known now;		/* it runs, sleeps, or is ready */
-	struct known wait;		/* it waits for a lock */
+	struct lock_wait waits[WAITS];	/* for locks; the outermost first */
+	uint32_t waiting;		/* so many go on; where none does, waits[0] is the last one that has ended */
+	bool waited;			/* one was given to the sink */
 	uint64_t woken, waker, wake_gap;	/* its last wake: the time, 0: none; by whom; pairs->gaps then */
 };
 
@@ -163,6 +172,21 @@ static bool has_ended(const struct pairs *pairs, const struct known *known, uint
 		!first_between(&pairs->changes, known->span.begin, time);
 }
 
+static bool is_wait_known(const struct pairs *pairs, const struct lock_wait *wait, uint64_t time)
+{
+	return wait->gap == pairs->gaps && !first_between(&pairs->changes, wait->begin, time);
+}
+
+/* So many of its waits, the last ones, are known to go on: those that began later are known for longer. */
+static uint32_t known_waits(const struct pairs *pairs, const struct task *task, uint64_t time)
+{
+	uint32_t count = task->waiting;
+
+	while (count && !is_wait_known(pairs, &task->waits[task->waiting - count], time))
+		count--;
+	return count;
+}
+
 static void begin_known(const struct pairs *pairs, struct known *known, const struct trace_span *span)
 {
 	*known = (struct known) { .on = true, .told = known->told, .gap = pairs->gaps, .span = *span };
@@ -188,7 +212,7 @@ static void forget_tasks(struct pairs *pairs)
 		if (pairs->tasks[i].calls)
 			pairs->tasks[kept++] = pairs->tasks[i];
 		else
-			pairs->counts.beginnings += is_known(pairs, &pairs->tasks[i].wait, UINT64_MAX) +
+			pairs->counts.beginnings += known_waits(pairs, &pairs->tasks[i], UINT64_MAX) +
 				(is_known(pairs, &pairs->tasks[i].now, UINT64_MAX) &&
 				pairs->tasks[i].now.span.kind != SPAN_THREAD);
 	if (kept > TASKS / 2) {
@@ -457,30 +481,73 @@ static uint64_t holder_of(const struct pairs *pairs, uint64_t number, uint64_t t
 	return told < EVENT_NONE ? told : EVENT_NONE;
 }
 
-static void end_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event)
+static struct trace_span span_of_wait(const struct task *task, const struct lock_wait *wait)
 {
-	if (is_known(pairs, &task->wait, event->time) && task->wait.span.number == event->values[0])
-		end_known(pairs, &task->wait, event->time);
-	else
-		pairs->counts.ends += event->role == ROLE_LOCK_WAITED &&
-			has_ended(pairs, &task->wait, event->time);
+	return (struct trace_span) {
+		.kind = SPAN_LOCK, .cpu = wait->cpu, .thread = task->thread, .number = wait->lock,
+		.begin = wait->begin, .holder = wait->holder, .first = !task->waited,
+	};
 }
 
-/* Values: lock, thread, who holds the lock. A second one goes on with the same wait: first it spins, then it sleeps. */
+/* Forgets what is not known any more; of what goes on behind a wait for this lock, the end is missing. NULL: none. */
+static struct lock_wait *find_wait(struct pairs *pairs, struct task *task, uint64_t lock, uint64_t time)
+{
+	uint32_t known = known_waits(pairs, task, time);
+
+	memmove(task->waits, task->waits + task->waiting - known, known * sizeof(task->waits[0]));
+	task->waiting = known;
+	for (uint32_t i = 0; i < task->waiting; i++) {
+		if (task->waits[i].lock != lock)
+			continue;
+		pairs->counts.beginnings += task->waiting - i - 1;
+		task->waiting = i + 1;
+		return &task->waits[i];
+	}
+	return NULL;
+}
+
+/*
+ * An end without a beginning may be of a wait that goes on since before anything was traced, around those that are
+ * known; but not where the last one was for this lock, too.
+ */
+static void end_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event)
+{
+	struct lock_wait *wait = find_wait(pairs, task, event->values[0], event->time);
+	struct trace_span span;
+
+	if (!wait) {
+		pairs->counts.ends += event->role == ROLE_LOCK_WAITED && !task->waiting && task->waits[0].begin &&
+			task->waits[0].lock == event->values[0] && is_wait_known(pairs, task->waits, event->time);
+		return;
+	}
+	span = span_of_wait(task, wait);
+	task->waiting--;
+	task->waited = true;
+	end_span(pairs, &span, event->time > span.begin ? event->time : span.begin, false);
+}
+
+/*
+ * Values: lock, thread, who holds the lock. A second one goes on with the same wait: first it spins, then it sleeps.
+ * One for another lock is within it: a thread that goes to sleep may have to spin for a lock of the scheduler.
+ */
 static void begin_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event)
 {
-	bool waits = is_known(pairs, &task->wait, event->time);
+	struct lock_wait *wait = find_wait(pairs, task, event->values[0], event->time);
 	uint64_t holder = holder_of(pairs, event->values[0], event->values[2], event->time);
 
-	if (!waits || task->wait.span.number != event->values[0]) {
-		pairs->counts.beginnings += waits;
-		begin_known(pairs, &task->wait, &(struct trace_span) {
-			.kind = SPAN_LOCK, .cpu = event->cpu, .thread = task->thread, .number = event->values[0],
-			.begin = event->time, .holder = EVENT_NONE,
-		});
+	if (!wait && task->waiting == WAITS) {
+		pairs->counts.beginnings++;
+		memmove(task->waits, task->waits + 1, --task->waiting * sizeof(task->waits[0]));
+	}
+	if (!wait) {
+		wait = &task->waits[task->waiting++];
+		*wait = (struct lock_wait) {
+			.lock = event->values[0], .begin = event->time, .holder = EVENT_NONE, .gap = pairs->gaps,
+			.cpu = event->cpu,
+		};
 	}
 	if (holder != EVENT_NONE)
-		task->wait.span.holder = holder;
+		wait->holder = holder;
 }
 
 /* Where another thread holds the lock, its release is missing. */
@@ -655,8 +722,8 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 		is.call = task->begun;
 	if (is_known(pairs, &task->now, now))
 		is.now = task->now.span;
-	if (is_known(pairs, &task->wait, now)) {
-		is.wait = task->wait.span;
+	if (known_waits(pairs, task, now)) {
+		is.wait = span_of_wait(task, &task->waits[task->waiting - 1]);
 		is.wait.holder = holder_of(pairs, is.wait.number, is.wait.holder, now);
 	}
 	if (task->wake_gap == pairs->gaps) {
@@ -670,7 +737,7 @@ void pairs_threads(const struct pairs *pairs, uint64_t now, void (*each)(void *c
 	void *context)
 {
 	for (uint32_t i = 0; i < pairs->task_count; i++)
-		if (is_known(pairs, &pairs->tasks[i].now, now) || is_known(pairs, &pairs->tasks[i].wait, now))
+		if (is_known(pairs, &pairs->tasks[i].now, now) || known_waits(pairs, &pairs->tasks[i], now))
 			each(context, pairs->tasks[i].thread);
 }
 
@@ -705,8 +772,11 @@ void pairs_under_way(const struct pairs *pairs, void (*each)(void *context, cons
 
 		if (is_known(pairs, &task->now, UINT64_MAX) && task->now.span.kind != SPAN_THREAD)
 			each(context, &task->now.span);
-		if (is_known(pairs, &task->wait, UINT64_MAX))
-			each(context, &task->wait.span);
+		for (uint32_t k = known_waits(pairs, task, UINT64_MAX); k-- > 0;) {
+			struct trace_span wait = span_of_wait(task, &task->waits[task->waiting - 1 - k]);
+
+			each(context, &wait);
+		}
 		if (task->calls && !task->ended &&
 				!loss_between(pairs, task->begun.cpu, task->begun.begin, UINT64_MAX))
 			each(context, &task->begun);

@@ -593,6 +593,44 @@ static void waits_without_holds(void **state)
 	pairs_free(pairs);
 }
 
+static void lock_event_of(struct pairs *pairs, uint64_t time, enum trace_role role, uint64_t lock, uint64_t holder)
+{
+	pairs_add(pairs, &(struct trace_event) { .time = time, .role = role, .values = { lock, 1, holder } });
+}
+
+/* Asleep for a mutex, a thread spins for locks of the scheduler. An end whose beginning may be older is no mistake. */
+static void waits_within_waits(void **state)
+{
+	struct pairs *pairs = begin(NULL);
+
+	(void)state;
+	lock_event_of(pairs, 10, ROLE_LOCK_WAIT, 70, 2);
+	lock_event_of(pairs, 11, ROLE_LOCK_WAIT, 90, EVENT_NONE);
+	assert_int_equal(pairs_thread(pairs, 1, 12).wait.number, 90);
+	lock_event_of(pairs, 12, ROLE_LOCK_WAITED, 90, 1);
+	lock_event_of(pairs, 13, ROLE_LOCK_WAIT, 70, 3);
+	lock_event_of(pairs, 14, ROLE_LOCK_WAIT, 80, EVENT_NONE);
+	lock_event_of(pairs, 15, ROLE_LOCK_WAITED, 80, 1);
+	assert_int_equal(pairs_thread(pairs, 1, 16).wait.number, 70);
+	assert_int_equal(pairs_thread(pairs, 1, 16).wait.holder, 3);
+	lock_event_of(pairs, 20, ROLE_LOCK_WAITED, 70, 1);
+	assert_int_equal(pairs_thread(pairs, 1, 21).wait.begin, 0);
+	assert_int_equal(ended.count, 3);
+	assert_true(ended.spans[0].number == 90 && ended.spans[0].begin == 11 && ended.spans[0].end == 12);
+	assert_true(ended.spans[2].number == 70 && ended.spans[2].begin == 10 && ended.spans[2].end == 20);
+	lock_event_of(pairs, 30, ROLE_LOCK_WAITED, 60, 1);
+	assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+	lock_event_of(pairs, 40, ROLE_LOCK_WAIT, 60, EVENT_NONE);
+	lock_event_of(pairs, 41, ROLE_LOCK_WAIT, 61, EVENT_NONE);	/* the end of this one is missing */
+	lock_event_of(pairs, 42, ROLE_LOCK_WAITED, 60, 1);
+	assert_int_equal(pairs_counts(pairs).beginnings, 1);
+	for (uint64_t lock = 100; lock < 110; lock++)
+		lock_event_of(pairs, lock, ROLE_LOCK_WAIT, lock, EVENT_NONE);
+	assert_true(pairs_counts(pairs).beginnings > 1);
+	pairs_end(pairs);
+	pairs_free(pairs);
+}
+
 /* Taken twice, released by another thread, and a release that is missing. */
 static void holds_that_are_odd(void **state)
 {
@@ -720,6 +758,7 @@ int main(void)
 		cmocka_unit_test(threads_beyond_number_are_forgotten),
 		cmocka_unit_test(each_lock_is_followed),
 		cmocka_unit_test(waits_without_holds),
+		cmocka_unit_test(waits_within_waits),
 		cmocka_unit_test(holds_that_are_odd),
 		cmocka_unit_test(softirqs_are_not_interrupts),
 		cmocka_unit_test(locks_beyond_number_are_forgotten),
