@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
+#include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
 #include "agent/store/who.h"
@@ -191,9 +193,27 @@ static int by_total(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number)
+static void name_variable(const struct epoch *epoch, uint64_t address, char text[EVENT_CALLED])
 {
-	return span_role(kind) == ROLE_NONE ? "" : guest_events_called(epoch->events, span_role(kind), number);
+	uint64_t offset;
+	const char *name = symbols_kernel_variable(epoch->inputs.symbols, address, &offset);
+	char *printable = name ? util_printable(name, strlen(name)) : NULL;
+
+	if (name && offset)
+		util_print(text, EVENT_CALLED, "%s+0x%" PRIx64, printable, offset);
+	else if (name)
+		util_print(text, EVENT_CALLED, "%s", printable);
+	free(printable);
+}
+
+const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_CALLED])
+{
+	enum trace_role role = span_role(kind);
+
+	util_print(text, EVENT_CALLED, "%s", role == ROLE_NONE ? "" : guest_events_called(epoch->events, role, number));
+	if (!*text && role == ROLE_LOCK_WAIT)
+		name_variable(epoch, number, text);
+	return text;
 }
 
 /* Finishes the rows, and leaves out those that have nothing in the range. */
@@ -208,8 +228,7 @@ static void finish(struct making *making)
 
 		row.p50 = latencies_percentile(&making->latencies[i], row.count, row.max, 50);
 		row.p99 = latencies_percentile(&making->latencies[i], row.count, row.max, 99);
-		util_print(row.called, sizeof(row.called), "%s",
-			event_called(table->answer.epoch, row.kind, row.number));
+		event_called(table->answer.epoch, row.kind, row.number, row.called);
 		if (row.thread != EVENT_NONE)
 			threads_title(table->answer.epoch->inputs.threads, row.thread, row.title, sizeof(row.title));
 		if (row.count || row.lost)
@@ -248,11 +267,10 @@ static void find_slowest(struct making *making, const struct event_request *requ
 	table->slow_count = slow_rows_find(table->answer.epoch, &question, &table->slow, &making->full);
 	for (uint32_t i = 0; i < table->slow_count; i++) {
 		struct slow_row *row = &table->slow[i];
-		const char *called = event_called(table->answer.epoch, SPAN_LOCK, row->lock);
-		char text[SPAN_TEXT];
+		char own[EVENT_CALLED], text[SPAN_TEXT];
+		const char *called = event_called(table->answer.epoch, SPAN_LOCK, row->lock, own);
 
-		util_print(row->called, sizeof(row->called), "%s",
-			event_called(table->answer.epoch, row->of.kind, row->of.number));
+		event_called(table->answer.epoch, row->of.kind, row->of.number, row->called);
 		if (row->lock_ns)
 			util_print(row->lock_name, sizeof(row->lock_name), "%s%s", *called ? "lock " : "",
 				*called ? called : span_text(SPAN_LOCK, row->lock, text));

@@ -17,7 +17,7 @@
 
 enum {
 	EVENT_TREND = 60,		/* seconds, the newest last */
-	EVENT_TITLE = 64, EVENT_CALLED = 48,	/* bytes of texts */
+	EVENT_TITLE = 64, EVENT_CALLED = SLOW_CALLED,	/* bytes of texts */
 	EVENT_TEXT = EVENT_TITLE + EVENT_CALLED + SPAN_TEXT,
 	EVENT_BARS = 40,		/* of a histogram: bar i has durations from 2^i ns on, the last one all above */
 };
@@ -71,8 +71,11 @@ struct event_table {
 /* "syscall 39", "syscall getpid"; "main/4: syscall getpid". Returns `text`. */
 const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT]);
 
-/* What the guest calls the number of such a span; "": it has no name. */
-const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number);
+/*
+ * What the guest calls the number of such a span, or of a lock the kernel's variable: "rtnl_mutex", "init_mm+0x70". "":
+ * it has no name. Returns `text`.
+ */
+const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_CALLED]);
 
 /* The terms of a filter that count for spans: those about CPUs, threads and processes. */
 struct filter event_filter(const struct filter *filter);

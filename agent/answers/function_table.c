@@ -101,8 +101,8 @@ static const char *lasts(const struct trace_span *span, uint64_t until, char tex
 /* "syscall read", "lock inode"; without a name, its number. */
 static void add_name(const struct epoch *epoch, const struct trace_span *span, char text[THREAD_NOW])
 {
-	const char *called = event_called(epoch, span->kind, span->number);
-	char plain[SPAN_TEXT];
+	char own[EVENT_CALLED], plain[SPAN_TEXT];
+	const char *called = event_called(epoch, span->kind, span->number, own);
 
 	if (*called)
 		add_text(text, "%s %s", span_words[span->kind], called);

@@ -56,8 +56,8 @@ struct making {
 
 static void give_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char name[TIMELINE_CALLED])
 {
-	const char *called = kind < SPAN_KINDS ? event_called(epoch, kind, number) : "";
-	char text[SPAN_TEXT];
+	char own[EVENT_CALLED], text[SPAN_TEXT];
+	const char *called = kind < SPAN_KINDS ? event_called(epoch, kind, number, own) : "";
 
 	if (*called)
 		util_print(name, TIMELINE_CALLED, "%s%s%s", kind == SPAN_CALL ? "" : span_words[kind],

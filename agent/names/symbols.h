@@ -172,6 +172,12 @@ uint32_t symbols_group(struct symbols *symbols, const char *name, const char *ob
  */
 bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, uint64_t *start);
 
+/*
+ * The variable of a Linux kernel at a run address, and how far into it that is. NULL: none is known there. Valid until
+ * symbols_free.
+ */
+const char *symbols_kernel_variable(const struct symbols *symbols, uint64_t address, uint64_t *offset);
+
 /* True if there is the kernel's file, and its names can be used: see kernel_image_is_placed. */
 bool symbols_kernel_is_placed(const struct symbols *symbols);
 

@@ -98,6 +98,21 @@ bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, ui
 	return told;
 }
 
+const char *symbols_kernel_variable(const struct symbols *symbols, uint64_t address, uint64_t *offset)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+	uint64_t link = address - kernel_image_slide(symbols->kernel);
+	uint32_t index = kernel_image_is_placed(symbols->kernel) ? symbol_table_find(file->variables, link) :
+		SYMBOL_NONE;
+	struct symbol variable;
+
+	if (index == SYMBOL_NONE)
+		return NULL;
+	variable = symbol_table_get(file->variables, index);
+	*offset = link - variable.address;
+	return variable.name;
+}
+
 uint64_t symbols_kernel_slide(const struct symbols *symbols)
 {
 	return kernel_image_slide(symbols->kernel);

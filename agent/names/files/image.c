@@ -36,6 +36,7 @@ void image_free(struct image *image)
 		budget_free(image->budget, image->functions,
 			symbol_table_count(image->table) * sizeof(*image->functions));
 	symbol_table_free(image->table);
+	symbol_table_free(image->variables);
 	linux_kernel_free(image->kernel);
 	sym_elf_code_free(image->code);
 	free(image->path);
@@ -44,7 +45,10 @@ void image_free(struct image *image)
 
 /* ---- a Linux kernel: its own table of names, its ORC tables, its layout ---- */
 
-/* A function ends where any other symbol begins, even one of data. */
+#define CODE "TtWwi"			/* types of symbols, as in nm(1) */
+#define VARIABLES "DdBb"
+
+/* A symbol ends where any other one begins, be it code or data. */
 static uint64_t kernel_symbol_end(const struct kallsyms *kallsyms, struct kallsyms_cursor *ahead, uint64_t address)
 {
 	while (ahead->address <= address || ahead->absolute) {
@@ -54,13 +58,8 @@ static uint64_t kernel_symbol_end(const struct kallsyms *kallsyms, struct kallsy
 	return ahead->address;
 }
 
-static bool is_kernel_code(const struct kallsyms_cursor *symbol)
-{
-	return !symbol->absolute && symbol->type && strchr("TtWwi", symbol->type);
-}
-
 /* False: the table is full. */
-static bool add_kernel_symbols(const struct kallsyms *kallsyms, struct symbol_table *table)
+static bool add_kernel_symbols(const struct kallsyms *kallsyms, const char *types, struct symbol_table *table)
 {
 	struct kallsyms_cursor symbol = { .index = 0 }, ahead = { .index = 0 };
 	uint64_t before = UINT64_MAX;
@@ -71,7 +70,7 @@ static bool add_kernel_symbols(const struct kallsyms *kallsyms, struct symbol_ta
 			.alias = symbol.address == before,
 		};
 
-		if (!is_kernel_code(&symbol))
+		if (symbol.absolute || !symbol.type || !strchr(types, symbol.type))
 			continue;
 		before = symbol.address;
 		entry.limit = kernel_symbol_end(kallsyms, &ahead, symbol.address);
@@ -81,8 +80,8 @@ static bool add_kernel_symbols(const struct kallsyms *kallsyms, struct symbol_ta
 	return true;
 }
 
-static bool take_kernel(struct kernel_bytes *bytes, struct symbol_table *table, struct linux_kernel **kernel,
-	struct budget *budget, const char **why)
+/* Its variables are less than its code: they are there as far as there is memory. */
+static bool take_kernel(struct image *image, struct kernel_bytes *bytes, const char **why)
 {
 	struct kallsyms kallsyms;
 
@@ -90,83 +89,78 @@ static bool take_kernel(struct kernel_bytes *bytes, struct symbol_table *table, 
 	if (!bytes || !kallsyms_find(bytes, &kallsyms))
 		return false;
 	*why = "it does not say where it was linked";
-	*kernel = linux_kernel_new(bytes, &kallsyms, budget);
-	if (!*kernel)
+	image->kernel = linux_kernel_new(bytes, &kallsyms, image->budget);
+	if (!image->kernel)
 		return false;
 	*why = "there is no memory for its symbols (--memory gives more)";
-	if (symbol_table_count(table) || add_kernel_symbols(&kallsyms, table))
+	if (symbol_table_count(image->table) || add_kernel_symbols(&kallsyms, CODE, image->table)) {
+		add_kernel_symbols(&kallsyms, VARIABLES, image->variables);
 		return true;
-	linux_kernel_free(*kernel);
-	*kernel = NULL;
+	}
+	linux_kernel_free(image->kernel);
+	image->kernel = NULL;
 	return false;
 }
 
-static bool read_kernel(const struct unpacked *image, struct symbol_table *table, struct linux_kernel **kernel,
-	struct budget *budget, const char **why)
+static bool read_kernel(struct image *image, const struct unpacked *unpacked, const char **why)
 {
 	struct kernel_bytes bytes;
-	bool known = kernel_bytes_set(&bytes, image->bytes, image->size);
+	bool known = kernel_bytes_set(&bytes, unpacked->bytes, unpacked->size);
 
-	return take_kernel(known ? &bytes : NULL, table, kernel, budget, why);
+	return take_kernel(image, known ? &bytes : NULL, why);
 }
 
 /*
  * Reads what was read of the memory of a kernel that runs, at its run addresses; its code need not be there. False: its
- * table of symbols is not there as a whole. The caller frees `*kernel` by linux_kernel_free.
+ * table of symbols is not there as a whole.
  */
-static bool read_kernel_memory(struct kernel_bytes *memory, struct symbol_table *table, struct build_id *id,
-	struct linux_kernel **kernel, struct budget *budget)
+static bool read_kernel_memory(struct image *image, struct kernel_bytes *memory)
 {
 	const char *why;
 
-	if (!take_kernel(memory, table, kernel, budget, &why))
+	if (!take_kernel(image, memory, &why))
 		return false;
-	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
+	build_id_set(&image->build_id, image->kernel->build_id, image->kernel->build_id_size);
 	return true;
 }
 
-/*
- * Reads the image that a boot loader loads. False with `error` set: it cannot be read. `path` is for the error. The
- * caller frees `*kernel` by linux_kernel_free.
- */
-static bool read_boot_image(int fd, const char *path, struct symbol_table *table, struct build_id *id,
-	struct linux_kernel **kernel, struct budget *budget, char **error)
+/* Reads the image that a boot loader loads. False with `error` set: it cannot be read. */
+static bool read_boot_image(struct image *image, char **error)
 {
-	struct unpacked image;
+	struct unpacked unpacked;
 	const char *why;
 	bool read;
 
-	if (!boot_image_read(fd, path, budget, &image, error))
+	if (!boot_image_read(image->fd, image->path, image->budget, &unpacked, error))
 		return false;
-	read = read_kernel(&image, table, kernel, budget, &why);
-	if (!read && !memmem(image.bytes, image.size, BANNER, strlen(BANNER)))
-		why = image.size > 4 && memcmp(image.bytes, "\177ELF", 4) == 0 ?
+	read = read_kernel(image, &unpacked, &why);
+	if (!read && !memmem(unpacked.bytes, unpacked.size, BANNER, strlen(BANNER)))
+		why = unpacked.size > 4 && memcmp(unpacked.bytes, "\177ELF", 4) == 0 ?
 			"it is a packed ELF file of no Linux kernel; unpack it" :
 			"what is packed in it is no Linux kernel";
-	unpack_free(&image, budget);
+	unpack_free(&unpacked, image->budget);
 	if (!read)
 		return util_fail(error, "cannot load symbols of %s: %s; give vmlinux by --kernel, or System.map by "
-			"--symbols", path, why);
-	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
-	(*kernel)->room = boot_image_room(fd, &(*kernel)->room_start);
+			"--symbols", image->path, why);
+	build_id_set(&image->build_id, image->kernel->build_id, image->kernel->build_id_size);
+	image->kernel->room = boot_image_room(image->fd, &image->kernel->room_start);
 	return true;
 }
 
 /*
- * Reads a vmlinux, an ELF file. It may have gigabytes of lines behind what it loads; those are not read. If `table` is
- * empty, because the file is stripped, the kernel's own names fill it. NULL: it is no Linux kernel, or cannot be read
- * as one. The caller frees the result by linux_kernel_free.
+ * Reads a vmlinux, an ELF file. It may have gigabytes of lines behind what it loads; those are not read. If its table
+ * is empty, because the file is stripped, the kernel's own names fill it. Nothing changes where it is no Linux kernel,
+ * or cannot be read as one.
  */
-static struct linux_kernel *read_vmlinux(int fd, struct symbol_table *table, struct budget *budget)
+static void read_vmlinux(struct image *image)
 {
-	struct linux_kernel *kernel = NULL;
 	struct unpacked file;
 	const char *why;
 
-	if (boot_image_read_elf(fd, budget, &file, &why) && memmem(file.bytes, file.size, BANNER, strlen(BANNER)))
-		read_kernel(&file, table, &kernel, budget, &why);
-	unpack_free(&file, budget);
-	return kernel;
+	if (boot_image_read_elf(image->fd, image->budget, &file, &why) &&
+			memmem(file.bytes, file.size, BANNER, strlen(BANNER)))
+		read_kernel(image, &file, &why);
+	unpack_free(&file, image->budget);
 }
 
 /* ---- files ---- */
@@ -249,7 +243,7 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 	if (kinds == IMAGE_ELF)
 		sym_elf_add_stubs(image->fd, image->table, image->budget);
 	if (kinds == IMAGE_ELF_OR_TEXT)
-		image->kernel = read_vmlinux(image->fd, image->table, image->budget);
+		read_vmlinux(image);
 	if (kinds == IMAGE_ELF_OR_TEXT && !image->kernel)
 		sym_elf_add_bare(image->fd, image->path, false, image->table, image->budget);
 	return true;
@@ -262,8 +256,7 @@ static bool read_image(struct image *image, enum image_kinds kinds, char **error
 	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
 		return read_elf(image, kinds, error);
 	if (boot_image_is(image->fd))
-		return close_after(image, read_boot_image(image->fd, image->path, image->table,
-			&image->build_id, &image->kernel, image->budget, error));
+		return close_after(image, read_boot_image(image, error));
 	why = unpack_told(image->fd, NULL);
 	if (why)
 		return close_after(image, util_fail(error, "cannot open %s: %s; give the kernel's ELF file, or the "
@@ -294,6 +287,7 @@ static struct image *new_image(int fd, const char *path, struct budget *budget)
 	image->path = util_copy(path, strlen(path));
 	image->budget = budget;
 	image->table = symbol_table_new(budget);
+	image->variables = symbol_table_new(budget);
 	return image;
 }
 
@@ -305,6 +299,7 @@ static struct image *finish(struct image *image, bool read)
 		return NULL;
 	}
 	symbol_table_sort(image->table);
+	symbol_table_sort(image->variables);
 	set_debug(image);
 	return image;
 }
@@ -321,7 +316,7 @@ struct image *image_of_memory(struct kernel_bytes *memory, struct budget *budget
 {
 	struct image *image = new_image(-1, "guest-memory", budget);
 
-	return finish(image, read_kernel_memory(memory, image->table, &image->build_id, &image->kernel, budget));
+	return finish(image, read_kernel_memory(image, memory));
 }
 
 struct image *image_read(int fd, const char *path, struct budget *budget, char **error)
@@ -362,6 +357,7 @@ struct image *image_share(const struct image *image)
 	other->fd = fd;
 	other->path = util_copy(image->path, strlen(image->path));
 	other->table = symbol_table_hold(image->table);
+	other->variables = symbol_table_hold(image->variables);
 	other->kernel = linux_kernel_hold(image->kernel);
 	other->code = sym_elf_code_hold(image->code);
 	other->functions = NULL;

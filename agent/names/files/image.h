@@ -24,6 +24,7 @@ struct image {
 	struct build_id build_id;
 	struct sym_elf_code *code;	/* where its code is; NULL: it is no ELF file */
 	struct symbol_table *table;
+	struct symbol_table *variables;	/* of a Linux kernel, by its own table of names; of all else it is empty */
 	struct linux_kernel *kernel;	/* of a Linux boot image or vmlinux; NULL: it is neither */
 	struct elf_segments segments;	/* of a program's file */
 	struct debug_object debug;	/* for this very ELF file */

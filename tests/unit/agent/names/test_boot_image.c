@@ -271,6 +271,7 @@ static void what_another_packed_file_is_is_said(void **state)
 
 static void names_come_once_it_is_placed(void **state)
 {
+	uint64_t offset;
 	size_t size;
 	uint8_t *image = fake_bzimage(packed_model(&size, FAKE_XZ, FAKE_ELF64), &size);
 	struct symbols *all = symbols_new(NULL);
@@ -281,8 +282,13 @@ static void names_come_once_it_is_placed(void **state)
 		fail_msg("%s", error);
 	free(image);
 	assert_string_equal(name_at(all, START + 0x44), "[unknown]");
+	assert_null(symbols_kernel_variable(all, START + 0x108, &offset));
 	assert_true(symbols_set_anchor(all, "asm_exc_divide_error", START + SLIDE + 0x80));
 	assert_string_equal(name_at(all, START + 0x44), "[unknown]");
+	assert_string_equal(symbols_kernel_variable(all, START + SLIDE + 0x108, &offset), "linux_banner");
+	assert_int_equal(offset, 8);
+	assert_null(symbols_kernel_variable(all, START + SLIDE + 0x44, &offset));
+	assert_null(symbols_kernel_variable(all, START + SLIDE + 0x180, &offset));
 	assert_string_equal(name_at(all, START + SLIDE), "__startup_64");
 	assert_string_equal(name_at(all, START + SLIDE + 0x44), "do_work_0123456789");
 	assert_string_equal(name_at(all, START + SLIDE + 0xff), "asm_exc_divide_error");
