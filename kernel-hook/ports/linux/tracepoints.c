@@ -5,13 +5,22 @@
  */
 #include <linux/btf.h>
 #include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
 #include <linux/irqflags.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <linux/uaccess.h>
+#include <trace/events/lock.h>
 #include <trace/syscall.h>
+#include <asm/irq_vectors.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
@@ -39,6 +48,12 @@ static uint32_t thread_of(const struct task_struct *task)
 	return is_idle_task(task) ? KTOP_NO_THREAD : (uint32_t)task->pid;
 }
 
+/* KTOP_NO_THREAD: an interrupt, or a softirq, whatever thread it came to. */
+static uint32_t thread_here(void)
+{
+	return in_task() ? thread_of(current) : KTOP_NO_THREAD;
+}
+
 /* `state`: as it was when the scheduler looked at it; a wake may have changed it since. */
 static uint8_t leaves_of(bool preempt, unsigned int state)
 {
@@ -63,7 +78,7 @@ static void on_wake(void *data, struct task_struct *task)
 	struct ktop *ktop = writes(data);
 
 	if (ktop)
-		ktop_trace_sched_wake(ktop, (uint32_t)task->pid, in_task() ? thread_of(current) : KTOP_NO_THREAD);
+		ktop_trace_sched_wake(ktop, (uint32_t)task->pid, thread_here());
 }
 
 static void on_irq_entry(void *data, int irq, struct irqaction *action)
@@ -80,6 +95,94 @@ static void on_irq_exit(void *data, int irq, struct irqaction *action, int resul
 
 	if (ktop)
 		ktop_trace_irq_exit(ktop, (uint32_t)irq);
+}
+
+/*
+ * x86's timer and what CPUs send each other have no number of Linux's, but a vector. Numbers of Linux's are ints, none
+ * of them negative: no number is both.
+ */
+enum { VECTORS = 1u << 31 };
+
+static void on_vector_entry(void *data, int vector)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_irq_enter(ktop, VECTORS + (uint32_t)vector);
+}
+
+static void on_vector_exit(void *data, int vector)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_irq_exit(ktop, VECTORS + (uint32_t)vector);
+}
+
+static void on_softirq_entry(void *data, unsigned int softirq)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_softirq_enter(ktop, softirq);
+}
+
+static void on_softirq_exit(void *data, unsigned int softirq)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_softirq_exit(ktop, softirq);
+}
+
+enum {
+	OWNER_FLAGS = 7,		/* the bits of an owner that are none of its address: kernel/locking/mutex.c */
+	READER_OWNED = 1,		/* one of these, of an rwsem: kernel/locking/rwsem.c */
+};
+
+/* The owner may let go, and end, at any moment: its memory may be another's by now, or gone. */
+static uint32_t owner_thread(unsigned long owner)
+{
+	const struct task_struct *task = (const void *)(owner & ~(unsigned long)OWNER_FLAGS);
+	pid_t thread;
+
+	return !task || task == current || get_kernel_nofault(thread, &task->pid) ? KTOP_NO_THREAD : (uint32_t)thread;
+}
+
+/*
+ * Who holds it, as it is now. Of an rwsem that readers hold, one of them stands in it, and may have let go long ago. No
+ * other kind of lock tells who holds it; each has a flag besides, or none at all.
+ */
+static uint32_t holder_of(const void *lock, unsigned int flags)
+{
+	unsigned long owner = 0;
+
+#ifndef CONFIG_PREEMPT_RT
+	if (flags & LCB_F_MUTEX)
+		owner = (unsigned long)atomic_long_read(&((const struct mutex *)lock)->owner);
+	else if (flags == LCB_F_READ || flags == LCB_F_WRITE)
+		owner = (unsigned long)atomic_long_read(&((const struct rw_semaphore *)lock)->owner);
+	if (!(flags & LCB_F_MUTEX) && owner & READER_OWNED)
+		owner = 0;
+#endif
+	return owner_thread(owner);
+}
+
+/* An NMI may have to wait, too; but it writes no trace event (trace.c). */
+static void on_contention_begin(void *data, void *lock, unsigned int flags)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && !in_nmi())
+		ktop_trace_lock_wait(ktop, (uintptr_t)lock, thread_here(), holder_of(lock, flags));
+}
+
+static void on_contention_end(void *data, void *lock, int error)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && !in_nmi())
+		ktop_trace_lock_waited(ktop, (uintptr_t)lock, thread_here(), error == 0);
 }
 
 static void on_call(void *data, struct pt_regs *regs, long number)
@@ -107,12 +210,14 @@ static void on_call_end(void *data, struct pt_regs *regs, long result)
 
 /*
  * `arguments`: a letter for each one, behind the pointer that each probe gets first: p for a pointer, else the bytes of
- * the number.
+ * the number. `vector`: 0, or the vector of which a beginning and an end are told by two points: where one of them is
+ * missing, so is this vector, and no event.
  */
 static struct point {
 	const char *name, *arguments;
 	uint32_t event;
 	void *probe;
+	u8 vector;
 	struct tracepoint *found;	/* NULL: not in this kernel, or with other arguments */
 	bool on;
 } points[] = {
@@ -123,9 +228,21 @@ static struct point {
 	{ "irq_handler_exit", "4p4", KTOP_EVENT_irq_exit, on_irq_exit },
 	{ "sys_enter", "p8", KTOP_EVENT_syscall_enter, on_call },
 	{ "sys_exit", "p8", KTOP_EVENT_syscall_exit, on_call_end },
+	{ "softirq_entry", "4", KTOP_EVENT_softirq_enter, on_softirq_entry },
+	{ "softirq_exit", "4", KTOP_EVENT_softirq_exit, on_softirq_exit },
+	{ "contention_begin", "p4", KTOP_EVENT_lock_wait, on_contention_begin },
+	{ "contention_end", "p4", KTOP_EVENT_lock_waited, on_contention_end },
+	{ "local_timer_entry", "4", KTOP_EVENT_irq_enter, on_vector_entry, LOCAL_TIMER_VECTOR },
+	{ "local_timer_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, LOCAL_TIMER_VECTOR },
+	{ "reschedule_entry", "4", KTOP_EVENT_irq_enter, on_vector_entry, RESCHEDULE_VECTOR },
+	{ "reschedule_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, RESCHEDULE_VECTOR },
+	{ "call_function_entry", "4", KTOP_EVENT_irq_enter, on_vector_entry, CALL_FUNCTION_VECTOR },
+	{ "call_function_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, CALL_FUNCTION_VECTOR },
+	{ "call_function_single_entry", "4", KTOP_EVENT_irq_enter, on_vector_entry, CALL_FUNCTION_SINGLE_VECTOR },
+	{ "call_function_single_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, CALL_FUNCTION_SINGLE_VECTOR },
 };
 
-/* ---- names of system calls, and their arguments ---- */
+/* ---- names of numbers ---- */
 
 /* The kernel's tables of calls. They are looked for once: that goes through all of its symbols. The drainer's own. */
 static struct {
@@ -143,6 +260,25 @@ static void find_calls(void)
 	calls.metadata = (const void *)private_address("syscalls_metadata");
 #endif
 	calls.found = true;
+}
+
+/* How the kernel finds an interrupt by its number. Looked for once, as `calls`. */
+static struct {
+	bool found;
+	struct irq_desc *(*find)(unsigned int irq);	/* NULL: they cannot be found */
+	u32 count;
+} irqs;
+
+static void find_irqs(void)
+{
+	const int *count;
+
+	if (irqs.found)
+		return;
+	count = (const void *)private_address("nr_irqs");
+	irqs.find = (void *)private_address("irq_to_desc");
+	irqs.count = count && *count > 0 ? (u32)*count : 0;
+	irqs.found = true;
 }
 
 /* The type of an argument, by what the kernel's source calls it. What is not known here is a word. */
@@ -184,22 +320,84 @@ static const char *arguments_of(u32 number)
 }
 
 /* A call's function is `__x64_sys_getpid`, or the like. Numbers without a call have `sys_ni_syscall`. */
-bool tracepoints_number(u32 index, struct ktop_number *number)
+static struct ktop_number call_number(u32 call)
 {
 	static char text[KSYM_SYMBOL_LEN];
+	struct ktop_number number = { .event = KTOP_EVENT_syscall_enter, .number = call };
 	char *name;
 
 	find_calls();
-	if (!calls.functions || index >= NR_syscalls)
-		return false;
-	sprint_symbol_no_offset(text, calls.functions[index]);
+	if (!calls.functions)
+		return number;
+	sprint_symbol_no_offset(text, calls.functions[call]);
 	name = strstr(text, "sys_");
-	*number = (struct ktop_number) {
-		.event = KTOP_EVENT_syscall_enter, .number = index,
-		.name = name && strcmp(name, "sys_ni_syscall") != 0 ? name + strlen("sys_") : NULL,
+	if (!name || strcmp(name, "sys_ni_syscall") == 0)
+		return number;
+	number.name = name + strlen("sys_");
+	number.arguments = arguments_of(call);
+	return number;
+}
+
+/* By those who handle it, as in /proc/interrupts. NULL: nobody does. What they call it is theirs while they do. */
+static const char *irq_name(u32 irq)
+{
+	static char text[64];
+	struct irq_desc *desc;
+	struct irqaction *action;
+	size_t used = 0;
+	unsigned long state;
+
+	rcu_read_lock();
+	desc = irqs.find(irq);
+	if (desc) {
+		raw_spin_lock_irqsave(&desc->lock, state);
+		for (action = desc->action; action; action = action->next)
+			used += scnprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
+				action->name ? action->name : "?");
+		raw_spin_unlock_irqrestore(&desc->lock, state);
+	}
+	rcu_read_unlock();
+	return used ? text : NULL;
+}
+
+/* First the calls, then softirqs, vectors, and Linux's numbers of interrupts: as many as there are in this guest. */
+bool tracepoints_number(u32 index, struct ktop_number *number)
+{
+	static const char *const softirqs[NR_SOFTIRQS] = {
+		[HI_SOFTIRQ] = "HI", [TIMER_SOFTIRQ] = "TIMER", [NET_TX_SOFTIRQ] = "NET_TX",
+		[NET_RX_SOFTIRQ] = "NET_RX", [BLOCK_SOFTIRQ] = "BLOCK", [IRQ_POLL_SOFTIRQ] = "IRQ_POLL",
+		[TASKLET_SOFTIRQ] = "TASKLET", [SCHED_SOFTIRQ] = "SCHED", [HRTIMER_SOFTIRQ] = "HRTIMER",
+		[RCU_SOFTIRQ] = "RCU",
 	};
-	if (number->name)
-		number->arguments = arguments_of(index);
+	static const struct { u32 vector; const char *name; } vectors[] = {
+		{ LOCAL_TIMER_VECTOR, "local timer" }, { RESCHEDULE_VECTOR, "reschedule" },
+		{ CALL_FUNCTION_VECTOR, "call function" }, { CALL_FUNCTION_SINGLE_VECTOR, "call function single" },
+	};
+	u32 at = index;
+
+	if (at < NR_syscalls) {
+		*number = call_number(at);
+		return true;
+	}
+	at -= NR_syscalls;
+	if (at < ARRAY_SIZE(softirqs)) {
+		*number = (struct ktop_number) {
+			.event = KTOP_EVENT_softirq_enter, .number = at, .name = softirqs[at],
+		};
+		return true;
+	}
+	at -= ARRAY_SIZE(softirqs);
+	if (at < ARRAY_SIZE(vectors)) {
+		*number = (struct ktop_number) {
+			.event = KTOP_EVENT_irq_enter, .number = VECTORS + vectors[at].vector, .name = vectors[at].name,
+		};
+		return true;
+	}
+	at -= ARRAY_SIZE(vectors);
+	find_irqs();
+	if (!irqs.find || at >= irqs.count)
+		return false;
+	*number = (struct ktop_number) { .event = KTOP_EVENT_irq_enter, .number = at, .name = irq_name(at) };
 	return true;
 }
 
@@ -337,6 +535,17 @@ static void find(struct tracepoint *tracepoint, void *unused)
 			points[i].found = tracepoint;
 }
 
+/* A vector's beginning without its end, or the other way round. */
+static void drop_halves(void)
+{
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++)
+		for (k = 0; k < ARRAY_SIZE(points); k++)
+			if (points[i].vector && points[k].vector == points[i].vector && !points[k].found)
+				points[i].found = NULL;
+}
+
 u32 tracepoints_start(void)
 {
 	struct kernel_btf btf;
@@ -355,8 +564,9 @@ u32 tracepoints_start(void)
 			continue;
 		pr_warn("ktop: %s is not traced: %s\n", point->name, why);
 		point->found = NULL;
-		missing |= 1u << (point->event - KTOP_TRACE_FIRST);
+		missing |= point->vector ? 0 : 1u << (point->event - KTOP_TRACE_FIRST);
 	}
+	drop_halves();
 	return ~traced | missing;
 }
 

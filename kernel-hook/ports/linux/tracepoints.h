@@ -17,7 +17,7 @@ struct ktop_number;
  */
 u32 tracepoints_start(void);
 
-/* The drainer: ktop_facts.numbers (ktop.h): the names of system calls, by the kernel's table of them. */
+/* The drainer: ktop_facts.numbers (ktop.h): the names of system calls, softirqs and interrupts. */
 bool tracepoints_number(u32 index, struct ktop_number *number);
 
 /* Thread, the drainer. Attaches those whose event is on now, and takes away all others. */
