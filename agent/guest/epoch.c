@@ -616,7 +616,7 @@ void epoch_packet(struct epoch *epoch, const struct packet *packet)
 	if (packet->stream != STREAM_TRACE || !epoch->known)
 		return;
 	trace_packet(epoch->trace, packet->cpu, epoch_ns(epoch, packet->begin), epoch_ns(epoch, packet->end),
-		packet->lost);
+		packet->lost, packet->drained);
 	if (epoch->log && packet->lost)
 		trace_log_lose(sample_log_traces(epoch->log), epoch_ns(epoch, packet->begin), packet->cpu,
 			packet->lost);

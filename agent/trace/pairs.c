@@ -33,6 +33,7 @@ struct cpu {
 	bool entered;			/* an interrupt has begun since its first event, or its last loss */
 	uint64_t last;			/* time of its last event */
 	struct losses losses;
+	bool doubt;			/* those of the last one may also be missing from here on */
 };
 
 struct known {				/* what goes on; see is_known */
@@ -81,7 +82,8 @@ struct pairs {
 	struct hash by_lock;		/* of `locks` */
 	struct losses changes;		/* other events were traced from then on */
 	uint64_t gaps;			/* losses of CPUs so far: what threads did meanwhile is not known */
-	bool wakes;			/* a wake has come since the last one */
+	uint32_t doubts;		/* CPUs with `doubt` */
+	bool wakes;			/* a wake has come since the last gap */
 	struct pairs_counts counts;
 };
 
@@ -389,14 +391,19 @@ static void end_interrupt(struct pairs *pairs, struct cpu *cpu, const struct tra
 	end_interrupts(pairs, cpu, depth - 1, event->time, false);
 }
 
+/* In doubt, events of the CPU are missing from its last loss up to here. */
 static void add_loss(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event)
 {
+	uint64_t since = cpu->doubt ? cpu->losses.list[(cpu->losses.count - 1) % LOSSES].since : cpu->last;
+
+	pairs->doubts += (event->lost && event->doubt) - (uint32_t)cpu->doubt;
+	cpu->doubt = event->lost && event->doubt;
 	end_thread(pairs, cpu, cpu->last, true);
 	end_interrupts(pairs, cpu, 0, cpu->last, true);
 	cpu->entered = false;
 	pairs->gaps++;
 	pairs->wakes = false;
-	cpu->losses.list[cpu->losses.count++ % LOSSES] = (struct loss) { .since = cpu->last, .until = event->time };
+	cpu->losses.list[cpu->losses.count++ % LOSSES] = (struct loss) { .since = since, .until = event->time };
 }
 
 /* Other events are traced from some time before this one on: what was under way may have ended untold. */
@@ -670,13 +677,14 @@ static void add_call(struct pairs *pairs, const struct trace_event *event)
 void pairs_add(struct pairs *pairs, const struct trace_event *event)
 {
 	struct cpu *cpu = cpu_of(pairs, event->cpu);
+	const struct pairs_counts counts = pairs->counts;
 
 	if (!cpu) {
 		pairs->counts.refused++;
 		return;
 	}
 	pass_change(pairs, cpu, event->time);
-	if (event->lost)
+	if (event->lost || event->doubt)
 		add_loss(pairs, cpu, event);
 	else if (event->role == ROLE_SWITCH)
 		add_switch(pairs, cpu, event);
@@ -692,6 +700,10 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event)
 	else if (event->role >= ROLE_LOCK_WAIT)
 		add_lock(pairs, event);
 	cpu->last = event->time;
+	if (pairs->doubts) {			/* the other one may be among those that are missing */
+		pairs->counts.beginnings = counts.beginnings;
+		pairs->counts.ends = counts.ends;
+	}
 }
 
 void pairs_changed(struct pairs *pairs, uint64_t time)

@@ -26,7 +26,9 @@ struct trace {
 	bool over;			/* trace_end was called, and nothing has come since */
 	bool packet;			/* one is under way: */
 	uint32_t cpu;			/* of this CPU, */
-	uint64_t end;			/* which is complete up to here once it is over */
+	uint64_t end;			/* which is complete up to here once it is over, */
+	bool drained;			/* and whose ring was empty then */
+	bool doubts[EVENT_CPUS];	/* some of its events are missing, and it is not known where */
 };
 
 static void take(void *context, const struct trace_event *event)
@@ -38,7 +40,7 @@ static void take(void *context, const struct trace_event *event)
 		return;
 	if (event->lost)
 		trace->watcher->lost(trace->watcher->context, event->time, event->cpu, event->lost);
-	else if (event->role == ROLE_CALL_BEGIN)
+	else if (!event->doubt && event->role == ROLE_CALL_BEGIN)
 		trace->watcher->begun(trace->watcher->context, &(struct trace_span) {
 			.kind = SPAN_CALL, .cpu = event->cpu, .thread = event->values[0], .number = event->values[1],
 			.begin = event->time,
@@ -111,19 +113,33 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 	trace_order_add(trace->order, &own);
 }
 
-void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t lost)
+static void end_packet(struct trace *trace)
+{
+	if (trace->packet && trace->drained && trace->doubts[trace->cpu]) {
+		trace->doubts[trace->cpu] = false;
+		trace_order_add(trace->order, &(struct trace_event) {
+			.time = trace->end, .cpu = trace->cpu, .doubt = true });
+	}
+	if (trace->packet)
+		trace_order_complete(trace->order, trace->cpu, trace->end);
+	trace->packet = false;
+}
+
+void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t lost, bool drained)
 {
 	if (cpu >= EVENT_CPUS)
 		return;
-	if (trace->packet)
-		trace_order_complete(trace->order, trace->cpu, trace->end);
+	end_packet(trace);
 	trace->packet = true;
+	trace->drained = drained;
 	trace->over = false;
 	trace->cpu = cpu;
 	trace->end = end;
 	trace->lost += lost;
+	trace->doubts[cpu] = trace->doubts[cpu] || lost;
 	if (lost)
-		trace_order_add(trace->order, &(struct trace_event) { .time = begin, .cpu = cpu, .lost = lost });
+		trace_order_add(trace->order, &(struct trace_event) {
+			.time = begin, .cpu = cpu, .lost = lost, .doubt = true });
 }
 
 void trace_changed(struct trace *trace, uint64_t time)
@@ -150,6 +166,7 @@ void trace_under_way(const struct trace *trace, void (*each)(void *context, cons
 
 void trace_end(struct trace *trace)
 {
+	end_packet(trace);
 	trace_order_end(trace->order);
 	trace->over = true;
 }

@@ -44,9 +44,10 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event);
 
 /*
  * A packet begins, whose events come next: those of all packets before it have come. `end`: its own end. `lost`: so
- * many events of this CPU are missing before it.
+ * many events of this CPU are missing. A full ring drops the newest one, and tells so with the oldest: they are missing
+ * somewhere from here on, up to the end of a packet behind which the ring was empty (`drained`).
  */
-void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t lost);
+void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t lost, bool drained);
 
 /* From this time on, the guest traces other events than before: what is under way may have ended untold. */
 void trace_changed(struct trace *trace, uint64_t time);

@@ -41,6 +41,13 @@ static void note_end(void *context, const struct trace_span *span)
 	ended->spans[ended->count++] = *span;
 }
 
+static void note_end_of_open(void *context, const struct trace_span *span)
+{
+	struct ended *ended = context;
+
+	ended->spans[ended->count++] = *span;
+}
+
 static struct ended ended;
 static struct trace_event events[EVENTS];
 
@@ -658,6 +665,39 @@ static void holds_that_are_odd(void **state)
 	pairs_free(pairs);
 }
 
+/*
+ * A ring was full: the loss is told before the events that were in it, and the end of an interrupt, of a call and of a
+ * hold is missing behind them. None of them goes on for ever, and none counts as a mistake.
+ */
+static void a_loss_that_is_told_too_early(void **state)
+{
+	struct pairs *pairs = begin(NULL);
+
+	(void)state;
+	lock_event(pairs, 5, ROLE_LOCK_ACQUIRED, 1, 0);
+	lock_event(pairs, 6, ROLE_LOCK_RELEASED, 1, 0);
+	pairs_add(pairs, &(struct trace_event) { .time = 10, .lost = 3, .doubt = true });
+	pairs_add(pairs, &(struct trace_event) { .time = 11, .role = ROLE_CALL_BEGIN, .values = { 4, 9 } });
+	lock_event(pairs, 12, ROLE_LOCK_ACQUIRED, 1, 0);
+	pairs_add(pairs, &(struct trace_event) { .time = 13, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	/* here the three are missing */
+	pairs_add(pairs, &(struct trace_event) { .time = 20, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	pairs_add(pairs, &(struct trace_event) { .time = 21, .role = ROLE_IRQ_END, .values = { 3 } });
+	lock_event(pairs, 22, ROLE_LOCK_ACQUIRED, 2, 0);
+	pairs_add(pairs, &(struct trace_event) { .time = 23, .role = ROLE_CALL_BEGIN, .values = { 4, 8 } });
+	pairs_add(pairs, &(struct trace_event) { .time = 30, .doubt = true });
+	assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+	assert_true(ended.spans[ended.count - 1].kind == SPAN_INTERRUPT && ended.spans[ended.count - 1].lost &&
+		ended.spans[ended.count - 1].begin == 13);
+	ended.count = 0;
+	pairs_under_way(pairs, note_end_of_open, &ended);
+	assert_int_equal(ended.count, 0);
+	pairs_add(pairs, &(struct trace_event) { .time = 40, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	pairs_add(pairs, &(struct trace_event) { .time = 41, .role = ROLE_IRQ_END, .values = { 5 } });
+	assert_int_equal(pairs_counts(pairs).ends, 1);	/* behind the doubt they count again */
+	pairs_free(pairs);
+}
+
 /* Softirqs nest in interrupts and in each other, each of its own kind. */
 static void softirqs_are_not_interrupts(void **state)
 {
@@ -760,6 +800,7 @@ int main(void)
 		cmocka_unit_test(waits_without_holds),
 		cmocka_unit_test(waits_within_waits),
 		cmocka_unit_test(holds_that_are_odd),
+		cmocka_unit_test(a_loss_that_is_told_too_early),
 		cmocka_unit_test(softirqs_are_not_interrupts),
 		cmocka_unit_test(locks_beyond_number_are_forgotten),
 		cmocka_unit_test(rows_of_a_range),
