@@ -22,7 +22,7 @@ struct packet {
 	enum stream stream;
 	uint32_t cpu;
 	uint64_t begin, end;		/* guest clock ticks */
-	uint64_t lost;			/* events of its stream and CPU that are missing before it, or were dropped since */
+	uint64_t lost;			/* events of its stream and CPU that are missing before it, or dropped since */
 	bool drained;			/* it has room for any other trace event: there was none when it was closed */
 };
 

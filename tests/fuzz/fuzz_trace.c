@@ -101,8 +101,9 @@ static struct trace_event make(struct world *world, struct fuzz_input *input, ui
 		event.values[0] = what % LOCKS;
 	if (world->only_calls)
 		event.role = event.role % 2 ? ROLE_CALL_BEGIN : ROLE_CALL_END;
-	else if (what == 255)
-		event.lost = 1 + who;
+	else if (what >= 253)
+		event.lost = what - 253;
+	event.doubt = !world->only_calls && what >= 253 && (what == 253 || who % 2);
 	return event;
 }
 

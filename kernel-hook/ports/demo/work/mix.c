@@ -76,6 +76,7 @@ static void conductor(void *argument)
 
 void mix_start(void)
 {
+	ledger_start();
 	process_spawn("pulse", 0);
 	thread_spawn("conductor", conductor, NULL);
 }

@@ -13,6 +13,7 @@ void files_work(uint32_t worker, uint32_t round);
 void processes_work(uint32_t worker, uint32_t round);
 void memory_work(uint32_t worker, uint32_t round);
 void ledger_work(uint32_t worker, uint32_t round);
+void ledger_start(void);			/* thread, at start-up: its lock gets a name */
 void mail_work(uint32_t worker, uint32_t round);
 void quiet_work(uint32_t worker, uint32_t round);
 

@@ -72,6 +72,11 @@ static void journal_add(const struct entry *entry)
 	mutex_unlock(&journal_lock);
 }
 
+void ledger_start(void)
+{
+	mutex_init(&journal_lock, "journal", -1);
+}
+
 void ledger_work(uint32_t worker, uint32_t round)
 {
 	struct random random = random_seed((uint64_t)worker << 32 | round);
