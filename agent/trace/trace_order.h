@@ -25,7 +25,7 @@ struct trace_event {
 	bool arguments;			/* a call's beginning tells its arguments */
 	uint64_t values[TRACE_VALUES];	/* of a role: those that it needs, first */
 	uint64_t lost;			/* no event: so many of the CPU are missing here; */
-	bool doubt;			/* or later, up to the next one of the CPU that has this alone, and is none either */
+	bool doubt;			/* or later, up to the next one of the CPU with this alone, no event either */
 	const void *of;			/* the caller's */
 };
 
