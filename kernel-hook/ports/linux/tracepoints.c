@@ -159,9 +159,9 @@ static uint32_t holder_of(const void *lock, unsigned int flags)
 
 #ifndef CONFIG_PREEMPT_RT
 	if (flags & LCB_F_MUTEX)
-		owner = (unsigned long)atomic_long_read(&((const struct mutex *)lock)->owner);
+		owner = READ_ONCE(*(const unsigned long *)&((const struct mutex *)lock)->owner);
 	else if (flags == LCB_F_READ || flags == LCB_F_WRITE)
-		owner = (unsigned long)atomic_long_read(&((const struct rw_semaphore *)lock)->owner);
+		owner = READ_ONCE(*(const unsigned long *)&((const struct rw_semaphore *)lock)->owner);
 	if (!(flags & LCB_F_MUTEX) && owner & READER_OWNED)
 		owner = 0;
 #endif
