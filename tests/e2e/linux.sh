@@ -27,7 +27,7 @@ linux() {
 	local name=$1 words=$2
 	shift 2
 	mkfifo "$dir/$name.in"
-	qemu-system-x86_64 -accel tcg -m 256 -display none -nodefaults -no-reboot \
+	qemu-system-x86_64 -accel "${accel:-tcg}" -m 256 -display none -nodefaults -no-reboot \
 		-kernel build/linux/vmlinuz -initrd build/linux/initramfs \
 		-append "console=ttyS0 quiet tsc=reliable no_timer_check work=shell $words" \
 		-serial "file:$dir/$name.console" -qmp "unix:$dir/$name.qmp,server=on,wait=off" \

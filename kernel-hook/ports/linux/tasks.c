@@ -2,6 +2,7 @@
 #include <linux/hash.h>
 #include <linux/hashtable.h>
 #include <linux/irq_work.h>
+#include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
@@ -54,12 +55,13 @@ struct mark {
 };
 
 /*
- * The threads that one CPU has sampled. A thread without a mark of this look is queued; if the queue is full, the next
- * sample tries again. A thread that goes on running is therefore queued once in each look, with what has changed.
- * The sampler writes the queue, the drainer reads it.
+ * The threads that one CPU has sampled; and another one, those of which it has written trace events: an NMI may come
+ * between. A thread without a mark of this look is queued; if the queue is full, the next sample tries again. A thread
+ * that goes on running is therefore queued once in each look, with what has changed. The sampler, or the trace point,
+ * writes the queue, the drainer reads it.
  */
 struct seen {
-	struct mark marks[MARKS];	/* written and read by the sampler */
+	struct mark marks[MARKS];	/* of who writes the queue alone */
 	struct sighting sightings[QUEUE];	/* the entries of `queue` */
 	struct queue queue;
 };
@@ -85,6 +87,7 @@ struct known {
 };
 
 static DEFINE_PER_CPU(struct seen, seen);
+static struct seen __percpu *traced;
 static struct glimpses __percpu *glimpses;
 static DEFINE_HASHTABLE(known, KNOWN_BITS);
 static LIST_HEAD(all);
@@ -122,9 +125,9 @@ static u64 thread_of(const struct task_struct *task)
 	return (u64)task->self_exec_id << 32 | (u32)task->pid;
 }
 
-static struct mark *mark_of(u64 thread)
+static struct mark *mark_of(struct seen *mine, u64 thread)
 {
-	return &this_cpu_ptr(&seen)->marks[hash_64(thread, ilog2(MARKS))];
+	return &mine->marks[hash_64(thread, ilog2(MARKS))];
 }
 
 /* The task is `current`, so its address space stays. */
@@ -140,27 +143,24 @@ static void glimpse(struct irq_work *work)
 	struct glimpse *to = &mine->list[mine->queue.head % GLIMPSES];
 	unsigned long mapped = mapped_by(current);
 	u64 thread = thread_of(current);
+	struct mark *mark = mark_of(this_cpu_ptr(&seen), thread);
 
 	if (!mapped || !queue_has_room(&mine->queue, GLIMPSES) || !maps_glimpse(current->mm, &to->maps))
 		return;
 	to->tgid = current->tgid;
 	to->program = current->self_exec_id;
 	queue_put(&mine->queue);
-	if (mark_of(thread)->thread == thread)
-		WRITE_ONCE(mark_of(thread)->mapped, mapped);
+	if (mark->thread == thread)
+		WRITE_ONCE(mark->mapped, mapped);
 }
 
-void tasks_seen(const struct task_struct *task)
+static void queue_task(struct seen *mine, const struct task_struct *task)
 {
-	struct seen *mine = this_cpu_ptr(&seen);
 	u64 thread = thread_of(task);
-	struct mark *mark = mark_of(thread);
+	struct mark *mark = mark_of(mine, thread);
 	u32 look = READ_ONCE(looks);
-	unsigned long mapped = mapped_by(task);
 	bool is_new = mark->thread != thread;
 
-	if (mapped && (is_new || mark->mapped != mapped))
-		irq_work_queue(&this_cpu_ptr(glimpses)->work);
 	if ((!is_new && mark->look == look) || !queue_has_room(&mine->queue, QUEUE))
 		return;
 	*mark = (struct mark) { .thread = thread, .look = look, .mapped = is_new ? 0 : mark->mapped };
@@ -168,6 +168,26 @@ void tasks_seen(const struct task_struct *task)
 	queue_put(&mine->queue);
 	if (is_new)
 		irq_work_queue(&announcement);
+}
+
+void tasks_seen(const struct task_struct *task)
+{
+	struct seen *mine = this_cpu_ptr(&seen);
+	const struct mark *mark = mark_of(mine, thread_of(task));
+	unsigned long mapped = mapped_by(task);
+
+	if (mapped && (mark->thread != thread_of(task) || mark->mapped != mapped))
+		irq_work_queue(&this_cpu_ptr(glimpses)->work);
+	queue_task(mine, task);
+}
+
+void tasks_traced(const struct task_struct *task)
+{
+	unsigned long state;
+
+	local_irq_save(state);
+	queue_task(this_cpu_ptr(traced), task);
+	local_irq_restore(state);
 }
 
 /* ---- the drainer ---- */
@@ -346,6 +366,8 @@ void tasks_tell(struct ktop *ktop)
 	for_each_possible_cpu(cpu)
 		take_queue(ktop, per_cpu_ptr(&seen, cpu));
 	for_each_possible_cpu(cpu)
+		take_queue(ktop, per_cpu_ptr(traced, cpu));
+	for_each_possible_cpu(cpu)
 		take_glimpses(ktop, per_cpu_ptr(glimpses, cpu));
 	if (time_after(jiffies, looked_at + LOOK_JIFFIES)) {
 		looked_at = jiffies;
@@ -365,8 +387,10 @@ int tasks_start(void)
 	int error;
 
 	glimpses = alloc_percpu(struct glimpses);
-	error = glimpses ? maps_start() : -ENOMEM;
+	traced = alloc_percpu(struct seen);
+	error = glimpses && traced ? maps_start() : -ENOMEM;
 	if (error) {
+		free_percpu(traced);
 		free_percpu(glimpses);
 		return error;
 	}
@@ -395,5 +419,6 @@ void tasks_stop(void)
 	list_for_each_entry_safe(one, next, &all, in)
 		drop(one);
 	maps_stop();
+	free_percpu(traced);
 	free_percpu(glimpses);
 }

@@ -26,6 +26,7 @@
 
 #include "ktop.h"
 #include "private.h"
+#include "tasks.h"
 #include "trace.h"
 #include "tracepoints.h"
 
@@ -68,8 +69,11 @@ static void on_switch(void *data, bool preempt, struct task_struct *from, struct
 {
 	struct ktop *ktop = writes(data);
 
-	if (ktop)
-		ktop_trace_sched_switch(ktop, thread_of(from), thread_of(to), leaves_of(preempt, state));
+	if (!ktop)
+		return;
+	if (!is_idle_task(from))
+		tasks_traced(from);
+	ktop_trace_sched_switch(ktop, thread_of(from), thread_of(to), leaves_of(preempt, state));
 }
 
 /* In the context of the waker, for the thread that it wakes, or has made. */
@@ -192,6 +196,7 @@ static void on_call(void *data, struct pt_regs *regs, long number)
 
 	if (!ktop)
 		return;
+	tasks_traced(current);
 	syscall_get_arguments(current, regs, words);
 	ktop_trace_syscall_enter(ktop, (uint32_t)current->pid, (uint32_t)number, words[0], words[1], words[2],
 		words[3], words[4], words[5]);
@@ -236,10 +241,6 @@ static struct point {
 	{ "local_timer_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, LOCAL_TIMER_VECTOR },
 	{ "reschedule_entry", "4", KTOP_EVENT_irq_enter, on_vector_entry, RESCHEDULE_VECTOR },
 	{ "reschedule_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, RESCHEDULE_VECTOR },
-	{ "call_function_entry", "4", KTOP_EVENT_irq_enter, on_vector_entry, CALL_FUNCTION_VECTOR },
-	{ "call_function_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, CALL_FUNCTION_VECTOR },
-	{ "call_function_single_entry", "4", KTOP_EVENT_irq_enter, on_vector_entry, CALL_FUNCTION_SINGLE_VECTOR },
-	{ "call_function_single_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, CALL_FUNCTION_SINGLE_VECTOR },
 };
 
 /* ---- names of numbers ---- */
@@ -371,7 +372,6 @@ bool tracepoints_number(u32 index, struct ktop_number *number)
 	};
 	static const struct { u32 vector; const char *name; } vectors[] = {
 		{ LOCAL_TIMER_VECTOR, "local timer" }, { RESCHEDULE_VECTOR, "reschedule" },
-		{ CALL_FUNCTION_VECTOR, "call function" }, { CALL_FUNCTION_SINGLE_VECTOR, "call function single" },
 	};
 	u32 at = index;
 
