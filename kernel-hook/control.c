@@ -131,19 +131,48 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+/* Cuts `:stack` or `:stack=N` off the word. False: it is something else that stands there. */
+static bool take_stack(char *word, bool *has_stack, uint32_t *frames)
+{
+	static const char stack[] = ":stack";
+	uint32_t at = 0;
+
+	while (word[0] != 0 && word[0] != ':')
+		word++;
+	*has_stack = word[0] != 0;
+	if (!*has_stack)
+		return true;
+	word[0] = 0;
+	for (at = 1; stack[at] && word[at] == stack[at]; at++)
+		;
+	if (stack[at])
+		return false;
+	if (word[at] == 0)
+		return true;
+	return word[at] == '=' && ktop_str_parse(word + at + 1, frames) && *frames >= 1 &&
+		*frames <= KTOP_EVENT_FRAMES_MAX;
+}
+
 /* All words are looked at before anything changes. */
 static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 {
-	uint32_t events[KTOP_TRACE_WORDS], event_words;
+	uint32_t events[KTOP_TRACE_WORDS], stacks[KTOP_TRACE_WORDS], event_words;
+	uint32_t frames = ktop->stack_frames ? ktop->stack_frames : KTOP_STACK_FRAMES;
 
 	__builtin_memcpy(events, ktop->control.events, sizeof(events));
+	__builtin_memcpy(stacks, ktop->stacks, sizeof(stacks));
 	for (uint32_t i = 0; i < count; i++) {
-		bool on = words[i][0] == '+';
+		bool on = words[i][0] == '+', has_stack;
 
-		if ((!on && words[i][0] != '-') || !ktop_events_choose(ktop, words[i] + 1, events, on))
+		if ((!on && words[i][0] != '-') || !take_stack(words[i], &has_stack, &frames) || (!on && has_stack) ||
+				!ktop_events_choose(ktop, words[i] + 1, events, on))
 			return false;
+		ktop_events_choose(ktop, words[i] + 1, stacks, has_stack);
 	}
 	__builtin_memcpy(ktop->control.events, events, sizeof(events));
+	__atomic_store_n(&ktop->stack_frames, ktop_events_words(stacks) ? frames : 0, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < KTOP_TRACE_WORDS; i++)
+		__atomic_store_n(&ktop->stacks[i], stacks[i], __ATOMIC_RELAXED);
 	event_words = ktop_events_words(events);
 	if (event_words > ktop->control.event_words)
 		ktop->control.event_words = event_words;
@@ -267,8 +296,8 @@ static const struct command commands[] = {
 	{ "rate", " N", "samples per second on each CPU, 1 to 20000", 1, 1, run_rate },
 	{ "sampler", " timer|nmi", "each CPU's timer, or NMIs from the last CPU", 1, 1, run_sampler },
 	{ "cpu", " all|N on|off", "the CPUs to sample", 2, 2, run_cpu },
-	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all", 0, WORDS - 1,
-		run_events },
+	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all; +NAME:stack[=FRAMES]",
+		0, WORDS - 1, run_events },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",
 		3, 3, run_read },

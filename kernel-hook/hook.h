@@ -21,6 +21,7 @@ enum {
 	KTOP_CLASSES = KTOP_STREAMS - 1,	/* rings of a CPU: KTOP_SAMPLES and KTOP_TRACE */
 	KTOP_GAP = 8,			/* periods; a longer gap counts as missed, not as weight of a sample */
 	KTOP_RATE_MAX = 20000,		/* samples a second on each CPU */
+	KTOP_STACK_FRAMES = 16,		/* of a trace event, if no number is chosen */
 };
 
 /*
@@ -62,6 +63,8 @@ struct ktop_cpu {
 struct ktop {
 	/* written by the drainer, read at each tick and trace point */
 	uint32_t trace[KTOP_TRACE_WORDS];	/* trace events that are on; bit i of word w: event 32 * w + i */
+	uint32_t stacks[KTOP_TRACE_WORDS];	/* likewise, those that carry the kernel's stack, */
+	uint32_t stack_frames;		/* with so many frames at most; 0: none carries a stack */
 	uint32_t sampler;		/* the sampler that is on: enum ktop_sampler or KTOP_NONE */
 	uint32_t generation;		/* the newest one; 0: there was none yet */
 	uint32_t wanted;		/* the sampler that was asked for, which `sampler` follows */

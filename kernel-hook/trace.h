@@ -28,6 +28,9 @@
  * The kernel describes them to the hook once, by KTOP_TELL(ktop, DISK_EVENTS). Then it calls
  * ktop_trace_disk_read(ktop, disk, block) from any context but NMI. No trace point waits. `ktop` is not NULL.
  *
+ * `events +disk:stack` has each event carry the kernel's stack where its trace point stands, by frame pointers, which
+ * the kernel's own file and this folder are compiled with.
+ *
  * This header is long, since the macros that make a trace point from its row are here: the kernel's own file expands
  * them.
  */

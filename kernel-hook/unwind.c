@@ -12,7 +12,7 @@ static void put(uint8_t *frames, uint32_t index, uint64_t address)
 }
 
 uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
-	struct ktop_wire_sample *sample, uint8_t *frames, uint32_t count)
+	struct ktop_wire_sample *sample, uint8_t *frames, uint32_t count, uint32_t most)
 {
 	const uint64_t last = ktop_last_frame(current);
 	const uint64_t user_pc = current->user_valid ? current->user_pc : 0;
@@ -26,7 +26,7 @@ uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
 		if (pc == user_pc)
 			return count;
 		text = ktop_text_at(current, pc - called);
-		if (text == KTOP_NOT_TEXT || count == KTOP_FRAMES_MAX)
+		if (text == KTOP_NOT_TEXT || count == most)
 			return ktop_walk_ended(sample, count, pc);
 		if (!called)
 			sample->exact |= 1ull << count;

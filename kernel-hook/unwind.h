@@ -31,10 +31,10 @@ KTOP_INLINE const struct ktop_frame *ktop_frame_at(uint64_t fp)
 /*
  * The functions that take a sample set sample->flags and sample->exact, write at most KTOP_FRAMES_MAX addresses to
  * `frames`, and return how many there are. This one walks any stack, from the frame record at fp on; `count` frames
- * are there already.
+ * are there already, and `most` are wanted.
  */
 uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
-	struct ktop_wire_sample *sample, uint8_t *frames, uint32_t count);
+	struct ktop_wire_sample *sample, uint8_t *frames, uint32_t count, uint32_t most);
 
 /* The walk met `word`, a pc or frame pointer that leads nowhere: 0 is the end of a stack, all else cuts it. */
 static inline uint32_t ktop_walk_ended(struct ktop_wire_sample *sample, uint32_t count, uint64_t word)
@@ -117,7 +117,7 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 			return ktop_walk_ended(sample, (uint32_t)(KTOP_FRAMES_MAX + 1 + at), fp);
 		left = above;
 	} while (++at != 0);
-	return ktop_walk_any(current, fp, sample, frames, (uint32_t)(KTOP_FRAMES_MAX + at));
+	return ktop_walk_any(current, fp, sample, frames, (uint32_t)(KTOP_FRAMES_MAX + at), KTOP_FRAMES_MAX);
 }
 
 /*
@@ -157,7 +157,7 @@ KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 
 		if (ktop_saves_fp_alone(regs, current, &fp)) {
 			__builtin_memcpy(frames + 8, &link, sizeof(link));
-			return ktop_walk_any(current, fp, sample, frames, 2);
+			return ktop_walk_any(current, fp, sample, frames, 2, KTOP_FRAMES_MAX);
 		}
 	}
 	return ktop_walk_kernel(current, regs->fp, sample, frames);

@@ -32,6 +32,7 @@ enum {
 	KTOP_MAGIC = 0xC1FC1FC1u,	/* CTF 1.8.3, section 5.1 */
 	KTOP_PACKET_MAX = 32768,	/* bytes; Linux cuts longer writes to a port */
 	KTOP_FRAMES_MAX = 64,		/* of one sample, in each of its two stacks */
+	KTOP_EVENT_FRAMES_MAX = 30,	/* of the stack of a trace event */
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
 	KTOP_TASK_NAME = 64,		/* bytes of the name in a task_sample */
@@ -124,6 +125,8 @@ enum {
 	L(u64, kernel) L(u64, user) L(char, name)
 #define KTOP_WIRE_program_sample(F, L) /* a sample; of its program not the frames, but the registers and the stack */ \
 	F(u8, arch) KTOP_WIRE_sample(F, L) L(u64, registers) L(u8, stack)
+#define KTOP_WIRE_stack(F, L) /* the kernel's stack at `event`, which follows at that time; cut: not all */ \
+	F(u16, event) F(u8, cut) F(u64, exact) L(u64, kernel)
 #define KTOP_WIRE_sched_switch(F, L) /* KTOP_NO_THREAD: the CPU idles; leaves: enum ktop_leaves, of `from` */ \
 	F(u32, from) F(u32, to) F(u8, leaves)
 #define KTOP_WIRE_sched_wake(F, L) /* waker: KTOP_NO_THREAD: an interrupt, whatever thread it came to */ \
@@ -167,11 +170,12 @@ enum {
 	EVENT(20, KTOP_SAMPLES, stacks_sample) \
 	EVENT(21, KTOP_SAMPLES, walked_sample) \
 	EVENT(22, KTOP_SAMPLES, program_sample) \
+	EVENT(24, KTOP_TRACE, stack) \
 	KTOP_WIRE_TRACE_EVENTS(EVENT)
 
 /*
- * Trace events have fixed fields alone. trace.h makes a trace point from each row. The name says the group: `irq_enter`
- * is of group `irq`.
+ * These have fixed fields alone. trace.h makes a trace point from each row. The name says the group: `irq_enter` is of
+ * group `irq`. Each may carry a stack, which is an event of its own: `stack`.
  */
 #define KTOP_WIRE_TRACE_EVENTS(EVENT) \
 	EVENT(37, KTOP_TRACE, sched_switch) \

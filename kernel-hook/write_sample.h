@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a sampler writes into the ring: a sample with the stack of the interrupted code. Context: NMI.
+ * What a sampler writes into the ring: a sample with the stack of the interrupted code. Context: NMI. And the stack of
+ * a trace event.
  *
- * A port that writes other samples, or whose kernel has an unwinder of its own, compiles sample.c and drain.c with
- * `-include` and a header of its own. That has the include guard of this one, and the same three names:
- * KTOP_SAMPLE_EVENT, KTOP_SAMPLE_ROOM, ktop_write_sample(). The room is at least KTOP_SAMPLE_MAX, for names.
+ * A port that writes other samples, or whose kernel has an unwinder of its own, compiles sample.c, drain.c and trace.c
+ * with `-include` and a header of its own. That has the include guard of this one, and the same four names:
+ * KTOP_SAMPLE_EVENT, KTOP_SAMPLE_ROOM, ktop_write_sample(), ktop_walk_here(). The room is at least KTOP_SAMPLE_MAX, for
+ * names.
  */
 #ifndef KTOP_WRITE_SAMPLE_H
 #define KTOP_WRITE_SAMPLE_H
@@ -53,6 +55,22 @@ KTOP_INLINE uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs 
 		list = ktop_put_count(list, ktop_unwind_caller(current, sample, list + 2));
 	}
 	return (uint32_t)(list - payload);
+}
+
+/*
+ * irq off, in a trace point. Writes at most `most` addresses of the kernel's stack to `frames`, sets sample->flags and
+ * sample->exact, and returns how many there are. `fp`: the frame of a function of the hook that the trace point has
+ * called; the first address is where the trace point stands. An NMI may use the port's structure meanwhile: what is
+ * read here is the same for both.
+ */
+KTOP_INLINE uint32_t ktop_walk_here(uint64_t fp, struct ktop_wire_sample *sample, uint8_t *frames, uint32_t most)
+{
+	const struct ktop_current *current = ktop_port_current((uintptr_t)ktop_frame_at(fp)->pc);
+	uint64_t above = ktop_frame_at(fp)->fp;
+
+	if (!ktop_on_stack(current, fp) || above <= fp || !ktop_on_stack(current, above))
+		return 0;
+	return ktop_walk_any(current, above, sample, frames, 0, most);
 }
 
 #endif

@@ -21,6 +21,7 @@ enum {
 	EVENT_CLOCK_LEAST_HZ = 1000,	/* a guest that tells less is not believed */
 };
 
+enum { EVENT_TRACE_FIRST = 32 };	/* the first id of those trace events that can be switched on */
 enum { EVENT_CPUS = 4096 };		/* more than any guest has: larger numbers are damage */
 
 enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
@@ -155,7 +156,7 @@ struct trace_kind;
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
 	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_TABLE, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
-	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_NUMBER, EVENT_ARGUMENTS, EVENT_TRACE,
+	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_NUMBER, EVENT_ARGUMENTS, EVENT_STACK, EVENT_TRACE,
 };
 
 struct event {
@@ -182,6 +183,7 @@ struct event {
 		struct raw_sample raw;
 		struct { uint32_t ticks; } missed;
 		struct { uint32_t ids, words; const void *mask; } tracing;	/* bit i of word w: event 32 * w + i */
+		struct { uint16_t event; struct sample sample; } stack;	/* sample: its kernel[] and what is of that */
 		struct { const struct trace_kind *kind; const void *fields; size_t size; } trace;	/* fields.h */
 	};
 };

@@ -360,6 +360,22 @@ static bool read_missed(struct rest *rest, struct event *event)
 	return true;
 }
 
+static bool read_stack(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_stack wire;
+	struct sample *sample = &event->stack.sample;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_STACK;
+	event->stack.event = wire.event;
+	*sample = (struct sample) {
+		.process = EVENT_KERNEL, .thread = EVENT_NONE, .kernel_cut = wire.cut,
+		.exact = wire.exact,
+	};
+	return take_words(rest, &sample->kernel, &sample->kernel_count, KTOP_FRAMES_MAX);
+}
+
 static bool read_tracing(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_tracing wire;
@@ -416,6 +432,7 @@ static inline __attribute__((always_inline)) bool read_fields(struct rest *rest,
 	case KTOP_EVENT_stacks_sample: return read_stacks_sample(rest, event);
 	case KTOP_EVENT_walked_sample: return read_walked_sample(rest, event);
 	case KTOP_EVENT_program_sample: return read_program_sample(rest, event);
+	case KTOP_EVENT_stack: return read_stack(rest, event);
 	case KTOP_EVENT_tracing: return read_tracing(rest, event);
 	default: return false;
 	}

@@ -6,7 +6,7 @@ PLUGIN = $(call in,kernel-hook/plugin/,boot gate outside plugin program_stack ra
 PLUGIN_HOOK = $(filter-out kernel-hook/virtio/% %/unwind %/unwind_user,$(HOOK))
 
 # The plugin's samples take the place of the hook's.
-$(call in,build/plugin/kernel-hook/,sample.o drain.o): OWN = -include kernel-hook/plugin/raw.h
+$(call in,build/plugin/kernel-hook/,sample.o drain.o trace.o): OWN = -include kernel-hook/plugin/raw.h
 
 build/ktop-plugin.so: $(patsubst %,build/plugin/%.o,$(PLUGIN) $(PLUGIN_HOOK))
 	$(call say,LD)$(CC) $(CFLAGS) -shared -o $@ $^

@@ -2,6 +2,7 @@
 #include <linux/cache.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -118,11 +119,12 @@ static bool at_program(struct unwind_state *state)
 }
 
 /*
- * Adds the callers of `regs` to `frames`. A frame with saved registers has an interrupted pc; all other frames have
- * return addresses. Returns the registers of the last frame; NULL: the last frame has none.
+ * Adds the callers of `regs` to `frames`; NULL: those of the module's code that calls this. A frame with saved
+ * registers has an interrupted pc; all other frames have return addresses. Returns the registers of the last frame;
+ * NULL: the last frame has none.
  */
 static const struct pt_regs *walk_kernel(const struct pt_regs *regs, struct ktop_wire_sample *sample,
-	uint8_t *frames, uint32_t *count)
+	uint8_t *frames, uint32_t *count, uint32_t most)
 {
 	const struct pt_regs *last = regs;
 	struct unwind_state state;
@@ -131,8 +133,10 @@ static const struct pt_regs *walk_kernel(const struct pt_regs *regs, struct ktop
 			unwind_next_frame(&state)) {
 		unsigned long pc = at_program(&state) ? 0 : unwind_get_return_address(&state);
 
-		if (!pc || *count == KTOP_FRAMES_MAX)
+		if (!pc || *count == most)
 			break;
+		if (!regs && *count == 0 && within_module_core(pc, THIS_MODULE))
+			continue;
 		last = unwind_get_entry_regs(&state, NULL);
 		if (last)
 			sample->exact |= 1ull << *count;
@@ -169,7 +173,7 @@ static uint32_t walk_kernel_all(struct ktop_wire_sample *sample, uint8_t *frames
 	uint32_t count = 1;
 	unsigned long pc;
 
-	while ((last = walk_kernel(last, sample, frames, &count)) && text_is_thunk(last->ip)) {
+	while ((last = walk_kernel(last, sample, frames, &count, KTOP_FRAMES_MAX)) && text_is_thunk(last->ip)) {
 		caller = *last;
 		if (count == KTOP_FRAMES_MAX || !leave_thunk(&caller, &pc)) {
 			sample->flags |= KTOP_KERNEL_CUT;
@@ -202,6 +206,15 @@ static uint32_t unwind_kernel(const struct ktop_regs *regs, const struct ktop_cu
 	}
 	count = orc_walk(timer_regs(), frames);
 	return count ? count : walk_kernel_all(sample, frames);
+}
+
+/* The hook's frames are left out: the first one is where Linux has its trace point. */
+uint32_t ktop_walk_here(uint64_t fp, struct ktop_wire_sample *sample, uint8_t *frames, uint32_t most)
+{
+	uint32_t count = 0;
+
+	walk_kernel(NULL, sample, frames, &count, most);
+	return count;
 }
 
 /* ---- a sample ---- */

@@ -13,6 +13,7 @@
 
 struct ktop_current;
 struct ktop_regs;
+struct ktop_wire_sample;
 
 enum { KTOP_SAMPLE_EVENT = KTOP_EVENT_program_sample };
 
@@ -26,5 +27,8 @@ void write_sample_init(uint32_t stack);
 /* NMI or irq off, in ktop_tick() or ktop_overflow(). Writes a sample, and returns its size. `weight`: in periods. */
 uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs *regs, const struct ktop_current *now,
 	uint32_t weight);
+
+/* irq off, in a trace point. As the hook's; Linux' own unwinder knows where this CPU is, so `fp` is not used. */
+uint32_t ktop_walk_here(uint64_t fp, struct ktop_wire_sample *sample, uint8_t *frames, uint32_t most);
 
 #endif

@@ -161,6 +161,10 @@ static void write_event(struct body *body, const struct event *event)
 			write_raw_sample(body, event->id, &event->raw);
 		break;
 	case EVENT_TRACE: body_fixed(body, event->trace.fields, event->trace.size); break;
+	case EVENT_STACK:
+		FIXED(stack, event->stack.event, event->stack.sample.kernel_cut, event->stack.sample.exact);
+		body_list(body, event->stack.sample.kernel, event->stack.sample.kernel_count, 8);
+		break;
 	case EVENT_TRACING:
 		FIXED(tracing, event->tracing.ids);
 		body_list(body, event->tracing.mask, event->tracing.words, 4);

@@ -45,7 +45,7 @@ static uint64_t limit_of(const char *name)
 		{ "stream", KTOP_STREAMS }, { "mode", KTOP_MODES }, { "sampler", KTOP_SAMPLERS },
 		{ "flags", 16 }, { "cpu", PACKETS_CPUS }, { "cpus", PACKETS_CPUS },
 		{ "running", 2 }, { "enabled", 2 }, { "ok", 2 }, { "arch", KTOP_ARCHS },
-		{ "physical", 2 },
+		{ "physical", 2 }, { "cut", 2 },
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)

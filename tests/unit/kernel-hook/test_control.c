@@ -83,12 +83,24 @@ static void events(void **state)
 #define OFF " -softirq_enter -softirq_exit -lock_wait -lock_waited -lock_acquired -lock_released"
 #define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit" OFF
 	enum { SCHED = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
-	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all";
+	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
+		"+NAME:stack[=FRAMES]";
 
 	(void)state;
 	done("events +sched +syscall\n",
 		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit" OFF);
 	assert_int_equal(status().trace_mask, SCHED | CALLS);
+	done("events +sched_wake:stack +irq:stack=5\n", "events +sched_switch +sched_wake:stack "
+		"+irq_enter:stack +irq_exit:stack +syscall_enter +syscall_exit" OFF);
+	done("events +sched -irq\n",
+		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit" OFF);
+	refused("events +sched:stac\n", bad);
+	refused("events +sched:stacks\n", bad);
+	refused("events +sched:stack=\n", bad);
+	refused("events +sched:stack=0\n", bad);
+	refused("events +sched:stack=31\n", bad);
+	refused("events -sched:stack\n", bad);
+	refused("events +:stack\n", bad);
 	assert_int_equal(ktop->trace[1], 0);		/* profiling is off, so nothing is traced */
 	done("start\n", "started");
 	assert_int_equal(ktop->trace[1], SCHED | CALLS);
@@ -158,7 +170,8 @@ static void events_that_the_kernel_has_not_cannot_be_chosen(void **state)
 			1u << (KTOP_EVENT_irq_exit - KTOP_TRACE_FIRST) });
 	done("events +all\n", "events +irq_enter +syscall_enter +syscall_exit");
 	done("status\n", "off, sampler timer, rate 997, events 3 of 3, keys none, cpus 4, taken 0, lost 0");
-	refused("events +sched\n", "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all");
+	refused("events +sched\n", "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
+		"+NAME:stack[=FRAMES]");
 }
 
 static void more_names_than_an_answer_holds_end_in_dots(void **state)

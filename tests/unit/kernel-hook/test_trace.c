@@ -246,6 +246,99 @@ static void a_full_table_of_events_refuses_more(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+/* ---- stacks ---- */
+
+enum { WORDS_OF_STACK = 4096 };		/* above this frame, which the walk may read */
+
+/* The stack of this thread, as a kernel whose text is all code, from this frame up. */
+static void stand_on(const void *frame)
+{
+	fake_port.current[0].stack_low = (uintptr_t)frame - 8 * WORDS_OF_STACK;
+	fake_port.current[0].stack_high = (uintptr_t)frame + 512;
+	fake_port.texts[0] = (struct fake_text) { 0, UINT64_MAX, KTOP_TEXT };
+}
+
+static struct ktop_record *next_record(struct ktop_ring *ring)
+{
+	return (struct ktop_record *)ktop_ring_first(ring, ktop_ring_head(ring));
+}
+
+static __attribute__((__noinline__)) void *trace_from_here(void)
+{
+	ktop_trace_lock_wait(ktop, 7, 5, 6);
+	ktop_trace_lock_acquired(ktop, 7, 5);
+	return __builtin_return_address(0);
+}
+
+/* The event follows its stack, at the same time. The first frame is the one with the trace point; a limit holds. */
+static void events_carry_stacks(void **state)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
+	const struct ktop_record *record;
+	struct ktop_wire_stack stack;
+	uint64_t frames[3] = { 0 };
+	uint16_t count;
+	void *caller;
+
+	(void)state;
+	ktop->trace[1] = ~0u;
+	ktop->stacks[1] = 1u << (KTOP_EVENT_lock_wait - 32);
+	ktop->stack_frames = 3;
+	stand_on(__builtin_frame_address(0));
+	caller = trace_from_here();
+	record = next_record(ring);
+	assert_int_equal(record->id, KTOP_EVENT_stack);
+	memcpy(&stack, record->payload, sizeof(stack));
+	memcpy(&count, record->payload + sizeof(stack), sizeof(count));
+	assert_in_range(count, 2, 3);
+	assert_int_equal(record->size, sizeof(stack) + 2 + 8 * count);
+	memcpy(frames, record->payload + sizeof(stack) + 2, 8 * count);
+	assert_int_equal(stack.event, KTOP_EVENT_lock_wait);
+	assert_in_range(frames[0], (uintptr_t)trace_from_here, (uintptr_t)trace_from_here + 400);
+	assert_int_equal(frames[1], (uintptr_t)caller);
+	fake_port.clock = record->time;
+	ktop_ring_drop(ring, record);
+	record = next_record(ring);
+	assert_int_equal(record->id, KTOP_EVENT_lock_wait);
+	assert_int_equal(record->time, fake_port.clock);
+	ktop_ring_drop(ring, record);
+	assert_int_equal(next_record(ring)->id, KTOP_EVENT_lock_acquired);	/* that one carries none */
+}
+
+/* A stack pointer that is not of the thread's stack: nothing is read, and the event is there without callers. */
+static void a_strange_stack_is_not_walked(void **state)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
+	struct ktop_wire_stack stack;
+	uint16_t count;
+
+	(void)state;
+	ktop->trace[1] = ktop->stacks[1] = ~0u;
+	ktop->stack_frames = KTOP_EVENT_FRAMES_MAX;
+	fake_port.current[0].stack_low = 0x5000;
+	fake_port.current[0].stack_high = 0x6000;
+	trace_from_here();
+	memcpy(&count, next_record(ring)->payload + sizeof(stack), sizeof(count));
+	assert_int_equal(count, 0);
+	assert_int_equal(ring->committed, 4);
+	assert_int_equal(fake_port.masked, 0);
+}
+
+/* While there is room for the event alone, its stack is what is lost. */
+static void a_full_ring_counts_stacks_too(void **state)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
+
+	(void)state;
+	ktop->trace[1] = ktop->stacks[1] = ~0u;
+	ktop->stack_frames = KTOP_EVENT_FRAMES_MAX;
+	stand_on(__builtin_frame_address(0));
+	while (ktop_ring_lost(ring) < 100)
+		trace_from_here();
+	assert_true(ring->full >= 100 && ring->nested == 0);
+	assert_int_equal(ring->busy, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +350,9 @@ int main(void)
 		TEST(an_event_of_run_time_has_any_id),
 		TEST(what_is_no_event_is_refused_and_counted),
 		TEST(a_full_table_of_events_refuses_more),
+		TEST(events_carry_stacks),
+		TEST(a_strange_stack_is_not_walked),
+		TEST(a_full_ring_counts_stacks_too),
 	};
 
 	return cmocka_run_group_tests_name("trace", tests, NULL, NULL);

@@ -181,8 +181,11 @@ static void cost_run(void *argument)
 		measure_frames(frames[i], behind_call());
 	print("cost: work=%lu sampled=%lu\n", alone, work());
 	trace_all();
-	print("cost: trace=on irq_enter=%lu syscall_exit=%lu syscall_enter=%lu\ncost: end\n", usual(enter, &none),
+	print("cost: trace=on irq_enter=%lu syscall_exit=%lu syscall_enter=%lu\n", usual(enter, &none),
 		usual(leave, &none), usual(begin_call, &none));
+	hook->stacks[KTOP_TRACE_FIRST / 32] = ~0u;
+	hook->stack_frames = KTOP_STACK_FRAMES;
+	print("cost: stack=on irq_enter=%lu\ncost: end\n", usual(enter, &none));
 	sched_sleep(100 * PAUSE);
 	press(KTOP_KEY_OFF);
 }

@@ -8,6 +8,7 @@
  *                               without a user stack
  *   cost: trace=off|on irq_enter=N syscall_exit=N syscall_enter=N
  *                               a trace point, in a function that does nothing else
+ *   cost: stack=on irq_enter=N  the same, with a stack
  *   cost: work=N sampled=N      some work while profiling is off, and the same work while it is on
  *   cost: end
  *
