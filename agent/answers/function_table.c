@@ -6,6 +6,7 @@
 
 #include "agent/base/duration_text.h"
 #include "agent/base/util.h"
+#include "agent/guest/call_text.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -67,7 +68,10 @@ static void compare(struct function_table *answer, const struct request *request
 
 /* ---- what a thread does now ---- */
 
-enum { CHAIN = 8 };			/* threads of a chain, each of which waits for the next, that are told */
+enum {
+	CHAIN = 8,			/* threads of a chain, each of which waits for the next, that are told */
+	OWN_FRAMES = 8, FRAMES = 3,	/* of the stacks of the thread itself; of others */
+};
 
 /* The number behind the name, if the thread of that number has this title. */
 static bool read_number(const struct threads *threads, const char *title, uint32_t *thread)
@@ -110,8 +114,19 @@ static void add_name(const struct epoch *epoch, const struct trace_span *span, c
 		add_text(text, "%s", span_text(span->kind, span->number, plain));
 }
 
-/* "sleeps for 2.3s in syscall read" */
-static void add_state(const struct epoch *epoch, const struct pairs_thread *is, uint64_t until, char text[THREAD_NOW])
+/* ", at mutex_lock < log_add"; nothing if it was not told. */
+static void add_stack(const struct epoch *epoch, const char *before, uint32_t stack, unsigned most,
+	char text[THREAD_NOW])
+{
+	char names[STACK_TEXT];
+
+	if (call_text_stack(epoch, stack, most, names)[0])
+		add_text(text, "%s%s", before, names);
+}
+
+/* "sleeps for 2.3s in syscall read, at schedule < pipe_read" */
+static void add_state(const struct epoch *epoch, const struct pairs_thread *is, uint64_t until, unsigned frames,
+	char text[THREAD_NOW])
 {
 	char ns[DURATION_TEXT];
 
@@ -127,6 +142,8 @@ static void add_state(const struct epoch *epoch, const struct pairs_thread *is, 
 		add_text(text, " in ");
 		add_name(epoch, &is->call, text);
 	}
+	add_stack(epoch, is->now.kind == SPAN_READY && is->now.number == READY_WOKEN ? " at " : ", at ", is->now.stack,
+		frames, text);
 }
 
 /* "lock log 51ms, journal/10"; "on cpu1 3ms"; "sleep 2.3s, syscall read" */
@@ -159,21 +176,25 @@ static bool is_among(const uint64_t *threads, int count, uint64_t thread)
 }
 
 /*
- * "waits for lock log for 51ms, held by journal/10, which waits for lock disk for 54ms, held by ..." True: it ends in a
- * circle.
+ * "waits for lock log for 51ms, at mutex_lock < commit, held by journal/10, which took it at mutex_lock < journal, and
+ * waits for lock disk for 54ms, held by ..." Stacks are there where they are told. True: it ends in a circle.
  */
 static bool add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until, char text[THREAD_NOW])
 {
 	struct pairs_thread is = trace_thread(epoch->trace, thread, until);
 	char ns[DURATION_TEXT], title[THREAD_TITLE];
 	uint64_t met[CHAIN];
+	struct trace_span hold;
 	int count = 0;
 
 	while (is.wait.begin && count < CHAIN) {
 		met[count++] = thread;
 		add_text(text, "waits for ");
 		add_name(epoch, &is.wait, text);
-		add_text(text, " for %s, held by ", lasts(&is.wait, until, ns));
+		add_text(text, " for %s", lasts(&is.wait, until, ns));
+		add_stack(epoch, ", at ", is.wait.stack, count > 1 ? FRAMES : OWN_FRAMES, text);
+		add_text(text, ", held by ");
+		hold = trace_hold(epoch->trace, is.wait.number, until);
 		thread = is.wait.holder;
 		if (thread == EVENT_NONE) {
 			add_text(text, "nobody who is known");
@@ -181,16 +202,18 @@ static bool add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until
 		}
 		threads_title(epoch->inputs.threads, (uint32_t)thread, title, sizeof(title));
 		add_text(text, "%s", title);
+		if (hold.thread == thread)
+			add_stack(epoch, ", which took it at ", hold.stack, FRAMES, text);
 		if (is_among(met, count, thread))
 			return true;
 		is = trace_thread(epoch->trace, thread, until);
 		if (is.wait.begin || is.now.begin)
-			add_text(text, ", which ");
+			add_text(text, hold.thread == thread && hold.stack ? ", and " : ", which ");
 	}
 	if (is.wait.begin)
 		add_text(text, "waits for a lock as well");
 	else if (is.now.begin)
-		add_state(epoch, &is, until, text);
+		add_state(epoch, &is, until, count ? FRAMES : OWN_FRAMES, text);
 	return false;
 }
 
@@ -218,8 +241,11 @@ static void tell_now(struct function_table *answer, const char *title)
 	next = is.wait.begin ? is.wait.holder : is.woken ? is.waker : EVENT_NONE;
 	if (next != EVENT_NONE)
 		threads_title(epoch->inputs.threads, (uint32_t)next, answer->next, sizeof(answer->next));
-	if (is.woken && !is.wait.begin)
+	if (is.woken && !is.wait.begin) {
 		add_text(answer->now, "; woken last by %s", is.waker == EVENT_NONE ? "an interrupt" : answer->next);
+		if (is.now.kind != SPAN_READY)
+			add_stack(epoch, " at ", is.woken_at, FRAMES, answer->now);
+	}
 }
 
 /* Of each visible row. */

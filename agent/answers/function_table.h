@@ -13,7 +13,7 @@
 #include "agent/query/query.h"
 #include "answer.h"
 
-enum { FUNCTION_ROWS = 256, THREAD_NOW = 480, THREAD_BRIEF = 96, THREAD_TITLE = 96 };	/* bytes: the last three */
+enum { FUNCTION_ROWS = 256, THREAD_NOW = 1024, THREAD_BRIEF = 96, THREAD_TITLE = 96 };	/* bytes: the last three */
 
 struct function_request {
 	struct request request;

@@ -11,6 +11,8 @@
 #include "agent/wire/event.h"
 #include "slow_rows.h"
 
+enum { STACK_FRAMES = 12 };		/* of a row's stack, at most */
+
 struct found {
 	struct slow_span span;
 	bool whole;			/* with its arguments and its result */
@@ -136,6 +138,7 @@ static void make_row(const struct finding *finding, struct slow_row *row, const 
 	};
 	if (row->thread != EVENT_NONE)
 		threads_title(finding->epoch->inputs.threads, row->thread, row->title, sizeof(row->title));
+	call_text_stack(finding->epoch, found->span.stack, STACK_FRAMES, row->stack);
 	if (of->kind == SPAN_CALL)
 		write_call(finding, row, found);
 }

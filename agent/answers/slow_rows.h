@@ -39,6 +39,7 @@ struct slow_row {
 	char lock_name[SLOW_LOCK];	/* "lock inode"; "": none */
 	uint32_t holder;		/* who held that in the longest of these waits; EVENT_NONE: not known */
 	char holder_title[SLOW_TITLE];
+	char stack[STACK_TEXT];		/* of the kernel where it began: "mutex_lock < log_add"; "": not told */
 	char call[CALL_TEXT];		/* "read(file=3) = 256", "read(...) = ?" if that was not kept; "": no call */
 };
 

@@ -64,6 +64,7 @@ struct kept_recording {
 	uint32_t gap_count, gap_room;
 	uint64_t from, to;		/* guest ns */
 	bool full;			/* there was no memory for all */
+	bool off_cpu;			/* waits are asked for, which it cannot have */
 
 	/* while it is collected */
 	struct window *window;
@@ -450,9 +451,11 @@ struct kept_recording *kept_recording_new(const struct epoch *epoch, const struc
 	kept->machine = (struct metadata_machine) { .name = copy(machine->name), .kernel = copy(machine->kernel) };
 	kept->log = sample_log_new(epoch->inputs.budget, NULL);
 	kept->period = UINT64_MAX;
+	kept->off_cpu = filter_off_cpu(&question->filter);
 	kept_facts_init(&kept->first, epoch->inputs.budget);
 	kept_facts_init(&kept->later, epoch->inputs.budget);
-	collect(kept, question);
+	if (!kept->off_cpu)
+		collect(kept, question);
 	return kept;
 }
 
@@ -631,6 +634,9 @@ bool kept_recording_write(struct kept_recording *kept, const char *folder, struc
 	size_t first = 0;
 	bool good;
 
+	if (kept->off_cpu)
+		return util_fail(error, "%s: not written: a recording has samples, and waits are none; leave "
+			"mode:off-cpu out of the filter, or choose another format", folder);
 	if (kept->full)
 		return util_fail(error, "%s: not written: no memory for it; give more by --memory, or take a shorter "
 			"range", folder);

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/store/stacks.h"
 #include "agent/trace/span.h"
 #include "agent/wire/trace_kinds.h"
 #include "call_text.h"
@@ -85,4 +88,22 @@ const char *call_text_result(const struct epoch *epoch, uint64_t result, char te
 	if (is > RESULT_MOST || is < -RESULT_MOST)
 		return util_print(text, CALL_RESULT, "0x%" PRIx64, result);
 	return util_print(text, CALL_RESULT, "%" PRId64 "%s%s", is, error ? " " : "", error ? error : "");
+}
+
+const char *call_text_stack(const struct epoch *epoch, uint32_t stack, unsigned most, char text[STACK_TEXT])
+{
+	struct symbols *symbols = epoch->inputs.symbols;
+	uint32_t id = stack - 1;			/* 0: STACKS_NONE */
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < most && id != STACKS_NONE; i++) {
+		struct node node = stacks_node(epoch->inputs.stacks, id);
+		const struct function *function = symbols_get(symbols,
+			symbols_function(symbols, node.space, node.address));
+		size_t used = strlen(text);
+
+		util_print(text + used, STACK_TEXT - used, "%s%s", i ? " < " : "", function->name);
+		id = node.parent;
+	}
+	return text;
 }

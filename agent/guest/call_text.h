@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A system call as text, its arguments by their types and names, its errors by theirs. Ingest thread. */
+/*
+ * What trace events tell as text: a system call, its arguments by their types and names, its errors by theirs; and the
+ * stack of a span. Ingest thread.
+ */
 #ifndef CALL_TEXT_H
 #define CALL_TEXT_H
 
@@ -10,7 +13,7 @@ struct epoch;
 struct trace_span;
 
 /* Bytes: the longest name, and six arguments with theirs, fit; a result with an error's name. */
-enum { CALL_TEXT = 1024, CALL_RESULT = 48 };
+enum { CALL_TEXT = 1024, CALL_RESULT = 48, STACK_TEXT = 512 };
 
 /* "read", or "syscall_39" if the guest has no name for it. All return `text`. */
 const char *call_text_name(const struct epoch *epoch, uint64_t number, char text[CALL_TEXT]);
@@ -22,5 +25,8 @@ const char *call_text(const struct epoch *epoch, const struct trace_span *call, 
 const char *call_text_result(const struct epoch *epoch, uint64_t result, char text[CALL_RESULT]);
 
 bool call_is_error(uint64_t result);
+
+/* "mutex_lock < log_add < writer": at most so many functions of a span's stack, from where it began. "": not told. */
+const char *call_text_stack(const struct epoch *epoch, uint32_t stack, unsigned most, char text[STACK_TEXT]);
 
 #endif

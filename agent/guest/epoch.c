@@ -29,6 +29,8 @@
 
 enum {
 	ANSWERS = 4,			/* paid for: one is shown, one waits, one is being made; one to spare */
+	WAIT_NS = 1000,			/* what a weight of 1 stands for, in `waits` */
+	WAIT_COUNTS_MAX = STORE_COUNTS_MAX / 8,
 	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause between retries; how often it doubles */
 	RETRY_SHARE = 8,			/* a retry needs 1 / RETRY_SHARE of the budget free */
 	CPU_COST = sizeof(struct epoch_cpu) + ANSWERS * 2 * EPOCH_ANSWER_CPU,
@@ -85,6 +87,25 @@ static char *folder_of(const char *path)
 	return end ? util_copy(path, (size_t)(end + 1 - path)) : util_copy(".", 1);
 }
 
+/* A sleep is over: it counts where it ends. */
+static void take_wait(void *context, const struct trace_span *wait)
+{
+	struct epoch *epoch = context;
+	const struct store_key key = {
+		.stack = wait->stack - 1,
+		.who = {
+			.thread = (uint32_t)wait->thread, .cpu = (uint16_t)wait->cpu, .mode = MODE_KERNEL,
+			.context = CONTEXT_TASK,
+			.process = threads_owner(epoch->inputs.threads, (uint32_t)wait->thread, EVENT_KERNEL),
+		},
+	};
+	uint64_t left = (wait->end - wait->begin + WAIT_NS / 2) / WAIT_NS;
+
+	for (; left > UINT32_MAX; left -= UINT32_MAX)
+		store_add(epoch->inputs.waits, wait->end, &key, UINT32_MAX);
+	store_add(epoch->inputs.waits, wait->end, &key, (uint32_t)left);
+}
+
 struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget)
 {
 	struct epoch *epoch = util_alloc(sizeof(*epoch));
@@ -99,6 +120,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 		.budget = budget_hold(budget),
 		.kernel = epoch->kernel,
 		.store = store_new(budget, STORE_COUNTS_MAX),
+		.waits = store_new(budget, WAIT_COUNTS_MAX),
 		.stacks = stacks_new(budget),
 		.symbols = symbols_new(budget),
 		.threads = threads_new(budget),
@@ -106,7 +128,8 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->query = query_new(&epoch->inputs);
 	epoch->code = kernel_code_new(epoch->inputs.symbols);
 	epoch->events = guest_events_new(epoch->inputs.budget);
-	epoch->trace = trace_new(epoch->inputs.budget);
+	store_period(epoch->inputs.waits, WAIT_NS);
+	epoch->trace = trace_new(epoch->inputs.budget, take_wait, epoch);
 	epoch->memory = guest_memory_new(epoch->inputs.budget);
 	epoch->reading = kernel_reading_new(epoch->inputs.symbols, epoch->memory, epoch->inputs.budget);
 	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory, (const char *const *)epoch->folders,
@@ -144,6 +167,7 @@ static void epoch_free(struct epoch *epoch)
 	sample_log_release(epoch->log);
 	stacks_free(epoch->inputs.stacks);
 	store_free(epoch->inputs.store);
+	store_free(epoch->inputs.waits);
 	budget_give(epoch->inputs.budget, cost_of(epoch->cpus_seen));
 	budget_release(epoch->inputs.budget);
 	free(epoch->folders[0]);
@@ -194,8 +218,10 @@ void epoch_ticks(struct epoch *epoch, uint64_t ticks)
 {
 	if (ticks > epoch->ticks)
 		epoch->ticks = ticks;
-	if (epoch->known)
-		store_advance(epoch->inputs.store, epoch_now(epoch));
+	if (!epoch->known)
+		return;
+	store_advance(epoch->inputs.store, epoch_now(epoch));
+	store_advance(epoch->inputs.waits, epoch_now(epoch));
 }
 
 /* The entry of a CPU; a new one is made. NULL: the number is too large, or the budget has no room for it. */
@@ -406,6 +432,17 @@ static void take_trace(struct epoch *epoch, const struct event *event)
 		trace_log_add(sample_log_traces(epoch->log), epoch_ns(epoch, event->time), event);
 }
 
+static void take_event_stack(struct epoch *epoch, const struct event *event)
+{
+	struct stack_key key;
+
+	if (!epoch->known)
+		return;
+	stacks_key(epoch->inputs.stacks, &event->stack.sample, EVENT_NONE, &key);
+	trace_stack(epoch->trace, epoch_ns(epoch, event->time), event->cpu, event->stack.event,
+		stacks_intern(epoch->inputs.stacks, &key));
+}
+
 /* Takes any other event. */
 static void take_fact(struct epoch *epoch, const struct event *event)
 {
@@ -488,7 +525,7 @@ static void take_name(struct epoch *epoch, const struct sample *sample)
 static bool is_leftover(const struct event *event, uint64_t since)
 {
 	return event->time < since && (event->kind == EVENT_SAMPLE || event->kind == EVENT_RAW_SAMPLE ||
-		event->kind == EVENT_MISSED || event->kind == EVENT_TRACE);
+		event->kind == EVENT_MISSED || event->kind == EVENT_TRACE || event->kind == EVENT_STACK);
 }
 
 static inline void take_event(struct epoch *epoch, const struct event *event,
@@ -501,6 +538,8 @@ static inline void take_event(struct epoch *epoch, const struct event *event,
 		take_missed(epoch, event);
 	else if (event->kind == EVENT_TRACE)
 		take_trace(epoch, event);
+	else if (event->kind == EVENT_STACK)
+		take_event_stack(epoch, event);
 	else
 		take_fact(epoch, event);
 }

@@ -11,7 +11,6 @@
 
 enum {
 	IDS = UINT16_MAX + 1,
-	OLD_FIRST = 32,			/* the event id of the first bit of status.trace_mask */
 };
 
 struct told {				/* the arguments of a call */
@@ -233,7 +232,7 @@ bool guest_events_traced(struct guest_events *events, const struct event *tracin
 void guest_events_traced_before(struct guest_events *events, const struct status *status)
 {
 	if (!events->told)
-		events->mask[OLD_FIRST / 32] = status->trace_mask;
+		events->mask[EVENT_TRACE_FIRST / 32] = status->trace_mask;
 }
 
 const struct guest_event *guest_events_from(const struct guest_events *events, uint32_t id)

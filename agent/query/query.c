@@ -115,11 +115,12 @@ static bool is_exact(const struct store *store, struct span span, const struct q
 
 void query_round(struct query *query, struct question *question)
 {
-	struct store *store = query->inputs.store;
+	struct store *store = filter_store(&question->filter, &query->inputs);
 	uint64_t middle = question->from + (question->to - question->from) / 2;
 	struct span span;
 
-	question->fine = fine_ranges_make(&query->fine, store, &question->from, &question->to);
+	question->fine = store == query->inputs.store &&
+		fine_ranges_make(&query->fine, store, &question->from, &question->to);
 	span = span_find(store, question->from, question->to);
 	if (question->fine || is_exact(store, span, question))
 		return;
@@ -135,7 +136,7 @@ void query_round(struct query *query, struct question *question)
 
 void query_cover(const struct query *query, struct question *question)
 {
-	const struct store *store = query->inputs.store;
+	const struct store *store = filter_store(&question->filter, &query->inputs);
 	struct span span = span_find(store, question->from, question->to);
 
 	if (span.first == span.end)

@@ -552,7 +552,7 @@ void window_init(struct window *window, const struct query_inputs *inputs, struc
 {
 	*window = (struct window) {
 		.inputs = *inputs,
-		.whole = inputs->store,
+		.all = *inputs,
 		.nodes = nodes,
 		.fines = fines,
 		.reader = reader,
@@ -662,12 +662,13 @@ static void follow_question(struct window *window, const struct question *questi
 static void follow_store(struct window *window, const struct question *question)
 {
 	struct fine_range *fine = question->fine ? fine_ranges_find(window->fines, question->from, question->to) : NULL;
+	struct store *store = fine ? fine->store : filter_store(&question->filter, &window->all);
 
-	if (fine == window->fine)
+	if (fine == window->fine && store == window->inputs.store)
 		return;
 	fine_range_release(window->fine);
 	window->fine = fine_range_hold(fine);
-	window->inputs.store = fine ? fine->store : window->whole;
+	window->inputs.store = store;
 	forget(window);
 }
 

@@ -134,7 +134,7 @@ void scan_add_slice(struct scan_whole *whole, const struct match *match, const s
 
 struct window {
 	struct query_inputs inputs;	/* its store is that of the range, if that is fine */
-	struct store *whole;		/* the store of all samples */
+	struct query_inputs all;	/* with the stores of all samples, and of all waits */
 	struct node_functions *nodes;	/* shared by all readers, as are these: */
 	const struct fine_ranges *fines;
 	struct fine_range *fine;	/* that of the question; held; NULL: it has none */

@@ -179,6 +179,8 @@ static cJSON *slow_object(const struct slow_row *row)
 	json_add_count(object, "took_ns", row->end - row->begin);
 	if (*row->call)
 		cJSON_AddStringToObject(object, "call", row->call);
+	if (*row->stack)
+		cJSON_AddStringToObject(object, "stack", row->stack);
 	if (row->thread == EVENT_NONE)
 		return object;
 	json_add_count(object, "ran_ns", row->ran);

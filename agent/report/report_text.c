@@ -10,6 +10,7 @@
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
 #include "agent/query/table.h"
@@ -83,6 +84,23 @@ static void print_uptime(const struct uptime *up, uint64_t end, FILE *out)
 	fputs(" at its end\n", out);
 }
 
+/* Instead of what is said of samples. */
+static void print_waits(const struct report *report, FILE *out)
+{
+	const struct profile *profile = report->profile;
+	const struct table *table = profile->table;
+	uint64_t lost = 0;
+
+	for (uint32_t cpu = 0; profile->books && cpu < profile->cpu_count; cpu++)
+		lost += profile->books[cpu].trace.lost;
+	fprintf(out, ", trace events lost %" PRIu64 "\n", lost);
+	fprintf(out, "off the CPUs: %" PRIu64 " wait%s, %.3f s of threads in all, each at its end\n", table->samples,
+		util_plural(table->samples), (double)table->weight * 1e-6);
+	if (!table->samples && profile->question.filter.count == 1)
+		fputs("(waits are counted where a thread tells its stack: `ktop ctl events +sched:stack`)\n", out);
+	report_remarks(report, "", out);
+}
+
 static void print_facts(const struct report *report, FILE *out)
 {
 	struct epoch *epoch = report->epoch;
@@ -107,6 +125,10 @@ static void print_facts(const struct report *report, FILE *out)
 		sampler_word(status->sampler), status->rate);
 	if (status->sampler_cpu != EVENT_NONE)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
+	if (filter_off_cpu(&profile->question.filter)) {
+		print_waits(report, out);
+		return;
+	}
 	fprintf(out,
 		": %" PRIu64 " sample%s, weight %" PRIu64 ", CPUs not run %" PRIu64 " (%.1f%%), lost %s\n",
 		table->samples, util_plural(table->samples), table->weight, table->missed, 100 * profile->missed, lost);

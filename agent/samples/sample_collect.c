@@ -774,10 +774,16 @@ static bool has_room(const struct sample_set *set, const struct budget *budget)
 
 struct sample_set *sample_collect(const struct sample_collect *how, char **error)
 {
+	struct sample_collect of_slices = *how;
 	bool many = how->most && stacks_nodes(how->inputs->stacks) / MANY > how->most;
 	bool merges = many || how->kept, full = false;
-	struct sample_set *set = collect_set(how, merges, &full, error);
+	struct sample_set *set;
 
+	if (filter_off_cpu(&how->question->filter)) {	/* the log has samples */
+		of_slices.log = NULL;
+		how = &of_slices;
+	}
+	set = collect_set(how, merges, &full, error);
 	if (!how->most || merges || (set && has_room(set, how->inputs->budget)) || (!set && !full))
 		return set;
 	sample_set_free(set);

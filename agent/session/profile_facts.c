@@ -7,6 +7,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
 #include "agent/guest/remarks.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/table.h"
 #include "profile_facts.h"
 
@@ -79,6 +80,8 @@ static void put_profiler(struct json_writer *writer, const struct profile_facts 
 	json_member(writer, "seconds", cJSON_CreateNumber(seconds(facts->to - facts->from)));
 	json_member(writer, "from", cJSON_CreateNumber(seconds(uptime_shown(zero, facts->from))));
 	json_member(writer, "to", cJSON_CreateNumber(seconds(uptime_shown(zero, facts->to))));
+	if (filter_off_cpu(&facts->profile->question.filter))
+		json_member_text(writer, "of", "off-cpu");	/* these are waits; their weight is in us */
 	json_member_count(writer, "samples", table->samples);
 	json_member_count(writer, "weight", table->weight);
 	json_member_count(writer, "missed", table->missed);
@@ -143,7 +146,7 @@ static void put_traceable(struct json_writer *writer, const struct epoch *epoch)
 	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u) {
 		cJSON *row;
 
-		if (!kind->described || kind->stream != STREAM_TRACE)
+		if (!kind->described || kind->stream != STREAM_TRACE || kind->id < EVENT_TRACE_FIRST)
 			continue;
 		row = cJSON_CreateObject();
 		json_add_count(row, "id", kind->id);

@@ -30,6 +30,7 @@ struct cpu {
 	struct trace_span thread;
 	struct trace_span interrupts[NESTED];	/* the open ones, the innermost last; softirqs, too */
 	uint32_t depth;
+	bool released;			/* its last event was a lock's release */
 	bool entered;			/* an interrupt has begun since its first event, or its last loss */
 	uint64_t last;			/* time of its last event */
 	struct losses losses;
@@ -46,7 +47,7 @@ struct known {				/* what goes on; see is_known */
 struct lock_wait {
 	uint64_t lock, begin, holder;
 	uint64_t gap;			/* as of a `struct known` */
-	uint32_t cpu;
+	uint32_t cpu, stack;
 };
 
 struct task {				/* a thread, and what it does, as far as that is known */
@@ -61,6 +62,7 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	uint32_t waiting;		/* so many go on; where none does, waits[0] is the last one that has ended */
 	bool waited;			/* one was given to the sink */
 	uint64_t woken, waker, wake_gap;	/* its last wake: the time, 0: none; by whom; pairs->gaps then */
+	uint32_t woken_at;		/* the waker's stack */
 };
 
 struct lock {
@@ -268,6 +270,7 @@ static void begin_now(struct pairs *pairs, struct task *task, const struct trace
 {
 	begin_known(pairs, &task->now, &(struct trace_span) {
 		.kind = kind, .cpu = event->cpu, .thread = task->thread, .number = number, .begin = event->time,
+		.stack = event->stack,
 	});
 }
 
@@ -305,6 +308,7 @@ static void arrive(struct pairs *pairs, const struct trace_event *event)
 		pairs->wakes;
 	task->ended = false;			/* it is another one, with its number */
 	begin_now(pairs, task, event, SPAN_THREAD, 0);
+	task->now.span.stack = 0;		/* that of the thread before */
 }
 
 /* Values: thread, waker. One that is not known to sleep may be about to: then it is ready when it leaves its CPU. */
@@ -319,6 +323,7 @@ static void add_wake(struct pairs *pairs, const struct trace_event *event)
 	task->woken = event->time;
 	task->waker = event->values[1];
 	task->wake_gap = pairs->gaps;
+	task->woken_at = event->stack;
 	if (!is_known(pairs, &task->now, event->time) || task->now.span.kind != SPAN_SLEEP)
 		return;
 	end_known(pairs, &task->now, event->time);
@@ -369,6 +374,7 @@ static void begin_interrupt(struct pairs *pairs, struct cpu *cpu, const struct t
 	}
 	cpu->interrupts[cpu->depth] = (struct trace_span) {
 		.kind = kind, .cpu = event->cpu, .number = event->values[0], .begin = event->time,
+		.stack = event->stack,
 	};
 	cpu->entered = true;
 	pairs->sink.begin(pairs->sink.context, &cpu->interrupts[cpu->depth++]);
@@ -492,7 +498,7 @@ static struct trace_span span_of_wait(const struct task *task, const struct lock
 {
 	return (struct trace_span) {
 		.kind = SPAN_LOCK, .cpu = wait->cpu, .thread = task->thread, .number = wait->lock,
-		.begin = wait->begin, .holder = wait->holder, .first = !task->waited,
+		.begin = wait->begin, .holder = wait->holder, .stack = wait->stack, .first = !task->waited,
 	};
 }
 
@@ -515,9 +521,10 @@ static struct lock_wait *find_wait(struct pairs *pairs, struct task *task, uint6
 
 /*
  * An end without a beginning may be of a wait that goes on since before anything was traced, around those that are
- * known; but not where the last one was for this lock, too.
+ * known; but not where the last one was for this lock, too. Sets *stack to that of a wait that has ended.
  */
-static void end_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event)
+static void end_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event,
+	uint32_t *stack)
 {
 	struct lock_wait *wait = find_wait(pairs, task, event->values[0], event->time);
 	struct trace_span span;
@@ -528,6 +535,7 @@ static void end_lock_wait(struct pairs *pairs, struct task *task, const struct t
 		return;
 	}
 	span = span_of_wait(task, wait);
+	*stack = span.stack;
 	task->waiting--;
 	task->waited = true;
 	end_span(pairs, &span, event->time > span.begin ? event->time : span.begin, false);
@@ -550,19 +558,23 @@ static void begin_lock_wait(struct pairs *pairs, struct task *task, const struct
 		wait = &task->waits[task->waiting++];
 		*wait = (struct lock_wait) {
 			.lock = event->values[0], .begin = event->time, .holder = EVENT_NONE, .gap = pairs->gaps,
-			.cpu = event->cpu,
+			.cpu = event->cpu, .stack = event->stack,
 		};
 	}
 	if (holder != EVENT_NONE)
 		wait->holder = holder;
 }
 
-/* Where another thread holds the lock, its release is missing. */
-static void acquire(struct pairs *pairs, struct task *task, const struct trace_event *event)
+/*
+ * Where another thread holds the lock, its release is missing. Who has waited took the lock where it began to wait: the
+ * event may be of the thread that gave it the lock, as one behind a release of its CPU always may.
+ */
+static void acquire(struct pairs *pairs, struct cpu *cpu, struct task *task, const struct trace_event *event)
 {
 	struct lock *lock = lock_of(pairs, event->values[0]);
+	uint32_t stack = cpu->released ? 0 : event->stack;
 
-	end_lock_wait(pairs, task, event);
+	end_lock_wait(pairs, task, event, &stack);
 	pairs->counts.refused += !lock;
 	if (!lock)
 		return;
@@ -575,7 +587,7 @@ static void acquire(struct pairs *pairs, struct task *task, const struct trace_e
 	lock->depth = 1;
 	begin_known(pairs, &lock->hold, &(struct trace_span) {
 		.kind = SPAN_HOLD, .cpu = event->cpu, .thread = task->thread, .number = lock->lock,
-		.begin = event->time,
+		.begin = event->time, .stack = stack,
 	});
 }
 
@@ -593,8 +605,10 @@ static void release(struct pairs *pairs, const struct trace_event *event)
 }
 
 /* Values: lock, thread. What an interrupt waits for or holds is of no thread. */
-static void add_lock(struct pairs *pairs, const struct trace_event *event)
+static void add_lock(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event)
 {
+	uint32_t stack;
+
 	struct task *task = event->values[1] == EVENT_NONE ? NULL : task_of(pairs, event->values[1]);
 
 	pairs->counts.refused += !task && event->values[1] != EVENT_NONE;
@@ -603,9 +617,9 @@ static void add_lock(struct pairs *pairs, const struct trace_event *event)
 	if (event->role == ROLE_LOCK_WAIT)
 		begin_lock_wait(pairs, task, event);
 	else if (event->role == ROLE_LOCK_WAITED)
-		end_lock_wait(pairs, task, event);
+		end_lock_wait(pairs, task, event, &stack);
 	else if (event->role == ROLE_LOCK_ACQUIRED)
-		acquire(pairs, task, event);
+		acquire(pairs, cpu, task, event);
 	else
 		release(pairs, event);
 }
@@ -666,7 +680,7 @@ static void add_call(struct pairs *pairs, const struct trace_event *event)
 	task->calls = !ends;
 	task->begun = (struct trace_span) {
 		.kind = SPAN_CALL, .cpu = event->cpu, .thread = event->values[0], .number = event->values[1],
-		.begin = event->time,
+		.begin = event->time, .stack = event->stack,
 	};
 	task->has_arguments = event->arguments;
 	memcpy(task->arguments, event->values + ROLE_VALUES - CALL_ARGUMENTS, sizeof(task->arguments));
@@ -698,7 +712,8 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event)
 	else if (event->role == ROLE_CALL_BEGIN || event->role == ROLE_CALL_END)
 		add_call(pairs, event);
 	else if (event->role >= ROLE_LOCK_WAIT)
-		add_lock(pairs, event);
+		add_lock(pairs, cpu, event);
+	cpu->released = event->role == ROLE_LOCK_RELEASED;
 	cpu->last = event->time;
 	if (pairs->doubts) {			/* the other one may be among those that are missing */
 		pairs->counts.beginnings = counts.beginnings;
@@ -741,8 +756,16 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 	if (task->wake_gap == pairs->gaps) {
 		is.woken = task->woken;
 		is.waker = task->waker;
+		is.woken_at = task->woken_at;
 	}
 	return is;
+}
+
+struct trace_span pairs_hold(const struct pairs *pairs, uint64_t number, uint64_t now)
+{
+	const struct lock *lock = find_lock(pairs, number);
+
+	return lock && is_known(pairs, &lock->hold, now) ? lock->hold.span : (struct trace_span) { .begin = 0 };
 }
 
 void pairs_threads(const struct pairs *pairs, uint64_t now, void (*each)(void *context, uint64_t thread),

@@ -50,8 +50,12 @@ struct pairs_thread {
 	struct trace_span call;		/* likewise, the call that it is in; `begin` 0: none, or not known */
 	struct trace_span wait;		/* likewise, its wait for a lock, with who holds that now */
 	uint64_t woken, waker;		/* when it was woken last, 0: not known; by whom, EVENT_NONE: an interrupt */
+	uint32_t woken_at;		/* where: as the stack of a span */
 };
 struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now);
+
+/* Who holds this lock at `now`, without an end; `begin` 0: nobody, or it is not known. */
+struct trace_span pairs_hold(const struct pairs *pairs, uint64_t lock, uint64_t now);
 
 /* Gives each thread of which it is known what it does at `now`. */
 void pairs_threads(const struct pairs *pairs, uint64_t now, void (*each)(void *context, uint64_t thread),

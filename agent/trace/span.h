@@ -31,7 +31,9 @@ struct trace_span {
 	uint64_t begin, end;		/* guest ns */
 	uint64_t result;		/* of a call */
 	const uint64_t *arguments;	/* of a call: CALL_ARGUMENTS words, valid in the sink; NULL: not told */
-	uint64_t waker;			/* of a wake to run: the thread; EVENT_NONE: an interrupt; or TRACE_NO_VALUE */
+	/* Of a wake to run, whose stack is the waker's: the thread; EVENT_NONE: an interrupt; or TRACE_NO_VALUE. */
+	uint64_t waker;
+	uint32_t stack;			/* of the kernel where it began: a node of stacks.h plus 1; 0: not told */
 	uint64_t holder;		/* of a wait for a lock: who held it last meanwhile; EVENT_NONE: not known */
 	uint32_t woken_on;		/* of a wake to run: the CPU of who woke it */
 	bool first;			/* of a call, a wait for a lock: its thread had none before */

@@ -28,6 +28,13 @@ struct trace {
 	uint32_t cpu;			/* of this CPU, */
 	uint64_t end;			/* which is complete up to here once it is over, */
 	bool drained;			/* and whose ring was empty then */
+	struct carried {		/* of each CPU, the stack whose event comes next, perhaps in another packet */
+		uint64_t time;
+		uint32_t stack;
+		uint16_t id;
+	} carried[EVENT_CPUS];
+	void (*wait)(void *context, const struct trace_span *span);
+	void *context;			/* of `wait` */
 	bool doubts[EVENT_CPUS];	/* some of its events are missing, and it is not known where */
 };
 
@@ -60,14 +67,19 @@ static void end(void *context, const struct trace_span *span)
 
 	if (span->kind != SPAN_THREAD && name < SPAN_NAMES)
 		slowest_add(trace->slowest, span, name);
+	if (span->kind == SPAN_SLEEP && span->stack)
+		trace->wait(trace->context, span);
 	if (span->kind == SPAN_CALL && trace->watcher)
 		trace->watcher->call(trace->watcher->context, span);
 }
 
-struct trace *trace_new(struct budget *budget)
+struct trace *trace_new(struct budget *budget, void (*wait)(void *context, const struct trace_span *span),
+	void *context)
 {
 	struct trace *trace = util_alloc(sizeof(*trace));
 
+	trace->wait = wait;
+	trace->context = context;
 	trace->order = trace_order_new(budget, held_most(budget), take, trace);
 	trace->pairs = pairs_new(budget, &(struct pairs_sink) { .context = trace, .begin = begin, .end = end });
 	trace->rows = span_rows_new(budget);
@@ -96,15 +108,28 @@ void trace_calls(const struct trace *trace, void (*each)(void *context, const st
 	pairs_calls(trace->pairs, each, context);
 }
 
+void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, uint32_t node)
+{
+	if (cpu < EVENT_CPUS)
+		trace->carried[cpu] = (struct carried) { .time = time, .id = id, .stack = node + 1 };	/* NONE: 0 */
+}
+
 void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 {
 	const struct trace_kind *kind = event->trace.kind;
 	struct trace_event own = { .time = time, .cpu = event->cpu, .role = kind->role };
 	uint64_t values[TRACE_VALUES];
+	struct carried *carried;
 
 	trace->events++;
 	trace->over = false;
-	if (kind->role == ROLE_NONE || event->cpu >= EVENT_CPUS)
+	if (event->cpu >= EVENT_CPUS)
+		return;
+	carried = &trace->carried[event->cpu];
+	if (carried->time == time && carried->id == event->id)
+		own.stack = carried->stack;
+	carried->stack = 0;
+	if (kind->role == ROLE_NONE)
 		return;
 	trace_kind_values(kind, event->trace.fields, values);
 	trace_kind_role_values(kind->role_values, values, own.values);
@@ -150,6 +175,11 @@ void trace_changed(struct trace *trace, uint64_t time)
 struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now)
 {
 	return pairs_thread(trace->pairs, thread, now);
+}
+
+struct trace_span trace_hold(const struct trace *trace, uint64_t lock, uint64_t now)
+{
+	return pairs_hold(trace->pairs, lock, now);
 }
 
 void trace_threads(const struct trace *trace, uint64_t now, void (*each)(void *context, uint64_t thread),

@@ -32,7 +32,9 @@ struct trace_watcher {
 	void (*lost)(void *context, uint64_t time, uint32_t cpu, uint64_t count);	/* so many events of this CPU */
 };
 
-struct trace *trace_new(struct budget *budget);
+/* `wait`: of each sleep that has ended and whose stack is known; `context` is its own. */
+struct trace *trace_new(struct budget *budget, void (*wait)(void *context, const struct trace_span *span),
+	void *context);
 void trace_free(struct trace *trace);	/* NULL is allowed */
 
 void trace_watch(struct trace *trace, const struct trace_watcher *watcher);	/* borrowed; NULL: nobody is told */
@@ -41,6 +43,9 @@ void trace_calls(const struct trace *trace, void (*each)(void *context, const st
 
 /* An EVENT_TRACE. `time`: guest ns, as all times here. */
 void trace_add(struct trace *trace, uint64_t time, const struct event *event);
+
+/* The event of this id, CPU and time, which comes next, carries this stack: a node of stacks.h, or STACKS_NONE. */
+void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, uint32_t node);
 
 /*
  * A packet begins, whose events come next: those of all packets before it have come. `end`: its own end. `lost`: so
@@ -53,6 +58,8 @@ void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t en
 void trace_changed(struct trace *trace, uint64_t time);
 
 struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now);	/* pairs_thread */
+
+struct trace_span trace_hold(const struct trace *trace, uint64_t lock, uint64_t now);	/* pairs_hold */
 
 /* pairs_threads */
 void trace_threads(const struct trace *trace, uint64_t now, void (*each)(void *context, uint64_t thread),

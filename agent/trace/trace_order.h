@@ -23,6 +23,7 @@ struct trace_event {
 	uint32_t cpu;			/* below EVENT_CPUS */
 	enum trace_role role;
 	bool arguments;			/* a call's beginning tells its arguments */
+	uint32_t stack;			/* as in struct trace_span */
 	uint64_t values[TRACE_VALUES];	/* of a role: those that it needs, first */
 	uint64_t lost;			/* no event: so many of the CPU are missing here; */
 	bool doubt;			/* or later, up to the next one of the CPU with this alone, no event either */

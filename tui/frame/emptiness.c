@@ -120,6 +120,10 @@ static struct emptiness of_filter(const struct vitals *vitals, const struct tabl
 	if (table && table->samples)
 		return (struct emptiness) { "No function in this window has the filter's name.",
 			"{filter} changes the filter, an empty one shows all." };
+	if (filter_off_cpu(filter))
+		return (struct emptiness) { "No wait in this window passes the filter.",
+			"`ktop ctl events +sched:stack` has threads tell where they sleep; "
+			"{filter} changes the filter." };
 	if (leaves_out(vitals, filter))
 		return (struct emptiness) { "The filter leaves this machine out.",
 			"{filter} changes the filter, an empty one shows all." };

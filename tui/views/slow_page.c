@@ -159,13 +159,14 @@ static void draw_row(const struct event_table *table, struct canvas *canvas, str
 static void draw_detail(const struct slow_row *slow, struct canvas *canvas, struct area *area)
 {
 	struct area at = { area->row, area->column + 1, 0, area->columns - 2 };
-	char text[CALL_TEXT + SLOW_PARTS + EVENT_TEXT], parts[SLOW_PARTS], took[DURATION_TEXT];
+	char text[CALL_TEXT + SLOW_PARTS + STACK_TEXT + EVENT_TEXT], parts[SLOW_PARTS], took[DURATION_TEXT];
 
 	if (!slow || area->rows < DETAIL_FROM)
 		return;
 	slow_row_parts(slow, parts);
-	util_print(text, sizeof(text), "%s%stook %s on cpu %u%s%s", slow->call, *slow->call ? ": " : "",
-		duration_text(slow->end - slow->begin, 3, took), (unsigned)slow->cpu, *parts ? ", " : "", parts);
+	util_print(text, sizeof(text), "%s%stook %s on cpu %u%s%s%s%s", slow->call, *slow->call ? ": " : "",
+		duration_text(slow->end - slow->begin, 3, took), (unsigned)slow->cpu, *parts ? ", " : "", parts,
+		*slow->stack ? "; at " : "", slow->stack);
 	at.rows = canvas_rows(canvas, text, at.columns);
 	at.rows = at.rows < DETAIL_MOST ? at.rows : DETAIL_MOST;
 	area->rows -= at.rows;

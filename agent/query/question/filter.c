@@ -14,6 +14,8 @@
 #include "agent/wire/event.h"
 #include "filter.h"
 
+enum { OFF_CPU = 1 << MODE_OFF_CPU };	/* `modes` of a term that asks about waits */
+
 /* Goes through a term's alternatives. `last` is the one that was returned last, or NULL. NULL: there is no more. */
 static const char *next_text(const struct filter *filter, const struct filter_term *term, const char *last)
 {
@@ -61,7 +63,8 @@ static bool holds(const struct filter *filter, const struct filter_term *term, s
 {
 	switch (term->by) {
 	case FILTER_CPU: return names_cpu(filter, term, who->cpu) != term->negated;
-	case FILTER_MODE: return (term->modes >> context_mode(who, context) & 1) != term->negated;
+	case FILTER_MODE:
+		return term->modes == OFF_CPU || (term->modes >> context_mode(who, context) & 1) != term->negated;
 	case FILTER_THREAD:
 	case FILTER_COMM:
 	case FILTER_PROCESS: return names_thread(filter, term, threads, who) != term->negated;
@@ -155,6 +158,16 @@ bool filter_names_mode(const struct filter *filter, unsigned mode)
 				filter->terms[i].modes >> mode & 1)
 			return true;
 	return false;
+}
+
+bool filter_off_cpu(const struct filter *filter)
+{
+	return filter_names_mode(filter, MODE_OFF_CPU);
+}
+
+struct store *filter_store(const struct filter *filter, const struct query_inputs *inputs)
+{
+	return filter_off_cpu(filter) ? inputs->waits : inputs->store;
 }
 
 bool filter_shows(const struct filter *filter, const char *function)
@@ -276,6 +289,10 @@ static bool take_cpu(const char *value, struct filter_term *term, char **error)
 
 static bool take_modes(const char *value, struct filter_term *term, char **error)
 {
+	if (strcmp(value, "off-cpu") == 0) {
+		term->modes = OFF_CPU;
+		return !term->negated || util_fail(error, "!mode:off-cpu is what all samples are; leave it out");
+	}
 	for (bool more = true; more; value++) {
 		size_t size = strcspn(value, "|,");
 		int mode = 0;
@@ -284,7 +301,7 @@ static bool take_modes(const char *value, struct filter_term *term, char **error
 			mode++;
 		if (mode == MODE_NAMES)
 			return util_fail(error, "mode:%.*s is not a mode; give kernel, user, idle, irq or softirq, "
-				"or several: kernel|user", (int)size, value);
+				"several, as in kernel|user, or off-cpu alone", (int)size, value);
 		term->modes |= 1u << mode;
 		value += size;
 		more = *value != '\0';

@@ -28,6 +28,12 @@ bool filter_passes_cpu(const struct filter *filter, uint32_t cpu);
 /* True if a term asks for samples of this mode (contexts.h) by name. */
 bool filter_names_mode(const struct filter *filter, unsigned mode);
 
+/* True if it asks about waits, not samples: about the time that threads were off their CPUs. */
+bool filter_off_cpu(const struct filter *filter);
+
+/* What a question with this filter is about. */
+struct store *filter_store(const struct filter *filter, const struct query_inputs *inputs);
+
 /*
  * Makes the filter what it is for the samples of one machine: without the terms about machines. If one of them does not
  * hold, no sample passes. `number`: that of its tab, 0 if it has none; a value of digits alone is a number, any other a
@@ -60,8 +66,8 @@ bool filter_equal(const struct filter *a, const struct filter *b);
  */
 
 /* How the words are written, for help and messages: in full; in short, where there is little room. */
-#define FILTER_WORDS "NAME cpu:N thread:NAME comm:NAME process:NAME mode:kernel|user|idle|irq|softirq object:NAME " \
-	"file:NAME under:FUNCTION machine:NAME"
+#define FILTER_WORDS "NAME cpu:N thread:NAME comm:NAME process:NAME mode:kernel|user|idle|irq|softirq mode:off-cpu " \
+	"object:NAME file:NAME under:FUNCTION machine:NAME"
 #define FILTER_KINDS "NAME cpu: thread: comm: process: mode: object: file: under: machine:"
 
 /*

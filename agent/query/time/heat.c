@@ -5,6 +5,7 @@
 #include "agent/base/util.h"
 #include "agent/query/match.h"
 #include "agent/query/query_state.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/stop.h"
 #include "agent/store/store.h"
 #include "heat.h"
@@ -73,7 +74,7 @@ static struct heat_slot sum_slot(const struct kept *kept, const struct match *ma
 /* A slot whose slice is coarser by now, but was summed while it was not, keeps its sums. */
 static void update(struct kept *kept, struct query *query, struct query_reader *reader, struct heat *heat)
 {
-	const struct store *store = query->inputs.store;
+	const struct store *store = reader->window.inputs.store;
 	const struct match match = window_match(&reader->window);
 	size_t at = span_after(store, heat->first * HEAT_NS), end = store_slices(store);
 
@@ -106,7 +107,7 @@ void heat_make(struct query *query, const struct question *question, uint64_t of
 	struct kept *kept = kept_of(query, reader);
 	uint64_t last = until / HEAT_NS;
 
-	store_settle(query->inputs.store);
+	store_settle(filter_store(&question->filter, &query->inputs));
 	if (!subject_follow(&kept->subject, reader, question, of, kernel))
 		forget(kept);
 	*heat = (struct heat) {

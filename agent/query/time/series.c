@@ -99,7 +99,7 @@ static void keep_parts(const struct kept *kept, const struct store *store, size_
 
 static void update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first)
 {
-	const struct store *store = query->inputs.store;
+	const struct store *store = reader->window.inputs.store;
 	const struct match match = window_match(&reader->window);
 	size_t count = store_slices(store) - first, made = 0;
 	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
@@ -163,7 +163,7 @@ static void lay_out(struct series *series, uint64_t first, uint64_t now, size_t 
 void series_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, size_t most,
 	struct series *series)
 {
-	struct store *store = query->inputs.store;
+	struct store *store = filter_store(&question->filter, &query->inputs);
 	struct query_reader *reader = query_reader(query, question);
 	struct kept *kept = kept_of(query, reader);
 	uint64_t now = store_now(store), begin = now > SERIES_REACH ? now - SERIES_REACH : 0;

@@ -29,6 +29,24 @@ static void note_begin(void *context, const struct trace_span *span)
 	((struct ended *)context)->begun[span->kind]++;
 }
 
+/* Each event carries a stack, which its time tells. */
+static void tell(struct pairs *pairs, const struct trace_event *event)
+{
+	struct trace_event own = *event;
+
+	own.stack = (uint32_t)own.time + 1;
+	pairs_add(pairs, &own);
+}
+
+/* A hold's may be that of the wait before it, or none. */
+static void check_stack(const struct trace_span *span)
+{
+	if (span->kind == SPAN_HOLD)
+		assert_true(span->stack <= (uint32_t)span->begin + 1);
+	else
+		assert_int_equal(span->stack, span->kind == SPAN_THREAD ? 0 : (uint32_t)span->begin + 1);
+}
+
 static void note_end(void *context, const struct trace_span *span)
 {
 	struct ended *ended = context;
@@ -38,6 +56,7 @@ static void note_end(void *context, const struct trace_span *span)
 		assert_true(span->arguments[0] == begun && span->arguments[5] == 2 * begun);
 
 	assert_true(span->end >= span->begin);
+	check_stack(span);
 	ended->spans[ended->count++] = *span;
 }
 
@@ -106,7 +125,7 @@ static void each_call_is_found(void **state)
 		uint32_t whole = make_calls(seed);
 
 		for (uint32_t i = 0; i < EVENTS; i++)
-			pairs_add(pairs, &events[i]);
+			tell(pairs, &events[i]);
 		pairs_end(pairs);
 		assert_int_equal(ended.count, whole);
 		for (size_t i = 0; i < ended.count; i++)
@@ -142,7 +161,7 @@ static void what_lacks_its_partner_is_counted(void **state)
 			beginnings += under_way && !pair;
 			ends += ends_it && *before && !pair;
 			*before = event;
-			pairs_add(pairs, event);
+			tell(pairs, event);
 		}
 		pairs_end(pairs);
 		assert_int_equal(ended.count, whole);
@@ -171,10 +190,10 @@ static void a_loss_ends_what_is_under_way(void **state)
 				continue;
 			}
 			if (lost[cpu])
-				pairs_add(pairs, &(struct trace_event) {
+				tell(pairs, &(struct trace_event) {
 					.time = events[i].time, .cpu = cpu, .lost = lost[cpu] });
 			lost[cpu] = 0;
-			pairs_add(pairs, &events[i]);
+			tell(pairs, &events[i]);
 		}
 		pairs_end(pairs);
 		for (size_t i = 0; i < ended.count; i++) {
@@ -292,7 +311,7 @@ static void each_wait_is_found(void **state)
 		size_t at = 0;
 
 		for (uint32_t i = 0; i < count; i++)
-			pairs_add(pairs, &events[i]);
+			tell(pairs, &events[i]);
 		for (size_t i = 0; i < model.count; i++) {
 			const struct trace_span *wait = next_wait(&ended, &at);
 
@@ -330,10 +349,10 @@ static void no_wait_goes_on_over_what_is_not_known(void **state)
 			if (lost && next_random(&dice) % 2)
 				pairs_changed(pairs, events[i].time - 5);
 			else if (lost)
-				pairs_add(pairs, &(struct trace_event) {
+				tell(pairs, &(struct trace_event) {
 					.time = events[i].time, .cpu = events[i].cpu, .lost = 1 });
 			lost = 0;
-			pairs_add(pairs, &events[i]);
+			tell(pairs, &events[i]);
 		}
 		for (size_t at = 0, k = 0; (wait = next_wait(&ended, &at)); found++) {
 			while (k < model.count && !is_same_wait(wait, &model.spans[k]))
@@ -360,7 +379,7 @@ static void a_change_ends_what_runs(void **state)
 				pairs_changed(pairs, events[i].time - 5);
 				i += next_random(&dice) % 32;
 			} else {
-				pairs_add(pairs, &events[i]);
+				tell(pairs, &events[i]);
 			}
 		}
 		pairs_end(pairs);
@@ -383,7 +402,7 @@ static void switches_without_a_state_tell_no_waits(void **state)
 	for (uint32_t i = 0; i < count; i++) {
 		if (events[i].role == ROLE_SWITCH)
 			events[i].values[2] = TRACE_NO_VALUE;
-		pairs_add(pairs, &events[i]);
+		tell(pairs, &events[i]);
 	}
 	assert_null(next_wait(&ended, &at));
 	assert_true(ended.begun[SPAN_THREAD] > EVENTS / 4);
@@ -403,7 +422,7 @@ static void whatever_comes_is_survived(void **state)
 		size_t seen[SPAN_KINDS] = { 0 };
 
 		for (uint32_t i = 0; i < EVENTS; i++)
-			pairs_add(pairs, &(struct trace_event) {
+			tell(pairs, &(struct trace_event) {
 				.time = 1000 + i, .cpu = next_random(&seed) % CPUS,
 				.role = (enum trace_role)(next_random(&seed) % ROLES),
 				.values = { next_random(&seed) % 4, next_random(&seed) % 3, next_random(&seed) % 5 },
@@ -436,11 +455,11 @@ static void threads_beyond_number_are_forgotten(void **state)
 	struct pairs *pairs = begin(budget);
 
 	(void)state;
-	pairs_add(pairs, &(struct trace_event) { .time = 1, .role = ROLE_CALL_BEGIN, .values = { 7, 9 } });
+	tell(pairs, &(struct trace_event) { .time = 1, .role = ROLE_CALL_BEGIN, .values = { 7, 9 } });
 	for (uint64_t i = 0; i < MANY; i++)
-		pairs_add(pairs, &(struct trace_event) {
+		tell(pairs, &(struct trace_event) {
 			.time = 2 + i, .role = ROLE_CALL_END, .values = { 100 + i, 1 } });
-	pairs_add(pairs, &(struct trace_event) { .time = MANY + 9, .role = ROLE_CALL_END, .values = { 7, 9 } });
+	tell(pairs, &(struct trace_event) { .time = MANY + 9, .role = ROLE_CALL_END, .values = { 7, 9 } });
 	assert_int_equal(ended.count, 1);
 	assert_int_equal(ended.spans[0].end, MANY + 9);
 	assert_true(left - budget_left(budget) < (32 << 20));
@@ -457,6 +476,8 @@ struct locking {
 	uint64_t now;
 	int holder[LOCKS];
 	uint64_t held_since[LOCKS];
+	uint32_t taken_at[LOCKS];	/* the stack of its hold */
+	bool released[CPUS];		/* the last event of the CPU was a release */
 	int waits[THREADS];		/* the lock; NOBODY: for none */
 	uint64_t waits_since[THREADS];
 	int line[LOCKS][THREADS], lines[LOCKS];
@@ -466,10 +487,11 @@ struct locking {
 static void tell_lock(struct pairs *pairs, struct locking *is, enum trace_role role, int lock, int thread,
 	uint64_t holder)
 {
-	pairs_add(pairs, &(struct trace_event) {
+	tell(pairs, &(struct trace_event) {
 		.time = is->now, .cpu = (uint32_t)is->now % CPUS, .role = role,
 		.values = { 0xffff888000000000 + (uint64_t)lock, 1 + (uint64_t)thread, holder },
 	});
+	is->released[is->now % CPUS] = role == ROLE_LOCK_RELEASED;
 }
 
 static bool has_span(enum span_kind kind, int lock, int thread, uint64_t begin, uint64_t end)
@@ -485,6 +507,9 @@ static void take_lock(struct pairs *pairs, struct locking *is, int lock, int thr
 {
 	is->holder[lock] = thread;
 	is->held_since[lock] = is->now;
+	/* Who has waited took it there. Else it is the event's, if that cannot be of who gave the lock away. */
+	is->taken_at[lock] = is->waits[thread] != NOBODY ? (uint32_t)is->waits_since[thread] + 1 :
+		is->released[is->now % CPUS] ? 0 : (uint32_t)is->now + 1;
 	tell_lock(pairs, is, ROLE_LOCK_ACQUIRED, lock, thread, 0);
 	if (is->waits[thread] == NOBODY)
 		return;
@@ -513,6 +538,7 @@ static void give_lock(struct pairs *pairs, struct locking *is, int lock)
 
 	tell_lock(pairs, is, ROLE_LOCK_RELEASED, lock, thread, 0);
 	assert_true(has_span(SPAN_HOLD, lock, thread, is->held_since[lock], is->now));
+	assert_int_equal(ended.spans[ended.count - 1].stack, is->taken_at[lock]);
 	is->held++;
 	is->holder[lock] = NOBODY;
 	if (!is->lines[lock])
@@ -529,6 +555,14 @@ static void check_locking(const struct pairs *pairs, const struct locking *is)
 
 		assert_int_equal(wait.begin, lock == NOBODY ? 0 : is->waits_since[thread]);
 		assert_true(lock == NOBODY || wait.holder == 1 + (uint64_t)is->holder[lock]);
+		assert_true(lock == NOBODY || wait.stack == (uint32_t)wait.begin + 1);
+	}
+	for (int lock = 0; lock < LOCKS; lock++) {
+		const struct trace_span hold = pairs_hold(pairs, 0xffff888000000000 + (uint64_t)lock, is->now);
+
+		assert_int_equal(hold.begin, is->holder[lock] == NOBODY ? 0 : is->held_since[lock]);
+		assert_true(!hold.begin || hold.thread == 1 + (uint64_t)is->holder[lock]);
+		assert_true(!hold.begin || hold.stack == is->taken_at[lock]);
 	}
 }
 
@@ -570,7 +604,7 @@ static void each_lock_is_followed(void **state)
 
 static void lock_event(struct pairs *pairs, uint64_t time, enum trace_role role, uint64_t thread, uint64_t holder)
 {
-	pairs_add(pairs, &(struct trace_event) { .time = time, .role = role, .values = { 70, thread, holder } });
+	tell(pairs, &(struct trace_event) { .time = time, .role = role, .values = { 70, thread, holder } });
 }
 
 /* A kernel tells waits alone, with their holders; a thread may give up. An interrupt's wait is of no thread. */
@@ -594,7 +628,7 @@ static void waits_without_holds(void **state)
 	assert_int_equal(pairs_counts(pairs).ends, 1);
 	lock_event(pairs, 50, ROLE_LOCK_WAIT, 1, EVENT_NONE);
 	assert_int_equal(pairs_thread(pairs, 1, 55).wait.holder, EVENT_NONE);
-	pairs_add(pairs, &(struct trace_event) { .time = 60, .cpu = 2, .lost = 1 });
+	tell(pairs, &(struct trace_event) { .time = 60, .cpu = 2, .lost = 1 });
 	assert_int_equal(pairs_thread(pairs, 1, 65).wait.begin, 0);
 	pairs_end(pairs);
 	pairs_free(pairs);
@@ -602,7 +636,7 @@ static void waits_without_holds(void **state)
 
 static void lock_event_of(struct pairs *pairs, uint64_t time, enum trace_role role, uint64_t lock, uint64_t holder)
 {
-	pairs_add(pairs, &(struct trace_event) { .time = time, .role = role, .values = { lock, 1, holder } });
+	tell(pairs, &(struct trace_event) { .time = time, .role = role, .values = { lock, 1, holder } });
 }
 
 /* Asleep for a mutex, a thread spins for locks of the scheduler. An end whose beginning may be older is no mistake. */
@@ -676,24 +710,24 @@ static void a_loss_that_is_told_too_early(void **state)
 	(void)state;
 	lock_event(pairs, 5, ROLE_LOCK_ACQUIRED, 1, 0);
 	lock_event(pairs, 6, ROLE_LOCK_RELEASED, 1, 0);
-	pairs_add(pairs, &(struct trace_event) { .time = 10, .lost = 3, .doubt = true });
-	pairs_add(pairs, &(struct trace_event) { .time = 11, .role = ROLE_CALL_BEGIN, .values = { 4, 9 } });
+	tell(pairs, &(struct trace_event) { .time = 10, .lost = 3, .doubt = true });
+	tell(pairs, &(struct trace_event) { .time = 11, .role = ROLE_CALL_BEGIN, .values = { 4, 9 } });
 	lock_event(pairs, 12, ROLE_LOCK_ACQUIRED, 1, 0);
-	pairs_add(pairs, &(struct trace_event) { .time = 13, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	tell(pairs, &(struct trace_event) { .time = 13, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
 	/* here the three are missing */
-	pairs_add(pairs, &(struct trace_event) { .time = 20, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
-	pairs_add(pairs, &(struct trace_event) { .time = 21, .role = ROLE_IRQ_END, .values = { 3 } });
+	tell(pairs, &(struct trace_event) { .time = 20, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	tell(pairs, &(struct trace_event) { .time = 21, .role = ROLE_IRQ_END, .values = { 3 } });
 	lock_event(pairs, 22, ROLE_LOCK_ACQUIRED, 2, 0);
-	pairs_add(pairs, &(struct trace_event) { .time = 23, .role = ROLE_CALL_BEGIN, .values = { 4, 8 } });
-	pairs_add(pairs, &(struct trace_event) { .time = 30, .doubt = true });
+	tell(pairs, &(struct trace_event) { .time = 23, .role = ROLE_CALL_BEGIN, .values = { 4, 8 } });
+	tell(pairs, &(struct trace_event) { .time = 30, .doubt = true });
 	assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
 	assert_true(ended.spans[ended.count - 1].kind == SPAN_INTERRUPT && ended.spans[ended.count - 1].lost &&
 		ended.spans[ended.count - 1].begin == 13);
 	ended.count = 0;
 	pairs_under_way(pairs, note_end_of_open, &ended);
 	assert_int_equal(ended.count, 0);
-	pairs_add(pairs, &(struct trace_event) { .time = 40, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
-	pairs_add(pairs, &(struct trace_event) { .time = 41, .role = ROLE_IRQ_END, .values = { 5 } });
+	tell(pairs, &(struct trace_event) { .time = 40, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	tell(pairs, &(struct trace_event) { .time = 41, .role = ROLE_IRQ_END, .values = { 5 } });
 	assert_int_equal(pairs_counts(pairs).ends, 1);	/* behind the doubt they count again */
 	pairs_free(pairs);
 }
@@ -706,7 +740,7 @@ static void softirqs_are_not_interrupts(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 4; i++)
-		pairs_add(pairs, &(struct trace_event) { .time = 10 + i, .role = roles[i], .values = { 3 } });
+		tell(pairs, &(struct trace_event) { .time = 10 + i, .role = roles[i], .values = { 3 } });
 	assert_int_equal(ended.count, 2);		/* the softirq that has no end; the interrupt */
 	assert_true(ended.spans[0].kind == SPAN_SOFTIRQ && ended.spans[0].lost);
 	assert_true(ended.spans[1].kind == SPAN_INTERRUPT && !ended.spans[1].lost && ended.spans[1].end == 12);
@@ -724,7 +758,7 @@ static void locks_beyond_number_are_forgotten(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < MANY; i++)
-		pairs_add(pairs, &(struct trace_event) {
+		tell(pairs, &(struct trace_event) {
 			.time = 1 + i, .role = ROLE_LOCK_ACQUIRED, .values = { i % 2 ? i : 9, 7 } });
 	assert_true(left - budget_left(budget) < (24 << 20));
 	pairs_free(pairs);

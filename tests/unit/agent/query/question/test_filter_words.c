@@ -134,6 +134,8 @@ static void test_what_is_refused(void **state)
 	refuse("mode:kernel|", "mode: is not a mode", "kernel, user, idle, irq or softirq");
 	refuse("mode:ring0", "mode:ring0 is not a mode", "kernel, user, idle, irq or softirq");
 	refuse("mode:user|kern", "mode:kern is not a mode", "kernel, user, idle, irq or softirq");
+	refuse("mode:kernel|off-cpu", "mode:off-cpu is not a mode", "off-cpu alone");
+	refuse("!mode:off-cpu", "!mode:off-cpu", "leave it out");
 	refuse("mode:soft", "mode:soft is not a mode", "softirq");
 	refuse("mode:kernelx", "mode:kernelx", "kernel");
 	refuse("thread:", "names nothing", "give a part");
