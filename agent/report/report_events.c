@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 
 #include "agent/answers/event_table.h"
+#include "agent/answers/slow_rows.h"
 #include "agent/base/duration_text.h"
 #include "agent/base/util.h"
 #include "agent/export/json_writer.h"
