@@ -25,7 +25,7 @@
 #include "view_functions.h"
 
 enum { DETAIL_STEP = 16 };		/* columns by which a key moves the detail line */
-enum { HEADS_FROM = 5, DETAIL_FROM = 6, DETAILS_FROM = 12 };	/* rows from which there are heads, and details */
+enum { HEADS_FROM = 5, DETAIL_FROM = 6, DETAILS_FROM = 12, LONG_FROM = 20 };	/* rows: heads, and details */
 enum { PAUSE_MS = 100 };			/* between two answers */
 enum { ROWS_MORE = 32 };			/* in order besides those in use, for the cursor's row to move */
 
@@ -384,10 +384,16 @@ static void draw_detail(struct function_view *self, struct canvas *canvas, struc
 			canvas_skip(canvas, text, self->detail_from));
 }
 
-/* So many lines of detail are below the rows: what threads do, and who waits for whom, takes two. */
-static int detail_lines(const struct function_view *self, int rows)
+/* So many lines of detail are below the rows: what threads do, and who waits for whom and where, takes two or four. */
+static int detail_lines(const struct function_view *self, struct area area)
 {
-	return rows < DETAIL_FROM ? 0 : rows >= DETAILS_FROM && self->functions && self->functions->tells_now ? 2 : 1;
+	const struct function_table *functions = self->functions;
+
+	if (area.rows < DETAIL_FROM)
+		return 0;
+	if (area.rows < DETAILS_FROM || !functions || !functions->tells_now)
+		return 1;
+	return area.rows >= LONG_FROM && strlen(functions->now) > (size_t)(2 * area.columns) ? 4 : 2;
 }
 
 /* The heads are above the rows, if there is room. */
@@ -395,7 +401,7 @@ static struct area rows_area(const struct function_view *self, struct area area)
 {
 	int heads = area.rows >= HEADS_FROM ? 1 : 0;
 
-	area.rows -= heads + detail_lines(self, area.rows);
+	area.rows -= heads + detail_lines(self, area);
 	area.row += heads;
 	return area;
 }
@@ -403,7 +409,7 @@ static struct area rows_area(const struct function_view *self, struct area area)
 static void functions_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct function_view *self = context;
-	int details = detail_lines(self, area.rows);
+	int details = detail_lines(self, area);
 	struct column_layout layout;
 
 	if (self->measures || area.columns != self->area.columns)

@@ -74,7 +74,7 @@ static struct heat_slot sum_slot(const struct kept *kept, const struct match *ma
 /* A slot whose slice is coarser by now, but was summed while it was not, keeps its sums. */
 static void update(struct kept *kept, struct query *query, struct query_reader *reader, struct heat *heat)
 {
-	const struct store *store = reader->window.inputs.store;
+	const struct store *store = filter_store(&reader->window.question.filter, &query->inputs);
 	const struct match match = window_match(&reader->window);
 	size_t at = span_after(store, heat->first * HEAT_NS), end = store_slices(store);
 

@@ -99,7 +99,7 @@ static void keep_parts(const struct kept *kept, const struct store *store, size_
 
 static void update(struct kept *kept, struct query *query, struct query_reader *reader, size_t first)
 {
-	const struct store *store = reader->window.inputs.store;
+	const struct store *store = filter_store(&reader->window.question.filter, &query->inputs);
 	const struct match match = window_match(&reader->window);
 	size_t count = store_slices(store) - first, made = 0;
 	struct part *parts = util_alloc((count + 1) * sizeof(*parts));
