@@ -163,22 +163,24 @@ static bool is_on(const uint32_t *mask, uint32_t id)
 /* A list that is too long for a text ends with " ...". */
 void ktop_events_list(const struct ktop *ktop, const uint32_t *mask, struct ktop_str *text)
 {
-	static const char more[] = " ...", stack[] = ":stack";
+	static const char more[] = " ...", stack[] = ":stack=";
 	union description row;
 	struct named event;
 
 	for (uint32_t i = 0; event_at(ktop, i, &row, &event); i++) {
 		if (event.size == 0)
 			continue;
-		if (text->size + 2 + event.size + sizeof(stack) + sizeof(more) > KTOP_TEXT_MAX) {
+		if (text->size + 2 + event.size + sizeof(stack) + 2 + sizeof(more) > KTOP_TEXT_MAX) {
 			ktop_str_add(text, more);
 			return;
 		}
 		ktop_str_add(text, is_on(mask, event.id) ? " +" : " -");
 		for (uint32_t at = 0; at < event.size; at++)
 			text->bytes[text->size++] = event.name[at];
-		if (is_on(ktop->stacks, event.id))
+		if (is_on(ktop->stacks, event.id)) {
 			ktop_str_add(text, stack);
+			ktop_str_number(text, ktop->stack_frames);
+		}
 	}
 }
 

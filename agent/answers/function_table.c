@@ -70,7 +70,7 @@ static void compare(struct function_table *answer, const struct request *request
 
 enum {
 	CHAIN = 8,			/* threads of a chain, each of which waits for the next, that are told */
-	OWN_FRAMES = 8, FRAMES = 3,	/* of the stacks of the thread itself; of others */
+	OWN_FRAMES = 10, FRAMES = 6,	/* of the stacks of the thread itself; of others */
 };
 
 /* The number behind the name, if the thread of that number has this title. */

@@ -15,11 +15,12 @@
 
 /* The texts that are always there come first. Number 0 has to be empty. */
 enum fixed_text {
-	EMPTY, SAMPLES, COUNT, CPU, NANOSECONDS, THREAD, THREAD_ID, PROCESS, PROCESS_ID, MODE, PERIODS, FIRST_MODE,
+	EMPTY, SAMPLES, COUNT, CPU, NANOSECONDS, THREAD, THREAD_ID, PROCESS, PROCESS_ID, MODE, PERIODS, OFF_CPU,
+	FIRST_MODE,
 };
 static const char *const texts[FIRST_MODE] = {
 	"", "samples", "count", "cpu", "nanoseconds", "thread", "thread_id", "process", "process_id", "mode",
-	"periods",
+	"periods", "off-cpu",
 };
 enum { OBJECT_TEXTS = 2, FUNCTION_TEXTS = 2, THREAD_TEXTS = 4 };	/* of each of them */
 enum { LABELS = 6 };			/* of a sample, at most */
@@ -181,8 +182,9 @@ static void put_comments(struct pprof *pprof)
 static void put_facts(struct pprof *pprof)
 {
 	const struct set_facts *facts = &pprof->set->facts;
+	const enum fixed_text time = facts->off_cpu ? OFF_CPU : CPU;
 	Pprof__ValueType types[] = {
-		VALUE_TYPE(SAMPLES, COUNT), VALUE_TYPE(CPU, NANOSECONDS), VALUE_TYPE(PERIODS, COUNT),
+		VALUE_TYPE(SAMPLES, COUNT), VALUE_TYPE(time, NANOSECONDS), VALUE_TYPE(PERIODS, COUNT),
 	};
 
 	put(pprof, PIECE(
@@ -190,7 +192,7 @@ static void put_facts(struct pprof *pprof)
 		.period_type = &types[1], .period = (int64_t)facts->period,
 		.time = (int64_t)(facts->began ? facts->began + facts->from : 0),
 		.duration = (int64_t)(facts->to - facts->from),
-		.default_sample_type = pprof->set->ns ? CPU : SAMPLES));
+		.default_sample_type = pprof->set->ns ? time : SAMPLES));
 }
 
 /* Mappings say that they have names, so that pprof looks for none in the files of this host. */

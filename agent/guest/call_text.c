@@ -95,15 +95,22 @@ const char *call_text_stack(const struct epoch *epoch, uint32_t stack, unsigned 
 	struct symbols *symbols = epoch->inputs.symbols;
 	uint32_t id = stack - 1;			/* 0: STACKS_NONE */
 
+	bool ends = false;			/* its callers are missing */
+	size_t used;
+
 	text[0] = '\0';
 	for (unsigned i = 0; i < most && id != STACKS_NONE; i++) {
 		struct node node = stacks_node(epoch->inputs.stacks, id);
 		const struct function *function = symbols_get(symbols,
 			symbols_function(symbols, node.space, node.address));
-		size_t used = strlen(text);
 
+		used = strlen(text);
 		util_print(text + used, STACK_TEXT - used, "%s%s", i ? " < " : "", function->name);
 		id = node.parent;
+		ends = node.cut && id == STACKS_NONE;
 	}
+	used = strlen(text);
+	if (id != STACKS_NONE || ends)
+		util_print(text + used, STACK_TEXT - used, " < ...");
 	return text;
 }

@@ -92,7 +92,7 @@ static void take_wait(void *context, const struct trace_span *wait)
 {
 	struct epoch *epoch = context;
 	const struct store_key key = {
-		.stack = wait->stack - 1,
+		.stack = wait->stack - 1,	/* not told: STACKS_NONE */
 		.who = {
 			.thread = (uint32_t)wait->thread, .cpu = (uint16_t)wait->cpu, .mode = MODE_KERNEL,
 			.context = CONTEXT_TASK,

@@ -96,8 +96,8 @@ static void print_waits(const struct report *report, FILE *out)
 	fprintf(out, ", trace events lost %" PRIu64 "\n", lost);
 	fprintf(out, "off the CPUs: %" PRIu64 " wait%s, %.3f s of threads in all, each at its end\n", table->samples,
 		util_plural(table->samples), (double)table->weight * 1e-6);
-	if (!table->samples && profile->question.filter.count == 1)
-		fputs("(waits are counted where a thread tells its stack: `ktop ctl events +sched:stack`)\n", out);
+	if (!table->samples)
+		fputs("(waits are those that trace events tell of: `ktop ctl events +sched:stack`)\n", out);
 	report_remarks(report, "", out);
 }
 

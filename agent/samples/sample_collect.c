@@ -432,6 +432,7 @@ static void tell_facts(struct collecting *all)
 	facts.grain = all->grain;
 	facts.merged = all->merged;
 	facts.missed = missed(all->how);
+	facts.off_cpu = filter_off_cpu(&all->how->question->filter);
 	facts.events_lost += all->how->log ? trace_log_refused(sample_log_traces(all->how->log)) : 0;
 	facts.lost += all->how->log ? sample_log_refused(all->how->log) :
 		store_given_up(all->window->inputs.store);
@@ -779,6 +780,11 @@ struct sample_set *sample_collect(const struct sample_collect *how, char **error
 	bool merges = many || how->kept, full = false;
 	struct sample_set *set;
 
+	if (filter_off_cpu(&how->question->filter) && how->rows) {
+		util_fail(error, "this format shows when CPUs ran what, and mode:off-cpu is time off them; choose "
+			"another, such as folded, svg or pprof");
+		return NULL;
+	}
 	if (filter_off_cpu(&how->question->filter)) {	/* the log has samples */
 		of_slices.log = NULL;
 		how = &of_slices;

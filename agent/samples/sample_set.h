@@ -140,6 +140,7 @@ struct set_facts {
 	int64_t zero;			/* guest ns from which on times count that a person reads; 0 also: not known */
 	const struct trace_number *numbers;	/* `number_count`: what those in trace events are called */
 	uint32_t number_count;
+	bool off_cpu;			/* its samples are waits, and weights their time (filter.h) */
 };
 
 /* The time that a person reads; before the zero there is none. `facts` may be NULL. */

@@ -191,9 +191,18 @@ static uint32_t known_waits(const struct pairs *pairs, const struct task *task, 
 	return count;
 }
 
+/*
+ * The number of the gap in which something begins, for is_known. While it is in doubt where events are missing, they
+ * may be missing from then on: nothing that begins is known.
+ */
+static uint64_t gap_now(const struct pairs *pairs)
+{
+	return pairs->doubts ? UINT64_MAX : pairs->gaps;
+}
+
 static void begin_known(const struct pairs *pairs, struct known *known, const struct trace_span *span)
 {
-	*known = (struct known) { .on = true, .told = known->told, .gap = pairs->gaps, .span = *span };
+	*known = (struct known) { .on = true, .told = known->told, .gap = gap_now(pairs), .span = *span };
 }
 
 static void end_known(struct pairs *pairs, struct known *known, uint64_t time)
@@ -322,7 +331,7 @@ static void add_wake(struct pairs *pairs, const struct trace_event *event)
 		return;
 	task->woken = event->time;
 	task->waker = event->values[1];
-	task->wake_gap = pairs->gaps;
+	task->wake_gap = gap_now(pairs);
 	task->woken_at = event->stack;
 	if (!is_known(pairs, &task->now, event->time) || task->now.span.kind != SPAN_SLEEP)
 		return;
@@ -521,10 +530,11 @@ static struct lock_wait *find_wait(struct pairs *pairs, struct task *task, uint6
 
 /*
  * An end without a beginning may be of a wait that goes on since before anything was traced, around those that are
- * known; but not where the last one was for this lock, too. Sets *stack to that of a wait that has ended.
+ * known; but not where the last one was for this lock, too. Returns the stack of the wait
+ * that has ended; if there is none, `stack`.
  */
-static void end_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event,
-	uint32_t *stack)
+static uint32_t end_lock_wait(struct pairs *pairs, struct task *task, const struct trace_event *event,
+	uint32_t stack)
 {
 	struct lock_wait *wait = find_wait(pairs, task, event->values[0], event->time);
 	struct trace_span span;
@@ -532,13 +542,13 @@ static void end_lock_wait(struct pairs *pairs, struct task *task, const struct t
 	if (!wait) {
 		pairs->counts.ends += event->role == ROLE_LOCK_WAITED && !task->waiting && task->waits[0].begin &&
 			task->waits[0].lock == event->values[0] && is_wait_known(pairs, task->waits, event->time);
-		return;
+		return stack;
 	}
 	span = span_of_wait(task, wait);
-	*stack = span.stack;
 	task->waiting--;
 	task->waited = true;
 	end_span(pairs, &span, event->time > span.begin ? event->time : span.begin, false);
+	return span.stack;
 }
 
 /*
@@ -557,7 +567,7 @@ static void begin_lock_wait(struct pairs *pairs, struct task *task, const struct
 	if (!wait) {
 		wait = &task->waits[task->waiting++];
 		*wait = (struct lock_wait) {
-			.lock = event->values[0], .begin = event->time, .holder = EVENT_NONE, .gap = pairs->gaps,
+			.lock = event->values[0], .begin = event->time, .holder = EVENT_NONE, .gap = gap_now(pairs),
 			.cpu = event->cpu, .stack = event->stack,
 		};
 	}
@@ -572,9 +582,8 @@ static void begin_lock_wait(struct pairs *pairs, struct task *task, const struct
 static void acquire(struct pairs *pairs, struct cpu *cpu, struct task *task, const struct trace_event *event)
 {
 	struct lock *lock = lock_of(pairs, event->values[0]);
-	uint32_t stack = cpu->released ? 0 : event->stack;
+	uint32_t stack = end_lock_wait(pairs, task, event, cpu->released ? 0 : event->stack);
 
-	end_lock_wait(pairs, task, event, &stack);
 	pairs->counts.refused += !lock;
 	if (!lock)
 		return;
@@ -607,8 +616,6 @@ static void release(struct pairs *pairs, const struct trace_event *event)
 /* Values: lock, thread. What an interrupt waits for or holds is of no thread. */
 static void add_lock(struct pairs *pairs, struct cpu *cpu, const struct trace_event *event)
 {
-	uint32_t stack;
-
 	struct task *task = event->values[1] == EVENT_NONE ? NULL : task_of(pairs, event->values[1]);
 
 	pairs->counts.refused += !task && event->values[1] != EVENT_NONE;
@@ -617,7 +624,7 @@ static void add_lock(struct pairs *pairs, struct cpu *cpu, const struct trace_ev
 	if (event->role == ROLE_LOCK_WAIT)
 		begin_lock_wait(pairs, task, event);
 	else if (event->role == ROLE_LOCK_WAITED)
-		end_lock_wait(pairs, task, event, &stack);
+		end_lock_wait(pairs, task, event, 0);
 	else if (event->role == ROLE_LOCK_ACQUIRED)
 		acquire(pairs, cpu, task, event);
 	else

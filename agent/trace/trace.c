@@ -67,7 +67,7 @@ static void end(void *context, const struct trace_span *span)
 
 	if (span->kind != SPAN_THREAD && name < SPAN_NAMES)
 		slowest_add(trace->slowest, span, name);
-	if (span->kind == SPAN_SLEEP && span->stack)
+	if (span->kind == SPAN_SLEEP)
 		trace->wait(trace->context, span);
 	if (span->kind == SPAN_CALL && trace->watcher)
 		trace->watcher->call(trace->watcher->context, span);

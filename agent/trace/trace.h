@@ -32,7 +32,7 @@ struct trace_watcher {
 	void (*lost)(void *context, uint64_t time, uint32_t cpu, uint64_t count);	/* so many events of this CPU */
 };
 
-/* `wait`: of each sleep that has ended and whose stack is known; `context` is its own. */
+/* `wait` gets each sleep that has ended; `context` is its own. */
 struct trace *trace_new(struct budget *budget, void (*wait)(void *context, const struct trace_span *span),
 	void *context);
 void trace_free(struct trace *trace);	/* NULL is allowed */

@@ -186,11 +186,12 @@ void head_about(const struct picture *picture, FILE *to)
 	if (facts && facts->cpus)
 		fprintf(to, "%u CPU%s · ", facts->cpus, facts->cpus == 1 ? "" : "s");
 	markup_count(to, picture->unit ? all->weight : all->samples);
-	fprintf(to, " %s", picture->unit ? picture->unit : all->samples == 1 ? "sample" : "samples");
+	fprintf(to, " %s", picture->unit ? picture->unit : facts && facts->off_cpu ? "waits" :
+		all->samples == 1 ? "sample" : "samples");
 	if (all->ns) {
 		fputs(" · ", to);
 		markup_time(to, all->ns);
-		fputs(" of CPU time", to);
+		fputs(facts && facts->off_cpu ? " off the CPUs" : " of CPU time", to);
 	}
 	if (facts && facts->lost) {
 		fputs(" · ", to);

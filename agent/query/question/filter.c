@@ -358,6 +358,9 @@ static bool add(struct filter *filter, enum filter_by by, bool negated, const ch
 		return util_fail(error, "the filter has too many words; give fewer");
 	if (!words[by].take(value, &term, error))
 		return false;
+	if (by == FILTER_MODE && !filter_lacks(filter, FILTER_MODE) &&
+			(term.modes == OFF_CPU || filter_off_cpu(filter)))
+		return util_fail(error, "mode:off-cpu stands without other modes; leave those out");
 	if (!put_text(filter, by == FILTER_MODE ? "" : value))
 		return util_fail(error, "the filter is too long; give shorter parts of the names");
 	filter->terms[filter->count++] = term;

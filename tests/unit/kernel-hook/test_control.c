@@ -90,9 +90,13 @@ static void events(void **state)
 	done("events +sched +syscall\n",
 		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit" OFF);
 	assert_int_equal(status().trace_mask, SCHED | CALLS);
-	done("events +sched_wake:stack +irq:stack=5\n", "events +sched_switch +sched_wake:stack "
-		"+irq_enter:stack +irq_exit:stack +syscall_enter +syscall_exit" OFF);
+	done("events +sched_wake:stack +irq:stack=5\n", "events +sched_switch +sched_wake:stack=5 "
+		"+irq_enter:stack=5 +irq_exit:stack=5 +syscall_enter +syscall_exit" OFF);
 	done("events +sched -irq\n",
+		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit" OFF);
+	done("events +irq_enter:stack -irq_exit\n", "events +sched_switch +sched_wake "
+		"+irq_enter:stack=16 -irq_exit +syscall_enter +syscall_exit" OFF);
+	done("events -irq\n",
 		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit" OFF);
 	refused("events +sched:stac\n", bad);
 	refused("events +sched:stacks\n", bad);

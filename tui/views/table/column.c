@@ -4,6 +4,7 @@
 
 #include "agent/answers/function_table.h"
 #include "agent/base/change_text.h"
+#include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
@@ -238,7 +239,7 @@ static const char *head_of(const struct column_layout *layout, const struct func
 	const struct group_heads *heads = &group_heads[functions->by];
 
 	if (column == AT_SELF && layout->usage)
-		return "CPU%";
+		return filter_off_cpu(&functions->filter) ? "OFF%" : "CPU%";
 	if (column == AT_CPU && functions->machines)
 		return "VM";
 	if (column == AT_SOURCE && functions->by != GROUP_FUNCTION)

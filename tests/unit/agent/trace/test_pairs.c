@@ -714,11 +714,19 @@ static void a_loss_that_is_told_too_early(void **state)
 	tell(pairs, &(struct trace_event) { .time = 11, .role = ROLE_CALL_BEGIN, .values = { 4, 9 } });
 	lock_event(pairs, 12, ROLE_LOCK_ACQUIRED, 1, 0);
 	tell(pairs, &(struct trace_event) { .time = 13, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	tell(pairs, &(struct trace_event) { .time = 14, .role = ROLE_SWITCH, .values = { 6, 7, LEAVES_BLOCKED } });
+	lock_event(pairs, 15, ROLE_LOCK_WAIT, 8, 1);
 	/* here the three are missing */
 	tell(pairs, &(struct trace_event) { .time = 20, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
 	tell(pairs, &(struct trace_event) { .time = 21, .role = ROLE_IRQ_END, .values = { 3 } });
 	lock_event(pairs, 22, ROLE_LOCK_ACQUIRED, 2, 0);
 	tell(pairs, &(struct trace_event) { .time = 23, .role = ROLE_CALL_BEGIN, .values = { 4, 8 } });
+	/* They may have run meanwhile, and waited again: neither wait is told. */
+	tell(pairs, &(struct trace_event) { .time = 24, .role = ROLE_WAKE, .values = { 6, EVENT_NONE } });
+	lock_event(pairs, 25, ROLE_LOCK_WAITED, 8, 1);
+	assert_int_equal(pairs_thread(pairs, 6, 26).now.begin, 0);
+	for (size_t i = 0; i < ended.count; i++)
+		assert_true(ended.spans[i].kind != SPAN_SLEEP && ended.spans[i].kind != SPAN_LOCK);
 	tell(pairs, &(struct trace_event) { .time = 30, .doubt = true });
 	assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
 	assert_true(ended.spans[ended.count - 1].kind == SPAN_INTERRUPT && ended.spans[ended.count - 1].lost &&
