@@ -654,8 +654,11 @@ void epoch_packet(struct epoch *epoch, const struct packet *packet)
 {
 	if (packet->stream != STREAM_TRACE || !epoch->known)
 		return;
-	trace_packet(epoch->trace, packet->cpu, epoch_ns(epoch, packet->begin), epoch_ns(epoch, packet->end),
-		packet->lost, packet->drained);
+	trace_packet(epoch->trace, &(struct trace_packet) {
+		.cpu = packet->cpu, .begin = epoch_ns(epoch, packet->begin), .end = epoch_ns(epoch, packet->end),
+		.lost = packet->lost, .bytes = packet->content,
+		.ring = packet->cpu < epoch->cpus_seen ? epoch->cpus[packet->cpu].told[STREAM_TRACE].size : 0,
+	});
 	if (epoch->log && packet->lost)
 		trace_log_lose(sample_log_traces(epoch->log), epoch_ns(epoch, packet->begin), packet->cpu,
 			packet->lost);

@@ -24,10 +24,8 @@ struct trace {
 	const struct trace_watcher *watcher;	/* NULL: nobody watches */
 	uint64_t events, lost;
 	bool over;			/* trace_end was called, and nothing has come since */
-	bool packet;			/* one is under way: */
-	uint32_t cpu;			/* of this CPU, */
-	uint64_t end;			/* which is complete up to here once it is over, */
-	bool drained;			/* and whose ring was empty then */
+	struct trace_packet packet;	/* that is under way, */
+	bool has_packet;		/* if one is */
 	struct carried {		/* of each CPU, the stack whose event comes next, perhaps in another packet */
 		uint64_t time;
 		uint32_t stack;
@@ -35,7 +33,7 @@ struct trace {
 	} carried[EVENT_CPUS];
 	void (*wait)(void *context, const struct trace_span *span);
 	void *context;			/* of `wait` */
-	bool doubts[EVENT_CPUS];	/* some of its events are missing, and it is not known where */
+	uint64_t held[EVENT_CPUS];	/* bytes of a ring, behind which nothing is missing; 0: nothing is in doubt */
 };
 
 static void take(void *context, const struct trace_event *event)
@@ -140,31 +138,38 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 
 static void end_packet(struct trace *trace)
 {
-	if (trace->packet && trace->drained && trace->doubts[trace->cpu]) {
-		trace->doubts[trace->cpu] = false;
-		trace_order_add(trace->order, &(struct trace_event) {
-			.time = trace->end, .cpu = trace->cpu, .doubt = true });
+	const struct trace_packet *packet = &trace->packet;
+	uint64_t *held = &trace->held[packet->cpu];
+
+	if (!trace->has_packet)
+		return;
+	trace->has_packet = false;
+	if (*held) {
+		if (!packet->bytes)
+			*held = 0;
+		else if (!packet->lost)			/* else, the ring held that when these were in the packet */
+			*held -= packet->bytes < *held ? packet->bytes : *held;
+		if (!*held)
+			trace_order_add(trace->order, &(struct trace_event) {
+				.time = packet->end, .cpu = packet->cpu, .doubt = true });
 	}
-	if (trace->packet)
-		trace_order_complete(trace->order, trace->cpu, trace->end);
-	trace->packet = false;
+	trace_order_complete(trace->order, packet->cpu, packet->end);
 }
 
-void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t lost, bool drained)
+void trace_packet(struct trace *trace, const struct trace_packet *packet)
 {
-	if (cpu >= EVENT_CPUS)
+	if (packet->cpu >= EVENT_CPUS)
 		return;
 	end_packet(trace);
-	trace->packet = true;
-	trace->drained = drained;
+	trace->packet = *packet;
+	trace->has_packet = true;
 	trace->over = false;
-	trace->cpu = cpu;
-	trace->end = end;
-	trace->lost += lost;
-	trace->doubts[cpu] = trace->doubts[cpu] || lost;
-	if (lost)
-		trace_order_add(trace->order, &(struct trace_event) {
-			.time = begin, .cpu = cpu, .lost = lost, .doubt = true });
+	trace->lost += packet->lost;
+	if (!packet->lost)
+		return;
+	trace->held[packet->cpu] = packet->ring ? packet->ring : UINT64_MAX;
+	trace_order_add(trace->order, &(struct trace_event) {
+		.time = packet->begin, .cpu = packet->cpu, .lost = packet->lost, .doubt = true });
 }
 
 void trace_changed(struct trace *trace, uint64_t time)

@@ -48,11 +48,18 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event);
 void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, uint32_t node);
 
 /*
- * A packet begins, whose events come next: those of all packets before it have come. `end`: its own end. `lost`: so
- * many events of this CPU are missing. A full ring drops the newest one, and tells so with the oldest: they are missing
- * somewhere from here on, up to the end of a packet behind which the ring was empty (`drained`).
+ * A packet begins, whose events come next: those of all packets before it have come. A full ring drops the newest
+ * event, and tells so with the oldest: events are missing somewhere from here on, until all has come that the ring may
+ * have held then, or an empty packet has.
  */
-void trace_packet(struct trace *trace, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t lost, bool drained);
+struct trace_packet {
+	uint32_t cpu;
+	uint32_t bytes;			/* of its events on the wire; an event takes more of a ring */
+	uint32_t ring;			/* the size of the CPU's ring in bytes; 0: not known */
+	uint64_t begin, end;
+	uint64_t lost;			/* so many events of this CPU are missing */
+};
+void trace_packet(struct trace *trace, const struct trace_packet *packet);
 
 /* From this time on, the guest traces other events than before: what is under way may have ended untold. */
 void trace_changed(struct trace *trace, uint64_t time);

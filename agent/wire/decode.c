@@ -14,7 +14,6 @@ enum {
 	MARK = MAGIC + KTOP_BOOT_ID,		/* magic and boot id: how a packet of one boot begins */
 	PACKET_AND_MARK = KTOP_PACKET_MAX + MARK,	/* enough bytes to decide on the packet at the head */
 	BUFFER_SIZE = 4 * KTOP_PACKET_MAX,	/* large, so that moving the rest down is rare */
-	EVENT_ROOM = sizeof(struct ktop_wire_event) + 256,	/* of the largest trace event (kernel-hook/trace.h) */
 };
 
 /* One stream on one CPU. */
@@ -257,7 +256,7 @@ static void deliver(struct decode *decode, const uint8_t *bytes,
 	struct packet packet = {
 		.bytes = bytes, .size = wire->packet_size / 8, .boot_id = decode->boot_id,
 		.stream = wire->stream, .cpu = wire->cpu, .begin = wire->begin, .end = wire->end,
-		.drained = wire->packet_size / 8 + EVENT_ROOM <= KTOP_PACKET_MAX,
+		.content = (uint32_t)(wire->packet_size / 8 - sizeof(*wire)),
 	};
 	uint64_t events, received;
 

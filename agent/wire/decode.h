@@ -23,7 +23,7 @@ struct packet {
 	uint32_t cpu;
 	uint64_t begin, end;		/* guest clock ticks */
 	uint64_t lost;			/* events of its stream and CPU that are missing before it, or dropped since */
-	bool drained;			/* it has room for any other trace event: there was none when it was closed */
+	uint32_t content;		/* bytes of its events */
 };
 
 /* Called from inside decode_feed, in the order of the stream. Pointers are valid during the call only. */
