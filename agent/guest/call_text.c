@@ -93,8 +93,7 @@ const char *call_text_result(const struct epoch *epoch, uint64_t result, char te
 const char *call_text_stack(const struct epoch *epoch, uint32_t stack, unsigned most, char text[STACK_TEXT])
 {
 	struct symbols *symbols = epoch->inputs.symbols;
-	uint32_t id = stack - 1;			/* 0: STACKS_NONE */
-
+	uint32_t id = stack - 1;		/* 0: STACKS_NONE */
 	bool ends = false;			/* its callers are missing */
 	size_t used;
 

@@ -26,7 +26,10 @@ const char *call_text_result(const struct epoch *epoch, uint64_t result, char te
 
 bool call_is_error(uint64_t result);
 
-/* "mutex_lock < log_add < writer": at most so many functions of a span's stack, from where it began. "": not told. */
+/*
+ * "mutex_lock < log_add < ...": at most so many functions of a span's stack, from where it began; dots: there are more.
+ * "": not told.
+ */
 const char *call_text_stack(const struct epoch *epoch, uint32_t stack, unsigned most, char text[STACK_TEXT]);
 
 #endif
