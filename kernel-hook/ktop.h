@@ -42,7 +42,11 @@ typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
 
 /* What a number is called that stands in a trace event: that of a system call, or of an interrupt. */
 struct ktop_number {
-	uint32_t event;			/* KTOP_EVENT_syscall_enter, _irq_enter, _softirq_enter, _lock_wait */
+	/*
+	 * KTOP_EVENT_syscall_enter, _irq_enter, _softirq_enter, _lock_wait, _memory_alloc, _block_begin, _net_send,
+	 * _signal_send; or one of the kernel's own that has a field `number`.
+	 */
+	uint32_t event;
 	uint64_t number;
 	const char *name;		/* valid until the next call; NULL: it has none */
 	/*

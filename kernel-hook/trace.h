@@ -13,6 +13,19 @@
  *   ktop_trace_lock_acquired(ktop, lock, thread)         it holds the lock; while nobody else can take or give it
  *   ktop_trace_lock_released(ktop, lock, thread)         before anybody else can take it
  *   ktop_trace_lock_waited(ktop, lock, thread, got)      in place of lock_acquired, where no release will be told
+ *   ktop_trace_fault(ktop, thread, address, pc, write)   in the exception, before the page is looked for
+ *   ktop_trace_memory_alloc(ktop, thread, number, address, bytes)  before anybody else can give the memory back
+ *   ktop_trace_memory_free(ktop, thread, number, address)  before anybody else can have it
+ *   ktop_trace_block_begin(ktop, request, thread, number, device, sector, bytes)  before the device can be done
+ *   ktop_trace_block_end(ktop, request, error)           before `request` can be another one's
+ *   ktop_trace_net_send(ktop, number, bytes), _net_receive(ktop, number, bytes)  once for each packet
+ *   ktop_trace_sched_migrate(ktop, thread, to)           before the thread runs there
+ *   ktop_trace_task_begin(ktop, thread, process, parent)  before the thread can run
+ *   ktop_trace_task_end(ktop, thread)                    by the thread itself, before its last switch
+ *   ktop_trace_task_exec(ktop, thread, process)          by the thread itself, when it has the other program
+ *   ktop_trace_signal_send(ktop, thread, number, sender)  before the thread can get it
+ *
+ * Where nothing else is said, the context is a thread or an interrupt; it is never an NMI.
  *
  * Who gives a lock to a waiting thread tells lock_released of itself, and then lock_acquired of that thread.
  *
@@ -21,12 +34,13 @@
  * KTOP_TRACE_USER or more; each further row has the next id:
  *
  *   #define DISK_EVENTS(KTOP_EVENT) \
- *   	KTOP_EVENT(disk_read, (u32, disk), (u64, block)) \
- *   	KTOP_EVENT(disk_done, (u32, disk), (u64, block), (s32, error))
+ *   	KTOP_EVENT(disk_begin, (u32, disk), (u64, block)) \
+ *   	KTOP_EVENT(disk_end, (u32, disk), (u64, block), (s32, error))
  *   KTOP_EVENTS(KTOP_TRACE_USER, DISK_EVENTS)
  *
  * The kernel describes them to the hook once, by KTOP_TELL(ktop, DISK_EVENTS). Then it calls
- * ktop_trace_disk_read(ktop, disk, block) from any context but NMI. No trace point waits. `ktop` is not NULL.
+ * ktop_trace_disk_begin(ktop, disk, block) from any context but NMI. No trace point waits. `ktop` is not NULL. The two
+ * are a pair for ktop, by their names and by the fields that both have (docs/porting.md, section 6).
  *
  * `events +disk:stack` has each event carry the kernel's stack where its trace point stands, by frame pointers, which
  * the kernel's own file and this folder are compiled with.

@@ -80,19 +80,21 @@ static void cpus(void **state)
 
 static void events(void **state)
 {
-#define OFF " -softirq_enter -softirq_exit -lock_wait -lock_waited -lock_acquired -lock_released"
+#define OFF " -softirq_enter -softirq_exit -lock_wait -lock_waited -lock_acquired -lock_released" LATER
+#define LATER " -fault -memory_alloc -memory_free -block_begin -block_end -net_send -net_receive -sched_migrate" \
+		" -task_begin -task_end -task_exec -signal_send"
 #define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit" OFF
-	enum { SCHED = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
+	enum { WAKE = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
 		"+NAME:stack[=FRAMES]";
 
 	(void)state;
-	done("events +sched +syscall\n",
+	done("events +sched_switch +sched_wake +syscall\n",
 		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit" OFF);
-	assert_int_equal(status().trace_mask, SCHED | CALLS);
+	assert_int_equal(status().trace_mask, WAKE | CALLS);
 	done("events +sched_wake:stack +irq:stack=5\n", "events +sched_switch +sched_wake:stack=5 "
 		"+irq_enter:stack=5 +irq_exit:stack=5 +syscall_enter +syscall_exit" OFF);
-	done("events +sched -irq\n",
+	done("events +sched_switch +sched_wake -irq\n",
 		"events +sched_switch +sched_wake -irq_enter -irq_exit +syscall_enter +syscall_exit" OFF);
 	done("events +irq_enter:stack -irq_exit\n", "events +sched_switch +sched_wake "
 		"+irq_enter:stack=16 -irq_exit +syscall_enter +syscall_exit" OFF);
@@ -107,7 +109,7 @@ static void events(void **state)
 	refused("events +:stack\n", bad);
 	assert_int_equal(ktop->trace[1], 0);		/* profiling is off, so nothing is traced */
 	done("start\n", "started");
-	assert_int_equal(ktop->trace[1], SCHED | CALLS);
+	assert_int_equal(ktop->trace[1], WAKE | CALLS);
 	done("events -sched +irq\n",
 		"events -sched_switch -sched_wake +irq_enter +irq_exit +syscall_enter +syscall_exit" OFF);
 	assert_int_equal(ktop->trace[1], 2 | 4 | CALLS);
@@ -148,7 +150,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	(void)state;
 	assert_true(KTOP_TELL(ktop, TOY_EVENTS));
 	done("start\n", "started");
-	assert_non_null(strstr(say("events +toy\n", &ok), "-lock_released +toy_put +toy_take"));
+	assert_non_null(strstr(say("events +toy\n", &ok), "-signal_send +toy_put +toy_take"));
 	assert_int_equal(ktop->trace[31], 3u << 8);
 	assert_int_equal(tracing(mask, &words).ids, KTOP_TRACE_IDS);
 	assert_int_equal(words, 32);
@@ -157,7 +159,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	assert_int_equal(ktop->trace[31], 2u << 8);
 	done("stop\n", "stopped");
 	assert_int_equal(ktop->trace[31] | ktop->trace[1], 0);
-	done("status\n", "off, sampler timer, rate 997, events 3 of 14, keys none, cpus 4, taken 0, lost 0");
+	done("status\n", "off, sampler timer, rate 997, events 4 of 26, keys none, cpus 4, taken 0, lost 0");
 	say("events -all\n", &ok);
 	tracing(mask, &words);
 	assert_int_equal(words, 0);
@@ -204,7 +206,7 @@ static void keys_that_nobody_hears_are_not_told(void **state)
 	event = fake_host_last(host, KTOP_EVENT_keys);
 	assert_string_equal(fake_text(event, 0, 0), "");
 	assert_string_equal(fake_text(event, 0, 1), "");
-	done("status\n", "off, sampler timer, rate 997, events 0 of 12, keys none, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 24, keys none, "
 		"cpus 4, taken 0, lost 0");
 	refused("keys plain\n", "keys: this kernel gives the hook none");
 	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
@@ -233,7 +235,7 @@ static void status_says_what_is_so(void **state)
 {
 	(void)state;
 	ktop_keys_heard(ktop);
-	done("status\n", "off, sampler timer, rate 997, events 0 of 12, keys chord, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 24, keys chord, "
 		"cpus 4, taken 0, lost 0");
 }
 

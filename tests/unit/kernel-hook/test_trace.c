@@ -51,6 +51,9 @@ static const uint32_t all[] = {
 	KTOP_EVENT_sched_switch, KTOP_EVENT_sched_wake, KTOP_EVENT_irq_enter, KTOP_EVENT_irq_exit,
 	KTOP_EVENT_syscall_enter, KTOP_EVENT_syscall_exit, KTOP_EVENT_softirq_enter, KTOP_EVENT_softirq_exit,
 	KTOP_EVENT_lock_wait, KTOP_EVENT_lock_waited, KTOP_EVENT_lock_acquired, KTOP_EVENT_lock_released,
+	KTOP_EVENT_fault, KTOP_EVENT_memory_alloc, KTOP_EVENT_memory_free, KTOP_EVENT_block_begin,
+	KTOP_EVENT_block_end, KTOP_EVENT_net_send, KTOP_EVENT_net_receive, KTOP_EVENT_sched_migrate,
+	KTOP_EVENT_task_begin, KTOP_EVENT_task_end, KTOP_EVENT_task_exec, KTOP_EVENT_signal_send,
 };
 enum { ALL = sizeof(all) / sizeof(all[0]) };
 
@@ -68,6 +71,18 @@ static void trace_all(void)
 	ktop_trace_lock_waited(ktop, UINT64_MAX - 1, 5, 1);
 	ktop_trace_lock_acquired(ktop, 7, 5);
 	ktop_trace_lock_released(ktop, 7, 5);
+	ktop_trace_fault(ktop, 5, UINT64_MAX, 9, 1);
+	ktop_trace_memory_alloc(ktop, 5, 1, UINT64_MAX - 4095, 4096);
+	ktop_trace_memory_free(ktop, KTOP_NO_THREAD, 1, UINT64_MAX - 4095);
+	ktop_trace_block_begin(ktop, UINT64_MAX - 1, 5, 1, 0xfd0001, 1ull << 40, 4096);
+	ktop_trace_block_end(ktop, UINT64_MAX - 1, -5);
+	ktop_trace_net_send(ktop, 2, 1500);
+	ktop_trace_net_receive(ktop, 2, 60);
+	ktop_trace_sched_migrate(ktop, 5, 3);
+	ktop_trace_task_begin(ktop, 6, 7, 5);
+	ktop_trace_task_end(ktop, 6);
+	ktop_trace_task_exec(ktop, 6, 7);
+	ktop_trace_signal_send(ktop, 6, 10, 5);
 }
 
 static void trace_points_write_what_they_were_given(void **state)
@@ -77,6 +92,7 @@ static void trace_points_write_what_they_were_given(void **state)
 	struct ktop_wire_syscall_enter enter;
 	struct ktop_wire_syscall_exit exit;
 	struct ktop_wire_lock_wait wait;
+	struct ktop_wire_block_begin block;
 	uint32_t ids[ALL], count = 0;
 
 	(void)state;
@@ -93,6 +109,8 @@ static void trace_points_write_what_they_were_given(void **state)
 			memcpy(&exit, record->payload, sizeof(exit));
 		if (record->id == KTOP_EVENT_lock_wait)
 			memcpy(&wait, record->payload, sizeof(wait));
+		if (record->id == KTOP_EVENT_block_begin)
+			memcpy(&block, record->payload, sizeof(block));
 		ktop_ring_drop(ring, record);
 	}
 	assert_int_equal(count, ALL);
@@ -102,6 +120,8 @@ static void trace_points_write_what_they_were_given(void **state)
 	assert_true(enter.arg3 == 4 && enter.arg4 == UINT64_MAX && enter.arg5 == 6);
 	assert_true(exit.thread == 7 && exit.number == 8 && exit.result == 9);
 	assert_true(wait.lock == UINT64_MAX - 1 && wait.thread == 5 && wait.holder == 6);
+	assert_true(block.request == UINT64_MAX - 1 && block.thread == 5 && block.number == 1);
+	assert_true(block.device == 0xfd0001 && block.sector == 1ull << 40 && block.bytes == 4096);
 	assert_int_equal(ktop_ring(&ktop->cpu[2], KTOP_SAMPLES)->committed, 0);
 }
 
