@@ -91,6 +91,9 @@ struct ktop_memory {
 	void (*follow)(const struct ktop_task_places *places);
 };
 
+/* Its bit: KTOP_UNTRACED(fault) | ... */
+#define KTOP_UNTRACED(event) (1u << (KTOP_EVENT_##event - KTOP_TRACE_FIRST))
+
 /* Fixed facts of this boot. The texts are copied, and cut to 63 bytes; NULL: unknown. */
 struct ktop_facts {
 	const char *kernel, *version, *arch;	/* arch as `uname -m` prints it: "x86_64" */
@@ -106,7 +109,7 @@ struct ktop_facts {
 	ktop_number_at *numbers;	/* NULL: numbers have no names */
 	const struct ktop_memory *memory;	/* NULL: none is read for the host */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
-	uint32_t untraced;		/* bit i: the kernel has no trace point for event 32 + i (wire.h) */
+	uint32_t untraced;		/* KTOP_UNTRACED() of each event of wire.h that the kernel has not */
 	uint8_t outside;		/* KTOP_OUTSIDE or KTOP_STUB (wire.h): ktop_tick() interrupts no code; else 0 */
 };
 

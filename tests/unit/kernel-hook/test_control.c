@@ -171,9 +171,7 @@ static void events_that_the_kernel_has_not_cannot_be_chosen(void **state)
 	(void)state;
 	boot_with(&(struct ktop_facts) { .cpus = CPUS, .boot_id = { 0xb0 }, .clock_hz = HZ,
 		.untraced = ~0u << (KTOP_EVENT_softirq_enter - KTOP_TRACE_FIRST) |
-			1u << (KTOP_EVENT_sched_switch - KTOP_TRACE_FIRST) |
-			1u << (KTOP_EVENT_sched_wake - KTOP_TRACE_FIRST) |
-			1u << (KTOP_EVENT_irq_exit - KTOP_TRACE_FIRST) });
+			KTOP_UNTRACED(sched_switch) | KTOP_UNTRACED(sched_wake) | KTOP_UNTRACED(irq_exit) });
 	done("events +all\n", "events +irq_enter +syscall_enter +syscall_exit");
 	done("status\n", "off, sampler timer, rate 997, events 3 of 3, keys none, cpus 4, taken 0, lost 0");
 	refused("events +sched\n", "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "

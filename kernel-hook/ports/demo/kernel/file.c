@@ -4,11 +4,14 @@
 #include <stdint.h>
 
 #include "file.h"
+#include "hook_calls.h"
 #include "mutex.h"
 #include "ports/demo/machine/panic.h"
 #include "ports/demo/machine/random.h"
 #include "ports/demo/machine/string.h"
 #include "ports/demo/memory/page.h"
+#include "thread.h"
+#include "trace.h"
 
 /*
  * The cache has BUCKETS lists of pages, the most recently used page first. When the cache is full, the last page of the
@@ -58,11 +61,18 @@ static void block_unpack(const uint8_t *packed, uint32_t size, uint8_t *page)
 	memset(page + at, 0, BLOCK_SIZE - at);
 }
 
+/*
+ * For ktop this is a request, though the disk is imaginary, and the thread itself does its work. The page tells it
+ * apart: nobody else fills it meanwhile.
+ */
 static void disk_read(uint32_t file, uint32_t block, uint8_t *page)
 {
+	uint64_t sector = ((uint64_t)file * FILE_SIZE + (uint64_t)block * BLOCK_SIZE) / 512;
 	uint8_t packed[1024];
 
+	ktop_trace_block_begin(hook, (uintptr_t)page, thread_current()->id, FILE_DISK_READ, 0, sector, BLOCK_SIZE);
 	block_unpack(packed, disk_read_packed(file, block, packed, sizeof(packed)), page);
+	ktop_trace_block_end(hook, (uintptr_t)page, 0);
 }
 
 static uint32_t cache_hash(uint32_t file, uint32_t block)

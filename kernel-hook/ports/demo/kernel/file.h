@@ -7,6 +7,9 @@
 
 enum { FILE_COUNT = 24, FILE_SIZE = 128 * 1024 };
 
+/* What is asked of the disk, by number, as trace events tell. */
+enum { FILE_DISK_READ };
+
 void file_start(void);			/* thread, at start-up */
 
 /* thread. Files are endless: behind its last byte, a file's content repeats. `file` is taken modulo FILE_COUNT. */

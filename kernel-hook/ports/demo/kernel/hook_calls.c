@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "cpu.h"
 #include "demo_events.h"
+#include "file.h"
 #include "hook_calls.h"
 #include "ktop.h"
 #include "mutex.h"
@@ -21,10 +22,12 @@
 #include "ports/demo/machine/x86.h"
 #include "ports/demo/memory/page.h"
 #include "ports/demo/memory/program.h"
+#include "ports/demo/memory/traced.h"
 #include "ports/template/template.h"
 #include "process.h"
 #include "sched.h"
 #include "thread.h"
+#include "trace.h"
 #include "wire.h"
 
 enum { BUILD_ID_HEADER = 16 };		/* bytes */
@@ -86,6 +89,9 @@ static bool number_at(uint32_t index, struct ktop_number *number)
 		{ KTOP_EVENT_irq_enter, VECTOR_KEYBOARD - VECTOR_CLOCK, "keyboard", NULL },
 		{ KTOP_EVENT_irq_enter, VECTOR_MOUSE - VECTOR_CLOCK, "mouse", NULL },
 		{ KTOP_EVENT_irq_enter, VECTOR_KICK - VECTOR_CLOCK, "kick", NULL },
+		{ KTOP_EVENT_memory_alloc, TRACED_SLAB, "slab", NULL },
+		{ KTOP_EVENT_memory_alloc, TRACED_PAGES, "pages", NULL },
+		{ KTOP_EVENT_block_begin, FILE_DISK_READ, "read", NULL },
 	};
 
 	const uint32_t count = sizeof(numbers) / sizeof(numbers[0]);
@@ -108,6 +114,8 @@ void hook_start(uint32_t cpu_total)
 	struct ktop_facts facts = {
 		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
 		.cpus = cpu_total, .clock_hz = clock_rate(), .numbers = number_at,
+		.untraced = KTOP_UNTRACED(softirq_enter) | KTOP_UNTRACED(softirq_exit) | KTOP_UNTRACED(net_send) |
+			KTOP_UNTRACED(net_receive) | KTOP_UNTRACED(task_exec) | KTOP_UNTRACED(signal_send),
 	};
 
 	find_build_id(&facts);
@@ -184,4 +192,24 @@ void hook_program(const struct process *process, const struct program_facts *fac
 		.build_id = facts->build_id, .build_id_size = facts->build_id_size,
 	});
 	spin_unlock_irq(&names, flags);
+}
+
+/* ---- trace ---- */
+
+uint32_t hook_traced(const struct thread *thread)
+{
+	return thread == cpus[thread->cpu].idle ? KTOP_NO_THREAD : thread->id;
+}
+
+/* No interrupt has memory of these allocators. The first pages are given out before the hook is there. */
+void traced_alloc(enum traced_allocator allocator, const void *address, uint64_t bytes)
+{
+	if (hook != NULL && address != NULL)
+		ktop_trace_memory_alloc(hook, hook_traced(thread_current()), allocator, (uintptr_t)address, bytes);
+}
+
+void traced_free(enum traced_allocator allocator, const void *address)
+{
+	if (hook != NULL)
+		ktop_trace_memory_free(hook, hook_traced(thread_current()), allocator, (uintptr_t)address);
 }

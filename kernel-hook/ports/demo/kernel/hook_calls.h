@@ -27,6 +27,9 @@ void hook_process(const struct process *process);
 void hook_process_exit(const struct process *process);
 void hook_program(const struct process *process, const struct program_facts *facts);
 
+/* thread or interrupts off. What trace events call this thread: KTOP_NO_THREAD if it is a CPU's idle one. */
+uint32_t hook_traced(const struct thread *thread);
+
 /* In port.c. Fills in what does not change while the thread lives, before it runs. */
 void port_thread(struct thread *thread);
 

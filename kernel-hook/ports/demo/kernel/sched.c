@@ -65,12 +65,20 @@ static struct cpu *place(const struct thread *thread)
 	return best;
 }
 
+/* The thread is in no list, and will run on this CPU. Before it has run for the first time, it leaves none. */
+static void move_to(struct thread *thread, const struct cpu *cpu)
+{
+	if (thread->ran && thread->cpu != cpu->number)
+		ktop_trace_sched_migrate(hook, thread->id, cpu->number);
+	thread->cpu = cpu->number;
+}
+
 static void enqueue(struct thread *thread)
 {
 	struct cpu *cpu = place(thread);
 	unsigned long flags = spin_lock_irq(&cpu->queue.lock);
 
-	thread->cpu = cpu->number;
+	move_to(thread, cpu);
 	if (thread->urgent && cpu->queue.head != NULL) {
 		thread->next = cpu->queue.head;
 		cpu->queue.head = thread;
@@ -151,11 +159,6 @@ void sched_arrived(void)
 		thread_free(left);
 }
 
-static uint32_t traced_id(const struct thread *thread)
-{
-	return thread == cpus[thread->cpu].idle ? KTOP_NO_THREAD : thread->id;
-}
-
 static uint8_t traced_leaves(const struct thread *thread)
 {
 	return thread->state == THREAD_READY ? KTOP_LEAVES_READY :
@@ -170,11 +173,12 @@ static void switch_to(struct cpu *cpu, struct thread *to)
 {
 	struct thread *from = cpu->current;
 
-	ktop_trace_sched_switch(hook, traced_id(from), traced_id(to), traced_leaves(from));
+	move_to(to, cpu);
+	to->ran = true;
+	ktop_trace_sched_switch(hook, hook_traced(from), hook_traced(to), traced_leaves(from));
 	cpu->previous = from;
 	cpu->halted = false;
 	cpu->kernel_stack = cpu->state.rsp[0] = (uint64_t)to + STACK_SIZE;
-	to->cpu = cpu->number;
 	to->on_cpu = true;
 	process_enter_space(to->process);
 	cpu->current = to;

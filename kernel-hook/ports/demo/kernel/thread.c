@@ -11,6 +11,7 @@
 #include "process.h"
 #include "sched.h"
 #include "thread.h"
+#include "trace.h"
 
 enum { STACK_ORDER = 2 };
 
@@ -44,6 +45,7 @@ struct thread *thread_new(const struct thread_plan *plan)
 	thread->guard = THREAD_GUARD;
 	text_copy(thread->name, plan->name, sizeof(thread->name));
 	hook_thread(thread);
+	ktop_trace_task_begin(hook, thread->id, thread->profiled.process, thread_current()->id);
 	return thread;
 }
 
@@ -89,6 +91,7 @@ void thread_main(void)
 
 _Noreturn void thread_exit(void)
 {
+	ktop_trace_task_end(hook, thread_current()->id);
 	hook_thread_exit(thread_current());
 	irq_off();
 	thread_current()->state = THREAD_DEAD;

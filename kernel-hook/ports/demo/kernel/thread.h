@@ -33,7 +33,8 @@ struct thread {
 	uint64_t sp;			/* stack pointer, while no CPU uses its stack */
 	struct thread *next;		/* in the one list that it is in */
 	uint64_t wake;			/* clock value at which a sleeping thread wakes */
-	uint32_t cpu;			/* where it ran last */
+	uint32_t cpu;			/* where it ran last, or will run */
+	bool ran;			/* it has run */
 
 	/* written by the thread itself */
 	uint32_t unpreemptible;		/* spin locks that it holds */

@@ -66,8 +66,11 @@ static void exception(struct frame *frame)
 		panic("exception %u at %lx, address %lx, error %lx, thread %s",
 			(uint32_t)frame->vector, frame->rip, fault_address(), frame->error,
 			thread_current()->name);
-	if (frame->vector == VECTOR_PAGE_FAULT && process_fault(fault_address()))
-		return;
+	if (frame->vector == VECTOR_PAGE_FAULT) {
+		ktop_trace_fault(hook, thread_current()->id, fault_address(), frame->rip, frame->error >> 1 & 1);
+		if (process_fault(fault_address()))
+			return;
+	}
 	process_fail(frame);
 }
 

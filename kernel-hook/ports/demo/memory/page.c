@@ -8,6 +8,7 @@
 #include "ports/demo/machine/memory.h"
 #include "ports/demo/machine/spin.h"
 #include "ports/demo/machine/string.h"
+#include "traced.h"
 
 /* Lies at the beginning of each free block. */
 struct block {
@@ -88,11 +89,13 @@ void *page_alloc(uint32_t order)
 	spin_lock(&lock);
 	block = split(order);
 	spin_unlock(&lock);
+	traced_alloc(TRACED_PAGES, block, (uint64_t)PAGE_SIZE << order);
 	return block;
 }
 
 void page_free(void *block, uint32_t order)
 {
+	traced_free(TRACED_PAGES, block);
 	spin_lock(&lock);
 	join(block, order);
 	spin_unlock(&lock);

@@ -6,6 +6,7 @@
 #include "ports/demo/machine/layout.h"
 #include "ports/demo/machine/spin.h"
 #include "slab.h"
+#include "traced.h"
 
 /* Lies at the beginning of each page. */
 struct slab_page {
@@ -78,6 +79,7 @@ void *slab_alloc(struct slab *slab)
 	spin_lock(&slab->lock);
 	object = take(slab);
 	spin_unlock(&slab->lock);
+	traced_alloc(TRACED_SLAB, object, slab->size);
 	return object;
 }
 
@@ -85,6 +87,7 @@ void slab_free(struct slab *slab, void *object)
 {
 	struct slab_page *page = page_of(object);
 
+	traced_free(TRACED_SLAB, object);
 	spin_lock(&slab->lock);
 	*(void **)object = page->free;
 	page->free = object;
