@@ -145,6 +145,23 @@ enum {
 #define KTOP_WIRE_syscall_enter(F, L) /* the words of its arguments; what a call has no argument for is anything */ \
 	F(u32, thread) F(u32, number) F(u64, arg0) F(u64, arg1) F(u64, arg2) F(u64, arg3) F(u64, arg4) F(u64, arg5)
 #define KTOP_WIRE_syscall_exit(F, L) F(u32, thread) F(u32, number) F(u64, result)
+/* `thread` in these: KTOP_NO_THREAD: of no thread, as in an interrupt. */
+#define KTOP_WIRE_fault(F, L) /* a page fault; pc: the instruction that touched the address; write: 1: to write */ \
+	F(u32, thread) F(u64, address) F(u64, pc) F(u8, write)
+#define KTOP_WIRE_memory_alloc(F, L) /* number: the allocator */ \
+	F(u32, thread) F(u32, number) F(u64, address) F(u64, bytes)
+#define KTOP_WIRE_memory_free(F, L) F(u32, thread) F(u32, number) F(u64, address)
+#define KTOP_WIRE_block_begin(F, L) /* request: while it is under way, no other one has it; number: what it does */ \
+	F(u64, request) F(u32, thread) F(u32, number) F(u32, device) F(u64, sector) F(u32, bytes)
+#define KTOP_WIRE_block_end(F, L) F(u64, request) F(s32, error)
+#define KTOP_WIRE_net_send(F, L) /* number: the device */ F(u32, number) F(u32, bytes)
+#define KTOP_WIRE_net_receive(F, L) F(u32, number) F(u32, bytes)
+#define KTOP_WIRE_sched_migrate(F, L) /* to: a CPU */ F(u32, thread) F(u32, to)
+#define KTOP_WIRE_task_begin(F, L) /* a thread is made; parent: the one that made it */ \
+	F(u32, thread) F(u32, process) F(u32, parent)
+#define KTOP_WIRE_task_end(F, L) F(u32, thread)
+#define KTOP_WIRE_task_exec(F, L) /* its process goes on with another program */ F(u32, thread) F(u32, process)
+#define KTOP_WIRE_signal_send(F, L) /* thread: that gets it */ F(u32, thread) F(u32, number) F(u32, sender)
 
 #define KTOP_WIRE_EVENTS(EVENT) \
 	EVENT(1, KTOP_META, descriptor) \
@@ -189,7 +206,19 @@ enum {
 	EVENT(42, KTOP_TRACE, lock_wait) \
 	EVENT(43, KTOP_TRACE, lock_waited) \
 	EVENT(44, KTOP_TRACE, lock_acquired) \
-	EVENT(45, KTOP_TRACE, lock_released)
+	EVENT(45, KTOP_TRACE, lock_released) \
+	EVENT(46, KTOP_TRACE, fault) \
+	EVENT(47, KTOP_TRACE, memory_alloc) \
+	EVENT(48, KTOP_TRACE, memory_free) \
+	EVENT(49, KTOP_TRACE, block_begin) \
+	EVENT(50, KTOP_TRACE, block_end) \
+	EVENT(51, KTOP_TRACE, net_send) \
+	EVENT(52, KTOP_TRACE, net_receive) \
+	EVENT(53, KTOP_TRACE, sched_migrate) \
+	EVENT(54, KTOP_TRACE, task_begin) \
+	EVENT(55, KTOP_TRACE, task_end) \
+	EVENT(56, KTOP_TRACE, task_exec) \
+	EVENT(57, KTOP_TRACE, signal_send)
 
 /* enum ktop_event: KTOP_EVENT_sample = 16, ... */
 #define KTOP_WIRE_ID(id, stream, name) KTOP_EVENT_##name = id,
