@@ -6,7 +6,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug \
 		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,program_stack public ram socket stack_link task vcpus) \
 	$(call in,kernel-hook/ports/template/test_,alarm template) $(call in,agent/base/test_,recent util) \
-	$(call in,agent/wire/test_,decode decode_damage fields recording_writer recording_parts recording recording_cut recording_ends recording_repair) $(call in,agent/vm/qmp/test_,qmp qmp_memory qmp_events) \
+	$(call in,agent/wire/test_,decode decode_damage fields recording_writer recording_parts recording recording_cut recording_ends recording_repair trace_kinds) $(call in,agent/vm/qmp/test_,qmp qmp_memory qmp_events) \
 	$(call in,agent/vm/gdb/test_,gdb_direct gdb_faults gdb_keeper gdb_memory gdb_packets gdb_stub) \
 	$(call in,agent/vm/ram/test_,page_tables ram_file ram_map) \
 	agent/vm/console/test_console \
@@ -21,7 +21,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory guest_symbols kernel_place kernel_reading layouts profiler raw_samples symbols_programs user_stacks waiting_samples) $(call in,agent/export/test_,export ranking) \
 	$(call in,agent/samples/test_,sample_collect sample_set set_code) $(call in,agent/formats/test_,firefox formats pictures times trace_spans) \
-	$(call in,agent/answers/test_,slow_rows timeline) agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
+	$(call in,agent/answers/test_,event_table timeline) agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
 	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/session/test_,memory pace session session_files session_orders turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \

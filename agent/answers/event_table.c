@@ -170,12 +170,14 @@ static void add_span(void *context, const struct span_row *span)
 	}
 	row->count++;
 	row->total += span->duration;
-	if (row->count == 1 || span->duration > row->max) {
+	if (row->count == 1 || span->duration > row->max || row->kind == SPAN_SINGLE) {
 		row->max = span->duration;
 		row->longest = span->end;
 		row->longest_of = span_is_handler(row->kind) ? EVENT_NONE : span->thread;
 		row->longest_on = span->cpu;
 	}
+	if (row->kind == SPAN_SINGLE)
+		return;
 	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1]++;
 	latencies_add(&making->latencies[row - making->table->rows], span->duration);
 }
@@ -186,6 +188,8 @@ static int by_total(const void *left, const void *right)
 
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
+	if (a->kind == b->kind && a->kind == SPAN_SINGLE && a->count != b->count)
+		return a->count < b->count ? 1 : -1;
 	if (a->kind != b->kind)
 		return a->kind > b->kind ? -1 : 1;
 	if (a->number != b->number)
@@ -206,11 +210,28 @@ static void name_variable(const struct epoch *epoch, uint64_t address, char text
 	free(printable);
 }
 
+/* "disk", "block write", "memory_alloc 7": the name of its kind, and that of the number, if it has one. */
+static void name_other(const struct epoch *epoch, enum span_kind kind, uint64_t number, const char *called,
+	char text[EVENT_CALLED])
+{
+	const struct guest_event *event = guest_events_from(epoch->events, SPAN_EVENT(number));
+	const char *name = kind == SPAN_PAIR ? guest_events_called(epoch->events, ROLE_PAIR_BEGIN, SPAN_EVENT(number)) :
+		event && event->id == SPAN_EVENT(number) ? event->name : "";
+
+	if (*name && !*called && (uint32_t)number != UINT32_MAX)
+		util_print(text, EVENT_CALLED, "%s %" PRIu32, name, (uint32_t)number);
+	else if (*name)
+		util_print(text, EVENT_CALLED, "%s%s%s", name, *called ? " " : "", called);
+}
+
 const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_CALLED])
 {
 	enum trace_role role = span_role(kind);
+	const char *called = role == ROLE_NONE ? "" : guest_events_called(epoch->events, role, number);
 
-	util_print(text, EVENT_CALLED, "%s", role == ROLE_NONE ? "" : guest_events_called(epoch->events, role, number));
+	util_print(text, EVENT_CALLED, "%s", called);
+	if (span_is_other(kind))
+		name_other(epoch, kind, number, called, text);
 	if (!*text && role == ROLE_LOCK_WAIT)
 		name_variable(epoch, number, text);
 	return text;
@@ -318,7 +339,7 @@ bool events_are_traced(const struct epoch *epoch)
 	const struct guest_event *kind;
 
 	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u)
-		if (guest_events_on(epoch->events, kind->id) && trace_role_named(kind->name) != ROLE_NONE)
+		if (kind->stream == STREAM_TRACE && guest_events_on(epoch->events, kind->id))
 			return true;
 	return false;
 }
@@ -365,8 +386,9 @@ const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT])
 	char name[SPAN_TEXT];
 
 	if (*row->called)
-		return util_print(text, EVENT_TEXT, "%s%s%s %s", row->title, *row->title ? ": " : "",
-			span_words[row->kind], row->called);
+		return util_print(text, EVENT_TEXT, "%s%s%s%s%s", row->title, *row->title ? ": " : "",
+			span_is_other(row->kind) ? "" : span_words[row->kind], span_is_other(row->kind) ? "" : " ",
+			row->called);
 	return util_print(text, EVENT_TEXT, "%s%s%s", row->title, *row->title ? ": " : "",
 		span_text(row->kind, row->number, name));
 }

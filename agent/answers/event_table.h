@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the guest's trace events say took time in a range: a row for each system call, interrupt and softirq, by its
- * number, for the waits for each lock and its holds, and for each other kind of wait; or for each of these and each
- * thread. A span belongs to the range in which it ended. Of the excerpt's filter, its CPUs, threads and processes
- * count; interrupts and softirqs are of no thread. The answer about a range that is past is partial while events of it
- * are still to come.
+ * What the guest's trace events say happened and took time in a range: a row for each system call, interrupt and
+ * softirq, by its number, for the waits for each lock and its holds, for each other kind of wait, and for each other
+ * pair of events and single event; or for each of these and each thread. A span belongs to the range in which it ended.
+ * Of the excerpt's filter, its CPUs, threads and processes count; interrupts and softirqs are of no thread. The answer
+ * about a range that is past is partial while events of it are still to come.
  */
 #ifndef EVENT_TABLE_H
 #define EVENT_TABLE_H
@@ -39,8 +39,8 @@ struct event_row {
 	char title[EVENT_TITLE];	/* of the thread */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
-	uint64_t total, p50, p99, max;	/* ns; percentiles within 3 % */
-	uint64_t longest;		/* guest ns: the end of a span that took `max`; */
+	uint64_t total, p50, p99, max;	/* ns; percentiles within 3 %; all 0 of a single event */
+	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
 	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
 	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
@@ -68,18 +68,18 @@ struct event_table {
 	struct slow_row *slow;		/* slow_rows_find */
 };
 
-/* "syscall 39", "syscall getpid"; "main/4: syscall getpid". Returns `text`. */
+/* "syscall 39", "syscall getpid"; "main/4: syscall getpid"; "disk". Returns `text`. */
 const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT]);
 
 /*
- * What the guest calls the number of such a span, or of a lock the kernel's variable: "rtnl_mutex", "init_mm+0x70". "":
- * it has no name. Returns `text`.
+ * What the guest calls the number of such a span, or of a lock the kernel's variable: "rtnl_mutex", "init_mm+0x70"; of
+ * another event its name, too: "block write". "": it has no name. Returns `text`.
  */
 const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_CALLED]);
 
 /* The terms of a filter that count for spans: those about CPUs, threads and processes. */
 struct filter event_filter(const struct filter *filter);
-bool events_are_traced(const struct epoch *epoch);	/* the guest traces anything that has a role */
+bool events_are_traced(const struct epoch *epoch);	/* the guest traces anything */
 
 extern const struct answer_kind event_table_kind;
 

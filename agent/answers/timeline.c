@@ -58,10 +58,10 @@ static void give_name(const struct epoch *epoch, enum span_kind kind, uint64_t n
 {
 	char own[EVENT_CALLED], text[SPAN_TEXT];
 	const char *called = kind < SPAN_KINDS ? event_called(epoch, kind, number, own) : "";
+	bool plain = kind == SPAN_CALL || span_is_other(kind);
 
 	if (*called)
-		util_print(name, TIMELINE_CALLED, "%s%s%s", kind == SPAN_CALL ? "" : span_words[kind],
-			kind == SPAN_CALL ? "" : " ", called);
+		util_print(name, TIMELINE_CALLED, "%s%s%s", plain ? "" : span_words[kind], plain ? "" : " ", called);
 	else
 		util_print(name, TIMELINE_CALLED, "%s", kind < SPAN_KINDS ? span_text(kind, number, text) : "");
 }
@@ -188,7 +188,7 @@ static void add_to_moment(struct making *making, const struct timeline_span *spa
 	meet_time(moment, span->begin);
 	if (!span->open)
 		meet_time(moment, span->end);
-	if (span->begin > moment->time || (span->end <= moment->time && !span->open))
+	if (span_is_other(span->kind) || span->begin > moment->time || (span->end <= moment->time && !span->open))
 		return;
 	if (!*known || span->begin >= is->begin)		/* the innermost interrupt */
 		*is = *span;
@@ -412,6 +412,7 @@ static void add_span(struct making *making, const struct timeline_span *span)
 		[SPAN_THREAD] = TIMELINE_RUN, [SPAN_INTERRUPT] = TIMELINE_INTERRUPT, [SPAN_CALL] = TIMELINE_UNKNOWN,
 		[SPAN_SLEEP] = TIMELINE_SLEEP, [SPAN_READY] = TIMELINE_READY, [SPAN_SOFTIRQ] = TIMELINE_INTERRUPT,
 		[SPAN_LOCK] = TIMELINE_LOCK, [SPAN_HOLD] = TIMELINE_UNKNOWN,
+		[SPAN_PAIR] = TIMELINE_UNKNOWN, [SPAN_SINGLE] = TIMELINE_UNKNOWN,
 	};
 	enum timeline_state state = states[span->kind];
 	bool on_cpu = span->kind == SPAN_THREAD || span_is_handler(span->kind);

@@ -25,16 +25,16 @@ struct track {
 };
 
 /* Each is a process of the trace; that of the samples is 1. */
-enum group { RUNNING = 2, INTERRUPTS, CALLS, OTHERS, LOCKS, HOLDS, GROUPS };
+enum group { RUNNING = 2, INTERRUPTS, CALLS, OTHERS, LOCKS, HOLDS, SPANS, GROUPS };
 
 static const char *const group_names[GROUPS] = {
 	[RUNNING] = "running threads", [INTERRUPTS] = "interrupts", [CALLS] = "system calls", [OTHERS] = "events",
-	[LOCKS] = "lock waits", [HOLDS] = "held locks",
+	[LOCKS] = "lock waits", [HOLDS] = "held locks", [SPANS] = "spans",
 };
 
 static const enum group group_of[] = {
 	[SPAN_THREAD] = RUNNING, [SPAN_INTERRUPT] = INTERRUPTS, [SPAN_SOFTIRQ] = INTERRUPTS, [SPAN_CALL] = CALLS,
-	[SPAN_LOCK] = LOCKS, [SPAN_HOLD] = HOLDS,
+	[SPAN_LOCK] = LOCKS, [SPAN_HOLD] = HOLDS, [SPAN_PAIR] = SPANS,
 };
 
 struct chrome_events {
@@ -42,6 +42,7 @@ struct chrome_events {
 	FILE *to;
 	const struct sample_set *set;
 	uint64_t count;			/* of events that were read */
+	uint64_t pairs;			/* of those that were written */
 	bool groups[GROUPS];		/* this group has its name */
 	bool (*cpus)[GROUPS];		/* so has this CPU's track in it: TRACE_SPANS_CPUS of them */
 	struct thread_names threads;
@@ -295,18 +296,24 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 	}
 }
 
-/* A thread may hold many locks, in any order: so these are asynchronous events, each lock's in a track of its own. */
-static void put_hold(struct chrome_events *events, const struct trace_span *span)
+/*
+ * A thread may hold many locks, in any order, and have any other pairs under way: so these are asynchronous events,
+ * each lock's in a track of its own.
+ */
+static void put_async(struct chrome_events *events, const struct trace_span *span)
 {
+	uint64_t id = span->kind == SPAN_HOLD ? span->number : ++events->pairs;
+	uint64_t track = span->thread == SET_NONE ? span->cpu + 1 : span->thread;
 	char text[THREAD_NAME];
 
-	tell_group(events, HOLDS);
+	tell_group(events, group_of[span->kind]);
 	for (int i = 0; i < 2; i++) {
-		put_event_head(events, HOLDS, span->thread, i ? "e" : "b", i ? span->end : span->begin);
-		fprintf(events->to, ",\"id\":\"0x%" PRIx64 "\"", span->number);
+		put_event_head(events, group_of[span->kind], track, i ? "e" : "b", i ? span->end : span->begin);
+		fprintf(events->to, ",\"id\":\"0x%" PRIx64 "\"", id);
 		put_name(events, span);
 		fputs(",\"args\":{\"thread\":", events->to);
-		json_text_put(events->to, thread_names_get(&events->threads, span->thread, text));
+		json_text_put(events->to, span->thread == SET_NONE ? "" :
+			thread_names_get(&events->threads, span->thread, text));
 		fputs("}}", events->to);
 	}
 }
@@ -315,11 +322,12 @@ static void end_span(void *context, const struct trace_span *span)
 {
 	struct chrome_events *events = context;
 
-	if (span->kind == SPAN_CALL || span->kind == SPAN_LOCK || span->kind == SPAN_HOLD) {
-		if (span->kind == SPAN_HOLD)
-			put_hold(events, span);
-		else
-			put_call(events, span);
+	if (span->kind == SPAN_HOLD || span->kind == SPAN_PAIR) {
+		put_async(events, span);
+		return;
+	}
+	if (span->kind == SPAN_CALL || span->kind == SPAN_LOCK) {
+		put_call(events, span);
 		return;
 	}
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "E", span->end);
@@ -358,9 +366,9 @@ static bool stop_events(void *context)
 }
 
 /*
- * Which thread a CPU ran, its interrupts, and all other events; and the system calls of each thread, its waits for
- * locks, and those that it held. What ended since
- * events were lost is marked (trace_spans.h). Each is written behind a comma. False with `error` set.
+ * Which thread a CPU ran, its interrupts, and all single events; and the system calls of each thread, its waits for
+ * locks, those that it held, and its pairs of other events. What ended since events were lost is marked
+ * (trace_spans.h). Each is written behind a comma. False with `error` set.
  */
 static bool put_events(const struct sample_set *set, const struct set_writing *writing, char **error)
 {

@@ -29,7 +29,7 @@ struct firefox_marker {
 	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number, and result or holder */
 };
 
-enum { FIREFOX_EVENT = SPAN_HOLD + 1 };
+enum { FIREFOX_EVENT = SPAN_PAIR + 1 };
 enum { FIREFOX_KERNEL, FIREFOX_OTHER = 4, FIREFOX_INTERRUPT };	/* categories (firefox.c) */
 
 /* The names: those of spans, then the kinds of events as they came. */
@@ -52,6 +52,7 @@ static const struct { const char *name, *fields; } spans[] = {
 	[SPAN_SOFTIRQ] = { "softirq", NUMBER },
 	[SPAN_LOCK] = { "lock wait", "{\"key\":\"holder\",\"label\":\"Holder\",\"format\":\"string\"}," },
 	[SPAN_HOLD] = { "held lock", "" },
+	[SPAN_PAIR] = { "span", "" },
 };
 
 enum { SPANS = sizeof(spans) / sizeof(*spans) };
@@ -152,7 +153,7 @@ static void firefox_marker_put_data(const struct firefox_marker *marker, const s
 		trace_span_name(set, kind, number, name));
 	if (kind == SPAN_THREAD)
 		fprintf(to, ",\"thread\":%" PRIu64, thread);
-	else if (kind != SPAN_LOCK && kind != SPAN_HOLD)
+	else if (kind < SPAN_LOCK)
 		fprintf(to, ",\"number\":%" PRIu64, number);
 	if (kind == SPAN_LOCK) {
 		fputs(",\"holder\":", to);
@@ -547,7 +548,7 @@ static void no_begin(void *context, const struct trace_span *span)
 	(void)span;
 }
 
-/* A call is its thread's, and so are locks; all else is the CPU's. */
+/* A call is its thread's, and so are locks and pairs of other events; all else is the CPU's. */
 static void add_span(void *context, const struct trace_span *span)
 {
 	struct firefox_tracks *tracks = context;

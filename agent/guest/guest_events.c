@@ -5,6 +5,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/trace/span.h"
 #include "agent/wire/id_index.h"
 #include "agent/wire/payload.h"
 #include "guest_events.h"
@@ -116,22 +117,6 @@ void guest_events_count(struct guest_events *events, const struct event *receive
 	}
 }
 
-void guest_events_describe(struct guest_events *events, const struct event *descriptor)
-{
-	struct guest_event *kind = kind_of(events, descriptor->descriptor.event);
-
-	if (!kind || kind->described)
-		return;
-	free(kind->name);
-	free(kind->fields);
-	kind->described = true;
-	kind->stream = descriptor->descriptor.stream;
-	kind->name = util_printable(descriptor->descriptor.name.bytes,
-		descriptor->descriptor.name.size);
-	kind->fields = util_printable(descriptor->descriptor.fields.bytes,
-		descriptor->descriptor.fields.size);
-}
-
 /* HASH_NONE: it has no name. */
 static uint32_t find_number(const struct guest_events *events, enum trace_role role, uint64_t number)
 {
@@ -144,16 +129,14 @@ static uint32_t find_number(const struct guest_events *events, enum trace_role r
 	return position;
 }
 
-/* HASH_NONE: it stands in no event that ktop knows, there are too many, or no memory. */
-static uint32_t have_number(struct guest_events *events, uint16_t event, uint64_t number)
+/* HASH_NONE: there are too many, or no memory. */
+static uint32_t have_number(struct guest_events *events, enum trace_role role, uint64_t number)
 {
-	uint32_t kind = id_index_find(&events->by_id, event), count = events->number_count;
-	enum trace_role role = trace_role_named(kind == ID_INDEX_NONE ? payload_name(event) : events->kinds[kind].name);
-	uint32_t found = find_number(events, role, number);
+	uint32_t found = find_number(events, role, number), count = events->number_count;
 	struct trace_number *numbers;
 	struct told *arguments;
 
-	if (found != HASH_NONE || role == ROLE_NONE || count == GUEST_NUMBERS)
+	if (found != HASH_NONE || count == GUEST_NUMBERS)
 		return found;
 	numbers = budget_array(events->budget, events->numbers, count, &events->number_room, sizeof(*numbers));
 	events->numbers = numbers ? numbers : events->numbers;
@@ -166,14 +149,50 @@ static uint32_t have_number(struct guest_events *events, uint16_t event, uint64_
 	return events->number_count++;
 }
 
+/* Likewise; of a number in this event. */
+static uint32_t have_number_of(struct guest_events *events, uint16_t event, uint64_t number)
+{
+	uint32_t kind = id_index_find(&events->by_id, event);
+	enum trace_role role = trace_role_named(kind == ID_INDEX_NONE ? payload_name(event) : events->kinds[kind].name);
+
+	return role != ROLE_NONE ? have_number(events, role, number) :
+		have_number(events, ROLE_SINGLE, SPAN_NUMBER(event, number));
+}
+
+/* `name`: printable; owned from now on. */
+static void name_number(struct guest_events *events, uint32_t at, char *name)
+{
+	if (at == HASH_NONE) {
+		free(name);
+		return;
+	}
+	free((char *)events->numbers[at].name);
+	events->numbers[at].name = name;
+}
+
 void guest_events_number(struct guest_events *events, const struct event *number)
 {
-	uint32_t at = have_number(events, number->number.event, number->number.number);
+	name_number(events, have_number_of(events, number->number.event, number->number.number),
+		util_printable(number->number.name.bytes, number->number.name.size));
+}
 
-	if (at == HASH_NONE)
+void guest_events_describe(struct guest_events *events, const struct event *descriptor)
+{
+	struct guest_event *kind = kind_of(events, descriptor->descriptor.event);
+	char pair[FIELD_NAME_SIZE];
+
+	if (!kind || kind->described)
 		return;
-	free((char *)events->numbers[at].name);
-	events->numbers[at].name = util_printable(number->number.name.bytes, number->number.name.size);
+	free(kind->name);
+	free(kind->fields);
+	kind->described = true;
+	kind->stream = descriptor->descriptor.stream;
+	kind->name = util_printable(descriptor->descriptor.name.bytes,
+		descriptor->descriptor.name.size);
+	kind->fields = util_printable(descriptor->descriptor.fields.bytes,
+		descriptor->descriptor.fields.size);
+	if (strcmp(trace_pair_name(kind->name, pair), kind->name) != 0)		/* it may be one's beginning */
+		name_number(events, have_number(events, ROLE_PAIR_BEGIN, kind->id), util_copy(pair, strlen(pair)));
 }
 
 const char *guest_events_called(const struct guest_events *events, enum trace_role role, uint64_t number)
@@ -195,7 +214,7 @@ void guest_events_tell_arguments(struct guest_events *events, const struct event
 	char *text = util_copy(arguments->arguments.fields.bytes, arguments->arguments.fields.size);
 	int count = fields_parse(text, fields);
 	uint32_t at = count < 0 || count > CALL_ARGUMENTS ? HASH_NONE :
-		have_number(events, arguments->arguments.event, arguments->arguments.number);
+		have_number_of(events, arguments->arguments.event, arguments->arguments.number);
 
 	free(text);
 	for (int i = 0; i < count && at != HASH_NONE; i++)

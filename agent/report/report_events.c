@@ -59,9 +59,13 @@ static void print_row(const struct event_row *row, double seconds, FILE *out)
 	const uint64_t times[] = { row->p50, row->p99, row->max };
 	char text[DURATION_TEXT], name[EVENT_TEXT];
 
-	fprintf(out, "%9" PRIu64 " %9.1f %7.2f", row->count, seconds > 0 ? (double)row->count / seconds : 0,
-		seconds > 0 ? 100 * (double)row->total / (seconds * (double)NS_PER_SECOND) : 0);
-	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+	fprintf(out, "%9" PRIu64 " %9.1f", row->count, seconds > 0 ? (double)row->count / seconds : 0);
+	if (row->kind == SPAN_SINGLE)
+		fprintf(out, " %7s %8s %8s %8s", "-", "-", "-", "-");
+	else
+		fprintf(out, " %7.2f", seconds > 0 ?
+			100 * (double)row->total / (seconds * (double)NS_PER_SECOND) : 0);
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times) && row->kind != SPAN_SINGLE; i++)
 		fprintf(out, " %8s", duration_text(times[i], 3, text));
 	fprintf(out, "  %s", event_row_text(row, name));
 	if (row->lost)
@@ -72,7 +76,7 @@ static void print_row(const struct event_row *row, double seconds, FILE *out)
 static void print_why_none(const struct event_table *table, FILE *out)
 {
 	if (table->events && !table->count)
-		fputs("(no system call, interrupt or wait has ended in this time)\n", out);
+		fputs("(nothing that is traced has happened in this time)\n", out);
 	else if (!table->count)
 		fputs("(nothing is traced; switch it on by `ktop ctl events +syscall +irq +sched`)\n", out);
 }
@@ -154,8 +158,11 @@ static void add_name(cJSON *object, enum span_kind kind, uint64_t number, const 
 	char text[SPAN_TEXT], address[24];
 
 	cJSON_AddStringToObject(object, "kind", span_words[kind]);
-	json_add_count(object, "number", number);
-	if (number > UINT32_MAX)			/* a reader's numbers are exact up to 53 bits */
+	if (!span_is_other(kind))
+		json_add_count(object, "number", number);
+	else if ((uint32_t)number != UINT32_MAX)
+		json_add_count(object, "number", (uint32_t)number);
+	if (!span_is_other(kind) && number > UINT32_MAX)	/* a reader's numbers are exact up to 53 bits */
 		cJSON_AddStringToObject(object, "address",
 			util_print(address, sizeof(address), "0x%" PRIx64, number));
 	cJSON_AddStringToObject(object, "name", *called ? called : span_text(kind, number, text));
@@ -221,10 +228,12 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 		add_thread(object, row->thread, row->title);
 		json_add_count(object, "count", row->count);
 		json_add_count(object, "lost", row->lost);
-		json_add_count(object, "total_ns", row->total);
-		json_add_count(object, "p50_ns", row->p50);
-		json_add_count(object, "p99_ns", row->p99);
-		json_add_count(object, "max_ns", row->max);
+		if (row->kind != SPAN_SINGLE) {
+			json_add_count(object, "total_ns", row->total);
+			json_add_count(object, "p50_ns", row->p50);
+			json_add_count(object, "p99_ns", row->p99);
+			json_add_count(object, "max_ns", row->max);
+		}
 		json_row(writer, object);
 	}
 	json_end_list(writer);

@@ -667,7 +667,8 @@ static void close_events(struct set_events *reader)
 static struct set_event_kind event_kind(const struct trace_log_kind *kind)
 {
 	struct set_event_kind own = {
-		.name = kind->name, .lost = kind->lost, .role = kind->role, .count = kind->count,
+		.name = kind->name, .lost = kind->lost, .role = kind->role, .pair = kind->pair,
+		.count = kind->count,
 	};
 
 	memcpy(own.role_values, kind->role_values, sizeof(own.role_values));

@@ -101,7 +101,8 @@ struct set_event_kind {
 	const char *name;		/* "sched_switch" */
 	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
 	enum trace_role role;
-	uint8_t role_values[ROLE_VALUES];	/* as in struct trace_kind */
+	uint16_t pair;			/* as in struct trace_kind, as these: */
+	uint8_t role_values[ROLE_VALUES];
 	uint32_t count;			/* of values */
 	struct set_event_value {
 		const char *name;

@@ -118,6 +118,7 @@ static uint32_t add_kind(struct trace_log *log, const struct trace_kind *kind)
 	if (!own)
 		return NO_KIND;
 	own->role = kind->role;
+	own->pair = kind->pair;
 	memcpy(own->role_values, kind->role_values, sizeof(own->role_values));
 	own->count = (uint16_t)kind->value_count;
 	for (int i = 0; i < kind->value_count; i++) {

@@ -67,7 +67,8 @@ struct event;
 struct trace_log_kind {
 	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
 	enum trace_role role;
-	uint8_t role_values[ROLE_VALUES];	/* as in struct trace_kind */
+	uint16_t pair;			/* as in struct trace_kind, as these: */
+	uint8_t role_values[ROLE_VALUES];
 	uint16_t count;			/* of values */
 	char name[FIELD_NAME_SIZE];
 	struct trace_log_value {

@@ -12,7 +12,7 @@ enum {
 	NESTED = 16,			/* interrupts within each other */
 	LOSSES = 16,			/* the newest ones: calls are seldom longer */
 	TASKS = 1 << 16,		/* threads; when there are more, those that call nothing are forgotten */
-	LOCKS = 1 << 16,		/* likewise, those that nobody holds */
+	OPENS = 1 << 16,		/* locks and pairs; likewise, those that are not open */
 	WAITS = 3,			/* of a thread for locks, within each other; see begin_lock_wait */
 };
 
@@ -65,10 +65,13 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	uint32_t woken_at;		/* the waker's stack */
 };
 
-struct lock {
-	uint64_t lock;
-	uint32_t depth;			/* so often it was acquired by who holds it */
-	struct known hold;		/* one thread holds it */
+enum { KEY = ROLE_VALUES - PAIR_KEY };
+
+struct open {				/* a lock; or two events that belong together, by what both tell */
+	uint16_t pair;			/* as in struct trace_event; 0: it is a lock */
+	uint32_t depth;			/* of a lock: so often it was acquired by who holds it */
+	uint64_t key[KEY];		/* of a lock: its number */
+	struct known known;		/* one thread holds it; the beginning has come */
 };
 
 struct pairs {
@@ -79,9 +82,9 @@ struct pairs {
 	struct task *tasks;
 	uint32_t task_count, task_room;
 	struct hash by_thread;		/* of `tasks` */
-	struct lock *locks;
-	uint32_t lock_count, lock_room;
-	struct hash by_lock;		/* of `locks` */
+	struct open *opens;
+	uint32_t open_count, open_room;
+	struct hash by_key;		/* of `opens` */
 	struct losses changes;		/* other events were traced from then on */
 	uint64_t gaps;			/* losses of CPUs so far: what threads did meanwhile is not known */
 	uint32_t doubts;		/* CPUs with `doubt` */
@@ -96,7 +99,7 @@ struct pairs *pairs_new(struct budget *budget, const struct pairs_sink *sink)
 	pairs->budget = budget;
 	pairs->sink = *sink;
 	hash_init(&pairs->by_thread, budget);
-	hash_init(&pairs->by_lock, budget);
+	hash_init(&pairs->by_key, budget);
 	return pairs;
 }
 
@@ -107,9 +110,9 @@ void pairs_free(struct pairs *pairs)
 	for (uint32_t i = 0; i < pairs->cpu_count; i++)
 		budget_free(pairs->budget, pairs->cpus[i], pairs->cpus[i] ? sizeof(struct cpu) : 0);
 	hash_clear(&pairs->by_thread);
-	hash_clear(&pairs->by_lock);
+	hash_clear(&pairs->by_key);
 	budget_free(pairs->budget, pairs->tasks, pairs->task_room * sizeof(*pairs->tasks));
-	budget_free(pairs->budget, pairs->locks, pairs->lock_room * sizeof(*pairs->locks));
+	budget_free(pairs->budget, pairs->opens, pairs->open_room * sizeof(*pairs->opens));
 	free(pairs->cpus);
 	free(pairs);
 }
@@ -431,74 +434,96 @@ static void pass_change(struct pairs *pairs, struct cpu *cpu, uint64_t time)
 	cpu->entered = false;
 }
 
-/* ---- locks ---- */
+/* ---- locks, and pairs of other events, by what tells them apart ---- */
 
-static void index_locks(struct pairs *pairs, uint32_t count)
+static uint64_t hash_key(const struct pairs *pairs, uint16_t pair, const uint64_t key[KEY])
 {
-	hash_clear(&pairs->by_lock);
-	for (pairs->lock_count = 0; pairs->lock_count < count; pairs->lock_count++) {
-		uint64_t lock = pairs->locks[pairs->lock_count].lock;
+	uint64_t hash = pair;
 
-		if (!hash_add(&pairs->by_lock, hash_pair(&pairs->by_lock, lock, 0), pairs->lock_count))
-			break;
-	}
-	pairs->counts.beginnings += count - pairs->lock_count;
+	for (int i = 0; i < KEY; i++)
+		hash = hash_pair(&pairs->by_key, hash, key[i]);
+	return hash;
 }
 
-/* Forgets the locks that nobody holds; if few are, all. */
-static void forget_locks(struct pairs *pairs)
+/* Forgets those that are not open; if few are, all. */
+static void forget_opens(struct pairs *pairs)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < pairs->lock_count; i++)
-		if (is_known(pairs, &pairs->locks[i].hold, UINT64_MAX))
-			pairs->locks[kept++] = pairs->locks[i];
-	if (kept > LOCKS / 2) {
+	for (uint32_t i = 0; i < pairs->open_count; i++)
+		if (is_known(pairs, &pairs->opens[i].known, UINT64_MAX))
+			pairs->opens[kept++] = pairs->opens[i];
+	if (kept > OPENS / 2) {
 		pairs->counts.beginnings += kept;
 		kept = 0;
 	}
-	index_locks(pairs, kept);
+	hash_clear(&pairs->by_key);
+	for (pairs->open_count = 0; pairs->open_count < kept; pairs->open_count++) {
+		const struct open *open = &pairs->opens[pairs->open_count];
+
+		if (!hash_add(&pairs->by_key, hash_key(pairs, open->pair, open->key), pairs->open_count))
+			break;
+	}
+	pairs->counts.beginnings += kept - pairs->open_count;
 }
 
 /* NULL: nothing has come of it. */
-static struct lock *find_lock(const struct pairs *pairs, uint64_t lock)
+static struct open *find_open(const struct pairs *pairs, uint16_t pair, const uint64_t key[KEY])
 {
-	uint64_t hash = hash_pair(&pairs->by_lock, lock, 0);
+	uint64_t hash = hash_key(pairs, pair, key);
 	uint32_t at = 0, position;
 
-	while ((position = hash_next(&pairs->by_lock, hash, &at)) != HASH_NONE)
-		if (pairs->locks[position].lock == lock)
-			return &pairs->locks[position];
+	while ((position = hash_next(&pairs->by_key, hash, &at)) != HASH_NONE)
+		if (pairs->opens[position].pair == pair &&
+				memcmp(pairs->opens[position].key, key, sizeof(pairs->opens->key)) == 0)
+			return &pairs->opens[position];
 	return NULL;
 }
 
 /* NULL: no memory. */
-static struct lock *lock_of(struct pairs *pairs, uint64_t number)
+static struct open *have_open(struct pairs *pairs, uint16_t pair, const uint64_t key[KEY])
 {
-	struct lock *lock = find_lock(pairs, number), *list;
+	struct open *open = find_open(pairs, pair, key), *list;
 
-	if (lock)
-		return lock;
-	if (pairs->lock_count == LOCKS)
-		forget_locks(pairs);
-	list = budget_array(pairs->budget, pairs->locks, pairs->lock_count, &pairs->lock_room, sizeof(*list));
+	if (open)
+		return open;
+	if (pairs->open_count == OPENS)
+		forget_opens(pairs);
+	list = budget_array(pairs->budget, pairs->opens, pairs->open_count, &pairs->open_room, sizeof(*list));
 	if (!list)
 		return NULL;
-	pairs->locks = list;
-	if (!hash_add(&pairs->by_lock, hash_pair(&pairs->by_lock, number, 0), pairs->lock_count))
+	pairs->opens = list;
+	if (!hash_add(&pairs->by_key, hash_key(pairs, pair, key), pairs->open_count))
 		return NULL;
-	list[pairs->lock_count] = (struct lock) { .lock = number };
-	return &list[pairs->lock_count++];
+	list[pairs->open_count] = (struct open) { .pair = pair };
+	memcpy(list[pairs->open_count].key, key, sizeof(list->key));
+	return &list[pairs->open_count++];
 }
+
+static struct open *find_lock(const struct pairs *pairs, uint64_t number)
+{
+	return find_open(pairs, 0, (const uint64_t[KEY]) { number });
+}
+
+/* Its end has come. */
+static void end_open(struct pairs *pairs, struct open *open, uint64_t time)
+{
+	if (open && is_known(pairs, &open->known, time))
+		end_known(pairs, &open->known, time);
+	else if (open)
+		pairs->counts.ends += has_ended(pairs, &open->known, time);
+}
+
+/* ---- locks ---- */
 
 /* Who holds the lock; if its events do not say that, `told`. EVENT_NONE: nobody, or not known. */
 static uint64_t holder_of(const struct pairs *pairs, uint64_t number, uint64_t told, uint64_t time)
 {
-	const struct lock *lock = find_lock(pairs, number);
+	const struct open *lock = find_lock(pairs, number);
 
-	if (lock && is_known(pairs, &lock->hold, time))
-		return lock->hold.span.thread;
-	if (lock && has_ended(pairs, &lock->hold, time))
+	if (lock && is_known(pairs, &lock->known, time))
+		return lock->known.span.thread;
+	if (lock && has_ended(pairs, &lock->known, time))
 		return EVENT_NONE;			/* it was released */
 	return told < EVENT_NONE ? told : EVENT_NONE;
 }
@@ -581,21 +606,21 @@ static void begin_lock_wait(struct pairs *pairs, struct task *task, const struct
  */
 static void acquire(struct pairs *pairs, struct cpu *cpu, struct task *task, const struct trace_event *event)
 {
-	struct lock *lock = lock_of(pairs, event->values[0]);
+	struct open *lock = have_open(pairs, 0, (const uint64_t[KEY]) { event->values[0] });
 	uint32_t stack = end_lock_wait(pairs, task, event, cpu->released ? 0 : event->stack);
 
 	pairs->counts.refused += !lock;
 	if (!lock)
 		return;
-	if (is_known(pairs, &lock->hold, event->time)) {
+	if (is_known(pairs, &lock->known, event->time)) {
 		lock->depth++;
-		if (lock->hold.span.thread == task->thread)
+		if (lock->known.span.thread == task->thread)
 			return;
 		pairs->counts.beginnings++;
 	}
 	lock->depth = 1;
-	begin_known(pairs, &lock->hold, &(struct trace_span) {
-		.kind = SPAN_HOLD, .cpu = event->cpu, .thread = task->thread, .number = lock->lock,
+	begin_known(pairs, &lock->known, &(struct trace_span) {
+		.kind = SPAN_HOLD, .cpu = event->cpu, .thread = task->thread, .number = event->values[0],
 		.begin = event->time, .stack = stack,
 	});
 }
@@ -603,14 +628,10 @@ static void acquire(struct pairs *pairs, struct cpu *cpu, struct task *task, con
 /* Whoever releases it: a thread may do that for another one. */
 static void release(struct pairs *pairs, const struct trace_event *event)
 {
-	struct lock *lock = find_lock(pairs, event->values[0]);
+	struct open *lock = find_lock(pairs, event->values[0]);
 
-	if (!lock)
-		return;
-	if (!is_known(pairs, &lock->hold, event->time))
-		pairs->counts.ends += has_ended(pairs, &lock->hold, event->time);
-	else if (--lock->depth == 0)
-		end_known(pairs, &lock->hold, event->time);
+	if (!lock || !is_known(pairs, &lock->known, event->time) || --lock->depth == 0)
+		end_open(pairs, lock, event->time);
 }
 
 /* Values: lock, thread. What an interrupt waits for or holds is of no thread. */
@@ -629,6 +650,43 @@ static void add_lock(struct pairs *pairs, struct cpu *cpu, const struct trace_ev
 		acquire(pairs, cpu, task, event);
 	else
 		release(pairs, event);
+}
+
+/* ---- other events ---- */
+
+/* An event that tells no thread is of the one that its CPU runs, as far as that is known. */
+static struct trace_span span_of_event(const struct cpu *cpu, const struct trace_event *event, enum span_kind kind)
+{
+	bool runs = cpu->runs && !cpu->depth;
+	uint64_t thread = event->values[PAIR_THREAD] != TRACE_NO_VALUE ? event->values[PAIR_THREAD] :
+		runs ? cpu->thread.thread : EVENT_NONE;
+
+	return (struct trace_span) {
+		.kind = kind, .cpu = event->cpu, .thread = thread, .begin = event->time, .end = event->time,
+		.number = SPAN_NUMBER(event->pair, event->values[PAIR_NUMBER]), .stack = event->stack,
+	};
+}
+
+/* Where the same has begun already, its end is missing. */
+static void add_other(struct pairs *pairs, const struct cpu *cpu, const struct trace_event *event)
+{
+	struct trace_span span = span_of_event(cpu, event, event->role == ROLE_SINGLE ? SPAN_SINGLE : SPAN_PAIR);
+	struct open *open;
+
+	if (event->role == ROLE_SINGLE) {
+		end_span(pairs, &span, event->time, false);
+		return;
+	}
+	if (event->role == ROLE_PAIR_END) {
+		end_open(pairs, find_open(pairs, event->pair, event->values + PAIR_KEY), event->time);
+		return;
+	}
+	open = have_open(pairs, event->pair, event->values + PAIR_KEY);
+	pairs->counts.refused += !open;
+	if (!open)
+		return;
+	pairs->counts.beginnings += is_known(pairs, &open->known, event->time);
+	begin_known(pairs, &open->known, &span);
 }
 
 /* ---- system calls ---- */
@@ -718,6 +776,8 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event)
 		end_interrupt(pairs, cpu, event, event->role == ROLE_IRQ_END ? SPAN_INTERRUPT : SPAN_SOFTIRQ);
 	else if (event->role == ROLE_CALL_BEGIN || event->role == ROLE_CALL_END)
 		add_call(pairs, event);
+	else if (event->role >= ROLE_PAIR_BEGIN)
+		add_other(pairs, cpu, event);
 	else if (event->role >= ROLE_LOCK_WAIT)
 		add_lock(pairs, cpu, event);
 	cpu->released = event->role == ROLE_LOCK_RELEASED;
@@ -770,9 +830,9 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 
 struct trace_span pairs_hold(const struct pairs *pairs, uint64_t number, uint64_t now)
 {
-	const struct lock *lock = find_lock(pairs, number);
+	const struct open *lock = find_lock(pairs, number);
 
-	return lock && is_known(pairs, &lock->hold, now) ? lock->hold.span : (struct trace_span) { .begin = 0 };
+	return lock && is_known(pairs, &lock->known, now) ? lock->known.span : (struct trace_span) { .begin = 0 };
 }
 
 void pairs_threads(const struct pairs *pairs, uint64_t now, void (*each)(void *context, uint64_t thread),
@@ -823,9 +883,9 @@ void pairs_under_way(const struct pairs *pairs, void (*each)(void *context, cons
 				!loss_between(pairs, task->begun.cpu, task->begun.begin, UINT64_MAX))
 			each(context, &task->begun);
 	}
-	for (uint32_t i = 0; i < pairs->lock_count; i++)
-		if (is_known(pairs, &pairs->locks[i].hold, UINT64_MAX))
-			each(context, &pairs->locks[i].hold.span);
+	for (uint32_t i = 0; i < pairs->open_count; i++)
+		if (is_known(pairs, &pairs->opens[i].known, UINT64_MAX))
+			each(context, &pairs->opens[i].known.span);
 }
 
 struct pairs_counts pairs_counts(const struct pairs *pairs)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pairs the beginnings and ends that a guest's trace events tell of: which thread a CPU ran, its interrupts and
- * softirqs, the system calls of each thread, its waits: for something, and then for a CPU; and locks: who waits for
- * one, and who holds it. Events may be missing, repeated or lie: what contradicts is ended and counted, and nothing
- * else suffers.
+ * softirqs, the system calls of each thread, its waits: for something, and then for a CPU; locks: who waits for one,
+ * and who holds it; and pairs of other events. Events may be missing, repeated or lie: what contradicts is ended and
+ * counted, and nothing else suffers.
  *
  * Where events of a CPU were lost, or where other events are traced from then on, what was under way ends with the last
  * event known before, and is marked: its own end may be among those that are missing. So does what begins before its
  * predecessor has ended. What has not ended when the events are over ends with the last one of its CPU; such a call is
- * left out, and so is a call without its beginning. A wait, or the hold of a lock, is left out unless its beginning and
- * end are known, and nothing is missing on any CPU in between: its thread may have run meanwhile.
+ * left out, and so is a call without its beginning. A wait, the hold of a lock, or a pair of other events is left out
+ * unless its beginning and end are known, and nothing is missing on any CPU in between.
  */
 #ifndef PAIRS_H
 #define PAIRS_H

@@ -15,18 +15,24 @@ enum span_kind {
 	SPAN_THREAD, SPAN_INTERRUPT, SPAN_CALL, SPAN_SOFTIRQ,
 	SPAN_LOCK,			/* a thread waits for a lock, asleep or spinning */
 	SPAN_HOLD,			/* it holds a lock */
+	SPAN_PAIR,			/* between two other events that belong together, as disk_begin and disk_end */
 	SPAN_SLEEP,			/* it waits for something, until it is woken */
 	SPAN_READY,			/* it could run, and waits for a CPU */
+	SPAN_SINGLE,			/* any other event: it ends as it begins */
 	SPAN_KINDS,
 };
 #define SPAN_OTHERS UINT64_MAX		/* the number of a lock that has no name of its own (span_rows.h) */
+/* The number of a pair or a single event: its kind, and the field `number`; 32 set bits there: it has none. */
+#define SPAN_NUMBER(pair, number) ((uint64_t)(pair) << 32 | (uint32_t)(number))
+#define SPAN_EVENT(number) ((uint16_t)((number) >> 32))		/* the id of its kind, a pair's beginning */
 enum { SLEEP_ANY, SLEEP_BLOCKED };	/* the number of a sleep; blocked: no signal ends it */
 enum { READY_WOKEN, READY_PREEMPTED };	/* of a wait for a CPU: what it came after */
 
 struct trace_span {
 	enum span_kind kind;
 	uint32_t cpu;			/* where it began */
-	uint64_t thread;		/* that runs, calls or waits; of an interrupt: 0 */
+	/* That runs, calls or waits; of an interrupt: 0; EVENT_NONE: none, or not known. */
+	uint64_t thread;
 	uint64_t number;		/* of interrupt, call, lock; of a sleep, of ready: see above; of a thread: 0 */
 	uint64_t begin, end;		/* guest ns */
 	uint64_t result;		/* of a call */
@@ -40,7 +46,7 @@ struct trace_span {
 	bool lost;			/* events are missing: it ends here for this reason alone */
 };
 
-/* The role of events whose numbers are those of such spans; ROLE_NONE: of sleep, ready and threads. */
+/* The role by which such a span's number is named (guest_events.h); ROLE_NONE: of sleep, ready and threads. */
 enum trace_role span_role(enum span_kind kind);
 
 enum { SPAN_TEXT = 32 };
@@ -51,7 +57,13 @@ static inline bool span_is_handler(enum span_kind kind)
 	return kind == SPAN_INTERRUPT || kind == SPAN_SOFTIRQ;
 }
 
-/* "syscall 39", "irq 4", "sleep", "wake to run", "lock 7", "lock ffff888003a1b2c0". Returns `text`. */
+/* Of events that have no meaning of their own to ktop: their name says all. */
+static inline bool span_is_other(enum span_kind kind)
+{
+	return kind == SPAN_PAIR || kind == SPAN_SINGLE;
+}
+
+/* "syscall 39", "irq 4", "sleep", "wake to run", "lock 7", "lock ffff888003a1b2c0", "event 64". Returns `text`. */
 const char *span_text(enum span_kind kind, uint64_t number, char text[SPAN_TEXT]);
 extern const char *const span_words[SPAN_KINDS];	/* of kinds, for programs */
 

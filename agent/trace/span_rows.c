@@ -8,7 +8,7 @@
 #include "agent/wire/event.h"
 #include "span_rows.h"
 
-enum { BLOCK_ROWS = 2048, BUDGET_PART = 16, LOCK_NAMES = SPAN_NAMES / 2 };
+enum { BLOCK_ROWS = 2048, BUDGET_PART = 16, MANY_NAMES = SPAN_NAMES / 2 };
 
 struct block {
 	uint64_t first, last;		/* the earliest beginning and the latest end in it */
@@ -21,7 +21,7 @@ struct span_rows {
 	struct block **blocks;		/* in order of arrival; the last one is written */
 	uint32_t count, room;
 	struct span_name names[SPAN_NAMES];
-	uint32_t name_count, lock_count;	/* of all; of locks */
+	uint32_t name_count, many_count;	/* of all; of those of which there may be any number */
 	struct hash by_name;
 	uint64_t from, refused;
 };
@@ -82,21 +82,22 @@ static struct block *have_block(struct span_rows *rows)
 	return block;
 }
 
-/* SPAN_NAMES: there is none left. */
+/* SPAN_NAMES: there is none left. Where there are many of a kind, further ones share the number of the others. */
 static uint32_t name_of(struct span_rows *rows, enum span_kind kind, uint64_t number)
 {
 	uint64_t hash = hash_pair(&rows->by_name, number, kind);
+	bool lock = kind == SPAN_LOCK || kind == SPAN_HOLD, many = lock || span_is_other(kind);
+	uint64_t others = lock ? SPAN_OTHERS : SPAN_NUMBER(SPAN_EVENT(number), UINT32_MAX);
 	uint32_t at = 0, position;
-	bool lock = kind == SPAN_LOCK || kind == SPAN_HOLD;
 
 	while ((position = hash_next(&rows->by_name, hash, &at)) != HASH_NONE)
 		if (rows->names[position].number == number && rows->names[position].kind == kind)
 			return position;
-	if (lock && rows->lock_count >= LOCK_NAMES && number != SPAN_OTHERS)
-		return name_of(rows, kind, SPAN_OTHERS);
+	if (many && rows->many_count >= MANY_NAMES && number != others)
+		return name_of(rows, kind, others);
 	if (rows->name_count == SPAN_NAMES || !hash_add(&rows->by_name, hash, rows->name_count))
 		return SPAN_NAMES;
-	rows->lock_count += lock;
+	rows->many_count += many;
 	rows->names[rows->name_count] = (struct span_name) { .kind = kind, .number = number };
 	return rows->name_count++;
 }

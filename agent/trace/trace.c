@@ -63,7 +63,7 @@ static void end(void *context, const struct trace_span *span)
 	struct trace *trace = context;
 	uint32_t name = span_rows_add(trace->rows, span);
 
-	if (span->kind != SPAN_THREAD && name < SPAN_NAMES)
+	if (span->kind != SPAN_THREAD && span->kind != SPAN_SINGLE && name < SPAN_NAMES)
 		slowest_add(trace->slowest, span, name);
 	if (span->kind == SPAN_SLEEP)
 		trace->wait(trace->context, span);
@@ -115,7 +115,7 @@ void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, 
 void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 {
 	const struct trace_kind *kind = event->trace.kind;
-	struct trace_event own = { .time = time, .cpu = event->cpu, .role = kind->role };
+	struct trace_event own = { .time = time, .cpu = event->cpu, .role = kind->role, .pair = kind->pair };
 	uint64_t values[TRACE_VALUES];
 	struct carried *carried;
 
@@ -127,8 +127,6 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 	if (carried->time == time && carried->id == event->id)
 		own.stack = carried->stack;
 	carried->stack = 0;
-	if (kind->role == ROLE_NONE)
-		return;
 	trace_kind_values(kind, event->trace.fields, values);
 	trace_kind_role_values(kind->role_values, values, own.values);
 	own.arguments = kind->role == ROLE_CALL_BEGIN &&

@@ -81,7 +81,7 @@ bool trace_is_whole(const struct trace *trace, uint64_t to);	/* all events befor
 
 uint64_t trace_until(const struct trace *trace);	/* trace_order_until */
 const struct span_rows *trace_rows(const struct trace *trace);
-const struct slowest *trace_slowest(const struct trace *trace);	/* of all spans but those of threads on CPUs */
+const struct slowest *trace_slowest(const struct trace *trace);	/* of all but threads on CPUs and single events */
 struct trace_counts trace_counts(const struct trace *trace);
 
 #endif

@@ -24,7 +24,7 @@ static const struct {
 	const char *name;
 	int needed;
 	const char *fields[ROLE_VALUES];	/* NULL: no more */
-} roles[ROLES] = {
+} roles[ROLES_NAMED] = {
 	[ROLE_SWITCH] = { "sched_switch", 2, { "from", "to", "leaves" } },
 	[ROLE_WAKE] = { "sched_wake", 2, { "thread", "waker" } },
 	[ROLE_IRQ_BEGIN] = { "irq_enter", 1, { "irq" } },
@@ -42,7 +42,7 @@ static const struct {
 
 enum trace_role trace_role_named(const char *name)
 {
-	for (int role = ROLE_NONE + 1; role < ROLES; role++)
+	for (int role = ROLE_NONE + 1; role < ROLES_NAMED; role++)
 		if (strcmp(roles[role].name, name) == 0)
 			return (enum trace_role)role;
 	return ROLE_NONE;
@@ -74,23 +74,110 @@ static void find_values(struct trace_kind *kind)
 	}
 }
 
+/* What every event may have: a thread, and a number that has a name. */
+static void be_single(struct trace_kind *kind)
+{
+	int thread = value_named(kind, "thread"), number = value_named(kind, "number");
+
+	memset(kind->role_values, TRACE_VALUES, sizeof(kind->role_values));
+	kind->role_values[PAIR_THREAD] = thread < 0 ? TRACE_VALUES : (uint8_t)thread;
+	kind->role_values[PAIR_NUMBER] = number < 0 ? TRACE_VALUES : (uint8_t)number;
+	kind->role = ROLE_SINGLE;
+	kind->pair = kind->id;
+}
+
 static void find_role(struct trace_kind *kind)
 {
 	enum trace_role role = trace_role_named(kind->name);
+	uint8_t values[ROLE_VALUES];
 
+	be_single(kind);
 	for (int i = 0; i < ROLE_VALUES; i++) {
 		int value = roles[role].fields[i] ? value_named(kind, roles[role].fields[i]) : -1;
 
 		if (value < 0 && i < roles[role].needed)
 			return;
-		kind->role_values[i] = value < 0 ? TRACE_VALUES : (uint8_t)value;
+		values[i] = value < 0 ? TRACE_VALUES : (uint8_t)value;
 	}
+	if (role == ROLE_NONE)
+		return;
+	memcpy(kind->role_values, values, sizeof(values));
 	kind->role = role;
 	for (int i = 0; (role == ROLE_SWITCH || role == ROLE_WAKE) && i < 2; i++)
 		kind->values[kind->role_values[i]].is_thread = true;
 	if (role == ROLE_LOCK_WAIT && kind->role_values[2] < TRACE_VALUES)
 		kind->values[kind->role_values[2]].is_thread = true;
 }
+
+/* ---- pairs ---- */
+
+static const struct {
+	const char *begin, *end;	/* the last words of two names */
+} ends[] = { { "_begin", "_end" }, { "_enter", "_exit" }, { "_start", "_stop" }, { "_issue", "_done" } };
+
+/* The length of the name without this last word. 0: it has another one, or nothing before it. */
+static size_t stem(const char *name, const char *word)
+{
+	size_t length = strlen(name), last = strlen(word);
+
+	return length > last && strcmp(name + length - last, word) == 0 ? length - last : 0;
+}
+
+const char *trace_pair_name(const char *name, char text[FIELD_NAME_SIZE])
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		length = stem(name, ends[i].begin) ? stem(name, ends[i].begin) : length;
+	return util_print(text, FIELD_NAME_SIZE, "%.*s", (int)length, name);
+}
+
+static bool are_ends(const struct trace_kind *begin, const struct trace_kind *end)
+{
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t length = stem(begin->name, ends[i].begin);
+
+		if (length && length == stem(end->name, ends[i].end) && memcmp(begin->name, end->name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Two that have no field in common stay single: nothing would tell which beginning an end belongs to. */
+static void join(struct trace_kind *begin, struct trace_kind *end)
+{
+	int key = PAIR_KEY;
+
+	for (int i = 0; i < begin->value_count && key < ROLE_VALUES; i++) {
+		int other = value_named(end, begin->fields[i].name);
+
+		if (other < 0)
+			continue;
+		begin->role_values[key] = (uint8_t)i;
+		end->role_values[key++] = (uint8_t)other;
+	}
+	if (key == PAIR_KEY)
+		return;
+	begin->role = ROLE_PAIR_BEGIN;
+	end->role = ROLE_PAIR_END;
+	end->pair = begin->id;
+}
+
+static void find_partner(const struct trace_kinds *kinds, struct trace_kind *kind)
+{
+	for (size_t i = 0; i < kinds->count && kind->role == ROLE_SINGLE; i++) {
+		struct trace_kind *other = kinds->kinds[i];
+
+		if (other->role != ROLE_SINGLE)
+			continue;
+		if (are_ends(kind, other))
+			join(kind, other);
+		else if (are_ends(other, kind))
+			join(other, kind);
+	}
+}
+
+/* ---- kinds ---- */
 
 void trace_kind_role_values(const uint8_t role_values[ROLE_VALUES], const uint64_t values[TRACE_VALUES],
 	uint64_t role[ROLE_VALUES])
@@ -140,6 +227,7 @@ static void add(struct trace_kinds *kinds, uint16_t id, const char *name, const 
 
 	if (!kind)
 		return;
+	find_partner(kinds, kind);
 	id_index_set(&kinds->by_id, id, (uint16_t)kinds->count);
 	kinds->kinds[kinds->count++] = kind;
 }

@@ -22,8 +22,17 @@ enum trace_role {
 	ROLE_NONE, ROLE_SWITCH, ROLE_WAKE, ROLE_IRQ_BEGIN, ROLE_IRQ_END, ROLE_CALL_BEGIN, ROLE_CALL_END,
 	ROLE_SOFTIRQ_BEGIN, ROLE_SOFTIRQ_END,
 	ROLE_LOCK_WAIT, ROLE_LOCK_WAITED, ROLE_LOCK_ACQUIRED, ROLE_LOCK_RELEASED,
+	ROLES_NAMED,
+	/*
+	 * Of all other events. Two whose names differ in their last word alone, as disk_begin and disk_end do, are the
+	 * ends of one thing; which one, the fields tell that both have. The rest are single.
+	 */
+	ROLE_PAIR_BEGIN = ROLES_NAMED, ROLE_PAIR_END, ROLE_SINGLE,
 	ROLES,
 };
+
+/* The values of the last three roles: the fields `thread` and `number`; and of a pair, those that both have. */
+enum { PAIR_THREAD, PAIR_NUMBER, PAIR_KEY };
 
 enum { LEAVES_READY, LEAVES_ASLEEP, LEAVES_BLOCKED, LEAVES_DEAD };	/* how a thread leaves its CPU, in a switch */
 
@@ -41,6 +50,7 @@ struct trace_value {
 
 struct trace_kind {
 	uint16_t id;
+	uint16_t pair;			/* of a pair: the id of its beginning; of a single one: its own */
 	enum trace_role role;
 	uint8_t role_values[ROLE_VALUES];	/* which values are the role's, in its order; TRACE_VALUES: none is */
 	int value_count;
@@ -58,7 +68,11 @@ void trace_kind_values(const struct trace_kind *kind, const void *fields, uint64
 void trace_kind_role_values(const uint8_t role_values[ROLE_VALUES], const uint64_t values[TRACE_VALUES],
 	uint64_t role[ROLE_VALUES]);
 
-/* What a number is called that stands in events of a role; of a beginning and its end, the role is the former's. */
+/*
+ * What a number is called that stands in events of a role; of a beginning and its end, the role is the former's. With
+ * ROLE_SINGLE, the number is of one kind of other events (SPAN_NUMBER in span.h); with ROLE_PAIR_BEGIN, it is the id of
+ * a kind, and the name is that of the pair.
+ */
 struct trace_number {
 	enum trace_role role;
 	uint64_t number;
@@ -79,6 +93,9 @@ void trace_kinds_learn(struct trace_kinds *kinds, const struct event *descriptor
 /* NULL: not known. The result is valid until trace_kinds_forget. */
 const struct trace_kind *trace_kinds_find(const struct trace_kinds *kinds, uint16_t id);
 
-enum trace_role trace_role_named(const char *name);	/* the one that a kind of this name may have */
+enum trace_role trace_role_named(const char *name);	/* the one that a kind of this name may have; ROLE_NONE: none */
+
+/* What a beginning and its end are called: "disk_begin" as "disk". A single one has its own name. Returns `text`. */
+const char *trace_pair_name(const char *name, char text[FIELD_NAME_SIZE]);
 
 #endif

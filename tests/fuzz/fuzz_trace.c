@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any events of any CPUs, in packets that lie as they like, through order and pairs. What comes out is in order, and
- * none is lost or made up; spans of one CPU or lock do not overlap, nor do the states of a thread. While nothing is
- * missing, calls are those of a simple model: an end belongs to the beginning that is the last event of its thread and
- * has the same number; all else has no partner.
+ * none is lost or made up; spans of one CPU, lock or pair do not overlap, nor do the states of a thread, and each
+ * single event has one. While nothing is missing, calls are those of a simple model: an end belongs to the beginning
+ * that is the last event of its thread and has the same number; all else has no partner.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "agent/wire/event.h"
 #include "fuzz.h"
 
-enum { CPUS = 4, THREADS = 8, LOCKS = 4, HELD = 64 };
+enum { CPUS = 4, THREADS = 8, LOCKS = 4, PAIRS = 4, HELD = 64 };
 
 struct seen {				/* one that has spans, which do not overlap */
 	uint64_t until;
@@ -30,8 +30,8 @@ struct world {
 	bool only_calls;		/* there was nothing else, and nothing was missing */
 	struct call calls[THREADS];
 	uint64_t whole, beginnings, ends;	/* by the model */
-	uint64_t paired;
-	struct seen cpus[CPUS], states[THREADS], waits[THREADS][LOCKS], holds[LOCKS];
+	uint64_t paired, singles;	/* singles: that came, without those that went */
+	struct seen cpus[CPUS], states[THREADS], waits[THREADS][LOCKS], holds[LOCKS], pairs_of[PAIRS];
 };
 
 static void check_apart(struct seen *seen, const struct trace_span *span)
@@ -61,6 +61,9 @@ static void end(void *context, const struct trace_span *span)
 		check_apart(&world->waits[thread][span->number % LOCKS], span);
 	else if (span->kind == SPAN_HOLD)
 		check_apart(&world->holds[span->number % LOCKS], span);
+	else if (span->kind == SPAN_PAIR)
+		check_apart(&world->pairs_of[SPAN_EVENT(span->number) % PAIRS], span);
+	world->singles -= span->kind == SPAN_SINGLE;
 }
 
 static void model(struct world *world, const struct trace_event *event)
@@ -84,6 +87,7 @@ static void take(void *context, const struct trace_event *event)
 	world->last = event->time;
 	world->out++;
 	model(world, event);
+	world->singles += event->role == ROLE_SINGLE && !event->lost && !event->doubt;
 	pairs_add(world->pairs, event);
 }
 
@@ -97,6 +101,8 @@ static struct trace_event make(struct world *world, struct fuzz_input *input, ui
 			(uint32_t)(who >> i) % THREADS;
 	if (event.role == ROLE_CALL_BEGIN || event.role == ROLE_CALL_END)
 		event.values[1] = what % 3;
+	else if (event.role >= ROLE_PAIR_BEGIN)
+		event.values[PAIR_KEY] = event.pair = what % PAIRS + 1;
 	else if (event.role >= ROLE_LOCK_WAIT)
 		event.values[0] = what % LOCKS;
 	if (world->only_calls)
@@ -140,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	pairs_end(world.pairs);
 	counts = pairs_counts(world.pairs);
 	require_memory(counts.refused == 0);
-	require(world.in == world.out);
+	require(world.in == world.out && world.singles == 0);
 	if (world.only_calls)
 		require(world.paired == world.whole && counts.beginnings == world.beginnings &&
 			counts.ends == world.ends);

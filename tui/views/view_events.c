@@ -305,6 +305,12 @@ static void draw_trend(struct canvas *canvas, struct place place, const struct e
 	glyphs_trend(canvas, place, STYLE_IDLE, trend, EVENT_TREND);
 }
 
+/* A single event has no duration. */
+static bool lasts(const struct event_row *event)
+{
+	return event->kind != SPAN_SINGLE;
+}
+
 static void draw_numbers(const struct event_table *table, struct canvas *canvas, struct place place,
 	const struct layout *layout, const struct event_row *event)
 {
@@ -316,10 +322,11 @@ static void draw_numbers(const struct event_table *table, struct canvas *canvas,
 	canvas_right(canvas, cell_of(layout, place, AT_COUNT), STYLE_TEXT, count_text(event->count, text));
 	canvas_right(canvas, cell_of(layout, place, AT_RATE), STYLE_TEXT,
 		rate_text(each_second(table, event->count), text));
-	canvas_right(canvas, cell_of(layout, place, AT_TOTAL), heat, number_text(100 * share, 2, text));
+	canvas_right(canvas, cell_of(layout, place, AT_TOTAL), lasts(event) ? heat : STYLE_DIM,
+		lasts(event) ? number_text(100 * share, 2, text) : "-");
 	for (int i = AT_P50; i <= AT_MAX; i++)
-		canvas_right(canvas, cell_of(layout, place, i), event->count ? STYLE_TEXT : STYLE_DIM,
-			event->count ? duration_text(times[i - AT_P50], 2, text) : "-");
+		canvas_right(canvas, cell_of(layout, place, i), event->count && lasts(event) ? STYLE_TEXT : STYLE_DIM,
+			event->count && lasts(event) ? duration_text(times[i - AT_P50], 2, text) : "-");
 }
 
 /* ---- the histogram of the row under the cursor ---- */
@@ -408,7 +415,7 @@ static void draw_beside(struct canvas *canvas, struct area area, const struct ev
 	for (int i = 0; i < area.rows; i++)
 		canvas_text(canvas, (struct place) { area.row + i, area.column + 1, 1 }, STYLE_DIM,
 			glyphs_text(canvas, GLYPH_WALL));
-	canvas_format(canvas, at, STYLE_HEAD, "%s BY DURATION, LOG", name);
+	canvas_format(canvas, at, STYLE_HEAD, lasts(event) ? "%s BY DURATION, LOG" : "%s HAS NO DURATION", name);
 	if (!bars.count || rows < 1)
 		return;
 	at.row++;
@@ -518,7 +525,7 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 	used = strlen(text);
 	if (event->lost)
 		util_print(text + used, DETAIL - used, " and %s whose end was lost", whole_text(event->lost, number));
-	for (size_t i = 0; event->count && i < sizeof(times) / sizeof(*times); i++) {
+	for (size_t i = 0; event->count && lasts(event) && i < sizeof(times) / sizeof(*times); i++) {
 		used = strlen(text);
 		util_print(text + used, DETAIL - used, ", %s %s", times[i].name, duration_text(times[i].ns, 2, number));
 	}
@@ -542,7 +549,7 @@ static void draw_detail(struct event_view *self, struct canvas *canvas, struct p
 
 static struct emptiness of_range(const struct scope *scope)
 {
-	static const char why[] = "No system call, interrupt or wait has ended in this window.";
+	static const char why[] = "Nothing that is traced has happened in this window.";
 
 	if (scope->moved)
 		return (struct emptiness) { why, "{live} goes back to now; {window-back} and {window-on} move it." };
@@ -716,7 +723,7 @@ static bool events_act(void *context, enum action action)
 	self->page.open = false;
 	switch (action) {
 	case ACTION_OPEN:
-		if (selected(self))
+		if (selected(self) && lasts(selected(self)))
 			slow_page_open(&self->page, selected(self));
 		return self->page.open;
 	case ACTION_SORT:
@@ -745,19 +752,20 @@ static bool events_act(void *context, enum action action)
 	}
 }
 
-/* The longest of the row's spans, and half as much before and behind it. */
+/* The longest of the row's spans, and half as much before and behind it; or the last single event. */
 static bool events_moment(const void *context, struct view_moment *moment)
 {
 	const struct event_view *self = context;
 	const struct event_row *row = selected(self);
 	uint64_t begin = row && row->longest > row->max ? row->longest - row->max : 0;
+	uint64_t around = row && lasts(row) ? row->max / 2 : NS_PER_MS;
 
 	if (self->page.open)
 		return slow_page_moment(&self->page, self->table, moment);
 	if (!row || !row->count)
 		return false;
 	*moment = (struct view_moment) {
-		.from = begin > row->max / 2 ? begin - row->max / 2 : 0, .to = row->longest + row->max / 2 + 1,
+		.from = begin > around ? begin - around : 0, .to = row->longest + around + 1,
 		.at = begin, .thread = row->longest_of, .cpu = row->longest_on,
 	};
 	return true;

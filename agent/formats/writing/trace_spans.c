@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <string.h>
 
 #include "agent/base/util.h"
@@ -31,9 +32,10 @@ static void take(void *context, const struct trace_event *event)
 static void add(struct trace_order *order, const struct set_event *event)
 {
 	const struct set_event_kind *kind = event->kind;
+	bool plain = kind->role == ROLE_WAKE || kind->role == ROLE_SINGLE;
 	struct trace_event own = {
-		.time = event->time, .cpu = event->cpu, .of = kind,
-		.role = kind->role == ROLE_WAKE ? ROLE_NONE : kind->role,
+		.time = event->time, .cpu = event->cpu, .of = kind, .pair = kind->pair,
+		.role = plain ? ROLE_NONE : kind->role,
 		.lost = kind->lost ? event->values[0] : 0,
 	};
 
@@ -63,8 +65,13 @@ const char *trace_span_name(const struct sample_set *set, enum span_kind kind, u
 	char text[TRACE_SPAN_NAME])
 {
 	const char *called = sample_set_called(set, span_role(kind), number);
+	const char *pair = kind == SPAN_PAIR ? sample_set_called(set, ROLE_PAIR_BEGIN, SPAN_EVENT(number)) : "";
 	char plain[SPAN_TEXT];
 
+	if (*pair && !*called && (uint32_t)number != UINT32_MAX)
+		return util_print(text, TRACE_SPAN_NAME, "%s %" PRIu32, pair, (uint32_t)number);
+	if (*pair)
+		return util_print(text, TRACE_SPAN_NAME, "%s%s%s", pair, *called ? " " : "", called);
 	if (*called)
 		return util_print(text, TRACE_SPAN_NAME, "%s %s", span_words[kind], called);
 	return util_print(text, TRACE_SPAN_NAME, "%s", span_text(kind, number, plain));

@@ -426,6 +426,7 @@ static void whatever_comes_is_survived(void **state)
 				.time = 1000 + i, .cpu = next_random(&seed) % CPUS,
 				.role = (enum trace_role)(next_random(&seed) % ROLES),
 				.values = { next_random(&seed) % 4, next_random(&seed) % 3, next_random(&seed) % 5 },
+				.pair = 70,
 				.lost = next_random(&seed) % 50 == 0,
 			});
 		pairs_end(pairs);
@@ -756,7 +757,87 @@ static void softirqs_are_not_interrupts(void **state)
 	pairs_free(pairs);
 }
 
-/* Whoever makes up locks gets no more memory for them than there is. */
+/* ---- other events ---- */
+
+enum { KEYS = 40 };
+
+static void tell_other(struct pairs *pairs, uint64_t time, enum trace_role role, uint64_t thread, uint64_t key)
+{
+	tell(pairs, &(struct trace_event) {
+		.time = time, .role = role, .pair = 70, .cpu = (uint32_t)time % CPUS,
+		.values = { thread, TRACE_NO_VALUE, key, key ^ 1, TRACE_NO_VALUE, TRACE_NO_VALUE, TRACE_NO_VALUE,
+			TRACE_NO_VALUE },
+	});
+}
+
+/* Any number under way at a time, begun and ended on any CPU, and single events in between. */
+static void other_events_pair_by_what_both_tell(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct pairs *pairs = begin(NULL);
+		uint64_t begun[KEYS] = { 0 }, singles = 0, whole = 0;
+
+		for (uint64_t now = 1000; now < 1000 + 10 * EVENTS; now += 10) {
+			uint32_t key = next_random(&seed) % (KEYS + 4);
+			const struct trace_span *last;
+
+			tell_other(pairs, now, key >= KEYS ? ROLE_SINGLE : begun[key] ? ROLE_PAIR_END : ROLE_PAIR_BEGIN,
+				key >= KEYS || !begun[key] ? key : TRACE_NO_VALUE, key);
+			last = &ended.spans[ended.count ? ended.count - 1 : 0];
+			if (key >= KEYS) {
+				singles++;
+				assert_true(last->kind == SPAN_SINGLE && last->thread == key && last->begin == now);
+			} else if (begun[key]) {
+				whole++;
+				assert_true(last->kind == SPAN_PAIR && last->thread == key && last->end == now);
+				assert_true(last->begin == begun[key] && !last->lost);
+				assert_int_equal(last->number, SPAN_NUMBER(70, UINT32_MAX));
+			}
+			assert_int_equal(ended.count, singles + whole);
+			if (key < KEYS)
+				begun[key] = begun[key] ? 0 : now;
+		}
+		pairs_end(pairs);
+		assert_true(singles > EVENTS / 20 && whole > EVENTS / 4 && ended.count == singles + whole);
+		assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+		pairs_free(pairs);
+	}
+}
+
+static void other_events_that_are_odd(void **state)
+{
+	struct pairs *pairs = begin(NULL);
+
+	(void)state;
+	tell_other(pairs, 10, ROLE_PAIR_END, 5, 1);		/* from before the first event */
+	tell_other(pairs, 20, ROLE_PAIR_BEGIN, 5, 1);
+	tell_other(pairs, 30, ROLE_PAIR_BEGIN, 5, 1);		/* its end is missing */
+	assert_int_equal(pairs_counts(pairs).beginnings, 1);
+	tell_other(pairs, 40, ROLE_PAIR_END, 5, 1);
+	assert_true(ended.count == 1 && ended.spans[0].begin == 30);
+	tell_other(pairs, 50, ROLE_PAIR_END, 5, 1);		/* its beginning is */
+	assert_int_equal(pairs_counts(pairs).ends, 1);
+	tell_other(pairs, 60, ROLE_PAIR_BEGIN, 5, 1);
+	tell(pairs, &(struct trace_event) { .time = 65, .cpu = 2, .lost = 1 });
+	tell_other(pairs, 70, ROLE_PAIR_END, 5, 1);		/* and it may have ended and begun again meanwhile */
+	assert_int_equal(ended.count, 1);
+	assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 2);
+
+	/* An event that tells no thread is of the one that runs there, but not in an interrupt. */
+	tell(pairs, &(struct trace_event) {
+		.time = 80, .cpu = 1, .role = ROLE_SWITCH, .values = { 3, 4, LEAVES_READY } });
+	tell_other(pairs, 82, ROLE_SINGLE, TRACE_NO_VALUE, 1);
+	assert_int_equal(ended.spans[ended.count - 1].thread, 4);
+	tell(pairs, &(struct trace_event) { .time = 83, .cpu = 1, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	tell_other(pairs, 85, ROLE_SINGLE, TRACE_NO_VALUE, 1);
+	assert_int_equal(ended.spans[ended.count - 1].thread, EVENT_NONE);
+	tell_other(pairs, 86, ROLE_SINGLE, TRACE_NO_VALUE, 1);		/* of that CPU nothing is known */
+	assert_int_equal(ended.spans[ended.count - 1].thread, EVENT_NONE);
+	pairs_free(pairs);
+}
+
+/* Whoever makes up locks and pairs gets no more memory for them than there is. */
 static void locks_beyond_number_are_forgotten(void **state)
 {
 	enum { MANY = 300000 };
@@ -765,9 +846,11 @@ static void locks_beyond_number_are_forgotten(void **state)
 	struct pairs *pairs = begin(budget);
 
 	(void)state;
-	for (uint64_t i = 0; i < MANY; i++)
+	for (uint64_t i = 0; i < MANY; i++) {
 		tell(pairs, &(struct trace_event) {
 			.time = 1 + i, .role = ROLE_LOCK_ACQUIRED, .values = { i % 2 ? i : 9, 7 } });
+		tell_other(pairs, 1 + i, ROLE_PAIR_BEGIN, 7, i);
+	}
 	assert_true(left - budget_left(budget) < (24 << 20));
 	pairs_free(pairs);
 	assert_int_equal(budget_left(budget), left);
@@ -844,6 +927,8 @@ int main(void)
 		cmocka_unit_test(holds_that_are_odd),
 		cmocka_unit_test(a_loss_that_is_told_too_early),
 		cmocka_unit_test(softirqs_are_not_interrupts),
+		cmocka_unit_test(other_events_pair_by_what_both_tell),
+		cmocka_unit_test(other_events_that_are_odd),
 		cmocka_unit_test(locks_beyond_number_are_forgotten),
 		cmocka_unit_test(rows_of_a_range),
 	};

@@ -427,7 +427,7 @@ static void test_why_there_is_nothing(void **state)
 	stage.table = NULL;
 	holds(&stage, "The first answer is being made.", true);
 	stage.table = table;
-	holds(&stage, "No system call, interrupt or wait has ended in this window.", true);
+	holds(&stage, "Nothing that is traced has happened in this window.", true);
 	holds(&stage, "If this lasts, F7 takes a longer window.", true);
 	stage.scope.zero_ns = 1;
 	holds(&stage, "Esc counts all again.", true);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The slowest spans of Events: which they are, their arguments, and what their threads did meanwhile, to the ns. */
+/*
+ * The rows of Events that ktop knows by their names alone; and the slowest spans: which they are, their arguments, and
+ * what their threads did meanwhile, to the ns.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -284,13 +287,105 @@ static void test_older_than_all_rows(void **state)
 	end(&world);
 }
 
+/* ---- other events ---- */
+
+enum { DISK_BEGIN = 70, DISK_END, DISK_IDLE, LONE_BEGIN };
+
+static void describe(const struct world *world, uint16_t id, const char *name, const char *fields)
+{
+	const struct event event = { .kind = EVENT_DESCRIPTOR, .time = 1, .descriptor = {
+		.event = id, .stream = STREAM_TRACE, .name = text_of(name), .fields = text_of(fields) } };
+
+	trace_kinds_learn(world->kinds, &event);
+	epoch_events(world->epoch, &event, 1);
+}
+
+struct disk_begin {
+	uint32_t thread, number;
+	uint64_t block;
+} __attribute__((packed));
+
+struct disk_end {
+	uint64_t block;
+	int32_t error;
+} __attribute__((packed));
+
+static void add_disk(const struct world *world, uint64_t from, uint64_t to, uint32_t thread, uint32_t number)
+{
+	const struct disk_begin begin = { thread, number, from };
+	const struct disk_end end = { from, 0 };
+
+	give(world, 0, from, DISK_BEGIN, &begin, sizeof(begin));
+	give(world, 1, to, DISK_END, &end, sizeof(end));
+}
+
+static const struct event_row *row_called(const struct event_table *table, const char *text)
+{
+	char own[EVENT_TEXT];
+
+	for (uint32_t i = 0; i < table->count; i++)
+		if (strcmp(event_row_text(&table->rows[i], own), text) == 0)
+			return &table->rows[i];
+	fail_msg("there is no row %s", text);
+	return NULL;
+}
+
+/* Whatever a kernel calls its events: a beginning and its end have one row and its times, all else is counted. */
+static void test_other_events(void **state)
+{
+	const struct world world = begin(0);
+	const struct event named = { .kind = EVENT_NUMBER, .time = 1, .number = {
+		.event = DISK_BEGIN, .number = 1, .name = text_of("write") } };
+	const uint32_t idle = 3, lone[] = { READER, 5 };
+	const struct event_row *row;
+	struct event_table *table;
+
+	(void)state;
+	describe(&world, DISK_END, "disk_end", "u64 block;s32 error;");
+	describe(&world, DISK_BEGIN, "disk_begin", "u32 thread;u32 number;u64 block;");
+	describe(&world, DISK_IDLE, "disk_idle", "u32 disk;");
+	describe(&world, LONE_BEGIN, "lone_begin", "u32 thread;u32 what;");
+	epoch_events(world.epoch, &named, 1);
+	add_disk(&world, 1000, 1500, READER, 1);
+	add_disk(&world, 2000, 2300, WRITER, 0);
+	add_disk(&world, 3000, 4000, READER, 1);
+	give(&world, 0, 5000, DISK_IDLE, &idle, sizeof(idle));
+	give(&world, 1, 5100, DISK_IDLE, &idle, sizeof(idle));
+	give(&world, 1, 5200, LONE_BEGIN, lone, sizeof(lone));
+
+	table = ask(&world, 10000, (struct slow_of) { SPAN_PAIR, SPAN_NUMBER(DISK_BEGIN, 1), EVENT_NONE }, "");
+	assert_int_equal(table->count, 4);
+	row = row_called(table, "disk write");
+	assert_true(row->kind == SPAN_PAIR && row->count == 2 && row->total == 1500 && row->max == 1000);
+	assert_true(row->longest == 4000 && row->longest_of == READER);
+	row = row_called(table, "disk 0");
+	assert_true(row->count == 1 && row->total == 300);
+	row = row_called(table, "disk_idle");
+	assert_true(row->kind == SPAN_SINGLE && row->count == 2 && row->total == 0 && row->longest == 5100);
+	row = row_called(table, "lone_begin");
+	assert_true(row->kind == SPAN_SINGLE && row->count == 1);
+	assert_int_equal(table->unmatched, 0);
+	assert_int_equal(table->slow_count, 2);
+	assert_true(table->slow[0].begin == 3000 && table->slow[0].thread == READER);
+	answer_free(&table->answer);
+
+	table = ask(&world, 10000, (struct slow_of) { SPAN_SINGLE, SPAN_NUMBER(DISK_IDLE, EVENT_NONE), EVENT_NONE },
+		"thread:7");
+	assert_int_equal(table->count, 2);			/* the reader's */
+	row_called(table, "disk write");
+	row_called(table, "lone_begin");
+	answer_free(&table->answer);
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_a_call_waited_for),
 		cmocka_unit_test(test_of_which_row),
 		cmocka_unit_test(test_older_than_all_rows),
+		cmocka_unit_test(test_other_events),
 	};
 
-	return cmocka_run_group_tests_name("slow_rows", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("event_table", tests, NULL, NULL);
 }
