@@ -17,7 +17,6 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
-#include "tui/views/table/change_style.h"
 #include "tui/views/table/hue.h"
 #include "tui/views/tree/tree_row.h"
 #include "page_body.h"

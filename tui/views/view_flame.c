@@ -21,7 +21,6 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/flame/flame_cells.h"
-#include "tui/views/table/change_style.h"
 #include "tui/views/table/hue.h"
 #include "tui/views/tree/tree_row.h"
 #include "config.h"

@@ -19,8 +19,6 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/column.h"
-#include "tui/views/table/deeper.h"
-#include "tui/views/table/detail.h"
 #include "config.h"
 #include "view_functions.h"
 
@@ -365,7 +363,7 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 static void draw_detail(struct function_view *self, struct canvas *canvas, struct area area)
 {
 	const struct row *row = selected(self);
-	char text[DETAIL];
+	char text[DETAIL_TEXT];
 
 	if (!row)
 		return;

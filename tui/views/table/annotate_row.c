@@ -12,7 +12,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "annotate_row.h"
-#include "change_style.h"
+#include "hue.h"
 
 enum {
 	MARK = 2,			/* columns: of the cursor's '>' */

@@ -30,3 +30,20 @@ uint8_t hue_of_name(const struct function *function)
 {
 	return function->known ? hue_of_cell(function) | STYLE_NAME : STYLE_DIM;
 }
+
+/* ---- changes ---- */
+
+uint8_t change_style(struct change change)
+{
+	return change.chance || change.share == 0 ? STYLE_DIM : change.share > 0 ? STYLE_MORE : STYLE_LESS;
+}
+
+/* From 2 points on, a change is large. */
+uint8_t change_flame_style(struct change change)
+{
+	int large = change.share > 0.02 || change.share < -0.02;
+
+	if (change.chance || change.share == 0)
+		return STYLE_FLAME_SAME;
+	return (uint8_t)((change.share > 0 ? STYLE_FLAME_MORE : STYLE_FLAME_LESS) + large);
+}

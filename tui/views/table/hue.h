@@ -8,9 +8,16 @@
 
 #include <stdint.h>
 
+#include "agent/base/change.h"
+
 struct function;
 
 uint8_t hue_of_cell(const struct function *function);	/* of a flame */
 uint8_t hue_of_name(const struct function *function);	/* of its name as text */
+
+/* ---- the colours of a change since the baseline ---- */
+
+uint8_t change_style(struct change change);	/* of the text (change_text.h) */
+uint8_t change_flame_style(struct change change);	/* of a flame's cell */
 
 #endif

@@ -12,7 +12,6 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
-#include "tui/views/table/change_style.h"
 #include "tui/views/table/hue.h"
 #include "tree_lines.h"
 #include "tree_row.h"
