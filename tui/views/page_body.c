@@ -18,7 +18,7 @@
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/hue.h"
-#include "tui/views/tree/tree_row.h"
+#include "tui/views/tree/tree_lines.h"
 #include "page_body.h"
 
 enum {

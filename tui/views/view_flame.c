@@ -22,7 +22,7 @@
 #include "tui/terminal/theme.h"
 #include "tui/views/flame/flame_cells.h"
 #include "tui/views/table/hue.h"
-#include "tui/views/tree/tree_row.h"
+#include "tui/views/tree/tree_lines.h"
 #include "config.h"
 #include "view_flame.h"
 

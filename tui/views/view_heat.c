@@ -13,7 +13,7 @@
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
-#include "tui/views/tree/tree_row.h"
+#include "tui/views/tree/tree_lines.h"
 #include "config.h"
 #include "view_heat.h"
 

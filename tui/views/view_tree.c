@@ -20,7 +20,6 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/tree/tree_lines.h"
-#include "tui/views/tree/tree_row.h"
 #include "config.h"
 #include "view_tree.h"
 

@@ -13,7 +13,7 @@
 #include "tui/frame/list.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
-#include "tui/views/tree/tree_row.h"
+#include "tui/views/tree/tree_lines.h"
 #include "flame_cells.h"
 
 struct span {				/* of a row, in columns; width below 0: it is not shown */

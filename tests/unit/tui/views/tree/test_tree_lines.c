@@ -13,7 +13,6 @@
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/random.h"
 #include "tui/views/tree/tree_lines.h"
-#include "tui/views/tree/tree_row.h"
 
 static struct tree_row *add(struct tree *tree, enum tree_order order, uint64_t path, uint32_t parent)
 {
