@@ -64,7 +64,7 @@ AGENT = \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines
-TUI = $(call in,tui/terminal/,canvas glyphs keys term theme tty) \
+TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list scope tab_row title wanted) \
 	$(call in,tui/views/table/,annotate_row column hue) \
 	$(call in,tui/views/flame/,flame_cells) $(call in,tui/views/tree/,tree_lines) \

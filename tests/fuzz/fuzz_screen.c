@@ -18,7 +18,7 @@
 #include "tui/screen/machine.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
 #include "tui/views/config.h"
 #include "fuzz.h"
 

@@ -9,7 +9,6 @@
 #include "agent/base/util.h"
 #include "agent/vm/state_words.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/glyphs.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "emptiness.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tui/terminal/glyphs.h"
+#include "tui/terminal/canvas.h"
 
 struct canvas;
 struct place;

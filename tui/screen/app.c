@@ -4,7 +4,7 @@
 
 #include "agent/base/util.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
 #include "tui/terminal/term.h"
 #include "tui/terminal/tty.h"
 #include "tui/views/config.h"

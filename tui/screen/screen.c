@@ -14,7 +14,6 @@
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"

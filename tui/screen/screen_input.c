@@ -7,7 +7,6 @@
 #include "agent/export/save_format.h"
 #include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/views/view_console.h"
 #include "tui/views/view_formats.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
+#include "agent/base/wakeup.h"
 #include "agent/export/save_format.h"
 #include "agent/fleet/fleet.h"
 #include "agent/session/session.h"
@@ -14,7 +14,6 @@
 #include "agent/vm/state_words.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
 
 struct tabs;
 

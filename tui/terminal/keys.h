@@ -87,4 +87,19 @@ const char *keys_text(const struct keys *keys, const char *text, char filled[KEY
 bool keys_set(struct keys *keys, const char *name, char *const *words, char **error);
 void keys_write(const struct key *row, FILE *to);	/* writes these words, each behind a space */
 
+/* ---- input ---- */
+
+/* One event: what the user does at the terminal, or what a signal asks. */
+
+enum input_kind {
+	INPUT_KEY, INPUT_PASTE, INPUT_CLICK, INPUT_RELEASE, INPUT_SCROLL_UP, INPUT_SCROLL_DOWN,
+	INPUT_RESIZE, INPUT_SUSPEND, INPUT_CONTINUE, INPUT_QUIT,
+};
+
+struct input {
+	enum input_kind kind;
+	uint32_t code;			/* INPUT_KEY: as a key's; INPUT_PASTE: a character; 0: none, to be ignored */
+	int row, column;		/* INPUT_CLICK, INPUT_RELEASE: where the button was pressed, or let go */
+};
+
 #endif

@@ -17,7 +17,6 @@
 
 #include "agent/base/util.h"
 #include "canvas.h"
-#include "input.h"
 #include "keys.h"
 #include "term.h"
 #include "theme.h"

@@ -15,7 +15,6 @@
 #include "agent/query/table.h"
 #include "tui/frame/list.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/hue.h"
 #include "tui/views/tree/tree_lines.h"

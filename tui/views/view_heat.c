@@ -10,7 +10,6 @@
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/glyphs.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/tree/tree_lines.h"

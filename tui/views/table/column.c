@@ -16,7 +16,6 @@
 #include "tui/frame/list.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
 #include "column.h"
 #include "hue.h"

@@ -14,7 +14,6 @@
 #include "tui/frame/list.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/hue.h"
 #include "tree_lines.h"

@@ -19,7 +19,6 @@
 #include "tests/unit/fakes/scratch.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "gallery.h"
 

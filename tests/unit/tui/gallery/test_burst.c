@@ -21,7 +21,6 @@
 #include "tests/unit/fakes/quick.h"
 #include "tui/screen/tabs.h"
 #include "tui/screen/typed.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "gallery.h"
 

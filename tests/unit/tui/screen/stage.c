@@ -11,7 +11,6 @@
 
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "stage.h"
 

@@ -13,15 +13,14 @@
 
 #include <cmocka.h>
 
-#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
+#include "agent/base/wakeup.h"
 #include "agent/names/symbols.h"
 #include "agent/vm/console/console.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/hand_answers.h"
 #include "tui/screen/screen.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "sheet.h"
 #include "stage.h"

@@ -16,7 +16,6 @@
 #include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tui/screen/screen.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "stage.h"
 

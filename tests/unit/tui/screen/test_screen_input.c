@@ -22,7 +22,6 @@
 #include "tests/unit/fakes/scratch.h"
 #include "tui/screen/screen.h"
 #include "tui/screen/snapshot.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "stage.h"
 

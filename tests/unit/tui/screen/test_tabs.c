@@ -17,7 +17,6 @@
 #include "tui/frame/tab_row.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"

@@ -16,7 +16,6 @@
 #include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/tui/fake_session.h"
 #include "tui/screen/tabs.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/views/config.h"
 #include "theatre.h"

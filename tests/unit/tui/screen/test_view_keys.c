@@ -19,7 +19,6 @@
 #include "tests/unit/fakes/hand_answers.h"
 #include "tui/screen/screen.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "sheet.h"

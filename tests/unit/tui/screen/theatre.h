@@ -22,7 +22,7 @@
 #include "tests/unit/tui/fake_session.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
 #include "tui/views/config.h"
 
 enum { MACHINES = 3 };

@@ -16,7 +16,6 @@
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
 
 static void check(const struct canvas *canvas, const char *wanted)

@@ -21,7 +21,6 @@
 #include <cmocka.h>
 
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/term.h"
 #include "tui/terminal/theme.h"

@@ -18,7 +18,6 @@
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/tui/fake_session.h"
 #include "tui/frame/scope.h"
-#include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "tui/views/config.h"
 #include "tui/views/table/column.h"

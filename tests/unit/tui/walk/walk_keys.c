@@ -12,7 +12,7 @@
 #include "tui/frame/key_bar.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/column.h"
 #include "walk.h"

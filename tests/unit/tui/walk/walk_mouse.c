@@ -10,7 +10,7 @@
 #include "tui/frame/tab_row.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
-#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
 #include "tui/views/table/column.h"
 #include "walk.h"
 
