@@ -65,7 +65,7 @@ AGENT = \
 		report_range report_recording report_text report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines
 TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
-	$(call in,tui/frame/,emptiness header key_bar list scope tab_row title wanted) \
+	$(call in,tui/frame/,emptiness header key_bar list scope tab_row) \
 	$(call in,tui/views/table/,annotate_row column hue) \
 	$(call in,tui/views/flame/,flame_cells) $(call in,tui/views/tree/,tree_lines) \
 	$(call in,tui/views/,config page_body slow_page view_annotate view_console view_events view_function view_functions view_heat view_help \

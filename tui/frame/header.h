@@ -40,26 +40,24 @@ bool header_dismiss(const struct vitals *vitals, struct scope *scope, bool rows,
 /* Call it with new vitals. It forgets remarks that were put away and no longer apply, so that they can come again. */
 void header_settle(const struct vitals *vitals, struct scope *scope, const struct keys *keys);
 
-/* ---- the row of time ---- */
+/* ---- title ---- */
 
 /*
- * The time line at the foot of each view: a column for each slot, as high as the share of busy CPUs, or of the function
- * that was chosen; the window stands in brackets. The mouse chooses a window on it.
+ * The words at the top of the screen. If all fit in one line, they take one. If not, the machine's are on the first
+ * line and the profile's from the second line on. When room is short, the least important are left out first. Items
+ * that change by themselves always keep their place. So lines come and go only by what the user does, and by a remark.
  */
 
-struct place;
-struct time_line;
+int title_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
+	const struct scope *scope, const struct keys *keys);			/* returns the rows used */
 
-size_t time_row_slots(int columns);	/* as many as a row of so many columns has room for; 0: none */
+/* ---- the remark ---- */
 
-/* `line`: NULL: there is none yet. */
-void time_row_draw(struct canvas *canvas, struct place place, const struct time_line *line, const struct scope *scope);
+/*
+ * The remarks of the vitals, one at a time and in turn. A long remark takes two rows, and is cut there. A remark that
+ * was put away stays away while its words are the same, even if its numbers change.
+ */
 
-struct time_slot {			/* guest ns; end 0: there is none */
-	uint64_t begin, end;
-};
-
-/* The slot at a column of the row; before the first and behind the last slot it is the nearest one. */
-struct time_slot time_row_at(struct place place, const struct time_line *line, int column);
+bool remark_line_any(const struct vitals *vitals, const struct scope *scope);	/* there is a remark to show */
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The last line of the screen: as many keys with their labels as fit. Labels can be clicked. */
+/*
+ * The foot of the screen. Its last line has as many keys with their labels as fit; labels can be clicked. Above it are
+ * the status, which may be a prompt, and the row of time.
+ */
 #ifndef KEY_BAR_H
 #define KEY_BAR_H
 
@@ -11,6 +14,8 @@
 
 struct canvas;
 struct place;
+struct scope;
+struct time_line;
 
 void key_bar_draw(const struct keys *keys, struct canvas *canvas, struct place place);
 
@@ -85,5 +90,24 @@ enum prompt_event prompt_key(struct prompt *prompt, uint32_t code);
 /* `bad`: what is wrong with the text, shown in place of the hint; NULL: nothing. */
 void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct place place,
 	const char *bad);
+
+/* ---- the row of time ---- */
+
+/*
+ * The time line at the foot of each view: a column for each slot, as high as the share of busy CPUs, or of the function
+ * that was chosen; the window stands in brackets. The mouse chooses a window on it.
+ */
+
+size_t time_row_slots(int columns);	/* as many as a row of so many columns has room for; 0: none */
+
+/* `line`: NULL: there is none yet. */
+void time_row_draw(struct canvas *canvas, struct place place, const struct time_line *line, const struct scope *scope);
+
+struct time_slot {			/* guest ns; end 0: there is none */
+	uint64_t begin, end;
+};
+
+/* The slot at a column of the row; before the first and behind the last slot it is the nearest one. */
+struct time_slot time_row_at(struct place place, const struct time_line *line, int column);
 
 #endif

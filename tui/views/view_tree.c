@@ -15,7 +15,6 @@
 #include "tui/frame/scope.h"
 #include "tui/frame/tab_row.h"
 #include "tui/frame/view.h"
-#include "tui/frame/wanted.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"

@@ -19,7 +19,6 @@
 #include "tests/unit/fakes/quick.h"
 #include "tui/frame/header.h"
 #include "tui/frame/scope.h"
-#include "tui/frame/title.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 

@@ -10,7 +10,6 @@
 
 #include "tests/unit/fakes/random.h"
 #include "tui/frame/list.h"
-#include "tui/frame/wanted.h"
 
 enum { ROWS = 100, MANY = 4 * WANTED_ROWS, HEIGHT = 20 };
 
