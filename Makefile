@@ -70,8 +70,8 @@ TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 	$(call in,tui/views/flame/,flame_cells) $(call in,tui/views/tree/,tree_lines) \
 	$(call in,tui/views/,config page_body slow_page view_annotate view_console view_events view_function view_functions view_heat view_help \
 		view_flame view_formats view_timeline view_tree) \
-	$(call in,tui/screen/,app machine screen screen_input screen_views \
-		 snapshot tabs typed)
+	$(call in,tui/screen/,app screen screen_input screen_views \
+		 tabs)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \
 		command_run command_screen command_size command_strace command_top interruption main)
 

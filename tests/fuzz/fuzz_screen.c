@@ -15,7 +15,6 @@
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tests/unit/tui/fake_session.h"
-#include "tui/screen/machine.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"

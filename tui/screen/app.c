@@ -11,7 +11,32 @@
 #include "app.h"
 #include "screen.h"
 #include "tabs.h"
-#include "typed.h"
+
+/* ---- typed ---- */
+
+void typed_put(struct typed *typed, const struct input *input)
+{
+	typed->inputs[(typed->first + typed->count++) % TYPED_MOST] = *input;
+}
+
+/* The first one may act. One that waits does so, too, if there is no room for another behind it. */
+static bool typed_is_ready(const struct typed *typed, struct tabs *tabs, uint64_t now)
+{
+	return typed->count && (typed->count == TYPED_MOST ||
+		!tabs_awaits(tabs, &typed->inputs[typed->first], now));
+}
+
+bool typed_take(struct typed *typed, struct tabs *tabs, uint64_t now, struct input *input)
+{
+	if (!typed_is_ready(typed, tabs, now))
+		return false;
+	*input = typed->inputs[typed->first];
+	typed->first = (typed->first + 1) % TYPED_MOST;
+	typed->count--;
+	return true;
+}
+
+/* ---- app ---- */
 
 static const uint64_t frame_ns = 100 * NS_PER_MS;	/* ten frames a second at most */
 enum { TICK_MS = 250 };				/* longest wait, so that messages expire */

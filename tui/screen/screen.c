@@ -18,7 +18,6 @@
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
 #include "tui/views/view_console.h"
-#include "feed.h"
 #include "screen.h"
 #include "screen_state.h"
 

@@ -11,7 +11,6 @@
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/keys.h"
-#include "feed.h"
 #include "screen.h"
 
 struct answer;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include "agent/base/wakeup.h"
 #include "agent/export/save_format.h"
 #include "agent/fleet/fleet.h"
+#include "agent/query/query.h"
+#include "agent/query/question/filter.h"
 #include "agent/session/session.h"
 #include "agent/vm/console/console.h"
 #include "agent/vm/state_words.h"
@@ -17,10 +20,290 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
-#include "feed.h"
-#include "machine.h"
-#include "snapshot.h"
+#include "screen.h"
 #include "tabs.h"
+
+/* ---- machine ---- */
+
+/*
+ * One of the machines that a ktop shows. Its session has two readers: the machine's own screen, and the screen over
+ * all. A reader asks its own questions while its screen is shown. If neither is shown, only the mark of the machine's
+ * tab is asked for. Words of a filter about machines are for the screens: a session gets none of them. The screen's
+ * thread makes all calls.
+ */
+
+enum reader { READER_OWN, READER_ALL, READERS };	/* its own screen; the screen over all */
+
+struct machine_question {		/* one question of a reader */
+	struct subscription *subscription;	/* NULL: not shown, or nothing was asked yet */
+	struct request *request;	/* the last one; NULL: nothing is asked */
+	struct answer *answer;		/* not taken yet; NULL: none */
+	bool awaited;			/* no answer to the last request has come yet */
+};
+
+struct machine {
+	struct session *session;	/* borrowed */
+	struct wakeup *wakeup;		/* borrowed; wakes the screen's thread */
+	const char *label;		/* borrowed; its name while the VM's is not known; NULL: none */
+	char name[48];			/* "1 web": its number, and the VM's name or the label */
+	unsigned number;
+
+	/* from its newest vitals */
+	bool known, running;
+	enum kept_wish kept;
+	enum link_state link;
+	enum vm_state vm;
+	uint64_t lost;
+
+	enum kept_wish asked;		/* what the user asked of the profiler, until the outcome is told */
+	struct machine_question readers[READERS][FEED_QUESTIONS];
+	struct subscription *marks;	/* vitals for the tab's mark */
+	bool marks_asked;		/* they are asked for: no reader asks for the vitals */
+};
+
+enum { MARKS_MS = 500 };		/* the pause between two answers for a tab's mark alone */
+
+static void name_it(struct machine *machine, const char *name)
+{
+	util_print(machine->name, sizeof(machine->name), "%u %s", machine->number,
+		name[0] || !machine->label ? name : machine->label);
+}
+
+/* ---- questions ---- */
+
+static bool asks_vitals(const struct machine *machine)
+{
+	bool asks = false;
+
+	for (int i = 0; i < READERS; i++)
+		asks = asks || machine->readers[i][FEED_VITALS].request;
+	return asks;
+}
+
+/* The marks need vitals of their own only while no reader asks for the vitals. */
+static void ask_marks(struct machine *machine)
+{
+	struct vitals_request request;
+
+	if (machine->marks_asked == !asks_vitals(machine))
+		return;
+	machine->marks_asked = !machine->marks_asked;
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &vitals_kind;
+	request.request.pause_ms = MARKS_MS;
+	session_request(machine->marks, machine->marks_asked ? &request.request : NULL);
+}
+
+/*
+ * `number`: of its tab, from 1. The wakeup is sent when an answer waits. Session, label and wakeup must outlive the
+ * machine.
+ */
+static void machine_init(struct machine *machine, struct session *session, unsigned number,
+	const char *label, struct wakeup *wakeup)
+{
+	*machine = (struct machine) { .session = session, .number = number, .label = label, .wakeup = wakeup };
+	machine->marks = session_subscribe(session, wakeup, NULL);
+	name_it(machine, "");
+	ask_marks(machine);
+}
+
+static bool machine_is_asked(const struct machine_question *question, const struct request *request)
+{
+	const struct request *before = question->request;
+
+	if (!before || !request)
+		return before == request;
+	return before->kind == request->kind &&
+		memcmp(before, request, request->kind->request_size) == 0;
+}
+
+/* The request as this machine is asked it, in fresh memory. */
+static struct request *own_request(const struct machine *machine, const struct request *request)
+{
+	size_t size = request->kind->request_size;
+	struct request *own = memcpy(util_alloc(size), request, size);
+
+	filter_at_machine(&own->excerpt.filter, machine->number, machine->name);
+	return own;
+}
+
+/* NULL: asks nothing, for now. */
+static void machine_ask(struct machine *machine, enum reader reader, enum feed_question of,
+	const struct request *request)
+{
+	struct machine_question *question = &machine->readers[reader][of];
+	struct request *own = request ? own_request(machine, request) : NULL;
+
+	if (machine_is_asked(question, own)) {
+		free(own);
+		return;
+	}
+	free(question->request);
+	question->request = own;
+	question->awaited = own;
+	if (!question->subscription)
+		question->subscription = session_subscribe(machine->session, machine->wakeup, NULL);
+	session_request(question->subscription, own);
+	ask_marks(machine);
+}
+
+static void clear(struct machine_question *question)
+{
+	session_unsubscribe(question->subscription);
+	answer_free(question->answer);
+	free(question->request);
+	*question = (struct machine_question) { .request = NULL };
+}
+
+/* Its screen is no longer shown. */
+static void machine_look_away(struct machine *machine, enum reader reader)
+{
+	for (int i = 0; i < FEED_QUESTIONS; i++)
+		clear(&machine->readers[reader][i]);
+	ask_marks(machine);
+}
+
+/* Ends its subscriptions, and frees what it holds. */
+static void machine_clear(struct machine *machine)
+{
+	for (int i = 0; i < READERS; i++)
+		for (int k = 0; k < FEED_QUESTIONS; k++)
+			clear(&machine->readers[i][k]);
+	session_unsubscribe(machine->marks);
+}
+
+/* ---- answers ---- */
+
+/* Takes the machine's state from its vitals. True: the mark of its tab has changed. */
+static bool take_marks(struct machine *machine, const struct vitals *vitals)
+{
+	struct machine before = *machine;
+
+	machine->known = true;
+	machine->running = vitals->running;
+	machine->kept = vitals->kept;
+	machine->link = vitals->link;
+	machine->vm = vitals->vm;
+	machine->lost = vitals->lost_guest + vitals->lost_host;
+	name_it(machine, vitals->name);
+	return !before.known || before.running != machine->running ||
+		before.link != machine->link || before.vm != machine->vm ||
+		before.lost != machine->lost || strcmp(before.name, machine->name) != 0;
+}
+
+static bool take(struct machine *machine, struct machine_question *question)
+{
+	struct answer *answer = question->subscription ? session_answer(question->subscription) : NULL;
+
+	if (!answer)
+		return false;
+	if (answer->kind == &vitals_kind) {
+		struct vitals *vitals = (struct vitals *)answer;
+
+		take_marks(machine, vitals);
+		util_print(vitals->tab, sizeof(vitals->tab), "%s", machine->name);
+	}
+	answer_free(question->answer);
+	question->answer = answer;
+	question->awaited = false;
+	return true;
+}
+
+/* Takes the session's answers. True: a mark has changed, or a reader has a new answer. */
+static bool machine_step(struct machine *machine)
+{
+	struct answer *marks;
+	bool changed = false;
+
+	session_clear_message_fd(machine->session);
+	for (int i = 0; i < READERS; i++)
+		for (int k = 0; k < FEED_QUESTIONS; k++)
+			changed = take(machine, &machine->readers[i][k]) || changed;
+	marks = session_answer(machine->marks);
+	if (marks)
+		changed = take_marks(machine, (const struct vitals *)marks) || changed;
+	answer_free(marks);
+	return changed;
+}
+
+/* The newest answer, owned by the caller; NULL: none since the last call. */
+static struct answer *machine_answer(struct machine *machine, enum reader reader, enum feed_question question)
+{
+	struct answer *answer = machine->readers[reader][question].answer;
+
+	machine->readers[reader][question].answer = NULL;
+	return answer;
+}
+
+/* ---- orders ---- */
+
+/* As session_snapshot. */
+static void machine_snapshot(struct machine *machine, const char *path, const struct excerpt *excerpt,
+	const struct export_choice *choice)
+{
+	struct excerpt own = *excerpt;
+
+	filter_at_machine(&own.filter, machine->number, machine->name);
+	session_snapshot(machine->session, path, &own, choice);
+}
+
+static void machine_run_profiler(struct machine *machine, bool on)
+{
+	machine->asked = on ? KEPT_ON : KEPT_OFF;
+	session_run_profiler(machine->session, on);
+}
+
+/* Two presses in a row mean on and then off, although no answer has shown the first one's outcome yet. */
+static bool machine_runs(const struct machine *machine)
+{
+	enum kept_wish wish = machine->asked ? machine->asked : machine->kept;
+
+	return wish ? wish == KEPT_ON : machine->running;
+}
+
+/* The next; false: none. */
+static bool machine_message(struct machine *machine, struct session_message *message)
+{
+	if (!session_message(machine->session, message))
+		return false;
+	if (message->profiler && !message->kept) {
+		if (!message->failed)
+			machine->running = machine_runs(machine);
+		machine->asked = machine->kept = KEPT_NONE;
+	}
+	return true;
+}
+
+/* ---- the name of a snapshot ---- */
+
+/* Copies the characters that are safe in a file's name. No name begins with a '.'. */
+static void clean(const char *kernel, char *name, size_t size)
+{
+	size_t used = 0;
+
+	for (; *kernel != '\0' && used + 1 < size; kernel++) {
+		unsigned char c = (unsigned char)*kernel;
+
+		if (c < 128 && (isalnum(c) || c == '_' || c == '-' || (c == '.' && used != 0)))
+			name[used++] = (char)c;
+	}
+	name[used] = '\0';
+}
+
+const char *snapshot_name(const char *kernel, time_t when, const char *ending,
+	char name[SNAPSHOT_NAME])
+{
+	char cleaned[64], stamp[32] = "";
+	struct tm local;
+
+	clean(kernel, cleaned, sizeof(cleaned));
+	if (localtime_r(&when, &local))
+		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
+	snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s%s", cleaned[0] ? cleaned : "kernel", stamp, ending);
+	return name;
+}
+
+/* ---- tabs ---- */
 
 enum { ROWS_LEAST = 8 };		/* with fewer rows there is no tab row */
 enum { SAYINGS = 64 };			/* messages that are kept to be shown together */
@@ -172,7 +455,7 @@ static bool lacks_one(const struct overview *overview)
 	return false;
 }
 
-/* As in feed.h, over all machines. Answers come at most ten times a second. Times are those of util_now. */
+/* As in screen.h, over all machines. Answers come at most ten times a second. Times are those of util_now. */
 static struct answer *overview_answer(struct overview *overview, enum feed_question question, uint64_t now)
 {
 	overview_take(overview);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "agent/fleet/fleet.h"
 #include "screen.h"
@@ -48,5 +49,16 @@ bool tabs_is_urgent(const struct tabs *tabs, const struct input *input);
 void tabs_draw(struct tabs *tabs, struct canvas *canvas);
 
 int tabs_fds(const struct tabs *tabs, struct pollfd *fds);	/* fills in at most TABS_FDS; returns how many */
+
+/* ---- the name of a snapshot ---- */
+
+/*
+ * "ktop-KERNEL-20260101-120000.folded", in local time, in the current folder. Two snapshots in one second get the same
+ * name here; the saver finds a free name for the second. The kernel's name comes from the guest: only its letters,
+ * digits, '.', '_' and '-' are used. Returns `name`.
+ */
+enum { SNAPSHOT_NAME = 160 };
+const char *snapshot_name(const char *kernel, time_t when, const char *ending,
+	char name[SNAPSHOT_NAME]);
 
 #endif

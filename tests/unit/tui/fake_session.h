@@ -13,8 +13,8 @@
 #include "agent/answers/timeline.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/answers.h"
-#include "tui/screen/feed.h"
-#include "tui/screen/snapshot.h"
+#include "tui/screen/screen.h"
+#include "tui/screen/tabs.h"
 
 struct fake_wanted {			/* of both questions */
 	uint64_t window_ns, zero_ns, until_ns;

@@ -19,8 +19,8 @@
 #include "agent/base/util.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/quick.h"
+#include "tui/screen/app.h"
 #include "tui/screen/tabs.h"
-#include "tui/screen/typed.h"
 #include "tui/terminal/keys.h"
 #include "gallery.h"
 

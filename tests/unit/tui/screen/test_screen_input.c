@@ -21,7 +21,7 @@
 #include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tui/screen/screen.h"
-#include "tui/screen/snapshot.h"
+#include "tui/screen/tabs.h"
 #include "tui/terminal/keys.h"
 #include "stage.h"
 
