@@ -59,7 +59,7 @@ AGENT = \
 	$(call in,agent/export/,export export_csv export_folded export_json export_set formats json_writer ranking save_format) \
 	$(call in,agent/size/,code_sizes name_space size_formats size_request size_rows \
 		source_path) \
-	$(call in,agent/session/,capture mailbox profile_facts saver session session_names session_orders subscription) \
+	$(call in,agent/session/,capture profile_facts saver session session_orders subscription) \
 	$(call in,agent/fleet/,fleet fleet_ids fleet_answers fleet_tree) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_timeline report_tree) \

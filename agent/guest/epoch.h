@@ -87,7 +87,7 @@ struct epoch {
 	struct raw_samples *held;		/* raw samples whose names and tables are still to come */
 	struct boot_marks marks;		/* of raw samples */
 	bool told;				/* the guest itself sends the names of its kernel's functions */
-	char remark[256];			/* why no file gives these names; "": one does. By session_names.c */
+	char remark[256];			/* why no file gives these names; "": one does. By session.c */
 	bool starved;				/* memory was short for something that the guest told */
 	uint64_t retry_at, retry_pause;		/* host ns: the next retry, and the pause after it */
 	char refused[160];			/* why the kernel's file was refused; "": it was not */

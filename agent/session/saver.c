@@ -13,8 +13,8 @@
 #include "agent/export/export.h"
 #include "agent/guest/epoch.h"
 #include "agent/wire/recording.h"
-#include "mailbox.h"
 #include "saver.h"
+#include "subscription.h"
 
 enum { SAVINGS_MAX = 256 };		/* savings that wait; the budget pays for their memory */
 

@@ -18,10 +18,10 @@
 #include "agent/source/source.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
-#include "mailbox.h"
 #include "profile_facts.h"
 #include "saver.h"
 #include "session_state.h"
+#include "subscription.h"
 
 /* ---- messages ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a session, shared by session.c and session_*.c. The ingest thread owns it. */
+/* The inside of a session, shared by session.c, session_orders.c and capture.c. The ingest thread owns it. */
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
@@ -73,16 +73,6 @@ struct session {
 };
 
 void session_greet(struct session *session);	/* asks the guest for all its meta events again */
-void session_introduce(struct session *session);	/* gives the epoch the facts that the source knows beforehand */
-
-/* ---- the kernel's names (session_names.c) ---- */
-
-bool session_awaits_names(const struct session *session);	/* the source is not read until the names are */
-bool session_give_names(struct session *session);	/* to the present epoch; false: there are none, or not yet */
-void session_step_names(struct session *session);	/* goes on reading them; called in each step */
-void session_watch_kernel(struct session *session);	/* names out of the guest's memory; called in each step */
-void session_watch_played(struct session *session);	/* likewise, of a recording; called for each packet */
-bool session_reads_memory(const struct session *session);	/* it has paused in that, and will go on soon */
 
 /* ---- orders (session_orders.c) ---- */
 

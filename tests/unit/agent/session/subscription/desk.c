@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "agent/answers/answer.h"
-#include "agent/base/wakeup.h"
 #include "agent/base/util.h"
+#include "agent/base/wakeup.h"
 #include "agent/guest/epoch.h"
-#include "agent/session/mailbox.h"
+#include "agent/session/subscription.h"
 #include "tests/unit/clock.h"
 #include "desk.h"
 
