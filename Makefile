@@ -46,9 +46,9 @@ AGENT = \
 	$(call in,agent/unwind/,arch unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_rows) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,code_bytes disassembler listing listings source_file) \
-	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_stacks query_tree scan table trends) \
+	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_tree scan table) \
 	$(call in,agent/guest/,boot_marks call_text commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks) \
-	$(call in,agent/query/time/,heat series) \
+	$(call in,agent/query/time/,series) \
 	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile slow_rows time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths light_stacks sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \

@@ -12,7 +12,6 @@
 #include "agent/store/store.h"
 #include "query.h"
 #include "scan.h"
-#include "trends.h"
 
 _Static_assert((int)NODE_READERS == (int)QUERY_READERS, "each reader is told of names");
 

@@ -8,10 +8,10 @@
 #include "agent/store/stacks.h"
 #include "query_state.h"
 #include "query_tree.h"
+#include "scan.h"
 #include "stop.h"
-#include "trends.h"
 
-_Static_assert((int)TREE_SECONDS == (int)TABLE_TREND, "trends.h serves both");
+_Static_assert((int)TREE_SECONDS == (int)TABLE_TREND, "scan.h serves both");
 _Static_assert((int)TREE_TRENDS == (int)TRENDS_MOST, "as many are kept");
 
 enum { PLACES_KEPT = 1 << 15 };		/* with more, and twice as many as at the beginning, all begins anew */

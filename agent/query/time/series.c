@@ -17,6 +17,144 @@
 #include "agent/store/store.h"
 #include "series.h"
 
+/* ---- what a series is of ---- */
+
+/* What a question about slots of time is about: the samples that pass a filter, and those of one function. */
+
+/* Which stacks contain a function. */
+struct holders {			/* starts as { 0 } */
+	uint8_t *nodes;			/* by node: 1 if its function, or one above it, is the wanted one */
+	uint32_t count, room;		/* of nodes */
+	bool found;			/* `function` is the wanted one: a stack has it */
+	uint32_t function;
+	bool scarce;			/* there was no memory for all: the rest counts as without the function */
+};
+
+struct subject {			/* `budget` is to be set; all else starts as 0 */
+	struct budget *budget;		/* borrowed */
+	uint64_t renewed;		/* of the window: when it grows, names or filter have changed */
+	uint64_t of;			/* the tree_name of a function; 0: none */
+	bool plain;			/* everything passes, and no function is wanted */
+	struct holders holders;
+};
+
+struct holders_input {			/* all borrowed */
+	const struct stacks *stacks;
+	const struct symbols *symbols;
+	const uint32_t *functions;	/* by node, as far as `count` */
+	uint32_t count;
+	const char *kernel;		/* for tree_name */
+	struct budget *budget;
+};
+
+/* To be called also when names change. */
+static void holders_clear(struct holders *holders, struct budget *budget)
+{
+	budget_free(budget, holders->nodes, holders->room);
+	*holders = (struct holders) { .nodes = NULL };
+}
+
+static bool grow(struct holders *holders, const struct holders_input *input)
+{
+	uint32_t room = input->count + input->count / 2 + 1024;
+	uint8_t *nodes;
+
+	if (input->count <= holders->room)
+		return true;
+	nodes = budget_resize(input->budget, holders->nodes, holders->room, room);
+	if (!nodes)
+		return false;
+	holders->nodes = nodes;
+	holders->room = room;
+	return true;
+}
+
+/* Looks at the nodes that are new. `of`: the tree_name of the function. */
+static void holders_update(struct holders *holders, const struct holders_input *input, uint64_t of)
+{
+	size_t count = symbols_functions(input->symbols);
+	uint8_t *known;			/* by function: 1: it is not the wanted one; 2: it is */
+
+	if (holders->count >= input->count)
+		return;
+	holders->scarce = !grow(holders, input);
+	if (holders->scarce)
+		return;
+	known = util_alloc(count + 1);
+	for (uint32_t i = holders->count; i < input->count; i++) {
+		struct node node = stacks_node(input->stacks, i);
+		uint32_t function = input->functions[i];
+
+		if (function < count && !known[function]) {
+			const struct function *names = symbols_get(input->symbols, function);
+
+			known[function] = names->known && tree_name(names, input->kernel) == of ? 2 : 1;
+		}
+		if (function < count && known[function] == 2) {
+			holders->found = true;
+			holders->function = function;
+		}
+		holders->nodes[i] = (function < count && known[function] == 2) ||
+			(node.parent != STACKS_NONE && holders->nodes[node.parent]);
+	}
+	holders->count = input->count;
+	free(known);
+}
+
+static bool holders_has(const struct holders *holders, uint32_t stack)
+{
+	return stack != STACKS_NONE && stack < holders->count && holders->nodes[stack];
+}
+
+static void subject_clear(struct subject *subject)
+{
+	holders_clear(&subject->holders, subject->budget);
+}
+
+/*
+ * Takes filter and function of a new question. False: what was summed under the last one is of no use, since names,
+ * filter or function are others.
+ */
+static bool subject_follow(struct subject *subject, struct query_reader *reader, const struct question *question,
+	uint64_t of, const char *kernel)
+{
+	static const struct filter everything = { .count = 0 };
+	struct window *window = &reader->window;
+	bool plain = of == 0 && filter_same(&question->filter, &everything), same;
+
+	if (!plain)
+		window_look(window, question);
+	same = plain == subject->plain && of == subject->of && (plain || subject->renewed == window->renewed);
+	if (!same)
+		holders_clear(&subject->holders, subject->budget);
+	subject->plain = plain;
+	subject->of = of;
+	subject->renewed = window->renewed;
+	if (of)
+		holders_update(&subject->holders, &(struct holders_input) {
+			.stacks = window->inputs.stacks, .symbols = window->inputs.symbols,
+			.functions = window->nodes->functions, .count = window->nodes->count,
+			.kernel = kernel, .budget = subject->budget }, of);
+	return same;
+}
+
+/* Adds the weights of the samples that pass; to `part` those with the function in their stack, except idle time. */
+static void subject_add(const struct subject *subject, const struct match *match, const struct run *run,
+	uint64_t mode[MODES], uint64_t *part)
+{
+	struct match_reader reader = match_begin(match, run);
+	struct run_count count;
+	const struct who *who;
+
+	while (match_next(&reader, &count, &who)) {
+		mode[who->mode] += count.weight;
+		if (who->mode != MODE_IDLE && holders_has(&subject->holders, count.stack))
+			*part += count.weight;
+	}
+}
+
+/* ---- a series ---- */
+
 struct part {				/* the sums of one slice */
 	uint64_t begin, end, version;
 	struct series_slot sums;
@@ -179,114 +317,111 @@ void series_make(struct query *query, const struct question *question, uint64_t 
 		add_part(series, &kept->parts[i]);
 }
 
-/* ---- what a series is of ---- */
+/* ---- heat ---- */
 
-struct holders_input {			/* all borrowed */
-	const struct stacks *stacks;
-	const struct symbols *symbols;
-	const uint32_t *functions;	/* by node, as far as `count` */
-	uint32_t count;
-	const char *kernel;		/* for tree_name */
-	struct budget *budget;
+_Static_assert((int)HEAT_SLOTS == (int)STORE_FINE_SLICES && HEAT_NS == STORE_SLICE_NS, "a slot is a slice");
+
+struct heat_part {				/* the sums of one slot */
+	uint64_t number, version;	/* version 0: there are none */
+	struct heat_slot sums;
 };
 
-/* To be called also when names change. */
-static void holders_clear(struct holders *holders, struct budget *budget)
+/* What is kept for a reader. */
+struct heat_kept {
+	struct heat_part parts[HEAT_SLOTS];	/* by the slot's number modulo HEAT_SLOTS */
+	struct subject subject;
+};
+
+static void heat_drop(void *context)
 {
-	budget_free(budget, holders->nodes, holders->room);
-	*holders = (struct holders) { .nodes = NULL };
+	struct heat_kept *kept = context;
+
+	subject_clear(&kept->subject);
+	free(kept);
 }
 
-static bool grow(struct holders *holders, const struct holders_input *input)
+static struct heat_kept *heat_kept_of(struct query *query, struct query_reader *reader)
 {
-	uint32_t room = input->count + input->count / 2 + 1024;
-	uint8_t *nodes;
+	struct heat_kept *kept = query_beside(reader, heat_drop);
 
-	if (input->count <= holders->room)
-		return true;
-	nodes = budget_resize(input->budget, holders->nodes, holders->room, room);
-	if (!nodes)
-		return false;
-	holders->nodes = nodes;
-	holders->room = room;
-	return true;
+	if (kept)
+		return kept;
+	kept = util_alloc(sizeof(*kept));
+	kept->subject.budget = query->inputs.budget;
+	query_keep_beside(reader, kept, heat_drop);
+	return kept;
 }
 
-/* Looks at the nodes that are new. `of`: the tree_name of the function. */
-static void holders_update(struct holders *holders, const struct holders_input *input, uint64_t of)
+static void forget(struct heat_kept *kept)
 {
-	size_t count = symbols_functions(input->symbols);
-	uint8_t *known;			/* by function: 1: it is not the wanted one; 2: it is */
+	for (size_t i = 0; i < HEAT_SLOTS; i++)
+		kept->parts[i].version = 0;
+}
 
-	if (holders->count >= input->count)
-		return;
-	holders->scarce = !grow(holders, input);
-	if (holders->scarce)
-		return;
-	known = util_alloc(count + 1);
-	for (uint32_t i = holders->count; i < input->count; i++) {
-		struct node node = stacks_node(input->stacks, i);
-		uint32_t function = input->functions[i];
+/* `slice` is that of the slot; NULL: it is coarser by now, so nothing is known but the sum. */
+static struct heat_slot sum_slot(const struct heat_kept *kept, const struct match *match, const struct fine_sum *sum,
+	const struct slice *slice)
+{
+	uint64_t mode[MODES] = { 0 }, part = 0;
+	struct heat_slot sums = { .whole = 0 };
 
-		if (function < count && !known[function]) {
-			const struct function *names = symbols_get(input->symbols, function);
-
-			known[function] = names->known && tree_name(names, input->kernel) == of ? 2 : 1;
-		}
-		if (function < count && known[function] == 2) {
-			holders->found = true;
-			holders->function = function;
-		}
-		holders->nodes[i] = (function < count && known[function] == 2) ||
-			(node.parent != STACKS_NONE && holders->nodes[node.parent]);
+	if (!slice && !kept->subject.plain)
+		return sums;
+	for (int i = 0; i < MODES; i++)
+		sums.whole += sum->mode[i];
+	if (kept->subject.plain) {
+		sums.part = sum->mode[MODE_KERNEL] + sum->mode[MODE_USER];
+		return sums;
 	}
-	holders->count = input->count;
-	free(known);
+	for (size_t i = 0; i < slice->run_count; i++)
+		subject_add(&kept->subject, match, slice->runs[i], mode, &part);
+	sums.part = kept->subject.of ? part : mode[MODE_KERNEL] + mode[MODE_USER];
+	return sums;
 }
 
-static bool holders_has(const struct holders *holders, uint32_t stack)
+/* A slot whose slice is coarser by now, but was summed while it was not, keeps its sums. */
+static void heat_update(struct heat_kept *kept, struct query *query, struct query_reader *reader, struct heat *heat)
 {
-	return stack != STACKS_NONE && stack < holders->count && holders->nodes[stack];
-}
+	const struct store *store = filter_store(&reader->window.question.filter, &query->inputs);
+	const struct match match = window_match(&reader->window);
+	size_t at = span_after(store, heat->first * HEAT_NS), end = store_slices(store);
 
-void subject_clear(struct subject *subject)
-{
-	holders_clear(&subject->holders, subject->budget);
-}
+	for (size_t i = 0; i < heat->count && !stop_now(query->stop); i++) {
+		uint64_t number = heat->first + i;
+		struct fine_sum sum = store_fine_sum(store, number);
+		struct heat_part *part = &kept->parts[number % HEAT_SLOTS];
+		struct slice slice = { .begin = 0 };
+		bool fine;
 
-bool subject_follow(struct subject *subject, struct query_reader *reader, const struct question *question, uint64_t of,
-	const char *kernel)
-{
-	static const struct filter everything = { .count = 0 };
-	struct window *window = &reader->window;
-	bool plain = of == 0 && filter_same(&question->filter, &everything), same;
-
-	if (!plain)
-		window_look(window, question);
-	same = plain == subject->plain && of == subject->of && (plain || subject->renewed == window->renewed);
-	if (!same)
-		holders_clear(&subject->holders, subject->budget);
-	subject->plain = plain;
-	subject->of = of;
-	subject->renewed = window->renewed;
-	if (of)
-		holders_update(&subject->holders, &(struct holders_input) {
-			.stacks = window->inputs.stacks, .symbols = window->inputs.symbols,
-			.functions = window->nodes->functions, .count = window->nodes->count,
-			.kernel = kernel, .budget = subject->budget }, of);
-	return same;
-}
-
-void subject_add(const struct subject *subject, const struct match *match, const struct run *run,
-	uint64_t mode[MODES], uint64_t *part)
-{
-	struct match_reader reader = match_begin(match, run);
-	struct run_count count;
-	const struct who *who;
-
-	while (match_next(&reader, &count, &who)) {
-		mode[who->mode] += count.weight;
-		if (who->mode != MODE_IDLE && holders_has(&subject->holders, count.stack))
-			*part += count.weight;
+		while (at < end && (slice = store_slice(store, at)).end <= number * HEAT_NS)
+			at++;
+		fine = at < end && slice.begin == number * HEAT_NS && slice.end == slice.begin + HEAT_NS;
+		if (part->number != number || (part->version < sum.version && (fine || kept->subject.plain))) {
+			*part = (struct heat_part) { .number = number, .version = sum.version };
+			part->sums = sum_slot(kept, &match, &sum, fine ? &slice : NULL);
+			reader->beside.walked += sum.version != 0;
+		}
+		if (part->version)
+			heat->slots[i] = part->sums;
 	}
+	if (stop_now(query->stop))
+		forget(kept);
+}
+
+void heat_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, uint64_t until,
+	struct heat *heat)
+{
+	struct query_reader *reader = query_reader(query, question);
+	struct heat_kept *kept = heat_kept_of(query, reader);
+	uint64_t last = until / HEAT_NS;
+
+	store_settle(filter_store(&question->filter, &query->inputs));
+	if (!subject_follow(&kept->subject, reader, question, of, kernel))
+		forget(kept);
+	*heat = (struct heat) {
+		.first = last >= HEAT_SLOTS ? last - HEAT_SLOTS + 1 : 0,
+		.found = kept->subject.holders.found, .function = kept->subject.holders.function,
+	};
+	heat->count = (size_t)(last + 1 - heat->first);
+	heat_update(kept, query, reader, heat);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/base/util.h"
 #include "agent/wire/event.h"
 
 struct query;
@@ -42,43 +43,35 @@ struct series {
 void series_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, size_t most,
 	struct series *series);
 
-/* ---- what a series is of ---- */
-
-/* What a question about slots of time is about: the samples that pass a filter, and those of one function. */
-
-struct budget;
-struct match;
-struct query_reader;
-struct run;
-
-/* Which stacks contain a function. */
-struct holders {			/* starts as { 0 } */
-	uint8_t *nodes;			/* by node: 1 if its function, or one above it, is the wanted one */
-	uint32_t count, room;		/* of nodes */
-	bool found;			/* `function` is the wanted one: a stack has it */
-	uint32_t function;
-	bool scarce;			/* there was no memory for all: the rest counts as without the function */
-};
-
-struct subject {			/* `budget` is to be set; all else starts as 0 */
-	struct budget *budget;		/* borrowed */
-	uint64_t renewed;		/* of the window: when it grows, names or filter have changed */
-	uint64_t of;			/* the tree_name of a function; 0: none */
-	bool plain;			/* everything passes, and no function is wanted */
-	struct holders holders;
-};
-
-void subject_clear(struct subject *subject);
+/* ---- heat ---- */
 
 /*
- * Takes filter and function of a new question. False: what was summed under the last one is of no use, since names,
- * filter or function are others.
+ * What a heat map shows: the last 160 s in slots of 20 ms, the finest slices of the store. For each reader of the query
+ * the sums of each slot are kept, so that only slots that have changed are walked.
  */
-bool subject_follow(struct subject *subject, struct query_reader *reader, const struct question *question, uint64_t of,
-	const char *kernel);
 
-/* Adds the weights of the samples that pass; to `part` those with the function in their stack, except idle time. */
-void subject_add(const struct subject *subject, const struct match *match, const struct run *run,
-	uint64_t mode[MODES], uint64_t *part);
+enum { HEAT_SLOTS = 8000, HEAT_SECOND = 50 };	/* the most slots; those of a second */
+#define HEAT_NS (20 * NS_PER_MS)
+_Static_assert(NS_PER_SECOND / HEAT_NS == HEAT_SECOND, "a second has so many slots");
+
+struct heat_slot {			/* weights */
+	uint64_t whole;			/* of all samples; 0: nothing is known */
+	uint64_t part;			/* of those that pass: all that are busy, or those of the function */
+};
+
+struct heat {
+	uint64_t first;			/* the number of the first slot, which begins at first * HEAT_NS */
+	size_t count;
+	bool found;			/* a stack has the wanted function, which is `function` (symbols_get) */
+	uint32_t function;
+	struct heat_slot slots[HEAT_SLOTS];
+};
+
+/*
+ * Of the question only filter and reader count. `of`: the tree_name of a function (tree.h); 0: none. `until`: the last
+ * slot holds this guest time.
+ */
+void heat_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, uint64_t until,
+	struct heat *heat);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "agent/base/util.h"
 #include "agent/query/query.h"
-#include "agent/query/time/heat.h"
+#include "agent/query/time/series.h"
 #include "agent/store/store.h"
 #include "tests/unit/agent/query/random_guest.h"
 #include "tests/unit/fakes/query_world.h"
