@@ -23,6 +23,11 @@ struct verdict {			/* does this thread pass? */
 	bool passes;
 };
 
+struct place {				/* a stack, and the part that its functions are */
+	uint32_t stack;
+	uint64_t part;
+};
+
 struct making {
 	struct event_table *table;
 	struct filter filter;		/* the terms about CPUs, threads and processes */
@@ -31,7 +36,9 @@ struct making {
 	uint32_t verdict_count, verdict_room;
 	struct hash by_number;		/* of `verdicts`, by their threads */
 	const struct span_name *names;
-	bool by_thread;
+	struct place *places;
+	uint32_t place_count, place_room;
+	struct hash by_stack;		/* of `places` */
 	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
 	struct hash by_row;
 	struct latencies *latencies;	/* by row */
@@ -65,23 +72,90 @@ static bool make_room(struct making *making)
 	return true;
 }
 
-/* The row of a name and a thread; NO_ROW: no memory. */
-static uint32_t have_row(struct making *making, uint32_t name, uint32_t thread)
+/* ---- parts ---- */
+
+/* Of the functions where it began. Each stack is asked for once, if there is memory. */
+static uint64_t code_of(struct making *making, uint32_t stack)
 {
-	const struct span_name *is = &making->names[name];
+	const struct epoch *epoch = making->table->answer.epoch;
+	uint64_t hash = hash_pair(&making->by_stack, stack, 0);
+	uint32_t at = 0, position;
+	struct place place = { stack, 0 }, *list;
+	char text[STACK_TEXT];
+
+	while ((position = hash_next(&making->by_stack, hash, &at)) != HASH_NONE)
+		if (making->places[position].stack == stack)
+			return making->places[position].part;
+	for (const char *c = call_text_stack(epoch, stack, EVENT_FRAMES, text); *c; c++)
+		place.part = hash_mix(place.part ^ (unsigned char)*c, UINT64_C(0x9e3779b97f4a7c15));
+	place.part = *text ? place.part >> 1 : EVENT_NO_PART;
+	list = budget_array(epoch->inputs.budget, making->places, making->place_count, &making->place_room,
+		sizeof(*list));
+	making->places = list ? list : making->places;
+	if (list && hash_add(&making->by_stack, hash, making->place_count))
+		list[making->place_count++] = place;
+	return place.part;
+}
+
+static uint64_t part_of(void *context, const struct span_row *span)
+{
+	struct making *making = context;
+	bool none = span_is_handler(making->names[span->name].kind) || span->thread == EVENT_NONE;
+
+	switch (making->table->by) {
+	case EVENT_BY_THREAD:
+		return none ? EVENT_NO_PART : span->thread;
+	case EVENT_BY_PROCESS:
+		return none ? EVENT_NO_PART :
+			threads_owner(making->table->answer.epoch->inputs.threads, span->thread, EVENT_KERNEL);
+	case EVENT_BY_CPU:
+		return span->cpu;
+	case EVENT_BY_CODE:
+		return code_of(making, span->stack);
+	default:
+		return SLOW_ALL;
+	}
+}
+
+static void name_part(const struct epoch *epoch, enum event_by by, const struct span_row *span, char title[EVENT_TITLE])
+{
+	struct threads *threads = epoch->inputs.threads;
+	uint32_t process = by == EVENT_BY_PROCESS ? threads_owner(threads, span->thread, EVENT_KERNEL) : EVENT_KERNEL;
+	char text[STACK_TEXT];
+
+	if (by == EVENT_BY_THREAD)
+		threads_title(threads, span->thread, title, EVENT_TITLE);
+	else if (process != EVENT_KERNEL)
+		threads_title_process(threads, span->thread, process, title, EVENT_TITLE);
+	else if (by == EVENT_BY_PROCESS)
+		util_print(title, EVENT_TITLE, "kernel");
+	else if (by == EVENT_BY_CPU)
+		util_print(title, EVENT_TITLE, "cpu %u", span->cpu);
+	else
+		util_print(title, EVENT_TITLE, "%s", call_text_stack(epoch, span->stack, EVENT_FRAMES, text));
+}
+
+/* ---- rows ---- */
+
+/* The row of the name and the part; NO_ROW: no memory. */
+static uint32_t have_row(struct making *making, const struct span_row *span, uint64_t part)
+{
+	const struct span_name *is = &making->names[span->name];
 	struct event_table *table = making->table;
-	uint64_t hash = hash_pair(&making->by_row, name, thread);
+	uint64_t hash = hash_pair(&making->by_row, span->name, part);
 	uint32_t at = 0, row;
 
 	while ((row = hash_next(&making->by_row, hash, &at)) != HASH_NONE)
 		if (table->rows[row].kind == is->kind && table->rows[row].number == is->number &&
-				table->rows[row].thread == thread)
+				table->rows[row].part == part)
 			return row;
 	making->full = making->full || (table->count == making->room && !make_room(making)) ||
 		!hash_add(&making->by_row, hash, table->count);
 	if (making->full)
 		return NO_ROW;
-	table->rows[table->count] = (struct event_row) { .kind = is->kind, .number = is->number, .thread = thread };
+	table->rows[table->count] = (struct event_row) { .kind = is->kind, .number = is->number, .part = part };
+	if (part < EVENT_NO_PART)
+		name_part(table->answer.epoch, table->by, span, table->rows[table->count].title);
 	memset(&making->latencies[table->count], 0, sizeof(*making->latencies));
 	return table->count++;
 }
@@ -89,11 +163,11 @@ static uint32_t have_row(struct making *making, uint32_t name, uint32_t thread)
 /* NULL: no memory. */
 static struct event_row *row_of(struct making *making, const struct span_row *span)
 {
-	bool threads = making->by_thread && !span_is_handler(making->names[span->name].kind);
-	uint32_t thread = threads ? span->thread : EVENT_NONE, *last = &making->last[span->name];
+	uint32_t *last = &making->last[span->name];
+	uint64_t part = part_of(making, span);
 
-	if (*last == NO_ROW || making->table->rows[*last].thread != thread)
-		*last = have_row(making, span->name, thread);
+	if (*last == NO_ROW || making->table->rows[*last].part != part)
+		*last = have_row(making, span, part);
 	return *last == NO_ROW ? NULL : &making->table->rows[*last];
 }
 
@@ -194,7 +268,7 @@ static int by_total(const void *left, const void *right)
 		return a->kind > b->kind ? -1 : 1;
 	if (a->number != b->number)
 		return a->number > b->number ? 1 : -1;
-	return (a->thread > b->thread) - (a->thread < b->thread);
+	return (a->part > b->part) - (a->part < b->part);
 }
 
 static void name_variable(const struct epoch *epoch, uint64_t address, char text[EVENT_CALLED])
@@ -250,8 +324,6 @@ static void finish(struct making *making)
 		row.p50 = latencies_percentile(&making->latencies[i], row.count, row.max, 50);
 		row.p99 = latencies_percentile(&making->latencies[i], row.count, row.max, 99);
 		event_called(table->answer.epoch, row.kind, row.number, row.called);
-		if (row.thread != EVENT_NONE)
-			threads_title(table->answer.epoch->inputs.threads, row.thread, row.title, sizeof(row.title));
 		if (row.count || row.lost)
 			table->rows[kept++] = row;
 	}
@@ -270,8 +342,8 @@ static void find_slowest(struct making *making, const struct event_request *requ
 	const struct trace *trace = table->answer.epoch->trace;
 	uint64_t kept = slowest_from(trace_slowest(trace));
 	struct slow_of of[SLOW_NAMES] = { { .kind = (enum span_kind)request->slow_kind,
-		.number = request->slow_number, .thread = (uint32_t)request->slow_thread } };
-	struct slow_question question = { .of = of, .passes = passes, .context = making, .to = table->to,
+		.number = request->slow_number, .part = request->slow_part } };
+	struct slow_question question = { .of = of, .passes = passes, .part = part_of, .context = making, .to = table->to,
 		.count = request->slow_heaviest ? 0 : request->slow != 0 };
 
 	table->slow_told = question.count;
@@ -283,7 +355,7 @@ static void find_slowest(struct making *making, const struct event_request *requ
 			question.count < table->count) {
 		const struct event_row *row = &table->rows[question.count];
 
-		of[question.count++] = (struct slow_of) { row->kind, row->number, row->thread };
+		of[question.count++] = (struct slow_of) { row->kind, row->number, row->part };
 	}
 	table->slow_count = slow_rows_find(table->answer.epoch, &question, &table->slow, &making->full);
 	for (uint32_t i = 0; i < table->slow_count; i++) {
@@ -304,8 +376,10 @@ static void end_making(struct making *making)
 
 	making->table->refused += making->full;
 	budget_free(budget, making->verdicts, making->verdict_room * sizeof(*making->verdicts));
+	budget_free(budget, making->places, making->place_room * sizeof(*making->places));
 	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);
+	hash_clear(&making->by_stack);
 	free(making->last);
 }
 
@@ -314,7 +388,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	const struct excerpt *excerpt = &request->request.excerpt;
 	const struct question question = excerpt_question(table->answer.epoch, excerpt);
 	uint64_t kept = span_rows_from(rows), trend = EVENT_TREND * NS_PER_SECOND;
-	struct making making = { .table = table, .by_thread = request->by_thread };
+	struct making making = { .table = table };
 	uint32_t names = span_rows_names(rows, &making.names);
 
 	table->kept_from = kept;
@@ -327,6 +401,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	keep_terms(&making, &excerpt->filter);
 	hash_init(&making.by_number, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_row, table->answer.epoch->inputs.budget);
+	hash_init(&making.by_stack, table->answer.epoch->inputs.budget);
 	trend = table->to > trend ? table->to - trend : 0;
 	span_rows_read(rows, trend < table->from ? trend : table->from, table->to, add_span, &making);
 	finish(&making);
@@ -355,6 +430,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 	if (!epoch)
 		return &table->answer;
 	counts = trace_counts(epoch->trace);
+	table->by = (enum event_by)((const struct event_request *)request)->by;
 	table->now = epoch_now(epoch);
 	table->traced = events_are_traced(epoch);
 	table->events = counts.events;
@@ -381,16 +457,18 @@ static void free_answer(struct answer *answer)
 	free(table);
 }
 
-const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT])
+const char *event_row_text(const struct event_row *row, enum event_by by, char text[EVENT_TEXT])
 {
+	bool code = by == EVENT_BY_CODE, other = span_is_other(row->kind);
+	const char *before = code ? "" : row->title, *behind = code ? row->title : "";
 	char name[SPAN_TEXT];
 
 	if (*row->called)
-		return util_print(text, EVENT_TEXT, "%s%s%s%s%s", row->title, *row->title ? ": " : "",
-			span_is_other(row->kind) ? "" : span_words[row->kind], span_is_other(row->kind) ? "" : " ",
-			row->called);
-	return util_print(text, EVENT_TEXT, "%s%s%s", row->title, *row->title ? ": " : "",
-		span_text(row->kind, row->number, name));
+		return util_print(text, EVENT_TEXT, "%s%s%s%s%s%s%s", before, *before ? ": " : "",
+			other ? "" : span_words[row->kind], other ? "" : " ", row->called, *behind ? " < " : "",
+			behind);
+	return util_print(text, EVENT_TEXT, "%s%s%s%s%s", before, *before ? ": " : "",
+		span_text(row->kind, row->number, name), *behind ? " < " : "", behind);
 }
 
 const struct answer_kind event_table_kind = {

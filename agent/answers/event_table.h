@@ -2,9 +2,9 @@
 /*
  * What the guest's trace events say happened and took time in a range: a row for each system call, interrupt and
  * softirq, by its number, for the waits for each lock and its holds, for each other kind of wait, and for each other
- * pair of events and single event; or for each of these and each thread. A span belongs to the range in which it ended.
- * Of the excerpt's filter, its CPUs, threads and processes count; interrupts and softirqs are of no thread. The answer
- * about a range that is past is partial while events of it are still to come.
+ * pair of events and single event; or for each of these and each part (enum event_by). A span belongs to the range in
+ * which it ended. Of the excerpt's filter, its CPUs, threads and processes count; interrupts and softirqs are of no
+ * thread. The answer about a range that is past is partial while events of it are still to come.
  */
 #ifndef EVENT_TABLE_H
 #define EVENT_TABLE_H
@@ -17,26 +17,31 @@
 
 enum {
 	EVENT_TREND = 60,		/* seconds, the newest last */
-	EVENT_TITLE = 64, EVENT_CALLED = SLOW_CALLED,	/* bytes of texts */
+	EVENT_TITLE = 96, EVENT_CALLED = SLOW_CALLED,	/* bytes of texts */
 	EVENT_TEXT = EVENT_TITLE + EVENT_CALLED + SPAN_TEXT,
 	EVENT_BARS = 40,		/* of a histogram: bar i has durations from 2^i ns on, the last one all above */
+	EVENT_FRAMES = 3,		/* functions of a place in the code */
 };
+
+/* A name has one row; or one for each thread or process, each CPU where it began, or each place in the code there. */
+#define EVENT_NO_PART (SLOW_ALL - 1)	/* of no thread; or its stack was not told */
+enum event_by { EVENT_BY_NAME, EVENT_BY_THREAD, EVENT_BY_PROCESS, EVENT_BY_CPU, EVENT_BY_CODE, EVENT_BYS };
 
 /* Compared as bytes: it has no padding. */
 struct event_request {
 	struct request request;
-	uint64_t by_thread;		/* 1: each thread has rows of its own */
+	uint64_t by;			/* enum event_by */
 	/* Of which rows the slowest spans are told: of so many of the heaviest (SLOW_NAMES at most); 0, 1: of this. */
 	uint64_t slow_heaviest, slow;
-	uint64_t slow_kind, slow_number, slow_thread;	/* as in struct event_row */
+	uint64_t slow_kind, slow_number, slow_part;	/* as in struct event_row */
 };
 
 struct event_row {
 	enum span_kind kind;		/* not SPAN_THREAD */
 	uint64_t number;		/* as in struct trace_span */
 	char called[EVENT_CALLED];	/* the number; "": it has no name */
-	uint32_t thread;		/* EVENT_NONE: of all, or of no thread */
-	char title[EVENT_TITLE];	/* of the thread */
+	uint64_t part;			/* thread, process or CPU; a hash of the functions; EVENT_NO_PART; SLOW_ALL */
+	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
 	uint64_t total, p50, p99, max;	/* ns; percentiles within 3 %; all 0 of a single event */
@@ -51,6 +56,7 @@ struct event_table {
 	uint64_t now;			/* guest ns; 0: the guest has not told of itself */
 	uint64_t from, to;		/* guest ns: the range, as far as spans are kept: never before `kept_from` */
 	uint64_t kept_from;		/* guest ns: older spans were forgotten; 0: none were */
+	enum event_by by;		/* as it was asked */
 	bool traced;			/* the guest traces something of which there can be rows now */
 	uint64_t events;		/* trace events that came, of all kinds, in all */
 	uint64_t lost;			/* trace events that did not come, though they were written */
@@ -68,8 +74,8 @@ struct event_table {
 	struct slow_row *slow;		/* slow_rows_find */
 };
 
-/* "syscall 39", "syscall getpid"; "main/4: syscall getpid"; "disk". Returns `text`. */
-const char *event_row_text(const struct event_row *row, char text[EVENT_TEXT]);
+/* "syscall 39", "syscall getpid"; "main/4: syscall getpid"; "disk"; "lock inode < mutex_lock < log". Returns `text`. */
+const char *event_row_text(const struct event_row *row, enum event_by by, char text[EVENT_TEXT]);
 
 /*
  * What the guest calls the number of such a span, or of a lock the kernel's variable: "rtnl_mutex", "init_mm+0x70"; of

@@ -81,7 +81,7 @@ static void add_found(struct finding *finding, const struct found *found)
 		struct list *list = &finding->lists[i];
 
 		if (of->kind != name->kind || of->number != name->number || row->duration < list->enough ||
-				(of->thread != EVENT_NONE && of->thread != row->thread) ||
+				(of->part != SLOW_ALL && of->part != question->part(question->context, row)) ||
 				(!found->whole && has(list, row)) || !question->passes(question->context, row))
 			continue;
 		*(list->count < SLOWEST ? &list->found[list->count++] : shortest(list)) = *found;
@@ -138,7 +138,7 @@ static void make_row(const struct finding *finding, struct slow_row *row, const 
 	};
 	if (row->thread != EVENT_NONE)
 		threads_title(finding->epoch->inputs.threads, row->thread, row->title, sizeof(row->title));
-	call_text_stack(finding->epoch, found->span.stack, STACK_FRAMES, row->stack);
+	call_text_stack(finding->epoch, span->stack, STACK_FRAMES, row->stack);
 	if (of->kind == SPAN_CALL)
 		write_call(finding, row, found);
 }

@@ -19,10 +19,11 @@ enum { SLOW_NAMES = 64 };		/* of one question, at most */
 /* Bytes of texts. */
 enum { SLOW_TITLE = 64, SLOW_CALLED = 48, SLOW_LOCK = 64, SLOW_WAITED = 160, SLOW_PARTS = 256 };
 
+#define SLOW_ALL UINT64_MAX
 struct slow_of {			/* whose: as a row of event_table.h */
 	enum span_kind kind;
 	uint64_t number;
-	uint32_t thread;		/* EVENT_NONE: all */
+	uint64_t part;			/* SLOW_ALL: all */
 };
 
 struct slow_row {
@@ -48,6 +49,7 @@ struct slow_question {
 	uint32_t count;
 	uint64_t from, to;		/* guest ns: those that ended in this time */
 	bool (*passes)(void *context, const struct span_row *row);
+	uint64_t (*part)(void *context, const struct span_row *row);
 	void *context;
 };
 

@@ -18,6 +18,13 @@ enum {
 	SLOW_CALLS = 5, SLOW_EACH = 3,	/* of the text: the heaviest calls; the slowest of each */
 };
 
+/* `by line` is the place in the code, as far as events tell stacks. */
+static enum event_by event_by_of(enum group_by by)
+{
+	return by == GROUP_THREAD ? EVENT_BY_THREAD : by == GROUP_PROCESS ? EVENT_BY_PROCESS :
+		by == GROUP_CPU ? EVENT_BY_CPU : by == GROUP_LINE ? EVENT_BY_CODE : EVENT_BY_NAME;
+}
+
 bool report_find_events(struct report *report)
 {
 	struct event_request request;
@@ -32,7 +39,7 @@ bool report_find_events(struct report *report)
 		request.request.excerpt.window_ns = report->to - report->from;
 		request.request.excerpt.until_ns = report->to;
 		request.request.pause_ms = LOOK_MS;
-		request.by_thread = report->request.by == GROUP_THREAD;
+		request.by = event_by_of(report->request.by);
 		request.slow_heaviest = report->request.top ? report->request.top : SLOW_NAMES;
 		session_request(report->subscription, &request.request);
 		report->events_asked = true;
@@ -54,7 +61,7 @@ void report_events_free(struct report *report)
 
 /* ---- text ---- */
 
-static void print_row(const struct event_row *row, double seconds, FILE *out)
+static void print_row(const struct event_row *row, enum event_by by, double seconds, FILE *out)
 {
 	const uint64_t times[] = { row->p50, row->p99, row->max };
 	char text[DURATION_TEXT], name[EVENT_TEXT];
@@ -67,7 +74,7 @@ static void print_row(const struct event_row *row, double seconds, FILE *out)
 			100 * (double)row->total / (seconds * (double)NS_PER_SECOND) : 0);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times) && row->kind != SPAN_SINGLE; i++)
 		fprintf(out, " %8s", duration_text(times[i], 3, text));
-	fprintf(out, "  %s", event_row_text(row, name));
+	fprintf(out, "  %s", event_row_text(row, by, name));
 	if (row->lost)
 		fprintf(out, " (and %" PRIu64 " whose end was lost)", row->lost);
 	putc('\n', out);
@@ -118,7 +125,7 @@ static void print_slowest(const struct event_table *table, FILE *out)
 		const struct slow_row *row = &table->slow[i];
 		const struct slow_of *before = i ? &table->slow[i - 1].of : NULL;
 		bool first = !before || before->kind != row->of.kind || before->number != row->of.number ||
-			before->thread != row->of.thread;
+			before->part != row->of.part;
 
 		if (row->of.kind != SPAN_CALL)
 			continue;
@@ -142,7 +149,7 @@ void report_events_text(const struct report *report, FILE *out)
 	rows = report->request.top && report->request.top < table->count ? report->request.top : table->count;
 	fprintf(out, "\n%9s %9s %7s %8s %8s %8s  %s\n", "COUNT", "RATE/s", "TOTAL%", "p50", "p99", "MAX", "EVENT");
 	for (uint32_t i = 0; i < rows; i++)
-		print_row(&table->rows[i], (double)(table->to - table->from) / (double)NS_PER_SECOND, out);
+		print_row(&table->rows[i], table->by, (double)(table->to - table->from) / (double)NS_PER_SECOND, out);
 	if (rows < table->count)
 		fprintf(out, "(%" PRIu32 " more row%s; --top 0 shows all)\n", table->count - rows,
 			util_plural(table->count - rows));
@@ -174,6 +181,20 @@ static void add_thread(cJSON *object, uint32_t thread, const char *title)
 		return;
 	json_add_count(object, "thread", thread);
 	cJSON_AddStringToObject(object, "thread_name", title);
+}
+
+static void add_part(cJSON *object, const struct event_row *row, enum event_by by)
+{
+	if (row->part >= EVENT_NO_PART)
+		return;
+	if (by == EVENT_BY_THREAD)
+		add_thread(object, (uint32_t)row->part, row->title);
+	else if (by == EVENT_BY_CPU)
+		json_add_count(object, "cpu", row->part);
+	else
+		cJSON_AddStringToObject(object, by == EVENT_BY_PROCESS ? "process_name" : "stack", row->title);
+	if (by == EVENT_BY_PROCESS && row->part != EVENT_KERNEL)
+		json_add_count(object, "process", row->part);
 }
 
 static cJSON *slow_object(const struct slow_row *row)
@@ -225,7 +246,7 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 		cJSON *object = cJSON_CreateObject();
 
 		add_name(object, row->kind, row->number, row->called);
-		add_thread(object, row->thread, row->title);
+		add_part(object, row, table->by);
 		json_add_count(object, "count", row->count);
 		json_add_count(object, "lost", row->lost);
 		if (row->kind != SPAN_SINGLE) {

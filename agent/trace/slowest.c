@@ -219,8 +219,8 @@ void slowest_add(struct slowest *slowest, const struct trace_span *span, uint32_
 		return;
 	}
 	*place = (struct slow_span) { .row = span_row_of(span), .result = span->result,
-		.has_arguments = span->arguments, .stack = span->stack };
-	place->row.name = name;
+		.has_arguments = span->arguments };
+	place->row.name = name & (2 * SPAN_NAMES - 1);
 	if (span->arguments)
 		memcpy(place->arguments, span->arguments, sizeof(place->arguments));
 	if (top->count == SLOWEST)

@@ -23,7 +23,6 @@ struct slow_span {
 	uint64_t result;		/* of a call */
 	uint64_t arguments[CALL_ARGUMENTS];
 	bool has_arguments;		/* they were told */
-	uint32_t stack;			/* as in struct trace_span */
 };
 
 struct slowest *slowest_new(struct budget *budget);

@@ -111,7 +111,7 @@ struct span_row span_row_of(const struct trace_span *span)
 	return (struct span_row) {
 		.end = span->end, .duration = span->end - span->begin, .thread = (uint32_t)span->thread,
 		.waker = interrupt ? span->woken_on : (uint32_t)other,
-		.cpu = (uint16_t)span->cpu, .lost = span->lost, .interrupt = interrupt,
+		.stack = span->stack, .cpu = span->cpu & (EVENT_CPUS - 1), .lost = span->lost, .interrupt = interrupt,
 	};
 }
 
@@ -125,7 +125,7 @@ uint32_t span_rows_add(struct span_rows *rows, const struct trace_span *span)
 		return name;
 	}
 	block->rows[block->count] = span_row_of(span);
-	block->rows[block->count++].name = name;
+	block->rows[block->count++].name = name & (2 * SPAN_NAMES - 1);
 	block->first = span->begin < block->first ? span->begin : block->first;
 	block->last = span->end > block->last ? span->end : block->last;
 	return name;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/wire/event.h"
 #include "span.h"
 
 struct budget;
@@ -23,12 +24,16 @@ struct span_name {
 
 struct span_row {
 	uint64_t end, duration;		/* guest ns; of a lost one, the duration says nothing */
-	uint32_t name;			/* its number in span_rows_names */
 	uint32_t thread;		/* as in struct trace_span, its low bits */
-	uint32_t waker;			/* of a wake to run: thread, or interrupt's CPU; of a lock: the holder */
-	uint16_t cpu;			/* (EVENT_NONE as a waker: not known) */
-	bool lost, interrupt;		/* interrupt: one woke it */
+	/* Of a wake to run: thread, or interrupt's CPU; of a lock: the holder. EVENT_NONE: not known. */
+	uint32_t waker;
+	uint32_t stack;			/* as in struct trace_span */
+	uint32_t name : 13;		/* its number in span_rows_names */
+	uint32_t cpu : 12;
+	uint32_t lost : 1, interrupt : 1;	/* interrupt: one woke it */
 };
+_Static_assert(SPAN_NAMES < 1 << 13 && EVENT_CPUS <= 1 << 12, "they fit");
+_Static_assert(sizeof(struct span_row) == 32, "as many are kept as there is room for");
 
 struct span_rows *span_rows_new(struct budget *budget);
 void span_rows_free(struct span_rows *rows);	/* NULL is allowed */

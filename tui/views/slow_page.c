@@ -29,11 +29,11 @@ static const struct {
 	[AT_WAITED] = { "WAITED", 19, 34, 46 }, [AT_CALL] = { "CALL", 0, 0, 72 },
 };
 
-void slow_page_open(struct slow_page *page, const struct event_row *row)
+void slow_page_open(struct slow_page *page, const struct event_row *row, enum event_by by)
 {
 	page->open = true;
-	page->of = (struct slow_of) { row->kind, row->number, row->thread };
-	event_row_text(row, page->name);
+	page->of = (struct slow_of) { row->kind, row->number, row->part };
+	event_row_text(row, by, page->name);
 	list_rewind(&page->list);
 }
 
@@ -44,7 +44,7 @@ void slow_page_ask(const struct slow_page *page, struct event_request *request)
 	request->slow = 1;
 	request->slow_kind = page->of.kind;
 	request->slow_number = page->of.number;
-	request->slow_thread = page->of.thread;
+	request->slow_part = page->of.part;
 }
 
 /* ---- rows ---- */
@@ -53,7 +53,7 @@ void slow_page_ask(const struct slow_page *page, struct event_request *request)
 static bool is_told(const struct slow_page *page, const struct event_table *table)
 {
 	return table && table->slow_told && table->slow_of.kind == page->of.kind &&
-		table->slow_of.number == page->of.number && table->slow_of.thread == page->of.thread;
+		table->slow_of.number == page->of.number && table->slow_of.part == page->of.part;
 }
 
 struct shown {

@@ -22,7 +22,7 @@ struct slow_page {			/* starts as { 0 } */
 	char searched[EVENT_TITLE + SLOW_WAITED + CALL_TEXT];	/* the text of the row that was named last */
 };
 
-void slow_page_open(struct slow_page *page, const struct event_row *row);
+void slow_page_open(struct slow_page *page, const struct event_row *row, enum event_by by);
 void slow_page_ask(const struct slow_page *page, struct event_request *request);
 
 /* Why there is nothing to draw. `table`: the newest answer, or NULL. */

@@ -28,7 +28,7 @@ enum {
 	HEADS_FROM = 5, DETAIL_FROM = 6, LINE_FROM = 12,	/* rows from which there are heads and lines below */
 	BESIDE_FROM = 120,		/* columns from which the histogram is beside the table, */
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
-	NAME_OF_THREAD = 28, NAME_MOST = 40,	/* columns of a name that has a thread's, at least; of a name */
+	NAME_OF_PART = 28, NAME_MOST = 40,	/* columns of a name that has a part's, at least; of a name */
 	NUMBER = 32, DETAIL = 256, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
 	BARS_MOST = 16,			/* rows of its bars */
@@ -72,7 +72,8 @@ struct event_view {
 	struct list list;
 	struct slow_page page;		/* that of a row, if it is open */
 	int sort;			/* a column */
-	bool invert, by_thread;
+	bool invert;
+	enum event_by by;
 	int detail_from;		/* the first column of the detail line that is shown */
 	struct area area, rows;		/* of the last drawing: the table with its heads; its rows */
 };
@@ -88,14 +89,14 @@ static uint64_t key_of(const void *context, size_t row)
 {
 	const struct event_row *event = row_at(context, row);
 
-	return hash_mix(hash_mix(event->kind, event->number), event->thread);
+	return hash_mix(hash_mix(event->kind, event->number) ^ event->part, UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static const char *name_of(const void *context, size_t row)
 {
 	const struct event_view *self = context;
 
-	return event_row_text(row_at(self, row), self->name);
+	return event_row_text(row_at(self, row), self->table->by, self->name);
 }
 
 static struct list_rows rows_of(const struct event_view *self)
@@ -245,7 +246,8 @@ static int rest_of(const struct layout *layout, int width)
 static struct layout layout_of(const struct event_view *self, int width)
 {
 	static const int trends[] = { 20, 30, EVENT_TREND };
-	int least = self->by_thread ? NAME_OF_THREAD : columns[AT_NAME].width;
+	int least = self->by == EVENT_BY_NAME ? columns[AT_NAME].width : NAME_OF_PART;
+	int most = self->by == EVENT_BY_CODE ? width : NAME_MOST;
 	struct layout layout;
 
 	for (int i = 0; i < HEADS; i++)
@@ -257,7 +259,7 @@ static struct layout layout_of(const struct event_view *self, int width)
 	for (size_t i = 0; i < sizeof(trends) / sizeof(*trends) && layout.width[AT_TREND]; i++)
 		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= least)
 			layout.width[AT_TREND] = trends[i];
-	layout.width[AT_NAME] = rest_of(&layout, width) < NAME_MOST ? rest_of(&layout, width) : NAME_MOST;
+	layout.width[AT_NAME] = rest_of(&layout, width) < most ? rest_of(&layout, width) : most;
 	for (int i = 0, at = MARK; i < HEADS; i++) {
 		at += layout.width[i] && i ? i == AT_TREND ? 2 : 1 : 0;
 		layout.from[i] = at;
@@ -274,12 +276,17 @@ static struct place cell_of(const struct layout *layout, struct place place, int
 static void draw_heads(const struct event_view *self, struct canvas *canvas, struct place place,
 	const struct layout *layout)
 {
+	static const char *const names[EVENT_BYS] = {
+		[EVENT_BY_NAME] = "EVENT", [EVENT_BY_THREAD] = "THREAD: EVENT",
+		[EVENT_BY_PROCESS] = "PROCESS: EVENT", [EVENT_BY_CPU] = "CPU: EVENT", [EVENT_BY_CODE] = "EVENT < CODE",
+	};
+
 	for (int i = 0; i < HEADS; i++) {
 		bool sorted = i == self->sort, left = i == AT_NAME || i == AT_TREND;
 		char text[NUMBER];
 
-		util_print(text, sizeof(text), "%s%s%s", i == AT_NAME && self->by_thread ? "THREAD: " : "",
-			columns[i].head, sorted ? glyphs_text(canvas, self->invert ? GLYPH_UP : GLYPH_DOWN) : "");
+		util_print(text, sizeof(text), "%s%s", i == AT_NAME ? names[self->by] : columns[i].head,
+			sorted ? glyphs_text(canvas, self->invert ? GLYPH_UP : GLYPH_DOWN) : "");
 		(left ? canvas_text : canvas_right)(canvas, cell_of(layout, place, i),
 			sorted ? STYLE_SORTED : STYLE_HEAD, text);
 	}
@@ -474,6 +481,14 @@ static void add_note(char notes[NOTES], const char *note)
 	util_print(notes + used, NOTES - used, "%s%s", used ? "; " : "", note);
 }
 
+static bool has_code(const struct event_table *table)
+{
+	for (uint32_t i = 0; i < table->count; i++)
+		if (table->rows[i].part != EVENT_NO_PART)
+			return true;
+	return !table->count;
+}
+
 /* What is missing from the rows, and what of the scope does not hold for them. */
 static void write_notes(const struct event_view *self, char notes[NOTES])
 {
@@ -504,6 +519,8 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (table->answer.partial)
 		add_note(notes, "more events of this time are still to come");
+	if (table->by == EVENT_BY_CODE && !has_code(table))
+		add_note(notes, "no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
 	if (has_terms(&self->scope->filter, false))
 		add_note(notes, "of the filter only its CPUs, threads and processes count here");
 	if (self->scope->base.until_ns)
@@ -723,7 +740,7 @@ static bool events_act(void *context, enum action action)
 	switch (action) {
 	case ACTION_OPEN:
 		if (selected(self) && lasts(selected(self)))
-			slow_page_open(&self->page, selected(self));
+			slow_page_open(&self->page, selected(self), self->table->by);
 		return self->page.open;
 	case ACTION_SORT:
 	case ACTION_SORT_RIGHT:
@@ -734,7 +751,7 @@ static bool events_act(void *context, enum action action)
 		sort_by(self, self->sort);
 		return true;
 	case ACTION_GROUP:
-		self->by_thread = !self->by_thread;
+		self->by = (self->by + 1) % EVENT_BYS;
 		return true;
 	case ACTION_SORT_CPU:
 		self->sort = -1;
@@ -815,7 +832,7 @@ static const struct request *events_ask(void *context, const struct scope *scope
 	memset(&self->request, 0, sizeof(self->request));	/* requests are compared as bytes */
 	request->kind = &event_table_kind;
 	request->pause_ms = PAUSE_MS;
-	self->request.by_thread = self->by_thread;
+	self->request.by = self->by;
 	slow_page_ask(&self->page, &self->request);
 	scope_excerpt(scope, &request->excerpt);
 	return request;

@@ -410,7 +410,7 @@ void hand_heat(struct answers *answers, struct symbols *symbols)
 static struct event_row hand_event(enum span_kind kind, uint64_t number, uint64_t count, uint64_t ns, int powers)
 {
 	int middle = 63 - __builtin_clzll(ns);
-	struct event_row row = { .kind = kind, .number = number, .thread = EVENT_NONE, .count = count,
+	struct event_row row = { .kind = kind, .number = number, .part = SLOW_ALL, .count = count,
 		.lost = number == 98 ? 12 : 0, .total = count * ns * (uint64_t)(1 + powers), .p50 = ns,
 		.p99 = ns << (powers - 1), .max = (ns << powers) + 77 };
 
@@ -434,7 +434,7 @@ static void hand_slow(struct event_table *table)
 	};
 
 	table->slow_told = true;
-	table->slow_of = (struct slow_of) { SPAN_CALL, 98, EVENT_NONE };
+	table->slow_of = (struct slow_of) { SPAN_CALL, 98, SLOW_ALL };
 	table->slow_from = table->from;
 	table->slow_count = sizeof(calls) / sizeof(*calls);
 	for (uint32_t i = 0; i < table->slow_count; i++) {

@@ -97,7 +97,8 @@ static void end(const struct world *world)
 		budget_release(world->budget);
 }
 
-static struct event_table *ask(const struct world *world, uint64_t to, struct slow_of of, const char *filter)
+static struct event_table *ask_by(const struct world *world, uint64_t to, enum event_by by, struct slow_of of,
+	const char *filter)
 {
 	const struct moment moment = { .epoch = world->epoch };
 	struct event_request request;
@@ -107,13 +108,20 @@ static struct event_table *ask(const struct world *world, uint64_t to, struct sl
 	request.request.kind = &event_table_kind;
 	request.request.excerpt = (struct excerpt) { .window_ns = to, .until_ns = to, .moved = 1 };
 	assert_true(filter_parse(filter, &request.request.excerpt.filter, &error));
+	request.by = by;
 	request.slow = 1;
 	request.slow_kind = of.kind;
 	request.slow_number = of.number;
-	request.slow_thread = of.thread;
+	request.slow_part = of.part;
 	epoch_ticks(world->epoch, to);
 	epoch_over(world->epoch);
 	return (struct event_table *)answer_new(&request.request, &moment);
+}
+
+/* By the names alone, or, for a part, by threads. */
+static struct event_table *ask(const struct world *world, uint64_t to, struct slow_of of, const char *filter)
+{
+	return ask_by(world, to, of.part == SLOW_ALL ? EVENT_BY_NAME : EVENT_BY_THREAD, of, filter);
 }
 
 /* The reader waits for the lock that the writer holds, asleep and then for a CPU; later it sleeps once more. */
@@ -152,7 +160,7 @@ static void test_what_a_call_waited_for(void **state)
 
 	(void)state;
 	play(&world);
-	table = ask(&world, 20000, (struct slow_of) { SPAN_CALL, READ, EVENT_NONE }, "");
+	table = ask(&world, 20000, (struct slow_of) { SPAN_CALL, READ, SLOW_ALL }, "");
 	assert_int_equal(table->slow_count, 3);
 	row = &table->slow[0];
 	assert_int_equal(row->begin, 2000);
@@ -192,14 +200,14 @@ static void test_of_which_row(void **state)
 		const char *waited;
 	} rows[] = {
 		{ { SPAN_CALL, READ, READER }, "", 2, 11000, "lock 5 55%, writer/9" },
-		{ { SPAN_CALL, READ, EVENT_NONE }, "thread:8", 1, 900, "not known" },
-		{ { SPAN_CALL, READ, EVENT_NONE }, "cpu:1", 1, 900, "not known" },
-		{ { SPAN_CALL, READ, EVENT_NONE }, "comm:writer", 0, 0, NULL },
-		{ { SPAN_LOCK, LOCK, EVENT_NONE }, "", 1, 6100, "lock 5 100%, writer/9" },
-		{ { SPAN_HOLD, LOCK, EVENT_NONE }, "", 2, 6500, "ran 100%" },
-		{ { SPAN_INTERRUPT, IRQ, EVENT_NONE }, "", 1, 500, "-" },
-		{ { SPAN_SLEEP, SLEEP_BLOCKED, EVENT_NONE }, "", 1, 4900, "lock 5 100%, writer/9" },
-		{ { SPAN_CALL, SYNC, EVENT_NONE }, "", 0, 0, NULL },
+		{ { SPAN_CALL, READ, SLOW_ALL }, "thread:8", 1, 900, "not known" },
+		{ { SPAN_CALL, READ, SLOW_ALL }, "cpu:1", 1, 900, "not known" },
+		{ { SPAN_CALL, READ, SLOW_ALL }, "comm:writer", 0, 0, NULL },
+		{ { SPAN_LOCK, LOCK, SLOW_ALL }, "", 1, 6100, "lock 5 100%, writer/9" },
+		{ { SPAN_HOLD, LOCK, SLOW_ALL }, "", 2, 6500, "ran 100%" },
+		{ { SPAN_INTERRUPT, IRQ, SLOW_ALL }, "", 1, 500, "-" },
+		{ { SPAN_SLEEP, SLEEP_BLOCKED, SLOW_ALL }, "", 1, 4900, "lock 5 100%, writer/9" },
+		{ { SPAN_CALL, SYNC, SLOW_ALL }, "", 0, 0, NULL },
 	};
 	const struct world world = begin(0);
 	char text[SLOW_WAITED];
@@ -257,7 +265,7 @@ static void test_older_than_all_rows(void **state)
 
 	(void)state;
 	call_often(&world);
-	table = ask(&world, ended[CALLS - 1] + 1, (struct slow_of) { SPAN_CALL, READ, EVENT_NONE }, "");
+	table = ask(&world, ended[CALLS - 1] + 1, (struct slow_of) { SPAN_CALL, READ, SLOW_ALL }, "");
 	assert_int_equal(table->slow_from, 0);
 	assert_true(table->from > minute && table->from < ended[CALLS - 1]);
 	assert_false(table->slow_forgot);
@@ -324,7 +332,7 @@ static const struct event_row *row_called(const struct event_table *table, const
 	char own[EVENT_TEXT];
 
 	for (uint32_t i = 0; i < table->count; i++)
-		if (strcmp(event_row_text(&table->rows[i], own), text) == 0)
+		if (strcmp(event_row_text(&table->rows[i], table->by, own), text) == 0)
 			return &table->rows[i];
 	fail_msg("there is no row %s", text);
 	return NULL;
@@ -353,7 +361,7 @@ static void test_other_events(void **state)
 	give(&world, 1, 5100, DISK_IDLE, &idle, sizeof(idle));
 	give(&world, 1, 5200, LONE_BEGIN, lone, sizeof(lone));
 
-	table = ask(&world, 10000, (struct slow_of) { SPAN_PAIR, SPAN_NUMBER(DISK_BEGIN, 1), EVENT_NONE }, "");
+	table = ask(&world, 10000, (struct slow_of) { SPAN_PAIR, SPAN_NUMBER(DISK_BEGIN, 1), SLOW_ALL }, "");
 	assert_int_equal(table->count, 4);
 	row = row_called(table, "disk write");
 	assert_true(row->kind == SPAN_PAIR && row->count == 2 && row->total == 1500 && row->max == 1000);
@@ -369,11 +377,89 @@ static void test_other_events(void **state)
 	assert_true(table->slow[0].begin == 3000 && table->slow[0].thread == READER);
 	answer_free(&table->answer);
 
-	table = ask(&world, 10000, (struct slow_of) { SPAN_SINGLE, SPAN_NUMBER(DISK_IDLE, EVENT_NONE), EVENT_NONE },
+	table = ask(&world, 10000, (struct slow_of) { SPAN_SINGLE, SPAN_NUMBER(DISK_IDLE, EVENT_NONE), SLOW_ALL },
 		"thread:7");
 	assert_int_equal(table->count, 2);			/* the reader's */
 	row_called(table, "disk write");
 	row_called(table, "lone_begin");
+	answer_free(&table->answer);
+	end(&world);
+}
+
+/* ---- parts ---- */
+
+enum { CODE = 0x1000 };			/* where the functions of the guest begin, 16 bytes each */
+
+/* An idle event of the disk, with these functions in its stack, the innermost first. */
+static void idle_at(const struct world *world, uint32_t cpu, uint64_t time, const char *functions)
+{
+	uint64_t frames[8];
+	const uint32_t disk = 3;
+	uint32_t count = 0;
+
+	for (; functions[count]; count++)
+		frames[count] = CODE + 16 * (uint64_t)(functions[count] - 'a') + 4 + time % 8;
+	epoch_packet(world->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu, .begin = time, .end = time });
+	epoch_events(world->epoch, &(struct event) { .kind = EVENT_STACK, .cpu = cpu, .time = time, .stack = {
+		.event = DISK_IDLE, .sample = { .kernel_count = count, .kernel = frames } } }, 1);
+	epoch_events(world->epoch, &(struct event) { .kind = EVENT_TRACE, .id = DISK_IDLE, .cpu = cpu, .time = time,
+		.trace = { trace_kinds_find(world->kinds, DISK_IDLE), &disk, sizeof(disk) } }, 1);
+}
+
+static void check_row(const struct event_table *table, const char *text, uint64_t count)
+{
+	assert_int_equal(row_called(table, text)->count, count);
+}
+
+/* A row for each thread, process, CPU, or place in the code, which is three functions however they go on. */
+static void test_parts(void **state)
+{
+	const struct world world = begin(0);
+	const struct event_row *row;
+	struct event_table *table;
+	struct slow_of of = { SPAN_CALL, READ, SLOW_ALL };
+
+	(void)state;
+	for (char name[] = "a"; *name <= 'f'; name[0]++)
+		epoch_events(world.epoch, &(struct event) { .kind = EVENT_SYMBOL, .time = 1, .symbol = {
+			.address = CODE + 16 * (uint64_t)(*name - 'a'), .size = 16, .name = text_of(name) } }, 1);
+	describe(&world, DISK_IDLE, "disk_idle", "u32 disk;");
+	play(&world);
+	idle_at(&world, 0, 20000, "abcd");
+	idle_at(&world, 0, 20001, "abcef");
+	idle_at(&world, 1, 20002, "abd");
+	idle_at(&world, 1, 20003, "ab");
+	GIVE(&world, 1, 20100, irq_enter, .irq = IRQ);
+	GIVE(&world, 1, 20200, irq_exit, .irq = IRQ);
+
+	table = ask_by(&world, 30000, EVENT_BY_THREAD, of, "");
+	check_row(table, "reader/7: syscall read", 2);
+	check_row(table, "thread 8: syscall read", 1);
+	check_row(table, "irq 4", 2);				/* of none */
+	answer_free(&table->answer);
+
+	table = ask_by(&world, 30000, EVENT_BY_PROCESS, of, "");
+	check_row(table, "reader/7: syscall read", 2);
+	check_row(table, "kernel: syscall read", 1);
+	answer_free(&table->answer);
+
+	table = ask_by(&world, 30000, EVENT_BY_CPU, of, "");
+	check_row(table, "cpu 0: irq 4", 1);
+	check_row(table, "cpu 1: irq 4", 1);
+	check_row(table, "cpu 0: disk_idle", 2);
+	row = row_called(table, "cpu 1: syscall read");
+	assert_true(row->count == 1 && row->part == 1);
+	of.part = row->part;
+	answer_free(&table->answer);
+	table = ask_by(&world, 30000, EVENT_BY_CPU, of, "");
+	assert_true(table->slow_count == 1 && table->slow[0].thread == STRANGER);
+	answer_free(&table->answer);
+
+	table = ask_by(&world, 30000, EVENT_BY_CODE, of, "");
+	check_row(table, "disk_idle < a < b < c < ...", 2);
+	check_row(table, "disk_idle < a < b < d", 1);
+	check_row(table, "disk_idle < a < b", 1);
+	check_row(table, "syscall read", 3);			/* none has told a stack */
 	answer_free(&table->answer);
 	end(&world);
 }
@@ -385,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_of_which_row),
 		cmocka_unit_test(test_older_than_all_rows),
 		cmocka_unit_test(test_other_events),
+		cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests_name("event_table", tests, NULL, NULL);

@@ -522,7 +522,7 @@ static void test_the_page_of_a_row(void **state)
 	assert_int_equal(request->slow, 1);
 	assert_int_equal(request->slow_kind, SPAN_CALL);
 	assert_int_equal(request->slow_number, 98);
-	assert_int_equal(request->slow_thread, stage.table->rows[1].thread);
+	assert_int_equal(request->slow_part, stage.table->rows[1].part);
 	view_events.way(stage.view, &way);
 	assert_int_equal(way.count, 1);
 	assert_string_equal(way.steps[0].name, "syscall 98");
