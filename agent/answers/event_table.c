@@ -343,8 +343,8 @@ static void find_slowest(struct making *making, const struct event_request *requ
 	uint64_t kept = slowest_from(trace_slowest(trace));
 	struct slow_of of[SLOW_NAMES] = { { .kind = (enum span_kind)request->slow_kind,
 		.number = request->slow_number, .part = request->slow_part } };
-	struct slow_question question = { .of = of, .passes = passes, .part = part_of, .context = making, .to = table->to,
-		.count = request->slow_heaviest ? 0 : request->slow != 0 };
+	struct slow_question question = { .of = of, .passes = passes, .part = part_of, .context = making,
+		.to = table->to, .count = request->slow_heaviest ? 0 : request->slow != 0 };
 
 	table->slow_told = question.count;
 	table->slow_of = of[0];
