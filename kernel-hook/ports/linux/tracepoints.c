@@ -3,6 +3,9 @@
  * A probe is called by a pointer without a type. So the arguments that it takes are compared with those that the BTF of
  * the kernel that runs tells, before it is attached. Layout of BTF: Documentation/bpf/btf.rst.
  */
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/blktrace_api.h>
 #include <linux/btf.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
@@ -10,18 +13,24 @@
 #include <linux/irqflags.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/netdevice.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 #include <trace/events/lock.h>
+#include <trace/events/signal.h>
 #include <trace/syscall.h>
 #include <asm/irq_vectors.h>
 #include <asm/syscall.h>
+#include <asm/trap_pf.h>
 #include <asm/unistd.h>
 
 #include "ktop.h"
@@ -49,10 +58,13 @@ static uint32_t thread_of(const struct task_struct *task)
 	return is_idle_task(task) ? KTOP_NO_THREAD : (uint32_t)task->pid;
 }
 
-/* KTOP_NO_THREAD: an interrupt, or a softirq, whatever thread it came to. */
+/* KTOP_NO_THREAD: an interrupt, or a softirq, whatever thread it came to. Not in an NMI. */
 static uint32_t thread_here(void)
 {
-	return in_task() ? thread_of(current) : KTOP_NO_THREAD;
+	if (!in_task() || is_idle_task(current))
+		return KTOP_NO_THREAD;
+	tasks_traced(current);
+	return (uint32_t)current->pid;
 }
 
 /* `state`: as it was when the scheduler looked at it; a wake may have changed it since. */
@@ -213,10 +225,173 @@ static void on_call_end(void *data, struct pt_regs *regs, long result)
 		ktop_trace_syscall_exit(ktop, (uint32_t)current->pid, (uint32_t)number, (uint64_t)result);
 }
 
+/* One that is content to fail, as the hook's own, asks for no page; and an interrupt or NMI makes no other. */
+static void on_fault(void *data, unsigned long address, struct pt_regs *regs, unsigned long error)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && (user_mode(regs) || (in_task() && !pagefault_disabled())))
+		ktop_trace_fault(ktop, thread_here(), address, instruction_pointer(regs), !!(error & X86_PF_WRITE));
+}
+
+/*
+ * An allocator that gets its memory from another one: both tell of it. What is NULL or of no bytes is nowhere. They are
+ * in any context but NMI.
+ */
+enum { KMALLOC, CACHES, PAGES };
+
+static void on_kmalloc(void *data, unsigned long site, const void *at, size_t wanted, size_t bytes, gfp_t flags,
+	int node)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && !ZERO_OR_NULL_PTR(at))
+		ktop_trace_memory_alloc(ktop, thread_here(), KMALLOC, (uintptr_t)at, bytes);
+}
+
+static void on_kfree(void *data, unsigned long site, const void *at)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && !ZERO_OR_NULL_PTR(at))
+		ktop_trace_memory_free(ktop, thread_here(), KMALLOC, (uintptr_t)at);
+}
+
+static void on_cache_alloc(void *data, unsigned long site, const void *at, struct kmem_cache *cache, gfp_t flags,
+	int node)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && at)
+		ktop_trace_memory_alloc(ktop, thread_here(), CACHES, (uintptr_t)at, kmem_cache_size(cache));
+}
+
+static void on_cache_free(void *data, unsigned long site, const void *at, const void *cache)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_memory_free(ktop, thread_here(), CACHES, (uintptr_t)at);
+}
+
+static void on_page_alloc(void *data, struct page *page, unsigned int order, gfp_t flags, int type)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && page)
+		ktop_trace_memory_alloc(ktop, thread_here(), PAGES, (uintptr_t)page_address(page), PAGE_SIZE << order);
+}
+
+static void on_page_free(void *data, struct page *page, unsigned int order)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_memory_free(ktop, thread_here(), PAGES, (uintptr_t)page_address(page));
+}
+
+static void on_issue(void *data, struct request *request)
+{
+	struct ktop *ktop = writes(data);
+	struct gendisk *disk = request->q->disk;
+
+	if (ktop)
+		ktop_trace_block_begin(ktop, (uintptr_t)request, thread_here(), (uint32_t)req_op(request),
+			disk ? disk_devt(disk) : 0, blk_rq_trace_sector(request), blk_rq_bytes(request));
+}
+
+/*
+ * A request may be done in parts: its end is that of the last one. Linux also ends requests here that went to no
+ * device: an empty one that only asked for a flush; and a write which a flush had to follow, a second time.
+ */
+static void on_complete(void *data, struct request *request, blk_status_t status, unsigned int bytes)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && blk_mq_request_started(request) && bytes >= blk_rq_bytes(request) &&
+			(bytes || req_op(request) != REQ_OP_WRITE))
+		ktop_trace_block_end(ktop, (uintptr_t)request, blk_status_to_errno(status));
+}
+
+/* The device could not take it now. It is issued again. */
+static void on_requeue(void *data, struct request *request)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && blk_mq_request_started(request))
+		ktop_trace_block_end(ktop, (uintptr_t)request, -EAGAIN);
+}
+
+static void on_xmit(void *data, struct sk_buff *packet, int result, struct net_device *device, unsigned int bytes)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && result == NETDEV_TX_OK)		/* else it is tried again */
+		ktop_trace_net_send(ktop, (uint32_t)device->ifindex, bytes);
+}
+
+static void on_receive(void *data, struct sk_buff *packet)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_net_receive(ktop, (uint32_t)packet->dev->ifindex, packet->len);
+}
+
+static void on_migrate(void *data, struct task_struct *task, int cpu)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_sched_migrate(ktop, (uint32_t)task->pid, (uint32_t)cpu);
+}
+
+/* In the context of its maker. A CPU's idle thread is none. */
+static void on_new_task(void *data, struct task_struct *task, unsigned long flags)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && task->pid)
+		ktop_trace_task_begin(ktop, (uint32_t)task->pid,
+			task->flags & PF_KTHREAD ? KTOP_KERNEL : (uint32_t)task->tgid, thread_here());
+}
+
+static void on_exit(void *data, struct task_struct *task)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_task_end(ktop, (uint32_t)task->pid);
+}
+
+/* The form of newer kernels. */
+static void on_group_exit(void *data, struct task_struct *task, bool last)
+{
+	on_exit(data, task);
+}
+
+static void on_exec(void *data, struct task_struct *task, pid_t before, struct linux_binprm *program)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_task_exec(ktop, (uint32_t)task->pid, (uint32_t)task->tgid);
+}
+
+/* One that is ignored, or that waits for the thread already, does not come. */
+static void on_signal(void *data, int number, struct kernel_siginfo *info, struct task_struct *task, int group,
+	int result)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop && (result == TRACE_SIGNAL_DELIVERED || result == TRACE_SIGNAL_LOSE_INFO))
+		ktop_trace_signal_send(ktop, (uint32_t)task->pid, (uint32_t)number, thread_here());
+}
+
 /*
  * `arguments`: a letter for each one, behind the pointer that each probe gets first: p for a pointer, else the bytes of
  * the number. `vector`: 0, or the vector of which a beginning and an end are told by two points: where one of them is
- * missing, so is this vector, and no event.
+ * missing, so is this vector, and no event. Two rows of one name have the forms of two kernels: one of them will do.
  */
 static struct point {
 	const char *name, *arguments;
@@ -241,6 +416,25 @@ static struct point {
 	{ "local_timer_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, LOCAL_TIMER_VECTOR },
 	{ "reschedule_entry", "4", KTOP_EVENT_irq_enter, on_vector_entry, RESCHEDULE_VECTOR },
 	{ "reschedule_exit", "4", KTOP_EVENT_irq_exit, on_vector_exit, RESCHEDULE_VECTOR },
+	{ "page_fault_user", "8p8", KTOP_EVENT_fault, on_fault },
+	{ "page_fault_kernel", "8p8", KTOP_EVENT_fault, on_fault },
+	{ "kmalloc", "8p8844", KTOP_EVENT_memory_alloc, on_kmalloc },
+	{ "kfree", "8p", KTOP_EVENT_memory_free, on_kfree },
+	{ "kmem_cache_alloc", "8pp44", KTOP_EVENT_memory_alloc, on_cache_alloc },
+	{ "kmem_cache_free", "8pp", KTOP_EVENT_memory_free, on_cache_free },
+	{ "mm_page_alloc", "p444", KTOP_EVENT_memory_alloc, on_page_alloc },
+	{ "mm_page_free", "p4", KTOP_EVENT_memory_free, on_page_free },
+	{ "block_rq_issue", "p", KTOP_EVENT_block_begin, on_issue },
+	{ "block_rq_complete", "p14", KTOP_EVENT_block_end, on_complete },
+	{ "block_rq_requeue", "p", KTOP_EVENT_block_end, on_requeue },
+	{ "net_dev_xmit", "p4p4", KTOP_EVENT_net_send, on_xmit },
+	{ "netif_receive_skb", "p", KTOP_EVENT_net_receive, on_receive },
+	{ "sched_migrate_task", "p4", KTOP_EVENT_sched_migrate, on_migrate },
+	{ "task_newtask", "p8", KTOP_EVENT_task_begin, on_new_task },
+	{ "sched_process_exit", "p", KTOP_EVENT_task_end, on_exit },
+	{ "sched_process_exit", "p1", KTOP_EVENT_task_end, on_group_exit },
+	{ "sched_process_exec", "p4p", KTOP_EVENT_task_exec, on_exec },
+	{ "signal_generate", "4pp44", KTOP_EVENT_signal_send, on_signal },
 };
 
 /* ---- names of numbers ---- */
@@ -361,7 +555,7 @@ static const char *irq_name(u32 irq)
 	return used ? text : NULL;
 }
 
-/* First the calls, then softirqs, vectors, and Linux's numbers of interrupts: as many as there are in this guest. */
+/* First the calls, then softirqs, others, and Linux's numbers of interrupts: as many as there are in this guest. */
 bool tracepoints_number(u32 index, struct ktop_number *number)
 {
 	static const char *const softirqs[NR_SOFTIRQS] = {
@@ -370,8 +564,17 @@ bool tracepoints_number(u32 index, struct ktop_number *number)
 		[TASKLET_SOFTIRQ] = "TASKLET", [SCHED_SOFTIRQ] = "SCHED", [HRTIMER_SOFTIRQ] = "HRTIMER",
 		[RCU_SOFTIRQ] = "RCU",
 	};
-	static const struct { u32 vector; const char *name; } vectors[] = {
-		{ LOCAL_TIMER_VECTOR, "local timer" }, { RESCHEDULE_VECTOR, "reschedule" },
+	static const struct { u32 event, number; const char *name; } others[] = {
+		{ KTOP_EVENT_irq_enter, VECTORS + LOCAL_TIMER_VECTOR, "local timer" },
+		{ KTOP_EVENT_irq_enter, VECTORS + RESCHEDULE_VECTOR, "reschedule" },
+		{ KTOP_EVENT_memory_alloc, KMALLOC, "kmalloc" }, { KTOP_EVENT_memory_alloc, CACHES, "caches" },
+		{ KTOP_EVENT_memory_alloc, PAGES, "pages" }, { KTOP_EVENT_block_begin, REQ_OP_READ, "read" },
+		{ KTOP_EVENT_block_begin, REQ_OP_WRITE, "write" }, { KTOP_EVENT_block_begin, REQ_OP_FLUSH, "flush" },
+		{ KTOP_EVENT_block_begin, REQ_OP_DISCARD, "discard" },
+		{ KTOP_EVENT_block_begin, REQ_OP_SECURE_ERASE, "secure erase" },
+		{ KTOP_EVENT_block_begin, REQ_OP_WRITE_ZEROES, "write zeroes" },
+		{ KTOP_EVENT_block_begin, REQ_OP_DRV_IN, "driver in" },
+		{ KTOP_EVENT_block_begin, REQ_OP_DRV_OUT, "driver out" },
 	};
 	u32 at = index;
 
@@ -387,13 +590,13 @@ bool tracepoints_number(u32 index, struct ktop_number *number)
 		return true;
 	}
 	at -= ARRAY_SIZE(softirqs);
-	if (at < ARRAY_SIZE(vectors)) {
+	if (at < ARRAY_SIZE(others)) {
 		*number = (struct ktop_number) {
-			.event = KTOP_EVENT_irq_enter, .number = VECTORS + vectors[at].vector, .name = vectors[at].name,
+			.event = others[at].event, .number = others[at].number, .name = others[at].name,
 		};
 		return true;
 	}
-	at -= ARRAY_SIZE(vectors);
+	at -= ARRAY_SIZE(others);
 	find_irqs();
 	if (!irqs.find || at >= irqs.count)
 		return false;
@@ -546,6 +749,17 @@ static void drop_halves(void)
 				points[i].found = NULL;
 }
 
+/* Has the tracepoint another row, which fits? */
+static bool fits_otherwise(const struct kernel_btf *btf, const struct point *point)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++)
+		if (&points[i] != point && strcmp(points[i].name, point->name) == 0 && has_arguments(btf, &points[i]))
+			return true;
+	return false;
+}
+
 u32 tracepoints_start(void)
 {
 	struct kernel_btf btf;
@@ -562,6 +776,10 @@ u32 tracepoints_start(void)
 		traced |= 1u << (point->event - KTOP_TRACE_FIRST);
 		if (!why)
 			continue;
+		if (point->found && described && fits_otherwise(&btf, point)) {
+			point->found = NULL;
+			continue;
+		}
 		pr_warn("ktop: %s is not traced: %s\n", point->name, why);
 		point->found = NULL;
 		missing |= point->vector ? 0 : 1u << (point->event - KTOP_TRACE_FIRST);
