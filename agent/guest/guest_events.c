@@ -195,10 +195,36 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
 		name_number(events, have_number(events, ROLE_PAIR_BEGIN, kind->id), util_copy(pair, strlen(pair)));
 }
 
+/* Two events whose names have the same first word, as memory_alloc and memory_free. */
+static bool are_of_a_group(const struct guest_events *events, uint16_t one, uint16_t other)
+{
+	uint32_t a = id_index_find(&events->by_id, one), b = id_index_find(&events->by_id, other);
+	const char *name = a == ID_INDEX_NONE ? "" : events->kinds[a].name;
+	size_t size = strcspn(name, "_");
+
+	return b != ID_INDEX_NONE && size && strncmp(name, events->kinds[b].name, size) == 0 &&
+		(events->kinds[b].name[size] == '_' || !events->kinds[b].name[size]);
+}
+
+/* What another event of the group calls the number. HASH_NONE: none does. */
+static uint32_t find_in_group(const struct guest_events *events, uint64_t number)
+{
+	for (uint32_t i = 0; i < events->number_count; i++) {
+		const struct trace_number *is = &events->numbers[i];
+
+		if (is->role == ROLE_SINGLE && (uint32_t)is->number == (uint32_t)number &&
+				are_of_a_group(events, SPAN_EVENT(number), SPAN_EVENT(is->number)))
+			return i;
+	}
+	return HASH_NONE;
+}
+
 const char *guest_events_called(const struct guest_events *events, enum trace_role role, uint64_t number)
 {
 	uint32_t at = find_number(events, role, number);
 
+	if (at == HASH_NONE && role == ROLE_SINGLE)
+		at = find_in_group(events, number);
 	return at == HASH_NONE ? "" : events->numbers[at].name;
 }
 

@@ -297,7 +297,7 @@ static void test_older_than_all_rows(void **state)
 
 /* ---- other events ---- */
 
-enum { DISK_BEGIN = 70, DISK_END, DISK_IDLE, LONE_BEGIN };
+enum { DISK_BEGIN = 70, DISK_END, DISK_IDLE, LONE_BEGIN, DISK_FLUSH, DISKS };
 
 static void describe(const struct world *world, uint16_t id, const char *name, const char *fields)
 {
@@ -344,7 +344,7 @@ static void test_other_events(void **state)
 	const struct world world = begin(0);
 	const struct event named = { .kind = EVENT_NUMBER, .time = 1, .number = {
 		.event = DISK_BEGIN, .number = 1, .name = text_of("write") } };
-	const uint32_t idle = 3, lone[] = { READER, 5 };
+	const uint32_t idle = 3, lone[] = { READER, 5 }, number = 1;
 	const struct event_row *row;
 	struct event_table *table;
 
@@ -353,6 +353,8 @@ static void test_other_events(void **state)
 	describe(&world, DISK_BEGIN, "disk_begin", "u32 thread;u32 number;u64 block;");
 	describe(&world, DISK_IDLE, "disk_idle", "u32 disk;");
 	describe(&world, LONE_BEGIN, "lone_begin", "u32 thread;u32 what;");
+	describe(&world, DISK_FLUSH, "disk_flush", "u32 number;");
+	describe(&world, DISKS, "disks", "u32 number;");
 	epoch_events(world.epoch, &named, 1);
 	add_disk(&world, 1000, 1500, READER, 1);
 	add_disk(&world, 2000, 2300, WRITER, 0);
@@ -360,9 +362,13 @@ static void test_other_events(void **state)
 	give(&world, 0, 5000, DISK_IDLE, &idle, sizeof(idle));
 	give(&world, 1, 5100, DISK_IDLE, &idle, sizeof(idle));
 	give(&world, 1, 5200, LONE_BEGIN, lone, sizeof(lone));
+	give(&world, 1, 5300, DISK_FLUSH, &number, sizeof(number));
+	give(&world, 1, 5400, DISKS, &number, sizeof(number));
 
 	table = ask(&world, 10000, (struct slow_of) { SPAN_PAIR, SPAN_NUMBER(DISK_BEGIN, 1), SLOW_ALL }, "");
-	assert_int_equal(table->count, 4);
+	assert_int_equal(table->count, 6);
+	row_called(table, "disk_flush write");			/* a name holds for all of its group */
+	row_called(table, "disks 1");
 	row = row_called(table, "disk write");
 	assert_true(row->kind == SPAN_PAIR && row->count == 2 && row->total == 1500 && row->max == 1000);
 	assert_true(row->longest == 4000 && row->longest_of == READER);
