@@ -32,7 +32,7 @@ AGENT = \
 	$(call in,kernel-hook/plugin/,machine/target program_stack ram stack_link) \
 	$(call in,agent/vm/,hook_search launch launch_folder link link_choice port_socket \
 		state_words) \
-	$(call in,agent/store/,run sample_log stacks store who) \
+	$(call in,agent/store/,run sample_log stacks store) \
 	$(call in,agent/trace/,latencies pairs slowest span span_rows trace trace_order) \
 	$(call in,agent/names/bare/,flow function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kernel_bytes kernel_layout linux_kernel modules orc processes) \

@@ -11,7 +11,7 @@
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
-#include "agent/store/who.h"
+#include "agent/store/run.h"
 #include "agent/trace/latencies.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/event.h"

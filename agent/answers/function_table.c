@@ -14,7 +14,7 @@
 #include "agent/query/addresses/query_addresses.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
-#include "agent/store/who.h"
+#include "agent/store/run.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/event.h"
 #include "event_table.h"

@@ -9,7 +9,7 @@
 #include "agent/guest/guest_events.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
-#include "agent/store/who.h"
+#include "agent/store/run.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/event.h"
 #include "agent/wire/trace_kinds.h"

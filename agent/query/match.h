@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "agent/store/run.h"
-#include "agent/store/who.h"
 #include "agent/wire/event.h"
 #include "stop.h"
 

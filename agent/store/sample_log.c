@@ -9,8 +9,8 @@
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/wire/event.h"
+#include "run.h"
 #include "sample_log.h"
-#include "who.h"
 
 /* ---- trace events ---- */
 

@@ -17,7 +17,6 @@
 #include "agent/base/util.h"
 #include "agent/wire/event.h"
 #include "run.h"
-#include "who.h"
 
 #define STORE_SLICE_NS (20 * NS_PER_MS)	/* the width of the finest slices */
 

@@ -10,7 +10,7 @@
 #include "agent/base/util.h"
 #include "agent/names/threads.h"
 #include "agent/query/tree/contexts.h"
-#include "agent/store/who.h"
+#include "agent/store/run.h"
 #include "agent/wire/event.h"
 #include "filter.h"
 

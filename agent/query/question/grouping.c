@@ -9,8 +9,8 @@
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/query/tree/contexts.h"
+#include "agent/store/run.h"
 #include "agent/store/stacks.h"
-#include "agent/store/who.h"
 #include "grouping.h"
 
 enum { ROW_TEXT = 512 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/names/function.h"
-#include "agent/store/who.h"
+#include "agent/store/run.h"
 #include "contexts.h"
 
 const char *const mode_names[MODE_NAMES] = {

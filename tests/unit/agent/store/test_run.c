@@ -11,7 +11,6 @@
 #include "agent/base/budget.h"
 #include "agent/store/run.h"
 #include "agent/store/stacks.h"
-#include "agent/store/who.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/random.h"
 

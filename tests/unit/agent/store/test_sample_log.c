@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "agent/base/budget.h"
+#include "agent/store/run.h"
 #include "agent/store/sample_log.h"
-#include "agent/store/who.h"
 
 enum { RUN = 1 << 20 };
 

@@ -15,7 +15,7 @@
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/question/grouping.h"
-#include "agent/store/who.h"
+#include "agent/store/run.h"
 #include "agent/wire/event.h"
 #include "tests/unit/agent/query/fake_symbols.h"
 #include "tests/unit/fakes/filter_of.h"

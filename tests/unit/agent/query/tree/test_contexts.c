@@ -9,7 +9,7 @@
 
 #include "agent/names/function.h"
 #include "agent/query/tree/contexts.h"
-#include "agent/store/who.h"
+#include "agent/store/run.h"
 #include "agent/wire/event.h"
 
 static void functions_of_the_kernel_begin_contexts(void **state)
