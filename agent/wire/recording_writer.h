@@ -37,7 +37,7 @@ void recording_remove(const char *folder);	/* with its parts, of a recording tha
 
 /*
  * Begins a recording in a folder that recording_folder has made. A thread of its own does what waits for the
- * disk (recording_disk.h): of the calls below, only recording_writer_wait and recording_writer_close wait.
+ * disk (recording_writer.h): of the calls below, only recording_writer_wait and recording_writer_close wait.
  */
 struct recording_writer *recording_writer_new(const struct recording_options *options,
 	const struct metadata_machine *machine);
@@ -69,5 +69,35 @@ bool recording_writer_close(struct recording_writer *writer, char **error);
 
 /* Frees it without waiting: the thread writes the rest, and ends. NULL is allowed. */
 void recording_writer_leave(struct recording_writer *writer);
+
+/* ---- recording disk ---- */
+
+/*
+ * Writes a recording in a thread of its own, for a disk may be slow. What is to be written becomes a job for that
+ * thread, which does its jobs in order. No call waits but recording_disk_wait, recording_disk_close and
+ * recording_disk_remove. The first failure ends the recording; a disk so slow that more than RECORDING_WAITING_MAX
+ * waits is such a failure.
+ */
+
+struct recording_disk;
+
+enum {
+	RECORDING_BOOT_ID = 16,
+	RECORDING_WAITING_MAX = 32 << 20,	/* bytes of packets that may wait to be written */
+};
+
+/* The folder must exist. `parts`: the most that are kept: the oldest is removed for a new one; 0: all. */
+struct recording_disk *recording_disk_new(const char *folder, uint32_t parts);
+
+/*
+ * A part begins, gets its metadata and packets, and ends. The metadata may be written again; it goes before
+ * the packets that need it. `goes_on`: the boot has a part already. A recording has a thousand boots at
+ * most. False: too much waits already; the packet is refused, and the recording has failed.
+ */
+void recording_disk_begin(struct recording_disk *disk, const uint8_t *boot_id, bool goes_on);
+void recording_disk_end(struct recording_disk *disk);
+
+/* Waits until all is on the disk, and frees. False with `error` set if anything was not written. */
+bool recording_disk_close(struct recording_disk *disk, char **error);
 
 #endif

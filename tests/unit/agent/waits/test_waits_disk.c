@@ -14,15 +14,15 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/report/report.h"
-#include "agent/session/session.h"
 #include "agent/session/capture.h"
+#include "agent/session/session.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
-#include "agent/wire/recording_disk.h"
+#include "agent/wire/recording_writer.h"
 #include "tests/unit/fakes/fake_guest.h"
-#include "no_waits.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
+#include "no_waits.h"
 #include "watched.h"
 
 /* ---- files ---- */

@@ -14,7 +14,6 @@
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
 #include "agent/wire/recording_writer.h"
-#include "agent/wire/recording_disk.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/packets.h"
 #include "tests/unit/fakes/scratch.h"
