@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #define CHANGE_SURE 6.635		/* the square of z = 2.576: 99 % of a normal distribution is within */
 
@@ -64,6 +66,32 @@ static inline struct change change_of(struct portion now, struct portion base)
 		.chance = change_is_chance(now, base),
 		.appeared = base.all && now.weight && !base.weight, .gone = now.all && base.weight && !now.weight,
 	};
+}
+
+/* ---- the change as text ---- */
+
+/* How it is written: "+7.10", "new +9.87", "gone -3.30"; "~+0.30" may be chance. */
+
+enum { CHANGE_TEXT = 32, CHANGE_WIDTH = 12, CHANGE_NUMBER = 7 };	/* bytes; columns, with and without the word */
+
+/*
+ * In percentage points. Where `columns` are few, without the word; where they are fewer, with one decimal. A change of
+ * a hundred points has a decimal less.
+ */
+static inline const char *change_text(struct change change, int columns, char text[CHANGE_TEXT])
+{
+	const char *word = change.appeared ? "new" : change.gone ? "gone" : "";
+	int room = columns < CHANGE_NUMBER ? columns : CHANGE_NUMBER, decimals = columns < CHANGE_NUMBER ? 1 : 2;
+	char number[CHANGE_TEXT - 8];
+
+	do
+		snprintf(number, sizeof(number), "%s%+.*f", change.chance ? "~" : "", decimals, 100 * change.share);
+	while ((int)strlen(number) > room && decimals--);
+	if (columns < CHANGE_WIDTH || !*word)
+		snprintf(text, CHANGE_TEXT, "%s", number);
+	else
+		snprintf(text, CHANGE_TEXT, "%s %*s", word, CHANGE_NUMBER, number);
+	return text;
 }
 
 #endif

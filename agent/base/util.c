@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -363,4 +364,24 @@ const char *util_open_remedy(int error, const char *other)
 {
 	return error == EMFILE ? "let ktop have more files (ulimit -n)" :
 		error == ENFILE ? "close other programs" : other;
+}
+
+/* ---- pattern ---- */
+
+static bool has_capital(const char *text)
+{
+	for (; *text; text++)
+		if (isupper((unsigned char)*text))
+			return true;
+	return false;
+}
+
+const char *pattern_find(const char *text, const char *pattern)
+{
+	return has_capital(pattern) ? strstr(text, pattern) : strcasestr(text, pattern);
+}
+
+bool pattern_match(const char *text, const char *pattern)
+{
+	return pattern_find(text, pattern);
 }

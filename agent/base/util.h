@@ -83,4 +83,31 @@ void util_pad(FILE *out, const char *text, int width);
 uint64_t util_now(void);
 uint64_t util_thread_time(void);	/* the processor time of this thread, in ns */
 
+/* ---- a pattern ---- */
+
+/* People find a name by a part of it. A pattern without capitals matches any case (ASCII). */
+
+/* Where the pattern stands in the text; NULL: nowhere. */
+const char *pattern_find(const char *text, const char *pattern);
+bool pattern_match(const char *text, const char *pattern);
+
+/* ---- bytes ---- */
+
+/* Reads little-endian numbers from bytes, at any alignment. The caller has checked that the bytes are there. */
+
+static inline uint16_t bytes_16(const uint8_t *bytes)
+{
+	return (uint16_t)(bytes[0] | bytes[1] << 8);
+}
+
+static inline uint32_t bytes_32(const uint8_t *bytes)
+{
+	return (uint32_t)bytes_16(bytes) | (uint32_t)bytes_16(bytes + 2) << 16;
+}
+
+static inline uint64_t bytes_64(const uint8_t *bytes)
+{
+	return (uint64_t)bytes_32(bytes) | (uint64_t)bytes_32(bytes + 4) << 32;
+}
+
 #endif

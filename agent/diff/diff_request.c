@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/change_text.h"
+#include "agent/base/change.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"

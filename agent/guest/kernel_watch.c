@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/quota.h"
 #include "agent/base/util.h"
 #include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/linux/linux_kernel.h"
+#include "agent/names/linux/walk.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/running_kernel.h"
 #include "agent/names/running_programs.h"

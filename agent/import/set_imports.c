@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/spool.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/samples/sample_set.h"

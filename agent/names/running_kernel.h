@@ -76,7 +76,7 @@ void kernel_place_step(struct kernel_place *place, const struct memory_reader *m
 
 struct kernel_names;
 
-/* Begins to read. Never waits. `given`: by the user; then the path may be readable only once (spool.h). */
+/* Begins to read. Never waits. `given`: by the user; then the path may be readable only once (util_file.h). */
 struct kernel_names *kernel_names_new(const char *path, bool given, struct budget *budget);
 void kernel_names_free(struct kernel_names *names);	/* does not wait, either */
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/base/quota.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/names/copies/file_copies.h"
@@ -16,6 +15,7 @@
 #include "agent/names/linux/boot_image.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/processes.h"
+#include "agent/names/linux/walk.h"
 #include "agent/wire/event.h"
 #include "running_programs.h"
 #include "symbols.h"

@@ -55,7 +55,7 @@ void threads_comm(const struct threads *threads, uint32_t thread, uint32_t proce
 
 /*
  * Does the pattern fit this thread? A number must be the thread's id; any other pattern is part of the
- * shown name of the thread or of its process (pattern.h), which is "process 3" if none was told. "" fits all.
+ * shown name of the thread or of its process (util.h), which is "process 3" if none was told. "" fits all.
  */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
 

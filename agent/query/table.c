@@ -8,7 +8,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/change.h"
-#include "agent/base/radix.h"
+#include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"

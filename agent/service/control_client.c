@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/base/peer.h"
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "control_client.h"

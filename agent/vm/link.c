@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/base/job.h"
-#include "agent/base/peer.h"
+#include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "link.h"
 #include "link_state.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "agent/base/job.h"
-#include "agent/base/peer.h"
+#include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "hook_search.h"
 #include "link.h"

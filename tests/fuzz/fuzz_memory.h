@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "agent/base/memory_reader.h"
-#include "agent/base/quota.h"
 #include "agent/names/linux/walk.h"
 #include "tests/unit/fakes/work.h"
 #include "fuzz.h"

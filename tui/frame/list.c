@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 
-#include "agent/base/pattern.h"
+#include "agent/base/util.h"
 #include "list.h"
 
 /* Scrolls from `home` as little as the cursor needs, and not beyond the last row. */

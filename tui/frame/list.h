@@ -49,7 +49,7 @@ void list_select(struct list *list, const struct list_rows *rows, size_t row);	/
 bool list_search(struct list *list, const struct list_rows *rows, const char *pattern,
 	enum list_search where);
 
-/* Where the pattern (pattern.h) is in the name; NULL: nowhere, or the pattern is empty. */
+/* Where the pattern (util.h) is in the name; NULL: nowhere, or the pattern is empty. */
 const char *list_match(const char *name, const char *pattern);
 
 /* ---- wanted ---- */

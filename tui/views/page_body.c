@@ -7,7 +7,6 @@
 
 #include "agent/answers/function_page.h"
 #include "agent/base/change.h"
-#include "agent/base/change_text.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"

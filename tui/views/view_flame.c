@@ -6,7 +6,6 @@
 #include "agent/answers/call_tree.h"
 #include "agent/answers/vitals.h"
 #include "agent/base/change.h"
-#include "agent/base/change_text.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "agent/base/bytes.h"
+#include "agent/base/util.h"
 #include "flow.h"
 
 /* The readers of each architecture. */

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/bytes.h"
-#include "function_starts.h"
+#include "agent/base/util.h"
 #include "flow.h"
+#include "function_starts.h"
 
 /* What is known of a byte of code. */
 enum mark {

@@ -5,11 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/base/bytes.h"
 #include "agent/base/util.h"
 #include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/page_reader.h"
 #include "agent/names/linux/processes.h"
 #include "agent/names/linux/walk.h"
 #include "file_copies.h"

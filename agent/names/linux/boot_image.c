@@ -11,7 +11,6 @@
 #include <zstd.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/bytes.h"
 #include "agent/base/util.h"
 #include "boot_image.h"
 #include "kernel_bytes.h"

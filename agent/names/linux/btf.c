@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/bytes.h"
 #include "agent/base/util.h"
 #include "btf.h"
 

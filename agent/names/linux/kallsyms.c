@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "agent/base/bytes.h"
+#include "agent/base/util.h"
 #include "kallsyms.h"
 #include "kernel_bytes.h"
 

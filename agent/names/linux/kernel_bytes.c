@@ -2,7 +2,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "agent/base/bytes.h"
+#include "agent/base/util.h"
 #include "kernel_bytes.h"
 
 enum { IMAGE_MAGIC = 0x38, SECTIONS_MAX = 4096 };

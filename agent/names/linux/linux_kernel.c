@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/bytes.h"
 #include "agent/base/memory_reader.h"
 #include "agent/base/util.h"
 #include "btf.h"

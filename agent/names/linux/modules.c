@@ -4,15 +4,13 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/base/bytes.h"
 #include "agent/base/memory_reader.h"
-#include "agent/base/quota.h"
 #include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "kernel_layout.h"
 #include "linux_kernel.h"
 #include "modules.h"
-#include "page_reader.h"
+#include "walk.h"
 
 enum {
 	SYMBOL = 24, SYMBOL_VALUE = 8, SYMBOL_SIZE = 16,	/* Elf64_Sym */

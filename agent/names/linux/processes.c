@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "kernel_layout.h"
-#include "page_reader.h"
 #include "processes.h"
+#include "walk.h"
 
 enum {
 	DEPTH_MAX = 8,			/* of the tree of areas */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/pattern.h"
 #include "agent/base/util.h"
 #include "agent/names/threads.h"
 #include "agent/query/tree/contexts.h"

@@ -50,7 +50,7 @@ const char *filter_stray_machine(const struct filter *filter, const char *const 
 /* True if the row of a function with this name is shown. */
 bool filter_shows(const struct filter *filter, const char *function);
 
-/* True if one of the term's alternatives is in the text (pattern.h). */
+/* True if one of the term's alternatives is in the text (util.h). */
 bool filter_term_finds(const struct filter *filter, const struct filter_term *term, const char *text);
 
 /* True if both filters let the same samples pass; filter_equal: and show the same rows. */

@@ -43,7 +43,7 @@ struct qmp_facts {
 /*
  * Connects, and no more: the greeting, the capabilities and the state come by qmp_step, each within
  * timeout_ms. NULL with `error` set: why, and what to do. *taken: QEMU serves another client, and more are
- * waiting; peer.h may tell who it is.
+ * waiting; unix_socket.h may tell who it is.
  */
 struct qmp *qmp_connect(const char *path, int timeout_ms, bool *taken, char **error);
 struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms);	/* takes over fd */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/peer.h"
+#include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "qmp_discover.h"
 

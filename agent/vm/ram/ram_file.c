@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "agent/base/peer.h"
+#include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "ram_file.h"

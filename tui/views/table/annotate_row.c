@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/answers/annotation.h"
-#include "agent/base/change_text.h"
+#include "agent/base/change.h"
 #include "agent/code/listing.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"

@@ -17,7 +17,7 @@ uint8_t hue_of_name(const struct function *function);	/* of its name as text */
 
 /* ---- the colours of a change since the baseline ---- */
 
-uint8_t change_style(struct change change);	/* of the text (change_text.h) */
+uint8_t change_style(struct change change);	/* of the text (change.h) */
 uint8_t change_flame_style(struct change change);	/* of a flame's cell */
 
 #endif

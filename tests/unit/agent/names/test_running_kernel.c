@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "agent/base/memory_reader.h"
-#include "agent/base/quota.h"
 #include "agent/names/function.h"
 #include "agent/names/linux/modules.h"
+#include "agent/names/linux/walk.h"
 #include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"

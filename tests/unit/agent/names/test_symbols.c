@@ -175,7 +175,7 @@ static void test_refused(void **state)
 	memcpy(image + 0x202, "HdrS", 4);	/* of a boot protocol that is too old */
 	check_refused(symbols, "/nonexistent/kernel", "No such file");
 	check_refused(symbols, "/tmp", "Is a directory");
-	/* Opening a pipe waits for its writer; only spool.h does that, and with a bound. */
+	/* Opening a pipe waits for its writer; only util_file.h does that, and with a bound. */
 	assert_int_equal(mkfifo(scratch_path("pipe"), 0600), 0);
 	check_refused(symbols, scratch_path("pipe"), "not a regular file");
 	check_refused(symbols, scratch_write("bzImage", image, sizeof(image)), "older than Linux 2.6.26, or no Linux");

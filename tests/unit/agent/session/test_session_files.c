@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "agent/base/spool.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/export/export_folded.h"
 #include "agent/export/save_format.h"
 #include "agent/names/function.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "agent/base/change_text.h"
+#include "agent/base/change.h"
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/answers.h"

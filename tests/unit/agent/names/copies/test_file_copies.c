@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "agent/base/memory_reader.h"
-#include "agent/base/quota.h"
 #include "agent/base/util.h"
 #include "agent/names/copies/file_copies.h"
 #include "agent/names/linux/linux_kernel.h"
+#include "agent/names/linux/walk.h"
 #include "tests/unit/fakes/random.h"
 
 #define BASE UINT64_C(0xffff888000000000)	/* all of the guest's RAM */

@@ -11,11 +11,10 @@
 #include <cmocka.h>
 
 #include "agent/base/memory_reader.h"
-#include "agent/base/quota.h"
 #include "agent/names/linux/btf.h"
 #include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/modules.h"
-#include "agent/names/linux/page_reader.h"
+#include "agent/names/linux/walk.h"
 #include "tests/unit/fakes/fake_btf.h"
 #include "tests/unit/fakes/fake_modules.h"
 

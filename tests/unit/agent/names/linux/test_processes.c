@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "agent/base/memory_reader.h"
-#include "agent/base/quota.h"
 #include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/processes.h"
+#include "agent/names/linux/walk.h"
 #include "tests/unit/fakes/random.h"
 
 #define BASE UINT64_C(0xffff888000000000)
