@@ -35,13 +35,13 @@ AGENT = \
 	$(call in,agent/store/,run sample_log stacks store) \
 	$(call in,agent/trace/,latencies pairs slowest span span_rows trace trace_order) \
 	$(call in,agent/names/bare/,flow function_starts sym_frames) \
-	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kernel_bytes kernel_layout linux_kernel modules orc processes) \
+	$(call in,agent/names/linux/,boot_image call_sites kallsyms kernel_bytes kernel_layout linux_kernel modules orc processes) \
 	$(call in,agent/names/copies/,file_copies) \
-	$(call in,agent/names/files/,debug_file image sym_elf sym_elf_bare sym_text symbol_table) \
-	$(call in,agent/names/dwarf/,code_lines line_worker sym_cfi sym_dwarf sym_dwarf_lines \
+	$(call in,agent/names/files/,debug_file image sym_elf sym_elf_bare symbol_table) \
+	$(call in,agent/names/dwarf/,line_worker sym_cfi sym_dwarf sym_dwarf_lines \
 		) \
 	$(call in,agent/names/objects/,layouts objects programs) \
-	$(call in,agent/names/,guest_symbols kernel_image lines running_kernel \
+	$(call in,agent/names/,guest_symbols lines running_kernel \
 		running_programs symbols symbols_code symbols_kernel threads) \
 	$(call in,agent/unwind/,arch unwind) \
 	$(call in,agent/query/tree/,contexts places tree tree_rows) $(call in,agent/query/addresses/,query_addresses) \

@@ -8,7 +8,7 @@
 
 #include "agent/base/sorted.h"
 #include "agent/base/util.h"
-#include "agent/names/dwarf/code_lines.h"
+#include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/symbol_table.h"
 #include "code_bytes.h"
 #include "disassembler.h"

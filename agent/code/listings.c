@@ -10,7 +10,7 @@
 #include "agent/base/job.h"
 #include "agent/base/memory_reader.h"
 #include "agent/base/util.h"
-#include "agent/names/dwarf/code_lines.h"
+#include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/function.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/symbols.h"

@@ -15,7 +15,6 @@
 #include "agent/wire/event.h"
 #include "function.h"
 #include "guest_symbols.h"
-#include "kernel_image.h"
 #include "lines.h"
 #include "symbols_state.h"
 

@@ -6,7 +6,7 @@
 
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "agent/names/dwarf/code_lines.h"
+#include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
@@ -15,7 +15,6 @@
 #include "agent/wire/event.h"
 #include "function.h"
 #include "guest_symbols.h"
-#include "kernel_image.h"
 #include "lines.h"
 #include "symbols_state.h"
 

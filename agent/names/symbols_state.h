@@ -3,6 +3,11 @@
 #ifndef SYMBOLS_STATE_H
 #define SYMBOLS_STATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/base/arch_id.h"
 #include "symbols.h"
 
 enum { EARLY_PAGES = 256, EARLY_BITS = 12 };
@@ -62,5 +67,44 @@ const struct debug_object *symbols_debug_of(struct symbols *symbols, uint32_t fu
 
 /* arm64's Linux enters and leaves the kernel by code that is in no table of symbols: is the address in that? */
 bool symbols_is_trampoline(const struct symbols *symbols, uint64_t address);
+
+/* ---- the kernel's image (symbols_kernel.c) ---- */
+
+/*
+ * The file of the guest's kernel, and its slide: how far the kernel runs from its link addresses. The slide
+ * comes from an anchor, a symbol whose run address the guest tells, or else from the bias of the kernel's
+ * object. One owner.
+ */
+
+struct budget;
+struct debug_object;
+struct image;
+struct kernel_bytes;
+struct object;
+
+struct kernel_image *kernel_image_new(void);
+void kernel_image_free(struct kernel_image *kernel);
+
+/* NULL: none. The result is valid until kernel_image_free, even after another file has replaced it. */
+struct image *kernel_image_file(const struct kernel_image *kernel);
+
+/* Run address minus link address, modulo 2^64; 0 if the guest has not told. */
+uint64_t kernel_image_slide(const struct kernel_image *kernel);
+
+/*
+ * True if there is a file, and its names can be used. Linux chooses a new slide in each boot, so the names in its boot
+ * image belong to no address until the slide is known; and where most of the code that runs is not that of the file,
+ * they belong to other code.
+ */
+bool kernel_image_is_placed(const struct kernel_image *kernel);
+
+bool kernel_image_other(const struct kernel_image *kernel, uint64_t *page);
+
+/* Is an object of the kernel this file, not a module? `name`: the object's name, printable. */
+bool kernel_image_is(const struct kernel_image *kernel, const struct object *object,
+	const char *name);
+
+/* Where the lines of the running kernel are looked for. NULL: the guest has not told its build. */
+const struct debug_object *kernel_image_debug(const struct kernel_image *kernel);
 
 #endif

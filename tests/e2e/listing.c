@@ -10,7 +10,6 @@
 
 #include "agent/code/code_bytes.h"
 #include "agent/code/listing.h"
-#include "agent/names/dwarf/code_lines.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"

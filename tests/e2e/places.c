@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/names/dwarf/code_lines.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/names/dwarf/code_lines.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"

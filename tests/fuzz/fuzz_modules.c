@@ -3,7 +3,7 @@
  * Any bytes as BTF, and as the memory of a guest whose modules and generated code are read by what that says, or by a
  * layout of our own. The head of each list is the first word.
  */
-#include "agent/names/linux/btf.h"
+#include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/modules.h"
 #include "fuzz_memory.h"

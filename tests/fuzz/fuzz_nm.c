@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes any bytes as a list of symbols, as nm prints it. */
-#include "agent/names/files/sym_text.h"
 #include "agent/names/files/symbol_table.h"
 #include "fuzz.h"
 

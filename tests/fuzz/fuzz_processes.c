@@ -3,7 +3,6 @@
  * Any bytes as BTF, and as the memory of a guest whose processes and their areas are read by what that says, or by a
  * layout of our own. The first process is at the first byte.
  */
-#include "agent/names/linux/btf.h"
 #include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/processes.h"
 #include "fuzz_memory.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/base/memory_reader.h"
-#include "agent/names/dwarf/frame_rules.h"
+#include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/linux/orc.h"
 #include "agent/unwind/unwind.h"
 #include "fuzz.h"

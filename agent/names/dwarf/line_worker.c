@@ -9,7 +9,6 @@
 
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
-#include "code_lines.h"
 #include "line_worker.h"
 #include "sym_dwarf.h"
 

@@ -12,7 +12,6 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/names/linux/boot_image.h"
-#include "code_lines.h"
 #include "sym_dwarf.h"
 #include "sym_dwarf_state.h"
 

@@ -16,7 +16,6 @@
 #include "agent/names/linux/linux_kernel.h"
 #include "image.h"
 #include "sym_elf.h"
-#include "sym_text.h"
 #include "symbol_table.h"
 
 enum {

@@ -1,8 +1,261 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 
-#include "btf.h"
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
 #include "kernel_layout.h"
+
+/* ---- btf ---- */
+
+enum {
+	HEAD = 24, TYPE = 12, MEMBER = 12,	/* bytes */
+	TYPES_MAX = 1 << 22,
+	CHAIN = 32, NESTED = 8, STEPS_MAX = 1 << 16,	/* typedefs in a row; structs in structs; members looked at */
+};
+
+enum kind {
+	KIND_INT = 1, KIND_PTR, KIND_ARRAY, KIND_STRUCT, KIND_UNION, KIND_ENUM, KIND_FWD, KIND_TYPEDEF, KIND_VOLATILE,
+	KIND_CONST, KIND_RESTRICT, KIND_FUNC, KIND_FUNC_PROTO, KIND_VAR, KIND_DATASEC, KIND_FLOAT, KIND_DECL_TAG,
+	KIND_TYPE_TAG, KIND_ENUM64, KINDS,
+};
+
+/* How many bytes follow a type of each kind: a fixed number, and a number for each of its elements. */
+static const struct {
+	uint8_t fixed, each;
+} tails[KINDS] = {
+	[KIND_INT] = { 4, 0 }, [KIND_ARRAY] = { 12, 0 }, [KIND_STRUCT] = { 0, MEMBER }, [KIND_UNION] = { 0, MEMBER },
+	[KIND_ENUM] = { 0, 8 }, [KIND_FUNC_PROTO] = { 0, 8 }, [KIND_VAR] = { 4, 0 }, [KIND_DATASEC] = { 0, 12 },
+	[KIND_DECL_TAG] = { 4, 0 }, [KIND_ENUM64] = { 0, 12 },
+};
+
+struct btf {
+	struct budget *budget;
+	const uint8_t *types, *texts;
+	uint32_t texts_size;
+	uint32_t *places;		/* offset in `types`, by type id minus 1 */
+	uint32_t count, room;
+	uint32_t word;
+};
+
+struct type {
+	const uint8_t *bytes;
+	enum kind kind;
+	uint32_t elements;
+	bool bits;			/* its members' offsets hold sizes of bit fields, too */
+	uint32_t value;			/* its size, or the type that it refers to */
+};
+
+static struct type type_at(const uint8_t *bytes)
+{
+	uint32_t info = bytes_32(bytes + 4);
+
+	return (struct type) {
+		.bytes = bytes, .kind = (enum kind)(info >> 24 & 31), .elements = info & 0xffff,
+		.bits = info >> 31, .value = bytes_32(bytes + 8),
+	};
+}
+
+/* ---- the index ---- */
+
+static bool add_place(struct btf *btf, size_t place)
+{
+	uint32_t *places = budget_array(btf->budget, btf->places, btf->count, &btf->room, sizeof(*places));
+
+	if (!places || btf->count == TYPES_MAX)
+		return false;
+	btf->places = places;
+	btf->places[btf->count++] = (uint32_t)place;
+	return true;
+}
+
+/* Indexes the types up to the first one that makes no sense, or the end. False: there is no memory. */
+static bool index_types(struct btf *btf, size_t size)
+{
+	for (size_t at = 0; size - at >= TYPE;) {
+		struct type type = type_at(btf->types + at);
+		size_t whole = TYPE;
+
+		if (type.kind == 0 || type.kind >= KINDS)
+			return true;
+		whole += tails[type.kind].fixed + (size_t)tails[type.kind].each * type.elements;
+		if (whole > size - at)
+			return true;
+		if (!add_place(btf, at))
+			return false;
+		at += whole;
+	}
+	return true;
+}
+
+/* False: these bytes only begin like BTF. */
+static bool set_parts(struct btf *btf, const uint8_t *head, size_t left, size_t *types_size)
+{
+	uint64_t types = (uint64_t)HEAD + bytes_32(head + 8), texts = (uint64_t)HEAD + bytes_32(head + 16);
+
+	*types_size = bytes_32(head + 12);
+	btf->texts_size = bytes_32(head + 20);
+	btf->types = head + types;
+	btf->texts = head + texts;
+	return types <= left && *types_size <= left - types && texts <= left && btf->texts_size <= left - texts &&
+		*types_size >= TYPE && btf->texts_size && !btf->texts[btf->texts_size - 1];
+}
+
+struct btf *btf_new(const uint8_t *bytes, size_t size, size_t word, struct budget *budget)
+{
+	static const uint8_t magic[8] = { 0x9f, 0xeb, 1, 0, HEAD };
+	const uint8_t *at = bytes, *end = bytes + size;
+	struct btf *btf = util_alloc(sizeof(*btf));
+	size_t types;
+
+	*btf = (struct btf) { .budget = budget, .word = (uint32_t)word };
+	for (; (at = memmem(at, (size_t)(end - at), magic, sizeof(magic))); at++) {
+		if (end - at < HEAD)
+			break;
+		if (set_parts(btf, at, (size_t)(end - at), &types) && index_types(btf, types) && btf->count)
+			return btf;
+	}
+	btf_free(btf);
+	return NULL;
+}
+
+void btf_free(struct btf *btf)
+{
+	if (!btf)
+		return;
+	budget_free(btf->budget, btf->places, btf->room * sizeof(*btf->places));
+	free(btf);
+}
+
+/* ---- types ---- */
+
+/* Finds a type, behind typedefs and qualifiers. False: there is no such type. */
+static bool resolve(const struct btf *btf, uint32_t id, struct type *type)
+{
+	for (int step = 0; step < CHAIN; step++) {
+		if (id == 0 || id > btf->count)
+			return false;
+		*type = type_at(btf->types + btf->places[id - 1]);
+		if (type->kind != KIND_TYPEDEF && type->kind != KIND_VOLATILE && type->kind != KIND_CONST &&
+				type->kind != KIND_RESTRICT && type->kind != KIND_TYPE_TAG)
+			return true;
+		id = type->value;
+	}
+	return false;
+}
+
+/* The bytes of a type; 0: not known. `element`: of an element, if it is an array. */
+static uint32_t size_of(const struct btf *btf, uint32_t id, uint32_t *element)
+{
+	uint64_t count = 1;
+	struct type type;
+
+	*element = 0;
+	for (int step = 0; step < CHAIN && resolve(btf, id, &type); step++) {
+		if (type.kind == KIND_ARRAY) {
+			count *= bytes_32(type.bytes + TYPE + 8);
+			id = bytes_32(type.bytes + TYPE);
+			if (count > UINT32_MAX)
+				return 0;
+			continue;
+		}
+		*element = type.kind == KIND_PTR ? btf->word : type.kind == KIND_FUNC_PROTO ? 0 : type.value;
+		return count * *element <= UINT32_MAX ? (uint32_t)(count * *element) : 0;
+	}
+	return 0;
+}
+
+static bool is_named(const struct btf *btf, uint32_t text, const char *name, size_t size)
+{
+	return text < btf->texts_size && size < btf->texts_size - text &&
+		memcmp(btf->texts + text, name, size) == 0 && btf->texts[text + size] == 0;
+}
+
+static bool holds_members(const struct type *type)
+{
+	return type->kind == KIND_STRUCT || type->kind == KIND_UNION;
+}
+
+static bool find_type(const struct btf *btf, const char *name, struct type *type)
+{
+	for (uint32_t i = 0; i < btf->count; i++) {
+		*type = type_at(btf->types + btf->places[i]);
+		if (holds_members(type) && is_named(btf, bytes_32(type->bytes), name, strlen(name)))
+			return true;
+	}
+	return false;
+}
+
+uint32_t btf_size(const struct btf *btf, const char *type)
+{
+	struct type found;
+
+	return find_type(btf, type, &found) ? found.value : 0;
+}
+
+struct walk {
+	const struct btf *btf;
+	const char *name;		/* of the member, `size` bytes */
+	size_t size;
+	unsigned steps;			/* that are left */
+	uint32_t offset, type;		/* what is found */
+};
+
+/* The offset of a member, in bytes. False: it does not begin at a byte. */
+static bool place_of(const struct type *type, const uint8_t *member, uint32_t *offset)
+{
+	uint32_t bits = bytes_32(member + 8);
+
+	*offset = (type->bits ? bits & 0xffffff : bits) / 8;
+	return bits % 8 == 0 && !(type->bits && bits >> 24);
+}
+
+static bool find_member(struct walk *walk, const struct type *type, uint32_t base, int depth)
+{
+	for (uint32_t i = 0; i < type->elements && walk->steps; i++) {
+		const uint8_t *member = type->bytes + TYPE + (size_t)i * MEMBER;
+		struct type inner;
+		uint32_t offset;
+
+		walk->steps--;
+		if (!place_of(type, member, &offset))
+			continue;
+		if (is_named(walk->btf, bytes_32(member), walk->name, walk->size)) {
+			walk->offset = base + offset;
+			walk->type = bytes_32(member + 4);
+			return true;
+		}
+		if (is_named(walk->btf, bytes_32(member), "", 0) && depth < NESTED &&
+				resolve(walk->btf, bytes_32(member + 4), &inner) && holds_members(&inner) &&
+				find_member(walk, &inner, base + offset, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+bool btf_member(const struct btf *btf, const char *type, const char *path, struct btf_member *member)
+{
+	struct walk walk = { .btf = btf, .steps = STEPS_MAX };
+	struct type outer;
+
+	if (!find_type(btf, type, &outer))
+		return false;
+	for (const char *name = path;; name += walk.size + 1) {
+		walk.name = name;
+		walk.size = strcspn(name, ".");
+		if (!holds_members(&outer) || !find_member(&walk, &outer, walk.offset, 0))
+			return false;
+		if (!name[walk.size])
+			break;
+		if (!resolve(btf, walk.type, &outer))
+			return false;
+	}
+	member->offset = walk.offset;
+	member->size = size_of(btf, walk.type, &member->element);
+	return true;
+}
+
+/* ---- kernel layout ---- */
 
 enum { TREE_SLOTS_MAX = 64 };		/* of a node: Linux has 16 */
 

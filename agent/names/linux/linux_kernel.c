@@ -5,9 +5,9 @@
 
 #include "agent/base/memory_reader.h"
 #include "agent/base/util.h"
-#include "btf.h"
 #include "call_sites.h"
 #include "kallsyms.h"
+#include "kernel_layout.h"
 #include "linux_kernel.h"
 #include "orc.h"
 

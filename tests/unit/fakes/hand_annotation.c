@@ -4,7 +4,7 @@
 #include "agent/base/util.h"
 #include "agent/code/code_bytes.h"
 #include "agent/code/listing.h"
-#include "agent/names/dwarf/code_lines.h"
+#include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/symbols.h"
 #include "agent/query/tree/tree.h"
 #include "hand_annotation.h"

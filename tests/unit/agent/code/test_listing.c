@@ -15,7 +15,7 @@
 #include "agent/code/code_bytes.h"
 #include "agent/code/listing.h"
 #include "agent/code/source_file.h"
-#include "agent/names/dwarf/code_lines.h"
+#include "agent/names/dwarf/sym_dwarf.h"
 #include "hidden_llvm.h"
 
 /* push %rbp; pause; jne -4 (to pause); nop; ret */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "agent/names/dwarf/code_lines.h"
 #include "agent/names/dwarf/line_worker.h"
+#include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/debug_file.h"
 #include "tests/unit/clock.h"
 #include "tests/unit/fakes/scratch.h"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "agent/base/budget.h"
-#include "agent/names/dwarf/code_lines.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "agent/names/files/sym_elf.h"
-#include "agent/names/files/sym_text.h"
 #include "agent/names/files/symbol_table.h"
 #include "tests/unit/fakes/scratch.h"
 

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/names/files/sym_text.h"
 #include "agent/names/files/symbol_table.h"
 
 static struct symbol_table *read_bytes(const char *text, size_t size)

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "agent/base/memory_reader.h"
-#include "agent/names/linux/btf.h"
 #include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/modules.h"
 #include "agent/names/linux/walk.h"
