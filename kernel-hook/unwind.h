@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Walks the kernel's stack by frame pointers. Context: NMI. A frame record is { saved frame pointer, return pc };
- * arch.h says where it lies and how wide it is. Nothing is read outside the bounds that the port gave. Each record
+ * unwind.h says where it lies and how wide it is. Nothing is read outside the bounds that the port gave. Each record
  * lies above the one before, so that garbage ends the walk; the stack is then marked as cut. Frames go straight into
  * the sample, at any alignment.
  */

@@ -4,7 +4,6 @@
 
 #include "agent/base/arch_id.h"
 #include "agent/base/util.h"
-#include "agent/code/code_bytes.h"
 #include "agent/code/listing.h"
 #include "agent/code/listings.h"
 #include "agent/guest/epoch.h"

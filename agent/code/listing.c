@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/base/sorted.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/names/dwarf/sym_dwarf.h"
+#include "agent/names/files/image.h"
+#include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
-#include "code_bytes.h"
+#include "agent/names/function.h"
+#include "agent/names/linux/boot_image.h"
+#include "agent/names/linux/kernel_bytes.h"
+#include "agent/names/symbols.h"
+#include "agent/query/tree/tree.h"
 #include "disassembler.h"
 #include "listing.h"
-#include "source_file.h"
 
 struct listing *listing_hold(struct listing *listing)
 {
@@ -535,4 +543,154 @@ char *jumps_text(const struct jumps *jumps, size_t instruction, int between, cha
 		at[-1] = head;
 	*at = '\0';
 	return text;
+}
+
+/* ---- source file ---- */
+
+enum {
+	FILE_MOST = 16 << 20,		/* bytes of a file that are read; no source is longer */
+	LINE_MOST = 512,		/* bytes of a line that are kept */
+	TAB = 8,
+};
+
+/* The path on this host, in fresh memory. */
+static char *path_here(const char *path, const char *map)
+{
+	const char *to = map ? strchr(map, '=') : NULL;
+
+	if (to && strncmp(path, map, (size_t)(to - map)) == 0)
+		return util_format("%s%s", to + 1, path + (to - map));
+	return util_copy(path, strlen(path));
+}
+
+static char *without_tabs(const char *text, size_t size)
+{
+	char line[LINE_MOST];
+	size_t used = 0;
+
+	for (size_t i = 0; i < size && used < sizeof(line); i++) {
+		line[used++] = text[i] == '\t' ? ' ' : text[i];
+		while (text[i] == '\t' && used % TAB && used < sizeof(line))
+			line[used++] = ' ';
+	}
+	while (used && (line[used - 1] == ' ' || line[used - 1] == '\r'))
+		used--;
+	return util_printable(line, used);
+}
+
+static FILE *open_file(const char *path, const char *map)
+{
+	char *here = path_here(path, map);
+	int fd = util_file_read(AT_FDCWD, here, 0, NULL);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	free(here);
+	return file;
+}
+
+size_t source_file_read(const char *path, const char *map, uint32_t first, size_t count, char **lines)
+{
+	FILE *file = open_file(path, map);
+	size_t got = 0, done = 0, used = 0;
+	char text[LINE_MOST];
+	uint32_t number = 1;
+	int c;
+
+	memset(lines, 0, count * sizeof(*lines));
+	if (!file)
+		return 0;
+	while (got < count && done++ < FILE_MOST && ((c = getc(file)) != EOF || used)) {
+		if (c != '\n' && c != EOF) {
+			if (used < sizeof(text))
+				text[used++] = (char)c;
+			continue;
+		}
+		if (number >= first)
+			lines[got++] = without_tabs(text, used);
+		number++;
+		used = 0;
+		if (c == EOF)
+			break;
+	}
+	fclose(file);
+	return got;
+}
+
+/* ---- code bytes ---- */
+
+static void take_part(struct code_bytes *code, const struct unpacked *image, const struct code_file *file,
+	uint64_t low, size_t size)
+{
+	struct kernel_bytes kernel;
+	const uint8_t *bytes;
+
+	if (!kernel_bytes_set(&kernel, image->bytes, image->size))
+		return;
+	if (!kernel.elf)
+		kernel_bytes_place(&kernel, file->start);
+	bytes = kernel_bytes_at(&kernel, low, size);
+	if (!bytes)
+		return;
+	memcpy(code->bytes, bytes, size);
+	code->size = size;
+	code->arch = kernel.arch;
+}
+
+/* The image is unpacked anew each time: keeping it would take more memory than all else. */
+static void read_image(struct code_bytes *code, const struct code_file *file, uint64_t low, size_t size,
+	struct budget *budget)
+{
+	struct unpacked image;
+	char *error = NULL;
+	int fd = image_is_current(file->path, &file->then) ? util_file_read(AT_FDCWD, file->path, 0, NULL) : -1;
+
+	if (fd < 0)
+		return;
+	if (boot_image_is(fd) && boot_image_read(fd, file->path, budget, &image, &error)) {
+		take_part(code, &image, file, low, size);
+		unpack_free(&image, budget);
+	}
+	free(error);
+	close(fd);
+}
+
+void code_bytes_read(struct code_bytes *code, const struct code_file *file, uint64_t low, uint64_t high,
+	struct budget *budget)
+{
+	size_t size = high - low < CODE_BYTES_MAX ? (size_t)(high - low) : CODE_BYTES_MAX;
+	struct sym_elf_code *elf;
+
+	code->size = 0;
+	if (high <= low)
+		return;
+	if (file->fd < 0) {
+		if (file->path)
+			read_image(code, file, low, size, budget);
+		return;
+	}
+	elf = sym_elf_code_read(file->fd, budget);
+	code->arch = elf ? elf->arch : ARCH_OTHER;
+	code->size = sym_elf_code_bytes(elf, file->fd, low, code->bytes, size);
+	sym_elf_code_free(elf);
+}
+
+/* ---- functions by name ---- */
+
+void named_functions_find(struct named_functions *named, const struct symbols *symbols, uint64_t name,
+	const char *kernel)
+{
+	size_t all = symbols_functions(symbols);
+
+	if (named->name != name || strcmp(named->kernel, kernel) != 0) {
+		*named = (struct named_functions) { .name = name };
+		snprintf(named->kernel, sizeof(named->kernel), "%s", kernel);
+	}
+	for (; named->looked_at < all && named->count < NAMED_FUNCTIONS_MAX; named->looked_at++) {
+		const struct function *function = symbols_get(symbols, (uint32_t)named->looked_at);
+
+		if (function->known && tree_name(function, kernel) == name)
+			named->functions[named->count++] = (uint32_t)named->looked_at;
+	}
 }

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
+
+#include "agent/base/arch_id.h"
 
 struct code_bytes;
 struct code_lines;
@@ -56,7 +59,7 @@ struct listing {
 
 /*
  * Makes it of bytes, which begin at `low`, and of lines; either may be missing (size 0, NULL). `map`: see
- * source_file.h. May wait for a disk. The caller holds the result.
+ * listing.h. May wait for a disk. The caller holds the result.
  */
 struct listing *listing_new(const struct code_bytes *code, uint64_t low, uint64_t high, const struct code_lines *lines,
 	const char *map);
@@ -78,8 +81,6 @@ const char *listing_line(const struct listing *listing, uint32_t line);
 /* ---- its rows ---- */
 
 /* A listing as rows, from top to bottom: source lines, instructions, or each line with its instructions under it. */
-
-struct listing;
 
 enum listing_form { LISTING_SOURCE, LISTING_BOTH, LISTING_INSTRUCTIONS, LISTING_FORMS };
 
@@ -124,5 +125,65 @@ void jumps_clear(struct jumps *jumps);
  */
 enum { JUMPS_TEXT = 2 * JUMP_LANES + 2 };
 char *jumps_text(const struct jumps *jumps, size_t instruction, int between, char text[JUMPS_TEXT]);
+
+/* ---- source file ---- */
+
+/* The text of source files, at the paths that DWARF tells, or where the user has them. */
+
+/*
+ * `map`: "FROM=TO": a path that begins with FROM begins with TO here; NULL: paths are as they are. Reads the lines
+ * first, first + 1, ... of the file, `count` of them. Each of `lines` is set to its text, in fresh memory: printable,
+ * tabs as blanks; NULL: the file has no such line. Returns how many it has read; 0: the file is not there. May wait
+ * for a disk.
+ */
+size_t source_file_read(const char *path, const char *map, uint32_t first, size_t count, char **lines);
+
+/* ---- code bytes ---- */
+
+/* The bytes of a function's code, from wherever they can be had. */
+
+struct budget;
+struct linux_kernel;
+
+enum { CODE_BYTES_MAX = 1 << 16 };	/* of a longer function, only so many are shown */
+
+struct code_bytes {
+	enum arch_id arch;
+	size_t size;			/* 0: there are none */
+	uint8_t bytes[CODE_BYTES_MAX];
+};
+
+struct code_file {			/* where they are */
+	int fd;				/* of an ELF file; -1: none */
+	const char *path;		/* of a Linux boot image; NULL: it is none */
+	struct stat then;		/* as it was when its symbols were read */
+	uint64_t start;			/* the link address of an Image's first byte */
+};
+
+/* Reads the code in [low, high), link addresses. It may wait for a disk, and unpack an image. Any thread. */
+void code_bytes_read(struct code_bytes *code, const struct code_file *file, uint64_t low, uint64_t high,
+	struct budget *budget);
+
+/* ---- functions by name ---- */
+
+/*
+ * The functions that have a tree_name (agent/query/tree/tree.h). There may be several, such as those of a program that
+ * is mapped at several places. Functions are only added, so each is looked at once. One owner.
+ */
+
+struct symbols;
+
+enum { NAMED_FUNCTIONS_MAX = 16, NAMED_KERNEL = 64 };
+
+struct named_functions {
+	uint64_t name;			/* 0: of none */
+	char kernel[NAMED_KERNEL];	/* see tree_name */
+	size_t looked_at, count;
+	uint32_t functions[NAMED_FUNCTIONS_MAX];
+};
+
+/* Goes on with the functions that are new; begins anew if the name is another one. */
+void named_functions_find(struct named_functions *named, const struct symbols *symbols, uint64_t name,
+	const char *kernel);
 
 #endif

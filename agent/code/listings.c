@@ -15,7 +15,6 @@
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
-#include "code_bytes.h"
 #include "listing.h"
 #include "listings.h"
 

@@ -20,7 +20,7 @@ struct symbols;
 struct listings *listings_new(struct symbols *symbols, struct budget *budget);	/* borrows both */
 void listings_free(struct listings *listings);		/* before the symbols; never waits */
 
-void listings_set_map(struct listings *listings, const char *map);	/* see source_file.h; copied; NULL: none */
+void listings_set_map(struct listings *listings, const char *map);	/* see listing.h; copied; NULL: none */
 
 /* The functions with that tree_name; valid until the next call. `kernel`: see tree_name. */
 struct named_functions;

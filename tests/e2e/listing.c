@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/code/code_bytes.h"
 #include "agent/code/listing.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/image.h"

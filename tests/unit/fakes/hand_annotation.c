@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/code/code_bytes.h"
 #include "agent/code/listing.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/symbols.h"

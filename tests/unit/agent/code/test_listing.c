@@ -12,9 +12,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/code/code_bytes.h"
 #include "agent/code/listing.h"
-#include "agent/code/source_file.h"
 #include "agent/names/dwarf/sym_dwarf.h"
 #include "hidden_llvm.h"
 

@@ -16,7 +16,7 @@
 #include "agent/names/function.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/symbols.h"
-#include "agent/unwind/arch.h"
+#include "agent/unwind/unwind.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/fake_btf.h"
 #include "tests/unit/fakes/fake_linux.h"

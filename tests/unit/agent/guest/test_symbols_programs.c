@@ -16,7 +16,7 @@
 #include "agent/names/function.h"
 #include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
-#include "agent/unwind/arch.h"
+#include "agent/unwind/unwind.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/mapped.h"
 #include "tests/unit/fakes/scratch.h"

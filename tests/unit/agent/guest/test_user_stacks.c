@@ -22,7 +22,7 @@
 #include "agent/guest/raw_samples.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/unwind/arch.h"
+#include "agent/unwind/unwind.h"
 #include "tests/unit/fakes/settle.h"
 
 enum { PROCESS = 40, REGISTERS = 17, FP = 6, SP = 7, PC = 16, STACK = 64 << 10 };
