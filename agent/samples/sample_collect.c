@@ -16,7 +16,6 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "kept_paths.h"
-#include "light_stacks.h"
 #include "sample_collect.h"
 #include "sample_set.h"
 
