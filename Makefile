@@ -53,7 +53,7 @@ AGENT = \
 	$(call in,agent/samples/,kept_paths sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_request diff_side set_diff) \
-	$(call in,agent/cut/,kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import gunzip pprof_import pprof_tables protobuf_reader set_imports) \
+	$(call in,agent/cut/,kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import pprof_import pprof_tables set_imports) \
 	$(call in,agent/formats/writing/,cost_table csv_text gzip_stream json_text name_text row_reader set_writing text_list trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells html markup palette svg) \
 	$(call in,agent/export/,export export_csv export_folded export_json export_set formats json_writer ranking save_format) \

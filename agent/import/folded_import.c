@@ -5,7 +5,7 @@
 
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
-#include "folded_import.h"
+#include "set_import.h"
 
 enum { MARK = 4, INLINED_MOST = 64 };	/* bytes of "_[k]"; functions at one location */
 

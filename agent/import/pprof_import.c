@@ -6,9 +6,8 @@
 #include "agent/base/util.h"
 #include "agent/formats/writing/pprof_comments.h"
 #include "agent/samples/sample_set.h"
-#include "pprof_import.h"
+#include "set_import.h"
 #include "pprof_tables.h"
-#include "protobuf_reader.h"
 
 enum {
 	LINES_MOST = 256,		/* functions at one location */

@@ -30,4 +30,40 @@ struct sample_set *set_import_bytes(char *bytes, size_t size, struct budget *bud
 /* Reads a whole file, or a pipe. NULL with `error` set. Waits for the disk. */
 struct sample_set *set_import_file(const char *path, struct budget *budget, char **error);
 
+/* ---- the formats ---- */
+
+/*
+ * Folded stacks: a line `root;...;leaf count` for each. Names may have spaces. The marks `_[k]` (of the kernel) and
+ * `_[i]` (inlined) are taken back. What a writer replaced in a name stays so: ktop writes ';' as ':', and a space as
+ * '_'. A count is taken for samples, and for their weight.
+ */
+extern const struct set_import import_folded;
+
+/*
+ * Profiles of pprof, ktop's and others'. A sample's weight is its value of the kind "periods", which ktop writes; if
+ * there is none, that of the default kind. The number of samples is the value of the last kind up to this one that
+ * counts; if there is none, it is the weight. The labels cpu, mode, thread, thread_id, process and process_id say who
+ * ran it. A mapping is an object, known by the name of its file. In texts, what ktop has written as \xHH is taken
+ * back.
+ */
+extern const struct set_import import_pprof;
+
+/* ---- gunzip ---- */
+
+/* Files that are packed by gzip. What they unpack to is bounded by the budget: a small file may hold a huge one. */
+
+struct gunzip {				/* what was unpacked */
+	char *bytes;			/* behind them is a zero */
+	size_t size, room;		/* room: what is charged */
+};
+
+bool gunzip_fits(const char *bytes, size_t size);	/* by its first bytes */
+
+/*
+ * Unpacks all, also of several files one behind the other. False with `error` set: "why; what to do"; without it there
+ * is no memory. Clear it in any case.
+ */
+bool gunzip_all(struct gunzip *to, const char *bytes, size_t size, struct budget *budget, char **error);
+void gunzip_clear(struct gunzip *to, struct budget *budget);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes any bytes as folded stacks. */
-#include "agent/import/folded_import.h"
+#include "agent/import/set_import.h"
 #include "fuzzed_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

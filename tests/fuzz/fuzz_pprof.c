@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes any bytes as a profile of pprof, and unpacks them first if they are packed by gzip. */
-#include "agent/import/gunzip.h"
-#include "agent/import/pprof_import.h"
+#include "agent/import/set_import.h"
 #include "fuzzed_import.h"
 
 static void fuzzed_gzip(const uint8_t *bytes, size_t size)
