@@ -52,15 +52,15 @@ AGENT = \
 	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile slow_rows time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \
-	$(call in,agent/diff/,diff_request diff_side set_diff) \
+	$(call in,agent/diff/,diff_request set_diff) \
 	$(call in,agent/cut/,kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import pprof_import pprof_tables set_imports) \
 	$(call in,agent/formats/writing/,cost_table csv_text gzip_stream json_text name_text row_reader set_writing text_list trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells html markup palette svg) \
 	$(call in,agent/export/,export export_csv export_folded export_json export_set formats json_writer ranking save_format) \
-	$(call in,agent/size/,code_sizes name_space size_formats size_request size_rows \
-		source_path) \
+	$(call in,agent/size/,code_sizes size_request size_rows \
+		) \
 	$(call in,agent/session/,capture profile_facts saver session session_orders subscription) \
-	$(call in,agent/fleet/,fleet fleet_ids fleet_answers fleet_tree) \
+	$(call in,agent/fleet/,fleet fleet_answers) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines

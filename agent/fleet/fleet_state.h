@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a fleet, shared by fleet.c and fleet_*.c. */
+/* The inside of a fleet, shared by fleet.c and fleet_answers.c. */
 #ifndef FLEET_STATE_H
 #define FLEET_STATE_H
 
@@ -12,7 +12,41 @@
 #include "agent/answers/heat_map.h"
 #include "agent/answers/time_line.h"
 #include "agent/answers/vitals.h"
-#include "fleet_ids.h"
+#include "fleet.h"
+
+/* ---- ids ---- */
+
+/* Common ids for the functions of many machines: functions with the same name and object have the same id. */
+
+struct fleet_ids;
+
+struct fleet_origin {			/* where a function comes from; all borrowed */
+	const struct symbols *symbols;	/* of one boot of the machine */
+	const char *kernel;		/* the name of its kernel */
+	enum group_by by;		/* what its functions stand for */
+	const char *machine;
+};
+
+struct fleet_map {			/* for one boot of one machine; starts as { 0 } */
+	const struct symbols *of;	/* this boot's; NULL: the map is empty */
+	bool of_machine;		/* its rows are of one machine: a process may be called as an object is */
+	uint32_t *functions;		/* common ids, by the machine's own */
+	size_t count;
+};
+
+uint32_t fleet_map_get(const struct fleet_map *map, uint32_t function);	/* FUNCTION_NONE: it has no common id yet */
+
+/*
+ * The common id of a machine's function, which may be new. The object of kernel code is the kernel's name, so that
+ * functions of different kernels stay apart. Modules of kernels with different names stay apart, too. Rows by process,
+ * thread or CPU are of one machine, whose name is their object.
+ */
+uint32_t fleet_ids_map(struct fleet_ids *names, struct fleet_map *map, const struct fleet_origin *origin,
+	uint32_t function);
+
+const struct symbols *fleet_ids_symbols(const struct fleet_ids *names);	/* the functions, by common id */
+
+/* ---- the fleet ---- */
 
 struct fleet_machine {
 	struct vitals *vitals;		/* NULL: none yet */

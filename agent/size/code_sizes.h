@@ -62,4 +62,14 @@ bool code_sizes_add(struct code_sizes *sizes, const char *path, const char *debu
 uint32_t code_sizes_text(struct code_sizes *sizes, const char *text, bool *full);
 const char *code_sizes_told(const struct code_sizes *sizes, uint32_t text);
 
+/* ---- source path ---- */
+
+/* The paths of source files as DWARF tells them: any bytes. */
+
+/* Takes out "//", "/./" and "x/../", by the text alone. Shortens the path where it is. */
+void source_path_clean(char *path);
+
+/* How many bytes of the path are its folder, without the slash behind it; 0: it has none. */
+size_t source_path_folder(const char *path);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "agent/base/options.h"
 #include "size_rows.h"
@@ -30,5 +31,31 @@ bool size_request_write(const struct size_request *request, struct code_sizes *s
 
 /* What to say of the file's format, once it is written, as util_file_ends_twice has it; NULL: nothing. */
 char *size_request_remark(const struct size_request *request);
+
+/* ---- size format ---- */
+
+/* The formats in which code sizes are written: one file for each, and a row of `size_formats`. */
+
+struct size_asked;
+
+enum { SIZE_TOP = 30 };			/* rows of a text, where the user has not said how many */
+
+#define SIZE_TOP_UNSET UINT32_MAX	/* the user has not said: SIZE_TOP rows of a text, all of the others */
+
+struct size_format {
+	const char *name;		/* as --format takes it */
+	const char *ending;		/* of a file's name, with its dot */
+	bool rows;			/* it has rows, so --top counts */
+	/*
+	 * `top`: rows at most, 0: all; or SIZE_TOP_UNSET. False: there is no memory, or nothing to write, which it says
+	 * in `nothing`: "why; what to do". The caller checks the stream.
+	 */
+	bool (*write)(struct code_sizes *sizes, const struct size_asked *asked, uint32_t top, FILE *out,
+		const char **nothing);
+};
+
+extern const struct size_format size_text, size_json, size_folded, size_svg;
+
+#define SIZE_FORMAT_NAMES "text|json|folded|svg"	/* in the order of size_format_at */
 
 #endif

@@ -60,9 +60,6 @@ extern const char *const size_row_heads[SIZE_BYS];	/* titles of the column that 
 
 /* What has become of code between two builds. */
 
-struct size_row;
-struct size_rows;
-
 enum size_change { SIZE_NEW, SIZE_GROWN, SIZE_SHRUNK, SIZE_GONE, SIZE_SAME, SIZE_CHANGES };
 
 extern const char *const size_change_words[SIZE_CHANGES];
@@ -96,8 +93,6 @@ bool size_limit_passed(const struct size_limit *limit, const uint64_t *bytes);	/
  * the namespace, then the function.
  */
 
-struct size_asked;
-
 enum { SIZE_FRAMES_MAX = 64 };		/* of a stack; what would be deeper stays in one frame */
 
 /* A stack: its frames, the root first, printable; its bytes in the two builds. Each stack comes once. */
@@ -105,5 +100,15 @@ typedef void size_stacks_take(void *context, char *const *frames, uint32_t count
 
 /* False: there is no memory. */
 bool size_stacks_visit(struct code_sizes *sizes, const struct size_asked *asked, size_stacks_take *take, void *context);
+
+/* ---- name space ---- */
+
+/* The namespaces in a demangled name of C++ or Rust, such as `core` and `core::fmt` of `core::fmt::write`. */
+
+/*
+ * The name's namespace: where it begins in the name, and its bytes; 0: it has none. Of `<a::B<T> as c::D>::e` it is
+ * that of the type, `a::B`. Arguments of templates stay out: of `a::B<T>::c` it is `a::B`.
+ */
+const char *name_space(const char *name, size_t *size);
 
 #endif

@@ -8,7 +8,7 @@
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/size/code_sizes.h"
-#include "agent/size/size_format.h"
+#include "agent/size/size_request.h"
 #include "agent/size/size_rows.h"
 #include "fuzz.h"
 

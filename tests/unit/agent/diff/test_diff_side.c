@@ -13,7 +13,6 @@
 
 #include "agent/base/util.h"
 #include "agent/diff/diff_request.h"
-#include "agent/diff/diff_side.h"
 #include "agent/samples/sample_set.h"
 #include "agent/wire/recording.h"
 #include "tests/unit/fakes/fake_guest.h"

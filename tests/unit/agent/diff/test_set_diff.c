@@ -10,8 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/diff/diff_side.h"
-#include "agent/diff/diff_tables.h"
+#include "agent/diff/diff_request.h"
 #include "agent/diff/set_diff.h"
 #include "agent/import/set_import.h"
 #include "agent/samples/sample_set.h"

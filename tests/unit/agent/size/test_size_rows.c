@@ -5,10 +5,8 @@
 
 #include "agent/base/util.h"
 #include "agent/size/code_sizes.h"
-#include "agent/size/name_space.h"
-#include "agent/size/size_format.h"
+#include "agent/size/size_request.h"
 #include "agent/size/size_rows.h"
-#include "agent/size/source_path.h"
 #include "tests/unit/fakes/scratch.h"
 
 #define EVIL "\"';</script><script>alert(1)</script>\n\r\t\x1b]0;x\x07\xff\xfe \xe2\x80\xae;"
