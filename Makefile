@@ -56,7 +56,7 @@ AGENT = \
 	$(call in,agent/cut/,kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import pprof_import pprof_tables set_imports) \
 	$(call in,agent/formats/writing/,cost_table csv_text gzip_stream json_text name_text row_reader set_writing text_list trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells html markup palette svg) \
-	$(call in,agent/export/,export export_csv export_folded export_json export_set formats json_writer ranking save_format) \
+	$(call in,agent/export/,export export_csv export_folded export_json formats json_writer save_format) \
 	$(call in,agent/size/,code_sizes size_request size_rows \
 		) \
 	$(call in,agent/session/,capture profile_facts saver session session_orders subscription) \
@@ -72,7 +72,7 @@ TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 		view_flame view_formats view_timeline view_tree) \
 	$(call in,tui/screen/,app screen screen_input screen_views \
 		 tabs)
-COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_diff command_export command_record command_report \
+COMMANDS = $(call in,tui/commands/,command command_config command_ctl command_diff command_export command_record command_report \
 		command_run command_screen command_size command_strace command_top interruption main)
 
 BENCH = ingest scan names screen tree memory first perfdata bytes folded cost replay stop_go

@@ -11,7 +11,6 @@
 #include "agent/names/threads.h"
 #include "agent/query/query.h"
 #include "export_folded.h"
-#include "ranking.h"
 
 enum { BLOCK_COST = 32 };		/* bytes that a block of memory takes besides its contents */
 
@@ -520,3 +519,27 @@ const struct export_format export_folded = {
 	.name = "folded", .ending = ".folded", .about = "a stack on each line, for flame graph tools",
 	.collect = collect, .write = write_folded, .free = free_folded,
 };
+
+/* ---- ranking ---- */
+
+uint32_t *ranking_new(struct budget *budget, void *things, uint32_t count, size_t size,
+	int (*order)(const void *left, const void *right))
+{
+	uint32_t *ranking = budget_resize(budget, NULL, 0, count * sizeof(*ranking)), first = 0, number;
+	const char *at = things;
+
+	if (ranking && count)
+		qsort(things, count, size, order);
+	for (uint32_t i = 0; ranking && i < count; i++, at += size) {
+		if (i && order(at - size, at) != 0)
+			first = i;
+		memcpy(&number, at, sizeof(number));
+		ranking[number] = first;
+	}
+	return ranking;
+}
+
+void ranking_free(struct budget *budget, uint32_t *ranking, uint32_t count)
+{
+	budget_free(budget, ranking, count * sizeof(*ranking));
+}

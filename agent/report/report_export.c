@@ -10,7 +10,6 @@
 #include "agent/base/util_file.h"
 #include "agent/cut/recording_cut.h"
 #include "agent/export/export_csv.h"
-#include "agent/export/export_set.h"
 #include "agent/export/save_format.h"
 #include "agent/formats/set_format.h"
 #include "agent/guest/epoch.h"

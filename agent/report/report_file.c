@@ -6,7 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "agent/cut/recording_cut.h"
-#include "agent/export/export_set.h"
+#include "agent/export/save_format.h"
 #include "agent/guest/epoch.h"
 #include "agent/wire/recording.h"
 #include "report_file.h"

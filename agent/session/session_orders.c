@@ -8,7 +8,7 @@
 #include "agent/cut/kept_recording.h"
 #include "agent/export/export_csv.h"
 #include "agent/export/export_json.h"
-#include "agent/export/export_set.h"
+#include "agent/export/save_format.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"

@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 #include "agent/base/options.h"
+#include "agent/session/session.h"
+#include "agent/source/live.h"
 
 enum { COMMAND_GROUPS = 4 };
 
@@ -71,7 +73,6 @@ bool command_stopped(void);		/* a signal is pending */
  */
 int command_take_signal(void);
 void command_put_back(int signal);
-void command_release_signals(void);	/* unblocks: a pending signal ends the program now */
 
 struct attach_options;
 struct budget;
@@ -168,5 +169,27 @@ int command_record_to(const struct attach_options *options, const struct recorde
  * to stdout, leaves the session, and waits for its files. Returns the exit status.
  */
 int command_profile(struct session *session, struct service *service, const struct report_request *request);
+
+/* ---- beside ---- */
+
+/* Commands that work beside a live ktop: that one has the VM's port, so it carries them out. */
+
+struct option_row;
+
+/*
+ * Sends `word` and the options that make up `request` to the live ktop at the path `live`, waits for the answer, and
+ * prints it. On a signal, the live ktop answers with what it has; a second signal ends the program. Returns the exit
+ * status.
+ */
+int beside_ask(const char *live, const char *word, const struct option_row *rows, const void *request);
+
+/* ---- attach options ---- */
+
+/* What the options in command_attach and command_limits fill. */
+
+struct attach_options {
+	struct live_options live;	/* of the VM; unused with a recording */
+	struct session_options session;
+};
 
 #endif

@@ -10,7 +10,6 @@
 #include "agent/session/session.h"
 #include "agent/vm/link.h"
 #include "agent/vm/state_words.h"
-#include "attach_options.h"
 #include "command.h"
 
 enum {

@@ -10,7 +10,6 @@
 #include "agent/size/code_sizes.h"
 #include "agent/size/size_request.h"
 #include "agent/size/size_rows.h"
-#include "attach_options.h"
 #include "command.h"
 #include "interruption.h"
 

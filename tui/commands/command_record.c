@@ -8,11 +8,9 @@
 #include "agent/service/control_client.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
-#include "agent/wire/recording_writer.h"
 #include "agent/wire/recording.h"
 #include "agent/wire/recording_repair.h"
-#include "attach_options.h"
-#include "beside.h"
+#include "agent/wire/recording_writer.h"
 #include "command.h"
 
 enum { STEP_MS = 20 };

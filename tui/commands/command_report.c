@@ -9,12 +9,10 @@
 #include "agent/report/report.h"
 #include "agent/service/control_client.h"
 #include "agent/service/service.h"
-#include "agent/session/session.h"
 #include "agent/session/capture.h"
+#include "agent/session/session.h"
 #include "agent/source/replay.h"
 #include "agent/wire/recording.h"
-#include "attach_options.h"
-#include "beside.h"
 #include "command.h"
 #include "interruption.h"
 

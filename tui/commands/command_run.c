@@ -15,7 +15,6 @@
 #include "agent/wire/event.h"
 #include "tui/screen/app.h"
 #include "tui/views/config.h"
-#include "attach_options.h"
 #include "command.h"
 #include "interruption.h"
 

@@ -16,7 +16,6 @@
 #include "agent/vm/link.h"
 #include "agent/vm/state_words.h"
 #include "agent/wire/recording.h"
-#include "attach_options.h"
 #include "command.h"
 #include "interruption.h"
 

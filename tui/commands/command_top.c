@@ -11,7 +11,6 @@
 #include "agent/wire/recording.h"
 #include "tui/screen/app.h"
 #include "tui/views/config.h"
-#include "attach_options.h"
 #include "command.h"
 #include "interruption.h"
 

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "agent/base/util.h"
-#include "agent/export/export_set.h"
 #include "agent/export/save_format.h"
 #include "fake_session.h"
 

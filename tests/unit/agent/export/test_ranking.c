@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "agent/base/budget.h"
-#include "agent/export/ranking.h"
+#include "agent/export/export_folded.h"
 #include "tests/unit/fakes/random.h"
 
 enum { THINGS = 500, VALUES = 200 };
