@@ -17,7 +17,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
-#include "tui/views/view_console.h"
+#include "tui/views/views.h"
 #include "screen.h"
 #include "screen_state.h"
 

@@ -8,8 +8,7 @@
 #include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
 #include "tui/terminal/keys.h"
-#include "tui/views/view_console.h"
-#include "tui/views/view_formats.h"
+#include "tui/views/views.h"
 #include "screen_state.h"
 
 enum {

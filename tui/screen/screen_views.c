@@ -8,17 +8,9 @@
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
-#include "tui/views/view_annotate.h"
-#include "tui/views/view_console.h"
 #include "tui/views/view_events.h"
-#include "tui/views/view_flame.h"
-#include "tui/views/view_formats.h"
-#include "tui/views/view_function.h"
-#include "tui/views/view_functions.h"
-#include "tui/views/view_heat.h"
-#include "tui/views/view_help.h"
 #include "tui/views/view_timeline.h"
-#include "tui/views/view_tree.h"
+#include "tui/views/views.h"
 #include "screen_state.h"
 
 enum { ROWS_LEAST = 20 };		/* rows of the canvas from which there is a row of names */

@@ -21,7 +21,7 @@
 #include "tui/terminal/theme.h"
 #include "tui/views/table/annotate_row.h"
 #include "config.h"
-#include "view_annotate.h"
+#include "views.h"
 
 enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */
 enum { PAUSE_MS = 250, TEXT = 512 };

@@ -11,7 +11,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "config.h"
-#include "view_console.h"
+#include "views.h"
 
 enum { LEAST_COLUMNS = 2 };		/* a wide character has so many */
 

@@ -23,7 +23,7 @@
 #include "tui/views/table/hue.h"
 #include "tui/views/tree/tree_lines.h"
 #include "config.h"
-#include "view_flame.h"
+#include "views.h"
 
 enum { PAUSE_MS = 100, DETAIL_FROM = 6, TEXT = 512, LEAST_MOST = 4096 };
 

@@ -8,7 +8,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "config.h"
-#include "view_formats.h"
+#include "views.h"
 
 /* Columns of the marks of the cursor and of the last format; of names. Rows from which all is explained. */
 enum { MARKS = 4, NAMES = 13, EXPLAINED_ROWS = 4 };

@@ -22,7 +22,7 @@
 #include "tui/terminal/theme.h"
 #include "config.h"
 #include "page_body.h"
-#include "view_function.h"
+#include "views.h"
 
 enum {
 	PAUSE_MS = 500,			/* between two answers, each of which asks several questions */

@@ -20,7 +20,7 @@
 #include "tui/terminal/theme.h"
 #include "tui/views/table/column.h"
 #include "config.h"
-#include "view_functions.h"
+#include "views.h"
 
 enum { DETAIL_STEP = 16 };		/* columns by which a key moves the detail line */
 enum { HEADS_FROM = 5, DETAIL_FROM = 6, DETAILS_FROM = 12, LONG_FROM = 20 };	/* rows: heads, and details */

@@ -14,7 +14,7 @@
 #include "tui/terminal/theme.h"
 #include "tui/views/tree/tree_lines.h"
 #include "config.h"
-#include "view_heat.h"
+#include "views.h"
 
 enum {
 	PAUSE_MS = 500,

@@ -8,7 +8,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "config.h"
-#include "view_help.h"
+#include "views.h"
 
 /* An entry is a name with its text behind it, at column NAMES. With fewer columns than BELOW_FROM the text is below. */
 enum { NAMES = 16, BELOW_FROM = 36 };

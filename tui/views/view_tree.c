@@ -20,7 +20,7 @@
 #include "tui/terminal/theme.h"
 #include "tui/views/tree/tree_lines.h"
 #include "config.h"
-#include "view_tree.h"
+#include "views.h"
 
 enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */
 enum { PAUSE_MS = 100, DETAIL = 1024, HEAD = 128 };

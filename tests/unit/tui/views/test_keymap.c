@@ -17,7 +17,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/views/config.h"
-#include "tui/views/view_help.h"
+#include "tui/views/views.h"
 
 static struct config config;
 

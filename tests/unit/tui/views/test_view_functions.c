@@ -23,7 +23,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
-#include "tui/views/view_functions.h"
+#include "tui/views/views.h"
 
 static struct config config;
 static struct symbols *symbols;
