@@ -23,7 +23,7 @@ HOOK = $(call in,kernel-hook/,control drain events hook hotkeys init meta pace s
 	$(call in,kernel-hook/base/,grid name_table packet ring str) $(call in,kernel-hook/virtio/,pci pci_ports virtio \
 		virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \
-	$(call in,agent/base/,arch_id budget hash job json options recent unix_socket util util_file wakeup) \
+	$(call in,agent/base/,arch_id budget hash job json options unix_socket util util_file wakeup) \
 	$(call in,agent/wire/,decode fields metadata payload recording recording_reader recording_repair recording_writer trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_discover qmp_gdbserver qmp_memory qmp_plug) \
 	$(call in,agent/vm/gdb/,gdb_direct gdb_keeper gdb_packets gdb_process gdb_sample gdb_stub) \

@@ -5,7 +5,6 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
-#include "agent/base/recent.h"
 #include "agent/base/util.h"
 #include "threads.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of processes and threads, including ended ones: the last 128 Ki or so that were told, sampled or
- * asked for (recent.h). A text lives until threads_free, even after its thread is forgotten. Texts take at
+ * asked for (hash.h). A text lives until threads_free, even after its thread is forgotten. Texts take at
  * most 16 MB, or a 32nd of the budget; new names beyond that are refused. One owner thread.
  */
 #ifndef THREADS_H

@@ -4,7 +4,6 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
-#include "agent/base/recent.h"
 #include "agent/base/util.h"
 #include "agent/wire/event.h"
 #include "layouts.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "agent/base/recent.h"
+#include "agent/base/hash.h"
 
 static uint32_t have(struct recent *recent, uint32_t id, bool expected)
 {
