@@ -14,7 +14,7 @@ enum {
 
 #define I386_TOP (UINT64_C(1) << 31)
 
-/* Where a frame keeps its caller's frame pointer, as agent/unwind/arch.c has it for the walk. */
+/* Where a frame keeps its caller's frame pointer, as agent/unwind/unwind.c has it for the walk. */
 struct frames {
 	uint8_t word, fp;		/* bytes of an address; DWARF's number of the frame pointer */
 	uint8_t below;			/* bytes from that word up to where the frame pointer points */

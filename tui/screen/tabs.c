@@ -253,7 +253,10 @@ static void machine_run_profiler(struct machine *machine, bool on)
 	session_run_profiler(machine->session, on);
 }
 
-/* Two presses in a row mean on and then off, although no answer has shown the first one's outcome yet. */
+/*
+ * The profiler: as last asked for, else as is known. Two presses in a row mean on and then off, although no answer has
+ * shown the first one's outcome yet.
+ */
 static bool machine_runs(const struct machine *machine)
 {
 	enum kept_wish wish = machine->asked ? machine->asked : machine->kept;
