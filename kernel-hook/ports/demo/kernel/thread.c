@@ -91,9 +91,9 @@ void thread_main(void)
 
 _Noreturn void thread_exit(void)
 {
+	irq_off();
 	ktop_trace_task_end(hook, thread_current()->id);
 	hook_thread_exit(thread_current());
-	irq_off();
 	thread_current()->state = THREAD_DEAD;
 	sched_switch();
 	panic("a dead thread runs");
