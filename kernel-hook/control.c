@@ -12,7 +12,7 @@
 #include "transport.h"
 
 enum {
-	WORDS = 8,			/* in one line */
+	WORDS = 32,			/* in one line */
 	BYTES = 4096,			/* of input in one call */
 	READ_MOST = 16,			/* pages that one line may ask for */
 };

@@ -88,6 +88,8 @@ static uint64_t code_of(struct making *making, uint32_t stack)
 			return making->places[position].part;
 	for (const char *c = call_text_stack(epoch, stack, EVENT_FRAMES, text); *c; c++)
 		place.part = hash_mix(place.part ^ (unsigned char)*c, UINT64_C(0x9e3779b97f4a7c15));
+	if (strstr(text, "[unknown]"))			/* which may be any place */
+		place.part = hash_mix(place.part ^ stack, UINT64_C(0x9e3779b97f4a7c15));
 	place.part = *text ? place.part >> 1 : EVENT_NO_PART;
 	list = budget_array(epoch->inputs.budget, making->places, making->place_count, &making->place_room,
 		sizeof(*list));
@@ -292,7 +294,9 @@ static void name_other(const struct epoch *epoch, enum span_kind kind, uint64_t 
 	const char *name = kind == SPAN_PAIR ? guest_events_called(epoch->events, ROLE_PAIR_BEGIN, SPAN_EVENT(number)) :
 		event && event->id == SPAN_EVENT(number) ? event->name : "";
 
-	if (*name && !*called && (uint32_t)number != UINT32_MAX)
+	if (*name && (uint32_t)number == SPAN_OTHER_NUMBERS)
+		util_print(text, EVENT_CALLED, "%s (others)", name);
+	else if (*name && !*called && (uint32_t)number != UINT32_MAX)
 		util_print(text, EVENT_CALLED, "%s %" PRIu32, name, (uint32_t)number);
 	else if (*name)
 		util_print(text, EVENT_CALLED, "%s%s%s", name, *called ? " " : "", called);

@@ -206,13 +206,14 @@ static bool are_of_a_group(const struct guest_events *events, uint16_t one, uint
 		(events->kinds[b].name[size] == '_' || !events->kinds[b].name[size]);
 }
 
-/* What another event of the group calls the number. HASH_NONE: none does. */
+/* What another event of the hook's own group calls the number. HASH_NONE: none does. */
 static uint32_t find_in_group(const struct guest_events *events, uint64_t number)
 {
-	for (uint32_t i = 0; i < events->number_count; i++) {
+	for (uint32_t i = 0; i < events->number_count && SPAN_EVENT(number) < EVENT_TRACE_USER; i++) {
 		const struct trace_number *is = &events->numbers[i];
 
 		if (is->role == ROLE_SINGLE && (uint32_t)is->number == (uint32_t)number &&
+				SPAN_EVENT(is->number) < EVENT_TRACE_USER &&
 				are_of_a_group(events, SPAN_EVENT(number), SPAN_EVENT(is->number)))
 			return i;
 	}

@@ -39,7 +39,7 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
 /*
  * What a number is called that stands in events of a kind. A later name replaces an earlier one; there are
  * GUEST_NUMBERS at most. By role (trace_kinds.h), since a beginning and its end have the same numbers; of other events
- * as struct trace_number says, and for all of its group that give it no other name. "": it has no
+ * as struct trace_number says, and for all of its group, if that is the hook's own. "": it has no
  * name.
  */
 void guest_events_number(struct guest_events *events, const struct event *number);

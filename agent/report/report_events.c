@@ -100,6 +100,8 @@ static void print_books(const struct event_table *table, FILE *out)
 	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++)
 		if (books[i].count)
 			fprintf(out, "(%" PRIu64 " %s)\n", books[i].count, books[i].what);
+	if (table->by == EVENT_BY_CODE)
+		fputs("(the code is told of events that carry a stack: `ktop ctl events +NAME:stack`)\n", out);
 	if (table->answer.partial)
 		fputs("(more events of this time are still to come; report again)\n", out);
 	if (table->kept_from && table->from == table->kept_from)

@@ -505,15 +505,6 @@ static struct open *find_lock(const struct pairs *pairs, uint64_t number)
 	return find_open(pairs, 0, (const uint64_t[KEY]) { number });
 }
 
-/* Its end has come. */
-static void end_open(struct pairs *pairs, struct open *open, uint64_t time)
-{
-	if (open && is_known(pairs, &open->known, time))
-		end_known(pairs, &open->known, time);
-	else if (open)
-		pairs->counts.ends += has_ended(pairs, &open->known, time);
-}
-
 /* ---- locks ---- */
 
 /* Who holds the lock; if its events do not say that, `told`. EVENT_NONE: nobody, or not known. */
@@ -630,8 +621,12 @@ static void release(struct pairs *pairs, const struct trace_event *event)
 {
 	struct open *lock = find_lock(pairs, event->values[0]);
 
-	if (!lock || !is_known(pairs, &lock->known, event->time) || --lock->depth == 0)
-		end_open(pairs, lock, event->time);
+	if (!lock)
+		return;
+	if (!is_known(pairs, &lock->known, event->time))
+		pairs->counts.ends += has_ended(pairs, &lock->known, event->time);
+	else if (--lock->depth == 0)
+		end_known(pairs, &lock->known, event->time);
 }
 
 /* Values: lock, thread. What an interrupt waits for or holds is of no thread. */
@@ -654,17 +649,35 @@ static void add_lock(struct pairs *pairs, struct cpu *cpu, const struct trace_ev
 
 /* ---- other events ---- */
 
-/* An event that tells no thread is of the one that its CPU runs, as far as that is known. */
+/* An event that tells no thread is of the one that its CPU runs, where interrupts are traced, and none is under way. */
 static struct trace_span span_of_event(const struct cpu *cpu, const struct trace_event *event, enum span_kind kind)
 {
-	bool runs = cpu->runs && !cpu->depth;
+	bool runs = cpu->runs && cpu->entered && !cpu->depth;
 	uint64_t thread = event->values[PAIR_THREAD] != TRACE_NO_VALUE ? event->values[PAIR_THREAD] :
 		runs ? cpu->thread.thread : EVENT_NONE;
 
 	return (struct trace_span) {
 		.kind = kind, .cpu = event->cpu, .thread = thread, .begin = event->time, .end = event->time,
-		.number = SPAN_NUMBER(event->pair, event->values[PAIR_NUMBER]), .stack = event->stack,
+		.number = SPAN_NUMBER(kind == SPAN_PAIR ? event->pair : event->id, event->values[PAIR_NUMBER]),
+		.stack = event->stack,
 	};
+}
+
+/* What has no partner stands alone. Where events are missing since the beginning, this end may be another one's. */
+static void end_pair(struct pairs *pairs, const struct cpu *cpu, const struct trace_event *event)
+{
+	struct open *open = find_open(pairs, event->pair, event->values + PAIR_KEY);
+	struct trace_span alone = span_of_event(cpu, event, SPAN_SINGLE);
+
+	if (open && is_known(pairs, &open->known, event->time)) {
+		end_known(pairs, &open->known, event->time);
+	} else if (open && open->known.on) {
+		open->known.on = false;
+		end_span(pairs, &open->known.span, event->time, true);
+	} else {
+		pairs->counts.ends += open && has_ended(pairs, &open->known, event->time);
+		end_span(pairs, &alone, event->time, false);
+	}
 }
 
 /* Where the same has begun already, its end is missing. */
@@ -678,14 +691,17 @@ static void add_other(struct pairs *pairs, const struct cpu *cpu, const struct t
 		return;
 	}
 	if (event->role == ROLE_PAIR_END) {
-		end_open(pairs, find_open(pairs, event->pair, event->values + PAIR_KEY), event->time);
+		end_pair(pairs, cpu, event);
 		return;
 	}
 	open = have_open(pairs, event->pair, event->values + PAIR_KEY);
 	pairs->counts.refused += !open;
 	if (!open)
 		return;
-	pairs->counts.beginnings += is_known(pairs, &open->known, event->time);
+	if (open->known.on) {
+		pairs->counts.beginnings += is_known(pairs, &open->known, event->time);
+		end_span(pairs, &open->known.span, event->time, true);
+	}
 	begin_known(pairs, &open->known, &span);
 }
 

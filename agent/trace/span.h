@@ -22,7 +22,11 @@ enum span_kind {
 	SPAN_KINDS,
 };
 #define SPAN_OTHERS UINT64_MAX		/* the number of a lock that has no name of its own (span_rows.h) */
-/* The number of a pair or a single event: its kind, and the field `number`; 32 set bits there: it has none. */
+/*
+ * The number of a pair or a single event: its kind, and the field `number`. 32 set bits there: it has none;
+ * SPAN_OTHER_NUMBERS: one that has no row of its own (span_rows.h).
+ */
+#define SPAN_OTHER_NUMBERS 0xfffffffeu
 #define SPAN_NUMBER(pair, number) ((uint64_t)(pair) << 32 | (uint32_t)(number))
 #define SPAN_EVENT(number) ((uint16_t)((number) >> 32))		/* the id of its kind, a pair's beginning */
 enum { SLEEP_ANY, SLEEP_BLOCKED };	/* the number of a sleep; blocked: no signal ends it */

@@ -8,7 +8,7 @@
 #include "agent/wire/event.h"
 #include "span_rows.h"
 
-enum { BLOCK_ROWS = 2048, BUDGET_PART = 16, MANY_NAMES = SPAN_NAMES / 2 };
+enum { BLOCK_ROWS = 2048, BUDGET_PART = 16, LOCK_NAMES = SPAN_NAMES / 2, EVENT_NAMES = 64, EVENT_IDS = 1 << 16 };
 
 struct block {
 	uint64_t first, last;		/* the earliest beginning and the latest end in it */
@@ -21,7 +21,8 @@ struct span_rows {
 	struct block **blocks;		/* in order of arrival; the last one is written */
 	uint32_t count, room;
 	struct span_name names[SPAN_NAMES];
-	uint32_t name_count, many_count;	/* of all; of those of which there may be any number */
+	uint32_t name_count, lock_count;	/* of all; of locks */
+	uint8_t numbers[EVENT_IDS];	/* names of pairs and single events, by the id of their kind */
 	struct hash by_name;
 	uint64_t from, refused;
 };
@@ -82,22 +83,33 @@ static struct block *have_block(struct span_rows *rows)
 	return block;
 }
 
-/* SPAN_NAMES: there is none left. Where there are many of a kind, further ones share the number of the others. */
+/* Of locks, and of the numbers of one event, there may be any number: those beyond share one name. */
+static uint64_t shared_number(const struct span_rows *rows, enum span_kind kind, uint64_t number)
+{
+	if ((kind == SPAN_LOCK || kind == SPAN_HOLD) && rows->lock_count >= LOCK_NAMES)
+		return SPAN_OTHERS;
+	if (span_is_other(kind) && rows->numbers[SPAN_EVENT(number)] >= EVENT_NAMES && (uint32_t)number != UINT32_MAX)
+		return SPAN_NUMBER(SPAN_EVENT(number), SPAN_OTHER_NUMBERS);
+	return number;
+}
+
+/* SPAN_NAMES: there is none left. */
 static uint32_t name_of(struct span_rows *rows, enum span_kind kind, uint64_t number)
 {
 	uint64_t hash = hash_pair(&rows->by_name, number, kind);
-	bool lock = kind == SPAN_LOCK || kind == SPAN_HOLD, many = lock || span_is_other(kind);
-	uint64_t others = lock ? SPAN_OTHERS : SPAN_NUMBER(SPAN_EVENT(number), UINT32_MAX);
+	uint64_t shared = shared_number(rows, kind, number);
 	uint32_t at = 0, position;
 
 	while ((position = hash_next(&rows->by_name, hash, &at)) != HASH_NONE)
 		if (rows->names[position].number == number && rows->names[position].kind == kind)
 			return position;
-	if (many && rows->many_count >= MANY_NAMES && number != others)
-		return name_of(rows, kind, others);
+	if (shared != number)
+		return name_of(rows, kind, shared);
 	if (rows->name_count == SPAN_NAMES || !hash_add(&rows->by_name, hash, rows->name_count))
 		return SPAN_NAMES;
-	rows->many_count += many;
+	rows->lock_count += kind == SPAN_LOCK || kind == SPAN_HOLD;
+	if (span_is_other(kind) && rows->numbers[SPAN_EVENT(number)] < EVENT_NAMES)
+		rows->numbers[SPAN_EVENT(number)]++;
 	rows->names[rows->name_count] = (struct span_name) { .kind = kind, .number = number };
 	return rows->name_count++;
 }

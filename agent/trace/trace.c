@@ -115,7 +115,8 @@ void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, 
 void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 {
 	const struct trace_kind *kind = event->trace.kind;
-	struct trace_event own = { .time = time, .cpu = event->cpu, .role = kind->role, .pair = kind->pair };
+	struct trace_event own = { .time = time, .cpu = event->cpu, .role = kind->role,
+		.id = kind->id, .pair = kind->pair };
 	uint64_t values[TRACE_VALUES];
 	struct carried *carried;
 

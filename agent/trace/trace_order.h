@@ -22,7 +22,7 @@ struct trace_event {
 	uint64_t time;			/* guest ns */
 	uint32_t cpu;			/* below EVENT_CPUS */
 	enum trace_role role;
-	uint16_t pair;			/* as in struct trace_kind */
+	uint16_t id, pair;		/* as in struct trace_kind */
 	bool arguments;			/* a call's beginning tells its arguments */
 	uint32_t stack;			/* as in struct trace_span */
 	uint64_t values[TRACE_VALUES];	/* of a role: those that it needs, first */

@@ -21,7 +21,8 @@ enum {
 	EVENT_CLOCK_LEAST_HZ = 1000,	/* a guest that tells less is not believed */
 };
 
-enum { EVENT_TRACE_FIRST = 32 };	/* the first id of those trace events that can be switched on */
+/* The first ids of those trace events that can be switched on, and of the kernel's own among them. */
+enum { EVENT_TRACE_FIRST = 32, EVENT_TRACE_USER = 64 };
 enum { EVENT_CPUS = 4096 };		/* more than any guest has: larger numbers are damage */
 
 enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };

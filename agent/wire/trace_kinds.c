@@ -13,6 +13,8 @@
 _Static_assert((int)LEAVES_READY == KTOP_LEAVES_READY && (int)LEAVES_ASLEEP == KTOP_LEAVES_ASLEEP &&
 	(int)LEAVES_BLOCKED == KTOP_LEAVES_BLOCKED && (int)LEAVES_DEAD == KTOP_LEAVES_DEAD, "as in the wire");
 
+_Static_assert((int)EVENT_TRACE_USER == KTOP_TRACE_USER, "as in the wire");
+
 struct trace_kinds {
 	struct trace_kind *kinds[TRACE_KINDS];
 	size_t count;
@@ -79,6 +81,9 @@ static void be_single(struct trace_kind *kind)
 {
 	int thread = value_named(kind, "thread"), number = value_named(kind, "number");
 
+	if (number >= 0 && kind->values[number].size > sizeof(uint32_t))
+		number = -1;			/* an address, or the like: each would be another row */
+
 	memset(kind->role_values, TRACE_VALUES, sizeof(kind->role_values));
 	kind->role_values[PAIR_THREAD] = thread < 0 ? TRACE_VALUES : (uint8_t)thread;
 	kind->role_values[PAIR_NUMBER] = number < 0 ? TRACE_VALUES : (uint8_t)number;
@@ -143,21 +148,24 @@ static bool are_ends(const struct trace_kind *begin, const struct trace_kind *en
 	return false;
 }
 
-/* Two that have no field in common stay single: nothing would tell which beginning an end belongs to. */
+/* Two that have no field in common, or too many, stay single: which beginning an end belongs to is not known. */
 static void join(struct trace_kind *begin, struct trace_kind *end)
 {
-	int key = PAIR_KEY;
+	uint8_t ours[TRACE_VALUES], theirs[TRACE_VALUES];
+	int count = 0;
 
-	for (int i = 0; i < begin->value_count && key < ROLE_VALUES; i++) {
+	for (int i = 0; i < begin->value_count; i++) {
 		int other = value_named(end, begin->fields[i].name);
 
 		if (other < 0)
 			continue;
-		begin->role_values[key] = (uint8_t)i;
-		end->role_values[key++] = (uint8_t)other;
+		ours[count] = (uint8_t)i;
+		theirs[count++] = (uint8_t)other;
 	}
-	if (key == PAIR_KEY)
+	if (count == 0 || count > ROLE_VALUES - PAIR_KEY)
 		return;
+	memcpy(begin->role_values + PAIR_KEY, ours, (size_t)count);
+	memcpy(end->role_values + PAIR_KEY, theirs, (size_t)count);
 	begin->role = ROLE_PAIR_BEGIN;
 	end->role = ROLE_PAIR_END;
 	end->pair = begin->id;

@@ -34,7 +34,7 @@ static void add(struct trace_order *order, const struct set_event *event)
 	const struct set_event_kind *kind = event->kind;
 	bool plain = kind->role == ROLE_WAKE || kind->role == ROLE_SINGLE;
 	struct trace_event own = {
-		.time = event->time, .cpu = event->cpu, .of = kind, .pair = kind->pair,
+		.time = event->time, .cpu = event->cpu, .of = kind, .id = kind->pair, .pair = kind->pair,
 		.role = plain ? ROLE_NONE : kind->role,
 		.lost = kind->lost ? event->values[0] : 0,
 	};
@@ -57,7 +57,7 @@ static void end(void *context, const struct trace_span *span)
 {
 	const struct trace_spans_sink *sink = ((struct spans *)context)->sink;
 
-	if (span->kind != SPAN_SLEEP && span->kind != SPAN_READY)
+	if (span->kind < SPAN_SLEEP)
 		sink->end(sink->context, span);
 }
 

@@ -367,7 +367,7 @@ static void test_other_events(void **state)
 
 	table = ask(&world, 10000, (struct slow_of) { SPAN_PAIR, SPAN_NUMBER(DISK_BEGIN, 1), SLOW_ALL }, "");
 	assert_int_equal(table->count, 6);
-	row_called(table, "disk_flush write");			/* a name holds for all of its group */
+	row_called(table, "disk_flush 1");			/* a name is of this event alone */
 	row_called(table, "disks 1");
 	row = row_called(table, "disk write");
 	assert_true(row->kind == SPAN_PAIR && row->count == 2 && row->total == 1500 && row->max == 1000);

@@ -764,7 +764,8 @@ enum { KEYS = 40 };
 static void tell_other(struct pairs *pairs, uint64_t time, enum trace_role role, uint64_t thread, uint64_t key)
 {
 	tell(pairs, &(struct trace_event) {
-		.time = time, .role = role, .pair = 70, .cpu = (uint32_t)time % CPUS,
+		.time = time, .role = role, .id = role == ROLE_PAIR_END ? 71 : 70, .pair = 70,
+		.cpu = (uint32_t)time % CPUS,
 		.values = { thread, TRACE_NO_VALUE, key, key ^ 1, TRACE_NO_VALUE, TRACE_NO_VALUE, TRACE_NO_VALUE,
 			TRACE_NO_VALUE },
 	});
@@ -810,23 +811,30 @@ static void other_events_that_are_odd(void **state)
 	struct pairs *pairs = begin(NULL);
 
 	(void)state;
-	tell_other(pairs, 10, ROLE_PAIR_END, 5, 1);		/* from before the first event */
+	tell_other(pairs, 10, ROLE_PAIR_END, 5, 1);		/* from before the first event: it stands alone */
+	assert_true(ended.count == 1 && ended.spans[0].kind == SPAN_SINGLE && SPAN_EVENT(ended.spans[0].number) == 71);
 	tell_other(pairs, 20, ROLE_PAIR_BEGIN, 5, 1);
-	tell_other(pairs, 30, ROLE_PAIR_BEGIN, 5, 1);		/* its end is missing */
+	tell_other(pairs, 30, ROLE_PAIR_BEGIN, 5, 1);		/* the end of the one before is missing */
 	assert_int_equal(pairs_counts(pairs).beginnings, 1);
+	assert_true(ended.count == 2 && ended.spans[1].begin == 20 && ended.spans[1].lost);
 	tell_other(pairs, 40, ROLE_PAIR_END, 5, 1);
-	assert_true(ended.count == 1 && ended.spans[0].begin == 30);
-	tell_other(pairs, 50, ROLE_PAIR_END, 5, 1);		/* its beginning is */
+	assert_true(ended.count == 3 && ended.spans[2].begin == 30 && !ended.spans[2].lost);
+	tell_other(pairs, 50, ROLE_PAIR_END, 5, 1);		/* its beginning is missing */
 	assert_int_equal(pairs_counts(pairs).ends, 1);
+	assert_true(ended.count == 4 && ended.spans[3].kind == SPAN_SINGLE);
 	tell_other(pairs, 60, ROLE_PAIR_BEGIN, 5, 1);
 	tell(pairs, &(struct trace_event) { .time = 65, .cpu = 2, .lost = 1 });
-	tell_other(pairs, 70, ROLE_PAIR_END, 5, 1);		/* and it may have ended and begun again meanwhile */
-	assert_int_equal(ended.count, 1);
+	tell_other(pairs, 70, ROLE_PAIR_END, 5, 1);		/* it may have ended and begun again meanwhile */
+	assert_true(ended.count == 5 && ended.spans[4].kind == SPAN_PAIR && ended.spans[4].lost);
 	assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 2);
 
-	/* An event that tells no thread is of the one that runs there, but not in an interrupt. */
+	/* An event that tells no thread is of the one that runs there, where it is known that no interrupt does. */
 	tell(pairs, &(struct trace_event) {
 		.time = 80, .cpu = 1, .role = ROLE_SWITCH, .values = { 3, 4, LEAVES_READY } });
+	tell_other(pairs, 82, ROLE_SINGLE, TRACE_NO_VALUE, 1);
+	assert_int_equal(ended.spans[ended.count - 1].thread, EVENT_NONE);
+	tell(pairs, &(struct trace_event) { .time = 82, .cpu = 1, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
+	tell(pairs, &(struct trace_event) { .time = 82, .cpu = 1, .role = ROLE_IRQ_END, .values = { 3 } });
 	tell_other(pairs, 82, ROLE_SINGLE, TRACE_NO_VALUE, 1);
 	assert_int_equal(ended.spans[ended.count - 1].thread, 4);
 	tell(pairs, &(struct trace_event) { .time = 83, .cpu = 1, .role = ROLE_IRQ_BEGIN, .values = { 3 } });
