@@ -21,7 +21,7 @@ random() {
 # machine NAME WORDS QEMU-OPTIONS...: boots a guest that prints its counts, and switches all its trace events on.
 machine() {
 	boot "$1" "books=on mix.seconds=1 $2" "${@:3}" && await 60 blocks "$1" 1 &&
-		await 10 $ktop ctl --qmp "$dir/$1.qmp" events +all
+		await 10 $ktop ctl --qmp "$dir/$1.qmp" events +all -memory -fault
 }
 
 # blocks NAME N: has the guest printed its counts N times?
