@@ -29,6 +29,7 @@ enum {
 	BESIDE_FROM = 120,		/* columns from which the histogram is beside the table, */
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
 	NAME_OF_PART = 28, NAME_MOST = 40,	/* columns of a name that has a part's, at least; of a name */
+	CODE_WIDE = 72,			/* columns of one with its code, before a trend gets more */
 	NUMBER = 32, DETAIL = 256, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
 	BARS_MOST = 16,			/* rows of its bars */
@@ -247,7 +248,7 @@ static struct layout layout_of(const struct event_view *self, int width)
 {
 	static const int trends[] = { 20, 30, EVENT_TREND };
 	int least = self->by == EVENT_BY_NAME ? columns[AT_NAME].width : NAME_OF_PART;
-	int most = self->by == EVENT_BY_CODE ? width : NAME_MOST;
+	int most = self->by == EVENT_BY_CODE ? width : NAME_MOST, wide = self->by == EVENT_BY_CODE ? CODE_WIDE : least;
 	struct layout layout;
 
 	for (int i = 0; i < HEADS; i++)
@@ -257,7 +258,7 @@ static struct layout layout_of(const struct event_view *self, int width)
 			if (columns[i].keep == keep)
 				layout.width[i] = 0;
 	for (size_t i = 0; i < sizeof(trends) / sizeof(*trends) && layout.width[AT_TREND]; i++)
-		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= least)
+		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= wide)
 			layout.width[AT_TREND] = trends[i];
 	layout.width[AT_NAME] = rest_of(&layout, width) < most ? rest_of(&layout, width) : most;
 	for (int i = 0, at = MARK; i < HEADS; i++) {
