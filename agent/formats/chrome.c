@@ -314,7 +314,7 @@ static void put_async(struct chrome_events *events, const struct trace_span *spa
 		fputs(",\"args\":{\"thread\":", events->to);
 		json_text_put(events->to, span->thread == SET_NONE ? "" :
 			thread_names_get(&events->threads, span->thread, text));
-		fputs("}}", events->to);
+		fputs(span->lost ? ",\"lost\":true}}" : "}}", events->to);
 	}
 }
 

@@ -8,8 +8,9 @@
  * Where events of a CPU were lost, or where other events are traced from then on, what was under way ends with the last
  * event known before, and is marked: its own end may be among those that are missing. So does what begins before its
  * predecessor has ended. What has not ended when the events are over ends with the last one of its CPU; such a call is
- * left out, and so is a call without its beginning. A wait, the hold of a lock, or a pair of other events is left out
- * unless its beginning and end are known, and nothing is missing on any CPU in between.
+ * left out, and so is a call without its beginning. A wait, or the hold of a lock, is left out unless its beginning and
+ * end are known, and nothing is missing on any CPU in between: its thread may have run meanwhile. A pair of other
+ * events is marked then; where it begins anew without an end, that is its end; an end without a beginning is single.
  */
 #ifndef PAIRS_H
 #define PAIRS_H
