@@ -37,7 +37,7 @@ static struct ktop_str *answer(struct ktop *ktop, const char *text)
 static bool run_start(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)words, (void)count;
-	ktop_sampler_want(ktop, ktop->control.sampler);
+	ktop_sampler_run(ktop, true);
 	answer(ktop, "started");
 	return true;
 }
@@ -45,7 +45,7 @@ static bool run_start(struct ktop *ktop, char **words, uint32_t count)
 static bool run_stop(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)words, (void)count;
-	ktop_sampler_want(ktop, KTOP_NONE);
+	ktop_sampler_run(ktop, false);
 	answer(ktop, "stopped");
 	return true;
 }
@@ -68,21 +68,24 @@ static bool run_rate(struct ktop *ktop, char **words, uint32_t count)
 
 static bool run_sampler(struct ktop *ktop, char **words, uint32_t count)
 {
-	bool nmi = ktop_str_same(words[0], "nmi");
+	uint32_t sampler = ktop_str_same(words[0], "timer") ? KTOP_TIMER :
+		ktop_str_same(words[0], "nmi") ? KTOP_NMI : KTOP_NONE;
 	const char *why = NULL;
 
 	(void)count;
-	if (!nmi && !ktop_str_same(words[0], "timer"))
+	if (sampler == KTOP_NONE && !ktop_str_same(words[0], "none"))
 		return false;
-	if (nmi)
+	if (sampler == KTOP_NMI)
 		why = ktop_sampler_refusal(ktop);
+	if (sampler == KTOP_NONE && ktop->meta.outside)
+		why = "none: a hook outside the guest traces no events";
 	ktop->meta.reply_ok = why == NULL;
 	if (why) {
 		answer(ktop, why);		/* the sampler and its note stay as they are */
 	} else {
 		ktop_str_set(&ktop->meta.note, "");
-		ktop->control.sampler = nmi ? KTOP_NMI : KTOP_TIMER;
-		answer(ktop, nmi ? "sampler nmi" : "sampler timer");
+		ktop->control.sampler = sampler;
+		ktop_str_add(answer(ktop, "sampler "), words[0]);
 	}
 	ktop_sampler_renew(ktop);
 	return true;
@@ -217,6 +220,7 @@ static bool run_status(struct ktop *ktop, char **words, uint32_t count)
 
 	(void)words, (void)count;
 	ktop_str_add(text, ktop->control.sampler == KTOP_NMI ? ", sampler nmi" :
+		ktop->control.sampler == KTOP_NONE ? ", sampler none" :
 		ktop->meta.outside == KTOP_STUB ? ", sampler gdb" :
 		ktop->meta.outside ? ", sampler plugin" : ", sampler timer");
 	ktop_str_add(text, ", rate ");
@@ -294,8 +298,9 @@ static const struct command commands[] = {
 	{ "start", "", "sample, and trace the events chosen", 0, 0, run_start },
 	{ "stop", "", "do neither", 0, 0, run_stop },
 	{ "rate", " N", "samples per second on each CPU, 1 to 20000", 1, 1, run_rate },
-	{ "sampler", " timer|nmi", "each CPU's timer, or NMIs from the last CPU", 1, 1, run_sampler },
-	{ "cpu", " all|N on|off", "the CPUs to sample", 2, 2, run_cpu },
+	{ "sampler", " timer|nmi|none", "each CPU's timer, or NMIs from the last CPU; none: trace alone", 1, 1,
+		run_sampler },
+	{ "cpu", " all|N on|off", "the CPUs to sample and to trace", 2, 2, run_cpu },
 	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all; +NAME:stack[=FRAMES]",
 		0, WORDS - 1, run_events },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
@@ -453,7 +458,7 @@ static void take_keys(struct ktop *ktop)
 	if (ktop_keys_news(&ktop->keys))
 		ktop_meta_keys(ktop);
 	if (key != KTOP_KEY_NOTHING)
-		ktop_sampler_want(ktop, key == KTOP_KEY_START ? ktop->control.sampler : KTOP_NONE);
+		ktop_sampler_run(ktop, key == KTOP_KEY_START);
 }
 
 void ktop_control(struct ktop *ktop, bool connected)
@@ -487,9 +492,10 @@ void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 	why = settings->nmi ? ktop_sampler_refusal(ktop) : "";
 	ktop_str_set(&ktop->meta.note, why ? why : "");
 	ktop->control.sampler = why ? KTOP_TIMER : KTOP_NMI;
-	ktop->wanted = settings->start ? ktop->control.sampler : KTOP_NONE;
 	ktop->sampler = KTOP_NONE;
+	ktop_sampler_run(ktop, settings->start);
 	for (uint32_t i = 0; i < ktop->cpus; i++)
 		ktop->cpu[i].enabled = true;
+	ktop_sampler_begin(ktop);
 	ktop_sampler_settle(ktop);
 }

@@ -17,7 +17,7 @@ struct ktop_settings;
 /* The settings that hold while profiling is on, and the input. Written by the drainer. */
 struct ktop_control {
 	uint32_t rate;			/* samples a second on each CPU */
-	uint32_t sampler;		/* the chosen one, KTOP_TIMER or KTOP_NMI; it runs while profiling is on */
+	uint32_t sampler;		/* the chosen one, KTOP_TIMER, KTOP_NMI or KTOP_NONE, while profiling is on */
 	uint32_t events[KTOP_TRACE_WORDS];	/* trace events, as struct ktop.trace has them */
 	uint32_t event_words;		/* how many words, from the first on, ever had a bit set */
 	bool nmi_works;			/* an NMI could be sent, or the kernel's settings say so */

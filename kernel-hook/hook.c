@@ -9,7 +9,7 @@
 
 bool ktop_running(const struct ktop *ktop)
 {
-	return __atomic_load_n(&ktop->wanted, __ATOMIC_RELAXED) != KTOP_NONE;
+	return __atomic_load_n(&ktop->running, __ATOMIC_RELAXED);
 }
 
 uint64_t ktop_lost(const struct ktop *ktop, uint32_t cpu, uint32_t stream)

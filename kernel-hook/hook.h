@@ -17,7 +17,6 @@
 #include "wire.h"
 
 enum {
-	KTOP_NONE = KTOP_SAMPLERS,	/* the sampler while profiling is off, and while one follows another */
 	KTOP_CLASSES = KTOP_STREAMS - 1,	/* rings of a CPU: KTOP_SAMPLES and KTOP_TRACE */
 	KTOP_GAP = 8,			/* periods; a longer gap counts as missed, not as weight of a sample */
 	KTOP_RATE_MAX = 20000,		/* samples a second on each CPU */
@@ -65,9 +64,10 @@ struct ktop {
 	uint32_t trace[KTOP_TRACE_WORDS];	/* trace events that are on; bit i of word w: event 32 * w + i */
 	uint32_t stacks[KTOP_TRACE_WORDS];	/* likewise, those that carry the kernel's stack, */
 	uint32_t stack_frames;		/* with so many frames at most; 0: none carries a stack */
-	uint32_t sampler;		/* the sampler that is on: enum ktop_sampler or KTOP_NONE */
-	uint32_t generation;		/* the newest one; 0: there was none yet */
-	uint32_t wanted;		/* the sampler that was asked for, which `sampler` follows */
+	uint32_t sampler;		/* the one that is on; KTOP_NONE also while one follows another */
+	uint32_t generation;		/* the newest one */
+	uint32_t wanted;		/* the sampler that was asked for, which `sampler` follows; KTOP_NONE: off */
+	uint32_t running;		/* 1: profiling is on: what is chosen is sampled, traced, or both */
 	uint64_t period;		/* clock ticks between two samples of a CPU */
 
 	/* fixed after init */

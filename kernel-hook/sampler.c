@@ -23,7 +23,7 @@ void ktop_sampler_begin(struct ktop *ktop)
 		__atomic_store_n(&ktop->cpu[i].generation, ktop->cpu[i].enabled ? generation : 0,
 			__ATOMIC_RELEASE);					/* pair 4 */
 	__atomic_store_n(&ktop->generation, generation, __ATOMIC_RELEASE);		/* pair 4 */
-	ktop->control.kick = true;
+	ktop->control.kick = ktop->wanted != KTOP_NONE;
 }
 
 /* Is any CPU taking a sample? */
@@ -80,12 +80,14 @@ void ktop_sampler_kick(struct ktop *ktop)
 		ktop_port_kick(i);
 }
 
-void ktop_sampler_want(struct ktop *ktop, uint32_t sampler)
+/* A trace point that stays on is not touched: no event is lost when the sampler changes. */
+void ktop_sampler_run(struct ktop *ktop, bool on)
 {
-	__atomic_store_n(&ktop->wanted, sampler, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->running, on, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->wanted, on ? ktop->control.sampler : KTOP_NONE, __ATOMIC_RELAXED);
 	ktop->tracing = false;
 	for (uint32_t i = 0; i < ktop->control.event_words; i++) {
-		uint32_t mask = sampler == KTOP_NONE ? 0 : ktop->control.events[i];
+		uint32_t mask = on ? ktop->control.events[i] : 0;
 
 		ktop->tracing |= mask != 0;
 		if (mask != ktop->trace[i])
@@ -96,7 +98,7 @@ void ktop_sampler_want(struct ktop *ktop, uint32_t sampler)
 
 void ktop_sampler_renew(struct ktop *ktop)
 {
-	ktop_sampler_want(ktop, ktop_running(ktop) ? ktop->control.sampler : KTOP_NONE);
+	ktop_sampler_run(ktop, ktop_running(ktop));
 }
 
 const char *ktop_sampler_refusal(struct ktop *ktop)

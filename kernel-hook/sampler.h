@@ -7,14 +7,14 @@
 #ifndef KTOP_SAMPLER_H
 #define KTOP_SAMPLER_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 struct ktop;
 
-/* Sets `wanted`, enum ktop_sampler or KTOP_NONE, and switches the chosen trace points on or off. */
-void ktop_sampler_want(struct ktop *ktop, uint32_t sampler);
+/* Switches profiling on or off: sets `wanted` to the chosen sampler or KTOP_NONE, and the chosen trace points. */
+void ktop_sampler_run(struct ktop *ktop, bool on);
 
-/* Sets `wanted` again, after the chosen sampler or the chosen events have changed. */
+/* Does what was chosen, if profiling is on, after the chosen sampler or the chosen events have changed. */
 void ktop_sampler_renew(struct ktop *ktop);
 
 /* Begins a new generation (hook.h): each enabled CPU starts a new grid with the present rate, each other CPU stops. */

@@ -59,9 +59,9 @@ enum ktop_mode { KTOP_MODE_KERNEL, KTOP_MODE_USER, KTOP_MODE_IDLE, KTOP_MODES };
 enum ktop_arch { KTOP_X86_64, KTOP_I386, KTOP_RISCV64, KTOP_AARCH64, KTOP_ARCHS };
 /*
  * KTOP_OUTSIDE and KTOP_STUB stand in `status` alone: the hook is in a plugin of QEMU, or a client of its gdb stub, and
- * samples the guest from outside.
+ * samples the guest from outside. KTOP_NONE: no samples are taken; trace events are written nevertheless.
  */
-enum ktop_sampler { KTOP_TIMER, KTOP_NMI, KTOP_OUTSIDE, KTOP_STUB, KTOP_SAMPLERS };
+enum ktop_sampler { KTOP_TIMER, KTOP_NMI, KTOP_OUTSIDE, KTOP_STUB, KTOP_NONE, KTOP_SAMPLERS };
 
 /* ktop_wire_sample.flags */
 enum {

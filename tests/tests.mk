@@ -2,7 +2,7 @@
 # The tests: their lists, and how each kind is built and run. The Makefile includes this file.
 
 # Unit tests: each is a program in tests/unit/, in the room of the module that it tests. A room's long ones come first.
-UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotkeys meta meta_tables overflow sample trace unwind wire) \
+UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotkeys meta meta_tables overflow sample trace trace_alone unwind wire) \
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug \
 		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,program_stack public ram socket stack_link task vcpus) \
 	$(call in,kernel-hook/ports/template/test_,alarm template) $(call in,agent/base/test_,recent util) \

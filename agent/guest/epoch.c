@@ -256,8 +256,7 @@ static void copy_text(char *to, size_t size, struct text text)
 /* Of Linux, the hook gives each thread's number but the idle task's. From outside, a thread may just not be known. */
 static void name_idle(struct epoch *epoch)
 {
-	bool hook = epoch->status_known && (epoch->status.sampler == SAMPLER_TIMER ||
-		epoch->status.sampler == SAMPLER_NMI);
+	bool hook = epoch->status_known && !sampler_is_outside(epoch->status.sampler);
 
 	threads_idle(epoch->inputs.threads, hook && strcmp(epoch->kernel, "Linux") == 0 ? "swapper" : NULL);
 }
@@ -325,7 +324,8 @@ static void take_status(struct epoch *epoch, const struct status *status, uint64
 	epoch->status = *status;
 	epoch->status.note = (struct text) { .bytes = epoch->note, .size = strlen(epoch->note) };
 	epoch->status_known = true;
-	if (status->running) {
+	if (status->running && (status->sampler != SAMPLER_NONE || !epoch->sampled.running ||
+			epoch->sampled.sampler == SAMPLER_NONE)) {
 		epoch->sampled = *status;
 		epoch->sampled.note = (struct text) { 0 };
 	}
@@ -714,7 +714,7 @@ static uint64_t reset_of(const struct epoch *epoch)
 struct uptime epoch_uptime(const struct epoch *epoch)
 {
 	const struct kernel_uptime own = kernel_watch_uptime(epoch->watch);
-	bool stub = epoch->status.sampler == SAMPLER_STUB, outside = stub || epoch->status.sampler == SAMPLER_OUTSIDE;
+	bool stub = epoch->status.sampler == SAMPLER_STUB, outside = sampler_is_outside(epoch->status.sampler);
 	uint64_t reset = outside || strcmp(epoch->kernel, "Linux") != 0 ? reset_of(epoch) : 0;
 	struct uptime uptime = {
 		.by = stub && !reset ? UPTIME_UNKNOWN : outside || reset ? UPTIME_MACHINE : UPTIME_GUEST,

@@ -58,7 +58,8 @@ struct epoch {
 	uint64_t clock_hz;			/* ticks of the guest's clock per second; 1 GHz while unknown */
 	bool status_known;
 	struct status status;			/* the newest; its note points to `note` */
-	struct status sampled;			/* the newest by which the profiler ran, without its note */
+	/* The newest by which samples were taken, else by which the profiler ran; without its note. */
+	struct status sampled;
 	uint32_t sampler;			/* the CPU that is set aside to pace the others; EVENT_NONE: none */
 	char note[256];
 	bool tables_told;			/* EVENT_TABLE has come; older hooks have status.meta_lost alone */

@@ -7,6 +7,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/session/session.h"
 #include "agent/session/capture.h"
+#include "agent/wire/event.h"
 #include "recorder.h"
 #include "report.h"
 
@@ -31,7 +32,8 @@ const struct option_row recorder_options[] = {
 		"keep registers and bytes of stacks, to walk these anew later"),
 	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000",
 		.least = 1, .most = 20000),
-	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off"),
+	OPTION("sampler", SAMPLER_CHOICES, OPTION_CHOICE, sampler, "nmi sees code with interrupts off; none: the guest "
+		"only traces"),
 	{ 0 },
 };
 

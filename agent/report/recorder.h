@@ -22,7 +22,7 @@ struct recorder_request {
 	uint32_t part_mib, parts;	/* as in struct recording_options */
 	bool raw_stacks;		/* what is sampled from outside stays as it comes */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
-	int sampler;			/* enum sampler; -1: leave it as it is */
+	int sampler;			/* of SAMPLER_CHOICES; -1: leave it as it is */
 };
 
 extern const struct recorder_request recorder_default;

@@ -57,7 +57,7 @@ struct report_request {
 	const char *annotate;		/* also the code of this function, with its heat; NULL: of none */
 	uint32_t top;			/* rows of the text; 0: all */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
-	int sampler;			/* enum sampler; -1: leave it as it is */
+	int sampler;			/* of SAMPLER_CHOICES; -1: leave it as it is */
 	bool boot;			/* the window begins with the boot, which is being sampled already */
 	int phase;			/* enum boot_phase: only this part of the window; -1: all of it */
 	const char *from, *to;		/* what is past (report_range.c); NULL: as far as is kept */

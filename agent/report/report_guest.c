@@ -21,10 +21,10 @@ static char *rate_line(uint32_t rate)
 	return util_format("rate %" PRIu32, rate);
 }
 
-/* `mode` is the earlier name of the word `sampler`: hooks of all versions take it. */
-static char *sampler_line(uint32_t sampler)
+/* `mode` is the earlier name of the word `sampler`: hooks of all versions take it. From outside, it is the timer. */
+static char *sampler_line(enum sampler sampler)
 {
-	return util_format("mode %s", sampler == SAMPLER_NMI ? "nmi" : "timer");
+	return util_format("mode %s", sampler_word(sampler_is_outside(sampler) ? SAMPLER_TIMER : sampler));
 }
 
 struct lease *report_lease(const struct report *report)
@@ -232,15 +232,15 @@ static void fail_lent(struct report *report, const char *option)
 
 void report_set_sampler(struct report *report)
 {
-	int wanted = report->request.sampler;
+	enum sampler wanted = sampler_chosen(report->request.sampler);
 
-	if (wanted < 0 || report->answered) {
+	if (report->request.sampler < 0 || report->answered) {
 		report_enter(report, REPORT_RATE);
 	} else if (!report->asked) {
-		report->sampler_taken = lease_take(&report_lease(report)->sampler, (uint32_t)wanted,
+		report->sampler_taken = lease_take(&report_lease(report)->sampler, wanted,
 			report->epoch->status.sampler);
 		if (report->sampler_taken)
-			ask(report, sampler_line((uint32_t)wanted));
+			ask(report, sampler_line(wanted));
 		else
 			fail_lent(report, "sampler");
 	}

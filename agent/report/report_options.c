@@ -48,7 +48,8 @@ static bool check_function(const char *text, char **error)
 		.check = report_check_time, ANSWER), \
 	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000", \
 		.least = 1, .most = 20000, GUEST), \
-	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off", GUEST), \
+	OPTION("sampler", SAMPLER_CHOICES, OPTION_CHOICE, sampler, "nmi sees code with interrupts off; none: the " \
+		"guest only traces", GUEST), \
 	OPTION("phase", "firmware|loader|kernel|user", OPTION_CHOICE, phase, \
 		"only this phase of a boot that was sampled from its first instruction", ANSWER), \
 	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU", ANSWER), \

@@ -151,8 +151,7 @@ static void told(void *context, bool ok, const char *text)
 /* Samples come, of a kernel that is sampled from outside. A recording's may have come before. */
 static bool is_sampled(const struct epoch *epoch, bool live)
 {
-	return epoch->status_known && (!live || epoch->status.running) &&
-		(epoch->status.sampler == SAMPLER_OUTSIDE || epoch->status.sampler == SAMPLER_STUB);
+	return epoch->status_known && (!live || epoch->status.running) && sampler_is_outside(epoch->status.sampler);
 }
 
 /* Where there is no file with the kernel's names, they are read out of its memory. */

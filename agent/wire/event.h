@@ -29,13 +29,27 @@ enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
 enum mode { MODE_KERNEL, MODE_USER, MODE_IDLE, MODES };
 /* Where in the kernel: a thread's own work, the handler of an interrupt, a softirq. UNTOLD: the guest does not say. */
 enum context { CONTEXT_UNTOLD, CONTEXT_TASK, CONTEXT_IRQ, CONTEXT_SOFTIRQ, CONTEXTS };
-enum sampler { SAMPLER_TIMER, SAMPLER_NMI, SAMPLER_OUTSIDE, SAMPLER_STUB };
+/* OUTSIDE: the plugin in QEMU; STUB: ktop's client of QEMU's gdb stub; NONE: the guest traces, and takes no samples. */
+enum sampler { SAMPLER_TIMER, SAMPLER_NMI, SAMPLER_OUTSIDE, SAMPLER_STUB, SAMPLER_NONE };
 
-/* The word for it on the screen and in reports. OUTSIDE: the plugin in QEMU; STUB: ktop's client of QEMU's gdb stub. */
+/* The word for it on the screen and in reports. */
 static inline const char *sampler_word(enum sampler sampler)
 {
 	return sampler == SAMPLER_NMI ? "nmi" : sampler == SAMPLER_OUTSIDE ? "plugin" :
-		sampler == SAMPLER_STUB ? "gdb" : "timer";
+		sampler == SAMPLER_STUB ? "gdb" : sampler == SAMPLER_NONE ? "none" : "timer";
+}
+
+/* It samples from outside the guest, and gives no trace events. */
+static inline bool sampler_is_outside(enum sampler sampler)
+{
+	return sampler == SAMPLER_OUTSIDE || sampler == SAMPLER_STUB;
+}
+
+/* Those that a user may choose; and the one with this place among them. */
+#define SAMPLER_CHOICES "timer|nmi|none"
+static inline enum sampler sampler_chosen(int place)
+{
+	return place == 2 ? SAMPLER_NONE : (enum sampler)place;
 }
 
 /* Bytes inside the packet: not terminated, only their length was checked, valid during the call only. */
@@ -119,7 +133,7 @@ struct object {
 };
 
 struct status {
-	bool running;			/* the profiler is on */
+	bool running;			/* the profiler is on: it samples, traces, or does both */
 	enum sampler sampler;
 	uint32_t rate, sampler_cpu, trace_mask;
 	uint64_t meta_lost;		/* meta events that the guest has dropped */

@@ -140,7 +140,7 @@ static int show(const struct command_vm *vm, const struct config *config,
 	struct command_start start = { .own = false };
 
 	snprintf(rate, sizeof(rate), "rate %" PRIu32, request->rate);
-	snprintf(sampler, sizeof(sampler), "mode %s", request->sampler == SAMPLER_NMI ? "nmi" : "timer");
+	snprintf(sampler, sizeof(sampler), "mode %s", sampler_word(sampler_chosen(request->sampler)));
 	if (request->rate)
 		start.lines[0] = rate;
 	if (request->sampler >= 0)

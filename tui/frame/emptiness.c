@@ -216,7 +216,7 @@ struct emptiness emptiness_of_traces(const struct vitals *vitals)
 	if (vitals->play.there)
 		return (struct emptiness) { "In this recording, nothing was traced up to here.",
 			"`ktop ctl events +irq +syscall +sched` traces; then record anew." };
-	if (vitals->sampler == SAMPLER_OUTSIDE || vitals->sampler == SAMPLER_STUB)
+	if (sampler_is_outside(vitals->sampler))
 		return (struct emptiness) { "What samples from outside the guest sees no trace events.",
 			"A hook in the guest sends them." };
 	return (struct emptiness) { "Nothing is traced: no system call, interrupt or wait.",

@@ -59,7 +59,7 @@ static void rates(void **state)
 
 static void cpus(void **state)
 {
-	const char *bad = "usage: cpu all|N on|off: the CPUs to sample";
+	const char *bad = "usage: cpu all|N on|off: the CPUs to sample and to trace";
 
 	(void)state;
 	done("start\n", "started");
@@ -379,7 +379,7 @@ static void empty_lines_are_nothing(void **state)
 
 static void help_names_every_command(void **state)
 {
-	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "sampler timer|nmi: ",
+	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "sampler timer|nmi|none: ",
 		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "read virtual|physical ADDRESS PAGES: ",
 		"task self|CURRENT PROCESS THREAD NAME MEMORY: ",
 		"status: ", "hello: ",

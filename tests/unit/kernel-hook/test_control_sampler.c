@@ -16,6 +16,9 @@
 #include "tests/unit/fakes/fake_port.h"
 #include "control_lines.h"
 
+static const char usage[] =
+	"usage: sampler timer|nmi|none: each CPU's timer, or NMIs from the last CPU; none: trace alone";
+
 static const char *note(void)
 {
 	return fake_text(fake_host_last(host, KTOP_EVENT_status), sizeof(struct ktop_wire_status), 0);
@@ -109,7 +112,7 @@ static void nmi_needs_a_kernel_that_sends_them(void **state)
 	assert_int_equal(fake_port.nmis[0], 1);
 	assert_true(ktop_nmi(ktop, &regs));		/* the NMI sent to try is the hook's, and takes no sample */
 	assert_false(ktop_nmi(ktop, &regs));
-	refused("sampler loud\n", "usage: sampler timer|nmi: each CPU's timer, or NMIs from the last CPU");
+	refused("sampler loud\n", usage);
 }
 
 static void the_earlier_word_is_taken(void **state)
@@ -119,7 +122,7 @@ static void the_earlier_word_is_taken(void **state)
 	assert_int_equal(status().sampler, KTOP_NMI);
 	done("mode timer\n", "sampler timer");
 	assert_int_equal(status().sampler, KTOP_TIMER);
-	refused("mode loud\n", "usage: sampler timer|nmi: each CPU's timer, or NMIs from the last CPU");
+	refused("mode loud\n", usage);
 }
 
 static void a_change_of_sampler_waits_for_a_sample_in_progress(void **state)

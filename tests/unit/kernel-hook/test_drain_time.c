@@ -156,7 +156,7 @@ static void counts_are_the_last_when_nobody_is_at_it(void **state)
 	assert_true(ktop_ring_enter(ring));
 	record = ktop_ring_reserve(ring, 4, fake_port.clock);
 	assert_non_null(record);
-	ktop_sampler_want(ktop, KTOP_NONE);
+	ktop_sampler_run(ktop, false);
 	assert_int_equal(told().enabled, 1);
 	ktop_ring_commit(ring, record, KTOP_EVENT_irq_enter, 4);
 	ktop_meta_beat(ktop);

@@ -272,11 +272,11 @@ static void an_overflow_while_off_or_before_the_start_takes_nothing(void **state
 	overflow(OPEN);					/* no tick has come yet */
 	assert_int_equal(take_all().samples, 0);
 	begin();
-	ktop_sampler_want(ktop, KTOP_NONE);
+	ktop_sampler_run(ktop, false);
 	ktop_drain(ktop);
 	fake_port.clock += 100 * PERIOD;
 	overflow(OPEN);
-	ktop_sampler_want(ktop, KTOP_NMI);
+	ktop_sampler_run(ktop, true);
 	ktop_drain(ktop);
 	overflow(OPEN);
 	assert_int_equal(take_all().samples, 0);
@@ -293,7 +293,7 @@ static void counters_run_while_they_sample(void **state)
 	ktop->control.rate = 2 * RATE;
 	ktop_drain(ktop);
 	assert_int_equal(counting, 2 * RATE);
-	ktop_sampler_want(ktop, KTOP_NONE);
+	ktop_sampler_run(ktop, false);
 	ktop_drain(ktop);
 	assert_int_equal(counting, 0);
 	ktop_drain(ktop);

@@ -142,7 +142,7 @@ static void trace_points_obey_the_mask(void **state)
 
 static void stop_inside(void)
 {
-	ktop_sampler_want(ktop, KTOP_NONE);
+	ktop_sampler_run(ktop, false);
 }
 
 static void an_event_overtaken_by_a_stop_is_discarded(void **state)

@@ -124,7 +124,7 @@ static void look_at_counts(void)
 
 static void trace_off(void)
 {
-	ktop_sampler_want(ktop, KTOP_NONE);
+	ktop_sampler_run(ktop, false);
 	for (int i = 0; i < 4; i++)
 		look_at_counts();
 }
@@ -150,10 +150,10 @@ static void on_set_up(bool by_nmi)
 	boot(by_nmi);
 	for (int i = 0; i < 3; i++)
 		by_nmi ? pace() : tick();
-	ktop_sampler_want(ktop, KTOP_NONE);
+	ktop_sampler_run(ktop, false);
 	ktop_sampler_settle(ktop);
 	fake_port.clock += LONG;
-	ktop_sampler_want(ktop, by_nmi ? KTOP_NMI : KTOP_TIMER);
+	ktop_sampler_run(ktop, true);
 }
 
 static void timer_on_set_up(void)
