@@ -27,18 +27,18 @@ static void tell_guest(struct vitals *vitals, const struct epoch *epoch)
 	vitals->cpu_count = epoch->cpu_count;
 	vitals->now = epoch_now(epoch);
 	vitals->up = epoch_uptime(epoch);
-	vitals->oldest = query_kept_from(epoch->query);
+	vitals->oldest = epoch_kept_from(epoch);
 	if (vitals->oldest > vitals->now)
 		vitals->oldest = vitals->now;
 	vitals->boot = epoch_boot(epoch);
 }
 
-struct vitals_cost vitals_cost(const struct epoch *epoch)
+struct vitals_cost vitals_cost(const struct epoch *epoch, enum stream stream)
 {
 	uint64_t cost = 0, span = 0, taken = 0;
 
 	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
-		const struct cpu_status *told = &epoch->cpus[i].told[STREAM_SAMPLES];
+		const struct cpu_status *told = &epoch->cpus[i].told[stream];
 
 		cost += told->cost;
 		span += told->span;
@@ -52,7 +52,7 @@ struct vitals_cost vitals_cost(const struct epoch *epoch)
 
 static void tell_cost(struct vitals *vitals, const struct epoch *epoch)
 {
-	struct vitals_cost cost = vitals_cost(epoch);
+	struct vitals_cost cost = vitals_cost(epoch, STREAM_SAMPLES);
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
@@ -74,7 +74,9 @@ static void tell_profiler(struct vitals *vitals, const struct moment *moment, ui
 	const struct epoch *epoch = moment->epoch;
 	struct books books;
 
-	vitals->sampler = epoch->status.sampler;
+	/* When a recording ends, the guest may have its own sampler back, by which it was not recorded. */
+	vitals->sampler = moment->play.there && !epoch->status.running && epoch->sampled.running ?
+		epoch->sampled.sampler : epoch->status.sampler;
 	vitals->rate = epoch->status.rate;
 	tell_cost(vitals, epoch);
 	if (moment->past)
@@ -88,6 +90,11 @@ static void tell_profiler(struct vitals *vitals, const struct moment *moment, ui
 	vitals->lost_host = books.lost - vitals->lost_guest;
 	if (vitals->running)
 		vitals->achieved = meter_rate(moment->meter, window_ns);
+	vitals->events.on = vitals->running && epoch->tracing;
+	if (vitals->events.on)
+		vitals->events.rate = meter_traced(moment->meter, window_ns);
+	vitals->events.cost_share = vitals_cost(epoch, STREAM_TRACE).share;
+	vitals->events.lost = decode_books_all(moment->decode, STREAM_TRACE).lost;
 	vitals->lost_before = books.earlier_lost + (epoch->played ? 0 : epoch->leftovers);
 	vitals->unsampled = books.received == 0;
 }
@@ -137,9 +144,11 @@ static void tell_note(struct vitals *vitals, const struct moment *moment, uint64
 	add_remark(vitals, remarks);
 }
 
-/* True once any CPU has samples. Until then the next answer comes soon. */
+/* True once any CPU has samples, or if none are taken. Until then the next answer comes soon. */
 static bool is_begun(const struct vitals *vitals)
 {
+	if (vitals->sampler == SAMPLER_NONE)
+		return true;
 	for (uint32_t i = 0; vitals->cpus && i < vitals->cpu_count; i++)
 		for (int mode = 0; mode < MODES; mode++)
 			if (vitals->cpus[i].series.mode[mode])

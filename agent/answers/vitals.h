@@ -42,6 +42,7 @@ struct machine_vitals {			/* one machine of many; made by fleet.h */
 	char name[48];
 	bool known;			/* its vitals have come; if not, only the name counts */
 	bool running;			/* vitals_record of this machine */
+	bool unsampled;			/* its sampler is none */
 	uint32_t cpu_count;
 	enum link_state link;
 	enum vm_state vm;
@@ -57,7 +58,7 @@ struct vitals {
 	uint32_t cpu_count;
 	uint64_t now;			/* guest ns */
 	struct uptime up;		/* over many machines all 0 */
-	uint64_t oldest;		/* guest ns from which on samples are kept; 0 over many machines */
+	uint64_t oldest;		/* guest ns from which on something is kept; 0 over many machines */
 	uint64_t from, to;		/* guest ns: where a moved or frozen window really lies; 0: it is live */
 	struct boot_times boot;		/* guest ns */
 	enum link_state link;
@@ -76,6 +77,12 @@ struct vitals {
 	uint64_t lost_before;		/* samples from before that: lost by the guest, or left out (beginning.h) */
 	uint64_t skipped_bytes;
 	double cost_ns, cost_share;	/* the hook's cost: ns per sample, and its share of guest time, 0 to 1 */
+	struct {			/* trace events */
+		bool on;		/* some are on now */
+		double rate;		/* a second, of all CPUs, as `achieved` */
+		double cost_share;	/* the hook's cost: its share of guest time, 0 to 1; over many machines 0 */
+		uint64_t lost;		/* since ktop listens */
+	} events;
 	double ring_fill;		/* of the fullest ring, 0 to 1 */
 	char note[1536];		/* remarks, one per line: first on the connections, then those of remarks.h */
 
@@ -93,11 +100,11 @@ bool vitals_record(bool running, enum link_state link, enum vm_state vm);
 
 struct epoch;
 
-struct vitals_cost {			/* of the hook, as the guest has told it */
-	double ns, share;		/* ns a sample; the share of guest time, 0 to 1; 0: it has told nothing */
+struct vitals_cost {			/* of the hook, as the guest has told it, for samples or trace events */
+	double ns, share;		/* ns for each; the share of guest time, 0 to 1; 0: it has told nothing */
 };
 
-struct vitals_cost vitals_cost(const struct epoch *epoch);
+struct vitals_cost vitals_cost(const struct epoch *epoch, enum stream stream);
 
 /* Makes an answer, owned by the caller; never NULL. Until the guest is known, it tells of the connections alone. */
 struct vitals *vitals_new(const struct vitals_request *request, const struct moment *moment);

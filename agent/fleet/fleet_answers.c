@@ -282,6 +282,10 @@ static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 		}
 		if (part->kept && vitals->kept == KEPT_NONE)
 			vitals->kept = part->kept;
+		machine->unsampled = part->sampler == SAMPLER_NONE;
+		vitals->events.on |= part->events.on;
+		vitals->events.rate += part->events.rate;
+		vitals->events.lost += part->events.lost;
 		vitals->lost_guest += part->lost_guest;
 		vitals->lost_host += part->lost_host;
 		vitals->lost_before += part->lost_before;

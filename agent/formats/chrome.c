@@ -430,6 +430,7 @@ const struct set_format format_chrome = {
 	.ending = ".trace.json",
 	.about = "trace for Perfetto and chrome://tracing, a track for each CPU",
 	.rows = true,
+	.events = true,
 	.lines = true,
 	.write = write_chrome,
 };

@@ -18,6 +18,7 @@ struct set_format {
 	const char *ending;		/* of a file's name, with its dot */
 	const char *about;		/* what it is, in a few words, for the list of formats */
 	bool rows;			/* it writes the times of samples: the set must have rows */
+	bool events;			/* it writes trace events as well: the set may have no samples */
 	bool flame;			/* it can stand on its roots: `flame` of set_writing.h counts */
 	bool lines;			/* it writes source lines and inlined functions */
 	bool merges;			/* it has no threads, and may have stacks that are merged: sample_collect.h */

@@ -341,11 +341,13 @@ static void take_status(struct epoch *epoch, const struct status *status, uint64
 static void add_growth(struct epoch *epoch, const struct epoch_cpu *cpu,
 	const struct cpu_status *status)
 {
-	const struct cpu_status *before = &cpu->told[STREAM_SAMPLES];
+	const struct cpu_status *before = &cpu->told[status->stream];
 
-	if (status->stream != STREAM_SAMPLES || before->size == 0 ||
-			status->cpu == epoch->sampler ||
-			status->taken < before->taken || status->span < before->span)
+	if (before->size == 0 || status->taken < before->taken || status->span < before->span)
+		return;
+	if (status->stream == STREAM_TRACE)
+		epoch->traced += status->taken - before->taken;
+	if (status->stream != STREAM_SAMPLES || status->cpu == epoch->sampler)
 		return;
 	epoch->taken += status->taken - before->taken;
 	epoch->span += status->span - before->span;
@@ -358,6 +360,8 @@ static void take_cpu_status(struct epoch *epoch, const struct cpu_status *status
 	if (!cpu)
 		return;
 	add_growth(epoch, cpu, status);
+	if (status->stream == STREAM_TRACE)
+		epoch->tracing += (uint32_t)status->enabled - cpu->told[STREAM_TRACE].enabled;
 	if (cpu->told[status->stream].size == 0)
 		cpu->lost_before[status->stream] = status->lost;
 	cpu->told[status->stream] = *status;
@@ -746,6 +750,13 @@ struct boot_times epoch_boot(const struct epoch *epoch)
 	return times;
 }
 
+uint64_t epoch_kept_from(const struct epoch *epoch)
+{
+	uint64_t samples = query_kept_from(epoch->query), spans = span_rows_first(trace_rows(epoch->trace));
+
+	return spans && spans < samples ? spans : samples;
+}
+
 /* ---- rates ---- */
 
 void meter_clear(struct meter *meter)
@@ -755,7 +766,8 @@ void meter_clear(struct meter *meter)
 
 static bool is_behind(const struct meter_point *point, const struct meter_point *last)
 {
-	return point->time < last->time || point->taken < last->taken || point->span < last->span;
+	return point->time < last->time || point->taken < last->taken || point->span < last->span ||
+		point->traced < last->traced;
 }
 
 void meter_add(struct meter *meter, const struct meter_point *point)
@@ -773,17 +785,38 @@ void meter_add(struct meter *meter, const struct meter_point *point)
 	meter->points[meter->used++] = *point;
 }
 
-double meter_rate(const struct meter *meter, uint64_t window)
+/* What there is more at the newest point than at the oldest one of the window; all 0 while that is not known. */
+static struct meter_point growth_in(const struct meter *meter, uint64_t window)
 {
 	size_t last = meter->used - 1, first = 0;
-	uint64_t span;
+	const struct meter_point *to, *from;
 
 	if (meter->used < 2)
-		return 0;
+		return (struct meter_point) { .time = 0 };
 	while (window && first + 1 < last &&
 			meter->points[last].time - meter->points[first].time > window)
 		first++;
-	span = meter->points[last].span - meter->points[first].span;
-	return span ? (double)(meter->points[last].taken - meter->points[first].taken) * (double)NS_PER_SECOND /
-		(double)span : 0;
+	to = &meter->points[last];
+	from = &meter->points[first];
+	return (struct meter_point) { .time = to->time - from->time, .taken = to->taken - from->taken,
+		.span = to->span - from->span, .traced = to->traced - from->traced };
+}
+
+static double per_second(uint64_t count, uint64_t ns)
+{
+	return ns ? (double)count * (double)NS_PER_SECOND / (double)ns : 0;
+}
+
+double meter_rate(const struct meter *meter, uint64_t window)
+{
+	struct meter_point growth = growth_in(meter, window);
+
+	return per_second(growth.taken, growth.span);
+}
+
+double meter_traced(const struct meter *meter, uint64_t window)
+{
+	struct meter_point growth = growth_in(meter, window);
+
+	return per_second(growth.traced, growth.time);
 }

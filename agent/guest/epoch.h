@@ -69,6 +69,8 @@ struct epoch {
 
 	uint64_t ticks;				/* the newest time of the guest's clock */
 	uint64_t taken, span;			/* of all sampled CPUs: samples, and the clock ticks that these cover */
+	uint64_t traced;			/* trace events of all CPUs, also those that were lost */
+	uint32_t tracing;			/* on so many CPUs, trace events are on */
 	uint64_t untimed;			/* weight that came before `known`: without a time, in no slice */
 	struct beginning beginning;		/* since when somebody listens */
 	uint64_t before;			/* ticks at which the boot before was reset; 0: that was not seen */
@@ -151,6 +153,9 @@ const char *epoch_version(const struct epoch *epoch);
 /* Since when the guest is up, and from when on times count that a person reads. */
 struct uptime epoch_uptime(const struct epoch *epoch);
 
+/* Guest ns from which on samples or spans of trace events are kept; UINT64_MAX: neither are. */
+uint64_t epoch_kept_from(const struct epoch *epoch);
+
 struct boot_times epoch_boot(const struct epoch *epoch);	/* in guest ns */
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);	/* ticks of the guest's clock as guest ns */
 uint64_t epoch_now(const struct epoch *epoch);	/* guest ns; 0 while the clock is unknown */
@@ -168,6 +173,7 @@ struct meter_point {
 	uint64_t time;			/* guest ns */
 	uint64_t taken;			/* samples so far, of all CPUs */
 	uint64_t span;			/* ns for which CPUs were sampled so far, all CPUs added up */
+	uint64_t traced;		/* trace events so far, of all CPUs */
 };
 
 struct meter {
@@ -181,5 +187,6 @@ void meter_clear(struct meter *meter);	/* forgets all points */
 
 /* Samples per second and CPU over `window` ns up to the newest point; `window` 0: all points. 0 while unknown. */
 double meter_rate(const struct meter *meter, uint64_t window);
+double meter_traced(const struct meter *meter, uint64_t window);	/* likewise, trace events, of all CPUs */
 
 #endif

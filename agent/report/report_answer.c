@@ -121,11 +121,19 @@ static void ask(struct report *report)
 	report->asked = true;
 }
 
-/* A window into a longer profile is as long as its slices. */
+bool report_traces_alone(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+
+	return report->status.sampler == SAMPLER_NONE && !profile->sampled &&
+		!filter_off_cpu(&profile->question.filter);
+}
+
+/* A window into a longer profile is as long as its slices, if it has any. */
 static void tell_time(struct report *report)
 {
 	const struct table *table = report->profile->table;
-	bool all = report->whole && report->request.phase < 0;
+	bool all = (report->whole && report->request.phase < 0) || table->from >= table->to;
 
 	report->from = all ? report->begin : table->from;
 	report->to = all && !report->waited ? report->end : table->to;
@@ -190,7 +198,7 @@ static void note_nothing(struct report *report)
 	bool thread = request->thread, mode = request->mode >= 0;
 	char *options;
 
-	if (report->profile->table->count)
+	if (report->profile->table->count || report_traces_alone(report))
 		return;
 	options = util_format("no sample passes%s%s%s%s; leave one out",
 		thread ? " --thread" : "", mode ? " --mode" : "",
@@ -308,7 +316,7 @@ void report_find_answer(struct report *report)
 	note_names(report);
 	note_books(report);
 	table_sort_named(report->profile->table, report->epoch->inputs.symbols, report->request.sort);
-	if (report->request.out && !report->profile->table->samples)
+	if (report->request.out && !report->profile->table->samples && !report_export_has_events(report))
 		fail_empty(report);
 	else
 		begin_file(report, 0);

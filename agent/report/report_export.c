@@ -232,6 +232,18 @@ bool report_export_rows(const struct report_request *request)
 	return request->out && find(request, &chosen) && chosen.set && chosen.set->rows;
 }
 
+bool report_export_has_events(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	struct chosen chosen;
+	uint64_t events = 0;
+
+	for (uint32_t cpu = 0; profile->books && cpu < profile->cpu_count; cpu++)
+		events += profile->books[cpu].trace.received;
+	return !profile->sampled && events && find(&report->request, &chosen) &&
+		(chosen.recording || (chosen.set && chosen.set->events));
+}
+
 /* The log of a recording has begun with its session. */
 void report_export_log(struct report *report)
 {

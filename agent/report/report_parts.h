@@ -24,12 +24,15 @@ void report_take_boot(struct report *report, struct epoch *epoch);	/* is about t
 /* ---- report_answer.c: the answer, when the window has ended ---- */
 
 void report_find_answer(struct report *report);		/* makes it once all names are known, or it is late */
+/* The guest traced alone: there is no sample, and none was to be. Once the answer is there. */
+bool report_traces_alone(const struct report *report);
 void report_write_file(struct report *report);		/* goes on once the present file is written */
 
 /* ---- report_export.c: a file in place of the answer's text ---- */
 
 char *report_export_mistake(const struct report_request *request);	/* why `out` cannot be written; NULL: it can */
 bool report_export_lines(const struct report_request *request);	/* its format has source lines and inlined functions */
+bool report_export_has_events(const struct report *report);	/* no sample was taken, and it writes trace events */
 bool report_export_callers(const struct report_request *request);	/* likewise, the callers of all functions */
 void report_export_log(struct report *report);		/* has a log kept from here on, if the format has times */
 void report_export_end_log(struct report *report);	/* the log is complete */

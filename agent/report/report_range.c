@@ -64,7 +64,7 @@ static void fail_outside(struct report *report, struct kept kept, int64_t zero)
 void report_take_range(struct report *report)
 {
 	const struct report_request *request = &report->request;
-	struct kept kept = { query_kept_from(report->epoch->query), epoch_now(report->epoch) };
+	struct kept kept = { epoch_kept_from(report->epoch), epoch_now(report->epoch) };
 	int64_t zero = epoch_uptime(report->epoch).zero;
 
 	if (request->phase >= 0) {

@@ -18,6 +18,8 @@
 #include "report.h"
 #include "report_parts.h"
 
+enum { LOST = 24 };		/* bytes of a count as text */
+
 #define GAPS_TOLD 0.2		/* a line tells of gaps if their share of the time is larger than this */
 
 static double percent(uint64_t part, uint64_t whole)
@@ -84,16 +86,35 @@ static void print_uptime(const struct uptime *up, uint64_t end, FILE *out)
 	fputs(" at its end\n", out);
 }
 
-/* Instead of what is said of samples. */
-static void print_waits(const struct report *report, FILE *out)
+/* Trace events lost, of all CPUs; or that nobody knows. */
+static const char *events_lost(const struct profile *profile, char text[LOST])
 {
-	const struct profile *profile = report->profile;
-	const struct table *table = profile->table;
 	uint64_t lost = 0;
 
 	for (uint32_t cpu = 0; profile->books && cpu < profile->cpu_count; cpu++)
 		lost += profile->books[cpu].trace.lost;
-	fprintf(out, ", trace events lost %" PRIu64 "\n", lost);
+	if (!profile->books)
+		return "unknown";
+	snprintf(text, LOST, "%" PRIu64, lost);
+	return text;
+}
+
+/* Instead of what is said of samples, where none were taken. */
+static void print_traced(const struct report *report, FILE *out)
+{
+	char lost[LOST];
+
+	fprintf(out, "traced alone: trace events lost %s\n", events_lost(report->profile, lost));
+	report_remarks(report, "", out);
+}
+
+/* Instead of what is said of samples. */
+static void print_waits(const struct report *report, FILE *out)
+{
+	const struct table *table = report->profile->table;
+	char lost[LOST];
+
+	fprintf(out, ", trace events lost %s\n", events_lost(report->profile, lost));
 	fprintf(out, "off the CPUs: %" PRIu64 " wait%s, %.3f s of threads in all, each at its end\n", table->samples,
 		util_plural(table->samples), (double)table->weight * 1e-6);
 	if (!table->samples)
@@ -109,7 +130,7 @@ static void print_facts(const struct report *report, FILE *out)
 	const struct status *status = &report->status;
 	const struct boot_times times = epoch_boot(epoch);
 	const struct uptime up = epoch_uptime(epoch);
-	char lost[24] = "unknown", boot[128], from[REPORT_CLOCK], to[REPORT_CLOCK];
+	char lost[LOST] = "unknown", boot[128], from[REPORT_CLOCK], to[REPORT_CLOCK];
 
 	if (profile->books)
 		snprintf(lost, sizeof(lost), "%" PRIu64, profile->lost);
@@ -121,6 +142,10 @@ static void print_facts(const struct report *report, FILE *out)
 			report_clock(uptime_shown(up.zero, report->to), to));
 	fputc('\n', out);
 	print_uptime(&up, report->to, out);
+	if (report_traces_alone(report)) {
+		print_traced(report, out);
+		return;
+	}
 	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
 		sampler_word(status->sampler), status->rate);
 	if (status->sampler_cpu != EVENT_NONE)
@@ -208,17 +233,13 @@ static void print_tree(const struct report *report, FILE *out)
 		fprintf(out, "(no row of the tree has %" PRIu32 "%%; --least 0 shows all)\n", report->request.least);
 }
 
-/* Names are UTF-8, whatever the locale is: their width is computed in a locale for UTF-8. */
-void report_text(const struct report *report, FILE *out)
+static void print_table(const struct report *report, FILE *out)
 {
-	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
 	const struct table *table = report->profile->table;
 	size_t rows = table->count;
 
 	if (report->request.top && report->request.top < rows)
 		rows = report->request.top;
-	print_facts(report, out);
 	print_heads(report->profile->question.by, out);
 	for (size_t i = 0; i < rows && !stop_now(session_given_up(report->session)); i++)
 		print_row(report, &table->rows[i], out);
@@ -229,6 +250,20 @@ void report_text(const struct report *report, FILE *out)
 			table->count - rows, util_plural(table->count - rows));
 	if (table->count)
 		print_tree(report, out);
+}
+
+/* Names are UTF-8, whatever the locale is: their width is computed in a locale for UTF-8. */
+void report_text(const struct report *report, FILE *out)
+{
+	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
+
+	print_facts(report, out);
+	if (!report_traces_alone(report))
+		print_table(report, out);
+	else if (!report->events && !report->timeline)
+		fprintf(out, "(no samples were taken: the sampler is `none`; --events and --timeline tell what was "
+			"traced)\n");
 	report_events_text(report, out);
 	report_timeline_text(report, out);
 	report_annotation_text(report, out);

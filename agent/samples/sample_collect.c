@@ -357,8 +357,10 @@ static void log_range(const struct window *window, uint64_t *from, uint64_t *to)
 	if (window->question.from == 0)
 		*from = 0;
 	*to = window->span.end < store_slices(store) ? store_slice(store, window->span.end).begin : UINT64_MAX;
-	if (window->span.first == window->span.end)
-		*to = 0;
+	if (window->span.first == window->span.end) {	/* trace events may be in it */
+		*from = window->question.from;
+		*to = window->question.to;
+	}
 }
 
 static void add_log(struct collecting *all, const struct match *match)

@@ -201,7 +201,7 @@ void session_forget(struct session *session, const void *context)
 
 struct set_facts session_facts(const struct session *session, const struct epoch *epoch)
 {
-	const struct vitals_cost cost = vitals_cost(epoch);
+	const struct vitals_cost cost = vitals_cost(epoch, STREAM_SAMPLES);
 	const char *machine = session->source->table->facts(session->source).machine;
 	const struct trace_number *numbers;
 	uint32_t number_count = guest_events_numbers(epoch->events, &numbers);

@@ -143,10 +143,26 @@ static bool is_whole(const struct vitals *vitals, const struct scope *scope)
 	return !vitals->machines && (!scope->window_ns || vitals->now <= scope->window_ns);
 }
 
+/* The guest only traces. */
+static struct emptiness of_no_sampler(const struct vitals *vitals)
+{
+	if (vitals->play.there)
+		return (struct emptiness) { "No samples were taken: the guest only traced.",
+			"{events} and {timeline} show what happened." };
+	if (!vitals->events.on)
+		return (struct emptiness) { "No samples are taken, and no event is on.",
+			"`ktop ctl sampler timer` takes samples; `ktop ctl events +irq +syscall +sched` traces." };
+	return (struct emptiness) { "No samples are taken: the guest only traces.",
+		"`ktop ctl sampler timer` takes samples; {events} and {timeline} show what is traced." };
+}
+
 static struct emptiness of_range(const struct vitals *vitals, const struct scope *scope)
 {
 	bool whole = is_whole(vitals, scope);
 
+	if (vitals->sampler == SAMPLER_NONE && (vitals->unsampled || !scope->until_ns) && !vitals->machines &&
+			(vitals->running || vitals->play.there))
+		return of_no_sampler(vitals);
 	if (!vitals->running && vitals->play.there)
 		return not_profiled;
 	if (!vitals->running && !scope->until_ns && (whole || vitals->unsampled) &&
@@ -187,7 +203,8 @@ struct emptiness emptiness(const struct vitals *vitals, const struct table *tabl
 			"Give the guest something to do, or {window} takes a longer window." };
 	if (table && table->count != 0)
 		return (struct emptiness) { NULL, NULL };
-	if (scope->filter_text[0] != '\0' && any_time(vitals))
+	if (scope->filter_text[0] != '\0' && (any_time(vitals) ||
+			(vitals->sampler == SAMPLER_NONE && filter_off_cpu(&scope->filter))))
 		return of_filter(vitals, table, scope);
 	const struct state_words *vm = state_words_of_vm(vitals->vm);
 

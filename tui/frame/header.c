@@ -238,7 +238,9 @@ static void add_state(struct title *title, const struct canvas *canvas,
 		add(title, STYLE_GOOD, 100, STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
 	else
 		add(title, STYLE_WARN, 100, STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
-	if (vitals->link == LINK_UP)
+	if (vitals->link == LINK_UP && vitals->sampler == SAMPLER_NONE)
+		add(title, STYLE_WARN, 77, 0, "trace only");
+	else if (vitals->link == LINK_UP)
 		add(title, STYLE_TEXT, 77, rate, "%u/%-*.0f Hz %s", vitals->rate, digits,
 			vitals->achieved, sampler_word(vitals->sampler));
 }
@@ -275,24 +277,45 @@ static const char *short_count(uint64_t count, char text[COUNT])
 	return text;
 }
 
-/* Losses in the guest and on the way to ktop: exact if that fits in the item's width, else shortened. */
+/* Losses in the guest and on the way to ktop: exact if that fits in the item's width, else shortened; trace events. */
 static void add_lost(struct title *title, const struct vitals *vitals, int columns)
 {
 	int width = columns < NARROW ? 9 : columns < 60 ? 11 : 15, keep = columns < NARROW ? 99 : 97;
-	uint64_t guest = vitals->lost_guest, host = vitals->lost_host;
-	char text[2 * COUNT + 8], first[COUNT], second[COUNT];
+	uint64_t guest = vitals->lost_guest, host = vitals->lost_host, events = vitals->events.lost;
+	char text[2 * COUNT + 8] = "lost 0", first[COUNT], second[COUNT];
 
-	snprintf(text, sizeof(text), "lost %" PRIu64 "+%" PRIu64, guest, host);
-	if (guest + host == 0) {
-		add(title, STYLE_TEXT, 97, width, "lost 0");
+	if (guest + host + events == 0) {
+		add(title, STYLE_TEXT, 97, width, "%s", text);
 		return;
 	}
+	if (guest + host)
+		snprintf(text, sizeof(text), "lost %" PRIu64 "+%" PRIu64, guest, host);
 	if ((int)strlen(text) > width)
 		snprintf(text, sizeof(text), "lost %s+%s", short_count(guest, first),
 			short_count(host, second));
 	if ((int)strlen(text) > width)
 		snprintf(text, sizeof(text), "lost %s", short_count(guest + host, first));
-	add(title, STYLE_BAD, keep, width, "%s", text);
+	if (events && columns < NARROW)
+		add(title, STYLE_BAD, keep, width, "lost %s", short_count(guest + host + events, first));
+	else
+		add(title, STYLE_BAD, keep, width, "%s%s%s", text, events ? ", events " : "",
+			events ? short_count(events, first) : "");
+}
+
+/* Trace events: their rate over all CPUs, and their cost as a share of a CPU; nothing while they are off. */
+static void add_events(struct title *title, const struct vitals *vitals, int columns)
+{
+	int keep = columns < USUAL ? NEEDED - 1 : 76;
+	double cost = 100 * vitals->events.cost_share;
+	char rate[COUNT];
+
+	short_count((uint64_t)(vitals->events.rate + 0.5), rate);
+	if (vitals->events.on && vitals->machines)
+		add(title, STYLE_TEXT, keep, 13, "events %s/s", rate);
+	else if (vitals->events.on)
+		add(title, STYLE_TEXT, keep, 19, "events %s/s %.*f%%", rate, cost < 9.95, cost);
+	else if (vitals->sampler == SAMPLER_NONE && vitals->running && !vitals->machines)
+		add(title, STYLE_WARN, keep, 19, "no event is on");
 }
 
 /* Where a window lies that is not live: the range by which a report is asked for the same. */
@@ -363,13 +386,14 @@ static void add_rest(struct title *title, const struct vitals *vitals, const str
 {
 	double missed = title_missed(vitals, filter) * 100;
 
-	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, missed >= 1 ? 78 : 67, 17, "CPUs not run %.*f%%",
-		missed < 9.95, missed);
+	if (missed > 0 || vitals->sampler != SAMPLER_NONE)
+		add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, missed >= 1 ? 78 : 67, 17, "CPUs not run %.*f%%",
+			missed < 9.95, missed);
 	if (vitals->skipped_bytes)
 		add(title, STYLE_BAD, 87, 0, "skipped %" PRIu64 " B", vitals->skipped_bytes);
 	if (vitals->lost_before)
 		add(title, STYLE_DIM, 72, 0, "lost earlier %" PRIu64, vitals->lost_before);
-	if (vitals->machines)
+	if (vitals->machines || vitals->sampler == SAMPLER_NONE)
 		return;
 	add(title, vitals->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
 		vitals->ring_fill * 100);
@@ -486,6 +510,7 @@ int title_draw(struct canvas *canvas, struct area area, const struct vitals *vit
 	(vitals->machines ? add_states : add_state)(&title, canvas, vitals);
 	add_window(&title, vitals, scope, keys, area.columns);
 	add_lost(&title, vitals, area.columns);
+	add_events(&title, vitals, area.columns);
 	add_scope(&title, vitals, scope, area.columns);
 	add_rest(&title, vitals, &scope->filter);
 
@@ -614,7 +639,9 @@ static const char *why_not_sampled(const struct vitals *vitals, const struct cpu
 {
 	if (cpu->sampler)
 		return "sampler: sends the NMIs to the others, is not sampled itself";
-	return vitals->running && !cpu->enabled ? "not sampled" : NULL;
+	if (!vitals->running || cpu->enabled || (vitals->sampler == SAMPLER_NONE && sum_modes(cpu->series.mode)))
+		return NULL;
+	return vitals->sampler == SAMPLER_NONE ? "no samples: trace only" : "not sampled";
 }
 
 /* `why`: a text in place of the bars; NULL: the bars are drawn. */
@@ -718,7 +745,7 @@ static const char *why_empty(const struct machine_vitals *machine, const struct 
 	return !machine->known ? "not known yet" : machine->vm == VM_GONE ?
 		state_words_of_vm(VM_GONE)->brief :
 		machine->link != LINK_UP ? "says nothing" :
-		machine->running ? "no sample in this window" : "off";
+		!machine->running ? "off" : machine->unsampled ? "no samples: trace only" : "no sample in this window";
 }
 
 static void draw_machines(struct canvas *canvas, struct area area, const struct vitals *vitals)

@@ -688,6 +688,8 @@ static void write_shares(FILE *to, const struct function_table *functions, const
 	const struct table *table = functions->table;
 	char share[ROW_SHARE];
 
+	if (!table->weight)
+		return;			/* there is no sample: a thread that has a row was traced */
 	if (grouping_is_by_who(functions->by)) {
 		fprintf(to, "  %s%% of all", row_total_share(table, row, share));
 	} else {

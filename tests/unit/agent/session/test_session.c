@@ -420,8 +420,11 @@ static void test_meter_follows_the_window(void **state)
 	for (; point.time <= 70 * NS_PER_SECOND; point.time += 250000000) {
 		point.taken += point.time <= 60 * NS_PER_SECOND ? 50 : 500;
 		point.span += 500000000;
+		point.traced += point.time <= 60 * NS_PER_SECOND ? 0 : 25;
 		meter_add(&meter, &point);
 	}
+	assert_float_equal(meter_traced(&meter, NS_PER_SECOND), 100, 1);
+	assert_float_equal(meter_traced(&meter, 20 * NS_PER_SECOND), 50, 1);
 	assert_float_equal(meter_rate(&meter, NS_PER_SECOND), 1000, 1);
 	assert_float_equal(meter_rate(&meter, 20 * NS_PER_SECOND), 550, 1);
 	assert_true(meter_rate(&meter, 0) > 200 && meter_rate(&meter, 0) < 300);

@@ -98,6 +98,9 @@ static void test_header_keeps_its_height(void **state)
 		busy->vitals->cost_ns = 12345;
 		busy->vitals->ring_fill = 1;
 		busy->vitals->lost_guest = 1234;
+		busy->vitals->events.on = true;
+		busy->vitals->events.rate = 123456;
+		busy->vitals->events.cost_share = 0.017;
 		for (uint32_t i = 0; i < busy->vitals->cpu_count; i++)
 			busy->vitals->cpus[i].series.missed = 1000;
 		free(drawn_header(quiet, &scope, columns, &used));
@@ -122,6 +125,69 @@ static void check_title(int columns, const struct vitals *vitals, const struct s
 		fail_msg("%d columns:\n%s", columns, text);
 	free(text);
 	canvas_free(canvas);
+}
+
+static void check_says(const struct answers *answers, int columns, const char *says, bool there)
+{
+	char *text;
+	struct scope scope;
+	int used;
+
+	scope_init(&scope);
+	text = drawn_header(answers, &scope, columns, &used);
+	if (used != (columns < 120 ? 6 : 5) || (strstr(text, says) != NULL) != there)
+		fail_msg("%d columns: %s%s\n%s", columns, there ? "" : "not ", says, text);
+	free(text);
+}
+
+/* Their rate, cost and loss stand beside those of samples, or in place of them; while they are off, nothing does. */
+static void test_events_beside_samples(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+	struct vitals *vitals = answers->vitals;
+
+	(void)state;
+	vitals->cpus[3].sampler = false;
+	for (int columns = 80; columns <= 200; columns += 8) {
+		vitals->sampler = SAMPLER_TIMER;
+		vitals->events.on = false;
+		vitals->events.lost = 0;
+		check_says(answers, columns, "event", false);
+		vitals->events.on = true;
+		vitals->events.rate = 12345.6;
+		vitals->events.cost_share = 0.00234;
+		check_says(answers, columns, "events 12k/s 0.2%", true);
+		check_says(answers, columns, "997/997 Hz timer", true);
+		check_says(answers, columns, "lost 0 ", true);
+		vitals->events.lost = 4750;
+		check_says(answers, columns, "lost 0, events 4750", true);
+		check_says(answers, columns, "997/997 Hz timer", true);
+		vitals->sampler = SAMPLER_NONE;
+		check_says(answers, columns, "lost 0, events 4750", true);
+		check_says(answers, columns, "events 12k/s 0.2%", true);
+		check_says(answers, columns, "trace only", true);
+		check_says(answers, columns, "Hz", false);
+		check_says(answers, columns, "CPUs not run", false);
+		vitals->events.on = false;
+		check_says(answers, columns, "no event is on", true);
+	}
+	answers_free(answers);
+}
+
+/* The CPUs show what samples the window has; without any, they say why. */
+static void test_cpus_without_samples(void **state)
+{
+	struct answers *answers = hand_answers(symbols, functions);
+
+	(void)state;
+	answers->vitals->sampler = SAMPLER_NONE;
+	answers->vitals->cpus[3].sampler = false;
+	for (uint32_t i = 0; i < answers->vitals->cpu_count; i++)
+		answers->vitals->cpus[i].enabled = false;
+	answers->vitals->cpus[1].series = (struct cpu_series) { .missed = 0 };
+	check_says(answers, 80, "cpu0 k ", true);
+	check_says(answers, 80, "cpu1 no samples: trace only", true);
+	answers_free(answers);
 }
 
 /* One thing that is out of the ordinary gives the title no further row; nor do two, of those that people mix. */
@@ -452,6 +518,8 @@ int main(void)
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_header_keeps_its_height),
 		cmocka_unit_test(test_title_has_few_rows),
+		cmocka_unit_test(test_events_beside_samples),
+		cmocka_unit_test(test_cpus_without_samples),
 		cmocka_unit_test(test_a_machine_that_is_not_there),
 		cmocka_unit_test(test_missed_is_a_share_of_all_time),
 		cmocka_unit_test(test_no_remark_hides_another),

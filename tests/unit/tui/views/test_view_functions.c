@@ -395,6 +395,29 @@ static void test_empty_tables_tell_of_the_vm(void **state)
 	}
 }
 
+/* The guest only traces, now or in a recording. */
+static void check_untaken(void)
+{
+	struct answers *answers;
+	struct scope scope;
+
+	scope_init(&scope);
+	for (int i = 0; i < 4; i++) {
+		answers = without_rows();
+		answers->vitals->sampler = SAMPLER_NONE;
+		answers->vitals->events.on = i & 1;
+		answers->vitals->play.there = i & 2;
+		answers->vitals->unsampled = true;
+		check_empty(answers, scope, i == 0 ? "No samples are taken, and no event is on." :
+			i == 1 ? "`ktop ctl sampler timer` takes samples; 7 and 8 show what is traced." :
+			"No samples were taken: the guest only traced.");
+	}
+	answers = without_rows();
+	answers->vitals->sampler = SAMPLER_NONE;
+	answers->vitals->running = false;
+	check_empty(answers, scope, "SPACE starts it");
+}
+
 static void test_empty_tables_say_why(void **state)
 {
 	struct answers *answers;
@@ -422,6 +445,7 @@ static void test_empty_tables_say_why(void **state)
 	other = scope;
 	other.zero_ns = 1;
 	check_empty(without_rows(), other, "zeroed");
+	check_untaken();
 	check_filtered_away();
 	answers = hand_answers(symbols, functions);
 	answers->functions->table->mode[MODE_KERNEL] = answers->functions->table->mode[MODE_USER] = 0;
