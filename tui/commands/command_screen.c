@@ -28,6 +28,8 @@ struct ingest {				/* the ingest thread of one machine */
 	pthread_t thread;
 	_Atomic uint64_t end;		/* 0: go on; else end by then (util_now); written by the screen's thread */
 	const struct command_start *start;	/* still to be told to the guest; NULL: nothing is */
+	unsigned unanswered;	/* of its lines */
+	bool starts;		/* the guest is to be profiled once they are answered */
 };
 
 /* True: the guest answers, so that it can be told to start. */
@@ -39,22 +41,26 @@ static bool can_start(const struct session *session, const struct command_start 
 
 static void tell_reply(void *context, bool ok, const char *text)
 {
-	struct session *session = context;
+	struct ingest *ingest = context;
 
 	if (ok)
-		lease_line_obeyed(session_lease(session), text);
-	session_say(session, !ok, text);
+		lease_line_obeyed(session_lease(ingest->session), text);
+	session_say(ingest->session, !ok, text);
+	ingest->unanswered--;
 }
 
+/* Whoever wants no samples gets none: the key that starts may be faster than the lines. */
 static void start(struct ingest *ingest)
 {
-	const struct command_sink reply = { .context = ingest->session, .answered = tell_reply };
+	const struct command_sink reply = { .context = ingest, .answered = tell_reply };
 
 	for (size_t i = 0; i < sizeof(ingest->start->lines) / sizeof(ingest->start->lines[0]); i++)
-		if (ingest->start->lines[i])
+		if (ingest->start->lines[i]) {
+			ingest->unanswered++;
 			session_ask(ingest->session, ingest->start->lines[i], &reply);
-	session_run_profiler(ingest->session, true);
+		}
 	ingest->start = NULL;
+	ingest->starts = true;
 }
 
 /* Tells that others cannot work beside this ktop. Frees `why`. */
@@ -99,7 +105,12 @@ static void *run_ingest(void *context)
 			offer(ingest);
 		if (ingest->start && can_start(ingest->session, ingest->start))
 			start(ingest);
+		if (ingest->starts && ingest->unanswered == 0) {
+			ingest->starts = false;
+			session_run_profiler(ingest->session, true);
+		}
 	}
+	session_forget(ingest->session, ingest);
 	service_free(ingest->service);
 	session_leave(ingest->session, atomic_load(&ingest->end));
 	return NULL;
