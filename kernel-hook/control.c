@@ -126,56 +126,121 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 		changed |= ktop->cpu[i].enabled != on;
 		ktop->cpu[i].enabled = on;
 	}
-	if (changed)
+	if (changed) {
+		__atomic_store_n(&ktop->changes, ktop->changes + 1, __ATOMIC_RELAXED);
 		ktop_sampler_begin(ktop);
+	}
 	ktop_meta_beat(ktop);
 	ktop_str_add(answer(ktop, "cpu "), words[0]);
 	ktop_str_add(&ktop->meta.reply, on ? " on" : " off");
 	return true;
 }
 
-/* Cuts `:stack` or `:stack=N` off the word. False: it is something else that stands there. */
-static bool take_stack(char *word, bool *has_stack, uint32_t *frames)
-{
-	static const char stack[] = ":stack";
-	uint32_t at = 0;
+/* What may follow an event's name, as in `+lock:stack=8` or `+syscall:min=1ms`. */
+struct options {
+	bool stack, least;
+	uint32_t frames;		/* of each stack */
+	uint64_t ticks;			/* with `least` */
+};
 
-	while (word[0] != 0 && word[0] != ':')
-		word++;
-	*has_stack = word[0] != 0;
-	if (!*has_stack)
-		return true;
-	word[0] = 0;
-	for (at = 1; stack[at] && word[at] == stack[at]; at++)
-		;
-	if (stack[at])
-		return false;
-	if (word[at] == 0)
-		return true;
-	return word[at] == '=' && ktop_str_parse(word + at + 1, frames) && *frames >= 1 &&
-		*frames <= KTOP_EVENT_FRAMES_MAX;
+/* Cuts the text off at the next byte of this kind, and returns what follows; NULL: nothing. */
+static char *cut(char *text, char at)
+{
+	while (*text && *text != at)
+		text++;
+	if (*text == 0)
+		return NULL;
+	*text = 0;
+	return text + 1;
+}
+
+/* "20us": a number, and ns, us, ms or s; rounded up. */
+static bool parse_ticks(const struct ktop *ktop, char *word, uint64_t *ticks)
+{
+	static const struct { const char *name; uint32_t per; } units[] = {
+		{ "ns", 1000000000 }, { "us", 1000000 }, { "ms", 1000 }, { "s", 1 },
+	};
+	char *unit = word, digit;
+	uint32_t number = 0;
+	bool is_number;
+
+	while (*unit >= '0' && *unit <= '9')
+		unit++;
+	digit = *unit;
+	*unit = 0;
+	is_number = ktop_str_parse(word, &number) && number <= 1000000000;
+	*unit = digit;
+	for (uint32_t i = 0; is_number && i < sizeof(units) / sizeof(units[0]); i++)
+		if (ktop_str_same(unit, units[i].name)) {
+			*ticks = (number * ktop->hz + units[i].per - 1) / units[i].per;
+			return true;
+		}
+	return false;
+}
+
+/* Cuts what follows `:` off the word. False: it makes no sense. A stack is of one event, a duration of two in one. */
+static bool take_options(const struct ktop *ktop, char *word, struct options *options)
+{
+	char *next = cut(word, ':'), *option, *value;
+
+	options->stack = options->least = false;
+	while ((option = next)) {
+		next = cut(option, ',');
+		value = cut(option, '=');
+		if (ktop_str_same(option, "stack"))
+			options->stack = !value || (ktop_str_parse(value, &options->frames) && options->frames >= 1 &&
+				options->frames <= KTOP_EVENT_FRAMES_MAX);
+		else if (ktop_str_same(option, "min"))
+			options->least = value && parse_ticks(ktop, value, &options->ticks);
+		else
+			return false;
+		if (options->stack == options->least)
+			return false;
+	}
+	return true;
+}
+
+/* The events 32 to 63 that this word names. */
+static uint32_t named_by(const struct ktop *ktop, const char *word)
+{
+	uint32_t named[KTOP_TRACE_WORDS] = { 0 };
+
+	ktop_events_choose(ktop, word, named, true);
+	return named[KTOP_TRACE_FIRST / 32];
 }
 
 /* All words are looked at before anything changes. */
 static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 {
 	uint32_t events[KTOP_TRACE_WORDS], stacks[KTOP_TRACE_WORDS], event_words;
-	uint32_t frames = ktop->stack_frames ? ktop->stack_frames : KTOP_STACK_FRAMES;
+	struct options options = { .frames = ktop->stack_frames ? ktop->stack_frames : KTOP_STACK_FRAMES };
+	uint64_t least[KTOP_LEASTS];
 
 	__builtin_memcpy(events, ktop->control.events, sizeof(events));
 	__builtin_memcpy(stacks, ktop->stacks, sizeof(stacks));
+	__builtin_memcpy(least, ktop->least, sizeof(least));
 	for (uint32_t i = 0; i < count; i++) {
-		bool on = words[i][0] == '+', has_stack;
+		bool on = words[i][0] == '+', has_least = false;
 
-		if ((!on && words[i][0] != '-') || !take_stack(words[i], &has_stack, &frames) || (!on && has_stack) ||
+		if ((!on && words[i][0] != '-') || !take_options(ktop, words[i], &options) ||
+				(!on && (options.stack || options.least)) ||
 				!ktop_events_choose(ktop, words[i] + 1, events, on))
 			return false;
-		ktop_events_choose(ktop, words[i] + 1, stacks, has_stack);
+		ktop_events_choose(ktop, words[i] + 1, stacks, options.stack);
+		for (uint32_t pair = 0; pair < KTOP_LEASTS; pair++)
+			if (named_by(ktop, words[i] + 1) & ktop_pair_bits(pair)) {
+				least[pair] = options.least ? options.ticks : 0;
+				has_least = true;
+			}
+		if (options.least && !has_least)
+			return false;
 	}
 	__builtin_memcpy(ktop->control.events, events, sizeof(events));
-	__atomic_store_n(&ktop->stack_frames, ktop_events_words(stacks) ? frames : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->stack_frames, ktop_events_words(stacks) ? options.frames : 0, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < KTOP_TRACE_WORDS; i++)
 		__atomic_store_n(&ktop->stacks[i], stacks[i], __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < KTOP_LEASTS; i++)
+		__atomic_store_n(&ktop->least[i], least[i], __ATOMIC_RELAXED);
 	event_words = ktop_events_words(events);
 	if (event_words > ktop->control.event_words)
 		ktop->control.event_words = event_words;
@@ -301,8 +366,8 @@ static const struct command commands[] = {
 	{ "sampler", " timer|nmi|none", "each CPU's timer, or NMIs from the last CPU; none: trace alone", 1, 1,
 		run_sampler },
 	{ "cpu", " all|N on|off", "the CPUs to sample and to trace", 2, 2, run_cpu },
-	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all; +NAME:stack[=FRAMES]",
-		0, WORDS - 1, run_events },
+	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all; "
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no call that takes less", 0, WORDS - 1, run_events },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",
 		3, 3, run_read },

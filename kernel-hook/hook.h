@@ -24,6 +24,33 @@ enum {
 };
 
 /*
+ * The beginning of a call or an interrupt, while no other event of its CPU has come: its fields are in the ring where
+ * the next record goes, behind a word, and nobody else reads them. The thread of a call leaves its CPU by a switch,
+ * which is an event, too.
+ */
+struct ktop_held {
+	uint32_t id;			/* 0: there is none */
+	uint32_t size;			/* bytes of its fields */
+	struct ktop_forms form;
+	uint32_t changes;		/* ktop->changes when it came */
+	uint64_t time;
+};
+
+/* The pairs of events that may be held: where their least duration stands, and their bits in the mask of 32 to 63. */
+enum { KTOP_LEASTS = 3 };
+static inline uint32_t ktop_least_of(uint32_t begin)
+{
+	return begin == KTOP_EVENT_syscall_enter ? 0 : begin == KTOP_EVENT_irq_enter ? 1 : 2;
+}
+
+static inline uint32_t ktop_pair_bits(uint32_t pair)
+{
+	return pair == 0 ? 1u << KTOP_EVENT_syscall_enter % 32 | 1u << KTOP_EVENT_syscall_exit % 32 :
+		pair == 1 ? 1u << KTOP_EVENT_irq_enter % 32 | 1u << KTOP_EVENT_irq_exit % 32 :
+		1u << KTOP_EVENT_softirq_enter % 32 | 1u << KTOP_EVENT_softirq_exit % 32;
+}
+
+/*
  * One CPU. With NMIs, the CPU set aside counts what is due and sent, and this CPU counts what it has answered.
  *
  * A generation begins with each start of profiling, and whenever the rate or the choice of CPUs changes: all CPUs then
@@ -36,6 +63,11 @@ enum {
 struct ktop_cpu {
 	/* ring.h says who writes what in them */
 	struct ktop_ring rings[KTOP_CLASSES];
+
+	/* written by this CPU's trace points, with interrupts masked */
+	struct ktop_held held;
+	uint32_t unmeasured;		/* trace points until the next one that is timed */
+	uint64_t left_out;		/* pairs of events that were shorter than `least` */
 
 	/* written by this CPU's sampler */
 	struct ktop_grid grid;		/* of the timer */
@@ -64,6 +96,10 @@ struct ktop {
 	uint32_t trace[KTOP_TRACE_WORDS];	/* trace events that are on; bit i of word w: event 32 * w + i */
 	uint32_t stacks[KTOP_TRACE_WORDS];	/* likewise, those that carry the kernel's stack, */
 	uint32_t stack_frames;		/* with so many frames at most; 0: none carries a stack */
+	uint32_t holds;			/* those of the events 32 to 63 that are held (struct ktop_held) */
+	uint64_t least[KTOP_LEASTS];	/* clock ticks, by ktop_least_of(): what is held and takes less is left out */
+	uint32_t switches_untold;	/* 1: switches are on for what is held alone, and are not written */
+	uint32_t changes;		/* grows when a CPU or an event is switched off or on */
 	uint32_t sampler;		/* the one that is on; KTOP_NONE also while one follows another */
 	uint32_t generation;		/* the newest one */
 	uint32_t wanted;		/* the sampler that was asked for, which `sampler` follows; KTOP_NONE: off */
@@ -116,6 +152,11 @@ static inline struct ktop_ring *ktop_ring(struct ktop_cpu *cpu, enum ktop_stream
 {
 	return &cpu->rings[stream - KTOP_SAMPLES];
 }
+
+/*
+ * The drainer. Which of the events 32 to 63 are to be on where these are chosen: where calls are held, so are switches.
+ */
+uint32_t ktop_trace_choose(struct ktop *ktop, uint32_t chosen);
 
 /* The drainer. Is this class of events on, on this CPU? */
 bool ktop_on(const struct ktop *ktop, uint32_t cpu, enum ktop_stream stream);

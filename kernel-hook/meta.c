@@ -33,7 +33,7 @@ enum {
 	HELLO_END,
 };
 
-/* Steps of the beat: the status, a step for each table, then a step for each class of each CPU. */
+/* Steps of the beat: the status, one for each table, for each class of each CPU, and for what each CPU left out. */
 enum { BEAT_STATUS, BEAT_PROCESSES, BEAT_THREADS, BEAT_OBJECTS, BEAT_EVENTS, BEAT_CPUS };
 
 /* ---- names, which the kernel gives (serial) ---- */
@@ -241,7 +241,7 @@ static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_
 	return table && ktop_table_fill(table).lost ? table : NULL;
 }
 
-/* Writes one step of the beat; nothing for a table that never lost a row. */
+/* Writes one step of the beat; nothing for a table that never lost a row, or a CPU that left nothing out. */
 static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
 {
 	const struct ktop_table *table = beat_table(&ktop->meta, step);
@@ -249,6 +249,13 @@ static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, ui
 	if (step == BEAT_STATUS) {
 		*event = KTOP_EVENT_status;
 		return put_status(ktop, to);
+	}
+	if (step >= BEAT_CPUS + ktop->cpus * KTOP_CLASSES) {
+		struct ktop_wire_left_out fixed = { .cpu = step - BEAT_CPUS - ktop->cpus * KTOP_CLASSES };
+
+		fixed.pairs = __atomic_load_n(&ktop->cpu[fixed.cpu].left_out, __ATOMIC_RELAXED);
+		*event = KTOP_EVENT_left_out;
+		return fixed.pairs ? ktop_put(to, &fixed, sizeof(fixed)) : to;
 	}
 	if (step >= BEAT_CPUS) {
 		*event = KTOP_EVENT_cpu_status;
@@ -347,7 +354,7 @@ static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *event)
 {
 	struct ktop_meta *meta = &ktop->meta;
-	uint32_t beats = BEAT_CPUS + ktop->cpus * KTOP_CLASSES, size;
+	uint32_t beats = BEAT_CPUS + ktop->cpus * (KTOP_CLASSES + 1), size;
 
 	if (meta->hello < HELLO_END)
 		return (uint32_t)(put_hello(ktop, meta->hello++, to, event) - to);

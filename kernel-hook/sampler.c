@@ -90,8 +90,12 @@ void ktop_sampler_run(struct ktop *ktop, bool on)
 		uint32_t mask = on ? ktop->control.events[i] : 0;
 
 		ktop->tracing |= mask != 0;
-		if (mask != ktop->trace[i])
-			__atomic_store_n(&ktop->trace[i], mask, __ATOMIC_SEQ_CST);	/* pair 3 */
+		if (i == KTOP_TRACE_FIRST / 32)
+			mask = ktop_trace_choose(ktop, mask);
+		if (mask == ktop->trace[i])
+			continue;
+		__atomic_store_n(&ktop->changes, ktop->changes + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&ktop->trace[i], mask, __ATOMIC_SEQ_CST);		/* pair 3 */
 	}
 	ktop_meta_beat(ktop);
 }

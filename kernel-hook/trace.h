@@ -25,6 +25,9 @@
  *   ktop_trace_task_exec(ktop, thread, process)          by the thread itself, when it has the other program
  *   ktop_trace_signal_send(ktop, thread, number, sender)  before the thread can get it
  *
+ * A call or an interrupt whose end is the next event of its CPU is sent as one event. Calls need switches for that: a
+ * kernel that does not tell of all switches names sched_switch in facts.untraced.
+ *
  * Where nothing else is said, the context is a thread or an interrupt; it is never an NMI.
  *
  * Who gives a lock to a waiting thread tells lock_released of itself, and then lock_acquired of that thread.
@@ -102,8 +105,32 @@ KTOP_INLINE bool ktop_tracing(const struct ktop *ktop, uint32_t id)
  */
 void ktop_trace(struct ktop *ktop, uint32_t id, const void *fields, uint32_t size);
 
-/* For the trace points below alone: writes the event. `fields` can be read up to a whole number of words. */
+/*
+ * For the trace points below alone: writes the event. `fields` can be read up to a whole number of words. Hold: of one
+ * that begins something. It is written with its end, as one event, or before the next event of the CPU, whichever comes
+ * first. False: such ones are not held, and it is to be written.
+ */
+struct ktop_forms {
+	uint16_t end, began, whole;	/* ids: what ends it; its two forms; 0: it is not held */
+};
 void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, uint32_t size);
+bool ktop_trace_hold(struct ktop *ktop, uint32_t id, struct ktop_forms form, const uint64_t *fields, uint32_t size);
+
+KTOP_INLINE struct ktop_forms ktop_forms_of(uint32_t id)
+{
+	switch (id) {
+	case KTOP_EVENT_syscall_enter:
+		return (struct ktop_forms) { KTOP_EVENT_syscall_exit, KTOP_EVENT_syscall_began,
+			KTOP_EVENT_syscall_whole };
+	case KTOP_EVENT_irq_enter:
+		return (struct ktop_forms) { KTOP_EVENT_irq_exit, KTOP_EVENT_irq_began, KTOP_EVENT_irq_whole };
+	case KTOP_EVENT_softirq_enter:
+		return (struct ktop_forms) { KTOP_EVENT_softirq_exit, KTOP_EVENT_softirq_began,
+			KTOP_EVENT_softirq_whole };
+	default:
+		return (struct ktop_forms) { .end = 0 };
+	}
+}
 
 /* ---- how rows become trace points ---- */
 
@@ -125,6 +152,9 @@ void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, ui
 		} ktop_event; \
 	\
 		ktop_event.fields = (struct ktop_wire_##label) { values }; \
+		if (ktop_forms_of(KTOP_EVENT_##label).end && ktop_trace_hold(ktop_hook, KTOP_EVENT_##label, \
+				ktop_forms_of(KTOP_EVENT_##label), ktop_event.words, sizeof(ktop_event.fields))) \
+			return; \
 		ktop_trace_words(ktop_hook, KTOP_EVENT_##label, ktop_event.words, \
 			sizeof(ktop_event.fields)); \
 	} \

@@ -108,6 +108,8 @@ enum {
 	F(u16, event) F(u64, number) L(char, name)
 #define KTOP_WIRE_arguments(F, L) /* what follows `number` in `event` where that is `number`, as in a descriptor */ \
 	F(u16, event) F(u64, number) L(char, fields)
+#define KTOP_WIRE_left_out(F, L) /* of the CPU: pairs of trace events that took less than was asked for, since boot */ \
+	F(u32, cpu) F(u64, pairs)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i is set if kernel[i] is an interrupted pc, not a return address */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
 	L(u64, kernel) L(u64, user)
@@ -127,6 +129,16 @@ enum {
 	F(u8, arch) KTOP_WIRE_sample(F, L) L(u64, registers) L(u8, stack)
 #define KTOP_WIRE_stack(F, L) /* the kernel's stack at `event`, which follows at that time; cut: not all */ \
 	F(u16, event) F(u8, cut) F(u64, exact) L(u64, kernel)
+/*
+ * Where no other event of its CPU came in between, a beginning and its end are one event, `whole`, at the end's time;
+ * else the beginning may come late, as `began`, at the time of the event behind it. took, ago: clock ticks since then.
+ */
+#define KTOP_WIRE_syscall_began(F, L) F(u64, ago) KTOP_WIRE_syscall_enter(F, L)
+#define KTOP_WIRE_syscall_whole(F, L) F(u64, took) KTOP_WIRE_syscall_enter(F, L) F(u64, result)
+#define KTOP_WIRE_irq_began(F, L) F(u64, ago) KTOP_WIRE_irq_enter(F, L)
+#define KTOP_WIRE_irq_whole(F, L) F(u64, took) KTOP_WIRE_irq_enter(F, L)
+#define KTOP_WIRE_softirq_began(F, L) F(u64, ago) KTOP_WIRE_softirq_enter(F, L)
+#define KTOP_WIRE_softirq_whole(F, L) F(u64, took) KTOP_WIRE_softirq_enter(F, L)
 #define KTOP_WIRE_sched_switch(F, L) /* KTOP_NO_THREAD: the CPU idles; leaves: enum ktop_leaves, of `from` */ \
 	F(u32, from) F(u32, to) F(u8, leaves)
 #define KTOP_WIRE_sched_wake(F, L) /* waker: KTOP_NO_THREAD: an interrupt, whatever thread it came to */ \
@@ -180,6 +192,7 @@ enum {
 	EVENT(14, KTOP_META, packed_memory) \
 	EVENT(15, KTOP_META, number) \
 	EVENT(23, KTOP_META, arguments) \
+	EVENT(31, KTOP_META, left_out) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(18, KTOP_SAMPLES, raw_sample) \
@@ -188,6 +201,12 @@ enum {
 	EVENT(21, KTOP_SAMPLES, walked_sample) \
 	EVENT(22, KTOP_SAMPLES, program_sample) \
 	EVENT(24, KTOP_TRACE, stack) \
+	EVENT(25, KTOP_TRACE, syscall_began) \
+	EVENT(26, KTOP_TRACE, syscall_whole) \
+	EVENT(27, KTOP_TRACE, irq_began) \
+	EVENT(28, KTOP_TRACE, irq_whole) \
+	EVENT(29, KTOP_TRACE, softirq_began) \
+	EVENT(30, KTOP_TRACE, softirq_whole) \
 	KTOP_WIRE_TRACE_EVENTS(EVENT)
 
 /*

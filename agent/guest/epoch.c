@@ -428,12 +428,33 @@ static void take_missed(struct epoch *epoch, const struct event *event)
 }
 
 /* Before the guest has told of itself, the time is not known. */
-static void take_trace(struct epoch *epoch, const struct event *event)
+static void add_trace(struct epoch *epoch, const struct event *event)
 {
 	if (epoch->known)
 		trace_add(epoch->trace, epoch_ns(epoch, event->time), event);
 	if (epoch->log)
 		trace_log_add(sample_log_traces(epoch->log), epoch_ns(epoch, event->time), event);
+}
+
+/* What the hook has held is taken as the events that it was, each at its time. */
+static void take_trace(struct epoch *epoch, const struct event *event)
+{
+	struct event one;
+
+	if (!event->trace.held) {
+		add_trace(epoch, event);
+		return;
+	}
+	one = *event;
+	one.time -= event->trace.ago < event->time ? event->trace.ago : event->time;
+	add_trace(epoch, &one);
+	if (!event->trace.end)
+		return;
+	one.time = event->time;
+	one.trace.held = false;
+	one.trace.kind = event->trace.end;
+	one.trace.fields = event->trace.end_fields;
+	add_trace(epoch, &one);
 }
 
 static void take_event_stack(struct epoch *epoch, const struct event *event)
@@ -487,6 +508,10 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		break;
 	case EVENT_CPU_STATUS:
 		take_cpu_status(epoch, &event->cpu_status);
+		break;
+	case EVENT_LEFT_OUT:
+		if (cpu_at(epoch, event->left_out.cpu))
+			cpu_at(epoch, event->left_out.cpu)->left_out = event->left_out.pairs;
 		break;
 	case EVENT_TABLE:
 		if (event->table.kind < TABLES)

@@ -38,6 +38,7 @@ struct epoch_loss {
 
 struct epoch_cpu {
 	struct cpu_status told[STREAMS];	/* the newest status; size 0: none has come */
+	uint64_t left_out;			/* calls and the like that were too short to be told, since boot */
 	uint64_t lost_before[STREAMS];		/* `lost` of the first status: what was lost before ktop listened */
 };
 

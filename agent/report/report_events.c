@@ -92,6 +92,7 @@ static void print_books(const struct event_table *table, FILE *out)
 {
 	const struct { uint64_t count; const char *what; } books[] = {
 		{ table->lost, "trace events were lost" },
+		{ table->left_out, "were shorter than the guest was asked to tell, since boot" },
 		{ table->unmatched, "beginnings or ends have no partner" },
 		{ table->late, "trace events came too late for their place" },
 		{ table->refused, "found no room; give more by --memory" },
@@ -238,6 +239,7 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 	json_member_count(writer, "latencies_from_ns", table->from);
 	json_member_count(writer, "latencies_to_ns", table->to);
 	json_member_count(writer, "events_lost", table->lost);
+	json_member_count(writer, "events_left_out", table->left_out);
 	json_member_count(writer, "events_unmatched", table->unmatched);
 	json_member_count(writer, "events_late", table->late);
 	json_member_count(writer, "latencies_refused", table->refused);

@@ -385,7 +385,7 @@ static void begin_interrupt(struct pairs *pairs, struct cpu *cpu, const struct t
 		end_interrupts(pairs, cpu, 0, cpu->last, true);
 	}
 	cpu->interrupts[cpu->depth] = (struct trace_span) {
-		.kind = kind, .cpu = event->cpu, .number = event->values[0], .begin = event->time,
+		.kind = kind, .cpu = event->cpu, .number = event->values[0], .begin = event->time - event->before,
 		.stack = event->stack,
 	};
 	cpu->entered = true;
@@ -761,7 +761,7 @@ static void add_call(struct pairs *pairs, const struct trace_event *event)
 	task->calls = !ends;
 	task->begun = (struct trace_span) {
 		.kind = SPAN_CALL, .cpu = event->cpu, .thread = event->values[0], .number = event->values[1],
-		.begin = event->time, .stack = event->stack,
+		.begin = event->time - event->before, .stack = event->stack,
 	};
 	task->has_arguments = event->arguments;
 	memcpy(task->arguments, event->values + ROLE_VALUES - CALL_ARGUMENTS, sizeof(task->arguments));

@@ -48,7 +48,7 @@ static void take(void *context, const struct trace_event *event)
 	else if (!event->doubt && event->role == ROLE_CALL_BEGIN)
 		trace->watcher->begun(trace->watcher->context, &(struct trace_span) {
 			.kind = SPAN_CALL, .cpu = event->cpu, .thread = event->values[0], .number = event->values[1],
-			.begin = event->time,
+			.begin = event->time - event->before,
 			.arguments = event->arguments ? event->values + ROLE_VALUES - CALL_ARGUMENTS : NULL });
 }
 
@@ -115,7 +115,7 @@ void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, 
 void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 {
 	const struct trace_kind *kind = event->trace.kind;
-	struct trace_event own = { .time = time, .cpu = event->cpu, .role = kind->role,
+	struct trace_event own = { .time = time, .held = event->trace.held, .cpu = event->cpu, .role = kind->role,
 		.id = kind->id, .pair = kind->pair };
 	uint64_t values[TRACE_VALUES];
 	struct carried *carried;

@@ -164,8 +164,9 @@ void trace_order_add(struct trace_order *order, const struct trace_event *event)
 	own = &queue->events[(queue->first + queue->count) & (queue->room - 1)];
 	*own = *event;
 	if (own->time < least) {
+		own->before = own->held ? least - own->time : 0;
 		own->time = least;
-		order->late++;
+		order->late += !own->held;
 	}
 	queue->last = own->time;
 	order->newest = own->time > order->newest ? own->time : order->newest;

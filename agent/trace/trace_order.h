@@ -20,6 +20,8 @@ enum { TRACE_SILENT_PACKETS = 16 };	/* a ring of the hook that is full takes eig
 
 struct trace_event {
 	uint64_t time;			/* guest ns */
+	uint64_t before;		/* of a beginning: so long before `time` it was, which was over when it came */
+	bool held;			/* it may be late */
 	uint32_t cpu;			/* below EVENT_CPUS */
 	enum trace_role role;
 	uint16_t id, pair;		/* as in struct trace_kind */
@@ -49,7 +51,10 @@ void trace_order_end(struct trace_order *order);	/* no more come: gives all away
 /* All events before this time were given away, but for late ones. UINT64_MAX: no CPU has sent anything. */
 uint64_t trace_order_until(const struct trace_order *order);
 
-/* Events whose time was over when they came. They stand where their time was moved to: behind those given away. */
+/*
+ * Events whose time was over when they came, but for those that may be late. They stand where their time was moved to:
+ * behind those given away.
+ */
 uint64_t trace_order_late(const struct trace_order *order);
 
 #endif

@@ -171,7 +171,8 @@ struct trace_kind;
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
 	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_TABLE, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
-	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_NUMBER, EVENT_ARGUMENTS, EVENT_STACK, EVENT_TRACE,
+	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_NUMBER, EVENT_ARGUMENTS, EVENT_LEFT_OUT, EVENT_STACK,
+	EVENT_TRACE,
 };
 
 struct event {
@@ -192,6 +193,7 @@ struct event {
 		struct { uint16_t event; enum stream stream; struct text name, fields; } descriptor;
 		struct { uint16_t event; uint64_t number; struct text name; } number;
 		struct { uint16_t event; uint64_t number; struct text fields; } arguments;
+		struct { uint32_t cpu; uint64_t pairs; } left_out;	/* by the guest's filter, since boot */
 		struct table_fill table;
 		struct memory_bytes memory;
 		struct sample sample;
@@ -199,7 +201,15 @@ struct event {
 		struct { uint32_t ticks; } missed;
 		struct { uint32_t ids, words; const void *mask; } tracing;	/* bit i of word w: event 32 * w + i */
 		struct { uint16_t event; struct sample sample; } stack;	/* sample: its kernel[] and what is of that */
-		struct { const struct trace_kind *kind; const void *fields; size_t size; } trace;	/* fields.h */
+		struct {
+			const struct trace_kind *kind;
+			const void *fields;	/* fields.h */
+			size_t size;
+			bool held;		/* it happened `ago` ticks before, and */
+			uint64_t ago;
+			const struct trace_kind *end;	/* this, its end, now; NULL: another event comes now */
+			uint8_t end_fields[16];
+		} trace;
 	};
 };
 

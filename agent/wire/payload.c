@@ -6,6 +6,9 @@
 #include "trace_kinds.h"
 
 /* The bytes of the payload that are not read yet. */
+_Static_assert(sizeof(struct ktop_wire_syscall_exit) == sizeof(((struct event *)NULL)->trace.end_fields) &&
+	sizeof(struct ktop_wire_irq_enter) == sizeof(struct ktop_wire_softirq_enter), "as read_held() takes them");
+
 struct rest {
 	const uint8_t *at;
 	size_t left;
@@ -360,6 +363,18 @@ static bool read_missed(struct rest *rest, struct event *event)
 	return true;
 }
 
+static bool read_left_out(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_left_out wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_LEFT_OUT;
+	event->left_out.cpu = wire.cpu;
+	event->left_out.pairs = wire.pairs;
+	return true;
+}
+
 static bool read_stack(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_stack wire;
@@ -404,7 +419,30 @@ static bool read_trace(const struct trace_kinds *kinds, const struct rest *rest,
 	event->trace.kind = kind;
 	event->trace.fields = rest->at;
 	event->trace.size = rest->left;
+	event->trace.held = false;
 	return true;
+}
+
+/* A beginning that the hook has held, and its end if that came next, which repeats by its first fields what it ends. */
+static bool read_held(const struct trace_kinds *kinds, struct rest *rest, struct event *event, uint16_t begin,
+	uint16_t end)
+{
+	const bool call = begin == KTOP_EVENT_syscall_enter;
+	uint8_t *result = event->trace.end_fields + sizeof(struct ktop_wire_syscall_exit) - sizeof(uint64_t);
+
+	event->kind = EVENT_TRACE;
+	event->trace.kind = trace_kinds_find(kinds, begin);
+	event->trace.end = end ? trace_kinds_find(kinds, end) : NULL;
+	event->trace.held = true;
+	event->trace.size = call ? sizeof(struct ktop_wire_syscall_enter) : sizeof(struct ktop_wire_irq_enter);
+	if (!event->trace.kind || (end && !event->trace.end) ||
+			!take(rest, &event->trace.ago, sizeof(event->trace.ago)) || rest->left < event->trace.size)
+		return false;
+	event->trace.fields = rest->at;
+	rest->at += event->trace.size;
+	rest->left -= event->trace.size;
+	memcpy(event->trace.end_fields, event->trace.fields, call ? 8 : 4);
+	return !(call && end && !take(rest, result, sizeof(uint64_t))) && rest->left == 0;
 }
 
 static inline __attribute__((always_inline)) bool read_fields(struct rest *rest, struct event *event)
@@ -419,6 +457,7 @@ static inline __attribute__((always_inline)) bool read_fields(struct rest *rest,
 	case KTOP_EVENT_cpu_status: return read_cpu_status(rest, event);
 	case KTOP_EVENT_keys: return read_keys(rest, event);
 	case KTOP_EVENT_number: return read_number(rest, event);
+	case KTOP_EVENT_left_out: return read_left_out(rest, event);
 	case KTOP_EVENT_arguments: return read_arguments(rest, event);
 	case KTOP_EVENT_reply: return read_reply(rest, event);
 	case KTOP_EVENT_symbol: return read_symbol(rest, event);
@@ -463,5 +502,15 @@ bool payload_read(const struct trace_kinds *kinds, const void *bytes, size_t siz
 
 	if (read_fields(&rest, event))
 		return rest.left == 0;
-	return read_trace(kinds, &rest, event);
+	switch (event->id) {
+	case KTOP_EVENT_syscall_began: return read_held(kinds, &rest, event, KTOP_EVENT_syscall_enter, 0);
+	case KTOP_EVENT_irq_began: return read_held(kinds, &rest, event, KTOP_EVENT_irq_enter, 0);
+	case KTOP_EVENT_softirq_began: return read_held(kinds, &rest, event, KTOP_EVENT_softirq_enter, 0);
+	case KTOP_EVENT_syscall_whole:
+		return read_held(kinds, &rest, event, KTOP_EVENT_syscall_enter, KTOP_EVENT_syscall_exit);
+	case KTOP_EVENT_irq_whole: return read_held(kinds, &rest, event, KTOP_EVENT_irq_enter, KTOP_EVENT_irq_exit);
+	case KTOP_EVENT_softirq_whole:
+		return read_held(kinds, &rest, event, KTOP_EVENT_softirq_enter, KTOP_EVENT_softirq_exit);
+	default: return read_trace(kinds, &rest, event);
+	}
 }

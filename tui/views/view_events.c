@@ -496,6 +496,7 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 	const struct event_table *table = self->table;
 	const struct { uint64_t count; const char *what; } books[] = {
 		{ table->lost, "trace {event was|events were} lost" },
+		{ table->left_out, "{was|were} shorter than the guest was asked to tell" },
 		{ table->unmatched, "{beginning or end has|beginnings or ends have} no partner" },
 		{ table->late, "trace {event|events} came too late for {its|their} place" },
 		{ table->refused, "{span|spans} found no room; give more by --memory" },

@@ -160,7 +160,14 @@ static void write_event(struct body *body, const struct event *event)
 		else
 			write_raw_sample(body, event->id, &event->raw);
 		break;
-	case EVENT_TRACE: body_fixed(body, event->trace.fields, event->trace.size); break;
+	case EVENT_TRACE:
+		if (event->trace.held)
+			body_fixed(body, &event->trace.ago, sizeof(event->trace.ago));
+		body_fixed(body, event->trace.fields, event->trace.size);
+		if (event->trace.held && event->id == KTOP_EVENT_syscall_whole)
+			body_fixed(body, event->trace.end_fields + 8, 8);
+		break;
+	case EVENT_LEFT_OUT: FIXED(left_out, event->left_out.cpu, event->left_out.pairs); break;
 	case EVENT_STACK:
 		FIXED(stack, event->stack.event, event->stack.sample.kernel_cut, event->stack.sample.exact);
 		body_list(body, event->stack.sample.kernel, event->stack.sample.kernel_count, 8);

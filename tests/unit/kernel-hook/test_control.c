@@ -86,7 +86,7 @@ static void events(void **state)
 #define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit" OFF
 	enum { WAKE = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]";
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no call that takes less";
 
 	(void)state;
 	done("events +sched_switch +sched_wake +syscall\n",
@@ -112,7 +112,8 @@ static void events(void **state)
 	assert_int_equal(ktop->trace[1], WAKE | CALLS);
 	done("events -sched +irq\n",
 		"events -sched_switch -sched_wake +irq_enter +irq_exit +syscall_enter +syscall_exit" OFF);
-	assert_int_equal(ktop->trace[1], 2 | 4 | CALLS);
+	assert_int_equal(ktop->trace[1], 2 | 4 | CALLS | 1u << KTOP_EVENT_sched_switch % 32);
+	assert_int_equal(ktop->switches_untold, 1);	/* they are on for the calls' sake */
 	done("events -all\n", NONE);
 	done("events +irq_exit\n",
 		"events -sched_switch -sched_wake -irq_enter +irq_exit -syscall_enter -syscall_exit" OFF);
@@ -139,6 +140,53 @@ static struct ktop_wire_tracing tracing(uint32_t *mask, uint16_t *words)
 	memcpy(words, payload + sizeof(tracing), sizeof(*words));
 	memcpy(mask, payload + sizeof(tracing) + sizeof(*words), *words * sizeof(*mask));
 	return tracing;
+}
+
+/* Of calls, interrupts and softirqs; naming them anew, or having them carry a stack, takes it away. */
+static void a_least_duration_is_of_what_has_one(void **state)
+{
+	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no call that takes less";
+	bool ok;
+
+	(void)state;
+	assert_non_null(strstr(say("events +syscall:min=1ms +irq:min=20us +softirq:min=1500ns\n", &ok),
+		"+irq_enter:min=20us +irq_exit +syscall_enter:min=1000us +syscall_exit +softirq_enter:min=2us "));
+	assert_true(ktop->least[0] == 1000 && ktop->least[1] == 20 && ktop->least[2] == 2);
+	assert_non_null(strstr(say("events +syscall_exit:min=2s\n", &ok), "+syscall_enter:min=2000000us"));
+	assert_non_null(strstr(say("events +irq_exit:stack=4\n", &ok), "+irq_enter +irq_exit:stack=4 "));
+	assert_non_null(strstr(say("events +syscall\n", &ok), "+syscall_enter +syscall_exit"));
+	say("events -softirq\n", &ok);
+	assert_true(ktop->least[0] == 0 && ktop->least[1] == 0 && ktop->least[2] == 0);
+	refused("events +sched:min=1ms\n", bad);
+	refused("events -syscall:min=1ms\n", bad);
+	refused("events +syscall:min\n", bad);
+	refused("events +syscall:min=\n", bad);
+	refused("events +syscall:min=ms\n", bad);
+	refused("events +syscall:min=1\n", bad);
+	refused("events +syscall:min=1m\n", bad);
+	refused("events +syscall:min=1000000001ns\n", bad);
+	refused("events +syscall:min=1ms,stack\n", bad);
+	refused("events +syscall:\n", bad);
+	refused("events +syscall:min=1ms,\n", bad);
+	assert_int_equal(ktop->least[0], 0);
+	say("events -all\n", &ok);
+}
+
+/* Each CPU's count is told with the status, once there is one. */
+static void what_was_left_out_is_told(void **state)
+{
+	struct ktop_wire_left_out told;
+	bool ok;
+
+	(void)state;
+	say("status\n", &ok);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_left_out), 0);
+	ktop->cpu[2].left_out = 77;
+	say("status\n", &ok);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_left_out), 1);
+	memcpy(&told, fake_host_last(host, KTOP_EVENT_left_out)->payload, sizeof(told));
+	assert_true(told.cpu == 2 && told.pairs == 77);
 }
 
 static void a_kernels_own_events_are_switched_by_name(void **state)
@@ -175,7 +223,7 @@ static void events_that_the_kernel_has_not_cannot_be_chosen(void **state)
 	done("events +all\n", "events +irq_enter +syscall_enter +syscall_exit");
 	done("status\n", "off, sampler timer, rate 997, events 3 of 3, keys none, cpus 4, taken 0, lost 0");
 	refused("events +sched\n", "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]");
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no call that takes less");
 }
 
 static void more_names_than_an_answer_holds_end_in_dots(void **state)
@@ -485,6 +533,8 @@ int main(void)
 		TEST(rates),
 		TEST(cpus),
 		TEST(events),
+		TEST(a_least_duration_is_of_what_has_one),
+		TEST(what_was_left_out_is_told),
 		TEST(a_kernels_own_events_are_switched_by_name),
 		TEST(events_that_the_kernel_has_not_cannot_be_chosen),
 		TEST(more_names_than_an_answer_holds_end_in_dots),

@@ -359,6 +359,273 @@ static void a_full_ring_counts_stacks_too(void **state)
 	assert_int_equal(ring->busy, 0);
 }
 
+/* ---- two events in one ---- */
+
+/* Chooses events as a control line does, all of them but these. */
+static void trace_all_but(uint32_t without)
+{
+	ktop->trace[1] = ktop_trace_choose(ktop, ~without);
+}
+
+static uint32_t bit_of(uint32_t id)
+{
+	return 1u << id % 32;
+}
+
+/* The next record, which is dropped: its id and time. Its payload begins with these words. */
+struct told {
+	uint32_t id, size;
+	uint64_t time, words[9];
+};
+
+static struct told next_told(void)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
+	const struct ktop_record *record = next_record(ring);
+	struct told told = { .id = 0 };
+
+	if (record) {
+		told = (struct told) { .id = record->id, .size = record->size, .time = record->time };
+		memcpy(told.words, record->payload, record->size < sizeof(told.words) ? record->size : 72);
+		ktop_ring_drop(ring, record);
+	}
+	return told;
+}
+
+static void a_call_and_its_end_are_one_event(void **state)
+{
+	struct ktop_wire_syscall_whole whole;
+	struct told told;
+
+	(void)state;
+	trace_all_but(0);
+	fake_port.clock = 5000;
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, UINT64_MAX, 6);
+	assert_int_equal(next_told().id, 0);
+	fake_port.clock = 5700;
+	ktop_trace_syscall_exit(ktop, 5, 6, (uint64_t)-4);
+	told = next_told();
+	assert_int_equal(told.id, KTOP_EVENT_syscall_whole);
+	assert_int_equal(told.size, sizeof(whole));
+	assert_int_equal(told.time, 5700);
+	memcpy(&whole, told.words, sizeof(whole));
+	assert_true(whole.took == 700 && whole.thread == 5 && whole.number == 6 && whole.result == (uint64_t)-4);
+	assert_true(whole.arg0 == 1 && whole.arg3 == 4 && whole.arg4 == UINT64_MAX && whole.arg5 == 6);
+	assert_int_equal(next_told().id, 0);
+	assert_int_equal(ktop_taken(ktop, 0, KTOP_TRACE), 1);
+}
+
+/* The events of another interrupt, another thread and another call in between: each beginning stands before them. */
+static void a_beginning_is_told_before_any_other_event(void **state)
+{
+	struct told told;
+
+	(void)state;
+	trace_all_but(0);
+	fake_port.clock = 100;
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	fake_port.clock = 130;
+	ktop_trace_irq_enter(ktop, 9);
+	told = next_told();
+	assert_true(told.id == KTOP_EVENT_syscall_began && told.time == 130 && told.words[0] == 30);
+	assert_true(told.size == sizeof(struct ktop_wire_syscall_began) && told.words[1] == (6ull << 32 | 5));
+	fake_port.clock = 135;
+	ktop_trace_irq_exit(ktop, 9);
+	told = next_told();
+	assert_true(told.id == KTOP_EVENT_irq_whole && told.time == 135 && told.words[0] == 5);
+	assert_true(told.size == sizeof(struct ktop_wire_irq_whole) && told.words[1] == 9);
+	ktop_trace_syscall_exit(ktop, 5, 6, 0);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_exit);
+
+	ktop_trace_softirq_enter(ktop, 1);
+	ktop_trace_softirq_exit(ktop, 2);		/* of another one */
+	assert_int_equal(next_told().id, KTOP_EVENT_softirq_began);
+	assert_int_equal(next_told().id, KTOP_EVENT_softirq_exit);
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	ktop_trace_syscall_exit(ktop, 7, 6, 0);		/* of another thread */
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_began);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_exit);
+	assert_int_equal(next_told().id, 0);
+}
+
+/* Where only calls are chosen, a switch ends what is held, and is not told. */
+static void a_switch_that_nobody_asked_for_tells_the_call_alone(void **state)
+{
+	(void)state;
+	trace_all_but(bit_of(KTOP_EVENT_sched_switch));
+	assert_true(ktop->trace[1] & bit_of(KTOP_EVENT_sched_switch));
+	ktop_trace_sched_switch(ktop, 5, 4, KTOP_LEAVES_READY);
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	ktop_trace_sched_switch(ktop, 5, 4, KTOP_LEAVES_ASLEEP);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_began);
+	assert_int_equal(next_told().id, 0);
+	assert_false(ktop_ring_busy(ktop_ring(&ktop->cpu[0], KTOP_TRACE)));
+	assert_int_equal(ktop_taken(ktop, 0, KTOP_TRACE), 1);
+}
+
+/* The end of one of these is not traced, and the other carries a stack. */
+static void what_cannot_be_one_event_is_two(void **state)
+{
+	(void)state;
+	ktop->stacks[1] = bit_of(KTOP_EVENT_irq_exit);
+	trace_all_but(bit_of(KTOP_EVENT_softirq_exit));
+	ktop_trace_softirq_enter(ktop, 1);
+	assert_int_equal(next_told().id, KTOP_EVENT_softirq_enter);
+	ktop_trace_irq_enter(ktop, 1);
+	assert_int_equal(next_told().id, KTOP_EVENT_irq_enter);
+	ktop->untraced = KTOP_UNTRACED(sched_switch);	/* this kernel tells no switch */
+	trace_all_but(bit_of(KTOP_EVENT_sched_switch));
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_enter);
+}
+
+/* Its end may have come while the CPU was off. */
+static void a_beginning_from_before_the_cpu_was_off_is_not_told(void **state)
+{
+	(void)state;
+	trace_all_but(0);
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	ktop->changes++;
+	ktop_trace_syscall_exit(ktop, 5, 6, 0);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_exit);
+	ktop_trace_irq_enter(ktop, 5);
+	ktop->changes++;
+	ktop_trace_irq_enter(ktop, 5);
+	ktop_trace_irq_exit(ktop, 5);
+	assert_int_equal(next_told().id, KTOP_EVENT_irq_whole);
+	assert_int_equal(next_told().id, 0);
+	assert_int_equal(ktop_lost(ktop, 0, KTOP_TRACE), 0);
+}
+
+static void what_is_too_short_is_left_out_and_counted(void **state)
+{
+	(void)state;
+	trace_all_but(0);
+	ktop->least[ktop_least_of(KTOP_EVENT_syscall_enter)] = 100;
+	for (uint64_t took = 98; took < 102; took++) {
+		fake_port.clock = 1000;
+		ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+		fake_port.clock = 1000 + took;
+		ktop_trace_syscall_exit(ktop, 5, 6, 0);
+		assert_int_equal(next_told().id, took < 100 ? 0 : KTOP_EVENT_syscall_whole);
+	}
+	assert_int_equal(ktop->cpu[0].left_out, 2);
+	ktop_trace_irq_enter(ktop, 1);
+	ktop_trace_irq_exit(ktop, 1);			/* no least duration of these */
+	assert_int_equal(next_told().id, KTOP_EVENT_irq_whole);
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	ktop_trace_sched_switch(ktop, 5, 4, KTOP_LEAVES_ASLEEP);
+	ktop_trace_syscall_exit(ktop, 5, 6, 0);		/* it has left its CPU: all of it is told */
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_began);
+	assert_int_equal(next_told().id, KTOP_EVENT_sched_switch);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_exit);
+	assert_int_equal(ktop->cpu[0].left_out, 2);
+}
+
+/* One event of a history, by a number. */
+static void trace_one(uint32_t what)
+{
+	switch (what % 8) {
+	case 0: ktop_trace_syscall_enter(ktop, what / 8 % 2, 6, what, 2, 3, 4, 5, what); break;
+	case 1: ktop_trace_syscall_exit(ktop, what / 8 % 2, 6, what); break;
+	case 2: ktop_trace_irq_enter(ktop, what / 8 % 3); break;
+	case 3: ktop_trace_irq_exit(ktop, what / 8 % 3); break;
+	case 4: ktop_trace_softirq_enter(ktop, what / 8 % 2); break;
+	case 5: ktop_trace_softirq_exit(ktop, what / 8 % 2); break;
+	case 6: ktop_trace_sched_switch(ktop, what, 4, KTOP_LEAVES_ASLEEP); break;
+	case 7: ktop_trace_sched_wake(ktop, what, 4); break;
+	}
+}
+
+enum { HISTORY = 400 };
+
+/* Lays out what was told as the single events that it stands for. Returns how many there are. */
+static uint32_t unfold(struct told list[2 * HISTORY])
+{
+	uint32_t count = 0;
+
+	for (struct told told; (told = next_told()).id;) {
+		const bool call = told.id == KTOP_EVENT_syscall_began || told.id == KTOP_EVENT_syscall_whole;
+		const bool irq = told.id == KTOP_EVENT_irq_began || told.id == KTOP_EVENT_irq_whole;
+		struct told *begin = &list[count], *end = begin + 1;
+
+		if (told.id < KTOP_EVENT_syscall_began || told.id > KTOP_EVENT_softirq_whole) {
+			list[count++] = told;
+			continue;
+		}
+		*begin = (struct told) {
+			.id = call ? KTOP_EVENT_syscall_enter : irq ? KTOP_EVENT_irq_enter : KTOP_EVENT_softirq_enter,
+			.size = call ? 56 : 4, .time = told.time - told.words[0],
+		};
+		memcpy(begin->words, told.words + 1, begin->size);
+		count++;
+		if (told.id % 2)
+			continue;			/* it began */
+		*end = (struct told) {
+			.id = call ? KTOP_EVENT_syscall_exit : irq ? KTOP_EVENT_irq_exit : KTOP_EVENT_softirq_exit,
+			.size = call ? 16 : 4, .time = told.time, .words = { told.words[1], call ? told.words[8] : 0 },
+		};
+		count++;
+	}
+	return count;
+}
+
+/* The same histories with and without held beginnings tell the same, to the byte, but for the last beginning. */
+static void random_histories_are_told_alike(void **state)
+{
+	static struct told plain[2 * HISTORY], held[2 * HISTORY];
+	uint32_t random = 1;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		const uint32_t seed = random;
+		uint32_t counts[2], full[2];
+
+		for (int holds = 0; holds < 2; holds++) {
+			random = seed;
+			fake_port.clock = 1000000 * (uint64_t)(round + 1);
+			trace_all_but(0);
+			ktop->holds = holds ? ktop->holds : 0;
+			for (int i = 0; i < HISTORY; i++) {
+				random = random * 1664525 + 1013904223;
+				fake_port.clock += random >> 20 & 255;
+				trace_one(random >> 8);
+			}
+			counts[holds] = unfold(holds ? held : plain);
+			full[holds] = (uint32_t)ktop_lost(ktop, 0, KTOP_TRACE);
+			ktop->cpu[0].held.id = 0;
+		}
+		assert_int_equal(full[1], 0);
+		assert_in_range(counts[1], counts[0] - 1, counts[0]);
+		assert_memory_equal(plain, held, counts[1] * sizeof(held[0]));
+	}
+}
+
+/* A small ring that is seldom read: what is told is whole, and the rest is counted. */
+static void a_full_ring_tells_no_half_of_what_was_held(void **state)
+{
+	uint32_t told_ends = 0, random = 7;
+
+	(void)state;
+	trace_all_but(0);
+	for (int i = 0; i < 100000; i++) {
+		random = random * 1664525 + 1013904223;
+		fake_port.clock += 10;
+		trace_one(random >> 8);
+		for (int j = 0; j < 3 && random >> 28 == 0; j++) {
+			struct told told = next_told();
+
+			if (told.id == KTOP_EVENT_syscall_whole) {
+				assert_true(told.words[2] % 8 == 0 && told.words[7] == told.words[2]);
+				assert_int_equal(told.words[8] % 8, 1);
+				assert_true(told.words[0] % 10 == 0 && told.words[0] < 10 * 100000);
+				told_ends++;
+			}
+		}
+	}
+	assert_true(told_ends > 100 && ktop_lost(ktop, 0, KTOP_TRACE) > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +640,14 @@ int main(void)
 		TEST(events_carry_stacks),
 		TEST(a_strange_stack_is_not_walked),
 		TEST(a_full_ring_counts_stacks_too),
+		TEST(a_call_and_its_end_are_one_event),
+		TEST(a_beginning_is_told_before_any_other_event),
+		TEST(a_switch_that_nobody_asked_for_tells_the_call_alone),
+		TEST(what_cannot_be_one_event_is_two),
+		TEST(a_beginning_from_before_the_cpu_was_off_is_not_told),
+		TEST(what_is_too_short_is_left_out_and_counted),
+		TEST(random_histories_are_told_alike),
+		TEST(a_full_ring_tells_no_half_of_what_was_held),
 	};
 
 	return cmocka_run_group_tests_name("trace", tests, NULL, NULL);

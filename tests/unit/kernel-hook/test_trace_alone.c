@@ -28,7 +28,7 @@ static void go_on(int ticks)
 	const struct ktop_regs regs = { .pc = 0x400000, .user = true };
 
 	for (fake_cpu = 0; fake_cpu < CPUS; fake_cpu++) {
-		ktop_trace_irq_enter(ktop, fake_cpu);
+		ktop_trace_irq_exit(ktop, fake_cpu);
 		for (int i = 0; i < ticks; i++) {
 			fake_port.clock += 2 * PERIOD;
 			ktop_tick(ktop, &regs);

@@ -48,37 +48,39 @@ static uint64_t tick(const struct ktop_regs *regs)
 	return call(ktop_tick, regs) - call(cost_nothing, regs) + 1;
 }
 
-/* Trace points as a kernel has them, each in a function that does nothing else. */
-static __attribute__((noinline)) void enter_point(struct ktop *ktop, const struct ktop_regs *regs)
+/* Trace points as a kernel has them, each in a function that does nothing else; and pairs of them. */
+static __attribute__((noinline)) void event_point(struct ktop *ktop, const struct ktop_regs *regs)
+{
+	(void)regs;
+	ktop_trace_task_end(ktop, 5);
+}
+
+static __attribute__((noinline)) void irq_points(struct ktop *ktop, const struct ktop_regs *regs)
 {
 	(void)regs;
 	ktop_trace_irq_enter(ktop, 3);
+	ktop_trace_irq_exit(ktop, 3);
 }
 
-static __attribute__((noinline)) void exit_point(struct ktop *ktop, const struct ktop_regs *regs)
+static __attribute__((noinline)) void call_points(struct ktop *ktop, const struct ktop_regs *regs)
 {
-	(void)regs;
+	ktop_trace_syscall_enter(ktop, 5, 6, regs->pc, regs->sp, regs->fp, regs->pc, regs->sp, regs->fp);
 	ktop_trace_syscall_exit(ktop, 5, 6, 7);
 }
 
-static __attribute__((noinline)) void call_point(struct ktop *ktop, const struct ktop_regs *regs)
+static uint64_t event(const struct ktop_regs *regs)
 {
-	ktop_trace_syscall_enter(ktop, 5, 6, regs->pc, regs->sp, regs->fp, regs->pc, regs->sp, regs->fp);
+	return call(event_point, regs) - call(cost_nothing, regs) + 1;
 }
 
-static uint64_t begin_call(const struct ktop_regs *regs)
+static uint64_t interrupt(const struct ktop_regs *regs)
 {
-	return call(call_point, regs) - call(cost_nothing, regs) + 1;
+	return call(irq_points, regs) - call(cost_nothing, regs) + 1;
 }
 
-static uint64_t enter(const struct ktop_regs *regs)
+static uint64_t system_call(const struct ktop_regs *regs)
 {
-	return call(enter_point, regs) - call(cost_nothing, regs) + 1;
-}
-
-static uint64_t leave(const struct ktop_regs *regs)
-{
-	return call(exit_point, regs) - call(cost_nothing, regs) + 1;
+	return call(call_points, regs) - call(cost_nothing, regs) + 1;
 }
 
 /* Interrupts off. Takes the next sample here, in place of the timer's interrupt, and measures it. */
@@ -172,8 +174,8 @@ static void cost_run(void *argument)
 	(void)argument;
 	alone = work();
 	print("cost: off=%lu\n", usual(tick, &none));
-	print("cost: trace=off irq_enter=%lu syscall_exit=%lu syscall_enter=%lu\n", usual(enter, &none),
-		usual(leave, &none), usual(begin_call, &none));
+	print("cost: trace=off event=%lu irq=%lu call=%lu\n", usual(event, &none), usual(interrupt, &none),
+		usual(system_call, &none));
 	press(KTOP_KEY_ON);
 	while (cpu_this()->next_sample == 0)
 		sched_sleep(PAUSE);
@@ -181,11 +183,11 @@ static void cost_run(void *argument)
 		measure_frames(frames[i], behind_call());
 	print("cost: work=%lu sampled=%lu\n", alone, work());
 	trace_all();
-	print("cost: trace=on irq_enter=%lu syscall_exit=%lu syscall_enter=%lu\n", usual(enter, &none),
-		usual(leave, &none), usual(begin_call, &none));
+	print("cost: trace=on event=%lu irq=%lu call=%lu\n", usual(event, &none), usual(interrupt, &none),
+		usual(system_call, &none));
 	hook->stacks[KTOP_TRACE_FIRST / 32] = ~0u;
 	hook->stack_frames = KTOP_STACK_FRAMES;
-	print("cost: stack=on irq_enter=%lu\ncost: end\n", usual(enter, &none));
+	print("cost: stack=on event=%lu\ncost: end\n", usual(event, &none));
 	sched_sleep(100 * PAUSE);
 	press(KTOP_KEY_OFF);
 }

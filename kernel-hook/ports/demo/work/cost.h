@@ -6,9 +6,10 @@
  *   cost: off=N                 ktop_tick() while profiling is off, from its call to its return
  *   cost: frames=N ticks=N      the same with a sample of N kernel frames (1: only the leaf), in a thread
  *                               without a user stack
- *   cost: trace=off|on irq_enter=N syscall_exit=N syscall_enter=N
- *                               a trace point, in a function that does nothing else
- *   cost: stack=on irq_enter=N  the same, with a stack
+ *   cost: trace=off|on event=N irq=N call=N
+ *                               a trace point of one field, in a function that does nothing else; two around an
+ *                               interrupt; two around a system call
+ *   cost: stack=on event=N      the first, with a stack
  *   cost: work=N sampled=N      some work while profiling is off, and the same work while it is on
  *   cost: end
  *

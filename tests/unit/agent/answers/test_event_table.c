@@ -20,6 +20,7 @@
 #include "agent/query/question/filter.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/event.h"
+#include "agent/wire/payload.h"
 #include "agent/wire/trace_kinds.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/random.h"
@@ -470,6 +471,57 @@ static void test_parts(void **state)
 	end(&world);
 }
 
+/* As bytes of the wire, which the decoder takes apart. */
+static void give_bytes(const struct world *world, uint32_t cpu, uint64_t time, uint16_t id, const void *bytes,
+	size_t size)
+{
+	struct event event = { .id = id, .cpu = cpu, .time = time };
+
+	assert_true(payload_read(world->kinds, bytes, size, &event));
+	assert_false(payload_read(world->kinds, bytes, size - 1, &(struct event) { .id = id }));
+	epoch_packet(world->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu, .begin = time, .end = time });
+	epoch_events(world->epoch, &event, 1);
+}
+
+#define GIVE_BYTES(world, cpu, time, name, ...) give_bytes(world, cpu, time, KTOP_EVENT_##name, \
+	&(const struct ktop_wire_##name) { __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
+
+/* What the hook tells as one event, or late, counts as if it had told each at its time. */
+static void test_two_events_in_one(void **state)
+{
+	const struct world world = begin(0);
+	const struct slow_of calls = { .kind = SPAN_CALL, .number = READ, .part = SLOW_ALL };
+	const struct event left_out = { .kind = EVENT_LEFT_OUT, .time = 1, .left_out = { .cpu = 1, .pairs = 12 } };
+	struct event_table *table;
+	const struct slow_row *row;
+
+	(void)state;
+	GIVE_BYTES(&world, 0, 5000, syscall_whole, .took = 1000, .thread = READER, .number = READ, .arg0 = 3, .arg1 = 9,
+		.result = (uint64_t)-2);
+	GIVE_BYTES(&world, 1, 6000, syscall_began, .ago = 1500, .thread = WRITER, .number = READ, .arg0 = 4);
+	GIVE_BYTES(&world, 1, 6000, irq_whole, .took = 0, .irq = IRQ);
+	GIVE_BYTES(&world, 0, 7000, softirq_whole, .took = 300, .softirq = 2);
+	GIVE_BYTES(&world, 1, 8000, irq_began, .ago = 700, .irq = IRQ);
+	GIVE(&world, 1, 8100, irq_exit, .irq = IRQ);
+	GIVE(&world, 1, 9500, syscall_exit, .thread = WRITER, .number = READ);
+	/* A lie. */
+	GIVE_BYTES(&world, 0, 9900, syscall_whole, .took = UINT64_MAX, .thread = READER, .number = READ);
+	epoch_events(world.epoch, &left_out, 1);
+
+	table = ask(&world, 30000, calls, "");
+	assert_true(table->lost == 0 && table->unmatched == 0 && table->late == 0 && table->left_out == 12);
+	assert_int_equal(row_called(table, "syscall read")->count, 3);
+	assert_int_equal(row_called(table, "irq 4")->count, 2);
+	assert_int_equal(row_called(table, "irq 4")->max, 800);
+	assert_int_equal(row_called(table, "softirq 2")->max, 300);
+	row = &table->slow[table->slow_count - 1];
+	assert_true(row->begin == 4000 && row->end == 5000 && row->thread == READER);
+	row = &table->slow[table->slow_count - 2];
+	assert_true(row->begin == 4500 && row->end == 9500 && row->thread == WRITER);
+	answer_free(&table->answer);
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_older_than_all_rows),
 		cmocka_unit_test(test_other_events),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_two_events_in_one),
 	};
 
 	return cmocka_run_group_tests_name("event_table", tests, NULL, NULL);

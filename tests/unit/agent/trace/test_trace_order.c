@@ -143,6 +143,32 @@ static void time_of_a_cpu_never_goes_back(void **state)
 	trace_order_free(order);
 }
 
+/* A beginning that the guest has held: it stands in its place if that is not over; if it is, it keeps its time. */
+static void what_may_be_late_keeps_its_time(void **state)
+{
+	struct trace_order *order = begin(MOST);
+
+	(void)state;
+	for (int i = 0; i < 2 * TRACE_SILENT_PACKETS; i++)
+		trace_order_complete(order, i % 2, 10 * MS);
+	trace_order_add(order, &(struct trace_event) {
+		.time = 15 * MS, .cpu = 0, .role = ROLE_CALL_BEGIN, .held = true });
+	add(order, 12 * MS, 1, ROLE_WAKE);
+	trace_order_complete(order, 0, 30 * MS);
+	trace_order_complete(order, 1, 30 * MS);
+	assert_true(given.count == 2 && given.events[1].time == 15 * MS && given.events[1].before == 0);
+	add(order, 31 * MS, 1, ROLE_WAKE);
+	trace_order_complete(order, 0, 31 * MS);
+	trace_order_complete(order, 1, 31 * MS);
+	trace_order_add(order, &(struct trace_event) {
+		.time = 29 * MS, .cpu = 0, .role = ROLE_CALL_BEGIN, .held = true });
+	trace_order_end(order);
+	assert_int_equal(given.count, 4);
+	assert_true(given.events[3].time == 31 * MS && given.events[3].before == 2 * MS);
+	assert_int_equal(trace_order_late(order), 0);
+	trace_order_free(order);
+}
+
 static void of_one_time_ends_come_before_beginnings(void **state)
 {
 	struct trace_order *order = begin(MOST);
@@ -183,6 +209,7 @@ int main(void)
 		cmocka_unit_test(what_is_complete_does_not_wait),
 		cmocka_unit_test(nobody_waits_for_a_silent_cpu),
 		cmocka_unit_test(time_of_a_cpu_never_goes_back),
+		cmocka_unit_test(what_may_be_late_keeps_its_time),
 		cmocka_unit_test(of_one_time_ends_come_before_beginnings),
 		cmocka_unit_test(few_wait_where_little_may),
 	};
