@@ -106,11 +106,6 @@ static bool holders_has(const struct holders *holders, uint32_t stack)
 	return stack != STACKS_NONE && stack < holders->count && holders->nodes[stack];
 }
 
-static void subject_clear(struct subject *subject)
-{
-	holders_clear(&subject->holders, subject->budget);
-}
-
 /*
  * Takes filter and function of a new question. False: what was summed under the last one is of no use, since names,
  * filter or function are others.
@@ -153,6 +148,19 @@ static void subject_add(const struct subject *subject, const struct match *match
 	}
 }
 
+/* What is kept for a reader, of `size` bytes, the first of which are its subject; all is 0 at first. `drop` frees it. */
+static void *kept_of(struct query *query, struct query_reader *reader, void (*drop)(void *state), size_t size)
+{
+	struct subject *kept = query_beside(reader, drop);
+
+	if (!kept) {
+		kept = util_alloc(size);
+		kept->budget = query->inputs.budget;
+		query_keep_beside(reader, kept, drop);
+	}
+	return kept;
+}
+
 /* ---- a series ---- */
 
 struct part {				/* the sums of one slice */
@@ -160,32 +168,19 @@ struct part {				/* the sums of one slice */
 	struct series_slot sums;
 };
 
-/* What is kept for a reader. */
 struct kept {
+	struct subject subject;		/* first: see kept_of */
 	struct part *parts;		/* in order of time */
 	size_t count;
-	struct subject subject;
 };
 
 static void drop(void *context)
 {
 	struct kept *kept = context;
 
-	subject_clear(&kept->subject);
+	holders_clear(&kept->subject.holders, kept->subject.budget);
 	free(kept->parts);
 	free(kept);
-}
-
-static struct kept *kept_of(struct query *query, struct query_reader *reader)
-{
-	struct kept *kept = query_beside(reader, drop);
-
-	if (kept)
-		return kept;
-	kept = util_alloc(sizeof(*kept));
-	kept->subject.budget = query->inputs.budget;
-	query_keep_beside(reader, kept, drop);
-	return kept;
 }
 
 /* ---- one slice ---- */
@@ -303,7 +298,7 @@ void series_make(struct query *query, const struct question *question, uint64_t 
 {
 	struct store *store = filter_store(&question->filter, &query->inputs);
 	struct query_reader *reader = query_reader(query, question);
-	struct kept *kept = kept_of(query, reader);
+	struct kept *kept = kept_of(query, reader, drop, sizeof(*kept));
 	uint64_t now = store_now(store), begin = now > SERIES_REACH ? now - SERIES_REACH : 0;
 
 	store_settle(store);
@@ -326,30 +321,17 @@ struct heat_part {				/* the sums of one slot */
 	struct heat_slot sums;
 };
 
-/* What is kept for a reader. */
 struct heat_kept {
+	struct subject subject;			/* first: see kept_of */
 	struct heat_part parts[HEAT_SLOTS];	/* by the slot's number modulo HEAT_SLOTS */
-	struct subject subject;
 };
 
 static void heat_drop(void *context)
 {
 	struct heat_kept *kept = context;
 
-	subject_clear(&kept->subject);
+	holders_clear(&kept->subject.holders, kept->subject.budget);
 	free(kept);
-}
-
-static struct heat_kept *heat_kept_of(struct query *query, struct query_reader *reader)
-{
-	struct heat_kept *kept = query_beside(reader, heat_drop);
-
-	if (kept)
-		return kept;
-	kept = util_alloc(sizeof(*kept));
-	kept->subject.budget = query->inputs.budget;
-	query_keep_beside(reader, kept, heat_drop);
-	return kept;
 }
 
 static void forget(struct heat_kept *kept)
@@ -412,7 +394,7 @@ void heat_make(struct query *query, const struct question *question, uint64_t of
 	struct heat *heat)
 {
 	struct query_reader *reader = query_reader(query, question);
-	struct heat_kept *kept = heat_kept_of(query, reader);
+	struct heat_kept *kept = kept_of(query, reader, heat_drop, sizeof(*kept));
 	uint64_t last = until / HEAT_NS;
 
 	store_settle(filter_store(&question->filter, &query->inputs));
