@@ -142,16 +142,6 @@ void mailbox_clear_message_fd(struct mailbox *mailbox)
 	wakeup_clear(mailbox->messages_wait);
 }
 
-static void mailbox_lock(struct mailbox *mailbox)
-{
-	pthread_mutex_lock(&mailbox->lock);
-}
-
-static void mailbox_unlock(struct mailbox *mailbox)
-{
-	pthread_mutex_unlock(&mailbox->lock);
-}
-
 /* ---- subscription ---- */
 
 enum {
@@ -218,10 +208,10 @@ struct subscription *subscription_new(struct subscriptions *all, struct wakeup *
 	subscription->wakeup = wakeup;
 	subscription->is_long = true;
 	subscription->boot = epoch_hold(boot);
-	mailbox_lock(all->mailbox);
+	pthread_mutex_lock(&all->mailbox->lock);
 	subscription->next = all->first;
 	all->first = subscription;
-	mailbox_unlock(all->mailbox);
+	pthread_mutex_unlock(&all->mailbox->lock);
 	return subscription;
 }
 
@@ -241,14 +231,14 @@ static struct answer *change(struct subscription *subscription, struct request *
 	struct request *before;
 	struct answer *answer;
 
-	mailbox_lock(mailbox);
+	pthread_mutex_lock(&mailbox->lock);
 	before = subscription->asked;
 	answer = subscription->answer;
 	subscription->asked = *request;
 	subscription->answer = NULL;
 	subscription->asks = true;
 	subscription->left = left;
-	mailbox_unlock(mailbox);
+	pthread_mutex_unlock(&mailbox->lock);
 	*request = before;
 	return answer;
 }
@@ -283,12 +273,12 @@ struct answer *subscription_take(struct subscription *subscription)
 	struct answer *answer;
 	bool starved;
 
-	mailbox_lock(mailbox);
+	pthread_mutex_lock(&mailbox->lock);
 	answer = subscription->answer;
 	starved = answer && subscription->starved;
 	subscription->answer = NULL;
 	subscription->starved = false;
-	mailbox_unlock(mailbox);
+	pthread_mutex_unlock(&mailbox->lock);
 	if (starved)
 		mailbox_wake_orders(mailbox);
 	return answer;
@@ -382,7 +372,7 @@ static struct subscription *hear_all(struct subscriptions *all)
 {
 	struct subscription **at = &all->first, *gone = NULL, *first;
 
-	mailbox_lock(all->mailbox);
+	pthread_mutex_lock(&all->mailbox->lock);
 	while (*at) {
 		struct subscription *subscription = *at;
 
@@ -396,7 +386,7 @@ static struct subscription *hear_all(struct subscriptions *all)
 		at = &subscription->next;
 	}
 	first = all->first;
-	mailbox_unlock(all->mailbox);
+	pthread_mutex_unlock(&all->mailbox->lock);
 	while (gone) {
 		struct subscription *next = gone->next;
 
@@ -476,9 +466,9 @@ static void await_taking(struct subscription *subscription)
 
 	if (!subscription->request || subscription->taken || !has_news(subscription))
 		return;
-	mailbox_lock(mailbox);
+	pthread_mutex_lock(&mailbox->lock);
 	subscription->starved = true;
-	mailbox_unlock(mailbox);
+	pthread_mutex_unlock(&mailbox->lock);
 }
 
 uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *present, uint64_t news)
@@ -568,12 +558,12 @@ static void answer(struct subscription *subscription, const struct moment *momen
 	subscription->partial = made->partial;
 	subscription->fresh = subscription->taken = false;
 	subscription->told = subscription->news;
-	mailbox_lock(mailbox);
+	pthread_mutex_lock(&mailbox->lock);
 	wanted = !subscription->asks && !subscription->left;	/* the question has not changed meanwhile */
 	if (wanted)
 		subscription->answer = made;
 	subscription->wakes = wanted;
-	mailbox_unlock(mailbox);
+	pthread_mutex_unlock(&mailbox->lock);
 	if (!wanted)
 		answer_free(made);
 	subscription->begun = begin > due + pause / 2 || begin < due ? begin : due;
@@ -586,7 +576,7 @@ static void answer(struct subscription *subscription, const struct moment *momen
  */
 static void wake_all(struct mailbox *mailbox, struct subscription *first, const struct wakeup *later)
 {
-	mailbox_lock(mailbox);
+	pthread_mutex_lock(&mailbox->lock);
 	for (struct subscription *i = first; i; i = i->next) {
 		if (!i->wakes || (later && i->wakeup == later))
 			continue;
@@ -594,7 +584,7 @@ static void wake_all(struct mailbox *mailbox, struct subscription *first, const 
 			wakeup_send(i->wakeup);
 		i->wakes = false;
 	}
-	mailbox_unlock(mailbox);
+	pthread_mutex_unlock(&mailbox->lock);
 }
 
 /* The answers of one screen make a round: its subscriptions have one wakeup. */
