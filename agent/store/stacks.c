@@ -168,17 +168,13 @@ void stack_cache_print(const struct stack_cache *cache, const struct sample *sam
 	print->low = (uint64_t)sums.products;
 	print->high = (uint64_t)(sums.products >> 64);
 	print->spread = spread_of(cache, sums.words);
+	if (cache->count) {			/* not by a function of its own: gcc takes one that only fetches out */
+		__builtin_prefetch(set_of(cache, print->spread));
+		__builtin_prefetch(next_to(cache, print->spread));
+	}
 }
 
 /* ---- the sets ---- */
-
-void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print *print)
-{
-	if (!cache->count)
-		return;
-	__builtin_prefetch(set_of(cache, print->spread));
-	__builtin_prefetch(next_to(cache, print->spread));
-}
 
 /* Returns node + 1, or 0: not there. Does not branch on the place, which no processor could predict. */
 static inline uint32_t find_in(const struct set *set, const struct stack_print *print)
@@ -395,7 +391,6 @@ void stacks_key(const struct stacks *stacks, const struct sample *sample, uint32
 	key->sample = sample;
 	key->space = space;
 	stack_cache_print(stacks->cache, sample, space, &key->print);
-	stack_cache_fetch(stacks->cache, &key->print);
 }
 
 uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key)

@@ -41,12 +41,12 @@ struct stack_print {
 struct stack_cache *stack_cache_new(struct budget *budget);
 void stack_cache_free(struct stack_cache *cache);
 
-/* Makes the print from all that decides which stack a sample has. `space`: as in stacks_key. */
+/*
+ * Makes the print from all that decides which stack a sample has, and fetches the memory in which it will be looked up.
+ * `space`: as in stacks_key.
+ */
 void stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
 	uint32_t space, struct stack_print *print);
-
-/* Fetches the memory in which this print will be looked up. */
-void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print *print);
 
 /* The node that was kept for the print. STACKS_NONE: none was, or it is forgotten. */
 uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print);

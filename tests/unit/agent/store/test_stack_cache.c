@@ -224,7 +224,6 @@ static void it_comes_when_memory_is_back(void **state)
 	assert_true(budget_take(budget, left));
 	cache = stack_cache_new(budget);
 	print = print_of(cache, &frame);
-	stack_cache_fetch(cache, &print);
 	stack_cache_keep(cache, &print, 3);
 	assert_int_equal(stack_cache_find(cache, &print), STACKS_NONE);
 	budget_give(budget, left);
