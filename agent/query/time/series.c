@@ -148,7 +148,9 @@ static void subject_add(const struct subject *subject, const struct match *match
 	}
 }
 
-/* What is kept for a reader, of `size` bytes, the first of which are its subject; all is 0 at first. `drop` frees it. */
+/*
+ * What is kept for a reader, of `size` bytes, the first of which are its subject; all is 0 at first. `drop` frees it.
+ */
 static void *kept_of(struct query *query, struct query_reader *reader, void (*drop)(void *state), size_t size)
 {
 	struct subject *kept = query_beside(reader, drop);
