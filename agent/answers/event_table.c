@@ -441,8 +441,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 	table->lost = counts.lost;
 	table->unmatched = counts.pairs.beginnings + counts.pairs.ends;
 	table->late = counts.late;
-	for (uint32_t i = 0; i < epoch->cpus_seen; i++)
-		table->left_out += epoch->cpus[i].left_out;
+	table->left_out = epoch_left_out(epoch);
 	table->refused = counts.pairs.refused + span_rows_refused(trace_rows(epoch->trace)) +
 		slowest_refused(trace_slowest(epoch->trace));
 	fill(table, trace_rows(epoch->trace), (const struct event_request *)request);

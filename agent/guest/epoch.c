@@ -209,6 +209,15 @@ uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks)
 	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;	/* the largest time that store.h takes */
 }
 
+uint64_t epoch_left_out(const struct epoch *epoch)
+{
+	uint64_t pairs = 0;
+
+	for (uint32_t i = 0; i < epoch->cpus_seen; i++)
+		pairs += epoch->cpus[i].left_out;
+	return pairs;
+}
+
 uint64_t epoch_now(const struct epoch *epoch)
 {
 	return epoch->known ? epoch_ns(epoch, epoch->ticks) : 0;

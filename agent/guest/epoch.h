@@ -159,6 +159,7 @@ uint64_t epoch_kept_from(const struct epoch *epoch);
 
 struct boot_times epoch_boot(const struct epoch *epoch);	/* in guest ns */
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);	/* ticks of the guest's clock as guest ns */
+uint64_t epoch_left_out(const struct epoch *epoch);	/* left_out of all CPUs */
 uint64_t epoch_now(const struct epoch *epoch);	/* guest ns; 0 while the clock is unknown */
 
 /* ---- rates ---- */

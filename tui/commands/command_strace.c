@@ -146,13 +146,13 @@ static bool await_guest(struct live *live, char **error)
 		session_words(live->session)->trouble);
 }
 
-/* Is the word, such as "+syscall_exit", in a list of events? */
+/* Is the word, such as "+syscall_exit", in a list of events? ":stack=8" or the like may follow it. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t size = strlen(word);
 
 	for (const char *at = list; (at = strstr(at, word)); at += size)
-		if (at > list && at[-1] == ' ' && (at[size] == ' ' || !at[size]))
+		if (at > list && at[-1] == ' ' && (at[size] == ' ' || at[size] == ':' || !at[size]))
 			return true;
 	return false;
 }
@@ -202,6 +202,14 @@ static void switch_back(struct live *live)
 	free(error);
 }
 
+/* By a filter that was there before; calls among them, and interrupts. */
+static void tell_left_out(const struct epoch *epoch)
+{
+	if (epoch && epoch_left_out(epoch))
+		command_tell(util_format("%" PRIu64 " calls or interrupts were shorter than the guest was asked to tell, "
+			"since boot; `ktop ctl events +syscall` tells all calls", epoch_left_out(epoch)));
+}
+
 /* Until a signal, or the end of the time or of the guest. NULL: as was asked for; else why. */
 static const char *follow(struct live *live, uint64_t ns)
 {
@@ -246,8 +254,10 @@ static int trace(struct live *live, const struct request *request)
 		await_last(live);
 		call_lines_end(live->lines);
 	}
-	if (live->epoch)
+	if (live->epoch) {
+		tell_left_out(live->epoch);
 		switch_back(live);
+	}
 	command_put_back(signal);
 	if (ended)
 		error = util_format("%s", ended);
@@ -316,6 +326,7 @@ static int read_all(struct session *session, struct call_lines *lines, const str
 		return command_fail(util_format("%s", session_failure(session)));
 	if (session_trouble(session, trouble, sizeof(trouble))[0])
 		command_tell(util_format("%s", trouble));
+	tell_left_out(session_epoch(session));
 	return call_lines_count(lines) ? COMMAND_DONE : command_fail(nothing(session, request));
 }
 
