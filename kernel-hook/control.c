@@ -123,13 +123,14 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 		return true;
 	}
 	for (uint32_t i = all ? 0 : cpu; i < (all ? ktop->cpus : cpu + 1); i++) {
-		changed |= ktop->cpu[i].enabled != on;
+		if (ktop->cpu[i].enabled == on)
+			continue;
+		changed = true;
 		ktop->cpu[i].enabled = on;
+		__atomic_store_n(&ktop->cpu[i].changes, ktop->cpu[i].changes + 1, __ATOMIC_RELAXED);
 	}
-	if (changed) {
-		__atomic_store_n(&ktop->changes, ktop->changes + 1, __ATOMIC_RELAXED);
+	if (changed)
 		ktop_sampler_begin(ktop);
-	}
 	ktop_meta_beat(ktop);
 	ktop_str_add(answer(ktop, "cpu "), words[0]);
 	ktop_str_add(&ktop->meta.reply, on ? " on" : " off");
@@ -215,6 +216,8 @@ static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 	uint32_t events[KTOP_TRACE_WORDS], stacks[KTOP_TRACE_WORDS], event_words;
 	struct options options = { .frames = ktop->stack_frames ? ktop->stack_frames : KTOP_STACK_FRAMES };
 	uint64_t least[KTOP_LEASTS];
+	bool asked[KTOP_LEASTS] = { false };
+	uint32_t holds;
 
 	__builtin_memcpy(events, ktop->control.events, sizeof(events));
 	__builtin_memcpy(stacks, ktop->stacks, sizeof(stacks));
@@ -230,11 +233,19 @@ static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 		for (uint32_t pair = 0; pair < KTOP_LEASTS; pair++)
 			if (named_by(ktop, words[i] + 1) & ktop_pair_bits(pair)) {
 				least[pair] = options.least ? options.ticks : 0;
+				asked[pair] = options.least;
 				has_least = true;
 			}
 		if (options.least && !has_least)
 			return false;
 	}
+	holds = ktop_trace_held(ktop, events[KTOP_TRACE_FIRST / 32], stacks[KTOP_TRACE_FIRST / 32]);
+	for (uint32_t pair = 0; pair < KTOP_LEASTS; pair++)
+		if (!(holds & ktop_pair_bits(pair))) {		/* nothing would be left out */
+			if (asked[pair])
+				return false;
+			least[pair] = 0;
+		}
 	__builtin_memcpy(ktop->control.events, events, sizeof(events));
 	__atomic_store_n(&ktop->stack_frames, ktop_events_words(stacks) ? options.frames : 0, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < KTOP_TRACE_WORDS; i++)
@@ -367,7 +378,8 @@ static const struct command commands[] = {
 		run_sampler },
 	{ "cpu", " all|N on|off", "the CPUs to sample and to trace", 2, 2, run_cpu },
 	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no call that takes less", 0, WORDS - 1, run_events },
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no shorter call, unless more is traced in it",
+		0, WORDS - 1, run_events },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",
 		3, 3, run_read },

@@ -32,7 +32,7 @@ struct ktop_held {
 	uint32_t id;			/* 0: there is none */
 	uint32_t size;			/* bytes of its fields */
 	struct ktop_forms form;
-	uint32_t changes;		/* ktop->changes when it came */
+	uint32_t changes;		/* the CPU's, when it came */
 	uint64_t time;
 };
 
@@ -67,6 +67,7 @@ struct ktop_cpu {
 	/* written by this CPU's trace points, with interrupts masked */
 	struct ktop_held held;
 	uint32_t unmeasured;		/* trace points until the next one that is timed */
+	bool switches;			/* this kernel has told of one here: calls may be held */
 	uint64_t left_out;		/* pairs of events that were shorter than `least` */
 
 	/* written by this CPU's sampler */
@@ -85,6 +86,7 @@ struct ktop_cpu {
 
 	/* written by the drainer */
 	uint32_t generation __attribute__((aligned(64)));	/* the newest one; 0: this CPU is off */
+	uint32_t changes;		/* grows when it, or an event that matters for what is held, is switched */
 	bool enabled;			/* chosen by `cpu N on`, also while profiling is off */
 	struct ktop_books books[KTOP_STREAMS];	/* those of KTOP_META are on CPU 0 alone */
 	uint64_t span[KTOP_CLASSES];	/* clock ticks in which this class was on */
@@ -99,7 +101,6 @@ struct ktop {
 	uint32_t holds;			/* those of the events 32 to 63 that are held (struct ktop_held) */
 	uint64_t least[KTOP_LEASTS];	/* clock ticks, by ktop_least_of(): what is held and takes less is left out */
 	uint32_t switches_untold;	/* 1: switches are on for what is held alone, and are not written */
-	uint32_t changes;		/* grows when a CPU or an event is switched off or on */
 	uint32_t sampler;		/* the one that is on; KTOP_NONE also while one follows another */
 	uint32_t generation;		/* the newest one */
 	uint32_t wanted;		/* the sampler that was asked for, which `sampler` follows; KTOP_NONE: off */
@@ -152,6 +153,9 @@ static inline struct ktop_ring *ktop_ring(struct ktop_cpu *cpu, enum ktop_stream
 {
 	return &cpu->rings[stream - KTOP_SAMPLES];
 }
+
+/* The drainer. Of these events 32 to 63, with these stacks: those of pairs that are held. */
+uint32_t ktop_trace_held(const struct ktop *ktop, uint32_t chosen, uint32_t stacks);
 
 /*
  * The drainer. Which of the events 32 to 63 are to be on where these are chosen: where calls are held, so are switches.

@@ -241,7 +241,7 @@ static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_
 	return table && ktop_table_fill(table).lost ? table : NULL;
 }
 
-/* Writes one step of the beat; nothing for a table that never lost a row, or a CPU that left nothing out. */
+/* Writes one step of the beat; nothing for a table that never lost a row, or a CPU that leaves nothing out. */
 static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
 {
 	const struct ktop_table *table = beat_table(&ktop->meta, step);
@@ -255,7 +255,8 @@ static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, ui
 
 		fixed.pairs = __atomic_load_n(&ktop->cpu[fixed.cpu].left_out, __ATOMIC_RELAXED);
 		*event = KTOP_EVENT_left_out;
-		return fixed.pairs ? ktop_put(to, &fixed, sizeof(fixed)) : to;
+		return fixed.pairs || ktop->least[0] || ktop->least[1] || ktop->least[2] ?
+			ktop_put(to, &fixed, sizeof(fixed)) : to;
 	}
 	if (step >= BEAT_CPUS) {
 		*event = KTOP_EVENT_cpu_status;

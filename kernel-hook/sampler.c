@@ -94,7 +94,6 @@ void ktop_sampler_run(struct ktop *ktop, bool on)
 			mask = ktop_trace_choose(ktop, mask);
 		if (mask == ktop->trace[i])
 			continue;
-		__atomic_store_n(&ktop->changes, ktop->changes + 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&ktop->trace[i], mask, __ATOMIC_SEQ_CST);		/* pair 3 */
 	}
 	ktop_meta_beat(ktop);

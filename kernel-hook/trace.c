@@ -72,21 +72,38 @@ KTOP_INLINE void measure(struct ktop_cpu *cpu, uint64_t begin)
 
 /* ---- beginnings that are held ---- */
 
-uint32_t ktop_trace_choose(struct ktop *ktop, uint32_t chosen)
+uint32_t ktop_trace_held(const struct ktop *ktop, uint32_t chosen, uint32_t stacks)
 {
-	const uint32_t switched = 1u << KTOP_EVENT_sched_switch % 32;
-	uint32_t holds = 0, untold;
+	uint32_t holds = 0;
 
 	for (uint32_t pair = 0; pair < KTOP_LEASTS; pair++)
 		if ((chosen & ktop_pair_bits(pair)) == ktop_pair_bits(pair) &&
-				!(ktop->stacks[KTOP_TRACE_FIRST / 32] & ktop_pair_bits(pair)))
+				!(stacks & ktop_pair_bits(pair)))
 			holds |= ktop_pair_bits(pair);
 	if (ktop->untraced & KTOP_UNTRACED(sched_switch))
 		holds &= ~ktop_pair_bits(0);		/* a thread might leave its CPU untold */
-	untold = holds & 1u << KTOP_EVENT_syscall_enter % 32 && !(chosen & switched);
+	return holds;
+}
+
+void ktop_trace_gap(struct ktop *ktop)
+{
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		__atomic_store_n(&ktop->cpu[i].changes, ktop->cpu[i].changes + 1, __ATOMIC_RELAXED);
+}
+
+uint32_t ktop_trace_choose(struct ktop *ktop, uint32_t chosen)
+{
+	const uint32_t switched = 1u << KTOP_EVENT_sched_switch % 32;
+	const uint32_t matter = ktop_pair_bits(0) | ktop_pair_bits(1) | ktop_pair_bits(2) | switched;
+	const uint32_t holds = ktop_trace_held(ktop, chosen, ktop->stacks[KTOP_TRACE_FIRST / 32]);
+	const uint32_t untold = holds & 1u << KTOP_EVENT_syscall_enter % 32 && !(chosen & switched);
+	const uint32_t mask = untold ? chosen | switched : chosen;
+
+	if ((mask ^ ktop->trace[KTOP_TRACE_FIRST / 32]) & matter)
+		ktop_trace_gap(ktop);
 	__atomic_store_n(&ktop->switches_untold, untold, __ATOMIC_RELAXED);
 	__atomic_store_n(&ktop->holds, holds, __ATOMIC_RELAXED);
-	return untold ? chosen | switched : chosen;
+	return mask;
 }
 
 /* The largest form of what is held: a word, its fields, the result of a call. */
@@ -98,22 +115,28 @@ KTOP_INLINE uint64_t *held_fields(const struct ktop_ring *ring)
 	return (uint64_t *)(ring->next + sizeof(struct ktop_record)) + 1;
 }
 
+/* The CPU, or the events that matter for what is held, were switched since: its end may have come untold. */
+KTOP_INLINE bool is_stale(const struct ktop_cpu *cpu)
+{
+	return cpu->held.changes != __atomic_load_n(&cpu->changes, __ATOMIC_RELAXED);
+}
+
 /*
  * Writes what is held in this form, with the time since then in front. There is room: ktop_trace_hold() has looked.
- * False: a CPU or events were switched since, so its end may have come meanwhile, and it is dropped. reserve() has seen
- * the mask that was stored after `changes` (pair 3).
+ * False: it is stale, and is dropped. reserve() has seen the mask that was stored after `changes` (pair 3).
  */
 KTOP_INLINE bool write_held(struct ktop *ktop, struct ktop_cpu *cpu, uint16_t form, const uint64_t *result,
 	uint64_t now)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
-	struct ktop_record *record = reserve(ktop, ring, cpu->held.id, HELD_ROOM, now);
+	const bool stale = is_stale(cpu);
+	struct ktop_record *record = KTOP_RARE(stale) ? NULL : reserve(ktop, ring, cpu->held.id, HELD_ROOM, now);
 	uint32_t size = 8 + cpu->held.size;
 
 	cpu->held.id = 0;
 	if (KTOP_RARE(record == NULL))
-		return true;
-	if (KTOP_RARE(cpu->held.changes != __atomic_load_n(&ktop->changes, __ATOMIC_RELAXED))) {
+		return !stale;
+	if (KTOP_RARE(is_stale(cpu))) {
 		ktop_ring_leave(ring);
 		return false;
 	}
@@ -146,7 +169,7 @@ KTOP_INLINE bool leave_out(const struct ktop *ktop, struct ktop_cpu *cpu, uint64
 {
 	const uint64_t *least = &ktop->least[ktop_least_of(cpu->held.id)];
 
-	if (now - cpu->held.time >= __atomic_load_n(least, __ATOMIC_RELAXED))
+	if (now - cpu->held.time >= __atomic_load_n(least, __ATOMIC_RELAXED) || is_stale(cpu))
 		return false;
 	cpu->held.id = 0;
 	ktop_count(&cpu->left_out, 1);
@@ -169,7 +192,8 @@ bool ktop_trace_hold(struct ktop *ktop, uint32_t id, struct ktop_forms form, con
 	struct ktop_cpu *cpu = &ktop->cpu[ktop_port_cpu()];
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
 	uint64_t now = ktop_port_clock();
-	bool holds = generation_of(cpu) && __atomic_load_n(&ktop->holds, __ATOMIC_RELAXED) & 1u << id % 32;
+	bool holds = generation_of(cpu) && __atomic_load_n(&ktop->holds, __ATOMIC_RELAXED) & 1u << id % 32 &&
+		(id != KTOP_EVENT_syscall_enter || cpu->switches);
 
 	if (KTOP_RARE(cpu->held.id && holds))
 		write_begun(ktop, cpu, now);
@@ -180,7 +204,7 @@ bool ktop_trace_hold(struct ktop *ktop, uint32_t id, struct ktop_forms form, con
 			to[words] = fields[words];
 		cpu->held = (struct ktop_held) {
 			.id = id, .size = size, .form = form, .time = now,
-			.changes = __atomic_load_n(&ktop->changes, __ATOMIC_RELAXED),
+			.changes = __atomic_load_n(&cpu->changes, __ATOMIC_RELAXED),
 		};
 	}
 	if (holds)
@@ -215,10 +239,15 @@ __attribute__((__noinline__)) void ktop_trace_words(struct ktop *ktop, uint32_t 
 	}
 	if (KTOP_RARE(__atomic_load_n(&ktop->stack_frames, __ATOMIC_RELAXED)))
 		write_stack(ktop, ring, id, now, (uintptr_t)__builtin_frame_address(0));
+	if (KTOP_RARE(id == KTOP_EVENT_sched_switch)) {
+		cpu->switches = true;
+		if (KTOP_RARE(__atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED)))
+			goto written;
+	}
 	record = reserve(ktop, ring, id, size, now);
-	if (KTOP_RARE(record && __atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED)) &&
-			id == KTOP_EVENT_sched_switch) {
-		ktop_ring_leave(ring);
+	if (KTOP_RARE(record && id == KTOP_EVENT_sched_switch &&
+			__atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED))) {
+		ktop_ring_leave(ring);		/* the mask is newer than what was seen above (pair 3) */
 	} else if (!KTOP_RARE(record == NULL)) {
 		uint64_t *to = (uint64_t *)record->payload;
 

@@ -89,6 +89,9 @@ bool ktop_events(struct ktop *ktop, const struct ktop_event_row *rows, uint32_t 
  */
 uint16_t ktop_event_new(struct ktop *ktop, const char *name, const char *fields);
 
+/* thread, the one that calls ktop_drain(). Trace points were not called for a while: what had begun may have ended. */
+void ktop_trace_gap(struct ktop *ktop);
+
 /* ---- writing ---- */
 
 /* Any context. Is the event on? struct ktop begins with the mask of events (trace.c asserts that). */

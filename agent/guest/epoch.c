@@ -214,7 +214,7 @@ uint64_t epoch_left_out(const struct epoch *epoch)
 	uint64_t pairs = 0;
 
 	for (uint32_t i = 0; i < epoch->cpus_seen; i++)
-		pairs += epoch->cpus[i].left_out;
+		pairs += epoch->cpus[i].left_out - epoch->cpus[i].left_out_before;
 	return pairs;
 }
 
@@ -376,6 +376,16 @@ static void take_cpu_status(struct epoch *epoch, const struct cpu_status *status
 	cpu->told[status->stream] = *status;
 }
 
+static void take_left_out(struct epoch_cpu *cpu, uint64_t pairs)
+{
+	if (!cpu || (cpu->leaves_out && pairs < cpu->left_out))
+		return;
+	if (!cpu->leaves_out)
+		cpu->left_out_before = pairs;
+	cpu->leaves_out = true;
+	cpu->left_out = pairs;
+}
+
 static size_t take_keys(uint8_t keys[EPOCH_KEYS], struct text codes)
 {
 	size_t count = codes.size <= EPOCH_KEYS ? codes.size : 0;
@@ -519,8 +529,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		take_cpu_status(epoch, &event->cpu_status);
 		break;
 	case EVENT_LEFT_OUT:
-		if (cpu_at(epoch, event->left_out.cpu))
-			cpu_at(epoch, event->left_out.cpu)->left_out = event->left_out.pairs;
+		take_left_out(cpu_at(epoch, event->left_out.cpu), event->left_out.pairs);
 		break;
 	case EVENT_TABLE:
 		if (event->table.kind < TABLES)

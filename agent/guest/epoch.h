@@ -38,7 +38,8 @@ struct epoch_loss {
 
 struct epoch_cpu {
 	struct cpu_status told[STREAMS];	/* the newest status; size 0: none has come */
-	uint64_t left_out;			/* calls and the like that were too short to be told, since boot */
+	uint64_t left_out, left_out_before;	/* too short to be told, since boot; when that was told first */
+	bool leaves_out;			/* that was told */
 	uint64_t lost_before[STREAMS];		/* `lost` of the first status: what was lost before ktop listened */
 };
 
@@ -159,7 +160,7 @@ uint64_t epoch_kept_from(const struct epoch *epoch);
 
 struct boot_times epoch_boot(const struct epoch *epoch);	/* in guest ns */
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);	/* ticks of the guest's clock as guest ns */
-uint64_t epoch_left_out(const struct epoch *epoch);	/* left_out of all CPUs */
+uint64_t epoch_left_out(const struct epoch *epoch);	/* of all CPUs, since ktop listens */
 uint64_t epoch_now(const struct epoch *epoch);	/* guest ns; 0 while the clock is unknown */
 
 /* ---- rates ---- */

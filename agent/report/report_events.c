@@ -92,7 +92,7 @@ static void print_books(const struct event_table *table, FILE *out)
 {
 	const struct { uint64_t count; const char *what; } books[] = {
 		{ table->lost, "trace events were lost" },
-		{ table->left_out, "were shorter than the guest was asked to tell, since boot" },
+		{ table->left_out, "were shorter than the guest was asked to tell" },
 		{ table->unmatched, "beginnings or ends have no partner" },
 		{ table->late, "trace events came too late for their place" },
 		{ table->refused, "found no room; give more by --memory" },

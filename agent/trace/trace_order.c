@@ -11,7 +11,7 @@ enum { FIRST = 64 };			/* the first room of a queue; it doubles */
 struct queue {				/* of one CPU, in order of time */
 	struct trace_event *events;	/* a ring of `room`, a power of two */
 	uint32_t first, count, room;
-	uint64_t last;			/* the time of the newest that was added */
+	uint64_t last, told;		/* the time of the newest that was added; of the guest's own events */
 	uint64_t complete;		/* as far as its packets say */
 	bool known;			/* it has sent something */
 	uint64_t heard;			/* `packets` when it sent its last */
@@ -164,11 +164,13 @@ void trace_order_add(struct trace_order *order, const struct trace_event *event)
 	own = &queue->events[(queue->first + queue->count) & (queue->room - 1)];
 	*own = *event;
 	if (own->time < least) {
+		own->held = own->held && own->time >= queue->told;	/* nothing of its CPU came in between */
 		own->before = own->held ? least - own->time : 0;
 		own->time = least;
 		order->late += !own->held;
 	}
 	queue->last = own->time;
+	queue->told = own->lost || own->doubt ? queue->told : own->time;
 	order->newest = own->time > order->newest ? own->time : order->newest;
 	order->held++;
 	if (queue->count++ == 0)

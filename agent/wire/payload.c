@@ -5,10 +5,10 @@
 #include "payload.h"
 #include "trace_kinds.h"
 
-/* The bytes of the payload that are not read yet. */
 _Static_assert(sizeof(struct ktop_wire_syscall_exit) == sizeof(((struct event *)NULL)->trace.end_fields) &&
 	sizeof(struct ktop_wire_irq_enter) == sizeof(struct ktop_wire_softirq_enter), "as read_held() takes them");
 
+/* The bytes of the payload that are not read yet. */
 struct rest {
 	const uint8_t *at;
 	size_t left;

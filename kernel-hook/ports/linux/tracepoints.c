@@ -815,6 +815,8 @@ void tracepoints_follow(struct ktop *ktop)
 		WRITE_ONCE(all_attached, false);
 		set(&points[i], ktop, !points[i].on);
 	}
+	if (!all_attached)
+		ktop_trace_gap(ktop);
 	WRITE_ONCE(all_attached, true);
 }
 

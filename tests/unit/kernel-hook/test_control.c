@@ -86,7 +86,7 @@ static void events(void **state)
 #define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit" OFF
 	enum { WAKE = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no call that takes less";
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no shorter call, unless more is traced in it";
 
 	(void)state;
 	done("events +sched_switch +sched_wake +syscall\n",
@@ -146,7 +146,7 @@ static struct ktop_wire_tracing tracing(uint32_t *mask, uint16_t *words)
 static void a_least_duration_is_of_what_has_one(void **state)
 {
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no call that takes less";
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no shorter call, unless more is traced in it";
 	bool ok;
 
 	(void)state;
@@ -158,6 +158,8 @@ static void a_least_duration_is_of_what_has_one(void **state)
 	assert_non_null(strstr(say("events +syscall\n", &ok), "+syscall_enter +syscall_exit"));
 	say("events -softirq\n", &ok);
 	assert_true(ktop->least[0] == 0 && ktop->least[1] == 0 && ktop->least[2] == 0);
+	refused("events -syscall +syscall_exit:min=1ms\n", bad);
+	refused("events +syscall_exit:stack +syscall_enter:min=1ms\n", bad);
 	refused("events +sched:min=1ms\n", bad);
 	refused("events -syscall:min=1ms\n", bad);
 	refused("events +syscall:min\n", bad);
@@ -223,7 +225,7 @@ static void events_that_the_kernel_has_not_cannot_be_chosen(void **state)
 	done("events +all\n", "events +irq_enter +syscall_enter +syscall_exit");
 	done("status\n", "off, sampler timer, rate 997, events 3 of 3, keys none, cpus 4, taken 0, lost 0");
 	refused("events +sched\n", "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no call that takes less");
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no shorter call, unless more is traced in it");
 }
 
 static void more_names_than_an_answer_holds_end_in_dots(void **state)

@@ -365,6 +365,7 @@ static void a_full_ring_counts_stacks_too(void **state)
 static void trace_all_but(uint32_t without)
 {
 	ktop->trace[1] = ktop_trace_choose(ktop, ~without);
+	ktop->cpu[0].switches = true;
 }
 
 static uint32_t bit_of(uint32_t id)
@@ -479,17 +480,66 @@ static void what_cannot_be_one_event_is_two(void **state)
 	assert_int_equal(next_told().id, KTOP_EVENT_syscall_enter);
 }
 
+/* A kernel that has not told of a switch might never do so: its threads would leave their CPUs untold. */
+static void calls_wait_for_the_first_switch(void **state)
+{
+	(void)state;
+	trace_all_but(bit_of(KTOP_EVENT_sched_switch));
+	ktop->cpu[0].switches = false;
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_enter);
+	ktop_trace_sched_switch(ktop, 5, 4, KTOP_LEAVES_READY);
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	assert_int_equal(next_told().id, 0);
+}
+
+/* Only what matters for it is asked whether it was switched. An end is told, also if what it ends is not. */
+static void what_is_held_outlives_the_switching_of_others(void **state)
+{
+	(void)state;
+	trace_all_but(0);
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	trace_all_but(bit_of(KTOP_EVENT_lock_wait));
+	ktop_trace_syscall_exit(ktop, 5, 6, 0);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_whole);
+	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
+	trace_all_but(bit_of(KTOP_EVENT_syscall_enter));
+	ktop_trace_syscall_exit(ktop, 5, 6, 0);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_exit);
+	trace_all_but(0);
+	ktop_trace_irq_enter(ktop, 5);
+	ktop_trace_gap(ktop);
+	ktop_trace_irq_exit(ktop, 5);
+	assert_int_equal(next_told().id, KTOP_EVENT_irq_exit);
+	assert_int_equal(next_told().id, 0);
+}
+
+/* Where there is no room, a switch that nobody asked for is not lost. */
+static void no_loss_is_of_a_switch_that_nobody_asked_for(void **state)
+{
+	uint64_t lost;
+
+	(void)state;
+	trace_all_but(bit_of(KTOP_EVENT_sched_switch));
+	while (ktop_lost(ktop, 0, KTOP_TRACE) < 10)
+		ktop_trace_fault(ktop, 5, 6, 7, 0);
+	lost = ktop_lost(ktop, 0, KTOP_TRACE);
+	for (int i = 0; i < 100; i++)
+		ktop_trace_sched_switch(ktop, 5, 4, KTOP_LEAVES_READY);
+	assert_int_equal(ktop_lost(ktop, 0, KTOP_TRACE), lost);
+}
+
 /* Its end may have come while the CPU was off. */
 static void a_beginning_from_before_the_cpu_was_off_is_not_told(void **state)
 {
 	(void)state;
 	trace_all_but(0);
 	ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
-	ktop->changes++;
+	ktop_trace_gap(ktop);
 	ktop_trace_syscall_exit(ktop, 5, 6, 0);
 	assert_int_equal(next_told().id, KTOP_EVENT_syscall_exit);
 	ktop_trace_irq_enter(ktop, 5);
-	ktop->changes++;
+	ktop_trace_gap(ktop);
 	ktop_trace_irq_enter(ktop, 5);
 	ktop_trace_irq_exit(ktop, 5);
 	assert_int_equal(next_told().id, KTOP_EVENT_irq_whole);
@@ -644,6 +694,9 @@ int main(void)
 		TEST(a_beginning_is_told_before_any_other_event),
 		TEST(a_switch_that_nobody_asked_for_tells_the_call_alone),
 		TEST(what_cannot_be_one_event_is_two),
+		TEST(calls_wait_for_the_first_switch),
+		TEST(what_is_held_outlives_the_switching_of_others),
+		TEST(no_loss_is_of_a_switch_that_nobody_asked_for),
 		TEST(a_beginning_from_before_the_cpu_was_off_is_not_told),
 		TEST(what_is_too_short_is_left_out_and_counted),
 		TEST(random_histories_are_told_alike),

@@ -188,11 +188,11 @@ static void what_describes_no_trace_event_is_not_taken(void **state)
 	(void)state;
 	describe(KTOP_SAMPLES, 1000, "mail", "u32 box;s8 change;");
 	describe(KTOP_TRACE, 1001, "mail", "u33 box;s8 change;");
-	describe(KTOP_TRACE, KTOP_TRACE_FIRST - 1, "low", "u32 box;s8 change;");
+	describe(KTOP_TRACE, 0, "low", "u32 box;s8 change;");
 	describe(KTOP_TRACE, KTOP_EVENT_sched_switch, "sched_switch", "u8 from;");	/* it is known */
 	send(1000, mail, sizeof(mail));
 	send(1001, mail, sizeof(mail));
-	send(KTOP_TRACE_FIRST - 1, mail, sizeof(mail));
+	send(0, mail, sizeof(mail));
 	assert_int_equal(decode_counts(decode).unknown_events, 3);
 	send(KTOP_EVENT_sched_switch, &from_to, sizeof(from_to));
 	assert_true(seen.events == 1 && seen.values[0] == 5 && seen.values[1] == 6);
