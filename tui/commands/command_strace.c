@@ -206,8 +206,8 @@ static void switch_back(struct live *live)
 static void tell_left_out(const struct epoch *epoch)
 {
 	if (epoch && epoch_left_out(epoch))
-		command_tell(util_format("%" PRIu64 " calls or interrupts were shorter than the guest was asked to "
-			"tell; `ktop ctl events +syscall` tells all calls", epoch_left_out(epoch)));
+		command_tell(util_format("short calls or interrupts left out: the guest was asked not to tell them; "
+			"`ktop ctl events +syscall` tells all calls"));
 }
 
 /* Until a signal, or the end of the time or of the guest. NULL: as was asked for; else why. */
