@@ -173,17 +173,19 @@ static struct event_row *row_of(struct making *making, const struct span_row *sp
 	return *last == NO_ROW ? NULL : &making->table->rows[*last];
 }
 
+bool event_filter_heeds(enum filter_by by)
+{
+	return by == FILTER_CPU || by == FILTER_THREAD || by == FILTER_COMM || by == FILTER_PROCESS;
+}
+
 struct filter event_filter(const struct filter *filter)
 {
 	struct filter kept = *filter;
 
 	kept.count = 0;
-	for (uint32_t i = 0; i < filter->count; i++) {
-		enum filter_by by = filter->terms[i].by;
-
-		if (by == FILTER_CPU || by == FILTER_THREAD || by == FILTER_COMM || by == FILTER_PROCESS)
+	for (uint32_t i = 0; i < filter->count; i++)
+		if (event_filter_heeds(filter->terms[i].by))
 			kept.terms[kept.count++] = filter->terms[i];
-	}
 	return kept;
 }
 

@@ -12,6 +12,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/lease.h"
 #include "agent/query/query.h"
+#include "agent/query/question/grouping.h"
 #include "agent/query/stop.h"
 #include "agent/session/session.h"
 #include "agent/session/capture.h"
@@ -61,6 +62,29 @@ void report_note(struct report *report, const char *what, const char *why)
 		used ? "; " : "", what, *why ? ": " : "", why);
 }
 
+/* Events have rows of their own: of these groups there are some. */
+static bool groups_events(int by)
+{
+	return by == GROUP_FUNCTION || by == GROUP_LINE || by == GROUP_PROCESS || by == GROUP_THREAD || by == GROUP_CPU;
+}
+
+char *report_options_mistake(const struct report_request *request)
+{
+	bool folded = request->files[EXPORT_FOLDED];
+
+	if (request->events && !groups_events(request->by))
+		return util_format("--by %s: without effect on --events, whose rows are by function, line, thread, "
+			"process or cpu; leave one of them out", group_words[request->by]);
+	if (request->out)			/* which has rules of its own (report_export_mistake) */
+		return NULL;
+	if (!folded && (request->threads || request->inlined || !request->kernel_mark))
+		return util_format("--%s: without effect: it is for --folded; leave it out",
+			request->threads ? "threads" : request->inlined ? "inline" : "kernel-mark");
+	if (request->least != REPORT_LEAST && request->tree < 0)
+		return util_format("--least: without effect: it is for --tree; leave it out");
+	return NULL;
+}
+
 struct report *report_new(struct session *session, const struct report_request *request)
 {
 	struct report *report = util_alloc(sizeof(*report));
@@ -69,6 +93,7 @@ struct report *report_new(struct session *session, const struct report_request *
 	report->request = *request;
 	report->seen_at = util_now();
 	report->deadline = report->seen_at + BOOT_WAITS * request->wait_ns;
+	report->error = report_options_mistake(request);
 	for (int i = 0; i < EXPORTS && !report->error; i++)
 		report->error = request->files[i] ? report_file_mistake(request->files[i]) : NULL;
 	if (request->out && !report->error)

@@ -33,7 +33,10 @@ struct subscription;
 struct timeline;
 struct capture;
 
-enum { REPORT_WAIT_SECONDS = 10 };	/* for the guest's data, unless --wait says otherwise */
+enum {
+	REPORT_WAIT_SECONDS = 10,	/* for the guest's data, unless --wait says otherwise */
+	REPORT_LEAST = 1,		/* percent: the `least` of a request that says nothing */
+};
 
 struct report_request {
 	uint64_t duration_ns;
@@ -141,6 +144,9 @@ struct report {
 	uint64_t from, to;		/* guest ns, of the answer */
 	double seconds;			/* likewise: guest time profiled */
 };
+
+/* Why one of its options has no effect beside the others; NULL: all have. To be freed. */
+char *report_options_mistake(const struct report_request *request);
 
 bool report_check_time(const char *text, char **error);	/* false with "why; what to do": this is no time */
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/answers/annotation.h"
+#include "agent/answers/event_table.h"
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/export/export.h"
@@ -254,6 +255,18 @@ static void note_names(struct report *report)
 			"functions are [unknown]; report again", "");
 }
 
+/* Rows that the filter seems to choose, and does not. */
+static void note_events(struct report *report)
+{
+	const struct filter *filter = &report->asked_excerpt.filter;
+	bool heeds = true;
+
+	for (uint32_t i = 0; i < filter->count; i++)
+		heeds = heeds && event_filter_heeds(filter->terms[i].by);
+	if (!heeds && (report->request.events || report->request.timeline))
+		report_note(report, "of the filter, only CPUs, threads and processes count for events", "");
+}
+
 /* An export of nothing is a mistake. */
 static void fail_empty(struct report *report)
 {
@@ -308,6 +321,7 @@ void report_find_answer(struct report *report)
 	note_unread(report, report->profile->unread);
 	note_machine(report);
 	note_nothing(report);
+	note_events(report);
 	if (report->unannotated)
 		report_note(report, "nothing is annotated: no function of the table has the name of --annotate",
 			report->request.annotate);

@@ -79,6 +79,22 @@ static void print_cells(const struct timeline *timeline, const struct timeline_r
 	putc('\n', out);
 }
 
+static void print_books(const struct timeline *timeline, FILE *out)
+{
+	const struct { uint64_t count; const char *what; } books[] = {
+		{ timeline->cpus_more, "more CPUs have no row" },
+		{ timeline->threads_more, "more threads have no row" },
+		{ timeline->lost, "trace events were lost in all" },
+		{ timeline->unmatched, "beginnings or ends have no partner" },
+		{ timeline->late, "trace events came too late for their place" },
+		{ timeline->refused, "found no room; give more by --memory" },
+	};
+
+	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++)
+		if (books[i].count)
+			fprintf(out, "(%" PRIu64 " %s)\n", books[i].count, books[i].what);
+}
+
 void report_timeline_text(const struct report *report, FILE *out)
 {
 	const struct timeline *timeline = report->timeline;
@@ -104,8 +120,7 @@ void report_timeline_text(const struct report *report, FILE *out)
 	if (rows < timeline->count)
 		fprintf(out, "(%" PRIu32 " more row%s; --top 0 shows all)\n", timeline->count - rows,
 			util_plural(timeline->count - rows));
-	if (timeline->lost)
-		fprintf(out, "(%" PRIu64 " %s)\n", timeline->lost, "trace events were lost in all");
+	print_books(timeline, out);
 	if (timeline->answer.partial)
 		fputs("(more events of this time are still to come; report again)\n", out);
 	if (timeline->kept_from > timeline->from)
@@ -159,6 +174,9 @@ void report_timeline_json(const struct report *report, struct json_writer *write
 	json_member_count(writer, "timeline_to_ns", timeline->to);
 	json_member_count(writer, "timeline_column_ns", timeline->each);
 	json_member_count(writer, "timeline_lost", timeline->lost);
+	json_member_count(writer, "timeline_refused", timeline->refused);
+	json_member_count(writer, "timeline_cpus_left_out", timeline->cpus_more);
+	json_member_count(writer, "timeline_threads_left_out", timeline->threads_more);
 	json_member_count(writer, "timeline_kept_from_ns", timeline->kept_from);
 	json_member(writer, "timeline_partial", cJSON_CreateBool(timeline->answer.partial));
 	json_begin_list(writer, "timeline");

@@ -292,7 +292,7 @@ static int ask(const struct command *command, const struct option_row *rows, cha
 		{ .rows = command_limits, .into = &options, .given = &given[1] },
 		{ .rows = rows, .into = &request, .given = &given[2] },
 	};
-	char *error = NULL, *live;
+	char *error = NULL, *live, *mistake;
 	size_t used, more = 0;
 	int status;
 
@@ -310,6 +310,9 @@ static int ask(const struct command *command, const struct option_row *rows, cha
 	if (folder && !take_range(folder, &request, path, &error))
 		return command_usage(command, error);
 	folder = *path;
+	mistake = report_options_mistake(&request);
+	if (mistake)
+		return command_usage(command, mistake);
 	status = look ? look(&request) : COMMAND_GO_ON;
 	if (status != COMMAND_GO_ON)
 		return status;

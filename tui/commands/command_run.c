@@ -297,7 +297,7 @@ static int run(char *const *words, size_t count)
 	if (!options_parse(words, count, sets, 3, &used, &error) ||
 			!util_file_is_folder("sysroot", options.attach.session.sysroot, &error) ||
 			!util_file_is_folder("debug-dir", options.attach.session.debug, &error) ||
-			!heeded(&options, &sets[2], &error))
+			!heeded(&options, &sets[2], &error) || (error = report_options_mistake(&request)))
 		return command_usage(&command_run, error);
 	if (used == count)
 		return command_usage(&command_run, util_format("no command line: nothing follows "

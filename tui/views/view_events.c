@@ -462,8 +462,7 @@ static void draw_line(struct canvas *canvas, struct place place, const struct ev
 /* Of the filter, the answer takes the CPUs, threads and processes, and the words about the machine. */
 static bool is_heeded(enum filter_by by)
 {
-	return by == FILTER_CPU || by == FILTER_THREAD || by == FILTER_COMM || by == FILTER_PROCESS ||
-		by == FILTER_MACHINE;
+	return event_filter_heeds(by) || by == FILTER_MACHINE;
 }
 
 /* True: it has a term that is heeded; or one that is not. */

@@ -340,6 +340,66 @@ static void test_what_is_wrong_is_said_before_the_window(void **state)
 	fixture_end(&fixture);
 }
 
+/* An option that would change nothing is a mistake: events have rows of some groups alone. */
+static void test_an_option_without_effect_is_refused(void **state)
+{
+	struct report_request request = report_default;
+	char *mistake;
+
+	(void)state;
+	for (int by = 0; by < GROUPS; by++) {
+		bool served = by == GROUP_FUNCTION || by == GROUP_LINE || by == GROUP_THREAD || by == GROUP_PROCESS ||
+			by == GROUP_CPU;
+
+		request.by = by;
+		request.events = true;
+		mistake = report_options_mistake(&request);
+		assert_int_equal(mistake == NULL, served);
+		free(mistake);
+		request.events = false;
+		assert_null(report_options_mistake(&request));
+	}
+	for (int i = 0; i < 4; i++) {
+		request = report_default;
+		request.threads = i == 0;
+		request.inlined = i == 1;
+		request.kernel_mark = i != 2;
+		request.least = i == 3 ? 0 : 1;
+		mistake = report_options_mistake(&request);
+		assert_non_null(strstr(mistake, i == 3 ? "it is for --tree" : "it is for --folded"));
+		free(mistake);
+		request.files[EXPORT_FOLDED] = "file";
+		request.tree = 0;
+		assert_null(report_options_mistake(&request));
+	}
+}
+
+static void test_what_of_a_filter_events_leave_out_is_told(void **state)
+{
+	static const struct { const char *filter; bool told; } filters[] = {
+		{ "mode:kernel", true }, { "under:main cpu:0", true }, { "cpu:0|1", false },
+	};
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	for (size_t i = 0; i < 2 * sizeof(filters) / sizeof(*filters); i++) {
+		struct report_request request = report_default;
+		struct report *report;
+
+		request.duration_ns = NS_PER_SECOND;
+		request.filter = filters[i / 2].filter;
+		request.events = i % 2;
+		request.timeline = i % 2;
+		report = report_new(fixture.session, &request);
+		report_fixture_finish(&fixture, report);
+		assert_int_equal(strstr(report->note, "only CPUs, threads and processes count for events") != NULL,
+			filters[i / 2].told && i % 2);
+		report_free(report);
+	}
+	fixture_end(&fixture);
+}
+
 static void test_a_filter_that_nothing_passes_is_told(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -416,6 +476,8 @@ int main(void)
 		cmocka_unit_test(test_report_beside_a_running_profiler),
 		cmocka_unit_test(test_report_tells_its_gaps),
 		cmocka_unit_test(test_report_waits_for_the_guests_names),
+		cmocka_unit_test(test_an_option_without_effect_is_refused),
+		cmocka_unit_test(test_what_of_a_filter_events_leave_out_is_told),
 		cmocka_unit_test(test_what_is_wrong_is_said_before_the_window),
 		cmocka_unit_test(test_a_filter_that_nothing_passes_is_told),
 		cmocka_unit_test(test_a_machine_that_is_not_there_is_told),
