@@ -43,6 +43,7 @@ struct chrome_events {
 	const struct sample_set *set;
 	uint64_t count;			/* of events that were read */
 	uint64_t pairs;			/* of those that were written */
+	bool open;			/* the span that is written has not ended */
 	bool groups[GROUPS];		/* this group has its name */
 	bool (*cpus)[GROUPS];		/* so has this CPU's track in it: TRACE_SPANS_CPUS of them */
 	struct thread_names threads;
@@ -284,7 +285,9 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 	put_name(events, span);
 	if (span->kind == SPAN_CALL) {
 		fprintf(events->to, ",\"args\":{\"number\":%" PRIu64, span->number);
-		if (span->lost)
+		if (events->open)
+			fputs(",\"open\":true}}", events->to);
+		else if (span->lost)
 			fputs(",\"lost\":true}}", events->to);
 		else
 			fprintf(events->to, ",\"result\":%" PRId64 "}}", (int64_t)span->result);
@@ -292,7 +295,7 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 		fputs(",\"args\":{\"holder\":", events->to);
 		json_text_put(events->to, span->holder == SET_NONE ? "" :
 			thread_names_get(&events->threads, span->holder, text));
-		fputs("}}", events->to);
+		fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
 	}
 }
 
@@ -314,7 +317,7 @@ static void put_async(struct chrome_events *events, const struct trace_span *spa
 		fputs(",\"args\":{\"thread\":", events->to);
 		json_text_put(events->to, span->thread == SET_NONE ? "" :
 			thread_names_get(&events->threads, span->thread, text));
-		fputs(span->lost ? ",\"lost\":true}}" : "}}", events->to);
+		fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
 	}
 }
 
@@ -334,27 +337,68 @@ static void end_span(void *context, const struct trace_span *span)
 	fputs(span->lost ? ",\"args\":{\"lost\":true}}" : "}", events->to);
 }
 
-static void put_other(void *context, const struct set_event *event)
+static void open_span(void *context, const struct trace_span *span)
 {
 	struct chrome_events *events = context;
 
-	tell_cpu(events, OTHERS, event->cpu);
-	put_event_head(events, OTHERS, event->cpu + 1, "i", event->time);
-	fprintf(events->to, ",\"s\":\"t\",\"cat\":\"%s\",\"name\":", event->kind->lost ? "lost" : "event");
-	json_text_put(events->to, event->kind->name);
+	events->open = true;
+	end_span(context, span);
+	events->open = false;
+}
+
+static void put_values(const struct chrome_events *events, const struct set_event *event,
+	uint32_t untold)
+{
+	const char *before = "";
+
 	fputs(",\"args\":{", events->to);
 	for (uint32_t i = 0; i < event->kind->count; i++) {
 		const struct set_event_value *value = &event->kind->values[i];
 
-		if (i)
-			putc(',', events->to);
+		if (untold & 1u << i)
+			continue;
+		fputs(before, events->to);
 		json_text_put(events->to, value->name);
 		if (value->is_signed)
 			fprintf(events->to, ":%" PRId64, (int64_t)event->values[i]);
 		else
 			fprintf(events->to, ":%" PRIu64, event->values[i]);
+		before = ",";
 	}
 	fputs("}}", events->to);
+}
+
+static void put_instant(struct chrome_events *events, const struct set_event *event, const char *category,
+	uint32_t untold)
+{
+	tell_cpu(events, OTHERS, event->cpu);
+	put_event_head(events, OTHERS, event->cpu + 1, "i", event->time);
+	fprintf(events->to, ",\"s\":\"t\",\"cat\":\"%s\",\"name\":", category);
+	json_text_put(events->to, event->kind->name);
+	put_values(events, event, untold);
+}
+
+static void put_other(void *context, const struct set_event *event)
+{
+	put_instant(context, event, "event", 0);
+}
+
+static void put_alone(void *context, const struct set_event *event, uint32_t untold)
+{
+	put_instant(context, event, "alone", untold);
+}
+
+static void put_lost(void *context, const struct set_event *event, uint64_t since)
+{
+	struct chrome_events *events = context;
+	uint64_t time = event->time - since;
+
+	tell_cpu(events, OTHERS, event->cpu);
+	put_event_head(events, OTHERS, event->cpu + 1, "X", since);
+	fprintf(events->to, ",\"dur\":%" PRIu64 ".%03" PRIu64, time / 1000, time % 1000);
+	fputs(",\"cat\":\"lost\",\"name\":", events->to);
+	json_text_put(events->to, event->kind->name);
+	put_values(events, event, 0);
 }
 
 static bool stop_events(void *context)
@@ -373,7 +417,9 @@ static bool stop_events(void *context)
 static bool put_events(const struct sample_set *set, const struct set_writing *writing, char **error)
 {
 	struct chrome_events events = { .writing = writing, .to = writing->to, .set = set };
-	const struct trace_spans_sink sink = { &events, begin_span, end_span, put_other, stop_events };
+	const struct trace_spans_sink sink = {
+		&events, begin_span, end_span, open_span, put_other, put_alone, put_lost, stop_events,
+	};
 	bool whole;
 
 	if (!set->events)

@@ -25,7 +25,8 @@ struct firefox_marker {
 	uint64_t begin, end;		/* guest ns; equal for an event */
 	uint32_t name;			/* of the list of names */
 	uint8_t kind;			/* enum span_kind; FIREFOX_EVENT */
-	bool lost;			/* it ends since events were lost */
+	bool lost, open;		/* it ends since events were lost; it has not ended */
+	uint8_t untold;			/* of an event alone: bit i: value i is not known */
 	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number, and result or holder */
 };
 
@@ -114,7 +115,8 @@ static void firefox_names_put_schemas(const struct firefox_names *names, FILE *t
 		fputs("\"tableLabel\":\"" NAME_LABEL "\",\"chartLabel\":\"" NAME_LABEL "\"," DISPLAY ",\"fields\":["
 			"{\"key\":\"name\",\"label\":\"Name\",\"format\":\"string\"},", to);
 		fputs(spans[i].fields, to);
-		fputs("{\"key\":\"lost\",\"label\":\"Lost\",\"format\":\"string\"}]}", to);
+		fputs("{\"key\":\"lost\",\"label\":\"Lost\",\"format\":\"string\"},"
+			"{\"key\":\"open\",\"label\":\"Under way\",\"format\":\"string\"}]}", to);
 	}
 	for (uint32_t i = 0; i < names->count; i++)
 		put_event_schema(names->kinds[i], i, to);
@@ -129,7 +131,9 @@ static void put_event(const struct firefox_marker *marker, const struct firefox_
 
 	fprintf(to, "{\"type\":\"event %" PRIu32 "\"", number);
 	for (uint32_t i = 0; i < kind->count; i++)
-		if (kind->values[i].is_signed)
+		if (marker->untold & 1u << i)
+			continue;
+		else if (kind->values[i].is_signed)
 			fprintf(to, ",\"value%" PRIu32 "\":\"%" PRId64 "\"", i, (int64_t)marker->values[i]);
 		else
 			fprintf(to, ",\"value%" PRIu32 "\":\"%" PRIu64 "\"", i, marker->values[i]);
@@ -159,9 +163,9 @@ static void firefox_marker_put_data(const struct firefox_marker *marker, const s
 		fputs(",\"holder\":", to);
 		json_text_put(to, other == SET_NONE ? "" : thread_names_get(threads, other, text));
 	}
-	if (kind == SPAN_CALL && !marker->lost)
+	if (kind == SPAN_CALL && !marker->lost && !marker->open)
 		fprintf(to, ",\"result\":\"%" PRId64 "\"", (int64_t)other);
-	fputs(marker->lost ? ",\"lost\":\"events\"}" : "}", to);
+	fputs(marker->open ? ",\"open\":\"not ended\"}" : marker->lost ? ",\"lost\":\"events\"}" : "}", to);
 }
 
 static int firefox_marker_category(const struct firefox_marker *marker)
@@ -549,12 +553,11 @@ static void no_begin(void *context, const struct trace_span *span)
 }
 
 /* A call is its thread's, and so are locks and pairs of other events; all else is the CPU's. */
-static void add_span(void *context, const struct trace_span *span)
+static void add_marker(struct firefox_tracks *tracks, const struct trace_span *span, bool open)
 {
-	struct firefox_tracks *tracks = context;
 	const struct firefox_marker marker = {
 		.begin = span->begin, .end = span->end, .name = span->kind, .kind = (uint8_t)span->kind,
-		.lost = span->lost,
+		.lost = span->lost, .open = open,
 		.values = { span->thread, span->number, span->kind == SPAN_LOCK ? span->holder : span->result },
 	};
 	bool of_thread = span->kind != SPAN_THREAD && !span_is_handler(span->kind);
@@ -563,17 +566,42 @@ static void add_span(void *context, const struct trace_span *span)
 	track_file_add(tracks->markers, thread == SET_NONE ? span->cpu : THREADS + thread, &marker);
 }
 
-static void add_event(void *context, const struct set_event *event)
+static void add_span(void *context, const struct trace_span *span)
 {
-	struct firefox_tracks *tracks = context;
+	add_marker(context, span, false);
+}
+
+static void add_open(void *context, const struct trace_span *span)
+{
+	add_marker(context, span, true);
+}
+
+static void add_event_marker(struct firefox_tracks *tracks, const struct set_event *event, uint64_t begin,
+	uint32_t untold)
+{
 	struct firefox_marker marker = {
-		.begin = event->time, .end = event->time, .kind = FIREFOX_EVENT,
+		.begin = begin, .end = event->time, .kind = FIREFOX_EVENT, .untold = (uint8_t)untold,
 		.name = firefox_names_of(&tracks->names, tracks->set->budget, event->kind),
 	};
 
 	memcpy(marker.values, event->values, event->kind->count * sizeof(*event->values));
 	if (!tracks->names.full)
 		track_file_add(tracks->markers, event->cpu, &marker);
+}
+
+static void add_event(void *context, const struct set_event *event)
+{
+	add_event_marker(context, event, event->time, 0);
+}
+
+static void add_alone(void *context, const struct set_event *event, uint32_t untold)
+{
+	add_event_marker(context, event, event->time, untold);
+}
+
+static void add_lost(void *context, const struct set_event *event, uint64_t since)
+{
+	add_event_marker(context, event, since, 0);
 }
 
 static bool stop_reading(void *context)
@@ -586,7 +614,9 @@ static bool stop_reading(void *context)
 
 static bool read_events(struct firefox_tracks *tracks, char **error)
 {
-	const struct trace_spans_sink sink = { tracks, no_begin, add_span, add_event, stop_reading };
+	const struct trace_spans_sink sink = {
+		tracks, no_begin, add_span, add_open, add_event, add_alone, add_lost, stop_reading,
+	};
 
 	return trace_spans_read(tracks->set, &sink, error) &&
 		track_file_whole(tracks->markers, error) &&
@@ -717,9 +747,9 @@ static void put_marker_begin(void *context, const void *record)
 	put_time(context, ((const struct firefox_marker *)record)->begin);
 }
 
-static bool is_event(const struct firefox_marker *marker)
+static bool is_instant(const struct firefox_marker *marker)
 {
-	return marker->kind == FIREFOX_EVENT;
+	return marker->kind == FIREFOX_EVENT && marker->begin == marker->end;
 }
 
 static void put_marker_end(void *context, const void *record)
@@ -727,7 +757,7 @@ static void put_marker_end(void *context, const void *record)
 	struct column *column = context;
 
 	put_comma(column);
-	if (is_event(record))
+	if (is_instant(record))
 		fputs("null", column->to);
 	else
 		put_time(column, ((const struct firefox_marker *)record)->end);
@@ -739,7 +769,7 @@ static void put_marker_phase(void *context, const void *record)
 	struct column *column = context;
 
 	put_comma(column);
-	putc(is_event(record) ? '0' : '1', column->to);
+	putc(is_instant(record) ? '0' : '1', column->to);
 }
 
 static void put_marker_category(void *context, const void *record)

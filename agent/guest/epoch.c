@@ -106,6 +106,14 @@ static void take_wait(void *context, const struct trace_span *wait)
 	store_add(epoch->inputs.waits, wait->end, &key, (uint32_t)left);
 }
 
+static void take_sure(void *context, uint64_t time, uint32_t cpu)
+{
+	const struct epoch *epoch = context;
+
+	if (epoch->log)
+		trace_log_mark(sample_log_traces(epoch->log), time, cpu, TRACE_SURE, 0);
+}
+
 struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget)
 {
 	struct epoch *epoch = util_alloc(sizeof(*epoch));
@@ -129,7 +137,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->code = kernel_code_new(epoch->inputs.symbols);
 	epoch->events = guest_events_new(epoch->inputs.budget);
 	store_period(epoch->inputs.waits, WAIT_NS);
-	epoch->trace = trace_new(epoch->inputs.budget, take_wait, epoch);
+	epoch->trace = trace_new(epoch->inputs.budget, take_wait, take_sure, epoch);
 	epoch->memory = guest_memory_new(epoch->inputs.budget);
 	epoch->reading = kernel_reading_new(epoch->inputs.symbols, epoch->memory, epoch->inputs.budget);
 	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory, (const char *const *)epoch->folders,
@@ -322,6 +330,8 @@ static void trace_is_another(struct epoch *epoch, uint64_t ticks)
 {
 	if (epoch->known)
 		trace_changed(epoch->trace, epoch_ns(epoch, ticks));
+	if (epoch->known && epoch->log)
+		trace_log_mark(sample_log_traces(epoch->log), epoch_ns(epoch, ticks), 0, TRACE_CHANGED, 0);
 }
 
 static void take_status(struct epoch *epoch, const struct status *status, uint64_t time)
@@ -707,7 +717,7 @@ void epoch_packet(struct epoch *epoch, const struct packet *packet)
 		.ring = packet->cpu < epoch->cpus_seen ? epoch->cpus[packet->cpu].told[STREAM_TRACE].size : 0,
 	});
 	if (epoch->log && packet->lost)
-		trace_log_lose(sample_log_traces(epoch->log), epoch_ns(epoch, packet->begin), packet->cpu,
+		trace_log_mark(sample_log_traces(epoch->log), epoch_ns(epoch, packet->begin), packet->cpu, TRACE_LOST,
 			packet->lost);
 }
 

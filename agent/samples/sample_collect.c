@@ -68,6 +68,9 @@ struct log_events {
 struct set_events {			/* a reader of them */
 	const struct log_events *events;
 	struct trace_log_reader *reader;
+	uint64_t lost[EVENT_CPUS];	/* events that were lost before the range, perhaps in it */
+	struct trace_log_row held;	/* comes next, behind such a loss */
+	bool has_held;
 };
 
 struct collecting {
@@ -639,15 +642,51 @@ static struct set_events *open_events(void *context)
 	return reader;
 }
 
+/* A loss before the range that is in doubt still counts from its beginning on; other events are traced everywhere. */
+static bool is_in_range(struct set_events *reader, const struct trace_log_row *row)
+{
+	const struct log_events *events = reader->events;
+	enum trace_mark mark = events->kinds[row->kind].mark;
+
+	if (mark != TRACE_CHANGED && row->time < events->from && row->cpu < EVENT_CPUS)
+		reader->lost[row->cpu] = mark == TRACE_LOST ? reader->lost[row->cpu] + row->values[0] :
+			mark == TRACE_SURE ? 0 : reader->lost[row->cpu];
+	return mark == TRACE_CHANGED || (row->time >= events->from && row->time < events->to &&
+		filter_passes_cpu(&events->filter, row->cpu));
+}
+
+/* The loss comes first, if one before the range may reach into it. */
+static bool next_log_row(struct set_events *reader, struct trace_log_row *row)
+{
+	const struct log_events *events = reader->events;
+
+	if (reader->has_held) {
+		*row = reader->held;
+		reader->has_held = false;
+		return true;
+	}
+	do
+		if (!trace_log_next(reader->reader, row))
+			return false;
+	while (!is_in_range(reader, row));
+	if (events->kinds[row->kind].mark == TRACE_CHANGED || row->cpu >= EVENT_CPUS || !reader->lost[row->cpu])
+		return true;
+	reader->held = *row;
+	reader->has_held = true;
+	*row = (struct trace_log_row) { .time = events->from, .cpu = row->cpu, .values = { reader->lost[row->cpu] } };
+	while (events->kinds[row->kind].mark != TRACE_LOST)
+		row->kind++;
+	reader->lost[row->cpu] = 0;
+	return true;
+}
+
 static bool next_event(struct set_events *reader, struct set_event *event)
 {
 	const struct log_events *events = reader->events;
 	struct trace_log_row row;
 
-	do {
-		if (!trace_log_next(reader->reader, &row))
-			return false;
-	} while (row.time < events->from || row.time >= events->to || !filter_passes_cpu(&events->filter, row.cpu));
+	if (!next_log_row(reader, &row))
+		return false;
 	*event = (struct set_event) { .time = row.time, .cpu = row.cpu, .kind = &events->kinds[row.kind] };
 	for (uint32_t i = 0; i < event->kind->count; i++)
 		event->values[i] = row.values[i];
@@ -668,7 +707,7 @@ static void close_events(struct set_events *reader)
 static struct set_event_kind event_kind(const struct trace_log_kind *kind)
 {
 	struct set_event_kind own = {
-		.name = kind->name, .lost = kind->lost, .role = kind->role, .pair = kind->pair,
+		.name = kind->name, .mark = kind->mark, .role = kind->role, .pair = kind->pair,
 		.count = kind->count,
 	};
 

@@ -99,7 +99,7 @@ struct set_rows_table {
 /* What the kernel did, event by event, where that was traced. Those of a CPU come in order of time. */
 struct set_event_kind {
 	const char *name;		/* "sched_switch" */
-	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
+	enum trace_mark mark;		/* what it is, if it is no event */
 	enum trace_role role;
 	uint16_t pair;			/* as in struct trace_kind, as these: */
 	uint8_t role_values[ROLE_VALUES];

@@ -34,7 +34,7 @@ struct trace_log {
 	struct trace_log_kind *kinds;
 	uint32_t kind_count, kind_room;
 	uint32_t *by_id;		/* NO_KIND: it has not come yet */
-	uint32_t lost_kind;		/* likewise */
+	uint32_t marks[TRACE_CHANGED + 1];	/* likewise, by enum trace_mark */
 	uint64_t refused;
 };
 
@@ -45,7 +45,7 @@ struct trace_log *trace_log_new(struct budget *budget, const char *folder)
 	log->budget = budget_hold(budget);
 	log->folder = folder ? util_copy(folder, strlen(folder)) : NULL;
 	log->fd = -1;
-	log->lost_kind = NO_KIND;
+	memset(log->marks, 0xff, sizeof(log->marks));
 	return log;
 }
 
@@ -129,14 +129,15 @@ static uint32_t add_kind(struct trace_log *log, const struct trace_kind *kind)
 	return log->kind_count - 1;
 }
 
-static uint32_t add_lost_kind(struct trace_log *log)
+static uint32_t add_mark(struct trace_log *log, enum trace_mark mark)
 {
-	struct trace_log_kind *own = make_kind(log, "events lost");
+	static const char *const names[] = { "", "events lost", "", "" };
+	struct trace_log_kind *own = make_kind(log, names[mark]);
 
 	if (!own)
 		return NO_KIND;
-	own->lost = true;
-	own->count = 1;
+	own->mark = mark;
+	own->count = mark == TRACE_LOST;
 	util_print(own->values[0].name, sizeof(own->values[0].name), "events");
 	return log->kind_count - 1;
 }
@@ -172,19 +173,19 @@ void trace_log_add(struct trace_log *log, uint64_t time, const struct event *eve
 	log->count += HEAD + count;
 }
 
-void trace_log_lose(struct trace_log *log, uint64_t time, uint32_t cpu, uint64_t events)
+void trace_log_mark(struct trace_log *log, uint64_t time, uint32_t cpu, enum trace_mark mark, uint64_t events)
 {
 	uint64_t *words;
 
-	if (log->lost_kind == NO_KIND)
-		log->lost_kind = add_lost_kind(log);
-	if (log->lost_kind == NO_KIND || !trace_log_have_room(log, HEAD + 1))
+	if (log->marks[mark] == NO_KIND)
+		log->marks[mark] = add_mark(log, mark);
+	if (log->marks[mark] == NO_KIND || !trace_log_have_room(log, HEAD + 1))
 		return;			/* that they are lost is in the books */
 	words = &log->words[log->count];
 	words[0] = time;
-	words[1] = (uint64_t)cpu << 32 | log->lost_kind;
+	words[1] = (uint64_t)cpu << 32 | log->marks[mark];
 	words[HEAD] = events;
-	log->count += HEAD + 1;
+	log->count += HEAD + (mark == TRACE_LOST);
 }
 
 uint64_t trace_log_refused(const struct trace_log *log)

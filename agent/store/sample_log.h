@@ -65,7 +65,7 @@ void sample_log_close(struct sample_log_reader *reader);
 struct event;
 
 struct trace_log_kind {
-	bool lost;			/* no event: so many of the CPU are missing here as its one value says */
+	enum trace_mark mark;		/* what it is, if it is no event */
 	enum trace_role role;
 	uint16_t pair;			/* as in struct trace_kind, as these: */
 	uint8_t role_values[ROLE_VALUES];
@@ -90,8 +90,8 @@ void trace_log_free(struct trace_log *log);	/* NULL is allowed */
 
 void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event);	/* of EVENT_TRACE */
 
-/* So many events of this CPU were lost before the next one. */
-void trace_log_lose(struct trace_log *log, uint64_t time, uint32_t cpu, uint64_t events);
+/* No TRACE_EVENT. `events`: of TRACE_LOST. */
+void trace_log_mark(struct trace_log *log, uint64_t time, uint32_t cpu, enum trace_mark mark, uint64_t events);
 
 uint64_t trace_log_refused(const struct trace_log *log);	/* events that found no room */
 uint32_t trace_log_kinds(const struct trace_log *log);

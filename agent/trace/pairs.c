@@ -142,6 +142,12 @@ static void end_span(struct pairs *pairs, struct trace_span *span, uint64_t time
 	pairs->sink.end(pairs->sink.context, span);
 }
 
+static void meet_alone(const struct pairs *pairs)
+{
+	if (pairs->sink.alone)
+		pairs->sink.alone(pairs->sink.context);
+}
+
 /* ---- losses ---- */
 
 /* The first one that is kept, is over behind `from`, and has begun before `to`. NULL: there is none. */
@@ -402,6 +408,7 @@ static void end_interrupt(struct pairs *pairs, struct cpu *cpu, const struct tra
 		depth--;
 	if (depth == 0) {
 		pairs->counts.ends += cpu->entered;
+		meet_alone(pairs);
 		return;
 	}
 	pairs->counts.beginnings += cpu->depth - depth;
@@ -558,6 +565,8 @@ static uint32_t end_lock_wait(struct pairs *pairs, struct task *task, const stru
 	if (!wait) {
 		pairs->counts.ends += event->role == ROLE_LOCK_WAITED && !task->waiting && task->waits[0].begin &&
 			task->waits[0].lock == event->values[0] && is_wait_known(pairs, task->waits, event->time);
+		if (event->role == ROLE_LOCK_WAITED)
+			meet_alone(pairs);
 		return stack;
 	}
 	span = span_of_wait(task, wait);
@@ -621,12 +630,12 @@ static void release(struct pairs *pairs, const struct trace_event *event)
 {
 	struct open *lock = find_lock(pairs, event->values[0]);
 
-	if (!lock)
-		return;
-	if (!is_known(pairs, &lock->known, event->time))
-		pairs->counts.ends += has_ended(pairs, &lock->known, event->time);
-	else if (--lock->depth == 0)
+	if (!lock || !is_known(pairs, &lock->known, event->time)) {
+		pairs->counts.ends += lock && has_ended(pairs, &lock->known, event->time);
+		meet_alone(pairs);
+	} else if (--lock->depth == 0) {
 		end_known(pairs, &lock->known, event->time);
+	}
 }
 
 /* Values: lock, thread. What an interrupt waits for or holds is of no thread. */
@@ -677,6 +686,7 @@ static void end_pair(struct pairs *pairs, const struct cpu *cpu, const struct tr
 	} else {
 		pairs->counts.ends += open && has_ended(pairs, &open->known, event->time);
 		end_span(pairs, &alone, event->time, false);
+		meet_alone(pairs);
 	}
 }
 
@@ -750,13 +760,16 @@ static void add_call(struct pairs *pairs, const struct trace_event *event)
 		return;
 	}
 	if (task->calls && end_at_loss(pairs, task, event->cpu, event->time)) {
-		/* It is over, and so is what this may be the end of. */
+		if (ends)			/* it may be of another one */
+			meet_alone(pairs);
 	} else if (task->calls && ends && task->begun.number == event->values[1]) {
 		task->begun.result = event->values[2];
 		end_call(pairs, task, event->time, false);
 	} else {
 		pairs->counts.beginnings += task->calls;
 		pairs->counts.ends += ends && !may_lack_beginning(pairs, task, event);
+		if (ends)
+			meet_alone(pairs);
 	}
 	task->calls = !ends;
 	task->begun = (struct trace_span) {
@@ -809,6 +822,43 @@ void pairs_changed(struct pairs *pairs, uint64_t time)
 	pairs->changes.list[pairs->changes.count++ % LOSSES] = (struct loss) { .since = time, .until = time };
 }
 
+/* As far as nothing is missing anywhere behind this time, at which something began. */
+static uint64_t known_until(const struct pairs *pairs, uint64_t begin)
+{
+	const struct loss *change = first_between(&pairs->changes, begin, UINT64_MAX);
+	uint64_t until = change ? change->since : UINT64_MAX;
+
+	for (uint32_t i = 0; i < pairs->cpu_count; i++) {
+		const struct cpu *cpu = pairs->cpus[i];
+		const struct loss *loss = cpu ? first_between(&cpu->losses, begin, UINT64_MAX) : NULL;
+
+		until = loss && loss->since < until ? loss->since : until;
+	}
+	return until > begin && until != UINT64_MAX ? until : begin;
+}
+
+/* Waits for locks, holds and pairs of which it is not known whether they still go on. */
+static void end_unknown(struct pairs *pairs)
+{
+	for (uint32_t i = 0; i < pairs->task_count; i++) {
+		struct task *task = &pairs->tasks[i];
+		uint32_t unknown = task->waiting - known_waits(pairs, task, UINT64_MAX);
+
+		for (uint32_t k = 0; k < unknown; k++) {
+			struct trace_span wait = span_of_wait(task, &task->waits[k]);
+
+			end_span(pairs, &wait, known_until(pairs, wait.begin), true);
+			task->waited = true;
+		}
+	}
+	for (uint32_t i = 0; i < pairs->open_count; i++) {
+		struct known *known = &pairs->opens[i].known;
+
+		if (known->on && !is_known(pairs, known, UINT64_MAX))
+			end_span(pairs, &known->span, known_until(pairs, known->span.begin), true);
+	}
+}
+
 void pairs_end(struct pairs *pairs)
 {
 	for (uint32_t i = 0; i < pairs->cpu_count; i++)
@@ -819,6 +869,7 @@ void pairs_end(struct pairs *pairs)
 	for (uint32_t i = 0; i < pairs->task_count; i++)
 		if (pairs->tasks[i].calls)
 			end_at_loss(pairs, &pairs->tasks[i], pairs->tasks[i].begun.cpu, UINT64_MAX);
+	end_unknown(pairs);
 }
 
 struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now)
@@ -887,7 +938,10 @@ void pairs_under_way(const struct pairs *pairs, void (*each)(void *context, cons
 	}
 	for (uint32_t i = 0; i < pairs->task_count; i++) {
 		const struct task *task = &pairs->tasks[i];
+		struct trace_span call = task->begun;
 
+		call.first = !task->told;
+		call.arguments = task->has_arguments ? task->arguments : NULL;
 		if (is_known(pairs, &task->now, UINT64_MAX) && task->now.span.kind != SPAN_THREAD)
 			each(context, &task->now.span);
 		for (uint32_t k = known_waits(pairs, task, UINT64_MAX); k-- > 0;) {
@@ -897,7 +951,7 @@ void pairs_under_way(const struct pairs *pairs, void (*each)(void *context, cons
 		}
 		if (task->calls && !task->ended &&
 				!loss_between(pairs, task->begun.cpu, task->begun.begin, UINT64_MAX))
-			each(context, &task->begun);
+			each(context, &call);
 	}
 	for (uint32_t i = 0; i < pairs->open_count; i++)
 		if (is_known(pairs, &pairs->opens[i].known, UINT64_MAX))

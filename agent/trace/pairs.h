@@ -7,8 +7,9 @@
  *
  * Where events of a CPU were lost, or where other events are traced from then on, what was under way ends with the last
  * event known before, and is marked: its own end may be among those that are missing. So does what begins before its
- * predecessor has ended. What has not ended when the events are over ends with the last one of its CPU; such a call is
- * left out, and so is a call without its beginning. A wait, or the hold of a lock, is left out unless its beginning and
+ * predecessor has ended. A thread or interrupt that has not ended when the events are over ends with the last one
+ * of its CPU; all else that has not is under way, or, where events are missing since it began, marked. A call without
+ * its beginning is left out. A wait, or the hold of a lock, is left out unless its beginning and
  * end are known, and nothing is missing on any CPU in between: its thread may have run meanwhile. A pair of other
  * events is marked then; where it begins anew without an end, that is its end; an end without a beginning is single.
  */
@@ -29,6 +30,7 @@ struct pairs_sink {
 	/* Of threads and interrupts; its end is not known yet. */
 	void (*begin)(void *context, const struct trace_span *span);
 	void (*end)(void *context, const struct trace_span *span);	/* those within it have ended */
+	void (*alone)(void *context);	/* what is being added is an end without its beginning; NULL: who cares */
 };
 
 struct pairs_counts {

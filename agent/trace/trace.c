@@ -32,7 +32,8 @@ struct trace {
 		uint16_t id;
 	} carried[EVENT_CPUS];
 	void (*wait)(void *context, const struct trace_span *span);
-	void *context;			/* of `wait` */
+	void (*sure)(void *context, uint64_t time, uint32_t cpu);
+	void *context;			/* of `wait` and `sure` */
 	uint64_t held[EVENT_CPUS];	/* bytes of a ring, behind which nothing is missing; 0: nothing is in doubt */
 };
 
@@ -72,11 +73,12 @@ static void end(void *context, const struct trace_span *span)
 }
 
 struct trace *trace_new(struct budget *budget, void (*wait)(void *context, const struct trace_span *span),
-	void *context)
+	void (*sure)(void *context, uint64_t time, uint32_t cpu), void *context)
 {
 	struct trace *trace = util_alloc(sizeof(*trace));
 
 	trace->wait = wait;
+	trace->sure = sure;
 	trace->context = context;
 	trace->order = trace_order_new(budget, held_most(budget), take, trace);
 	trace->pairs = pairs_new(budget, &(struct pairs_sink) { .context = trace, .begin = begin, .end = end });
@@ -148,9 +150,11 @@ static void end_packet(struct trace *trace)
 			*held = 0;
 		else if (!packet->lost)			/* else, the ring held that when these were in the packet */
 			*held -= packet->bytes < *held ? packet->bytes : *held;
-		if (!*held)
+		if (!*held) {
 			trace_order_add(trace->order, &(struct trace_event) {
 				.time = packet->end, .cpu = packet->cpu, .doubt = true });
+			trace->sure(trace->context, packet->end, packet->cpu);
+		}
 	}
 	trace_order_complete(trace->order, packet->cpu, packet->end);
 }

@@ -32,9 +32,12 @@ struct trace_watcher {
 	void (*lost)(void *context, uint64_t time, uint32_t cpu, uint64_t count);	/* so many events of this CPU */
 };
 
-/* `wait` gets each sleep that has ended; `context` is its own. */
+/*
+ * `wait` gets each sleep that has ended; `sure` is told where nothing is missing any more of a CPU of which events were
+ * lost, before its next packet; `context` is theirs.
+ */
 struct trace *trace_new(struct budget *budget, void (*wait)(void *context, const struct trace_span *span),
-	void *context);
+	void (*sure)(void *context, uint64_t time, uint32_t cpu), void *context);
 void trace_free(struct trace *trace);	/* NULL is allowed */
 
 void trace_watch(struct trace *trace, const struct trace_watcher *watcher);	/* borrowed; NULL: nobody is told */

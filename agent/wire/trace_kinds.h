@@ -42,6 +42,14 @@ enum {
 	CALL_ARGUMENTS = 6,		/* words: the last values of ROLE_CALL_BEGIN, which a guest may not tell */
 };
 
+/* What stands among trace events in the order in which they came, and is none. */
+enum trace_mark {
+	TRACE_EVENT,			/* it is one */
+	TRACE_LOST,			/* so many of the CPU as its one value says are missing here or later, */
+	TRACE_SURE,			/* but not behind this one of the CPU */
+	TRACE_CHANGED,			/* from here on, other events are traced; on all CPUs */
+};
+
 struct trace_value {
 	uint8_t offset, size;		/* bytes, in the fields of an event */
 	bool is_signed;

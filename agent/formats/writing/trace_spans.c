@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/util.h"
@@ -10,19 +11,80 @@
 
 enum { HELD = 1 << 16 };		/* events: as far as those of one CPU come before another's */
 
+struct gap {				/* events of a CPU are missing since its last one before */
+	uint64_t last;			/* the time of its last event */
+	bool open;
+	uint64_t since;
+	struct set_event lost;
+};
+
 struct spans {
 	const struct trace_spans_sink *sink;
 	struct pairs *pairs;
+	struct gap *gaps;		/* by CPU */
+	uint64_t newest;		/* the latest time of all */
+	bool alone;			/* the event that is being added lacks its beginning */
 };
+
+/* Only the values that its role needs are known. */
+static void tell_alone(const struct spans *spans, const struct trace_event *event)
+{
+	const struct set_event_kind *kind = event->of;
+	struct set_event own = { .time = event->time, .cpu = event->cpu, .kind = kind };
+	uint32_t told = 0;
+
+	for (uint32_t i = 0; i < ROLE_VALUES; i++) {
+		uint8_t value = kind->role_values[i];
+
+		if (value >= kind->count)
+			continue;
+		own.values[value] = event->values[i];
+		told |= 1u << value;
+	}
+	spans->sink->alone(spans->sink->context, &own, ~told);
+}
+
+static void end_gap(const struct spans *spans, struct gap *gap, uint64_t time)
+{
+	gap->lost.time = time > gap->since ? time : gap->since;
+	if (gap->open)
+		spans->sink->lost(spans->sink->context, &gap->lost, gap->since);
+	gap->open = false;
+}
+
+/* Losses that follow each other, before it is sure that nothing is missing, are one. */
+static void meet_mark(const struct spans *spans, struct gap *gap, const struct trace_event *event)
+{
+	const struct set_event_kind *kind = event->of;
+
+	if (kind->mark == TRACE_SURE) {
+		end_gap(spans, gap, event->time);
+		return;
+	}
+	if (!gap->open) {
+		gap->since = gap->last ? gap->last : event->time;
+		gap->lost = (struct set_event) { .cpu = event->cpu, .kind = kind };
+	}
+	gap->open = true;
+	gap->lost.values[0] += event->lost;
+}
 
 static void take(void *context, const struct trace_event *event)
 {
 	struct spans *spans = context;
+	struct gap *gap = &spans->gaps[event->cpu];
 	const struct set_event_kind *kind = event->of;
 	struct set_event other = { .time = event->time, .cpu = event->cpu, .kind = kind };
 
+	spans->alone = false;
 	pairs_add(spans->pairs, event);
-	if (event->role != ROLE_NONE)
+	if (kind->mark != TRACE_EVENT)
+		meet_mark(spans, gap, event);
+	gap->last = event->time;
+	spans->newest = event->time > spans->newest ? event->time : spans->newest;
+	if (spans->alone)
+		tell_alone(spans, event);
+	if (kind->mark != TRACE_EVENT || event->role != ROLE_NONE)
 		return;
 	memcpy(other.values, event->values, sizeof(other.values));
 	spans->sink->event(spans->sink->context, &other);
@@ -36,7 +98,8 @@ static void add(struct trace_order *order, const struct set_event *event)
 	struct trace_event own = {
 		.time = event->time, .cpu = event->cpu, .of = kind, .id = kind->pair, .pair = kind->pair,
 		.role = plain ? ROLE_NONE : kind->role,
-		.lost = kind->lost ? event->values[0] : 0,
+		.lost = kind->mark == TRACE_LOST ? event->values[0] : 0,
+		.doubt = kind->mark == TRACE_LOST || kind->mark == TRACE_SURE,
 	};
 
 	if (own.role == ROLE_NONE)
@@ -59,6 +122,22 @@ static void end(void *context, const struct trace_span *span)
 
 	if (span->kind < SPAN_SLEEP)
 		sink->end(sink->context, span);
+}
+
+static void meet_alone(void *context)
+{
+	((struct spans *)context)->alone = true;
+}
+
+/* Threads and interrupts have ended with the last event of their CPU. */
+static void add_open(void *context, const struct trace_span *span)
+{
+	const struct spans *spans = context;
+	struct trace_span open = *span;
+
+	open.end = spans->newest > span->begin ? spans->newest : span->begin;
+	if (span->kind < SPAN_SLEEP)
+		spans->sink->open(spans->sink->context, &open);
 }
 
 const char *trace_span_name(const struct sample_set *set, enum span_kind kind, uint64_t number,
@@ -87,19 +166,27 @@ bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sin
 
 	if (!set->events)
 		return true;
-	spans.pairs = pairs_new(set->budget, &(struct pairs_sink) { .context = &spans, .begin = begin, .end = end });
+	spans.pairs = pairs_new(set->budget, &(struct pairs_sink) {
+		.context = &spans, .begin = begin, .end = end, .alone = meet_alone });
+	spans.gaps = util_alloc(TRACE_SPANS_CPUS * sizeof(*spans.gaps));
 	order = trace_order_new(set->budget, HELD, take, &spans);
 	reader = set->events->open(set->events_context);
 	while (!sink->stop(sink->context) && set->events->next(reader, &event))
-		if (event.cpu < TRACE_SPANS_CPUS)
+		if (event.kind->mark == TRACE_CHANGED)
+			pairs_changed(spans.pairs, event.time);
+		else if (event.cpu < TRACE_SPANS_CPUS)
 			add(order, &event);
 	trace_order_end(order);
 	pairs_end(spans.pairs);
+	pairs_under_way(spans.pairs, add_open, &spans);
+	for (uint32_t cpu = 0; cpu < TRACE_SPANS_CPUS; cpu++)
+		end_gap(&spans, &spans.gaps[cpu], spans.newest);
 	failed = set->events->failed(reader);
 	full = pairs_counts(spans.pairs).refused;
 	set->events->close(reader);
 	trace_order_free(order);
 	pairs_free(spans.pairs);
+	free(spans.gaps);
 	if (full)
 		return util_fail(error, "%s", sample_set_no_memory);
 	return !failed || util_fail(error, "the temporary file with the trace events cannot be read; export again");

@@ -18,7 +18,12 @@ struct trace_spans_sink {
 	/* As in pairs.h, but no SPAN_SLEEP and SPAN_READY. */
 	void (*begin)(void *context, const struct trace_span *span);
 	void (*end)(void *context, const struct trace_span *span);
-	void (*event)(void *context, const struct set_event *event);	/* any other event; or that events were lost */
+	void (*open)(void *context, const struct trace_span *span);	/* has not ended when the events are over */
+	void (*event)(void *context, const struct set_event *event);	/* any other */
+	/* An end without its beginning. Bit i of `untold`: its value i is not known here. */
+	void (*alone)(void *context, const struct set_event *event, uint32_t untold);
+	/* So many of the CPU as the value says are missing somewhere between `since` and its time. */
+	void (*lost)(void *context, const struct set_event *event, uint64_t since);
 	bool (*stop)(void *context);	/* before each event; true: no more of them are read */
 };
 
@@ -27,7 +32,7 @@ enum { TRACE_SPAN_NAME = 96 };
 const char *trace_span_name(const struct sample_set *set, enum span_kind kind, uint64_t number,
 	char text[TRACE_SPAN_NAME]);
 
-/* All comes in order of time. False with `error` set: events are missing. */
+/* All but losses comes in the order in which it ends. False with `error` set: events are missing. */
 bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sink *sink, char **error);
 
 #endif

@@ -17,8 +17,15 @@ const struct set_event_kind event_return = { .name = "syscall_exit", .count = 3,
 	.values = { { "thread", 0 }, { "number", 0 }, { "result", 1 } } };
 const struct set_event_kind event_mail = { .name = "mail \"put\"", .count = 2,
 	.values = { { "box", 0 }, { "change", 1 } } };
-const struct set_event_kind event_lost = { .name = "events lost", .lost = true, .count = 1,
+const struct set_event_kind event_lost = { .name = "events lost", .mark = TRACE_LOST, .count = 1,
 	.values = { { "events", 0 } } };
+const struct set_event_kind event_sure = { .name = "no events lost", .mark = TRACE_SURE };
+const struct set_event_kind event_changed = { .name = "other events traced", .mark = TRACE_CHANGED };
+const struct set_event_kind event_wait = { .name = "lock_wait", .count = 3, .role = ROLE_LOCK_WAIT,
+	.role_values = { 0, 1, 2 }, .values = { { "lock", 0 }, { "thread", 0 }, { "holder", 0 } } };
+const struct set_event_kind event_waited = { .name = "lock_waited", .count = 3, .role = ROLE_LOCK_WAITED,
+	.role_values = { 0, 1, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES },
+	.values = { { "lock", 0 }, { "thread", 0 }, { "got", 0 } } };
 
 struct list {
 	const struct set_event *events;

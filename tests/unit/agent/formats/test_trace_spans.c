@@ -26,7 +26,7 @@ static void note_begin(void *context, const struct trace_span *span)
 
 static void note_end(void *context, const struct trace_span *span)
 {
-	static const char *const names[] = { "thread", "irq", "call" };
+	static const char *const names[] = { "thread", "irq", "call", "softirq", "lock" };
 	uint64_t what = span->kind == SPAN_THREAD ? span->thread : span->number;
 
 	fprintf(context, "%s %lu on %u: %lu-%lu%s", names[span->kind], (unsigned long)what, span->cpu,
@@ -37,10 +37,28 @@ static void note_end(void *context, const struct trace_span *span)
 	fputs("\n", context);
 }
 
+static void note_open(void *context, const struct trace_span *span)
+{
+	fputs("open: ", context);
+	note_end(context, span);
+}
+
 static void note_event(void *context, const struct set_event *event)
 {
 	fprintf(context, "%s at %lu: %lu\n", event->kind->name, (unsigned long)event->time,
 		(unsigned long)event->values[0]);
+}
+
+static void note_alone(void *context, const struct set_event *event, uint32_t untold)
+{
+	fprintf(context, "alone without %u: ", (unsigned)(untold & ((1u << event->kind->count) - 1)));
+	note_event(context, event);
+}
+
+static void note_lost(void *context, const struct set_event *event, uint64_t since)
+{
+	fprintf(context, "%s on %u in %lu-%lu: %lu\n", event->kind->name, event->cpu, (unsigned long)since,
+		(unsigned long)event->time, (unsigned long)event->values[0]);
 }
 
 static bool never(void *context)
@@ -55,8 +73,8 @@ static void assert_spans(const struct set_event *events, size_t count, const cha
 	char *text, *error = NULL;
 	size_t size;
 	struct trace_spans_sink sink = {
-		.context = util_text_open(&text, &size), .begin = note_begin, .end = note_end, .event = note_event,
-		.stop = never,
+		.context = util_text_open(&text, &size), .begin = note_begin, .end = note_end, .open = note_open,
+		.event = note_event, .alone = note_alone, .lost = note_lost, .stop = never,
 	};
 
 	event_list_give(set, events, count);
@@ -98,8 +116,9 @@ static void what_is_under_way_ends_at_a_loss(void **state)
 
 	(void)state;
 	ASSERT_SPANS(events, "[t 0 10\n[i 0 30\nthread 7 on 0: 10-30 lost\nirq 3 on 0: 30-30 lost\n"
-		"events lost at 900: 12\ncall 1 on 0: 20-30 lost by 7 = 0, its first\n[t 0 1020\n"
-		"thread 8 on 0: 1020-1020\n");
+		"call 1 on 0: 20-30 lost by 7 = 0, its first\nalone without 0: syscall_exit at 1000: 7\n"
+		"alone without 0: irq_exit at 1010: 3\n[t 0 1020\nthread 8 on 0: 1020-1020\n"
+		"events lost on 0 in 30-1020: 12\n");
 }
 
 static void a_call_ends_at_the_first_loss_where_its_end_may_have_been(void **state)
@@ -122,13 +141,14 @@ static void a_call_ends_at_the_first_loss_where_its_end_may_have_been(void **sta
 	};
 
 	(void)state;
-	ASSERT_SPANS(other_cpu, "events lost at 100: 1\ncall 1 on 0: 20-200 by 7 = 5, its first\n");
-	ASSERT_SPANS(where_it_ended, "mail \"put\" at 5: 0\nevents lost at 100: 1\nevents lost at 150: 1\n"
-		"call 1 on 0: 20-20 lost by 7 = 0, its first\n");
-	ASSERT_SPANS(later, "call 1 on 0: 20-30 by 7 = 5, its first\nevents lost at 40: 1\n"
-		"call 1 on 0: 50-60 by 7 = 6\n");
-	ASSERT_SPANS(never_ended, "mail \"put\" at 30: 0\nevents lost at 40: 1\n"
-		"call 1 on 0: 20-30 lost by 7 = 0, its first\n");
+	ASSERT_SPANS(other_cpu, "call 1 on 0: 20-200 by 7 = 5, its first\nevents lost on 1 in 100-200: 1\n");
+	ASSERT_SPANS(where_it_ended, "mail \"put\" at 5: 0\ncall 1 on 0: 20-20 lost by 7 = 0, its first\n"
+		"alone without 0: syscall_exit at 200: 7\nevents lost on 0 in 20-200: 1\n"
+		"events lost on 1 in 5-200: 1\n");
+	ASSERT_SPANS(later, "call 1 on 0: 20-30 by 7 = 5, its first\ncall 1 on 0: 50-60 by 7 = 6\n"
+		"events lost on 0 in 30-60: 1\n");
+	ASSERT_SPANS(never_ended, "mail \"put\" at 30: 0\ncall 1 on 0: 20-30 lost by 7 = 0, its first\n"
+		"open: call 1 on 0: 60-60 by 8 = 0, its first\nevents lost on 0 in 30-60: 1\n");
 }
 
 static void without_a_known_loss_what_contradicts_is_marked(void **state)
@@ -143,7 +163,50 @@ static void without_a_known_loss_what_contradicts_is_marked(void **state)
 
 	(void)state;
 	ASSERT_SPANS(events, "[t 0 10\n[i 0 15\n[i 0 16\nirq 4 on 0: 16-16 lost\nirq 3 on 0: 15-18\n"
+		"alone without 0: irq_exit at 19: 9\n"
 		"thread 7 on 0: 10-19 lost\n[t 0 30\nmail \"put\" at 30: 1\nthread 9 on 0: 30-30\n");
+}
+
+/* Behind the last event before, and up to where nothing is missing any more; a second loss meanwhile is the same. */
+static void a_loss_lies_where_it_may_have_been(void **state)
+{
+	static const struct set_event events[] = {
+		{ 5, 1, &event_mail, { 0, 0 } }, { 20, 0, &event_call, { 7, 1 } },
+		{ 90, 0, &event_lost, { 12 } }, { 100, 0, &event_mail, { 1, 0 } }, { 110, 0, &event_lost, { 3 } },
+		{ 120, 1, &event_call, { 8, 2 } }, { 130, 0, &event_return, { 7, 1, 5 } },
+		{ 140, 0, &event_sure, { 0 } },
+		{ 150, 0, &event_mail, { 2, 0 } }, { 160, 1, &event_return, { 8, 2, 0 } },
+	};
+	static const struct set_event first[] = { { 30, 2, &event_lost, { 4 } }, { 50, 2, &event_sure, { 0 } } };
+
+	(void)state;
+	ASSERT_SPANS(events, "mail \"put\" at 5: 0\nmail \"put\" at 100: 1\n"
+		"call 1 on 0: 20-20 lost by 7 = 0, its first\n"
+		"alone without 0: syscall_exit at 130: 7\nevents lost on 0 in 20-140: 15\nmail \"put\" at 150: 2\n"
+		"call 2 on 1: 120-160 by 8 = 0, its first\n");
+	ASSERT_SPANS(first, "events lost on 2 in 30-50: 4\n");
+}
+
+/* Nothing that was traced is left out: not the end of what began before, and not what has not ended. */
+static void ends_alone_and_what_is_under_way_are_told(void **state)
+{
+	static const struct set_event events[] = {
+		{ 5, 0, &event_return, { 7, 1, 9 } }, { 6, 0, &event_irq_exit, { 3 } },
+		{ 7, 0, &event_waited, { 4, 7, 1 } }, { 8, 0, &event_call, { 7, 2 } },
+		{ 9, 1, &event_wait, { 4, 7, 8 } },
+		{ 20, 1, &event_mail, { 0, 0 } },
+	};
+	static const struct set_event changed[] = {
+		{ 7, 0, &event_wait, { 4, 7, 8 } }, { 8, 0, &event_call, { 7, 2 } }, { 10, 0, &event_changed, { 0 } },
+		{ 20, 0, &event_return, { 7, 2, 0 } },
+	};
+
+	(void)state;
+	ASSERT_SPANS(events, "alone without 0: syscall_exit at 5: 7\nalone without 0: irq_exit at 6: 3\n"
+		"alone without 4: lock_waited at 7: 4\n"
+		"mail \"put\" at 20: 0\nopen: lock 4 on 1: 9-20\nopen: call 2 on 0: 8-20 by 7 = 0, its first\n");
+	ASSERT_SPANS(changed, "call 2 on 0: 8-10 lost by 7 = 0, its first\nalone without 0: syscall_exit at 20: 7\n"
+		"lock 4 on 0: 7-10 lost\n");
 }
 
 /* The same in a Chrome trace: the end is marked, and so is the place. */
@@ -169,20 +232,28 @@ static void a_chrome_trace_marks_what_a_loss_has_ended(void **state)
 	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) {
 		const char *phase = cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph"));
 		const cJSON *args = cJSON_GetObjectItem(event, "args");
+		const char *cat = cJSON_GetStringValue(cJSON_GetObjectItem(event, "cat"));
+		bool lost = cat && strcmp(cat, "lost") == 0;
 
-		if (strchr("EX", *phase)) {
+		if (strchr("EX", *phase) && !lost) {
 			assert_true(cJSON_IsTrue(cJSON_GetObjectItem(args, "lost")));
 			seen++;
 		}
-		if (*phase == 'X')
+		if (*phase == 'X' && !lost)
 			assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(event, "dur")) == 0);
-		if (*phase == 'i') {
-			assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(event, "cat")), "lost");
+		if (*phase == 'X' && lost) {
+			assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(event, "ts")) == 20);
+			assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(event, "dur")) == 980);
 			assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(args, "events")) == 12);
 			seen++;
 		}
+		if (*phase == 'i') {
+			assert_string_equal(cat, "alone");
+			assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(args, "result")) == 5);
+			seen++;
+		}
 	}
-	assert_int_equal(seen, 3);
+	assert_int_equal(seen, 4);
 	cJSON_Delete(json);
 	free(text);
 	sample_set_free(set);
@@ -197,7 +268,7 @@ static void without_memory_nothing_is_left_out_in_silence(void **state)
 	char ignored[1024], *error = NULL;
 	struct trace_spans_sink sink = {
 		.context = fmemopen(ignored, sizeof(ignored), "w"), .begin = note_begin, .end = note_end,
-		.event = note_event, .stop = never,
+		.open = note_open, .event = note_event, .alone = note_alone, .lost = note_lost, .stop = never,
 	};
 
 	(void)state;
@@ -222,6 +293,8 @@ int main(void)
 		cmocka_unit_test(what_begins_ends),
 		cmocka_unit_test(what_is_under_way_ends_at_a_loss),
 		cmocka_unit_test(a_call_ends_at_the_first_loss_where_its_end_may_have_been),
+		cmocka_unit_test(a_loss_lies_where_it_may_have_been),
+		cmocka_unit_test(ends_alone_and_what_is_under_way_are_told),
 		cmocka_unit_test(without_a_known_loss_what_contradicts_is_marked),
 		cmocka_unit_test(a_chrome_trace_marks_what_a_loss_has_ended),
 		cmocka_unit_test(without_memory_nothing_is_left_out_in_silence),

@@ -136,16 +136,16 @@ static void losses_stand_where_they_were(void **state)
 
 	(void)state;
 	add(log, kind, 1, "\5\0\0\0", 4);
-	trace_log_lose(log, 2, 1, 1ull << 40);
+	trace_log_mark(log, 2, 1, TRACE_LOST, 1ull << 40);
 	add(log, kind, 6, "\6\0\0\0", 4);
-	trace_log_lose(log, 7, 3, 2);
+	trace_log_mark(log, 7, 3, TRACE_LOST, 2);
 	reader = trace_log_open(log);
 	for (int i = 0; i < 4; i++) {
 		assert_true(trace_log_next(reader, &row));
 		assert_int_equal(row.time, times[i]);
 		assert_int_equal(row.cpu, cpus[i]);
 		assert_true(row.values[0] == values[i]);
-		assert_int_equal(trace_log_kind(log, row.kind)->lost, i % 2);
+		assert_int_equal(trace_log_kind(log, row.kind)->mark, i % 2 ? TRACE_LOST : TRACE_EVENT);
 	}
 	assert_int_equal(trace_log_kinds(log), 2);
 	assert_int_equal(trace_log_refused(log), 0);

@@ -22,6 +22,8 @@ static struct waits {
 	uint64_t begins[WAITS];
 	uint32_t stacks[WAITS];
 	int count;
+	uint64_t sure;			/* where nothing was missing any more, the last time */
+	uint32_t sure_of;		/* of this CPU */
 } waits;
 
 static void note_wait(void *context, const struct trace_span *wait)
@@ -33,11 +35,19 @@ static void note_wait(void *context, const struct trace_span *wait)
 	into->stacks[into->count++] = wait->stack;
 }
 
+static void note_sure(void *context, uint64_t time, uint32_t cpu)
+{
+	struct waits *into = context;
+
+	into->sure = time;
+	into->sure_of = cpu;
+}
+
 static int set_up(void **state)
 {
 	(void)state;
 	waits = (struct waits) { .kinds = trace_kinds_new(), .budget = budget_new(64 << 20) };
-	waits.trace = trace_new(waits.budget, note_wait, &waits);
+	waits.trace = trace_new(waits.budget, note_wait, note_sure, &waits);
 	return 0;
 }
 
@@ -96,6 +106,7 @@ static void a_loss_may_be_anywhere_in_the_ring(void **state)
 	trace_end(waits.trace);
 	assert_int_equal(waits.count, 2);
 	assert_true(waits.begins[0] == 12 && waits.begins[1] == 62);
+	assert_true(waits.sure == 60 && waits.sure_of == 0);
 }
 
 /* A ring that has nothing to send has sent all. */
