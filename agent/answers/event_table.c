@@ -35,7 +35,8 @@ struct making {
 	struct verdict *verdicts;
 	uint32_t verdict_count, verdict_room;
 	struct hash by_number;		/* of `verdicts`, by their threads */
-	const struct span_name *names;
+	struct span_name *names;	/* those of the rows; then room for the one of what has not ended */
+	uint32_t open_name;		/* that one */
 	struct place *places;
 	uint32_t place_count, place_room;
 	struct hash by_stack;		/* of `places` */
@@ -144,7 +145,7 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 {
 	const struct span_name *is = &making->names[span->name];
 	struct event_table *table = making->table;
-	uint64_t hash = hash_pair(&making->by_row, span->name, part);
+	uint64_t hash = hash_pair(&making->by_row, hash_mix(is->number, is->kind), part);
 	uint32_t at = 0, row;
 
 	while ((row = hash_next(&making->by_row, hash, &at)) != HASH_NONE)
@@ -228,6 +229,54 @@ static bool passes(void *context, const struct span_row *span)
 		(making->any_thread || thread_passes(making, handler ? EVENT_NONE : span->thread, span->cpu));
 }
 
+/* How long it has been under way at the range's end, or for so long as that is known. */
+static void add_open(struct making *making, const struct span_row *span, uint64_t begin, uint64_t known)
+{
+	uint64_t to = known < making->table->to ? known : making->table->to;
+	struct event_row *row = begin < making->table->to && making->names[span->name].kind != SPAN_THREAD &&
+		passes(making, span) ? row_of(making, span) : NULL;
+
+	if (!row)
+		return;
+	if (!row->open++ || begin < row->oldest) {
+		row->oldest = begin;
+		row->oldest_ns = to > begin ? to - begin : 0;
+		row->oldest_of = span_is_handler(row->kind) ? EVENT_NONE : span->thread;
+		row->oldest_on = span->cpu;
+	}
+}
+
+static struct span_row row_of_open(struct making *making, const struct trace_span *span)
+{
+	struct span_row row = span_row_of(span);
+
+	making->names[making->open_name] = (struct span_name) { span->kind, span->number };
+	making->last[making->open_name] = NO_ROW;
+	row.name = making->open_name & (2 * SPAN_NAMES - 1);
+	return row;
+}
+
+static void add_under_way(void *context, const struct trace_span *span)
+{
+	const struct span_row row = row_of_open(context, span);
+
+	add_open(context, &row, span->begin, UINT64_MAX);
+}
+
+/* Where nothing was told since, it is as far as anything is known; else its end was lost. */
+static void add_unknown(void *context, const struct trace_span *span)
+{
+	struct making *making = context;
+	const struct span_row row = row_of_open(making, span);
+	struct event_row *lost = span->lost && span->end >= making->from && span->end < making->table->to &&
+		passes(making, &row) ? row_of(making, &row) : NULL;
+
+	if (!span->lost || span->end >= making->table->to)
+		add_open(making, &row, span->begin, span->end);
+	else if (lost)
+		lost->lost++;
+}
+
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
@@ -236,6 +285,8 @@ static void add_span(void *context, const struct span_row *span)
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 	unsigned bar = latencies_log(span->duration);
 
+	if (span->end >= making->table->to && !span->lost)
+		add_open(making, span, span->end - span->duration, UINT64_MAX);
 	if (!row)
 		return;
 	if (ago < EVENT_TREND)
@@ -266,6 +317,8 @@ static int by_total(const void *left, const void *right)
 
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
+	if (a->oldest_ns != b->oldest_ns)
+		return a->oldest_ns < b->oldest_ns ? 1 : -1;
 	if (a->kind == b->kind && a->kind == SPAN_SINGLE && a->count != b->count)
 		return a->count < b->count ? 1 : -1;
 	if (a->kind != b->kind)
@@ -330,7 +383,7 @@ static void finish(struct making *making)
 		row.p50 = latencies_percentile(&making->latencies[i], row.count, row.max, 50);
 		row.p99 = latencies_percentile(&making->latencies[i], row.count, row.max, 99);
 		event_called(table->answer.epoch, row.kind, row.number, row.called);
-		if (row.count || row.lost)
+		if (row.count || row.lost || row.open)
 			table->rows[kept++] = row;
 	}
 	table->rows = budget_trim(budget, table->rows, making->room * sizeof(*table->rows),
@@ -387,6 +440,7 @@ static void end_making(struct making *making)
 	hash_clear(&making->by_row);
 	hash_clear(&making->by_stack);
 	free(making->last);
+	free(making->names);
 }
 
 static void fill(struct event_table *table, const struct span_rows *rows, const struct event_request *request)
@@ -395,13 +449,17 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	const struct question question = excerpt_question(table->answer.epoch, excerpt);
 	uint64_t kept = span_rows_from(rows), trend = EVENT_TREND * NS_PER_SECOND;
 	struct making making = { .table = table };
-	uint32_t names = span_rows_names(rows, &making.names);
+	const struct span_name *known;
+	uint32_t names = span_rows_names(rows, &known);
 
 	table->kept_from = kept;
 	table->to = question.to < table->now ? question.to : table->now;
 	table->from = question.from > kept ? question.from : kept;
 	table->from = table->from < table->to ? table->from : table->to;
 	making.from = table->from;
+	making.open_name = names;
+	making.names = util_alloc((names + 1) * sizeof(*making.names));
+	memcpy(making.names, known, names * sizeof(*known));
 	making.last = util_alloc((names + 1) * sizeof(*making.last));
 	memset(making.last, 0xff, names * sizeof(*making.last));
 	keep_terms(&making, &excerpt->filter);
@@ -410,6 +468,8 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	hash_init(&making.by_stack, table->answer.epoch->inputs.budget);
 	trend = table->to > trend ? table->to - trend : 0;
 	span_rows_read(rows, trend < table->from ? trend : table->from, table->to, add_span, &making);
+	trace_under_way(table->answer.epoch->trace, add_under_way, &making);
+	trace_unknown(table->answer.epoch->trace, add_unknown, &making);
 	finish(&making);
 	find_slowest(&making, request, question.from);
 	end_making(&making);

@@ -45,6 +45,10 @@ struct event_row {
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
 	uint64_t total, p50, p99, max;	/* ns; percentiles within 3 %; all 0 of a single event */
+	/* Those that have begun, and have not ended at the range's end, as far as events tell. */
+	uint64_t open;
+	uint64_t oldest, oldest_ns;	/* guest ns: when the first of them began; how long that had been */
+	uint32_t oldest_of, oldest_on;	/* likewise, as the next ones */
 	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
 	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */

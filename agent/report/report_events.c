@@ -77,6 +77,9 @@ static void print_row(const struct event_row *row, enum event_by by, double seco
 	fprintf(out, "  %s", event_row_text(row, by, name));
 	if (row->lost)
 		fprintf(out, " (and %" PRIu64 " whose end was lost)", row->lost);
+	if (row->open)
+		fprintf(out, " (%" PRIu64 " not ended, the oldest for %s)", row->open,
+			duration_text(row->oldest_ns, 3, text));
 	putc('\n', out);
 }
 
@@ -253,6 +256,14 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 		add_part(object, row, table->by);
 		json_add_count(object, "count", row->count);
 		json_add_count(object, "lost", row->lost);
+		json_add_count(object, "open", row->open);
+		if (row->open) {
+			json_add_count(object, "open_since_ns", row->oldest);
+			json_add_count(object, "open_ns", row->oldest_ns);
+			json_add_count(object, "open_cpu", row->oldest_on);
+		}
+		if (row->open && row->oldest_of != EVENT_NONE)
+			json_add_count(object, "open_thread", row->oldest_of);
 		if (row->kind != SPAN_SINGLE) {
 			json_add_count(object, "total_ns", row->total);
 			json_add_count(object, "p50_ns", row->p50);

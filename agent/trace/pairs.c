@@ -837,26 +837,63 @@ static uint64_t known_until(const struct pairs *pairs, uint64_t begin)
 	return until > begin && until != UINT64_MAX ? until : begin;
 }
 
-/* Waits for locks, holds and pairs of which it is not known whether they still go on. */
-static void end_unknown(struct pairs *pairs)
+/* Nothing that the guest told is later. */
+static uint64_t newest_of(const struct pairs *pairs)
 {
+	uint64_t newest = 0;
+
+	for (uint32_t i = 0; i < pairs->cpu_count; i++)
+		if (pairs->cpus[i] && pairs->cpus[i]->last > newest)
+			newest = pairs->cpus[i]->last;
+	return newest;
+}
+
+static void tell_unknown(const struct trace_span *begun, uint64_t until, uint64_t newest,
+	void (*each)(void *context, const struct trace_span *span), void *context)
+{
+	struct trace_span span = *begun;
+
+	span.end = until > span.begin ? until : span.begin;
+	span.lost = span.end < newest;
+	each(context, &span);
+}
+
+void pairs_unknown(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *span),
+	void *context)
+{
+	uint64_t newest = newest_of(pairs);
+
 	for (uint32_t i = 0; i < pairs->task_count; i++) {
-		struct task *task = &pairs->tasks[i];
-		uint32_t unknown = task->waiting - known_waits(pairs, task, UINT64_MAX);
+		const struct task *task = &pairs->tasks[i];
+		const struct trace_span *now = &task->now.span;
+		const struct loss *loss = loss_between(pairs, task->begun.cpu, task->begun.begin, UINT64_MAX);
 
-		for (uint32_t k = 0; k < unknown; k++) {
-			struct trace_span wait = span_of_wait(task, &task->waits[k]);
+		if (task->now.on && now->kind != SPAN_THREAD && !is_known(pairs, &task->now, UINT64_MAX))
+			tell_unknown(now, known_until(pairs, now->begin), newest, each, context);
+		for (uint32_t k = 0; k < task->waiting - known_waits(pairs, task, UINT64_MAX); k++) {
+			const struct trace_span wait = span_of_wait(task, &task->waits[k]);
 
-			end_span(pairs, &wait, known_until(pairs, wait.begin), true);
-			task->waited = true;
+			tell_unknown(&wait, known_until(pairs, wait.begin), newest, each, context);
 		}
+		if (task->calls && !task->ended && loss)
+			tell_unknown(&task->begun, loss->since, newest, each, context);
 	}
 	for (uint32_t i = 0; i < pairs->open_count; i++) {
-		struct known *known = &pairs->opens[i].known;
+		const struct known *known = &pairs->opens[i].known;
 
 		if (known->on && !is_known(pairs, known, UINT64_MAX))
-			end_span(pairs, &known->span, known_until(pairs, known->span.begin), true);
+			tell_unknown(&known->span, known_until(pairs, known->span.begin), newest, each, context);
 	}
+}
+
+/* Waits for locks, holds and pairs: all else was ended. */
+static void end_unknown(void *context, const struct trace_span *span)
+{
+	struct pairs *pairs = context;
+	struct trace_span ended = *span;
+
+	if (span->kind == SPAN_LOCK || span->kind == SPAN_HOLD || span->kind == SPAN_PAIR)
+		end_span(pairs, &ended, ended.end, true);
 }
 
 void pairs_end(struct pairs *pairs)
@@ -869,7 +906,7 @@ void pairs_end(struct pairs *pairs)
 	for (uint32_t i = 0; i < pairs->task_count; i++)
 		if (pairs->tasks[i].calls)
 			end_at_loss(pairs, &pairs->tasks[i], pairs->tasks[i].begun.cpu, UINT64_MAX);
-	end_unknown(pairs);
+	pairs_unknown(pairs, end_unknown, pairs);
 }
 
 struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now)

@@ -71,6 +71,13 @@ void pairs_calls(const struct pairs *pairs, void (*each)(void *context, const st
 void pairs_under_way(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *span),
 	void *context);
 
+/*
+ * Gives each span that has begun, and of which it is not known whether it still goes on; of threads and handlers, none.
+ * Its `end` is how far that was known. `lost`: something was told since.
+ */
+void pairs_unknown(const struct pairs *pairs, void (*each)(void *context, const struct trace_span *span),
+	void *context);
+
 void pairs_end(struct pairs *pairs);	/* no more events come */
 struct pairs_counts pairs_counts(const struct pairs *pairs);
 

@@ -202,6 +202,12 @@ void trace_under_way(const struct trace *trace, void (*each)(void *context, cons
 	pairs_under_way(trace->pairs, each, context);
 }
 
+void trace_unknown(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
+	void *context)
+{
+	pairs_unknown(trace->pairs, each, context);
+}
+
 void trace_end(struct trace *trace)
 {
 	end_packet(trace);

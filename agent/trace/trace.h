@@ -79,6 +79,10 @@ void trace_threads(const struct trace *trace, uint64_t now, void (*each)(void *c
 void trace_under_way(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
 	void *context);
 
+/* pairs_unknown */
+void trace_unknown(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
+	void *context);
+
 void trace_end(struct trace *trace);	/* nothing is under way: all events that have come are in the rows */
 bool trace_is_whole(const struct trace *trace, uint64_t to);	/* all events before this time are in the rows */
 

@@ -40,7 +40,7 @@ enum {
 #define BY_DURATION " by duration, log"
 
 /* The columns from left to right; the heads name them. */
-enum { AT_NAME, AT_COUNT, AT_RATE, AT_TOTAL, AT_P50, AT_P99, AT_MAX, AT_TREND, HEADS };
+enum { AT_NAME, AT_COUNT, AT_RATE, AT_TOTAL, AT_P50, AT_P99, AT_MAX, AT_OPEN, AT_TREND, HEADS };
 
 static const struct {
 	const char *head;
@@ -49,9 +49,9 @@ static const struct {
 } columns[HEADS] = {
 	[AT_NAME] = { "EVENT", 12, 0 }, [AT_COUNT] = { "COUNT", 9, 5 }, [AT_RATE] = { "RATE", 7, 2 },
 	[AT_TOTAL] = { "TOTAL%", 7, 4 }, [AT_P50] = { "p50", 6, 3 }, [AT_P99] = { "p99", 6, 0 },
-	[AT_MAX] = { "MAX", 6, 6 }, [AT_TREND] = { "TREND 60s", 10, 1 },
+	[AT_MAX] = { "MAX", 6, 6 }, [AT_OPEN] = { "OPEN", 10, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 },
 };
-enum { KEEPS = 7 };
+enum { KEEPS = 8 };
 
 struct layout {
 	int from[HEADS], width[HEADS];	/* columns of the area; width 0: left out */
@@ -119,6 +119,7 @@ static struct rank rank_of(const struct event_view *self, uint32_t row)
 	const uint64_t keys[HEADS] = {
 		[AT_NAME] = SPAN_KINDS - event->kind, [AT_COUNT] = event->count, [AT_RATE] = event->count,
 		[AT_TOTAL] = event->total, [AT_P50] = event->p50, [AT_P99] = event->p99, [AT_MAX] = event->max,
+		[AT_OPEN] = event->oldest_ns,
 	};
 	struct rank rank = { keys[self->sort], self->sort == AT_NAME ? ~event->number : 0, row };
 
@@ -244,6 +245,15 @@ static int rest_of(const struct layout *layout, int width)
 	return width;
 }
 
+/* Something has begun, and has not ended. */
+static bool has_open(const struct event_table *table)
+{
+	for (uint32_t i = 0; table && i < table->count; i++)
+		if (table->rows[i].open)
+			return true;
+	return false;
+}
+
 static struct layout layout_of(const struct event_view *self, int width)
 {
 	static const int trends[] = { 20, 30, EVENT_TREND };
@@ -252,7 +262,7 @@ static struct layout layout_of(const struct event_view *self, int width)
 	struct layout layout;
 
 	for (int i = 0; i < HEADS; i++)
-		layout.width[i] = columns[i].width;
+		layout.width[i] = i != AT_OPEN || has_open(self->table) ? columns[i].width : 0;
 	for (int keep = 1; keep < KEEPS && rest_of(&layout, width) < least; keep++)
 		for (int i = AT_COUNT; i < HEADS; i++)
 			if (columns[i].keep == keep)
@@ -318,6 +328,15 @@ static bool lasts(const struct event_row *event)
 	return event->kind != SPAN_SINGLE;
 }
 
+/* "2, 3.1s": how many have not ended, and how long the oldest has been. */
+static const char *open_text(const struct event_row *event, char text[NUMBER])
+{
+	char number[NUMBER], took[DURATION_TEXT];
+
+	return util_print(text, NUMBER, "%s, %s", number_text((double)event->open, 0, number),
+		duration_text(event->oldest_ns, 2, took));
+}
+
 static void draw_numbers(const struct event_table *table, struct canvas *canvas, struct place place,
 	const struct layout *layout, const struct event_row *event)
 {
@@ -334,6 +353,8 @@ static void draw_numbers(const struct event_table *table, struct canvas *canvas,
 	for (int i = AT_P50; i <= AT_MAX; i++)
 		canvas_right(canvas, cell_of(layout, place, i), event->count && lasts(event) ? STYLE_TEXT : STYLE_DIM,
 			event->count && lasts(event) ? duration_text(times[i - AT_P50], 2, text) : "-");
+	canvas_right(canvas, cell_of(layout, place, AT_OPEN), event->open ? STYLE_WARM : STYLE_DIM,
+		event->open ? open_text(event, text) : lasts(event) ? "0" : "-");
 }
 
 /* ---- the histogram of the row under the cursor ---- */
@@ -528,20 +549,24 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		add_note(notes, "this view shows no change since the baseline");
 }
 
-/* "syscall 98: 1,204 and 12 whose end was lost, total 3.0s, p50 250us, p99 64ms, max 128ms" */
+/* "syscall 98: 1,204 and 12 whose end was lost, 2 open for 3.1s, total 3.0s, p50 250us, p99 64ms, max 128ms" */
 static void write_detail(const struct event_view *self, char text[DETAIL])
 {
 	const struct event_row *event = selected(self);
 	const struct { const char *name; uint64_t ns; } times[] = {
 		{ "total", event->total }, { "p50", event->p50 }, { "p99", event->p99 }, { "max", event->max },
 	};
-	char number[NUMBER];
+	char number[NUMBER], took[DURATION_TEXT];
 	size_t used;
 
 	util_print(text, DETAIL, "%s: %s", name_of(self, self->list.cursor), whole_text(event->count, number));
 	used = strlen(text);
 	if (event->lost)
 		util_print(text + used, DETAIL - used, " and %s whose end was lost", whole_text(event->lost, number));
+	used = strlen(text);
+	if (event->open)
+		util_print(text + used, DETAIL - used, ", %s open for %s",
+			whole_text(event->open, number), duration_text(event->oldest_ns, 2, took));
 	for (size_t i = 0; event->count && lasts(event) && i < sizeof(times) / sizeof(*times); i++) {
 		used = strlen(text);
 		util_print(text + used, DETAIL - used, ", %s %s", times[i].name, duration_text(times[i].ns, 2, number));
@@ -769,7 +794,10 @@ static bool events_act(void *context, enum action action)
 	}
 }
 
-/* The longest of the row's spans, and half as much before and behind it; or the last single event. */
+/*
+ * The longest of the row's spans, and half as much before and behind it; or the last single event. Where none has
+ * ended, the oldest of those that have not.
+ */
 static bool events_moment(const void *context, struct view_moment *moment)
 {
 	const struct event_view *self = context;
@@ -779,8 +807,16 @@ static bool events_moment(const void *context, struct view_moment *moment)
 
 	if (self->page.open)
 		return slow_page_moment(&self->page, self->table, moment);
-	if (!row || !row->count)
+	if (!row || (!row->count && !row->open))
 		return false;
+	if (!row->count) {
+		*moment = (struct view_moment) {
+			.from = row->oldest > row->oldest_ns / 2 ? row->oldest - row->oldest_ns / 2 : 0,
+			.to = row->oldest + row->oldest_ns, .at = row->oldest + row->oldest_ns - !!row->oldest_ns,
+			.thread = row->oldest_of, .cpu = row->oldest_on,
+		};
+		return true;
+	}
 	*moment = (struct view_moment) {
 		.from = begin > around ? begin - around : 0, .to = row->longest + around + 1,
 		.at = begin, .thread = row->longest_of, .cpu = row->longest_on,

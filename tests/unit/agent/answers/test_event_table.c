@@ -18,6 +18,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/question/filter.h"
+#include "agent/trace/trace.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/event.h"
 #include "agent/wire/payload.h"
@@ -33,6 +34,7 @@ struct world {
 	struct trace_kinds *kinds;
 	struct budget *budget;
 	struct epoch *epoch;
+	uint64_t until;			/* nothing is given from then on; 0: all is */
 };
 
 static void give(const struct world *world, uint32_t cpu, uint64_t time, uint16_t id, const void *fields, size_t size)
@@ -40,6 +42,8 @@ static void give(const struct world *world, uint32_t cpu, uint64_t time, uint16_
 	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = time, .trace = {
 		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
 
+	if (world->until && time >= world->until)
+		return;
 	epoch_packet(world->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu, .begin = time, .end = time });
 	epoch_events(world->epoch, &event, 1);
 }
@@ -186,6 +190,116 @@ static void test_what_a_call_waited_for(void **state)
 	assert_string_equal(table->slow[2].call, "read(file=4, size=8) = 8");
 	assert_int_equal(table->slow[2].ran, 300);
 	assert_string_equal(slow_row_waited(&table->slow[2], text), "ran 100%");
+	answer_free(&table->answer);
+	end(&world);
+}
+
+/* The row of it that has something under way. NULL: there is none. */
+static const struct event_row *open_row(const struct event_table *table, enum span_kind kind, uint64_t number)
+{
+	for (uint32_t i = 0; i < table->count; i++)
+		if (table->rows[i].open && table->rows[i].kind == kind && table->rows[i].number == number)
+			return &table->rows[i];
+	return NULL;
+}
+
+static void assert_open(const struct event_table *table, enum span_kind kind, uint64_t number, uint64_t since,
+	uint32_t thread)
+{
+	const struct event_row *row = open_row(table, kind, number);
+
+	assert_non_null(row);
+	assert_int_equal(row->open, 1);
+	assert_int_equal(row->oldest, since);
+	assert_int_equal(row->oldest_ns, table->to - since);
+	assert_int_equal(row->oldest_of, thread);
+}
+
+/* What has begun and not ended has a row, before its end has come. */
+static void test_what_has_not_ended_is_told(void **state)
+{
+	struct world world = begin(0);
+	struct event_table *table;
+
+	(void)state;
+	world.until = 5000;
+	play(&world);
+	table = ask(&world, 5000, (struct slow_of) { .part = SLOW_ALL }, "");
+	assert_open(table, SPAN_CALL, READ, 2000, READER);
+	assert_open(table, SPAN_LOCK, LOCK, 3000, READER);
+	assert_open(table, SPAN_SLEEP, SLEEP_BLOCKED, 3100, READER);
+	assert_open(table, SPAN_HOLD, LOCK, 1500, WRITER);
+	assert_null(open_row(table, SPAN_INTERRUPT, IRQ));
+	assert_int_equal(open_row(table, SPAN_CALL, READ)->count, 0);
+	answer_free(&table->answer);
+	table = ask(&world, 5000, (struct slow_of) { .part = SLOW_ALL }, "comm:writer");
+	assert_null(open_row(table, SPAN_CALL, READ));
+	assert_open(table, SPAN_HOLD, LOCK, 1500, WRITER);
+	answer_free(&table->answer);
+	end(&world);
+}
+
+/* At any time, it is what was known then: whether asked then, or when all has ended. */
+static void test_what_has_not_ended_is_of_the_moment(void **state)
+{
+	const struct world all = begin(0);
+
+	(void)state;
+	play(&all);
+	for (uint64_t to = 1000; to < 15500; to += 50) {
+		struct world world = begin(0);
+		struct event_table *then, *later;
+		uint32_t open = 0, as_open = 0;
+
+		world.until = to;
+		play(&world);
+		then = ask(&world, to, (struct slow_of) { .part = SLOW_ALL }, "");
+		later = ask(&all, to, (struct slow_of) { .part = SLOW_ALL }, "");
+		for (uint32_t i = 0; i < later->count; i++)
+			as_open += later->rows[i].open != 0;
+		for (uint32_t i = 0; i < then->count; i++) {
+			const struct event_row *row = &then->rows[i], *same = open_row(later, row->kind, row->number);
+
+			open += row->open != 0;
+			assert_true((same != NULL) == (row->open != 0));
+			if (!same)
+				continue;
+			assert_int_equal(same->open, row->open);
+			assert_int_equal(same->oldest, row->oldest);
+			assert_int_equal(same->oldest_ns, row->oldest_ns);
+		}
+		assert_int_equal(open, as_open);
+		answer_free(&then->answer);
+		answer_free(&later->answer);
+		end(&world);
+	}
+	end(&all);
+}
+
+/* Where other events are traced from some time on, it is so as far as it is known; once more has come, it is lost. */
+static void test_what_is_not_known_any_more_is_lost(void **state)
+{
+	struct world world = begin(0);
+	struct event_table *table;
+	const struct event_row *row;
+
+	(void)state;
+	world.until = 5000;
+	play(&world);
+	trace_changed(world.epoch->trace, 6000);
+	table = ask(&world, 7000, (struct slow_of) { .part = SLOW_ALL }, "");
+	row = open_row(table, SPAN_LOCK, LOCK);
+	assert_non_null(row);
+	assert_true(row->open == 1 && row->oldest == 3000 && row->oldest_ns == 3000 && row->lost == 0);
+	answer_free(&table->answer);
+	world.until = 0;
+	GIVE(&world, 1, 8000, irq_enter, .irq = IRQ);
+	table = ask(&world, 9000, (struct slow_of) { .part = SLOW_ALL }, "");
+	assert_null(open_row(table, SPAN_LOCK, LOCK));
+	for (uint32_t i = 0; i < table->count; i++)
+		if (table->rows[i].kind != SPAN_INTERRUPT)
+			assert_int_equal(table->rows[i].lost, 1);
+	assert_true(table->count >= 4);
 	answer_free(&table->answer);
 	end(&world);
 }
@@ -528,6 +642,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_a_call_waited_for),
+		cmocka_unit_test(test_what_has_not_ended_is_told),
+		cmocka_unit_test(test_what_has_not_ended_is_of_the_moment),
+		cmocka_unit_test(test_what_is_not_known_any_more_is_lost),
 		cmocka_unit_test(test_of_which_row),
 		cmocka_unit_test(test_older_than_all_rows),
 		cmocka_unit_test(test_other_events),

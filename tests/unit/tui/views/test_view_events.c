@@ -381,6 +381,31 @@ static void test_histogram(void **state)
 	strike(&stage);
 }
 
+/* ---- what has not ended ---- */
+
+/* Its column is there where it tells something. A row may have nothing else: `moment` then leads to the oldest. */
+static void test_what_has_not_ended(void **state)
+{
+	struct stage stage = raise_stage();
+	struct event_row *row = &stage.table->rows[stage.table->count - 1];
+	struct view_moment moment;
+
+	(void)state;
+	holds(&stage, "OPEN", false);
+	*row = (struct event_row) { .kind = SPAN_CALL, .number = 7, .part = SLOW_ALL, .open = 3,
+		.oldest = stage.table->from, .oldest_ns = 2100 * NS_PER_MS, .oldest_of = 41, .oldest_on = 2 };
+	view_events.show(stage.view, stage.answers->vitals, NULL, &stage.scope);
+	holds(&stage, "MAX       OPEN", true);
+	holds(&stage, "   3, 2.1s", true);
+	view_events.act(stage.view, ACTION_BOTTOM);
+	holds(&stage, "syscall 7: 0, 3 open for 2.1s", true);
+	assert_true(view_events.moment(stage.view, &moment));
+	assert_int_equal(moment.thread, 41);
+	assert_int_equal(moment.cpu, 2);
+	assert_true(moment.from < row->oldest && moment.to == row->oldest + row->oldest_ns && moment.at < moment.to);
+	strike(&stage);
+}
+
 /* ---- what is said ---- */
 
 static void test_what_is_missing_is_told(void **state)
@@ -618,6 +643,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_numbers),
 		cmocka_unit_test(test_numbers_and_durations),
 		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_what_has_not_ended),
 		cmocka_unit_test(test_what_is_missing_is_told),
 		cmocka_unit_test(test_why_there_is_nothing),
 		cmocka_unit_test(test_many_machines),
