@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
 #include <cjson/cJSON.h>
 
+#include "agent/base/util.h"
 #include "json_writer.h"
+
+#define EXACT UINT64_C(999999999999999)	/* cJSON writes 15 digits of a number */
 
 void json_begin_object(struct json_writer *writer, FILE *out)
 {
@@ -40,9 +45,18 @@ void json_member(struct json_writer *writer, const char *name, struct cJSON *val
 	writer->before = ",\n";
 }
 
+/* All its digits. */
+static cJSON *exact_number(uint64_t count)
+{
+	char digits[24];
+
+	return count <= EXACT ? cJSON_CreateNumber((double)count) :
+		cJSON_CreateRaw(util_print(digits, sizeof(digits), "%" PRIu64, count));
+}
+
 void json_member_count(struct json_writer *writer, const char *name, uint64_t count)
 {
-	json_member(writer, name, cJSON_CreateNumber((double)count));
+	json_member(writer, name, exact_number(count));
 }
 
 void json_member_text(struct json_writer *writer, const char *name, const char *text)
@@ -71,5 +85,5 @@ void json_end_list(struct json_writer *writer)
 
 void json_add_count(struct cJSON *object, const char *name, uint64_t count)
 {
-	cJSON_AddNumberToObject(object, name, (double)count);
+	cJSON_AddItemToObject(object, name, exact_number(count));
 }

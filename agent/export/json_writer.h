@@ -33,7 +33,7 @@ void json_begin_list(struct json_writer *writer, const char *name);
 void json_row(struct json_writer *writer, struct cJSON *row);
 void json_end_list(struct json_writer *writer);
 
-/* Adds a number to an object that is not written yet. */
+/* Adds a number to an object that is not written yet. It is written to its last digit, as json_member_count's is. */
 void json_add_count(struct cJSON *object, const char *name, uint64_t count);
 
 #endif

@@ -271,7 +271,10 @@ static void note_events(struct report *report)
 static void fail_empty(struct report *report)
 {
 	char *stray = stray_machine(report);
-	char *why = util_format("%s: not written: %s; take another range or filter, or record for longer",
+	char *why = report_traces_alone(report) ?
+		util_format("%s: not written: the guest only traced, so there is no sample; chrome and firefox have "
+		"its events", report->request.out) :
+		util_format("%s: not written: %s; take another range or filter, or record for longer",
 		report->request.out, stray ? "no machine has the filter's name" :
 		report->profile->sampled ? "no sample passes the filter" : "there is no sample");
 

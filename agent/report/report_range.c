@@ -53,7 +53,7 @@ static uint64_t time_of(const char *text, struct kept kept, int64_t zero)
 static void fail_outside(struct report *report, struct kept kept, int64_t zero)
 {
 	char begin[REPORT_CLOCK], end[REPORT_CLOCK];
-	char *why = util_format("no report: nothing is kept in this range: samples are kept from %s to %s; "
+	char *why = util_format("no report: nothing is kept in this range: what is kept is from %s to %s; "
 		"give times between these", report_clock(uptime_shown(zero, kept.begin), begin),
 		report_clock(uptime_shown(zero, kept.end), end));
 
@@ -72,7 +72,7 @@ void report_take_range(struct report *report)
 		return;
 	}
 	if (kept.begin >= kept.end) {
-		report_fail(report, "no report: no sample of this boot is kept; profile the guest, or leave out "
+		report_fail(report, "no report: nothing of this boot is kept; profile the guest, or leave out "
 			"the range");
 		return;
 	}

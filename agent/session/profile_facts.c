@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include <cjson/cJSON.h>
 
 #include "agent/answers/profile.h"
@@ -114,6 +116,31 @@ static void put_books(struct json_writer *writer, const struct profile *profile)
 	json_end_list(writer);
 }
 
+enum { FORMS = 2, FORM = 64 };		/* events that one stands for; bytes of a name */
+
+/* Of the hook's own: "syscall_whole" stands for "syscall_enter" and "syscall_exit". Returns for how many. */
+static int forms_of(const struct guest_event *kind, char forms[FORMS][FORM])
+{
+	const char *end = strrchr(kind->name, '_');
+	bool whole = end && strcmp(end, "_whole") == 0, began = end && strcmp(end, "_began") == 0;
+
+	if ((!whole && !began) || kind->stream != STREAM_TRACE || kind->id >= EVENT_TRACE_FIRST)
+		return 0;
+	for (int i = 0; i < FORMS; i++)
+		util_print(forms[i], FORM, "%.*s%s", (int)(end - kind->name), kind->name, i ? "_exit" : "_enter");
+	return whole ? 2 : 1;
+}
+
+static void put_forms(cJSON *row, const struct guest_event *kind)
+{
+	char forms[FORMS][FORM];
+	int count = forms_of(kind, forms);
+	cJSON *list = count ? cJSON_AddArrayToObject(row, "stands_for") : NULL;
+
+	for (int i = 0; i < count; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(forms[i]));
+}
+
 static void put_event(struct json_writer *writer, const struct guest_event *kind, uint32_t cpu)
 {
 	cJSON *row = cJSON_CreateObject();
@@ -122,7 +149,33 @@ static void put_event(struct json_writer *writer, const struct guest_event *kind
 	json_add_count(row, "id", kind->id);
 	cJSON_AddStringToObject(row, "name", kind->name);
 	json_add_count(row, "count", kind->counts[cpu]);
+	put_forms(row, kind);
 	json_row(writer, row);
+}
+
+static uint64_t count_of(const struct guest_event *kind)
+{
+	uint64_t count = 0;
+
+	for (uint32_t cpu = 0; cpu < kind->room; cpu++)
+		count += kind->counts[cpu];
+	return count;
+}
+
+/* How many came, be it as one of two that are one event. */
+static uint64_t came(const struct epoch *epoch, const struct guest_event *wanted)
+{
+	uint64_t count = 0;
+	const struct guest_event *kind;
+
+	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u) {
+		char forms[FORMS][FORM];
+		int stands = forms_of(kind, forms);
+
+		for (int i = 0; i < stands; i++)
+			count += strcmp(forms[i], wanted->name) == 0 ? count_of(kind) : 0;
+	}
+	return count + count_of(wanted);
 }
 
 static void put_events(struct json_writer *writer, const struct epoch *epoch)
@@ -153,6 +206,7 @@ static void put_traceable(struct json_writer *writer, const struct epoch *epoch)
 		cJSON_AddStringToObject(row, "name", kind->name);
 		cJSON_AddStringToObject(row, "fields", kind->fields);
 		cJSON_AddBoolToObject(row, "on", guest_events_on(epoch->events, kind->id));
+		json_add_count(row, "count", came(epoch, kind));
 		json_row(writer, row);
 	}
 	json_end_list(writer);

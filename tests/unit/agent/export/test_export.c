@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
 #include <cmocka.h>
 
 #include "agent/base/util.h"
@@ -353,6 +354,39 @@ static void put_fact(const void *context, struct json_writer *writer)
 	json_member_text(writer, "fact", context);
 }
 
+/* Each number to its last digit: a reader of 64 bits has them, and a double is not in between. */
+static void json_has_exact_numbers(void **state)
+{
+	static const struct { uint64_t number; const char *text; } numbers[] = {
+		{ 0, "0" }, { 1u << 31, "2147483648" }, { 999999999999999, "999999999999999" },
+		{ 1000000000000001, "1000000000000001" }, { (1ull << 53) - 1, "9007199254740991" },
+		{ (1ull << 53) + 1, "9007199254740993" }, { 0xffffffff8043a0a0, "18446744071566500000" },
+		{ 0xffffffff8043a0a1, "18446744071566500001" }, { UINT64_MAX, "18446744073709551615" },
+	};
+	struct json_writer writer;
+	char *text = NULL, wanted[128];
+	size_t size;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		FILE *to = open_memstream(&text, &size);
+		cJSON *row = cJSON_CreateObject();
+
+		json_begin_object(&writer, to);
+		json_member_count(&writer, "a", numbers[i].number);
+		json_begin_list(&writer, "rows");
+		json_add_count(row, "b", numbers[i].number);
+		json_row(&writer, row);
+		json_end_list(&writer);
+		assert_true(json_end_object(&writer));
+		fclose(to);
+		snprintf(wanted, sizeof(wanted), "{\n\"a\": %s,\n\"rows\": [\n{\"b\":%s}]\n}\n", numbers[i].text,
+			numbers[i].text);
+		assert_string_equal(text, wanted);
+		free(text);
+	}
+}
+
 static void json_has_the_facts_and_the_table(void **state)
 {
 	struct world world = world_new();
@@ -362,6 +396,7 @@ static void json_has_the_facts_and_the_table(void **state)
 	size_t size;
 
 	(void)state;
+	atomic_init(&stop, false);
 	take(&world, &work);
 	for (int given_up = 0; given_up < 2; given_up++) {
 		struct table *table = query_table(world.query, &everything);
@@ -372,7 +407,7 @@ static void json_has_the_facts_and_the_table(void **state)
 			.table = table });
 		FILE *to = open_memstream(&text, &size);
 
-		atomic_init(&stop, given_up);
+		atomic_store(&stop, given_up);
 		assert_true(export_put(export, "JSON", to, &world.result, NULL));
 		fclose(to);
 		assert_int_equal(world.result.weight, 3);
@@ -381,6 +416,7 @@ static void json_has_the_facts_and_the_table(void **state)
 		free(text);
 		export_free(export);
 		table_free(table);
+		atomic_store(&stop, false);
 	}
 	world_free(&world);
 }
@@ -389,6 +425,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_of_formats),
+		cmocka_unit_test(json_has_exact_numbers),
 		cmocka_unit_test(json_has_the_facts_and_the_table),
 		cmocka_unit_test(a_stack_is_a_line_from_the_root),
 		cmocka_unit_test(what_is_inlined_is_marked),

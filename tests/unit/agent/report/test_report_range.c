@@ -205,7 +205,7 @@ static void test_times_count_from_the_reset(void **state)
 	report_free(by_uptime);
 	by_uptime = report_between(&fixture, "94", "95");
 	assert_int_equal(by_uptime->state, REPORT_FAILED);
-	assert_non_null(strstr(by_uptime->error, "samples are kept from 00:00:2"));
+	assert_non_null(strstr(by_uptime->error, "what is kept is from 00:00:2"));
 
 	answers = fixture_answers(&fixture);
 	assert_int_equal(answers->vitals->answer.zero, reset);
@@ -276,11 +276,11 @@ static void test_ranges_that_cannot_be(void **state)
 	(void)state;
 	refuses(&fixture, "-5", NULL, "no report: nothing has come from the guest yet; ");
 	fixture_bring_up(&fixture);
-	refuses(&fixture, "-5", NULL, "no report: no sample of this boot is kept; ");
+	refuses(&fixture, "-5", NULL, "no report: nothing of this boot is kept; ");
 	fixture_end(&fixture);
 	fixture = sampled();
 	refuses(&fixture, "-1", "-2", "the range ends before it begins; ");
-	refuses(&fixture, NULL, "-1:00:00", "nothing is kept in this range: samples are kept from 00:00:0");
+	refuses(&fixture, NULL, "-1:00:00", "nothing is kept in this range: what is kept is from 00:00:0");
 	refuses(&fixture, "1:00:00", NULL, "; give times between these");
 	request.from = "-1";
 	request.phase = 0;
