@@ -238,6 +238,8 @@ static void meet_span(struct making *making, const struct timeline_span *span)
 
 	if (!is_in_range(making, span))
 		return;
+	if (runs || span->kind == SPAN_SLEEP || span->kind == SPAN_READY)
+		making->timeline->stateless = false;
 	if (runs || span_is_handler(span->kind))
 		making->cpu_rows[span->cpu] = 1;
 	if (span_is_handler(span->kind) || span->thread == EVENT_NONE || !(met = meet(making, span->thread)))
@@ -543,6 +545,7 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	hash_init(&making->by_name, making->budget);
 	hash_init(&making->by_thread, making->budget);
 	find_range(making, rows);
+	timeline->stateless = true;
 	name_of(making, SPAN_KINDS, 0);			/* the first one is that of none */
 	read_spans(making, 0, UINT64_MAX, add_to_moment);
 	read_spans(making, 0, UINT64_MAX, add_wake);

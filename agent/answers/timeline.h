@@ -88,6 +88,7 @@ struct timeline {
 	uint64_t each;
 	uint64_t kept_from;		/* guest ns: some older spans were forgotten; 0: none were */
 	bool traced;			/* the guest traces something of which there can be rows now */
+	bool stateless;			/* no span of the range tells what a thread does: switches are not traced */
 	uint64_t events, lost, unmatched, late, refused;	/* as in struct event_table */
 	uint32_t columns, count;
 	struct timeline_cell *cells;	/* of all rows */

@@ -85,7 +85,7 @@ static void print_row(const struct event_row *row, enum event_by by, double seco
 
 static void print_why_none(const struct event_table *table, FILE *out)
 {
-	if (table->events && !table->count)
+	if ((table->events || table->traced) && !table->count)
 		fputs("(nothing that is traced has happened in this time)\n", out);
 	else if (!table->count)
 		fputs("(nothing is traced; switch it on by `ktop ctl events +syscall +irq +sched`)\n", out);

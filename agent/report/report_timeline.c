@@ -115,11 +115,13 @@ void report_timeline_text(const struct report *report, FILE *out)
 		fputs("(= runs, # in a call, ^ waits for a CPU, % for a lock, - sleeps, : blocked, "
 			"| interrupt, . idle)\n", out);
 	else
-		fputs(timeline->events ? "(no trace event tells of threads in this time)\n" :
+		fputs(timeline->events || timeline->traced ? "(no trace event tells of threads in this time)\n" :
 			"(nothing is traced; switch it on by `ktop ctl events +syscall +irq +sched`)\n", out);
 	if (rows < timeline->count)
 		fprintf(out, "(%" PRIu32 " more row%s; --top 0 shows all)\n", timeline->count - rows,
 			util_plural(timeline->count - rows));
+	if (rows && timeline->stateless)
+		fputs("(states are not known: no switch is traced; `ktop ctl events +sched`)\n", out);
 	print_books(timeline, out);
 	if (timeline->answer.partial)
 		fputs("(more events of this time are still to come; report again)\n", out);
@@ -173,6 +175,7 @@ void report_timeline_json(const struct report *report, struct json_writer *write
 	json_member_count(writer, "timeline_from_ns", timeline->from);
 	json_member_count(writer, "timeline_to_ns", timeline->to);
 	json_member_count(writer, "timeline_column_ns", timeline->each);
+	json_member(writer, "timeline_without_states", cJSON_CreateBool(timeline->stateless));
 	json_member_count(writer, "timeline_lost", timeline->lost);
 	json_member_count(writer, "timeline_refused", timeline->refused);
 	json_member_count(writer, "timeline_cpus_left_out", timeline->cpus_more);

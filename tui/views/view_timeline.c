@@ -419,6 +419,14 @@ static void add_note(char notes[NOTES], const char *note)
 	util_print(notes + used, NOTES - used, "%s%s", used ? "; " : "", note);
 }
 
+static bool has_row(const struct timeline *timeline, uint32_t thread)
+{
+	for (uint32_t i = 0; i < timeline->count; i++)
+		if (!timeline->rows[i].is_cpu && timeline->rows[i].number == thread)
+			return true;
+	return false;
+}
+
 /* What is missing from the rows. */
 static void write_notes(const struct timeline_view *self, char notes[NOTES])
 {
@@ -432,6 +440,11 @@ static void write_notes(const struct timeline_view *self, char notes[NOTES])
 	char note[NOTES / 4], form[NOTES / 4], time[SCOPE_TIME];
 
 	notes[0] = '\0';
+	if (timeline->stateless)
+		add_note(notes, "states are not known: no switch is traced; `ktop ctl events +sched`");
+	if (self->focus != EVENT_NONE && !has_row(timeline, self->focus))
+		add_note(notes, util_print(note, sizeof(note), "%s has no row: nothing tells of it here, or the filter "
+			"hides it", timeline_title(timeline, self->focus)));
 	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++) {
 		util_print(form, sizeof(form), "%llu %s", (unsigned long long)books[i].count, books[i].what);
 		util_count(note, sizeof(note), books[i].count, form);

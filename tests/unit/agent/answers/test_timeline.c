@@ -335,6 +335,32 @@ static void a_lock_is_told(void **state)
 	end(&world);
 }
 
+/* Where only other events are traced, there are rows of threads, and it is said that their states are not known. */
+static void without_switches_that_is_told(void **state)
+{
+	const uint8_t id[16] = { 1 };
+	struct world world = { .kinds = trace_kinds_new(), .epoch = epoch_new(id, NULL, NULL) };
+	const struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = {
+		.cpus = 1, .clock_hz = NS_PER_SECOND } };
+	const struct ktop_wire_fault fault = { .thread = 4 };
+	const struct ktop_wire_sched_switch to = { .from = EVENT_NONE, .to = 5 };
+
+	(void)state;
+	epoch_events(world.epoch, &guest, 1);
+	give(&world, 0, 1000, KTOP_EVENT_fault, &fault, sizeof(fault));
+	give(&world, 0, 3000, KTOP_EVENT_sched_switch, &to, sizeof(to));
+	epoch_ticks(world.epoch, 5000);
+	epoch_over(world.epoch);
+	for (int later = 0; later < 2; later++) {
+		struct timeline *timeline = ask(&world, 500, later ? 4000 : 2000, 50, false, 4, 1000);
+
+		assert_int_equal(timeline->count, later ? 3 : 1);
+		assert_int_equal(timeline->stateless, !later);
+		answer_free(&timeline->answer);
+	}
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +368,7 @@ int main(void)
 		cmocka_unit_test(a_moment_is_told_exactly),
 		cmocka_unit_test(next_leads_through_all_events),
 		cmocka_unit_test(a_lock_is_told),
+		cmocka_unit_test(without_switches_that_is_told),
 	};
 
 	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
