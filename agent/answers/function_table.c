@@ -19,6 +19,7 @@
 #include "agent/wire/event.h"
 #include "event_table.h"
 #include "function_table.h"
+#include "thread_states.h"
 
 static void tell_rows(struct function_table *answer, const struct function_request *request,
 	const struct question *question)
@@ -147,9 +148,11 @@ static void add_state(const struct epoch *epoch, const struct pairs_thread *is, 
 }
 
 /* "lock log 51ms, journal/10"; "on cpu1 3ms"; "sleep 2.3s, syscall read" */
-static void add_brief(const struct epoch *epoch, uint64_t thread, uint64_t until, char text[THREAD_NOW])
+static void add_brief(const struct epoch *epoch, const struct thread_states *states, uint64_t thread,
+	char text[THREAD_NOW])
 {
-	const struct pairs_thread is = trace_thread(epoch->trace, thread, until);
+	const struct pairs_thread is = thread_states_of(states, thread);
+	uint64_t until = thread_states_at(states);
 	char ns[DURATION_TEXT], title[THREAD_TITLE], plain[SPAN_TEXT];
 
 	if (is.wait.begin) {
@@ -179,9 +182,11 @@ static bool is_among(const uint64_t *threads, int count, uint64_t thread)
  * "waits for lock log for 51ms, at mutex_lock < commit, held by journal/10, which took it at mutex_lock < journal, and
  * waits for lock disk for 54ms, held by ..." Stacks are there where they are told. True: it ends in a circle.
  */
-static bool add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until, char text[THREAD_NOW])
+static bool add_chain(const struct epoch *epoch, const struct thread_states *states, uint64_t thread,
+	char text[THREAD_NOW])
 {
-	struct pairs_thread is = trace_thread(epoch->trace, thread, until);
+	struct pairs_thread is = thread_states_of(states, thread);
+	uint64_t until = thread_states_at(states);
 	char ns[DURATION_TEXT], title[THREAD_TITLE];
 	uint64_t met[CHAIN];
 	struct trace_span hold;
@@ -194,7 +199,7 @@ static bool add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until
 		add_text(text, " for %s", lasts(&is.wait, until, ns));
 		add_stack(epoch, ", at ", is.wait.stack, count > 1 ? FRAMES : OWN_FRAMES, text);
 		add_text(text, ", held by ");
-		hold = trace_hold(epoch->trace, is.wait.number, until);
+		hold = thread_states_hold(states, is.wait.number);
 		thread = is.wait.holder;
 		if (thread == EVENT_NONE) {
 			add_text(text, "nobody who is known");
@@ -206,7 +211,7 @@ static bool add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until
 			add_stack(epoch, ", which took it at ", hold.stack, FRAMES, text);
 		if (is_among(met, count, thread))
 			return true;
-		is = trace_thread(epoch->trace, thread, until);
+		is = thread_states_of(states, thread);
 		if (is.wait.begin || is.now.begin)
 			add_text(text, hold.thread == thread && hold.stack ? ", and " : ", which ");
 	}
@@ -221,22 +226,24 @@ static bool add_chain(const struct epoch *epoch, uint64_t thread, uint64_t until
  * Says what the thread of this title does now, by the guest's trace events: "sleeps for 2.3s in syscall read; woken
  * last by pulse/5". Nothing where that is not known, as where nothing is traced.
  */
-static void tell_now(struct function_table *answer, const char *title)
+static void tell_now(struct function_table *answer, const struct thread_states *states, const char *title)
 {
 	const struct epoch *epoch = answer->answer.epoch;
-	uint64_t until = trace_until(epoch->trace), next;
+	uint64_t next;
 	struct pairs_thread is;
 	char text[THREAD_NOW];
 	uint32_t thread;
 	bool circle;
 
-	if (until == UINT64_MAX || !read_number(epoch->inputs.threads, title, &thread))
+	if (thread_states_forgot(states))
+		add_text(answer->now, "not known: spans of that time were forgotten; give more by --memory");
+	if (!read_number(epoch->inputs.threads, title, &thread))
 		return;
-	is = trace_thread(epoch->trace, thread, until);
+	is = thread_states_of(states, thread);
 	if (!is.now.begin && !is.wait.begin)
 		return;
 	text[0] = '\0';
-	circle = add_chain(epoch, thread, until, text);
+	circle = add_chain(epoch, states, thread, text);
 	add_text(answer->now, "%s%s", circle ? "a circle: " : "", text);
 	next = is.wait.begin ? is.wait.holder : is.woken ? is.waker : EVENT_NONE;
 	if (next != EVENT_NONE)
@@ -249,20 +256,19 @@ static void tell_now(struct function_table *answer, const char *title)
 }
 
 /* Of each visible row. */
-static void tell_briefly(struct function_table *answer)
+static void tell_briefly(struct function_table *answer, const struct thread_states *states)
 {
 	const struct epoch *epoch = answer->answer.epoch;
-	uint64_t until = trace_until(epoch->trace);
 	char text[THREAD_NOW];
 	uint32_t thread;
 
-	for (size_t i = 0; i < answer->visible_count && until != UINT64_MAX; i++) {
+	for (size_t i = 0; i < answer->visible_count; i++) {
 		struct function_row *row = &answer->visible[i];
 
 		text[0] = '\0';
 		if (read_number(epoch->inputs.threads, symbols_get(answer->answer.symbols, row->function)->name,
 				&thread))
-			add_brief(epoch, thread, until, text);
+			add_brief(epoch, states, thread, text);
 		util_print(row->now, sizeof(row->now), "%s", text);
 		answer->tells_now = answer->tells_now || *text;
 	}
@@ -303,7 +309,8 @@ static void add_idle(void *context, uint64_t thread)
  * A thread that sleeps or waits has no samples, and is the one that is asked about: each of which the trace events tell
  * what it does now has a row. Not where the filter has terms that only samples pass.
  */
-static void add_idle_threads(struct function_table *answer, const struct filter *filter)
+static void add_idle_threads(struct function_table *answer, const struct thread_states *states,
+	const struct filter *filter)
 {
 	const struct epoch *epoch = answer->answer.epoch;
 	struct idle_threads idle = {
@@ -316,16 +323,34 @@ static void add_idle_threads(struct function_table *answer, const struct filter 
 	idle.sampled = util_alloc(idle.count + 1);
 	for (size_t i = 0; i < answer->table->count; i++)
 		idle.sampled[answer->table->rows[i].function] = true;
-	trace_threads(epoch->trace, trace_until(epoch->trace), add_idle, &idle);
+	thread_states_each(states, add_idle, &idle);
 	free(idle.sampled);
 }
 
 /* ---- the answer ---- */
 
+/* Now, or at the end of a range that is past. While events of that time are still to come, there is a next answer. */
+static struct thread_states *states_of(struct function_table *answer, const struct excerpt *excerpt, uint64_t to)
+{
+	const struct epoch *epoch = answer->answer.epoch;
+	uint32_t thread;
+
+	if (trace_until(epoch->trace) == UINT64_MAX)
+		return NULL;
+	if (answer->selected == FUNCTION_NONE || !read_number(epoch->inputs.threads,
+			symbols_get(answer->answer.symbols, answer->selected)->name, &thread))
+		thread = EVENT_NONE;
+	answer->tells_then = excerpt->until_ns;
+	answer->answer.partial = answer->answer.partial ||
+		(excerpt->until_ns && to <= epoch_now(epoch) && !trace_is_whole(epoch->trace, to));
+	return thread_states_new(epoch, excerpt->until_ns ? to : 0, thread);
+}
+
 struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)
 {
 	const struct request *asked = &request->request;
 	struct function_table *answer = util_alloc(sizeof(*answer));
+	struct thread_states *states;
 	struct question question;
 	bool callers;
 
@@ -343,8 +368,9 @@ struct function_table *function_table_new(const struct function_request *request
 	callers = request->callers && answer->selected != FUNCTION_NONE && question.by == GROUP_FUNCTION;
 	question.callers = request->ran && grouping_has_ran(question.by);
 	answer->table = query_table(answer->answer.epoch->query, &question);
-	if (question.by == GROUP_THREAD && !asked->excerpt.until_ns)
-		add_idle_threads(answer, &asked->excerpt.filter);
+	states = question.by == GROUP_THREAD ? states_of(answer, &asked->excerpt, question.to) : NULL;
+	if (states)
+		add_idle_threads(answer, states, &asked->excerpt.filter);
 	if (asked->excerpt.base.until_ns)
 		compare(answer, asked, moment);
 	answer->answer.begun = answer->table->samples;
@@ -352,10 +378,12 @@ struct function_table *function_table_new(const struct function_request *request
 	tell_rows(answer, request, &question);
 	if (callers)
 		tell_selected(answer, &question);
-	if (question.by == GROUP_THREAD && !asked->excerpt.until_ns)
-		tell_briefly(answer);
-	if (answer->selected != FUNCTION_NONE && question.by == GROUP_THREAD && !asked->excerpt.until_ns)
-		tell_now(answer, symbols_get(answer->answer.symbols, answer->selected)->name);
+	if (states)
+		tell_briefly(answer, states);
+	if (states && answer->selected != FUNCTION_NONE)
+		tell_now(answer, states, symbols_get(answer->answer.symbols, answer->selected)->name);
+	if (states)
+		thread_states_free(states);
 	return answer;
 }
 

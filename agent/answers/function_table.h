@@ -47,7 +47,8 @@ struct function_table {
 	size_t visible_count;
 	bool tells_now;			/* rows are threads, and of some it is known what they do */
 	uint32_t selected;		/* as in the request; FUNCTION_NONE if there is no such function */
-	char now[THREAD_NOW];		/* what the selected thread does now; "": not known, or the window is past */
+	bool tells_then;		/* likewise, what they did at the range's end, which is past */
+	char now[THREAD_NOW];		/* what the selected thread does, or did then; "": not known */
 	char next[THREAD_TITLE];	/* who holds the lock for which it waits, or woke it; "": not known */
 	struct caller callers[8];	/* of the selected function */
 	size_t caller_count;

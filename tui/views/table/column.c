@@ -491,7 +491,7 @@ static const char *head_of(const struct column_layout *layout, const struct func
 	if (column == AT_SOURCE && functions->by != GROUP_FUNCTION)
 		return "";
 	if (column == AT_RAN && functions->tells_now)
-		return "NOW";
+		return functions->tells_then ? "THEN" : "NOW";
 	return column == AT_FUNCTION ? heads->name : column == AT_OBJECT ? heads->object : columns_table[column].head;
 }
 
@@ -712,7 +712,7 @@ void detail_write(const struct function_table *functions, const struct vitals *v
 		return;
 	fputs(function->name, to);
 	if (*functions->now && functions->selected == row->function)
-		fprintf(to, "  now: %s", functions->now);
+		fprintf(to, "  %s: %s", functions->tells_then ? "then" : "now", functions->now);
 	if (source && *source)
 		fprintf(to, "  %s", source);
 	write_shares(to, functions, row);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* What threads did at a time that is past is what was told then, as the present, in a random world at random times. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/answers/thread_states.h"
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/wire/decode.h"
+#include "agent/wire/event.h"
+#include "agent/wire/trace_kinds.h"
+#include "kernel-hook/wire.h"
+#include "tests/unit/fakes/random.h"
+
+enum { CPUS = 2, THREADS = 5, LOCKS = 2, STEPS = 1200, STEP = 10, BEGAN = 1000, SEEDS = 3, GUESSES = 12 };
+
+enum doing { RUNS, READY, SLEEPS };
+
+struct thread {
+	enum doing doing;
+	bool calls;
+	uint32_t waits;			/* the lock plus 1; 0: for none */
+};
+
+struct world {
+	struct trace_kinds *kinds;
+	struct epoch *epoch;
+	struct random random;
+	uint64_t time;
+	struct thread threads[THREADS + 1];
+	uint32_t runs[CPUS];		/* a thread; 0: none */
+	uint32_t holders[LOCKS];	/* likewise */
+};
+
+static void give(struct world *world, uint32_t cpu, uint16_t id, const void *fields, size_t size)
+{
+	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = world->time, .trace = {
+		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
+
+	epoch_packet(world->epoch, &(struct packet) {
+		.stream = STREAM_TRACE, .cpu = cpu, .begin = world->time, .end = world->time });
+	epoch_events(world->epoch, &event, 1);
+}
+
+#define GIVE(world, cpu, name, ...) give(world, cpu, KTOP_EVENT_##name, \
+	&(const struct ktop_wire_##name) { __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
+
+static uint32_t on_wire(uint32_t thread)
+{
+	return thread ? thread : EVENT_NONE;
+}
+
+/* Another thread that is ready, or none, takes the CPU. Who waits for a lock goes to sleep. */
+static void turn(struct world *world, uint32_t cpu)
+{
+	uint32_t from = world->runs[cpu], to = 1 + (uint32_t)random_below(&world->random, THREADS);
+	uint8_t leaves = (uint8_t)random_below(&world->random, 3);
+
+	to = world->threads[to].doing == READY ? to : 0;
+	if (to == from)
+		return;
+	leaves = from && world->threads[from].waits ? LEAVES_BLOCKED : leaves;
+	if (from)
+		world->threads[from].doing = leaves == LEAVES_READY ? READY : SLEEPS;
+	world->threads[to].doing = to ? RUNS : world->threads[to].doing;
+	world->runs[cpu] = to;
+	GIVE(world, cpu, sched_switch, .from = on_wire(from), .to = on_wire(to), .leaves = leaves);
+}
+
+static void wake(struct world *world, uint32_t cpu)
+{
+	uint32_t thread = 1 + (uint32_t)random_below(&world->random, THREADS);
+
+	if (world->threads[thread].doing != SLEEPS)
+		return;
+	world->threads[thread].doing = READY;
+	GIVE(world, cpu, sched_wake, .thread = thread, .waker = on_wire(world->runs[cpu]));
+}
+
+static void call(struct world *world, uint32_t cpu)
+{
+	uint32_t thread = world->runs[cpu];
+
+	if (!thread)
+		return;
+	if (world->threads[thread].calls)
+		GIVE(world, cpu, syscall_exit, .thread = thread, .number = thread);
+	else
+		GIVE(world, cpu, syscall_enter, .thread = thread, .number = thread);
+	world->threads[thread].calls = !world->threads[thread].calls;
+}
+
+static void lock(struct world *world, uint32_t cpu)
+{
+	uint32_t thread = world->runs[cpu], number = (uint32_t)random_below(&world->random, LOCKS);
+
+	number = thread && world->threads[thread].waits ? world->threads[thread].waits - 1 : number;
+	if (!thread || world->threads[thread].doing != RUNS)
+		return;
+	if (world->holders[number] == thread) {
+		GIVE(world, cpu, lock_released, .lock = number + 70, .thread = thread);
+		world->holders[number] = 0;
+	} else if (!world->holders[number]) {
+		GIVE(world, cpu, lock_acquired, .lock = number + 70, .thread = thread);
+		world->holders[number] = thread;
+		world->threads[thread].waits = 0;
+	} else if (!world->threads[thread].waits) {
+		GIVE(world, cpu, lock_wait, .lock = number + 70, .thread = thread, .holder = world->holders[number]);
+		world->threads[thread].waits = number + 1;
+	}
+}
+
+/* The same world for the same seed, as far as `until`. */
+static struct world play(uint32_t seed, uint64_t until)
+{
+	static void (*const actions[])(struct world *world, uint32_t cpu) = {
+		turn, turn, wake, wake, call, lock, lock };
+	const uint8_t id[16] = { 1 };
+	const struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = {
+		.cpus = CPUS, .clock_hz = NS_PER_SECOND } };
+	struct world world = { .kinds = trace_kinds_new(), .epoch = epoch_new(id, NULL, NULL),
+		.random = { seed } };
+
+	epoch_events(world.epoch, &guest, 1);
+	for (uint32_t i = 1; i <= THREADS; i++)
+		world.threads[i].doing = READY;
+	for (world.time = BEGAN; world.time < until; world.time += STEP) {
+		uint32_t cpu = (uint32_t)random_below(&world.random, CPUS);
+
+		actions[random_below(&world.random, sizeof(actions) / sizeof(*actions))](&world, cpu);
+	}
+	epoch_ticks(world.epoch, world.time);
+	epoch_over(world.epoch);
+	return world;
+}
+
+static void end(const struct world *world)
+{
+	epoch_release(world->epoch);
+	trace_kinds_free(world->kinds);
+}
+
+static void assert_same(const struct trace_span *then, const struct trace_span *now)
+{
+	assert_int_equal(then->begin, now->begin);
+	if (!now->begin)
+		return;
+	assert_int_equal(then->kind, now->kind);
+	assert_int_equal(then->number, now->number);
+}
+
+static void what_was_told_then_is_told_later(void **state)
+{
+	struct random random = { 77 };
+	unsigned waits = 0, holders = 0, woken = 0;
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+		struct world all = play(seed, BEGAN + STEPS * STEP);
+
+		for (int guess = 0; guess < GUESSES; guess++) {
+			uint64_t at = BEGAN + STEP / 2 + STEP * random_below(&random, STEPS - 1);
+			struct world world = play(seed, at);
+			struct thread_states *now = thread_states_new(world.epoch, 0, EVENT_NONE);
+
+			for (uint32_t thread = 1; thread <= THREADS; thread++) {
+				struct thread_states *then = thread_states_new(all.epoch, at, thread);
+				struct pairs_thread was = thread_states_of(then, thread);
+				struct pairs_thread is = thread_states_of(now, thread);
+
+				assert_int_equal(thread_states_at(then), at);
+				assert_same(&was.now, &is.now);
+				assert_same(&was.call, &is.call);
+				assert_same(&was.wait, &is.wait);
+				if (is.wait.begin)
+					assert_int_equal(was.wait.holder, is.wait.holder);
+				if (is.now.begin && is.woken) {
+					assert_int_equal(was.woken, is.woken);
+					assert_int_equal(was.waker, is.waker);
+				}
+				waits += is.wait.begin != 0;
+				woken += is.woken != 0;
+				thread_states_free(then);
+			}
+			for (uint64_t number = 70; number < 70 + LOCKS; number++) {
+				struct thread_states *then = thread_states_new(all.epoch, at, EVENT_NONE);
+				struct trace_span was = thread_states_hold(then, number);
+				struct trace_span is = thread_states_hold(now, number);
+
+				assert_same(&was, &is);
+				assert_true(!is.begin || was.thread == is.thread);
+				holders += is.begin != 0;
+				thread_states_free(then);
+			}
+			thread_states_free(now);
+			end(&world);
+		}
+		end(&all);
+	}
+	assert_true(waits > 20 && holders > 20 && woken > 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_told_then_is_told_later),
+	};
+
+	return cmocka_run_group_tests_name("thread_states", tests, NULL, NULL);
+}
