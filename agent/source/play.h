@@ -32,6 +32,8 @@ struct play_state {
 	bool playing, over;		/* over: it stopped because the last boot has ended */
 	int speed;			/* 2 to this power times the guest's speed */
 	uint64_t at, begin, end;	/* guest ns: position in the present boot, and the boot's limits */
+	bool jumping;			/* it has jumped, and packets up to there are still to be read */
+	uint32_t taken;			/* orders of enum play_kind that were done */
 	uint32_t boot, boots;		/* number of the present boot, from 1; number of all */
 };
 

@@ -26,6 +26,8 @@ struct replay {
 
 	char *failure;			/* see source_facts; NULL: all packets could be reached so far */
 	bool anew;			/* reading restarted, and the session has not been told yet */
+	bool jumping;			/* see play_state, as is the next one */
+	uint32_t taken;
 	uint64_t news;			/* see source_facts */
 };
 
@@ -196,6 +198,10 @@ static ssize_t read_packets(struct source *source, void *to, size_t size)
 
 	while (got && !replay->anew && is_behind(replay))
 		done += got = reader_read(replay->reader, (char *)to + done, size - done);
+	if (replay->jumping && !replay->anew && !is_behind(replay)) {
+		replay->jumping = false;
+		replay->news++;
+	}
 	return (ssize_t)done;
 }
 
@@ -231,6 +237,8 @@ static struct source_facts facts(const struct source *source)
 			.there = true,
 			.playing = replay->playing,
 			.over = replay->ended,
+			.jumping = replay->jumping,
+			.taken = replay->taken,
 			.speed = replay->speed,
 			.at = replay->at,
 			.begin = replay->begin,
@@ -317,6 +325,8 @@ static void play(struct source *source, const struct play *wanted, uint64_t now)
 		enter_boot(replay, replay->boot ? replay->boot - 1 : 0);
 		break;
 	}
+	replay->jumping = (replay->jumping || wanted->kind >= PLAY_TO) && is_behind(replay);
+	replay->taken++;
 	replay->news++;
 }
 

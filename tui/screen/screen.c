@@ -519,17 +519,28 @@ static void say(struct screen *screen, const struct play *play, uint64_t now)
 	free(text);
 }
 
+const char screen_jump_lasts[] = "nothing done: ktop still reads up to that time; press it again once that is done";
+
 /* A jump leaves the time to which a zero and a window that was frozen or moved belong: all end. */
 static void order(struct screen *screen, const struct play *play, uint64_t now)
 {
 	bool jumps = play->kind >= PLAY_TO;
+	uint32_t taken = screen->vitals ? screen->vitals->play.taken : 0;
 
+	screen->ordered = (screen->ordered > taken ? screen->ordered : taken) + 1;
 	if (jumps) {
+		screen->jumped = screen->ordered;
 		screen->scope.zero_ns = 0;
 		scope_live(&screen->scope);
 	}
 	say(screen, play, now);
 	screen->feed.play(screen->feed.self, play);
+}
+
+bool screen_awaits_jump(const struct screen *screen)
+{
+	return screen->vitals && screen->vitals->play.there &&
+		(screen->vitals->play.jumping || screen->vitals->play.taken < screen->jumped);
 }
 
 bool screen_play(struct screen *screen, enum action action, uint64_t now)
@@ -755,6 +766,8 @@ bool screen_window_act(struct screen *screen, enum action action, uint64_t now)
 	} else if ((places || widens) && (!screen->vitals || !screen->vitals->now)) {
 		screen_complain(screen, now,
 			"not moved: nothing has come from the guest yet; wait for its first data");
+	} else if ((places || widens) && screen_awaits_jump(screen)) {
+		screen_complain(screen, now, screen_jump_lasts);
 	} else if (places) {
 		move(screen, action == ACTION_AFTER, now);
 	} else if (widens) {

@@ -205,6 +205,8 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 		offer_formats(screen);
 	else if (action == ACTION_DISMISS)
 		dismiss(screen, now);
+	else if (screen_awaits_jump(screen))
+		screen_complain(screen, now, screen_jump_lasts);
 	else if (action == ACTION_ZERO)
 		zero(screen, now);
 	else if (action == ACTION_BASELINE)

@@ -66,6 +66,7 @@ struct screen {
 	uint64_t held;			/* since when its button is held, where its release is heard; 0: it is not */
 
 	struct status_line status;
+	uint32_t ordered, jumped;	/* play_state.taken once all orders are done; once the last jump is */
 	struct prompt prompt;
 	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME } asked;	/* what the open prompt asks for */
 	struct scope before;		/* the scope when the prompt was opened: an abandoned filter is put back */
@@ -147,6 +148,9 @@ void screen_prompt_input(struct screen *screen, const struct input *input, uint6
 
 /* Controls the player. False: no recording is shown, or the action is not for the player. */
 bool screen_play(struct screen *screen, enum action action, uint64_t now);
+/* A jump was ordered, and what lies before that time is not read yet: the guest's time is not what the user means. */
+bool screen_awaits_jump(const struct screen *screen);
+extern const char screen_jump_lasts[];			/* says so */
 void screen_play_to(struct screen *screen, uint64_t now);	/* jumps to the time in the prompt */
 
 /*

@@ -188,6 +188,28 @@ static void it_plays_at_the_guests_speed(void **state)
 	end(&player);
 }
 
+/* What is known of the guest is of another time until then. */
+static void a_jump_lasts_until_all_before_it_is_read(void **state)
+{
+	static const int64_t times[] = { 700 * MS, 0, 300 * MS };
+	struct player player = begin("lasts", 1);
+
+	(void)state;
+	assert_int_equal(state_of(&player).taken, 0);
+	for (uint32_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		player.source->table->play(player.source, &(struct play) { .kind = PLAY_TO, .ns = times[i] },
+			player.now);
+		assert_true(state_of(&player).jumping);
+		pass(&player, 0);
+		assert_false(state_of(&player).jumping);
+		play(&player, PLAY_FASTER, 0);
+		assert_int_equal(state_of(&player).taken, 2 * i + 2);
+	}
+	player.source->table->play(player.source, &(struct play) { .kind = PLAY_BY, .ns = 1 }, player.now);
+	assert_false(state_of(&player).jumping);		/* nothing lies there */
+	end(&player);
+}
+
 static void it_plays_faster_and_slower(void **state)
 {
 	struct player player = begin("faster", 1);
@@ -689,6 +711,7 @@ int main(void)
 		cmocka_unit_test(what_came_last_is_looked_at),
 		cmocka_unit_test(it_begins_at_the_first_packet),
 		cmocka_unit_test(it_plays_at_the_guests_speed),
+		cmocka_unit_test(a_jump_lasts_until_all_before_it_is_read),
 		cmocka_unit_test(it_plays_faster_and_slower),
 		cmocka_unit_test(it_pauses_and_steps),
 		cmocka_unit_test(it_jumps),

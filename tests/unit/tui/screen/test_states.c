@@ -98,6 +98,39 @@ static void test_keys_of_a_recording(void **state)
 	stage_strike(&stage);
 }
 
+static void show_play(struct stage *stage, uint32_t taken, bool jumping)
+{
+	struct answers *answers = hand_state("replay");
+
+	answers->vitals->play.taken = taken;
+	answers->vitals->play.jumping = jumping;
+	stage_show(stage, answers);
+}
+
+/* The guest's time is another one until all before the jump's is read: no key takes a window of it meanwhile. */
+static void test_keys_after_a_jump(void **state)
+{
+	static const char keys[] = { '[', '{', 'Z', 'z', '\b' };
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, hand_state("replay"));
+	stage.config.keys.replay = true;
+	stage_type(&stage, "f");
+	stage_type(&stage, ")");
+	for (int i = 0; i < 4; i++) {			/* not taken; taken up to the first order; taken; read */
+		show_play(&stage, (uint32_t)(i < 2 ? i : 2), i == 2);
+		for (size_t k = 0; k < sizeof(keys); k++) {
+			stage_type(&stage, (const char[]) { keys[k], '\0' });
+			stage_holds(&stage, "nothing done: ktop still reads up to that time", i < 3);
+			stage_holds(&stage, "FROZEN", i == 3 && keys[k] == 'Z');
+			if (i == 3)
+				stage_type(&stage, ".");
+		}
+	}
+	stage_strike(&stage);
+}
+
 static void test_reset(void **state)
 {
 	struct answers *answers = hand_state("empty");
@@ -154,6 +187,7 @@ int main(void)
 		cmocka_unit_test(test_views),
 		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_keys_of_a_recording),
+		cmocka_unit_test(test_keys_after_a_jump),
 		cmocka_unit_test(test_advice_on_an_empty_table),
 		cmocka_unit_test(test_before_the_first_answers),
 	};
