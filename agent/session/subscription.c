@@ -147,6 +147,8 @@ void mailbox_clear_message_fd(struct mailbox *mailbox)
 enum {
 	SOON_MS = 20,			/* the pause before a new question's answer, and before the first samples */
 	SOON_TRIES = 32,		/* so many answers without samples come so soon */
+	FRAME_US = 250,			/* half of what a turn costs besides its answers: wakes and a frame */
+	CLOCK_TIMES = 400, READ_TIMES = 2,	/* what a turn costs is so much of the time, or of what reading takes */
 };
 
 #define PAST (UINT64_C(1) << 63)	/* in `news`: the boot is over, which is news, too */
@@ -170,7 +172,6 @@ struct subscription {
 	bool fresh;			/* the request was not answered yet */
 	bool partial;			/* that of the last answer */
 	unsigned tries;			/* answers without samples, since one with samples or a new question */
-	bool joins;			/* another one with its wakeup was due as this turn began */
 	bool wakes;			/* wake its reader at the end of the turn */
 	uint64_t news, told;		/* grows with what is new for it; what it was when the last answer was made */
 	uint64_t begun;			/* the next pause begins there: see `answer`; the first is over when it asks */
@@ -179,15 +180,14 @@ struct subscription {
 	unsigned questions;		/* so many have a reader; with `compares` another one for the baseline */
 	bool compares;
 	uint32_t readers[QUESTIONS_MOST], base_readers[QUESTIONS_MOST];	/* see query.h; QUERY_ANYBODY: none */
-	uint64_t cost;			/* the processor time of its last answer, in ns */
-	uint64_t round;			/* the sum of these, of all who have its wakeup */
 };
 
 struct subscriptions {
 	struct mailbox *mailbox;	/* borrowed */
 	struct subscription *first;	/* guarded by the mailbox's lock */
-	struct pace pace;		/* the ingest thread's own, as is `rest` */
+	/* the ingest thread's own */
 	uint64_t rest[2];		/* no answer before these times: no short one, no long one */
+	uint64_t cost, worked;		/* the processor time of the last turn; that of the thread at its end */
 };
 
 struct subscriptions *subscriptions_new(struct mailbox *mailbox)
@@ -437,15 +437,25 @@ static struct subscription *hear_news(struct subscriptions *all, const struct ep
 	return first;
 }
 
+/* Until what the last turn has cost is little beside the time that went by, or beside what reading took. */
+static uint64_t pause_of_cost(const struct subscriptions *all)
+{
+	uint64_t cost = all->cost + (uint64_t)FRAME_US * 1000, longest = (uint64_t)ANSWERS_LONGEST_MS * NS_PER_MS;
+
+	if (util_thread_time() - all->worked >= READ_TIMES * cost)
+		return 0;
+	return cost < longest / CLOCK_TIMES ? CLOCK_TIMES * cost : longest;
+}
+
 /* What stays empty is seldom made. */
 static uint64_t pause_of(const struct subscription *subscription)
 {
 	bool soon = subscription->fresh || (subscription->tries && subscription->tries <= SOON_TRIES);
 	uint64_t least = (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
-	uint64_t pace = subscription->tries ? (uint64_t)PACE_LONGEST_MS * NS_PER_MS :
-		pace_pause(&subscription->all->pace, subscription->round);
+	uint64_t pause = subscription->tries ? (uint64_t)ANSWERS_LONGEST_MS * NS_PER_MS :
+		pause_of_cost(subscription->all);
 
-	return soon || subscription->partial || pace < least ? least : pace;
+	return soon || subscription->partial || pause < least ? least : pause;
 }
 
 static bool has_news(const struct subscription *subscription)
@@ -487,33 +497,18 @@ uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *presen
 	return first;
 }
 
-/* Its pause is over, but for `early` ns of it. */
-static bool is_over(const struct subscription *subscription, uint64_t pause, uint64_t early, uint64_t now)
-{
-	return waits(subscription) && subscription->all->rest[subscription->is_long] <= now &&
-		subscription->begun + pause <= now + early;
-}
-
 /*
- * Also true if its pause is nearly over, or half of it when others with its wakeup are answered: so header and table of
- * one screen show the same moment, and one frame shows both. Of two with the same pause, one is always that early.
+ * Also true if half of its pause is over, since somebody is answered now: so header and table of one screen show the
+ * same moment, and one frame shows both.
  */
 static bool is_due(const struct subscription *subscription, uint64_t now)
 {
-	uint64_t pause = waits(subscription) ? pause_of(subscription) : 0;
-	uint64_t soon = (uint64_t)SOON_MS * NS_PER_MS, early = subscription->joins ? pause / 2 : pause / 4;
+	uint64_t pause, soon = (uint64_t)SOON_MS * NS_PER_MS;
 
-	return is_over(subscription, pause, early > soon ? early : soon, now);
-}
-
-/* Finds out who joins others with the same wakeup that are due. */
-static void join(struct subscription *first, uint64_t now)
-{
-	for (struct subscription *i = first; i; i = i->next) {
-		i->joins = false;
-		for (const struct subscription *k = first; k && i->wakeup && !i->joins; k = k->next)
-			i->joins = k != i && k->wakeup == i->wakeup && waits(k) && is_over(k, pause_of(k), 0, now);
-	}
+	if (!waits(subscription) || subscription->all->rest[subscription->is_long] > now)
+		return false;
+	pause = pause_of(subscription);
+	return subscription->begun + pause <= now + (pause / 2 > soon ? pause / 2 : soon);
 }
 
 /* The short ones first, then the one that has waited longest. */
@@ -548,12 +543,11 @@ static struct answer *make(struct subscription *subscription, const struct momen
 static void answer(struct subscription *subscription, const struct moment *moment)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
-	uint64_t begin = util_now(), worked = util_thread_time();
+	uint64_t begin = util_now();
 	uint64_t pause = pause_of(subscription), due = subscription->begun + pause;
 	struct answer *made = make(subscription, moment);
 	bool wanted;
 
-	subscription->cost = util_thread_time() - worked;
 	subscription->tries = made->begun ? 0 : subscription->tries + 1;
 	subscription->partial = made->partial;
 	subscription->fresh = subscription->taken = false;
@@ -587,25 +581,12 @@ static void wake_all(struct mailbox *mailbox, struct subscription *first, const 
 	pthread_mutex_unlock(&mailbox->lock);
 }
 
-/* The answers of one screen make a round: its subscriptions have one wakeup. */
-static void add_rounds(struct subscription *first)
-{
-	for (struct subscription *i = first; i; i = i->next) {
-		i->round = 0;
-		for (const struct subscription *k = first; k; k = k->next)
-			if (k == i || (k->wakeup && k->wakeup == i->wakeup && k->request))
-				i->round += k->cost;
-	}
-}
-
 void subscriptions_answer(struct subscriptions *all, const struct moment *moment, uint64_t news)
 {
 	struct subscription *first = hear_news(all, moment->epoch, news), *next;
 	uint64_t begin = util_now(), now = begin, late = begin + (uint64_t)TURN_MS * NS_PER_MS;
 	uint64_t worked = util_thread_time(), short_ones = 0;
 
-	pace_begin(&all->pace, begin, worked);
-	join(first, begin);
 	while (now < late && (next = next_due(first, now))) {
 		bool was_long = next->is_long;
 		uint64_t end;
@@ -621,52 +602,9 @@ void subscriptions_answer(struct subscriptions *all, const struct moment *moment
 		now = end;
 	}
 	all->rest[false] = all->rest[false] > now + short_ones ? all->rest[false] : now + short_ones;
-	pace_end(&all->pace, worked, util_thread_time());
-	add_rounds(first);
+	all->worked = util_thread_time();
+	all->cost = all->worked - worked;
 	wake_all(all->mailbox, first, NULL);	/* at the end, so that a screen takes its answers together */
-}
-
-/* ---- the pace of answers ---- */
-
-enum {
-	WHOLE = 10000,			/* all of the thread's time */
-	ANSWERS = 25,			/* so much of it may always go to one screen's answers */
-	READING_TO_ANSWERS = 4,		/* or one part in so many of what reading takes */
-	MUCH = 500, MUCH_TIMES = 4,	/* or so many times what reading takes beyond this, */
-	MOST = WHOLE / 2,		/* and never more */
-	FRAME_US = 250,			/* half of what a round costs besides its answers: wakes and a frame */
-	MEASURE_MS = 100,		/* reading is measured over this time at least */
-};
-
-void pace_begin(struct pace *pace, uint64_t now, uint64_t worked)
-{
-	uint64_t read = worked - pace->answered, passed = now - pace->since;
-
-	if (passed < (uint64_t)MEASURE_MS * NS_PER_MS)
-		return;
-	pace->reading = (uint32_t)((read - pace->read) * WHOLE / passed);
-	pace->since = now;
-	pace->read = read;
-}
-
-void pace_end(struct pace *pace, uint64_t began, uint64_t worked)
-{
-	pace->answered += worked - began;
-}
-
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
-uint64_t pace_pause(const struct pace *pace, uint64_t cost)
-{
-	uint32_t much = pace->reading > MUCH ? MUCH_TIMES * (pace->reading - MUCH) : 0;
-	uint32_t most = larger(larger(ANSWERS, pace->reading / READING_TO_ANSWERS), much < MOST ? much : MOST);
-	uint64_t round = cost + (uint64_t)FRAME_US * NS_PER_MS / 1000;
-	uint64_t pause = round * WHOLE / most, longest = (uint64_t)PACE_LONGEST_MS * NS_PER_MS;
-
-	return pause < longest ? pause : longest;
 }
 
 /* ---- turns ---- */

@@ -11,8 +11,10 @@
  * under it. So no reader is served while a long answer is made, and who asks a short question waits for one such answer
  * at most.
  *
- * A question names the shortest pause between two of its answers. The pause is longer when the answers of its reader's
- * screen would cost too much of the thread's time (struct pace).
+ * A question names the shortest pause between two of its answers. A person reads some frames a second, and should not
+ * pay more for them than for what they look at. So the pause is longer until a turn's answers, with half of what the
+ * frames cost that show them, have taken a four hundredth of the time, or half of what the thread has spent on the
+ * incoming bytes since: a busy guest's screen is as lively as an idle one's. Two turns come in each second anyway.
  */
 #ifndef SUBSCRIPTION_H
 #define SUBSCRIPTION_H
@@ -24,6 +26,8 @@
 #include "agent/export/export.h"
 #include "agent/source/play.h"
 #include "message.h"
+
+enum { ANSWERS_LONGEST_MS = 500 };	/* the longest pause between two turns of answers */
 
 struct wakeup;
 struct epoch;
@@ -68,34 +72,6 @@ void subscriptions_step(struct subscriptions *all, const struct epoch *present);
 
 /* Answers those who are due, for one turn; the rest waits for the next. The moment is that of the present boot. */
 void subscriptions_answer(struct subscriptions *all, const struct moment *moment, uint64_t news);
-
-/* ---- the pace of answers ---- */
-
-/*
- * How often a screen is answered. A person reads some frames a second, and should not pay more for them than for what
- * they look at. So the answers of one screen together, with half of what the frames cost that show them, take at most a
- * four hundredth of a thread's time. If the thread spends more on the incoming bytes, they may take a quarter of that
- * instead; and where the bytes keep it busy, up to half of its time, so that a busy guest's screen is as lively as an
- * idle one's. Two rounds of answers come in each second anyway.
- *
- * Pure: the caller gives the times, in ns: `now` of util_now, `worked` of the thread's processor time.
- */
-
-enum { PACE_LONGEST_MS = 500 };		/* the longest pause between two rounds */
-
-struct pace {				/* the thread's work; starts as { 0 } */
-	uint64_t since;			/* from this time on its reading is measured */
-	uint64_t read;			/* the processor time that it had spent on reading by then */
-	uint64_t answered;		/* the processor time of all answers so far */
-	uint32_t reading;		/* 1/10,000 of the time that went by, as last measured */
-};
-
-/* A turn of answers begins, and ends. */
-void pace_begin(struct pace *pace, uint64_t now, uint64_t worked);
-void pace_end(struct pace *pace, uint64_t began, uint64_t worked);
-
-/* From the beginning of one round to that of the next, when a round's answers take `cost` ns. */
-uint64_t pace_pause(const struct pace *pace, uint64_t cost);
 
 /* ---- turns ---- */
 
