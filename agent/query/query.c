@@ -20,7 +20,7 @@ static struct query_reader *reader_new(struct query *query, uint32_t number)
 {
 	struct query_reader *reader = util_alloc(sizeof(*reader));
 
-	window_init(&reader->window, &query->inputs, &query->nodes, &query->fine, number);
+	window_init(&reader->window, &query->inputs, &query->nodes, number);
 	reader->window.stop = query->stop;
 	return reader;
 }
@@ -83,7 +83,6 @@ void query_free(struct query *query)
 		reader_free(query->readers[i]);
 	scan_clear(&query->scan);
 	node_functions_clear(&query->nodes);
-	fine_ranges_clear(&query->fine);
 	free(query->places);
 	free(query);
 }
@@ -121,7 +120,7 @@ void query_round(struct query *query, struct question *question)
 	struct span span;
 
 	question->fine = store == query->inputs.store &&
-		fine_ranges_make(&query->fine, store, &question->from, &question->to);
+		store_pin(store, &question->from, &question->to);
 	span = span_find(store, question->from, question->to);
 	if (question->fine || is_exact(store, span, question))
 		return;
@@ -488,8 +487,6 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 	size_t size)
 {
 	struct store *store = query->inputs.store;
-	const struct fine_range *fine = question->fine ?
-		fine_ranges_find(&query->fine, question->from, question->to) : NULL;
 	uint64_t now = store_now(store);
 	size_t seen, before = 0;
 	bool trends = false;
@@ -501,8 +498,7 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 	}
 	if (trends)
 		before = add_trends(store, question->to < now ? question->to : now, cpus, size);
-	seen = fine ? add_slices(fine->store, (struct span) { 0, store_slices(fine->store) }, cpus, size) :
-		add_slices(store, span_find(store, question->from, question->to), cpus, size);
+	seen = add_slices(store, span_find(store, question->from, question->to), cpus, size);
 	return seen > before ? seen : before;
 }
 

@@ -49,8 +49,7 @@ struct query_reader {
 
 struct query {
 	struct query_inputs inputs;
-	struct node_functions nodes;		/* shared by all readers, as are these: */
-	struct fine_ranges fine;
+	struct node_functions nodes;		/* shared by all readers */
 	struct query_reader *readers[QUERY_READERS];	/* NULL: free; QUERY_ANYBODY is always there */
 	struct scan scan;			/* of the last question */
 	const atomic_bool *stop;	/* see query_heed */

@@ -548,13 +548,12 @@ void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of)
 /* ---- what a question is about ---- */
 
 void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes,
-	const struct fine_ranges *fines, uint32_t reader)
+	uint32_t reader)
 {
 	*window = (struct window) {
 		.inputs = *inputs,
 		.all = *inputs,
 		.nodes = nodes,
-		.fines = fines,
 		.reader = reader,
 		.store_version = UINT64_MAX,
 		.whos = { .budget = inputs->budget },
@@ -578,7 +577,6 @@ void window_clear(struct window *window)
 	grouping_clear(&window->grouping);
 	whos_clear(&window->whos);
 	who_table_release(window->who_table);
-	fine_range_release(window->fine);
 }
 
 /* By node; NULL: the question does not ask for modes within the kernel's. */
@@ -658,28 +656,6 @@ static void follow_question(struct window *window, const struct question *questi
 	}
 }
 
-/* A fine range is a store of its own. Nothing that was made of another store is of use. */
-static void follow_store(struct window *window, const struct question *question)
-{
-	struct fine_range *fine = question->fine ? fine_ranges_find(window->fines, question->from, question->to) : NULL;
-	struct store *store = fine ? fine->store : filter_store(&question->filter, &window->all);
-
-	if (fine == window->fine && store == window->inputs.store)
-		return;
-	fine_range_release(window->fine);
-	window->fine = fine_range_hold(fine);
-	window->inputs.store = store;
-	forget(window);
-}
-
-static struct span span_of(const struct window *window)
-{
-	const struct store *store = window->inputs.store;
-
-	return window->fine ? (struct span) { 0, store_slices(store) } :
-		span_find(store, window->question.from, window->question.to);
-}
-
 static uint64_t hash_slices(const struct window *window)
 {
 	uint64_t hash = window->span.end - window->span.first;
@@ -705,9 +681,12 @@ static bool is_answered(const struct window *window, const struct question *ques
 
 void window_look(struct window *window, const struct question *question)
 {
+	struct store *store = filter_store(&question->filter, &window->all);
 	uint64_t now, slices, renewed = window->renewed;
 
-	follow_store(window, question);
+	if (store != window->inputs.store)	/* nothing that was made of another one is of use */
+		forget(window);
+	window->inputs.store = store;
 	now = store_now(window->inputs.store);
 	store_settle(window->inputs.store);
 	if (grouping_changed(&window->grouping) || stack_filter_changed(&window->stack_filter))
@@ -720,7 +699,7 @@ void window_look(struct window *window, const struct question *question)
 	window->question = *question;
 	window->store_version = store_version(window->inputs.store);
 	follow_names(window);
-	window->span = span_of(window);
+	window->span = span_find(store, question->from, question->to);
 	window->to = question->to < now ? question->to : now;
 	slices = hash_slices(window);
 	if (slices != window->slices || renewed != window->renewed)
@@ -739,7 +718,9 @@ struct range window_range(const struct window *window)
 	struct range range = { .from = from < window->to ? from : window->to, .to = window->to };
 	bool more = window->span.end < store_slices(store);
 
-	if (window->span.first == window->span.end || window->fine)
+	if (window->question.fine)
+		return (struct range) { window->question.from, window->question.to };
+	if (window->span.first == window->span.end)
 		return range;
 	range.from = store_slice(store, window->span.first).begin;
 	end = store_slice(store, window->span.end - 1).end;

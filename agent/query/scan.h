@@ -134,11 +134,9 @@ void scan_add_slice(struct scan_whole *whole, const struct match *match, const s
 /* What a reader's question is about: the slices of its range, the names as they are now, and what passes its filter. */
 
 struct window {
-	struct query_inputs inputs;	/* its store is that of the range, if that is fine */
+	struct query_inputs inputs;	/* its store is that of the question's filter */
 	struct query_inputs all;	/* with the stores of all samples, and of all waits */
-	struct node_functions *nodes;	/* shared by all readers, as are these: */
-	const struct fine_ranges *fines;
-	struct fine_range *fine;	/* that of the question; held; NULL: it has none */
+	struct node_functions *nodes;	/* shared by all readers */
 	uint32_t reader;		/* the number of this one */
 	const atomic_bool *stop;	/* see query_heed */
 	/* The functions for idle time, and for samples without a stack. */
@@ -157,9 +155,9 @@ struct window {
 	uint64_t looked;		/* grows when the answer may be another one than before */
 };
 
-/* `nodes` and `fines` are borrowed, as are the inputs. window_clear frees what is remembered. */
+/* `nodes` is borrowed, as are the inputs. window_clear frees what is remembered. */
 void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes,
-	const struct fine_ranges *fines, uint32_t reader);
+	uint32_t reader);
 void window_clear(struct window *window);
 
 /* To be called first for each question. Returns at once if nothing has changed. */

@@ -355,7 +355,7 @@ static void log_range(const struct window *window, uint64_t *from, uint64_t *to)
 
 	*from = range.from;
 	*to = range.to;
-	if (window->fine)
+	if (window->question.fine)
 		return;
 	if (window->question.from == 0)
 		*from = 0;

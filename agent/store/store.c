@@ -111,10 +111,10 @@ struct cells {
 	uint64_t fine_from;		/* ns: before it there are no fine cells, however near it is; see cells_press */
 	uint64_t limits[CELL_WIDTHS];	/* a time before limits[i] is too old for width i */
 	uint64_t ancient;		/* ns: all before it is one cell */
-};
-
-struct cell {
-	uint64_t begin, end;		/* ns */
+	struct cell {
+		uint64_t begin, end;	/* ns */
+	} pins[STORE_PINS];		/* in which cells are fine, and which cut the others; see store_pin */
+	unsigned next_pin;		/* the oldest, which is replaced next */
 };
 
 static const struct {
@@ -167,16 +167,27 @@ static bool cells_press(struct cells *cells, uint64_t time)
 static struct cell cells_at(const struct cells *cells, uint64_t time)
 {
 	struct cell cell = { 0, cells->ancient };
+	bool pinned = false;
 	size_t i = 0;
 
 	if (time < cells->ancient)
 		return cell;
-	while (i < CELL_WIDTHS - 1 && time < cells->limits[i])
+	for (int k = 0; k < STORE_PINS; k++)
+		pinned |= cells->pins[k].begin <= time && time < cells->pins[k].end;
+	while (i < CELL_WIDTHS - 1 && time < cells->limits[i] && !pinned)
 		i++;
 	cell.begin = align_down(time, widths[i].width);
 	cell.end = cell.begin + widths[i].width;
 	if (cell.begin < cells->ancient)
 		cell.begin = cells->ancient;
+	for (int k = 0; k < STORE_PINS; k++) {
+		struct cell pin = cells->pins[k];
+
+		if (pin.end <= time && pin.end > cell.begin)
+			cell.begin = pin.end;
+		if (pin.begin > time && pin.begin < cell.end)
+			cell.end = pin.begin;
+	}
 	return cell;
 }
 
@@ -261,8 +272,7 @@ void store_free(struct store *store)
 		return;
 	for (size_t i = 0; i < store->part_count; i++)
 		part_free(store, store->parts[i]);
-	if (store->arrivals)
-		arrivals_free(store->arrivals);
+	arrivals_free(store->arrivals);
 	who_table_release(store->whos);
 	free(store->batch);
 	free(store->sums);
@@ -731,8 +741,6 @@ static void make_numbers(struct store *store)
 
 void store_settle(struct store *store)
 {
-	if (!store->arrivals)
-		return;
 	drain(store);
 	while (store->fine_bytes > fine_most(store) && coarsen(store))
 		;
@@ -856,55 +864,42 @@ uint64_t store_fine_from(const struct store *store)
 	return cells->limits[0] > cells->ancient ? cells->limits[0] : cells->ancient;
 }
 
+bool store_pin(struct store *store, uint64_t *from, uint64_t *to)
+{
+	struct cells *cells = &store->cells;
+	struct cell pin = {
+		(*from + STORE_SLICE_NS / 2) / STORE_SLICE_NS * STORE_SLICE_NS,
+		(*to + STORE_SLICE_NS / 2) / STORE_SLICE_NS * STORE_SLICE_NS,
+	};
+	bool there = false;
+
+	if (*to > INT64_MAX || *to <= *from || *to - *from > STORE_PIN_MOST)
+		return false;
+	if (pin.begin == pin.end) {		/* the one that has the middle */
+		pin.begin = align_down(*from + (*to - *from) / 2, STORE_SLICE_NS);
+		pin.end = pin.begin + STORE_SLICE_NS;
+	}
+	store_settle(store);
+	for (int i = 0; i < STORE_PINS && pin.begin >= cells->ancient; i++)
+		there |= cells->pins[i].begin == pin.begin && cells->pins[i].end == pin.end;
+	if (!there && pin.begin < store_fine_from(store))
+		return false;
+	if (!there) {
+		cells->pins[cells->next_pin++ % STORE_PINS] = pin;
+		store->version++;
+		regroup(store);			/* what the oldest one has kept apart */
+	}
+	*from = pin.begin;
+	*to = pin.end;
+	return true;
+}
+
 struct fine_sum store_fine_sum(const struct store *store, uint64_t number)
 {
 	const struct fine_sum *sum = &store->sums[number % STORE_FINE_SLICES];
 	bool old = store->now / STORE_SLICE_NS >= number + STORE_FINE_SLICES;
 
 	return sum->number == number && !old ? *sum : (struct fine_sum) { .number = number };
-}
-
-/* ---- a part of it ---- */
-
-/* False: there is no memory. */
-static bool copy_part(struct store *store, const struct part *from)
-{
-	struct part *part = util_alloc(sizeof(*part));
-
-	*part = *from;
-	part->cpus = (struct cpus) { .count = 0 };
-	part->runs = util_alloc((from->run_count + 1) * sizeof(struct run *));
-	for (uint32_t i = 0; i < from->run_count; i++)
-		part->runs[i] = run_hold(from->runs[i]);
-	store->parts[store->part_count++] = part;
-	for (uint32_t cpu = 0; cpu < from->cpus.count; cpu++) {
-		const struct cpu_sums *sums = cpus_get(&from->cpus, cpu);
-		struct cpu_sums *copy = sums ? cpus_have(&part->cpus, cpu, store->budget) : NULL;
-
-		if (sums && !copy)
-			return false;
-		if (sums)
-			*copy = *sums;
-	}
-	return true;
-}
-
-struct store *store_part(const struct store *store, size_t first, size_t end, uint64_t now)
-{
-	struct store *part = util_alloc(sizeof(*part));
-
-	part->budget = store->budget;
-	part->now = now;
-	part->version = store->version;
-	part->first_period = store->first_period;
-	part->whos = who_table_hold(store->whos);
-	part->parts = util_alloc((end - first + 1) * sizeof(*part->parts));
-	for (size_t i = first; i < end; i++)
-		if (!copy_part(part, store->parts[i])) {
-			store_free(part);
-			return NULL;
-		}
-	return part;
 }
 
 uint64_t store_given_up(const struct store *store)
@@ -951,92 +946,4 @@ struct span span_find(const struct store *store, uint64_t from, uint64_t to)
 size_t span_after(const struct store *store, uint64_t time)
 {
 	return search(store, time, false);
-}
-
-/* ---- short ranges of fine slices ---- */
-
-struct fine_range *fine_range_hold(struct fine_range *range)
-{
-	if (range)
-		range->holders++;
-	return range;
-}
-
-void fine_range_release(struct fine_range *range)
-{
-	if (!range || --range->holders)
-		return;
-	store_free(range->store);
-	free(range);
-}
-
-void fine_ranges_clear(struct fine_ranges *ranges)
-{
-	for (unsigned i = 0; i < FINE_RANGES; i++)
-		fine_range_release(ranges->kept[i]);
-	*ranges = (struct fine_ranges) { .next = 0 };
-}
-
-struct fine_range *fine_ranges_find(const struct fine_ranges *ranges, uint64_t from, uint64_t to)
-{
-	for (unsigned i = 0; i < FINE_RANGES; i++)
-		if (ranges->kept[i] && ranges->kept[i]->from == from && ranges->kept[i]->to == to)
-			return ranges->kept[i];
-	return NULL;
-}
-
-/* The place of the one with these ends, or of the oldest. */
-static unsigned place_of(struct fine_ranges *ranges, const struct fine_range *range)
-{
-	for (unsigned i = 0; range && i < FINE_RANGES; i++)
-		if (ranges->kept[i] == range)
-			return i;
-	ranges->next = (ranges->next + 1) % FINE_RANGES;
-	return ranges->next;
-}
-
-static struct fine_range *have(struct fine_ranges *ranges, const struct store *store, uint64_t from, uint64_t to)
-{
-	struct fine_range *range = fine_ranges_find(ranges, from, to);
-	size_t first = span_after(store, from), end = first;
-	uint64_t version = 0;
-	struct store *part;
-	unsigned at;
-
-	if (from < store_fine_from(store))
-		return range;			/* it does not change any more */
-	for (; end < store_slices(store) && store_slice(store, end).begin < to; end++)
-		if (store_slice(store, end).version > version)
-			version = store_slice(store, end).version;
-	at = place_of(ranges, range);
-	if (range && ranges->versions[at] == version)
-		return range;
-	part = store_part(store, first, end, to);
-	fine_range_release(ranges->kept[at]);
-	ranges->kept[at] = range = part ? util_alloc(sizeof(*range)) : NULL;
-	ranges->versions[at] = version;
-	if (range)
-		*range = (struct fine_range) { .holders = 1, .from = from, .to = to, .store = part };
-	return range;
-}
-
-bool fine_ranges_make(struct fine_ranges *ranges, struct store *store, uint64_t *from, uint64_t *to)
-{
-	uint64_t first = (*from + STORE_SLICE_NS / 2) / STORE_SLICE_NS;
-	uint64_t end = (*to + STORE_SLICE_NS / 2) / STORE_SLICE_NS;
-	struct fine_range *range;
-
-	if (*to > INT64_MAX || *to <= *from || *to - *from > FINE_MOST)
-		return false;
-	if (end == first) {			/* the one that has the middle */
-		first = (*from + (*to - *from) / 2) / STORE_SLICE_NS;
-		end = first + 1;
-	}
-	store_settle(store);
-	range = have(ranges, store, first * STORE_SLICE_NS, end * STORE_SLICE_NS);
-	if (!range)
-		return false;
-	*from = range->from;
-	*to = range->to;
-	return true;
 }

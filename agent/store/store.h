@@ -3,7 +3,7 @@
  * All samples of one boot, in slices of the guest's time; each slice counts (stack, who). A slice takes 20 ms in the
  * last 160 s, 1 s in the last ten minutes, 10 s in the last two hours, 60 s in the last day. All that is older is one
  * slice, the oldest one. The slices of 20 ms may take a 48th of the budget, STORE_FINE_BYTES at most; the oldest that
- * do not fit become seconds. If memory is short, further slices join the oldest one early. Once that has half of all
+ * do not fit become seconds. Short ranges may keep them (store_pin). If memory is short, further slices join the oldest one early. Once that has half of all
  * counts, it forgets threads and CPUs, and keeps the counts by stack. When it has half of them again, it is dropped. A
  * sixth of the budget is left to others. There is a slice only where a sample came. Used by one thread.
  */
@@ -46,12 +46,6 @@ struct slice {
 
 struct store *store_new(struct budget *budget, uint64_t counts_max);
 
-/*
- * A store of its own, with these settled slices of another one, first <= i < end. It is not added to. NULL: there is no
- * memory.
- */
-struct store *store_part(const struct store *store, size_t first, size_t end, uint64_t now);
-
 void store_free(struct store *store);
 
 /*
@@ -76,7 +70,7 @@ uint64_t store_version(const struct store *store);	/* grows with every change */
 void store_settle(struct store *store);
 
 /* Slices in order of time. Their pointers are valid until the next call that changes the store. */
-size_t store_slices(const struct store *store);		/* 11,000 at most */
+size_t store_slices(const struct store *store);		/* 11,200 at most */
 struct slice store_slice(const struct store *store, size_t index);
 
 /* The slices that a range of time stands for. */
@@ -97,6 +91,19 @@ size_t span_after(const struct store *store, uint64_t time);
 struct who_table *store_whos(const struct store *store);
 
 uint64_t store_fine_from(const struct store *store);	/* from this time on, slices are the finest */
+
+/*
+ * Short ranges whose slices are the finest, and stay so: then what was asked for once stays exact. The newest ones do,
+ * until they join the oldest slice. Settles the store.
+ */
+enum { STORE_PINS = 4 };
+#define STORE_PIN_MOST NS_PER_SECOND	/* the longest one */
+
+/*
+ * Moves the ends of the range to where the finest slices may begin. False: it is too long, or its slices are coarser
+ * and it is none of the newest; then the ends are as they were.
+ */
+bool store_pin(struct store *store, uint64_t *from, uint64_t *to);
 
 /* The weights by mode of what begins at number * STORE_SLICE_NS and is as long, even if its slice is longer by now. */
 struct fine_sum {
@@ -137,41 +144,5 @@ static inline struct cpu_sums *cpus_get(const struct cpus *cpus, uint32_t cpu)
 
 	return block ? &block[cpu % CPUS_BLOCK] : NULL;
 }
-
-/* ---- short ranges of fine slices ---- */
-
-/*
- * Short ranges of time as stores of their own, which hold the finest slices of another store. So what was made stays
- * exact when these slices have become coarser there. Used by one thread.
- */
-
-#define FINE_MOST NS_PER_SECOND		/* the longest range */
-
-enum { FINE_RANGES = 4 };		/* the newest ones are kept */
-
-struct fine_range {
-	unsigned holders;
-	uint64_t from, to;		/* ns of guest time */
-	struct store *store;		/* its samples, all of them in slices of the range; its "now" is `to` */
-};
-
-struct fine_ranges {			/* starts zeroed */
-	struct fine_range *kept[FINE_RANGES];
-	uint64_t versions[FINE_RANGES];	/* of the slices, when these were made */
-	unsigned next;			/* the oldest one, which is replaced next */
-};
-
-void fine_ranges_clear(struct fine_ranges *ranges);
-
-/*
- * Makes the range, if it is not there, or if samples have come to it since. Its ends are moved to where the finest
- * slices may begin. False: it is too long, its slices are coarser, or there is no memory; then it is as it was.
- */
-bool fine_ranges_make(struct fine_ranges *ranges, struct store *store, uint64_t *from, uint64_t *to);
-
-/* The one with exactly these ends; NULL: it is not there. The caller holds it if it keeps it. */
-struct fine_range *fine_ranges_find(const struct fine_ranges *ranges, uint64_t from, uint64_t to);
-struct fine_range *fine_range_hold(struct fine_range *range);	/* NULL is allowed in both */
-void fine_range_release(struct fine_range *range);
 
 #endif

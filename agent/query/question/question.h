@@ -73,7 +73,7 @@ struct question {
 	 * window moves.
 	 */
 	uint64_t from, to;
-	bool fine;			/* the range is one of store.h: query_round has set this */
+	bool fine;			/* the range has slices of its own (store_pin): query_round has set this */
 	struct filter filter;
 	enum group_by by;		/* idle time is the row [idle] in all */
 	/* query_callers is asked about all functions; where `by` is a thread, process or line, query_ran is asked. */

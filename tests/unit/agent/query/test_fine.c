@@ -86,7 +86,7 @@ static void take(struct world *world, struct random *random, uint64_t now)
 /* At most a second, somewhere in the last minute. */
 static struct question random_range(struct random *random, const struct world *world, uint32_t reader)
 {
-	uint64_t now = store_now(world->inputs.store), length = 1 + random_below(random, FINE_MOST);
+	uint64_t now = store_now(world->inputs.store), length = 1 + random_below(random, STORE_PIN_MOST);
 	uint64_t ago = length + random_below(random, 60 * NS_PER_SECOND);
 
 	return (struct question) { .from = now > ago ? now - ago : 0, .to = (now > ago ? now - ago : 0) + length,
@@ -141,7 +141,7 @@ static void a_range_stays_when_its_samples_are_old(void **state)
 	query_round(world.query, &question);
 	assert_true(question.fine);
 	check(&world, &question);
-	for (uint64_t i = 1; i <= FINE_RANGES; i++) {
+	for (uint64_t i = 1; i <= STORE_PINS; i++) {
 		question = (struct question) { .from = now - i * NS_PER_SECOND, .to = now - i * NS_PER_SECOND + 1 };
 		query_round(world.query, &question);
 		assert_true(question.fine);

@@ -500,29 +500,51 @@ static void coarse_slices_age_after_a_flood(void **state)
 	store_free(store);
 }
 
-/* What was taken out of a store stays as it was. */
-static void a_part_stays(void **state)
+static uint64_t weight_within(const struct store *store, uint64_t from, uint64_t to)
 {
-	struct store *store = store_new(NULL, COUNTS_MAX), *part;
-	struct slice slice;
+	struct span span = span_find(store, from, to);
+	uint64_t weight = 0;
+
+	for (size_t i = span.first; i < span.end; i++) {
+		struct slice slice = store_slice(store, i);
+
+		weight += cpu_weight(&slice);
+	}
+	return weight;
+}
+
+/* Those around it become coarser as ever, until they are one with it in the oldest slice. */
+static void a_pinned_range_keeps_its_slices(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	uint64_t from = 205 * NS_PER_MS, to = 298 * NS_PER_MS;
 
 	(void)state;
-	for (uint64_t time = 0; time < NS_PER_SECOND; time += NS_PER_MS)
+	for (uint64_t time = 0; time < 2 * NS_PER_SECOND; time += NS_PER_MS)
 		store_add(store, time, &plain, 2);
-	store_settle(store);
-	part = store_part(store, 10, 15, 300 * NS_PER_MS);
+	assert_true(store_pin(store, &from, &to));
+	assert_int_equal(from, 200 * NS_PER_MS);
+	assert_int_equal(to, 300 * NS_PER_MS);
 	store_advance(store, 3000 * NS_PER_SECOND);
 	store_add(store, 250 * NS_PER_MS, &plain, 1);
-	assert_int_equal(total_weight(store), 2001);
+	store_settle(store);
+	check_store(store);
+	assert_int_equal(store_slices(store), 1 + 5 + 1);
+	assert_int_equal(weight_within(store, from, to), 5 * 40 + 1);
+	assert_int_equal(weight_within(store, 0, from), 400);
+	assert_int_equal(weight_within(store, to, 10 * NS_PER_SECOND), 4001 - 400 - 201);
+	from++;
+	assert_true(store_pin(store, &from, &to));	/* it is there, though no other can be */
+	from += 100 * NS_PER_MS;
+	to += 200 * NS_PER_MS;
+	assert_false(store_pin(store, &from, &to));
+	store_advance(store, 2 * 86400 * NS_PER_SECOND);
 	assert_int_equal(store_slices(store), 1);
+	assert_int_equal(total_weight(store), 4001);
+	from = 200 * NS_PER_MS;
+	to = 300 * NS_PER_MS;
+	assert_false(store_pin(store, &from, &to));
 	store_free(store);
-	assert_int_equal(store_slices(part), 5);
-	assert_int_equal(store_now(part), 300 * NS_PER_MS);
-	assert_int_equal(total_weight(part), 5 * 40);
-	slice = store_slice(part, 4);
-	assert_int_equal(slice.begin, 280 * NS_PER_MS);
-	assert_int_equal(cpu_weight(&slice), 40);
-	store_free(part);
 }
 
 /* Keys that come again and again: slices that do not fit are merged, and nothing is lost. */
@@ -611,7 +633,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_who_are_given_away),
 		cmocka_unit_test(the_finest_slices_have_their_bound),
 		cmocka_unit_test(coarse_slices_age_after_a_flood),
-		cmocka_unit_test(a_part_stays),
+		cmocka_unit_test(a_pinned_range_keeps_its_slices),
 		cmocka_unit_test(repeated_keys_merge_before_any_is_lost),
 		cmocka_unit_test(one_full_slice_refuses_and_counts),
 	};
