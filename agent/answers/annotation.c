@@ -120,9 +120,10 @@ static void compare(struct annotation *annotation, const struct request *request
 	address_sums_clear(&sums);
 }
 
-struct annotation *annotation_new(const struct annotation_request *request, const struct moment *moment)
+static struct answer *make(const struct request *asked, const struct moment *moment)
 {
-	const struct excerpt *excerpt = &request->request.excerpt;
+	const struct annotation_request *request = (const struct annotation_request *)asked;
+	const struct excerpt *excerpt = &asked->excerpt;
 	struct annotation *annotation = util_alloc(sizeof(*annotation));
 	const struct named_functions *named;
 	struct address_sums sums;
@@ -134,7 +135,7 @@ struct annotation *annotation_new(const struct annotation_request *request, cons
 	annotation->function = FUNCTION_NONE;
 	annotation->lacks = "";
 	if (!annotation->answer.epoch)
-		return annotation;
+		return &annotation->answer;
 	util_print(annotation->kernel, sizeof(annotation->kernel), "%s", annotation->answer.epoch->kernel);
 	named = listings_functions(annotation->answer.epoch->listings, request->function, annotation->kernel);
 	question = excerpt_question(annotation->answer.epoch, excerpt);
@@ -148,17 +149,17 @@ struct annotation *annotation_new(const struct annotation_request *request, cons
 		compare(annotation, &request->request, moment, named);
 	annotation->answer.begun = sums.samples;
 	address_sums_clear(&sums);
-	return annotation;
+	return &annotation->answer;
 }
 
-void annotation_free(struct annotation *annotation)
+static void free_answer(struct answer *answer)
 {
-	if (!annotation)
-		return;
+	struct annotation *annotation = (struct annotation *)answer;
+
 	listing_release(annotation->listing);
 	free(annotation->heat);
 	free(annotation->base.heat);
-	answer_end(&annotation->answer);
+	answer_end(answer);
 	free(annotation);
 }
 
@@ -241,16 +242,6 @@ struct change annotation_self_change(const struct annotation *annotation)
 	struct annotation_heat base_all = { base->weight, base->samples };
 
 	return change_of(portion(annotation->self, all), portion(base->self, base_all));
-}
-
-static struct answer *make(const struct request *request, const struct moment *moment)
-{
-	return &annotation_new((const struct annotation_request *)request, moment)->answer;
-}
-
-static void free_answer(struct answer *answer)
-{
-	annotation_free((struct annotation *)answer);
 }
 
 const struct answer_kind annotation_kind = {

@@ -57,10 +57,6 @@ struct annotation {
 
 extern const struct answer_kind annotation_kind;
 
-/* Makes an answer, owned by the caller; never NULL. Ingest thread. */
-struct annotation *annotation_new(const struct annotation_request *request, const struct moment *moment);
-void annotation_free(struct annotation *annotation);	/* NULL is allowed */
-
 /* The tree_name of the function that an instruction calls or jumps to; 0: it does not, or that is not known. */
 uint64_t annotation_callee(const struct annotation *annotation, uint32_t instruction);
 

@@ -59,9 +59,10 @@ static void tell_lines(struct call_tree *answer, const struct call_tree_request 
 		}
 }
 
-struct call_tree *call_tree_new(const struct call_tree_request *request, const struct moment *moment)
+static struct answer *make(const struct request *asked, const struct moment *moment)
 {
-	const struct excerpt *excerpt = &request->request.excerpt;
+	const struct call_tree_request *request = (const struct call_tree_request *)asked;
+	const struct excerpt *excerpt = &asked->excerpt;
 	struct call_tree *answer = util_alloc(sizeof(*answer));
 	struct tree_question wanted = request->tree;
 	struct question question;
@@ -74,7 +75,7 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	answer->below = request->tree.below;
 	answer->find = request->tree.find;
 	if (!answer->answer.epoch)
-		return answer;
+		return &answer->answer;
 	util_print(answer->kernel, sizeof(answer->kernel), "%s", answer->answer.epoch->kernel);
 	question = excerpt_question(answer->answer.epoch, excerpt);
 	question.by = GROUP_FUNCTION;
@@ -86,29 +87,19 @@ struct call_tree *call_tree_new(const struct call_tree_request *request, const s
 	tell_lines(answer, request);
 	answer->answer.begun = answer->tree->samples;
 	answer->answer.partial = answer->answer.partial || query_awaits_files(answer->answer.epoch->query, &question);
-	return answer;
-}
-
-void call_tree_free(struct call_tree *call_tree)
-{
-	if (!call_tree)
-		return;
-	for (size_t i = 0; i < call_tree->machine_count; i++)
-		epoch_release(call_tree->machines[i]);
-	free(call_tree->machines);
-	tree_free(call_tree->tree);
-	answer_end(&call_tree->answer);
-	free(call_tree);
-}
-
-static struct answer *make(const struct request *request, const struct moment *moment)
-{
-	return &call_tree_new((const struct call_tree_request *)request, moment)->answer;
+	return &answer->answer;
 }
 
 static void free_answer(struct answer *answer)
 {
-	call_tree_free((struct call_tree *)answer);
+	struct call_tree *call_tree = (struct call_tree *)answer;
+
+	for (size_t i = 0; i < call_tree->machine_count; i++)
+		epoch_release(call_tree->machines[i]);
+	free(call_tree->machines);
+	tree_free(call_tree->tree);
+	answer_end(answer);
+	free(call_tree);
 }
 
 const struct answer_kind call_tree_kind = {

@@ -31,10 +31,6 @@ struct call_tree {
 	size_t machine_count;
 };
 
-extern const struct answer_kind call_tree_kind;
-
-/* Makes an answer, owned by the caller; never NULL. Until the guest tells of itself, it has no tree. Ingest thread. */
-struct call_tree *call_tree_new(const struct call_tree_request *request, const struct moment *moment);
-void call_tree_free(struct call_tree *call_tree);	/* NULL is allowed */
+extern const struct answer_kind call_tree_kind;	/* until the guest tells of itself, it has no tree */
 
 #endif

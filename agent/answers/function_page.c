@@ -65,44 +65,35 @@ static struct moment moment_of(const struct moment *moment, int part)
 
 _Static_assert(1 + PAGE_TABLES <= QUESTIONS_MOST, "each part has a reader");
 
-struct function_page *function_page_new(const struct function_page_request *request, const struct moment *moment)
+static struct answer *make(const struct request *asked, const struct moment *moment)
 {
+	const struct function_page_request *request = (const struct function_page_request *)asked;
 	struct call_tree_request tree = function_page_tree(request);
 	struct function_page *page = util_alloc(sizeof(*page));
 
 	page->answer = answer_begin(&function_page_kind, moment);
-	page->tree = call_tree_new(&tree, moment);
+	page->tree = (struct call_tree *)call_tree_kind.make(&tree.request, moment);
 	page->answer.begun = page->tree->answer.begun;
 	page->answer.partial = page->tree->answer.partial;
 	for (int i = 0; i < PAGE_TABLES; i++) {
-		struct function_request asked = function_page_table(request, (enum page_table)i);
+		struct function_request table = function_page_table(request, (enum page_table)i);
 		struct moment own = moment_of(moment, 1 + i);
 
-		page->tables[i] = function_table_new(&asked, &own);
+		page->tables[i] = (struct function_table *)function_table_kind.make(&table.request, &own);
 		page->answer.partial = page->answer.partial || page->tables[i]->answer.partial;
 	}
-	return page;
-}
-
-void function_page_free(struct function_page *page)
-{
-	if (!page)
-		return;
-	call_tree_free(page->tree);
-	for (int i = 0; i < PAGE_TABLES; i++)
-		function_table_free(page->tables[i]);
-	answer_end(&page->answer);
-	free(page);
-}
-
-static struct answer *make(const struct request *request, const struct moment *moment)
-{
-	return &function_page_new((const struct function_page_request *)request, moment)->answer;
+	return &page->answer;
 }
 
 static void free_answer(struct answer *answer)
 {
-	function_page_free((struct function_page *)answer);
+	struct function_page *page = (struct function_page *)answer;
+
+	answer_free((struct answer *)page->tree);
+	for (int i = 0; i < PAGE_TABLES; i++)
+		answer_free((struct answer *)page->tables[i]);
+	answer_end(answer);
+	free(page);
 }
 
 const struct answer_kind function_page_kind = {

@@ -33,8 +33,4 @@ extern const struct answer_kind function_page_kind;
 struct call_tree_request function_page_tree(const struct function_page_request *request);
 struct function_request function_page_table(const struct function_page_request *request, enum page_table table);
 
-/* Makes an answer, owned by the caller; never NULL. Ingest thread. */
-struct function_page *function_page_new(const struct function_page_request *request, const struct moment *moment);
-void function_page_free(struct function_page *page);	/* NULL is allowed */
-
 #endif

@@ -346,9 +346,9 @@ static struct thread_states *states_of(struct function_table *answer, const stru
 	return thread_states_new(epoch, excerpt->until_ns ? to : 0, thread);
 }
 
-struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)
+static struct answer *make(const struct request *asked, const struct moment *moment)
 {
-	const struct request *asked = &request->request;
+	const struct function_request *request = (const struct function_request *)asked;
 	struct function_table *answer = util_alloc(sizeof(*answer));
 	struct thread_states *states;
 	struct question question;
@@ -359,7 +359,7 @@ struct function_table *function_table_new(const struct function_request *request
 	answer->by = asked->excerpt.by;
 	answer->selected = FUNCTION_NONE;
 	if (!answer->answer.epoch)
-		return answer;
+		return &answer->answer;
 	util_print(answer->kernel, sizeof(answer->kernel), "%s", answer->answer.epoch->kernel);
 	if (request->selected < symbols_functions(answer->answer.symbols))
 		answer->selected = request->selected;
@@ -384,30 +384,20 @@ struct function_table *function_table_new(const struct function_request *request
 		tell_now(answer, states, symbols_get(answer->answer.symbols, answer->selected)->name);
 	if (states)
 		thread_states_free(states);
-	return answer;
+	return &answer->answer;
 }
 
-void function_table_free(struct function_table *functions)
+static void free_answer(struct answer *answer)
 {
-	if (!functions)
-		return;
+	struct function_table *functions = (struct function_table *)answer;
+
 	for (size_t i = 0; i < functions->machine_count; i++)
 		epoch_release(functions->machines[i].epoch);
 	table_free(functions->table);
 	free(functions->machines);
 	free(functions->visible);
-	answer_end(&functions->answer);
+	answer_end(answer);
 	free(functions);
-}
-
-static struct answer *make(const struct request *request, const struct moment *moment)
-{
-	return &function_table_new((const struct function_request *)request, moment)->answer;
-}
-
-static void free_answer(struct answer *answer)
-{
-	function_table_free((struct function_table *)answer);
 }
 
 const struct answer_kind function_table_kind = {

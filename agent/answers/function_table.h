@@ -59,10 +59,6 @@ struct function_table {
 	size_t machine_count;
 };
 
-extern const struct answer_kind function_table_kind;
-
-/* Makes an answer, owned by the caller; never NULL. Until the guest tells of itself, it has no table. Ingest thread. */
-struct function_table *function_table_new(const struct function_request *request, const struct moment *moment);
-void function_table_free(struct function_table *functions);
+extern const struct answer_kind function_table_kind;	/* until the guest tells of itself, it has no table */
 
 #endif

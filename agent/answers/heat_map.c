@@ -9,9 +9,10 @@
 #include "agent/query/query.h"
 #include "heat_map.h"
 
-struct heat_map *heat_map_new(const struct heat_request *request, const struct moment *moment)
+static struct answer *make(const struct request *asked, const struct moment *moment)
 {
-	const struct excerpt *excerpt = &request->request.excerpt;
+	const struct heat_request *request = (const struct heat_request *)asked;
+	const struct excerpt *excerpt = &asked->excerpt;
 	struct question question = { .to = UINT64_MAX, .filter = excerpt->filter };
 	struct heat_map *map = util_alloc(sizeof(*map));
 	const struct epoch *epoch;
@@ -20,7 +21,7 @@ struct heat_map *heat_map_new(const struct heat_request *request, const struct m
 	memcpy(&map->asked, request, sizeof(map->asked));
 	epoch = map->answer.epoch;
 	if (!epoch)
-		return map;
+		return &map->answer;
 	question.reader = moment->readers[0];
 	map->now = epoch_now(epoch);
 	map->whole = true;
@@ -32,25 +33,15 @@ struct heat_map *heat_map_new(const struct heat_request *request, const struct m
 			symbols_get(map->answer.symbols, map->heat.function)->name);
 	for (size_t i = 0; i < map->heat.count; i++)
 		map->answer.begun = map->answer.begun || map->heat.slots[i].whole;
-	return map;
-}
-
-void heat_map_free(struct heat_map *map)
-{
-	if (!map)
-		return;
-	answer_end(&map->answer);
-	free(map);
-}
-
-static struct answer *make(const struct request *request, const struct moment *moment)
-{
-	return &heat_map_new((const struct heat_request *)request, moment)->answer;
+	return &map->answer;
 }
 
 static void free_answer(struct answer *answer)
 {
-	heat_map_free((struct heat_map *)answer);
+	struct heat_map *map = (struct heat_map *)answer;
+
+	answer_end(answer);
+	free(map);
 }
 
 const struct answer_kind heat_map_kind = {

@@ -31,8 +31,4 @@ struct heat_map {
 
 extern const struct answer_kind heat_map_kind;
 
-/* Makes an answer, owned by the caller; never NULL. Ingest thread. */
-struct heat_map *heat_map_new(const struct heat_request *request, const struct moment *moment);
-void heat_map_free(struct heat_map *map);	/* NULL is allowed */
-
 #endif

@@ -150,15 +150,16 @@ static void tell_outside(struct profile *profile, const struct epoch *epoch)
 	address_sums_clear(&sums);
 }
 
-struct profile *profile_new(const struct profile_request *request, const struct moment *moment)
+static struct answer *make(const struct request *asked, const struct moment *moment)
 {
+	const struct profile_request *request = (const struct profile_request *)asked;
 	const struct epoch *epoch = moment->epoch;
 	struct profile *profile = util_alloc(sizeof(*profile));
 
 	profile->answer = answer_begin(&profile_kind, moment);
 	if (!epoch)
-		return profile;
-	profile->question = excerpt_question(epoch, &request->request.excerpt);
+		return &profile->answer;
+	profile->question = excerpt_question(epoch, &asked->excerpt);
 	profile->question.reader = moment->readers[0];
 	profile->question.callers = request->callers && profile->question.by == GROUP_FUNCTION;
 	profile->question.inlined = request->inlined;
@@ -174,27 +175,17 @@ struct profile *profile_new(const struct profile_request *request, const struct 
 	profile->answer.begun = profile->sampled;
 	profile->answer.partial = !lines_known(profile->table, epoch->inputs.symbols) || profile->unread ||
 		profile->table->unread;
-	return profile;
-}
-
-void profile_free(struct profile *profile)
-{
-	if (!profile)
-		return;
-	table_free(profile->table);
-	free(profile->books);
-	answer_end(&profile->answer);
-	free(profile);
-}
-
-static struct answer *make(const struct request *request, const struct moment *moment)
-{
-	return &profile_new((const struct profile_request *)request, moment)->answer;
+	return &profile->answer;
 }
 
 static void free_answer(struct answer *answer)
 {
-	profile_free((struct profile *)answer);
+	struct profile *profile = (struct profile *)answer;
+
+	table_free(profile->table);
+	free(profile->books);
+	answer_end(answer);
+	free(profile);
 }
 
 const struct answer_kind profile_kind = {

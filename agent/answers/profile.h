@@ -46,8 +46,4 @@ extern const struct answer_kind profile_kind;
 /* The share of unnamed callers, 0 to 1; 0: so few that nobody has to know. */
 double profile_unnamed_callers(const struct profile *profile);
 
-/* Makes an answer, owned by the caller; never NULL. Ingest thread. */
-struct profile *profile_new(const struct profile_request *request, const struct moment *moment);
-void profile_free(struct profile *profile);
-
 #endif

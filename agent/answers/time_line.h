@@ -27,8 +27,4 @@ struct time_line {
 
 extern const struct answer_kind time_line_kind;
 
-/* Makes an answer, owned by the caller; never NULL. Ingest thread. */
-struct time_line *time_line_new(const struct time_line_request *request, const struct moment *moment);
-void time_line_free(struct time_line *line);	/* NULL is allowed */
-
 #endif

@@ -167,10 +167,9 @@ static void tell_place(struct vitals *vitals, const struct question *question, b
 	vitals->to = place.to;
 }
 
-struct vitals *vitals_new(const struct vitals_request *asked, const struct moment *moment)
+static struct answer *make(const struct request *request, const struct moment *moment)
 {
-	const struct request *request = &asked->request;
-	enum vitals_cpus cpus = asked->cpus;
+	enum vitals_cpus cpus = ((const struct vitals_request *)request)->cpus;
 	struct vitals *vitals = util_alloc(sizeof(*vitals));
 	struct question question = { .from = 0 };
 
@@ -194,28 +193,18 @@ struct vitals *vitals_new(const struct vitals_request *asked, const struct momen
 	if (vitals->answer.epoch && cpus != VITALS_NO_CPUS)
 		tell_cpus(vitals, moment, &question, cpus == VITALS_TRENDS);
 	vitals->answer.begun = cpus == VITALS_NO_CPUS || is_begun(vitals);
-	return vitals;
-}
-
-void vitals_free(struct vitals *vitals)
-{
-	if (!vitals)
-		return;
-	free(vitals->machines);
-	free(vitals->cpus);
-	free(vitals->trends);
-	answer_end(&vitals->answer);
-	free(vitals);
-}
-
-static struct answer *make(const struct request *request, const struct moment *moment)
-{
-	return &vitals_new((const struct vitals_request *)request, moment)->answer;
+	return &vitals->answer;
 }
 
 static void free_answer(struct answer *answer)
 {
-	vitals_free((struct vitals *)answer);
+	struct vitals *vitals = (struct vitals *)answer;
+
+	free(vitals->machines);
+	free(vitals->cpus);
+	free(vitals->trends);
+	answer_end(answer);
+	free(vitals);
 }
 
 const struct answer_kind vitals_kind = {

@@ -93,7 +93,7 @@ struct vitals {
 	size_t machine_count;
 };
 
-extern const struct answer_kind vitals_kind;
+extern const struct answer_kind vitals_kind;	/* until the guest is known, it tells of the connections alone */
 
 /* True: samples are being taken now. The guest says that it is profiled, the link is up, and the VM runs. */
 bool vitals_record(bool running, enum link_state link, enum vm_state vm);
@@ -105,9 +105,5 @@ struct vitals_cost {			/* of the hook, as the guest has told it, for samples or 
 };
 
 struct vitals_cost vitals_cost(const struct epoch *epoch, enum stream stream);
-
-/* Makes an answer, owned by the caller; never NULL. Until the guest is known, it tells of the connections alone. */
-struct vitals *vitals_new(const struct vitals_request *request, const struct moment *moment);
-void vitals_free(struct vitals *vitals);
 
 #endif

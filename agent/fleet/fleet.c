@@ -219,13 +219,13 @@ void fleet_free(struct fleet *fleet)
 	if (!fleet)
 		return;
 	for (size_t i = 0; i < fleet->count; i++) {
-		vitals_free(fleet->machines[i].vitals);
-		function_table_free(fleet->machines[i].functions);
-		call_tree_free(fleet->machines[i].tree);
-		time_line_free(fleet->machines[i].line);
-		heat_map_free(fleet->machines[i].heat);
-		annotation_free(fleet->machines[i].annotation);
-		function_page_free(fleet->machines[i].page);
+		answer_free((struct answer *)fleet->machines[i].vitals);
+		answer_free((struct answer *)fleet->machines[i].functions);
+		answer_free((struct answer *)fleet->machines[i].tree);
+		answer_free((struct answer *)fleet->machines[i].line);
+		answer_free((struct answer *)fleet->machines[i].heat);
+		answer_free((struct answer *)fleet->machines[i].annotation);
+		answer_free((struct answer *)fleet->machines[i].page);
 		fleet_map_clear(&fleet->machines[i].map, fleet->budget);
 	}
 	budget_give(fleet->budget, fleet->place_count * sizeof(*fleet->places));
@@ -256,7 +256,7 @@ static void take_vitals(struct fleet_machine *machine, struct vitals *vitals)
 {
 	if (vitals->now < machine->zero || vitals->now < machine->until || vitals->now < machine->base.until_ns)
 		begin_anew(machine);
-	vitals_free(machine->vitals);
+	answer_free((struct answer *)machine->vitals);
 	machine->vitals = vitals;
 }
 
@@ -266,7 +266,7 @@ static void take_functions(struct fleet *fleet, struct fleet_machine *machine, s
 
 	if (!before || before->answer.symbols != functions->answer.symbols)
 		fleet_map_clear(&machine->map, fleet->budget);
-	function_table_free(before);
+	answer_free((struct answer *)before);
 	machine->functions = functions;
 }
 
@@ -277,7 +277,7 @@ static void take_tree(struct fleet *fleet, struct fleet_machine *machine, struct
 
 	if (!before || before->answer.symbols != tree->answer.symbols)
 		fleet_map_clear(&machine->map, fleet->budget);
-	call_tree_free(before);
+	answer_free((struct answer *)before);
 	machine->tree = tree;
 }
 
@@ -288,7 +288,7 @@ static void take_annotation(struct fleet *fleet, struct fleet_machine *machine, 
 
 	if (!before || before->answer.symbols != annotation->answer.symbols)
 		fleet_map_clear(&machine->map, fleet->budget);
-	annotation_free(before);
+	answer_free((struct answer *)before);
 	machine->annotation = annotation;
 }
 
@@ -298,13 +298,13 @@ static void take_page(struct fleet *fleet, struct fleet_machine *machine, struct
 
 	if (!before || before->answer.symbols != page->answer.symbols)
 		fleet_map_clear(&machine->map, fleet->budget);
-	function_page_free(before);
+	answer_free((struct answer *)before);
 	machine->page = page;
 }
 
 static void take_line(struct fleet_machine *machine, struct time_line *line)
 {
-	time_line_free(machine->line);
+	answer_free((struct answer *)machine->line);
 	machine->line = line;
 }
 

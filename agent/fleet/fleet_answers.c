@@ -361,7 +361,7 @@ static void follow_clock(const struct fleet *fleet, struct fleet_machine *machin
 
 void fleet_take_heat(const struct fleet *fleet, struct fleet_machine *machine, struct heat_map *map)
 {
-	heat_map_free(machine->heat);
+	answer_free((struct answer *)machine->heat);
 	machine->heat = map;
 	follow_clock(fleet, machine, map);
 }

@@ -120,9 +120,9 @@ void report_free(struct report *report)
 	session_forget(report->session, report);
 	report_give_back(report);
 	session_unsubscribe(report->subscription);
-	profile_free(report->profile);
-	call_tree_free(report->tree);
-	annotation_free(report->annotation);
+	answer_free((struct answer *)report->profile);
+	answer_free((struct answer *)report->tree);
+	answer_free((struct answer *)report->annotation);
 	report_events_free(report);
 	report_timeline_free(report);
 	export_free(report->export);

@@ -84,7 +84,7 @@ bool report_find_annotation(struct report *report)
 		return true;
 	answer = session_answer(report->subscription);
 	if (answer) {
-		annotation_free(report->annotation);
+		answer_free((struct answer *)report->annotation);
 		report->annotation = (struct annotation *)answer;
 	}
 	return report->annotation && (!report->annotation->answer.partial || report_is_late(report));

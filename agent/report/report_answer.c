@@ -297,7 +297,7 @@ static bool have_profile(struct report *report)
 	struct answer *answer = session_answer(report->subscription);
 
 	if (answer) {
-		profile_free(report->profile);
+		answer_free((struct answer *)report->profile);
 		report->profile = (struct profile *)answer;
 	}
 	return report->profile && (!report->profile->answer.partial || report_is_late(report));

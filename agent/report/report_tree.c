@@ -43,7 +43,7 @@ bool report_find_tree(struct report *report)
 		ask(report);
 	answer = session_answer(report->subscription);
 	if (answer) {
-		call_tree_free(report->tree);
+		answer_free((struct answer *)report->tree);
 		report->tree = (struct call_tree *)answer;
 	}
 	return report->tree && (!report->tree->answer.partial || report_is_late(report));

@@ -98,7 +98,7 @@ static struct profile *make_profile(struct session *session, const struct order 
 	request.request.kind = &profile_kind;
 	request.request.excerpt = order->excerpt;
 	request.callers = order->choice.format == &export_json;
-	profile = profile_new(&request, &moment);
+	profile = (struct profile *)profile_kind.make(&request.request, &moment);
 	table_sort_named(profile->table, session->epoch->inputs.symbols, COLUMN_SELF);
 	return profile;
 }

@@ -47,8 +47,8 @@ void screen_free(struct screen *screen)
 		return;
 	for (int i = 0; i < VIEWS; i++)
 		screen_views[i]->free(screen->selves[i]);
-	vitals_free(screen->vitals);
-	time_line_free(screen->line);
+	answer_free((struct answer *)screen->vitals);
+	answer_free((struct answer *)screen->line);
 	for (int i = 0; i < VIEWS; i++)
 		answer_free(screen->answers[i]);
 	free(screen->question);
@@ -124,7 +124,7 @@ static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t no
 		screen->pressed.end = 0;
 	screen_show(screen);
 	screen->drawn = screen->drawn && before;	/* before the first, no rows were shown */
-	vitals_free(before);
+	answer_free((struct answer *)before);
 	if (anew && (screen->scope.zero_ns || screen->scope.until_ns || screen->scope.base.until_ns)) {
 		screen->scope.zero_ns = 0;
 		scope_live(&screen->scope);
@@ -171,7 +171,7 @@ static bool take_answers(struct screen *screen, uint64_t now)
 	if (answer)
 		use_answer(screen, answer);
 	if (line) {
-		time_line_free(screen->line);
+		answer_free((struct answer *)screen->line);
 		screen->line = (struct time_line *)line;
 	}
 	if (vitals)

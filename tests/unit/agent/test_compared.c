@@ -65,7 +65,7 @@ static struct function_page *page_of(const struct moment *moment, uint64_t funct
 	request.tree.orders = 1 << TREE_DOWN | 1 << TREE_UP;
 	request.tree.of = function;
 	request.tree.deepest = 8;
-	return function_page_new(&request, moment);
+	return (struct function_page *)function_page_kind.make(&request.request, moment);
 }
 
 static struct annotation *annotation_of(const struct moment *moment, uint64_t function, struct excerpt excerpt)
@@ -76,7 +76,7 @@ static struct annotation *annotation_of(const struct moment *moment, uint64_t fu
 	request.request.kind = &annotation_kind;
 	request.request.excerpt = excerpt;
 	request.function = function;
-	return annotation_new(&request, moment);
+	return (struct annotation *)annotation_kind.make(&request.request, moment);
 }
 
 static void check_trees(const struct tree *tree, const struct tree *base)
@@ -146,10 +146,10 @@ static void test_what_a_baseline_had(void **state)
 	assert_int_equal(annotation->base.weight, base_annotation->weight);
 	assert_true(annotation_self_change(annotation).share < -0.5);	/* from 80 % to 20 % */
 	assert_false(annotation_self_change(annotation).chance);
-	function_page_free(page);
-	function_page_free(base_page);
-	annotation_free(annotation);
-	annotation_free(base_annotation);
+	answer_free((struct answer *)page);
+	answer_free((struct answer *)base_page);
+	answer_free((struct answer *)annotation);
+	answer_free((struct answer *)base_annotation);
 	fixture_end(&fixture);
 }
 

@@ -156,14 +156,15 @@ static void write_report(struct grown *grown, bool json)
 	FILE *out = util_text_open(&text, &size);
 
 	report.request.top = 0;
-	report.profile = profile_new(&question, &(struct moment) { .epoch = grown->epoch, .past = true });
+	report.profile = (struct profile *)profile_kind.make(&question.request,
+		&(struct moment) { .epoch = grown->epoch, .past = true });
 	if (json)
 		assert_true(report_json(&report, out, NULL));
 	else
 		report_text(&report, out);
 	free(util_text_close(out, &text));
 	assert_true(size > functions(grown->times) * 10);
-	profile_free(report.profile);
+	answer_free((struct answer *)report.profile);
 }
 
 static void ask_text(struct grown *grown)
@@ -207,8 +208,8 @@ static void ask_fleet(struct grown *grown)
 		fleet_take(fleet, i, answer_new(&vitals.request, &moment));
 		fleet_take(fleet, i, answer_new(&functions.request, &moment));
 	}
-	vitals_free(fleet_vitals(fleet, util_now()));
-	function_table_free(fleet_functions(fleet, util_now()));
+	answer_free((struct answer *)fleet_vitals(fleet, util_now()));
+	answer_free((struct answer *)fleet_functions(fleet, util_now()));
 	fleet_free(fleet);
 }
 

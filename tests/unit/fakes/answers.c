@@ -22,17 +22,17 @@ void answers_free(struct answers *answers)
 {
 	if (!answers)
 		return;
-	vitals_free(answers->vitals);
-	function_table_free(answers->functions);
-	call_tree_free(answers->tree);
-	function_page_free(answers->page);
-	annotation_free(answers->annotation);
-	heat_map_free(answers->heat);
+	answer_free((struct answer *)answers->vitals);
+	answer_free((struct answer *)answers->functions);
+	answer_free((struct answer *)answers->tree);
+	answer_free((struct answer *)answers->page);
+	answer_free((struct answer *)answers->annotation);
+	answer_free((struct answer *)answers->heat);
 	if (answers->events)
 		answer_free(&answers->events->answer);
 	if (answers->timeline)
 		answer_free(&answers->timeline->answer);
-	time_line_free(answers->line);
+	answer_free((struct answer *)answers->line);
 	free(answers);
 }
 

@@ -66,6 +66,6 @@ void hand_annotation(struct answers *answers, struct symbols *symbols, uint32_t 
 	answer->to = 192000000000;
 	answer->lacks = bare ? "no source lines: no file with its DWARF is known; give --debug-dir FOLDER or "
 		"--debuginfod" : "";
-	annotation_free(answers->annotation);
+	answer_free((struct answer *)answers->annotation);
 	answers->annotation = answer;
 }

@@ -191,7 +191,7 @@ void hand_tree(struct answers *answers, struct symbols *symbols, const uint32_t 
 		for (size_t s = (size_t)i; trend && s < TREE_SECONDS; s++)
 			trend[s] = s / 6 * (size_t)(i + 1) % 9 * 100;
 	}
-	call_tree_free(answers->tree);
+	answer_free((struct answer *)answers->tree);
 	answers->tree = answer;
 }
 
@@ -402,7 +402,7 @@ void hand_heat(struct answers *answers, struct symbols *symbols)
 		map->heat.slots[i].whole = slot / HEAT_SECOND / 2 == 75 ? 0 : 80;
 		map->heat.slots[i].part = slot % 35 < 6 ? 75 : slot / HEAT_SECOND % 5 ? 20 : 40;
 	}
-	heat_map_free(answers->heat);
+	answer_free((struct answer *)answers->heat);
 	answers->heat = map;
 }
 

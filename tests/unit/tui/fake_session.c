@@ -91,10 +91,10 @@ static void drop(struct session *session, const struct answer_kind *kind)
 	struct answers *answers = session->next;
 
 	if (answers && kind == &vitals_kind) {
-		vitals_free(answers->vitals);
+		answer_free((struct answer *)answers->vitals);
 		answers->vitals = NULL;
 	} else if (answers && kind != &time_line_kind) {
-		function_table_free(answers->functions);
+		answer_free((struct answer *)answers->functions);
 		answers->functions = NULL;
 	}
 }

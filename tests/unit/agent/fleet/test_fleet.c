@@ -400,7 +400,7 @@ static void test_pages_of_machines(void **state)
 		assert_int_equal(page->tables[i]->table->count, rows[i]);
 		assert_int_equal(page->tables[i]->table->weight, 2 * weights[i] * NS_PER_MS);
 	}
-	function_page_free(page);
+	answer_free((struct answer *)page);
 	fleet_free(fleet);
 	member_free(&web);
 	member_free(&db);

@@ -39,7 +39,7 @@ static void shows(struct fleet *fleet, const char *machine, uint64_t ms)
 	assert_string_equal(annotation->machine, machine);
 	assert_int_equal(annotation->self.weight, ms);
 	assert_int_equal(annotation->of, NAME);
-	annotation_free(annotation);
+	answer_free((struct answer *)annotation);
 }
 
 static void test_the_heaviest_machine(void **state)
@@ -94,7 +94,7 @@ static void test_the_function_is_one_of_the_fleet(void **state)
 	assert_string_equal(function->name, symbols_get(symbols, functions[0])->name);
 	assert_string_equal(symbols_get(symbols, functions[0])->object, "kernel");
 	assert_string_equal(function->object, "demo-kernel");
-	annotation_free(annotation);
+	answer_free((struct answer *)annotation);
 	fleet_free(fleet);
 	symbols_free(symbols);
 }

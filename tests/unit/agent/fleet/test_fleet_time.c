@@ -25,8 +25,8 @@ static void test_clock_is_the_time_of_the_day(void **state)
 	assert_int_equal(tomorrow->now - now->now, day);
 	assert_true(now->now >= FLEET_HOURS * (3600 * NS_PER_SECOND));
 	assert_in_range(now->now % day, 0, 3600 * NS_PER_SECOND);	/* it is soon after midnight: see main */
-	vitals_free(now);
-	vitals_free(tomorrow);
+	answer_free((struct answer *)now);
+	answer_free((struct answer *)tomorrow);
 	fleet_free(fleet);
 }
 
@@ -41,7 +41,7 @@ static void test_time_lines_are_one(void **state)
 
 	(void)state;
 	assert_int_equal(line->series.count, 0);		/* no machine has told of itself */
-	time_line_free(line);
+	answer_free((struct answer *)line);
 	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND));
 	wide->line->series.width *= 4;
 	wide->line->series.count = 3;
@@ -54,7 +54,7 @@ static void test_time_lines_are_one(void **state)
 	assert_int_equal(line->series.slots[0].whole, 12000 * NS_PER_MS);
 	assert_in_range(line->now, line->series.begin + 12 * line->series.width,
 		line->series.begin + 13 * line->series.width - 1);
-	time_line_free(line);
+	answer_free((struct answer *)line);
 	fleet_free(fleet);
 	member_free(&web);
 	member_free(&db);
@@ -87,7 +87,7 @@ static void test_heat_maps_are_one(void **state)
 
 	(void)state;
 	assert_int_equal(map->heat.count, 0);
-	heat_map_free(map);
+	answer_free((struct answer *)map);
 	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND));
 	member_give(fleet, 1, member_answers(&db, "Linux", 250, 900 * NS_PER_SECOND));
 	for (int i = 0; i < 2; i++) {
@@ -100,7 +100,7 @@ static void test_heat_maps_are_one(void **state)
 			assert_true(map->heat.slots[slot].part <= map->heat.slots[slot].whole);
 			found[i] += map->heat.slots[slot].part;
 		}
-		heat_map_free(map);
+		answer_free((struct answer *)map);
 	}
 	assert_int_equal(found[0], 40 * NS_PER_MS + 10 * 4 * NS_PER_MS);	/* at 1000 Hz, and at 250 */
 	assert_int_equal(found[1], found[0]);

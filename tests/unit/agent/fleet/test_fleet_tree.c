@@ -133,7 +133,7 @@ static void rows_with_the_same_path_are_one(void **state)
 	assert_true(fleet_is_asked(fleet, &request.request));
 	all = fleet_tree(fleet, util_now());
 	assert_rows(all, "");
-	call_tree_free(all);
+	answer_free((struct answer *)all);
 	take_two(fleet, &web, &db);
 	all = fleet_tree(fleet, util_now());
 	assert_rows(all, "0 root Linux 600 -\n1 write Linux 430 -\n2 copy Linux 250\n1 read Linux 170\n");
@@ -143,13 +143,13 @@ static void rows_with_the_same_path_are_one(void **state)
 	assert_int_equal(all->tree->to - all->tree->from, 10 * NS_PER_SECOND);
 	assert_int_equal(all->tree->lists[TREE_DOWN].rows[1].trend[59], 27);
 	assert_null(all->tree->lists[TREE_DOWN].rows[0].trend);
-	call_tree_free(all);
+	answer_free((struct answer *)all);
 	request.tree.of = ALIEN;
 	fleet_request(fleet, &request.request);
 	all = fleet_tree(fleet, util_now());		/* what has come answers another question */
 	assert_rows(all, "");
 	assert_int_equal(all->tree->weight, 0);
-	call_tree_free(all);
+	answer_free((struct answer *)all);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(db.symbols);
@@ -167,7 +167,7 @@ static void a_heavy_row_is_unfolded_everywhere(void **state)
 	request.tree.unfolded[request.tree.unfolded_count++] = 12;
 	fleet_request(fleet, &request.request);
 	take_two(fleet, &web, &db);
-	call_tree_free(fleet_tree(fleet, util_now()));
+	answer_free((struct answer *)fleet_tree(fleet, util_now()));
 	asked = fleet_tree_request(fleet, 0);
 	assert_int_equal(asked.tree.unfolded_count, 3);
 	assert_int_equal(asked.tree.unfolded[0], 12);
@@ -193,11 +193,11 @@ static void a_new_boot_has_its_own_ids(void **state)
 	(void)state;
 	fleet_request(fleet, &request.request);
 	take_two(fleet, &web, &db);
-	call_tree_free(fleet_tree(fleet, util_now()));
+	answer_free((struct answer *)fleet_tree(fleet, util_now()));
 	take_two(fleet, &again, &db);
 	all = fleet_tree(fleet, util_now());
 	assert_rows(all, "0 root Linux 600 -\n1 write Linux 430 -\n2 copy Linux 250\n1 read Linux 170\n");
-	call_tree_free(all);
+	answer_free((struct answer *)all);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(again.symbols);

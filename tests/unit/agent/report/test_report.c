@@ -47,8 +47,9 @@ static void check_groups(struct report *report)
 	FILE *out = open_memstream(&text, &size);
 	cJSON *root, *row;
 
-	profile_free(report->profile);
-	report->profile = profile_new(&request, &(struct moment) { .epoch = report->epoch, .past = true });
+	answer_free((struct answer *)report->profile);
+	report->profile = (struct profile *)profile_kind.make(&request.request,
+		&(struct moment) { .epoch = report->epoch, .past = true });
 	report->request.json = false;
 	assert_true(report_write(report, out, &error));
 	report->request.json = true;
@@ -87,12 +88,13 @@ static void test_text_is_aligned(void **state)
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 	answers_free(fixture_answers(&fixture));
 	report.epoch = session_epoch(fixture.session);
-	report.profile = profile_new(&question, &(struct moment) { .epoch = report.epoch, .past = true });
+	report.profile = (struct profile *)profile_kind.make(&question.request,
+		&(struct moment) { .epoch = report.epoch, .past = true });
 	report_text(&report, out);
 	fclose(out);
 	assert_non_null(strstr(text, wide));
 	assert_non_null(strstr(text, plain));
-	profile_free(report.profile);
+	answer_free((struct answer *)report.profile);
 	fixture_end(&fixture);
 	free(text);
 	free(wide);
@@ -138,7 +140,8 @@ static void test_callers_without_a_name_are_told(void **state)
 				.exact = 1, .kernel = samples[i].frames, .kernel_count = 3,
 			},
 		}, 1);
-	report.profile = profile_new(&question, &(struct moment) { .epoch = report.epoch, .past = true });
+	report.profile = (struct profile *)profile_kind.make(&question.request,
+		&(struct moment) { .epoch = report.epoch, .past = true });
 	assert_int_equal(report.profile->unnamed, 3);
 	assert_int_equal(report.profile->unnamed_callers, 2);
 	out = open_memstream(&text, &size);
@@ -152,7 +155,7 @@ static void test_callers_without_a_name_are_told(void **state)
 	fclose(out);
 	assert_null(strstr(text, " has a caller without a name"));
 	free(text);
-	profile_free(report.profile);
+	answer_free((struct answer *)report.profile);
 	fixture_end(&fixture);
 }
 

@@ -64,11 +64,11 @@ static struct report *report_between(struct fixture *fixture, const char *from, 
 static uint64_t samples_on_screen(const struct fixture *fixture, uint64_t from, uint64_t to)
 {
 	struct profile_request request = { .request.excerpt = { .window_ns = to - from, .until_ns = to, .moved = 1 } };
-	struct profile *profile = profile_new(&request, &(struct moment) {
+	struct profile *profile = (struct profile *)profile_kind.make(&request.request, &(struct moment) {
 		.epoch = session_epoch(fixture->session), .past = true });
 	uint64_t samples = profile->table->samples;
 
-	profile_free(profile);
+	answer_free((struct answer *)profile);
 	return samples;
 }
 

@@ -134,7 +134,7 @@ static void test_marks(void **state)
 		struct answer *next = session_answer(reader);
 
 		if (next) {
-			vitals_free(vitals);
+			answer_free((struct answer *)vitals);
 			vitals = (struct vitals *)next;
 		}
 		fixture_step(&fixture);
@@ -143,7 +143,7 @@ static void test_marks(void **state)
 	assert_true(vitals->running);
 	assert_string_equal(vitals->kernel, "toy?[2J");
 	assert_null(vitals->cpus);
-	vitals_free(vitals);
+	answer_free((struct answer *)vitals);
 	fixture_end(&fixture);			/* while readers are still subscribed */
 }
 
@@ -181,7 +181,7 @@ static void test_many_readers(void **state)
 
 			if (answer && answer->table)
 				weights[k] = answer->table->weight;
-			function_table_free(answer);
+			answer_free((struct answer *)answer);
 		}
 	}
 	assert_memory_equal(weights, wanted, sizeof(wanted));

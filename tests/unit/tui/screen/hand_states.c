@@ -162,9 +162,9 @@ static void unknown(struct answers *answers, enum link_state link)
 	vitals->vm = VM_RUNNING;
 	none->answer.kind = &function_table_kind;
 	none->selected = FUNCTION_NONE;
-	vitals_free(answers->vitals);
-	function_table_free(answers->functions);
-	time_line_free(answers->line);
+	answer_free((struct answer *)answers->vitals);
+	answer_free((struct answer *)answers->functions);
+	answer_free((struct answer *)answers->line);
 	*answers = (struct answers) { .vitals = vitals, .functions = none };
 }
 

@@ -99,12 +99,12 @@ static struct row row_of(const struct walk_guest *guest, const struct moment *mo
 	struct function_table *functions;
 
 	request.request.excerpt = guest->session.page.request.excerpt;
-	functions = function_table_new(&request, moment);
+	functions = (struct function_table *)function_table_kind.make(&request.request, moment);
 	for (size_t i = 0; functions->table && i < functions->table->count; i++)
 		if (tree_name(symbols_get(functions->answer.symbols, functions->table->rows[i].function),
 				functions->kernel) == guest->session.page.tree.of)
 			row = functions->table->rows[i];
-	function_table_free(functions);
+	answer_free((struct answer *)functions);
 	return row;
 }
 

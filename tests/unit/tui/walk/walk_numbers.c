@@ -43,12 +43,13 @@ static cJSON *json_of(struct walk_guest *guest, bool base)
 		question.request.excerpt.moved = (uint32_t)question.request.excerpt.base.moved;
 	}
 	report.status = guest->epoch->status;
-	report.profile = profile_new(&question, &(struct moment) { .epoch = guest->epoch, .past = true });
+	report.profile = (struct profile *)profile_kind.make(&question.request,
+		&(struct moment) { .epoch = guest->epoch, .past = true });
 	assert_true(report_json(&report, to, NULL));
 	fclose(to);
 	json = cJSON_Parse(text);
 	assert_non_null(json);
-	profile_free(report.profile);
+	answer_free((struct answer *)report.profile);
 	free(text);
 	return json;
 }
