@@ -6,7 +6,6 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
-#include "agent/query/query_tree.h"
 #include "agent/query/tree/places.h"
 #include "agent/query/tree/tree.h"
 #include "agent/query/tree/tree_rows.h"

@@ -16,6 +16,9 @@
 #include "agent/wire/event.h"
 #include "table.h"
 
+struct tree;
+struct tree_question;
+
 struct caller {
 	uint32_t function;
 	uint64_t weight;
@@ -116,6 +119,15 @@ struct query_stack {
 };
 bool query_stacks(struct query *query, const struct question *question,
 	void (*each)(void *context, const struct query_stack *stack), void *context);
+
+/*
+ * Makes a tree, owned by the caller; never NULL: rows that fold and unfold, with the same weights as the stacks. The
+ * question is by function; words of its filter without a colon are ignored. `kernel`: the name of the guest's kernel,
+ * which is in the paths. The reader of the question keeps what makes the next answer cheap, for one question about a
+ * tree.
+ */
+struct tree *query_tree(struct query *query, const struct question *question, const struct tree_question *wanted,
+	const char *kernel);
 
 /* Returns at how many addresses in these stacks it is not known yet what is inlined. Asks a worker to read these. */
 uint32_t query_unread(struct query *query, const struct question *question);

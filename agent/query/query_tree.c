@@ -4,10 +4,11 @@
 
 #include "agent/base/budget.h"
 #include "agent/query/tree/places.h"
+#include "agent/query/tree/tree.h"
 #include "agent/query/tree/tree_rows.h"
 #include "agent/store/stacks.h"
+#include "query.h"
 #include "query_state.h"
-#include "query_tree.h"
 #include "scan.h"
 #include "stop.h"
 

@@ -119,7 +119,7 @@ void report_free(struct report *report)
 		return;
 	session_forget(report->session, report);
 	report_give_back(report);
-	session_unsubscribe(report->subscription);
+	subscription_leave(report->subscription);
 	answer_free((struct answer *)report->profile);
 	answer_free((struct answer *)report->tree);
 	answer_free((struct answer *)report->annotation);

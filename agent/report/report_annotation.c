@@ -61,7 +61,7 @@ static void ask(struct report *report, uint32_t function)
 	request.request.excerpt = report->asked_excerpt;
 	request.request.pause_ms = LOOK_MS;
 	request.function = tree_name(symbols_get(report->epoch->inputs.symbols, function), report->epoch->kernel);
-	session_request(report->subscription, &request.request);
+	subscription_ask(report->subscription, &request.request);
 	if (!report->hurried)
 		report->deadline = util_now() + (uint64_t)CODE_MS * NS_PER_MS;
 }
@@ -82,7 +82,7 @@ bool report_find_annotation(struct report *report)
 	}
 	if (report->unannotated)
 		return true;
-	answer = session_answer(report->subscription);
+	answer = subscription_take(report->subscription);
 	if (answer) {
 		answer_free((struct answer *)report->annotation);
 		report->annotation = (struct annotation *)answer;

@@ -118,7 +118,7 @@ static void ask(struct report *report)
 	request.callers = report->request.json || report_export_callers(&report->request);
 	request.lines = report->request.lines || report_export_lines(&report->request);
 	request.inlined = request.lines || (report->request.inlined && (writes_files(report) || report->request.out));
-	session_request(report->subscription, &request.request);
+	subscription_ask(report->subscription, &request.request);
 	report->asked = true;
 }
 
@@ -294,7 +294,7 @@ static void note_books(struct report *report)
 /* True once it is as complete as it gets. */
 static bool have_profile(struct report *report)
 {
-	struct answer *answer = session_answer(report->subscription);
+	struct answer *answer = subscription_take(report->subscription);
 
 	if (answer) {
 		answer_free((struct answer *)report->profile);

@@ -41,10 +41,10 @@ bool report_find_events(struct report *report)
 		request.request.pause_ms = LOOK_MS;
 		request.by = event_by_of(report->request.by);
 		request.slow_heaviest = report->request.top ? report->request.top : SLOW_NAMES;
-		session_request(report->subscription, &request.request);
+		subscription_ask(report->subscription, &request.request);
 		report->events_asked = true;
 	}
-	answer = session_answer(report->subscription);
+	answer = subscription_take(report->subscription);
 	if (answer) {
 		report_events_free(report);
 		report->events = (struct event_table *)answer;

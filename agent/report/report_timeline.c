@@ -38,10 +38,10 @@ bool report_find_timeline(struct report *report)
 		request.columns = COLUMNS;
 		request.focus = request.of = EVENT_NONE;
 		request.spans = report->request.json;
-		session_request(report->subscription, &request.request);
+		subscription_ask(report->subscription, &request.request);
 		report->timeline_asked = true;
 	}
-	answer = session_answer(report->subscription);
+	answer = subscription_take(report->subscription);
 	if (answer) {
 		report_timeline_free(report);
 		report->timeline = (struct timeline *)answer;

@@ -28,7 +28,7 @@ static void ask(struct report *report)
 	request.tree.orders = 1u << report->request.tree;
 	request.tree.least = least ? (100 + least - 1) / least : 0;
 	request.tree.deepest = least ? 0 : UINT32_MAX;
-	session_request(report->subscription, &request.request);
+	subscription_ask(report->subscription, &request.request);
 	report->tree_asked = true;
 }
 
@@ -41,7 +41,7 @@ bool report_find_tree(struct report *report)
 		return true;
 	if (!report->tree_asked)
 		ask(report);
-	answer = session_answer(report->subscription);
+	answer = subscription_take(report->subscription);
 	if (answer) {
 		answer_free((struct answer *)report->tree);
 		report->tree = (struct call_tree *)answer;

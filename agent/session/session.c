@@ -689,21 +689,6 @@ struct subscription *session_subscribe(struct session *session, struct wakeup *w
 	return subscription_new(session->subscriptions, wakeup, boot);
 }
 
-void session_unsubscribe(struct subscription *subscription)
-{
-	subscription_leave(subscription);
-}
-
-void session_request(struct subscription *subscription, const struct request *request)
-{
-	subscription_ask(subscription, request);
-}
-
-struct answer *session_answer(struct subscription *subscription)
-{
-	return subscription_take(subscription);
-}
-
 /* ---- the whole ---- */
 
 static void wait_for_something(struct session *session, int timeout_ms)

@@ -17,7 +17,6 @@
 #include "agent/source/play.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
-#include "message.h"
 
 struct answer;
 struct wakeup;
@@ -34,6 +33,14 @@ struct source;
 struct state_words;
 struct subscription;
 struct trace_watcher;
+
+/* What a session tells its readers besides answers: how an order went, or what happened. */
+struct session_message {
+	bool failed;			/* an error: it stays on the screen until a key is pressed */
+	bool profiler;			/* about starting or stopping the profiler; may be out of date by now */
+	bool kept;			/* with `profiler`: the wish is kept; another message will tell its outcome */
+	char text[512];
+};
 
 struct session_options {
 	const char *kernel;		/* the kernel's ELF file; NULL: the source may tell it */
@@ -148,9 +155,13 @@ void session_remark(struct session *session, const char *text);
  * is over; the subscription holds it. NULL: about whichever boot is the present one.
  */
 struct subscription *session_subscribe(struct session *session, struct wakeup *wakeup, struct epoch *boot);
-void session_unsubscribe(struct subscription *subscription);	/* NULL is allowed */
-void session_request(struct subscription *subscription, const struct request *request);	/* from now on; NULL: nothing */
-struct answer *session_answer(struct subscription *subscription);	/* owned by the caller; NULL: no newer one */
+void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */
+
+/* Asks this from now on. An answer to the last question that was not taken is dropped. NULL: asks nothing. */
+void subscription_ask(struct subscription *subscription, const struct request *request);
+
+/* The newest answer, owned by the caller. NULL: there is none since the last call. */
+struct answer *subscription_take(struct subscription *subscription);
 
 /* Readable when a message waits. Clear it before you take messages. */
 int session_message_fd(const struct session *session);

@@ -23,9 +23,7 @@
 #include <stdint.h>
 
 #include "agent/answers/answer.h"
-#include "agent/export/export.h"
-#include "agent/source/play.h"
-#include "message.h"
+#include "session.h"
 
 enum { ANSWERS_LONGEST_MS = 500 };	/* the longest pause between two turns of answers */
 
@@ -41,20 +39,8 @@ struct subscriptions;
 struct subscriptions *subscriptions_new(struct mailbox *mailbox);
 void subscriptions_free(struct subscriptions *all);	/* frees each subscription, too */
 
-/* ---- any thread, but always the same one for a subscription ---- */
-
-/*
- * The wakeup is sent when an answer waits. The reader owns it, and may free it once it has left. NULL: nobody polls.
- * `boot`: all answers are about this boot, which the subscription holds. NULL: about the present one.
- */
+/* Any thread: see session_subscribe; the rest is in session.h, too. */
 struct subscription *subscription_new(struct subscriptions *all, struct wakeup *wakeup, struct epoch *boot);
-void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */
-
-/* Asks this from now on. An answer to the last question that was not taken is dropped. NULL: asks nothing. */
-void subscription_ask(struct subscription *subscription, const struct request *request);
-
-/* The newest answer, owned by the caller. NULL: there is none since the last call. */
-struct answer *subscription_take(struct subscription *subscription);
 
 /* ---- the ingest thread ---- */
 

@@ -87,7 +87,7 @@ static void ask_for_marks(struct machine *machine)
 	request.cpus = VITALS_NO_CPUS;
 	request.request.pause_ms = 500;
 	machine->marks = session_subscribe(machine->session, NULL, NULL);
-	session_request(machine->marks, &request.request);
+	subscription_ask(machine->marks, &request.request);
 }
 
 static void step(struct machine *machine, int wait_ms)
@@ -208,14 +208,14 @@ static struct answer *answer_to(struct machine *machine, const struct request *r
 	struct subscription *reader = session_subscribe(machine->session, NULL, NULL);
 	struct answer *answer = NULL;
 
-	session_request(reader, request);
+	subscription_ask(reader, request);
 	for (int i = 0; i < STEPS_MOST && !answer; i++) {
 		step(machine, 5);
-		answer = session_answer(reader);
+		answer = subscription_take(reader);
 	}
 	require(answer);
-	answer_free(session_answer(machine->marks));
-	session_unsubscribe(reader);
+	answer_free(subscription_take(machine->marks));
+	subscription_leave(reader);
 	return answer;
 }
 

@@ -91,7 +91,7 @@ static void ask_marks(struct machine *machine)
 	memset(&request, 0, sizeof(request));
 	request.request.kind = &vitals_kind;
 	request.request.pause_ms = MARKS_MS;
-	session_request(machine->marks, machine->marks_asked ? &request.request : NULL);
+	subscription_ask(machine->marks, machine->marks_asked ? &request.request : NULL);
 }
 
 /*
@@ -143,13 +143,13 @@ static void machine_ask(struct machine *machine, enum reader reader, enum feed_q
 	question->awaited = own;
 	if (!question->subscription)
 		question->subscription = session_subscribe(machine->session, machine->wakeup, NULL);
-	session_request(question->subscription, own);
+	subscription_ask(question->subscription, own);
 	ask_marks(machine);
 }
 
 static void clear(struct machine_question *question)
 {
-	session_unsubscribe(question->subscription);
+	subscription_leave(question->subscription);
 	answer_free(question->answer);
 	free(question->request);
 	*question = (struct machine_question) { .request = NULL };
@@ -169,7 +169,7 @@ static void machine_clear(struct machine *machine)
 	for (int i = 0; i < READERS; i++)
 		for (int k = 0; k < FEED_QUESTIONS; k++)
 			clear(&machine->readers[i][k]);
-	session_unsubscribe(machine->marks);
+	subscription_leave(machine->marks);
 }
 
 /* ---- answers ---- */
@@ -193,7 +193,7 @@ static bool take_marks(struct machine *machine, const struct vitals *vitals)
 
 static bool take(struct machine *machine, struct machine_question *question)
 {
-	struct answer *answer = question->subscription ? session_answer(question->subscription) : NULL;
+	struct answer *answer = question->subscription ? subscription_take(question->subscription) : NULL;
 
 	if (!answer)
 		return false;
@@ -219,7 +219,7 @@ static bool machine_step(struct machine *machine)
 	for (int i = 0; i < READERS; i++)
 		for (int k = 0; k < FEED_QUESTIONS; k++)
 			changed = take(machine, &machine->readers[i][k]) || changed;
-	marks = session_answer(machine->marks);
+	marks = subscription_take(machine->marks);
 	if (marks)
 		changed = take_marks(machine, (const struct vitals *)marks) || changed;
 	answer_free(marks);

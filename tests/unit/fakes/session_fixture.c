@@ -124,7 +124,7 @@ static struct answer *await_answer(struct fixture *fixture, struct subscription 
 
 	for (int i = 0; i < FIXTURE_STEPS && !answer; i++) {
 		fixture_step(fixture);
-		answer = session_answer(subscription);
+		answer = subscription_take(subscription);
 	}
 	assert_non_null(answer);
 	return answer;
@@ -142,12 +142,12 @@ struct answers *fixture_answers(struct fixture *fixture)
 		fixture_step(fixture);
 	for (int i = 0; i < 2; i++) {
 		readers[i] = session_subscribe(fixture->session, NULL, NULL);
-		session_request(readers[i], i ? &functions.request : &vitals.request);
+		subscription_ask(readers[i], i ? &functions.request : &vitals.request);
 	}
 	answers = answers_new(await_answer(fixture, readers[0]), NULL);
 	answers->functions = (struct function_table *)await_answer(fixture, readers[1]);
-	session_unsubscribe(readers[0]);
-	session_unsubscribe(readers[1]);
+	subscription_leave(readers[0]);
+	subscription_leave(readers[1]);
 	return answers;
 }
 

@@ -41,7 +41,7 @@ static void stop(struct subscription *subscription)
 	subscription->kind = NULL;
 }
 
-void session_unsubscribe(struct subscription *subscription)
+void subscription_leave(struct subscription *subscription)
 {
 	if (!subscription)
 		return;
@@ -99,7 +99,7 @@ static void drop(struct session *session, const struct answer_kind *kind)
 	}
 }
 
-void session_request(struct subscription *subscription, const struct request *request)
+void subscription_ask(struct subscription *subscription, const struct request *request)
 {
 	struct session *session = subscription->session;
 
@@ -132,7 +132,7 @@ void session_request(struct subscription *subscription, const struct request *re
 }
 
 /* The answer of this kind, from the next answers. Who asks first gets it. */
-struct answer *session_answer(struct subscription *subscription)
+struct answer *subscription_take(struct subscription *subscription)
 {
 	struct session *session = subscription->session;
 	struct answers *answers = session->next;
@@ -249,7 +249,7 @@ static void ask(void *self, enum feed_question question, const struct request *r
 		subscription = session->feed[question] = session_subscribe(session, NULL, NULL);
 	if (fake_is_asked(session, question, request))
 		return;
-	session_request(subscription, request);
+	subscription_ask(subscription, request);
 	memset(&session->asked[question], 0, sizeof(session->asked[question]));
 	assert(!request || request->kind->request_size <= sizeof(session->asked[question]));
 	if (request)
@@ -260,7 +260,7 @@ static struct answer *answer(void *self, enum feed_question question)
 {
 	struct session *session = self;
 
-	return session->feed[question] ? session_answer(session->feed[question]) : NULL;
+	return session->feed[question] ? subscription_take(session->feed[question]) : NULL;
 }
 
 static bool message(void *self, struct session_message *message)
@@ -350,7 +350,7 @@ void fake_give(struct session *session, const struct moment *moment)
 void fake_end(struct session *session)
 {
 	for (int i = 0; i < FEED_QUESTIONS; i++)
-		session_unsubscribe(session->feed[i]);
+		subscription_leave(session->feed[i]);
 	answers_free(session->next);
 	session->next = NULL;
 }

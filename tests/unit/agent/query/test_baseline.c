@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "agent/base/change.h"
-#include "agent/query/query_tree.h"
 #include "agent/query/table.h"
 #include "agent/query/tree/tree.h"
 #include "asked.h"

@@ -10,7 +10,6 @@
 
 #include "agent/base/util.h"
 #include "agent/query/query.h"
-#include "agent/query/query_tree.h"
 #include "agent/query/tree/tree.h"
 #include "agent/store/store.h"
 #include "tests/unit/fakes/query_world.h"

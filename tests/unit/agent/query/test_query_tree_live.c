@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "agent/base/budget.h"
-#include "agent/query/query_tree.h"
 #include "tests/unit/fakes/walked.h"
 #include "asked.h"
 #include "random_guest.h"

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "agent/base/hash.h"
-#include "agent/query/query_tree.h"
 #include "agent/store/store.h"
 #include "asked.h"
 #include "tree_truth.h"

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-#include "agent/query/query_tree.h"
+#include "agent/query/query.h"
+#include "agent/query/tree/tree.h"
 
 struct world;
 

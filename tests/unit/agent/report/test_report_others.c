@@ -224,7 +224,7 @@ static void ask_both(struct crowd *crowd)
 		request->excerpt.filter = filter_of(i < 2 ? "" : "cpu:1");
 		request->pause_ms = 1;
 		crowd->readers[i] = session_subscribe(crowd->fixture.session, NULL, NULL);
-		session_request(crowd->readers[i], request);
+		subscription_ask(crowd->readers[i], request);
 	}
 }
 
@@ -261,7 +261,7 @@ static void serve_all(struct crowd *crowd)
 	for (int i = 0; i < FIXTURE_STEPS && count < READERS; i++) {
 		fixture_step(&crowd->fixture);
 		for (int k = 0; k < READERS; k++) {
-			struct answer *answer = session_answer(crowd->readers[k]);
+			struct answer *answer = subscription_take(crowd->readers[k]);
 
 			count += answer && !got[k];
 			got[k] = got[k] || answer;
@@ -286,7 +286,7 @@ static void end_crowd(struct crowd *crowd)
 {
 	report_free(crowd->report);
 	for (int i = 0; i < READERS; i++)
-		session_unsubscribe(crowd->readers[i]);
+		subscription_leave(crowd->readers[i]);
 	fixture_end(&crowd->fixture);
 }
 
@@ -310,7 +310,7 @@ static void step_past(struct crowd *crowd)
 	if (crowd->report->state < REPORT_DONE)
 		report_step(crowd->report);
 	else if (crowd->report->subscription)
-		assert_null(session_answer(crowd->report->subscription));
+		assert_null(subscription_take(crowd->report->subscription));
 }
 
 /* A report of an earlier boot: it has all samples of that boot, and the screens, on the present one, lose nothing. */

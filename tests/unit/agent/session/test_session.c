@@ -129,9 +129,9 @@ static void test_marks(void **state)
 	fixture_bring_up(&fixture);
 	fake_guest_status(fixture.guest, true);
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	session_request(reader, &request.request);
+	subscription_ask(reader, &request.request);
 	for (int i = 0; i < FIXTURE_STEPS && !(vitals && vitals->running); i++) {
-		struct answer *next = session_answer(reader);
+		struct answer *next = subscription_take(reader);
 
 		if (next) {
 			answer_free((struct answer *)vitals);
@@ -167,7 +167,7 @@ static void test_many_readers(void **state)
 		request.request.excerpt.window_ns = (uint64_t)i * 10 * NS_PER_SECOND;
 		request.request.pause_ms = 1;
 		readers[i] = session_subscribe(fixture.session, NULL, NULL);
-		session_request(readers[i], &request.request);
+		subscription_ask(readers[i], &request.request);
 	}
 	for (int i = 0; i < 30; i++)
 		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
@@ -177,7 +177,7 @@ static void test_many_readers(void **state)
 	for (int i = 0; i < FIXTURE_STEPS && memcmp(weights, wanted, sizeof(wanted)) != 0; i++) {
 		fixture_step(&fixture);
 		for (int k = 0; k < READERS_HERE; k++) {
-			struct function_table *answer = (struct function_table *)session_answer(readers[k]);
+			struct function_table *answer = (struct function_table *)subscription_take(readers[k]);
 
 			if (answer && answer->table)
 				weights[k] = answer->table->weight;
@@ -186,7 +186,7 @@ static void test_many_readers(void **state)
 	}
 	assert_memory_equal(weights, wanted, sizeof(wanted));
 	for (int i = 0; i < READERS_HERE; i++)
-		session_unsubscribe(readers[i]);
+		subscription_leave(readers[i]);
 	fixture_end(&fixture);
 }
 
@@ -482,7 +482,7 @@ static void test_hostile_guest(void **state)
 	uint64_t seed = 20260101;
 
 	(void)state;
-	session_request(reader, &request.request);
+	subscription_ask(reader, &request.request);
 	fixture_await_link(&fixture, LINK_NOT_OPENED);
 	for (int round = 0; round < 60; round++) {
 		for (int i = 0; i < 20; i++) {
@@ -501,7 +501,7 @@ static void test_hostile_guest(void **state)
 				packets_raw(fixture.guest->packets, &garbage, garbage % 8);
 		}
 		fixture_step(&fixture);
-		answer_free(session_answer(reader));
+		answer_free(subscription_take(reader));
 	}
 	answers_free(fixture_answers(&fixture));
 	assert_true(decode_counts(session_decode(fixture.session)).bytes > 0);
