@@ -420,6 +420,8 @@ void table_sort_named(struct table *table, const struct symbols *symbols, enum t
 
 /* ---- only the first rows: two times a second and more often, of all functions ---- */
 
+enum { FIRST_MOST = 1024 };		/* more than a screen shows; for even more, all are sorted */
+
 /* A row that may be among the first ones. Its number is larger in the row that comes first. */
 struct candidate {
 	uint64_t number;
@@ -439,19 +441,6 @@ static bool comes_before(const struct table *table, const struct candidate *a, c
 	return left->function < right->function;
 }
 
-/* The heap's root is the last one of its candidates; each comes behind those below it. Puts one in at `at`. */
-static void sink(const struct table *table, struct candidate *heap, size_t count, size_t at, struct candidate one)
-{
-	for (size_t below; (below = 2 * at + 1) < count; at = below) {
-		if (below + 1 < count && comes_before(table, &heap[below], &heap[below + 1]))
-			below++;
-		if (!comes_before(table, &one, &heap[below]))
-			break;
-		heap[at] = heap[below];
-	}
-	heap[at] = one;
-}
-
 static struct candidate candidate_of(const struct table *table, uint32_t row, enum table_column column, bool invert)
 {
 	uint64_t value = value_of(table, &table->rows[row], column);
@@ -460,66 +449,48 @@ static struct candidate candidate_of(const struct table *table, uint32_t row, en
 }
 
 /* Finds the first `count` rows, in order. There are more. */
-static struct candidate *find_first(const struct table *table, enum table_column column, bool invert, size_t count)
+static void find_first(const struct table *table, enum table_column column, bool invert, struct candidate *first,
+	size_t count)
 {
-	struct candidate *heap = util_grow(NULL, count, sizeof(*heap));
-
-	for (uint32_t i = 0; i < count; i++)
-		heap[i] = candidate_of(table, i, column, invert);
-	for (size_t at = count / 2; at-- > 0;)
-		sink(table, heap, count, at, heap[at]);
-	for (uint32_t i = (uint32_t)count; i < table->count; i++) {
+	for (uint32_t i = 0; i < table->count; i++) {
 		struct candidate one = candidate_of(table, i, column, invert);
+		size_t at = i < count ? i : count;
 
-		if (comes_before(table, &one, &heap[0]))
-			sink(table, heap, count, 0, one);
+		if (at == count && !comes_before(table, &one, &first[--at]))
+			continue;
+		for (; at > 0 && comes_before(table, &one, &first[at - 1]); at--)
+			first[at] = first[at - 1];
+		first[at] = one;
 	}
-	for (size_t left = count; left > 1; left--) {
-		struct candidate last = heap[0];
-
-		sink(table, heap, left - 1, 0, heap[left - 1]);
-		heap[left - 1] = last;
-	}
-	return heap;
 }
 
-/* The rows that are found come to the front. Those that stood there take their places. */
-static void put_first(struct row *rows, const struct candidate *found, size_t count)
+/* The rows that are found change places with those at the front. */
+static void put_first(struct row *rows, struct candidate *found, size_t count)
 {
-	struct row *first = util_grow(NULL, count, sizeof(*first));
-	bool *stay = util_alloc(count * sizeof(*stay));
-	size_t from = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct row row = rows[i];
+		uint32_t from = found[i].row;
 
-	for (size_t i = 0; i < count; i++) {
-		first[i] = rows[found[i].row];
-		if (found[i].row < count)
-			stay[found[i].row] = true;
+		rows[i] = rows[from];
+		rows[from] = row;
+		for (size_t k = i + 1; k < count; k++)
+			if (found[k].row == i)
+				found[k].row = from;
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (found[i].row < count)
-			continue;
-		while (stay[from])
-			from++;
-		rows[found[i].row] = rows[from++];
-	}
-	memcpy(rows, first, count * sizeof(*rows));
-	free(first);
-	free(stay);
 }
 
 size_t table_sort_first(struct table *table, const struct symbols *symbols, enum table_column column, bool invert,
 	size_t count)
 {
-	struct candidate *found;
+	struct candidate found[FIRST_MOST];
 
-	if (orders[column] || count >= table->count / 2) {
+	if (orders[column] || count > FIRST_MOST || count >= table->count / 2) {
 		table_sort(table, symbols, column, invert);
 		return table->count;
 	}
 	if (!count)
 		return 0;
-	found = find_first(table, column, invert, count);
+	find_first(table, column, invert, found, count);
 	put_first(table->rows, found, count);
-	free(found);
 	return count;
 }
