@@ -303,21 +303,6 @@ static void replace_run(struct store *store, struct part *part, uint32_t at, str
 	count(store, part, run, true);
 }
 
-/* Merges the last two runs. False: there is no room, and they stay. */
-static bool merge_last(struct store *store, struct part *part)
-{
-	uint32_t last = part->run_count - 1;
-	struct run *run = run_merge(store->budget, &part->runs[last - 1], 2);
-
-	if (!run)
-		return false;
-	count(store, part, part->runs[last], false);
-	run_release(part->runs[last]);
-	part->run_count--;
-	replace_run(store, part, last - 1, run);
-	return true;
-}
-
 static void append_run(struct store *store, struct part *part, struct run *run)
 {
 	if (part->run_count == part->run_room) {
@@ -328,63 +313,35 @@ static void append_run(struct store *store, struct part *part, struct run *run)
 	count(store, part, run, true);
 }
 
-/*
- * Merges runs of similar size. So a count is merged no more often than its part's size doubles, however
- * small the pieces are in which samples come.
- */
-static void push_run(struct store *store, struct part *part, struct run *run)
+/* The runs from `first` on become one. Without room for that, they stay. */
+static void merge_runs(struct store *store, struct part *part, uint32_t first)
 {
-	append_run(store, part, run);
-	while (part->run_count > 1) {
-		struct run **last = &part->runs[part->run_count - 2];
+	uint32_t runs = part->run_count - first;
+	struct run *run = runs > 1 ? run_merge(store->budget, &part->runs[first], runs) : NULL;
 
-		if (last[0]->counts / 2 > last[1]->counts || !merge_last(store, part))
-			return;
+	while (run && part->run_count > first) {
+		count(store, part, part->runs[--part->run_count], false);
+		run_release(part->runs[part->run_count]);
 	}
+	if (run)
+		append_run(store, part, run);
 }
 
-/* The runs [first, end), and how many counts they have. */
-struct joined {
-	uint32_t first, end;
-	uint64_t counts;
-};
-
 /*
- * The runs of a part to which many came at once: as if they had been pushed one by one, but those that become one are
- * merged at once. Without memory for that, they are pushed.
+ * Each run stays that has more than twice the counts of all behind it. So a count is merged no more often than its
+ * part's size doubles, however small the pieces are in which samples come.
  */
 static void join_runs(struct store *store, struct part *part)
 {
-	uint32_t count_before = part->run_count, count_after = 0;
-	struct joined *joined = util_alloc(count_before * sizeof(*joined));
+	uint64_t rest = part->counts;
+	uint32_t first = 0;
 
-	for (uint32_t i = 0; i < count_before; i++) {
-		joined[count_after++] = (struct joined) { i, i + 1, part->runs[i]->counts };
-		for (struct joined *last = &joined[count_after - 1]; count_after > 1 &&
-				last[-1].counts / 2 <= last->counts; last--, count_after--) {
-			last[-1].end = last->end;
-			last[-1].counts += last->counts;
-		}
+	for (; first < part->run_count; first++) {
+		rest -= part->runs[first]->counts;
+		if (part->runs[first]->counts / 2 <= rest)
+			break;
 	}
-	part->run_count = 0;
-	for (uint32_t i = 0; i < count_after; i++) {
-		uint32_t runs = joined[i].end - joined[i].first;
-		struct run **old = part->runs + joined[i].first;
-		struct run *run = runs > 1 ? run_merge(store->budget, old, runs) : NULL;
-
-		for (uint32_t k = 0; k < runs; k++) {
-			struct run *one = old[k];
-
-			count(store, part, one, false);
-			if (run)
-				run_release(one);
-			else
-				push_run(store, part, one);
-		}
-		if (run)
-			push_run(store, part, run);
-	}
-	free(joined);
+	merge_runs(store, part, first);
 }
 
 /* Moves all of `from` into `to`, and frees it. Its runs are not merged yet. */
@@ -433,10 +390,12 @@ static void take_run(void *context, uint32_t slice, struct run *run, uint64_t we
 {
 	struct store *store = context;
 
-	if (run)
-		push_run(store, store->batch[slice], run);
-	else
+	if (run) {
+		append_run(store, store->batch[slice], run);
+		join_runs(store, store->batch[slice]);
+	} else {
 		store->given_up += weight;
+	}
 }
 
 static void drain(struct store *store)
@@ -462,7 +421,6 @@ static inline uint32_t slice_number(struct store *store, struct part *part)
 static void regroup(struct store *store)
 {
 	size_t kept = 0;
-	bool grown = false;		/* the last part, by others */
 
 	drain(store);
 	for (size_t i = 0; i < store->part_count; i++) {
@@ -471,16 +429,14 @@ static void regroup(struct store *store)
 
 		if (last && last->cell.begin == cell.begin) {
 			absorb(store, last, part);
-			grown = true;
 		} else {
-			if (grown)
+			if (last)
 				join_runs(store, last);
-			grown = false;
 			store->parts[kept++] = part;
 		}
 		store->parts[kept - 1]->cell = cell;
 	}
-	if (grown)
+	if (kept)
 		join_runs(store, store->parts[kept - 1]);
 	store->part_count = kept;
 	store->last = NULL;
@@ -598,8 +554,7 @@ static bool forget(struct store *store, struct part *part)
 		replace_run(store, part, i, run);
 		part->version = ++store->version;
 	}
-	while (part->run_count > 1 && merge_last(store, part))
-		;
+	merge_runs(store, part, 0);
 	part->least = part->counts;
 	return true;
 }
