@@ -17,6 +17,7 @@
 #include "agent/source/play.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
+#include "subscription.h"
 
 struct answer;
 struct wakeup;
@@ -33,14 +34,6 @@ struct source;
 struct state_words;
 struct subscription;
 struct trace_watcher;
-
-/* What a session tells its readers besides answers: how an order went, or what happened. */
-struct session_message {
-	bool failed;			/* an error: it stays on the screen until a key is pressed */
-	bool profiler;			/* about starting or stopping the profiler; may be out of date by now */
-	bool kept;			/* with `profiler`: the wish is kept; another message will tell its outcome */
-	char text[512];
-};
 
 struct session_options {
 	const char *kernel;		/* the kernel's ELF file; NULL: the source may tell it */
@@ -146,22 +139,8 @@ void session_remark(struct session *session, const char *text);
 
 /* ---- any thread ---- */
 
-/*
- * A session has any number of readers, each with a question of its own (answers/answer.h). When something is new, and
- * the pause since the last answer is over, a reader that has taken its last answer gets the next. A reader that does
- * not take its answers, or asks NULL, costs nothing. Each subscription belongs to one thread. It must not be used
- * after the session is freed. The wakeup is sent when an answer waits. The reader owns it; it may be one for many
- * subscriptions of many sessions. NULL: the reader does not poll. `boot`: all answers are about this boot, also when it
- * is over; the subscription holds it. NULL: about whichever boot is the present one.
- */
+/* As subscription_new. It must not be used after the session is freed. */
 struct subscription *session_subscribe(struct session *session, struct wakeup *wakeup, struct epoch *boot);
-void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */
-
-/* Asks this from now on. An answer to the last question that was not taken is dropped. NULL: asks nothing. */
-void subscription_ask(struct subscription *subscription, const struct request *request);
-
-/* The newest answer, owned by the caller. NULL: there is none since the last call. */
-struct answer *subscription_take(struct subscription *subscription);
 
 /* Readable when a message waits. Clear it before you take messages. */
 int session_message_fd(const struct session *session);

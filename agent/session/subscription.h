@@ -23,7 +23,8 @@
 #include <stdint.h>
 
 #include "agent/answers/answer.h"
-#include "session.h"
+#include "agent/export/export.h"
+#include "agent/source/play.h"
 
 enum { ANSWERS_LONGEST_MS = 500 };	/* the longest pause between two turns of answers */
 
@@ -39,8 +40,21 @@ struct subscriptions;
 struct subscriptions *subscriptions_new(struct mailbox *mailbox);
 void subscriptions_free(struct subscriptions *all);	/* frees each subscription, too */
 
-/* Any thread: see session_subscribe; the rest is in session.h, too. */
+/* ---- any thread, but always the same one for a subscription ---- */
+
+/*
+ * The wakeup is sent when an answer waits. The reader owns it, and may free it once it has left; it may be one for many
+ * subscriptions of many sessions. NULL: nobody polls. `boot`: all answers are about this boot, which the subscription
+ * holds. NULL: about the present one.
+ */
 struct subscription *subscription_new(struct subscriptions *all, struct wakeup *wakeup, struct epoch *boot);
+void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */
+
+/* Asks this from now on. An answer to the last question that was not taken is dropped. NULL: asks nothing. */
+void subscription_ask(struct subscription *subscription, const struct request *request);
+
+/* The newest answer, owned by the caller. NULL: there is none since the last call. */
+struct answer *subscription_take(struct subscription *subscription);
 
 /* ---- the ingest thread ---- */
 
@@ -94,6 +108,14 @@ uint64_t turn_pause(const struct turn *turn, uint64_t now);
  * lock, held for a few assignments, guards both, and also the questions and answers of subscriptions. Nobody waits for
  * anybody.
  */
+
+/* What a session tells its readers besides answers: how an order went, or what happened. */
+struct session_message {
+	bool failed;			/* an error: it stays on the screen until a key is pressed */
+	bool profiler;			/* about starting or stopping the profiler; may be out of date by now */
+	bool kept;			/* with `profiler`: the wish is kept; another message will tell its outcome */
+	char text[512];
+};
 
 struct order {
 	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_PLAY } kind;

@@ -3,9 +3,10 @@
  * All samples of one boot, in slices of the guest's time; each slice counts (stack, who). A slice takes 20 ms in the
  * last 160 s, 1 s in the last ten minutes, 10 s in the last two hours, 60 s in the last day. All that is older is one
  * slice, the oldest one. The slices of 20 ms may take a 48th of the budget, STORE_FINE_BYTES at most; the oldest that
- * do not fit become seconds. Short ranges may keep them (store_pin). If memory is short, further slices join the oldest one early. Once that has half of all
- * counts, it forgets threads and CPUs, and keeps the counts by stack. When it has half of them again, it is dropped. A
- * sixth of the budget is left to others. There is a slice only where a sample came. Used by one thread.
+ * do not fit become seconds. Short ranges may keep them (store_pin). If memory is short, further slices join the oldest
+ * one early. Once that has half of all counts, it forgets threads and CPUs, and keeps the counts by stack. When it has
+ * half of them again, it is dropped. A sixth of the budget is left to others. There is a slice only where a sample
+ * came. Used by one thread.
  */
 #ifndef STORE_H
 #define STORE_H

@@ -18,14 +18,14 @@ enum {
 	ANSWER_MS = 25000,		/* longest wait for a live ktop's answer: it may wait for the guest itself */
 };
 
-struct answer {				/* the guest's */
+struct ctl_answer {				/* the guest's */
 	bool there, ok;			/* it has come; the guest obeyed */
 	char *text;
 };
 
 static void answered(void *context, bool ok, const char *text)
 {
-	struct answer *answer = context;
+	struct ctl_answer *answer = context;
 
 	answer->there = true;
 	answer->ok = ok;
@@ -73,7 +73,7 @@ static void tell_who(struct session *session)
 
 static int ask_guest(struct session *session, const char *line)
 {
-	struct answer answer = { 0 };
+	struct ctl_answer answer = { 0 };
 	const struct command_sink sink = { .context = &answer, .answered = answered };
 	uint64_t deadline = util_now() + (uint64_t)CONNECT_MS * NS_PER_MS;
 

@@ -26,7 +26,7 @@ enum {
 	TROUBLE = 768,
 };
 
-struct request {
+struct strace_request {
 	const char *whom;		/* NULL: all */
 	const char *replay;		/* a recording's folder; NULL: live */
 	bool summary;
@@ -34,17 +34,17 @@ struct request {
 };
 
 static const struct option_row rows[] = {
-	{ .name = "summary", .letter = 'c', .kind = OPTION_FLAG, .offset = offsetof(struct request, summary),
+	{ .name = "summary", .letter = 'c', .kind = OPTION_FLAG, .offset = offsetof(struct strace_request, summary),
 		.help = "no lines, but at the end a row for each call: count, errors, total, p50, p99, longest" },
-	{ .name = "seconds", .value = "N", .kind = OPTION_SECONDS, .offset = offsetof(struct request, seconds),
+	{ .name = "seconds", .value = "N", .kind = OPTION_SECONDS, .offset = offsetof(struct strace_request, seconds),
 		.help = "how long, in the guest's time (until Ctrl-C)" },
 	{ .name = "replay", .value = "DIR", .kind = OPTION_TEXT, .once = "one recording is read",
-		.offset = offsetof(struct request, replay), .heeded = COMMAND_RECORDED,
+		.offset = offsetof(struct strace_request, replay), .heeded = COMMAND_RECORDED,
 		.help = "the calls in a recording in which they were traced" },
 	{ 0 },
 };
 
-struct answer {				/* the guest's */
+struct strace_answer {				/* the guest's */
 	bool there, ok;			/* it has come; the guest obeyed */
 	char *text;
 };
@@ -60,7 +60,7 @@ struct live {				/* a guest whose calls are traced */
 
 static void answered(void *context, bool ok, const char *text)
 {
-	struct answer *answer = context;
+	struct strace_answer *answer = context;
 
 	answer->there = true;
 	answer->ok = ok;
@@ -75,7 +75,7 @@ static void step(struct live *live)
 }
 
 /* Waits for an answer that was asked for. False with `error` set: there is none, or the guest refuses. */
-static bool await(struct live *live, struct answer *answer, char **error)
+static bool await(struct live *live, struct strace_answer *answer, char **error)
 {
 	while (!answer->there && !command_stopped())
 		step(live);
@@ -89,7 +89,7 @@ static bool await(struct live *live, struct answer *answer, char **error)
 
 static bool ask(struct live *live, const char *line, char **text, char **error)
 {
-	struct answer answer = { 0 };
+	struct strace_answer answer = { 0 };
 	bool good;
 
 	session_ask(live->session, line, &(struct command_sink) { .context = &answer, .answered = answered });
@@ -103,7 +103,7 @@ static bool ask(struct live *live, const char *line, char **text, char **error)
 
 static bool profile(struct live *live, bool on, char **error)
 {
-	struct answer answer = { 0 };
+	struct strace_answer answer = { 0 };
 	bool good;
 
 	session_profile(live->session, on, &(struct command_sink) { .context = &answer, .answered = answered });
@@ -237,7 +237,7 @@ static void await_last(struct live *live)
 		step(live);
 }
 
-static int trace(struct live *live, const struct request *request)
+static int trace(struct live *live, const struct strace_request *request)
 {
 	char *error = NULL;
 	const char *ended = NULL;
@@ -273,7 +273,7 @@ static char *taken(const struct attach_options *options)
 		"recording", command_socket(&options->live) ? command_socket(&options->live) : "the VM");
 }
 
-static int attach(const struct attach_options *options, const struct request *request)
+static int attach(const struct attach_options *options, const struct strace_request *request)
 {
 	struct attach_options watched = *options;
 	struct live live = { .lines = call_lines_new(request->whom, request->summary, stdout) };
@@ -301,7 +301,7 @@ static int attach(const struct attach_options *options, const struct request *re
 /* ---- a recording ---- */
 
 /* Why there are no lines. */
-static char *nothing(const struct session *session, const struct request *request)
+static char *nothing(const struct session *session, const struct strace_request *request)
 {
 	const struct epoch *epoch = session_epoch(session);
 
@@ -314,7 +314,7 @@ static char *nothing(const struct session *session, const struct request *reques
 		"out for all", request->replay, request->whom);
 }
 
-static int read_all(struct session *session, struct call_lines *lines, const struct request *request)
+static int read_all(struct session *session, struct call_lines *lines, const struct strace_request *request)
 {
 	char trouble[TROUBLE];
 
@@ -330,7 +330,7 @@ static int read_all(struct session *session, struct call_lines *lines, const str
 	return call_lines_count(lines) ? COMMAND_DONE : command_fail(nothing(session, request));
 }
 
-static int replay(const struct session_options *options, const struct request *request)
+static int replay(const struct session_options *options, const struct strace_request *request)
 {
 	const struct replay_options how = { .at_once = true, .kernel_given = options->kernel,
 		.most_ns = request->seconds };
@@ -356,7 +356,7 @@ static int replay(const struct session_options *options, const struct request *r
 static int run(char *const *words, size_t count)
 {
 	struct attach_options options = { .live.qmp = NULL };
-	struct request request = { .whom = NULL };
+	struct strace_request request = { .whom = NULL };
 	uint32_t given[2] = { 0 };
 	const struct option_set sets[] = {
 		{ .rows = command_attach, .into = &options, .given = &given[0] },
