@@ -163,7 +163,7 @@ static bool is_on(const uint32_t *mask, uint32_t id)
 /* Adds what the event was chosen with. */
 static void add_options(const struct ktop *ktop, uint32_t id, struct ktop_str *text)
 {
-	uint64_t least = ktop_forms_of(id).end ? ktop->least[ktop_least_of(id)] : 0;
+	uint64_t least = ktop_forms_of(id).whole ? ktop->least[ktop_least_of(id)] : 0;
 
 	if (is_on(ktop->stacks, id)) {
 		ktop_str_add(text, ":stack=");

@@ -30,11 +30,36 @@ enum {
  */
 struct ktop_held {
 	uint32_t id;			/* 0: there is none */
-	uint32_t size;			/* bytes of its fields */
-	struct ktop_forms form;
 	uint32_t changes;		/* the CPU's, when it came */
 	uint64_t time;
 };
+
+/* The bytes and forms of an event that may be held; all 0: it may not. And what this event ends; 0: no such one. */
+struct ktop_forms {
+	uint32_t size, began, whole;
+};
+static inline struct ktop_forms ktop_forms_of(uint32_t begin)
+{
+	switch (begin) {
+	case KTOP_EVENT_syscall_enter:
+		return (struct ktop_forms) { sizeof(struct ktop_wire_syscall_enter), KTOP_EVENT_syscall_began,
+			KTOP_EVENT_syscall_whole };
+	case KTOP_EVENT_irq_enter:
+		return (struct ktop_forms) { sizeof(struct ktop_wire_irq_enter), KTOP_EVENT_irq_began,
+			KTOP_EVENT_irq_whole };
+	case KTOP_EVENT_softirq_enter:
+		return (struct ktop_forms) { sizeof(struct ktop_wire_softirq_enter), KTOP_EVENT_softirq_began,
+			KTOP_EVENT_softirq_whole };
+	default:
+		return (struct ktop_forms) { .size = 0 };
+	}
+}
+
+static inline uint32_t ktop_begin_of(uint32_t end)
+{
+	return end == KTOP_EVENT_syscall_exit ? KTOP_EVENT_syscall_enter : end == KTOP_EVENT_irq_exit ?
+		KTOP_EVENT_irq_enter : end == KTOP_EVENT_softirq_exit ? KTOP_EVENT_softirq_enter : 0;
+}
 
 /* The pairs of events that may be held: where their least duration stands, and their bits in the mask of 32 to 63. */
 enum { KTOP_LEASTS = 3 };
@@ -66,7 +91,7 @@ struct ktop_cpu {
 
 	/* written by this CPU's trace points, with interrupts masked */
 	struct ktop_held held;
-	uint32_t unmeasured;		/* trace points until the next one that is timed */
+	int32_t unmeasured;		/* trace points until the next one that is timed */
 	bool switches;			/* this kernel has told of one here: calls may be held */
 	uint64_t left_out;		/* pairs of events that were shorter than `least` */
 

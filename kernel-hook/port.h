@@ -11,15 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* NMI. Returns this CPU's number, 0 to facts.cpus - 1, which is QEMU's cpu-index. */
-uint32_t ktop_port_cpu(void);
-
-/* NMI. Returns the value of a clock that all CPUs share and that never runs backwards on one CPU. */
-uint64_t ktop_port_clock(void);
-
-/* irq off or thread. Save masks interrupts on this CPU and returns the state before; restore sets that state again. */
-unsigned long ktop_port_irq_save(void);
-void ktop_port_irq_restore(unsigned long state);
+#include "port_cpu.h"
 
 /*
  * What this CPU is doing, for a sample.

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch.h"
 #include "base/hints.h"
 #include "base/put.h"
 #include "hook.h"
@@ -21,20 +22,25 @@ KTOP_INLINE uint32_t generation_of(const struct ktop_cpu *cpu)
 	return __atomic_load_n(&cpu->generation, __ATOMIC_RELAXED);
 }
 
-/* Enters the ring and reserves a record. NULL: the ring is full or busy, or the event was switched off meanwhile. */
+/* Enters the ring. False: it is busy, which is counted, or the event was switched off meanwhile. */
+KTOP_INLINE bool enter(struct ktop *ktop, struct ktop_ring *ring, uint32_t id)
+{
+	if (!ktop_ring_enter(ring))
+		return false;
+	if (__atomic_load_n(&ktop->trace[id / 32], __ATOMIC_SEQ_CST) & 1u << id % 32)		/* pair 3 */
+		return true;
+	ktop_ring_leave(ring);
+	return false;
+}
+
+/* Enters the ring and reserves a record. NULL: there is no room, or as above. */
 KTOP_INLINE struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring, uint32_t id,
 	uint32_t size, uint64_t now)
 {
-	if (!ktop_ring_enter(ring))
-		return NULL;
-	if (!(__atomic_load_n(&ktop->trace[id / 32], __ATOMIC_SEQ_CST) & 1u << id % 32)) {	/* pair 3 */
-		ktop_ring_leave(ring);
-		return NULL;
-	}
-	return ktop_ring_reserve(ring, size, now);
+	return enter(ktop, ring, id) ? ktop_ring_reserve(ring, size, now) : NULL;
 }
 
-/* Writes the stack, if the event at this time carries one. `fp`: that of ktop_trace_words(). */
+/* Writes the stack, if the event at this time carries one. `fp`: as in ktop_walk_here(). */
 static __attribute__((__noinline__)) void write_stack(struct ktop *ktop, struct ktop_ring *ring, uint32_t id,
 	uint64_t now, uint64_t fp)
 {
@@ -62,7 +68,7 @@ enum { MEASURED = 13 };
 
 KTOP_INLINE void measure(struct ktop_cpu *cpu, uint64_t begin)
 {
-	if (!KTOP_RARE(cpu->unmeasured == 0)) {
+	if (cpu->unmeasured > 0) {
 		cpu->unmeasured--;
 		return;
 	}
@@ -122,143 +128,200 @@ KTOP_INLINE bool is_stale(const struct ktop_cpu *cpu)
 }
 
 /*
- * Writes what is held in this form, with the time since then in front. There is room: ktop_trace_hold() has looked.
- * False: it is stale, and is dropped. reserve() has seen the mask that was stored after `changes` (pair 3).
+ * Writes what is held in this form, with the time since then in front. There is room: hold() has looked. False: it is
+ * stale, and is dropped. enter() has seen the mask that was stored after `changes` (pair 3).
  */
-KTOP_INLINE bool write_held(struct ktop *ktop, struct ktop_cpu *cpu, uint16_t form, const uint64_t *result,
-	uint64_t now)
+KTOP_INLINE bool write_held(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t begin, uint32_t form,
+	const uint64_t *result, uint64_t now)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
-	const bool stale = is_stale(cpu);
-	struct ktop_record *record = KTOP_RARE(stale) ? NULL : reserve(ktop, ring, cpu->held.id, HELD_ROOM, now);
-	uint32_t size = 8 + cpu->held.size;
+	uint32_t size = 8 + ktop_forms_of(begin).size;
+	struct ktop_record *record;
 
 	cpu->held.id = 0;
-	if (KTOP_RARE(record == NULL))
-		return !stale;
+	if (KTOP_RARE(is_stale(cpu)))
+		return false;
+	if (KTOP_RARE(!enter(ktop, ring, begin)))
+		return true;
 	if (KTOP_RARE(is_stale(cpu))) {
 		ktop_ring_leave(ring);
 		return false;
 	}
+	record = ktop_ring_next(ring, now);
 	((uint64_t *)record->payload)[0] = now - cpu->held.time;
 	if (result) {
 		((uint64_t *)record->payload)[size / 8] = *result;
 		size += 8;
 	}
-	ktop_ring_commit(ring, record, form, size);
+	ktop_ring_commit(ring, record, (uint16_t)form, size);
 	return true;
 }
 
-/* Another event comes. */
-static __attribute__((__noinline__)) void write_begun(struct ktop *ktop, struct ktop_cpu *cpu, uint64_t now)
-{
-	write_held(ktop, cpu, cpu->held.form.began, NULL, now);
-}
-
-/* The numbers by which an end tells what it ends are in its first word. */
-KTOP_INLINE bool ends_held(const struct ktop_cpu *cpu, uint32_t id, uint64_t numbers)
+/* Is this the end of what is held? The numbers by which an end tells what it ends are in its first word. */
+KTOP_INLINE bool ends_held(const struct ktop_cpu *cpu, uint32_t id, const uint64_t *fields, uint32_t size)
 {
 	const uint64_t kept = *held_fields(&cpu->rings[KTOP_TRACE - KTOP_SAMPLES]);
 
-	return id == cpu->held.form.end &&
-		(id == KTOP_EVENT_syscall_exit ? kept == numbers : (uint32_t)kept == (uint32_t)numbers);
+	return ktop_begin_of(id) && ktop_begin_of(id) == cpu->held.id &&
+		(size > 8 ? kept == fields[0] : (uint32_t)kept == (uint32_t)fields[0]);
 }
 
-/* It has ended, and was too short to be told. */
-KTOP_INLINE bool leave_out(const struct ktop *ktop, struct ktop_cpu *cpu, uint64_t now)
+/* It has ended: it is told whole, or was too short to be told. False: it was stale. */
+KTOP_INLINE bool end_held(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t id, const uint64_t *fields, uint32_t size,
+	uint64_t now)
 {
-	const uint64_t *least = &ktop->least[ktop_least_of(cpu->held.id)];
+	const uint32_t begin = ktop_begin_of(id);
+	const uint64_t *least = &ktop->least[ktop_least_of(begin)];
 
-	if (now - cpu->held.time >= __atomic_load_n(least, __ATOMIC_RELAXED) || is_stale(cpu))
-		return false;
+	if (!KTOP_RARE(now - cpu->held.time < __atomic_load_n(least, __ATOMIC_RELAXED)) || is_stale(cpu))
+		return write_held(ktop, cpu, begin, ktop_forms_of(begin).whole, size > 8 ? fields + 1 : NULL, now);
 	cpu->held.id = 0;
 	ktop_count(&cpu->left_out, 1);
 	return true;
 }
 
-/* Looks for room where none is known. False: there is none, which is counted; or it was switched off. */
-static __attribute__((__noinline__)) bool find_room(struct ktop *ktop, struct ktop_ring *ring, uint32_t id,
-	uint64_t now)
+/* Are such beginnings held, now and here? */
+KTOP_INLINE bool is_held(const struct ktop *ktop, const struct ktop_cpu *cpu, uint32_t id)
 {
-	if (!reserve(ktop, ring, id, HELD_ROOM, now))
+	return ktop_forms_of(id).whole && __atomic_load_n(&ktop->holds, __ATOMIC_RELAXED) & 1u << id % 32 &&
+		(id != KTOP_EVENT_syscall_enter || cpu->switches);
+}
+
+KTOP_INLINE void copy_words(uint64_t *to, const uint64_t *fields, uint32_t size)
+{
+	for (uint32_t words = (size + 7) / 8; words-- > 0;)
+		to[words] = fields[words];
+}
+
+/* The ring has room for HELD_ROOM. */
+KTOP_INLINE void hold(struct ktop_cpu *cpu, uint32_t id, const uint64_t *fields, uint32_t size, uint64_t now)
+{
+	copy_words(held_fields(ktop_ring(cpu, KTOP_TRACE)), fields, size);
+	cpu->held = (struct ktop_held) {
+		.id = id, .time = now,
+		.changes = __atomic_load_n(&cpu->changes, __ATOMIC_RELAXED),
+	};
+}
+
+/* ---- all events ---- */
+
+KTOP_INLINE void write_fields(struct ktop *ktop, struct ktop_ring *ring, struct ktop_record *record, uint32_t id,
+	const uint64_t *fields, uint32_t size)
+{
+	if (id == KTOP_EVENT_sched_switch && KTOP_RARE(__atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED))) {
+		ktop_ring_leave(ring);		/* the mask is newer than what was seen before it (pair 3) */
+		return;
+	}
+	copy_words((uint64_t *)record->payload, fields, size);
+	ktop_ring_commit(ring, record, (uint16_t)id, size);
+}
+
+/* What most events need, without a call, so that few registers are saved. False: this one needs more. */
+KTOP_INLINE bool trace_quickly(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t id, const uint64_t *fields,
+	uint32_t size, uint64_t now)
+{
+	const uint32_t room = ktop_forms_of(id).whole ? HELD_ROOM : size;
+	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
+
+	if (KTOP_RARE(generation_of(cpu) == 0 || __atomic_load_n(&ktop->stack_frames, __ATOMIC_RELAXED)))
 		return false;
-	ktop_ring_leave(ring);
+	if (ktop_begin_of(id) && !KTOP_RARE(cpu->held.id == 0))
+		return ends_held(cpu, id, fields, size) && --cpu->unmeasured >= 0 &&
+			end_held(ktop, cpu, id, fields, size, now);
+	if (KTOP_RARE(cpu->held.id || !ktop_ring_has(ring, room) ||
+			(id == KTOP_EVENT_sched_switch && !cpu->switches) || --cpu->unmeasured < 0))
+		return false;
+	if (is_held(ktop, cpu, id))
+		hold(cpu, id, fields, size, now);
+	else if (!KTOP_RARE(!enter(ktop, ring, id)))
+		write_fields(ktop, ring, ktop_ring_next(ring, now), id, fields, size);
 	return true;
 }
 
-bool ktop_trace_hold(struct ktop *ktop, uint32_t id, struct ktop_forms form, const uint64_t *fields, uint32_t size)
+/* All that an event may need. `state`: of interrupts, before. */
+static __attribute__((__noinline__)) void trace_slowly(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t id,
+	const uint64_t *fields, uint32_t size, uint64_t now, uint64_t fp, unsigned long state)
 {
-	unsigned long state = ktop_port_irq_save();
-	struct ktop_cpu *cpu = &ktop->cpu[ktop_port_cpu()];
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
-	uint64_t now = ktop_port_clock();
-	bool holds = generation_of(cpu) && __atomic_load_n(&ktop->holds, __ATOMIC_RELAXED) & 1u << id % 32 &&
-		(id != KTOP_EVENT_syscall_enter || cpu->switches);
+	struct ktop_record *record;
 
-	if (KTOP_RARE(cpu->held.id && holds))
-		write_begun(ktop, cpu, now);
-	if (holds && (!KTOP_RARE(ring->free < ktop_ring_bytes(HELD_ROOM)) || find_room(ktop, ring, id, now))) {
-		uint64_t *to = held_fields(ring);
-
-		for (uint32_t words = (size + 7) / 8; words-- > 0;)
-			to[words] = fields[words];
-		cpu->held = (struct ktop_held) {
-			.id = id, .size = size, .form = form, .time = now,
-			.changes = __atomic_load_n(&cpu->changes, __ATOMIC_RELAXED),
-		};
-	}
-	if (holds)
-		measure(cpu, now);
-	ktop_port_irq_restore(state);
-	return holds;
-}
-
-/* ---- all others ---- */
-
-/*
- * Interrupts are masked, so this CPU's ring has one writer. Whole words are copied: a record's room is a multiple of
- * a word. While the CPU is off, its generation is 0. It is not inlined: the frame above it is its caller's.
- */
-__attribute__((__noinline__)) void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields,
-	uint32_t size)
-{
-	unsigned long state = ktop_port_irq_save();
-	struct ktop_cpu *cpu = &ktop->cpu[ktop_port_cpu()];
-	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
-	struct ktop_record *record = NULL;
-	uint64_t now = ktop_port_clock();
-
-	if (KTOP_RARE(generation_of(cpu) == 0))
+	if (generation_of(cpu) == 0)
 		goto off;
-	if (cpu->held.id) {
-		if (!ends_held(cpu, id, fields[0]))
-			write_begun(ktop, cpu, now);
-		else if (leave_out(ktop, cpu, now) ||
-				write_held(ktop, cpu, cpu->held.form.whole, size > 8 ? fields + 1 : NULL, now))
-			goto written;
+	if (cpu->held.id && ends_held(cpu, id, fields, size) && end_held(ktop, cpu, id, fields, size, now))
+		goto told;
+	if (cpu->held.id)
+		write_held(ktop, cpu, cpu->held.id, ktop_forms_of(cpu->held.id).began, NULL, now);
+	if (is_held(ktop, cpu, id)) {
+		record = reserve(ktop, ring, id, HELD_ROOM, now);
+		if (record) {
+			ktop_ring_leave(ring);
+			hold(cpu, id, fields, size, now);
+		}
+		goto told;
 	}
-	if (KTOP_RARE(__atomic_load_n(&ktop->stack_frames, __ATOMIC_RELAXED)))
-		write_stack(ktop, ring, id, now, (uintptr_t)__builtin_frame_address(0));
-	if (KTOP_RARE(id == KTOP_EVENT_sched_switch)) {
+	if (id == KTOP_EVENT_sched_switch) {
 		cpu->switches = true;
-		if (KTOP_RARE(__atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED)))
-			goto written;
+		if (__atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED))
+			goto told;
 	}
+	if (__atomic_load_n(&ktop->stack_frames, __ATOMIC_RELAXED))
+		write_stack(ktop, ring, id, now, fp);
 	record = reserve(ktop, ring, id, size, now);
-	if (KTOP_RARE(record && id == KTOP_EVENT_sched_switch &&
-			__atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED))) {
-		ktop_ring_leave(ring);		/* the mask is newer than what was seen above (pair 3) */
-	} else if (!KTOP_RARE(record == NULL)) {
-		uint64_t *to = (uint64_t *)record->payload;
-
-		for (uint32_t words = (size + 7) / 8; words-- > 0;)
-			to[words] = fields[words];
-		ktop_ring_commit(ring, record, (uint16_t)id, size);
-	}
-written:
+	if (record)
+		write_fields(ktop, ring, record, id, fields, size);
+told:
 	measure(cpu, now);
 off:
 	ktop_port_irq_restore(state);
+}
+
+/*
+ * What a trace point does, in a function for each event, from which the compiler leaves out what the event does not
+ * need. Interrupts are masked, so this CPU's ring has one writer. Whole words are copied: a record's room is a multiple
+ * of a word. While the CPU is off, its generation is 0. `deep`: the trace point has called a function between.
+ */
+KTOP_INLINE void trace_event(struct ktop *ktop, uint32_t id, const uint64_t *fields, uint32_t size, bool deep)
+{
+	unsigned long state = ktop_port_irq_save();
+	struct ktop_cpu *cpu = &ktop->cpu[ktop_port_cpu()];
+	uint64_t now = ktop_port_clock(), fp;
+
+	if (trace_quickly(ktop, cpu, id, fields, size, now)) {
+		ktop_port_irq_restore(state);
+		return;
+	}
+	fp = (uintptr_t)__builtin_frame_address(0);
+	if (deep) {
+		fp = ((const struct ktop_frame *)(uintptr_t)(fp + (uint64_t)KTOP_FRAME_OFFSET))->fp;
+		trace_slowly(ktop, cpu, id, fields, size, now, fp, state);
+	} else {
+		uint64_t copy[HELD_ROOM / 8];		/* so that the fields need no address where all is quick */
+
+		copy_words(copy, fields, size);
+		trace_slowly(ktop, cpu, id, copy, size, now, fp, state);
+	}
+}
+
+/* They are not inlined: the frame above theirs is the trace point's. */
+#define WRITE_EVENT(number, stream, name) \
+	__attribute__((__noinline__)) void ktop_write_##name(struct ktop *ktop \
+		KTOP_WIRE_##name(KTOP_PARAMETER, KTOP_WIRE_NOTHING)) \
+	{ \
+		const union { \
+			struct ktop_wire_##name fields; \
+			uint64_t words[(sizeof(struct ktop_wire_##name) + 7) / 8]; \
+		} event = { { KTOP_WIRE_##name(KTOP_VALUE, KTOP_WIRE_NOTHING) } }; \
+	\
+		_Static_assert(sizeof(event) <= HELD_ROOM, "its copy has room"); \
+		trace_event(ktop, KTOP_EVENT_##name, event.words, sizeof(event.fields), false); \
+	}
+KTOP_WIRE_TRACE_EVENTS(WRITE_EVENT)
+
+/* One of the kernel's own. Its trace point has called a function of its own, which has called this one. */
+__attribute__((__noinline__)) void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields,
+	uint32_t size)
+{
+	trace_event(ktop, id, fields, size, true);
 }
 
 /* What is out of range is not written, and not counted: it is the kernel's mistake. */

@@ -108,32 +108,8 @@ KTOP_INLINE bool ktop_tracing(const struct ktop *ktop, uint32_t id)
  */
 void ktop_trace(struct ktop *ktop, uint32_t id, const void *fields, uint32_t size);
 
-/*
- * For the trace points below alone: writes the event. `fields` can be read up to a whole number of words. Hold: of one
- * that begins something. It is written with its end, as one event, or before the next event of the CPU, whichever comes
- * first. False: such ones are not held, and it is to be written.
- */
-struct ktop_forms {
-	uint16_t end, began, whole;	/* ids: what ends it; its two forms; 0: it is not held */
-};
+/* For the trace points below alone: writes the event. `fields` can be read up to a whole number of words. */
 void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, uint32_t size);
-bool ktop_trace_hold(struct ktop *ktop, uint32_t id, struct ktop_forms form, const uint64_t *fields, uint32_t size);
-
-KTOP_INLINE struct ktop_forms ktop_forms_of(uint32_t id)
-{
-	switch (id) {
-	case KTOP_EVENT_syscall_enter:
-		return (struct ktop_forms) { KTOP_EVENT_syscall_exit, KTOP_EVENT_syscall_began,
-			KTOP_EVENT_syscall_whole };
-	case KTOP_EVENT_irq_enter:
-		return (struct ktop_forms) { KTOP_EVENT_irq_exit, KTOP_EVENT_irq_began, KTOP_EVENT_irq_whole };
-	case KTOP_EVENT_softirq_enter:
-		return (struct ktop_forms) { KTOP_EVENT_softirq_exit, KTOP_EVENT_softirq_began,
-			KTOP_EVENT_softirq_whole };
-	default:
-		return (struct ktop_forms) { .end = 0 };
-	}
-}
 
 /* ---- how rows become trace points ---- */
 
@@ -143,25 +119,9 @@ KTOP_INLINE struct ktop_forms ktop_forms_of(uint32_t id)
 
 /*
  * A kernel may have a variable `ktop`, so no name in here is that. The test is inlined where the trace point stands;
- * the rest is a function of its own, so that the code around it stays small.
+ * the rest is a function of its own, so that the code around it stays small. Those of the hook's events are in trace.c.
  */
-#define KTOP_TRACE_POINT(label, parameters, arguments, values) \
-	static __attribute__((__noinline__, __no_instrument_function__, __unused__)) void ktop_write_##label( \
-		struct ktop *ktop_hook parameters) \
-	{ \
-		union { \
-			struct ktop_wire_##label fields; \
-			uint64_t words[(sizeof(struct ktop_wire_##label) + 7) / 8]; \
-		} ktop_event; \
-	\
-		ktop_event.fields = (struct ktop_wire_##label) { values }; \
-		if (ktop_forms_of(KTOP_EVENT_##label).end && ktop_trace_hold(ktop_hook, KTOP_EVENT_##label, \
-				ktop_forms_of(KTOP_EVENT_##label), ktop_event.words, sizeof(ktop_event.fields))) \
-			return; \
-		ktop_trace_words(ktop_hook, KTOP_EVENT_##label, ktop_event.words, \
-			sizeof(ktop_event.fields)); \
-	} \
-	\
+#define KTOP_TRACE_POINT(label, parameters, arguments) \
 	static inline __attribute__((__always_inline__, __unused__)) void ktop_trace_##label( \
 		struct ktop *ktop_hook parameters) \
 	{ \
@@ -169,10 +129,10 @@ KTOP_INLINE struct ktop_forms ktop_forms_of(uint32_t id)
 			ktop_write_##label(ktop_hook arguments); \
 	}
 
-#define KTOP_WIRE_TRACE_POINT(id, stream, name) KTOP_TRACE_POINT(name, \
-	KTOP_WIRE_##name(KTOP_PARAMETER, KTOP_WIRE_NOTHING), \
-	KTOP_WIRE_##name(KTOP_ARGUMENT, KTOP_WIRE_NOTHING), \
-	KTOP_WIRE_##name(KTOP_VALUE, KTOP_WIRE_NOTHING))
+#define KTOP_WIRE_TRACE_POINT(id, stream, name) \
+	void ktop_write_##name(struct ktop *ktop_hook KTOP_WIRE_##name(KTOP_PARAMETER, KTOP_WIRE_NOTHING)); \
+	KTOP_TRACE_POINT(name, KTOP_WIRE_##name(KTOP_PARAMETER, KTOP_WIRE_NOTHING), \
+		KTOP_WIRE_##name(KTOP_ARGUMENT, KTOP_WIRE_NOTHING))
 KTOP_WIRE_TRACE_EVENTS(KTOP_WIRE_TRACE_POINT)
 
 /* KTOP_EACH(MAKE, (u32, disk), (u64, block)) is MAKE(u32, disk) MAKE(u64, block), for up to eight fields. */
@@ -195,9 +155,19 @@ KTOP_WIRE_TRACE_EVENTS(KTOP_WIRE_TRACE_POINT)
 	} __attribute__((packed)); \
 	_Static_assert(sizeof(#name) + sizeof(KTOP_ROW_TEXT(__VA_ARGS__)) - 2 <= KTOP_TRACE_TEXT, \
 		"shorter names, or fewer fields");
-#define KTOP_ROW_TRACE_POINT(name, ...) KTOP_TRACE_POINT(name, \
-	KTOP_EACH(KTOP_PARAMETER, __VA_ARGS__), KTOP_EACH(KTOP_ARGUMENT, __VA_ARGS__), \
-	KTOP_EACH(KTOP_VALUE, __VA_ARGS__))
+#define KTOP_ROW_TRACE_POINT(name, ...) \
+	static __attribute__((__noinline__, __no_instrument_function__, __unused__)) void ktop_write_##name( \
+		struct ktop *ktop_hook KTOP_EACH(KTOP_PARAMETER, __VA_ARGS__)) \
+	{ \
+		const union { \
+			struct ktop_wire_##name fields; \
+			uint64_t words[(sizeof(struct ktop_wire_##name) + 7) / 8]; \
+		} ktop_event = { { KTOP_EACH(KTOP_VALUE, __VA_ARGS__) } }; \
+	\
+		ktop_trace_words(ktop_hook, KTOP_EVENT_##name, ktop_event.words, sizeof(ktop_event.fields)); \
+	} \
+	\
+	KTOP_TRACE_POINT(name, KTOP_EACH(KTOP_PARAMETER, __VA_ARGS__), KTOP_EACH(KTOP_ARGUMENT, __VA_ARGS__))
 #define KTOP_ROW(name, ...) { KTOP_EVENT_##name, #name, KTOP_ROW_TEXT(__VA_ARGS__) },
 
 /* From a kernel's rows: the ids, the structures, the trace points. */

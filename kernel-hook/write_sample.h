@@ -59,18 +59,15 @@ KTOP_INLINE uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs 
 
 /*
  * irq off, in a trace point. Writes at most `most` addresses of the kernel's stack to `frames`, sets sample->flags and
- * sample->exact, and returns how many there are. `fp`: the frame of a function of the hook that the trace point has
+ * sample->exact, and returns how many there are. `fp`: the frame of the function that the trace point has
  * called; the first address is where the trace point stands. An NMI may use the port's structure meanwhile: what is
  * read here is the same for both.
  */
 KTOP_INLINE uint32_t ktop_walk_here(uint64_t fp, struct ktop_wire_sample *sample, uint8_t *frames, uint32_t most)
 {
 	const struct ktop_current *current = ktop_port_current((uintptr_t)ktop_frame_at(fp)->pc);
-	uint64_t above = ktop_frame_at(fp)->fp;
 
-	if (!ktop_on_stack(current, fp) || above <= fp || !ktop_on_stack(current, above))
-		return 0;
-	return ktop_walk_any(current, above, sample, frames, 0, most);
+	return ktop_on_stack(current, fp) ? ktop_walk_any(current, fp, sample, frames, 0, most) : 0;
 }
 
 #endif

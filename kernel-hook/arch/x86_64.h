@@ -42,10 +42,10 @@ static inline void ktop_relax(void)
 /* A counter with a steady rate, which goes on while the CPU is halted. */
 static inline uint64_t ktop_cycles(void)
 {
-	uint32_t low, high;
+	uint64_t low, high;		/* the upper halves of both registers are cleared */
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) :: "memory");
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 }
 
 /* Mask: masks interrupts on this CPU, and returns the state before. Unmask: sets that state again. */

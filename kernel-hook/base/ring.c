@@ -14,7 +14,7 @@ static struct ktop_record *record_at(const struct ktop_ring *ring, uint64_t offs
 
 void ktop_ring_init(struct ktop_ring *ring, void *data, uint64_t size)
 {
-	*ring = (struct ktop_ring) { .data = data, .size = size };
+	*ring = (struct ktop_ring) { .data = data, .size = size, .next = data, .limit = data };
 }
 
 /* Bytes from `offset` to the end of the ring's memory. */
@@ -37,7 +37,7 @@ bool ktop_ring_extend(struct ktop_ring *ring, uint64_t need)
 		end = ring->size;
 	}
 	ring->next = (uint8_t *)record_at(ring, ring->head);
-	ring->free = free - pad < end ? free - pad : end;
+	ring->limit = ring->next + (free - pad < end ? free - pad : end);
 	return true;
 }
 

@@ -48,7 +48,7 @@ struct ktop_ring {
 	/* written by this CPU, one writer at a time */
 	uint64_t head __attribute__((aligned(64)));	/* up to here records can be read */
 	uint8_t *next;			/* where the next record goes */
-	uint64_t free;			/* bytes there that are known to be free, in one piece */
+	uint8_t *limit;			/* all from there up to here is known to be free */
 	uint64_t committed;		/* events written since boot */
 	uint64_t full;			/* events dropped because the ring was full */
 	uint64_t cost;			/* clock ticks that its writers took */
@@ -99,10 +99,25 @@ static inline void ktop_ring_leave(struct ktop_ring *ring)
 }
 
 /*
- * For reserve alone, when `need` bytes are more than `ring->free`. Reads how far the drainer has come, and lays a
+ * For reserve alone, when `need` bytes are not known to be free. Reads how far the drainer has come, and lays a
  * pad where the record would not fit before the end. False: the ring is full.
  */
 bool ktop_ring_extend(struct ktop_ring *ring, uint64_t need);
+
+/* Any context of the owning CPU. Is there room for an event of up to `payload` bytes, as far as is known? */
+static inline bool ktop_ring_has(const struct ktop_ring *ring, uint32_t payload)
+{
+	return ring->next + ktop_ring_bytes(payload) <= ring->limit;
+}
+
+/* After enter, where ktop_ring_has(). Sets the event's time. Its room is the caller's until commit or leave. */
+static inline struct ktop_record *ktop_ring_next(struct ktop_ring *ring, uint64_t time)
+{
+	struct ktop_record *record = (struct ktop_record *)ring->next;
+
+	record->time = time;
+	return record;
+}
 
 /*
  * After enter. Gives room for an event of up to `payload` bytes, and sets its time. The room is the caller's until
@@ -111,17 +126,12 @@ bool ktop_ring_extend(struct ktop_ring *ring, uint64_t need);
 static inline struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload,
 	uint64_t time)
 {
-	uint64_t need = ktop_ring_bytes(payload);
-	struct ktop_record *record;
-
-	if (KTOP_RARE(need > ring->free) && !ktop_ring_extend(ring, need)) {
+	if (KTOP_RARE(!ktop_ring_has(ring, payload)) && !ktop_ring_extend(ring, ktop_ring_bytes(payload))) {
 		ktop_count(&ring->full, 1);
 		ktop_ring_leave(ring);
 		return NULL;
 	}
-	record = (struct ktop_record *)ring->next;
-	record->time = time;
-	return record;
+	return ktop_ring_next(ring, time);
 }
 
 /* Ends what enter began: the drainer may now read the event, of `size` bytes of payload. */
@@ -133,7 +143,6 @@ static inline void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *
 	record->id = id;
 	record->size = (uint16_t)size;
 	ring->next = (uint8_t *)record + bytes;
-	ring->free -= bytes;
 	ktop_count(&ring->committed, 1);
 	__atomic_store_n(&ring->head, ring->head + bytes, __ATOMIC_RELEASE);	/* pair 1 */
 	ktop_ring_leave(ring);

@@ -42,13 +42,18 @@ build/guest/%.o: %.c
 build/guest/%.o: %.S
 	@mkdir -p $(@D)
 	$(call say,AS)$(CC) $(GUEST_CPPFLAGS) $(GUEST) -Wa,-Ibuild/demo -MMD -MP -c -o $@ $<
+# The demo's trace points have a part of its port inlined.
+build/demo/trace.o: kernel-hook/trace.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(GUEST_CPPFLAGS) -include $(PORTS)/demo/kernel/port_cpu.h $(GUEST) -mcmodel=kernel -MMD -MP -c -o $@ $<
 
 build/demo/%: $(call in,$(PORTS)/demo/,user/%.c user/start.S user/program.h machine/call.h)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -fno-inline $(GUEST_LDFLAGS) -o $@ $(filter %.c %.S,$^)
 build/guest/$(PORTS)/demo/kernel/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
 
-build/demo/demo.elf: $(patsubst %,build/guest/%.o,$(DEMO) $(DEMO_WORK) $(DEMO_TEMPLATE) $(HOOK)) $(PORTS)/demo/link.ld
+build/demo/demo.elf: $(patsubst %,build/guest/%.o,$(DEMO) $(DEMO_WORK) $(DEMO_TEMPLATE) $(filter-out %/trace,$(HOOK))) \
+	build/demo/trace.o $(PORTS)/demo/link.ld
 build/tiny/tiny.elf: $(patsubst %,build/guest/%.o,$(TINY) $(TEMPLATE) $(HOOK)) $(PORTS)/tiny/link.ld
 build/demo/demo.elf build/tiny/tiny.elf:
 	@mkdir -p $(@D)
