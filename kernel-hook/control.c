@@ -137,11 +137,12 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-/* What may follow an event's name, as in `+lock:stack=8` or `+syscall:min=1ms`. */
-struct options {
-	bool stack, least;
+/* What a line changes. All words are looked at before anything is. */
+struct choice {
+	uint32_t events[KTOP_TRACE_WORDS], stacks[KTOP_TRACE_WORDS];
 	uint32_t frames;		/* of each stack */
-	uint64_t ticks;			/* with `least` */
+	struct ktop_filter filters[KTOP_FILTERS];
+	uint32_t timed;			/* bit i: the line asks for a duration of group i */
 };
 
 /* Cuts the text off at the next byte of this kind, and returns what follows; NULL: nothing. */
@@ -155,52 +156,6 @@ static char *cut(char *text, char at)
 	return text + 1;
 }
 
-/* "20us": a number, and ns, us, ms or s; rounded up. */
-static bool parse_ticks(const struct ktop *ktop, char *word, uint64_t *ticks)
-{
-	static const struct { const char *name; uint32_t per; } units[] = {
-		{ "ns", 1000000000 }, { "us", 1000000 }, { "ms", 1000 }, { "s", 1 },
-	};
-	char *unit = word, digit;
-	uint32_t number = 0;
-	bool is_number;
-
-	while (*unit >= '0' && *unit <= '9')
-		unit++;
-	digit = *unit;
-	*unit = 0;
-	is_number = ktop_str_parse(word, &number) && number <= 1000000000;
-	*unit = digit;
-	for (uint32_t i = 0; is_number && i < sizeof(units) / sizeof(units[0]); i++)
-		if (ktop_str_same(unit, units[i].name)) {
-			*ticks = (number * ktop->hz + units[i].per - 1) / units[i].per;
-			return true;
-		}
-	return false;
-}
-
-/* Cuts what follows `:` off the word. False: it makes no sense. A stack is of one event, a duration of two in one. */
-static bool take_options(const struct ktop *ktop, char *word, struct options *options)
-{
-	char *next = cut(word, ':'), *option, *value;
-
-	options->stack = options->least = false;
-	while ((option = next)) {
-		next = cut(option, ',');
-		value = cut(option, '=');
-		if (ktop_str_same(option, "stack"))
-			options->stack = !value || (ktop_str_parse(value, &options->frames) && options->frames >= 1 &&
-				options->frames <= KTOP_EVENT_FRAMES_MAX);
-		else if (ktop_str_same(option, "min"))
-			options->least = value && parse_ticks(ktop, value, &options->ticks);
-		else
-			return false;
-		if (options->stack == options->least)
-			return false;
-	}
-	return true;
-}
-
 /* The events 32 to 63 that this word names. */
 static uint32_t named_by(const struct ktop *ktop, const char *word)
 {
@@ -210,54 +165,107 @@ static uint32_t named_by(const struct ktop *ktop, const char *word)
 	return named[KTOP_TRACE_FIRST / 32];
 }
 
-/* All words are looked at before anything changes. */
-static bool run_events(struct ktop *ktop, char **words, uint32_t count)
+/* Takes an option of these events, as in `+lock:stack=8` or `+syscall:min=1ms`. False: it makes no sense for any. */
+static bool take_option(const struct ktop *ktop, char *option, uint32_t events, struct choice *choice, bool *stack)
 {
-	uint32_t events[KTOP_TRACE_WORDS], stacks[KTOP_TRACE_WORDS], event_words;
-	struct options options = { .frames = ktop->stack_frames ? ktop->stack_frames : KTOP_STACK_FRAMES };
-	uint64_t least[KTOP_LEASTS];
-	bool asked[KTOP_LEASTS] = { false };
-	uint32_t holds;
+	char *value = cut(option, '=');
+	bool taken = false;
 
-	__builtin_memcpy(events, ktop->control.events, sizeof(events));
-	__builtin_memcpy(stacks, ktop->stacks, sizeof(stacks));
-	__builtin_memcpy(least, ktop->least, sizeof(least));
-	for (uint32_t i = 0; i < count; i++) {
-		bool on = words[i][0] == '+', has_least = false;
+	if (ktop_str_same(option, "stack")) {
+		*stack = !value || (ktop_str_parse(value, &choice->frames) && choice->frames >= 1 &&
+			choice->frames <= KTOP_EVENT_FRAMES_MAX);
+		return *stack;
+	}
+	for (uint32_t i = 0; value && i < KTOP_FILTERS; i++) {
+		struct ktop_filter filter = choice->filters[i];
 
-		if ((!on && words[i][0] != '-') || !take_options(ktop, words[i], &options) ||
-				(!on && (options.stack || options.least)) ||
-				!ktop_events_choose(ktop, words[i] + 1, events, on))
-			return false;
-		ktop_events_choose(ktop, words[i] + 1, stacks, options.stack);
-		for (uint32_t pair = 0; pair < KTOP_LEASTS; pair++)
-			if (named_by(ktop, words[i] + 1) & ktop_pair_bits(pair)) {
-				least[pair] = options.least ? options.ticks : 0;
-				asked[pair] = options.least;
-				has_least = true;
-			}
-		if (options.least && !has_least)
+		if (!(events & ktop_filter_events(i)) || !ktop_filter_parse(ktop, i, option, value, &filter))
+			continue;
+		choice->filters[i] = filter;
+		choice->timed |= filter.least ? 1u << i : 0;
+		taken = true;
+	}
+	return taken;
+}
+
+/* Takes `+NAME:OPTION,...` or `-NAME`. What it names has no stack and no filter but those that stand here. */
+static bool take_event(const struct ktop *ktop, char *word, struct choice *choice)
+{
+	bool on = word[0] == '+', stack = false;
+	char *next = cut(word, ':'), *option;
+	uint32_t events = named_by(ktop, word + 1);
+
+	if ((!on && (word[0] != '-' || next)) || !ktop_events_choose(ktop, word + 1, choice->events, on))
+		return false;
+	for (uint32_t i = 0; i < KTOP_FILTERS; i++)
+		if (events & ktop_filter_events(i)) {
+			choice->filters[i] = (struct ktop_filter) { .least = 0 };
+			choice->timed &= ~(1u << i);
+		}
+	while ((option = next)) {
+		next = cut(option, ',');
+		if (!take_option(ktop, option, events, choice, &stack))
 			return false;
 	}
-	holds = ktop_trace_held(ktop, events[KTOP_TRACE_FIRST / 32], stacks[KTOP_TRACE_FIRST / 32]);
-	for (uint32_t pair = 0; pair < KTOP_LEASTS; pair++)
-		if (!(holds & ktop_pair_bits(pair))) {		/* nothing would be left out */
-			if (asked[pair])
+	ktop_events_choose(ktop, word + 1, choice->stacks, stack);
+	return true;
+}
+
+/* Events that are not held have no duration in the guest. False: one was asked for nevertheless. */
+static bool fit_durations(const struct ktop *ktop, struct choice *choice)
+{
+	uint32_t holds = ktop_trace_held(ktop, choice->events[KTOP_TRACE_FIRST / 32],
+		choice->stacks[KTOP_TRACE_FIRST / 32]);
+
+	for (uint32_t i = 0; i < KTOP_PAIRS; i++)
+		if (!(holds & ktop_filter_events(i))) {
+			if (choice->timed & 1u << i)
 				return false;
-			least[pair] = 0;
+			choice->filters[i].least = 0;
 		}
-	__builtin_memcpy(ktop->control.events, events, sizeof(events));
-	__atomic_store_n(&ktop->stack_frames, ktop_events_words(stacks) ? options.frames : 0, __ATOMIC_RELAXED);
-	for (uint32_t i = 0; i < KTOP_TRACE_WORDS; i++)
-		__atomic_store_n(&ktop->stacks[i], stacks[i], __ATOMIC_RELAXED);
-	for (uint32_t i = 0; i < KTOP_LEASTS; i++)
-		__atomic_store_n(&ktop->least[i], least[i], __ATOMIC_RELAXED);
-	event_words = ktop_events_words(events);
+	return true;
+}
+
+/* First what decides how events are written, then which: ktop_sampler_renew(). */
+static void apply(struct ktop *ktop, const struct choice *choice)
+{
+	uint32_t event_words = ktop_events_words(choice->events), filtered = 0;
+
+	__builtin_memcpy(ktop->control.events, choice->events, sizeof(choice->events));
+	if (ktop_filter_set(ktop, choice->filters))
+		ktop_trace_gap(ktop);
+	for (uint32_t i = 0; i < KTOP_FILTERS; i++)
+		filtered |= choice->filters[i].by ? ktop_filter_events(i) : 0;
+	__atomic_store_n(&ktop->filtered, filtered, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->stack_frames, ktop_events_words(choice->stacks) ? choice->frames : 0, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < KTOP_TRACE_WORDS; i++) {
+		const uint32_t careful = choice->stacks[i] | (i == KTOP_TRACE_FIRST / 32 ? filtered : 0);
+
+		__atomic_store_n(&ktop->stacks[i], choice->stacks[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&ktop->careful[i], careful, __ATOMIC_RELAXED);
+	}
 	if (event_words > ktop->control.event_words)
 		ktop->control.event_words = event_words;
 	ktop_meta_tracing(ktop);
 	ktop_sampler_renew(ktop);
-	ktop_events_list(ktop, events, answer(ktop, "events"));
+}
+
+static bool run_events(struct ktop *ktop, char **words, uint32_t count)
+{
+	struct choice choice = {
+		.frames = ktop->stack_frames ? ktop->stack_frames : KTOP_STACK_FRAMES,
+	};
+
+	__builtin_memcpy(choice.events, ktop->control.events, sizeof(choice.events));
+	__builtin_memcpy(choice.stacks, ktop->stacks, sizeof(choice.stacks));
+	__builtin_memcpy(choice.filters, ktop->filters, sizeof(choice.filters));
+	for (uint32_t i = 0; i < count; i++)
+		if (!take_event(ktop, words[i], &choice))
+			return false;
+	if (!fit_durations(ktop, &choice))
+		return false;
+	apply(ktop, &choice);
+	ktop_events_list(ktop, choice.events, answer(ktop, "events"));
 	return true;
 }
 
@@ -378,7 +386,8 @@ static const struct command commands[] = {
 		run_sampler },
 	{ "cpu", " all|N on|off", "the CPUs to sample and to trace", 2, 2, run_cpu },
 	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no shorter call, unless more is traced in it",
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms,process=7,number=0-5: calls that took as long, unless more is "
+		"traced in them, of that process, of these numbers or names; likewise thread",
 		0, WORDS - 1, run_events },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",

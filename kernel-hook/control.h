@@ -24,7 +24,7 @@ struct ktop_control {
 	uint32_t counting;		/* the rate at which counters overflow; 0: never */
 	bool kick;			/* there is a new generation (hook.h), and the CPUs are not yet kicked */
 
-	char line[80];			/* the line that is coming in */
+	char line[256];			/* the line that is coming in */
 	uint32_t length;		/* its bytes so far; more than `line` holds: too long */
 	uint8_t input[64];		/* received bytes */
 	uint32_t input_size, input_at;	/* how many there are; how many were taken */

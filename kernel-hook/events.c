@@ -160,44 +160,35 @@ static bool is_on(const uint32_t *mask, uint32_t id)
 	return mask[id / 32] >> id % 32 & 1;
 }
 
-/* Adds what the event was chosen with. */
-static void add_options(const struct ktop *ktop, uint32_t id, struct ktop_str *text)
-{
-	uint64_t least = ktop_forms_of(id).whole ? ktop->least[ktop_least_of(id)] : 0;
-
-	if (is_on(ktop->stacks, id)) {
-		ktop_str_add(text, ":stack=");
-		ktop_str_number(text, ktop->stack_frames);
-	} else if (least) {
-		const uint64_t second = 1000000000;
-		uint64_t ns = least / ktop->hz * second + (least % ktop->hz * second + ktop->hz / 2) / ktop->hz;
-
-		ktop_str_add(text, ":min=");
-		ktop_str_number(text, ns % 1000 ? ns : ns / 1000);
-		ktop_str_add(text, ns % 1000 ? "ns" : "us");
-	}
-}
-
-/* A list that is too long for a text ends with " ...". */
+/* A list that is too long for a text ends with " ..."; the filters come after it. */
 void ktop_events_list(const struct ktop *ktop, const uint32_t *mask, struct ktop_str *text)
 {
-	static const char more[] = " ...";
-	enum { OPTIONS = 24 };		/* the most bytes of an event's */
+	static const char more[] = " ...", only[] = " only ";
+	enum { OPTIONS = 9 };		/* the most bytes of an event's: ":stack=30" */
+	struct ktop_str filters = { .size = 0 };
 	union description row;
 	struct named event;
 
+	ktop_filter_all(ktop, &filters);
 	for (uint32_t i = 0; event_at(ktop, i, &row, &event); i++) {
 		if (event.size == 0)
 			continue;
-		if (text->size + 2 + event.size + OPTIONS + sizeof(more) > KTOP_TEXT_MAX) {
+		if (text->size + 2 + event.size + OPTIONS + sizeof(more) + sizeof(only) + filters.size >
+				KTOP_TEXT_MAX) {
 			ktop_str_add(text, more);
-			return;
+			break;
 		}
 		ktop_str_add(text, is_on(mask, event.id) ? " +" : " -");
 		for (uint32_t at = 0; at < event.size; at++)
 			text->bytes[text->size++] = event.name[at];
-		add_options(ktop, event.id, text);
+		if (is_on(ktop->stacks, event.id)) {
+			ktop_str_add(text, ":stack=");
+			ktop_str_number(text, ktop->stack_frames);
+		}
 	}
+	ktop_str_add(text, filters.size ? only : "");
+	for (uint32_t at = 0; at < filters.size && text->size < KTOP_TEXT_MAX; at++)
+		text->bytes[text->size++] = filters.bytes[at];
 }
 
 void ktop_events_count(const struct ktop *ktop, const uint32_t *mask, struct ktop_str *text)

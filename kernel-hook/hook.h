@@ -10,6 +10,7 @@
 #include "base/packet.h"
 #include "base/ring.h"
 #include "control.h"
+#include "filter.h"
 #include "hotkeys.h"
 #include "ktop.h"
 #include "meta.h"
@@ -61,18 +62,10 @@ static inline uint32_t ktop_begin_of(uint32_t end)
 		KTOP_EVENT_irq_enter : end == KTOP_EVENT_softirq_exit ? KTOP_EVENT_softirq_enter : 0;
 }
 
-/* The pairs of events that may be held: where their least duration stands, and their bits in the mask of 32 to 63. */
-enum { KTOP_LEASTS = 3 };
-static inline uint32_t ktop_least_of(uint32_t begin)
+/* The pairs of events that may be held are the first groups of filter.h: that of a beginning. */
+static inline uint32_t ktop_pair_of(uint32_t begin)
 {
 	return begin == KTOP_EVENT_syscall_enter ? 0 : begin == KTOP_EVENT_irq_enter ? 1 : 2;
-}
-
-static inline uint32_t ktop_pair_bits(uint32_t pair)
-{
-	return pair == 0 ? 1u << KTOP_EVENT_syscall_enter % 32 | 1u << KTOP_EVENT_syscall_exit % 32 :
-		pair == 1 ? 1u << KTOP_EVENT_irq_enter % 32 | 1u << KTOP_EVENT_irq_exit % 32 :
-		1u << KTOP_EVENT_softirq_enter % 32 | 1u << KTOP_EVENT_softirq_exit % 32;
 }
 
 /*
@@ -93,7 +86,7 @@ struct ktop_cpu {
 	struct ktop_held held;
 	int32_t unmeasured;		/* trace points until the next one that is timed */
 	bool switches;			/* this kernel has told of one here: calls may be held */
-	uint64_t left_out;		/* pairs of events that were shorter than `least` */
+	uint64_t left_out;		/* events and pairs of them that the filters have left out */
 
 	/* written by this CPU's sampler */
 	struct ktop_grid grid;		/* of the timer */
@@ -121,10 +114,12 @@ struct ktop_cpu {
 struct ktop {
 	/* written by the drainer, read at each tick and trace point */
 	uint32_t trace[KTOP_TRACE_WORDS];	/* trace events that are on; bit i of word w: event 32 * w + i */
-	uint32_t stacks[KTOP_TRACE_WORDS];	/* likewise, those that carry the kernel's stack, */
+	uint32_t careful[KTOP_TRACE_WORDS];	/* those of `stacks` and of `filtered` */
+	uint32_t stacks[KTOP_TRACE_WORDS];	/* those that carry the kernel's stack, */
 	uint32_t stack_frames;		/* with so many frames at most; 0: none carries a stack */
 	uint32_t holds;			/* those of the events 32 to 63 that are held (struct ktop_held) */
-	uint64_t least[KTOP_LEASTS];	/* clock ticks, by ktop_least_of(): what is held and takes less is left out */
+	struct ktop_filter filters[KTOP_FILTERS];
+	uint32_t filtered;		/* those of the events 32 to 63 for which ktop_filter_passes() is to be asked */
 	uint32_t switches_untold;	/* 1: switches are on for what is held alone, and are not written */
 	uint32_t sampler;		/* the one that is on; KTOP_NONE also while one follows another */
 	uint32_t generation;		/* the newest one */

@@ -29,6 +29,7 @@ static const struct descriptor descriptors[] = { KTOP_WIRE_EVENTS(DESCRIPTOR) };
 enum {
 	HELLO_GUEST = sizeof(descriptors) / sizeof(descriptors[0]),
 	HELLO_TRACING,
+	HELLO_FILTERS,
 	HELLO_KEYS,
 	HELLO_END,
 };
@@ -223,6 +224,13 @@ static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, u
 		*event = KTOP_EVENT_tracing;
 		return put_tracing(ktop, to);
 	}
+	if (step == HELLO_FILTERS) {
+		struct ktop_str text = { .size = 0 };
+
+		ktop_filter_all(ktop, &text);
+		*event = KTOP_EVENT_filters;
+		return ktop_put_list(to, text.bytes, text.size);
+	}
 	if (step == HELLO_KEYS) {
 		*event = KTOP_EVENT_keys;
 		return put_keys(ktop, to);
@@ -255,8 +263,7 @@ static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, ui
 
 		fixed.pairs = __atomic_load_n(&ktop->cpu[fixed.cpu].left_out, __ATOMIC_RELAXED);
 		*event = KTOP_EVENT_left_out;
-		return fixed.pairs || ktop->least[0] || ktop->least[1] || ktop->least[2] ?
-			ktop_put(to, &fixed, sizeof(fixed)) : to;
+		return fixed.pairs || ktop_filter_any(ktop) ? ktop_put(to, &fixed, sizeof(fixed)) : to;
 	}
 	if (step >= BEAT_CPUS) {
 		*event = KTOP_EVENT_cpu_status;

@@ -82,12 +82,14 @@ uint32_t ktop_trace_held(const struct ktop *ktop, uint32_t chosen, uint32_t stac
 {
 	uint32_t holds = 0;
 
-	for (uint32_t pair = 0; pair < KTOP_LEASTS; pair++)
-		if ((chosen & ktop_pair_bits(pair)) == ktop_pair_bits(pair) &&
-				!(stacks & ktop_pair_bits(pair)))
-			holds |= ktop_pair_bits(pair);
+	for (uint32_t pair = 0; pair < KTOP_PAIRS; pair++) {
+		const uint32_t events = ktop_filter_events(pair);
+
+		if ((chosen & events) == events && !(stacks & events))
+			holds |= events;
+	}
 	if (ktop->untraced & KTOP_UNTRACED(sched_switch))
-		holds &= ~ktop_pair_bits(0);		/* a thread might leave its CPU untold */
+		holds &= ~ktop_filter_events(0);		/* a thread might leave its CPU untold */
 	return holds;
 }
 
@@ -100,7 +102,7 @@ void ktop_trace_gap(struct ktop *ktop)
 uint32_t ktop_trace_choose(struct ktop *ktop, uint32_t chosen)
 {
 	const uint32_t switched = 1u << KTOP_EVENT_sched_switch % 32;
-	const uint32_t matter = ktop_pair_bits(0) | ktop_pair_bits(1) | ktop_pair_bits(2) | switched;
+	const uint32_t matter = ktop_filter_events(0) | ktop_filter_events(1) | ktop_filter_events(2) | switched;
 	const uint32_t holds = ktop_trace_held(ktop, chosen, ktop->stacks[KTOP_TRACE_FIRST / 32]);
 	const uint32_t untold = holds & 1u << KTOP_EVENT_syscall_enter % 32 && !(chosen & switched);
 	const uint32_t mask = untold ? chosen | switched : chosen;
@@ -171,7 +173,7 @@ KTOP_INLINE bool end_held(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t id, 
 	uint64_t now)
 {
 	const uint32_t begin = ktop_begin_of(id);
-	const uint64_t *least = &ktop->least[ktop_least_of(begin)];
+	const uint64_t *least = &ktop->filters[ktop_pair_of(begin)].least;
 
 	if (!KTOP_RARE(now - cpu->held.time < __atomic_load_n(least, __ATOMIC_RELAXED)) || is_stale(cpu))
 		return write_held(ktop, cpu, begin, ktop_forms_of(begin).whole, size > 8 ? fields + 1 : NULL, now);
@@ -216,6 +218,11 @@ KTOP_INLINE void write_fields(struct ktop *ktop, struct ktop_ring *ring, struct 
 	ktop_ring_commit(ring, record, (uint16_t)id, size);
 }
 
+KTOP_INLINE bool is_careful(const struct ktop *ktop, uint32_t id)
+{
+	return __atomic_load_n(&ktop->careful[id / 32], __ATOMIC_RELAXED) & 1u << id % 32;
+}
+
 /* What most events need, without a call, so that few registers are saved. False: this one needs more. */
 KTOP_INLINE bool trace_quickly(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t id, const uint64_t *fields,
 	uint32_t size, uint64_t now)
@@ -223,7 +230,7 @@ KTOP_INLINE bool trace_quickly(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t
 	const uint32_t room = ktop_forms_of(id).whole ? HELD_ROOM : size;
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
 
-	if (KTOP_RARE(generation_of(cpu) == 0 || __atomic_load_n(&ktop->stack_frames, __ATOMIC_RELAXED)))
+	if (KTOP_RARE(generation_of(cpu) == 0 || is_careful(ktop, id)))
 		return false;
 	if (ktop_begin_of(id) && !KTOP_RARE(cpu->held.id == 0))
 		return ends_held(cpu, id, fields, size) && --cpu->unmeasured >= 0 &&
@@ -247,6 +254,11 @@ static __attribute__((__noinline__)) void trace_slowly(struct ktop *ktop, struct
 
 	if (generation_of(cpu) == 0)
 		goto off;
+	if (id / 32 == KTOP_TRACE_FIRST / 32 && __atomic_load_n(&ktop->filtered, __ATOMIC_RELAXED) & 1u << id % 32 &&
+			!ktop_filter_passes(ktop, id, fields)) {
+		ktop_count(&cpu->left_out, !ktop_begin_of(id));		/* a pair once */
+		goto told;
+	}
 	if (cpu->held.id && ends_held(cpu, id, fields, size) && end_held(ktop, cpu, id, fields, size, now))
 		goto told;
 	if (cpu->held.id)
@@ -264,7 +276,7 @@ static __attribute__((__noinline__)) void trace_slowly(struct ktop *ktop, struct
 		if (__atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED))
 			goto told;
 	}
-	if (__atomic_load_n(&ktop->stack_frames, __ATOMIC_RELAXED))
+	if (is_careful(ktop, id))
 		write_stack(ktop, ring, id, now, fp);
 	record = reserve(ktop, ring, id, size, now);
 	if (record)

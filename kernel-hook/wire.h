@@ -40,7 +40,7 @@ enum {
 	KTOP_STACK_MAX = 2048,		/* bytes of `stack` in a raw sample, or `user`; twice as many with `linked` */
 	KTOP_MEMORY_PAGE = 4096,	/* bytes of the guest's memory in one event, at most */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
-	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events */
+	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events; 63 downwards: further KTOP_META */
 	KTOP_TRACE_USER = 64,		/* the first id of the kernel's trace events */
 };
 
@@ -108,7 +108,9 @@ enum {
 	F(u16, event) F(u64, number) L(char, name)
 #define KTOP_WIRE_arguments(F, L) /* what follows `number` in `event` where that is `number`, as in a descriptor */ \
 	F(u16, event) F(u64, number) L(char, fields)
-#define KTOP_WIRE_left_out(F, L) /* of the CPU: pairs of trace events that took less than was asked for, since boot */ \
+#define KTOP_WIRE_filters(F, L) /* what is asked of trace events, "syscall:min=1ms,process=7 ..."; empty: nothing */ \
+	L(char, text)
+#define KTOP_WIRE_left_out(F, L) /* of the CPU: trace events, and pairs of them, that the filters left out, since boot */ \
 	F(u32, cpu) F(u64, pairs)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i is set if kernel[i] is an interrupted pc, not a return address */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
@@ -193,6 +195,7 @@ enum {
 	EVENT(15, KTOP_META, number) \
 	EVENT(23, KTOP_META, arguments) \
 	EVENT(31, KTOP_META, left_out) \
+	EVENT(63, KTOP_META, filters) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(18, KTOP_SAMPLES, raw_sample) \

@@ -504,6 +504,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 	table->unmatched = counts.pairs.beginnings + counts.pairs.ends;
 	table->late = counts.late;
 	table->left_out = epoch_left_out(epoch);
+	util_print(table->filters, sizeof(table->filters), "%s", epoch->filters);
 	table->refused = counts.pairs.refused + span_rows_refused(trace_rows(epoch->trace)) +
 		slowest_refused(trace_slowest(epoch->trace));
 	fill(table, trace_rows(epoch->trace), (const struct event_request *)request);

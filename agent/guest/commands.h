@@ -13,7 +13,7 @@
 struct commands;
 struct port_socket;
 
-enum { COMMANDS_LINE_MAX = 79, COMMANDS_ANSWER_MS = 3000 };
+enum { COMMANDS_LINE_MAX = 255, COMMANDS_ANSWER_MS = 3000 };
 
 /* Who is told of an answer. `text` is printable, and lives for the call only. */
 struct command_sink {

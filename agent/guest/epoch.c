@@ -541,6 +541,9 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 	case EVENT_LEFT_OUT:
 		take_left_out(cpu_at(epoch, event->left_out.cpu), event->left_out.pairs);
 		break;
+	case EVENT_FILTERS:
+		copy_text(epoch->filters, sizeof(epoch->filters), event->filters);
+		break;
 	case EVENT_TABLE:
 		if (event->table.kind < TABLES)
 			epoch->tables[event->table.kind] = event->table;

@@ -38,7 +38,7 @@ struct epoch_loss {
 
 struct epoch_cpu {
 	struct cpu_status told[STREAMS];	/* the newest status; size 0: none has come */
-	uint64_t left_out, left_out_before;	/* too short to be told, since boot; when that was told first */
+	uint64_t left_out, left_out_before;	/* by the guest's filters, since boot; when that was told first */
 	bool leaves_out;			/* that was told */
 	uint64_t lost_before[STREAMS];		/* `lost` of the first status: what was lost before ktop listened */
 };
@@ -64,6 +64,7 @@ struct epoch {
 	struct status sampled;
 	uint32_t sampler;			/* the CPU that is set aside to pace the others; EVENT_NONE: none */
 	char note[256];
+	char filters[256];			/* of trace events, as a control line has them; "": all are told */
 	bool tables_told;			/* EVENT_TABLE has come; older hooks have status.meta_lost alone */
 	struct table_fill tables[TABLES];	/* how full the hook's tables are; all 0: nothing is missing */
 	uint8_t keys_on[EPOCH_KEYS], keys_off[EPOCH_KEYS];

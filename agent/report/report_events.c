@@ -95,7 +95,7 @@ static void print_books(const struct event_table *table, FILE *out)
 {
 	const struct { uint64_t count; const char *what; } books[] = {
 		{ table->lost, "trace events were lost" },
-		{ table->left_out, "were shorter than the guest was asked to tell" },
+		{ table->left_out, "were left out by the guest's filters" },
 		{ table->unmatched, "beginnings or ends have no partner" },
 		{ table->late, "trace events came too late for their place" },
 		{ table->refused, "found no room; give more by --memory" },
@@ -104,6 +104,8 @@ static void print_books(const struct event_table *table, FILE *out)
 	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++)
 		if (books[i].count)
 			fprintf(out, "(%" PRIu64 " %s)\n", books[i].count, books[i].what);
+	if (table->filters[0])
+		fprintf(out, "(of these events only some are traced: %s)\n", table->filters);
 	if (table->by == EVENT_BY_CODE)
 		fputs("(the code is told of events that carry a stack: `ktop ctl events +NAME:stack`)\n", out);
 	if (table->answer.partial)
@@ -243,6 +245,7 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 	json_member_count(writer, "latencies_to_ns", table->to);
 	json_member_count(writer, "events_lost", table->lost);
 	json_member_count(writer, "events_left_out", table->left_out);
+	json_member(writer, "events_filters", cJSON_CreateString(table->filters));
 	json_member_count(writer, "events_unmatched", table->unmatched);
 	json_member_count(writer, "events_late", table->late);
 	json_member_count(writer, "latencies_refused", table->refused);

@@ -171,7 +171,7 @@ struct trace_kind;
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
 	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_TABLE, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
-	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_NUMBER, EVENT_ARGUMENTS, EVENT_LEFT_OUT, EVENT_STACK,
+	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_NUMBER, EVENT_ARGUMENTS, EVENT_LEFT_OUT, EVENT_FILTERS, EVENT_STACK,
 	EVENT_TRACE,
 };
 
@@ -193,7 +193,8 @@ struct event {
 		struct { uint16_t event; enum stream stream; struct text name, fields; } descriptor;
 		struct { uint16_t event; uint64_t number; struct text name; } number;
 		struct { uint16_t event; uint64_t number; struct text fields; } arguments;
-		struct { uint32_t cpu; uint64_t pairs; } left_out;	/* by the guest's filter, since boot */
+		struct { uint32_t cpu; uint64_t pairs; } left_out;	/* by the guest's filters, since boot */
+		struct text filters;
 		struct table_fill table;
 		struct memory_bytes memory;
 		struct sample sample;

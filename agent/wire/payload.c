@@ -375,6 +375,12 @@ static bool read_left_out(struct rest *rest, struct event *event)
 	return true;
 }
 
+static bool read_filters(struct rest *rest, struct event *event)
+{
+	event->kind = EVENT_FILTERS;
+	return take_text(rest, &event->filters);
+}
+
 static bool read_stack(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_stack wire;
@@ -458,6 +464,7 @@ static inline __attribute__((always_inline)) bool read_fields(struct rest *rest,
 	case KTOP_EVENT_keys: return read_keys(rest, event);
 	case KTOP_EVENT_number: return read_number(rest, event);
 	case KTOP_EVENT_left_out: return read_left_out(rest, event);
+	case KTOP_EVENT_filters: return read_filters(rest, event);
 	case KTOP_EVENT_arguments: return read_arguments(rest, event);
 	case KTOP_EVENT_reply: return read_reply(rest, event);
 	case KTOP_EVENT_symbol: return read_symbol(rest, event);

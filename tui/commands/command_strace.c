@@ -202,12 +202,12 @@ static void switch_back(struct live *live)
 	free(error);
 }
 
-/* By a filter that was there before; calls among them, and interrupts. */
+/* By filters that were there before; calls among them, and other events. */
 static void tell_left_out(const struct epoch *epoch)
 {
 	if (epoch && epoch_left_out(epoch))
-		command_tell(util_format("short calls or interrupts left out: the guest was asked not to tell them; "
-			"`ktop ctl events +syscall` tells all calls"));
+		command_tell(util_format("events left out: the guest was asked for these alone: %s; "
+			"`ktop ctl events +syscall` tells all calls", epoch->filters));
 }
 
 /* Until a signal, or the end of the time or of the guest. NULL: as was asked for; else why. */

@@ -516,7 +516,7 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 	const struct event_table *table = self->table;
 	const struct { uint64_t count; const char *what; } books[] = {
 		{ table->lost, "trace {event was|events were} lost" },
-		{ table->left_out, "{was|were} shorter than the guest was asked to tell" },
+		{ table->left_out, "{was|were} left out by the guest's filters" },
 		{ table->unmatched, "{beginning or end has|beginnings or ends have} no partner" },
 		{ table->late, "trace {event|events} came too late for {its|their} place" },
 		{ table->refused, "{span|spans} found no room; give more by --memory" },
@@ -529,6 +529,10 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		util_count(note, sizeof(note), books[i].count, form);
 		if (books[i].count)
 			add_note(notes, note);
+	}
+	if (table->filters[0]) {
+		add_note(notes, "of these events only some are traced: ");
+		util_print(notes + strlen(notes), NOTES - strlen(notes), "%s", table->filters);
 	}
 	if (self->page.open && table->slow_forgot)
 		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",

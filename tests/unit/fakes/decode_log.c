@@ -168,6 +168,7 @@ static void write_event(struct body *body, const struct event *event)
 			body_fixed(body, event->trace.end_fields + 8, 8);
 		break;
 	case EVENT_LEFT_OUT: FIXED(left_out, event->left_out.cpu, event->left_out.pairs); break;
+	case EVENT_FILTERS: body_list(body, event->filters.bytes, event->filters.size, 1); break;
 	case EVENT_STACK:
 		FIXED(stack, event->stack.event, event->stack.sample.kernel_cut, event->stack.sample.exact);
 		body_list(body, event->stack.sample.kernel, event->stack.sample.kernel_count, 8);

@@ -86,7 +86,8 @@ static void events(void **state)
 #define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit" OFF
 	enum { WAKE = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no shorter call, unless more is traced in it";
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms,process=7,number=0-5: calls that took as long, unless more is "
+		"traced in them, of that process, of these numbers or names; likewise thread";
 
 	(void)state;
 	done("events +sched_switch +sched_wake +syscall\n",
@@ -146,18 +147,19 @@ static struct ktop_wire_tracing tracing(uint32_t *mask, uint16_t *words)
 static void a_least_duration_is_of_what_has_one(void **state)
 {
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no shorter call, unless more is traced in it";
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms,process=7,number=0-5: calls that took as long, unless more is "
+		"traced in them, of that process, of these numbers or names; likewise thread";
 	bool ok;
 
 	(void)state;
 	assert_non_null(strstr(say("events +syscall:min=1ms +irq:min=20us +softirq:min=1500ns\n", &ok),
-		"+irq_enter:min=20us +irq_exit +syscall_enter:min=1000us +syscall_exit +softirq_enter:min=2us "));
-	assert_true(ktop->least[0] == 1000 && ktop->least[1] == 20 && ktop->least[2] == 2);
-	assert_non_null(strstr(say("events +syscall_exit:min=2s\n", &ok), "+syscall_enter:min=2000000us"));
+		" only syscall:min=1000us irq:min=20us softirq:min=2us"));
+	assert_true(ktop->filters[0].least == 1000 && ktop->filters[1].least == 20 && ktop->filters[2].least == 2);
+	assert_non_null(strstr(say("events +syscall_exit:min=2s\n", &ok), " only syscall:min=2000000us"));
 	assert_non_null(strstr(say("events +irq_exit:stack=4\n", &ok), "+irq_enter +irq_exit:stack=4 "));
-	assert_non_null(strstr(say("events +syscall\n", &ok), "+syscall_enter +syscall_exit"));
+	assert_non_null(strstr(say("events +syscall\n", &ok), "-signal_send only softirq:min=2us"));
 	say("events -softirq\n", &ok);
-	assert_true(ktop->least[0] == 0 && ktop->least[1] == 0 && ktop->least[2] == 0);
+	assert_true(ktop->filters[0].least == 0 && ktop->filters[1].least == 0 && ktop->filters[2].least == 0);
 	refused("events -syscall +syscall_exit:min=1ms\n", bad);
 	refused("events +syscall_exit:stack +syscall_enter:min=1ms\n", bad);
 	refused("events +sched:min=1ms\n", bad);
@@ -171,8 +173,62 @@ static void a_least_duration_is_of_what_has_one(void **state)
 	refused("events +syscall:min=1ms,stack\n", bad);
 	refused("events +syscall:\n", bad);
 	refused("events +syscall:min=1ms,\n", bad);
-	assert_int_equal(ktop->least[0], 0);
+	assert_int_equal(ktop->filters[0].least, 0);
 	say("events -all\n", &ok);
+}
+
+static bool one_name(uint32_t index, struct ktop_number *number)
+{
+	*number = (struct ktop_number) { .event = KTOP_EVENT_syscall_enter, .number = 8 + index, .name = "read" };
+	return index == 0;
+}
+
+/* The last text of the filters that the host was told. */
+static void told_filters(const char *text)
+{
+	const uint8_t *payload = fake_host_last(host, KTOP_EVENT_filters)->payload;
+	uint16_t size;
+
+	memcpy(&size, payload, sizeof(size));
+	assert_int_equal(size, strlen(text));
+	assert_memory_equal(payload + sizeof(size), text, size);
+}
+
+static void filters_are_of_groups_of_events(void **state)
+{
+	const char *not[] = {
+		"irq:process=7", "sched:process=7", "lock:process=7", "task:thread=7", "irq:thread=7", "block:thread=1",
+		"fault:number=1", "lock:number=1", "syscall:process=", "syscall:process", "syscall:process=x",
+		"syscall:thread=4294967296", "syscall:number=512", "syscall:number=5-4", "syscall:number=5-",
+		"syscall:number=0-512", "syscall:number=-5", "syscall:number=write", "irq:number=read",
+		"syscall:name=5", "syscall:process=7,", "syscall:number=1-2-3", "net:process=1",
+	};
+	const char *filters = "syscall:min=1000us,process=7,thread=9,number=0-5,number=8 irq:number=1 lock:thread=3 "
+		"memory:process=7";
+	const uint32_t locks = 15u << KTOP_EVENT_lock_wait % 32;
+	char line[64];
+	bool ok;
+
+	(void)state;
+	ktop->meta.numbers = one_name;
+	assert_non_null(strstr(say("events +syscall:min=1ms,process=7,number=0-5,number=read,thread=9 +irq:number=1 "
+		"+lock_wait:thread=3 +memory:stack=3,process=7\n", &ok), filters));
+	told_filters(filters);
+	assert_true((ktop->filtered & locks) == locks && !(ktop->filtered & 1u << KTOP_EVENT_fault % 32));
+	assert_int_equal(ktop->careful[1], ktop->filtered);
+	for (size_t i = 0; i < sizeof(not) / sizeof(*not); i++) {
+		snprintf(line, sizeof(line), "events -irq +%s\n", not[i]);
+		say(line, &ok);
+		assert_false(ok);
+	}
+	assert_non_null(strstr(say("events\n", &ok), filters));	/* a line with a mistake changes nothing */
+	say("events -irq +lock +syscall:number=2,stack=4\n", &ok);
+	told_filters("syscall:number=2 memory:process=7");
+	assert_non_null(strstr(say("events +all:process=8\n", &ok), "+signal_send only syscall:process=8 "
+		"fault:process=8 memory:process=8"));
+	say("events -all\n", &ok);
+	told_filters("");
+	assert_int_equal(ktop->filtered | ktop->careful[1], 0);
 }
 
 /* Each CPU's count is told with the status, once there is one. */
@@ -225,7 +281,8 @@ static void events_that_the_kernel_has_not_cannot_be_chosen(void **state)
 	done("events +all\n", "events +irq_enter +syscall_enter +syscall_exit");
 	done("status\n", "off, sampler timer, rate 997, events 3 of 3, keys none, cpus 4, taken 0, lost 0");
 	refused("events +sched\n", "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
-		"+NAME:stack[=FRAMES]; +syscall:min=1ms: no shorter call, unless more is traced in it");
+		"+NAME:stack[=FRAMES]; +syscall:min=1ms,process=7,number=0-5: calls that took as long, unless more is "
+		"traced in them, of that process, of these numbers or names; likewise thread");
 }
 
 static void more_names_than_an_answer_holds_end_in_dots(void **state)
@@ -323,16 +380,16 @@ static void garbage_is_answered_with_the_usage(void **state)
 
 static void the_longest_line_is_not_cut(void **state)
 {
-	char line[82];
+	char line[258];
 
 	(void)state;
 	memset(line, ' ', sizeof(line));
 	memcpy(line, "start", 5);
-	strcpy(line + 79, "\n");
+	strcpy(line + 255, "\n");
 	done(line, "started");
 	memset(line, ' ', sizeof(line));
 	memcpy(line, "stop", 4);
-	strcpy(line + 80, "\n");
+	strcpy(line + 256, "\n");
 	refused(line, usage());
 	assert_true(ktop_running(ktop));
 }
@@ -536,6 +593,7 @@ int main(void)
 		TEST(cpus),
 		TEST(events),
 		TEST(a_least_duration_is_of_what_has_one),
+		TEST(filters_are_of_groups_of_events),
 		TEST(what_was_left_out_is_told),
 		TEST(a_kernels_own_events_are_switched_by_name),
 		TEST(events_that_the_kernel_has_not_cannot_be_chosen),

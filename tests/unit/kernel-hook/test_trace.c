@@ -302,7 +302,7 @@ static void events_carry_stacks(void **state)
 
 	(void)state;
 	ktop->trace[1] = ~0u;
-	ktop->stacks[1] = 1u << (KTOP_EVENT_lock_wait - 32);
+	ktop->stacks[1] = ktop->careful[1] = 1u << (KTOP_EVENT_lock_wait - 32);
 	ktop->stack_frames = 3;
 	stand_on(__builtin_frame_address(0));
 	caller = trace_from_here();
@@ -333,7 +333,7 @@ static void a_strange_stack_is_not_walked(void **state)
 	uint16_t count;
 
 	(void)state;
-	ktop->trace[1] = ktop->stacks[1] = ~0u;
+	ktop->trace[1] = ktop->stacks[1] = ktop->careful[1] = ~0u;
 	ktop->stack_frames = KTOP_EVENT_FRAMES_MAX;
 	fake_port.current[0].stack_low = 0x5000;
 	fake_port.current[0].stack_high = 0x6000;
@@ -350,7 +350,7 @@ static void a_full_ring_counts_stacks_too(void **state)
 	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
 
 	(void)state;
-	ktop->trace[1] = ktop->stacks[1] = ~0u;
+	ktop->trace[1] = ktop->stacks[1] = ktop->careful[1] = ~0u;
 	ktop->stack_frames = KTOP_EVENT_FRAMES_MAX;
 	stand_on(__builtin_frame_address(0));
 	while (ktop_ring_lost(ring) < 100)
@@ -551,7 +551,7 @@ static void what_is_too_short_is_left_out_and_counted(void **state)
 {
 	(void)state;
 	trace_all_but(0);
-	ktop->least[ktop_least_of(KTOP_EVENT_syscall_enter)] = 100;
+	ktop->filters[0].least = 100;
 	for (uint64_t took = 98; took < 102; took++) {
 		fake_port.clock = 1000;
 		ktop_trace_syscall_enter(ktop, 5, 6, 1, 2, 3, 4, 5, 6);
@@ -651,6 +651,77 @@ static void random_histories_are_told_alike(void **state)
 	}
 }
 
+/* Has the event the thread, or the number, that a filter asks for? */
+static bool passes(const struct told *told)
+{
+	const bool call = told->id == KTOP_EVENT_syscall_enter || told->id == KTOP_EVENT_syscall_exit;
+
+	return call ? (uint32_t)told->words[0] == 1 :
+		told->id != KTOP_EVENT_irq_enter && told->id != KTOP_EVENT_irq_exit ? true : told->words[0] % 3 != 1;
+}
+
+static bool is_end(const struct told *told)
+{
+	return told->id == KTOP_EVENT_syscall_exit || told->id == KTOP_EVENT_irq_exit;
+}
+
+/* The same histories with and without filters tell the same of what passes; of the rest, pairs are counted once. */
+static void filters_leave_out_all_else(void **state)
+{
+	static struct told plain[2 * HISTORY], filtered[2 * HISTORY];
+	uint32_t random = 5;
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		const uint32_t seed = random;
+		uint32_t counts[2], kept = 0, left_out = 0;
+
+		for (int filter = 0; filter < 2; filter++) {
+			random = seed;
+			fake_port.clock = 1000000 * (uint64_t)(round + 1);
+			trace_all_but(0);
+			ktop->filters[0] = (struct ktop_filter) { .by = filter ? KTOP_BY_THREAD : 0, .thread = 1 };
+			ktop->filters[1] = (struct ktop_filter) { .by = filter ? KTOP_BY_NUMBER : 0, .numbers = { 5 } };
+			ktop->filtered = filter ? ktop_filter_events(0) | ktop_filter_events(1) : 0;
+			ktop->careful[1] = ktop->filtered;
+			ktop->cpu[0].left_out = 0;
+			for (int i = 0; i < HISTORY; i++) {
+				random = random * 1664525 + 1013904223;
+				fake_port.clock += random >> 20 & 255;
+				trace_one(random >> 8);
+			}
+			ktop_trace_sched_wake(ktop, 1, 2);	/* the last beginning is told, too */
+			counts[filter] = unfold(filter ? filtered : plain);
+		}
+		for (uint32_t i = 0; i < counts[0]; i++)
+			if (passes(&plain[i]))
+				plain[kept++] = plain[i];
+			else
+				left_out += !is_end(&plain[i]);
+		assert_int_equal(counts[1], kept);
+		assert_memory_equal(plain, filtered, kept * sizeof(plain[0]));
+		assert_int_equal(ktop->cpu[0].left_out, left_out);
+	}
+}
+
+/* The process is that of the thread that runs; an event of no thread, or of another one, is not its. */
+static void a_process_is_known_by_the_thread_that_runs(void **state)
+{
+	(void)state;
+	trace_all_but(0);
+	ktop->filters[4] = (struct ktop_filter) { .by = KTOP_BY_PROCESS, .process = 7 };
+	ktop->filtered = ktop->careful[1] = ktop_filter_events(4);
+	fake_port.current[0] = (struct ktop_current) { .process = 7, .thread = 5 };
+	ktop_trace_fault(ktop, 5, 1, 2, 0);
+	assert_int_equal(next_told().id, KTOP_EVENT_fault);
+	ktop_trace_fault(ktop, 6, 1, 2, 0);
+	ktop_trace_fault(ktop, KTOP_NO_THREAD, 1, 2, 0);
+	fake_port.current[0].process = 8;
+	ktop_trace_fault(ktop, 5, 1, 2, 0);
+	assert_int_equal(next_told().id, 0);
+	assert_int_equal(ktop->cpu[0].left_out, 3);
+}
+
 /* A small ring that is seldom read: what is told is whole, and the rest is counted. */
 static void a_full_ring_tells_no_half_of_what_was_held(void **state)
 {
@@ -700,6 +771,8 @@ int main(void)
 		TEST(a_beginning_from_before_the_cpu_was_off_is_not_told),
 		TEST(what_is_too_short_is_left_out_and_counted),
 		TEST(random_histories_are_told_alike),
+		TEST(filters_leave_out_all_else),
+		TEST(a_process_is_known_by_the_thread_that_runs),
 		TEST(a_full_ring_tells_no_half_of_what_was_held),
 	};
 

@@ -185,7 +185,7 @@ static void cost_run(void *argument)
 	trace_all();
 	print("cost: trace=on event=%lu irq=%lu call=%lu\n", usual(event, &none), usual(interrupt, &none),
 		usual(system_call, &none));
-	hook->stacks[KTOP_TRACE_FIRST / 32] = ~0u;
+	hook->stacks[KTOP_TRACE_FIRST / 32] = hook->careful[KTOP_TRACE_FIRST / 32] = ~0u;
 	hook->stack_frames = KTOP_STACK_FRAMES;
 	print("cost: stack=on event=%lu\ncost: end\n", usual(event, &none));
 	sched_sleep(100 * PAUSE);
