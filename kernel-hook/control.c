@@ -9,6 +9,7 @@
 #include "hook.h"
 #include "ktop.h"
 #include "sampler.h"
+#include "trace.h"
 #include "transport.h"
 
 enum {
@@ -269,6 +270,31 @@ static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+/* The words as one text. It is an event of this CPU, by no thread. */
+static bool run_mark(struct ktop *ktop, char **words, uint32_t count)
+{
+	struct ktop_str *text = answer(ktop, "mark");
+	uint32_t number;
+
+	for (char *at = words[0]; at < words[count - 1]; at++)
+		*at = *at ? *at : ' ';
+	ktop->meta.reply_ok = false;
+	if (!ktop_tracing(ktop, KTOP_EVENT_mark)) {
+		ktop_str_add(text, ": not traced: `events +mark` and `start` have it traced");
+		return true;
+	}
+	number = ktop_meta_mark(ktop, words[0]);
+	if (number == 0) {
+		ktop_str_add(text, ": too many texts: use one of before");
+		return true;
+	}
+	ktop->meta.reply_ok = true;
+	ktop_trace_mark(ktop, KTOP_NO_THREAD, number);
+	ktop_str_add(text, " ");
+	ktop_str_add(text, words[0]);
+	return true;
+}
+
 static bool run_keys(struct ktop *ktop, char **words, uint32_t count)
 {
 	bool plain = ktop_str_same(words[0], "plain");
@@ -389,6 +415,7 @@ static const struct command commands[] = {
 		"+NAME:stack[=FRAMES]; +syscall:min=1ms,process=7,number=0-5: calls that took as long, unless more is "
 		"traced in them, of that process, of these numbers or names; likewise thread",
 		0, WORDS - 1, run_events },
+	{ "mark", " TEXT", "an event `mark` with this text, now", 1, WORDS - 1, run_mark },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",
 		3, 3, run_read },

@@ -44,7 +44,7 @@ typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
 struct ktop_number {
 	/*
 	 * KTOP_EVENT_syscall_enter, _irq_enter, _softirq_enter, _lock_wait, _memory_alloc, _block_begin, _net_send,
-	 * _signal_send; or one of the kernel's own that has a field `number`.
+	 * _signal_send, _mark; or one of the kernel's own that has a field `number`.
 	 */
 	uint32_t event;
 	uint64_t number;

@@ -343,6 +343,17 @@ static uint32_t put_number(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 	return (uint32_t)(ktop_put_text(ktop_put(to, &fixed, sizeof(fixed)), number.name, KTOP_NAME_MAX) - to);
 }
 
+/* The next mark of a control line that the host has no text of. Returns the bytes; 0: none. */
+static uint32_t put_mark(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
+{
+	struct ktop_wire_number fixed = { .event = KTOP_EVENT_mark, .number = KTOP_MARKS_ASKED + meta->marks_told };
+
+	if (meta->marks_told == meta->mark_count)
+		return 0;
+	*event = KTOP_EVENT_number;
+	return (uint32_t)(put_name(ktop_put(to, &fixed, sizeof(fixed)), &meta->marks[meta->marks_told++]) - to);
+}
+
 /* Names, then symbols. Returns the bytes; 0: the host has them all. */
 static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 {
@@ -352,6 +363,8 @@ static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 		size = put_row(&meta->threads, to, event);
 	if (size == 0)
 		size = put_row(&meta->objects, to, event);
+	if (size == 0)
+		size = put_mark(meta, to, event);
 	if (size == 0)
 		size = put_number(meta, to, event);
 	if (size == 0)
@@ -402,6 +415,30 @@ static struct ktop_name name_of(const char *text)
 	return name;
 }
 
+static bool same_name(const struct ktop_name *a, const struct ktop_name *b)
+{
+	uint32_t i = 0;
+
+	while (i < a->size && i < b->size && a->bytes[i] == b->bytes[i])
+		i++;
+	return i == a->size && i == b->size;
+}
+
+uint32_t ktop_meta_mark(struct ktop *ktop, const char *text)
+{
+	const struct ktop_name name = name_of(text);
+	struct ktop_meta *meta = &ktop->meta;
+	uint32_t i = 0;
+
+	while (i < meta->mark_count && !same_name(&meta->marks[i], &name))
+		i++;
+	if (i == KTOP_MARK_TEXTS)
+		return 0;
+	if (i == meta->mark_count)
+		meta->marks[meta->mark_count++] = name;
+	return KTOP_MARKS_ASKED + i;
+}
+
 uint64_t ktop_meta_memory(const struct ktop_settings *settings)
 {
 	return ktop_table_memory(settings->processes) + ktop_table_memory(settings->threads) +
@@ -449,6 +486,7 @@ void ktop_meta_hello(struct ktop *ktop)
 	ktop_table_restart(&meta->events);
 	meta->symbols_told = 0;
 	meta->numbers_told = 0;
+	meta->marks_told = 0;
 	meta->arguments_due = false;
 }
 

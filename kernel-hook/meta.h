@@ -27,6 +27,7 @@ enum {
 	KTOP_USER_EVENTS_MAX = 512,
 	KTOP_NAME_MAX = 63,
 	KTOP_BUILD_ID_MAX = 32,
+	KTOP_MARK_TEXTS = 32,	/* texts of control lines `mark` */
 };
 
 struct ktop_name {
@@ -61,6 +62,8 @@ struct ktop_meta {
 	uint64_t symbols_told;		/* symbols that end at or below this address were sent; UINT64_MAX: all */
 	uint32_t numbers_told;		/* so many numbers were looked at; UINT32_MAX: all */
 	bool arguments_due;		/* those of the last of them are still to be told */
+	struct ktop_name marks[KTOP_MARK_TEXTS];	/* that of mark number KTOP_MARKS_ASKED + i */
+	uint32_t mark_count, marks_told;
 	bool reply_full;		/* `reply` is not yet sent */
 	bool reply_ok;			/* the line was understood and done */
 	struct ktop_str reply;
@@ -82,6 +85,9 @@ void ktop_meta_hello(struct ktop *ktop);
 void ktop_meta_beat(struct ktop *ktop);
 void ktop_meta_tracing(struct ktop *ktop);
 void ktop_meta_keys(struct ktop *ktop);
+
+/* The drainer. The number of a mark with this text, a new one if need be; 0: there is no room for another text. */
+uint32_t ktop_meta_mark(struct ktop *ktop, const char *text);
 
 /*
  * The drainer. Writes the payload of the next event that is due at `now`, at most KTOP_SAMPLE_ROOM bytes, and its id.

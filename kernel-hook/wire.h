@@ -49,6 +49,9 @@ enum {
 #define KTOP_NO_CPU 0xffffffffu
 #define KTOP_NO_THREAD 0xffffffffu
 
+/* Marks that a control line asks for have numbers from here on; those of the kernel's own are below. */
+#define KTOP_MARKS_ASKED 0x80000000u
+
 /* How a thread leaves its CPU: it could go on; it waits, and a signal ends that, too, or not; it has ended. */
 enum ktop_leaves { KTOP_LEAVES_READY, KTOP_LEAVES_ASLEEP, KTOP_LEAVES_BLOCKED, KTOP_LEAVES_DEAD };
 
@@ -176,6 +179,8 @@ enum {
 #define KTOP_WIRE_task_end(F, L) F(u32, thread)
 #define KTOP_WIRE_task_exec(F, L) /* its process goes on with another program */ F(u32, thread) F(u32, process)
 #define KTOP_WIRE_signal_send(F, L) /* thread: that gets it */ F(u32, thread) F(u32, number) F(u32, sender)
+#define KTOP_WIRE_mark(F, L) /* a moment that somebody marks; number: what its text is told as */ \
+	F(u32, thread) F(u32, number)
 
 #define KTOP_WIRE_EVENTS(EVENT) \
 	EVENT(1, KTOP_META, descriptor) \
@@ -240,7 +245,8 @@ enum {
 	EVENT(54, KTOP_TRACE, task_begin) \
 	EVENT(55, KTOP_TRACE, task_end) \
 	EVENT(56, KTOP_TRACE, task_exec) \
-	EVENT(57, KTOP_TRACE, signal_send)
+	EVENT(57, KTOP_TRACE, signal_send) \
+	EVENT(58, KTOP_TRACE, mark)
 
 /* enum ktop_event: KTOP_EVENT_sample = 16, ... */
 #define KTOP_WIRE_ID(id, stream, name) KTOP_EVENT_##name = id,

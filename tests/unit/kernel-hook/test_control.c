@@ -82,7 +82,7 @@ static void events(void **state)
 {
 #define OFF " -softirq_enter -softirq_exit -lock_wait -lock_waited -lock_acquired -lock_released" LATER
 #define LATER " -fault -memory_alloc -memory_free -block_begin -block_end -net_send -net_receive -sched_migrate" \
-		" -task_begin -task_end -task_exec -signal_send"
+		" -task_begin -task_end -task_exec -signal_send -mark"
 #define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit" OFF
 	enum { WAKE = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
@@ -157,7 +157,7 @@ static void a_least_duration_is_of_what_has_one(void **state)
 	assert_true(ktop->filters[0].least == 1000 && ktop->filters[1].least == 20 && ktop->filters[2].least == 2);
 	assert_non_null(strstr(say("events +syscall_exit:min=2s\n", &ok), " only syscall:min=2000000us"));
 	assert_non_null(strstr(say("events +irq_exit:stack=4\n", &ok), "+irq_enter +irq_exit:stack=4 "));
-	assert_non_null(strstr(say("events +syscall\n", &ok), "-signal_send only softirq:min=2us"));
+	assert_non_null(strstr(say("events +syscall\n", &ok), "-mark only softirq:min=2us"));
 	say("events -softirq\n", &ok);
 	assert_true(ktop->filters[0].least == 0 && ktop->filters[1].least == 0 && ktop->filters[2].least == 0);
 	refused("events -syscall +syscall_exit:min=1ms\n", bad);
@@ -224,11 +224,39 @@ static void filters_are_of_groups_of_events(void **state)
 	assert_non_null(strstr(say("events\n", &ok), filters));	/* a line with a mistake changes nothing */
 	say("events -irq +lock +syscall:number=2,stack=4\n", &ok);
 	told_filters("syscall:number=2 memory:process=7");
-	assert_non_null(strstr(say("events +all:process=8\n", &ok), "+signal_send only syscall:process=8 "
+	assert_non_null(strstr(say("events +all:process=8\n", &ok), "+mark only syscall:process=8 "
 		"fault:process=8 memory:process=8"));
 	say("events -all\n", &ok);
 	told_filters("");
 	assert_int_equal(ktop->filtered | ktop->careful[1], 0);
+}
+
+/* A text has one number, which is told with it, and each mark is an event. */
+static void marks_are_events_with_a_text(void **state)
+{
+	struct ktop_wire_number told;
+	struct ktop_wire_mark mark;
+	char line[32];
+	bool ok;
+
+	(void)state;
+	refused("mark begin\n", "mark: not traced: `events +mark` and `start` have it traced");
+	say("events +mark\n", &ok);
+	done("start\n", "started");
+	done("mark begin  here\n", "mark begin  here");
+	memcpy(&told, fake_host_last(host, KTOP_EVENT_number)->payload, sizeof(told));
+	assert_true(told.event == KTOP_EVENT_mark && told.number == KTOP_MARKS_ASKED);
+	assert_memory_equal(fake_host_last(host, KTOP_EVENT_number)->payload + sizeof(told), "\x0b\0begin  here", 13);
+	memcpy(&mark, fake_host_last(host, KTOP_EVENT_mark)->payload, sizeof(mark));
+	assert_true(mark.thread == KTOP_NO_THREAD && mark.number == KTOP_MARKS_ASKED);
+	for (int i = 1; i < 32; i++) {
+		snprintf(line, sizeof(line), "mark %d\n", i);
+		say(line, &ok);
+		assert_true(ok);
+	}
+	done("mark begin  here\n", "mark begin  here");
+	refused("mark one more\n", "mark: too many texts: use one of before");
+	refused("mark\n", "usage: mark TEXT: an event `mark` with this text, now");
 }
 
 /* Each CPU's count is told with the status, once there is one. */
@@ -256,7 +284,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	(void)state;
 	assert_true(KTOP_TELL(ktop, TOY_EVENTS));
 	done("start\n", "started");
-	assert_non_null(strstr(say("events +toy\n", &ok), "-signal_send +toy_put +toy_take"));
+	assert_non_null(strstr(say("events +toy\n", &ok), "-mark +toy_put +toy_take"));
 	assert_int_equal(ktop->trace[31], 3u << 8);
 	assert_int_equal(tracing(mask, &words).ids, KTOP_TRACE_IDS);
 	assert_int_equal(words, 32);
@@ -265,7 +293,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	assert_int_equal(ktop->trace[31], 2u << 8);
 	done("stop\n", "stopped");
 	assert_int_equal(ktop->trace[31] | ktop->trace[1], 0);
-	done("status\n", "off, sampler timer, rate 997, events 4 of 26, keys none, cpus 4, taken 0, lost 0");
+	done("status\n", "off, sampler timer, rate 997, events 4 of 27, keys none, cpus 4, taken 0, lost 0");
 	say("events -all\n", &ok);
 	tracing(mask, &words);
 	assert_int_equal(words, 0);
@@ -311,7 +339,7 @@ static void keys_that_nobody_hears_are_not_told(void **state)
 	event = fake_host_last(host, KTOP_EVENT_keys);
 	assert_string_equal(fake_text(event, 0, 0), "");
 	assert_string_equal(fake_text(event, 0, 1), "");
-	done("status\n", "off, sampler timer, rate 997, events 0 of 24, keys none, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 25, keys none, "
 		"cpus 4, taken 0, lost 0");
 	refused("keys plain\n", "keys: this kernel gives the hook none");
 	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
@@ -340,7 +368,7 @@ static void status_says_what_is_so(void **state)
 {
 	(void)state;
 	ktop_keys_heard(ktop);
-	done("status\n", "off, sampler timer, rate 997, events 0 of 24, keys chord, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 25, keys chord, "
 		"cpus 4, taken 0, lost 0");
 }
 
@@ -594,6 +622,7 @@ int main(void)
 		TEST(events),
 		TEST(a_least_duration_is_of_what_has_one),
 		TEST(filters_are_of_groups_of_events),
+		TEST(marks_are_events_with_a_text),
 		TEST(what_was_left_out_is_told),
 		TEST(a_kernels_own_events_are_switched_by_name),
 		TEST(events_that_the_kernel_has_not_cannot_be_chosen),

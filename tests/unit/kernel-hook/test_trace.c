@@ -54,6 +54,7 @@ static const uint32_t all[] = {
 	KTOP_EVENT_fault, KTOP_EVENT_memory_alloc, KTOP_EVENT_memory_free, KTOP_EVENT_block_begin,
 	KTOP_EVENT_block_end, KTOP_EVENT_net_send, KTOP_EVENT_net_receive, KTOP_EVENT_sched_migrate,
 	KTOP_EVENT_task_begin, KTOP_EVENT_task_end, KTOP_EVENT_task_exec, KTOP_EVENT_signal_send,
+	KTOP_EVENT_mark,
 };
 enum { ALL = sizeof(all) / sizeof(all[0]) };
 
@@ -83,6 +84,7 @@ static void trace_all(void)
 	ktop_trace_task_end(ktop, 6);
 	ktop_trace_task_exec(ktop, 6, 7);
 	ktop_trace_signal_send(ktop, 6, 10, 5);
+	ktop_trace_mark(ktop, 5, 2);
 }
 
 static void trace_points_write_what_they_were_given(void **state)
