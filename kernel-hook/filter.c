@@ -21,7 +21,7 @@ struct group {
 enum { NOWHERE = -1 };
 
 #define BIT(event) (1u << KTOP_EVENT_##event % 32)
-#define AT(event, field) (int8_t)offsetof(struct ktop_wire_##event, field)
+#define AT(event, field) ((int8_t)offsetof(struct ktop_wire_##event, field))
 static const struct group groups[KTOP_FILTERS] = {
 	{ "syscall", BIT(syscall_enter) | BIT(syscall_exit), KTOP_EVENT_syscall_enter,
 		AT(syscall_enter, thread), AT(syscall_enter, number), true },

@@ -13,7 +13,7 @@ struct ktop;
 struct ktop_str;
 
 enum {
-	KTOP_PAIRS = 3,			/* the first groups: their events may be held (struct ktop_held), and take time */
+	KTOP_PAIRS = 3,			/* the first groups: their events may be held (struct ktop_held) */
 	KTOP_FILTERS = KTOP_PAIRS + 3,
 	KTOP_FILTER_NUMBERS = 512,	/* those that can be chosen are below this */
 };

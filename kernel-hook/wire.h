@@ -40,7 +40,7 @@ enum {
 	KTOP_STACK_MAX = 2048,		/* bytes of `stack` in a raw sample, or `user`; twice as many with `linked` */
 	KTOP_MEMORY_PAGE = 4096,	/* bytes of the guest's memory in one event, at most */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
-	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events; 63 downwards: further KTOP_META */
+	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events; 63: KTOP_META */
 	KTOP_TRACE_USER = 64,		/* the first id of the kernel's trace events */
 };
 
@@ -113,7 +113,7 @@ enum {
 	F(u16, event) F(u64, number) L(char, fields)
 #define KTOP_WIRE_filters(F, L) /* what is asked of trace events, "syscall:min=1ms,process=7 ..."; empty: nothing */ \
 	L(char, text)
-#define KTOP_WIRE_left_out(F, L) /* of the CPU: trace events, and pairs of them, that the filters left out, since boot */ \
+#define KTOP_WIRE_left_out(F, L) /* of the CPU: trace events, or pairs of them, that filters left out, since boot */ \
 	F(u32, cpu) F(u64, pairs)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i is set if kernel[i] is an interrupted pc, not a return address */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \

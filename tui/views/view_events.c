@@ -531,8 +531,8 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 			add_note(notes, note);
 	}
 	if (table->filters[0]) {
-		add_note(notes, "of these events only some are traced: ");
-		util_print(notes + strlen(notes), NOTES - strlen(notes), "%s", table->filters);
+		add_note(notes, "of these events only some are traced");
+		util_print(notes + strlen(notes), NOTES - strlen(notes), ": %s", table->filters);
 	}
 	if (self->page.open && table->slow_forgot)
 		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",

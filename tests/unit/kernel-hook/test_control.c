@@ -196,7 +196,7 @@ static void told_filters(const char *text)
 
 static void filters_are_of_groups_of_events(void **state)
 {
-	const char *not[] = {
+	const char *refusals[] = {
 		"irq:process=7", "sched:process=7", "lock:process=7", "task:thread=7", "irq:thread=7", "block:thread=1",
 		"fault:number=1", "lock:number=1", "syscall:process=", "syscall:process", "syscall:process=x",
 		"syscall:thread=4294967296", "syscall:number=512", "syscall:number=5-4", "syscall:number=5-",
@@ -216,8 +216,8 @@ static void filters_are_of_groups_of_events(void **state)
 	told_filters(filters);
 	assert_true((ktop->filtered & locks) == locks && !(ktop->filtered & 1u << KTOP_EVENT_fault % 32));
 	assert_int_equal(ktop->careful[1], ktop->filtered);
-	for (size_t i = 0; i < sizeof(not) / sizeof(*not); i++) {
-		snprintf(line, sizeof(line), "events -irq +%s\n", not[i]);
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
+		snprintf(line, sizeof(line), "events -irq +%s\n", refusals[i]);
 		say(line, &ok);
 		assert_false(ok);
 	}

@@ -120,8 +120,8 @@ static void lock(struct world *world, uint32_t cpu)
 /* The same world for the same seed, as far as `until`. */
 static struct world play(uint32_t seed, uint64_t until)
 {
-	static void (*const actions[])(struct world *world, uint32_t cpu) = {
-		turn, turn, wake, wake, call, lock, lock };
+	typedef void action(struct world *, uint32_t);
+	static action *const actions[] = { turn, turn, wake, wake, call, lock, lock };
 	const uint8_t id[16] = { 1 };
 	const struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = {
 		.cpus = CPUS, .clock_hz = NS_PER_SECOND } };
