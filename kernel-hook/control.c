@@ -189,7 +189,10 @@ static bool take_option(const struct ktop *ktop, char *option, uint32_t events, 
 	return taken;
 }
 
-/* Takes `+NAME:OPTION,...` or `-NAME`. What it names has no stack and no filter but those that stand here. */
+/*
+ * Takes `+NAME:OPTION,...` or `-NAME`. What it names has no stack but one that stands here. A group has no other filter
+ * any more if an option stands here, if all of it is named, or if none of it is on.
+ */
 static bool take_event(const struct ktop *ktop, char *word, struct choice *choice)
 {
 	bool on = word[0] == '+', stack = false;
@@ -199,7 +202,8 @@ static bool take_event(const struct ktop *ktop, char *word, struct choice *choic
 	if ((!on && (word[0] != '-' || next)) || !ktop_events_choose(ktop, word + 1, choice->events, on))
 		return false;
 	for (uint32_t i = 0; i < KTOP_FILTERS; i++)
-		if (events & ktop_filter_events(i)) {
+		if (events & ktop_filter_events(i) && (next || (on ? !(~events & ktop_filter_events(i)) :
+				!(choice->events[KTOP_TRACE_FIRST / 32] & ktop_filter_events(i))))) {
 			choice->filters[i] = (struct ktop_filter) { .least = 0 };
 			choice->timed &= ~(1u << i);
 		}

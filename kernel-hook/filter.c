@@ -73,7 +73,7 @@ static bool has_number(const struct ktop_filter *filter, uint32_t number)
 /* In an interrupt, the thread is none, so it is not the one that the port knows to run. */
 static bool is_process(const struct ktop_filter *filter, uint32_t thread)
 {
-	const struct ktop_current *runs = ktop_port_current((uintptr_t)ktop_filter_passes);
+	const struct ktop_current *runs = ktop_port_current(0);
 
 	return runs->thread == thread && runs->process == load(&filter->process);
 }
@@ -171,6 +171,8 @@ bool ktop_filter_parse(const struct ktop *ktop, uint32_t group, const char *opti
 
 	if (ktop_str_same(option, "min"))
 		return group < KTOP_PAIRS && parse_ticks(ktop, value, &filter->least);
+	if (filter->by & (process ? KTOP_BY_PROCESS : thread ? KTOP_BY_THREAD : 0))
+		return false;			/* one of each; of numbers any */
 	filter->by |= process ? KTOP_BY_PROCESS : thread ? KTOP_BY_THREAD : KTOP_BY_NUMBER;
 	if (process)
 		return of->running && ktop_str_parse(value, &filter->process);

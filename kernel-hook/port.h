@@ -33,10 +33,11 @@ struct ktop_current {
 };
 
 /*
- * NMI; on each CPU one call at a time. `pc`: where the code was interrupted. While an entry stub has not yet saved
- * all, user_valid is false, and the fields after it are not read. If the CPU was in user mode, user_valid is not read
- * either. The structure is the port's, and does not change until the hook returns. A port has one for each thread, most
- * fields of which never change, or one for each CPU, which it fills at each call.
+ * NMI. `pc`: where the code was interrupted; 0: no sample is taken: a trace point asks for the stack, or for thread
+ * and process, which have the same ids as in the trace points. An NMI may come during that, and ask, too. While an
+ * entry stub has not yet saved all, user_valid is false, and the fields after it are not read. If the CPU was in user
+ * mode, user_valid is not read either. The structure is the port's, and does not change until the hook returns. A port
+ * has one for each thread, most fields of which never change, or one for each CPU, which it fills at each call.
  */
 const struct ktop_current *ktop_port_current(uint64_t pc);
 

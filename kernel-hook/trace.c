@@ -68,10 +68,8 @@ enum { MEASURED = 13 };
 
 KTOP_INLINE void measure(struct ktop_cpu *cpu, uint64_t begin)
 {
-	if (cpu->unmeasured > 0) {
-		cpu->unmeasured--;
+	if (!KTOP_RARE(--cpu->unmeasured < 0))
 		return;
-	}
 	cpu->unmeasured = MEASURED - 1;
 	ktop_count(&ktop_ring(cpu, KTOP_TRACE)->cost, MEASURED * (ktop_port_clock() - begin));
 }
@@ -233,10 +231,9 @@ KTOP_INLINE bool trace_quickly(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t
 	if (KTOP_RARE(generation_of(cpu) == 0 || is_careful(ktop, id)))
 		return false;
 	if (ktop_begin_of(id) && !KTOP_RARE(cpu->held.id == 0))
-		return ends_held(cpu, id, fields, size) && --cpu->unmeasured >= 0 &&
-			end_held(ktop, cpu, id, fields, size, now);
+		return ends_held(cpu, id, fields, size) && end_held(ktop, cpu, id, fields, size, now);
 	if (KTOP_RARE(cpu->held.id || !ktop_ring_has(ring, room) ||
-			(id == KTOP_EVENT_sched_switch && !cpu->switches) || --cpu->unmeasured < 0))
+			(id == KTOP_EVENT_sched_switch && !cpu->switches)))
 		return false;
 	if (is_held(ktop, cpu, id))
 		hold(cpu, id, fields, size, now);
@@ -250,13 +247,15 @@ static __attribute__((__noinline__)) void trace_slowly(struct ktop *ktop, struct
 	const uint64_t *fields, uint32_t size, uint64_t now, uint64_t fp, unsigned long state)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
+	const uint32_t begin = ktop_begin_of(id);
 	struct ktop_record *record;
 
 	if (generation_of(cpu) == 0)
 		goto off;
 	if (id / 32 == KTOP_TRACE_FIRST / 32 && __atomic_load_n(&ktop->filtered, __ATOMIC_RELAXED) & 1u << id % 32 &&
 			!ktop_filter_passes(ktop, id, fields)) {
-		ktop_count(&cpu->left_out, !ktop_begin_of(id));		/* a pair once */
+		ktop_count(&cpu->left_out, !(begin && __atomic_load_n(&ktop->trace[id / 32], __ATOMIC_RELAXED) &
+			1u << begin % 32));		/* a pair once */
 		goto told;
 	}
 	if (cpu->held.id && ends_held(cpu, id, fields, size) && end_held(ktop, cpu, id, fields, size, now))
@@ -299,6 +298,7 @@ KTOP_INLINE void trace_event(struct ktop *ktop, uint32_t id, const uint64_t *fie
 	uint64_t now = ktop_port_clock(), fp;
 
 	if (trace_quickly(ktop, cpu, id, fields, size, now)) {
+		measure(cpu, now);
 		ktop_port_irq_restore(state);
 		return;
 	}

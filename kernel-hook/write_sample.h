@@ -65,7 +65,7 @@ KTOP_INLINE uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs 
  */
 KTOP_INLINE uint32_t ktop_walk_here(uint64_t fp, struct ktop_wire_sample *sample, uint8_t *frames, uint32_t most)
 {
-	const struct ktop_current *current = ktop_port_current((uintptr_t)ktop_frame_at(fp)->pc);
+	const struct ktop_current *current = ktop_port_current(0);
 
 	return ktop_on_stack(current, fp) ? ktop_walk_any(current, fp, sample, frames, 0, most) : 0;
 }

@@ -66,7 +66,7 @@ struct event_table {
 	uint64_t lost;			/* trace events that did not come, though they were written */
 	uint64_t unmatched;		/* beginnings without an end, and ends without a beginning; not for a loss */
 	uint64_t left_out;		/* calls and other events that the guest's filters have left out */
-	char filters[256];		/* these, as a control line has them */
+	char filters[1025];		/* these, as a control line has them */
 	uint64_t late;			/* events that came too late to stand in their place */
 	uint64_t refused;		/* spans that found no room in memory */
 	uint32_t count;

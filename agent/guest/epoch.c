@@ -396,6 +396,17 @@ static void take_left_out(struct epoch_cpu *cpu, uint64_t pairs)
 	cpu->left_out = pairs;
 }
 
+/* With other filters, the ends of what had begun may not be told, or no beginning of what ends. */
+static void take_filters(struct epoch *epoch, struct text text, uint64_t ticks)
+{
+	char before[sizeof(epoch->filters)];
+
+	memcpy(before, epoch->filters, sizeof(before));
+	copy_text(epoch->filters, sizeof(epoch->filters), text);
+	if (strcmp(before, epoch->filters) != 0)
+		trace_is_another(epoch, ticks);
+}
+
 static size_t take_keys(uint8_t keys[EPOCH_KEYS], struct text codes)
 {
 	size_t count = codes.size <= EPOCH_KEYS ? codes.size : 0;
@@ -542,7 +553,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		take_left_out(cpu_at(epoch, event->left_out.cpu), event->left_out.pairs);
 		break;
 	case EVENT_FILTERS:
-		copy_text(epoch->filters, sizeof(epoch->filters), event->filters);
+		take_filters(epoch, event->filters, event->time);
 		break;
 	case EVENT_TABLE:
 		if (event->table.kind < TABLES)

@@ -105,7 +105,7 @@ static void print_books(const struct event_table *table, FILE *out)
 		if (books[i].count)
 			fprintf(out, "(%" PRIu64 " %s)\n", books[i].count, books[i].what);
 	if (table->filters[0])
-		fprintf(out, "(of these events only some are traced: %s)\n", table->filters);
+		fprintf(out, "(of these events only some are traced now: %s)\n", table->filters);
 	if (table->by == EVENT_BY_CODE)
 		fputs("(the code is told of events that carry a stack: `ktop ctl events +NAME:stack`)\n", out);
 	if (table->answer.partial)

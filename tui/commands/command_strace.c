@@ -206,8 +206,8 @@ static void switch_back(struct live *live)
 static void tell_left_out(const struct epoch *epoch)
 {
 	if (epoch && epoch_left_out(epoch))
-		command_tell(util_format("events left out: the guest was asked for these alone: %s; "
-			"`ktop ctl events +syscall` tells all calls", epoch->filters));
+		command_tell(util_format("events left out: the guest was asked for some alone; "
+			"`ktop ctl events +syscall` tells all calls"));
 }
 
 /* Until a signal, or the end of the time or of the guest. NULL: as was asked for; else why. */

@@ -531,7 +531,7 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 			add_note(notes, note);
 	}
 	if (table->filters[0]) {
-		add_note(notes, "of these events only some are traced");
+		add_note(notes, "of these events only some are traced now");
 		util_print(notes + strlen(notes), NOTES - strlen(notes), ": %s", table->filters);
 	}
 	if (self->page.open && table->slow_forgot)

@@ -68,8 +68,8 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 	now->idle = is_idle_task(task) && now->context == KTOP_TASK;
 	now->user_valid = has_user && !text_is_entry(pc);
 	now->user_exact = (long)user->orig_ax == -1;
-	if (!is_idle_task(task))
-		tasks_seen(task);
+	if (pc && !is_idle_task(task))
+		tasks_seen(task);		/* the sampler's alone: not from a trace point */
 	return now;
 }
 

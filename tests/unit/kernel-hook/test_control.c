@@ -202,6 +202,7 @@ static void filters_are_of_groups_of_events(void **state)
 		"syscall:thread=4294967296", "syscall:number=512", "syscall:number=5-4", "syscall:number=5-",
 		"syscall:number=0-512", "syscall:number=-5", "syscall:number=write", "irq:number=read",
 		"syscall:name=5", "syscall:process=7,", "syscall:number=1-2-3", "net:process=1",
+		"syscall:process=7,process=8", "lock:thread=1,thread=1",
 	};
 	const char *filters = "syscall:min=1000us,process=7,thread=9,number=0-5,number=8 irq:number=1 lock:thread=3 "
 		"memory:process=7";
@@ -222,7 +223,9 @@ static void filters_are_of_groups_of_events(void **state)
 		assert_false(ok);
 	}
 	assert_non_null(strstr(say("events\n", &ok), filters));	/* a line with a mistake changes nothing */
-	say("events -irq +lock +syscall:number=2,stack=4\n", &ok);
+	say("events -irq -lock_waited +lock_wait +syscall:number=2,stack=4\n", &ok);
+	told_filters("syscall:number=2 lock:thread=3 memory:process=7");	/* some of its events are on */
+	say("events +lock\n", &ok);
 	told_filters("syscall:number=2 memory:process=7");
 	assert_non_null(strstr(say("events +all:process=8\n", &ok), "+mark only syscall:process=8 "
 		"fault:process=8 memory:process=8"));

@@ -14,6 +14,7 @@
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/sampler.h"
 #include "kernel-hook/trace.h"
+#include "kernel-hook/write_sample.h"
 #include "tests/unit/fakes/fake_port.h"
 
 enum { CPUS = 4 };
@@ -344,6 +345,20 @@ static void a_strange_stack_is_not_walked(void **state)
 	assert_int_equal(count, 0);
 	assert_int_equal(ring->committed, 4);
 	assert_int_equal(fake_port.masked, 0);
+}
+
+/* A caller without frame pointers may leave anything there. */
+static void a_frame_pointer_to_nowhere_is_not_read(void **state)
+{
+	struct ktop_wire_sample sample = { .flags = 0 };
+	uint8_t frames[64];
+
+	(void)state;
+	fake_port.current[0].stack_low = 0x5000;
+	fake_port.current[0].stack_high = 0x6000;
+	for (uint64_t fp = 0xdeadbeef; fp; fp <<= 4)
+		assert_int_equal(ktop_walk_here(fp, &sample, frames, 8), 0);
+	assert_int_equal(ktop_walk_here(0, &sample, frames, 8), 0);
 }
 
 /* While there is room for the event alone, its stack is what is lost. */
@@ -724,6 +739,17 @@ static void a_process_is_known_by_the_thread_that_runs(void **state)
 	assert_int_equal(ktop->cpu[0].left_out, 3);
 }
 
+/* Where their beginnings are off, ends are counted for themselves. */
+static void ends_alone_are_counted_too(void **state)
+{
+	(void)state;
+	trace_all_but(bit_of(KTOP_EVENT_syscall_enter));
+	ktop->filters[0] = (struct ktop_filter) { .by = KTOP_BY_THREAD, .thread = 1 };
+	ktop->filtered = ktop->careful[1] = ktop_filter_events(0);
+	ktop_trace_syscall_exit(ktop, 2, 6, 0);
+	assert_int_equal(ktop->cpu[0].left_out, 1);
+}
+
 /* A small ring that is seldom read: what is told is whole, and the rest is counted. */
 static void a_full_ring_tells_no_half_of_what_was_held(void **state)
 {
@@ -762,6 +788,7 @@ int main(void)
 		TEST(a_full_table_of_events_refuses_more),
 		TEST(events_carry_stacks),
 		TEST(a_strange_stack_is_not_walked),
+		TEST(a_frame_pointer_to_nowhere_is_not_read),
 		TEST(a_full_ring_counts_stacks_too),
 		TEST(a_call_and_its_end_are_one_event),
 		TEST(a_beginning_is_told_before_any_other_event),
@@ -775,6 +802,7 @@ int main(void)
 		TEST(random_histories_are_told_alike),
 		TEST(filters_leave_out_all_else),
 		TEST(a_process_is_known_by_the_thread_that_runs),
+		TEST(ends_alone_are_counted_too),
 		TEST(a_full_ring_tells_no_half_of_what_was_held),
 	};
 

@@ -279,6 +279,8 @@ static void test_what_has_not_ended_is_of_the_moment(void **state)
 /* Where other events are traced from some time on, it is so as far as it is known; once more has come, it is lost. */
 static void test_what_is_not_known_any_more_is_lost(void **state)
 {
+	const struct event filters = { .kind = EVENT_FILTERS, .time = 6000,
+		.filters = { .bytes = "lock:thread=7", .size = 13 } };
 	struct world world = begin(0);
 	struct event_table *table;
 	const struct event_row *row;
@@ -286,11 +288,12 @@ static void test_what_is_not_known_any_more_is_lost(void **state)
 	(void)state;
 	world.until = 5000;
 	play(&world);
-	trace_changed(world.epoch->trace, 6000);
+	epoch_events(world.epoch, &filters, 1);
 	table = ask(&world, 7000, (struct slow_of) { .part = SLOW_ALL }, "");
 	row = open_row(table, SPAN_LOCK, LOCK);
 	assert_non_null(row);
 	assert_true(row->open == 1 && row->oldest == 3000 && row->oldest_ns == 3000 && row->lost == 0);
+	assert_string_equal(table->filters, "lock:thread=7");
 	answer_free(&table->answer);
 	world.until = 0;
 	GIVE(&world, 1, 8000, irq_enter, .irq = IRQ);
