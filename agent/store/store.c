@@ -115,6 +115,7 @@ struct cells {
 		uint64_t begin, end;	/* ns */
 	} pins[STORE_PINS];		/* in which cells are fine, and which cut the others; see store_pin */
 	unsigned next_pin;		/* the oldest, which is replaced next */
+	struct cell pinned;		/* from the first to the last of them */
 };
 
 static const struct {
@@ -163,32 +164,41 @@ static bool cells_press(struct cells *cells, uint64_t time)
 	return true;
 }
 
-/* The cell that a time belongs to. */
-static struct cell cells_at(const struct cells *cells, uint64_t time)
+static struct cell cell_of(const struct cells *cells, uint64_t time, uint64_t width)
 {
-	struct cell cell = { 0, cells->ancient };
-	bool pinned = false;
-	size_t i = 0;
+	uint64_t begin = align_down(time, width);
 
-	if (time < cells->ancient)
-		return cell;
-	for (int k = 0; k < STORE_PINS; k++)
-		pinned |= cells->pins[k].begin <= time && time < cells->pins[k].end;
-	while (i < CELL_WIDTHS - 1 && time < cells->limits[i] && !pinned)
-		i++;
-	cell.begin = align_down(time, widths[i].width);
-	cell.end = cell.begin + widths[i].width;
-	if (cell.begin < cells->ancient)
-		cell.begin = cells->ancient;
-	for (int k = 0; k < STORE_PINS; k++) {
-		struct cell pin = cells->pins[k];
+	return (struct cell) { begin < cells->ancient ? cells->ancient : begin, begin + width };
+}
 
+/* What pinned ranges make of a coarse cell: a fine one in them, and else what is left between them. */
+static struct cell cells_cut(const struct cells *cells, struct cell cell, uint64_t time)
+{
+	for (int i = 0; i < STORE_PINS; i++) {
+		struct cell pin = cells->pins[i];
+
+		if (pin.begin <= time && time < pin.end)
+			return cell_of(cells, time, widths[0].width);
 		if (pin.end <= time && pin.end > cell.begin)
 			cell.begin = pin.end;
 		if (pin.begin > time && pin.begin < cell.end)
 			cell.end = pin.begin;
 	}
 	return cell;
+}
+
+/* The cell that a time belongs to. */
+static struct cell cells_at(const struct cells *cells, uint64_t time)
+{
+	struct cell cell = { 0, cells->ancient };
+	size_t i = 0;
+
+	if (time < cells->ancient)
+		return cell;
+	while (i < CELL_WIDTHS - 1 && time < cells->limits[i])
+		i++;
+	cell = cell_of(cells, time, widths[i].width);
+	return i && cell.begin < cells->pinned.end && cells->pinned.begin < cell.end ? cells_cut(cells, cell, time) : cell;
 }
 
 /* A slice as it is kept: a cell in which there was a sample. */
@@ -430,7 +440,7 @@ static void regroup(struct store *store)
 		if (last && last->cell.begin == cell.begin) {
 			absorb(store, last, part);
 		} else {
-			if (last)
+			if (last && last->run_count > 1)
 				join_runs(store, last);
 			store->parts[kept++] = part;
 		}
@@ -819,6 +829,19 @@ uint64_t store_fine_from(const struct store *store)
 	return cells->limits[0] > cells->ancient ? cells->limits[0] : cells->ancient;
 }
 
+static void cells_pin(struct cells *cells, struct cell pin)
+{
+	cells->pins[cells->next_pin++ % STORE_PINS] = pin;
+	cells->pinned = pin;
+	for (int i = 0; i < STORE_PINS; i++)
+		if (cells->pins[i].end) {
+			if (cells->pins[i].begin < cells->pinned.begin)
+				cells->pinned.begin = cells->pins[i].begin;
+			if (cells->pins[i].end > cells->pinned.end)
+				cells->pinned.end = cells->pins[i].end;
+		}
+}
+
 bool store_pin(struct store *store, uint64_t *from, uint64_t *to)
 {
 	struct cells *cells = &store->cells;
@@ -840,7 +863,7 @@ bool store_pin(struct store *store, uint64_t *from, uint64_t *to)
 	if (!there && pin.begin < store_fine_from(store))
 		return false;
 	if (!there) {
-		cells->pins[cells->next_pin++ % STORE_PINS] = pin;
+		cells_pin(cells, pin);
 		store->version++;
 		regroup(store);			/* what the oldest one has kept apart */
 	}
