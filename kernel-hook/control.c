@@ -138,14 +138,6 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-/* What a line changes. All words are looked at before anything is. */
-struct choice {
-	uint32_t events[KTOP_TRACE_WORDS], stacks[KTOP_TRACE_WORDS];
-	uint32_t frames;		/* of each stack */
-	struct ktop_filter filters[KTOP_FILTERS];
-	uint32_t timed;			/* bit i: the line asks for a duration of group i */
-};
-
 /* Cuts the text off at the next byte of this kind, and returns what follows; NULL: nothing. */
 static char *cut(char *text, char at)
 {
@@ -167,7 +159,7 @@ static uint32_t named_by(const struct ktop *ktop, const char *word)
 }
 
 /* Takes an option of these events, as in `+lock:stack=8` or `+syscall:min=1ms`. False: it makes no sense for any. */
-static bool take_option(const struct ktop *ktop, char *option, uint32_t events, struct choice *choice, bool *stack)
+static bool take_option(const struct ktop *ktop, char *option, uint32_t events, struct ktop_choice *choice, bool *stack)
 {
 	char *value = cut(option, '=');
 	bool taken = false;
@@ -193,7 +185,7 @@ static bool take_option(const struct ktop *ktop, char *option, uint32_t events, 
  * Takes `+NAME:OPTION,...` or `-NAME`. What it names has no stack but one that stands here. A group has no other filter
  * any more if an option stands here, if all of it is named, or if none of it is on.
  */
-static bool take_event(const struct ktop *ktop, char *word, struct choice *choice)
+static bool take_event(const struct ktop *ktop, char *word, struct ktop_choice *choice)
 {
 	bool on = word[0] == '+', stack = false;
 	char *next = cut(word, ':'), *option;
@@ -217,7 +209,7 @@ static bool take_event(const struct ktop *ktop, char *word, struct choice *choic
 }
 
 /* Events that are not held have no duration in the guest. False: one was asked for nevertheless. */
-static bool fit_durations(const struct ktop *ktop, struct choice *choice)
+static bool fit_durations(const struct ktop *ktop, struct ktop_choice *choice)
 {
 	uint32_t holds = ktop_trace_held(ktop, choice->events[KTOP_TRACE_FIRST / 32],
 		choice->stacks[KTOP_TRACE_FIRST / 32]);
@@ -232,13 +224,15 @@ static bool fit_durations(const struct ktop *ktop, struct choice *choice)
 }
 
 /* First what decides how events are written, then which: ktop_sampler_renew(). */
-static void apply(struct ktop *ktop, const struct choice *choice)
+static void apply(struct ktop *ktop, const struct ktop_choice *choice)
 {
 	uint32_t event_words = ktop_events_words(choice->events), filtered = 0;
 
 	__builtin_memcpy(ktop->control.events, choice->events, sizeof(choice->events));
 	if (ktop_filter_set(ktop, choice->filters))
 		ktop_trace_gap(ktop);
+	ktop_str_set(&ktop->meta.filters, "");
+	ktop_filter_all(ktop, &ktop->meta.filters);
 	for (uint32_t i = 0; i < KTOP_FILTERS; i++)
 		filtered |= choice->filters[i].by ? ktop_filter_events(i) : 0;
 	__atomic_store_n(&ktop->filtered, filtered, __ATOMIC_RELAXED);
@@ -257,20 +251,20 @@ static void apply(struct ktop *ktop, const struct choice *choice)
 
 static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 {
-	struct choice choice = {
-		.frames = ktop->stack_frames ? ktop->stack_frames : KTOP_STACK_FRAMES,
-	};
+	struct ktop_choice *choice = &ktop->control.choice;
 
-	__builtin_memcpy(choice.events, ktop->control.events, sizeof(choice.events));
-	__builtin_memcpy(choice.stacks, ktop->stacks, sizeof(choice.stacks));
-	__builtin_memcpy(choice.filters, ktop->filters, sizeof(choice.filters));
+	choice->frames = ktop->stack_frames ? ktop->stack_frames : KTOP_STACK_FRAMES;
+	choice->timed = 0;
+	__builtin_memcpy(choice->events, ktop->control.events, sizeof(choice->events));
+	__builtin_memcpy(choice->stacks, ktop->stacks, sizeof(choice->stacks));
+	__builtin_memcpy(choice->filters, ktop->filters, sizeof(choice->filters));
 	for (uint32_t i = 0; i < count; i++)
-		if (!take_event(ktop, words[i], &choice))
+		if (!take_event(ktop, words[i], choice))
 			return false;
-	if (!fit_durations(ktop, &choice))
+	if (!fit_durations(ktop, choice))
 		return false;
-	apply(ktop, &choice);
-	ktop_events_list(ktop, choice.events, answer(ktop, "events"));
+	apply(ktop, choice);
+	ktop_events_list(ktop, choice->events, answer(ktop, "events"));
 	return true;
 }
 

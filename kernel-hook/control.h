@@ -9,10 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "filter.h"
 #include "trace.h"
 
 struct ktop;
 struct ktop_settings;
+
+/* What a line `events` asks for: all of it is looked at before anything changes. The stack may be small. */
+struct ktop_choice {
+	uint32_t events[KTOP_TRACE_WORDS], stacks[KTOP_TRACE_WORDS];
+	uint32_t frames;		/* of each stack */
+	struct ktop_filter filters[KTOP_FILTERS];
+	uint32_t timed;			/* bit i: the line asks for a duration of group i */
+};
 
 /* The settings that hold while profiling is on, and the input. Written by the drainer. */
 struct ktop_control {
@@ -24,6 +33,7 @@ struct ktop_control {
 	uint32_t counting;		/* the rate at which counters overflow; 0: never */
 	bool kick;			/* there is a new generation (hook.h), and the CPUs are not yet kicked */
 
+	struct ktop_choice choice;	/* of the line that is run */
 	char line[256];			/* the line that is coming in */
 	uint32_t length;		/* its bytes so far; more than `line` holds: too long */
 	uint8_t input[64];		/* received bytes */

@@ -165,15 +165,14 @@ void ktop_events_list(const struct ktop *ktop, const uint32_t *mask, struct ktop
 {
 	static const char more[] = " ...", only[] = " only ";
 	enum { OPTIONS = 9 };		/* the most bytes of an event's: ":stack=30" */
-	struct ktop_str filters = { .size = 0 };
+	const struct ktop_str *filters = &ktop->meta.filters;
 	union description row;
 	struct named event;
 
-	ktop_filter_all(ktop, &filters);
 	for (uint32_t i = 0; event_at(ktop, i, &row, &event); i++) {
 		if (event.size == 0)
 			continue;
-		if (text->size + 2 + event.size + OPTIONS + sizeof(more) + sizeof(only) + filters.size >
+		if (text->size + 2 + event.size + OPTIONS + sizeof(more) + sizeof(only) + filters->size >
 				KTOP_TEXT_MAX) {
 			ktop_str_add(text, more);
 			break;
@@ -186,9 +185,9 @@ void ktop_events_list(const struct ktop *ktop, const uint32_t *mask, struct ktop
 			ktop_str_number(text, ktop->stack_frames);
 		}
 	}
-	ktop_str_add(text, filters.size ? only : "");
-	for (uint32_t at = 0; at < filters.size && text->size < KTOP_TEXT_MAX; at++)
-		text->bytes[text->size++] = filters.bytes[at];
+	ktop_str_add(text, filters->size ? only : "");
+	for (uint32_t at = 0; at < filters->size && text->size < KTOP_TEXT_MAX; at++)
+		text->bytes[text->size++] = filters->bytes[at];
 }
 
 void ktop_events_count(const struct ktop *ktop, const uint32_t *mask, struct ktop_str *text)

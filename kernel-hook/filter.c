@@ -181,15 +181,6 @@ bool ktop_filter_parse(const struct ktop *ktop, uint32_t group, const char *opti
 	return of->number != NOWHERE && ktop_str_same(option, "number") && parse_numbers(ktop, of, value, filter);
 }
 
-bool ktop_filter_any(const struct ktop *ktop)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < KTOP_FILTERS; i++)
-		any |= ktop->filters[i].least || ktop->filters[i].by;
-	return any;
-}
-
 static bool set_word(uint32_t *word, uint32_t to)
 {
 	bool changed = *word != to;

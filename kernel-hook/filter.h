@@ -40,9 +40,6 @@ bool ktop_filter_passes(const struct ktop *ktop, uint32_t id, const uint64_t *fi
 bool ktop_filter_parse(const struct ktop *ktop, uint32_t group, const char *option, char *value,
 	struct ktop_filter *filter);
 
-/* Is anything left out? */
-bool ktop_filter_any(const struct ktop *ktop);
-
 /* The drainer. Sets all filters. True: they were others before. */
 bool ktop_filter_set(struct ktop *ktop, const struct ktop_filter filters[KTOP_FILTERS]);
 

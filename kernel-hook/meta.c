@@ -225,11 +225,8 @@ static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, u
 		return put_tracing(ktop, to);
 	}
 	if (step == HELLO_FILTERS) {
-		struct ktop_str text = { .size = 0 };
-
-		ktop_filter_all(ktop, &text);
 		*event = KTOP_EVENT_filters;
-		return ktop_put_list(to, text.bytes, text.size);
+		return ktop_put_list(to, ktop->meta.filters.bytes, ktop->meta.filters.size);
 	}
 	if (step == HELLO_KEYS) {
 		*event = KTOP_EVENT_keys;
@@ -263,7 +260,7 @@ static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, ui
 
 		fixed.pairs = __atomic_load_n(&ktop->cpu[fixed.cpu].left_out, __ATOMIC_RELAXED);
 		*event = KTOP_EVENT_left_out;
-		return fixed.pairs || ktop_filter_any(ktop) ? ktop_put(to, &fixed, sizeof(fixed)) : to;
+		return fixed.pairs || ktop->meta.filters.size ? ktop_put(to, &fixed, sizeof(fixed)) : to;
 	}
 	if (step >= BEAT_CPUS) {
 		*event = KTOP_EVENT_cpu_status;

@@ -67,6 +67,7 @@ struct ktop_meta {
 	bool reply_full;		/* `reply` is not yet sent */
 	bool reply_ok;			/* the line was understood and done */
 	struct ktop_str reply;
+	struct ktop_str filters;	/* those of trace events, as text; empty: nothing is left out */
 	struct ktop_str note;		/* why the sampler is not the one that was chosen; else empty */
 };
 

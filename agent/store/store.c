@@ -198,7 +198,8 @@ static struct cell cells_at(const struct cells *cells, uint64_t time)
 	while (i < CELL_WIDTHS - 1 && time < cells->limits[i])
 		i++;
 	cell = cell_of(cells, time, widths[i].width);
-	return i && cell.begin < cells->pinned.end && cells->pinned.begin < cell.end ? cells_cut(cells, cell, time) : cell;
+	return i && cell.begin < cells->pinned.end && cells->pinned.begin < cell.end ?
+		cells_cut(cells, cell, time) : cell;
 }
 
 /* A slice as it is kept: a cell in which there was a sample. */
