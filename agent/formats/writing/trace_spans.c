@@ -162,7 +162,6 @@ bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sin
 	struct trace_order *order;
 	struct set_events *reader;
 	struct set_event event;
-	uint64_t changed = UINT64_MAX;		/* where nothing comes after it, what is open stays so */
 	bool failed, full;
 
 	if (!set->events)
@@ -173,14 +172,10 @@ bool trace_spans_read(const struct sample_set *set, const struct trace_spans_sin
 	order = trace_order_new(set->budget, HELD, take, &spans);
 	reader = set->events->open(set->events_context);
 	while (!sink->stop(sink->context) && set->events->next(reader, &event))
-		if (event.kind->mark == TRACE_CHANGED) {
-			changed = event.time;
-		} else if (event.cpu < TRACE_SPANS_CPUS) {
-			if (changed != UINT64_MAX)
-				pairs_changed(spans.pairs, changed);
-			changed = UINT64_MAX;
+		if (event.kind->mark == TRACE_CHANGED)
+			pairs_changed(spans.pairs, event.time);
+		else if (event.cpu < TRACE_SPANS_CPUS)
 			add(order, &event);
-		}
 	trace_order_end(order);
 	pairs_end(spans.pairs);
 	pairs_under_way(spans.pairs, add_open, &spans);
