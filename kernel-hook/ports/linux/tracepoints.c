@@ -764,7 +764,7 @@ u32 tracepoints_start(void)
 {
 	struct kernel_btf btf;
 	bool described = btf_of_kernel(&btf);
-	u32 traced = 0, missing = 0, i;
+	u32 traced = KTOP_UNTRACED(mark), missing = 0, i;	/* a mark needs no tracepoint */
 
 	for_each_kernel_tracepoint(find, NULL);
 	for (i = 0; i < ARRAY_SIZE(points); i++) {
