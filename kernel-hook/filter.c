@@ -249,9 +249,8 @@ static void add_numbers(const struct ktop_filter *filter, struct ktop_str *text,
 	}
 }
 
-void ktop_filter_text(const struct ktop *ktop, uint32_t group, struct ktop_str *text)
+static void add_filter(const struct ktop *ktop, const struct ktop_filter *filter, struct ktop_str *text)
 {
-	const struct ktop_filter *filter = &ktop->filters[group];
 	const char *before = "";
 
 	if (filter->least) {
@@ -278,6 +277,6 @@ void ktop_filter_all(const struct ktop *ktop, struct ktop_str *text)
 		ktop_str_add(text, text->size ? " " : "");
 		ktop_str_add(text, groups[i].name);
 		ktop_str_add(text, ":");
-		ktop_filter_text(ktop, i, text);
+		add_filter(ktop, &ktop->filters[i], text);
 	}
 }

@@ -43,9 +43,6 @@ bool ktop_filter_parse(const struct ktop *ktop, uint32_t group, const char *opti
 /* The drainer. Sets all filters. True: they were others before. */
 bool ktop_filter_set(struct ktop *ktop, const struct ktop_filter filters[KTOP_FILTERS]);
 
-/* The drainer. Adds a group's filter as a control line has it: "min=1ms,process=7"; nothing if it is empty. */
-void ktop_filter_text(const struct ktop *ktop, uint32_t group, struct ktop_str *text);
-
 /* The drainer. Adds all filters: "syscall:min=1ms,process=7 lock:thread=3". */
 void ktop_filter_all(const struct ktop *ktop, struct ktop_str *text);
 
