@@ -75,8 +75,8 @@ TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 COMMANDS = $(call in,tui/commands/,command command_config command_ctl command_diff command_export command_record command_report \
 		command_run command_screen command_size command_strace command_top interruption main)
 
-BENCH = ingest scan names screen tree memory first perfdata bytes folded cost replay stop_go
-BENCH_PARTS = world traffic setup intake guest terminal
+BENCH = ingest trace scan names screen tree memory first perfdata bytes folded cost replay stop_go
+BENCH_PARTS = world traffic setup intake guest terminal recorded
 
 all: build/ktop build/ktop-plugin.so demo-kernel
 

@@ -12,40 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "agent/wire/decode.h"
-#include "agent/wire/metadata.h"
+#include "recorded.h"
 #include "setup.h"
 #include "terminal.h"
-#include "tests/unit/fakes/packets.h"
-#include "traffic.h"
-#include "world.h"
 
 enum {
-	CPUS = 64, MB = 1000000,
+	MB = 1000000,
 	LEAST_RATIO = 20,
 	MOST_MIB = 150,			/* as for 100 million samples: see docs/speed.md */
 	EXPORT_MIB = 512,		/* ktop's own limit, if --memory says no other */
 	MOST_GROWTH = 10, SPARE_MIB = 8,	/* percent of the bytes that the larger recording has more; and MiB */
 	PATIENCE_S = 900,		/* catches a hang */
-};
-
-#define FOLDER "recording/0001-made"
-
-struct files {
-	FILE *files[STREAMS][CPUS];
-	struct metadata *metadata;
-	uint8_t boot_id[KTOP_BOOT_ID];
-	uint64_t bytes;
-};
-
-struct made {
-	double guest_s;
-	uint64_t bytes, samples, events;
 };
 
 struct read {				/* by the screen, or by a report */
@@ -57,85 +38,6 @@ static void fail(const char *why)
 {
 	fprintf(stderr, "replay: %s\n", why);
 	exit(1);
-}
-
-/* ---- the recording ---- */
-
-static void no_boot(void *context, const uint8_t *boot_id)
-{
-	struct files *files = context;
-
-	memcpy(files->boot_id, boot_id, sizeof(files->boot_id));
-}
-
-static void no_events(void *context, const struct event *events, size_t count)
-{
-	(void)context;
-	(void)events;
-	(void)count;
-}
-
-static void write_packet(void *context, const struct packet *packet)
-{
-	static const char *const names[STREAMS] = { "meta", "samples", "trace" };
-	struct files *files = context;
-	FILE **file = &files->files[packet->stream][packet->cpu % CPUS];
-	char *path = util_format(FOLDER "/%s_%u", names[packet->stream], packet->cpu);
-
-	if (!*file && !(*file = fopen(path, "w")))
-		perror(path), exit(1);
-	free(path);
-	fwrite(packet->bytes, 1, packet->size, *file);
-	metadata_packet(files->metadata, packet);
-	files->bytes += packet->size;
-}
-
-static void end_files(struct files *files)
-{
-	FILE *metadata = fopen(FOLDER "/metadata", "w");
-	bool good = metadata;
-
-	if (metadata)
-		metadata_write(files->metadata, files->boot_id, metadata);
-	good = good && fclose(metadata) == 0;
-	metadata_free(files->metadata);
-	for (int stream = 0; stream < STREAMS; stream++)
-		for (int cpu = 0; cpu < CPUS; cpu++)
-			if (files->files[stream][cpu])
-				good = fclose(files->files[stream][cpu]) == 0 && good;
-	if (!good)
-		fail("the recording cannot be written; make room");
-}
-
-static struct made make(const struct setup *setup, uint64_t bytes)
-{
-	struct world *world = world_new(&setup->world);
-	struct traffic *traffic = traffic_new(world, &setup->traffic);
-	struct files files = { .metadata = metadata_new(&(struct metadata_machine) { 0 }) };
-	struct decode *decode = decode_new(&(struct decode_sink) {
-		.context = &files, .boot = no_boot, .packet = write_packet, .events = no_events,
-	});
-	struct made made = { 0 };
-	uint64_t turns = 0;
-
-	if (system("rm -rf recording && mkdir -p " FOLDER) != 0)
-		fail("no folder for the recording");
-	traffic_hello(traffic);
-	while (files.bytes < bytes) {
-		traffic_turn(traffic);
-		turns++;
-		decode_feed(decode, traffic_bytes(traffic)->bytes, traffic_bytes(traffic)->size);
-		traffic_bytes(traffic)->size = 0;
-	}
-	end_files(&files);
-	made.guest_s = (double)turns * TRAFFIC_TURN_MS / 1000;
-	made.bytes = files.bytes;
-	made.samples = traffic_samples(traffic);
-	made.events = traffic_events(traffic);
-	decode_free(decode);
-	traffic_free(traffic);
-	world_free(world);
-	return made;
 }
 
 /* ---- by a report ---- */
@@ -271,7 +173,7 @@ static struct read play(char *ktop)
 
 /* ---- the figures ---- */
 
-static void print(const char *name, const struct made *made, const struct read *read)
+static void print(const char *name, const struct recorded *made, const struct read *read)
 {
 	printf("replay_%s_ratio\t%.0f\ttimes\n", name, made->guest_s / read->host_s);
 	printf("replay_%s_host\t%.1f\ts\n", name, read->host_s);
@@ -280,7 +182,7 @@ static void print(const char *name, const struct made *made, const struct read *
 	printf("replay_%s_samples\t%.2f\tmillion\n", name, (double)read->samples / 1e6);
 }
 
-static bool is_good(const char *name, const struct made made[2], const struct read read[2])
+static bool is_good(const char *name, const struct recorded made[2], const struct read read[2])
 {
 	double more = (double)(made[1].bytes - made[0].bytes) / (1 << 20), growth = read[1].peak_mib - read[0].peak_mib;
 	const char *what = made[1].guest_s < LEAST_RATIO * read[1].host_s ? "is slower than 20 times guest time" :
@@ -299,7 +201,7 @@ int main(int argc, char **argv)
 	int words = argc > 2 && !strchr(argv[2], '=') ? 2 : 1;
 	struct setup setup = setup_parse(argc - words, argv + words);
 	char ktop[PATH_MAX];
-	struct made made[2];
+	struct recorded made[2];
 	struct read played[2], reported[2];
 	double exported[2];
 	bool good;
@@ -308,7 +210,7 @@ int main(int argc, char **argv)
 			chdir("build/bench/replayed") != 0)
 		fail("build/bench/replayed cannot be made");
 	for (int i = 0; i < 2; i++) {
-		made[i] = make(&setup, megabytes * MB / (i ? 1 : 4));
+		made[i] = recorded_make(&setup, megabytes * MB / (i ? 1 : 4));
 		reported[i] = report(ktop);
 		played[i] = play(ktop);
 		exported[i] = exports(ktop, i ? "export" : NULL);
