@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	struct setup setup = setup_parse(argc, argv);
 	struct world *world = world_new(&setup.world);
 	struct traffic *traffic = traffic_new(world, &setup.traffic);
-	struct intake *intake = intake_new(setup.names);
+	struct intake *intake = intake_new(setup.names, NULL);
 	struct cost cost = { 0 };
 
 	traffic_hello(traffic);

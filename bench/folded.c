@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s BYTES NAMES FILE [threads]\n", argv[0]);
 		return 2;
 	}
-	intake = intake_new(argv[2]);
+	intake = intake_new(argv[2], NULL);
 	if (feed(intake, argv[1]) && write_stacks(intake, argv[3], argc == 5, &result, &error)) {
 		intake_check(intake, result.samples);
 		printf("%" PRIu64 " samples in %" PRIu64 " stacks\n", result.samples, result.stacks);

@@ -86,7 +86,7 @@ static void *read_nothing(int fd, uint8_t *buffer)
 /* Reads as a session does: waits, then reads until nothing is left, or until others had to have a turn. */
 static void *read_ktop(int fd, uint8_t *buffer)
 {
-	struct intake *intake = intake_new(NULL);
+	struct intake *intake = intake_new(NULL, NULL);
 	struct port_socket *socket = port_socket_from_fd(dup(fd));
 	struct pollfd ready = { .fd = port_socket_wakeup(socket), .events = POLLIN };
 	ssize_t got = 1;

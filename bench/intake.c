@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
@@ -14,6 +15,7 @@
 struct intake {
 	struct decode *decode;
 	struct epoch *epoch;
+	struct budget *budget;
 	const char *names;
 };
 
@@ -22,7 +24,7 @@ static void begin(void *context, const uint8_t *boot_id)
 	struct intake *intake = context;
 
 	epoch_release(intake->epoch);
-	intake->epoch = epoch_new(boot_id, intake->names, NULL);
+	intake->epoch = epoch_new(boot_id, intake->names, intake->budget);
 	if (intake->names)
 		symbols_load_kernel(intake->epoch->inputs.symbols, intake->names, NULL);
 }
@@ -31,6 +33,7 @@ static void take_packet(void *context, const struct packet *packet)
 {
 	struct intake *intake = context;
 
+	epoch_packet(intake->epoch, packet);
 	epoch_ticks(intake->epoch, packet->end);
 }
 
@@ -41,7 +44,7 @@ static void take_events(void *context, const struct event *events, size_t count)
 	epoch_events(intake->epoch, events, count);
 }
 
-struct intake *intake_new(const char *names)
+struct intake *intake_new(const char *names, struct budget *budget)
 {
 	struct intake *intake = util_alloc(sizeof(*intake));
 	const struct decode_sink sink = {
@@ -50,6 +53,7 @@ struct intake *intake_new(const char *names)
 	};
 
 	intake->names = names;
+	intake->budget = budget_hold(budget);
 	intake->decode = decode_new(&sink);
 	return intake;
 }
@@ -58,6 +62,7 @@ void intake_free(struct intake *intake)
 {
 	decode_free(intake->decode);
 	epoch_release(intake->epoch);
+	budget_release(intake->budget);
 	free(intake);
 }
 

@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
 struct epoch;
 struct intake;
 
-struct intake *intake_new(const char *names);	/* the kernel's file, or NULL */
+struct intake *intake_new(const char *names, struct budget *budget);	/* the kernel's file, or NULL; NULL: no limit */
 void intake_free(struct intake *intake);
 
 void intake_feed(struct intake *intake, const void *bytes, size_t size);

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	struct setup setup = setup_parse(argc - 1, argv + 1);
 	struct world *world = world_new(&setup.world);
 	struct traffic *traffic = traffic_new(world, &setup.traffic);
-	struct intake *intake = intake_new(setup.names);
+	struct intake *intake = intake_new(setup.names, NULL);
 	struct packets *packets = traffic_bytes(traffic);
 	struct reader readers[3];
 
