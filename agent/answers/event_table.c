@@ -28,6 +28,11 @@ struct place {				/* a stack, and the part that its functions are */
 	uint64_t part;
 };
 
+struct cell {				/* of a row's histogram: so many took so long, within 3 % */
+	uint32_t row, bucket;		/* latencies_bucket */
+	uint64_t count;
+};
+
 struct making {
 	struct event_table *table;
 	struct filter filter;		/* the terms about CPUs, threads and processes */
@@ -42,36 +47,15 @@ struct making {
 	struct hash by_stack;		/* of `places` */
 	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
 	struct hash by_row;
-	struct latencies *latencies;	/* by row */
+	struct cell *cells;
+	uint32_t cell_count, cell_room;
+	struct hash by_bucket;		/* of `cells` */
 	uint32_t room;
 	uint64_t from;			/* spans that ended earlier are only in trends */
 	bool full;
 };
 
 #define NO_ROW 0xffffffffu
-
-/* False: no memory. */
-static bool make_room(struct making *making)
-{
-	struct budget *budget = making->table->answer.epoch->inputs.budget;
-	uint32_t room = 2 * making->room + 32;
-	struct event_row *rows = budget_resize(budget, making->table->rows, making->room * sizeof(*rows),
-		room * sizeof(*rows));
-	struct latencies *latencies;
-
-	if (!rows)
-		return false;
-	making->table->rows = rows;
-	latencies = budget_resize(budget, making->latencies, making->room * sizeof(*latencies),
-		room * sizeof(*latencies));
-	if (!latencies) {
-		making->table->rows = budget_trim(budget, rows, room * sizeof(*rows), making->room * sizeof(*rows));
-		return false;
-	}
-	making->latencies = latencies;
-	making->room = room;
-	return true;
-}
 
 /* ---- parts ---- */
 
@@ -145,6 +129,7 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 {
 	const struct span_name *is = &making->names[span->name];
 	struct event_table *table = making->table;
+	struct event_row *rows;
 	uint64_t hash = hash_pair(&making->by_row, hash_mix(is->number, is->kind), part);
 	uint32_t at = 0, row;
 
@@ -152,14 +137,14 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 		if (table->rows[row].kind == is->kind && table->rows[row].number == is->number &&
 				table->rows[row].part == part)
 			return row;
-	making->full = making->full || (table->count == making->room && !make_room(making)) ||
-		!hash_add(&making->by_row, hash, table->count);
+	rows = budget_array(table->answer.epoch->inputs.budget, table->rows, table->count, &making->room, sizeof(*rows));
+	table->rows = rows ? rows : table->rows;
+	making->full = making->full || !rows || !hash_add(&making->by_row, hash, table->count);
 	if (making->full)
 		return NO_ROW;
 	table->rows[table->count] = (struct event_row) { .kind = is->kind, .number = is->number, .part = part };
 	if (part < EVENT_NO_PART)
 		name_part(table->answer.epoch, table->by, span, table->rows[table->count].title);
-	memset(&making->latencies[table->count], 0, sizeof(*making->latencies));
 	return table->count++;
 }
 
@@ -277,13 +262,58 @@ static void add_unknown(void *context, const struct trace_span *span)
 		lost->lost++;
 }
 
+static void add_to_histogram(struct making *making, struct event_row *row, uint64_t took, uint64_t count)
+{
+	const uint32_t number = (uint32_t)(row - making->table->rows), bucket = latencies_bucket(took);
+	uint64_t hash = hash_pair(&making->by_bucket, number, bucket);
+	unsigned bar = latencies_log(took);
+	uint32_t at = 0, position;
+	struct cell *cells;
+
+	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += (uint32_t)count;
+	while ((position = hash_next(&making->by_bucket, hash, &at)) != HASH_NONE)
+		if (making->cells[position].row == number && making->cells[position].bucket == bucket) {
+			making->cells[position].count += count;
+			return;
+		}
+	cells = budget_array(making->table->answer.epoch->inputs.budget, making->cells, making->cell_count,
+		&making->cell_room, sizeof(*cells));
+	making->cells = cells ? cells : making->cells;
+	making->full = making->full || !cells || !hash_add(&making->by_bucket, hash, making->cell_count);
+	if (!making->full)
+		cells[making->cell_count++] = (struct cell) { number, bucket, count };
+}
+
+static void meet_longest(struct event_row *row, const struct span_row *span)
+{
+	row->max = span->duration;
+	row->longest = span->end;
+	row->longest_of = span_is_handler(row->kind) ? EVENT_NONE : span->thread;
+	row->longest_on = span->cpu;
+}
+
+/* So many spans that took `total` in all, and `span->duration` each, within 3 %. They ended in the range. */
+static void add_ended(struct making *making, struct event_row *row, const struct span_row *span, uint64_t count,
+	uint64_t total)
+{
+	if (span->lost) {
+		row->lost += count;
+		return;
+	}
+	row->count += count;
+	row->total += total;
+	if (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE)
+		meet_longest(row, span);
+	if (row->kind != SPAN_SINGLE)
+		add_to_histogram(making, row, span->duration, count);
+}
+
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
 	bool ended = span->end < making->table->to && making->names[span->name].kind != SPAN_THREAD;
 	struct event_row *row = ended && passes(making, span) ? row_of(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
-	unsigned bar = latencies_log(span->duration);
 
 	if (span->end >= making->table->to && !span->lost)
 		add_open(making, span, span->end - span->duration, UINT64_MAX);
@@ -291,24 +321,42 @@ static void add_span(void *context, const struct span_row *span)
 		return;
 	if (ago < EVENT_TREND)
 		row->trend[EVENT_TREND - 1 - ago]++;
-	if (span->end < making->from)
-		return;
-	if (span->lost) {
-		row->lost++;
-		return;
+	if (span->end >= making->from)
+		add_ended(making, row, span, 1, span->duration);
+}
+
+/* In the trend, they are as many in each second of their slot. */
+static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
+{
+	struct making *making = context;
+	const struct span_row span = {
+		.end = sum->end, .duration = sum->total / sum->count, .thread = sum->thread, .stack = sum->stack,
+		.name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
+	};
+	uint64_t begin = sum->end / slot * slot, seconds = slot / NS_PER_SECOND, to = making->table->to;
+	struct event_row *row = making->names[sum->name].kind != SPAN_THREAD && passes(making, &span) ?
+		row_of(making, &span) : NULL;
+
+	for (uint64_t ago = 0; row && ago < EVENT_TREND; ago++) {
+		uint64_t second = to / NS_PER_SECOND - ago - begin / NS_PER_SECOND;
+
+		if (ago <= (to - begin) / NS_PER_SECOND && second < seconds)
+			row->trend[EVENT_TREND - 1 - ago] += (uint32_t)(sum->count * (second + 1) / seconds -
+				sum->count * second / seconds);
 	}
-	row->count++;
-	row->total += span->duration;
-	if (row->count == 1 || span->duration > row->max || row->kind == SPAN_SINGLE) {
-		row->max = span->duration;
-		row->longest = span->end;
-		row->longest_of = span_is_handler(row->kind) ? EVENT_NONE : span->thread;
-		row->longest_on = span->cpu;
-	}
-	if (row->kind == SPAN_SINGLE)
-		return;
-	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1]++;
-	latencies_add(&making->latencies[row - making->table->rows], span->duration);
+	if (row && begin >= making->from)
+		add_ended(making, row, &span, sum->count, sum->total);
+}
+
+/* The longest of old spans are known to the ns. */
+static void add_slowest(void *context, const struct slow_span *span)
+{
+	struct making *making = context;
+	struct event_row *row = span->row.end < making->table->to && span->row.end >= making->from &&
+		passes(making, &span->row) ? row_of(making, &span->row) : NULL;
+
+	if (row && row->count && span->row.duration > row->max)
+		meet_longest(row, &span->row);
 }
 
 static int by_total(const void *left, const void *right)
@@ -370,6 +418,23 @@ const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_
 	return text;
 }
 
+static int by_row_and_bucket(const void *left, const void *right)
+{
+	const struct cell *a = left, *b = right;
+
+	return a->row != b->row ? (a->row > b->row) - (a->row < b->row) : (a->bucket > b->bucket) - (a->bucket < b->bucket);
+}
+
+/* The duration that `part` of 100 of the row's spans do not exceed. `cells`: those from the row's first one on. */
+static uint64_t percentile(const struct cell *cells, const struct event_row *row, unsigned part)
+{
+	uint64_t wanted = (row->count * part + 99) / 100, seen = 0;
+
+	while ((seen += cells->count) < wanted)
+		cells++;
+	return latencies_middle(cells->bucket) < row->max ? latencies_middle(cells->bucket) : row->max;
+}
+
 /* Finishes the rows, and leaves out those that have nothing in the range. */
 static void finish(struct making *making)
 {
@@ -377,11 +442,20 @@ static void finish(struct making *making)
 	struct budget *budget = table->answer.epoch->inputs.budget;
 	uint32_t kept = 0;
 
+	if (making->cell_count)
+		qsort(making->cells, making->cell_count, sizeof(*making->cells), by_row_and_bucket);
+	for (uint32_t i = 0; i < making->cell_count && !making->full; i++) {
+		const struct cell *cell = &making->cells[i];
+		struct event_row *row = &table->rows[cell->row];
+
+		if (i && cell[-1].row == cell->row)
+			continue;
+		row->p50 = percentile(cell, row, 50);
+		row->p99 = percentile(cell, row, 99);
+	}
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct event_row row = table->rows[i];
 
-		row.p50 = latencies_percentile(&making->latencies[i], row.count, row.max, 50);
-		row.p99 = latencies_percentile(&making->latencies[i], row.count, row.max, 99);
 		event_called(table->answer.epoch, row.kind, row.number, row.called);
 		if (row.count || row.lost || row.open)
 			table->rows[kept++] = row;
@@ -391,7 +465,6 @@ static void finish(struct making *making)
 	table->count = kept;
 	if (kept)
 		qsort(table->rows, kept, sizeof(*table->rows), by_total);
-	budget_free(budget, making->latencies, making->room * sizeof(*making->latencies));
 }
 
 /* The slowest spans of the rows that the request names. They may be older than any that the rows count. */
@@ -407,7 +480,7 @@ static void find_slowest(struct making *making, const struct event_request *requ
 
 	table->slow_told = question.count;
 	table->slow_of = of[0];
-	kept = kept < table->kept_from ? kept : table->kept_from;
+	kept = kept < table->exact_from ? kept : table->exact_from;
 	table->slow_forgot = from < kept;
 	table->slow_from = question.from = from > kept ? from : kept;
 	while (question.count < SLOW_NAMES && question.count < request->slow_heaviest &&
@@ -436,6 +509,8 @@ static void end_making(struct making *making)
 	making->table->refused += making->full;
 	budget_free(budget, making->verdicts, making->verdict_room * sizeof(*making->verdicts));
 	budget_free(budget, making->places, making->place_room * sizeof(*making->places));
+	budget_free(budget, making->cells, making->cell_room * sizeof(*making->cells));
+	hash_clear(&making->by_bucket);
 	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);
 	hash_clear(&making->by_stack);
@@ -447,15 +522,17 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 {
 	const struct excerpt *excerpt = &request->request.excerpt;
 	const struct question question = excerpt_question(table->answer.epoch, excerpt);
-	uint64_t kept = span_rows_from(rows), trend = EVENT_TREND * NS_PER_SECOND;
+	uint64_t kept = span_rows_sums_from(rows), trend = EVENT_TREND * NS_PER_SECOND;
 	struct making making = { .table = table };
 	const struct span_name *known;
 	uint32_t names = span_rows_names(rows, &known);
 
 	table->kept_from = kept;
+	table->exact_from = span_rows_from(rows);
 	table->to = question.to < table->now ? question.to : table->now;
 	table->from = question.from > kept ? question.from : kept;
 	table->from = table->from < table->to ? table->from : table->to;
+	span_rows_cover(rows, &table->from, &table->to);
 	making.from = table->from;
 	making.open_name = names;
 	making.names = util_alloc((names + 1) * sizeof(*making.names));
@@ -465,9 +542,14 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	keep_terms(&making, &excerpt->filter);
 	hash_init(&making.by_number, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_row, table->answer.epoch->inputs.budget);
+	hash_init(&making.by_bucket, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_stack, table->answer.epoch->inputs.budget);
 	trend = table->to > trend ? table->to - trend : 0;
-	span_rows_read(rows, trend < table->from ? trend : table->from, table->to, add_span, &making);
+	trend = trend < table->from ? trend : table->from;
+	span_rows_read_sums(rows, trend, table->to, add_sum, &making);
+	span_rows_read(rows, trend, table->to, add_span, &making);
+	if (table->from < table->exact_from)
+		slowest_read(trace_slowest(table->answer.epoch->trace), table->from, table->to, add_slowest, &making);
 	trace_under_way(table->answer.epoch->trace, add_under_way, &making);
 	trace_unknown(table->answer.epoch->trace, add_unknown, &making);
 	finish(&making);

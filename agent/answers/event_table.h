@@ -58,8 +58,10 @@ struct event_row {
 struct event_table {
 	struct answer answer;
 	uint64_t now;			/* guest ns; 0: the guest has not told of itself */
-	uint64_t from, to;		/* guest ns: the range, as far as spans are kept: never before `kept_from` */
-	uint64_t kept_from;		/* guest ns: older spans were forgotten; 0: none were */
+	/* Guest ns: the range, as far as spans are kept: never before `kept_from`; at ends of slots before `exact_from`. */
+	uint64_t from, to;
+	uint64_t kept_from;		/* guest ns: some older spans were forgotten; 0: none were */
+	uint64_t exact_from;		/* likewise: older ones are summed up, by seconds or longer slots */
 	enum event_by by;		/* as it was asked */
 	bool traced;			/* the guest traces something of which there can be rows now */
 	uint64_t events;		/* trace events that came, of all kinds, in all */
@@ -71,7 +73,7 @@ struct event_table {
 	uint64_t refused;		/* spans that found no room in memory */
 	uint32_t count;
 	struct event_row *rows;		/* heaviest total first */
-	/* `slow` has spans that ended from then on, guest ns; before `from`, only the longest of their minute. */
+	/* `slow` has spans that ended from then on, guest ns; before `exact_from`, only the longest of their minute. */
 	uint64_t slow_from;
 	bool slow_forgot;		/* some of the range that ended before were forgotten */
 	bool slow_told;			/* `slow` is of this row, as it was asked: */

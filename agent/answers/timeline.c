@@ -119,6 +119,21 @@ static void take_open(void *context, const struct trace_span *span)
 	});
 }
 
+/* They are taken as even. If they took longer than their slot, they began before it. */
+static void take_sum(void *context, const struct span_sum *sum, uint64_t slot)
+{
+	struct making *making = context;
+	const struct span_name *name = &making->numbers[sum->name];
+	uint16_t *known_as = &making->known_as[sum->name];
+	uint64_t begin = sum->end / slot * slot, first = sum->total < sum->end ? sum->end - sum->total : 0;
+
+	*known_as = *known_as ? *known_as : name_of(making, name->kind, name->number);
+	making->each(making, &(struct timeline_span) {
+		.kind = name->kind, .name = *known_as, .thread = sum->thread, .cpu = sum->cpu, .waker = EVENT_NONE,
+		.lost = sum->lost, .begin = first < begin ? first : begin, .end = sum->end, .summed = sum->total,
+	});
+}
+
 /* Gives each span of these times, and perhaps others. */
 static void read_spans(struct making *making, uint64_t from, uint64_t to,
 	void (*each)(struct making *making, const struct timeline_span *span))
@@ -130,12 +145,21 @@ static void read_spans(struct making *making, uint64_t from, uint64_t to,
 	trace_under_way(trace, take_open, making);
 }
 
+static void read_sums(struct making *making, void (*each)(struct making *making, const struct timeline_span *span))
+{
+	making->each = each;
+	span_rows_read_sums(trace_rows(making->timeline->answer.epoch->trace), 0, UINT64_MAX, take_sum, making);
+}
+
 /* Its part in the range, or in a column; 0: it has none. */
 static uint64_t part_of(const struct timeline_span *span, uint64_t from, uint64_t to)
 {
 	uint64_t begin = span->begin > from ? span->begin : from, end = span->end < to ? span->end : to;
 
-	return end > begin ? end - begin : 0;
+	if (end <= begin)
+		return 0;
+	return span->summed ? (uint64_t)((double)span->summed * (double)(end - begin) /
+		(double)(span->end - span->begin)) : end - begin;
 }
 
 /* It may also be there for an instant, alone. */
@@ -396,7 +420,7 @@ static void keep_span(struct making *making, const struct timeline_span *span)
 	struct timeline *timeline = making->timeline;
 	struct timeline_span *spans;
 
-	if (!making->request->spans || !is_in_range(making, span))
+	if (!making->request->spans || span->summed || !is_in_range(making, span))
 		return;
 	spans = timeline->span_count < TIMELINE_SPANS ? budget_array(making->budget, timeline->spans,
 		timeline->span_count, &making->spans_room, sizeof(*spans)) : NULL;
@@ -473,6 +497,7 @@ static void fill_cells(struct making *making)
 	for (uint32_t i = 0; i < timeline->count; i++)
 		timeline->rows[i].cells = cells + (size_t)i * timeline->columns;
 	read_spans(making, timeline->from, timeline->to, add_span);
+	read_sums(making, add_span);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t begin = timeline->from + i % timeline->columns * timeline->each;
 
@@ -550,6 +575,7 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	read_spans(making, 0, UINT64_MAX, add_to_moment);
 	read_spans(making, 0, UINT64_MAX, add_wake);
 	read_spans(making, timeline->from, timeline->to, meet_span);
+	read_sums(making, meet_span);
 	if (timeline->moment.woken && !timeline->moment.wake.interrupt)
 		meet(making, timeline->moment.wake.waker);
 	if (timeline->moment.waits && timeline->moment.lock.waker != EVENT_NONE)
@@ -587,7 +613,8 @@ static struct answer *make(const struct request *request, const struct moment *m
 	counts = trace_counts(epoch->trace);
 	timeline->now = epoch_now(epoch);
 	timeline->traced = events_are_traced(epoch);
-	timeline->kept_from = span_rows_from(trace_rows(epoch->trace));
+	timeline->kept_from = span_rows_sums_from(trace_rows(epoch->trace));
+	timeline->exact_from = span_rows_from(trace_rows(epoch->trace));
 	timeline->events = counts.events;
 	timeline->lost = counts.lost;
 	timeline->unmatched = counts.pairs.beginnings + counts.pairs.ends;

@@ -66,6 +66,7 @@ struct timeline_span {
 	bool interrupt, lost;		/* likewise */
 	bool open;			/* it is still under way: `end` is how far that is known */
 	uint64_t begin, end;		/* guest ns; all of it, not only what is in the range */
+	uint64_t summed;		/* ns of many such spans between these times; 0: it is one */
 };
 
 struct timeline_moment {		/* what a row did at a time */
@@ -87,6 +88,7 @@ struct timeline {
 	uint64_t from, to;		/* guest ns: the range; a column has `each` ns, the last one may have fewer */
 	uint64_t each;
 	uint64_t kept_from;		/* guest ns: some older spans were forgotten; 0: none were */
+	uint64_t exact_from;		/* likewise: older ones are summed up, for cells alone */
 	bool traced;			/* the guest traces something of which there can be rows now */
 	bool stateless;			/* no span of the range tells what a thread does: switches are not traced */
 	uint64_t events, lost, unmatched, late, refused;	/* as in struct event_table */

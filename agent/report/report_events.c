@@ -112,6 +112,9 @@ static void print_books(const struct event_table *table, FILE *out)
 		fputs("(more events of this time are still to come; report again)\n", out);
 	if (table->kept_from && table->from == table->kept_from)
 		fputs("(older ones were forgotten; give more by --memory)\n", out);
+	if (table->from < table->exact_from)
+		fprintf(out, "(before %" PRIu64 " s of guest time, times are rounded to whole seconds or more)\n",
+			table->exact_from / NS_PER_SECOND);
 }
 
 static void print_slow(const struct slow_row *row, FILE *out)
@@ -248,6 +251,7 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 	json_member(writer, "events_filters", cJSON_CreateString(table->filters));
 	json_member_count(writer, "events_unmatched", table->unmatched);
 	json_member_count(writer, "events_late", table->late);
+	json_member_count(writer, "latencies_exact_from_ns", table->exact_from);
 	json_member_count(writer, "latencies_refused", table->refused);
 	json_member(writer, "latencies_partial", cJSON_CreateBool(table->answer.partial));
 	json_begin_list(writer, "latencies");

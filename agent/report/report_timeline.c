@@ -127,6 +127,9 @@ void report_timeline_text(const struct report *report, FILE *out)
 		fputs("(more events of this time are still to come; report again)\n", out);
 	if (timeline->kept_from > timeline->from)
 		fputs("(older ones were forgotten; give more by --memory)\n", out);
+	if (timeline->exact_from > timeline->from)
+		fprintf(out, "(before %" PRIu64 " s of guest time, only sums of a second or more are known)\n",
+			timeline->exact_from / NS_PER_SECOND);
 }
 
 /* ---- JSON ---- */
@@ -181,6 +184,7 @@ void report_timeline_json(const struct report *report, struct json_writer *write
 	json_member_count(writer, "timeline_cpus_left_out", timeline->cpus_more);
 	json_member_count(writer, "timeline_threads_left_out", timeline->threads_more);
 	json_member_count(writer, "timeline_kept_from_ns", timeline->kept_from);
+	json_member_count(writer, "timeline_exact_from_ns", timeline->exact_from);
 	json_member(writer, "timeline_partial", cJSON_CreateBool(timeline->answer.partial));
 	json_begin_list(writer, "timeline");
 	for (uint32_t i = 0; i < timeline->count; i++)

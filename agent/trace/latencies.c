@@ -3,13 +3,10 @@
 
 void latencies_add(struct latencies *latencies, uint64_t ns)
 {
-	unsigned shift = latencies_log(ns) > LATENCY_FINE_BITS ? latencies_log(ns) - LATENCY_FINE_BITS : 0;
-
-	latencies->counts[shift * LATENCY_FINE + (uint32_t)(ns >> shift)]++;
+	latencies->counts[latencies_bucket(ns)]++;
 }
 
-/* The middle of a bucket. */
-static uint64_t ns_of(uint32_t bucket)
+uint64_t latencies_middle(uint32_t bucket)
 {
 	unsigned shift = bucket < 2 * LATENCY_FINE ? 0 : bucket / LATENCY_FINE - 1;
 
@@ -23,5 +20,5 @@ uint64_t latencies_percentile(const struct latencies *latencies, uint64_t count,
 
 	while (at < LATENCY_BUCKETS && (seen += latencies->counts[at]) < wanted)
 		at++;
-	return at < LATENCY_BUCKETS && ns_of(at) < max ? ns_of(at) : max;
+	return at < LATENCY_BUCKETS && latencies_middle(at) < max ? latencies_middle(at) : max;
 }

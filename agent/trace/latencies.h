@@ -17,6 +17,15 @@ static inline unsigned latencies_log(uint64_t ns)	/* the power of two, rounded d
 	return ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
 }
 
+static inline uint32_t latencies_bucket(uint64_t ns)	/* below LATENCY_BUCKETS */
+{
+	unsigned log = latencies_log(ns), shift = log > LATENCY_FINE_BITS ? log - LATENCY_FINE_BITS : 0;
+
+	return shift * LATENCY_FINE + (uint32_t)(ns >> shift);
+}
+
+uint64_t latencies_middle(uint32_t bucket);	/* ns */
+
 void latencies_add(struct latencies *latencies, uint64_t ns);
 
 /* The duration that `part` of 100 do not exceed, of `count`; `max`: the longest. */

@@ -6,25 +6,44 @@
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/wire/event.h"
+#include "latencies.h"
 #include "span_rows.h"
 
 enum { BLOCK_ROWS = 2048, BUDGET_PART = 16, LOCK_NAMES = SPAN_NAMES / 2, EVENT_NAMES = 64, EVENT_IDS = 1 << 16 };
 
+enum {
+	SUMS_PART = 32,			/* of the budget */
+	AT_ONCE = 8,			/* this part of the blocks is summed up when there is no room for another */
+	COARSER = 8,			/* so many slots become one */
+};
+#define SLOT NS_PER_SECOND
+#define SLOT_MOST (COARSER * COARSER * COARSER * COARSER * SLOT)	/* somewhat more than an hour */
+
 struct block {
-	uint64_t first, last;		/* the earliest beginning and the latest end in it */
+	uint64_t begun;			/* the earliest beginning in it */
+	uint64_t first, last;		/* the earliest and the latest end */
+	uint64_t slot;			/* of sums, ns; 0: it has rows */
 	uint32_t count;
-	struct span_row rows[BLOCK_ROWS];
+	union {
+		struct span_row rows[BLOCK_ROWS];
+		struct span_sum sums[BLOCK_ROWS];
+	};
+};
+
+struct blocks {				/* the oldest first; the last one is written */
+	struct block **list;
+	uint32_t count, room;
+	uint64_t from;			/* some that ended before are not in them any more; 0: none */
 };
 
 struct span_rows {
 	struct budget *budget;
-	struct block **blocks;		/* in order of arrival; the last one is written */
-	uint32_t count, room;
+	struct blocks rows, sums;
 	struct span_name names[SPAN_NAMES];
 	uint32_t name_count, lock_count;	/* of all; of locks */
 	uint8_t numbers[EVENT_IDS];	/* names of pairs and single events, by the id of their kind */
 	struct hash by_name;
-	uint64_t from, refused;
+	uint64_t refused;
 };
 
 struct span_rows *span_rows_new(struct budget *budget)
@@ -36,50 +55,225 @@ struct span_rows *span_rows_new(struct budget *budget)
 	return rows;
 }
 
+static void drop_blocks(struct span_rows *rows, struct blocks *blocks, uint32_t first, uint32_t count)
+{
+	if (!count)
+		return;
+	for (uint32_t i = first; i < first + count; i++)
+		budget_free(rows->budget, blocks->list[i], sizeof(struct block));
+	blocks->count -= count;
+	memmove(blocks->list + first, blocks->list + first + count, (blocks->count - first) * sizeof(struct block *));
+}
+
 void span_rows_free(struct span_rows *rows)
 {
 	if (!rows)
 		return;
-	for (uint32_t i = 0; i < rows->count; i++)
-		budget_free(rows->budget, rows->blocks[i], sizeof(struct block));
+	drop_blocks(rows, &rows->rows, 0, rows->rows.count);
+	drop_blocks(rows, &rows->sums, 0, rows->sums.count);
 	hash_clear(&rows->by_name);
-	free(rows->blocks);
+	free(rows->rows.list);
+	free(rows->sums.list);
 	free(rows);
 }
 
-static void drop_oldest(struct span_rows *rows)
+/* An empty block behind the others. NULL: there is no memory. */
+static struct block *add_block(struct span_rows *rows, struct blocks *blocks, uint64_t slot)
 {
-	rows->from = rows->blocks[0]->last + 1 > rows->from ? rows->blocks[0]->last + 1 : rows->from;
-	budget_free(rows->budget, rows->blocks[0], sizeof(struct block));
-	rows->count--;
-	memmove(rows->blocks, rows->blocks + 1, rows->count * sizeof(struct block *));
+	struct block *block = budget_resize(rows->budget, NULL, 0, sizeof(*block));
+
+	if (!block)
+		return NULL;
+	if (blocks->count == blocks->room) {
+		blocks->room = 2 * blocks->room + 16;
+		blocks->list = util_grow(blocks->list, blocks->room, sizeof(struct block *));
+	}
+	block->count = 0;
+	block->slot = slot;
+	block->begun = block->first = UINT64_MAX;
+	block->last = 0;
+	return blocks->list[blocks->count++] = block;
 }
+
+static void *have_place(struct block *block, uint64_t begin, uint64_t end)
+{
+	block->begun = begin < block->begun ? begin : block->begun;
+	block->first = end < block->first ? end : block->first;
+	block->last = end > block->last ? end : block->last;
+	return &block->rows[block->count++];
+}
+
+/* ---- sums ---- */
+
+struct key {				/* what decides, besides the members of a sum, with which it belongs together */
+	uint32_t slot;			/* the number of its slot */
+	uint32_t bucket;		/* latencies_bucket: how long each took; of threads on CPUs nobody asks that */
+};
+
+struct summing {
+	struct span_rows *rows;
+	struct blocks made;
+	struct key *keys;		/* of each sum in `made` */
+	uint32_t count, room;
+	struct hash by_key;
+	uint64_t slot;			/* ns */
+	bool full;			/* there is no memory for more */
+};
+
+struct summed {				/* what comes to the sums */
+	struct span_sum sum;
+	struct key key;
+	uint64_t begin, hash;
+};
+
+static void find_key(const struct summing *summing, struct summed *next)
+{
+	const struct span_sum *sum = &next->sum;
+	bool on_cpu = summing->rows->names[sum->name].kind == SPAN_THREAD;
+
+	next->key.slot = (uint32_t)(sum->end / summing->slot);
+	next->key.bucket = on_cpu ? 0 : latencies_bucket(sum->count == 1 ? sum->total : sum->total / sum->count);
+	next->hash = hash_pair(&summing->by_key, (uint64_t)sum->name << 32 | sum->thread,
+		(uint64_t)sum->cpu << 32 | sum->stack);
+	next->hash = hash_mix(next->hash, (uint64_t)next->key.slot << 32 | next->key.bucket << 1 | sum->lost);
+	hash_fetch(&summing->by_key, next->hash);
+}
+
+static void add_sum(struct summing *summing, const struct summed *next)
+{
+	const struct span_sum *sum = &next->sum;
+	struct blocks *made = &summing->made;
+	struct block *block = made->count ? made->list[made->count - 1] : NULL;
+	uint32_t at = 0, position;
+	struct key *keys;
+
+	while ((position = hash_next(&summing->by_key, next->hash, &at)) != HASH_NONE) {
+		struct block *other = made->list[position / BLOCK_ROWS];
+		struct span_sum *same = &other->sums[position % BLOCK_ROWS];
+		const struct key *key = &summing->keys[position];
+
+		if (key->slot != next->key.slot || key->bucket != next->key.bucket || sum->name != same->name ||
+				sum->thread != same->thread || sum->cpu != same->cpu || sum->stack != same->stack ||
+				sum->lost != same->lost || same->count > UINT32_MAX - sum->count)
+			continue;
+		same->count += sum->count;
+		same->total += sum->total;
+		same->end = sum->end > same->end ? sum->end : same->end;
+		other->begun = next->begin < other->begun ? next->begin : other->begun;
+		other->last = sum->end > other->last ? sum->end : other->last;
+		return;
+	}
+	if (!block || block->count == BLOCK_ROWS)
+		block = add_block(summing->rows, made, summing->slot);
+	keys = budget_array(summing->rows->budget, summing->keys, summing->count, &summing->room, sizeof(*keys));
+	summing->keys = keys ? keys : summing->keys;
+	summing->full = !block || !keys || !hash_add(&summing->by_key, next->hash, summing->count);
+	if (summing->full)
+		return;
+	keys[summing->count++] = next->key;
+	*(struct span_sum *)have_place(block, next->begin, sum->end) = *sum;
+}
+
+/* Many at a time, so that the memory in which they are looked up is fetched at the same time. */
+static void sum_block(struct summing *summing, const struct block *block)
+{
+	struct summed next[32];
+	uint32_t at = 0;
+
+	while (at < block->count && !summing->full) {
+		uint32_t count = 0;
+
+		for (; count < sizeof(next) / sizeof(*next) && at < block->count; count++, at++) {
+			const struct span_row *row = &block->rows[at];
+
+			if (block->slot)
+				next[count] = (struct summed) { .sum = block->sums[at], .begin = block->begun };
+			else
+				next[count] = (struct summed) { .begin = row->end - row->duration, .sum = {
+					.end = row->end, .total = row->lost ? 0 : row->duration, .count = 1,
+					.thread = row->thread, .stack = row->stack, .name = row->name, .cpu = row->cpu,
+					.lost = row->lost } };
+			find_key(summing, &next[count]);
+		}
+		for (uint32_t i = 0; i < count && !summing->full; i++)
+			add_sum(summing, &next[i]);
+	}
+}
+
+/*
+ * Sums up blocks that stand in a row. Those of rows go, and their sums come behind all others; those of sums are
+ * replaced. What finds no memory is gone.
+ */
+static void sum_up(struct span_rows *rows, struct blocks *from, uint32_t first, uint32_t count, uint64_t slot)
+{
+	struct summing summing = { .rows = rows, .slot = slot };
+	struct blocks *sums = &rows->sums, *made = &summing.made;
+	uint32_t at = from == sums ? first : sums->count;
+
+	hash_init(&summing.by_key, rows->budget);
+	for (uint32_t i = first; i < first + count; i++) {
+		sum_block(&summing, from->list[i]);
+		if (summing.full && from->list[i]->last >= sums->from)
+			sums->from = from->list[i]->last + 1;
+	}
+	hash_clear(&summing.by_key);
+	budget_free(rows->budget, summing.keys, summing.room * sizeof(*summing.keys));
+	drop_blocks(rows, from, first, count);
+	if (!made->count)
+		return;
+	sums->room = sums->count + made->count;
+	sums->list = util_grow(sums->list, sums->room, sizeof(struct block *));
+	memmove(sums->list + at + made->count, sums->list + at, (sums->count - at) * sizeof(struct block *));
+	memcpy(sums->list + at, made->list, made->count * sizeof(struct block *));
+	sums->count += made->count;
+	free(made->list);
+}
+
+/* Sums up the oldest rows, and then older sums, until both have room again. */
+static void make_sums(struct span_rows *rows)
+{
+	size_t most = budget_share(rows->budget, SUMS_PART) / sizeof(struct block);
+	struct blocks *sums = &rows->sums;
+
+	rows->rows.from = rows->rows.list[rows->rows.count / AT_ONCE]->last + 1;
+	sum_up(rows, &rows->rows, 0, rows->rows.count / AT_ONCE + 1, SLOT);
+	while (sums->count > most && sums->count > 1) {
+		uint32_t first = sums->count / 2, end = first;
+		uint64_t slot = sums->list[first - 1]->slot;
+
+		while (first && sums->list[first - 1]->slot == slot)
+			first--;
+		if (slot < SLOT_MOST) {
+			sum_up(rows, sums, first, end - first, COARSER * slot);
+			continue;
+		}
+		sums->from = sums->list[0]->last + 1 > sums->from ? sums->list[0]->last + 1 : sums->from;
+		drop_blocks(rows, sums, 0, 1);
+	}
+}
+
+/* ---- rows ---- */
 
 /* The block that has room for one more. NULL: there is no memory. */
 static struct block *have_block(struct span_rows *rows)
 {
 	size_t most = budget_share(rows->budget, BUDGET_PART) / sizeof(struct block);
-	struct block *block = rows->count ? rows->blocks[rows->count - 1] : NULL;
+	struct block *block = rows->rows.count ? rows->rows.list[rows->rows.count - 1] : NULL;
 
 	if (block && block->count < BLOCK_ROWS)
 		return block;
-	if (rows->count > 1 && rows->count >= most)
-		drop_oldest(rows);
-	block = budget_resize(rows->budget, NULL, 0, sizeof(*block));
-	if (!block && rows->count) {			/* others need the memory: the oldest rows go early */
-		drop_oldest(rows);
-		block = budget_resize(rows->budget, NULL, 0, sizeof(*block));
+	if (rows->rows.count > 1 && rows->rows.count >= most)
+		make_sums(rows);
+	block = add_block(rows, &rows->rows, 0);
+	if (!block && (rows->sums.count || rows->rows.count)) {	/* others need the memory: the oldest go early */
+		struct blocks *oldest = rows->sums.count ? &rows->sums : &rows->rows;
+
+		rows->sums.from = oldest->list[0]->last + 1;
+		if (oldest == &rows->rows)
+			rows->rows.from = rows->sums.from;
+		drop_blocks(rows, oldest, 0, 1);
+		block = add_block(rows, &rows->rows, 0);
 	}
-	if (!block)
-		return NULL;
-	if (rows->count == rows->room) {
-		rows->room = 2 * rows->room + 16;
-		rows->blocks = util_grow(rows->blocks, rows->room, sizeof(struct block *));
-	}
-	block->count = 0;
-	block->first = UINT64_MAX;
-	block->last = 0;
-	rows->blocks[rows->count++] = block;
 	return block;
 }
 
@@ -131,15 +325,15 @@ uint32_t span_rows_add(struct span_rows *rows, const struct trace_span *span)
 {
 	uint32_t name = name_of(rows, span->kind, span->number);
 	struct block *block = name < SPAN_NAMES ? have_block(rows) : NULL;
+	struct span_row *row;
 
 	if (!block) {
 		rows->refused++;
 		return name;
 	}
-	block->rows[block->count] = span_row_of(span);
-	block->rows[block->count++].name = name & (2 * SPAN_NAMES - 1);
-	block->first = span->begin < block->first ? span->begin : block->first;
-	block->last = span->end > block->last ? span->end : block->last;
+	row = have_place(block, span->begin, span->end);
+	*row = span_row_of(span);
+	row->name = name & (2 * SPAN_NAMES - 1);
 	return name;
 }
 
@@ -150,15 +344,22 @@ uint64_t span_rows_refused(const struct span_rows *rows)
 
 uint64_t span_rows_from(const struct span_rows *rows)
 {
-	return rows->from;
+	return rows->rows.from;
+}
+
+uint64_t span_rows_sums_from(const struct span_rows *rows)
+{
+	return rows->sums.from;
 }
 
 uint64_t span_rows_first(const struct span_rows *rows)
 {
-	uint64_t first = rows->count ? UINT64_MAX : 0;
+	uint64_t first = rows->rows.count ? UINT64_MAX : 0;
 
-	for (uint32_t i = 0; i < rows->count; i++)
-		first = rows->blocks[i]->first < first ? rows->blocks[i]->first : first;
+	for (uint32_t i = 0; i < rows->rows.count; i++)
+		first = rows->rows.list[i]->begun < first ? rows->rows.list[i]->begun : first;
+	for (uint32_t i = 0; i < rows->sums.count; i++)
+		first = rows->sums.list[i]->begun < first ? rows->sums.list[i]->begun : first;
 	return first;
 }
 
@@ -171,13 +372,55 @@ uint32_t span_rows_names(const struct span_rows *rows, const struct span_name **
 void span_rows_read(const struct span_rows *rows, uint64_t from, uint64_t to,
 	void (*each)(void *context, const struct span_row *row), void *context)
 {
-	for (uint32_t i = 0; i < rows->count; i++) {
-		const struct block *block = rows->blocks[i];
+	for (uint32_t i = 0; i < rows->rows.count; i++) {
+		const struct block *block = rows->rows.list[i];
 
-		if (block->last < from || block->first >= to)
+		if (block->last < from || block->begun >= to)
 			continue;
 		for (uint32_t k = 0; k < block->count; k++)
 			if (block->rows[k].end >= from && block->rows[k].end - block->rows[k].duration < to)
 				each(context, &block->rows[k]);
+	}
+}
+
+/* The width of the slot of sums in which a time is; 1: it is in none. Wider slots come first. */
+static uint64_t slot_at(const struct span_rows *rows, uint64_t time)
+{
+	for (uint32_t i = 0; i < rows->sums.count; i++) {
+		const struct block *block = rows->sums.list[i];
+
+		if (block->first / block->slot <= time / block->slot && block->last / block->slot >= time / block->slot)
+			return block->slot;
+	}
+	return 1;
+}
+
+void span_rows_cover(const struct span_rows *rows, uint64_t *from, uint64_t *to)
+{
+	uint64_t first = slot_at(rows, *from), last = *to < UINT64_MAX / 2 ? slot_at(rows, *to) : 1;
+	uint64_t begin = (*from + first / 2) / first * first, end = (*to + last / 2) / last * last;
+
+	if (begin >= end && *from < *to) {
+		begin = *from / first * first;
+		end = begin + (first > last ? first : last);
+	}
+	*from = begin;
+	*to = end;
+}
+
+void span_rows_read_sums(const struct span_rows *rows, uint64_t from, uint64_t to,
+	void (*each)(void *context, const struct span_sum *sum, uint64_t slot), void *context)
+{
+	for (uint32_t i = 0; i < rows->sums.count; i++) {
+		const struct block *block = rows->sums.list[i];
+
+		if (block->last < from || block->first / block->slot * block->slot >= to)
+			continue;
+		for (uint32_t k = 0; k < block->count; k++) {
+			uint64_t begin = block->sums[k].end / block->slot * block->slot;
+
+			if (begin >= from && begin < to)
+				each(context, &block->sums[k], block->slot);
+		}
 	}
 }

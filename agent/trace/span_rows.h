@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans as rows in blocks, the newest ones: as many as a 16th of the budget pays for. The oldest block goes when
- * another one is needed. Used by one thread.
+ * Spans as rows in blocks, the newest ones: as many as a 16th of the budget pays for. Older ones are summed up, those
+ * that differ in nothing but when they ended in a second, and by 3 % in how long they took. The sums take a 32nd of the
+ * budget. When they fill it, the older half is summed up again, over times that are eight times as long: so there are
+ * hours of them. At last the oldest go. Used by one thread.
  */
 #ifndef SPAN_ROWS_H
 #define SPAN_ROWS_H
@@ -35,6 +37,15 @@ struct span_row {
 _Static_assert(SPAN_NAMES < 1 << 13 && EVENT_CPUS <= 1 << 12, "they fit");
 _Static_assert(sizeof(struct span_row) == 32, "as many are kept as there is room for");
 
+struct span_sum {			/* spans with the same name, thread, CPU and stack, as in struct span_row */
+	uint64_t end;			/* the latest end of them; they ended in the same slot of time */
+	uint64_t total;			/* ns of all; of lost ones: 0 */
+	uint32_t count;
+	uint32_t thread, stack;
+	uint32_t name : 13, cpu : 12, lost : 1;
+};
+_Static_assert(sizeof(struct span_sum) == 32, "as a row");
+
 struct span_rows *span_rows_new(struct budget *budget);
 void span_rows_free(struct span_rows *rows);	/* NULL is allowed */
 
@@ -42,8 +53,10 @@ void span_rows_free(struct span_rows *rows);	/* NULL is allowed */
 uint32_t span_rows_add(struct span_rows *rows, const struct trace_span *span);
 
 uint64_t span_rows_refused(const struct span_rows *rows);	/* no memory for it, or no number for its name */
-uint64_t span_rows_from(const struct span_rows *rows);	/* some that ended before this time are gone; 0: none are */
-uint64_t span_rows_first(const struct span_rows *rows);	/* the earliest beginning of all that are kept; none: 0 */
+/* Some that ended before this time are no rows any more: span_rows_from; no sums either: span_rows_sums_from. 0: none. */
+uint64_t span_rows_from(const struct span_rows *rows);
+uint64_t span_rows_sums_from(const struct span_rows *rows);
+uint64_t span_rows_first(const struct span_rows *rows);	/* the earliest beginning of all, in sums too; none: 0 */
 uint32_t span_rows_names(const struct span_rows *rows, const struct span_name **names);	/* returns how many */
 
 /* The row of a span; its `name` is not filled. */
@@ -52,5 +65,12 @@ struct span_row span_row_of(const struct trace_span *span);
 /* Gives each row that ended at `from` or later and began before `to`, in the order in which they came. */
 void span_rows_read(const struct span_rows *rows, uint64_t from, uint64_t to,
 	void (*each)(void *context, const struct span_row *row), void *context);
+
+/* Moves both times to the nearest ends of the slots in which they are; if these are the same, around one slot. */
+void span_rows_cover(const struct span_rows *rows, uint64_t *from, uint64_t *to);
+
+/* Gives the sums of each slot between times that span_rows_cover has moved, with its width in ns. */
+void span_rows_read_sums(const struct span_rows *rows, uint64_t from, uint64_t to,
+	void (*each)(void *context, const struct span_sum *sum, uint64_t slot), void *context);
 
 #endif

@@ -537,12 +537,15 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 	if (self->page.open && table->slow_forgot)
 		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->slow_from), time)));
-	if (self->page.open && table->slow_from < table->from)
+	if (self->page.open && table->slow_from < table->exact_from)
 		add_note(notes, util_print(note, sizeof(note), "before %s, only the longest of each minute are known",
-			scope_time(uptime_shown(table->answer.zero, table->from), time)));
+			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
 	if (!self->page.open && table->kept_from && table->from == table->kept_from)
 		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
+	if (!self->page.open && table->from < table->exact_from)
+		add_note(notes, util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
+			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
 	if (table->answer.partial)
 		add_note(notes, "more events of this time are still to come");
 	if (table->by == EVENT_BY_CODE && !has_code(table))

@@ -454,6 +454,9 @@ static void write_notes(const struct timeline_view *self, char notes[NOTES])
 	if (timeline->kept_from > timeline->from)
 		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(timeline->answer.zero, timeline->kept_from), time)));
+	if (timeline->exact_from > timeline->from)
+		add_note(notes, util_print(note, sizeof(note), "before %s, only sums of a second or more are known",
+			scope_time(uptime_shown(timeline->answer.zero, timeline->exact_from), time)));
 	if (timeline->answer.partial)
 		add_note(notes, "more events of this time are still to come");
 	if (self->scope->base.until_ns)

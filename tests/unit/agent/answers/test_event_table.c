@@ -385,7 +385,8 @@ static void test_older_than_all_rows(void **state)
 	call_often(&world);
 	table = ask(&world, ended[CALLS - 1] + 1, (struct slow_of) { SPAN_CALL, READ, SLOW_ALL }, "");
 	assert_int_equal(table->slow_from, 0);
-	assert_true(table->from > minute && table->from < ended[CALLS - 1]);
+	assert_true(table->exact_from > minute && table->exact_from < ended[CALLS - 1]);
+	assert_int_equal(table->kept_from, 0);
 	assert_false(table->slow_forgot);
 	for (uint32_t i = 0; i < CALLS; i++)
 		order[count++] = i;
@@ -398,7 +399,7 @@ static void test_older_than_all_rows(void **state)
 		snprintf(call, sizeof(call), order[i] > 0xffff ? "read(file=1, size=0x%x) = %u" :
 			"read(file=1, size=%u) = %u", (unsigned)order[i], (unsigned)order[i]);
 		assert_string_equal(row->call, call);
-		old += row->end < table->from;
+		old += row->end < table->exact_from;
 	}
 	assert_true(old > 0);
 	answer_free(&table->answer);
@@ -411,6 +412,100 @@ static void test_older_than_all_rows(void **state)
 	assert_true(whole > 0);
 	answer_free(&table->answer);
 	end(&world);
+}
+
+/* ---- what is summed up, against what is not ---- */
+
+enum { OLD_CALLS = 500000, OLD_THREADS = 6, OLD_CPUS = 3, OLD_RANGES = 40 };
+
+/* Calls of some threads, one after the other on each CPU: most are short, and all of a thread alike. */
+static uint64_t call_for_minutes(const struct world *world)
+{
+	struct random random = { 11 };
+	uint64_t time = minute;
+
+	for (uint32_t i = 0; i < OLD_CALLS; i++) {
+		uint32_t thread = 1 + (uint32_t)random_below(&random, OLD_THREADS), cpu = thread % OLD_CPUS;
+		uint32_t number = random_below(&random, 4) ? READ : SYNC;
+		uint64_t ns = 1 + random_below(&random, (uint64_t)1000 << thread) + (random_below(&random, 1000) ? 0 :
+			random_below(&random, 50 * NS_PER_SECOND / 1000));
+
+		GIVE(world, cpu, time, syscall_enter, .thread = thread, .number = number);
+		GIVE(world, cpu, time += ns, syscall_exit, .thread = thread, .number = number);
+		time += random_below(&random, 2 * minute / OLD_CALLS * 10);
+	}
+	return time;
+}
+
+static struct event_table *ask_range(const struct world *world, uint64_t from, uint64_t to, enum event_by by,
+	const char *filter)
+{
+	const struct moment moment = { .epoch = world->epoch };
+	struct event_request request;
+	char *error = NULL;
+
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &event_table_kind;
+	request.request.excerpt = (struct excerpt) { .window_ns = to - from, .until_ns = to, .moved = 1 };
+	assert_true(filter_parse(filter, &request.request.excerpt.filter, &error));
+	request.by = by;
+	return (struct event_table *)answer_new(&request.request, &moment);
+}
+
+static void compare_rows(const struct event_table *sums, const struct event_table *whole)
+{
+	assert_int_equal(sums->count, whole->count);
+	for (uint32_t i = 0; i < sums->count; i++) {
+		const struct event_row *a = &sums->rows[i], *b = &whole->rows[i];
+		uint64_t trend = 0;
+
+		assert_int_equal(a->number, b->number);
+		assert_int_equal(a->part, b->part);
+		assert_int_equal(a->count, b->count);
+		assert_int_equal(a->total, b->total);
+		assert_int_equal(a->p50, b->p50);	/* each is the middle of its bucket */
+		assert_int_equal(a->p99, b->p99);
+		assert_int_equal(a->max, b->max);
+		assert_memory_equal(a->bars, b->bars, sizeof(a->bars));
+		for (int k = 0; k < EVENT_TREND; k++)
+			trend += a->trend[k];
+		if (sums->to - sums->from <= EVENT_TREND * NS_PER_SECOND)
+			assert_true(trend >= a->count);		/* a slot is wider than the trend, or than the range */
+	}
+}
+
+/* Spans that had to be summed up tell the same as if each were still there: of whole slots, which the answer names. */
+static void test_sums_tell_what_rows_did(void **state)
+{
+	static const char *const filters[] = { "", "", "cpu:1", "!cpu:0" };
+	const struct world small = begin(BUDGET_LEAST_MIB), large = begin(0);
+	struct random random = { 5 };
+	uint64_t to = call_for_minutes(&small), coarse = 0;
+
+	(void)state;
+	assert_int_equal(call_for_minutes(&large), to);
+	epoch_ticks(small.epoch, to);
+	epoch_over(small.epoch);
+	epoch_ticks(large.epoch, to);
+	epoch_over(large.epoch);
+	for (int i = 0; i < OLD_RANGES; i++) {
+		uint64_t first = random_below(&random, to), last = first + 1 + random_below(&random, to - first);
+		enum event_by by = i % 3 == 1 ? EVENT_BY_THREAD : i % 3 ? EVENT_BY_CPU : EVENT_BY_NAME;
+		struct event_table *sums = ask_range(&small, first, last, by, filters[i % 4]), *whole;
+
+		assert_int_equal(sums->kept_from, 0);
+		assert_true(sums->exact_from > 2 * minute);
+		whole = ask_range(&large, sums->from, sums->to, by, filters[i % 4]);
+		assert_int_equal(whole->exact_from, 0);
+		assert_int_equal(whole->from, sums->from);
+		compare_rows(sums, whole);
+		coarse += sums->from != first && sums->from % NS_PER_SECOND == 0;
+		answer_free(&sums->answer);
+		answer_free(&whole->answer);
+	}
+	assert_true(coarse > OLD_RANGES / 2);
+	end(&small);
+	end(&large);
 }
 
 /* ---- other events ---- */
@@ -650,6 +745,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_known_any_more_is_lost),
 		cmocka_unit_test(test_of_which_row),
 		cmocka_unit_test(test_older_than_all_rows),
+		cmocka_unit_test(test_sums_tell_what_rows_did),
 		cmocka_unit_test(test_other_events),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_two_events_in_one),

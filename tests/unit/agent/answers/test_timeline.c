@@ -11,6 +11,7 @@
 
 #include "agent/answers/answer.h"
 #include "agent/answers/timeline.h"
+#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/wire/decode.h"
@@ -361,6 +362,82 @@ static void without_switches_that_is_told(void **state)
 	end(&world);
 }
 
+/* ---- summed up ---- */
+
+enum { OLD_TURNS = 60000 };
+
+/*
+ * Two threads on one CPU: each turn of 10 ms, the first runs for most of it, in the second half for a tenth of it. The
+ * second has the rest, in many short runs, and sleeps in between.
+ */
+static uint64_t run_for_minutes(struct world *world)
+{
+	const uint64_t turn = 10 * NS_PER_MS, part = turn / 20;
+
+	world->runs[0] = 2;
+	for (uint32_t i = 0; i < OLD_TURNS; i++) {
+		uint64_t begin = NS_PER_SECOND + i * turn, share = i < OLD_TURNS / 2 ? 18 : 2;
+
+		for (uint64_t k = 0; k < 20; k++) {
+			uint32_t next = k < share ? 1 : 2, now = world->runs[0];
+			struct ktop_wire_sched_switch of = { .from = now, .to = next, .leaves = LEAVES_ASLEEP };
+
+			if (next == now)
+				continue;
+			give(world, 0, begin + k * part - 1, KTOP_EVENT_sched_wake,
+				&(struct ktop_wire_sched_wake) { next, now }, sizeof(struct ktop_wire_sched_wake));
+			give(world, 0, begin + k * part, KTOP_EVENT_sched_switch, &of, sizeof(of));
+			world->runs[0] = next;
+		}
+	}
+	return NS_PER_SECOND + OLD_TURNS * turn;
+}
+
+static uint8_t state_of(const struct timeline *timeline, bool is_cpu, uint32_t number, uint32_t column)
+{
+	for (uint32_t i = 0; i < timeline->count; i++)
+		if (timeline->rows[i].is_cpu == is_cpu && timeline->rows[i].number == number)
+			return timeline->rows[i].cells[column].state;
+	fail_msg("no row of %u", (unsigned)number);
+	return 0;
+}
+
+/* Of long ago, a cell still tells the state that took most of it, of threads and CPUs; and no span is made up. */
+static void test_old_states_are_summed_up(void **state)
+{
+	enum { COLUMNS = 40 };
+	const uint8_t id[16] = { 1 };
+	const struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = { .cpus = 1, .clock_hz = NS_PER_SECOND } };
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct world world = { .kinds = trace_kinds_new(), .epoch = epoch_new(id, NULL, budget), .random = { 1 } };
+	struct timeline *timeline;
+	uint64_t end_at;
+
+	(void)state;
+	world.epoch->number = 1;
+	epoch_events(world.epoch, &guest, 1);
+	end_at = run_for_minutes(&world);
+	epoch_ticks(world.epoch, end_at);
+	epoch_over(world.epoch);
+	timeline = ask(&world, NS_PER_SECOND, end_at, COLUMNS, false, 1, 0);
+	assert_int_equal(timeline->kept_from, 0);
+	assert_true(timeline->exact_from > end_at / 2);
+	for (uint32_t i = 1; i < COLUMNS - 1; i++) {
+		bool before = i < COLUMNS / 2 - 1, after = i > COLUMNS / 2;
+
+		if (before || after) {
+			assert_int_equal(state_of(timeline, false, 1, i), before ? TIMELINE_RUN : TIMELINE_SLEEP);
+			assert_int_equal(state_of(timeline, false, 2, i), before ? TIMELINE_SLEEP : TIMELINE_RUN);
+			assert_int_equal(state_of(timeline, true, 0, i), TIMELINE_RUN);
+		}
+	}
+	for (uint64_t i = 0; i < timeline->span_count; i++)
+		assert_true(timeline->spans[i].end >= timeline->exact_from && !timeline->spans[i].summed);
+	answer_free(&timeline->answer);
+	end(&world);
+	budget_release(budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +446,7 @@ int main(void)
 		cmocka_unit_test(next_leads_through_all_events),
 		cmocka_unit_test(a_lock_is_told),
 		cmocka_unit_test(without_switches_that_is_told),
+		cmocka_unit_test(test_old_states_are_summed_up),
 	};
 
 	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);

@@ -427,6 +427,9 @@ static void test_what_is_missing_is_told(void **state)
 	holds(&stage, "since 00:03:02, older spans were forgotten; more events of this time are still to come", true);
 	stage.table->kept_from--;			/* forgotten, but not of this range */
 	holds(&stage, "older spans", false);
+	stage.table->exact_from = stage.table->from + NS_PER_SECOND;
+	holds(&stage, "before 00:03:03, times are rounded to whole seconds or more", true);
+	stage.table->exact_from = 0;
 	assert_true(scope_filter(&stage.scope, "cpu:1 thread:main process:7 comm:main", NULL));
 	holds(&stage, "of the filter only", false);
 	assert_true(scope_filter(&stage.scope, "cpu:1 mode:kernel", NULL));
@@ -597,6 +600,7 @@ static void test_why_the_page_is_empty_or_short(void **state)
 	(void)state;
 	open_page(&stage);
 	resize(&stage, 20, 200, true);
+	stage.table->exact_from = stage.table->slow_from;
 	stage.table->slow_from -= NS_PER_SECOND;
 	holds(&stage, "before 00:03:02, only the longest of each minute are known", true);
 	stage.table->slow_forgot = true;
