@@ -29,7 +29,7 @@ struct place {				/* a stack, and the part that its functions are */
 };
 
 struct cell {				/* of a row's histogram: so many took so long, within 3 % */
-	uint32_t row, bucket;		/* latencies_bucket */
+	uint32_t row, bucket;		/* latencies_bucket; with BASE: in the baseline */
 	uint64_t count;
 };
 
@@ -51,11 +51,13 @@ struct making {
 	uint32_t cell_count, cell_room;
 	struct hash by_bucket;		/* of `cells` */
 	uint32_t room;
-	uint64_t from;			/* spans that ended earlier are only in trends */
+	uint64_t from, to;		/* spans that ended earlier are only in trends */
+	bool base;			/* what is read is of the baseline */
 	bool full;
 };
 
 #define NO_ROW 0xffffffffu
+#define BASE 0x80000000u
 
 /* ---- parts ---- */
 
@@ -264,13 +266,15 @@ static void add_unknown(void *context, const struct trace_span *span)
 
 static void add_to_histogram(struct making *making, struct event_row *row, uint64_t took, uint64_t count)
 {
-	const uint32_t number = (uint32_t)(row - making->table->rows), bucket = latencies_bucket(took);
+	const uint32_t number = (uint32_t)(row - making->table->rows);
+	const uint32_t bucket = latencies_bucket(took) | (making->base ? BASE : 0);
 	uint64_t hash = hash_pair(&making->by_bucket, number, bucket);
 	unsigned bar = latencies_log(took);
 	uint32_t at = 0, position;
 	struct cell *cells;
 
-	row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += (uint32_t)count;
+	if (!making->base)
+		row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += (uint32_t)count;
 	while ((position = hash_next(&making->by_bucket, hash, &at)) != HASH_NONE)
 		if (making->cells[position].row == number && making->cells[position].bucket == bucket) {
 			making->cells[position].count += count;
@@ -296,13 +300,19 @@ static void meet_longest(struct event_row *row, const struct span_row *span)
 static void add_ended(struct making *making, struct event_row *row, const struct span_row *span, uint64_t count,
 	uint64_t total)
 {
-	if (span->lost) {
+	if (making->base) {
+		row->was.count += span->lost ? 0 : count;
+		row->was.total += total;
+		row->was.max = span->duration > row->was.max ? span->duration : row->was.max;
+	} else if (span->lost) {
 		row->lost += count;
-		return;
+	} else {
+		row->count += count;
+		row->total += total;
 	}
-	row->count += count;
-	row->total += total;
-	if (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE)
+	if (span->lost)
+		return;
+	if (!making->base && (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE))
 		meet_longest(row, span);
 	if (row->kind != SPAN_SINGLE)
 		add_to_histogram(making, row, span->duration, count);
@@ -311,15 +321,15 @@ static void add_ended(struct making *making, struct event_row *row, const struct
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
-	bool ended = span->end < making->table->to && making->names[span->name].kind != SPAN_THREAD;
+	bool ended = span->end < making->to && making->names[span->name].kind != SPAN_THREAD;
 	struct event_row *row = ended && passes(making, span) ? row_of(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 
-	if (span->end >= making->table->to && !span->lost)
+	if (span->end >= making->to && !span->lost && !making->base)
 		add_open(making, span, span->end - span->duration, UINT64_MAX);
 	if (!row)
 		return;
-	if (ago < EVENT_TREND)
+	if (ago < EVENT_TREND && !making->base)
 		row->trend[EVENT_TREND - 1 - ago]++;
 	if (span->end >= making->from)
 		add_ended(making, row, span, 1, span->duration);
@@ -337,7 +347,7 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 	struct event_row *row = making->names[sum->name].kind != SPAN_THREAD && passes(making, &span) ?
 		row_of(making, &span) : NULL;
 
-	for (uint64_t ago = 0; row && ago < EVENT_TREND; ago++) {
+	for (uint64_t ago = 0; row && ago < EVENT_TREND && !making->base; ago++) {
 		uint64_t second = to / NS_PER_SECOND - ago - begin / NS_PER_SECOND;
 
 		if (ago <= (to - begin) / NS_PER_SECOND && second < seconds)
@@ -425,14 +435,15 @@ static int by_row_and_bucket(const void *left, const void *right)
 	return a->row != b->row ? (a->row > b->row) - (a->row < b->row) : (a->bucket > b->bucket) - (a->bucket < b->bucket);
 }
 
-/* The duration that `part` of 100 of the row's spans do not exceed. `cells`: those from the row's first one on. */
-static uint64_t percentile(const struct cell *cells, const struct event_row *row, unsigned part)
+/* The duration that `part` of 100 of a row's `count` spans do not exceed. `cells`: those from its first one on. */
+static uint64_t percentile(const struct cell *cells, uint64_t count, uint64_t max, unsigned part)
 {
-	uint64_t wanted = (row->count * part + 99) / 100, seen = 0;
+	uint64_t wanted = (count * part + 99) / 100, seen = 0, middle;
 
 	while ((seen += cells->count) < wanted)
 		cells++;
-	return latencies_middle(cells->bucket) < row->max ? latencies_middle(cells->bucket) : row->max;
+	middle = latencies_middle(cells->bucket & ~BASE);
+	return middle < max ? middle : max;
 }
 
 /* Finishes the rows, and leaves out those that have nothing in the range. */
@@ -448,16 +459,21 @@ static void finish(struct making *making)
 		const struct cell *cell = &making->cells[i];
 		struct event_row *row = &table->rows[cell->row];
 
-		if (i && cell[-1].row == cell->row)
+		if (i && cell[-1].row == cell->row && (cell[-1].bucket & BASE) == (cell->bucket & BASE))
 			continue;
-		row->p50 = percentile(cell, row, 50);
-		row->p99 = percentile(cell, row, 99);
+		if (cell->bucket & BASE) {
+			row->was.p50 = percentile(cell, row->was.count, row->was.max, 50);
+			row->was.p99 = percentile(cell, row->was.count, row->was.max, 99);
+		} else {
+			row->p50 = percentile(cell, row->count, row->max, 50);
+			row->p99 = percentile(cell, row->count, row->max, 99);
+		}
 	}
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct event_row row = table->rows[i];
 
 		event_called(table->answer.epoch, row.kind, row.number, row.called);
-		if (row.count || row.lost || row.open)
+		if (row.count || row.lost || row.open || row.was.count)
 			table->rows[kept++] = row;
 	}
 	table->rows = budget_trim(budget, table->rows, making->room * sizeof(*table->rows),
@@ -518,22 +534,60 @@ static void end_making(struct making *making)
 	free(making->names);
 }
 
+/* The range that is meant, as far as anything is kept of it. */
+static void find_range(const struct event_table *table, const struct question *question, uint64_t *from, uint64_t *to)
+{
+	*to = question->to < table->now ? question->to : table->now;
+	*from = question->from > table->kept_from ? question->from : table->kept_from;
+	*from = *from < *to ? *from : *to;
+	span_rows_cover(trace_rows(table->answer.epoch->trace), from, to);
+}
+
+static void read_ended(struct making *making, uint64_t from)
+{
+	const struct trace *trace = making->table->answer.epoch->trace;
+
+	span_rows_read_sums(trace_rows(trace), from, making->to, add_sum, making);
+	span_rows_read(trace_rows(trace), from, making->to, add_span, making);
+}
+
+static void read_all(struct making *making, const struct excerpt *excerpt)
+{
+	struct event_table *table = making->table;
+	const struct trace *trace = table->answer.epoch->trace;
+	uint64_t trend = EVENT_TREND * NS_PER_SECOND;
+	struct question base;
+
+	making->from = table->from;
+	making->to = table->to;
+	trend = table->to > trend ? table->to - trend : 0;
+	read_ended(making, trend < table->from ? trend : table->from);
+	if (table->from < table->exact_from)
+		slowest_read(trace_slowest(trace), table->from, table->to, add_slowest, making);
+	trace_under_way(trace, add_under_way, making);
+	trace_unknown(trace, add_unknown, making);
+	if (!table->compared)
+		return;
+	base = excerpt_base_question(table->answer.epoch, excerpt);
+	find_range(table, &base, &table->base_from, &table->base_to);
+	making->base = true;
+	making->from = table->base_from;
+	making->to = table->base_to;
+	read_ended(making, making->from);
+}
+
 static void fill(struct event_table *table, const struct span_rows *rows, const struct event_request *request)
 {
 	const struct excerpt *excerpt = &request->request.excerpt;
 	const struct question question = excerpt_question(table->answer.epoch, excerpt);
-	uint64_t kept = span_rows_sums_from(rows), trend = EVENT_TREND * NS_PER_SECOND;
 	struct making making = { .table = table };
 	const struct span_name *known;
 	uint32_t names = span_rows_names(rows, &known);
 
-	table->kept_from = kept;
+	table->kept_from = span_rows_sums_from(rows);
 	table->exact_from = span_rows_from(rows);
-	table->to = question.to < table->now ? question.to : table->now;
-	table->from = question.from > kept ? question.from : kept;
-	table->from = table->from < table->to ? table->from : table->to;
-	span_rows_cover(rows, &table->from, &table->to);
-	making.from = table->from;
+	table->compared = excerpt->base.until_ns;
+	find_range(table, &question, &table->from, &table->to);
 	making.open_name = names;
 	making.names = util_alloc((names + 1) * sizeof(*making.names));
 	memcpy(making.names, known, names * sizeof(*known));
@@ -544,14 +598,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	hash_init(&making.by_row, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_bucket, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_stack, table->answer.epoch->inputs.budget);
-	trend = table->to > trend ? table->to - trend : 0;
-	trend = trend < table->from ? trend : table->from;
-	span_rows_read_sums(rows, trend, table->to, add_sum, &making);
-	span_rows_read(rows, trend, table->to, add_span, &making);
-	if (table->from < table->exact_from)
-		slowest_read(trace_slowest(table->answer.epoch->trace), table->from, table->to, add_slowest, &making);
-	trace_under_way(table->answer.epoch->trace, add_under_way, &making);
-	trace_unknown(table->answer.epoch->trace, add_unknown, &making);
+	read_all(&making, excerpt);
 	finish(&making);
 	find_slowest(&making, request, question.from);
 	end_making(&making);

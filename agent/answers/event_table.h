@@ -4,7 +4,8 @@
  * softirq, by its number, for the waits for each lock and its holds, for each other kind of wait, and for each other
  * pair of events and single event; or for each of these and each part (enum event_by). A span belongs to the range in
  * which it ended. Of the excerpt's filter, its CPUs, threads and processes count; interrupts and softirqs are of no
- * thread. The answer about a range that is past is partial while events of it are still to come.
+ * thread. The answer about a range that is past is partial while events of it are still to come. With a baseline, rows
+ * that are only there have a count of 0.
  */
 #ifndef EVENT_TABLE_H
 #define EVENT_TABLE_H
@@ -44,11 +45,15 @@ struct event_row {
 	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
-	uint64_t total, p50, p99, max;	/* ns; percentiles within 3 %; all 0 of a single event */
+	/* ns; percentiles within 3 %, and `max` of old spans that are not among the 32 longest; all 0 of a single event */
+	uint64_t total, p50, p99, max;
 	/* Those that have begun, and have not ended at the range's end, as far as events tell. */
 	uint64_t open;
 	uint64_t oldest, oldest_ns;	/* guest ns: when the first of them began; how long that had been */
 	uint32_t oldest_of, oldest_on;	/* likewise, as the next ones */
+	struct event_was {		/* likewise, in the baseline; 0 if there is none */
+		uint64_t count, total, p50, p99, max;
+	} was;
 	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
 	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
@@ -63,6 +68,8 @@ struct event_table {
 	uint64_t kept_from;		/* guest ns: some older spans were forgotten; 0: none were */
 	uint64_t exact_from;		/* likewise: older ones are summed up, by seconds or longer slots */
 	enum event_by by;		/* as it was asked */
+	bool compared;			/* there is a baseline: */
+	uint64_t base_from, base_to;	/* its range, guest ns, as `from` and `to` */
 	bool traced;			/* the guest traces something of which there can be rows now */
 	uint64_t events;		/* trace events that came, of all kinds, in all */
 	uint64_t lost;			/* trace events that did not come, though they were written */

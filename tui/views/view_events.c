@@ -5,6 +5,7 @@
 
 #include "agent/answers/event_table.h"
 #include "agent/answers/vitals.h"
+#include "agent/base/change.h"
 #include "agent/base/duration_text.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
@@ -19,6 +20,7 @@
 #include "tui/terminal/theme.h"
 #include "config.h"
 #include "slow_page.h"
+#include "table/hue.h"
 #include "view_events.h"
 
 enum {
@@ -30,7 +32,7 @@ enum {
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
 	NAME_OF_PART = 28, NAME_MOST = 40,	/* columns of a name that has a part's, at least; of a name */
 	CODE_WIDE = 72,			/* columns of one with its code, before a trend gets more */
-	NUMBER = 32, DETAIL = 256, NOTES = 640,	/* bytes of texts */
+	NUMBER = 32, DETAIL = 384, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
 	BARS_MOST = 16,			/* rows of its bars */
 	LABEL = 8,			/* columns of a duration at its axis, and a space */
@@ -40,7 +42,7 @@ enum {
 #define BY_DURATION " by duration, log"
 
 /* The columns from left to right; the heads name them. */
-enum { AT_NAME, AT_COUNT, AT_RATE, AT_TOTAL, AT_P50, AT_P99, AT_MAX, AT_OPEN, AT_TREND, HEADS };
+enum { AT_NAME, AT_COUNT, AT_RATE, AT_TOTAL, AT_CHANGE, AT_P50, AT_P99, AT_WAS, AT_MAX, AT_OPEN, AT_TREND, HEADS };
 
 static const struct {
 	const char *head;
@@ -48,10 +50,10 @@ static const struct {
 	int keep;			/* when room is short, the column with the lowest one goes first; 0: it stays */
 } columns[HEADS] = {
 	[AT_NAME] = { "EVENT", 12, 0 }, [AT_COUNT] = { "COUNT", 9, 5 }, [AT_RATE] = { "RATE", 7, 2 },
-	[AT_TOTAL] = { "TOTAL%", 7, 4 }, [AT_P50] = { "p50", 6, 3 }, [AT_P99] = { "p99", 6, 0 },
-	[AT_MAX] = { "MAX", 6, 6 }, [AT_OPEN] = { "OPEN", 10, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 },
+	[AT_TOTAL] = { "TOTAL%", 7, 4 }, [AT_CHANGE] = { "CHANGE", CHANGE_NUMBER, 8 }, [AT_P50] = { "p50", 6, 3 },
+	[AT_P99] = { "p99", 6, 0 }, [AT_WAS] = { "WAS", 6, 9 }, [AT_MAX] = { "MAX", 6, 6 }, [AT_OPEN] = { "OPEN", 10, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 },
 };
-enum { KEEPS = 8 };
+enum { KEEPS = 10 };
 
 struct layout {
 	int from[HEADS], width[HEADS];	/* columns of the area; width 0: left out */
@@ -113,12 +115,43 @@ static const struct event_row *selected(const struct event_view *self)
 	return self->table && self->list.cursor < self->table->count ? row_at(self, self->list.cursor) : NULL;
 }
 
+/* A single event has no duration. */
+static bool lasts(const struct event_row *event)
+{
+	return event->kind != SPAN_SINGLE;
+}
+
+/* A part of a range's length, of so many ns or spans; for each second of it. */
+static double each_second(uint64_t from, uint64_t to, uint64_t part)
+{
+	return to > from ? (double)part / ((double)(to - from) / (double)NS_PER_SECOND) : 0;
+}
+
+/* Its part of the window's time. */
+static double share_of(const struct event_table *table, const struct event_row *event)
+{
+	return each_second(table->from, table->to, event->total) / (double)NS_PER_SECOND;
+}
+
+/* What has become of that since the baseline. Nothing is counted by samples, so nothing is chance. */
+static struct change change_since(const struct event_table *table, const struct event_row *event)
+{
+	double was = each_second(table->base_from, table->base_to, event->was.total) / (double)NS_PER_SECOND;
+
+	return (struct change) {
+		.share = share_of(table, event) - was,
+		.appeared = !event->was.count && event->count, .gone = event->was.count && !event->count,
+	};
+}
+
 static struct rank rank_of(const struct event_view *self, uint32_t row)
 {
 	const struct event_row *event = &self->table->rows[row];
+	const int64_t change = (int64_t)(change_since(self->table, event).share * 1e9);
 	const uint64_t keys[HEADS] = {
 		[AT_NAME] = SPAN_KINDS - event->kind, [AT_COUNT] = event->count, [AT_RATE] = event->count,
-		[AT_TOTAL] = event->total, [AT_P50] = event->p50, [AT_P99] = event->p99, [AT_MAX] = event->max,
+		[AT_TOTAL] = event->total, [AT_CHANGE] = (uint64_t)change + (UINT64_C(1) << 63), [AT_P50] = event->p50,
+		[AT_P99] = event->p99, [AT_WAS] = event->was.p99, [AT_MAX] = event->max,
 		[AT_OPEN] = event->oldest_ns,
 	};
 	struct rank rank = { keys[self->sort], self->sort == AT_NAME ? ~event->number : 0, row };
@@ -220,12 +253,6 @@ static const char *count_text(uint64_t count, char text[NUMBER])
 		number_text((double)count, 0, text);
 }
 
-/* A part of the range's length, of so many ns or spans; for each second of it. */
-static double each_second(const struct event_table *table, uint64_t part)
-{
-	return table->to > table->from ? (double)part / ((double)(table->to - table->from) / (double)NS_PER_SECOND) : 0;
-}
-
 static const char *rate_text(double rate, char text[NUMBER])
 {
 	char number[NUMBER];
@@ -262,7 +289,11 @@ static struct layout layout_of(const struct event_view *self, int width)
 	struct layout layout;
 
 	for (int i = 0; i < HEADS; i++)
-		layout.width[i] = i != AT_OPEN || has_open(self->table) ? columns[i].width : 0;
+		layout.width[i] = columns[i].width;
+	if (!has_open(self->table))
+		layout.width[AT_OPEN] = 0;
+	if (!self->table || !self->table->compared)
+		layout.width[AT_CHANGE] = layout.width[AT_WAS] = 0;
 	for (int keep = 1; keep < KEEPS && rest_of(&layout, width) < least; keep++)
 		for (int i = AT_COUNT; i < HEADS; i++)
 			if (columns[i].keep == keep)
@@ -322,12 +353,6 @@ static void draw_trend(struct canvas *canvas, struct place place, const struct e
 	glyphs_trend(canvas, place, STYLE_IDLE, trend, EVENT_TREND);
 }
 
-/* A single event has no duration. */
-static bool lasts(const struct event_row *event)
-{
-	return event->kind != SPAN_SINGLE;
-}
-
 /* "2, 3.1s": how many have not ended, and how long the oldest has been. */
 static const char *open_text(const struct event_row *event, char text[NUMBER])
 {
@@ -340,19 +365,26 @@ static const char *open_text(const struct event_row *event, char text[NUMBER])
 static void draw_numbers(const struct event_table *table, struct canvas *canvas, struct place place,
 	const struct layout *layout, const struct event_row *event)
 {
-	const uint64_t times[] = { event->p50, event->p99, event->max };
-	double share = each_second(table, event->total) / (double)NS_PER_SECOND;
+	const struct { int at; uint64_t ns; bool known; } times[] = {
+		{ AT_P50, event->p50, event->count }, { AT_P99, event->p99, event->count },
+		{ AT_WAS, event->was.p99, event->was.count }, { AT_MAX, event->max, event->count },
+	};
+	double share = share_of(table, event);
 	uint8_t heat = share >= 0.05 ? STYLE_HOT : share >= 0.005 ? STYLE_WARM : STYLE_TEXT;
-	char text[NUMBER];
+	struct change change = change_since(table, event);
+	char text[NUMBER], points[CHANGE_TEXT];
 
 	canvas_right(canvas, cell_of(layout, place, AT_COUNT), STYLE_TEXT, count_text(event->count, text));
 	canvas_right(canvas, cell_of(layout, place, AT_RATE), STYLE_TEXT,
-		rate_text(each_second(table, event->count), text));
+		rate_text(each_second(table->from, table->to, event->count), text));
 	canvas_right(canvas, cell_of(layout, place, AT_TOTAL), lasts(event) ? heat : STYLE_DIM,
 		lasts(event) ? number_text(100 * share, 2, text) : "-");
-	for (int i = AT_P50; i <= AT_MAX; i++)
-		canvas_right(canvas, cell_of(layout, place, i), event->count && lasts(event) ? STYLE_TEXT : STYLE_DIM,
-			event->count && lasts(event) ? duration_text(times[i - AT_P50], 2, text) : "-");
+	canvas_right(canvas, cell_of(layout, place, AT_CHANGE), lasts(event) ? change_style(change) : STYLE_DIM,
+		lasts(event) ? change_text(change, CHANGE_NUMBER, points) : "-");
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		canvas_right(canvas, cell_of(layout, place, times[i].at), times[i].known && lasts(event) ? STYLE_TEXT :
+			STYLE_DIM, times[i].known && lasts(event) ? duration_text(times[i].ns, 2, text) :
+			times[i].at == AT_WAS && change.appeared ? "new" : "-");
 	canvas_right(canvas, cell_of(layout, place, AT_OPEN), event->open ? STYLE_WARM : STYLE_DIM,
 		event->open ? open_text(event, text) : lasts(event) ? "0" : "-");
 }
@@ -552,8 +584,6 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		add_note(notes, "no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
 	if (has_terms(&self->scope->filter, false))
 		add_note(notes, "of the filter only its CPUs, threads and processes count here");
-	if (self->scope->base.until_ns)
-		add_note(notes, "this view shows no change since the baseline");
 }
 
 /* "syscall 98: 1,204 and 12 whose end was lost, 2 open for 3.1s, total 3.0s, p50 250us, p99 64ms, max 128ms" */
@@ -563,7 +593,7 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 	const struct { const char *name; uint64_t ns; } times[] = {
 		{ "total", event->total }, { "p50", event->p50 }, { "p99", event->p99 }, { "max", event->max },
 	};
-	char number[NUMBER], took[DURATION_TEXT];
+	char number[NUMBER], took[NUMBER];
 	size_t used;
 
 	util_print(text, DETAIL, "%s: %s", name_of(self, self->list.cursor), whole_text(event->count, number));
@@ -578,6 +608,14 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 		used = strlen(text);
 		util_print(text + used, DETAIL - used, ", %s %s", times[i].name, duration_text(times[i].ns, 2, number));
 	}
+	used = strlen(text);
+	if (self->table->compared)
+		util_print(text + used, DETAIL - used, "; before: %s (%s)", whole_text(event->was.count, number),
+			rate_text(each_second(self->table->base_from, self->table->base_to, event->was.count), took));
+	used = strlen(text);
+	if (event->was.count && lasts(event))
+		util_print(text + used, DETAIL - used, ", p50 %s, p99 %s", duration_text(event->was.p50, 2, took),
+			duration_text(event->was.p99, 2, number));
 }
 
 /* It moves to the left only until its end is in the middle. */

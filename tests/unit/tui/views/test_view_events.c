@@ -433,10 +433,8 @@ static void test_what_is_missing_is_told(void **state)
 	assert_true(scope_filter(&stage.scope, "cpu:1 thread:main process:7 comm:main", NULL));
 	holds(&stage, "of the filter only", false);
 	assert_true(scope_filter(&stage.scope, "cpu:1 mode:kernel", NULL));
-	stage.scope.base.until_ns = 1;
 	stage.table->lost = stage.table->unmatched = stage.table->late = stage.table->refused = 0;
-	holds(&stage, "of the filter only its CPUs, threads and processes count here; this view shows no change since "
-		"the baseline", true);
+	holds(&stage, "of the filter only its CPUs, threads and processes count here", true);
 	resize(&stage, 3, 20, true);			/* even where hardly anything has room */
 	holds(&stage, "still to come", false);
 	holds(&stage, "more events of", true);
@@ -593,6 +591,40 @@ static void test_a_moment_of_the_page(void **state)
 	strike(&stage);
 }
 
+/* Beside each row's share, what has become of it, and its 99th percentile then. */
+static void test_a_baseline(void **state)
+{
+	struct stage stage = raise_stage();
+	struct event_table *table = stage.table;
+	char order[LINE];
+
+	(void)state;
+	holds(&stage, "WAS", false);
+	table->compared = true;
+	table->base_from = 100 * NS_PER_SECOND;
+	table->base_to = 120 * NS_PER_SECOND;		/* twice as long as the window */
+	table->rows[1].was = (struct event_was) {
+		.count = 2000, .total = 20 * NS_PER_SECOND, .p50 = 100000, .p99 = 3000000, .max = 4000000 };
+	table->rows[2].was = (struct event_was) { .count = 5, .total = 10 * NS_PER_SECOND, .p99 = 77 * NS_PER_MS };
+	table->rows[2].count = table->rows[2].total = 0;
+	resize(&stage, 20, 110, true);
+	holds(&stage, "TOTAL%", true);
+	holds(&stage, "CHANGE", true);
+	holds(&stage, " 3.0ms ", true);
+	holds(&stage, "  77ms ", true);			/* gone: nothing but that is known of it */
+	holds(&stage, " -50.00 ", true);
+	holds(&stage, "   new ", true);
+	assert_true(view_events.search(stage.view, "syscall 98", LIST_HERE));
+	resize(&stage, 20, 220, true);
+	holds(&stage, "; before: 2,000 (100/s), p50 100us, p99 3.0ms", true);
+	for (int i = 0; i < 3; i++)			/* TOTAL%, CHANGE, p50, p99 */
+		view_events.act(stage.view, ACTION_SORT_RIGHT);
+	assert_int_equal(strncmp(order_of(&stage, order), "s98 ", 4), 0);
+	view_events.act(stage.view, ACTION_SORT_RIGHT);
+	assert_int_equal(strncmp(order_of(&stage, order), "i32 s98 ", 8), 0);
+	strike(&stage);
+}
+
 static void test_why_the_page_is_empty_or_short(void **state)
 {
 	struct stage stage = raise_stage();
@@ -654,6 +686,7 @@ int main(void)
 		cmocka_unit_test(test_question),
 		cmocka_unit_test(test_the_page_of_a_row),
 		cmocka_unit_test(test_a_moment_of_the_page),
+		cmocka_unit_test(test_a_baseline),
 		cmocka_unit_test(test_why_the_page_is_empty_or_short),
 		cmocka_unit_test(test_the_page_at_all_sizes),
 	};
