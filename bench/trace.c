@@ -108,6 +108,16 @@ static void print_questions(const struct feeding *feeding, const char *name)
 	printf("trace_%s_timeline\t%.1f\tms\n", name, ask(feeding, &timeline.request));
 }
 
+/* Seconds of guest time of which anything is kept. */
+static double reach(const struct feeding *feeding)
+{
+	const struct epoch *epoch = intake_epoch(feeding->intake);
+	uint64_t from = span_rows_sums_from(trace_rows(epoch->trace));
+
+	return (double)(epoch_now(epoch) - (from ? from : span_rows_first(trace_rows(epoch->trace)))) /
+		(double)NS_PER_SECOND;
+}
+
 static double peak_mib(void)
 {
 	struct rusage used;
@@ -134,6 +144,7 @@ int main(int argc, char **argv)
 	feed(&feeding, hour);
 	printf("trace_hour_memory\t%.0f\tMiB\n", peak_mib());
 	printf("trace_hour_cost\t%.0f\tns\n", (double)feeding.spent / (double)traffic_events(feeding.traffic));
+	printf("trace_hour_reach\t%.0f\ts\n", reach(&feeding));
 	print_questions(&feeding, "hour");
 	end(&feeding);
 
@@ -148,7 +159,7 @@ int main(int argc, char **argv)
 	feeding = begin(&setup);
 	feed(&feeding, made.events);
 	printf("trace_recorded\t%.2f\tmillion\n", (double)made.events / 1e6);
-	printf("trace_recorded_cpu\t%.2f\ts\n", (double)feeding.spent / 1e9);
+	printf("trace_recorded_cpu\t%.2f\ts\n", (double)feeding.spent / (double)NS_PER_SECOND);
 	end(&feeding);
 	return 0;
 }

@@ -139,7 +139,8 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 		if (table->rows[row].kind == is->kind && table->rows[row].number == is->number &&
 				table->rows[row].part == part)
 			return row;
-	rows = budget_array(table->answer.epoch->inputs.budget, table->rows, table->count, &making->room, sizeof(*rows));
+	rows = budget_array(table->answer.epoch->inputs.budget, table->rows, table->count, &making->room,
+		sizeof(*rows));
 	table->rows = rows ? rows : table->rows;
 	making->full = making->full || !rows || !hash_add(&making->by_row, hash, table->count);
 	if (making->full)
@@ -432,7 +433,9 @@ static int by_row_and_bucket(const void *left, const void *right)
 {
 	const struct cell *a = left, *b = right;
 
-	return a->row != b->row ? (a->row > b->row) - (a->row < b->row) : (a->bucket > b->bucket) - (a->bucket < b->bucket);
+	if (a->row != b->row)
+		return a->row > b->row ? 1 : -1;
+	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
 }
 
 /* The duration that `part` of 100 of a row's `count` spans do not exceed. `cells`: those from its first one on. */

@@ -45,7 +45,7 @@ struct event_row {
 	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
-	/* ns; percentiles within 3 %, and `max` of old spans that are not among the 32 longest; all 0 of a single event */
+	/* ns; percentiles within 3 %, as `max` of old spans that are not among the 32 longest; 0 of a single event */
 	uint64_t total, p50, p99, max;
 	/* Those that have begun, and have not ended at the range's end, as far as events tell. */
 	uint64_t open;
@@ -63,7 +63,7 @@ struct event_row {
 struct event_table {
 	struct answer answer;
 	uint64_t now;			/* guest ns; 0: the guest has not told of itself */
-	/* Guest ns: the range, as far as spans are kept: never before `kept_from`; at ends of slots before `exact_from`. */
+	/* Guest ns: the range, as far as spans are kept: after `kept_from`; before `exact_from` it ends with slots. */
 	uint64_t from, to;
 	uint64_t kept_from;		/* guest ns: some older spans were forgotten; 0: none were */
 	uint64_t exact_from;		/* likewise: older ones are summed up, by seconds or longer slots */

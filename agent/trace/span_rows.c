@@ -15,9 +15,10 @@ enum {
 	SUMS_PART = 32,			/* of the budget */
 	AT_ONCE = 8,			/* this part of the blocks is summed up when there is no room for another */
 	COARSER = 8,			/* so many slots become one */
+	WIDTHS = 5,			/* of slots: the widest one is somewhat longer than an hour */
 };
 #define SLOT NS_PER_SECOND
-#define SLOT_MOST (COARSER * COARSER * COARSER * COARSER * SLOT)	/* somewhat more than an hour */
+#define SLOT_MOST (COARSER * COARSER * COARSER * COARSER * SLOT)
 
 struct block {
 	uint64_t begun;			/* the earliest beginning in it */
@@ -200,6 +201,14 @@ static void sum_block(struct summing *summing, const struct block *block)
 	}
 }
 
+/* It is gone, and with it whatever ended in its slots. */
+static void note_loss(struct blocks *sums, const struct block *block)
+{
+	uint64_t slot = block->slot ? block->slot : SLOT, end = (block->last / slot + 1) * slot;
+
+	sums->from = end > sums->from ? end : sums->from;
+}
+
 /*
  * Sums up blocks that stand in a row. Those of rows go, and their sums come behind all others; those of sums are
  * replaced. What finds no memory is gone.
@@ -213,8 +222,8 @@ static void sum_up(struct span_rows *rows, struct blocks *from, uint32_t first, 
 	hash_init(&summing.by_key, rows->budget);
 	for (uint32_t i = first; i < first + count; i++) {
 		sum_block(&summing, from->list[i]);
-		if (summing.full && from->list[i]->last >= sums->from)
-			sums->from = from->list[i]->last + 1;
+		if (summing.full)
+			note_loss(sums, from->list[i]);
 	}
 	hash_clear(&summing.by_key);
 	budget_free(rows->budget, summing.keys, summing.room * sizeof(*summing.keys));
@@ -229,26 +238,41 @@ static void sum_up(struct span_rows *rows, struct blocks *from, uint32_t first, 
 	free(made->list);
 }
 
-/* Sums up the oldest rows, and then older sums, until both have room again. */
+/* The oldest of them go. What is left of the last slot is not whole, so it does not count either. */
+static void forget_sums(struct span_rows *rows, uint32_t count)
+{
+	struct blocks *sums = &rows->sums;
+
+	for (uint32_t i = 0; i < count; i++)
+		note_loss(sums, sums->list[i]);
+	drop_blocks(rows, sums, 0, count);
+}
+
+/*
+ * Sums up the oldest rows. When the sums fill their part of the memory, the slots of one width have more than their
+ * share: they become wider ones, together with those that are that wide already.
+ */
 static void make_sums(struct span_rows *rows)
 {
-	size_t most = budget_share(rows->budget, SUMS_PART) / sizeof(struct block);
+	size_t most = budget_share(rows->budget, SUMS_PART) / sizeof(struct block), share = most / WIDTHS;
 	struct blocks *sums = &rows->sums;
 
 	rows->rows.from = rows->rows.list[rows->rows.count / AT_ONCE]->last + 1;
 	sum_up(rows, &rows->rows, 0, rows->rows.count / AT_ONCE + 1, SLOT);
 	while (sums->count > most && sums->count > 1) {
-		uint32_t first = sums->count / 2, end = first;
-		uint64_t slot = sums->list[first - 1]->slot;
+		uint32_t first = sums->count, end = first;
+		uint64_t slot = 0;
 
-		while (first && sums->list[first - 1]->slot == slot)
-			first--;
-		if (slot < SLOT_MOST) {
-			sum_up(rows, sums, first, end - first, COARSER * slot);
-			continue;
+		while (first && (slot != sums->list[first - 1]->slot || end - first <= share)) {
+			end = slot != sums->list[first - 1]->slot ? first : end;
+			slot = sums->list[--first]->slot;
 		}
-		sums->from = sums->list[0]->last + 1 > sums->from ? sums->list[0]->last + 1 : sums->from;
-		drop_blocks(rows, sums, 0, 1);
+		while (first && sums->list[first - 1]->slot <= COARSER * slot)
+			first--;
+		if (slot < SLOT_MOST)
+			sum_up(rows, sums, first, end - first, COARSER * slot);
+		else
+			forget_sums(rows, 1);
 	}
 }
 
@@ -266,12 +290,13 @@ static struct block *have_block(struct span_rows *rows)
 		make_sums(rows);
 	block = add_block(rows, &rows->rows, 0);
 	if (!block && (rows->sums.count || rows->rows.count)) {	/* others need the memory: the oldest go early */
-		struct blocks *oldest = rows->sums.count ? &rows->sums : &rows->rows;
-
-		rows->sums.from = oldest->list[0]->last + 1;
-		if (oldest == &rows->rows)
-			rows->rows.from = rows->sums.from;
-		drop_blocks(rows, oldest, 0, 1);
+		if (rows->sums.count) {
+			forget_sums(rows, 1);
+		} else {
+			rows->rows.from = rows->rows.list[0]->last + 1;
+			note_loss(&rows->sums, rows->rows.list[0]);
+			drop_blocks(rows, &rows->rows, 0, 1);
+		}
 		block = add_block(rows, &rows->rows, 0);
 	}
 	return block;

@@ -53,7 +53,7 @@ void span_rows_free(struct span_rows *rows);	/* NULL is allowed */
 uint32_t span_rows_add(struct span_rows *rows, const struct trace_span *span);
 
 uint64_t span_rows_refused(const struct span_rows *rows);	/* no memory for it, or no number for its name */
-/* Some that ended before this time are no rows any more: span_rows_from; no sums either: span_rows_sums_from. 0: none. */
+/* Some that ended before this time are no rows any more; of span_rows_sums_from: no sums either. 0: none. */
 uint64_t span_rows_from(const struct span_rows *rows);
 uint64_t span_rows_sums_from(const struct span_rows *rows);
 uint64_t span_rows_first(const struct span_rows *rows);	/* the earliest beginning of all, in sums too; none: 0 */

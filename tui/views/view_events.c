@@ -18,9 +18,9 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
+#include "tui/views/table/hue.h"
 #include "config.h"
 #include "slow_page.h"
-#include "table/hue.h"
 #include "view_events.h"
 
 enum {
@@ -51,7 +51,8 @@ static const struct {
 } columns[HEADS] = {
 	[AT_NAME] = { "EVENT", 12, 0 }, [AT_COUNT] = { "COUNT", 9, 5 }, [AT_RATE] = { "RATE", 7, 2 },
 	[AT_TOTAL] = { "TOTAL%", 7, 4 }, [AT_CHANGE] = { "CHANGE", CHANGE_NUMBER, 8 }, [AT_P50] = { "p50", 6, 3 },
-	[AT_P99] = { "p99", 6, 0 }, [AT_WAS] = { "WAS", 6, 9 }, [AT_MAX] = { "MAX", 6, 6 }, [AT_OPEN] = { "OPEN", 10, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 },
+	[AT_P99] = { "p99", 6, 0 }, [AT_WAS] = { "WAS", 6, 9 }, [AT_MAX] = { "MAX", 6, 6 },
+	[AT_OPEN] = { "OPEN", 10, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 },
 };
 enum { KEEPS = 10 };
 
@@ -147,7 +148,7 @@ static struct change change_since(const struct event_table *table, const struct 
 static struct rank rank_of(const struct event_view *self, uint32_t row)
 {
 	const struct event_row *event = &self->table->rows[row];
-	const int64_t change = (int64_t)(change_since(self->table, event).share * 1e9);
+	const int64_t change = (int64_t)(change_since(self->table, event).share * (double)NS_PER_SECOND);
 	const uint64_t keys[HEADS] = {
 		[AT_NAME] = SPAN_KINDS - event->kind, [AT_COUNT] = event->count, [AT_RATE] = event->count,
 		[AT_TOTAL] = event->total, [AT_CHANGE] = (uint64_t)change + (UINT64_C(1) << 63), [AT_P50] = event->p50,

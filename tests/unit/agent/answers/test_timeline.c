@@ -407,7 +407,8 @@ static void test_old_states_are_summed_up(void **state)
 {
 	enum { COLUMNS = 40 };
 	const uint8_t id[16] = { 1 };
-	const struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = { .cpus = 1, .clock_hz = NS_PER_SECOND } };
+	const struct event guest = { .kind = EVENT_GUEST, .time = 1,
+		.guest = { .cpus = 1, .clock_hz = NS_PER_SECOND } };
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
 	struct world world = { .kinds = trace_kinds_new(), .epoch = epoch_new(id, NULL, budget), .random = { 1 } };
 	struct timeline *timeline;
@@ -423,9 +424,9 @@ static void test_old_states_are_summed_up(void **state)
 	assert_int_equal(timeline->kept_from, 0);
 	assert_true(timeline->exact_from > end_at / 2);
 	for (uint32_t i = 1; i < COLUMNS - 1; i++) {
-		bool before = i < COLUMNS / 2 - 1, after = i > COLUMNS / 2;
+		bool before = i + 1 < COLUMNS / 2;
 
-		if (before || after) {
+		if (before || i > COLUMNS / 2) {
 			assert_int_equal(state_of(timeline, false, 1, i), before ? TIMELINE_RUN : TIMELINE_SLEEP);
 			assert_int_equal(state_of(timeline, false, 2, i), before ? TIMELINE_SLEEP : TIMELINE_RUN);
 			assert_int_equal(state_of(timeline, true, 0, i), TIMELINE_RUN);
