@@ -221,7 +221,7 @@ static bool passes(void *context, const struct span_row *span)
 static void add_open(struct making *making, const struct span_row *span, uint64_t begin, uint64_t known)
 {
 	uint64_t to = known < making->table->to ? known : making->table->to;
-	struct event_row *row = begin < making->table->to && making->names[span->name].kind != SPAN_THREAD &&
+	struct event_row *row = making->table->open_known && begin < making->table->to && making->names[span->name].kind != SPAN_THREAD &&
 		passes(making, span) ? row_of(making, span) : NULL;
 
 	if (!row)
@@ -561,6 +561,7 @@ static void read_all(struct making *making, const struct excerpt *excerpt)
 	uint64_t trend = EVENT_TREND * NS_PER_SECOND;
 	struct question base;
 
+	table->open_known = table->to >= table->exact_from;
 	making->from = table->from;
 	making->to = table->to;
 	trend = table->to > trend ? table->to - trend : 0;

@@ -47,7 +47,7 @@ struct event_row {
 	uint64_t lost;			/* those whose end was lost: they have no duration */
 	/* ns; percentiles within 3 %, as `max` of old spans that are not among the 32 longest; 0 of a single event */
 	uint64_t total, p50, p99, max;
-	/* Those that have begun, and have not ended at the range's end, as far as events tell. */
+	/* Those that have begun, and have not ended at the range's end, as far as events tell; 0 if that is not known. */
 	uint64_t open;
 	uint64_t oldest, oldest_ns;	/* guest ns: when the first of them began; how long that had been */
 	uint32_t oldest_of, oldest_on;	/* likewise, as the next ones */
@@ -68,6 +68,7 @@ struct event_table {
 	uint64_t kept_from;		/* guest ns: some older spans were forgotten; 0: none were */
 	uint64_t exact_from;		/* likewise: older ones are summed up, by seconds or longer slots */
 	enum event_by by;		/* as it was asked */
+	bool open_known;		/* spans that were under way at `to` are not summed up yet */
 	bool compared;			/* there is a baseline: */
 	uint64_t base_from, base_to;	/* its range, guest ns, as `from` and `to` */
 	bool traced;			/* the guest traces something of which there can be rows now */

@@ -127,10 +127,12 @@ static void take_sum(void *context, const struct span_sum *sum, uint64_t slot)
 	uint16_t *known_as = &making->known_as[sum->name];
 	uint64_t begin = sum->end / slot * slot, first = sum->total < sum->end ? sum->end - sum->total : 0;
 
+	if (!sum->total)			/* nothing that takes time, or it is lost how much */
+		return;
 	*known_as = *known_as ? *known_as : name_of(making, name->kind, name->number);
 	making->each(making, &(struct timeline_span) {
 		.kind = name->kind, .name = *known_as, .thread = sum->thread, .cpu = sum->cpu, .waker = EVENT_NONE,
-		.lost = sum->lost, .begin = first < begin ? first : begin, .end = sum->end, .summed = sum->total,
+		.begin = first < begin ? first : begin, .end = sum->end, .summed = sum->total,
 	});
 }
 

@@ -113,8 +113,9 @@ static void print_books(const struct event_table *table, FILE *out)
 	if (table->kept_from && table->from == table->kept_from)
 		fputs("(older ones were forgotten; give more by --memory)\n", out);
 	if (table->from < table->exact_from)
-		fprintf(out, "(before %" PRIu64 " s of guest time, times are rounded to whole seconds or more)\n",
-			table->exact_from / NS_PER_SECOND);
+		fprintf(out, "(before %" PRIu64 " s of guest time, times are rounded to whole seconds or more%s)\n",
+			table->exact_from / NS_PER_SECOND,
+			table->open_known ? "" : ", and what had not ended is not known");
 }
 
 static void print_slow(const struct slow_row *row, FILE *out)
@@ -263,7 +264,8 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 		add_part(object, row, table->by);
 		json_add_count(object, "count", row->count);
 		json_add_count(object, "lost", row->lost);
-		json_add_count(object, "open", row->open);
+		if (table->open_known)
+			json_add_count(object, "open", row->open);
 		if (row->open) {
 			json_add_count(object, "open_since_ns", row->oldest);
 			json_add_count(object, "open_ns", row->oldest_ns);

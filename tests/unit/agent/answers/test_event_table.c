@@ -452,10 +452,20 @@ static struct event_table *ask_range(const struct world *world, uint64_t from, u
 	return (struct event_table *)answer_new(&request.request, &moment);
 }
 
+/* Those that have ended spans: they come first. */
+static uint32_t ended_rows(const struct event_table *table)
+{
+	uint32_t count = 0;
+
+	while (count < table->count && table->rows[count].count)
+		count++;
+	return count;
+}
+
 static void compare_rows(const struct event_table *sums, const struct event_table *whole)
 {
-	assert_int_equal(sums->count, whole->count);
-	for (uint32_t i = 0; i < sums->count; i++) {
+	assert_int_equal(ended_rows(sums), ended_rows(whole));
+	for (uint32_t i = 0; i < ended_rows(sums); i++) {
 		const struct event_row *a = &sums->rows[i], *b = &whole->rows[i];
 		uint64_t trend = 0;
 
@@ -463,6 +473,7 @@ static void compare_rows(const struct event_table *sums, const struct event_tabl
 		assert_int_equal(a->part, b->part);
 		assert_int_equal(a->count, b->count);
 		assert_int_equal(a->total, b->total);
+		assert_int_equal(a->open, sums->open_known ? b->open : 0);
 		assert_in_range(a->p50, b->p50 - b->p50 / 32, b->p50);
 		assert_in_range(a->p99, b->p99 - b->p99 / 32, b->p99);
 		assert_in_range(a->max, b->max - b->max / 32, b->max);
@@ -541,6 +552,7 @@ static void test_sums_tell_what_rows_did(void **state)
 
 		assert_int_equal(sums->kept_from, 0);
 		assert_true(sums->exact_from > 2 * minute);
+		assert_int_equal(sums->open_known, sums->to >= sums->exact_from);
 		whole = ask_range(&large, sums->from, sums->to, by, filters[i % 4]);
 		assert_int_equal(whole->exact_from, 0);
 		assert_int_equal(whole->from, sums->from);
