@@ -6,9 +6,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
-#include "agent/query/tree/places.h"
 #include "agent/query/tree/tree.h"
-#include "agent/query/tree/tree_rows.h"
 #include "call_tree.h"
 
 /* The baseline does not change, so its reader keeps what is unfolded from answer to answer. */
@@ -48,12 +46,12 @@ static void tell_lines(struct call_tree *answer, const struct call_tree_request 
 	uint64_t paths[TREE_TRENDS];
 
 	memcpy(paths, request->lines, count * sizeof(*paths));
-	places_sort_paths(paths, count);
+	tree_sort_paths(paths, count);
 	for (int order = 0; order < TREE_ORDERS; order++)
 		for (size_t i = 0; i < answer->tree->lists[order].count; i++) {
 			struct tree_row *row = &answer->tree->lists[order].rows[i];
 
-			if (places_has_path(paths, count, row->path))
+			if (tree_has_path(paths, count, row->path))
 				row->line = symbols_source(answer->answer.epoch->inputs.symbols, row->function);
 		}
 }

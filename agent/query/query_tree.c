@@ -156,9 +156,9 @@ static void keep_wanted(struct making *making)
 
 	making->asked_count = wanted->trend_count < TREE_TRENDS ? wanted->trend_count : TREE_TRENDS;
 	memcpy(making->asked, wanted->trends, making->asked_count * sizeof(*making->asked));
-	places_sort_paths(making->asked, making->asked_count);
+	tree_sort_paths(making->asked, making->asked_count);
 	for (uint32_t i = 0; i < making->places->count && count < TREE_TRENDS; i++)
-		if (places_has_path(making->asked, making->asked_count, making->places->list[i].path))
+		if (tree_has_path(making->asked, making->asked_count, making->places->list[i].path))
 			found[count++] = making->places->list[i].path;
 	trends_keep(making->kept, found, count);
 }
@@ -196,7 +196,7 @@ static void tell_trends(struct making *making, const struct named *names, const 
 			totals[above][k] += totals[making->trends[list[i]]][k];
 	}
 	for (size_t i = 0; i < rows->count && !tree->scarce; i++) {
-		bool asked = places_has_path(making->asked, making->asked_count, rows->rows[i].path);
+		bool asked = tree_has_path(making->asked, making->asked_count, rows->rows[i].path);
 		const struct named *named = asked ? find_named(names, making->kept->count, rows->rows[i].path) : NULL;
 		uint64_t *trend = named ? tree_add_trend(tree, &rows->rows[i], TREE_ORDERS * TREE_TRENDS) : NULL;
 

@@ -11,7 +11,6 @@
 #include "agent/names/symbols.h"
 #include "agent/query/table.h"
 #include "agent/query/tree/tree.h"
-#include "agent/query/tree/tree_rows.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"

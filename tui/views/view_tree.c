@@ -9,7 +9,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/table.h"
-#include "agent/query/tree/tree_rows.h"
+#include "agent/query/tree/tree.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/list.h"
 #include "tui/frame/scope.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
@@ -9,35 +8,6 @@
 #include "places.h"
 
 enum { DEPTH_MAX = 128 };		/* both walks of a sample */
-
-/* ---- paths ---- */
-
-static int by_number(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-void places_sort_paths(uint64_t *paths, uint32_t count)
-{
-	if (count)
-		qsort(paths, count, sizeof(*paths), by_number);
-}
-
-bool places_has_path(const uint64_t *paths, uint32_t count, uint64_t path)
-{
-	return count && bsearch(&path, paths, count, sizeof(*paths), by_number);
-}
-
-/* Never 0, which stands for no path in a question. */
-uint64_t places_path(enum tree_order order, bool around, uint64_t parent, uint64_t name)
-{
-	uint64_t top = 1 + (uint64_t)order + (around ? TREE_ORDERS : 0);
-	uint64_t path = hash_mix(name, parent ? parent : top);
-
-	return path ? path : 1;
-}
 
 /* ---- making and opening ---- */
 
@@ -83,13 +53,13 @@ void places_unfold(struct places *places, const struct tree_question *question)
 	uint64_t sorted[TREE_UNFOLDED];
 
 	memcpy(sorted, question->unfolded, count * sizeof(*sorted));
-	places_sort_paths(sorted, count);
+	tree_sort_paths(sorted, count);
 	if (count == places->unfolded_count && memcmp(sorted, places->unfolded, count * sizeof(*sorted)) == 0)
 		return;
 	memcpy(places->unfolded, sorted, count * sizeof(*sorted));
 	places->unfolded_count = count;
 	for (uint32_t i = 0; i < places->count; i++)
-		if (!places->list[i].open && places_has_path(sorted, count, places->list[i].path))
+		if (!places->list[i].open && tree_has_path(sorted, count, places->list[i].path))
 			places_open(places, i);
 }
 
@@ -153,9 +123,9 @@ static uint32_t have(struct places *places, uint32_t parent, uint32_t function)
 	list[places->count] = (struct tree_place) {
 		.name = name, .parent = parent, .function = function,
 		.depth = parent == TREE_TOP ? 0 : list[parent].depth + 1,
-		.path = places_path(places->order, places->of, parent == TREE_TOP ? 0 : list[parent].path, name),
+		.path = tree_path(places->order, places->of, parent == TREE_TOP ? 0 : list[parent].path, name),
 	};
-	list[places->count].open = places_has_path(places->unfolded, places->unfolded_count, list[places->count].path);
+	list[places->count].open = tree_has_path(places->unfolded, places->unfolded_count, list[places->count].path);
 	return places->count++;
 }
 

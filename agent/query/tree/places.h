@@ -55,12 +55,6 @@ struct places {
 	bool scarce;			/* there was no memory for a place or a key */
 };
 
-/*
- * The path of a row with this name below the row with the path `parent`, which is 0 at the top. `around`: in a tree
- * around a function.
- */
-uint64_t places_path(enum tree_order order, bool around, uint64_t parent, uint64_t name);
-
 /* The borrowed members are set by the caller; then the tree is empty, and all places are closed. */
 void places_init(struct places *places, const struct tree_question *question, enum tree_order order,
 	const char *kernel);
@@ -93,9 +87,5 @@ static inline uint32_t places_key(struct places *places, uint32_t stack)
 
 /* The key of samples that are no stack: of this function alone. */
 uint32_t places_key_alone(struct places *places, uint32_t function);
-
-/* True if the path is one of the list, which is sorted. */
-bool places_has_path(const uint64_t *paths, uint32_t count, uint64_t path);
-void places_sort_paths(uint64_t *paths, uint32_t count);
 
 #endif

@@ -15,6 +15,7 @@
 
 struct budget;
 struct function;
+struct symbols;
 
 /*
  * TREE_DOWN: from the roots of the stacks to what they call. TREE_UP: from the functions that ran to those who called
@@ -46,6 +47,16 @@ const char *tree_kernel_object(const char *kernel, char name[TREE_KERNEL]);
 
 /* The name of a function, for a path; never 0. `kernel`: the guest's kernel. With a fleet's functions: "". */
 uint64_t tree_name(const struct function *function, const char *kernel);
+
+/*
+ * The path of a row with this name below the row with the path `parent`, which is 0 at the top. `around`: in a tree
+ * around a function.
+ */
+uint64_t tree_path(enum tree_order order, bool around, uint64_t parent, uint64_t name);
+
+/* True if the path is one of the list, which is sorted. */
+bool tree_has_path(const uint64_t *paths, uint32_t count, uint64_t path);
+void tree_sort_paths(uint64_t *paths, uint32_t count);
 
 /* Requests are compared as bytes: this has no padding, and is set to zero as a whole before it is filled. */
 struct tree_question {
@@ -146,5 +157,44 @@ void tree_compare(struct tree *tree, const struct tree *with);
 
 /* How a row's total has changed. Only for rows with `based`. */
 struct change tree_total_change(const struct tree *tree, const struct tree_row *row);
+
+/* ---- a row after recursion was folded, or unfolded ---- */
+
+/*
+ * Where a row is found again after recursion was folded, or unfolded: at its own path, at that of the row into which it
+ * is folded, or at the nearest row on the way there.
+ */
+
+enum {
+	TREE_FOLD = 130,		/* as many paths as a row has on its way, and its own */
+	TREE_FOLD_WAY = 2,		/* the first one of the way; those before are the row's own */
+};
+
+struct tree_fold {			/* starts as { 0 } */
+	uint32_t count;			/* 0: nothing is looked for */
+	uint64_t paths[TREE_FOLD];	/* the best one first: the row's own */
+};
+
+/* Of a row of this list, in the tree around a function if `around`. `kernel`: as in tree_name. */
+void tree_fold_of(struct tree_fold *fold, const struct tree_list *list, const struct tree_row *row,
+	enum tree_order order, bool around, const struct symbols *symbols, const char *kernel);
+
+/* The best path that has a row; 0: none has. Once it is the row itself, nothing is looked for any more. */
+uint64_t tree_fold_find(struct tree_fold *fold, const struct tree_list *list);
+
+/* ---- the way to where a function is heaviest ---- */
+
+/*
+ * The way through a call tree to the place where a function is heaviest, by the heaviest caller of each step. The tree
+ * around the function has the same stacks in the other order: what is above the function in the tree that is wanted is
+ * below it there. So the hot path of that one, read from its end, is the way.
+ */
+
+/* False: no function is to be found. Else `around` is the question whose answer goes to tree_way_unfold. */
+bool tree_way_question(const struct tree_question *wanted, struct tree_question *around);
+
+/* Adds the rows on the way to those that are unfolded, as far as there is room. `kernel`: as in tree_name. */
+void tree_way_unfold(const struct tree *around, const struct symbols *symbols, const char *kernel,
+	struct tree_question *wanted);
 
 #endif

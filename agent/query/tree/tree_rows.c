@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
-#include "agent/names/symbols.h"
 #include "places.h"
 #include "tree_rows.h"
 
@@ -115,7 +113,7 @@ static bool is_wanted(const struct making *making, uint32_t at)
 
 	return node->hot || node->below || place->depth < question->deepest ||
 		(question->least && (unsigned __int128)node->total * question->least >= making->weights->whole) ||
-		places_has_path(making->places->unfolded, making->places->unfolded_count, place->path);
+		tree_has_path(making->places->unfolded, making->places->unfolded_count, place->path);
 }
 
 /* Its children get rows, as far as there is room. */
@@ -241,112 +239,4 @@ bool tree_rows_make(struct tree *tree, struct places *places, const struct tree_
 	budget_free(places->budget, making.nodes, making.nodes ? nodes : 0);
 	budget_free(places->budget, making.heap, making.heap ? heap : 0);
 	return making.opened;
-}
-
-/* ---- a row after recursion was folded ---- */
-
-/* The names on the way from the row to the top. Returns how many they are; 0: more than a stack can have. */
-static uint32_t names_of(const struct tree_list *list, const struct tree_row *row, const struct symbols *symbols,
-	const char *kernel, uint64_t names[TREE_FOLD])
-{
-	uint32_t count = 0;
-
-	for (; row; row = row->parent < list->count ? &list->rows[row->parent] : NULL) {
-		if (count == TREE_FOLD - 1)
-			return 0;
-		names[count++] = tree_name(symbols_get(symbols, row->function), kernel);
-	}
-	return count;
-}
-
-void tree_fold_of(struct tree_fold *fold, const struct tree_list *list, const struct tree_row *row,
-	enum tree_order order, bool around, const struct symbols *symbols, const char *kernel)
-{
-	uint64_t names[TREE_FOLD], path = 0;
-	uint32_t at = names_of(list, row, symbols, kernel, names), left = 0;
-
-	for (uint32_t i = 0; i < at; i++)		/* the names with recursion folded */
-		if (i + 1 == at || names[i] != names[i + 1])
-			names[left++] = names[i];
-	fold->count = left + 1;
-	fold->paths[0] = row->path;
-	while (left-- > 0)
-		fold->paths[left + 1] = path = places_path(order, around, path, names[left]);
-}
-
-uint64_t tree_fold_find(struct tree_fold *fold, const struct tree_list *list)
-{
-	for (uint32_t i = 0; i < fold->count; i++)
-		for (size_t row = 0; row < list->count; row++)
-			if (list->rows[row].path == fold->paths[i]) {
-				fold->count = i < TREE_FOLD_WAY ? 0 : fold->count;
-				return list->rows[row].path;
-			}
-	return 0;
-}
-
-/* ---- the way to where a function is heaviest ---- */
-
-static enum tree_order order_of(const struct tree_question *wanted)
-{
-	return wanted->orders & 1 << TREE_DOWN ? TREE_DOWN : TREE_UP;
-}
-
-static enum tree_order other_than(enum tree_order order)
-{
-	return order == TREE_DOWN ? TREE_UP : TREE_DOWN;
-}
-
-bool tree_way_question(const struct tree_question *wanted, struct tree_question *around)
-{
-	enum tree_order other = other_than(order_of(wanted));
-
-	if (!wanted->find || wanted->of)
-		return false;
-	*around = (struct tree_question) {
-		.orders = 1u << other, .recursion = wanted->recursion, .of = wanted->find,
-		.hot = places_path(other, true, 0, wanted->find),
-	};
-	return true;
-}
-
-/* The heaviest child; TREE_TOP: the row has none, or most of its stacks end there. */
-static uint32_t heaviest_below(const struct tree_list *list, uint32_t row)
-{
-	uint32_t heaviest = TREE_TOP;
-	uint64_t most = list->rows[row].self;
-
-	for (uint32_t i = row + 1; i < list->count; i++)
-		if (list->rows[i].parent == row && list->rows[i].total > most) {
-			heaviest = i;
-			most = list->rows[i].total;
-		}
-	return heaviest;
-}
-
-/* The end of the hot path; TREE_TOP: there is no row. */
-static uint32_t end_of(const struct tree_list *list)
-{
-	uint32_t end = TREE_TOP;
-
-	for (uint32_t next = list->count ? 0 : TREE_TOP; next != TREE_TOP; next = heaviest_below(list, end))
-		end = next;
-	return end;
-}
-
-/* The row at the top is the function's own: its row has not to be unfolded. */
-void tree_way_unfold(const struct tree *around, const struct symbols *symbols, const char *kernel,
-	struct tree_question *wanted)
-{
-	enum tree_order order = order_of(wanted);
-	const struct tree_list *list = &around->lists[other_than(order)];
-	uint32_t row = end_of(list);
-	uint64_t path = 0;
-
-	for (; row != TREE_TOP && list->rows[row].parent != TREE_TOP; row = list->rows[row].parent) {
-		path = places_path(order, false, path,
-			tree_name(symbols_get(symbols, list->rows[row].function), kernel));
-		if (wanted->unfolded_count < TREE_UNFOLDED)
-			wanted->unfolded[wanted->unfolded_count++] = path;
-	}
 }

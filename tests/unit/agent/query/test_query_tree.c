@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/query/query_state.h"
-#include "agent/query/tree/tree_rows.h"
+#include "agent/query/tree/tree.h"
 #include "asked.h"
 #include "random_guest.h"
 #include "tree_truth.h"

@@ -13,7 +13,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/query/tree/places.h"
+#include "agent/query/tree/tree.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/hand_answers.h"
@@ -194,7 +194,7 @@ static struct answers *recursive(bool folded)
 		row->function = functions[way[i]];
 		row->depth = depth;
 		row->parent = depth ? depth - 1 : TREE_TOP;
-		row->path = places_path(TREE_DOWN, false, depth ? list->rows[depth - 1].path : 0,
+		row->path = tree_path(TREE_DOWN, false, depth ? list->rows[depth - 1].path : 0,
 			tree_name(symbols_get(symbols, row->function), ""));
 		row->has_more = row->unfolded = i < 3;
 		row->total = row->samples = totals[i];
