@@ -44,7 +44,7 @@ AGENT = \
 	$(call in,agent/names/,guest_symbols lines running_kernel \
 		running_programs symbols symbols_code symbols_kernel threads) \
 	$(call in,agent/unwind/,unwind) \
-	$(call in,agent/query/tree/,contexts places tree tree_rows) $(call in,agent/query/addresses/,query_addresses) \
+	$(call in,agent/query/tree/,contexts tree) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,disassembler listing listings) \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_tree scan table) \
 	$(call in,agent/guest/,boot_marks call_text commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks) \

@@ -16,6 +16,8 @@
 #include "scan.h"
 #include "stop.h"
 
+#define NOWHERE 0xffffffffu
+
 static struct query_reader *reader_new(struct query *query, uint32_t number)
 {
 	struct query_reader *reader = util_alloc(sizeof(*reader));
@@ -31,8 +33,7 @@ static void reader_free(struct query_reader *reader)
 		return;
 	table_free(reader->kept.table);
 	window_clear(&reader->window);
-	for (int order = 0; order < TREE_ORDERS; order++)
-		kept_tree_clear(&reader->trees[order]);
+	query_tree_forget(reader);
 	trends_clear(&reader->trends);
 	if (reader->beside.free)
 		reader->beside.free(reader->beside.state);

@@ -8,12 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/query/tree/places.h"
+#include "agent/query/tree/tree.h"
 #include "agent/store/store.h"
 #include "query.h"
 #include "scan.h"
 
 _Static_assert((int)NODE_READERS == (int)QUERY_READERS, "each reader is told of names");
+
+struct kept_tree;
 
 /* What a room above keeps for a reader, for one kind of question at a time; freed with it. */
 struct query_beside {
@@ -28,24 +30,13 @@ struct kept_table {			/* of a range that seldom changes */
 	struct filter filter;
 };
 
-struct kept_tree {			/* what is unfolded in one order, and where stacks are in it */
-	struct places places;		/* no symbols: none yet */
-	uint64_t renewed;		/* the window's, when these were begun */
-	uint32_t first;			/* how many there were in the first answer */
-	struct kept_trends trends;
-};
-
-void kept_tree_clear(struct kept_tree *kept);
-
 struct query_reader {
 	struct window window;
 	struct kept_table kept;
 	struct kept_trends trends;
-	struct kept_tree trees[TREE_ORDERS];	/* of its last question about a tree */
+	struct kept_tree *trees[TREE_ORDERS];	/* of its last question about a tree; NULL: none */
 	struct query_beside beside;
 };
-
-#define NOWHERE 0xffffffffu
 
 struct query {
 	struct query_inputs inputs;
@@ -56,6 +47,8 @@ struct query {
 	uint32_t *places;		/* by function: its position in the answer that is being made, or NOWHERE */
 	size_t place_count;
 };
+
+void query_tree_forget(struct query_reader *reader);	/* all that is kept of its trees */
 
 /* What is kept for the reader under this `free`. NULL: nothing yet, or its last question was of another kind. */
 void *query_beside(const struct query_reader *reader, void (*free)(void *state));
