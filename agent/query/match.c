@@ -193,11 +193,6 @@ void stack_filter_meet(struct stack_filter *filter, const uint32_t *functions, u
 	filter->node_count = count;
 }
 
-void stack_filter_follow(struct stack_filter *filter, uint32_t changed)
-{
-	filter->node_count = changed < filter->node_count ? changed : filter->node_count;
-}
-
 static bool stack_filter_passes_alone(struct stack_filter *filter, uint32_t function)
 {
 	unsigned marks;
@@ -306,20 +301,13 @@ void match_look(struct match_reader *reader, uint32_t stack)
 
 /* ---- the function of each node ---- */
 
-void node_functions_init(struct node_functions *nodes)
-{
-	*nodes = (struct node_functions) { 0 };
-	for (int i = 0; i < NODE_READERS; i++)
-		nodes->changed[i] = STACKS_NONE;
-}
-
 void node_functions_clear(struct node_functions *nodes)
 {
 	free(nodes->functions);
 	free(nodes->contexts);
 	free(nodes->outermost);
 	free(nodes->begun);
-	node_functions_init(nodes);
+	*nodes = (struct node_functions) { 0 };
 }
 
 enum { AHEAD = 8 };			/* nodes whose functions are fetched before they are looked up */
@@ -354,42 +342,36 @@ static bool check_caller(struct stacks *stacks, struct symbols *symbols, uint32_
 		(caller.walked == STACKS_NONE || stacks_node(stacks, caller.walked).space != caller.space)));
 }
 
-/* Looks all functions up again. Returns the lowest node whose function or caller is another one; STACKS_NONE: none. */
-static uint32_t rename_nodes(struct node_functions *nodes, struct stacks *stacks,
-	struct symbols *symbols, const atomic_bool *stop)
+/* Looks all functions up again. True: a function, or a caller, is another one. */
+static bool rename_nodes(struct node_functions *nodes, struct stacks *stacks, struct symbols *symbols,
+	const atomic_bool *stop)
 {
-	uint32_t lowest = STACKS_NONE;
+	bool renamed = false;
 
-	for (uint32_t i = nodes->count; i-- > 0 && !stop_at(stop, i);) {
+	for (uint32_t i = 0; i < nodes->count && !stop_at(stop, i); i++) {
 		uint32_t function = function_of(stacks, symbols, i);
 
-		if (check_caller(stacks, symbols, i) || function != nodes->functions[i])
-			lowest = i;
+		renamed |= check_caller(stacks, symbols, i) || function != nodes->functions[i];
 		nodes->functions[i] = function;
 	}
-	return lowest;
+	return renamed;
 }
 
-/* Notes for each reader that the nodes from `changed` on may have other functions. */
-static void tell_all(struct node_functions *nodes, uint32_t changed)
+/* Functions or callers of nodes are others than before. */
+static void tell_renamed(struct node_functions *nodes)
 {
-	for (int i = 0; i < NODE_READERS; i++)
-		if (changed < nodes->changed[i])
-			nodes->changed[i] = changed;
-	if (changed < nodes->context_count)
-		nodes->context_count = changed;
-	if (changed < nodes->outermost_count)
-		nodes->outermost_count = changed;
+	nodes->renamed++;
+	nodes->context_count = nodes->outermost_count = 0;
 }
 
-uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, struct stacks *stacks,
-	struct symbols *symbols, const atomic_bool *stop)
+void node_functions_update(struct node_functions *nodes, struct stacks *stacks, struct symbols *symbols,
+	const atomic_bool *stop)
 {
 	uint64_t generation = symbols_generation(symbols);
-	uint32_t changed, count = stacks_nodes(stacks);
+	uint32_t count = stacks_nodes(stacks);
 
-	if (generation != nodes->generation)
-		tell_all(nodes, rename_nodes(nodes, stacks, symbols, stop));
+	if (generation != nodes->generation && rename_nodes(nodes, stacks, symbols, stop))
+		tell_renamed(nodes);
 	nodes->generation = generation;
 	if (!nodes->functions)		/* the system backs the pages in use */
 		nodes->functions = util_alloc(STACKS_NODES_MAX * sizeof(*nodes->functions));
@@ -399,9 +381,6 @@ uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, st
 		nodes->functions[nodes->count] = function_of(stacks, symbols, nodes->count);
 		check_caller(stacks, symbols, nodes->count);
 	}
-	changed = nodes->changed[reader];
-	nodes->changed[reader] = STACKS_NONE;
-	return changed;
 }
 
 /* The context that a function begins. Its names never change. */
@@ -451,13 +430,8 @@ const uint8_t *node_functions_outermost(struct node_functions *nodes, const stru
 	return nodes->outermost;
 }
 
-bool node_functions_is_current(const struct node_functions *nodes, uint32_t reader, const struct symbols *symbols)
-{
-	return nodes->generation == symbols_generation(symbols) && nodes->changed[reader] == STACKS_NONE;
-}
-
 void node_functions_forget(struct node_functions *nodes)
 {
 	nodes->count = 0;
-	tell_all(nodes, 0);
+	tell_renamed(nodes);
 }

@@ -47,9 +47,6 @@ bool stack_filter_changed(struct stack_filter *filter);
 /* Looks at the stacks that are new: nodes below `count`, whose functions these are. */
 void stack_filter_meet(struct stack_filter *filter, const uint32_t *functions, uint32_t count);
 
-/* The functions of nodes from this one on are others now. */
-void stack_filter_follow(struct stack_filter *filter, uint32_t changed);
-
 /* Does a stack that was met pass? And one that is this function alone? */
 static inline bool stack_filter_passes(const struct stack_filter *filter, uint32_t stack)
 {
@@ -140,9 +137,7 @@ static inline bool match_next(struct match_reader *reader, struct run_count *cou
  * be one. And for those who ask, where in the kernel each node is.
  */
 
-enum { NODE_READERS = 20 };		/* as many as a query has */
-
-struct node_functions {
+struct node_functions {			/* starts as { 0 } */
 	uint32_t *functions;		/* by node; the tree has paid for the memory (stacks.c) */
 	uint32_t count;			/* of nodes with a function */
 	uint64_t generation;		/* of the symbols that they are from */
@@ -152,20 +147,17 @@ struct node_functions {
 	uint32_t outermost_count;
 	uint8_t *begun;			/* by function: the context that it begins, plus 1; 0: not asked yet */
 	uint32_t begun_count;
-	uint32_t changed[NODE_READERS];	/* for each reader, what node_functions_update will return to it */
+	uint64_t renamed;		/* grows when the function or caller of a node is another one than before */
 };
 
-void node_functions_init(struct node_functions *nodes);
 void node_functions_clear(struct node_functions *nodes);
 
 /*
- * Looks up what is new, and cuts nodes off from callers that cannot be any (symbols_returning). Returns the lowest
- * node whose function or caller has changed since this reader was told last, or STACKS_NONE. A stack whose leaf is
- * below that node means what it meant, since callers have lower ids.
- * If `stop` was set, the result is not complete: call node_functions_forget.
+ * Looks up what is new, and cuts nodes off from callers that cannot be any (symbols_returning). If `stop` was set, the
+ * result is not complete: call node_functions_forget.
  */
-uint32_t node_functions_update(struct node_functions *nodes, uint32_t reader, struct stacks *stacks,
-	struct symbols *symbols, const atomic_bool *stop);
+void node_functions_update(struct node_functions *nodes, struct stacks *stacks, struct symbols *symbols,
+	const atomic_bool *stop);
 
 /*
  * The context of each node, by its functions (contexts.h), as far as these were looked up. Valid until the next change.
@@ -179,8 +171,5 @@ const uint8_t *node_functions_outermost(struct node_functions *nodes, const stru
 
 /* Makes the next node_functions_update look everything up anew. */
 void node_functions_forget(struct node_functions *nodes);
-
-/* True if nothing is to be looked up, and this reader has been told of all changes. */
-bool node_functions_is_current(const struct node_functions *nodes, uint32_t reader, const struct symbols *symbols);
 
 #endif

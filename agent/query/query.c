@@ -18,11 +18,11 @@
 
 #define NOWHERE 0xffffffffu
 
-static struct query_reader *reader_new(struct query *query, uint32_t number)
+static struct query_reader *reader_new(struct query *query)
 {
 	struct query_reader *reader = util_alloc(sizeof(*reader));
 
-	window_init(&reader->window, &query->inputs, &query->nodes, number);
+	window_init(&reader->window, &query->inputs, &query->nodes);
 	reader->window.stop = query->stop;
 	return reader;
 }
@@ -58,8 +58,7 @@ struct query *query_new(const struct query_inputs *inputs)
 
 	query->inputs = *inputs;
 	query->scan.budget = inputs->budget;
-	node_functions_init(&query->nodes);
-	query->readers[QUERY_ANYBODY] = reader_new(query, QUERY_ANYBODY);
+	query->readers[QUERY_ANYBODY] = reader_new(query);
 	return query;
 }
 
@@ -92,7 +91,7 @@ uint32_t query_reader_new(struct query *query)
 {
 	for (uint32_t i = QUERY_ANYBODY + 1; i < QUERY_READERS; i++)
 		if (!query->readers[i]) {
-			query->readers[i] = reader_new(query, i);
+			query->readers[i] = reader_new(query);
 			return i;
 		}
 	return QUERY_ANYBODY;

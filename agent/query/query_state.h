@@ -13,8 +13,6 @@
 #include "query.h"
 #include "scan.h"
 
-_Static_assert((int)NODE_READERS == (int)QUERY_READERS, "each reader is told of names");
-
 struct kept_tree;
 
 /* What a room above keeps for a reader, for one kind of question at a time; freed with it. */

@@ -677,10 +677,11 @@ struct kept_tree {			/* what is unfolded in one order, and where stacks are in i
 
 static void kept_tree_free(struct kept_tree *kept)
 {
-	struct places *places = &kept->places;
+	struct places *places;
 
 	if (!kept)
 		return;
+	places = &kept->places;
 	hash_clear(&places->by_name);
 	budget_free(places->budget, places->list, places->room * sizeof(*places->list));
 	budget_free(places->budget, places->keys, places->key_count * sizeof(*places->keys));

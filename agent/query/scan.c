@@ -547,14 +547,12 @@ void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of)
 
 /* ---- what a question is about ---- */
 
-void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes,
-	uint32_t reader)
+void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes)
 {
 	*window = (struct window) {
 		.inputs = *inputs,
 		.all = *inputs,
 		.nodes = nodes,
-		.reader = reader,
 		.store_version = UINT64_MAX,
 		.whos = { .budget = inputs->budget },
 		.idle = symbols_special(inputs->symbols, "[idle]"),
@@ -619,14 +617,13 @@ static void forget(struct window *window)
 
 static void follow_names(struct window *window)
 {
-	uint32_t changed = node_functions_update(window->nodes, window->reader, window->inputs.stacks,
-		window->inputs.symbols, window->stop);
-
-	if (changed != STACKS_NONE) {
+	node_functions_update(window->nodes, window->inputs.stacks, window->inputs.symbols, window->stop);
+	if (window->renamed != window->nodes->renamed) {
+		window->renamed = window->nodes->renamed;
 		window->renewed++;
 		if (window->question.by == GROUP_LINE)	/* other names, other objects: their lines may be known */
 			grouping_clear(&window->grouping);
-		stack_filter_follow(&window->stack_filter, changed);
+		window->stack_filter.node_count = 0;
 	}
 	stack_filter_meet(&window->stack_filter, window->nodes->functions, window->nodes->count);
 }
@@ -675,7 +672,8 @@ static bool is_answered(const struct window *window, const struct question *ques
 		question->by == window->question.by &&
 		filter_same(&question->filter, &window->question.filter) &&
 		window->store_version == store_version(window->inputs.store) &&
-		node_functions_is_current(window->nodes, window->reader, window->inputs.symbols) &&
+		window->nodes->generation == symbols_generation(window->inputs.symbols) &&
+		window->renamed == window->nodes->renamed &&
 		window->threads_generation == threads_generation(window->inputs.threads);
 }
 

@@ -137,7 +137,6 @@ struct window {
 	struct query_inputs inputs;	/* its store is that of the question's filter */
 	struct query_inputs all;	/* with the stores of all samples, and of all waits */
 	struct node_functions *nodes;	/* shared by all readers */
-	uint32_t reader;		/* the number of this one */
 	const atomic_bool *stop;	/* see query_heed */
 	/* The functions for idle time, and for samples without a stack. */
 	uint32_t idle, unknown;
@@ -147,7 +146,7 @@ struct window {
 	struct grouping grouping;
 	struct whos whos;
 	struct who_table *who_table;	/* that of `whos`; held; NULL: it has met none */
-	uint64_t store_version, threads_generation;
+	uint64_t store_version, threads_generation, renamed;	/* of `nodes`: the last */
 	struct span span;		/* the slices of its range */
 	uint64_t to;			/* the end of its range: never after now */
 	uint64_t slices;		/* a hash of what these slices are */
@@ -156,8 +155,7 @@ struct window {
 };
 
 /* `nodes` is borrowed, as are the inputs. window_clear frees what is remembered. */
-void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes,
-	uint32_t reader);
+void window_init(struct window *window, const struct query_inputs *inputs, struct node_functions *nodes);
 void window_clear(struct window *window);
 
 /* To be called first for each question. Returns at once if nothing has changed. */
