@@ -380,48 +380,29 @@ struct run *run_forget(struct budget *budget, const struct run *run, const struc
 /* ---- arrivals, sorted into runs ---- */
 
 /*
- * An arrival is one word: slice, stack + 1 and kind, from the high bits to the low ones. It is packed
- * before the sort: the kind's number becomes its rank among the sorted kinds, and each field gets only as
- * many bits as its largest value needs now.
+ * The key of an arrival is one word: slice, stack + 1 and number of who, from the high bits to the low ones. Before the
+ * sort each field gets only as many bits as its largest value needs now.
  */
 enum {
-	KIND_BITS = 15, STACK_BITS = 32, SLICE_BITS = 13,
+	WHO_BITS = 20, STACK_BITS = 22, SLICE_BITS = 13,
 	DIGIT_BITS = 10, DIGITS = 6,		/* of the words that are sorted */
 	BUCKETS = 1 << DIGIT_BITS,
-	KIND_SLOTS = 2 * ARRIVALS_MAX, KIND_SLOTS_FIRST = 256,
 };
-_Static_assert(1 << KIND_BITS >= ARRIVALS_MAX, "each arrival may be of its own kind");
+_Static_assert(1 << WHO_BITS >= WHO_MOST, "each who has a number");
+_Static_assert(1 << STACK_BITS > STACKS_NODES_MAX, "each stack has one, and STACKS_NONE");
 _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
-_Static_assert(MODES <= 16 && CONTEXTS <= 16, "each has four bits of a kind");
-_Static_assert(KIND_BITS + STACK_BITS + SLICE_BITS <= DIGITS * DIGIT_BITS, "all of it is sorted");
+_Static_assert(WHO_BITS + STACK_BITS + SLICE_BITS <= DIGITS * DIGIT_BITS, "all of it is sorted");
 
-/* What an arrival has besides slice and stack. Many arrivals share few kinds. */
-struct kind {
-	uint64_t task;				/* process, thread */
-	uint64_t rest;				/* CPU, mode, context, weight */
-};
-
-struct ranked {					/* by `who`, then by weight */
-	uint32_t who;				/* its number in the table of who */
+struct arrival {
+	uint64_t key;
 	uint32_t weight;
-	uint32_t kind;
 };
 
 struct arrivals {
-	uint64_t *list, *other;			/* two of ARRIVALS_MAX: the sort copies from one to the other */
+	struct arrival *list, *other;		/* two of ARRIVALS_MAX: the sort copies from one to the other */
 	uint32_t count;
-
-	struct kind *kinds;			/* ARRIVALS_MAX; in order of arrival until they are sorted */
-	uint32_t kind_count;
-	uint16_t *by_kind;			/* by hash, the position + 1; 0: empty. Room for KIND_SLOTS */
-	uint32_t kind_slots;			/* those in use: few, so that few lines of the cache are touched */
-	struct hash seed;
-
-	uint32_t *rank;				/* ARRIVALS_MAX, by kind: its position in `sorted` */
-	struct ranked *sorted;			/* ARRIVALS_MAX: the kinds, while they are drained */
-
-	uint32_t first_slice;			/* slice 0 of the packed words */
-	unsigned kind_bits, stack_bits, bits;	/* in a packed word: of the kind, of the stack, of all */
+	uint32_t first_slice;			/* slice 0 of the packed keys */
+	unsigned who_bits, stack_bits, bits;	/* in a packed key: of who, of the stack, of all */
 };
 
 struct arrivals *arrivals_new(void)
@@ -430,12 +411,6 @@ struct arrivals *arrivals_new(void)
 
 	arrivals->list = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->list));
 	arrivals->other = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->other));
-	arrivals->kinds = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->kinds));
-	arrivals->rank = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->rank));
-	arrivals->sorted = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->sorted));
-	arrivals->by_kind = util_alloc(KIND_SLOTS * sizeof(*arrivals->by_kind));
-	arrivals->kind_slots = KIND_SLOTS_FIRST;
-	hash_init(&arrivals->seed, NULL);
 	return arrivals;
 }
 
@@ -443,10 +418,6 @@ void arrivals_free(struct arrivals *arrivals)
 {
 	free(arrivals->list);
 	free(arrivals->other);
-	free(arrivals->kinds);
-	free(arrivals->by_kind);
-	free(arrivals->rank);
-	free(arrivals->sorted);
 	free(arrivals);
 }
 
@@ -455,152 +426,68 @@ bool arrivals_full(const struct arrivals *arrivals)
 	return arrivals->count == ARRIVALS_MAX;
 }
 
-/* Reads the fields one by one. The caller has just written them so, and a wider read would stall the processor. */
-static struct kind make_kind(const struct who *who, uint32_t weight)
-{
-	return (struct kind) {
-		.task = (uint64_t)who->process << 32 | who->thread,
-		.rest = (uint64_t)who->cpu << 40 | (uint64_t)who->mode << 36 |
-			(uint64_t)who->context << 32 | weight,
-	};
-}
-
-static struct who who_of(const struct kind *kind)
-{
-	return (struct who) {
-		.process = (uint32_t)(kind->task >> 32), .thread = (uint32_t)kind->task,
-		.cpu = (uint16_t)(kind->rest >> 40), .mode = kind->rest >> 36 & 0xf,
-		.context = kind->rest >> 32 & 0xf,
-	};
-}
-
-static uint32_t slot_of(const struct arrivals *arrivals, const struct kind *kind)
-{
-	return (uint32_t)hash_pair(&arrivals->seed, kind->task, kind->rest) & (arrivals->kind_slots - 1);
-}
-
-static uint32_t slot_after(const struct arrivals *arrivals, uint32_t slot)
-{
-	return (slot + 1) & (arrivals->kind_slots - 1);
-}
-
-static void grow_slots(struct arrivals *arrivals)
-{
-	arrivals->kind_slots *= 2;
-	memset(arrivals->by_kind, 0, arrivals->kind_slots * sizeof(*arrivals->by_kind));
-	for (uint32_t i = 0; i < arrivals->kind_count; i++) {
-		uint32_t slot = slot_of(arrivals, &arrivals->kinds[i]);
-
-		while (arrivals->by_kind[slot])
-			slot = slot_after(arrivals, slot);
-		arrivals->by_kind[slot] = (uint16_t)(i + 1);
-	}
-}
-
-/* The position of the kind, added if it is new. There are twice as many slots as kinds, so few kinds collide. */
-static uint32_t have_kind(struct arrivals *arrivals, struct kind kind)
-{
-	uint32_t slot = slot_of(arrivals, &kind);
-	uint32_t position;
-
-	for (; arrivals->by_kind[slot]; slot = slot_after(arrivals, slot)) {
-		position = arrivals->by_kind[slot] - 1u;
-		if (arrivals->kinds[position].task == kind.task &&
-				arrivals->kinds[position].rest == kind.rest)
-			return position;
-	}
-	position = arrivals->kind_count++;
-	arrivals->by_kind[slot] = (uint16_t)(position + 1);
-	arrivals->kinds[position] = kind;
-	if (2 * arrivals->kind_count > arrivals->kind_slots)
-		grow_slots(arrivals);
-	return position;
-}
-
-void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,
-	uint32_t weight)
+void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, uint32_t who, uint32_t weight)
 {
 	uint64_t where = (uint64_t)slice << STACK_BITS | (uint32_t)(stack + 1);
 
-	arrivals->list[arrivals->count++] = where << KIND_BITS |
-		have_kind(arrivals, make_kind(who, weight));
+	arrivals->list[arrivals->count++] = (struct arrival) { .key = where << WHO_BITS | who, .weight = weight };
 }
 
 /* ---- sorting ---- */
-
-static int by_who(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->who != y->who)
-		return x->who < y->who ? -1 : 1;
-	return (x->weight > y->weight) - (x->weight < y->weight);
-}
-
-static void sort_kinds(struct arrivals *arrivals, struct who_table *whos)
-{
-	for (uint32_t i = 0; i < arrivals->kind_count; i++) {
-		struct who who = who_of(&arrivals->kinds[i]);
-		uint32_t number = who_table_number(whos, &who);
-
-		arrivals->sorted[i] = (struct ranked) {
-			.who = number == WHO_NONE ? who_forgotten(&who) : number,
-			.weight = (uint32_t)arrivals->kinds[i].rest, .kind = i,
-		};
-	}
-	qsort(arrivals->sorted, arrivals->kind_count, sizeof(*arrivals->sorted), by_who);
-	for (uint32_t i = 0; i < arrivals->kind_count; i++)
-		arrivals->rank[arrivals->sorted[i].kind] = i;
-}
 
 static unsigned bits_of(uint32_t value)
 {
 	return value ? 32 - (unsigned)__builtin_clz(value) : 0;
 }
 
-static uint32_t slice_of(uint64_t arrival)
+static uint32_t slice_of(uint64_t key)
 {
-	return (uint32_t)(arrival >> (STACK_BITS + KIND_BITS));
+	return (uint32_t)(key >> (STACK_BITS + WHO_BITS));
 }
 
-static uint32_t stack_of(uint64_t arrival)
+static uint32_t stack_of(uint64_t key)
 {
-	return (uint32_t)(arrival >> KIND_BITS);
+	return (uint32_t)(key >> WHO_BITS) & ((1u << STACK_BITS) - 1);
+}
+
+static uint32_t who_of(uint64_t key)
+{
+	return (uint32_t)key & ((1u << WHO_BITS) - 1);
 }
 
 static void choose_bits(struct arrivals *arrivals)
 {
-	uint32_t first = UINT32_MAX, last = 0, stacks = 0;
+	uint32_t first = UINT32_MAX, last = 0, stacks = 0, whos = 0;
 
 	for (uint32_t i = 0; i < arrivals->count; i++) {
-		uint32_t slice = slice_of(arrivals->list[i]);
+		uint64_t key = arrivals->list[i].key;
+		uint32_t slice = slice_of(key);
 
 		first = slice < first ? slice : first;
 		last = slice > last ? slice : last;
-		stacks |= stack_of(arrivals->list[i]);
+		stacks |= stack_of(key);
+		whos |= who_of(key);
 	}
 	arrivals->first_slice = first;
-	arrivals->kind_bits = bits_of(arrivals->kind_count - 1);
+	arrivals->who_bits = bits_of(whos);
 	arrivals->stack_bits = bits_of(stacks);
-	arrivals->bits = arrivals->kind_bits + arrivals->stack_bits + bits_of(last - first);
+	arrivals->bits = arrivals->who_bits + arrivals->stack_bits + bits_of(last - first);
 }
 
 static void pack(struct arrivals *arrivals)
 {
 	for (uint32_t i = 0; i < arrivals->count; i++) {
-		uint64_t arrival = arrivals->list[i];
-		uint64_t slice = slice_of(arrival) - arrivals->first_slice;
+		uint64_t key = arrivals->list[i].key, slice = slice_of(key) - arrivals->first_slice;
 
-		arrivals->list[i] =
-			(slice << arrivals->stack_bits | stack_of(arrival)) << arrivals->kind_bits |
-			arrivals->rank[arrival & (ARRIVALS_MAX - 1)];
+		arrivals->list[i].key = (slice << arrivals->stack_bits | stack_of(key)) << arrivals->who_bits |
+			who_of(key);
 	}
 }
 
 /* Sorts by the digit at `shift`; `counts`: how often each of its values occurs. Equal ones keep their order. */
 static void sort_digit(struct arrivals *arrivals, unsigned shift, uint32_t mask, uint32_t *counts)
 {
-	uint64_t *list = arrivals->list;
+	struct arrival *list = arrivals->list;
 	uint32_t sum = 0;
 
 	for (uint32_t i = 0; i <= mask; i++) {
@@ -610,7 +497,7 @@ static void sort_digit(struct arrivals *arrivals, unsigned shift, uint32_t mask,
 		sum += count;
 	}
 	for (uint32_t i = 0; i < arrivals->count; i++)
-		arrivals->other[counts[list[i] >> shift & mask]++] = list[i];
+		arrivals->other[counts[list[i].key >> shift & mask]++] = list[i];
 	arrivals->list = arrivals->other;
 	arrivals->other = list;
 }
@@ -623,7 +510,7 @@ static void sort(struct arrivals *arrivals)
 
 	for (uint32_t i = 0; i < arrivals->count; i++)
 		for (unsigned digit = 0; digit < digits; digit++)
-			counts[digit][arrivals->list[i] >> digit * width & mask]++;
+			counts[digit][arrivals->list[i].key >> digit * width & mask]++;
 	for (unsigned digit = 0; digit < digits; digit++)
 		sort_digit(arrivals, digit * width, mask, counts[digit]);
 }
@@ -631,54 +518,49 @@ static void sort(struct arrivals *arrivals)
 /* ---- runs ---- */
 
 struct part {				/* the arrivals of one slice, packed and sorted */
-	const uint64_t *list;
+	const struct arrival *list;
 	uint32_t count;
 	uint64_t weight, forgotten;	/* of all; of those whose number is that of forgotten ones */
 };
 
-static const struct ranked *kind_of(const struct arrivals *arrivals, uint64_t packed)
+static uint32_t packed_who(const struct arrivals *arrivals, uint64_t key)
 {
-	return &arrivals->sorted[(uint32_t)packed & ((1u << arrivals->kind_bits) - 1)];
+	return (uint32_t)(key & ((UINT64_C(1) << arrivals->who_bits) - 1));
 }
 
-static uint32_t packed_slice(const struct arrivals *arrivals, uint64_t packed)
+static uint32_t packed_slice(const struct arrivals *arrivals, uint64_t key)
 {
-	return arrivals->first_slice +
-		(uint32_t)(packed >> (arrivals->kind_bits + arrivals->stack_bits));
+	return arrivals->first_slice + (uint32_t)(key >> (arrivals->who_bits + arrivals->stack_bits));
 }
 
 static struct part part_at(const struct arrivals *arrivals, uint32_t first)
 {
 	struct part part = { .list = arrivals->list + first };
-	uint32_t slice = packed_slice(arrivals, part.list[0]);
+	uint32_t slice = packed_slice(arrivals, part.list[0].key);
 
-	for (; first + part.count < arrivals->count && packed_slice(arrivals, part.list[part.count]) == slice;
+	for (; first + part.count < arrivals->count && packed_slice(arrivals, part.list[part.count].key) == slice;
 			part.count++) {
-		const struct ranked *kind = kind_of(arrivals, part.list[part.count]);
+		const struct arrival *arrival = &part.list[part.count];
 
-		part.weight += kind->weight;
-		part.forgotten += kind->who < WHO_FORGOTTEN ? kind->weight : 0;
+		part.weight += arrival->weight;
+		part.forgotten += packed_who(arrivals, arrival->key) < WHO_FORGOTTEN ? arrival->weight : 0;
 	}
 	return part;
 }
 
 static void put_all(struct run_writer *writer, const struct arrivals *arrivals, const struct part *part)
 {
-	uint64_t stacks = (1ull << arrivals->stack_bits) - 1;
+	uint64_t stacks = (UINT64_C(1) << arrivals->stack_bits) - 1;
 
 	for (uint32_t i = 0; i < part->count;) {
-		uint64_t where = part->list[i] >> arrivals->kind_bits;
+		uint64_t key = part->list[i].key;
 		struct run_count count = {
-			.stack = (uint32_t)(where & stacks) - 1, .who = kind_of(arrivals, part->list[i])->who,
+			.stack = (uint32_t)(key >> arrivals->who_bits & stacks) - 1, .who = packed_who(arrivals, key),
 		};
 
-		for (; i < part->count && part->list[i] >> arrivals->kind_bits == where; i++) {
-			const struct ranked *kind = kind_of(arrivals, part->list[i]);
-
-			if (kind->who != count.who)
-				break;
+		for (; i < part->count && part->list[i].key == key; i++) {
 			count.samples++;
-			count.weight += kind->weight;
+			count.weight += part->list[i].weight;
 		}
 		run_put(writer, &count);
 	}
@@ -686,25 +568,22 @@ static void put_all(struct run_writer *writer, const struct arrivals *arrivals, 
 
 static struct run *make_run(const struct arrivals *arrivals, struct budget *budget, const struct part *part)
 {
-	uint8_t who_bits = run_who_bits(arrivals->sorted[arrivals->kind_count - 1].who + 1);
 	struct run_writer writer;
 
-	if (!run_begin(&writer, budget, who_bits, (size_t)part->count * RUN_COUNT_MAX))
+	if (!run_begin(&writer, budget, (uint8_t)arrivals->who_bits, (size_t)part->count * RUN_COUNT_MAX))
 		return NULL;
 	put_all(&writer, arrivals, part);
 	return run_end(&writer);
 }
 
-uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget, struct who_table *whos,
-	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),
-	void *context)
+uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget,
+	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight), void *context)
 {
 	uint64_t forgotten = 0;
 	struct part part;
 
 	if (!arrivals->count)
 		return 0;
-	sort_kinds(arrivals, whos);
 	choose_bits(arrivals);
 	pack(arrivals);
 	sort(arrivals);
@@ -714,9 +593,8 @@ uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget, struct
 		part = part_at(arrivals, i);
 		run = make_run(arrivals, budget, &part);
 		forgotten += run ? part.forgotten : 0;
-		take(context, packed_slice(arrivals, part.list[0]), run, part.weight);
+		take(context, packed_slice(arrivals, part.list[0].key), run, part.weight);
 	}
-	arrivals->count = arrivals->kind_count = 0;
-	memset(arrivals->by_kind, 0, arrivals->kind_slots * sizeof(*arrivals->by_kind));
+	arrivals->count = 0;
 	return forgotten;
 }

@@ -129,7 +129,6 @@ static inline bool run_next(struct run_reader *reader, struct run_count *count)
  */
 
 struct arrivals;
-struct who_table;
 
 enum { ARRIVALS_MAX = 1 << 15, ARRIVALS_SLICES = 1 << 13 };	/* the most samples; the most slices */
 
@@ -138,19 +137,20 @@ void arrivals_free(struct arrivals *arrivals);
 
 bool arrivals_full(const struct arrivals *arrivals);	/* true: arrivals_drain must come before the next add */
 
-/* Adds a sample to slice number `slice`, which is below ARRIVALS_SLICES. Must not be full. */
-void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,
-	uint32_t weight);
+/*
+ * Adds a sample to slice number `slice`, which is below ARRIVALS_SLICES. Must not be full. `who`: a number in the table
+ * of the slices.
+ */
+void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, uint32_t who, uint32_t weight);
 
 /*
  * Sorts all arrivals, gives them to `take`, and forgets them. `take` gets the arrivals of each slice as one run, lower
  * slices first, with the sum of their weights. It then holds the run. The run is NULL if the budget has no room for it;
- * then these samples are given up. Whoever ran samples gets a number in the table. Returns the weight of those for whom
- * it had none left, without those that were given up.
+ * then these samples are given up. Returns the
+ * weight of those who are forgotten (who_forgotten), without those that were given up.
  */
-uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget, struct who_table *whos,
-	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),
-	void *context);
+uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget,
+	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight), void *context);
 
 /* ---- who ---- */
 

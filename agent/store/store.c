@@ -411,7 +411,7 @@ static void take_run(void *context, uint32_t slice, struct run *run, uint64_t we
 
 static void drain(struct store *store)
 {
-	store->forgotten += arrivals_drain(store->arrivals, store->budget, store->whos, take_run, store);
+	store->forgotten += arrivals_drain(store->arrivals, store->budget, take_run, store);
 	while (store->batch_count)
 		store->batch[--store->batch_count]->batch = NOT_IN_BATCH;
 }
@@ -769,12 +769,15 @@ void store_add(struct store *store, uint64_t time, const struct store_key *key, 
 {
 	struct cpu_sums *sums;
 	struct part *part = part_with_room(store, time, key->who.cpu, &sums);
+	uint32_t who;
 
 	if (!part || key->who.mode >= MODES || key->who.context >= CONTEXTS) {
 		store->given_up += weight;
 		return;
 	}
-	arrivals_add(store->arrivals, slice_number(store, part), key->stack, &key->who, weight);
+	who = who_table_number(store->whos, &key->who);
+	arrivals_add(store->arrivals, slice_number(store, part), key->stack,
+		who == WHO_NONE ? who_forgotten(&key->who) : who, weight);
 	sums->mode[key->who.mode] += weight;
 	part->timed += store->period ? weight : 0;
 	part->time += weight * store->period;
