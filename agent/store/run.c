@@ -305,32 +305,6 @@ struct run *run_merge(struct budget *budget, struct run *const *runs, uint32_t c
 
 /* ---- others in the place of who ---- */
 
-static struct run *renumber_into(struct budget *budget, const struct run *run, const uint32_t *numbers,
-	uint8_t who_bits, size_t bytes, size_t *missing)
-{
-	struct run_reader reader = run_read(run);
-	struct run_writer writer;
-	struct run_count count;
-
-	*missing = 0;
-	if (!run_begin(&writer, budget, who_bits, bytes))
-		return NULL;
-	while (run_next(&reader, &count)) {
-		count.who = numbers[count.who];
-		run_put(&writer, &count);
-	}
-	*missing = writer.missing;
-	return run_end(&writer);
-}
-
-struct run *run_renumber(struct budget *budget, const struct run *run, const uint32_t *numbers, uint32_t whos)
-{
-	size_t bytes = likely_bytes(run, run_who_bits(whos)), missing;
-	struct run *other = renumber_into(budget, run, numbers, run_who_bits(whos), bytes, &missing);
-
-	return missing ? renumber_into(budget, run, numbers, run_who_bits(whos), bytes + missing, &missing) : other;
-}
-
 /* Puts the sums of one stack, by the number of whoever is forgotten. */
 static void put_sums(struct run_writer *writer, struct run_count sums[WHO_FORGOTTEN], uint32_t stack)
 {
@@ -343,38 +317,43 @@ static void put_sums(struct run_writer *writer, struct run_count sums[WHO_FORGOT
 	}
 }
 
-static struct run *forget_into(struct budget *budget, const struct run *run, const struct who *list, size_t bytes,
-	size_t *missing)
+static struct run *renumber_into(struct budget *budget, const struct run *run, const uint32_t *numbers,
+	uint8_t who_bits, size_t bytes, size_t *missing)
 {
 	struct run_count count, sums[WHO_FORGOTTEN] = { 0 };
 	struct run_reader reader = run_read(run);
 	uint32_t stack = STACKS_NONE;
 	struct run_writer writer;
+	bool summed = false;
 
 	*missing = 0;
-	if (!run_begin(&writer, budget, run_who_bits(WHO_FORGOTTEN), bytes))
+	if (!run_begin(&writer, budget, who_bits, bytes))
 		return NULL;
 	while (run_next(&reader, &count)) {
-		struct run_count *sum = &sums[who_forgotten(&list[count.who])];
-
-		if (count.stack != stack)
+		count.who = numbers[count.who];
+		if (summed && (count.stack != stack || count.who >= WHO_FORGOTTEN))
 			put_sums(&writer, sums, stack);
 		stack = count.stack;
-		sum->samples += count.samples;
-		sum->weight += count.weight;
+		summed = count.who < WHO_FORGOTTEN;
+		if (summed) {
+			sums[count.who].samples += count.samples;
+			sums[count.who].weight += count.weight;
+		} else {
+			run_put(&writer, &count);
+		}
 	}
 	put_sums(&writer, sums, stack);
 	*missing = writer.missing;
 	return run_end(&writer);
 }
 
-/* Memory is short when this is needed: the first pass only measures. */
-struct run *run_forget(struct budget *budget, const struct run *run, const struct who *list)
+/* Memory may be short when this is needed: the first pass only measures. */
+struct run *run_renumber(struct budget *budget, const struct run *run, const uint32_t *numbers, uint32_t whos)
 {
 	size_t missing;
-	struct run *rest = forget_into(budget, run, list, 0, &missing);
+	struct run *other = renumber_into(budget, run, numbers, run_who_bits(whos), 0, &missing);
 
-	return missing ? forget_into(budget, run, list, missing, &missing) : rest;
+	return missing ? renumber_into(budget, run, numbers, run_who_bits(whos), missing, &missing) : other;
 }
 
 /* ---- arrivals, sorted into runs ---- */

@@ -61,11 +61,12 @@ struct run *run_end(struct run_writer *writer);
 /* A new run with the counts of all, one or more; the caller keeps these. NULL: the budget has no room. */
 struct run *run_merge(struct budget *budget, struct run *const *runs, uint32_t count);
 
-/* A new run in which each who has its number in `numbers`, all below `whos`, in the same order. NULL: no room. */
+/*
+ * A new run in which each who has its number in `numbers`, all below `whos`. Several may become the same that is
+ * forgotten (who_forgotten); the others keep their order, and come behind these as before. NULL: the budget has no
+ * room.
+ */
 struct run *run_renumber(struct budget *budget, const struct run *run, const uint32_t *numbers, uint32_t whos);
-
-/* A new run with the same stacks, modes and contexts, but without who ran them. NULL: the budget has no room. */
-struct run *run_forget(struct budget *budget, const struct run *run, const struct who *list);
 
 struct run *run_hold(struct run *run);
 void run_release(struct run *run);	/* the last holder frees it; NULL is allowed */

@@ -553,11 +553,21 @@ static void drop_oldest(struct store *store)
 	memmove(store->parts, store->parts + 1, store->part_count * sizeof(*store->parts));
 }
 
+/* By number of who, the one that is left when it is forgotten. */
+static uint32_t *forgotten_numbers(const struct store *store)
+{
+	uint32_t count = who_table_count(store->whos), *numbers = util_alloc(count * sizeof(*numbers));
+
+	for (uint32_t i = 0; i < count; i++)
+		numbers[i] = who_forgotten(&who_table_list(store->whos)[i]);
+	return numbers;
+}
+
 /* The part forgets who ran its stacks. False: there is no room for that. */
-static bool forget(struct store *store, struct part *part)
+static bool forget(struct store *store, struct part *part, const uint32_t *forgotten)
 {
 	for (uint32_t i = part->run_count; i-- > 0;) {		/* the smallest first */
-		struct run *run = run_forget(store->budget, part->runs[i], who_table_list(store->whos));
+		struct run *run = run_renumber(store->budget, part->runs[i], forgotten, WHO_FORGOTTEN);
 
 		if (!run)
 			return false;
@@ -568,6 +578,15 @@ static bool forget(struct store *store, struct part *part)
 	merge_runs(store, part, 0);
 	part->least = part->counts;
 	return true;
+}
+
+static bool forget_oldest(struct store *store)
+{
+	uint32_t *forgotten = forgotten_numbers(store);
+	bool done = forget(store, store->parts[0], forgotten);
+
+	free(forgotten);
+	return done;
 }
 
 static void merge_oldest(struct store *store)
@@ -589,7 +608,7 @@ static bool make_room(struct store *store)
 		return false;
 	if (store->parts[0]->counts <= store->counts / 2 && store->part_count > 2)
 		merge_oldest(store);
-	else if (store->parts[0]->counts <= 2 * store->parts[0]->least || !forget(store, store->parts[0]))
+	else if (store->parts[0]->counts <= 2 * store->parts[0]->least || !forget_oldest(store))
 		drop_oldest(store);
 	return true;
 }
@@ -700,8 +719,11 @@ static bool lacks_numbers(const struct store *store)
 /* No number is left for somebody new: the older half of the slices forgets who. */
 static void make_numbers(struct store *store)
 {
-	for (size_t i = 0; i < store->part_count / 2 && forget(store, store->parts[i]); i++)
+	uint32_t *forgotten = forgotten_numbers(store);
+
+	for (size_t i = 0; i < store->part_count / 2 && forget(store, store->parts[i], forgotten); i++)
 		;
+	free(forgotten);
 	renumber(store);
 }
 

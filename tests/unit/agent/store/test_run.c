@@ -131,12 +131,15 @@ static void what_is_forgotten_is_only_who(void **state)
 	struct run_reader reader;
 	struct run_count count;
 	struct who list[WHO];
+	uint32_t numbers[WHO];
 	uint64_t samples[STACKS + 1][MODES][CONTEXTS] = { 0 }, weight[STACKS + 1][MODES][CONTEXTS] = { 0 };
 
 	(void)state;
 	assert_non_null(sums);
-	for (uint32_t i = 0; i < WHO; i++)
+	for (uint32_t i = 0; i < WHO; i++) {
 		list[i] = who_at(i);
+		numbers[i] = who_forgotten(&list[i]);
+	}
 	run = make_run(&random, NULL, sums);
 	for (reader = run_read(run); run_next(&reader, &count);) {
 		const struct who *who = &list[count.who];
@@ -144,7 +147,7 @@ static void what_is_forgotten_is_only_who(void **state)
 		samples[stack_row(count.stack)][who->mode][who->context] += count.samples;
 		weight[stack_row(count.stack)][who->mode][who->context] += count.weight;
 	}
-	rest = run_forget(NULL, run, list);
+	rest = run_renumber(NULL, run, numbers, WHO_FORGOTTEN);
 	assert_non_null(rest);
 	for (reader = run_read(rest); run_next(&reader, &count);) {
 		const struct who *who = &who_table_list(table)[count.who];
@@ -294,7 +297,6 @@ static void the_budget_is_kept(void **state)
 	size_t all = budget_left(budget);
 	struct random random = { .state = 9 };
 	struct sums *sums = calloc(1, sizeof(*sums));
-	static const struct who nobody[WHO];
 	static const uint32_t numbers[WHO];
 	struct run_writer writer;
 	struct run *a, *b;
@@ -306,7 +308,6 @@ static void the_budget_is_kept(void **state)
 	assert_int_equal(budget_left(budget), all - a->size - b->size);
 	assert_true(budget_take(budget, budget_left(budget)));
 	assert_null(run_merge(budget, (struct run *[]) { a, b }, 2));
-	assert_null(run_forget(budget, a, nobody));
 	assert_null(run_renumber(budget, a, numbers, WHO));
 	assert_false(run_begin(&writer, budget, 0, RUN_COUNT_MAX));
 	assert_int_equal(budget_left(budget), 0);
