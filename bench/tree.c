@@ -103,7 +103,7 @@ static uint64_t look_at(const struct epoch *epoch, const struct question *questi
 	code = setup_spent() - begin;
 	address_sums_clear(&sums);
 	begin = setup_spent();
-	series_make(epoch->query, question, of, "kernel", SERIES_SLOTS, &series);
+	series_make(epoch->query, question, of, SERIES_SLOTS, &series);
 	line = setup_spent() - begin;
 	printf("%s_code\t%.1f\tms\n", prefix, (double)code / 1e6);
 	printf("%s_line\t%.1f\tms\n", prefix, (double)line / 1e6);

@@ -25,7 +25,7 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 	question.reader = moment->readers[0];
 	map->now = epoch_now(epoch);
 	map->whole = true;
-	heat_make(epoch->query, &question, request->of, epoch->kernel,
+	heat_make(epoch->query, &question, request->of,
 		excerpt->until_ns ? excerpt->until_ns : map->now, &map->heat);
 	map->answer.partial = query_awaits_files(epoch->query, &question);
 	if (map->heat.found)

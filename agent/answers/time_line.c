@@ -20,7 +20,7 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 		return &line->answer;
 	question.reader = moment->readers[0];
 	line->now = epoch_now(epoch);
-	series_make(epoch->query, &question, request->of, epoch->kernel, (size_t)request->slots, &line->series);
+	series_make(epoch->query, &question, request->of, (size_t)request->slots, &line->series);
 	line->answer.partial = query_awaits_files(epoch->query, &question);
 	line->answer.begun = line->series.slots[line->series.count - 1].whole;
 	return &line->answer;

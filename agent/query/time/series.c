@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -12,124 +11,53 @@
 #include "agent/query/query_state.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/stop.h"
-#include "agent/query/tree/tree.h"
-#include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "series.h"
 
 /* ---- what a series is of ---- */
 
 /* What a question about slots of time is about: the samples that pass a filter, and those of one function. */
-
-/* Which stacks contain a function. */
-struct holders {			/* starts as { 0 } */
-	uint8_t *nodes;			/* by node: 1 if its function, or one above it, is the wanted one */
-	uint32_t count, room;		/* of nodes */
-	bool found;			/* `function` is the wanted one: a stack has it */
-	uint32_t function;
-	bool scarce;			/* there was no memory for all: the rest counts as without the function */
-};
-
-struct subject {			/* `budget` is to be set; all else starts as 0 */
-	struct budget *budget;		/* borrowed */
+struct subject {
 	uint64_t renewed;		/* of the window: when it grows, names or filter have changed */
 	uint64_t of;			/* the tree_name of a function; 0: none */
 	bool plain;			/* everything passes, and no function is wanted */
-	struct holders holders;
+	bool found;			/* `function` is the wanted one: a stack has it */
+	uint32_t function;
+	struct filter having;		/* lets the stacks pass that have the function */
+	struct stack_filter holders;	/* of that filter */
 };
-
-struct holders_input {			/* all borrowed */
-	const struct stacks *stacks;
-	const struct symbols *symbols;
-	const uint32_t *functions;	/* by node, as far as `count` */
-	uint32_t count;
-	const char *kernel;		/* for tree_name */
-	struct budget *budget;
-};
-
-/* To be called also when names change. */
-static void holders_clear(struct holders *holders, struct budget *budget)
-{
-	budget_free(budget, holders->nodes, holders->room);
-	*holders = (struct holders) { .nodes = NULL };
-}
-
-static bool grow(struct holders *holders, const struct holders_input *input)
-{
-	uint32_t room = input->count + input->count / 2 + 1024;
-	uint8_t *nodes;
-
-	if (input->count <= holders->room)
-		return true;
-	nodes = budget_resize(input->budget, holders->nodes, holders->room, room);
-	if (!nodes)
-		return false;
-	holders->nodes = nodes;
-	holders->room = room;
-	return true;
-}
-
-/* Looks at the nodes that are new. `of`: the tree_name of the function. */
-static void holders_update(struct holders *holders, const struct holders_input *input, uint64_t of)
-{
-	size_t count = symbols_functions(input->symbols);
-	uint8_t *known;			/* by function: 1: it is not the wanted one; 2: it is */
-
-	if (holders->count >= input->count)
-		return;
-	holders->scarce = !grow(holders, input);
-	if (holders->scarce)
-		return;
-	known = util_alloc(count + 1);
-	for (uint32_t i = holders->count; i < input->count; i++) {
-		struct node node = stacks_node(input->stacks, i);
-		uint32_t function = input->functions[i];
-
-		if (function < count && !known[function]) {
-			const struct function *names = symbols_get(input->symbols, function);
-
-			known[function] = names->known && tree_name(names, input->kernel) == of ? 2 : 1;
-		}
-		if (function < count && known[function] == 2) {
-			holders->found = true;
-			holders->function = function;
-		}
-		holders->nodes[i] = (function < count && known[function] == 2) ||
-			(node.parent != STACKS_NONE && holders->nodes[node.parent]);
-	}
-	holders->count = input->count;
-	free(known);
-}
-
-static bool holders_has(const struct holders *holders, uint32_t stack)
-{
-	return stack != STACKS_NONE && stack < holders->count && holders->nodes[stack];
-}
 
 /*
  * Takes filter and function of a new question. False: what was summed under the last one is of no use, since names,
  * filter or function are others.
  */
 static bool subject_follow(struct subject *subject, struct query_reader *reader, const struct question *question,
-	uint64_t of, const char *kernel)
+	uint64_t of)
 {
 	static const struct filter everything = { .count = 0 };
+	struct stack_filter *holders = &subject->holders;
 	struct window *window = &reader->window;
 	bool plain = of == 0 && filter_same(&question->filter, &everything), same;
 
 	if (!plain)
 		window_look(window, question);
 	same = plain == subject->plain && of == subject->of && (plain || subject->renewed == window->renewed);
-	if (!same)
-		holders_clear(&subject->holders, subject->budget);
+	if (!same) {
+		stack_filter_clear(holders);
+		subject->having = everything;
+		filter_add_function(&subject->having, FILTER_HAS, of);
+	}
 	subject->plain = plain;
 	subject->of = of;
 	subject->renewed = window->renewed;
+	subject->found = false;
 	if (of)
-		holders_update(&subject->holders, &(struct holders_input) {
-			.stacks = window->inputs.stacks, .symbols = window->inputs.symbols,
-			.functions = window->nodes->functions, .count = window->nodes->count,
-			.kernel = kernel, .budget = subject->budget }, of);
+		stack_filter_meet(holders, window->nodes->functions, window->nodes->count);
+	for (uint32_t i = 0; i < holders->count; i++)
+		if (holders->marks[i] & 1 && symbols_get(holders->symbols, i)->known) {
+			subject->found = true;
+			subject->function = i;
+		}
 	return same;
 }
 
@@ -143,7 +71,7 @@ static void subject_add(const struct subject *subject, const struct match *match
 
 	while (match_next(&reader, &count, &who)) {
 		mode[who->mode] += count.weight;
-		if (who->mode != MODE_IDLE && holders_has(&subject->holders, count.stack))
+		if (subject->found && who->mode != MODE_IDLE && stack_filter_passes(&subject->holders, count.stack))
 			*part += count.weight;
 	}
 }
@@ -157,7 +85,10 @@ static void *kept_of(struct query *query, struct query_reader *reader, void (*dr
 
 	if (!kept) {
 		kept = util_alloc(size);
-		kept->budget = query->inputs.budget;
+		kept->holders = (struct stack_filter) {
+			.filter = &kept->having, .stacks = query->inputs.stacks, .symbols = query->inputs.symbols,
+			.kernel = query->inputs.kernel, .budget = query->inputs.budget,
+		};
 		query_keep_beside(reader, kept, drop);
 	}
 	return kept;
@@ -180,7 +111,7 @@ static void drop(void *context)
 {
 	struct kept *kept = context;
 
-	holders_clear(&kept->subject.holders, kept->subject.budget);
+	stack_filter_clear(&kept->subject.holders);
 	free(kept->parts);
 	free(kept);
 }
@@ -295,7 +226,7 @@ static void lay_out(struct series *series, uint64_t first, uint64_t now, size_t 
 	series->count = (size_t)(now / series->width - first / series->width + 1);
 }
 
-void series_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, size_t most,
+void series_make(struct query *query, const struct question *question, uint64_t of, size_t most,
 	struct series *series)
 {
 	struct store *store = filter_store(&question->filter, &query->inputs);
@@ -304,7 +235,7 @@ void series_make(struct query *query, const struct question *question, uint64_t 
 	uint64_t now = store_now(store), begin = now > SERIES_REACH ? now - SERIES_REACH : 0;
 
 	store_settle(store);
-	if (!subject_follow(&kept->subject, reader, question, of, kernel))
+	if (!subject_follow(&kept->subject, reader, question, of))
 		kept->count = 0;
 	if (store_slices(store) && store_slice(store, 0).begin > begin)
 		begin = store_slice(store, 0).begin;
@@ -332,7 +263,7 @@ static void heat_drop(void *context)
 {
 	struct heat_kept *kept = context;
 
-	holders_clear(&kept->subject.holders, kept->subject.budget);
+	stack_filter_clear(&kept->subject.holders);
 	free(kept);
 }
 
@@ -392,7 +323,7 @@ static void heat_update(struct heat_kept *kept, struct query *query, struct quer
 		forget(kept);
 }
 
-void heat_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, uint64_t until,
+void heat_make(struct query *query, const struct question *question, uint64_t of, uint64_t until,
 	struct heat *heat)
 {
 	struct query_reader *reader = query_reader(query, question);
@@ -400,11 +331,11 @@ void heat_make(struct query *query, const struct question *question, uint64_t of
 	uint64_t last = until / HEAT_NS;
 
 	store_settle(filter_store(&question->filter, &query->inputs));
-	if (!subject_follow(&kept->subject, reader, question, of, kernel))
+	if (!subject_follow(&kept->subject, reader, question, of))
 		forget(kept);
 	*heat = (struct heat) {
 		.first = last >= HEAT_SLOTS ? last - HEAT_SLOTS + 1 : 0,
-		.found = kept->subject.holders.found, .function = kept->subject.holders.function,
+		.found = kept->subject.found, .function = kept->subject.function,
 	};
 	heat->count = (size_t)(last + 1 - heat->first);
 	heat_update(kept, query, reader, heat);

@@ -40,7 +40,7 @@ struct series {
  * Of the question only filter and reader count. `of`: the tree_name of a function (tree.h); 0: none. `most`: slots, 1
  * to SERIES_SLOTS.
  */
-void series_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, size_t most,
+void series_make(struct query *query, const struct question *question, uint64_t of, size_t most,
 	struct series *series);
 
 /* ---- heat ---- */
@@ -71,7 +71,7 @@ struct heat {
  * Of the question only filter and reader count. `of`: the tree_name of a function (tree.h); 0: none. `until`: the last
  * slot holds this guest time.
  */
-void heat_make(struct query *query, const struct question *question, uint64_t of, const char *kernel, uint64_t until,
+void heat_make(struct query *query, const struct question *question, uint64_t of, uint64_t until,
 	struct heat *heat);
 
 #endif

@@ -64,7 +64,7 @@ static void check(struct random *random, struct world *world, const struct quest
 	struct question part = *question;
 
 	(void)random;
-	heat_make(world->query, question, of, "", now, &heat);
+	heat_make(world->query, question, of, now, &heat);
 	assert_int_equal(heat.first + heat.count - 1, now / HEAT_NS);
 	assert_in_range(heat.count, 1, HEAT_SLOTS);
 	for (size_t i = 0; i < heat.count; i += 37)
@@ -93,7 +93,7 @@ static void ask(struct world *world, const struct question *question, uint64_t n
 {
 	static struct heat heat;
 
-	heat_make(world->query, question, 0, "", now, &heat);
+	heat_make(world->query, question, 0, now, &heat);
 }
 
 static void only_what_is_new_is_walked(void **state)
@@ -118,9 +118,9 @@ static void the_past_stays(void **state)
 		taken.missed = false;
 		world_take(&world, &taken);
 		if (now == 40 * NS_PER_SECOND)
-			heat_make(world.query, &question, 0, "", 30 * NS_PER_SECOND, &before);
+			heat_make(world.query, &question, 0, 30 * NS_PER_SECOND, &before);
 	}
-	heat_make(world.query, &question, 0, "", 30 * NS_PER_SECOND, &after);
+	heat_make(world.query, &question, 0, 30 * NS_PER_SECOND, &after);
 	assert_int_equal(before.count, 1501);
 	assert_memory_equal(before.slots, after.slots, before.count * sizeof(*before.slots));
 	world_free(&world);

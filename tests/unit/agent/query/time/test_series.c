@@ -84,7 +84,7 @@ static void check(struct random *random, struct world *world, const struct quest
 	struct series_slot all = { .whole = 0 }, wanted;
 	struct question part = *question;
 
-	series_make(world->query, question, of, "", most, &series);
+	series_make(world->query, question, of, most, &series);
 	assert_in_range(series.count, 1, most);
 	assert_int_equal(series.begin % series.width, 0);
 	assert_in_range(store_now(world->inputs.store), series.begin + (series.count - 1) * series.width,
@@ -119,7 +119,7 @@ static void ask(struct world *world, const struct question *question, uint64_t n
 	static struct series series;
 
 	(void)now;
-	series_make(world->query, question, 0, "", 80, &series);
+	series_make(world->query, question, 0, 80, &series);
 }
 
 static void only_what_is_new_is_walked(void **state)
