@@ -444,8 +444,9 @@ static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)
 	series->missed += cpu->missed;
 }
 
-/* Returns one more than the highest CPU. */
-static size_t add_slices(const struct store *store, struct span span, struct cpu_series *cpus, size_t size)
+/* Adds the slices of the span; with `seconds` to the trends of those seconds. Returns one more than the highest CPU. */
+static size_t add_slices(const struct store *store, struct span span, const struct seconds *seconds,
+	struct cpu_series *cpus, size_t size)
 {
 	size_t seen = 0;
 
@@ -455,28 +456,10 @@ static size_t add_slices(const struct store *store, struct span span, struct cpu
 		for (uint32_t cpu = 0; cpu < slice.cpus->count && cpu < size; cpu++) {
 			const struct cpu_sums *sums = cpus_get(slice.cpus, cpu);
 
-			if (sums)
+			if (sums && seconds)
+				add_cpu_trend(&cpus[cpu], sums, &slice, *seconds);
+			else if (sums)
 				add_cpu(&cpus[cpu], sums);
-			seen = cpu + 1 > seen ? cpu + 1 : seen;
-		}
-	}
-	return seen;
-}
-
-/* Likewise, for those that have a trend. */
-static size_t add_trends(const struct store *store, uint64_t to, struct cpu_series *cpus, size_t size)
-{
-	struct seconds seconds = seconds_before(to);
-	size_t seen = 0, end = span_find(store, 0, to).end;
-
-	for (size_t i = span_after(store, seconds.first * NS_PER_SECOND); i < end; i++) {
-		struct slice slice = store_slice(store, i);
-
-		for (uint32_t cpu = 0; cpu < slice.cpus->count && cpu < size; cpu++) {
-			const struct cpu_sums *sums = cpus_get(slice.cpus, cpu);
-
-			if (sums)
-				add_cpu_trend(&cpus[cpu], sums, &slice, seconds);
 			seen = cpu + 1 > seen ? cpu + 1 : seen;
 		}
 	}
@@ -487,7 +470,8 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 	size_t size)
 {
 	struct store *store = query->inputs.store;
-	uint64_t now = store_now(store);
+	uint64_t now = store_now(store), to = question->to < now ? question->to : now;
+	struct seconds seconds = seconds_before(to);
 	size_t seen, before = 0;
 	bool trends = false;
 
@@ -497,8 +481,9 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 		cpus[i] = (struct cpu_series) { .trend = cpus[i].trend };
 	}
 	if (trends)
-		before = add_trends(store, question->to < now ? question->to : now, cpus, size);
-	seen = add_slices(store, span_find(store, question->from, question->to), cpus, size);
+		before = add_slices(store, (struct span) { span_after(store, seconds.first * NS_PER_SECOND),
+			span_find(store, 0, to).end }, &seconds, cpus, size);
+	seen = add_slices(store, span_find(store, question->from, question->to), NULL, cpus, size);
 	return seen > before ? seen : before;
 }
 
