@@ -8,7 +8,6 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/change.h"
-#include "agent/base/sorted.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -194,8 +193,9 @@ const char *table_cpus(const struct table *table, const struct row *row, char *t
 
 /* ---- the order of rows ---- */
 
-/* A row as it is sorted by a column of texts or CPUs. */
+/* A row as it is sorted. */
 struct key {
+	uint64_t number;		/* the column's; of texts and CPUs: none */
 	uint64_t self, total;
 	const struct function *function;
 	uint32_t id, row;
@@ -286,14 +286,6 @@ static int (*const orders[TABLE_COLUMNS])(const struct table *table, const struc
 	[COLUMN_SOURCE] = by_source,
 };
 
-static int by_number(const struct sorting *sorting, const struct key *a, const struct key *b)
-{
-	const struct table *table = sorting->table;
-
-	return larger_first(value_of(table, &table->rows[a->row], sorting->column),
-		value_of(table, &table->rows[b->row], sorting->column));
-}
-
 static int by_name(const struct sorting *sorting, const struct key *a, const struct key *b)
 {
 	int order = by_function(sorting->table, a, b);
@@ -305,7 +297,7 @@ static int compare(const void *left, const void *right, void *context)
 {
 	const struct sorting *sorting = context;
 	const struct key *a = left, *b = right;
-	int result = sorting->by ? sorting->by(sorting->table, a, b) : by_number(sorting, a, b);
+	int result = sorting->by ? sorting->by(sorting->table, a, b) : larger_first(a->number, b->number);
 
 	if (result)
 		return sorting->invert ? -result : result;
@@ -317,90 +309,43 @@ static int compare(const void *left, const void *right, void *context)
 	return result ? result : (a->id > b->id) - (a->id < b->id);
 }
 
-static void sort_by_key(struct sorting *sorting, const struct symbols *symbols, uint32_t *order)
+static struct key key_of(const struct sorting *sorting, const struct symbols *symbols, uint32_t at)
 {
-	const struct table *table = sorting->table;
-	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
+	const struct row *row = &sorting->table->rows[at];
 
-	for (uint32_t i = 0; i < table->count; i++) {
-		const struct row *row = &table->rows[i];
-
-		keys[i] = (struct key) {
-			.self = row->self, .total = row->total,
-			.function = symbols_get(symbols, row->function), .id = row->function,
-			.row = i,
-		};
-	}
-	if (table->count)
-		qsort_r(keys, table->count, sizeof(*keys), compare, sorting);
-	for (size_t i = 0; i < table->count; i++)
-		order[i] = keys[i].row;
-	free(keys);
+	return (struct key) {
+		.number = sorting->by ? 0 : value_of(sorting->table, row, sorting->column),
+		.self = row->self, .total = row->total, .id = row->function, .row = at,
+		.function = sorting->by || sorting->named ? symbols_get(symbols, row->function) : NULL,
+	};
 }
 
-/* ---- order of numbers ---- */
-
-/* Returns the items sorted; `*other` becomes the other one of the two lists. */
-static struct radix_item *sort_by_column(struct radix_item *items, struct radix_item **other,
-	const struct table *table, enum table_column column, bool invert)
-{
-	struct radix_item *sorted;
-
-	for (size_t i = 0; i < table->count; i++) {
-		uint64_t value = value_of(table, &table->rows[items[i].index], column);
-
-		items[i].number = invert ? value : ~value;
-	}
-	sorted = radix_sort(items, *other, table->count);
-	*other = sorted == items ? *other : items;
-	return sorted;
-}
-
-/* Sorts by the least important number first. Equal rows keep their order, so the last sort decides. */
-static void sort_by_number(const struct table *table, enum table_column column, bool invert, uint32_t *order)
-{
-	struct radix_item *memory = util_grow(NULL, 2 * table->count, sizeof(*memory));
-	struct radix_item *other = memory + table->count, *items;
-
-	for (uint32_t i = 0; i < table->count; i++)
-		memory[i] = (struct radix_item) { .number = table->rows[i].function, .index = i };
-	items = radix_sort(memory, other, table->count);
-	other = items == memory ? other : memory;
-	items = sort_by_column(items, &other, table, COLUMN_TOTAL, false);
-	items = sort_by_column(items, &other, table, COLUMN_SELF, false);
-	if (column != COLUMN_SELF || invert)
-		items = sort_by_column(items, &other, table, column, invert);
-	for (size_t i = 0; i < table->count; i++)
-		order[i] = items[i].index;
-	free(memory);
-}
-
-/* Row order[i] comes to place i. A second array of rows would cost more than the sorting. Spoils `order`. */
-static void put_in_order(struct row *rows, uint32_t *order, size_t count)
+/* The row of key i comes to place i. A second array of rows would cost more than the sorting. Spoils the keys. */
+static void put_in_order(struct row *rows, struct key *keys, size_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct row first = rows[i];
 		uint32_t at = i, from;
 
-		for (; (from = order[at]) != i; at = from) {
+		for (; (from = keys[at].row) != i; at = from) {
 			rows[at] = rows[from];
-			order[at] = at;
+			keys[at].row = at;
 		}
 		rows[at] = first;
-		order[at] = at;
+		keys[at].row = at;
 	}
 }
 
 static void sort(struct sorting *sorting, struct table *table, const struct symbols *symbols)
 {
-	uint32_t *order = util_grow(NULL, table->count, sizeof(*order));
+	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
 
-	if (sorting->by || sorting->named)
-		sort_by_key(sorting, symbols, order);
-	else
-		sort_by_number(table, sorting->column, sorting->invert, order);
-	put_in_order(table->rows, order, table->count);
-	free(order);
+	for (uint32_t i = 0; i < table->count; i++)
+		keys[i] = key_of(sorting, symbols, i);
+	if (table->count)
+		qsort_r(keys, table->count, sizeof(*keys), compare, sorting);
+	put_in_order(table->rows, keys, table->count);
+	free(keys);
 }
 
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
@@ -422,50 +367,23 @@ void table_sort_named(struct table *table, const struct symbols *symbols, enum t
 
 enum { FIRST_MOST = 1024 };		/* more than a screen shows; for even more, all are sorted */
 
-/* A row that may be among the first ones. Its number is larger in the row that comes first. */
-struct candidate {
-	uint64_t number;
-	uint32_t row;
-};
-
-static bool comes_before(const struct table *table, const struct candidate *a, const struct candidate *b)
-{
-	const struct row *left = &table->rows[a->row], *right = &table->rows[b->row];
-
-	if (a->number != b->number)
-		return a->number > b->number;
-	if (left->self != right->self)
-		return left->self > right->self;
-	if (left->total != right->total)
-		return left->total > right->total;
-	return left->function < right->function;
-}
-
-static struct candidate candidate_of(const struct table *table, uint32_t row, enum table_column column, bool invert)
-{
-	uint64_t value = value_of(table, &table->rows[row], column);
-
-	return (struct candidate) { .number = invert ? ~value : value, .row = row };
-}
-
 /* Finds the first `count` rows, in order. There are more. */
-static void find_first(const struct table *table, enum table_column column, bool invert, struct candidate *first,
-	size_t count)
+static void find_first(struct sorting *sorting, struct key *first, size_t count)
 {
-	for (uint32_t i = 0; i < table->count; i++) {
-		struct candidate one = candidate_of(table, i, column, invert);
+	for (uint32_t i = 0; i < sorting->table->count; i++) {
+		struct key one = key_of(sorting, NULL, i);
 		size_t at = i < count ? i : count;
 
-		if (at == count && !comes_before(table, &one, &first[--at]))
+		if (at == count && compare(&one, &first[--at], sorting) > 0)
 			continue;
-		for (; at > 0 && comes_before(table, &one, &first[at - 1]); at--)
+		for (; at > 0 && compare(&one, &first[at - 1], sorting) < 0; at--)
 			first[at] = first[at - 1];
 		first[at] = one;
 	}
 }
 
 /* The rows that are found change places with those at the front. */
-static void put_first(struct row *rows, struct candidate *found, size_t count)
+static void put_first(struct row *rows, struct key *found, size_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct row row = rows[i];
@@ -482,7 +400,8 @@ static void put_first(struct row *rows, struct candidate *found, size_t count)
 size_t table_sort_first(struct table *table, const struct symbols *symbols, enum table_column column, bool invert,
 	size_t count)
 {
-	struct candidate found[FIRST_MOST];
+	struct sorting sorting = { .table = table, .column = column, .invert = invert };
+	struct key found[FIRST_MOST];
 
 	if (orders[column] || count > FIRST_MOST || count >= table->count / 2) {
 		table_sort(table, symbols, column, invert);
@@ -490,7 +409,7 @@ size_t table_sort_first(struct table *table, const struct symbols *symbols, enum
 	}
 	if (!count)
 		return 0;
-	find_first(table, column, invert, found, count);
+	find_first(&sorting, found, count);
 	put_first(table->rows, found, count);
 	return count;
 }
