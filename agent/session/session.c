@@ -292,6 +292,21 @@ static void session_watch_played(struct session *session)
 
 /* ---- the decoder's sink ---- */
 
+static void count_boot(struct session *session)
+{
+	const uint64_t now = util_now(), each = TURN_BOOT_MS * NS_PER_MS, saved = TURN_BOOTS * each;
+
+	if (session->boots + saved < now)
+		session->boots = now - saved;
+	session->boots += each;
+}
+
+/* For how many ns nothing may be decoded: 0, unless the guest boots too fast. */
+static uint64_t pause_of_boots(const struct session *session, uint64_t now)
+{
+	return session->boots > now ? session->boots - now : 0;
+}
+
 /* Greets the guest: one that was put back by loadvm does not know that it has to tell of itself again. */
 static void begin_epoch(void *context, const uint8_t *boot_id)
 {
@@ -301,7 +316,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	const char *image = session->image ? session->image : facts.kernel;
 	uint64_t before = session->epoch && facts.resets > session->resets ? session->epoch->ticks : 0;
 
-	turn_boot(&session->turn, util_now());
+	count_boot(session);
 	if (session->epoch) {
 		source->table->greet(source, "no answer: the guest was reset, or put back by "
 			"loadvm; ask again");
@@ -383,8 +398,9 @@ static bool searches_played(const struct session *session)
 static bool want_more(void *context)
 {
 	const struct session *session = context;
+	uint64_t now = util_now();
 
-	return turn_goes_on(&session->turn, util_now()) && !searches_played(session);
+	return now < session->turn_end && !pause_of_boots(session, now) && !searches_played(session);
 }
 
 /* ---- the source ---- */
@@ -439,8 +455,8 @@ static void take_bytes(struct session *session)
 {
 	struct source *source = session->source;
 
-	turn_begin(&session->turn, util_now());
-	if (turn_pause(&session->turn, util_now()))
+	session->turn_end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
+	if (pause_of_boots(session, util_now()))
 		return;
 	for (int i = 0; i < READS_PER_STEP && feed(session); i++) {
 		ssize_t got = source->table->read(source, session->buffer, READ_BYTES);
@@ -712,8 +728,8 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
 	/* Bytes that the last turn left over are decoded at once, or after the pause of a guest that boots too fast. */
-	if (held && wait > turn_pause(&session->turn, now) / NS_PER_MS + 1)
-		wait = (turn_pause(&session->turn, now) + NS_PER_MS - 1) / NS_PER_MS;
+	if (held && wait > pause_of_boots(session, now) / NS_PER_MS + 1)
+		wait = (pause_of_boots(session, now) + NS_PER_MS - 1) / NS_PER_MS;
 	poll(ready, (nfds_t)(1 + source.count), wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
 }
 

@@ -69,7 +69,8 @@ struct session {
 
 	char *buffer;			/* READ_BYTES long */
 	size_t got, fed;		/* bytes in it that were read; of these, the bytes that the decoder took */
-	struct turn turn;
+	uint64_t turn_end;		/* of the present turn; util_now, as: */
+	uint64_t boots;			/* when the next boot would be due if they came one each TURN_BOOT_MS */
 };
 
 void session_greet(struct session *session);	/* asks the guest for all its meta events again */

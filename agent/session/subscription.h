@@ -87,20 +87,6 @@ enum {
 	TURN_BOOT_MS = 125,
 };
 
-struct turn {
-	uint64_t end;			/* of the present turn */
-	uint64_t boots;			/* when the next boot would be due if they came one each TURN_BOOT_MS */
-};
-
-void turn_begin(struct turn *turn, uint64_t now);
-void turn_boot(struct turn *turn, uint64_t now);	/* the guest has booted */
-
-/* Ask this before each packet. False: others have their turn. */
-bool turn_goes_on(const struct turn *turn, uint64_t now);
-
-/* For how many ns nothing may be decoded: 0, unless the guest boots too fast. */
-uint64_t turn_pause(const struct turn *turn, uint64_t now);
-
 /* ---- mailbox ---- */
 
 /*

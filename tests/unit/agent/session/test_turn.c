@@ -28,48 +28,6 @@ enum {
 	BOOTS = TURN_BOOTS + 9,		/* eight of them have to wait */
 };
 
-/* ---- alone ---- */
-
-static void it_ends_after_its_time(void **state)
-{
-	struct turn turn = { 0 };
-
-	(void)state;
-	turn_begin(&turn, 5000 * MS);
-	assert_true(turn_goes_on(&turn, 5000 * MS));
-	assert_true(turn_goes_on(&turn, (5000 + TURN_MS) * MS - 1));
-	assert_false(turn_goes_on(&turn, (5000 + TURN_MS) * MS));
-	turn_begin(&turn, 6000 * MS);
-	assert_true(turn_goes_on(&turn, 6000 * MS));
-}
-
-static void too_many_boots_are_waited_for(void **state)
-{
-	struct turn turn = { 0 };
-	uint64_t now = 100000 * MS;
-
-	(void)state;
-	turn_begin(&turn, now);
-	for (int i = 0; i < TURN_BOOTS; i++) {
-		assert_int_equal(turn_pause(&turn, now), 0);
-		turn_boot(&turn, now);
-	}
-	assert_int_equal(turn_pause(&turn, now), 0);
-	turn_boot(&turn, now);
-	assert_int_equal(turn_pause(&turn, now), TURN_BOOT_MS * MS);
-	assert_false(turn_goes_on(&turn, now));
-	now += TURN_BOOT_MS * MS;
-	assert_int_equal(turn_pause(&turn, now), 0);
-	turn_boot(&turn, now);
-	assert_int_equal(turn_pause(&turn, now), TURN_BOOT_MS * MS);
-	now += 1000000 * MS;
-	for (int i = 0; i <= TURN_BOOTS; i++)
-		turn_boot(&turn, now);
-	assert_int_equal(turn_pause(&turn, now), TURN_BOOT_MS * MS);
-}
-
-/* ---- in a session ---- */
-
 /* Sends two packets of a boot: a single one would not be believed. */
 static void boot(struct fake_guest *guest, uint8_t id)
 {
@@ -178,8 +136,6 @@ static void a_burst_of_orders_is_taken_in_turns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_ends_after_its_time),
-		cmocka_unit_test(too_many_boots_are_waited_for),
 		cmocka_unit_test(a_guest_that_boots_all_the_time_is_read_slowly),
 		cmocka_unit_test(a_boot_does_not_read_the_kernel_again),
 		cmocka_unit_test(a_burst_of_orders_is_taken_in_turns),
