@@ -144,7 +144,7 @@ bool report_is_up(const struct report *report)
 /* The VM is gone, or, without QMP, its port is. */
 static bool is_alone(const struct report *report)
 {
-	enum vm_state vm = session_vm(report->session);
+	enum vm_state vm = session_source(report->session).vm;
 
 	return vm == VM_GONE || (vm == VM_UNKNOWN && session_link(report->session) == LINK_LOST);
 }
@@ -204,13 +204,13 @@ static void wait_for_guest(struct report *report)
 	struct epoch *epoch = session_epoch(report->session);
 	uint64_t bytes = decode_counts(session_decode(report->session)).bytes;
 
-	if (session_play_state(report->session).there) {
+	if (session_source(report->session).play.there) {
 		report_take_recording(report);
 	} else if (report_looks_back(&report->request)) {
 		report_take_past(report);
 	} else if (is_alone(report)) {
 		fail_alone(report);
-	} else if (session_vm(report->session) == VM_PAUSED) {
+	} else if (session_source(report->session).vm == VM_PAUSED) {
 		fail_paused(report);
 	} else if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report_take_boot(report, epoch);
@@ -376,7 +376,7 @@ void report_cut(struct report *report, const char *why, uint64_t late)
 static void cut_still(struct report *report)
 {
 	char trouble[TROUBLE] = "", *whole;
-	const char *why = session_vm(report->session) == VM_PAUSED ? "the VM is paused" :
+	const char *why = session_source(report->session).vm == VM_PAUSED ? "the VM is paused" :
 		report_is_up(report) ? "the guest's clock stands still" : "the guest's port is lost";
 
 	if (report_is_up(report))
@@ -399,19 +399,19 @@ static void cut_failed(struct report *report, const char *why)
 /* A guest that has ended its own VM has only been shorter than was asked for. */
 static void cut_gone(struct report *report)
 {
-	bool well;
-	const char *how = session_vm_ended(report->session, &well);
+	const struct source_facts facts = session_source(report->session);
 
-	if (how && well)
-		cut(report, how);
+	if (facts.ended && facts.ended_well)
+		cut(report, facts.ended);
 	else
-		cut_failed(report, how ? how : "the VM is gone");
+		cut_failed(report, facts.ended ? facts.ended : "the VM is gone");
 }
 
 /* Before the window there is no report. After it, there is nobody to be set as before. */
 static void leave_gone(struct report *report)
 {
-	bool known = session_vm_ended(report->session, &(bool) { false }) || session_vm(report->session) != VM_GONE;
+	const struct source_facts facts = session_source(report->session);
+	bool known = facts.ended || facts.vm != VM_GONE;
 
 	if (report->state < REPORT_RUNNING) {
 		fail_alone(report);
@@ -449,7 +449,7 @@ static bool awaits_memory(struct report *report)
 static void run(struct report *report)
 {
 	const struct epoch *epoch = report->epoch;
-	enum vm_state vm = session_vm(report->session);
+	enum vm_state vm = session_source(report->session).vm;
 
 	if (session_epoch(report->session) != report->epoch)
 		cut_failed(report, "the guest restarted");
@@ -508,9 +508,9 @@ enum report_state report_step(struct report *report)
 		[REPORT_WRITING] = report_write_file,
 	};
 
-	if (report->state < REPORT_NAMING && session_is_unsure(report->session))
+	if (report->state < REPORT_NAMING && session_source(report->session).unsure)
 		;				/* the next steps know more */
-	else if (session_vm(report->session) == VM_GONE && report->state != REPORT_RUNNING && report->epoch &&
+	else if (session_source(report->session).vm == VM_GONE && report->state != REPORT_RUNNING && report->epoch &&
 			report->state < REPORT_NAMING)
 		leave_gone(report);
 	else if (report->state < REPORT_DONE)

@@ -249,7 +249,7 @@ void report_export_log(struct report *report)
 {
 	if (!report_export_rows(&report->request))
 		return;
-	if (session_play_state(report->session).there)
+	if (session_source(report->session).play.there)
 		report->logging = report->epoch->log;
 	else
 		report->logging = epoch_log_begin(report->epoch);

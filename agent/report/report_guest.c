@@ -93,7 +93,7 @@ static void note_unconfirmed(struct report *report, char *line)
 static void set_back_unseen(struct report *report, struct lease_setting *setting, char *line)
 {
 	lease_settled(setting);
-	if (session_vm(report->session) == VM_GONE) {
+	if (session_source(report->session).vm == VM_GONE) {
 		free(line);
 		return;
 	}
@@ -114,7 +114,7 @@ void report_give_back(struct report *report)
 {
 	const struct command_sink nobody = { 0 };
 	struct lease *lease = report_lease(report);
-	bool gone = session_vm(report->session) == VM_GONE;
+	bool gone = session_source(report->session).vm == VM_GONE;
 
 	report_end_closing(report);
 	if (report_return_profiler(report) && !gone) {
@@ -199,7 +199,7 @@ static void answered(void *context, bool ok, const char *text)
 
 	if (ok) {
 		report->answered = true;
-	} else if (session_vm(report->session) == VM_GONE) {
+	} else if (session_source(report->session).vm == VM_GONE) {
 		;				/* the next step says so */
 	} else if (report->state >= REPORT_STOPPING) {
 		report_note(report, text, "");

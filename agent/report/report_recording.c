@@ -21,7 +21,7 @@ static void note_boots(struct report *report, const struct play_state *play)
 
 void report_take_recording(struct report *report)
 {
-	struct play_state play = session_play_state(report->session);
+	struct play_state play = session_source(report->session).play;
 	struct epoch *epoch = session_epoch(report->session);
 	char trouble[TROUBLE];
 

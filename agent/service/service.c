@@ -458,7 +458,7 @@ static void step_ctl(struct serving *serving)
 {
 	const struct command_sink sink = { .context = serving, .answered = guest_answered };
 	struct session *session = serving->service->session;
-	bool paused = session_vm(session) == VM_PAUSED, ready = session_link(session) == LINK_UP && !paused;
+	bool paused = session_source(session).vm == VM_PAUSED, ready = session_link(session) == LINK_UP && !paused;
 	char *line = serving->line;
 
 	note_state(serving);

@@ -60,7 +60,7 @@ static void tell_failure(void *context)
 
 struct capture *capture_new(struct session *session, const struct recording_options *options)
 {
-	struct source_facts facts = session->source->table->facts(session->source);
+	struct source_facts facts = session_source(session);
 	const struct metadata_machine machine = {
 		.name = facts.machine,
 		.kernel = session->image ? session->image : facts.kernel,

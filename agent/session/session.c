@@ -36,6 +36,11 @@ enum {
 	SOON_MS = 20,			/* longest wait of a step in session_leave */
 };
 
+struct source_facts session_source(const struct session *session)
+{
+	return session->source->table->facts(session->source);
+}
+
 void session_greet(struct session *session)
 {
 	session->source->table->greet(session->source, NULL);
@@ -44,7 +49,7 @@ void session_greet(struct session *session)
 /* Gives the epoch the facts that the source knows beforehand. */
 static void session_introduce(struct session *session)
 {
-	const struct source_facts facts = session->source->table->facts(session->source);
+	const struct source_facts facts = session_source(session);
 	struct epoch *epoch = session->epoch;
 
 	if (!facts.guest || memcmp(facts.boot_id, epoch->boot_id, sizeof(epoch->boot_id)) != 0)
@@ -68,7 +73,7 @@ enum { BEYOND_S = 10 };		/* in this time of a guest, two looks at its memory beg
  */
 static bool session_awaits_names(const struct session *session)
 {
-	bool recording = session_play_state(session).there;
+	bool recording = session_source(session).play.there;
 
 	if (session->given && !session->named)
 		return !recording || !kernel_names_error(session->names);
@@ -78,7 +83,7 @@ static bool session_awaits_names(const struct session *session)
 /* Without a file from the user, the names are those of the kernel that the source tells of. */
 static void follow_names(struct session *session)
 {
-	const char *path = session->source->table->facts(session->source).kernel;
+	const char *path = session_source(session).kernel;
 
 	if (session->given || !path || (session->names &&
 			strcmp(kernel_names_path(session->names), path) == 0))
@@ -257,7 +262,7 @@ static void look_on(struct session *session)
 static void session_watch_kernel(struct session *session)
 {
 	struct epoch *epoch = session->epoch;
-	bool live = !session_play_state(session).there, sampled = epoch && is_sampled(epoch, live), over;
+	bool live = !session_source(session).play.there, sampled = epoch && is_sampled(epoch, live), over;
 
 	if (!epoch)
 		return;
@@ -283,7 +288,7 @@ static void session_watch_kernel(struct session *session)
  */
 static void session_watch_played(struct session *session)
 {
-	if (!session->epoch || !session_play_state(session).there)
+	if (!session->epoch || !session_source(session).play.there)
 		return;
 	read_kernel(session, false);
 	watch(session, false, epoch_now(session->epoch));
@@ -391,7 +396,7 @@ static void take_events(void *context, const struct event *events, size_t count)
 /* A recording goes on once the names that were in its pages are found: without them, samples would pile up. */
 static bool searches_played(const struct session *session)
 {
-	return session->epoch && session_play_state(session).there &&
+	return session->epoch && session_source(session).play.there &&
 		kernel_reading_searches(session->epoch->reading);
 }
 
@@ -472,7 +477,7 @@ static void take_bytes(struct session *session)
 
 enum link_state session_link(const struct session *session)
 {
-	enum link_state state = session->source->table->facts(session->source).state;
+	enum link_state state = session_source(session).state;
 
 	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
 }
@@ -482,13 +487,13 @@ static enum link_state shown_link_of(const struct session *session)
 {
 	enum link_state state = session_link(session);
 
-	return state == LINK_UP && session->source->table->facts(session->source).silent ?
+	return state == LINK_UP && session_source(session).silent ?
 		LINK_SILENT : state;
 }
 
 const struct state_words *session_words(const struct session *session)
 {
-	return state_words_of_link(session_link(session), session->source->table->facts(session->source).by);
+	return state_words_of_link(session_link(session), session_source(session).by);
 }
 
 const char *session_trouble(const struct session *session, char *text, size_t size)
@@ -537,7 +542,7 @@ static void step_until(struct session *session, uint64_t late)
 /* True: the guest's profiler is on, and ktop's end alone does not end it. */
 static bool runs_on(const struct session *session)
 {
-	return !session->source->table->play && !session_owns_sampler(session) && session_link(session) == LINK_UP &&
+	return !session->source->table->play && !session_source(session).own && session_link(session) == LINK_UP &&
 		session->epoch->status.running;
 }
 
@@ -565,11 +570,6 @@ void session_leave(struct session *session, uint64_t late)
 		step_until(session, late);
 }
 
-bool session_owns_sampler(const struct session *session)
-{
-	return session->source->table->facts(session->source).own;
-}
-
 const char *session_stays(const struct session *session)
 {
 	return session->source->table->stays(session->source);
@@ -579,14 +579,14 @@ bool session_settled(const struct session *session)
 {
 	if (session_awaits_names(session))
 		return kernel_names_error(session->names);
-	return session->patient || session->source->table->facts(session->source).settled;
+	return session->patient || session_source(session).settled;
 }
 
 const char *session_failure(const struct session *session)
 {
 	if (session->given && !session->named)
 		return kernel_names_error(session->names);
-	return session->patient ? NULL : session->source->table->facts(session->source).failure;
+	return session->patient ? NULL : session_source(session).failure;
 }
 
 bool session_reads_names(const struct session *session)
@@ -603,24 +603,6 @@ bool session_copies_names(const struct session *session)
 bool session_fetches(const struct session *session)
 {
 	return session->debuginfod;
-}
-
-enum vm_state session_vm(const struct session *session)
-{
-	return session->source->table->facts(session->source).vm;
-}
-
-const char *session_vm_ended(const struct session *session, bool *well)
-{
-	struct source_facts facts = session->source->table->facts(session->source);
-
-	*well = facts.ended_well;
-	return facts.ended;
-}
-
-bool session_is_unsure(const struct session *session)
-{
-	return session->source->table->facts(session->source).unsure;
 }
 
 struct lease *session_lease(struct session *session)
@@ -649,7 +631,7 @@ static uint64_t silence_due(const struct session *session)
 /* Counts `news` up if an answer would tell anything that the last ones did not. */
 static void notice(struct session *session)
 {
-	struct source_facts facts = session->source->table->facts(session->source);
+	struct source_facts facts = session_source(session);
 	enum link_state link = shown_link_of(session);
 	uint64_t now = util_now();
 
@@ -678,7 +660,7 @@ static uint64_t answers_due(struct session *session)
 
 static void make_answers(struct session *session)
 {
-	struct source_facts facts = session->source->table->facts(session->source);
+	struct source_facts facts = session_source(session);
 	char trouble[SESSION_TROUBLE];
 	const struct moment moment = {
 		.epoch = session->epoch,
@@ -836,13 +818,8 @@ void session_free(struct session *session)
 
 bool session_over(const struct session *session)
 {
-	return session->source->table->facts(session->source).play.over &&
+	return session_source(session).play.over &&
 		session->fed == session->got && !decode_held(session->decode);
-}
-
-struct play_state session_play_state(const struct session *session)
-{
-	return session->source->table->facts(session->source).play;
 }
 
 bool session_left_running(const struct session *session)

@@ -14,7 +14,7 @@
 
 #include "agent/base/options.h"
 #include "agent/export/export.h"
-#include "agent/source/play.h"
+#include "agent/source/source.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
 #include "subscription.h"
@@ -74,20 +74,14 @@ const char *session_failure(const struct session *session);
 
 /* The source is a recording, its end is reached, and all of it was handled. */
 bool session_over(const struct session *session);
-struct play_state session_play_state(const struct session *session);
 
 struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
 const struct decode *session_decode(const struct session *session);
 /* For sample sets. The texts live until the next step. */
 struct set_facts session_facts(const struct session *session, const struct epoch *epoch);
+struct source_facts session_source(const struct session *session);	/* what it tells; until the next step */
 enum link_state session_link(const struct session *session);	/* a silent link is LINK_UP here */
 const struct state_words *session_words(const struct session *session);	/* of its link */
-enum vm_state session_vm(const struct session *session);
-/* How this ktop's own VM has ended, and whether that was no failure; NULL: not known, or it is somebody else's. */
-const char *session_vm_ended(const struct session *session, bool *well);
-bool session_is_unsure(const struct session *session);	/* as link_is_unsure */
-/* The sampler is a process of ktop's own: the guest need not be asked for it, and it ends with ktop. */
-bool session_owns_sampler(const struct session *session);
 bool session_ordered(const struct session *session);	/* session_run_profiler was called, and the order was obeyed */
 struct lease *session_lease(struct session *session);	/* of reports; for those who send a person's lines, too */
 bool session_reads_names(const struct session *session);	/* the kernel's names are being read */

@@ -45,7 +45,7 @@ static void tell_done(void *context, bool ok, const char *text)
 	struct session *session = context;
 	struct session_message message = {
 		.failed = !ok, .profiler = true,
-		.kept = session->source->table->facts(session->source).kept != KEPT_NONE,
+		.kept = session_source(session).kept != KEPT_NONE,
 	};
 
 	if (ok) {
@@ -131,7 +131,7 @@ static void save_table(struct session *session, const struct order *order)
 /* Packets have no filter. Those of a replay are in its recording. False: they are not to be had. */
 static bool save_cut(struct session *session, const struct order *order, struct question *question)
 {
-	const struct source_facts facts = session->source->table->facts(session->source);
+	const struct source_facts facts = session_source(session);
 	uint64_t now = epoch_now(session->epoch);
 	bool ends = question->to > now;
 
@@ -149,7 +149,7 @@ static bool save_cut(struct session *session, const struct order *order, struct 
 
 static void save_recording(struct session *session, const struct order *order)
 {
-	const struct source_facts facts = session->source->table->facts(session->source);
+	const struct source_facts facts = session_source(session);
 	const struct metadata_machine machine = {
 		.name = facts.machine, .kernel = session->image ? session->image : facts.kernel,
 	};
@@ -202,7 +202,7 @@ void session_forget(struct session *session, const void *context)
 struct set_facts session_facts(const struct session *session, const struct epoch *epoch)
 {
 	const struct vitals_cost cost = vitals_cost(epoch, STREAM_SAMPLES);
-	const char *machine = session->source->table->facts(session->source).machine;
+	const char *machine = session_source(session).machine;
 	const struct trace_number *numbers;
 	uint32_t number_count = guest_events_numbers(epoch->events, &numbers);
 

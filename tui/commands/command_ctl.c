@@ -77,16 +77,16 @@ static int ask_guest(struct session *session, const char *line)
 	const struct command_sink sink = { .context = &answer, .answered = answered };
 	uint64_t deadline = util_now() + (uint64_t)CONNECT_MS * NS_PER_MS;
 
-	while (session_link(session) != LINK_UP && session_vm(session) != VM_GONE && util_now() < deadline &&
+	while (session_link(session) != LINK_UP && session_source(session).vm != VM_GONE && util_now() < deadline &&
 			!command_stopped())
 		session_step(session, STEP_MS);
-	if (session_vm(session) == VM_GONE)
+	if (session_source(session).vm == VM_GONE)
 		return command_fail(util_format("not sent: the VM is gone; start it again"));
 	if (session_link(session) != LINK_UP && command_stopped())
 		return command_fail(util_format("not sent: interrupted; ask again"));
 	if (session_link(session) != LINK_UP)
 		return command_fail(util_format("the guest has told nothing of itself in %d s: %s",
-			CONNECT_MS / 1000, session_vm(session) == VM_PAUSED ?
+			CONNECT_MS / 1000, session_source(session).vm == VM_PAUSED ?
 			state_words_of_vm(VM_PAUSED)->trouble :
 			session_words(session)->trouble));
 	session_ask(session, line, &sink);

@@ -35,7 +35,7 @@ static struct progress progress_begin(void)
 /* How much of a recording has been read, in thousandths. */
 static int read_so_far(struct session *session)
 {
-	struct play_state play = session_play_state(session);
+	struct play_state play = session_source(session).play;
 
 	if (!play.there || play.end <= play.begin || play.at <= play.begin)
 		return 0;
@@ -66,7 +66,7 @@ static void end_progress(const struct progress *progress)
 /* Tells once what is waited for, when a QEMU of our own has ended, and what has started it has not. */
 static void tell_ending(struct session *session, uint64_t *speak_at)
 {
-	if (!session_is_unsure(session))
+	if (!session_source(session).unsure)
 		*speak_at = util_now() + (uint64_t)ENDING_MS * NS_PER_MS;
 	if (util_now() < *speak_at)
 		return;
@@ -95,7 +95,7 @@ static void break_off(void *session)
 /* Once the window has ended, answers may take long: a signal breaks them off. Of a recording, it ends the program. */
 static struct interruption *heed_signals(struct session *session, const struct report *report)
 {
-	if (report->state < REPORT_NAMING || session_play_state(session).there)
+	if (report->state < REPORT_NAMING || session_source(session).play.there)
 		return NULL;
 	return interruption_new(break_off, session);
 }

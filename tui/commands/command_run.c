@@ -160,7 +160,8 @@ static int watch(struct launch *launch, const struct run_options *options,
 	const struct command_wait wait = {
 		.ns = options->headless ? request->wait_ns : SCREEN_MS * NS_PER_MS, .goes_on = !options->headless,
 	};
-	bool gone, known, well;
+	struct source_facts facts;
+	bool gone, known;
 	int status;
 
 	attach.live.qmp = launch_qmp(launch);
@@ -176,8 +177,9 @@ static int watch(struct launch *launch, const struct run_options *options,
 		vm.capture = capture_new(session, &(struct recording_options) { .folder = request->raw });
 	status = options->headless ? command_profile(session, service, request) :
 		show(&vm, config, request, detach);
-	gone = session_vm(session) == VM_GONE;
-	known = session_vm_ended(session, &well) && !well;
+	facts = session_source(session);
+	gone = facts.vm == VM_GONE;
+	known = facts.ended && !facts.ended_well;
 	session_free(session);
 	if (status != COMMAND_DONE)
 		quote(launch, gone, known);

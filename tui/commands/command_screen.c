@@ -36,7 +36,7 @@ struct ingest {				/* the ingest thread of one machine */
 static bool can_start(const struct session *session, const struct command_start *start)
 {
 	return session_link(session) == LINK_UP && session_epoch(session)->status_known &&
-		(!start->own || (session_owns_sampler(session) && !session_ordered(session)));
+		(!start->own || (session_source(session).own && !session_ordered(session)));
 }
 
 static void tell_reply(void *context, bool ok, const char *text)

@@ -116,7 +116,7 @@ static bool profile(struct live *live, bool on, char **error)
 
 static bool is_gone(const struct live *live)
 {
-	enum vm_state vm = session_vm(live->session);
+	enum vm_state vm = session_source(live->session).vm;
 
 	return vm == VM_GONE || (vm == VM_UNKNOWN && session_link(live->session) == LINK_LOST);
 }
@@ -142,7 +142,7 @@ static bool await_guest(struct live *live, char **error)
 	if (is_gone(live))
 		return util_fail(error, "nothing traced: the VM is gone; start it again");
 	return util_fail(error, "the guest has told nothing of itself in %d s: %s", CONNECT_MS / 1000,
-		session_vm(live->session) == VM_PAUSED ? state_words_of_vm(VM_PAUSED)->trouble :
+		session_source(live->session).vm == VM_PAUSED ? state_words_of_vm(VM_PAUSED)->trouble :
 		session_words(live->session)->trouble);
 }
 

@@ -556,7 +556,7 @@ static void leftovers_are_of_nobody(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct session *session = read_leftovers(cases[i].name, cases[i].at, cases[i].age, cases[i].running);
 		struct epoch *epoch = session_epoch(session);
-		struct play_state play = session_play_state(session);
+		struct play_state play = session_source(session).play;
 		uint64_t first = (cases[i].left ? cases[i].at + 100 : cases[i].at - cases[i].age) * MS;
 
 		assert_int_equal(play.begin, cases[i].begin * MS);

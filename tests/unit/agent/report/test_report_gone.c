@@ -333,7 +333,7 @@ static void whoever_waits_for_an_answer_is_told(void **unused)
 		if (variant & 4) {		/* it is asked when the VM is gone */
 			go_away();
 			go_on();
-			while (util_now() < late && session_vm(vm.fixture.session) != VM_GONE)
+			while (util_now() < late && session_source(vm.fixture.session).vm != VM_GONE)
 				fixture_step(&vm.fixture);
 		}
 		if (variant & 2)

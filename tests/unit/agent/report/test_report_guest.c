@@ -382,7 +382,7 @@ static void test_report_of_a_paused_vm_fails_at_once(void **state)
 	(void)state;
 	fixture = fixture_begin_qmp(path);
 	fixture_bring_up(&fixture);
-	for (int i = 0; i < FIXTURE_STEPS && session_vm(fixture.session) != VM_PAUSED; i++)
+	for (int i = 0; i < FIXTURE_STEPS && session_source(fixture.session).vm != VM_PAUSED; i++)
 		fixture_step(&fixture);
 	report = report_new(fixture.session, &report_default);
 	assert_int_equal(report_step(report), REPORT_FAILED);
