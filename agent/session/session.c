@@ -8,6 +8,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
+#include "agent/base/wakeup.h"
 #include "agent/code/listings.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
@@ -696,7 +697,7 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	uint64_t names = now + (uint64_t)NAMES_MS * NS_PER_MS;
 	bool held = (session->fed < session->got || decode_held(session->decode)) && !searches_played(session);
 	struct pollfd ready[1 + SOURCE_FDS] = {
-		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
+		{ .fd = wakeup_fd(mailbox_orders(session->mailbox)), .events = POLLIN },
 	};
 	struct source_wait source = { .fds = ready + 1 };
 	uint64_t wait;

@@ -5,6 +5,7 @@
 #include "agent/answers/profile.h"
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
+#include "agent/base/wakeup.h"
 #include "agent/cut/kept_recording.h"
 #include "agent/export/export_csv.h"
 #include "agent/export/export_json.h"
@@ -253,10 +254,10 @@ void session_take_orders(struct session *session)
 {
 	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
 
-	mailbox_clear_order_fd(session->mailbox);
+	wakeup_clear(mailbox_orders(session->mailbox));
 	while (take_order(session))
 		if (util_now() >= end) {
-			mailbox_wake_orders(session->mailbox);
+			wakeup_send(mailbox_orders(session->mailbox));
 			return;
 		}
 }
@@ -271,12 +272,12 @@ void session_finish_orders(struct session *session)
 
 int session_message_fd(const struct session *session)
 {
-	return mailbox_message_fd(session->mailbox);
+	return wakeup_fd(mailbox_messages(session->mailbox));
 }
 
 void session_clear_message_fd(struct session *session)
 {
-	mailbox_clear_message_fd(session->mailbox);
+	wakeup_clear(mailbox_messages(session->mailbox));
 }
 
 void session_run_profiler(struct session *session, bool on)

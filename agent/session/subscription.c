@@ -90,19 +90,9 @@ bool mailbox_take_order(struct mailbox *mailbox, struct order *order)
 	return waits;
 }
 
-int mailbox_order_fd(const struct mailbox *mailbox)
+struct wakeup *mailbox_orders(const struct mailbox *mailbox)
 {
-	return wakeup_fd(mailbox->orders_wait);
-}
-
-void mailbox_wake_orders(struct mailbox *mailbox)
-{
-	wakeup_send(mailbox->orders_wait);
-}
-
-void mailbox_clear_order_fd(struct mailbox *mailbox)
-{
-	wakeup_clear(mailbox->orders_wait);
+	return mailbox->orders_wait;
 }
 
 void mailbox_message(struct mailbox *mailbox, const struct session_message *message)
@@ -132,14 +122,9 @@ bool mailbox_take_message(struct mailbox *mailbox, struct session_message *messa
 	return waits;
 }
 
-int mailbox_message_fd(const struct mailbox *mailbox)
+struct wakeup *mailbox_messages(const struct mailbox *mailbox)
 {
-	return wakeup_fd(mailbox->messages_wait);
-}
-
-void mailbox_clear_message_fd(struct mailbox *mailbox)
-{
-	wakeup_clear(mailbox->messages_wait);
+	return mailbox->messages_wait;
 }
 
 /* ---- subscription ---- */
@@ -250,7 +235,7 @@ void subscription_ask(struct subscription *subscription, const struct request *r
 
 	answer_free(change(subscription, &asked, false));
 	free(asked);
-	mailbox_wake_orders(mailbox);
+	wakeup_send(mailbox->orders_wait);
 }
 
 /* From here on the ingest thread owns it, for it may just be making its answer. */
@@ -264,7 +249,7 @@ void subscription_leave(struct subscription *subscription)
 	mailbox = subscription->all->mailbox;
 	answer_free(change(subscription, &asked, true));
 	free(asked);
-	mailbox_wake_orders(mailbox);
+	wakeup_send(mailbox->orders_wait);
 }
 
 struct answer *subscription_take(struct subscription *subscription)
@@ -280,7 +265,7 @@ struct answer *subscription_take(struct subscription *subscription)
 	subscription->starved = false;
 	pthread_mutex_unlock(&mailbox->lock);
 	if (starved)
-		mailbox_wake_orders(mailbox);
+		wakeup_send(mailbox->orders_wait);
 	return answer;
 }
 

@@ -121,9 +121,7 @@ void mailbox_free(struct mailbox *mailbox);
 void mailbox_order(struct mailbox *mailbox, const struct order *order);
 
 bool mailbox_take_order(struct mailbox *mailbox, struct order *order);	/* the oldest; false: there is none */
-int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when an order waits */
-void mailbox_clear_order_fd(struct mailbox *mailbox);	/* call it before taking orders */
-void mailbox_wake_orders(struct mailbox *mailbox);	/* any thread; wakes the ingest thread by mailbox_order_fd */
+struct wakeup *mailbox_orders(const struct mailbox *mailbox);	/* sent when one waits; clear it before taking orders */
 
 /* ---- from the ingest thread ---- */
 
@@ -131,7 +129,6 @@ void mailbox_wake_orders(struct mailbox *mailbox);	/* any thread; wakes the inge
 void mailbox_message(struct mailbox *mailbox, const struct session_message *message);
 
 bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message);	/* false: there is none */
-int mailbox_message_fd(const struct mailbox *mailbox);	/* readable when a message waits */
-void mailbox_clear_message_fd(struct mailbox *mailbox);	/* call it before taking messages */
+struct wakeup *mailbox_messages(const struct mailbox *mailbox);	/* likewise */
 
 #endif
