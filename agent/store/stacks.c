@@ -11,19 +11,30 @@
 
 /* ---- recent stacks ---- */
 
+/*
+ * A cache in front of the tree. It finds the leaf node of a recent stack by the words of the sample, as
+ * they come from the wire, without a walk through the tree. It may forget a stack; then the tree is asked.
+ *
+ * Frames are not compared. A print of 128 bits stands for them, made by NH (Black and others, UMAC, 1999)
+ * under secret random keys. Two different samples have the same print with a probability of at most 2^-64.
+ * Another key chooses the set, so a look-up compares six prints that are independent of that choice. Take a
+ * guest that sends ten million samples a second for ten years, of whatever words: the chance that a single
+ * one is charged to a wrong stack is about 1 in 1,000. Comparing the frames would read as many words from
+ * memory as stacks have frames, and avoiding that is most of what the cache saves.
+ */
+
 enum {
+	CACHE_BYTES = 4 << 20,		/* at most; also at most a 64th of the budget */
 	WAYS = 3,
 	HEAD_KEYS = 2, WALK_KEYS = 64,	/* two words for the head; then the two walks */
 	RANDOM_PIECE = 256,		/* getrandom gives as many bytes in one piece */
 };
 
-struct print {
-	uint64_t low, high;
-};
-
 /* One line of the processor's cache; `oldest` is the place that is used next. */
 struct set {
-	struct print prints[WAYS];
+	struct print {
+		uint64_t low, high;
+	} prints[WAYS];
 	uint32_t nodes[WAYS];		/* node + 1; 0: empty */
 	uint32_t oldest;
 };
@@ -32,10 +43,11 @@ _Static_assert(sizeof(struct set) == 64, "a set is a line");
 
 enum { PAIR = 2 * sizeof(struct set) };		/* two sets that help each other out */
 
+/* Without random numbers it keeps nothing. Without memory it keeps nothing until there is some again. */
 struct stack_cache {
 	struct budget *budget;
 	bool keyed;			/* there were random numbers */
-	uint64_t set_key;		/* independent of `keys`, see stacks.h */
+	uint64_t set_key;		/* independent of `keys` */
 	uint64_t keys[HEAD_KEYS + 2 * WALK_KEYS];
 	uint32_t count;			/* of sets: a power of two, or 0 */
 	void *memory;
@@ -61,7 +73,7 @@ static size_t bytes_of(uint32_t count)
 
 static uint32_t count_for(const struct budget *budget)
 {
-	uint32_t count = STACK_CACHE_BYTES / sizeof(struct set);
+	uint32_t count = CACHE_BYTES / sizeof(struct set);
 
 	while (count * sizeof(struct set) > budget_share(budget, 64))
 		count /= 2;
@@ -85,24 +97,12 @@ static bool make_sets(struct stack_cache *cache)
 	return true;
 }
 
-struct stack_cache *stack_cache_new(struct budget *budget)
+static void stack_cache_init(struct stack_cache *cache, struct budget *budget)
 {
-	struct stack_cache *cache = util_alloc(sizeof(*cache));
-
 	cache->budget = budget;
 	cache->keyed = fill_random(cache->keys, sizeof(cache->keys)) &&
 		fill_random(&cache->set_key, sizeof(cache->set_key));
 	make_sets(cache);
-	return cache;
-}
-
-void stack_cache_free(struct stack_cache *cache)
-{
-	if (!cache)
-		return;
-	if (cache->count)
-		budget_free(cache->budget, cache->memory, bytes_of(cache->count));
-	free(cache);
 }
 
 /* ---- NH: the sum of the products of each pair of words, with their keys added ---- */
@@ -156,8 +156,9 @@ static struct set *next_to(const struct stack_cache *cache, uint32_t spread)
 	return set_of(cache, spread ^ 1);
 }
 
-void stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
-	uint32_t space, struct stack_print *print)
+/* Also fetches the memory in which the print will be looked up. */
+static void stack_cache_print(const struct stack_cache *cache, const struct sample *sample, uint32_t space,
+	struct stack_print *print)
 {
 	const uint64_t *kernel_keys = cache->keys + HEAD_KEYS, *user_keys = kernel_keys + WALK_KEYS;
 	struct sums sums = { 0 };
@@ -190,7 +191,8 @@ static inline uint32_t find_in(const struct set *set, const struct stack_print *
 	return node;
 }
 
-uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print)
+/* The node that was kept for the print. STACKS_NONE: none was, or it is forgotten. */
+static uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print)
 {
 	uint32_t node;
 
@@ -207,7 +209,8 @@ static bool is_full(const struct set *set)
 	return set->nodes[set->oldest] != 0;
 }
 
-void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print, uint32_t node)
+/* Keeps the node of a print that was not found. If all its places are taken, an older print is forgotten. */
+static void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print, uint32_t node)
 {
 	struct set *set;
 
@@ -234,7 +237,7 @@ struct stacks {
 	uint32_t count, room, most;	/* nodes; nodes that are paid for; nodes at most */
 	uint64_t refused;
 	struct hash by_hash;
-	struct stack_cache *cache;
+	struct stack_cache cache;
 };
 
 enum {
@@ -260,7 +263,7 @@ struct stacks *stacks_new(struct budget *budget)
 	stacks->most = most < STACKS_NODES_MAX ? (uint32_t)most : STACKS_NODES_MAX;
 	stacks->nodes = util_alloc(STACKS_NODES_MAX * sizeof(*stacks->nodes));
 	hash_init(&stacks->by_hash, budget);
-	stacks->cache = stack_cache_new(budget);
+	stack_cache_init(&stacks->cache, budget);
 	return stacks;
 }
 
@@ -268,7 +271,8 @@ void stacks_free(struct stacks *stacks)
 {
 	if (!stacks)
 		return;
-	stack_cache_free(stacks->cache);
+	if (stacks->cache.count)
+		budget_free(stacks->budget, stacks->cache.memory, bytes_of(stacks->cache.count));
 	hash_clear(&stacks->by_hash);
 	free(stacks->nodes);
 	budget_give(stacks->budget, (size_t)stacks->room * NODE_COST);
@@ -390,7 +394,7 @@ void stacks_key(const struct stacks *stacks, const struct sample *sample, uint32
 {
 	key->sample = sample;
 	key->space = space;
-	stack_cache_print(stacks->cache, sample, space, &key->print);
+	stack_cache_print(&stacks->cache, sample, space, &key->print);
 }
 
 uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key)
@@ -399,12 +403,12 @@ uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key)
 
 	if (key->sample->kernel_count + key->sample->user_count == 0)
 		return STACKS_NONE;
-	node = stack_cache_find(stacks->cache, &key->print);
+	node = stack_cache_find(&stacks->cache, &key->print);
 	if (node != STACKS_NONE)
 		return node;
 	node = intern(stacks, key);
 	if (node != STACKS_NONE)
-		stack_cache_keep(stacks->cache, &key->print, node);
+		stack_cache_keep(&stacks->cache, &key->print, node);
 	return node;
 }
 

@@ -17,7 +17,7 @@ struct threads;
 bool filter_lacks(const struct filter *filter, enum filter_by by);
 
 /*
- * True if the terms about who ran a sample hold. Those about its stack: stack_filter.h. `context`: that of its stack
+ * True if the terms about who ran a sample hold. Those about its stack: match.h. `context`: that of its stack
  * (contexts.h), or CONTEXT_UNTOLD if no term asks for a mode.
  */
 bool filter_passes(const struct filter *filter, struct threads *threads, const struct who *who, enum context context);

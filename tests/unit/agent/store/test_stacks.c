@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "agent/base/budget.h"
 #include "agent/store/stacks.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/intern.h"
@@ -212,6 +213,140 @@ static void memory_is_bounded(void **state)
 	stacks_free(stacks);
 }
 
+/* ---- the tree gives the same ids with the cache and without it ---- */
+
+enum { POOL = 50000, DRAWS = 300000, PARTS = 7, CACHE_MOST = 4 << 20 };
+
+/* A sample with its own frames; frames beyond its counts are noise. */
+struct own {
+	struct sample sample;
+	uint64_t kernel[64], user[64];
+	uint32_t space;
+};
+
+static void make(struct random *random, struct own *own, uint32_t depth)
+{
+	*own = (struct own) { .space = (uint32_t)random_below(random, 3), .sample = {
+		.kernel_cut = random_below(random, 8) == 0,
+		.user_cut = random_below(random, 8) == 0,
+		.user_exact = random_below(random, 2),
+		.exact = random_below(random, 4),
+		.kernel_count = (uint32_t)random_below(random, depth + 1),
+		.user_count = (uint32_t)random_below(random, depth + 1),
+	} };
+	for (uint32_t i = 0; i < 64; i++) {
+		own->kernel[i] = random_below(random, 4) * 16;
+		own->user[i] = random_below(random, 4) * 16;
+	}
+	own->sample.kernel = own->kernel;
+	own->sample.user = own->user;
+}
+
+/* A copy that differs in one part, has one more frame at an end, or differs in one bit. */
+static void copy_changed(struct random *random, struct own *copy, const struct own *own,
+	uint32_t part)
+{
+	struct sample *sample = &copy->sample;
+
+	*copy = *own;
+	sample->kernel = copy->kernel;
+	sample->user = copy->user;
+	switch (part) {
+	case 0: copy->space ^= 1u << random_below(random, 32); break;
+	case 1: sample->exact ^= 1ull << random_below(random, 64); break;
+	case 2: sample->kernel_cut ^= 1; break;
+	case 3: sample->user_cut ^= 1; break;
+	case 4: sample->user_exact ^= 1; break;
+	case 5: copy->kernel[sample->kernel_count++] = 0; break;
+	case 6: copy->user[sample->user_count++] = 0; break;
+	}
+	if (part >= PARTS && part < PARTS + sample->kernel_count)
+		copy->kernel[part - PARTS] ^= 1ull << random_below(random, 64);
+	else if (part >= PARTS)
+		copy->user[part - PARTS - sample->kernel_count] ^= 1ull << random_below(random, 64);
+}
+
+/* Leaves less memory than a cache takes. */
+static uint32_t intern_without(struct stacks *stacks, struct budget *budget, const struct own *own)
+{
+	size_t left = budget_left(budget), held = left - CACHE_MOST;
+	uint32_t node;
+
+	assert_true(left > CACHE_MOST && budget_take(budget, held));
+	node = intern(stacks, &own->sample, own->space);
+	budget_give(budget, held);
+	return node;
+}
+
+static struct stacks *stacks_without(struct budget *budget)
+{
+	size_t left = budget_left(budget);
+	struct stacks *stacks;
+
+	assert_true(budget_take(budget, left));
+	stacks = stacks_new(budget);
+	budget_give(budget, left);
+	return stacks;
+}
+
+static void it_changes_no_result(void **state)
+{
+	struct random random = { .state = 3 };
+	struct budget *budget = budget_new(BUDGET_MIB);
+	struct budget *small = budget_new(BUDGET_LEAST_MIB);
+	struct stacks *without = stacks_without(budget), *with = stacks_new(small);
+	struct own *pool = calloc(POOL, sizeof(*pool));
+
+	(void)state;
+	assert_non_null(pool);
+	for (size_t i = 0; i < POOL; i++)
+		make(&random, &pool[i], 1 + (uint32_t)i % 12);
+	for (size_t i = 0; i < DRAWS; i++) {
+		const struct own *own = &pool[random_below(&random, random_below(&random, 2) ?
+			POOL : POOL / 50)];
+
+		assert_int_equal(intern(with, &own->sample, own->space),
+			intern_without(without, budget, own));
+	}
+	assert_int_equal(stacks_nodes(with), stacks_nodes(without));
+	assert_int_equal(stacks_refused(with), 0);
+	assert_int_equal(stacks_refused(without), 0);
+	free(pool);
+	stacks_free(with);
+	stacks_free(without);
+	budget_release(small);
+	budget_release(budget);
+}
+
+/* A stack that was just met is not taken for another one, however little they differ. */
+static void what_differs_is_another_stack(void **state)
+{
+	struct random random = { .state = 1 };
+	struct budget *budget = budget_new(BUDGET_MIB), *small = budget_new(BUDGET_LEAST_MIB);
+	struct stacks *without = stacks_without(budget), *with = stacks_new(small);
+	size_t left = budget_left(small);
+	struct own own, other;
+
+	(void)state;
+	for (int turn = 0; turn < 200; turn++) {
+		make(&random, &own, 12);
+		for (uint32_t part = 0; part < PARTS + own.sample.kernel_count + own.sample.user_count; part++) {
+			copy_changed(&random, &other, &own, part);
+			intern(with, &own.sample, own.space);
+			intern_without(without, budget, &own);
+			assert_int_equal(intern(with, &other.sample, other.space),
+				intern_without(without, budget, &other));
+		}
+	}
+	assert_int_equal(stacks_nodes(with), stacks_nodes(without));
+	assert_true(budget_left(small) < left);
+	stacks_free(with);
+	stacks_free(without);
+	assert_true(budget_left(small) > left);
+	budget_release(small);
+	budget_release(budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +356,8 @@ int main(void)
 		cmocka_unit_test(no_frames_are_no_stack),
 		cmocka_unit_test(ids_stand_for_stacks),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(it_changes_no_result),
+		cmocka_unit_test(what_differs_is_another_stack),
 	};
 
 	stacks_free(NULL);
