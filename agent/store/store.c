@@ -371,27 +371,15 @@ static void absorb(struct store *store, struct part *to, struct part *from)
 	part_free(store, from);
 }
 
-static uint64_t weight_of(const struct run *run)
+/* Of those whose who has this number, or a higher one. */
+static uint64_t weight_from(const struct run *run, uint32_t least)
 {
 	struct run_reader reader = run_read(run);
 	struct run_count count;
 	uint64_t weight = 0;
 
 	while (run_next(&reader, &count))
-		weight += count.weight;
-	return weight;
-}
-
-/* The weight whose thread and CPU are known. */
-static uint64_t weight_with_who(const struct run *run)
-{
-	struct run_reader reader = run_read(run);
-	struct run_count count;
-	uint64_t weight = 0;
-
-	while (run_next(&reader, &count))
-		if (count.who >= WHO_FORGOTTEN)
-			weight += count.weight;
+		weight += count.who >= least ? count.weight : 0;
 	return weight;
 }
 
@@ -480,18 +468,20 @@ uint64_t store_version(const struct store *store)
 
 /* ---- parts in order ---- */
 
-/* The position of the first part that ends after this time. */
-static size_t position_of(const struct store *store, uint64_t time)
+/* The position of the first part whose middle is at or after the time (by_middle), or that ends after it. */
+static size_t position_of(const struct store *store, uint64_t time, bool by_middle)
 {
 	size_t low = 0, high = store->part_count;
 
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+		size_t at = low + (high - low) / 2;
+		struct cell cell = store->parts[at]->cell;
+		uint64_t middle = cell.begin + (cell.end - cell.begin) / 2;
 
-		if (store->parts[middle]->cell.end <= time)
-			low = middle + 1;
+		if (by_middle ? middle < time : cell.end <= time)
+			low = at + 1;
 		else
-			high = middle;
+			high = at;
 	}
 	return low;
 }
@@ -522,7 +512,7 @@ static struct part *find_part(struct store *store, uint64_t time)
 	if (time > INT64_MAX)
 		time = INT64_MAX;
 	store_advance(store, time);
-	position = position_of(store, time);
+	position = position_of(store, time, false);
 	part = position < store->part_count ? store->parts[position] : NULL;
 	if (!part || time < part->cell.begin)
 		part = insert_part(store, position, time);
@@ -547,7 +537,7 @@ static void drop_oldest(struct store *store)
 	struct part *part = store->parts[0];
 
 	for (uint32_t i = 0; i < part->run_count; i++)
-		store->given_up += weight_of(part->runs[i]);
+		store->given_up += weight_from(part->runs[i], 0);
 	part_free(store, part);
 	store->part_count--;
 	memmove(store->parts, store->parts + 1, store->part_count * sizeof(*store->parts));
@@ -571,7 +561,7 @@ static bool forget(struct store *store, struct part *part, const uint32_t *forgo
 
 		if (!run)
 			return false;
-		store->forgotten += weight_with_who(part->runs[i]);
+		store->forgotten += weight_from(part->runs[i], WHO_FORGOTTEN);
 		replace_run(store, part, i, run);
 		part->version = ++store->version;
 	}
@@ -677,7 +667,7 @@ static void renumber_part(struct store *store, struct part *part, const uint32_t
 			count(store, part, run, true);
 			part->runs[kept++] = run;
 		} else {
-			store->given_up += weight_of(old);
+			store->given_up += weight_from(old, 0);
 		}
 		run_release(old);
 	}
@@ -918,30 +908,12 @@ uint64_t store_forgotten(const struct store *store)
 
 /* ---- ranges ---- */
 
-/* The first slice whose middle is at or after the time (by_middle), or that ends after it. */
-static size_t search(const struct store *store, uint64_t time, bool by_middle)
-{
-	size_t low = 0, high = store_slices(store);
-
-	while (low < high) {
-		size_t at = low + (high - low) / 2;
-		struct slice slice = store_slice(store, at);
-		uint64_t middle = slice.begin + (slice.end - slice.begin) / 2;
-
-		if (by_middle ? middle < time : slice.end <= time)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
-}
-
 struct span span_find(const struct store *store, uint64_t from, uint64_t to)
 {
-	struct span span = { .first = search(store, from, true), .end = store_slices(store) };
+	struct span span = { .first = position_of(store, from, true), .end = store_slices(store) };
 
 	if (to != UINT64_MAX)
-		span.end = search(store, to, true);
+		span.end = position_of(store, to, true);
 	if (span.end < span.first)
 		span.end = span.first;
 	return span;
@@ -949,5 +921,5 @@ struct span span_find(const struct store *store, uint64_t from, uint64_t to)
 
 size_t span_after(const struct store *store, uint64_t time)
 {
-	return search(store, time, false);
+	return position_of(store, time, false);
 }
