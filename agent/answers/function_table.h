@@ -54,7 +54,7 @@ struct function_table {
 	size_t caller_count;
 	struct caller inlined[4];	/* the functions that are inlined in it */
 	size_t inlined_count;
-	uint64_t inlined_of;		/* the part of its weight that was looked at for `inlined` */
+	uint64_t inlined_of;		/* its weight */
 	struct function_share *machines;	/* machine_count of them, in the order of the tabs; NULL: one machine */
 	size_t machine_count;
 };

@@ -8,7 +8,6 @@
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/query_state.h"
-#include "agent/query/question/filter.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "query_addresses.h"
@@ -105,65 +104,16 @@ void address_sums_clear(struct address_sums *sums)
 
 /* ---- what was inlined ---- */
 
-/* Bounds for one answer: counts looked at, inlined functions told apart. */
-enum { COUNTS_MAX = 20000, KINDS_MAX = 64 };
+enum { KINDS_MAX = 64 };		/* inlined functions that one answer tells apart */
 
-struct tally {
-	struct window *window;
-	uint32_t function;
-	uint32_t looked;		/* counts */
-	uint64_t whole;
-	struct caller kinds[KINDS_MAX];
-	size_t kind_count;
-};
-
-/* The innermost inlined function at a leaf. FUNCTION_NONE: nothing is inlined there, or it is not known yet. */
-static uint32_t innermost(const struct tally *tally, uint32_t leaf)
+/* The innermost inlined function at an address. FUNCTION_NONE: nothing is inlined there, or it is not known yet. */
+static uint32_t innermost(struct symbols *symbols, const struct address_sum *sum)
 {
-	struct node node = stacks_node(tally->window->inputs.stacks, leaf);
 	struct inlined inlined;
 
-	if (!symbols_inlined(tally->window->inputs.symbols, node.space, node.address, &inlined) ||
-			inlined.count == 0)
+	if (!symbols_inlined(symbols, sum->space, sum->address, &inlined) || inlined.count == 0)
 		return FUNCTION_NONE;
 	return inlined.functions[inlined.count - 1];
-}
-
-static void add_weight(struct tally *tally, uint32_t function, uint64_t weight)
-{
-	struct caller *kind = tally->kinds;
-
-	tally->whole += weight;
-	if (function == FUNCTION_NONE)
-		return;
-	while (kind < tally->kinds + tally->kind_count && kind->function != function)
-		kind++;
-	if (kind == tally->kinds + KINDS_MAX)
-		return;
-	if (kind == tally->kinds + tally->kind_count) {
-		*kind = (struct caller) { .function = function };
-		tally->kind_count++;
-	}
-	kind->weight += weight;
-}
-
-static void add_run(struct tally *tally, const struct match *match, const struct run *run)
-{
-	uint32_t stack = STACKS_NONE, inlined = FUNCTION_NONE;
-	struct match_reader reader = match_begin(match, run);
-	struct run_count count;
-	const struct who *who;
-
-	while (tally->looked < COUNTS_MAX && match_next(&reader, &count, &who)) {
-		tally->looked++;
-		if (who->mode == MODE_IDLE || count.stack == STACKS_NONE ||
-				match->functions[count.stack] != tally->function)
-			continue;
-		if (count.stack != stack)
-			inlined = innermost(tally, count.stack);
-		stack = count.stack;
-		add_weight(tally, inlined, count.weight);
-	}
 }
 
 static int heavier_caller(const void *left, const void *right)
@@ -178,23 +128,25 @@ static int heavier_caller(const void *left, const void *right)
 size_t query_inlined(struct query *query, const struct question *question, uint32_t function,
 	struct caller *inlined, size_t size, uint64_t *whole)
 {
-	struct window *window = &query_reader(query, question)->window;
-	struct tally tally = { .window = window, .function = function };
-	struct match match;
-	size_t count;
+	struct address_sums sums = query_addresses(query, question, &function, 1);
+	struct caller kinds[KINDS_MAX];
+	size_t count = 0, at;
 
-	window_look(window, question);
-	match = window_match(window);
-	for (size_t i = window->span.end; i-- > window->span.first && tally.looked < COUNTS_MAX;) {
-		struct slice slice = store_slice(window->inputs.store, i);
+	for (size_t i = 0; i < sums.count; i++) {
+		uint32_t inner = innermost(query->inputs.symbols, &sums.sums[i]);
 
-		for (size_t k = 0; k < slice.run_count; k++)
-			add_run(&tally, &match, slice.runs[k]);
+		for (at = 0; at < count && kinds[at].function != inner; at++)
+			;
+		if (inner == FUNCTION_NONE || at == KINDS_MAX)
+			continue;
+		if (at == count)
+			kinds[count++] = (struct caller) { .function = inner };
+		kinds[at].weight += sums.sums[i].weight;
 	}
-	qsort(tally.kinds, tally.kind_count, sizeof(*tally.kinds), heavier_caller);
-	count = tally.kind_count < size ? tally.kind_count : size;
-	for (size_t i = 0; i < count; i++)
-		inlined[i] = tally.kinds[i];
-	*whole = tally.whole;
+	*whole = sums.self;
+	address_sums_clear(&sums);
+	qsort(kinds, count, sizeof(*kinds), heavier_caller);
+	count = count < size ? count : size;
+	memcpy(inlined, kinds, count * sizeof(*kinds));
 	return count;
 }

@@ -39,9 +39,8 @@ struct address_sums query_addresses(struct query *query, const struct question *
 void address_sums_clear(struct address_sums *sums);
 
 /*
- * What was inlined at the leaf addresses of this function: the innermost inlined function at each, heaviest
- * first, as far as it is known. `whole` is the weight that was looked at: the newest of the range, 20,000 counts
- * of the store at most. Returns how many of `size` were written.
+ * What was inlined at the leaf addresses of this function: the innermost inlined function at each, heaviest first, as
+ * far as it is known. `whole` is the weight at these addresses. Returns how many of `size` were written.
  */
 size_t query_inlined(struct query *query, const struct question *question, uint32_t function,
 	struct caller *inlined, size_t size, uint64_t *whole);
