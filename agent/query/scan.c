@@ -231,13 +231,6 @@ static void add_run(struct scan *scan, const struct match *match, const struct r
 
 /* ---- the runs of a range ---- */
 
-static int by_address(const void *a, const void *b)
-{
-	uintptr_t x = (uintptr_t)((const struct scan_run *)a)->run, y = (uintptr_t)((const struct scan_run *)b)->run;
-
-	return (x > y) - (x < y);
-}
-
 /* Charges without asking: some bytes for each run. */
 static void list_run(struct scan *scan, struct run *run, uint64_t period)
 {
@@ -261,8 +254,6 @@ static void list_runs(struct scan *scan, const struct window *window)
 		for (size_t k = 0; k < slice.run_count; k++)
 			list_run(scan, slice.runs[k], slice.period);
 	}
-	if (scan->next.count)
-		qsort(scan->next.list, scan->next.count, sizeof(*scan->next.list), by_address);
 }
 
 /* True: it is less to add what has come and to take away what has left than to begin anew. */
@@ -270,23 +261,22 @@ static bool compare_runs(struct scan_runs *old, struct scan_runs *next)
 {
 	uint64_t all = 0, changes = 0;
 
-	for (uint32_t i = 0, k = 0; i < old->count || k < next->count;) {
-		struct scan_run *left = &old->list[i], *come = &next->list[k];
-		int order = i == old->count ? 1 : k == next->count ? -1 : by_address(left, come);
+	for (uint32_t i = 0; i < old->count; i++) {
+		old->list[i].stays = false;
+		old->list[i].run->mark = i;
+		changes += old->list[i].run->counts;
+	}
+	for (uint32_t i = 0; i < next->count; i++) {
+		struct scan_run *come = &next->list[i];
+		struct scan_run *left = come->run->mark < old->count ? &old->list[come->run->mark] : NULL;
 
-		if (order == 0)
+		come->stays = left && left->run == come->run;
+		if (come->stays) {
+			left->stays = true;
 			come->weight = left->weight;
-		if (order >= 0) {
-			come->stays = order == 0;
-			all += come->run->counts;
-			changes += come->stays ? 0 : come->run->counts;
-			k++;
 		}
-		if (order <= 0) {
-			left->stays = order == 0;
-			changes += left->stays ? 0 : left->run->counts;
-			i++;
-		}
+		all += come->run->counts;
+		changes += come->stays ? -(uint64_t)come->run->counts : come->run->counts;
 	}
 	return changes < all;
 }

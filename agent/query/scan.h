@@ -69,7 +69,7 @@ struct scan_run {
 };
 
 struct scan_runs {
-	struct scan_run *list;		/* by address */
+	struct scan_run *list;
 	uint32_t count, room;
 };
 

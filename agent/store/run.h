@@ -2,7 +2,7 @@
 /*
  * Counts in order of stack and who, packed: a slice of the store consists of runs. Each key is stored as its distance
  * from the key before. A count of one sample with weight 1 needs nothing else, so most counts take one or two bytes. A
- * run never changes, and may be held by several. Used by one thread.
+ * run never changes (but for `mark`), and may be held by several. Used by one thread.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -27,6 +27,7 @@ struct run {
 	size_t size;			/* bytes of the run, counts included */
 	unsigned holders;
 	uint32_t counts;
+	uint32_t mark;			/* for whoever compares lists of runs; means nothing afterwards */
 	uint8_t who_bits;		/* the low bits of a key that are the number of who */
 	uint8_t bytes[];
 };
