@@ -159,8 +159,6 @@ static void free_answer(struct answer *answer)
 	listing_release(annotation->listing);
 	free(annotation->heat);
 	free(annotation->base.heat);
-	answer_end(answer);
-	free(annotation);
 }
 
 uint64_t annotation_callee(const struct annotation *annotation, uint32_t instruction)

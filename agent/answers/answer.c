@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
+#include <stdlib.h>
 
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
@@ -17,11 +17,6 @@ struct answer answer_begin(const struct answer_kind *kind, const struct moment *
 	return answer;
 }
 
-void answer_end(struct answer *answer)
-{
-	epoch_release(answer->epoch);
-}
-
 struct answer *answer_new(const struct request *request, const struct moment *moment)
 {
 	struct query *query = moment->epoch ? moment->epoch->query : NULL;
@@ -37,8 +32,12 @@ struct answer *answer_new(const struct request *request, const struct moment *mo
 
 void answer_free(struct answer *answer)
 {
-	if (answer)
+	if (!answer)
+		return;
+	if (answer->kind->free)
 		answer->kind->free(answer);
+	epoch_release(answer->epoch);
+	free(answer);
 }
 
 /* Its end, by the guest's clock; never 0. */

@@ -101,12 +101,11 @@ struct answer_kind {
 	size_t request_size;
 	unsigned questions;		/* that `make` asks the epoch's query; each has a reader of its own */
 	struct answer *(*make)(const struct request *request, const struct moment *moment);
-	void (*free)(struct answer *answer);
+	void (*free)(struct answer *answer);	/* what it has besides itself and the common part; NULL: nothing */
 };
 
 /* Fills the common part of an answer. The epoch is in it once its guest has told of itself. */
 struct answer answer_begin(const struct answer_kind *kind, const struct moment *moment);
-void answer_end(struct answer *answer);		/* releases the common part; called by the kind's `free` */
 
 /* Makes and frees an answer of any kind. */
 struct answer *answer_new(const struct request *request, const struct moment *moment);

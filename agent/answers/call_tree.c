@@ -95,8 +95,6 @@ static void free_answer(struct answer *answer)
 		epoch_release(call_tree->machines[i]);
 	free(call_tree->machines);
 	tree_free(call_tree->tree);
-	answer_end(answer);
-	free(call_tree);
 }
 
 const struct answer_kind call_tree_kind = {

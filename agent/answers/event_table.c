@@ -654,8 +654,6 @@ static void free_answer(struct answer *answer)
 		budget_free(answer->epoch->inputs.budget, table->rows, table->count * sizeof(*table->rows));
 		budget_free(answer->epoch->inputs.budget, table->slow, table->slow_count * sizeof(*table->slow));
 	}
-	answer_end(answer);
-	free(table);
 }
 
 const char *event_row_text(const struct event_row *row, enum event_by by, char text[EVENT_TEXT])

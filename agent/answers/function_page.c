@@ -92,8 +92,6 @@ static void free_answer(struct answer *answer)
 	answer_free((struct answer *)page->tree);
 	for (int i = 0; i < PAGE_TABLES; i++)
 		answer_free((struct answer *)page->tables[i]);
-	answer_end(answer);
-	free(page);
 }
 
 const struct answer_kind function_page_kind = {

@@ -396,8 +396,6 @@ static void free_answer(struct answer *answer)
 	table_free(functions->table);
 	free(functions->machines);
 	free(functions->visible);
-	answer_end(answer);
-	free(functions);
 }
 
 const struct answer_kind function_table_kind = {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/util.h"
@@ -36,15 +35,7 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 	return &map->answer;
 }
 
-static void free_answer(struct answer *answer)
-{
-	struct heat_map *map = (struct heat_map *)answer;
-
-	answer_end(answer);
-	free(map);
-}
-
 const struct answer_kind heat_map_kind = {
 	.name = "heat map", .request_size = sizeof(struct heat_request), .questions = 1,
-	.make = make, .free = free_answer,
+	.make = make,
 };

@@ -184,8 +184,6 @@ static void free_answer(struct answer *answer)
 
 	table_free(profile->table);
 	free(profile->books);
-	answer_end(answer);
-	free(profile);
 }
 
 const struct answer_kind profile_kind = {

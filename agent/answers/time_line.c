@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
@@ -26,15 +25,7 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 	return &line->answer;
 }
 
-static void free_answer(struct answer *answer)
-{
-	struct time_line *line = (struct time_line *)answer;
-
-	answer_end(answer);
-	free(line);
-}
-
 const struct answer_kind time_line_kind = {
 	.name = "time line", .request_size = sizeof(struct time_line_request), .questions = 1,
-	.make = make, .free = free_answer,
+	.make = make,
 };

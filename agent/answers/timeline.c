@@ -643,8 +643,6 @@ static void free_answer(struct answer *answer)
 		budget_free(budget, timeline->spans, timeline->span_count * sizeof(*timeline->spans));
 		free(timeline->rows);
 	}
-	answer_end(answer);
-	free(timeline);
 }
 
 static int by_thread(const void *left, const void *right)

@@ -203,8 +203,6 @@ static void free_answer(struct answer *answer)
 	free(vitals->machines);
 	free(vitals->cpus);
 	free(vitals->trends);
-	answer_end(answer);
-	free(vitals);
 }
 
 const struct answer_kind vitals_kind = {

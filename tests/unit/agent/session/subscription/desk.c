@@ -53,9 +53,8 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 
 static void free_it(struct answer *answer)
 {
+	(void)answer;
 	the_desk.living--;
-	answer_end(answer);
-	free(answer);
 }
 
 static const struct answer_kind costly = {
