@@ -145,6 +145,7 @@ void session_run_profiler(struct session *session, bool on);
 void session_snapshot(struct session *session, const char *path, const struct excerpt *excerpt,
 	const struct export_choice *choice);
 void session_play(struct session *session, struct play play);	/* ignored if the source is no recording */
+void session_mark(struct session *session, const char *text);	/* the guest writes an event `mark` with this text */
 
 void session_say(struct session *session, bool failed, const char *text);	/* sends a message to the readers */
 bool session_message(struct session *session, struct session_message *message);	/* the oldest; false: there is none */

@@ -17,6 +17,7 @@
 #include "agent/query/question/filter.h"
 #include "agent/query/table.h"
 #include "agent/source/source.h"
+#include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
 #include "profile_facts.h"
@@ -218,6 +219,67 @@ struct set_facts session_facts(const struct session *session, const struct epoch
 	};
 }
 
+/* ---- marks ---- */
+
+enum { MARK_BYTES = 63 };		/* of a text, at most */
+
+/* A guest that knows no line `mark` answers with the forms of all lines. */
+static void tell_mark(void *context, bool ok, const char *text)
+{
+	bool known = strncmp(text, "mark", 4) == 0, old = strncmp(text, "usage: start", 12) == 0;
+	char *said = old ? util_format("no mark: the hook in this guest is older than marks; put a newer one there") :
+		util_format("%s: %s", ok ? "marked" : "no mark", known ? text + 4 + strspn(text + 4, ": ") : text);
+
+	session_say(context, !ok, said);
+	free(said);
+}
+
+static bool traces_marks(const struct epoch *epoch)
+{
+	const struct guest_event *kind;
+
+	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u)
+		if (strcmp(kind->name, "mark") == 0 && guest_events_on(epoch->events, kind->id))
+			return true;
+	return false;
+}
+
+/* Why none can be asked for, in fresh memory; NULL: one can. */
+static char *no_mark(const struct session *session)
+{
+	const char *vm = state_words_of_vm(session_source(session).vm)->trouble;
+	const struct epoch *epoch = session->epoch;
+
+	if (vm)
+		return util_format("no mark: %s", vm);
+	if (session_link(session) != LINK_UP)
+		return util_format("no mark: nothing is known of the guest: %s", session_words(session)->trouble);
+	if (sampler_is_outside(epoch->status.sampler))
+		return util_format("no mark: what samples from outside the guest traces no events; --source hook takes "
+			"the hook in its kernel");
+	if (epoch->status_known && !epoch->status.running)
+		return util_format("no mark: nothing is traced while profiling is off; start it, then mark again");
+	return NULL;
+}
+
+/*
+ * The guest answers lines in their order: its answer to the second one says how both went. What it would cut off of the
+ * text (docs/wire.md, Control) is not sent, so that the answer has what it keeps.
+ */
+static void mark(struct session *session, const char *text)
+{
+	char *why = no_mark(session), line[sizeof("mark ") + MARK_BYTES];
+
+	util_print(line, sizeof(line), "mark %s", text);
+	if (!why && !traces_marks(session->epoch))
+		session_ask(session, "events +mark", &(struct command_sink) { .answered = NULL });
+	if (why)
+		session_say(session, true, why);
+	else
+		session_ask(session, line, &(struct command_sink) { .context = session, .answered = tell_mark });
+	free(why);
+}
+
 static void obey(struct session *session, const struct order *order)
 {
 	const struct command_sink done = { .context = session, .answered = tell_done };
@@ -235,6 +297,9 @@ static void obey(struct session *session, const struct order *order)
 	case ORDER_PLAY:
 		if (session->source->table->play)
 			session->source->table->play(session->source, &order->play, util_now());
+		break;
+	case ORDER_MARK:
+		mark(session, order->text);
 		break;
 	}
 }
@@ -299,6 +364,11 @@ void session_snapshot(struct session *session, const char *path, const struct ex
 void session_play(struct session *session, struct play play)
 {
 	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_PLAY, .play = play });
+}
+
+void session_mark(struct session *session, const char *text)
+{
+	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_MARK, .text = util_copy(text, strlen(text)) });
 }
 
 bool session_message(struct session *session, struct session_message *message)

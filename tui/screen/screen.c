@@ -435,7 +435,7 @@ static bool acts_on_rows(const struct screen *screen, enum action action)
 		return false;
 	case ACTION_WINDOW: case ACTION_BEFORE: case ACTION_AFTER: case ACTION_WIDEN: case ACTION_NARROW:
 	case ACTION_LIVE:
-	case ACTION_RUN: case ACTION_SNAPSHOT: case ACTION_SAVE_AS:
+	case ACTION_RUN: case ACTION_MARK: case ACTION_SNAPSHOT: case ACTION_SAVE_AS:
 		return !screen->vitals;
 	default:
 		return true;
@@ -633,6 +633,19 @@ static void filter_key(struct screen *screen, enum prompt_event event, uint64_t 
 	free(error);
 }
 
+/* A guest keeps few texts, so no time stands in the one that an empty prompt gives. */
+static void send_mark(struct screen *screen, uint64_t now)
+{
+	const char *text = screen->prompt.text;
+
+	bool all = screen->vitals && screen->vitals->machines;
+	char *said = util_format("asking %s to mark this moment", all ? "all guests" : "the guest");
+
+	screen_say(screen, now, said);
+	free(said);
+	screen->feed.mark(screen->feed.self, text[strspn(text, " ")] ? text : "here");
+}
+
 void screen_prompt_input(struct screen *screen, const struct input *input, uint64_t now)
 {
 	enum prompt_event event = prompt_key(&screen->prompt, input->code);
@@ -641,8 +654,10 @@ void screen_prompt_input(struct screen *screen, const struct input *input, uint6
 		filter_key(screen, event, now);
 	else if (screen->asked == ASKED_SEARCH)
 		search_key(screen, input, event);
-	else if (event == PROMPT_DONE)
+	else if (event == PROMPT_DONE && screen->asked == ASKED_TIME)
 		screen_play_to(screen, now);
+	else if (event == PROMPT_DONE)
+		send_mark(screen, now);
 }
 
 void screen_leave_prompt(struct screen *screen, uint64_t now)
@@ -662,6 +677,8 @@ void screen_open_prompt(struct screen *screen, enum asked asked)
 	screen->bad[0] = '\0';
 	if (asked == ASKED_TIME)
 		prompt_open(&screen->prompt, "Time:", "1:30, 90, or +30, -30 from here; Enter goes there", "");
+	else if (asked == ASKED_MARK)
+		prompt_open(&screen->prompt, "Mark:", "a text; Enter marks the moment, Esc leaves", "");
 	else if (asked == ASKED_FILTER)
 		prompt_open(&screen->prompt, "Filter:",
 			"cpu: thread: comm: process: mode: object: file: under: machine: ! |",

@@ -199,6 +199,10 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 			"not yet: nothing is known of the VM; wait until ktop is connected");
 	else if (action == ACTION_RUN)
 		run(screen, now);
+	else if (action == ACTION_MARK && screen->vitals->play.there)
+		screen_complain(screen, now, "no mark: this is a recording; mark in a live guest");
+	else if (action == ACTION_MARK)
+		screen_open_prompt(screen, ASKED_MARK);
 	else if (action == ACTION_SNAPSHOT)
 		snapshot(screen, now);
 	else if (action == ACTION_SAVE_AS)
@@ -299,6 +303,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 		hide_idle(screen, now);
 		break;
 	case ACTION_RUN:
+	case ACTION_MARK:
 	case ACTION_SNAPSHOT:
 	case ACTION_SAVE_AS:
 	case ACTION_ZERO:

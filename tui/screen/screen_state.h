@@ -68,7 +68,7 @@ struct screen {
 	struct status_line status;
 	uint32_t ordered, jumped;	/* play_state.taken once all orders are done; once the last jump is */
 	struct prompt prompt;
-	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME } asked;	/* what the open prompt asks for */
+	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME, ASKED_MARK } asked;	/* what the prompt asks for */
 	struct scope before;		/* the scope when the prompt was opened: an abandoned filter is put back */
 	bool told_keys[SCREEN_KEYS];	/* these have said that they mean nothing */
 	char bad[160];			/* what is wrong with the prompt's text; "": nothing */

@@ -425,8 +425,6 @@ static const char *why_nothing(const struct screen *screen, enum action action)
 	bool tree = screen->current == VIEW_TREE;
 
 	switch (action) {
-	case ACTION_SORT_MEMORY:
-		return "not sorted: no view has a column of memory; {sort-cpu} sorts by CPU, {sort-time} by time";
 	case ACTION_SORT: case ACTION_SORT_LEFT: case ACTION_SORT_RIGHT: case ACTION_INVERT:
 	case ACTION_SORT_CPU: case ACTION_SORT_TIME:
 		return "not sorted: the rows of this view have one order; {functions} and {threads} show tables";

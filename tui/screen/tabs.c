@@ -552,7 +552,7 @@ static bool overview_running(const struct overview *overview)
 	return running != 0 && running == count_up(overview);
 }
 
-/* On the machines whose link is up; on all if none is. */
+/* This and the next go to the machines whose link is up; to all if none is. */
 static void overview_run_profiler(struct overview *overview, bool on)
 {
 	bool any = count_up(overview) != 0;
@@ -561,6 +561,16 @@ static void overview_run_profiler(struct overview *overview, bool on)
 	for (size_t i = 0; i < overview->count; i++)
 		if (is_up(&overview->machines[i]) || !any)
 			machine_run_profiler(&overview->machines[i], on);
+}
+
+static void overview_mark(struct overview *overview, const char *text)
+{
+	bool any = count_up(overview) != 0;
+
+	begin_order(overview);
+	for (size_t i = 0; i < overview->count; i++)
+		if (is_up(&overview->machines[i]) || !any)
+			session_mark(overview->machines[i].session, text);
 }
 
 /* A file for each machine. `format`: its number in the list of save_format.h. */
@@ -658,6 +668,16 @@ static void page_run_profiler(void *self, bool on)
 		overview_run_profiler(page->tabs->overview, on);
 }
 
+static void page_mark(void *self, const char *text)
+{
+	struct page *page = self;
+
+	if (page->machine)
+		session_mark(page->machine->session, text);
+	else
+		overview_mark(page->tabs->overview, text);
+}
+
 static void page_play(void *self, const struct play *play)
 {
 	struct page *page = self;
@@ -740,8 +760,8 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 	struct feed feed = {
 		.self = page, .console = machine ? tabs->console : NULL,
 		.ask = page_ask, .answer = page_answer, .message = page_message,
-		.running = page_running, .run_profiler = page_run_profiler, .play = page_play,
-		.snapshot = page_snapshot, .format = page_format, .set_format = page_set_format,
+		.running = page_running, .run_profiler = page_run_profiler, .mark = page_mark,
+		.play = page_play, .snapshot = page_snapshot, .format = page_format, .set_format = page_set_format,
 	};
 
 	page->tabs = tabs;

@@ -181,6 +181,22 @@ void fake_guest_missed(struct fake_guest *guest, uint32_t cpu, uint32_t ticks)
 	guest->taken[cpu]++;
 }
 
+void fake_guest_traces(struct fake_guest *guest, uint16_t id, const char *name)
+{
+	const struct ktop_wire_descriptor descriptor = { .event = id, .stream = KTOP_TRACE };
+	const struct ktop_wire_tracing tracing = { .ids = 64 };
+	const uint32_t mask[2] = { 0, 1u << (id - KTOP_TRACE_FIRST) };
+	struct body body = { 0 }, masked = { 0 };
+
+	body_fixed(&body, &descriptor, sizeof(descriptor));
+	body_text(&body, name);
+	body_text(&body, "");
+	put(guest, KTOP_META, 0, KTOP_EVENT_descriptor, &body);
+	body_fixed(&masked, &tracing, sizeof(tracing));
+	body_list(&masked, mask, 2, sizeof(mask[0]));
+	put(guest, KTOP_META, 0, KTOP_EVENT_tracing, &masked);
+}
+
 void fake_guest_beat(struct fake_guest *guest, uint64_t ms)
 {
 	guest->clock += (ms - 1) * FAKE_GUEST_TICKS_PER_MS;

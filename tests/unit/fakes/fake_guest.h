@@ -41,6 +41,7 @@ void fake_guest_missed(struct fake_guest *guest, uint32_t cpu, uint32_t ticks);
 void fake_guest_symbol(struct fake_guest *guest, uint64_t address, uint32_t size, const char *name);
 void fake_guest_object(struct fake_guest *guest, uint32_t process, uint64_t start, uint64_t end,
 	const char *name);
+void fake_guest_traces(struct fake_guest *guest, uint16_t id, const char *name);	/* it, and no other event */
 void fake_guest_beat(struct fake_guest *guest, uint64_t ms);
 
 /* Accepts a client, sends all, reads what is there. It never waits. */

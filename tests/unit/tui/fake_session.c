@@ -199,6 +199,12 @@ void session_run_profiler(struct session *session, bool on)
 	session->ran_on = on;
 }
 
+void session_mark(struct session *session, const char *text)
+{
+	session->marks++;
+	snprintf(session->mark, sizeof(session->mark), "%s", text);
+}
+
 void session_play(struct session *session, struct play play)
 {
 	session->plays++;
@@ -283,6 +289,11 @@ static void run_profiler(void *self, bool on)
 	session_run_profiler(self, on);
 }
 
+static void mark(void *self, const char *text)
+{
+	session_mark(self, text);
+}
+
 static void snapshot(void *self, const struct excerpt *excerpt, const char *kernel)
 {
 	const struct session *session = self;
@@ -307,7 +318,7 @@ struct feed fake_feed(struct session *session)
 {
 	return (struct feed) {
 		.self = session, .ask = ask, .answer = answer, .message = message,
-		.running = running, .run_profiler = run_profiler, .play = play,
+		.running = running, .run_profiler = run_profiler, .mark = mark, .play = play,
 		.snapshot = snapshot, .format = format, .set_format = set_format,
 	};
 }

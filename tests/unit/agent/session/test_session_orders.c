@@ -94,6 +94,45 @@ static void test_profiler_by_port(void **state)
 	fixture_end(&fixture);
 }
 
+/* The guest is asked to trace marks first, if it does not. What it answers is said, and why it was not asked. */
+static void test_marks(void **state)
+{
+	static const struct {
+		bool ok;
+		const char *reply, *says;
+	} tries[] = {
+		{ true, "mark slow  disk", "marked: slow  disk" },
+		{ false, "mark: too many texts: use one of before", "no mark: too many texts: use one of before" },
+		{ false, "usage: start | stop | rate N", "no mark: the hook in this guest is older than marks; put a "
+			"newer one there" },
+		{ false, "usage: mark TEXT: an event", "no mark: usage: mark TEXT" },
+	};
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
+	session_mark(fixture.session, "early");
+	fixture_await_message(&fixture, true, "no mark: nothing is known of the guest: it has not opened the port; ");
+	fixture_bring_up(&fixture);
+	session_mark(fixture.session, "idle");
+	fixture_await_message(&fixture, true, "no mark: nothing is traced while profiling is off; start it, then");
+	fake_guest_status(fixture.guest, true);
+	answers_free(fixture_answers(&fixture));
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		session_mark(fixture.session, "slow  disk");
+		fixture_await_line(&fixture, "events +mark");
+		fixture_await_line(&fixture, "mark slow  disk");
+		fake_guest_reply(fixture.guest, i == 0, "whatever it says");
+		fake_guest_reply(fixture.guest, tries[i].ok, tries[i].reply);
+		fixture_await_message(&fixture, !tries[i].ok, tries[i].says);
+	}
+	fake_guest_traces(fixture.guest, KTOP_EVENT_mark, "mark");
+	answers_free(fixture_answers(&fixture));
+	session_mark(fixture.session, "a text that is by far longer than the sixty-three bytes that count");
+	fixture_await_line(&fixture, "mark a text that is by far longer than the sixty-three bytes that co");
+	fixture_end(&fixture);
+}
+
 static const struct fake_answer machine[] = {
 	{ "qmp_capabilities", "\"return\": {}" },
 	{ "query-status", "\"return\": {\"status\": \"running\"}" },
@@ -224,6 +263,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_profiler_of_a_silent_guest),
 		cmocka_unit_test(test_profiler_by_port),
+		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_profiler_by_key),
 		cmocka_unit_test(test_the_end_stops_what_was_started),
 		cmocka_unit_test(test_commands_are_answered_in_order),

@@ -69,6 +69,37 @@ static void test_orders_to_one_and_to_all(void **state)
 	close_theatre(&theatre);
 }
 
+/* A mark goes to the machine that is shown, on the screen over all to all that are up. */
+static void test_marks_of_one_and_of_all(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give(&theatre, 2)->vitals->link = LINK_LOST;
+	give(&theatre, 0);
+	give(&theatre, 1);
+	draw(&theatre);
+	for (const char *key = "Mslow"; *key; key++)
+		press(&theatre, (uint32_t)*key);
+	holds(&theatre, "Mark: slow", true);
+	assert_int_equal(theatre.sessions[0].marks, 0);
+	press(&theatre, KEYS_ENTER);
+	holds(&theatre, "asking all guests to mark this moment", true);
+	assert_true(theatre.sessions[0].marks == 1 && theatre.sessions[1].marks == 1 && !theatre.sessions[2].marks);
+	assert_string_equal(theatre.sessions[1].mark, "slow");
+	press(&theatre, KEYS_TAB);
+	give_all(&theatre);
+	press(&theatre, 'M');
+	press(&theatre, KEYS_ESCAPE);
+	press(&theatre, 'M');
+	press(&theatre, ' ');
+	press(&theatre, KEYS_ENTER);
+	assert_true(theatre.sessions[0].marks == 2 && theatre.sessions[1].marks == 1);
+	assert_string_equal(theatre.sessions[0].mark, "here");
+	close_theatre(&theatre);
+}
+
 /* The format of snapshots is that of the settings at first. What is chosen on one screen counts on all. */
 static void test_one_format_for_all(void **state)
 {
@@ -244,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_zero_over_all),
 		cmocka_unit_test(test_orders_to_one_and_to_all),
+		cmocka_unit_test(test_marks_of_one_and_of_all),
 		cmocka_unit_test(test_one_format_for_all),
 		cmocka_unit_test(test_stacks_of_a_machine_with_a_long_name),
 		cmocka_unit_test(test_orders_do_not_rest_on_old_answers),

@@ -153,8 +153,6 @@ static void test_keys_without_effect(void **state)
 		{ "3", 'G', "not moved: a flame has no pages; the arrows go from cell to cell" },
 		{ "4", 'I', "not sorted: the rows of this view have one order; 1 and 5 show tables" },
 		{ "3", 'P', "not sorted: the rows of this view" }, { "2", 'T', "not sorted: the rows of this view" },
-		{ "1", 'M', "not sorted: no view has a column of memory; P sorts by CPU, T by time" },
-		{ "5", 'M', "not sorted: no view has a column of memory" },
 		{ "5", 'y', "nothing done: y has no meaning; F1 lists the keys" }, { "?", 'y', "y has no meaning" },
 		{ "1", 'f', "nothing done: f is for a recording; `ktop --replay DIR` plays one" },
 		{ "1", '\t', "nothing done: Tab is for several machines; this ktop shows one" },

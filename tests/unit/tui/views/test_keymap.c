@@ -56,7 +56,7 @@ static void test_habits(void **state)
 	assert_int_equal(keys_action(&keys_standard, '\\'), ACTION_FILTER);
 	assert_int_equal(keys_action(&keys_standard, 'I'), ACTION_INVERT);
 	assert_int_equal(keys_action(&keys_standard, 'P'), ACTION_SORT_CPU);
-	assert_int_equal(keys_action(&keys_standard, 'M'), ACTION_SORT_MEMORY);
+	assert_int_equal(keys_action(&keys_standard, 'M'), ACTION_MARK);
 	assert_int_equal(keys_action(&keys_standard, 'T'), ACTION_SORT_TIME);
 	assert_int_equal(keys_action(&keys_standard, 'z'), ACTION_ZERO);
 	assert_int_equal(keys_action(&keys_standard, 'Z'), ACTION_FREEZE);

@@ -90,7 +90,7 @@ struct model {
 	struct model_table tables[WALK_ALL_VIEWS];	/* those of the others */
 	enum { COVER_NONE, COVER_HELP, COVER_FORMATS } cover;	/* of the view */
 	size_t choice;			/* with COVER_FORMATS: the format under the cursor */
-	enum { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER } open;
+	enum { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_MARK } open;
 	char text[128];			/* in the prompt */
 	char filter[160], before[160];	/* as typed; when the prompt was opened */
 	uint64_t filtered;		/* how often the filter became another one */
@@ -131,7 +131,8 @@ struct walk_guest {
 	enum link_state link_told;
 	enum vm_state vm_told;
 
-	int runs, snapshots;		/* how many should have been ordered so far */
+	int runs, snapshots, marks;	/* how many should have been ordered so far */
+	char mark[128];			/* the last one's text */
 	int snapshots_seen;
 	bool run_on;			/* the last order */
 	enum kept_wish asked;		/* the last order, while it has no answer */

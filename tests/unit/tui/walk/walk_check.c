@@ -180,11 +180,12 @@ static void check_bottom(struct walk *walk)
 	char text[WALK_TEXT], wanted[WALK_TEXT], said[LAST_ROWS * WALK_TEXT];
 
 	walk_row_text(walk, walk->canvas->rows - 2, text);
-	snprintf(wanted, sizeof(wanted), "%s: %s", model->open == PROMPT_FILTER ? "Filter" : "Search",
-		model->text);
+	snprintf(wanted, sizeof(wanted), "%s: %s", model->open == PROMPT_FILTER ? "Filter" :
+		model->open == PROMPT_MARK ? "Mark" : "Search", model->text);
 	if (model->open && strncmp(text, wanted, strlen(wanted)) != 0)
 		walk_fault(walk, "the prompt is not", wanted);
-	if (!model->open && (strstr(text, "Filter:") == text || strstr(text, "Search:") == text))
+	if (!model->open && (strstr(text, "Filter:") == text || strstr(text, "Search:") == text ||
+			strstr(text, "Mark:") == text))
 		walk_fault(walk, "there is a prompt", "");
 	if (model->open || !model->failed)
 		return;
@@ -310,6 +311,9 @@ void walk_check_orders(struct walk *walk)
 			walk_fault(walk, "another order than it should be",
 				guest->run_on ? "on" : "off");
 		assert_int_equal(session->snapshots, guest->snapshots);
+		assert_int_equal(session->marks, guest->marks);
+		if (session->marks)
+			assert_string_equal(session->mark, guest->mark);
 	}
 }
 

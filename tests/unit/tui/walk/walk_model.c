@@ -68,7 +68,7 @@ static void prompt_text(struct model *model)
 {
 	if (model->open == PROMPT_FILTER)
 		take_filter(model, model->text);
-	else
+	else if (model->open == PROMPT_SEARCH)
 		search(model, model->text, 0);
 }
 
@@ -329,6 +329,28 @@ static void run(struct walk *walk)
 	}
 }
 
+/* As run(). What is shown of the order's outcome begins anew. */
+static void mark(struct walk *walk)
+{
+	const char *text = walk_model(walk)->text;
+	size_t up = 0;
+
+	for (size_t i = 0; i < walk->machines; i++)
+		up += is_up(&walk->guests[i]);
+	for (size_t i = 0; i < walk->machines; i++) {
+		struct walk_guest *guest = &walk->guests[i];
+
+		if (walk_is_all(walk) ? !is_up(guest) && up : guest != walk_guest(walk))
+			continue;
+		guest->marks++;
+		strcpy(guest->mark, text[strspn(text, " ")] ? text : "here");
+	}
+	if (walk_is_all(walk)) {
+		walk->gathered_failed = false;
+		walk->gathered = 0;
+	}
+}
+
 static void snapshot(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->machines; i++)
@@ -350,6 +372,9 @@ static void act_on_machine(struct walk *walk, enum action action)
 		model->failed = "not yet";
 	} else if (action == ACTION_RUN) {
 		run(walk);
+	} else if (action == ACTION_MARK) {
+		model->open = PROMPT_MARK;
+		model->text[0] = '\0';
 	} else if (action == ACTION_SNAPSHOT) {
 		snapshot(walk);
 	} else if (action == ACTION_SAVE_AS) {
@@ -449,9 +474,6 @@ static void act(struct walk *walk, enum action action)
 		if (model->cover || model->view != WALK_EVENTS)
 			next_group(model);
 		break;
-	case ACTION_SORT_MEMORY:
-		model->failed = model->cover ? NULL : "no view has a column of memory";
-		break;
 	case ACTION_FUNCTIONS:
 		look_along(model, WALK_TABLE);
 		break;
@@ -491,6 +513,7 @@ static void act(struct walk *walk, enum action action)
 		model->no_idle = !model->no_idle;
 		break;
 	case ACTION_RUN:
+	case ACTION_MARK:
 	case ACTION_SNAPSHOT:
 	case ACTION_SAVE_AS:
 	case ACTION_ZERO:
@@ -541,6 +564,8 @@ void model_key(struct walk *walk, uint32_t code)
 	struct model *model = walk_model(walk);
 
 	model->failed = NULL;
+	if (model->open == PROMPT_MARK && code == KEYS_ENTER)
+		mark(walk);
 	if (model->open)
 		type(model, code);
 	else
