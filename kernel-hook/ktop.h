@@ -185,6 +185,13 @@ void ktop_thread(struct ktop *ktop, uint32_t thread, uint32_t process, const cha
 void ktop_thread_exit(struct ktop *ktop, uint32_t thread);
 void ktop_object(struct ktop *ktop, const struct ktop_object *object);
 
+/*
+ * serial among its own calls. A program marks this moment with a text, of which 63 bytes count: an event `mark` of this
+ * thread; nothing while marks are not traced. Texts are kept as names are. False: 32 others are kept already, and this
+ * one is counted as lost.
+ */
+bool ktop_mark(struct ktop *ktop, uint32_t thread, const char *text);
+
 /* thread, the one that calls ktop_drain(). facts.symbols has new functions from this address on. */
 void ktop_symbols(struct ktop *ktop, uint64_t from);
 

@@ -35,7 +35,7 @@ enum {
 };
 
 /* Steps of the beat: the status, one for each table, for each class of each CPU, and for what each CPU left out. */
-enum { BEAT_STATUS, BEAT_PROCESSES, BEAT_THREADS, BEAT_OBJECTS, BEAT_EVENTS, BEAT_CPUS };
+enum { BEAT_STATUS, BEAT_PROCESSES, BEAT_THREADS, BEAT_OBJECTS, BEAT_EVENTS, BEAT_TEXTS, BEAT_CPUS };
 
 /* ---- names, which the kernel gives (serial) ---- */
 
@@ -94,6 +94,41 @@ void ktop_object(struct ktop *ktop, const struct ktop_object *object)
 	end = ktop_put_list(end, object->build_id,
 		build_id_size(object->build_id, object->build_id_size));
 	ktop_table_put(&ktop->meta.objects, key, row, (uint32_t)(end - row));
+}
+
+/* A text that is refused has an id by its bytes, so that the same one is missing once. */
+static uint32_t refused_id(const char *text)
+{
+	uint32_t id = 0;
+
+	while (*text)
+		id = id * 31 + (uint8_t)*text++;
+	return id;
+}
+
+bool ktop_mark(struct ktop *ktop, uint32_t thread, const char *text)
+{
+	struct ktop_table *table = &ktop->meta.texts;
+	struct ktop_wire_number fixed = { .event = KTOP_EVENT_mark };
+	uint8_t row[8 * KTOP_ROW_WORDS];
+
+	if (!ktop_tracing(ktop, KTOP_EVENT_mark))
+		return true;
+	for (uint32_t i = 0; i < table->size; i++) {
+		struct ktop_key key = { .id = KTOP_MARKS_WRITTEN + i };
+		uint32_t size;
+
+		fixed.number = key.id;
+		size = (uint32_t)(ktop_put_text(ktop_put(row, &fixed, sizeof(fixed)), text, KTOP_NAME_MAX) - row);
+		if (!ktop_table_agrees(table, key, row, size))
+			continue;
+		if (i == ktop_table_fill(table).used)
+			ktop_table_put(table, key, row, size);
+		ktop_trace_mark(ktop, thread, key.id);
+		return true;
+	}
+	ktop_table_refuse(table, refused_id(text));
+	return false;
 }
 
 void ktop_symbols(struct ktop *ktop, uint64_t from)
@@ -155,7 +190,7 @@ static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
 		.trace_mask = ktop->control.events[KTOP_TRACE_FIRST / 32],
 		.meta_lost = ktop_table_fill(&meta->processes).lost +
 			ktop_table_fill(&meta->threads).lost + ktop_table_fill(&meta->objects).lost +
-			ktop_table_fill(&meta->events).lost,
+			ktop_table_fill(&meta->events).lost + ktop_table_fill(&meta->texts).lost,
 	};
 
 	return ktop_put_list(ktop_put(to, &fixed, sizeof(fixed)), meta->note.bytes, meta->note.size);
@@ -241,7 +276,7 @@ static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_
 {
 	const struct ktop_table *table = step == BEAT_PROCESSES ? &meta->processes :
 		step == BEAT_THREADS ? &meta->threads : step == BEAT_OBJECTS ? &meta->objects :
-		step == BEAT_EVENTS ? &meta->events : NULL;
+		step == BEAT_EVENTS ? &meta->events : step == BEAT_TEXTS ? &meta->texts : NULL;
 
 	return table && ktop_table_fill(table).lost ? table : NULL;
 }
@@ -361,6 +396,8 @@ static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 	if (size == 0)
 		size = put_row(&meta->objects, to, event);
 	if (size == 0)
+		size = put_row(&meta->texts, to, event);
+	if (size == 0)
 		size = put_mark(meta, to, event);
 	if (size == 0)
 		size = put_number(meta, to, event);
@@ -439,7 +476,8 @@ uint32_t ktop_meta_mark(struct ktop *ktop, const char *text)
 uint64_t ktop_meta_memory(const struct ktop_settings *settings)
 {
 	return ktop_table_memory(settings->processes) + ktop_table_memory(settings->threads) +
-		ktop_table_memory(settings->objects) + ktop_table_memory(settings->events);
+		ktop_table_memory(settings->objects) + ktop_table_memory(settings->events) +
+		ktop_table_memory(KTOP_MARK_TEXTS);
 }
 
 void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
@@ -469,6 +507,8 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	ktop_table_init(&meta->objects, at, settings->objects, KTOP_EVENT_object);
 	at += ktop_table_memory(settings->objects);
 	ktop_table_init(&meta->events, at, settings->events, KTOP_EVENT_descriptor);
+	at += ktop_table_memory(settings->events);
+	ktop_table_init(&meta->texts, at, KTOP_MARK_TEXTS, KTOP_EVENT_number);
 }
 
 void ktop_meta_hello(struct ktop *ktop)
@@ -481,6 +521,7 @@ void ktop_meta_hello(struct ktop *ktop)
 	ktop_table_restart(&meta->threads);
 	ktop_table_restart(&meta->objects);
 	ktop_table_restart(&meta->events);
+	ktop_table_restart(&meta->texts);
 	meta->symbols_told = 0;
 	meta->numbers_told = 0;
 	meta->marks_told = 0;

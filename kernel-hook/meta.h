@@ -27,7 +27,7 @@ enum {
 	KTOP_USER_EVENTS_MAX = 512,
 	KTOP_NAME_MAX = 63,
 	KTOP_BUILD_ID_MAX = 32,
-	KTOP_MARK_TEXTS = 32,	/* texts of control lines `mark` */
+	KTOP_MARK_TEXTS = 32,		/* texts of control lines `mark`; and as many of ktop_mark(): a power of two */
 };
 
 struct ktop_name {
@@ -54,6 +54,7 @@ struct ktop_meta {
 	/* name_table.h says who writes what; the writer is the kernel (serial) */
 	struct ktop_table processes, threads, objects;
 	struct ktop_table events;	/* descriptors of the kernel's own events; they never exit */
+	struct ktop_table texts;	/* of marks by programs, as the names of their numbers; they never exit */
 
 	/* written by the drainer */
 	uint32_t hello;			/* next step of the greeting */

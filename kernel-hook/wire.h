@@ -49,8 +49,9 @@ enum {
 #define KTOP_NO_CPU 0xffffffffu
 #define KTOP_NO_THREAD 0xffffffffu
 
-/* Marks that a control line asks for have numbers from here on; those of the kernel's own are below. */
+/* Marks by control lines have numbers from here on, and those by programs; those of the kernel's own are below. */
 #define KTOP_MARKS_ASKED 0x80000000u
+#define KTOP_MARKS_WRITTEN 0xc0000000u
 
 /* How a thread leaves its CPU: it could go on; it waits, and a signal ends that, too, or not; it has ended. */
 enum ktop_leaves { KTOP_LEAVES_READY, KTOP_LEAVES_ASLEEP, KTOP_LEAVES_BLOCKED, KTOP_LEAVES_DEAD };

@@ -103,16 +103,17 @@ static uint64_t rows_for(const struct table_fill *table)
  */
 static void add_tables(struct line *line, const struct epoch *epoch)
 {
-	static const struct { const char *what, *setting; } kinds[TABLES] = {
+	static const struct { const char *what, *setting; } kinds[] = {
 		[TABLE_PROCESSES] = { "{process|processes} without a name", "processes" },
 		[TABLE_THREADS] = { "{thread|threads} without a name", "threads" },
 		[TABLE_OBJECTS] = { "{process without its|processes without their} files", "objects" },
 		[TABLE_EVENTS] = { "trace {event|events} that cannot be traced", "events" },
 	};
+	const struct table_fill *marks = &epoch->tables[TABLE_MARKS];
+	char what[160];
 
-	for (int kind = 0; kind < TABLES; kind++) {
+	for (int kind = 0; kind < TABLE_MARKS; kind++) {
 		const struct table_fill *table = &epoch->tables[kind];
-		char what[160];
 
 		snprintf(what, sizeof(what), "%s: the guest keeps %" PRIu32 " %s; %s %s=%" PRIu64,
 			kinds[kind].what, table->size, kinds[kind].setting,
@@ -120,6 +121,9 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 			"more by the hook's settings:", kinds[kind].setting, rows_for(table));
 		add_count(line, table->missing, what);
 	}
+	snprintf(what, sizeof(what), "{text of programs marks|texts of programs mark} nothing: the guest keeps %" PRIu32
+		"; let programs mark with fewer", marks->size);
+	add_count(line, marks->missing, what);
 	if (!epoch->tables_told)
 		add_loss(line, LOSS_NAMES, epoch->status.meta_lost, "{name|names} lost: the tables of the "
 			"guest's hook are full; give it larger ones");

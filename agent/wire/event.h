@@ -149,7 +149,7 @@ struct cpu_status {
 };
 
 /* The guest's tables of names. */
-enum table_kind { TABLE_PROCESSES, TABLE_THREADS, TABLE_OBJECTS, TABLE_EVENTS, TABLES };
+enum table_kind { TABLE_PROCESSES, TABLE_THREADS, TABLE_OBJECTS, TABLE_EVENTS, TABLE_MARKS, TABLES };
 
 struct table_fill {			/* how full a table is; sent from when it was too small for the first time */
 	uint16_t event;			/* the id of the event that a row of it holds */

@@ -223,7 +223,8 @@ static bool read_table(struct rest *rest, struct event *event)
 		.kind = wire.event == KTOP_EVENT_process ? TABLE_PROCESSES :
 			wire.event == KTOP_EVENT_thread ? TABLE_THREADS :
 			wire.event == KTOP_EVENT_object ? TABLE_OBJECTS :
-			wire.event == KTOP_EVENT_descriptor ? TABLE_EVENTS : TABLES,
+			wire.event == KTOP_EVENT_descriptor ? TABLE_EVENTS :
+			wire.event == KTOP_EVENT_number ? TABLE_MARKS : TABLES,
 		.size = wire.size, .used = wire.used, .missing = wire.missing,
 	};
 	return true;

@@ -2,16 +2,20 @@
 /* ktop.ko: the hook in a Linux kernel. From loading to unloading, it serves the port. */
 #include <linux/buildid.h>
 #include <linux/err.h>
+#include <linux/fs.h>
 #include <linux/i8042.h>
 #include <linux/kthread.h>
 #include <linux/log2.h>
+#include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <linux/uaccess.h>
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 
@@ -25,6 +29,7 @@
 #include "tasks.h"
 #include "text.h"
 #include "timer.h"
+#include "trace.h"
 #include "tracepoints.h"
 #include "wire.h"
 #include "write_sample.h"
@@ -34,6 +39,7 @@ enum {
 	RING_MIN = 4,			/* KiB */
 	RING_MAX = 1 << 20,		/* KiB */
 	ROWS_MAX = 1 << 20,		/* as in ktop.h */
+	MARK_MAX = 63,			/* bytes of a mark's text, as in ktop.h */
 	FROM_MOUSE = 0x20,		/* bit of the status of the i8042: the byte came from the second port */
 };
 
@@ -106,6 +112,53 @@ static void keystrokes_stop(void)
 		i8042_remove_filter(filter_keys);
 	key_listener = NULL;
 }
+
+/* ---- marks ---- */
+
+/* Any user may write a text there, which marks that moment. A line's end is no part of it. */
+static ssize_t mark(struct file *file, const char __user *bytes, size_t size, loff_t *at)
+{
+	static DEFINE_SPINLOCK(serial);		/* held for some microseconds */
+	size_t used = min_t(size_t, size, MARK_MAX);
+	char text[MARK_MAX + 1];
+	bool marked;
+
+	if (copy_from_user(text, bytes, used))
+		return -EFAULT;
+	if (!ktop_tracing(ktop, KTOP_EVENT_mark))
+		return size;
+	while (used && text[used - 1] == '\n')
+		used--;
+	text[used] = 0;
+	spin_lock(&serial);
+	tasks_traced(current);
+	marked = ktop_mark(ktop, current->pid, text);
+	spin_unlock(&serial);
+	return marked ? size : -ENOSPC;
+}
+
+static const struct file_operations mark_file = { .owner = THIS_MODULE, .write = mark, .llseek = noop_llseek };
+static struct miscdevice mark_device = {
+	.minor = MISC_DYNAMIC_MINOR, .name = "ktop-mark", .fops = &mark_file, .mode = 0222,
+};
+static bool marks;			/* the device is there */
+
+static void marks_start(void)
+{
+	int error = misc_register(&mark_device);
+
+	marks = error == 0;
+	if (error)
+		pr_warn("ktop: programs cannot mark moments: no /dev/ktop-mark: %d\n", error);
+}
+
+static void marks_stop(void)
+{
+	if (marks)
+		misc_deregister(&mark_device);
+}
+
+/* ---- the drainer ---- */
 
 /*
  * The drainer's loop. A new task wakes it before the next drain is due, since a short program would be gone before its
@@ -240,6 +293,7 @@ static int __init begin(void)
 	if (error)
 		goto no_drainer;
 	keystrokes_start(ktop);
+	marks_start();
 	return 0;
 
 no_drainer:
@@ -259,6 +313,7 @@ no_tasks:
 
 static void __exit end(void)
 {
+	marks_stop();
 	keystrokes_stop();
 	timer_stop();
 	kthread_stop(drainer);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +162,58 @@ static void the_exited_give_their_place(void **state)
 		assert_int_equal(seen[i], i == 7 || i % 7 != 0 || i >= 140);
 }
 
+static uint32_t mark_texts(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < host->count; i++) {
+		struct ktop_wire_number number;
+
+		memcpy(&number, host->events[i].payload, sizeof(number));
+		count += host->events[i].id == KTOP_EVENT_number && number.event == KTOP_EVENT_mark;
+	}
+	return count;
+}
+
+/* A text of a program is told once, as the name of its number. One that is too many is refused, and missing once. */
+static void marks_of_programs_have_texts(void **state)
+{
+	const struct fake_event *told;
+	struct ktop_wire_number number;
+	struct ktop_wire_mark mark;
+	struct ktop_wire_table table;
+	char text[80];
+
+	(void)state;
+	assert_true(ktop_mark(ktop, 7, "nobody traces it"));
+	host->input = "events +mark\nstart\n";
+	settle();
+	assert_int_equal(mark_texts(), 0);
+	for (int i = 0; i < 2 * KTOP_MARK_TEXTS; i++) {
+		snprintf(text, sizeof(text), "%d %070d", i % KTOP_MARK_TEXTS, 0);
+		assert_true(ktop_mark(ktop, 100 + (uint32_t)i, text));
+	}
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_mark), 2 * KTOP_MARK_TEXTS);
+	assert_int_equal(mark_texts(), KTOP_MARK_TEXTS);
+	told = fake_host_last(host, KTOP_EVENT_number);
+	memcpy(&number, told->payload, sizeof(number));
+	memcpy(&mark, fake_host_last(host, KTOP_EVENT_mark)->payload, sizeof(mark));
+	assert_true(number.event == KTOP_EVENT_mark && number.number == mark.number);
+	assert_true(number.number == KTOP_MARKS_WRITTEN + KTOP_MARK_TEXTS - 1);
+	assert_int_equal(mark.thread, 100 + 2 * KTOP_MARK_TEXTS - 1);
+	text[KTOP_NAME_MAX] = 0;
+	assert_string_equal(fake_text(told, sizeof(number), 0), text);
+	for (int i = 0; i < 3; i++)
+		assert_false(ktop_mark(ktop, 1, i % 2 ? "one more" : "and more"));
+	reconnect();
+	assert_int_equal(mark_texts(), KTOP_MARK_TEXTS);
+	for (uint32_t i = 0; i < host->count; i++)
+		if (host->events[i].id == KTOP_EVENT_table)
+			memcpy(&table, host->events[i].payload, sizeof(table));
+	assert_true(table.event == KTOP_EVENT_number && table.used == KTOP_MARK_TEXTS && table.missing == 2);
+}
+
 static void objects_go_with_their_process(void **state)
 {
 	struct ktop_object object = { .name = "lib" };
@@ -256,6 +309,7 @@ int main(void)
 		TEST(all_that_find_no_place_are_counted),
 		TEST(tables_are_as_large_as_they_are_set),
 		TEST(the_exited_give_their_place),
+		TEST(marks_of_programs_have_texts),
 		TEST(objects_go_with_their_process),
 		TEST(same_as_an_array),
 		TEST(a_row_half_written_is_skipped_and_comes_later),

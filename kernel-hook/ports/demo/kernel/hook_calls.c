@@ -85,6 +85,7 @@ static bool number_at(uint32_t index, struct ktop_number *number)
 		{ KTOP_EVENT_syscall_enter, CALL_MAP, "map", "u64 bytes;" },
 		{ KTOP_EVENT_syscall_enter, CALL_READ, "read", "u32 file;u64 offset;u64 address;u64 size;" },
 		{ KTOP_EVENT_syscall_enter, CALL_DIGEST, "digest", "u64 address;u64 size;" },
+		{ KTOP_EVENT_syscall_enter, CALL_MARK, "mark", "u64 address;u64 size;" },
 		{ KTOP_EVENT_irq_enter, VECTOR_CLOCK - VECTOR_CLOCK, "clock", NULL },
 		{ KTOP_EVENT_irq_enter, VECTOR_KEYBOARD - VECTOR_CLOCK, "keyboard", NULL },
 		{ KTOP_EVENT_irq_enter, VECTOR_MOUSE - VECTOR_CLOCK, "mouse", NULL },
@@ -195,6 +196,15 @@ void hook_program(const struct process *process, const struct program_facts *fac
 }
 
 /* ---- trace ---- */
+
+bool hook_mark(const char *text)
+{
+	unsigned long flags = spin_lock_irq(&names);
+	bool good = ktop_mark(hook, thread_current()->id, text);
+
+	spin_unlock_irq(&names, flags);
+	return good;
+}
 
 uint32_t hook_traced(const struct thread *thread)
 {

@@ -3,6 +3,7 @@
 #ifndef HOOK_CALLS_H
 #define HOOK_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ktop.h"
@@ -26,6 +27,8 @@ void hook_thread_exit(const struct thread *thread);
 void hook_process(const struct process *process);
 void hook_process_exit(const struct process *process);
 void hook_program(const struct process *process, const struct program_facts *facts);
+
+bool hook_mark(const char *text);	/* thread. As ktop_mark(), by the current one */
 
 /* thread or interrupts off. What trace events call this thread: KTOP_NO_THREAD if it is a CPU's idle one. */
 uint32_t hook_traced(const struct thread *thread);

@@ -16,7 +16,7 @@
 #include "thread.h"
 #include "trace.h"
 
-enum { FAILED = -1, PIECE = 256 };
+enum { FAILED = -1, PIECE = 256, MARK = 63 };
 
 static int64_t call_exit(const struct frame *frame)
 {
@@ -91,6 +91,17 @@ static int64_t call_digest(const struct frame *frame)
 	return sum;
 }
 
+static int64_t call_mark(const struct frame *frame)
+{
+	uint64_t size = frame->rsi < MARK ? frame->rsi : MARK;
+	char text[MARK + 1];
+
+	if (!process_read(frame->rdi, text, size))
+		return FAILED;
+	text[size] = 0;
+	return hook_mark(text) ? 0 : FAILED;
+}
+
 static int64_t (*const calls[CALLS])(const struct frame *frame) = {
 	[CALL_EXIT] = call_exit,
 	[CALL_WRITE] = call_write,
@@ -100,6 +111,7 @@ static int64_t (*const calls[CALLS])(const struct frame *frame) = {
 	[CALL_MAP] = call_map,
 	[CALL_READ] = call_read,
 	[CALL_DIGEST] = call_digest,
+	[CALL_MARK] = call_mark,
 };
 
 void syscall_handle(struct frame *frame)

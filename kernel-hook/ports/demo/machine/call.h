@@ -15,6 +15,7 @@ enum call {
 	CALL_MAP,		/* bytes: more heap; the result is its address */
 	CALL_READ,		/* file, offset, address, size; the result is the bytes read */
 	CALL_DIGEST,		/* address, size; the result is a checksum, which the kernel computes */
+	CALL_MARK,		/* address, size: marks this moment, for ktop, with a text of at most 63 bytes */
 	CALLS,
 };
 

@@ -56,5 +56,6 @@ int64_t main(uint64_t argument)
 	fill(array, argument);
 	program_yield();
 	merge_sort(array, array + argument, argument);
+	program_mark("sorted", sizeof("sorted") - 1);
 	return !is_sorted(array, argument);
 }
