@@ -25,6 +25,8 @@
  *   ktop_trace_task_exec(ktop, thread, process)          by the thread itself, when it has the other program
  *   ktop_trace_signal_send(ktop, thread, number, sender)  before the thread can get it
  *   ktop_trace_mark(ktop, thread, number)                at a moment that is worth finding; below KTOP_MARKS_ASKED
+ *   ktop_trace_task_name(ktop, thread)                   once ktop_thread() or ktop_process() was told the new name
+ *   ktop_trace_sched_priority(ktop, thread, priority)    before it counts
  *
  * A call or an interrupt whose end is the next event of its CPU is sent as one event. Calls need switches for that: a
  * kernel that does not tell of all switches names sched_switch in facts.untraced.

@@ -182,6 +182,8 @@ enum {
 #define KTOP_WIRE_signal_send(F, L) /* thread: that gets it */ F(u32, thread) F(u32, number) F(u32, sender)
 #define KTOP_WIRE_mark(F, L) /* a moment that somebody marks; number: what its text is told as */ \
 	F(u32, thread) F(u32, number)
+#define KTOP_WIRE_task_name(F, L) /* its new name comes by `thread` or `process` */ F(u32, thread)
+#define KTOP_WIRE_sched_priority(F, L) /* the kernel's number for it */ F(u32, thread) F(s32, priority)
 
 #define KTOP_WIRE_EVENTS(EVENT) \
 	EVENT(1, KTOP_META, descriptor) \
@@ -247,7 +249,9 @@ enum {
 	EVENT(55, KTOP_TRACE, task_end) \
 	EVENT(56, KTOP_TRACE, task_exec) \
 	EVENT(57, KTOP_TRACE, signal_send) \
-	EVENT(58, KTOP_TRACE, mark)
+	EVENT(58, KTOP_TRACE, mark) \
+	EVENT(59, KTOP_TRACE, task_name) \
+	EVENT(60, KTOP_TRACE, sched_priority)
 
 /* enum ktop_event: KTOP_EVENT_sample = 16, ... */
 #define KTOP_WIRE_ID(id, stream, name) KTOP_EVENT_##name = id,

@@ -378,6 +378,28 @@ static void on_exec(void *data, struct task_struct *task, pid_t before, struct l
 		ktop_trace_task_exec(ktop, (uint32_t)task->pid, (uint32_t)task->tgid);
 }
 
+/* The name itself is told as all changes of names are (tasks.h). */
+static void on_rename(void *data, struct task_struct *task, const char *name)
+{
+	struct ktop *ktop = writes(data);
+
+	if (!ktop)
+		return;
+	if (task == current)
+		tasks_traced(task);
+	ktop_trace_task_name(ktop, (uint32_t)task->pid);
+}
+
+/* `lender`: the one whose priority the task has, too, if that is the better one; NULL: none lends it any. */
+static void on_priority(void *data, struct task_struct *task, struct task_struct *lender)
+{
+	struct ktop *ktop = writes(data);
+
+	if (ktop)
+		ktop_trace_sched_priority(ktop, (uint32_t)task->pid,
+			lender ? min(task->normal_prio, lender->prio) : task->normal_prio);
+}
+
 /* One that is ignored, or that waits for the thread already, does not come. */
 static void on_signal(void *data, int number, struct kernel_siginfo *info, struct task_struct *task, int group,
 	int result)
@@ -435,6 +457,8 @@ static struct point {
 	{ "sched_process_exit", "p1", KTOP_EVENT_task_end, on_group_exit },
 	{ "sched_process_exec", "p4p", KTOP_EVENT_task_exec, on_exec },
 	{ "signal_generate", "4pp44", KTOP_EVENT_signal_send, on_signal },
+	{ "task_rename", "pp", KTOP_EVENT_task_name, on_rename },
+	{ "sched_pi_setprio", "pp", KTOP_EVENT_sched_priority, on_priority },
 };
 
 /* ---- names of numbers ---- */

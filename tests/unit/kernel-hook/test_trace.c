@@ -55,7 +55,7 @@ static const uint32_t all[] = {
 	KTOP_EVENT_fault, KTOP_EVENT_memory_alloc, KTOP_EVENT_memory_free, KTOP_EVENT_block_begin,
 	KTOP_EVENT_block_end, KTOP_EVENT_net_send, KTOP_EVENT_net_receive, KTOP_EVENT_sched_migrate,
 	KTOP_EVENT_task_begin, KTOP_EVENT_task_end, KTOP_EVENT_task_exec, KTOP_EVENT_signal_send,
-	KTOP_EVENT_mark,
+	KTOP_EVENT_mark, KTOP_EVENT_task_name, KTOP_EVENT_sched_priority,
 };
 enum { ALL = sizeof(all) / sizeof(all[0]) };
 
@@ -86,6 +86,8 @@ static void trace_all(void)
 	ktop_trace_task_exec(ktop, 6, 7);
 	ktop_trace_signal_send(ktop, 6, 10, 5);
 	ktop_trace_mark(ktop, 5, 2);
+	ktop_trace_task_name(ktop, 5);
+	ktop_trace_sched_priority(ktop, 5, -20);
 }
 
 static void trace_points_write_what_they_were_given(void **state)
@@ -96,6 +98,7 @@ static void trace_points_write_what_they_were_given(void **state)
 	struct ktop_wire_syscall_exit exit;
 	struct ktop_wire_lock_wait wait;
 	struct ktop_wire_block_begin block;
+	struct ktop_wire_sched_priority priority;
 	uint32_t ids[ALL], count = 0;
 
 	(void)state;
@@ -114,6 +117,8 @@ static void trace_points_write_what_they_were_given(void **state)
 			memcpy(&wait, record->payload, sizeof(wait));
 		if (record->id == KTOP_EVENT_block_begin)
 			memcpy(&block, record->payload, sizeof(block));
+		if (record->id == KTOP_EVENT_sched_priority)
+			memcpy(&priority, record->payload, sizeof(priority));
 		ktop_ring_drop(ring, record);
 	}
 	assert_int_equal(count, ALL);
@@ -124,6 +129,7 @@ static void trace_points_write_what_they_were_given(void **state)
 	assert_true(exit.thread == 7 && exit.number == 8 && exit.result == 9);
 	assert_true(wait.lock == UINT64_MAX - 1 && wait.thread == 5 && wait.holder == 6);
 	assert_true(block.request == UINT64_MAX - 1 && block.thread == 5 && block.number == 1);
+	assert_true(priority.thread == 5 && priority.priority == -20);
 	assert_true(block.device == 0xfd0001 && block.sector == 1ull << 40 && block.bytes == 4096);
 	assert_int_equal(ktop_ring(&ktop->cpu[2], KTOP_SAMPLES)->committed, 0);
 }

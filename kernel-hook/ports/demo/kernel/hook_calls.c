@@ -116,7 +116,8 @@ void hook_start(uint32_t cpu_total)
 		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
 		.cpus = cpu_total, .clock_hz = clock_rate(), .numbers = number_at,
 		.untraced = KTOP_UNTRACED(softirq_enter) | KTOP_UNTRACED(softirq_exit) | KTOP_UNTRACED(net_send) |
-			KTOP_UNTRACED(net_receive) | KTOP_UNTRACED(task_exec) | KTOP_UNTRACED(signal_send),
+			KTOP_UNTRACED(net_receive) | KTOP_UNTRACED(task_exec) | KTOP_UNTRACED(signal_send) |
+			KTOP_UNTRACED(sched_priority),
 	};
 
 	find_build_id(&facts);
@@ -149,14 +150,24 @@ void hook_start_sending(void)
 	thread_start(thread);
 }
 
-void hook_thread(struct thread *thread)
+static void tell_name(const struct thread *thread)
 {
-	unsigned long flags;
+	unsigned long flags = spin_lock_irq(&names);
 
-	port_thread(thread);
-	flags = spin_lock_irq(&names);
 	ktop_thread(hook, thread->id, thread->profiled.process, thread->name);
 	spin_unlock_irq(&names, flags);
+}
+
+void hook_thread(struct thread *thread)
+{
+	port_thread(thread);
+	tell_name(thread);
+}
+
+void hook_renamed(const struct thread *thread)
+{
+	tell_name(thread);
+	ktop_trace_task_name(hook, thread->id);
 }
 
 void hook_thread_exit(const struct thread *thread)

@@ -23,6 +23,7 @@ void hook_start_sending(void);
 
 /* thread or interrupts off. A new thread, process or mapped program; the end of one. */
 void hook_thread(struct thread *thread);
+void hook_renamed(const struct thread *thread);
 void hook_thread_exit(const struct thread *thread);
 void hook_process(const struct process *process);
 void hook_process_exit(const struct process *process);

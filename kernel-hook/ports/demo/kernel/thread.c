@@ -65,6 +65,14 @@ void thread_spawn(const char *name, void (*run)(void *argument), void *argument)
 	thread_start(thread);
 }
 
+void thread_rename(const char *name)
+{
+	struct thread *thread = thread_current();
+
+	text_copy(thread->name, name, sizeof(thread->name));
+	hook_renamed(thread);
+}
+
 void thread_adopt(uint32_t cpu)
 {
 	struct thread *thread = thread_current();

@@ -18,7 +18,7 @@ enum { THREAD_ANY_CPU = 0xffffffff };
 
 /* A thread. It lies at the low end of its own kernel stack. */
 struct thread {
-	/* fixed after thread_new() */
+	/* fixed after thread_new(), but for thread_rename() */
 	uint32_t id;
 	uint32_t pinned;		/* a CPU's number, or THREAD_ANY_CPU */
 	bool urgent;			/* runs at once when it wakes */
@@ -71,6 +71,8 @@ void thread_start(struct thread *thread);
 
 /* thread. Makes and starts a thread of the kernel that may run on any CPU. Panics if there is no memory. */
 void thread_spawn(const char *name, void (*run)(void *argument), void *argument);
+
+void thread_rename(const char *name);	/* thread. The current one is called so from now on */
 
 /* thread, at start-up. The code that runs on this stack becomes this CPU's idle thread. */
 void thread_adopt(uint32_t cpu);

@@ -57,6 +57,7 @@ static void start_worker(const struct phase *phase, uint32_t number)
 	thread_spawn(phase->name, worker_run, worker);
 }
 
+/* Its name changes with the phases, so that a change of a name can be seen. */
 static void conductor(void *argument)
 {
 	uint32_t seconds = command_number("mix.seconds");
@@ -67,6 +68,7 @@ static void conductor(void *argument)
 		uint32_t threads = (phase->threads * cpu_count + 1) / 2;
 
 		print("mix: %s, %u threads\n", phase->name, threads);
+		thread_rename(turn % 2 ? "conductor" : "conductor of mix");
 		for (uint32_t i = 0; i < threads; i++)
 			start_worker(phase, i);
 		sched_sleep((uint64_t)(seconds > 0 ? seconds : PHASE_SECONDS) * NS_PER_SECOND);
