@@ -602,7 +602,7 @@ void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 	ktop->control.nmi_works = settings->nmi;	/* nothing is sent to try: the kernel says that it works */
 	why = settings->nmi ? ktop_sampler_refusal(ktop) : "";
 	ktop_str_set(&ktop->meta.note, why ? why : "");
-	ktop->control.sampler = why ? KTOP_TIMER : KTOP_NMI;
+	ktop->control.sampler = settings->no_sampler ? KTOP_NONE : why ? KTOP_TIMER : KTOP_NMI;
 	ktop->sampler = KTOP_NONE;
 	ktop_sampler_run(ktop, settings->start);
 	for (uint32_t i = 0; i < ktop->cpus; i++)

@@ -120,6 +120,7 @@ struct ktop_settings {
 	bool plain_keys;		/* A starts and B stops, without Ctrl and Alt */
 	bool start;			/* sample from ktop_init() on */
 	bool nmi;			/* sample by NMI; by timer if NMIs cannot be had */
+	bool no_sampler;		/* take no samples until a sampler is chosen: trace alone */
 	/* How many names are kept at a time: powers of two up to 2^20; 1024, 4096, 512. Each takes some 180 bytes. */
 	uint32_t processes, threads, objects;
 	uint32_t events;		/* trace events of the kernel's own: a power of two up to 512; 64 */

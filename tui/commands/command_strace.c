@@ -56,6 +56,7 @@ struct live {				/* a guest whose calls are traced */
 	struct call_lines *lines;
 	char *off;			/* the line that switches off what was off before; NULL: nothing was */
 	bool started;			/* the profiler was off before */
+	const char *sampler;		/* that was chosen before, where there is none now; NULL: it stays */
 };
 
 static void answered(void *context, bool ok, const char *text)
@@ -157,6 +158,19 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
+/* Calls need the profiler on, and no samples. A hook that always samples goes on to. */
+static bool start(struct live *live, char **error)
+{
+	const enum sampler sampler = live->epoch->status.sampler;
+
+	if (sampler != SAMPLER_NONE && ask(live, "sampler none", NULL, error))
+		live->sampler = sampler_word(sampler);
+	free(*error);
+	*error = NULL;
+	live->started = profile(live, true, error);
+	return live->started;
+}
+
 /* Switches on what is off: the events of system calls, then the profiler, without which nothing is traced. */
 static bool switch_on(struct live *live, char **error)
 {
@@ -180,9 +194,7 @@ static bool switch_on(struct live *live, char **error)
 			live->off = util_format("events%s%s", enter ? " -syscall_enter" : "",
 				leave ? " -syscall_exit" : "");
 	}
-	if (good && !live->epoch->status.running)
-		live->started = good = profile(live, true, error);
-	return good;
+	return good && (live->epoch->status.running || start(live, error));
 }
 
 /* Sets the guest as it was before. It is told that this failed: the guest may trace on. */
@@ -196,6 +208,16 @@ static void switch_back(struct live *live)
 		command_tell(util_format("profiling stays on: %s; `ktop ctl stop` stops it", error));
 	free(error);
 	error = NULL;
+	if (live->sampler) {
+		char *line = util_format("sampler %s", live->sampler);
+
+		if (!ask(live, line, NULL, &error))
+			command_tell(util_format("no samples are taken: %s; `ktop ctl %s` brings them back", error,
+				line));
+		free(line);
+		free(error);
+		error = NULL;
+	}
 	if (live->off && !ask(live, live->off, NULL, &error))
 		command_tell(util_format("system calls are still traced: %s; `ktop ctl %s` ends that", error,
 			live->off));

@@ -70,8 +70,8 @@ MODULE_PARM_DESC(port, "name of the virtio-serial port (default org.ktop.0)");
 
 static char *sampler = "timer";
 module_param(sampler, charp, 0444);
-MODULE_PARM_DESC(sampler, "timer, or nmi: by the cycles that the CPU's PMU counts, where there is one "
-	"(default timer)");
+MODULE_PARM_DESC(sampler, "timer; nmi: by the cycles that the CPU's PMU counts, where there is one; none: trace events "
+	"alone (default timer)");
 
 static bool plain_keys;
 module_param(plain_keys, bool, 0444);
@@ -222,8 +222,8 @@ static int check_parameters(void)
 	else if (!*port || strlen(port) > PORT_FILE_NAME_MAX)
 		pr_err("ktop: port=%s: it has 1 to %u characters; see modinfo ktop\n", port,
 			PORT_FILE_NAME_MAX);
-	else if (strcmp(sampler, "timer") != 0 && strcmp(sampler, "nmi") != 0)
-		pr_err("ktop: sampler=%s: it is timer or nmi; see modinfo ktop\n", sampler);
+	else if (strcmp(sampler, "timer") != 0 && strcmp(sampler, "nmi") != 0 && strcmp(sampler, "none") != 0)
+		pr_err("ktop: sampler=%s: it is timer, nmi or none; see modinfo ktop\n", sampler);
 	else
 		return 0;
 	return -EINVAL;
@@ -234,7 +234,7 @@ static struct ktop *make_hook(void)
 {
 	struct ktop_settings settings = {
 		.rate = rate, .ring_size = ring * 1024, .plain_keys = plain_keys, .start = start,
-		.nmi = strcmp(sampler, "nmi") == 0,
+		.nmi = strcmp(sampler, "nmi") == 0, .no_sampler = strcmp(sampler, "none") == 0,
 		.processes = processes, .threads = threads, .objects = objects,
 	};
 	struct ktop_facts facts = {

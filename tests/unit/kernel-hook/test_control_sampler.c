@@ -51,6 +51,26 @@ static void boot_by_nmi(uint32_t cpus)
 	done("start\n", "started");
 }
 
+/* It traces, and takes samples once a sampler is chosen. */
+static void a_kernel_that_says_none_takes_no_samples(void **state)
+{
+	struct ktop_settings settings = { .no_sampler = true, .start = true };
+	struct ktop_facts facts = { .cpus = CPUS, .boot_id = { 0xb0 } };
+	size_t size = ktop_memory_size(CPUS, &settings);
+
+	(void)state;
+	free(ktop);
+	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
+	assert_non_null(ktop);
+	done("hello\n", "hello");
+	assert_int_equal(status().sampler, KTOP_NONE);
+	assert_true(status().running);
+	assert_int_equal(ktop->sampler, KTOP_NONE);
+	assert_string_equal(note(), "");
+	done("sampler timer\n", "sampler timer");
+	assert_int_equal(ktop->sampler, KTOP_TIMER);
+}
+
 static void a_kernel_that_says_nmi_is_not_tried(void **state)
 {
 	(void)state;
@@ -148,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nmi_needs_two_cpus),
+		TEST(a_kernel_that_says_none_takes_no_samples),
 		TEST(a_kernel_that_says_nmi_is_not_tried),
 		TEST(a_kernel_that_says_nmi_and_has_one_cpu_goes_by_timer),
 		TEST(a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer),
