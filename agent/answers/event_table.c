@@ -221,8 +221,9 @@ static bool passes(void *context, const struct span_row *span)
 static void add_open(struct making *making, const struct span_row *span, uint64_t begin, uint64_t known)
 {
 	uint64_t to = known < making->table->to ? known : making->table->to;
-	struct event_row *row = making->table->open_known && begin < making->table->to && making->names[span->name].kind != SPAN_THREAD &&
-		passes(making, span) ? row_of(making, span) : NULL;
+	bool asked = making->table->open_known && making->names[span->name].kind != SPAN_THREAD;
+	struct event_row *row = asked && begin < making->table->to && passes(making, span) ?
+		row_of(making, span) : NULL;
 
 	if (!row)
 		return;
@@ -625,6 +626,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 	struct trace_counts counts;
 
 	table->answer = answer_begin(&event_table_kind, moment);
+	table->open_known = true;
 	epoch = table->answer.epoch;
 	if (!epoch)
 		return &table->answer;

@@ -47,7 +47,7 @@ struct event_row {
 	uint64_t lost;			/* those whose end was lost: they have no duration */
 	/* ns; percentiles within 3 %, as `max` of old spans that are not among the 32 longest; 0 of a single event */
 	uint64_t total, p50, p99, max;
-	/* Those that have begun, and have not ended at the range's end, as far as events tell; 0 if that is not known. */
+	/* Those that have begun, and have not ended at the range's end, as far as events tell; 0: or not known. */
 	uint64_t open;
 	uint64_t oldest, oldest_ns;	/* guest ns: when the first of them began; how long that had been */
 	uint32_t oldest_of, oldest_on;	/* likewise, as the next ones */

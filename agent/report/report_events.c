@@ -113,9 +113,10 @@ static void print_books(const struct event_table *table, FILE *out)
 	if (table->kept_from && table->from == table->kept_from)
 		fputs("(older ones were forgotten; give more by --memory)\n", out);
 	if (table->from < table->exact_from)
-		fprintf(out, "(before %" PRIu64 " s of guest time, times are rounded to whole seconds or more%s)\n",
-			table->exact_from / NS_PER_SECOND,
-			table->open_known ? "" : ", and what had not ended is not known");
+		fprintf(out, "(before %" PRIu64 " s of guest time, times are rounded to whole seconds or more)\n",
+			table->exact_from / NS_PER_SECOND);
+	if (!table->open_known)
+		fputs("(what had not ended at the end of this time is not known any more)\n", out);
 }
 
 static void print_slow(const struct slow_row *row, FILE *out)

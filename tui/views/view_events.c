@@ -577,9 +577,10 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (!self->page.open && table->from < table->exact_from)
-		add_note(notes, util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more%s",
-			scope_time(uptime_shown(table->answer.zero, table->exact_from), time),
-			table->open_known ? "" : ", and what had not ended is not known"));
+		add_note(notes, util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
+			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
+	if (!self->page.open && !table->open_known)
+		add_note(notes, "what had not ended at the end of this window is not known any more");
 	if (table->answer.partial)
 		add_note(notes, "more events of this time are still to come");
 	if (table->by == EVENT_BY_CODE && !has_code(table))

@@ -466,6 +466,7 @@ void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more
 	struct event_table *table = util_alloc(sizeof(*table) + sizeof(all) + 4 * sizeof(struct slow_row));
 
 	table->answer = (struct answer) { .kind = &event_table_kind, .symbols = symbols };
+	table->open_known = true;
 	table->now = table->to = 192 * NS_PER_SECOND;
 	table->from = table->to - 10 * NS_PER_SECOND;
 	table->traced = true;
