@@ -49,10 +49,10 @@ static const struct {
 	int width;
 	int keep;			/* when room is short, the column with the lowest one goes first; 0: it stays */
 } columns[HEADS] = {
-	[AT_NAME] = { "EVENT", 12, 0 }, [AT_COUNT] = { "COUNT", 9, 5 }, [AT_RATE] = { "RATE", 7, 2 },
-	[AT_TOTAL] = { "TOTAL%", 7, 4 }, [AT_CHANGE] = { "CHANGE", CHANGE_NUMBER, 8 }, [AT_P50] = { "p50", 6, 3 },
-	[AT_P99] = { "p99", 6, 0 }, [AT_WAS] = { "WAS", 6, 9 }, [AT_MAX] = { "MAX", 6, 6 },
-	[AT_OPEN] = { "OPEN", 10, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 },
+	[AT_NAME] = { "EVENT", 12, 0 }, [AT_COUNT] = { "COUNT", 9, 7 }, [AT_RATE] = { "RATE", 7, 2 },
+	[AT_TOTAL] = { "TOTAL%", 7, 4 }, [AT_CHANGE] = { "CHANGE", CHANGE_NUMBER, 5 }, [AT_P50] = { "p50", 6, 3 },
+	[AT_P99] = { "p99", 6, 0 }, [AT_WAS] = { "WAS", 6, 6 }, [AT_MAX] = { "MAX", 6, 8 },
+	[AT_OPEN] = { "OPEN", 10, 9 }, [AT_TREND] = { "TREND 60s", 10, 1 },
 };
 enum { KEEPS = 10 };
 

@@ -507,7 +507,7 @@ static const struct view views[] = {
 	{ "Heat", "4|\x1b", "1", "brightest at ", NULL, check_heat, 0, NULL },
 	{ "Threads", "5", "1", "THREAD", truth_threads, NULL, 0, NULL },
 	{ "Annotate", "6", "1", "HEAT%", instructions, NULL, 0, NULL },
-	{ "Events", "7", "1", "p50    p99    MAX", truth_events, check_events, 38,
+	{ "Events", "7", "1", "p50    p99 ", truth_events, check_events, 38,
 		"Events shows one machine at a time." },
 	{ "Timeline", "8", "1", "cpu0", NULL, NULL, 38, "Timeline shows one machine at a time." },
 	{ "the help", "?", "?", "Keys, the same in every view", NULL, check_help, 0, NULL },
