@@ -302,18 +302,18 @@ static void meet_longest(struct event_row *row, const struct span_row *span)
 static void add_ended(struct making *making, struct event_row *row, const struct span_row *span, uint64_t count,
 	uint64_t total)
 {
+	if (span->lost) {
+		row->lost += making->base ? 0 : count;
+		return;
+	}
 	if (making->base) {
-		row->was.count += span->lost ? 0 : count;
+		row->was.count += count;
 		row->was.total += total;
 		row->was.max = span->duration > row->was.max ? span->duration : row->was.max;
-	} else if (span->lost) {
-		row->lost += count;
 	} else {
 		row->count += count;
 		row->total += total;
 	}
-	if (span->lost)
-		return;
 	if (!making->base && (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE))
 		meet_longest(row, span);
 	if (row->kind != SPAN_SINGLE)
@@ -575,6 +575,8 @@ static void read_all(struct making *making, const struct excerpt *excerpt)
 		return;
 	base = excerpt_base_question(table->answer.epoch, excerpt);
 	find_range(table, &base, &table->base_from, &table->base_to);
+	table->base_forgot = base.from < table->kept_from;
+	table->compared = table->base_from < table->base_to;
 	making->base = true;
 	making->from = table->base_from;
 	making->to = table->base_to;
@@ -592,6 +594,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	table->kept_from = span_rows_sums_from(rows);
 	table->exact_from = span_rows_from(rows);
 	table->compared = excerpt->base.until_ns;
+	table->forgot = question.from < table->kept_from;
 	find_range(table, &question, &table->from, &table->to);
 	making.open_name = names;
 	making.names = util_alloc((names + 1) * sizeof(*making.names));

@@ -69,8 +69,9 @@ struct event_table {
 	uint64_t exact_from;		/* likewise: older ones are summed up, by seconds or longer slots */
 	enum event_by by;		/* as it was asked */
 	bool open_known;		/* spans that were under way at `to` are not summed up yet */
-	bool compared;			/* there is a baseline: */
+	bool compared;			/* there is a baseline, of which anything is kept: */
 	uint64_t base_from, base_to;	/* its range, guest ns, as `from` and `to` */
+	bool forgot, base_forgot;	/* the range that is asked for, the baseline, begins before `kept_from` */
 	bool traced;			/* the guest traces something of which there can be rows now */
 	uint64_t events;		/* trace events that came, of all kinds, in all */
 	uint64_t lost;			/* trace events that did not come, though they were written */

@@ -110,7 +110,7 @@ static void print_books(const struct event_table *table, FILE *out)
 		fputs("(the code is told of events that carry a stack: `ktop ctl events +NAME:stack`)\n", out);
 	if (table->answer.partial)
 		fputs("(more events of this time are still to come; report again)\n", out);
-	if (table->kept_from && table->from == table->kept_from)
+	if (table->forgot)
 		fputs("(older ones were forgotten; give more by --memory)\n", out);
 	if (table->from < table->exact_from)
 		fprintf(out, "(before %" PRIu64 " s of guest time, times are rounded to whole seconds or more)\n",

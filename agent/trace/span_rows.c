@@ -12,13 +12,13 @@
 enum { BLOCK_ROWS = 2048, BUDGET_PART = 16, LOCK_NAMES = SPAN_NAMES / 2, EVENT_NAMES = 64, EVENT_IDS = 1 << 16 };
 
 enum {
-	SUMS_PART = 32,			/* of the budget */
+	SUMS_PART = 12,			/* of the budget */
 	AT_ONCE = 8,			/* this part of the blocks is summed up when there is no room for another */
 	COARSER = 8,			/* so many slots become one */
-	WIDTHS = 5,			/* of slots: the widest one is somewhat longer than an hour */
+	WIDENINGS = 2, WIDENED = 64,	/* at once: so many times, so many blocks, which takes some ten milliseconds */
 };
 #define SLOT NS_PER_SECOND
-#define SLOT_MOST (COARSER * COARSER * COARSER * COARSER * SLOT)
+#define SLOT_MOST (COARSER * COARSER * COARSER * COARSER * SLOT)	/* somewhat more than an hour */
 
 struct block {
 	uint64_t begun;			/* the earliest beginning in it */
@@ -56,14 +56,27 @@ struct span_rows *span_rows_new(struct budget *budget)
 	return rows;
 }
 
-static void drop_blocks(struct span_rows *rows, struct blocks *blocks, uint32_t first, uint32_t count)
+static void remove_blocks(struct blocks *blocks, uint32_t first, uint32_t count)
 {
 	if (!count)
 		return;
-	for (uint32_t i = first; i < first + count; i++)
-		budget_free(rows->budget, blocks->list[i], sizeof(struct block));
 	blocks->count -= count;
 	memmove(blocks->list + first, blocks->list + first + count, (blocks->count - first) * sizeof(struct block *));
+}
+
+static void drop_blocks(struct span_rows *rows, struct blocks *blocks, uint32_t first, uint32_t count)
+{
+	for (uint32_t i = first; i < first + count; i++)
+		budget_free(rows->budget, blocks->list[i], sizeof(struct block));
+	remove_blocks(blocks, first, count);
+}
+
+/* The rows of a block are no rows any more. */
+static void forget_rows(struct span_rows *rows, uint32_t at)
+{
+	uint64_t from = rows->rows.list[at]->last + 1;
+
+	rows->rows.from = from > rows->rows.from ? from : rows->rows.from;
 }
 
 void span_rows_free(struct span_rows *rows)
@@ -107,7 +120,7 @@ static void *have_place(struct block *block, uint64_t begin, uint64_t end)
 /* ---- sums ---- */
 
 struct key {				/* what decides, besides the members of a sum, with which it belongs together */
-	uint32_t slot;			/* the number of its slot */
+	uint64_t slot;			/* the number of its slot */
 	uint32_t bucket;		/* latencies_bucket: how long each took; of threads on CPUs nobody asks that */
 };
 
@@ -132,11 +145,11 @@ static void find_key(const struct summing *summing, struct summed *next)
 	const struct span_sum *sum = &next->sum;
 	bool on_cpu = summing->rows->names[sum->name].kind == SPAN_THREAD;
 
-	next->key.slot = (uint32_t)(sum->end / summing->slot);
+	next->key.slot = sum->end / summing->slot;
 	next->key.bucket = on_cpu ? 0 : latencies_bucket(sum->count == 1 ? sum->total : sum->total / sum->count);
 	next->hash = hash_pair(&summing->by_key, (uint64_t)sum->name << 32 | sum->thread,
 		(uint64_t)sum->cpu << 32 | sum->stack);
-	next->hash = hash_mix(next->hash, (uint64_t)next->key.slot << 32 | next->key.bucket << 1 | sum->lost);
+	next->hash = hash_mix(next->hash, next->key.slot << 12 | next->key.bucket << 1 | sum->lost);
 	hash_fetch(&summing->by_key, next->hash);
 }
 
@@ -210,8 +223,8 @@ static void note_loss(struct blocks *sums, const struct block *block)
 }
 
 /*
- * Sums up blocks that stand in a row. Those of rows go, and their sums come behind all others; those of sums are
- * replaced. What finds no memory is gone.
+ * Sums up blocks that stand in a row, the oldest first; each is freed then. Those of rows go, and their sums come
+ * behind all others; those of sums are replaced. What finds no memory is gone.
  */
 static void sum_up(struct span_rows *rows, struct blocks *from, uint32_t first, uint32_t count, uint64_t slot)
 {
@@ -221,13 +234,15 @@ static void sum_up(struct span_rows *rows, struct blocks *from, uint32_t first, 
 
 	hash_init(&summing.by_key, rows->budget);
 	for (uint32_t i = first; i < first + count; i++) {
+		summing.full = false;
 		sum_block(&summing, from->list[i]);
 		if (summing.full)
 			note_loss(sums, from->list[i]);
+		budget_free(rows->budget, from->list[i], sizeof(struct block));
 	}
 	hash_clear(&summing.by_key);
 	budget_free(rows->budget, summing.keys, summing.room * sizeof(*summing.keys));
-	drop_blocks(rows, from, first, count);
+	remove_blocks(from, first, count);
 	if (!made->count)
 		return;
 	sums->room = sums->count + made->count;
@@ -238,42 +253,60 @@ static void sum_up(struct span_rows *rows, struct blocks *from, uint32_t first, 
 	free(made->list);
 }
 
-/* The oldest of them go. What is left of the last slot is not whole, so it does not count either. */
-static void forget_sums(struct span_rows *rows, uint32_t count)
+/* The oldest go, with all others of their last slot, which is not whole any more. */
+static void forget_sums(struct span_rows *rows)
 {
 	struct blocks *sums = &rows->sums;
 
-	for (uint32_t i = 0; i < count; i++)
-		note_loss(sums, sums->list[i]);
-	drop_blocks(rows, sums, 0, count);
+	note_loss(sums, sums->list[0]);
+	while (sums->count && sums->list[0]->last / sums->list[0]->slot * sums->list[0]->slot < sums->from)
+		drop_blocks(rows, sums, 0, 1);
 }
 
 /*
- * Sums up the oldest rows. When the sums fill their part of the memory, the slots of one width have more than their
- * share: they become wider ones, together with those that are that wide already.
+ * The oldest slots of the width that has the most blocks become wider ones, together with what is in the same slots
+ * already: but none that is wider than the sums are old, since that would tell nothing any more. False: there are none.
  */
+static bool widen_slots(struct span_rows *rows, uint64_t now)
+{
+	struct blocks *sums = &rows->sums;
+	uint32_t most = 0, at = 0, first;
+	uint64_t slot;
+
+	for (uint32_t begin = 0, end; begin < sums->count; begin = end) {
+		slot = sums->list[begin]->slot;
+		for (end = begin; end < sums->count && sums->list[end]->slot == slot; end++)
+			;
+		if (slot < SLOT_MOST && end - begin > most && now - sums->list[begin]->first >= COARSER * slot) {
+			most = end - begin;
+			at = begin;
+		}
+	}
+	if (!most)
+		return false;
+	most = most < WIDENED ? most : WIDENED;
+	slot = COARSER * sums->list[at]->slot;
+	for (first = at; first && sums->list[first - 1]->slot == slot &&
+			sums->list[first - 1]->last / slot >= sums->list[at]->first / slot; first--)
+		;
+	sum_up(rows, sums, first, at + most - first, slot);
+	return true;
+}
+
+/* Sums up the oldest rows. When the sums fill their part of the memory, their slots widen; at last the oldest go. */
 static void make_sums(struct span_rows *rows)
 {
-	size_t most = budget_share(rows->budget, SUMS_PART) / sizeof(struct block), share = most / WIDTHS;
-	struct blocks *sums = &rows->sums;
+	size_t most = budget_share(rows->budget, SUMS_PART) / sizeof(struct block);
+	uint64_t now = rows->rows.list[rows->rows.count - 1]->last;
+	uint32_t count = rows->rows.count / AT_ONCE + 1;
 
-	rows->rows.from = rows->rows.list[rows->rows.count / AT_ONCE]->last + 1;
-	sum_up(rows, &rows->rows, 0, rows->rows.count / AT_ONCE + 1, SLOT);
-	while (sums->count > most && sums->count > 1) {
-		uint32_t first = sums->count, end = first;
-		uint64_t slot = 0;
-
-		while (first && (slot != sums->list[first - 1]->slot || end - first <= share)) {
-			end = slot != sums->list[first - 1]->slot ? first : end;
-			slot = sums->list[--first]->slot;
-		}
-		while (first && sums->list[first - 1]->slot <= COARSER * slot)
-			first--;
-		if (slot < SLOT_MOST)
-			sum_up(rows, sums, first, end - first, COARSER * slot);
-		else
-			forget_sums(rows, 1);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		forget_rows(rows, i);
+	sum_up(rows, &rows->rows, 0, count, SLOT);
+	for (int i = 0; i < WIDENINGS && rows->sums.count > most && widen_slots(rows, now); i++)
+		;
+	while (rows->sums.count > most)
+		forget_sums(rows);
 }
 
 /* ---- rows ---- */
@@ -291,9 +324,9 @@ static struct block *have_block(struct span_rows *rows)
 	block = add_block(rows, &rows->rows, 0);
 	if (!block && (rows->sums.count || rows->rows.count)) {	/* others need the memory: the oldest go early */
 		if (rows->sums.count) {
-			forget_sums(rows, 1);
+			forget_sums(rows);
 		} else {
-			rows->rows.from = rows->rows.list[0]->last + 1;
+			forget_rows(rows, 0);
 			note_loss(&rows->sums, rows->rows.list[0]);
 			drop_blocks(rows, &rows->rows, 0, 1);
 		}
@@ -372,11 +405,6 @@ uint64_t span_rows_from(const struct span_rows *rows)
 	return rows->rows.from;
 }
 
-uint64_t span_rows_sums_from(const struct span_rows *rows)
-{
-	return rows->sums.from;
-}
-
 uint64_t span_rows_first(const struct span_rows *rows)
 {
 	uint64_t first = rows->rows.count ? UINT64_MAX : 0;
@@ -408,10 +436,10 @@ void span_rows_read(const struct span_rows *rows, uint64_t from, uint64_t to,
 	}
 }
 
-/* The width of the slot of sums in which a time is; 1: it is in none. Wider slots come first. */
+/* The width of the slot of sums in which a time is, wider ones first; 1: it is in none, since its spans are rows. */
 static uint64_t slot_at(const struct span_rows *rows, uint64_t time)
 {
-	for (uint32_t i = 0; i < rows->sums.count; i++) {
+	for (uint32_t i = 0; i < rows->sums.count && time < rows->rows.from; i++) {
 		const struct block *block = rows->sums.list[i];
 
 		if (block->first / block->slot <= time / block->slot && block->last / block->slot >= time / block->slot)
@@ -420,14 +448,37 @@ static uint64_t slot_at(const struct span_rows *rows, uint64_t time)
 	return 1;
 }
 
+/* Where the slot ends; its part that is rows does not count to it. */
+static uint64_t slot_end(const struct span_rows *rows, uint64_t begin, uint64_t slot)
+{
+	return begin < rows->rows.from && begin + slot > rows->rows.from ? rows->rows.from : begin + slot;
+}
+
+uint64_t span_rows_sums_from(const struct span_rows *rows)
+{
+	uint64_t from = rows->sums.from < rows->rows.from ? rows->sums.from : rows->rows.from;
+	uint64_t slot = slot_at(rows, from), begin = from / slot * slot;
+
+	return begin < from ? slot_end(rows, begin, slot) : from;
+}
+
+/* Moves a time to the nearest end of its slot. */
+static uint64_t nearest(const struct span_rows *rows, uint64_t time)
+{
+	uint64_t slot = slot_at(rows, time), begin = time / slot * slot, end = slot_end(rows, begin, slot);
+
+	return time - begin < (end - begin + 1) / 2 ? begin : end;
+}
+
 void span_rows_cover(const struct span_rows *rows, uint64_t *from, uint64_t *to)
 {
-	uint64_t first = slot_at(rows, *from), last = *to < UINT64_MAX / 2 ? slot_at(rows, *to) : 1;
-	uint64_t begin = (*from + first / 2) / first * first, end = (*to + last / 2) / last * last;
+	uint64_t begin = nearest(rows, *from), end = nearest(rows, *to);
 
 	if (begin >= end && *from < *to) {
-		begin = *from / first * first;
-		end = begin + (first > last ? first : last);
+		uint64_t slot = slot_at(rows, *from);
+
+		begin = *from / slot * slot;
+		end = slot_end(rows, begin, slot);
 	}
 	*from = begin;
 	*to = end;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Spans as rows in blocks, the newest ones: as many as a 16th of the budget pays for. Older ones are summed up, those
- * that differ in nothing but when they ended in a second, and by 3 % in how long they took. The sums take a 32nd of the
+ * that differ in nothing but when they ended in a second, and by 3 % in how long they took. The sums take a 12th of the
  * budget. When they fill it, the older half is summed up again, over times that are eight times as long: so there are
- * hours of them. At last the oldest go. Used by one thread.
+ * hours of them; but no slot is longer than its sums are old. At last the oldest go. Used by one thread.
  */
 #ifndef SPAN_ROWS_H
 #define SPAN_ROWS_H
@@ -66,7 +66,10 @@ struct span_row span_row_of(const struct trace_span *span);
 void span_rows_read(const struct span_rows *rows, uint64_t from, uint64_t to,
 	void (*each)(void *context, const struct span_row *row), void *context);
 
-/* Moves both times to the nearest ends of the slots in which they are; if these are the same, around one slot. */
+/*
+ * Moves both times to the nearest ends of the slots in which they are; if these are the same, around one slot. Times
+ * from span_rows_from on stay: there all spans are rows.
+ */
 void span_rows_cover(const struct span_rows *rows, uint64_t *from, uint64_t *to);
 
 /* Gives the sums of each slot between times that span_rows_cover has moved, with its width in ns. */

@@ -163,8 +163,11 @@ static bool start(struct live *live, char **error)
 {
 	const enum sampler sampler = live->epoch->status.sampler;
 
-	if (sampler != SAMPLER_NONE && ask(live, "sampler none", NULL, error))
+	/* Whatever comes of it: a line that was sent may be obeyed after its answer is not awaited any more. */
+	if (sampler != SAMPLER_NONE) {
 		live->sampler = sampler_word(sampler);
+		ask(live, "sampler none", NULL, error);
+	}
 	free(*error);
 	*error = NULL;
 	live->started = profile(live, true, error);

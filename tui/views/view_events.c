@@ -573,12 +573,17 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 	if (self->page.open && table->slow_from < table->exact_from)
 		add_note(notes, util_print(note, sizeof(note), "before %s, only the longest of each minute are known",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
-	if (!self->page.open && table->kept_from && table->from == table->kept_from)
+	if (!self->page.open && table->forgot)
 		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (!self->page.open && table->from < table->exact_from)
 		add_note(notes, util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
+	if (!self->page.open && table->base_forgot)
+		add_note(notes, table->compared ? "the baseline's beginning was forgotten" :
+			"the baseline was forgotten");
+	else if (!self->page.open && table->compared && table->base_from < table->exact_from)
+		add_note(notes, "the baseline is rounded to whole seconds or more");
 	if (!self->page.open && !table->open_known)
 		add_note(notes, "what had not ended at the end of this window is not known any more");
 	if (table->answer.partial)

@@ -18,6 +18,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/question/filter.h"
+#include "agent/store/store.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/event.h"
@@ -546,12 +547,18 @@ static void test_sums_tell_what_rows_did(void **state)
 	epoch_ticks(large.epoch, to);
 	epoch_over(large.epoch);
 	for (int i = 0; i < OLD_RANGES; i++) {
-		uint64_t first = random_below(&random, to), last = first + 1 + random_below(&random, to - first);
+		uint64_t begin = i % 4 ? 0 : to - to / 16, first = begin + random_below(&random, to - begin);
+		uint64_t last = first + 1 + random_below(&random, to - first);
 		enum event_by by = i % 3 == 1 ? EVENT_BY_THREAD : i % 3 ? EVENT_BY_CPU : EVENT_BY_NAME;
 		struct event_table *sums = ask_range(&small, first, last, by, filters[i % 4]), *whole;
 
 		assert_int_equal(sums->kept_from, 0);
+		assert_false(sums->forgot);
 		assert_true(sums->exact_from > 2 * minute);
+		if (first >= sums->exact_from + STORE_SLICE_NS) {	/* rounded as a range of samples is */
+			assert_in_range(sums->from, first - STORE_SLICE_NS, first + STORE_SLICE_NS);
+			assert_in_range(sums->to, last - STORE_SLICE_NS, last + STORE_SLICE_NS);
+		}
 		assert_int_equal(sums->open_known, sums->to >= sums->exact_from);
 		whole = ask_range(&large, sums->from, sums->to, by, filters[i % 4]);
 		assert_int_equal(whole->exact_from, 0);
@@ -561,9 +568,39 @@ static void test_sums_tell_what_rows_did(void **state)
 		answer_free(&sums->answer);
 		answer_free(&whole->answer);
 	}
-	assert_true(coarse > OLD_RANGES / 2);
+	assert_true(coarse > OLD_RANGES / 4);
 	end(&small);
 	end(&large);
+}
+
+/* Of a call whose end was lost, a baseline has no duration either. */
+static void test_a_baseline_has_no_lost_span(void **state)
+{
+	const struct world world = begin(0);
+	const struct moment moment = { .epoch = world.epoch };
+	struct event_request request;
+	struct event_table *table;
+
+	(void)state;
+	GIVE(&world, 0, 1000, syscall_enter, .thread = READER, .number = READ);
+	GIVE(&world, 0, 3000, syscall_exit, .thread = READER, .number = READ);
+	GIVE(&world, 0, 4000, syscall_enter, .thread = READER, .number = READ);
+	epoch_packet(world.epoch, &(struct packet) {
+		.stream = STREAM_TRACE, .cpu = 0, .begin = NS_PER_SECOND, .end = NS_PER_SECOND, .lost = 3 });
+	GIVE(&world, 0, 2 * NS_PER_SECOND, syscall_enter, .thread = READER, .number = READ);
+	epoch_ticks(world.epoch, 3 * NS_PER_SECOND);
+	epoch_over(world.epoch);
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &event_table_kind;
+	request.request.excerpt = (struct excerpt) { .base = { .until_ns = 3 * NS_PER_SECOND } };
+	table = (struct event_table *)answer_new(&request.request, &moment);
+	assert_int_equal(table->rows[0].count, 1);
+	assert_int_equal(table->rows[0].lost, 1);
+	assert_int_equal(table->rows[0].was.count, 1);
+	assert_int_equal(table->rows[0].was.total, 2000);
+	assert_int_equal(table->rows[0].was.max, 2000);
+	answer_free(&table->answer);
+	end(&world);
 }
 
 /* ---- other events ---- */
@@ -805,6 +842,7 @@ int main(void)
 		cmocka_unit_test(test_older_than_all_rows),
 		cmocka_unit_test(test_sums_tell_what_rows_did),
 		cmocka_unit_test(test_a_baseline_is_what_was),
+		cmocka_unit_test(test_a_baseline_has_no_lost_span),
 		cmocka_unit_test(test_other_events),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_two_events_in_one),

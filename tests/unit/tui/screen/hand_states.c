@@ -225,6 +225,7 @@ static void events(struct answers *answers)
 	hand_events(answers, symbols, 0);
 	answers->events->lost = 12;
 	answers->events->kept_from = answers->events->from;
+	answers->events->forgot = true;
 }
 
 static void timeline(struct answers *answers)

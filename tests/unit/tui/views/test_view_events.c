@@ -423,9 +423,10 @@ static void test_what_is_missing_is_told(void **state)
 	holds(&stage, "12 trace events were lost; 3 beginnings or ends have no partner; 2 trace events came too late "
 		"for their place; 5 spans found no room; give more by --memory\n", true);
 	stage.table->kept_from = stage.table->from;
+	stage.table->forgot = true;
 	stage.table->answer.partial = true;
 	holds(&stage, "since 00:03:02, older spans were forgotten; more events of this time are still to come", true);
-	stage.table->kept_from--;			/* forgotten, but not of this range */
+	stage.table->forgot = false;			/* not of this range */
 	holds(&stage, "older spans", false);
 	stage.table->exact_from = stage.table->from + NS_PER_SECOND;
 	stage.table->open_known = false;
