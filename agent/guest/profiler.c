@@ -20,22 +20,25 @@ void profiler_want(struct profiler *profiler, bool on, bool keep)
 	bool doubt = waits && (profiler->on != on ? profiler->sent : profiler->doubt);
 
 	*profiler = (struct profiler) {
-		.state = PROFILER_ASKED, .on = on, .keeps = keep, .doubt = doubt,
+		.state = PROFILER_ASKED, .on = on, .keeps = keep, .doubt = doubt, .line_out = profiler->line_out,
 	};
 }
 
 static enum profiler_act begin_line(struct profiler *profiler, uint64_t now)
 {
 	profiler->state = PROFILER_BY_LINE;
-	profiler->sent = true;
+	profiler->sent = profiler->line_out = true;
 	profiler->deadline = now + (uint64_t)PROFILER_LINE_MS * NS_PER_MS;
 	return PROFILER_SEND_LINE;
 }
 
-/* With `doubt` a line is sent, not a key: the guest's answer to it ends the doubt (profiler_obeyed). */
+/*
+ * With `doubt` a line is sent, not a key: the guest's answer to it ends the doubt (profiler_obeyed). So it is while an
+ * older line may still be in the port: a key would overtake it, and then the guest would obey the older one last.
+ */
 static enum profiler_act begin(struct profiler *profiler, const struct profiler_facts *facts)
 {
-	if (!facts->key_path || profiler->doubt)
+	if (!facts->key_path || profiler->doubt || profiler->line_out)
 		return begin_line(profiler, facts->now);
 	profiler->state = PROFILER_BY_KEY;
 	profiler->sent = profiler->key_tried = true;
@@ -117,11 +120,12 @@ void profiler_no_key(struct profiler *profiler)
 
 void profiler_obeyed(struct profiler *profiler)
 {
-	profiler->doubt = false;
+	profiler->doubt = profiler->line_out = false;
 }
 
 void profiler_refused(struct profiler *profiler, const char *why)
 {
+	profiler->line_out = false;
 	if (profiler->state == PROFILER_BY_LINE) {
 		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: %s",
 			word(profiler), why);

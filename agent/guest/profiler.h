@@ -38,6 +38,7 @@ struct profiler {
 	bool key_tried;
 	bool told;			/* PROFILER_KEEP was returned */
 	bool sent;			/* this wish went out to the guest, by key or by line */
+	bool line_out;			/* a line went out, perhaps for an older wish, and has no answer yet */
 	bool doubt;			/* the contrary wish went out before, and the guest may still obey it */
 	uint64_t deadline;		/* of the present way, by key or by line */
 	uint64_t pressed;		/* guest time when the key was pressed */

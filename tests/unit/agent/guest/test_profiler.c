@@ -72,6 +72,24 @@ static void test_key_unanswered_then_port(void **state)
 	assert_string_equal(profiler.text, "profiling on (by port: the key did not arrive)");
 }
 
+/* The key came late, and worked; the line that went out as well is still to be read. No key may overtake it. */
+static void test_a_line_is_not_overtaken(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	profiler_want(&profiler, true, false);
+	assert_int_equal(step(&profiler, off(1000, true)), PROFILER_PRESS_KEYS);
+	assert_int_equal(step(&profiler, off(1300, true)), PROFILER_SEND_LINE);
+	assert_int_equal(step(&profiler, on(1301, true)), PROFILER_DONE);
+	profiler_want(&profiler, false, false);
+	assert_int_equal(step(&profiler, on(1400, true)), PROFILER_SEND_LINE);
+	profiler_obeyed(&profiler);
+	assert_int_equal(step(&profiler, off(1500, true)), PROFILER_DONE);
+	profiler_want(&profiler, true, false);
+	assert_int_equal(step(&profiler, off(1600, true)), PROFILER_PRESS_KEYS);
+}
+
 static void test_no_key_path(void **state)
 {
 	struct profiler profiler = { 0 };
@@ -297,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_idle_does_nothing),
 		cmocka_unit_test(test_by_key),
 		cmocka_unit_test(test_key_unanswered_then_port),
+		cmocka_unit_test(test_a_line_is_not_overtaken),
 		cmocka_unit_test(test_no_key_path),
 		cmocka_unit_test(test_keys_cannot_be_pressed),
 		cmocka_unit_test(test_already),
