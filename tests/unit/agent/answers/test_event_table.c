@@ -103,8 +103,9 @@ static void end(const struct world *world)
 		budget_release(world->budget);
 }
 
-static struct event_table *ask_by(const struct world *world, uint64_t to, enum event_by by, struct slow_of of,
-	const char *filter)
+/* `of`: whose slowest spans are told; NULL: nobody's. */
+static struct event_table *ask_about(const struct world *world, uint64_t from, uint64_t to, enum event_by by,
+	const struct slow_of *of, const char *filter)
 {
 	const struct moment moment = { .epoch = world->epoch };
 	struct event_request request;
@@ -112,16 +113,24 @@ static struct event_table *ask_by(const struct world *world, uint64_t to, enum e
 
 	memset(&request, 0, sizeof(request));
 	request.request.kind = &event_table_kind;
-	request.request.excerpt = (struct excerpt) { .window_ns = to, .until_ns = to, .moved = 1 };
+	request.request.excerpt = (struct excerpt) { .window_ns = to - from, .until_ns = to, .moved = 1 };
 	assert_true(filter_parse(filter, &request.request.excerpt.filter, &error));
 	request.by = by;
-	request.slow = 1;
-	request.slow_kind = of.kind;
-	request.slow_number = of.number;
-	request.slow_part = of.part;
+	if (of) {
+		request.slow = 1;
+		request.slow_kind = of->kind;
+		request.slow_number = of->number;
+		request.slow_part = of->part;
+	}
+	return (struct event_table *)answer_new(&request.request, &moment);
+}
+
+static struct event_table *ask_by(const struct world *world, uint64_t to, enum event_by by, struct slow_of of,
+	const char *filter)
+{
 	epoch_ticks(world->epoch, to);
 	epoch_over(world->epoch);
-	return (struct event_table *)answer_new(&request.request, &moment);
+	return ask_about(world, 0, to, by, &of, filter);
 }
 
 /* By the names alone, or, for a part, by threads. */
@@ -438,21 +447,6 @@ static uint64_t call_for_minutes(const struct world *world)
 	return time;
 }
 
-static struct event_table *ask_range(const struct world *world, uint64_t from, uint64_t to, enum event_by by,
-	const char *filter)
-{
-	const struct moment moment = { .epoch = world->epoch };
-	struct event_request request;
-	char *error = NULL;
-
-	memset(&request, 0, sizeof(request));
-	request.request.kind = &event_table_kind;
-	request.request.excerpt = (struct excerpt) { .window_ns = to - from, .until_ns = to, .moved = 1 };
-	assert_true(filter_parse(filter, &request.request.excerpt.filter, &error));
-	request.by = by;
-	return (struct event_table *)answer_new(&request.request, &moment);
-}
-
 /* Those that have ended spans: they come first. */
 static uint32_t ended_rows(const struct event_table *table)
 {
@@ -500,7 +494,7 @@ static void test_a_baseline_is_what_was(void **state)
 	epoch_over(world.epoch);
 	for (int i = 0; i < 10; i++) {
 		uint64_t last = 1 + random_below(&random, to), window = 1 + random_below(&random, last), found = 0;
-		struct event_table *before = ask_range(&world, last - window, last, EVENT_BY_THREAD, ""), *now;
+		struct event_table *before = ask_about(&world, last - window, last, EVENT_BY_THREAD, NULL, ""), *now;
 		struct event_request request;
 
 		memset(&request, 0, sizeof(request));
@@ -550,7 +544,7 @@ static void test_sums_tell_what_rows_did(void **state)
 		uint64_t begin = i % 4 ? 0 : to - to / 16, first = begin + random_below(&random, to - begin);
 		uint64_t last = first + 1 + random_below(&random, to - first);
 		enum event_by by = i % 3 == 1 ? EVENT_BY_THREAD : i % 3 ? EVENT_BY_CPU : EVENT_BY_NAME;
-		struct event_table *sums = ask_range(&small, first, last, by, filters[i % 4]), *whole;
+		struct event_table *sums = ask_about(&small, first, last, by, NULL, filters[i % 4]), *whole;
 
 		assert_int_equal(sums->kept_from, 0);
 		assert_false(sums->forgot);
@@ -560,7 +554,7 @@ static void test_sums_tell_what_rows_did(void **state)
 			assert_in_range(sums->to, last - STORE_SLICE_NS, last + STORE_SLICE_NS);
 		}
 		assert_int_equal(sums->open_known, sums->to >= sums->exact_from);
-		whole = ask_range(&large, sums->from, sums->to, by, filters[i % 4]);
+		whole = ask_about(&large, sums->from, sums->to, by, NULL, filters[i % 4]);
 		assert_int_equal(whole->exact_from, 0);
 		assert_int_equal(whole->from, sums->from);
 		compare_rows(sums, whole);
