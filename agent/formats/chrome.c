@@ -25,16 +25,17 @@ struct track {
 };
 
 /* Each is a process of the trace; that of the samples is 1. */
-enum group { RUNNING = 2, INTERRUPTS, CALLS, OTHERS, LOCKS, HOLDS, SPANS, GROUPS };
+enum group { RUNNING = 2, INTERRUPTS, CALLS, OTHERS, LOCKS, HOLDS, SPANS, WAITS, GROUPS };
 
 static const char *const group_names[GROUPS] = {
 	[RUNNING] = "running threads", [INTERRUPTS] = "interrupts", [CALLS] = "system calls", [OTHERS] = "events",
-	[LOCKS] = "lock waits", [HOLDS] = "held locks", [SPANS] = "spans",
+	[LOCKS] = "lock waits", [HOLDS] = "held locks", [SPANS] = "spans", [WAITS] = "waiting threads",
 };
 
 static const enum group group_of[] = {
 	[SPAN_THREAD] = RUNNING, [SPAN_INTERRUPT] = INTERRUPTS, [SPAN_SOFTIRQ] = INTERRUPTS, [SPAN_CALL] = CALLS,
 	[SPAN_LOCK] = LOCKS, [SPAN_HOLD] = HOLDS, [SPAN_PAIR] = SPANS,
+	[SPAN_SLEEP] = WAITS, [SPAN_READY] = WAITS,
 };
 
 struct chrome_events {
@@ -42,7 +43,7 @@ struct chrome_events {
 	FILE *to;
 	const struct sample_set *set;
 	uint64_t count;			/* of events that were read */
-	uint64_t pairs;			/* of those that were written */
+	uint64_t pairs, arrows;		/* of those that were written */
 	bool open;			/* the span that is written has not ended */
 	bool groups[GROUPS];		/* this group has its name */
 	bool (*cpus)[GROUPS];		/* so has this CPU's track in it: TRACE_SPANS_CPUS of them */
@@ -269,7 +270,16 @@ static void begin_span(void *context, const struct trace_span *span)
 	fprintf(events->to, ",\"args\":{\"thread\":%" PRIu64 "}}", span->thread);
 }
 
-/* A call, or a wait for a lock: a thread is in one at a time. */
+/* Behind `before`: who that is; "": no thread. */
+static void put_who(struct chrome_events *events, const char *before, uint64_t thread)
+{
+	char text[THREAD_NAME];
+
+	fputs(before, events->to);
+	json_text_put(events->to, thread >= SET_NONE ? "" : thread_names_get(&events->threads, thread, text));
+}
+
+/* A call, or a wait: a thread is in one at a time. */
 static void put_call(struct chrome_events *events, const struct trace_span *span)
 {
 	enum group group = group_of[span->kind];
@@ -277,7 +287,7 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 	char text[THREAD_NAME];
 
 	tell_group(events, group);
-	if (span->first)
+	if (span->first || events->open)
 		put_event_name(events, group, span->thread, "thread_name",
 			thread_names_get(&events->threads, span->thread, text));
 	put_event_head(events, group, span->thread, "X", span->begin);
@@ -292,11 +302,26 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 		else
 			fprintf(events->to, ",\"result\":%" PRId64 "}}", (int64_t)span->result);
 	} else {
-		fputs(",\"args\":{\"holder\":", events->to);
-		json_text_put(events->to, span->holder == SET_NONE ? "" :
-			thread_names_get(&events->threads, span->holder, text));
+		put_who(events, ",\"args\":{\"thread\":", span->thread);
+		if (span->kind == SPAN_LOCK)
+			put_who(events, ",\"holder\":", span->holder);
+		else if (span->kind == SPAN_READY && span->number == READY_WOKEN && span->waker == SET_NONE)
+			fputs(",\"waker\":\"an interrupt\"", events->to);
+		else if (span->kind == SPAN_READY && span->number == READY_WOKEN)
+			put_who(events, ",\"waker\":", span->waker);
 		fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
 	}
+}
+
+/* From what ran on the CPU of the wake, a thread or an interrupt, to where the thread ran then. */
+static void put_arrow(struct chrome_events *events, const struct trace_span *ready)
+{
+	bool interrupt = ready->waker == SET_NONE && events->cpus[ready->woken_on][INTERRUPTS];
+
+	put_event_head(events, interrupt ? INTERRUPTS : RUNNING, ready->woken_on + 1, "s", ready->begin);
+	fprintf(events->to, ",\"cat\":\"wake\",\"name\":\"wake\",\"id\":%" PRIu64 "}", ++events->arrows);
+	put_event_head(events, RUNNING, ready->cpu + 1, "f", ready->end);
+	fprintf(events->to, ",\"bp\":\"e\",\"cat\":\"wake\",\"name\":\"wake\",\"id\":%" PRIu64 "}", events->arrows);
 }
 
 /*
@@ -307,16 +332,13 @@ static void put_async(struct chrome_events *events, const struct trace_span *spa
 {
 	uint64_t id = span->kind == SPAN_HOLD ? span->number : ++events->pairs;
 	uint64_t track = span->thread == SET_NONE ? span->cpu + 1 : span->thread;
-	char text[THREAD_NAME];
 
 	tell_group(events, group_of[span->kind]);
 	for (int i = 0; i < 2; i++) {
 		put_event_head(events, group_of[span->kind], track, i ? "e" : "b", i ? span->end : span->begin);
 		fprintf(events->to, ",\"id\":\"0x%" PRIx64 "\"", id);
 		put_name(events, span);
-		fputs(",\"args\":{\"thread\":", events->to);
-		json_text_put(events->to, span->thread == SET_NONE ? "" :
-			thread_names_get(&events->threads, span->thread, text));
+		put_who(events, ",\"args\":{\"thread\":", span->thread);
 		fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
 	}
 }
@@ -329,7 +351,9 @@ static void end_span(void *context, const struct trace_span *span)
 		put_async(events, span);
 		return;
 	}
-	if (span->kind == SPAN_CALL || span->kind == SPAN_LOCK) {
+	if (span->kind == SPAN_READY && span->number == READY_WOKEN && !events->open && !span->lost)
+		put_arrow(events, span);
+	if (span->kind == SPAN_CALL || span->kind == SPAN_LOCK || group_of[span->kind] == WAITS) {
 		put_call(events, span);
 		return;
 	}
@@ -410,9 +434,9 @@ static bool stop_events(void *context)
 }
 
 /*
- * Which thread a CPU ran, its interrupts, and all single events; and the system calls of each thread, its waits for
- * locks, those that it held, and its pairs of other events. What ended since events were lost is marked
- * (trace_spans.h). Each is written behind a comma. False with `error` set.
+ * Which thread a CPU ran, its interrupts, and all single events; and the system calls of each thread, its waits, the
+ * locks that it held, and its pairs of other events; and an arrow from each wake to where the thread ran. What ended
+ * since events were lost is marked (trace_spans.h). Each is written behind a comma. False with `error` set.
  */
 static bool put_events(const struct sample_set *set, const struct set_writing *writing, char **error)
 {

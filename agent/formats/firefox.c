@@ -27,10 +27,10 @@ struct firefox_marker {
 	uint8_t kind;			/* enum span_kind; FIREFOX_EVENT */
 	bool lost, open;		/* it ends since events were lost; it has not ended */
 	uint8_t untold;			/* of an event alone: bit i: value i is not known */
-	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number, and result or holder */
+	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number, and result, holder or waker */
 };
 
-enum { FIREFOX_EVENT = SPAN_PAIR + 1 };
+enum { FIREFOX_EVENT = SPAN_KINDS };
 enum { FIREFOX_KERNEL, FIREFOX_OTHER = 4, FIREFOX_INTERRUPT };	/* categories (firefox.c) */
 
 /* The names: those of spans, then the kinds of events as they came. */
@@ -54,6 +54,8 @@ static const struct { const char *name, *fields; } spans[] = {
 	[SPAN_LOCK] = { "lock wait", "{\"key\":\"holder\",\"label\":\"Holder\",\"format\":\"string\"}," },
 	[SPAN_HOLD] = { "held lock", "" },
 	[SPAN_PAIR] = { "span", "" },
+	[SPAN_SLEEP] = { "wait", "" },
+	[SPAN_READY] = { "wait for a CPU", "{\"key\":\"waker\",\"label\":\"Woken by\",\"format\":\"string\"}," },
 };
 
 enum { SPANS = sizeof(spans) / sizeof(*spans) };
@@ -159,9 +161,9 @@ static void firefox_marker_put_data(const struct firefox_marker *marker, const s
 		fprintf(to, ",\"thread\":%" PRIu64, thread);
 	else if (kind < SPAN_LOCK)
 		fprintf(to, ",\"number\":%" PRIu64, number);
-	if (kind == SPAN_LOCK) {
-		fputs(",\"holder\":", to);
-		json_text_put(to, other == SET_NONE ? "" : thread_names_get(threads, other, text));
+	if (kind == SPAN_LOCK || kind == SPAN_READY) {
+		fputs(kind == SPAN_LOCK ? ",\"holder\":" : ",\"waker\":", to);
+		json_text_put(to, other >= SET_NONE ? "" : thread_names_get(threads, other, text));
 	}
 	if (kind == SPAN_CALL && !marker->lost && !marker->open)
 		fprintf(to, ",\"result\":\"%" PRId64 "\"", (int64_t)other);
@@ -552,13 +554,15 @@ static void no_begin(void *context, const struct trace_span *span)
 	(void)span;
 }
 
-/* A call is its thread's, and so are locks and pairs of other events; all else is the CPU's. */
+/* A call is its thread's, and so are waits, locks and pairs of other events; all else is the CPU's. */
 static void add_marker(struct firefox_tracks *tracks, const struct trace_span *span, bool open)
 {
+	bool woken = span->kind == SPAN_READY && span->number == READY_WOKEN;
 	const struct firefox_marker marker = {
 		.begin = span->begin, .end = span->end, .name = span->kind, .kind = (uint8_t)span->kind,
 		.lost = span->lost, .open = open,
-		.values = { span->thread, span->number, span->kind == SPAN_LOCK ? span->holder : span->result },
+		.values = { span->thread, span->number, span->kind == SPAN_LOCK ? span->holder : woken ? span->waker :
+			span->kind == SPAN_READY ? SET_NONE : span->result },
 	};
 	bool of_thread = span->kind != SPAN_THREAD && !span_is_handler(span->kind);
 	uint32_t thread = of_thread ? thread_names_find(&tracks->threads, span->thread) : SET_NONE;

@@ -75,34 +75,36 @@ static void take(void *context, const struct trace_event *event)
 	struct gap *gap = &spans->gaps[event->cpu];
 	const struct set_event_kind *kind = event->of;
 	struct set_event other = { .time = event->time, .cpu = event->cpu, .kind = kind };
+	struct trace_event own = *event;
 
+	if (event->role == ROLE_WAKE)
+		trace_kind_role_values(kind->role_values, event->values, own.values);
 	spans->alone = false;
-	pairs_add(spans->pairs, event);
+	pairs_add(spans->pairs, &own);
 	if (kind->mark != TRACE_EVENT)
 		meet_mark(spans, gap, event);
 	gap->last = event->time;
 	spans->newest = event->time > spans->newest ? event->time : spans->newest;
 	if (spans->alone)
 		tell_alone(spans, event);
-	if (kind->mark != TRACE_EVENT || event->role != ROLE_NONE)
+	if (kind->mark != TRACE_EVENT || (event->role != ROLE_NONE && event->role != ROLE_WAKE))
 		return;
 	memcpy(other.values, event->values, sizeof(other.values));
 	spans->sink->event(spans->sink->context, &other);
 }
 
-/* A viewer shows wakes as events: waits are what lies between the spans of a thread. */
+/* A wake is an event, too: its thread may not have slept. */
 static void add(struct trace_order *order, const struct set_event *event)
 {
 	const struct set_event_kind *kind = event->kind;
-	bool plain = kind->role == ROLE_WAKE || kind->role == ROLE_SINGLE;
 	struct trace_event own = {
 		.time = event->time, .cpu = event->cpu, .of = kind, .id = kind->pair, .pair = kind->pair,
-		.role = plain ? ROLE_NONE : kind->role,
+		.role = kind->role == ROLE_SINGLE ? ROLE_NONE : kind->role,
 		.lost = kind->mark == TRACE_LOST ? event->values[0] : 0,
 		.doubt = kind->mark == TRACE_LOST || kind->mark == TRACE_SURE,
 	};
 
-	if (own.role == ROLE_NONE)
+	if (own.role == ROLE_NONE || own.role == ROLE_WAKE)
 		memcpy(own.values, event->values, sizeof(own.values));
 	else
 		trace_kind_role_values(kind->role_values, event->values, own.values);
@@ -120,8 +122,7 @@ static void end(void *context, const struct trace_span *span)
 {
 	const struct trace_spans_sink *sink = ((struct spans *)context)->sink;
 
-	if (span->kind < SPAN_SLEEP)
-		sink->end(sink->context, span);
+	sink->end(sink->context, span);
 }
 
 static void meet_alone(void *context)
@@ -136,8 +137,7 @@ static void add_open(void *context, const struct trace_span *span)
 	struct trace_span open = *span;
 
 	open.end = spans->newest > span->begin ? spans->newest : span->begin;
-	if (span->kind < SPAN_SLEEP)
-		spans->sink->open(spans->sink->context, &open);
+	spans->sink->open(spans->sink->context, &open);
 }
 
 const char *trace_span_name(const struct sample_set *set, enum span_kind kind, uint64_t number,

@@ -26,6 +26,10 @@ const struct set_event_kind event_wait = { .name = "lock_wait", .count = 3, .rol
 const struct set_event_kind event_waited = { .name = "lock_waited", .count = 3, .role = ROLE_LOCK_WAITED,
 	.role_values = { 0, 1, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES },
 	.values = { { "lock", 0 }, { "thread", 0 }, { "got", 0 } } };
+const struct set_event_kind event_leave = { .name = "sched_switch", .count = 3, .role = ROLE_SWITCH,
+	.role_values = { 0, 1, 2 }, .values = { { "from", 0 }, { "to", 0 }, { "leaves", 0 } } };
+const struct set_event_kind event_wake = { .name = "sched_wake", .count = 2, .role = ROLE_WAKE,
+	.role_values = { 0, 1 }, .values = { { "thread", 0 }, { "waker", 0 } } };
 
 struct list {
 	const struct set_event *events;

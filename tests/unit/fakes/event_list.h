@@ -8,7 +8,7 @@
 #include "agent/samples/sample_set.h"
 
 extern const struct set_event_kind event_switch, event_irq_enter, event_irq_exit, event_call, event_return, event_mail,
-	event_lost, event_sure, event_changed, event_wait, event_waited;
+	event_lost, event_sure, event_changed, event_wait, event_waited, event_leave, event_wake;
 
 /* The set has these events from now on; the array has to live as long. */
 void event_list_give(struct sample_set *set, const struct set_event *events, size_t count);

@@ -26,7 +26,9 @@ static void note_begin(void *context, const struct trace_span *span)
 
 static void note_end(void *context, const struct trace_span *span)
 {
-	static const char *const names[] = { "thread", "irq", "call", "softirq", "lock" };
+	static const char *const names[] = {
+		"thread", "irq", "call", "softirq", "lock", "hold", "pair", "sleep", "ready",
+	};
 	uint64_t what = span->kind == SPAN_THREAD ? span->thread : span->number;
 
 	fprintf(context, "%s %lu on %u: %lu-%lu%s", names[span->kind], (unsigned long)what, span->cpu,
@@ -259,6 +261,58 @@ static void a_chrome_trace_marks_what_a_loss_has_ended(void **state)
 	sample_set_free(set);
 }
 
+/* A sleep, a wake, and a wait for a CPU. */
+static const struct set_event sleeper[] = {
+	{ 5000, 1, &event_leave, { SET_NONE, 8, LEAVES_READY } },
+	{ 10000, 0, &event_leave, { 7, SET_NONE, LEAVES_ASLEEP } },
+	{ 30000, 1, &event_wake, { 7, 8 } }, { 35000, 1, &event_wake, { 9, SET_NONE } },
+	{ 40000, 0, &event_leave, { SET_NONE, 7, LEAVES_READY } },
+	{ 50000, 0, &event_leave, { 7, SET_NONE, LEAVES_BLOCKED } },
+};
+
+static void waits_are_spans_and_wakes_events_too(void **state)
+{
+	(void)state;
+	ASSERT_SPANS(sleeper, "[t 1 5000\n[t 0 10000\nsleep 0 on 0: 10000-30000\nsched_wake at 30000: 7\n"
+		"sched_wake at 35000: 9\nthread 4294967295 on 0: 10000-40000\n[t 0 40000\n"
+		"ready 0 on 0: 30000-40000\nthread 7 on 0: 40000-50000\n[t 0 50000\n"
+		"thread 4294967295 on 0: 50000-50000\nthread 8 on 1: 5000-35000\nopen: sleep 1 on 0: 50000-50000\n");
+}
+
+/* From thread 8 on CPU 1 at the wake to thread 7 on CPU 0; none to thread 9, of which nothing is known. */
+static void a_chrome_trace_has_an_arrow_for_each_wake(void **state)
+{
+	struct sample_set *set = sample_set_new(NULL);
+	struct set_writing writing = { .title = "t" };
+	char *text, *error = NULL, arrow[64], *at = arrow;
+	cJSON *json, *event;
+	size_t size;
+
+	(void)state;
+	event_list_give(set, sleeper, sizeof(sleeper) / sizeof(*sleeper));
+	writing.to = util_text_open(&text, &size);
+	assert_true(set_format_named("chrome")->write(set, &writing, &error));
+	util_text_close(writing.to, &text);
+	json = cJSON_Parse(text);
+	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) {
+		const char *phase = cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph"));
+		const char *cat = cJSON_GetStringValue(cJSON_GetObjectItem(event, "cat"));
+
+		if (strchr("sf", *phase))
+			at += sprintf(at, "%s %g %g %g;", phase,
+				cJSON_GetNumberValue(cJSON_GetObjectItem(event, "pid")),
+				cJSON_GetNumberValue(cJSON_GetObjectItem(event, "tid")),
+				cJSON_GetNumberValue(cJSON_GetObjectItem(event, "ts")));
+		if (cat && strcmp(cat, "ready") == 0)
+			assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(
+				cJSON_GetObjectItem(event, "args"), "waker")), "thread 8");
+	}
+	assert_string_equal(arrow, "s 2 2 30;f 2 1 40;");
+	cJSON_Delete(json);
+	free(text);
+	sample_set_free(set);
+}
+
 static void without_memory_nothing_is_left_out_in_silence(void **state)
 {
 	static const struct set_event call[] = {
@@ -297,6 +351,8 @@ int main(void)
 		cmocka_unit_test(ends_alone_and_what_is_under_way_are_told),
 		cmocka_unit_test(without_a_known_loss_what_contradicts_is_marked),
 		cmocka_unit_test(a_chrome_trace_marks_what_a_loss_has_ended),
+		cmocka_unit_test(waits_are_spans_and_wakes_events_too),
+		cmocka_unit_test(a_chrome_trace_has_an_arrow_for_each_wake),
 		cmocka_unit_test(without_memory_nothing_is_left_out_in_silence),
 	};
 
