@@ -29,7 +29,8 @@
 
 enum {
 	ANSWERS = 4,			/* paid for: one is shown, one waits, one is being made; one to spare */
-	WAIT_NS = 1000,			/* what a weight of 1 stands for, in `waits` */
+	MEASURE_LATE_MS = 100,		/* so old may ticks be when they come; ten times that: the guest stood still */
+	WAIT_NS = 1000,			/* what a weight of 1 stands for, in `waits` and `wakes` */
 	WAIT_COUNTS_MAX = STORE_COUNTS_MAX / 8,
 	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause between retries; how often it doubles */
 	RETRY_SHARE = 8,			/* a retry needs 1 / RETRY_SHARE of the budget free */
@@ -76,6 +77,30 @@ bool epoch_retry(struct epoch *epoch, uint64_t now)
 	epoch->starved = false;
 	symbols_told_again(epoch->inputs.symbols);
 	threads_retry(epoch->inputs.threads);
+	return true;
+}
+
+void epoch_measure_clock(struct epoch *epoch, uint64_t now)
+{
+	struct clock_measure *measure = &epoch->measure;
+
+	if (!epoch->known || epoch->clock_told || epoch->ticks == measure->to_ticks)
+		return;
+	if (!measure->from || now - measure->to > 10 * MEASURE_LATE_MS * NS_PER_MS)
+		*measure = (struct clock_measure) { .from = now, .from_ticks = epoch->ticks };
+	measure->to = now;
+	measure->to_ticks = epoch->ticks;
+}
+
+bool epoch_measured_clock(const struct epoch *epoch, uint64_t *hz, uint64_t *error)
+{
+	const struct clock_measure *measure = &epoch->measure;
+	uint64_t took = measure->to - measure->from;
+
+	if (epoch->clock_told || took < 10 * MEASURE_LATE_MS * NS_PER_MS)
+		return false;
+	*hz = (uint64_t)((unsigned __int128)(measure->to_ticks - measure->from_ticks) * NS_PER_SECOND / took);
+	*error = (uint64_t)((unsigned __int128)*hz * MEASURE_LATE_MS * NS_PER_MS / took);
 	return true;
 }
 
@@ -287,7 +312,8 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	copy_text(epoch->version, sizeof(epoch->version), guest->version);
 	copy_text(epoch->arch, sizeof(epoch->arch), guest->arch);
 	epoch->cpu_count = guest->cpus < EVENT_CPUS ? guest->cpus : EVENT_CPUS;
-	if (first && guest->clock_hz >= EVENT_CLOCK_LEAST_HZ)
+	epoch->clock_told = epoch->clock_told || (first && guest->clock_hz >= EVENT_CLOCK_LEAST_HZ);
+	if (first && epoch->clock_told)
 		epoch->clock_hz = guest->clock_hz;
 	epoch->began = guest->epoch_ns;
 	epoch->known = true;

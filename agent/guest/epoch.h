@@ -58,6 +58,11 @@ struct epoch {
 	uint64_t period;			/* ns between two samples of a CPU; 0: not known */
 	uint64_t began;				/* Unix ns when its clock was 0; 0: not known */
 	uint64_t clock_hz;			/* ticks of the guest's clock per second; 1 GHz while unknown */
+	bool clock_told;			/* the guest itself knows it; else it is measured against the host's: */
+	struct clock_measure {
+		uint64_t from, to;		/* host ns; 0: not begun */
+		uint64_t from_ticks, to_ticks;	/* the newest ones then */
+	} measure;
 	bool status_known;
 	struct status status;			/* the newest; its note points to `note` */
 	/* The newest by which samples were taken, else by which the profiler ran; without its note. */
@@ -129,6 +134,12 @@ void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet ends at this 
  * for that, the guest has to send all its meta events again. `now`: host ns.
  */
 bool epoch_retry(struct epoch *epoch, uint64_t now);
+
+/* Measures the clock of a live guest that does not know how fast it runs. To be called often. `now`: host ns. */
+void epoch_measure_clock(struct epoch *epoch, uint64_t now);
+
+/* Hz, and the most that it may be wrong by. False: it is told, or too early to say. */
+bool epoch_measured_clock(const struct epoch *epoch, uint64_t *hz, uint64_t *error);
 
 /*
  * Call it often. Samples that waited for names and tables are walked, and counted at their time, as far as these have

@@ -164,6 +164,20 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 	}
 }
 
+/* All times that are shown are wrong by as much. */
+static void add_clock(struct line *line)
+{
+	uint64_t hz = 0, error = 0;
+	char text[200];
+
+	if (!line->epoch->known || line->epoch->clock_told)
+		return;
+	add(line, "the guest does not know how fast its clock runs: times are as if at 1 GHz");
+	if (epoch_measured_clock(line->epoch, &hz, &error))
+		add(line, util_print(text, sizeof(text), "by the host's clock it runs at %.4g MHz, within %.2g %%",
+			(double)hz * 1e-6, 100.0 * (double)error / (double)hz));
+}
+
 const char *remarks_text(struct epoch *epoch, uint64_t from, const char *outside, const char *between, char *text,
 	size_t size)
 {
@@ -183,6 +197,7 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *outside
 	add_count(&line, symbols_left_out(epoch->inputs.symbols),
 		"{symbol left out: its line or name is|symbols left out: their lines or names "
 		"are} damaged; give a whole file");
+	add_clock(&line);
 	add(&line, epoch->told ? "" : epoch->remark);
 	add(&line, epoch->refused);
 	add(&line, epoch->note);

@@ -739,6 +739,8 @@ void session_step(struct session *session, int timeout_ms)
 	serve(session);
 	if (session->epoch && epoch_retry(session->epoch, util_now()))
 		retry(session);
+	if (session->epoch && !session_source(session).play.there)
+		epoch_measure_clock(session->epoch, util_now());
 	if (answers_due(session) <= util_now())
 		make_answers(session);
 }
