@@ -636,7 +636,7 @@ bool kept_recording_write(struct kept_recording *kept, const char *folder, struc
 
 	if (kept->off_cpu)
 		return util_fail(error, "%s: not written: a recording has samples, and waits are none; leave "
-			"mode:off-cpu out of the filter, or choose another format", folder);
+			"the mode out of the filter, or choose another format", folder);
 	if (kept->full)
 		return util_fail(error, "%s: not written: no memory for it; give more by --memory, or take a shorter "
 			"range", folder);

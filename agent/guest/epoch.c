@@ -112,12 +112,11 @@ static char *folder_of(const char *path)
 	return end ? util_copy(path, (size_t)(end + 1 - path)) : util_copy(".", 1);
 }
 
-/* A sleep is over: it counts where it ends. */
-static void take_wait(void *context, const struct trace_span *wait)
+/* It counts where it ends. `stack`: as in struct trace_span. */
+static void add_wait(const struct epoch *epoch, const struct trace_span *wait, struct store *store, uint32_t stack)
 {
-	struct epoch *epoch = context;
 	const struct store_key key = {
-		.stack = wait->stack - 1,	/* not told: STACKS_NONE */
+		.stack = stack - 1,		/* not told: STACKS_NONE */
 		.who = {
 			.thread = (uint32_t)wait->thread, .cpu = (uint16_t)wait->cpu, .mode = MODE_KERNEL,
 			.context = CONTEXT_TASK,
@@ -127,8 +126,16 @@ static void take_wait(void *context, const struct trace_span *wait)
 	uint64_t left = (wait->end - wait->begin + WAIT_NS / 2) / WAIT_NS;
 
 	for (; left > UINT32_MAX; left -= UINT32_MAX)
-		store_add(epoch->inputs.waits, wait->end, &key, UINT32_MAX);
-	store_add(epoch->inputs.waits, wait->end, &key, (uint32_t)left);
+		store_add(store, wait->end, &key, UINT32_MAX);
+	store_add(store, wait->end, &key, (uint32_t)left);
+}
+
+static void take_wait(void *context, const struct trace_span *wait)
+{
+	const struct epoch *epoch = context;
+
+	add_wait(epoch, wait, epoch->inputs.waits, wait->stack);
+	add_wait(epoch, wait, epoch->inputs.wakes, wait->woken_at);
 }
 
 static void take_sure(void *context, uint64_t time, uint32_t cpu)
@@ -154,6 +161,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 		.kernel = epoch->kernel,
 		.store = store_new(budget, STORE_COUNTS_MAX),
 		.waits = store_new(budget, WAIT_COUNTS_MAX),
+		.wakes = store_new(budget, WAIT_COUNTS_MAX),
 		.stacks = stacks_new(budget),
 		.symbols = symbols_new(budget),
 		.threads = threads_new(budget),
@@ -162,6 +170,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->code = kernel_code_new(epoch->inputs.symbols);
 	epoch->events = guest_events_new(epoch->inputs.budget);
 	store_period(epoch->inputs.waits, WAIT_NS);
+	store_period(epoch->inputs.wakes, WAIT_NS);
 	epoch->trace = trace_new(epoch->inputs.budget, take_wait, take_sure, epoch);
 	epoch->memory = guest_memory_new(epoch->inputs.budget);
 	epoch->reading = kernel_reading_new(epoch->inputs.symbols, epoch->memory, epoch->inputs.budget);
@@ -201,6 +210,7 @@ static void epoch_free(struct epoch *epoch)
 	stacks_free(epoch->inputs.stacks);
 	store_free(epoch->inputs.store);
 	store_free(epoch->inputs.waits);
+	store_free(epoch->inputs.wakes);
 	budget_give(epoch->inputs.budget, cost_of(epoch->cpus_seen));
 	budget_release(epoch->inputs.budget);
 	free(epoch->folders[0]);
@@ -264,6 +274,7 @@ void epoch_ticks(struct epoch *epoch, uint64_t ticks)
 		return;
 	store_advance(epoch->inputs.store, epoch_now(epoch));
 	store_advance(epoch->inputs.waits, epoch_now(epoch));
+	store_advance(epoch->inputs.wakes, epoch_now(epoch));
 }
 
 /* The entry of a CPU; a new one is made. NULL: the number is too large, or the budget has no room for it. */

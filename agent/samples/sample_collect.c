@@ -822,7 +822,7 @@ struct sample_set *sample_collect(const struct sample_collect *how, char **error
 	struct sample_set *set;
 
 	if (filter_off_cpu(&how->question->filter) && how->rows) {
-		util_fail(error, "this format shows when CPUs ran what, and mode:off-cpu is time off them; choose "
+		util_fail(error, "this format shows when CPUs ran what, and the filter asks for time off them; choose "
 			"another, such as folded, svg or pprof");
 		return NULL;
 	}

@@ -82,8 +82,8 @@ static void put_profiler(struct json_writer *writer, const struct profile_facts 
 	json_member(writer, "seconds", cJSON_CreateNumber(seconds(facts->to - facts->from)));
 	json_member(writer, "from", cJSON_CreateNumber(seconds(uptime_shown(zero, facts->from))));
 	json_member(writer, "to", cJSON_CreateNumber(seconds(uptime_shown(zero, facts->to))));
-	if (filter_off_cpu(&facts->profile->question.filter))
-		json_member_text(writer, "of", "off-cpu");	/* these are waits; their weight is in us */
+	if (filter_off_cpu(&facts->profile->question.filter))	/* these are waits; their weight is in us */
+		json_member_text(writer, "of", filter_off_mode(&facts->profile->question.filter));
 	json_member_count(writer, "samples", table->samples);
 	json_member_count(writer, "weight", table->weight);
 	json_member_count(writer, "missed", table->missed);

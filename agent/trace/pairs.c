@@ -344,6 +344,7 @@ static void add_wake(struct pairs *pairs, const struct trace_event *event)
 	task->woken_at = event->stack;
 	if (!is_known(pairs, &task->now, event->time) || task->now.span.kind != SPAN_SLEEP)
 		return;
+	task->now.span.woken_at = event->stack;
 	end_known(pairs, &task->now, event->time);
 	begin_now(pairs, task, event, SPAN_READY, READY_WOKEN);
 	task->now.span.waker = event->values[1];

@@ -46,6 +46,7 @@ struct trace_span {
 	uint32_t stack;			/* of the kernel where it began: a node of stacks.h plus 1; 0: not told */
 	uint64_t holder;		/* of a wait for a lock: who held it last meanwhile; EVENT_NONE: not known */
 	uint32_t woken_on;		/* of a wake to run: the CPU of who woke it */
+	uint32_t woken_at;		/* of a sleep: the stack of who ended it, as `stack` */
 	bool first;			/* of a call, a wait for a lock: its thread had none before */
 	bool lost;			/* events are missing: it ends here for this reason alone */
 };

@@ -13,7 +13,7 @@
 #include "agent/wire/event.h"
 #include "filter.h"
 
-enum { OFF_CPU = 1 << MODE_OFF_CPU };	/* `modes` of a term that asks about waits */
+enum { OFF = 1 << MODE_OFF_CPU | 1 << MODE_OFF_WAKER };	/* of the modes of a term that asks about waits: one of these */
 
 /* Goes through a term's alternatives. `last` is the one that was returned last, or NULL. NULL: there is no more. */
 static const char *next_text(const struct filter *filter, const struct filter_term *term, const char *last)
@@ -63,7 +63,7 @@ static bool holds(const struct filter *filter, const struct filter_term *term, s
 	switch (term->by) {
 	case FILTER_CPU: return names_cpu(filter, term, who->cpu) != term->negated;
 	case FILTER_MODE:
-		return term->modes == OFF_CPU || (term->modes >> context_mode(who, context) & 1) != term->negated;
+		return (term->modes & OFF) || (term->modes >> context_mode(who, context) & 1) != term->negated;
 	case FILTER_THREAD:
 	case FILTER_COMM:
 	case FILTER_PROCESS: return names_thread(filter, term, threads, who) != term->negated;
@@ -161,12 +161,18 @@ bool filter_names_mode(const struct filter *filter, unsigned mode)
 
 bool filter_off_cpu(const struct filter *filter)
 {
-	return filter_names_mode(filter, MODE_OFF_CPU);
+	return filter_names_mode(filter, MODE_OFF_CPU) || filter_names_mode(filter, MODE_OFF_WAKER);
+}
+
+const char *filter_off_mode(const struct filter *filter)
+{
+	return filter_names_mode(filter, MODE_OFF_WAKER) ? "off-waker" : "off-cpu";
 }
 
 struct store *filter_store(const struct filter *filter, const struct query_inputs *inputs)
 {
-	return filter_off_cpu(filter) ? inputs->waits : inputs->store;
+	return filter_names_mode(filter, MODE_OFF_WAKER) ? inputs->wakes :
+		filter_off_cpu(filter) ? inputs->waits : inputs->store;
 }
 
 bool filter_shows(const struct filter *filter, const char *function)
@@ -288,9 +294,11 @@ static bool take_cpu(const char *value, struct filter_term *term, char **error)
 
 static bool take_modes(const char *value, struct filter_term *term, char **error)
 {
-	if (strcmp(value, "off-cpu") == 0) {
-		term->modes = OFF_CPU;
-		return !term->negated || util_fail(error, "!mode:off-cpu is what all samples are; leave it out");
+	bool waker = strcmp(value, "off-waker") == 0;
+
+	if (waker || strcmp(value, "off-cpu") == 0) {
+		term->modes = 1u << (waker ? MODE_OFF_WAKER : MODE_OFF_CPU);
+		return !term->negated || util_fail(error, "!mode:%s is what all samples are; leave it out", value);
 	}
 	for (bool more = true; more; value++) {
 		size_t size = strcspn(value, "|,");
@@ -300,7 +308,7 @@ static bool take_modes(const char *value, struct filter_term *term, char **error
 			mode++;
 		if (mode == MODE_NAMES)
 			return util_fail(error, "mode:%.*s is not a mode; give kernel, user, idle, irq or softirq, "
-				"several, as in kernel|user, or off-cpu alone", (int)size, value);
+				"several, as in kernel|user, off-cpu or off-waker alone", (int)size, value);
 		term->modes |= 1u << mode;
 		value += size;
 		more = *value != '\0';
@@ -358,8 +366,8 @@ static bool add(struct filter *filter, enum filter_by by, bool negated, const ch
 	if (!words[by].take(value, &term, error))
 		return false;
 	if (by == FILTER_MODE && !filter_lacks(filter, FILTER_MODE) &&
-			(term.modes == OFF_CPU || filter_off_cpu(filter)))
-		return util_fail(error, "mode:off-cpu stands without other modes; leave those out");
+			((term.modes & OFF) || filter_off_cpu(filter)))
+		return util_fail(error, "mode:off-cpu and mode:off-waker stand without other modes; leave those out");
 	if (!put_text(filter, by == FILTER_MODE ? "" : value))
 		return util_fail(error, "the filter is too long; give shorter parts of the names");
 	filter->terms[filter->count++] = term;

@@ -30,6 +30,7 @@ bool filter_names_mode(const struct filter *filter, unsigned mode);
 
 /* True if it asks about waits, not samples: about the time that threads were off their CPUs. */
 bool filter_off_cpu(const struct filter *filter);
+const char *filter_off_mode(const struct filter *filter);	/* it does: the mode, as it is asked for by */
 
 /* What a question with this filter is about. */
 struct store *filter_store(const struct filter *filter, const struct query_inputs *inputs);

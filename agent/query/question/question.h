@@ -16,7 +16,7 @@ struct query_inputs {			/* of one epoch; borrowed */
 	struct budget *budget;
 	const char *kernel;		/* the guest's kernel, for tree_name; NULL: not known */
 	struct store *store;
-	struct store *waits;		/* likewise of waits (filter.h): time off the CPU, in us, where it ended */
+	struct store *waits, *wakes;	/* likewise of waits (filter.h): time off the CPU, in us, where it ended */
 	struct stacks *stacks;
 	struct symbols *symbols;
 	struct threads *threads;

@@ -17,7 +17,8 @@ struct who;
  */
 enum { MODE_IRQ = MODES, MODE_SOFTIRQ, MODE_NAMES };
 extern const char *const mode_names[MODE_NAMES];
-enum { MODE_OFF_CPU = MODE_NAMES };	/* of no sample: a filter that names it asks about waits */
+/* Of no sample: a filter that names one asks about waits, by the stacks of those who waited, or of who woke them. */
+enum { MODE_OFF_CPU = MODE_NAMES, MODE_OFF_WAKER };
 
 /* The context that a function begins, for itself and for all that it calls; CONTEXT_UNTOLD: that of its caller. */
 enum context context_of_function(const struct function *function);

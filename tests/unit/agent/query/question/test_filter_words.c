@@ -134,10 +134,12 @@ static void test_what_is_refused(void **state)
 	refuse("mode:kernel|", "mode: is not a mode", "kernel, user, idle, irq or softirq");
 	refuse("mode:ring0", "mode:ring0 is not a mode", "kernel, user, idle, irq or softirq");
 	refuse("mode:user|kern", "mode:kern is not a mode", "kernel, user, idle, irq or softirq");
-	refuse("mode:kernel|off-cpu", "mode:off-cpu is not a mode", "off-cpu alone");
-	refuse("mode:kernel mode:off-cpu", "mode:off-cpu stands without", "leave those out");
-	refuse("mode:off-cpu mode:user", "mode:off-cpu stands without", "leave those out");
+	refuse("mode:kernel|off-cpu", "mode:off-cpu is not a mode", "off-cpu or off-waker alone");
+	refuse("mode:kernel mode:off-cpu", "mode:off-cpu and mode:off-waker stand without", "leave those out");
+	refuse("mode:off-cpu mode:user", "mode:off-cpu and mode:off-waker stand without", "leave those out");
+	refuse("mode:off-waker mode:off-cpu", "mode:off-cpu and mode:off-waker stand without", "leave those out");
 	refuse("!mode:off-cpu", "!mode:off-cpu", "leave it out");
+	refuse("!mode:off-waker", "!mode:off-waker", "leave it out");
 	refuse("mode:soft", "mode:soft is not a mode", "softirq");
 	refuse("mode:kernelx", "mode:kernelx", "kernel");
 	refuse("thread:", "names nothing", "give a part");
