@@ -90,6 +90,7 @@ static uint64_t part_of(void *context, const struct span_row *span)
 {
 	struct making *making = context;
 	bool none = span_is_handler(making->names[span->name].kind) || span->thread == EVENT_NONE;
+	const struct threads *threads = making->table->answer.epoch->inputs.threads;
 
 	switch (making->table->by) {
 	case EVENT_BY_THREAD:
@@ -519,6 +520,11 @@ static void find_slowest(struct making *making, const struct event_request *requ
 		if (row->lock_ns)
 			util_print(row->lock_name, sizeof(row->lock_name), "%s%s", *called ? "lock " : "",
 				*called ? called : span_text(SPAN_LOCK, row->lock, text));
+		event_called(table->answer.epoch, row->handler.kind, row->handler.number, own);
+		if (row->handler.ns)
+			util_print(row->handler.name, sizeof(row->handler.name), "%s%s%s",
+				*own ? span_words[row->handler.kind] : "", *own ? " " : "",
+				*own ? own : span_text(row->handler.kind, row->handler.number, text));
 	}
 }
 

@@ -24,9 +24,17 @@ struct list {				/* of one name, in no order */
 	struct found found[SLOWEST];
 };
 
-struct lock_wait {			/* of a row for a lock, in all */
+/* Of a row, in all: its waits for a lock; what a thread or a handler ran while it waited for a CPU. */
+struct share {
 	uint32_t row, holder;		/* holder: in the longest one */
-	uint64_t lock, ns, longest;
+	struct span_name of;
+	uint64_t ns, longest;
+};
+
+struct ready {				/* a row's wait for a CPU */
+	uint32_t row, cpu;
+	uint64_t from, to;
+	uint64_t reach;			/* the latest `to` of all up to this one */
 };
 
 struct finding {
@@ -37,9 +45,11 @@ struct finding {
 	struct slow_row *rows;
 	uint32_t count;
 	struct hash by_thread;		/* of `rows` */
-	struct lock_wait *waits;
-	uint32_t wait_count, wait_room;
-	struct hash by_lock;		/* of `waits` */
+	struct share *shares;
+	uint32_t share_count, share_room;
+	struct hash by_name;		/* of `shares` */
+	struct ready *readies;		/* in order of CPU and time */
+	uint32_t ready_count, ready_room;
 	bool full;
 };
 
@@ -135,6 +145,7 @@ static void make_row(const struct finding *finding, struct slow_row *row, const 
 	*row = (struct slow_row) {
 		.of = *of, .begin = span->end - span->duration, .end = span->end, .cpu = span->cpu,
 		.thread = span_is_handler(of->kind) ? EVENT_NONE : span->thread, .holder = EVENT_NONE,
+		.ahead = EVENT_NONE,
 	};
 	if (row->thread != EVENT_NONE)
 		threads_title(finding->epoch->inputs.threads, row->thread, row->title, sizeof(row->title));
@@ -165,34 +176,50 @@ static void make_rows(struct finding *finding)
 
 /* ---- what threads did meanwhile ---- */
 
-static void add_wait(struct finding *finding, uint32_t row, uint64_t lock, uint32_t holder, uint64_t ns)
+static void add_share(struct finding *finding, uint32_t row, const struct span_name *of, uint32_t holder, uint64_t ns)
 {
-	uint64_t hash = hash_pair(&finding->by_lock, lock, row);
+	uint64_t hash = hash_pair(&finding->by_name, hash_mix(of->number, of->kind), row);
 	uint32_t at = 0, position;
-	struct lock_wait *waits, *wait;
+	struct share *shares, *share;
 
-	while ((position = hash_next(&finding->by_lock, hash, &at)) != HASH_NONE)
-		if (finding->waits[position].lock == lock && finding->waits[position].row == row)
+	while ((position = hash_next(&finding->by_name, hash, &at)) != HASH_NONE)
+		if (finding->shares[position].row == row && finding->shares[position].of.kind == of->kind &&
+				finding->shares[position].of.number == of->number)
 			break;
 	if (position == HASH_NONE) {
-		waits = budget_array(finding->epoch->inputs.budget, finding->waits, finding->wait_count,
-			&finding->wait_room, sizeof(*waits));
-		finding->waits = waits ? waits : finding->waits;
-		if (!waits || !hash_add(&finding->by_lock, hash, finding->wait_count)) {
+		shares = budget_array(finding->epoch->inputs.budget, finding->shares, finding->share_count,
+			&finding->share_room, sizeof(*shares));
+		finding->shares = shares ? shares : finding->shares;
+		if (!shares || !hash_add(&finding->by_name, hash, finding->share_count)) {
 			finding->full = true;
 			return;
 		}
-		position = finding->wait_count++;
-		waits[position] = (struct lock_wait) { .row = row, .lock = lock };
+		position = finding->share_count++;
+		shares[position] = (struct share) { .row = row, .of = *of };
 	}
-	wait = &finding->waits[position];
-	wait->ns += ns;
-	wait->holder = ns > wait->longest ? holder : wait->holder;
-	wait->longest = ns > wait->longest ? ns : wait->longest;
+	share = &finding->shares[position];
+	share->ns += ns;
+	share->holder = ns > share->longest ? holder : share->holder;
+	share->longest = ns > share->longest ? ns : share->longest;
 }
 
-/* What the thread of a row did from `begin` to `end`. `holder`: of a wait for a lock. */
-static void add_part(struct finding *finding, uint32_t at, const struct span_name *did, uint32_t holder, uint64_t begin,
+static void add_ready(struct finding *finding, const struct ready *ready)
+{
+	struct ready *list = budget_array(finding->epoch->inputs.budget, finding->readies, finding->ready_count,
+		&finding->ready_room, sizeof(*list));
+
+	finding->full = finding->full || !list;
+	if (!list)
+		return;
+	finding->readies = list;
+	list[finding->ready_count++] = *ready;
+}
+
+/*
+ * What the thread of a row did from `begin` to `end`. `other`: of a wait for a lock, the holder; of one for a CPU, that
+ * one.
+ */
+static void add_part(struct finding *finding, uint32_t at, const struct span_name *did, uint32_t other, uint64_t begin,
 	uint64_t end)
 {
 	struct slow_row *row = &finding->rows[at];
@@ -206,13 +233,15 @@ static void add_part(struct finding *finding, uint32_t at, const struct span_nam
 		row->ready += to - from;
 	else if (did->kind == SPAN_SLEEP)
 		*(did->number == SLEEP_BLOCKED ? &row->blocked : &row->slept) += to - from;
+	if (did->kind == SPAN_READY && other != EVENT_NONE)
+		add_ready(finding, &(struct ready) { .row = at, .cpu = other, .from = from, .to = to });
 	if (did->kind != SPAN_LOCK)
 		return;
 	row->locked += to - from;
-	add_wait(finding, at, did->number, holder, to - from);
+	add_share(finding, at, did, other, to - from);
 }
 
-static void add_span(struct finding *finding, uint32_t thread, const struct span_name *did, uint32_t holder,
+static void add_span(struct finding *finding, uint32_t thread, const struct span_name *did, uint32_t other,
 	uint64_t begin, uint64_t end)
 {
 	uint64_t hash = hash_pair(&finding->by_thread, thread, 0);
@@ -222,20 +251,96 @@ static void add_span(struct finding *finding, uint32_t thread, const struct span
 		return;
 	while ((position = hash_next(&finding->by_thread, hash, &at)) != HASH_NONE)
 		if (finding->rows[position].thread == thread)
-			add_part(finding, position, did, holder, begin, end);
+			add_part(finding, position, did, other, begin, end);
 }
 
 static void add_ended(void *context, const struct span_row *row)
 {
 	struct finding *finding = context;
+	const struct span_name *name = &finding->names[row->name];
 
-	add_span(finding, row->thread, &finding->names[row->name], row->waker, row->end - row->duration, row->end);
+	add_span(finding, row->thread, name, name->kind == SPAN_READY ? row->cpu : row->waker, row->end - row->duration,
+		row->end);
 }
 
+/* The CPU that it will get is not known. */
 static void add_open(void *context, const struct trace_span *span)
 {
 	add_span(context, (uint32_t)span->thread, &(struct span_name) { span->kind, span->number },
-		(uint32_t)span->holder, span->begin, UINT64_MAX);
+		span->kind == SPAN_LOCK ? (uint32_t)span->holder : EVENT_NONE, span->begin, UINT64_MAX);
+}
+
+static int by_cpu_and_time(const void *left, const void *right)
+{
+	const struct ready *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu > b->cpu ? 1 : -1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+/* What a CPU ran from `begin` to `end`, for those who waited for it then. */
+static void add_ahead(struct finding *finding, const struct span_name *ran, uint32_t cpu, uint64_t begin, uint64_t end)
+{
+	uint32_t low = 0, high = finding->ready_count;
+
+	while (low < high) {			/* behind the last one that has begun by then */
+		uint32_t at = low + (high - low) / 2;
+		const struct ready *ready = &finding->readies[at];
+
+		if (ready->cpu < cpu || (ready->cpu == cpu && ready->from < end))
+			low = at + 1;
+		else
+			high = at;
+	}
+	while (low-- > 0 && finding->readies[low].cpu == cpu && finding->readies[low].reach > begin) {
+		const struct ready *ready = &finding->readies[low];
+		uint64_t from = begin > ready->from ? begin : ready->from, to = end < ready->to ? end : ready->to;
+
+		if (from < to)
+			add_share(finding, ready->row, ran, EVENT_NONE, to - from);
+	}
+}
+
+static void add_ahead_of(void *context, const struct span_row *row)
+{
+	struct finding *finding = context;
+	const struct span_name *name = &finding->names[row->name];
+
+	if (name->kind == SPAN_THREAD)
+		add_ahead(finding, &(struct span_name) { SPAN_THREAD, row->thread }, row->cpu, row->end - row->duration,
+			row->end);
+	else if (span_is_handler(name->kind))
+		add_ahead(finding, name, row->cpu, row->end - row->duration, row->end);
+}
+
+/* Behind all that threads did: from `from` to `to`. */
+static void find_ahead(struct finding *finding, uint64_t from, uint64_t to)
+{
+	struct ready *list = finding->readies;
+
+	if (!finding->ready_count)
+		return;
+	qsort(list, finding->ready_count, sizeof(*list), by_cpu_and_time);
+	for (uint32_t i = 0; i < finding->ready_count; i++)
+		list[i].reach = i && list[i - 1].cpu == list[i].cpu && list[i - 1].reach > list[i].to ?
+			list[i - 1].reach : list[i].to;
+	span_rows_read(trace_rows(finding->epoch->trace), from, to, add_ahead_of, finding);
+}
+
+/* What a row has most of, of each kind. */
+static void take_share(struct slow_row *row, const struct share *share)
+{
+	if (share->of.kind == SPAN_LOCK && share->ns > row->lock_ns) {
+		row->lock = share->of.number;
+		row->lock_ns = share->ns;
+		row->holder = share->holder;
+	} else if (share->of.kind == SPAN_THREAD && share->ns > row->ahead_ns) {
+		row->ahead = (uint32_t)share->of.number;
+		row->ahead_ns = share->ns;
+	} else if (span_is_handler(share->of.kind) && share->ns > row->handler.ns) {
+		row->handler = (struct slow_handler) { share->of.kind, share->of.number, share->ns, "" };
+	}
 }
 
 static void find_parts(struct finding *finding)
@@ -252,16 +357,9 @@ static void find_parts(struct finding *finding)
 	}
 	span_rows_read(trace_rows(finding->epoch->trace), from, to, add_ended, finding);
 	trace_under_way(finding->epoch->trace, add_open, finding);
-	for (uint32_t i = 0; i < finding->wait_count; i++) {
-		const struct lock_wait *wait = &finding->waits[i];
-		struct slow_row *row = &finding->rows[wait->row];
-
-		if (wait->ns <= row->lock_ns)
-			continue;
-		row->lock = wait->lock;
-		row->lock_ns = wait->ns;
-		row->holder = wait->holder;
-	}
+	find_ahead(finding, from, to);
+	for (uint32_t i = 0; i < finding->share_count; i++)
+		take_share(&finding->rows[finding->shares[i].row], &finding->shares[i]);
 	for (uint32_t i = 0; i < finding->count; i++) {
 		struct slow_row *row = &finding->rows[i];
 		uint64_t known = row->ran + row->slept + row->blocked + row->ready;
@@ -270,6 +368,11 @@ static void find_parts(struct finding *finding)
 		if (row->holder != EVENT_NONE)
 			threads_title(finding->epoch->inputs.threads, row->holder, row->holder_title,
 				sizeof(row->holder_title));
+		if (row->ahead != EVENT_NONE)
+			threads_title(finding->epoch->inputs.threads, row->ahead, row->ahead_title,
+				sizeof(row->ahead_title));
+		else if (row->ahead_ns)
+			util_print(row->ahead_title, sizeof(row->ahead_title), "idle");
 	}
 }
 
@@ -288,16 +391,17 @@ uint32_t slow_rows_find(const struct epoch *epoch, const struct slow_question *q
 	for (uint32_t i = 0; i < question->count; i++)
 		finding.lists[i].count = finding.lists[i].enough = 0;
 	hash_init(&finding.by_thread, budget);
-	hash_init(&finding.by_lock, budget);
+	hash_init(&finding.by_name, budget);
 	span_rows_names(trace_rows(epoch->trace), &finding.names);
 	slowest_read(trace_slowest(epoch->trace), question->from, question->to, add_slowest, &finding);
 	span_rows_read(trace_rows(epoch->trace), question->from, question->to, add_row, &finding);
 	make_rows(&finding);
 	find_parts(&finding);
 	budget_free(budget, finding.lists, bytes);
-	budget_free(budget, finding.waits, finding.wait_room * sizeof(*finding.waits));
+	budget_free(budget, finding.shares, finding.share_room * sizeof(*finding.shares));
+	budget_free(budget, finding.readies, finding.ready_room * sizeof(*finding.readies));
 	hash_clear(&finding.by_thread);
-	hash_clear(&finding.by_lock);
+	hash_clear(&finding.by_name);
 	*full = *full || finding.full;
 	*rows = finding.rows;
 	return finding.count;
@@ -328,7 +432,9 @@ const char *slow_row_waited(const struct slow_row *row, char text[SLOW_WAITED])
 		return util_print(text, SLOW_WAITED, "%s %u%%%s%s", row->lock_name, part_of(row, row->lock_ns),
 			*row->holder_title ? ", " : "", row->holder_title);
 	if (part_of(row, waits[most].ns))
-		return util_print(text, SLOW_WAITED, "%s %u%%", waits[most].what, part_of(row, waits[most].ns));
+		return util_print(text, SLOW_WAITED, "%s %u%%%s%s", waits[most].what, part_of(row, waits[most].ns),
+			waits[most].ns == row->ready && *row->ahead_title ? ", " : "",
+			waits[most].ns == row->ready ? row->ahead_title : "");
 	return row->ran > row->unknown ? util_print(text, SLOW_WAITED, "ran %u%%", part_of(row, row->ran)) :
 		util_print(text, SLOW_WAITED, "not known");
 }
@@ -353,5 +459,13 @@ const char *slow_row_parts(const struct slow_row *row, char text[SLOW_PARTS])
 		util_print(text + used, SLOW_PARTS - used, "%swaited for %s %u%%%s%s", used ? "; " : "",
 			row->lock_name, part_of(row, row->lock_ns), *row->holder_title ? ", held by " : "",
 			row->holder_title);
+	used = strlen(text);
+	if (part_of(row, row->ready) && row->ahead_ns)
+		util_print(text + used, SLOW_PARTS - used, "; meanwhile the CPU %s %s for %u%%",
+			row->ahead == EVENT_NONE ? "was" : "ran", row->ahead_title, part_of(row, row->ahead_ns));
+	used = strlen(text);
+	if (part_of(row, row->handler.ns))
+		util_print(text + used, SLOW_PARTS - used, "; %s ran for %u%%", row->handler.name,
+			part_of(row, row->handler.ns));
 	return text;
 }

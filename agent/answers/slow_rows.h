@@ -17,7 +17,7 @@ struct epoch;
 
 enum { SLOW_NAMES = 64 };		/* of one question, at most */
 /* Bytes of texts. */
-enum { SLOW_TITLE = 64, SLOW_CALLED = 48, SLOW_LOCK = 64, SLOW_WAITED = 160, SLOW_PARTS = 256 };
+enum { SLOW_TITLE = 64, SLOW_CALLED = 48, SLOW_LOCK = 64, SLOW_WAITED = 160, SLOW_PARTS = 448 };
 
 #define SLOW_ALL UINT64_MAX
 struct slow_of {			/* whose: as a row of event_table.h */
@@ -40,6 +40,15 @@ struct slow_row {
 	char lock_name[SLOW_LOCK];	/* "lock inode"; "": none */
 	uint32_t holder;		/* who held that in the longest of these waits; EVENT_NONE: not known */
 	char holder_title[SLOW_TITLE];
+	/* While it waited for a CPU, that one ran this thread longest, for so long; EVENT_NONE: it was idle. */
+	uint32_t ahead;
+	uint64_t ahead_ns;		/* 0: not known, or it did not wait */
+	char ahead_title[SLOW_TITLE];
+	struct slow_handler {		/* likewise, of interrupts and softirqs, whose time is also that of a thread */
+		enum span_kind kind;
+		uint64_t number, ns;
+		char name[SLOW_LOCK];	/* "irq disk" */
+	} handler;
 	char stack[STACK_TEXT];		/* of the kernel where it began: "mutex_lock < log_add"; "": not told */
 	char call[CALL_TEXT];		/* "read(file=3) = 256", "read(...) = ?" if that was not kept; "": no call */
 };
@@ -55,14 +64,18 @@ struct slow_question {
 
 /*
  * SLOWEST rows at most for each of `of`, in its order, and of each the longest first. The rows are of the epoch's
- * budget; their `called` and `lock_name` are not filled. Returns how many there are; without memory, 0 and *full.
+ * budget; the names in them that are not titles of threads are not filled. Returns how many there are; without memory,
+ * 0 and *full.
  */
 uint32_t slow_rows_find(const struct epoch *epoch, const struct slow_question *question, struct slow_row **rows,
 	bool *full);
 
-/* What it waited for most: "lock inode 60%, writer/7", "sleep 97%", "blocked 8%", "cpu 12%"; "ran 99%", "not known". */
+/* What it waited for most: "lock inode 60%, writer/7", "sleep 97%", "cpu 12%, busy/3"; "ran 99%", "not known". */
 const char *slow_row_waited(const struct slow_row *row, char text[SLOW_WAITED]);
-/* All of it: "ran 3%, slept 95%, waited for a CPU 1%, for lock inode 60%, held by writer/7". */
+/*
+ * All of it: "ran 3%, slept 95%, waited for a CPU 1%; waited for lock inode 60%, held by writer/7; meanwhile the CPU
+ * ran busy/3 for 90%; irq disk ran for 4%".
+ */
 const char *slow_row_parts(const struct slow_row *row, char text[SLOW_PARTS]);
 
 #endif

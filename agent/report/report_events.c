@@ -231,6 +231,14 @@ static cJSON *slow_object(const struct slow_row *row)
 	json_add_count(object, "ready_ns", row->ready);
 	json_add_count(object, "unknown_ns", row->unknown);
 	json_add_count(object, "lock_ns", row->locked);
+	if (row->ahead_ns)
+		json_add_count(object, "meanwhile_ns", row->ahead_ns);
+	if (row->ahead != EVENT_NONE)
+		json_add_count(object, "meanwhile_ran", row->ahead);
+	if (row->handler.ns) {
+		cJSON_AddStringToObject(object, "meanwhile_handler", row->handler.name);
+		json_add_count(object, "meanwhile_handler_ns", row->handler.ns);
+	}
 	if (!row->lock_ns)
 		return object;
 	cJSON_AddStringToObject(object, "lock", row->lock_name);

@@ -193,13 +193,41 @@ static void test_what_a_call_waited_for(void **state)
 	assert_int_equal(row->holder, WRITER);
 	assert_string_equal(slow_row_waited(row, text), "lock 5 55%, writer/9");
 	assert_string_equal(slow_row_parts(row, text), "ran 28%, slept 9%, was blocked 45%, waited for a CPU 18%; "
-		"waited for lock 5 55%, held by writer/9");
+		"waited for lock 5 55%, held by writer/9; "
+		"meanwhile the CPU was idle for 18%");
 	assert_string_equal(table->slow[1].call, "read(file=5, size=0) = 0");	/* nothing tells of this thread */
 	assert_int_equal(table->slow[1].unknown, 900);
 	assert_string_equal(slow_row_waited(&table->slow[1], text), "not known");
 	assert_string_equal(table->slow[2].call, "read(file=4, size=8) = 8");
 	assert_int_equal(table->slow[2].ran, 300);
 	assert_string_equal(slow_row_waited(&table->slow[2], text), "ran 100%");
+	answer_free(&table->answer);
+	end(&world);
+}
+
+/* Why the reader started late: its CPU ran the writer, and an interrupt. */
+static void test_what_ran_while_a_thread_waited_for_a_cpu(void **state)
+{
+	const struct world world = begin(0);
+	struct event_table *table;
+	char text[SLOW_PARTS];
+
+	(void)state;
+	GIVE(&world, 0, 500, sched_switch, .from = EVENT_NONE, .to = READER);
+	GIVE(&world, 0, 600, sched_switch, .from = READER, .to = WRITER, .leaves = LEAVES_ASLEEP);
+	GIVE(&world, 1, 700, sched_switch, .from = EVENT_NONE, .to = STRANGER);
+	GIVE(&world, 1, 1000, sched_wake, .thread = READER, .waker = STRANGER);
+	GIVE(&world, 0, 2000, irq_enter, .irq = IRQ);
+	GIVE(&world, 0, 2400, irq_exit, .irq = IRQ);
+	GIVE(&world, 0, 4000, sched_switch, .from = WRITER, .to = EVENT_NONE, .leaves = LEAVES_ASLEEP);
+	GIVE(&world, 0, 5000, sched_switch, .from = EVENT_NONE, .to = READER);
+	table = ask(&world, 20000, (struct slow_of) { SPAN_READY, READY_WOKEN, SLOW_ALL }, "");
+	assert_int_equal(table->slow_count, 1);
+	assert_true(table->slow[0].ahead == WRITER && table->slow[0].ahead_ns == 3000);
+	assert_int_equal(table->slow[0].handler.ns, 400);
+	assert_string_equal(slow_row_waited(&table->slow[0], text), "cpu 100%, writer/9");
+	assert_string_equal(slow_row_parts(&table->slow[0], text),
+		"waited for a CPU 100%; meanwhile the CPU ran writer/9 for 75%; irq 4 ran for 10%");
 	answer_free(&table->answer);
 	end(&world);
 }
