@@ -96,8 +96,8 @@ static uint64_t part_of(void *context, const struct span_row *span)
 	case EVENT_BY_THREAD:
 		return none ? EVENT_NO_PART : span->thread;
 	case EVENT_BY_PROCESS:
-		return none ? EVENT_NO_PART :
-			threads_owner(making->table->answer.epoch->inputs.threads, span->thread, EVENT_KERNEL);
+		return none ? EVENT_NO_PART : !threads_knows(threads, span->thread) ? EVENT_NO_OWNER :
+			threads_owner(threads, span->thread, EVENT_KERNEL);
 	case EVENT_BY_CPU:
 		return span->cpu;
 	case EVENT_BY_CODE:
@@ -118,7 +118,7 @@ static void name_part(const struct epoch *epoch, enum event_by by, const struct 
 	else if (process != EVENT_KERNEL)
 		threads_title_process(threads, span->thread, process, title, EVENT_TITLE);
 	else if (by == EVENT_BY_PROCESS)
-		util_print(title, EVENT_TITLE, "kernel");
+		util_print(title, EVENT_TITLE, "%s", threads_knows(threads, span->thread) ? "kernel" : "[not known]");
 	else if (by == EVENT_BY_CPU)
 		util_print(title, EVENT_TITLE, "cpu %u", span->cpu);
 	else
@@ -544,10 +544,18 @@ static void end_making(struct making *making)
 	free(making->names);
 }
 
-/* The range that is meant, as far as anything is kept of it. */
-static void find_range(const struct event_table *table, const struct question *question, uint64_t *from, uint64_t *to)
+/*
+ * The range that is meant, as far as anything is kept of it. One that is live ends with what has its place, unless
+ * nothing comes.
+ */
+static void find_range(const struct event_table *table, const struct question *question, bool live, uint64_t *from,
+	uint64_t *to)
 {
+	uint64_t until = trace_until(table->answer.epoch->trace);
+
 	*to = question->to < table->now ? question->to : table->now;
+	if (live && until < *to && *to - until <= 2 * TRACE_SILENT_NS)
+		*to = until;
 	*from = question->from > table->kept_from ? question->from : table->kept_from;
 	*from = *from < *to ? *from : *to;
 	span_rows_cover(trace_rows(table->answer.epoch->trace), from, to);
@@ -580,7 +588,7 @@ static void read_all(struct making *making, const struct excerpt *excerpt)
 	if (!table->compared)
 		return;
 	base = excerpt_base_question(table->answer.epoch, excerpt);
-	find_range(table, &base, &table->base_from, &table->base_to);
+	find_range(table, &base, false, &table->base_from, &table->base_to);
 	table->base_forgot = base.from < table->kept_from;
 	table->compared = table->base_from < table->base_to;
 	making->base = true;
@@ -601,7 +609,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	table->exact_from = span_rows_from(rows);
 	table->compared = excerpt->base.until_ns;
 	table->forgot = question.from < table->kept_from;
-	find_range(table, &question, &table->from, &table->to);
+	find_range(table, &question, !excerpt->until_ns, &table->from, &table->to);
 	making.open_name = names;
 	making.names = util_alloc((names + 1) * sizeof(*making.names));
 	memcpy(making.names, known, names * sizeof(*known));

@@ -268,6 +268,11 @@ uint32_t threads_owner(const struct threads *threads, uint32_t thread, uint32_t 
 	return told ? told->process : process;
 }
 
+bool threads_knows(const struct threads *threads, uint32_t thread)
+{
+	return find_name(&threads->threads, thread);
+}
+
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern)
 {
 	if (!*pattern)

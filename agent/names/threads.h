@@ -41,6 +41,7 @@ const char *threads_name(struct threads *threads, uint32_t thread);
 
 /* The process that a thread belongs to: a thread of the kernel, to the one that the guest told with its name. */
 uint32_t threads_owner(const struct threads *threads, uint32_t thread, uint32_t process);
+bool threads_knows(const struct threads *threads, uint32_t thread);	/* its name, and its process, if it has one */
 const char *threads_process_name(struct threads *threads, uint32_t process);	/* as threads_name */
 
 /*

@@ -206,7 +206,7 @@ static void add_part(cJSON *object, const struct event_row *row, enum event_by b
 		json_add_count(object, "cpu", row->part);
 	else
 		cJSON_AddStringToObject(object, by == EVENT_BY_PROCESS ? "process_name" : "stack", row->title);
-	if (by == EVENT_BY_PROCESS && row->part != EVENT_KERNEL)
+	if (by == EVENT_BY_PROCESS && row->part < EVENT_NO_OWNER)
 		json_add_count(object, "process", row->part);
 }
 

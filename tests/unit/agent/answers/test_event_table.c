@@ -776,7 +776,7 @@ static void test_parts(void **state)
 
 	table = ask_by(&world, 30000, EVENT_BY_PROCESS, of, "");
 	check_row(table, "reader/7: syscall read", 2);
-	check_row(table, "kernel: syscall read", 1);
+	check_row(table, "[not known]: syscall read", 1);
 	answer_free(&table->answer);
 
 	table = ask_by(&world, 30000, EVENT_BY_CPU, of, "");
@@ -857,6 +857,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_a_call_waited_for),
+		cmocka_unit_test(test_what_ran_while_a_thread_waited_for_a_cpu),
 		cmocka_unit_test(test_what_has_not_ended_is_told),
 		cmocka_unit_test(test_what_has_not_ended_is_of_the_moment),
 		cmocka_unit_test(test_what_is_not_known_any_more_is_lost),
