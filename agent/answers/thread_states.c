@@ -196,10 +196,13 @@ bool thread_states_forgot(const struct thread_states *states)
 	return states->forgot;
 }
 
-/* Holds of this lock are known from the guest's events: who is no holder by these, is none. */
+/*
+ * Holds of this lock are known from the guest's events: who is no holder by these, is none. Not of locks that share a
+ * name.
+ */
 static bool tells_holds(const struct thread_states *states, uint64_t lock)
 {
-	for (uint32_t i = 0; i < states->name_count; i++)
+	for (uint32_t i = 0; i < states->name_count && lock != SPAN_OTHERS; i++)
 		if (states->names[i].kind == SPAN_HOLD && states->names[i].number == lock)
 			return true;
 	return false;
@@ -217,10 +220,10 @@ struct pairs_thread thread_states_of(const struct thread_states *states, uint64_
 		return is;
 	is = states->list[position].is;
 	hold = thread_states_hold(states, is.wait.number);
-	if (is.wait.begin && hold.begin)
-		is.wait.holder = hold.thread;
-	else if (is.wait.begin && tells_holds(states, is.wait.number))
-		is.wait.holder = EVENT_NONE;
+	if (is.wait.begin && (hold.begin || tells_holds(states, is.wait.number)))
+		is.wait.holder = hold.begin ? hold.thread : EVENT_NONE;
+	else
+		is.held_last = is.wait.begin && is.wait.holder != EVENT_NONE;
 	return is;
 }
 
@@ -228,7 +231,7 @@ struct trace_span thread_states_hold(const struct thread_states *states, uint64_
 {
 	if (!states->past)
 		return trace_hold(states->epoch->trace, lock, states->at);
-	for (uint32_t i = 0; i < states->hold_count; i++)
+	for (uint32_t i = 0; i < states->hold_count && lock != SPAN_OTHERS; i++)
 		if (states->holds[i].number == lock)
 			return states->holds[i];
 	return (struct trace_span) { .begin = 0 };

@@ -5,6 +5,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
+#include "agent/guest/call_text.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
 #include "agent/names/threads.h"
@@ -14,6 +15,7 @@
 #include "agent/wire/event.h"
 #include "agent/wire/trace_kinds.h"
 #include "event_table.h"
+#include "thread_states.h"
 #include "timeline.h"
 
 #define NO_ROW 0xffffffffu
@@ -103,7 +105,8 @@ static void take_row(void *context, const struct span_row *row)
 	*known_as = *known_as ? *known_as : name_of(making, name->kind, name->number);
 	making->each(making, &(struct timeline_span) {
 		.kind = name->kind, .name = *known_as, .thread = row->thread, .cpu = row->cpu, .waker = row->waker,
-		.interrupt = row->interrupt, .lost = row->lost, .begin = row->end - row->duration, .end = row->end,
+		.interrupt = row->interrupt, .lost = row->lost, .stack = row->stack,
+		.begin = row->end - row->duration, .end = row->end,
 	});
 }
 
@@ -114,8 +117,8 @@ static void take_open(void *context, const struct trace_span *span)
 
 	making->each(making, &(struct timeline_span) {
 		.kind = span->kind, .name = name_of(making, span->kind, span->number), .thread = row.thread,
-		.cpu = row.cpu, .waker = row.waker, .interrupt = row.interrupt, .open = true, .begin = span->begin,
-		.end = span->begin < making->until ? making->until : span->begin,
+		.cpu = row.cpu, .waker = row.waker, .interrupt = row.interrupt, .open = true, .stack = row.stack,
+		.begin = span->begin, .end = span->begin < making->until ? making->until : span->begin,
 	});
 }
 
@@ -232,6 +235,38 @@ static void add_wake(struct making *making, const struct timeline_span *span)
 	if (!making->request->of_cpu && woken && is_of_row(making->request, span) &&
 			(span->begin <= moment->time || (sleeps && span->begin >= moment->now.end)))
 		meet_wake(moment, span);
+}
+
+/* A row has the last holder of its wait. */
+static void find_holder(struct timeline_moment *moment, const struct epoch *epoch)
+{
+	struct thread_states *states = thread_states_new(epoch, moment->time, EVENT_NONE);
+	const struct pairs_thread is = thread_states_of(states, moment->of);
+
+	if (is.wait.begin == moment->lock.begin) {
+		moment->lock.waker = (uint32_t)is.wait.holder;
+		moment->held_last = is.held_last;
+	}
+	thread_states_free(states);
+}
+
+/* The stack of a wake to run is the waker's. */
+static void place_moment(struct making *making)
+{
+	struct timeline_moment *moment = &making->timeline->moment;
+	bool left = moment->is_known && !(moment->now.kind == SPAN_READY &&
+		making->named[moment->now.name].number == READY_WOKEN);
+	const struct { uint32_t stack; char *text; } places[] = {
+		{ left ? moment->now.stack : 0, moment->left_at },
+		{ moment->waits ? moment->lock.stack : 0, moment->waits_at },
+		{ moment->holds ? moment->hold.stack : 0, moment->took_at },
+		{ moment->woken ? moment->wake.stack : 0, moment->woken_at },
+	};
+	char text[STACK_TEXT];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		util_print(places[i].text, TIMELINE_PLACE, "%s",
+			call_text_stack(making->timeline->answer.epoch, places[i].stack, TIMELINE_FRAMES, text));
 }
 
 /* ---- threads and CPUs ---- */
@@ -576,6 +611,9 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	name_of(making, SPAN_KINDS, 0);			/* the first one is that of none */
 	read_spans(making, 0, UINT64_MAX, add_to_moment);
 	read_spans(making, 0, UINT64_MAX, add_wake);
+	place_moment(making);
+	if (timeline->moment.waits)
+		find_holder(&timeline->moment, epoch);
 	read_spans(making, timeline->from, timeline->to, meet_span);
 	read_sums(making, meet_span);
 	if (timeline->moment.woken && !timeline->moment.wake.interrupt)

@@ -19,7 +19,8 @@
 enum {
 	TIMELINE_COLUMNS = 512, TIMELINE_CPUS = 128, TIMELINE_THREADS = 128,	/* at most */
 	TIMELINE_SPANS = 1 << 18,
-	TIMELINE_TITLE = 64, TIMELINE_CALLED = 64,	/* bytes of texts */
+	TIMELINE_TITLE = 64, TIMELINE_CALLED = 64, TIMELINE_PLACE = 192,	/* bytes of texts */
+	TIMELINE_FRAMES = 3,		/* functions of a place in the code */
 };
 
 /* Compared as bytes: it has no padding. */
@@ -63,7 +64,8 @@ struct timeline_span {
 	uint16_t name;			/* of a call, an interrupt, a lock; of others: their words */
 	uint32_t thread, cpu;		/* as in struct trace_span */
 	uint32_t waker;			/* of a wake to run, of a lock: as in struct span_row */
-	bool interrupt, lost;		/* likewise */
+	bool interrupt, lost;		/* likewise, as is: */
+	uint32_t stack;
 	bool open;			/* it is still under way: `end` is how far that is known */
 	uint64_t begin, end;		/* guest ns; all of it, not only what is in the range */
 	uint64_t summed;		/* ns of many such spans between these times; 0: it is one */
@@ -74,12 +76,15 @@ struct timeline_moment {		/* what a row did at a time */
 	bool is_known, is_inside, waits;	/* `now`; `inside`; `lock` */
 	struct timeline_span now;	/* what the thread did; which thread the CPU ran */
 	struct timeline_span inside;	/* the call that the thread was in; the interrupt that the CPU was in */
-	struct timeline_span lock;	/* for which the thread waited, with who held that (EVENT_NONE: not known) */
+	struct timeline_span lock;	/* for which the thread waited, with who held that then (or EVENT_NONE); */
+	bool held_last;			/* or with who held it last meanwhile */
 	uint32_t holds;			/* so many locks; of these, `hold` was the last one that it had taken */
 	struct timeline_span hold;
 	uint64_t before, after;		/* its last event before, its next one behind; 0: none is kept */
 	bool woken;			/* `wake` ended the thread's sleep, this one or the last one: */
 	struct timeline_span wake;	/* it begins with the wake */
+	/* "mutex_lock < wait_for < log_run": where it left its CPU, waits, took the lock, was woken; "": not told */
+	char left_at[TIMELINE_PLACE], waits_at[TIMELINE_PLACE], took_at[TIMELINE_PLACE], woken_at[TIMELINE_PLACE];
 };
 
 struct timeline {

@@ -917,7 +917,7 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 
 	if (!task)
 		return is;
-	if (task->calls && !first_between(&pairs->changes, task->begun.begin, now))
+	if (task->calls && !task->ended && !loss_between(pairs, task->begun.cpu, task->begun.begin, UINT64_MAX))
 		is.call = task->begun;
 	if (is_known(pairs, &task->now, now))
 		is.now = task->now.span;

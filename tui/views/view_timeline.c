@@ -25,9 +25,10 @@ enum {
 	LEAST = 8,			/* columns of time, below which there are none */
 	TICK = 12,			/* columns from one mark of the ruler to the next */
 	DETAIL_FROM = 4, LEGEND_FROM = 12, NOTES_FROM = 8,	/* rows from which there are such lines below, */
-	DETAILS_FROM = 14, DETAIL_COLUMNS = 130,	/* and the first is two, if there are fewer columns */
+	DETAILS_FROM = 14, DETAIL_COLUMNS = 130,	/* and the first is two, if there are fewer columns; */
+	DETAILS_MOST = 4,		/* or as many as its text takes */
 	CHAIN = 64,			/* threads of a chain that are remembered */
-	CLOCK = 48, DETAIL = 512, NOTES = 512,	/* bytes of texts */
+	CLOCK = 48, DETAIL = 1024, NOTES = 512,	/* bytes of texts */
 };
 
 #define FINE_NS (250 * NS_PER_MS)	/* the screen's keys make no live window narrower */
@@ -331,6 +332,12 @@ static const char *lasts(const struct timeline_span *span, char text[DURATION_TE
 	return duration_text(span->end - span->begin, 3, text);
 }
 
+static void add_place(const char *place, char text[DETAIL])
+{
+	if (*place)
+		add(text, ", at %s", place);
+}
+
 static void add_state(const struct timeline *timeline, const struct timeline_moment *moment, char text[DETAIL])
 {
 	static const char *const words[SPAN_KINDS] = {
@@ -356,6 +363,7 @@ static void add_state(const struct timeline *timeline, const struct timeline_mom
 		add(text, " (%s)", timeline->names[now->name]);
 	add(text, " from %s for %s%s", clock_text(timeline, now->begin, 1000, time), lasts(now, ns),
 		now->open ? " so far" : now->lost ? ", then not known" : "");
+	add_place(moment->left_at, text);
 }
 
 /* "; waits for lock inode for 2.31ms, held by writer/17"; "; holds lock disk for 1.2ms and 2 more" */
@@ -363,14 +371,19 @@ static void add_locks(const struct timeline *timeline, const struct timeline_mom
 {
 	char ns[DURATION_TEXT];
 
-	if (moment->waits)
-		add(text, "; waits for %s for %s%s, held by %s", timeline->names[moment->lock.name],
-			lasts(&moment->lock, ns), moment->lock.open ? " so far" : "",
+	if (moment->waits) {
+		add(text, "; waits for %s", timeline->names[moment->lock.name]);
+		add_place(moment->waits_at, text);
+		add(text, "%s for %s%s, %sheld by %s", *moment->waits_at ? "," : "", lasts(&moment->lock, ns),
+			moment->lock.open ? " so far" : "", moment->held_last ? "last " : "",
 			moment->lock.waker == EVENT_NONE ? "an unknown thread" :
 			timeline_title(timeline, moment->lock.waker));
+	}
 	if (moment->holds)
 		add(text, "; holds lock %s for %s%s", timeline->names[moment->hold.name] + strlen("hold "),
 			lasts(&moment->hold, ns), moment->hold.open ? " so far" : "");
+	if (*moment->took_at)
+		add(text, ", taken at %s", moment->took_at);
 	if (moment->holds > 1)
 		add(text, " and %u more", moment->holds - 1);
 }
@@ -399,6 +412,7 @@ static void write_detail(const struct timeline_view *self, char text[DETAIL])
 		add(text, "; woken by %s", timeline_title(timeline, moment->wake.waker));
 	if (moment->woken)
 		add(text, " at %s", clock_text(timeline, moment->wake.begin, 1000, time));
+	add_place(moment->woken_at, text);
 }
 
 static void draw_detail(struct timeline_view *self, struct canvas *canvas, struct area area)
@@ -498,12 +512,24 @@ static struct place take_row(struct area *area, bool room)
 	return (struct place) { area->row + area->rows, area->column, room ? area->columns : 0 };
 }
 
+static int detail_rows(const struct timeline_view *self, const struct canvas *canvas, struct area area)
+{
+	int least = area.rows < DETAIL_FROM ? 0 : area.rows < DETAILS_FROM || area.columns >= DETAIL_COLUMNS ? 1 : 2;
+	int rows;
+	char text[DETAIL];
+
+	if (area.rows < DETAILS_FROM)
+		return least;
+	write_detail(self, text);
+	rows = canvas_rows(canvas, text, area.columns - 1);
+	return rows < least ? least : rows < DETAILS_MOST ? rows : DETAILS_MOST;
+}
+
 static void timeline_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct timeline_view *self = context;
 	int name = area.columns / NAME_PART < NAME_LEAST ? NAME_LEAST : area.columns / NAME_PART;
-	int details = area.rows < DETAIL_FROM ? 0 : area.rows < DETAILS_FROM || area.columns >= DETAIL_COLUMNS ? 1 : 2;
-	struct area detail = { area.row + area.rows - details, area.column, details, area.columns };
+	struct area detail = area;
 	struct place legend, notes_at = { .width = 0 };
 	char notes[NOTES] = "";
 
@@ -519,7 +545,9 @@ static void timeline_draw(void *context, struct canvas *canvas, struct area area
 		return;
 	}
 	write_notes(self, notes);
-	area.rows -= details;
+	detail.rows = detail_rows(self, canvas, area);
+	area.rows -= detail.rows;
+	detail.row = area.row + area.rows;
 	if (notes[0])
 		notes_at = take_row(&area, area.rows >= NOTES_FROM);
 	legend = take_row(&area, area.rows >= LEGEND_FROM);
