@@ -49,7 +49,7 @@ AGENT = \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_tree scan table) \
 	$(call in,agent/guest/,boot_marks call_text commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks) \
 	$(call in,agent/query/time/,series) \
-	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile slow_rows thread_states time_line timeline vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile slow_rows thread_now thread_states time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_request set_diff) \
@@ -62,7 +62,7 @@ AGENT = \
 	$(call in,agent/session/,capture profile_facts saver session session_orders subscription) \
 	$(call in,agent/fleet/,fleet fleet_answers) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
-		report_range report_recording report_text report_time report_timeline report_tree) \
+		report_range report_recording report_text report_threads report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines
 TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list scope tab_row) \

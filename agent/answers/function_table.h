@@ -12,8 +12,9 @@
 
 #include "agent/query/query.h"
 #include "answer.h"
+#include "thread_now.h"
 
-enum { FUNCTION_ROWS = 256, THREAD_NOW = 1024, THREAD_BRIEF = 96, THREAD_TITLE = 96 };	/* bytes: the last three */
+enum { FUNCTION_ROWS = 256 };
 
 struct function_request {
 	struct request request;

@@ -230,6 +230,8 @@ static uint64_t value_of(const struct table *table, const struct row *row, enum 
 		return row->kernel;
 	case COLUMN_USER:
 		return row->user;
+	case COLUMN_WAITS:
+		return row->waits;
 	default:
 		return row->samples;
 	}

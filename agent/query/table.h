@@ -25,6 +25,7 @@ struct row {
 	uint64_t self, total;		/* weights; a function counts once in a stack's total */
 	uint64_t samples;		/* whose leaf this function is, not weighted */
 	uint64_t kernel, user;		/* the parts of self in these modes; where rows are who ran the samples */
+	uint64_t waits;			/* of a thread: for so many ns it has waited (thread_now.h); 0: or not known */
 	uint64_t *cpus;			/* the CPUs that ran it: a bit each, table->words words */
 };
 
@@ -94,7 +95,7 @@ struct table;
 
 enum table_column {
 	COLUMN_SELF, COLUMN_TOTAL, COLUMN_HITS, COLUMN_CPU, COLUMN_FUNCTION, COLUMN_OBJECT,
-	COLUMN_SOURCE, COLUMN_KERNEL, COLUMN_USER, COLUMN_CHANGE,
+	COLUMN_SOURCE, COLUMN_KERNEL, COLUMN_USER, COLUMN_CHANGE, COLUMN_WAITS,
 	TABLE_COLUMNS,
 };
 

@@ -123,8 +123,9 @@ void report_free(struct report *report)
 	answer_free((struct answer *)report->profile);
 	answer_free((struct answer *)report->tree);
 	answer_free((struct answer *)report->annotation);
-	report_events_free(report);
-	report_timeline_free(report);
+	answer_free((struct answer *)report->events);
+	answer_free((struct answer *)report->timeline);
+	answer_free((struct answer *)report->threads);
 	export_free(report->export);
 	report_export_end_log(report);
 	sample_log_release(report->log);

@@ -30,6 +30,7 @@ struct sample_collect;
 struct sample_set;
 struct set_progress;
 struct subscription;
+struct thread_list;
 struct timeline;
 struct capture;
 
@@ -57,6 +58,7 @@ struct report_request {
 	uint32_t least;			/* percent of all weight: lighter rows of the tree are left out; 0: none is */
 	bool events;			/* also what its trace events say took time */
 	bool timeline;			/* also what each CPU and thread did when */
+	bool waits;			/* also what each thread did, or waited for, at the window's end */
 	const char *annotate;		/* also the code of this function, with its heat; NULL: of none */
 	uint32_t top;			/* rows of the text; 0: all */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
@@ -132,13 +134,12 @@ struct report {
 	struct status status;		/* at the end of the window; without its note */
 	struct profile *profile;	/* its table is sorted */
 	struct call_tree *tree;		/* NULL: none is wanted, or not yet */
-	bool tree_asked;
 	struct event_table *events;	/* NULL: none is wanted, or not yet */
-	bool events_asked;
 	struct timeline *timeline;	/* NULL: none is wanted, or not yet */
-	bool timeline_asked;
+	struct thread_list *threads;	/* NULL: none is wanted, or not yet */
 	struct annotation *annotation;	/* NULL: none is wanted, or not yet */
-	bool annotation_asked;
+	/* The last one of these that was asked for, in this order. */
+	enum { ASKED_PROFILE, ASKED_TREE, ASKED_EVENTS, ASKED_TIMELINE, ASKED_THREADS, ASKED_CODE } asked_for;
 	bool unannotated;		/* there is no such function */
 	struct excerpt asked_excerpt;	/* what `profile` and all that is asked beside it answer */
 	uint64_t from, to;		/* guest ns, of the answer */

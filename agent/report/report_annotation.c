@@ -73,8 +73,8 @@ bool report_find_annotation(struct report *report)
 
 	if (!report->request.annotate)
 		return true;
-	if (!report->annotation_asked) {
-		report->annotation_asked = true;
+	if (report->asked_for != ASKED_CODE) {
+		report->asked_for = ASKED_CODE;
 		function = report->request.by == GROUP_FUNCTION ? find_function(report) : FUNCTION_NONE;
 		report->unannotated = function == FUNCTION_NONE;
 		if (!report->unannotated)

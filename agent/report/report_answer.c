@@ -263,7 +263,7 @@ static void note_events(struct report *report)
 
 	for (uint32_t i = 0; i < filter->count; i++)
 		heeds = heeds && event_filter_heeds(filter->terms[i].by);
-	if (!heeds && (report->request.events || report->request.timeline))
+	if (!heeds && (report->request.events || report->request.timeline || report->request.waits))
 		report_note(report, "of the filter, only CPUs, threads and processes count for events", "");
 }
 
@@ -314,12 +314,11 @@ void report_find_answer(struct report *report)
 	}
 	if (!report->asked)
 		ask(report);
-	if (!report->tree_asked && !report->events_asked && !report->timeline_asked && !report->annotation_asked &&
-			!have_profile(report))
+	if (report->asked_for == ASKED_PROFILE && !have_profile(report))
 		return;
 	tell_time(report);
 	if (!report_find_tree(report) || !report_find_events(report) || !report_find_timeline(report) ||
-			!report_find_annotation(report))
+			!report_find_threads(report) || !report_find_annotation(report))
 		return;
 	note_unread(report, report->profile->unread);
 	note_machine(report);

@@ -27,36 +27,23 @@ static enum event_by event_by_of(enum group_by by)
 
 bool report_find_events(struct report *report)
 {
+	struct answer *answer = (struct answer *)report->events;
 	struct event_request request;
-	struct answer *answer;
+	bool whole;
 
-	if (!report->request.events || report->timeline_asked || report->annotation_asked)
+	if (!report->request.events || report->asked_for > ASKED_EVENTS)
 		return true;
-	if (!report->events_asked) {
-		memset(&request, 0, sizeof(request));		/* requests are compared as bytes */
-		request.request.kind = &event_table_kind;
-		request.request.excerpt.filter = report->asked_excerpt.filter;
-		request.request.excerpt.window_ns = report->to - report->from;
-		request.request.excerpt.until_ns = report->to;
-		request.request.pause_ms = LOOK_MS;
-		request.by = event_by_of(report->request.by);
-		request.slow_heaviest = report->request.top ? report->request.top : SLOW_NAMES;
-		subscription_ask(report->subscription, &request.request);
-		report->events_asked = true;
-	}
-	answer = subscription_take(report->subscription);
-	if (answer) {
-		report_events_free(report);
-		report->events = (struct event_table *)answer;
-	}
-	return report->events && (!report->events->answer.partial || report_is_late(report));
-}
-
-void report_events_free(struct report *report)
-{
-	if (report->events)
-		answer_free(&report->events->answer);
-	report->events = NULL;
+	memset(&request, 0, sizeof(request));		/* requests are compared as bytes */
+	request.request.kind = &event_table_kind;
+	request.request.excerpt.filter = report->asked_excerpt.filter;
+	request.request.excerpt.window_ns = report->to - report->from;
+	request.request.excerpt.until_ns = report->to;
+	request.request.pause_ms = LOOK_MS;
+	request.by = event_by_of(report->request.by);
+	request.slow_heaviest = report->request.top ? report->request.top : SLOW_NAMES;
+	whole = report_take_answer(report, ASKED_EVENTS, &request.request, &answer);
+	report->events = (struct event_table *)answer;
+	return whole;
 }
 
 /* ---- text ---- */

@@ -99,6 +99,8 @@ const struct option_row report_options[] = {
 		"system calls and interrupts", ANSWER),
 	OPTION("timeline", NULL, OPTION_FLAG, timeline, "also what each CPU and each thread did when, by the guest's "
 		"trace events", ANSWER),
+	OPTION("waits", NULL, OPTION_FLAG, waits, "also what each thread waits for, and who holds that, at the end",
+		ANSWER),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)", ANSWER),
 	TABLE_ROWS
 	EXCERPT_ROWS

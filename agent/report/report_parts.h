@@ -44,6 +44,12 @@ bool report_export_tell(struct report *report, FILE *out, char **error);	/* in p
 
 /* ---- report_tree.c: the call tree ---- */
 
+/*
+ * Asks for what is asked for beside the profile, unless it was, and replaces `*answer` by a newer one. True once that
+ * is there, and whole or late. `what`: one of ASKED_TREE and so on.
+ */
+bool report_take_answer(struct report *report, int what, const struct request *request, struct answer **answer);
+
 bool report_find_tree(struct report *report);		/* asks for it; true once it is there, or none is wanted */
 /* The next row from `*at` on that is not too light; sets *at behind it. NULL: there is no more, or there is no tree. */
 const struct tree_row *report_tree_row(const struct report *report, size_t *at);
@@ -53,16 +59,20 @@ bool report_tree_csv(const struct report *report, FILE *out, char **error);	/* t
 /* ---- report_events.c: what trace events say took time ---- */
 
 bool report_find_events(struct report *report);		/* as report_find_tree */
-void report_events_free(struct report *report);
 void report_events_text(const struct report *report, FILE *out);
 void report_events_json(const struct report *report, struct json_writer *writer);
 
 /* ---- report_timeline.c: what each CPU and thread did when ---- */
 
 bool report_find_timeline(struct report *report);	/* as report_find_tree */
-void report_timeline_free(struct report *report);
 void report_timeline_text(const struct report *report, FILE *out);
 void report_timeline_json(const struct report *report, struct json_writer *writer);
+
+/* ---- report_threads.c: what each thread did at the window's end ---- */
+
+bool report_find_threads(struct report *report);	/* as report_find_tree */
+void report_threads_text(const struct report *report, FILE *out);
+void report_threads_json(const struct report *report, struct json_writer *writer);
 
 /* ---- report_annotation.c: the code of one function ---- */
 

@@ -261,11 +261,12 @@ void report_text(const struct report *report, FILE *out)
 	print_facts(report, out);
 	if (!report_traces_alone(report))
 		print_table(report, out);
-	else if (!report->events && !report->timeline)
-		fprintf(out, "(no samples were taken: the sampler is `none`; --events and --timeline tell what was "
-			"traced)\n");
+	else if (!report->events && !report->timeline && !report->threads)
+		fprintf(out, "(no samples were taken: the sampler is `none`; --events, --timeline and --waits tell "
+			"what was traced)\n");
 	report_events_text(report, out);
 	report_timeline_text(report, out);
+	report_threads_text(report, out);
 	report_annotation_text(report, out);
 	if (utf8) {
 		uselocale(before);

@@ -23,37 +23,24 @@ static const char glyphs[TIMELINE_STATES + 2] = " =|.^-:%#";
 
 bool report_find_timeline(struct report *report)
 {
+	struct answer *answer = (struct answer *)report->timeline;
 	struct timeline_request request;
-	struct answer *answer;
+	bool whole;
 
-	if (!report->request.timeline || report->annotation_asked)
+	if (!report->request.timeline || report->asked_for > ASKED_TIMELINE)
 		return true;
-	if (!report->timeline_asked) {
-		memset(&request, 0, sizeof(request));		/* requests are compared as bytes */
-		request.request.kind = &timeline_kind;
-		request.request.excerpt.filter = report->asked_excerpt.filter;
-		request.request.excerpt.window_ns = report->to - report->from;
-		request.request.excerpt.until_ns = report->to;
-		request.request.pause_ms = LOOK_MS;
-		request.columns = COLUMNS;
-		request.focus = request.of = EVENT_NONE;
-		request.spans = report->request.json;
-		subscription_ask(report->subscription, &request.request);
-		report->timeline_asked = true;
-	}
-	answer = subscription_take(report->subscription);
-	if (answer) {
-		report_timeline_free(report);
-		report->timeline = (struct timeline *)answer;
-	}
-	return report->timeline && (!report->timeline->answer.partial || report_is_late(report));
-}
-
-void report_timeline_free(struct report *report)
-{
-	if (report->timeline)
-		answer_free(&report->timeline->answer);
-	report->timeline = NULL;
+	memset(&request, 0, sizeof(request));		/* requests are compared as bytes */
+	request.request.kind = &timeline_kind;
+	request.request.excerpt.filter = report->asked_excerpt.filter;
+	request.request.excerpt.window_ns = report->to - report->from;
+	request.request.excerpt.until_ns = report->to;
+	request.request.pause_ms = LOOK_MS;
+	request.columns = COLUMNS;
+	request.focus = request.of = EVENT_NONE;
+	request.spans = report->request.json;
+	whole = report_take_answer(report, ASKED_TIMELINE, &request.request, &answer);
+	report->timeline = (struct timeline *)answer;
+	return whole;
 }
 
 /* "cpu3", "writer/17" */

@@ -15,12 +15,31 @@
 
 enum { LOOK_MS = 20 };			/* between two looks whether the tree is whole */
 
-/* Asks for rows with 1/N of the weight or more. N is whole, and rounded up, so that no row is missing. */
-static void ask(struct report *report)
+bool report_take_answer(struct report *report, int what, const struct request *request, struct answer **answer)
 {
+	struct answer *newer;
+
+	if ((int)report->asked_for < what)
+		subscription_ask(report->subscription, request);
+	report->asked_for = what;
+	newer = subscription_take(report->subscription);
+	if (newer) {
+		answer_free(*answer);
+		*answer = newer;
+	}
+	return *answer && (!(*answer)->partial || report_is_late(report));
+}
+
+/* Asks for rows with 1/N of the weight or more. N is whole, and rounded up, so that no row is missing. */
+bool report_find_tree(struct report *report)
+{
+	struct answer *answer = (struct answer *)report->tree;
 	struct call_tree_request request;
 	uint32_t least = report->request.least;
+	bool whole;
 
+	if (report->request.tree < 0 || report->asked_for > ASKED_TREE)
+		return true;
 	memset(&request, 0, sizeof(request));		/* requests are compared as bytes */
 	request.request.kind = &call_tree_kind;
 	request.request.excerpt = report->asked_excerpt;
@@ -28,25 +47,9 @@ static void ask(struct report *report)
 	request.tree.orders = 1u << report->request.tree;
 	request.tree.least = least ? (100 + least - 1) / least : 0;
 	request.tree.deepest = least ? 0 : UINT32_MAX;
-	subscription_ask(report->subscription, &request.request);
-	report->tree_asked = true;
-}
-
-bool report_find_tree(struct report *report)
-{
-	struct answer *answer;
-
-	if (report->request.tree < 0 || report->events_asked || report->timeline_asked ||
-			report->annotation_asked)
-		return true;
-	if (!report->tree_asked)
-		ask(report);
-	answer = subscription_take(report->subscription);
-	if (answer) {
-		answer_free((struct answer *)report->tree);
-		report->tree = (struct call_tree *)answer;
-	}
-	return report->tree && (!report->tree->answer.partial || report_is_late(report));
+	whole = report_take_answer(report, ASKED_TREE, &request.request, &answer);
+	report->tree = (struct call_tree *)answer;
+	return whole;
 }
 
 static const struct tree_list *list_of(const struct report *report)

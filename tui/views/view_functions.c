@@ -98,15 +98,21 @@ static bool compares(const struct function_view *self)
 	return self->scope && self->scope->base.until_ns;
 }
 
-/* Without a baseline there is no change to sort by. */
+/* Without a baseline there is no change to sort by, and no wait where nothing tells what threads do. */
 static enum table_column sorted_by(const struct function_view *self)
 {
-	return self->sort == COLUMN_CHANGE && !compares(self) ? COLUMN_SELF : self->sort;
+	bool tells = self->functions && self->functions->tells_now;
+
+	return (self->sort == COLUMN_CHANGE && !compares(self)) || (self->sort == COLUMN_WAITS && !tells) ?
+		COLUMN_SELF : self->sort;
 }
 
 static struct column_layout layout_of(const struct function_view *self, int columns)
 {
-	return column_layout(self->columns, columns, compares(self), self->needs);
+	struct column_needs needs = self->needs;
+
+	needs.waits = self->functions && self->functions->tells_now;
+	return column_layout(self->columns, columns, compares(self), needs);
 }
 
 /* Puts so many of the first rows in order. */

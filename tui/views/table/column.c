@@ -294,7 +294,7 @@ static const struct column columns_table[COLUMNS] = {
 		.width = 8, .keep = 3, .draw = row_draw_object },
 	[AT_SOURCE] = { .head = "SOURCE", .name = "source", .sort = COLUMN_SOURCE,
 		.width = 22, .keep = 1, .draw = row_draw_source },
-	[AT_RAN] = { .head = "MOSTLY IN", .sort = TABLE_COLUMNS,
+	[AT_RAN] = { .head = "MOSTLY IN", .sort = COLUMN_WAITS,
 		.width = 14, .keep = 5, .draw = row_draw_ran },
 	[AT_KERNEL] = { .head = "KERN%", .sort = COLUMN_KERNEL,
 		.width = 6, .keep = 6, .right = true, .draw = row_draw_kernel },
@@ -446,7 +446,7 @@ static struct columns with_change(const struct columns *wanted)
 struct column_layout column_layout(const struct columns *of, int columns, bool change, struct column_needs needs)
 {
 	const struct columns all = change ? with_change(of) : *of, *wanted = &all;
-	struct column_layout layout = { .usage = wanted->usage };
+	struct column_layout layout = { .usage = wanted->usage, .waits = needs.waits };
 	int widths[COLUMNS] = { 0 }, at = MARK, before = -1;
 
 	if (columns < NARROW)
@@ -516,13 +516,19 @@ void column_heads(struct canvas *canvas, struct place place, const struct column
 	}
 }
 
+static enum table_column sort_of(const struct column_layout *layout, size_t slot)
+{
+	int index = layout->slots[slot].index;
+
+	return index == AT_RAN && !layout->waits ? TABLE_COLUMNS : columns_table[index].sort;
+}
+
 enum table_column column_at(const struct column_layout *layout, int column)
 {
 	for (size_t i = 0; i < layout->count; i++)
 		if (column >= layout->slots[i].column &&
 			column <= layout->slots[i].column + layout->slots[i].width)
-			return layout->slots[i].index == AT_TREND ? COLUMN_SELF :
-				columns_table[layout->slots[i].index].sort;
+			return layout->slots[i].index == AT_TREND ? COLUMN_SELF : sort_of(layout, i);
 	return TABLE_COLUMNS;
 }
 
@@ -531,13 +537,13 @@ enum table_column column_next(const struct column_layout *layout, enum table_col
 	int count = (int)layout->count, at = 0;
 
 	for (int i = 0; i < count; i++)
-		if (columns_table[layout->slots[i].index].sort == sort)
+		if (sort_of(layout, (size_t)i) == sort)
 			at = i;
 	for (int i = 0; i < count; i++) {
 		enum table_column next;
 
 		at = (at + step + count) % count;
-		next = columns_table[layout->slots[at].index].sort;
+		next = sort_of(layout, (size_t)at);
 		if (next != TABLE_COLUMNS)
 			return next;
 	}

@@ -44,10 +44,12 @@ struct column_layout {
 	struct column_slot slots[COLUMNS];
 	size_t count;
 	bool usage;			/* as in `columns` */
+	bool waits;			/* as in what was needed */
 };
 
-struct column_needs {			/* columns of the longest texts of names and objects; 0: not known */
-	int name, object;
+struct column_needs {
+	int name, object;		/* columns of the longest texts of these; 0: not known */
+	bool waits;			/* rows tell for how long a thread has waited, and can be sorted by that */
 };
 
 /*
