@@ -276,7 +276,10 @@ enum action screen_views_action(const struct screen *screen, int row, int column
 
 /* ---- actions ---- */
 
-/* Timeline at what the cursor is on; its time becomes the window. False: the view knows no such. */
+/*
+ * Timeline at what the cursor is on; its time becomes the window. A search that led there is over: its keys lead from
+ * event to event now. False: the view knows no such.
+ */
 static bool look_at_moment(struct screen *screen, uint64_t now)
 {
 	const struct view *view = screen_shown(screen);
@@ -284,13 +287,15 @@ static bool look_at_moment(struct screen *screen, uint64_t now)
 
 	if (!view->moment)
 		return false;
-	if (!view->moment(screen->selves[screen->current], &moment)) {
+	if (!screen_is_of_boot(screen, screen->answers[screen->current]) ||
+			!view->moment(screen->selves[screen->current], &moment)) {
 		screen_complain(screen, now, "not shown: nothing is under the cursor of which Timeline could tell; "
 			"{timeline} shows all");
 		return true;
 	}
 	if (moment.to)
 		screen_choose_range(screen, moment.from, moment.to, now);
+	screen->scope.match[0] = '\0';
 	screen_look(screen, VIEW_TIMELINE);
 	view_timeline_go(screen->selves[VIEW_TIMELINE], &moment);
 	return true;

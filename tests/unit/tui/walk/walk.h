@@ -77,6 +77,7 @@ struct tally {
 	unsigned keys[WALK_COUNTED][ACTIONS], mouse[WALK_COUNTED][MOUSE_ACTS];
 	unsigned by[GROUPS];		/* groups of the table */
 	unsigned ranges;		/* chosen in the heat map */
+	unsigned moments[WALK_COUNTED];	/* gone to in Timeline, from this view */
 	unsigned all[WALK_COUNTED];	/* seen over all machines */
 };
 
@@ -98,6 +99,7 @@ struct model {
 	struct scope place;		/* of it: how wide the window is, and where it lies */
 	bool dragged;			/* it was chosen with the mouse: look it up */
 	bool heated;			/* it may have been chosen in the heat map: likewise */
+	bool timed;			/* it may be that of a moment of which Timeline tells: likewise */
 	struct scope_step steps[SCOPE_STEPS];
 	uint32_t depth;
 	uint64_t zero;

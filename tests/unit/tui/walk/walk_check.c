@@ -352,19 +352,19 @@ static void find_cursor(struct model *model)
 }
 
 /*
- * The mouse has chosen a window on the time line, or a key in the heat map: what is asked for then tells which. A line
- * or a map of the boot before gives none.
+ * The mouse has chosen a window on the time line, or a key in the heat map or for Timeline: what is asked for then
+ * tells which. A line or a map of the boot before gives none.
  */
 static void find_window(struct walk *walk, struct model *model)
 {
 	struct scope *place = &model->place;
-	bool dragged = model->dragged;
+	bool dragged = model->dragged, heated = model->heated;
 
-	model->heated = model->dragged = false;
+	model->heated = model->dragged = model->timed = false;
 	if (!model->wanted.moved)
 		return;
 	walk->tally.mouse[walk_counted(model)][MOUSE_LINE] += dragged;
-	walk->tally.ranges += !dragged && model->wanted.back_ns != place->back_ns;
+	walk->tally.ranges += heated && model->wanted.back_ns != place->back_ns;
 	if (dragged || model->wanted.window_ns != place->window_ns || model->wanted.until_ns != place->until_ns ||
 			model->wanted.back_ns != place->back_ns)
 		scope_choose(place, 0, 1, (struct scope_kept) { 0, 1 });
@@ -405,7 +405,7 @@ void walk_draw(struct walk *walk)
 		return;
 	model->wanted = *wanted_of(walk);
 	keep_question(walk, model);
-	if (model->dragged || model->heated)
+	if (model->dragged || model->heated || model->timed)
 		find_window(walk, model);
 	if (model->cover || walk_is_tree(model->view))
 		return;

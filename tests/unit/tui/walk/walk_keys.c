@@ -32,10 +32,11 @@ static bool is_of_time(enum action action)
 	return action == ACTION_ZERO || action == ACTION_FREEZE || action == ACTION_BASELINE;
 }
 
-/* The view may take it for itself: a zoom of the flame, a range or the function of the heat map. */
+/* The view may take it for itself: a zoom of the flame, a range or the function of the heat map, Timeline's thread. */
 static bool is_of_zoom(const struct model *model, enum action action)
 {
-	return action == ACTION_BACK && (model->view == WALK_FLAME || model->view == WALK_HEAT) && !model->cover;
+	return action == ACTION_BACK && (model->view == WALK_FLAME || model->view == WALK_HEAT ||
+		model->view == WALK_TIMELINE) && !model->cover;
 }
 
 /* From a function's page to what its cursor is on, and back. */
@@ -50,11 +51,19 @@ static bool is_of_mark(const struct model *model, enum action action)
 	return action == ACTION_BACK && model->match[0] && !model->cover;
 }
 
+/* To Timeline, at what the cursor is on. */
+static bool is_of_moment(const struct model *model, enum action action)
+{
+	return action == ACTION_SORT_TIME && !model->cover && (model->view == WALK_HEAT ||
+		model->view == WALK_THREADS || model->view == WALK_EVENTS);
+}
+
 static bool is_looked_up(const struct model *model, enum action action)
 {
 	bool around = action == ACTION_AROUND && model->view != WALK_PAGE && !model->cover;
 
-	return !model->open && (is_of_mark(model, action) || (walk_is_tree(model->view) &&
+	return !model->open && (is_of_mark(model, action) || is_of_moment(model, action) ||
+		(walk_is_tree(model->view) &&
 		(is_of_time(action) || around || is_of_zoom(model, action) || is_of_page(model, action))));
 }
 
@@ -169,6 +178,22 @@ static void find_opened(struct walk *walk, struct model *model)
 	}
 }
 
+/* Timeline is shown, or that the cursor is on nothing. The window was looked up in drawing. */
+static void find_moment(struct walk *walk, struct model *model)
+{
+	char text[WALK_TEXT];
+
+	walk_row_text(walk, walk->canvas->rows - 2, text);
+	if (strstr(text, "not shown: nothing is under the cursor")) {
+		model->failed = "not shown";
+		return;
+	}
+	walk->tally.moments[model->view]++;
+	model->match[0] = '\0';
+	model_look(model, WALK_TIMELINE);
+	walk_draw(walk);
+}
+
 /* The page of the function before, or the view in which the first page was opened. */
 static void find_page(struct walk *walk)
 {
@@ -190,6 +215,7 @@ static void press_and_look(struct walk *walk, uint32_t code, enum action action)
 	if (searched && says_no_search(walk))
 		return;			/* of the search before: it would not be known which one is meant */
 	model->failed = NULL;
+	model->timed = is_of_moment(model, action);
 	walk_input(walk, model, (struct input) { .kind = INPUT_KEY, .code = code }, false);
 	walk_draw(walk);
 	if (searched && find_mark(walk, model, marked))
@@ -198,6 +224,8 @@ static void press_and_look(struct walk *walk, uint32_t code, enum action action)
 		find_time(walk, model, action);
 	else if (action == ACTION_AROUND)
 		find_around(walk, model);
+	else if (action == ACTION_SORT_TIME)
+		find_moment(walk, model);
 	else if (action == ACTION_OPEN)
 		find_opened(walk, model);
 	else if (model->view == WALK_PAGE)
@@ -276,6 +304,8 @@ static uint32_t any_key(struct walk *walk)
 		return 'B';				/* or some of the groups would seldom come */
 	if (model->view == WALK_PAGE && random_below(random, 24) == 0)
 		return 'Z';				/* the page is left so soon that it would seldom stand still */
+	if ((model->view == WALK_HEAT || model->view == WALK_THREADS) && random_below(random, 24) == 0)
+		return 'T';				/* most keys are pressed where nothing is known yet */
 	return code_of(walk, &walk->config.keys.rows[random_below(random, KEYS_ROWS)]);
 }
 
@@ -302,9 +332,6 @@ static bool may_be_pressed(const struct walk *walk, uint32_t code)
 	if (is_looked_up(model, action) && (walk->canvas->rows != WALK_TALL || walk->canvas->columns != WALK_WIDE ||
 			(is_of_zoom(model, action) && model->depth)))
 		return false;
-	if (action == ACTION_SORT_TIME && (model->view == WALK_HEAT || model->view == WALK_THREADS ||
-			model->view == WALK_EVENTS))
-		return false;				/* to Timeline, of a moment that is not modelled */
 	if (action == ACTION_OPEN && strlen(model->filter) > WALK_LINE / 2)
 		return false;				/* the filter would not fit on the screen any more */
 	if (model->cover == COVER_FORMATS && (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN))

@@ -197,8 +197,6 @@ bool sort_act(struct model *model, enum action action)
 		return true;
 	case ACTION_SORT_CPU:
 	case ACTION_SORT_TIME:
-		if (action == ACTION_SORT_TIME && model->view == WALK_THREADS)
-			return false;
 		model->table.sort = action == ACTION_SORT_TIME ? COLUMN_TOTAL : COLUMN_SELF;
 		model->table.invert = false;
 		return true;

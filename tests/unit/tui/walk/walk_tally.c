@@ -108,5 +108,7 @@ void tally_check(const struct tally *tally)
 			lacks(group_words[by], "a table");
 	if (!tally->mouse[WALK_HEAT][MOUSE_HEAT] || !tally->ranges)
 		lacks("a range", views[WALK_HEAT]);
+	if (!tally->moments[WALK_HEAT] || !tally->moments[WALK_THREADS])
+		lacks("a step to Timeline", "Heat or Threads");
 	check_keys(tally);
 }
