@@ -107,7 +107,7 @@ static void timeline_show(void *context, const struct vitals *vitals, struct ans
 	struct list_rows rows;
 
 	if (timeline && self->timeline && timeline->answer.boot != self->timeline->answer.boot) {
-		self->placed = self->begun = self->pressed = false;	/* those are times of another boot */
+		self->placed = self->begun = self->pressed = self->ranges = false;	/* times of another boot */
 		self->focus = EVENT_NONE;
 	}
 	self->vitals = vitals;
@@ -681,14 +681,16 @@ static bool pan(struct timeline_view *self, bool on)
 	return true;
 }
 
-static bool begin_range(struct timeline_view *self)
+/* The first time a range begins at the cursor. The second time it is chosen, with the columns of both its ends. */
+static void begin_range(struct timeline_view *self)
 {
+	uint64_t cursor = cursor_of(self), from = self->begin < cursor ? self->begin : cursor;
+
 	if (self->begun)
-		return false;
-	self->begun = true;
-	self->begin = cursor_of(self);
-	put(self, self->begin);
-	return true;
+		want_range(self, from, (self->begin < cursor ? cursor : self->begin) - from + self->timeline->each);
+	self->begun = !self->begun;
+	self->begin = cursor;
+	put(self, cursor);
 }
 
 static bool go_back(struct timeline_view *self)
@@ -724,7 +726,8 @@ static bool act_on_time(struct timeline_view *self, enum action action)
 	case ACTION_AFTER:
 		return pan(self, action == ACTION_AFTER);
 	case ACTION_OPEN:
-		return begin_range(self);
+		begin_range(self);
+		return true;
 	default:
 		return false;
 	}
@@ -748,21 +751,12 @@ static bool timeline_act(void *context, enum action action)
 static bool timeline_range(void *context, uint64_t *from, uint64_t *to)
 {
 	struct timeline_view *self = context;
-	uint64_t cursor;
+	bool ranges = self->ranges;
 
-	if (self->ranges) {
-		*from = self->from;
-		*to = self->to;
-		self->ranges = false;
-		return true;
-	}
-	if (!has_grid(self) || !self->begun)
-		return false;
-	cursor = cursor_of(self);
-	*from = self->begin < cursor ? self->begin : cursor;
-	*to = (self->begin < cursor ? cursor : self->begin) + self->timeline->each;
-	self->begun = false;
-	return true;
+	*from = self->from;
+	*to = self->to;
+	self->ranges = false;
+	return ranges;
 }
 
 /* The nearest column's time. */
