@@ -28,7 +28,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_time fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \
 	$(call in,agent/,test_compared test_growth test_pprof_back test_report_cut test_saved_recording waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
 	$(call in,agent/service/test_,control_socket private service) $(call in,tui/terminal/test_,canvas signals term) \
-	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells keymap view_events view_functions) $(call in,tui/views/tree/test_,folds tree_lines) \
+	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells keymap view_events view_functions view_timeline) $(call in,tui/views/tree/test_,folds tree_lines) \
 	$(call in,tui/gallery/test_,burst deeper gallery) tui/walk/test_walk $(call in,tui/screen/test_,annotate chosen console_keys page_keys screen screen_input states steady tabs tabs_orders timeline_keys view_keys)
 # Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (tests/unit/fakes/weak/).
 THREADED = $(call in,kernel-hook/threads/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)

@@ -163,7 +163,7 @@ static struct event_row *row_of(struct making *making, const struct span_row *sp
 	return *last == NO_ROW ? NULL : &making->table->rows[*last];
 }
 
-bool event_filter_heeds(enum filter_by by)
+static bool is_heeded(enum filter_by by)
 {
 	return by == FILTER_CPU || by == FILTER_THREAD || by == FILTER_COMM || by == FILTER_PROCESS;
 }
@@ -174,9 +174,18 @@ struct filter event_filter(const struct filter *filter)
 
 	kept.count = 0;
 	for (uint32_t i = 0; i < filter->count; i++)
-		if (event_filter_heeds(filter->terms[i].by))
+		if (is_heeded(filter->terms[i].by))
 			kept.terms[kept.count++] = filter->terms[i];
 	return kept;
+}
+
+uint32_t event_filter_ignores(const struct filter *filter)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < filter->count; i++)
+		count += !is_heeded(filter->terms[i].by) && filter->terms[i].by != FILTER_MACHINE;
+	return count;
 }
 
 static void keep_terms(struct making *making, const struct filter *filter)

@@ -103,7 +103,7 @@ const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_
 
 /* The terms of a filter that count for spans: those about CPUs, threads and processes. */
 struct filter event_filter(const struct filter *filter);
-bool event_filter_heeds(enum filter_by by);
+uint32_t event_filter_ignores(const struct filter *filter);	/* so many others, without those about machines */
 bool events_are_traced(const struct epoch *epoch);	/* the guest traces anything */
 
 extern const struct answer_kind event_table_kind;

@@ -258,12 +258,8 @@ static void note_names(struct report *report)
 /* Rows that the filter seems to choose, and does not. */
 static void note_events(struct report *report)
 {
-	const struct filter *filter = &report->asked_excerpt.filter;
-	bool heeds = true;
-
-	for (uint32_t i = 0; i < filter->count; i++)
-		heeds = heeds && event_filter_heeds(filter->terms[i].by);
-	if (!heeds && (report->request.events || report->request.timeline || report->request.waits))
+	if ((report->request.events || report->request.timeline || report->request.waits) &&
+			event_filter_ignores(&report->asked_excerpt.filter))
 		report_note(report, "of the filter, only CPUs, threads and processes count for events", "");
 }
 

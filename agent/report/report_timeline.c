@@ -167,6 +167,8 @@ void report_timeline_json(const struct report *report, struct json_writer *write
 	json_member_count(writer, "timeline_column_ns", timeline->each);
 	json_member(writer, "timeline_without_states", cJSON_CreateBool(timeline->stateless));
 	json_member_count(writer, "timeline_lost", timeline->lost);
+	json_member_count(writer, "timeline_unmatched", timeline->unmatched);
+	json_member_count(writer, "timeline_late", timeline->late);
 	json_member_count(writer, "timeline_refused", timeline->refused);
 	json_member_count(writer, "timeline_cpus_left_out", timeline->cpus_more);
 	json_member_count(writer, "timeline_threads_left_out", timeline->threads_more);

@@ -513,21 +513,6 @@ static void draw_line(struct canvas *canvas, struct place place, const struct ev
 
 /* ---- what is told below ---- */
 
-/* Of the filter, the answer takes the CPUs, threads and processes, and the words about the machine. */
-static bool is_heeded(enum filter_by by)
-{
-	return event_filter_heeds(by) || by == FILTER_MACHINE;
-}
-
-/* True: it has a term that is heeded; or one that is not. */
-static bool has_terms(const struct filter *filter, bool heeded)
-{
-	for (uint32_t i = 0; i < filter->count; i++)
-		if (is_heeded(filter->terms[i].by) == heeded)
-			return true;
-	return false;
-}
-
 static void add_note(char notes[NOTES], const char *note)
 {
 	size_t used = strlen(notes);
@@ -590,7 +575,7 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		add_note(notes, "more events of this time are still to come");
 	if (table->by == EVENT_BY_CODE && !has_code(table))
 		add_note(notes, "no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
-	if (has_terms(&self->scope->filter, false))
+	if (event_filter_ignores(&self->scope->filter))
 		add_note(notes, "of the filter only its CPUs, threads and processes count here");
 }
 
@@ -658,6 +643,7 @@ static struct emptiness of_range(const struct scope *scope)
 static struct emptiness why_empty(const struct event_view *self)
 {
 	const struct event_table *table = self->table;
+	const struct filter *filter = &self->scope->filter;
 	struct emptiness news = emptiness_of_news(self->vitals);
 
 	if (self->vitals->machines)
@@ -667,7 +653,7 @@ static struct emptiness why_empty(const struct event_view *self)
 		return slow_page_empty(&self->page, table);
 	if (table && table->count)
 		return (struct emptiness) { NULL, NULL };
-	if (table && table->now && table->events && has_terms(&self->scope->filter, true))
+	if (table && table->now && table->events && filter->count > event_filter_ignores(filter))
 		return (struct emptiness) { "Nothing that the filter lets pass has ended in this window.",
 			"{filter} changes the filter, an empty one shows all." };
 	if (news.why && !self->scope->until_ns)

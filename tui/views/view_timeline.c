@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/event_table.h"
 #include "agent/answers/timeline.h"
 #include "agent/answers/vitals.h"
 #include "agent/base/duration_text.h"
@@ -447,6 +448,8 @@ static void write_notes(const struct timeline_view *self, char notes[NOTES])
 	const struct timeline *timeline = self->timeline;
 	const struct { uint64_t count; const char *what; } books[] = {
 		{ timeline->lost, "trace {event was|events were} lost in all" },
+		{ timeline->unmatched, "{beginning or end has|beginnings or ends have} no partner" },
+		{ timeline->late, "trace {event|events} came too late for {its|their} place" },
 		{ timeline->refused, "{span|spans} found no room; give more by --memory" },
 		{ timeline->cpus_more, "more {CPU has|CPUs have} no row" },
 		{ timeline->threads_more, "more {thread has|threads have} no row" },
@@ -475,6 +478,8 @@ static void write_notes(const struct timeline_view *self, char notes[NOTES])
 		add_note(notes, "more events of this time are still to come");
 	if (self->scope->base.until_ns)
 		add_note(notes, "this view shows no change since the baseline");
+	if (event_filter_ignores(&self->scope->filter))
+		add_note(notes, "of the filter only its CPUs, threads and processes count here");
 }
 
 /* ---- why there is nothing ---- */
@@ -497,7 +502,7 @@ static struct emptiness why_empty(const struct timeline_view *self)
 		return (struct emptiness) { "The guest has not told of itself.", "Wait for its first data." };
 	if (!timeline->traced && !(timeline->events && self->scope->until_ns))
 		return emptiness_of_traces(self->vitals);
-	if (self->scope->filter.count)
+	if (self->scope->filter.count > event_filter_ignores(&self->scope->filter))
 		return (struct emptiness) { "No trace event tells of a CPU or thread that the filter lets pass.",
 			"{filter} changes the filter, an empty one shows all." };
 	return (struct emptiness) { "No trace event tells of a CPU or thread in this window.",

@@ -377,27 +377,33 @@ static void test_an_option_without_effect_is_refused(void **state)
 	}
 }
 
+/* With --events and with --timeline, as text and as JSON. */
 static void test_what_of_a_filter_events_leave_out_is_told(void **state)
 {
+	static const char note[] = "of the filter, only CPUs, threads and processes count for events";
 	static const struct { const char *filter; bool told; } filters[] = {
-		{ "mode:kernel", true }, { "under:main cpu:0", true }, { "cpu:0|1", false },
+		{ "mode:kernel", true }, { "under:main cpu:0", true }, { "hot", true }, { "object:demo", true },
+		{ "cpu:0|1", false },
 	};
 	struct fixture fixture = fixture_begin(NULL);
 
 	(void)state;
 	fixture_bring_up(&fixture);
-	for (size_t i = 0; i < 2 * sizeof(filters) / sizeof(*filters); i++) {
+	for (size_t i = 0; i < 6 * sizeof(filters) / sizeof(*filters); i++) {
 		struct report_request request = report_default;
 		struct report *report;
+		char *text;
 
 		request.duration_ns = NS_PER_SECOND;
-		request.filter = filters[i / 2].filter;
-		request.events = i % 2;
-		request.timeline = i % 2;
+		request.filter = filters[i / 6].filter;
+		request.events = i % 3 == 1;
+		request.timeline = i % 3 == 2;
+		request.json = i / 3 % 2;
 		report = report_new(fixture.session, &request);
 		report_fixture_finish(&fixture, report);
-		assert_int_equal(strstr(report->note, "only CPUs, threads and processes count for events") != NULL,
-			filters[i / 2].told && i % 2);
+		text = report_fixture_text(report);
+		assert_int_equal(strstr(text, note) != NULL, filters[i / 6].told && i % 3);
+		free(text);
 		report_free(report);
 	}
 	fixture_end(&fixture);

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* The view Timeline alone: what it says below the rows and in their place, hostile answers, any size. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/answers/timeline.h"
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "tests/unit/fakes/answers.h"
+#include "tests/unit/fakes/canvas_dump.h"
+#include "tests/unit/fakes/hand_answers.h"
+#include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/safe_canvas.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/view.h"
+#include "tui/terminal/canvas.h"
+#include "tui/views/config.h"
+#include "tui/views/view_timeline.h"
+
+enum { HOSTILE = 40, ROWS_MOST = 40, COLUMNS_MOST = 210 };
+
+static struct config config;
+static struct symbols *symbols;
+static uint32_t functions[HAND_FUNCTIONS];
+
+struct stage {				/* a view, answers for it, and a canvas */
+	struct canvas *canvas;
+	struct answers *answers;
+	struct timeline *timeline;	/* what is shown: that of the answers; NULL: none yet */
+	struct scope scope;
+	void *view;
+};
+
+static void draw(struct stage *stage)
+{
+	canvas_clear(stage->canvas);
+	view_timeline.show(stage->view, stage->answers->vitals, stage->timeline ? &stage->timeline->answer : NULL,
+		&stage->scope);
+	view_timeline.draw(stage->view, stage->canvas,
+		(struct area) { 0, 0, stage->canvas->rows, stage->canvas->columns });
+}
+
+static void resize(struct stage *stage, int rows, int columns, bool unicode)
+{
+	canvas_free(stage->canvas);
+	stage->canvas = canvas_new(rows, columns, unicode);
+	draw(stage);
+}
+
+static struct stage raise_stage(void)
+{
+	struct stage stage = { .answers = hand_answers(symbols, functions), .view = view_timeline.new(&config) };
+
+	hand_timeline(stage.answers, symbols);
+	stage.timeline = stage.answers->timeline;
+	scope_init(&stage.scope);
+	resize(&stage, 20, 400, true);		/* all that is told has room in one row */
+	return stage;
+}
+
+static void strike(struct stage *stage)
+{
+	view_timeline.free(stage->view);
+	answers_free(stage->answers);
+	canvas_free(stage->canvas);
+}
+
+static void holds(struct stage *stage, const char *wanted, bool there)
+{
+	char *text;
+
+	draw(stage);
+	text = canvas_dump(stage->canvas);
+	if (!strstr(text, wanted) == there)
+		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
+	free(text);
+}
+
+/* ---- what is said ---- */
+
+static void test_what_is_missing_is_told(void **state)
+{
+	struct stage stage = raise_stage();
+	struct timeline *timeline = stage.timeline;
+
+	(void)state;
+	timeline->lost = timeline->unmatched = timeline->late = 1;
+	holds(&stage, "\n 1 trace event was lost in all; 1 beginning or end has no partner; "
+		"1 trace event came too late for its place\n", true);
+	timeline->lost = 12;
+	timeline->unmatched = 3;
+	timeline->late = 2;
+	timeline->refused = 5;
+	timeline->cpus_more = 7;
+	timeline->threads_more = 9;
+	holds(&stage, "\n 12 trace events were lost in all; 3 beginnings or ends have no partner; 2 trace events came "
+		"too late for their place; 5 spans found no room; give more by --memory; 7 more CPUs have no row; "
+		"9 more threads have no row\n", true);
+	timeline->lost = timeline->unmatched = timeline->late = timeline->refused = 0;
+	timeline->cpus_more = timeline->threads_more = 0;
+	timeline->kept_from = timeline->from + NS_PER_SECOND;
+	timeline->exact_from = timeline->from + 2 * NS_PER_SECOND;
+	timeline->answer.partial = true;
+	stage.scope.base.until_ns = 1;
+	holds(&stage, "\n since 00:03:01, older spans were forgotten; before 00:03:02, only sums of a second or more "
+		"are known; more events of this time are still to come; this view shows no change since the baseline\n",
+		true);
+	timeline->stateless = true;
+	holds(&stage, "\n states are not known: no switch is traced; `ktop ctl events +sched`; since ", true);
+	strike(&stage);
+}
+
+/* Words about anything but CPUs, threads, processes and machines count for no row. */
+static void test_what_of_the_filter_is_ignored_is_told(void **state)
+{
+	static const char *const ignored[] = { "mode:kernel", "cpu:0 memcpy", "object:vmlinux", "under:main",
+		"file:mm/" };
+	struct stage stage = raise_stage();
+
+	(void)state;
+	assert_true(scope_filter(&stage.scope, "cpu:1 thread:main process:7 comm:main machine:1", NULL));
+	holds(&stage, "of the filter", false);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++) {
+		assert_true(scope_filter(&stage.scope, ignored[i], NULL));
+		holds(&stage, "\n of the filter only its CPUs, threads and processes count here\n", true);
+	}
+	strike(&stage);
+}
+
+/* Of the states, each test sets what it needs; what comes first is said first. */
+static void test_why_there_is_nothing(void **state)
+{
+	struct stage stage = raise_stage();
+	struct vitals *vitals = stage.answers->vitals;
+	struct timeline *timeline = stage.timeline;
+
+	(void)state;
+	timeline->count = 0;
+	stage.timeline = NULL;
+	holds(&stage, "The first answer is being made.", true);
+	stage.timeline = timeline;
+	holds(&stage, "No trace event tells of a CPU or thread in this window.", true);
+	assert_true(scope_filter(&stage.scope, "mode:kernel", NULL));
+	holds(&stage, "No trace event tells of a CPU or thread in this window.", true);
+	assert_true(scope_filter(&stage.scope, "cpu:1", NULL));
+	holds(&stage, "No trace event tells of a CPU or thread that the filter lets pass.", true);
+	timeline->traced = false;
+	holds(&stage, "Nothing is traced: no system call, interrupt or wait.", true);
+	vitals->running = false;
+	holds(&stage, "Profiling is off in the guest.", true);
+	vitals->vm = VM_PAUSED;
+	holds(&stage, "Profiling is off", false);
+	vitals->vm = VM_RUNNING;
+	vitals->running = true;
+	timeline->now = 0;
+	holds(&stage, "The guest has not told of itself.", true);
+	vitals->machine_count = 2;
+	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
+	holds(&stage, "Timeline shows one machine at a time.", true);
+	assert_null(view_timeline.ask(stage.view, &stage.scope));
+	strike(&stage);
+}
+
+/* ---- any size, any answer ---- */
+
+/* Draws between cells that must stay as they are. */
+static void draw_safely(struct stage *stage, int rows, int columns, bool unicode)
+{
+	size_t count = (size_t)(rows + 2) * (size_t)columns;
+	struct cell *cells = util_alloc((count + 1) * sizeof(*cells));
+	struct canvas canvas = { .rows = rows, .columns = columns, .unicode = unicode, .cells = cells + columns };
+
+	for (int i = 0; i < columns; i++)
+		cells[i].code = cells[count - 1 - (size_t)i].code = 0xabcd;
+	canvas_clear(&canvas);
+	view_timeline.show(stage->view, stage->answers->vitals, stage->timeline ? &stage->timeline->answer : NULL,
+		&stage->scope);
+	view_timeline.draw(stage->view, &canvas, (struct area) { 0, 0, rows, columns });
+	for (int i = 0; i < columns; i++)
+		assert_true(cells[i].code == 0xabcd && cells[count - 1 - (size_t)i].code == 0xabcd);
+	if (rows && columns && safe_canvas(&canvas))
+		fail_msg("%dx%d is not harmless: %s", columns, rows, safe_canvas(&canvas));
+	free(cells);
+}
+
+/* A range that is handed out is one: it ends after it begins. */
+static void act(struct stage *stage, struct random *random, int rows, int columns)
+{
+	static const enum action actions[] = { ACTION_LEFT, ACTION_RIGHT, ACTION_UP, ACTION_DOWN, ACTION_TOP,
+		ACTION_BOTTOM, ACTION_NEXT, ACTION_PREVIOUS, ACTION_WAKER, ACTION_NARROW, ACTION_WIDEN, ACTION_BEFORE,
+		ACTION_AFTER, ACTION_OPEN, ACTION_BACK, ACTION_LIVE };
+	uint64_t from, to;
+
+	for (int i = 0; i < 4; i++) {
+		view_timeline.act(stage->view, actions[random_below(random, sizeof(actions) / sizeof(*actions))]);
+		view_timeline.click(stage->view, (int)random_below(random, (uint64_t)rows + 3) - 1,
+			(int)random_below(random, (uint64_t)columns + 3) - 1);
+		view_timeline.release(stage->view, (int)random_below(random, (uint64_t)rows + 3) - 1,
+			(int)random_below(random, (uint64_t)columns + 3) - 1);
+		if (view_timeline.range(stage->view, &from, &to))
+			assert_true(to > from);
+		view_timeline.ask(stage->view, &stage->scope);
+	}
+}
+
+static void at_all_sizes(struct stage *stage, struct random *random)
+{
+	for (int rows = 0; rows < ROWS_MOST; rows += rows < 18 ? 1 : 7)
+		for (int columns = 0; columns < COLUMNS_MOST; columns += columns < 40 ? 3 : 17) {
+			draw_safely(stage, rows, columns, columns % 2 == 0);
+			act(stage, random, rows, columns);
+		}
+}
+
+static uint64_t any_time(struct random *random)
+{
+	const uint64_t times[] = { 0, 1, 180 * NS_PER_SECOND, 180 * NS_PER_SECOND + 77, UINT64_MAX };
+
+	return times[random_below(random, sizeof(times) / sizeof(*times))];
+}
+
+static struct timeline_span any_span(const struct timeline *timeline, struct random *random)
+{
+	return (struct timeline_span) {
+		.kind = (enum span_kind)random_below(random, SPAN_KINDS),
+		.name = (uint16_t)random_below(random, timeline->name_count),
+		.thread = (uint32_t)random_below(random, 3) - 1, .cpu = UINT32_MAX,
+		.waker = (uint32_t)random_below(random, 20) - 1, .interrupt = random_below(random, 2),
+		.lost = random_below(random, 2), .open = random_below(random, 2),
+		.begin = any_time(random), .end = any_time(random),
+	};
+}
+
+static void test_hostile_answers(void **state)
+{
+	struct random random = { 5 };
+
+	(void)state;
+	for (int i = 0; i < HOSTILE; i++) {
+		struct stage stage = raise_stage();
+		struct timeline *timeline = stage.timeline;
+		struct timeline_moment *moment = &timeline->moment;
+
+		timeline->lost = timeline->unmatched = timeline->late = timeline->refused = UINT64_MAX;
+		timeline->cpus_more = timeline->threads_more = UINT32_MAX;
+		timeline->kept_from = any_time(&random);
+		timeline->exact_from = any_time(&random);
+		timeline->now = 1 + any_time(&random) / 2;
+		timeline->from = any_time(&random) / 2;
+		timeline->to = i % 7 ? timeline->from + 62 * timeline->each : timeline->from;
+		*moment = (struct timeline_moment) {
+			.of_cpu = random_below(&random, 2), .of = random_below(&random, 20), .time = any_time(&random),
+			.is_known = random_below(&random, 2), .is_inside = random_below(&random, 2),
+			.waits = random_below(&random, 2), .now = any_span(timeline, &random),
+			.inside = any_span(timeline, &random), .lock = any_span(timeline, &random),
+			.holds = random_below(&random, 2) ? UINT32_MAX : 0, .woken = random_below(&random, 2),
+			.wake = any_span(timeline, &random),
+			.before = any_time(&random), .after = any_time(&random),
+		};
+		memset(timeline->names[2], 'x', TIMELINE_CALLED - 1);
+		memset(timeline->threads[1].title, 'y', TIMELINE_TITLE - 1);
+		at_all_sizes(&stage, &random);
+		strike(&stage);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_missing_is_told),
+		cmocka_unit_test(test_what_of_the_filter_is_ignored_is_told),
+		cmocka_unit_test(test_why_there_is_nothing),
+		cmocka_unit_test(test_hostile_answers),
+	};
+	int failed;
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	config_init(&config);
+	config.keys.tabs = true;
+	symbols = hand_symbols(functions);
+	failed = cmocka_run_group_tests_name("view_timeline", tests, NULL, NULL);
+	symbols_free(symbols);
+	return failed;
+}
