@@ -5,6 +5,7 @@
 #include "oracle.h"
 #include "ports/demo/kernel/clock.h"
 #include "ports/demo/kernel/cpu.h"
+#include "ports/demo/kernel/mutex.h"
 #include "ports/demo/kernel/sched.h"
 #include "ports/demo/kernel/thread.h"
 #include "ports/demo/machine/console.h"
@@ -14,6 +15,8 @@
 #include "spike.h"
 
 enum { CALM = 2 * NS_PER_MS, PAUSE = 18 * NS_PER_MS, LOOPS = 1000 };
+
+static struct mutex table;
 
 static uint64_t now(void)
 {
@@ -43,14 +46,27 @@ static void calm_run(void *argument)
 
 static void spike_run(void *argument)
 {
-	uint64_t from;
+	uint64_t from, to;
 
 	(void)argument;
 	for (;;) {
 		sched_sleep(SPIKE_EVERY_NS - now() % SPIKE_EVERY_NS);
+		mutex_lock(&table);
 		from = now();
 		spike_burst(from + SPIKE_NS);
-		print("spike: from=%lu to=%lu\n", from, now());
+		to = now();
+		mutex_unlock(&table);
+		print("spike: from=%lu to=%lu\n", from, to);
+	}
+}
+
+static void client_run(void *argument)
+{
+	(void)argument;
+	for (;;) {
+		mutex_lock(&table);
+		mutex_unlock(&table);
+		sched_sleep(PAUSE);
 	}
 }
 
@@ -66,6 +82,8 @@ static void start(const char *name, void (*run)(void *argument), uint32_t cpu)
 
 void spike_start(void)
 {
+	mutex_init(&table, "table", -1);
 	start("calm", calm_run, 0);
 	start("spike", spike_run, cpu_count - 1);
+	thread_spawn("client", client_run, NULL);
 }

@@ -6,7 +6,8 @@
  *
  *   spike: from=N to=N
  *
- * SPIKE_EVERY_NS is no whole number of seconds, so that spikes come in all parts of a second.
+ * SPIKE_EVERY_NS is no whole number of seconds, so that spikes come in all parts of a second. Meanwhile "spike" holds the
+ * lock `table`, for which the thread "client" waits: that takes it for a moment, 50 times a second.
  */
 #ifndef SPIKE_H
 #define SPIKE_H
@@ -18,7 +19,7 @@
 #define SPIKE_NS (100 * (uint64_t)NS_PER_MS)
 #define SPIKE_EVERY_NS (2740 * (uint64_t)NS_PER_MS)
 
-/* thread. Starts both threads. */
+/* thread. Starts the threads. */
 void spike_start(void);
 
 #endif
