@@ -6,8 +6,8 @@
  *
  *   spike: from=N to=N
  *
- * SPIKE_EVERY_NS is no whole number of seconds, so that spikes come in all parts of a second. Meanwhile "spike" holds the
- * lock `table`, for which the thread "client" waits: that takes it for a moment, 50 times a second.
+ * SPIKE_EVERY_NS is no whole number of seconds, so that spikes come in all parts of a second. Meanwhile "spike" holds
+ * the lock `table`, for which the thread "client" waits: that takes it for a moment, 50 times a second.
  */
 #ifndef SPIKE_H
 #define SPIKE_H
