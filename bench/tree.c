@@ -15,7 +15,7 @@
 #include "agent/query/query.h"
 #include "agent/query/table.h"
 #include "agent/query/tree/tree.h"
-#include "agent/query/time/series.h"
+#include "agent/query/series.h"
 #include "agent/store/stacks.h"
 #include "tests/unit/fakes/packets.h"
 #include "intake.h"

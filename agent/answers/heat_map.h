@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/query/time/series.h"
+#include "agent/query/series.h"
 #include "answer.h"
 
 /* Compared as bytes: it has no padding. Of the excerpt only these parts are set. */

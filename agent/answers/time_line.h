@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "agent/query/time/series.h"
+#include "agent/query/series.h"
 #include "answer.h"
 
 /* Compared as bytes: it has no padding. */

@@ -14,6 +14,7 @@
 #include "query.h"
 #include "query_state.h"
 #include "scan.h"
+#include "slots.h"
 #include "stop.h"
 
 #define NOWHERE 0xffffffffu
@@ -35,21 +36,9 @@ static void reader_free(struct query_reader *reader)
 	window_clear(&reader->window);
 	query_tree_forget(reader);
 	trends_clear(&reader->trends);
-	if (reader->beside.free)
-		reader->beside.free(reader->beside.state);
+	stack_filter_clear(&reader->subject.holders);
+	slots_clear(&reader->slots);
 	free(reader);
-}
-
-void *query_beside(const struct query_reader *reader, void (*free)(void *state))
-{
-	return reader->beside.free == free ? reader->beside.state : NULL;
-}
-
-void query_keep_beside(struct query_reader *reader, void *state, void (*free)(void *state))
-{
-	if (reader->beside.free)
-		reader->beside.free(reader->beside.state);
-	reader->beside = (struct query_beside) { .state = state, .free = free };
 }
 
 struct query *query_new(const struct query_inputs *inputs)
@@ -379,7 +368,7 @@ struct trend_state {
 	bool by_who;
 };
 
-static uint32_t trend_of(void *context, struct match_reader *reader, const struct run_count *count,
+static uint32_t trend_of(void *context, const struct match_reader *reader, const struct run_count *count,
 	const struct who *who)
 {
 	const struct match *match = reader->match;
@@ -421,20 +410,18 @@ void query_trends(struct query *query, const struct question *question, const ui
 	trends_make(kept, window, trend_of, &state);
 	for (size_t i = 0; i < count; i++)
 		if (functions[i] < query->place_count)
-			memcpy(trends[i], kept->trends[places[functions[i]]], sizeof(trends[i]));
+			trends_get(kept, places[functions[i]], trends[i]);
 		else
 			memset(trends[i], 0, sizeof(trends[i]));
 }
 
 static void add_cpu_trend(struct cpu_series *series, const struct cpu_sums *cpu,
-	const struct slice *slice, struct seconds seconds)
+	const struct slice *slice, const struct time_slots *seconds, struct span part)
 {
-	struct seconds part = seconds_touched(seconds, slice->begin, slice->end);
-
-	for (uint64_t second = part.first; series->trend && second < part.end; second++)
+	for (size_t i = part.first; series->trend && i < part.end; i++)
 		for (int mode = 0; mode < MODES; mode++)
-			series->trend[second + TABLE_TREND - seconds.end][mode] +=
-				seconds_part(cpu->mode[mode], slice->begin, slice->end, second);
+			series->trend[TABLE_TREND - seconds->count + i][mode] +=
+				slots_part(seconds, i, slice, cpu->mode[mode]);
 }
 
 static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)
@@ -445,19 +432,22 @@ static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)
 }
 
 /* Adds the slices of the span; with `seconds` to the trends of those seconds. Returns one more than the highest CPU. */
-static size_t add_slices(const struct store *store, struct span span, const struct seconds *seconds,
+static size_t add_slices(const struct store *store, struct span span, const struct time_slots *seconds,
 	struct cpu_series *cpus, size_t size)
 {
+	struct span touched = { 0 };
 	size_t seen = 0;
 
 	for (size_t i = span.first; i < span.end; i++) {
 		struct slice slice = store_slice(store, i);
 
+		if (seconds)
+			touched = slots_touched(seconds, &slice, touched);
 		for (uint32_t cpu = 0; cpu < slice.cpus->count && cpu < size; cpu++) {
 			const struct cpu_sums *sums = cpus_get(slice.cpus, cpu);
 
 			if (sums && seconds)
-				add_cpu_trend(&cpus[cpu], sums, &slice, *seconds);
+				add_cpu_trend(&cpus[cpu], sums, &slice, seconds, touched);
 			else if (sums)
 				add_cpu(&cpus[cpu], sums);
 			seen = cpu + 1 > seen ? cpu + 1 : seen;
@@ -471,7 +461,7 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 {
 	struct store *store = query->inputs.store;
 	uint64_t now = store_now(store), to = question->to < now ? question->to : now;
-	struct seconds seconds = seconds_before(to);
+	const struct time_slots seconds = trend_slots(to);
 	size_t seen, before = 0;
 	bool trends = false;
 

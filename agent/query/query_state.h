@@ -12,15 +12,9 @@
 #include "agent/store/store.h"
 #include "query.h"
 #include "scan.h"
+#include "slots.h"
 
 struct kept_tree;
-
-/* What a room above keeps for a reader, for one kind of question at a time; freed with it. */
-struct query_beside {
-	void *state;
-	void (*free)(void *state);	/* NULL: there is none */
-	uint64_t walked;		/* slices that were summed for it so far */
-};
 
 struct kept_table {			/* of a range that seldom changes */
 	struct table *table;		/* owned; NULL: none */
@@ -28,12 +22,24 @@ struct kept_table {			/* of a range that seldom changes */
 	struct filter filter;
 };
 
+/* What a question about slots of time is about: the samples that pass a filter, and those of one function. */
+struct subject {			/* starts as { 0 } */
+	uint64_t renewed;		/* of the window: when it grows, names or filter have changed */
+	uint64_t of;			/* the tree_name of a function; 0: none */
+	bool plain;			/* everything passes, and no function is wanted */
+	bool found;			/* `function` is the wanted one: a stack has it */
+	uint32_t function;
+	struct filter having;		/* lets the stacks pass that have the function */
+	struct stack_filter holders;	/* of that filter */
+};
+
 struct query_reader {
 	struct window window;
 	struct kept_table kept;
 	struct kept_trends trends;
 	struct kept_tree *trees[TREE_ORDERS];	/* of its last question about a tree; NULL: none */
-	struct query_beside beside;
+	struct subject subject;		/* of its last line or heat map */
+	struct time_slots slots;		/* of that */
 };
 
 struct query {
@@ -47,10 +53,6 @@ struct query {
 };
 
 void query_tree_forget(struct query_reader *reader);	/* all that is kept of its trees */
-
-/* What is kept for the reader under this `free`. NULL: nothing yet, or its last question was of another kind. */
-void *query_beside(const struct query_reader *reader, void (*free)(void *state));
-void query_keep_beside(struct query_reader *reader, void *state, void (*free)(void *state));	/* owns `state` */
 
 /* A question may outlive its reader, as that of an answer which is exported later: then it is anybody's. */
 static inline struct query_reader *query_reader(const struct query *query, const struct question *question)

@@ -11,9 +11,10 @@
 #include "query.h"
 #include "query_state.h"
 #include "scan.h"
+#include "slots.h"
 #include "stop.h"
 
-_Static_assert((int)TREE_SECONDS == (int)TABLE_TREND, "scan.h serves both");
+_Static_assert((int)TREE_SECONDS == (int)TABLE_TREND, "slots.h serves both");
 _Static_assert((int)TREE_TRENDS == (int)TRENDS_MOST, "as many are kept");
 
 enum {
@@ -548,7 +549,7 @@ static bool make_rows(struct making *making)
 
 /* ---- trends ---- */
 
-static uint32_t trend_of(void *state, struct match_reader *reader, const struct run_count *count,
+static uint32_t trend_of(void *state, const struct match_reader *reader, const struct run_count *count,
 	const struct who *who)
 {
 	struct making *making = state;
@@ -622,7 +623,8 @@ static void tell_trends(struct making *making, const struct named *names, const 
 	struct tree *tree = making->tree;
 	struct tree_list *rows = &tree->lists[making->places->order];
 
-	memcpy(totals, making->kept->trends, making->kept->count * sizeof(*totals));
+	for (uint32_t i = 0; i < making->kept->count; i++)
+		trends_get(making->kept, i, totals[i]);
 	for (uint32_t i = count; i-- > 0;) {
 		uint32_t parent = making->places->list[list[i]].parent;
 		uint32_t above = parent == TREE_TOP ? TRENDS_NONE : making->trends[parent];

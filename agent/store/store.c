@@ -774,7 +774,6 @@ static void add_fine_sum(struct store *store, uint64_t time, enum mode mode, uin
 	if (number > sum->number)
 		*sum = (struct fine_sum) { .number = number };
 	sum->mode[mode] += weight;
-	sum->version = store->version;
 }
 
 void store_add(struct store *store, uint64_t time, const struct store_key *key, uint32_t weight)

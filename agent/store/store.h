@@ -106,10 +106,12 @@ enum { STORE_PINS = 4 };
  */
 bool store_pin(struct store *store, uint64_t *from, uint64_t *to);
 
-/* The weights by mode of what begins at number * STORE_SLICE_NS and is as long, even if its slice is longer by now. */
+/*
+ * The weights by mode of what begins at number * STORE_SLICE_NS and is as long, even if its slice is longer by now. All
+ * are 0 if that is more than 160 s ago.
+ */
 struct fine_sum {
 	uint64_t number;
-	uint64_t version;		/* grows with each sample in it; 0: none came, or it is more than 160 s ago */
 	uint64_t mode[MODES];
 };
 

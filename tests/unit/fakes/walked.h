@@ -9,7 +9,7 @@
 /* How many slices were summed for a reader's time line so far. */
 static inline uint64_t walked_for_series(const struct query *query, uint32_t reader)
 {
-	return query->readers[reader]->beside.walked;
+	return query->readers[reader]->slots.walked;
 }
 
 #endif

@@ -466,7 +466,7 @@ static void the_finest_slices_have_their_bound(void **state)
 		assert_int_equal(store_fine_sum(store, number).mode[MODE_USER], 1000);
 	store_add(store, 200 * NS_PER_SECOND, &plain, 3);
 	assert_int_equal(store_fine_sum(store, 10000).mode[MODE_USER], 3);
-	assert_int_equal(store_fine_sum(store, 2000).version, 0);
+	assert_int_equal(store_fine_sum(store, 2000).mode[MODE_USER], 0);
 	assert_int_equal(store_fine_sum(store, 2001).mode[MODE_USER], 1000);
 	store_free(store);
 }

@@ -4,11 +4,11 @@
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/tree/tree.h"
-#include "tests/unit/agent/query/random_guest.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/quick.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/walked.h"
+#include "random_guest.h"
 #include "time_guest.h"
 
 static uint64_t random_function(struct random *random, const struct world *world)

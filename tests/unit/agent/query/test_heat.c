@@ -9,11 +9,11 @@
 
 #include "agent/base/util.h"
 #include "agent/query/query.h"
-#include "agent/query/time/series.h"
+#include "agent/query/series.h"
 #include "agent/store/store.h"
-#include "tests/unit/agent/query/random_guest.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/random.h"
+#include "random_guest.h"
 #include "time_guest.h"
 
 struct sums {

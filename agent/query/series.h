@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a line over time shows: all that is kept, or its last hour, in slots of equal width. For each reader of the
- * query the sums of each slice are kept, so that only slices that have changed are walked.
- */
+/* What is drawn over time: a line over all that is kept, and a heat map. Both are sums in slots (slots.h). */
 #ifndef SERIES_H
 #define SERIES_H
 
@@ -16,6 +13,8 @@
 struct query;
 struct question;
 
+/* ---- a line over time ---- */
+
 enum { SERIES_SLOTS = 256 };		/* the most slots */
 #define SERIES_NS (200 * NS_PER_MS)		/* the least width of a slot */
 #define SERIES_REACH (3600 * NS_PER_SECOND)	/* from now into the past */
@@ -27,8 +26,8 @@ struct series_slot {			/* weights */
 };
 
 /*
- * Slot i begins at begin + i * width. Widths are SERIES_NS, doubled as often as it takes. So
- * slots keep their places while time moves, and those of one width nest in those of the next.
+ * All that is kept, or its last hour. Slot i begins at begin + i * width. Widths are SERIES_NS, doubled as often as it
+ * takes. So slots keep their places while time moves, and those of one width nest in those of the next.
  */
 struct series {
 	uint64_t begin, width;		/* ns of guest time */
@@ -45,10 +44,7 @@ void series_make(struct query *query, const struct question *question, uint64_t 
 
 /* ---- heat ---- */
 
-/*
- * What a heat map shows: the last 160 s in slots of 20 ms, the finest slices of the store. For each reader of the query
- * the sums of each slot are kept, so that only slots that have changed are walked.
- */
+/* What a heat map shows: the last 160 s in slots of 20 ms, the finest slices of the store. */
 
 enum { HEAT_SLOTS = 8000, HEAT_SECOND = 50 };	/* the most slots; those of a second */
 #define HEAT_NS (20 * NS_PER_MS)
