@@ -279,7 +279,7 @@ static struct table *make_by_who(struct query *query, struct window *window, boo
 {
 	const struct match match = window_match(window);
 	struct by_who by_who = { .query = query, .match = &match };
-	uint32_t words = (window_cpus(window) + 63) / 64;
+	uint32_t words = (window->cpus + 63) / 64;
 	struct scan *scan = &query->scan;
 
 	by_who.ran = ran && grouping_has_ran(window->question.by) && !scan->has_pairs;
@@ -293,8 +293,9 @@ static struct table *make_by_who(struct query *query, struct window *window, boo
 
 		for (size_t k = 0; k < slice.run_count; k++)
 			add_run(&by_who, slice.runs[k]);
-		scan_add_slice(&scan->whole, &match, &slice, before);
+		scan->whole.time += (scan->whole.weight - before) * slice.period;
 	}
+	scan->whole.missed = window->missed;
 	scan->has_pairs = scan->has_pairs || (by_who.ran && !stop_now(window->stop));
 	return by_who.table;
 }

@@ -44,18 +44,21 @@ static void free_seen(struct scan *scan)
 	scan->seen_room = scan->seen_cpus = 0;
 }
 
-static void release_runs(struct scan *scan)
+/* The own sums are of nothing then. */
+static void begin_anew(struct scan *scan)
 {
-	while (scan->runs.count)
-		run_release(scan->runs.list[--scan->runs.count].run);
-	who_table_release(scan->whos);
-	scan->whos = NULL;
-}
+	while (scan->run_count)
+		run_release(scan->runs[--scan->run_count].run);
+	while (scan->ran_count) {
+		uint32_t place = scan->ran[--scan->ran_count];
 
-static void free_runs(struct scan_runs *runs, struct budget *budget)
-{
-	budget_give(budget, runs->room * sizeof(*runs->list));
-	free(runs->list);
+		scan->own[place] = (struct scan_sum) { 0 };
+		if (place < scan->seen_room)
+			memset(&scan->seen[(size_t)place * scan->seen_cpus], 0,
+				scan->seen_cpus * sizeof(*scan->seen));
+	}
+	scan->whole = (struct scan_whole) { .weight = 0 };
+	scan->has_own = scan->has_totals = false;
 }
 
 static void free_pairs(struct scan *scan)
@@ -71,13 +74,12 @@ static void free_pairs(struct scan *scan)
 
 void scan_clear(struct scan *scan)
 {
+	begin_anew(scan);
 	free_cpus(scan);
 	free_seen(scan);
 	free_pairs(scan);
-	release_runs(scan);
-	free_runs(&scan->runs, scan->budget);
-	free_runs(&scan->next, scan->budget);
-	budget_give(scan->budget, scan->room * place_size());
+	budget_give(scan->budget, scan->room * place_size() + scan->run_room * sizeof(*scan->runs));
+	free(scan->runs);
 	free(scan->own);
 	free(scan->ran);
 	free(scan->totals);
@@ -85,37 +87,19 @@ void scan_clear(struct scan *scan)
 	*scan = (struct scan) { .budget = scan->budget };
 }
 
-/* Without a filter, names decide nothing about own sums. */
-static bool is_filter_same(const struct scan *scan, const struct window *window)
-{
-	return filter_same(&scan->filter, &window->question.filter) && (!scan->filter.count ||
-		(scan->names == window->nodes->generation && scan->threads == window->threads_generation &&
-		!scan->unread && !window->stack_filter.unread));
-}
-
 void scan_begin(struct scan *scan, const struct window *window)
 {
-	bool same = scan->window && scan->store == window->inputs.store && is_filter_same(scan, window);
-
 	if (scan->window == window && scan->looked == window->looked)
 		return;
-	if (!same)
-		release_runs(scan);
-	if (!scan->seen && scan->names != window->nodes->generation)
-		scan->has_cpus = false;		/* bits that went up to callers, which may be others now */
-	scan->has_own = scan->has_own && same && scan->slices == window->slices;
-	scan->has_totals = false;
 	if (scan->window == window)
 		scan->pairs.refused = 0;
-	if (scan->has_pairs)
-		free_pairs(scan);
+	free_pairs(scan);
+	if (scan->window != window || scan->renewed != window->renewed)
+		begin_anew(scan);
+	scan->has_own = scan->has_totals = scan->has_cpus = false;
 	scan->window = window;
 	scan->looked = window->looked;
-	scan->store = window->inputs.store;
-	scan->slices = window->slices;
-	scan->names = window->nodes->generation;
-	scan->threads = window->threads_generation;
-	scan->filter = window->question.filter;
+	scan->renewed = window->renewed;
 }
 
 /* ---- what ran ---- */
@@ -163,12 +147,11 @@ static bool have_seen(struct scan *scan, uint32_t cpus)
 {
 	if (scan->seen && cpus <= scan->seen_cpus && scan->seen_room == scan->room)
 		return true;
-	release_runs(scan);
+	begin_anew(scan);
 	free_seen(scan);
 	cpus = cpus > 4 ? (cpus + 3) / 4 * 4 : 4;
-	if (cpus > SEEN_CPUS)
-		return false;
-	scan->seen = cpu_memory(scan, (size_t)scan->room * cpus * sizeof(*scan->seen));
+	if (cpus <= SEEN_CPUS)
+		scan->seen = cpu_memory(scan, (size_t)scan->room * cpus * sizeof(*scan->seen));
 	if (!scan->seen)
 		return false;
 	scan->seen_room = scan->room;
@@ -199,15 +182,17 @@ static inline void add_count(struct scan *scan, const struct counted *counted, u
 		scan->seen[(size_t)counted->place * scan->seen_cpus + cpu] += (uint32_t)samples;
 	if (cpu < 64 * words)
 		scan->cpus[(size_t)counted->place * words + cpu / 64] |= UINT64_C(1) << cpu % 64;
-	scan->sum.weight += weight;
-	scan->sum.samples += samples;
-	scan->sum.mode[counted->who->mode] += weight;
+	scan->whole.weight += weight;
+	scan->whole.samples += samples;
+	scan->whole.mode[counted->who->mode] += weight;
 }
 
 /* Reads counts ahead, so that the memory of their sums is fetched at the same time. */
-static void add_run(struct scan *scan, const struct match *match, const struct run *run, uint64_t sign, uint32_t words)
+static void add_run(struct scan *scan, const struct match *match, const struct scan_run *run, uint64_t sign,
+	uint32_t words)
 {
-	struct match_reader reader = match_begin(match, run);
+	struct match_reader reader = match_begin(match, run->run);
+	uint64_t before = scan->whole.weight;
 	struct counted ahead[AHEAD];
 	size_t count;
 
@@ -227,165 +212,106 @@ static void add_run(struct scan *scan, const struct match *match, const struct r
 		for (size_t i = 0; i < count; i++)
 			add_count(scan, &ahead[i], sign, words);
 	} while (count == AHEAD);
+	scan->whole.time += (scan->whole.weight - before) * run->period;
 }
 
 /* ---- the runs of a range ---- */
 
-/* Charges without asking: some bytes for each run. */
-static void list_run(struct scan *scan, struct run *run, uint64_t period)
+/* The mark of a run that is summed up is its index. */
+static bool is_summed(const struct scan *scan, const struct run *run)
 {
-	struct scan_runs *runs = &scan->next;
-	uint32_t room = runs->room;
-
-	if (runs->count == room) {
-		runs->room = 2 * room + 1024;
-		budget_charge(scan->budget, (runs->room - room) * sizeof(*runs->list));
-		runs->list = util_grow(runs->list, runs->room, sizeof(*runs->list));
-	}
-	runs->list[runs->count++] = (struct scan_run) { .run = run, .period = period };
+	return run->mark < scan->run_count && scan->runs[run->mark].run == run;
 }
 
-static void list_runs(struct scan *scan, const struct window *window)
+/* Finds out which of the runs stay. True: to add what has come and to take away what has left is less than all. */
+static bool meet_runs(struct scan *scan, const struct window *window)
 {
-	scan->next.count = 0;
+	uint64_t held = 0, stay = 0;
+
 	for (size_t i = window->span.first; i < window->span.end; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
 		for (size_t k = 0; k < slice.run_count; k++)
-			list_run(scan, slice.runs[k], slice.period);
+			if (is_summed(scan, slice.runs[k])) {
+				scan->runs[slice.runs[k]->mark].looked = scan->looked;
+				stay += slice.runs[k]->counts;
+			}
 	}
-}
-
-/* True: it is less to add what has come and to take away what has left than to begin anew. */
-static bool compare_runs(struct scan_runs *old, struct scan_runs *next)
-{
-	uint64_t all = 0, changes = 0;
-
-	for (uint32_t i = 0; i < old->count; i++) {
-		old->list[i].stays = false;
-		old->list[i].run->mark = i;
-		changes += old->list[i].run->counts;
-	}
-	for (uint32_t i = 0; i < next->count; i++) {
-		struct scan_run *come = &next->list[i];
-		struct scan_run *left = come->run->mark < old->count ? &old->list[come->run->mark] : NULL;
-
-		come->stays = left && left->run == come->run;
-		if (come->stays) {
-			left->stays = true;
-			come->weight = left->weight;
-		}
-		all += come->run->counts;
-		changes += come->stays ? -(uint64_t)come->run->counts : come->run->counts;
-	}
-	return changes < all;
-}
-
-static void begin_anew(struct scan *scan)
-{
-	release_runs(scan);
-	while (scan->ran_count) {
-		uint32_t place = scan->ran[--scan->ran_count];
-
-		scan->own[place] = (struct scan_sum) { 0 };
-		if (place < scan->seen_room)
-			memset(&scan->seen[(size_t)place * scan->seen_cpus], 0,
-				scan->seen_cpus * sizeof(*scan->seen));
-	}
-	scan->sum = (struct scan_whole) { .weight = 0 };
-	for (uint32_t i = 0; i < scan->next.count; i++)
-		scan->next.list[i].stays = false;
+	for (uint32_t i = 0; i < scan->run_count; i++)
+		held += scan->runs[i].run->counts;
+	return held < 2 * stay;
 }
 
 static void take_away(struct scan *scan, const struct match *match)
 {
-	uint32_t kept = 0;
+	uint32_t runs = 0, ran = 0;
 
-	for (uint32_t i = 0; i < scan->runs.count; i++) {
-		if (scan->runs.list[i].stays)
+	for (uint32_t i = 0; i < scan->run_count; i++) {
+		struct scan_run *run = &scan->runs[i];
+
+		if (run->looked == scan->looked) {
+			run->run->mark = runs;
+			scan->runs[runs++] = *run;
 			continue;
-		add_run(scan, match, scan->runs.list[i].run, UINT64_MAX, 0);
-		run_release(scan->runs.list[i].run);
+		}
+		add_run(scan, match, run, UINT64_MAX, 0);
+		run_release(run->run);
 	}
-	scan->runs.count = 0;		/* those that stay are held by the other list */
+	scan->run_count = runs;
 	for (uint32_t i = 0; i < scan->ran_count; i++)
 		if (scan->own[scan->ran[i]].samples)
-			scan->ran[kept++] = scan->ran[i];
-	scan->ran_count = kept;
+			scan->ran[ran++] = scan->ran[i];
+	scan->ran_count = ran;
 }
 
-static void add_new(struct scan *scan, const struct match *match, uint32_t words)
+/* Charges without asking: some bytes for each run. */
+static void add_new(struct scan *scan, const struct match *match, struct run *run, uint64_t period, uint32_t words)
 {
-	struct scan_runs old = scan->runs;
+	uint32_t room = scan->run_room;
 
-	scan->runs = scan->next;
-	scan->next = old;
-	for (uint32_t i = 0; i < scan->runs.count; i++) {
-		struct scan_run *run = &scan->runs.list[i];
-		uint64_t before = scan->sum.weight;
-
-		if (!run->stays) {
-			run_hold(run->run);
-			add_run(scan, match, run->run, 1, words);
-			run->weight = scan->sum.weight - before;
-		}
+	if (scan->run_count == room) {
+		scan->run_room = 2 * room + 1024;
+		budget_charge(scan->budget, (scan->run_room - room) * sizeof(*scan->runs));
+		scan->runs = util_grow(scan->runs, scan->run_room, sizeof(*scan->runs));
 	}
-}
-
-void scan_add_slice(struct scan_whole *whole, const struct match *match, const struct slice *slice,
-	uint64_t before)
-{
-	whole->time += (whole->weight - before) * slice->period;
-	for (uint32_t i = 0; i < slice->cpus->count; i++)
-		if (cpus_get(slice->cpus, i) && filter_passes_cpu(match->filter, i))
-			whole->missed += cpus_get(slice->cpus, i)->missed;
+	run->mark = scan->run_count;
+	scan->runs[scan->run_count] = (struct scan_run) { run_hold(run), period, scan->looked };
+	add_run(scan, match, &scan->runs[scan->run_count++], 1, words);
 }
 
 void scan_spare(struct scan *scan)
 {
-	if (scan->runs.count && budget_left(scan->budget) < budget_share(scan->budget, HOLDING))
-		release_runs(scan);
-}
-
-static void sum_up(struct scan *scan, const struct window *window, const struct match *match)
-{
-	scan->whole = scan->sum;
-	for (uint32_t i = 0; i < scan->runs.count; i++)
-		scan->whole.time += scan->runs.list[i].weight * scan->runs.list[i].period;
-	for (size_t i = window->span.first; i < window->span.end; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
-		scan_add_slice(&scan->whole, match, &slice, scan->whole.weight);
-	}
+	if (scan->run_count && budget_left(scan->budget) < budget_share(scan->budget, HOLDING))
+		begin_anew(scan);
 }
 
 void scan_own(struct scan *scan, struct window *window, bool cpus)
 {
 	const struct match match = window_match(window);
-	uint32_t cpu_count = cpus || scan->seen ? window_cpus(window) : 0;
+	uint32_t words = 0;
 
 	if (scan->has_own && scan->has_cpus >= cpus)
 		return;
 	make_room(scan, stacks_nodes(window->inputs.stacks) + SCAN_NODES);	/* nodes without a function, too */
-	scan->has_cpus = (cpus || scan->seen) && have_seen(scan, cpu_count);
-	if (cpus && !scan->has_cpus) {		/* bits are not taken away */
-		make_cpus(scan, cpu_count);
-		release_runs(scan);
-	}
-	if (scan->whos != window->who_table)
-		release_runs(scan);
-	scan->unread = window->stack_filter.unread;
-	list_runs(scan, window);
-	if (!scan->runs.count || !scan->next.count || !compare_runs(&scan->runs, &scan->next))
+	scan->has_cpus = (cpus || scan->seen) && have_seen(scan, window->cpus);
+	if (scan->whos != window->who_table || (cpus && !scan->has_cpus) || !meet_runs(scan, window))
 		begin_anew(scan);
+	if (cpus && !scan->has_cpus) {		/* bits are not taken away */
+		make_cpus(scan, window->cpus);
+		words = scan->words;
+	}
+	scan->whos = window->who_table;
 	take_away(scan, &match);
-	add_new(scan, &match, cpus && !scan->has_cpus ? scan->words : 0);
-	sum_up(scan, window, &match);
-	if (!scan->whos)
-		scan->whos = who_table_hold(window->who_table);
+	for (size_t i = window->span.first; i < window->span.end; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		for (size_t k = 0; k < slice.run_count; k++)
+			if (!is_summed(scan, slice.runs[k]))
+				add_new(scan, &match, slice.runs[k], slice.period, words);
+	}
 	if (stop_now(window->stop))
-		release_runs(scan);
-	scan_spare(scan);
+		begin_anew(scan);
+	scan->whole.missed = window->missed;
 	scan->has_own = !stop_now(window->stop);
 	scan->has_cpus = scan->has_cpus || cpus;
 	scan->has_totals = false;
@@ -643,15 +569,25 @@ static void follow_question(struct window *window, const struct question *questi
 	}
 }
 
-static uint64_t hash_slices(const struct window *window)
+/* Returns a hash of what they are. */
+static uint64_t meet_slices(struct window *window)
 {
 	uint64_t hash = window->span.end - window->span.first;
 
+	window->missed = 0;
+	window->cpus = 0;
 	for (size_t i = window->span.first; i < window->span.end; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
 		hash = hash_mix(hash ^ slice.begin, slice.end);
 		hash = hash_mix(hash ^ slice.version, UINT64_C(0x9e3779b97f4a7c15));
+		window->cpus = slice.cpus->count > window->cpus ? slice.cpus->count : window->cpus;
+		for (uint32_t cpu = 0; cpu < slice.cpus->count; cpu++) {
+			const struct cpu_sums *sums = cpus_get(slice.cpus, cpu);
+
+			if (sums && sums->missed && filter_passes_cpu(&window->question.filter, cpu))
+				window->missed += sums->missed;
+		}
 	}
 	return hash;
 }
@@ -689,7 +625,7 @@ void window_look(struct window *window, const struct question *question)
 	follow_names(window);
 	window->span = span_find(store, question->from, question->to);
 	window->to = question->to < now ? question->to : now;
-	slices = hash_slices(window);
+	slices = meet_slices(window);
 	if (slices != window->slices || renewed != window->renewed)
 		window->looked++;
 	window->slices = slices;
@@ -717,16 +653,4 @@ struct range window_range(const struct window *window)
 	else if (more && store_slice(store, window->span.end).begin < range.to)
 		range.to = store_slice(store, window->span.end).begin;
 	return range;
-}
-
-uint32_t window_cpus(const struct window *window)
-{
-	uint32_t count = 0;
-
-	for (size_t i = window->span.first; i < window->span.end; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
-		count = slice.cpus->count > count ? slice.cpus->count : count;
-	}
-	return count;
 }

@@ -2,9 +2,8 @@
 /*
  * Answers are sums over the samples of a range that pass a filter: one pass over the samples adds each to its stack's
  * leaf, and one over the nodes of all stacks, from the last to the first, adds up what is below each. (A caller has a
- * lower number than those it calls.) Tables, callers, trees and pages read these sums. The first pass goes through the
- * runs (run.h) that were not in the range before, and once more through those that are no longer; through all of them,
- * where that is less.
+ * lower number than those it calls.) Tables, callers, trees and pages read these sums. Where a range only moves, the
+ * first pass goes through the runs (run.h) that have come, and once more through those that have left.
  */
 #ifndef SCAN_H
 #define SCAN_H
@@ -62,32 +61,21 @@ struct scan_pairs {
 };
 
 struct scan_run {
-	struct run *run;
-	uint64_t weight;		/* that passed */
-	uint64_t period;		/* of its slice */
-	bool stays;			/* it is in both lists that are compared */
-};
-
-struct scan_runs {
-	struct scan_run *list;
-	uint32_t count, room;
+	struct run *run;		/* held */
+	uint64_t period;		/* of its slice, when it was added */
+	uint64_t looked;		/* the window's when it was last in the range */
 };
 
 struct scan {				/* starts as { 0 }, with `budget` */
 	struct budget *budget;
 	const struct window *window;	/* whose question this is of; NULL: of none */
-	uint64_t looked;		/* the window's then */
-	const struct store *store;	/* these decide about own sums, and are the window's, too: */
-	uint64_t slices, names, threads;
-	struct filter filter;
-	bool unread;			/* the filter waited for files then */
+	uint64_t looked, renewed;	/* the window's then */
 	bool has_own, has_totals, has_cpus, has_cpus_below, has_pairs;	/* these are made: */
 	struct scan_whole whole;
-	struct scan_runs runs;		/* own sums are of these; each is held; none: sums begin anew */
-	struct scan_runs next;		/* while they are compared with others */
-	struct who_table *whos;		/* whose numbers they have; held */
-	struct scan_whole sum;		/* the whole of them, but for `time` and `missed` */
-	uint32_t *seen, seen_cpus;	/* by place and CPU: samples in these runs; NULL: they are not summed up */
+	struct scan_run *runs;		/* own sums are of these */
+	uint32_t run_count, run_room;
+	const struct who_table *whos;	/* whose numbers they have */
+	uint32_t *seen, seen_cpus;	/* by place and CPU: the samples in these runs; NULL: they are not summed up */
 	uint32_t seen_room;		/* places */
 	uint32_t count, room;		/* places */
 	struct scan_sum *own;		/* what ran there */
@@ -102,13 +90,10 @@ struct scan {				/* starts as { 0 }, with `budget` */
 
 void scan_clear(struct scan *scan);
 
-/* Gives up the runs that are held where memory is short: the next sums begin anew. */
+/* Gives up the runs that are held where memory is short: the next sums begin anew. To be called now and then. */
 void scan_spare(struct scan *scan);
 
-/*
- * To be called first, when the window has looked. What was made for another question is forgotten; but own sums are
- * those of all questions with the same range and filter, of which a function's page has several.
- */
+/* To be called first, when the window has looked. What was made for another question is forgotten. */
 void scan_begin(struct scan *scan, const struct window *window);
 
 /* These make what is not made yet: own sums; totals and rows; pairs of callers and callees, or by line of functions. */
@@ -124,10 +109,6 @@ static inline const struct scan_pair *scan_pairs_of(const struct scan_pairs *pai
 {
 	return row < pairs->row_count && pairs->first[row] != HASH_NONE ? &pairs->list[pairs->first[row]] : NULL;
 }
-
-/* Adds what a slice has besides its samples. `before`: the weight without it. */
-void scan_add_slice(struct scan_whole *whole, const struct match *match, const struct slice *slice,
-	uint64_t before);
 
 /* ---- what a question is about ---- */
 
@@ -150,6 +131,8 @@ struct window {
 	struct span span;		/* the slices of its range */
 	uint64_t to;			/* the end of its range: never after now */
 	uint64_t slices;		/* a hash of what these slices are */
+	uint32_t cpus;			/* one more than their highest CPU */
+	uint64_t missed;		/* in their gaps, on CPUs that pass */
 	uint64_t renewed;		/* grows when sums of slices, of whatever kind, are not right any more */
 	uint64_t looked;		/* grows when the answer may be another one than before */
 };
@@ -167,8 +150,6 @@ struct range {				/* ns of guest time */
 
 /* What the slices of the span cover: from the beginning of the first to the end of the last. */
 struct range window_range(const struct window *window);
-
-uint32_t window_cpus(const struct window *window);	/* one more than the highest CPU of these slices */
 
 /* What decides which counts pass the filter. Valid until the next look. */
 struct match window_match(struct window *window);

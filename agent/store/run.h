@@ -27,7 +27,7 @@ struct run {
 	size_t size;			/* bytes of the run, counts included */
 	unsigned holders;
 	uint32_t counts;
-	uint32_t mark;			/* for whoever compares lists of runs; means nothing afterwards */
+	uint32_t mark;			/* for whoever sums up runs: see scan.c */
 	uint8_t who_bits;		/* the low bits of a key that are the number of who */
 	uint8_t bytes[];
 };
@@ -147,9 +147,9 @@ void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, uin
 
 /*
  * Sorts all arrivals, gives them to `take`, and forgets them. `take` gets the arrivals of each slice as one run, lower
- * slices first, with the sum of their weights. It then holds the run. The run is NULL if the budget has no room for it;
- * then these samples are given up. Returns the
- * weight of those who are forgotten (who_forgotten), without those that were given up.
+ * slices first, with the sum of their weights. It holds the run, which is NULL if the budget has no room for it; then
+ * these samples are given up. Returns the weight of those who are forgotten (who_forgotten), without those that were
+ * given up.
  */
 uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight), void *context);

@@ -659,9 +659,13 @@ static void renumber_part(struct store *store, struct part *part, const uint32_t
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < part->run_count; i++) {
-		struct run *old = part->runs[i], *run = keeps_numbers(old, numbers) ? run_hold(old) :
-			run_renumber(store->budget, old, numbers, whos);
+		struct run *old = part->runs[i], *run;
 
+		if (keeps_numbers(old, numbers)) {
+			part->runs[kept++] = old;
+			continue;
+		}
+		run = run_renumber(store->budget, old, numbers, whos);
 		count(store, part, old, false);
 		if (run) {
 			count(store, part, run, true);

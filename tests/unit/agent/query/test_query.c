@@ -535,6 +535,7 @@ static void held_counts_are_given_back(void **state)
 	query_spare(world.query);
 	assert_int_equal(run->holders, 1);
 	work_of(&world, 0, 10);
+	query_spare(world.query);
 	assert_int_equal(run->holders, 1);
 	budget_give(budget, charged);
 	world_free(&world);
