@@ -358,19 +358,16 @@ struct run *run_renumber(struct budget *budget, const struct run *run, const uin
 
 /* ---- arrivals, sorted into runs ---- */
 
-/*
- * The key of an arrival is one word: slice, stack + 1 and number of who, from the high bits to the low ones. Before the
- * sort each field gets only as many bits as its largest value needs now.
- */
+/* The key of an arrival is one word: slice, stack + 1 and number of who, from the high bits to the low ones. */
 enum {
-	WHO_BITS = 20, STACK_BITS = 22, SLICE_BITS = 13,
+	WHO_BITS = 20, STACK_BITS = 22, SLICE_BITS = 13, SLICE_SHIFT = STACK_BITS + WHO_BITS,
 	DIGIT_BITS = 10, DIGITS = 6,		/* of the words that are sorted */
 	BUCKETS = 1 << DIGIT_BITS,
 };
 _Static_assert(1 << WHO_BITS >= WHO_MOST, "each who has a number");
 _Static_assert(1 << STACK_BITS > STACKS_NODES_MAX, "each stack has one, and STACKS_NONE");
 _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
-_Static_assert(WHO_BITS + STACK_BITS + SLICE_BITS <= DIGITS * DIGIT_BITS, "all of it is sorted");
+_Static_assert(SLICE_BITS + SLICE_SHIFT <= DIGITS * DIGIT_BITS, "all of it is sorted");
 
 struct arrival {
 	uint64_t key;
@@ -380,8 +377,6 @@ struct arrival {
 struct arrivals {
 	struct arrival *list, *other;		/* two of ARRIVALS_MAX: the sort copies from one to the other */
 	uint32_t count;
-	uint32_t first_slice;			/* slice 0 of the packed keys */
-	unsigned who_bits, stack_bits, bits;	/* in a packed key: of who, of the stack, of all */
 };
 
 struct arrivals *arrivals_new(void)
@@ -412,146 +407,89 @@ void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, uin
 	arrivals->list[arrivals->count++] = (struct arrival) { .key = where << WHO_BITS | who, .weight = weight };
 }
 
-/* ---- sorting ---- */
-
-static unsigned bits_of(uint32_t value)
-{
-	return value ? 32 - (unsigned)__builtin_clz(value) : 0;
-}
-
-static uint32_t slice_of(uint64_t key)
-{
-	return (uint32_t)(key >> (STACK_BITS + WHO_BITS));
-}
-
-static uint32_t stack_of(uint64_t key)
-{
-	return (uint32_t)(key >> WHO_BITS) & ((1u << STACK_BITS) - 1);
-}
-
 static uint32_t who_of(uint64_t key)
 {
 	return (uint32_t)key & ((1u << WHO_BITS) - 1);
 }
 
-static void choose_bits(struct arrivals *arrivals)
+static uint32_t digit_of(uint64_t key, unsigned digit)
 {
-	uint32_t first = UINT32_MAX, last = 0, stacks = 0, whos = 0;
-
-	for (uint32_t i = 0; i < arrivals->count; i++) {
-		uint64_t key = arrivals->list[i].key;
-		uint32_t slice = slice_of(key);
-
-		first = slice < first ? slice : first;
-		last = slice > last ? slice : last;
-		stacks |= stack_of(key);
-		whos |= who_of(key);
-	}
-	arrivals->first_slice = first;
-	arrivals->who_bits = bits_of(whos);
-	arrivals->stack_bits = bits_of(stacks);
-	arrivals->bits = arrivals->who_bits + arrivals->stack_bits + bits_of(last - first);
+	return (uint32_t)(key >> digit * DIGIT_BITS) & (BUCKETS - 1);
 }
 
-static void pack(struct arrivals *arrivals)
-{
-	for (uint32_t i = 0; i < arrivals->count; i++) {
-		uint64_t key = arrivals->list[i].key, slice = slice_of(key) - arrivals->first_slice;
-
-		arrivals->list[i].key = (slice << arrivals->stack_bits | stack_of(key)) << arrivals->who_bits |
-			who_of(key);
-	}
-}
-
-/* Sorts by the digit at `shift`; `counts`: how often each of its values occurs. Equal ones keep their order. */
-static void sort_digit(struct arrivals *arrivals, unsigned shift, uint32_t mask, uint32_t *counts)
+/* Sorts by one digit; `counts`: how often each of its values occurs. Equal ones keep their order. */
+static void sort_digit(struct arrivals *arrivals, unsigned digit, uint32_t counts[BUCKETS])
 {
 	struct arrival *list = arrivals->list;
 	uint32_t sum = 0;
 
-	for (uint32_t i = 0; i <= mask; i++) {
+	for (uint32_t i = 0; i < BUCKETS; i++) {
 		uint32_t count = counts[i];
 
 		counts[i] = sum;
 		sum += count;
 	}
 	for (uint32_t i = 0; i < arrivals->count; i++)
-		arrivals->other[counts[list[i].key >> shift & mask]++] = list[i];
+		arrivals->other[counts[digit_of(list[i].key, digit)]++] = list[i];
 	arrivals->list = arrivals->other;
 	arrivals->other = list;
 }
 
+/* Most digits are the same in all: few slices, and seldom many thousands who ran. */
 static void sort(struct arrivals *arrivals)
 {
-	unsigned digits = (arrivals->bits + DIGIT_BITS - 1) / DIGIT_BITS;
-	unsigned width = digits ? (arrivals->bits + digits - 1) / digits : 0;
-	uint32_t counts[DIGITS][BUCKETS] = { 0 }, mask = (1u << width) - 1;
+	uint32_t counts[DIGITS][BUCKETS] = { 0 };
 
 	for (uint32_t i = 0; i < arrivals->count; i++)
-		for (unsigned digit = 0; digit < digits; digit++)
-			counts[digit][arrivals->list[i].key >> digit * width & mask]++;
-	for (unsigned digit = 0; digit < digits; digit++)
-		sort_digit(arrivals, digit * width, mask, counts[digit]);
+		for (unsigned digit = 0; digit < DIGITS; digit++)
+			counts[digit][digit_of(arrivals->list[i].key, digit)]++;
+	for (unsigned digit = 0; digit < DIGITS; digit++)
+		if (counts[digit][digit_of(arrivals->list[0].key, digit)] < arrivals->count)
+			sort_digit(arrivals, digit, counts[digit]);
 }
 
 /* ---- runs ---- */
 
-struct part {				/* the arrivals of one slice, packed and sorted */
+struct part {				/* the arrivals of one slice, sorted */
 	const struct arrival *list;
-	uint32_t count;
+	uint32_t count, whos;		/* whos: all bits of their numbers of who */
 	uint64_t weight, forgotten;	/* of all; of those whose number is that of forgotten ones */
 };
-
-static uint32_t packed_who(const struct arrivals *arrivals, uint64_t key)
-{
-	return (uint32_t)(key & ((UINT64_C(1) << arrivals->who_bits) - 1));
-}
-
-static uint32_t packed_slice(const struct arrivals *arrivals, uint64_t key)
-{
-	return arrivals->first_slice + (uint32_t)(key >> (arrivals->who_bits + arrivals->stack_bits));
-}
 
 static struct part part_at(const struct arrivals *arrivals, uint32_t first)
 {
 	struct part part = { .list = arrivals->list + first };
-	uint32_t slice = packed_slice(arrivals, part.list[0].key);
 
-	for (; first + part.count < arrivals->count && packed_slice(arrivals, part.list[part.count].key) == slice;
-			part.count++) {
+	for (; first + part.count < arrivals->count &&
+			part.list[part.count].key >> SLICE_SHIFT == part.list[0].key >> SLICE_SHIFT; part.count++) {
 		const struct arrival *arrival = &part.list[part.count];
+		uint32_t who = who_of(arrival->key);
 
+		part.whos |= who;
 		part.weight += arrival->weight;
-		part.forgotten += packed_who(arrivals, arrival->key) < WHO_FORGOTTEN ? arrival->weight : 0;
+		part.forgotten += who < WHO_FORGOTTEN ? arrival->weight : 0;
 	}
 	return part;
 }
 
-static void put_all(struct run_writer *writer, const struct arrivals *arrivals, const struct part *part)
+static struct run *make_run(struct budget *budget, const struct part *part)
 {
-	uint64_t stacks = (UINT64_C(1) << arrivals->stack_bits) - 1;
+	struct run_writer writer;
 
+	if (!run_begin(&writer, budget, run_who_bits(part->whos + 1), (size_t)part->count * RUN_COUNT_MAX))
+		return NULL;
 	for (uint32_t i = 0; i < part->count;) {
 		uint64_t key = part->list[i].key;
 		struct run_count count = {
-			.stack = (uint32_t)(key >> arrivals->who_bits & stacks) - 1, .who = packed_who(arrivals, key),
+			.stack = ((uint32_t)(key >> WHO_BITS) & ((1u << STACK_BITS) - 1)) - 1, .who = who_of(key),
 		};
 
 		for (; i < part->count && part->list[i].key == key; i++) {
 			count.samples++;
 			count.weight += part->list[i].weight;
 		}
-		run_put(writer, &count);
+		run_put(&writer, &count);
 	}
-}
-
-static struct run *make_run(const struct arrivals *arrivals, struct budget *budget, const struct part *part)
-{
-	struct run_writer writer;
-
-	if (!run_begin(&writer, budget, (uint8_t)arrivals->who_bits, (size_t)part->count * RUN_COUNT_MAX))
-		return NULL;
-	put_all(&writer, arrivals, part);
 	return run_end(&writer);
 }
 
@@ -563,16 +501,14 @@ uint64_t arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 
 	if (!arrivals->count)
 		return 0;
-	choose_bits(arrivals);
-	pack(arrivals);
 	sort(arrivals);
 	for (uint32_t i = 0; i < arrivals->count; i += part.count) {
 		struct run *run;
 
 		part = part_at(arrivals, i);
-		run = make_run(arrivals, budget, &part);
+		run = make_run(budget, &part);
 		forgotten += run ? part.forgotten : 0;
-		take(context, packed_slice(arrivals, part.list[0].key), run, part.weight);
+		take(context, (uint32_t)(part.list[0].key >> SLICE_SHIFT), run, part.weight);
 	}
 	arrivals->count = 0;
 	return forgotten;
