@@ -112,7 +112,7 @@ static void compare(struct annotation *annotation, const struct request *request
 	struct annotation_heat elsewhere = { 0 };
 	struct address_sums sums;
 
-	sums = sums_of(annotation, question, moment->base_readers[0], named);
+	sums = sums_of(annotation, question, moment->readers[0], named);
 	annotation->base = (struct annotation_base) {
 		.there = true, .heat = heat_of(annotation, &sums, &elsewhere),
 		.self = { sums.self, sums.self_samples }, .weight = sums.weight, .samples = sums.samples,

@@ -75,14 +75,13 @@ struct answer {
 	bool partial;			/* files are still read for it: another answer comes even if nothing is new */
 };
 
-enum { QUESTIONS_MOST = 5 };		/* of one request, without those for its baseline */
+enum { QUESTIONS_MOST = 5 };		/* of one request */
 
 /* What a session knows at the moment at which it answers. All of it is borrowed. */
 struct moment {
 	struct epoch *epoch;		/* the boot that is asked about; NULL: none seen yet */
 	bool past;			/* it is an earlier boot: the books and the meter are not its */
-	/* The readers of the epoch's query that this request has (query.h), and those for its baseline. */
-	uint32_t readers[QUESTIONS_MOST], base_readers[QUESTIONS_MOST];
+	uint32_t readers[QUESTIONS_MOST];	/* of the epoch's query, that this request has (query.h) */
 	const struct decode *decode;
 	const struct meter *meter;
 	enum link_state link;

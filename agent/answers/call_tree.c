@@ -9,7 +9,6 @@
 #include "agent/query/tree/tree.h"
 #include "call_tree.h"
 
-/* The baseline does not change, so its reader keeps what is unfolded from answer to answer. */
 static void compare(struct call_tree *answer, const struct call_tree_request *request, const struct moment *moment)
 {
 	struct question question = excerpt_base_question(answer->answer.epoch, &request->request.excerpt);
@@ -17,7 +16,7 @@ static void compare(struct call_tree *answer, const struct call_tree_request *re
 	struct tree *base;
 
 	question.by = GROUP_FUNCTION;
-	question.reader = moment->base_readers[0];
+	question.reader = moment->readers[0];
 	tree_compare_question(answer->tree, &request->tree, &wanted);
 	base = query_tree(answer->answer.epoch->query, &question, &wanted, answer->kernel);
 	tree_compare(answer->tree, base);

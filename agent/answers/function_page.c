@@ -59,7 +59,6 @@ static struct moment moment_of(const struct moment *moment, int part)
 	struct moment own = *moment;
 
 	own.readers[0] = moment->readers[part];
-	own.base_readers[0] = moment->base_readers[part];
 	return own;
 }
 

@@ -56,16 +56,13 @@ static void tell_selected(struct function_table *answer, const struct question *
 		sizeof(answer->inlined) / sizeof(answer->inlined[0]), &answer->inlined_of);
 }
 
-/* The baseline does not change, so its reader keeps its table from answer to answer. */
 static void compare(struct function_table *answer, const struct request *request, const struct moment *moment)
 {
 	struct question question = excerpt_base_question(answer->answer.epoch, &request->excerpt);
-	const struct table *base;
 
-	question.reader = moment->base_readers[0];
-	base = query_table_kept(answer->answer.epoch->query, &question);
-	table_compare(answer->table, base);
-	answer->answer.partial = query_awaits_files(answer->answer.epoch->query, &question);
+	question.reader = moment->readers[0];
+	table_compare(answer->table, query_table_kept(answer->answer.epoch->query, &question));
+	answer->answer.partial = answer->answer.partial || query_awaits_files(answer->answer.epoch->query, &question);
 }
 
 /* ---- what a thread does now ---- */
@@ -219,8 +216,6 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 	states = question.by == GROUP_THREAD ? states_of(answer, &asked->excerpt, question.to) : NULL;
 	if (states)
 		add_idle_threads(answer, states, &asked->excerpt.filter);
-	if (asked->excerpt.base.until_ns)
-		compare(answer, asked, moment);
 	answer->answer.begun = answer->table->samples;
 	answer->answer.partial = answer->answer.partial || answer->table->unread;
 	tell_rows(answer, request, &question);
@@ -232,6 +227,8 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 		tell_now(answer, states, symbols_get(answer->answer.symbols, answer->selected)->name);
 	if (states)
 		thread_states_free(states);
+	if (asked->excerpt.base.until_ns)	/* last, for all else is about the same range */
+		compare(answer, asked, moment);
 	return &answer->answer;
 }
 

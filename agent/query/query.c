@@ -319,20 +319,11 @@ static struct table *make_table(struct query *query, struct window *window, cons
 	return table;
 }
 
-/* What may change while the sums do not. */
-static void tell_window(struct table *table, const struct window *window)
-{
-	struct range range = window_range(window);
-
-	table->unread = window->grouping.unread || window->stack_filter.unread;
-	table->from = range.from;
-	table->to = range.to;
-}
-
 struct table *query_table(struct query *query, const struct question *question)
 {
 	struct window *window = &query_reader(query, question)->window;
 	struct table *table;
+	struct range range;
 
 	window_look(window, question);
 	table = stop_now(query->stop) ? NULL : make_table(query, window, question);
@@ -340,24 +331,28 @@ struct table *query_table(struct query *query, const struct question *question)
 		table_free(table);
 		table = table_new(query->inputs.budget, 0, 0);
 	}
-	tell_window(table, window);
+	range = window_range(window);
+	table->unread = window->grouping.unread || window->stack_filter.unread;
+	table->from = range.from;
+	table->to = range.to;
 	return table;
 }
 
 const struct table *query_table_kept(struct query *query, const struct question *question)
 {
 	struct query_reader *reader = query_reader(query, question);
+	struct window *window = &reader->window;
 	struct kept_table *kept = &reader->kept;
 
-	window_look(&reader->window, question);
-	if (!kept->table || kept->looked != reader->window.looked ||
+	window_look(window, question);
+	if (!kept->table || kept->renewed != window->renewed || kept->slices != window->slices ||
 			!filter_equal(&kept->filter, &question->filter)) {
 		table_free(kept->table);
-		kept->table = make_table(query, &reader->window, question);
-		kept->looked = stop_now(query->stop) ? UINT64_MAX : reader->window.looked;
+		kept->table = query_table(query, question);
+		kept->renewed = stop_now(query->stop) ? UINT64_MAX : window->renewed;
+		kept->slices = window->slices;
 		kept->filter = question->filter;
 	}
-	tell_window(kept->table, &reader->window);
 	return kept->table;
 }
 

@@ -62,8 +62,8 @@ uint64_t query_kept_from(const struct query *query);	/* where the oldest slice b
 struct table *query_table(struct query *query, const struct question *question);
 
 /*
- * The same for a range that seldom changes. The query owns the table, which is valid until this reader's next question,
- * and makes it anew when it has changed.
+ * The same for the range of a baseline, which seldom changes. The query owns the table, which is valid until this
+ * reader's next question, and makes it anew when it has changed.
  */
 const struct table *query_table_kept(struct query *query, const struct question *question);
 

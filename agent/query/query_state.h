@@ -16,9 +16,9 @@
 
 struct kept_tree;
 
-struct kept_table {			/* of a range that seldom changes */
+struct kept_table {			/* of a baseline */
 	struct table *table;		/* owned; NULL: none */
-	uint64_t looked;		/* the window's when it was made */
+	uint64_t renewed, slices;	/* the window's when it was made */
 	struct filter filter;
 };
 

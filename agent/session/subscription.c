@@ -162,9 +162,7 @@ struct subscription {
 	uint64_t begun;			/* the next pause begins there: see `answer`; the first is over when it asks */
 	bool is_long;			/* that answer took longer than a turn, or there was none yet */
 	struct epoch *epoch;		/* held while `readers` are of its query; else NULL */
-	unsigned questions;		/* so many have a reader; with `compares` another one for the baseline */
-	bool compares;
-	uint32_t readers[QUESTIONS_MOST], base_readers[QUESTIONS_MOST];	/* see query.h; QUERY_ANYBODY: none */
+	uint32_t readers[QUESTIONS_MOST];	/* see query.h; QUERY_ANYBODY: none */
 };
 
 struct subscriptions {
@@ -271,16 +269,12 @@ struct answer *subscription_take(struct subscription *subscription)
 
 /* ---- the ingest thread ---- */
 
-/* Makes or frees the readers of the questions. QUERY_ANYBODY stands for a reader that is not there. */
-static void set_readers(struct query *query, uint32_t readers[QUESTIONS_MOST], unsigned questions)
+/* Frees the readers of the questions from this one on. QUERY_ANYBODY stands for a reader that is not there. */
+static void free_readers(struct subscription *subscription, unsigned first)
 {
-	for (unsigned i = 0; i < QUESTIONS_MOST; i++) {
-		if (i >= questions) {
-			query_reader_free(query, readers[i]);
-			readers[i] = QUERY_ANYBODY;
-		} else if (readers[i] == QUERY_ANYBODY) {
-			readers[i] = query_reader_new(query);
-		}
+	for (unsigned i = first; i < QUESTIONS_MOST; i++) {
+		query_reader_free(subscription->epoch->query, subscription->readers[i]);
+		subscription->readers[i] = QUERY_ANYBODY;
 	}
 }
 
@@ -289,22 +283,15 @@ static void drop_readers(struct subscription *subscription)
 {
 	if (!subscription->epoch)
 		return;
-	set_readers(subscription->epoch->query, subscription->readers, 0);
-	set_readers(subscription->epoch->query, subscription->base_readers, 0);
+	free_readers(subscription, 0);
 	epoch_release(subscription->epoch);
 	subscription->epoch = NULL;
-	subscription->questions = 0;
-	subscription->compares = false;
 }
 
-/*
- * Gives the subscription a reader in the query of this epoch for each of its questions. A question that has a baseline
- * needs two: the table of a baseline is kept.
- */
+/* Gives the subscription a reader in the query of this epoch for each of its questions. */
 static void have_readers(struct subscription *subscription, struct epoch *epoch)
 {
 	unsigned questions = subscription->request->kind->questions;
-	bool compares = subscription->request->excerpt.base.until_ns;
 
 	if (subscription->epoch != epoch || !questions)
 		drop_readers(subscription);
@@ -312,12 +299,10 @@ static void have_readers(struct subscription *subscription, struct epoch *epoch)
 		return;
 	if (!subscription->epoch)
 		subscription->epoch = epoch_hold(epoch);
-	if (subscription->questions == questions && subscription->compares == compares)
-		return;
-	set_readers(epoch->query, subscription->readers, questions);
-	set_readers(epoch->query, subscription->base_readers, compares ? questions : 0);
-	subscription->questions = questions;
-	subscription->compares = compares;
+	free_readers(subscription, questions);
+	for (unsigned i = 0; i < questions; i++)
+		if (subscription->readers[i] == QUERY_ANYBODY)
+			subscription->readers[i] = query_reader_new(epoch->query);
 }
 
 static void finish(struct subscription *subscription)
@@ -517,7 +502,6 @@ static struct answer *make(struct subscription *subscription, const struct momen
 		own.epoch = subscription->boot;
 	have_readers(subscription, own.epoch);
 	memcpy(own.readers, subscription->readers, sizeof(own.readers));
-	memcpy(own.base_readers, subscription->base_readers, sizeof(own.base_readers));
 	return answer_new(subscription->request, &own);
 }
 

@@ -124,16 +124,13 @@ static void test_what_a_baseline_had(void **state)
 	moment.epoch = session_epoch(fixture.session);
 	mark = epoch_now(moment.epoch);
 	run(&fixture, COLD, HOT);
-	for (int i = 0; i < QUESTIONS_MOST; i++) {
+	for (int i = 0; i < QUESTIONS_MOST; i++)
 		moment.readers[i] = query_reader_new(moment.epoch->query);
-		moment.base_readers[i] = query_reader_new(moment.epoch->query);
-	}
 	hot = tree_name(symbols_get(moment.epoch->inputs.symbols,
 		symbols_function(moment.epoch->inputs.symbols, EVENT_KERNEL, HOT)), moment.epoch->kernel);
 	page = page_of(&moment, hot, compared(mark));
 	annotation = annotation_of(&moment, hot, compared(mark));
 	memset(moment.readers, 0, sizeof(moment.readers));
-	memset(moment.base_readers, 0, sizeof(moment.base_readers));
 	base_page = page_of(&moment, hot, alone(mark));
 	base_annotation = annotation_of(&moment, hot, alone(mark));
 
