@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/answers/answer.h"
+#include "agent/base/job.h"
 #include "agent/base/util.h"
 #include "agent/cut/kept_recording.h"
 #include "agent/cut/recording_cut.h"
@@ -19,6 +18,7 @@
 enum { SAVINGS_MAX = 256 };		/* savings that wait; the budget pays for their memory */
 
 struct saving {				/* a snapshot to be written: of `export`, `kept`, `cut` one is set */
+	struct saving *next;
 	struct epoch *epoch;		/* held: it owns the names in the stacks */
 	struct answer *answer;		/* owned: its table is written; NULL: none is */
 	struct export *export;
@@ -26,18 +26,15 @@ struct saving {				/* a snapshot to be written: of `export`, `kept`, `cut` one i
 	struct saver_cut cut;
 	char *folder;			/* owned: that of `cut` */
 	char *path;
+	bool failed;			/* set when it is written, as `told` is: what to say of it */
+	char *told;
 };
 
 struct saver {
 	struct mailbox *mailbox;	/* borrowed */
-	pthread_t thread;
-	bool started;			/* the thread runs */
-
-	pthread_mutex_t lock;		/* guards all below */
-	pthread_cond_t changed;
-	struct saving savings[SAVINGS_MAX];	/* a ring, the oldest at `first` */
-	size_t first, count;
-	bool ending;			/* the thread ends once all savings are written */
+	struct saving *first, **end;	/* those that wait, the oldest first */
+	size_t count;
+	struct job *job;		/* writes the first one; NULL: there is none */
 	uint64_t refused;		/* snapshots so far */
 };
 
@@ -46,31 +43,24 @@ struct saver *saver_new(struct mailbox *mailbox)
 	struct saver *saver = util_alloc(sizeof(*saver));
 
 	saver->mailbox = mailbox;
-	pthread_mutex_init(&saver->lock, NULL);
-	pthread_cond_init(&saver->changed, NULL);
+	saver->end = &saver->first;
 	return saver;
 }
 
-/*
- * Frees the text. Adds how many were refused so far: the messages about these may have been overwritten. The lock is
- * held until the message is posted, so that no message with an older number follows one with a newer.
- */
-static void tell(struct saver *saver, bool failed, char *text)
+/* Adds how many were refused so far: the messages about these may have been overwritten. */
+static void tell(struct saver *saver, bool failed, const char *text)
 {
 	struct session_message message = { .failed = failed };
 
-	pthread_mutex_lock(&saver->lock);
 	if (saver->refused)
 		util_print(message.text, sizeof(message.text), "%s; snapshots not taken so far: %"
 			PRIu64, text, saver->refused);
 	else
 		util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(saver->mailbox, &message);
-	pthread_mutex_unlock(&saver->lock);
-	free(text);
 }
 
-/* ---- the thread ---- */
+/* ---- the job ---- */
 
 /* These return what to say of it, in fresh memory; or NULL with `error` set, those that may fail. */
 
@@ -148,111 +138,95 @@ static char *write_recording(const struct saving *saving, char **error)
 	return text;
 }
 
-static void write_saving(struct saver *saver, const struct saving *saving)
+static void write_saving(void *context)
 {
-	char *error = NULL, *text = saving->export ? write_file(saving, &error) : write_recording(saving, &error);
+	struct saving *saving = context;
+	char *error = NULL;
 
-	if (text)
-		tell(saver, false, text);
-	else
-		tell(saver, true, util_format("no snapshot: %s; files go to the folder in which ktop "
-			"was started", error));
+	saving->told = saving->export ? write_file(saving, &error) : write_recording(saving, &error);
+	saving->failed = !saving->told;
+	if (saving->failed)
+		saving->told = util_format("no snapshot: %s; files go to the folder in which ktop was started", error);
 	free(error);
 }
 
-static void finish(struct saving *saving)
+static void free_saving(void *context)
 {
+	struct saving *saving = context;
+
 	export_free(saving->export);
 	kept_recording_free(saving->kept);
 	free(saving->folder);
 	answer_free(saving->answer);
 	epoch_release(saving->epoch);
 	free(saving->path);
-}
-
-/* Waits for the oldest, which keeps its place until it is written. False: all are written, and none will come. */
-static bool await_saving(struct saver *saver, struct saving *saving)
-{
-	bool there;
-
-	pthread_mutex_lock(&saver->lock);
-	while (saver->count == 0 && !saver->ending)
-		pthread_cond_wait(&saver->changed, &saver->lock);
-	there = saver->count > 0;
-	if (there)
-		*saving = saver->savings[saver->first];
-	pthread_mutex_unlock(&saver->lock);
-	return there;
-}
-
-static void drop_first(struct saver *saver)
-{
-	pthread_mutex_lock(&saver->lock);
-	saver->first = (saver->first + 1) % SAVINGS_MAX;
-	saver->count--;
-	pthread_mutex_unlock(&saver->lock);
-}
-
-static void *work(void *context)
-{
-	struct saver *saver = context;
-	struct saving saving;
-	sigset_t signals;
-
-	sigfillset(&signals);			/* signals are for the threads that handle them */
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	while (await_saving(saver, &saving)) {
-		write_saving(saver, &saving);
-		drop_first(saver);
-		finish(&saving);
-	}
-	return NULL;
+	free(saving->told);
+	free(saving);
 }
 
 /* ---- the ingest thread ---- */
 
-bool saver_has_room(struct saver *saver)
+static void begin(struct saver *saver)
 {
-	bool room;
+	static const struct job_work writing = { write_saving, free_saving };
 
-	pthread_mutex_lock(&saver->lock);
-	room = saver->count < SAVINGS_MAX;
-	saver->refused += !room;
-	pthread_mutex_unlock(&saver->lock);
-	if (!room)
-		tell(saver, true, util_format("no snapshot: %d already wait to be written; is the "
-			"disk slow? Try again when they are written", SAVINGS_MAX));
-	return room;
+	if (saver->first && !saver->job)
+		saver->job = job_new(&writing, saver->first);
 }
 
-/* Takes over what `saving` owns. Where no thread can be started that writes, a message says so. */
-static void add(struct saver *saver, const char *path, struct epoch *epoch, struct saving saving)
+bool saver_step(struct saver *saver)
 {
-	saving.epoch = epoch_hold(epoch);
-	saving.path = util_copy(path, strlen(path));
-	if (!saver->started)
-		saver->started = pthread_create(&saver->thread, NULL, work, saver) == 0;
-	if (!saver->started) {
-		tell(saver, true, util_format(
-			"no snapshot: the system starts no more threads; close other programs"));
-		finish(&saving);
-		return;
+	struct saving *saving;
+
+	while (saver->job && (saving = job_done(saver->job))) {
+		tell(saver, saving->failed, saving->told);
+		saver->first = saving->next;
+		saver->end = saver->first ? saver->end : &saver->first;
+		saver->count--;
+		job_leave(saver->job);
+		saver->job = NULL;
+		begin(saver);
 	}
-	pthread_mutex_lock(&saver->lock);
-	saver->savings[(saver->first + saver->count++) % SAVINGS_MAX] = saving;
-	pthread_cond_signal(&saver->changed);
-	pthread_mutex_unlock(&saver->lock);
+	return saver->job;
+}
+
+bool saver_has_room(struct saver *saver)
+{
+	char *text;
+
+	if (saver->count < SAVINGS_MAX)
+		return true;
+	saver->refused++;
+	text = util_format("no snapshot: %d already wait to be written; is the disk slow? Try again when they are "
+		"written", SAVINGS_MAX);
+	tell(saver, true, text);
+	free(text);
+	return false;
+}
+
+/* Takes over what `of` owns. */
+static void add(struct saver *saver, const char *path, struct epoch *epoch, const struct saving *of)
+{
+	struct saving *saving = util_alloc(sizeof(*saving));
+
+	*saving = *of;
+	saving->epoch = epoch_hold(epoch);
+	saving->path = util_copy(path, strlen(path));
+	*saver->end = saving;
+	saver->end = &saving->next;
+	saver->count++;
+	begin(saver);
 }
 
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch, struct answer *answer,
 	const struct export_input *input, const struct export_choice *choice)
 {
-	add(saver, path, epoch, (struct saving) { .answer = answer, .export = export_new(choice, input) });
+	add(saver, path, epoch, &(struct saving) { .answer = answer, .export = export_new(choice, input) });
 }
 
 void saver_save_kept(struct saver *saver, const char *path, struct epoch *epoch, struct kept_recording *kept)
 {
-	add(saver, path, epoch, (struct saving) { .kept = kept });
+	add(saver, path, epoch, &(struct saving) { .kept = kept });
 }
 
 void saver_save_cut(struct saver *saver, const char *path, struct epoch *epoch, const struct saver_cut *cut)
@@ -260,34 +234,24 @@ void saver_save_cut(struct saver *saver, const char *path, struct epoch *epoch, 
 	struct saving saving = { .cut = *cut, .folder = util_copy(cut->folder, strlen(cut->folder)) };
 
 	saving.cut.folder = saving.folder;
-	add(saver, path, epoch, saving);
+	add(saver, path, epoch, &saving);
 }
 
 bool saver_writes(struct saver *saver, char *text, size_t size)
 {
-	size_t count;
-
-	pthread_mutex_lock(&saver->lock);
-	count = saver->count;
-	if (count)
-		util_print(text, size, "%s", saver->savings[saver->first].path);
-	pthread_mutex_unlock(&saver->lock);
-	if (count > 1)
-		util_print(text + strlen(text), size - strlen(text), ", and %zu more", count - 1);
-	return count > 0;
+	if (!saver_step(saver))
+		return false;
+	util_print(text, size, "%s", saver->first->path);
+	if (saver->count > 1)
+		util_print(text + strlen(text), size - strlen(text), ", and %zu more", saver->count - 1);
+	return true;
 }
 
 void saver_free(struct saver *saver)
 {
 	if (!saver)
 		return;
-	pthread_mutex_lock(&saver->lock);
-	saver->ending = true;
-	pthread_cond_signal(&saver->changed);
-	pthread_mutex_unlock(&saver->lock);
-	if (saver->started)
-		pthread_join(saver->thread, NULL);
-	pthread_cond_destroy(&saver->changed);
-	pthread_mutex_destroy(&saver->lock);
+	while (saver_step(saver))
+		job_wait(saver->job);
 	free(saver);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes snapshots, one after the other, in a thread of its own, so that a slow disk delays nothing else. saver_save
+ * Writes snapshots, one after the other, each by a job (job.h), so that a slow disk delays nothing else. saver_save
  * collects what is saved, so later samples are not in it. A message tells how each snapshot went, or why it was
  * refused. The file is called `path`, or the first free name that is made of it. The ingest thread makes all calls.
  */
@@ -21,6 +21,8 @@ struct saver;
 
 struct saver *saver_new(struct mailbox *mailbox);	/* the mailbox must outlive it */
 void saver_free(struct saver *saver);		/* waits until all accepted snapshots are written */
+
+bool saver_step(struct saver *saver);		/* to be called often; true: snapshots are still to be written */
 
 /* True: snapshots are still to be written, and `text` names them. */
 bool saver_writes(struct saver *saver, char *text, size_t size);

@@ -695,6 +695,7 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	const struct source_table *table = session->source->table;
 	uint64_t now = util_now(), due = answers_due(session);
 	uint64_t names = now + (uint64_t)NAMES_MS * NS_PER_MS;
+	bool saves = saver_step(session->saver);
 	bool held = (session->fed < session->got || decode_held(session->decode)) && !searches_played(session);
 	struct pollfd ready[1 + SOURCE_FDS] = {
 		{ .fd = wakeup_fd(mailbox_orders(session->mailbox)), .events = POLLIN },
@@ -704,7 +705,7 @@ static void wait_for_something(struct session *session, int timeout_ms)
 
 	table->await(session->source, !held, now, &source);
 	if (names < due && ((session->names && kernel_names_reading(session->names)) ||
-			session_reads_memory(session) || searches_played(session)))
+			session_reads_memory(session) || searches_played(session) || saves))
 		due = names;
 	if (!session_awaits_names(session) && !searches_played(session) && source.due < due)
 		due = source.due;
