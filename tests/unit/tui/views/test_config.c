@@ -386,7 +386,9 @@ static void test_columns_in_any_order(void **state)
 		const int change = COLUMNS - 1;		/* settings do not give it; a baseline does */
 		struct columns wanted = { .count = 0 };
 		struct column_layout layout;
-		struct column_needs needs = { (int)random_below(&random, 90), (int)random_below(&random, 90) };
+		struct column_needs needs = {
+			.name = (int)random_below(&random, 90), .object = (int)random_below(&random, 90),
+		};
 		bool compared = random_below(&random, 2);
 		int columns = (int)random_below(&random, 260), end = 0;
 		size_t at = 0;
