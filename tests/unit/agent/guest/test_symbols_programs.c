@@ -231,7 +231,7 @@ static void test_notes_of_files_age(void **state)
 	(void)state;
 	build("aged", "-no-pie -Wl,--build-id=0x01234567");
 	object.build_id = (struct text) { .bytes = "\x01\x23\x45\x66", .size = 4 };
-	epoch->known = epoch->told = true;
+	epoch->known = epoch->clock_told = epoch->told = true;
 	epoch_ticks(epoch, 20 * NS_PER_SECOND);
 	map(symbols, &object);
 	assert_non_null(strstr(remarks_text(epoch, 10 * NS_PER_SECOND, "", "; ", text, sizeof(text)), "another build"));

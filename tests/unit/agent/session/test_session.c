@@ -321,7 +321,7 @@ static void test_a_remark_goes_with_its_cause(void **state)
 	char text[REMARKS_SIZE];
 
 	(void)state;
-	epoch->known = epoch->told = true;
+	epoch->known = epoch->clock_told = epoch->told = true;
 	epoch_ticks(epoch, 20 * NS_PER_SECOND);
 	epoch->cpus_refused = 2;
 	assert_string_equal(remarks_text(epoch, 10000000000, "", "; ", text, sizeof(text)),
@@ -341,7 +341,7 @@ static void test_memory_that_does_not_come_is_told(void **state)
 	char text[REMARKS_SIZE], line[COMMANDS_LINE_MAX + 1], byte;
 
 	(void)state;
-	epoch->known = epoch->told = true;
+	epoch->known = epoch->clock_told = epoch->told = true;
 	assert_false(reader.read(reader.context, 4096, &byte, 1));
 	for (unsigned i = 1; i < 5; i++) {
 		assert_string_equal(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "");
