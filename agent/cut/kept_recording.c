@@ -392,13 +392,12 @@ static void add_slice(struct kept_recording *kept, const struct match *match, co
 static void add_slices(struct kept_recording *kept)
 {
 	struct window *window = kept->window;
+	struct slices slices = slices_in(window->inputs.store, window->question.from, window->question.to, true);
 	struct match match = window_match(window);
+	struct slice slice;
 
-	for (size_t i = window->span.first; i < window->span.end && !kept->full; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
+	while (!kept->full && slices_next(&slices, &slice))
 		add_slice(kept, &match, &slice);
-	}
 	sample_log_settle(kept->log);
 }
 

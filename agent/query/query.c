@@ -96,49 +96,57 @@ void query_reader_free(struct query *query, uint32_t reader)
 	query->readers[reader] = NULL;
 }
 
-static bool is_exact(const struct store *store, struct span span, const struct question *question)
+/* From the first slice that belongs to the range to the last. from > to: none does. */
+static struct range covered(const struct store *store, uint64_t from, uint64_t to)
 {
-	return span.first < span.end && store_slice(store, span.first).begin == question->from &&
-		store_slice(store, span.end - 1).end == question->to;
+	struct slices slices = slices_in(store, from, to, false);
+	struct range range = { UINT64_MAX, 0 };
+	struct slice slice;
+
+	while (slices_next(&slices, &slice)) {
+		range.from = slice.begin < range.from ? slice.begin : range.from;
+		range.to = slice.end;
+	}
+	return range;
 }
 
 void query_round(struct query *query, struct question *question)
 {
 	struct store *store = filter_store(&question->filter, &query->inputs);
 	uint64_t middle = question->from + (question->to - question->from) / 2;
-	struct span span;
+	struct range range;
 
 	question->fine = store == query->inputs.store &&
 		store_pin(store, &question->from, &question->to);
-	span = span_find(store, question->from, question->to);
-	if (question->fine || is_exact(store, span, question))
+	if (question->fine)
 		return;
-	if (span.first == span.end) {
-		span.first = span_after(store, middle);
-		span.end = span.first + 1;
-		if (span.first == store_slices(store) || store_slice(store, span.first).begin > middle)
+	range = covered(store, question->from, question->to);
+	if (range.from > range.to) {		/* the slice that the range is in */
+		struct slices slices = slices_in(store, slice_begin(store, middle), UINT64_MAX, false);
+		struct slice slice;
+
+		if (!slices_next(&slices, &slice) || slice.begin > middle)
 			return;
+		range = (struct range) { slice.begin, slice.end };
 	}
-	question->from = store_slice(store, span.first).begin;
-	question->to = store_slice(store, span.end - 1).end;
+	question->from = range.from;
+	question->to = range.to;
 }
 
 void query_cover(const struct query *query, struct question *question)
 {
 	const struct store *store = filter_store(&question->filter, &query->inputs);
-	struct span span = span_find(store, question->from, question->to);
+	struct range range = covered(store, question->from, question->to);
 
-	if (span.first == span.end)
+	if (range.from > range.to)
 		return;
-	question->from = store_slice(store, span.first).begin;
-	question->to = store_slice(store, span.end - 1).end;
+	question->from = range.from;
+	question->to = range.to;
 }
 
 uint64_t query_kept_from(const struct query *query)
 {
-	const struct store *store = query->inputs.store;
-
-	return store_slices(store) ? store_slice(store, 0).begin : UINT64_MAX;
+	return store_oldest(query->inputs.store);
 }
 
 /* By function, or row: NOWHERE. To be called when all rows of the answer have their ids. */
@@ -280,15 +288,16 @@ static struct table *make_by_who(struct query *query, struct window *window, boo
 	const struct match match = window_match(window);
 	struct by_who by_who = { .query = query, .match = &match };
 	uint32_t words = (window->cpus + 63) / 64;
+	struct slices slices = window_slices(window);
 	struct scan *scan = &query->scan;
+	struct slice slice;
 
 	by_who.ran = ran && grouping_has_ran(window->question.by) && !scan->has_pairs;
 	scan->pairs.refused = by_who.ran ? 0 : scan->pairs.refused;
 	by_who.table = table_new(query->inputs.budget, 0, words < SCAN_WORDS_MAX ? words : SCAN_WORDS_MAX);
 	query->place_count = 0;
 	scan->whole = (struct scan_whole) { .weight = 0 };
-	for (size_t i = window->span.first; i < window->span.end; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
+	while (slices_next(&slices, &slice)) {
 		uint64_t before = scan->whole.weight;
 
 		for (size_t k = 0; k < slice.run_count; k++)
@@ -427,16 +436,14 @@ static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)
 	series->missed += cpu->missed;
 }
 
-/* Adds the slices of the span; with `seconds` to the trends of those seconds. Returns one more than the highest CPU. */
-static size_t add_slices(const struct store *store, struct span span, const struct time_slots *seconds,
-	struct cpu_series *cpus, size_t size)
+/* Adds the slices; with `seconds` to the trends of those seconds. Returns one more than the highest CPU. */
+static size_t add_slices(struct slices slices, const struct time_slots *seconds, struct cpu_series *cpus, size_t size)
 {
 	struct span touched = { 0 };
+	struct slice slice;
 	size_t seen = 0;
 
-	for (size_t i = span.first; i < span.end; i++) {
-		struct slice slice = store_slice(store, i);
-
+	while (slices_next(&slices, &slice)) {
 		if (seconds)
 			touched = slots_touched(seconds, &slice, touched);
 		for (uint32_t cpu = 0; cpu < slice.cpus->count && cpu < size; cpu++) {
@@ -467,9 +474,9 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 		cpus[i] = (struct cpu_series) { .trend = cpus[i].trend };
 	}
 	if (trends)
-		before = add_slices(store, (struct span) { span_after(store, seconds.first * NS_PER_SECOND),
-			span_find(store, 0, to).end }, &seconds, cpus, size);
-	seen = add_slices(store, span_find(store, question->from, question->to), NULL, cpus, size);
+		before = add_slices(slices_in(store, slice_begin(store, seconds.first * NS_PER_SECOND), to, false),
+			&seconds, cpus, size);
+	seen = add_slices(slices_in(store, question->from, question->to, false), NULL, cpus, size);
 	return seen > before ? seen : before;
 }
 
@@ -768,10 +775,10 @@ static void query_stacks_add_slices(struct merge *merge)
 {
 	struct window *window = merge->window;
 	const struct match match = window_match(window);
+	struct slices slices = window_slices(window);
+	struct slice slice;
 
-	for (size_t i = window->span.first; i < window->span.end && !merge->full; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
+	while (!merge->full && slices_next(&slices, &slice)) {
 		for (size_t k = 0; k < slice.run_count && !merge->full; k++)
 			query_stacks_add_run(merge, &match, slice.runs[k]);
 		merge->full = merge->full || stop_now(window->stop);

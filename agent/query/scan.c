@@ -226,17 +226,16 @@ static bool is_summed(const struct scan *scan, const struct run *run)
 /* Finds out which of the runs stay. True: to add what has come and to take away what has left is less than all. */
 static bool meet_runs(struct scan *scan, const struct window *window)
 {
+	struct slices slices = window_slices(window);
 	uint64_t held = 0, stay = 0;
+	struct slice slice;
 
-	for (size_t i = window->span.first; i < window->span.end; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
+	while (slices_next(&slices, &slice))
 		for (size_t k = 0; k < slice.run_count; k++)
 			if (is_summed(scan, slice.runs[k])) {
 				scan->runs[slice.runs[k]->mark].looked = scan->looked;
 				stay += slice.runs[k]->counts;
 			}
-	}
 	for (uint32_t i = 0; i < scan->run_count; i++)
 		held += scan->runs[i].run->counts;
 	return held < 2 * stay;
@@ -288,6 +287,8 @@ void scan_spare(struct scan *scan)
 void scan_own(struct scan *scan, struct window *window, bool cpus)
 {
 	const struct match match = window_match(window);
+	struct slices slices = window_slices(window);
+	struct slice slice;
 	uint32_t words = 0;
 
 	if (scan->has_own && scan->has_cpus >= cpus)
@@ -302,13 +303,10 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 	}
 	scan->whos = window->who_table;
 	take_away(scan, &match);
-	for (size_t i = window->span.first; i < window->span.end; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
+	while (slices_next(&slices, &slice))
 		for (size_t k = 0; k < slice.run_count; k++)
 			if (!is_summed(scan, slice.runs[k]))
 				add_new(scan, &match, slice.runs[k], slice.period, words);
-	}
 	if (stop_now(window->stop))
 		begin_anew(scan);
 	scan->whole.missed = window->missed;
@@ -572,13 +570,16 @@ static void follow_question(struct window *window, const struct question *questi
 /* Returns a hash of what they are. */
 static uint64_t meet_slices(struct window *window)
 {
-	uint64_t hash = window->span.end - window->span.first;
+	struct slices slices = window_slices(window);
+	struct slice slice;
+	uint64_t hash = 0;
 
 	window->missed = 0;
 	window->cpus = 0;
-	for (size_t i = window->span.first; i < window->span.end; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
+	window->covered = (struct range) { UINT64_MAX, 0 };
+	while (slices_next(&slices, &slice)) {
+		window->covered.from = slice.begin < window->covered.from ? slice.begin : window->covered.from;
+		window->covered.to = slice.end;
 		hash = hash_mix(hash ^ slice.begin, slice.end);
 		hash = hash_mix(hash ^ slice.version, UINT64_C(0x9e3779b97f4a7c15));
 		window->cpus = slice.cpus->count > window->cpus ? slice.cpus->count : window->cpus;
@@ -623,7 +624,6 @@ void window_look(struct window *window, const struct question *question)
 	window->question = *question;
 	window->store_version = store_version(window->inputs.store);
 	follow_names(window);
-	window->span = span_find(store, question->from, question->to);
 	window->to = question->to < now ? question->to : now;
 	slices = meet_slices(window);
 	if (slices != window->slices || renewed != window->renewed)
@@ -638,19 +638,20 @@ void window_look(struct window *window, const struct question *question)
 struct range window_range(const struct window *window)
 {
 	const struct store *store = window->inputs.store;
-	uint64_t now = store_now(store), end, from = window->question.from;
+	uint64_t now = store_now(store), end = window->covered.to, from = window->question.from;
 	struct range range = { .from = from < window->to ? from : window->to, .to = window->to };
-	bool more = window->span.end < store_slices(store);
+	struct slices after;
+	struct slice next;
 
 	if (window->question.fine)
 		return (struct range) { window->question.from, window->question.to };
-	if (window->span.first == window->span.end)
+	if (window_is_empty(window))
 		return range;
-	range.from = store_slice(store, window->span.first).begin;
-	end = store_slice(store, window->span.end - 1).end;
+	range.from = window->covered.from;
+	after = slices_in(store, range.to, UINT64_MAX, false);
 	if (end > range.to)
 		range.to = end < now ? end : now;
-	else if (more && store_slice(store, window->span.end).begin < range.to)
-		range.to = store_slice(store, window->span.end).begin;
+	else if (slices_next(&after, &next) && next.begin < range.to)
+		range.to = next.begin;
 	return range;
 }

@@ -112,6 +112,10 @@ static inline const struct scan_pair *scan_pairs_of(const struct scan_pairs *pai
 
 /* ---- what a question is about ---- */
 
+struct range {				/* ns of guest time */
+	uint64_t from, to;
+};
+
 /* What a reader's question is about: the slices of its range, the names as they are now, and what passes its filter. */
 
 struct window {
@@ -128,7 +132,7 @@ struct window {
 	struct whos whos;
 	struct who_table *who_table;	/* that of `whos`; held; NULL: it has met none */
 	uint64_t store_version, threads_generation, renamed;	/* of `nodes`: the last */
-	struct span span;		/* the slices of its range */
+	struct range covered;		/* from the first of its slices to the last; from > to: it has none */
 	uint64_t to;			/* the end of its range: never after now */
 	uint64_t slices;		/* a hash of what these slices are */
 	uint32_t cpus;			/* one more than their highest CPU */
@@ -144,11 +148,18 @@ void window_clear(struct window *window);
 /* To be called first for each question. Returns at once if nothing has changed. */
 void window_look(struct window *window, const struct question *question);
 
-struct range {				/* ns of guest time */
-	uint64_t from, to;
-};
+/* Its slices. The window has looked. */
+static inline struct slices window_slices(const struct window *window)
+{
+	return slices_in(window->inputs.store, window->question.from, window->question.to, false);
+}
 
-/* What the slices of the span cover: from the beginning of the first to the end of the last. */
+static inline bool window_is_empty(const struct window *window)		/* it has no slice */
+{
+	return window->covered.from > window->covered.to;
+}
+
+/* What the slices cover: from the beginning of the first to the end of the last. */
 struct range window_range(const struct window *window);
 
 /* What decides which counts pass the filter. Valid until the next look. */

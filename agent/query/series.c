@@ -105,7 +105,8 @@ static void lay_out(struct series *series, uint64_t first, uint64_t now, size_t 
 {
 	*series = (struct series) { .width = SERIES_NS };
 	while (now / series->width - first / series->width >= most)
-		series->width *= 2;
+		series->width = series->width < 2 * SERIES_NS ? 2 * SERIES_NS :
+			series->width < NS_PER_SECOND ? NS_PER_SECOND : 2 * series->width;
 	series->begin = first / series->width * series->width;
 	series->count = (size_t)(now / series->width - first / series->width + 1);
 }
@@ -115,19 +116,20 @@ void series_make(struct query *query, const struct question *question, uint64_t 
 {
 	struct store *store = filter_store(&question->filter, &query->inputs);
 	struct query_reader *reader = query_reader(query, question);
-	uint64_t now = store_now(store), begin = now > SERIES_REACH ? now - SERIES_REACH : 0;
+	uint64_t kept, now = store_now(store), begin = now > SERIES_REACH ? now - SERIES_REACH : 0;
 	struct subject_sums sums = { .subject = &reader->subject };
 	struct match match;
 
 	store_settle(store);
 	subject_follow(reader, question, of);
-	if (store_slices(store) && store_slice(store, 0).begin > begin)
-		begin = store_slice(store, 0).begin;
+	kept = store_oldest(store);
+	if (kept != UINT64_MAX && kept > begin)
+		begin = kept;
 	lay_out(series, begin < now ? begin : now, now, most);
 	match = window_match(&reader->window);
 	sums.match = &match;
 	slots_make(&reader->slots, series->width, series->begin / series->width, (uint32_t)series->count, LINE_NUMBERS,
-		&(struct summing) { .store = store, .end = store_slices(store), .add = add_line, .state = &sums,
+		&(struct summing) { .store = store, .to = UINT64_MAX, .add = add_line, .state = &sums,
 		.stop = query->stop });
 	if (reader->slots.count)
 		memcpy(series->slots, reader->slots.sums, reader->slots.count * sizeof(*series->slots));
@@ -168,7 +170,7 @@ void heat_make(struct query *query, const struct question *question, uint64_t of
 		struct subject_sums sums = { subject, &match };
 
 		slots_make(&reader->slots, HEAT_NS, heat->first, (uint32_t)heat->count, 1, &(struct summing) {
-			.store = store, .end = store_slices(store), .exact = true, .add = add_heat, .state = &sums,
+			.store = store, .to = UINT64_MAX, .exact = true, .add = add_heat, .state = &sums,
 			.stop = query->stop });
 	}
 	for (size_t i = 0; i < heat->count; i++) {

@@ -74,13 +74,13 @@ static bool is_left_out(const struct time_slots *slots, const struct summing *su
 }
 
 /* By slot, of the slices in it. Where these are left out, it stays. */
-static uint64_t *slots_mark(const struct time_slots *slots, const struct summing *summing, size_t first)
+static uint64_t *slots_mark(const struct time_slots *slots, const struct summing *summing, struct slices slices)
 {
 	uint64_t *marks = util_alloc((slots->count + 1) * sizeof(*marks));
 	struct span touched = { 0 };
+	struct slice slice;
 
-	for (size_t i = first; i < summing->end; i++) {
-		const struct slice slice = store_slice(summing->store, i);
+	while (slices_next(&slices, &slice)) {
 		bool left_out = is_left_out(slots, summing, &slice);
 
 		touched = slots_touched(slots, &slice, touched);
@@ -118,18 +118,18 @@ static void slots_add(struct time_slots *slots, const struct summing *summing, c
 void slots_make(struct time_slots *slots, uint64_t width, uint64_t first, uint32_t count, uint32_t numbers,
 	const struct summing *summing)
 {
-	size_t from = span_after(summing->store, first * width);
+	struct slices slices = slices_in(summing->store, slice_begin(summing->store, first * width), summing->to,
+		width % NS_PER_SECOND != 0);
 	uint64_t *marks, *sums = util_alloc((numbers + 1) * sizeof(*sums));
 	struct span touched = { 0 };
+	struct slice slice;
 
 	slots_move(slots, width, first, count, numbers);
-	marks = slots_mark(slots, summing, from);
+	marks = slots_mark(slots, summing, slices);
 	for (uint32_t i = 0; i < count; i++)
 		if (marks[i] != slots->marks[i])
 			memset(slots->sums + (size_t)i * numbers, 0, numbers * sizeof(*sums));
-	for (size_t i = from; i < summing->end && !stop_now(summing->stop); i++) {
-		const struct slice slice = store_slice(summing->store, i);
-
+	while (!stop_now(summing->stop) && slices_next(&slices, &slice)) {
 		touched = slots_touched(slots, &slice, touched);
 		slots_add(slots, summing, &slice, touched, marks, sums);
 	}
@@ -218,7 +218,7 @@ void trends_make(struct kept_trends *kept, struct window *window, trends_index *
 		slots_clear(&kept->slots);
 	kept->renewed = window->renewed;
 	slots_make(&kept->slots, seconds.width, seconds.first, seconds.count, kept->count, &(struct summing) {
-		.store = window->inputs.store, .end = window->span.end, .add = add_trends, .state = &trending,
+		.store = window->inputs.store, .to = window->question.to, .add = add_trends, .state = &trending,
 		.stop = window->stop,
 	});
 }

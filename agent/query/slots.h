@@ -28,7 +28,7 @@ struct time_slots {				/* starts as { 0 } */
 
 struct summing {			/* what is summed up */
 	const struct store *store;
-	size_t end;			/* the slices from this one on do not count */
+	uint64_t to;			/* ns: slices behind it do not count */
 	bool exact;			/* those longer than a slot do not, either: what was known before stays */
 	void (*add)(void *state, const struct slice *slice, uint64_t *sums);	/* adds what is in the slice */
 	void *state;
@@ -39,6 +39,10 @@ struct summing {			/* what is summed up */
 void slots_make(struct time_slots *slots, uint64_t width, uint64_t first, uint32_t count, uint32_t numbers,
 	const struct summing *summing);
 void slots_clear(struct time_slots *slots);	/* the next ones are made anew */
+
+struct span {				/* first <= index < end */
+	size_t first, end;
+};
 
 /*
  * The slots that a slice touches, by their indices; and the part of its weight in one of them. `before`: those of a

@@ -334,10 +334,11 @@ static void add_run(struct collecting *all, const struct match *match, const str
 static void add_slices(struct collecting *all, const struct match *match)
 {
 	const struct window *window = all->window;
+	struct slices slices = slices_in(window->inputs.store, window->question.from, window->question.to,
+		true);
+	struct slice slice;
 
-	for (size_t i = window->span.first; i < window->span.end && !all->full; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
-
+	while (!all->full && slices_next(&slices, &slice)) {
 		all->period = slice.period ? slice.period : all->period;
 		if (slice.end - slice.begin > all->grain)
 			all->grain = slice.end - slice.begin;
@@ -352,6 +353,8 @@ static void log_range(const struct window *window, uint64_t *from, uint64_t *to)
 {
 	const struct store *store = window->inputs.store;
 	struct range range = window_range(window);
+	struct slices after;
+	struct slice next;
 
 	*from = range.from;
 	*to = range.to;
@@ -359,8 +362,9 @@ static void log_range(const struct window *window, uint64_t *from, uint64_t *to)
 		return;
 	if (window->question.from == 0)
 		*from = 0;
-	*to = window->span.end < store_slices(store) ? store_slice(store, window->span.end).begin : UINT64_MAX;
-	if (window->span.first == window->span.end) {	/* trace events may be in it */
+	after = slices_in(store, window->question.to, UINT64_MAX, false);
+	*to = window->question.to != UINT64_MAX && slices_next(&after, &next) ? next.begin : UINT64_MAX;
+	if (window_is_empty(window)) {	/* trace events may be in it */
 		*from = window->question.from;
 		*to = window->question.to;
 	}

@@ -77,6 +77,20 @@ static void add_block(struct cpu_sums *to, const struct cpu_sums *from)
 	}
 }
 
+/* Adds a copy. False: there is no memory for all of it. */
+static bool cpus_add(struct cpus *to, const struct cpus *from, struct budget *budget)
+{
+	for (uint32_t i = 0; i < from->block_count; i++)
+		if (from->blocks[i]) {
+			if (!cpus_have(to, i * CPUS_BLOCK, budget))
+				return false;
+			add_block(to->blocks[i], from->blocks[i]);
+		}
+	if (from->count > to->count)
+		to->count = from->count;
+	return true;
+}
+
 /* Moves blocks instead of copying them, so it needs no memory. */
 static void cpus_merge(struct cpus *to, struct cpus *from)
 {
@@ -101,28 +115,25 @@ static void cpus_merge(struct cpus *to, struct cpus *from)
 /* ---- cells of time ---- */
 
 /*
- * Cuts time into cells: fine ones near "now", coarser ones before, and a single one, from 0, for all that
- * is older than `ancient`. Cells of one width nest in those of the next. So a cell that grows old moves
- * into a coarser one as a whole.
+ * Cuts time into cells: seconds near "now", coarser ones before, and a single one, from 0, for all that is older than
+ * `ancient`. Cells of one width nest in those of the next. So a cell that grows old moves into a coarser one as a whole.
  */
-enum { CELL_WIDTHS = 4 };
+enum { CELL_WIDTHS = 3 };
 
 struct cells {
-	uint64_t fine_from;		/* ns: before it there are no fine cells, however near it is; see cells_press */
+	uint64_t fine_from;		/* ns: seconds before it have no finest slices, unless they are pinned */
 	uint64_t limits[CELL_WIDTHS];	/* a time before limits[i] is too old for width i */
 	uint64_t ancient;		/* ns: all before it is one cell */
 	struct cell {
 		uint64_t begin, end;	/* ns */
-	} pins[STORE_PINS];		/* in which cells are fine, and which cut the others; see store_pin */
+	} pins[STORE_PINS];		/* one second or two, which stay and cut the coarser ones; see store_pin */
 	unsigned next_pin;		/* the oldest, which is replaced next */
-	struct cell pinned;		/* from the first to the last of them */
 };
 
 static const struct {
 	uint64_t width;
 	uint64_t reach;			/* from now into the past */
 } widths[CELL_WIDTHS] = {
-	{ STORE_SLICE_NS, 160 * NS_PER_SECOND },
 	{ NS_PER_SECOND, 600 * NS_PER_SECOND },
 	{ 10 * NS_PER_SECOND, 7200 * NS_PER_SECOND },
 	{ 60 * NS_PER_SECOND, 86400 * NS_PER_SECOND },
@@ -133,6 +144,11 @@ static uint64_t align_down(uint64_t time, uint64_t width)
 	return time - time % width;
 }
 
+static uint64_t second_before(uint64_t now, uint64_t ns)
+{
+	return now > ns ? align_down(now - ns, NS_PER_SECOND) : 0;
+}
+
 /*
  * Moves "now", in ns; the caller never moves it back. True: some cells have become coarser. Each limit is a multiple of
  * the next larger width, so that a cell grows old as a whole.
@@ -140,28 +156,33 @@ static uint64_t align_down(uint64_t time, uint64_t width)
 static bool cells_advance(struct cells *cells, uint64_t now)
 {
 	const struct cells before = *cells;
+	uint64_t fine_from = second_before(now, STORE_FINE_SLICES * STORE_SLICE_NS);
 
 	for (size_t i = 0; i < CELL_WIDTHS; i++) {
 		uint64_t old = now > widths[i].reach ? now - widths[i].reach : 0;
 
 		cells->limits[i] = align_down(old, widths[i + 1 < CELL_WIDTHS ? i + 1 : i].width);
 	}
-	if (cells->limits[0] < cells->fine_from)
-		cells->limits[0] = cells->fine_from;
+	if (fine_from > cells->fine_from)
+		cells->fine_from = fine_from;
 	if (cells->limits[CELL_WIDTHS - 1] > cells->ancient)
 		cells->ancient = cells->limits[CELL_WIDTHS - 1];
 	return memcmp(&before, cells, sizeof(before)) != 0;
 }
 
-/* Gives up the fine cells of a second, that of this time; and of those before. True: some have become coarser. */
-static bool cells_press(struct cells *cells, uint64_t time)
+static bool has_time(struct cell cell, uint64_t time)
 {
-	uint64_t from = align_down(time, widths[1].width) + widths[1].width;
+	return cell.begin <= time && time < cell.end;
+}
 
-	if (from <= cells->limits[0])
-		return false;
-	cells->fine_from = cells->limits[0] = from;
-	return true;
+/* Does the second that begins then keep its finest slices? */
+static bool cells_keep_fine(const struct cells *cells, uint64_t begin)
+{
+	bool kept = begin >= cells->fine_from;
+
+	for (int i = 0; i < STORE_PINS; i++)
+		kept = kept || has_time(cells->pins[i], begin);
+	return kept && begin >= cells->ancient;
 }
 
 static struct cell cell_of(const struct cells *cells, uint64_t time, uint64_t width)
@@ -171,35 +192,28 @@ static struct cell cell_of(const struct cells *cells, uint64_t time, uint64_t wi
 	return (struct cell) { begin < cells->ancient ? cells->ancient : begin, begin + width };
 }
 
-/* What pinned ranges make of a coarse cell: a fine one in them, and else what is left between them. */
-static struct cell cells_cut(const struct cells *cells, struct cell cell, uint64_t time)
+/* The cell that a time belongs to. Of a coarse one, pinned seconds stay, and else what is left between them. */
+static struct cell cells_at(const struct cells *cells, uint64_t time)
 {
-	for (int i = 0; i < STORE_PINS; i++) {
+	struct cell cell = { 0, cells->ancient };
+	size_t width = 0;
+
+	if (time < cells->ancient)
+		return cell;
+	while (width < CELL_WIDTHS - 1 && time < cells->limits[width])
+		width++;
+	cell = cell_of(cells, time, widths[width].width);
+	for (int i = 0; width && i < STORE_PINS; i++) {
 		struct cell pin = cells->pins[i];
 
-		if (pin.begin <= time && time < pin.end)
-			return cell_of(cells, time, widths[0].width);
+		if (has_time(pin, time))
+			return cell_of(cells, time, NS_PER_SECOND);
 		if (pin.end <= time && pin.end > cell.begin)
 			cell.begin = pin.end;
 		if (pin.begin > time && pin.begin < cell.end)
 			cell.end = pin.begin;
 	}
 	return cell;
-}
-
-/* The cell that a time belongs to. */
-static struct cell cells_at(const struct cells *cells, uint64_t time)
-{
-	struct cell cell = { 0, cells->ancient };
-	size_t i = 0;
-
-	if (time < cells->ancient)
-		return cell;
-	while (i < CELL_WIDTHS - 1 && time < cells->limits[i])
-		i++;
-	cell = cell_of(cells, time, widths[i].width);
-	return i && cell.begin < cells->pinned.end && cells->pinned.begin < cell.end ?
-		cells_cut(cells, cell, time) : cell;
 }
 
 /* A slice as it is kept: a cell in which there was a sample. */
@@ -214,7 +228,13 @@ struct part {
 	uint64_t least;			/* counts that were left when it last forgot who */
 	uint64_t timed, time;		/* the weight whose period was known, and the ns that it stands for */
 	struct cpus cpus;
+	struct part *second;		/* of one of the finest slices: the second that it is in */
+	struct part **fine;		/* of a second that keeps them: its finest slices, in order of time */
+	uint32_t fine_count;		/* FINE_SLICES at most */
+	bool joined;			/* what they have is in this part, too */
 };
+
+enum { FINE_SLICES = NS_PER_SECOND / STORE_SLICE_NS };
 
 #define NOT_IN_BATCH 0xffffffffu
 
@@ -226,11 +246,11 @@ struct store {
 	uint64_t period;		/* ns, of samples that come now; 0: not known */
 	uint64_t first_period;		/* the first one known, which also counts for what came before it */
 	uint64_t counts, counts_max;	/* of all parts */
-	size_t fine_bytes;		/* of the parts of the finest cells */
+	size_t fine_bytes;		/* of the finest slices */
 	uint64_t given_up, forgotten;
-	struct part **parts;		/* in order of time */
+	struct part **parts;		/* in order of time; the finest are in their seconds */
 	size_t part_count, part_room;
-	struct part *last;		/* the part that was used last; NULL: none */
+	struct part *last;		/* where a sample was put last, which is not joined; NULL: nowhere */
 	struct arrivals *arrivals;	/* the slice number of each is the position of its part in `batch` */
 	struct part **batch;		/* ARRIVALS_SLICES */
 	uint32_t batch_count;
@@ -260,20 +280,16 @@ struct store *store_new(struct budget *budget, uint64_t counts_max)
 	return store;
 }
 
-/* When it changes for a part, `fine_bytes` is summed up anew: see regroup. */
-static bool is_fine(const struct store *store, const struct part *part)
-{
-	return part->cell.begin >= store_fine_from(store);
-}
+static void drop_runs(struct store *store, struct part *part);
 
 static void part_free(struct store *store, struct part *part)
 {
-	for (uint32_t i = 0; i < part->run_count; i++)
-		run_release(part->runs[i]);
-	store->counts -= part->counts;
-	store->fine_bytes -= is_fine(store, part) ? part->bytes : 0;
+	for (uint32_t i = 0; i < part->fine_count; i++)
+		part_free(store, part->fine[i]);
+	part->fine_count = 0;
+	drop_runs(store, part);
+	free(part->fine);
 	free(part->runs);
-	cpus_clear(&part->cpus, store->budget);
 	free(part);
 }
 
@@ -293,6 +309,12 @@ void store_free(struct store *store)
 
 /* ---- one part ---- */
 
+/* Are the counts of this part those that a question about all reads? Else they are of slices whose second has them. */
+static bool is_counted(const struct part *part)
+{
+	return !part->second || !part->second->joined;
+}
+
 /* A run of the part has come, or has gone. */
 static void count(struct store *store, struct part *part, const struct run *run, bool come)
 {
@@ -301,8 +323,8 @@ static void count(struct store *store, struct part *part, const struct run *run,
 
 	part->counts += counts;
 	part->bytes += bytes;
-	store->counts += counts;
-	store->fine_bytes += is_fine(store, part) ? bytes : 0;
+	store->counts += is_counted(part) ? counts : 0;
+	store->fine_bytes += part->second ? bytes : 0;
 }
 
 /* Puts another run in the place of one. */
@@ -355,6 +377,86 @@ static void join_runs(struct store *store, struct part *part)
 	merge_runs(store, part, first);
 }
 
+static void drop_runs(struct store *store, struct part *part)
+{
+	while (part->run_count) {
+		count(store, part, part->runs[--part->run_count], false);
+		run_release(part->runs[part->run_count]);
+	}
+	store->fine_bytes -= part->second ? part->bytes : 0;
+	part->bytes = 0;
+	cpus_clear(&part->cpus, store->budget);
+}
+
+/* Of those whose who has this number, or a higher one. */
+static uint64_t weight_from(const struct run *run, uint32_t least)
+{
+	struct run_reader reader = run_read(run);
+	struct run_count count;
+	uint64_t weight = 0;
+
+	while (run_next(&reader, &count))
+		weight += count.who >= least ? count.weight : 0;
+	return weight;
+}
+
+/* ---- seconds and their finest slices ---- */
+
+static uint64_t fine_counts(const struct part *second)
+{
+	uint64_t counts = 0;
+
+	for (uint32_t i = 0; i < second->fine_count; i++)
+		counts += second->fine[i]->counts;
+	return counts;
+}
+
+/* Adds all but the runs. False: there is no memory for it. */
+static bool add_fine(struct store *store, struct part *second)
+{
+	for (uint32_t i = 0; i < second->fine_count; i++) {
+		const struct part *fine = second->fine[i];
+
+		if (!cpus_add(&second->cpus, &fine->cpus, store->budget))
+			return false;
+		second->timed += fine->timed;
+		second->time += fine->time;
+		if (fine->version > second->version)
+			second->version = fine->version;
+	}
+	return true;
+}
+
+/* Forgets what it has of its finest slices: something late comes to one of them, or there is no memory. */
+static void part_second(struct store *store, struct part *second)
+{
+	drop_runs(store, second);
+	second->timed = second->time = 0;
+	store->counts += second->joined ? fine_counts(second) : 0;
+	second->joined = false;
+}
+
+/*
+ * A second that is over gets what its finest slices have, which most questions then need not read. Nothing of it is
+ * among the arrivals.
+ */
+static void join_second(struct store *store, struct part *second)
+{
+	if (second->joined || !second->fine_count)
+		return;
+	if (!add_fine(store, second)) {
+		part_second(store, second);
+		return;
+	}
+	store->counts -= fine_counts(second);
+	second->joined = true;
+	for (uint32_t i = 0; i < second->fine_count; i++)
+		for (uint32_t k = 0; k < second->fine[i]->run_count; k++)
+			append_run(store, second, run_hold(second->fine[i]->runs[k]));
+	merge_runs(store, second, 0);
+	store->last = NULL;
+}
+
 /* Moves all of `from` into `to`, and frees it. Its runs are not merged yet. */
 static void absorb(struct store *store, struct part *to, struct part *from)
 {
@@ -371,16 +473,20 @@ static void absorb(struct store *store, struct part *to, struct part *from)
 	part_free(store, from);
 }
 
-/* Of those whose who has this number, or a higher one. */
-static uint64_t weight_from(const struct run *run, uint32_t least)
+static void drop_fine(struct store *store, struct part *second)
 {
-	struct run_reader reader = run_read(run);
-	struct run_count count;
-	uint64_t weight = 0;
+	while (second->fine_count) {
+		struct part *fine = second->fine[--second->fine_count];
 
-	while (run_next(&reader, &count))
-		weight += count.who >= least ? count.weight : 0;
-	return weight;
+		if (second->joined)
+			part_free(store, fine);
+		else
+			absorb(store, second, fine);
+	}
+	free(second->fine);
+	second->fine = NULL;
+	second->joined = false;
+	store->last = NULL;
 }
 
 /* ---- arrivals into parts ---- */
@@ -426,6 +532,8 @@ static void regroup(struct store *store)
 		struct part *part = store->parts[i], *last = kept ? store->parts[kept - 1] : NULL;
 		struct cell cell = cells_at(&store->cells, part->cell.begin);
 
+		if (part->fine && !cells_keep_fine(&store->cells, part->cell.begin))
+			drop_fine(store, part);
 		if (last && last->cell.begin == cell.begin) {
 			absorb(store, last, part);
 		} else {
@@ -439,9 +547,6 @@ static void regroup(struct store *store)
 		join_runs(store, store->parts[kept - 1]);
 	store->part_count = kept;
 	store->last = NULL;
-	store->fine_bytes = 0;
-	for (size_t i = kept; i-- > 0 && is_fine(store, store->parts[i]);)
-		store->fine_bytes += store->parts[i]->bytes;
 }
 
 void store_advance(struct store *store, uint64_t now)
@@ -468,17 +573,15 @@ uint64_t store_version(const struct store *store)
 
 /* ---- parts in order ---- */
 
-/* The position of the first part whose middle is at or after the time (by_middle), or that ends after it. */
-static size_t position_of(const struct store *store, uint64_t time, bool by_middle)
+/* The position of the first part that ends after the time. */
+static size_t position_of(const struct store *store, uint64_t time)
 {
 	size_t low = 0, high = store->part_count;
 
 	while (low < high) {
 		size_t at = low + (high - low) / 2;
-		struct cell cell = store->parts[at]->cell;
-		uint64_t middle = cell.begin + (cell.end - cell.begin) / 2;
 
-		if (by_middle ? middle < time : cell.end <= time)
+		if (store->parts[at]->cell.end <= time)
 			low = at + 1;
 		else
 			high = at;
@@ -486,21 +589,43 @@ static size_t position_of(const struct store *store, uint64_t time, bool by_midd
 	return low;
 }
 
-static struct part *insert_part(struct store *store, size_t position, uint64_t time)
+static struct part *part_new(struct cell cell, struct part *second)
 {
 	struct part *part = util_alloc(sizeof(*part));
 
-	part->cell = cells_at(&store->cells, time);
+	part->cell = cell;
+	part->second = second;
 	part->batch = NOT_IN_BATCH;
+	return part;
+}
+
+static struct part *insert_part(struct store *store, size_t position, uint64_t time)
+{
 	if (store->part_count == store->part_room) {
 		store->part_room = 2 * store->part_room + 64;
 		store->parts = util_grow(store->parts, store->part_room, sizeof(*store->parts));
 	}
 	memmove(store->parts + position + 1, store->parts + position,
 		(store->part_count - position) * sizeof(*store->parts));
-	store->parts[position] = part;
+	store->parts[position] = part_new(cells_at(&store->cells, time), NULL);
 	store->part_count++;
-	return part;
+	return store->parts[position];
+}
+
+/* Finds the finest slice of a second, or makes it. */
+static struct part *fine_at(struct part *second, uint64_t time)
+{
+	uint64_t begin = align_down(time, STORE_SLICE_NS);
+	uint32_t at = second->fine_count;
+
+	while (at > 0 && second->fine[at - 1]->cell.begin > begin)
+		at--;
+	if (at > 0 && second->fine[at - 1]->cell.begin == begin)
+		return second->fine[at - 1];
+	if (!second->fine)
+		second->fine = util_alloc(FINE_SLICES * sizeof(*second->fine));
+	memmove(second->fine + at + 1, second->fine + at, (second->fine_count++ - at) * sizeof(*second->fine));
+	return second->fine[at] = part_new((struct cell) { begin, begin + STORE_SLICE_NS }, second);
 }
 
 /* Finds the part for a time, or makes it. It is store->last then. */
@@ -512,10 +637,15 @@ static struct part *find_part(struct store *store, uint64_t time)
 	if (time > INT64_MAX)
 		time = INT64_MAX;
 	store_advance(store, time);
-	position = position_of(store, time, false);
+	position = position_of(store, time);
 	part = position < store->part_count ? store->parts[position] : NULL;
 	if (!part || time < part->cell.begin)
 		part = insert_part(store, position, time);
+	if (cells_keep_fine(&store->cells, part->cell.begin)) {
+		if (part->joined)
+			part_second(store, part);
+		part = fine_at(part, time);
+	}
 	store->last = part;
 	return part;
 }
@@ -556,12 +686,15 @@ static uint32_t *forgotten_numbers(const struct store *store)
 /* The part forgets who ran its stacks. False: there is no room for that. */
 static bool forget(struct store *store, struct part *part, const uint32_t *forgotten)
 {
+	for (uint32_t i = 0; i < part->fine_count; i++)
+		if (!forget(store, part->fine[i], forgotten))
+			return false;
 	for (uint32_t i = part->run_count; i-- > 0;) {		/* the smallest first */
 		struct run *run = run_renumber(store->budget, part->runs[i], forgotten, WHO_FORGOTTEN);
 
 		if (!run)
 			return false;
-		store->forgotten += weight_from(part->runs[i], WHO_FORGOTTEN);
+		store->forgotten += is_counted(part) ? weight_from(part->runs[i], WHO_FORGOTTEN) : 0;
 		replace_run(store, part, i, run);
 		part->version = ++store->version;
 	}
@@ -579,10 +712,12 @@ static bool forget_oldest(struct store *store)
 	return done;
 }
 
-static void merge_oldest(struct store *store)
+/* All before this time is one part. */
+static void join_oldest(struct store *store, uint64_t ancient)
 {
-	if (store->parts[1]->cell.end > store->cells.ancient)
-		store->cells.ancient = store->parts[1]->cell.end;
+	if (ancient <= store->cells.ancient)
+		return;
+	store->cells.ancient = ancient;
 	regroup(store);
 }
 
@@ -596,8 +731,9 @@ static bool make_room(struct store *store)
 	store->version++;		/* positions of parts change */
 	if (store->part_count < 2)
 		return false;
+	join_oldest(store, store->parts[0]->cell.end);
 	if (store->parts[0]->counts <= store->counts / 2 && store->part_count > 2)
-		merge_oldest(store);
+		join_oldest(store, store->parts[1]->cell.end);
 	else if (store->parts[0]->counts <= 2 * store->parts[0]->least || !forget_oldest(store))
 		drop_oldest(store);
 	return true;
@@ -617,29 +753,36 @@ static bool is_over(const struct store *store)
 		budget_left(store->budget) < budget_share(store->budget, 6);
 }
 
-/* Where the finest slices take too much memory, the oldest become seconds. False: there is only one second of them. */
+/* The oldest second gives its finest slices up. False: no other has any than the present one, and those pinned. */
 static bool coarsen(struct store *store)
 {
-	size_t at = store->part_count;
+	size_t at = position_of(store, store->cells.fine_from);
 
-	while (at > 0 && is_fine(store, store->parts[at - 1]))
-		at--;
-	if (at == store->part_count || store->parts[at]->cell.begin / NS_PER_SECOND >= store->now / NS_PER_SECOND ||
-			!cells_press(&store->cells, store->parts[at]->cell.begin))
+	while (at < store->part_count && !store->parts[at]->fine)
+		at++;
+	if (at == store->part_count || store->parts[at]->cell.end > store->now)
 		return false;
-	regroup(store);
+	store->cells.fine_from = store->parts[at]->cell.end;
+	if (!cells_keep_fine(&store->cells, store->parts[at]->cell.begin)) {
+		drop_fine(store, store->parts[at]);
+		merge_runs(store, store->parts[at], 0);
+	}
 	return true;
 }
 
 /* ---- who ---- */
 
-static void mark(const struct run *run, uint32_t *numbers)
+static void mark(const struct part *part, uint32_t *numbers)
 {
-	struct run_reader reader = run_read(run);
-	struct run_count count;
+	for (uint32_t i = 0; i < part->fine_count; i++)
+		mark(part->fine[i], numbers);
+	for (uint32_t i = 0; i < part->run_count; i++) {
+		struct run_reader reader = run_read(part->runs[i]);
+		struct run_count count;
 
-	while (run_next(&reader, &count))
-		numbers[count.who] = 1;
+		while (run_next(&reader, &count))
+			numbers[count.who] = 1;
+	}
 }
 
 static bool keeps_numbers(const struct run *run, const uint32_t *numbers)
@@ -658,6 +801,8 @@ static void renumber_part(struct store *store, struct part *part, const uint32_t
 {
 	uint32_t kept = 0;
 
+	for (uint32_t i = 0; i < part->fine_count; i++)
+		renumber_part(store, part->fine[i], numbers, whos);
 	for (uint32_t i = 0; i < part->run_count; i++) {
 		struct run *old = part->runs[i], *run;
 
@@ -671,7 +816,7 @@ static void renumber_part(struct store *store, struct part *part, const uint32_t
 			count(store, part, run, true);
 			part->runs[kept++] = run;
 		} else {
-			store->given_up += weight_from(old, 0);
+			store->given_up += is_counted(part) ? weight_from(old, 0) : 0;
 		}
 		run_release(old);
 	}
@@ -687,8 +832,7 @@ static void renumber(struct store *store)
 	bool lacks = false;
 
 	for (size_t i = 0; i < store->part_count; i++)
-		for (uint32_t k = 0; k < store->parts[i]->run_count; k++)
-			mark(store->parts[i]->runs[k], numbers);
+		mark(store->parts[i], numbers);
 	for (uint32_t i = 0; i < count; i++)
 		if (i < WHO_FORGOTTEN || numbers[i]) {
 			numbers[i] = who_table_number(whos, &who_table_list(store->whos)[i]);
@@ -724,6 +868,9 @@ static void make_numbers(struct store *store)
 void store_settle(struct store *store)
 {
 	drain(store);
+	for (size_t i = store->part_count; i-- > 0 && store->parts[i]->cell.begin >= store->cells.fine_from;)
+		if (store->parts[i]->cell.end <= store->now)
+			join_second(store, store->parts[i]);
 	while (store->fine_bytes > fine_most(store) && coarsen(store))
 		;
 	while (is_over(store) && make_room(store))
@@ -740,7 +887,7 @@ static struct cpu_sums *add_cpu(struct store *store, struct part *part, uint32_t
 	size_t more = cpus_bytes(&part->cpus) - before;
 
 	part->bytes += more;
-	store->fine_bytes += is_fine(store, part) ? more : 0;
+	store->fine_bytes += part->second ? more : 0;
 	return sums;
 }
 
@@ -819,23 +966,6 @@ void store_period(struct store *store, uint64_t ns)
 	store->first_period = store->first_period ? store->first_period : ns;
 }
 
-size_t store_slices(const struct store *store)
-{
-	return store->part_count;
-}
-
-struct slice store_slice(const struct store *store, size_t index)
-{
-	const struct part *part = store->parts[index];
-
-	return (struct slice) {
-		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
-		.runs = part->runs, .run_count = part->run_count,
-		.period = part->timed ? part->time / part->timed : store->first_period,
-		.cpus = &part->cpus,
-	};
-}
-
 struct who_table *store_whos(const struct store *store)
 {
 	return store->whos;
@@ -845,49 +975,38 @@ uint64_t store_fine_from(const struct store *store)
 {
 	const struct cells *cells = &store->cells;
 
-	return cells->limits[0] > cells->ancient ? cells->limits[0] : cells->ancient;
-}
-
-static void cells_pin(struct cells *cells, struct cell pin)
-{
-	cells->pins[cells->next_pin++ % STORE_PINS] = pin;
-	cells->pinned = pin;
-	for (int i = 0; i < STORE_PINS; i++)
-		if (cells->pins[i].end) {
-			if (cells->pins[i].begin < cells->pinned.begin)
-				cells->pinned.begin = cells->pins[i].begin;
-			if (cells->pins[i].end > cells->pinned.end)
-				cells->pinned.end = cells->pins[i].end;
-		}
+	return cells->fine_from > cells->ancient ? cells->fine_from : cells->ancient;
 }
 
 bool store_pin(struct store *store, uint64_t *from, uint64_t *to)
 {
 	struct cells *cells = &store->cells;
-	struct cell pin = {
+	struct cell range = {
 		(*from + STORE_SLICE_NS / 2) / STORE_SLICE_NS * STORE_SLICE_NS,
 		(*to + STORE_SLICE_NS / 2) / STORE_SLICE_NS * STORE_SLICE_NS,
-	};
+	}, pin;
 	bool there = false;
 
 	if (*to > INT64_MAX || *to <= *from || *to - *from > STORE_PIN_MOST)
 		return false;
-	if (pin.begin == pin.end) {		/* the one that has the middle */
-		pin.begin = align_down(*from + (*to - *from) / 2, STORE_SLICE_NS);
-		pin.end = pin.begin + STORE_SLICE_NS;
+	if (range.begin == range.end) {		/* the one that has the middle */
+		range.begin = align_down(*from + (*to - *from) / 2, STORE_SLICE_NS);
+		range.end = range.begin + STORE_SLICE_NS;
 	}
 	store_settle(store);
+	pin.begin = align_down(range.begin, NS_PER_SECOND);
+	pin.end = align_down(range.end + NS_PER_SECOND - 1, NS_PER_SECOND);
 	for (int i = 0; i < STORE_PINS && pin.begin >= cells->ancient; i++)
-		there |= cells->pins[i].begin == pin.begin && cells->pins[i].end == pin.end;
+		there |= cells->pins[i].begin <= pin.begin && pin.end <= cells->pins[i].end;
 	if (!there && pin.begin < store_fine_from(store))
 		return false;
 	if (!there) {
-		cells_pin(cells, pin);
+		cells->pins[cells->next_pin++ % STORE_PINS] = pin;
 		store->version++;
 		regroup(store);			/* what the oldest one has kept apart */
 	}
-	*from = pin.begin;
-	*to = pin.end;
+	*from = range.begin;
+	*to = range.end;
 	return true;
 }
 
@@ -909,20 +1028,70 @@ uint64_t store_forgotten(const struct store *store)
 	return store->forgotten;
 }
 
-/* ---- ranges ---- */
+/* ---- slices in order ---- */
 
-struct span span_find(const struct store *store, uint64_t from, uint64_t to)
+struct slices slices_in(const struct store *store, uint64_t from, uint64_t to, bool finest)
 {
-	struct span span = { .first = position_of(store, from, true), .end = store_slices(store) };
-
-	if (to != UINT64_MAX)
-		span.end = position_of(store, to, true);
-	if (span.end < span.first)
-		span.end = span.first;
-	return span;
+	return (struct slices) {
+		.store = store, .from = from, .to = to, .finest = finest, .at = position_of(store, from),
+	};
 }
 
-size_t span_after(const struct store *store, uint64_t time)
+/* The next part, whether it belongs to the range or not; NULL: there is none. */
+static const struct part *slices_part(struct slices *slices)
 {
-	return position_of(store, time, false);
+	const struct store *store = slices->store;
+
+	for (; slices->at < store->part_count; slices->at++, slices->fine = 0) {
+		const struct part *part = store->parts[slices->at];
+		bool inside = part->joined && part->cell.begin >= slices->from && part->cell.end <= slices->to;
+
+		if (!part->fine || (inside && !slices->finest)) {
+			slices->at++;
+			return part;
+		}
+		if (slices->fine < part->fine_count)
+			return part->fine[slices->fine++];
+	}
+	return NULL;
+}
+
+bool slices_next(struct slices *slices, struct slice *slice)
+{
+	const struct part *part;
+	uint64_t middle;
+
+	do {
+		part = slices_part(slices);
+		if (!part)
+			return false;
+		middle = part->cell.begin + (part->cell.end - part->cell.begin) / 2;
+	} while (middle < slices->from);
+	*slice = (struct slice) {
+		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
+		.runs = part->runs, .run_count = part->run_count,
+		.period = part->timed ? part->time / part->timed : slices->store->first_period,
+		.cpus = &part->cpus,
+	};
+	return slices->to == UINT64_MAX || middle < slices->to;
+}
+
+uint64_t slice_begin(const struct store *store, uint64_t time)
+{
+	struct slices slices = slices_in(store, 0, UINT64_MAX, true);
+	struct slice slice;
+
+	slices.at = position_of(store, time);
+	while (slices_next(&slices, &slice))
+		if (slice.end > time)
+			return slice.begin < time ? slice.begin : time;
+	return time;
+}
+
+uint64_t store_oldest(const struct store *store)
+{
+	struct slices slices = slices_in(store, 0, UINT64_MAX, true);
+	struct slice slice;
+
+	return slices_next(&slices, &slice) ? slice.begin : UINT64_MAX;
 }

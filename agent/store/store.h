@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All samples of one boot, in slices of the guest's time; each slice counts (stack, who). A slice takes 20 ms in the
- * last 160 s, 1 s in the last ten minutes, 10 s in the last two hours, 60 s in the last day. All that is older is one
- * slice, the oldest one. The slices of 20 ms may take a 48th of the budget, STORE_FINE_BYTES at most; the oldest that
- * do not fit become seconds. Short ranges may keep them (store_pin). If memory is short, further slices join the oldest
- * one early. Once that has half of all counts, it forgets threads and CPUs, and keeps the counts by stack. When it has
+ * All samples of one boot, in slices of the guest's time; each slice counts (stack, who). A slice takes 1 s in the last
+ * ten minutes, 10 s in the last two hours, 60 s in the last day. All that is older is one slice, the oldest one. Each
+ * second of the last 160 s also keeps its finest slices, of 20 ms. These may take a 48th of the budget,
+ * STORE_FINE_BYTES at most; the oldest that do not fit are given up. Short ranges may keep them (store_pin). If memory
+ * is short, further slices join the oldest one early. Once that has half of all counts, it forgets threads and CPUs, and keeps the counts by stack. When it has
  * half of them again, it is dropped. A sixth of the budget is left to others. There is a slice only where a sample
  * came. Used by one thread.
  */
@@ -70,23 +70,28 @@ uint64_t store_version(const struct store *store);	/* grows with every change */
 /* Puts all that has come into slices. To be called before slices are read. */
 void store_settle(struct store *store);
 
-/* Slices in order of time. Their pointers are valid until the next call that changes the store. */
-size_t store_slices(const struct store *store);		/* 11,200 at most */
-struct slice store_slice(const struct store *store, size_t index);
-
-/* The slices that a range of time stands for. */
-struct span {
-	size_t first, end;		/* indices of slices: first <= i < end */
+/*
+ * The slices that a range of time stands for, in order. A slice belongs to the range in which its middle lies. So
+ * adjacent ranges share no slice and miss none, and a range keeps its place when slices become coarser. `to` =
+ * UINT64_MAX: up to the last slice. Of a second that is not over, or not wholly in the range, the finest slices are
+ * read, if it has them. What is read is valid until the next call that changes the store. Some 3,500 slices at most;
+ * the finest are some 11,000.
+ */
+struct slices {
+	const struct store *store;
+	uint64_t from, to;
+	bool finest;			/* of each second the finest that it has are wanted */
+	size_t at;			/* the next part, or second */
+	uint32_t fine;			/* the next of the finest slices of that second */
 };
 
-/*
- * A slice belongs to the range in which its middle lies. So adjacent ranges share no slice and miss none,
- * and a range keeps its place when slices become coarser. `to` = UINT64_MAX: up to the last slice.
- */
-struct span span_find(const struct store *store, uint64_t from, uint64_t to);
+struct slices slices_in(const struct store *store, uint64_t from, uint64_t to, bool finest);
+bool slices_next(struct slices *slices, struct slice *slice);		/* false: there is no further one */
 
-/* The index of the first slice that ends after `time`; the number of slices, if there is none. */
-size_t span_after(const struct store *store, uint64_t time);
+/* Where the slice begins that has this time; `time` itself, if none has. */
+uint64_t slice_begin(const struct store *store, uint64_t time);
+
+uint64_t store_oldest(const struct store *store);	/* where the oldest slice begins, in ns; UINT64_MAX: there is none */
 
 /* Who the numbers in the counts are. To be asked for after store_settle, which may change numbers and table. */
 struct who_table *store_whos(const struct store *store);

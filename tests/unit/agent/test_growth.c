@@ -222,7 +222,7 @@ static void leap(struct grown *grown)
 		return;
 	store_advance(store, store_now(store) + (uint64_t)200 * 3600 * NS_PER_SECOND);
 	store_settle(store);
-	assert_int_equal(store_slices(store), 1);
+	assert_int_equal(slices_count(store), 1);
 }
 
 /* The work of the cheapest of some rounds: later ones may have less to do. */

@@ -19,6 +19,7 @@
 #include "agent/store/store.h"
 #include "intern.h"
 #include "query_world.h"
+#include "sums.h"
 
 enum {
 	FUNCTIONS = 256,		/* the most of a world: each check counts all of them */
@@ -85,13 +86,12 @@ struct ranges {
 
 static void find_ranges(struct ranges *ranges, const struct store *store, const struct question *question)
 {
-	ranges->count = store_slices(store);
-	assert_true(ranges->count <= SLICES);
-	for (size_t i = 0; i < ranges->count; i++) {
-		struct slice slice = store_slice(store, i);
-		uint64_t middle = slice.begin + (slice.end - slice.begin) / 2;
+	ranges->count = 0;
+	for (struct each_slice at = each_slice(store); each_next(&at);) {
+		uint64_t middle = at.slice.begin + (at.slice.end - at.slice.begin) / 2;
 
-		ranges->list[i] = (struct slice_range) { .begin = slice.begin, .end = slice.end,
+		assert_true(ranges->count < SLICES);
+		ranges->list[ranges->count++] = (struct slice_range) { .begin = at.slice.begin, .end = at.slice.end,
 			.inside = middle >= question->from && (question->to == UINT64_MAX || middle < question->to) };
 	}
 }

@@ -19,6 +19,7 @@
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/sums.h"
 #include "tests/unit/fakes/work.h"
 #include "asked.h"
 #include "fake_symbols.h"
@@ -527,7 +528,7 @@ static void held_counts_are_given_back(void **state)
 	world.query = query_new(&world.inputs);
 	take_many(&world, 0, 10);
 	work_of(&world, 0, 10);
-	run = store_slice(world.inputs.store, 0).runs[0];
+	run = slice_number(world.inputs.store, 0).runs[0];
 	query_spare(world.query);
 	assert_int_equal(run->holders, 2);
 	charged = budget_left(budget) - budget_share(budget, 5);

@@ -14,6 +14,7 @@
 #include "agent/store/store.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/sums.h"
 #include "time_guest.h"
 
 struct sums {
@@ -67,8 +68,8 @@ static void assert_equal(const struct series_slot *a, const struct series_slot *
 /* True if the slot begins and ends where slices do. */
 static bool is_whole(const struct store *store, uint64_t begin, uint64_t end)
 {
-	for (size_t i = 0; i < store_slices(store); i++) {
-		struct slice slice = store_slice(store, i);
+	for (struct each_slice at = each_slice(store); each_next(&at);) {
+		struct slice slice = at.slice;
 
 		if ((slice.begin < begin && slice.end > begin) || (slice.begin < end && slice.end > end))
 			return false;
