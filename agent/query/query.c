@@ -46,7 +46,9 @@ struct query *query_new(const struct query_inputs *inputs)
 	struct query *query = util_alloc(sizeof(*query));
 
 	query->inputs = *inputs;
-	query->scan.budget = inputs->budget;
+	for (uint32_t i = 0; i < RUN_MARKS; i++)
+		query->scans[i] = (struct scan) { .budget = inputs->budget, .number = i };
+	query->scan = query->scans;
 	query->readers[QUERY_ANYBODY] = reader_new(query);
 	return query;
 }
@@ -61,7 +63,23 @@ void query_heed(struct query *query, const atomic_bool *stop)
 
 void query_spare(struct query *query)
 {
-	scan_spare(&query->scan);
+	for (uint32_t i = 0; i < RUN_MARKS; i++)
+		scan_spare(&query->scans[i], &query->scans[i] == query->scan);
+}
+
+struct scan *query_scan(struct query *query, const struct window *window, bool by_who)
+{
+	uint32_t oldest = 0, found = RUN_MARKS;
+
+	for (uint32_t i = 0; i < RUN_MARKS; i++) {
+		oldest = query->scanned[i] < query->scanned[oldest] ? i : oldest;
+		found = query->scans[i].window == window && query->scans[i].by_who == by_who ? i : found;
+	}
+	found = found < RUN_MARKS ? found : oldest;
+	query->scan = &query->scans[found];
+	query->scanned[found] = ++query->scans_begun;
+	scan_begin(query->scan, window, by_who);
+	return query->scan;
 }
 
 void query_free(struct query *query)
@@ -70,7 +88,8 @@ void query_free(struct query *query)
 		return;
 	for (uint32_t i = 0; i < QUERY_READERS; i++)
 		reader_free(query->readers[i]);
-	scan_clear(&query->scan);
+	for (uint32_t i = 0; i < RUN_MARKS; i++)
+		scan_clear(&query->scans[i]);
 	node_functions_clear(&query->nodes);
 	free(query->places);
 	free(query);
@@ -90,8 +109,9 @@ void query_reader_free(struct query *query, uint32_t reader)
 {
 	if (reader == QUERY_ANYBODY)
 		return;
-	if (query->scan.window == &query->readers[reader]->window)
-		query->scan.window = NULL;
+	for (uint32_t i = 0; i < RUN_MARKS; i++)
+		if (query->scans[i].window == &query->readers[reader]->window)
+			query->scans[i].window = NULL;
 	reader_free(query->readers[reader]);
 	query->readers[reader] = NULL;
 }
@@ -160,7 +180,7 @@ static uint32_t *clear_places(struct query *query)
 
 uint64_t query_refused(const struct query *query)
 {
-	return query->scan.pairs.refused;
+	return query->scan->pairs.refused;
 }
 
 bool query_awaits_files(struct query *query, const struct question *question)
@@ -224,7 +244,7 @@ static struct table *make_by_stack(struct query *query, struct window *window)
 	const uint8_t *outermost = window->question.by == GROUP_FUNCTION ?
 		node_functions_outermost(window->nodes, window->inputs.stacks) : NULL;
 	const struct node *nodes = stacks_list(window->inputs.stacks);
-	struct scan *scan = &query->scan;
+	struct scan *scan = query->scan;
 	struct table *table;
 
 	scan_totals(scan, window, true);
@@ -247,76 +267,41 @@ static struct table *make_by_stack(struct query *query, struct window *window)
 	return table;
 }
 
-/* Whoever ran a sample decides its row. */
-struct by_who {
-	struct query *query;
-	const struct match *match;
-	struct table *table;
-	bool ran;			/* the functions that ran are wanted */
-};
-
-static void add_run(struct by_who *by_who, const struct run *run)
-{
-	struct match_reader reader = match_begin(by_who->match, run);
-	struct scan *scan = &by_who->query->scan;
-	struct run_count count;
-	const struct who *who;
-
-	while (match_next(&reader, &count, &who)) {
-		uint32_t function = match_row(&reader, count.who);
-		struct row *row = have_row(by_who->query, by_who->table, function);
-
-		row->self += count.weight;
-		row->total += count.weight;
-		row->samples += count.samples;
-		row->kernel += who->mode == MODE_KERNEL ? count.weight : 0;
-		row->user += who->mode == MODE_USER ? count.weight : 0;
-		if (who->cpu < 64 * by_who->table->words)
-			row->cpus[who->cpu / 64] |= UINT64_C(1) << who->cpu % 64;
-		scan->whole.weight += count.weight;
-		scan->whole.samples += count.samples;
-		scan->whole.mode[who->mode] += count.weight;
-		if (by_who->ran && who->mode != MODE_IDLE)
-			scan_add_pair(&scan->pairs, scan->budget, function, count.stack == STACKS_NONE ?
-				by_who->match->unknown : by_who->match->functions[count.stack], count.weight);
-	}
-}
-
-/* In no order. The scan has the whole then; with `ran`, and if it has none yet, also pairs of rows and functions. */
-static struct table *make_by_who(struct query *query, struct window *window, bool ran)
+/* Whoever ran a sample decides its row. In no order. */
+static struct table *make_by_who(struct query *query, struct window *window)
 {
 	const struct match match = window_match(window);
-	struct by_who by_who = { .query = query, .match = &match };
+	struct match_reader reader = match_begin(&match, NULL);
 	uint32_t words = (window->cpus + 63) / 64;
-	struct slices slices = window_slices(window);
-	struct scan *scan = &query->scan;
-	struct slice slice;
+	struct scan *scan = query->scan;
+	struct table *table;
 
-	by_who.ran = ran && grouping_has_ran(window->question.by) && !scan->has_pairs;
-	scan->pairs.refused = by_who.ran ? 0 : scan->pairs.refused;
-	by_who.table = table_new(query->inputs.budget, 0, words < SCAN_WORDS_MAX ? words : SCAN_WORDS_MAX);
+	scan_own(scan, window, false);
+	table = table_new(query->inputs.budget, 0, words < SCAN_WORDS_MAX ? words : SCAN_WORDS_MAX);
 	query->place_count = 0;
-	scan->whole = (struct scan_whole) { .weight = 0 };
-	while (slices_next(&slices, &slice)) {
-		uint64_t before = scan->whole.weight;
+	for (uint32_t i = 0; i < scan->ran_count; i++) {
+		uint32_t number = scan_place_who(scan->ran[i], &reader.context);
+		const struct who *who = &match.whos->list[number];
+		const struct scan_sum *sum = &scan->own[scan->ran[i]];
+		struct row *row = have_row(query, table, match_row(&reader, number));
 
-		for (size_t k = 0; k < slice.run_count; k++)
-			add_run(&by_who, slice.runs[k]);
-		scan->whole.time += (scan->whole.weight - before) * slice.period;
+		row->self += sum->weight;
+		row->total += sum->weight;
+		row->samples += sum->samples;
+		row->kernel += who->mode == MODE_KERNEL ? sum->weight : 0;
+		row->user += who->mode == MODE_USER ? sum->weight : 0;
+		if (who->cpu < 64 * table->words)
+			row->cpus[who->cpu / 64] |= UINT64_C(1) << who->cpu % 64;
 	}
-	scan->whole.missed = window->missed;
-	scan->has_pairs = scan->has_pairs || (by_who.ran && !stop_now(window->stop));
-	return by_who.table;
+	return table;
 }
 
 static struct table *make_table(struct query *query, struct window *window, const struct question *question)
 {
-	const struct scan_whole *whole = &query->scan.whole;
-	struct table *table;
+	bool by_who = grouping_is_by_who(question->by);
+	const struct scan_whole *whole = &query_scan(query, window, by_who)->whole;
+	struct table *table = by_who ? make_by_who(query, window) : make_by_stack(query, window);
 
-	scan_begin(&query->scan, window);
-	table = grouping_is_by_who(question->by) ?
-		make_by_who(query, window, question->callers) : make_by_stack(query, window);
 	table->weight = whole->weight;
 	table->samples = whole->samples;
 	table->time = whole->time;
@@ -514,26 +499,26 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 	if (question->by != GROUP_FUNCTION || stop_now(query->stop))
 		return 0;
 	window_look(window, question);
-	scan_begin(&query->scan, window);
-	scan_node_pairs(&query->scan, window, question->callers ? FUNCTION_NONE : function);
-	return keep_heaviest(&query->scan.pairs, function, callers, size);
+	query_scan(query, window, false);
+	scan_node_pairs(query->scan, window, question->callers ? FUNCTION_NONE : function);
+	return keep_heaviest(&query->scan->pairs, function, callers, size);
 }
 
 struct caller query_ran(struct query *query, const struct question *question, uint32_t row)
 {
 	struct window *window = &query_reader(query, question)->window;
-	struct caller heaviest = { .weight = 0 };
+	const struct scan_pair *heaviest;
 
 	if (!grouping_has_ran(question->by) || !question->callers)
-		return heaviest;
+		return (struct caller) { .weight = 0 };
 	window_look(window, question);
-	scan_begin(&query->scan, window);
+	query_scan(query, window, grouping_is_by_who(question->by));
 	if (question->by == GROUP_LINE)
-		scan_node_pairs(&query->scan, window, FUNCTION_NONE);
-	else if (!query->scan.has_pairs)
-		table_free(make_by_who(query, window, true));
-	keep_heaviest(&query->scan.pairs, row, &heaviest, 1);
-	return heaviest;
+		scan_node_pairs(query->scan, window, FUNCTION_NONE);
+	else
+		scan_own(query->scan, window, false);
+	heaviest = scan_heaviest(&query->scan->pairs, row);
+	return heaviest ? (struct caller) { heaviest->function, heaviest->weight } : (struct caller) { .weight = 0 };
 }
 
 /* ---- query stacks ---- */

@@ -46,11 +46,16 @@ struct query {
 	struct query_inputs inputs;
 	struct node_functions nodes;		/* shared by all readers */
 	struct query_reader *readers[QUERY_READERS];	/* NULL: free; QUERY_ANYBODY is always there */
-	struct scan scan;			/* of the last question */
+	struct scan scans[RUN_MARKS];		/* of the last questions of as many readers */
+	uint64_t scans_begun, scanned[RUN_MARKS];	/* how many so far; and when each was used last */
+	struct scan *scan;			/* the one that was used last */
 	const atomic_bool *stop;	/* see query_heed */
 	uint32_t *places;		/* by function: its position in the answer that is being made, or NOWHERE */
 	size_t place_count;
 };
+
+/* The sums for a question whose window has looked (scan_begin); they are query->scan then. */
+struct scan *query_scan(struct query *query, const struct window *window, bool by_who);
 
 void query_tree_forget(struct query_reader *reader);	/* all that is kept of its trees */
 

@@ -733,7 +733,7 @@ static bool add_list(struct query *query, struct window *window, struct kept_tre
 	const struct tree_question *wanted, struct tree *tree)
 {
 	struct making making = {
-		.tree = tree, .window = window, .scan = &query->scan, .wanted = wanted, .places = &kept->places,
+		.tree = tree, .window = window, .scan = query->scan, .wanted = wanted, .places = &kept->places,
 		.kept = &kept->trends,
 	};
 
@@ -757,12 +757,12 @@ struct tree *query_tree(struct query *query, const struct question *question, co
 	struct query_reader *reader = query_reader(query, question);
 	struct window *window = &reader->window;
 	struct tree *tree = tree_new(query->inputs.budget);
-	const struct scan_whole *whole = &query->scan.whole;
+	const struct scan_whole *whole;
 	struct range range;
 
 	window_look(window, question);
-	scan_begin(&query->scan, window);
-	scan_own(&query->scan, window, false);
+	whole = &query_scan(query, window, false)->whole;
+	scan_own(query->scan, window, false);
 	range = window_range(window);
 	tree->from = range.from;
 	tree->to = range.to;

@@ -44,6 +44,17 @@ static void free_seen(struct scan *scan)
 	scan->seen_room = scan->seen_cpus = 0;
 }
 
+static void free_pairs(struct scan *scan)
+{
+	struct scan_pairs *pairs = &scan->pairs;
+
+	hash_clear(&pairs->by_pair);
+	budget_free(scan->budget, pairs->list, pairs->room * sizeof(*pairs->list));
+	budget_free(scan->budget, pairs->rows, pairs->row_count * sizeof(*pairs->rows));
+	*pairs = (struct scan_pairs) { .refused = 0 };
+	scan->has_pairs = false;
+}
+
 /* The own sums are of nothing then. */
 static void begin_anew(struct scan *scan)
 {
@@ -59,17 +70,8 @@ static void begin_anew(struct scan *scan)
 	}
 	scan->whole = (struct scan_whole) { .weight = 0 };
 	scan->has_own = scan->has_totals = false;
-}
-
-static void free_pairs(struct scan *scan)
-{
-	struct scan_pairs *pairs = &scan->pairs;
-
-	hash_clear(&pairs->by_pair);
-	budget_free(scan->budget, pairs->list, pairs->room * sizeof(*pairs->list));
-	budget_free(scan->budget, pairs->first, pairs->row_count * sizeof(*pairs->first));
-	*pairs = (struct scan_pairs) { .refused = pairs->refused };
-	scan->has_pairs = false;
+	if (scan->by_who)
+		free_pairs(scan);
 }
 
 void scan_clear(struct scan *scan)
@@ -84,22 +86,100 @@ void scan_clear(struct scan *scan)
 	free(scan->ran);
 	free(scan->totals);
 	free(scan->rows);
-	*scan = (struct scan) { .budget = scan->budget };
+	*scan = (struct scan) { .budget = scan->budget, .number = scan->number };
 }
 
-void scan_begin(struct scan *scan, const struct window *window)
+void scan_begin(struct scan *scan, const struct window *window, bool by_who)
 {
-	if (scan->window == window && scan->looked == window->looked)
+	bool same = scan->window == window && scan->by_who == by_who;
+
+	if (same && scan->looked == window->looked)
 		return;
-	if (scan->window == window)
-		scan->pairs.refused = 0;
-	free_pairs(scan);
-	if (scan->window != window || scan->renewed != window->renewed)
+	if (!same || scan->renewed != window->renewed)
 		begin_anew(scan);
+	if (!by_who || !scan->by_who)
+		free_pairs(scan);
+	if (by_who)			/* each who has a CPU of its own */
+		free_seen(scan);
 	scan->has_own = scan->has_totals = scan->has_cpus = false;
+	scan->by_who = by_who;
 	scan->window = window;
 	scan->looked = window->looked;
 	scan->renewed = window->renewed;
+}
+
+/* ---- pairs ---- */
+
+static bool have_row(struct scan_pairs *pairs, struct budget *budget, uint32_t row)
+{
+	uint32_t count = row + row / 4 + 256;
+	struct scan_row *rows;
+
+	if (row < pairs->row_count)
+		return true;
+	rows = budget_resize(budget, pairs->rows, pairs->row_count * sizeof(*rows), count * sizeof(*rows));
+	if (!rows)
+		return false;
+	memset(rows + pairs->row_count, 0xff, (count - pairs->row_count) * sizeof(*rows));
+	pairs->rows = rows;
+	pairs->row_count = count;
+	return true;
+}
+
+/* NULL: there is no memory. */
+static struct scan_pair *have_pair(struct scan_pairs *pairs, struct budget *budget, uint32_t row, uint32_t function)
+{
+	uint64_t value = hash_pair(&pairs->by_pair, row, function);
+	uint32_t at = 0, position;
+	struct scan_pair *list;
+
+	while ((position = hash_next(&pairs->by_pair, value, &at)) != HASH_NONE)
+		if (pairs->list[position].row == row && pairs->list[position].function == function)
+			return &pairs->list[position];
+	if (!have_row(pairs, budget, row))
+		return NULL;
+	list = budget_array(budget, pairs->list, pairs->count, &pairs->room, sizeof(*list));
+	pairs->list = list ? list : pairs->list;
+	if (!list || !hash_add(&pairs->by_pair, value, pairs->count))
+		return NULL;
+	list[pairs->count] = (struct scan_pair) { .row = row, .function = function, .next = pairs->rows[row].first };
+	pairs->rows[row].first = pairs->count;
+	return &list[pairs->count++];
+}
+
+static void add_pair(struct scan *scan, uint32_t row, uint32_t function, uint64_t weight)
+{
+	struct scan_pairs *pairs = &scan->pairs;
+	struct scan_pair *pair;
+
+	if (!pairs->by_pair.size && !pairs->count)
+		hash_init(&pairs->by_pair, scan->budget);
+	pair = have_pair(pairs, scan->budget, row, function);
+	if (pair)
+		pair->weight += weight;
+	else
+		pairs->refused++;
+}
+
+static bool is_heavier(const struct scan_pair *a, const struct scan_pair *b)
+{
+	return a->weight != b->weight ? a->weight > b->weight : a->function < b->function;
+}
+
+/* The heaviest pair of each row. */
+static void find_heaviest(struct scan_pairs *pairs)
+{
+	for (uint32_t i = 0; i < pairs->row_count; i++)
+		pairs->rows[i].heaviest = HASH_NONE;
+	pairs->empty = 0;
+	for (uint32_t i = 0; i < pairs->count; i++) {
+		const struct scan_pair *pair = &pairs->list[i];
+		uint32_t *heaviest = &pairs->rows[pair->row].heaviest;
+
+		pairs->empty += !pair->weight;
+		if (pair->weight && (*heaviest == HASH_NONE || is_heavier(pair, &pairs->list[*heaviest])))
+			*heaviest = i;
+	}
 }
 
 /* ---- what ran ---- */
@@ -187,6 +267,25 @@ static inline void add_count(struct scan *scan, const struct counted *counted, u
 	scan->whole.mode[counted->who->mode] += weight;
 }
 
+/* The function that a count ran. */
+static uint32_t ran_in(const struct match *match, const struct run_count *count)
+{
+	return count->stack == STACKS_NONE ? match->unknown : match->functions[count->stack];
+}
+
+/* Where the last count of the reader goes. By who, its pair gets the weight. */
+static uint32_t place_of(struct scan *scan, const struct match_reader *reader, const struct counted *counted,
+	uint64_t sign)
+{
+	const struct run_count *count = &counted->count;
+
+	if (!scan->by_who)
+		return counted->who->mode == MODE_IDLE ? SCAN_IDLE : count->stack + SCAN_NODES;
+	if (scan->has_pairs && counted->who->mode != MODE_IDLE)
+		add_pair(scan, match_row(reader, count->who), ran_in(reader->match, count), sign * count->weight);
+	return scan_who_place(count->who, reader->context);
+}
+
 /* Reads counts ahead, so that the memory of their sums is fetched at the same time. */
 static void add_run(struct scan *scan, const struct match *match, const struct scan_run *run, uint64_t sign,
 	uint32_t words)
@@ -202,7 +301,7 @@ static void add_run(struct scan *scan, const struct match *match, const struct s
 
 			if (!match_next(&reader, &next->count, &next->who))
 				break;
-			next->place = next->who->mode == MODE_IDLE ? SCAN_IDLE : next->count.stack + SCAN_NODES;
+			next->place = place_of(scan, &reader, next, sign);
 			__builtin_prefetch(&scan->own[next->place], 1);
 			if (scan->seen)
 				__builtin_prefetch(&scan->seen[(size_t)next->place * scan->seen_cpus], 1);
@@ -220,7 +319,9 @@ static void add_run(struct scan *scan, const struct match *match, const struct s
 /* The mark of a run that is summed up is its index. */
 static bool is_summed(const struct scan *scan, const struct run *run)
 {
-	return run->mark < scan->run_count && scan->runs[run->mark].run == run;
+	uint32_t mark = run->marks[scan->number];
+
+	return mark < scan->run_count && scan->runs[mark].run == run;
 }
 
 /* Finds out which of the runs stay. True: to add what has come and to take away what has left is less than all. */
@@ -233,7 +334,7 @@ static bool meet_runs(struct scan *scan, const struct window *window)
 	while (slices_next(&slices, &slice))
 		for (size_t k = 0; k < slice.run_count; k++)
 			if (is_summed(scan, slice.runs[k])) {
-				scan->runs[slice.runs[k]->mark].looked = scan->looked;
+				scan->runs[slice.runs[k]->marks[scan->number]].looked = scan->looked;
 				stay += slice.runs[k]->counts;
 			}
 	for (uint32_t i = 0; i < scan->run_count; i++)
@@ -249,7 +350,7 @@ static void take_away(struct scan *scan, const struct match *match)
 		struct scan_run *run = &scan->runs[i];
 
 		if (run->looked == scan->looked) {
-			run->run->mark = runs;
+			run->run->marks[scan->number] = runs;
 			scan->runs[runs++] = *run;
 			continue;
 		}
@@ -273,30 +374,39 @@ static void add_new(struct scan *scan, const struct match *match, struct run *ru
 		budget_charge(scan->budget, (scan->run_room - room) * sizeof(*scan->runs));
 		scan->runs = util_grow(scan->runs, scan->run_room, sizeof(*scan->runs));
 	}
-	run->mark = scan->run_count;
+	run->marks[scan->number] = scan->run_count;
 	scan->runs[scan->run_count] = (struct scan_run) { run_hold(run), period, scan->looked };
 	add_run(scan, match, &scan->runs[scan->run_count++], 1, words);
 }
 
-void scan_spare(struct scan *scan)
+void scan_spare(struct scan *scan, bool in_use)
 {
-	if (scan->run_count && budget_left(scan->budget) < budget_share(scan->budget, HOLDING))
+	if (budget_left(scan->budget) >= budget_share(scan->budget, HOLDING))
+		return;
+	if (!in_use)
+		scan_clear(scan);
+	else if (scan->run_count)
 		begin_anew(scan);
 }
 
 void scan_own(struct scan *scan, struct window *window, bool cpus)
 {
 	const struct match match = window_match(window);
+	bool pairs = scan->by_who && window->question.callers;
 	struct slices slices = window_slices(window);
 	struct slice slice;
 	uint32_t words = 0;
 
-	if (scan->has_own && scan->has_cpus >= cpus)
+	if (scan->has_own && scan->has_cpus >= cpus && (!pairs || scan->has_pairs))
 		return;
-	make_room(scan, stacks_nodes(window->inputs.stacks) + SCAN_NODES);	/* nodes without a function, too */
+	make_room(scan, SCAN_NODES + (scan->by_who ? CONTEXTS * who_table_count(window->who_table) :
+		stacks_nodes(window->inputs.stacks)));	/* nodes without a function, too */
 	scan->has_cpus = (cpus || scan->seen) && have_seen(scan, window->cpus);
-	if (scan->whos != window->who_table || (cpus && !scan->has_cpus) || !meet_runs(scan, window))
+	if (scan->whos != window->who_table || (cpus && !scan->has_cpus) || (scan->by_who && pairs != scan->has_pairs) ||
+			scan->pairs.empty > scan->pairs.count / 2 || !meet_runs(scan, window))
 		begin_anew(scan);
+	if (pairs)
+		scan->has_pairs = true;
 	if (cpus && !scan->has_cpus) {		/* bits are not taken away */
 		make_cpus(scan, window->cpus);
 		words = scan->words;
@@ -309,6 +419,8 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 				add_new(scan, &match, slice.runs[k], slice.period, words);
 	if (stop_now(window->stop))
 		begin_anew(scan);
+	if (scan->by_who)
+		find_heaviest(&scan->pairs);
 	scan->whole.missed = window->missed;
 	scan->has_own = !stop_now(window->stop);
 	scan->has_cpus = scan->has_cpus || cpus;
@@ -366,56 +478,7 @@ void scan_totals(struct scan *scan, struct window *window, bool cpus)
 	scan->has_cpus_below = cpus;
 }
 
-/* ---- pairs ---- */
-
-static bool have_row(struct scan_pairs *pairs, struct budget *budget, uint32_t row)
-{
-	uint32_t count = row + row / 4 + 256, *first;
-
-	if (row < pairs->row_count)
-		return true;
-	first = budget_resize(budget, pairs->first, pairs->row_count * sizeof(*first), count * sizeof(*first));
-	if (!first)
-		return false;
-	memset(first + pairs->row_count, 0xff, (count - pairs->row_count) * sizeof(*first));
-	pairs->first = first;
-	pairs->row_count = count;
-	return true;
-}
-
-/* NULL: there is no memory. */
-static struct scan_pair *have_pair(struct scan_pairs *pairs, struct budget *budget, uint32_t row, uint32_t function)
-{
-	uint64_t value = hash_pair(&pairs->by_pair, row, function);
-	uint32_t at = 0, position;
-	struct scan_pair *list;
-
-	while ((position = hash_next(&pairs->by_pair, value, &at)) != HASH_NONE)
-		if (pairs->list[position].row == row && pairs->list[position].function == function)
-			return &pairs->list[position];
-	if (!have_row(pairs, budget, row))
-		return NULL;
-	list = budget_array(budget, pairs->list, pairs->count, &pairs->room, sizeof(*list));
-	pairs->list = list ? list : pairs->list;
-	if (!list || !hash_add(&pairs->by_pair, value, pairs->count))
-		return NULL;
-	list[pairs->count] = (struct scan_pair) { .row = row, .function = function, .next = pairs->first[row] };
-	pairs->first[row] = pairs->count;
-	return &list[pairs->count++];
-}
-
-void scan_add_pair(struct scan_pairs *pairs, struct budget *budget, uint32_t row, uint32_t function, uint64_t weight)
-{
-	struct scan_pair *pair;
-
-	if (!pairs->by_pair.size && !pairs->count)
-		hash_init(&pairs->by_pair, budget);
-	pair = have_pair(pairs, budget, row, function);
-	if (pair)
-		pair->weight += weight;
-	else
-		pairs->refused++;
-}
+/* ---- pairs of nodes ---- */
 
 /* By line, the function that a node is in; else its caller's row. FUNCTION_NONE: it is not known. */
 static uint32_t other_of(const struct scan *scan, const struct window *window, const struct node *nodes, uint32_t id)
@@ -444,7 +507,6 @@ void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of)
 	if (scan->has_pairs && (scan->pairs_of == FUNCTION_NONE || scan->pairs_of == of))
 		return;
 	free_pairs(scan);
-	scan->pairs.refused = 0;
 	scan_totals(scan, window, false);
 	for (uint32_t i = 0; i < scan->count - SCAN_NODES; i++) {
 		uint32_t row = scan->rows[i + SCAN_NODES], other;
@@ -453,8 +515,9 @@ void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of)
 			continue;
 		other = other_of(scan, window, nodes, i);
 		if (other != FUNCTION_NONE && is_outermost(scan, window, nodes, i, other))
-			scan_add_pair(&scan->pairs, scan->budget, row, other, scan->totals[i + SCAN_NODES]);
+			add_pair(scan, row, other, scan->totals[i + SCAN_NODES]);
 	}
+	find_heaviest(&scan->pairs);
 	scan->has_pairs = scan->has_own;
 	scan->pairs_of = of;
 }

@@ -30,7 +30,7 @@ struct window;
 
 /*
  * Where sums are: those of no stack come first, then that of each node, at its number + SCAN_NODES. So STACKS_NONE +
- * SCAN_NODES is SCAN_UNKNOWN.
+ * SCAN_NODES is SCAN_UNKNOWN. Of a scan by who, behind SCAN_NODES are those of each number of who in each context.
  */
 enum { SCAN_IDLE, SCAN_UNKNOWN, SCAN_NODES };
 enum { SCAN_WORDS_MAX = 16 };		/* of 64 CPUs each: as many as the row of a table tells apart */
@@ -48,16 +48,21 @@ struct scan_whole {			/* of all samples that passed */
 struct scan_pair {			/* a row of the table, and a caller of it, or a function that ran in it */
 	uint32_t row, function;
 	uint32_t next;			/* the next pair of the row; HASH_NONE: there is none */
-	uint64_t weight;		/* of the stacks that have it; each counts once */
+	uint64_t weight;		/* of the stacks that have it; each counts once; 0: none has it any more */
+};
+
+struct scan_row {			/* indices of pairs; HASH_NONE: it has none */
+	uint32_t first, heaviest;
 };
 
 struct scan_pairs {
 	struct scan_pair *list;
 	uint32_t count, room;
-	uint32_t *first;		/* by row: its first pair; HASH_NONE: it has none */
+	uint32_t empty;			/* so many have no weight */
+	struct scan_row *rows;		/* by row */
 	uint32_t row_count;
 	struct hash by_pair;
-	uint64_t refused;		/* pairs that found no memory */
+	uint64_t refused;		/* additions to pairs that found no memory */
 };
 
 struct scan_run {
@@ -66,8 +71,10 @@ struct scan_run {
 	uint64_t looked;		/* the window's when it was last in the range */
 };
 
-struct scan {				/* starts as { 0 }, with `budget` */
+struct scan {				/* starts as { 0 }, with `budget` and `number` */
 	struct budget *budget;
+	uint32_t number;		/* below RUN_MARKS; each has its own */
+	bool by_who;			/* own sums are by whoever ran, and pairs, if the question asks for callers */
 	const struct window *window;	/* whose question this is of; NULL: of none */
 	uint64_t looked, renewed;	/* the window's then */
 	bool has_own, has_totals, has_cpus, has_cpus_below, has_pairs;	/* these are made: */
@@ -90,24 +97,43 @@ struct scan {				/* starts as { 0 }, with `budget` */
 
 void scan_clear(struct scan *scan);
 
-/* Gives up the runs that are held where memory is short: the next sums begin anew. To be called now and then. */
-void scan_spare(struct scan *scan);
+/*
+ * Where memory is short, gives up the runs that are held, and all else unless it is in use: the next sums begin anew. To
+ * be called now and then.
+ */
+void scan_spare(struct scan *scan, bool in_use);
 
 /* To be called first, when the window has looked. What was made for another question is forgotten. */
-void scan_begin(struct scan *scan, const struct window *window);
+void scan_begin(struct scan *scan, const struct window *window, bool by_who);
 
-/* These make what is not made yet: own sums; totals and rows; pairs of callers and callees, or by line of functions. */
+/* These make what is not made yet: own sums; totals and rows; pairs of callers and callees, or by line of functions. By who there are no totals. */
 void scan_own(struct scan *scan, struct window *window, bool cpus);
 void scan_totals(struct scan *scan, struct window *window, bool cpus);
 void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of);
 
-/* Adds a pair's weight; for those who go through the samples themselves. */
-void scan_add_pair(struct scan_pairs *pairs, struct budget *budget, uint32_t row, uint32_t function, uint64_t weight);
+/* The place of a number of who in a context, in a scan by who; and what a place is of. */
+static inline uint32_t scan_who_place(uint32_t who, enum context context)
+{
+	return SCAN_NODES + who * CONTEXTS + context;
+}
 
-/* The first of a row's pairs. NULL: it has none. */
+static inline uint32_t scan_place_who(uint32_t place, enum context *context)
+{
+	*context = (enum context)((place - SCAN_NODES) % CONTEXTS);
+	return (place - SCAN_NODES) / CONTEXTS;
+}
+
+/* The first of a row's pairs, and the heaviest. NULL: it has none. */
 static inline const struct scan_pair *scan_pairs_of(const struct scan_pairs *pairs, uint32_t row)
 {
-	return row < pairs->row_count && pairs->first[row] != HASH_NONE ? &pairs->list[pairs->first[row]] : NULL;
+	return row < pairs->row_count && pairs->rows[row].first != HASH_NONE ? &pairs->list[pairs->rows[row].first] :
+		NULL;
+}
+
+static inline const struct scan_pair *scan_heaviest(const struct scan_pairs *pairs, uint32_t row)
+{
+	return row < pairs->row_count && pairs->rows[row].heaviest != HASH_NONE ?
+		&pairs->list[pairs->rows[row].heaviest] : NULL;
 }
 
 /* ---- what a question is about ---- */

@@ -125,7 +125,8 @@ bool run_begin(struct run_writer *writer, struct budget *budget, uint8_t who_bit
 	run->budget = budget;
 	run->size = size;
 	run->holders = 1;
-	run->counts = run->mark = 0;
+	run->counts = 0;
+	memset(run->marks, 0, sizeof(run->marks));
 	run->who_bits = who_bits;
 	*writer = (struct run_writer) { .run = run, .at = run->bytes, .end = (uint8_t *)run + size };
 	return true;

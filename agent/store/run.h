@@ -2,7 +2,7 @@
 /*
  * Counts in order of stack and who, packed: a slice of the store consists of runs. Each key is stored as its distance
  * from the key before. A count of one sample with weight 1 needs nothing else, so most counts take one or two bytes. A
- * run never changes (but for `mark`), and may be held by several. Used by one thread.
+ * run never changes (but for `marks`), and may be held by several. Used by one thread.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -22,12 +22,14 @@ struct run_count {
 	uint64_t samples, weight;
 };
 
+enum { RUN_MARKS = 4 };
+
 struct run {
 	struct budget *budget;
 	size_t size;			/* bytes of the run, counts included */
 	unsigned holders;
 	uint32_t counts;
-	uint32_t mark;			/* for whoever sums up runs: see scan.c */
+	uint32_t marks[RUN_MARKS];	/* for those who sum up runs: see scan.c */
 	uint8_t who_bits;		/* the low bits of a key that are the number of who */
 	uint8_t bytes[];
 };

@@ -56,14 +56,14 @@ struct address_sums query_addresses(struct query *query, const struct question *
 {
 	struct window *window = &query_reader(query, question)->window;
 	const struct node *nodes = stacks_list(query->inputs.stacks);
-	struct scan *scan = &query->scan;
+	struct scan *scan;
 	struct address_sums sums = { .count = 0 };
 	struct hash by_address;
 	struct range range;
 	size_t room = 0;
 
 	window_look(window, question);
-	scan_begin(scan, window);
+	scan = query_scan(query, window, false);
 	scan_own(scan, window, false);
 	hash_init(&by_address, NULL);
 	count = count < ADDRESS_FUNCTIONS ? count : ADDRESS_FUNCTIONS;
