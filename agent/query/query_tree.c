@@ -241,8 +241,8 @@ static inline uint32_t places_key(struct places *places, uint32_t stack)
 
 #define NOTHING 0xffffffffu		/* no place */
 
-struct place_weight {
-	uint64_t weight, samples;
+struct place_weight {			/* [0]: of what ends there; [1]: of what goes on below while it is closed */
+	uint64_t weight[2], samples[2];
 };
 
 /* Places in lists: the first of a place's children, and the next of its siblings. */
@@ -267,8 +267,8 @@ struct making {
 	const struct tree_question *wanted;
 	struct places *places;
 	struct kept_trends *kept;
-	struct place_weight *own, *inner;	/* by place: what ends there; what goes on below while it is closed */
-	uint32_t room;			/* of both */
+	struct place_weight *weights;	/* by place */
+	uint32_t room;			/* of these */
 	struct place_total *totals;	/* by place */
 	uint32_t top, row_top, row_last;	/* the first at the top, of both kinds; the last of these rows */
 	struct entry *heap;		/* places with a weight that have no row yet, the heaviest first */
@@ -280,25 +280,17 @@ struct making {
 	uint32_t asked_count;
 };
 
-/* For all places, emptied. False: there is no memory. */
+/* For all places. False: there is no memory. */
 static bool have_room(struct making *making)
 {
-	struct budget *budget = making->places->budget;
-	size_t size = sizeof(*making->own), before = making->room * size, room = making->places->room * size;
-	struct place_weight *own = budget_resize(budget, making->own, before, room), *inner;
+	size_t size = sizeof(*making->weights), before = making->room * size, room = making->places->room * size;
+	struct place_weight *weights = budget_resize(making->places->budget, making->weights, before, room);
 
-	if (!own)
+	if (!weights)
 		return false;
-	making->own = own;
-	inner = budget_resize(budget, making->inner, before, room);
-	if (!inner) {
-		making->own = budget_trim(budget, own, room, before);
-		return false;
-	}
-	making->inner = inner;
+	memset((char *)weights + before, 0, room - before);
+	making->weights = weights;
 	making->room = making->places->room;
-	memset(own, 0, room);
-	memset(inner, 0, room);
 	return true;
 }
 
@@ -315,19 +307,22 @@ static bool weigh(struct making *making)
 {
 	const struct scan *scan = making->scan;
 
-	for (uint32_t i = 0; i < scan->ran_count && !making->places->scarce; i++)
-		key_at(making, scan->ran[i]);
-	if (making->places->scarce || !have_room(making))
+	if (making->room)
+		memset(making->weights, 0, making->room * sizeof(*making->weights));
+	if (making->places->room > making->room && !have_room(making))
 		return false;
 	for (uint32_t i = 0; i < scan->ran_count; i++) {
 		const struct scan_sum *sum = &scan->own[scan->ran[i]];
 		uint32_t key = key_at(making, scan->ran[i]);
-		struct place_weight *to = key & PLACE_INNER ? &making->inner[PLACE_OF(key)] : &making->own[key];
+		struct place_weight *to;
 
+		if (making->places->scarce || (making->places->room > making->room && !have_room(making)))
+			return false;
 		if (key == PLACE_NONE)
 			continue;
-		to->weight += sum->weight;
-		to->samples += sum->samples;
+		to = &making->weights[PLACE_OF(key)];
+		to->weight[key != PLACE_OF(key)] += sum->weight;
+		to->samples[key != PLACE_OF(key)] += sum->samples;
 	}
 	return true;
 }
@@ -337,8 +332,8 @@ static void sum_totals(struct making *making)
 {
 	for (uint32_t i = 0; i < making->places->count; i++)
 		making->totals[i] = (struct place_total) {
-			.total = making->own[i].weight + making->inner[i].weight,
-			.samples = making->own[i].samples + making->inner[i].samples,
+			.total = making->weights[i].weight[0] + making->weights[i].weight[1],
+			.samples = making->weights[i].samples[0] + making->weights[i].samples[1],
 			.child = NOTHING, .row_child = NOTHING, .row_last = NOTHING, .row_next = NOTHING,
 		};
 	for (uint32_t i = making->places->count; i-- > 0;) {
@@ -431,7 +426,7 @@ static void unfold(struct making *making, uint32_t at)
 
 static bool has_more(const struct making *making, uint32_t place)
 {
-	return making->totals[place].child != NOTHING || making->inner[place].weight;
+	return making->totals[place].child != NOTHING || making->weights[place].weight[1];
 }
 
 /* Appends it to the rows of its parent. */
@@ -489,7 +484,7 @@ static void add_row(struct making *making, uint32_t at)
 	row->has_more = has_more(making, at);
 	row->unfolded = node->unfolded;
 	row->total = node->total;
-	row->self = making->own[at].weight;
+	row->self = making->weights[at].weight[0];
 	row->samples = node->samples;
 }
 
@@ -746,8 +741,7 @@ static bool add_list(struct query *query, struct window *window, struct kept_tre
 		tree->scarce = true;
 		tree->lists[kept->places.order].count = 0;
 	}
-	budget_free(query->inputs.budget, making.own, making.room * sizeof(*making.own));
-	budget_free(query->inputs.budget, making.inner, making.room * sizeof(*making.inner));
+	budget_free(query->inputs.budget, making.weights, making.room * sizeof(*making.weights));
 	return !kept->places.scarce;
 }
 

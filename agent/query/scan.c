@@ -402,8 +402,9 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 	make_room(scan, SCAN_NODES + (scan->by_who ? CONTEXTS * who_table_count(window->who_table) :
 		stacks_nodes(window->inputs.stacks)));	/* nodes without a function, too */
 	scan->has_cpus = (cpus || scan->seen) && have_seen(scan, window->cpus);
-	if (scan->whos != window->who_table || (cpus && !scan->has_cpus) || (scan->by_who && pairs != scan->has_pairs) ||
-			scan->pairs.empty > scan->pairs.count / 2 || !meet_runs(scan, window))
+	if (scan->whos != window->who_table || (cpus && !scan->has_cpus) ||
+			(scan->by_who && (pairs != scan->has_pairs || scan->pairs.empty > scan->pairs.count / 2)) ||
+			!meet_runs(scan, window))
 		begin_anew(scan);
 	if (pairs)
 		scan->has_pairs = true;
@@ -429,19 +430,31 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 
 /* ---- what is below ---- */
 
-static void add_below(struct scan *scan, const struct node *nodes, uint32_t words)
+/* Callers have lower numbers than those they call. */
+static void add_below(struct scan *scan, struct window *window, uint32_t words)
 {
-	for (uint32_t i = 0; i < scan->count; i++)
-		scan->totals[i] = scan->own[i].weight;
-	for (uint32_t i = scan->count - SCAN_NODES; i-- > 0;) {
-		uint32_t place = i + SCAN_NODES, above = nodes[i].parent + SCAN_NODES;
+	const struct node *nodes = stacks_list(window->inputs.stacks);
+	const uint32_t *functions = window->nodes->functions;
+	bool by_function = window->question.by == GROUP_FUNCTION;
 
-		if (!scan->totals[place] || nodes[i].parent == STACKS_NONE)
+	memset(scan->totals, 0, scan->count * sizeof(*scan->totals));
+	for (uint32_t place = scan->count; place-- > SCAN_NODES;) {
+		uint32_t id = place - SCAN_NODES, above = nodes[id].parent + SCAN_NODES;
+
+		scan->totals[place] += scan->own[place].weight;
+		if (!scan->totals[place])
+			continue;
+		scan->rows[place] = by_function ? functions[id] : grouping_frame(&window->grouping, id, functions[id]);
+		if (above == SCAN_UNKNOWN)
 			continue;
 		scan->totals[above] += scan->totals[place];
 		for (uint32_t word = 0; word < words; word++)
 			scan->cpus[(size_t)above * words + word] |= scan->cpus[(size_t)place * words + word];
 	}
+	scan->totals[SCAN_IDLE] = scan->own[SCAN_IDLE].weight;
+	scan->totals[SCAN_UNKNOWN] = scan->own[SCAN_UNKNOWN].weight;
+	scan->rows[SCAN_IDLE] = window->idle;
+	scan->rows[SCAN_UNKNOWN] = window->unknown;
 }
 
 /* The bits of the CPUs where anything ran that is summed up. */
@@ -454,17 +467,6 @@ static void set_cpus(struct scan *scan)
 				scan->cpus[scan->ran[i]] |= UINT64_C(1) << cpu;
 }
 
-static void find_rows(struct scan *scan, struct window *window)
-{
-	const uint32_t *functions = window->nodes->functions;
-
-	scan->rows[SCAN_IDLE] = window->idle;
-	scan->rows[SCAN_UNKNOWN] = window->unknown;
-	for (uint32_t i = 0; i < scan->count - SCAN_NODES; i++)
-		if (scan->totals[i + SCAN_NODES])
-			scan->rows[i + SCAN_NODES] = grouping_frame(&window->grouping, i, functions[i]);
-}
-
 void scan_totals(struct scan *scan, struct window *window, bool cpus)
 {
 	scan_own(scan, window, cpus);
@@ -472,8 +474,7 @@ void scan_totals(struct scan *scan, struct window *window, bool cpus)
 		return;
 	if (cpus && scan->seen)
 		set_cpus(scan);
-	add_below(scan, stacks_list(window->inputs.stacks), cpus ? scan->words : 0);
-	find_rows(scan, window);
+	add_below(scan, window, cpus ? scan->words : 0);
 	scan->has_totals = true;
 	scan->has_cpus_below = cpus;
 }

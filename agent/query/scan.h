@@ -98,15 +98,18 @@ struct scan {				/* starts as { 0 }, with `budget` and `number` */
 void scan_clear(struct scan *scan);
 
 /*
- * Where memory is short, gives up the runs that are held, and all else unless it is in use: the next sums begin anew. To
- * be called now and then.
+ * Where memory is short, gives up the runs that are held, and all else unless it is in use: the next sums begin anew.
+ * To be called now and then.
  */
 void scan_spare(struct scan *scan, bool in_use);
 
 /* To be called first, when the window has looked. What was made for another question is forgotten. */
 void scan_begin(struct scan *scan, const struct window *window, bool by_who);
 
-/* These make what is not made yet: own sums; totals and rows; pairs of callers and callees, or by line of functions. By who there are no totals. */
+/*
+ * These make what is not made yet: own sums; totals and rows; pairs of callers and callees, or by line of functions. By
+ * who there are own sums alone.
+ */
 void scan_own(struct scan *scan, struct window *window, bool cpus);
 void scan_totals(struct scan *scan, struct window *window, bool cpus);
 void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of);

@@ -26,8 +26,8 @@ struct series_slot {			/* weights */
 };
 
 /*
- * All that is kept, or its last hour. Slot i begins at begin + i * width. The width is SERIES_NS, twice that, or a whole
- * second doubled as often as it takes. So slots keep their places while time moves.
+ * All that is kept, or its last hour. Slot i begins at begin + i * width. The width is SERIES_NS, twice that, or a
+ * whole second doubled as often as it takes. So slots keep their places while time moves.
  */
 struct series {
 	uint64_t begin, width;		/* ns of guest time */

@@ -70,8 +70,9 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 {
 	struct live *live = live_of(source);
 	struct port_socket *socket = link_socket(live->link);
-	int wakeup = socket && reads ? port_socket_wakeup(socket) : -1;
-	bool reads_itself = socket && reads && (wakeup < 0 || is_hasty(live, now));
+	bool hasty = is_hasty(live, now);
+	int wakeup = socket && reads ? port_socket_wakeup(socket, hasty) : -1;
+	bool reads_itself = socket && reads && (wakeup < 0 || hasty);
 	short wanted = (short)((reads_itself ? POLLIN : 0) |
 		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
 	uint64_t answer = now + (uint64_t)ANSWER_MS * NS_PER_MS;

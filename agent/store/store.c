@@ -116,7 +116,8 @@ static void cpus_merge(struct cpus *to, struct cpus *from)
 
 /*
  * Cuts time into cells: seconds near "now", coarser ones before, and a single one, from 0, for all that is older than
- * `ancient`. Cells of one width nest in those of the next. So a cell that grows old moves into a coarser one as a whole.
+ * `ancient`. Cells of one width nest in those of the next. So a cell that grows old moves into a coarser one as a
+ * whole.
  */
 enum { CELL_WIDTHS = 3 };
 

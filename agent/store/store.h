@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All samples of one boot, in slices of the guest's time; each slice counts (stack, who). A slice takes 1 s in the last
- * ten minutes, 10 s in the last two hours, 60 s in the last day. All that is older is one slice, the oldest one. Each
- * second of the last 160 s also keeps its finest slices, of 20 ms. These may take a 48th of the budget,
+ * All samples of one boot, in slices of the guest's time; each slice counts (stack, who). A slice takes 1 s in the
+ * last ten minutes, 10 s in the last two hours, 60 s in the last day. All that is older is one slice, the oldest one.
+ * Each second of the last 160 s also keeps its finest slices, of 20 ms. These may take a 48th of the budget,
  * STORE_FINE_BYTES at most; the oldest that do not fit are given up. Short ranges may keep them (store_pin). If memory
- * is short, further slices join the oldest one early. Once that has half of all counts, it forgets threads and CPUs, and keeps the counts by stack. When it has
- * half of them again, it is dropped. A sixth of the budget is left to others. There is a slice only where a sample
- * came. Used by one thread.
+ * is short, further slices join the oldest one early. Once that has half of all counts, it forgets threads and CPUs,
+ * and keeps the counts by stack. When it has half of them again, it is dropped. A sixth of the budget is left to
+ * others. There is a slice only where a sample came. Used by one thread.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -91,7 +91,7 @@ bool slices_next(struct slices *slices, struct slice *slice);		/* false: there i
 /* Where the slice begins that has this time; `time` itself, if none has. */
 uint64_t slice_begin(const struct store *store, uint64_t time);
 
-uint64_t store_oldest(const struct store *store);	/* where the oldest slice begins, in ns; UINT64_MAX: there is none */
+uint64_t store_oldest(const struct store *store);	/* ns: where the oldest slice begins; UINT64_MAX: none */
 
 /* Who the numbers in the counts are. To be asked for after store_settle, which may change numbers and table. */
 struct who_table *store_whos(const struct store *store);

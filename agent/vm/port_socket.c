@@ -28,7 +28,7 @@ enum {
 
 struct port_socket {
 	int fd;
-	struct wakeup *wakeup;		/* sent while bytes are kept, or the socket is closed */
+	struct wakeup *wakeup;		/* sent while the owner is told of kept bytes, or the socket is closed */
 	bool alone;			/* there is no thread */
 
 	/* the owner's */
@@ -39,6 +39,9 @@ struct port_socket {
 	pthread_mutex_t lock;		/* guards what follows, and reading from fd */
 	pthread_cond_t changed;		/* the owner has had the lock: there may be room, or `left` is set */
 	atomic_bool wanted;		/* not guarded: the owner waits for the lock, and the thread lets it pass */
+	bool at_once;			/* the owner is told of all bytes as they come */
+	bool told;			/* the owner is told of what is kept */
+	unsigned rests;			/* since something is kept */
 	bool left;			/* the thread ends, and frees everything */
 	char *kept;			/* a ring of PORT_SOCKET_ROOM bytes; MAP_FAILED: there is no memory */
 	size_t begin, end;		/* what is kept lies between these, modulo its size; both 0 if nothing is */
@@ -64,6 +67,18 @@ static bool is_only_later(int why)
 
 /* ---- the reading thread; it holds the lock ---- */
 
+/* Tells the owner that bytes are kept, once it is worth its while. */
+static void tell(struct port_socket *socket)
+{
+	size_t kept = socket->end - socket->begin;
+
+	if (socket->told || !kept || (!socket->at_once && kept < LITTLE &&
+			socket->rests < PORT_SOCKET_WAIT_MS / PORT_SOCKET_REST_MS))
+		return;
+	socket->told = true;
+	wakeup_send(socket->wakeup);
+}
+
 /* Reads a piece. Returns its size; 0: there is nothing more now, or the socket is closed. */
 static size_t keep(struct port_socket *socket)
 {
@@ -73,10 +88,11 @@ static size_t keep(struct port_socket *socket)
 
 	socket->closed = got == 0 || (got < 0 && !is_only_later(errno));
 	socket->why = got < 0 ? errno : 0;
-	if (socket->closed || (got > 0 && socket->begin == socket->end))
+	if (socket->closed)
 		wakeup_send(socket->wakeup);
 	if (got > 0)
 		socket->end += (size_t)got;
+	tell(socket);
 	return got > 0 ? (size_t)got : 0;
 }
 
@@ -84,11 +100,13 @@ static size_t keep(struct port_socket *socket)
 static void await_more(struct port_socket *socket, useconds_t rest)
 {
 	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
+	bool waits = socket->begin < socket->end && !socket->told;
 
+	socket->rests += waits;
 	pthread_mutex_unlock(&socket->lock);
 	if (rest)
 		usleep(rest);
-	poll(&ready, 1, -1);
+	poll(&ready, 1, waits ? PORT_SOCKET_REST_MS : -1);
 	pthread_mutex_lock(&socket->lock);
 }
 
@@ -120,6 +138,7 @@ static void *read_always(void *context)
 		} else if ((got = keep(socket))) {
 			burst += got;
 		} else if (!socket->closed) {
+			tell(socket);
 			rest = next_rest(rest, burst);
 			await_more(socket, rest);
 			burst = 0;
@@ -210,9 +229,15 @@ int port_socket_fd(const struct port_socket *socket)
 	return socket->fd;
 }
 
-int port_socket_wakeup(const struct port_socket *socket)
+int port_socket_wakeup(struct port_socket *socket, bool at_once)
 {
-	return socket->alone ? -1 : wakeup_fd(socket->wakeup);
+	if (socket->alone)
+		return -1;
+	lock_first(socket);
+	socket->at_once = at_once;
+	tell(socket);
+	pthread_mutex_unlock(&socket->lock);
+	return wakeup_fd(socket->wakeup);
 }
 
 /* Called under the lock. */
@@ -229,7 +254,8 @@ static size_t take_kept(struct port_socket *socket, void *to, size_t size)
 		wakeup_clear(socket->wakeup);
 	if (socket->end > KEEP)		/* what it has used goes back to the system */
 		madvise(socket->kept, PORT_SOCKET_ROOM, MADV_DONTNEED);
-	socket->begin = socket->end = 0;
+	socket->begin = socket->end = socket->rests = 0;
+	socket->told = false;
 	return got;
 }
 

@@ -51,16 +51,22 @@ static uint64_t cpu_weight(const struct slice *slice)
 
 static void check_store(struct store *store)
 {
-	uint64_t end = 0, counts = 0;
+	struct slices joined;
+	uint64_t end = 0, counts = 0, weight = 0;
+	struct slice whole;
 
 	store_settle(store);
 	assert_true(slices_count(store) <= 11000);
+	joined = slices_in(store, 0, UINT64_MAX, false);
+	while (slices_next(&joined, &whole))
+		weight += cpu_weight(&whole) == weight_of(&whole) ? cpu_weight(&whole) : 0;
 	for (struct each_slice at = each_slice(store); each_next(&at);) {
 		struct slice slice = at.slice;
 
 		assert_true(slice.begin >= end && slice.end > slice.begin);
 		assert_true(slice.version <= store_version(store));
 		assert_int_equal(weight_of(&slice), cpu_weight(&slice));
+		weight -= cpu_weight(&slice);
 		end = slice.end;
 		for (size_t k = 0; k < slice.run_count; k++) {
 			counts += slice.runs[k]->counts;
@@ -68,6 +74,7 @@ static void check_store(struct store *store)
 		}
 	}
 	assert_true(counts <= COUNTS_MAX + ARRIVALS_MAX);
+	assert_int_equal(weight, 0);			/* the seconds have the same as their finest slices */
 }
 
 static struct slice slice_of(struct store *store, uint64_t time)
@@ -80,6 +87,17 @@ static struct slice slice_of(struct store *store, uint64_t time)
 			return slice;
 	}
 	return (struct slice) { 0 };
+}
+
+static uint64_t weight_within(const struct store *store, uint64_t from, uint64_t to)
+{
+	struct slices slices = slices_in(store, from, to, false);
+	uint64_t weight = 0;
+	struct slice slice;
+
+	while (slices_next(&slices, &slice))
+		weight += cpu_weight(&slice);
+	return weight;
 }
 
 /* ---- single behaviours ---- */
@@ -137,6 +155,11 @@ static void a_late_event_goes_into_its_own_slice(void **state)
 	assert_int_equal(slice_number(store, 0).begin, 3100 * NS_PER_MS);
 	assert_int_equal(slice_number(store, 1).begin, 9900 * NS_PER_MS);
 	assert_int_equal(store_now(store), 10300 * NS_PER_MS);
+	store_advance(store, 12000 * NS_PER_MS);
+	check_store(store);
+	store_add(store, 10015 * NS_PER_MS, &plain, 1);		/* its second was joined already */
+	check_store(store);
+	assert_int_equal(weight_within(store, 10000 * NS_PER_MS, 11000 * NS_PER_MS), 4);
 	store_free(store);
 }
 
@@ -498,17 +521,6 @@ static void coarse_slices_age_after_a_flood(void **state)
 		end = slice.end;
 	}
 	store_free(store);
-}
-
-static uint64_t weight_within(const struct store *store, uint64_t from, uint64_t to)
-{
-	struct slices slices = slices_in(store, from, to, false);
-	uint64_t weight = 0;
-	struct slice slice;
-
-	while (slices_next(&slices, &slice))
-		weight += cpu_weight(&slice);
-	return weight;
 }
 
 /* Those around its second become coarser as ever, until they are one with it in the oldest slice. */

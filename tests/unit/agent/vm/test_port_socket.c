@@ -141,7 +141,7 @@ static void test_connects(void **state)
 	far = accept(listener, NULL, NULL);
 	assert_true(far >= 0);
 	assert_int_equal(write(far, "x", 1), 1);
-	ready[0].fd = port_socket_wakeup(socket);
+	ready[0].fd = port_socket_wakeup(socket, true);
 	ready[1].fd = port_socket_fd(socket);
 	assert_true(poll(ready, 2, AWAITED) > 0);	/* the thread may have read it already */
 	assert_int_equal(port_socket_read(socket, &byte, 1), 1);
@@ -221,9 +221,9 @@ static void read_all(struct port_socket *socket, size_t at, size_t end)
 	assert_int_equal(at, end);
 }
 
-static bool is_woken(const struct port_socket *socket)
+static bool is_woken(struct port_socket *socket)
 {
-	struct pollfd ready = { .fd = port_socket_wakeup(socket), .events = POLLIN };
+	struct pollfd ready = { .fd = port_socket_wakeup(socket, true), .events = POLLIN };
 
 	return poll(&ready, 1, 0) == 1;
 }
@@ -244,6 +244,28 @@ static void test_is_read_for_a_busy_owner(void **state)
 	close(far);
 	read_all(socket, most / 2, 2 * most);
 	assert_int_equal(port_socket_read(socket, &far, 1), -1);
+	port_socket_free(socket);
+}
+
+/* A few bytes wake the owner, too, though not at once; many, or those that it waits for, do at once. */
+static void test_wakes_for_few_and_for_many(void **state)
+{
+	struct pollfd ready = { .events = POLLIN };
+	int far;
+	struct port_socket *socket = pair(&far);
+
+	(void)state;
+	for (size_t end = 1; end <= 100001; end += 100000) {
+		ready.fd = port_socket_wakeup(socket, false);
+		assert_int_equal(send_all(far, 0, end, AWAITED), end);
+		assert_int_equal(poll(&ready, 1, AWAITED), 1);
+		read_all(socket, 0, end);
+	}
+	assert_int_equal(send_all(far, 0, 1, AWAITED), 1);
+	assert_int_equal(port_socket_wakeup(socket, true), ready.fd);
+	assert_int_equal(poll(&ready, 1, AWAITED), 1);
+	read_all(socket, 0, 1);
+	close(far);
 	port_socket_free(socket);
 }
 
@@ -291,7 +313,7 @@ static void test_the_wakeup_tells_what_waits(void **state)
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	ready[0].fd = port_socket_wakeup(socket);
+	ready[0].fd = port_socket_wakeup(socket, true);
 	ready[1].fd = port_socket_fd(socket);
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(write(far, "x", 1), 1);
@@ -310,6 +332,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_is_read_for_a_busy_owner),
+		cmocka_unit_test(test_wakes_for_few_and_for_many),
 		cmocka_unit_test(test_keeps_so_much),
 		cmocka_unit_test(test_is_freed_while_full),
 		cmocka_unit_test(test_the_wakeup_tells_what_waits),
