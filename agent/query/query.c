@@ -19,6 +19,8 @@
 
 #define NOWHERE 0xffffffffu
 
+enum { SCAN_LAPSES = 256 };		/* a scan that was not used by so many questions gives its memory back */
+
 static struct query_reader *reader_new(struct query *query)
 {
 	struct query_reader *reader = util_alloc(sizeof(*reader));
@@ -74,6 +76,8 @@ struct scan *query_scan(struct query *query, const struct window *window, bool b
 	for (uint32_t i = 0; i < RUN_MARKS; i++) {
 		oldest = query->scanned[i] < query->scanned[oldest] ? i : oldest;
 		found = query->scans[i].window == window && query->scans[i].by_who == by_who ? i : found;
+		if (query->scans_begun - query->scanned[i] > SCAN_LAPSES)
+			scan_clear(&query->scans[i]);
 	}
 	found = found < RUN_MARKS ? found : oldest;
 	query->scan = &query->scans[found];

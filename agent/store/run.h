@@ -22,7 +22,7 @@ struct run_count {
 	uint64_t samples, weight;
 };
 
-enum { RUN_MARKS = 4 };
+enum { RUN_MARKS = 6 };		/* a function's page asks five questions */
 
 struct run {
 	struct budget *budget;
