@@ -429,7 +429,7 @@ static bool add_fine(struct store *store, struct part *second)
 }
 
 /* Forgets what it has of its finest slices: something late comes to one of them, or there is no memory. */
-static void part_second(struct store *store, struct part *second)
+static void unjoin_second(struct store *store, struct part *second)
 {
 	drop_runs(store, second);
 	second->timed = second->time = 0;
@@ -446,7 +446,7 @@ static void join_second(struct store *store, struct part *second)
 	if (second->joined || !second->fine_count)
 		return;
 	if (!add_fine(store, second)) {
-		part_second(store, second);
+		unjoin_second(store, second);
 		return;
 	}
 	store->counts -= fine_counts(second);
@@ -644,7 +644,7 @@ static struct part *find_part(struct store *store, uint64_t time)
 		part = insert_part(store, position, time);
 	if (cells_keep_fine(&store->cells, part->cell.begin)) {
 		if (part->joined)
-			part_second(store, part);
+			unjoin_second(store, part);
 		part = fine_at(part, time);
 	}
 	store->last = part;
