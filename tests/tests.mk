@@ -42,7 +42,7 @@ FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kall
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))
 TOOLS = formats_written known_shares pty liar harmless odd_qemu image_symbols image_kernel listing places refuse.so slow_disk.so stall.so clock.so	# used by tests/e2e
-CHECKS = bench licence links format style run tour layers clocks callers pairs messages message-table manual completion install cpus barriers
+CHECKS = bench licence links format style run tour layers clocks callers arguments pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny groups diff formats books events trace_alone locks hunt export export_cut export_ends interrupt snapshot saved plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate agree changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \

@@ -25,7 +25,7 @@ check() {
 	if "$@" >"$dir/check" 2>&1; then ok "$text"; else
 		not_ok "$text" "$*"
 		# The last line ends here, also where it is cut: the next result begins a line.
-		printf '%s\n' "$(head -c 1000 "$dir/check")" | sed 's/^/# /'
+		printf '%s\n' "$(head -c 8000 "$dir/check")" | sed 's/^/# /'
 	fi
 }
 
@@ -53,6 +53,15 @@ await() {
 		sleep 0.1
 	done
 }
+
+# A wait in vain that no check and no condition heeds is a result of its own, which no plan counts.
+in_vain() {
+	[ "$BASH_SUBSHELL" = 0 ] || return
+	sed -n "$1p" "${BASH_SOURCE[1]}" | grep -v '^shows()\|^hides()' | grep -qE '\b(await|shows|hides) ' || return 0
+	not_ok "${BASH_SOURCE[1]}:$1: waited in vain"
+}
+set -E
+trap 'in_vain "$LINENO"' ERR
 
 # So has a program: here `timeout SECONDS COMMAND...` waits six times as long. With options it is that of the system.
 mkdir "$dir/path"

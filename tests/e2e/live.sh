@@ -16,12 +16,18 @@ live() {
 	screen=$($tmux list-panes -t "$name" -F '#{pane_pid}')
 }
 text() { $tmux capture-pane -p -t "$1"; }
-on_screen() { text "$1" | grep -qE -- "$2"; }
+# on_screen NAME PATTERN...: all of them are there at once.
+on_screen() {
+	local pattern screen
+	screen=$(text "$1")
+	shift
+	for pattern; do grep -qE -- "$pattern" <<<"$screen" || return; done
+}
 gone() { ! $tmux has-session -t "$1" 2>/dev/null; }
-off_screen() { ! on_screen "$@"; }
+off_screen() { ! on_screen "$1" "$2"; }
 press() { $tmux send-keys -t "$@"; }
 
-# shows NAME PATTERN, hides NAME PATTERN: waits, with a bound, until the screen does so; prints the screen if it does
+# shows NAME PATTERN..., hides NAME PATTERN: waits, with a bound, until the screen does so; prints the screen if it does
 # not.
 shows() { await 30 on_screen "$@" || { text "$1"; false; }; }
 hides() { await 30 off_screen "$@" || { text "$1"; false; }; }
