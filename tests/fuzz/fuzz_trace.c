@@ -4,16 +4,23 @@
  * none is lost or made up; spans of one CPU, lock or pair do not overlap, nor do the states of a thread, and each
  * single event has one. While nothing is missing, calls are those of a simple model: an end belongs to the beginning
  * that is the last event of its thread and has the same number; all else has no partner.
+ *
+ * The spans go on into the rows that are kept, each of them many times over and through days, into little memory. The
+ * model is the list of all: the rows are its end, to the letter; what has gone from them is in the sums, or said to be
+ * gone; and all of it stays within its part of the memory.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
 #include "agent/trace/pairs.h"
+#include "agent/trace/span_rows.h"
 #include "agent/trace/trace_order.h"
 #include "agent/wire/event.h"
 #include "fuzz.h"
 
 enum { CPUS = 4, THREADS = 8, LOCKS = 4, PAIRS = 4, HELD = 64 };
+enum { KEPT_MOST = 400000, BLOCK = 66 << 10 };	/* rows; bytes, somewhat more than one of theirs */
 
 struct seen {				/* one that has spans, which do not overlap */
 	uint64_t until;
@@ -24,8 +31,23 @@ struct call {
 	uint64_t number;
 };
 
+struct kept {				/* a row, by the model */
+	struct span_row row;
+	struct span_name name;
+};
+
+struct store {
+	struct budget *budget;
+	struct span_rows *rows;
+	uint32_t copies, threads;	/* of each span; in so many threads, a power of 2 */
+	uint32_t stretch;		/* its times are so many bits longer */
+	struct kept *kept;		/* all that came, in that order */
+	size_t count, room, left;	/* of them; bytes of the budget at first */
+};
+
 struct world {
 	struct pairs *pairs;
+	struct store store;
 	uint64_t in, out, last;		/* events; the time of the last one that came out */
 	bool only_calls;		/* there was nothing else, and nothing was missing */
 	struct call calls[THREADS];
@@ -33,6 +55,144 @@ struct world {
 	uint64_t paired, singles, pair_ends, alone;	/* single events, ends of pairs; those that came out alone */
 	struct seen cpus[CPUS], states[THREADS], waits[THREADS][LOCKS], holds[LOCKS], pairs_of[PAIRS];
 };
+
+/* ---- the rows ---- */
+
+/* The first bytes of the input say how much of it all there is: most inputs are short. */
+static void store_open(struct store *store, uint8_t size, uint8_t times)
+{
+	store->budget = budget_new((BUDGET_BASE >> 20) + (1u << size % 4));
+	store->left = budget_left(store->budget);
+	store->rows = span_rows_new(store->budget);
+	store->copies = 1u << size / 4 % 16 % 10;
+	store->threads = 4u << times / 32;
+	store->stretch = times % 32;
+	store->room = 64;
+	store->kept = util_alloc(store->room * sizeof(*store->kept));
+}
+
+static void store_close(struct store *store)
+{
+	span_rows_free(store->rows);
+	require(budget_left(store->budget) == store->left);
+	budget_release(store->budget);
+	free(store->kept);
+}
+
+/* Copies of a span are of some threads, each of which has sums of its own, and are somewhat longer. */
+static void store_add(struct store *store, const struct trace_span *span)
+{
+	size_t most = budget_share(store->budget, 16) + budget_share(store->budget, 12) + 4 * BLOCK;
+
+	for (uint32_t i = 0; i < store->copies && store->count < KEPT_MOST; i++) {
+		struct trace_span one = *span;
+
+		one.begin <<= store->stretch;
+		one.end = (span->end << store->stretch) + i / store->threads;
+		one.thread += (uint64_t)(i % store->threads) * THREADS;
+		span_rows_add(store->rows, &one);
+		require_memory(!span_rows_refused(store->rows));
+		require(store->left - budget_left(store->budget) <= most);
+		if (store->count == store->room)
+			store->kept = util_grow(store->kept, store->room *= 2, sizeof(*store->kept));
+		store->kept[store->count++] = (struct kept) { span_row_of(&one), { one.kind, one.number } };
+	}
+}
+
+struct told {				/* what the rows and sums of a range tell; of all alike sums the same */
+	const struct span_rows *rows;
+	const struct kept *next;	/* of the model, which the next row equals; NULL: that is not asked */
+	uint64_t from, to, count, total, digest;
+};
+
+static void tell(struct told *told, const struct span_name *name, const struct span_sum *sum)
+{
+	uint64_t digest = name->number * 31 + name->kind;
+
+	digest = (digest * 0x9e3779b97f4a7c15u + sum->thread) * 0x9e3779b97f4a7c15u + sum->cpu;
+	digest = (digest * 0x9e3779b97f4a7c15u + sum->stack) * 0x9e3779b97f4a7c15u + sum->lost;
+	told->count += sum->count;
+	told->total += sum->total;
+	told->digest += (digest ^ digest >> 29) * sum->count;
+}
+
+static const struct span_name *name_of(const struct told *told, uint32_t number)
+{
+	const struct span_name *names;
+
+	require(number < span_rows_names(told->rows, &names));
+	return &names[number];
+}
+
+static void tell_row(struct told *told, const struct span_name *name, const struct span_row *row)
+{
+	if (row->end >= told->from && row->end < told->to)
+		tell(told, name, &(struct span_sum) { .total = row->lost ? 0 : row->duration, .count = 1,
+			.thread = row->thread, .stack = row->stack, .cpu = row->cpu, .lost = row->lost });
+}
+
+static void each_row(void *context, const struct span_row *row)
+{
+	struct told *told = context;
+	const struct span_name *name = name_of(told, row->name);
+
+	if (told->next) {
+		const struct kept *kept = told->next++;
+
+		require(name->kind == kept->name.kind && name->number == kept->name.number &&
+			row->end == kept->row.end && row->duration == kept->row.duration &&
+			row->thread == kept->row.thread && row->waker == kept->row.waker &&
+			row->stack == kept->row.stack && row->cpu == kept->row.cpu && row->lost == kept->row.lost &&
+			row->interrupt == kept->row.interrupt);
+	}
+	tell_row(told, name, row);
+}
+
+static void each_sum(void *context, const struct span_sum *sum, uint64_t slot)
+{
+	struct told *told = context;
+
+	require(sum->count && sum->end >= told->from && sum->end / slot * slot < told->to);
+	tell(told, name_of(told, sum->name), sum);
+}
+
+/* Of a range, as it is told: rows and sums together are what came. */
+static void check_range(const struct store *store, uint64_t from, uint64_t to)
+{
+	struct told told = { .rows = store->rows }, all = { .rows = store->rows };
+
+	span_rows_cover(store->rows, &from, &to);
+	require(from <= to && from >= span_rows_sums_from(store->rows));
+	told.from = all.from = from;
+	told.to = all.to = to;
+	span_rows_read_sums(store->rows, from, to, each_sum, &told);
+	span_rows_read(store->rows, from, UINT64_MAX, each_row, &told);
+	for (size_t i = 0; i < store->count; i++)
+		tell_row(&all, &store->kept[i].name, &store->kept[i].row);
+	require(told.count == all.count && told.total == all.total && told.digest == all.digest);
+}
+
+static void store_check(const struct store *store, const uint8_t *at)
+{
+	uint64_t from = span_rows_sums_from(store->rows), last = 0, width;
+	struct told told = { .rows = store->rows, .to = UINT64_MAX };
+
+	span_rows_read(store->rows, 0, UINT64_MAX, each_row, &told);
+	require(told.count <= store->count);
+	told.next = store->kept + store->count - told.count;
+	for (const struct kept *gone = store->kept; gone < told.next; gone++)
+		require(gone->row.end < span_rows_from(store->rows));
+	span_rows_read(store->rows, 0, UINT64_MAX, each_row, &told);
+	for (size_t i = 0; i < store->count; i++)
+		last = store->kept[i].row.end > last ? store->kept[i].row.end : last;
+	check_range(store, from, last + 1);
+	if (last <= from)
+		return;
+	width = (last - from) / 256 + 1;
+	check_range(store, from + at[0] * width, from + (uint64_t)(at[0] + at[1]) * width);
+}
+
+/* ---- the pairs ---- */
 
 static void check_apart(struct seen *seen, const struct trace_span *span)
 {
@@ -64,6 +224,7 @@ static void end(void *context, const struct trace_span *span)
 	else if (span->kind == SPAN_PAIR)
 		check_apart(&world->pairs_of[SPAN_EVENT(span->number) % PAIRS], span);
 	world->alone += span->kind == SPAN_SINGLE;
+	store_add(&world->store, span);
 }
 
 static void model(struct world *world, const struct trace_event *event)
@@ -136,12 +297,17 @@ static void play(struct world *world, struct trace_order *order, struct fuzz_inp
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct fuzz_input input = { .at = bytes, .left = size };
-	struct world world = { .only_calls = input_byte(&input) % 2 };
+	uint8_t kind = input_byte(&input);
+	struct world world = { .only_calls = kind % 2 };
 	struct budget *budget = budget_new(64);
 	size_t left = budget_left(budget);
 	struct trace_order *order = trace_order_new(budget, HELD, take, &world);
 	struct pairs_counts counts;
+	uint8_t range[2];
 
+	store_open(&world.store, kind / 2, input_byte(&input));
+	range[0] = input_byte(&input);
+	range[1] = input_byte(&input);
 	world.pairs = pairs_new(budget, &(struct pairs_sink) { .context = &world, .begin = begin, .end = end });
 	play(&world, order, &input);
 	pairs_end(world.pairs);
@@ -152,6 +318,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (world.only_calls)
 		require(world.paired == world.whole && counts.beginnings == world.beginnings &&
 			counts.ends == world.ends);
+	store_check(&world.store, range);
+	store_close(&world.store);
 	trace_order_free(order);
 	pairs_free(world.pairs);
 	require(budget_left(budget) == left);
