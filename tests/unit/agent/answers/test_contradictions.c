@@ -17,11 +17,7 @@
 #include "agent/answers/thread_states.h"
 #include "agent/answers/timeline.h"
 #include "agent/base/util.h"
-#include "agent/guest/epoch.h"
-#include "agent/wire/decode.h"
-#include "agent/wire/event.h"
-#include "agent/wire/trace_kinds.h"
-#include "kernel-hook/wire.h"
+#include "tests/unit/fakes/trace_give.h"
 
 enum { CPUS = 2, THREADS = 4, ROUNDS = 100, BROKEN = 50, IRQ = 4, READ = 1 };
 enum { EXIT_TOO_MANY = 1, SWITCH_TOO_FEW = 2, THREAD_TWICE = 4, ALL = 7 };
@@ -35,19 +31,6 @@ struct world {
 	struct epoch *epoch;
 	uint64_t time;
 };
-
-static void give(struct world *world, uint32_t cpu, uint16_t id, const void *fields, size_t size)
-{
-	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = world->time, .trace = {
-		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
-
-	epoch_packet(world->epoch, &(struct packet) {
-		.stream = STREAM_TRACE, .cpu = cpu, .begin = world->time, .end = world->time });
-	epoch_events(world->epoch, &event, 1);
-}
-
-#define GIVE(world, cpu, name, ...) give(world, cpu, KTOP_EVENT_##name, \
-	&(const struct ktop_wire_##name) { __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
 
 static void name_thread(struct world *world, uint32_t thread)
 {
@@ -68,26 +51,26 @@ static void act(struct world *world, uint32_t cpu, uint32_t round, uint32_t tent
 	bool twice = (broken & THREAD_TWICE) && cpu == 1;
 
 	if (tenth == 1)
-		GIVE(world, cpu, sched_wake, .thread = to, .waker = from);
+		TRACE_GIVE(world, cpu, world->time, sched_wake, .thread = to, .waker = from);
 	if (tenth == 2 && !((broken & SWITCH_TOO_FEW) && cpu == 1))
-		GIVE(world, cpu, sched_switch, .from = from, .to = to, .leaves = LEAVES_ASLEEP);
+		TRACE_GIVE(world, cpu, world->time, sched_switch, .from = from, .to = to, .leaves = LEAVES_ASLEEP);
 	if (tenth == 3)
-		GIVE(world, cpu, syscall_enter, .thread = to, .number = READ);
+		TRACE_GIVE(world, cpu, world->time, syscall_enter, .thread = to, .number = READ);
 	if (tenth == 6)
-		GIVE(world, cpu, syscall_exit, .thread = to, .number = READ);
+		TRACE_GIVE(world, cpu, world->time, syscall_exit, .thread = to, .number = READ);
 	if (tenth == 7 && cpu == 0)
-		GIVE(world, cpu, irq_enter, .irq = IRQ);
+		TRACE_GIVE(world, cpu, world->time, irq_enter, .irq = IRQ);
 	if (tenth == 8 && cpu == 0)
-		GIVE(world, cpu, irq_exit, .irq = IRQ);
+		TRACE_GIVE(world, cpu, world->time, irq_exit, .irq = IRQ);
 	if (tenth == 9 && cpu == 0 && (broken & EXIT_TOO_MANY))
-		GIVE(world, cpu, irq_exit, .irq = IRQ);
+		TRACE_GIVE(world, cpu, world->time, irq_exit, .irq = IRQ);
 	if (tenth == 7 && twice) {
 		name_thread(world, on_other);
-		GIVE(world, cpu, task_begin, .thread = on_other, .process = on_other, .parent = to);
-		GIVE(world, cpu, sched_switch, .from = to, .to = on_other, .leaves = LEAVES_READY);
+		TRACE_GIVE(world, cpu, world->time, task_begin, .thread = on_other, .process = on_other, .parent = to);
+		TRACE_GIVE(world, cpu, world->time, sched_switch, .from = to, .to = on_other, .leaves = LEAVES_READY);
 	}
 	if (tenth == 9 && twice)
-		GIVE(world, cpu, sched_switch, .from = on_other, .to = to, .leaves = LEAVES_READY);
+		TRACE_GIVE(world, cpu, world->time, sched_switch, .from = on_other, .to = to, .leaves = LEAVES_READY);
 }
 
 static struct world play(int broken)
@@ -102,7 +85,7 @@ static struct world play(int broken)
 	for (uint32_t thread = 1; thread <= THREADS; thread++)
 		name_thread(&world, thread);
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
-		GIVE(&world, cpu, sched_switch, .from = EVENT_NONE, .to = 1 + 2 * cpu);
+		TRACE_GIVE(&world, cpu, world.time, sched_switch, .from = EVENT_NONE, .to = 1 + 2 * cpu);
 	for (uint32_t i = 1; i < 10 * ROUNDS; i++)
 		for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
 			world.time = BEGAN + i * (ROUND / 10);

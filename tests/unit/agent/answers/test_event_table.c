@@ -16,16 +16,12 @@
 #include "agent/answers/event_table.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/guest/epoch.h"
 #include "agent/query/question/filter.h"
 #include "agent/store/store.h"
 #include "agent/trace/trace.h"
-#include "agent/wire/decode.h"
-#include "agent/wire/event.h"
 #include "agent/wire/payload.h"
-#include "agent/wire/trace_kinds.h"
-#include "kernel-hook/wire.h"
 #include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/trace_give.h"
 
 enum { READER = 7, WRITER = 9, STRANGER = 8, READ = 1, SYNC = 2, LOCK = 5, IRQ = 4, CALLS = 150000 };
 
@@ -40,13 +36,8 @@ struct world {
 
 static void give(const struct world *world, uint32_t cpu, uint64_t time, uint16_t id, const void *fields, size_t size)
 {
-	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = time, .trace = {
-		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
-
-	if (world->until && time >= world->until)
-		return;
-	epoch_packet(world->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu, .begin = time, .end = time });
-	epoch_events(world->epoch, &event, 1);
+	if (!world->until || time < world->until)
+		trace_give(world->epoch, world->kinds, cpu, time, id, fields, size);
 }
 
 #define GIVE(world, cpu, time, name, ...) give(world, cpu, time, KTOP_EVENT_##name, \

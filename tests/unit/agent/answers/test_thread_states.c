@@ -13,13 +13,9 @@
 #include "agent/answers/thread_states.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/guest/epoch.h"
 #include "agent/query/question/filter.h"
-#include "agent/wire/decode.h"
-#include "agent/wire/event.h"
-#include "agent/wire/trace_kinds.h"
-#include "kernel-hook/wire.h"
 #include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/trace_give.h"
 
 enum { CPUS = 2, THREADS = 5, LOCKS = 2, STEPS = 1200, STEP = 10, BEGAN = 1000, SEEDS = 3, GUESSES = 12 };
 
@@ -41,19 +37,6 @@ struct world {
 	uint32_t holders[LOCKS];	/* likewise */
 };
 
-static void give(struct world *world, uint32_t cpu, uint16_t id, const void *fields, size_t size)
-{
-	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = world->time, .trace = {
-		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
-
-	epoch_packet(world->epoch, &(struct packet) {
-		.stream = STREAM_TRACE, .cpu = cpu, .begin = world->time, .end = world->time });
-	epoch_events(world->epoch, &event, 1);
-}
-
-#define GIVE(world, cpu, name, ...) give(world, cpu, KTOP_EVENT_##name, \
-	&(const struct ktop_wire_##name) { __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
-
 static uint32_t on_wire(uint32_t thread)
 {
 	return thread ? thread : EVENT_NONE;
@@ -73,7 +56,7 @@ static void turn(struct world *world, uint32_t cpu)
 		world->threads[from].doing = leaves == LEAVES_READY ? READY : SLEEPS;
 	world->threads[to].doing = to ? RUNS : world->threads[to].doing;
 	world->runs[cpu] = to;
-	GIVE(world, cpu, sched_switch, .from = on_wire(from), .to = on_wire(to), .leaves = leaves);
+	TRACE_GIVE(world, cpu, world->time, sched_switch, .from = on_wire(from), .to = on_wire(to), .leaves = leaves);
 }
 
 static void wake(struct world *world, uint32_t cpu)
@@ -83,7 +66,7 @@ static void wake(struct world *world, uint32_t cpu)
 	if (world->threads[thread].doing != SLEEPS)
 		return;
 	world->threads[thread].doing = READY;
-	GIVE(world, cpu, sched_wake, .thread = thread, .waker = on_wire(world->runs[cpu]));
+	TRACE_GIVE(world, cpu, world->time, sched_wake, .thread = thread, .waker = on_wire(world->runs[cpu]));
 }
 
 static void call(struct world *world, uint32_t cpu)
@@ -93,9 +76,9 @@ static void call(struct world *world, uint32_t cpu)
 	if (!thread)
 		return;
 	if (world->threads[thread].calls)
-		GIVE(world, cpu, syscall_exit, .thread = thread, .number = thread);
+		TRACE_GIVE(world, cpu, world->time, syscall_exit, .thread = thread, .number = thread);
 	else
-		GIVE(world, cpu, syscall_enter, .thread = thread, .number = thread);
+		TRACE_GIVE(world, cpu, world->time, syscall_enter, .thread = thread, .number = thread);
 	world->threads[thread].calls = !world->threads[thread].calls;
 }
 
@@ -107,14 +90,15 @@ static void lock(struct world *world, uint32_t cpu)
 	if (!thread || world->threads[thread].doing != RUNS)
 		return;
 	if (world->holders[number] == thread) {
-		GIVE(world, cpu, lock_released, .lock = number + 70, .thread = thread);
+		TRACE_GIVE(world, cpu, world->time, lock_released, .lock = number + 70, .thread = thread);
 		world->holders[number] = 0;
 	} else if (!world->holders[number]) {
-		GIVE(world, cpu, lock_acquired, .lock = number + 70, .thread = thread);
+		TRACE_GIVE(world, cpu, world->time, lock_acquired, .lock = number + 70, .thread = thread);
 		world->holders[number] = thread;
 		world->threads[thread].waits = 0;
 	} else if (!world->threads[thread].waits) {
-		GIVE(world, cpu, lock_wait, .lock = number + 70, .thread = thread, .holder = world->holders[number]);
+		TRACE_GIVE(world, cpu, world->time, lock_wait, .lock = number + 70, .thread = thread,
+			.holder = world->holders[number]);
 		world->threads[thread].waits = number + 1;
 	}
 }
@@ -244,11 +228,11 @@ static void who_held_it_last_is_not_said_to_have_held_it_then(void **state)
 	struct pairs_thread is;
 
 	(void)state;
-	GIVE(&world, 0, lock_wait, .lock = 70, .thread = 1, .holder = 2);
+	TRACE_GIVE(&world, 0, world.time, lock_wait, .lock = 70, .thread = 1, .holder = 2);
 	world.time += STEP;
-	GIVE(&world, 0, lock_wait, .lock = 70, .thread = 1, .holder = 3);
+	TRACE_GIVE(&world, 0, world.time, lock_wait, .lock = 70, .thread = 1, .holder = 3);
 	world.time += STEP;
-	GIVE(&world, 0, lock_waited, .lock = 70, .thread = 1, .got = 1);
+	TRACE_GIVE(&world, 0, world.time, lock_waited, .lock = 70, .thread = 1, .got = 1);
 	pass(&world, BEGAN + 10 * STEP);
 	is = state_at(&world, BEGAN + STEP / 2, 1);
 	assert_true(is.wait.begin == BEGAN && is.wait.holder == 3 && is.held_last);
@@ -265,15 +249,15 @@ static void locks_beyond_number_have_no_holder(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < MANY; i++, world.time += STEP) {
-		GIVE(&world, 0, lock_acquired, .lock = 100 + i, .thread = 2);
-		GIVE(&world, 0, lock_released, .lock = 100 + i, .thread = 2);
+		TRACE_GIVE(&world, 0, world.time, lock_acquired, .lock = 100 + i, .thread = 2);
+		TRACE_GIVE(&world, 0, world.time, lock_released, .lock = 100 + i, .thread = 2);
 	}
-	GIVE(&world, 0, lock_acquired, .lock = 10000, .thread = 3);
-	GIVE(&world, 1, lock_wait, .lock = 10001, .thread = 1, .holder = EVENT_NONE);
+	TRACE_GIVE(&world, 0, world.time, lock_acquired, .lock = 10000, .thread = 3);
+	TRACE_GIVE(&world, 1, world.time, lock_wait, .lock = 10001, .thread = 1, .holder = EVENT_NONE);
 	at = world.time + STEP / 2;
 	world.time += STEP;
-	GIVE(&world, 1, lock_waited, .lock = 10001, .thread = 1, .got = 0);
-	GIVE(&world, 0, lock_released, .lock = 10000, .thread = 3);
+	TRACE_GIVE(&world, 1, world.time, lock_waited, .lock = 10001, .thread = 1, .got = 0);
+	TRACE_GIVE(&world, 0, world.time, lock_released, .lock = 10000, .thread = 3);
 	pass(&world, world.time + 10 * STEP);
 	assert_true(state_at(&world, at, 1).wait.begin);
 	assert_int_equal(state_at(&world, at, 1).wait.holder, EVENT_NONE);
@@ -286,12 +270,12 @@ static void a_call_is_not_told_beyond_a_loss(void **state)
 	struct world world = fresh();
 
 	(void)state;
-	GIVE(&world, 0, syscall_enter, .thread = 1, .number = 4);
+	TRACE_GIVE(&world, 0, world.time, syscall_enter, .thread = 1, .number = 4);
 	pass(&world, world.time + STEP);
 	assert_int_equal(state_at(&world, 0, 1).call.begin, BEGAN);
 	epoch_packet(world.epoch, &(struct packet) {
 		.stream = STREAM_TRACE, .begin = world.time, .end = world.time, .lost = 3 });
-	GIVE(&world, 0, sched_switch, .from = EVENT_NONE, .to = 1);
+	TRACE_GIVE(&world, 0, world.time, sched_switch, .from = EVENT_NONE, .to = 1);
 	pass(&world, world.time + STEP);
 	assert_int_equal(state_at(&world, 0, 1).call.begin, 0);
 	end(&world);
@@ -316,16 +300,16 @@ static void all_threads_are_listed_with_what_they_wait_for(void **state)
 	struct thread_list *list;
 
 	(void)state;
-	GIVE(&world, 0, sched_switch, .from = EVENT_NONE, .to = 1);
-	GIVE(&world, 1, sched_switch, .from = EVENT_NONE, .to = 2);
-	GIVE(&world, 1, lock_acquired, .lock = 70, .thread = 2);
+	TRACE_GIVE(&world, 0, world.time, sched_switch, .from = EVENT_NONE, .to = 1);
+	TRACE_GIVE(&world, 1, world.time, sched_switch, .from = EVENT_NONE, .to = 2);
+	TRACE_GIVE(&world, 1, world.time, lock_acquired, .lock = 70, .thread = 2);
 	world.time += STEP;
-	GIVE(&world, 0, syscall_enter, .thread = 1, .number = 4);
-	GIVE(&world, 0, lock_wait, .lock = 70, .thread = 1, .holder = 2);
-	GIVE(&world, 0, sched_switch, .from = 1, .to = 3, .leaves = LEAVES_BLOCKED);
+	TRACE_GIVE(&world, 0, world.time, syscall_enter, .thread = 1, .number = 4);
+	TRACE_GIVE(&world, 0, world.time, lock_wait, .lock = 70, .thread = 1, .holder = 2);
+	TRACE_GIVE(&world, 0, world.time, sched_switch, .from = 1, .to = 3, .leaves = LEAVES_BLOCKED);
 	world.time += 8 * STEP;
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
-		GIVE(&world, cpu, irq_enter, .irq = 4);
+		TRACE_GIVE(&world, cpu, world.time, irq_enter, .irq = 4);
 	pass(&world, BEGAN + 10 * STEP);
 	list = list_at(&world, BEGAN + 5 * STEP, "");
 	assert_int_equal(list->at, BEGAN + 5 * STEP);

@@ -13,12 +13,8 @@
 #include "agent/answers/timeline.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/guest/epoch.h"
-#include "agent/wire/decode.h"
-#include "agent/wire/event.h"
-#include "agent/wire/trace_kinds.h"
-#include "kernel-hook/wire.h"
 #include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/trace_give.h"
 
 enum { CPUS = 3, THREADS = 7, STEPS = 3000, STEP = 10, BEGAN = 1000, ENDED = BEGAN + STEPS * STEP, GUESSES = 60 };
 
@@ -36,15 +32,6 @@ struct world {
 	uint32_t runs[CPUS];
 };
 
-static void give(struct world *world, uint32_t cpu, uint64_t time, uint16_t id, const void *fields, size_t size)
-{
-	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = time, .trace = {
-		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
-
-	epoch_packet(world->epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = cpu, .begin = time, .end = time });
-	epoch_events(world->epoch, &event, 1);
-}
-
 static void run(struct world *world, uint32_t cpu, uint32_t thread, uint64_t time)
 {
 	static const uint8_t states[] = { TIMELINE_READY, TIMELINE_SLEEP, TIMELINE_BLOCKED };
@@ -57,7 +44,7 @@ static void run(struct world *world, uint32_t cpu, uint32_t thread, uint64_t tim
 	if (thread != EVENT_NONE)
 		world->state[thread] = TIMELINE_RUN;
 	world->runs[cpu] = thread;
-	give(world, cpu, time, KTOP_EVENT_sched_switch, &of, sizeof(of));
+	trace_give(world->epoch, world->kinds, cpu, time, KTOP_EVENT_sched_switch, &of, sizeof(of));
 }
 
 static void wake(struct world *world, uint32_t cpu, uint32_t thread, uint64_t time, uint32_t step)
@@ -66,7 +53,7 @@ static void wake(struct world *world, uint32_t cpu, uint32_t thread, uint64_t ti
 	uint32_t waker = random_below(&world->random, 3) ? other : EVENT_NONE;
 	const struct ktop_wire_sched_wake of = { .thread = thread, .waker = waker };
 
-	give(world, cpu, time, KTOP_EVENT_sched_wake, &of, sizeof(of));
+	trace_give(world->epoch, world->kinds, cpu, time, KTOP_EVENT_sched_wake, &of, sizeof(of));
 	model.woken[thread][step] = waker == EVENT_NONE ? EVENT_NONE - 1 - cpu : waker;
 	world->state[thread] = TIMELINE_READY;
 }
@@ -272,7 +259,7 @@ static void switch_to(struct world *world, uint32_t cpu, uint64_t time, uint32_t
 {
 	const struct ktop_wire_sched_switch of = { .from = from, .to = to, .leaves = KTOP_LEAVES_BLOCKED };
 
-	give(world, cpu, time, KTOP_EVENT_sched_switch, &of, sizeof(of));
+	trace_give(world->epoch, world->kinds, cpu, time, KTOP_EVENT_sched_switch, &of, sizeof(of));
 }
 
 static void lock(struct world *world, uint64_t time, uint16_t id, uint32_t thread)
@@ -281,9 +268,9 @@ static void lock(struct world *world, uint64_t time, uint16_t id, uint32_t threa
 	const struct ktop_wire_lock_acquired other = { .lock = 7, .thread = thread };
 
 	if (id == KTOP_EVENT_lock_wait)
-		give(world, 0, time, id, &wait, sizeof(wait));
+		trace_give(world->epoch, world->kinds, 0, time, id, &wait, sizeof(wait));
 	else
-		give(world, 0, time, id, &other, sizeof(other));
+		trace_give(world->epoch, world->kinds, 0, time, id, &other, sizeof(other));
 }
 
 /* Thread 1 holds a lock from 2000 to 5000; thread 2 waits for it from 3000 on, asleep but for the first moment. */
@@ -303,7 +290,7 @@ static struct world begin_locks(void)
 	switch_to(&world, 1, 3010, 2, EVENT_NONE);
 	lock(&world, 5000, KTOP_EVENT_lock_released, 1);
 	lock(&world, 5000, KTOP_EVENT_lock_acquired, 2);
-	give(&world, 0, 5000, KTOP_EVENT_sched_wake, &wake, sizeof(wake));
+	trace_give(world.epoch, world.kinds, 0, 5000, KTOP_EVENT_sched_wake, &wake, sizeof(wake));
 	switch_to(&world, 1, 5010, EVENT_NONE, 2);
 	lock(&world, 6000, KTOP_EVENT_lock_released, 2);
 	switch_to(&world, 1, 8000, 2, EVENT_NONE);
@@ -348,8 +335,8 @@ static void without_switches_that_is_told(void **state)
 
 	(void)state;
 	epoch_events(world.epoch, &guest, 1);
-	give(&world, 0, 1000, KTOP_EVENT_fault, &fault, sizeof(fault));
-	give(&world, 0, 3000, KTOP_EVENT_sched_switch, &to, sizeof(to));
+	trace_give(world.epoch, world.kinds, 0, 1000, KTOP_EVENT_fault, &fault, sizeof(fault));
+	trace_give(world.epoch, world.kinds, 0, 3000, KTOP_EVENT_sched_switch, &to, sizeof(to));
 	epoch_ticks(world.epoch, 5000);
 	epoch_over(world.epoch);
 	for (int later = 0; later < 2; later++) {
@@ -384,9 +371,10 @@ static uint64_t run_for_minutes(struct world *world)
 
 			if (next == now)
 				continue;
-			give(world, 0, begin + k * part - 1, KTOP_EVENT_sched_wake,
+			trace_give(world->epoch, world->kinds, 0, begin + k * part - 1, KTOP_EVENT_sched_wake,
 				&(struct ktop_wire_sched_wake) { next, now }, sizeof(struct ktop_wire_sched_wake));
-			give(world, 0, begin + k * part, KTOP_EVENT_sched_switch, &of, sizeof(of));
+			trace_give(world->epoch, world->kinds, 0, begin + k * part, KTOP_EVENT_sched_switch,
+				&of, sizeof(of));
 			world->runs[0] = next;
 		}
 	}

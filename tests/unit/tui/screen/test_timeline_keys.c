@@ -17,12 +17,8 @@
 #include "agent/answers/answer.h"
 #include "agent/answers/timeline.h"
 #include "agent/base/util.h"
-#include "agent/guest/epoch.h"
-#include "agent/wire/decode.h"
-#include "agent/wire/event.h"
-#include "agent/wire/trace_kinds.h"
-#include "kernel-hook/wire.h"
 #include "tests/unit/fakes/canvas_dump.h"
+#include "tests/unit/fakes/trace_give.h"
 #include "tui/screen/screen.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
@@ -46,22 +42,9 @@ struct world {
 
 /* ---- the guest ---- */
 
-static void give(struct world *world, uint32_t cpu, uint64_t ms, uint16_t id, const void *fields, size_t size)
-{
-	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = AT(ms), .trace = {
-		.kind = trace_kinds_find(world->kinds, id), .fields = fields, .size = size } };
-
-	epoch_packet(world->epoch, &(struct packet) {
-		.stream = STREAM_TRACE, .cpu = cpu, .begin = AT(ms), .end = AT(ms) });
-	epoch_events(world->epoch, &event, 1);
-}
-
-#define GIVE(world, cpu, ms, name, ...) give(world, cpu, ms, KTOP_EVENT_##name, \
-	&(const struct ktop_wire_##name) { __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
-
 static void run(struct world *world, uint32_t cpu, uint64_t ms, uint32_t from, uint32_t to, uint8_t leaves)
 {
-	GIVE(world, cpu, ms, sched_switch, .from = from ? from : EVENT_NONE, .to = to ? to : EVENT_NONE,
+	TRACE_GIVE(world, cpu, AT(ms), sched_switch, .from = from ? from : EVENT_NONE, .to = to ? to : EVENT_NONE,
 		.leaves = leaves);
 }
 
@@ -106,21 +89,21 @@ static void wait_and_wake(struct world *world)
 {
 	run(world, 0, 0, 0, WRITER, 0);
 	run(world, 1, 0, 0, MAIN, 0);
-	GIVE(world, 0, 10, lock_acquired, INODE, WRITER);
-	GIVE(world, 1, 20, lock_wait, INODE, MAIN, WRITER);
+	TRACE_GIVE(world, 0, AT(10), lock_acquired, INODE, WRITER);
+	TRACE_GIVE(world, 1, AT(20), lock_wait, INODE, MAIN, WRITER);
 	run(world, 1, 21, MAIN, 0, LEAVES_BLOCKED);
-	GIVE(world, 0, 60, lock_released, INODE, WRITER);
-	GIVE(world, 0, 60, lock_acquired, INODE, MAIN);
-	GIVE(world, 0, 60, sched_wake, MAIN, WRITER);
+	TRACE_GIVE(world, 0, AT(60), lock_released, INODE, WRITER);
+	TRACE_GIVE(world, 0, AT(60), lock_acquired, INODE, MAIN);
+	TRACE_GIVE(world, 0, AT(60), sched_wake, MAIN, WRITER);
 	run(world, 1, 61, 0, MAIN, 0);
-	GIVE(world, 1, 80, lock_released, INODE, MAIN);
+	TRACE_GIVE(world, 1, AT(80), lock_released, INODE, MAIN);
 	run(world, 1, 100, MAIN, READER, LEAVES_ASLEEP);
 	run(world, 1, 110, READER, 0, LEAVES_ASLEEP);
-	GIVE(world, 0, 130, irq_enter, IRQ);
-	GIVE(world, 0, 130, sched_wake, READER, EVENT_NONE);
-	GIVE(world, 0, 131, irq_exit, IRQ);
+	TRACE_GIVE(world, 0, AT(130), irq_enter, IRQ);
+	TRACE_GIVE(world, 0, AT(130), sched_wake, READER, EVENT_NONE);
+	TRACE_GIVE(world, 0, AT(131), irq_exit, IRQ);
 	run(world, 1, 132, 0, READER, 0);
-	GIVE(world, 1, 140, sched_wake, MAIN, READER);
+	TRACE_GIVE(world, 1, AT(140), sched_wake, MAIN, READER);
 	run(world, 1, 150, READER, MAIN, LEAVES_ASLEEP);
 	run(world, 0, 160, WRITER, 0, LEAVES_ASLEEP);
 }
@@ -130,23 +113,23 @@ static void go_around(struct world *world)
 {
 	run(world, 0, 200, 0, LEFT, 0);
 	run(world, 1, 200, MAIN, RIGHT, LEAVES_ASLEEP);
-	GIVE(world, 0, 205, lock_acquired, PORT, LEFT);
-	GIVE(world, 1, 205, lock_acquired, STARBOARD, RIGHT);
-	GIVE(world, 0, 210, lock_wait, STARBOARD, LEFT, RIGHT);
-	GIVE(world, 1, 210, lock_wait, PORT, RIGHT, LEFT);
-	GIVE(world, 0, 300, lock_waited, STARBOARD, LEFT, 0);
-	GIVE(world, 0, 302, lock_released, PORT, LEFT);
-	GIVE(world, 1, 302, lock_acquired, PORT, RIGHT);
-	GIVE(world, 1, 310, lock_released, PORT, RIGHT);
-	GIVE(world, 1, 310, lock_released, STARBOARD, RIGHT);
+	TRACE_GIVE(world, 0, AT(205), lock_acquired, PORT, LEFT);
+	TRACE_GIVE(world, 1, AT(205), lock_acquired, STARBOARD, RIGHT);
+	TRACE_GIVE(world, 0, AT(210), lock_wait, STARBOARD, LEFT, RIGHT);
+	TRACE_GIVE(world, 1, AT(210), lock_wait, PORT, RIGHT, LEFT);
+	TRACE_GIVE(world, 0, AT(300), lock_waited, STARBOARD, LEFT, 0);
+	TRACE_GIVE(world, 0, AT(302), lock_released, PORT, LEFT);
+	TRACE_GIVE(world, 1, AT(302), lock_acquired, PORT, RIGHT);
+	TRACE_GIVE(world, 1, AT(310), lock_released, PORT, RIGHT);
+	TRACE_GIVE(world, 1, AT(310), lock_released, STARBOARD, RIGHT);
 	run(world, 0, 320, LEFT, 0, LEAVES_ASLEEP);
-	GIVE(world, 1, 325, sched_wake, LEFT, RIGHT);
+	TRACE_GIVE(world, 1, AT(325), sched_wake, LEFT, RIGHT);
 	run(world, 0, 326, 0, LEFT, 0);
 	run(world, 1, 330, RIGHT, 0, LEAVES_ASLEEP);
-	GIVE(world, 0, 335, sched_wake, RIGHT, LEFT);
+	TRACE_GIVE(world, 0, AT(335), sched_wake, RIGHT, LEFT);
 	run(world, 1, 336, 0, RIGHT, 0);
 	run(world, 0, 340, LEFT, 0, LEAVES_ASLEEP);
-	GIVE(world, 1, 345, sched_wake, LEFT, RIGHT);
+	TRACE_GIVE(world, 1, AT(345), sched_wake, LEFT, RIGHT);
 	run(world, 0, 346, 0, LEFT, 0);
 	run(world, 0, 400, LEFT, 0, LEAVES_ASLEEP);
 	run(world, 1, 400, RIGHT, 0, LEAVES_ASLEEP);
