@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,24 @@ struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS])
 	functions[6] = symbols_add(symbols, &(struct function) { .name = "[unknown]", .object = "shell" });
 	functions[7] = symbols_special(symbols, "[idle]");
 	return symbols;
+}
+
+struct symbols *hand_names;
+uint32_t hand_functions[HAND_FUNCTIONS];
+
+int hand_begin(void **state)
+{
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	hand_names = hand_symbols(hand_functions);
+	return 0;
+}
+
+int hand_end(void **state)
+{
+	(void)state;
+	symbols_free(hand_names);
+	return 0;
 }
 
 struct symbols *hand_kernel(const char *const *names, size_t count, uint32_t *functions)

@@ -13,6 +13,13 @@ struct symbols;
 enum { HAND_FUNCTIONS = 8 };
 
 struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS]);
+
+/* Those of a whole program, from the setup of its group to the teardown. Its text is in UTF-8 from then on. */
+extern struct symbols *hand_names;
+extern uint32_t hand_functions[HAND_FUNCTIONS];
+int hand_begin(void **state);
+int hand_end(void **state);
+
 struct answers *hand_answers(struct symbols *symbols, const uint32_t functions[HAND_FUNCTIONS]);
 
 /* Adds a heat map of all that is busy. */

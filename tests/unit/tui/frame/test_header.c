@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +10,6 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/names/symbols.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
@@ -21,9 +19,6 @@
 #include "tui/frame/scope.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
-
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
 
 static const char *remark_of(const struct answers *answers, const struct scope *scope,
 	char text[HEADER_REMARK])
@@ -55,7 +50,7 @@ static void test_header(void **state)
 
 	(void)state;
 	scope_init(&scope);
-	answers = hand_answers(symbols, functions);
+	answers = hand_answers(hand_names, hand_functions);
 	answers->vitals->lost_guest = 12;
 	answers->vitals->lost_host = 3;
 	answers->vitals->skipped_bytes = 4096;
@@ -89,8 +84,8 @@ static void test_header_keeps_its_height(void **state)
 	(void)state;
 	scope_init(&scope);
 	for (int columns = 40; columns <= 240; columns++) {
-		struct answers *quiet = hand_answers(symbols, functions);
-		struct answers *busy = hand_answers(symbols, functions);
+		struct answers *quiet = hand_answers(hand_names, hand_functions);
+		struct answers *busy = hand_answers(hand_names, hand_functions);
 		int used, used_busy, used_off;
 
 		quiet->vitals->cost_ns = quiet->vitals->cost_share = 0;
@@ -143,7 +138,7 @@ static void check_says(const struct answers *answers, int columns, const char *s
 /* Their rate, cost and loss stand beside those of samples, or in place of them; while they are off, nothing does. */
 static void test_events_beside_samples(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct vitals *vitals = answers->vitals;
 
 	(void)state;
@@ -177,7 +172,7 @@ static void test_events_beside_samples(void **state)
 /* The CPUs show what samples the window has; without any, they say why. */
 static void test_cpus_without_samples(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
 	(void)state;
 	answers->vitals->sampler = SAMPLER_NONE;
@@ -193,7 +188,7 @@ static void test_cpus_without_samples(void **state)
 /* One thing that is out of the ordinary gives the title no further row; nor do two, of those that people mix. */
 static void test_title_has_few_rows(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct scope plain;
 
 	(void)state;
@@ -221,7 +216,7 @@ static void test_a_machine_that_is_not_there(void **state)
 {
 	static const char *const filters[] = { "machine:nosuch", "!machine:nosuch", "machine:web|nosuch",
 		"machine:db" };
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	char text[HEADER_REMARK];
 	struct scope scope;
 
@@ -259,7 +254,7 @@ static void check_missed(const struct answers *answers, const char *filter, cons
 /* The missed periods are a share of all time of the filter's CPU: they have no thread and no mode. */
 static void test_missed_is_a_share_of_all_time(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
 	(void)state;
 	answers->vitals->cpus[1].series.missed = 10000;
@@ -274,7 +269,7 @@ static void test_missed_is_a_share_of_all_time(void **state)
 /* Each remark is shown whole, on two lines if needed. One that was put away stays away until its words change. */
 static void test_remarks_are_whole_and_can_be_put_away(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct scope scope;
 	char *text;
 	int used, all;
@@ -315,7 +310,7 @@ static void test_remarks_are_whole_and_can_be_put_away(void **state)
 /* However many remarks there are, each is shown in turn. */
 static void test_no_remark_hides_another(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	bool seen[60] = { false };
 	struct scope scope;
 	char *note = answers->vitals->note;
@@ -345,7 +340,7 @@ static void test_no_remark_hides_another(void **state)
 static void test_many_cpus_fold(void **state)
 {
 	static const uint32_t counts[] = { 1, 2, 4, 8, 16, 64, 200, 1024, 4096 };
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct scope scope;
 
 	(void)state;
@@ -373,7 +368,7 @@ static void test_many_cpus_fold(void **state)
 /* The strip below the sum has every CPU in it: one busy CPU among 4,096 can be seen. */
 static void test_no_cpu_is_left_out(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct scope scope;
 
 	(void)state;
@@ -397,7 +392,7 @@ static void test_no_cpu_is_left_out(void **state)
 
 static void test_remarks(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	char text[HEADER_REMARK];
 	struct scope scope;
 
@@ -462,7 +457,7 @@ static void test_remarks(void **state)
 /* Each remark of the status line can be put away, until it goes and comes again. */
 static void test_limits_can_be_put_away(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct vitals *vitals = answers->vitals;
 	char text[HEADER_REMARK];
 	struct scope scope;
@@ -495,7 +490,7 @@ static void test_limits_can_be_put_away(void **state)
 /* A remark that was put away, goes and comes again is shown. */
 static void test_a_remark_that_comes_again_is_shown(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct vitals *vitals = answers->vitals;
 	struct scope scope;
 
@@ -530,11 +525,6 @@ int main(void)
 		cmocka_unit_test(test_no_cpu_is_left_out),
 		cmocka_unit_test(test_remarks),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The view Annotate, of the function under the cursor of the view before. Golden files: state_annotate*. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,14 +19,11 @@
 #include "sheet.h"
 #include "stage.h"
 
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
-
 static struct answers *annotated(bool bare, uint64_t more)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
-	hand_annotation(answers, symbols, functions[2], bare, more);
+	hand_annotation(answers, hand_names, hand_functions[2], bare, more);
 	return answers;
 }
 
@@ -36,7 +32,7 @@ static void open_view(struct stage *stage, bool bare)
 {
 	struct answers *answers = annotated(bare, 0);
 
-	stage_raise(stage, hand_answers(symbols, functions));
+	stage_raise(stage, hand_answers(hand_names, hand_functions));
 	stage_type(stage, "/page_alloc\r6");
 	assert_int_equal(stage->session.annotation.function, answers->annotation->of);
 	stage_show(stage, answers);
@@ -122,13 +118,13 @@ static void test_cursor_stays(void **state)
 /* The page of the annotated function, whose own lines are these. */
 static void open_page(struct stage *stage, const char *const lines[2])
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
-	hand_page(answers, symbols, functions);
+	hand_page(answers, hand_names, hand_functions);
 	for (int i = 0; i < 2; i++)
 		answers->page->tables[PAGE_LINES]->table->rows[i].function =
-			symbols_group(symbols, lines[i], "kernel");
-	stage_raise(stage, hand_answers(symbols, functions));
+			symbols_group(hand_names, lines[i], "kernel");
+	stage_raise(stage, hand_answers(hand_names, hand_functions));
 	stage_resize(stage, 36, 120, true);
 	stage_type(stage, "jjj\r");
 	stage_show(stage, answers);
@@ -155,9 +151,9 @@ static void test_line_of_a_page(void **state)
 		const char *lines[] = { "kern/lock.c:24", rows[i].line };
 
 		for (int late = 0; late < 2; late++) {
-			struct answers *answers = hand_answers(symbols, functions);
+			struct answers *answers = hand_answers(hand_names, hand_functions);
 
-			hand_annotation(answers, symbols, functions[1], false, 0);
+			hand_annotation(answers, hand_names, hand_functions[1], false, 0);
 			open_page(&stage, lines);
 			stage_type(&stage, "/");
 			stage_type(&stage, rows[i].line);
@@ -204,7 +200,7 @@ static struct answers *calling(void)
 	struct listing_instruction *call = &answers->annotation->listing->instructions[2];
 
 	call->callee = "spin_lock";
-	call->called = functions[1];
+	call->called = hand_functions[1];
 	call->goes = 0x409000;
 	return answers;
 }
@@ -212,8 +208,8 @@ static struct answers *calling(void)
 /* Enter on a call goes to the code of that function; Esc goes back to the call. Elsewhere Enter says what it does. */
 static void test_enter_follows_a_call(void **state)
 {
-	uint64_t page_alloc = tree_name(symbols_get(symbols, functions[2]), "demo-kernel");
-	uint64_t spin_lock = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	uint64_t page_alloc = tree_name(symbols_get(hand_names, hand_functions[2]), "demo-kernel");
+	uint64_t spin_lock = tree_name(symbols_get(hand_names, hand_functions[1]), "demo-kernel");
 	struct stage stage;
 
 	(void)state;
@@ -262,13 +258,13 @@ static void test_enter_says_what_it_does(void **state)
 /* The rows by line. `late`: it is not known yet in which function the line is. */
 static struct answers *by_line(bool late)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct function_table *table = answers->functions;
 
 	table->by = GROUP_LINE;
-	table->table->rows[0].function = symbols_group(symbols, "mm/page.c:124", "kernel");
+	table->table->rows[0].function = symbols_group(hand_names, "mm/page.c:124", "kernel");
 	table->visible[0].function = table->table->rows[0].function;
-	table->visible[0].ran = (struct caller) { functions[2], late ? 0 : 77 };
+	table->visible[0].ran = (struct caller) { hand_functions[2], late ? 0 : 77 };
 	return answers;
 }
 
@@ -278,7 +274,7 @@ static void test_line_of_the_table(void **state)
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_resize(&stage, 36, 120, true);
 	stage_press(&stage, 'B');
 	stage_show(&stage, by_line(true));
@@ -326,11 +322,6 @@ int main(void)
 		cmocka_unit_test(test_line_of_the_table),
 		cmocka_unit_test(test_chosen),
 	};
-	int failed;
 
-	setlocale(LC_ALL, "C.UTF-8");
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

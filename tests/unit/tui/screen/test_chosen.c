@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes along from view to view: the function under the cursor, the row to go back to, the way there. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,14 +17,11 @@
 #include "tui/terminal/keys.h"
 #include "stage.h"
 
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
-
 static struct answers *with_tree(bool around, uint64_t more)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
-	hand_tree(answers, symbols, functions, around, more);
+	hand_tree(answers, hand_names, hand_functions, around, more);
 	return answers;
 }
 
@@ -43,7 +39,7 @@ static void test_function_goes_along(void **state)
 		struct stage stage;
 
 		util_print(answers->tree->kernel, sizeof(answers->tree->kernel), "%s", answers->functions->kernel);
-		stage_raise(&stage, hand_answers(symbols, functions));
+		stage_raise(&stage, hand_answers(hand_names, hand_functions));
 		stage_type(&stage, "jjj");		/* spin_lock */
 		stage_type(&stage, keys[i]);
 		stage_show(&stage, answers);
@@ -70,18 +66,18 @@ static void test_back_to_the_row(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		struct answers *answers = hand_answers(symbols, functions);
+		struct answers *answers = hand_answers(hand_names, hand_functions);
 		struct stage stage;
 
 		answers->functions->table->rows[0].self *= 10;
 		stage_raise(&stage, answers);
-		assert_int_equal(stage.session.wanted.selected, functions[0]);
+		assert_int_equal(stage.session.wanted.selected, hand_functions[0]);
 		stage_type(&stage, steps[i]);
 		stage_press(&stage, KEYS_ESCAPE);
-		answers = hand_answers(symbols, functions);
+		answers = hand_answers(hand_names, hand_functions);
 		answers->functions->table->rows[3].self *= 10;
 		show_later(&stage, answers);
-		assert_int_equal(stage.session.wanted.selected, functions[0]);
+		assert_int_equal(stage.session.wanted.selected, hand_functions[0]);
 		stage_strike(&stage);
 	}
 }
@@ -111,14 +107,14 @@ static void test_back_to_the_row_of_the_tree(void **state)
 /* The tree is asked for the way to a function in a folded row. Without a row or cell, it goes along further. */
 static void test_hidden_function_goes_along(void **state)
 {
-	uint64_t name = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	uint64_t name = tree_name(symbols_get(hand_names, hand_functions[1]), "demo-kernel");
 	static const char keys[] = { '2', '3' };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(keys); i++) {
 		struct stage stage;
 
-		stage_raise(&stage, hand_answers(symbols, functions));
+		stage_raise(&stage, hand_answers(hand_names, hand_functions));
 		stage_type(&stage, "jjj");	/* spin_lock, which is another one in the tree of a nameless kernel */
 		stage_press(&stage, keys[i]);
 		assert_int_equal(stage.session.tree.tree.find, keys[i] == '2' ? name : 0);
@@ -139,10 +135,10 @@ static void test_function_comes_later(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		struct answers *answers = hand_answers(symbols, functions);
+		struct answers *answers = hand_answers(hand_names, hand_functions);
 		struct stage stage;
 
-		hand_rows(answers, symbols, functions, 1);
+		hand_rows(answers, hand_names, hand_functions, 1);
 		stage_raise(&stage, answers);
 		stage_resize(&stage, 24, 90, true);	/* room for the way */
 		answers = with_tree(false, 0);
@@ -152,7 +148,7 @@ static void test_function_comes_later(void **state)
 		stage_type(&stage, "gj");		/* spin_lock */
 		stage_holds(&stage, " > spin_lock", true);
 		stage_type(&stage, keys[i]);
-		stage_show(&stage, hand_answers(symbols, functions));
+		stage_show(&stage, hand_answers(hand_names, hand_functions));
 		stage_holds(&stage, "\n spin_lock  ", keys[i][1] != 'k');
 		stage_strike(&stage);
 	}
@@ -164,22 +160,22 @@ static void test_annotated_function_is_not_chosen(void **state)
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "64");
 	assert_int_equal(stage.session.heat.of, 0);
 	stage_type(&stage, "1jjj64");
-	assert_int_equal(stage.session.heat.of, tree_name(symbols_get(symbols, functions[1]), "demo-kernel"));
+	assert_int_equal(stage.session.heat.of, tree_name(symbols_get(hand_names, hand_functions[1]), "demo-kernel"));
 	stage_strike(&stage);
 }
 
 /* The row of names tells the way to where one is; what has no room is left out from its beginning. */
 static void test_way(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "jjj\r");
 	stage_holds(&stage, " 8Timeline   spin_lock", true);
 	stage_resize(&stage, 24, 90, true);
@@ -187,7 +183,7 @@ static void test_way(void **state)
 	stage_resize(&stage, 24, 140, true);
 	stage_holds(&stage, "  Functions > spin_lock", true);
 	stage_type(&stage, "x");
-	hand_tree(answers, symbols, functions, true, 0);
+	hand_tree(answers, hand_names, hand_functions, true, 0);
 	answers->tree->of = stage.session.tree.tree.of;
 	stage_show(&stage, answers);
 	stage_holds(&stage, "  Functions > spin_lock", true);
@@ -199,25 +195,25 @@ static void test_way(void **state)
 /* Groups have no function, so the one from before goes along; and the page's is the one that goes on from it. */
 static void test_function_goes_past_groups(void **state)
 {
-	uint64_t name = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	uint64_t name = tree_name(symbols_get(hand_names, hand_functions[1]), "demo-kernel");
 	struct answers *answers;
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "jjj");
 	stage_type(&stage, "6");
 	assert_int_equal(stage.session.annotation.function, name);
 	stage_type(&stage, "1Bj6");
 	assert_int_equal(stage.session.annotation.function, name);
 	stage_type(&stage, "1");
-	answers = hand_answers(symbols, functions);
+	answers = hand_answers(hand_names, hand_functions);
 	answers->functions->by = GROUP_LINE;
 	stage_show(&stage, answers);
 	stage_type(&stage, "jj\r");
 	stage_holds(&stage, "the function of this line is not known yet", true);
 	stage_strike(&stage);
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "j6");
 	stage_type(&stage, "1jj\r");
 	assert_int_equal(stage.session.page.tree.of, name);
@@ -238,11 +234,6 @@ int main(void)
 		cmocka_unit_test(test_way),
 		cmocka_unit_test(test_function_goes_past_groups),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

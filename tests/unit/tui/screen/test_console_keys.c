@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The console of a QEMU that ktop has started: its view, typing to the guest, and the question about QEMU's end. */
-#include <locale.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +14,6 @@
 
 #include "agent/base/util.h"
 #include "agent/base/wakeup.h"
-#include "agent/names/symbols.h"
 #include "agent/vm/console/console.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/hand_answers.h"
@@ -26,9 +24,6 @@
 #include "stage.h"
 
 enum { LINES = 60 };
-
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
 
 struct scene {
 	struct stage stage;
@@ -52,7 +47,7 @@ static void begin(struct scene *scene)
 	stage->config.keys.console = true;
 	stage->screen = screen_new(feed, &stage->config);
 	stage_resize(stage, 24, 80, true);
-	stage_show(stage, hand_answers(symbols, functions));
+	stage_show(stage, hand_answers(hand_names, hand_functions));
 }
 
 static void end(struct scene *scene)
@@ -256,7 +251,7 @@ static void test_the_end_is_asked_for(void **state)
 	assert_int_equal(stage_press(stage, KEYS_CTRL('C')), SCREEN_QUIT);
 	assert_true(screen_is_urgent(stage->screen, &(struct input) { .kind = INPUT_KEY, .code = KEYS_CTRL('C') }));
 	assert_int_equal(screen_input(stage->screen, &(struct input) { .kind = INPUT_QUIT }, stage->now), SCREEN_QUIT);
-	gone = hand_answers(symbols, functions);
+	gone = hand_answers(hand_names, hand_functions);
 	gone->vitals->vm = VM_GONE;
 	stage_show(stage, gone);
 	assert_int_equal(stage_press(stage, 'q'), SCREEN_QUIT);	/* there is nothing to be asked for */
@@ -268,7 +263,7 @@ static void test_a_vm_of_somebody_else(void **state)
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_holds(&stage, "Console", false);
 	stage_press(&stage, '0');
 	stage_holds(&stage, "no console here: this ktop has not started QEMU", true);
@@ -284,11 +279,6 @@ int main(void)
 		cmocka_unit_test(test_no_serial_port_is_there),
 		cmocka_unit_test(test_the_end_is_asked_for), cmocka_unit_test(test_a_vm_of_somebody_else),
 	};
-	int failed;
 
-	setlocale(LC_ALL, "C.UTF-8");
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

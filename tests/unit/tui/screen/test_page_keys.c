@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What keys do on the page of a function. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,16 +20,13 @@
 #include "sheet.h"
 #include "stage.h"
 
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
-
 /* What explains a view goes with it. What else is said stays: here, about the row of idle time. */
 static void test_message_of_a_view(void **state)
 {
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "jjj\r");
 	stage_holds(&stage, "who runs the function", true);
 	stage_type(&stage, "3");
@@ -45,17 +41,17 @@ static void test_message_of_a_view(void **state)
 /* Enter on a function shows its page, on which keys move a cursor; Esc goes back to the row. */
 static void test_page(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
-	uint64_t name = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	struct answers *answers = hand_answers(hand_names, hand_functions);
+	uint64_t name = tree_name(symbols_get(hand_names, hand_functions[1]), "demo-kernel");
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "jjj");
-	assert_int_equal(stage.session.wanted.selected, functions[1]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[1]);
 	stage_press(&stage, KEYS_ENTER);
 	assert_int_equal(stage.session.page.tree.of, name);
-	hand_page(answers, symbols, functions);
+	hand_page(answers, hand_names, hand_functions);
 	stage_show(&stage, answers);
 	stage_holds(&stage, "spin_lock  kern/lock.c:18  kernel", true);
 	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
@@ -80,14 +76,14 @@ static void test_page(void **state)
 	assert_int_equal(stage.session.tree.tree.of, name);
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_holds(&stage, "spin_lock  kern/lock.c:18  kernel", true);
-	answers = hand_answers(symbols, functions);
-	hand_page(answers, symbols, functions);
+	answers = hand_answers(hand_names, hand_functions);
+	hand_page(answers, hand_names, hand_functions);
 	answers->page->tree->tree->lists[TREE_DOWN].count = answers->page->tree->tree->lists[TREE_UP].count = 0;
 	stage_show(&stage, answers);
 	stage_holds(&stage, "F7 chooses a longer window", true);
 	stage_type(&stage, "\\cpu:1\r");
-	answers = hand_answers(symbols, functions);
-	hand_page(answers, symbols, functions);
+	answers = hand_answers(hand_names, hand_functions);
+	hand_page(answers, hand_names, hand_functions);
 	answers->page->tree->tree->lists[TREE_DOWN].count = answers->page->tree->tree->lists[TREE_UP].count = 0;
 	stage_show(&stage, answers);
 	stage_holds(&stage, "Nothing that passes the filter has run this function.", true);
@@ -99,9 +95,9 @@ static void test_page(void **state)
 
 static void show_page(struct stage *stage)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
-	hand_page(answers, symbols, functions);
+	hand_page(answers, hand_names, hand_functions);
 	stage_show(stage, answers);
 }
 
@@ -120,18 +116,18 @@ static void open_row_of(struct stage *stage, const char *name)
 static void test_many_processes(void **state)
 {
 	enum { PROCESSES = 100, EACH = 2 };
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct function_table *threads;
 	struct stage stage;
 
 	(void)state;
-	hand_page(answers, symbols, functions);
+	hand_page(answers, hand_names, hand_functions);
 	threads = answers->page->tables[PAGE_THREADS];
 	table_free(threads->table);
 	threads->table = table_new(NULL, PROCESSES * EACH, 1);
 	for (int i = 0; i < PROCESSES * EACH; i++) {
 		char *thread = util_format("worker/%d", 1000 + i), *process = util_format("job/%d", i / EACH);
-		struct row *row = table_add(threads->table, symbols_group(symbols, thread, process));
+		struct row *row = table_add(threads->table, symbols_group(hand_names, thread, process));
 
 		row->self = row->total = row->samples = i / EACH < 5 ? 300 - (uint64_t)i : 100;
 		threads->table->weight += row->self;
@@ -139,7 +135,7 @@ static void test_many_processes(void **state)
 		free(process);
 	}
 	threads->table->samples = threads->table->weight;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_resize(&stage, 60, 80, true);
 	stage_type(&stage, "jjj\r");
 	stage_show(&stage, answers);
@@ -150,11 +146,11 @@ static void test_many_processes(void **state)
 
 static void test_steps_from_a_page(void **state)
 {
-	uint64_t spin_lock = tree_name(symbols_get(symbols, functions[1]), "demo-kernel");
+	uint64_t spin_lock = tree_name(symbols_get(hand_names, hand_functions[1]), "demo-kernel");
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_resize(&stage, 36, 140, true);
 	stage_type(&stage, "jjj\r");
 	show_page(&stage);
@@ -176,7 +172,7 @@ static void test_steps_from_a_page(void **state)
 	open_row_of(&stage, "primes/17");
 	stage_holds(&stage, "the functions of thread:17", true);
 	stage_holds(&stage, "  Functions > spin_lock > thread:17", true);
-	stage_show(&stage, hand_answers(symbols, functions));
+	stage_show(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "k\r");			/* another page, within the step */
 	assert_int_not_equal(stage.session.page.tree.of, spin_lock);
 	stage_holds(&stage, "  Functions > spin_lock > thread:17 > memcpy", true);
@@ -202,7 +198,7 @@ static void test_steps_from_a_page(void **state)
 	show_page(&stage);
 	stage_holds(&stage, ">CPU 1 ", true);
 	stage_press(&stage, KEYS_ESCAPE);
-	stage_show(&stage, hand_answers(symbols, functions));
+	stage_show(&stage, hand_answers(hand_names, hand_functions));
 	stage_holds(&stage, ">   11.06", true);
 	stage_strike(&stage);
 }
@@ -210,17 +206,18 @@ static void test_steps_from_a_page(void **state)
 /* With a baseline, each share of the page has its change. */
 static void test_page_with_a_baseline(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions), *compared = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
+	struct answers *compared = hand_answers(hand_names, hand_functions);
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "jjj\r");
-	hand_page(answers, symbols, functions);
+	hand_page(answers, hand_names, hand_functions);
 	stage_show(&stage, answers);
 	stage_type(&stage, "\b");
 	assert_int_not_equal(stage.session.page.request.excerpt.base.until_ns, 0);
-	hand_page(compared, symbols, functions);
+	hand_page(compared, hand_names, hand_functions);
 	hand_baseline(compared);
 	stage_show(&stage, compared);
 	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
@@ -238,11 +235,6 @@ int main(void)
 		cmocka_unit_test(test_steps_from_a_page),
 		cmocka_unit_test(test_page_with_a_baseline),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a screen shows and asks for. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,6 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/names/symbols.h"
 #include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/hand_answers.h"
@@ -19,12 +17,9 @@
 #include "tui/terminal/keys.h"
 #include "stage.h"
 
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
-
 static void raise_stage(struct stage *stage)
 {
-	stage_raise(stage, hand_answers(symbols, functions));
+	stage_raise(stage, hand_answers(hand_names, hand_functions));
 }
 
 /* ---- the tests ---- */
@@ -56,7 +51,7 @@ static void test_few_rows(void **state)
 	stage_holds(&stage, "spin_lock", true);
 	screen_input(stage.screen, &on_last_row, stage.now);
 	screen_draw(stage.screen, stage.canvas);
-	assert_int_equal(stage.session.wanted.selected, functions[1]);	/* spin_lock */
+	assert_int_equal(stage.session.wanted.selected, hand_functions[1]);	/* spin_lock */
 	stage_press(&stage, '/');
 	stage_holds(&stage, "Search:", true);
 	stage_holds(&stage, "spin_lock", false);
@@ -110,7 +105,7 @@ static void test_wishes(void **state)
 	raise_stage(&stage);
 	assert_int_equal(stage.session.wanted.window_ns, 10 * NS_PER_SECOND);
 	assert_int_equal(stage.session.wanted.visible_count, HAND_FUNCTIONS);
-	assert_int_equal(stage.session.wanted.selected, functions[7]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[7]);
 	wants = stage.session.wants;
 	screen_draw(stage.screen, stage.canvas);
 	assert_int_equal(stage.session.wants, wants);		/* the question has not changed */
@@ -120,7 +115,7 @@ static void test_wishes(void **state)
 	assert_int_equal(stage.session.wanted.window_ns, 0);
 	stage_holds(&stage, "all window", true);
 	stage_press(&stage, 'j');
-	assert_int_equal(stage.session.wanted.selected, functions[6]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[6]);
 	stage_strike(&stage);
 }
 
@@ -145,7 +140,7 @@ static void test_zero_and_freeze(void **state)
 
 	stage_press(&stage, 'Z');
 	answers_free(stage.session.next);
-	stage.session.next = hand_answers(symbols, functions);
+	stage.session.next = hand_answers(hand_names, hand_functions);
 	stage.session.next->vitals->now = 5 * NS_PER_SECOND;			/* the guest has booted anew */
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "FROZEN", false);
@@ -183,7 +178,7 @@ static void test_the_window_moves(void **state)
 	stage_holds(&stage, "not moved: the window is all there is; } takes a narrower one", true);
 	stage_type(&stage, "ww");
 	answers_free(stage.session.next);
-	stage.session.next = hand_answers(symbols, functions);
+	stage.session.next = hand_answers(hand_names, hand_functions);
 	stage.session.next->vitals->oldest = 180 * NS_PER_SECOND;
 	screen_step(stage.screen, stage.now);
 	stage_type(&stage, "[[[");
@@ -209,7 +204,7 @@ static void test_start_and_stop(void **state)
 	assert_false(stage.session.ran_on);
 	stage_holds(&stage, "● REC", true);			/* until the guest's status says otherwise */
 	answers_free(stage.session.next);
-	stage.session.next = hand_answers(symbols, functions);
+	stage.session.next = hand_answers(hand_names, hand_functions);
 	stage.session.next->vitals->running = false;
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "○ off", true);
@@ -266,18 +261,18 @@ static void test_search(void **state)
 	stage_press(&stage, '/');
 	stage_type(&stage, "l");
 	stage_type(&stage, "oc");
-	assert_int_equal(stage.session.wanted.selected, functions[1]);		/* spin_lock */
+	assert_int_equal(stage.session.wanted.selected, hand_functions[1]);		/* spin_lock */
 	stage_press(&stage, KEYS_F(3));
-	assert_int_equal(stage.session.wanted.selected, functions[2]);		/* page_alloc */
+	assert_int_equal(stage.session.wanted.selected, hand_functions[2]);		/* page_alloc */
 	stage_type(&stage, "zzz");
 	stage_holds(&stage, "not found", true);
 	for (int i = 0; i < 3; i++)
 		stage_press(&stage, KEYS_BACKSPACE);
 	stage_press(&stage, KEYS_ENTER);
 	stage_press(&stage, 'n');
-	assert_int_equal(stage.session.wanted.selected, functions[1]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[1]);
 	stage_press(&stage, 'N');
-	assert_int_equal(stage.session.wanted.selected, functions[2]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[2]);
 	stage_strike(&stage);
 }
 
@@ -291,7 +286,7 @@ static void test_a_mark_that_is_not_seen(void **state)
 	stage_type(&stage, "/loc\r4");
 	stage_press(&stage, KEYS_ESCAPE);			/* the map is of all CPUs again */
 	stage_type(&stage, "1z");
-	stage_show(&stage, hand_answers(symbols, functions));
+	stage_show(&stage, hand_answers(hand_names, hand_functions));
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_holds(&stage, "no search: nothing is marked", true);
 	stage_type(&stage, "/loc\r4");
@@ -325,7 +320,7 @@ static void test_messages(void **state)
 /* "Profiling not turned on" goes when profiling is on. */
 static void test_a_failure_that_is_over(void **state)
 {
-	struct answers *off = hand_answers(symbols, functions);
+	struct answers *off = hand_answers(hand_names, hand_functions);
 	struct stage stage;
 
 	(void)state;
@@ -335,7 +330,7 @@ static void test_a_failure_that_is_over(void **state)
 		.text = "profiling not turned on" };
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "not turned on", true);
-	stage_show(&stage, hand_answers(symbols, functions));
+	stage_show(&stage, hand_answers(hand_names, hand_functions));
 	stage_holds(&stage, "not turned on", false);
 	stage_strike(&stage);
 }
@@ -343,7 +338,7 @@ static void test_a_failure_that_is_over(void **state)
 /* A remark tells of a kept wish, and the next SPACE takes the wish back. */
 static void test_kept_wish(void **state)
 {
-	struct answers *kept = hand_answers(symbols, functions);
+	struct answers *kept = hand_answers(hand_names, hand_functions);
 	struct stage stage;
 
 	(void)state;
@@ -388,12 +383,12 @@ static void test_idle_is_hidden(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	assert_int_equal(stage.session.wanted.selected, functions[7]);	/* [idle] */
+	assert_int_equal(stage.session.wanted.selected, hand_functions[7]);	/* [idle] */
 	stage_press(&stage, 'i');
 	stage_holds(&stage, "[idle]", false);
 	stage_holds(&stage, "idle hidden", true);
 	stage_holds(&stage, ">   22.61", true);			/* shares do not change */
-	stage_show(&stage, hand_answers(symbols, functions));
+	stage_show(&stage, hand_answers(hand_names, hand_functions));
 	stage_holds(&stage, "[idle]", false);
 	stage_press(&stage, '>');
 	stage_press(&stage, '<');
@@ -407,7 +402,7 @@ static void test_idle_is_hidden(void **state)
 /* With the cursor far down, the rows of a new filter are shown from the top. In a new boot it follows its function. */
 static void test_the_list_opens_at_its_beginning(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct stage stage;
 
 	(void)state;
@@ -416,27 +411,27 @@ static void test_the_list_opens_at_its_beginning(void **state)
 	answers->functions->filter = filter_of("c");
 	answers->functions->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
 	stage_show(&stage, answers);
-	assert_int_equal(stage.session.wanted.selected, functions[0]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[0]);
 
 	/* Even if the cursor's own row is among them, further down. */
 	stage_press(&stage, 'G');
-	answers = hand_answers(symbols, functions);
+	answers = hand_answers(hand_names, hand_functions);
 	answers->functions->filter = filter_of("cc");
 	stage_show(&stage, answers);
-	assert_int_equal(stage.session.wanted.selected, functions[7]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[7]);
 
 	stage_type(&stage, "jj");
-	assert_int_equal(stage.session.wanted.selected, functions[0]);
-	answers = hand_answers(symbols, functions);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[0]);
+	answers = hand_answers(hand_names, hand_functions);
 	answers->functions->answer.boot = 2;
 	stage_show(&stage, answers);
-	assert_int_equal(stage.session.wanted.selected, functions[0]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[0]);
 	stage_strike(&stage);
 }
 
 static struct answers *of_boot(uint64_t boot, bool sampled)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
 	answers->vitals->answer.boot = answers->functions->answer.boot = boot;
 	answers->vitals->unsampled = !sampled;
@@ -462,7 +457,7 @@ static void test_rows_stay_until_the_next_boot_has_some(void **state)
 		stage_show(&stage, of_boot(boot, false));
 		stage_holds(&stage, "page_alloc", true);
 		stage_holds(&stage, of_before, true);
-		assert_int_equal(stage.session.wanted.selected, functions[0]);
+		assert_int_equal(stage.session.wanted.selected, hand_functions[0]);
 	}
 	stage_resize(&stage, 12, 120, true);		/* too few rows for the other remarks */
 	stage_holds(&stage, of_before, true);
@@ -470,7 +465,7 @@ static void test_rows_stay_until_the_next_boot_has_some(void **state)
 	stage_show(&stage, of_boot(5, true));
 	stage_holds(&stage, "page_alloc", true);
 	stage_holds(&stage, "boot before", false);
-	assert_int_equal(stage.session.wanted.selected, functions[0]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[0]);
 
 	/* Another question, and a recording's next boot, have no rows of before. */
 	stage_type(&stage, "\\cpu:1\r");
@@ -509,11 +504,6 @@ int main(void)
 		cmocka_unit_test(test_the_list_opens_at_its_beginning),
 		cmocka_unit_test(test_rows_stay_until_the_next_boot_has_some),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What keys and clicks do on a screen: prompts, the wheel, an emptied search, snapshots. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,12 +24,9 @@
 #include "tui/terminal/keys.h"
 #include "stage.h"
 
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
-
 static void raise_stage(struct stage *stage)
 {
-	stage_raise(stage, hand_answers(symbols, functions));
+	stage_raise(stage, hand_answers(hand_names, hand_functions));
 }
 
 /* ---- the tests ---- */
@@ -64,7 +60,7 @@ static void test_random_input(void **state)
 				(int)(next_random(&seed) % 140), true);
 		if (i % 5 == 0) {
 			answers_free(stage.session.next);
-			stage.session.next = hand_answers(symbols, functions);
+			stage.session.next = hand_answers(hand_names, hand_functions);
 			stage.session.next->functions->table->count =
 				next_random(&seed) % (HAND_FUNCTIONS + 1);
 			stage.session.next->vitals->vm = (enum vm_state)(next_random(&seed) % 5);
@@ -131,10 +127,10 @@ static void test_clicks_on_labels_in_a_prompt(void **state)
 	stage_holds(&stage, "filter: ", false);
 	stage_type(&stage, "l");
 	stage_type(&stage, "oc");
-	assert_int_equal(stage.session.wanted.selected, functions[1]);	/* spin_lock */
+	assert_int_equal(stage.session.wanted.selected, hand_functions[1]);	/* spin_lock */
 	stage_click(&stage, "Search");			/* as F3 in the prompt: the next match */
 	screen_draw(stage.screen, stage.canvas);
-	assert_int_equal(stage.session.wanted.selected, functions[2]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[2]);
 	stage_click(&stage, "On/off");
 	assert_int_equal(stage.session.runs, 1);
 	stage_holds(&stage, "Search: ", false);
@@ -177,7 +173,7 @@ static void test_emptied_search(void **state)
 	stage_press(&stage, 'g');
 	stage_press(&stage, 'n');
 	stage_holds(&stage, "no name was given yet", true);
-	assert_int_equal(stage.session.wanted.selected, functions[7]);
+	assert_int_equal(stage.session.wanted.selected, hand_functions[7]);
 	stage_strike(&stage);
 }
 
@@ -220,7 +216,7 @@ static void test_other_keys(void **state)
 {
 	static const char *const settings[][3] = { { "quit", "x" }, { "profile", "F5" },
 		{ "back", "b" }, { "zero", "q" }, { "freeze", "none" } };
-	struct answers *off = hand_answers(symbols, functions);
+	struct answers *off = hand_answers(hand_names, hand_functions);
 	struct stage stage;
 
 	(void)state;
@@ -258,7 +254,7 @@ static void test_key_bar_and_wheel(void **state)
 	stage_click(&stage, "Help");
 	screen_input(stage.screen, &wheel, stage.now);
 	screen_draw(stage.screen, stage.canvas);
-	assert_int_equal(stage.session.wanted.selected, functions[1]);	/* three rows down */
+	assert_int_equal(stage.session.wanted.selected, hand_functions[1]);	/* three rows down */
 	stage_click(&stage, "On/off");
 	assert_int_equal(stage.session.runs, 1);
 	stage_strike(&stage);
@@ -415,7 +411,7 @@ static void test_mouse_on_the_time_line(void **state)
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	mouse(&stage, INPUT_RELEASE, 21, 50);			/* it was not pressed here */
 	assert_false(stage.session.wanted.moved);
 	mouse(&stage, INPUT_CLICK, 21, 45);
@@ -448,11 +444,11 @@ static void test_what_the_time_line_is_about(void **state)
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	assert_int_equal(stage.session.line.of, 0);
 	assert_int_equal(stage.session.line.slots, 64);
 	stage_type(&stage, "jj");
-	assert_int_equal(stage.session.line.of, tree_name(symbols_get(symbols, functions[0]), "demo-kernel"));
+	assert_int_equal(stage.session.line.of, tree_name(symbols_get(hand_names, hand_functions[0]), "demo-kernel"));
 	stage_resize(&stage, 24, 80, true);
 	stage_press(&stage, '\\');
 	stage_holds(&stage, " under: machine: ! |", true);
@@ -466,9 +462,9 @@ static void test_what_the_time_line_is_about(void **state)
 
 static struct answers *heat_answers(const struct stage *stage)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
-	hand_heat(answers, symbols);
+	hand_heat(answers, hand_names);
 	memcpy(&answers->heat->asked, &stage->session.heat, sizeof(answers->heat->asked));
 	answers->heat->whole = true;
 	return answers;
@@ -579,11 +575,11 @@ static void test_no_range_from_boot_to_boot(void **state)
 /* A slot of the time line stays what it was while the button is held. */
 static void test_the_time_line_stands_still_under_the_mouse(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	mouse(&stage, INPUT_CLICK, 21, 34);
 	answers->line->series.begin += 8 * NS_PER_SECOND;
 	answers->vitals->now += 8 * NS_PER_SECOND;
@@ -601,9 +597,9 @@ static void test_heat_stands_still(void **state)
 	int wants;
 
 	(void)state;
-	stage_raise(&stage, hand_answers(symbols, functions));
+	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "jj4");
-	assert_int_equal(stage.session.heat.of, tree_name(symbols_get(symbols, functions[0]), "demo-kernel"));
+	assert_int_equal(stage.session.heat.of, tree_name(symbols_get(hand_names, hand_functions[0]), "demo-kernel"));
 	stage_show(&stage, heat_answers(&stage));
 	stage_press(&stage, KEYS_ESCAPE);			/* all that is busy */
 	assert_int_equal(stage.session.heat.of, 0);
@@ -648,11 +644,6 @@ int main(void)
 		cmocka_unit_test(test_no_range_from_boot_to_boot),
 		cmocka_unit_test(test_the_time_line_stands_still_under_the_mouse),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What keys do in Tree, Flame and Heat. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,14 +23,11 @@
 #include "sheet.h"
 #include "stage.h"
 
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
-
 static struct answers *with_tree(bool around, uint64_t more)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
-	hand_tree(answers, symbols, functions, around, more);
+	hand_tree(answers, hand_names, hand_functions, around, more);
 	return answers;
 }
 
@@ -62,7 +58,7 @@ static void test_tree(void **state)
 	stage_press(&stage, '-');
 	assert_int_equal(stage.session.tree.tree.unfolded_count, 2);
 	stage_press(&stage, 'x');
-	assert_int_equal(stage.session.tree.tree.of, tree_name(symbols_get(symbols, functions[1]), ""));
+	assert_int_equal(stage.session.tree.tree.of, tree_name(symbols_get(hand_names, hand_functions[1]), ""));
 	stage_show(&stage, with_tree(true, 0));
 	sheet_check(&stage, "state_callers");
 	stage.now += 4 * NS_PER_SECOND;			/* the message has gone */
@@ -189,11 +185,11 @@ static struct answers *recursive(bool folded)
 
 		if (!row)
 			continue;
-		row->function = functions[way[i]];
+		row->function = hand_functions[way[i]];
 		row->depth = depth;
 		row->parent = depth ? depth - 1 : TREE_TOP;
 		row->path = tree_path(TREE_DOWN, false, depth ? list->rows[depth - 1].path : 0,
-			tree_name(symbols_get(symbols, row->function), ""));
+			tree_name(symbols_get(hand_names, row->function), ""));
 		row->has_more = row->unfolded = i < 3;
 		row->total = row->samples = totals[i];
 		row->self = 1000;
@@ -242,11 +238,11 @@ static void test_recursion(void **state)
 /* A map of the heat shows no change, and says so. */
 static void test_heat_with_a_baseline(void **state)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct stage stage;
 
 	(void)state;
-	hand_heat(answers, symbols);
+	hand_heat(answers, hand_names);
 	stage_raise(&stage, NULL);
 	stage_type(&stage, "4");
 	stage_show(&stage, answers);
@@ -334,16 +330,16 @@ static void test_scarce(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		struct answers *answers = hand_answers(symbols, functions);
+		struct answers *answers = hand_answers(hand_names, hand_functions);
 		struct stage stage;
 
-		stage_raise(&stage, hand_answers(symbols, functions));
+		stage_raise(&stage, hand_answers(hand_names, hand_functions));
 		stage_type(&stage, "jjj");		/* the page is spin_lock's */
 		stage_type(&stage, keys[i]);
 		if (*keys[i] == '\r')
-			hand_page(answers, symbols, functions);
+			hand_page(answers, hand_names, hand_functions);
 		else
-			hand_tree(answers, symbols, functions, false, 0);
+			hand_tree(answers, hand_names, hand_functions, false, 0);
 		(answers->page ? answers->page->tree : answers->tree)->tree->scarce = true;
 		stage_show(&stage, answers);
 		stage_resize(&stage, 60, 80, true);
@@ -406,11 +402,6 @@ int main(void)
 		cmocka_unit_test(test_flame_of_half_columns),
 		cmocka_unit_test(test_flame_shows_what_matches),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The view Events alone: its order, its columns, what it says below the rows and in their place, hostile numbers. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,76 +12,26 @@
 
 #include "agent/answers/event_table.h"
 #include "agent/base/util.h"
-#include "agent/names/symbols.h"
-#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
-#include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/safe_canvas.h"
-#include "tui/frame/scope.h"
 #include "tui/frame/tab_row.h"
-#include "tui/frame/view.h"
-#include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
 #include "tui/views/view_events.h"
+#include "view_stage.h"
 
 enum { MANY = 4096, LINE = 512 };
 
 static struct config config;
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
-
-struct stage {				/* a view, answers for it, and a canvas */
-	struct canvas *canvas;
-	struct answers *answers;
-	struct event_table *table;	/* what is shown: that of the answers; NULL: none yet */
-	struct scope scope;
-	void *view;
-};
-
-static void draw(struct stage *stage)
-{
-	canvas_clear(stage->canvas);
-	view_events.show(stage->view, stage->answers->vitals, stage->table ? &stage->table->answer : NULL,
-		&stage->scope);
-	view_events.draw(stage->view, stage->canvas,
-		(struct area) { 0, 0, stage->canvas->rows, stage->canvas->columns });
-}
-
-static void resize(struct stage *stage, int rows, int columns, bool unicode)
-{
-	canvas_free(stage->canvas);
-	stage->canvas = canvas_new(rows, columns, unicode);
-	draw(stage);
-}
 
 static struct stage raise_stage(void)
 {
-	struct stage stage = { .answers = hand_answers(symbols, functions), .view = view_events.new(&config) };
+	struct stage stage = stage_raise(&view_events, &config, 20, 80, true);
 
-	hand_events(stage.answers, symbols, 0);
-	stage.table = stage.answers->events;
-	scope_init(&stage.scope);
-	resize(&stage, 20, 80, true);
+	hand_events(stage.answers, hand_names, 0);
+	stage.shown = &stage.answers->events->answer;
+	stage_draw(&stage);
 	return stage;
-}
-
-static void strike(struct stage *stage)
-{
-	view_events.free(stage->view);
-	answers_free(stage->answers);
-	canvas_free(stage->canvas);
-}
-
-static void holds(struct stage *stage, const char *wanted, bool there)
-{
-	char *text;
-
-	draw(stage);
-	text = canvas_dump(stage->canvas);
-	if (!strstr(text, wanted) == there)
-		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
-	free(text);
 }
 
 /* The events of the rows, from above, as "s98 i4": the first word of the head is EVENT. */
@@ -90,7 +39,7 @@ static const char *order_of(struct stage *stage, char order[LINE])
 {
 	char *text, *line;
 
-	draw(stage);
+	stage_draw(stage);
 	text = canvas_dump(stage->canvas);
 	order[0] = '\0';
 	for (line = strtok(strstr(text, "EVENT"), "\n"); line; line = strtok(NULL, "\n"))
@@ -117,17 +66,17 @@ static void test_each_column_sorts(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
 		view_events.act(stage.view, i % 2 ? ACTION_SORT : ACTION_SORT_RIGHT);
-		holds(&stage, columns[i].head, true);
+		stage_holds(&stage, columns[i].head, true);
 		assert_string_equal(order_of(&stage, order), columns[i].order);
 	}
 	view_events.act(stage.view, ACTION_SORT_LEFT);
-	holds(&stage, "RATE▼", true);
+	stage_holds(&stage, "RATE▼", true);
 	view_events.act(stage.view, ACTION_SORT_CPU);
-	holds(&stage, "TOTAL%▼", true);
+	stage_holds(&stage, "TOTAL%▼", true);
 	view_events.act(stage.view, ACTION_INVERT);
-	holds(&stage, "TOTAL%▲", true);
+	stage_holds(&stage, "TOTAL%▲", true);
 	assert_string_equal(order_of(&stage, order), "s231 i4 s202 s1 i32 s98 s0");
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* The column at which this text begins in the heads. */
@@ -153,16 +102,16 @@ static void test_heads_are_clicked(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
-		resize(&stage, 20, 80, true);
+		stage_resize(&stage, 20, 80, true);
 		view_events.click(stage.view, 0, column_of(&stage, heads[i]));
 		snprintf(wanted, sizeof(wanted), "%s▼", heads[i]);
-		holds(&stage, wanted, true);
+		stage_holds(&stage, wanted, true);
 	}
 	view_events.click(stage.view, 0, column_of(&stage, "TOTAL%"));
-	holds(&stage, "TOTAL%▲", true);
+	stage_holds(&stage, "TOTAL%▲", true);
 	view_events.click(stage.view, 0, column_of(&stage, "TREND"));	/* of counts */
-	holds(&stage, "COUNT▼", true);
-	strike(&stage);
+	stage_holds(&stage, "COUNT▼", true);
+	stage_strike(&stage);
 }
 
 /* Rows that are equal in the sorted column stand as in the answer, whichever way it is sorted. */
@@ -172,15 +121,15 @@ static void test_equal_rows_have_one_order(void **state)
 	char order[LINE];
 
 	(void)state;
-	for (uint32_t i = 0; i < stage.table->count; i++)
-		stage.table->rows[i].count = 7;
+	for (uint32_t i = 0; i < stage.answers->events->count; i++)
+		stage.answers->events->rows[i].count = 7;
 	for (int i = 0; i < 5; i++)
 		view_events.act(stage.view, ACTION_SORT_RIGHT);
-	holds(&stage, "COUNT▼", true);
+	stage_holds(&stage, "COUNT▼", true);
 	assert_string_equal(order_of(&stage, order), "s0 s98 i32 s1 s202 i4 s231");
 	view_events.act(stage.view, ACTION_INVERT);
 	assert_string_equal(order_of(&stage, order), "s0 s98 i32 s1 s202 i4 s231");
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* ---- the cursor ---- */
@@ -192,19 +141,19 @@ static void test_the_cursor_follows(void **state)
 
 	(void)state;
 	view_events.act(stage.view, ACTION_DOWN);
-	holds(&stage, "> syscall 98 ", true);
+	stage_holds(&stage, "> syscall 98 ", true);
 	answers_free(stage.answers);
-	stage.answers = hand_answers(symbols, functions);
-	hand_events(stage.answers, symbols, 10000);
-	stage.table = stage.answers->events;
-	stage.table->answer.boot = 2;
-	draw(&stage);
-	holds(&stage, "> syscall 98 ", true);
-	holds(&stage, " syscall 98: 11,204 and 12 whose end was lost, total 28s, p50 250us", true);
+	stage.answers = hand_answers(hand_names, hand_functions);
+	hand_events(stage.answers, hand_names, 10000);
+	stage.shown = &stage.answers->events->answer;
+	stage.answers->events->answer.boot = 2;
+	stage_draw(&stage);
+	stage_holds(&stage, "> syscall 98 ", true);
+	stage_holds(&stage, " syscall 98: 11,204 and 12 whose end was lost, total 28s, p50 250us", true);
 	view_events.click(stage.view, 3, 10);
-	holds(&stage, "> irq 32 ", true);
-	holds(&stage, " irq 32: 40,000, total 480ms, p50 2.0us, p99 32us, max 64us", true);
-	strike(&stage);
+	stage_holds(&stage, "> irq 32 ", true);
+	stage_holds(&stage, " irq 32: 40,000, total 480ms, p50 2.0us, p99 32us, max 64us", true);
+	stage_strike(&stage);
 }
 
 static void test_search(void **state)
@@ -213,16 +162,16 @@ static void test_search(void **state)
 
 	(void)state;
 	assert_true(view_events.search(stage.view, "syscall 2", LIST_HERE));
-	holds(&stage, "> syscall 202 ", true);
+	stage_holds(&stage, "> syscall 202 ", true);
 	assert_true(view_events.search(stage.view, "syscall 2", LIST_NEXT));
-	holds(&stage, "> syscall 231 ", true);
+	stage_holds(&stage, "> syscall 231 ", true);
 	assert_false(view_events.search(stage.view, "sched", LIST_NEXT));
 	strcpy(stage.scope.match, "irq");
-	draw(&stage);
+	stage_draw(&stage);
 	assert_int_equal(canvas_cell(stage.canvas, 3, 2)->style, STYLE_MATCH);
 	assert_int_equal(canvas_cell(stage.canvas, 3, 4)->style, STYLE_MATCH);
 	assert_int_equal(canvas_cell(stage.canvas, 3, 5)->style, STYLE_TEXT);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* ---- room ---- */
@@ -242,11 +191,11 @@ static void test_columns_by_width(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		resize(&stage, 20, rows[i].columns, true);
-		holds(&stage, rows[i].heads, true);
-		holds(&stage, rows[i].gone, false);
+		stage_resize(&stage, 20, rows[i].columns, true);
+		stage_holds(&stage, rows[i].heads, true);
+		stage_holds(&stage, rows[i].gone, false);
 	}
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* Draws between cells that must stay as they are. */
@@ -259,7 +208,7 @@ static void draw_safely(struct stage *stage, int rows, int columns, bool unicode
 	for (int i = 0; i < columns; i++)
 		cells[i].code = cells[count - 1 - (size_t)i].code = 0xabcd;
 	canvas_clear(&canvas);
-	view_events.show(stage->view, stage->answers->vitals, stage->table ? &stage->table->answer : NULL,
+	view_events.show(stage->view, stage->answers->vitals, stage->shown,
 		&stage->scope);
 	view_events.draw(stage->view, &canvas, (struct area) { 0, 0, rows, columns });
 	for (int i = 0; i < columns; i++)
@@ -306,20 +255,20 @@ static void test_hostile_numbers(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < MANY; i++)
 		rows[i] = hostile(i);
-	stage.table = &table;
+	stage.shown = &table.answer;
 	at_all_sizes(&stage);			/* no rows */
 	table.count = 1;
-	draw(&stage);
-	stage.table = NULL;
+	stage_draw(&stage);
+	stage.shown = NULL;
 	at_all_sizes(&stage);
 	table.count = MANY;
 	table.answer.partial = true;
-	stage.table = &table;
+	stage.shown = &table.answer;
 	stage.scope.base.until_ns = 1;
 	at_all_sizes(&stage);
 	table.from = table.to;			/* a range of no length */
 	at_all_sizes(&stage);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* ---- numbers ---- */
@@ -340,16 +289,16 @@ static void test_numbers_and_durations(void **state)
 	struct stage stage = raise_stage();
 
 	(void)state;
-	stage.table->count = 1;
-	draw(&stage);
+	stage.answers->events->count = 1;
+	stage_draw(&stage);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct event_row *row = &stage.table->rows[0];
+		struct event_row *row = &stage.answers->events->rows[0];
 
 		row->count = rows[i].count;
 		row->total = row->p50 = row->p99 = row->max = rows[i].ns;
-		holds(&stage, rows[i].row, true);
+		stage_holds(&stage, rows[i].row, true);
 	}
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* ---- the histogram ---- */
@@ -357,28 +306,28 @@ static void test_numbers_and_durations(void **state)
 static void test_histogram(void **state)
 {
 	struct stage stage = raise_stage();
-	struct event_row *row = &stage.table->rows[0];
+	struct event_row *row = &stage.answers->events->rows[0];
 
 	(void)state;
 	memset(row->bars, 0, sizeof(row->bars));
 	row->bars[10] = 800;
 	row->bars[11] = 400;
 	row->bars[13] = 1;
-	holds(&stage, "  1.0us ██▅▅  ▁▁ 16us  syscall 0 by duration, log", true);
+	stage_holds(&stage, "  1.0us ██▅▅  ▁▁ 16us  syscall 0 by duration, log", true);
 	row->bars[EVENT_BARS - 1] = 800;		/* and all that are longer */
-	holds(&stage, "██ 550s+\n", true);
-	resize(&stage, 20, 120, true);
-	holds(&stage, "│ the highest bar is 800", true);
-	holds(&stage, "│ 1.0us   ", true);
-	holds(&stage, "   550s+", true);
-	holds(&stage, "│   p50", true);			/* 8.0us are in the fourth bar: they are in the middle of two */
+	stage_holds(&stage, "██ 550s+\n", true);
+	stage_resize(&stage, 20, 120, true);
+	stage_holds(&stage, "│ the highest bar is 800", true);
+	stage_holds(&stage, "│ 1.0us   ", true);
+	stage_holds(&stage, "   550s+", true);
+	stage_holds(&stage, "│   p50", true);	/* 8.0us are in the fourth bar: they are in the middle of two */
 	memset(row->bars, 0, sizeof(row->bars));
-	holds(&stage, "the highest bar", false);	/* none has an end that is known */
+	stage_holds(&stage, "the highest bar", false);	/* none has an end that is known */
 	for (int i = 0; i < EVENT_BARS; i++)
 		row->bars[i] = 5;
-	holds(&stage, "│ 1ns ", true);			/* bars are joined where room is short */
-	holds(&stage, "   550s+", true);
-	strike(&stage);
+	stage_holds(&stage, "│ 1ns ", true);			/* bars are joined where room is short */
+	stage_holds(&stage, "   550s+", true);
+	stage_strike(&stage);
 }
 
 /* ---- what has not ended ---- */
@@ -387,23 +336,23 @@ static void test_histogram(void **state)
 static void test_what_has_not_ended(void **state)
 {
 	struct stage stage = raise_stage();
-	struct event_row *row = &stage.table->rows[stage.table->count - 1];
+	struct event_row *row = &stage.answers->events->rows[stage.answers->events->count - 1];
 	struct view_moment moment;
 
 	(void)state;
-	holds(&stage, "OPEN", false);
+	stage_holds(&stage, "OPEN", false);
 	*row = (struct event_row) { .kind = SPAN_CALL, .number = 7, .part = SLOW_ALL, .open = 3,
-		.oldest = stage.table->from, .oldest_ns = 2100 * NS_PER_MS, .oldest_of = 41, .oldest_on = 2 };
+		.oldest = stage.answers->events->from, .oldest_ns = 2100 * NS_PER_MS, .oldest_of = 41, .oldest_on = 2 };
 	view_events.show(stage.view, stage.answers->vitals, NULL, &stage.scope);
-	holds(&stage, "MAX       OPEN", true);
-	holds(&stage, "   3, 2.1s", true);
+	stage_holds(&stage, "MAX       OPEN", true);
+	stage_holds(&stage, "   3, 2.1s", true);
 	view_events.act(stage.view, ACTION_BOTTOM);
-	holds(&stage, "syscall 7: 0, 3 open for 2.1s", true);
+	stage_holds(&stage, "syscall 7: 0, 3 open for 2.1s", true);
 	assert_true(view_events.moment(stage.view, &moment));
 	assert_int_equal(moment.thread, 41);
 	assert_int_equal(moment.cpu, 2);
 	assert_true(moment.from < row->oldest && moment.to == row->oldest + row->oldest_ns && moment.at < moment.to);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* ---- what is said ---- */
@@ -411,39 +360,41 @@ static void test_what_has_not_ended(void **state)
 static void test_what_is_missing_is_told(void **state)
 {
 	struct stage stage = raise_stage();
+	struct event_table *table = stage.answers->events;
 
 	(void)state;
-	resize(&stage, 30, 400, true);		/* all in one row */
-	stage.table->lost = 1;
-	holds(&stage, " 1 trace event was lost\n", true);
-	stage.table->lost = 12;
-	stage.table->unmatched = 3;
-	stage.table->late = 2;
-	stage.table->refused = 5;
-	holds(&stage, "12 trace events were lost; 3 beginnings or ends have no partner; 2 trace events came too late "
-		"for their place; 5 spans found no room; give more by --memory\n", true);
-	stage.table->kept_from = stage.table->from;
-	stage.table->forgot = true;
-	stage.table->answer.partial = true;
-	holds(&stage, "since 00:03:02, older spans were forgotten; more events of this time are still to come", true);
-	stage.table->forgot = false;			/* not of this range */
-	holds(&stage, "older spans", false);
-	stage.table->exact_from = stage.table->from + NS_PER_SECOND;
-	stage.table->open_known = false;
-	holds(&stage, "before 00:03:03, times are rounded to whole seconds or more", true);
-	holds(&stage, "what had not ended at the end of this window is not known any more", true);
-	stage.table->open_known = true;
-	holds(&stage, "not known any more", false);
-	stage.table->exact_from = 0;
+	stage_resize(&stage, 30, 400, true);		/* all in one row */
+	table->lost = 1;
+	stage_holds(&stage, " 1 trace event was lost\n", true);
+	table->lost = 12;
+	table->unmatched = 3;
+	table->late = 2;
+	table->refused = 5;
+	stage_holds(&stage, "12 trace events were lost; 3 beginnings or ends have no partner; 2 trace events came "
+		"too late for their place; 5 spans found no room; give more by --memory\n", true);
+	table->kept_from = table->from;
+	table->forgot = true;
+	table->answer.partial = true;
+	stage_holds(&stage, "since 00:03:02, older spans were forgotten; more events of this time are still to come",
+		true);
+	table->forgot = false;			/* not of this range */
+	stage_holds(&stage, "older spans", false);
+	table->exact_from = table->from + NS_PER_SECOND;
+	table->open_known = false;
+	stage_holds(&stage, "before 00:03:03, times are rounded to whole seconds or more", true);
+	stage_holds(&stage, "what had not ended at the end of this window is not known any more", true);
+	table->open_known = true;
+	stage_holds(&stage, "not known any more", false);
+	table->exact_from = 0;
 	assert_true(scope_filter(&stage.scope, "cpu:1 thread:main process:7 comm:main", NULL));
-	holds(&stage, "of the filter only", false);
+	stage_holds(&stage, "of the filter only", false);
 	assert_true(scope_filter(&stage.scope, "cpu:1 mode:kernel", NULL));
-	stage.table->lost = stage.table->unmatched = stage.table->late = stage.table->refused = 0;
-	holds(&stage, "of the filter only its CPUs, threads and processes count here", true);
-	resize(&stage, 3, 20, true);			/* even where hardly anything has room */
-	holds(&stage, "still to come", false);
-	holds(&stage, "more events of", true);
-	strike(&stage);
+	table->lost = table->unmatched = table->late = table->refused = 0;
+	stage_holds(&stage, "of the filter only its CPUs, threads and processes count here", true);
+	stage_resize(&stage, 3, 20, true);			/* even where hardly anything has room */
+	stage_holds(&stage, "still to come", false);
+	stage_holds(&stage, "more events of", true);
+	stage_strike(&stage);
 }
 
 /* Of the states, each test sets what it needs; what comes first is said first. */
@@ -451,45 +402,45 @@ static void test_why_there_is_nothing(void **state)
 {
 	struct stage stage = raise_stage();
 	struct vitals *vitals = stage.answers->vitals;
-	struct event_table *table = stage.table;
+	struct event_table *table = stage.answers->events;
 
 	(void)state;
 	table->count = 0;
-	stage.table = NULL;
-	holds(&stage, "The first answer is being made.", true);
-	stage.table = table;
-	holds(&stage, "Nothing that is traced has happened in this window.", true);
-	holds(&stage, "If this lasts, F7 takes a longer window.", true);
+	stage.shown = NULL;
+	stage_holds(&stage, "The first answer is being made.", true);
+	stage.shown = &table->answer;
+	stage_holds(&stage, "Nothing that is traced has happened in this window.", true);
+	stage_holds(&stage, "If this lasts, F7 takes a longer window.", true);
 	stage.scope.zero_ns = 1;
-	holds(&stage, "Esc counts all again.", true);
+	stage_holds(&stage, "Esc counts all again.", true);
 	stage.scope.until_ns = 1;
-	holds(&stage, "Z goes back to now.", true);
+	stage_holds(&stage, "Z goes back to now.", true);
 	stage.scope.moved = true;
-	holds(&stage, ". goes back to now; [ and ] move it.", true);
+	stage_holds(&stage, ". goes back to now; [ and ] move it.", true);
 	assert_true(scope_filter(&stage.scope, "cpu:1", NULL));
-	holds(&stage, "Nothing that the filter lets pass has ended in this window.", true);
+	stage_holds(&stage, "Nothing that the filter lets pass has ended in this window.", true);
 	scope_init(&stage.scope);
 	table->traced = false;
-	holds(&stage, "Nothing is traced: no system call, interrupt or wait.", true);
-	holds(&stage, "`ktop ctl events +irq +syscall +sched` switches it on.", true);
+	stage_holds(&stage, "Nothing is traced: no system call, interrupt or wait.", true);
+	stage_holds(&stage, "`ktop ctl events +irq +syscall +sched` switches it on.", true);
 	table->lost = 4;
-	holds(&stage, "4 trace events were lost", true);
+	stage_holds(&stage, "4 trace events were lost", true);
 	vitals->sampler = SAMPLER_OUTSIDE;
-	holds(&stage, "sees no trace events", true);
+	stage_holds(&stage, "sees no trace events", true);
 	vitals->play.there = true;
-	holds(&stage, "In this recording, nothing was traced up to here.", true);
+	stage_holds(&stage, "In this recording, nothing was traced up to here.", true);
 	vitals->play.there = false;
 	vitals->sampler = SAMPLER_TIMER;
 	vitals->running = false;			/* what is not profiled is not traced */
-	holds(&stage, "Profiling is off in the guest.", true);
+	stage_holds(&stage, "Profiling is off in the guest.", true);
 	vitals->vm = VM_PAUSED;
-	holds(&stage, "Profiling is off", false);
-	holds(&stage, "Nothing is traced", false);
+	stage_holds(&stage, "Profiling is off", false);
+	stage_holds(&stage, "Nothing is traced", false);
 	vitals->vm = VM_RUNNING;
 	vitals->running = true;
 	table->now = 0;
-	holds(&stage, "The guest has not told of itself.", true);
-	strike(&stage);
+	stage_holds(&stage, "The guest has not told of itself.", true);
+	stage_strike(&stage);
 }
 
 static void test_many_machines(void **state)
@@ -501,12 +452,12 @@ static void test_many_machines(void **state)
 	assert_non_null(view_events.ask(stage.view, &stage.scope));
 	vitals->machine_count = 2;
 	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	stage.table = NULL;
-	holds(&stage, "Events shows one machine at a time.", true);
-	holds(&stage, "Tab goes to the screens of the machines.", true);
+	stage.shown = NULL;
+	stage_holds(&stage, "Events shows one machine at a time.", true);
+	stage_holds(&stage, "Tab goes to the screens of the machines.", true);
 	assert_null(view_events.ask(stage.view, &stage.scope));
 	assert_false(view_events.told(stage.view).rows);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* The question is that of the scope; nothing is asked where nothing is shown. */
@@ -520,12 +471,12 @@ static void test_question(void **state)
 	request = view_events.ask(stage.view, &stage.scope);
 	assert_true(request->kind == &event_table_kind);
 	assert_int_equal(request->excerpt.window_ns, 60 * NS_PER_SECOND);
-	assert_true(view_events.takes(stage.view, &stage.table->answer, &stage.scope));
+	assert_true(view_events.takes(stage.view, &stage.answers->events->answer, &stage.scope));
 	assert_false(view_events.takes(stage.view, &stage.answers->functions->answer, &stage.scope));
-	assert_int_equal(view_events.told(stage.view).end, stage.table->to);
-	resize(&stage, 0, 0, true);
+	assert_int_equal(view_events.told(stage.view).end, stage.answers->events->to);
+	stage_resize(&stage, 0, 0, true);
 	assert_null(view_events.ask(stage.view, &stage.scope));
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* ---- the page of a row ---- */
@@ -533,7 +484,7 @@ static void test_question(void **state)
 static void open_page(struct stage *stage)
 {
 	view_events.act(stage->view, ACTION_DOWN);
-	draw(stage);
+	stage_draw(stage);
 	assert_true(view_events.act(stage->view, ACTION_OPEN));
 }
 
@@ -553,58 +504,58 @@ static void test_the_page_of_a_row(void **state)
 	assert_int_equal(request->slow, 1);
 	assert_int_equal(request->slow_kind, SPAN_CALL);
 	assert_int_equal(request->slow_number, 98);
-	assert_int_equal(request->slow_part, stage.table->rows[1].part);
+	assert_int_equal(request->slow_part, stage.answers->events->rows[1].part);
 	view_events.way(stage.view, &way);
 	assert_int_equal(way.count, 1);
 	assert_string_equal(way.steps[0].name, "syscall 98");
-	stage.table->slow_told = false;
-	holds(&stage, "The slowest are being looked for.", true);
-	stage.table->slow_told = true;
-	holds(&stage, "the slowest of syscall 98", true);
-	holds(&stage, "> 00:03:02.000  128ms  main/1         sleep 97%            (3, 0x7fff", true);
-	holds(&stage, " syscall_98(3, 0x7fffffffeeb0, 256) = 256: took 128ms on cpu 0, ran 1%, slept", true);
+	stage.answers->events->slow_told = false;
+	stage_holds(&stage, "The slowest are being looked for.", true);
+	stage.answers->events->slow_told = true;
+	stage_holds(&stage, "the slowest of syscall 98", true);
+	stage_holds(&stage, "> 00:03:02.000  128ms  main/1         sleep 97%            (3, 0x7fff", true);
+	stage_holds(&stage, " syscall_98(3, 0x7fffffffeeb0, 256) = 256: took 128ms on cpu 0, ran 1%, slept", true);
 	view_events.act(stage.view, ACTION_DOWN);
-	holds(&stage, "> 00:03:03.234   64ms  writer/17      lock inode 63%, ma", true);
-	holds(&stage, "waited for lock inode 63%, held by main/1\n", true);
-	holds(&stage, "reader/4       cpu 11%", true);
-	holds(&stage, "reader/4       not known", true);
+	stage_holds(&stage, "> 00:03:03.234   64ms  writer/17      lock inode 63%, ma", true);
+	stage_holds(&stage, "waited for lock inode 63%, held by main/1\n", true);
+	stage_holds(&stage, "reader/4       cpu 11%", true);
+	stage_holds(&stage, "reader/4       not known", true);
 	assert_true(view_events.search(stage.view, "reader", LIST_NEXT));
-	holds(&stage, "> 00:03:04.468  9.0ms  reader/4", true);
+	stage_holds(&stage, "> 00:03:04.468  9.0ms  reader/4", true);
 	assert_false(view_events.act(stage.view, ACTION_SORT));
 	assert_true(view_events.act(stage.view, ACTION_BACK));
-	holds(&stage, "> syscall 98 ", true);
-	strike(&stage);
+	stage_holds(&stage, "> syscall 98 ", true);
+	stage_strike(&stage);
 }
 
 static void test_a_moment_of_the_page(void **state)
 {
 	struct stage stage = raise_stage();
 	struct view_moment moment;
-	const struct slow_row *row = &stage.table->slow[1];
+	const struct slow_row *row = &stage.answers->events->slow[1];
 
 	(void)state;
 	open_page(&stage);
-	draw(&stage);
+	stage_draw(&stage);
 	view_events.click(stage.view, 3, 10);
 	assert_true(view_events.moment(stage.view, &moment));
 	assert_int_equal(moment.at, row->begin);
 	assert_int_equal(moment.thread, row->thread);
 	assert_int_equal(moment.cpu, row->cpu);
 	assert_true(moment.from < row->begin && moment.to > row->end);
-	stage.table->slow_count = 0;
+	stage.answers->events->slow_count = 0;
 	assert_false(view_events.moment(stage.view, &moment));
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* Beside each row's share, what has become of it, and its 99th percentile then. */
 static void test_a_baseline(void **state)
 {
 	struct stage stage = raise_stage();
-	struct event_table *table = stage.table;
+	struct event_table *table = stage.answers->events;
 	char order[LINE];
 
 	(void)state;
-	holds(&stage, "WAS", false);
+	stage_holds(&stage, "WAS", false);
 	table->compared = true;
 	table->base_from = 100 * NS_PER_SECOND;
 	table->base_to = 120 * NS_PER_SECOND;		/* twice as long as the window */
@@ -612,22 +563,22 @@ static void test_a_baseline(void **state)
 		.count = 2000, .total = 20 * NS_PER_SECOND, .p50 = 100000, .p99 = 3000000, .max = 4000000 };
 	table->rows[2].was = (struct event_was) { .count = 5, .total = 10 * NS_PER_SECOND, .p99 = 77 * NS_PER_MS };
 	table->rows[2].count = table->rows[2].total = 0;
-	resize(&stage, 20, 110, true);
-	holds(&stage, "TOTAL%", true);
-	holds(&stage, "CHANGE", true);
-	holds(&stage, " 3.0ms ", true);
-	holds(&stage, "  77ms ", true);			/* gone: nothing but that is known of it */
-	holds(&stage, " -50.00 ", true);
-	holds(&stage, "   new ", true);
+	stage_resize(&stage, 20, 110, true);
+	stage_holds(&stage, "TOTAL%", true);
+	stage_holds(&stage, "CHANGE", true);
+	stage_holds(&stage, " 3.0ms ", true);
+	stage_holds(&stage, "  77ms ", true);			/* gone: nothing but that is known of it */
+	stage_holds(&stage, " -50.00 ", true);
+	stage_holds(&stage, "   new ", true);
 	assert_true(view_events.search(stage.view, "syscall 98", LIST_HERE));
-	resize(&stage, 20, 220, true);
-	holds(&stage, "; before: 2,000 (100/s), p50 100us, p99 3.0ms", true);
+	stage_resize(&stage, 20, 220, true);
+	stage_holds(&stage, "; before: 2,000 (100/s), p50 100us, p99 3.0ms", true);
 	for (int i = 0; i < 3; i++)			/* TOTAL%, CHANGE, p50, p99 */
 		view_events.act(stage.view, ACTION_SORT_RIGHT);
 	assert_int_equal(strncmp(order_of(&stage, order), "s98 ", 4), 0);
 	view_events.act(stage.view, ACTION_SORT_RIGHT);
 	assert_int_equal(strncmp(order_of(&stage, order), "i32 s98 ", 8), 0);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_why_the_page_is_empty_or_short(void **state)
@@ -636,19 +587,19 @@ static void test_why_the_page_is_empty_or_short(void **state)
 
 	(void)state;
 	open_page(&stage);
-	resize(&stage, 20, 200, true);
-	stage.table->exact_from = stage.table->slow_from;
-	stage.table->slow_from -= NS_PER_SECOND;
-	holds(&stage, "before 00:03:02, only the longest of each minute are known", true);
-	stage.table->slow_forgot = true;
-	holds(&stage, "since 00:03:01, older spans were forgotten", true);
-	stage.table->slow_count = 0;
-	holds(&stage, "None of these has ended in this window, with a known end.", true);
-	stage.table->slow_from = stage.table->to;
-	holds(&stage, "All that ended in this window was forgotten", true);
+	stage_resize(&stage, 20, 200, true);
+	stage.answers->events->exact_from = stage.answers->events->slow_from;
+	stage.answers->events->slow_from -= NS_PER_SECOND;
+	stage_holds(&stage, "before 00:03:02, only the longest of each minute are known", true);
+	stage.answers->events->slow_forgot = true;
+	stage_holds(&stage, "since 00:03:01, older spans were forgotten", true);
+	stage.answers->events->slow_count = 0;
+	stage_holds(&stage, "None of these has ended in this window, with a known end.", true);
+	stage.answers->events->slow_from = stage.answers->events->to;
+	stage_holds(&stage, "All that ended in this window was forgotten", true);
 	view_events.act(stage.view, ACTION_BACK);
-	holds(&stage, "forgotten", false);
-	strike(&stage);
+	stage_holds(&stage, "forgotten", false);
+	stage_strike(&stage);
 }
 
 static void test_the_page_at_all_sizes(void **state)
@@ -657,8 +608,8 @@ static void test_the_page_at_all_sizes(void **state)
 
 	(void)state;
 	open_page(&stage);
-	for (uint32_t i = 0; i < stage.table->slow_count; i++) {
-		struct slow_row *row = &stage.table->slow[i];
+	for (uint32_t i = 0; i < stage.answers->events->slow_count; i++) {
+		struct slow_row *row = &stage.answers->events->slow[i];
 
 		row->begin = i % 2 ? UINT64_MAX : 0;
 		row->end = row->ran = row->slept = row->lock_ns = row->locked = UINT64_MAX;
@@ -669,7 +620,7 @@ static void test_the_page_at_all_sizes(void **state)
 		memset(row->holder_title, 'x', sizeof(row->holder_title) - 1);
 	}
 	at_all_sizes(&stage);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 int main(void)
@@ -695,13 +646,8 @@ int main(void)
 		cmocka_unit_test(test_why_the_page_is_empty_or_short),
 		cmocka_unit_test(test_the_page_at_all_sizes),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	config_init(&config);
 	config.keys.tabs = true;
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,76 +12,34 @@
 #include "agent/base/change.h"
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
-#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
-#include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/random.h"
-#include "tui/frame/scope.h"
-#include "tui/frame/view.h"
-#include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
 #include "tui/views/views.h"
+#include "view_stage.h"
 
 static struct config config;
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
 
-struct stage {				/* a view, answers for it, and a canvas */
-	struct canvas *canvas;
-	struct answers *answers;
-	struct scope scope;
-	void *view;
-};
+static void answer(struct stage *stage, struct answers *answers)
+{
+	stage->answers = answers;
+	stage->shown = &answers->functions->answer;
+}
 
 static struct stage raise_stage(int rows, int columns, bool unicode)
 {
-	struct stage stage = {
-		.canvas = canvas_new(rows, columns, unicode),
-		.answers = hand_answers(symbols, functions),
-		.view = view_functions.new(&config),
-	};
+	struct stage stage = stage_raise(&view_functions, &config, rows, columns, unicode);
 
-	scope_init(&stage.scope);
+	answer(&stage, stage.answers);
 	return stage;
-}
-
-static void strike(struct stage *stage)
-{
-	view_functions.free(stage->view);
-	answers_free(stage->answers);
-	canvas_free(stage->canvas);
-}
-
-static void draw(struct stage *stage)
-{
-	struct area area = { 0, 0, stage->canvas->rows, stage->canvas->columns };
-
-	canvas_clear(stage->canvas);
-	view_functions.show(stage->view, stage->answers->vitals, &stage->answers->functions->answer, &stage->scope);
-	view_functions.draw(stage->view, stage->canvas, area);
 }
 
 static void check(struct stage *stage, const char *golden)
 {
-	draw(stage);
+	stage_draw(stage);
 	golden_check(golden, stage->canvas);
-}
-
-static char *drawn(struct stage *stage)
-{
-	draw(stage);
-	return canvas_dump(stage->canvas);
-}
-
-static void check_holds(struct stage *stage, const char *wanted, bool there)
-{
-	char *text = drawn(stage);
-
-	if (!strstr(text, wanted) == there)
-		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
-	free(text);
 }
 
 static uint32_t under_cursor(const struct stage *stage)
@@ -104,7 +61,7 @@ static void test_at_every_width(void **state)
 
 		snprintf(golden, sizeof(golden), "functions_%d", widths[i]);
 		check(&stage, golden);
-		strike(&stage);
+		stage_strike(&stage);
 	}
 }
 
@@ -119,7 +76,7 @@ static void test_ascii(void **state)
 	for (const char *c = text; *c != '\0'; c++)
 		assert_true(*c == '\n' || (*c >= ' ' && *c <= '~'));
 	free(text);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_never_breaks(void **state)
@@ -129,12 +86,12 @@ static void test_never_breaks(void **state)
 		for (int columns = 0; columns < 200; columns += 3) {
 			struct stage stage = raise_stage(rows, columns, columns % 2 == 0);
 
-			draw(&stage);
+			stage_draw(&stage);
 			view_functions.act(stage.view, ACTION_BOTTOM);
 			view_functions.act(stage.view, ACTION_RIGHT);
-			draw(&stage);
+			stage_draw(&stage);
 			view_functions.click(stage.view, rows / 2, columns / 2);
-			strike(&stage);
+			stage_strike(&stage);
 		}
 	}
 }
@@ -144,26 +101,26 @@ static void test_sorting(void **state)
 	struct stage stage = raise_stage(12, 120, true);
 
 	(void)state;
-	draw(&stage);
-	assert_int_equal(under_cursor(&stage), functions[7]);		/* most self */
+	stage_draw(&stage);
+	assert_int_equal(under_cursor(&stage), hand_functions[7]);		/* most self */
 	view_functions.act(stage.view, ACTION_SORT_RIGHT);
-	draw(&stage);
-	assert_int_equal(under_cursor(&stage), functions[5]);		/* most total */
-	check_holds(&stage, "TOTAL%▼", true);
+	stage_draw(&stage);
+	assert_int_equal(under_cursor(&stage), hand_functions[5]);		/* most total */
+	stage_holds(&stage, "TOTAL%▼", true);
 	view_functions.act(stage.view, ACTION_INVERT);
-	check_holds(&stage, "TOTAL%▲", true);
+	stage_holds(&stage, "TOTAL%▲", true);
 	for (int i = 0; i < 4; i++)
 		view_functions.act(stage.view, ACTION_SORT);
 	check(&stage, "functions_by_object");
 	view_functions.act(stage.view, ACTION_SORT_LEFT);
-	check_holds(&stage, "FUNCTION▼", true);
+	stage_holds(&stage, "FUNCTION▼", true);
 	for (int i = 0; i < 2; i++) {			/* as in top: pressed again, it stays */
 		view_functions.act(stage.view, ACTION_SORT_TIME);
-		check_holds(&stage, "TOTAL%▼", true);
+		stage_holds(&stage, "TOTAL%▼", true);
 	}
 	view_functions.act(stage.view, ACTION_SORT_CPU);
-	check_holds(&stage, "SELF%▼", true);
-	strike(&stage);
+	stage_holds(&stage, "SELF%▼", true);
+	stage_strike(&stage);
 }
 
 static void test_sort_keeps_to_the_columns_shown(void **state)
@@ -172,10 +129,10 @@ static void test_sort_keeps_to_the_columns_shown(void **state)
 
 	(void)state;
 	for (int i = 0; i < 10; i++) {
-		check_holds(&stage, "▼", true);
+		stage_holds(&stage, "▼", true);
 		view_functions.act(stage.view, ACTION_SORT_RIGHT);
 	}
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_cursor_follows_the_function(void **state)
@@ -185,23 +142,23 @@ static void test_cursor_follows_the_function(void **state)
 	uint32_t chosen;
 
 	(void)state;
-	draw(&stage);
+	stage_draw(&stage);
 	view_functions.act(stage.view, ACTION_DOWN);
 	view_functions.act(stage.view, ACTION_DOWN);
 	chosen = under_cursor(&stage);
-	assert_int_equal(chosen, functions[0]);
+	assert_int_equal(chosen, hand_functions[0]);
 	view_functions.act(stage.view, ACTION_INVERT);
-	draw(&stage);
+	stage_draw(&stage);
 	assert_int_equal(under_cursor(&stage), chosen);
 
 	before = stage.answers;
-	stage.answers = hand_answers(symbols, functions);
+	answer(&stage, hand_answers(hand_names, hand_functions));
 	stage.answers->functions->table->rows[0].self = 1;
-	draw(&stage);
+	stage_draw(&stage);
 	answers_free(before);
 	assert_int_equal(under_cursor(&stage), chosen);
-	check_holds(&stage, "> ", true);
-	strike(&stage);
+	stage_holds(&stage, "> ", true);
+	stage_strike(&stage);
 }
 
 static void test_mouse(void **state)
@@ -209,19 +166,19 @@ static void test_mouse(void **state)
 	struct stage stage = raise_stage(12, 80, true);
 
 	(void)state;
-	draw(&stage);
+	stage_draw(&stage);
 	view_functions.click(stage.view, 3, 30);
-	assert_int_equal(under_cursor(&stage), functions[0]);	/* the third by self */
+	assert_int_equal(under_cursor(&stage), hand_functions[0]);	/* the third by self */
 	view_functions.click(stage.view, 0, 12);
-	check_holds(&stage, "TOTAL%▼", true);
+	stage_holds(&stage, "TOTAL%▼", true);
 	view_functions.click(stage.view, 0, 12);
-	check_holds(&stage, "TOTAL%▲", true);
+	stage_holds(&stage, "TOTAL%▲", true);
 	view_functions.click(stage.view, 0, 28);		/* the head of TREND sorts by self */
-	check_holds(&stage, "SELF%▼", true);
+	stage_holds(&stage, "SELF%▼", true);
 	view_functions.click(stage.view, 11, 0);
 	view_functions.click(stage.view, 100, 100);
 	view_functions.click(stage.view, -1, -1);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_search(void **state)
@@ -229,15 +186,15 @@ static void test_search(void **state)
 	struct stage stage = raise_stage(12, 80, true);
 
 	(void)state;
-	draw(&stage);
+	stage_draw(&stage);
 	strcpy(stage.scope.match, "alloc");
 	assert_true(view_functions.search(stage.view, "alloc", LIST_HERE));
-	draw(&stage);
-	assert_int_equal(under_cursor(&stage), functions[2]);
+	stage_draw(&stage);
+	assert_int_equal(under_cursor(&stage), hand_functions[2]);
 	check(&stage, "functions_search");
 	assert_false(view_functions.search(stage.view, "no_such_function", LIST_NEXT));
 	assert_false(view_functions.act(stage.view, ACTION_BACK));		/* the screen forgets the match */
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* The detail line has the inlined functions of the cursor's function alone. */
@@ -247,20 +204,20 @@ static void test_inlined(void **state)
 	int shown = 0;
 
 	(void)state;
-	stage.answers->functions->inlined[0] = (struct caller) { functions[3], 30 };
-	stage.answers->functions->inlined[1] = (struct caller) { functions[4], 10 };
+	stage.answers->functions->inlined[0] = (struct caller) { hand_functions[3], 30 };
+	stage.answers->functions->inlined[1] = (struct caller) { hand_functions[4], 10 };
 	stage.answers->functions->inlined_count = 2;
 	stage.answers->functions->inlined_of = 80;
 	for (size_t i = 0; i < HAND_FUNCTIONS; i++) {
 		char *text;
 
-		stage.answers->functions->selected = functions[i];
-		text = drawn(&stage);
+		stage.answers->functions->selected = hand_functions[i];
+		text = stage_text(&stage);
 		shown += strstr(text, "inlined: ") != NULL && strstr(text, " 38%, ") != NULL;
 		free(text);
 	}
 	assert_int_equal(shown, 1);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_few_samples_are_marked(void **state)
@@ -268,17 +225,17 @@ static void test_few_samples_are_marked(void **state)
 	struct stage stage = raise_stage(12, 80, true);
 
 	(void)state;
-	check_holds(&stage, "~0.06", true);	/* 25 samples */
-	check_holds(&stage, "~0.01", true);	/* 4 samples */
-	check_holds(&stage, "~3.0", false);
+	stage_holds(&stage, "~0.06", true);	/* 25 samples */
+	stage_holds(&stage, "~0.01", true);	/* 4 samples */
+	stage_holds(&stage, "~3.0", false);
 	stage.answers->functions->table->rows[0].samples = 30;		/* no "~" from 30 on: docs/limits.md */
-	check_holds(&stage, "  34.93   34.93", true);		/* by now the rows are sorted */
+	stage_holds(&stage, "  34.93   34.93", true);		/* by now the rows are sorted */
 	stage.answers->functions->table->rows[0].samples = 29;
-	check_holds(&stage, " ~34.93   34.93", true);
+	stage_holds(&stage, " ~34.93   34.93", true);
 	stage.answers->functions->table->rows[0].samples = 30;
 	stage.answers->functions->table->samples = 60;			/* fewer in total than itself: not so */
-	check_holds(&stage, "  34.93   34.93", true);
-	strike(&stage);
+	stage_holds(&stage, "  34.93   34.93", true);
+	stage_strike(&stage);
 }
 
 static void check_empty(struct answers *answers, struct scope scope, const char *why)
@@ -286,15 +243,15 @@ static void check_empty(struct answers *answers, struct scope scope, const char 
 	struct stage stage = raise_stage(10, 80, true);
 
 	answers_free(stage.answers);
-	stage.answers = answers;
+	answer(&stage, answers);
 	stage.scope = scope;
-	check_holds(&stage, why, true);
-	strike(&stage);
+	stage_holds(&stage, why, true);
+	stage_strike(&stage);
 }
 
 static struct answers *without_rows(void)
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 
 	table_free(answers->functions->table);
 	answers->functions->table = table_new(NULL, 0, 1);
@@ -447,7 +404,7 @@ static void test_empty_tables_say_why(void **state)
 	check_empty(without_rows(), other, "zeroed");
 	check_untaken();
 	check_filtered_away();
-	answers = hand_answers(symbols, functions);
+	answers = hand_answers(hand_names, hand_functions);
 	answers->functions->table->mode[MODE_KERNEL] = answers->functions->table->mode[MODE_USER] = 0;
 	answers->functions->table->rows[0] = answers->functions->table->rows[7];
 	answers->functions->table->count = 1;
@@ -490,7 +447,7 @@ static int by_self(const void *left, const void *right)
 /* Another answer, with some weights changed. */
 static struct answers *many_answers(struct random *random, const uint32_t many[MANY])
 {
-	struct answers *answers = hand_answers(symbols, functions);
+	struct answers *answers = hand_answers(hand_names, hand_functions);
 	struct table *table = table_new(NULL, MANY, 1);
 
 	for (size_t i = 0; i < MANY; i++) {
@@ -538,7 +495,7 @@ static size_t moved_to(size_t place, enum action action, size_t page)
 /* Draws, and asserts that the rows on the screen stand in their order. */
 static void check_rows(struct stage *stage, const uint32_t many[MANY])
 {
-	char *text = drawn(stage), *line = strtok(text, "\n");	/* the heads */
+	char *text = stage_text(stage), *line = strtok(text, "\n");	/* the heads */
 	size_t next = MANY;
 
 	for (int i = 0; i < MANY_ROWS; i++) {
@@ -571,14 +528,14 @@ static void test_many_rows(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "row%u", i);
-		many[i] = symbols_group(symbols, name, "");
+		many[i] = symbols_group(hand_names, name, "");
 	}
 	for (int step = 0; step < MANY_STEPS; step++) {
 		struct answers *before = stage.answers;
 		enum action action = actions[random_below(&random, sizeof(actions) / sizeof(*actions))];
 
 		if (step == 0 || random_below(&random, 2)) {
-			stage.answers = many_answers(&random, many);
+			answer(&stage, many_answers(&random, many));
 			check_rows(&stage, many);
 			answers_free(before);
 			at = top ? order[0].function : at;
@@ -591,7 +548,7 @@ static void test_many_rows(void **state)
 		check_rows(&stage, many);
 		assert_int_equal(under_cursor(&stage), at);
 	}
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 int main(void)
@@ -613,12 +570,7 @@ int main(void)
 		cmocka_unit_test(test_each_change_fits),
 		cmocka_unit_test(test_many_rows),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	config_init(&config);
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests(tests, hand_begin, hand_end);
 }

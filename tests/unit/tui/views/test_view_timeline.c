@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The view Timeline alone: what it says below the rows and in their place, hostile answers, any size. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,75 +11,25 @@
 
 #include "agent/answers/timeline.h"
 #include "agent/base/util.h"
-#include "agent/names/symbols.h"
-#include "tests/unit/fakes/answers.h"
 #include "tests/unit/fakes/canvas_dump.h"
-#include "tests/unit/fakes/hand_answers.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/safe_canvas.h"
-#include "tui/frame/scope.h"
-#include "tui/frame/view.h"
-#include "tui/terminal/canvas.h"
 #include "tui/views/config.h"
 #include "tui/views/view_timeline.h"
+#include "view_stage.h"
 
 enum { HOSTILE = 40, ROWS_MOST = 40, COLUMNS_MOST = 210 };
 
 static struct config config;
-static struct symbols *symbols;
-static uint32_t functions[HAND_FUNCTIONS];
-
-struct stage {				/* a view, answers for it, and a canvas */
-	struct canvas *canvas;
-	struct answers *answers;
-	struct timeline *timeline;	/* what is shown: that of the answers; NULL: none yet */
-	struct scope scope;
-	void *view;
-};
-
-static void draw(struct stage *stage)
-{
-	canvas_clear(stage->canvas);
-	view_timeline.show(stage->view, stage->answers->vitals, stage->timeline ? &stage->timeline->answer : NULL,
-		&stage->scope);
-	view_timeline.draw(stage->view, stage->canvas,
-		(struct area) { 0, 0, stage->canvas->rows, stage->canvas->columns });
-}
-
-static void resize(struct stage *stage, int rows, int columns, bool unicode)
-{
-	canvas_free(stage->canvas);
-	stage->canvas = canvas_new(rows, columns, unicode);
-	draw(stage);
-}
 
 static struct stage raise_stage(void)
 {
-	struct stage stage = { .answers = hand_answers(symbols, functions), .view = view_timeline.new(&config) };
+	struct stage stage = stage_raise(&view_timeline, &config, 20, 400, true);	/* all in one row */
 
-	hand_timeline(stage.answers, symbols);
-	stage.timeline = stage.answers->timeline;
-	scope_init(&stage.scope);
-	resize(&stage, 20, 400, true);		/* all that is told has room in one row */
+	hand_timeline(stage.answers, hand_names);
+	stage.shown = &stage.answers->timeline->answer;
+	stage_draw(&stage);
 	return stage;
-}
-
-static void strike(struct stage *stage)
-{
-	view_timeline.free(stage->view);
-	answers_free(stage->answers);
-	canvas_free(stage->canvas);
-}
-
-static void holds(struct stage *stage, const char *wanted, bool there)
-{
-	char *text;
-
-	draw(stage);
-	text = canvas_dump(stage->canvas);
-	if (!strstr(text, wanted) == there)
-		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
-	free(text);
 }
 
 /* ---- what is said ---- */
@@ -88,11 +37,11 @@ static void holds(struct stage *stage, const char *wanted, bool there)
 static void test_what_is_missing_is_told(void **state)
 {
 	struct stage stage = raise_stage();
-	struct timeline *timeline = stage.timeline;
+	struct timeline *timeline = stage.answers->timeline;
 
 	(void)state;
 	timeline->lost = timeline->unmatched = timeline->late = 1;
-	holds(&stage, "\n 1 trace event was lost in all; 1 beginning or end has no partner; "
+	stage_holds(&stage, "\n 1 trace event was lost in all; 1 beginning or end has no partner; "
 		"1 trace event came too late for its place\n", true);
 	timeline->lost = 12;
 	timeline->unmatched = 3;
@@ -100,8 +49,8 @@ static void test_what_is_missing_is_told(void **state)
 	timeline->refused = 5;
 	timeline->cpus_more = 7;
 	timeline->threads_more = 9;
-	holds(&stage, "\n 12 trace events were lost in all; 3 beginnings or ends have no partner; 2 trace events came "
-		"too late for their place; 5 spans found no room; give more by --memory; 7 more CPUs have no row; "
+	stage_holds(&stage, "\n 12 trace events were lost in all; 3 beginnings or ends have no partner; 2 trace events "
+		"came too late for their place; 5 spans found no room; give more by --memory; 7 more CPUs have no row; "
 		"9 more threads have no row\n", true);
 	timeline->lost = timeline->unmatched = timeline->late = timeline->refused = 0;
 	timeline->cpus_more = timeline->threads_more = 0;
@@ -109,12 +58,12 @@ static void test_what_is_missing_is_told(void **state)
 	timeline->exact_from = timeline->from + 2 * NS_PER_SECOND;
 	timeline->answer.partial = true;
 	stage.scope.base.until_ns = 1;
-	holds(&stage, "\n since 00:03:01, older spans were forgotten; before 00:03:02, only sums of a second or more "
-		"are known; more events of this time are still to come; this view shows no change since the baseline\n",
-		true);
+	stage_holds(&stage, "\n since 00:03:01, older spans were forgotten; before 00:03:02, only sums of a second or "
+		"more are known; more events of this time are still to come; this view shows no change since the "
+		"baseline\n", true);
 	timeline->stateless = true;
-	holds(&stage, "\n states are not known: no switch is traced; `ktop ctl events +sched`; since ", true);
-	strike(&stage);
+	stage_holds(&stage, "\n states are not known: no switch is traced; `ktop ctl events +sched`; since ", true);
+	stage_strike(&stage);
 }
 
 /* Words about anything but CPUs, threads, processes and machines count for no row. */
@@ -126,12 +75,12 @@ static void test_what_of_the_filter_is_ignored_is_told(void **state)
 
 	(void)state;
 	assert_true(scope_filter(&stage.scope, "cpu:1 thread:main process:7 comm:main machine:1", NULL));
-	holds(&stage, "of the filter", false);
+	stage_holds(&stage, "of the filter", false);
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++) {
 		assert_true(scope_filter(&stage.scope, ignored[i], NULL));
-		holds(&stage, "\n of the filter only its CPUs, threads and processes count here\n", true);
+		stage_holds(&stage, "\n of the filter only its CPUs, threads and processes count here\n", true);
 	}
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* Of the states, each test sets what it needs; what comes first is said first. */
@@ -139,33 +88,33 @@ static void test_why_there_is_nothing(void **state)
 {
 	struct stage stage = raise_stage();
 	struct vitals *vitals = stage.answers->vitals;
-	struct timeline *timeline = stage.timeline;
+	struct timeline *timeline = stage.answers->timeline;
 
 	(void)state;
 	timeline->count = 0;
-	stage.timeline = NULL;
-	holds(&stage, "The first answer is being made.", true);
-	stage.timeline = timeline;
-	holds(&stage, "No trace event tells of a CPU or thread in this window.", true);
+	stage.shown = NULL;
+	stage_holds(&stage, "The first answer is being made.", true);
+	stage.shown = &timeline->answer;
+	stage_holds(&stage, "No trace event tells of a CPU or thread in this window.", true);
 	assert_true(scope_filter(&stage.scope, "mode:kernel", NULL));
-	holds(&stage, "No trace event tells of a CPU or thread in this window.", true);
+	stage_holds(&stage, "No trace event tells of a CPU or thread in this window.", true);
 	assert_true(scope_filter(&stage.scope, "cpu:1", NULL));
-	holds(&stage, "No trace event tells of a CPU or thread that the filter lets pass.", true);
+	stage_holds(&stage, "No trace event tells of a CPU or thread that the filter lets pass.", true);
 	timeline->traced = false;
-	holds(&stage, "Nothing is traced: no system call, interrupt or wait.", true);
+	stage_holds(&stage, "Nothing is traced: no system call, interrupt or wait.", true);
 	vitals->running = false;
-	holds(&stage, "Profiling is off in the guest.", true);
+	stage_holds(&stage, "Profiling is off in the guest.", true);
 	vitals->vm = VM_PAUSED;
-	holds(&stage, "Profiling is off", false);
+	stage_holds(&stage, "Profiling is off", false);
 	vitals->vm = VM_RUNNING;
 	vitals->running = true;
 	timeline->now = 0;
-	holds(&stage, "The guest has not told of itself.", true);
+	stage_holds(&stage, "The guest has not told of itself.", true);
 	vitals->machine_count = 2;
 	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	holds(&stage, "Timeline shows one machine at a time.", true);
+	stage_holds(&stage, "Timeline shows one machine at a time.", true);
 	assert_null(view_timeline.ask(stage.view, &stage.scope));
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 /* ---- any size, any answer ---- */
@@ -180,7 +129,7 @@ static void draw_safely(struct stage *stage, int rows, int columns, bool unicode
 	for (int i = 0; i < columns; i++)
 		cells[i].code = cells[count - 1 - (size_t)i].code = 0xabcd;
 	canvas_clear(&canvas);
-	view_timeline.show(stage->view, stage->answers->vitals, stage->timeline ? &stage->timeline->answer : NULL,
+	view_timeline.show(stage->view, stage->answers->vitals, stage->shown,
 		&stage->scope);
 	view_timeline.draw(stage->view, &canvas, (struct area) { 0, 0, rows, columns });
 	for (int i = 0; i < columns; i++)
@@ -245,7 +194,7 @@ static void test_hostile_answers(void **state)
 	(void)state;
 	for (int i = 0; i < HOSTILE; i++) {
 		struct stage stage = raise_stage();
-		struct timeline *timeline = stage.timeline;
+		struct timeline *timeline = stage.answers->timeline;
 		struct timeline_moment *moment = &timeline->moment;
 
 		timeline->lost = timeline->unmatched = timeline->late = timeline->refused = UINT64_MAX;
@@ -267,7 +216,7 @@ static void test_hostile_answers(void **state)
 		memset(timeline->names[2], 'x', TIMELINE_CALLED - 1);
 		memset(timeline->threads[1].title, 'y', TIMELINE_TITLE - 1);
 		at_all_sizes(&stage, &random);
-		strike(&stage);
+		stage_strike(&stage);
 	}
 }
 
@@ -279,13 +228,8 @@ int main(void)
 		cmocka_unit_test(test_why_there_is_nothing),
 		cmocka_unit_test(test_hostile_answers),
 	};
-	int failed;
 
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	config_init(&config);
 	config.keys.tabs = true;
-	symbols = hand_symbols(functions);
-	failed = cmocka_run_group_tests_name("view_timeline", tests, NULL, NULL);
-	symbols_free(symbols);
-	return failed;
+	return cmocka_run_group_tests_name("view_timeline", tests, hand_begin, hand_end);
 }
