@@ -21,7 +21,8 @@
 #include "recorded.h"
 #include "setup.h"
 
-enum { RECORDED_BYTES = 100 << 20, QUESTION_S = 10, HOUR_S = 3600, COLUMNS = 160, RUNS = 5 };
+enum { RECORDED_BYTES = 100 << 20, QUESTION_S = 10, HOUR_S = 3600, COLUMNS = 160, RUNS = 5,
+	ZOOMED_MS = 10, ASKED = 1008 };		/* of that range and this thread, Timeline is asked, too */
 
 struct feeding {
 	struct world *world;
@@ -94,6 +95,7 @@ static double ask(const struct feeding *feeding, const struct request *request)
 
 static void print_questions(const struct feeding *feeding, const char *name)
 {
+	const struct epoch *epoch = intake_epoch(feeding->intake);
 	struct event_request events;
 	struct timeline_request timeline;
 
@@ -105,7 +107,11 @@ static void print_questions(const struct feeding *feeding, const char *name)
 	printf("trace_%s_by_thread\t%.1f\tms\n", name, ask(feeding, &events.request));
 	timeline.request.kind = &timeline_kind;
 	timeline.columns = COLUMNS;
+	timeline.of = timeline.focus = ASKED;
 	printf("trace_%s_timeline\t%.1f\tms\n", name, ask(feeding, &timeline.request));
+	timeline.request.excerpt = (struct excerpt) { .window_ns = ZOOMED_MS * NS_PER_MS, .moved = 1,
+		.until_ns = span_rows_from(trace_rows(epoch->trace)) / 2 + epoch_now(epoch) / 2 };
+	printf("trace_%s_zoom\t%.1f\tms\n", name, ask(feeding, &timeline.request));
 }
 
 /* Seconds of guest time of which anything is kept. */

@@ -51,7 +51,8 @@ struct making {
 	uint32_t cell_count, cell_room;
 	struct hash by_bucket;		/* of `cells` */
 	uint32_t room;
-	uint64_t from, to;		/* spans that ended earlier are only in trends */
+	uint64_t from, to;		/* spans that ended earlier are only in trends; */
+	uint64_t kept;			/* sums of slots that began before are in nothing */
 	bool base;			/* what is read is of the baseline */
 	bool full;
 };
@@ -356,8 +357,8 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 		.name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
 	};
 	uint64_t begin = sum->end / slot * slot, seconds = slot / NS_PER_SECOND, to = making->table->to;
-	struct event_row *row = making->names[sum->name].kind != SPAN_THREAD && passes(making, &span) ?
-		row_of(making, &span) : NULL;
+	bool asked = begin >= making->kept && begin < making->to && making->names[sum->name].kind != SPAN_THREAD;
+	struct event_row *row = asked && passes(making, &span) ? row_of(making, &span) : NULL;
 
 	for (uint64_t ago = 0; row && ago < EVENT_TREND && !making->base; ago++) {
 		uint64_t second = to / NS_PER_SECOND - ago - begin / NS_PER_SECOND;
@@ -574,6 +575,7 @@ static void read_ended(struct making *making, uint64_t from)
 {
 	const struct trace *trace = making->table->answer.epoch->trace;
 
+	making->kept = from;
 	span_rows_read_sums(trace_rows(trace), from, making->to, add_sum, making);
 	span_rows_read(trace_rows(trace), from, making->to, add_span, making);
 }

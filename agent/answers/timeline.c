@@ -48,6 +48,7 @@ struct making {
 	struct met *met;
 	uint32_t names_room, named_room, met_room, met_count, spans_room;
 	uint64_t until;			/* how far what is under way is known */
+	struct timeline_span woke, wakes;	/* the moment's thread's last wake, its next one; `begin` 0: none */
 	uint32_t cpu_rows[EVENT_CPUS];	/* 1: it has spans in the range; later: its row, or NO_ROW */
 	struct sums *sums;		/* as the cells */
 	void (*each)(struct making *making, const struct timeline_span *span);
@@ -128,14 +129,15 @@ static void take_sum(void *context, const struct span_sum *sum, uint64_t slot)
 	struct making *making = context;
 	const struct span_name *name = &making->numbers[sum->name];
 	uint16_t *known_as = &making->known_as[sum->name];
-	uint64_t begin = sum->end / slot * slot, first = sum->total < sum->end ? sum->end - sum->total : 0;
+	uint64_t slot_begin = sum->end / slot * slot, first = sum->total < sum->end ? sum->end - sum->total : 0;
+	uint64_t begin = first < slot_begin ? first : slot_begin;
 
 	if (!sum->total)			/* nothing that takes time, or it is lost how much */
 		return;
 	*known_as = *known_as ? *known_as : name_of(making, name->kind, name->number);
 	making->each(making, &(struct timeline_span) {
 		.kind = name->kind, .name = *known_as, .thread = sum->thread, .cpu = sum->cpu, .waker = EVENT_NONE,
-		.begin = first < begin ? first : begin, .end = sum->end, .summed = sum->total,
+		.begin = begin, .end = sum->end, .share = (double)sum->total / (double)(sum->end - begin),
 	});
 }
 
@@ -153,7 +155,8 @@ static void read_spans(struct making *making, uint64_t from, uint64_t to,
 static void read_sums(struct making *making, void (*each)(struct making *making, const struct timeline_span *span))
 {
 	making->each = each;
-	span_rows_read_sums(trace_rows(making->timeline->answer.epoch->trace), 0, UINT64_MAX, take_sum, making);
+	span_rows_read_sums(trace_rows(making->timeline->answer.epoch->trace), making->timeline->from,
+		making->timeline->to, take_sum, making);
 }
 
 /* Its part in the range, or in a column; 0: it has none. */
@@ -163,8 +166,7 @@ static uint64_t part_of(const struct timeline_span *span, uint64_t from, uint64_
 
 	if (end <= begin)
 		return 0;
-	return span->summed ? (uint64_t)((double)span->summed * (double)(end - begin) /
-		(double)(span->end - span->begin)) : end - begin;
+	return span->share > 0 ? (uint64_t)(span->share * (double)(end - begin)) : end - begin;
 }
 
 /* It may also be there for an instant, alone. */
@@ -175,13 +177,19 @@ static bool is_in_range(const struct making *making, const struct timeline_span 
 
 /* ---- a moment ---- */
 
-static bool is_of_row(const struct timeline_request *request, const struct timeline_span *span)
+static bool is_of_row(const struct timeline_request *request, enum span_kind kind, uint32_t thread, uint32_t cpu)
 {
-	bool of_cpu = span->kind == SPAN_THREAD || span_is_handler(span->kind);
+	bool of_cpu = kind == SPAN_THREAD || span_is_handler(kind);
 
-	if (request->of_cpu)
-		return of_cpu && span->cpu == request->of;
-	return !span_is_handler(span->kind) && span->thread == request->of;
+	return request->of_cpu ? of_cpu && cpu == request->of : !span_is_handler(kind) && thread == request->of;
+}
+
+static void take_row_of_moment(void *context, const struct span_row *row)
+{
+	struct making *making = context;
+
+	if (is_of_row(making->request, making->numbers[row->name].kind, row->thread, row->cpu))
+		take_row(making, row);
 }
 
 static void meet_time(struct timeline_moment *moment, uint64_t time)
@@ -192,15 +200,13 @@ static void meet_time(struct timeline_moment *moment, uint64_t time)
 		moment->after = time;
 }
 
-/* A sleep ends with the wake that comes next; all else came after the last one. */
-static void meet_wake(struct timeline_moment *moment, const struct timeline_span *ready)
+static void meet_wake(struct making *making, const struct timeline_span *ready)
 {
-	bool later = ready->begin > moment->time, had_later = moment->woken && moment->wake.begin > moment->time;
-
-	if (!moment->woken || (later ? !had_later || ready->begin < moment->wake.begin :
-			!had_later && ready->begin > moment->wake.begin))
-		moment->wake = *ready;
-	moment->woken = true;
+	if (ready->begin <= making->timeline->moment.time && ready->begin > making->woke.begin)
+		making->woke = *ready;
+	if (ready->begin > making->timeline->moment.time &&
+			(!making->wakes.begin || ready->begin < making->wakes.begin))
+		making->wakes = *ready;
 }
 
 static void add_to_moment(struct making *making, const struct timeline_span *span)
@@ -212,11 +218,13 @@ static void add_to_moment(struct making *making, const struct timeline_span *spa
 	bool *known = span->kind == SPAN_LOCK ? &moment->waits : span->kind == SPAN_HOLD ? &holds :
 		inside ? &moment->is_inside : &moment->is_known;
 
-	if (!is_of_row(making->request, span))
+	if (!is_of_row(making->request, span->kind, span->thread, span->cpu))
 		return;
 	meet_time(moment, span->begin);
 	if (!span->open)
 		meet_time(moment, span->end);
+	if (span->kind == SPAN_READY && (span->interrupt || span->waker != EVENT_NONE))
+		meet_wake(making, span);
 	if (span_is_other(span->kind) || span->begin > moment->time || (span->end <= moment->time && !span->open))
 		return;
 	if (!*known || span->begin >= is->begin)		/* the innermost interrupt */
@@ -225,16 +233,43 @@ static void add_to_moment(struct making *making, const struct timeline_span *spa
 	moment->holds += span->kind == SPAN_HOLD;
 }
 
-/* Behind add_to_moment: it depends on what the thread does. */
-static void add_wake(struct making *making, const struct timeline_span *span)
+/*
+ * True: all that is told of the moment stands between these times, or is from before the first row. A sleep ends with
+ * the wake that comes next.
+ */
+static bool read_moment(struct making *making, uint64_t from, uint64_t to)
 {
 	struct timeline_moment *moment = &making->timeline->moment;
-	bool sleeps = moment->is_known && moment->now.kind == SPAN_SLEEP;
-	bool woken = span->kind == SPAN_READY && (span->interrupt || span->waker != EVENT_NONE);
+	bool first = from < making->timeline->exact_from;
+	const struct trace *trace = making->timeline->answer.epoch->trace;
+	bool sleeps;
 
-	if (!making->request->of_cpu && woken && is_of_row(making->request, span) &&
-			(span->begin <= moment->time || (sleeps && span->begin >= moment->now.end)))
-		meet_wake(moment, span);
+	*moment = (struct timeline_moment) { .of_cpu = moment->of_cpu, .of = moment->of, .time = moment->time };
+	making->woke.begin = making->wakes.begin = 0;
+	making->each = add_to_moment;
+	span_rows_read(trace_rows(trace), from, to, take_row_of_moment, making);
+	trace_under_way(trace, take_open, making);
+	sleeps = moment->is_known && moment->now.kind == SPAN_SLEEP && !moment->now.open;
+	moment->wake = sleeps && making->wakes.begin ? making->wakes : making->woke;
+	moment->woken = moment->wake.begin;
+	return (first || moment->before >= from) && moment->after && moment->after < to && (moment->of_cpu ||
+		(sleeps ? making->wakes.begin && making->wakes.begin < to : first || making->woke.begin >= from));
+}
+
+/* Its row's nearest events are sought ever further away. */
+static void find_moment(struct making *making)
+{
+	const struct timeline *timeline = making->timeline;
+	uint64_t time = timeline->moment.time, exact = timeline->exact_from;
+	uint64_t reach = timeline->each + (time < exact ? exact - time : 0);
+	bool found = false;
+
+	while (!found && reach < timeline->now) {
+		found = read_moment(making, time > reach ? time - reach : 0, time + reach);
+		reach = reach < timeline->now / 16 ? 16 * reach : timeline->now;
+	}
+	if (!found)
+		read_moment(making, 0, UINT64_MAX);
 }
 
 /* A row has the last holder of its wait. */
@@ -271,19 +306,28 @@ static void place_moment(struct making *making)
 
 /* ---- threads and CPUs ---- */
 
-/* NULL: no memory. */
-static struct met *meet(struct making *making, uint32_t thread)
+/* NULL: it was not met. */
+static struct met *find_met(const struct making *making, uint32_t thread)
 {
 	uint64_t hash = hash_pair(&making->by_thread, thread, 0);
 	uint32_t at = 0, position;
-	struct met *met;
 
 	while ((position = hash_next(&making->by_thread, hash, &at)) != HASH_NONE)
 		if (making->met[position].thread == thread)
 			return &making->met[position];
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct met *meet(struct making *making, uint32_t thread)
+{
+	struct met *met = find_met(making, thread);
+
+	if (met)
+		return met;
 	met = budget_array(making->budget, making->met, making->met_count, &making->met_room, sizeof(*met));
 	making->met = met ? met : making->met;
-	if (!met || !hash_add(&making->by_thread, hash, making->met_count)) {
+	if (!met || !hash_add(&making->by_thread, hash_pair(&making->by_thread, thread, 0), making->met_count)) {
 		making->full = true;
 		return NULL;
 	}
@@ -293,7 +337,7 @@ static struct met *meet(struct making *making, uint32_t thread)
 
 static void meet_span(struct making *making, const struct timeline_span *span)
 {
-	uint64_t focus = making->request->focus, ns = part_of(span, making->timeline->from, making->timeline->to);
+	uint64_t focus = making->request->focus;
 	bool runs = span->kind == SPAN_THREAD, woken = span->waker != EVENT_NONE && !span->interrupt;
 	struct met *met, *waker;
 
@@ -307,24 +351,17 @@ static void meet_span(struct making *making, const struct timeline_span *span)
 		return;
 	met->is_there = true;
 	met->cpus |= runs ? UINT64_C(1) << span->cpu % 64 : 0;
-	met->busy += runs || span->kind == SPAN_READY ? ns : 0;
+	if (runs || span->kind == SPAN_READY)
+		met->busy += part_of(span, making->timeline->from, making->timeline->to);
 	met->is_tied = met->is_tied || (woken && span->waker == focus);
 	waker = woken ? meet(making, span->waker) : NULL;
 	if (waker)
 		waker->is_tied = waker->is_tied || span->thread == focus;
 }
 
-static int by_number(const void *left, const void *right)
-{
-	uint32_t a = ((const struct met *)left)->thread, b = ((const struct met *)right)->thread;
-
-	return (a > b) - (a < b);
-}
-
-struct rank {				/* of a thread: why it has a row, how busy it is, where it is in `met` */
+struct rank {				/* of a thread: why it has a row */
 	int tie;
-	uint64_t busy;
-	uint32_t met;
+	struct met *met;
 };
 
 static int by_rank(const void *left, const void *right)
@@ -333,9 +370,9 @@ static int by_rank(const void *left, const void *right)
 
 	if (a->tie != b->tie)
 		return a->tie < b->tie ? 1 : -1;
-	if (a->busy != b->busy)
-		return a->busy < b->busy ? 1 : -1;
-	return (a->met > b->met) - (a->met < b->met);
+	if (a->met->busy != b->met->busy)
+		return a->met->busy < b->met->busy ? 1 : -1;
+	return (a->met->thread > b->met->thread) - (a->met->thread < b->met->thread);
 }
 
 static bool passes(const struct making *making, const struct filter *filter, const struct met *met)
@@ -363,11 +400,11 @@ static uint32_t rank_threads(struct making *making, struct rank *ranks)
 	for (uint32_t i = 0; i < making->met_count; i++)
 		cpus |= making->met[i].thread == focus ? making->met[i].cpus : 0;
 	for (uint32_t i = 0; i < making->met_count; i++) {
-		const struct met *met = &making->met[i];
+		struct met *met = &making->met[i];
 
 		if (passes(making, &filter, met))
 			ranks[count++] = (struct rank) { met->thread == focus ? 3 : met->is_tied ? 2 :
-				(met->cpus & cpus) != 0, met->busy, i };
+				(met->cpus & cpus) != 0, met };
 	}
 	if (count)
 		qsort(ranks, count, sizeof(*ranks), by_rank);
@@ -396,13 +433,11 @@ static void choose_rows(struct making *making)
 		else
 			timeline->cpus_more += wanted;
 	}
-	if (making->met_count)
-		qsort(making->met, making->met_count, sizeof(*making->met), by_number);
 	ranks = util_alloc((making->met_count + 1) * sizeof(*ranks));
 	threads = rank_threads(making, ranks);
 	for (uint32_t i = 0; i < threads && i < TIMELINE_THREADS; i++) {
-		making->met[ranks[i].met].row = timeline->count;
-		add_row(timeline, false, making->met[ranks[i].met].thread);
+		ranks[i].met->row = timeline->count;
+		add_row(timeline, false, ranks[i].met->thread);
 	}
 	timeline->threads_more = threads > TIMELINE_THREADS ? threads - TIMELINE_THREADS : 0;
 	free(ranks);
@@ -412,8 +447,7 @@ static void choose_rows(struct making *making)
 
 static uint32_t thread_row(const struct making *making, uint32_t thread)
 {
-	const struct met key = { .thread = thread }, *met = making->met_count ?
-		bsearch(&key, making->met, making->met_count, sizeof(key), by_number) : NULL;
+	const struct met *met = find_met(making, thread);
 
 	return met ? met->row : NO_ROW;
 }
@@ -457,7 +491,7 @@ static void keep_span(struct making *making, const struct timeline_span *span)
 	struct timeline *timeline = making->timeline;
 	struct timeline_span *spans;
 
-	if (!making->request->spans || span->summed || !is_in_range(making, span))
+	if (!making->request->spans || span->share > 0 || !is_in_range(making, span))
 		return;
 	spans = timeline->span_count < TIMELINE_SPANS ? budget_array(making->budget, timeline->spans,
 		timeline->span_count, &making->spans_room, sizeof(*spans)) : NULL;
@@ -546,7 +580,14 @@ static void fill_cells(struct making *making)
 
 /* ---- the answer ---- */
 
-/* Those of `met`, which are in order, with their titles. */
+static int by_thread(const void *left, const void *right)
+{
+	const struct timeline_thread *a = left, *b = right;
+
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+/* Those of `met`, with their titles. */
 static void name_threads(struct making *making)
 {
 	struct timeline *timeline = making->timeline;
@@ -563,6 +604,8 @@ static void name_threads(struct making *making)
 		threads_title(timeline->answer.epoch->inputs.threads, thread->thread, thread->title, TIMELINE_TITLE);
 	}
 	timeline->thread_count = making->met_count;
+	if (timeline->thread_count)
+		qsort(timeline->threads, timeline->thread_count, sizeof(*timeline->threads), by_thread);
 }
 
 /* As the excerpt says, to the ns: other answers are rounded to slices. */
@@ -609,8 +652,7 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	find_range(making, rows);
 	timeline->stateless = true;
 	name_of(making, SPAN_KINDS, 0);			/* the first one is that of none */
-	read_spans(making, 0, UINT64_MAX, add_to_moment);
-	read_spans(making, 0, UINT64_MAX, add_wake);
+	find_moment(making);
 	place_moment(making);
 	if (timeline->moment.waits)
 		find_holder(&timeline->moment, epoch);
@@ -681,13 +723,6 @@ static void free_answer(struct answer *answer)
 		budget_free(budget, timeline->spans, timeline->span_count * sizeof(*timeline->spans));
 		free(timeline->rows);
 	}
-}
-
-static int by_thread(const void *left, const void *right)
-{
-	const struct timeline_thread *a = left, *b = right;
-
-	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
 const char *timeline_title(const struct timeline *timeline, uint32_t thread)

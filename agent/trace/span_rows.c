@@ -490,13 +490,10 @@ void span_rows_read_sums(const struct span_rows *rows, uint64_t from, uint64_t t
 	for (uint32_t i = 0; i < rows->sums.count; i++) {
 		const struct block *block = rows->sums.list[i];
 
-		if (block->last < from || block->first / block->slot * block->slot >= to)
+		if (block->last < from || block->begun >= to)
 			continue;
-		for (uint32_t k = 0; k < block->count; k++) {
-			uint64_t begin = block->sums[k].end / block->slot * block->slot;
-
-			if (begin >= from && begin < to)
+		for (uint32_t k = 0; k < block->count; k++)
+			if (block->sums[k].end >= from)
 				each(context, &block->sums[k], block->slot);
-		}
 	}
 }

@@ -72,7 +72,7 @@ void span_rows_read(const struct span_rows *rows, uint64_t from, uint64_t to,
  */
 void span_rows_cover(const struct span_rows *rows, uint64_t *from, uint64_t *to);
 
-/* Gives the sums of each slot between times that span_rows_cover has moved, with its width in ns. */
+/* Gives each sum in which there may be spans that ended at `from` or later and began before `to`; with its slot, ns. */
 void span_rows_read_sums(const struct span_rows *rows, uint64_t from, uint64_t to,
 	void (*each)(void *context, const struct span_sum *sum, uint64_t slot), void *context);
 

@@ -15,6 +15,7 @@
 #include "agent/base/util.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/trace_give.h"
+#include "tests/unit/fakes/work.h"
 
 enum { CPUS = 3, THREADS = 7, STEPS = 3000, STEP = 10, BEGAN = 1000, ENDED = BEGAN + STEPS * STEP, GUESSES = 60 };
 
@@ -390,6 +391,14 @@ static uint8_t state_of(const struct timeline *timeline, bool is_cpu, uint32_t n
 	return 0;
 }
 
+static uint64_t work_of(const struct world *world, uint64_t from, uint64_t to)
+{
+	uint64_t before = work_done();
+
+	answer_free(&ask(world, from, to, 40, false, 1, (from + to) / 2)->answer);
+	return work_done() - before;
+}
+
 /* Of long ago, a cell still tells the state that took most of it, of threads and CPUs; and no span is made up. */
 static void test_old_states_are_summed_up(void **state)
 {
@@ -421,7 +430,12 @@ static void test_old_states_are_summed_up(void **state)
 		}
 	}
 	for (uint64_t i = 0; i < timeline->span_count; i++)
-		assert_true(timeline->spans[i].end >= timeline->exact_from && !timeline->spans[i].summed);
+		assert_true(timeline->spans[i].end >= timeline->exact_from && timeline->spans[i].share == 0);
+	/* Of two seconds, only what they need is read: where spans are rows, and where they are summed up. */
+	assert_true(work_of(&world, end_at - 3 * NS_PER_SECOND, end_at - NS_PER_SECOND) * 30 <
+		work_of(&world, NS_PER_SECOND, end_at));
+	assert_true(work_of(&world, 31 * NS_PER_SECOND, 33 * NS_PER_SECOND) * 8 <
+		work_of(&world, NS_PER_SECOND, end_at));
 	answer_free(&timeline->answer);
 	end(&world);
 	budget_release(budget);
