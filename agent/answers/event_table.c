@@ -128,6 +128,13 @@ static void name_part(const struct epoch *epoch, enum event_by by, const struct 
 
 /* ---- rows ---- */
 
+static bool may_have_row(const struct making *making, uint32_t name)
+{
+	enum span_kind kind = making->names[name].kind;
+
+	return making->table->by == EVENT_BY_LOCK ? kind == SPAN_LOCK || kind == SPAN_HOLD : kind != SPAN_THREAD;
+}
+
 /* The row of the name and the part; NO_ROW: no memory. */
 static uint32_t have_row(struct making *making, const struct span_row *span, uint64_t part)
 {
@@ -232,7 +239,7 @@ static bool passes(void *context, const struct span_row *span)
 static void add_open(struct making *making, const struct span_row *span, uint64_t begin, uint64_t known)
 {
 	uint64_t to = known < making->table->to ? known : making->table->to;
-	bool asked = making->table->open_known && making->names[span->name].kind != SPAN_THREAD;
+	bool asked = making->table->open_known && may_have_row(making, span->name);
 	struct event_row *row = asked && begin < making->table->to && passes(making, span) ?
 		row_of(making, span) : NULL;
 
@@ -334,7 +341,7 @@ static void add_ended(struct making *making, struct event_row *row, const struct
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
-	bool ended = span->end < making->to && making->names[span->name].kind != SPAN_THREAD;
+	bool ended = span->end < making->to && may_have_row(making, span->name);
 	struct event_row *row = ended && passes(making, span) ? row_of(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 
@@ -357,7 +364,7 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 		.name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
 	};
 	uint64_t begin = sum->end / slot * slot, seconds = slot / NS_PER_SECOND, to = making->table->to;
-	bool asked = begin >= making->kept && begin < making->to && making->names[sum->name].kind != SPAN_THREAD;
+	bool asked = begin >= making->kept && begin < making->to && may_have_row(making, sum->name);
 	struct event_row *row = asked && passes(making, &span) ? row_of(making, &span) : NULL;
 
 	for (uint64_t ago = 0; row && ago < EVENT_TREND && !making->base; ago++) {

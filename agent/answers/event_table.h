@@ -24,10 +24,14 @@ enum {
 	EVENT_FRAMES = 3,		/* functions of a place in the code */
 };
 
-/* A name has one row; or one for each thread or process, each CPU where it began, or each place in the code there. */
+/*
+ * A name has one row; or one for each thread or process, each CPU where it began, or each place in the code there. By
+ * lock, only locks have rows: each for its waits, and for its holds.
+ */
 #define EVENT_NO_PART (SLOW_ALL - 1)	/* of no thread; or its stack was not told */
 #define EVENT_NO_OWNER UINT64_C(0xfffffffe)	/* of threads whose process is not known */
-enum event_by { EVENT_BY_NAME, EVENT_BY_THREAD, EVENT_BY_PROCESS, EVENT_BY_CPU, EVENT_BY_CODE, EVENT_BYS };
+enum event_by { EVENT_BY_NAME, EVENT_BY_THREAD, EVENT_BY_PROCESS, EVENT_BY_CPU, EVENT_BY_LOCK, EVENT_BY_CODE,
+	EVENT_BYS };
 
 /* Compared as bytes: it has no padding. */
 struct event_request {

@@ -65,7 +65,8 @@ void report_note(struct report *report, const char *what, const char *why)
 /* Events have rows of their own: of these groups there are some. */
 static bool groups_events(int by)
 {
-	return by == GROUP_FUNCTION || by == GROUP_LINE || by == GROUP_PROCESS || by == GROUP_THREAD || by == GROUP_CPU;
+	return by == GROUP_FUNCTION || by == GROUP_LINE || by == GROUP_PROCESS || by == GROUP_THREAD ||
+		by == GROUP_CPU || by == GROUP_LOCK;
 }
 
 char *report_options_mistake(const struct report_request *request)
@@ -74,7 +75,9 @@ char *report_options_mistake(const struct report_request *request)
 
 	if (request->events && !groups_events(request->by))
 		return util_format("--by %s: without effect on --events, whose rows are by function, line, thread, "
-			"process or cpu; leave one of them out", group_words[request->by]);
+			"process, cpu or lock; leave one of them out", group_words[request->by]);
+	if (!request->events && request->by == GROUP_LOCK)
+		return util_format("--by lock: without effect: it is for report --events; leave it out");
 	if (request->out)			/* which has rules of its own (report_export_mistake) */
 		return NULL;
 	if (!folded && (request->threads || request->inlined || !request->kernel_mark))

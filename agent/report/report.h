@@ -39,6 +39,8 @@ enum {
 	REPORT_LEAST = 1,		/* percent: the `least` of a request that says nothing */
 };
 
+enum { GROUP_LOCK = GROUPS };		/* of events: locks alone have rows; of samples: as GROUP_FUNCTION */
+
 struct report_request {
 	uint64_t duration_ns;
 	uint64_t wait_ns;		/* host time to wait for a guest that stands still */
@@ -52,7 +54,7 @@ struct report_request {
 	bool flame;			/* likewise: flames in place of icicles */
 	const char *recording;		/* the folder of the recording that is reported on; NULL: a guest is */
 	const char *raw;		/* the folder to record into; NULL: none */
-	int by;				/* enum group_by: what a row of the table is */
+	int by;				/* enum group_by, or GROUP_LOCK: what a row of the table is */
 	int sort;			/* enum table_column */
 	int tree;			/* enum tree_order: also the call tree, in this order; -1: none */
 	uint32_t least;			/* percent of all weight: lighter rows of the tree are left out; 0: none is */

@@ -75,7 +75,8 @@ bool report_find_annotation(struct report *report)
 		return true;
 	if (report->asked_for != ASKED_CODE) {
 		report->asked_for = ASKED_CODE;
-		function = report->request.by == GROUP_FUNCTION ? find_function(report) : FUNCTION_NONE;
+		function = report->request.by == GROUP_FUNCTION || report->request.by == GROUP_LOCK ?
+			find_function(report) : FUNCTION_NONE;
 		report->unannotated = function == FUNCTION_NONE;
 		if (!report->unannotated)
 			ask(report, function);

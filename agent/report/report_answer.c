@@ -82,7 +82,7 @@ static struct excerpt excerpt_of(const struct report *report)
 	char cpu[16];
 
 	limit_to_phase(report, &excerpt);
-	excerpt.by = (enum group_by)request->by;
+	excerpt.by = request->by == GROUP_LOCK ? GROUP_FUNCTION : (enum group_by)request->by;
 	snprintf(cpu, sizeof(cpu), "%" PRIu32, request->cpu);
 	if (request->filter)
 		filter_parse(request->filter, filter, NULL);

@@ -19,10 +19,11 @@ enum {
 };
 
 /* `by line` is the place in the code, as far as events tell stacks. */
-static enum event_by event_by_of(enum group_by by)
+static enum event_by event_by_of(int by)
 {
 	return by == GROUP_THREAD ? EVENT_BY_THREAD : by == GROUP_PROCESS ? EVENT_BY_PROCESS :
-		by == GROUP_CPU ? EVENT_BY_CPU : by == GROUP_LINE ? EVENT_BY_CODE : EVENT_BY_NAME;
+		by == GROUP_CPU ? EVENT_BY_CPU : by == GROUP_LINE ? EVENT_BY_CODE :
+		by == GROUP_LOCK ? EVENT_BY_LOCK : EVENT_BY_NAME;
 }
 
 bool report_find_events(struct report *report)

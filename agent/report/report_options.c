@@ -63,7 +63,7 @@ static bool check_function(const char *text, char **error)
 
 /* Which table, of those that the report has. */
 #define TABLE_ROWS \
-	OPTION("by", GROUP_CHOICES, OPTION_CHOICE, by, \
+	OPTION("by", GROUP_CHOICES "|lock", OPTION_CHOICE, by, \
 		"what a row of the table is (function)", ANSWER), \
 	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort, \
 		"order of the table", ANSWER), \

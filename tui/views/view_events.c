@@ -321,7 +321,8 @@ static void draw_heads(const struct event_view *self, struct canvas *canvas, str
 {
 	static const char *const names[EVENT_BYS] = {
 		[EVENT_BY_NAME] = "EVENT", [EVENT_BY_THREAD] = "THREAD: EVENT",
-		[EVENT_BY_PROCESS] = "PROCESS: EVENT", [EVENT_BY_CPU] = "CPU: EVENT", [EVENT_BY_CODE] = "EVENT < CODE",
+		[EVENT_BY_PROCESS] = "PROCESS: EVENT", [EVENT_BY_CPU] = "CPU: EVENT", [EVENT_BY_LOCK] = "LOCK",
+		[EVENT_BY_CODE] = "EVENT < CODE",
 	};
 
 	for (int i = 0; i < HEADS; i++) {
@@ -575,6 +576,8 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		add_note(notes, "more events of this time are still to come");
 	if (table->by == EVENT_BY_CODE && !has_code(table))
 		add_note(notes, "no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
+	if (table->by == EVENT_BY_LOCK && !table->count)
+		add_note(notes, "no lock is told of: `ktop ctl events +lock` has the guest do so");
 	if (event_filter_ignores(&self->scope->filter))
 		add_note(notes, "of the filter only its CPUs, threads and processes count here");
 }

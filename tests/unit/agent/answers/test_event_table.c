@@ -791,6 +791,23 @@ static void test_parts(void **state)
 	end(&world);
 }
 
+static void test_by_lock(void **state)
+{
+	const struct world world = begin(0);
+	const struct slow_of of = { .kind = SPAN_HOLD, .number = LOCK, .part = SLOW_ALL };
+	struct event_table *table;
+
+	(void)state;
+	play(&world);
+	table = ask_by(&world, 20000, EVENT_BY_LOCK, of, "");
+	assert_int_equal(table->count, 2);
+	check_row(table, "lock 5", 1);
+	check_row(table, "hold 5", 2);
+	assert_int_equal(table->slow_count, 2);
+	answer_free(&table->answer);
+	end(&world);
+}
+
 /* As bytes of the wire, which the decoder takes apart. */
 static void give_bytes(const struct world *world, uint32_t cpu, uint64_t time, uint16_t id, const void *bytes,
 	size_t size)
@@ -853,6 +870,7 @@ int main(void)
 		cmocka_unit_test(test_what_has_not_ended_is_of_the_moment),
 		cmocka_unit_test(test_what_is_not_known_any_more_is_lost),
 		cmocka_unit_test(test_of_which_row),
+		cmocka_unit_test(test_by_lock),
 		cmocka_unit_test(test_older_than_all_rows),
 		cmocka_unit_test(test_sums_tell_what_rows_did),
 		cmocka_unit_test(test_a_baseline_is_what_was),
