@@ -42,15 +42,15 @@ static const char *lasts(const struct trace_span *span, uint64_t until, char tex
 }
 
 /* "syscall read", "lock inode"; without a name, its number. */
-static void add_name(const struct epoch *epoch, const struct trace_span *span, char text[THREAD_NOW])
+static void add_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[THREAD_NOW])
 {
 	char own[EVENT_CALLED], plain[SPAN_TEXT];
-	const char *called = event_called(epoch, span->kind, span->number, own);
+	const char *called = event_called(epoch, kind, number, own);
 
 	if (*called)
-		add_text(text, "%s %s", span_words[span->kind], called);
+		add_text(text, "%s %s", span_words[kind], called);
 	else
-		add_text(text, "%s", span_text(span->kind, span->number, plain));
+		add_text(text, "%s", span_text(kind, number, plain));
 }
 
 /* ", at mutex_lock < log_add"; nothing if it was not told. */
@@ -79,7 +79,7 @@ static void add_state(const struct epoch *epoch, const struct pairs_thread *is, 
 			is->now.number == READY_WOKEN ? "woken" : "preempted");
 	if (is->call.begin) {
 		add_text(text, " in ");
-		add_name(epoch, &is->call, text);
+		add_name(epoch, is->call.kind, is->call.number, text);
 	}
 	add_stack(epoch, is->now.kind == SPAN_READY && is->now.number == READY_WOKEN ? " at " : ", at ", is->now.stack,
 		frames, text);
@@ -93,7 +93,7 @@ void thread_now_brief(const struct epoch *epoch, const struct thread_states *sta
 	char ns[DURATION_TEXT], title[THREAD_TITLE], plain[SPAN_TEXT], text[THREAD_NOW] = "";
 
 	if (is.wait.begin) {
-		add_name(epoch, &is.wait, text);
+		add_name(epoch, is.wait.kind, is.wait.number, text);
 		threads_title(epoch->inputs.threads, (uint32_t)is.wait.holder, title, sizeof(title));
 		add_text(text, " %s", lasts(&is.wait, until, ns));
 		if (is.wait.holder != EVENT_NONE)
@@ -105,7 +105,7 @@ void thread_now_brief(const struct epoch *epoch, const struct thread_states *sta
 			add_text(text, "%s", span_text(is.now.kind, is.now.number, plain));
 		add_text(text, " %s%s", lasts(&is.now, until, ns), is.call.begin ? ", " : "");
 		if (is.call.begin)
-			add_name(epoch, &is.call, text);
+			add_name(epoch, is.call.kind, is.call.number, text);
 	}
 	util_print(brief, THREAD_BRIEF, "%s", text);
 }
@@ -134,7 +134,7 @@ static bool add_chain(const struct epoch *epoch, const struct thread_states *sta
 	while (is.wait.begin && count < CHAIN) {
 		met[count++] = thread;
 		add_text(text, "waits for ");
-		add_name(epoch, &is.wait, text);
+		add_name(epoch, is.wait.kind, is.wait.number, text);
 		add_text(text, " for %s", lasts(&is.wait, until, ns));
 		add_stack(epoch, ", at ", is.wait.stack, count > 1 ? FRAMES : OWN_FRAMES, text);
 		add_text(text, ", %sheld by ", is.held_last ? "last " : "");
@@ -177,7 +177,10 @@ void thread_now(const struct epoch *epoch, const struct thread_states *states, u
 	if (other != EVENT_NONE)
 		threads_title(epoch->inputs.threads, (uint32_t)other, next, THREAD_TITLE);
 	if (is.woken && !is.wait.begin) {
-		add_text(now, "; woken last by %s", is.waker == EVENT_NONE ? "an interrupt" : next);
+		add_text(now, "; woken last by %s", is.waker != EVENT_NONE ? next :
+			is.woken_in.kind == SPAN_THREAD ? "an interrupt" : "");
+		if (is.waker == EVENT_NONE && is.woken_in.kind != SPAN_THREAD)
+			add_name(epoch, is.woken_in.kind, is.woken_in.number, now);
 		if (is.now.kind != SPAN_READY)
 			add_stack(epoch, " at ", is.woken_at, FRAMES, now);
 	}

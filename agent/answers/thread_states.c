@@ -116,7 +116,8 @@ static void take_unknown(void *context, const struct trace_span *span)
 		add_span(states, span);
 }
 
-static void meet_wake(struct thread_states *states, uint64_t begin, uint64_t waker, uint32_t stack)
+static void meet_wake(struct thread_states *states, uint64_t begin, uint64_t waker, const struct span_name *in,
+	uint32_t stack)
 {
 	struct pairs_thread *is = &states->list[find_state(states, states->thread)].is;
 
@@ -124,6 +125,7 @@ static void meet_wake(struct thread_states *states, uint64_t begin, uint64_t wak
 		return;
 	is->woken = begin;
 	is->waker = waker;
+	is->woken_in = *in;
 	is->woken_at = stack;
 }
 
@@ -132,8 +134,12 @@ static void take_wake(void *context, const struct span_row *row)
 	struct thread_states *states = context;
 	const struct span_name *name = &states->names[row->name];
 
+	struct span_name in = { .number = 0 };
+
+	if (row->interrupt && span_row_handler(row) < SPAN_NAMES)
+		in = states->names[span_row_handler(row)];
 	if (name->kind == SPAN_READY && name->number == READY_WOKEN && row->thread == states->thread && !row->lost)
-		meet_wake(states, row->end - row->duration, row->interrupt ? EVENT_NONE : row->waker, row->stack);
+		meet_wake(states, row->end - row->duration, row->interrupt ? EVENT_NONE : row->waker, &in, row->stack);
 }
 
 static void take_open_wake(void *context, const struct trace_span *span)
@@ -141,7 +147,8 @@ static void take_open_wake(void *context, const struct trace_span *span)
 	struct thread_states *states = context;
 
 	if (span->kind == SPAN_READY && span->number == READY_WOKEN && span->thread == states->thread)
-		meet_wake(states, span->begin, span->waker, span->stack);
+		meet_wake(states, span->begin, span->waker,
+			&(struct span_name) { (enum span_kind)span->woken_in_kind, span->woken_in }, span->stack);
 }
 
 static void read_past(struct thread_states *states)

@@ -103,10 +103,16 @@ static void take_row(void *context, const struct span_row *row)
 	const struct span_name *name = &making->numbers[row->name];
 	uint16_t *known_as = &making->known_as[row->name];
 
+	uint32_t handler = row->interrupt ? span_row_handler(row) : SPAN_NAMES;
+
 	*known_as = *known_as ? *known_as : name_of(making, name->kind, name->number);
+	if (handler < SPAN_NAMES && !making->known_as[handler])
+		making->known_as[handler] = name_of(making, making->numbers[handler].kind,
+			making->numbers[handler].number);
 	making->each(making, &(struct timeline_span) {
-		.kind = name->kind, .name = *known_as, .thread = row->thread, .cpu = row->cpu, .waker = row->waker,
-		.interrupt = row->interrupt, .lost = row->lost, .stack = row->stack,
+		.kind = name->kind, .name = *known_as, .thread = row->thread, .cpu = row->cpu,
+		.waker = row->interrupt ? span_row_cpu(row) : row->waker,
+		.handler = handler < SPAN_NAMES ? making->known_as[handler] : 0, .interrupt = row->interrupt, .lost = row->lost, .stack = row->stack,
 		.begin = row->end - row->duration, .end = row->end,
 	});
 }
@@ -115,10 +121,13 @@ static void take_open(void *context, const struct trace_span *span)
 {
 	struct making *making = context;
 	const struct span_row row = span_row_of(span);
+	bool in = row.interrupt && span->woken_in_kind != SPAN_THREAD;
 
 	making->each(making, &(struct timeline_span) {
 		.kind = span->kind, .name = name_of(making, span->kind, span->number), .thread = row.thread,
-		.cpu = row.cpu, .waker = row.waker, .interrupt = row.interrupt, .open = true, .stack = row.stack,
+		.cpu = row.cpu, .waker = row.interrupt ? span_row_cpu(&row) : row.waker, .interrupt = row.interrupt,
+		.handler = in ? name_of(making, span->woken_in_kind, span->woken_in) : 0, .open = true,
+		.stack = row.stack,
 		.begin = span->begin, .end = span->begin < making->until ? making->until : span->begin,
 	});
 }

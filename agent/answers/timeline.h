@@ -63,8 +63,9 @@ struct timeline_span {
 	enum span_kind kind;
 	uint16_t name;			/* of a call, an interrupt, a lock; of others: their words */
 	uint32_t thread, cpu;		/* as in struct trace_span */
-	uint32_t waker;			/* of a wake to run, of a lock: as in struct span_row */
-	bool interrupt, lost;		/* likewise, as is: */
+	uint32_t waker;			/* of a wake to run: who woke it, or on which CPU; of a lock: as in struct span_row */
+	uint16_t handler;		/* of a wake by an interrupt: its name; 0: not known */
+	bool interrupt, lost;		/* as in struct span_row, as is: */
 	uint32_t stack;
 	bool open;			/* it is still under way: `end` is how far that is known */
 	uint64_t begin, end;		/* guest ns; all of it, not only what is in the range */

@@ -279,6 +279,19 @@ static void put_who(struct chrome_events *events, const char *before, uint64_t t
 	json_text_put(events->to, thread >= SET_NONE ? "" : thread_names_get(&events->threads, thread, text));
 }
 
+static void put_waker(struct chrome_events *events, const struct trace_span *ready)
+{
+	char name[TRACE_SPAN_NAME];
+
+	if (ready->waker != SET_NONE) {
+		put_who(events, ",\"waker\":", ready->waker);
+		return;
+	}
+	fputs(",\"waker\":", events->to);
+	json_text_put(events->to, ready->woken_in_kind == SPAN_THREAD ? "an interrupt" :
+		trace_span_name(events->set, ready->woken_in_kind, ready->woken_in, name));
+}
+
 /* A call, or a wait: a thread is in one at a time. */
 static void put_call(struct chrome_events *events, const struct trace_span *span)
 {
@@ -305,10 +318,8 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 		put_who(events, ",\"args\":{\"thread\":", span->thread);
 		if (span->kind == SPAN_LOCK)
 			put_who(events, ",\"holder\":", span->holder);
-		else if (span->kind == SPAN_READY && span->number == READY_WOKEN && span->waker == SET_NONE)
-			fputs(",\"waker\":\"an interrupt\"", events->to);
 		else if (span->kind == SPAN_READY && span->number == READY_WOKEN)
-			put_who(events, ",\"waker\":", span->waker);
+			put_waker(events, span);
 		fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
 	}
 }

@@ -27,7 +27,8 @@ struct firefox_marker {
 	uint8_t kind;			/* enum span_kind; FIREFOX_EVENT */
 	bool lost, open;		/* it ends since events were lost; it has not ended */
 	uint8_t untold;			/* of an event alone: bit i: value i is not known */
-	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number, and result, holder or waker */
+	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number, and result, holder or waker;
+					 * of a wake by an interrupt, its kind and number */
 };
 
 enum { FIREFOX_EVENT = SPAN_KINDS };
@@ -163,7 +164,8 @@ static void firefox_marker_put_data(const struct firefox_marker *marker, const s
 		fprintf(to, ",\"number\":%" PRIu64, number);
 	if (kind == SPAN_LOCK || kind == SPAN_READY) {
 		fputs(kind == SPAN_LOCK ? ",\"holder\":" : ",\"waker\":", to);
-		json_text_put(to, other >= SET_NONE ? "" : thread_names_get(threads, other, text));
+		json_text_put(to, other < SET_NONE ? thread_names_get(threads, other, text) : !marker->values[3] ? "" :
+			trace_span_name(set, (enum span_kind)marker->values[3], marker->values[4], name));
 	}
 	if (kind == SPAN_CALL && !marker->lost && !marker->open)
 		fprintf(to, ",\"result\":\"%" PRId64 "\"", (int64_t)other);
@@ -562,7 +564,8 @@ static void add_marker(struct firefox_tracks *tracks, const struct trace_span *s
 		.begin = span->begin, .end = span->end, .name = span->kind, .kind = (uint8_t)span->kind,
 		.lost = span->lost, .open = open,
 		.values = { span->thread, span->number, span->kind == SPAN_LOCK ? span->holder : woken ? span->waker :
-			span->kind == SPAN_READY ? SET_NONE : span->result },
+			span->kind == SPAN_READY ? SET_NONE : span->result,
+			woken ? span->woken_in_kind : 0, woken ? span->woken_in : 0 },
 	};
 	bool of_thread = span->kind != SPAN_THREAD && !span_is_handler(span->kind);
 	uint32_t thread = of_thread ? thread_names_find(&tracks->threads, span->thread) : SET_NONE;

@@ -151,6 +151,8 @@ static void put_span(struct json_writer *writer, const struct timeline *timeline
 		json_add_count(object, "woken_by_irq_on", span->waker);
 	else if (span->waker != EVENT_NONE)
 		json_add_count(object, "woken_by", span->waker);
+	if (span->handler)
+		cJSON_AddStringToObject(object, "woken_by_irq", timeline->names[span->handler]);
 	if (span->open || span->lost)
 		cJSON_AddTrueToObject(object, span->open ? "open" : "lost");
 	json_row(writer, object);

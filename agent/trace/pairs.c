@@ -31,7 +31,7 @@ struct cpu {
 	struct trace_span interrupts[NESTED];	/* the open ones, the innermost last; softirqs, too */
 	uint32_t depth;
 	bool released;			/* its last event was a lock's release */
-	bool entered;			/* an interrupt has begun since its first event, or its last loss */
+	bool entered, irqs;		/* a handler, an interrupt has begun since its first event, or its last loss */
 	uint64_t last;			/* time of its last event */
 	struct losses losses;
 	bool doubt;			/* those of the last one may also be missing from here on */
@@ -62,6 +62,7 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	uint32_t waiting;		/* so many go on; where none does, waits[0] is the last one that has ended */
 	bool waited;			/* one was given to the sink */
 	uint64_t woken, waker, wake_gap;	/* its last wake: the time, 0: none; by whom; pairs->gaps then */
+	struct span_name woken_in;	/* as in struct pairs_thread; */
 	uint32_t woken_at;		/* the waker's stack */
 };
 
@@ -329,9 +330,16 @@ static void arrive(struct pairs *pairs, const struct trace_event *event)
 	task->now.span.stack = 0;		/* that of the thread before */
 }
 
-/* Values: thread, waker. One that is not known to sleep may be about to: then it is ready when it leaves its CPU. */
-static void add_wake(struct pairs *pairs, const struct trace_event *event)
+/* The innermost handler on the CPU. NULL: there is none, or there may be an interrupt within it, since none is traced. */
+static const struct trace_span *handler_on(const struct cpu *cpu)
 {
+	return cpu->depth && cpu->irqs ? &cpu->interrupts[cpu->depth - 1] : NULL;
+}
+
+/* Values: thread, waker. One that is not known to sleep may be about to: then it is ready when it leaves its CPU. */
+static void add_wake(struct pairs *pairs, const struct cpu *cpu, const struct trace_event *event)
+{
+	const struct trace_span *in = event->values[1] == EVENT_NONE ? handler_on(cpu) : NULL;
 	struct task *task = task_of(pairs, event->values[0]);
 
 	pairs->wakes = true;
@@ -341,6 +349,7 @@ static void add_wake(struct pairs *pairs, const struct trace_event *event)
 	task->woken = event->time;
 	task->waker = event->values[1];
 	task->wake_gap = gap_now(pairs);
+	task->woken_in = in ? (struct span_name) { in->kind, in->number } : (struct span_name) { .number = 0 };
 	task->woken_at = event->stack;
 	if (!is_known(pairs, &task->now, event->time) || task->now.span.kind != SPAN_SLEEP)
 		return;
@@ -349,6 +358,8 @@ static void add_wake(struct pairs *pairs, const struct trace_event *event)
 	begin_now(pairs, task, event, SPAN_READY, READY_WOKEN);
 	task->now.span.waker = event->values[1];
 	task->now.span.woken_on = event->cpu;
+	task->now.span.woken_in = (uint32_t)task->woken_in.number;
+	task->now.span.woken_in_kind = (uint8_t)task->woken_in.kind;
 }
 
 /* ---- threads on CPUs ---- */
@@ -396,6 +407,7 @@ static void begin_interrupt(struct pairs *pairs, struct cpu *cpu, const struct t
 		.stack = event->stack,
 	};
 	cpu->entered = true;
+	cpu->irqs = cpu->irqs || kind == SPAN_INTERRUPT;
 	pairs->sink.begin(pairs->sink.context, &cpu->interrupts[cpu->depth++]);
 }
 
@@ -426,7 +438,7 @@ static void add_loss(struct pairs *pairs, struct cpu *cpu, const struct trace_ev
 	cpu->doubt = event->lost && event->doubt;
 	end_thread(pairs, cpu, cpu->last, true);
 	end_interrupts(pairs, cpu, 0, cpu->last, true);
-	cpu->entered = false;
+	cpu->entered = cpu->irqs = false;
 	pairs->gaps++;
 	pairs->wakes = false;
 	cpu->losses.list[cpu->losses.count++ % LOSSES] = (struct loss) { .since = since, .until = event->time };
@@ -439,7 +451,7 @@ static void pass_change(struct pairs *pairs, struct cpu *cpu, uint64_t time)
 		return;
 	end_thread(pairs, cpu, cpu->last, true);
 	end_interrupts(pairs, cpu, 0, cpu->last, true);
-	cpu->entered = false;
+	cpu->entered = cpu->irqs = false;
 }
 
 /* ---- locks, and pairs of other events, by what tells them apart ---- */
@@ -798,7 +810,7 @@ void pairs_add(struct pairs *pairs, const struct trace_event *event)
 	else if (event->role == ROLE_SWITCH)
 		add_switch(pairs, cpu, event);
 	else if (event->role == ROLE_WAKE)
-		add_wake(pairs, event);
+		add_wake(pairs, cpu, event);
 	else if (event->role == ROLE_IRQ_BEGIN || event->role == ROLE_SOFTIRQ_BEGIN)
 		begin_interrupt(pairs, cpu, event,
 			event->role == ROLE_IRQ_BEGIN ? SPAN_INTERRUPT : SPAN_SOFTIRQ);
@@ -928,6 +940,7 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 	if (task->wake_gap == pairs->gaps) {
 		is.woken = task->woken;
 		is.waker = task->waker;
+		is.woken_in = task->woken_in;
 		is.woken_at = task->woken_at;
 	}
 	return is;

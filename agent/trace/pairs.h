@@ -54,6 +54,7 @@ struct pairs_thread {
 	struct trace_span wait;		/* likewise, its wait for a lock, with who holds that now; */
 	bool held_last;			/* or with who held it last meanwhile, which may have been later */
 	uint64_t woken, waker;		/* when it was woken last, 0: not known; by whom, EVENT_NONE: an interrupt */
+	struct span_name woken_in;	/* the interrupt or softirq; SPAN_THREAD: none, or not known */
 	uint32_t woken_at;		/* where: as the stack of a span */
 };
 struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now);

@@ -32,6 +32,11 @@ enum span_kind {
 enum { SLEEP_ANY, SLEEP_BLOCKED };	/* the number of a sleep; blocked: no signal ends it */
 enum { READY_WOKEN, READY_PREEMPTED };	/* of a wait for a CPU: what it came after */
 
+struct span_name {
+	enum span_kind kind;
+	uint64_t number;
+};
+
 struct trace_span {
 	enum span_kind kind;
 	uint32_t cpu;			/* where it began */
@@ -47,6 +52,8 @@ struct trace_span {
 	uint64_t holder;		/* of a wait for a lock: who held it last meanwhile; EVENT_NONE: not known */
 	uint32_t woken_on;		/* of a wake to run: the CPU of who woke it */
 	uint32_t woken_at;		/* of a sleep: the stack of who ended it, as `stack` */
+	uint32_t woken_in;		/* of a wake to run by an interrupt or a softirq: its number, */
+	uint8_t woken_in_kind;		/* if that is known: enum span_kind; SPAN_THREAD: it is not */
 	bool first;			/* of a call, a wait for a lock: its thread had none before */
 	bool lost;			/* events are missing: it ends here for this reason alone */
 };

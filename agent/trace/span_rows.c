@@ -374,7 +374,7 @@ struct span_row span_row_of(const struct trace_span *span)
 
 	return (struct span_row) {
 		.end = span->end, .duration = span->end - span->begin, .thread = (uint32_t)span->thread,
-		.waker = interrupt ? span->woken_on : (uint32_t)other,
+		.waker = interrupt ? span->woken_on % EVENT_CPUS + SPAN_NAMES * EVENT_CPUS : (uint32_t)other,
 		.stack = span->stack, .cpu = span->cpu & (EVENT_CPUS - 1), .lost = span->lost, .interrupt = interrupt,
 	};
 }
@@ -392,6 +392,8 @@ uint32_t span_rows_add(struct span_rows *rows, const struct trace_span *span)
 	row = have_place(block, span->begin, span->end);
 	*row = span_row_of(span);
 	row->name = name & (2 * SPAN_NAMES - 1);
+	if (row->interrupt && span->woken_in_kind != SPAN_THREAD)
+		row->waker = span_row_cpu(row) + EVENT_CPUS * name_of(rows, span->woken_in_kind, span->woken_in);
 	return name;
 }
 

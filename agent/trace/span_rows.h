@@ -19,15 +19,10 @@ struct span_rows;
 
 enum { SPAN_NAMES = 4096 };		/* kinds with numbers: more than any kernel has calls and interrupts */
 
-struct span_name {
-	enum span_kind kind;
-	uint64_t number;
-};
-
 struct span_row {
 	uint64_t end, duration;		/* guest ns; of a lost one, the duration says nothing */
 	uint32_t thread;		/* as in struct trace_span, its low bits */
-	/* Of a wake to run: thread, or interrupt's CPU; of a lock: the holder. EVENT_NONE: not known. */
+	/* Of a wake to run: thread, or as span_row_cpu says; of a lock: the holder. EVENT_NONE: not known. */
 	uint32_t waker;
 	uint32_t stack;			/* as in struct trace_span */
 	uint32_t name : 13;		/* its number in span_rows_names */
@@ -36,6 +31,17 @@ struct span_row {
 };
 _Static_assert(SPAN_NAMES < 1 << 13 && EVENT_CPUS <= 1 << 12, "they fit");
 _Static_assert(sizeof(struct span_row) == 32, "as many are kept as there is room for");
+
+/* Of a wake to run by an interrupt: its CPU, and the name of its handler; SPAN_NAMES: not known. */
+static inline uint32_t span_row_cpu(const struct span_row *row)
+{
+	return row->waker & (EVENT_CPUS - 1);
+}
+
+static inline uint32_t span_row_handler(const struct span_row *row)
+{
+	return row->waker / EVENT_CPUS;
+}
 
 struct span_sum {			/* spans with the same name, thread, CPU and stack, as in struct span_row */
 	uint64_t end;			/* the latest end of them; they ended in the same slot of time */
@@ -59,7 +65,7 @@ uint64_t span_rows_sums_from(const struct span_rows *rows);
 uint64_t span_rows_first(const struct span_rows *rows);	/* the earliest beginning of all, in sums too; none: 0 */
 uint32_t span_rows_names(const struct span_rows *rows, const struct span_name **names);	/* returns how many */
 
-/* The row of a span; its `name` is not filled. */
+/* The row of a span; its `name` is not filled, nor is the handler that it was woken by known. */
 struct span_row span_row_of(const struct trace_span *span);
 
 /* Gives each row that ended at `from` or later and began before `to`, in the order in which they came. */

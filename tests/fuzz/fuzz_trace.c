@@ -33,7 +33,7 @@ struct call {
 
 struct kept {				/* a row, by the model */
 	struct span_row row;
-	struct span_name name;
+	struct span_name name, woken_in;	/* woken_in: if an interrupt woke; SPAN_THREAD: not known */
 };
 
 struct store {
@@ -95,7 +95,8 @@ static void store_add(struct store *store, const struct trace_span *span)
 		require(store->left - budget_left(store->budget) <= most);
 		if (store->count == store->room)
 			store->kept = util_grow(store->kept, store->room *= 2, sizeof(*store->kept));
-		store->kept[store->count++] = (struct kept) { span_row_of(&one), { one.kind, one.number } };
+		store->kept[store->count++] = (struct kept) {
+			span_row_of(&one), { one.kind, one.number }, { one.woken_in_kind, one.woken_in } };
 	}
 }
 
@@ -131,6 +132,18 @@ static void tell_row(struct told *told, const struct span_name *name, const stru
 			.thread = row->thread, .stack = row->stack, .cpu = row->cpu, .lost = row->lost });
 }
 
+/* Of a wake by an interrupt, the row has the number of its handler's name. */
+static bool is_woken_alike(const struct told *told, const struct span_row *row, const struct kept *kept)
+{
+	const struct span_name *name;
+
+	if (!row->interrupt || kept->woken_in.kind == SPAN_THREAD)
+		return row->waker == kept->row.waker;
+	name = name_of(told, span_row_handler(row));
+	return span_row_cpu(row) == span_row_cpu(&kept->row) && name->kind == kept->woken_in.kind &&
+		name->number == kept->woken_in.number;
+}
+
 static void each_row(void *context, const struct span_row *row)
 {
 	struct told *told = context;
@@ -141,7 +154,7 @@ static void each_row(void *context, const struct span_row *row)
 
 		require(name->kind == kept->name.kind && name->number == kept->name.number &&
 			row->end == kept->row.end && row->duration == kept->row.duration &&
-			row->thread == kept->row.thread && row->waker == kept->row.waker &&
+			row->thread == kept->row.thread && is_woken_alike(told, row, kept) &&
 			row->stack == kept->row.stack && row->cpu == kept->row.cpu && row->lost == kept->row.lost &&
 			row->interrupt == kept->row.interrupt);
 	}

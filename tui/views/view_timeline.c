@@ -408,7 +408,8 @@ static void write_detail(const struct timeline_view *self, char text[DETAIL])
 			moment->inside.open ? " so far" : "");
 	add_locks(timeline, moment, text);
 	if (moment->woken && moment->wake.interrupt)
-		add(text, "; woken by an interrupt on cpu%u", moment->wake.waker);
+		add(text, "; woken by %s on cpu%u", moment->wake.handler ? timeline->names[moment->wake.handler] :
+			"an interrupt", moment->wake.waker);
 	else if (moment->woken)
 		add(text, "; woken by %s", timeline_title(timeline, moment->wake.waker));
 	if (moment->woken)

@@ -35,6 +35,8 @@ struct world {
 	struct thread threads[THREADS + 1];
 	uint32_t runs[CPUS];		/* a thread; 0: none */
 	uint32_t holders[LOCKS];	/* likewise */
+	uint32_t handlers[CPUS];	/* the interrupt in which it is; 0: in none */
+	uint32_t woken_in[THREADS + 1];	/* the last wake's */
 };
 
 static uint32_t on_wire(uint32_t thread)
@@ -49,7 +51,7 @@ static void turn(struct world *world, uint32_t cpu)
 	uint8_t leaves = (uint8_t)random_below(&world->random, 3);
 
 	to = world->threads[to].doing == READY ? to : 0;
-	if (to == from)
+	if (to == from || world->handlers[cpu])
 		return;
 	leaves = from && world->threads[from].waits ? LEAVES_BLOCKED : leaves;
 	if (from)
@@ -66,7 +68,20 @@ static void wake(struct world *world, uint32_t cpu)
 	if (world->threads[thread].doing != SLEEPS)
 		return;
 	world->threads[thread].doing = READY;
-	TRACE_GIVE(world, cpu, world->time, sched_wake, .thread = thread, .waker = on_wire(world->runs[cpu]));
+	world->woken_in[thread] = world->handlers[cpu];
+	TRACE_GIVE(world, cpu, world->time, sched_wake, .thread = thread,
+		.waker = world->handlers[cpu] ? EVENT_NONE : on_wire(world->runs[cpu]));
+}
+
+static void interrupt(struct world *world, uint32_t cpu)
+{
+	uint32_t was = world->handlers[cpu];
+
+	world->handlers[cpu] = was ? 0 : 1 + (uint32_t)random_below(&world->random, 9);
+	if (was)
+		TRACE_GIVE(world, cpu, world->time, irq_exit, .irq = was);
+	else
+		TRACE_GIVE(world, cpu, world->time, irq_enter, .irq = world->handlers[cpu]);
 }
 
 static void call(struct world *world, uint32_t cpu)
@@ -107,7 +122,7 @@ static void lock(struct world *world, uint32_t cpu)
 static struct world play(uint32_t seed, uint64_t until)
 {
 	typedef void action(struct world *, uint32_t);
-	static action *const actions[] = { turn, turn, wake, wake, call, lock, lock };
+	static action *const actions[] = { turn, turn, wake, wake, call, lock, lock, interrupt };
 	const uint8_t id[16] = { 1 };
 	const struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = {
 		.cpus = CPUS, .clock_hz = NS_PER_SECOND } };
@@ -145,7 +160,7 @@ static void assert_same(const struct trace_span *then, const struct trace_span *
 static void what_was_told_then_is_told_later(void **state)
 {
 	struct random random = { 77 };
-	unsigned waits = 0, holders = 0, woken = 0;
+	unsigned waits = 0, holders = 0, woken = 0, handlers = 0;
 
 	(void)state;
 	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
@@ -170,6 +185,9 @@ static void what_was_told_then_is_told_later(void **state)
 				if (is.now.begin && is.woken) {
 					assert_int_equal(was.woken, is.woken);
 					assert_int_equal(was.waker, is.waker);
+					assert_int_equal(was.woken_in.number, world.woken_in[thread]);
+					assert_int_equal(is.woken_in.number, world.woken_in[thread]);
+					handlers += was.woken_in.kind == SPAN_INTERRUPT;
 				}
 				waits += is.wait.begin != 0;
 				woken += is.woken != 0;
@@ -190,7 +208,7 @@ static void what_was_told_then_is_told_later(void **state)
 		}
 		end(&all);
 	}
-	assert_true(waits > 20 && holders > 20 && woken > 20);
+	assert_true(waits > 20 && holders > 20 && woken > 20 && handlers > 20);
 }
 
 /* A world that begins, without anything that has come. */

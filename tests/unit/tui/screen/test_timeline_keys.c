@@ -409,7 +409,7 @@ static void test_to_the_waker(void **state)
 	holds(&world, "; woken by reader/3 at 00:00:10.140000");
 	type(&world, "W");
 	check_cursor(&world, READER, AT(140));
-	holds(&world, "\n reader/3 runs on cpu1 from 00:00:10.132000 for 18.0ms; woken by an interrupt on cpu0 at "
+	holds(&world, "\n reader/3 runs on cpu1 from 00:00:10.132000 for 18.0ms; woken by irq 4 on cpu0 at "
 		"00:00:10.130000");
 	type(&world, "W");
 	assert_int_equal(asked(&world)->of_cpu, 1);
