@@ -542,6 +542,9 @@ static void find_slowest(struct making *making, const struct event_request *requ
 			util_print(row->handler.name, sizeof(row->handler.name), "%s%s%s",
 				*own ? span_words[row->handler.kind] : "", *own ? " " : "",
 				*own ? own : span_text(row->handler.kind, row->handler.number, text));
+		if (row->request.ns)
+			util_print(row->request.name, sizeof(row->request.name), "%s",
+				event_called(table->answer.epoch, row->request.kind, row->request.number, own));
 	}
 }
 

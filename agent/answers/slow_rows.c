@@ -6,6 +6,7 @@
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
 #include "agent/names/threads.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/event.h"
@@ -24,7 +25,10 @@ struct list {				/* of one name, in no order */
 	struct found found[SLOWEST];
 };
 
-/* Of a row, in all: its waits for a lock; what a thread or a handler ran while it waited for a CPU. */
+/*
+ * Of a row, in all: its waits for a lock; its requests of block devices; what a thread or a handler ran while it waited
+ * for a CPU.
+ */
 struct share {
 	uint32_t row, holder;		/* holder: in the longest one */
 	struct span_name of;
@@ -235,9 +239,9 @@ static void add_part(struct finding *finding, uint32_t at, const struct span_nam
 		*(did->number == SLEEP_BLOCKED ? &row->blocked : &row->slept) += to - from;
 	if (did->kind == SPAN_READY && other != EVENT_NONE)
 		add_ready(finding, &(struct ready) { .row = at, .cpu = other, .from = from, .to = to });
-	if (did->kind != SPAN_LOCK)
+	if (did->kind != SPAN_LOCK && (did->kind != SPAN_PAIR || row->of.kind == SPAN_PAIR))
 		return;
-	row->locked += to - from;
+	row->locked += did->kind == SPAN_LOCK ? to - from : 0;
 	add_share(finding, at, did, other, to - from);
 }
 
@@ -247,7 +251,9 @@ static void add_span(struct finding *finding, uint32_t thread, const struct span
 	uint64_t hash = hash_pair(&finding->by_thread, thread, 0);
 	uint32_t at = 0, position;
 
-	if (did->kind != SPAN_THREAD && did->kind != SPAN_READY && did->kind != SPAN_SLEEP && did->kind != SPAN_LOCK)
+	if (did->kind != SPAN_THREAD && did->kind != SPAN_READY && did->kind != SPAN_SLEEP && did->kind != SPAN_LOCK &&
+			(did->kind != SPAN_PAIR || !guest_events_is_block(finding->epoch->events,
+			SPAN_EVENT(did->number))))
 		return;
 	while ((position = hash_next(&finding->by_thread, hash, &at)) != HASH_NONE)
 		if (finding->rows[position].thread == thread)
@@ -339,7 +345,11 @@ static void take_share(struct slow_row *row, const struct share *share)
 		row->ahead = (uint32_t)share->of.number;
 		row->ahead_ns = share->ns;
 	} else if (span_is_handler(share->of.kind) && share->ns > row->handler.ns) {
-		row->handler = (struct slow_handler) { share->of.kind, share->of.number, share->ns, "" };
+		row->handler = (struct slow_named) { share->of.kind, share->of.number, share->ns, "" };
+	} else if (share->of.kind == SPAN_PAIR && share->ns > row->request.ns) {
+		row->request = (struct slow_named) { share->of.kind, share->of.number, share->ns, "" };
+		if (row->request.ns > row->end - row->begin)	/* several at once */
+			row->request.ns = row->end - row->begin;
 	}
 }
 
@@ -423,6 +433,7 @@ const char *slow_row_waited(const struct slow_row *row, char text[SLOW_WAITED])
 		{ row->slept, "sleep" }, { row->blocked, "blocked" }, { row->ready, "cpu" },
 	};
 	size_t most = 0;
+	const char *behind;
 
 	if (row->thread == EVENT_NONE)
 		return util_print(text, SLOW_WAITED, "-");
@@ -431,10 +442,11 @@ const char *slow_row_waited(const struct slow_row *row, char text[SLOW_WAITED])
 	if (part_of(row, row->lock_ns) && row->locked >= waits[most].ns / 2)	/* that is among its sleep */
 		return util_print(text, SLOW_WAITED, "%s %u%%%s%s", row->lock_name, part_of(row, row->lock_ns),
 			*row->holder_title ? ", " : "", row->holder_title);
+	behind = waits[most].ns == row->ready ? row->ahead_title :
+		waits[most].ns == row->blocked && row->request.ns >= row->blocked / 2 ? row->request.name : "";
 	if (part_of(row, waits[most].ns))
 		return util_print(text, SLOW_WAITED, "%s %u%%%s%s", waits[most].what, part_of(row, waits[most].ns),
-			waits[most].ns == row->ready && *row->ahead_title ? ", " : "",
-			waits[most].ns == row->ready ? row->ahead_title : "");
+			*behind ? ", " : "", behind);
 	return row->ran > row->unknown ? util_print(text, SLOW_WAITED, "ran %u%%", part_of(row, row->ran)) :
 		util_print(text, SLOW_WAITED, "not known");
 }
@@ -467,5 +479,9 @@ const char *slow_row_parts(const struct slow_row *row, char text[SLOW_PARTS])
 	if (part_of(row, row->handler.ns))
 		util_print(text + used, SLOW_PARTS - used, "; %s ran for %u%%", row->handler.name,
 			part_of(row, row->handler.ns));
+	used = strlen(text);
+	if (part_of(row, row->request.ns))
+		util_print(text + used, SLOW_PARTS - used, "; its %s was under way for %u%%", row->request.name,
+			part_of(row, row->request.ns));
 	return text;
 }

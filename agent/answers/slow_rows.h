@@ -17,7 +17,7 @@ struct epoch;
 
 enum { SLOW_NAMES = 64 };		/* of one question, at most */
 /* Bytes of texts. */
-enum { SLOW_TITLE = 64, SLOW_CALLED = 48, SLOW_LOCK = 64, SLOW_WAITED = 160, SLOW_PARTS = 448 };
+enum { SLOW_TITLE = 64, SLOW_CALLED = 48, SLOW_LOCK = 64, SLOW_WAITED = 160, SLOW_PARTS = 512 };
 
 #define SLOW_ALL UINT64_MAX
 struct slow_of {			/* whose: as a row of event_table.h */
@@ -44,11 +44,12 @@ struct slow_row {
 	uint32_t ahead;
 	uint64_t ahead_ns;		/* 0: not known, or it did not wait */
 	char ahead_title[SLOW_TITLE];
-	struct slow_handler {		/* likewise, of interrupts and softirqs, whose time is also that of a thread */
+	struct slow_named {		/* likewise, of interrupts and softirqs, whose time is also that of a thread */
 		enum span_kind kind;
 		uint64_t number, ns;
 		char name[SLOW_LOCK];	/* "irq disk" */
 	} handler;
+	struct slow_named request;	/* of its own requests of block devices while it took so long: "block read" */
 	char stack[STACK_TEXT];		/* of the kernel where it began: "mutex_lock < log_add"; "": not told */
 	char call[CALL_TEXT];		/* "read(file=3) = 256", "read(...) = ?" if that was not kept; "": no call */
 };
@@ -70,11 +71,14 @@ struct slow_question {
 uint32_t slow_rows_find(const struct epoch *epoch, const struct slow_question *question, struct slow_row **rows,
 	bool *full);
 
-/* What it waited for most: "lock inode 60%, writer/7", "sleep 97%", "cpu 12%, busy/3"; "ran 99%", "not known". */
+/*
+ * What it waited for most: "lock inode 60%, writer/7", "sleep 97%", "blocked 80%, block read", "cpu 12%, busy/3"; "ran
+ * 99%", "not known".
+ */
 const char *slow_row_waited(const struct slow_row *row, char text[SLOW_WAITED]);
 /*
  * All of it: "ran 3%, slept 95%, waited for a CPU 1%; waited for lock inode 60%, held by writer/7; meanwhile the CPU
- * ran busy/3 for 90%; irq disk ran for 4%".
+ * ran busy/3 for 90%; irq disk ran for 4%; its block read was under way for 90%".
  */
 const char *slow_row_parts(const struct slow_row *row, char text[SLOW_PARTS]);
 

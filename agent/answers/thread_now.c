@@ -9,6 +9,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/call_text.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
 #include "agent/names/threads.h"
 #include "agent/query/question/filter.h"
 #include "agent/store/run.h"
@@ -41,14 +42,15 @@ static const char *lasts(const struct trace_span *span, uint64_t until, char tex
 	return duration_text(until > span->begin ? until - span->begin : 0, 2, text);
 }
 
-/* "syscall read", "lock inode"; without a name, its number. */
+/* "syscall read", "lock inode", "block read"; without a name, its number. */
 static void add_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[THREAD_NOW])
 {
 	char own[EVENT_CALLED], plain[SPAN_TEXT];
 	const char *called = event_called(epoch, kind, number, own);
+	bool other = span_is_other(kind);
 
 	if (*called)
-		add_text(text, "%s %s", span_words[kind], called);
+		add_text(text, "%s%s%s", other ? "" : span_words[kind], other ? "" : " ", called);
 	else
 		add_text(text, "%s", span_text(kind, number, plain));
 }
@@ -63,7 +65,14 @@ static void add_stack(const struct epoch *epoch, const char *before, uint32_t st
 		add_text(text, "%s%s", before, names);
 }
 
-/* "sleeps for 2.3s in syscall read, at schedule < pipe_read" */
+/* It is blocked, and a request of its own is with a block device: most likely it waits for that. */
+static bool has_request(const struct epoch *epoch, const struct pairs_thread *is)
+{
+	return is->now.kind == SPAN_SLEEP && is->now.number == SLEEP_BLOCKED && is->pair.begin &&
+		guest_events_is_block(epoch->events, SPAN_EVENT(is->pair.number));
+}
+
+/* "is blocked for 2.3s in syscall read while its block read is under way for 2.3s, at schedule < folio_wait_bit" */
 static void add_state(const struct epoch *epoch, const struct pairs_thread *is, uint64_t until, unsigned frames,
 	char text[THREAD_NOW])
 {
@@ -81,6 +90,11 @@ static void add_state(const struct epoch *epoch, const struct pairs_thread *is, 
 		add_text(text, " in ");
 		add_name(epoch, is->call.kind, is->call.number, text);
 	}
+	if (has_request(epoch, is)) {
+		add_text(text, " while its ");
+		add_name(epoch, is->pair.kind, is->pair.number, text);
+		add_text(text, " is under way for %s", lasts(&is->pair, until, ns));
+	}
 	add_stack(epoch, is->now.kind == SPAN_READY && is->now.number == READY_WOKEN ? " at " : ", at ", is->now.stack,
 		frames, text);
 }
@@ -89,6 +103,7 @@ void thread_now_brief(const struct epoch *epoch, const struct thread_states *sta
 	char brief[THREAD_BRIEF])
 {
 	const struct pairs_thread is = thread_states_of(states, thread);
+	const struct trace_span *doing;
 	uint64_t until = thread_states_at(states);
 	char ns[DURATION_TEXT], title[THREAD_TITLE], plain[SPAN_TEXT], text[THREAD_NOW] = "";
 
@@ -103,9 +118,10 @@ void thread_now_brief(const struct epoch *epoch, const struct thread_states *sta
 			add_text(text, "on cpu%u", is.now.cpu);
 		else
 			add_text(text, "%s", span_text(is.now.kind, is.now.number, plain));
-		add_text(text, " %s%s", lasts(&is.now, until, ns), is.call.begin ? ", " : "");
-		if (is.call.begin)
-			add_name(epoch, is.call.kind, is.call.number, text);
+		doing = has_request(epoch, &is) ? &is.pair : &is.call;
+		add_text(text, " %s%s", lasts(&is.now, until, ns), doing->begin ? ", " : "");
+		if (doing->begin)
+			add_name(epoch, doing->kind, doing->number, text);
 	}
 	util_print(brief, THREAD_BRIEF, "%s", text);
 }

@@ -72,8 +72,8 @@ static void add_hold(struct thread_states *states, const struct trace_span *span
 static void add_span(struct thread_states *states, const struct trace_span *span)
 {
 	bool now = span->kind == SPAN_THREAD || span->kind == SPAN_SLEEP || span->kind == SPAN_READY;
-	struct pairs_thread *is = (now || span->kind == SPAN_CALL || span->kind == SPAN_LOCK) &&
-		span->thread != EVENT_NONE ? have_state(states, span->thread) : NULL;
+	bool told = now || span->kind == SPAN_CALL || span->kind == SPAN_LOCK || span->kind == SPAN_PAIR;
+	struct pairs_thread *is = told && span->thread != EVENT_NONE ? have_state(states, span->thread) : NULL;
 
 	if (span->kind == SPAN_HOLD)
 		add_hold(states, span);
@@ -83,6 +83,8 @@ static void add_span(struct thread_states *states, const struct trace_span *span
 		is->now = *span;
 	else if (span->kind == SPAN_CALL)
 		is->call = *span;
+	else if (span->kind == SPAN_PAIR && span->begin >= is->pair.begin)
+		is->pair = *span;
 	else if (span->kind == SPAN_LOCK && span->begin >= is->wait.begin)
 		is->wait = *span;
 }

@@ -112,7 +112,8 @@ static void take_row(void *context, const struct span_row *row)
 	making->each(making, &(struct timeline_span) {
 		.kind = name->kind, .name = *known_as, .thread = row->thread, .cpu = row->cpu,
 		.waker = row->interrupt ? span_row_cpu(row) : row->waker,
-		.handler = handler < SPAN_NAMES ? making->known_as[handler] : 0, .interrupt = row->interrupt, .lost = row->lost, .stack = row->stack,
+		.handler = handler < SPAN_NAMES ? making->known_as[handler] : 0, .interrupt = row->interrupt,
+		.lost = row->lost, .stack = row->stack,
 		.begin = row->end - row->duration, .end = row->end,
 	});
 }

@@ -63,7 +63,7 @@ struct timeline_span {
 	enum span_kind kind;
 	uint16_t name;			/* of a call, an interrupt, a lock; of others: their words */
 	uint32_t thread, cpu;		/* as in struct trace_span */
-	uint32_t waker;			/* of a wake to run: who woke it, or on which CPU; of a lock: as in struct span_row */
+	uint32_t waker;			/* of a wake to run: who woke it, or on which CPU; of a lock: its holder */
 	uint16_t handler;		/* of a wake by an interrupt: its name; 0: not known */
 	bool interrupt, lost;		/* as in struct span_row, as is: */
 	uint32_t stack;

@@ -27,8 +27,8 @@ struct firefox_marker {
 	uint8_t kind;			/* enum span_kind; FIREFOX_EVENT */
 	bool lost, open;		/* it ends since events were lost; it has not ended */
 	uint8_t untold;			/* of an event alone: bit i: value i is not known */
-	uint64_t values[TRACE_VALUES];	/* the event's; of a span its thread, number, and result, holder or waker;
-					 * of a wake by an interrupt, its kind and number */
+	/* The event's. Of a span its thread, number, and result, holder or waker; then kind and number of what woke. */
+	uint64_t values[TRACE_VALUES];
 };
 
 enum { FIREFOX_EVENT = SPAN_KINDS };

@@ -229,6 +229,11 @@ const char *guest_events_called(const struct guest_events *events, enum trace_ro
 	return at == HASH_NONE ? "" : events->numbers[at].name;
 }
 
+bool guest_events_is_block(const struct guest_events *events, uint16_t pair)
+{
+	return strcmp(guest_events_called(events, ROLE_PAIR_BEGIN, pair), "block") == 0;
+}
+
 uint32_t guest_events_numbers(const struct guest_events *events, const struct trace_number **numbers)
 {
 	*numbers = events->numbers;

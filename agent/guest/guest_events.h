@@ -45,6 +45,8 @@ void guest_events_describe(struct guest_events *events, const struct event *desc
 void guest_events_number(struct guest_events *events, const struct event *number);
 const char *guest_events_called(const struct guest_events *events, enum trace_role role, uint64_t number);
 
+bool guest_events_is_block(const struct guest_events *events, uint16_t pair);	/* it is a request of a block device */
+
 /* All of them, valid until the next call that changes one. Returns how many. */
 uint32_t guest_events_numbers(const struct guest_events *events, const struct trace_number **numbers);
 

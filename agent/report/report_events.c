@@ -227,6 +227,10 @@ static cJSON *slow_object(const struct slow_row *row)
 		cJSON_AddStringToObject(object, "meanwhile_handler", row->handler.name);
 		json_add_count(object, "meanwhile_handler_ns", row->handler.ns);
 	}
+	if (row->request.ns) {
+		cJSON_AddStringToObject(object, "request", row->request.name);
+		json_add_count(object, "request_ns", row->request.ns);
+	}
 	if (!row->lock_ns)
 		return object;
 	cJSON_AddStringToObject(object, "lock", row->lock_name);

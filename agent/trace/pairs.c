@@ -57,6 +57,7 @@ struct task {				/* a thread, and what it does, as far as that is known */
 	bool has_arguments;		/* of that call: `arguments` are known */
 	uint64_t arguments[CALL_ARGUMENTS];
 	bool ended;			/* its call, if it is in one, has ended it */
+	uint32_t pair;			/* where in `opens` the last other pair is that it began; or elsewhere */
 	struct known now;		/* it runs, sleeps, or is ready */
 	struct lock_wait waits[WAITS];	/* for locks; the outermost first */
 	uint32_t waiting;		/* so many go on; where none does, waits[0] is the last one that has ended */
@@ -330,7 +331,7 @@ static void arrive(struct pairs *pairs, const struct trace_event *event)
 	task->now.span.stack = 0;		/* that of the thread before */
 }
 
-/* The innermost handler on the CPU. NULL: there is none, or there may be an interrupt within it, since none is traced. */
+/* The innermost handler on the CPU. NULL: there is none; or an interrupt may be within it, since none is traced. */
 static const struct trace_span *handler_on(const struct cpu *cpu)
 {
 	return cpu->depth && cpu->irqs ? &cpu->interrupts[cpu->depth - 1] : NULL;
@@ -708,6 +709,7 @@ static void add_other(struct pairs *pairs, const struct cpu *cpu, const struct t
 {
 	struct trace_span span = span_of_event(cpu, event, event->role == ROLE_SINGLE ? SPAN_SINGLE : SPAN_PAIR);
 	struct open *open;
+	struct task *task;
 
 	if (event->role == ROLE_SINGLE) {
 		end_span(pairs, &span, event->time, false);
@@ -726,6 +728,9 @@ static void add_other(struct pairs *pairs, const struct cpu *cpu, const struct t
 		end_span(pairs, &open->known.span, event->time, true);
 	}
 	begin_known(pairs, &open->known, &span);
+	task = find_task(pairs, span.thread);
+	if (task)
+		task->pair = (uint32_t)(open - pairs->opens);
 }
 
 /* ---- system calls ---- */
@@ -926,9 +931,13 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 {
 	const struct task *task = find_task(pairs, thread);
 	struct pairs_thread is = { .woken = 0 };
+	const struct open *open;
 
 	if (!task)
 		return is;
+	open = task->pair < pairs->open_count ? &pairs->opens[task->pair] : NULL;
+	if (open && open->pair && open->known.span.thread == thread && is_known(pairs, &open->known, now))
+		is.pair = open->known.span;
 	if (task->calls && !task->ended && !loss_between(pairs, task->begun.cpu, task->begun.begin, UINT64_MAX))
 		is.call = task->begun;
 	if (is_known(pairs, &task->now, now))

@@ -51,6 +51,7 @@ void pairs_changed(struct pairs *pairs, uint64_t time);
 struct pairs_thread {
 	struct trace_span now;		/* it runs, sleeps or is ready; without an end; `begin` 0: not known */
 	struct trace_span call;		/* likewise, the call that it is in; `begin` 0: none, or not known */
+	struct trace_span pair;		/* likewise, of pairs of other events, the last one that it began */
 	struct trace_span wait;		/* likewise, its wait for a lock, with who holds that now; */
 	bool held_last;			/* or with who held it last meanwhile, which may have been later */
 	uint64_t woken, waker;		/* when it was woken last, 0: not known; by whom, EVENT_NONE: an interrupt */

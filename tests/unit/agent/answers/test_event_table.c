@@ -14,6 +14,8 @@
 
 #include "agent/answers/answer.h"
 #include "agent/answers/event_table.h"
+#include "agent/answers/thread_now.h"
+#include "agent/answers/thread_states.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/query/question/filter.h"
@@ -791,6 +793,51 @@ static void test_parts(void **state)
 	end(&world);
 }
 
+/* A thread that is blocked while its own request is with a disk waits for that. One that sleeps may wait for more. */
+static void test_a_request_is_waited_for(void **state)
+{
+	const struct world world = begin(0);
+	const struct slow_of of = { SPAN_CALL, READ, SLOW_ALL };
+	struct thread_states *states;
+	struct event_table *table;
+	char text[SLOW_PARTS], brief[THREAD_BRIEF], now[THREAD_NOW], next[THREAD_TITLE];
+
+	(void)state;
+	describe(&world, KTOP_EVENT_block_begin, "block_begin", "u64 request;u32 thread;u32 number;u32 device;"
+		"u64 sector;u32 bytes;");
+	describe(&world, KTOP_EVENT_block_end, "block_end", "u64 request;s32 error;");
+	for (int i = 0; i < 2; i++) {
+		uint64_t from = 1000 + 10000 * (uint64_t)i;
+
+		GIVE(&world, 0, from, sched_switch, .from = EVENT_NONE, .to = READER);
+		GIVE(&world, 0, from + 100, syscall_enter, .thread = READER, .number = READ);
+		GIVE(&world, 0, from + 200, block_begin, .request = 7, .thread = READER, .number = 3);
+		GIVE(&world, 0, from + 300, sched_switch, .from = READER, .to = EVENT_NONE,
+			.leaves = i ? LEAVES_ASLEEP : LEAVES_BLOCKED);
+		GIVE(&world, 1, from + 8200, block_end, .request = 7);
+		GIVE(&world, 1, from + 8300, sched_wake, .thread = READER, .waker = EVENT_NONE);
+		GIVE(&world, 0, from + 8400, sched_switch, .from = EVENT_NONE, .to = READER);
+		GIVE(&world, 0, from + 9100 + 100 * (uint64_t)i, syscall_exit, .thread = READER, .number = READ);
+		GIVE(&world, 0, from + 9300, sched_switch, .from = READER, .to = EVENT_NONE, .leaves = LEAVES_ASLEEP);
+	}
+	table = ask_by(&world, 30000, EVENT_BY_NAME, of, "");
+	assert_int_equal(table->slow_count, 2);
+	assert_string_equal(slow_row_waited(&table->slow[0], text), "sleep 88%");
+	assert_string_equal(slow_row_waited(&table->slow[1], text), "blocked 89%, block 3");
+	assert_true(strstr(slow_row_parts(&table->slow[1], text), "; its block 3 was under way for 89%"));
+	answer_free(&table->answer);
+	for (uint64_t at = 5000; at < 20000; at += 10000) {
+		states = thread_states_new(world.epoch, at, READER);
+		thread_now_brief(world.epoch, states, READER, brief);
+		thread_now(world.epoch, states, READER, now, next);
+		assert_string_equal(brief, at == 5000 ? "blocked 3.7us, block 3" : "sleep 3.7us, syscall read");
+		assert_int_equal(strstr(now, "is blocked for 3.7us in syscall read while its block 3 is under way for "
+			"3.8us") != NULL, at == 5000);
+		thread_states_free(states);
+	}
+	end(&world);
+}
+
 static void test_by_lock(void **state)
 {
 	const struct world world = begin(0);
@@ -876,6 +923,7 @@ int main(void)
 		cmocka_unit_test(test_a_baseline_is_what_was),
 		cmocka_unit_test(test_a_baseline_has_no_lost_span),
 		cmocka_unit_test(test_other_events),
+		cmocka_unit_test(test_a_request_is_waited_for),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_two_events_in_one),
 	};
