@@ -16,7 +16,7 @@ struct group {
 	uint32_t events;		/* of 32 to 63 */
 	uint32_t named;			/* the event under which the numbers' names are told (ktop_number); 0: none */
 	int8_t thread, number;
-	bool running;			/* the thread is the one that runs, so its process is known */
+	bool running;			/* the thread, or the other one, is that which runs, so its process is known */
 };
 enum { NOWHERE = -1 };
 
@@ -33,6 +33,19 @@ static const struct group groups[KTOP_FILTERS] = {
 	{ "fault", BIT(fault), 0, AT(fault, thread), NOWHERE, true },
 	{ "memory", BIT(memory_alloc) | BIT(memory_free), KTOP_EVENT_memory_alloc,
 		AT(memory_alloc, thread), AT(memory_alloc, number), true },
+	{ "sched", BIT(sched_switch) | BIT(sched_wake) | BIT(sched_migrate) | BIT(sched_priority), 0,
+		AT(sched_switch, from), NOWHERE, false },
+	{ "block", BIT(block_begin) | BIT(block_end), KTOP_EVENT_block_begin,
+		AT(block_begin, thread), AT(block_begin, number), true },
+	{ "net", BIT(net_send) | BIT(net_receive), 0, NOWHERE, AT(net_send, number), false },
+	{ "task", BIT(task_begin) | BIT(task_end) | BIT(task_exec) | BIT(task_name), 0,
+		AT(task_begin, thread), NOWHERE, true },
+	{ "signal", BIT(signal_send), 0, AT(signal_send, thread), AT(signal_send, number), true },
+};
+/* Events that tell of another thread, who counts as well. */
+static const struct { uint32_t event; int8_t at; } others[] = {
+	{ KTOP_EVENT_sched_switch, AT(sched_switch, to) }, { KTOP_EVENT_sched_wake, AT(sched_wake, waker) },
+	{ KTOP_EVENT_task_begin, AT(task_begin, parent) }, { KTOP_EVENT_signal_send, AT(signal_send, sender) },
 };
 #define SAME(a, b, field) _Static_assert(AT(a, field) == AT(b, field), "one place in all events of a group")
 SAME(syscall_enter, syscall_exit, thread);
@@ -44,6 +57,14 @@ SAME(lock_wait, lock_acquired, thread);
 SAME(lock_wait, lock_released, thread);
 SAME(memory_alloc, memory_free, thread);
 SAME(memory_alloc, memory_free, number);
+
+_Static_assert(AT(sched_switch, from) == AT(sched_wake, thread), "one place in all events of a group");
+SAME(sched_wake, sched_migrate, thread);
+SAME(sched_wake, sched_priority, thread);
+SAME(net_send, net_receive, number);
+SAME(task_begin, task_end, thread);
+SAME(task_begin, task_exec, thread);
+SAME(task_begin, task_name, thread);
 
 uint32_t ktop_filter_events(uint32_t group)
 {
@@ -71,29 +92,77 @@ static bool has_number(const struct ktop_filter *filter, uint32_t number)
 }
 
 /* In an interrupt, the thread is none, so it is not the one that the port knows to run. */
-static bool is_process(const struct ktop_filter *filter, uint32_t thread)
+static bool is_process(const struct ktop_filter *filter, uint32_t thread, uint32_t other)
 {
 	const struct ktop_current *runs = ktop_port_current(0);
 
-	return runs->thread == thread && runs->process == load(&filter->process);
+	return (runs->thread == thread || runs->thread == other) && runs->process == load(&filter->process);
 }
 
-bool ktop_filter_passes(const struct ktop *ktop, uint32_t id, const uint64_t *fields)
+static bool passes(const struct ktop *ktop, uint32_t group, uint32_t id, const uint64_t *fields)
 {
-	const struct ktop_filter *filter;
-	uint32_t i = 0, by;
+	const struct group *of = &groups[group];
+	const struct ktop_filter *filter = &ktop->filters[group];
+	const uint32_t by = load(&filter->by), named = load(&filter->thread);
+	const uint32_t thread = of->thread == NOWHERE ? KTOP_NO_THREAD : field_at(fields, of->thread);
+	uint32_t other = thread;
+
+	for (uint32_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].event == id)
+			other = field_at(fields, others[i].at);
+	if (by & KTOP_BY_NUMBER && !has_number(filter, field_at(fields, of->number)))
+		return false;
+	if (by & KTOP_BY_THREAD && thread != named && other != named)
+		return false;
+	return !(by & KTOP_BY_PROCESS) || is_process(filter, thread, other);
+}
+
+/*
+ * An end tells the request alone. Those that were left out are kept in mind, as far as there is room: the end of one
+ * that is not is told without its beginning.
+ */
+static uint64_t *place_of(struct ktop *ktop, uint64_t request)
+{
+	return &ktop->left_out_requests[request * 0x9e3779b97f4a7c15ull >> 32 & (KTOP_FILTER_REQUESTS - 1)];
+}
+
+static bool block_passes(struct ktop *ktop, uint32_t group, uint32_t id, const uint64_t *fields)
+{
+	uint64_t *place = place_of(ktop, fields[0]);
+	const bool is_out = __atomic_load_n(place, __ATOMIC_RELAXED) == fields[0];
+	const bool pass = id == KTOP_EVENT_block_end ? !is_out : passes(ktop, group, id, fields);
+
+	if (id == KTOP_EVENT_block_begin && !pass)
+		__atomic_store_n(place, fields[0], __ATOMIC_RELAXED);
+	else if (is_out)
+		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
+	return pass;
+}
+
+bool ktop_filter_passes(struct ktop *ktop, uint32_t id, const uint64_t *fields)
+{
+	uint32_t i = 0;
 
 	while (i < KTOP_FILTERS && !(groups[i].events >> id % 32 & 1))
 		i++;
 	if (i == KTOP_FILTERS)
 		return true;
-	filter = &ktop->filters[i];
-	by = load(&filter->by);
-	if (by & KTOP_BY_NUMBER && !has_number(filter, field_at(fields, groups[i].number)))
-		return false;
-	if (by & KTOP_BY_THREAD && field_at(fields, groups[i].thread) != load(&filter->thread))
-		return false;
-	return !(by & KTOP_BY_PROCESS) || is_process(filter, field_at(fields, groups[i].thread));
+	return groups[i].events & BIT(block_end) ? block_passes(ktop, i, id, fields) : passes(ktop, i, id, fields);
+}
+
+void ktop_filter_switch(const struct ktop *ktop, const uint64_t *fields, uint64_t told[KTOP_FILTER_SWITCH])
+{
+	struct ktop_wire_sched_switch to;
+	uint32_t i = 0;
+
+	while (!(groups[i].events & BIT(sched_switch)))
+		i++;
+	__builtin_memcpy(&to, fields, sizeof(to));
+	if (load(&ktop->filters[i].by) & KTOP_BY_THREAD) {
+		to.from = to.from == load(&ktop->filters[i].thread) ? to.from : KTOP_OTHER_THREAD;
+		to.to = to.to == load(&ktop->filters[i].thread) ? to.to : KTOP_OTHER_THREAD;
+	}
+	__builtin_memcpy(told, &to, sizeof(to));
 }
 
 /* ---- control lines ---- */

@@ -14,8 +14,9 @@ struct ktop_str;
 
 enum {
 	KTOP_PAIRS = 3,			/* the first groups: their events may be held (struct ktop_held) */
-	KTOP_FILTERS = KTOP_PAIRS + 3,
+	KTOP_FILTERS = KTOP_PAIRS + 8,
 	KTOP_FILTER_NUMBERS = 512,	/* those that can be chosen are below this */
+	KTOP_FILTER_REQUESTS = 64,	/* of block requests that are left out and not done, so many are kept in mind */
 };
 
 /* Written by the drainer, read by trace points, word by word. All 0: nothing is left out. */
@@ -31,7 +32,11 @@ enum { KTOP_BY_PROCESS = 1, KTOP_BY_THREAD = 2, KTOP_BY_NUMBER = 4 };
 uint32_t ktop_filter_events(uint32_t group);
 
 /* Irq off, in a trace point of these events. False: this one is of another thread, process or number. */
-bool ktop_filter_passes(const struct ktop *ktop, uint32_t id, const uint64_t *fields);
+bool ktop_filter_passes(struct ktop *ktop, uint32_t id, const uint64_t *fields);
+
+/* The fields of a switch that passes. What other threads do before and after is not told, so they have no number. */
+enum { KTOP_FILTER_SWITCH = 2 };	/* words */
+void ktop_filter_switch(const struct ktop *ktop, const uint64_t *fields, uint64_t told[KTOP_FILTER_SWITCH]);
 
 /*
  * The drainer. Takes one option of a control line into the group's filter: min, process, thread or number, with its

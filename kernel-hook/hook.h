@@ -119,6 +119,7 @@ struct ktop {
 	uint32_t stack_frames;		/* with so many frames at most; 0: none carries a stack */
 	uint32_t holds;			/* those of the events 32 to 63 that are held (struct ktop_held) */
 	struct ktop_filter filters[KTOP_FILTERS];
+	uint64_t left_out_requests[KTOP_FILTER_REQUESTS];	/* written by trace points; 0: none */
 	uint32_t filtered;		/* those of the events 32 to 63 for which ktop_filter_passes() is to be asked */
 	uint32_t switches_untold;	/* 1: switches are on for what is held alone, and are not written */
 	uint32_t sampler;		/* the one that is on; KTOP_NONE also while one follows another */

@@ -247,13 +247,16 @@ static __attribute__((__noinline__)) void trace_slowly(struct ktop *ktop, struct
 	const uint64_t *fields, uint32_t size, uint64_t now, uint64_t fp, unsigned long state)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
-	const uint32_t begin = ktop_begin_of(id);
+	const uint32_t begin = id == KTOP_EVENT_block_end ? KTOP_EVENT_block_begin : ktop_begin_of(id);
+	const bool filtered = id / 32 == KTOP_TRACE_FIRST / 32 &&
+		__atomic_load_n(&ktop->filtered, __ATOMIC_RELAXED) & 1u << id % 32;
+	const bool left_out = filtered && !ktop_filter_passes(ktop, id, fields);
+	uint64_t told_switch[KTOP_FILTER_SWITCH] = { 0 };
 	struct ktop_record *record;
 
 	if (generation_of(cpu) == 0)
 		goto off;
-	if (id / 32 == KTOP_TRACE_FIRST / 32 && __atomic_load_n(&ktop->filtered, __ATOMIC_RELAXED) & 1u << id % 32 &&
-			!ktop_filter_passes(ktop, id, fields)) {
+	if (left_out && id != KTOP_EVENT_sched_switch) {
 		ktop_count(&cpu->left_out, !(begin && __atomic_load_n(&ktop->trace[id / 32], __ATOMIC_RELAXED) &
 			1u << begin % 32));		/* a pair once */
 		goto told;
@@ -274,6 +277,13 @@ static __attribute__((__noinline__)) void trace_slowly(struct ktop *ktop, struct
 		cpu->switches = true;
 		if (__atomic_load_n(&ktop->switches_untold, __ATOMIC_RELAXED))
 			goto told;
+		ktop_count(&cpu->left_out, left_out);
+		if (left_out)
+			goto told;
+		if (filtered) {
+			ktop_filter_switch(ktop, fields, told_switch);
+			fields = told_switch;
+		}
 	}
 	if (is_careful(ktop, id))
 		write_stack(ktop, ring, id, now, fp);

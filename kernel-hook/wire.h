@@ -48,6 +48,7 @@ enum {
 #define KTOP_KERNEL 0xffffffffu
 #define KTOP_NO_CPU 0xffffffffu
 #define KTOP_NO_THREAD 0xffffffffu
+#define KTOP_OTHER_THREAD 0xfffffffeu	/* of switches: any that a filter leaves out, or none */
 
 /* Marks by control lines have numbers from here on, and those by programs; those of the kernel's own are below. */
 #define KTOP_MARKS_ASKED 0x80000000u

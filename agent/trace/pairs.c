@@ -298,9 +298,10 @@ static void begin_now(struct pairs *pairs, struct task *task, const struct trace
 static void leave(struct pairs *pairs, const struct trace_event *event)
 {
 	uint64_t leaves = event->values[2];
-	struct task *task = event->values[0] == EVENT_NONE ? NULL : task_of(pairs, event->values[0]);
+	bool told = event->values[0] != EVENT_NONE && event->values[0] != EVENT_OTHERS;
+	struct task *task = told ? task_of(pairs, event->values[0]) : NULL;
 
-	pairs->counts.refused += !task && event->values[0] != EVENT_NONE;
+	pairs->counts.refused += !task && told;
 	if (!task)
 		return;
 	task->now.on = false;
@@ -315,9 +316,10 @@ static void leave(struct pairs *pairs, const struct trace_event *event)
 /* It gets a CPU. If it sleeps, its wake is missing, or none are traced. */
 static void arrive(struct pairs *pairs, const struct trace_event *event)
 {
-	struct task *task = event->values[1] == EVENT_NONE ? NULL : task_of(pairs, event->values[1]);
+	bool told = event->values[1] != EVENT_NONE && event->values[1] != EVENT_OTHERS;
+	struct task *task = told ? task_of(pairs, event->values[1]) : NULL;
 
-	pairs->counts.refused += !task && event->values[1] != EVENT_NONE;
+	pairs->counts.refused += !task && told;
 	if (!task)
 		return;
 	if (is_known(pairs, &task->now, event->time) && task->now.span.kind == SPAN_READY) {
@@ -382,8 +384,9 @@ static void add_switch(struct pairs *pairs, struct cpu *cpu, const struct trace_
 	cpu->thread = (struct trace_span) {
 		.kind = SPAN_THREAD, .cpu = event->cpu, .thread = event->values[1], .begin = event->time,
 	};
-	cpu->runs = true;
-	pairs->sink.begin(pairs->sink.context, &cpu->thread);
+	cpu->runs = event->values[1] != EVENT_OTHERS;
+	if (cpu->runs)
+		pairs->sink.begin(pairs->sink.context, &cpu->thread);
 	leave(pairs, event);
 	arrive(pairs, event);
 }

@@ -15,6 +15,7 @@
 
 #define EVENT_KERNEL 0xffffffffu	/* the kernel's address space; also "no process" */
 #define EVENT_NONE 0xffffffffu		/* no thread, no CPU */
+#define EVENT_OTHERS 0xfffffffeu	/* of switches: threads that the guest's filters leave out, or none */
 
 enum {
 	EVENT_CLOCK_HZ = 1000000000,	/* the guest's clock, when the guest does not tell its speed */

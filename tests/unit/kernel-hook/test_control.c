@@ -197,7 +197,7 @@ static void told_filters(const char *text)
 static void filters_are_of_groups_of_events(void **state)
 {
 	const char *refusals[] = {
-		"irq:process=7", "sched:process=7", "lock:process=7", "task:thread=7", "irq:thread=7", "block:thread=1",
+		"irq:process=7", "sched:process=7", "lock:process=7", "net:thread=7", "irq:thread=7", "task:number=1",
 		"fault:number=1", "lock:number=1", "syscall:process=", "syscall:process", "syscall:process=x",
 		"syscall:thread=4294967296", "syscall:number=512", "syscall:number=5-4", "syscall:number=5-",
 		"syscall:number=0-512", "syscall:number=-5", "syscall:number=write", "irq:number=read",
@@ -228,7 +228,9 @@ static void filters_are_of_groups_of_events(void **state)
 	say("events +lock\n", &ok);
 	told_filters("syscall:number=2 memory:process=7");
 	assert_non_null(strstr(say("events +all:process=8\n", &ok), "+sched_priority only syscall:process=8 "
-		"fault:process=8 memory:process=8"));
+		"fault:process=8 memory:process=8 block:process=8 task:process=8 signal:process=8"));
+	assert_non_null(strstr(say("events +all +sched:thread=5 +net:number=2-3 +block:number=3\n", &ok),
+		" only sched:thread=5 block:number=3 net:number=2-3"));
 	say("events -all\n", &ok);
 	told_filters("");
 	assert_int_equal(ktop->filtered | ktop->careful[1], 0);

@@ -745,6 +745,98 @@ static void a_process_is_known_by_the_thread_that_runs(void **state)
 	assert_int_equal(ktop->cpu[0].left_out, 3);
 }
 
+static void leave_out_all_but(uint32_t id, struct ktop_filter filter)
+{
+	for (uint32_t i = 0; i < KTOP_FILTERS; i++)
+		if (ktop_filter_events(i) & bit_of(id)) {
+			ktop->filters[i] = filter;
+			ktop->filtered = ktop->careful[1] = ktop_filter_events(i);
+		}
+	ktop->cpu[0].left_out = 0;
+}
+
+/* Of one thread's switches it is not told whom it follows, and who follows it; a held call has begun all the same. */
+static void switches_and_wakes_of_one_thread(void **state)
+{
+	struct told told;
+
+	(void)state;
+	trace_all_but(0);
+	leave_out_all_but(KTOP_EVENT_sched_switch, (struct ktop_filter) { .by = KTOP_BY_THREAD, .thread = 1 });
+	ktop_trace_sched_switch(ktop, 2, 1, KTOP_LEAVES_ASLEEP);
+	told = next_told();
+	assert_int_equal(told.words[0], KTOP_OTHER_THREAD | UINT64_C(1) << 32);
+	assert_int_equal(told.words[1] & 255, KTOP_LEAVES_ASLEEP);
+	ktop_trace_sched_switch(ktop, 1, KTOP_NO_THREAD, KTOP_LEAVES_BLOCKED);
+	told = next_told();
+	assert_int_equal(told.words[0], 1 | (uint64_t)KTOP_OTHER_THREAD << 32);
+	ktop_trace_syscall_enter(ktop, 2, 6, 1, 2, 3, 4, 5, 6);
+	ktop_trace_sched_switch(ktop, 2, 3, KTOP_LEAVES_ASLEEP);
+	assert_int_equal(next_told().id, KTOP_EVENT_syscall_began);
+	ktop_trace_sched_wake(ktop, 3, 2);
+	ktop_trace_sched_migrate(ktop, 3, 1);		/* to CPU 1 */
+	ktop_trace_sched_priority(ktop, 3, 1);
+	assert_int_equal(next_told().id, 0);
+	assert_int_equal(ktop->cpu[0].left_out, 4);
+	ktop_trace_sched_wake(ktop, 3, 1);
+	ktop_trace_sched_wake(ktop, 1, KTOP_NO_THREAD);
+	ktop_trace_sched_migrate(ktop, 1, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(next_told().id, i < 2 ? KTOP_EVENT_sched_wake : KTOP_EVENT_sched_migrate);
+	assert_int_equal(ktop->cpu[0].left_out, 4);
+}
+
+/* The end of a request is told if its beginning was; of those that are left out, each counts once. */
+static void requests_of_one_thread(void **state)
+{
+	(void)state;
+	trace_all_but(0);
+	leave_out_all_but(KTOP_EVENT_block_begin, (struct ktop_filter) { .by = KTOP_BY_THREAD, .thread = 1 });
+	for (uint32_t thread = 1; thread < 4; thread++) {	/* each time the same request, then other ones */
+		ktop_trace_block_begin(ktop, 0xffff888000001000, thread % 2 + 1, 0, 1, 2, 3);
+		assert_int_equal(next_told().id, thread % 2 ? 0 : KTOP_EVENT_block_begin);
+		ktop_trace_block_end(ktop, 0xffff888000001000, 0);
+		assert_int_equal(next_told().id, thread % 2 ? 0 : KTOP_EVENT_block_end);
+	}
+	assert_int_equal(ktop->cpu[0].left_out, 2);
+	ktop_trace_block_begin(ktop, 0xffff888000001000, 2, 0, 1, 2, 3);
+	leave_out_all_but(KTOP_EVENT_block_begin, (struct ktop_filter) { .by = KTOP_BY_NUMBER, .numbers = { 1 << 3 } });
+	ktop_trace_block_begin(ktop, 0xffff888000001000, 2, 3, 1, 2, 3);
+	ktop_trace_block_end(ktop, 0xffff888000001000, 0);
+	ktop_trace_block_end(ktop, 0xffff888000002000, 0);	/* it is not known of whom */
+	assert_int_equal(next_told().id, KTOP_EVENT_block_begin);
+	assert_int_equal(next_told().id, KTOP_EVENT_block_end);
+	assert_int_equal(next_told().id, KTOP_EVENT_block_end);
+	assert_int_equal(ktop->cpu[0].left_out, 0);
+}
+
+static void net_tasks_and_signals(void **state)
+{
+	(void)state;
+	trace_all_but(0);
+	fake_port.current[0] = (struct ktop_current) { .process = 7, .thread = 5 };
+	leave_out_all_but(KTOP_EVENT_task_begin, (struct ktop_filter) { .by = KTOP_BY_PROCESS, .process = 7 });
+	ktop_trace_task_begin(ktop, 6, 7, 5);		/* by its maker, which runs */
+	ktop_trace_task_exec(ktop, 5, 7);
+	ktop_trace_task_end(ktop, 4);
+	assert_int_equal(next_told().id, KTOP_EVENT_task_begin);
+	assert_int_equal(next_told().id, KTOP_EVENT_task_exec);
+	leave_out_all_but(KTOP_EVENT_signal_send, (struct ktop_filter) {
+		.by = KTOP_BY_THREAD | KTOP_BY_NUMBER, .thread = 5, .numbers = { 1 << 10 } });
+	ktop_trace_signal_send(ktop, 6, 10, 5);
+	ktop_trace_signal_send(ktop, 5, 10, KTOP_NO_THREAD);
+	ktop_trace_signal_send(ktop, 5, 11, KTOP_NO_THREAD);
+	ktop_trace_signal_send(ktop, 6, 10, 4);
+	assert_int_equal(next_told().id, KTOP_EVENT_signal_send);
+	assert_int_equal(next_told().id, KTOP_EVENT_signal_send);
+	assert_int_equal(ktop->cpu[0].left_out, 2);
+	leave_out_all_but(KTOP_EVENT_net_send, (struct ktop_filter) { .by = KTOP_BY_NUMBER, .numbers = { 1 << 2 } });
+	ktop_trace_net_send(ktop, 2, 1500);
+	ktop_trace_net_receive(ktop, 1, 60);
+	assert_int_equal(next_told().id, KTOP_EVENT_net_send);
+	assert_int_equal(next_told().id, 0);
+}
+
 /* Where their beginnings are off, ends are counted for themselves. */
 static void ends_alone_are_counted_too(void **state)
 {
@@ -807,6 +899,9 @@ int main(void)
 		TEST(what_is_too_short_is_left_out_and_counted),
 		TEST(random_histories_are_told_alike),
 		TEST(filters_leave_out_all_else),
+		TEST(switches_and_wakes_of_one_thread),
+		TEST(requests_of_one_thread),
+		TEST(net_tasks_and_signals),
 		TEST(a_process_is_known_by_the_thread_that_runs),
 		TEST(ends_alone_are_counted_too),
 		TEST(a_full_ring_tells_no_half_of_what_was_held),

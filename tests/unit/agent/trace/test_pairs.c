@@ -845,6 +845,35 @@ static void other_events_that_are_odd(void **state)
 	pairs_free(pairs);
 }
 
+/* Of one thread alone all is told; that others run in between is neither a run nor a loss. */
+static void one_thread_of_many(void **state)
+{
+	struct pairs *pairs = begin(NULL);
+	const uint64_t switches[][4] = {
+		{ 10, EVENT_OTHERS, 1, 0 }, { 20, 1, EVENT_OTHERS, LEAVES_ASLEEP },
+		{ 40, EVENT_OTHERS, 1, LEAVES_ASLEEP }, { 50, 1, EVENT_OTHERS, LEAVES_READY },
+	};
+	uint64_t took[SPAN_KINDS] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		tell(pairs, &(struct trace_event) { .time = switches[i][0], .role = ROLE_SWITCH,
+			.values = { switches[i][1], switches[i][2], switches[i][3] } });
+		if (i == 1)
+			tell(pairs, &(struct trace_event) { .time = 33, .role = ROLE_WAKE, .values = { 1, 7 } });
+	}
+	pairs_end(pairs);
+	for (size_t i = 0; i < ended.count; i++) {
+		assert_int_equal(ended.spans[i].thread, 1);
+		assert_false(ended.spans[i].lost);
+		took[ended.spans[i].kind] += ended.spans[i].end - ended.spans[i].begin;
+	}
+	assert_true(took[SPAN_THREAD] == 20 && took[SPAN_SLEEP] == 13 && took[SPAN_READY] == 7);
+	assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+	assert_int_equal(pairs_thread(pairs, EVENT_OTHERS, 60).now.begin, 0);
+	pairs_free(pairs);
+}
+
 /* Whoever makes up locks and pairs gets no more memory for them than there is. */
 static void locks_beyond_number_are_forgotten(void **state)
 {
@@ -937,6 +966,7 @@ int main(void)
 		cmocka_unit_test(softirqs_are_not_interrupts),
 		cmocka_unit_test(other_events_pair_by_what_both_tell),
 		cmocka_unit_test(other_events_that_are_odd),
+		cmocka_unit_test(one_thread_of_many),
 		cmocka_unit_test(locks_beyond_number_are_forgotten),
 		cmocka_unit_test(rows_of_a_range),
 	};
