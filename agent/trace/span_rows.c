@@ -253,14 +253,15 @@ static void sum_up(struct span_rows *rows, struct blocks *from, uint32_t first, 
 	free(made->list);
 }
 
-/* The oldest go, with all others of their last slot, which is not whole any more. */
+/* The oldest go, with all others of their last slot, which is not whole any more; that may be a wider one. */
 static void forget_sums(struct span_rows *rows)
 {
 	struct blocks *sums = &rows->sums;
 
-	note_loss(sums, sums->list[0]);
-	while (sums->count && sums->list[0]->last / sums->list[0]->slot * sums->list[0]->slot < sums->from)
+	do {
+		note_loss(sums, sums->list[0]);
 		drop_blocks(rows, sums, 0, 1);
+	} while (sums->count && sums->list[0]->last / sums->list[0]->slot * sums->list[0]->slot < sums->from);
 }
 
 /*
