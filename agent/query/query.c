@@ -80,6 +80,9 @@ struct scan *query_scan(struct query *query, const struct window *window, bool b
 			scan_clear(&query->scans[i]);
 	}
 	found = found < RUN_MARKS ? found : oldest;
+	for (uint32_t i = 0; i < RUN_MARKS; i++)		/* before this one takes more */
+		if (i != found)
+			scan_spare(&query->scans[i], false);
 	query->scan = &query->scans[found];
 	query->scanned[found] = ++query->scans_begun;
 	scan_begin(query->scan, window, by_who);
@@ -146,7 +149,7 @@ void query_round(struct query *query, struct question *question)
 		return;
 	range = covered(store, question->from, question->to);
 	if (range.from > range.to) {		/* the slice that the range is in */
-		struct slices slices = slices_in(store, slice_begin(store, middle), UINT64_MAX, false);
+		struct slices slices = slices_in(store, slice_begin(store, middle), UINT64_MAX, true);
 		struct slice slice;
 
 		if (!slices_next(&slices, &slice) || slice.begin > middle)
@@ -284,7 +287,7 @@ static struct table *make_by_who(struct query *query, struct window *window)
 	table = table_new(query->inputs.budget, 0, words < SCAN_WORDS_MAX ? words : SCAN_WORDS_MAX);
 	query->place_count = 0;
 	for (uint32_t i = 0; i < scan->ran_count; i++) {
-		uint32_t number = scan_place_who(scan->ran[i], &reader.context);
+		uint32_t number = scan_place_who(scan, scan->ran[i], &reader.context);
 		const struct who *who = &match.whos->list[number];
 		const struct scan_sum *sum = &scan->own[scan->ran[i]];
 		struct row *row = have_row(query, table, match_row(&reader, number));

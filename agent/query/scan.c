@@ -22,12 +22,18 @@ _Static_assert((uint32_t)(STACKS_NONE + SCAN_NODES) == SCAN_UNKNOWN, "a sample w
 enum {
 	AHEAD = 64,			/* counts */
 	SEEN_CPUS = 16,			/* with more of them, their sums would take too much memory */
-	HOLDING = 4,			/* runs are held while 1 / HOLDING of the budget is left */
+	HOLDING = 4,			/* runs are held while 1 / HOLDING of the budget is left, */
+	KEEPING = 2,			/* and scans that are not in use are kept while 1 / KEEPING is */
 };
 
 static size_t place_size(void)
 {
-	return sizeof(struct scan_sum) + sizeof(uint64_t) + 2 * sizeof(uint32_t);
+	return sizeof(struct scan_sum) + sizeof(uint32_t);
+}
+
+static size_t below_size(void)
+{
+	return sizeof(uint64_t) + sizeof(uint32_t);
 }
 
 static void free_cpus(struct scan *scan)
@@ -80,7 +86,9 @@ void scan_clear(struct scan *scan)
 	free_cpus(scan);
 	free_seen(scan);
 	free_pairs(scan);
-	budget_give(scan->budget, scan->room * place_size() + scan->run_room * sizeof(*scan->runs));
+	budget_give(scan->budget, scan->room * place_size() + scan->below_room * below_size() +
+		scan->run_room * sizeof(*scan->runs));
+	who_table_release(scan->whos);
 	free(scan->runs);
 	free(scan->own);
 	free(scan->ran);
@@ -184,7 +192,7 @@ static void find_heaviest(struct scan_pairs *pairs)
 
 /* ---- what ran ---- */
 
-/* Charges without asking: some bytes for each node, whose number is bounded. */
+/* Charges without asking: some bytes for each node, or number of who, which are bounded. */
 static void make_room(struct scan *scan, uint32_t count)
 {
 	uint32_t room = count + count / 4 + 1024;
@@ -197,9 +205,17 @@ static void make_room(struct scan *scan, uint32_t count)
 	scan->own = util_grow(scan->own, room, sizeof(*scan->own));
 	memset(scan->own + scan->room, 0, (room - scan->room) * sizeof(*scan->own));
 	scan->ran = util_grow(scan->ran, room, sizeof(*scan->ran));
-	scan->totals = util_grow(scan->totals, room, sizeof(*scan->totals));
-	scan->rows = util_grow(scan->rows, room, sizeof(*scan->rows));
 	scan->room = room;
+}
+
+static void make_room_below(struct scan *scan)
+{
+	if (scan->below_room == scan->room)
+		return;
+	budget_charge(scan->budget, (scan->room - scan->below_room) * below_size());
+	scan->totals = util_grow(scan->totals, scan->room, sizeof(*scan->totals));
+	scan->rows = util_grow(scan->rows, scan->room, sizeof(*scan->rows));
+	scan->below_room = scan->room;
 }
 
 /* Not out of what the store leaves to others: samples are worth more than their CPUs. */
@@ -283,7 +299,7 @@ static uint32_t place_of(struct scan *scan, const struct match_reader *reader, c
 		return counted->who->mode == MODE_IDLE ? SCAN_IDLE : count->stack + SCAN_NODES;
 	if (scan->has_pairs && counted->who->mode != MODE_IDLE)
 		add_pair(scan, match_row(reader, count->who), ran_in(reader->match, count), sign * count->weight);
-	return scan_who_place(count->who, reader->context);
+	return SCAN_NODES + count->who * scan->contexts + reader->context;
 }
 
 /* Reads counts ahead, so that the memory of their sums is fetched at the same time. */
@@ -381,7 +397,7 @@ static void add_new(struct scan *scan, const struct match *match, struct run *ru
 
 void scan_spare(struct scan *scan, bool in_use)
 {
-	if (budget_left(scan->budget) >= budget_share(scan->budget, HOLDING))
+	if (budget_left(scan->budget) >= budget_share(scan->budget, in_use ? HOLDING : KEEPING))
 		return;
 	if (!in_use)
 		scan_clear(scan);
@@ -399,11 +415,16 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 
 	if (scan->has_own && scan->has_cpus >= cpus && (!pairs || scan->has_pairs))
 		return;
-	make_room(scan, SCAN_NODES + (scan->by_who ? CONTEXTS * who_table_count(window->who_table) :
+	if (scan->contexts != (match.contexts ? CONTEXTS : 1)) {
+		begin_anew(scan);
+		scan->contexts = match.contexts ? CONTEXTS : 1;
+	}
+	make_room(scan, SCAN_NODES + (scan->by_who ? scan->contexts * who_table_count(window->who_table) :
 		stacks_nodes(window->inputs.stacks)));	/* nodes without a function, too */
 	scan->has_cpus = (cpus || scan->seen) && have_seen(scan, window->cpus);
 	if (scan->whos != window->who_table || (cpus && !scan->has_cpus) ||
-			(scan->by_who && (pairs != scan->has_pairs || scan->pairs.empty > scan->pairs.count / 2)) ||
+			(scan->by_who && (pairs != scan->has_pairs || scan->pairs.refused ||
+			scan->pairs.empty > scan->pairs.count / 2)) ||
 			!meet_runs(scan, window))
 		begin_anew(scan);
 	if (pairs)
@@ -412,7 +433,10 @@ void scan_own(struct scan *scan, struct window *window, bool cpus)
 		make_cpus(scan, window->cpus);
 		words = scan->words;
 	}
-	scan->whos = window->who_table;
+	if (scan->whos != window->who_table) {
+		who_table_release(scan->whos);
+		scan->whos = who_table_hold(window->who_table);
+	}
 	take_away(scan, &match);
 	while (slices_next(&slices, &slice))
 		for (size_t k = 0; k < slice.run_count; k++)
@@ -472,6 +496,7 @@ void scan_totals(struct scan *scan, struct window *window, bool cpus)
 	scan_own(scan, window, cpus);
 	if (scan->has_totals && scan->has_cpus_below >= cpus)
 		return;
+	make_room_below(scan);
 	if (cpus && scan->seen)
 		set_cpus(scan);
 	add_below(scan, window, cpus ? scan->words : 0);

@@ -30,7 +30,8 @@ struct window;
 
 /*
  * Where sums are: those of no stack come first, then that of each node, at its number + SCAN_NODES. So STACKS_NONE +
- * SCAN_NODES is SCAN_UNKNOWN. Of a scan by who, behind SCAN_NODES are those of each number of who in each context.
+ * SCAN_NODES is SCAN_UNKNOWN. Of a scan by who, behind SCAN_NODES are those of each number of who, or of each in each
+ * context.
  */
 enum { SCAN_IDLE, SCAN_UNKNOWN, SCAN_NODES };
 enum { SCAN_WORDS_MAX = 16 };		/* of 64 CPUs each: as many as the row of a table tells apart */
@@ -75,18 +76,20 @@ struct scan {				/* starts as { 0 }, with `budget` and `number` */
 	struct budget *budget;
 	uint32_t number;		/* below RUN_MARKS; each has its own */
 	bool by_who;			/* own sums are by whoever ran, and pairs, if the question asks for callers */
+	uint32_t contexts;		/* places of each number then: 1, or CONTEXTS if the question asks for them */
 	const struct window *window;	/* whose question this is of; NULL: of none */
 	uint64_t looked, renewed;	/* the window's then */
 	bool has_own, has_totals, has_cpus, has_cpus_below, has_pairs;	/* these are made: */
 	struct scan_whole whole;
 	struct scan_run *runs;		/* own sums are of these */
 	uint32_t run_count, run_room;
-	const struct who_table *whos;	/* whose numbers they have */
+	struct who_table *whos;		/* whose numbers they have; held; NULL: none yet */
 	uint32_t *seen, seen_cpus;	/* by place and CPU: the samples in these runs; NULL: they are not summed up */
 	uint32_t seen_room;		/* places */
 	uint32_t count, room;		/* places */
 	struct scan_sum *own;		/* what ran there */
 	uint32_t *ran, ran_count;	/* the places where anything ran */
+	uint32_t below_room;		/* places of what follows */
 	uint64_t *totals;		/* the weight there and below */
 	uint32_t *rows;			/* by function, its own; where there is no total: not set */
 	uint64_t *cpus;			/* `words` words for each: bits of the CPUs that ran there or below */
@@ -114,16 +117,11 @@ void scan_own(struct scan *scan, struct window *window, bool cpus);
 void scan_totals(struct scan *scan, struct window *window, bool cpus);
 void scan_node_pairs(struct scan *scan, struct window *window, uint32_t of);
 
-/* The place of a number of who in a context, in a scan by who; and what a place is of. */
-static inline uint32_t scan_who_place(uint32_t who, enum context context)
+/* In a scan by who: the number that a place is of, and the context. */
+static inline uint32_t scan_place_who(const struct scan *scan, uint32_t place, enum context *context)
 {
-	return SCAN_NODES + who * CONTEXTS + context;
-}
-
-static inline uint32_t scan_place_who(uint32_t place, enum context *context)
-{
-	*context = (enum context)((place - SCAN_NODES) % CONTEXTS);
-	return (place - SCAN_NODES) / CONTEXTS;
+	*context = (enum context)((place - SCAN_NODES) % scan->contexts);
+	return (place - SCAN_NODES) / scan->contexts;
 }
 
 /* The first of a row's pairs, and the heaviest. NULL: it has none. */

@@ -225,7 +225,7 @@ struct part {
 	uint32_t run_count, run_room;
 	uint32_t batch;			/* the slice number of its arrivals; NOT_IN_BATCH: it has none */
 	uint64_t counts;		/* of all runs */
-	size_t bytes;			/* of all runs, and of the sums of CPUs */
+	size_t bytes;			/* of all runs; of one of the finest slices also of the sums of CPUs */
 	uint64_t least;			/* counts that were left when it last forgot who */
 	uint64_t timed, time;		/* the weight whose period was known, and the ns that it stands for */
 	struct cpus cpus;
@@ -233,6 +233,7 @@ struct part {
 	struct part **fine;		/* of a second that keeps them: its finest slices, in order of time */
 	uint32_t fine_count;		/* FINE_SLICES at most */
 	bool joined;			/* what they have is in this part, too */
+	bool apart;			/* they are kept only since they are pinned, and are not in fine_bytes */
 };
 
 enum { FINE_SLICES = NS_PER_SECOND / STORE_SLICE_NS };
@@ -247,7 +248,7 @@ struct store {
 	uint64_t period;		/* ns, of samples that come now; 0: not known */
 	uint64_t first_period;		/* the first one known, which also counts for what came before it */
 	uint64_t counts, counts_max;	/* of all parts */
-	size_t fine_bytes;		/* of the finest slices */
+	size_t fine_bytes;		/* of the finest slices that are not pinned alone */
 	uint64_t given_up, forgotten;
 	struct part **parts;		/* in order of time; the finest are in their seconds */
 	size_t part_count, part_room;
@@ -316,6 +317,12 @@ static bool is_counted(const struct part *part)
 	return !part->second || !part->second->joined;
 }
 
+static void count_bytes(struct store *store, struct part *part, size_t bytes)
+{
+	part->bytes += bytes;
+	store->fine_bytes += part->second && !part->second->apart ? bytes : 0;
+}
+
 /* A run of the part has come, or has gone. */
 static void count(struct store *store, struct part *part, const struct run *run, bool come)
 {
@@ -323,9 +330,8 @@ static void count(struct store *store, struct part *part, const struct run *run,
 	size_t bytes = come ? run->size : -run->size;
 
 	part->counts += counts;
-	part->bytes += bytes;
 	store->counts += is_counted(part) ? counts : 0;
-	store->fine_bytes += part->second ? bytes : 0;
+	count_bytes(store, part, bytes);
 }
 
 /* Puts another run in the place of one. */
@@ -384,8 +390,7 @@ static void drop_runs(struct store *store, struct part *part)
 		count(store, part, part->runs[--part->run_count], false);
 		run_release(part->runs[part->run_count]);
 	}
-	store->fine_bytes -= part->second ? part->bytes : 0;
-	part->bytes = 0;
+	count_bytes(store, part, -part->bytes);
 	cpus_clear(&part->cpus, store->budget);
 }
 
@@ -490,6 +495,13 @@ static void drop_fine(struct store *store, struct part *second)
 	store->last = NULL;
 }
 
+static void keep_apart(struct store *store, struct part *second)
+{
+	for (uint32_t i = 0; i < second->fine_count && !second->apart; i++)
+		store->fine_bytes -= second->fine[i]->bytes;
+	second->apart = true;
+}
+
 /* ---- arrivals into parts ---- */
 
 static void take_run(void *context, uint32_t slice, struct run *run, uint64_t weight)
@@ -535,6 +547,8 @@ static void regroup(struct store *store)
 
 		if (part->fine && !cells_keep_fine(&store->cells, part->cell.begin))
 			drop_fine(store, part);
+		else if (part->fine && part->cell.begin < store->cells.fine_from)
+			keep_apart(store, part);
 		if (last && last->cell.begin == cell.begin) {
 			absorb(store, last, part);
 		} else {
@@ -687,6 +701,8 @@ static uint32_t *forgotten_numbers(const struct store *store)
 /* The part forgets who ran its stacks. False: there is no room for that. */
 static bool forget(struct store *store, struct part *part, const uint32_t *forgotten)
 {
+	if (part->joined)
+		unjoin_second(store, part);
 	for (uint32_t i = 0; i < part->fine_count; i++)
 		if (!forget(store, part->fine[i], forgotten))
 			return false;
@@ -695,7 +711,7 @@ static bool forget(struct store *store, struct part *part, const uint32_t *forgo
 
 		if (!run)
 			return false;
-		store->forgotten += is_counted(part) ? weight_from(part->runs[i], WHO_FORGOTTEN) : 0;
+		store->forgotten += weight_from(part->runs[i], WHO_FORGOTTEN);
 		replace_run(store, part, i, run);
 		part->version = ++store->version;
 	}
@@ -764,10 +780,7 @@ static bool coarsen(struct store *store)
 	if (at == store->part_count || store->parts[at]->cell.end > store->now)
 		return false;
 	store->cells.fine_from = store->parts[at]->cell.end;
-	if (!cells_keep_fine(&store->cells, store->parts[at]->cell.begin)) {
-		drop_fine(store, store->parts[at]);
-		merge_runs(store, store->parts[at], 0);
-	}
+	regroup(store);
 	return true;
 }
 
@@ -802,6 +815,8 @@ static void renumber_part(struct store *store, struct part *part, const uint32_t
 {
 	uint32_t kept = 0;
 
+	if (part->joined)
+		unjoin_second(store, part);
 	for (uint32_t i = 0; i < part->fine_count; i++)
 		renumber_part(store, part->fine[i], numbers, whos);
 	for (uint32_t i = 0; i < part->run_count; i++) {
@@ -817,7 +832,7 @@ static void renumber_part(struct store *store, struct part *part, const uint32_t
 			count(store, part, run, true);
 			part->runs[kept++] = run;
 		} else {
-			store->given_up += is_counted(part) ? weight_from(old, 0) : 0;
+			store->given_up += weight_from(old, 0);
 		}
 		run_release(old);
 	}
@@ -887,8 +902,7 @@ static struct cpu_sums *add_cpu(struct store *store, struct part *part, uint32_t
 	struct cpu_sums *sums = cpus_have(&part->cpus, cpu, store->budget);
 	size_t more = cpus_bytes(&part->cpus) - before;
 
-	part->bytes += more;
-	store->fine_bytes += part->second ? more : 0;
+	count_bytes(store, part, more);
 	return sums;
 }
 

@@ -65,7 +65,7 @@ void store_period(struct store *store, uint64_t ns);
 /* Moves "now" forward; an earlier time changes nothing. */
 void store_advance(struct store *store, uint64_t now);
 uint64_t store_now(const struct store *store);
-uint64_t store_version(const struct store *store);	/* grows with every change */
+uint64_t store_version(const struct store *store);	/* grows with every change of what is counted */
 
 /* Puts all that has come into slices. To be called before slices are read. */
 void store_settle(struct store *store);

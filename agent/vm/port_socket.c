@@ -41,7 +41,7 @@ struct port_socket {
 	atomic_bool wanted;		/* not guarded: the owner waits for the lock, and the thread lets it pass */
 	bool at_once;			/* the owner is told of all bytes as they come */
 	bool told;			/* the owner is told of what is kept */
-	unsigned rests;			/* since something is kept */
+	useconds_t waited;		/* us for which something is kept that the owner is not told of */
 	bool left;			/* the thread ends, and frees everything */
 	char *kept;			/* a ring of PORT_SOCKET_ROOM bytes; MAP_FAILED: there is no memory */
 	size_t begin, end;		/* what is kept lies between these, modulo its size; both 0 if nothing is */
@@ -73,7 +73,7 @@ static void tell(struct port_socket *socket)
 	size_t kept = socket->end - socket->begin;
 
 	if (socket->told || !kept || (!socket->at_once && kept < LITTLE &&
-			socket->rests < PORT_SOCKET_WAIT_MS / PORT_SOCKET_REST_MS))
+			socket->waited < PORT_SOCKET_WAIT_MS * 1000))
 		return;
 	socket->told = true;
 	wakeup_send(socket->wakeup);
@@ -102,12 +102,12 @@ static void await_more(struct port_socket *socket, useconds_t rest)
 	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
 	bool waits = socket->begin < socket->end && !socket->told;
 
-	socket->rests += waits;
 	pthread_mutex_unlock(&socket->lock);
 	if (rest)
 		usleep(rest);
-	poll(&ready, 1, waits ? PORT_SOCKET_REST_MS : -1);
+	rest += poll(&ready, 1, waits ? PORT_SOCKET_REST_MS : -1) == 0 ? PORT_SOCKET_REST_MS * 1000 : 0;
 	pthread_mutex_lock(&socket->lock);
+	socket->waited += waits ? rest : 0;
 }
 
 /* So that the bytes of the next rest are between LITTLE and MUCH, for which a socket has room. */
@@ -254,7 +254,8 @@ static size_t take_kept(struct port_socket *socket, void *to, size_t size)
 		wakeup_clear(socket->wakeup);
 	if (socket->end > KEEP)		/* what it has used goes back to the system */
 		madvise(socket->kept, PORT_SOCKET_ROOM, MADV_DONTNEED);
-	socket->begin = socket->end = socket->rests = 0;
+	socket->begin = socket->end = 0;
+	socket->waited = 0;
 	socket->told = false;
 	return got;
 }

@@ -161,8 +161,8 @@ static void ranges_may_become_coarser_as_they_are_asked_for(void **state)
 	unsigned coarse = 0;
 
 	(void)state;
-	for (uint64_t now = NS_PER_SECOND; now < 5 * NS_PER_SECOND; now += STORE_SLICE_NS) {
-		struct question question = { .from = now - 900 * NS_PER_MS, .to = now - 80 * NS_PER_MS };
+	for (uint64_t now = 2 * NS_PER_SECOND; now < 6 * NS_PER_SECOND; now += STORE_SLICE_NS) {
+		struct question question = { .from = now - 1900 * NS_PER_MS, .to = now - 1080 * NS_PER_MS };
 
 		for (uint64_t i = 0; i < 10000; i++) {
 			struct store_key key = { .stack = (uint32_t)random_below(&random, 1 << 20) };

@@ -647,9 +647,101 @@ static void test_given_up(void **state)
 	world_free(&world);
 }
 
+/* Pairs that found no memory are made anew: taking their weight away would leave less than nothing. */
+static void pairs_come_back_with_memory(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .by = GROUP_PROCESS, .callers = true };
+	struct table *table;
+	size_t charged;
+
+	(void)state;
+	query_free(world.query);
+	world.inputs.budget = budget;
+	world.query = query_new(&world.inputs);
+	for (uint64_t i = 0; i < 200; i++)
+		world_take(&world, &(struct taken) { .time = i * 100 * NS_PER_MS, .weight = 1, .process = 7,
+			.thread = 7, .mode = MODE_KERNEL, .kernel_count = 1, .kernel = { 0x100 } });
+	charged = budget_left(budget);
+	budget_charge(budget, charged);
+	table = query_table(world.query, &question);
+	assert_int_equal(table->weight, 200);
+	assert_true(query_refused(world.query) > 0);
+	table_free(table);
+	budget_give(budget, charged);
+	question.from = 2 * NS_PER_SECOND;
+	table = query_table(world.query, &question);
+	assert_int_equal(table->weight, 180);
+	assert_int_equal(query_ran(world.query, &question, table->rows[0].function).weight, 180);
+	assert_int_equal(query_refused(world.query), 0);
+	table_free(table);
+	world_free(&world);
+	budget_release(budget);
+}
+
+/* What questions need to be answered is given back before the store has to forget. */
+static void questions_cost_no_sample(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct world world = world_new();
+	struct store_key key = { .stack = STACKS_NONE, .who = { .mode = MODE_USER } };
+
+	(void)state;
+	store_free(world.inputs.store);
+	query_free(world.query);
+	world.inputs.budget = budget;
+	world.inputs.store = store_new(budget, STORE_COUNTS_MAX);
+	world.query = query_new(&world.inputs);
+	for (uint64_t i = 1; i <= 80000; i++) {
+		key.who.thread = key.who.process = (uint32_t)i % 79000;
+		store_add(world.inputs.store, i * NS_PER_MS, &key, 1);
+	}
+	for (int i = 0; i < 8; i++) {
+		struct question question = { .from = 79 * NS_PER_SECOND, .to = UINT64_MAX, .by = GROUP_MODE,
+			.reader = query_reader_new(world.query) };
+
+		table_free(query_table(world.query, &question));
+	}
+	store_settle(world.inputs.store);
+	assert_int_equal(store_given_up(world.inputs.store), 0);
+	assert_int_equal(store_forgotten(world.inputs.store), 0);
+	world_free(&world);
+	budget_release(budget);
+}
+
+/* A range that is kept by no pin becomes the finest slices that it lies in. */
+static void a_range_is_rounded_to_the_finest_slices(void **state)
+{
+	struct world world = world_new();
+	struct store *waits = store_new(NULL, STORE_COUNTS_MAX);
+	const struct store_key key = { .stack = STACKS_NONE };
+
+	(void)state;
+	query_free(world.query);
+	world.inputs.waits = waits;
+	world.query = query_new(&world.inputs);
+	for (uint64_t ms = 5000; ms < 8000; ms += 10)
+		store_add(waits, ms * NS_PER_MS, &key, 1);
+	store_settle(waits);
+	for (uint64_t ms = 6001; ms < 6050; ms += 20) {
+		struct question question = { .from = ms * NS_PER_MS, .to = (ms + 8) * NS_PER_MS,
+			.filter = filter_of("mode:off-cpu") };
+
+		query_round(world.query, &question);
+		assert_int_equal(question.from, (ms - 1) * NS_PER_MS);
+		assert_int_equal(question.to, (ms + 19) * NS_PER_MS);
+	}
+	world_free(&world);
+	store_free(waits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pairs_come_back_with_memory),
+		cmocka_unit_test(questions_cost_no_sample),
+		cmocka_unit_test(a_range_is_rounded_to_the_finest_slices),
 		cmocka_unit_test(test_given_up), cmocka_unit_test(a_window_that_moves_costs_what_moved),
 		cmocka_unit_test(a_window_follows_numbers_of_who), cmocka_unit_test(held_counts_are_given_back),
 		cmocka_unit_test(recursion_counts_once),
