@@ -101,11 +101,13 @@ static void await_more(struct port_socket *socket, useconds_t rest)
 {
 	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
 	bool waits = socket->begin < socket->end && !socket->told;
+	useconds_t left = PORT_SOCKET_WAIT_MS * 1000 - socket->waited;
 
+	left = left > rest ? left - rest : 0;
 	pthread_mutex_unlock(&socket->lock);
 	if (rest)
 		usleep(rest);
-	rest += poll(&ready, 1, waits ? PORT_SOCKET_REST_MS : -1) == 0 ? PORT_SOCKET_REST_MS * 1000 : 0;
+	rest += poll(&ready, 1, waits ? (int)(left / 1000) : -1) == 0 ? left : 0;
 	pthread_mutex_lock(&socket->lock);
 	socket->waited += waits ? rest : 0;
 }
