@@ -168,7 +168,7 @@ static bool cells_advance(struct cells *cells, uint64_t now)
 		cells->fine_from = fine_from;
 	if (cells->limits[CELL_WIDTHS - 1] > cells->ancient)
 		cells->ancient = cells->limits[CELL_WIDTHS - 1];
-	return memcmp(&before, cells, sizeof(before)) != 0;
+	return before.ancient != cells->ancient || memcmp(before.limits, cells->limits, sizeof(before.limits)) != 0;
 }
 
 static bool has_time(struct cell cell, uint64_t time)
@@ -181,7 +181,7 @@ static bool cells_keep_fine(const struct cells *cells, uint64_t begin)
 {
 	bool kept = begin >= cells->fine_from;
 
-	for (int i = 0; i < STORE_PINS; i++)
+	for (unsigned i = 0; i < STORE_PINS && i < cells->next_pin; i++)
 		kept = kept || has_time(cells->pins[i], begin);
 	return kept && begin >= cells->ancient;
 }
@@ -204,7 +204,7 @@ static struct cell cells_at(const struct cells *cells, uint64_t time)
 	while (width < CELL_WIDTHS - 1 && time < cells->limits[width])
 		width++;
 	cell = cell_of(cells, time, widths[width].width);
-	for (int i = 0; width && i < STORE_PINS; i++) {
+	for (unsigned i = 0; width && i < STORE_PINS && i < cells->next_pin; i++) {
 		struct cell pin = cells->pins[i];
 
 		if (has_time(pin, time))
@@ -535,6 +535,19 @@ static inline uint32_t slice_number(struct store *store, struct part *part)
 
 /* ---- cells ---- */
 
+/* What is too old for finest slices gives them up. Nothing of it is among the arrivals. */
+static void age_fine(struct store *store, struct part *second)
+{
+	if (!second->fine)
+		return;
+	if (!cells_keep_fine(&store->cells, second->cell.begin)) {
+		drop_fine(store, second);
+		join_runs(store, second);
+	} else if (second->cell.begin < store->cells.fine_from) {
+		keep_apart(store, second);
+	}
+}
+
 /* Puts each part into the cell that it belongs to now; parts of the same cell become one. */
 static void regroup(struct store *store)
 {
@@ -545,10 +558,7 @@ static void regroup(struct store *store)
 		struct part *part = store->parts[i], *last = kept ? store->parts[kept - 1] : NULL;
 		struct cell cell = cells_at(&store->cells, part->cell.begin);
 
-		if (part->fine && !cells_keep_fine(&store->cells, part->cell.begin))
-			drop_fine(store, part);
-		else if (part->fine && part->cell.begin < store->cells.fine_from)
-			keep_apart(store, part);
+		age_fine(store, part);
 		if (last && last->cell.begin == cell.begin) {
 			absorb(store, last, part);
 		} else {
@@ -563,30 +573,6 @@ static void regroup(struct store *store)
 	store->part_count = kept;
 	store->last = NULL;
 }
-
-void store_advance(struct store *store, uint64_t now)
-{
-	if (now > INT64_MAX)
-		now = INT64_MAX;
-	if (now <= store->now)
-		return;
-	store->now = now;
-	store->version++;
-	if (cells_advance(&store->cells, now))
-		regroup(store);
-}
-
-uint64_t store_now(const struct store *store)
-{
-	return store->now;
-}
-
-uint64_t store_version(const struct store *store)
-{
-	return store->version;
-}
-
-/* ---- parts in order ---- */
 
 /* The position of the first part that ends after the time. */
 static size_t position_of(const struct store *store, uint64_t time)
@@ -603,6 +589,48 @@ static size_t position_of(const struct store *store, uint64_t time)
 	}
 	return low;
 }
+
+/* Those from `from` on, after the finest slices begin later. */
+static void age_all_fine(struct store *store, uint64_t from)
+{
+	if (from == store->cells.fine_from)
+		return;
+	drain(store);
+	for (size_t i = position_of(store, from); i < store->part_count; i++) {
+		if (store->parts[i]->cell.begin >= store->cells.fine_from)
+			break;
+		age_fine(store, store->parts[i]);
+	}
+}
+
+void store_advance(struct store *store, uint64_t now)
+{
+	uint64_t fine_from;
+
+	if (now > INT64_MAX)
+		now = INT64_MAX;
+	if (now <= store->now)
+		return;
+	fine_from = store->cells.fine_from;
+	store->now = now;
+	store->version++;
+	if (cells_advance(&store->cells, now))
+		regroup(store);
+	else
+		age_all_fine(store, fine_from);
+}
+
+uint64_t store_now(const struct store *store)
+{
+	return store->now;
+}
+
+uint64_t store_version(const struct store *store)
+{
+	return store->version;
+}
+
+/* ---- parts in order ---- */
 
 static struct part *part_new(struct cell cell, struct part *second)
 {
@@ -773,14 +801,15 @@ static bool is_over(const struct store *store)
 /* The oldest second gives its finest slices up. False: no other has any than the present one, and those pinned. */
 static bool coarsen(struct store *store)
 {
-	size_t at = position_of(store, store->cells.fine_from);
+	uint64_t from = store->cells.fine_from;
+	size_t at = position_of(store, from);
 
 	while (at < store->part_count && !store->parts[at]->fine)
 		at++;
 	if (at == store->part_count || store->parts[at]->cell.end > store->now)
 		return false;
 	store->cells.fine_from = store->parts[at]->cell.end;
-	regroup(store);
+	age_all_fine(store, from);
 	return true;
 }
 

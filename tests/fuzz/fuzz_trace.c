@@ -139,6 +139,7 @@ static bool is_woken_alike(const struct told *told, const struct span_row *row, 
 
 	if (!row->interrupt || kept->woken_in.kind == SPAN_THREAD)
 		return row->waker == kept->row.waker;
+	require_memory(span_row_handler(row) < SPAN_NAMES);
 	name = name_of(told, span_row_handler(row));
 	return span_row_cpu(row) == span_row_cpu(&kept->row) && name->kind == kept->woken_in.kind &&
 		name->number == kept->woken_in.number;
@@ -165,8 +166,11 @@ static void each_sum(void *context, const struct span_sum *sum, uint64_t slot)
 {
 	struct told *told = context;
 
-	require(sum->count && sum->end >= told->from && sum->end / slot * slot < told->to);
-	tell(told, name_of(told, sum->name), sum);
+	uint64_t begin = sum->end / slot * slot;
+
+	require(sum->count && begin + slot > told->from);
+	if (begin >= told->from && begin < told->to)	/* slots lie in the range whole, or not at all */
+		tell(told, name_of(told, sum->name), sum);
 }
 
 /* Of a range, as it is told: rows and sums together are what came. */
