@@ -41,7 +41,7 @@ struct port_socket {
 	atomic_bool wanted;		/* not guarded: the owner waits for the lock, and the thread lets it pass */
 	bool at_once;			/* the owner is told of all bytes as they come */
 	bool told;			/* the owner is told of what is kept */
-	useconds_t waited;		/* us for which something is kept that the owner is not told of */
+	uint64_t told_at;		/* when it was, by util_now */
 	bool left;			/* the thread ends, and frees everything */
 	char *kept;			/* a ring of PORT_SOCKET_ROOM bytes; MAP_FAILED: there is no memory */
 	size_t begin, end;		/* what is kept lies between these, modulo its size; both 0 if nothing is */
@@ -67,15 +67,25 @@ static bool is_only_later(int why)
 
 /* ---- the reading thread; it holds the lock ---- */
 
+/* When a few bytes are worth a wake. */
+static uint64_t due_at(const struct port_socket *socket)
+{
+	return socket->told_at + PORT_SOCKET_WAIT_MS * NS_PER_MS;
+}
+
 /* Tells the owner that bytes are kept, once it is worth its while. */
 static void tell(struct port_socket *socket)
 {
 	size_t kept = socket->end - socket->begin;
+	uint64_t now;
 
-	if (socket->told || !kept || (!socket->at_once && kept < LITTLE &&
-			socket->waited < PORT_SOCKET_WAIT_MS * 1000))
+	if (socket->told || !kept)
+		return;
+	now = util_now();
+	if (!socket->at_once && kept < LITTLE && now < due_at(socket))
 		return;
 	socket->told = true;
+	socket->told_at = now;
 	wakeup_send(socket->wakeup);
 }
 
@@ -100,16 +110,14 @@ static size_t keep(struct port_socket *socket)
 static void await_more(struct port_socket *socket, useconds_t rest)
 {
 	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
-	bool waits = socket->begin < socket->end && !socket->told;
-	useconds_t left = PORT_SOCKET_WAIT_MS * 1000 - socket->waited;
+	uint64_t due = socket->begin < socket->end && !socket->told ? due_at(socket) : UINT64_MAX, now;
 
-	left = left > rest ? left - rest : 0;
 	pthread_mutex_unlock(&socket->lock);
 	if (rest)
 		usleep(rest);
-	rest += poll(&ready, 1, waits ? (int)(left / 1000) : -1) == 0 ? left : 0;
+	now = util_now();
+	poll(&ready, 1, due == UINT64_MAX ? -1 : due > now ? (int)((due - now) / NS_PER_MS) + 1 : 0);
 	pthread_mutex_lock(&socket->lock);
-	socket->waited += waits ? rest : 0;
 }
 
 /* So that the bytes of the next rest are between LITTLE and MUCH, for which a socket has room. */
@@ -257,7 +265,6 @@ static size_t take_kept(struct port_socket *socket, void *to, size_t size)
 	if (socket->end > KEEP)		/* what it has used goes back to the system */
 		madvise(socket->kept, PORT_SOCKET_ROOM, MADV_DONTNEED);
 	socket->begin = socket->end = 0;
-	socket->waited = 0;
 	socket->told = false;
 	return got;
 }

@@ -24,7 +24,7 @@ void port_socket_free(struct port_socket *socket);
 
 /*
  * For poll(). port_socket_wakeup: readable when bytes wait that were kept, or the socket was closed; unless `at_once`,
- * when they are many, or have waited for PORT_SOCKET_WAIT_MS; -1: the system gives no thread, and only the owner
+ * when they are many, or PORT_SOCKET_WAIT_MS after the last time; -1: the system gives no thread, and only the owner
  * reads. port_socket_fd: the socket itself; readable when there are bytes that nobody has read yet, which the owner
  * may read at once.
  */

@@ -247,7 +247,7 @@ static void test_is_read_for_a_busy_owner(void **state)
 	port_socket_free(socket);
 }
 
-/* A few bytes wake the owner, too, though not at once; many, or those that it waits for, do at once. */
+/* A few bytes wake the owner, too, if not always at once; so do many, and those that it waits for. */
 static void test_wakes_for_few_and_for_many(void **state)
 {
 	struct pollfd ready = { .events = POLLIN };
