@@ -129,7 +129,7 @@ static uint64_t *place_of(struct ktop *ktop, uint64_t request)
 static bool block_passes(struct ktop *ktop, uint32_t group, uint32_t id, const uint64_t *fields)
 {
 	uint64_t *place = place_of(ktop, fields[0]);
-	const bool is_out = __atomic_load_n(place, __ATOMIC_RELAXED) == fields[0];
+	const bool is_out = fields[0] && __atomic_load_n(place, __ATOMIC_RELAXED) == fields[0];
 	const bool pass = id == KTOP_EVENT_block_end ? !is_out : passes(ktop, group, id, fields);
 
 	if (id == KTOP_EVENT_block_begin && !pass)
