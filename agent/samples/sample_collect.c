@@ -334,8 +334,7 @@ static void add_run(struct collecting *all, const struct match *match, const str
 static void add_slices(struct collecting *all, const struct match *match)
 {
 	const struct window *window = all->window;
-	struct slices slices = slices_in(window->inputs.store, window->question.from, window->question.to,
-		true);
+	struct slices slices = slices_in(window->inputs.store, window->question.from, window->question.to, true);
 	struct slice slice;
 
 	while (!all->full && slices_next(&slices, &slice)) {

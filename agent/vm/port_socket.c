@@ -148,7 +148,6 @@ static void *read_always(void *context)
 		} else if ((got = keep(socket))) {
 			burst += got;
 		} else if (!socket->closed) {
-			tell(socket);
 			rest = next_rest(rest, burst);
 			await_more(socket, rest);
 			burst = 0;
