@@ -856,7 +856,7 @@ struct boot_times epoch_boot(const struct epoch *epoch)
 
 uint64_t epoch_kept_from(const struct epoch *epoch)
 {
-	uint64_t samples = query_kept_from(epoch->query), spans = span_rows_first(trace_rows(epoch->trace));
+	uint64_t samples = store_oldest(epoch->inputs.store), spans = span_rows_first(trace_rows(epoch->trace));
 
 	return spans && spans < samples ? spans : samples;
 }

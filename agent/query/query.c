@@ -171,11 +171,6 @@ void query_cover(const struct query *query, struct question *question)
 	question->to = range.to;
 }
 
-uint64_t query_kept_from(const struct query *query)
-{
-	return store_oldest(query->inputs.store);
-}
-
 /* By function, or row: NOWHERE. To be called when all rows of the answer have their ids. */
 static uint32_t *clear_places(struct query *query)
 {

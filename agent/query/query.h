@@ -56,8 +56,6 @@ void query_round(struct query *query, struct question *question);
 /* The same, but of slices alone, which answer a question that was not rounded. */
 void query_cover(const struct query *query, struct question *question);
 
-uint64_t query_kept_from(const struct query *query);	/* where the oldest slice begins; UINT64_MAX: there is none */
-
 /* The caller frees the table (table_free). */
 struct table *query_table(struct query *query, const struct question *question);
 

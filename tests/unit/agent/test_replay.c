@@ -24,11 +24,11 @@
 #include "agent/guest/remarks.h"
 #include "agent/names/linux/kernel_bytes.h"
 #include "agent/names/symbols.h"
-#include "agent/query/query.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/source/replay.h"
 #include "agent/source/source.h"
+#include "agent/store/store.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/recording.h"
 #include "kernel-hook/wire.h"
@@ -562,7 +562,7 @@ static void leftovers_are_of_nobody(void **state)
 		assert_int_equal(play.begin, cases[i].begin * MS);
 		assert_int_equal(epoch->leftovers, cases[i].left ? 3 : 0);
 		assert_int_equal(decode_books(session_decode(session), STREAM_SAMPLES, 1).received, 7);
-		assert_in_range(query_kept_from(epoch->query), first > 250 * MS ? first - 250 * MS : 0, first);
+		assert_in_range(store_oldest(epoch->inputs.store), first > 250 * MS ? first - 250 * MS : 0, first);
 		remarks_text(epoch, play.begin, "", "\n", remarks, sizeof(remarks));
 		assert_int_equal(strstr(remarks, "3 samples and events of the guest are left out") != NULL,
 			cases[i].left);

@@ -514,6 +514,19 @@ static void a_window_that_moves_costs_what_moved(void **state)
 	world_free(&world);
 }
 
+/* Store and query take their memory out of this budget. */
+static struct world world_within(struct budget *budget)
+{
+	struct world world = world_new();
+
+	store_free(world.inputs.store);
+	query_free(world.query);
+	world.inputs.budget = budget;
+	world.inputs.store = store_new(budget, STORE_COUNTS_MAX);
+	world.query = query_new(&world.inputs);
+	return world;
+}
+
 /* The store forgets where memory is short: counts that are held for the next answer alone would be in its way. */
 static void held_counts_are_given_back(void **state)
 {
@@ -547,16 +560,12 @@ static void held_counts_are_given_back(void **state)
 static void a_window_follows_numbers_of_who(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
-	struct world world = world_new();
+	struct world world = world_within(budget);
 	const struct question question = { .to = UINT64_MAX, .filter = filter_of("mode:user") };
 	struct store_key key = { .stack = STACKS_NONE };
 	uint32_t before = 0, given_away = 0;
 
 	(void)state;
-	store_free(world.inputs.store);
-	query_free(world.query);
-	world.inputs.store = store_new(budget, STORE_COUNTS_MAX);
-	world.query = query_new(&world.inputs);
 	for (uint64_t i = 1; i <= 200000; i++) {
 		struct query *fresh;
 		struct table *table, *made;
@@ -684,15 +693,10 @@ static void pairs_come_back_with_memory(void **state)
 static void questions_cost_no_sample(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
-	struct world world = world_new();
+	struct world world = world_within(budget);
 	struct store_key key = { .stack = STACKS_NONE, .who = { .mode = MODE_USER } };
 
 	(void)state;
-	store_free(world.inputs.store);
-	query_free(world.query);
-	world.inputs.budget = budget;
-	world.inputs.store = store_new(budget, STORE_COUNTS_MAX);
-	world.query = query_new(&world.inputs);
 	for (uint64_t i = 1; i <= 80000; i++) {
 		key.who.thread = key.who.process = (uint32_t)i % 79000;
 		store_add(world.inputs.store, i * NS_PER_MS, &key, 1);

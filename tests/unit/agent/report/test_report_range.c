@@ -14,9 +14,9 @@
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/query/query.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
+#include "agent/store/store.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/report_fixture.h"
 #include "tests/unit/fakes/scratch.h"
@@ -122,8 +122,8 @@ static void test_a_range_is_that_of_the_screen(void **state)
 	assert_int_equal(by_clock->profile->table->samples, before->profile->table->samples);
 
 	after = report_between(&fixture, "+0.5", "+1.5");
-	assert_in_range(after->from, query_kept_from(epoch->query) + half - SLICE_MS * ms / 2,
-		query_kept_from(epoch->query) + half + SLICE_MS * ms / 2);
+	assert_in_range(after->from, store_oldest(epoch->inputs.store) + half - SLICE_MS * ms / 2,
+		store_oldest(epoch->inputs.store) + half + SLICE_MS * ms / 2);
 	assert_int_equal(after->profile->table->samples, samples_on_screen(&fixture, after->from, after->to));
 	report_free(before);
 	report_free(by_clock);
@@ -139,7 +139,7 @@ static void test_code_outside_is_told_of_the_range(void **state)
 	static const uint64_t outside[] = { UINT64_C(0xffffffffc0000100) };
 	struct fixture fixture = sampled();
 	struct epoch *epoch = session_epoch(fixture.session);
-	uint64_t first = query_kept_from(epoch->query) + NS_PER_SECOND / 8;
+	uint64_t first = store_oldest(epoch->inputs.store) + NS_PER_SECOND / 8;
 	struct report *early, *late;
 	char *text;
 
