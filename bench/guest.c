@@ -53,7 +53,7 @@ static bool flush(struct serving *serving)
 		at += (size_t)went;
 	}
 	packets->size = 0;
-	atomic_store(serving->sent, traffic_samples(serving->traffic));
+	atomic_store(serving->sent, traffic_samples(serving->traffic) + traffic_events(serving->traffic));
 	return true;
 }
 

@@ -28,15 +28,10 @@ struct place {				/* a stack, and the part that its functions are */
 	uint64_t part;
 };
 
-struct cell {				/* of a row's histogram: so many took so long, within 3 % */
-	uint32_t row, bucket;		/* latencies_bucket; with BASE: in the baseline */
-	uint64_t count;
-};
-
 struct making {
 	struct event_table *table;
 	struct filter filter;		/* the terms about CPUs, threads and processes */
-	bool any_thread;		/* no term is about threads or processes */
+	bool any_thread, all;		/* no term is about threads or processes; there is none at all */
 	struct verdict *verdicts;
 	uint32_t verdict_count, verdict_room;
 	struct hash by_number;		/* of `verdicts`, by their threads */
@@ -47,18 +42,18 @@ struct making {
 	struct hash by_stack;		/* of `places` */
 	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
 	struct hash by_row;
-	struct cell *cells;
-	uint32_t cell_count, cell_room;
-	struct hash by_bucket;		/* of `cells` */
 	uint32_t room;
+	struct latencies *latencies;	/* by row; with a baseline two of each, the second of that: */
+	uint32_t latency_room, sets;
+	struct latency_pages pages;
 	uint64_t from, to;		/* spans that ended earlier are only in trends; */
 	uint64_t kept;			/* sums of slots that began before are in nothing */
+	uint64_t begin, slot;		/* where the slot of the last sum began, and its width */
 	bool base;			/* what is read is of the baseline */
 	bool full;
 };
 
 #define NO_ROW 0xffffffffu
-#define BASE 0x80000000u
 
 /* ---- parts ---- */
 
@@ -140,7 +135,9 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 {
 	const struct span_name *is = &making->names[span->name];
 	struct event_table *table = making->table;
+	struct budget *budget = table->answer.epoch->inputs.budget;
 	struct event_row *rows;
+	struct latencies *latencies;
 	uint64_t hash = hash_pair(&making->by_row, hash_mix(is->number, is->kind), part);
 	uint32_t at = 0, row;
 
@@ -148,23 +145,26 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 		if (table->rows[row].kind == is->kind && table->rows[row].number == is->number &&
 				table->rows[row].part == part)
 			return row;
-	rows = budget_array(table->answer.epoch->inputs.budget, table->rows, table->count, &making->room,
-		sizeof(*rows));
+	rows = budget_array(budget, table->rows, table->count, &making->room, sizeof(*rows));
 	table->rows = rows ? rows : table->rows;
-	making->full = making->full || !rows || !hash_add(&making->by_row, hash, table->count);
+	latencies = budget_array(budget, making->latencies, (table->count + 1) * making->sets - 1,
+		&making->latency_room, sizeof(*latencies));
+	making->latencies = latencies ? latencies : making->latencies;
+	making->full = making->full || !rows || !latencies || !hash_add(&making->by_row, hash, table->count);
 	if (making->full)
 		return NO_ROW;
+	memset(&latencies[table->count * making->sets], 0, making->sets * sizeof(*latencies));
 	table->rows[table->count] = (struct event_row) { .kind = is->kind, .number = is->number, .part = part };
 	if (part < EVENT_NO_PART)
 		name_part(table->answer.epoch, table->by, span, table->rows[table->count].title);
 	return table->count++;
 }
 
-/* NULL: no memory. */
+/* Of a span that passes. NULL: no memory. */
 static struct event_row *row_of(struct making *making, const struct span_row *span)
 {
 	uint32_t *last = &making->last[span->name];
-	uint64_t part = part_of(making, span);
+	uint64_t part = making->table->by == EVENT_BY_NAME ? SLOW_ALL : part_of(making, span);
 
 	if (*last == NO_ROW || making->table->rows[*last].part != part)
 		*last = have_row(making, span, part);
@@ -199,6 +199,7 @@ uint32_t event_filter_ignores(const struct filter *filter)
 static void keep_terms(struct making *making, const struct filter *filter)
 {
 	making->filter = event_filter(filter);
+	making->all = !making->filter.count;
 	making->any_thread = filter_lacks(&making->filter, FILTER_THREAD) &&
 		filter_lacks(&making->filter, FILTER_COMM) && filter_lacks(&making->filter, FILTER_PROCESS);
 }
@@ -235,13 +236,18 @@ static bool passes(void *context, const struct span_row *span)
 		(making->any_thread || thread_passes(making, handler ? EVENT_NONE : span->thread, span->cpu));
 }
 
+/* NULL: it does not pass, or there is no memory. */
+static inline struct event_row *row_if_passes(struct making *making, const struct span_row *span)
+{
+	return making->all || passes(making, span) ? row_of(making, span) : NULL;
+}
+
 /* How long it has been under way at the range's end, or for so long as that is known. */
 static void add_open(struct making *making, const struct span_row *span, uint64_t begin, uint64_t known)
 {
 	uint64_t to = known < making->table->to ? known : making->table->to;
 	bool asked = making->table->open_known && may_have_row(making, span->name);
-	struct event_row *row = asked && begin < making->table->to && passes(making, span) ?
-		row_of(making, span) : NULL;
+	struct event_row *row = asked && begin < making->table->to ? row_if_passes(making, span) : NULL;
 
 	if (!row)
 		return;
@@ -275,8 +281,8 @@ static void add_unknown(void *context, const struct trace_span *span)
 {
 	struct making *making = context;
 	const struct span_row row = row_of_open(making, span);
-	struct event_row *lost = span->lost && span->end >= making->from && span->end < making->table->to &&
-		passes(making, &row) ? row_of(making, &row) : NULL;
+	struct event_row *lost = span->lost && span->end >= making->from && span->end < making->table->to ?
+		row_if_passes(making, &row) : NULL;
 
 	if (!span->lost || span->end >= making->table->to)
 		add_open(making, &row, span->begin, span->end);
@@ -284,28 +290,10 @@ static void add_unknown(void *context, const struct trace_span *span)
 		lost->lost++;
 }
 
-static void add_to_histogram(struct making *making, struct event_row *row, uint64_t took, uint64_t count)
+/* Of a row, in the range or in the baseline. */
+static struct latencies *latencies_of(const struct making *making, size_t row, bool base)
 {
-	const uint32_t number = (uint32_t)(row - making->table->rows);
-	const uint32_t bucket = latencies_bucket(took) | (making->base ? BASE : 0);
-	uint64_t hash = hash_pair(&making->by_bucket, number, bucket);
-	unsigned bar = latencies_log(took);
-	uint32_t at = 0, position;
-	struct cell *cells;
-
-	if (!making->base)
-		row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += (uint32_t)count;
-	while ((position = hash_next(&making->by_bucket, hash, &at)) != HASH_NONE)
-		if (making->cells[position].row == number && making->cells[position].bucket == bucket) {
-			making->cells[position].count += count;
-			return;
-		}
-	cells = budget_array(making->table->answer.epoch->inputs.budget, making->cells, making->cell_count,
-		&making->cell_room, sizeof(*cells));
-	making->cells = cells ? cells : making->cells;
-	making->full = making->full || !cells || !hash_add(&making->by_bucket, hash, making->cell_count);
-	if (!making->full)
-		cells[making->cell_count++] = (struct cell) { number, bucket, count };
+	return &making->latencies[row * making->sets + base];
 }
 
 static void meet_longest(struct event_row *row, const struct span_row *span)
@@ -334,15 +322,16 @@ static void add_ended(struct making *making, struct event_row *row, const struct
 	}
 	if (!making->base && (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE))
 		meet_longest(row, span);
-	if (row->kind != SPAN_SINGLE)
-		add_to_histogram(making, row, span->duration, count);
+	if (row->kind != SPAN_SINGLE && !latencies_add(latencies_of(making, (size_t)(row - making->table->rows),
+			making->base), &making->pages, span->duration, count))
+		making->full = true;
 }
 
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
 	bool ended = span->end < making->to && may_have_row(making, span->name);
-	struct event_row *row = ended && passes(making, span) ? row_of(making, span) : NULL;
+	struct event_row *row = ended ? row_if_passes(making, span) : NULL;
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 
 	if (span->end >= making->to && !span->lost && !making->base)
@@ -355,25 +344,33 @@ static void add_span(void *context, const struct span_row *span)
 		add_ended(making, row, span, 1, span->duration);
 }
 
-/* In the trend, they are as many in each second of their slot. */
+/* So many of a slot that begins at `begin`: in the trend, they are as many in each second of it. */
+static void add_trend(const struct making *making, struct event_row *row, uint64_t count, uint64_t begin, uint64_t slot)
+{
+	uint64_t seconds = slot / NS_PER_SECOND, first = begin / NS_PER_SECOND;
+	uint64_t last = making->table->to / NS_PER_SECOND, from = last > EVENT_TREND - 1 ? last - (EVENT_TREND - 1) : 0;
+
+	for (uint64_t at = first > from ? first : from; at < first + seconds && at <= last; at++)
+		row->trend[EVENT_TREND - 1 - (last - at)] += (uint32_t)(count * (at - first + 1) / seconds -
+			count * (at - first) / seconds);
+}
+
 static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 {
 	struct making *making = context;
 	const struct span_row span = {
-		.end = sum->end, .duration = sum->total / sum->count, .thread = sum->thread, .stack = sum->stack,
+		.end = sum->end, .duration = sum->count == 1 ? sum->total : sum->total / sum->count, .thread = sum->thread, .stack = sum->stack,
 		.name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
 	};
-	uint64_t begin = sum->end / slot * slot, seconds = slot / NS_PER_SECOND, to = making->table->to;
+	bool same = slot == making->slot && sum->end - making->begin < slot;
+	uint64_t begin = same ? making->begin : sum->end / slot * slot;
 	bool asked = begin >= making->kept && begin < making->to && may_have_row(making, sum->name);
-	struct event_row *row = asked && passes(making, &span) ? row_of(making, &span) : NULL;
+	struct event_row *row = asked ? row_if_passes(making, &span) : NULL;
 
-	for (uint64_t ago = 0; row && ago < EVENT_TREND && !making->base; ago++) {
-		uint64_t second = to / NS_PER_SECOND - ago - begin / NS_PER_SECOND;
-
-		if (ago <= (to - begin) / NS_PER_SECOND && second < seconds)
-			row->trend[EVENT_TREND - 1 - ago] += (uint32_t)(sum->count * (second + 1) / seconds -
-				sum->count * second / seconds);
-	}
+	making->begin = begin;
+	making->slot = slot;
+	if (row && !making->base)
+		add_trend(making, row, sum->count, begin, slot);
 	if (row && begin >= making->from)
 		add_ended(making, row, &span, sum->count, sum->total);
 }
@@ -382,8 +379,8 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 static void add_slowest(void *context, const struct slow_span *span)
 {
 	struct making *making = context;
-	struct event_row *row = span->row.end < making->table->to && span->row.end >= making->from &&
-		passes(making, &span->row) ? row_of(making, &span->row) : NULL;
+	struct event_row *row = span->row.end < making->table->to && span->row.end >= making->from ?
+		row_if_passes(making, &span->row) : NULL;
 
 	if (row && row->count && span->row.duration > row->max)
 		meet_longest(row, &span->row);
@@ -448,55 +445,30 @@ const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_
 	return text;
 }
 
-static int by_row_and_bucket(const void *left, const void *right)
-{
-	const struct cell *a = left, *b = right;
-
-	if (a->row != b->row)
-		return a->row > b->row ? 1 : -1;
-	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
-}
-
-/* The duration that `part` of 100 of a row's `count` spans do not exceed. `cells`: those from its first one on. */
-static uint64_t percentile(const struct cell *cells, uint64_t count, uint64_t max, unsigned part)
-{
-	uint64_t wanted = (count * part + 99) / 100, seen = 0, middle;
-
-	while ((seen += cells->count) < wanted)
-		cells++;
-	middle = latencies_middle(cells->bucket & ~BASE);
-	return middle < max ? middle : max;
-}
-
 /* Finishes the rows, and leaves out those that have nothing in the range. */
 static void finish(struct making *making)
 {
 	struct event_table *table = making->table;
 	struct budget *budget = table->answer.epoch->inputs.budget;
+	const struct latency_pages *pages = &making->pages;
 	uint32_t kept = 0;
 
-	if (making->cell_count)
-		qsort(making->cells, making->cell_count, sizeof(*making->cells), by_row_and_bucket);
-	for (uint32_t i = 0; i < making->cell_count && !making->full; i++) {
-		const struct cell *cell = &making->cells[i];
-		struct event_row *row = &table->rows[cell->row];
-
-		if (i && cell[-1].row == cell->row && (cell[-1].bucket & BASE) == (cell->bucket & BASE))
-			continue;
-		if (cell->bucket & BASE) {
-			row->was.p50 = percentile(cell, row->was.count, row->was.max, 50);
-			row->was.p99 = percentile(cell, row->was.count, row->was.max, 99);
-		} else {
-			row->p50 = percentile(cell, row->count, row->max, 50);
-			row->p99 = percentile(cell, row->count, row->max, 99);
-		}
-	}
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct event_row row = table->rows[i];
+		const struct latencies *now = latencies_of(making, i, false);
+		const struct latencies *was = latencies_of(making, i, making->sets > 1);
 
+		if (!row.count && !row.lost && !row.open && !row.was.count)
+			continue;
+		latencies_bars(now, pages, row.bars, EVENT_BARS);
+		if (row.kind != SPAN_SINGLE) {
+			row.p50 = latencies_percentile(now, pages, row.count, row.max, 50);
+			row.p99 = latencies_percentile(now, pages, row.count, row.max, 99);
+			row.was.p50 = latencies_percentile(was, pages, row.was.count, row.was.max, 50);
+			row.was.p99 = latencies_percentile(was, pages, row.was.count, row.was.max, 99);
+		}
 		event_called(table->answer.epoch, row.kind, row.number, row.called);
-		if (row.count || row.lost || row.open || row.was.count)
-			table->rows[kept++] = row;
+		table->rows[kept++] = row;
 	}
 	table->rows = budget_trim(budget, table->rows, making->room * sizeof(*table->rows),
 		kept * sizeof(*table->rows));
@@ -555,8 +527,8 @@ static void end_making(struct making *making)
 	making->table->refused += making->full;
 	budget_free(budget, making->verdicts, making->verdict_room * sizeof(*making->verdicts));
 	budget_free(budget, making->places, making->place_room * sizeof(*making->places));
-	budget_free(budget, making->cells, making->cell_room * sizeof(*making->cells));
-	hash_clear(&making->by_bucket);
+	budget_free(budget, making->latencies, making->latency_room * sizeof(*making->latencies));
+	latency_pages_clear(&making->pages);
 	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);
 	hash_clear(&making->by_stack);
@@ -631,6 +603,8 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	table->compared = excerpt->base.until_ns;
 	table->forgot = question.from < table->kept_from;
 	find_range(table, &question, !excerpt->until_ns, &table->from, &table->to);
+	making.pages.budget = table->answer.epoch->inputs.budget;
+	making.sets = table->compared ? 2 : 1;
 	making.open_name = names;
 	making.names = util_alloc((names + 1) * sizeof(*making.names));
 	memcpy(making.names, known, names * sizeof(*known));
@@ -639,7 +613,6 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	keep_terms(&making, &excerpt->filter);
 	hash_init(&making.by_number, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_row, table->answer.epoch->inputs.budget);
-	hash_init(&making.by_bucket, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_stack, table->answer.epoch->inputs.budget);
 	read_all(&making, excerpt);
 	finish(&making);

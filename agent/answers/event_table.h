@@ -42,27 +42,27 @@ struct event_request {
 	uint64_t slow_kind, slow_number, slow_part;	/* as in struct event_row */
 };
 
-struct event_row {
+struct event_row {			/* what each span changes comes first: there may be very many rows */
 	enum span_kind kind;		/* not SPAN_THREAD */
 	uint64_t number;		/* as in struct trace_span */
-	char called[EVENT_CALLED];	/* the number; "": it has no name */
 	uint64_t part;			/* thread, process or CPU; a hash of the functions; EVENT_NO_PART; SLOW_ALL */
-	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
 	/* ns; percentiles within 3 %, as `max` of old spans that are not among the 32 longest; 0 of a single event */
 	uint64_t total, p50, p99, max;
+	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
+	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
+	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
 	/* Those that have begun, and have not ended at the range's end, as far as events tell; 0: or not known. */
 	uint64_t open;
 	uint64_t oldest, oldest_ns;	/* guest ns: when the first of them began; how long that had been */
-	uint32_t oldest_of, oldest_on;	/* likewise, as the next ones */
+	uint32_t oldest_of, oldest_on;	/* likewise, as longest_of and longest_on */
 	struct event_was {		/* likewise, in the baseline; 0 if there is none */
 		uint64_t count, total, p50, p99, max;
 	} was;
-	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
-	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
-	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
+	char called[EVENT_CALLED];	/* the number; "": it has no name */
+	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
 };
 
 struct event_table {

@@ -40,6 +40,7 @@ struct call_lines {
 	struct call_sum *sums[CALLS];
 	uint32_t sum_count;
 	struct hash by_number;		/* of `sums` */
+	struct latency_pages latencies;	/* of them */
 };
 
 /* ---- whose calls ---- */
@@ -145,7 +146,7 @@ static void sum_call(struct call_lines *lines, const struct trace_span *call)
 	sum->errors += call_is_error(call->result);
 	sum->total += took;
 	sum->max = took > sum->max ? took : sum->max;
-	latencies_add(&sum->latencies, took);
+	latencies_add(&sum->latencies, &lines->latencies, took, 1);	/* which has no limit */
 }
 
 static int by_total(const void *left, const void *right)
@@ -160,8 +161,9 @@ static int by_total(const void *left, const void *right)
 static void write_sum(const struct call_lines *lines, const struct epoch *epoch, const struct call_sum *sum)
 {
 	const uint64_t times[] = {
-		sum->total, latencies_percentile(&sum->latencies, sum->count, sum->max, 50),
-		latencies_percentile(&sum->latencies, sum->count, sum->max, 99), sum->max,
+		sum->total,
+		latencies_percentile(&sum->latencies, &lines->latencies, sum->count, sum->max, 50),
+		latencies_percentile(&sum->latencies, &lines->latencies, sum->count, sum->max, 99), sum->max,
 	};
 	char text[DURATION_TEXT], name[CALL_TEXT];
 
@@ -271,6 +273,7 @@ void call_lines_free(struct call_lines *lines)
 	for (uint32_t i = 0; i < lines->sum_count; i++)
 		free(lines->sums[i]);
 	hash_clear(&lines->by_number);
+	latency_pages_clear(&lines->latencies);
 	free(lines);
 }
 

@@ -1,24 +1,73 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "agent/base/budget.h"
 #include "latencies.h"
 
-void latencies_add(struct latencies *latencies, uint64_t ns)
+/* The counts of a page; NULL: all are 0. */
+static const uint32_t *page_of(const struct latencies *latencies, const struct latency_pages *pages, uint32_t page)
 {
-	latencies->counts[latencies_bucket(ns)]++;
+	return latencies->pages[page] ? pages->list[latencies->pages[page] - 1].counts : NULL;
 }
 
-uint64_t latencies_middle(uint32_t bucket)
+bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uint64_t ns, uint64_t count)
 {
-	unsigned shift = bucket < 2 * LATENCY_FINE ? 0 : bucket / LATENCY_FINE - 1;
+	uint32_t bucket = latencies_bucket(ns), *page = &latencies->pages[bucket / LATENCY_FINE], *to;
 
-	return ((uint64_t)(bucket - shift * LATENCY_FINE) << shift) + ((1ull << shift) >> 1);
+	if (!*page) {
+		struct latency_page *list = budget_array(pages->budget, pages->list, pages->count, &pages->room,
+			sizeof(*list));
+
+		if (!list)
+			return false;
+		pages->list = list;
+		memset(&list[pages->count], 0, sizeof(*list));
+		*page = ++pages->count;
+	}
+	to = &pages->list[*page - 1].counts[bucket % LATENCY_FINE];
+	*to = count < UINT32_MAX - *to ? *to + (uint32_t)count : UINT32_MAX;
+	return true;
 }
 
-uint64_t latencies_percentile(const struct latencies *latencies, uint64_t count, uint64_t max, unsigned part)
+/* The middle of a bucket, ns. */
+static uint64_t middle(uint32_t page, uint32_t fine)
+{
+	unsigned shift = page > 1 ? page - 1 : 0;
+
+	return ((uint64_t)((page ? LATENCY_FINE : 0) + fine) << shift) + ((UINT64_C(1) << shift) >> 1);
+}
+
+uint64_t latencies_percentile(const struct latencies *latencies, const struct latency_pages *pages, uint64_t count,
+	uint64_t max, unsigned part)
 {
 	uint64_t wanted = (count * part + 99) / 100, seen = 0;
-	uint32_t at = 0;
 
-	while (at < LATENCY_BUCKETS && (seen += latencies->counts[at]) < wanted)
-		at++;
-	return at < LATENCY_BUCKETS && latencies_middle(at) < max ? latencies_middle(at) : max;
+	for (uint32_t page = 0; page < LATENCY_PAGES; page++) {
+		const uint32_t *counts = page_of(latencies, pages, page);
+
+		for (uint32_t i = 0; counts && i < LATENCY_FINE; i++)
+			if (counts[i] && (seen += counts[i]) >= wanted)
+				return middle(page, i) < max ? middle(page, i) : max;
+	}
+	return max;
+}
+
+void latencies_bars(const struct latencies *latencies, const struct latency_pages *pages, uint32_t *bars,
+	unsigned count)
+{
+	for (uint32_t page = 0; page < LATENCY_PAGES; page++) {
+		const uint32_t *counts = page_of(latencies, pages, page);
+
+		for (uint32_t i = 0; counts && i < LATENCY_FINE; i++) {
+			unsigned bar = latencies_log(middle(page, i));
+
+			bars[bar < count ? bar : count - 1] += counts[i];
+		}
+	}
+}
+
+void latency_pages_clear(struct latency_pages *pages)
+{
+	budget_free(pages->budget, pages->list, pages->room * sizeof(*pages->list));
+	*pages = (struct latency_pages) { .budget = pages->budget };
 }

@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations in buckets that are 1/32 of their power of two wide. Up to 63 ns each has its own. */
+/*
+ * Durations in buckets that are 1/32 of their power of two wide. Up to 63 ns each has its own. A histogram has counts of
+ * those powers of two alone that occur.
+ */
 #ifndef LATENCIES_H
 #define LATENCIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { LATENCY_FINE_BITS = 5, LATENCY_FINE = 1 << LATENCY_FINE_BITS,
-	LATENCY_BUCKETS = (64 - LATENCY_FINE_BITS + 1) * LATENCY_FINE };
+struct budget;
+
+enum { LATENCY_FINE_BITS = 5, LATENCY_FINE = 1 << LATENCY_FINE_BITS, LATENCY_PAGES = 64 - LATENCY_FINE_BITS + 1 };
+
+struct latency_page {			/* LATENCY_FINE buckets in a row; a count stays at the most that it can be */
+	uint32_t counts[LATENCY_FINE];
+};
+
+struct latency_pages {			/* of many histograms; starts as { 0 } with its budget, NULL: no limit */
+	struct budget *budget;
+	struct latency_page *list;
+	uint32_t count, room;
+};
 
 struct latencies {			/* starts as { 0 } */
-	uint32_t counts[LATENCY_BUCKETS];
+	uint32_t pages[LATENCY_PAGES];	/* the place of each in the list, plus 1; 0: all its counts are 0 */
 };
 
 static inline unsigned latencies_log(uint64_t ns)	/* the power of two, rounded down; of 0: 0 */
@@ -17,18 +32,24 @@ static inline unsigned latencies_log(uint64_t ns)	/* the power of two, rounded d
 	return ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
 }
 
-static inline uint32_t latencies_bucket(uint64_t ns)	/* below LATENCY_BUCKETS */
+static inline uint32_t latencies_bucket(uint64_t ns)	/* below LATENCY_PAGES * LATENCY_FINE */
 {
 	unsigned log = latencies_log(ns), shift = log > LATENCY_FINE_BITS ? log - LATENCY_FINE_BITS : 0;
 
 	return shift * LATENCY_FINE + (uint32_t)(ns >> shift);
 }
 
-uint64_t latencies_middle(uint32_t bucket);	/* ns */
-
-void latencies_add(struct latencies *latencies, uint64_t ns);
+/* So many that took so long. False: there is no memory. */
+bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uint64_t ns, uint64_t count);
 
 /* The duration that `part` of 100 do not exceed, of `count`; `max`: the longest. */
-uint64_t latencies_percentile(const struct latencies *latencies, uint64_t count, uint64_t max, unsigned part);
+uint64_t latencies_percentile(const struct latencies *latencies, const struct latency_pages *pages, uint64_t count,
+	uint64_t max, unsigned part);
+
+/* Adds each to bar i if it took 2^i ns or longer, and less than twice that; the last bar has all that are longer, too. */
+void latencies_bars(const struct latencies *latencies, const struct latency_pages *pages, uint32_t *bars,
+	unsigned count);
+
+void latency_pages_clear(struct latency_pages *pages);
 
 #endif
