@@ -12,7 +12,7 @@ struct setup;
 
 struct guest {
 	pid_t pid;
-	_Atomic uint64_t *sent;		/* samples and events given to the socket so far; the guest's process writes it */
+	_Atomic uint64_t *sent;		/* samples and events given to the socket; the guest's process writes it */
 };
 
 /*

@@ -359,8 +359,8 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 {
 	struct making *making = context;
 	const struct span_row span = {
-		.end = sum->end, .duration = sum->count == 1 ? sum->total : sum->total / sum->count, .thread = sum->thread, .stack = sum->stack,
-		.name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
+		.end = sum->end, .duration = sum->count == 1 ? sum->total : sum->total / sum->count,
+		.thread = sum->thread, .stack = sum->stack, .name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
 	};
 	bool same = slot == making->slot && sum->end - making->begin < slot;
 	uint64_t begin = same ? making->begin : sum->end / slot * slot;

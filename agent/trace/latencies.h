@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Durations in buckets that are 1/32 of their power of two wide. Up to 63 ns each has its own. A histogram has counts of
- * those powers of two alone that occur.
+ * Durations in buckets that are 1/32 of their power of two wide. Up to 63 ns each has its own. A histogram has counts
+ * of those powers of two alone that occur.
  */
 #ifndef LATENCIES_H
 #define LATENCIES_H
@@ -46,7 +46,7 @@ bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uin
 uint64_t latencies_percentile(const struct latencies *latencies, const struct latency_pages *pages, uint64_t count,
 	uint64_t max, unsigned part);
 
-/* Adds each to bar i if it took 2^i ns or longer, and less than twice that; the last bar has all that are longer, too. */
+/* Adds each to bar i if it took 2^i ns or longer, and less than twice that; the last bar has all that are longer. */
 void latencies_bars(const struct latencies *latencies, const struct latency_pages *pages, uint32_t *bars,
 	unsigned count);
 
