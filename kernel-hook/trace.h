@@ -27,6 +27,8 @@
  *   ktop_trace_mark(ktop, thread, number)                at a moment that is worth finding; below KTOP_MARKS_ASKED
  *   ktop_trace_task_name(ktop, thread)                   once ktop_thread() or ktop_process() was told the new name
  *   ktop_trace_sched_priority(ktop, thread, priority)    before it counts
+ *   ktop_trace_irqsoff_begin(ktop, cpu, thread)          irq off, where the kernel's own code has masked them
+ *   ktop_trace_irqsoff_end(ktop, cpu)                    irq off still, before that code lets them come again
  *
  * A call or an interrupt whose end is the next event of its CPU is sent as one event. Calls need switches for that: a
  * kernel that does not tell of all switches names sched_switch in facts.untraced.

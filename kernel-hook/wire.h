@@ -185,6 +185,9 @@ enum {
 	F(u32, thread) F(u32, number)
 #define KTOP_WIRE_task_name(F, L) /* its new name comes by `thread` or `process` */ F(u32, thread)
 #define KTOP_WIRE_sched_priority(F, L) /* the kernel's number for it */ F(u32, thread) F(s32, priority)
+#define KTOP_WIRE_irqsoff_begin(F, L) /* a CPU takes no interrupts; thread: that runs there */ \
+	F(u32, cpu) F(u32, thread)
+#define KTOP_WIRE_irqsoff_end(F, L) /* whatever thread runs there by now */ F(u32, cpu)
 
 #define KTOP_WIRE_EVENTS(EVENT) \
 	EVENT(1, KTOP_META, descriptor) \
@@ -252,7 +255,9 @@ enum {
 	EVENT(57, KTOP_TRACE, signal_send) \
 	EVENT(58, KTOP_TRACE, mark) \
 	EVENT(59, KTOP_TRACE, task_name) \
-	EVENT(60, KTOP_TRACE, sched_priority)
+	EVENT(60, KTOP_TRACE, sched_priority) \
+	EVENT(61, KTOP_TRACE, irqsoff_begin) \
+	EVENT(62, KTOP_TRACE, irqsoff_end)
 
 /* enum ktop_event: KTOP_EVENT_sample = 16, ... */
 #define KTOP_WIRE_ID(id, stream, name) KTOP_EVENT_##name = id,

@@ -82,7 +82,8 @@ static void events(void **state)
 {
 #define OFF " -softirq_enter -softirq_exit -lock_wait -lock_waited -lock_acquired -lock_released" LATER
 #define LATER " -fault -memory_alloc -memory_free -block_begin -block_end -net_send -net_receive -sched_migrate" \
-		" -task_begin -task_end -task_exec -signal_send -mark -task_name -sched_priority"
+		" -task_begin -task_end -task_exec -signal_send -mark -task_name -sched_priority" \
+		" -irqsoff_begin -irqsoff_end"
 #define NONE "events -sched_switch -sched_wake -irq_enter -irq_exit -syscall_enter -syscall_exit" OFF
 	enum { WAKE = 32 | 64, CALLS = 128 | 16 };	/* bits of sched_switch and sched_wake; of calls */
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all; "
@@ -157,7 +158,7 @@ static void a_least_duration_is_of_what_has_one(void **state)
 	assert_true(ktop->filters[0].least == 1000 && ktop->filters[1].least == 20 && ktop->filters[2].least == 2);
 	assert_non_null(strstr(say("events +syscall_exit:min=2s\n", &ok), " only syscall:min=2000000us"));
 	assert_non_null(strstr(say("events +irq_exit:stack=4\n", &ok), "+irq_enter +irq_exit:stack=4 "));
-	assert_non_null(strstr(say("events +syscall\n", &ok), "-sched_priority only softirq:min=2us"));
+	assert_non_null(strstr(say("events +syscall\n", &ok), "-irqsoff_end only softirq:min=2us"));
 	say("events -softirq\n", &ok);
 	assert_true(ktop->filters[0].least == 0 && ktop->filters[1].least == 0 && ktop->filters[2].least == 0);
 	refused("events -syscall +syscall_exit:min=1ms\n", bad);
@@ -227,7 +228,7 @@ static void filters_are_of_groups_of_events(void **state)
 	told_filters("syscall:number=2 lock:thread=3 memory:process=7");	/* some of its events are on */
 	say("events +lock\n", &ok);
 	told_filters("syscall:number=2 memory:process=7");
-	assert_non_null(strstr(say("events +all:process=8\n", &ok), "+sched_priority only syscall:process=8 "
+	assert_non_null(strstr(say("events +all:process=8\n", &ok), "+irqsoff_end only syscall:process=8 "
 		"fault:process=8 memory:process=8 block:process=8 task:process=8 signal:process=8"));
 	assert_non_null(strstr(say("events +all +sched:thread=5 +net:number=2-3 +block:number=3\n", &ok),
 		" only sched:thread=5 block:number=3 net:number=2-3"));
@@ -289,7 +290,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	(void)state;
 	assert_true(KTOP_TELL(ktop, TOY_EVENTS));
 	done("start\n", "started");
-	assert_non_null(strstr(say("events +toy\n", &ok), "-sched_priority +toy_put +toy_take"));
+	assert_non_null(strstr(say("events +toy\n", &ok), "-irqsoff_end +toy_put +toy_take"));
 	assert_int_equal(ktop->trace[31], 3u << 8);
 	assert_int_equal(tracing(mask, &words).ids, KTOP_TRACE_IDS);
 	assert_int_equal(words, 32);
@@ -298,7 +299,7 @@ static void a_kernels_own_events_are_switched_by_name(void **state)
 	assert_int_equal(ktop->trace[31], 2u << 8);
 	done("stop\n", "stopped");
 	assert_int_equal(ktop->trace[31] | ktop->trace[1], 0);
-	done("status\n", "off, sampler timer, rate 997, events 5 of 29, keys none, cpus 4, taken 0, lost 0");
+	done("status\n", "off, sampler timer, rate 997, events 5 of 31, keys none, cpus 4, taken 0, lost 0");
 	say("events -all\n", &ok);
 	tracing(mask, &words);
 	assert_int_equal(words, 0);
@@ -344,7 +345,7 @@ static void keys_that_nobody_hears_are_not_told(void **state)
 	event = fake_host_last(host, KTOP_EVENT_keys);
 	assert_string_equal(fake_text(event, 0, 0), "");
 	assert_string_equal(fake_text(event, 0, 1), "");
-	done("status\n", "off, sampler timer, rate 997, events 0 of 27, keys none, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 29, keys none, "
 		"cpus 4, taken 0, lost 0");
 	refused("keys plain\n", "keys: this kernel gives the hook none");
 	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
@@ -373,7 +374,7 @@ static void status_says_what_is_so(void **state)
 {
 	(void)state;
 	ktop_keys_heard(ktop);
-	done("status\n", "off, sampler timer, rate 997, events 0 of 27, keys chord, "
+	done("status\n", "off, sampler timer, rate 997, events 0 of 29, keys chord, "
 		"cpus 4, taken 0, lost 0");
 }
 

@@ -56,6 +56,7 @@ static const uint32_t all[] = {
 	KTOP_EVENT_block_end, KTOP_EVENT_net_send, KTOP_EVENT_net_receive, KTOP_EVENT_sched_migrate,
 	KTOP_EVENT_task_begin, KTOP_EVENT_task_end, KTOP_EVENT_task_exec, KTOP_EVENT_signal_send,
 	KTOP_EVENT_mark, KTOP_EVENT_task_name, KTOP_EVENT_sched_priority,
+	KTOP_EVENT_irqsoff_begin, KTOP_EVENT_irqsoff_end,
 };
 enum { ALL = sizeof(all) / sizeof(all[0]) };
 
@@ -88,6 +89,8 @@ static void trace_all(void)
 	ktop_trace_mark(ktop, 5, 2);
 	ktop_trace_task_name(ktop, 5);
 	ktop_trace_sched_priority(ktop, 5, -20);
+	ktop_trace_irqsoff_begin(ktop, 2, 5);
+	ktop_trace_irqsoff_end(ktop, 2);
 }
 
 static void trace_points_write_what_they_were_given(void **state)

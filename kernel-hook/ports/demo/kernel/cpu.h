@@ -35,6 +35,7 @@ struct cpu {
 	/* written by this CPU with interrupts off; `current`, `halted`, `handlers` and `interrupted` are read in NMI */
 	struct thread *current;
 	struct thread *previous;	/* the thread before the last switch */
+	bool irqs_off;			/* the kernel has masked interrupts, and told so */
 	bool halted;			/* the idle loop has halted the CPU, and no interrupt has come since */
 	struct thread *sleepers;	/* sleeping threads, in the order in which they wake */
 	uint32_t handlers;		/* of interrupts and NMIs: those that are under way; they nest */

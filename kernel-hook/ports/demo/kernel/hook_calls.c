@@ -234,3 +234,20 @@ void traced_free(enum traced_allocator allocator, const void *address)
 	if (hook != NULL)
 		ktop_trace_memory_free(hook, hook_traced(thread_current()), allocator, (uintptr_t)address);
 }
+
+/* Not where an interrupt has masked them: its handler is traced itself. So an end without a beginning is left out. */
+void traced_irqs_off(void)
+{
+	if (hook == NULL || !ktop_tracing(hook, KTOP_EVENT_irqsoff_begin))
+		return;
+	cpu_this()->irqs_off = true;
+	ktop_trace_irqsoff_begin(hook, cpu_number(), hook_traced(thread_current()));
+}
+
+void traced_irqs_on(void)
+{
+	if (hook == NULL || !cpu_this()->irqs_off)
+		return;
+	cpu_this()->irqs_off = false;
+	ktop_trace_irqsoff_end(hook, cpu_number());
+}

@@ -39,6 +39,7 @@ _Noreturn static void enter_user(uint64_t entry, uint64_t argument)
 		.rip = entry, .rdi = argument, .rsp = USER_STACK,
 		.cs = USER_CODE, .ss = USER_DATA, .rflags = FLAG_INTERRUPTS | 2,
 	};
+	traced_irqs_on();
 	entry_leave(frame);
 }
 

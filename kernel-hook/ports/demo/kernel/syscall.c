@@ -127,4 +127,5 @@ void syscall_handle(struct frame *frame)
 	irq_off();
 	if (cpu_this()->resched)
 		sched_switch();
+	traced_irqs_on();
 }

@@ -128,6 +128,8 @@ void trap_handle(struct frame *frame)
 	if (thread->traps == 1)
 		thread->stolen += clock_now() - start;
 	thread->traps--;
+	if (frame->rflags & FLAG_INTERRUPTS)
+		traced_irqs_on();
 }
 
 /*

@@ -66,17 +66,28 @@ ALWAYS_INLINE uint64_t fault_address(void)
 	return value;
 }
 
+/*
+ * Interrupts off, and on before, by the kernel's own code; off still, and on from the next instructions on. The kernel
+ * makes trace events of that (kernel/hook_calls.c).
+ */
+void traced_irqs_off(void);
+void traced_irqs_on(void);
+
 /* Save masks interrupts on this CPU and returns what was; restore puts that back. */
 ALWAYS_INLINE unsigned long irq_save(void)
 {
 	unsigned long flags;
 
 	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) :: "memory");
+	if (flags & FLAG_INTERRUPTS)
+		traced_irqs_off();
 	return flags;
 }
 
 ALWAYS_INLINE void irq_restore(unsigned long flags)
 {
+	if (flags & FLAG_INTERRUPTS)
+		traced_irqs_on();
 	__asm__ volatile("pushq %0; popfq" :: "r"(flags) : "memory", "cc");
 }
 
@@ -90,18 +101,20 @@ ALWAYS_INLINE bool irq_is_on(void)
 
 ALWAYS_INLINE void irq_off(void)
 {
-	__asm__ volatile("cli" ::: "memory");
+	irq_save();
 }
 
 /* STI takes effect after the next instruction. That is a NOP, so that it is not already the next irq_off(). */
 ALWAYS_INLINE void irq_on(void)
 {
+	traced_irqs_on();
 	__asm__ volatile("sti; nop" ::: "memory");
 }
 
 /* STI takes effect after the HLT: no interrupt comes between the two. */
 ALWAYS_INLINE void irq_on_and_halt(void)
 {
+	traced_irqs_on();
 	__asm__ volatile("sti; hlt" ::: "memory");
 }
 
