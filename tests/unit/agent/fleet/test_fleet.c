@@ -259,7 +259,7 @@ static void test_visible_rows(void **state)
 	wanted.visible[0] = wanted.selected = row->function;
 	wanted.visible_count = 1;
 	member_ask(fleet, &wanted);
-	asked = fleet_function_request(fleet, 1);
+	asked = fleet_own_request(fleet, 1, &function_table_kind).functions;
 	assert_int_equal(asked.visible_count, 1);
 	assert_int_equal(asked.visible[0], db.functions[1]);
 	assert_int_equal(asked.request.excerpt.window_ns, 10 * NS_PER_SECOND);
@@ -337,7 +337,7 @@ static void test_threads_of_machines(void **state)
 		struct row *row = &one->functions->table->rows[0];
 
 		member_ask(fleet, &wanted);
-		assert_true(fleet_function_request(fleet, 0).ran);
+		assert_true(fleet_own_request(fleet, 0, &function_table_kind).functions.ran);
 		one->functions->by = GROUP_THREAD;
 		row->function = symbols_group(web.symbols, "worker/7", "busybox");
 		row->kernel = 300;
@@ -391,7 +391,7 @@ static void test_pages_of_machines(void **state)
 		member_give(fleet, i, one);
 	}
 	assert_true(fleet_is_asked(fleet, &request.request));
-	assert_int_equal(fleet_page_request(fleet, 1).tree.of, request.tree.of);
+	assert_int_equal(fleet_own_request(fleet, 1, &function_page_kind).page.tree.of, request.tree.of);
 	page = fleet_page(fleet, util_now());
 	assert_int_equal(page->tree->of, request.tree.of);
 	assert_int_equal(page->tree->tree->lists[TREE_DOWN].rows[0].total, 2 * 17450 * NS_PER_MS);
