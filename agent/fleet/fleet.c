@@ -362,7 +362,8 @@ static int by_id(const void *left, const void *right)
 
 /*
  * In place of the fleet's visible functions asks for the machine's own ones, as far as a request has room. They are
- * sorted by id, so that another order of the table makes no other request.
+ * sorted by id, so that another order of the table makes no other request. Of the selected one only what a thread does
+ * is asked for.
  */
 static void ask_visible(const struct function_request *request, const struct fleet_machine *machine,
 	struct function_request *asked)
@@ -373,9 +374,15 @@ static void ask_visible(const struct function_request *request, const struct fle
 	asked->visible_count = 0;
 	asked->selected = FUNCTION_NONE;
 	asked->callers = false;
-	for (size_t i = 0; table && i < table->count && asked->visible_count < FUNCTION_ROWS; i++)
-		if (is_wanted(request, fleet_map_get(&machine->map, table->rows[i].function)))
+	for (size_t i = 0; table && i < table->count; i++) {
+		uint32_t common = fleet_map_get(&machine->map, table->rows[i].function);
+
+		if (asked->visible_count < FUNCTION_ROWS && is_wanted(request, common))
 			asked->visible[asked->visible_count++] = table->rows[i].function;
+		if (common == request->selected && common != FUNCTION_NONE &&
+				request->request.excerpt.by == GROUP_THREAD)
+			asked->selected = table->rows[i].function;
+	}
 	qsort(asked->visible, asked->visible_count, sizeof(asked->visible[0]), by_id);
 }
 

@@ -93,6 +93,7 @@ static void add_rows(struct fleet *fleet, size_t index, struct table *sum)
 		to->samples += row->samples;
 		to->kernel += row->kernel * each;
 		to->user += row->user * each;
+		to->waits = row->waits > to->waits ? row->waits : to->waits;
 		if (row->self || row->total)
 			to->cpus[0] |= UINT64_C(2) << index;
 		add_base(part->table, row, base_each, sum, to);
@@ -201,6 +202,8 @@ static void add_visible(struct fleet *fleet, size_t index, struct function_row *
 			row->trend[k] += part->visible[i].trend[k] * period(machine);
 		if (part->visible[i].line && !row->line)
 			row->line = part->visible[i].line;
+		if (part->tells_now)		/* such a row is of this machine alone */
+			memcpy(row->now, part->visible[i].now, sizeof(row->now));
 		add_ran(fleet, index, &part->visible[i].ran, row);
 	}
 }
@@ -218,7 +221,7 @@ static void sum_visible(struct fleet *fleet, struct function_table *functions)
 	}
 }
 
-/* Each machine's share of the selected function. */
+/* Each machine's share of the selected function; or what that thread does now, on its machine. */
 static void sum_selected(const struct fleet *fleet, struct function_table *functions)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
@@ -230,6 +233,15 @@ static void sum_selected(const struct fleet *fleet, struct function_table *funct
 		for (size_t k = 0; table && k < table->count; k++)
 			if (fleet_map_get(&machine->map, table->rows[k].function) == functions->selected)
 				share->total += table->rows[k].total * period(machine);
+		if (!is_wanted(fleet, machine->functions) || !machine->functions->tells_now)
+			continue;
+		functions->tells_now = true;
+		functions->tells_then = machine->functions->tells_then;
+		if (functions->selected == FUNCTION_NONE ||
+				fleet_map_get(&machine->map, machine->functions->selected) != functions->selected)
+			continue;
+		memcpy(functions->now, machine->functions->now, sizeof(functions->now));
+		memcpy(functions->next, machine->functions->next, sizeof(functions->next));
 	}
 }
 
