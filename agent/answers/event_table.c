@@ -28,11 +28,6 @@ struct place {				/* a stack, and the part that its functions are */
 	uint64_t part;
 };
 
-struct cell {				/* of a row's histogram: so many took so long, within 3 % */
-	uint32_t row, bucket;		/* latencies_bucket; with BASE: in the baseline */
-	uint64_t count;
-};
-
 struct making {
 	struct event_table *table;
 	struct filter filter;		/* the terms about CPUs, threads and processes */
@@ -47,9 +42,8 @@ struct making {
 	struct hash by_stack;		/* of `places` */
 	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
 	struct hash by_row;
-	struct cell *cells;
-	uint32_t cell_count, cell_room;
-	struct hash by_bucket;		/* of `cells` */
+	uint32_t cell_room;
+	struct hash by_bucket;		/* of the table's cells */
 	uint32_t room;
 	uint64_t from, to;		/* spans that ended earlier are only in trends; */
 	uint64_t kept;			/* sums of slots that began before are in nothing */
@@ -58,7 +52,6 @@ struct making {
 };
 
 #define NO_ROW 0xffffffffu
-#define BASE 0x80000000u
 
 /* ---- parts ---- */
 
@@ -286,26 +279,27 @@ static void add_unknown(void *context, const struct trace_span *span)
 
 static void add_to_histogram(struct making *making, struct event_row *row, uint64_t took, uint64_t count)
 {
-	const uint32_t number = (uint32_t)(row - making->table->rows);
-	const uint32_t bucket = latencies_bucket(took) | (making->base ? BASE : 0);
+	struct event_table *table = making->table;
+	const uint32_t number = (uint32_t)(row - table->rows);
+	const uint32_t bucket = latencies_bucket(took) | (making->base ? EVENT_BASE : 0);
 	uint64_t hash = hash_pair(&making->by_bucket, number, bucket);
 	unsigned bar = latencies_log(took);
 	uint32_t at = 0, position;
-	struct cell *cells;
+	struct event_cell *cells;
 
 	if (!making->base)
 		row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += (uint32_t)count;
 	while ((position = hash_next(&making->by_bucket, hash, &at)) != HASH_NONE)
-		if (making->cells[position].row == number && making->cells[position].bucket == bucket) {
-			making->cells[position].count += count;
+		if (table->cells[position].row == number && table->cells[position].bucket == bucket) {
+			table->cells[position].count += count;
 			return;
 		}
-	cells = budget_array(making->table->answer.epoch->inputs.budget, making->cells, making->cell_count,
-		&making->cell_room, sizeof(*cells));
-	making->cells = cells ? cells : making->cells;
-	making->full = making->full || !cells || !hash_add(&making->by_bucket, hash, making->cell_count);
+	cells = budget_array(table->answer.epoch->inputs.budget, table->cells, table->cell_count, &making->cell_room,
+		sizeof(*cells));
+	table->cells = cells ? cells : table->cells;
+	making->full = making->full || !cells || !hash_add(&making->by_bucket, hash, table->cell_count);
 	if (!making->full)
-		cells[making->cell_count++] = (struct cell) { number, bucket, count };
+		cells[table->cell_count++] = (struct event_cell) { number, bucket, count };
 }
 
 static void meet_longest(struct event_row *row, const struct span_row *span)
@@ -450,59 +444,71 @@ const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_
 
 static int by_row_and_bucket(const void *left, const void *right)
 {
-	const struct cell *a = left, *b = right;
+	const struct event_cell *a = left, *b = right;
 
 	if (a->row != b->row)
 		return a->row > b->row ? 1 : -1;
 	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
 }
 
-/* The duration that `part` of 100 of a row's `count` spans do not exceed. `cells`: those from its first one on. */
-static uint64_t percentile(const struct cell *cells, uint64_t count, uint64_t max, unsigned part)
+/* The duration that `part` of 100 of a row's `count` spans do not exceed. Where memory was short, cells are missing. */
+static uint64_t percentile(const struct event_cell *cells, uint32_t cell_count, uint64_t count, uint64_t max,
+	unsigned part)
 {
 	uint64_t wanted = (count * part + 99) / 100, seen = 0, middle;
+	uint32_t at = 0;
 
-	while ((seen += cells->count) < wanted)
-		cells++;
-	middle = latencies_middle(cells->bucket & ~BASE);
+	while ((seen += cells[at].count) < wanted && at + 1 < cell_count)
+		at++;
+	middle = latencies_middle(cells[at].bucket & ~EVENT_BASE);
 	return middle < max ? middle : max;
 }
 
-/* Finishes the rows, and leaves out those that have nothing in the range. */
+uint32_t event_rows_finish(struct event_row *rows, uint32_t count, struct event_cell *cells, uint32_t cell_count)
+{
+	uint32_t kept = 0;
+
+	if (cell_count)
+		qsort(cells, cell_count, sizeof(*cells), by_row_and_bucket);
+	for (uint32_t from = 0, to; from < cell_count; from = to) {
+		struct event_row *row = &rows[cells[from].row];
+		uint32_t base = from;
+
+		while (base < cell_count && cells[base].row == cells[from].row && !(cells[base].bucket & EVENT_BASE))
+			base++;
+		for (to = base; to < cell_count && cells[to].row == cells[from].row; to++)
+			;
+		row->cells = from;
+		row->cell_count = to - from;
+		if (base > from) {
+			row->p50 = percentile(&cells[from], base - from, row->count, row->max, 50);
+			row->p99 = percentile(&cells[from], base - from, row->count, row->max, 99);
+		}
+		if (to > base) {
+			row->was.p50 = percentile(&cells[base], to - base, row->was.count, row->was.max, 50);
+			row->was.p99 = percentile(&cells[base], to - base, row->was.count, row->was.max, 99);
+		}
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (rows[i].count || rows[i].lost || rows[i].open || rows[i].was.count)
+			rows[kept++] = rows[i];
+	if (kept)
+		qsort(rows, kept, sizeof(*rows), by_total);
+	return kept;
+}
+
 static void finish(struct making *making)
 {
 	struct event_table *table = making->table;
-	struct budget *budget = table->answer.epoch->inputs.budget;
-	uint32_t kept = 0;
+	uint32_t kept = event_rows_finish(table->rows, table->count, table->cells, table->cell_count);
 
-	if (making->cell_count)
-		qsort(making->cells, making->cell_count, sizeof(*making->cells), by_row_and_bucket);
-	for (uint32_t i = 0; i < making->cell_count && !making->full; i++) {
-		const struct cell *cell = &making->cells[i];
-		struct event_row *row = &table->rows[cell->row];
-
-		if (i && cell[-1].row == cell->row && (cell[-1].bucket & BASE) == (cell->bucket & BASE))
-			continue;
-		if (cell->bucket & BASE) {
-			row->was.p50 = percentile(cell, row->was.count, row->was.max, 50);
-			row->was.p99 = percentile(cell, row->was.count, row->was.max, 99);
-		} else {
-			row->p50 = percentile(cell, row->count, row->max, 50);
-			row->p99 = percentile(cell, row->count, row->max, 99);
-		}
-	}
-	for (uint32_t i = 0; i < table->count; i++) {
-		struct event_row row = table->rows[i];
-
-		event_called(table->answer.epoch, row.kind, row.number, row.called);
-		if (row.count || row.lost || row.open || row.was.count)
-			table->rows[kept++] = row;
-	}
-	table->rows = budget_trim(budget, table->rows, making->room * sizeof(*table->rows),
+	table->rows = budget_trim(table->answer.epoch->inputs.budget, table->rows, making->room * sizeof(*table->rows),
 		kept * sizeof(*table->rows));
+	table->cells = budget_trim(table->answer.epoch->inputs.budget, table->cells,
+		making->cell_room * sizeof(*table->cells), table->cell_count * sizeof(*table->cells));
 	table->count = kept;
-	if (kept)
-		qsort(table->rows, kept, sizeof(*table->rows), by_total);
+	for (uint32_t i = 0; i < kept; i++)
+		event_called(table->answer.epoch, table->rows[i].kind, table->rows[i].number, table->rows[i].called);
 }
 
 /* The slowest spans of the rows that the request names. They may be older than any that the rows count. */
@@ -555,7 +561,6 @@ static void end_making(struct making *making)
 	making->table->refused += making->full;
 	budget_free(budget, making->verdicts, making->verdict_room * sizeof(*making->verdicts));
 	budget_free(budget, making->places, making->place_room * sizeof(*making->places));
-	budget_free(budget, making->cells, making->cell_room * sizeof(*making->cells));
 	hash_clear(&making->by_bucket);
 	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);
@@ -689,11 +694,14 @@ static struct answer *make(const struct request *request, const struct moment *m
 static void free_answer(struct answer *answer)
 {
 	struct event_table *table = (struct event_table *)answer;
+	struct budget *budget = answer->epoch ? answer->epoch->inputs.budget : NULL;
 
-	if (answer->epoch) {
-		budget_free(answer->epoch->inputs.budget, table->rows, table->count * sizeof(*table->rows));
-		budget_free(answer->epoch->inputs.budget, table->slow, table->slow_count * sizeof(*table->slow));
-	}
+	if (!answer->epoch && !table->machine_count)
+		return;
+	budget_free(budget, table->rows, table->count * sizeof(*table->rows));
+	budget_free(budget, table->cells, table->cell_count * sizeof(*table->cells));
+	budget_free(budget, table->slow, table->slow_count * sizeof(*table->slow));
+	free(table->shares);
 }
 
 const char *event_row_text(const struct event_row *row, enum event_by by, char text[EVENT_TEXT])

@@ -62,7 +62,19 @@ struct event_row {
 	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
 	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
+	uint32_t cells, cell_count;	/* likewise, finer: so many of the table's, from this one on */
+	uint32_t shares;		/* of many machines: from this one on of the table's, one for each machine */
 	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
+};
+
+#define EVENT_BASE 0x80000000u
+struct event_cell {			/* of a row's durations: so many took so long, within 3 % */
+	uint32_t row, bucket;		/* latencies_bucket; with EVENT_BASE: in the baseline */
+	uint64_t count;
+};
+
+struct event_share {			/* of a row over many machines: what one of them has of it */
+	uint64_t count, total, p99;
 };
 
 struct event_table {
@@ -87,6 +99,11 @@ struct event_table {
 	uint64_t refused;		/* spans that found no room in memory */
 	uint32_t count;
 	struct event_row *rows;		/* heaviest total first */
+	uint32_t cell_count;
+	struct event_cell *cells;
+	/* Of many machines (fleet.h): how many; which of them trace nothing, by bits. Times are the fleet's. */
+	uint32_t machine_count, untraced;
+	struct event_share *shares;
 	/* `slow` has spans that ended from then on, guest ns; before `exact_from`, only the longest of their minute. */
 	uint64_t slow_from;
 	bool slow_forgot;		/* some of the range that ended before were forgotten */
@@ -95,6 +112,12 @@ struct event_table {
 	uint32_t slow_count;
 	struct slow_row *slow;		/* slow_rows_find */
 };
+
+/*
+ * Sorts the cells, which name rows by their places in `rows`, and tells the rows' percentiles. Then leaves out rows
+ * that have nothing in the range, and sorts the others. Returns how many these are.
+ */
+uint32_t event_rows_finish(struct event_row *rows, uint32_t count, struct event_cell *cells, uint32_t cell_count);
 
 /* "syscall 39", "syscall getpid"; "main/4: syscall getpid"; "disk"; "lock inode < mutex_lock < log". Returns `text`. */
 const char *event_row_text(const struct event_row *row, enum event_by by, char text[EVENT_TEXT]);

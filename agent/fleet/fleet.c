@@ -185,7 +185,7 @@ enum { IN_NO_WINDOW = 1 };		/* the end of a window that a machine is no part of:
 static const struct answer_kind *const kinds[FLEET_KINDS] = {
 	[FLEET_VITALS] = &vitals_kind, [FLEET_FUNCTIONS] = &function_table_kind, [FLEET_TREE] = &call_tree_kind,
 	[FLEET_ANNOTATION] = &annotation_kind, [FLEET_PAGE] = &function_page_kind, [FLEET_LINE] = &time_line_kind,
-	[FLEET_HEAT] = &heat_map_kind,
+	[FLEET_HEAT] = &heat_map_kind, [FLEET_EVENTS] = &event_table_kind,
 };
 
 static enum fleet_kind kind_of(const struct answer_kind *kind)
@@ -264,7 +264,8 @@ void fleet_take(struct fleet *fleet, size_t index, struct answer *answer)
 	enum fleet_kind kind = kind_of(answer->kind);
 	struct answer *before = machine->answers[kind];
 	uint64_t now = kind == FLEET_VITALS ? ((struct vitals *)answer)->now : UINT64_MAX;
-	bool names = kind != FLEET_VITALS && kind != FLEET_LINE && kind != FLEET_HEAT;
+	bool names = kind != FLEET_VITALS && kind != FLEET_LINE && kind != FLEET_HEAT &&
+		kind != FLEET_EVENTS;
 
 	follow_boot(machine, answer);
 	if (now < machine->zero || now < machine->until || now < machine->base.until_ns)
@@ -292,6 +293,8 @@ static uint64_t end_of(const struct fleet_machine *machine)
 		end = machine->page->tree->tree->to;
 	if (machine->heat && machine->heat->now > end)
 		end = machine->heat->now;
+	if (machine->events && machine->events->to > end)
+		end = machine->events->to;
 	if (end)
 		return end;
 	return machine->vitals && machine->vitals->now ? machine->vitals->now : IN_NO_WINDOW;
@@ -421,6 +424,8 @@ union fleet_request fleet_own_request(const struct fleet *fleet, size_t index, c
 		ask_heavy(fleet, &asked.tree.tree);
 	if (of == FLEET_FUNCTIONS)
 		ask_visible(&fleet->requests[FLEET_FUNCTIONS].functions, &fleet->machines[index], &asked.functions);
+	if (of == FLEET_EVENTS)
+		fleet_ask_slow(fleet, index, &asked.events);
 	return asked;
 }
 
@@ -439,6 +444,8 @@ struct answer *fleet_answer(struct fleet *fleet, const struct answer_kind *kind,
 		return &fleet_time_line(fleet, now)->answer;
 	case FLEET_HEAT:
 		return &fleet_heat(fleet, now)->answer;
+	case FLEET_EVENTS:
+		return &fleet_events(fleet, now)->answer;
 	default:
 		return &fleet_functions(fleet, now)->answer;
 	}

@@ -18,6 +18,7 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/answers/call_tree.h"
+#include "agent/answers/event_table.h"
 #include "agent/answers/function_page.h"
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
@@ -56,6 +57,7 @@ union fleet_request {
 	struct function_page_request page;
 	struct time_line_request line;
 	struct heat_request heat;
+	struct event_request events;
 };
 
 /* The excerpt, and the last request of a kind, in a machine's own times and ids, as far as these are known now. */
@@ -72,5 +74,6 @@ struct annotation *fleet_annotation(struct fleet *fleet, uint64_t now);
 struct function_page *fleet_page(struct fleet *fleet, uint64_t now);
 struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now);
 struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now);
+struct event_table *fleet_events(struct fleet *fleet, uint64_t now);	/* its texts are its own */
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/answers/call_tree.h"
+#include "agent/answers/event_table.h"
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
 #include "agent/answers/time_line.h"
@@ -49,7 +50,7 @@ const struct symbols *fleet_ids_symbols(const struct fleet_ids *names);	/* the f
 /* ---- the fleet ---- */
 
 enum fleet_kind { FLEET_VITALS, FLEET_FUNCTIONS, FLEET_TREE, FLEET_ANNOTATION, FLEET_PAGE, FLEET_LINE, FLEET_HEAT,
-	FLEET_KINDS };
+	FLEET_EVENTS, FLEET_KINDS };
 
 struct fleet_machine {
 	union {				/* the newest answer of each kind; NULL: none yet */
@@ -62,6 +63,7 @@ struct fleet_machine {
 			struct function_page *page;
 			struct time_line *line;
 			struct heat_map *heat;
+			struct event_table *events;
 		};
 	};
 	int64_t ahead;			/* ns from the machine's clock to the fleet's, for heat maps */
@@ -86,6 +88,9 @@ struct fleet {
 	uint64_t heavy[TREE_UNFOLDED];	/* paths of the rows that its last tree unfolds for their weight */
 	uint64_t origin;		/* util_now when the fleet's clock was 0, modulo 2^64 */
 };
+
+/* Of the fleet's row of which the slowest are asked for, the machine's own one. */
+void fleet_ask_slow(const struct fleet *fleet, size_t machine, struct event_request *request);
 
 /* What it takes of a machine's newest heat map besides the map. */
 void fleet_follow_clock(const struct fleet *fleet, struct fleet_machine *machine, const struct heat_map *map);

@@ -32,7 +32,7 @@ enum {
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
 	NAME_OF_PART = 28, NAME_MOST = 40,	/* columns of a name that has a part's, at least; of a name */
 	CODE_WIDE = 72,			/* columns of one with its code, before a trend gets more */
-	NUMBER = 32, DETAIL = 384, NOTES = 640,	/* bytes of texts */
+	NUMBER = 32, DETAIL = 1280, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
 	BARS_MOST = 16,			/* rows of its bars */
 	LABEL = 8,			/* columns of a duration at its axis, and a space */
@@ -578,8 +578,29 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		add_note(notes, "no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
 	if (table->by == EVENT_BY_LOCK && !table->count)
 		add_note(notes, "no lock is told of: `ktop ctl events +lock` has the guest do so");
+	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++)
+		if (table->traced && table->untraced >> i & 1)
+			add_note(notes, util_print(note, sizeof(note), "%s: nothing is traced",
+				self->vitals->machines[i].name));
 	if (event_filter_ignores(&self->scope->filter))
 		add_note(notes, "of the filter only its CPUs, threads and processes count here");
+}
+
+/* "; 1 web: 1,100, p99 64ms; 2 db: 104, p99 2.1ms" */
+static void write_machines(const struct event_view *self, const struct event_row *event, char text[DETAIL])
+{
+	const struct event_table *table = self->table;
+	char number[NUMBER], took[NUMBER];
+
+	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++) {
+		const struct event_share *share = &table->shares[event->shares + i];
+		size_t used = strlen(text);
+
+		if (share->count)
+			util_print(text + used, DETAIL - used, "; %s: %s%s%s", self->vitals->machines[i].name,
+				whole_text(share->count, number), lasts(event) ? ", p99 " : "",
+				lasts(event) ? duration_text(share->p99, 2, took) : "");
+	}
 }
 
 /* "syscall 98: 1,204 and 12 whose end was lost, 2 open for 3.1s, total 3.0s, p50 250us, p99 64ms, max 128ms" */
@@ -604,6 +625,7 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 		used = strlen(text);
 		util_print(text + used, DETAIL - used, ", %s %s", times[i].name, duration_text(times[i].ns, 2, number));
 	}
+	write_machines(self, event, text);
 	used = strlen(text);
 	if (self->table->compared)
 		util_print(text + used, DETAIL - used, "; before: %s (%s)", whole_text(event->was.count, number),
@@ -649,9 +671,6 @@ static struct emptiness why_empty(const struct event_view *self)
 	const struct filter *filter = &self->scope->filter;
 	struct emptiness news = emptiness_of_news(self->vitals);
 
-	if (self->vitals->machines)
-		return (struct emptiness) { "Events shows one machine at a time.",
-			"{next-tab} goes to the screens of the machines." };
 	if (table && table->now && self->page.open)
 		return slow_page_empty(&self->page, table);
 	if (table && table->count)
@@ -900,13 +919,12 @@ static bool events_search(void *context, const char *pattern, enum list_search w
 	return list_search(&self->list, &rows, pattern, where);
 }
 
-/* Rows of many machines are not summed up: that machine is one is known from its vitals. */
 static const struct request *events_ask(void *context, const struct scope *scope)
 {
 	struct event_view *self = context;
 	struct request *request = &self->request.request;
 
-	if (self->area.rows < 1 || !self->vitals || self->vitals->machines)
+	if (self->area.rows < 1 || !self->vitals)
 		return NULL;
 	memset(&self->request, 0, sizeof(self->request));	/* requests are compared as bytes */
 	request->kind = &event_table_kind;

@@ -491,7 +491,7 @@ static struct emptiness why_empty(const struct timeline_view *self)
 	struct emptiness news = emptiness_of_news(self->vitals);
 
 	if (self->vitals->machines)
-		return (struct emptiness) { "Timeline shows one machine at a time.",
+		return (struct emptiness) { "Timeline shows one machine at a time, since their clocks differ.",
 			"{next-tab} goes to the screens of the machines." };
 	if (timeline && timeline->count)
 		return (struct emptiness) { NULL, NULL };

@@ -443,20 +443,31 @@ static void test_why_there_is_nothing(void **state)
 	stage_strike(&stage);
 }
 
+/* The line below tells what each has of the row, the note who traces nothing. */
 static void test_many_machines(void **state)
 {
+	struct event_share shares[] = { { 0 }, { .count = 0 }, { .count = 1200, .p99 = 64 * NS_PER_MS },
+		{ .count = 4, .p99 = 2 * NS_PER_MS }, };
 	struct stage stage = raise_stage();
 	struct vitals *vitals = stage.answers->vitals;
+	struct event_table *table = stage.answers->events;
 
 	(void)state;
-	assert_non_null(view_events.ask(stage.view, &stage.scope));
-	vitals->machine_count = 2;
+	vitals->machine_count = table->machine_count = 2;
 	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	stage.shown = NULL;
-	stage_holds(&stage, "Events shows one machine at a time.", true);
-	stage_holds(&stage, "Tab goes to the screens of the machines.", true);
-	assert_null(view_events.ask(stage.view, &stage.scope));
-	assert_false(view_events.told(stage.view).rows);
+	strcpy(vitals->machines[0].name, "1 web");
+	strcpy(vitals->machines[1].name, "2 db");
+	table->shares = shares;
+	table->rows[1].shares = 2;
+	assert_non_null(view_events.ask(stage.view, &stage.scope));
+	stage_resize(&stage, 20, 200, true);
+	stage_holds(&stage, "> syscall 0 ", true);
+	stage_holds(&stage, "1 web", false);
+	view_events.act(stage.view, ACTION_DOWN);
+	stage_holds(&stage, "; 1 web: 1,200, p99 64ms; 2 db: 4, p99 2.0ms", true);
+	table->untraced = 2;
+	stage_holds(&stage, "2 db: nothing is traced", true);
+	table->machine_count = 0;		/* the hand's own again, which frees no parts */
 	stage_strike(&stage);
 }
 

@@ -112,7 +112,7 @@ static void test_why_there_is_nothing(void **state)
 	stage_holds(&stage, "The guest has not told of itself.", true);
 	vitals->machine_count = 2;
 	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	stage_holds(&stage, "Timeline shows one machine at a time.", true);
+	stage_holds(&stage, "Timeline shows one machine at a time, since their clocks differ.", true);
 	assert_null(view_timeline.ask(stage.view, &stage.scope));
 	stage_strike(&stage);
 }
