@@ -565,6 +565,8 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 	if (!self->page.open && table->from < table->exact_from)
 		add_note(notes, util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
+	if (self->page.open && self->scope->base.until_ns)
+		add_note(notes, "this view shows no change since the baseline");
 	if (!self->page.open && table->base_forgot)
 		add_note(notes, table->compared ? "the baseline's beginning was forgotten" :
 			"the baseline was forgotten");

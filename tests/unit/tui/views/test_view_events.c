@@ -602,6 +602,9 @@ static void test_why_the_page_is_empty_or_short(void **state)
 	stage.answers->events->exact_from = stage.answers->events->slow_from;
 	stage.answers->events->slow_from -= NS_PER_SECOND;
 	stage_holds(&stage, "before 00:03:02, only the longest of each minute are known", true);
+	stage.scope.base.until_ns = 1;
+	stage_holds(&stage, "; this view shows no change since the baseline", true);
+	stage.scope.base.until_ns = 0;
 	stage.answers->events->slow_forgot = true;
 	stage_holds(&stage, "since 00:03:01, older spans were forgotten", true);
 	stage.answers->events->slow_count = 0;
