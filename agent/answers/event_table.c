@@ -46,6 +46,7 @@ struct making {
 	struct hash by_bucket;		/* of the table's cells */
 	uint32_t room;
 	uint64_t from, to;		/* spans that ended earlier are only in trends; */
+	double over_each;		/* parts of a row's spans over time in a ns of the range */
 	uint64_t kept;			/* sums of slots that began before are in nothing */
 	bool base;			/* what is read is of the baseline */
 	bool full;
@@ -332,6 +333,23 @@ static void add_ended(struct making *making, struct event_row *row, const struct
 		add_to_histogram(making, row, span->duration, count);
 }
 
+static unsigned part_of_range(const struct making *making, uint64_t time)
+{
+	double part = time > making->from ? (double)(time - making->from) * making->over_each : 0;
+
+	return part < EVENT_OVER ? (unsigned)part : EVENT_OVER - 1;
+}
+
+/* So many ended in this time, as many in each part of it. */
+static void add_over_time(const struct making *making, struct event_row *row, uint64_t begin, uint64_t end,
+	uint64_t count)
+{
+	unsigned first = part_of_range(making, begin), parts = part_of_range(making, end) - first + 1;
+
+	for (unsigned i = 0; i < parts && !making->base; i++)
+		row->over[first + i] += (uint32_t)(count * (i + 1) / parts - count * i / parts);
+}
+
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
@@ -345,8 +363,11 @@ static void add_span(void *context, const struct span_row *span)
 		return;
 	if (ago < EVENT_TREND && !making->base)
 		row->trend[EVENT_TREND - 1 - ago]++;
-	if (span->end >= making->from)
-		add_ended(making, row, span, 1, span->duration);
+	if (span->end < making->from)
+		return;
+	add_ended(making, row, span, 1, span->duration);
+	if (!span->lost)
+		add_over_time(making, row, span->end, span->end, 1);
 }
 
 /* In the trend, they are as many in each second of their slot. */
@@ -368,8 +389,11 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 			row->trend[EVENT_TREND - 1 - ago] += (uint32_t)(sum->count * (second + 1) / seconds -
 				sum->count * second / seconds);
 	}
-	if (row && begin >= making->from)
-		add_ended(making, row, &span, sum->count, sum->total);
+	if (!row || begin < making->from)
+		return;
+	add_ended(making, row, &span, sum->count, sum->total);
+	if (!span.lost)
+		add_over_time(making, row, begin, begin + slot - 1, sum->count);
 }
 
 /* The longest of old spans are known to the ns. */
@@ -605,6 +629,7 @@ static void read_all(struct making *making, const struct excerpt *excerpt)
 	table->open_known = table->to >= table->exact_from;
 	making->from = table->from;
 	making->to = table->to;
+	making->over_each = table->to > table->from ? (double)EVENT_OVER / (double)(table->to - table->from) : 0;
 	trend = table->to > trend ? table->to - trend : 0;
 	read_ended(making, trend < table->from ? trend : table->from);
 	if (table->from < table->exact_from)

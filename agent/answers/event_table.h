@@ -21,6 +21,7 @@ enum {
 	EVENT_TITLE = 96, EVENT_CALLED = SLOW_CALLED,	/* bytes of texts */
 	EVENT_TEXT = EVENT_TITLE + EVENT_CALLED + SPAN_TEXT,
 	EVENT_BARS = 40,		/* of a histogram: bar i has durations from 2^i ns on, the last one all above */
+	EVENT_OVER = 40,		/* parts of the range, for a row's spans over time */
 	EVENT_FRAMES = 3,		/* functions of a place in the code */
 };
 
@@ -64,6 +65,7 @@ struct event_row {
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
 	uint32_t cells, cell_count;	/* likewise, finer: so many of the table's, from this one on */
 	uint32_t shares;		/* of many machines: from this one on of the table's, one for each machine */
+	uint32_t over[EVENT_OVER];	/* likewise, by when in the range they ended */
 	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
 };
 

@@ -144,6 +144,15 @@ static uint64_t most(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
+/* The part of the sum's range in which a part of the machine's lies: that may be shorter, and ends with it. */
+static int over_of(const struct event_table *table, const struct event_table *part, int of)
+{
+	double whole = (double)(table->to - table->from);
+	double length = whole > 0 ? (double)(part->to - part->from) / whole : 0;
+
+	return EVENT_OVER - 1 - (int)((EVENT_OVER - 1 - of) * length);
+}
+
 static void add_row(struct sum *sum, size_t index, const struct event_table *part, const struct event_row *own)
 {
 	struct event_table *table = sum->table;
@@ -166,6 +175,8 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
 		to->bars[i] += row.bars[i];
 	for (int i = 0; i < EVENT_TREND; i++)
 		to->trend[i] += row.trend[i];
+	for (int i = 0; i < EVENT_OVER; i++)
+		to->over[over_of(table, part, i)] += row.over[i];
 	table->shares[to->shares + index] = (struct event_share) { row.count, row.total, row.p99 };
 	table->cells = grow(table->cells, table->cell_count, row.cell_count, &sum->rooms[1], sizeof(*table->cells));
 	for (uint32_t i = 0; i < row.cell_count; i++) {
@@ -249,6 +260,7 @@ static void add_books(struct sum *sum, size_t index, const struct event_table *p
 	struct event_table *table = sum->table;
 	size_t used = strlen(table->filters);
 
+	table->now = table->to;
 	if (part->to - part->from > table->to - table->from)
 		table->from = table->to - (part->to - part->from);
 	if (part->compared && part->base_to - part->base_from >= table->base_to - table->base_from) {
@@ -291,16 +303,16 @@ struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 	table->slow_told = asked->slow;
 	table->slow_of = (struct slow_of) { (enum span_kind)asked->slow_kind, asked->slow_number, asked->slow_part };
 	hash_init(&sum.by_row, NULL);
+	for (size_t i = 0; i < fleet->count; i++)
+		if (part_of(fleet, i))
+			add_books(&sum, i, part_of(fleet, i));
 	for (size_t i = 0; i < fleet->count; i++) {
 		const struct event_table *part = part_of(fleet, i);
 
-		if (!part)
-			continue;
-		table->now = table->to;
-		add_books(&sum, i, part);
-		for (uint32_t k = 0; k < part->count; k++)
+		for (uint32_t k = 0; part && k < part->count; k++)
 			add_row(&sum, i, part, &part->rows[k]);
-		add_slow(&sum, i, part);
+		if (part)
+			add_slow(&sum, i, part);
 	}
 	table->count = event_rows_finish(table->rows, table->count, table->cells, table->cell_count);
 	if (table->slow_count)

@@ -37,6 +37,7 @@ enum {
 	BARS_MOST = 16,			/* rows of its bars */
 	LABEL = 8,			/* columns of a duration at its axis, and a space */
 	OTHERS = 5,			/* its rows that have no bars */
+	OVER_ROWS = 3, OVER_FROM = 12,	/* those of the spans over time, in a panel of so many */
 };
 
 #define BY_DURATION " by duration, log"
@@ -467,17 +468,52 @@ static void draw_percentile(struct canvas *canvas, struct place place, const str
 	canvas_text(canvas, place, STYLE_TITLE, name);
 }
 
-/* With a wall at its left, its axis below the bars, and where the median and the 99th percentile are. */
-static void draw_beside(struct canvas *canvas, struct area area, const struct event_row *event, const char *name)
+/* How many of the row's spans ended when in the range. */
+static void draw_over_time(const struct event_table *table, struct canvas *canvas, struct place place,
+	const struct event_row *event)
+{
+	uint32_t most = 0;
+	char from[SCOPE_TIME], each[DURATION_TEXT];
+
+	for (int i = 0; i < EVENT_OVER; i++)
+		most = event->over[i] > most ? event->over[i] : most;
+	if (!most)
+		return;
+	canvas_format(canvas, place, STYLE_DIM, "heat over time: %s, each %s",
+		scope_time(uptime_shown(table->answer.zero, table->from), from),
+		duration_text((table->to - table->from) / EVENT_OVER, 2, each));
+	place.row++;
+	for (int i = 0; i < EVENT_OVER && i < place.width; i++) {
+		double level = (double)event->over[i] / most;
+		struct place cell = { place.row, place.column + i, 1 };
+
+		if (event->over[i])
+			glyphs_column(canvas, cell,
+				level < 0.34 ? STYLE_TEXT : level < 0.67 ? STYLE_WARM : STYLE_HOT, level);
+		else if (canvas->unicode)	/* in ASCII it would look like few */
+			canvas_text(canvas, cell, STYLE_DIM, glyphs_text(canvas, GLYPH_IDLE));
+	}
+}
+
+/*
+ * With a wall at its left, its axis below the bars, and where the median and the 99th percentile are. At the foot there
+ * are the spans over time.
+ */
+static void draw_beside(const struct event_table *table, struct canvas *canvas, struct area area,
+	const struct event_row *event, const char *name)
 {
 	struct place at = { area.row, area.column + 3, area.columns - 4 };
 	struct bars bars = bars_of(event, at.width - LABEL + 1, BAR_MOST);
-	int rows = area.rows - OTHERS < BARS_MOST ? area.rows - OTHERS : BARS_MOST;
+	int others = OTHERS + (area.rows >= OVER_FROM ? OVER_ROWS : 0);
+	int rows = area.rows - others < BARS_MOST ? area.rows - others : BARS_MOST;
 
 	for (int i = 0; i < area.rows; i++)
 		canvas_text(canvas, (struct place) { area.row + i, area.column + 1, 1 }, STYLE_DIM,
 			glyphs_text(canvas, GLYPH_WALL));
 	canvas_format(canvas, at, STYLE_HEAD, lasts(event) ? "%s BY DURATION, LOG" : "%s HAS NO DURATION", name);
+	if (others > OTHERS)
+		draw_over_time(table, canvas, (struct place) { at.row + (bars.count ? OTHERS + rows + 1 : 2), at.column,
+			at.width }, event);
 	if (!bars.count || rows < 1)
 		return;
 	at.row++;
@@ -786,7 +822,7 @@ static void events_draw(void *context, struct canvas *canvas, struct area area)
 	draw_table(self, canvas);
 	name = name_of(self, self->list.cursor);
 	if (beside.rows)
-		draw_beside(canvas, beside, selected(self), name);
+		draw_beside(self->table, canvas, beside, selected(self), name);
 	if (line_at.width)
 		draw_line(canvas, line_at, selected(self), name);
 	if (detail_at.width)

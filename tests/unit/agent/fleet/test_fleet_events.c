@@ -57,6 +57,7 @@ static void add_spans(struct part *part, uint32_t count, uint64_t ns)
 	row->max = ns > row->max ? ns : row->max;
 	row->bars[latencies_log(ns)] += count;
 	row->trend[EVENT_TREND - 1] += count;
+	row->over[0] += count;
 	row->cell_count++;
 	part->cells[part->table.cell_count++] = (struct event_cell) { number, latencies_bucket(ns), count };
 }
@@ -153,6 +154,7 @@ static void rows_with_the_same_name_are_one(void **state)
 	assert_int_equal(row->oldest_ns, 77);
 	assert_int_equal(row->was.count, 5);
 	assert_int_equal(row->trend[EVENT_TREND - 1], 100);
+	assert_int_equal(row->over[0], 100);
 	assert_int_equal(row->bars[latencies_log(1000)], 99);
 	assert_in_range(row->p50, 970, 1030);
 	assert_in_range(row->p99, 970, 1030);
@@ -280,6 +282,8 @@ static void books_and_ranges(void **state)
 	(void)state;
 	assert_int_equal(all->now, 0);			/* nobody has told of itself */
 	answer_free(&all->answer);
+	add_row(db, SPAN_CALL, 0, "read");
+	add_spans(db, 7, 10);
 	web->table.lost = 2;
 	web->table.from = 0;				/* 100 s: all since its boot */
 	web->table.exact_from = 95 * NS_PER_SECOND;
@@ -302,6 +306,7 @@ static void books_and_ranges(void **state)
 	assert_int_equal(all->to - all->base_to, 50 * NS_PER_SECOND);
 	assert_true(all->compared && all->traced && !all->open_known);
 	assert_int_equal(all->untraced, 2);
+	assert_int_equal(all->rows[0].over[EVENT_OVER - EVENT_OVER / 10], 7);	/* the last 10 s of these */
 	assert_string_equal(all->filters, "1 web: irq:min=1ms; 2 db: call:min=1ms");
 	answer_free(&all->answer);
 	fleet_free(fleet);

@@ -241,6 +241,7 @@ static struct event_row hostile(uint32_t i)
 	for (int bar = 0; bar < EVENT_BARS; bar++)
 		row.bars[bar] = i % 5 ? UINT32_MAX : (uint32_t)bar;
 	memset(row.trend, 0xff, sizeof(row.trend));
+	memset(row.over, 0xff, sizeof(row.over));
 	return row;
 }
 
@@ -321,6 +322,16 @@ static void test_histogram(void **state)
 	stage_holds(&stage, "│ 1.0us   ", true);
 	stage_holds(&stage, "   550s+", true);
 	stage_holds(&stage, "│   p50", true);	/* 8.0us are in the fourth bar: they are in the middle of two */
+	memset(row->over, 0, sizeof(row->over));
+	stage_holds(&stage, "heat over time", false);
+	row->over[2] = 8;
+	row->over[EVENT_OVER - 1] = 2;
+	stage_holds(&stage, "│ heat over time: 00:03:02, each 250ms", true);
+	stage_holds(&stage, "│ ··█···", true);
+	stage_holds(&stage, "···▃\n", true);
+	stage_resize(&stage, 12, 120, true);
+	stage_holds(&stage, "heat over time", false);	/* there is room for the bars alone */
+	stage_resize(&stage, 20, 120, true);
 	memset(row->bars, 0, sizeof(row->bars));
 	stage_holds(&stage, "the highest bar", false);	/* none has an end that is known */
 	for (int i = 0; i < EVENT_BARS; i++)
