@@ -634,8 +634,8 @@ static void read_all(struct making *making, const struct excerpt *excerpt)
 	read_ended(making, trend < table->from ? trend : table->from);
 	if (table->from < table->exact_from)
 		slowest_read(trace_slowest(trace), table->from, table->to, add_slowest, making);
-	trace_under_way(trace, add_under_way, making);
-	trace_unknown(trace, add_unknown, making);
+	pairs_under_way(trace_pairs(trace), add_under_way, making);
+	pairs_unknown(trace_pairs(trace), add_unknown, making);
 	if (!table->compared)
 		return;
 	base = excerpt_base_question(table->answer.epoch, excerpt);

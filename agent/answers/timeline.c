@@ -159,7 +159,7 @@ static void read_spans(struct making *making, uint64_t from, uint64_t to,
 
 	making->each = each;
 	span_rows_read(trace_rows(trace), from, to, take_row, making);
-	trace_under_way(trace, take_open, making);
+	pairs_under_way(trace_pairs(trace), take_open, making);
 }
 
 static void read_sums(struct making *making, void (*each)(struct making *making, const struct timeline_span *span))
@@ -258,7 +258,7 @@ static bool read_moment(struct making *making, uint64_t from, uint64_t to)
 	making->woke.begin = making->wakes.begin = 0;
 	making->each = add_to_moment;
 	span_rows_read(trace_rows(trace), from, to, take_row_of_moment, making);
-	trace_under_way(trace, take_open, making);
+	pairs_under_way(trace_pairs(trace), take_open, making);
 	sleeps = moment->is_known && moment->now.kind == SPAN_SLEEP && !moment->now.open;
 	moment->wake = sleeps && making->wakes.begin ? making->wakes : making->woke;
 	moment->woken = moment->wake.begin;
