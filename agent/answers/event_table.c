@@ -560,21 +560,15 @@ static void find_slowest(struct making *making, const struct event_request *requ
 	table->slow_count = slow_rows_find(table->answer.epoch, &question, &table->slow, &making->full);
 	for (uint32_t i = 0; i < table->slow_count; i++) {
 		struct slow_row *row = &table->slow[i];
-		char own[EVENT_CALLED], text[SPAN_TEXT];
-		const char *called = event_called(table->answer.epoch, SPAN_LOCK, row->lock, own);
+		const struct epoch *epoch = table->answer.epoch;
 
-		event_called(table->answer.epoch, row->of.kind, row->of.number, row->called);
+		event_called(epoch, row->of.kind, row->of.number, row->called);
 		if (row->lock_ns)
-			util_print(row->lock_name, sizeof(row->lock_name), "%s%s", *called ? "lock " : "",
-				*called ? called : span_text(SPAN_LOCK, row->lock, text));
-		event_called(table->answer.epoch, row->handler.kind, row->handler.number, own);
+			event_name(epoch, SPAN_LOCK, row->lock, row->lock_name);
 		if (row->handler.ns)
-			util_print(row->handler.name, sizeof(row->handler.name), "%s%s%s",
-				*own ? span_words[row->handler.kind] : "", *own ? " " : "",
-				*own ? own : span_text(row->handler.kind, row->handler.number, text));
+			event_name(epoch, row->handler.kind, row->handler.number, row->handler.name);
 		if (row->request.ns)
-			util_print(row->request.name, sizeof(row->request.name), "%s",
-				event_called(table->answer.epoch, row->request.kind, row->request.number, own));
+			event_name(epoch, row->request.kind, row->request.number, row->request.name);
 	}
 }
 
@@ -729,18 +723,29 @@ static void free_answer(struct answer *answer)
 	free(table->shares);
 }
 
+static const char *name_with_kind(enum span_kind kind, uint64_t number, const char *called, char text[EVENT_NAME])
+{
+	if (!*called)
+		return span_text(kind, number, text);
+	return util_print(text, EVENT_NAME, "%s%s%s", span_is_other(kind) ? "" : span_words[kind],
+		span_is_other(kind) ? "" : " ", called);
+}
+
+const char *event_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_NAME])
+{
+	char called[EVENT_CALLED];
+
+	return name_with_kind(kind, number, event_called(epoch, kind, number, called), text);
+}
+
 const char *event_row_text(const struct event_row *row, enum event_by by, char text[EVENT_TEXT])
 {
-	bool code = by == EVENT_BY_CODE, other = span_is_other(row->kind);
+	bool code = by == EVENT_BY_CODE && *row->title;
 	const char *before = code ? "" : row->title, *behind = code ? row->title : "";
-	char name[SPAN_TEXT];
+	char name[EVENT_NAME];
 
-	if (*row->called)
-		return util_print(text, EVENT_TEXT, "%s%s%s%s%s%s%s", before, *before ? ": " : "",
-			other ? "" : span_words[row->kind], other ? "" : " ", row->called, *behind ? " < " : "",
-			behind);
 	return util_print(text, EVENT_TEXT, "%s%s%s%s%s", before, *before ? ": " : "",
-		span_text(row->kind, row->number, name), *behind ? " < " : "", behind);
+		name_with_kind(row->kind, row->number, row->called, name), code ? " < " : "", behind);
 }
 
 const struct answer_kind event_table_kind = {

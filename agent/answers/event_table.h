@@ -130,6 +130,10 @@ const char *event_row_text(const struct event_row *row, enum event_by by, char t
  */
 const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_CALLED]);
 
+/* "syscall read", "lock inode", "block write": its name with its kind; without a name as span_text. Returns `text`. */
+enum { EVENT_NAME = SLOW_NAME };
+const char *event_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_NAME]);
+
 /* The terms of a filter that count for spans: those about CPUs, threads and processes. */
 struct filter event_filter(const struct filter *filter);
 uint32_t event_filter_ignores(const struct filter *filter);	/* so many others, without those about machines */

@@ -57,18 +57,6 @@ struct making {
 
 /* ---- spans ---- */
 
-static void give_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char name[TIMELINE_CALLED])
-{
-	char own[EVENT_CALLED], text[SPAN_TEXT];
-	const char *called = kind < SPAN_KINDS ? event_called(epoch, kind, number, own) : "";
-	bool plain = kind == SPAN_CALL || span_is_other(kind);
-
-	if (*called)
-		util_print(name, TIMELINE_CALLED, "%s%s%s", plain ? "" : span_words[kind], plain ? "" : " ", called);
-	else
-		util_print(name, TIMELINE_CALLED, "%s", kind < SPAN_KINDS ? span_text(kind, number, text) : "");
-}
-
 /* 0: there is no memory. */
 static uint16_t name_of(struct making *making, enum span_kind kind, uint64_t number)
 {
@@ -93,7 +81,11 @@ static uint16_t name_of(struct making *making, enum span_kind kind, uint64_t num
 		return 0;
 	}
 	named[timeline->name_count] = (struct span_name) { kind, number };
-	give_name(timeline->answer.epoch, kind, number, names[timeline->name_count]);
+	names[timeline->name_count][0] = '\0';
+	if (kind == SPAN_CALL)				/* its kind is plain */
+		event_called(timeline->answer.epoch, kind, number, names[timeline->name_count]);
+	if (kind < SPAN_KINDS && !names[timeline->name_count][0])
+		event_name(timeline->answer.epoch, kind, number, names[timeline->name_count]);
 	return (uint16_t)timeline->name_count++;
 }
 
