@@ -284,12 +284,9 @@ static void add_to_histogram(struct making *making, struct event_row *row, uint6
 	const uint32_t number = (uint32_t)(row - table->rows);
 	const uint32_t bucket = latencies_bucket(took) | (making->base ? EVENT_BASE : 0);
 	uint64_t hash = hash_pair(&making->by_bucket, number, bucket);
-	unsigned bar = latencies_log(took);
 	uint32_t at = 0, position;
 	struct event_cell *cells;
 
-	if (!making->base)
-		row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += (uint32_t)count;
 	while ((position = hash_next(&making->by_bucket, hash, &at)) != HASH_NONE)
 		if (table->cells[position].row == number && table->cells[position].bucket == bucket) {
 			table->cells[position].count += count;
@@ -379,17 +376,17 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 		.name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
 	};
 	uint64_t begin = sum->end / slot * slot, seconds = slot / NS_PER_SECOND, to = making->table->to;
+	uint64_t last = to / NS_PER_SECOND - begin / NS_PER_SECOND;	/* the range's last second, from `begin` on */
 	bool asked = begin >= making->kept && begin < making->to && may_have_row(making, sum->name);
 	struct event_row *row = asked && passes(making, &span) ? row_of(making, &span) : NULL;
 
-	for (uint64_t ago = 0; row && ago < EVENT_TREND && !making->base; ago++) {
-		uint64_t second = to / NS_PER_SECOND - ago - begin / NS_PER_SECOND;
-
-		if (ago <= (to - begin) / NS_PER_SECOND && second < seconds)
-			row->trend[EVENT_TREND - 1 - ago] += (uint32_t)(sum->count * (second + 1) / seconds -
-				sum->count * second / seconds);
-	}
-	if (!row || begin < making->from)
+	if (!row)
+		return;
+	for (uint64_t i = last < EVENT_TREND ? 0 : last + 1 - EVENT_TREND; i < seconds && i <= last; i++)
+		if (!making->base && last - i <= (to - begin) / NS_PER_SECOND)
+			row->trend[EVENT_TREND - 1 - (last - i)] += (uint32_t)(sum->count * (i + 1) / seconds -
+				sum->count * i / seconds);
+	if (begin < making->from)
 		return;
 	add_ended(making, row, &span, sum->count, sum->total);
 	if (!span.lost)
@@ -498,8 +495,11 @@ uint32_t event_rows_finish(struct event_row *rows, uint32_t count, struct event_
 		struct event_row *row = &rows[cells[from].row];
 		uint32_t base = from;
 
-		while (base < cell_count && cells[base].row == cells[from].row && !(cells[base].bucket & EVENT_BASE))
-			base++;
+		while (base < cell_count && cells[base].row == cells[from].row && cells[base].bucket < EVENT_BASE) {
+			unsigned bar = latencies_log(latencies_middle(cells[base].bucket));
+
+			row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += (uint32_t)cells[base++].count;
+		}
 		for (to = base; to < cell_count && cells[to].row == cells[from].row; to++)
 			;
 		row->cells = from;

@@ -43,30 +43,30 @@ struct event_request {
 	uint64_t slow_kind, slow_number, slow_part;	/* as in struct event_row */
 };
 
-struct event_row {
+struct event_row {			/* what is met with each span comes first, for the processor's cache */
 	enum span_kind kind;		/* not SPAN_THREAD */
 	uint64_t number;		/* as in struct trace_span */
-	char called[EVENT_CALLED];	/* the number; "": it has no name */
 	uint64_t part;			/* thread, process or CPU; a hash of the functions; EVENT_NO_PART; SLOW_ALL */
-	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
-	uint64_t lost;			/* those whose end was lost: they have no duration */
 	/* ns; percentiles within 3 %, as `max` of old spans that are not among the 32 longest; 0 of a single event */
-	uint64_t total, p50, p99, max;
+	uint64_t total, max, p50, p99;
+	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
+	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
+	uint64_t lost;			/* those whose end was lost: they have no duration */
+	uint32_t over[EVENT_OVER];	/* spans by when in the range they ended */
+	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
 	/* Those that have begun, and have not ended at the range's end, as far as events tell; 0: or not known. */
 	uint64_t open;
 	uint64_t oldest, oldest_ns;	/* guest ns: when the first of them began; how long that had been */
-	uint32_t oldest_of, oldest_on;	/* likewise, as the next ones */
-	struct event_was {		/* likewise, in the baseline; 0 if there is none */
+	uint32_t oldest_of, oldest_on;	/* its thread and CPU, as of the longest one */
+	struct event_was {		/* in the baseline; 0 if there is none */
 		uint64_t count, total, p50, p99, max;
 	} was;
-	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
-	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
 	uint32_t cells, cell_count;	/* likewise, finer: so many of the table's, from this one on */
 	uint32_t shares;		/* of many machines: from this one on of the table's, one for each machine */
-	uint32_t over[EVENT_OVER];	/* likewise, by when in the range they ended */
-	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
+	char called[EVENT_CALLED];	/* the number; "": it has no name */
+	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
 };
 
 #define EVENT_BASE 0x80000000u
@@ -116,8 +116,8 @@ struct event_table {
 };
 
 /*
- * Sorts the cells, which name rows by their places in `rows`, and tells the rows' percentiles. Then leaves out rows
- * that have nothing in the range, and sorts the others. Returns how many these are.
+ * Sorts the cells, which name rows by their places in `rows`, and tells the rows' bars and percentiles. Then leaves out
+ * rows that have nothing in the range, and sorts the others. Returns how many these are.
  */
 uint32_t event_rows_finish(struct event_row *rows, uint32_t count, struct event_cell *cells, uint32_t cell_count);
 

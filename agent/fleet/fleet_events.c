@@ -171,8 +171,6 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
 	to->was.count += row.was.count;
 	to->was.total += row.was.total;
 	to->was.max = most(to->was.max, row.was.max);
-	for (int i = 0; i < EVENT_BARS; i++)
-		to->bars[i] += row.bars[i];
 	for (int i = 0; i < EVENT_TREND; i++)
 		to->trend[i] += row.trend[i];
 	for (int i = 0; i < EVENT_OVER; i++)
