@@ -43,10 +43,8 @@ struct making {
 	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
 	struct hash by_row;
 	uint32_t room;
-	struct latencies *latencies;	/* by row; with a baseline two of each, the second of that: */
-	uint32_t latency_room, sets;
-	struct latency_pages pages;
 	uint64_t from, to;		/* spans that ended earlier are only in trends; */
+	double over_each;		/* parts of a row's spans over time in a ns of the range */
 	uint64_t kept;			/* sums of slots that began before are in nothing */
 	uint64_t begin, slot;		/* where the slot of the last sum began, and its width */
 	bool base;			/* what is read is of the baseline */
@@ -137,7 +135,7 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 	struct event_table *table = making->table;
 	struct budget *budget = table->answer.epoch->inputs.budget;
 	struct event_row *rows;
-	struct latencies *latencies;
+	struct event_latencies *latencies;
 	uint64_t hash = hash_pair(&making->by_row, hash_mix(is->number, is->kind), part);
 	uint32_t at = 0, row;
 
@@ -147,14 +145,15 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 			return row;
 	rows = budget_array(budget, table->rows, table->count, &making->room, sizeof(*rows));
 	table->rows = rows ? rows : table->rows;
-	latencies = budget_array(budget, making->latencies, (table->count + 1) * making->sets - 1,
-		&making->latency_room, sizeof(*latencies));
-	making->latencies = latencies ? latencies : making->latencies;
+	latencies = budget_array(budget, table->latencies, table->count, &table->latency_room, sizeof(*latencies));
+	table->latencies = latencies ? latencies : table->latencies;
 	making->full = making->full || !rows || !latencies || !hash_add(&making->by_row, hash, table->count);
 	if (making->full)
 		return NO_ROW;
-	memset(&latencies[table->count * making->sets], 0, making->sets * sizeof(*latencies));
-	table->rows[table->count] = (struct event_row) { .kind = is->kind, .number = is->number, .part = part };
+	memset(&latencies[table->count], 0, sizeof(*latencies));
+	table->rows[table->count] = (struct event_row) {
+		.kind = is->kind, .number = is->number, .part = part, .latencies = table->count,
+	};
 	if (part < EVENT_NO_PART)
 		name_part(table->answer.epoch, table->by, span, table->rows[table->count].title);
 	return table->count++;
@@ -290,10 +289,13 @@ static void add_unknown(void *context, const struct trace_span *span)
 		lost->lost++;
 }
 
-/* Of a row, in the range or in the baseline. */
-static struct latencies *latencies_of(const struct making *making, size_t row, bool base)
+static void add_to_histogram(struct making *making, const struct event_row *row, uint64_t took, uint64_t count)
 {
-	return &making->latencies[row * making->sets + base];
+	struct event_table *table = making->table;
+	struct event_latencies *of = &table->latencies[row->latencies];
+
+	if (!latencies_add(making->base ? &of->was : &of->now, &table->pages, took, count))
+		making->full = true;
 }
 
 static void meet_longest(struct event_row *row, const struct span_row *span)
@@ -322,9 +324,25 @@ static void add_ended(struct making *making, struct event_row *row, const struct
 	}
 	if (!making->base && (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE))
 		meet_longest(row, span);
-	if (row->kind != SPAN_SINGLE && !latencies_add(latencies_of(making, (size_t)(row - making->table->rows),
-			making->base), &making->pages, span->duration, count))
-		making->full = true;
+	if (row->kind != SPAN_SINGLE)
+		add_to_histogram(making, row, span->duration, count);
+}
+
+static unsigned part_of_range(const struct making *making, uint64_t time)
+{
+	double part = time > making->from ? (double)(time - making->from) * making->over_each : 0;
+
+	return part < EVENT_OVER ? (unsigned)part : EVENT_OVER - 1;
+}
+
+/* So many ended in this time, as many in each part of it. */
+static void add_over_time(const struct making *making, struct event_row *row, uint64_t begin, uint64_t end,
+	uint64_t count)
+{
+	unsigned first = part_of_range(making, begin), parts = part_of_range(making, end) - first + 1;
+
+	for (unsigned i = 0; i < parts && !making->base; i++)
+		row->over[first + i] += (uint32_t)(count * (i + 1) / parts - count * i / parts);
 }
 
 static void add_span(void *context, const struct span_row *span)
@@ -340,8 +358,11 @@ static void add_span(void *context, const struct span_row *span)
 		return;
 	if (ago < EVENT_TREND && !making->base)
 		row->trend[EVENT_TREND - 1 - ago]++;
-	if (span->end >= making->from)
-		add_ended(making, row, span, 1, span->duration);
+	if (span->end < making->from)
+		return;
+	add_ended(making, row, span, 1, span->duration);
+	if (!span->lost)
+		add_over_time(making, row, span->end, span->end, 1);
 }
 
 /* So many of a slot that begins at `begin`: in the trend, they are as many in each second of it. */
@@ -369,10 +390,15 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 
 	making->begin = begin;
 	making->slot = slot;
-	if (row && !making->base)
+	if (!row)
+		return;
+	if (!making->base)
 		add_trend(making, row, sum->count, begin, slot);
-	if (row && begin >= making->from)
-		add_ended(making, row, &span, sum->count, sum->total);
+	if (begin < making->from)
+		return;
+	add_ended(making, row, &span, sum->count, sum->total);
+	if (!span.lost)
+		add_over_time(making, row, begin, begin + slot - 1, sum->count);
 }
 
 /* The longest of old spans are known to the ns. */
@@ -445,36 +471,40 @@ const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_
 	return text;
 }
 
-/* Finishes the rows, and leaves out those that have nothing in the range. */
-static void finish(struct making *making)
+void event_rows_finish(struct event_table *table)
 {
-	struct event_table *table = making->table;
-	struct budget *budget = table->answer.epoch->inputs.budget;
-	const struct latency_pages *pages = &making->pages;
+	const struct latency_pages *pages = &table->pages;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct event_row row = table->rows[i];
-		const struct latencies *now = latencies_of(making, i, false);
-		const struct latencies *was = latencies_of(making, i, making->sets > 1);
+		const struct event_latencies *of = &table->latencies[row.latencies];
 
 		if (!row.count && !row.lost && !row.open && !row.was.count)
 			continue;
-		latencies_bars(now, pages, row.bars, EVENT_BARS);
+		latencies_bars(&of->now, pages, row.bars, EVENT_BARS);
 		if (row.kind != SPAN_SINGLE) {
-			row.p50 = latencies_percentile(now, pages, row.count, row.max, 50);
-			row.p99 = latencies_percentile(now, pages, row.count, row.max, 99);
-			row.was.p50 = latencies_percentile(was, pages, row.was.count, row.was.max, 50);
-			row.was.p99 = latencies_percentile(was, pages, row.was.count, row.was.max, 99);
+			row.p50 = latencies_percentile(&of->now, pages, row.count, row.max, 50);
+			row.p99 = latencies_percentile(&of->now, pages, row.count, row.max, 99);
+			row.was.p50 = latencies_percentile(&of->was, pages, row.was.count, row.was.max, 50);
+			row.was.p99 = latencies_percentile(&of->was, pages, row.was.count, row.was.max, 99);
 		}
-		event_called(table->answer.epoch, row.kind, row.number, row.called);
 		table->rows[kept++] = row;
 	}
-	table->rows = budget_trim(budget, table->rows, making->room * sizeof(*table->rows),
-		kept * sizeof(*table->rows));
 	table->count = kept;
 	if (kept)
 		qsort(table->rows, kept, sizeof(*table->rows), by_total);
+}
+
+static void finish(struct making *making)
+{
+	struct event_table *table = making->table;
+
+	event_rows_finish(table);
+	table->rows = budget_trim(table->answer.epoch->inputs.budget, table->rows, making->room * sizeof(*table->rows),
+		table->count * sizeof(*table->rows));
+	for (uint32_t i = 0; i < table->count; i++)
+		event_called(table->answer.epoch, table->rows[i].kind, table->rows[i].number, table->rows[i].called);
 }
 
 /* The slowest spans of the rows that the request names. They may be older than any that the rows count. */
@@ -502,21 +532,15 @@ static void find_slowest(struct making *making, const struct event_request *requ
 	table->slow_count = slow_rows_find(table->answer.epoch, &question, &table->slow, &making->full);
 	for (uint32_t i = 0; i < table->slow_count; i++) {
 		struct slow_row *row = &table->slow[i];
-		char own[EVENT_CALLED], text[SPAN_TEXT];
-		const char *called = event_called(table->answer.epoch, SPAN_LOCK, row->lock, own);
+		const struct epoch *epoch = table->answer.epoch;
 
-		event_called(table->answer.epoch, row->of.kind, row->of.number, row->called);
+		event_called(epoch, row->of.kind, row->of.number, row->called);
 		if (row->lock_ns)
-			util_print(row->lock_name, sizeof(row->lock_name), "%s%s", *called ? "lock " : "",
-				*called ? called : span_text(SPAN_LOCK, row->lock, text));
-		event_called(table->answer.epoch, row->handler.kind, row->handler.number, own);
+			event_name(epoch, SPAN_LOCK, row->lock, row->lock_name);
 		if (row->handler.ns)
-			util_print(row->handler.name, sizeof(row->handler.name), "%s%s%s",
-				*own ? span_words[row->handler.kind] : "", *own ? " " : "",
-				*own ? own : span_text(row->handler.kind, row->handler.number, text));
+			event_name(epoch, row->handler.kind, row->handler.number, row->handler.name);
 		if (row->request.ns)
-			util_print(row->request.name, sizeof(row->request.name), "%s",
-				event_called(table->answer.epoch, row->request.kind, row->request.number, own));
+			event_name(epoch, row->request.kind, row->request.number, row->request.name);
 	}
 }
 
@@ -527,8 +551,6 @@ static void end_making(struct making *making)
 	making->table->refused += making->full;
 	budget_free(budget, making->verdicts, making->verdict_room * sizeof(*making->verdicts));
 	budget_free(budget, making->places, making->place_room * sizeof(*making->places));
-	budget_free(budget, making->latencies, making->latency_room * sizeof(*making->latencies));
-	latency_pages_clear(&making->pages);
 	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);
 	hash_clear(&making->by_stack);
@@ -572,12 +594,13 @@ static void read_all(struct making *making, const struct excerpt *excerpt)
 	table->open_known = table->to >= table->exact_from;
 	making->from = table->from;
 	making->to = table->to;
+	making->over_each = table->to > table->from ? (double)EVENT_OVER / (double)(table->to - table->from) : 0;
 	trend = table->to > trend ? table->to - trend : 0;
 	read_ended(making, trend < table->from ? trend : table->from);
 	if (table->from < table->exact_from)
 		slowest_read(trace_slowest(trace), table->from, table->to, add_slowest, making);
-	trace_under_way(trace, add_under_way, making);
-	trace_unknown(trace, add_unknown, making);
+	pairs_under_way(trace_pairs(trace), add_under_way, making);
+	pairs_unknown(trace_pairs(trace), add_unknown, making);
 	if (!table->compared)
 		return;
 	base = excerpt_base_question(table->answer.epoch, excerpt);
@@ -603,8 +626,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	table->compared = excerpt->base.until_ns;
 	table->forgot = question.from < table->kept_from;
 	find_range(table, &question, !excerpt->until_ns, &table->from, &table->to);
-	making.pages.budget = table->answer.epoch->inputs.budget;
-	making.sets = table->compared ? 2 : 1;
+	table->pages.budget = table->answer.epoch->inputs.budget;
 	making.open_name = names;
 	making.names = util_alloc((names + 1) * sizeof(*making.names));
 	memcpy(making.names, known, names * sizeof(*known));
@@ -662,25 +684,40 @@ static struct answer *make(const struct request *request, const struct moment *m
 static void free_answer(struct answer *answer)
 {
 	struct event_table *table = (struct event_table *)answer;
+	struct budget *budget = answer->epoch ? answer->epoch->inputs.budget : NULL;
 
-	if (answer->epoch) {
-		budget_free(answer->epoch->inputs.budget, table->rows, table->count * sizeof(*table->rows));
-		budget_free(answer->epoch->inputs.budget, table->slow, table->slow_count * sizeof(*table->slow));
-	}
+	if (!answer->epoch && !table->machine_count)
+		return;
+	budget_free(budget, table->rows, table->count * sizeof(*table->rows));
+	budget_free(budget, table->latencies, table->latency_room * sizeof(*table->latencies));
+	latency_pages_clear(&table->pages);
+	budget_free(budget, table->slow, table->slow_count * sizeof(*table->slow));
+	free(table->shares);
+}
+
+static const char *name_with_kind(enum span_kind kind, uint64_t number, const char *called, char text[EVENT_NAME])
+{
+	if (!*called)
+		return span_text(kind, number, text);
+	return util_print(text, EVENT_NAME, "%s%s%s", span_is_other(kind) ? "" : span_words[kind],
+		span_is_other(kind) ? "" : " ", called);
+}
+
+const char *event_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_NAME])
+{
+	char called[EVENT_CALLED];
+
+	return name_with_kind(kind, number, event_called(epoch, kind, number, called), text);
 }
 
 const char *event_row_text(const struct event_row *row, enum event_by by, char text[EVENT_TEXT])
 {
-	bool code = by == EVENT_BY_CODE, other = span_is_other(row->kind);
+	bool code = by == EVENT_BY_CODE && *row->title;
 	const char *before = code ? "" : row->title, *behind = code ? row->title : "";
-	char name[SPAN_TEXT];
+	char name[EVENT_NAME];
 
-	if (*row->called)
-		return util_print(text, EVENT_TEXT, "%s%s%s%s%s%s%s", before, *before ? ": " : "",
-			other ? "" : span_words[row->kind], other ? "" : " ", row->called, *behind ? " < " : "",
-			behind);
 	return util_print(text, EVENT_TEXT, "%s%s%s%s%s", before, *before ? ": " : "",
-		span_text(row->kind, row->number, name), *behind ? " < " : "", behind);
+		name_with_kind(row->kind, row->number, row->called, name), code ? " < " : "", behind);
 }
 
 const struct answer_kind event_table_kind = {

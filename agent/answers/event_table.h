@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "agent/trace/latencies.h"
 #include "agent/trace/span.h"
 #include "answer.h"
 #include "slow_rows.h"
@@ -21,6 +22,7 @@ enum {
 	EVENT_TITLE = 96, EVENT_CALLED = SLOW_CALLED,	/* bytes of texts */
 	EVENT_TEXT = EVENT_TITLE + EVENT_CALLED + SPAN_TEXT,
 	EVENT_BARS = 40,		/* of a histogram: bar i has durations from 2^i ns on, the last one all above */
+	EVENT_OVER = 40,		/* parts of the range, for a row's spans over time */
 	EVENT_FRAMES = 3,		/* functions of a place in the code */
 };
 
@@ -47,22 +49,33 @@ struct event_row {			/* what each span changes comes first: there may be very ma
 	uint64_t number;		/* as in struct trace_span */
 	uint64_t part;			/* thread, process or CPU; a hash of the functions; EVENT_NO_PART; SLOW_ALL */
 	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
-	uint64_t lost;			/* those whose end was lost: they have no duration */
 	/* ns; percentiles within 3 %, as `max` of old spans that are not among the 32 longest; 0 of a single event */
-	uint64_t total, p50, p99, max;
+	uint64_t total, max, p50, p99;
 	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
 	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
+	uint64_t lost;			/* those whose end was lost: they have no duration */
+	uint32_t over[EVENT_OVER];	/* spans by when in the range they ended */
 	uint32_t trend[EVENT_TREND];	/* spans that ended in each of the last seconds up to the range's end */
 	/* Those that have begun, and have not ended at the range's end, as far as events tell; 0: or not known. */
 	uint64_t open;
 	uint64_t oldest, oldest_ns;	/* guest ns: when the first of them began; how long that had been */
-	uint32_t oldest_of, oldest_on;	/* likewise, as longest_of and longest_on */
-	struct event_was {		/* likewise, in the baseline; 0 if there is none */
+	uint32_t oldest_of, oldest_on;	/* its thread and CPU, as of the longest one */
+	struct event_was {		/* in the baseline; 0 if there is none */
 		uint64_t count, total, p50, p99, max;
 	} was;
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
+	uint32_t latencies;		/* likewise, finer: its place among the table's */
+	uint32_t shares;		/* of many machines: from this one on of the table's, one for each machine */
 	char called[EVENT_CALLED];	/* the number; "": it has no name */
 	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
+};
+
+struct event_latencies {		/* of a row's spans, in the range and in the baseline */
+	struct latencies now, was;
+};
+
+struct event_share {			/* of a row over many machines: what one of them has of it */
+	uint64_t count, total, p99;
 };
 
 struct event_table {
@@ -87,6 +100,12 @@ struct event_table {
 	uint64_t refused;		/* spans that found no room in memory */
 	uint32_t count;
 	struct event_row *rows;		/* heaviest total first */
+	struct event_latencies *latencies;
+	uint32_t latency_room;
+	struct latency_pages pages;	/* of these */
+	/* Of many machines (fleet.h): how many; which of them trace nothing, by bits. Times are the fleet's. */
+	uint32_t machine_count, untraced;
+	struct event_share *shares;
 	/* `slow` has spans that ended from then on, guest ns; before `exact_from`, only the longest of their minute. */
 	uint64_t slow_from;
 	bool slow_forgot;		/* some of the range that ended before were forgotten */
@@ -96,6 +115,9 @@ struct event_table {
 	struct slow_row *slow;		/* slow_rows_find */
 };
 
+/* Tells the rows' bars and percentiles, leaves out those that have nothing in the range, and sorts the others. */
+void event_rows_finish(struct event_table *table);
+
 /* "syscall 39", "syscall getpid"; "main/4: syscall getpid"; "disk"; "lock inode < mutex_lock < log". Returns `text`. */
 const char *event_row_text(const struct event_row *row, enum event_by by, char text[EVENT_TEXT]);
 
@@ -104,6 +126,10 @@ const char *event_row_text(const struct event_row *row, enum event_by by, char t
  * another event its name, too: "block write". "": it has no name. Returns `text`.
  */
 const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_CALLED]);
+
+/* "syscall read", "lock inode", "block write": its name with its kind; without a name as span_text. Returns `text`. */
+enum { EVENT_NAME = SLOW_NAME };
+const char *event_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[EVENT_NAME]);
 
 /* The terms of a filter that count for spans: those about CPUs, threads and processes. */
 struct filter event_filter(const struct filter *filter);

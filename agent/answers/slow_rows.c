@@ -366,7 +366,7 @@ static void find_parts(struct finding *finding)
 			hash_pair(&finding->by_thread, row->thread, 0), i));
 	}
 	span_rows_read(trace_rows(finding->epoch->trace), from, to, add_ended, finding);
-	trace_under_way(finding->epoch->trace, add_open, finding);
+	pairs_under_way(trace_pairs(finding->epoch->trace), add_open, finding);
 	find_ahead(finding, from, to);
 	for (uint32_t i = 0; i < finding->share_count; i++)
 		take_share(&finding->rows[finding->shares[i].row], &finding->shares[i]);

@@ -17,7 +17,7 @@ struct epoch;
 
 enum { SLOW_NAMES = 64 };		/* of one question, at most */
 /* Bytes of texts. */
-enum { SLOW_TITLE = 64, SLOW_CALLED = 48, SLOW_LOCK = 64, SLOW_WAITED = 160, SLOW_PARTS = 512 };
+enum { SLOW_TITLE = 64, SLOW_CALLED = 48, SLOW_NAME = SLOW_CALLED + SPAN_TEXT, SLOW_WAITED = 160, SLOW_PARTS = 512 };
 
 #define SLOW_ALL UINT64_MAX
 struct slow_of {			/* whose: as a row of event_table.h */
@@ -37,7 +37,7 @@ struct slow_row {
 	uint64_t unknown;		/* what is left of its time */
 	uint64_t locked;		/* beside these: it waited for a lock, asleep or spinning */
 	uint64_t lock, lock_ns;		/* the number of the lock for which it waited longest, and how long; 0: none */
-	char lock_name[SLOW_LOCK];	/* "lock inode"; "": none */
+	char lock_name[SLOW_NAME];	/* "lock inode"; "": none */
 	uint32_t holder;		/* who held that in the longest of these waits; EVENT_NONE: not known */
 	char holder_title[SLOW_TITLE];
 	/* While it waited for a CPU, that one ran this thread longest, for so long; EVENT_NONE: it was idle. */
@@ -47,7 +47,7 @@ struct slow_row {
 	struct slow_named {		/* likewise, of interrupts and softirqs, whose time is also that of a thread */
 		enum span_kind kind;
 		uint64_t number, ns;
-		char name[SLOW_LOCK];	/* "irq disk" */
+		char name[SLOW_NAME];	/* "irq disk" */
 	} handler;
 	struct slow_named request;	/* of its own requests of block devices while it took so long: "block read" */
 	char stack[STACK_TEXT];		/* of the kernel where it began: "mutex_lock < log_add"; "": not told */

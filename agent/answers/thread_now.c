@@ -42,17 +42,11 @@ static const char *lasts(const struct trace_span *span, uint64_t until, char tex
 	return duration_text(until > span->begin ? until - span->begin : 0, 2, text);
 }
 
-/* "syscall read", "lock inode", "block read"; without a name, its number. */
-static void add_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char text[THREAD_NOW])
+static void add_name(const struct epoch *epoch, const struct trace_span *of, char text[THREAD_NOW])
 {
-	char own[EVENT_CALLED], plain[SPAN_TEXT];
-	const char *called = event_called(epoch, kind, number, own);
-	bool other = span_is_other(kind);
+	char name[EVENT_NAME];
 
-	if (*called)
-		add_text(text, "%s%s%s", other ? "" : span_words[kind], other ? "" : " ", called);
-	else
-		add_text(text, "%s", span_text(kind, number, plain));
+	add_text(text, "%s", event_name(epoch, of->kind, of->number, name));
 }
 
 /* ", at mutex_lock < log_add"; nothing if it was not told. */
@@ -88,11 +82,11 @@ static void add_state(const struct epoch *epoch, const struct pairs_thread *is, 
 			is->now.number == READY_WOKEN ? "woken" : "preempted");
 	if (is->call.begin) {
 		add_text(text, " in ");
-		add_name(epoch, is->call.kind, is->call.number, text);
+		add_name(epoch, &is->call, text);
 	}
 	if (has_request(epoch, is)) {
 		add_text(text, " while its ");
-		add_name(epoch, is->pair.kind, is->pair.number, text);
+		add_name(epoch, &is->pair, text);
 		add_text(text, " is under way for %s", lasts(&is->pair, until, ns));
 	}
 	add_stack(epoch, is->now.kind == SPAN_READY && is->now.number == READY_WOKEN ? " at " : ", at ", is->now.stack,
@@ -108,7 +102,7 @@ void thread_now_brief(const struct epoch *epoch, const struct thread_states *sta
 	char ns[DURATION_TEXT], title[THREAD_TITLE], plain[SPAN_TEXT], text[THREAD_NOW] = "";
 
 	if (is.wait.begin) {
-		add_name(epoch, is.wait.kind, is.wait.number, text);
+		add_name(epoch, &is.wait, text);
 		threads_title(epoch->inputs.threads, (uint32_t)is.wait.holder, title, sizeof(title));
 		add_text(text, " %s", lasts(&is.wait, until, ns));
 		if (is.wait.holder != EVENT_NONE)
@@ -121,7 +115,7 @@ void thread_now_brief(const struct epoch *epoch, const struct thread_states *sta
 		doing = has_request(epoch, &is) ? &is.pair : &is.call;
 		add_text(text, " %s%s", lasts(&is.now, until, ns), doing->begin ? ", " : "");
 		if (doing->begin)
-			add_name(epoch, doing->kind, doing->number, text);
+			add_name(epoch, doing, text);
 	}
 	util_print(brief, THREAD_BRIEF, "%s", text);
 }
@@ -150,7 +144,7 @@ static bool add_chain(const struct epoch *epoch, const struct thread_states *sta
 	while (is.wait.begin && count < CHAIN) {
 		met[count++] = thread;
 		add_text(text, "waits for ");
-		add_name(epoch, is.wait.kind, is.wait.number, text);
+		add_name(epoch, &is.wait, text);
 		add_text(text, " for %s", lasts(&is.wait, until, ns));
 		add_stack(epoch, ", at ", is.wait.stack, count > 1 ? FRAMES : OWN_FRAMES, text);
 		add_text(text, ", %sheld by ", is.held_last ? "last " : "");
@@ -182,7 +176,7 @@ void thread_now(const struct epoch *epoch, const struct thread_states *states, u
 {
 	const struct pairs_thread is = thread_states_of(states, thread);
 	uint64_t other = is.wait.begin ? is.wait.holder : is.woken ? is.waker : EVENT_NONE;
-	char text[THREAD_NOW] = "";
+	char text[THREAD_NOW] = "", name[EVENT_NAME];
 	bool circle;
 
 	now[0] = next[0] = '\0';
@@ -196,7 +190,7 @@ void thread_now(const struct epoch *epoch, const struct thread_states *states, u
 		add_text(now, "; woken last by %s", is.waker != EVENT_NONE ? next :
 			is.woken_in.kind == SPAN_THREAD ? "an interrupt" : "");
 		if (is.waker == EVENT_NONE && is.woken_in.kind != SPAN_THREAD)
-			add_name(epoch, is.woken_in.kind, is.woken_in.number, now);
+			add_text(now, "%s", event_name(epoch, is.woken_in.kind, is.woken_in.number, name));
 		if (is.now.kind != SPAN_READY)
 			add_stack(epoch, " at ", is.woken_at, FRAMES, now);
 	}

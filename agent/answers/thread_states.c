@@ -163,12 +163,12 @@ static void read_past(struct thread_states *states)
 	if (states->forgot)
 		return;
 	span_rows_read(rows, states->at, states->at + 1, take_row, states);
-	trace_under_way(trace, take_open, states);
-	trace_unknown(trace, take_unknown, states);
+	pairs_under_way(trace_pairs(trace), take_open, states);
+	pairs_unknown(trace_pairs(trace), take_unknown, states);
 	if (find_state(states, states->thread) == HASH_NONE)
 		return;
 	span_rows_read(rows, 0, states->at + 1, take_wake, states);
-	trace_under_way(trace, take_open_wake, states);
+	pairs_under_way(trace_pairs(trace), take_open_wake, states);
 }
 
 struct thread_states *thread_states_new(const struct epoch *epoch, uint64_t at, uint64_t thread)
@@ -224,7 +224,7 @@ struct pairs_thread thread_states_of(const struct thread_states *states, uint64_
 	struct trace_span hold;
 
 	if (!states->past)
-		return trace_thread(states->epoch->trace, thread, states->at);
+		return pairs_thread(trace_pairs(states->epoch->trace), thread, states->at);
 	if (position == HASH_NONE)
 		return is;
 	is = states->list[position].is;
@@ -239,7 +239,7 @@ struct pairs_thread thread_states_of(const struct thread_states *states, uint64_
 struct trace_span thread_states_hold(const struct thread_states *states, uint64_t lock)
 {
 	if (!states->past)
-		return trace_hold(states->epoch->trace, lock, states->at);
+		return pairs_hold(trace_pairs(states->epoch->trace), lock, states->at);
 	for (uint32_t i = 0; i < states->hold_count && lock != SPAN_OTHERS; i++)
 		if (states->holds[i].number == lock)
 			return states->holds[i];
@@ -250,7 +250,7 @@ void thread_states_each(const struct thread_states *states, void (*each)(void *c
 	void *context)
 {
 	if (!states->past) {
-		trace_threads(states->epoch->trace, states->at, each, context);
+		pairs_threads(trace_pairs(states->epoch->trace), states->at, each, context);
 		return;
 	}
 	for (uint32_t i = 0; i < states->count; i++)

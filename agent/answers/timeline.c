@@ -57,18 +57,6 @@ struct making {
 
 /* ---- spans ---- */
 
-static void give_name(const struct epoch *epoch, enum span_kind kind, uint64_t number, char name[TIMELINE_CALLED])
-{
-	char own[EVENT_CALLED], text[SPAN_TEXT];
-	const char *called = kind < SPAN_KINDS ? event_called(epoch, kind, number, own) : "";
-	bool plain = kind == SPAN_CALL || span_is_other(kind);
-
-	if (*called)
-		util_print(name, TIMELINE_CALLED, "%s%s%s", plain ? "" : span_words[kind], plain ? "" : " ", called);
-	else
-		util_print(name, TIMELINE_CALLED, "%s", kind < SPAN_KINDS ? span_text(kind, number, text) : "");
-}
-
 /* 0: there is no memory. */
 static uint16_t name_of(struct making *making, enum span_kind kind, uint64_t number)
 {
@@ -93,7 +81,11 @@ static uint16_t name_of(struct making *making, enum span_kind kind, uint64_t num
 		return 0;
 	}
 	named[timeline->name_count] = (struct span_name) { kind, number };
-	give_name(timeline->answer.epoch, kind, number, names[timeline->name_count]);
+	names[timeline->name_count][0] = '\0';
+	if (kind == SPAN_CALL)				/* its kind is plain */
+		event_called(timeline->answer.epoch, kind, number, names[timeline->name_count]);
+	if (kind < SPAN_KINDS && !names[timeline->name_count][0])
+		event_name(timeline->answer.epoch, kind, number, names[timeline->name_count]);
 	return (uint16_t)timeline->name_count++;
 }
 
@@ -159,7 +151,7 @@ static void read_spans(struct making *making, uint64_t from, uint64_t to,
 
 	making->each = each;
 	span_rows_read(trace_rows(trace), from, to, take_row, making);
-	trace_under_way(trace, take_open, making);
+	pairs_under_way(trace_pairs(trace), take_open, making);
 }
 
 static void read_sums(struct making *making, void (*each)(struct making *making, const struct timeline_span *span))
@@ -258,7 +250,7 @@ static bool read_moment(struct making *making, uint64_t from, uint64_t to)
 	making->woke.begin = making->wakes.begin = 0;
 	making->each = add_to_moment;
 	span_rows_read(trace_rows(trace), from, to, take_row_of_moment, making);
-	trace_under_way(trace, take_open, making);
+	pairs_under_way(trace_pairs(trace), take_open, making);
 	sleeps = moment->is_known && moment->now.kind == SPAN_SLEEP && !moment->now.open;
 	moment->wake = sleeps && making->wakes.begin ? making->wakes : making->woke;
 	moment->woken = moment->wake.begin;

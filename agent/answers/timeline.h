@@ -15,11 +15,12 @@
 
 #include "agent/trace/span.h"
 #include "answer.h"
+#include "slow_rows.h"
 
 enum {
 	TIMELINE_COLUMNS = 512, TIMELINE_CPUS = 128, TIMELINE_THREADS = 128,	/* at most */
 	TIMELINE_SPANS = 1 << 18,
-	TIMELINE_TITLE = 64, TIMELINE_CALLED = 64, TIMELINE_PLACE = 192,	/* bytes of texts */
+	TIMELINE_TITLE = 64, TIMELINE_CALLED = SLOW_NAME, TIMELINE_PLACE = 192,	/* bytes of texts */
 	TIMELINE_FRAMES = 3,		/* functions of a place in the code */
 };
 

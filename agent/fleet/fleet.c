@@ -182,6 +182,21 @@ uint32_t fleet_ids_map(struct fleet_ids *names, struct fleet_map *map, const str
 
 enum { IN_NO_WINDOW = 1 };		/* the end of a window that a machine is no part of: before any sample */
 
+static const struct answer_kind *const kinds[FLEET_KINDS] = {
+	[FLEET_VITALS] = &vitals_kind, [FLEET_FUNCTIONS] = &function_table_kind, [FLEET_TREE] = &call_tree_kind,
+	[FLEET_ANNOTATION] = &annotation_kind, [FLEET_PAGE] = &function_page_kind, [FLEET_LINE] = &time_line_kind,
+	[FLEET_HEAT] = &heat_map_kind, [FLEET_EVENTS] = &event_table_kind,
+};
+
+static enum fleet_kind kind_of(const struct answer_kind *kind)
+{
+	int at = 0;
+
+	while (kinds[at] != kind)
+		at++;
+	return (enum fleet_kind)at;
+}
+
 /* The local time of the day in ns. */
 static uint64_t time_of_day(void)
 {
@@ -202,14 +217,9 @@ struct fleet *fleet_new(const char *const *names, size_t count, struct budget *b
 	fleet->machines = util_alloc(count * sizeof(*fleet->machines));
 	fleet->budget = budget_hold(budget);
 	fleet->functions = fleet_ids_new(budget);
-	fleet->vitals_request.request.kind = &vitals_kind;
-	fleet->function_request.request.kind = &function_table_kind;
-	fleet->function_request.selected = FUNCTION_NONE;
-	fleet->tree_request.request.kind = &call_tree_kind;
-	fleet->line_request.request.kind = &time_line_kind;
-	fleet->heat_request.request.kind = &heat_map_kind;
-	fleet->annotation_request.request.kind = &annotation_kind;
-	fleet->page_request.request.kind = &function_page_kind;
+	for (int i = 0; i < FLEET_KINDS; i++)
+		fleet->requests[i].request.kind = kinds[i];
+	fleet->requests[FLEET_FUNCTIONS].functions.selected = FUNCTION_NONE;
 	fleet->origin = util_now() - time_of_day() - FLEET_HOURS * (3600 * NS_PER_SECOND);
 	return fleet;
 }
@@ -219,13 +229,8 @@ void fleet_free(struct fleet *fleet)
 	if (!fleet)
 		return;
 	for (size_t i = 0; i < fleet->count; i++) {
-		answer_free((struct answer *)fleet->machines[i].vitals);
-		answer_free((struct answer *)fleet->machines[i].functions);
-		answer_free((struct answer *)fleet->machines[i].tree);
-		answer_free((struct answer *)fleet->machines[i].line);
-		answer_free((struct answer *)fleet->machines[i].heat);
-		answer_free((struct answer *)fleet->machines[i].annotation);
-		answer_free((struct answer *)fleet->machines[i].page);
+		for (int kind = 0; kind < FLEET_KINDS; kind++)
+			answer_free(fleet->machines[i].answers[kind]);
 		fleet_map_clear(&fleet->machines[i].map, fleet->budget);
 	}
 	budget_give(fleet->budget, fleet->place_count * sizeof(*fleet->places));
@@ -252,81 +257,25 @@ static void follow_boot(struct fleet_machine *machine, const struct answer *answ
 	machine->boot = answer->symbols;
 }
 
-static void take_vitals(struct fleet_machine *machine, struct vitals *vitals)
-{
-	if (vitals->now < machine->zero || vitals->now < machine->until || vitals->now < machine->base.until_ns)
-		begin_anew(machine);
-	answer_free((struct answer *)machine->vitals);
-	machine->vitals = vitals;
-}
-
-static void take_functions(struct fleet *fleet, struct fleet_machine *machine, struct function_table *functions)
-{
-	struct function_table *before = machine->functions;
-
-	if (!before || before->answer.symbols != functions->answer.symbols)
-		fleet_map_clear(&machine->map, fleet->budget);
-	answer_free((struct answer *)before);
-	machine->functions = functions;
-}
-
-/* As with functions: a map is cleared while the boot that it is of is still held. */
-static void take_tree(struct fleet *fleet, struct fleet_machine *machine, struct call_tree *tree)
-{
-	struct call_tree *before = machine->tree;
-
-	if (!before || before->answer.symbols != tree->answer.symbols)
-		fleet_map_clear(&machine->map, fleet->budget);
-	answer_free((struct answer *)before);
-	machine->tree = tree;
-}
-
-/* Likewise. */
-static void take_annotation(struct fleet *fleet, struct fleet_machine *machine, struct annotation *annotation)
-{
-	struct annotation *before = machine->annotation;
-
-	if (!before || before->answer.symbols != annotation->answer.symbols)
-		fleet_map_clear(&machine->map, fleet->budget);
-	answer_free((struct answer *)before);
-	machine->annotation = annotation;
-}
-
-static void take_page(struct fleet *fleet, struct fleet_machine *machine, struct function_page *page)
-{
-	struct function_page *before = machine->page;
-
-	if (!before || before->answer.symbols != page->answer.symbols)
-		fleet_map_clear(&machine->map, fleet->budget);
-	answer_free((struct answer *)before);
-	machine->page = page;
-}
-
-static void take_line(struct fleet_machine *machine, struct time_line *line)
-{
-	answer_free((struct answer *)machine->line);
-	machine->line = line;
-}
-
+/* A map is cleared while the boot that it is of is still held. */
 void fleet_take(struct fleet *fleet, size_t index, struct answer *answer)
 {
 	struct fleet_machine *machine = &fleet->machines[index];
+	enum fleet_kind kind = kind_of(answer->kind);
+	struct answer *before = machine->answers[kind];
+	uint64_t now = kind == FLEET_VITALS ? ((struct vitals *)answer)->now : UINT64_MAX;
+	bool names = kind != FLEET_VITALS && kind != FLEET_LINE && kind != FLEET_HEAT &&
+		kind != FLEET_EVENTS;
 
 	follow_boot(machine, answer);
-	if (answer->kind == &vitals_kind)
-		take_vitals(machine, (struct vitals *)answer);
-	else if (answer->kind == &call_tree_kind)
-		take_tree(fleet, machine, (struct call_tree *)answer);
-	else if (answer->kind == &time_line_kind)
-		take_line(machine, (struct time_line *)answer);
-	else if (answer->kind == &heat_map_kind)
-		fleet_take_heat(fleet, machine, (struct heat_map *)answer);
-	else if (answer->kind == &annotation_kind)
-		take_annotation(fleet, machine, (struct annotation *)answer);
-	else if (answer->kind == &function_page_kind)
-		take_page(fleet, machine, (struct function_page *)answer);
-	else
-		take_functions(fleet, machine, (struct function_table *)answer);
+	if (now < machine->zero || now < machine->until || now < machine->base.until_ns)
+		begin_anew(machine);
+	if (names && (!before || before->symbols != answer->symbols))
+		fleet_map_clear(&machine->map, fleet->budget);
+	answer_free(before);
+	machine->answers[kind] = answer;
+	if (kind == FLEET_HEAT)
+		fleet_follow_clock(fleet, machine, machine->heat);
 }
 
 /* The machine's clock at the end of what is shown of it; never 0, which would mean no end. */
@@ -344,6 +293,8 @@ static uint64_t end_of(const struct fleet_machine *machine)
 		end = machine->page->tree->tree->to;
 	if (machine->heat && machine->heat->now > end)
 		end = machine->heat->now;
+	if (machine->events && machine->events->to > end)
+		end = machine->events->to;
 	if (end)
 		return end;
 	return machine->vitals && machine->vitals->now ? machine->vitals->now : IN_NO_WINDOW;
@@ -378,55 +329,23 @@ void fleet_look(struct fleet *fleet, const struct excerpt *excerpt)
 	fleet->excerpt = *excerpt;
 }
 
-static void ask_tree(struct fleet *fleet, const struct call_tree_request *request)
-{
-	const struct tree_question *before = &fleet->tree_request.tree, *tree = &request->tree;
-
-	if (before->least != tree->least || before->orders != tree->orders || before->of != tree->of)
-		fleet->heavy_count = 0;
-	fleet->tree_request = *request;
-}
-
+/* A time line and a heat map have no window; vitals tell of it. */
 void fleet_request(struct fleet *fleet, const struct request *request)
 {
-	if (request->kind == &time_line_kind) {		/* it has no window */
-		fleet->line_request = *(const struct time_line_request *)request;
-		return;
-	}
-	if (request->kind == &heat_map_kind) {		/* likewise; vitals tell of the window */
-		fleet->heat_request = *(const struct heat_request *)request;
-		return;
-	}
-	fleet_look(fleet, &request->excerpt);
-	if (request->kind == &vitals_kind)
-		fleet->vitals_request = *(const struct vitals_request *)request;
-	else if (request->kind == &call_tree_kind)
-		ask_tree(fleet, (const struct call_tree_request *)request);
-	else if (request->kind == &annotation_kind)
-		fleet->annotation_request = *(const struct annotation_request *)request;
-	else if (request->kind == &function_page_kind)
-		fleet->page_request = *(const struct function_page_request *)request;
-	else
-		fleet->function_request = *(const struct function_request *)request;
+	enum fleet_kind kind = kind_of(request->kind);
+	const struct tree_question *before = &fleet->requests[FLEET_TREE].tree.tree, *tree =
+		kind == FLEET_TREE ? &((const struct call_tree_request *)request)->tree : before;
+
+	if (kind != FLEET_LINE && kind != FLEET_HEAT)
+		fleet_look(fleet, &request->excerpt);
+	if (before->least != tree->least || before->orders != tree->orders || before->of != tree->of)
+		fleet->heavy_count = 0;
+	memcpy(&fleet->requests[kind], request, request->kind->request_size);
 }
 
 bool fleet_is_asked(const struct fleet *fleet, const struct request *request)
 {
-	const void *last = &fleet->function_request;
-
-	if (request->kind == &vitals_kind)
-		last = &fleet->vitals_request;
-	if (request->kind == &call_tree_kind)
-		last = &fleet->tree_request;
-	if (request->kind == &time_line_kind)
-		last = &fleet->line_request;
-	if (request->kind == &heat_map_kind)
-		last = &fleet->heat_request;
-	if (request->kind == &annotation_kind)
-		last = &fleet->annotation_request;
-	if (request->kind == &function_page_kind)
-		last = &fleet->page_request;
-	return memcmp(last, request, request->kind->request_size) == 0;
+	return memcmp(&fleet->requests[kind_of(request->kind)], request, request->kind->request_size) == 0;
 }
 
 static bool is_wanted(const struct function_request *request, uint32_t function)
@@ -445,17 +364,28 @@ static int by_id(const void *left, const void *right)
 }
 
 /*
- * Asks for the machine's functions that are among the fleet's visible ones, as far as a request has room. They are
- * sorted by id, so that another order of the table makes no other request.
+ * In place of the fleet's visible functions asks for the machine's own ones, as far as a request has room. They are
+ * sorted by id, so that another order of the table makes no other request. Of the selected one only what a thread does
+ * is asked for.
  */
 static void ask_visible(const struct function_request *request, const struct fleet_machine *machine,
 	struct function_request *asked)
 {
 	const struct table *table = machine->functions ? machine->functions->table : NULL;
 
-	for (size_t i = 0; table && i < table->count && asked->visible_count < FUNCTION_ROWS; i++)
-		if (is_wanted(request, fleet_map_get(&machine->map, table->rows[i].function)))
+	memset(asked->visible, 0, sizeof(asked->visible));
+	asked->visible_count = 0;
+	asked->selected = FUNCTION_NONE;
+	asked->callers = false;
+	for (size_t i = 0; table && i < table->count; i++) {
+		uint32_t common = fleet_map_get(&machine->map, table->rows[i].function);
+
+		if (asked->visible_count < FUNCTION_ROWS && is_wanted(request, common))
 			asked->visible[asked->visible_count++] = table->rows[i].function;
+		if (common == request->selected && common != FUNCTION_NONE &&
+				request->request.excerpt.by == GROUP_THREAD)
+			asked->selected = table->rows[i].function;
+	}
 	qsort(asked->visible, asked->visible_count, sizeof(asked->visible[0]), by_id);
 }
 
@@ -471,23 +401,52 @@ struct excerpt fleet_excerpt(const struct fleet *fleet, size_t index)
 	return excerpt;
 }
 
-struct vitals_request fleet_vitals_request(const struct fleet *fleet, size_t index)
+/* A row that is heavy in the sum may be light on this machine. It is unfolded here as well. */
+static void ask_heavy(const struct fleet *fleet, struct tree_question *tree)
 {
-	struct vitals_request asked = fleet->vitals_request;
+	for (uint32_t i = 0; i < fleet->heavy_count && tree->unfolded_count < TREE_UNFOLDED; i++)
+		tree->unfolded[tree->unfolded_count++] = fleet->heavy[i];
+}
 
-	asked.request.excerpt = fleet_excerpt(fleet, index);
+union fleet_request fleet_own_request(const struct fleet *fleet, size_t index, const struct answer_kind *kind)
+{
+	const struct excerpt own = fleet_excerpt(fleet, index);
+	enum fleet_kind of = kind_of(kind);
+	union fleet_request asked;
+
+	memset(&asked, 0, sizeof(asked));
+	memcpy(&asked, &fleet->requests[of], kind->request_size);
+	if (of == FLEET_HEAT && asked.heat.request.excerpt.until_ns)
+		asked.heat.request.excerpt.until_ns = own.until_ns;
+	if (of != FLEET_LINE && of != FLEET_HEAT)
+		asked.request.excerpt = own;
+	if (of == FLEET_TREE)
+		ask_heavy(fleet, &asked.tree.tree);
+	if (of == FLEET_FUNCTIONS)
+		ask_visible(&fleet->requests[FLEET_FUNCTIONS].functions, &fleet->machines[index], &asked.functions);
+	if (of == FLEET_EVENTS)
+		fleet_ask_slow(fleet, index, &asked.events);
 	return asked;
 }
 
-struct function_request fleet_function_request(const struct fleet *fleet, size_t index)
+struct answer *fleet_answer(struct fleet *fleet, const struct answer_kind *kind, uint64_t now)
 {
-	struct function_request asked;
-
-	memset(&asked, 0, sizeof(asked));
-	asked.request = fleet->function_request.request;
-	asked.request.excerpt = fleet_excerpt(fleet, index);
-	asked.selected = FUNCTION_NONE;
-	asked.ran = fleet->function_request.ran;
-	ask_visible(&fleet->function_request, &fleet->machines[index], &asked);
-	return asked;
+	switch (kind_of(kind)) {
+	case FLEET_VITALS:
+		return &fleet_vitals(fleet, now)->answer;
+	case FLEET_TREE:
+		return &fleet_tree(fleet, now)->answer;
+	case FLEET_ANNOTATION:
+		return &fleet_annotation(fleet, now)->answer;
+	case FLEET_PAGE:
+		return &fleet_page(fleet, now)->answer;
+	case FLEET_LINE:
+		return &fleet_time_line(fleet, now)->answer;
+	case FLEET_HEAT:
+		return &fleet_heat(fleet, now)->answer;
+	case FLEET_EVENTS:
+		return &fleet_events(fleet, now)->answer;
+	default:
+		return &fleet_functions(fleet, now)->answer;
+	}
 }

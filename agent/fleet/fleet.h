@@ -18,6 +18,7 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/answers/call_tree.h"
+#include "agent/answers/event_table.h"
 #include "agent/answers/function_page.h"
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
@@ -47,17 +48,24 @@ bool fleet_is_asked(const struct fleet *fleet, const struct request *request);	/
 /* Sets the excerpt alone, as a request does. */
 void fleet_look(struct fleet *fleet, const struct excerpt *excerpt);
 
-/* The excerpt and the requests in one machine's own times and function ids, as far as these are known now. */
+union fleet_request {
+	struct request request;
+	struct vitals_request vitals;
+	struct function_request functions;
+	struct call_tree_request tree;
+	struct annotation_request annotation;
+	struct function_page_request page;
+	struct time_line_request line;
+	struct heat_request heat;
+	struct event_request events;
+};
+
+/* The excerpt, and the last request of a kind, in a machine's own times and ids, as far as these are known now. */
 struct excerpt fleet_excerpt(const struct fleet *fleet, size_t machine);
-struct vitals_request fleet_vitals_request(const struct fleet *fleet, size_t machine);
-struct function_request fleet_function_request(const struct fleet *fleet, size_t machine);
-struct call_tree_request fleet_tree_request(const struct fleet *fleet, size_t machine);
-struct annotation_request fleet_annotation_request(const struct fleet *fleet, size_t machine);
-struct function_page_request fleet_page_request(const struct fleet *fleet, size_t machine);
-struct heat_request fleet_heat_request(const struct fleet *fleet, size_t machine);
-struct time_line_request fleet_time_line_request(const struct fleet *fleet);	/* the same for each machine */
+union fleet_request fleet_own_request(const struct fleet *fleet, size_t machine, const struct answer_kind *kind);
 
 /* The fleet's answers, owned by the caller. Their texts live as long as the fleet. `now`: util_now. */
+struct answer *fleet_answer(struct fleet *fleet, const struct answer_kind *kind, uint64_t now);
 struct vitals *fleet_vitals(struct fleet *fleet, uint64_t now);
 struct function_table *fleet_functions(struct fleet *fleet, uint64_t now);
 struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now);
@@ -66,5 +74,6 @@ struct annotation *fleet_annotation(struct fleet *fleet, uint64_t now);
 struct function_page *fleet_page(struct fleet *fleet, uint64_t now);
 struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now);
 struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now);
+struct event_table *fleet_events(struct fleet *fleet, uint64_t now);	/* its texts are its own */
 
 #endif

@@ -93,6 +93,7 @@ static void add_rows(struct fleet *fleet, size_t index, struct table *sum)
 		to->samples += row->samples;
 		to->kernel += row->kernel * each;
 		to->user += row->user * each;
+		to->waits = row->waits > to->waits ? row->waits : to->waits;
 		if (row->self || row->total)
 			to->cpus[0] |= UINT64_C(2) << index;
 		add_base(part->table, row, base_each, sum, to);
@@ -133,7 +134,8 @@ static void add_table(struct fleet *fleet, size_t index, struct table *sum)
 /* A machine's table counts once its rows are what is asked for now. */
 static bool is_wanted(const struct fleet *fleet, const struct function_table *functions)
 {
-	return functions && functions->table && functions->by == fleet->function_request.request.excerpt.by;
+	return functions && functions->table &&
+		functions->by == fleet->requests[FLEET_FUNCTIONS].request.excerpt.by;
 }
 
 static struct table *sum_tables(struct fleet *fleet, uint64_t now)
@@ -141,7 +143,7 @@ static struct table *sum_tables(struct fleet *fleet, uint64_t now)
 	struct table *sum = table_new(fleet->budget, 0, 1);
 
 	sum->from = sum->to = now;
-	if (fleet->function_request.request.excerpt.base.until_ns) {
+	if (fleet->requests[FLEET_FUNCTIONS].request.excerpt.base.until_ns) {
 		table_add_base(sum);
 		sum->base->from = sum->base->to = now;
 	}
@@ -200,13 +202,15 @@ static void add_visible(struct fleet *fleet, size_t index, struct function_row *
 			row->trend[k] += part->visible[i].trend[k] * period(machine);
 		if (part->visible[i].line && !row->line)
 			row->line = part->visible[i].line;
+		if (part->tells_now)		/* such a row is of this machine alone */
+			memcpy(row->now, part->visible[i].now, sizeof(row->now));
 		add_ran(fleet, index, &part->visible[i].ran, row);
 	}
 }
 
 static void sum_visible(struct fleet *fleet, struct function_table *functions)
 {
-	const struct function_request *request = &fleet->function_request;
+	const struct function_request *request = &fleet->requests[FLEET_FUNCTIONS].functions;
 
 	functions->visible_count = request->visible_count;
 	functions->visible = util_alloc(request->visible_count * sizeof(*functions->visible));
@@ -217,7 +221,7 @@ static void sum_visible(struct fleet *fleet, struct function_table *functions)
 	}
 }
 
-/* Each machine's share of the selected function. */
+/* Each machine's share of the selected function; or what that thread does now, on its machine. */
 static void sum_selected(const struct fleet *fleet, struct function_table *functions)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
@@ -229,6 +233,15 @@ static void sum_selected(const struct fleet *fleet, struct function_table *funct
 		for (size_t k = 0; table && k < table->count; k++)
 			if (fleet_map_get(&machine->map, table->rows[k].function) == functions->selected)
 				share->total += table->rows[k].total * period(machine);
+		if (!is_wanted(fleet, machine->functions) || !machine->functions->tells_now)
+			continue;
+		functions->tells_now = true;
+		functions->tells_then = machine->functions->tells_then;
+		if (functions->selected == FUNCTION_NONE ||
+				fleet_map_get(&machine->map, machine->functions->selected) != functions->selected)
+			continue;
+		memcpy(functions->now, machine->functions->now, sizeof(functions->now));
+		memcpy(functions->next, machine->functions->next, sizeof(functions->next));
 	}
 }
 
@@ -325,9 +338,9 @@ struct function_table *fleet_functions(struct fleet *fleet, uint64_t now)
 	};
 	functions->machine_count = fleet->count;
 	functions->machines = util_alloc(fleet->count * sizeof(*functions->machines));
-	functions->selected = fleet->function_request.selected;
-	functions->filter = fleet->function_request.request.excerpt.filter;
-	functions->by = fleet->function_request.request.excerpt.by;
+	functions->selected = fleet->requests[FLEET_FUNCTIONS].functions.selected;
+	functions->filter = fleet->requests[FLEET_FUNCTIONS].request.excerpt.filter;
+	functions->by = fleet->requests[FLEET_FUNCTIONS].request.excerpt.by;
 	functions->table = sum_tables(fleet, now - fleet->origin);
 	sum_visible(fleet, functions);
 	sum_selected(fleet, functions);
@@ -338,20 +351,11 @@ struct function_table *fleet_functions(struct fleet *fleet, uint64_t now)
 
 enum { DRIFT_MS = 250 };		/* clocks that have drifted apart by more are put side by side anew */
 
-struct heat_request fleet_heat_request(const struct fleet *fleet, size_t index)
-{
-	struct heat_request asked = fleet->heat_request;
-
-	asked.request.excerpt.until_ns = asked.request.excerpt.until_ns ?
-		fleet_excerpt(fleet, index).until_ns : 0;
-	return asked;
-}
-
 /*
  * How far the fleet's clock is ahead of the machine's. It stays the same from answer to answer, so that the slots of
  * the past stay where they are, too.
  */
-static void follow_clock(const struct fleet *fleet, struct fleet_machine *machine, const struct heat_map *map)
+void fleet_follow_clock(const struct fleet *fleet, struct fleet_machine *machine, const struct heat_map *map)
 {
 	int64_t ahead = (int64_t)(util_now() - fleet->origin) - (int64_t)map->now, drift = ahead - machine->ahead;
 
@@ -359,20 +363,13 @@ static void follow_clock(const struct fleet *fleet, struct fleet_machine *machin
 		machine->ahead = ahead;
 }
 
-void fleet_take_heat(const struct fleet *fleet, struct fleet_machine *machine, struct heat_map *map)
-{
-	answer_free((struct answer *)machine->heat);
-	machine->heat = map;
-	follow_clock(fleet, machine, map);
-}
-
 /* True: the machine's map is the answer to what it is asked now. */
 static bool is_whole(const struct fleet *fleet, size_t index)
 {
-	struct heat_request asked = fleet_heat_request(fleet, index);
+	union fleet_request asked = fleet_own_request(fleet, index, &heat_map_kind);
 	const struct heat_map *map = fleet->machines[index].heat;
 
-	return map && map->whole && memcmp(&map->asked, &asked, sizeof(asked)) == 0;
+	return map && map->whole && memcmp(&map->asked, &asked.heat, sizeof(asked.heat)) == 0;
 }
 
 static void add(struct heat *sum, const struct heat_map *map, int64_t ahead, uint64_t each)
@@ -391,7 +388,7 @@ static void add(struct heat *sum, const struct heat_map *map, int64_t ahead, uin
 
 struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now)
 {
-	const struct heat_request *asked = &fleet->heat_request;
+	const struct heat_request *asked = &fleet->requests[FLEET_HEAT].heat;
 	struct heat_map *sum = util_alloc(sizeof(*sum));
 	uint64_t until, last;
 
@@ -420,19 +417,11 @@ struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now)
 
 /* A function's page over all machines: each of its parts is summed as the answer of that kind is. */
 
-struct function_page_request fleet_page_request(const struct fleet *fleet, size_t index)
-{
-	struct function_page_request asked = fleet->page_request;
-
-	asked.request.excerpt = fleet_excerpt(fleet, index);
-	return asked;
-}
-
 static bool has_page(const struct fleet *fleet, size_t index)
 {
 	const struct function_page *page = fleet->machines[index].page;
 
-	return page && page->tree->of == fleet->page_request.tree.of;
+	return page && page->tree->of == fleet->requests[FLEET_PAGE].page.tree.of;
 }
 
 /* What stands in place of the machines' own answers while a part is summed. */
@@ -457,33 +446,33 @@ static void exchange(struct fleet *fleet, struct parts *parts)
 
 static struct call_tree *sum_trees(struct fleet *fleet, uint64_t now)
 {
-	struct call_tree_request own = fleet->tree_request;
+	struct call_tree_request own = fleet->requests[FLEET_TREE].tree;
 	struct parts parts = { .trees = { NULL } };
 	struct call_tree *sum;
 
 	for (size_t i = 0; i < fleet->count; i++)
 		parts.trees[i] = has_page(fleet, i) ? fleet->machines[i].page->tree : NULL;
-	fleet->tree_request = function_page_tree(&fleet->page_request);
+	fleet->requests[FLEET_TREE].tree = function_page_tree(&fleet->requests[FLEET_PAGE].page);
 	exchange(fleet, &parts);
 	sum = fleet_tree(fleet, now);
 	exchange(fleet, &parts);
-	fleet->tree_request = own;
+	fleet->requests[FLEET_TREE].tree = own;
 	return sum;
 }
 
 static struct function_table *page_sum_tables(struct fleet *fleet, enum page_table table, uint64_t now)
 {
-	struct function_request own = fleet->function_request;
+	struct function_request own = fleet->requests[FLEET_FUNCTIONS].functions;
 	struct parts parts = { .trees = { NULL } };
 	struct function_table *sum;
 
 	for (size_t i = 0; i < fleet->count; i++)
 		parts.tables[i] = has_page(fleet, i) ? fleet->machines[i].page->tables[table] : NULL;
-	fleet->function_request = function_page_table(&fleet->page_request, table);
+	fleet->requests[FLEET_FUNCTIONS].functions = function_page_table(&fleet->requests[FLEET_PAGE].page, table);
 	exchange(fleet, &parts);
 	sum = fleet_functions(fleet, now);
 	exchange(fleet, &parts);
-	fleet->function_request = own;
+	fleet->requests[FLEET_FUNCTIONS].functions = own;
 	return sum;
 }
 
@@ -501,16 +490,11 @@ struct function_page *fleet_page(struct fleet *fleet, uint64_t now)
 
 /* ---- the time line ---- */
 
-struct time_line_request fleet_time_line_request(const struct fleet *fleet)
-{
-	return fleet->line_request;
-}
-
 static const struct time_line *line_of(const struct fleet *fleet, size_t machine)
 {
 	const struct time_line *line = fleet->machines[machine].line;
 
-	return line && line->series.count && line->of == fleet->line_request.of ? line : NULL;
+	return line && line->series.count && line->of == fleet->requests[FLEET_LINE].line.of ? line : NULL;
 }
 
 /* Slots of the sum are as wide as the widest: those of one width nest in those of the next. */
@@ -559,7 +543,7 @@ struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now)
 	struct time_line *sum = util_alloc(sizeof(*sum));
 
 	sum->answer = (struct answer) { .kind = &time_line_kind, .begun = true };
-	sum->of = fleet->line_request.of;
+	sum->of = fleet->requests[FLEET_LINE].line.of;
 	sum->now = now - fleet->origin;
 	lay_out(fleet, &sum->series, sum->now);
 	for (size_t i = 0; i < fleet->count; i++)
@@ -570,21 +554,13 @@ struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now)
 
 /* ---- annotation ---- */
 
-struct annotation_request fleet_annotation_request(const struct fleet *fleet, size_t index)
-{
-	struct annotation_request asked = fleet->annotation_request;
-
-	asked.request.excerpt = fleet_excerpt(fleet, index);
-	return asked;
-}
-
 /* The CPU time that a machine spends in the function itself. */
 static uint64_t time_of(const struct fleet *fleet, size_t index)
 {
 	const struct fleet_machine *machine = &fleet->machines[index];
 	const struct annotation *part = machine->annotation;
 
-	if (!part || part->of != fleet->annotation_request.function)
+	if (!part || part->of != fleet->requests[FLEET_ANNOTATION].annotation.function)
 		return 0;
 	return part->self.weight * fleet_period(machine, part->weight, part->time);
 }
@@ -642,13 +618,13 @@ struct annotation *fleet_annotation(struct fleet *fleet, uint64_t now)
 	*answer = (struct annotation) {
 		.answer = { .kind = &annotation_kind, .begun = true }, .function = FUNCTION_NONE, .lacks = "",
 	};
-	if (part && part->of == fleet->annotation_request.function)
+	if (part && part->of == fleet->requests[FLEET_ANNOTATION].annotation.function)
 		copy_part(fleet, fleet->annotated, answer);
 	if (answer->to > answer->from)
 		span = answer->to - answer->from;
 	util_print(answer->machine, sizeof(answer->machine), "%s", fleet->names[fleet->annotated]);
-	answer->of = fleet->annotation_request.function;
-	answer->filter = fleet->annotation_request.request.excerpt.filter;
+	answer->of = fleet->requests[FLEET_ANNOTATION].annotation.function;
+	answer->filter = fleet->requests[FLEET_ANNOTATION].request.excerpt.filter;
 	answer->to = now - fleet->origin;
 	answer->from = answer->to - span;
 	return answer;
@@ -657,18 +633,6 @@ struct annotation *fleet_annotation(struct fleet *fleet, uint64_t now)
 /* ---- fleet tree ---- */
 
 #define NO_ROW 0xffffffffu
-
-struct call_tree_request fleet_tree_request(const struct fleet *fleet, size_t index)
-{
-	struct call_tree_request asked = fleet->tree_request;
-	struct tree_question *tree = &asked.tree;
-
-	asked.request.excerpt = fleet_excerpt(fleet, index);
-	/* A row that is heavy in the sum may be light on this machine. It is unfolded here as well. */
-	for (uint32_t i = 0; i < fleet->heavy_count && tree->unfolded_count < TREE_UNFOLDED; i++)
-		tree->unfolded[tree->unfolded_count++] = fleet->heavy[i];
-	return asked;
-}
 
 /* ---- the sum: rows with the same path are one ---- */
 
@@ -811,8 +775,8 @@ static bool has_tree(const struct fleet *fleet, size_t index)
 {
 	const struct call_tree *part = fleet->machines[index].tree;
 
-	return part && part->tree && part->of == fleet->tree_request.tree.of &&
-		part->recursion == (fleet->tree_request.tree.recursion != 0);
+	return part && part->tree && part->of == fleet->requests[FLEET_TREE].tree.tree.of &&
+		part->recursion == (fleet->requests[FLEET_TREE].tree.tree.recursion != 0);
 }
 
 static void sum_lists(struct fleet *fleet, struct tree *tree, enum tree_order order)
@@ -863,7 +827,7 @@ static void sum_wholes(const struct fleet *fleet, struct tree *sum)
 
 static bool is_heavy(const struct fleet *fleet, const struct tree *tree, const struct tree_row *row)
 {
-	uint32_t least = fleet->tree_request.tree.least;
+	uint32_t least = fleet->requests[FLEET_TREE].tree.tree.least;
 
 	return least && row->has_more && (unsigned __int128)row->total * least >= tree->weight;
 }
@@ -890,7 +854,7 @@ static void hold_texts(const struct fleet *fleet, struct call_tree *answer)
 /* What the request has unfolded at once; but while a machine's part is still to an earlier request, what that has. */
 static void tell_wish(const struct fleet *fleet, struct call_tree *answer)
 {
-	const struct tree_question *asked = &fleet->tree_request.tree;
+	const struct tree_question *asked = &fleet->requests[FLEET_TREE].tree.tree;
 
 	answer->hot = asked->hot;
 	answer->below = asked->below;
@@ -911,14 +875,14 @@ struct call_tree *fleet_tree(struct fleet *fleet, uint64_t now)
 	answer->answer = (struct answer) {
 		.kind = &call_tree_kind, .begun = true, .symbols = fleet_ids_symbols(fleet->functions),
 	};
-	answer->filter = fleet->tree_request.request.excerpt.filter;
-	answer->of = fleet->tree_request.tree.of;
-	answer->recursion = fleet->tree_request.tree.recursion;
+	answer->filter = fleet->requests[FLEET_TREE].request.excerpt.filter;
+	answer->of = fleet->requests[FLEET_TREE].tree.tree.of;
+	answer->recursion = fleet->requests[FLEET_TREE].tree.tree.recursion;
 	tell_wish(fleet, answer);
 	answer->tree = tree_new(fleet->budget);
 	answer->tree->from = answer->tree->to = now - fleet->origin;
 	for (int order = 0; order < TREE_ORDERS; order++)
-		if (fleet->tree_request.tree.orders >> order & 1)
+		if (fleet->requests[FLEET_TREE].tree.tree.orders >> order & 1)
 			sum_lists(fleet, answer->tree, (enum tree_order)order);
 	hold_texts(fleet, answer);
 	sum_wholes(fleet, answer->tree);

@@ -8,6 +8,7 @@
 
 #include "agent/answers/annotation.h"
 #include "agent/answers/call_tree.h"
+#include "agent/answers/event_table.h"
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
 #include "agent/answers/time_line.h"
@@ -48,14 +49,23 @@ const struct symbols *fleet_ids_symbols(const struct fleet_ids *names);	/* the f
 
 /* ---- the fleet ---- */
 
+enum fleet_kind { FLEET_VITALS, FLEET_FUNCTIONS, FLEET_TREE, FLEET_ANNOTATION, FLEET_PAGE, FLEET_LINE, FLEET_HEAT,
+	FLEET_EVENTS, FLEET_KINDS };
+
 struct fleet_machine {
-	struct vitals *vitals;		/* NULL: none yet */
-	struct function_table *functions;	/* NULL: none yet */
-	struct call_tree *tree;		/* NULL: none yet */
-	struct annotation *annotation;	/* NULL: none yet */
-	struct function_page *page;	/* NULL: none yet */
-	struct time_line *line;		/* NULL: none yet */
-	struct heat_map *heat;		/* NULL: none yet */
+	union {				/* the newest answer of each kind; NULL: none yet */
+		struct answer *answers[FLEET_KINDS];
+		struct {		/* the same, in this order */
+			struct vitals *vitals;
+			struct function_table *functions;
+			struct call_tree *tree;
+			struct annotation *annotation;
+			struct function_page *page;
+			struct time_line *line;
+			struct heat_map *heat;
+			struct event_table *events;
+		};
+	};
 	int64_t ahead;			/* ns from the machine's clock to the fleet's, for heat maps */
 	const struct symbols *boot;	/* the symbols of its newest answer: each boot has its own */
 	struct fleet_map map;		/* from its functions to those of the fleet */
@@ -72,20 +82,18 @@ struct fleet {
 	uint32_t *places;		/* by function: 1 + its row in the table being made; 0: none */
 	size_t place_count;
 	struct excerpt excerpt;		/* as last asked, by a request of any kind or by fleet_look */
-	struct vitals_request vitals_request;
-	struct function_request function_request;
-	struct call_tree_request tree_request;
-	struct annotation_request annotation_request;
+	union fleet_request requests[FLEET_KINDS];	/* the last of each kind */
 	size_t annotated;		/* the machine whose code was shown last */
-	struct function_page_request page_request;
-	struct time_line_request line_request;
-	struct heat_request heat_request;
 	uint32_t heavy_count;
 	uint64_t heavy[TREE_UNFOLDED];	/* paths of the rows that its last tree unfolds for their weight */
 	uint64_t origin;		/* util_now when the fleet's clock was 0, modulo 2^64 */
 };
 
-void fleet_take_heat(const struct fleet *fleet, struct fleet_machine *machine, struct heat_map *map);	/* owns it */
+/* Of the fleet's row of which the slowest are asked for, the machine's own one. */
+void fleet_ask_slow(const struct fleet *fleet, size_t machine, struct event_request *request);
+
+/* What it takes of a machine's newest heat map besides the map. */
+void fleet_follow_clock(const struct fleet *fleet, struct fleet_machine *machine, const struct heat_map *map);
 
 /*
  * The ns of CPU time that a weight of 1 stands for in an answer of this machine. `weight`, `time`: the sums of that

@@ -366,7 +366,7 @@ void epoch_introduce(struct epoch *epoch, const struct guest *guest, const struc
 static void trace_is_another(struct epoch *epoch, uint64_t ticks)
 {
 	if (epoch->known)
-		trace_changed(epoch->trace, epoch_ns(epoch, ticks));
+		pairs_changed(trace_pairs(epoch->trace), epoch_ns(epoch, ticks));
 	if (epoch->known && epoch->log)
 		trace_log_mark(sample_log_traces(epoch->log), epoch_ns(epoch, ticks), 0, TRACE_CHANGED, 0);
 }

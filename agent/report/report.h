@@ -59,6 +59,7 @@ struct report_request {
 	int tree;			/* enum tree_order: also the call tree, in this order; -1: none */
 	uint32_t least;			/* percent of all weight: lighter rows of the tree are left out; 0: none is */
 	bool events;			/* also what its trace events say took time */
+	const char *baseline;		/* FROM..TO: of events, also what they were then; NULL: none */
 	bool timeline;			/* also what each CPU and thread did when */
 	bool waits;			/* also what each thread did, or waited for, at the window's end */
 	const char *annotate;		/* also the code of this function, with its heat; NULL: of none */
@@ -152,6 +153,7 @@ struct report {
 char *report_options_mistake(const struct report_request *request);
 
 bool report_check_time(const char *text, char **error);	/* false with "why; what to do": this is no time */
+bool report_check_range(const char *text, char **error);	/* likewise: FROM..TO */
 /*
  * Takes "DIR@FROM..TO" apart: returns DIR in fresh memory, with the times behind it; NULL in *from and *to: no such
  * limit. What is there as it is written has no range in its name: then *range is false.

@@ -39,6 +39,7 @@ bool report_find_events(struct report *report)
 	request.request.excerpt.filter = report->asked_excerpt.filter;
 	request.request.excerpt.window_ns = report->to - report->from;
 	request.request.excerpt.until_ns = report->to;
+	request.request.excerpt.base = report_baseline(report->epoch, report->request.baseline);
 	request.request.pause_ms = LOOK_MS;
 	request.by = event_by_of(report->request.by);
 	request.slow_heaviest = report->request.top ? report->request.top : SLOW_NAMES;
@@ -49,20 +50,46 @@ bool report_find_events(struct report *report)
 
 /* ---- text ---- */
 
-static void print_row(const struct event_row *row, enum event_by by, double seconds, FILE *out)
+/* Percent of a range's time, of so many seconds. */
+static double percent(uint64_t total, double seconds)
+{
+	return seconds > 0 ? 100 * (double)total / (seconds * (double)NS_PER_SECOND) : 0;
+}
+
+static double seconds_of(uint64_t from, uint64_t to)
+{
+	return (double)(to - from) / (double)NS_PER_SECOND;
+}
+
+/* What has become of its part of the time, in percentage points, and its 99th percentile then. */
+static void print_was(const struct event_table *table, const struct event_row *row, FILE *out)
+{
+	double now = percent(row->total, seconds_of(table->from, table->to));
+	double then = percent(row->was.total, seconds_of(table->base_from, table->base_to));
+	char text[DURATION_TEXT];
+
+	if (row->kind == SPAN_SINGLE)
+		fprintf(out, " %8s %8s", "-", "-");
+	else
+		fprintf(out, " %+8.2f %8s", now - then, row->was.count ? duration_text(row->was.p99, 3, text) : "new");
+}
+
+static void print_row(const struct event_table *table, const struct event_row *row, FILE *out)
 {
 	const uint64_t times[] = { row->p50, row->p99, row->max };
+	double seconds = seconds_of(table->from, table->to);
 	char text[DURATION_TEXT], name[EVENT_TEXT];
 
 	fprintf(out, "%9" PRIu64 " %9.1f", row->count, seconds > 0 ? (double)row->count / seconds : 0);
 	if (row->kind == SPAN_SINGLE)
 		fprintf(out, " %7s %8s %8s %8s", "-", "-", "-", "-");
 	else
-		fprintf(out, " %7.2f", seconds > 0 ?
-			100 * (double)row->total / (seconds * (double)NS_PER_SECOND) : 0);
+		fprintf(out, " %7.2f", percent(row->total, seconds));
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times) && row->kind != SPAN_SINGLE; i++)
 		fprintf(out, " %8s", duration_text(times[i], 3, text));
-	fprintf(out, "  %s", event_row_text(row, by, name));
+	if (table->compared)
+		print_was(table, row, out);
+	fprintf(out, "  %s", event_row_text(row, table->by, name));
 	if (row->lost)
 		fprintf(out, " (and %" PRIu64 " whose end was lost)", row->lost);
 	if (row->open)
@@ -79,7 +106,8 @@ static void print_why_none(const struct event_table *table, FILE *out)
 		fputs("(nothing is traced; switch it on by `ktop ctl events +syscall +irq +sched`)\n", out);
 }
 
-static void print_books(const struct event_table *table, FILE *out)
+/* `wanted`: a baseline is. */
+static void print_books(const struct event_table *table, bool wanted, FILE *out)
 {
 	const struct { uint64_t count; const char *what; } books[] = {
 		{ table->lost, "trace events were lost" },
@@ -100,6 +128,11 @@ static void print_books(const struct event_table *table, FILE *out)
 		fputs("(more events of this time are still to come; report again)\n", out);
 	if (table->forgot)
 		fputs("(older ones were forgotten; give more by --memory)\n", out);
+	if (table->base_forgot)
+		fputs(table->compared ? "(the baseline's beginning was forgotten)\n" :
+			"(the baseline was forgotten)\n", out);
+	else if (wanted && !table->compared)
+		fputs("(nothing is kept of the baseline)\n", out);
 	if (table->from < table->exact_from)
 		fprintf(out, "(before %" PRIu64 " s of guest time, times are rounded to whole seconds or more)\n",
 			table->exact_from / NS_PER_SECOND);
@@ -148,15 +181,16 @@ void report_events_text(const struct report *report, FILE *out)
 	if (!table)
 		return;
 	rows = report->request.top && report->request.top < table->count ? report->request.top : table->count;
-	fprintf(out, "\n%9s %9s %7s %8s %8s %8s  %s\n", "COUNT", "RATE/s", "TOTAL%", "p50", "p99", "MAX", "EVENT");
+	fprintf(out, "\n%9s %9s %7s %8s %8s %8s  ", "COUNT", "RATE/s", "TOTAL%", "p50", "p99", "MAX");
+	fprintf(out, table->compared ? "%7s %8s  EVENT\n" : "EVENT\n", "CHANGE", "WAS p99");
 	for (uint32_t i = 0; i < rows; i++)
-		print_row(&table->rows[i], table->by, (double)(table->to - table->from) / (double)NS_PER_SECOND, out);
+		print_row(table, &table->rows[i], out);
 	if (rows < table->count)
 		fprintf(out, "(%" PRIu32 " more row%s; --top 0 shows all)\n", table->count - rows,
 			util_plural(table->count - rows));
 	print_slowest(table, out);
 	print_why_none(table, out);
-	print_books(table, out);
+	print_books(table, report->request.baseline, out);
 }
 
 /* ---- JSON ---- */
@@ -240,6 +274,18 @@ static cJSON *slow_object(const struct slow_row *row)
 	return object;
 }
 
+static cJSON *was_object(const struct event_row *row)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	json_add_count(object, "count", row->was.count);
+	json_add_count(object, "total_ns", row->was.total);
+	json_add_count(object, "p50_ns", row->was.p50);
+	json_add_count(object, "p99_ns", row->was.p99);
+	json_add_count(object, "max_ns", row->was.max);
+	return object;
+}
+
 void report_events_json(const struct report *report, struct json_writer *writer)
 {
 	const struct event_table *table = report->events;
@@ -256,6 +302,10 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 	json_member_count(writer, "latencies_exact_from_ns", table->exact_from);
 	json_member_count(writer, "latencies_refused", table->refused);
 	json_member(writer, "latencies_partial", cJSON_CreateBool(table->answer.partial));
+	if (table->compared) {
+		json_member_count(writer, "latencies_baseline_from_ns", table->base_from);
+		json_member_count(writer, "latencies_baseline_to_ns", table->base_to);
+	}
 	json_begin_list(writer, "latencies");
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct event_row *row = &table->rows[i];
@@ -280,6 +330,8 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 			json_add_count(object, "p99_ns", row->p99);
 			json_add_count(object, "max_ns", row->max);
 		}
+		if (table->compared)
+			cJSON_AddItemToObject(object, "was", was_object(row));
 		json_row(writer, object);
 	}
 	json_end_list(writer);

@@ -94,6 +94,9 @@ void report_take_past(struct report *report);		/* of the present boot: goes on t
 /* A time of the guest's clock, as --from takes it: "00:01:30.25". */
 enum { REPORT_CLOCK = 32 };
 const char *report_clock(uint64_t ns, char text[REPORT_CLOCK]);
+/* The guest ns that a checked text means, within what is kept. A baseline of which nothing is kept has `until_ns` 0. */
+uint64_t report_time(const struct epoch *epoch, const char *text);
+struct baseline report_baseline(const struct epoch *epoch, const char *range);	/* NULL is allowed */
 
 /* ---- report_guest.c: sets up the guest, and sets it as it was before ---- */
 

@@ -9,7 +9,6 @@
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
 #include "agent/session/session.h"
-#include "agent/source/play.h"
 #include "report.h"
 #include "report_parts.h"
 
@@ -35,19 +34,6 @@ char *report_range_of(const char *words, bool *range, const char **from, const c
 bool report_looks_back(const struct report_request *request)
 {
 	return request->from || request->to;
-}
-
-/* The time that a text means, within what is kept. It was checked. */
-static uint64_t time_of(const char *text, struct kept kept, int64_t zero)
-{
-	struct play play = { .ns = 0 };
-	int64_t time;
-
-	play_parse(text, &play, NULL);
-	time = play.ns + (text[0] == '-' ? (int64_t)kept.end : text[0] == '+' ? (int64_t)kept.begin : zero);
-	if (time < (int64_t)kept.begin)
-		return kept.begin;
-	return time > (int64_t)kept.end ? kept.end : (uint64_t)time;
 }
 
 static void fail_outside(struct report *report, struct kept kept, int64_t zero)
@@ -76,8 +62,8 @@ void report_take_range(struct report *report)
 			"the range");
 		return;
 	}
-	report->begin = request->from ? time_of(request->from, kept, zero) : kept.begin;
-	report->end = request->to ? time_of(request->to, kept, zero) : kept.end;
+	report->begin = request->from ? report_time(report->epoch, request->from) : kept.begin;
+	report->end = request->to ? report_time(report->epoch, request->to) : kept.end;
 	report->whole = false;
 	report->excerpt.window_ns = report->end - report->begin;
 	report->excerpt.until_ns = report->end;

@@ -298,7 +298,7 @@ void call_lines_end(struct call_lines *lines)
 	if (lines->summary)
 		write_summary(lines, epoch);
 	else
-		trace_calls(epoch->trace, write_unfinished, lines);
+		pairs_calls(trace_pairs(epoch->trace), write_unfinished, lines);
 	lines->session = NULL;
 }
 

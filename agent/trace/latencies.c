@@ -10,22 +10,48 @@ static const uint32_t *page_of(const struct latencies *latencies, const struct l
 	return latencies->pages[page] ? pages->list[latencies->pages[page] - 1].counts : NULL;
 }
 
-bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uint64_t ns, uint64_t count)
+/* The same, to be changed; NULL: there is no memory. */
+static uint32_t *have_page(struct latencies *latencies, struct latency_pages *pages, uint32_t page)
 {
-	uint32_t bucket = latencies_bucket(ns), *page = &latencies->pages[bucket / LATENCY_FINE], *to;
+	struct latency_page *list;
 
-	if (!*page) {
-		struct latency_page *list = budget_array(pages->budget, pages->list, pages->count, &pages->room,
-			sizeof(*list));
-
+	if (!latencies->pages[page]) {
+		list = budget_array(pages->budget, pages->list, pages->count, &pages->room, sizeof(*list));
 		if (!list)
-			return false;
+			return NULL;
 		pages->list = list;
 		memset(&list[pages->count], 0, sizeof(*list));
-		*page = ++pages->count;
+		latencies->pages[page] = ++pages->count;
 	}
-	to = &pages->list[*page - 1].counts[bucket % LATENCY_FINE];
+	return pages->list[latencies->pages[page] - 1].counts;
+}
+
+static void add_count(uint32_t *to, uint64_t count)
+{
 	*to = count < UINT32_MAX - *to ? *to + (uint32_t)count : UINT32_MAX;
+}
+
+bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uint64_t ns, uint64_t count)
+{
+	uint32_t bucket = latencies_bucket(ns), *counts = have_page(latencies, pages, bucket / LATENCY_FINE);
+
+	if (counts)
+		add_count(&counts[bucket % LATENCY_FINE], count);
+	return counts;
+}
+
+bool latencies_merge(struct latencies *latencies, struct latency_pages *pages, const struct latencies *from,
+	const struct latency_pages *their_pages)
+{
+	for (uint32_t page = 0; page < LATENCY_PAGES; page++) {
+		const uint32_t *counts = page_of(from, their_pages, page);
+		uint32_t *to = counts ? have_page(latencies, pages, page) : NULL;
+
+		if (counts && !to)
+			return false;
+		for (uint32_t i = 0; counts && i < LATENCY_FINE; i++)
+			add_count(&to[i], counts[i]);
+	}
 	return true;
 }
 

@@ -42,6 +42,10 @@ static inline uint32_t latencies_bucket(uint64_t ns)	/* below LATENCY_PAGES * LA
 /* So many that took so long. False: there is no memory. */
 bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uint64_t ns, uint64_t count);
 
+/* Adds those of another histogram, of other pages. */
+bool latencies_merge(struct latencies *latencies, struct latency_pages *pages, const struct latencies *from,
+	const struct latency_pages *their_pages);
+
 /* The duration that `part` of 100 do not exceed, of `count`; `max`: the longest. */
 uint64_t latencies_percentile(const struct latencies *latencies, const struct latency_pages *pages, uint64_t count,
 	uint64_t max, unsigned part);

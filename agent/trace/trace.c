@@ -103,11 +103,6 @@ void trace_watch(struct trace *trace, const struct trace_watcher *watcher)
 	trace->watcher = watcher;
 }
 
-void trace_calls(const struct trace *trace, void (*each)(void *context, const struct trace_span *call), void *context)
-{
-	pairs_calls(trace->pairs, each, context);
-}
-
 void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, uint32_t node)
 {
 	if (cpu < EVENT_CPUS)
@@ -175,39 +170,6 @@ void trace_packet(struct trace *trace, const struct trace_packet *packet)
 		.time = packet->begin, .cpu = packet->cpu, .lost = packet->lost, .doubt = true });
 }
 
-void trace_changed(struct trace *trace, uint64_t time)
-{
-	pairs_changed(trace->pairs, time);
-}
-
-struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now)
-{
-	return pairs_thread(trace->pairs, thread, now);
-}
-
-struct trace_span trace_hold(const struct trace *trace, uint64_t lock, uint64_t now)
-{
-	return pairs_hold(trace->pairs, lock, now);
-}
-
-void trace_threads(const struct trace *trace, uint64_t now, void (*each)(void *context, uint64_t thread),
-	void *context)
-{
-	pairs_threads(trace->pairs, now, each, context);
-}
-
-void trace_under_way(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
-	void *context)
-{
-	pairs_under_way(trace->pairs, each, context);
-}
-
-void trace_unknown(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
-	void *context)
-{
-	pairs_unknown(trace->pairs, each, context);
-}
-
 void trace_end(struct trace *trace)
 {
 	end_packet(trace);
@@ -228,6 +190,11 @@ uint64_t trace_until(const struct trace *trace)
 const struct span_rows *trace_rows(const struct trace *trace)
 {
 	return trace->rows;
+}
+
+struct pairs *trace_pairs(const struct trace *trace)
+{
+	return trace->pairs;
 }
 
 const struct slowest *trace_slowest(const struct trace *trace)

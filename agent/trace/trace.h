@@ -41,8 +41,6 @@ struct trace *trace_new(struct budget *budget, void (*wait)(void *context, const
 void trace_free(struct trace *trace);	/* NULL is allowed */
 
 void trace_watch(struct trace *trace, const struct trace_watcher *watcher);	/* borrowed; NULL: nobody is told */
-/* pairs_calls */
-void trace_calls(const struct trace *trace, void (*each)(void *context, const struct trace_span *call), void *context);
 
 /* An EVENT_TRACE. `time`: guest ns, as all times here. */
 void trace_add(struct trace *trace, uint64_t time, const struct event *event);
@@ -64,29 +62,11 @@ struct trace_packet {
 };
 void trace_packet(struct trace *trace, const struct trace_packet *packet);
 
-/* From this time on, the guest traces other events than before: what is under way may have ended untold. */
-void trace_changed(struct trace *trace, uint64_t time);
-
-struct pairs_thread trace_thread(const struct trace *trace, uint64_t thread, uint64_t now);	/* pairs_thread */
-
-struct trace_span trace_hold(const struct trace *trace, uint64_t lock, uint64_t now);	/* pairs_hold */
-
-/* pairs_threads */
-void trace_threads(const struct trace *trace, uint64_t now, void (*each)(void *context, uint64_t thread),
-	void *context);
-
-/* pairs_under_way */
-void trace_under_way(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
-	void *context);
-
-/* pairs_unknown */
-void trace_unknown(const struct trace *trace, void (*each)(void *context, const struct trace_span *span),
-	void *context);
-
 void trace_end(struct trace *trace);	/* nothing is under way: all events that have come are in the rows */
 bool trace_is_whole(const struct trace *trace, uint64_t to);	/* all events before this time are in the rows */
 
 uint64_t trace_until(const struct trace *trace);	/* trace_order_until */
+struct pairs *trace_pairs(const struct trace *trace);	/* what is under way; pairs_changed is for the epoch */
 const struct span_rows *trace_rows(const struct trace *trace);
 const struct slowest *trace_slowest(const struct trace *trace);	/* of all but threads on CPUs and single events */
 struct trace_counts trace_counts(const struct trace *trace);

@@ -326,8 +326,7 @@ struct overview {			/* all machines as one */
 	size_t count;
 	const char **names;
 	struct fleet *fleet;
-	bool asks[FEED_QUESTIONS];	/* the screen asks this question */
-	const struct answer_kind *shown;	/* what the view asks for; NULL: nothing yet */
+	const struct answer_kind *asks[FEED_QUESTIONS];	/* what the screen asks for; NULL: nothing */
 	uint64_t next[FEED_QUESTIONS];	/* when the next answer is due */
 	bool changed[FEED_QUESTIONS];	/* a machine has answered since the last one */
 	uint64_t whole_until;		/* until then the view's answer waits for each machine that is up */
@@ -388,41 +387,17 @@ static void overview_free(struct overview *overview)
  * Asks each machine in its own times and function ids. These change with the machine's answers, too: it meets new
  * functions, or boots anew. So the machines are asked again after each answer.
  */
-static void ask_all_vitals(struct overview *overview)
+static void ask_all(struct overview *overview, enum feed_question question)
 {
+	const struct answer_kind *kind = overview->asks[question];
+
 	for (size_t i = 0; i < overview->count; i++) {
-		struct vitals_request request = fleet_vitals_request(overview->fleet, i);
+		union fleet_request request;
 
-		machine_ask(&overview->machines[i], READER_ALL, FEED_VITALS,
-			overview->asks[FEED_VITALS] ? &request.request : NULL);
+		if (kind)
+			request = fleet_own_request(overview->fleet, i, kind);
+		machine_ask(&overview->machines[i], READER_ALL, question, kind ? &request.request : NULL);
 	}
-}
-
-static void ask_all_views(struct overview *overview)
-{
-	for (size_t i = 0; i < overview->count; i++) {
-		struct annotation_request annotation = fleet_annotation_request(overview->fleet, i);
-		struct call_tree_request tree = fleet_tree_request(overview->fleet, i);
-		struct function_request functions = fleet_function_request(overview->fleet, i);
-		struct function_page_request page = fleet_page_request(overview->fleet, i);
-		struct heat_request heat = fleet_heat_request(overview->fleet, i);
-		const struct request *request = overview->shown == &heat_map_kind ? &heat.request :
-			overview->shown == &annotation_kind ? &annotation.request :
-			overview->shown == &function_page_kind ? &page.request :
-			overview->shown == &call_tree_kind ? &tree.request : &functions.request;
-
-		machine_ask(&overview->machines[i], READER_ALL, FEED_VIEW,
-			overview->asks[FEED_VIEW] ? request : NULL);
-	}
-}
-
-static void ask_all_lines(struct overview *overview)
-{
-	struct time_line_request request = fleet_time_line_request(overview->fleet);
-
-	for (size_t i = 0; i < overview->count; i++)
-		machine_ask(&overview->machines[i], READER_ALL, FEED_LINE,
-			overview->asks[FEED_LINE] ? &request.request : NULL);
 }
 
 /*
@@ -466,51 +441,23 @@ static struct answer *overview_answer(struct overview *overview, enum feed_quest
 		return NULL;
 	if (question == FEED_VIEW && now < overview->whole_until && lacks_one(overview))
 		return NULL;
-	ask_all_vitals(overview);
-	ask_all_views(overview);
-	ask_all_lines(overview);
+	for (int i = 0; i < FEED_QUESTIONS; i++)
+		ask_all(overview, (enum feed_question)i);
 	overview->changed[question] = false;
 	overview->next[question] = now + pause_ns;
-	if (question == FEED_LINE)
-		return &fleet_time_line(overview->fleet, now)->answer;
-	if (question != FEED_VITALS && overview->shown == &heat_map_kind)
-		return &fleet_heat(overview->fleet, now)->answer;
-	if (question != FEED_VITALS && overview->shown == &annotation_kind)
-		return &fleet_annotation(overview->fleet, now)->answer;
-	if (question != FEED_VITALS && overview->shown == &function_page_kind)
-		return &fleet_page(overview->fleet, now)->answer;
-	if (question != FEED_VITALS && overview->shown == &call_tree_kind)
-		return &fleet_tree(overview->fleet, now)->answer;
-	return question == FEED_VITALS ? &fleet_vitals(overview->fleet, now)->answer :
-		&fleet_functions(overview->fleet, now)->answer;
-}
-
-static bool is_asked(const struct overview *overview, enum feed_question question,
-	const struct request *request)
-{
-	const struct fleet *fleet = overview->fleet;
-
-	return overview->asks[question] == (request != NULL) &&
-		(!request || fleet_is_asked(fleet, request));
+	return fleet_answer(overview->fleet, overview->asks[question], now);
 }
 
 static void overview_ask(struct overview *overview, enum feed_question question, const struct request *request,
 	uint64_t now)
 {
 	const struct answer_kind *kind = request ? request->kind : NULL;
-	bool same = is_asked(overview, question, request) && (question != FEED_VIEW || kind == overview->shown);
+	bool same = kind == overview->asks[question] && (!kind || fleet_is_asked(overview->fleet, request));
 
-	if (question == FEED_VIEW)
-		overview->shown = kind;
-	overview->asks[question] = request;
+	overview->asks[question] = kind;
 	if (!same && request)
 		fleet_request(overview->fleet, request);
-	if (question == FEED_VITALS)
-		ask_all_vitals(overview);
-	else if (question == FEED_LINE)
-		ask_all_lines(overview);
-	else
-		ask_all_views(overview);
+	ask_all(overview, question);
 	if (same)
 		return;
 	overview->next[question] = now + soon_ns;
@@ -522,7 +469,7 @@ static void overview_ask(struct overview *overview, enum feed_question question,
 static void overview_look_away(struct overview *overview)
 {
 	for (int i = 0; i < FEED_QUESTIONS; i++)
-		overview->asks[i] = false;
+		overview->asks[i] = NULL;
 	for (size_t i = 0; i < overview->count; i++)
 		machine_look_away(&overview->machines[i], READER_ALL);
 }

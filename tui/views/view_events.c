@@ -32,11 +32,12 @@ enum {
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
 	NAME_OF_PART = 28, NAME_MOST = 40,	/* columns of a name that has a part's, at least; of a name */
 	CODE_WIDE = 72,			/* columns of one with its code, before a trend gets more */
-	NUMBER = 32, DETAIL = 384, NOTES = 640,	/* bytes of texts */
+	NUMBER = 32, DETAIL = 1280, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
 	BARS_MOST = 16,			/* rows of its bars */
 	LABEL = 8,			/* columns of a duration at its axis, and a space */
 	OTHERS = 5,			/* its rows that have no bars */
+	OVER_ROWS = 3, OVER_FROM = 12,	/* those of the spans over time, in a panel of so many */
 };
 
 #define BY_DURATION " by duration, log"
@@ -467,17 +468,52 @@ static void draw_percentile(struct canvas *canvas, struct place place, const str
 	canvas_text(canvas, place, STYLE_TITLE, name);
 }
 
-/* With a wall at its left, its axis below the bars, and where the median and the 99th percentile are. */
-static void draw_beside(struct canvas *canvas, struct area area, const struct event_row *event, const char *name)
+/* How many of the row's spans ended when in the range. */
+static void draw_over_time(const struct event_table *table, struct canvas *canvas, struct place place,
+	const struct event_row *event)
+{
+	uint32_t most = 0;
+	char from[SCOPE_TIME], each[DURATION_TEXT];
+
+	for (int i = 0; i < EVENT_OVER; i++)
+		most = event->over[i] > most ? event->over[i] : most;
+	if (!most)
+		return;
+	canvas_format(canvas, place, STYLE_DIM, "heat over time: %s, each %s",
+		scope_time(uptime_shown(table->answer.zero, table->from), from),
+		duration_text((table->to - table->from) / EVENT_OVER, 2, each));
+	place.row++;
+	for (int i = 0; i < EVENT_OVER && i < place.width; i++) {
+		double level = (double)event->over[i] / most;
+		struct place cell = { place.row, place.column + i, 1 };
+
+		if (event->over[i])
+			glyphs_column(canvas, cell,
+				level < 0.34 ? STYLE_TEXT : level < 0.67 ? STYLE_WARM : STYLE_HOT, level);
+		else if (canvas->unicode)	/* in ASCII it would look like few */
+			canvas_text(canvas, cell, STYLE_DIM, glyphs_text(canvas, GLYPH_IDLE));
+	}
+}
+
+/*
+ * With a wall at its left, its axis below the bars, and where the median and the 99th percentile are. At the foot there
+ * are the spans over time.
+ */
+static void draw_beside(const struct event_table *table, struct canvas *canvas, struct area area,
+	const struct event_row *event, const char *name)
 {
 	struct place at = { area.row, area.column + 3, area.columns - 4 };
 	struct bars bars = bars_of(event, at.width - LABEL + 1, BAR_MOST);
-	int rows = area.rows - OTHERS < BARS_MOST ? area.rows - OTHERS : BARS_MOST;
+	int others = OTHERS + (area.rows >= OVER_FROM ? OVER_ROWS : 0);
+	int rows = area.rows - others < BARS_MOST ? area.rows - others : BARS_MOST;
 
 	for (int i = 0; i < area.rows; i++)
 		canvas_text(canvas, (struct place) { area.row + i, area.column + 1, 1 }, STYLE_DIM,
 			glyphs_text(canvas, GLYPH_WALL));
 	canvas_format(canvas, at, STYLE_HEAD, lasts(event) ? "%s BY DURATION, LOG" : "%s HAS NO DURATION", name);
+	if (others > OTHERS)
+		draw_over_time(table, canvas, (struct place) { at.row + (bars.count ? OTHERS + rows + 1 : 2), at.column,
+			at.width }, event);
 	if (!bars.count || rows < 1)
 		return;
 	at.row++;
@@ -565,6 +601,8 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 	if (!self->page.open && table->from < table->exact_from)
 		add_note(notes, util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
+	if (self->page.open && self->scope->base.until_ns)
+		add_note(notes, "this view shows no change since the baseline");
 	if (!self->page.open && table->base_forgot)
 		add_note(notes, table->compared ? "the baseline's beginning was forgotten" :
 			"the baseline was forgotten");
@@ -578,8 +616,29 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		add_note(notes, "no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
 	if (table->by == EVENT_BY_LOCK && !table->count)
 		add_note(notes, "no lock is told of: `ktop ctl events +lock` has the guest do so");
+	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++)
+		if (table->traced && table->untraced >> i & 1)
+			add_note(notes, util_print(note, sizeof(note), "%s: nothing is traced",
+				self->vitals->machines[i].name));
 	if (event_filter_ignores(&self->scope->filter))
 		add_note(notes, "of the filter only its CPUs, threads and processes count here");
+}
+
+/* "; 1 web: 1,100, p99 64ms; 2 db: 104, p99 2.1ms" */
+static void write_machines(const struct event_view *self, const struct event_row *event, char text[DETAIL])
+{
+	const struct event_table *table = self->table;
+	char number[NUMBER], took[NUMBER];
+
+	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++) {
+		const struct event_share *share = &table->shares[event->shares + i];
+		size_t used = strlen(text);
+
+		if (share->count)
+			util_print(text + used, DETAIL - used, "; %s: %s%s%s", self->vitals->machines[i].name,
+				whole_text(share->count, number), lasts(event) ? ", p99 " : "",
+				lasts(event) ? duration_text(share->p99, 2, took) : "");
+	}
 }
 
 /* "syscall 98: 1,204 and 12 whose end was lost, 2 open for 3.1s, total 3.0s, p50 250us, p99 64ms, max 128ms" */
@@ -604,6 +663,7 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 		used = strlen(text);
 		util_print(text + used, DETAIL - used, ", %s %s", times[i].name, duration_text(times[i].ns, 2, number));
 	}
+	write_machines(self, event, text);
 	used = strlen(text);
 	if (self->table->compared)
 		util_print(text + used, DETAIL - used, "; before: %s (%s)", whole_text(event->was.count, number),
@@ -649,9 +709,6 @@ static struct emptiness why_empty(const struct event_view *self)
 	const struct filter *filter = &self->scope->filter;
 	struct emptiness news = emptiness_of_news(self->vitals);
 
-	if (self->vitals->machines)
-		return (struct emptiness) { "Events shows one machine at a time.",
-			"{next-tab} goes to the screens of the machines." };
 	if (table && table->now && self->page.open)
 		return slow_page_empty(&self->page, table);
 	if (table && table->count)
@@ -765,7 +822,7 @@ static void events_draw(void *context, struct canvas *canvas, struct area area)
 	draw_table(self, canvas);
 	name = name_of(self, self->list.cursor);
 	if (beside.rows)
-		draw_beside(canvas, beside, selected(self), name);
+		draw_beside(self->table, canvas, beside, selected(self), name);
 	if (line_at.width)
 		draw_line(canvas, line_at, selected(self), name);
 	if (detail_at.width)
@@ -900,13 +957,12 @@ static bool events_search(void *context, const char *pattern, enum list_search w
 	return list_search(&self->list, &rows, pattern, where);
 }
 
-/* Rows of many machines are not summed up: that machine is one is known from its vitals. */
 static const struct request *events_ask(void *context, const struct scope *scope)
 {
 	struct event_view *self = context;
 	struct request *request = &self->request.request;
 
-	if (self->area.rows < 1 || !self->vitals || self->vitals->machines)
+	if (self->area.rows < 1 || !self->vitals)
 		return NULL;
 	memset(&self->request, 0, sizeof(self->request));	/* requests are compared as bytes */
 	request->kind = &event_table_kind;

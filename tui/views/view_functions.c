@@ -482,17 +482,29 @@ static bool act(struct function_view *self, enum action action)
 	}
 }
 
+/* Over all machines, threads of two may have the same name. */
+static bool is_of_one_machine(const struct function_view *self, const struct row *row, const struct row *other)
+{
+	const struct symbols *symbols = self->functions->answer.symbols;
+
+	return !self->functions->machines || strcmp(symbols_get(symbols, row->function)->object,
+		symbols_get(symbols, other->function)->object) == 0;
+}
+
 /* To the thread that holds the lock for which the selected one waits, or that woke it. False: it has no row. */
 static bool go_to_next(struct function_view *self)
 {
 	const struct row *at = selected(self);
 	struct list_rows rows = rows_of(self);
+	struct row from;
 
 	if (!at || !self->functions->next[0] || self->functions->selected != at->function)
 		return false;
+	from = *at;			/* sorting moves it */
 	sort_all(self);
 	for (size_t i = 0; i < rows.count; i++)
-		if (strcmp(row_name(self, i), self->functions->next) == 0) {
+		if (strcmp(row_name(self, i), self->functions->next) == 0 &&
+				is_of_one_machine(self, &from, &table_of(self)->rows[i])) {
 			list_select(&self->list, &rows, i);
 			return true;
 		}

@@ -315,6 +315,41 @@ static void draw_rows(struct timeline_view *self, struct canvas *canvas)
 	}
 }
 
+/* The row of this key, from the grid's first one on; it may be outside of the grid. False: there is none. */
+static bool find_row(const struct timeline_view *self, uint64_t key, int *row)
+{
+	for (size_t i = 0; i < self->timeline->count; i++)
+		if (key_of(self, i) == key) {
+			*row = (int)i - (int)self->list.top;
+			return true;
+		}
+	return false;
+}
+
+/* From who woke the cursor's thread to that, when it did: the wake of which the line below tells. */
+static void draw_arrow(const struct timeline_view *self, struct canvas *canvas)
+{
+	const struct timeline *timeline = self->timeline;
+	const struct timeline_moment *moment = &timeline->moment;
+	uint64_t waker = (moment->wake.interrupt ? CPU_KEY : 0) | moment->wake.waker, time = moment->wake.begin;
+	int from, to, column = column_of(self, time);
+
+	if (moment->of_cpu || !moment->woken || moment->of != row_key(self) || time < timeline->from ||
+			time >= timeline->to || column >= self->grid.columns || !find_row(self, waker, &from) ||
+			!find_row(self, moment->of, &to) || from == to)
+		return;
+	for (int row = from; row != to + (from < to ? 1 : -1); row += from < to ? 1 : -1) {
+		struct place cell = { self->grid.row + row, self->grid.column + column, 1 };
+		enum glyph glyph = row == from ? GLYPH_ON : row != to ? GLYPH_WALL : from < to ? GLYPH_DOWN : GLYPH_UP;
+
+		if (row < 0 || row >= self->grid.rows)
+			continue;
+		canvas_text(canvas, cell, STYLE_TITLE, glyphs_text(canvas, glyph));
+		if (row == to && column == column_of(self, cursor_of(self)))
+			canvas_restyle(canvas, cell, STYLE_CURSOR);
+	}
+}
+
 /* ---- the line below ---- */
 
 static void add(char text[DETAIL], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -491,7 +526,7 @@ static struct emptiness why_empty(const struct timeline_view *self)
 	struct emptiness news = emptiness_of_news(self->vitals);
 
 	if (self->vitals->machines)
-		return (struct emptiness) { "Timeline shows one machine at a time.",
+		return (struct emptiness) { "Timeline shows one machine at a time, since their clocks differ.",
 			"{next-tab} goes to the screens of the machines." };
 	if (timeline && timeline->count)
 		return (struct emptiness) { NULL, NULL };
@@ -564,6 +599,8 @@ static void timeline_draw(void *context, struct canvas *canvas, struct area area
 		self->grid.columns = (int)self->timeline->columns;
 	draw_ruler(self, canvas, (struct place) { area.row, self->grid.column, self->columns });
 	draw_rows(self, canvas);
+	if (!self->begun)		/* a range would hide it, and be hidden */
+		draw_arrow(self, canvas);
 	if (legend.width)
 		draw_legend(canvas, (struct place) { legend.row, area.column + 1, area.columns - 1 });
 	if (notes_at.width)

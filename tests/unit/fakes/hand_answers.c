@@ -437,6 +437,8 @@ static struct event_row hand_event(enum span_kind kind, uint64_t number, uint64_
 		row.bars[middle + i] = i % 4 == 3 ? 0 : (uint32_t)(count >> (2 + i));
 	row.bars[middle] = (uint32_t)(count / 2);
 	row.bars[middle - 1] = (uint32_t)(count / 4);
+	for (uint64_t i = 0; i < EVENT_OVER; i++)
+		row.over[i] = (uint32_t)(count * (i % 9) / 160);
 	for (uint64_t i = 0; i < EVENT_TREND; i++)
 		row.trend[i] = (uint32_t)(count * (i % (5 + number % 9) + 1) / 240);
 	return row;

@@ -483,7 +483,7 @@ static void compare_rows(const struct event_table *sums, const struct event_tabl
 	assert_int_equal(ended_rows(sums), ended_rows(whole));
 	for (uint32_t i = 0; i < ended_rows(sums); i++) {
 		const struct event_row *a = &sums->rows[i], *b = &whole->rows[i];
-		uint64_t trend = 0;
+		uint64_t trend = 0, over[2] = { 0, 0 };
 
 		assert_int_equal(a->number, b->number);
 		assert_int_equal(a->part, b->part);
@@ -496,9 +496,42 @@ static void compare_rows(const struct event_table *sums, const struct event_tabl
 		assert_memory_equal(a->bars, b->bars, sizeof(a->bars));
 		for (int k = 0; k < EVENT_TREND; k++)
 			trend += a->trend[k];
+		for (int k = 0; k < EVENT_OVER; k++) {
+			over[0] += a->over[k];
+			over[1] += b->over[k];
+		}
+		assert_int_equal(over[0], a->count);
+		assert_int_equal(over[1], b->count);
 		if (sums->to - sums->from <= EVENT_TREND * NS_PER_SECOND)
 			assert_true(trend >= a->count);		/* a slot is wider than the trend, or than the range */
 	}
+}
+
+/* Each part of the range has the spans that ended in it. */
+static void test_spans_over_time(void **state)
+{
+	const struct world world = begin(0);
+	struct random random = { 5 };
+	uint32_t over[EVENT_OVER] = { 0 };
+	uint64_t from = minute, to = minute + 8 * NS_PER_SECOND, time = minute - NS_PER_SECOND;
+	struct event_table *table;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		GIVE(&world, 0, time, syscall_enter, .thread = READER, .number = READ);
+		time += 1 + random_below(&random, 20 * NS_PER_MS);
+		GIVE(&world, 0, time, syscall_exit, .thread = READER, .number = READ);
+		if (time >= from && time < to)
+			over[(time - from) * EVENT_OVER / (to - from)]++;
+	}
+	epoch_ticks(world.epoch, time + NS_PER_SECOND);
+	epoch_over(world.epoch);
+	table = ask_about(&world, from, to, EVENT_BY_NAME, NULL, "");
+	assert_int_equal(table->from, from);
+	assert_int_equal(table->to, to);
+	assert_memory_equal(table->rows[0].over, over, sizeof(over));
+	answer_free(&table->answer);
+	end(&world);
 }
 
 /* What is said of a baseline is what was said of its range. */
@@ -920,6 +953,7 @@ int main(void)
 		cmocka_unit_test(test_by_lock),
 		cmocka_unit_test(test_older_than_all_rows),
 		cmocka_unit_test(test_sums_tell_what_rows_did),
+		cmocka_unit_test(test_spans_over_time),
 		cmocka_unit_test(test_a_baseline_is_what_was),
 		cmocka_unit_test(test_a_baseline_has_no_lost_span),
 		cmocka_unit_test(test_other_events),

@@ -259,7 +259,7 @@ static void test_visible_rows(void **state)
 	wanted.visible[0] = wanted.selected = row->function;
 	wanted.visible_count = 1;
 	member_ask(fleet, &wanted);
-	asked = fleet_function_request(fleet, 1);
+	asked = fleet_own_request(fleet, 1, &function_table_kind).functions;
 	assert_int_equal(asked.visible_count, 1);
 	assert_int_equal(asked.visible[0], db.functions[1]);
 	assert_int_equal(asked.request.excerpt.window_ns, 10 * NS_PER_SECOND);
@@ -337,7 +337,7 @@ static void test_threads_of_machines(void **state)
 		struct row *row = &one->functions->table->rows[0];
 
 		member_ask(fleet, &wanted);
-		assert_true(fleet_function_request(fleet, 0).ran);
+		assert_true(fleet_own_request(fleet, 0, &function_table_kind).functions.ran);
 		one->functions->by = GROUP_THREAD;
 		row->function = symbols_group(web.symbols, "worker/7", "busybox");
 		row->kernel = 300;
@@ -360,6 +360,56 @@ static void test_threads_of_machines(void **state)
 	answers_free(answers);
 	fleet_free(fleet);
 	member_free(&web);
+}
+
+/* Two machines have a thread of one name. Each row tells what its own does; only one machine has the selected one. */
+static void test_what_threads_do_now(void **state)
+{
+	static const char *const does[] = { "on cpu1 3ms", "lock log 51ms, journal/10" };
+	struct member members[] = { member_new(), member_new() };
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
+	struct function_request wanted = answers_function_request();
+	struct answers *answers = NULL;
+
+	(void)state;
+	wanted.request.excerpt.by = GROUP_THREAD;
+	for (int round = 0; round < 2; round++) {		/* the first tells which rows there are */
+		member_ask(fleet, &wanted);
+		for (size_t i = 0; i < 2; i++) {
+			struct answers *one = member_answers(&members[i], "Linux", 250, 50 * NS_PER_SECOND);
+			struct function_table *table = one->functions;
+
+			table->by = GROUP_THREAD;
+			table->tells_now = true;
+			table->table->rows[0].function = table->visible[0].function = table->selected =
+				symbols_group(members[i].symbols, "worker/7", "busybox");
+			table->table->rows[0].waits = i * 51 * NS_PER_MS;
+			strcpy(table->visible[0].now, does[i]);
+			strcpy(table->now, does[i]);
+			strcpy(table->next, "journal/10");
+			assert_int_equal(fleet_own_request(fleet, i, &function_table_kind).functions.selected,
+				round && i ? table->selected : FUNCTION_NONE);
+			member_give(fleet, i, one);
+		}
+		answers_free(answers);
+		answers = all_of(fleet);
+		for (uint32_t i = 0; i < 2; i++)
+			wanted.visible[i] = find(answers, "worker/7", member_names[i])->function;
+		wanted.visible_count = 2;
+		wanted.selected = wanted.visible[1];
+	}
+	assert_true(answers->functions->tells_now);
+	assert_false(answers->functions->tells_then);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(answers->functions->visible[i].now, does[i]);
+	assert_string_equal(answers->functions->now, does[1]);
+	assert_string_equal(answers->functions->next, "journal/10");
+	assert_int_equal(find(answers, "worker/7", "2 db")->waits, 51 * NS_PER_MS);
+	assert_int_equal(find(answers, "worker/7", "1 web")->waits, 0);
+	answers_free(answers);
+	fleet_free(fleet);
+	member_free(&members[0]);
+	member_free(&members[1]);
 }
 
 /* A function's page over two machines: its threads and CPUs are of one machine each, the rest of both. */
@@ -391,7 +441,7 @@ static void test_pages_of_machines(void **state)
 		member_give(fleet, i, one);
 	}
 	assert_true(fleet_is_asked(fleet, &request.request));
-	assert_int_equal(fleet_page_request(fleet, 1).tree.of, request.tree.of);
+	assert_int_equal(fleet_own_request(fleet, 1, &function_page_kind).page.tree.of, request.tree.of);
 	page = fleet_page(fleet, util_now());
 	assert_int_equal(page->tree->of, request.tree.of);
 	assert_int_equal(page->tree->tree->lists[TREE_DOWN].rows[0].total, 2 * 17450 * NS_PER_MS);
@@ -447,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_visible_rows),
 		cmocka_unit_test(test_groups_of_machines),
 		cmocka_unit_test(test_threads_of_machines),
+		cmocka_unit_test(test_what_threads_do_now),
 		cmocka_unit_test(test_pages_of_machines),
 		cmocka_unit_test(test_new_boot),
 	};

@@ -54,7 +54,7 @@ static void test_the_heaviest_machine(void **state)
 	request.function = NAME;
 	fleet_request(fleet, &request.request);
 	assert_true(fleet_is_asked(fleet, &request.request));
-	assert_int_equal(fleet_annotation_request(fleet, 1).function, NAME);
+	assert_int_equal(fleet_own_request(fleet, 1, &annotation_kind).annotation.function, NAME);
 	shows(fleet, "a", 0);
 	fleet_take(fleet, 0, part(NAME, 100));
 	fleet_take(fleet, 1, part(NAME, 300));

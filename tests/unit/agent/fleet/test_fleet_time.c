@@ -65,7 +65,7 @@ static void take_heat(struct fleet *fleet, size_t machine, uint64_t now, uint64_
 	struct answers *answers = util_alloc(sizeof(*answers));
 
 	hand_heat(answers, NULL);
-	answers->heat->asked = fleet_heat_request(fleet, machine);
+	answers->heat->asked = fleet_own_request(fleet, machine, &heat_map_kind).heat;
 	answers->heat->whole = true;
 	answers->heat->now = now;
 	answers->heat->heat.first = now / HEAT_NS - HEAT_SLOTS + 1;

@@ -168,14 +168,14 @@ static void a_heavy_row_is_unfolded_everywhere(void **state)
 	fleet_request(fleet, &request.request);
 	take_two(fleet, &web, &db);
 	answer_free((struct answer *)fleet_tree(fleet, util_now()));
-	asked = fleet_tree_request(fleet, 0);
+	asked = fleet_own_request(fleet, 0, &call_tree_kind).tree;
 	assert_int_equal(asked.tree.unfolded_count, 3);
 	assert_int_equal(asked.tree.unfolded[0], 12);
 	assert_int_equal(asked.tree.unfolded[1], 1);
 	assert_int_equal(asked.tree.unfolded[2], 13);
 	request.tree.least = 0;
 	fleet_request(fleet, &request.request);
-	asked = fleet_tree_request(fleet, 0);
+	asked = fleet_own_request(fleet, 0, &call_tree_kind).tree;
 	assert_int_equal(asked.tree.unfolded_count, 1);
 	fleet_free(fleet);
 	symbols_free(web.symbols);

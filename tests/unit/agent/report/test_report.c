@@ -362,6 +362,13 @@ static void test_an_option_without_effect_is_refused(void **state)
 		request.events = false;
 		assert_null(report_options_mistake(&request));
 	}
+	request = report_default;
+	request.baseline = "1..2";
+	mistake = report_options_mistake(&request);
+	assert_non_null(strstr(mistake, "--baseline: without effect: it is for report --events"));
+	free(mistake);
+	request.events = true;
+	assert_null(report_options_mistake(&request));
 	for (int i = 0; i < 4; i++) {
 		request = report_default;
 		request.threads = i == 0;

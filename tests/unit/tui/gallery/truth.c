@@ -327,8 +327,6 @@ struct facts truth_events(const struct truth *truth)
 	struct facts facts = { .count = 0 };
 	uint64_t ended;
 
-	if (truth->gallery->machines > 1)
-		return facts;
 	cpus.filtered = false;			/* of the filter, only its CPU counts */
 	ended = count(&cpus, is_traced, NULL) / (truth->filtered ? GALLERY_CPUS : 1);
 	for (int i = 0; i < 2; i++) {

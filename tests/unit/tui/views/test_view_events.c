@@ -241,6 +241,7 @@ static struct event_row hostile(uint32_t i)
 	for (int bar = 0; bar < EVENT_BARS; bar++)
 		row.bars[bar] = i % 5 ? UINT32_MAX : (uint32_t)bar;
 	memset(row.trend, 0xff, sizeof(row.trend));
+	memset(row.over, 0xff, sizeof(row.over));
 	return row;
 }
 
@@ -321,6 +322,16 @@ static void test_histogram(void **state)
 	stage_holds(&stage, "│ 1.0us   ", true);
 	stage_holds(&stage, "   550s+", true);
 	stage_holds(&stage, "│   p50", true);	/* 8.0us are in the fourth bar: they are in the middle of two */
+	memset(row->over, 0, sizeof(row->over));
+	stage_holds(&stage, "heat over time", false);
+	row->over[2] = 8;
+	row->over[EVENT_OVER - 1] = 2;
+	stage_holds(&stage, "│ heat over time: 00:03:02, each 250ms", true);
+	stage_holds(&stage, "│ ··█···", true);
+	stage_holds(&stage, "···▃\n", true);
+	stage_resize(&stage, 12, 120, true);
+	stage_holds(&stage, "heat over time", false);	/* there is room for the bars alone */
+	stage_resize(&stage, 20, 120, true);
 	memset(row->bars, 0, sizeof(row->bars));
 	stage_holds(&stage, "the highest bar", false);	/* none has an end that is known */
 	for (int i = 0; i < EVENT_BARS; i++)
@@ -443,20 +454,31 @@ static void test_why_there_is_nothing(void **state)
 	stage_strike(&stage);
 }
 
+/* The line below tells what each has of the row, the note who traces nothing. */
 static void test_many_machines(void **state)
 {
+	struct event_share shares[] = { { 0 }, { .count = 0 }, { .count = 1200, .p99 = 64 * NS_PER_MS },
+		{ .count = 4, .p99 = 2 * NS_PER_MS }, };
 	struct stage stage = raise_stage();
 	struct vitals *vitals = stage.answers->vitals;
+	struct event_table *table = stage.answers->events;
 
 	(void)state;
-	assert_non_null(view_events.ask(stage.view, &stage.scope));
-	vitals->machine_count = 2;
+	vitals->machine_count = table->machine_count = 2;
 	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	stage.shown = NULL;
-	stage_holds(&stage, "Events shows one machine at a time.", true);
-	stage_holds(&stage, "Tab goes to the screens of the machines.", true);
-	assert_null(view_events.ask(stage.view, &stage.scope));
-	assert_false(view_events.told(stage.view).rows);
+	strcpy(vitals->machines[0].name, "1 web");
+	strcpy(vitals->machines[1].name, "2 db");
+	table->shares = shares;
+	table->rows[1].shares = 2;
+	assert_non_null(view_events.ask(stage.view, &stage.scope));
+	stage_resize(&stage, 20, 200, true);
+	stage_holds(&stage, "> syscall 0 ", true);
+	stage_holds(&stage, "1 web", false);
+	view_events.act(stage.view, ACTION_DOWN);
+	stage_holds(&stage, "; 1 web: 1,200, p99 64ms; 2 db: 4, p99 2.0ms", true);
+	table->untraced = 2;
+	stage_holds(&stage, "2 db: nothing is traced", true);
+	table->machine_count = 0;		/* the hand's own again, which frees no parts */
 	stage_strike(&stage);
 }
 
@@ -591,6 +613,9 @@ static void test_why_the_page_is_empty_or_short(void **state)
 	stage.answers->events->exact_from = stage.answers->events->slow_from;
 	stage.answers->events->slow_from -= NS_PER_SECOND;
 	stage_holds(&stage, "before 00:03:02, only the longest of each minute are known", true);
+	stage.scope.base.until_ns = 1;
+	stage_holds(&stage, "; this view shows no change since the baseline", true);
+	stage.scope.base.until_ns = 0;
 	stage.answers->events->slow_forgot = true;
 	stage_holds(&stage, "since 00:03:01, older spans were forgotten", true);
 	stage.answers->events->slow_count = 0;

@@ -551,6 +551,35 @@ static void test_many_rows(void **state)
 	stage_strike(&stage);
 }
 
+/* Over all machines, threads of two have the same name: W stays on the machine of the row. */
+static void test_w_stays_on_its_machine(void **state)
+{
+	static const char *const machines[] = { "1 web", "2 db" };
+	struct stage stage = raise_stage(20, 120, true);
+	struct function_table *functions = stage.answers->functions;
+	uint32_t ids[4];
+
+	(void)state;
+	functions->by = GROUP_THREAD;
+	functions->machine_count = 2;
+	functions->machines = util_alloc(2 * sizeof(*functions->machines));
+	functions->table->count = 4;
+	for (uint32_t i = 0; i < 4; i++)
+		ids[i] = functions->table->rows[i].function = symbols_group(hand_names, i < 2 ? "journal/10" : "log/7",
+			machines[i % 2]);
+	strcpy(functions->next, "journal/10");
+	for (uint32_t i = 2; i < 4; i++) {
+		functions->selected = ids[i];
+		stage_draw(&stage);
+		view_functions.act(stage.view, ACTION_TOP);
+		while (under_cursor(&stage) != ids[i])
+			assert_true(view_functions.act(stage.view, ACTION_DOWN));
+		assert_true(view_functions.act(stage.view, ACTION_WAKER));
+		assert_int_equal(under_cursor(&stage), ids[i - 2]);
+	}
+	stage_strike(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -563,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_w_stays_on_its_machine),
 		cmocka_unit_test(test_few_samples_are_marked),
 		cmocka_unit_test(test_empty_tables_tell_of_the_link),
 		cmocka_unit_test(test_empty_tables_tell_of_the_vm),

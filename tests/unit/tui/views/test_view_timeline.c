@@ -22,6 +22,8 @@ enum { HOSTILE = 40, ROWS_MOST = 40, COLUMNS_MOST = 210 };
 
 static struct config config;
 
+enum { ROWS = 5 };			/* of hand_timeline */
+
 static struct stage raise_stage(void)
 {
 	struct stage stage = stage_raise(&view_timeline, &config, 20, 400, true);	/* all in one row */
@@ -112,8 +114,67 @@ static void test_why_there_is_nothing(void **state)
 	stage_holds(&stage, "The guest has not told of itself.", true);
 	vitals->machine_count = 2;
 	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	stage_holds(&stage, "Timeline shows one machine at a time.", true);
+	stage_holds(&stage, "Timeline shows one machine at a time, since their clocks differ.", true);
 	assert_null(view_timeline.ask(stage.view, &stage.scope));
+	stage_strike(&stage);
+}
+
+/* ---- the arrow ---- */
+
+/* The grid's column of a row as text, from above: a space is a cell without an arrow. */
+static const char *arrow_at(struct stage *stage, uint64_t time, char text[ROWS + 1])
+{
+	static const struct { unsigned code; char as; } glyphs[] = {
+		{ 0x25cf, 'o' }, { 0x2502, '|' }, { 0x25b2, '^' }, { 0x25bc, 'v' },
+	};
+	const struct timeline *timeline = stage->answers->timeline;
+	int column;
+
+	stage_draw(stage);
+	for (column = 0; canvas_cell(stage->canvas, 0, column)->code != '0'; column++)	/* of the ruler's clock */
+		;
+	column += (int)((time - timeline->from) / timeline->each);
+	for (int row = 0; row < ROWS; row++) {
+		text[row] = ' ';
+		for (size_t i = 0; i < sizeof(glyphs) / sizeof(*glyphs); i++)
+			if (canvas_cell(stage->canvas, 1 + row, column)->code == glyphs[i].code)
+				text[row] = glyphs[i].as;
+	}
+	text[ROWS] = '\0';
+	return text;
+}
+
+/* From who woke the cursor's thread to that, at that time; none where either has no row, or at another time. */
+static void test_an_arrow_from_the_waker(void **state)
+{
+	struct stage stage = raise_stage();
+	struct timeline_moment *moment = &stage.answers->timeline->moment;
+	uint64_t time = stage.answers->timeline->from + 20 * stage.answers->timeline->each;
+	char text[ROWS + 1];
+
+	(void)state;
+	assert_true(view_timeline.search(stage.view, "main", LIST_HERE));
+	moment->wake.begin = time;
+	assert_string_equal(arrow_at(&stage, time, text), "  ^o ");
+	moment->wake.waker = 4;
+	assert_string_equal(arrow_at(&stage, time, text), "  ^|o");
+	moment->wake.interrupt = true;
+	moment->wake.waker = 0;
+	assert_string_equal(arrow_at(&stage, time, text), "o|v  ");
+	moment->wake.waker = 9;
+	assert_string_equal(arrow_at(&stage, time, text), "     ");
+	moment->wake.waker = 0;
+	moment->wake.begin = stage.answers->timeline->from - 1;
+	assert_string_equal(arrow_at(&stage, stage.answers->timeline->from, text), "     ");
+	moment->wake.begin = time;
+	view_timeline.act(stage.view, ACTION_DOWN);	/* until the answer about that row has come */
+	assert_string_equal(arrow_at(&stage, time, text), "     ");
+	view_timeline.act(stage.view, ACTION_UP);
+	view_timeline.act(stage.view, ACTION_OPEN);	/* a range begins */
+	assert_string_equal(arrow_at(&stage, time, text), "     ");
+	view_timeline.act(stage.view, ACTION_BACK);
+	moment->woken = false;
+	assert_string_equal(arrow_at(&stage, time, text), "     ");
 	stage_strike(&stage);
 }
 
@@ -226,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_missing_is_told),
 		cmocka_unit_test(test_what_of_the_filter_is_ignored_is_told),
 		cmocka_unit_test(test_why_there_is_nothing),
+		cmocka_unit_test(test_an_arrow_from_the_waker),
 		cmocka_unit_test(test_hostile_answers),
 	};
 

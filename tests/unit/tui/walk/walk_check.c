@@ -323,7 +323,7 @@ static const struct fake_wanted *wanted_of(struct walk *walk)
 {
 	if (walk_is_all(walk))
 		return walk_fleet_wanted();
-	/* A map that stands still is not asked for again. Events are, once it is known that the machine is one. */
+	/* A map that stands still is not asked for again. Events are, once there are vitals. */
 	if (walk_model(walk)->view != WALK_HEAT && walk_model(walk)->view != WALK_TIMELINE &&
 			(walk_model(walk)->view != WALK_EVENTS || walk_model(walk)->vitals))
 		assert_int_equal(walk_guest(walk)->session.asking_functions, !walk_model(walk)->cover);

@@ -178,13 +178,13 @@ static void find_opened(struct walk *walk, struct model *model)
 	}
 }
 
-/* Timeline is shown, or that the cursor is on nothing. The window was looked up in drawing. */
+/* Timeline is shown, or why not. The window was looked up in drawing. */
 static void find_moment(struct walk *walk, struct model *model)
 {
 	char text[WALK_TEXT];
 
 	walk_row_text(walk, walk->canvas->rows - 2, text);
-	if (strstr(text, "not shown: nothing is under the cursor")) {
+	if (strstr(text, "not shown: ")) {
 		model->failed = "not shown";
 		return;
 	}
