@@ -312,18 +312,16 @@ static void meet_longest(struct event_row *row, const struct span_row *span)
 static void add_ended(struct making *making, struct event_row *row, const struct span_row *span, uint64_t count,
 	uint64_t total)
 {
+	struct event_sums *sums = making->base ? &row->was : &row->is;
+
 	if (span->lost) {
 		row->lost += making->base ? 0 : count;
 		return;
 	}
-	if (making->base) {
-		row->was.count += count;
-		row->was.total += total;
-		row->was.max = span->duration > row->was.max ? span->duration : row->was.max;
-	} else {
-		row->count += count;
-		row->total += total;
-	}
+	sums->count += count;
+	sums->total += total;
+	if (making->base)
+		sums->max = span->duration > sums->max ? span->duration : sums->max;
 	if (!making->base && (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE))
 		meet_longest(row, span);
 	if (row->kind != SPAN_SINGLE)
@@ -491,27 +489,21 @@ uint32_t event_rows_finish(struct event_row *rows, uint32_t count, struct event_
 
 	if (cell_count)
 		qsort(cells, cell_count, sizeof(*cells), by_row_and_bucket);
-	for (uint32_t from = 0, to; from < cell_count; from = to) {
+	for (uint32_t from = 0, to; from < cell_count; from = to) {	/* of a row, or of one in the baseline */
 		struct event_row *row = &rows[cells[from].row];
-		uint32_t base = from;
+		bool base = cells[from].bucket & EVENT_BASE;
+		struct event_sums *sums = base ? &row->was : &row->is;
 
-		while (base < cell_count && cells[base].row == cells[from].row && cells[base].bucket < EVENT_BASE) {
-			unsigned bar = latencies_log(latencies_middle(cells[base].bucket));
+		for (to = from; to < cell_count && cells[to].row == cells[from].row &&
+				base == !!(cells[to].bucket & EVENT_BASE); to++) {
+			unsigned bar = latencies_log(latencies_middle(cells[to].bucket & ~EVENT_BASE));
 
-			row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += (uint32_t)cells[base++].count;
+			row->bars[bar < EVENT_BARS ? bar : EVENT_BARS - 1] += base ? 0 : (uint32_t)cells[to].count;
 		}
-		for (to = base; to < cell_count && cells[to].row == cells[from].row; to++)
-			;
-		row->cells = from;
-		row->cell_count = to - from;
-		if (base > from) {
-			row->p50 = percentile(&cells[from], base - from, row->count, row->max, 50);
-			row->p99 = percentile(&cells[from], base - from, row->count, row->max, 99);
-		}
-		if (to > base) {
-			row->was.p50 = percentile(&cells[base], to - base, row->was.count, row->was.max, 50);
-			row->was.p99 = percentile(&cells[base], to - base, row->was.count, row->was.max, 99);
-		}
+		row->cells = row->cell_count ? row->cells : from;
+		row->cell_count += to - from;
+		sums->p50 = percentile(&cells[from], to - from, sums->count, sums->max, 50);
+		sums->p99 = percentile(&cells[from], to - from, sums->count, sums->max, 99);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		if (rows[i].count || rows[i].lost || rows[i].open || rows[i].was.count)
