@@ -310,18 +310,16 @@ static void meet_longest(struct event_row *row, const struct span_row *span)
 static void add_ended(struct making *making, struct event_row *row, const struct span_row *span, uint64_t count,
 	uint64_t total)
 {
+	struct event_sums *sums = making->base ? &row->was : &row->is;
+
 	if (span->lost) {
 		row->lost += making->base ? 0 : count;
 		return;
 	}
-	if (making->base) {
-		row->was.count += count;
-		row->was.total += total;
-		row->was.max = span->duration > row->was.max ? span->duration : row->was.max;
-	} else {
-		row->count += count;
-		row->total += total;
-	}
+	sums->count += count;
+	sums->total += total;
+	if (making->base)
+		sums->max = span->duration > sums->max ? span->duration : sums->max;
 	if (!making->base && (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE))
 		meet_longest(row, span);
 	if (row->kind != SPAN_SINGLE)
@@ -471,6 +469,12 @@ const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_
 	return text;
 }
 
+static void tell_percentiles(struct event_sums *sums, const struct latencies *of, const struct latency_pages *pages)
+{
+	sums->p50 = latencies_percentile(of, pages, sums->count, sums->max, 50);
+	sums->p99 = latencies_percentile(of, pages, sums->count, sums->max, 99);
+}
+
 void event_rows_finish(struct event_table *table)
 {
 	const struct latency_pages *pages = &table->pages;
@@ -480,14 +484,12 @@ void event_rows_finish(struct event_table *table)
 		struct event_row row = table->rows[i];
 		const struct event_latencies *of = &table->latencies[row.latencies];
 
-		if (!row.count && !row.lost && !row.open && !row.was.count)
+		if (!row.is.count && !row.lost && !row.open && !row.was.count)
 			continue;
 		latencies_bars(&of->now, pages, row.bars, EVENT_BARS);
 		if (row.kind != SPAN_SINGLE) {
-			row.p50 = latencies_percentile(&of->now, pages, row.count, row.max, 50);
-			row.p99 = latencies_percentile(&of->now, pages, row.count, row.max, 99);
-			row.was.p50 = latencies_percentile(&of->was, pages, row.was.count, row.was.max, 50);
-			row.was.p99 = latencies_percentile(&of->was, pages, row.was.count, row.was.max, 99);
+			tell_percentiles(&row.is, &of->now, pages);
+			tell_percentiles(&row.was, &of->was, pages);
 		}
 		table->rows[kept++] = row;
 	}

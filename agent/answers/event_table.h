@@ -44,13 +44,19 @@ struct event_request {
 	uint64_t slow_kind, slow_number, slow_part;	/* as in struct event_row */
 };
 
+struct event_sums {			/* of spans whose end is known; the others are of these */
+	/* ns; percentiles within 3 %, as `max` of old spans that are not among the 32 longest; 0 of a single event */
+	uint64_t count, total, max, p50, p99;
+};
+
 struct event_row {			/* what each span changes comes first: there may be very many rows */
 	enum span_kind kind;		/* not SPAN_THREAD */
 	uint64_t number;		/* as in struct trace_span */
 	uint64_t part;			/* thread, process or CPU; a hash of the functions; EVENT_NO_PART; SLOW_ALL */
-	uint64_t count;			/* spans whose end is known; `total` to `max` are of these */
-	/* ns; percentiles within 3 %, as `max` of old spans that are not among the 32 longest; 0 of a single event */
-	uint64_t total, max, p50, p99;
+	union {
+		struct event_sums is;	/* the same, by name: */
+		struct { uint64_t count, total, max, p50, p99; };
+	};
 	uint64_t longest;		/* guest ns: the end of a span that took `max`, or the last single event; */
 	uint32_t longest_of, longest_on;	/* its thread, EVENT_NONE: none; its CPU */
 	uint64_t lost;			/* those whose end was lost: they have no duration */
@@ -60,9 +66,7 @@ struct event_row {			/* what each span changes comes first: there may be very ma
 	uint64_t open;
 	uint64_t oldest, oldest_ns;	/* guest ns: when the first of them began; how long that had been */
 	uint32_t oldest_of, oldest_on;	/* its thread and CPU, as of the longest one */
-	struct event_was {		/* in the baseline; 0 if there is none */
-		uint64_t count, total, p50, p99, max;
-	} was;
+	struct event_sums was;		/* in the baseline; 0 if there is none */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
 	uint32_t latencies;		/* likewise, finer: its place among the table's */
 	uint32_t shares;		/* of many machines: from this one on of the table's, one for each machine */

@@ -145,6 +145,13 @@ static uint64_t most(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
+static void add_sums(struct event_sums *to, const struct event_sums *sums)
+{
+	to->count += sums->count;
+	to->total += sums->total;
+	to->max = most(to->max, sums->max);
+}
+
 /* The part of the sum's range in which a part of the machine's lies: that may be shorter, and ends with it. */
 static int over_of(const struct event_table *table, const struct event_table *part, int of)
 {
@@ -164,15 +171,11 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
 	rename_row(&row, part->by, sum->fleet->names[index], index, sum->differ);
 	place = place_of(sum, &row);
 	to = &table->rows[place];
-	to->count += row.count;
+	add_sums(&to->is, &row.is);
+	add_sums(&to->was, &row.was);
 	to->lost += row.lost;
-	to->total += row.total;
-	to->max = most(to->max, row.max);
 	to->open += row.open;
 	to->oldest_ns = most(to->oldest_ns, row.oldest_ns);
-	to->was.count += row.was.count;
-	to->was.total += row.was.total;
-	to->was.max = most(to->was.max, row.was.max);
 	for (int i = 0; i < EVENT_TREND; i++)
 		to->trend[i] += row.trend[i];
 	for (int i = 0; i < EVENT_OVER; i++)

@@ -274,16 +274,12 @@ static cJSON *slow_object(const struct slow_row *row)
 	return object;
 }
 
-static cJSON *was_object(const struct event_row *row)
+static void add_durations(cJSON *object, const struct event_sums *sums)
 {
-	cJSON *object = cJSON_CreateObject();
-
-	json_add_count(object, "count", row->was.count);
-	json_add_count(object, "total_ns", row->was.total);
-	json_add_count(object, "p50_ns", row->was.p50);
-	json_add_count(object, "p99_ns", row->was.p99);
-	json_add_count(object, "max_ns", row->was.max);
-	return object;
+	json_add_count(object, "total_ns", sums->total);
+	json_add_count(object, "p50_ns", sums->p50);
+	json_add_count(object, "p99_ns", sums->p99);
+	json_add_count(object, "max_ns", sums->max);
 }
 
 void report_events_json(const struct report *report, struct json_writer *writer)
@@ -324,14 +320,14 @@ void report_events_json(const struct report *report, struct json_writer *writer)
 		}
 		if (row->open && row->oldest_of != EVENT_NONE)
 			json_add_count(object, "open_thread", row->oldest_of);
-		if (row->kind != SPAN_SINGLE) {
-			json_add_count(object, "total_ns", row->total);
-			json_add_count(object, "p50_ns", row->p50);
-			json_add_count(object, "p99_ns", row->p99);
-			json_add_count(object, "max_ns", row->max);
+		if (row->kind != SPAN_SINGLE)
+			add_durations(object, &row->is);
+		if (table->compared) {
+			cJSON *was = cJSON_AddObjectToObject(object, "was");
+
+			json_add_count(was, "count", row->was.count);
+			add_durations(was, &row->was);
 		}
-		if (table->compared)
-			cJSON_AddItemToObject(object, "was", was_object(row));
 		json_row(writer, object);
 	}
 	json_end_list(writer);

@@ -141,7 +141,7 @@ static void rows_with_the_same_name_are_one(void **state)
 	add_spans(db, 9, 1000);
 	add_spans(db, 1, 5 * NS_PER_MS);
 	db->rows[1].oldest_ns = 77;
-	db->rows[1].was = (struct event_was) { .count = 5, .total = 50, .max = 20 };
+	db->rows[1].was = (struct event_sums) { .count = 5, .total = 50, .max = 20 };
 	fleet_take(fleet, 0, &web->table.answer);
 	fleet_take(fleet, 1, &db->table.answer);
 	all = all_of(fleet);

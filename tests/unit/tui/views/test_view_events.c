@@ -581,9 +581,9 @@ static void test_a_baseline(void **state)
 	table->compared = true;
 	table->base_from = 100 * NS_PER_SECOND;
 	table->base_to = 120 * NS_PER_SECOND;		/* twice as long as the window */
-	table->rows[1].was = (struct event_was) {
+	table->rows[1].was = (struct event_sums) {
 		.count = 2000, .total = 20 * NS_PER_SECOND, .p50 = 100000, .p99 = 3000000, .max = 4000000 };
-	table->rows[2].was = (struct event_was) { .count = 5, .total = 10 * NS_PER_SECOND, .p99 = 77 * NS_PER_MS };
+	table->rows[2].was = (struct event_sums) { .count = 5, .total = 10 * NS_PER_SECOND, .p99 = 77 * NS_PER_MS };
 	table->rows[2].count = table->rows[2].total = 0;
 	stage_resize(&stage, 20, 110, true);
 	stage_holds(&stage, "TOTAL%", true);
