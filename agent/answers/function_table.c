@@ -185,9 +185,10 @@ static struct thread_states *states_of(struct function_table *answer, const stru
 	if (answer->selected == FUNCTION_NONE || !read_number(epoch->inputs.threads,
 			symbols_get(answer->answer.symbols, answer->selected)->name, &thread))
 		thread = EVENT_NONE;
-	answer->tells_then = excerpt->until_ns;
+	answer->time = !excerpt->until_ns ? FUNCTION_NOW :
+		trace_is_whole(epoch->trace, to) ? FUNCTION_THEN : FUNCTION_BEFORE;
 	answer->answer.partial = answer->answer.partial ||
-		(excerpt->until_ns && to <= epoch_now(epoch) && !trace_is_whole(epoch->trace, to));
+		(answer->time == FUNCTION_BEFORE && to <= epoch_now(epoch));
 	return thread_states_new(epoch, excerpt->until_ns ? to : 0, thread);
 }
 

@@ -48,8 +48,12 @@ struct function_table {
 	size_t visible_count;
 	bool tells_now;			/* rows are threads, and of some it is known what they do */
 	uint32_t selected;		/* as in the request; FUNCTION_NONE if there is no such function */
-	bool tells_then;		/* likewise, what they did at the range's end, which is past */
-	char now[THREAD_NOW];		/* what the selected thread does, or did then; "": not known */
+	enum function_time {		/* likewise: at which time; */
+		FUNCTION_NOW,
+		FUNCTION_THEN,		/* the range's end, which is past, */
+		FUNCTION_BEFORE,	/* or shortly before it: events up to there are still to come */
+	} time;
+	char now[THREAD_NOW];		/* what the selected thread does, or did; "": not known */
 	char next[THREAD_TITLE];	/* who holds the lock for which it waits, or woke it; "": not known */
 	struct caller callers[8];	/* of the selected function */
 	size_t caller_count;

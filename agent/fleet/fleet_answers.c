@@ -236,7 +236,8 @@ static void sum_selected(const struct fleet *fleet, struct function_table *funct
 		if (!is_wanted(fleet, machine->functions) || !machine->functions->tells_now)
 			continue;
 		functions->tells_now = true;
-		functions->tells_then = machine->functions->tells_then;
+		if (machine->functions->time > functions->time)		/* of one, events may still be to come */
+			functions->time = machine->functions->time;
 		if (functions->selected == FUNCTION_NONE ||
 				fleet_map_get(&machine->map, machine->functions->selected) != functions->selected)
 			continue;

@@ -133,7 +133,7 @@ static inline void cache_add_walk(struct sums *sums, const uint64_t *keys, const
 /* All but frames and `exact`, in one word. */
 static uint64_t head(const struct sample *sample, uint32_t space)
 {
-	return (uint64_t)space << 32 | (uint64_t)sample->user_exact << 18 |
+	return (uint64_t)space << 32 | (uint64_t)sample->called << 19 | (uint64_t)sample->user_exact << 18 |
 		(uint64_t)sample->user_cut << 17 | (uint64_t)sample->kernel_cut << 16 |
 		sample->user_count << 8 | sample->kernel_count;
 }
@@ -308,7 +308,7 @@ static void make_path(struct path *path, const struct stack_key *key)
 	path->depth = 0;
 	add_walk(path, key->space, sample->user, sample->user_count, user_exact,
 		sample->user_cut);
-	add_walk(path, EVENT_KERNEL, sample->kernel, sample->kernel_count, sample->exact | 1,
+	add_walk(path, EVENT_KERNEL, sample->kernel, sample->kernel_count, sample->exact | !sample->called,
 		sample->kernel_cut);
 }
 

@@ -67,7 +67,8 @@ struct sample {
 	bool entry;			/* taken in an entry stub, or on another stack: kernel[] has one frame */
 	bool user_exact;		/* user[0] is an interrupted PC, not a return address */
 	uint32_t weight;		/* sampling periods */
-	uint64_t exact;			/* bit i: kernel[i] is an interrupted PC */
+	bool called;			/* kernel[0] is a return address, into the function of a trace point; */
+	uint64_t exact;			/* else an interrupted PC; so is kernel[i], if bit i is set */
 	uint32_t kernel_count, user_count;
 	const void *kernel, *user;	/* read by sample_frame(), leaf first; at most 64 each */
 	bool walked;			/* it was a raw sample, of which these are left: */

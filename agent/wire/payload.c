@@ -393,7 +393,7 @@ static bool read_stack(struct rest *rest, struct event *event)
 	event->stack.event = wire.event;
 	*sample = (struct sample) {
 		.process = EVENT_KERNEL, .thread = EVENT_NONE, .kernel_cut = wire.cut,
-		.exact = wire.exact,
+		.called = true, .exact = wire.exact,
 	};
 	return take_words(rest, &sample->kernel, &sample->kernel_count, KTOP_FRAMES_MAX);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +111,29 @@ void command_tell(char *text)
 	free(text);
 }
 
+/* The command's exit status, or one of these. Who sets it first tells the last line. */
+enum { OPEN = -1, INTERRUPTED = -2 };
+static atomic_int outcome = OPEN;
+
+void command_outcome(int status)
+{
+	int before = OPEN;
+
+	if (!atomic_compare_exchange_strong(&outcome, &before, status) && before == INTERRUPTED)
+		for (;;)
+			pause();		/* the line is being told */
+	atomic_store(&outcome, status);
+}
+
+bool command_interrupt(int *status)
+{
+	*status = OPEN;
+	return atomic_compare_exchange_strong(&outcome, status, INTERRUPTED);
+}
+
 int command_fail(char *error)
 {
+	command_outcome(COMMAND_FAILED);
 	command_tell(error);
 	return COMMAND_FAILED;
 }

@@ -142,7 +142,10 @@ int command_profile(struct session *session, struct service *service, const stru
 	bool good = wait_for_report(session, service, report, &late, &heeding);
 
 	service_free(service);			/* before the report is written: who reads it may be slow */
-	if (good && report_write(report, stdout, &error))
+	good = good && report_write(report, stdout, &error);
+	if (good && !report->error)
+		command_outcome(COMMAND_DONE);	/* whatever becomes of the session */
+	if (good)
 		report_export_tell_beside(report, stderr);
 	if (report->error && !error)
 		error = util_copy(report->error, strlen(report->error));

@@ -168,7 +168,10 @@ void interruption_exit(const char *line)
 	struct pollfd errors = { .fd = STDERR_FILENO, .events = POLLOUT };
 	char *printable = util_printable_lines(line, strlen(line));
 	pthread_t thread;
+	int status;
 
+	if (!command_interrupt(&status))
+		_exit(status);
 	if (poll(&errors, 1, 0) > 0 && pthread_create(&thread, NULL, exit_with, printable) == 0)
 		poll(NULL, 0, TOLD_MS);
 	_exit(COMMAND_FAILED);

@@ -25,7 +25,10 @@ bool interruption_dropped(const struct interruption *interruption);	/* some of s
 struct interruption *interruption_new(void (*act)(void *context), void *context);
 void interruption_free(struct interruption *interruption);	/* NULL is allowed. `act` is over, or does not come */
 
-/* Ends the program as failed, with this line: "what failed: why; what to do". Any thread, whatever the others do. */
+/*
+ * Ends the program as failed, with this line: "what failed: why; what to do"; or as its outcome was, if that is told
+ * already. In `act`, whatever the other threads do.
+ */
 _Noreturn void interruption_exit(const char *line);
 
 /*

@@ -146,7 +146,7 @@ static bool stays(const struct screen *screen, const struct answer *answer)
 }
 
 /* An answer to a question of another view, which was shown before, is of no use any more. */
-static void use_answer(struct screen *screen, struct answer *answer)
+static void use_answer(struct screen *screen, struct answer *answer, uint64_t now)
 {
 	struct answer *before = answer;
 
@@ -155,6 +155,7 @@ static void use_answer(struct screen *screen, struct answer *answer)
 			before = screen->answers[screen->current];
 			screen->answers[screen->current] = answer;
 			screen_show(screen);
+			screen_take_range(screen, now);		/* of a key that has waited for this answer */
 		}
 		screen_rows_came(screen, answer);
 	}
@@ -169,7 +170,7 @@ static bool take_answers(struct screen *screen, uint64_t now)
 	struct answer *line = screen->feed.answer(screen->feed.self, FEED_LINE);
 
 	if (answer)
-		use_answer(screen, answer);
+		use_answer(screen, answer, now);
 	if (line) {
 		answer_free((struct answer *)screen->line);
 		screen->line = (struct time_line *)line;

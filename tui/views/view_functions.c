@@ -53,6 +53,8 @@ struct function_view {
 	bool restores;			/* with the next answer, the cursor goes to this row: */
 	uint64_t restored;
 	struct view_chosen wish;	/* the cursor goes to this function once it has a row; `name` 0: it stays */
+	bool goes_on, in_vain;		/* ACTION_WAKER waits for the answer about this row; or that knew no other: */
+	uint32_t goes_from;
 	int detail_from;		/* the first column of the detail line that is shown */
 	struct area area, rows;		/* of the last drawing: the whole view; the rows of the table */
 };
@@ -188,6 +190,66 @@ static void hide_idle(struct function_view *self)
 	}
 }
 
+/* Over all machines, threads of two may have the same name. */
+static bool is_of_one_machine(const struct function_view *self, const struct row *row, const struct row *other)
+{
+	const struct symbols *symbols = self->functions->answer.symbols;
+
+	return !self->functions->machines || strcmp(symbols_get(symbols, row->function)->object,
+		symbols_get(symbols, other->function)->object) == 0;
+}
+
+/*
+ * To the thread that holds the lock for which the selected one waits, or that woke it. The answer tells of the row under
+ * the cursor. False: that thread has no row.
+ */
+static bool go_to_next(struct function_view *self)
+{
+	struct list_rows rows = rows_of(self);
+	const struct row from = *selected(self);	/* sorting moves it */
+
+	if (!self->functions->next[0])
+		return false;
+	sort_all(self);
+	for (size_t i = 0; i < rows.count; i++)
+		if (strcmp(row_name(self, i), self->functions->next) == 0 &&
+				is_of_one_machine(self, &from, &table_of(self)->rows[i])) {
+			list_select(&self->list, &rows, i);
+			return true;
+		}
+	return false;
+}
+
+/* The answer tells of the row under the cursor. */
+static bool tells_of_cursor(const struct function_view *self)
+{
+	return selected(self) && self->functions->selected == selected(self)->function;
+}
+
+/* Before the answer about the row has come, it goes on with that. */
+static bool want_next(struct function_view *self)
+{
+	if (tells_of_cursor(self))
+		return go_to_next(self);
+	self->goes_on = selected(self) && self->functions->by == GROUP_THREAD;
+	self->goes_from = self->goes_on ? selected(self)->function : FUNCTION_NONE;
+	return self->goes_on;
+}
+
+static bool is_where_it_goes_from(const struct function_view *self)
+{
+	return selected(self) && selected(self)->function == self->goes_from;
+}
+
+static void go_on(struct function_view *self)
+{
+	self->goes_on = self->goes_on && is_where_it_goes_from(self);
+	if (!self->goes_on || !tells_of_cursor(self))
+		return;
+	self->goes_on = false;
+	self->in_vain = !go_to_next(self);
+}
+
 /*
  * The cursor goes to the function that was chosen in another view, and follows it from then on, even if it is there
  * already. The function may have no row yet: that comes with an answer.
@@ -292,6 +354,8 @@ static void functions_show(void *context, const struct vitals *vitals, struct an
 		rewind_list(self);
 	sort_rows(self);
 	grant(self);
+	if (!again)
+		go_on(self);
 }
 
 static void put_in_order(struct function_view *self)
@@ -365,14 +429,30 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	emptiness_draw(empty, canvas, at, self->keys);
 }
 
+/* What ACTION_WAKER waits for, or has waited for in vain; NULL: nothing. */
+static const char *said(const struct function_view *self)
+{
+	if (!is_where_it_goes_from(self))
+		return NULL;
+	if (self->goes_on)
+		return "{waker} goes on once it is known for whom this thread waits: the answer is still to come";
+	return self->in_vain ? "not shown: the thread is in no row, or nothing traced tells for whom this one waits" :
+		NULL;
+}
+
 /* Draws the detail, a line or two. It moves to the left only until its end is in the middle of a line. */
 static void draw_detail(struct function_view *self, struct canvas *canvas, struct area area)
 {
 	const struct row *row = selected(self);
-	char text[DETAIL_TEXT];
+	char text[DETAIL_TEXT], hint[KEYS_TEXT];
 
 	if (!row)
 		return;
+	if (said(self)) {
+		canvas_wrap(canvas, (struct area) { area.row, area.column + 1, area.rows, area.columns - 1 },
+			STYLE_WARN, keys_text(self->keys, said(self), hint));
+		return;
+	}
 	detail_write(self->functions, self->vitals, row, text);
 	while (self->detail_from > 0 &&
 		canvas_width(canvas, text) - self->detail_from < area.columns / 2)
@@ -482,40 +562,13 @@ static bool act(struct function_view *self, enum action action)
 	}
 }
 
-/* Over all machines, threads of two may have the same name. */
-static bool is_of_one_machine(const struct function_view *self, const struct row *row, const struct row *other)
-{
-	const struct symbols *symbols = self->functions->answer.symbols;
-
-	return !self->functions->machines || strcmp(symbols_get(symbols, row->function)->object,
-		symbols_get(symbols, other->function)->object) == 0;
-}
-
-/* To the thread that holds the lock for which the selected one waits, or that woke it. False: it has no row. */
-static bool go_to_next(struct function_view *self)
-{
-	const struct row *at = selected(self);
-	struct list_rows rows = rows_of(self);
-	struct row from;
-
-	if (!at || !self->functions->next[0] || self->functions->selected != at->function)
-		return false;
-	from = *at;			/* sorting moves it */
-	sort_all(self);
-	for (size_t i = 0; i < rows.count; i++)
-		if (strcmp(row_name(self, i), self->functions->next) == 0 &&
-				is_of_one_machine(self, &from, &table_of(self)->rows[i])) {
-			list_select(&self->list, &rows, i);
-			return true;
-		}
-	return false;
-}
-
 static bool functions_act(void *context, enum action action)
 {
 	struct function_view *self = context;
-	bool acted = action == ACTION_WAKER ? go_to_next(self) : act(self, action);
+	bool acted;
 
+	self->goes_on = self->in_vain = false;
+	acted = action == ACTION_WAKER ? want_next(self) : act(self, action);
 	if (acted)
 		self->wish.name = 0;
 	return acted;
@@ -565,6 +618,7 @@ static void functions_click(void *context, int row, int column)
 	int line = row - self->rows.row;
 
 	self->wish.name = 0;
+	self->goes_on = self->in_vain = false;
 	if (row == self->area.row && line == -1 && head != TABLE_COLUMNS)
 		sort_by(self, head);
 	else if (line >= 0 && (size_t)line < self->list.height &&
@@ -578,6 +632,7 @@ static bool functions_search(void *context, const char *pattern, enum list_searc
 	struct list_rows rows = rows_of(self);
 
 	self->wish.name = 0;
+	self->goes_on = self->in_vain = false;
 	sort_all(self);
 	return list_search(&self->list, &rows, pattern, where);
 }

@@ -52,6 +52,7 @@ struct timeline_view {
 	uint64_t begin;
 	bool ranges;			/* this is to become the window */
 	uint64_t from, to;
+	enum action wish;		/* waits for the answer about the cursor; ACTION_NONE: none does */
 	const char *said;		/* why a key did nothing, or what it has found; NULL: nothing is to be said */
 	char name[TIMELINE_TITLE];	/* of the row that was named last */
 	struct area grid;		/* the cells, as drawn last; rows 0: none */
@@ -99,23 +100,6 @@ static void *timeline_new(const struct config *config)
 	self->keys = &config->keys;
 	self->focus = EVENT_NONE;
 	return self;
-}
-
-static void timeline_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
-{
-	struct timeline_view *self = context;
-	const struct timeline *timeline = (const struct timeline *)answer;
-	struct list_rows rows;
-
-	if (timeline && self->timeline && timeline->answer.boot != self->timeline->answer.boot) {
-		self->placed = self->begun = self->pressed = self->ranges = false;	/* times of another boot */
-		self->focus = EVENT_NONE;
-	}
-	self->vitals = vitals;
-	self->scope = scope;
-	self->timeline = timeline;
-	rows = rows_of(self);
-	list_update(&self->list, &rows, self->list.height);
 }
 
 /* ---- times ---- */
@@ -183,6 +167,7 @@ void view_timeline_go(void *context, const struct view_moment *moment)
 	self->chained = 0;
 	self->begun = false;
 	self->said = NULL;
+	self->wish = ACTION_NONE;
 	if (moment->to)
 		put(self, moment->at);
 	if (moment->thread != EVENT_NONE)
@@ -634,8 +619,6 @@ static void go_to_event(struct timeline_view *self, bool on)
 	const struct timeline_moment *moment = &self->timeline->moment;
 	uint64_t time = on ? moment->after : moment->before;
 
-	if (!is_of_cursor(self))
-		return;
 	if (time)
 		go_to(self, time);
 	else
@@ -659,8 +642,6 @@ static void go_to_waker(struct timeline_view *self)
 	bool interrupt = !locked && wake->interrupt;
 	uint32_t to = locked ? moment->lock.waker : wake->waker;
 
-	if (!is_of_cursor(self))
-		return;
 	if (moment->of_cpu || (!locked && !moment->woken)) {
 		self->said = moment->of_cpu ? "the cursor is on a CPU; put it on a thread to see who woke that" :
 			"who woke this thread is not known: no wake of it is kept";
@@ -678,6 +659,19 @@ static void go_to_waker(struct timeline_view *self)
 	else
 		go_to(self, wake->begin);
 	list_follow(&self->list, interrupt ? CPU_KEY | to : to);
+}
+
+/* From what the answer tells of the cursor. If that is still to come, it acts then. */
+static void act_on_moment(struct timeline_view *self, enum action action)
+{
+	bool waits = !is_of_cursor(self);
+
+	self->wish = waits ? action : ACTION_NONE;
+	self->said = waits ? "the answer about this is still to come: the key acts then" : NULL;
+	if (!waits && action == ACTION_WAKER)
+		go_to_waker(self);
+	else if (!waits)
+		go_to_event(self, action == ACTION_NEXT);
 }
 
 struct reach {
@@ -757,10 +751,10 @@ static bool act_on_time(struct timeline_view *self, enum action action)
 	case ACTION_PREVIOUS:
 		if (self->scope->match[0])
 			return false;
-		go_to_event(self, action == ACTION_NEXT);
+		act_on_moment(self, action);
 		return true;
 	case ACTION_WAKER:
-		go_to_waker(self);
+		act_on_moment(self, action);
 		return true;
 	case ACTION_NARROW:
 	case ACTION_WIDEN:
@@ -782,6 +776,7 @@ static bool timeline_act(void *context, enum action action)
 	struct list_rows rows = rows_of(self);
 
 	self->said = NULL;
+	self->wish = ACTION_NONE;
 	if (action != ACTION_WAKER)
 		self->chained = 0;
 	if (action == ACTION_LIVE)
@@ -789,6 +784,26 @@ static bool timeline_act(void *context, enum action action)
 	if (action == ACTION_BACK)
 		return go_back(self);
 	return (has_grid(self) && act_on_time(self, action)) || list_act(&self->list, &rows, action);
+}
+
+static void timeline_show(void *context, const struct vitals *vitals, struct answer *answer, const struct scope *scope)
+{
+	struct timeline_view *self = context;
+	const struct timeline *timeline = (const struct timeline *)answer;
+	struct list_rows rows;
+
+	if (timeline && self->timeline && timeline->answer.boot != self->timeline->answer.boot) {
+		self->placed = self->begun = self->pressed = self->ranges = false;	/* times of another boot */
+		self->wish = ACTION_NONE;
+		self->focus = EVENT_NONE;
+	}
+	self->vitals = vitals;
+	self->scope = scope;
+	self->timeline = timeline;
+	rows = rows_of(self);
+	list_update(&self->list, &rows, self->list.height);
+	if (self->wish && has_grid(self) && is_of_cursor(self))
+		act_on_moment(self, self->wish);
 }
 
 static bool timeline_range(void *context, uint64_t *from, uint64_t *to)
@@ -820,6 +835,7 @@ static void timeline_click(void *context, int row, int column)
 	if (!has_grid(self) || row < self->grid.row || row >= self->grid.row + self->grid.rows)
 		return;
 	self->said = NULL;
+	self->wish = ACTION_NONE;
 	self->chained = 0;
 	if (line < rows.count)
 		list_select(&self->list, &rows, line);

@@ -479,6 +479,11 @@ bool column_wants_ran(const struct column_layout *layout)
 	return false;
 }
 
+static const struct { const char *head, *word; } times[] = {
+	[FUNCTION_NOW] = { "NOW", "now" }, [FUNCTION_THEN] = { "THEN", "then" },
+	[FUNCTION_BEFORE] = { "BEFORE", "before then" },
+};
+
 /* A column's head. "" where rows have no such text. Over all machines, "CPU" reads "VM". */
 static const char *head_of(const struct column_layout *layout, const struct function_table *functions, int column)
 {
@@ -491,7 +496,7 @@ static const char *head_of(const struct column_layout *layout, const struct func
 	if (column == AT_SOURCE && functions->by != GROUP_FUNCTION)
 		return "";
 	if (column == AT_RAN && functions->tells_now)
-		return functions->tells_then ? "THEN" : "NOW";
+		return times[functions->time].head;
 	return column == AT_FUNCTION ? heads->name : column == AT_OBJECT ? heads->object : columns_table[column].head;
 }
 
@@ -718,7 +723,7 @@ void detail_write(const struct function_table *functions, const struct vitals *v
 		return;
 	fputs(function->name, to);
 	if (*functions->now && functions->selected == row->function)
-		fprintf(to, "  %s: %s", functions->tells_then ? "then" : "now", functions->now);
+		fprintf(to, "  %s: %s", times[functions->time].word, functions->now);
 	if (source && *source)
 		fprintf(to, "  %s", source);
 	write_shares(to, functions, row);

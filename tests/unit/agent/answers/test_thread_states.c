@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/answers/thread_now.h"
+#include "agent/answers/function_table.h"
 #include "agent/answers/thread_states.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
@@ -345,6 +346,33 @@ static void all_threads_are_listed_with_what_they_wait_for(void **state)
 	end(&world);
 }
 
+/* As long as events of that time may be still to come, what is told is told as of before, and a next answer comes. */
+static void what_is_still_to_come_is_not_told_as_then(void **state)
+{
+	struct world world = fresh();
+	const struct moment moment = { .epoch = world.epoch };
+	struct function_request request;
+
+	(void)state;
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &function_table_kind;
+	request.request.excerpt = (struct excerpt) {
+		.window_ns = NS_PER_SECOND, .until_ns = BEGAN + STEP, .by = GROUP_THREAD };
+	for (int come = 0; come < 2; come++) {
+		struct function_table *answer;
+
+		for (uint32_t i = 0; i < 40; i++)
+			epoch_packet(world.epoch, &(struct packet) { .stream = STREAM_TRACE, .cpu = i % CPUS,
+				.begin = BEGAN, .end = BEGAN + 2 * STEP * (i % CPUS || come) });
+		epoch_ticks(world.epoch, BEGAN + 2 * STEP);
+		answer = (struct function_table *)answer_new(&request.request, &moment);
+		assert_int_equal(answer->time, come ? FUNCTION_THEN : FUNCTION_BEFORE);
+		assert_int_equal(answer->answer.partial, !come);
+		answer_free(&answer->answer);
+	}
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +381,7 @@ int main(void)
 		cmocka_unit_test(locks_beyond_number_have_no_holder),
 		cmocka_unit_test(a_call_is_not_told_beyond_a_loss),
 		cmocka_unit_test(all_threads_are_listed_with_what_they_wait_for),
+		cmocka_unit_test(what_is_still_to_come_is_not_told_as_then),
 	};
 
 	return cmocka_run_group_tests_name("thread_states", tests, NULL, NULL);

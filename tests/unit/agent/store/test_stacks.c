@@ -37,6 +37,7 @@ static void calls_are_looked_up_before_their_return_address(void **state)
 	struct stacks *stacks = stacks_new(NULL);
 	const struct sample sample = { KERNEL(0x100, 0x200, 0x300), USER(0x40,
 		0x50) };
+	const struct sample of_event = { .called = true, KERNEL(0x100, 0x200) };
 	uint32_t id = intern(stacks, &sample, SPACE);
 
 	(void)state;
@@ -47,6 +48,9 @@ static void calls_are_looked_up_before_their_return_address(void **state)
 	check_node(stacks, &id, SPACE, 0x3f, 0);
 	check_node(stacks, &id, SPACE, 0x4f, 0);
 	assert_int_equal(id, STACKS_NONE);
+	id = intern(stacks, &of_event, SPACE);
+	check_node(stacks, &id, EVENT_KERNEL, 0xff, 0);
+	check_node(stacks, &id, EVENT_KERNEL, 0x1ff, 0);
 	stacks_free(stacks);
 }
 
@@ -215,7 +219,7 @@ static void memory_is_bounded(void **state)
 
 /* ---- the tree gives the same ids with the cache and without it ---- */
 
-enum { POOL = 50000, DRAWS = 300000, PARTS = 7, CACHE_MOST = 4 << 20 };
+enum { POOL = 50000, DRAWS = 300000, PARTS = 8, CACHE_MOST = 4 << 20 };
 
 /* A sample with its own frames; frames beyond its counts are noise. */
 struct own {
@@ -230,7 +234,7 @@ static void make(struct random *random, struct own *own, uint32_t depth)
 		.kernel_cut = random_below(random, 8) == 0,
 		.user_cut = random_below(random, 8) == 0,
 		.user_exact = random_below(random, 2),
-		.exact = random_below(random, 4),
+		.called = random_below(random, 2), .exact = random_below(random, 4),
 		.kernel_count = (uint32_t)random_below(random, depth + 1),
 		.user_count = (uint32_t)random_below(random, depth + 1),
 	} };
@@ -257,8 +261,9 @@ static void copy_changed(struct random *random, struct own *copy, const struct o
 	case 2: sample->kernel_cut ^= 1; break;
 	case 3: sample->user_cut ^= 1; break;
 	case 4: sample->user_exact ^= 1; break;
-	case 5: copy->kernel[sample->kernel_count++] = 0; break;
-	case 6: copy->user[sample->user_count++] = 0; break;
+	case 5: sample->called ^= 1; break;
+	case 6: copy->kernel[sample->kernel_count++] = 0; break;
+	case 7: copy->user[sample->user_count++] = 0; break;
 	}
 	if (part >= PARTS && part < PARTS + sample->kernel_count)
 		copy->kernel[part - PARTS] ^= 1ull << random_below(random, 64);

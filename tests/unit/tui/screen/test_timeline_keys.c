@@ -422,6 +422,43 @@ static void test_to_the_waker(void **state)
 	end(&world);
 }
 
+/* Keys that are pressed before the answer about the cursor has come act with it, unless another one is pressed. */
+static void test_keys_wait_for_the_answer(void **state)
+{
+	static const char waits[] = "the answer about this is still to come";
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	go_to_thread(&world, "left/4");
+	for (const char *key = "WW"; *key; key++)
+		stage_press(&world.stage, (unsigned char)*key);
+	holds(&world, waits);
+	answer(&world);
+	check_cursor(&world, LEFT, AT(335));
+	stage_holds(&world.stage, waits, false);
+	stage_press(&world.stage, 'n');
+	stage_press(&world.stage, 'n');
+	stage_press(&world.stage, 'N');
+	answer(&world);
+	check_cursor(&world, LEFT, AT(326));
+	stage_press(&world.stage, 'W');
+	stage_press(&world.stage, 'W');
+	press(&world, KEYS_LEFT);
+	stage_holds(&world.stage, waits, false);
+	assert_int_equal(asked(&world)->of, RIGHT);
+	/* The window comes along, also where its key has waited. */
+	go_to_longest(&world, "lock 7");
+	for (int i = 0; i < STEPS_MOST && asked(&world)->at < AT(200); i++) {
+		stage_press(&world.stage, 'n');
+		stage_press(&world.stage, 'n');
+		answer(&world);
+		assert_in_range(asked(&world)->at, begin_of(&world), end_of(&asked(&world)->request.excerpt) - 1);
+	}
+	assert_int_equal(asked(&world)->at, AT(200));
+	end(&world);
+}
+
 static void test_a_circle_is_said(void **state)
 {
 	struct world world;
@@ -633,6 +670,7 @@ int main(void)
 		cmocka_unit_test(test_next_and_previous),
 		cmocka_unit_test(test_to_who_holds_the_lock),
 		cmocka_unit_test(test_to_the_waker),
+		cmocka_unit_test(test_keys_wait_for_the_answer),
 		cmocka_unit_test(test_a_circle_is_said),
 		cmocka_unit_test(test_zoom),
 		cmocka_unit_test(test_pan),

@@ -11,6 +11,7 @@
 
 #include "agent/base/change.h"
 #include "agent/base/util.h"
+#include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
@@ -580,6 +581,60 @@ static void test_w_stays_on_its_machine(void **state)
 	stage_strike(&stage);
 }
 
+/* The next answer, about this thread, which waits for that one; NULL: it waits for none that is known. */
+static void come(struct stage *stage, uint32_t selected, const char *next)
+{
+	struct answers *before = stage->answers;
+
+	answer(stage, hand_answers(hand_names, hand_functions));
+	stage->answers->functions->by = stage->scope.by = GROUP_THREAD;
+	stage->answers->functions->tells_now = true;
+	stage->answers->functions->selected = selected;
+	if (next)
+		util_print(stage->answers->functions->next, THREAD_TITLE, "%s", next);
+	stage_draw(stage);
+	answers_free(before);
+}
+
+/* W goes on with the answer about the row, however late that comes; unless the cursor is moved before. */
+static void test_waker_waits_for_the_answer(void **state)
+{
+	static const char waits[] = "W goes on once it is known", vain[] = "not shown: the thread is in no row";
+	struct stage stage = stage_raise(&view_threads, &config, 20, 120, true);
+	const char *last = symbols_get(hand_names, hand_functions[7])->name;
+	uint32_t first;
+
+	(void)state;
+	answer(&stage, stage.answers);
+	come(&stage, FUNCTION_NONE, NULL);
+	first = under_cursor(&stage);
+	assert_int_not_equal(first, hand_functions[1]);
+	for (int moved = 0; moved < 2; moved++) {
+		assert_true(view_threads.act(stage.view, ACTION_WAKER));
+		stage_holds(&stage, waits, true);
+		come(&stage, hand_functions[1], last);			/* about another row */
+		stage_holds(&stage, waits, true);
+		assert_int_equal(under_cursor(&stage), first);
+		if (moved)
+			assert_true(view_threads.act(stage.view, ACTION_TOP));
+		stage_holds(&stage, waits, !moved);
+		come(&stage, first, symbols_get(hand_names, hand_functions[1])->name);
+		stage_holds(&stage, waits, false);
+		assert_int_equal(under_cursor(&stage), moved ? first : hand_functions[1]);
+		view_threads.act(stage.view, ACTION_TOP);
+		come(&stage, FUNCTION_NONE, NULL);
+	}
+	assert_true(view_threads.act(stage.view, ACTION_WAKER));
+	come(&stage, first, NULL);
+	stage_holds(&stage, vain, true);
+	assert_false(view_threads.act(stage.view, ACTION_WAKER));	/* the screen says why */
+	stage_holds(&stage, vain, false);
+	come(&stage, first, symbols_get(hand_names, hand_functions[1])->name);
+	assert_true(view_threads.act(stage.view, ACTION_WAKER));
+	assert_int_equal(under_cursor(&stage), hand_functions[1]);
+	stage_strike(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,6 +654,7 @@ int main(void)
 		cmocka_unit_test(test_empty_tables_say_why),
 		cmocka_unit_test(test_each_change_fits),
 		cmocka_unit_test(test_many_rows),
+		cmocka_unit_test(test_waker_waits_for_the_answer),
 	};
 
 	config_init(&config);
