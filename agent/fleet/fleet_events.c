@@ -129,7 +129,8 @@ static uint32_t place_of(struct sum *sum, const struct event_row *row)
 	table->rows = grow(table->rows, table->count, 1, &sum->rooms[0], sizeof(*table->rows));
 	place = table->count++;
 	table->rows[place] = (struct event_row) { .kind = row->kind, .number = row->number, .part = row->part,
-		.latencies = place, .shares = place * table->machine_count, .longest_of = EVENT_NONE, .oldest_of = EVENT_NONE };
+		.latencies = place, .shares = place * table->machine_count,
+		.longest_of = EVENT_NONE, .oldest_of = EVENT_NONE };
 	memcpy(table->rows[place].called, row->called, sizeof(row->called));
 	memcpy(table->rows[place].title, row->title, sizeof(row->title));
 	table->latencies = grow(table->latencies, place, 1, &table->latency_room, sizeof(*table->latencies));

@@ -200,8 +200,8 @@ static bool is_of_one_machine(const struct function_view *self, const struct row
 }
 
 /*
- * To the thread that holds the lock for which the selected one waits, or that woke it. The answer tells of the row under
- * the cursor. False: that thread has no row.
+ * To the thread that holds the lock for which the selected one waits, or that woke it. The answer tells of the row
+ * under the cursor. False: that thread has no row.
  */
 static bool go_to_next(struct function_view *self)
 {
