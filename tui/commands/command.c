@@ -111,18 +111,31 @@ void command_tell(char *text)
 	free(text);
 }
 
-/* The command's exit status, or one of these. Who sets it first tells the last line. */
+/* The exit status, or one of these. Who sets it first tells the last line. One for the whole program. */
 enum { OPEN = -1, INTERRUPTED = -2 };
 static atomic_int outcome = OPEN;
+static atomic_bool loses_output;
 
 void command_outcome(int status)
 {
 	int before = OPEN;
 
+	if (status == COMMAND_DONE && atomic_load(&loses_output))
+		return;				/* flush() tells it */
 	if (!atomic_compare_exchange_strong(&outcome, &before, status) && before == INTERRUPTED)
 		for (;;)
 			pause();		/* the line is being told */
 	atomic_store(&outcome, status);
+}
+
+void command_lose_output(void)
+{
+	atomic_store(&loses_output, true);
+}
+
+bool command_loses_output(void)
+{
+	return atomic_load(&loses_output);
 }
 
 bool command_interrupt(int *status)
@@ -131,11 +144,16 @@ bool command_interrupt(int *status)
 	return atomic_compare_exchange_strong(&outcome, status, INTERRUPTED);
 }
 
+int command_fail_as(int status, char *error)
+{
+	command_outcome(status);
+	command_tell(error);
+	return status;
+}
+
 int command_fail(char *error)
 {
-	command_outcome(COMMAND_FAILED);
-	command_tell(error);
-	return COMMAND_FAILED;
+	return command_fail_as(COMMAND_FAILED, error);
 }
 
 char **command_operands(char *const *words, size_t count, const struct option_set *sets, size_t set_count,

@@ -50,12 +50,15 @@ bool command_not_beside(const struct option_set *sets, size_t count);
 /* Prints "ktop: ERROR" and frees it; the usage error names the help as well. */
 enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE, COMMAND_GROWN };	/* exit statuses; grown: --fail-above */
 int command_fail(char *error);
+int command_fail_as(int status, char *error);	/* likewise, with this status, which it returns */
 
 /*
  * The command has come to its end, with this exit status, and tells that next: a signal that comes from here on ends
  * the program so, and tells nothing more. Does not return if one ends the program already.
  */
 void command_outcome(int status);
+void command_lose_output(void);		/* any thread: standard output does not get all; so nothing is done well */
+bool command_loses_output(void);
 bool command_interrupt(int *status);	/* any thread: a signal ends it. False: it has come to its end already, so */
 int command_usage(const struct command *command, char *error);
 int command_which(const struct command *command);	/* the usage error if no VM was named: lists live ktops */

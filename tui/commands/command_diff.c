@@ -71,7 +71,7 @@ static int compare(const struct diff *diff, const struct size_asked *asked, char
 	code_sizes_free(sizes);
 	budget_release(budget);
 	if (error)
-		command_fail(error);
+		command_fail_as(status, error);
 	interruption_free(interruption);
 	return status;
 }
@@ -115,7 +115,7 @@ static int compare_stacks(const struct diff_request *request, char *const *paths
 	enum diff_outcome outcome = diff_request_do(request, paths[0], paths[1], &error);
 
 	if (error)
-		command_fail(error);
+		command_fail_as(statuses[outcome], error);
 	if (outcome != DIFF_FAILED)
 		command_tell(diff_request_remark(request));
 	interruption_free(interruption);

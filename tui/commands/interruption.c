@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,6 @@ struct interruption {
 	void (*act)(void *context);	/* NULL: prints that nobody reads are dropped */
 	void *context;
 	pthread_t main;
-	atomic_bool dropped;		/* of standard output */
 	char *line;			/* of interruption_ends; else NULL */
 	pthread_t thread;
 	int signals, over;		/* readable while a signal is pending; once the thread is to end */
@@ -59,9 +57,9 @@ static void drop(struct interruption *interruption, int fd)
 {
 	if (interruption->nowhere < 0)
 		return;
-	dup2(interruption->nowhere, fd);
 	if (fd == STDOUT_FILENO)
-		atomic_store(&interruption->dropped, true);
+		command_lose_output();
+	dup2(interruption->nowhere, fd);
 	pthread_kill(interruption->main, SIGURG);
 }
 
@@ -137,11 +135,6 @@ struct interruption *interruption_of_prints(void)
 	interruption = interruption_new(NULL, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return interruption;
-}
-
-bool interruption_dropped(const struct interruption *interruption)
-{
-	return interruption && atomic_load(&interruption->dropped);
 }
 
 void interruption_free(struct interruption *interruption)

@@ -19,7 +19,6 @@ struct interruption;
  * signal. Main thread. NULL: there is no thread for it.
  */
 struct interruption *interruption_of_prints(void);
-bool interruption_dropped(const struct interruption *interruption);	/* some of standard output was; NULL: no */
 
 /* `act` is called in that thread, for each such signal. The signals are held already, so that no thread gets them. */
 struct interruption *interruption_new(void (*act)(void *context), void *context);

@@ -97,13 +97,13 @@ static int lost_error(void)
 }
 
 /* All that a command has written, if it has not done so itself. It may have held the signals: they end this, too. */
-static int flush(int status, const struct interruption *prints)
+static int flush(int status)
 {
 	char *line = util_format("standard output: not written: interrupted; ask again");
 	struct interruption *interruption = interruption_ends(util_copy(line, strlen(line)));
 	int error = fflush(stdout) != 0 ? errno : ferror(stdout) ? lost_error() : 0;
 
-	if (interruption_dropped(prints) && status == COMMAND_DONE)
+	if (command_loses_output() && status == COMMAND_DONE)
 		status = command_fail(util_copy(line, strlen(line)));
 	else if (error && status == COMMAND_DONE)
 		status = command_fail(util_format("standard output: not written: %s; %s",
@@ -123,7 +123,7 @@ int main(int count, char **words)
 	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow gives its writer EFBIG instead */
 	json_begin();
 	prints = interruption_of_prints();
-	status = flush(run(count, words), prints);
+	status = flush(run(count, words));
 	interruption_free(prints);
 	return status;
 }
