@@ -339,7 +339,7 @@ static void add_over_time(const struct making *making, struct event_row *row, ui
 {
 	unsigned first = part_of_range(making, begin), parts = part_of_range(making, end) - first + 1;
 
-	for (unsigned i = 0; i < parts && !making->base; i++)
+	for (unsigned i = 0; i < parts; i++)
 		row->over[first + i] += (uint32_t)(count * (i + 1) / parts - count * i / parts);
 }
 
@@ -359,7 +359,7 @@ static void add_span(void *context, const struct span_row *span)
 	if (span->end < making->from)
 		return;
 	add_ended(making, row, span, 1, span->duration);
-	if (!span->lost)
+	if (!span->lost && !making->base)
 		add_over_time(making, row, span->end, span->end, 1);
 }
 
@@ -395,7 +395,7 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 	if (begin < making->from)
 		return;
 	add_ended(making, row, &span, sum->count, sum->total);
-	if (!span.lost)
+	if (!span.lost && !making->base)
 		add_over_time(making, row, begin, begin + slot - 1, sum->count);
 }
 
@@ -471,8 +471,8 @@ const char *event_called(const struct epoch *epoch, enum span_kind kind, uint64_
 
 static void tell_percentiles(struct event_sums *sums, const struct latencies *of, const struct latency_pages *pages)
 {
-	sums->p50 = latencies_percentile(of, pages, sums->count, sums->max, 50);
-	sums->p99 = latencies_percentile(of, pages, sums->count, sums->max, 99);
+	sums->p50 = latencies_percentile(of, pages, sums->max, 50);
+	sums->p99 = latencies_percentile(of, pages, sums->max, 99);
 }
 
 void event_rows_finish(struct event_table *table)
@@ -686,7 +686,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 static void free_answer(struct answer *answer)
 {
 	struct event_table *table = (struct event_table *)answer;
-	struct budget *budget = answer->epoch ? answer->epoch->inputs.budget : NULL;
+	struct budget *budget = table->pages.budget;
 
 	if (!answer->epoch && !table->machine_count)
 		return;
@@ -694,7 +694,7 @@ static void free_answer(struct answer *answer)
 	budget_free(budget, table->latencies, table->latency_room * sizeof(*table->latencies));
 	latency_pages_clear(&table->pages);
 	budget_free(budget, table->slow, table->slow_count * sizeof(*table->slow));
-	free(table->shares);
+	budget_free(budget, table->shares, table->share_room * sizeof(*table->shares));
 }
 
 static const char *name_with_kind(enum span_kind kind, uint64_t number, const char *called, char text[EVENT_NAME])

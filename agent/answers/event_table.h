@@ -68,7 +68,7 @@ struct event_row {			/* what each span changes comes first: there may be very ma
 	uint32_t oldest_of, oldest_on;	/* its thread and CPU, as of the longest one */
 	struct event_sums was;		/* in the baseline; 0 if there is none */
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
-	uint32_t latencies;		/* likewise, finer: its place among the table's */
+	uint32_t latencies;		/* the same, finer: its place among the table's */
 	uint32_t shares;		/* of many machines: from this one on of the table's, one for each machine */
 	char called[EVENT_CALLED];	/* the number; "": it has no name */
 	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
@@ -106,10 +106,11 @@ struct event_table {
 	struct event_row *rows;		/* heaviest total first */
 	struct event_latencies *latencies;
 	uint32_t latency_room;
-	struct latency_pages pages;	/* of these */
+	struct latency_pages pages;	/* of these; its budget is that of all arrays here */
 	/* Of many machines (fleet.h): how many; which of them trace nothing, by bits. Times are the fleet's. */
 	uint32_t machine_count, untraced;
 	struct event_share *shares;
+	uint32_t share_room;
 	/* `slow` has spans that ended from then on, guest ns; before `exact_from`, only the longest of their minute. */
 	uint64_t slow_from;
 	bool slow_forgot;		/* some of the range that ended before were forgotten */

@@ -192,8 +192,10 @@ static enum fleet_kind kind_of(const struct answer_kind *kind)
 {
 	int at = 0;
 
-	while (kinds[at] != kind)
+	while (at < FLEET_KINDS && kinds[at] != kind)
 		at++;
+	if (at == FLEET_KINDS)			/* a view asks all machines what the fleet has no answer to */
+		abort();
 	return (enum fleet_kind)at;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agent/answers/event_table.h"
+#include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "fleet.h"
@@ -82,8 +83,8 @@ static void rename_row(struct event_row *row, enum event_by by, const char *name
 	if (row->part < EVENT_NO_PART)
 		row->part = hash_mix(row->part ^ (index + 1) << 48, UINT64_C(0x9e3779b97f4a7c15)) >> 1;
 	memcpy(title, row->title, sizeof(title));
-	if (by == EVENT_BY_CODE && title[0])
-		util_print(row->title, sizeof(row->title), "%s (%s)", title, name);
+	if (by == EVENT_BY_CODE)
+		util_print(row->title, sizeof(row->title), "(%s)%s%s", name, title[0] ? " " : "", title);
 	else
 		util_print(row->title, sizeof(row->title), "%s%s%s", name, title[0] ? " " : "", title);
 }
@@ -96,49 +97,46 @@ static bool is_same(const struct event_row *row, const struct event_row *other)
 
 /* ---- rows ---- */
 
+#define NOWHERE 0xffffffffu
+
 struct sum {
 	struct fleet *fleet;
 	struct event_table *table;
 	struct hash by_row;
-	uint32_t rooms[2];		/* of rows and slow rows, in elements */
+	uint32_t row_room, slow_room;
 	bool differ;			/* kernels do */
 };
 
-/* Grown memory is zero. */
-static void *grow(void *array, uint32_t count, uint32_t more, uint32_t *room, size_t size)
-{
-	uint32_t before = *room;
-
-	if (count + more <= before)
-		return array;
-	*room = 2 * (count + more);
-	array = util_grow(array, *room, size);
-	memset((char *)array + before * size, 0, (*room - before) * size);
-	return array;
-}
-
+/* NOWHERE: there is no memory for it. */
 static uint32_t place_of(struct sum *sum, const struct event_row *row)
 {
 	struct event_table *table = sum->table;
+	struct budget *budget = table->pages.budget;
 	uint64_t hash = hash_pair(&sum->by_row, hash_mix(row->number, row->kind), row->part);
-	uint32_t at = 0, place;
+	uint32_t at = 0, place, machines = table->machine_count;
+	struct event_row *rows;
+	struct event_latencies *latencies;
+	struct event_share *shares;
 
 	while ((place = hash_next(&sum->by_row, hash, &at)) != HASH_NONE)
 		if (is_same(&table->rows[place], row))
 			return place;
-	table->rows = grow(table->rows, table->count, 1, &sum->rooms[0], sizeof(*table->rows));
-	place = table->count++;
-	table->rows[place] = (struct event_row) { .kind = row->kind, .number = row->number, .part = row->part,
-		.latencies = place, .shares = place * table->machine_count,
-		.longest_of = EVENT_NONE, .oldest_of = EVENT_NONE };
-	memcpy(table->rows[place].called, row->called, sizeof(row->called));
-	memcpy(table->rows[place].title, row->title, sizeof(row->title));
-	table->latencies = grow(table->latencies, place, 1, &table->latency_room, sizeof(*table->latencies));
-	table->shares = util_grow(table->shares, sum->rooms[0] * table->machine_count, sizeof(*table->shares));
-	for (uint32_t i = 0; i < table->machine_count; i++)
-		table->shares[table->rows[place].shares + i] = (struct event_share) { 0 };
-	hash_add(&sum->by_row, hash, place);
-	return place;
+	place = table->count;
+	rows = budget_array(budget, table->rows, place, &sum->row_room, sizeof(*rows));
+	table->rows = rows ? rows : table->rows;
+	latencies = budget_array(budget, table->latencies, place, &table->latency_room, sizeof(*latencies));
+	table->latencies = latencies ? latencies : table->latencies;
+	shares = budget_array(budget, table->shares, (place + 1) * machines - 1, &table->share_room, sizeof(*shares));
+	table->shares = shares ? shares : table->shares;
+	if (!rows || !latencies || !shares || !hash_add(&sum->by_row, hash, place))
+		return NOWHERE;
+	rows[place] = (struct event_row) { .kind = row->kind, .number = row->number, .part = row->part,
+		.latencies = place, .shares = place * machines, .longest_of = EVENT_NONE, .oldest_of = EVENT_NONE };
+	memcpy(rows[place].called, row->called, sizeof(row->called));
+	memcpy(rows[place].title, row->title, sizeof(row->title));
+	memset(&latencies[place], 0, sizeof(*latencies));
+	memset(&shares[place * machines], 0, machines * sizeof(*shares));
+	return table->count++;
 }
 
 static uint64_t most(uint64_t one, uint64_t other)
@@ -167,10 +165,14 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
 	struct event_table *table = sum->table;
 	struct event_row row = *own, *to;
 	struct event_latencies *of;
+	struct event_share *share;
 	uint32_t place;
 
 	rename_row(&row, part->by, sum->fleet->names[index], index, sum->differ);
 	place = place_of(sum, &row);
+	table->refused += place == NOWHERE;
+	if (place == NOWHERE)
+		return;
 	to = &table->rows[place];
 	add_sums(&to->is, &row.is);
 	add_sums(&to->was, &row.was);
@@ -181,15 +183,19 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
 		to->trend[i] += row.trend[i];
 	for (int i = 0; i < EVENT_OVER; i++)
 		to->over[over_of(table, part, i)] += row.over[i];
-	table->shares[to->shares + index] = (struct event_share) { row.count, row.total, row.p99 };
+	share = &table->shares[to->shares + index];
+	share->count += row.count;			/* it may have several numbers of one name */
+	share->total += row.total;
+	share->p99 = most(share->p99, row.p99);
 	of = &table->latencies[to->latencies];
-	latencies_merge(&of->now, &table->pages, &part->latencies[row.latencies].now, &part->pages);
-	latencies_merge(&of->was, &table->pages, &part->latencies[row.latencies].was, &part->pages);
+	if (!latencies_merge(&of->now, &table->pages, &part->latencies[row.latencies].now, &part->pages) ||
+			!latencies_merge(&of->was, &table->pages, &part->latencies[row.latencies].was, &part->pages))
+		table->refused++;
 }
 
 /* ---- the slowest of a row ---- */
 
-/* The machine's own row of which the fleet is asked for the slowest; NULL: it has none. */
+/* The machine's own row of which the fleet is asked for the slowest, its heaviest of that name; NULL: it has none. */
 static const struct event_row *slow_row_of(const struct fleet *fleet, size_t index)
 {
 	const struct event_request *asked = asked_of(fleet);
@@ -197,8 +203,11 @@ static const struct event_row *slow_row_of(const struct fleet *fleet, size_t ind
 	bool differ = kernels_differ(fleet);
 
 	for (uint32_t i = 0; asked->slow && part && i < part->count; i++) {
-		struct event_row row = part->rows[i];
+		struct event_row row;
 
+		if (part->rows[i].kind != asked->slow_kind)
+			continue;
+		row = part->rows[i];
 		rename_row(&row, part->by, fleet->names[index], index, differ);
 		if (row.kind == asked->slow_kind && row.number == asked->slow_number && row.part == asked->slow_part)
 			return &part->rows[i];
@@ -219,6 +228,7 @@ void fleet_ask_slow(const struct fleet *fleet, size_t index, struct event_reques
 static void add_slow(struct sum *sum, size_t index, const struct event_table *part)
 {
 	const struct event_row *row = slow_row_of(sum->fleet, index);
+	const char *name = sum->fleet->names[index];
 	struct event_table *table = sum->table;
 
 	if (!row)
@@ -228,15 +238,23 @@ static void add_slow(struct sum *sum, size_t index, const struct event_table *pa
 		table->slow_told = false;	/* its answer to that is still to come */
 		return;
 	}
-	table->slow = grow(table->slow, table->slow_count, part->slow_count, &sum->rooms[1], sizeof(*table->slow));
 	for (uint32_t i = 0; i < part->slow_count; i++) {
-		struct slow_row *to = &table->slow[table->slow_count++];
+		struct slow_row *to, *slow = budget_array(table->pages.budget, table->slow, table->slow_count,
+			&sum->slow_room, sizeof(*slow));
 
+		table->refused += !slow;
+		if (!slow)
+			return;
+		table->slow = slow;
+		to = &slow[table->slow_count++];
 		*to = part->slow[i];
 		to->of = table->slow_of;
 		to->begin += table->to - part->to;
 		to->end += table->to - part->to;
-		util_print(to->title, sizeof(to->title), "%s %s", sum->fleet->names[index], part->slow[i].title);
+		if (part->slow[i].title[0])
+			util_print(to->title, sizeof(to->title), "%s %s", name, part->slow[i].title);
+		else
+			util_print(to->title, sizeof(to->title), "%s cpu %" PRIu32, name, to->cpu);
 	}
 }
 
@@ -297,13 +315,14 @@ struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 	struct sum sum = { .fleet = fleet, .table = table, .differ = kernels_differ(fleet) };
 
 	table->answer = (struct answer) { .kind = &event_table_kind, .begun = true };
+	table->pages.budget = fleet->budget;
 	table->machine_count = (uint32_t)fleet->count;
 	table->by = (enum event_by)asked->by;
 	table->from = table->to = now - fleet->origin;
 	table->open_known = true;
 	table->slow_told = asked->slow;
 	table->slow_of = (struct slow_of) { (enum span_kind)asked->slow_kind, asked->slow_number, asked->slow_part };
-	hash_init(&sum.by_row, NULL);
+	hash_init(&sum.by_row, fleet->budget);
 	for (size_t i = 0; i < fleet->count; i++)
 		if (part_of(fleet, i))
 			add_books(&sum, i, part_of(fleet, i));
@@ -316,9 +335,13 @@ struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 			add_slow(&sum, i, part);
 	}
 	event_rows_finish(table);
+	table->rows = budget_trim(fleet->budget, table->rows, sum.row_room * sizeof(*table->rows),
+		table->count * sizeof(*table->rows));
 	if (table->slow_count)
 		qsort(table->slow, table->slow_count, sizeof(*table->slow), by_duration);
 	table->slow_count = table->slow_count < SLOWEST ? table->slow_count : SLOWEST;
+	table->slow = budget_trim(fleet->budget, table->slow, sum.slow_room * sizeof(*table->slow),
+		table->slow_count * sizeof(*table->slow));
 	hash_clear(&sum.by_row);
 	return table;
 }

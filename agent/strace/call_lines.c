@@ -162,8 +162,8 @@ static void write_sum(const struct call_lines *lines, const struct epoch *epoch,
 {
 	const uint64_t times[] = {
 		sum->total,
-		latencies_percentile(&sum->latencies, &lines->latencies, sum->count, sum->max, 50),
-		latencies_percentile(&sum->latencies, &lines->latencies, sum->count, sum->max, 99), sum->max,
+		latencies_percentile(&sum->latencies, &lines->latencies, sum->max, 50),
+		latencies_percentile(&sum->latencies, &lines->latencies, sum->max, 99), sum->max,
 	};
 	char text[DURATION_TEXT], name[CALL_TEXT];
 

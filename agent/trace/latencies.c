@@ -17,6 +17,7 @@ static uint32_t *have_page(struct latencies *latencies, struct latency_pages *pa
 
 	if (!latencies->pages[page]) {
 		list = budget_array(pages->budget, pages->list, pages->count, &pages->room, sizeof(*list));
+		latencies->refused = latencies->refused || !list;
 		if (!list)
 			return NULL;
 		pages->list = list;
@@ -43,6 +44,7 @@ bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uin
 bool latencies_merge(struct latencies *latencies, struct latency_pages *pages, const struct latencies *from,
 	const struct latency_pages *their_pages)
 {
+	latencies->refused = latencies->refused || from->refused;
 	for (uint32_t page = 0; page < LATENCY_PAGES; page++) {
 		const uint32_t *counts = page_of(from, their_pages, page);
 		uint32_t *to = counts ? have_page(latencies, pages, page) : NULL;
@@ -63,19 +65,32 @@ static uint64_t middle(uint32_t page, uint32_t fine)
 	return ((uint64_t)((page ? LATENCY_FINE : 0) + fine) << shift) + ((UINT64_C(1) << shift) >> 1);
 }
 
-uint64_t latencies_percentile(const struct latencies *latencies, const struct latency_pages *pages, uint64_t count,
-	uint64_t max, unsigned part)
+static uint64_t page_count(const struct latencies *latencies, const struct latency_pages *pages, uint32_t page)
 {
-	uint64_t wanted = (count * part + 99) / 100, seen = 0;
+	const uint32_t *counts = page_of(latencies, pages, page);
+	uint64_t count = 0;
 
-	for (uint32_t page = 0; page < LATENCY_PAGES; page++) {
-		const uint32_t *counts = page_of(latencies, pages, page);
+	for (uint32_t i = 0; counts && i < LATENCY_FINE; i++)
+		count += counts[i];
+	return count;
+}
 
-		for (uint32_t i = 0; counts && i < LATENCY_FINE; i++)
-			if (counts[i] && (seen += counts[i]) >= wanted)
-				return middle(page, i) < max ? middle(page, i) : max;
-	}
-	return max;
+uint64_t latencies_percentile(const struct latencies *latencies, const struct latency_pages *pages, uint64_t max,
+	unsigned part)
+{
+	uint64_t left = 0;
+	uint32_t page = 0, at = 0;
+
+	for (uint32_t i = 0; i < LATENCY_PAGES; i++)
+		left += page_count(latencies, pages, i);
+	if (!left || latencies->refused)
+		return 0;
+	left = (left * part + 99) / 100;
+	for (uint64_t count; (count = page_count(latencies, pages, page)) < left; page++)
+		left -= count;
+	for (const uint32_t *counts = page_of(latencies, pages, page); counts[at] < left; at++)
+		left -= counts[at];
+	return middle(page, at) < max ? middle(page, at) : max;
 }
 
 void latencies_bars(const struct latencies *latencies, const struct latency_pages *pages, uint32_t *bars,
@@ -87,7 +102,7 @@ void latencies_bars(const struct latencies *latencies, const struct latency_page
 		for (uint32_t i = 0; counts && i < LATENCY_FINE; i++) {
 			unsigned bar = latencies_log(middle(page, i));
 
-			bars[bar < count ? bar : count - 1] += counts[i];
+			add_count(&bars[bar < count ? bar : count - 1], counts[i]);
 		}
 	}
 }

@@ -25,6 +25,7 @@ struct latency_pages {			/* of many histograms; starts as { 0 } with its budget,
 
 struct latencies {			/* starts as { 0 } */
 	uint32_t pages[LATENCY_PAGES];	/* the place of each in the list, plus 1; 0: all its counts are 0 */
+	bool refused;			/* there was no memory for one of them */
 };
 
 static inline unsigned latencies_log(uint64_t ns)	/* the power of two, rounded down; of 0: 0 */
@@ -46,11 +47,11 @@ bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uin
 bool latencies_merge(struct latencies *latencies, struct latency_pages *pages, const struct latencies *from,
 	const struct latency_pages *their_pages);
 
-/* The duration that `part` of 100 do not exceed, of `count`; `max`: the longest. */
-uint64_t latencies_percentile(const struct latencies *latencies, const struct latency_pages *pages, uint64_t count,
-	uint64_t max, unsigned part);
+/* The duration that `part` of 100 do not exceed; `max`: the longest. 0: there are none, or it is not known. */
+uint64_t latencies_percentile(const struct latencies *latencies, const struct latency_pages *pages, uint64_t max,
+	unsigned part);
 
-/* Adds each to bar i if it took 2^i ns or longer, and less than twice that; the last bar has all that are longer. */
+/* Adds each to bar i if it took 2^i ns or longer, and less than twice that; 0 ns to the first, longer to the last. */
 void latencies_bars(const struct latencies *latencies, const struct latency_pages *pages, uint32_t *bars,
 	unsigned count);
 

@@ -213,8 +213,8 @@ static void parts_are_of_their_machine(void **state)
 		{ EVENT_BY_THREAD, "main/4", "Linux", "2 db main/4: syscall read", 3 },
 		{ EVENT_BY_CPU, "cpu 1", "Linux", "2 db cpu 1: syscall read", 3 },
 		{ EVENT_BY_CODE, "a < b", "Linux", "syscall read < a < b", 2 },
-		{ EVENT_BY_CODE, "a < b", "demo", "syscall read < a < b (2 db)", 3 },
-		{ EVENT_BY_CODE, "a < [unknown]", "Linux", "syscall read < a < [unknown] (2 db)", 3 },
+		{ EVENT_BY_CODE, "a < b", "demo", "syscall read < (2 db) a < b", 3 },
+		{ EVENT_BY_CODE, "a < [unknown]", "Linux", "syscall read < (2 db) a < [unknown]", 3 },
 	};
 
 	(void)state;
