@@ -209,6 +209,7 @@ static struct answer *make(const struct request *asked, const struct moment *mom
 	util_print(answer->kernel, sizeof(answer->kernel), "%s", answer->answer.epoch->kernel);
 	if (request->selected < symbols_functions(answer->answer.symbols))
 		answer->selected = request->selected;
+	answer->tells_selected = answer->selected != FUNCTION_NONE;
 	question = excerpt_question(answer->answer.epoch, &asked->excerpt);
 	question.reader = moment->readers[0];
 	callers = request->callers && answer->selected != FUNCTION_NONE && question.by == GROUP_FUNCTION;

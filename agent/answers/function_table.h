@@ -48,7 +48,8 @@ struct function_table {
 	size_t visible_count;
 	bool tells_now;			/* rows are threads, and of some it is known what they do */
 	uint32_t selected;		/* as in the request; FUNCTION_NONE if there is no such function */
-	enum function_time {		/* likewise: at which time; */
+	bool tells_selected;		/* `now` and `next` are about it */
+	enum function_time {		/* of what threads do: at which time; */
 		FUNCTION_NOW,
 		FUNCTION_THEN,		/* the range's end, which is past, */
 		FUNCTION_BEFORE,	/* or shortly before it: events up to there are still to come */

@@ -241,6 +241,7 @@ static void sum_selected(const struct fleet *fleet, struct function_table *funct
 		if (functions->selected == FUNCTION_NONE ||
 				fleet_map_get(&machine->map, machine->functions->selected) != functions->selected)
 			continue;
+		functions->tells_selected = true;
 		memcpy(functions->now, machine->functions->now, sizeof(functions->now));
 		memcpy(functions->next, machine->functions->next, sizeof(functions->next));
 	}

@@ -223,7 +223,8 @@ static bool go_to_next(struct function_view *self)
 /* The answer tells of the row under the cursor. */
 static bool tells_of_cursor(const struct function_view *self)
 {
-	return selected(self) && self->functions->selected == selected(self)->function;
+	return selected(self) && self->functions->tells_selected &&
+		self->functions->selected == selected(self)->function;
 }
 
 /* Before the answer about the row has come, it goes on with that. */
@@ -244,7 +245,10 @@ static bool is_where_it_goes_from(const struct function_view *self)
 static void go_on(struct function_view *self)
 {
 	self->goes_on = self->goes_on && is_where_it_goes_from(self);
-	if (!self->goes_on || !tells_of_cursor(self))
+	if (!tells_of_cursor(self))
+		return;
+	self->in_vain = self->in_vain && !self->functions->next[0];
+	if (!self->goes_on)
 		return;
 	self->goes_on = false;
 	self->in_vain = !go_to_next(self);
@@ -294,6 +298,7 @@ static void rewind_list(struct function_view *self)
 			!filter_equal(&self->filter, &functions->filter)) {
 		list_rewind(&self->list);
 		self->measures = true;
+		self->goes_on = self->in_vain = false;
 	}
 	if (self->restores)
 		list_follow(&self->list, self->restored);

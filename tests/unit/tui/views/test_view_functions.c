@@ -571,6 +571,7 @@ static void test_w_stays_on_its_machine(void **state)
 	strcpy(functions->next, "journal/10");
 	for (uint32_t i = 2; i < 4; i++) {
 		functions->selected = ids[i];
+		functions->tells_selected = true;
 		stage_draw(&stage);
 		view_functions.act(stage.view, ACTION_TOP);
 		while (under_cursor(&stage) != ids[i])
@@ -590,6 +591,7 @@ static void come(struct stage *stage, uint32_t selected, const char *next)
 	stage->answers->functions->by = stage->scope.by = GROUP_THREAD;
 	stage->answers->functions->tells_now = true;
 	stage->answers->functions->selected = selected;
+	stage->answers->functions->tells_selected = selected != FUNCTION_NONE;
 	if (next)
 		util_print(stage->answers->functions->next, THREAD_TITLE, "%s", next);
 	stage_draw(stage);
