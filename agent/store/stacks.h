@@ -26,7 +26,7 @@ struct node {
 	uint32_t walked;		/* the parent as it was walked; see stacks_cut_off */
 	bool cut;			/* the walk ended here, so `parent` is not the direct caller */
 	bool walk_cut;			/* the same as it was walked */
-	bool returned;			/* a return address, not an interrupted one */
+	bool returned;			/* a caller's return address, not an interrupted one; of no leaf */
 };
 
 struct stacks *stacks_new(struct budget *budget);

@@ -136,7 +136,7 @@ _Noreturn void panic(const char *format, ...)
 {
 	va_list arguments;
 
-	irq_off();
+	__asm__ volatile("cli");	/* and no trace event of it: anything may be broken */
 	va_start(arguments, format);
 	put_text("panic: ", 0);
 	print_now(format, arguments);

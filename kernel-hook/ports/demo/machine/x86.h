@@ -66,6 +66,8 @@ ALWAYS_INLINE uint64_t fault_address(void)
 	return value;
 }
 
+/* ---- interrupts, whose masking is traced ---- */
+
 /*
  * Interrupts off, and on before, by the kernel's own code; off still, and on from the next instructions on. The kernel
  * makes trace events of that (kernel/hook_calls.c).
