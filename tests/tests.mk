@@ -11,7 +11,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/vm/ram/test_,page_tables ram_file ram_map) \
 	agent/vm/console/test_console \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
-	$(call in,agent/trace/test_,pairs slowest trace trace_order) $(call in,agent/store/test_,run sample_log stacks store trace_log) $(call in,agent/names/files/test_,demangle \
+	$(call in,agent/trace/test_,latencies pairs slowest trace trace_order) $(call in,agent/store/test_,run sample_log stacks store trace_log) $(call in,agent/names/files/test_,demangle \
 		bare_code sym_elf sym_text) $(call in,agent/names/dwarf/test_,debug_file debuginfod line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,call_sites kallsyms modules orc processes slide) \
 	agent/names/bare/test_flow agent/names/copies/test_file_copies \
