@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a fleet, shared by fleet.c and fleet_answers.c. */
+/* The inside of a fleet, shared by fleet.c, fleet_answers.c and fleet_events.c. */
 #ifndef FLEET_STATE_H
 #define FLEET_STATE_H
 

@@ -401,7 +401,7 @@ static void ask_all(struct overview *overview, enum feed_question question)
 }
 
 /*
- * Takes the machines' answers. Any of them may change the fleet's answers of both kinds: a machine's table tells the
+ * Takes the machines' answers. Any of them may change any answer of the fleet: a machine's table tells the
  * period by which the weights of its CPUs become time, for example.
  */
 static void overview_take(struct overview *overview)
