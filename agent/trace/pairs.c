@@ -907,13 +907,13 @@ void pairs_unknown(const struct pairs *pairs, void (*each)(void *context, const 
 	}
 }
 
-/* Waits for locks, holds and pairs: all else was ended. */
+/* Calls were ended where events were lost. */
 static void end_unknown(void *context, const struct trace_span *span)
 {
 	struct pairs *pairs = context;
 	struct trace_span ended = *span;
 
-	if (span->kind == SPAN_LOCK || span->kind == SPAN_HOLD || span->kind == SPAN_PAIR)
+	if (span->kind != SPAN_CALL)
 		end_span(pairs, &ended, ended.end, true);
 }
 

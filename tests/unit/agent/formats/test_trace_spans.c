@@ -202,6 +202,11 @@ static void ends_alone_and_what_is_under_way_are_told(void **state)
 		{ 7, 0, &event_wait, { 4, 7, 8 } }, { 8, 0, &event_call, { 7, 2 } }, { 10, 0, &event_changed, { 0 } },
 		{ 20, 0, &event_return, { 7, 2, 0 } },
 	};
+	static const struct set_event asleep[] = {
+		{ 7, 0, &event_leave, { 4, SET_NONE, LEAVES_ASLEEP } },
+		{ 8, 1, &event_leave, { 5, SET_NONE, LEAVES_READY } },
+		{ 10, 0, &event_changed, { 0 } }, { 20, 0, &event_mail, { 7, 2 } },
+	};
 
 	(void)state;
 	ASSERT_SPANS(events, "alone without 0: syscall_exit at 5: 7\nalone without 0: irq_exit at 6: 3\n"
@@ -209,6 +214,8 @@ static void ends_alone_and_what_is_under_way_are_told(void **state)
 		"mail \"put\" at 20: 0\nopen: lock 4 on 1: 9-20\nopen: call 2 on 0: 8-20 by 7 = 0, its first\n");
 	ASSERT_SPANS(changed, "call 2 on 0: 8-10 lost by 7 = 0, its first\nalone without 0: syscall_exit at 20: 7\n"
 		"lock 4 on 0: 7-10 lost\n");
+	ASSERT_SPANS(asleep, "[t 0 7\n[t 1 8\nthread 4294967295 on 0: 7-7 lost\nmail \"put\" at 20: 7\n"
+		"thread 4294967295 on 1: 8-8\nsleep 0 on 0: 7-10 lost\nready 1 on 1: 8-10 lost\n");
 }
 
 /* The same in a Chrome trace: the end is marked, and so is the place. */
