@@ -93,7 +93,7 @@ static void *collect(const struct export_input *input, const void *given)
 	collected->set = sample_collect(&(struct sample_collect) {
 		.query = input->query, .inputs = input->inputs, .question = input->question, .facts = &facts,
 		.log = input->log,
-		.lines = options->format->lines, .rows = options->format->rows,
+		.lines = options->format->lines, .rows = options->format->rows, .events = options->format->events,
 		.most = options->format->merges ? SAMPLE_COLLECT_ALONE : 0,
 	}, &collected->error);
 	return collected;

@@ -253,6 +253,28 @@ static void put_name(const struct chrome_events *events, const struct trace_span
 	json_text_put(events->to, trace_span_name(events->set, span->kind, span->number, name));
 }
 
+/*
+ * Behind `before`, "stack":"mutex_lock < log_add < ...", as screens write it: the dots are callers that are missing.
+ * Perfetto does not read the stackFrames of the format, but both viewers show arguments.
+ */
+static void put_stack(const struct chrome_events *events, const char *before, const char *name, uint32_t stack)
+{
+	const struct sample_set *set = events->set;
+
+	if (!stack)
+		return;
+	fprintf(events->to, "%s\"%s\":\"", before, name);
+	for (uint32_t at = stack - 1, above; at != SET_NONE; at = above) {
+		const struct set_location *location = &set->locations[set->stacks[at].location];
+		const struct set_line *line = &set->lines[location->first + location->count - 1];
+
+		above = set->stacks[at].parent;
+		json_text_put_part(events->to, set->functions[line->function].name);
+		json_text_put_part(events->to, above != SET_NONE ? " < " : set->stacks[at].cut ? " < ..." : "");
+	}
+	putc('"', events->to);
+}
+
 static void begin_span(void *context, const struct trace_span *span)
 {
 	struct chrome_events *events = context;
@@ -262,7 +284,9 @@ static void begin_span(void *context, const struct trace_span *span)
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "B", span->begin);
 	if (span_is_handler(span->kind)) {
 		put_name(events, span);
-		fprintf(events->to, ",\"args\":{\"number\":%" PRIu64 "}}", span->number);
+		fprintf(events->to, ",\"args\":{\"number\":%" PRIu64, span->number);
+		put_stack(events, ",", "stack", span->stack);
+		fputs("}}", events->to);
 		return;
 	}
 	fputs(",\"cat\":\"sched\",\"name\":", events->to);
@@ -297,6 +321,7 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 {
 	enum group group = group_of[span->kind];
 	uint64_t time = span->end - span->begin;
+	bool woken = span->kind == SPAN_READY && span->number == READY_WOKEN;
 	char text[THREAD_NAME];
 
 	tell_group(events, group);
@@ -308,20 +333,17 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 	put_name(events, span);
 	if (span->kind == SPAN_CALL) {
 		fprintf(events->to, ",\"args\":{\"number\":%" PRIu64, span->number);
-		if (events->open)
-			fputs(",\"open\":true}}", events->to);
-		else if (span->lost)
-			fputs(",\"lost\":true}}", events->to);
-		else
-			fprintf(events->to, ",\"result\":%" PRId64 "}}", (int64_t)span->result);
+		if (!events->open && !span->lost)
+			fprintf(events->to, ",\"result\":%" PRId64, (int64_t)span->result);
 	} else {
 		put_who(events, ",\"args\":{\"thread\":", span->thread);
 		if (span->kind == SPAN_LOCK)
 			put_who(events, ",\"holder\":", span->holder);
-		else if (span->kind == SPAN_READY && span->number == READY_WOKEN)
+		else if (woken)
 			put_waker(events, span);
-		fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
 	}
+	put_stack(events, ",", woken ? "waker_stack" : "stack", span->stack);
+	fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
 }
 
 /* From what ran on the CPU of the wake, a thread or an interrupt, to where the thread ran then. */
@@ -350,6 +372,7 @@ static void put_async(struct chrome_events *events, const struct trace_span *spa
 		fprintf(events->to, ",\"id\":\"0x%" PRIx64 "\"", id);
 		put_name(events, span);
 		put_who(events, ",\"args\":{\"thread\":", span->thread);
+		put_stack(events, ",", "stack", i ? 0 : span->stack);
 		fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
 	}
 }
@@ -400,6 +423,7 @@ static void put_values(const struct chrome_events *events, const struct set_even
 			fprintf(events->to, ":%" PRIu64, event->values[i]);
 		before = ",";
 	}
+	put_stack(events, before, "stack", event->stack);
 	fputs("}}", events->to);
 }
 

@@ -507,10 +507,11 @@ static void take_missed(struct epoch *epoch, const struct event *event)
 /* Before the guest has told of itself, the time is not known. */
 static void add_trace(struct epoch *epoch, const struct event *event)
 {
-	if (epoch->known)
-		trace_add(epoch->trace, epoch_ns(epoch, event->time), event);
+	uint64_t time = epoch_ns(epoch, event->time);
+	uint32_t stack = epoch->known ? trace_add(epoch->trace, time, event) : 0;
+
 	if (epoch->log)
-		trace_log_add(sample_log_traces(epoch->log), epoch_ns(epoch, event->time), event);
+		trace_log_add(sample_log_traces(epoch->log), time, event, stack);
 }
 
 /* What the hook has held is taken as the events that it was, each at its time. */

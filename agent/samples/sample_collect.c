@@ -60,9 +60,12 @@ struct set_rows {			/* a reader of them */
 
 struct log_events {
 	struct sample_log *log;
+	struct budget *budget;
 	struct filter filter;
 	uint64_t from, to;
 	struct set_event_kind *kinds;	/* as in the log */
+	uint32_t *stacks;		/* as in struct log_rows */
+	uint32_t nodes;
 };
 
 struct set_events {			/* a reader of them */
@@ -511,9 +514,9 @@ static void clear(struct collecting *all)
 
 /* ---- rows out of the log ---- */
 
-static void *copy_array(struct log_rows *rows, const void *from, size_t size)
+static void *copy_array(struct budget *budget, const void *from, size_t size)
 {
-	void *to = budget_resize(rows->budget, NULL, 0, size);
+	void *to = budget_resize(budget, NULL, 0, size);
 
 	return to && size ? memcpy(to, from, size) : to;
 }
@@ -608,8 +611,8 @@ static bool give_log(struct collecting *all)
 		.nodes = all->nodes, .whos = who_table_count(sample_log_whos(log)), .idle = all->idle,
 		.unknown = all->unknown, .from = all->from, .to = all->to,
 	};
-	rows->stacks = copy_array(rows, all->stack_of, rows->nodes * sizeof(*rows->stacks));
-	rows->contexts = copy_array(rows, all->contexts, rows->nodes);
+	rows->stacks = copy_array(rows->budget, all->stack_of, rows->nodes * sizeof(*rows->stacks));
+	rows->contexts = copy_array(rows->budget, all->contexts, rows->nodes);
 	rows->threads = budget_resize(rows->budget, NULL, 0, rows->whos * sizeof(*rows->threads));
 	if (!rows->stacks || !rows->contexts || !rows->threads) {
 		free_rows(rows);
@@ -631,7 +634,9 @@ static void free_events(void *context)
 {
 	struct log_events *events = context;
 
+	budget_free(events->budget, events->stacks, events->stacks ? events->nodes * sizeof(*events->stacks) : 0);
 	sample_log_release(events->log);
+	budget_release(events->budget);
 	free(events->kinds);
 	free(events);
 }
@@ -691,6 +696,8 @@ static bool next_event(struct set_events *reader, struct set_event *event)
 	if (!next_log_row(reader, &row))
 		return false;
 	*event = (struct set_event) { .time = row.time, .cpu = row.cpu, .kind = &events->kinds[row.kind] };
+	if (row.stack && row.stack <= events->nodes)
+		event->stack = events->stacks[row.stack - 1] + 1;	/* SET_NONE: 0 */
 	for (uint32_t i = 0; i < event->kind->count; i++)
 		event->values[i] = row.values[i];
 	return true;
@@ -720,8 +727,8 @@ static struct set_event_kind event_kind(const struct trace_log_kind *kind)
 	return own;
 }
 
-/* The threads that trace events name are in the set, also those that were never sampled. */
-static void add_event_threads(struct collecting *all)
+/* What trace events name is in the set, also what was never sampled: their threads, and their stacks. */
+static void add_named(struct collecting *all)
 {
 	const struct trace_log *traces = sample_log_traces(all->how->log);
 	struct trace_log_reader *reader = trace_log_open(traces);
@@ -737,6 +744,8 @@ static void add_event_threads(struct collecting *all)
 				thread_of(all, &(struct who) {
 					.thread = (uint32_t)row.values[i], .process = EVENT_KERNEL,
 				});
+		if (row.stack && row.stack <= all->nodes)
+			stack_of(all, row.stack - 1);
 	}
 	trace_log_close(reader);
 }
@@ -755,13 +764,16 @@ static bool give_events(struct collecting *all)
 	uint32_t count = trace_log_kinds(traces);
 	struct log_events *events;
 
-	add_event_threads(all);
+	add_named(all);
 	if (count) {
 		events = util_alloc(sizeof(*events));
 		*events = (struct log_events) {
-			.log = sample_log_hold(all->how->log), .filter = all->how->question->filter, .from = all->from,
-			.to = all->to, .kinds = util_grow(NULL, count, sizeof(*events->kinds)),
+			.log = sample_log_hold(all->how->log), .budget = budget_hold(all->inputs->budget),
+			.filter = all->how->question->filter, .from = all->from, .to = all->to, .nodes = all->nodes,
+			.kinds = util_grow(NULL, count, sizeof(*events->kinds)),
 		};
+		events->stacks = copy_array(events->budget, all->stack_of, events->nodes * sizeof(*events->stacks));
+		all->full = all->full || !events->stacks;
 		for (uint32_t i = 0; i < count; i++)
 			events->kinds[i] = event_kind(trace_log_kind(traces, i));
 		sample_set_give_events(all->set, &table, events);
@@ -789,7 +801,7 @@ static struct sample_set *collect_set(const struct sample_collect *how, bool mer
 	if (all.rows)
 		row_list_give(all.rows, all.set);
 	else if (whole && how->log && how->rows)
-		whole = give_events(&all) && give_log(&all);
+		whole = (!how->events || give_events(&all)) && give_log(&all);
 	clear(&all);
 	if (whole && !stop_now(all.window->stop))
 		return all.set;

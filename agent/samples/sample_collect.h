@@ -25,6 +25,7 @@ struct sample_collect {
 	uint32_t most;			/* frames that stand alone, if not all can: see below; 0: all, or it fails */
 	const struct kept_paths *kept;	/* what is not among these paths is merged; NULL: they do not matter */
 	bool rows;			/* also the times of samples: of the log, or else those of their slices */
+	bool events;			/* with the rows of the log, also its trace events */
 	bool nobody;			/* of who ran them, only the mode is told */
 };
 

@@ -115,6 +115,7 @@ struct set_event {
 	uint32_t cpu;
 	const struct set_event_kind *kind;	/* lives as long as the set */
 	uint64_t values[TRACE_VALUES];
+	uint32_t stack;			/* of the kernel, there: an index plus 1; 0: not told */
 };
 
 struct set_events;

@@ -22,6 +22,7 @@ enum {
 };
 
 #define NO_KIND 0xffffffffu
+#define HAS_STACK (UINT64_C(1) << 31)	/* in the second word, beside the kind: a word with the stack follows it */
 
 struct trace_log {
 	struct budget *budget;
@@ -156,21 +157,24 @@ static uint32_t kind_of(struct trace_log *log, const struct trace_kind *kind)
 	return log->by_id[kind->id];
 }
 
-void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event)
+void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event, uint32_t stack)
 {
 	const struct trace_kind *kind = event->trace.kind;
 	uint32_t number = kind_of(log, kind), count = number == NO_KIND ? 0 : log->kinds[number].count;
+	uint32_t head = HEAD + (stack != 0);
 	uint64_t *words;
 
-	if (number == NO_KIND || !trace_log_have_room(log, HEAD + count)) {
+	if (number == NO_KIND || !trace_log_have_room(log, head + count)) {
 		log->refused++;
 		return;
 	}
 	words = &log->words[log->count];
 	words[0] = time;
-	words[1] = (uint64_t)event->cpu << 32 | number;
-	trace_kind_values(kind, event->trace.fields, words + HEAD);
-	log->count += HEAD + count;
+	words[1] = (uint64_t)event->cpu << 32 | number | (stack ? HAS_STACK : 0);
+	if (stack)
+		words[HEAD] = stack;
+	trace_kind_values(kind, event->trace.fields, words + head);
+	log->count += head + count;
 }
 
 void trace_log_mark(struct trace_log *log, uint64_t time, uint32_t cpu, enum trace_mark mark, uint64_t events)
@@ -253,12 +257,14 @@ static bool next_word(struct trace_log_reader *reader, uint64_t *word)
 
 bool trace_log_next(struct trace_log_reader *reader, struct trace_log_row *row)
 {
-	uint64_t head;
+	uint64_t head, stack = 0;
 
-	if (!next_word(reader, &row->time) || !next_word(reader, &head))
+	if (!next_word(reader, &row->time) || !next_word(reader, &head) ||
+		(head & HAS_STACK && !next_word(reader, &stack)))
 		return false;
 	row->cpu = (uint32_t)(head >> 32);
-	row->kind = (uint32_t)head;
+	row->kind = (uint32_t)(head & ~HAS_STACK);
+	row->stack = (uint32_t)stack;
 	for (uint32_t i = 0; i < reader->log->kinds[row->kind].count; i++)
 		if (!next_word(reader, &row->values[i]))
 			return false;

@@ -81,6 +81,7 @@ struct trace_log_row {
 	uint64_t time;			/* guest ns */
 	uint32_t cpu;
 	uint32_t kind;			/* index of trace_log_kind */
+	uint32_t stack;			/* of the kernel, there: a node of stacks.h plus 1; 0: not told */
 	uint64_t values[TRACE_VALUES];	/* the kind's; signed ones are extended to 64 bits */
 };
 
@@ -88,7 +89,8 @@ struct trace_log_row {
 struct trace_log *trace_log_new(struct budget *budget, const char *folder);
 void trace_log_free(struct trace_log *log);	/* NULL is allowed */
 
-void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event);	/* of EVENT_TRACE */
+/* An EVENT_TRACE. `stack`: as in a row. */
+void trace_log_add(struct trace_log *log, uint64_t time, const struct event *event, uint32_t stack);
 
 /* No TRACE_EVENT. `events`: of TRACE_LOST. */
 void trace_log_mark(struct trace_log *log, uint64_t time, uint32_t cpu, enum trace_mark mark, uint64_t events);

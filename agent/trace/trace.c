@@ -109,7 +109,7 @@ void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, 
 		trace->carried[cpu] = (struct carried) { .time = time, .id = id, .stack = node + 1 };	/* NONE: 0 */
 }
 
-void trace_add(struct trace *trace, uint64_t time, const struct event *event)
+uint32_t trace_add(struct trace *trace, uint64_t time, const struct event *event)
 {
 	const struct trace_kind *kind = event->trace.kind;
 	struct trace_event own = { .time = time, .held = event->trace.held, .cpu = event->cpu, .role = kind->role,
@@ -120,7 +120,7 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 	trace->events++;
 	trace->over = false;
 	if (event->cpu >= EVENT_CPUS)
-		return;
+		return 0;
 	carried = &trace->carried[event->cpu];
 	if (carried->time == time && carried->id == event->id)
 		own.stack = carried->stack;
@@ -130,6 +130,7 @@ void trace_add(struct trace *trace, uint64_t time, const struct event *event)
 	own.arguments = kind->role == ROLE_CALL_BEGIN &&
 		kind->role_values[ROLE_VALUES - CALL_ARGUMENTS] < TRACE_VALUES;
 	trace_order_add(trace->order, &own);
+	return own.stack;
 }
 
 static void end_packet(struct trace *trace)

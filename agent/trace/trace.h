@@ -42,8 +42,8 @@ void trace_free(struct trace *trace);	/* NULL is allowed */
 
 void trace_watch(struct trace *trace, const struct trace_watcher *watcher);	/* borrowed; NULL: nobody is told */
 
-/* An EVENT_TRACE. `time`: guest ns, as all times here. */
-void trace_add(struct trace *trace, uint64_t time, const struct event *event);
+/* An EVENT_TRACE. `time`: guest ns, as all times here. Returns its stack, as in struct trace_span. */
+uint32_t trace_add(struct trace *trace, uint64_t time, const struct event *event);
 
 /* The event of this id, CPU and time, which comes next, carries this stack: a node of stacks.h, or STACKS_NONE. */
 void trace_stack(struct trace *trace, uint64_t time, uint32_t cpu, uint16_t id, uint32_t node);

@@ -30,7 +30,7 @@ struct spans {
 static void tell_alone(const struct spans *spans, const struct trace_event *event)
 {
 	const struct set_event_kind *kind = event->of;
-	struct set_event own = { .time = event->time, .cpu = event->cpu, .kind = kind };
+	struct set_event own = { .time = event->time, .cpu = event->cpu, .kind = kind, .stack = event->stack };
 	uint32_t told = 0;
 
 	for (uint32_t i = 0; i < ROLE_VALUES; i++) {
@@ -74,7 +74,7 @@ static void take(void *context, const struct trace_event *event)
 	struct spans *spans = context;
 	struct gap *gap = &spans->gaps[event->cpu];
 	const struct set_event_kind *kind = event->of;
-	struct set_event other = { .time = event->time, .cpu = event->cpu, .kind = kind };
+	struct set_event other = { .time = event->time, .cpu = event->cpu, .kind = kind, .stack = event->stack };
 	struct trace_event own = *event;
 
 	if (event->role == ROLE_WAKE)
@@ -99,6 +99,7 @@ static void add(struct trace_order *order, const struct set_event *event)
 	const struct set_event_kind *kind = event->kind;
 	struct trace_event own = {
 		.time = event->time, .cpu = event->cpu, .of = kind, .id = kind->pair, .pair = kind->pair,
+		.stack = event->stack,
 		.role = kind->role == ROLE_SINGLE ? ROLE_NONE : kind->role,
 		.lost = kind->mark == TRACE_LOST ? event->values[0] : 0,
 		.doubt = kind->mark == TRACE_LOST || kind->mark == TRACE_SURE,

@@ -15,7 +15,7 @@ enum { TRACE_SPANS_CPUS = 4096 };	/* as the decoder gives them at most */
 
 struct trace_spans_sink {
 	void *context;
-	/* As in pairs.h, but no SPAN_SINGLE: these are events. */
+	/* As in pairs.h, but no SPAN_SINGLE: these are events. Stacks are the set's, as in struct set_event. */
 	void (*begin)(void *context, const struct trace_span *span);
 	void (*end)(void *context, const struct trace_span *span);
 	void (*open)(void *context, const struct trace_span *span);	/* has not ended when the events are over */

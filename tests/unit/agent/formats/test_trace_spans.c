@@ -320,6 +320,81 @@ static void a_chrome_trace_has_an_arrow_for_each_wake(void **state)
 	sample_set_free(set);
 }
 
+/* A stack of the set plus 1: of these functions, the root first. */
+static uint32_t stack_of(struct sample_set *set, const char *const *names, uint32_t count, bool cut)
+{
+	uint32_t stack = SET_NONE;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct set_line inlined = { sample_set_function(set, &(struct set_function) {
+			.name = "inlined", .object = "", .file = "" }), 0 };
+		const struct set_line lines[] = { inlined, { sample_set_function(set, &(struct set_function) {
+			.name = names[i], .object = "", .file = "" }), 0 } };
+
+		stack = sample_set_stack(set, stack, sample_set_location(set, 0, SET_NONE, lines, 2), cut && i == 0);
+	}
+	return stack + 1;
+}
+
+/* Where a wait, a call, an interrupt began; of a wake to run, where the waker was. Inlined functions are not told. */
+static void a_chrome_trace_says_where_spans_began(void **state)
+{
+	static const char *const ways[][3] = {
+		{ "main", "f\"<g>", "sleep" }, { "main", "irq" }, { "main", "call" }, { "run", "lock" } };
+	static const uint32_t depths[] = { 3, 2, 2, 2 };
+	struct set_event events[] = {
+		{ 10000, 0, &event_leave, { 7, 8, LEAVES_ASLEEP }, 1 },
+		{ 20000, 1, &event_irq_enter, { 3 }, 2 }, { 30000, 1, &event_wake, { 7, SET_NONE }, 2 },
+		{ 31000, 1, &event_irq_exit, { 3 }, 0 }, { 40000, 0, &event_leave, { 8, 7, LEAVES_READY }, 4 },
+		{ 50000, 0, &event_call, { 7, 1 }, 3 }, { 51000, 0, &event_mail, { 1, 2 }, 3 },
+		{ 60000, 0, &event_wait, { 4, 7, 8 }, 4 }, { 70000, 0, &event_waited, { 4, 7, 1 }, 3 },
+		{ 80000, 0, &event_return, { 7, 1, 5 }, 4 },
+	};
+	static const char *const wanted =
+		"B irq stack irq < main\n"
+		"X sleep stack sleep < f\"<g> < main\n"
+		"i event stack irq < main\n"
+		"X ready waker_stack irq < main\n"
+		"i event stack call < main\n"
+		"X lock stack lock < run < ...\n"
+		"X syscall stack call < main\n"
+		"X ready stack lock < run < ...\n";
+	struct sample_set *set = sample_set_new(NULL);
+	struct set_writing writing = { .title = "t" };
+	char *text, *seen, *error = NULL;
+	uint32_t stacks[4];
+	cJSON *json, *event;
+	FILE *to;
+	size_t size;
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++)
+		stacks[i] = stack_of(set, ways[i], depths[i], i == 3);
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+		events[i].stack = events[i].stack ? stacks[events[i].stack - 1] : 0;
+	event_list_give(set, events, sizeof(events) / sizeof(*events));
+	writing.to = util_text_open(&text, &size);
+	assert_true(set_format_named("chrome")->write(set, &writing, &error));
+	util_text_close(writing.to, &text);
+	json = cJSON_Parse(text);
+	to = util_text_open(&seen, &size);
+	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) {
+		const cJSON *arg;
+
+		cJSON_ArrayForEach(arg, cJSON_GetObjectItem(event, "args"))
+			if (strstr(arg->string, "stack"))
+				fprintf(to, "%s %s %s %s\n", cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph")),
+					cJSON_GetStringValue(cJSON_GetObjectItem(event, "cat")), arg->string,
+					cJSON_GetStringValue(arg));
+	}
+	util_text_close(to, &seen);
+	assert_string_equal(seen, wanted);
+	cJSON_Delete(json);
+	free(seen);
+	free(text);
+	sample_set_free(set);
+}
+
 static void without_memory_nothing_is_left_out_in_silence(void **state)
 {
 	static const struct set_event call[] = {
@@ -360,6 +435,7 @@ int main(void)
 		cmocka_unit_test(a_chrome_trace_marks_what_a_loss_has_ended),
 		cmocka_unit_test(waits_are_spans_and_wakes_events_too),
 		cmocka_unit_test(a_chrome_trace_has_an_arrow_for_each_wake),
+		cmocka_unit_test(a_chrome_trace_says_where_spans_began),
 		cmocka_unit_test(without_memory_nothing_is_left_out_in_silence),
 	};
 

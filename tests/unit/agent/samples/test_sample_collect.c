@@ -18,6 +18,7 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/wire/event.h"
+#include "agent/wire/trace_kinds.h"
 #include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/intern.h"
 #include "tests/unit/fakes/query_world.h"
@@ -327,6 +328,56 @@ static void a_collection_can_be_given_up(void **state)
 	world_free(&world);
 }
 
+/* Also one that no sample has; and the set has none of them, unless its events are wanted. */
+static void events_have_their_stacks(void **state)
+{
+	static const struct set_facts facts = { .machine = "", .kernel = "demo", .version = "", .arch = "" };
+	static const struct trace_kind kind = { .id = 100, .name = "mail" };
+	const uint64_t sampled[] = { 0x1000, 0x2000 }, alone[] = { 0x7770, 0x2000, 0x3000 };
+	struct world world = world_new();
+	struct sample_log *log = sample_log_new(NULL, NULL);
+	const struct question question = { .to = UINT64_MAX };
+	const uint32_t nodes[] = {
+		STACKS_NONE,
+		intern(world.inputs.stacks, &(struct sample) { .kernel = sampled, .kernel_count = 2 }, EVENT_NONE),
+		intern(world.inputs.stacks, &(struct sample) { .kernel = alone, .kernel_count = 3 }, EVENT_NONE),
+	};
+
+	(void)state;
+	take_samples(&world, log);
+	for (uint32_t i = 0; i < 3; i++)
+		trace_log_add(sample_log_traces(log), NS_PER_SECOND + i, &(struct event) {
+			.kind = EVENT_TRACE, .id = kind.id, .trace = { .kind = &kind } }, nodes[i] + 1);
+	for (int wanted = 0; wanted < 2; wanted++) {
+		struct sample_set *set = sample_collect(&(struct sample_collect) {
+			.query = world.query, .inputs = &world.inputs, .question = &question, .facts = &facts,
+			.log = log, .rows = true, .events = wanted,
+		}, NULL);
+		struct set_events *events;
+		struct set_event event;
+		uint32_t path[4];
+
+		assert_int_equal(set->events != NULL, wanted);
+		events = wanted ? set->events->open(set->events_context) : NULL;
+		for (uint32_t i = 0; wanted && i < 3; i++) {
+			const uint64_t *list = i == 2 ? alone : sampled;
+
+			assert_true(set->events->next(events, &event));
+			assert_int_equal(event.stack != 0, i != 0);
+			if (!event.stack)
+				continue;
+			assert_int_equal(sample_set_path(set, event.stack - 1, path, 4), i + 1);
+			for (uint32_t k = 0; k <= i; k++)	/* a caller's is inside of the call */
+				assert_int_equal(set->locations[path[i - k]].address, list[k] - (k > 0));
+		}
+		if (wanted)
+			set->events->close(events);
+		sample_set_free(set);
+	}
+	sample_log_release(log);
+	world_free(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +387,7 @@ int main(void)
 		cmocka_unit_test(light_stacks_are_merged),
 		cmocka_unit_test(what_cannot_be_drawn_is_merged),
 		cmocka_unit_test(a_collection_can_be_given_up),
+		cmocka_unit_test(events_have_their_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

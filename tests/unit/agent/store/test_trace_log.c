@@ -60,7 +60,7 @@ static void add(struct trace_log *log, const struct trace_kind *kind, uint64_t n
 		.trace = { .kind = kind, .fields = fields, .size = size },
 	};
 
-	trace_log_add(log, number, &event);
+	trace_log_add(log, number, &event, number % 3 ? 0 : (uint32_t)number + 1);
 }
 
 static void fill(struct trace_log *log, const struct trace_kind *kind, uint64_t count)
@@ -81,6 +81,7 @@ static void check(const struct trace_log *log, uint64_t count)
 		assert_true(trace_log_next(reader, &row));
 		assert_int_equal(row.time, i);
 		assert_int_equal(row.cpu, i % 5);
+		assert_int_equal(row.stack, i % 3 ? 0 : i + 1);
 		assert_int_equal(row.values[0], i);
 		assert_int_equal((int64_t)row.values[1], -(int64_t)(i % 100));
 		assert_int_equal(row.values[2], i << 32);

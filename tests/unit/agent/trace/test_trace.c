@@ -60,12 +60,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void give(uint32_t cpu, uint64_t time, uint16_t id, const void *fields, size_t size)
+/* Returns its stack. */
+static uint32_t give(uint32_t cpu, uint64_t time, uint16_t id, const void *fields, size_t size)
 {
 	const struct event event = { .kind = EVENT_TRACE, .id = id, .cpu = cpu, .time = time, .trace = {
 		.kind = trace_kinds_find(waits.kinds, id), .fields = fields, .size = size } };
 
-	trace_add(waits.trace, time, &event);
+	return trace_add(waits.trace, time, &event);
 }
 
 #define GIVE(cpu, time, name, ...) give(cpu, time, KTOP_EVENT_##name, \
@@ -136,8 +137,8 @@ static void a_stack_goes_with_the_event_of_its_cpu_time_and_id(void **state)
 	trace_stack(waits.trace, 22, 1, KTOP_EVENT_sched_switch, 77);
 	GIVE(1, 22, sched_switch, 8, 9, KTOP_LEAVES_BLOCKED);
 	packet(0, 20, 100, 0);
-	GIVE(0, 22, sched_switch, 6, 7, KTOP_LEAVES_BLOCKED);
-	GIVE(0, 24, sched_wake, 6, KTOP_NO_THREAD);
+	assert_int_equal(GIVE(0, 22, sched_switch, 6, 7, KTOP_LEAVES_BLOCKED), 42);
+	assert_int_equal(GIVE(0, 24, sched_wake, 6, KTOP_NO_THREAD), 0);
 	trace_stack(waits.trace, 25, 0, KTOP_EVENT_irq_enter, 42);	/* its event was lost */
 	sleeps(0, 25, 27);
 	trace_end(waits.trace);
