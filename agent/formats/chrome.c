@@ -38,6 +38,12 @@ static const enum group group_of[] = {
 	[SPAN_SLEEP] = WAITS, [SPAN_READY] = WAITS,
 };
 
+struct cpu_tracks {			/* of a CPU */
+	bool told[GROUPS];		/* that in this group has its name */
+	uint64_t since, until;		/* it is known all the time which thread ran */
+	struct trace_span ready;	/* whose arrow leads to the thread that runs; `end` 0: none does */
+};
+
 struct chrome_events {
 	const struct set_writing *writing;
 	FILE *to;
@@ -46,8 +52,9 @@ struct chrome_events {
 	uint64_t pairs, arrows;		/* of those that were written */
 	bool open;			/* the span that is written has not ended */
 	bool groups[GROUPS];		/* this group has its name */
-	bool (*cpus)[GROUPS];		/* so has this CPU's track in it: TRACE_SPANS_CPUS of them */
+	struct cpu_tracks *cpus;	/* TRACE_SPANS_CPUS of them */
 	struct thread_names threads;
+	uint16_t *named;		/* by thread of the set: a bit for each group in which its track has its name */
 };
 
 struct chrome {
@@ -181,6 +188,12 @@ static void put_text_fact(FILE *to, const char *before, const char *name, const 
 	json_text_put(to, text);
 }
 
+static void put_place(FILE *to, int process)
+{
+	fprintf(to, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_sort_index\"", process);
+	fprintf(to, ",\"args\":{\"sort_index\":%d}}", process);
+}
+
 static void put_head(const struct chrome *chrome, const char *title)
 {
 	const struct set_facts *facts = &chrome->set->facts;
@@ -198,6 +211,7 @@ static void put_head(const struct chrome *chrome, const char *title)
 	fputs("\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":", to);
 	json_text_put(to, *facts->machine ? facts->machine : "guest");
 	fputs("}}", to);
+	put_place(to, 1);
 	for (uint32_t i = 0; i < chrome->cpus.count; i++) {
 		fprintf(to,
 			",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu32 ",\"name\":\"thread_name\",\"args\":{\"name\":",
@@ -222,8 +236,10 @@ static void put_event_name(const struct chrome_events *events, enum group group,
 
 static void tell_group(struct chrome_events *events, enum group group)
 {
-	if (!events->groups[group])
-		put_event_name(events, group, 0, "process_name", group_names[group]);
+	if (events->groups[group])
+		return;
+	put_event_name(events, group, 0, "process_name", group_names[group]);
+	put_place(events->to, group);
 	events->groups[group] = true;
 }
 
@@ -233,9 +249,24 @@ static void tell_cpu(struct chrome_events *events, enum group group, uint32_t cp
 
 	tell_group(events, group);
 	util_print(name, sizeof(name), "CPU %" PRIu32, cpu);
-	if (!events->cpus[cpu][group])
+	if (!events->cpus[cpu].told[group])
 		put_event_name(events, group, cpu + 1, "thread_name", name);
-	events->cpus[cpu][group] = true;
+	events->cpus[cpu].told[group] = true;
+}
+
+/* Once: Perfetto takes a name for that of the newest track with this number, in whatever group. */
+static void tell_thread(struct chrome_events *events, enum group group, const struct trace_span *span)
+{
+	uint32_t index = thread_names_find(&events->threads, span->thread);
+	char text[THREAD_NAME];
+
+	tell_group(events, group);
+	if (index != SET_NONE ? events->named[index] & 1u << group : !span->first)
+		return;
+	put_event_name(events, group, span->thread, "thread_name",
+		thread_names_get(&events->threads, span->thread, text));
+	if (index != SET_NONE)
+		events->named[index] |= (uint16_t)(1u << group);
 }
 
 static void put_event_head(const struct chrome_events *events, enum group group, uint64_t track, const char *phase,
@@ -278,6 +309,7 @@ static void put_stack(const struct chrome_events *events, const char *before, co
 static void begin_span(void *context, const struct trace_span *span)
 {
 	struct chrome_events *events = context;
+	struct cpu_tracks *cpu = &events->cpus[span->cpu];
 	char text[THREAD_NAME];
 
 	tell_cpu(events, group_of[span->kind], span->cpu);
@@ -289,8 +321,10 @@ static void begin_span(void *context, const struct trace_span *span)
 		fputs("}}", events->to);
 		return;
 	}
+	cpu->since = span->begin == cpu->until ? cpu->since : span->begin;
 	fputs(",\"cat\":\"sched\",\"name\":", events->to);
-	json_text_put(events->to, thread_names_get(&events->threads, span->thread, text));
+	json_text_put(events->to, span->thread >= SET_NONE ? "idle" :
+		thread_names_get(&events->threads, span->thread, text));
 	fprintf(events->to, ",\"args\":{\"thread\":%" PRIu64 "}}", span->thread);
 }
 
@@ -316,20 +350,20 @@ static void put_waker(struct chrome_events *events, const struct trace_span *rea
 		trace_span_name(events->set, ready->woken_in_kind, ready->woken_in, name));
 }
 
-/* A call, or a wait: a thread is in one at a time. */
+/*
+ * A call, or a wait: a thread is in one at a time; but a wait for a lock may be within another one. A wait for a CPU
+ * begins when a sleep ends: these are beginnings and ends as above, or Perfetto drops some that it takes to overlap.
+ */
 static void put_call(struct chrome_events *events, const struct trace_span *span)
 {
 	enum group group = group_of[span->kind];
 	uint64_t time = span->end - span->begin;
 	bool woken = span->kind == SPAN_READY && span->number == READY_WOKEN;
-	char text[THREAD_NAME];
 
-	tell_group(events, group);
-	if (span->first || events->open)
-		put_event_name(events, group, span->thread, "thread_name",
-			thread_names_get(&events->threads, span->thread, text));
-	put_event_head(events, group, span->thread, "X", span->begin);
-	fprintf(events->to, ",\"dur\":%" PRIu64 ".%03" PRIu64, time / 1000, time % 1000);
+	tell_thread(events, group, span);
+	put_event_head(events, group, span->thread, group == WAITS ? "B" : "X", span->begin);
+	if (group != WAITS)
+		fprintf(events->to, ",\"dur\":%" PRIu64 ".%03" PRIu64, time / 1000, time % 1000);
 	put_name(events, span);
 	if (span->kind == SPAN_CALL) {
 		fprintf(events->to, ",\"args\":{\"number\":%" PRIu64, span->number);
@@ -344,17 +378,46 @@ static void put_call(struct chrome_events *events, const struct trace_span *span
 	}
 	put_stack(events, ",", woken ? "waker_stack" : "stack", span->stack);
 	fputs(events->open ? ",\"open\":true}}" : span->lost ? ",\"lost\":true}}" : "}}", events->to);
+	if (group == WAITS) {
+		put_event_head(events, group, span->thread, "E", span->end);
+		put_name(events, span);
+		putc('}', events->to);
+	}
 }
 
-/* From what ran on the CPU of the wake, a thread or an interrupt, to where the thread ran then. */
-static void put_arrow(struct chrome_events *events, const struct trace_span *ready)
+static bool woken_in_interrupt(const struct trace_span *ready)
 {
-	bool interrupt = ready->waker == SET_NONE && events->cpus[ready->woken_on][INTERRUPTS];
+	return ready->waker == SET_NONE && ready->woken_in_kind != SPAN_THREAD;
+}
 
-	put_event_head(events, interrupt ? INTERRUPTS : RUNNING, ready->woken_on + 1, "s", ready->begin);
-	fprintf(events->to, ",\"cat\":\"wake\",\"name\":\"wake\",\"id\":%" PRIu64 "}", ++events->arrows);
-	put_event_head(events, RUNNING, ready->cpu + 1, "f", ready->end);
-	fprintf(events->to, ",\"bp\":\"e\",\"cat\":\"wake\",\"name\":\"wake\",\"id\":%" PRIu64 "}", events->arrows);
+/*
+ * Viewers look which slice is at the ends of an arrow, and leave out one that has none there: what ran before a CPU's
+ * first switch has no slice.
+ */
+static void begin_arrow(struct chrome_events *events, const struct trace_span *ready)
+{
+	const struct cpu_tracks *cpu = &events->cpus[ready->woken_on];
+
+	if (woken_in_interrupt(ready) || (cpu->told[RUNNING] && ready->begin >= cpu->since))
+		events->cpus[ready->cpu].ready = *ready;
+}
+
+/*
+ * From what ran on the CPU of the wake, a thread or an interrupt, to where the thread ran then: here its slice ends.
+ * Where one slice ends and the next begins, chrome://tracing takes the first: so the arrow ends a nanosecond later.
+ */
+static void end_arrow(struct chrome_events *events, struct trace_span *ready, uint64_t end)
+{
+	enum group group = woken_in_interrupt(ready) ? INTERRUPTS : RUNNING;
+
+	if (ready->end && end > ready->end) {
+		put_event_head(events, group, ready->woken_on + 1, "s", ready->begin);
+		fprintf(events->to, ",\"cat\":\"wake\",\"name\":\"wake\",\"id\":%" PRIu64 "}", ++events->arrows);
+		put_event_head(events, RUNNING, ready->cpu + 1, "f", ready->end + 1);
+		fprintf(events->to, ",\"bp\":\"e\",\"cat\":\"wake\",\"name\":\"wake\",\"id\":%" PRIu64 "}",
+			events->arrows);
+	}
+	ready->end = 0;
 }
 
 /*
@@ -386,10 +449,14 @@ static void end_span(void *context, const struct trace_span *span)
 		return;
 	}
 	if (span->kind == SPAN_READY && span->number == READY_WOKEN && !events->open && !span->lost)
-		put_arrow(events, span);
+		begin_arrow(events, span);
 	if (span->kind == SPAN_CALL || span->kind == SPAN_LOCK || group_of[span->kind] == WAITS) {
 		put_call(events, span);
 		return;
+	}
+	if (span->kind == SPAN_THREAD) {
+		events->cpus[span->cpu].until = span->end;
+		end_arrow(events, &events->cpus[span->cpu].ready, span->end);
 	}
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "E", span->end);
 	fputs(span->lost ? ",\"args\":{\"lost\":true}}" : "}", events->to);
@@ -484,9 +551,11 @@ static bool put_events(const struct sample_set *set, const struct set_writing *w
 	if (!set->events)
 		return true;
 	events.cpus = util_alloc(TRACE_SPANS_CPUS * sizeof(*events.cpus));
+	events.named = util_alloc((set->thread_count + 1) * sizeof(*events.named));
 	thread_names_init(&events.threads, set);
 	whole = trace_spans_read(set, &sink, error);
 	thread_names_clear(&events.threads);
+	free(events.named);
 	free(events.cpus);
 	return whole;
 }

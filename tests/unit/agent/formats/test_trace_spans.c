@@ -286,38 +286,65 @@ static void waits_are_spans_and_wakes_events_too(void **state)
 		"thread 4294967295 on 0: 50000-50000\nthread 8 on 1: 5000-35000\nopen: sleep 1 on 0: 50000-50000\n");
 }
 
-/* From thread 8 on CPU 1 at the wake to thread 7 on CPU 0; none to thread 9, of which nothing is known. */
-static void a_chrome_trace_has_an_arrow_for_each_wake(void **state)
+/* "phase process track time;" of all ends of arrows, and the names of what runs. */
+static void assert_arrows(const struct set_event *events, size_t count, const char *wanted)
 {
 	struct sample_set *set = sample_set_new(NULL);
 	struct set_writing writing = { .title = "t" };
-	char *text, *error = NULL, arrow[64], *at = arrow;
+	char *text, *error = NULL, *seen;
 	cJSON *json, *event;
 	size_t size;
+	FILE *to;
 
-	(void)state;
-	event_list_give(set, sleeper, sizeof(sleeper) / sizeof(*sleeper));
+	event_list_give(set, events, count);
 	writing.to = util_text_open(&text, &size);
 	assert_true(set_format_named("chrome")->write(set, &writing, &error));
 	util_text_close(writing.to, &text);
 	json = cJSON_Parse(text);
+	to = util_text_open(&seen, &size);
 	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) {
 		const char *phase = cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph"));
 		const char *cat = cJSON_GetStringValue(cJSON_GetObjectItem(event, "cat"));
 
 		if (strchr("sf", *phase))
-			at += sprintf(at, "%s %g %g %g;", phase,
-				cJSON_GetNumberValue(cJSON_GetObjectItem(event, "pid")),
+			fprintf(to, "%s %g %g %g;", phase, cJSON_GetNumberValue(cJSON_GetObjectItem(event, "pid")),
 				cJSON_GetNumberValue(cJSON_GetObjectItem(event, "tid")),
 				cJSON_GetNumberValue(cJSON_GetObjectItem(event, "ts")));
-		if (cat && strcmp(cat, "ready") == 0)
-			assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(
-				cJSON_GetObjectItem(event, "args"), "waker")), "thread 8");
+		if (cat && strcmp(cat, "sched") == 0)
+			fprintf(to, "%s;", cJSON_GetStringValue(cJSON_GetObjectItem(event, "name")));
+		if (cat && strcmp(cat, "ready") == 0 && *phase == 'B')
+			fprintf(to, "by %s;", cJSON_GetStringValue(cJSON_GetObjectItem(
+				cJSON_GetObjectItem(event, "args"), "waker")));
 	}
-	assert_string_equal(arrow, "s 2 2 30;f 2 1 40;");
+	util_text_close(to, &seen);
+	assert_string_equal(seen, wanted);
 	cJSON_Delete(json);
+	free(seen);
 	free(text);
 	sample_set_free(set);
+}
+
+/*
+ * From thread 8 on CPU 1 at the wake to where thread 7 runs on CPU 0; none to thread 9, of which nothing is known. From
+ * an interrupt; but none from where it is not known what ran, and none to where nothing has run for a nanosecond.
+ */
+static void a_chrome_trace_has_an_arrow_for_each_wake(void **state)
+{
+	static const struct set_event others[] = {
+		{ 10000, 0, &event_leave, { 7, SET_NONE, LEAVES_ASLEEP } }, { 20000, 1, &event_wake, { 7, 8 } },
+		{ 30000, 0, &event_leave, { SET_NONE, 7, LEAVES_READY } },
+		{ 40000, 0, &event_leave, { 7, SET_NONE, LEAVES_ASLEEP } },
+		{ 50000, 1, &event_irq_enter, { 3 } }, { 51000, 1, &event_wake, { 7, SET_NONE } },
+		{ 52000, 1, &event_irq_exit, { 3 } }, { 60000, 0, &event_leave, { SET_NONE, 7, LEAVES_READY } },
+		{ 70000, 0, &event_leave, { 7, SET_NONE, LEAVES_ASLEEP } }, { 80000, 0, &event_wake, { 7, 8 } },
+		{ 90000, 0, &event_leave, { SET_NONE, 7, LEAVES_READY } },
+	};
+
+	(void)state;
+	assert_arrows(sleeper, sizeof(sleeper) / sizeof(*sleeper),
+		"thread 8;idle;thread 7;by thread 8;s 2 2 30;f 2 1 40.001;idle;");
+	assert_arrows(others, sizeof(others) / sizeof(*others),
+		"idle;thread 7;by thread 8;idle;thread 7;by irq 3;s 3 2 51;f 2 1 60.001;idle;thread 7;by thread 8;");
 }
 
 /* A stack of the set plus 1: of these functions, the root first. */
@@ -352,13 +379,13 @@ static void a_chrome_trace_says_where_spans_began(void **state)
 	};
 	static const char *const wanted =
 		"B irq stack irq < main\n"
-		"X sleep stack sleep < f\"<g> < main\n"
+		"B sleep stack sleep < f\"<g> < main\n"
 		"i event stack irq < main\n"
-		"X ready waker_stack irq < main\n"
+		"B ready waker_stack irq < main\n"
 		"i event stack call < main\n"
 		"X lock stack lock < run < ...\n"
 		"X syscall stack call < main\n"
-		"X ready stack lock < run < ...\n";
+		"B ready stack lock < run < ...\n";
 	struct sample_set *set = sample_set_new(NULL);
 	struct set_writing writing = { .title = "t" };
 	char *text, *seen, *error = NULL;
