@@ -278,10 +278,12 @@ static void put_event_head(const struct chrome_events *events, enum group group,
 
 static void put_name(const struct chrome_events *events, const struct trace_span *span)
 {
-	char name[TRACE_SPAN_NAME];
+	bool runs = span->kind == SPAN_THREAD;
+	char name[TRACE_SPAN_NAME], text[THREAD_NAME];
 
-	fprintf(events->to, ",\"cat\":\"%s\",\"name\":", span_words[span->kind]);
-	json_text_put(events->to, trace_span_name(events->set, span->kind, span->number, name));
+	fprintf(events->to, ",\"cat\":\"%s\",\"name\":", runs ? "sched" : span_words[span->kind]);
+	json_text_put(events->to, !runs ? trace_span_name(events->set, span->kind, span->number, name) :
+		span->thread >= SET_NONE ? "idle" : thread_names_get(&events->threads, span->thread, text));
 }
 
 /*
@@ -310,21 +312,17 @@ static void begin_span(void *context, const struct trace_span *span)
 {
 	struct chrome_events *events = context;
 	struct cpu_tracks *cpu = &events->cpus[span->cpu];
-	char text[THREAD_NAME];
 
 	tell_cpu(events, group_of[span->kind], span->cpu);
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "B", span->begin);
+	put_name(events, span);
 	if (span_is_handler(span->kind)) {
-		put_name(events, span);
 		fprintf(events->to, ",\"args\":{\"number\":%" PRIu64, span->number);
 		put_stack(events, ",", "stack", span->stack);
 		fputs("}}", events->to);
 		return;
 	}
 	cpu->since = span->begin == cpu->until ? cpu->since : span->begin;
-	fputs(",\"cat\":\"sched\",\"name\":", events->to);
-	json_text_put(events->to, span->thread >= SET_NONE ? "idle" :
-		thread_names_get(&events->threads, span->thread, text));
 	fprintf(events->to, ",\"args\":{\"thread\":%" PRIu64 "}}", span->thread);
 }
 
@@ -459,6 +457,7 @@ static void end_span(void *context, const struct trace_span *span)
 		end_arrow(events, &events->cpus[span->cpu].ready, span->end);
 	}
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "E", span->end);
+	put_name(events, span);
 	fputs(span->lost ? ",\"args\":{\"lost\":true}}" : "}", events->to);
 }
 

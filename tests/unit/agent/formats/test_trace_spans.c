@@ -306,11 +306,13 @@ static void assert_arrows(const struct set_event *events, size_t count, const ch
 		const char *phase = cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph"));
 		const char *cat = cJSON_GetStringValue(cJSON_GetObjectItem(event, "cat"));
 
+		if (*phase == 'E')		/* speedscope ends nothing else */
+			assert_non_null(cJSON_GetStringValue(cJSON_GetObjectItem(event, "name")));
 		if (strchr("sf", *phase))
 			fprintf(to, "%s %g %g %g;", phase, cJSON_GetNumberValue(cJSON_GetObjectItem(event, "pid")),
 				cJSON_GetNumberValue(cJSON_GetObjectItem(event, "tid")),
 				cJSON_GetNumberValue(cJSON_GetObjectItem(event, "ts")));
-		if (cat && strcmp(cat, "sched") == 0)
+		if (cat && strcmp(cat, "sched") == 0 && *phase == 'B')
 			fprintf(to, "%s;", cJSON_GetStringValue(cJSON_GetObjectItem(event, "name")));
 		if (cat && strcmp(cat, "ready") == 0 && *phase == 'B')
 			fprintf(to, "by %s;", cJSON_GetStringValue(cJSON_GetObjectItem(
