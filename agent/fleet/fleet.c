@@ -180,7 +180,7 @@ uint32_t fleet_ids_map(struct fleet_ids *names, struct fleet_map *map, const str
 
 /* ---- fleet ---- */
 
-enum { IN_NO_WINDOW = 1 };		/* the end of a window that a machine is no part of: before any sample */
+enum { DRIFT_MS = 250 };		/* clocks that have drifted apart by more are put side by side anew */
 
 static const struct answer_kind *const kinds[FLEET_KINDS] = {
 	[FLEET_VITALS] = &vitals_kind, [FLEET_FUNCTIONS] = &function_table_kind, [FLEET_TREE] = &call_tree_kind,
@@ -259,58 +259,74 @@ static void follow_boot(struct fleet_machine *machine, const struct answer *answ
 	machine->boot = answer->symbols;
 }
 
+/* It stays the same from answer to answer, so that what is past stays where it is, too. */
+static void follow_clock(const struct fleet *fleet, struct fleet_machine *machine, uint64_t now)
+{
+	uint64_t own = machine->vitals->now;
+	int64_t ahead = (int64_t)(now - fleet->origin) - (int64_t)own, drift = ahead - machine->ahead;
+
+	if (own && llabs(drift) > (int64_t)DRIFT_MS * (int64_t)NS_PER_MS)
+		machine->ahead = ahead;
+}
+
 /* A map is cleared while the boot that it is of is still held. */
-void fleet_take(struct fleet *fleet, size_t index, struct answer *answer)
+void fleet_take(struct fleet *fleet, size_t index, struct answer *answer, uint64_t now)
 {
 	struct fleet_machine *machine = &fleet->machines[index];
 	enum fleet_kind kind = kind_of(answer->kind);
 	struct answer *before = machine->answers[kind];
-	uint64_t now = kind == FLEET_VITALS ? ((struct vitals *)answer)->now : UINT64_MAX;
 	bool names = kind != FLEET_VITALS && kind != FLEET_LINE && kind != FLEET_HEAT &&
 		kind != FLEET_EVENTS;
 
 	follow_boot(machine, answer);
-	if (now < machine->zero || now < machine->until || now < machine->base.until_ns)
+	if (kind == FLEET_VITALS && before && ((struct vitals *)answer)->now < ((struct vitals *)before)->now)
 		begin_anew(machine);
 	if (names && (!before || before->symbols != answer->symbols))
 		fleet_map_clear(&machine->map, fleet->budget);
 	answer_free(before);
 	machine->answers[kind] = answer;
-	if (kind == FLEET_HEAT)
-		fleet_follow_clock(fleet, machine, machine->heat);
+	if (kind == FLEET_VITALS)
+		follow_clock(fleet, machine, now);
 }
 
-/* The machine's clock at the end of what is shown of it; never 0, which would mean no end. */
-static uint64_t end_of(const struct fleet_machine *machine)
+int64_t fleet_ahead(const struct fleet *fleet, const struct fleet_machine *machine)
 {
-	uint64_t end = 0;
-
-	if (machine->functions && machine->functions->table)
-		end = machine->functions->table->to;
-	if (machine->tree && machine->tree->tree && machine->tree->tree->to > end)
-		end = machine->tree->tree->to;
-	if (machine->annotation && machine->annotation->to > end)
-		end = machine->annotation->to;
-	if (machine->page && machine->page->tree->tree && machine->page->tree->tree->to > end)
-		end = machine->page->tree->tree->to;
-	if (machine->heat && machine->heat->now > end)
-		end = machine->heat->now;
-	if (machine->events && machine->events->to > end)
-		end = machine->events->to;
-	if (end)
-		return end;
-	return machine->vitals && machine->vitals->now ? machine->vitals->now : IN_NO_WINDOW;
+	if (fleet->excerpt.until_ns && machine->until != IN_NO_WINDOW)
+		return (int64_t)(fleet->excerpt.until_ns - machine->until);
+	return machine->ahead;
 }
 
-/* A baseline that was marked in a frozen or moved window is that; else it ends where the machine's clock stands now. */
-static struct baseline mark(const struct fleet_machine *machine, const struct excerpt *excerpt)
+uint64_t fleet_time(const struct fleet *fleet, const struct fleet_machine *machine, uint64_t own)
+{
+	return own ? own + (uint64_t)fleet_ahead(fleet, machine) : 0;
+}
+
+uint64_t fleet_own_time(const struct fleet *fleet, const struct fleet_machine *machine, uint64_t time)
+{
+	int64_t own = (int64_t)(time - (uint64_t)fleet_ahead(fleet, machine));
+
+	return machine->vitals && own > 0 ? (uint64_t)own : IN_NO_WINDOW;
+}
+
+/* Where the machine's clock stood then. What is held as it is shown has nothing that was not known yet. */
+static uint64_t end_of(const struct fleet *fleet, const struct fleet_machine *machine, uint64_t time, bool moved)
+{
+	uint64_t own = fleet_own_time(fleet, machine, time), known = machine->vitals ? machine->vitals->now : 0;
+
+	return moved || !known || own < known ? own : known;
+}
+
+/* A baseline that was marked in a frozen or moved window is that. */
+static struct baseline mark(const struct fleet *fleet, const struct fleet_machine *machine,
+	const struct excerpt *excerpt)
 {
 	const struct baseline *base = &excerpt->base;
 	struct baseline own = *base;
 
 	if (!base->until_ns)
 		return (struct baseline) { .until_ns = 0 };
-	own.until_ns = base->until_ns == excerpt->until_ns ? machine->until : end_of(machine);
+	own.until_ns = base->until_ns == excerpt->until_ns ? machine->until :
+		end_of(fleet, machine, base->until_ns, false);
 	own.zero_ns = base->zero_ns == excerpt->zero_ns ? machine->zero : 0;
 	own.back_ns = own.until_ns == IN_NO_WINDOW ? 0 : base->back_ns;
 	return own;
@@ -324,9 +340,10 @@ void fleet_look(struct fleet *fleet, const struct excerpt *excerpt)
 		if (excerpt->zero_ns != fleet->excerpt.zero_ns)
 			machine->zero = excerpt->zero_ns && machine->vitals ? machine->vitals->now : 0;
 		if (excerpt->until_ns != fleet->excerpt.until_ns)
-			machine->until = excerpt->until_ns ? end_of(machine) : 0;
+			machine->until = excerpt->until_ns ?
+				end_of(fleet, machine, excerpt->until_ns, excerpt->moved) : 0;
 		if (excerpt->base.until_ns != fleet->excerpt.base.until_ns)
-			machine->base = mark(machine, excerpt);
+			machine->base = mark(fleet, machine, excerpt);
 	}
 	fleet->excerpt = *excerpt;
 }

@@ -34,13 +34,13 @@ enum { FLEET_MOST = 16 };		/* machines at most */
 struct fleet *fleet_new(const char *const *names, size_t count, struct budget *budget);
 void fleet_free(struct fleet *fleet);
 
-/* Takes ownership of a machine's newest answer: of whatever kind. */
-void fleet_take(struct fleet *fleet, size_t machine, struct answer *answer);
+/* Takes ownership of a machine's newest answer: of whatever kind. `now`: util_now, as everywhere here. */
+void fleet_take(struct fleet *fleet, size_t machine, struct answer *answer, uint64_t now);
 
 /*
  * What is asked of all machines, of each kind. Times in it are the fleet's; functions are ids of its answers. A new
- * zero or frozen end is set for each machine where that machine's own clock stands now. A machine that boots anew
- * counts from its beginning, and is in no frozen window and no baseline.
+ * zero is set for each machine where that machine's own clock stands now, a new end where it stood then. A machine that
+ * boots anew counts from its beginning, and is in no frozen window and no baseline.
  */
 void fleet_request(struct fleet *fleet, const struct request *request);
 bool fleet_is_asked(const struct fleet *fleet, const struct request *request);	/* equal to the last of its kind */
@@ -64,7 +64,7 @@ union fleet_request {
 struct excerpt fleet_excerpt(const struct fleet *fleet, size_t machine);
 union fleet_request fleet_own_request(const struct fleet *fleet, size_t machine, const struct answer_kind *kind);
 
-/* The fleet's answers, owned by the caller. Their texts live as long as the fleet. `now`: util_now. */
+/* The fleet's answers, owned by the caller. Their texts live as long as the fleet. */
 struct answer *fleet_answer(struct fleet *fleet, const struct answer_kind *kind, uint64_t now);
 struct vitals *fleet_vitals(struct fleet *fleet, uint64_t now);
 struct function_table *fleet_functions(struct fleet *fleet, uint64_t now);

@@ -351,20 +351,6 @@ struct function_table *fleet_functions(struct fleet *fleet, uint64_t now)
 
 /* ---- heat ---- */
 
-enum { DRIFT_MS = 250 };		/* clocks that have drifted apart by more are put side by side anew */
-
-/*
- * How far the fleet's clock is ahead of the machine's. It stays the same from answer to answer, so that the slots of
- * the past stay where they are, too.
- */
-void fleet_follow_clock(const struct fleet *fleet, struct fleet_machine *machine, const struct heat_map *map)
-{
-	int64_t ahead = (int64_t)(util_now() - fleet->origin) - (int64_t)map->now, drift = ahead - machine->ahead;
-
-	if (map->now && llabs(drift) > (int64_t)DRIFT_MS * (int64_t)NS_PER_MS)
-		machine->ahead = ahead;
-}
-
 /* True: the machine's map is the answer to what it is asked now. */
 static bool is_whole(const struct fleet *fleet, size_t index)
 {
@@ -410,7 +396,7 @@ struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now)
 		sum->heat.count = HEAT_SLOTS;
 		if (machine->heat->name[0])
 			memcpy(sum->name, machine->heat->name, sizeof(sum->name));
-		add(&sum->heat, machine->heat, machine->ahead, fleet_period(machine, 0, 0));
+		add(&sum->heat, machine->heat, fleet_ahead(fleet, machine), fleet_period(machine, 0, 0));
 	}
 	return sum;
 }

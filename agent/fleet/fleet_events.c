@@ -21,12 +21,13 @@ static const struct event_request *asked_of(const struct fleet *fleet)
 	return &fleet->requests[FLEET_EVENTS].events;
 }
 
-/* Its newest answer, if that is about such rows; NULL: there is none. */
+/* Its newest answer, if that is about such rows and its clock is known; NULL: there is none. */
 static const struct event_table *part_of(const struct fleet *fleet, size_t index)
 {
-	const struct event_table *part = fleet->machines[index].events;
+	const struct fleet_machine *machine = &fleet->machines[index];
+	const struct event_table *part = machine->events;
 
-	return part && part->now && part->by == asked_of(fleet)->by ? part : NULL;
+	return part && part->now && machine->vitals && part->by == asked_of(fleet)->by ? part : NULL;
 }
 
 /* ---- names ---- */
@@ -227,6 +228,7 @@ void fleet_ask_slow(const struct fleet *fleet, size_t index, struct event_reques
 
 static void add_slow(struct sum *sum, size_t index, const struct event_table *part)
 {
+	const struct fleet_machine *machine = &sum->fleet->machines[index];
 	const struct event_row *row = slow_row_of(sum->fleet, index);
 	const char *name = sum->fleet->names[index];
 	struct event_table *table = sum->table;
@@ -249,8 +251,8 @@ static void add_slow(struct sum *sum, size_t index, const struct event_table *pa
 		to = &slow[table->slow_count++];
 		*to = part->slow[i];
 		to->of = table->slow_of;
-		to->begin += table->to - part->to;
-		to->end += table->to - part->to;
+		to->begin = fleet_time(sum->fleet, machine, to->begin);
+		to->end = fleet_time(sum->fleet, machine, to->end);
 		if (part->slow[i].title[0])
 			util_print(to->title, sizeof(to->title), "%s %s", name, part->slow[i].title);
 		else
@@ -268,14 +270,9 @@ static int by_duration(const void *left, const void *right)
 
 /* ---- the whole ---- */
 
-/* The machine's time as one of the fleet's: both have their ranges' ends at once. 0, which means none, stays 0. */
-static uint64_t fleet_time(const struct event_table *table, const struct event_table *part, uint64_t time)
-{
-	return time ? table->to - part->to + time : 0;
-}
-
 static void add_books(struct sum *sum, size_t index, const struct event_table *part)
 {
+	const struct fleet_machine *machine = &sum->fleet->machines[index];
 	struct event_table *table = sum->table;
 	size_t used = strlen(table->filters);
 
@@ -283,12 +280,12 @@ static void add_books(struct sum *sum, size_t index, const struct event_table *p
 	if (part->to - part->from > table->to - table->from)
 		table->from = table->to - (part->to - part->from);
 	if (part->compared && part->base_to - part->base_from >= table->base_to - table->base_from) {
-		table->base_to = table->to - (part->to - part->base_to);
+		table->base_to = fleet_time(sum->fleet, machine, part->base_to);
 		table->base_from = table->base_to - (part->base_to - part->base_from);
 	}
-	table->kept_from = most(table->kept_from, fleet_time(table, part, part->kept_from));
-	table->exact_from = most(table->exact_from, fleet_time(table, part, part->exact_from));
-	table->slow_from = most(table->slow_from, fleet_time(table, part, part->slow_from));
+	table->kept_from = most(table->kept_from, fleet_time(sum->fleet, machine, part->kept_from));
+	table->exact_from = most(table->exact_from, fleet_time(sum->fleet, machine, part->exact_from));
+	table->slow_from = most(table->slow_from, fleet_time(sum->fleet, machine, part->slow_from));
 	table->open_known = table->open_known && part->open_known;
 	table->compared = table->compared || part->compared;
 	table->forgot = table->forgot || part->forgot;

@@ -49,6 +49,8 @@ const struct symbols *fleet_ids_symbols(const struct fleet_ids *names);	/* the f
 
 /* ---- the fleet ---- */
 
+enum { IN_NO_WINDOW = 1 };		/* the end of a window that a machine is no part of: before any sample */
+
 enum fleet_kind { FLEET_VITALS, FLEET_FUNCTIONS, FLEET_TREE, FLEET_ANNOTATION, FLEET_PAGE, FLEET_LINE, FLEET_HEAT,
 	FLEET_EVENTS, FLEET_KINDS };
 
@@ -66,7 +68,7 @@ struct fleet_machine {
 			struct event_table *events;
 		};
 	};
-	int64_t ahead;			/* ns from the machine's clock to the fleet's, for heat maps */
+	int64_t ahead;			/* ns from the machine's clock to the fleet's, by its vitals */
 	const struct symbols *boot;	/* the symbols of its newest answer: each boot has its own */
 	struct fleet_map map;		/* from its functions to those of the fleet */
 	uint64_t zero, until;		/* the excerpt's zero and end in the machine's own guest ns */
@@ -92,8 +94,14 @@ struct fleet {
 /* Of the fleet's row of which the slowest are asked for, the machine's own one. */
 void fleet_ask_slow(const struct fleet *fleet, size_t machine, struct event_request *request);
 
-/* What it takes of a machine's newest heat map besides the map. */
-void fleet_follow_clock(const struct fleet *fleet, struct fleet_machine *machine, const struct heat_map *map);
+/*
+ * How far the fleet's clock is ahead of the machine's: by its vitals; in a window that is not live, as it was when that
+ * was frozen or first moved. A machine's time as the fleet's: 0, which means none, stays 0. The fleet's as the
+ * machine's own: never 0.
+ */
+int64_t fleet_ahead(const struct fleet *fleet, const struct fleet_machine *machine);
+uint64_t fleet_time(const struct fleet *fleet, const struct fleet_machine *machine, uint64_t own);
+uint64_t fleet_own_time(const struct fleet *fleet, const struct fleet_machine *machine, uint64_t time);
 
 /*
  * The ns of CPU time that a weight of 1 stands for in an answer of this machine. `weight`, `time`: the sums of that

@@ -242,8 +242,8 @@ static void look(struct world *world, uint8_t filter, uint8_t column)
 			answer_to(machine, &functions.request));
 
 		check_answers(answers);
-		fleet_take(fleet, i, &answers->vitals->answer);
-		fleet_take(fleet, i, &answers->functions->answer);
+		fleet_take(fleet, i, &answers->vitals->answer, util_now());
+		fleet_take(fleet, i, &answers->functions->answer, util_now());
 		free(answers);
 		check_messages(machine);
 	}

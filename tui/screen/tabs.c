@@ -404,7 +404,7 @@ static void ask_all(struct overview *overview, enum feed_question question)
  * Takes the machines' answers. Any of them may change any answer of the fleet: a machine's table tells the
  * period by which the weights of its CPUs become time, for example.
  */
-static void overview_take(struct overview *overview)
+static void overview_take(struct overview *overview, uint64_t now)
 {
 	for (size_t i = 0; i < overview->count; i++)
 		for (int k = 0; k < FEED_QUESTIONS; k++) {
@@ -413,7 +413,7 @@ static void overview_take(struct overview *overview)
 
 			if (!answer)
 				continue;
-			fleet_take(overview->fleet, i, answer);
+			fleet_take(overview->fleet, i, answer, now);
 			for (int question = 0; question < FEED_QUESTIONS; question++)
 				overview->changed[question] = true;
 		}
@@ -436,7 +436,7 @@ static bool lacks_one(const struct overview *overview)
 /* As in screen.h, over all machines. Answers come at most ten times a second. Times are those of util_now. */
 static struct answer *overview_answer(struct overview *overview, enum feed_question question, uint64_t now)
 {
-	overview_take(overview);
+	overview_take(overview, now);
 	if (!overview->asks[question] || !overview->changed[question] || now < overview->next[question])
 		return NULL;
 	if (question == FEED_VIEW && now < overview->whole_until && lacks_one(overview))

@@ -205,8 +205,8 @@ static void ask_fleet(struct grown *grown)
 		const struct moment moment = { .epoch = grown->epoch, .trouble = "",
 			.decode = session_decode(grown->fixture.session), .meter = &meter };
 
-		fleet_take(fleet, i, answer_new(&vitals.request, &moment));
-		fleet_take(fleet, i, answer_new(&functions.request, &moment));
+		fleet_take(fleet, i, answer_new(&vitals.request, &moment), util_now());
+		fleet_take(fleet, i, answer_new(&functions.request, &moment), util_now());
 	}
 	answer_free((struct answer *)fleet_vitals(fleet, util_now()));
 	answer_free((struct answer *)fleet_functions(fleet, util_now()));

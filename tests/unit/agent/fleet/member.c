@@ -32,9 +32,9 @@ void member_free(struct member *member)
 
 void member_give(struct fleet *fleet, size_t machine, struct answers *answers)
 {
-	fleet_take(fleet, machine, &answers->vitals->answer);
-	fleet_take(fleet, machine, &answers->functions->answer);
-	fleet_take(fleet, machine, &answers->line->answer);
+	fleet_take(fleet, machine, &answers->vitals->answer, util_now());
+	fleet_take(fleet, machine, &answers->functions->answer, util_now());
+	fleet_take(fleet, machine, &answers->line->answer, util_now());
 	free(answers);
 }
 

@@ -438,7 +438,7 @@ static void test_pages_of_machines(void **state)
 		hand_page(one, members[i]->symbols, members[i]->functions);
 		request.tree.of = one->page->tree->of;
 		fleet_request(fleet, &request.request);
-		fleet_take(fleet, i, &one->page->answer);
+		fleet_take(fleet, i, &one->page->answer, util_now());
 		member_give(fleet, i, one);
 	}
 	assert_true(fleet_is_asked(fleet, &request.request));

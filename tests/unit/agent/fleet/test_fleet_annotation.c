@@ -56,14 +56,14 @@ static void test_the_heaviest_machine(void **state)
 	assert_true(fleet_is_asked(fleet, &request.request));
 	assert_int_equal(fleet_own_request(fleet, 1, &annotation_kind).annotation.function, NAME);
 	shows(fleet, "a", 0);
-	fleet_take(fleet, 0, part(NAME, 100));
-	fleet_take(fleet, 1, part(NAME, 300));
+	fleet_take(fleet, 0, part(NAME, 100), util_now());
+	fleet_take(fleet, 1, part(NAME, 300), util_now());
 	shows(fleet, "b", 300);
-	fleet_take(fleet, 0, part(NAME, 320));		/* not much more: the code stands still */
+	fleet_take(fleet, 0, part(NAME, 320), util_now());		/* not much more: the code stands still */
 	shows(fleet, "b", 300);
-	fleet_take(fleet, 0, part(NAME, 600));
+	fleet_take(fleet, 0, part(NAME, 600), util_now());
 	shows(fleet, "a", 600);
-	fleet_take(fleet, 0, part(NAME + 1, 900));	/* an answer about another function does not count */
+	fleet_take(fleet, 0, part(NAME + 1, 900), util_now());	/* an answer about another function does not count */
 	shows(fleet, "b", 300);
 	fleet_free(fleet);
 }
@@ -88,7 +88,7 @@ static void test_the_function_is_one_of_the_fleet(void **state)
 	own->answer.symbols = symbols;
 	own->function = functions[0];
 	util_print(own->kernel, sizeof(own->kernel), "%s", "demo-kernel");
-	fleet_take(fleet, 1, &own->answer);
+	fleet_take(fleet, 1, &own->answer, util_now());
 	annotation = fleet_annotation(fleet, util_now());
 	function = symbols_get(annotation->answer.symbols, annotation->function);
 	assert_string_equal(function->name, symbols_get(symbols, functions[0])->name);

@@ -71,7 +71,7 @@ static void give_kernel(struct fleet *fleet, size_t machine, const char *kernel)
 	vitals->answer.kind = &vitals_kind;
 	vitals->now = 100 * NS_PER_SECOND;
 	strcpy(vitals->kernel, kernel);
-	fleet_take(fleet, machine, &vitals->answer);
+	fleet_take(fleet, machine, &vitals->answer, util_now());
 }
 
 static struct event_request ask(struct fleet *fleet, enum event_by by, const struct event_row *slow)
@@ -96,6 +96,8 @@ static struct fleet *new_fleet(enum event_by by)
 {
 	struct fleet *fleet = fleet_new(names, MACHINES, NULL);
 
+	for (size_t i = 0; i < MACHINES; i++)
+		give_kernel(fleet, i, "Linux");
 	ask(fleet, by, NULL);
 	return fleet;
 }
@@ -142,8 +144,8 @@ static void rows_with_the_same_name_are_one(void **state)
 	add_spans(db, 1, 5 * NS_PER_MS);
 	db->rows[1].oldest_ns = 77;
 	db->rows[1].was = (struct event_sums) { .count = 5, .total = 50, .max = 20 };
-	fleet_take(fleet, 0, &web->table.answer);
-	fleet_take(fleet, 1, &db->table.answer);
+	fleet_take(fleet, 0, &web->table.answer, util_now());
+	fleet_take(fleet, 1, &db->table.answer, util_now());
 	all = all_of(fleet);
 	assert_int_equal(all->count, 2);
 	row = find(all, "syscall read");
@@ -192,7 +194,7 @@ static void numbers_without_a_name(void **state)
 			add_row(part, SPAN_PAIR, SPAN_NUMBER(64, UINT32_MAX), "disk");
 			add_spans(part, 1, 10);
 			give_kernel(fleet, machine, machine ? rows[i].kernel : "Linux");
-			fleet_take(fleet, machine, &part->table.answer);
+			fleet_take(fleet, machine, &part->table.answer, util_now());
 		}
 		all = all_of(fleet);
 		assert_int_equal(all->count, i ? 6 : 5);
@@ -232,7 +234,7 @@ static void parts_are_of_their_machine(void **state)
 			add_row(part, SPAN_INTERRUPT, 4, "timer")->part = EVENT_NO_PART;
 			add_spans(part, 1, 10);
 			give_kernel(fleet, machine, machine ? rows[i].kernel : "Linux");
-			fleet_take(fleet, machine, &part->table.answer);
+			fleet_take(fleet, machine, &part->table.answer, util_now());
 		}
 		all = all_of(fleet);
 		assert_int_equal(all->count, rows[i].count);
@@ -261,7 +263,7 @@ static void each_part_is_its_own(void **state)
 			util_print(row->title, sizeof(row->title), "main/%d", (int)thread);
 			add_spans(part, 1, 10);
 		}
-		fleet_take(fleet, machine, &part->table.answer);
+		fleet_take(fleet, machine, &part->table.answer, util_now());
 	}
 	all = all_of(fleet);
 	assert_int_equal(all->count, MACHINES * ROWS);
@@ -297,9 +299,9 @@ static void books_and_ranges(void **state)
 	db->table.base_to = 50 * NS_PER_SECOND;
 	strcpy(db->table.filters, "call:min=1ms");
 	mail->table.lost = 100;
-	fleet_take(fleet, 0, &web->table.answer);
-	fleet_take(fleet, 1, &db->table.answer);
-	fleet_take(fleet, 2, &mail->table.answer);
+	fleet_take(fleet, 0, &web->table.answer, util_now());
+	fleet_take(fleet, 1, &db->table.answer, util_now());
+	fleet_take(fleet, 2, &mail->table.answer, util_now());
 	all = all_of(fleet);
 	assert_int_equal(all->lost, 5);
 	assert_int_equal(all->to - all->from, 100 * NS_PER_SECOND);
@@ -338,7 +340,7 @@ static void the_slowest_of_a_row(void **state)
 			strcpy(part->slow[0].title, "main/4");
 			assert_int_equal(own.events.slow, told && machine != 2);
 			assert_int_equal(own.events.slow_number, told && machine != 2 ? machine : 0);
-			fleet_take(fleet, machine, &part->table.answer);
+			fleet_take(fleet, machine, &part->table.answer, util_now());
 			all = all_of(fleet);
 			assert_int_equal(all->slow_told, told && machine);	/* not while one is asked yet */
 			if (!told && machine == 2)

@@ -72,7 +72,7 @@ static void take_heat(struct fleet *fleet, size_t machine, uint64_t now, uint64_
 	for (size_t i = 0; i < HEAT_SLOTS; i++)
 		answers->heat->heat.slots[i] = (struct heat_slot) { .whole = 80 };
 	answers->heat->heat.slots[HEAT_SLOTS - 50].part = busy;
-	fleet_take(fleet, machine, &answers->heat->answer);
+	fleet_take(fleet, machine, &answers->heat->answer, util_now());
 	answers->heat = NULL;
 	answers_free(answers);
 }
@@ -88,7 +88,7 @@ static void test_heat_maps_are_one(void **state)
 	(void)state;
 	assert_int_equal(map->heat.count, 0);
 	answer_free((struct answer *)map);
-	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 150 * NS_PER_SECOND));
 	member_give(fleet, 1, member_answers(&db, "Linux", 250, 900 * NS_PER_SECOND));
 	for (int i = 0; i < 2; i++) {
 		take_heat(fleet, 0, 150 * NS_PER_SECOND, 40);
@@ -109,7 +109,38 @@ static void test_heat_maps_are_one(void **state)
 	member_free(&db);
 }
 
-/* Zero and freeze are set where each machine's own clock stands. A new boot counts from its beginning. */
+static uint64_t clock_of(struct fleet *fleet)
+{
+	struct vitals *vitals = fleet_vitals(fleet, util_now());
+	uint64_t now = vitals->now;
+
+	answer_free(&vitals->answer);
+	return now;
+}
+
+/* The clock is that of the boot that lives: no answer about another one tells where a window ends. */
+static void test_an_old_boot_freezes_nothing(void **state)
+{
+	struct member web = member_new(), again = member_new();
+	struct fleet *fleet = fleet_new(member_names, 1, NULL);
+	struct function_request wanted = answers_function_request();
+	struct answers *old = member_answers(&web, "Linux", 1000, 900 * NS_PER_SECOND);
+
+	(void)state;
+	take_heat(fleet, 0, 900 * NS_PER_SECOND, 0);
+	member_give(fleet, 0, old);
+	member_give(fleet, 0, member_answers(&again, "Linux", 1000, 5 * NS_PER_SECOND));
+	wanted.request.excerpt.until_ns = clock_of(fleet) - 2 * NS_PER_SECOND;
+	wanted.request.excerpt.base.until_ns = clock_of(fleet) - NS_PER_SECOND;
+	member_ask(fleet, &wanted);
+	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 3 * NS_PER_SECOND);
+	assert_int_equal(fleet_excerpt(fleet, 0).base.until_ns, 4 * NS_PER_SECOND);
+	fleet_free(fleet);
+	member_free(&web);
+	member_free(&again);
+}
+
+/* Zero and freeze are set where each machine's own clock stood then. A new boot counts from its beginning. */
 static void test_clocks_are_never_mixed(void **state)
 {
 	struct member web = member_new(), db = member_new(), again = member_new();
@@ -127,7 +158,7 @@ static void test_clocks_are_never_mixed(void **state)
 	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
 
 	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 60 * NS_PER_SECOND));
-	wanted.request.excerpt.until_ns = 9;
+	wanted.request.excerpt.until_ns = clock_of(fleet);
 	member_ask(fleet, &wanted);
 	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * NS_PER_SECOND);
 	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 60 * NS_PER_SECOND);
@@ -160,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clocks_are_never_mixed),
+		cmocka_unit_test(test_an_old_boot_freezes_nothing),
 		cmocka_unit_test(test_clock_is_the_time_of_the_day),
 		cmocka_unit_test(test_time_lines_are_one),
 		cmocka_unit_test(test_heat_maps_are_one),

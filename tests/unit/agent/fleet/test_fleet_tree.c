@@ -116,8 +116,8 @@ static void take_two(struct fleet *fleet, const struct machine *web, const struc
 	add(other, db, 134, COPY, 25);
 	add(other, db, 12, READ, 10);
 	weigh(other, 50);
-	fleet_take(fleet, 0, &one->answer);
-	fleet_take(fleet, 1, &other->answer);
+	fleet_take(fleet, 0, &one->answer, util_now());
+	fleet_take(fleet, 1, &other->answer, util_now());
 }
 
 /* A weight counts as the time that it stands for, so the order may be another than on each machine. */

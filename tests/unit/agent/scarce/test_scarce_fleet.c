@@ -28,8 +28,8 @@ static struct answers *part_of(struct fixture *fixture)
 
 static void give(struct fleet *fleet, int machine, struct answers *part)
 {
-	fleet_take(fleet, (size_t)machine, &part->vitals->answer);
-	fleet_take(fleet, (size_t)machine, &part->functions->answer);
+	fleet_take(fleet, (size_t)machine, &part->vitals->answer, util_now());
+	fleet_take(fleet, (size_t)machine, &part->functions->answer, util_now());
 	free(part);
 }
 
