@@ -59,7 +59,7 @@ AGENT = \
 	$(call in,agent/size/,code_sizes size_request size_rows \
 		) \
 	$(call in,agent/session/,capture profile_facts saver session session_orders subscription) \
-	$(call in,agent/fleet/,fleet fleet_answers fleet_events) \
+	$(call in,agent/fleet/,fleet fleet_answers fleet_events fleet_timeline) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_threads report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines

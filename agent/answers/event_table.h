@@ -70,6 +70,7 @@ struct event_row {			/* what each span changes comes first: there may be very ma
 	uint32_t bars[EVENT_BARS];	/* spans by duration */
 	uint32_t latencies;		/* the same, finer: its place among the table's */
 	uint32_t shares;		/* of many machines: from this one on of the table's, one for each machine */
+	uint8_t longest_in, oldest_in;	/* likewise: on which of them these were */
 	char called[EVENT_CALLED];	/* the number; "": it has no name */
 	char title[EVENT_TITLE];	/* of the part; "": of all, or of none */
 };

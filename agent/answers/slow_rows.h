@@ -31,6 +31,7 @@ struct slow_row {
 	char called[SLOW_CALLED];	/* as in struct event_row */
 	uint64_t begin, end;		/* guest ns */
 	uint32_t thread, cpu;		/* EVENT_NONE: of no thread */
+	uint32_t machine;		/* of many: on which it was, by its place among them */
 	char title[SLOW_TITLE];		/* of the thread */
 	/* Of its time, ns in which the thread ran, interrupts among them, slept, was blocked, and waited for a CPU. */
 	uint64_t ran, slept, blocked, ready;

@@ -50,6 +50,7 @@ struct making {
 	uint64_t until;			/* how far what is under way is known */
 	struct timeline_span woke, wakes;	/* the moment's thread's last wake, its next one; `begin` 0: none */
 	uint32_t cpu_rows[EVENT_CPUS];	/* 1: it has spans in the range; later: its row, or NO_ROW */
+	uint64_t cpu_busy[EVENT_CPUS];	/* ns in which it ran a thread or a handler */
 	struct sums *sums;		/* as the cells */
 	void (*each)(struct making *making, const struct timeline_span *span);
 	bool full;			/* there was no memory */
@@ -346,9 +347,12 @@ static void meet_span(struct making *making, const struct timeline_span *span)
 	if (!is_in_range(making, span))
 		return;
 	if (runs || span->kind == SPAN_SLEEP || span->kind == SPAN_READY)
-		making->timeline->stateless = false;
-	if (runs || span_is_handler(span->kind))
+		making->timeline->stateless = 0;
+	if (runs || span_is_handler(span->kind)) {
 		making->cpu_rows[span->cpu] = 1;
+		making->cpu_busy[span->cpu] += runs && span->thread == EVENT_NONE ? 0 :
+			part_of(span, making->timeline->from, making->timeline->to);
+	}
 	if (span_is_handler(span->kind) || span->thread == EVENT_NONE || !(met = meet(making, span->thread)))
 		return;
 	met->is_there = true;
@@ -395,8 +399,8 @@ static uint32_t rank_threads(struct making *making, struct rank *ranks)
 	uint64_t focus = making->request->focus, cpus = 0;
 	uint32_t count = 0, kept = 0;
 
-	for (uint32_t i = 0; i < filter.count; i++)
-		if (filter.terms[i].by != FILTER_CPU)
+	for (uint32_t i = 0; i < filter.count; i++)	/* no CPU at all: it is for another machine */
+		if (filter.terms[i].by != FILTER_CPU || !filter.text[filter.terms[i].text])
 			filter.terms[kept++] = filter.terms[i];
 	filter.count = kept;
 	for (uint32_t i = 0; i < making->met_count; i++)
@@ -418,30 +422,49 @@ static void add_row(struct timeline *timeline, bool is_cpu, uint32_t number)
 	timeline->rows[timeline->count++] = (struct timeline_row) { .is_cpu = is_cpu, .number = number };
 }
 
+/* Those that have rows: the busiest, `keep` of `count`. */
+static void keep_cpus(struct making *making, uint32_t count, uint32_t keep)
+{
+	for (; count > keep; count--) {
+		uint32_t least = EVENT_CPUS;
+
+		for (uint32_t cpu = EVENT_CPUS; cpu-- > 0;)
+			if (making->cpu_rows[cpu] && (least == EVENT_CPUS ||
+					making->cpu_busy[cpu] < making->cpu_busy[least]))
+				least = cpu;
+		making->cpu_rows[least] = 0;
+		making->timeline->cpus_more++;
+	}
+}
+
+/* Where there is room for so many rows alone, half of them are for each, and what these leave for the other. */
 static void choose_rows(struct making *making)
 {
 	struct timeline *timeline = making->timeline;
 	const struct filter *filter = &making->request->request.excerpt.filter;
-	struct rank *ranks;
-	uint32_t threads;
+	uint32_t rows = making->request->rows && making->request->rows < TIMELINE_CPUS + TIMELINE_THREADS ?
+		(uint32_t)making->request->rows : TIMELINE_CPUS + TIMELINE_THREADS;
+	struct rank *ranks = util_alloc((making->met_count + 1) * sizeof(*ranks));
+	uint32_t cpus = 0, threads = rank_threads(making, ranks), room;
 
 	timeline->rows = util_alloc((TIMELINE_CPUS + TIMELINE_THREADS) * sizeof(*timeline->rows));
+	for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++)
+		cpus += making->cpu_rows[cpu] = making->cpu_rows[cpu] && filter_passes_cpu(filter, cpu);
+	room = threads < rows / 2 ? rows - threads : rows - rows / 2;
+	keep_cpus(making, cpus, room < TIMELINE_CPUS ? room : TIMELINE_CPUS);
 	for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++) {
-		bool wanted = making->cpu_rows[cpu] && filter_passes_cpu(filter, cpu);
+		bool wanted = making->cpu_rows[cpu];
 
-		making->cpu_rows[cpu] = wanted && timeline->count < TIMELINE_CPUS ? timeline->count : NO_ROW;
-		if (making->cpu_rows[cpu] != NO_ROW)
+		making->cpu_rows[cpu] = wanted ? timeline->count : NO_ROW;
+		if (wanted)
 			add_row(timeline, true, cpu);
-		else
-			timeline->cpus_more += wanted;
 	}
-	ranks = util_alloc((making->met_count + 1) * sizeof(*ranks));
-	threads = rank_threads(making, ranks);
-	for (uint32_t i = 0; i < threads && i < TIMELINE_THREADS; i++) {
+	room = rows - timeline->count < TIMELINE_THREADS ? rows - timeline->count : TIMELINE_THREADS;
+	for (uint32_t i = 0; i < threads && i < room; i++) {
 		ranks[i].met->row = timeline->count;
 		add_row(timeline, false, ranks[i].met->thread);
 	}
-	timeline->threads_more = threads > TIMELINE_THREADS ? threads - TIMELINE_THREADS : 0;
+	timeline->threads_more = threads > room ? threads - room : 0;
 	free(ranks);
 }
 
@@ -586,6 +609,8 @@ static int by_thread(const void *left, const void *right)
 {
 	const struct timeline_thread *a = left, *b = right;
 
+	if (a->machine != b->machine)
+		return a->machine < b->machine ? -1 : 1;
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
@@ -602,12 +627,27 @@ static void name_threads(struct making *making)
 	for (uint32_t i = 0; i < making->met_count; i++) {
 		struct timeline_thread *thread = &timeline->threads[i];
 
+		thread->machine = 0;
 		thread->thread = making->met[i].thread;
 		threads_title(timeline->answer.epoch->inputs.threads, thread->thread, thread->title, TIMELINE_TITLE);
 	}
 	timeline->thread_count = making->met_count;
 	if (timeline->thread_count)
 		qsort(timeline->threads, timeline->thread_count, sizeof(*timeline->threads), by_thread);
+}
+
+void timeline_columns(struct timeline *timeline, uint64_t columns, uint64_t each)
+{
+	uint64_t length = timeline->to - timeline->from;
+
+	columns = columns < 1 ? 1 : columns < TIMELINE_COLUMNS ? columns : TIMELINE_COLUMNS;
+	timeline->each = (length + columns - 1) / columns;
+	timeline->each += !timeline->each;
+	if (each > timeline->each) {
+		timeline->each = each;
+		columns = length / each + !!(length % each) + !length;
+	}
+	timeline->columns = (uint32_t)columns;
 }
 
 /* As the excerpt says, to the ns: other answers are rounded to slices. */
@@ -627,9 +667,7 @@ static void find_range(struct making *making, const struct span_rows *rows)
 	if (excerpt.zero_ns > timeline->from && excerpt.zero_ns < timeline->to)
 		timeline->from = excerpt.zero_ns;
 	timeline->from = timeline->from < timeline->to ? timeline->from : timeline->to;
-	timeline->columns = columns < 1 ? 1 : columns < TIMELINE_COLUMNS ? (uint32_t)columns : TIMELINE_COLUMNS;
-	timeline->each = (timeline->to - timeline->from + timeline->columns - 1) / timeline->columns;
-	timeline->each += !timeline->each;
+	timeline_columns(timeline, columns, making->request->each);
 	timeline->moment.of_cpu = making->request->of_cpu;
 	timeline->moment.of = making->request->of;
 	timeline->moment.time = at && at < timeline->to ? at : timeline->to - (timeline->to > timeline->from);
@@ -645,16 +683,18 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	struct making *making = util_alloc(sizeof(*making));
 	uint32_t names;
 
-	*making = (struct making) { .timeline = timeline, .request = request, .budget = epoch->inputs.budget };
+	timeline->budget = epoch->inputs.budget;
+	*making = (struct making) { .timeline = timeline, .request = request, .budget = timeline->budget };
 	making->until = until < timeline->now ? until : timeline->now;
 	names = span_rows_names(rows, &making->numbers);
 	making->known_as = util_alloc((names + 1) * sizeof(*making->known_as));
 	hash_init(&making->by_name, making->budget);
 	hash_init(&making->by_thread, making->budget);
 	find_range(making, rows);
-	timeline->stateless = true;
+	timeline->stateless = 1;
 	name_of(making, SPAN_KINDS, 0);			/* the first one is that of none */
-	find_moment(making);
+	if (request->of_cpu || request->of != EVENT_NONE)
+		find_moment(making);
 	place_moment(making);
 	if (timeline->moment.waits)
 		find_holder(&timeline->moment, epoch);
@@ -714,22 +754,21 @@ static void free_answer(struct answer *answer)
 {
 	struct timeline *timeline = (struct timeline *)answer;
 	size_t cells = (size_t)timeline->count * timeline->columns;
+	struct budget *budget = timeline->budget;
 
-	if (answer->epoch) {
-		struct budget *budget = answer->epoch->inputs.budget;
-
-		budget_free(budget, timeline->cells, timeline->cells ? cells * sizeof(*timeline->cells) + 1 : 0);
-		budget_free(budget, timeline->threads, timeline->threads ?
-			timeline->thread_count * sizeof(*timeline->threads) + 1 : 0);
-		budget_free(budget, timeline->names, timeline->name_count * sizeof(*timeline->names));
-		budget_free(budget, timeline->spans, timeline->span_count * sizeof(*timeline->spans));
-		free(timeline->rows);
-	}
+	if (!answer->epoch && !timeline->machine_count)
+		return;
+	budget_free(budget, timeline->cells, timeline->cells ? cells * sizeof(*timeline->cells) + 1 : 0);
+	budget_free(budget, timeline->threads, timeline->threads ?
+		timeline->thread_count * sizeof(*timeline->threads) + 1 : 0);
+	budget_free(budget, timeline->names, timeline->name_count * sizeof(*timeline->names));
+	budget_free(budget, timeline->spans, timeline->span_count * sizeof(*timeline->spans));
+	free(timeline->rows);
 }
 
-const char *timeline_title(const struct timeline *timeline, uint32_t thread)
+const char *timeline_title(const struct timeline *timeline, uint64_t machine, uint32_t thread)
 {
-	const struct timeline_thread key = { .thread = thread }, *found = timeline->thread_count ?
+	const struct timeline_thread key = { (uint32_t)machine, thread, "" }, *found = timeline->thread_count ?
 		bsearch(&key, timeline->threads, timeline->thread_count, sizeof(key), by_thread) : NULL;
 
 	return thread == EVENT_NONE ? "idle" : found ? found->title : "a thread";

@@ -28,9 +28,13 @@ enum {
 struct timeline_request {
 	struct request request;
 	uint64_t columns;		/* 1 to TIMELINE_COLUMNS */
+	uint64_t each;			/* a column has so many ns, if that is enough; 0: there are as many columns */
+	uint64_t rows;			/* that there is room for: the busiest CPUs and threads; 0: for all */
 	uint64_t focus;			/* a thread; EVENT_NONE: none */
-	uint64_t of_cpu, of;		/* of which row a moment is told: 1: that of this CPU, 0: of this thread */
+	/* Of which row a moment is told: 1: that of this CPU, 0: of this thread; EVENT_NONE: of none */
+	uint64_t of_cpu, of;
 	uint64_t at;			/* that moment, guest ns; 0: the end of the range */
+	uint64_t focus_machine, machine;	/* of many machines: whose thread `focus` is; and `of` */
 	uint64_t spans;			/* 1: the spans of the rows, too */
 };
 
@@ -52,11 +56,12 @@ struct timeline_cell {
 struct timeline_row {
 	bool is_cpu;
 	uint32_t number;		/* of the CPU or thread */
+	uint32_t machine;		/* of many machines: whose, by its place among them */
 	struct timeline_cell *cells;	/* one for each column */
 };
 
 struct timeline_thread {		/* one that is named anywhere in the answer */
-	uint32_t thread;
+	uint32_t machine, thread;
 	char title[TIMELINE_TITLE];
 };
 
@@ -74,7 +79,7 @@ struct timeline_span {
 };
 
 struct timeline_moment {		/* what a row did at a time */
-	uint64_t of_cpu, of, time;	/* as they were asked for; the time is one of the range */
+	uint64_t machine, of_cpu, of, time;	/* as they were asked for; the time is one of the range */
 	bool is_known, is_inside, waits;	/* `now`; `inside`; `lock` */
 	struct timeline_span now;	/* what the thread did; which thread the CPU ran */
 	struct timeline_span inside;	/* the call that the thread was in; the interrupt that the CPU was in */
@@ -97,22 +102,30 @@ struct timeline {
 	uint64_t kept_from;		/* guest ns: some older spans were forgotten; 0: none were */
 	uint64_t exact_from;		/* likewise: older ones are summed up, for cells alone */
 	bool traced;			/* the guest traces something of which there can be rows now */
-	bool stateless;			/* no span of the range tells what a thread does: switches are not traced */
+	/* No span of the range tells what a thread does: switches are not traced. Of many machines: bits of such. */
+	uint32_t stateless;
 	uint64_t events, lost, unmatched, late, refused;	/* as in struct event_table */
 	uint32_t columns, count;
 	struct timeline_cell *cells;	/* of all rows */
 	struct timeline_row *rows;	/* CPUs by number, then threads, those that matter most first */
 	uint32_t cpus_more, threads_more;	/* those that have no row, for want of room */
 	uint32_t thread_count;
-	struct timeline_thread *threads;	/* by number */
+	struct timeline_thread *threads;	/* by machine and number */
 	uint32_t name_count;
 	char (*names)[TIMELINE_CALLED];	/* "read", or "syscall 39"; the first one is "" */
 	struct timeline_moment moment;
 	uint64_t span_count, spans_more;	/* those beyond are left out */
 	struct timeline_span *spans;	/* if they were asked for: by their ends, those under way last */
+	/* Of many machines (fleet.h): how many; which of them trace nothing, by bits. Times are the fleet's. */
+	uint32_t machine_count, untraced;
+	struct budget *budget;		/* of all arrays here */
 };
 
-const char *timeline_title(const struct timeline *timeline, uint32_t thread);	/* "idle" of EVENT_NONE */
+/* Divides its range into columns: so many, or fewer of `each` ns. */
+void timeline_columns(struct timeline *timeline, uint64_t columns, uint64_t each);
+
+/* "idle" of EVENT_NONE. `machine`: as in struct timeline_row. */
+const char *timeline_title(const struct timeline *timeline, uint64_t machine, uint32_t thread);
 
 extern const struct answer_kind timeline_kind;
 

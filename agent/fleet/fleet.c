@@ -185,7 +185,7 @@ enum { DRIFT_MS = 250 };		/* clocks that have drifted apart by more are put side
 static const struct answer_kind *const kinds[FLEET_KINDS] = {
 	[FLEET_VITALS] = &vitals_kind, [FLEET_FUNCTIONS] = &function_table_kind, [FLEET_TREE] = &call_tree_kind,
 	[FLEET_ANNOTATION] = &annotation_kind, [FLEET_PAGE] = &function_page_kind, [FLEET_LINE] = &time_line_kind,
-	[FLEET_HEAT] = &heat_map_kind, [FLEET_EVENTS] = &event_table_kind,
+	[FLEET_HEAT] = &heat_map_kind, [FLEET_EVENTS] = &event_table_kind, [FLEET_TIMELINE] = &timeline_kind,
 };
 
 static enum fleet_kind kind_of(const struct answer_kind *kind)
@@ -276,7 +276,7 @@ void fleet_take(struct fleet *fleet, size_t index, struct answer *answer, uint64
 	enum fleet_kind kind = kind_of(answer->kind);
 	struct answer *before = machine->answers[kind];
 	bool names = kind != FLEET_VITALS && kind != FLEET_LINE && kind != FLEET_HEAT &&
-		kind != FLEET_EVENTS;
+		kind != FLEET_EVENTS && kind != FLEET_TIMELINE;
 
 	follow_boot(machine, answer);
 	if (kind == FLEET_VITALS && before && ((struct vitals *)answer)->now < ((struct vitals *)before)->now)
@@ -445,6 +445,8 @@ union fleet_request fleet_own_request(const struct fleet *fleet, size_t index, c
 		ask_visible(&fleet->requests[FLEET_FUNCTIONS].functions, &fleet->machines[index], &asked.functions);
 	if (of == FLEET_EVENTS)
 		fleet_ask_slow(fleet, index, &asked.events);
+	if (of == FLEET_TIMELINE)
+		fleet_ask_timeline(fleet, index, &asked.timeline);
 	return asked;
 }
 
@@ -465,6 +467,8 @@ struct answer *fleet_answer(struct fleet *fleet, const struct answer_kind *kind,
 		return &fleet_heat(fleet, now)->answer;
 	case FLEET_EVENTS:
 		return &fleet_events(fleet, now)->answer;
+	case FLEET_TIMELINE:
+		return &fleet_timeline(fleet, now)->answer;
 	default:
 		return &fleet_functions(fleet, now)->answer;
 	}

@@ -23,6 +23,7 @@
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
 #include "agent/answers/time_line.h"
+#include "agent/answers/timeline.h"
 #include "agent/answers/vitals.h"
 
 struct budget;
@@ -58,6 +59,7 @@ union fleet_request {
 	struct time_line_request line;
 	struct heat_request heat;
 	struct event_request events;
+	struct timeline_request timeline;
 };
 
 /* The excerpt, and the last request of a kind, in a machine's own times and ids, as far as these are known now. */
@@ -75,5 +77,6 @@ struct function_page *fleet_page(struct fleet *fleet, uint64_t now);
 struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now);
 struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now);
 struct event_table *fleet_events(struct fleet *fleet, uint64_t now);	/* its texts are its own */
+struct timeline *fleet_timeline(struct fleet *fleet, uint64_t now);	/* likewise */
 
 #endif

@@ -145,6 +145,27 @@ static uint64_t most(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
+/* Which of its spans were the longest and the oldest of all; of single events, the last one. */
+static void meet_longest(struct sum *sum, size_t index, const struct event_row *row, struct event_row *to)
+{
+	const struct fleet_machine *machine = &sum->fleet->machines[index];
+	uint64_t longest = fleet_time(sum->fleet, machine, row->longest);
+
+	if (row->max > to->max || (row->max == to->max && longest > to->longest)) {
+		to->longest = longest;
+		to->longest_of = row->longest_of;
+		to->longest_on = row->longest_on;
+		to->longest_in = (uint8_t)index;
+	}
+	if (row->open && (!to->open || row->oldest_ns > to->oldest_ns)) {
+		to->oldest = fleet_time(sum->fleet, machine, row->oldest);
+		to->oldest_ns = row->oldest_ns;
+		to->oldest_of = row->oldest_of;
+		to->oldest_on = row->oldest_on;
+		to->oldest_in = (uint8_t)index;
+	}
+}
+
 static void add_sums(struct event_sums *to, const struct event_sums *sums)
 {
 	to->count += sums->count;
@@ -175,11 +196,11 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
 	if (place == NOWHERE)
 		return;
 	to = &table->rows[place];
+	meet_longest(sum, index, &row, to);
 	add_sums(&to->is, &row.is);
 	add_sums(&to->was, &row.was);
 	to->lost += row.lost;
 	to->open += row.open;
-	to->oldest_ns = most(to->oldest_ns, row.oldest_ns);
 	for (int i = 0; i < EVENT_TREND; i++)
 		to->trend[i] += row.trend[i];
 	for (int i = 0; i < EVENT_OVER; i++)
@@ -251,6 +272,7 @@ static void add_slow(struct sum *sum, size_t index, const struct event_table *pa
 		to = &slow[table->slow_count++];
 		*to = part->slow[i];
 		to->of = table->slow_of;
+		to->machine = (uint32_t)index;
 		to->begin = fleet_time(sum->fleet, machine, to->begin);
 		to->end = fleet_time(sum->fleet, machine, to->end);
 		if (part->slow[i].title[0])

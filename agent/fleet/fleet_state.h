@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a fleet, shared by fleet.c, fleet_answers.c and fleet_events.c. */
+/* The inside of a fleet, shared by all its files. */
 #ifndef FLEET_STATE_H
 #define FLEET_STATE_H
 
@@ -12,6 +12,7 @@
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
 #include "agent/answers/time_line.h"
+#include "agent/answers/timeline.h"
 #include "agent/answers/vitals.h"
 #include "fleet.h"
 
@@ -52,7 +53,7 @@ const struct symbols *fleet_ids_symbols(const struct fleet_ids *names);	/* the f
 enum { IN_NO_WINDOW = 1 };		/* the end of a window that a machine is no part of: before any sample */
 
 enum fleet_kind { FLEET_VITALS, FLEET_FUNCTIONS, FLEET_TREE, FLEET_ANNOTATION, FLEET_PAGE, FLEET_LINE, FLEET_HEAT,
-	FLEET_EVENTS, FLEET_KINDS };
+	FLEET_EVENTS, FLEET_TIMELINE, FLEET_KINDS };
 
 struct fleet_machine {
 	union {				/* the newest answer of each kind; NULL: none yet */
@@ -66,6 +67,7 @@ struct fleet_machine {
 			struct time_line *line;
 			struct heat_map *heat;
 			struct event_table *events;
+			struct timeline *timeline;
 		};
 	};
 	int64_t ahead;			/* ns from the machine's clock to the fleet's, by its vitals */
@@ -93,6 +95,9 @@ struct fleet {
 
 /* Of the fleet's row of which the slowest are asked for, the machine's own one. */
 void fleet_ask_slow(const struct fleet *fleet, size_t machine, struct event_request *request);
+
+/* What it is asked for its part of the timeline. */
+void fleet_ask_timeline(const struct fleet *fleet, size_t machine, struct timeline_request *request);
 
 /*
  * How far the fleet's clock is ahead of the machine's: by its vitals; in a window that is not live, as it was when that

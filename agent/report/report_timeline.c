@@ -48,7 +48,7 @@ static const char *name_of(const struct timeline *timeline, const struct timelin
 {
 	if (row->is_cpu)
 		return util_print(name, TIMELINE_TITLE, "cpu%" PRIu32, row->number);
-	return util_print(name, TIMELINE_TITLE, "%s", timeline_title(timeline, row->number));
+	return util_print(name, TIMELINE_TITLE, "%s", timeline_title(timeline, 0, row->number));
 }
 
 /* ---- text ---- */

@@ -35,6 +35,7 @@ struct view_chosen {			/* the function under the cursor */
 struct view_moment {			/* what is to be seen in Timeline */
 	uint64_t from, to, at;		/* guest ns: a range, and a time in it; `to` 0: none */
 	uint32_t thread, cpu;		/* EVENT_NONE: none */
+	uint32_t machine;		/* of many: whose these are, by its place among them */
 };
 
 struct view {

@@ -287,11 +287,6 @@ static bool look_at_moment(struct screen *screen, uint64_t now)
 
 	if (!view->moment)
 		return false;
-	if (screen->vitals && screen->vitals->machines) {
-		screen_complain(screen, now, "not shown: Timeline shows one machine at a time; {next-tab} goes to "
-			"them");
-		return true;
-	}
 	if (!screen_is_of_boot(screen, screen->answers[screen->current]) ||
 			!view->moment(screen->selves[screen->current], &moment)) {
 		screen_complain(screen, now, "not shown: nothing is under the cursor of which Timeline could tell; "

@@ -265,7 +265,7 @@ bool slow_page_moment(const struct slow_page *page, const struct event_table *ta
 		return false;
 	*moment = (struct view_moment) {
 		.from = slow->begin > half ? slow->begin - half : 0, .to = slow->end + half + 1, .at = slow->begin,
-		.thread = slow->thread, .cpu = slow->cpu,
+		.thread = slow->thread, .cpu = slow->cpu, .machine = slow->machine,
 	};
 	return true;
 }

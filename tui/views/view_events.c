@@ -912,13 +912,13 @@ static bool events_moment(const void *context, struct view_moment *moment)
 		*moment = (struct view_moment) {
 			.from = row->oldest > row->oldest_ns / 2 ? row->oldest - row->oldest_ns / 2 : 0,
 			.to = row->oldest + row->oldest_ns, .at = row->oldest + row->oldest_ns - !!row->oldest_ns,
-			.thread = row->oldest_of, .cpu = row->oldest_on,
+			.thread = row->oldest_of, .cpu = row->oldest_on, .machine = row->oldest_in,
 		};
 		return true;
 	}
 	*moment = (struct view_moment) {
 		.from = begin > around ? begin - around : 0, .to = row->longest + around + 1,
-		.at = begin, .thread = row->longest_of, .cpu = row->longest_on,
+		.at = begin, .thread = row->longest_of, .cpu = row->longest_on, .machine = row->longest_in,
 	};
 	return true;
 }

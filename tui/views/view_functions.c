@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/answers/function_table.h"
+#include "agent/answers/vitals.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -653,6 +654,10 @@ static bool threads_moment(const void *context, struct view_moment *moment)
 	if (!*digits || !self->functions || self->functions->by != GROUP_THREAD)
 		return false;
 	*moment = (struct view_moment) { .thread = (uint32_t)strtoul(digits, NULL, 10), .cpu = EVENT_NONE };
+	name = symbols_get(self->functions->answer.symbols, selected(self)->function)->object;
+	while (self->vitals && moment->machine < self->vitals->machine_count &&
+			strcmp(self->vitals->machines[moment->machine].name, name) != 0)
+		moment->machine++;
 	return true;
 }
 

@@ -22,19 +22,21 @@ enum {
 	PAUSE_MS = 500,
 	MARK = 2,			/* columns for the cursor's '>' and a space */
 	NAME_LEAST = 12, NAME_MOST = 28,	/* columns of a row's name, and */
-	NAME_PART = 6,			/* its part of all columns */
+	NAME_PART = 6, NAME_PART_MANY = 4,	/* its part of all columns; over many machines */
 	LEAST = 8,			/* columns of time, below which there are none */
 	TICK = 12,			/* columns from one mark of the ruler to the next */
 	DETAIL_FROM = 4, LEGEND_FROM = 12, NOTES_FROM = 8,	/* rows from which there are such lines below, */
 	DETAILS_FROM = 14, DETAIL_COLUMNS = 130,	/* and the first is two, if there are fewer columns; */
 	DETAILS_MOST = 4,		/* or as many as its text takes */
+	ROWS_AROUND = 3,		/* others than those of CPUs and threads: the ruler, the legend, the notes */
 	CHAIN = 64,			/* threads of a chain that are remembered */
 	CLOCK = 48, DETAIL = 1024, NOTES = 512,	/* bytes of texts */
 };
 
 #define FINE_NS (250 * NS_PER_MS)	/* the screen's keys make no live window narrower */
 #define NARROWEST_NS UINT64_C(1000)
-#define CPU_KEY (UINT64_C(1) << 32)	/* the key of a row: a thread's number, or this and that of a CPU */
+#define CPU_KEY (UINT64_C(1) << 32)	/* the key of a row: a thread's number, or this and that of a CPU; and */
+#define MACHINE_SHIFT 33		/* from this bit on its machine's */
 
 struct timeline_view {
 	const struct keys *keys;
@@ -45,8 +47,8 @@ struct timeline_view {
 	struct list list;
 	bool placed;			/* the cursor was put on the time `at`; if not, it is on the newest one */
 	uint64_t at;			/* guest ns, as all times here */
-	uint32_t focus;			/* the rows are those that matter to this thread; EVENT_NONE: to none */
-	uint32_t chain[CHAIN];		/* threads from which ACTION_WAKER went on, `chained` of them */
+	uint64_t focus;			/* the rows are those that matter to this thread's; EVENT_NONE: to none */
+	uint64_t chain[CHAIN];		/* threads' rows from which ACTION_WAKER went on, `chained` of them */
 	int chained;
 	bool begun, pressed;		/* `begin` is the other end of a range; or where the mouse was pressed */
 	uint64_t begin;
@@ -54,18 +56,35 @@ struct timeline_view {
 	uint64_t from, to;
 	enum action wish;		/* waits for the answer about the cursor; ACTION_NONE: none does */
 	const char *said;		/* why a key did nothing, or what it has found; NULL: nothing is to be said */
-	char name[TIMELINE_TITLE];	/* of the row that was named last */
+	char name[2 * TIMELINE_TITLE];	/* of the row that was named last */
 	struct area grid;		/* the cells, as drawn last; rows 0: none */
-	int columns;			/* those of time for which there is room */
+	int columns, rows;		/* those of time for which there is room; at least so many */
 };
 
 /* ---- rows ---- */
+
+static uint64_t key(uint64_t machine, bool is_cpu, uint64_t number)
+{
+	return machine << MACHINE_SHIFT | (is_cpu ? CPU_KEY : 0) | number;
+}
 
 static uint64_t key_of(const void *context, size_t row)
 {
 	const struct timeline_row *is = &((const struct timeline_view *)context)->timeline->rows[row];
 
-	return is->is_cpu ? CPU_KEY | is->number : is->number;
+	return key(is->machine, is->is_cpu, is->number);
+}
+
+/* "cpu0", "main/4", "1 web main/4" */
+static const char *row_name(struct timeline_view *self, uint64_t machine, bool is_cpu, uint32_t number)
+{
+	bool many = self->vitals && machine < self->vitals->machine_count;
+	const char *name = many ? self->vitals->machines[machine].name : "", *space = many ? " " : "";
+
+	if (is_cpu)
+		return util_print(self->name, sizeof(self->name), "%s%scpu%u", name, space, number);
+	return util_print(self->name, sizeof(self->name), "%s%s%s", name, space,
+		timeline_title(self->timeline, machine, number));
 }
 
 static const char *name_of(const void *context, size_t row)
@@ -73,9 +92,7 @@ static const char *name_of(const void *context, size_t row)
 	struct timeline_view *self = (struct timeline_view *)context;
 	const struct timeline_row *is = &self->timeline->rows[row];
 
-	if (is->is_cpu)
-		return util_print(self->name, sizeof(self->name), "cpu%u", is->number);
-	return util_print(self->name, sizeof(self->name), "%s", timeline_title(self->timeline, is->number));
+	return row_name(self, is->machine, is->is_cpu, is->number);
 }
 
 static struct list_rows rows_of(const struct timeline_view *self)
@@ -171,11 +188,11 @@ void view_timeline_go(void *context, const struct view_moment *moment)
 	if (moment->to)
 		put(self, moment->at);
 	if (moment->thread != EVENT_NONE)
-		self->focus = moment->thread;
+		self->focus = key(moment->machine, false, moment->thread);
 	if (moment->thread != EVENT_NONE)
-		list_follow(&self->list, moment->thread);
+		list_follow(&self->list, self->focus);
 	else if (moment->cpu != EVENT_NONE)
-		list_follow(&self->list, CPU_KEY | moment->cpu);
+		list_follow(&self->list, key(moment->machine, true, moment->cpu));
 }
 
 /* ---- drawing ---- */
@@ -207,7 +224,7 @@ static const char *label_of(const struct timeline *timeline, const struct timeli
 	const struct timeline_cell *cell)
 {
 	if (row->is_cpu && cell->state == TIMELINE_RUN)
-		return timeline_title(timeline, cell->who);
+		return timeline_title(timeline, row->machine, cell->who);
 	return timeline->names[cell->name];
 }
 
@@ -311,17 +328,24 @@ static bool find_row(const struct timeline_view *self, uint64_t key, int *row)
 	return false;
 }
 
+/* Of the row of which the answer tells a moment. */
+static uint64_t moment_key(const struct timeline_moment *moment)
+{
+	return key(moment->machine, moment->of_cpu, moment->of);
+}
+
 /* From who woke the cursor's thread to that, when it did: the wake of which the line below tells. */
 static void draw_arrow(const struct timeline_view *self, struct canvas *canvas)
 {
 	const struct timeline *timeline = self->timeline;
 	const struct timeline_moment *moment = &timeline->moment;
-	uint64_t waker = (moment->wake.interrupt ? CPU_KEY : 0) | moment->wake.waker, time = moment->wake.begin;
+	uint64_t waker = key(moment->machine, moment->wake.interrupt, moment->wake.waker);
+	uint64_t time = moment->wake.begin;
 	int from, to, column = column_of(self, time);
 
-	if (moment->of_cpu || !moment->woken || moment->of != row_key(self) || time < timeline->from ||
+	if (moment->of_cpu || !moment->woken || moment_key(moment) != row_key(self) || time < timeline->from ||
 			time >= timeline->to || column >= self->grid.columns || !find_row(self, waker, &from) ||
-			!find_row(self, moment->of, &to) || from == to)
+			!find_row(self, moment_key(moment), &to) || from == to)
 		return;
 	for (int row = from; row != to + (from < to ? 1 : -1); row += from < to ? 1 : -1) {
 		struct place cell = { self->grid.row + row, self->grid.column + column, 1 };
@@ -374,7 +398,7 @@ static void add_state(const struct timeline *timeline, const struct timeline_mom
 	if (moment->of_cpu && now->thread == EVENT_NONE)
 		add(text, "idle");
 	else if (moment->of_cpu)
-		add(text, "runs %s", timeline_title(timeline, now->thread));
+		add(text, "runs %s", timeline_title(timeline, moment->machine, now->thread));
 	else
 		add(text, "%s", now->kind == SPAN_SLEEP && strcmp(timeline->names[now->name], "sleep") != 0 ?
 			"is blocked" : words[now->kind]);
@@ -398,7 +422,7 @@ static void add_locks(const struct timeline *timeline, const struct timeline_mom
 		add(text, "%s for %s%s, %sheld by %s", *moment->waits_at ? "," : "", lasts(&moment->lock, ns),
 			moment->lock.open ? " so far" : "", moment->held_last ? "last " : "",
 			moment->lock.waker == EVENT_NONE ? "an unknown thread" :
-			timeline_title(timeline, moment->lock.waker));
+			timeline_title(timeline, moment->machine, moment->lock.waker));
 	}
 	if (moment->holds)
 		add(text, "; holds lock %s for %s%s", timeline->names[moment->hold.name] + strlen("hold "),
@@ -410,17 +434,16 @@ static void add_locks(const struct timeline *timeline, const struct timeline_mom
 }
 
 /* "main/4: sleeps in syscall read from 00:12:40.120034 for 2.31ms; woken by writer/17 at 00:12:40.122344" */
-static void write_detail(const struct timeline_view *self, char text[DETAIL])
+static void write_detail(struct timeline_view *self, char text[DETAIL])
 {
 	const struct timeline *timeline = self->timeline;
 	const struct timeline_moment *moment = &timeline->moment;
 	char time[CLOCK], ns[DURATION_TEXT];
 
 	text[0] = '\0';
-	if (moment->of_cpu)
-		add(text, "cpu%u ", (unsigned)moment->of);
-	else
-		add(text, "%s ", timeline_title(timeline, (uint32_t)moment->of));
+	if (!moment->of_cpu && moment->of == EVENT_NONE)	/* no row's is told yet */
+		return;
+	add(text, "%s ", row_name(self, moment->machine, moment->of_cpu, (uint32_t)moment->of));
 	add_state(timeline, moment, text);
 	if (moment->is_inside)
 		add(text, "; in %s%s for %s%s", moment->inside.kind == SPAN_CALL ? "call " : "",
@@ -431,7 +454,7 @@ static void write_detail(const struct timeline_view *self, char text[DETAIL])
 		add(text, "; woken by %s on cpu%u", moment->wake.handler ? timeline->names[moment->wake.handler] :
 			"an interrupt", moment->wake.waker);
 	else if (moment->woken)
-		add(text, "; woken by %s", timeline_title(timeline, moment->wake.waker));
+		add(text, "; woken by %s", timeline_title(timeline, moment->machine, moment->wake.waker));
 	if (moment->woken)
 		add(text, " at %s", clock_text(timeline, moment->wake.begin, 1000, time));
 	add_place(moment->woken_at, text);
@@ -455,16 +478,8 @@ static void add_note(char notes[NOTES], const char *note)
 	util_print(notes + used, NOTES - used, "%s%s", used ? "; " : "", note);
 }
 
-static bool has_row(const struct timeline *timeline, uint32_t thread)
-{
-	for (uint32_t i = 0; i < timeline->count; i++)
-		if (!timeline->rows[i].is_cpu && timeline->rows[i].number == thread)
-			return true;
-	return false;
-}
-
 /* What is missing from the rows. */
-static void write_notes(const struct timeline_view *self, char notes[NOTES])
+static void write_notes(struct timeline_view *self, char notes[NOTES])
 {
 	const struct timeline *timeline = self->timeline;
 	const struct { uint64_t count; const char *what; } books[] = {
@@ -476,13 +491,23 @@ static void write_notes(const struct timeline_view *self, char notes[NOTES])
 		{ timeline->threads_more, "more {thread has|threads have} no row" },
 	};
 	char note[NOTES / 4], form[NOTES / 4], time[SCOPE_TIME];
+	int row;
 
 	notes[0] = '\0';
-	if (timeline->stateless)
+	if (timeline->stateless && !timeline->machine_count)
 		add_note(notes, "states are not known: no switch is traced; `ktop ctl events +sched`");
-	if (self->focus != EVENT_NONE && !has_row(timeline, self->focus))
+	if (self->focus != EVENT_NONE && !find_row(self, self->focus, &row))
 		add_note(notes, util_print(note, sizeof(note), "%s has no row: nothing tells of it here, or the filter "
-			"hides it", timeline_title(timeline, self->focus)));
+			"hides it", row_name(self, self->focus >> MACHINE_SHIFT, false, (uint32_t)self->focus)));
+	for (uint32_t i = 0; i < timeline->machine_count && i < self->vitals->machine_count; i++) {
+		const char *name = self->vitals->machines[i].name;
+
+		if (timeline->traced && timeline->untraced >> i & 1)
+			add_note(notes, util_print(note, sizeof(note), "%s: nothing is traced", name));
+		else if (timeline->stateless >> i & 1)
+			add_note(notes, util_print(note, sizeof(note), "%s: states are not known: no switch is traced",
+				name));
+	}
 	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++) {
 		util_print(form, sizeof(form), "%llu %s", (unsigned long long)books[i].count, books[i].what);
 		util_count(note, sizeof(note), books[i].count, form);
@@ -510,9 +535,6 @@ static struct emptiness why_empty(const struct timeline_view *self)
 	const struct timeline *timeline = self->timeline;
 	struct emptiness news = emptiness_of_news(self->vitals);
 
-	if (self->vitals->machines)
-		return (struct emptiness) { "Timeline shows one machine at a time, since their clocks differ.",
-			"{next-tab} goes to the screens of the machines." };
 	if (timeline && timeline->count)
 		return (struct emptiness) { NULL, NULL };
 	if (news.why && !self->scope->until_ns)
@@ -538,7 +560,7 @@ static struct place take_row(struct area *area, bool room)
 	return (struct place) { area->row + area->rows, area->column, room ? area->columns : 0 };
 }
 
-static int detail_rows(const struct timeline_view *self, const struct canvas *canvas, struct area area)
+static int detail_rows(struct timeline_view *self, const struct canvas *canvas, struct area area)
 {
 	int least = area.rows < DETAIL_FROM ? 0 : area.rows < DETAILS_FROM || area.columns >= DETAIL_COLUMNS ? 1 : 2;
 	int rows;
@@ -554,7 +576,8 @@ static int detail_rows(const struct timeline_view *self, const struct canvas *ca
 static void timeline_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct timeline_view *self = context;
-	int name = area.columns / NAME_PART < NAME_LEAST ? NAME_LEAST : area.columns / NAME_PART;
+	int part = self->vitals && self->vitals->machines ? NAME_PART_MANY : NAME_PART;
+	int name = area.columns / part < NAME_LEAST ? NAME_LEAST : area.columns / part;
 	struct area detail = area;
 	struct place legend, notes_at = { .width = 0 };
 	char notes[NOTES] = "";
@@ -562,6 +585,7 @@ static void timeline_draw(void *context, struct canvas *canvas, struct area area
 	name = MARK + (name < NAME_MOST ? name : NAME_MOST) + 1;
 	self->grid = (struct area) { .rows = 0 };
 	self->columns = area.columns - name - 1;
+	self->rows = area.rows > DETAILS_MOST + ROWS_AROUND ? area.rows - DETAILS_MOST - ROWS_AROUND : 1;
 	if (!self->vitals || area.rows < 1)
 		return;
 	if (why_empty(self).why) {
@@ -610,8 +634,7 @@ static bool is_of_cursor(const struct timeline_view *self)
 {
 	const struct timeline_moment *moment = &self->timeline->moment;
 
-	return row_key(self) == (moment->of_cpu ? CPU_KEY | moment->of : moment->of) &&
-		moment->time == cursor_of(self);
+	return row_key(self) == moment_key(moment) && moment->time == cursor_of(self);
 }
 
 static void go_to_event(struct timeline_view *self, bool on)
@@ -625,7 +648,7 @@ static void go_to_event(struct timeline_view *self, bool on)
 		self->said = on ? "no later event of this row is known" : "no earlier event of this row is kept";
 }
 
-static bool was_in_chain(const struct timeline_view *self, uint32_t thread)
+static bool was_in_chain(const struct timeline_view *self, uint64_t thread)
 {
 	for (int i = 0; i < self->chained; i++)
 		if (self->chain[i] == thread)
@@ -640,7 +663,7 @@ static void go_to_waker(struct timeline_view *self)
 	const struct timeline_span *wake = &moment->wake;
 	bool locked = !moment->of_cpu && moment->waits && moment->lock.waker != EVENT_NONE;
 	bool interrupt = !locked && wake->interrupt;
-	uint32_t to = locked ? moment->lock.waker : wake->waker;
+	uint64_t to = key(moment->machine, interrupt, locked ? moment->lock.waker : wake->waker);
 
 	if (moment->of_cpu || (!locked && !moment->woken)) {
 		self->said = moment->of_cpu ? "the cursor is on a CPU; put it on a thread to see who woke that" :
@@ -648,7 +671,7 @@ static void go_to_waker(struct timeline_view *self)
 		return;
 	}
 	if (self->chained < CHAIN)
-		self->chain[self->chained++] = (uint32_t)moment->of;
+		self->chain[self->chained++] = moment_key(moment);
 	if (!interrupt && was_in_chain(self, to))
 		self->said = locked ? "a circle: each of them waits for a lock that the next one holds" :
 			"a circle: this thread was in the chain of wakers before; {waker} goes on around it";
@@ -658,7 +681,7 @@ static void go_to_waker(struct timeline_view *self)
 		put(self, moment->time);
 	else
 		go_to(self, wake->begin);
-	list_follow(&self->list, interrupt ? CPU_KEY | to : to);
+	list_follow(&self->list, to);
 }
 
 /* From what the answer tells of the cursor. If that is still to come, it acts then. */
@@ -867,23 +890,26 @@ static bool timeline_search(void *context, const char *pattern, enum list_search
 	return list_search(&self->list, &rows, pattern, where);
 }
 
-/* Rows of many machines are not shown together. */
+/* Many machines share the room for rows. */
 static const struct request *timeline_ask(void *context, const struct scope *scope)
 {
 	struct timeline_view *self = context;
 	struct timeline_request *request = &self->request;
-	uint64_t key = row_key(self);
+	uint64_t of = row_key(self);
 
-	if (self->columns < LEAST || !self->vitals || self->vitals->machines)
+	if (self->columns < LEAST || !self->vitals)
 		return NULL;
 	memset(request, 0, sizeof(*request));		/* requests are compared as bytes */
 	request->request.kind = &timeline_kind;
 	request->request.pause_ms = PAUSE_MS;
 	scope_excerpt(scope, &request->request.excerpt);
 	request->columns = (uint64_t)self->columns;
-	request->focus = self->focus;
-	request->of_cpu = key >= CPU_KEY;
-	request->of = key & (CPU_KEY - 1);
+	request->rows = self->vitals->machines ? (uint64_t)self->rows : 0;
+	request->focus = self->focus & (CPU_KEY - 1);
+	request->focus_machine = self->focus >> MACHINE_SHIFT;
+	request->of_cpu = (of & CPU_KEY) != 0;
+	request->of = of & (CPU_KEY - 1);
+	request->machine = of >> MACHINE_SHIFT;
 	request->at = self->placed ? self->at : 0;
 	return &request->request;
 }

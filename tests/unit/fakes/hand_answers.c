@@ -558,7 +558,8 @@ void hand_timeline(struct answers *answers, struct symbols *symbols)
 	}
 	qsort(all->threads, 3, sizeof(*all->threads), by_thread);
 	for (uint32_t i = 0; i < ROWS; i++) {
-		all->rows[i] = (struct timeline_row) { kinds[i].is_cpu, kinds[i].number, all->cells + i * COLUMNS };
+		all->rows[i] = (struct timeline_row) { .is_cpu = kinds[i].is_cpu, .number = kinds[i].number,
+			.cells = all->cells + i * COLUMNS };
 		fill_cells(timeline, i, kinds[i].states);
 	}
 	timeline->moment = (struct timeline_moment) {

@@ -188,7 +188,8 @@ static void check_timeline(const struct world *whole, const struct world *world)
 			assert_string_equal(timeline->names[other->name], is->names[one->name]);
 		}
 		if (!row->is_cpu)
-			assert_string_equal(timeline_title(timeline, row->number), timeline_title(is, row->number));
+			assert_string_equal(timeline_title(timeline, 0, row->number),
+				timeline_title(is, 0, row->number));
 	}
 	answer_free(&is->answer);
 	answer_free(&timeline->answer);

@@ -508,7 +508,7 @@ static const struct view views[] = {
 	{ "Threads", "5", "1", "THREAD", truth_threads, NULL, 0, NULL },
 	{ "Annotate", "6", "1", "HEAT%", instructions, NULL, 0, NULL },
 	{ "Events", "7", "1", "p50    p99 ", truth_events, check_events, 38, NULL },
-	{ "Timeline", "8", "1", "cpu0", NULL, NULL, 38, "Timeline shows one machine at a time, since" },
+	{ "Timeline", "8", "1", "cpu0", NULL, NULL, 38, "1 web cpu" },
 	{ "the help", "?", "?", "Keys, the same in every view", NULL, check_help, 0, NULL },
 };
 

@@ -112,10 +112,62 @@ static void test_why_there_is_nothing(void **state)
 	vitals->running = true;
 	timeline->now = 0;
 	stage_holds(&stage, "The guest has not told of itself.", true);
-	vitals->machine_count = 2;
+	stage_strike(&stage);
+}
+
+/* ---- many machines ---- */
+
+static struct timeline_request asked(struct stage *stage)
+{
+	return *(const struct timeline_request *)view_timeline.ask(stage->view, &stage->scope);
+}
+
+/* Each row is called after its machine, is asked of that, and who woke its thread is of that, too. */
+static void test_many_machines(void **state)
+{
+	struct stage stage = raise_stage();
+	struct vitals *vitals = stage.answers->vitals;
+	struct timeline *timeline = stage.answers->timeline;
+
+	(void)state;
+	assert_int_equal(asked(&stage).rows, 0);
+	vitals->machine_count = timeline->machine_count = 2;
 	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	stage_holds(&stage, "Timeline shows one machine at a time, since their clocks differ.", true);
-	assert_null(view_timeline.ask(stage.view, &stage.scope));
+	strcpy(vitals->machines[0].name, "1 web");
+	strcpy(vitals->machines[1].name, "2 db");
+	timeline->rows[1].machine = timeline->rows[3].machine = timeline->rows[4].machine = 1;
+	timeline->rows[1].number = 0;
+	timeline->threads[1].machine = timeline->threads[2].machine = 1;	/* reader/4, writer/17 */
+	stage_resize(&stage, 20, 200, true);
+	stage_holds(&stage, "\n> 1 web cpu0 ", true);
+	stage_holds(&stage, "\n  2 db cpu0 ", true);
+	stage_holds(&stage, "\n  1 web main/1 ", true);
+	stage_holds(&stage, "\n  2 db writer/17 ", true);
+	assert_in_range(asked(&stage).rows, 5, 20);
+	assert_int_equal(asked(&stage).machine, 0);
+	view_timeline.act(stage.view, ACTION_BOTTOM);
+	assert_int_equal(asked(&stage).machine, 1);
+	assert_int_equal(asked(&stage).of, 4);
+	assert_int_equal(asked(&stage).of_cpu, 0);
+	timeline->moment.of = 4;		/* that of a thread 4 of the other machine is none of the row's */
+	view_timeline.act(stage.view, ACTION_WAKER);
+	stage_holds(&stage, "the answer about this is still to come", true);
+	timeline->moment.machine = 1;
+	stage_draw(&stage);
+	assert_int_equal(asked(&stage).of, 17);
+	assert_int_equal(asked(&stage).machine, 1);
+	assert_int_equal(asked(&stage).focus, 17);
+	assert_int_equal(asked(&stage).focus_machine, 1);
+	stage_holds(&stage, " 2 db reader/4 is blocked", true);	/* until the answer about its row has come */
+	timeline->untraced = 1;
+	timeline->stateless = 2;
+	stage_holds(&stage, " 1 web: nothing is traced; 2 db: states are not known: no switch is traced\n",
+		true);
+	view_timeline_go(stage.view, &(struct view_moment) { .thread = EVENT_NONE, .cpu = 3, .machine = 1 });
+	assert_int_equal(asked(&stage).of_cpu, 1);
+	assert_int_equal(asked(&stage).of, 3);
+	assert_int_equal(asked(&stage).machine, 1);
+	timeline->machine_count = 0;		/* the hand's own again, which frees no parts */
 	stage_strike(&stage);
 }
 
@@ -287,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_missing_is_told),
 		cmocka_unit_test(test_what_of_the_filter_is_ignored_is_told),
 		cmocka_unit_test(test_why_there_is_nothing),
+		cmocka_unit_test(test_many_machines),
 		cmocka_unit_test(test_an_arrow_from_the_waker),
 		cmocka_unit_test(test_hostile_answers),
 	};
