@@ -515,11 +515,13 @@ static void find_slowest(struct making *making, const struct event_request *requ
 	struct event_table *table = making->table;
 	const struct trace *trace = table->answer.epoch->trace;
 	uint64_t kept = slowest_from(trace_slowest(trace));
-	struct slow_of of[SLOW_NAMES] = { { .kind = (enum span_kind)request->slow_kind,
-		.number = request->slow_number, .part = request->slow_part } };
+	struct slow_of of[SLOW_NAMES] = { { .kind = SPAN_THREAD } };
 	struct slow_question question = { .of = of, .passes = passes, .part = part_of, .context = making,
-		.to = table->to, .count = request->slow_heaviest ? 0 : request->slow != 0 };
+		.to = table->to };
 
+	for (; question.count < request->slow && question.count < SLOW_NAMES; question.count++)
+		of[question.count] = (struct slow_of) { (enum span_kind)request->slow_kind,
+			request->slow_numbers[question.count], request->slow_part };
 	table->slow_told = question.count;
 	table->slow_of = of[0];
 	kept = kept < table->exact_from ? kept : table->exact_from;

@@ -39,9 +39,9 @@ enum event_by { EVENT_BY_NAME, EVENT_BY_THREAD, EVENT_BY_PROCESS, EVENT_BY_CPU, 
 struct event_request {
 	struct request request;
 	uint64_t by;			/* enum event_by */
-	/* Of which rows the slowest spans are told: of so many of the heaviest (SLOW_NAMES at most); 0, 1: of this. */
+	/* Of which rows the slowest spans are told: of so many of the heaviest (SLOW_NAMES at most); or of so many: */
 	uint64_t slow_heaviest, slow;
-	uint64_t slow_kind, slow_number, slow_part;	/* as in struct event_row */
+	uint64_t slow_kind, slow_part, slow_numbers[SLOW_NAMES];	/* as in struct event_row */
 };
 
 struct event_sums {			/* of spans whose end is known; the others are of these */
@@ -108,14 +108,15 @@ struct event_table {
 	struct event_latencies *latencies;
 	uint32_t latency_room;
 	struct latency_pages pages;	/* of these; its budget is that of all arrays here */
-	/* Of many machines (fleet.h): how many; which of them trace nothing, by bits. Times are the fleet's. */
-	uint32_t machine_count, untraced;
+	/* Of many machines (fleet.h): how many; by bits, who traces nothing, has no baseline. Times are the fleet's. */
+	uint32_t machine_count, untraced, uncompared;
 	struct event_share *shares;
 	uint32_t share_room;
 	/* `slow` has spans that ended from then on, guest ns; before `exact_from`, only the longest of their minute. */
 	uint64_t slow_from;
 	bool slow_forgot;		/* some of the range that ended before were forgotten */
-	bool slow_told;			/* `slow` is of this row, as it was asked: */
+	uint32_t slow_more;		/* of many machines: so many numbers of that name are not among these */
+	bool slow_told;			/* `slow` is of this row, as it was asked, or of this and others: */
 	struct slow_of slow_of;
 	uint32_t slow_count;
 	struct slow_row *slow;		/* slow_rows_find */

@@ -32,6 +32,7 @@ static const struct event_table *part_of(const struct fleet *fleet, size_t index
 
 /* ---- names ---- */
 
+/* Also of a machine that has no rows yet: what a row is called does not change when they come. */
 static bool kernels_differ(const struct fleet *fleet)
 {
 	const char *first = NULL;
@@ -39,7 +40,7 @@ static bool kernels_differ(const struct fleet *fleet)
 	for (size_t i = 0; i < fleet->count; i++) {
 		const struct vitals *vitals = fleet->machines[i].vitals;
 
-		if (!vitals || !part_of(fleet, i))
+		if (!vitals || !vitals->kernel[0])
 			continue;
 		if (first && strcmp(first, vitals->kernel) != 0)
 			return true;
@@ -217,12 +218,16 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
 
 /* ---- the slowest of a row ---- */
 
-/* The machine's own row of which the fleet is asked for the slowest, its heaviest of that name; NULL: it has none. */
-static const struct event_row *slow_row_of(const struct fleet *fleet, size_t index)
+/*
+ * The machine's own rows of which the fleet is asked for the slowest: it may have several numbers of one name. They are
+ * put into the request, if there is one, the heaviest first, as far as they have room. Returns how many there are.
+ */
+static uint32_t slow_rows_of(const struct fleet *fleet, size_t index, struct event_request *own)
 {
 	const struct event_request *asked = asked_of(fleet);
 	const struct event_table *part = part_of(fleet, index);
 	bool differ = kernels_differ(fleet);
+	uint32_t count = 0;
 
 	for (uint32_t i = 0; asked->slow && part && i < part->count; i++) {
 		struct event_row row;
@@ -231,33 +236,51 @@ static const struct event_row *slow_row_of(const struct fleet *fleet, size_t ind
 			continue;
 		row = part->rows[i];
 		rename_row(&row, part->by, fleet->names[index], index, differ);
-		if (row.kind == asked->slow_kind && row.number == asked->slow_number && row.part == asked->slow_part)
-			return &part->rows[i];
+		if (row.number != asked->slow_numbers[0] || row.part != asked->slow_part)
+			continue;
+		if (own && count < SLOW_NAMES) {
+			own->slow_numbers[count] = part->rows[i].number;
+			own->slow_part = part->rows[i].part;
+			own->slow = count + 1;
+		}
+		count++;
 	}
-	return NULL;
+	return count;
 }
 
 void fleet_ask_slow(const struct fleet *fleet, size_t index, struct event_request *request)
 {
-	const struct event_row *row = slow_row_of(fleet, index);
+	uint64_t kind = request->slow_kind;
 
-	request->slow = row != NULL;
-	request->slow_kind = row ? row->kind : 0;
-	request->slow_number = row ? row->number : 0;
-	request->slow_part = row ? row->part : 0;
+	request->slow = request->slow_kind = request->slow_part = 0;
+	memset(request->slow_numbers, 0, sizeof(request->slow_numbers));
+	if (slow_rows_of(fleet, index, request))
+		request->slow_kind = kind;
+}
+
+/* The part is about one of these rows. */
+static bool is_of_slow(const struct event_table *part, const struct event_request *own)
+{
+	for (uint32_t i = 0; i < own->slow; i++)
+		if (part->slow_told && part->slow_of.kind == own->slow_kind &&
+				part->slow_of.number == own->slow_numbers[i] && part->slow_of.part == own->slow_part)
+			return true;
+	return false;
 }
 
 static void add_slow(struct sum *sum, size_t index, const struct event_table *part)
 {
 	const struct fleet_machine *machine = &sum->fleet->machines[index];
-	const struct event_row *row = slow_row_of(sum->fleet, index);
+	struct event_request own = *asked_of(sum->fleet);
 	const char *name = sum->fleet->names[index];
 	struct event_table *table = sum->table;
+	uint32_t count = slow_rows_of(sum->fleet, index, NULL);
 
-	if (!row)
+	if (!count)
 		return;
-	if (!part->slow_told || part->slow_of.kind != row->kind || part->slow_of.number != row->number ||
-			part->slow_of.part != row->part) {
+	fleet_ask_slow(sum->fleet, index, &own);
+	table->slow_more += count > SLOW_NAMES ? count - SLOW_NAMES : 0;
+	if (!is_of_slow(part, &own)) {
 		table->slow_told = false;	/* its answer to that is still to come */
 		return;
 	}
@@ -310,6 +333,7 @@ static void add_books(struct sum *sum, size_t index, const struct event_table *p
 	table->slow_from = most(table->slow_from, fleet_time(sum->fleet, machine, part->slow_from));
 	table->open_known = table->open_known && part->open_known;
 	table->compared = table->compared || part->compared;
+	table->uncompared |= part->compared ? 0 : 1u << index;
 	table->forgot = table->forgot || part->forgot;
 	table->base_forgot = table->base_forgot || part->base_forgot;
 	table->slow_forgot = table->slow_forgot || part->slow_forgot;
@@ -340,7 +364,8 @@ struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 	table->from = table->to = now - fleet->origin;
 	table->open_known = true;
 	table->slow_told = asked->slow;
-	table->slow_of = (struct slow_of) { (enum span_kind)asked->slow_kind, asked->slow_number, asked->slow_part };
+	table->slow_of = (struct slow_of) { (enum span_kind)asked->slow_kind, asked->slow_numbers[0],
+		asked->slow_part };
 	hash_init(&sum.by_row, fleet->budget);
 	for (size_t i = 0; i < fleet->count; i++)
 		if (part_of(fleet, i))

@@ -43,7 +43,7 @@ void slow_page_ask(const struct slow_page *page, struct event_request *request)
 		return;
 	request->slow = 1;
 	request->slow_kind = page->of.kind;
-	request->slow_number = page->of.number;
+	request->slow_numbers[0] = page->of.number;
 	request->slow_part = page->of.part;
 }
 

@@ -135,14 +135,23 @@ static double share_of(const struct event_table *table, const struct event_row *
 	return each_second(table->from, table->to, event->total) / (double)NS_PER_SECOND;
 }
 
-/* What has become of that since the baseline. Nothing is counted by samples, so nothing is chance. */
+/*
+ * What has become of that since the baseline, on the machines that have one. Nothing is counted by samples, so nothing
+ * is chance.
+ */
 static struct change change_since(const struct event_table *table, const struct event_row *event)
 {
 	double was = each_second(table->base_from, table->base_to, event->was.total) / (double)NS_PER_SECOND;
+	struct event_row like = { .total = event->total, .count = event->count };
 
+	for (uint32_t i = 0; i < table->machine_count && table->uncompared >> i; i++)
+		if (table->uncompared >> i & 1) {
+			like.total -= table->shares[event->shares + i].total;
+			like.count -= table->shares[event->shares + i].count;
+		}
 	return (struct change) {
-		.share = share_of(table, event) - was,
-		.appeared = !event->was.count && event->count, .gone = event->was.count && !event->count,
+		.share = share_of(table, &like) - was,
+		.appeared = !event->was.count && like.count, .gone = event->was.count && !like.count,
 	};
 }
 
@@ -156,19 +165,26 @@ static struct rank rank_of(const struct event_view *self, uint32_t row)
 		[AT_P99] = event->p99, [AT_WAS] = event->was.p99, [AT_MAX] = event->max,
 		[AT_OPEN] = event->oldest_ns,
 	};
-	struct rank rank = { keys[self->sort], self->sort == AT_NAME ? ~event->number : 0, row };
+	bool numbered = self->sort == AT_NAME && !self->table->machine_count;
+	struct rank rank = { keys[self->sort], numbered ? ~event->number : 0, row };
 
 	return self->invert ? (struct rank) { ~rank.key, ~rank.second, row } : rank;
 }
 
-static int larger_first(const void *left, const void *right)
+/* Machines have numbers of their own for a name: over many, names are in the order of their texts. */
+static int larger_first(const void *left, const void *right, void *context)
 {
+	const struct event_view *self = context;
 	const struct rank *a = left, *b = right;
+	const struct event_row *one = &self->table->rows[a->row], *other = &self->table->rows[b->row];
+	int texts = self->sort == AT_NAME && self->table->machine_count ? strverscmp(one->called, other->called) : 0;
 
 	if (a->key != b->key)
 		return a->key < b->key ? 1 : -1;
 	if (a->second != b->second)
 		return a->second < b->second ? 1 : -1;
+	if (texts)
+		return self->invert ? -texts : texts;
 	return (a->row > b->row) - (a->row < b->row);
 }
 
@@ -179,7 +195,7 @@ static void sort_rows(struct event_view *self)
 	for (uint32_t i = 0; i < rows.count; i++)
 		self->order[i] = rank_of(self, i);
 	if (rows.count)
-		qsort(self->order, rows.count, sizeof(*self->order), larger_first);
+		qsort_r(self->order, rows.count, sizeof(*self->order), larger_first, self);
 	list_update(&self->list, &rows, self->list.height);
 }
 
@@ -601,6 +617,9 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 	if (!self->page.open && table->from < table->exact_from)
 		add_note(notes, util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
+	if (self->page.open && table->slow_more)
+		add_note(notes, util_print(note, sizeof(note), "%u more of this name are not looked at",
+			(unsigned)table->slow_more));
 	if (self->page.open && self->scope->base.until_ns)
 		add_note(notes, "this view shows no change since the baseline");
 	if (!self->page.open && table->base_forgot)
@@ -616,10 +635,15 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		add_note(notes, "no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
 	if (table->by == EVENT_BY_LOCK && !table->count)
 		add_note(notes, "no lock is told of: `ktop ctl events +lock` has the guest do so");
-	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++)
+	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++) {
+		const char *name = self->vitals->machines[i].name;
+
 		if (table->traced && table->untraced >> i & 1)
-			add_note(notes, util_print(note, sizeof(note), "%s: nothing is traced",
-				self->vitals->machines[i].name));
+			add_note(notes, util_print(note, sizeof(note), "%s: nothing is traced", name));
+		if (!self->page.open && table->compared && table->uncompared >> i & 1)
+			add_note(notes, util_print(note, sizeof(note), "%s: no baseline, so no change tells of it",
+				name));
+	}
 	if (event_filter_ignores(&self->scope->filter))
 		add_note(notes, "of the filter only its CPUs, threads and processes count here");
 }

@@ -112,7 +112,7 @@ static struct event_table *ask_about(const struct world *world, uint64_t from, u
 	if (of) {
 		request.slow = 1;
 		request.slow_kind = of->kind;
-		request.slow_number = of->number;
+		request.slow_numbers[0] = of->number;
 		request.slow_part = of->part;
 	}
 	return (struct event_table *)answer_new(&request.request, &moment);

@@ -84,7 +84,7 @@ static struct event_request ask(struct fleet *fleet, enum event_by by, const str
 	if (slow) {
 		request.slow = 1;
 		request.slow_kind = slow->kind;
-		request.slow_number = slow->number;
+		request.slow_numbers[0] = slow->number;
 		request.slow_part = slow->part;
 	}
 	fleet_request(fleet, &request.request);
@@ -208,6 +208,24 @@ static void numbers_without_a_name(void **state)
 	}
 }
 
+/* What kernels there are is known before their rows come: none of them is renamed then. */
+static void a_name_does_not_change(void **state)
+{
+	struct fleet *fleet = new_fleet(EVENT_BY_NAME);
+	struct part *part = new_part(EVENT_BY_NAME);
+	struct event_table *all;
+
+	(void)state;
+	add_row(part, SPAN_CALL, 39, "");
+	add_spans(part, 1, 10);
+	fleet_take(fleet, 0, &part->table.answer, util_now());
+	give_kernel(fleet, 1, "demo");
+	all = all_of(fleet);
+	assert_non_null(find(all, "1 web: syscall 39"));
+	answer_free(&all->answer);
+	fleet_free(fleet);
+}
+
 /* Threads and CPUs are of a machine; an interrupt of no thread is not, and a place in the code is of a kernel. */
 static void parts_are_of_their_machine(void **state)
 {
@@ -310,6 +328,7 @@ static void books_and_ranges(void **state)
 	assert_int_equal(all->to - all->base_to, 50 * NS_PER_SECOND);
 	assert_true(all->compared && all->traced && !all->open_known);
 	assert_int_equal(all->untraced, 2);
+	assert_int_equal(all->uncompared, 1);
 	assert_int_equal(all->rows[0].over[EVENT_OVER - EVENT_OVER / 10], 7);	/* the last 10 s of these */
 	assert_string_equal(all->filters, "1 web: irq:min=1ms; 2 db: call:min=1ms");
 	answer_free(&all->answer);
@@ -339,7 +358,7 @@ static void the_slowest_of_a_row(void **state)
 				.begin = 99 * NS_PER_SECOND, .end = 99 * NS_PER_SECOND + 100 * (machine + 1), };
 			strcpy(part->slow[0].title, "main/4");
 			assert_int_equal(own.events.slow, told && machine != 2);
-			assert_int_equal(own.events.slow_number, told && machine != 2 ? machine : 0);
+			assert_int_equal(own.events.slow_numbers[0], told && machine != 2 ? machine : 0);
 			fleet_take(fleet, machine, &part->table.answer, util_now());
 			all = all_of(fleet);
 			assert_int_equal(all->slow_told, told && machine);	/* not while one is asked yet */
@@ -358,15 +377,70 @@ static void the_slowest_of_a_row(void **state)
 	fleet_free(fleet);
 }
 
+/* A machine may have several numbers of one name, as of locks: the slowest are those of all of them. */
+static void the_slowest_of_several_numbers(void **state)
+{
+	enum { LOCKS = SLOW_NAMES + 3 };
+	struct fleet *fleet = new_fleet(EVENT_BY_NAME);
+	struct event_table *all;
+	struct event_request own;
+	struct event_row *rows = util_alloc(LOCKS * sizeof(*rows));
+	struct part *part;
+
+	(void)state;
+	for (int told = 0; told < 2; told++) {
+		part = new_part(EVENT_BY_NAME);
+		for (int i = 0; i < 3; i++) {
+			add_row(part, SPAN_LOCK, 7 + (uint64_t)i, i == 1 ? "dentry" : "inode");
+			add_spans(part, 3 - (uint32_t)i, 10);
+		}
+		part->table.slow_told = told;
+		part->table.slow_of = (struct slow_of) { SPAN_LOCK, 9, SLOW_ALL };
+		part->table.slow_count = told ? 2 : 0;
+		part->slow[0] = (struct slow_row) { .of = { SPAN_LOCK, 7, SLOW_ALL }, .begin = 1, .end = 5 };
+		part->slow[1] = (struct slow_row) { .of = { SPAN_LOCK, 9, SLOW_ALL }, .begin = 1, .end = 7 };
+		fleet_take(fleet, 0, &part->table.answer, util_now());
+		all = all_of(fleet);
+		if (!told)
+			ask(fleet, EVENT_BY_NAME, find(all, "lock inode"));
+		own = fleet_own_request(fleet, 0, &event_table_kind).events;
+		assert_int_equal(own.slow, 2);
+		assert_int_equal(own.slow_kind, SPAN_LOCK);
+		assert_int_equal(own.slow_numbers[0], 7);
+		assert_int_equal(own.slow_numbers[1], 9);
+		assert_int_equal(fleet_own_request(fleet, 1, &event_table_kind).events.slow, 0);
+		assert_int_equal(all->slow_count, told ? 2 : 0);
+		assert_true(!told || (all->slow_told && all->slow[0].end - all->slow[0].begin == 6));
+		assert_int_equal(all->slow_more, 0);
+		answer_free(&all->answer);
+	}
+	part = new_part(EVENT_BY_NAME);			/* more than a question has room for */
+	part->table.rows = rows;
+	part->table.count = LOCKS;
+	for (uint64_t i = 0; i < LOCKS; i++) {
+		rows[i] = (struct event_row) { .kind = SPAN_LOCK, .number = i, .part = SLOW_ALL, .count = 1 };
+		strcpy(rows[i].called, "inode");
+	}
+	fleet_take(fleet, 0, &part->table.answer, util_now());
+	assert_int_equal(fleet_own_request(fleet, 0, &event_table_kind).events.slow, SLOW_NAMES);
+	all = all_of(fleet);
+	assert_int_equal(all->slow_more, 3);
+	answer_free(&all->answer);
+	fleet_free(fleet);
+	free(rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_with_the_same_name_are_one),
 		cmocka_unit_test(numbers_without_a_name),
+		cmocka_unit_test(a_name_does_not_change),
 		cmocka_unit_test(parts_are_of_their_machine),
 		cmocka_unit_test(each_part_is_its_own),
 		cmocka_unit_test(books_and_ranges),
 		cmocka_unit_test(the_slowest_of_a_row),
+		cmocka_unit_test(the_slowest_of_several_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -478,6 +478,77 @@ static void test_many_machines(void **state)
 	stage_holds(&stage, "; 1 web: 1,200, p99 64ms; 2 db: 4, p99 2.0ms", true);
 	table->untraced = 2;
 	stage_holds(&stage, "2 db: nothing is traced", true);
+	table->slow_more = 3;
+	stage_holds(&stage, "more of this name", false);	/* that is of a page */
+	view_events.act(stage.view, ACTION_OPEN);
+	stage_holds(&stage, "3 more of this name are not looked at", true);
+	table->machine_count = 0;		/* the hand's own again, which frees no parts */
+	stage_strike(&stage);
+}
+
+/* Where one of them has no baseline, the change is that of the others, and that is said. */
+static void test_machines_are_compared_like_with_like(void **state)
+{
+	struct event_share shares[] = { { .count = 900, .total = 900 * NS_PER_MS }, { .count = 100,
+		.total = 100 * NS_PER_MS }, };
+	struct stage stage = raise_stage();
+	struct vitals *vitals = stage.answers->vitals;
+	struct event_table *table = stage.answers->events;
+
+	(void)state;
+	vitals->machine_count = table->machine_count = 2;
+	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
+	strcpy(vitals->machines[0].name, "1 web");
+	strcpy(vitals->machines[1].name, "2 db");
+	table->shares = shares;
+	table->count = 1;
+	table->to = table->from + 10 * NS_PER_SECOND;
+	table->base_from = table->from - 10 * NS_PER_SECOND;
+	table->base_to = table->from;
+	table->rows[0].count = 1000;
+	table->rows[0].total = NS_PER_SECOND;
+	table->compared = true;
+	for (int i = 0; i < 3; i++) {
+		static const char *const changes[] = { "10.00  +10.00 ", "10.00   +1.00 ", "10.00   +0.00 " };
+
+		table->uncompared = (uint32_t)(i == 2 ? 3 : i);
+		stage_resize(&stage, 20, 200, true);
+		stage_holds(&stage, changes[i], true);
+		stage_holds(&stage, "1 web: no baseline, so no change tells of it", i);
+	}
+	table->machine_count = 0;		/* the hand's own again, which frees no parts */
+	stage_strike(&stage);
+}
+
+/* Numbers of a name differ from machine to machine, so its text says where a row stands. */
+static void test_names_of_many_machines_are_sorted(void **state)
+{
+	static const char *const called[] = { "write", "close", "mark 10", "mark 9" };
+	static const char *const sorted[] = { "syscall close", "syscall mark 9", "syscall mark 10", "syscall write" };
+	struct event_share shares[] = { { .count = 0 }, { .count = 0 } };
+	struct stage stage = raise_stage();
+	struct event_table *table = stage.answers->events;
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		table->rows[i] = (struct event_row) { .kind = SPAN_CALL, .number = 5 * i % 4, .part = SLOW_ALL,
+			.count = 1, .total = 4 - i };
+		strcpy(table->rows[i].called, called[i]);
+	}
+	table->count = 4;
+	table->shares = shares;
+	table->machine_count = 2;
+	view_events.show(stage.view, stage.answers->vitals, NULL, &stage.scope);
+	stage_resize(&stage, 20, 80, true);
+	view_events.click(stage.view, 0, column_of(&stage, "EVENT"));
+	for (int inverted = 0; inverted < 2; inverted++) {
+		char *text = stage_text(&stage);
+
+		for (int i = 0; i < 3; i++)
+			assert_true((strstr(text, sorted[i]) < strstr(text, sorted[i + 1])) == !inverted);
+		free(text);
+		view_events.act(stage.view, ACTION_INVERT);
+	}
 	table->machine_count = 0;		/* the hand's own again, which frees no parts */
 	stage_strike(&stage);
 }
@@ -525,7 +596,7 @@ static void test_the_page_of_a_row(void **state)
 	request = (const struct event_request *)view_events.ask(stage.view, &stage.scope);
 	assert_int_equal(request->slow, 1);
 	assert_int_equal(request->slow_kind, SPAN_CALL);
-	assert_int_equal(request->slow_number, 98);
+	assert_int_equal(request->slow_numbers[0], 98);
 	assert_int_equal(request->slow_part, stage.answers->events->rows[1].part);
 	view_events.way(stage.view, &way);
 	assert_int_equal(way.count, 1);
@@ -664,6 +735,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_missing_is_told),
 		cmocka_unit_test(test_why_there_is_nothing),
 		cmocka_unit_test(test_many_machines),
+		cmocka_unit_test(test_machines_are_compared_like_with_like),
+		cmocka_unit_test(test_names_of_many_machines_are_sorted),
 		cmocka_unit_test(test_question),
 		cmocka_unit_test(test_the_page_of_a_row),
 		cmocka_unit_test(test_a_moment_of_the_page),
