@@ -13,6 +13,7 @@
 #include "agent/answers/timeline.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/query/question/filter.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/trace_give.h"
 #include "tests/unit/fakes/work.h"
@@ -100,16 +101,24 @@ static void end(struct world *world)
 	trace_kinds_free(world->kinds);
 }
 
-static struct timeline *ask(const struct world *world, uint64_t from, uint64_t to, uint32_t columns, bool of_cpu,
-	uint32_t of, uint64_t at)
+static struct timeline_request request_of(uint64_t from, uint64_t to, uint32_t columns)
 {
-	const struct moment moment = { .epoch = world->epoch };
 	struct timeline_request request;
 
 	memset(&request, 0, sizeof(request));
 	request.request.kind = &timeline_kind;
 	request.request.excerpt = (struct excerpt) { .window_ns = to - from, .until_ns = to, .moved = 1 };
 	request.columns = columns;
+	request.focus = request.of = EVENT_NONE;
+	return request;
+}
+
+static struct timeline *ask(const struct world *world, uint64_t from, uint64_t to, uint32_t columns, bool of_cpu,
+	uint32_t of, uint64_t at)
+{
+	const struct moment moment = { .epoch = world->epoch };
+	struct timeline_request request = request_of(from, to, columns);
+
 	request.focus = of_cpu ? EVENT_NONE : of;
 	request.of_cpu = of_cpu;
 	request.of = of;
@@ -251,6 +260,100 @@ static void next_leads_through_all_events(void **state)
 		answer_free(&timeline->answer);
 	}
 	assert_true(seen >= changes && seen < changes + changes / 2 + 2);
+	end(&world);
+}
+
+/* ---- as a part of many machines ---- */
+
+/* ns of the whole time in which it ran, or also waited for a CPU. */
+static uint64_t busy_of(const struct timeline_row *row)
+{
+	uint64_t ns[TIMELINE_STATES];
+
+	count(row, BEGAN, ENDED, ns);
+	return ns[TIMELINE_RUN] + (row->is_cpu ? 0 : ns[TIMELINE_READY]);
+}
+
+static uint32_t busier_than(const struct timeline *all, const struct timeline_row *row)
+{
+	uint32_t busier = 0;
+
+	for (uint32_t i = 0; i < all->count; i++)
+		busier += all->rows[i].is_cpu == row->is_cpu && busy_of(&all->rows[i]) > busy_of(row);
+	return busier;
+}
+
+/* Where there is little room, those with rows are the busiest; what is left out is counted. */
+static void little_room_is_for_the_busiest(void **state)
+{
+	(void)state;
+	for (uint32_t rows = 1; rows <= CPUS + THREADS + 1; rows++) {
+		struct world world = begin(rows);
+		const struct moment moment = { .epoch = world.epoch };
+		struct timeline_request request = request_of(BEGAN, ENDED, 40);
+		struct timeline *all = (struct timeline *)answer_new(&request.request, &moment), *timeline;
+		uint32_t kinds[2] = { 0 };		/* threads, CPUs */
+
+		request.rows = rows;
+		timeline = (struct timeline *)answer_new(&request.request, &moment);
+		assert_int_equal(timeline->count, rows < all->count ? rows : all->count);
+		assert_int_equal(timeline->count + timeline->cpus_more + timeline->threads_more, all->count);
+		for (uint32_t i = 0; i < timeline->count; i++)
+			kinds[timeline->rows[i].is_cpu]++;
+		for (uint32_t i = 0; i < timeline->count; i++)
+			assert_true(busier_than(all, &timeline->rows[i]) < kinds[timeline->rows[i].is_cpu]);
+		assert_true(kinds[true] >= rows - rows / 2 || !timeline->cpus_more);
+		assert_true(kinds[false] >= rows / 2 || !timeline->threads_more);
+		answer_free(&timeline->answer);
+		answer_free(&all->answer);
+		end(&world);
+	}
+}
+
+/* Columns are as wide as is asked, and fewer then; but not so narrow that the range had no room. */
+static void columns_of_a_given_width(void **state)
+{
+	enum { LENGTH = 20000 };
+	static const struct { uint64_t each; uint32_t columns; } rows[] = {
+		{ 0, 40 }, { 1, 40 }, { LENGTH / 40, 40 }, { LENGTH / 10, 10 }, { LENGTH / 10 + 1, 10 },
+		{ 2 * LENGTH, 1 },
+	};
+	struct world world = begin(1);
+	const struct moment moment = { .epoch = world.epoch };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct timeline_request request = request_of(ENDED - STEPS - LENGTH, ENDED - STEPS, 40);
+		struct timeline *timeline;
+
+		request.each = rows[i].each;
+		timeline = (struct timeline *)answer_new(&request.request, &moment);
+		assert_int_equal(timeline->columns, rows[i].columns);
+		assert_true(timeline->each >= rows[i].each && timeline->each * timeline->columns >= LENGTH);
+		for (uint32_t k = 0; k < timeline->count; k++)
+			check_row(timeline, &timeline->rows[k]);
+		answer_free(&timeline->answer);
+	}
+	end(&world);
+}
+
+/* A filter that asks for another machine lets no CPU pass, and no thread. */
+static void a_filter_for_another_machine(void **state)
+{
+	struct world world = begin(1);
+	const struct moment moment = { .epoch = world.epoch };
+
+	(void)state;
+	for (unsigned number = 1; number <= 2; number++) {
+		struct timeline_request request = request_of(BEGAN, ENDED, 40);
+		struct timeline *timeline;
+
+		assert_true(filter_parse("machine:2", &request.request.excerpt.filter, NULL));
+		filter_at_machine(&request.request.excerpt.filter, number, "x");
+		timeline = (struct timeline *)answer_new(&request.request, &moment);
+		assert_int_equal(timeline->count != 0, number == 2);
+		answer_free(&timeline->answer);
+	}
 	end(&world);
 }
 
@@ -445,6 +548,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_column_has_the_state_that_took_most_of_it),
+		cmocka_unit_test(little_room_is_for_the_busiest),
+		cmocka_unit_test(columns_of_a_given_width),
+		cmocka_unit_test(a_filter_for_another_machine),
 		cmocka_unit_test(a_moment_is_told_exactly),
 		cmocka_unit_test(next_leads_through_all_events),
 		cmocka_unit_test(a_lock_is_told),

@@ -143,6 +143,11 @@ static void rows_with_the_same_name_are_one(void **state)
 	add_spans(db, 9, 1000);
 	add_spans(db, 1, 5 * NS_PER_MS);
 	db->rows[1].oldest_ns = 77;
+	db->rows[1].longest = 98 * NS_PER_SECOND;
+	db->rows[1].longest_of = 4;
+	db->rows[1].longest_on = 2;
+	db->rows[1].oldest = 97 * NS_PER_SECOND;
+	db->rows[1].oldest_of = 5;
 	db->rows[1].was = (struct event_sums) { .count = 5, .total = 50, .max = 20 };
 	fleet_take(fleet, 0, &web->table.answer, util_now());
 	fleet_take(fleet, 1, &db->table.answer, util_now());
@@ -156,6 +161,13 @@ static void rows_with_the_same_name_are_one(void **state)
 	assert_int_equal(row->max, 5 * NS_PER_MS);
 	assert_int_equal(row->open, 2);
 	assert_int_equal(row->oldest_ns, 77);
+	assert_int_equal(row->longest_in, 1);		/* T leads there */
+	assert_int_equal(row->longest_of, 4);
+	assert_int_equal(row->longest_on, 2);
+	assert_int_equal(all->to - row->longest, 2 * NS_PER_SECOND);
+	assert_int_equal(row->oldest_in, 1);
+	assert_int_equal(row->oldest_of, 5);
+	assert_int_equal(all->to - row->oldest, 3 * NS_PER_SECOND);
 	assert_int_equal(row->was.count, 5);
 	assert_int_equal(row->trend[EVENT_TREND - 1], 100);
 	assert_int_equal(row->over[0], 100);
