@@ -18,23 +18,41 @@
 #include "thread_states.h"
 #include "timeline.h"
 
-#define NO_ROW 0xffffffffu
+#define NO_LINE 0xffffffffu
+enum { LINES = TIMELINE_CPUS + TIMELINE_THREADS };
 
 const char *const timeline_words[TIMELINE_STATES] = {
 	"unknown", "run", "irq", "idle", "ready", "sleep", "blocked", "lock",
 };
 
 struct met {				/* a thread that has spans in the range, or woke one that has */
-	uint32_t thread, row;		/* row: NO_ROW: it has none */
+	uint32_t thread, line;		/* line: NO_LINE: it has none */
 	bool is_there, is_tied;		/* it has spans; it woke the focus, or was woken by it */
 	uint64_t cpus;			/* on which it ran: bit i is of all that have i as their low bits */
 	uint64_t busy;			/* ns in which it ran or waited for a CPU */
 };
 
-struct sums {				/* of a cell: ns in each state, and in calls or interrupts */
+struct column {				/* of a line: ns in each state, and in calls or interrupts */
 	uint64_t states[TIMELINE_STATES], inside;	/* waits for locks are beside what the thread does meanwhile */
 	uint16_t lock;			/* the name of the one for which it waited last */
-	uint64_t who_ns, name_ns;	/* of the spans that gave `who` and `name`, the longest ones */
+	uint64_t who_ns, name_ns;	/* of the spans that gave `who` and `name`, the longest ones: */
+	struct timeline_cell cell;	/* whose state is not decided yet */
+};
+
+struct recalled {			/* a thread that was met lately */
+	uint32_t thread, met;		/* met: its place plus 1; 0: none */
+};
+
+enum { RECALLED = 1024 };
+
+struct even {				/* what is the same all through a time that is longer than a column */
+	uint64_t begin, end;		/* guest ns; `end` 0: there is nothing */
+	struct column column;
+};
+
+struct line {				/* what a CPU or a thread did in each column */
+	struct column *columns;		/* in one block with the evens */
+	struct even *evens;		/* by the columns in which they begin */
 };
 
 struct making {
@@ -46,12 +64,18 @@ struct making {
 	struct span_name *named;	/* by names of the answer */
 	struct hash by_name, by_thread;	/* of `named`, of `met` */
 	struct met *met;
+	struct recalled recalled[RECALLED];	/* by their low bits */
 	uint32_t names_room, named_room, met_room, met_count, spans_room;
 	uint64_t until;			/* how far what is under way is known */
 	struct timeline_span woke, wakes;	/* the moment's thread's last wake, its next one; `begin` 0: none */
-	uint32_t cpu_rows[EVENT_CPUS];	/* 1: it has spans in the range; later: its row, or NO_ROW */
+	bool cpu_is_there[EVENT_CPUS];	/* it has spans in the range */
 	uint64_t cpu_busy[EVENT_CPUS];	/* ns in which it ran a thread or a handler */
-	struct sums *sums;		/* as the cells */
+	uint32_t line_of_cpu[EVENT_CPUS];	/* or NO_LINE */
+	/* All that are met have lines at once; if these are too many, those that are chosen, for another reading. */
+	bool at_once;
+	uint32_t cpu_count, thread_count, line_count;
+	struct line lines[LINES];
+	uint32_t line_of[LINES];	/* of each row of the answer */
 	void (*each)(struct making *making, const struct timeline_span *span);
 	bool full;			/* there was no memory */
 };
@@ -126,21 +150,28 @@ static void take_open(void *context, const struct trace_span *span)
 	});
 }
 
-/* They are taken as even. If they took longer than their slot, they began before it. */
+/*
+ * One alone is known to the ns. Many are taken as even: through their slot, as far as there are no rows; or, if they
+ * took longer, until the last one ended.
+ */
 static void take_sum(void *context, const struct span_sum *sum, uint64_t slot)
 {
 	struct making *making = context;
 	const struct span_name *name = &making->numbers[sum->name];
 	uint16_t *known_as = &making->known_as[sum->name];
-	uint64_t slot_begin = sum->end / slot * slot, first = sum->total < sum->end ? sum->end - sum->total : 0;
-	uint64_t begin = first < slot_begin ? first : slot_begin;
+	uint64_t exact = making->timeline->exact_from, end = sum->end, begin = sum->total < end ? end - sum->total : 0;
+	uint64_t slot_begin = end / slot * slot, slot_end = slot_begin + slot < exact ? slot_begin + slot : exact;
 
 	if (!sum->total)			/* nothing that takes time, or it is lost how much */
 		return;
+	if (sum->count > 1 && begin >= slot_begin && slot_end > end) {
+		begin = slot_begin;
+		end = slot_end;
+	}
 	*known_as = *known_as ? *known_as : name_of(making, name->kind, name->number);
 	making->each(making, &(struct timeline_span) {
 		.kind = name->kind, .name = *known_as, .thread = sum->thread, .cpu = sum->cpu, .waker = EVENT_NONE,
-		.begin = begin, .end = sum->end, .share = (double)sum->total / (double)(sum->end - begin),
+		.begin = begin, .end = end, .total = sum->total,
 	});
 }
 
@@ -169,7 +200,10 @@ static uint64_t part_of(const struct timeline_span *span, uint64_t from, uint64_
 
 	if (end <= begin)
 		return 0;
-	return span->share > 0 ? (uint64_t)(span->share * (double)(end - begin)) : end - begin;
+	if (!span->total)
+		return end - begin;
+	return begin == span->begin && end == span->end ? span->total :
+		(uint64_t)((double)span->total * (double)(end - begin) / (double)(span->end - span->begin));
 }
 
 /* It may also be there for an instant, alone. */
@@ -310,14 +344,20 @@ static void place_moment(struct making *making)
 /* ---- threads and CPUs ---- */
 
 /* NULL: it was not met. */
-static struct met *find_met(const struct making *making, uint32_t thread)
+static struct met *find_met(struct making *making, uint32_t thread)
 {
-	uint64_t hash = hash_pair(&making->by_thread, thread, 0);
+	struct recalled *recalled = &making->recalled[thread % RECALLED];
+	uint64_t hash;
 	uint32_t at = 0, position;
 
+	if (recalled->met && recalled->thread == thread)
+		return &making->met[recalled->met - 1];
+	hash = hash_pair(&making->by_thread, thread, 0);
 	while ((position = hash_next(&making->by_thread, hash, &at)) != HASH_NONE)
-		if (making->met[position].thread == thread)
+		if (making->met[position].thread == thread) {
+			*recalled = (struct recalled) { thread, position + 1 };
 			return &making->met[position];
+		}
 	return NULL;
 }
 
@@ -334,8 +374,41 @@ static struct met *meet(struct making *making, uint32_t thread)
 		making->full = true;
 		return NULL;
 	}
-	met[making->met_count] = (struct met) { .thread = thread, .row = NO_ROW };
+	met[making->met_count] = (struct met) { .thread = thread, .line = NO_LINE };
 	return &met[making->met_count++];
+}
+
+static size_t line_bytes(const struct making *making)
+{
+	return making->timeline->columns * (sizeof(struct column) + sizeof(struct even));
+}
+
+/* An empty one. NO_LINE: there is no memory. */
+static uint32_t new_line(struct making *making)
+{
+	struct column *columns = budget_resize(making->budget, NULL, 0, line_bytes(making));
+
+	if (!columns)
+		return NO_LINE;
+	memset(columns, 0, line_bytes(making));
+	making->lines[making->line_count] = (struct line) { columns,
+		(struct even *)(columns + making->timeline->columns) };
+	return making->line_count++;
+}
+
+static void drop_lines(struct making *making)
+{
+	while (making->line_count)
+		budget_free(making->budget, making->lines[--making->line_count].columns, line_bytes(making));
+}
+
+/* Of a CPU or a thread that is met now: the one after `count` others. */
+static uint32_t line_at_once(struct making *making, uint32_t count, uint32_t most)
+{
+	uint32_t line = making->at_once && count < most ? new_line(making) : NO_LINE;
+
+	making->at_once = line != NO_LINE;
+	return line;
 }
 
 static void meet_span(struct making *making, const struct timeline_span *span)
@@ -348,13 +421,16 @@ static void meet_span(struct making *making, const struct timeline_span *span)
 		return;
 	if (runs || span->kind == SPAN_SLEEP || span->kind == SPAN_READY)
 		making->timeline->stateless = 0;
-	if (runs || span_is_handler(span->kind)) {
-		making->cpu_rows[span->cpu] = 1;
-		making->cpu_busy[span->cpu] += runs && span->thread == EVENT_NONE ? 0 :
-			part_of(span, making->timeline->from, making->timeline->to);
+	if ((runs || span_is_handler(span->kind)) && !making->cpu_is_there[span->cpu]) {
+		making->cpu_is_there[span->cpu] = true;
+		making->line_of_cpu[span->cpu] = line_at_once(making, making->cpu_count++, TIMELINE_CPUS);
 	}
+	if (span_is_handler(span->kind) || (runs && span->thread != EVENT_NONE))
+		making->cpu_busy[span->cpu] += part_of(span, making->timeline->from, making->timeline->to);
 	if (span_is_handler(span->kind) || span->thread == EVENT_NONE || !(met = meet(making, span->thread)))
 		return;
+	if (!met->is_there)
+		met->line = line_at_once(making, making->thread_count++, TIMELINE_THREADS);
 	met->is_there = true;
 	met->cpus |= runs ? UINT64_C(1) << span->cpu % 64 : 0;
 	if (runs || span->kind == SPAN_READY)
@@ -417,9 +493,18 @@ static uint32_t rank_threads(struct making *making, struct rank *ranks)
 	return count;
 }
 
-static void add_row(struct timeline *timeline, bool is_cpu, uint32_t number)
+/* False: there is no memory. */
+static bool add_row(struct making *making, bool is_cpu, uint32_t number, uint32_t *line)
 {
+	struct timeline *timeline = making->timeline;
+
+	*line = *line == NO_LINE ? new_line(making) : *line;
+	making->full = making->full || *line == NO_LINE;
+	if (*line == NO_LINE)
+		return false;
+	making->line_of[timeline->count] = *line;
 	timeline->rows[timeline->count++] = (struct timeline_row) { .is_cpu = is_cpu, .number = number };
+	return true;
 }
 
 /* Those that have rows: the busiest, `keep` of `count`. */
@@ -429,10 +514,10 @@ static void keep_cpus(struct making *making, uint32_t count, uint32_t keep)
 		uint32_t least = EVENT_CPUS;
 
 		for (uint32_t cpu = EVENT_CPUS; cpu-- > 0;)
-			if (making->cpu_rows[cpu] && (least == EVENT_CPUS ||
+			if (making->cpu_is_there[cpu] && (least == EVENT_CPUS ||
 					making->cpu_busy[cpu] < making->cpu_busy[least]))
 				least = cpu;
-		making->cpu_rows[least] = 0;
+		making->cpu_is_there[least] = false;
 		making->timeline->cpus_more++;
 	}
 }
@@ -442,72 +527,127 @@ static void choose_rows(struct making *making)
 {
 	struct timeline *timeline = making->timeline;
 	const struct filter *filter = &making->request->request.excerpt.filter;
-	uint32_t rows = making->request->rows && making->request->rows < TIMELINE_CPUS + TIMELINE_THREADS ?
-		(uint32_t)making->request->rows : TIMELINE_CPUS + TIMELINE_THREADS;
+	uint32_t rows = making->request->rows && making->request->rows < LINES ? (uint32_t)making->request->rows : LINES;
 	struct rank *ranks = util_alloc((making->met_count + 1) * sizeof(*ranks));
-	uint32_t cpus = 0, threads = rank_threads(making, ranks), room;
+	uint32_t cpus = 0, threads = rank_threads(making, ranks), chosen = 0, room;
 
-	timeline->rows = util_alloc((TIMELINE_CPUS + TIMELINE_THREADS) * sizeof(*timeline->rows));
+	if (!making->at_once) {
+		drop_lines(making);
+		memset(making->line_of_cpu, 0xff, sizeof(making->line_of_cpu));
+		for (uint32_t i = 0; i < making->met_count; i++)
+			making->met[i].line = NO_LINE;
+	}
+	timeline->rows = util_alloc(LINES * sizeof(*timeline->rows));
 	for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++)
-		cpus += making->cpu_rows[cpu] = making->cpu_rows[cpu] && filter_passes_cpu(filter, cpu);
+		cpus += making->cpu_is_there[cpu] = making->cpu_is_there[cpu] && filter_passes_cpu(filter, cpu);
 	room = threads < rows / 2 ? rows - threads : rows - rows / 2;
 	keep_cpus(making, cpus, room < TIMELINE_CPUS ? room : TIMELINE_CPUS);
-	for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++) {
-		bool wanted = making->cpu_rows[cpu];
-
-		making->cpu_rows[cpu] = wanted ? timeline->count : NO_ROW;
-		if (wanted)
-			add_row(timeline, true, cpu);
-	}
+	for (uint32_t cpu = 0; cpu < EVENT_CPUS; cpu++)
+		if (making->cpu_is_there[cpu] && !add_row(making, true, cpu, &making->line_of_cpu[cpu]))
+			timeline->cpus_more++;
 	room = rows - timeline->count < TIMELINE_THREADS ? rows - timeline->count : TIMELINE_THREADS;
-	for (uint32_t i = 0; i < threads && i < room; i++) {
-		ranks[i].met->row = timeline->count;
-		add_row(timeline, false, ranks[i].met->thread);
-	}
-	timeline->threads_more = threads > room ? threads - room : 0;
+	while (chosen < threads && chosen < room &&
+			add_row(making, false, ranks[chosen].met->thread, &ranks[chosen].met->line))
+		chosen++;
+	timeline->threads_more = threads - chosen;
 	free(ranks);
 }
 
 /* ---- cells ---- */
 
-static uint32_t thread_row(const struct making *making, uint32_t thread)
+static uint32_t line_of_thread(struct making *making, uint32_t thread)
 {
 	const struct met *met = find_met(making, thread);
 
-	return met ? met->row : NO_ROW;
+	return met ? met->line : NO_LINE;
 }
 
-static void add_to_row(struct making *making, uint32_t row, const struct timeline_span *span,
-	enum timeline_state state, uint32_t who)
+static uint64_t part_in_column(const struct timeline *timeline, const struct timeline_span *span, uint64_t column)
+{
+	uint64_t begin = timeline->from + column * timeline->each, end = begin + timeline->each;
+
+	return part_of(span, begin, end < timeline->to ? end : timeline->to);
+}
+
+struct part {				/* of a span, what is added to a cell */
+	enum timeline_state state;
+	bool inside;			/* it is a call, or an interrupt */
+	uint16_t name;
+	uint32_t who;
+};
+
+static void add_to_column(struct column *column, const struct part *part, uint64_t ns)
+{
+	if (part->state)
+		column->states[part->state] += ns;
+	if (part->inside)
+		column->inside += ns;
+	if (part->state == TIMELINE_LOCK)
+		column->lock = part->name;
+	if (part->inside && ns >= column->name_ns) {
+		column->name_ns = ns;
+		column->cell.name = part->name;
+	}
+	if (part->state == TIMELINE_RUN && ns > column->who_ns) {
+		column->who_ns = ns;
+		column->cell.who = part->who;
+	}
+}
+
+/* True: it is added there, together with others that are as even, and takes the time for one column alone. */
+static bool add_to_even(struct even *even, uint64_t each, const struct timeline_span *span, const struct part *part)
+{
+	if (!span->total || span->end - span->begin <= each ||
+			(even->end && (even->begin != span->begin || even->end != span->end)))
+		return false;
+	even->begin = span->begin;
+	even->end = span->end;
+	add_to_column(&even->column, part, span->total);
+	return true;
+}
+
+/* From the column on in which it begins, or the first one. */
+static void add_to_line(struct making *making, uint32_t line, uint64_t column, const struct timeline_span *span,
+	const struct part *part)
 {
 	const struct timeline *timeline = making->timeline;
-	uint64_t from = span->begin > timeline->from ? span->begin : timeline->from;
-	bool inside = span->kind == SPAN_CALL || span_is_handler(span->kind);
+	uint64_t ns;
 
-	if (row == NO_ROW || span->begin >= timeline->to)
+	if (line == NO_LINE || add_to_even(&making->lines[line].evens[column], timeline->each, span, part))
 		return;
-	for (uint64_t column = (from - timeline->from) / timeline->each; column < timeline->columns; column++) {
-		uint64_t begin = timeline->from + column * timeline->each, end = begin + timeline->each;
-		uint64_t ns = part_of(span, begin, end < timeline->to ? end : timeline->to);
-		struct sums *sums = &making->sums[row * timeline->columns + column];
-		struct timeline_cell *cell = &timeline->rows[row].cells[column];
+	for (; column < timeline->columns && (ns = part_in_column(timeline, span, column)); column++)
+		add_to_column(&making->lines[line].columns[column], part, ns);
+}
 
-		if (!ns)
-			return;
-		if (state)
-			sums->states[state] += ns;
-		if (inside)
-			sums->inside += ns;
-		if (state == TIMELINE_LOCK)
-			sums->lock = span->name;
-		if (inside && ns >= sums->name_ns) {
-			sums->name_ns = ns;
-			cell->name = span->name;
-		}
-		if (state == TIMELINE_RUN && ns > sums->who_ns) {
-			sums->who_ns = ns;
-			cell->who = who;
-		}
+static void add_share(struct column *column, const struct column *even, double share)
+{
+	uint64_t name_ns = (uint64_t)(share * (double)even->name_ns), who_ns = (uint64_t)(share * (double)even->who_ns);
+
+	for (int state = 1; state < TIMELINE_STATES; state++)
+		column->states[state] += (uint64_t)(share * (double)even->states[state]);
+	column->inside += (uint64_t)(share * (double)even->inside);
+	if (even->states[TIMELINE_LOCK])
+		column->lock = even->lock;
+	if (name_ns && name_ns >= column->name_ns) {
+		column->name_ns = name_ns;
+		column->cell.name = even->cell.name;
+	}
+	if (who_ns > column->who_ns) {
+		column->who_ns = who_ns;
+		column->cell.who = even->cell.who;
+	}
+}
+
+/* Of what is even, each column has its part. */
+static void add_evens(const struct timeline *timeline, const struct line *line)
+{
+	for (uint64_t first = 0; first < timeline->columns; first++) {
+		const struct even *even = &line->evens[first];
+		const struct timeline_span is = { .begin = even->begin, .end = even->end };
+
+		for (uint64_t column = first; even->end && column < timeline->columns; column++)
+			add_share(&line->columns[column], &even->column,
+				(double)part_in_column(timeline, &is, column) / (double)(even->end - even->begin));
 	}
 }
 
@@ -516,7 +656,7 @@ static void keep_span(struct making *making, const struct timeline_span *span)
 	struct timeline *timeline = making->timeline;
 	struct timeline_span *spans;
 
-	if (!making->request->spans || span->share > 0 || !is_in_range(making, span))
+	if (!making->request->spans || span->total || !is_in_range(making, span))
 		return;
 	spans = timeline->span_count < TIMELINE_SPANS ? budget_array(making->budget, timeline->spans,
 		timeline->span_count, &making->spans_room, sizeof(*spans)) : NULL;
@@ -537,21 +677,38 @@ static void add_span(struct making *making, const struct timeline_span *span)
 		[SPAN_PAIR] = TIMELINE_UNKNOWN, [SPAN_SINGLE] = TIMELINE_UNKNOWN,
 	};
 	enum timeline_state state = states[span->kind];
+	const struct timeline *timeline = making->timeline;
+	uint64_t from = span->begin > timeline->from ? span->begin : timeline->from;
 	bool on_cpu = span->kind == SPAN_THREAD || span_is_handler(span->kind);
-	uint32_t cpu = on_cpu ? making->cpu_rows[span->cpu] : NO_ROW;
-	uint32_t thread = span_is_handler(span->kind) ? NO_ROW : thread_row(making, span->thread);
+	bool inside = span->kind == SPAN_CALL || span_is_handler(span->kind);
+	uint32_t cpu = on_cpu ? making->line_of_cpu[span->cpu] : NO_LINE;
+	uint32_t thread = span_is_handler(span->kind) ? NO_LINE : line_of_thread(making, span->thread);
 
 	if (span->kind == SPAN_SLEEP && making->named[span->name].number == SLEEP_BLOCKED)
 		state = TIMELINE_BLOCKED;
-	add_to_row(making, cpu, span, span->thread == EVENT_NONE ? TIMELINE_IDLE : state, span->thread);
-	add_to_row(making, thread, span, state, span->cpu);
-	if (cpu != NO_ROW || thread != NO_ROW)
-		keep_span(making, span);
+	if (cpu == NO_LINE && thread == NO_LINE)
+		return;
+	keep_span(making, span);
+	if (span->begin < timeline->to && span->end > from) {
+		uint64_t column = (from - timeline->from) / timeline->each;
+		enum timeline_state of_cpu = span->thread == EVENT_NONE ? TIMELINE_IDLE : state;
+
+		add_to_line(making, cpu, column, span, &(struct part) { of_cpu, inside, span->name, span->thread });
+		add_to_line(making, thread, column, span, &(struct part) { state, inside, span->name, span->cpu });
+	}
+}
+
+static void meet_and_add(struct making *making, const struct timeline_span *span)
+{
+	meet_span(making, span);
+	if (making->at_once)
+		add_span(making, span);
 }
 
 /* The state that took most of the column; an interrupt's time is also that of what it interrupts. */
-static void decide(const struct sums *sums, struct timeline_cell *cell, uint64_t width)
+static struct timeline_cell decide(const struct column *sums, uint64_t width)
 {
+	struct timeline_cell cell = sums->cell;
 	uint64_t states[TIMELINE_STATES], known = 0, interrupts = sums->states[TIMELINE_INTERRUPT];
 	bool waits = 2 * sums->states[TIMELINE_LOCK] > width;
 
@@ -563,44 +720,45 @@ static void decide(const struct sums *sums, struct timeline_cell *cell, uint64_t
 		known += states[i];
 	states[TIMELINE_UNKNOWN] = known < width ? width - known : 0;
 	for (int i = 1; i < TIMELINE_STATES; i++)
-		if (states[i] && states[i] >= states[cell->state])
-			cell->state = (uint8_t)i;
-	if (2 * sums->inside <= width || cell->state == TIMELINE_UNKNOWN)
-		cell->name = 0;
+		if (states[i] && states[i] >= states[cell.state])
+			cell.state = (uint8_t)i;
+	if (2 * sums->inside <= width || cell.state == TIMELINE_UNKNOWN)
+		cell.name = 0;
 	if (waits) {
-		cell->state = TIMELINE_LOCK;
-		cell->name = sums->lock;
+		cell.state = TIMELINE_LOCK;
+		cell.name = sums->lock;
 	}
+	return cell;
+}
+
+/* How much of a column the range has. */
+static uint64_t width_of(const struct timeline *timeline, uint64_t column)
+{
+	const struct timeline_span whole = { .begin = timeline->from, .end = timeline->to };
+
+	return part_in_column(timeline, &whole, column);
 }
 
 static void fill_cells(struct making *making)
 {
 	struct timeline *timeline = making->timeline;
-	size_t count = (size_t)timeline->count * timeline->columns;
-	struct timeline_cell *cells = budget_resize(making->budget, NULL, 0, count * sizeof(*cells) + 1);
+	size_t bytes = (size_t)timeline->count * timeline->columns * sizeof(*timeline->cells) + 1;
 
-	making->sums = budget_resize(making->budget, NULL, 0, count * sizeof(*making->sums) + 1);
-	making->full = making->full || !making->sums || !cells;
-	if (!making->sums || !cells) {
-		budget_free(making->budget, cells, cells ? count * sizeof(*cells) + 1 : 0);
-		budget_free(making->budget, making->sums, making->sums ? count * sizeof(*making->sums) + 1 : 0);
+	timeline->cells = budget_resize(making->budget, NULL, 0, bytes);
+	if (!timeline->cells) {
+		making->full = true;
 		timeline->count = 0;
 		return;
 	}
-	memset(cells, 0, count * sizeof(*cells) + 1);
-	memset(making->sums, 0, count * sizeof(*making->sums) + 1);
-	timeline->cells = cells;
-	for (uint32_t i = 0; i < timeline->count; i++)
-		timeline->rows[i].cells = cells + (size_t)i * timeline->columns;
-	read_spans(making, timeline->from, timeline->to, add_span);
-	read_sums(making, add_span);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t begin = timeline->from + i % timeline->columns * timeline->each;
+	for (uint32_t i = 0; i < timeline->count; i++) {
+		const struct line *line = &making->lines[making->line_of[i]];
+		struct timeline_cell *cells = timeline->cells + (size_t)i * timeline->columns;
 
-		decide(&making->sums[i], &cells[i], begin >= timeline->to ? 0 : timeline->to - begin < timeline->each ?
-			timeline->to - begin : timeline->each);
+		add_evens(timeline, line);
+		for (uint32_t column = 0; column < timeline->columns; column++)
+			cells[column] = decide(&line->columns[column], width_of(timeline, column));
+		timeline->rows[i].cells = cells;
 	}
-	budget_free(making->budget, making->sums, count * sizeof(*making->sums) + 1);
 }
 
 /* ---- the answer ---- */
@@ -686,6 +844,7 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	timeline->budget = epoch->inputs.budget;
 	*making = (struct making) { .timeline = timeline, .request = request, .budget = timeline->budget };
 	making->until = until < timeline->now ? until : timeline->now;
+	memset(making->line_of_cpu, 0xff, sizeof(making->line_of_cpu));
 	names = span_rows_names(rows, &making->numbers);
 	making->known_as = util_alloc((names + 1) * sizeof(*making->known_as));
 	hash_init(&making->by_name, making->budget);
@@ -698,8 +857,9 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	place_moment(making);
 	if (timeline->moment.waits)
 		find_holder(&timeline->moment, epoch);
-	read_spans(making, timeline->from, timeline->to, meet_span);
-	read_sums(making, meet_span);
+	making->at_once = !request->spans;
+	read_spans(making, timeline->from, timeline->to, meet_and_add);
+	read_sums(making, meet_and_add);
 	if (timeline->moment.woken && !timeline->moment.wake.interrupt)
 		meet(making, timeline->moment.wake.waker);
 	if (timeline->moment.waits && timeline->moment.lock.waker != EVENT_NONE)
@@ -709,8 +869,13 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	if (!request->of_cpu && request->of != EVENT_NONE)
 		meet(making, (uint32_t)request->of);
 	choose_rows(making);
+	if (!making->at_once) {
+		read_spans(making, timeline->from, timeline->to, add_span);
+		read_sums(making, add_span);
+	}
 	name_threads(making);
 	fill_cells(making);
+	drop_lines(making);
 	timeline->refused += making->full;
 	timeline->names = budget_trim(making->budget, timeline->names, making->names_room * sizeof(*timeline->names),
 		timeline->name_count * sizeof(*timeline->names));

@@ -75,7 +75,7 @@ struct timeline_span {
 	uint32_t stack;
 	bool open;			/* it is still under way: `end` is how far that is known */
 	uint64_t begin, end;		/* guest ns; all of it, not only what is in the range */
-	double share;			/* many such spans took so much of the time between these; 0: it is one */
+	uint64_t total;			/* many such spans took so much of the time between these; 0: it is one */
 };
 
 struct timeline_moment {		/* what a row did at a time */
