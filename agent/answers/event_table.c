@@ -28,6 +28,25 @@ struct place {				/* a stack, and the part that its functions are */
 	uint64_t part;
 };
 
+struct recalled {			/* the row of a name and a part, met lately */
+	uint64_t part;
+	uint32_t name, row;		/* row: plus 1; 0: there is none */
+};
+
+struct stretch {			/* parts of a time line, out of `of` that are even: from the one `skip` on */
+	uint16_t first, count, skip, of;
+};
+
+struct met {				/* spans that pass, with their row */
+	uint64_t end, took, count, total;	/* took: each of them */
+	uint32_t row, thread;
+	uint16_t cpu;
+	bool lost, ended;		/* ended: in the range, not only in the trend */
+	uint8_t trend, over;		/* of one alone: the parts in which it ended; NO_PART: in none */
+};
+
+enum { RECALLED = 4096, TOGETHER = 32, NO_PART = 0xff };
+
 struct making {
 	struct event_table *table;
 	struct filter filter;		/* the terms about CPUs, threads and processes */
@@ -40,13 +59,16 @@ struct making {
 	struct place *places;
 	uint32_t place_count, place_room;
 	struct hash by_stack;		/* of `places` */
-	uint32_t *last;			/* by name: its row that was met last; NO_ROW: it has none */
+	struct recalled *recalled;	/* RECALLED of them, by what is in them */
 	struct hash by_row;
+	struct met met[TOGETHER];	/* not in their rows yet */
+	uint32_t met_count;
 	uint32_t room;
 	uint64_t from, to;		/* spans that ended earlier are only in trends; */
-	double over_each;		/* parts of a row's spans over time in a ns of the range */
+	uint64_t over_each;		/* parts of a row's spans over time in 2^64 ns of the range */
 	uint64_t kept;			/* sums of slots that began before are in nothing */
-	uint64_t begin, slot;		/* where the slot of the last sum began, and its width */
+	uint64_t begin, slot;		/* where the slot of the last sum began, and its width: */
+	struct stretch trend, over;
 	bool base;			/* what is read is of the baseline */
 	bool full;
 };
@@ -159,15 +181,17 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 	return table->count++;
 }
 
-/* Of a span that passes. NULL: no memory. */
-static struct event_row *row_of(struct making *making, const struct span_row *span)
+/* Of a span that passes. NO_ROW: no memory. */
+static uint32_t row_of(struct making *making, const struct span_row *span)
 {
-	uint32_t *last = &making->last[span->name];
 	uint64_t part = making->table->by == EVENT_BY_NAME ? SLOW_ALL : part_of(making, span);
+	struct recalled *recalled = &making->recalled[(span->name + hash_mix(part, RECALLED)) % RECALLED];
 
-	if (*last == NO_ROW || making->table->rows[*last].part != part)
-		*last = have_row(making, span, part);
-	return *last == NO_ROW ? NULL : &making->table->rows[*last];
+	if (span->name == making->open_name)		/* it means another thing each time */
+		return have_row(making, span, part);
+	if (!recalled->row || recalled->name != span->name || recalled->part != part)
+		*recalled = (struct recalled) { part, span->name, have_row(making, span, part) + 1 };
+	return recalled->row - 1;
 }
 
 static bool is_heeded(enum filter_by by)
@@ -235,10 +259,10 @@ static bool passes(void *context, const struct span_row *span)
 		(making->any_thread || thread_passes(making, handler ? EVENT_NONE : span->thread, span->cpu));
 }
 
-/* NULL: it does not pass, or there is no memory. */
-static inline struct event_row *row_if_passes(struct making *making, const struct span_row *span)
+/* NO_ROW: it does not pass, or there is no memory. */
+static inline uint32_t row_if_passes(struct making *making, const struct span_row *span)
 {
-	return making->all || passes(making, span) ? row_of(making, span) : NULL;
+	return making->all || passes(making, span) ? row_of(making, span) : NO_ROW;
 }
 
 /* How long it has been under way at the range's end, or for so long as that is known. */
@@ -246,7 +270,8 @@ static void add_open(struct making *making, const struct span_row *span, uint64_
 {
 	uint64_t to = known < making->table->to ? known : making->table->to;
 	bool asked = making->table->open_known && may_have_row(making, span->name);
-	struct event_row *row = asked && begin < making->table->to ? row_if_passes(making, span) : NULL;
+	uint32_t found = asked && begin < making->table->to ? row_if_passes(making, span) : NO_ROW;
+	struct event_row *row = found == NO_ROW ? NULL : &making->table->rows[found];
 
 	if (!row)
 		return;
@@ -263,7 +288,6 @@ static struct span_row row_of_open(struct making *making, const struct trace_spa
 	struct span_row row = span_row_of(span);
 
 	making->names[making->open_name] = (struct span_name) { span->kind, span->number };
-	making->last[making->open_name] = NO_ROW;
 	row.name = making->open_name & (2 * SPAN_NAMES - 1);
 	return row;
 }
@@ -280,98 +304,158 @@ static void add_unknown(void *context, const struct trace_span *span)
 {
 	struct making *making = context;
 	const struct span_row row = row_of_open(making, span);
-	struct event_row *lost = span->lost && span->end >= making->from && span->end < making->table->to ?
-		row_if_passes(making, &row) : NULL;
+	uint32_t lost = span->lost && span->end >= making->from && span->end < making->table->to ?
+		row_if_passes(making, &row) : NO_ROW;
 
 	if (!span->lost || span->end >= making->table->to)
 		add_open(making, &row, span->begin, span->end);
-	else if (lost)
-		lost->lost++;
+	else if (lost != NO_ROW)
+		making->table->rows[lost].lost++;
 }
 
-static void add_to_histogram(struct making *making, const struct event_row *row, uint64_t took, uint64_t count)
+/* Of a row, which is not sorted yet. */
+static struct latencies *latencies_of(const struct making *making, uint32_t row)
 {
-	struct event_table *table = making->table;
-	struct event_latencies *of = &table->latencies[row->latencies];
+	struct event_latencies *of = &making->table->latencies[row];
 
-	if (!latencies_add(making->base ? &of->was : &of->now, &table->pages, took, count))
+	return making->base ? &of->was : &of->now;
+}
+
+static void meet_longest(struct event_row *row, uint64_t took, uint64_t end, uint32_t thread, uint32_t cpu)
+{
+	row->max = took;
+	row->longest = end;
+	row->longest_of = span_is_handler(row->kind) ? EVENT_NONE : thread;
+	row->longest_on = cpu;
+}
+
+/* They ended in the range. */
+static void add_ended(struct making *making, const struct met *met)
+{
+	struct event_row *row = &making->table->rows[met->row];
+	struct event_sums *sums = making->base ? &row->was : &row->is;
+
+	if (met->lost) {
+		row->lost += making->base ? 0 : met->count;
+		return;
+	}
+	sums->count += met->count;
+	sums->total += met->total;
+	if (making->base)
+		sums->max = met->took > sums->max ? met->took : sums->max;
+	if (!making->base && (row->count == met->count || met->took > row->max || row->kind == SPAN_SINGLE))
+		meet_longest(row, met->took, met->end, met->thread, met->cpu);
+	if (row->kind != SPAN_SINGLE &&
+			!latencies_add(latencies_of(making, met->row), &making->table->pages, met->took, met->count))
 		making->full = true;
 }
 
-static void meet_longest(struct event_row *row, const struct span_row *span)
+/* So many, as many in each part. */
+static inline void spread(uint32_t *parts, const struct stretch *stretch, uint64_t count)
 {
-	row->max = span->duration;
-	row->longest = span->end;
-	row->longest_of = span_is_handler(row->kind) ? EVENT_NONE : span->thread;
-	row->longest_on = span->cpu;
+	uint64_t of = stretch->of, done = stretch->of > 1 ? count * stretch->skip / of : 0;
+
+	for (uint32_t i = 0; i < stretch->count; i++) {
+		uint64_t next = of > 1 ? count * (stretch->skip + i + 1) / of : count;
+
+		parts[stretch->first + i] += (uint32_t)(next - done);
+		done = next;
+	}
 }
 
-/* So many spans that took `total` in all, and `span->duration` each, within 3 %. They ended in the range. */
-static void add_ended(struct making *making, struct event_row *row, const struct span_row *span, uint64_t count,
-	uint64_t total)
+static inline void add_over_time(const struct making *making, struct event_row *row, const struct met *met)
 {
-	struct event_sums *sums = making->base ? &row->was : &row->is;
-
-	if (span->lost) {
-		row->lost += making->base ? 0 : count;
+	if (met->count > 1)
+		spread(row->trend, &making->trend, met->count);
+	else if (met->trend != NO_PART)
+		row->trend[met->trend]++;
+	if (!met->ended || met->lost)
 		return;
+	if (met->count > 1)
+		spread(row->over, &making->over, met->count);
+	else
+		row->over[met->over]++;
+}
+
+/* There may be very many rows: the memory of several is fetched at the same time. */
+static void add_met(struct making *making)
+{
+	struct event_table *table = making->table;
+
+	for (uint32_t i = 0; i < making->met_count; i++) {
+		const struct met *met = &making->met[i];
+
+		__builtin_prefetch(&table->rows[met->row], 1);
+		__builtin_prefetch(&table->rows[met->row].over[met->over % EVENT_OVER], 1);
+		__builtin_prefetch(&table->rows[met->row].trend[met->trend % EVENT_TREND], 1);
+		latencies_fetch(latencies_of(making, met->row), met->took);
 	}
-	sums->count += count;
-	sums->total += total;
-	if (making->base)
-		sums->max = span->duration > sums->max ? span->duration : sums->max;
-	if (!making->base && (row->count == count || span->duration > row->max || row->kind == SPAN_SINGLE))
-		meet_longest(row, span);
-	if (row->kind != SPAN_SINGLE)
-		add_to_histogram(making, row, span->duration, count);
+	for (uint32_t i = 0; i < making->met_count; i++)
+		latencies_fetch_counts(latencies_of(making, making->met[i].row), &table->pages, making->met[i].took);
+	for (uint32_t i = 0; i < making->met_count; i++) {
+		const struct met *met = &making->met[i];
+
+		if (!making->base)
+			add_over_time(making, &table->rows[met->row], met);
+		if (met->ended)
+			add_ended(making, met);
+	}
+	making->met_count = 0;
 }
 
 static unsigned part_of_range(const struct making *making, uint64_t time)
 {
-	double part = time > making->from ? (double)(time - making->from) * making->over_each : 0;
+	uint64_t ns = time > making->from ? time - making->from : 0;
+	uint64_t part = (uint64_t)((unsigned __int128)ns * making->over_each >> 64);
 
 	return part < EVENT_OVER ? (unsigned)part : EVENT_OVER - 1;
 }
 
-/* So many ended in this time, as many in each part of it. */
-static void add_over_time(const struct making *making, struct event_row *row, uint64_t begin, uint64_t end,
-	uint64_t count)
+/* They are added to their row later. NULL: they do not pass, or there is no memory. */
+static inline struct met *meet(struct making *making, const struct span_row *span)
 {
-	unsigned first = part_of_range(making, begin), parts = part_of_range(making, end) - first + 1;
+	uint32_t row = row_if_passes(making, span);
+	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 
-	for (unsigned i = 0; i < parts; i++)
-		row->over[first + i] += (uint32_t)(count * (i + 1) / parts - count * i / parts);
+	if (row == NO_ROW)
+		return NULL;
+	if (making->met_count == TOGETHER)
+		add_met(making);
+	making->met[making->met_count] = (struct met) {
+		.end = span->end, .took = span->duration, .count = 1, .total = span->duration, .row = row,
+		.thread = span->thread, .cpu = span->cpu, .lost = span->lost, .ended = span->end >= making->from,
+		.trend = (uint8_t)(ago < EVENT_TREND ? EVENT_TREND - 1 - ago : NO_PART),
+		.over = (uint8_t)part_of_range(making, span->end),
+	};
+	return &making->met[making->met_count++];
 }
 
 static void add_span(void *context, const struct span_row *span)
 {
 	struct making *making = context;
-	bool ended = span->end < making->to && may_have_row(making, span->name);
-	struct event_row *row = ended ? row_if_passes(making, span) : NULL;
-	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
 
+	if (span->end < making->to && may_have_row(making, span->name))
+		meet(making, span);
 	if (span->end >= making->to && !span->lost && !making->base)
 		add_open(making, span, span->end - span->duration, UINT64_MAX);
-	if (!row)
-		return;
-	if (ago < EVENT_TREND && !making->base)
-		row->trend[EVENT_TREND - 1 - ago]++;
-	if (span->end < making->from)
-		return;
-	add_ended(making, row, span, 1, span->duration);
-	if (!span->lost && !making->base)
-		add_over_time(making, row, span->end, span->end, 1);
 }
 
-/* So many of a slot that begins at `begin`: in the trend, they are as many in each second of it. */
-static void add_trend(const struct making *making, struct event_row *row, uint64_t count, uint64_t begin, uint64_t slot)
+/* In the trend, they are as many in each second of their slot; over time, in each part of it. */
+static void begin_slot(struct making *making, uint64_t begin, uint64_t slot)
 {
-	uint64_t seconds = slot / NS_PER_SECOND, first = begin / NS_PER_SECOND;
+	uint64_t seconds = slot / NS_PER_SECOND, first = begin / NS_PER_SECOND, behind = first + seconds;
 	uint64_t last = making->table->to / NS_PER_SECOND, from = last > EVENT_TREND - 1 ? last - (EVENT_TREND - 1) : 0;
+	uint64_t at = first > from ? first : from, to = behind < last + 1 ? behind : last + 1;
+	unsigned over = part_of_range(making, begin), parts = part_of_range(making, begin + slot - 1) - over + 1;
 
-	for (uint64_t at = first > from ? first : from; at < first + seconds && at <= last; at++)
-		row->trend[EVENT_TREND - 1 - (last - at)] += (uint32_t)(count * (at - first + 1) / seconds -
-			count * (at - first) / seconds);
+	add_met(making);			/* those of the slot before */
+	making->begin = begin;
+	making->slot = slot;
+	making->trend = (struct stretch) { 0 };
+	if (at < to)
+		making->trend = (struct stretch) { .first = (uint16_t)(EVENT_TREND - 1 - (last - at)),
+			.count = (uint16_t)(to - at), .skip = (uint16_t)(at - first), .of = (uint16_t)seconds };
+	making->over = (struct stretch) { .first = (uint16_t)over, .count = (uint16_t)parts, .of = (uint16_t)parts };
 }
 
 static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
@@ -381,33 +465,30 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 		.end = sum->end, .duration = sum->count == 1 ? sum->total : sum->total / sum->count,
 		.thread = sum->thread, .stack = sum->stack, .name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
 	};
-	bool same = slot == making->slot && sum->end - making->begin < slot;
-	uint64_t begin = same ? making->begin : sum->end / slot * slot;
-	bool asked = begin >= making->kept && begin < making->to && may_have_row(making, sum->name);
-	struct event_row *row = asked ? row_if_passes(making, &span) : NULL;
+	struct met *met;
 
-	making->begin = begin;
-	making->slot = slot;
-	if (!row)
+	if (slot != making->slot || sum->end - making->begin >= slot)
+		begin_slot(making, sum->end / slot * slot, slot);
+	if (making->begin < making->kept || making->begin >= making->to || !may_have_row(making, sum->name))
 		return;
-	if (!making->base)
-		add_trend(making, row, sum->count, begin, slot);
-	if (begin < making->from)
+	met = meet(making, &span);
+	if (!met)
 		return;
-	add_ended(making, row, &span, sum->count, sum->total);
-	if (!span.lost && !making->base)
-		add_over_time(making, row, begin, begin + slot - 1, sum->count);
+	met->count = sum->count;
+	met->total = sum->total;
+	met->ended = making->begin >= making->from;
 }
 
 /* The longest of old spans are known to the ns. */
 static void add_slowest(void *context, const struct slow_span *span)
 {
 	struct making *making = context;
-	struct event_row *row = span->row.end < making->table->to && span->row.end >= making->from ?
-		row_if_passes(making, &span->row) : NULL;
+	uint32_t found = span->row.end < making->table->to && span->row.end >= making->from ?
+		row_if_passes(making, &span->row) : NO_ROW;
+	struct event_row *row = found == NO_ROW ? NULL : &making->table->rows[found];
 
 	if (row && row->count && span->row.duration > row->max)
-		meet_longest(row, &span->row);
+		meet_longest(row, span->row.duration, span->row.end, span->row.thread, span->row.cpu);
 }
 
 static int by_total(const void *left, const void *right)
@@ -558,7 +639,7 @@ static void end_making(struct making *making)
 	hash_clear(&making->by_number);
 	hash_clear(&making->by_row);
 	hash_clear(&making->by_stack);
-	free(making->last);
+	free(making->recalled);
 	free(making->names);
 }
 
@@ -586,6 +667,7 @@ static void read_ended(struct making *making, uint64_t from)
 	making->kept = from;
 	span_rows_read_sums(trace_rows(trace), from, making->to, add_sum, making);
 	span_rows_read(trace_rows(trace), from, making->to, add_span, making);
+	add_met(making);
 }
 
 static void read_all(struct making *making, const struct excerpt *excerpt)
@@ -598,7 +680,8 @@ static void read_all(struct making *making, const struct excerpt *excerpt)
 	table->open_known = table->to >= table->exact_from;
 	making->from = table->from;
 	making->to = table->to;
-	making->over_each = table->to > table->from ? (double)EVENT_OVER / (double)(table->to - table->from) : 0;
+	making->over_each = table->to - table->from >= EVENT_OVER ?
+		UINT64_MAX / (table->to - table->from) * EVENT_OVER : 0;
 	trend = table->to > trend ? table->to - trend : 0;
 	read_ended(making, trend < table->from ? trend : table->from);
 	if (table->from < table->exact_from)
@@ -634,8 +717,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	making.open_name = names;
 	making.names = util_alloc((names + 1) * sizeof(*making.names));
 	memcpy(making.names, known, names * sizeof(*known));
-	making.last = util_alloc((names + 1) * sizeof(*making.last));
-	memset(making.last, 0xff, names * sizeof(*making.last));
+	making.recalled = util_alloc(RECALLED * sizeof(*making.recalled));
 	keep_terms(&making, &excerpt->filter);
 	hash_init(&making.by_number, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_row, table->answer.epoch->inputs.budget);

@@ -43,6 +43,21 @@ static inline uint32_t latencies_bucket(uint64_t ns)	/* below LATENCY_PAGES * LA
 /* So many that took so long. False: there is no memory. */
 bool latencies_add(struct latencies *latencies, struct latency_pages *pages, uint64_t ns, uint64_t count);
 
+/* Prefetches where the count of a duration will be: first the place of its page, later the count. */
+static inline void latencies_fetch(const struct latencies *latencies, uint64_t ns)
+{
+	__builtin_prefetch(&latencies->pages[latencies_bucket(ns) / LATENCY_FINE]);
+}
+
+static inline void latencies_fetch_counts(const struct latencies *latencies, const struct latency_pages *pages,
+	uint64_t ns)
+{
+	uint32_t bucket = latencies_bucket(ns), page = latencies->pages[bucket / LATENCY_FINE];
+
+	if (page)
+		__builtin_prefetch(&pages->list[page - 1].counts[bucket % LATENCY_FINE], 1);
+}
+
 /* Adds those of another histogram, of other pages. */
 bool latencies_merge(struct latencies *latencies, struct latency_pages *pages, const struct latencies *from,
 	const struct latency_pages *their_pages);
