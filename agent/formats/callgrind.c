@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The profiles of callgrind, as callgrind_annotate and KCachegrind read them: for each function its own cost by source
+ * line, and what its callees cost. A call that recurs in a stack counts once, at the caller that is nearest to the
+ * root. How often a function was called is not known: the samples in which it was stand for it. An inlined function is
+ * one that was called.
+ */
 #include <inttypes.h>
 
 #include "agent/base/util.h"
 #include "agent/formats/writing/cost_table.h"
 #include "agent/formats/writing/name_text.h"
 #include "agent/samples/sample_set.h"
-#include "callgrind.h"
+#include "set_format.h"
 
 struct callgrind {
 	const struct sample_set *set;

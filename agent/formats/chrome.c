@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The JSON of Chrome's traces, for Perfetto and chrome://tracing. Both show complete events (ph X), while Perfetto
+ * leaves out the format's own lists of samples; so what samples have in common becomes an event. Each CPU is a track.
+ * The lowest event on it is the thread, those above are functions, from the first sample that has them to the last. An
+ * event tells the samples in it, so the sums of a track are those of its lowest events.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,7 +16,7 @@
 #include "agent/formats/writing/text_list.h"
 #include "agent/formats/writing/trace_spans.h"
 #include "agent/samples/sample_set.h"
-#include "chrome.h"
+#include "set_format.h"
 
 /* An event that is not over. Of the thread's, `function` is an index of threads. */
 struct open_event {

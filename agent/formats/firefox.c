@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A profile for Firefox Profiler (profiler.firefox.com): its processed format, version 61. Each CPU is a track. A frame
+ * is a function at a location of the set, with what was inlined there. The profile's tables are lists for each column,
+ * so the rows are read once for each column of each CPU. A sample weighs its CPU time, in milliseconds.
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +20,7 @@
 #include "agent/formats/writing/trace_spans.h"
 #include "agent/formats/writing/track_file.h"
 #include "agent/samples/sample_set.h"
-#include "firefox.h"
+#include "set_format.h"
 
 /* Markers of a Firefox profile: trace events, and what they tell of threads, interrupts, system calls and locks. */
 

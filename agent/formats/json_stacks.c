@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * All sums of a set as JSON, for scripts. A stack is a list of indices of functions, the root first. A sum is on a line
+ * of its own. What is not known is left out.
+ */
 #include <inttypes.h>
 
 #include "agent/formats/writing/json_text.h"
 #include "agent/formats/writing/name_text.h"
 #include "agent/samples/sample_set.h"
-#include "json_stacks.h"
+#include "set_format.h"
 
 static void put_member(FILE *to, const char *name, const char *text)
 {

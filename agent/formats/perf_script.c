@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The text of `perf script`, as scripts that fold stacks read it: for each sample a line that says who ran, when and
+ * where, then its frames, the leaf first, and an empty line. The samples of a row share its weight, which stands as the
+ * period of the event cpu-clock, in nanoseconds. So scripts that add up periods get the time, and those that count
+ * events the samples. Of names, what these scripts would cut or split is written as \xHH.
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "agent/base/util.h"
 #include "agent/samples/sample_set.h"
-#include "perf_script.h"
+#include "set_format.h"
 #include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/row_reader.h"
 #include "agent/formats/writing/text_list.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The formats that people look at: a flame graph, and a report with one. */
 #include <stdlib.h>
 
 #include "agent/base/budget.h"
@@ -9,7 +10,7 @@
 #include "agent/formats/picture/picture.h"
 #include "agent/formats/picture/svg.h"
 #include "agent/samples/sample_set.h"
-#include "pictures.h"
+#include "set_format.h"
 
 static struct picture picture_of(const struct sample_set *set, const struct set_writing *writing,
 	const struct cells *cells)

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The profiles of pprof: a message of profile.proto, packed by gzip. Lists of the set become lists of the profile, in
+ * their order; an id is an index plus 1. Texts have no list of their own in a set, so each thing has as many texts as
+ * its kind needs, and the number of a text is known before it is written. What is written twice costs little, since it
+ * is packed.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +17,7 @@
 #include "agent/formats/writing/pprof_comments.h"
 #include "agent/formats/writing/profile.pb-c.h"
 #include "agent/samples/sample_set.h"
-#include "pprof.h"
+#include "set_format.h"
 
 /* The texts that are always there come first. Number 0 has to be empty. */
 enum fixed_text {

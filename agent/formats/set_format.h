@@ -26,8 +26,12 @@ struct set_format {
 	bool (*write)(const struct sample_set *set, const struct set_writing *writing, char **error);
 };
 
-/* Ended by NULL. */
-extern const struct set_format *const set_formats[];
+/* Each is in the file of its name; svg and html in pictures.c, those of times in times.c. */
+extern const struct set_format format_callgrind, format_chrome, format_csv_stacks, format_csv_times, format_firefox,
+	format_html, format_json_stacks, format_json_times, format_perf_script, format_pprof, format_speedscope,
+	format_svg;
+
+extern const struct set_format *const set_formats[];	/* these, ended by NULL */
 
 const struct set_format *set_format_named(const char *name);	/* NULL: there is none */
 /*

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A new format needs a file of its own and a row here. */
+/* A new format needs a file of its own, a name in set_format.h, and a row here. */
 #include <stdio.h>
 #include <string.h>
 
-#include "callgrind.h"
-#include "chrome.h"
-#include "csv_stacks.h"
-#include "firefox.h"
-#include "json_stacks.h"
-#include "perf_script.h"
-#include "pictures.h"
-#include "pprof.h"
 #include "set_format.h"
-#include "speedscope.h"
-#include "times.h"
 
 enum { ENDING = 64 };			/* bytes of the longest one, and more */
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * speedscope's own format: https://www.speedscope.app/file-format-schema.json. The first profile has the sums of all
+ * CPUs. Behind it each CPU has one, with its samples in order of time. A frame is a function of the set.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,7 +11,7 @@
 #include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/row_reader.h"
 #include "agent/samples/sample_set.h"
-#include "speedscope.h"
+#include "set_format.h"
 
 struct speedscope {
 	const struct sample_set *set;

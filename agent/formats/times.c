@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What each CPU did, by time: the time line and the heat map as numbers. A slot is 20 ms of the guest's clock, or the
+ * grain of the samples' times where that is coarser. Each CPU has a line in each slot, also without samples.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +11,7 @@
 #include "agent/formats/writing/name_text.h"
 #include "agent/formats/writing/row_reader.h"
 #include "agent/samples/sample_set.h"
-#include "times.h"
+#include "set_format.h"
 
 #define SLOT_NS (20 * NS_PER_MS)
 

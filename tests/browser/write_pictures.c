@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
-#include "agent/formats/pictures.h"
+#include "agent/formats/set_format.h"
 #include "agent/samples/sample_set.h"
 #include "tests/unit/agent/formats/hand_set.h"
 

@@ -11,7 +11,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/formats/pprof.h"
+#include "agent/formats/set_format.h"
 #include "agent/formats/writing/gzip_stream.h"
 #include "agent/formats/writing/name_text.h"
 #include "agent/import/set_import.h"

@@ -17,7 +17,7 @@
 #include "agent/formats/picture/palette.h"
 #include "agent/formats/picture/picture.h"
 #include "agent/formats/picture/svg.h"
-#include "agent/formats/pictures.h"
+#include "agent/formats/set_format.h"
 #include "agent/query/tree/contexts.h"
 #include "hand_set.h"
 #include "xml.h"

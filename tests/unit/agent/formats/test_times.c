@@ -11,7 +11,6 @@
 
 #include "agent/base/util.h"
 #include "agent/formats/set_format.h"
-#include "agent/formats/times.h"
 #include "hand_set.h"
 
 struct lines {
