@@ -53,7 +53,7 @@ AGENT = \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_request set_diff) \
 	$(call in,agent/cut/,kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import pprof_import pprof_tables set_imports) \
-	$(call in,agent/formats/writing/,cost_table csv_text gzip_stream json_text name_text row_reader set_writing text_list trace_spans track_file) \
+	$(call in,agent/formats/writing/,csv_text gzip_stream json_text name_text row_reader set_writing text_list trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells html markup palette svg) \
 	$(call in,agent/export/,export export_csv export_folded export_json formats json_writer save_format) \
 	$(call in,agent/size/,code_sizes size_request size_rows \

@@ -6,12 +6,84 @@
  * one that was called.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
 #include "agent/base/util.h"
-#include "agent/formats/writing/cost_table.h"
 #include "agent/formats/writing/name_text.h"
 #include "agent/samples/sample_set.h"
 #include "set_format.h"
+
+/* ---- costs by three numbers ---- */
+
+struct cost {
+	uint32_t key[3];
+	uint32_t stack;			/* the last stack that was added; SET_NONE: none was */
+	uint64_t samples, ns;
+};
+
+struct cost_table {
+	struct hash index;
+	struct cost *costs;
+	uint32_t count, room;
+};
+
+static void cost_table_init(struct cost_table *table)
+{
+	*table = (struct cost_table) { 0 };
+	hash_init(&table->index, NULL);
+}
+
+static void cost_table_clear(struct cost_table *table)
+{
+	hash_clear(&table->index);
+	free(table->costs);
+	table->costs = NULL;
+	table->count = table->room = 0;
+}
+
+/* The cost of these numbers; a new one is 0. It stays where it is until the next call. NULL: no memory. */
+static struct cost *cost_table_at(struct cost_table *table, uint32_t a, uint32_t b, uint32_t c)
+{
+	uint64_t value = hash_pair(&table->index, (uint64_t)a << 32 | b, c);
+	uint32_t at = 0, position;
+	struct cost *costs;
+
+	while ((position = hash_next(&table->index, value, &at)) != HASH_NONE) {
+		struct cost *cost = &table->costs[position];
+
+		if (cost->key[0] == a && cost->key[1] == b && cost->key[2] == c)
+			return cost;
+	}
+	costs = budget_array(NULL, table->costs, table->count, &table->room, sizeof(*costs));
+	if (!costs)
+		return NULL;
+	table->costs = costs;
+	if (!hash_add(&table->index, value, table->count))
+		return NULL;
+	costs[table->count] = (struct cost) { .key = { a, b, c }, .stack = SET_NONE };
+	return &costs[table->count++];
+}
+
+static int cost_compare(const void *left, const void *right)
+{
+	const struct cost *a = left, *b = right;
+
+	for (unsigned i = 0; i < 3; i++)
+		if (a->key[i] != b->key[i])
+			return a->key[i] < b->key[i] ? -1 : 1;
+	return 0;
+}
+
+/* By their numbers. Then no more of them are made. */
+static void cost_table_sort(struct cost_table *table)
+{
+	if (table->count)
+		qsort(table->costs, table->count, sizeof(*table->costs), cost_compare);
+}
+
+/* ---- adding up ---- */
 
 struct callgrind {
 	const struct sample_set *set;
@@ -21,8 +93,6 @@ struct callgrind {
 	struct cost_table calls;	/* by caller, callee, and line in the caller */
 	struct cost_table pairs;	/* by caller and callee: in which sum a call came last */
 };
-
-/* ---- adding up ---- */
 
 static bool add(struct cost *cost, const struct set_sum *sum)
 {

@@ -8,8 +8,6 @@
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
-#include "tui/views/view_events.h"
-#include "tui/views/view_timeline.h"
 #include "tui/views/views.h"
 #include "screen_state.h"
 

@@ -21,7 +21,7 @@
 #include "tui/views/table/hue.h"
 #include "config.h"
 #include "slow_page.h"
-#include "view_events.h"
+#include "views.h"
 
 enum {
 	PAUSE_MS = 500,

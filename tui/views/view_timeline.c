@@ -16,7 +16,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "config.h"
-#include "view_timeline.h"
+#include "views.h"
 
 enum {
 	PAUSE_MS = 500,

@@ -44,6 +44,27 @@ extern const struct view view_flame;
  */
 extern const struct view view_heat;
 
+/* ---- events ---- */
+
+/*
+ * What the guest's trace events say took time: a row for each system call and each interrupt, and how the durations of
+ * the row under the cursor are spread: beside the table where there is room, else in a line below it. What was lost is
+ * told below the rows.
+ */
+extern const struct view view_events;
+
+/* ---- timeline ---- */
+
+/*
+ * What each CPU and each thread did in the window, out of the guest's trace events: a row for each, a column for each
+ * part of the time, and a cursor of a row and a time, of which the line below tells all. Where the window is narrow,
+ * or the cursor was put on a time, the keys of the window move and widen it around that time, down to microseconds.
+ */
+extern const struct view view_timeline;
+
+/* Puts the cursor there. The window is the caller's. */
+void view_timeline_go(void *self, const struct view_moment *moment);
+
 /* ---- annotate ---- */
 
 /*

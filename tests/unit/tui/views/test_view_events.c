@@ -17,7 +17,7 @@
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
-#include "tui/views/view_events.h"
+#include "tui/views/views.h"
 #include "view_stage.h"
 
 enum { MANY = 4096, LINE = 512 };

@@ -15,7 +15,7 @@
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tui/views/config.h"
-#include "tui/views/view_timeline.h"
+#include "tui/views/views.h"
 #include "view_stage.h"
 
 enum { HOSTILE = 40, ROWS_MOST = 40, COLUMNS_MOST = 210 };
