@@ -119,37 +119,37 @@ static void *have_place(struct block *block, uint64_t begin, uint64_t end)
 
 /* ---- sums ---- */
 
-struct key {				/* what decides, besides the members of a sum, with which it belongs together */
-	uint64_t slot;			/* the number of its slot */
-	uint32_t bucket;		/* latencies_bucket: how long each took; of threads on CPUs nobody asks that */
-};
-
 struct summing {
 	struct span_rows *rows;
 	struct blocks made;
-	struct key *keys;		/* of each sum in `made` */
+	uint16_t *buckets;		/* of each sum in `made`: latencies_bucket, how long each of its spans took */
 	uint32_t count, room;
 	struct hash by_key;
-	uint64_t slot;			/* ns */
+	uint64_t slot, begin;		/* ns; where that of the last one begins */
 	bool full;			/* there is no memory for more */
 };
 
 struct summed {				/* what comes to the sums */
 	struct span_sum sum;
-	struct key key;
+	uint64_t slot;			/* where its slot begins */
+	uint16_t bucket;		/* 0 of threads on CPUs: nobody asks that */
 	uint64_t begin, hash;
 };
+_Static_assert(LATENCY_PAGES << LATENCY_FINE_BITS < UINT16_MAX, "a bucket fits");
 
-static void find_key(const struct summing *summing, struct summed *next)
+static void find_key(struct summing *summing, struct summed *next)
 {
 	const struct span_sum *sum = &next->sum;
 	bool on_cpu = summing->rows->names[sum->name].kind == SPAN_THREAD;
 
-	next->key.slot = sum->end / summing->slot;
-	next->key.bucket = on_cpu ? 0 : latencies_bucket(sum->count == 1 ? sum->total : sum->total / sum->count);
+	if (sum->end - summing->begin >= summing->slot)
+		summing->begin = sum->end / summing->slot * summing->slot;
+	next->slot = summing->begin;
+	next->bucket = (uint16_t)(on_cpu ? 0 : latencies_bucket(sum->count == 1 ? sum->total :
+		sum->total / sum->count));
 	next->hash = hash_pair(&summing->by_key, (uint64_t)sum->name << 32 | sum->thread,
 		(uint64_t)sum->cpu << 32 | sum->stack);
-	next->hash = hash_mix(next->hash, next->key.slot << 12 | next->key.bucket << 1 | sum->lost);
+	next->hash = hash_mix(next->hash ^ next->slot, (uint64_t)next->bucket << 1 | sum->lost);
 	hash_fetch(&summing->by_key, next->hash);
 }
 
@@ -159,16 +159,16 @@ static void add_sum(struct summing *summing, const struct summed *next)
 	struct blocks *made = &summing->made;
 	struct block *block = made->count ? made->list[made->count - 1] : NULL;
 	uint32_t at = 0, position;
-	struct key *keys;
+	uint16_t *buckets;
 
 	while ((position = hash_next(&summing->by_key, next->hash, &at)) != HASH_NONE) {
 		struct block *other = made->list[position / BLOCK_ROWS];
 		struct span_sum *same = &other->sums[position % BLOCK_ROWS];
-		const struct key *key = &summing->keys[position];
 
-		if (key->slot != next->key.slot || key->bucket != next->key.bucket || sum->name != same->name ||
-				sum->thread != same->thread || sum->cpu != same->cpu || sum->stack != same->stack ||
-				sum->lost != same->lost || same->count > UINT32_MAX - sum->count)
+		if (same->end - next->slot >= summing->slot || summing->buckets[position] != next->bucket ||
+				sum->name != same->name || sum->thread != same->thread || sum->cpu != same->cpu ||
+				sum->stack != same->stack || sum->lost != same->lost ||
+				same->count > UINT32_MAX - sum->count)
 			continue;
 		same->count += sum->count;
 		same->total += sum->total;
@@ -179,12 +179,13 @@ static void add_sum(struct summing *summing, const struct summed *next)
 	}
 	if (!block || block->count == BLOCK_ROWS)
 		block = add_block(summing->rows, made, summing->slot);
-	keys = budget_array(summing->rows->budget, summing->keys, summing->count, &summing->room, sizeof(*keys));
-	summing->keys = keys ? keys : summing->keys;
-	summing->full = !block || !keys || !hash_add(&summing->by_key, next->hash, summing->count);
+	buckets = budget_array(summing->rows->budget, summing->buckets, summing->count, &summing->room,
+		sizeof(*buckets));
+	summing->buckets = buckets ? buckets : summing->buckets;
+	summing->full = !block || !buckets || !hash_add(&summing->by_key, next->hash, summing->count);
 	if (summing->full)
 		return;
-	keys[summing->count++] = next->key;
+	buckets[summing->count++] = next->bucket;
 	*(struct span_sum *)have_place(block, next->begin, sum->end) = *sum;
 }
 
@@ -241,7 +242,7 @@ static void sum_up(struct span_rows *rows, struct blocks *from, uint32_t first, 
 		budget_free(rows->budget, from->list[i], sizeof(struct block));
 	}
 	hash_clear(&summing.by_key);
-	budget_free(rows->budget, summing.keys, summing.room * sizeof(*summing.keys));
+	budget_free(rows->budget, summing.buckets, summing.room * sizeof(*summing.buckets));
 	remove_blocks(from, first, count);
 	if (!made->count)
 		return;
