@@ -257,7 +257,7 @@ uint64_t command_late(bool hurry)
 
 void command_give_up(struct session *session, uint64_t late, char *why)
 {
-	command_tell(why);
+	command_fail(why);			/* and no other line comes behind it */
 	session_leave(session, late);
 	command_release_signals();
 	_exit(COMMAND_FAILED);			/* reached only if the signal is ignored */
