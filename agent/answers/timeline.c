@@ -546,6 +546,9 @@ static void choose_rows(struct making *making)
 		if (making->cpu_is_there[cpu] && !add_row(making, true, cpu, &making->line_of_cpu[cpu]))
 			timeline->cpus_more++;
 	room = rows - timeline->count < TIMELINE_THREADS ? rows - timeline->count : TIMELINE_THREADS;
+	for (uint32_t i = room; room && i < threads; i++)	/* the thread of the moment has a row */
+		if (!making->request->of_cpu && ranks[i].met->thread == making->request->of)
+			ranks[room - 1] = ranks[i];
 	while (chosen < threads && chosen < room &&
 			add_row(making, false, ranks[chosen].met->thread, &ranks[chosen].met->line))
 		chosen++;

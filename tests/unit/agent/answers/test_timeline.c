@@ -329,6 +329,10 @@ static void little_room_is_for_the_busiest(void **state)
 		assert_true(kinds[true] >= rows - rows / 2 || !timeline->cpus_more);
 		assert_true(kinds[false] >= rows / 2 || !timeline->threads_more);
 		answer_free(&timeline->answer);
+		request.of = all->rows[all->count - 1].number;	/* the cursor's row stays */
+		timeline = (struct timeline *)answer_new(&request.request, &moment);
+		assert_true(rows == 1 || timeline->rows[timeline->count - 1].number == request.of);
+		answer_free(&timeline->answer);
 		answer_free(&all->answer);
 		end(&world);
 	}
