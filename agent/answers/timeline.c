@@ -527,8 +527,9 @@ static void choose_rows(struct making *making)
 {
 	struct timeline *timeline = making->timeline;
 	const struct filter *filter = &making->request->request.excerpt.filter;
-	uint32_t rows = making->request->rows && making->request->rows < LINES ? (uint32_t)making->request->rows : LINES;
+	uint64_t asked = making->request->rows;
 	struct rank *ranks = util_alloc((making->met_count + 1) * sizeof(*ranks));
+	uint32_t rows = asked && asked < LINES ? (uint32_t)asked : LINES;
 	uint32_t cpus = 0, threads = rank_threads(making, ranks), chosen = 0, room;
 
 	if (!making->at_once) {
