@@ -982,6 +982,7 @@ const struct set_format format_firefox = {
 	.ending = ".firefox.json",
 	.about = "profile for Firefox Profiler, tracks of CPUs and threads",
 	.rows = true,
+	.events = true,
 	.lines = true,
 	.write = write_firefox,
 };
