@@ -46,7 +46,8 @@ static const enum group group_of[] = {
 
 struct cpu_tracks {			/* of a CPU */
 	bool told[GROUPS];		/* that in this group has its name */
-	uint64_t since, until;		/* it is known all the time which thread ran */
+	uint64_t since, until;		/* it is known all the time which thread ran; */
+	bool runs;			/* until now, a slice of it is open */
 	struct trace_span ready;	/* whose arrow leads to the thread that runs; `end` 0: none does */
 };
 
@@ -329,6 +330,7 @@ static void begin_span(void *context, const struct trace_span *span)
 		return;
 	}
 	cpu->since = span->begin == cpu->until ? cpu->since : span->begin;
+	cpu->runs = true;
 	fprintf(events->to, ",\"args\":{\"thread\":%" PRIu64 "}}", span->thread);
 }
 
@@ -396,13 +398,15 @@ static bool woken_in_interrupt(const struct trace_span *ready)
 
 /*
  * Viewers look which slice is at the ends of an arrow, and leave out one that has none there: what ran before a CPU's
- * first switch has no slice.
+ * first switch, or behind a loss, has no slice.
  */
 static void begin_arrow(struct chrome_events *events, const struct trace_span *ready)
 {
 	const struct cpu_tracks *cpu = &events->cpus[ready->woken_on];
 
-	if (woken_in_interrupt(ready) || (cpu->told[RUNNING] && ready->begin >= cpu->since))
+	bool ran = cpu->told[RUNNING] && ready->begin >= cpu->since && (cpu->runs || ready->begin <= cpu->until);
+
+	if (woken_in_interrupt(ready) || ran)
 		events->cpus[ready->cpu].ready = *ready;
 }
 
@@ -460,6 +464,7 @@ static void end_span(void *context, const struct trace_span *span)
 	}
 	if (span->kind == SPAN_THREAD) {
 		events->cpus[span->cpu].until = span->end;
+		events->cpus[span->cpu].runs = false;
 		end_arrow(events, &events->cpus[span->cpu].ready, span->end);
 	}
 	put_event_head(events, group_of[span->kind], span->cpu + 1, "E", span->end);

@@ -735,16 +735,18 @@ static void add_named(struct collecting *all)
 	struct trace_log_row row;
 	uint64_t turn = 0;
 
-	while (trace_log_next(reader, &row) && !all->full) {
-		all->full = stop_at(all->window->stop, turn++);
+	while (trace_log_next(reader, &row) && !all->full && !sample_set_is_full(all->set)) {
 		const struct trace_log_kind *kind = trace_log_kind(traces, row.kind);
+		bool in_range = row.time >= all->from && row.time < all->to &&
+			filter_passes_cpu(&all->how->question->filter, row.cpu);
 
+		all->full = stop_at(all->window->stop, turn++);
 		for (uint32_t i = 0; i < kind->count; i++)
 			if (kind->values[i].is_thread && row.values[i] < EVENT_NONE)
 				thread_of(all, &(struct who) {
 					.thread = (uint32_t)row.values[i], .process = EVENT_KERNEL,
 				});
-		if (row.stack && row.stack <= all->nodes)
+		if (in_range && row.stack && row.stack <= all->nodes)
 			stack_of(all, row.stack - 1);
 	}
 	trace_log_close(reader);
