@@ -185,7 +185,7 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 static uint32_t row_of(struct making *making, const struct span_row *span)
 {
 	uint64_t part = making->table->by == EVENT_BY_NAME ? SLOW_ALL : part_of(making, span);
-	struct recalled *recalled = &making->recalled[(span->name + hash_mix(part, RECALLED)) % RECALLED];
+	struct recalled *recalled = &making->recalled[(span->name + part) % RECALLED];
 
 	if (span->name == making->open_name)		/* it means another thing each time */
 		return have_row(making, span, part);
