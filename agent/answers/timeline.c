@@ -467,6 +467,12 @@ static bool passes(const struct making *making, const struct filter *filter, con
 	return met->is_there && filter_passes(filter, threads, &who, CONTEXT_UNTOLD);
 }
 
+/* The line below the rows tells of it, so it keeps its row where there is little room. */
+static bool is_of_moment(const struct making *making, const struct met *met)
+{
+	return making->request->rows && !making->request->of_cpu && met->thread == making->request->of;
+}
+
 /* The threads that may have rows, the most important first. Returns how many. */
 static uint32_t rank_threads(struct making *making, struct rank *ranks)
 {
@@ -485,8 +491,8 @@ static uint32_t rank_threads(struct making *making, struct rank *ranks)
 		struct met *met = &making->met[i];
 
 		if (passes(making, &filter, met))
-			ranks[count++] = (struct rank) { met->thread == focus ? 3 : met->is_tied ? 2 :
-				(met->cpus & cpus) != 0, met };
+			ranks[count++] = (struct rank) { met->thread == focus ? 4 : is_of_moment(making, met) ? 3 :
+				met->is_tied ? 2 : (met->cpus & cpus) != 0, met };
 	}
 	if (count)
 		qsort(ranks, count, sizeof(*ranks), by_rank);
@@ -547,9 +553,6 @@ static void choose_rows(struct making *making)
 		if (making->cpu_is_there[cpu] && !add_row(making, true, cpu, &making->line_of_cpu[cpu]))
 			timeline->cpus_more++;
 	room = rows - timeline->count < TIMELINE_THREADS ? rows - timeline->count : TIMELINE_THREADS;
-	for (uint32_t i = room; room && i < threads; i++)	/* the thread of the moment has a row */
-		if (!making->request->of_cpu && ranks[i].met->thread == making->request->of)
-			ranks[room - 1] = ranks[i];
 	while (chosen < threads && chosen < room &&
 			add_row(making, false, ranks[chosen].met->thread, &ranks[chosen].met->line))
 		chosen++;
@@ -648,10 +651,10 @@ static void add_evens(const struct timeline *timeline, const struct line *line)
 	for (uint64_t first = 0; first < timeline->columns; first++) {
 		const struct even *even = &line->evens[first];
 		const struct timeline_span is = { .begin = even->begin, .end = even->end };
+		uint64_t column = first, ns;
 
-		for (uint64_t column = first; even->end && column < timeline->columns; column++)
-			add_share(&line->columns[column], &even->column,
-				(double)part_in_column(timeline, &is, column) / (double)(even->end - even->begin));
+		for (; column < timeline->columns && (ns = part_in_column(timeline, &is, column)); column++)
+			add_share(&line->columns[column], &even->column, (double)ns / (double)(is.end - is.begin));
 	}
 }
 

@@ -131,19 +131,25 @@ static void lay_out(const struct fleet *fleet, struct timeline *timeline)
 
 /* ---- rows ---- */
 
-/* The budget refuses: there are no rows. */
+/* False: the budget refuses, and there are no rows. */
 static bool make_room(struct timeline *timeline, uint32_t rows, uint32_t threads, uint32_t names)
 {
-	size_t cells = (size_t)rows * timeline->columns;
+	size_t bytes = (size_t)rows * timeline->columns * sizeof(*timeline->cells) + 1;
+	size_t thread_bytes = threads * sizeof(*timeline->threads) + 1, name_bytes = names * sizeof(*timeline->names);
 
 	timeline->rows = util_alloc((rows + 1) * sizeof(*timeline->rows));
-	timeline->cells = budget_resize(timeline->budget, NULL, 0, cells * sizeof(*timeline->cells) + 1);
-	timeline->threads = budget_resize(timeline->budget, NULL, 0, threads * sizeof(*timeline->threads) + 1);
-	timeline->names = budget_resize(timeline->budget, NULL, 0, names * sizeof(*timeline->names));
-	timeline->count = timeline->cells ? rows : 0;
-	timeline->thread_count = timeline->threads ? threads : 0;
-	timeline->name_count = timeline->names ? names : 0;
-	return timeline->cells && timeline->threads && timeline->names;
+	timeline->cells = budget_resize(timeline->budget, NULL, 0, bytes);
+	timeline->threads = budget_resize(timeline->budget, NULL, 0, thread_bytes);
+	timeline->names = budget_resize(timeline->budget, NULL, 0, name_bytes);
+	if (timeline->cells && timeline->threads && timeline->names)
+		return true;
+	budget_free(timeline->budget, timeline->cells, timeline->cells ? bytes : 0);
+	budget_free(timeline->budget, timeline->threads, timeline->threads ? thread_bytes : 0);
+	budget_free(timeline->budget, timeline->names, timeline->names ? name_bytes : 0);
+	timeline->cells = NULL;
+	timeline->threads = NULL;
+	timeline->names = NULL;
+	return false;
 }
 
 /* By a machine's own name: that in the sum, where its names begin with `first`. 0: there is no room for so many. */
@@ -187,11 +193,10 @@ static void copy_moment(const struct fleet *fleet, size_t index, const struct ti
 	struct timeline_moment *moment = &timeline->moment;
 
 	*moment = part->moment;
+	if (own != nearest)
+		*moment = (struct timeline_moment) { .of_cpu = moment->of_cpu, .of = moment->of, .time = moment->time,
+			.before = moment->before, .after = moment->after };
 	moment->machine = index;
-	moment->is_known = moment->is_known && own == nearest;
-	moment->is_inside = moment->is_inside && own == nearest;
-	moment->waits = moment->waits && own == nearest;
-	moment->holds = own == nearest ? moment->holds : 0;
 	moment->now = span_at(moment->now, ahead, first);
 	moment->inside = span_at(moment->inside, ahead, first);
 	moment->lock = span_at(moment->lock, ahead, first);
@@ -259,7 +264,6 @@ struct timeline *fleet_timeline(struct fleet *fleet, uint64_t now)
 		timeline->refused++;
 		return timeline;
 	}
-	timeline->count = timeline->thread_count = 0;
 	timeline->name_count = 1;
 	memset(timeline->names[0], 0, TIMELINE_CALLED);
 	for (size_t i = 0; i < fleet->count; i++)

@@ -307,6 +307,14 @@ static uint32_t busier_than(const struct timeline *all, const struct timeline_ro
 	return busier;
 }
 
+static bool has_row(const struct timeline *timeline, uint64_t thread)
+{
+	for (uint32_t i = 0; i < timeline->count; i++)
+		if (!timeline->rows[i].is_cpu && timeline->rows[i].number == thread)
+			return true;
+	return false;
+}
+
 /* Where there is little room, those with rows are the busiest; what is left out is counted. */
 static void little_room_is_for_the_busiest(void **state)
 {
@@ -329,9 +337,11 @@ static void little_room_is_for_the_busiest(void **state)
 		assert_true(kinds[true] >= rows - rows / 2 || !timeline->cpus_more);
 		assert_true(kinds[false] >= rows / 2 || !timeline->threads_more);
 		answer_free(&timeline->answer);
-		request.of = all->rows[all->count - 1].number;	/* the cursor's row stays */
+		request.of = all->rows[all->count - 1].number;	/* the cursor's row stays, but before it the focus' */
+		request.focus = all->rows[all->count - 2].number;
 		timeline = (struct timeline *)answer_new(&request.request, &moment);
-		assert_true(rows == 1 || timeline->rows[timeline->count - 1].number == request.of);
+		assert_true(has_row(timeline, request.focus) || kinds[false] < 1);
+		assert_true(has_row(timeline, request.of) || kinds[false] < 2);
 		answer_free(&timeline->answer);
 		answer_free(&all->answer);
 		end(&world);
