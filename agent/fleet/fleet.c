@@ -305,7 +305,7 @@ uint64_t fleet_own_time(const struct fleet *fleet, const struct fleet_machine *m
 {
 	int64_t own = (int64_t)(time - (uint64_t)fleet_ahead(fleet, machine));
 
-	return machine->vitals && own > 0 ? (uint64_t)own : IN_NO_WINDOW;
+	return machine->vitals && machine->vitals->now && own > 0 ? (uint64_t)own : IN_NO_WINDOW;
 }
 
 /* Where the machine's clock stood then. What is held as it is shown has nothing that was not known yet. */
@@ -313,19 +313,19 @@ static uint64_t end_of(const struct fleet *fleet, const struct fleet_machine *ma
 {
 	uint64_t own = fleet_own_time(fleet, machine, time), known = machine->vitals ? machine->vitals->now : 0;
 
-	return moved || !known || own < known ? own : known;
+	return moved || own < known ? own : known ? known : IN_NO_WINDOW;
 }
 
-/* A baseline that was marked in a frozen or moved window is that. */
+/* A baseline that was marked in a frozen or moved window is that, which ends at `until` there. */
 static struct baseline mark(const struct fleet *fleet, const struct fleet_machine *machine,
-	const struct excerpt *excerpt)
+	const struct excerpt *excerpt, uint64_t until)
 {
 	const struct baseline *base = &excerpt->base;
 	struct baseline own = *base;
 
 	if (!base->until_ns)
 		return (struct baseline) { .until_ns = 0 };
-	own.until_ns = base->until_ns == excerpt->until_ns ? machine->until :
+	own.until_ns = base->until_ns == excerpt->until_ns ? until :
 		end_of(fleet, machine, base->until_ns, false);
 	own.zero_ns = base->zero_ns == excerpt->zero_ns ? machine->zero : 0;
 	own.back_ns = own.until_ns == IN_NO_WINDOW ? 0 : base->back_ns;
@@ -336,14 +336,15 @@ void fleet_look(struct fleet *fleet, const struct excerpt *excerpt)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
 		struct fleet_machine *machine = &fleet->machines[i];
+		uint64_t until = machine->until;	/* by which the clocks are compared up to here */
 
 		if (excerpt->zero_ns != fleet->excerpt.zero_ns)
 			machine->zero = excerpt->zero_ns && machine->vitals ? machine->vitals->now : 0;
 		if (excerpt->until_ns != fleet->excerpt.until_ns)
-			machine->until = excerpt->until_ns ?
-				end_of(fleet, machine, excerpt->until_ns, excerpt->moved) : 0;
+			until = excerpt->until_ns ? end_of(fleet, machine, excerpt->until_ns, excerpt->moved) : 0;
 		if (excerpt->base.until_ns != fleet->excerpt.base.until_ns)
-			machine->base = mark(fleet, machine, excerpt);
+			machine->base = mark(fleet, machine, excerpt, until);
+		machine->until = until;
 	}
 	fleet->excerpt = *excerpt;
 }

@@ -220,7 +220,7 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
 
 /*
  * The machine's own rows of which the fleet is asked for the slowest: it may have several numbers of one name. They are
- * put into the request, if there is one, the heaviest first, as far as they have room. Returns how many there are.
+ * put into the request, the heaviest first, as far as they have room. Returns how many there are.
  */
 static uint32_t slow_rows_of(const struct fleet *fleet, size_t index, struct event_request *own)
 {
@@ -238,7 +238,7 @@ static uint32_t slow_rows_of(const struct fleet *fleet, size_t index, struct eve
 		rename_row(&row, part->by, fleet->names[index], index, differ);
 		if (row.number != asked->slow_numbers[0] || row.part != asked->slow_part)
 			continue;
-		if (own && count < SLOW_NAMES) {
+		if (count < SLOW_NAMES) {
 			own->slow_numbers[count] = part->rows[i].number;
 			own->slow_part = part->rows[i].part;
 			own->slow = count + 1;
@@ -248,14 +248,25 @@ static uint32_t slow_rows_of(const struct fleet *fleet, size_t index, struct eve
 	return count;
 }
 
-void fleet_ask_slow(const struct fleet *fleet, size_t index, struct event_request *request)
+static int by_value(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* The numbers are sorted: the question stays the same while the order of the rows changes. */
+uint32_t fleet_ask_slow(const struct fleet *fleet, size_t index, struct event_request *request)
 {
 	uint64_t kind = request->slow_kind;
+	uint32_t count;
 
 	request->slow = request->slow_kind = request->slow_part = 0;
 	memset(request->slow_numbers, 0, sizeof(request->slow_numbers));
-	if (slow_rows_of(fleet, index, request))
-		request->slow_kind = kind;
+	count = slow_rows_of(fleet, index, request);
+	request->slow_kind = count ? kind : 0;
+	qsort(request->slow_numbers, request->slow, sizeof(*request->slow_numbers), by_value);
+	return count;
 }
 
 /* The part is about one of these rows. */
@@ -274,11 +285,10 @@ static void add_slow(struct sum *sum, size_t index, const struct event_table *pa
 	struct event_request own = *asked_of(sum->fleet);
 	const char *name = sum->fleet->names[index];
 	struct event_table *table = sum->table;
-	uint32_t count = slow_rows_of(sum->fleet, index, NULL);
+	uint32_t count = fleet_ask_slow(sum->fleet, index, &own);
 
 	if (!count)
 		return;
-	fleet_ask_slow(sum->fleet, index, &own);
 	table->slow_more += count > SLOW_NAMES ? count - SLOW_NAMES : 0;
 	if (!is_of_slow(part, &own)) {
 		table->slow_told = false;	/* its answer to that is still to come */
@@ -351,6 +361,19 @@ static void add_books(struct sum *sum, size_t index, const struct event_table *p
 			sum->fleet->names[index], part->filters);
 }
 
+/* Where the last machine's range ends: a window may lie in the past. */
+static uint64_t end_of(const struct fleet *fleet, uint64_t now)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct event_table *part = part_of(fleet, i);
+
+		end = part ? most(end, fleet_time(fleet, &fleet->machines[i], part->to)) : end;
+	}
+	return end ? end : now - fleet->origin;
+}
+
 struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 {
 	const struct event_request *asked = asked_of(fleet);
@@ -361,7 +384,7 @@ struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 	table->pages.budget = fleet->budget;
 	table->machine_count = (uint32_t)fleet->count;
 	table->by = (enum event_by)asked->by;
-	table->from = table->to = now - fleet->origin;
+	table->from = table->to = end_of(fleet, now);
 	table->open_known = true;
 	table->slow_told = asked->slow;
 	table->slow_of = (struct slow_of) { (enum span_kind)asked->slow_kind, asked->slow_numbers[0],

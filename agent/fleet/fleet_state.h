@@ -93,8 +93,8 @@ struct fleet {
 	uint64_t origin;		/* util_now when the fleet's clock was 0, modulo 2^64 */
 };
 
-/* Of the fleet's row of which the slowest are asked for, the machine's own one. */
-void fleet_ask_slow(const struct fleet *fleet, size_t machine, struct event_request *request);
+/* Of the fleet's row of which the slowest are asked for, the machine's own ones; returns how many it has. */
+uint32_t fleet_ask_slow(const struct fleet *fleet, size_t machine, struct event_request *request);
 
 /* What it is asked for its part of the timeline. */
 void fleet_ask_timeline(const struct fleet *fleet, size_t machine, struct timeline_request *request);

@@ -347,6 +347,25 @@ static void books_and_ranges(void **state)
 	fleet_free(fleet);
 }
 
+/* The range of a window that is past lies on the axis of all other times. */
+static void a_window_in_the_past(void **state)
+{
+	struct fleet *fleet = new_fleet(EVENT_BY_NAME);
+	struct part *web = new_part(EVENT_BY_NAME);
+	struct event_table *all;
+
+	(void)state;
+	web->table.from = 10 * NS_PER_SECOND;
+	web->table.to = 20 * NS_PER_SECOND;
+	web->table.exact_from = 95 * NS_PER_SECOND;
+	fleet_take(fleet, 0, &web->table.answer, util_now());
+	all = all_of(fleet);
+	assert_int_equal(all->to - all->from, 10 * NS_PER_SECOND);
+	assert_int_equal(all->exact_from - all->to, 75 * NS_PER_SECOND);
+	answer_free(&all->answer);
+	fleet_free(fleet);
+}
+
 /* ---- the slowest ---- */
 
 /* Each machine is asked by its own number. The page waits for all that have the row, and says whose a span is. */
@@ -451,6 +470,7 @@ int main(void)
 		cmocka_unit_test(parts_are_of_their_machine),
 		cmocka_unit_test(each_part_is_its_own),
 		cmocka_unit_test(books_and_ranges),
+		cmocka_unit_test(a_window_in_the_past),
 		cmocka_unit_test(the_slowest_of_a_row),
 		cmocka_unit_test(the_slowest_of_several_numbers),
 	};

@@ -140,6 +140,30 @@ static void test_an_old_boot_freezes_nothing(void **state)
 	member_free(&again);
 }
 
+/* The window becomes live, and a baseline is marked, before anybody has looked in between; a clock is not told yet. */
+static void test_a_window_and_a_baseline_change_at_once(void **state)
+{
+	struct member web = member_new(), db = member_new();
+	struct fleet *fleet = fleet_new(member_names, 2, NULL);
+	struct function_request wanted = answers_function_request();
+
+	(void)state;
+	member_give(fleet, 0, member_answers(&web, "Linux", 1000, 50 * NS_PER_SECOND));
+	member_give(fleet, 1, member_answers(&db, "Linux", 1000, 0));
+	wanted.request.excerpt.until_ns = clock_of(fleet);
+	member_ask(fleet, &wanted);
+	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 50 * NS_PER_SECOND);
+	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 1);	/* in no window */
+	wanted.request.excerpt.base.until_ns = wanted.request.excerpt.until_ns - 2 * NS_PER_SECOND;
+	wanted.request.excerpt.until_ns = 0;
+	member_ask(fleet, &wanted);
+	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
+	assert_int_equal(fleet_excerpt(fleet, 0).base.until_ns, 48 * NS_PER_SECOND);
+	fleet_free(fleet);
+	member_free(&web);
+	member_free(&db);
+}
+
 /* Zero and freeze are set where each machine's own clock stood then. A new boot counts from its beginning. */
 static void test_clocks_are_never_mixed(void **state)
 {
@@ -191,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clocks_are_never_mixed),
+		cmocka_unit_test(test_a_window_and_a_baseline_change_at_once),
 		cmocka_unit_test(test_an_old_boot_freezes_nothing),
 		cmocka_unit_test(test_clock_is_the_time_of_the_day),
 		cmocka_unit_test(test_time_lines_are_one),
