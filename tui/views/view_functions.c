@@ -658,7 +658,7 @@ static bool threads_moment(const void *context, struct view_moment *moment)
 	while (self->vitals && moment->machine < self->vitals->machine_count &&
 			strcmp(self->vitals->machines[moment->machine].name, name) != 0)
 		moment->machine++;
-	return true;
+	return !self->vitals || !self->vitals->machine_count || moment->machine < self->vitals->machine_count;
 }
 
 static void want_rows(struct function_view *self)
