@@ -115,6 +115,11 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 	for (int kind = 0; kind < TABLE_MARKS; kind++) {
 		const struct table_fill *table = &epoch->tables[kind];
 
+		if (kind == TABLE_EVENTS && table->used < table->size) {	/* which gives no row back */
+			add_count(line, table->missing, "trace {event is|events are} refused: another one has the same "
+				"id, or the texts are too long");
+			continue;
+		}
 		snprintf(what, sizeof(what), "%s: the guest keeps %" PRIu32 " %s; %s %s=%" PRIu64,
 			kinds[kind].what, table->size, kinds[kind].setting,
 			strcmp(epoch->kernel, "Linux") == 0 ? "insmod ktop.ko with" :
