@@ -133,7 +133,8 @@ enum {
 	SOON_MS = 20,			/* the pause before a new question's answer, and before the first samples */
 	SOON_TRIES = 32,		/* so many answers without samples come so soon */
 	FRAME_US = 250,			/* half of what a turn costs besides its answers: wakes and a frame */
-	COST_TIMES = 400,		/* what a turn costs is this part of the time, or all of what reading takes, */
+	COST_TIMES = 400,		/* what a turn costs is this part of the time, */
+	READING_TIMES = 3,		/* or so many times what reading takes, */
 	READING_MS = 5,			/* where that is so much between two turns */
 };
 
@@ -408,13 +409,13 @@ static struct subscription *hear_news(struct subscriptions *all, const struct ep
 	return first;
 }
 
-/* Until what the last turn has cost is little beside the time that went by, or no more than much reading took. */
+/* Until what the last turn has cost is little beside the time that went by, or beside what much reading took. */
 static uint64_t pause_of_cost(const struct subscriptions *all)
 {
 	uint64_t cost = all->cost + (uint64_t)FRAME_US * 1000, longest = (uint64_t)ANSWERS_LONGEST_MS * NS_PER_MS;
 	uint64_t reading = util_thread_time() - all->worked;
 
-	if (reading >= cost && reading >= (uint64_t)READING_MS * NS_PER_MS)
+	if (READING_TIMES * reading >= cost && reading >= (uint64_t)READING_MS * NS_PER_MS)
 		return 0;
 	return cost < longest / COST_TIMES ? COST_TIMES * cost : longest;
 }

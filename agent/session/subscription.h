@@ -12,9 +12,9 @@
  * at most.
  *
  * A question names the shortest pause between two of its answers. A person reads some frames a second, and should not
- * pay more for them than for what they look at. So the pause is longer until a turn's answers, with half of what the
- * frames cost that show them, have taken a four hundredth of the time, or, on a busy guest, as much as the incoming
- * bytes have since: its screen is as lively as an idle one's. Two turns come in each second anyway.
+ * pay much more for them than for what they look at. So the pause is longer until a turn's answers, with half of what
+ * the frames cost that show them, have taken a four hundredth of the time, or, on a busy guest, three times as much as
+ * the incoming bytes have since: its screen is as lively as an idle one's. Two turns come in each second anyway.
  */
 #ifndef SUBSCRIPTION_H
 #define SUBSCRIPTION_H

@@ -24,7 +24,7 @@
 #include "views.h"
 
 enum {
-	PAUSE_MS = 500,
+	PAUSE_MS = 100,
 	MARK = 2,			/* columns for the cursor's '>' and a space */
 	DETAIL_STEP = 16,		/* columns by which a key moves the detail line */
 	HEADS_FROM = 5, DETAIL_FROM = 6, LINE_FROM = 12,	/* rows from which there are heads and lines below */

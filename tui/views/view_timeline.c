@@ -19,7 +19,7 @@
 #include "views.h"
 
 enum {
-	PAUSE_MS = 500,
+	PAUSE_MS = 100,
 	MARK = 2,			/* columns for the cursor's '>' and a space */
 	NAME_LEAST = 12, NAME_MOST = 28,	/* columns of a row's name, and */
 	NAME_PART = 6, NAME_PART_MANY = 4,	/* its part of all columns; over many machines */
