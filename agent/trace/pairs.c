@@ -922,7 +922,7 @@ void pairs_end(struct pairs *pairs)
 	for (uint32_t i = 0; i < pairs->cpu_count; i++)
 		if (pairs->cpus[i]) {
 			end_thread(pairs, pairs->cpus[i], pairs->cpus[i]->last, false);
-			end_interrupts(pairs, pairs->cpus[i], 0, pairs->cpus[i]->last, false);
+			end_interrupts(pairs, pairs->cpus[i], 0, pairs->cpus[i]->last, true);
 		}
 	for (uint32_t i = 0; i < pairs->task_count; i++)
 		if (pairs->tasks[i].calls)

@@ -424,6 +424,33 @@ static void a_chrome_trace_says_where_spans_began(void **state)
 	sample_set_free(set);
 }
 
+/* A call and an interrupt that are under way at the end say so; a run goes on. */
+static void what_has_not_ended_says_so(void **state)
+{
+	static const struct set_event events[] = {
+		{ 10000, 0, &event_leave, { SET_NONE, 7, LEAVES_READY } }, { 20000, 0, &event_call, { 7, 1 } },
+		{ 30000, 0, &event_irq_enter, { 3 } }, { 40000, 1, &event_mail, { 0 } },
+	};
+	struct sample_set *set = sample_set_new(NULL);
+	struct set_writing writing = { .title = "t" };
+	char *text, *error = NULL;
+	const char *at;
+	int count = 0;
+	size_t size;
+
+	(void)state;
+	event_list_give(set, events, sizeof(events) / sizeof(*events));
+	writing.to = util_text_open(&text, &size);
+	assert_true(set_format_named("chrome")->write(set, &writing, &error));
+	util_text_close(writing.to, &text);
+	assert_non_null(strstr(text, "\"open\":true"));
+	for (at = text; (at = strstr(at, "\"lost\":true")); at++)
+		count++;
+	assert_int_equal(count, 1);
+	free(text);
+	sample_set_free(set);
+}
+
 static void without_memory_nothing_is_left_out_in_silence(void **state)
 {
 	static const struct set_event call[] = {
@@ -465,6 +492,7 @@ int main(void)
 		cmocka_unit_test(waits_are_spans_and_wakes_events_too),
 		cmocka_unit_test(a_chrome_trace_has_an_arrow_for_each_wake),
 		cmocka_unit_test(a_chrome_trace_says_where_spans_began),
+		cmocka_unit_test(what_has_not_ended_says_so),
 		cmocka_unit_test(without_memory_nothing_is_left_out_in_silence),
 	};
 
