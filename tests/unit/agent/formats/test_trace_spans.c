@@ -218,6 +218,20 @@ static void ends_alone_and_what_is_under_way_are_told(void **state)
 		"thread 4294967295 on 1: 8-8\nsleep 0 on 0: 7-10 lost\nready 1 on 1: 8-10 lost\n");
 }
 
+/* The set with these events as a Chrome trace, in fresh memory. */
+static char *chrome_text(struct sample_set *set, const struct set_event *events, size_t count)
+{
+	struct set_writing writing = { .title = "t" };
+	char *text, *error = NULL;
+	size_t size;
+
+	event_list_give(set, events, count);
+	writing.to = util_text_open(&text, &size);
+	assert_true(set_format_named("chrome")->write(set, &writing, &error));
+	util_text_close(writing.to, &text);
+	return text;
+}
+
 /* The same in a Chrome trace: the end is marked, and so is the place. */
 static void a_chrome_trace_marks_what_a_loss_has_ended(void **state)
 {
@@ -226,17 +240,12 @@ static void a_chrome_trace_marks_what_a_loss_has_ended(void **state)
 		{ 900000, 0, &event_lost, { 12 } }, { 1000000, 0, &event_return, { 7, 1, 5 } },
 	};
 	struct sample_set *set = sample_set_new(NULL);
-	struct set_writing writing = { .title = "t" };
-	char *text, *error = NULL;
+	char *text;
 	cJSON *json, *event;
-	size_t size;
 	unsigned seen = 0;
 
 	(void)state;
-	event_list_give(set, events, sizeof(events) / sizeof(*events));
-	writing.to = util_text_open(&text, &size);
-	assert_true(set_format_named("chrome")->write(set, &writing, &error));
-	util_text_close(writing.to, &text);
+	text = chrome_text(set, events, sizeof(events) / sizeof(*events));
 	json = cJSON_Parse(text);
 	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) {
 		const char *phase = cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph"));
@@ -290,16 +299,12 @@ static void waits_are_spans_and_wakes_events_too(void **state)
 static void assert_arrows(const struct set_event *events, size_t count, const char *wanted)
 {
 	struct sample_set *set = sample_set_new(NULL);
-	struct set_writing writing = { .title = "t" };
-	char *text, *error = NULL, *seen;
+	char *text, *seen;
 	cJSON *json, *event;
 	size_t size;
 	FILE *to;
 
-	event_list_give(set, events, count);
-	writing.to = util_text_open(&text, &size);
-	assert_true(set_format_named("chrome")->write(set, &writing, &error));
-	util_text_close(writing.to, &text);
+	text = chrome_text(set, events, count);
 	json = cJSON_Parse(text);
 	to = util_text_open(&seen, &size);
 	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) {
@@ -389,8 +394,7 @@ static void a_chrome_trace_says_where_spans_began(void **state)
 		"X syscall stack call < main\n"
 		"B ready stack lock < run < ...\n";
 	struct sample_set *set = sample_set_new(NULL);
-	struct set_writing writing = { .title = "t" };
-	char *text, *seen, *error = NULL;
+	char *text, *seen;
 	uint32_t stacks[4];
 	cJSON *json, *event;
 	FILE *to;
@@ -401,10 +405,7 @@ static void a_chrome_trace_says_where_spans_began(void **state)
 		stacks[i] = stack_of(set, ways[i], depths[i], i == 3);
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		events[i].stack = events[i].stack ? stacks[events[i].stack - 1] : 0;
-	event_list_give(set, events, sizeof(events) / sizeof(*events));
-	writing.to = util_text_open(&text, &size);
-	assert_true(set_format_named("chrome")->write(set, &writing, &error));
-	util_text_close(writing.to, &text);
+	text = chrome_text(set, events, sizeof(events) / sizeof(*events));
 	json = cJSON_Parse(text);
 	to = util_text_open(&seen, &size);
 	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) {
@@ -432,17 +433,12 @@ static void what_has_not_ended_says_so(void **state)
 		{ 30000, 0, &event_irq_enter, { 3 } }, { 40000, 1, &event_mail, { 0 } },
 	};
 	struct sample_set *set = sample_set_new(NULL);
-	struct set_writing writing = { .title = "t" };
-	char *text, *error = NULL;
+	char *text;
 	const char *at;
 	int count = 0;
-	size_t size;
 
 	(void)state;
-	event_list_give(set, events, sizeof(events) / sizeof(*events));
-	writing.to = util_text_open(&text, &size);
-	assert_true(set_format_named("chrome")->write(set, &writing, &error));
-	util_text_close(writing.to, &text);
+	text = chrome_text(set, events, sizeof(events) / sizeof(*events));
 	assert_non_null(strstr(text, "\"open\":true"));
 	for (at = text; (at = strstr(at, "\"lost\":true")); at++)
 		count++;

@@ -454,21 +454,27 @@ static void test_why_there_is_nothing(void **state)
 	stage_strike(&stage);
 }
 
+static void show_two_machines(struct stage *stage, struct event_share *shares)
+{
+	struct vitals *vitals = stage->answers->vitals;
+
+	vitals->machine_count = stage->answers->events->machine_count = 2;
+	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
+	strcpy(vitals->machines[0].name, "1 web");
+	strcpy(vitals->machines[1].name, "2 db");
+	stage->answers->events->shares = shares;
+}
+
 /* The line below tells what each has of the row, the note who traces nothing. */
 static void test_many_machines(void **state)
 {
 	struct event_share shares[] = { { 0 }, { .count = 0 }, { .count = 1200, .p99 = 64 * NS_PER_MS },
 		{ .count = 4, .p99 = 2 * NS_PER_MS }, };
 	struct stage stage = raise_stage();
-	struct vitals *vitals = stage.answers->vitals;
 	struct event_table *table = stage.answers->events;
 
 	(void)state;
-	vitals->machine_count = table->machine_count = 2;
-	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	strcpy(vitals->machines[0].name, "1 web");
-	strcpy(vitals->machines[1].name, "2 db");
-	table->shares = shares;
+	show_two_machines(&stage, shares);
 	table->rows[1].shares = 2;
 	assert_non_null(view_events.ask(stage.view, &stage.scope));
 	stage_resize(&stage, 20, 200, true);
@@ -492,15 +498,10 @@ static void test_machines_are_compared_like_with_like(void **state)
 	struct event_share shares[] = { { .count = 900, .total = 900 * NS_PER_MS }, { .count = 100,
 		.total = 100 * NS_PER_MS }, };
 	struct stage stage = raise_stage();
-	struct vitals *vitals = stage.answers->vitals;
 	struct event_table *table = stage.answers->events;
 
 	(void)state;
-	vitals->machine_count = table->machine_count = 2;
-	vitals->machines = util_alloc(2 * sizeof(*vitals->machines));
-	strcpy(vitals->machines[0].name, "1 web");
-	strcpy(vitals->machines[1].name, "2 db");
-	table->shares = shares;
+	show_two_machines(&stage, shares);
 	table->count = 1;
 	table->to = table->from + 10 * NS_PER_SECOND;
 	table->base_from = table->from - 10 * NS_PER_SECOND;
