@@ -92,15 +92,17 @@ static bool pack_meta(struct out *out)
 
 /*
  * Packs what was in the ring when this drain began; if there was nothing, a heartbeat that is due. True: all of it is
- * packed.
+ * packed. Nothing is while a writer may still move the tail: the next drain comes soon enough.
  */
 static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_id id)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, id.stream);
 	struct ktop_books *books = &cpu->books[id.stream];
 	uint64_t head = cpu->until[id.stream - KTOP_SAMPLES];
-	const struct ktop_record *record = ktop_ring_first(ring, head);
+	const struct ktop_record *record = ring->settled ? ktop_ring_first(ring, head) : NULL;
 
+	if (!ring->settled)
+		return true;
 	if (record == NULL && out->now - books->sent < ktop_beat(out->ktop))
 		return true;
 	if (!open_packet(out, id, books, record ? record->size : 0))
@@ -154,7 +156,16 @@ static void mark_rings(struct ktop *ktop)
 {
 	for (uint32_t i = 0; i < ktop->cpus; i++)
 		for (uint32_t class = 0; class < KTOP_CLASSES; class++)
-			ktop->cpu[i].until[class] = ktop_ring_head(&ktop->cpu[i].rings[class]);
+			if (ktop_ring_settle(&ktop->cpu[i].rings[class]))
+				ktop->cpu[i].until[class] = ktop_ring_head(&ktop->cpu[i].rings[class]);
+}
+
+/* Nobody reads: the newest events are kept. */
+static void roll_rings(struct ktop *ktop)
+{
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		for (uint32_t class = 0; class < KTOP_CLASSES; class++)
+			ktop_ring_roll(&ktop->cpu[i].rings[class]);
 }
 
 /* True: there is more to send, and the transport has buffers. */
@@ -205,6 +216,8 @@ bool ktop_drain(struct ktop *ktop)
 		greet(ktop, now);
 	}
 	ktop_control(ktop, connected);
+	if (!connected)
+		roll_rings(ktop);
 	return connected && (send_all(ktop) || ktop_control_more(ktop));
 }
 

@@ -19,9 +19,7 @@ uint64_t ktop_lost(const struct ktop *ktop, uint32_t cpu, uint32_t stream)
 
 uint64_t ktop_taken(const struct ktop *ktop, uint32_t cpu, uint32_t stream)
 {
-	const struct ktop_ring *ring = ktop_ring(&ktop->cpu[cpu], stream);
-
-	return __atomic_load_n(&ring->committed, __ATOMIC_RELAXED) + ktop_ring_lost(ring);
+	return ktop_ring_taken(ktop_ring(&ktop->cpu[cpu], stream));
 }
 
 bool ktop_on(const struct ktop *ktop, uint32_t cpu, enum ktop_stream stream)

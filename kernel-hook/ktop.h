@@ -134,8 +134,8 @@ size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings);
 
 /*
  * thread, once. The memory, aligned to 64 bytes, and the transport stay the hook's for ever. `settings` NULL: the
- * defaults. `transport` NULL: the hook counts events and drops them. Returns NULL if the number of CPUs or a setting
- * is out of range, or the memory is too small or not aligned.
+ * defaults. `transport` NULL: the hook counts events, and keeps the newest. Returns NULL if the number of CPUs or a
+ * setting is out of range, or the memory is too small or not aligned.
  */
 struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_settings *settings,
 	struct ktop_transport *transport, void *memory, size_t size);

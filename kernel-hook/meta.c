@@ -214,16 +214,15 @@ static uint8_t *put_cpu_status(const struct ktop *ktop, uint32_t index, uint8_t 
 	const struct ktop_cpu *cpu = &ktop->cpu[number];
 	const struct ktop_ring *ring = &cpu->rings[class];
 	bool busy = ktop_ring_busy(ring);	/* read first: if it is not busy, the counts are final */
-	uint64_t lost = ktop_ring_lost(ring);
 	struct ktop_wire_cpu_status fixed = {
 		.cpu = number,
 		.stream = (uint8_t)(KTOP_SAMPLES + class),
 		.enabled = ktop_on(ktop, number, KTOP_SAMPLES + class) || busy,
-		.taken = __atomic_load_n(&ring->committed, __ATOMIC_RELAXED) + lost,
-		.lost = lost,
+		.taken = ktop_ring_taken(ring),
+		.lost = ktop_ring_lost(ring),
 		.cost = __atomic_load_n(&ring->cost, __ATOMIC_RELAXED),
 		.span = cpu->span[class],
-		.used = (uint32_t)(ktop_ring_head(ring) - ring->tail),
+		.used = (uint32_t)(ktop_ring_head(ring) - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED)),
 		.size = (uint32_t)ring->size,
 	};
 

@@ -12,14 +12,18 @@
  * To write one event: enter, reserve, fill in the payload, commit. Leave takes the place of commit when there is
  * no event after all. Every event that finds no place is counted.
  *
+ * While nobody reads, the ring is rolling: the writer gives up the oldest records for new ones, so that the newest are
+ * there when somebody comes, or when the machine has died. Then the tail is the writer's. The drainer gets it back by
+ * ktop_ring_settle.
+ *
  * Barrier pairs:
  *   1  head: the stores in ktop_ring_commit and, for a pad, in ktop_ring_extend release the
  *      record; the load in ktop_ring_head acquires it.
  *   2  tail: the store in ktop_ring_drop releases the bytes that were read; the load in
  *      ktop_ring_extend acquires them before they are written again.
- *   3  busy, and ktop.sampler or ktop.trace: the writer stores busy in ktop_ring_enter, then loads the switch
- *      in sample.c or trace.c. The drainer stores the switch in sampler.c, then loads busy in ktop_ring_busy.
- *      All four are sequentially consistent, so at least one side sees the other's store.
+ *   3  busy, and ktop.sampler, ktop.trace or ring.rolling: the writer stores busy in ktop_ring_enter, then loads the
+ *      switch in sample.c, trace.c or ktop_ring_extend. The drainer stores the switch in sampler.c or ktop_ring_settle,
+ *      then loads busy in ktop_ring_busy. All are sequentially consistent, so at least one side sees the other's store.
  *   9  busy, on its own CPU: the store in ktop_ring_leave releases the record and the head. An NMI
  *      that finds the ring not busy therefore finds both complete.
  */
@@ -51,6 +55,7 @@ struct ktop_ring {
 	uint8_t *limit;			/* all from there up to here is known to be free */
 	uint64_t committed;		/* events written since boot */
 	uint64_t full;			/* events dropped because the ring was full */
+	uint64_t given_up;		/* of those written: given up for newer ones, unread */
 	uint64_t cost;			/* clock ticks that its writers took */
 	uint32_t busy;			/* 1 from enter until commit or leave */
 
@@ -58,7 +63,9 @@ struct ktop_ring {
 	uint64_t nested;		/* events dropped because the ring was busy */
 
 	/* written by the drainer */
-	uint64_t tail __attribute__((aligned(64)));	/* up to here records have been read */
+	uint64_t tail __attribute__((aligned(64)));	/* up to here records have been read; rolling: by the writer */
+	uint32_t rolling;		/* 1: the oldest records make room */
+	bool settled;			/* no writer moves the tail */
 };
 
 enum { KTOP_RING_MIN = 4096 };		/* bytes */
@@ -151,8 +158,16 @@ static inline void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *
 /* The drainer, after it has switched the writers off. True: one may still be writing an event. */
 bool ktop_ring_busy(const struct ktop_ring *ring);
 
-/* Any context. Events dropped since boot. */
+/* Any context. Events since boot: dropped, unread ones that were given up included; all of them. */
 uint64_t ktop_ring_lost(const struct ktop_ring *ring);
+uint64_t ktop_ring_taken(const struct ktop_ring *ring);
+
+/*
+ * The drainer. Roll: from now on nobody reads. Settle: somebody does, and the tail is the drainer's again. False: not
+ * yet, since an event is being written; ask again later. Until then no record may be read.
+ */
+void ktop_ring_roll(struct ktop_ring *ring);
+bool ktop_ring_settle(struct ktop_ring *ring);
 
 /*
  * The drainer. Head: up to where records can be read. First: the oldest record before `head`, NULL when there is

@@ -54,9 +54,7 @@ static inline int set_up(void **state)
 
 static inline uint64_t taken(uint32_t cpu, enum ktop_stream stream)
 {
-	const struct ktop_ring *ring = ktop_ring(&ktop->cpu[cpu], stream);
-
-	return ring->committed + ktop_ring_lost(ring);
+	return ktop_ring_taken(ktop_ring(&ktop->cpu[cpu], stream));
 }
 
 /* The events that a reader of the packets counts as lost (docs/wire.md). */

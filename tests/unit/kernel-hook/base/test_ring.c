@@ -197,6 +197,61 @@ static void same_as_a_queue(void **state)
 	free(queue);
 }
 
+/* Nobody reads for some time, again and again: what is there then is the newest, without a gap. The rest is counted. */
+static void rolling_keeps_the_newest(void **state)
+{
+	enum { ROUNDS = 200 };
+	uint64_t written = 0, read = 0;
+	unsigned seed = 21;
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		uint32_t count = (uint32_t)rand_r(&seed) % 300;
+		uint64_t before = written, first = 0;
+		const struct ktop_record *record;
+
+		ktop_ring_roll(&ring);
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t size = (uint32_t)rand_r(&seed) % (SIZE / 4);
+
+			assert_true(put((uint16_t)(written % 60000 + 1), size, size, (uint8_t)written));
+			written++;
+		}
+		assert_int_equal(ktop_ring_taken(&ring), written);
+		assert_true(ktop_ring_settle(&ring));
+		while ((record = ktop_ring_first(&ring, ktop_ring_head(&ring)))) {
+			first = first ? first : written - (written + 60000 - (record->id - 1u)) % 60000;
+			assert_int_equal(record->id, first % 60000 + 1);
+			if (record->size)
+				assert_int_equal(record->payload[record->size - 1u], (uint8_t)first);
+			ktop_ring_drop(&ring, record);
+			first++;
+			read++;
+		}
+		assert_true(!first || first == written);
+		assert_int_equal(read + ktop_ring_lost(&ring), written);
+		assert_true(count == 0 || first > before);
+	}
+	assert_true(ring.given_up > 1000 && read > 1000);
+}
+
+static void a_ring_that_is_written_is_not_read(void **state)
+{
+	struct ktop_record *record;
+
+	(void)state;
+	ktop_ring_roll(&ring);
+	assert_true(ktop_ring_enter(&ring));
+	record = ktop_ring_reserve(&ring, 100, 0);
+	assert_false(ktop_ring_settle(&ring));
+	ktop_ring_commit(&ring, record, 4, 100);
+	assert_true(ktop_ring_settle(&ring));
+	assert_int_equal(take(), 4);
+	while (put(5, 100, 100, 5))		/* it does not roll any more */
+		continue;
+	assert_int_equal(ring.given_up, 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, after)
 
 int main(void)
@@ -207,6 +262,8 @@ int main(void)
 		TEST(one_piece_at_the_wrap),
 		TEST(leaving_leaves_no_trace),
 		TEST(nested_writes_are_dropped_and_counted),
+		TEST(rolling_keeps_the_newest),
+		TEST(a_ring_that_is_written_is_not_read),
 		TEST(same_as_a_queue),
 	};
 
