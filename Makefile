@@ -19,7 +19,7 @@ say = $(if $(V),,@$(if $(quiet),,echo '$1 $@';))
 
 # $(call in,FOLDER/,NAMES): the names, each with the folder before it.
 in = $(addprefix $1,$2)
-HOOK = $(call in,kernel-hook/,control drain events filter hook hotkeys init meta pace sample sampler trace unwind unwind_user) \
+HOOK = $(call in,kernel-hook/,black_box control drain events filter hook hotkeys init meta pace sample sampler trace unwind unwind_user) \
 	$(call in,kernel-hook/base/,grid name_table packet ring str) $(call in,kernel-hook/virtio/,pci pci_ports virtio \
 		virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \

@@ -594,7 +594,19 @@ void ktop_control_reset(struct ktop *ktop)
 	ktop->meta.reply_full = false;
 }
 
-void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
+/* As if a host had sent this line, before there is any. */
+static bool run_events_text(struct ktop *ktop, const char *events)
+{
+	char *line = ktop->control.line, *words[WORDS];
+	uint32_t size = ktop_str_fit(events, sizeof(ktop->control.line) - 1), count;
+
+	__builtin_memcpy(line, events, size);
+	line[size] = 0;
+	count = split(line, words);
+	return events[size] == 0 && count <= WORDS && run_events(ktop, words, count);
+}
+
+bool ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 {
 	const char *why;
 
@@ -604,9 +616,12 @@ void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 	ktop_str_set(&ktop->meta.note, why ? why : "");
 	ktop->control.sampler = settings->no_sampler ? KTOP_NONE : why ? KTOP_TIMER : KTOP_NMI;
 	ktop->sampler = KTOP_NONE;
+	if (settings->trace && !run_events_text(ktop, settings->trace))
+		return false;
 	ktop_sampler_run(ktop, settings->start);
 	for (uint32_t i = 0; i < ktop->cpus; i++)
 		ktop->cpu[i].enabled = true;
 	ktop_sampler_begin(ktop);
 	ktop_sampler_settle(ktop);
+	return true;
 }

@@ -40,8 +40,8 @@ struct ktop_control {
 	uint32_t input_size, input_at;	/* how many there are; how many were taken */
 };
 
-/* Thread, in ktop_init(). The settings are complete. */
-void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings);
+/* Thread, in ktop_init(). The settings are complete. False: settings->trace is no such line. */
+bool ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings);
 
 /* The drainer, for a new host: forgets input and reply of the one before. */
 void ktop_control_reset(struct ktop *ktop);

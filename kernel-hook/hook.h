@@ -135,6 +135,8 @@ struct ktop {
 	struct ktop_transport *transport;
 	ktop_counters *counters;	/* NULL: NMIs come from a CPU that is set aside */
 	uint32_t untraced;		/* as in ktop_facts */
+	struct ktop_wire_black_box *box;	/* NULL: there is none. ktop_died() writes to it */
+	uint32_t dead;			/* 1: ktop_died() was called, on any CPU: nothing is switched on */
 
 	/* written by the CPU set aside */
 	struct ktop_grid pacer __attribute__((aligned(64)));	/* when NMIs are due */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "black_box.h"
 #include "hook.h"
 #include "ktop.h"
 #include "port.h"
@@ -49,7 +50,10 @@ static uint64_t align(uint64_t size)
 	return (size + 63) & ~63ull;
 }
 
-/* Bytes before the rings. The order in memory: struct ktop, its CPUs, the name tables of meta.c, the rings. */
+/*
+ * Bytes before the black box. The order in memory: struct ktop, its CPUs, the name tables of meta.c, the black box, the
+ * rings.
+ */
 static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
 {
 	return align(sizeof(struct ktop)) + cpus * align(sizeof(struct ktop_cpu)) +
@@ -64,6 +68,7 @@ size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
 	if (cpus == 0 || cpus > CPUS_MAX || !complete(&all))
 		return 0;
 	size = fixed_size(cpus, &all) + (uint64_t)cpus * KTOP_CLASSES * all.ring_size;
+	size += align(ktop_black_box_memory(size));
 	return (size_t)size == size ? (size_t)size : 0;	/* a 32-bit CPU cannot address more */
 }
 
@@ -82,7 +87,7 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 	struct ktop_settings all = settings ? *settings : (struct ktop_settings) { 0 };
 	size_t need = ktop_memory_size(facts->cpus, settings);
 	struct ktop *ktop = memory;
-	uint8_t *rings;
+	uint8_t *rings, *box;
 
 	if (need == 0 || size < need || (uintptr_t)memory % 64 != 0 || !complete(&all))
 		return NULL;
@@ -97,11 +102,14 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 		.keys.plain = all.plain_keys,
 		.accounted = ktop_port_clock(),
 	};
-	rings = (uint8_t *)memory + fixed_size(facts->cpus, &all);
+	box = (uint8_t *)memory + fixed_size(facts->cpus, &all);
+	rings = (uint8_t *)memory + need - (uint64_t)facts->cpus * KTOP_CLASSES * all.ring_size;
 	for (uint32_t i = 0; i < facts->cpus; i++)
 		init_cpu(&ktop->cpu[i], i, rings + (uint64_t)i * KTOP_CLASSES * all.ring_size,
 			all.ring_size);
 	ktop_meta_init(&ktop->meta, facts, &all, ktop->cpu + facts->cpus);
-	ktop_control_init(ktop, &all);
+	if (!ktop_control_init(ktop, &all))
+		return NULL;
+	ktop_black_box_init(ktop, facts, &all, box, rings, need);
 	return ktop;
 }

@@ -110,6 +110,11 @@ struct ktop_facts {
 	const struct ktop_memory *memory;	/* NULL: none is read for the host */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
 	uint32_t untraced;		/* KTOP_UNTRACED() of each event of wire.h that the kernel has not */
+	/*
+	 * thread, in ktop_init(). The physical address of the page at this address. With it, the hook is found in the
+	 * memory of a machine that has died: `ktop crash` makes a recording of it. NULL: it cannot be.
+	 */
+	uint64_t (*physical)(const void *page);
 	uint8_t outside;		/* KTOP_OUTSIDE or KTOP_STUB (wire.h): ktop_tick() interrupts no code; else 0 */
 };
 
@@ -124,6 +129,11 @@ struct ktop_settings {
 	/* How many names are kept at a time: powers of two up to 2^20; 1024, 4096, 512. Each takes some 180 bytes. */
 	uint32_t processes, threads, objects;
 	uint32_t events;		/* trace events of the kernel's own: a power of two up to 512; 64 */
+	/*
+	 * The words of a control line `events` (docs/wire.md), such as "+sched +syscall": on from ktop_init() on. Not
+	 * the kernel's own, which it describes later. NULL: none.
+	 */
+	const char *trace;
 };
 
 /*
@@ -221,6 +231,12 @@ bool ktop_drain(struct ktop *ktop);
  * most 90 ms later: the host then gets its heartbeats in time, and the rings do not overflow.
  */
 uint64_t ktop_drain_by(const struct ktop *ktop);
+
+/*
+ * any. The kernel panics: nothing more is written to the rings, so that they show what came before. The first text is
+ * kept, 123 bytes of it.
+ */
+void ktop_died(struct ktop *ktop, const char *why);
 
 /* any. Is profiling on? */
 bool ktop_running(const struct ktop *ktop);

@@ -151,7 +151,7 @@ static uint8_t *put_name(uint8_t *to, const struct ktop_name *name)
 	return ktop_put_list(to, name->bytes, name->size);
 }
 
-static uint8_t *put_guest(const struct ktop *ktop, uint8_t *to)
+uint8_t *ktop_meta_guest(const struct ktop *ktop, uint8_t *to)
 {
 	const struct ktop_meta *meta = &ktop->meta;
 	struct ktop_wire_guest fixed = {
@@ -252,7 +252,7 @@ static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, u
 {
 	if (step == HELLO_GUEST) {
 		*event = KTOP_EVENT_guest;
-		return put_guest(ktop, to);
+		return ktop_meta_guest(ktop, to);
 	}
 	if (step == HELLO_TRACING) {
 		*event = KTOP_EVENT_tracing;

@@ -91,6 +91,9 @@ void ktop_meta_keys(struct ktop *ktop);
 /* The drainer. The number of a mark with this text, a new one if need be; 0: there is no room for another text. */
 uint32_t ktop_meta_mark(struct ktop *ktop, const char *text);
 
+/* Thread, in ktop_init(), or the drainer. Writes the payload of event `guest`, and returns its end. */
+uint8_t *ktop_meta_guest(const struct ktop *ktop, uint8_t *to);
+
 /*
  * The drainer. Writes the payload of the next event that is due at `now`, at most KTOP_SAMPLE_ROOM bytes, and its id.
  * Returns its bytes; 0: nothing is due.

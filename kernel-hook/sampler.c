@@ -83,6 +83,7 @@ void ktop_sampler_kick(struct ktop *ktop)
 /* A trace point that stays on is not touched: no event is lost when the sampler changes. */
 void ktop_sampler_run(struct ktop *ktop, bool on)
 {
+	on = on && !__atomic_load_n(&ktop->dead, __ATOMIC_RELAXED);
 	__atomic_store_n(&ktop->running, on, __ATOMIC_RELAXED);
 	__atomic_store_n(&ktop->wanted, on ? ktop->control.sampler : KTOP_NONE, __ATOMIC_RELAXED);
 	ktop->tracing = false;

@@ -31,7 +31,7 @@ static uint64_t bytes_at(const struct ktop_ring *ring, uint64_t offset)
 	return record->id ? ktop_ring_bytes(record->size) : to_end(ring, offset);
 }
 
-enum { GIVEN_UP = 4096 };		/* bytes at a time: few enough for an interrupt, and seldom enough for the rest */
+enum { GIVEN_UP = 4096 };		/* bytes at a time: few enough for an interrupt */
 
 /* Gives up the oldest records, `least` bytes of them or more, if there are so many. Returns the new tail. */
 static uint64_t give_up(struct ktop_ring *ring, uint64_t tail, uint64_t least)

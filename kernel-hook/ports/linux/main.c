@@ -7,7 +7,9 @@
 #include <linux/kthread.h>
 #include <linux/log2.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/panic_notifier.h>
 #include <linux/printk.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -80,6 +82,11 @@ MODULE_PARM_DESC(plain_keys, "A and B alone start and stop, instead of with Ctrl
 static bool start;
 module_param(start, bool, 0444);
 MODULE_PARM_DESC(start, "sample from the beginning, without waiting for ktop");
+
+static char *trace;
+module_param(trace, charp, 0444);
+MODULE_PARM_DESC(trace, "trace events that are on from the beginning, with start=1: words as of ktop ctl events, "
+	"such as '+sched +syscall'");
 
 static struct ktop *ktop;
 static void *memory;
@@ -229,13 +236,27 @@ static int check_parameters(void)
 	return -EINVAL;
 }
 
+static u64 physical(const void *page)
+{
+	return (u64)vmalloc_to_pfn(page) << PAGE_SHIFT;
+}
+
+/* The rings show what came before the panic. Any context. */
+static int panicked(struct notifier_block *block, unsigned long event, void *text)
+{
+	ktop_died(ktop, text);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block panic_block = { .notifier_call = panicked, .priority = INT_MAX };
+
 /* NULL: no memory. */
 static struct ktop *make_hook(void)
 {
 	struct ktop_settings settings = {
 		.rate = rate, .ring_size = ring * 1024, .plain_keys = plain_keys, .start = start,
 		.nmi = strcmp(sampler, "nmi") == 0, .no_sampler = strcmp(sampler, "none") == 0,
-		.processes = processes, .threads = threads, .objects = objects,
+		.processes = processes, .threads = threads, .objects = objects, .trace = trace,
 	};
 	struct ktop_facts facts = {
 		.kernel = "Linux", .version = init_utsname()->release, .arch = init_utsname()->machine,
@@ -245,7 +266,7 @@ static struct ktop *make_hook(void)
 		.build_id = (void *)private_address("vmlinux_build_id"),
 		.build_id_size = BUILD_ID_SIZE_MAX,
 		.symbols = symbols_after, .numbers = tracepoints_number, .counters = counters_run,
-		.untraced = tracepoints_start(),
+		.untraced = tracepoints_start(), .physical = physical,
 	};
 	size_t size = ktop_memory_size(nr_cpu_ids, &settings);
 
@@ -282,7 +303,7 @@ static int __init begin(void)
 	error = -ENOMEM;
 	if (!ktop) {
 		pr_err("ktop: no memory for rings of %u KiB: %u CPUs have some each; give a smaller "
-			"ring=, or smaller tables\n", ring, nr_cpu_ids);
+			"ring=, or smaller tables; or trace= names an event that is not known\n", ring, nr_cpu_ids);
 		goto no_hook;
 	}
 	error = timer_start(ktop);
@@ -292,6 +313,7 @@ static int __init begin(void)
 	error = PTR_ERR_OR_ZERO(drainer);
 	if (error)
 		goto no_drainer;
+	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
 	keystrokes_start(ktop);
 	marks_start();
 	return 0;
@@ -315,6 +337,7 @@ static void __exit end(void)
 {
 	marks_stop();
 	keystrokes_stop();
+	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_block);
 	timer_stop();
 	kthread_stop(drainer);
 	tracepoints_stop(ktop);

@@ -40,6 +40,8 @@ static struct ktop_facts complete(const struct ktop_facts *facts)
 		all.arch = KTOP_ARCH_NAME;
 	if (all.cpus == 0)
 		all.cpus = 1;
+	if (all.physical == NULL)
+		all.physical = ktop_physical;
 	if (is_zero(all.boot_id))
 		make_boot_id(all.boot_id);
 	if (all.anchor == NULL) {

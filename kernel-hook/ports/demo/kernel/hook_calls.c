@@ -107,10 +107,11 @@ static bool number_at(uint32_t index, struct ktop_number *number)
 
 void hook_start(uint32_t cpu_total)
 {
+	char trace[128];
 	struct ktop_settings settings = {
 		.rate = command_number("ktop.rate"), .ring_size = command_number("ktop.ring"),
 		.plain_keys = command_is("ktop.keys", "plain"), .start = command_is("ktop", "on"),
-		.nmi = command_is("ktop.sampler", "nmi"),
+		.nmi = command_is("ktop.sampler", "nmi"), .trace = command_words("ktop.trace", trace, sizeof(trace)),
 	};
 	struct ktop_facts facts = {
 		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
@@ -156,6 +157,12 @@ static void tell_name(const struct thread *thread)
 
 	ktop_thread(hook, thread->id, thread->profiled.process, thread->name);
 	spin_unlock_irq(&names, flags);
+}
+
+void panic_told(const char *why)
+{
+	if (hook != NULL)
+		ktop_died(hook, why);
 }
 
 void hook_thread(struct thread *thread)

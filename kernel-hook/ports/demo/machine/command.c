@@ -48,3 +48,14 @@ uint32_t command_number(const char *key)
 		number = number * 10 + (uint32_t)(*at - '0');
 	return number;
 }
+
+const char *command_words(const char *key, char *to, size_t size)
+{
+	const char *at = find(key);
+	size_t used = 0;
+
+	for (; at != NULL && *at != ' ' && *at != '\0' && used + 1 < size; at++)
+		to[used++] = *at == ',' ? ' ' : *at;
+	to[used] = '\0';
+	return at == NULL ? NULL : to;
+}

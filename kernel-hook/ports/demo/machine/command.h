@@ -13,11 +13,13 @@
  *   ktop.sampler=nmi             sample by NMI, if there are two CPUs or more
  *   ktop.hotplug=off             do not look for a port that is plugged in later (template.h)
  *   ktop.rate=N ktop.ring=BYTES ktop.keys=plain     as in struct ktop_settings (ktop.h)
+ *   ktop.trace=+sched,+syscall   likewise, with commas
  */
 #ifndef COMMAND_H
 #define COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* thread, at start-up. The text is copied. */
@@ -28,5 +30,8 @@ bool command_is(const char *key, const char *value);
 
 /* thread. The number after key=; 0 if there is none. */
 uint32_t command_number(const char *key);
+
+/* thread. The words after key=, with spaces in place of commas, as much as `to` has room for. NULL: there are none. */
+const char *command_words(const char *key, char *to, size_t size);
 
 #endif

@@ -11,11 +11,15 @@
 enum { COM1 = 0x3f8, DATA = COM1, LINE_STATUS = COM1 + 5, CAN_SEND = 0x20, PVPANIC = 0x505 };
 
 static struct spin lock;
+static char last[128];			/* what a panic prints; ends with a zero */
+static uint32_t last_room;		/* left in it, in a panic; else 0 */
 
 static void put(char c)
 {
 	if (c == '\n')
 		put('\r');
+	if (last_room)
+		last[sizeof(last) - 1 - last_room--] = c;
 	for (uint32_t tries = 0; !(in8(LINE_STATUS) & CAN_SEND) && tries < 100000; tries++)
 		cpu_pause();
 	out8(DATA, (uint8_t)c);
@@ -139,7 +143,10 @@ _Noreturn void panic(const char *format, ...)
 	__asm__ volatile("cli");	/* and no trace event of it: anything may be broken */
 	va_start(arguments, format);
 	put_text("panic: ", 0);
+	last_room = sizeof(last) - 1;
 	print_now(format, arguments);
+	last_room = 0;
+	panic_told(last);
 	put('\n');
 	va_end(arguments);
 	out8(PVPANIC, 1);		/* tells QEMU (docs/specs/pvpanic); no other device has this port */
