@@ -25,7 +25,7 @@ HOOK = $(call in,kernel-hook/,black_box control drain events filter hook hotkeys
 AGENT = \
 	$(call in,agent/base/,arch_id budget hash job json options unix_socket util util_file wakeup) \
 	$(call in,agent/wire/,decode fields metadata payload recording recording_reader recording_repair recording_writer trace_kinds) \
-	$(call in,agent/vm/qmp/,qmp qmp_discover qmp_gdbserver qmp_memory qmp_plug) \
+	$(call in,agent/vm/qmp/,qmp qmp_discover machine_memory qmp_gdbserver qmp_memory qmp_plug) \
 	$(call in,agent/vm/gdb/,gdb_direct gdb_keeper gdb_packets gdb_process gdb_sample gdb_stub) \
 	$(call in,agent/vm/ram/,page_tables ram_file) \
 	$(call in,agent/vm/console/,console) \
@@ -52,7 +52,7 @@ AGENT = \
 	$(call in,agent/samples/,kept_paths sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_request set_diff) \
-	$(call in,agent/cut/,kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import pprof_import pprof_tables set_imports) \
+	$(call in,agent/cut/,black_box kept_recording recorded_packets recording_cut) $(call in,agent/import/,folded_import pprof_import pprof_tables set_imports) \
 	$(call in,agent/formats/writing/,csv_text gzip_stream json_text name_text row_reader set_writing text_list trace_spans track_file) \
 	$(call in,agent/formats/picture/,bins cells html markup palette svg) \
 	$(call in,agent/export/,export export_csv export_folded export_json formats json_writer save_format) \
@@ -71,7 +71,7 @@ TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 		view_flame view_formats view_timeline view_tree) \
 	$(call in,tui/screen/,app screen screen_input screen_views \
 		 tabs)
-COMMANDS = $(call in,tui/commands/,command command_config command_ctl command_diff command_export command_record command_report \
+COMMANDS = $(call in,tui/commands/,command command_config command_crash command_ctl command_diff command_export command_record command_report \
 		command_run command_screen command_size command_strace command_top interruption main)
 
 BENCH = ingest trace scan names screen tree memory first perfdata bytes folded cost replay stop_go

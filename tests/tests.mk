@@ -21,7 +21,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_clock guest_events guest_memory guest_symbols kernel_place kernel_reading layouts profiler raw_samples symbols_programs user_stacks waiting_samples) $(call in,agent/export/test_,export ranking) \
 	$(call in,agent/samples/test_,sample_collect sample_set set_code) $(call in,agent/formats/test_,firefox formats pictures times trace_spans) \
-	$(call in,agent/answers/test_,contradictions event_table thread_states timeline) agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
+	$(call in,agent/answers/test_,contradictions event_table thread_states timeline) agent/cut/test_black_box agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
 	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/session/test_,memory session session_files session_orders turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
@@ -46,7 +46,7 @@ CHECKS = bench licence links format style run tour layers clocks callers argumen
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny groups diff formats books events trace_alone locks hunt export export_cut export_ends interrupt snapshot saved plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate agree changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
-	demo config size
+	demo config size crash
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.
 E2E_LONG = linux_leaves linux_port linux_goes gdb gdb_devices gdb_safety plugin boot_profile stub_choice linux_nmi plug_linux \
 	linux_away linux_demo linux_silent linux_brief linux_debug linux_memory linux_made linux_calls \

@@ -414,21 +414,32 @@ void packet_maker_flush(struct packet_maker *maker)
 		end_packet(maker);
 }
 
-void packet_maker_add(struct packet_maker *maker, uint64_t time, const struct made_event *event)
+void packet_maker_books(struct packet_maker *maker, uint64_t before, uint64_t discarded)
 {
-	const struct ktop_wire_event wire = {
-		.time = (uint32_t)time, .id = event->id, .size = (uint16_t)event->size,
-	};
+	maker->head.before = before;
+	maker->head.discarded = discarded;
+}
 
-	if (maker->size + sizeof(wire) + event->size > sizeof(maker->bytes) || time - maker->head.begin > UINT32_MAX)
+void packet_maker_put(struct packet_maker *maker, uint64_t time, uint16_t id, const void *payload, size_t size)
+{
+	const uint64_t at = time > maker->head.end ? time : maker->head.end;
+	const struct ktop_wire_event wire = { .time = (uint32_t)at, .id = id, .size = (uint16_t)size };
+
+	if (maker->size + sizeof(wire) + size > sizeof(maker->bytes) || at - maker->head.begin > UINT32_MAX)
 		packet_maker_flush(maker);
 	if (!maker->events)			/* nothing is told of the time between two packets */
-		maker->head.begin = time;
+		maker->head.begin = at;
 	memcpy(maker->bytes + maker->size, &wire, sizeof(wire));
-	memcpy(maker->bytes + maker->size + sizeof(wire), event->bytes, event->size);
-	maker->size += sizeof(wire) + event->size;
-	maker->head.end = time;
+	if (size)
+		memcpy(maker->bytes + maker->size + sizeof(wire), payload, size);
+	maker->size += sizeof(wire) + size;
+	maker->head.end = at;
 	maker->events++;
+}
+
+void packet_maker_add(struct packet_maker *maker, uint64_t time, const struct made_event *event)
+{
+	packet_maker_put(maker, time, event->id, event->bytes, event->size);
 }
 
 void packet_maker_end(struct packet_maker *maker, uint64_t time)

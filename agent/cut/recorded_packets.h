@@ -55,7 +55,14 @@ struct packet_maker *packet_maker_new(struct recording_writer *writer, const uin
 	uint32_t cpu, uint64_t begin);
 void packet_maker_free(struct packet_maker *maker);	/* NULL is allowed */
 
-/* Events come in order of time. These three may wait for the disk. */
+/* Before the first event: so many came earlier, and so many were dropped. */
+void packet_maker_books(struct packet_maker *maker, uint64_t before, uint64_t discarded);
+
+/*
+ * One that comes too early gets the time of the one before. `size`: bytes of the payload, a quarter of a packet at
+ * most. All of these may wait for the disk.
+ */
+void packet_maker_put(struct packet_maker *maker, uint64_t time, uint16_t id, const void *payload, size_t size);
 void packet_maker_add(struct packet_maker *maker, uint64_t time, const struct made_event *event);
 void packet_maker_flush(struct packet_maker *maker);	/* what was added is in packets that have ended */
 void packet_maker_end(struct packet_maker *maker, uint64_t time);	/* the lane ends at this time */

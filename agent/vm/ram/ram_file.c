@@ -152,6 +152,15 @@ unsigned ram_file_layouts(const struct ram_file *shared)
 	return shared->count;
 }
 
+uint64_t ram_file_limit(const struct ram_file *shared)
+{
+	uint64_t base = 0;
+
+	for (unsigned i = 0; i < shared->count; i++)
+		base = shared->layouts[i].base > base ? shared->layouts[i].base : base;
+	return FOUR_GIB + base + shared->size;
+}
+
 /* Where the bytes are in the file. False: not in one piece in it. */
 static bool place_of(const struct ram_file *shared, const struct layout *layout, uint64_t physical, size_t size,
 	uint64_t *offset)

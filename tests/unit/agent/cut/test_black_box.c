@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a hook has left in the memory of a machine that died is read out of that memory, whose pages are scattered, and
+ * compared with what the kernel did. Then the memory is damaged.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/cut/black_box.h"
+#include "agent/wire/decode.h"
+#include "agent/wire/metadata.h"
+#include "agent/wire/recording.h"
+#include "agent/wire/recording_reader.h"
+#include "agent/wire/recording_writer.h"
+#include "kernel-hook/hook.h"
+#include "kernel-hook/ktop.h"
+#include "kernel-hook/trace.h"
+#include "kernel-hook/wire.h"
+#include "tests/unit/fakes/fake_host.h"
+#include "tests/unit/fakes/fake_port.h"
+#include "tests/unit/fakes/packets.h"
+#include "tests/unit/fakes/recordings.h"
+#include "tests/unit/fakes/scratch.h"
+
+enum {
+	CPUS = 3, HZ = 1000000, PAGE = 4096,
+	FRAMES = 1024,			/* pages of the machine's memory, of which the hook has some */
+	SKEW = 192,			/* bytes of its first page that are somebody else's */
+	DAMAGED = 300,			/* memories */
+};
+
+static struct {
+	struct ktop *ktop;
+	struct fake_host *host;
+	uint8_t *pages;			/* where the hook's memory is, as the kernel sees it */
+	size_t page_count;
+	uint32_t frames[FRAMES];	/* of each of these pages: its number in the machine's memory */
+	uint8_t *memory;		/* the machine's, when it is read: FRAMES pages */
+	uint32_t written[CPUS];		/* trace events */
+} machine;
+
+static uint64_t physical(const void *page)
+{
+	size_t number = (size_t)((const uint8_t *)page - machine.pages) / PAGE;
+
+	assert_true(number < machine.page_count);
+	return (uint64_t)machine.frames[number] * PAGE;
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed >> 33;
+}
+
+static void shuffle(void)
+{
+	uint64_t seed = 5;
+
+	for (uint32_t i = 0; i < FRAMES; i++)
+		machine.frames[i] = i;
+	for (uint32_t i = FRAMES - 1; i > 0; i--) {
+		uint32_t other = (uint32_t)(next_random(&seed) % (i + 1)), frame = machine.frames[i];
+
+		machine.frames[i] = machine.frames[other];
+		machine.frames[other] = frame;
+	}
+}
+
+static int boot(void **state)
+{
+	const struct ktop_facts facts = {
+		.kernel = "demo", .version = "0.1", .arch = "x86_64", .boot_id = { 0xb0, 1 }, .cpus = CPUS,
+		.clock_hz = HZ, .physical = physical,
+	};
+	const struct ktop_settings settings = { .ring_size = 1 << 14, .start = true, .no_sampler = true,
+		.trace = "+syscall_exit +sched_switch" };
+	size_t size = ktop_memory_size(CPUS, &settings);
+
+	(void)state;
+	fake_port_reset();
+	fake_cpu = 0;
+	memset(&machine, 0, sizeof(machine));
+	shuffle();
+	machine.page_count = (SKEW + size + PAGE - 1) / PAGE;
+	assert_true(machine.page_count < FRAMES / 2);
+	machine.pages = aligned_alloc(PAGE, machine.page_count * PAGE);
+	memset(machine.pages, 0xa5, machine.page_count * PAGE);
+	machine.memory = calloc(FRAMES, PAGE);
+	machine.host = fake_host_new();
+	machine.ktop = ktop_init(&facts, &settings, &machine.host->transport, machine.pages + SKEW, size);
+	assert_non_null(machine.ktop);
+	ktop_thread(machine.ktop, 7, 8, "a thread");
+	return 0;
+}
+
+static int after(void **state)
+{
+	(void)state;
+	free(machine.pages);
+	free(machine.memory);
+	fake_host_free(machine.host);
+	return 0;
+}
+
+/* Events of one CPU have numbers from 0 on. The clock goes on. */
+static void trace(uint32_t cpu, uint32_t count)
+{
+	fake_cpu = cpu;
+	for (uint32_t i = 0; i < count; i++) {
+		fake_port.clock += 10;
+		ktop_trace_syscall_exit(machine.ktop, 7, machine.written[cpu]++, cpu);
+	}
+	fake_cpu = 0;
+}
+
+/* The machine stands still: its memory is what the kernel has left. */
+static void die(void)
+{
+	for (size_t i = 0; i < machine.page_count; i++)
+		memcpy(machine.memory + (size_t)machine.frames[i] * PAGE, machine.pages + i * PAGE, PAGE);
+}
+
+static bool read_memory(const void *context, uint64_t address, void *to, size_t size)
+{
+	(void)context;
+	if (address > (uint64_t)FRAMES * PAGE || size > (uint64_t)FRAMES * PAGE - address)
+		return false;
+	memcpy(to, machine.memory + address, size);
+	return true;
+}
+
+/* ---- what is read ---- */
+
+struct found {
+	char *said, *error;
+	bool good;
+	uint32_t boots;
+	uint32_t first[CPUS], next[CPUS];	/* numbers of events: the oldest, and the one behind the newest */
+	uint32_t gaps, names;
+	uint64_t earlier[CPUS], lost[CPUS];
+};
+
+static void take_events(void *context, const struct event *events, size_t count)
+{
+	struct found *found = context;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		struct ktop_wire_syscall_exit fields;
+
+		found->names += event->kind == EVENT_THREAD && event->thread.name.size == strlen("a thread");
+		if (event->kind != EVENT_TRACE || event->id != KTOP_EVENT_syscall_exit || event->cpu >= CPUS)
+			continue;
+		memcpy(&fields, event->trace.fields, sizeof(fields));
+		if (found->next[event->cpu] == 0)
+			found->first[event->cpu] = fields.number;
+		else
+			found->gaps += fields.number != found->next[event->cpu];
+		found->next[event->cpu] = fields.number + 1;
+	}
+}
+
+static void take_packet(void *context, const struct packet *packet)
+{
+	(void)context;
+	(void)packet;
+}
+
+static void read_recording(struct found *found, const char *folder)
+{
+	static uint8_t bytes[KTOP_PACKET_MAX];
+	struct recording *recording = recording_new(folder, &found->error);
+	struct decode *decode;
+	struct reader *reader;
+	size_t got;
+
+	if (!recording)
+		fail_msg("%s\n%s", found->error, found->said);
+	found->boots = (uint32_t)recording->boot_count;
+	decode = decode_new(&(struct decode_sink) {
+		.context = found, .boot = recordings_no_boot, .packet = take_packet, .events = take_events,
+	});
+	reader = reader_new(recording, 0);
+	while ((got = reader_read(reader, bytes, sizeof(bytes))))
+		decode_feed(decode, bytes, got);
+	assert_int_equal(decode_counts(decode).skipped_bytes, 0);
+	assert_int_equal(decode_counts(decode).bad_events, 0);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		struct books books = decode_books(decode, STREAM_TRACE, cpu);
+
+		found->earlier[cpu] = books.earlier;
+		found->lost[cpu] = books.lost;
+	}
+	reader_free(reader);
+	decode_free(decode);
+	recording_free(recording);
+}
+
+static struct found look(void)
+{
+	const struct memory_image image = { .read = read_memory, .end = (uint64_t)FRAMES * PAGE };
+	const struct metadata_machine none = { .name = NULL };
+	char *folder = util_format("%s", scratch_path("recording"));
+	struct found found = { .boots = 0 };
+
+	assert_true(recording_folder(folder, &found.error));
+	found.good = black_box_record(&image, &none, folder, &found.said, &found.error);
+	if (found.good)
+		read_recording(&found, folder);
+	recording_remove(folder);
+	free(folder);
+	return found;
+}
+
+static void forget(struct found *found)
+{
+	free(found->said);
+	free(found->error);
+}
+
+/* ---- tests ---- */
+
+/* Nobody ever listened: the rings have gone round, and have the newest of each CPU. */
+static void the_last_events_of_a_kernel_that_nobody_watched(void **state)
+{
+	struct found found;
+
+	(void)state;
+	ktop_drain(machine.ktop);
+	for (int round = 0; round < 40; round++)
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			trace(cpu, 60 + 13 * cpu);
+	ktop_died(machine.ktop, "it\x1b fell");
+	trace(0, 0);
+	ktop_trace_syscall_exit(machine.ktop, 7, 0, 0);		/* after its end */
+	die();
+	found = look();
+	assert_true(found.good);
+	assert_non_null(strstr(found.said, "up to its end: it? fell\n"));
+	assert_int_equal(found.boots, 1);
+	assert_int_equal(found.gaps, 0);
+	assert_int_equal(found.names, 1);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		uint32_t there = found.next[cpu] - found.first[cpu];
+
+		assert_int_equal(found.next[cpu], machine.written[cpu]);
+		assert_true(there * 40 > (1 << 14) - 2 * PAGE);	/* most of a ring of records of 32 bytes and more */
+		assert_int_equal(found.earlier[cpu], found.first[cpu]);
+		assert_int_equal(found.lost[cpu], 0);
+	}
+	forget(&found);
+}
+
+/* A host has taken some: what it has taken is there, too, as far as nothing else was written over it. */
+static void events_that_were_sent_are_there_as_well(void **state)
+{
+	struct found found;
+
+	(void)state;
+	fake_host_connect(machine.host);
+	for (int round = 0; round < 37; round++) {
+		trace(1, 50);
+		fake_host_drain(machine.ktop);
+	}
+	trace(1, 30);
+	die();
+	found = look();
+	assert_true(found.good);
+	assert_null(strstr(found.said, "up to its end"));
+	assert_int_equal(found.gaps, 0);
+	assert_int_equal(found.next[1], machine.written[1]);
+	assert_true(found.next[1] - found.first[1] > 300);
+	assert_int_equal(found.earlier[1] + found.next[1] - found.first[1], machine.written[1]);
+	forget(&found);
+}
+
+static uint32_t frame_of_box(void)
+{
+	for (uint32_t i = 0; i < FRAMES; i++)
+		if (memcmp(machine.memory + (size_t)i * PAGE, KTOP_BLACK_BOX_MAGIC, 16) == 0)
+			return i;
+	fail();
+	return 0;
+}
+
+static void a_copy_of_it_is_refused(void **state)
+{
+	struct found found;
+	uint32_t box;
+
+	(void)state;
+	trace(2, 5);
+	die();
+	box = frame_of_box();
+	memcpy(machine.memory + (size_t)machine.frames[FRAMES - 1] * PAGE, machine.memory + (size_t)box * PAGE, PAGE);
+	found = look();
+	assert_true(found.good);
+	assert_non_null(strstr(found.said, "is refused: its pages are elsewhere"));
+	assert_int_equal(found.boots, 1);
+	assert_int_equal(found.next[2], 5);
+	forget(&found);
+	memset(machine.memory + (size_t)box * PAGE, 0, PAGE);
+	found = look();
+	assert_false(found.good);
+	assert_non_null(found.error);
+	forget(&found);
+}
+
+static void a_ring_that_lies_is_left_out(void **state)
+{
+	struct found found;
+
+	(void)state;
+	trace(0, 5);
+	trace(1, 6);
+	ktop_ring(&machine.ktop->cpu[0], KTOP_TRACE)->head += 1 << 20;
+	die();
+	found = look();
+	assert_true(found.good);
+	assert_non_null(strstr(found.said, "the events of CPU 0 are left out"));
+	assert_int_equal(found.next[0], 0);
+	assert_int_equal(found.next[1], 6);
+	forget(&found);
+}
+
+/* Bytes at random places, and whole pages, are something else. What is told is what was there, or is counted. */
+static void damaged_memory_does_no_harm(void **state)
+{
+	uint64_t seed = 9;
+
+	(void)state;
+	ktop_drain(machine.ktop);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		trace(cpu, 2000 + 100 * cpu);
+	print_message("seed %u\n", 9u);
+	for (int round = 0; round < DAMAGED; round++) {
+		struct found found;
+
+		die();
+		for (uint64_t i = next_random(&seed) % 40; i > 0; i--) {
+			size_t page = (size_t)machine.frames[next_random(&seed) % machine.page_count] * PAGE;
+
+			if (next_random(&seed) % 8 == 0)
+				memset(machine.memory + page, (int)(next_random(&seed) % 256), PAGE);
+			machine.memory[page + next_random(&seed) % PAGE] ^= (uint8_t)(1 + next_random(&seed) % 255);
+		}
+		for (uint64_t i = next_random(&seed) % 6; i > 0; i--)	/* in the box itself, most of all */
+			machine.memory[(size_t)machine.frames[round % machine.page_count] * PAGE +
+				next_random(&seed) % 600] ^= (uint8_t)(1 + next_random(&seed) % 255);
+		found = look();
+		assert_true(found.good || found.error);
+		forget(&found);
+	}
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, boot, after)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_last_events_of_a_kernel_that_nobody_watched),
+		TEST(events_that_were_sent_are_there_as_well),
+		TEST(a_copy_of_it_is_refused),
+		TEST(a_ring_that_lies_is_left_out),
+		TEST(damaged_memory_does_no_harm),
+	};
+
+	return cmocka_run_group_tests_name("black_box", tests, NULL, NULL);
+}
