@@ -55,7 +55,6 @@ struct ktop_ring {
 	uint8_t *limit;			/* all from there up to here is known to be free */
 	uint64_t committed;		/* events written since boot */
 	uint64_t full;			/* events dropped because the ring was full */
-	uint64_t given_up;		/* of those written: given up for newer ones, unread */
 	uint64_t cost;			/* clock ticks that its writers took */
 	uint32_t busy;			/* 1 from enter until commit or leave */
 
@@ -64,6 +63,7 @@ struct ktop_ring {
 
 	/* written by the drainer */
 	uint64_t tail __attribute__((aligned(64)));	/* up to here records have been read; rolling: by the writer */
+	uint64_t given_up;		/* events that were written, and given up unread for newer ones; by the writer */
 	uint32_t rolling;		/* 1: the oldest records make room */
 	bool settled;			/* no writer moves the tail */
 };

@@ -86,7 +86,7 @@ MODULE_PARM_DESC(start, "sample from the beginning, without waiting for ktop");
 static char *trace;
 module_param(trace, charp, 0444);
 MODULE_PARM_DESC(trace, "trace events that are on from the beginning, with start=1: words as of ktop ctl events, "
-	"such as '+sched +syscall'");
+	"in double quotes, such as \"+sched +syscall\"");
 
 static struct ktop *ktop;
 static void *memory;
