@@ -129,12 +129,16 @@ static int longest_first(const void *left, const void *right)
 static void write_call(const struct finding *finding, struct slow_row *row, const struct found *found)
 {
 	const struct trace_span call = {
-		.kind = SPAN_CALL, .number = row->of.number,
-		.arguments = found->span.has_arguments ? found->span.arguments : NULL,
+		.kind = row->of.kind, .number = row->of.number, .arguments = found->span.arguments,
+		.results = found->span.results, .ended_by = found->span.ended_by,
 	};
 	char result[CALL_RESULT];
 	size_t used;
 
+	if (row->of.kind == SPAN_PAIR)
+		call_text_pair(finding->epoch, &call, row->call);
+	if (row->of.kind != SPAN_CALL)
+		return;
 	call_text(finding->epoch, &call, row->call);
 	used = strlen(row->call);
 	util_print(row->call + used, sizeof(row->call) - used, ") = %s", found->whole ?
@@ -154,8 +158,7 @@ static void make_row(const struct finding *finding, struct slow_row *row, const 
 	if (row->thread != EVENT_NONE)
 		threads_title(finding->epoch->inputs.threads, row->thread, row->title, sizeof(row->title));
 	call_text_stack(finding->epoch, span->stack, STACK_FRAMES, row->stack);
-	if (of->kind == SPAN_CALL)
-		write_call(finding, row, found);
+	write_call(finding, row, found);
 }
 
 static void make_rows(struct finding *finding)

@@ -2,7 +2,7 @@
 /*
  * The spans of a name that took longest in a range of time, and what their threads did meanwhile. Those of which rows
  * are kept (span_rows.h) are the longest of all; before these begin, the longest of those that were kept of each minute
- * (slowest.h). Only these, too, have arguments and a result.
+ * (slowest.h). Only these, too, have what calls and pairs of other events tell: arguments and a result, or fields.
  */
 #ifndef SLOW_ROWS_H
 #define SLOW_ROWS_H
@@ -52,7 +52,8 @@ struct slow_row {
 	} handler;
 	struct slow_named request;	/* of its own requests of block devices while it took so long: "block read" */
 	char stack[STACK_TEXT];		/* of the kernel where it began: "mutex_lock < log_add"; "": not told */
-	char call[CALL_TEXT];		/* "read(file=3) = 256", "read(...) = ?" if that was not kept; "": no call */
+	/* "read(file=3) = 256", "disk(block=7) = error=0", "read(...) = ?" if that was not kept; "": another kind */
+	char call[CALL_TEXT];
 };
 
 struct slow_question {

@@ -48,6 +48,13 @@ const char *call_text_name(const struct epoch *epoch, uint64_t number, char text
 		util_print(text, CALL_TEXT, "syscall_%" PRIu64, number);
 }
 
+/* `field`: NULL: it has no name. */
+static void add_field(char text[CALL_TEXT], const struct field *field, uint64_t word, const char *before)
+{
+	add(text, "%s%s%s", before, field ? field->name : "", field ? "=" : "");
+	add_word(text, word, field ? field->type : FIELD_U64);
+}
+
 /* Where the guest does not tell which arguments a call has, all words are shown. */
 const char *call_text(const struct epoch *epoch, const struct trace_span *call, char text[CALL_TEXT])
 {
@@ -56,14 +63,73 @@ const char *call_text(const struct epoch *epoch, const struct trace_span *call, 
 
 	call_text_name(epoch, call->number, text);
 	add(text, "(");
-	for (int i = 0; i < (count < 0 ? CALL_ARGUMENTS : count) && call->arguments; i++) {
-		add(text, "%s", i ? ", " : "");
-		if (count >= 0)
-			add(text, "%s=", fields[i].name);
-		add_word(text, call->arguments[i], count < 0 ? FIELD_U64 : fields[i].type);
-	}
+	for (int i = 0; i < (count < 0 ? CALL_ARGUMENTS : count) && call->arguments; i++)
+		add_field(text, count < 0 ? NULL : &fields[i], call->arguments[i], i ? ", " : "");
 	if (!call->arguments && count != 0)
 		add(text, "...");
+	return text;
+}
+
+struct told_fields {			/* of an event */
+	int count;			/* those of which there are values; -1: which it has is not known */
+	bool more;			/* it has others, too */
+	struct field fields[FIELDS_MAX];
+};
+
+static void find_fields(const struct epoch *epoch, uint16_t event, struct told_fields *told)
+{
+	const struct guest_event *kind = guest_events_from(epoch->events, event);
+	bool known = kind && kind->id == event && kind->described;
+	int all = known ? fields_parse(kind->fields, told->fields) : -1;
+
+	told->count = all < 0 ? -1 : 0;
+	while (told->count < all && told->count < TRACE_VALUES && !told->fields[told->count].list)
+		told->count++;
+	told->more = told->count < all;
+}
+
+static bool has_field(const struct told_fields *told, const char *name)
+{
+	for (int i = 0; i < told->count; i++)
+		if (strcmp(told->fields[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* But for the thread, and what `other` has, too. `first`: what stands before the first one. */
+static void add_told(char text[CALL_TEXT], const struct told_fields *told, const uint64_t *values,
+	const struct told_fields *other, const char *first)
+{
+	int added = 0;
+
+	for (int i = 0; i < told->count; i++) {
+		const char *name = told->fields[i].name;
+
+		if (strcmp(name, "thread") != 0 && (!other || !has_field(other, name)))
+			add_field(text, &told->fields[i], values[i], added++ ? ", " : first);
+	}
+	if (told->more || told->count < 0)
+		add(text, "%s...", added ? ", " : first);
+}
+
+const char *call_text_pair(const struct epoch *epoch, const struct trace_span *pair, char text[CALL_TEXT])
+{
+	const char *name = guest_events_called(epoch->events, ROLE_PAIR_BEGIN, SPAN_EVENT(pair->number));
+	struct told_fields begun, ended;
+
+	if (*name)
+		util_print(text, CALL_TEXT, "%s(", name);
+	else
+		util_print(text, CALL_TEXT, "event_%u(", SPAN_EVENT(pair->number));
+	if (!pair->arguments || !pair->results) {
+		add(text, "...) = ?");
+		return text;
+	}
+	find_fields(epoch, SPAN_EVENT(pair->number), &begun);
+	find_fields(epoch, pair->ended_by, &ended);
+	add_told(text, &begun, pair->arguments, NULL, "");
+	add(text, ")");
+	add_told(text, &ended, pair->results, &begun, " = ");
 	return text;
 }
 

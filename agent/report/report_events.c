@@ -153,7 +153,7 @@ static void print_slow(const struct slow_row *row, FILE *out)
 
 static void print_slowest(const struct event_table *table, FILE *out)
 {
-	int calls = 0, each = 0;
+	int pairs = 0, calls = 0, each = 0;
 
 	for (uint32_t i = 0; i < table->slow_count; i++) {
 		const struct slow_row *row = &table->slow[i];
@@ -161,14 +161,14 @@ static void print_slowest(const struct event_table *table, FILE *out)
 		bool first = !before || before->kind != row->of.kind || before->number != row->of.number ||
 			before->part != row->of.part;
 
-		if (row->of.kind != SPAN_CALL)
+		if (!*row->call)
 			continue;
-		calls += first;
+		*(row->of.kind == SPAN_PAIR ? &pairs : &calls) += first;
 		each = first ? 1 : each + 1;
-		if (calls == 1 && first)
+		if (calls + pairs == 1 && first)
 			fprintf(out, "\n%12s %8s  %-16s %-24s  %s\n", "WHEN", "TOOK", "THREAD", "WAITED",
-				"SLOWEST CALLS");
-		if (calls <= SLOW_CALLS && each <= SLOW_EACH)
+				"SLOWEST CALLS/PAIRS");
+		if ((row->of.kind == SPAN_PAIR ? pairs : calls) <= SLOW_CALLS && each <= SLOW_EACH)
 			print_slow(row, out);
 	}
 }

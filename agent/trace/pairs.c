@@ -73,6 +73,7 @@ struct open {				/* a lock; or two events that belong together, by what both tel
 	uint16_t pair;			/* as in struct trace_event; 0: it is a lock */
 	uint32_t depth;			/* of a lock: so often it was acquired by who holds it */
 	uint64_t key[KEY];		/* of a lock: its number */
+	uint64_t begun[TRACE_VALUES];	/* the values of a pair's beginning */
 	struct known known;		/* one thread holds it; the beginning has come */
 };
 
@@ -676,26 +677,31 @@ static void add_lock(struct pairs *pairs, struct cpu *cpu, const struct trace_ev
 /* ---- other events ---- */
 
 /* An event that tells no thread is of the one that its CPU runs, where interrupts are traced, and none is under way. */
-static struct trace_span span_of_event(const struct cpu *cpu, const struct trace_event *event, enum span_kind kind)
+static struct trace_span span_of_event(const struct cpu *cpu, const struct trace_event *event,
+	const uint64_t values[ROLE_VALUES], enum span_kind kind)
 {
 	bool runs = cpu->runs && cpu->entered && !cpu->depth;
-	uint64_t thread = event->values[PAIR_THREAD] != TRACE_NO_VALUE ? event->values[PAIR_THREAD] :
+	uint64_t thread = values[PAIR_THREAD] != TRACE_NO_VALUE ? values[PAIR_THREAD] :
 		runs ? cpu->thread.thread : EVENT_NONE;
 
 	return (struct trace_span) {
 		.kind = kind, .cpu = event->cpu, .thread = thread, .begin = event->time, .end = event->time,
-		.number = SPAN_NUMBER(kind == SPAN_PAIR ? event->pair : event->id, event->values[PAIR_NUMBER]),
+		.number = SPAN_NUMBER(kind == SPAN_PAIR ? event->pair : event->id, values[PAIR_NUMBER]),
 		.stack = event->stack,
 	};
 }
 
 /* What has no partner stands alone. Where events are missing since the beginning, this end may be another one's. */
-static void end_pair(struct pairs *pairs, const struct cpu *cpu, const struct trace_event *event)
+static void end_pair(struct pairs *pairs, const struct cpu *cpu, const struct trace_event *event,
+	const uint64_t values[ROLE_VALUES])
 {
-	struct open *open = find_open(pairs, event->pair, event->values + PAIR_KEY);
-	struct trace_span alone = span_of_event(cpu, event, SPAN_SINGLE);
+	struct open *open = find_open(pairs, event->pair, values + PAIR_KEY);
+	struct trace_span alone = span_of_event(cpu, event, values, SPAN_SINGLE);
 
 	if (open && is_known(pairs, &open->known, event->time)) {
+		open->known.span.arguments = open->begun;
+		open->known.span.results = event->values;
+		open->known.span.ended_by = event->id;
 		end_known(pairs, &open->known, event->time);
 	} else if (open && open->known.on) {
 		open->known.on = false;
@@ -710,19 +716,22 @@ static void end_pair(struct pairs *pairs, const struct cpu *cpu, const struct tr
 /* Where the same has begun already, its end is missing. */
 static void add_other(struct pairs *pairs, const struct cpu *cpu, const struct trace_event *event)
 {
-	struct trace_span span = span_of_event(cpu, event, event->role == ROLE_SINGLE ? SPAN_SINGLE : SPAN_PAIR);
+	uint64_t values[ROLE_VALUES];
+	struct trace_span span;
 	struct open *open;
 	struct task *task;
 
+	trace_kind_role_values(event->role_values, event->values, values);
+	span = span_of_event(cpu, event, values, event->role == ROLE_SINGLE ? SPAN_SINGLE : SPAN_PAIR);
 	if (event->role == ROLE_SINGLE) {
 		end_span(pairs, &span, event->time, false);
 		return;
 	}
 	if (event->role == ROLE_PAIR_END) {
-		end_pair(pairs, cpu, event);
+		end_pair(pairs, cpu, event, values);
 		return;
 	}
-	open = have_open(pairs, event->pair, event->values + PAIR_KEY);
+	open = have_open(pairs, event->pair, values + PAIR_KEY);
 	pairs->counts.refused += !open;
 	if (!open)
 		return;
@@ -731,6 +740,7 @@ static void add_other(struct pairs *pairs, const struct cpu *cpu, const struct t
 		end_span(pairs, &open->known.span, event->time, true);
 	}
 	begin_known(pairs, &open->known, &span);
+	memcpy(open->begun, event->values, sizeof(open->begun));
 	task = find_task(pairs, span.thread);
 	if (task)
 		task->pair = (uint32_t)(open - pairs->opens);

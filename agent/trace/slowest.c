@@ -11,9 +11,17 @@ enum { BUDGET_PART = 64, MINUTES = 1024, FIRST_ROOM = 4 };
 #define MINUTE (60 * NS_PER_SECOND)
 #define NO_TOP 0xffffffffu
 
+struct kept {
+	struct span_row row;
+	uint16_t ended_by;		/* as in struct slow_span */
+	bool has_arguments;
+	uint64_t words[];		/* the arguments, then the result or the results: as many as its kind has */
+};
+
 struct top {				/* of a name, in no order */
 	uint32_t name, count, room;
-	struct slow_span *spans;
+	enum span_kind kind;
+	struct kept *spans;		/* each takes size_of(kind) bytes */
 };
 
 struct minute {
@@ -34,6 +42,20 @@ struct slowest {
 	uint64_t from, refused;
 };
 
+static const struct { size_t arguments, results; } told_words[SPAN_KINDS] = {
+	[SPAN_CALL] = { CALL_ARGUMENTS, 1 }, [SPAN_PAIR] = { TRACE_VALUES, TRACE_VALUES },
+};
+
+static size_t size_of(enum span_kind kind)
+{
+	return sizeof(struct kept) + (told_words[kind].arguments + told_words[kind].results) * sizeof(uint64_t);
+}
+
+static struct kept *span_at(const struct top *top, uint32_t at)
+{
+	return (struct kept *)((char *)top->spans + at * size_of(top->kind));
+}
+
 struct slowest *slowest_new(struct budget *budget)
 {
 	struct slowest *slowest = util_alloc(sizeof(*slowest));
@@ -52,7 +74,7 @@ static void give_back(struct slowest *slowest, void *memory, size_t bytes)
 static void free_minute(struct slowest *slowest, const struct minute *minute)
 {
 	for (uint32_t i = 0; i < minute->count; i++)
-		give_back(slowest, minute->tops[i].spans, minute->tops[i].room * sizeof(struct slow_span));
+		give_back(slowest, minute->tops[i].spans, minute->tops[i].room * size_of(minute->tops[i].kind));
 	give_back(slowest, minute->tops, minute->room * sizeof(struct top));
 }
 
@@ -95,16 +117,16 @@ static void *resize(struct slowest *slowest, void *array, size_t old, size_t byt
 /* ---- the minute to which spans are added ---- */
 
 /* The shortest of a full top; of equal ones, the one that ended last. */
-static struct slow_span *shortest(const struct top *top)
+static struct kept *shortest(const struct top *top)
 {
-	struct slow_span *found = &top->spans[0];
+	struct kept *found = span_at(top, 0);
 
 	for (uint32_t i = 1; i < top->count; i++) {
-		const struct span_row *row = &top->spans[i].row;
+		const struct span_row *row = &span_at(top, i)->row;
 
 		if (row->duration < found->row.duration ||
 				(row->duration == found->row.duration && row->end > found->row.end))
-			found = &top->spans[i];
+			found = span_at(top, i);
 	}
 	return found;
 }
@@ -163,7 +185,7 @@ static bool choose_minute(struct slowest *slowest, uint64_t time)
 /* ---- spans ---- */
 
 /* NULL: no memory. */
-static struct top *have_top(struct slowest *slowest, uint32_t name)
+static struct top *have_top(struct slowest *slowest, uint32_t name, enum span_kind kind)
 {
 	struct minute *minute = &slowest->minutes[slowest->now];
 	struct top *tops = minute->tops;
@@ -181,48 +203,60 @@ static struct top *have_top(struct slowest *slowest, uint32_t name)
 		minute->room = room;
 	}
 	slowest->tops[name] = minute->count;
-	tops[minute->count] = (struct top) { .name = name };
+	tops[minute->count] = (struct top) { .name = name, .kind = kind };
 	return &tops[minute->count++];
 }
 
 /* Where it is to be written. NULL: no memory. */
-static struct slow_span *have_place(struct slowest *slowest, struct top *top)
+static struct kept *have_place(struct slowest *slowest, struct top *top)
 {
 	if (top->count == SLOWEST)
 		return shortest(top);
 	if (top->count == top->room) {
 		uint32_t room = top->room ? 2 * top->room : FIRST_ROOM;
-		struct slow_span *spans = resize(slowest, top->spans, top->room * sizeof(*spans),
-			room * sizeof(*spans));
+		struct kept *spans = resize(slowest, top->spans, top->room * size_of(top->kind),
+			room * size_of(top->kind));
 
 		if (!spans)
 			return NULL;
 		top->spans = spans;
 		top->room = room;
 	}
-	return &top->spans[top->count++];
+	return span_at(top, top->count++);
+}
+
+static void keep_span(struct kept *place, const struct trace_span *span, uint32_t name)
+{
+	size_t arguments = told_words[span->kind].arguments, results = told_words[span->kind].results;
+
+	place->row = span_row_of(span);
+	place->row.name = name & (2 * SPAN_NAMES - 1);
+	place->ended_by = span->ended_by;
+	place->has_arguments = span->arguments;
+	if (span->arguments)
+		memcpy(place->words, span->arguments, arguments * sizeof(uint64_t));
+	if (span->kind == SPAN_CALL)
+		place->words[arguments] = span->result;
+	else if (span->results)
+		memcpy(place->words + arguments, span->results, results * sizeof(uint64_t));
 }
 
 void slowest_add(struct slowest *slowest, const struct trace_span *span, uint32_t name)
 {
 	bool now = span->end >= slowest->begin && span->end < slowest->end;
-	struct slow_span *place;
+	struct kept *place;
 	struct top *top;
 
 	if (span->lost || (!now && !choose_minute(slowest, span->end)) ||
 			span->end - span->begin < slowest->enough[name])
 		return;
-	top = have_top(slowest, name);
+	top = have_top(slowest, name, span->kind);
 	place = top ? have_place(slowest, top) : NULL;
 	if (!place) {
 		slowest->refused++;
 		return;
 	}
-	*place = (struct slow_span) { .row = span_row_of(span), .result = span->result,
-		.has_arguments = span->arguments };
-	place->row.name = name & (2 * SPAN_NAMES - 1);
-	if (span->arguments)
-		memcpy(place->arguments, span->arguments, sizeof(place->arguments));
+	keep_span(place, span, name);
 	if (top->count == SLOWEST)
 		slowest->enough[name] = shortest(top)->row.duration + 1;
 }
@@ -237,6 +271,18 @@ uint64_t slowest_refused(const struct slowest *slowest)
 	return slowest->refused;
 }
 
+static struct slow_span slow_span_of(const struct top *top, uint32_t at)
+{
+	const struct kept *kept = span_at(top, at);
+	const uint64_t *results = kept->words + told_words[top->kind].arguments;
+
+	return (struct slow_span) {
+		.row = kept->row, .ended_by = kept->ended_by, .result = top->kind == SPAN_CALL ? *results : 0,
+		.arguments = kept->has_arguments ? kept->words : NULL,
+		.results = top->kind == SPAN_PAIR && kept->has_arguments ? results : NULL,
+	};
+}
+
 void slowest_read(const struct slowest *slowest, uint64_t from, uint64_t to,
 	void (*each)(void *context, const struct slow_span *span), void *context)
 {
@@ -244,8 +290,11 @@ void slowest_read(const struct slowest *slowest, uint64_t from, uint64_t to,
 		const struct minute *minute = &slowest->minutes[i];
 
 		for (uint32_t k = 0; minute->number >= from / MINUTE && k < minute->count; k++)
-			for (uint32_t n = 0; n < minute->tops[k].count; n++)
-				if (minute->tops[k].spans[n].row.end >= from && minute->tops[k].spans[n].row.end < to)
-					each(context, &minute->tops[k].spans[n]);
+			for (uint32_t n = 0; n < minute->tops[k].count; n++) {
+				const struct slow_span span = slow_span_of(&minute->tops[k], n);
+
+				if (span.row.end >= from && span.row.end < to)
+					each(context, &span);
+			}
 	}
 }

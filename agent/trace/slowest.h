@@ -20,9 +20,9 @@ enum { SLOWEST = 32 };
 
 struct slow_span {
 	struct span_row row;		/* its name and its times, never a lost one */
-	uint64_t result;		/* of a call */
-	uint64_t arguments[CALL_ARGUMENTS];
-	bool has_arguments;		/* they were told */
+	uint64_t result;		/* as in struct trace_span, and these: valid until the next slowest_add */
+	const uint64_t *arguments, *results;
+	uint16_t ended_by;
 };
 
 struct slowest *slowest_new(struct budget *budget);

@@ -45,7 +45,12 @@ struct trace_span {
 	uint64_t number;		/* of interrupt, call, lock; of a sleep, of ready: see above; of a thread: 0 */
 	uint64_t begin, end;		/* guest ns */
 	uint64_t result;		/* of a call */
-	const uint64_t *arguments;	/* of a call: CALL_ARGUMENTS words, valid in the sink; NULL: not told */
+	/*
+	 * Of a call: CALL_ARGUMENTS words; of a pair: the values of its beginning, and of its end, whose kind this is.
+	 * Valid in the sink; NULL: not told.
+	 */
+	const uint64_t *arguments, *results;
+	uint16_t ended_by;
 	/* Of a wake to run, whose stack is the waker's: the thread; EVENT_NONE: an interrupt; or TRACE_NO_VALUE. */
 	uint64_t waker;
 	uint32_t stack;			/* of the kernel where it began: a node of stacks.h plus 1; 0: not told */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
@@ -115,6 +116,7 @@ uint32_t trace_add(struct trace *trace, uint64_t time, const struct event *event
 	struct trace_event own = { .time = time, .held = event->trace.held, .cpu = event->cpu, .role = kind->role,
 		.id = kind->id, .pair = kind->pair };
 	uint64_t values[TRACE_VALUES];
+	bool other = kind->role >= ROLE_PAIR_BEGIN;
 	struct carried *carried;
 
 	trace->events++;
@@ -125,8 +127,11 @@ uint32_t trace_add(struct trace *trace, uint64_t time, const struct event *event
 	if (carried->time == time && carried->id == event->id)
 		own.stack = carried->stack;
 	carried->stack = 0;
-	trace_kind_values(kind, event->trace.fields, values);
-	trace_kind_role_values(kind->role_values, values, own.values);
+	trace_kind_values(kind, event->trace.fields, other ? own.values : values);
+	if (other)
+		memcpy(own.role_values, kind->role_values, sizeof(own.role_values));
+	else
+		trace_kind_role_values(kind->role_values, values, own.values);
 	own.arguments = kind->role == ROLE_CALL_BEGIN &&
 		kind->role_values[ROLE_VALUES - CALL_ARGUMENTS] < TRACE_VALUES;
 	trace_order_add(trace->order, &own);

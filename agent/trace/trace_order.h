@@ -21,15 +21,16 @@ enum { TRACE_SILENT_PACKETS = 16 };	/* a ring of the hook that is full takes eig
 struct trace_event {
 	uint64_t time;			/* guest ns */
 	uint64_t before;		/* of a beginning: so long before `time` it was, which was over when it came */
-	bool held;			/* it may be late */
 	uint32_t cpu;			/* below EVENT_CPUS */
 	enum trace_role role;
-	uint16_t id, pair;		/* as in struct trace_kind */
-	bool arguments;			/* a call's beginning tells its arguments */
 	uint32_t stack;			/* as in struct trace_span */
-	uint64_t values[TRACE_VALUES];	/* of a role: those that it needs, first */
-	uint64_t lost;			/* no event: so many of the CPU are missing here; */
-	bool doubt;			/* or later, up to the next one of the CPU with this alone, no event either */
+	uint16_t id, pair;		/* as in struct trace_kind */
+	bool held;			/* it may be late */
+	bool arguments;			/* a call's beginning tells its arguments */
+	bool doubt;			/* no event: what `lost` says, up to the next one of the CPU with this alone */
+	uint8_t role_values[ROLE_VALUES];	/* from ROLE_PAIR_BEGIN on: which of `values` are the role's */
+	uint64_t values[TRACE_VALUES];	/* of a role: those that it needs, first; from ROLE_PAIR_BEGIN on: its own */
+	uint64_t lost;			/* no event: so many of the CPU are missing here, or, in doubt, later */
 	const void *of;			/* the caller's */
 };
 

@@ -284,6 +284,8 @@ static struct trace_event make(struct world *world, struct fuzz_input *input, ui
 		event.values[PAIR_KEY] = event.pair = what % PAIRS + 1;
 	else if (event.role >= ROLE_LOCK_WAIT)
 		event.values[0] = what % LOCKS;
+	for (uint8_t i = 0; i < ROLE_VALUES; i++)
+		event.role_values[i] = i;
 	if (world->only_calls)
 		event.role = event.role % 2 ? ROLE_CALL_BEGIN : ROLE_CALL_END;
 	else if (what >= 253)

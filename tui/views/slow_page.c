@@ -190,6 +190,11 @@ static void mark_match(const struct slow_row *slow, const char *match, struct ca
 	}
 }
 
+static const char *call_head(enum span_kind kind)
+{
+	return kind == SPAN_CALL ? columns[AT_CALL].head : kind == SPAN_PAIR ? "FIELDS" : "";
+}
+
 void slow_page_draw(struct slow_page *page, const struct event_table *table, const char *match, struct canvas *canvas,
 	struct area area)
 {
@@ -206,7 +211,7 @@ void slow_page_draw(struct slow_page *page, const struct event_table *table, con
 	if (area.rows >= HEADS_FROM) {
 		for (int i = 0; i < HEADS; i++)
 			(i == AT_TOOK ? canvas_right : canvas_text)(canvas, cell_of(area, area.row, i), STYLE_HEAD,
-				i == AT_CALL && page->of.kind != SPAN_CALL ? "" : columns[i].head);
+				i == AT_CALL ? call_head(page->of.kind) : columns[i].head);
 		area.row++;
 		area.rows--;
 	}

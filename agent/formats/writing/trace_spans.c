@@ -26,14 +26,17 @@ struct spans {
 	bool alone;			/* the event that is being added lacks its beginning */
 };
 
-/* Only the values that its role needs are known. */
+/* Of all but pairs, only the values that their role needs are known. */
 static void tell_alone(const struct spans *spans, const struct trace_event *event)
 {
 	const struct set_event_kind *kind = event->of;
 	struct set_event own = { .time = event->time, .cpu = event->cpu, .kind = kind, .stack = event->stack };
-	uint32_t told = 0;
+	bool other = event->role >= ROLE_PAIR_BEGIN;
+	uint32_t told = other ? UINT32_MAX : 0;
 
-	for (uint32_t i = 0; i < ROLE_VALUES; i++) {
+	if (other)
+		memcpy(own.values, event->values, sizeof(own.values));
+	for (uint32_t i = 0; i < ROLE_VALUES && !other; i++) {
 		uint8_t value = kind->role_values[i];
 
 		if (value >= kind->count)
@@ -105,7 +108,8 @@ static void add(struct trace_order *order, const struct set_event *event)
 		.doubt = kind->mark == TRACE_LOST || kind->mark == TRACE_SURE,
 	};
 
-	if (own.role == ROLE_NONE || own.role == ROLE_WAKE)
+	memcpy(own.role_values, kind->role_values, sizeof(own.role_values));
+	if (own.role == ROLE_NONE || own.role == ROLE_WAKE || own.role >= ROLE_PAIR_BEGIN)
 		memcpy(own.values, event->values, sizeof(own.values));
 	else
 		trace_kind_role_values(kind->role_values, event->values, own.values);

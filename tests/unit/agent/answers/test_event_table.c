@@ -677,7 +677,7 @@ struct disk_end {
 static void add_disk(const struct world *world, uint64_t from, uint64_t to, uint32_t thread, uint32_t number)
 {
 	const struct disk_begin begin = { thread, number, from };
-	const struct disk_end end = { from, 0 };
+	const struct disk_end end = { from, -5 };
 
 	give(world, 0, from, DISK_BEGIN, &begin, sizeof(begin));
 	give(world, 1, to, DISK_END, &end, sizeof(end));
@@ -737,6 +737,7 @@ static void test_other_events(void **state)
 	assert_int_equal(table->unmatched, 0);
 	assert_int_equal(table->slow_count, 2);
 	assert_true(table->slow[0].begin == 3000 && table->slow[0].thread == READER);
+	assert_string_equal(table->slow[0].call, "disk(number=1, block=3000) = error=-5");
 	answer_free(&table->answer);
 
 	table = ask(&world, 10000, (struct slow_of) { SPAN_SINGLE, SPAN_NUMBER(DISK_IDLE, EVENT_NONE), SLOW_ALL },
@@ -746,6 +747,39 @@ static void test_other_events(void **state)
 	row_called(table, "lone_begin");
 	answer_free(&table->answer);
 	end(&world);
+}
+
+/* Whatever it tells beside what both of its events have: more than there is room for, no end of its own, lists. */
+static void test_what_a_pair_tells(void **state)
+{
+	static const struct { const char *begin, *end, *text; } pairs[] = {
+		{ "u8 a;u8 b;", "u8 b;u8 a;", "disk(a=1, b=1)" },
+		{ "u8 a;s8 low;u64 high;", "u8 a;s16 error;", "disk(a=1, low=-1, high=0xffffffffffffffff) = error=-1" },
+		{ "u8 a;char[] name;u8 b;", "u8 a;u16 is;u8[] list;", "disk(a=1, ...) = is=65535, ..." },
+		{ "u8 a;u8 b;u8 c;u8 d;u8 e;u8 f;u8 g;u8 h;u8 i;", "u8 z;u8 a;",
+			"disk(a=1, b=255, c=255, d=255, e=255, f=255, g=255, h=255, ...) = z=1" },
+		{ "u8 a;u32 thread;", "u8 a;u32 thread;u8 last;", "disk(a=1) = last=255" },
+	};
+	static const uint8_t fields[] = { 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 };
+	static const uint8_t same[] = { 1, 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		const struct world world = begin(0);
+		bool both = i == 0 || i == 3;
+		struct event_table *table;
+
+		describe(&world, DISK_BEGIN, "disk_begin", pairs[i].begin);
+		describe(&world, DISK_END, "disk_end", pairs[i].end);
+		give(&world, 0, 1000, DISK_BEGIN, i ? fields : same, sizeof(fields));
+		give(&world, 0, 2000, DISK_END, both ? same : fields, sizeof(fields));
+		table = ask(&world, 3000, (struct slow_of) {
+			SPAN_PAIR, SPAN_NUMBER(DISK_BEGIN, UINT32_MAX), SLOW_ALL }, "");
+		assert_int_equal(table->slow_count, 1);
+		assert_string_equal(table->slow[0].call, pairs[i].text);
+		answer_free(&table->answer);
+		end(&world);
+	}
 }
 
 /* ---- parts ---- */
@@ -957,6 +991,7 @@ int main(void)
 		cmocka_unit_test(test_a_baseline_is_what_was),
 		cmocka_unit_test(test_a_baseline_has_no_lost_span),
 		cmocka_unit_test(test_other_events),
+		cmocka_unit_test(test_what_a_pair_tells),
 		cmocka_unit_test(test_a_request_is_waited_for),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_two_events_in_one),

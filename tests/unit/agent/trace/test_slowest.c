@@ -19,9 +19,11 @@ enum { NAMES = 40, MINUTES = 60, COUNT = 120000, KEPT = COUNT, SPAN_TOO_MANY = 1
 
 static const uint64_t minute = 60 * NS_PER_SECOND;
 
-static struct trace_span all[COUNT];	/* a span's result is its place here */
+static const enum span_kind kinds[] = { SPAN_LOCK, SPAN_CALL, SPAN_PAIR };
+
+static struct trace_span all[COUNT];	/* a span's stack is its place here */
 static uint32_t names[COUNT];
-static uint64_t words[CALL_ARGUMENTS];
+static uint64_t words[TRACE_VALUES], results[TRACE_VALUES];
 
 static struct {
 	struct slow_span spans[KEPT];
@@ -37,9 +39,11 @@ static void keep(void *context, const struct slow_span *span)
 
 static const uint64_t *words_of(uint32_t i)
 {
-	for (uint32_t k = 0; k < CALL_ARGUMENTS; k++)
+	for (uint32_t k = 0; k < TRACE_VALUES; k++) {
 		words[k] = UINT64_C(1000) * i + k;
-	return i % 3 ? words : NULL;
+		results[k] = words[k] * 7;
+	}
+	return i % 3 && names[i] % 3 ? words : NULL;
 }
 
 /* Names that are frequent, and seldom ones; some end a little before those that came before them. */
@@ -52,8 +56,9 @@ static void make_spans(struct random *random, uint64_t most_ns)
 		end -= random_below(random, 50) ? 0 : back;
 		names[i] = (uint32_t)random_below(random, 1 + random_below(random, NAMES));
 		all[i] = (struct trace_span) {
-			.kind = names[i] % 2 ? SPAN_CALL : SPAN_LOCK, .cpu = i % 7, .thread = i % 100,
-			.number = names[i], .begin = end - ns, .end = end, .result = i, .holder = i % 5,
+			.kind = kinds[names[i] % 3], .cpu = i % 7, .thread = i % 100,
+			.number = names[i], .begin = end - ns, .end = end, .result = i, .stack = i, .holder = i % 5,
+			.ended_by = (uint16_t)(i % 1000),
 			.lost = random_below(random, 20) == 0,
 		};
 	}
@@ -67,6 +72,7 @@ static struct slowest *feed(struct budget *budget)
 		struct trace_span span = all[i];
 
 		span.arguments = words_of(i);
+		span.results = span.arguments && span.kind == SPAN_PAIR ? results : NULL;
 		slowest_add(slowest, &span, names[i]);
 	}
 	return slowest;
@@ -74,7 +80,7 @@ static struct slowest *feed(struct budget *budget)
 
 static void is_as_it_came(const struct slow_span *span)
 {
-	uint32_t i = (uint32_t)span->result;
+	uint32_t i = span->row.stack;
 	const struct trace_span *was = &all[i];
 
 	assert_true(i < COUNT && !was->lost && !span->row.lost);
@@ -84,9 +90,15 @@ static void is_as_it_came(const struct slow_span *span)
 	assert_int_equal(span->row.cpu, was->cpu);
 	assert_int_equal(span->row.name, names[i]);
 	assert_int_equal(span->row.waker, was->kind == SPAN_LOCK ? was->holder : EVENT_NONE);
-	assert_int_equal(span->has_arguments, i % 3 != 0);
-	if (span->has_arguments)
-		assert_memory_equal(span->arguments, words_of(i), sizeof(words));
+	assert_int_equal(span->result, was->kind == SPAN_CALL ? i : 0);
+	assert_true((span->arguments != NULL) == (words_of(i) != NULL));
+	assert_true((span->results != NULL) == (span->arguments && was->kind == SPAN_PAIR));
+	if (span->arguments)
+		assert_memory_equal(span->arguments, words, (was->kind == SPAN_CALL ? CALL_ARGUMENTS : TRACE_VALUES) *
+			sizeof(words[0]));
+	if (span->results)
+		assert_memory_equal(span->results, results, sizeof(results));
+	assert_int_equal(span->ended_by, was->ended_by);
 }
 
 struct found {				/* what is compared: by minute, name, and the longest first */

@@ -621,6 +621,24 @@ static void test_the_page_of_a_row(void **state)
 	stage_strike(&stage);
 }
 
+static void test_the_page_of_a_pair(void **state)
+{
+	struct stage stage = raise_stage();
+	struct event_table *table = stage.answers->events;
+
+	(void)state;
+	table->rows[1].kind = table->slow_of.kind = SPAN_PAIR;
+	strcpy(table->rows[1].called, "disk");
+	strcpy(table->slow[0].call, "disk(block=7) = error=-5");
+	open_page(&stage);
+	stage_resize(&stage, 20, 120, true);
+	stage_holds(&stage, "the slowest of disk\n", true);
+	stage_holds(&stage, " FIELDS", true);
+	stage_holds(&stage, " (block=7) = error=-5\n", true);
+	stage_holds(&stage, " disk(block=7) = error=-5: took 128ms on cpu 0", true);
+	stage_strike(&stage);
+}
+
 static void test_a_moment_of_the_page(void **state)
 {
 	struct stage stage = raise_stage();
@@ -740,6 +758,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_many_machines_are_sorted),
 		cmocka_unit_test(test_question),
 		cmocka_unit_test(test_the_page_of_a_row),
+		cmocka_unit_test(test_the_page_of_a_pair),
 		cmocka_unit_test(test_a_moment_of_the_page),
 		cmocka_unit_test(test_a_baseline),
 		cmocka_unit_test(test_why_the_page_is_empty_or_short),
