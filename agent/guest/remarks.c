@@ -10,6 +10,7 @@
 #include "agent/query/query.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
+#include "agent/trace/trace.h"
 #include "epoch.h"
 #include "guest_events.h"
 #include "kernel_reading.h"
@@ -21,6 +22,7 @@
 enum loss {
 	LOSS_TICKS, LOSS_THREADS, LOSS_STACKS, LOSS_SPACES, LOSS_LINES, LOSS_EVENTS, LOSS_CPUS,
 	LOSS_UNTIMED, LOSS_NAMES, LOSS_NOTES, LOSS_PAGES, LOSS_OVERDUE, LOSS_LEFTOVERS, LOSS_CROWDED,
+	LOSS_TRACED,
 	LOSSES, PRESENT = LOSSES,
 };
 
@@ -169,6 +171,17 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 	}
 }
 
+/* Of trace events, with what loses fewer. */
+static void add_traced(struct line *line, const struct epoch *epoch)
+{
+	bool is_linux = strcmp(epoch->kernel, "Linux") == 0;
+	char what[160];
+
+	snprintf(what, sizeof(what), "trace {event|events} lost: trace fewer kinds, filter them, or leave out stacks; "
+		"or %s", is_linux ? "insmod ktop.ko with a larger ring=" : "give the hook a larger settings.ring_size");
+	add_loss(line, LOSS_TRACED, trace_counts(epoch->trace).lost, what);
+}
+
 /* All times that are shown are wrong by as much. */
 static void add_clock(struct line *line)
 {
@@ -198,6 +211,7 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *outside
 		"samples and events of the guest are} left out: from before the recording began, for somebody else");
 	add_loss(&line, LOSS_OVERDUE, guest_memory_overdue(epoch->memory), "{page|pages} of the guest's memory did "
 		"not come: names of its modules and processes may be missing; ktop asks again");
+	add_traced(&line, epoch);
 	add_tables(&line, epoch);
 	add_count(&line, symbols_left_out(epoch->inputs.symbols),
 		"{symbol left out: its line or name is|symbols left out: their lines or names "

@@ -331,6 +331,15 @@ static void test_a_remark_goes_with_its_cause(void **state)
 	assert_non_null(strstr(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "2 events"));
 	epoch->cpus_refused = 3;
 	assert_non_null(strstr(remarks_text(epoch, 30000000000, "", "; ", text, sizeof(text)), "3 events"));
+	epoch->cpus_refused = 0;
+	epoch_packet(epoch, &(struct packet) { .stream = STREAM_TRACE, .lost = 12, .begin = 39, .end = 40 });
+	assert_string_equal(remarks_text(epoch, 30000000000, "", "; ", text, sizeof(text)),
+		"12 trace events lost: trace fewer kinds, filter them, or leave out stacks; or give the hook a larger "
+		"settings.ring_size");
+	strcpy(epoch->kernel, "Linux");
+	assert_non_null(strstr(remarks_text(epoch, 0, "", "; ", text, sizeof(text)), "with a larger ring="));
+	epoch_ticks(epoch, 80 * NS_PER_SECOND);
+	assert_string_equal(remarks_text(epoch, 70000000000, "", "; ", text, sizeof(text)), "");
 	epoch_release(epoch);
 }
 
