@@ -87,13 +87,17 @@ static bool read_number(const struct threads *threads, const char *title, uint32
 static void tell_now(struct function_table *answer, const struct thread_states *states, const char *title)
 {
 	const struct epoch *epoch = answer->answer.epoch;
+	struct pairs_thread is;
 	uint32_t thread;
 
-	if (thread_states_forgot(states))
+	if (thread_states_forgot(states)) {
 		util_print(answer->now, THREAD_NOW, "not known: spans of that time were forgotten; give more by "
 			"--memory");
-	else if (read_number(epoch->inputs.threads, title, &thread))
+	} else if (read_number(epoch->inputs.threads, title, &thread)) {
 		thread_now(epoch, states, thread, answer->now, answer->next);
+		is = thread_states_of(states, thread);
+		answer->lost = !*answer->next && (is.lost || is.other_lost);
+	}
 }
 
 /* Of each visible row. */

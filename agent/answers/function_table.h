@@ -55,7 +55,8 @@ struct function_table {
 		FUNCTION_BEFORE,	/* or shortly before it: events up to there are still to come */
 	} time;
 	char now[THREAD_NOW];		/* what the selected thread does, or did; "": not known */
-	char next[THREAD_TITLE];	/* who holds the lock for which it waits, or woke it; "": not known */
+	char next[THREAD_TITLE];	/* who holds the lock for which it waits, or woke it; "": not known, */
+	bool lost;			/* since trace events were lost */
 	struct caller callers[8];	/* of the selected function */
 	size_t caller_count;
 	struct caller inlined[4];	/* the functions that are inlined in it */

@@ -117,7 +117,7 @@ void thread_now_brief(const struct epoch *epoch, const struct thread_states *sta
 		if (doing->begin)
 			add_name(epoch, doing, text);
 	}
-	util_print(brief, THREAD_BRIEF, "%s", text);
+	util_print(brief, THREAD_BRIEF, "%s", *text || !is.lost ? text : "not known: events lost");
 }
 
 static bool is_among(const uint64_t *threads, int count, uint64_t thread)
@@ -180,8 +180,10 @@ void thread_now(const struct epoch *epoch, const struct thread_states *states, u
 	bool circle;
 
 	now[0] = next[0] = '\0';
-	if (!is.now.begin && !is.wait.begin)
+	if (!is.now.begin && !is.wait.begin) {
+		util_print(now, THREAD_NOW, "%s", is.lost ? "not known, since trace events were lost" : "");
 		return;
+	}
 	circle = add_chain(epoch, states, thread, text);
 	add_text(now, "%s%s", circle ? "a circle: " : "", text);
 	if (other != EVENT_NONE)

@@ -18,13 +18,17 @@ struct thread_states;
 
 enum { THREAD_NOW = 1024, THREAD_BRIEF = 96, THREAD_TITLE = 96 };	/* bytes */
 
-/* "lock log 51ms, journal/10"; "on cpu1 3ms"; "sleep 2.3s, syscall read"; "": not known. */
+/*
+ * "lock log 51ms, journal/10"; "on cpu1 3ms"; "sleep 2.3s, syscall read"; "not known: events lost"; "": not known for
+ * another reason.
+ */
 void thread_now_brief(const struct epoch *epoch, const struct thread_states *states, uint64_t thread,
 	char brief[THREAD_BRIEF]);
 
 /*
  * "sleeps for 2.3s in syscall read; woken last by pulse/5"; of one that waits for a lock, the whole chain of those who
- * hold one and wait for the next. `next`: who holds the lock, or woke it. "": not known.
+ * hold one and wait for the next. `next`: who holds the lock, or woke it. "": not known; of `now`, only where no events
+ * were lost that could tell it.
  */
 void thread_now(const struct epoch *epoch, const struct thread_states *states, uint64_t thread, char now[THREAD_NOW],
 	char next[THREAD_TITLE]);

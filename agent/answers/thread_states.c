@@ -9,6 +9,8 @@
 #include "agent/wire/event.h"
 #include "thread_states.h"
 
+#define LOST_NEAR (10 * NS_PER_SECOND)	/* for so long a loss may be why a thread's state is not known */
+
 struct state {
 	uint64_t thread;
 	struct pairs_thread is;
@@ -205,6 +207,16 @@ bool thread_states_forgot(const struct thread_states *states)
 	return states->forgot;
 }
 
+/* At that time, which is past, events were lost that could have told of it: later ones do, or did until a loss. */
+static bool was_lost(const struct thread_states *states, uint64_t thread)
+{
+	const struct pairs *pairs = trace_pairs(states->epoch->trace);
+	const struct pairs_thread is = pairs_thread(pairs, thread, trace_until(states->epoch->trace));
+
+	return !states->forgot && (is.lost || is.now.begin || is.wait.begin) &&
+		pairs_lost(pairs, states->at > LOST_NEAR ? states->at - LOST_NEAR : 0, states->at);
+}
+
 /*
  * Holds of this lock are known from the guest's events: who is no holder by these, is none. Not of locks that share a
  * name.
@@ -225,9 +237,11 @@ struct pairs_thread thread_states_of(const struct thread_states *states, uint64_
 
 	if (!states->past)
 		return pairs_thread(trace_pairs(states->epoch->trace), thread, states->at);
+	if (position != HASH_NONE)
+		is = states->list[position].is;
+	is.lost = is.other_lost = was_lost(states, thread);
 	if (position == HASH_NONE)
 		return is;
-	is = states->list[position].is;
 	hold = thread_states_hold(states, is.wait.number);
 	if (is.wait.begin && (hold.begin || tells_holds(states, is.wait.number)))
 		is.wait.holder = hold.begin ? hold.thread : EVENT_NONE;

@@ -243,6 +243,7 @@ static void sum_selected(const struct fleet *fleet, struct function_table *funct
 			continue;
 		functions->tells_selected = true;
 		memcpy(functions->now, machine->functions->now, sizeof(functions->now));
+		functions->lost = machine->functions->lost;
 		memcpy(functions->next, machine->functions->next, sizeof(functions->next));
 	}
 }

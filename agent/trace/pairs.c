@@ -940,6 +940,20 @@ void pairs_end(struct pairs *pairs)
 	pairs_unknown(pairs, end_unknown, pairs);
 }
 
+bool pairs_lost(const struct pairs *pairs, uint64_t from, uint64_t to)
+{
+	for (uint32_t i = 0; i < pairs->cpu_count; i++)
+		if (pairs->cpus[i] && first_between(&pairs->cpus[i]->losses, from, to))
+			return true;
+	return false;
+}
+
+/* Before events were lost, it was known. */
+static bool is_lost(const struct pairs *pairs, const struct known *known)
+{
+	return known->on && known->gap != pairs->gaps;
+}
+
 struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now)
 {
 	const struct task *task = find_task(pairs, thread);
@@ -965,6 +979,10 @@ struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uin
 		is.woken_in = task->woken_in;
 		is.woken_at = task->woken_at;
 	}
+	open = is.wait.begin ? find_lock(pairs, is.wait.number) : NULL;
+	is.lost = !is.wait.begin && is_lost(pairs, &task->now);
+	is.other_lost = is.wait.begin ? is.wait.holder == EVENT_NONE && open && is_lost(pairs, &open->known) :
+		task->woken && task->wake_gap != pairs->gaps;
 	return is;
 }
 

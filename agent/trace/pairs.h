@@ -57,8 +57,13 @@ struct pairs_thread {
 	uint64_t woken, waker;		/* when it was woken last, 0: not known; by whom, EVENT_NONE: an interrupt */
 	struct span_name woken_in;	/* the interrupt or softirq; SPAN_THREAD: none, or not known */
 	uint32_t woken_at;		/* where: as the stack of a span */
+	bool lost;			/* it is not known what it does, but it was, before events were lost; */
+	bool other_lost;		/* likewise, who woke it, or holds the lock */
 };
 struct pairs_thread pairs_thread(const struct pairs *pairs, uint64_t thread, uint64_t now);
+
+/* Events of a CPU were lost between these times, as far as the newest losses tell. */
+bool pairs_lost(const struct pairs *pairs, uint64_t from, uint64_t to);
 
 /* Who holds this lock at `now`, without an end; `begin` 0: nobody, or it is not known. */
 struct trace_span pairs_hold(const struct pairs *pairs, uint64_t lock, uint64_t now);

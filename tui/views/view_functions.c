@@ -228,11 +228,14 @@ static bool tells_of_cursor(const struct function_view *self)
 		self->functions->selected == selected(self)->function;
 }
 
-/* Before the answer about the row has come, it goes on with that. */
+/* Before the answer about the row has come, it goes on with that. Of a loss the line below the rows says more. */
 static bool want_next(struct function_view *self)
 {
-	if (tells_of_cursor(self))
-		return go_to_next(self);
+	if (tells_of_cursor(self)) {
+		self->in_vain = self->functions->lost;
+		self->goes_from = selected(self)->function;
+		return go_to_next(self) || self->in_vain;
+	}
 	self->goes_on = selected(self) && self->functions->by == GROUP_THREAD;
 	self->goes_from = self->goes_on ? selected(self)->function : FUNCTION_NONE;
 	return self->goes_on;
@@ -442,6 +445,9 @@ static const char *said(const struct function_view *self)
 		return NULL;
 	if (self->goes_on)
 		return "{waker} goes on once it is known for whom this thread waits: the answer is still to come";
+	if (self->in_vain && self->functions->lost)
+		return "not shown: trace events were lost, and with them for whom this thread waits; trace fewer "
+			"kinds, or filter them";
 	return self->in_vain ? "not shown: the thread is in no row, or nothing traced tells for whom this one waits" :
 		NULL;
 }

@@ -14,6 +14,7 @@
 #include "agent/answers/thread_states.h"
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/names/function.h"
 #include "agent/query/question/filter.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/trace_give.h"
@@ -373,6 +374,75 @@ static void what_is_still_to_come_is_not_told_as_then(void **state)
 	end(&world);
 }
 
+/* The rows of threads; of these `visible` are seen, the first of them is under the cursor. */
+static struct function_table *table_of(const struct world *world, uint64_t until, const uint32_t *visible, size_t count)
+{
+	const struct moment moment = { .epoch = world->epoch };
+	struct function_request request;
+
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &function_table_kind;
+	request.request.excerpt = (struct excerpt) {
+		.window_ns = NS_PER_SECOND, .until_ns = until, .by = GROUP_THREAD };
+	request.selected = count ? visible[0] : FUNCTION_NONE;
+	request.visible_count = count;
+	for (size_t i = 0; i < count; i++)
+		request.visible[i] = visible[i];
+	return (struct function_table *)answer_new(&request.request, &moment);
+}
+
+/* A loss is why the table does not say what its threads do: it says so, until it knows; and so it does of that time. */
+static void a_loss_is_why_it_is_not_known(void **state)
+{
+	static const char lost[] = "not known: events lost";
+	struct world world = fresh();
+	struct function_table *table;
+	uint32_t rows[2];
+	uint64_t at;
+
+	(void)state;
+	TRACE_GIVE(&world, 0, world.time, sched_switch, .from = EVENT_NONE, .to = 1);
+	TRACE_GIVE(&world, 1, world.time, sched_switch, .from = EVENT_NONE, .to = 2);
+	TRACE_GIVE(&world, 1, world.time, sched_wake, .thread = 1, .waker = 2);
+	pass(&world, BEGAN + STEP);
+	table = table_of(&world, 0, NULL, 0);
+	assert_int_equal(table->table->count, 2);
+	for (int i = 0; i < 2; i++)
+		rows[i] = table->table->rows[i].function;
+	answer_free(&table->answer);
+	table = table_of(&world, 0, rows, 2);
+	assert_true(table->tells_now && !table->lost);
+	assert_string_equal(table->visible[0].now, "on cpu0 0ns");
+	answer_free(&table->answer);
+
+	epoch_packet(world.epoch, &(struct packet) {
+		.stream = STREAM_TRACE, .begin = world.time, .end = world.time, .lost = 3 });
+	TRACE_GIVE(&world, 0, world.time, irq_enter, .irq = 4);
+	pass(&world, BEGAN + 2 * STEP);
+	at = BEGAN + 3 * STEP / 2;
+	table = table_of(&world, 0, rows, 2);
+	assert_true(table->tells_now && table->lost);
+	assert_string_equal(table->now, "not known, since trace events were lost");
+	assert_string_equal(table->visible[0].now, lost);
+	assert_string_equal(table->visible[1].now, lost);
+	answer_free(&table->answer);
+
+	epoch_packet(world.epoch, &(struct packet) { .stream = STREAM_TRACE, .begin = world.time, .end = world.time });
+	TRACE_GIVE(&world, 0, world.time, irq_exit, .irq = 4);
+	TRACE_GIVE(&world, 0, world.time, sched_switch, .from = EVENT_NONE, .to = 1);
+	pass(&world, BEGAN + 3 * STEP);
+	table = table_of(&world, 0, rows, 2);
+	assert_true(table->tells_now && table->lost);		/* who woke it was known, too */
+	assert_string_equal(table->visible[0].now, "on cpu0 0ns");
+	assert_string_equal(table->visible[1].now, lost);
+	answer_free(&table->answer);
+	table = table_of(&world, at, rows, 2);
+	assert_string_equal(table->visible[0].now, lost);
+	assert_string_equal(table->visible[1].now, "on cpu1 15ns");	/* nothing of that CPU was lost */
+	answer_free(&table->answer);
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +452,7 @@ int main(void)
 		cmocka_unit_test(a_call_is_not_told_beyond_a_loss),
 		cmocka_unit_test(all_threads_are_listed_with_what_they_wait_for),
 		cmocka_unit_test(what_is_still_to_come_is_not_told_as_then),
+		cmocka_unit_test(a_loss_is_why_it_is_not_known),
 	};
 
 	return cmocka_run_group_tests_name("thread_states", tests, NULL, NULL);

@@ -637,6 +637,34 @@ static void test_waker_waits_for_the_answer(void **state)
 	stage_strike(&stage);
 }
 
+/* A loss is the reason, whether the answer is there or comes later. */
+static void test_waker_tells_of_a_loss(void **state)
+{
+	static const char why[] = "not shown: trace events were lost, and with them for whom this thread waits";
+	struct stage stage = stage_raise(&view_threads, &config, 20, 120, true);
+	uint32_t first;
+
+	(void)state;
+	answer(&stage, stage.answers);
+	come(&stage, FUNCTION_NONE, NULL);
+	first = under_cursor(&stage);
+	for (int late = 0; late < 2; late++) {
+		if (late)
+			assert_true(view_threads.act(stage.view, ACTION_WAKER));
+		come(&stage, first, NULL);
+		stage.answers->functions->lost = true;
+		stage_holds(&stage, why, late);
+		if (!late)
+			assert_true(view_threads.act(stage.view, ACTION_WAKER));
+		stage_holds(&stage, why, true);
+		assert_int_equal(under_cursor(&stage), first);
+		view_threads.act(stage.view, ACTION_TOP);
+		stage_holds(&stage, why, false);
+		come(&stage, FUNCTION_NONE, NULL);
+	}
+	stage_strike(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -657,6 +685,7 @@ int main(void)
 		cmocka_unit_test(test_each_change_fits),
 		cmocka_unit_test(test_many_rows),
 		cmocka_unit_test(test_waker_waits_for_the_answer),
+		cmocka_unit_test(test_waker_tells_of_a_loss),
 	};
 
 	config_init(&config);
