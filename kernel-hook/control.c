@@ -35,6 +35,14 @@ static struct ktop_str *answer(struct ktop *ktop, const char *text)
 	return &ktop->meta.reply;
 }
 
+/* Refuses what this word names, in place of the usage: returns true. */
+static bool no_such(struct ktop *ktop, const char *what, const char *word)
+{
+	ktop_str_add(answer(ktop, what), word);
+	ktop->meta.reply_ok = false;
+	return true;
+}
+
 static bool run_start(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)words, (void)count;
@@ -75,7 +83,7 @@ static bool run_sampler(struct ktop *ktop, char **words, uint32_t count)
 
 	(void)count;
 	if (sampler == KTOP_NONE && !ktop_str_same(words[0], "none"))
-		return false;
+		return no_such(ktop, "no sampler ", words[0]);
 	if (sampler == KTOP_NMI)
 		why = ktop_sampler_refusal(ktop);
 	if (sampler == KTOP_NONE && ktop->meta.outside)
@@ -183,16 +191,19 @@ static bool take_option(const struct ktop *ktop, char *option, uint32_t events, 
 
 /*
  * Takes `+NAME:OPTION,...` or `-NAME`. What it names has no stack but one that stands here. A group has no other filter
- * any more if an option stands here, if all of it is named, or if none of it is on.
+ * any more if an option stands here, if all of it is named, or if none of it is on. False: it
+ * makes no sense.
  */
-static bool take_event(const struct ktop *ktop, char *word, struct ktop_choice *choice)
+static bool take_event(struct ktop *ktop, char *word, struct ktop_choice *choice)
 {
 	bool on = word[0] == '+', stack = false;
 	char *next = cut(word, ':'), *option;
 	uint32_t events = named_by(ktop, word + 1);
 
-	if ((!on && (word[0] != '-' || next)) || !ktop_events_choose(ktop, word + 1, choice->events, on))
+	if ((!on && (word[0] != '-' || next)) || !word[1])
 		return false;
+	if (!ktop_events_choose(ktop, word + 1, choice->events, on))
+		return no_such(ktop, "no event ", word + 1);
 	for (uint32_t i = 0; i < KTOP_FILTERS; i++)
 		if (events & ktop_filter_events(i) && (next || (on ? !(~events & ktop_filter_events(i)) :
 				!(choice->events[KTOP_TRACE_FIRST / 32] & ktop_filter_events(i))))) {
@@ -202,7 +213,7 @@ static bool take_event(const struct ktop *ktop, char *word, struct ktop_choice *
 	while ((option = next)) {
 		next = cut(option, ',');
 		if (!take_option(ktop, option, events, choice, &stack))
-			return false;
+			return *option && !ktop_filter_known(option) && no_such(ktop, "no filter ", option);
 	}
 	ktop_events_choose(ktop, word + 1, choice->stacks, stack);
 	return true;
@@ -261,6 +272,8 @@ static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		if (!take_event(ktop, words[i], choice))
 			return false;
+		else if (!ktop->meta.reply_ok)
+			return true;
 	if (!fit_durations(ktop, choice))
 		return false;
 	apply(ktop, choice);

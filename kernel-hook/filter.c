@@ -232,6 +232,16 @@ static bool parse_numbers(const struct ktop *ktop, const struct group *group, ch
 	return true;
 }
 
+bool ktop_filter_known(const char *option)
+{
+	static const char *const known[] = { "stack", "min", "process", "thread", "number" };
+	uint32_t i = 0;
+
+	while (i < sizeof(known) / sizeof(known[0]) && !ktop_str_same(option, known[i]))
+		i++;
+	return i < sizeof(known) / sizeof(known[0]);
+}
+
 bool ktop_filter_parse(const struct ktop *ktop, uint32_t group, const char *option, char *value,
 	struct ktop_filter *filter)
 {

@@ -38,6 +38,8 @@ bool ktop_filter_passes(struct ktop *ktop, uint32_t id, const uint64_t *fields);
 enum { KTOP_FILTER_SWITCH = 2 };	/* words */
 void ktop_filter_switch(const struct ktop *ktop, const uint64_t *fields, uint64_t told[KTOP_FILTER_SWITCH]);
 
+bool ktop_filter_known(const char *option);	/* it is one of any group, or `stack` */
+
 /*
  * The drainer. Takes one option of a control line into the group's filter: min, process, thread or number, with its
  * value, which may be cut. False: it makes no sense, or not for this group.

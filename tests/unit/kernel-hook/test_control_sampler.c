@@ -16,9 +16,6 @@
 #include "tests/unit/fakes/fake_port.h"
 #include "control_lines.h"
 
-static const char usage[] =
-	"usage: sampler timer|nmi|none: each CPU's timer, or NMIs from the last CPU; none: trace alone";
-
 static const char *note(void)
 {
 	return fake_text(fake_host_last(host, KTOP_EVENT_status), sizeof(struct ktop_wire_status), 0);
@@ -132,7 +129,7 @@ static void nmi_needs_a_kernel_that_sends_them(void **state)
 	assert_int_equal(fake_port.nmis[0], 1);
 	assert_true(ktop_nmi(ktop, &regs));		/* the NMI sent to try is the hook's, and takes no sample */
 	assert_false(ktop_nmi(ktop, &regs));
-	refused("sampler loud\n", usage);
+	refused("sampler loud\n", "no sampler loud");
 }
 
 static void the_earlier_word_is_taken(void **state)
@@ -142,7 +139,7 @@ static void the_earlier_word_is_taken(void **state)
 	assert_int_equal(status().sampler, KTOP_NMI);
 	done("mode timer\n", "sampler timer");
 	assert_int_equal(status().sampler, KTOP_TIMER);
-	refused("mode loud\n", usage);
+	refused("mode loud\n", "no sampler loud");
 }
 
 static void a_change_of_sampler_waits_for_a_sample_in_progress(void **state)
