@@ -35,6 +35,9 @@ struct met {				/* a thread that has spans in the range, or woke one that has */
 struct column {				/* of a line: ns in each state, and in calls or interrupts */
 	uint64_t states[TIMELINE_STATES], inside;	/* waits for locks are beside what the thread does meanwhile */
 	uint16_t lock;			/* the name of the one for which it waited last */
+	uint16_t pair;			/* the name of the pair that it was in for longest: */
+	uint64_t pair_ns, pair_begun;	/* so long, and when that began */
+	uint64_t name_begun;		/* when the one began that gave `name` */
 	uint64_t who_ns, name_ns;	/* of the spans that gave `who` and `name`, the longest ones: */
 	struct timeline_cell cell;	/* whose state is not decided yet */
 };
@@ -212,6 +215,13 @@ static bool is_in_range(const struct making *making, const struct timeline_span 
 	return span->begin < making->timeline->to && span->end >= making->timeline->from;
 }
 
+/* A thread is in a pair of events of the kernel's own. The hook's are of a device, a CPU or a whole life. */
+static bool is_own_pair(const struct making *making, const struct timeline_span *span)
+{
+	return span->kind == SPAN_PAIR && !span->lost &&
+		SPAN_EVENT(making->named[span->name].number) >= EVENT_TRACE_USER;
+}
+
 /* ---- a moment ---- */
 
 static bool is_of_row(const struct timeline_request *request, enum span_kind kind, uint32_t thread, uint32_t cpu)
@@ -250,10 +260,11 @@ static void add_to_moment(struct making *making, const struct timeline_span *spa
 {
 	struct timeline_moment *moment = &making->timeline->moment;
 	bool inside = span->kind == SPAN_CALL || span_is_handler(span->kind), holds = moment->holds;
+	bool pair = is_own_pair(making, span);
 	struct timeline_span *is = span->kind == SPAN_LOCK ? &moment->lock : span->kind == SPAN_HOLD ? &moment->hold :
-		inside ? &moment->inside : &moment->now;
+		inside ? &moment->inside : pair ? &moment->pair : &moment->now;
 	bool *known = span->kind == SPAN_LOCK ? &moment->waits : span->kind == SPAN_HOLD ? &holds :
-		inside ? &moment->is_inside : &moment->is_known;
+		inside ? &moment->is_inside : pair ? &moment->is_in_pair : &moment->is_known;
 
 	if (!is_of_row(making->request, span->kind, span->thread, span->cpu))
 		return;
@@ -262,7 +273,8 @@ static void add_to_moment(struct making *making, const struct timeline_span *spa
 		meet_time(moment, span->end);
 	if (span->kind == SPAN_READY && (span->interrupt || span->waker != EVENT_NONE))
 		meet_wake(making, span);
-	if (span_is_other(span->kind) || span->begin > moment->time || (span->end <= moment->time && !span->open))
+	if ((span_is_other(span->kind) && !pair) || span->begin > moment->time ||
+			(span->end <= moment->time && !span->open))
 		return;
 	if (!*known || span->begin >= is->begin)		/* the innermost interrupt */
 		*is = *span;
@@ -578,10 +590,21 @@ static uint64_t part_in_column(const struct timeline *timeline, const struct tim
 
 struct part {				/* of a span, what is added to a cell */
 	enum timeline_state state;
-	bool inside;			/* it is a call, or an interrupt */
+	bool inside, pair;		/* it is a call, or an interrupt; a pair of the kernel's own */
 	uint16_t name;
 	uint32_t who;
+	uint64_t begun;
 };
+
+/* Those of one name are one. */
+static void add_pair(struct column *column, uint16_t name, uint64_t begun, uint64_t ns)
+{
+	if (name != column->pair && ns < column->pair_ns)
+		return;
+	column->pair_ns = ns + (name == column->pair ? column->pair_ns : 0);
+	column->pair_begun = begun;
+	column->pair = name;
+}
 
 static void add_to_column(struct column *column, const struct part *part, uint64_t ns)
 {
@@ -593,8 +616,11 @@ static void add_to_column(struct column *column, const struct part *part, uint64
 		column->lock = part->name;
 	if (part->inside && ns >= column->name_ns) {
 		column->name_ns = ns;
+		column->name_begun = part->begun;
 		column->cell.name = part->name;
 	}
+	if (part->pair)
+		add_pair(column, part->name, part->begun, ns);
 	if (part->state == TIMELINE_RUN && ns > column->who_ns) {
 		column->who_ns = ns;
 		column->cell.who = part->who;
@@ -637,8 +663,11 @@ static void add_share(struct column *column, const struct column *even, double s
 		column->lock = even->lock;
 	if (name_ns && name_ns >= column->name_ns) {
 		column->name_ns = name_ns;
+		column->name_begun = even->name_begun;
 		column->cell.name = even->cell.name;
 	}
+	if (even->pair_ns)
+		add_pair(column, even->pair, even->pair_begun, (uint64_t)(share * (double)even->pair_ns));
 	if (who_ns > column->who_ns) {
 		column->who_ns = who_ns;
 		column->cell.who = even->cell.who;
@@ -687,7 +716,8 @@ static void add_span(struct making *making, const struct timeline_span *span)
 	const struct timeline *timeline = making->timeline;
 	uint64_t from = span->begin > timeline->from ? span->begin : timeline->from;
 	bool on_cpu = span->kind == SPAN_THREAD || span_is_handler(span->kind);
-	bool inside = span->kind == SPAN_CALL || span_is_handler(span->kind);
+	struct part part = { .inside = span->kind == SPAN_CALL || span_is_handler(span->kind),
+		.pair = is_own_pair(making, span), .name = span->name, .begun = span->begin };
 	uint32_t cpu = on_cpu ? making->line_of_cpu[span->cpu] : NO_LINE;
 	uint32_t thread = span_is_handler(span->kind) ? NO_LINE : line_of_thread(making, span->thread);
 
@@ -698,10 +728,13 @@ static void add_span(struct making *making, const struct timeline_span *span)
 	keep_span(making, span);
 	if (span->begin < timeline->to && span->end > from) {
 		uint64_t column = (from - timeline->from) / timeline->each;
-		enum timeline_state of_cpu = span->thread == EVENT_NONE ? TIMELINE_IDLE : state;
 
-		add_to_line(making, cpu, column, span, &(struct part) { of_cpu, inside, span->name, span->thread });
-		add_to_line(making, thread, column, span, &(struct part) { state, inside, span->name, span->cpu });
+		part.state = span->thread == EVENT_NONE ? TIMELINE_IDLE : state;
+		part.who = span->thread;
+		add_to_line(making, cpu, column, span, &part);
+		part.state = state;
+		part.who = span->cpu;
+		add_to_line(making, thread, column, span, &part);
 	}
 }
 
@@ -731,6 +764,9 @@ static struct timeline_cell decide(const struct column *sums, uint64_t width)
 			cell.state = (uint8_t)i;
 	if (2 * sums->inside <= width || cell.state == TIMELINE_UNKNOWN)
 		cell.name = 0;
+	if (2 * sums->pair_ns > width && cell.state != TIMELINE_UNKNOWN &&
+			(!cell.name || sums->pair_begun > sums->name_begun))
+		cell.name = sums->pair;
 	if (waits) {
 		cell.state = TIMELINE_LOCK;
 		cell.name = sums->lock;

@@ -49,7 +49,8 @@ extern const char *const timeline_words[TIMELINE_STATES];	/* for programs */
 
 struct timeline_cell {
 	uint8_t state;			/* enum timeline_state */
-	uint16_t name;			/* of the lock or the call that a thread was in, or of the interrupt; 0: none */
+	/* Of a lock; of the call or kernel's own pair that a thread was in, the last one begun; of an interrupt. */
+	uint16_t name;			/* 0: none */
 	uint32_t who;			/* the thread that a CPU ran longest, the CPU on which a thread ran */
 };
 
@@ -80,9 +81,10 @@ struct timeline_span {
 
 struct timeline_moment {		/* what a row did at a time */
 	uint64_t machine, of_cpu, of, time;	/* as they were asked for; the time is one of the range */
-	bool is_known, is_inside, waits;	/* `now`; `inside`; `lock` */
+	bool is_known, is_inside, is_in_pair, waits;	/* `now`; `inside`; `pair`; `lock` */
 	struct timeline_span now;	/* what the thread did; which thread the CPU ran */
 	struct timeline_span inside;	/* the call that the thread was in; the interrupt that the CPU was in */
+	struct timeline_span pair;	/* the pair of events of the kernel's own that the thread was in */
 	struct timeline_span lock;	/* for which the thread waited, with who held that then (or EVENT_NONE); */
 	bool held_last;			/* or with who held it last meanwhile */
 	uint32_t holds;			/* so many locks; of these, `hold` was the last one that it had taken */

@@ -199,6 +199,7 @@ static void copy_moment(const struct fleet *fleet, size_t index, const struct ti
 	moment->machine = index;
 	moment->now = span_at(moment->now, ahead, first);
 	moment->inside = span_at(moment->inside, ahead, first);
+	moment->pair = span_at(moment->pair, ahead, first);
 	moment->lock = span_at(moment->lock, ahead, first);
 	moment->hold = span_at(moment->hold, ahead, first);
 	moment->wake = span_at(moment->wake, ahead, first);

@@ -449,6 +449,9 @@ static void write_detail(struct timeline_view *self, char text[DETAIL])
 		add(text, "; in %s%s for %s%s", moment->inside.kind == SPAN_CALL ? "call " : "",
 			timeline->names[moment->inside.name], lasts(&moment->inside, ns),
 			moment->inside.open ? " so far" : "");
+	if (moment->is_in_pair)
+		add(text, "; in %s for %s%s", timeline->names[moment->pair.name], lasts(&moment->pair, ns),
+			moment->pair.open ? " so far" : "");
 	add_locks(timeline, moment, text);
 	if (moment->woken && moment->wake.interrupt)
 		add(text, "; woken by %s on cpu%u", moment->wake.handler ? timeline->names[moment->wake.handler] :

@@ -465,6 +465,85 @@ static void a_lock_is_told(void **state)
 	end(&world);
 }
 
+enum { FSYNC_BEGIN = 64, FSYNC_END, QUERY_BEGIN, QUERY_END };
+
+static void describe(const struct world *world, uint16_t id, const char *name)
+{
+	const struct event event = { .kind = EVENT_DESCRIPTOR, .time = 1, .descriptor = {
+		.event = id, .stream = STREAM_TRACE, .name = { name, strlen(name) },
+		.fields = { "u32 thread;", 11 } } };
+
+	trace_kinds_learn(world->kinds, &event);
+	epoch_events(world->epoch, &event, 1);
+}
+
+static void give_pair(const struct world *world, uint64_t from, uint64_t to, uint16_t begin)
+{
+	const uint32_t thread = 1;
+
+	trace_give(world->epoch, world->kinds, 0, from, begin, &thread, sizeof(thread));
+	if (to)
+		trace_give(world->epoch, world->kinds, 0, to, begin + 1, &thread, sizeof(thread));
+}
+
+static const char *name_in(const struct timeline *timeline, uint32_t row, uint64_t time)
+{
+	uint64_t column = (time - timeline->from) / timeline->each;
+
+	return timeline->names[timeline->rows[row].cells[column].name];
+}
+
+/* As a call, a pair of the kernel's own is named where the thread is in it; of both, the one that began last. */
+static void a_pair_of_the_kernels_own_is_told(void **state)
+{
+	const uint8_t id[16] = { 1 };
+	struct world world = { .kinds = trace_kinds_new(), .epoch = epoch_new(id, NULL, NULL) };
+	struct event guest = { .kind = EVENT_GUEST, .time = 1, .guest = { .cpus = 1, .clock_hz = NS_PER_SECOND } };
+	const struct ktop_wire_syscall_enter enter = { .thread = 1, .number = 4 };
+	const struct ktop_wire_syscall_exit leave = { .thread = 1, .number = 4 };
+	const struct ktop_wire_task_begin task = { .thread = 1 };
+	static const struct { uint64_t at; const char *name; } names[] = {
+		{ 1500, "" }, { 2050, "fsync" }, { 2950, "fsync" }, { 3050, "" }, { 4050, "syscall 4" },
+		{ 4550, "fsync" }, { 4950, "syscall 4" }, { 6050, "query" }, { 6550, "syscall 4" },
+		{ 7050, "query" }, { 8050, "" }, { 8450, "" }, { 9050, "fsync" },
+	};
+	struct timeline *timeline;
+
+	(void)state;
+	world.epoch->number = 1;
+	epoch_events(world.epoch, &guest, 1);
+	describe(&world, FSYNC_BEGIN, "fsync_begin");
+	describe(&world, FSYNC_END, "fsync_end");
+	describe(&world, QUERY_BEGIN, "query_begin");
+	describe(&world, QUERY_END, "query_end");
+	trace_give(world.epoch, world.kinds, 0, 900, KTOP_EVENT_task_begin, &task, sizeof(task));
+	switch_to(&world, 0, 1000, EVENT_NONE, 1);
+	give_pair(&world, 2000, 3000, FSYNC_BEGIN);
+	trace_give(world.epoch, world.kinds, 0, 4000, KTOP_EVENT_syscall_enter, &enter, sizeof(enter));
+	give_pair(&world, 4500, 4900, FSYNC_BEGIN);			/* in the call */
+	trace_give(world.epoch, world.kinds, 0, 5000, KTOP_EVENT_syscall_exit, &leave, sizeof(leave));
+	give_pair(&world, 6000, 0, QUERY_BEGIN);			/* around the call */
+	trace_give(world.epoch, world.kinds, 0, 6500, KTOP_EVENT_syscall_enter, &enter, sizeof(enter));
+	trace_give(world.epoch, world.kinds, 0, 6700, KTOP_EVENT_syscall_exit, &leave, sizeof(leave));
+	trace_give(world.epoch, world.kinds, 0, 8000, QUERY_END, &(uint32_t) { 1 }, sizeof(uint32_t));
+	give_pair(&world, 8410, 8450, FSYNC_BEGIN);			/* for less than half a column */
+	give_pair(&world, 9000, 0, FSYNC_BEGIN);
+	epoch_ticks(world.epoch, 9500);
+	trace_give(world.epoch, world.kinds, 0, 9400, KTOP_EVENT_irq_enter, &(uint8_t[4]) { 0 }, 4);
+	epoch_over(world.epoch);
+	timeline = ask(&world, 1000, 9400, 84, false, 1, 4550);
+	assert_true(!timeline->rows[1].is_cpu && timeline->rows[1].number == 1);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_string_equal(name_in(timeline, 1, names[i].at), names[i].name);
+	assert_string_equal(name_in(timeline, 0, 2050), "");		/* a CPU is in none */
+	assert_true(timeline->moment.is_in_pair && timeline->moment.pair.begin == 4500);
+	assert_true(timeline->moment.is_inside && timeline->moment.inside.begin == 4000);
+	assert_true(timeline->moment.is_known && timeline->moment.now.kind == SPAN_THREAD);
+	assert_string_equal(timeline->names[timeline->moment.pair.name], "fsync");
+	answer_free(&timeline->answer);
+	end(&world);
+}
+
 /* Where only other events are traced, there are rows of threads, and it is said that their states are not known. */
 static void without_switches_that_is_told(void **state)
 {
@@ -592,6 +671,7 @@ int main(void)
 		cmocka_unit_test(a_moment_is_told_exactly),
 		cmocka_unit_test(next_leads_through_all_events),
 		cmocka_unit_test(a_lock_is_told),
+		cmocka_unit_test(a_pair_of_the_kernels_own_is_told),
 		cmocka_unit_test(without_switches_that_is_told),
 		cmocka_unit_test(test_old_states_are_summed_up),
 	};

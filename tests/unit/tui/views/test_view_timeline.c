@@ -86,6 +86,24 @@ static void test_what_of_the_filter_is_ignored_is_told(void **state)
 }
 
 /* Of the states, each test sets what it needs; what comes first is said first. */
+/* The line below tells of the call and of the pair of the kernel's own that the thread was in. */
+static void test_a_pair_is_told(void **state)
+{
+	struct stage stage = raise_stage();
+	struct timeline *timeline = stage.answers->timeline;
+
+	(void)state;
+	stage_resize(&stage, 20, 200, true);
+	strcpy(timeline->names[2], "fsync");
+	timeline->moment.is_in_pair = true;
+	timeline->moment.pair = (struct timeline_span) {
+		.kind = SPAN_PAIR, .name = 2, .begin = timeline->from, .end = timeline->from + 3 * NS_PER_MS };
+	stage_holds(&stage, "; in fsync for 3.00ms", true);
+	timeline->moment.pair.open = true;
+	stage_holds(&stage, "; in fsync for 3.00ms so far", true);
+	stage_strike(&stage);
+}
+
 static void test_why_there_is_nothing(void **state)
 {
 	struct stage stage = raise_stage();
@@ -324,6 +342,7 @@ static void test_hostile_answers(void **state)
 			.inside = any_span(timeline, &random), .lock = any_span(timeline, &random),
 			.holds = random_below(&random, 2) ? UINT32_MAX : 0, .woken = random_below(&random, 2),
 			.wake = any_span(timeline, &random),
+			.is_in_pair = random_below(&random, 2), .pair = any_span(timeline, &random),
 			.before = any_time(&random), .after = any_time(&random),
 		};
 		memset(timeline->names[2], 'x', TIMELINE_CALLED - 1);
@@ -338,6 +357,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_missing_is_told),
 		cmocka_unit_test(test_what_of_the_filter_is_ignored_is_told),
+		cmocka_unit_test(test_a_pair_is_told),
 		cmocka_unit_test(test_why_there_is_nothing),
 		cmocka_unit_test(test_many_machines),
 		cmocka_unit_test(test_an_arrow_from_the_waker),
