@@ -79,7 +79,8 @@ struct view {
 	 */
 	const char *(*line)(const void *self, struct view_chosen *of);
 
-	bool (*act)(void *self, enum action action);		/* false: the action is none of the view's */
+	/* False: the action is none of the view's. Any, and ACTION_NONE, ends a key's wait for an answer. */
+	bool (*act)(void *self, enum action action);
 	void (*click)(void *self, int row, int column);		/* a place of the canvas, as drawn last */
 	void (*release)(void *self, int row, int column);	/* the mouse's button was let go there; NULL: ignored */
 

@@ -419,8 +419,10 @@ static enum screen_act click(struct screen *screen, const struct input *input, u
 	if (name != ACTION_NONE)
 		return click_label(screen, name, now);
 	screen->held = screen_press_line(screen, input) || view->release ? now : 0;
-	if (screen->pressed.end)
+	if (screen->pressed.end) {
+		view->act(screen->selves[screen_at(screen)], ACTION_NONE);
 		return SCREEN_NOTHING;
+	}
 	screen->moved = true;
 	if (view->click)
 		view->click(screen->selves[screen_at(screen)], input->row, input->column);

@@ -659,6 +659,29 @@ static void test_mouse(void **state)
 	end(&world);
 }
 
+/* A press on the time line, which takes another window, ends a key's wait as another key does. */
+static void test_a_press_on_the_time_line_ends_a_wait(void **state)
+{
+	static const char waits[] = "the answer about this is still to come";
+	struct input line;
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	go_to_thread(&world, "left/4");
+	line = place_of(&world, "  now\n");
+	line.kind = INPUT_CLICK;
+	line.column -= 8;
+	stage_press(&world.stage, 'W');
+	stage_press(&world.stage, 'W');
+	holds(&world, waits);
+	screen_input(world.stage.screen, &line, world.stage.now);
+	stage_holds(&world.stage, waits, false);
+	mouse(&world, INPUT_RELEASE, line, line.column);
+	assert_int_equal(asked(&world)->of, RIGHT);
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -677,6 +700,7 @@ int main(void)
 		cmocka_unit_test(test_a_range),
 		cmocka_unit_test(test_back),
 		cmocka_unit_test(test_mouse),
+		cmocka_unit_test(test_a_press_on_the_time_line_ends_a_wait),
 	};
 
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
