@@ -28,7 +28,7 @@ struct place {				/* a stack, and the part that its functions are */
 	uint64_t part;
 };
 
-struct recalled {			/* the row of a name and a part, met lately */
+struct recalled_row {			/* the row of a name and a part, met lately */
 	uint64_t part;
 	uint32_t name, row;		/* row: plus 1; 0: there is none */
 };
@@ -37,7 +37,7 @@ struct stretch {			/* parts of a time line, out of `of` that are even: from the 
 	uint16_t first, count, skip, of;
 };
 
-struct met {				/* spans that pass, with their row */
+struct met_spans {			/* spans that pass, with their row */
 	uint64_t end, took, count, total;	/* took: each of them */
 	uint32_t row, thread;
 	uint16_t cpu;
@@ -59,9 +59,9 @@ struct making {
 	struct place *places;
 	uint32_t place_count, place_room;
 	struct hash by_stack;		/* of `places` */
-	struct recalled *recalled;	/* RECALLED of them, by what is in them */
+	struct recalled_row *recalled;	/* RECALLED of them, by what is in them */
 	struct hash by_row;
-	struct met met[TOGETHER];	/* not in their rows yet */
+	struct met_spans met[TOGETHER];	/* not in their rows yet */
 	uint32_t met_count;
 	uint32_t room;
 	uint64_t from, to;		/* spans that ended earlier are only in trends; */
@@ -185,12 +185,12 @@ static uint32_t have_row(struct making *making, const struct span_row *span, uin
 static uint32_t row_of(struct making *making, const struct span_row *span)
 {
 	uint64_t part = making->table->by == EVENT_BY_NAME ? SLOW_ALL : part_of(making, span);
-	struct recalled *recalled = &making->recalled[(span->name + part) % RECALLED];
+	struct recalled_row *recalled = &making->recalled[(span->name + part) % RECALLED];
 
 	if (span->name == making->open_name)		/* it means another thing each time */
 		return have_row(making, span, part);
 	if (!recalled->row || recalled->name != span->name || recalled->part != part)
-		*recalled = (struct recalled) { part, span->name, have_row(making, span, part) + 1 };
+		*recalled = (struct recalled_row) { part, span->name, have_row(making, span, part) + 1 };
 	return recalled->row - 1;
 }
 
@@ -330,7 +330,7 @@ static void meet_longest(struct event_row *row, uint64_t took, uint64_t end, uin
 }
 
 /* They ended in the range. */
-static void add_ended(struct making *making, const struct met *met)
+static void add_ended(struct making *making, const struct met_spans *met)
 {
 	struct event_row *row = &making->table->rows[met->row];
 	struct event_sums *sums = making->base ? &row->was : &row->is;
@@ -363,7 +363,7 @@ static inline void spread(uint32_t *parts, const struct stretch *stretch, uint64
 	}
 }
 
-static inline void add_over_time(const struct making *making, struct event_row *row, const struct met *met)
+static inline void add_over_time(const struct making *making, struct event_row *row, const struct met_spans *met)
 {
 	if (met->count > 1)
 		spread(row->trend, &making->trend, met->count);
@@ -383,7 +383,7 @@ static void add_met(struct making *making)
 	struct event_table *table = making->table;
 
 	for (uint32_t i = 0; i < making->met_count; i++) {
-		const struct met *met = &making->met[i];
+		const struct met_spans *met = &making->met[i];
 
 		__builtin_prefetch(&table->rows[met->row], 1);
 		__builtin_prefetch(&table->rows[met->row].over[met->over % EVENT_OVER], 1);
@@ -393,7 +393,7 @@ static void add_met(struct making *making)
 	for (uint32_t i = 0; i < making->met_count; i++)
 		latencies_fetch_counts(latencies_of(making, making->met[i].row), &table->pages, making->met[i].took);
 	for (uint32_t i = 0; i < making->met_count; i++) {
-		const struct met *met = &making->met[i];
+		const struct met_spans *met = &making->met[i];
 
 		if (!making->base)
 			add_over_time(making, &table->rows[met->row], met);
@@ -412,7 +412,7 @@ static unsigned part_of_range(const struct making *making, uint64_t time)
 }
 
 /* They are added to their row later. NULL: they do not pass, or there is no memory. */
-static inline struct met *meet(struct making *making, const struct span_row *span)
+static inline struct met_spans *meet_spans(struct making *making, const struct span_row *span)
 {
 	uint32_t row = row_if_passes(making, span);
 	uint64_t ago = (making->table->to - span->end) / NS_PER_SECOND;
@@ -421,7 +421,7 @@ static inline struct met *meet(struct making *making, const struct span_row *spa
 		return NULL;
 	if (making->met_count == TOGETHER)
 		add_met(making);
-	making->met[making->met_count] = (struct met) {
+	making->met[making->met_count] = (struct met_spans) {
 		.end = span->end, .took = span->duration, .count = 1, .total = span->duration, .row = row,
 		.thread = span->thread, .cpu = span->cpu, .lost = span->lost, .ended = span->end >= making->from,
 		.trend = (uint8_t)(ago < EVENT_TREND ? EVENT_TREND - 1 - ago : NO_PART),
@@ -435,7 +435,7 @@ static void add_span(void *context, const struct span_row *span)
 	struct making *making = context;
 
 	if (span->end < making->to && may_have_row(making, span->name))
-		meet(making, span);
+		meet_spans(making, span);
 	if (span->end >= making->to && !span->lost && !making->base)
 		add_open(making, span, span->end - span->duration, UINT64_MAX);
 }
@@ -465,13 +465,13 @@ static void add_sum(void *context, const struct span_sum *sum, uint64_t slot)
 		.end = sum->end, .duration = sum->count == 1 ? sum->total : sum->total / sum->count,
 		.thread = sum->thread, .stack = sum->stack, .name = sum->name, .cpu = sum->cpu, .lost = sum->lost,
 	};
-	struct met *met;
+	struct met_spans *met;
 
 	if (slot != making->slot || sum->end - making->begin >= slot)
 		begin_slot(making, sum->end / slot * slot, slot);
 	if (making->begin < making->kept || making->begin >= making->to || !may_have_row(making, sum->name))
 		return;
-	met = meet(making, &span);
+	met = meet_spans(making, &span);
 	if (!met)
 		return;
 	met->count = sum->count;

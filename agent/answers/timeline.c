@@ -25,7 +25,7 @@ const char *const timeline_words[TIMELINE_STATES] = {
 	"unknown", "run", "irq", "idle", "ready", "sleep", "blocked", "lock",
 };
 
-struct met {				/* a thread that has spans in the range, or woke one that has */
+struct met_thread {			/* a thread that has spans in the range, or woke one that has */
 	uint32_t thread, line;		/* line: NO_LINE: it has none */
 	bool is_there, is_tied;		/* it has spans; it woke the focus, or was woken by it */
 	uint64_t cpus;			/* on which it ran: bit i is of all that have i as their low bits */
@@ -42,7 +42,7 @@ struct column {				/* of a line: ns in each state, and in calls or interrupts */
 	struct timeline_cell cell;	/* whose state is not decided yet */
 };
 
-struct recalled {			/* a thread that was met lately */
+struct recalled_thread {		/* a thread that was met lately */
 	uint32_t thread, met;		/* met: its place plus 1; 0: none */
 };
 
@@ -66,8 +66,8 @@ struct making {
 	uint16_t *known_as;		/* by these: its name in the answer; 0: it has none yet */
 	struct span_name *named;	/* by names of the answer */
 	struct hash by_name, by_thread;	/* of `named`, of `met` */
-	struct met *met;
-	struct recalled recalled[RECALLED];	/* by their low bits */
+	struct met_thread *met;
+	struct recalled_thread recalled[RECALLED];	/* by their low bits */
 	uint32_t names_room, named_room, met_room, met_count, spans_room;
 	uint64_t until;			/* how far what is under way is known */
 	struct timeline_span woke, wakes;	/* the moment's thread's last wake, its next one; `begin` 0: none */
@@ -356,9 +356,9 @@ static void place_moment(struct making *making)
 /* ---- threads and CPUs ---- */
 
 /* NULL: it was not met. */
-static struct met *find_met(struct making *making, uint32_t thread)
+static struct met_thread *find_met_thread(struct making *making, uint32_t thread)
 {
-	struct recalled *recalled = &making->recalled[thread % RECALLED];
+	struct recalled_thread *recalled = &making->recalled[thread % RECALLED];
 	uint64_t hash;
 	uint32_t at = 0, position;
 
@@ -367,16 +367,16 @@ static struct met *find_met(struct making *making, uint32_t thread)
 	hash = hash_pair(&making->by_thread, thread, 0);
 	while ((position = hash_next(&making->by_thread, hash, &at)) != HASH_NONE)
 		if (making->met[position].thread == thread) {
-			*recalled = (struct recalled) { thread, position + 1 };
+			*recalled = (struct recalled_thread) { thread, position + 1 };
 			return &making->met[position];
 		}
 	return NULL;
 }
 
 /* NULL: no memory. */
-static struct met *meet(struct making *making, uint32_t thread)
+static struct met_thread *meet_thread(struct making *making, uint32_t thread)
 {
-	struct met *met = find_met(making, thread);
+	struct met_thread *met = find_met_thread(making, thread);
 
 	if (met)
 		return met;
@@ -386,7 +386,7 @@ static struct met *meet(struct making *making, uint32_t thread)
 		making->full = true;
 		return NULL;
 	}
-	met[making->met_count] = (struct met) { .thread = thread, .line = NO_LINE };
+	met[making->met_count] = (struct met_thread) { .thread = thread, .line = NO_LINE };
 	return &met[making->met_count++];
 }
 
@@ -427,7 +427,7 @@ static void meet_span(struct making *making, const struct timeline_span *span)
 {
 	uint64_t focus = making->request->focus;
 	bool runs = span->kind == SPAN_THREAD, woken = span->waker != EVENT_NONE && !span->interrupt;
-	struct met *met, *waker;
+	struct met_thread *met, *waker;
 
 	if (!is_in_range(making, span))
 		return;
@@ -439,7 +439,7 @@ static void meet_span(struct making *making, const struct timeline_span *span)
 	}
 	if (span_is_handler(span->kind) || (runs && span->thread != EVENT_NONE))
 		making->cpu_busy[span->cpu] += part_of(span, making->timeline->from, making->timeline->to);
-	if (span_is_handler(span->kind) || span->thread == EVENT_NONE || !(met = meet(making, span->thread)))
+	if (span_is_handler(span->kind) || span->thread == EVENT_NONE || !(met = meet_thread(making, span->thread)))
 		return;
 	if (!met->is_there)
 		met->line = line_at_once(making, making->thread_count++, TIMELINE_THREADS);
@@ -448,14 +448,14 @@ static void meet_span(struct making *making, const struct timeline_span *span)
 	if (runs || span->kind == SPAN_READY)
 		met->busy += part_of(span, making->timeline->from, making->timeline->to);
 	met->is_tied = met->is_tied || (woken && span->waker == focus);
-	waker = woken ? meet(making, span->waker) : NULL;
+	waker = woken ? meet_thread(making, span->waker) : NULL;
 	if (waker)
 		waker->is_tied = waker->is_tied || span->thread == focus;
 }
 
 struct rank {				/* of a thread: why it has a row */
 	int tie;
-	struct met *met;
+	struct met_thread *met;
 };
 
 static int by_rank(const void *left, const void *right)
@@ -469,7 +469,7 @@ static int by_rank(const void *left, const void *right)
 	return (a->met->thread > b->met->thread) - (a->met->thread < b->met->thread);
 }
 
-static bool passes(const struct making *making, const struct filter *filter, const struct met *met)
+static bool passes(const struct making *making, const struct filter *filter, const struct met_thread *met)
 {
 	struct threads *threads = making->timeline->answer.epoch->inputs.threads;
 	const struct who who = {
@@ -480,7 +480,7 @@ static bool passes(const struct making *making, const struct filter *filter, con
 }
 
 /* The line below the rows tells of it, so it keeps its row where there is little room. */
-static bool is_of_moment(const struct making *making, const struct met *met)
+static bool is_of_moment(const struct making *making, const struct met_thread *met)
 {
 	return making->request->rows && !making->request->of_cpu && met->thread == making->request->of;
 }
@@ -500,7 +500,7 @@ static uint32_t rank_threads(struct making *making, struct rank *ranks)
 	for (uint32_t i = 0; i < making->met_count; i++)
 		cpus |= making->met[i].thread == focus ? making->met[i].cpus : 0;
 	for (uint32_t i = 0; i < making->met_count; i++) {
-		struct met *met = &making->met[i];
+		struct met_thread *met = &making->met[i];
 
 		if (passes(making, &filter, met))
 			ranks[count++] = (struct rank) { met->thread == focus ? 4 : is_of_moment(making, met) ? 3 :
@@ -576,7 +576,7 @@ static void choose_rows(struct making *making)
 
 static uint32_t line_of_thread(struct making *making, uint32_t thread)
 {
-	const struct met *met = find_met(making, thread);
+	const struct met_thread *met = find_met_thread(making, thread);
 
 	return met ? met->line : NO_LINE;
 }
@@ -904,13 +904,13 @@ static void fill(struct timeline *timeline, const struct timeline_request *reque
 	read_spans(making, timeline->from, timeline->to, meet_and_add);
 	read_sums(making, meet_and_add);
 	if (timeline->moment.woken && !timeline->moment.wake.interrupt)
-		meet(making, timeline->moment.wake.waker);
+		meet_thread(making, timeline->moment.wake.waker);
 	if (timeline->moment.waits && timeline->moment.lock.waker != EVENT_NONE)
-		meet(making, timeline->moment.lock.waker);
+		meet_thread(making, timeline->moment.lock.waker);
 	if (timeline->moment.is_known && timeline->moment.now.thread != EVENT_NONE)
-		meet(making, timeline->moment.now.thread);
+		meet_thread(making, timeline->moment.now.thread);
 	if (!request->of_cpu && request->of != EVENT_NONE)
-		meet(making, (uint32_t)request->of);
+		meet_thread(making, (uint32_t)request->of);
 	choose_rows(making);
 	if (!making->at_once) {
 		read_spans(making, timeline->from, timeline->to, add_span);

@@ -487,7 +487,7 @@ static const struct time_line *line_of(const struct fleet *fleet, size_t machine
 }
 
 /* Slots of the sum are as wide as the widest: those of one width nest in those of the next. */
-static void lay_out(const struct fleet *fleet, struct series *sum, uint64_t now)
+static void line_lay_out(const struct fleet *fleet, struct series *sum, uint64_t now)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
 		const struct time_line *line = line_of(fleet, i);
@@ -534,7 +534,7 @@ struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now)
 	sum->answer = (struct answer) { .kind = &time_line_kind, .begun = true };
 	sum->of = fleet->requests[FLEET_LINE].line.of;
 	sum->now = now - fleet->origin;
-	lay_out(fleet, &sum->series, sum->now);
+	line_lay_out(fleet, &sum->series, sum->now);
 	for (size_t i = 0; i < fleet->count; i++)
 		if (line_of(fleet, i))
 			line_add(&sum->series, &line_of(fleet, i)->series, fleet_period(&fleet->machines[i], 0, 0));

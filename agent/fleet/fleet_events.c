@@ -16,18 +16,18 @@
 #include "fleet.h"
 #include "fleet_state.h"
 
-static const struct event_request *asked_of(const struct fleet *fleet)
+static const struct event_request *events_asked(const struct fleet *fleet)
 {
 	return &fleet->requests[FLEET_EVENTS].events;
 }
 
 /* Its newest answer, if that is about such rows and its clock is known; NULL: there is none. */
-static const struct event_table *part_of(const struct fleet *fleet, size_t index)
+static const struct event_table *events_part(const struct fleet *fleet, size_t index)
 {
 	const struct fleet_machine *machine = &fleet->machines[index];
 	const struct event_table *part = machine->events;
 
-	return part && part->now && machine->vitals && part->by == asked_of(fleet)->by ? part : NULL;
+	return part && part->now && machine->vitals && part->by == events_asked(fleet)->by ? part : NULL;
 }
 
 /* ---- names ---- */
@@ -224,8 +224,8 @@ static void add_row(struct sum *sum, size_t index, const struct event_table *par
  */
 static uint32_t slow_rows_of(const struct fleet *fleet, size_t index, struct event_request *own)
 {
-	const struct event_request *asked = asked_of(fleet);
-	const struct event_table *part = part_of(fleet, index);
+	const struct event_request *asked = events_asked(fleet);
+	const struct event_table *part = events_part(fleet, index);
 	bool differ = kernels_differ(fleet);
 	uint32_t count = 0;
 
@@ -282,7 +282,7 @@ static bool is_of_slow(const struct event_table *part, const struct event_reques
 static void add_slow(struct sum *sum, size_t index, const struct event_table *part)
 {
 	const struct fleet_machine *machine = &sum->fleet->machines[index];
-	struct event_request own = *asked_of(sum->fleet);
+	struct event_request own = *events_asked(sum->fleet);
 	const char *name = sum->fleet->names[index];
 	struct event_table *table = sum->table;
 	uint32_t count = fleet_ask_slow(sum->fleet, index, &own);
@@ -325,7 +325,7 @@ static int by_duration(const void *left, const void *right)
 
 /* ---- the whole ---- */
 
-static void add_books(struct sum *sum, size_t index, const struct event_table *part)
+static void events_add_books(struct sum *sum, size_t index, const struct event_table *part)
 {
 	const struct fleet_machine *machine = &sum->fleet->machines[index];
 	struct event_table *table = sum->table;
@@ -367,7 +367,7 @@ static uint64_t end_of(const struct fleet *fleet, uint64_t now)
 	uint64_t end = 0;
 
 	for (size_t i = 0; i < fleet->count; i++) {
-		const struct event_table *part = part_of(fleet, i);
+		const struct event_table *part = events_part(fleet, i);
 
 		end = part ? most(end, fleet_time(fleet, &fleet->machines[i], part->to)) : end;
 	}
@@ -376,7 +376,7 @@ static uint64_t end_of(const struct fleet *fleet, uint64_t now)
 
 struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 {
-	const struct event_request *asked = asked_of(fleet);
+	const struct event_request *asked = events_asked(fleet);
 	struct event_table *table = util_alloc(sizeof(*table));
 	struct sum sum = { .fleet = fleet, .table = table, .differ = kernels_differ(fleet) };
 
@@ -391,10 +391,10 @@ struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 		asked->slow_part };
 	hash_init(&sum.by_row, fleet->budget);
 	for (size_t i = 0; i < fleet->count; i++)
-		if (part_of(fleet, i))
-			add_books(&sum, i, part_of(fleet, i));
+		if (events_part(fleet, i))
+			events_add_books(&sum, i, events_part(fleet, i));
 	for (size_t i = 0; i < fleet->count; i++) {
-		const struct event_table *part = part_of(fleet, i);
+		const struct event_table *part = events_part(fleet, i);
 
 		for (uint32_t k = 0; part && k < part->count; k++)
 			add_row(&sum, i, part, &part->rows[k]);

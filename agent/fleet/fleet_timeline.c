@@ -15,35 +15,35 @@
 
 enum { ROWS_LEAST = 2 };		/* of a machine: a CPU and a thread */
 
-static const struct timeline_request *asked_of(const struct fleet *fleet)
+static const struct timeline_request *timeline_asked(const struct fleet *fleet)
 {
 	return &fleet->requests[FLEET_TIMELINE].timeline;
 }
 
 /* ns that a column has in a window of a given width; 0: the window is all there is. */
-static uint64_t width_of(const struct fleet *fleet)
+static uint64_t timeline_width(const struct fleet *fleet)
 {
-	struct timeline given = { .to = asked_of(fleet)->request.excerpt.window_ns };
+	struct timeline given = { .to = timeline_asked(fleet)->request.excerpt.window_ns };
 
-	timeline_columns(&given, asked_of(fleet)->columns, 0);
+	timeline_columns(&given, timeline_asked(fleet)->columns, 0);
 	return given.to ? given.each : 0;
 }
 
 /* Its newest answer, if it can be shown on the axis; NULL: there is none, or one to another width. */
-static const struct timeline *part_of(const struct fleet *fleet, size_t index)
+static const struct timeline *timeline_part(const struct fleet *fleet, size_t index)
 {
 	const struct fleet_machine *machine = &fleet->machines[index];
 	const struct timeline *part = machine->timeline;
 
 	if (!part || !part->now || !machine->vitals || machine->until == IN_NO_WINDOW)
 		return NULL;
-	return !width_of(fleet) || part->each == width_of(fleet) ? part : NULL;
+	return !timeline_width(fleet) || part->each == timeline_width(fleet) ? part : NULL;
 }
 
 /* Likewise, if it has rows. */
 static const struct timeline *shown_part(const struct fleet *fleet, size_t index)
 {
-	const struct timeline *part = part_of(fleet, index);
+	const struct timeline *part = timeline_part(fleet, index);
 
 	return part && part->count ? part : NULL;
 }
@@ -59,7 +59,7 @@ static uint64_t widest(const struct fleet *fleet)
 		const struct timeline *part = shown_part(fleet, i);
 		struct timeline range = { .from = part ? part->from : 0, .to = part ? part->to : 0 };
 
-		timeline_columns(&range, asked_of(fleet)->columns, 0);
+		timeline_columns(&range, timeline_asked(fleet)->columns, 0);
 		each = part && range.each > each ? range.each : each;
 	}
 	while (each / step >= 16)
@@ -75,7 +75,7 @@ void fleet_ask_timeline(const struct fleet *fleet, size_t index, struct timeline
 		sharing += shown_part(fleet, i) != NULL;
 	if (sharing && request->rows)
 		request->rows = request->rows / sharing > ROWS_LEAST ? request->rows / sharing : ROWS_LEAST;
-	request->each = width_of(fleet) ? width_of(fleet) : widest(fleet);
+	request->each = timeline_width(fleet) ? timeline_width(fleet) : widest(fleet);
 	if (request->focus_machine != index)
 		request->focus = EVENT_NONE;
 	if (request->machine != index) {
@@ -89,7 +89,7 @@ void fleet_ask_timeline(const struct fleet *fleet, size_t index, struct timeline
 
 /* ---- the axis, and what is told of all ---- */
 
-static void add_books(const struct fleet *fleet, size_t index, struct timeline *timeline)
+static void timeline_add_books(const struct fleet *fleet, size_t index, struct timeline *timeline)
 {
 	const struct fleet_machine *machine = &fleet->machines[index];
 	const struct timeline *part = machine->timeline;
@@ -112,7 +112,7 @@ static void add_books(const struct fleet *fleet, size_t index, struct timeline *
 }
 
 /* It ends where the last machine's range does, and is as long as the longest. */
-static void lay_out(const struct fleet *fleet, struct timeline *timeline)
+static void timeline_lay_out(const struct fleet *fleet, struct timeline *timeline)
 {
 	uint64_t to = 0, length = 0, each = 0;
 
@@ -126,7 +126,7 @@ static void lay_out(const struct fleet *fleet, struct timeline *timeline)
 	}
 	timeline->to = to ? to : timeline->to;
 	timeline->from = timeline->to - (length < timeline->to ? length : timeline->to);
-	timeline_columns(timeline, asked_of(fleet)->columns, each);
+	timeline_columns(timeline, timeline_asked(fleet)->columns, each);
 }
 
 /* ---- rows ---- */
@@ -187,7 +187,7 @@ static void copy_moment(const struct fleet *fleet, size_t index, const struct ti
 	struct timeline *timeline, uint32_t first)
 {
 	const struct fleet_machine *machine = &fleet->machines[index];
-	uint64_t at = asked_of(fleet)->at, own = at ? fleet_own_time(fleet, machine, at) : part->to - 1;
+	uint64_t at = timeline_asked(fleet)->at, own = at ? fleet_own_time(fleet, machine, at) : part->to - 1;
 	uint64_t nearest = own < part->from ? part->from : own < part->to ? own : part->to - 1;
 	int64_t ahead = fleet_ahead(fleet, machine);
 	struct timeline_moment *moment = &timeline->moment;
@@ -215,7 +215,7 @@ static void copy_moment(const struct fleet *fleet, size_t index, const struct ti
 
 static void add_part(const struct fleet *fleet, size_t index, struct timeline *timeline)
 {
-	const struct timeline *part = part_of(fleet, index);
+	const struct timeline *part = timeline_part(fleet, index);
 	int64_t ahead = fleet_ahead(fleet, &fleet->machines[index]);
 	uint32_t first = timeline->name_count - 1;	/* the first name of each is "" */
 
@@ -234,7 +234,7 @@ static void add_part(const struct fleet *fleet, size_t index, struct timeline *t
 	timeline->refused += first + part->name_count > UINT16_MAX;
 	for (uint32_t i = 1; i < part->name_count; i++)
 		memcpy(timeline->names[timeline->name_count++], part->names[i], TIMELINE_CALLED);
-	if (index == asked_of(fleet)->machine)
+	if (index == timeline_asked(fleet)->machine)
 		copy_moment(fleet, index, part, timeline, first);
 }
 
@@ -249,18 +249,18 @@ struct timeline *fleet_timeline(struct fleet *fleet, uint64_t now)
 	timeline->to = now - fleet->origin;
 	timeline->moment.of = EVENT_NONE;
 	for (size_t i = 0; i < fleet->count; i++) {
-		const struct timeline *part = part_of(fleet, i);
+		const struct timeline *part = timeline_part(fleet, i);
 
 		if (fleet->machines[i].timeline && fleet->machines[i].timeline->now)
 			timeline->now = now - fleet->origin;
 		if (!part)
 			continue;
-		add_books(fleet, i, timeline);
+		timeline_add_books(fleet, i, timeline);
 		rows += part->count;
 		threads += part->thread_count;
 		names += part->name_count ? part->name_count - 1 : 0;
 	}
-	lay_out(fleet, timeline);
+	timeline_lay_out(fleet, timeline);
 	if (!make_room(timeline, rows, threads, names)) {
 		timeline->refused++;
 		return timeline;
@@ -268,7 +268,7 @@ struct timeline *fleet_timeline(struct fleet *fleet, uint64_t now)
 	timeline->name_count = 1;
 	memset(timeline->names[0], 0, TIMELINE_CALLED);
 	for (size_t i = 0; i < fleet->count; i++)
-		if (part_of(fleet, i))
+		if (timeline_part(fleet, i))
 			add_part(fleet, i, timeline);
 	return timeline;
 }
