@@ -210,12 +210,13 @@ struct filter event_filter(const struct filter *filter)
 	return kept;
 }
 
-uint32_t event_filter_ignores(const struct filter *filter)
+uint32_t event_filter_ignores(const struct filter *filter, bool names)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < filter->count; i++)
-		count += !is_heeded(filter->terms[i].by) && filter->terms[i].by != FILTER_MACHINE;
+		count += !is_heeded(filter->terms[i].by) && filter->terms[i].by != FILTER_MACHINE &&
+			!(names && filter->terms[i].by == FILTER_FUNCTION);
 	return count;
 }
 
@@ -579,15 +580,25 @@ void event_rows_finish(struct event_table *table)
 		qsort(table->rows, kept, sizeof(*table->rows), by_total);
 }
 
-static void finish(struct making *making)
+/* With their names, by which the filter chooses them: "syscall" alone shows the system calls. */
+static void finish(struct making *making, const struct filter *filter)
 {
 	struct event_table *table = making->table;
+	char text[EVENT_TEXT];
+	uint32_t shown = 0;
 
 	event_rows_finish(table);
+	for (uint32_t i = 0; i < table->count; i++) {
+		struct event_row *row = &table->rows[i];
+
+		event_called(table->answer.epoch, row->kind, row->number, row->called);
+		if (filter_shows(filter, event_row_text(row, table->by, text)))
+			table->rows[shown++] = *row;
+	}
+	table->hidden = table->count - shown;
+	table->count = shown;
 	table->rows = budget_trim(table->answer.epoch->inputs.budget, table->rows, making->room * sizeof(*table->rows),
 		table->count * sizeof(*table->rows));
-	for (uint32_t i = 0; i < table->count; i++)
-		event_called(table->answer.epoch, table->rows[i].kind, table->rows[i].number, table->rows[i].called);
 }
 
 /* The slowest spans of the rows that the request names. They may be older than any that the rows count. */
@@ -723,7 +734,7 @@ static void fill(struct event_table *table, const struct span_rows *rows, const 
 	hash_init(&making.by_row, table->answer.epoch->inputs.budget);
 	hash_init(&making.by_stack, table->answer.epoch->inputs.budget);
 	read_all(&making, excerpt);
-	finish(&making);
+	finish(&making, &excerpt->filter);
 	find_slowest(&making, request, question.from);
 	end_making(&making);
 }

@@ -103,7 +103,7 @@ struct event_table {
 	char filters[1025];		/* these, as a control line has them */
 	uint64_t late;			/* events that came too late to stand in their place */
 	uint64_t refused;		/* spans that found no room in memory */
-	uint32_t count;
+	uint32_t count, hidden;		/* rows; those that the filter's names do not show, and that are left out */
 	struct event_row *rows;		/* heaviest total first */
 	struct event_latencies *latencies;
 	uint32_t latency_room;
@@ -140,7 +140,8 @@ const char *event_name(const struct epoch *epoch, enum span_kind kind, uint64_t 
 
 /* The terms of a filter that count for spans: those about CPUs, threads and processes. */
 struct filter event_filter(const struct filter *filter);
-uint32_t event_filter_ignores(const struct filter *filter);	/* so many others, without those about machines */
+/* So many others, without those about machines. `names`: those that choose rows by their names count, too. */
+uint32_t event_filter_ignores(const struct filter *filter, bool names);
 bool events_are_traced(const struct epoch *epoch);	/* the guest traces anything */
 
 extern const struct answer_kind event_table_kind;

@@ -356,6 +356,7 @@ static void events_add_books(struct sum *sum, size_t index, const struct event_t
 	table->left_out += part->left_out;
 	table->late += part->late;
 	table->refused += part->refused;
+	table->hidden += part->hidden;
 	if (part->filters[0])
 		util_print(table->filters + used, sizeof(table->filters) - used, "%s%s: %s", used ? "; " : "",
 			sum->fleet->names[index], part->filters);

@@ -258,9 +258,12 @@ static void note_names(struct report *report)
 /* Rows that the filter seems to choose, and does not. */
 static void note_events(struct report *report)
 {
-	if ((report->request.events || report->request.timeline || report->request.waits) &&
-			event_filter_ignores(&report->asked_excerpt.filter))
+	const struct filter *filter = &report->asked_excerpt.filter;
+
+	if ((report->request.timeline || report->request.waits) && event_filter_ignores(filter, false))
 		report_note(report, "of the filter, only CPUs, threads and processes count for events", "");
+	else if (report->request.events && event_filter_ignores(filter, true))
+		report_note(report, "of the filter, only names, CPUs, threads and processes count for events", "");
 }
 
 /* An export of nothing is a mistake. */

@@ -100,7 +100,10 @@ static void print_row(const struct event_table *table, const struct event_row *r
 
 static void print_why_none(const struct event_table *table, FILE *out)
 {
-	if ((table->events || table->traced) && !table->count)
+	if (table->hidden && !table->count)
+		fprintf(out, "(no name of these rows is one of the filter's: %" PRIu32 " row%s)\n", table->hidden,
+			util_plural(table->hidden));
+	else if ((table->events || table->traced) && !table->count)
 		fputs("(nothing that is traced has happened in this time)\n", out);
 	else if (!table->count)
 		fputs("(nothing is traced; switch it on by `ktop ctl events +syscall +irq +sched`)\n", out);

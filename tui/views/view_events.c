@@ -644,8 +644,8 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 			add_note(notes, util_print(note, sizeof(note), "%s: no baseline, so no change tells of it",
 				name));
 	}
-	if (event_filter_ignores(&self->scope->filter))
-		add_note(notes, "of the filter only its CPUs, threads and processes count here");
+	if (event_filter_ignores(&self->scope->filter, true))
+		add_note(notes, "of the filter only its names, CPUs, threads and processes count here");
 }
 
 /* "; 1 web: 1,100, p99 64ms; 2 db: 104, p99 2.1ms" */
@@ -737,7 +737,7 @@ static struct emptiness why_empty(const struct event_view *self)
 		return slow_page_empty(&self->page, table);
 	if (table && table->count)
 		return (struct emptiness) { NULL, NULL };
-	if (table && table->now && table->events && filter->count > event_filter_ignores(filter))
+	if (table && table->now && table->events && filter->count > event_filter_ignores(filter, true))
 		return (struct emptiness) { "Nothing that the filter lets pass has ended in this window.",
 			"{filter} changes the filter, an empty one shows all." };
 	if (news.why && !self->scope->until_ns)

@@ -527,7 +527,7 @@ static void write_notes(struct timeline_view *self, char notes[NOTES])
 		add_note(notes, "more events of this time are still to come");
 	if (self->scope->base.until_ns)
 		add_note(notes, "this view shows no change since the baseline");
-	if (event_filter_ignores(&self->scope->filter))
+	if (event_filter_ignores(&self->scope->filter, false))
 		add_note(notes, "of the filter only its CPUs, threads and processes count here");
 }
 
@@ -548,7 +548,7 @@ static struct emptiness why_empty(const struct timeline_view *self)
 		return (struct emptiness) { "The guest has not told of itself.", "Wait for its first data." };
 	if (!timeline->traced && !(timeline->events && self->scope->until_ns))
 		return emptiness_of_traces(self->vitals);
-	if (self->scope->filter.count > event_filter_ignores(&self->scope->filter))
+	if (self->scope->filter.count > event_filter_ignores(&self->scope->filter, false))
 		return (struct emptiness) { "No trace event tells of a CPU or thread that the filter lets pass.",
 			"{filter} changes the filter, an empty one shows all." };
 	return (struct emptiness) { "No trace event tells of a CPU or thread in this window.",

@@ -782,6 +782,37 @@ static void test_what_a_pair_tells(void **state)
 	}
 }
 
+/* A word of the filter chooses rows by their names, as they stand, and so one kind of them; nothing else changes. */
+static void test_a_word_chooses_rows(void **state)
+{
+	static const struct { const char *filter, *first; uint32_t count; } filters[] = {
+		{ "", "syscall read", 7 }, { "syscall", "syscall read", 1 }, { "lock !block", "lock 5", 1 },
+		{ "\"lock 5\"|\"hold 5\"", "hold 5", 2 }, { "!syscall !sleep !blocked", "hold 5", 4 },
+		{ "syscall comm:writer", NULL, 0 }, { "reader irq", NULL, 0 }, { "nothing", NULL, 0 },
+	};
+	const struct world world = begin(0);
+	struct event_table *all, *table;
+	char text[EVENT_TEXT];
+
+	(void)state;
+	play(&world);
+	all = ask(&world, 20000, (struct slow_of) { .part = SLOW_ALL }, "");
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+		table = ask(&world, 20000, (struct slow_of) { .part = SLOW_ALL }, filters[i].filter);
+		assert_int_equal(table->count, filters[i].count);
+		if (table->count)
+			assert_string_equal(event_row_text(&table->rows[0], table->by, text), filters[i].first);
+		if (!strchr(filters[i].filter, ':'))
+			assert_int_equal(table->count + table->hidden, all->count);
+		for (uint32_t k = 0; k < table->count; k++)
+			assert_int_equal(table->rows[k].total,
+				row_called(all, event_row_text(&table->rows[k], table->by, text))->total);
+		answer_free(&table->answer);
+	}
+	answer_free(&all->answer);
+	end(&world);
+}
+
 /* ---- parts ---- */
 
 enum { CODE = 0x1000 };			/* where the functions of the guest begin, 16 bytes each */
@@ -993,6 +1024,7 @@ int main(void)
 		cmocka_unit_test(test_other_events),
 		cmocka_unit_test(test_what_a_pair_tells),
 		cmocka_unit_test(test_a_request_is_waited_for),
+		cmocka_unit_test(test_a_word_chooses_rows),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_two_events_in_one),
 	};

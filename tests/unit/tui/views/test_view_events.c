@@ -401,7 +401,9 @@ static void test_what_is_missing_is_told(void **state)
 	stage_holds(&stage, "of the filter only", false);
 	assert_true(scope_filter(&stage.scope, "cpu:1 mode:kernel", NULL));
 	table->lost = table->unmatched = table->late = table->refused = 0;
-	stage_holds(&stage, "of the filter only its CPUs, threads and processes count here", true);
+	stage_holds(&stage, "of the filter only its names, CPUs, threads and processes count here", true);
+	assert_true(scope_filter(&stage.scope, "syscall", NULL));
+	stage_holds(&stage, "of the filter only", false);
 	stage_resize(&stage, 3, 20, true);			/* even where hardly anything has room */
 	stage_holds(&stage, "still to come", false);
 	stage_holds(&stage, "more events of", true);
@@ -428,8 +430,10 @@ static void test_why_there_is_nothing(void **state)
 	stage_holds(&stage, "Z goes back to now.", true);
 	stage.scope.moved = true;
 	stage_holds(&stage, ". goes back to now; [ and ] move it.", true);
-	assert_true(scope_filter(&stage.scope, "cpu:1", NULL));
-	stage_holds(&stage, "Nothing that the filter lets pass has ended in this window.", true);
+	for (int name = 0; name < 2; name++) {
+		assert_true(scope_filter(&stage.scope, name ? "syscall" : "cpu:1", NULL));
+		stage_holds(&stage, "Nothing that the filter lets pass has ended in this window.", true);
+	}
 	scope_init(&stage.scope);
 	table->traced = false;
 	stage_holds(&stage, "Nothing is traced: no system call, interrupt or wait.", true);
