@@ -63,7 +63,7 @@ struct ktop_ring {
 
 	/* written by the drainer */
 	uint64_t tail __attribute__((aligned(64)));	/* up to here records have been read; rolling: by the writer */
-	uint64_t given_up;		/* events that were written, and given up unread for newer ones; by the writer */
+	uint64_t given_up;		/* events that were given up unread for newer ones; by the writer */
 	uint32_t rolling;		/* 1: the oldest records make room */
 	bool settled;			/* no writer moves the tail */
 };
