@@ -191,8 +191,7 @@ static bool take_option(const struct ktop *ktop, char *option, uint32_t events, 
 
 /*
  * Takes `+NAME:OPTION,...` or `-NAME`. What it names has no stack but one that stands here. A group has no other filter
- * any more if an option stands here, if all of it is named, or if none of it is on. False: it
- * makes no sense.
+ * any more if an option stands here, if all of it is named, or if none of it is on. False: it makes no sense.
  */
 static bool take_event(struct ktop *ktop, char *word, struct ktop_choice *choice)
 {
@@ -616,7 +615,8 @@ static bool run_events_text(struct ktop *ktop, const char *events)
 	__builtin_memcpy(line, events, size);
 	line[size] = 0;
 	count = split(line, words);
-	return events[size] == 0 && count <= WORDS && run_events(ktop, words, count);
+	ktop->meta.reply_ok = true;
+	return events[size] == 0 && count <= WORDS && run_events(ktop, words, count) && ktop->meta.reply_ok;
 }
 
 bool ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)

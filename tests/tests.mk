@@ -37,7 +37,7 @@ WEAK = $(call in,kernel-hook/threads/test_,sampler_barriers) $(call in,kernel-ho
 	$(call in,kernel-hook/plugin/test_,call_barriers asked_barriers)
 FAKES = $(basename $(notdir $(wildcard tests/unit/fakes/*.c)))
 FAKES_tsan = fake_host fake_port fake_serial fake_smp	# the hook's own: no other is needed under the thread sanitizer
-FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc trace modules processes copies dwarf cfi nm folded pprof demangle unwind control service screen session)
+FUZZ = $(addprefix fuzz_,decode recording qmp qmp_memory gdb elf boot_image kallsyms orc trace black_box modules processes copies dwarf cfi nm folded pprof demangle unwind control service screen session)
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))

@@ -134,9 +134,7 @@ static const char *box_contradiction(struct box *box, uint64_t physical)
 			head->size > box->image->end || head->pages != (head->skew + head->size + PAGE - 1) / PAGE ||
 			!box_has(box, head->at + sizeof(*head), head->pages, sizeof(*box->pages)))
 		return "its sizes contradict each other";
-	box->pages = calloc(head->pages, sizeof(*box->pages));
-	if (!box->pages)
-		return "there is no memory for its list of pages";
+	box->pages = util_alloc(head->pages * sizeof(*box->pages));	/* no more than the machine's memory has */
 	if (!read_pages(box, physical))
 		return "its pages are elsewhere: it is a copy, or half overwritten";
 	return layout_fits(box) ? NULL : "its CPUs, rings or tables are not in its memory";
@@ -413,11 +411,11 @@ static void tell_box(const struct box *box, uint32_t number, FILE *said)
 static void box_put(struct box *box, struct recording_writer *writer, FILE *said)
 {
 	struct ring ring = {
-		.bytes = calloc(1, box->head.ring_size), .chained = calloc(1, box->head.ring_size / 8 + 1),
+		.bytes = util_alloc(box->head.ring_size), .chained = util_alloc(box->head.ring_size / 8 + 1),
 	};
 
 	box->made.first = UINT64_MAX;
-	for (uint32_t i = 0; ring.bytes && ring.chained && i < box->head.cpus * CLASSES; i++) {
+	for (uint32_t i = 0; i < box->head.cpus * CLASSES; i++) {
 		const char *why = ring_read(box, i / CLASSES, i % CLASSES, &ring);
 
 		if (why)

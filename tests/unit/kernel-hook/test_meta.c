@@ -279,6 +279,30 @@ static void settings_out_of_range_are_refused(void **state)
 	assert_null(ktop_init(&facts, NULL, NULL, memory, sizeof(memory)));
 }
 
+/* Events may be chosen before any host is there. */
+static void events_of_the_settings(void **state)
+{
+	const struct { const char *trace; uint32_t mask; } choices[] = {
+		{ "", 0 }, { "+irq", KTOP_UNTRACED(irq_enter) | KTOP_UNTRACED(irq_exit) },
+		{ "+fault +irq_exit -irq", KTOP_UNTRACED(fault) }, { "+irq +flush", UINT32_MAX },
+		{ "irq", UINT32_MAX }, { "+irq:loud", UINT32_MAX },
+	};
+	struct ktop_facts facts = { .cpus = 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		const struct ktop_settings settings = { .ring_size = 4096, .start = true, .trace = choices[i].trace };
+		size_t size = ktop_memory_size(1, &settings);
+		void *memory = aligned_alloc(64, size);
+		struct ktop *made = ktop_init(&facts, &settings, NULL, memory, size);
+
+		assert_int_equal(made == NULL, choices[i].mask == UINT32_MAX);
+		if (made)
+			assert_int_equal(made->trace[1], choices[i].mask);
+		free(memory);
+	}
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -294,6 +318,7 @@ int main(void)
 		TEST(new_symbols_come_when_they_are_told_of),
 		TEST(symbols_that_lead_nowhere_end),
 		TEST(long_names_are_cut_between_characters),
+		TEST(events_of_the_settings),
 		TEST(settings_out_of_range_are_refused),
 	};
 
