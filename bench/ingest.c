@@ -88,7 +88,7 @@ static void *read_ktop(int fd, uint8_t *buffer)
 {
 	struct intake *intake = intake_new(NULL, NULL);
 	struct port_socket *socket = port_socket_from_fd(dup(fd));
-	struct pollfd ready = { .fd = port_socket_wakeup(socket, true), .events = POLLIN };
+	struct pollfd ready = { .fd = port_socket_wakeup(socket, 0), .events = POLLIN };
 	ssize_t got = 1;
 
 	while (got >= 0) {

@@ -175,6 +175,11 @@ const char *control_socket_at(const struct control_socket *control)
 	return control->path;
 }
 
+int control_socket_fd(const struct control_socket *control)
+{
+	return control->fd;
+}
+
 bool control_socket_idle(const struct control_socket *control)
 {
 	return control->connected == 0;
@@ -735,4 +740,9 @@ void service_step(struct service *service)
 	follow(service);
 	control_socket_step(service->control, util_now());
 	step_jobs(service);
+}
+
+int service_fd(const struct service *service)
+{
+	return control_socket_idle(service->control) ? control_socket_fd(service->control) : -1;
 }

@@ -22,6 +22,7 @@ void service_free(struct service *service);	/* NULL is allowed */
 
 /* Call it after each session_step, in the same thread. Never waits. */
 void service_step(struct service *service);
+int service_fd(const struct service *service);	/* for poll() until the next step: somebody comes; -1: is there */
 
 /* ---- the control socket ---- */
 
@@ -62,6 +63,7 @@ struct control_socket *control_socket_new(const char *path, const struct control
 	char **error);
 void control_socket_free(struct control_socket *control);	/* removes the socket's file, too */
 const char *control_socket_at(const struct control_socket *control);	/* its path */
+int control_socket_fd(const struct control_socket *control);	/* readable when somebody comes */
 bool control_socket_idle(const struct control_socket *control);	/* nobody is connected */
 
 /* Accepts clients, reads requests and writes answers, as far as that needs no wait. `now`: host ns. */

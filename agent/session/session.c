@@ -34,7 +34,9 @@ enum {
 	READ_BYTES = 262144,
 	READS_PER_STEP = 8,		/* at most; then others have their turn */
 	NAMES_MS = 10,			/* between two checks whether the kernel's names are read, or two turns */
+	FILES_MS = 50,			/* likewise for the files of what is mapped */
 	SOON_MS = 20,			/* longest wait of a step in session_leave */
+	NEWS_MS = 250,			/* a few bytes wait for so long, unless an answer can be made of them */
 };
 
 struct source_facts session_source(const struct session *session)
@@ -518,6 +520,7 @@ const char *session_plugged(const struct session *session, char *text, size_t si
 void session_give_up(struct session *session)
 {
 	atomic_store(&session->given_up, true);
+	wakeup_send(mailbox_orders(session->mailbox));
 }
 
 const atomic_bool *session_given_up(const struct session *session)
@@ -693,20 +696,24 @@ struct subscription *session_subscribe(struct session *session, struct wakeup *w
 static void wait_for_something(struct session *session, int timeout_ms)
 {
 	const struct source_table *table = session->source->table;
-	uint64_t now = util_now(), due = answers_due(session);
-	uint64_t names = now + (uint64_t)NAMES_MS * NS_PER_MS;
+	uint64_t now = util_now(), due = answers_due(session), turn = subscriptions_turn(session->subscriptions);
+	uint64_t late = now + (uint64_t)NEWS_MS * NS_PER_MS;
+	uint64_t names = now + (uint64_t)NAMES_MS * NS_PER_MS, files = now + (uint64_t)FILES_MS * NS_PER_MS;
 	bool saves = saver_step(session->saver);
 	bool held = (session->fed < session->got || decode_held(session->decode)) && !searches_played(session);
-	struct pollfd ready[1 + SOURCE_FDS] = {
+	struct pollfd ready[2 + SOURCE_FDS] = {
 		{ .fd = wakeup_fd(mailbox_orders(session->mailbox)), .events = POLLIN },
+		{ .fd = session->awaited, .events = POLLIN },
 	};
-	struct source_wait source = { .fds = ready + 1 };
+	struct source_wait source = { .fds = ready + 2, .at = turn < late ? turn : late };
 	uint64_t wait;
 
 	table->await(session->source, !held, now, &source);
 	if (names < due && ((session->names && kernel_names_reading(session->names)) ||
 			session_reads_memory(session) || searches_played(session) || saves))
 		due = names;
+	if (session->epoch && symbols_reading(session->epoch->inputs.symbols) && files < due)
+		due = files;
 	if (!session_awaits_names(session) && !searches_played(session) && source.due < due)
 		due = source.due;
 	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
@@ -714,7 +721,7 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	/* Bytes that the last turn left over are decoded at once, or after the pause of a guest that boots too fast. */
 	if (held && wait > pause_of_boots(session, now) / NS_PER_MS + 1)
 		wait = (pause_of_boots(session, now) + NS_PER_MS - 1) / NS_PER_MS;
-	poll(ready, (nfds_t)(1 + source.count), wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
+	poll(ready, (nfds_t)(2 + source.count), wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
 }
 
 /* Memory is free again: reads names again, and asks the guest for its meta events. */
@@ -723,6 +730,11 @@ static void retry(struct session *session)
 	if (session->names && kernel_names_starved(session->names))
 		kernel_names_again(session->names);
 	session_greet(session);
+}
+
+void session_await(struct session *session, int fd)
+{
+	session->awaited = fd;
 }
 
 void session_step(struct session *session, int timeout_ms)
@@ -769,6 +781,7 @@ struct session *session_new(struct source *source, const struct session_options 
 		.more = want_more,
 	};
 
+	session->awaited = -1;
 	session->source = source;
 	session->decode = decode_new(&sink);
 	session->budget = options->budget ? budget_hold(options->budget) :

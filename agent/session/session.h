@@ -58,8 +58,12 @@ struct session *session_new(struct source *source, const struct session_options 
 /* Waits until accepted snapshots are written. It takes out nothing that was plugged in: session_leave does. */
 void session_free(struct session *session);
 
-/* Waits at most timeout_ms, and handles what is ready. The caller calls it in a loop. */
+/*
+ * Waits at most timeout_ms, and handles what is ready. The caller calls it in a loop. session_await: the wait of the
+ * next steps ends when `fd` is readable, too; -1: nothing more.
+ */
 void session_step(struct session *session, int timeout_ms);
+void session_await(struct session *session, int fd);
 
 /* At the end: true while snapshots are still being written, for which session_free would wait. `text` names them. */
 bool session_writes(struct session *session, char *text, size_t size);
@@ -96,7 +100,7 @@ const char *session_plugged(const struct session *session, char *text, size_t si
 
 /*
  * Any thread: nobody waits for answers any more. From now on, answers and reports are broken off in the making, and
- * must not be used. Snapshots are still written whole.
+ * must not be used. Snapshots are still written whole. Ends the wait of a step.
  */
 void session_give_up(struct session *session);
 const atomic_bool *session_given_up(const struct session *session);

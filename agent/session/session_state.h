@@ -52,6 +52,7 @@ struct session {
 	bool ran, started;		/* the profiler was on when it came; it is on because of these orders */
 	struct lease lease;
 
+	int awaited;			/* as in session_await */
 	atomic_bool given_up;		/* set by session_give_up, by any thread */
 	bool left;			/* session_leave was called */
 	bool left_running;		/* the profiler was on when the guest was left */

@@ -470,6 +470,19 @@ uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *presen
 	return first;
 }
 
+uint64_t subscriptions_turn(struct subscriptions *all)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (struct subscription *i = hear_all(all); i; i = i->next) {
+		uint64_t own = i->request ? i->begun + pause_of(i) : UINT64_MAX, rest = all->rest[i->is_long];
+
+		own = own < rest ? rest : own;
+		first = own < first ? own : first;
+	}
+	return first;
+}
+
 /*
  * Also true if half of its pause is over, since somebody is answered now: so header and table of one screen show the
  * same moment, and one frame shows both.

@@ -64,6 +64,9 @@ struct answer *subscription_take(struct subscription *subscription);
  */
 uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *present, uint64_t news);
 
+/* The time of the next answer if there were news for all; UINT64_MAX: nobody asks. */
+uint64_t subscriptions_turn(struct subscriptions *all);
+
 /* Another boot begins: frees what was kept of the last one for readers who ask about the present one. */
 void subscriptions_forget(struct subscriptions *all);
 

@@ -29,7 +29,7 @@ struct live {
 	/* of the newest boot, as hook or plugin tells it */
 	uint8_t boot_id[16];
 	uint64_t begun;			/* when it was first seen, by util_now */
-	bool running;			/* it is profiled */
+	bool known, running;		/* it has told whether it is profiled; it is */
 	bool goes_on;			/* the sampler changes, or begins again: profile the next boot, too */
 };
 
@@ -62,7 +62,7 @@ static void free_live(struct source *source)
  */
 static bool is_hasty(const struct live *live, uint64_t now)
 {
-	return !live->running || link_by_gdb(live->link) || now < live->begun + (uint64_t)HASTE_MS * NS_PER_MS ||
+	return !live->known || link_by_gdb(live->link) || now < live->begun + (uint64_t)HASTE_MS * NS_PER_MS ||
 		commands_hope(live->commands, now) || profiler_drive_waits(&live->profiler);
 }
 
@@ -71,7 +71,7 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 	struct live *live = live_of(source);
 	struct port_socket *socket = link_socket(live->link);
 	bool hasty = is_hasty(live, now);
-	int wakeup = socket && reads ? port_socket_wakeup(socket, hasty) : -1;
+	int wakeup = socket && reads ? port_socket_wakeup(socket, hasty ? 0 : wait->at) : -1;
 	bool reads_itself = socket && reads && (wakeup < 0 || hasty);
 	short wanted = (short)((reads_itself ? POLLIN : 0) |
 		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
@@ -176,6 +176,7 @@ static void note_boot(struct live *live, const struct epoch *epoch, uint64_t now
 		live->begun = now;
 	}
 	memcpy(live->boot_id, epoch->boot_id, sizeof(live->boot_id));
+	live->known = epoch->status_known;
 	live->running = epoch->status_known && epoch->status.running;
 }
 

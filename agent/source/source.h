@@ -69,6 +69,7 @@ struct source_guest {
 
 struct source_wait {
 	struct pollfd *fds;		/* room for SOURCE_FDS */
+	uint64_t at;			/* set by the session: a few bytes are of no use before */
 	size_t count;			/* how many of `fds` are filled */
 	uint64_t due;			/* the wait ends at this time at the latest, by util_now */
 };

@@ -117,7 +117,7 @@ static bool speaks(const struct link *link)
 {
 	struct pollfd fds[] = {
 		{ .fd = port_socket_fd(link->waiting), .events = POLLIN },
-		{ .fd = port_socket_wakeup(link->waiting, true), .events = POLLIN },
+		{ .fd = port_socket_wakeup(link->waiting, 0), .events = POLLIN },
 	};
 
 	return poll(fds, 2, 0) > 0;

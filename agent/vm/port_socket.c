@@ -22,6 +22,7 @@ enum {
 	QUEUE_SIZE = 65536,
 	PIECE = 65536,			/* bytes in one call of recv() */
 	LITTLE = 16384, MUCH = 65536,	/* bytes between two rests: these become longer, shorter */
+	MANY = 262144,			/* kept bytes of which the owner is told whatever time it is */
 	LEAST_US = 500,			/* the shortest rest */
 	KEEP = 1 << 20,			/* bytes of memory that stay when nothing is kept any more */
 };
@@ -39,9 +40,8 @@ struct port_socket {
 	pthread_mutex_t lock;		/* guards what follows, and reading from fd */
 	pthread_cond_t changed;		/* the owner has had the lock: there may be room, or `left` is set */
 	atomic_bool wanted;		/* not guarded: the owner waits for the lock, and the thread lets it pass */
-	bool at_once;			/* the owner is told of all bytes as they come */
 	bool told;			/* the owner is told of what is kept */
-	uint64_t told_at;		/* when it was, by util_now */
+	uint64_t at;			/* from then on, by util_now, it is told of a few bytes, too */
 	bool left;			/* the thread ends, and frees everything */
 	char *kept;			/* a ring of PORT_SOCKET_ROOM bytes; MAP_FAILED: there is no memory */
 	size_t begin, end;		/* what is kept lies between these, modulo its size; both 0 if nothing is */
@@ -67,56 +67,48 @@ static bool is_only_later(int why)
 
 /* ---- the reading thread; it holds the lock ---- */
 
-/* When a few bytes are worth a wake. */
-static uint64_t due_at(const struct port_socket *socket)
-{
-	return socket->told_at + PORT_SOCKET_WAIT_MS * NS_PER_MS;
-}
-
 /* Tells the owner that bytes are kept, once it is worth its while. */
 static void tell(struct port_socket *socket)
 {
 	size_t kept = socket->end - socket->begin;
-	uint64_t now;
 
-	if (socket->told || !kept)
-		return;
-	now = util_now();
-	if (!socket->at_once && kept < LITTLE && now < due_at(socket))
+	if (socket->told || !kept || (kept < MANY && socket->at && util_now() < socket->at))
 		return;
 	socket->told = true;
-	socket->told_at = now;
 	wakeup_send(socket->wakeup);
 }
 
-/* Reads a piece. Returns its size; 0: there is nothing more now, or the socket is closed. */
-static size_t keep(struct port_socket *socket)
+/* Reads a piece, and adds its size to the burst. False: there is nothing more now, or the socket is closed. */
+static bool keep(struct port_socket *socket, size_t *burst)
 {
 	size_t at = socket->end % PORT_SOCKET_ROOM, room = PORT_SOCKET_ROOM - (socket->end - socket->begin);
-	size_t most = PORT_SOCKET_ROOM - at < room ? PORT_SOCKET_ROOM - at : room;
-	ssize_t got = recv(socket->fd, socket->kept + at, most < PIECE ? most : PIECE, MSG_DONTWAIT);
+	size_t most = PORT_SOCKET_ROOM - at < room ? PORT_SOCKET_ROOM - at : room, wanted = most < PIECE ? most : PIECE;
+	ssize_t got = recv(socket->fd, socket->kept + at, wanted, MSG_DONTWAIT);
 
 	socket->closed = got == 0 || (got < 0 && !is_only_later(errno));
 	socket->why = got < 0 ? errno : 0;
 	if (socket->closed)
 		wakeup_send(socket->wakeup);
-	if (got > 0)
+	if (got > 0) {
 		socket->end += (size_t)got;
+		*burst += (size_t)got;
+	}
 	tell(socket);
-	return got > 0 ? (size_t)got : 0;
+	return got == (ssize_t)wanted;
 }
 
-/* Waits for more bytes, without the lock, after a rest of so many us in which they gather. */
+/* Waits for more bytes, without the lock, after a rest of so many us. The next ones, if any come, tell the owner. */
 static void await_more(struct port_socket *socket, useconds_t rest)
 {
 	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
-	uint64_t due = socket->begin < socket->end && !socket->told ? due_at(socket) : UINT64_MAX, now;
+	uint64_t due = socket->begin < socket->end && !socket->told ? socket->at : UINT64_MAX, now;
 
 	pthread_mutex_unlock(&socket->lock);
 	if (rest)
 		usleep(rest);
 	now = util_now();
-	poll(&ready, 1, due == UINT64_MAX ? -1 : due > now ? (int)((due - now) / NS_PER_MS) + 1 : 0);
+	poll(&ready, 1, due == UINT64_MAX ? -1 :
+		PORT_SOCKET_REST_MS + (due > now ? (int)((due - now) / NS_PER_MS) : 0));
 	pthread_mutex_lock(&socket->lock);
 }
 
@@ -132,11 +124,18 @@ static useconds_t next_rest(useconds_t rest, size_t burst)
 	return rest < LEAST_US ? LEAST_US : rest < most / 2 ? rest * 2 : most;
 }
 
+/* No rest where few bytes come and the last ones came long ago: to wake for those that come next costs less. */
+static bool is_worthwhile(useconds_t rest, uint64_t between)
+{
+	return rest < PORT_SOCKET_REST_MS * 1000 || between < PORT_SOCKET_REST_MS * NS_PER_MS / 2;
+}
+
 static void *read_always(void *context)
 {
 	struct port_socket *socket = context;
+	uint64_t now, before = 0;
 	useconds_t rest = 0;
-	size_t burst = 0, got;
+	size_t burst = 0;
 	sigset_t signals;
 
 	sigfillset(&signals);			/* signals go to the threads that expect them */
@@ -145,12 +144,12 @@ static void *read_always(void *context)
 	while (!socket->left) {
 		if (socket->closed || socket->wanted || socket->end - socket->begin == PORT_SOCKET_ROOM) {
 			pthread_cond_wait(&socket->changed, &socket->lock);
-		} else if ((got = keep(socket))) {
-			burst += got;
-		} else if (!socket->closed) {
+		} else if (!keep(socket, &burst) && !socket->closed) {
+			now = util_now();
 			rest = next_rest(rest, burst);
-			await_more(socket, rest);
+			await_more(socket, is_worthwhile(rest, now - before) ? rest : 0);
 			burst = 0;
+			before = now;
 		}
 	}
 	pthread_mutex_unlock(&socket->lock);
@@ -238,12 +237,12 @@ int port_socket_fd(const struct port_socket *socket)
 	return socket->fd;
 }
 
-int port_socket_wakeup(struct port_socket *socket, bool at_once)
+int port_socket_wakeup(struct port_socket *socket, uint64_t at)
 {
 	if (socket->alone)
 		return -1;
 	lock_first(socket);
-	socket->at_once = at_once;
+	socket->at = at;
 	tell(socket);
 	pthread_mutex_unlock(&socket->lock);
 	return wakeup_fd(socket->wakeup);

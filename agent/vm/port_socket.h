@@ -3,17 +3,18 @@
  * A byte stream to and from the guest's port: a unix socket that does not block. One thread owns it and makes all
  * calls. A thread of its own reads it all the time, so that the sender is not held up, however long the owner is busy:
  * it keeps the bytes in order until the owner takes them, PORT_SOCKET_ROOM at most; the rest stays in the socket. Where
- * few come it rests for PORT_SOCKET_REST_MS between two reads, so that it wakes for many bytes at a time; where more
- * come, for a part of that.
+ * few come, and often, it rests for PORT_SOCKET_REST_MS between two reads, so that it wakes for many bytes at a time;
+ * where more come, for a part of that.
  */
 #ifndef PORT_SOCKET_H
 #define PORT_SOCKET_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-enum { PORT_SOCKET_ROOM = 8 << 20, PORT_SOCKET_REST_MS = 20, PORT_SOCKET_WAIT_MS = 80 };
+enum { PORT_SOCKET_ROOM = 8 << 20, PORT_SOCKET_REST_MS = 20 };
 
 struct port_socket;
 
@@ -23,13 +24,12 @@ struct port_socket *port_socket_from_fd(int fd);	/* takes over the descriptor; f
 void port_socket_free(struct port_socket *socket);
 
 /*
- * For poll(). port_socket_wakeup: readable when bytes wait that were kept, or the socket was closed; unless `at_once`,
- * when they are many, or PORT_SOCKET_WAIT_MS after the last time; -1: the system gives no thread, and only the owner
- * reads. port_socket_fd: the socket itself; readable when there are bytes that nobody has read yet, which the owner
- * may read at once.
+ * For poll(). port_socket_wakeup: readable when bytes wait that were kept: many, or from `at` on (util_now; 0: at once)
+ * a few, too; or when the socket was closed. -1: the system gives no thread, and only the owner reads. port_socket_fd:
+ * the socket itself; readable when there are bytes that nobody has read yet, which the owner may read at once.
  */
 int port_socket_fd(const struct port_socket *socket);
-int port_socket_wakeup(struct port_socket *socket, bool at_once);
+int port_socket_wakeup(struct port_socket *socket, uint64_t at);
 
 /* Returns how many bytes were read; 0: nothing now; -1: the other side has closed, or reading has failed. */
 ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size);

@@ -15,7 +15,7 @@
 #include "command.h"
 
 enum {
-	STEP_MS = 50,			/* longest wait of a step */
+	STEP_MS = 50, CALM_MS = 250,	/* longest wait of a step; of one for which only bytes and orders can come */
 	OFFER_MS = 500,			/* between two tries to serve others */
 };
 
@@ -92,13 +92,21 @@ static void offer(struct ingest *ingest)
 	ingest->alone = !ingest->service;
 }
 
+/* True: nobody is served, and the guest is connected, and has answered. */
+static bool is_calm(const struct ingest *ingest)
+{
+	return session_link(ingest->session) == LINK_UP && !ingest->starts &&
+		(!ingest->service || service_fd(ingest->service) >= 0);
+}
+
 /* The ingest thread: drives the session, and serves other ktops, until `end` is set. */
 static void *run_ingest(void *context)
 {
 	struct ingest *ingest = context;
 
 	while (!atomic_load(&ingest->end)) {
-		session_step(ingest->session, STEP_MS);
+		session_await(ingest->session, ingest->service ? service_fd(ingest->service) : -1);
+		session_step(ingest->session, is_calm(ingest) ? CALM_MS : STEP_MS);
 		if (ingest->service)
 			service_step(ingest->service);
 		else if (ingest->socket && util_now() >= ingest->offer_at)
@@ -134,8 +142,8 @@ static bool begin(struct ingest *ingest, const struct command_vm *vm,
 static void end_all(struct ingest *ingests, size_t count, uint64_t late)
 {
 	for (size_t i = 0; i < count; i++) {
-		session_give_up(ingests[i].session);
 		atomic_store(&ingests[i].end, late);
+		session_give_up(ingests[i].session);
 	}
 	for (size_t i = 0; i < count; i++)
 		pthread_join(ingests[i].thread, NULL);

@@ -141,7 +141,7 @@ static void test_connects(void **state)
 	far = accept(listener, NULL, NULL);
 	assert_true(far >= 0);
 	assert_int_equal(write(far, "x", 1), 1);
-	ready[0].fd = port_socket_wakeup(socket, true);
+	ready[0].fd = port_socket_wakeup(socket, 0);
 	ready[1].fd = port_socket_fd(socket);
 	assert_true(poll(ready, 2, AWAITED) > 0);	/* the thread may have read it already */
 	assert_int_equal(port_socket_read(socket, &byte, 1), 1);
@@ -223,7 +223,7 @@ static void read_all(struct port_socket *socket, size_t at, size_t end)
 
 static bool is_woken(struct port_socket *socket)
 {
-	struct pollfd ready = { .fd = port_socket_wakeup(socket, true), .events = POLLIN };
+	struct pollfd ready = { .fd = port_socket_wakeup(socket, 0), .events = POLLIN };
 
 	return poll(&ready, 1, 0) == 1;
 }
@@ -256,13 +256,13 @@ static void test_wakes_for_few_and_for_many(void **state)
 
 	(void)state;
 	for (size_t end = 1; end <= 100001; end += 100000) {
-		ready.fd = port_socket_wakeup(socket, false);
+		ready.fd = port_socket_wakeup(socket, util_now() + 20 * NS_PER_MS);
 		assert_int_equal(send_all(far, 0, end, AWAITED), end);
 		assert_int_equal(poll(&ready, 1, AWAITED), 1);
 		read_all(socket, 0, end);
 	}
 	assert_int_equal(send_all(far, 0, 1, AWAITED), 1);
-	assert_int_equal(port_socket_wakeup(socket, true), ready.fd);
+	assert_int_equal(port_socket_wakeup(socket, 0), ready.fd);
 	assert_int_equal(poll(&ready, 1, AWAITED), 1);
 	read_all(socket, 0, 1);
 	close(far);
@@ -313,7 +313,7 @@ static void test_the_wakeup_tells_what_waits(void **state)
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	ready[0].fd = port_socket_wakeup(socket, true);
+	ready[0].fd = port_socket_wakeup(socket, 0);
 	ready[1].fd = port_socket_fd(socket);
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(write(far, "x", 1), 1);
