@@ -525,11 +525,11 @@ enum returning symbols_returning(struct symbols *symbols, uint32_t space, uint64
 	uint64_t link;
 
 	if (find_file(symbols, space, address, &placed)) {
+		if (space == EVENT_KERNEL && is_patched(symbols, address, &placed))
+			return RETURNING_MAYBE;
 		link = address + 1 - placed.bias;
 		code = code_before(symbols, placed.image, link);
 	}
-	if (code && space == EVENT_KERNEL && is_patched(symbols, address, &placed))
-		return RETURNING_MAYBE;
 	if (!code || code->code == CODE_OUTSIDE)
 		return leads_nowhere(symbols, space, address, callee) ? RETURNING_NOWHERE : RETURNING_MAYBE;
 	if (code->code == CODE_NOT_READ || (code->code == CODE_CALLED && (!starts_function(placed.image, link) ||
