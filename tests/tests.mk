@@ -46,7 +46,7 @@ CHECKS = bench licence links format style run tour layers clocks callers argumen
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny groups diff formats books events trace_alone locks hunt export export_cut export_ends interrupt snapshot saved plugin_choice plugin_clock plugin_safety linux untouched cost boot plug report annotate agree changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
-	demo config size crash
+	demo config size crash rolling
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.
 E2E_LONG = linux_leaves linux_port linux_goes gdb gdb_devices gdb_safety plugin boot_profile stub_choice linux_nmi plug_linux \
 	linux_away linux_demo linux_silent linux_brief linux_debug linux_memory linux_made linux_calls \

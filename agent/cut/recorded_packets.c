@@ -325,6 +325,21 @@ void recorded_packets_free(struct recorded_packets *recorded)
 	free(recorded);
 }
 
+void recorded_packet_retime(struct packet *packet, uint8_t *bytes, uint64_t time)
+{
+	struct ktop_wire_packet head;
+	struct ktop_wire_event event;
+
+	memcpy(&head, bytes, sizeof(head));
+	head.begin = head.end = packet->begin = packet->end = time;
+	memcpy(bytes, &head, sizeof(head));
+	for (size_t at = sizeof(head); at + sizeof(event) <= packet->size; at += sizeof(event) + event.size) {
+		memcpy(&event, bytes + at, sizeof(event));
+		event.time = (uint32_t)time;
+		memcpy(bytes + at, &event, sizeof(event));
+	}
+}
+
 /* ---- packet maker ---- */
 
 enum { HEADER = sizeof(struct ktop_wire_packet) };

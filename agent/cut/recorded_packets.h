@@ -31,6 +31,12 @@ void recorded_packets_flush(struct recorded_packets *recorded);	/* nothing more 
 
 uint64_t recorded_packets_held(const struct recorded_packets *recorded);	/* events in them */
 
+/*
+ * What was told before a recording begins stands at its beginning: all of a packet, whose bytes are at `bytes`, gets
+ * this time. Any thread.
+ */
+void recorded_packet_retime(struct packet *packet, uint8_t *bytes, uint64_t time);
+
 /* ---- packet maker ---- */
 
 /* Puts events into packets of one lane (recording.h), as a guest does whose clock counts ns. */

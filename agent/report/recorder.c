@@ -3,10 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/event_table.h"
+#include "agent/base/duration_text.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/session/session.h"
 #include "agent/session/capture.h"
+#include "agent/session/flight.h"
+#include "agent/trace/span.h"
+#include "agent/wire/metadata.h"
 #include "agent/wire/event.h"
 #include "recorder.h"
 #include "report.h"
@@ -17,6 +22,34 @@
 
 /* How long a recording waits for a guest that is silent: it may reboot, or be paused. 116 days. */
 static const uint64_t forever_ns = NS_PER_SECOND * 10000000;
+
+/* "NAME>DURATION". False: it is something else. */
+static bool read_when(const char *text, char name[EVENT_TEXT], uint64_t *bound)
+{
+	static const struct { const char *unit; double ns; } units[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", NS_PER_MS }, { "s", NS_PER_SECOND },
+	};
+	const char *sign = strchr(text, '>');
+	char *end = NULL;
+	double number = sign ? strtod(sign + 1, &end) : -1;
+
+	if (!sign || sign == text || sign - text >= EVENT_TEXT || end == sign + 1 || !(number >= 0 && number < 1e7))
+		return false;
+	util_print(name, EVENT_TEXT, "%.*s", (int)(sign - text), text);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].unit) == 0)
+			return (*bound = (uint64_t)(number * units[i].ns)) || true;
+	return false;
+}
+
+static bool recorder_check_when(const char *text, char **error)
+{
+	char name[EVENT_TEXT];
+	uint64_t bound;
+
+	return strcmp(text, "panic") == 0 || read_when(text, name, &bound) ||
+		util_fail(error, "not understood: it is no NAME and time; give panic, or as in 'syscall>50ms'");
+}
 
 const struct option_row recorder_options[] = {
 	OPTION("output", "DIR", OPTION_FOLDER, folder, "a new or an empty folder for it (or -o "
@@ -34,6 +67,10 @@ const struct option_row recorder_options[] = {
 		.least = 1, .most = 20000),
 	OPTION("sampler", SAMPLER_CHOICES, OPTION_CHOICE, sampler, "nmi sees code with interrupts off; none: the guest "
 		"only traces"),
+	OPTION("rolling", "N", OPTION_SECONDS, lead_ns,
+		"keep the last N seconds in memory, and record these at the end"),
+	OPTION("when", "WHAT", OPTION_TEXT, when, "end when the guest panics (panic), or something of that NAME in "
+		"Events takes longer: 'syscall>50ms'", .check = recorder_check_when),
 	{ 0 },
 };
 
@@ -45,7 +82,12 @@ const struct recorder_request recorder_default = {
 struct recorder {
 	struct session *session;
 	struct recorder_request request;
-	struct capture *capture;
+	struct capture *capture;	/* NULL: there is `flight` */
+	struct flight *flight;		/* the session's; NULL: there is `capture` */
+	uint64_t kept;			/* guest ns of it that were recorded */
+	bool short_of_memory;		/* more was to be */
+	char *said;			/* why it ended, of --when; NULL: it did not */
+	uint64_t looked;		/* guest ns: up to there nothing met --when */
 	struct report *report;		/* of the present boot, to have the profiler on; NULL: the recording is over */
 	uint64_t left_ns;		/* guest time still to be recorded */
 	char *ended;			/* why it ended early; NULL: it did not */
@@ -77,7 +119,10 @@ struct recorder *recorder_new(struct session *session, const struct recorder_req
 	recorder->session = session;
 	recorder->request = *request;
 	recorder->left_ns = request->duration_ns ? request->duration_ns : forever_ns;
-	recorder->capture = capture_new(session, &options);
+	if (request->lead_ns)
+		recorder->flight = session_flight(session, request->lead_ns);
+	else
+		recorder->capture = capture_new(session, &options);
 	begin_boot(recorder, request->wait_ns);
 	return recorder;
 }
@@ -88,8 +133,18 @@ void recorder_free(struct recorder *recorder)
 		return;
 	report_free(recorder->report);
 	capture_leave(recorder->capture);
+	free(recorder->said);
 	free(recorder->ended);
 	free(recorder);
+}
+
+/* What was recorded so far; of a flight, whether it is anything. */
+static struct recording_sums sums_of(const struct recorder *recorder)
+{
+	const bool any = session_epoch(recorder->session);
+
+	return recorder->capture ? capture_sums(recorder->capture) :
+		(struct recording_sums) { .samples = any, .boots = any ? 2 : 0 };
 }
 
 static bool has_restarted(const struct recorder *recorder)
@@ -117,7 +172,7 @@ static void go_on(struct recorder *recorder)
 static void end_boot(struct recorder *recorder)
 {
 	const struct report *report = recorder->report;
-	const struct recording_sums sums = capture_sums(recorder->capture);
+	const struct recording_sums sums = sums_of(recorder);
 	const char *ended = report->cut[0] ? report->cut : NULL;
 
 	if (report->state == REPORT_FAILED && recorder->cut && sums.samples) {
@@ -131,6 +186,51 @@ static void end_boot(struct recorder *recorder)
 	recorder->report = NULL;
 }
 
+enum { LOOK_MS = 100 };			/* guest time between two looks for --when */
+
+/* Something of that name has ended since the last look, and has taken longer. It says what. */
+static void look_for(struct recorder *recorder, const char *name, uint64_t bound)
+{
+	struct epoch *epoch = session_epoch(recorder->session);
+	const struct moment moment = { .epoch = epoch, .decode = session_decode(recorder->session) };
+	const uint64_t now = epoch_now(epoch);
+	struct event_request request;
+	struct event_table *table;
+	char text[EVENT_TEXT], took[DURATION_TEXT];
+
+	if (now < recorder->looked + LOOK_MS * NS_PER_MS)
+		return;
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &event_table_kind;
+	request.request.excerpt.zero_ns = recorder->looked;
+	table = (struct event_table *)event_table_kind.make(&request.request, &moment);
+	for (uint32_t i = 0; i < table->count && !recorder->said; i++) {
+		const struct event_row *row = &table->rows[i];
+
+		if (row->is.max > bound && strstr(event_row_text(row, EVENT_BY_NAME, text), name) == text)
+			recorder->said = util_format("%s took %s", text, duration_text(row->is.max, 3, took));
+	}
+	recorder->looked = now;
+	answer_free(&table->answer);
+}
+
+/* Ends it if what was asked for has come. */
+static void heed_when(struct recorder *recorder)
+{
+	const char *when = recorder->request.when;
+	char name[EVENT_TEXT];
+	uint64_t bound;
+
+	if (!when || recorder->said || !session_epoch(recorder->session))
+		return;
+	if (read_when(when, name, &bound))
+		look_for(recorder, name, bound);
+	else if (session_source(recorder->session).vm == VM_PANICKED)
+		recorder->said = util_format("the guest has panicked");
+	if (recorder->said)
+		recorder_cut(recorder, recorder->said, UINT64_MAX);
+}
+
 /* The report's table is not wanted. So a boot is done as soon as its report would begin to make the table. */
 static void step_boot(struct recorder *recorder)
 {
@@ -139,7 +239,9 @@ static void step_boot(struct recorder *recorder)
 
 	if (state == REPORT_RUNNING)
 		report->request.wait_ns = forever_ns;
-	if (state >= REPORT_RUNNING && state < REPORT_NAMING && capture_failed(recorder->capture))
+	if (state == REPORT_RUNNING)
+		heed_when(recorder);
+	if (state >= REPORT_RUNNING && state < REPORT_NAMING && recorder->capture && capture_failed(recorder->capture))
 		recorder_cut(recorder, "the data cannot be written", UINT64_MAX);
 	if (state < REPORT_NAMING)
 		return;
@@ -153,7 +255,7 @@ bool recorder_step(struct recorder *recorder)
 {
 	if (recorder->report)
 		step_boot(recorder);
-	return !recorder->report && !capture_writes(recorder->capture);
+	return !recorder->report && !(recorder->capture && capture_writes(recorder->capture));
 }
 
 void recorder_cut(struct recorder *recorder, const char *why, uint64_t late)
@@ -163,18 +265,37 @@ void recorder_cut(struct recorder *recorder, const char *why, uint64_t late)
 		report_cut(recorder->report, why, late);
 }
 
+/* What led up to the end. */
+static bool write_flight(struct recorder *recorder, struct recording_sums *sums, char **error)
+{
+	const struct source_facts facts = session_source(recorder->session);
+	const struct metadata_machine machine = { .name = facts.machine, .kernel = facts.kernel };
+	struct flight_cut *cut = flight_cut_new(recorder->flight, recorder->request.lead_ns, &machine);
+	bool good = flight_cut_write(cut, recorder->request.folder, sums, error);
+
+	recorder->kept = flight_cut_span(cut);
+	recorder->short_of_memory = flight_cut_is_short(cut);
+	flight_cut_free(cut);
+	return good;
+}
+
 bool recorder_write(struct recorder *recorder, FILE *out, char **error)
 {
-	struct recording_sums sums = capture_sums(recorder->capture);
+	struct recording_sums sums = sums_of(recorder);
 	const char *ended = recorder->ended;
 	struct capture *capture = recorder->capture;
 
 	recorder->capture = NULL;
+	if (recorder->flight && !recorder->failed && !write_flight(recorder, &sums, error))
+		return false;
 	if (!recorder->failed)
 		fprintf(out, "%s: recorded: samples and gaps %" PRIu64 ", other events %" PRIu64 ", boots %" PRIu32
 			", %.1f MB%s%s\n", recorder->request.folder, sums.samples, sums.events, sums.boots,
 			(double)sums.bytes / 1e6, ended ? "; ended: " : "", ended ? ended : "");
-	if (!capture_close(capture, error))
+	if (recorder->short_of_memory)
+		fprintf(out, "%s: that is %.1f s: no more has room in the memory that ktop may use; give more by "
+			"--memory\n", recorder->request.folder, (double)recorder->kept / NS_PER_SECOND);
+	if (capture && !capture_close(capture, error))
 		return false;
 	if (recorder->failed)
 		return util_fail(error, "%s", ended);

@@ -23,6 +23,8 @@ struct recorder_request {
 	bool raw_stacks;		/* what is sampled from outside stays as it comes */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
 	int sampler;			/* of SAMPLER_CHOICES; -1: leave it as it is */
+	uint64_t lead_ns;		/* guest time: only the last of it is recorded, at the end; 0: all is */
+	const char *when;		/* what ends it: "panic", or "NAME>DURATION"; NULL: nothing of the guest's */
 };
 
 extern const struct recorder_request recorder_default;

@@ -12,17 +12,19 @@
 #include "agent/export/export.h"
 #include "agent/guest/epoch.h"
 #include "agent/wire/recording.h"
+#include "flight.h"
 #include "saver.h"
 #include "subscription.h"
 
 enum { SAVINGS_MAX = 256 };		/* savings that wait; the budget pays for their memory */
 
-struct saving {				/* a snapshot to be written: of `export`, `kept`, `cut` one is set */
+struct saving {				/* a snapshot to be written: of `export`, `kept`, `flight`, `cut` one is set */
 	struct saving *next;
 	struct epoch *epoch;		/* held: it owns the names in the stacks */
 	struct answer *answer;		/* owned: its table is written; NULL: none is */
 	struct export *export;
 	struct kept_recording *kept;
+	struct flight_cut *flight;
 	struct saver_cut cut;
 	char *folder;			/* owned: that of `cut` */
 	char *path;
@@ -129,10 +131,28 @@ static char *write_kept(struct kept_recording *kept, const char *folder, char **
 	return NULL;
 }
 
+static char *write_flight(const struct saving *saving, const char *folder, char **error)
+{
+	char *partial = partial_folder_new(folder, error);
+	double seconds = (double)flight_cut_span(saving->flight) / NS_PER_SECOND;
+	struct recording_sums sums;
+
+	if (!partial || !flight_cut_write(saving->flight, partial, &sums, error)) {
+		partial_folder_discard(partial);
+		return NULL;
+	}
+	if (!partial_folder_commit(partial, folder, error))
+		return NULL;
+	return util_format("%s: the last %.1f s are recorded: samples and gaps %" PRIu64 ", other events %" PRIu64 "%s",
+		folder, seconds, sums.samples, sums.events, flight_cut_is_short(saving->flight) ?
+		"; ktop has no memory for more: give --memory" : "");
+}
+
 static char *write_recording(const struct saving *saving, char **error)
 {
 	char *folder = partial_folder_unused(saving->path);
-	char *text = saving->kept ? write_kept(saving->kept, folder, error) : write_cut(&saving->cut, folder, error);
+	char *text = saving->flight ? write_flight(saving, folder, error) : saving->kept ?
+		write_kept(saving->kept, folder, error) : write_cut(&saving->cut, folder, error);
 
 	free(folder);
 	return text;
@@ -156,6 +176,7 @@ static void free_saving(void *context)
 
 	export_free(saving->export);
 	kept_recording_free(saving->kept);
+	flight_cut_free(saving->flight);
 	free(saving->folder);
 	answer_free(saving->answer);
 	epoch_release(saving->epoch);
@@ -227,6 +248,11 @@ void saver_save(struct saver *saver, const char *path, struct epoch *epoch, stru
 void saver_save_kept(struct saver *saver, const char *path, struct epoch *epoch, struct kept_recording *kept)
 {
 	add(saver, path, epoch, &(struct saving) { .kept = kept });
+}
+
+void saver_save_flight(struct saver *saver, const char *path, struct epoch *epoch, struct flight_cut *flight)
+{
+	add(saver, path, epoch, &(struct saving) { .flight = flight });
 }
 
 void saver_save_cut(struct saver *saver, const char *path, struct epoch *epoch, const struct saver_cut *cut)

@@ -15,6 +15,7 @@
 
 struct answer;
 struct epoch;
+struct flight_cut;
 struct kept_recording;
 struct mailbox;
 struct saver;
@@ -36,6 +37,9 @@ void saver_save(struct saver *saver, const char *path, struct epoch *epoch, stru
 
 /* A recording, made of the samples of this epoch that were kept. Takes them over. */
 void saver_save_kept(struct saver *saver, const char *path, struct epoch *epoch, struct kept_recording *kept);
+
+/* What led up to now. Takes the cut over. */
+void saver_save_flight(struct saver *saver, const char *path, struct epoch *epoch, struct flight_cut *flight);
 
 struct saver_cut {			/* a part of the recording that is played */
 	const char *folder;

@@ -26,6 +26,7 @@
 #include "agent/trace/trace.h"
 #include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
+#include "flight.h"
 #include "saver.h"
 #include "session_state.h"
 #include "subscription.h"
@@ -378,6 +379,9 @@ static void take_packet(void *context, const struct packet *packet)
 	measure(session);
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->packet(tap->context, packet);
+	if (session->flight && flight_packet(session->flight, packet, epoch_ns(session->epoch, packet->end),
+			session->epochs))
+		session_greet(session);
 	epoch_packet(session->epoch, packet);
 	epoch_ticks(session->epoch, packet->end);
 	query_spare(session->epoch->query);
@@ -800,6 +804,8 @@ struct session *session_new(struct source *source, const struct session_options 
 	session->patient = options->patient;
 	session->log = options->log;
 	session->calls = options->calls;
+	if (options->lead)
+		session_flight(session, options->lead);
 	session->objects = given_objects_new(options->objects, error);
 	if (session->objects && util_file_is_folder("sysroot", options->sysroot, error) &&
 			util_file_is_folder("debug-dir", options->debug, error) &&
@@ -814,6 +820,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	session_finish_orders(session);
+	flight_free(session->flight);
 	session->source->table->free(session->source);
 	decode_free(session->decode);
 	saver_free(session->saver);
@@ -848,6 +855,14 @@ bool session_writes(struct session *session, char *text, size_t size)
 {
 	session_finish_orders(session);
 	return saver_writes(session->saver, text, size);
+}
+
+struct flight *session_flight(struct session *session, uint64_t lead)
+{
+	if (!session->flight)
+		session->flight = flight_new(session->budget);
+	flight_lead(session->flight, lead);
+	return session->flight;
 }
 
 struct epoch *session_epoch(const struct session *session)

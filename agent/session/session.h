@@ -26,6 +26,7 @@ struct command_sink;
 struct decode;
 struct epoch;
 struct excerpt;
+struct flight;
 struct lease;
 struct request;
 struct session;
@@ -34,6 +35,8 @@ struct source;
 struct state_words;
 struct subscription;
 struct trace_watcher;
+
+enum { SESSION_LEAD_MS = 10000 };	/* what a screen's session keeps for session_keep */
 
 struct session_options {
 	const char *kernel;		/* the kernel's ELF file; NULL: the source may tell it */
@@ -48,6 +51,7 @@ struct session_options {
 	bool log;			/* keep each sample with its own time, too (epoch_log_begin) */
 	const struct trace_watcher *calls;	/* who is told of system calls (trace_watch); borrowed; NULL: nobody */
 	bool patient;			/* wait for a VM that is not there yet: that is no failure */
+	uint64_t lead;			/* ns: so much of what came last can be recorded (session_keep); 0: nothing */
 };
 
 /*
@@ -78,6 +82,9 @@ const char *session_failure(const struct session *session);
 
 /* The source is a recording, its end is reached, and all of it was handled. */
 bool session_over(const struct session *session);
+
+/* What came last, for who records it at the end. From now on, so many guest ns are kept. */
+struct flight *session_flight(struct session *session, uint64_t lead);
 
 struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
 const struct decode *session_decode(const struct session *session);
@@ -149,6 +156,7 @@ void session_run_profiler(struct session *session, bool on);
 void session_snapshot(struct session *session, const char *path, const struct excerpt *excerpt,
 	const struct export_choice *choice);
 void session_play(struct session *session, struct play play);	/* ignored if the source is no recording */
+void session_keep(struct session *session, const char *path);	/* records what came last, in a folder of that name */
 void session_mark(struct session *session, const char *text);	/* the guest writes an event `mark` with this text */
 
 void session_say(struct session *session, bool failed, const char *text);	/* sends a message to the readers */

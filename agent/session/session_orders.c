@@ -20,6 +20,7 @@
 #include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
+#include "flight.h"
 #include "profile_facts.h"
 #include "saver.h"
 #include "session_state.h"
@@ -174,6 +175,24 @@ static void save(struct session *session, const struct order *order)
 		save_stacks(session, order);
 }
 
+/* What led up to now. A recording that is played has it. */
+static void keep(struct session *session, const char *path)
+{
+	const struct source_facts facts = session_source(session);
+	const struct metadata_machine machine = {
+		.name = facts.machine, .kernel = session->image ? session->image : facts.kernel,
+	};
+
+	if (!session->flight)
+		session_say(session, true, "not recorded: a recording has it already; save a range of it by F9");
+	else if (!session->epoch)
+		session_say(session, true,
+			"not recorded: nothing has come from the guest yet; wait for its first data");
+	else if (saver_has_room(session->saver))
+		saver_save_flight(session->saver, path, session->epoch,
+			flight_cut_new(session->flight, SESSION_LEAD_MS * NS_PER_MS, &machine));
+}
+
 /* ---- orders, in the ingest thread ---- */
 
 bool session_ordered(const struct session *session)
@@ -294,6 +313,9 @@ static void obey(struct session *session, const struct order *order)
 	case ORDER_SNAPSHOT:
 		save(session, order);
 		break;
+	case ORDER_KEEP:
+		keep(session, order->text);
+		break;
 	case ORDER_PLAY:
 		if (session->source->table->play)
 			session->source->table->play(session->source, &order->play, util_now());
@@ -359,6 +381,11 @@ void session_snapshot(struct session *session, const char *path, const struct ex
 		.excerpt = *excerpt,
 		.choice = *choice,
 	});
+}
+
+void session_keep(struct session *session, const char *path)
+{
+	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_KEEP, .text = util_copy(path, strlen(path)) });
 }
 
 void session_play(struct session *session, struct play play)

@@ -13,6 +13,7 @@
 #include "session.h"
 #include "subscription.h"
 
+struct flight;
 struct order;
 struct packet;
 
@@ -31,6 +32,7 @@ struct session {
 	struct source *source;		/* owned */
 	struct decode *decode;
 	struct packet_tap *taps;	/* a list; NULL: it is empty */
+	struct flight *flight;		/* NULL: what came last is not kept */
 	struct mailbox *mailbox;
 	struct saver *saver;
 	struct epoch *epoch;		/* NULL: no boot seen yet */

@@ -167,6 +167,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 	attach.live.qmp = launch_qmp(launch);
 	attach.live.ended = launch_end;
 	attach.live.ended_context = launch;
+	attach.session.lead = options->headless ? 0 : SESSION_LEAD_MS * NS_PER_MS;
 	session = command_attach_to(&attach, &wait, options->headless ? &service : NULL, &error);
 	if (!session)
 		return explain(launch, error);

@@ -175,6 +175,7 @@ static bool open_all(struct top *top, char **error)
 
 		vm->socket = command_socket(&top->options[i].live);
 		vm->label = label(top, i);
+		top->options[i].session.lead = SESSION_LEAD_MS * NS_PER_MS;
 		vm->session = command_session(&top->options[i], error);
 		if (!vm->session || fails_at_once(vm->session, error))
 			return false;

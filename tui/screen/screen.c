@@ -436,7 +436,7 @@ static bool acts_on_rows(const struct screen *screen, enum action action)
 		return false;
 	case ACTION_WINDOW: case ACTION_BEFORE: case ACTION_AFTER: case ACTION_WIDEN: case ACTION_NARROW:
 	case ACTION_LIVE:
-	case ACTION_RUN: case ACTION_MARK: case ACTION_SNAPSHOT: case ACTION_SAVE_AS:
+	case ACTION_RUN: case ACTION_MARK: case ACTION_KEEP: case ACTION_SNAPSHOT: case ACTION_SAVE_AS:
 		return !screen->vitals;
 	default:
 		return true;

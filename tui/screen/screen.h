@@ -36,6 +36,7 @@ struct feed {				/* each function is called with `self`; none of them waits */
 	bool (*running)(void *self);
 	void (*run_profiler)(void *self, bool on);
 	void (*mark)(void *self, const char *text);	/* this moment of the guest */
+	void (*keep)(void *self, const char *kernel);	/* records what led up to now; `kernel`: as in `snapshot` */
 	void (*play)(void *self, const struct play *play);	/* an order to the player of a recording */
 	/* Saves this part of the profile. `kernel`: a name for the file's name. */
 	void (*snapshot)(void *self, const struct excerpt *excerpt, const char *kernel);

@@ -191,6 +191,12 @@ static void dismiss(struct screen *screen, uint64_t now)
 		screen_say(screen, now, "there is no remark to hide");
 }
 
+static void keep(struct screen *screen, uint64_t now)
+{
+	screen_say(screen, now, "recording what led up to now");
+	screen->feed.keep(screen->feed.self, screen->vitals->kernel);
+}
+
 /* Actions that need the machine's vitals. */
 static void act_on_machine(struct screen *screen, enum action action, uint64_t now)
 {
@@ -203,6 +209,8 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 		screen_complain(screen, now, "no mark: this is a recording; mark in a live guest");
 	else if (action == ACTION_MARK)
 		screen_open_prompt(screen, ASKED_MARK);
+	else if (action == ACTION_KEEP)
+		keep(screen, now);
 	else if (action == ACTION_SNAPSHOT)
 		snapshot(screen, now);
 	else if (action == ACTION_SAVE_AS)
@@ -304,6 +312,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 		break;
 	case ACTION_RUN:
 	case ACTION_MARK:
+	case ACTION_KEEP:
 	case ACTION_SNAPSHOT:
 	case ACTION_SAVE_AS:
 	case ACTION_ZERO:

@@ -520,6 +520,26 @@ static void overview_mark(struct overview *overview, const char *text)
 			session_mark(overview->machines[i].session, text);
 }
 
+/* The name, in fresh memory, that stands for a machine in the names of its files. */
+static char *name_for_files(const struct machine *machine)
+{
+	return util_format("all-%u-%s", machine->number, machine->name + strcspn(machine->name, " "));
+}
+
+/* A folder for each machine. */
+static void overview_keep(struct overview *overview)
+{
+	time_t now = time(NULL);
+
+	begin_order(overview);
+	for (size_t i = 0; i < overview->count; i++) {
+		char *machine = name_for_files(&overview->machines[i]), name[SNAPSHOT_NAME];
+
+		session_keep(overview->machines[i].session, snapshot_name(machine, now, "", name));
+		free(machine);
+	}
+}
+
 /* A file for each machine. `format`: its number in the list of save_format.h. */
 static void overview_snapshot(struct overview *overview, const struct excerpt *shown, size_t format)
 {
@@ -530,8 +550,7 @@ static void overview_snapshot(struct overview *overview, const struct excerpt *s
 	for (size_t i = 0; i < overview->count; i++) {
 		struct machine *machine = &overview->machines[i];
 		const struct export_choice choice = save_format_choice(format, machine->name);
-		char *kernel = util_format("all-%u-%s", machine->number,
-			machine->name + strcspn(machine->name, " "));
+		char *kernel = name_for_files(machine);
 		struct excerpt excerpt = fleet_excerpt(overview->fleet, i);
 		char name[SNAPSHOT_NAME];
 
@@ -625,6 +644,17 @@ static void page_mark(void *self, const char *text)
 		overview_mark(page->tabs->overview, text);
 }
 
+static void page_keep(void *self, const char *kernel)
+{
+	struct page *page = self;
+	char name[SNAPSHOT_NAME];
+
+	if (page->machine)
+		session_keep(page->machine->session, snapshot_name(kernel, time(NULL), "", name));
+	else
+		overview_keep(page->tabs->overview);
+}
+
 static void page_play(void *self, const struct play *play)
 {
 	struct page *page = self;
@@ -707,7 +737,7 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 	struct feed feed = {
 		.self = page, .console = machine ? tabs->console : NULL,
 		.ask = page_ask, .answer = page_answer, .message = page_message,
-		.running = page_running, .run_profiler = page_run_profiler, .mark = page_mark,
+		.running = page_running, .run_profiler = page_run_profiler, .mark = page_mark, .keep = page_keep,
 		.play = page_play, .snapshot = page_snapshot, .format = page_format, .set_format = page_set_format,
 	};
 

@@ -205,6 +205,12 @@ void session_mark(struct session *session, const char *text)
 	snprintf(session->mark, sizeof(session->mark), "%s", text);
 }
 
+void session_keep(struct session *session, const char *path)
+{
+	session->keeps++;
+	snprintf(session->path, sizeof(session->path), "%s", path);
+}
+
 void session_play(struct session *session, struct play play)
 {
 	session->plays++;
@@ -304,6 +310,13 @@ static void snapshot(void *self, const struct excerpt *excerpt, const char *kern
 		excerpt, &choice);
 }
 
+static void keep(void *self, const char *kernel)
+{
+	char name[SNAPSHOT_NAME];
+
+	session_keep(self, snapshot_name(kernel, time(NULL), "", name));
+}
+
 static size_t format(void *self)
 {
 	return ((struct session *)self)->format;
@@ -318,7 +331,7 @@ struct feed fake_feed(struct session *session)
 {
 	return (struct feed) {
 		.self = session, .ask = ask, .answer = answer, .message = message,
-		.running = running, .run_profiler = run_profiler, .mark = mark, .play = play,
+		.running = running, .run_profiler = run_profiler, .mark = mark, .keep = keep, .play = play,
 		.snapshot = snapshot, .format = format, .set_format = set_format,
 	};
 }

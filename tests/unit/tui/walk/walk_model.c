@@ -364,7 +364,8 @@ static void act_on_machine(struct walk *walk, enum action action)
 	struct model *model = walk_model(walk);
 	const struct vitals *vitals = model->vitals;
 
-	if (vitals && walk_is_all(walk) && (action == ACTION_RUN || action == ACTION_SNAPSHOT)) {
+	if (vitals && walk_is_all(walk) &&
+			(action == ACTION_RUN || action == ACTION_SNAPSHOT || action == ACTION_KEEP)) {
 		walk->gathered_failed = false;		/* their next messages are about this order */
 		walk->gathered = 0;
 	}
@@ -514,6 +515,7 @@ static void act(struct walk *walk, enum action action)
 		break;
 	case ACTION_RUN:
 	case ACTION_MARK:
+	case ACTION_KEEP:
 	case ACTION_SNAPSHOT:
 	case ACTION_SAVE_AS:
 	case ACTION_ZERO:
