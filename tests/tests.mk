@@ -23,7 +23,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/samples/test_,sample_collect sample_set set_code) $(call in,agent/formats/test_,firefox formats pictures times trace_spans) \
 	$(call in,agent/answers/test_,contradictions event_table thread_states timeline) agent/cut/test_black_box agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
 	$(call in,agent/size/test_,code_sizes size_rows) \
-	$(call in,agent/session/test_,memory session session_files session_orders turn) \
+	$(call in,agent/session/test_,flight memory session session_files session_orders turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
 	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_events fleet_time fleet_timeline fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \
 	$(call in,agent/,test_compared test_growth test_pprof_back test_report_cut test_saved_recording waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \

@@ -256,19 +256,20 @@ void flight_cut_free(struct flight_cut *cut)
 static void write_packet(struct recording_writer *writer, const struct flight_cut *cut, const struct kept_packet *kept)
 {
 	const struct kept_packet *first = cut->first;
+	const bool before = first && kept->number < first->number;
 	struct packet packet = kept->packet;
-	uint8_t *copy;
+	uint8_t *copy = NULL;
 
-	if (!first || kept->number >= first->number || kept->packet.end >= first->packet.begin) {
-		recording_writer_packet(writer, &packet);
-	} else if (memcmp(kept->boot_id, first->boot_id, sizeof(first->boot_id)) == 0) {
+	if (before && memcmp(kept->boot_id, first->boot_id, sizeof(first->boot_id)) != 0)
+		return;
+	if (before && packet.end < first->packet.begin) {
 		copy = util_alloc(packet.size);
 		memcpy(copy, kept->bytes, packet.size);
 		packet.bytes = copy;
 		recorded_packet_retime(&packet, copy, first->packet.begin);
-		recording_writer_packet(writer, &packet);
-		free(copy);
 	}
+	recording_writer_packet(writer, &packet);
+	free(copy);
 	recording_writer_wait(writer);
 }
 
