@@ -35,6 +35,9 @@ struct box {
 		uint64_t torn;		/* names that were being written */
 		uint64_t first, last;	/* clock ticks; UINT64_MAX, 0: there was no event */
 	} made;
+	struct lane {			/* of each ring */
+		uint64_t before, count, dropped;	/* events; those that are recorded; that had found no room */
+	} *lanes;
 };
 
 /* ---- its memory ---- */
@@ -293,6 +296,7 @@ static void ring_put(struct box *box, struct ring *ring, struct recording_writer
 	uint64_t limit = newer < ring->head ? record_at(ring, newer).time : UINT64_MAX - BACK_MOST;
 	uint64_t older = chain(ring, oldest < round ? oldest : round, round, limit);
 	uint64_t count = count_records(ring, newer, ring->head) + count_records(ring, older, round);
+	struct lane *lane = &box->lanes[cpu * CLASSES + (ring->stream - STREAM_SAMPLES)];
 	struct packet_maker *maker;
 	box->made.skipped += newer - round;
 	box->made.skipped += older > ring->tail && ring->tail >= oldest ? older - ring->tail : 0;
@@ -300,10 +304,14 @@ static void ring_put(struct box *box, struct ring *ring, struct recording_writer
 		box->made.samples += count;
 	else
 		box->made.events += count;
-	box->made.before += ring->committed > count ? ring->committed - count : 0;
-	box->made.dropped += ring->full + ring->nested;
+	*lane = (struct lane) {
+		.before = ring->committed > count ? ring->committed - count : 0, .count = count,
+		.dropped = ring->full + ring->nested,
+	};
+	box->made.before += lane->before;
+	box->made.dropped += lane->dropped;
 	maker = packet_maker_new(writer, box->head.boot_id, ring->stream, cpu, 0);
-	packet_maker_books(maker, ring->committed > count ? ring->committed - count : 0, ring->full + ring->nested);
+	packet_maker_books(maker, lane->before, lane->dropped);
 	put_records(ring, older, round, maker, &box->made);
 	put_records(ring, newer, ring->head, maker, &box->made);
 	packet_maker_flush(maker);
@@ -359,6 +367,22 @@ static void put_status(struct box *box, struct packet_maker *meta)
 	packet_maker_add(meta, box->made.first, &event);
 }
 
+/* What each ring had counted at the beginning of what is recorded, or at its end. */
+static void put_counts(struct box *box, struct packet_maker *meta, bool at_end)
+{
+	for (uint32_t i = 0; i < box->head.cpus * CLASSES; i++) {
+		const struct lane *lane = &box->lanes[i];
+		const struct ktop_wire_cpu_status fixed = {
+			.cpu = i / CLASSES, .stream = (uint8_t)(KTOP_SAMPLES + i % CLASSES), .enabled = 1,
+			.taken = lane->before + lane->dropped + (at_end ? lane->count : 0), .lost = lane->dropped,
+			.span = at_end ? box->made.last - box->made.first : 0, .size = (uint32_t)box->head.ring_size,
+		};
+
+		packet_maker_put(meta, at_end ? box->made.last : box->made.first, KTOP_EVENT_cpu_status, &fixed,
+			sizeof(fixed));
+	}
+}
+
 /* The kernel's own events are described before all that has names. */
 static void put_facts(struct box *box, struct recording_writer *writer)
 {
@@ -370,6 +394,9 @@ static void put_facts(struct box *box, struct recording_writer *writer)
 			if ((box->head.tables[i].event == KTOP_EVENT_descriptor) == own)
 				put_rows(box, meta, &box->head.tables[i]);
 	put_status(box, meta);
+	put_counts(box, meta, false);
+	packet_maker_flush(meta);
+	put_counts(box, meta, true);
 	packet_maker_end(meta, box->made.last);
 	packet_maker_free(meta);
 }
@@ -415,6 +442,7 @@ static void box_put(struct box *box, struct recording_writer *writer, FILE *said
 	};
 
 	box->made.first = UINT64_MAX;
+	box->lanes = util_alloc(box->head.cpus * CLASSES * sizeof(*box->lanes));
 	for (uint32_t i = 0; i < box->head.cpus * CLASSES; i++) {
 		const char *why = ring_read(box, i / CLASSES, i % CLASSES, &ring);
 
@@ -458,6 +486,7 @@ static void try_box(struct search *search, uint64_t physical, const void *bytes)
 		search->any = search->any || box.made.first != UINT64_MAX;
 		tell_box(&box, search->found, search->said);
 	}
+	free(box.lanes);
 	free(box.pages);
 }
 
