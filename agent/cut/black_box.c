@@ -22,6 +22,10 @@ enum {
 	BACK_MOST = 1 << 20,		/* clock ticks by which an event may be older than the one before it */
 };
 
+struct lane {				/* of a ring; events: */
+	uint64_t before, count, dropped;	/* earlier ones; those that are recorded; that found no room */
+};
+
 /* A hook that was found. */
 struct box {
 	const struct memory_image *image;
@@ -35,9 +39,7 @@ struct box {
 		uint64_t torn;		/* names that were being written */
 		uint64_t first, last;	/* clock ticks; UINT64_MAX, 0: there was no event */
 	} made;
-	struct lane {			/* of each ring */
-		uint64_t before, count, dropped;	/* events; those that are recorded; that had found no room */
-	} *lanes;
+	struct lane *lanes;		/* of each ring */
 };
 
 /* ---- its memory ---- */
