@@ -36,11 +36,20 @@ enum { GIVEN_UP = 4096 };		/* bytes at a time: few enough for an interrupt */
 /* Gives up the oldest records, `least` bytes of them or more, if there are so many. Returns the new tail. */
 static uint64_t give_up(struct ktop_ring *ring, uint64_t tail, uint64_t least)
 {
-	const uint64_t until = tail + (least > GIVEN_UP || ring->size < 4 * GIVEN_UP ? least : GIVEN_UP);
+	uint64_t until = tail + (least > GIVEN_UP || ring->size < 4 * GIVEN_UP ? least : GIVEN_UP);
 	uint64_t events = 0;
 
-	for (; tail < until && tail < ring->head; tail += bytes_at(ring, tail))
-		events += record_at(ring, tail)->id != 0;
+	until = until < ring->head ? until : ring->head;
+	while (tail < until) {
+		const struct ktop_record *record = record_at(ring, tail);
+
+		if (KTOP_RARE(record->id == 0)) {
+			tail += to_end(ring, tail);
+			continue;
+		}
+		tail += ktop_ring_bytes(record->size);
+		events++;
+	}
 	ktop_count(&ring->given_up, events);
 	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELAXED);
 	return tail;
