@@ -461,13 +461,19 @@ static void pass_change(struct pairs *pairs, struct cpu *cpu, uint64_t time)
 
 /* ---- locks, and pairs of other events, by what tells them apart ---- */
 
-static uint64_t hash_key(const struct pairs *pairs, uint16_t pair, const uint64_t key[KEY])
+/* Of all words but the last one. */
+static uint64_t hash_first(const struct pairs *pairs, uint16_t pair, const uint64_t key[KEY])
 {
 	uint64_t hash = pair;
 
-	for (int i = 0; i < KEY; i++)
+	for (int i = 0; i < KEY - 1; i++)
 		hash = hash_pair(&pairs->by_key, hash, key[i]);
 	return hash;
+}
+
+static uint64_t hash_key(const struct pairs *pairs, uint16_t pair, const uint64_t key[KEY])
+{
+	return hash_pair(&pairs->by_key, hash_first(pairs, pair, key), key[KEY - 1]);
 }
 
 /* Forgets those that are not open; if few are, all. */
@@ -492,10 +498,8 @@ static void forget_opens(struct pairs *pairs)
 	pairs->counts.beginnings += kept - pairs->open_count;
 }
 
-/* NULL: nothing has come of it. */
-static struct open *find_open(const struct pairs *pairs, uint16_t pair, const uint64_t key[KEY])
+static struct open *find_hashed(const struct pairs *pairs, uint64_t hash, uint16_t pair, const uint64_t key[KEY])
 {
-	uint64_t hash = hash_key(pairs, pair, key);
 	uint32_t at = 0, position;
 
 	while ((position = hash_next(&pairs->by_key, hash, &at)) != HASH_NONE)
@@ -503,6 +507,12 @@ static struct open *find_open(const struct pairs *pairs, uint16_t pair, const ui
 				memcmp(pairs->opens[position].key, key, sizeof(pairs->opens->key)) == 0)
 			return &pairs->opens[position];
 	return NULL;
+}
+
+/* NULL: nothing has come of it. */
+static struct open *find_open(const struct pairs *pairs, uint16_t pair, const uint64_t key[KEY])
+{
+	return find_hashed(pairs, hash_key(pairs, pair, key), pair, key);
 }
 
 /* NULL: no memory. */
@@ -691,11 +701,43 @@ static struct trace_span span_of_event(const struct cpu *cpu, const struct trace
 	};
 }
 
+/* Of a framed pair: its number, and the frame as the last word. */
+static void frame_key(const uint64_t values[ROLE_VALUES], uint64_t key[KEY])
+{
+	memset(key, 0, KEY * sizeof(*key));
+	key[0] = values[PAIR_NUMBER];
+	key[KEY - 1] = values[PAIR_KEY];
+}
+
+/*
+ * The one that this frame ends: the lowest that goes on at it, or less than FRAME_LAG above. One of which it is not known
+ * whether it goes on gives way to others. NULL: there is none.
+ */
+static struct open *find_frame(const struct pairs *pairs, const struct trace_event *event,
+	const uint64_t values[ROLE_VALUES])
+{
+	uint64_t key[KEY], step = values[PAIR_KEY] >> 32 ? 8 : 4;	/* bytes: stack pointers are aligned so */
+	struct open *unsure = NULL;
+	uint64_t first;
+
+	frame_key(values, key);
+	first = hash_first(pairs, event->pair, key);
+	for (uint64_t lag = 0; lag < FRAME_LAG; lag += step, key[KEY - 1] += step) {
+		struct open *open = find_hashed(pairs, hash_pair(&pairs->by_key, first, key[KEY - 1]), event->pair, key);
+
+		if (open && is_known(pairs, &open->known, event->time))
+			return open;
+		unsure = !unsure && open && open->known.on ? open : unsure;
+	}
+	return unsure;
+}
+
 /* What has no partner stands alone. Where events are missing since the beginning, this end may be another one's. */
 static void end_pair(struct pairs *pairs, const struct cpu *cpu, const struct trace_event *event,
 	const uint64_t values[ROLE_VALUES])
 {
-	struct open *open = find_open(pairs, event->pair, values + PAIR_KEY);
+	struct open *open = event->role == ROLE_FRAME_END ? find_frame(pairs, event, values) :
+		find_open(pairs, event->pair, values + PAIR_KEY);
 	struct trace_span alone = span_of_event(cpu, event, values, SPAN_SINGLE);
 
 	if (open && is_known(pairs, &open->known, event->time)) {
@@ -716,7 +758,7 @@ static void end_pair(struct pairs *pairs, const struct cpu *cpu, const struct tr
 /* Where the same has begun already, its end is missing. */
 static void add_other(struct pairs *pairs, const struct cpu *cpu, const struct trace_event *event)
 {
-	uint64_t values[ROLE_VALUES];
+	uint64_t values[ROLE_VALUES], key[KEY];
 	struct trace_span span;
 	struct open *open;
 	struct task *task;
@@ -727,11 +769,14 @@ static void add_other(struct pairs *pairs, const struct cpu *cpu, const struct t
 		end_span(pairs, &span, event->time, false);
 		return;
 	}
-	if (event->role == ROLE_PAIR_END) {
+	if (event->role == ROLE_PAIR_END || event->role == ROLE_FRAME_END) {
 		end_pair(pairs, cpu, event, values);
 		return;
 	}
-	open = have_open(pairs, event->pair, values + PAIR_KEY);
+	memcpy(key, values + PAIR_KEY, sizeof(key));
+	if (event->role == ROLE_FRAME_BEGIN)
+		frame_key(values, key);
+	open = have_open(pairs, event->pair, key);
 	pairs->counts.refused += !open;
 	if (!open)
 		return;

@@ -66,7 +66,7 @@ static const struct trace_event *head_of(const struct trace_order *order, uint32
 static bool begins(const struct trace_event *event)
 {
 	return event->role == ROLE_IRQ_BEGIN || event->role == ROLE_CALL_BEGIN || event->role == ROLE_LOCK_WAIT ||
-		event->role == ROLE_LOCK_ACQUIRED || event->role == ROLE_PAIR_BEGIN;
+		event->role == ROLE_LOCK_ACQUIRED || event->role == ROLE_PAIR_BEGIN || event->role == ROLE_FRAME_BEGIN;
 }
 
 /*

@@ -148,12 +148,34 @@ static bool are_ends(const struct trace_kind *begin, const struct trace_kind *en
 	return false;
 }
 
+/* Is it the frame of both? */
+static bool is_frame(const struct trace_kind *kind, int value)
+{
+	return value >= 0 && kind->values[value].size == sizeof(uint64_t);
+}
+
+static bool join_frames(struct trace_kind *begin, struct trace_kind *end)
+{
+	int ours = value_named(begin, "frame"), theirs = value_named(end, "frame");
+
+	if (!is_frame(begin, ours) || !is_frame(end, theirs))
+		return false;
+	begin->role_values[PAIR_KEY] = (uint8_t)ours;
+	end->role_values[PAIR_KEY] = (uint8_t)theirs;
+	begin->role = ROLE_FRAME_BEGIN;
+	end->role = ROLE_FRAME_END;
+	end->pair = begin->id;
+	return true;
+}
+
 /* Two that have no field in common, or too many, stay single: which beginning an end belongs to is not known. */
 static void join(struct trace_kind *begin, struct trace_kind *end)
 {
 	uint8_t ours[TRACE_VALUES], theirs[TRACE_VALUES];
 	int count = 0;
 
+	if (join_frames(begin, end))
+		return;
 	for (int i = 0; i < begin->value_count; i++) {
 		int other = value_named(end, begin->fields[i].name);
 

@@ -27,12 +27,20 @@ enum trace_role {
 	 * Of all other events. Two whose names differ in their last word alone, as disk_begin and disk_end do, are the
 	 * ends of one thing; which one, the fields tell that both have. The rest are single.
 	 */
-	ROLE_PAIR_BEGIN = ROLES_NAMED, ROLE_PAIR_END, ROLE_SINGLE,
+	ROLE_PAIR_BEGIN = ROLES_NAMED, ROLE_PAIR_END,
+	/*
+	 * Likewise, where both have a field `frame` of 64 bits: the stack pointer. Of an end it may be lower than it was at
+	 * the beginning, by less than FRAME_LAG. It belongs to the lowest one of its number that goes on above it: so calls of
+	 * a function within itself are told apart.
+	 */
+	ROLE_FRAME_BEGIN, ROLE_FRAME_END,
+	ROLE_SINGLE,
 	ROLES,
 };
 
-/* The values of the last three roles: the fields `thread` and `number`; and of a pair, those that both have. */
+/* The values of these roles: the fields `thread` and `number`; and of a pair, those that both have, or the frame. */
 enum { PAIR_THREAD, PAIR_NUMBER, PAIR_KEY };
+enum { FRAME_LAG = 4096 };		/* bytes: no function of a kernel has so large a frame */
 
 enum { LEAVES_READY, LEAVES_ASLEEP, LEAVES_BLOCKED, LEAVES_DEAD };	/* how a thread leaves its CPU, in a switch */
 

@@ -848,6 +848,88 @@ static void other_events_that_are_odd(void **state)
 	pairs_free(pairs);
 }
 
+/* ---- functions, by their frames ---- */
+
+static void tell_frame(struct pairs *pairs, uint64_t time, bool begins, uint64_t number, uint64_t frame)
+{
+	tell(pairs, &(struct trace_event) {
+		.time = time, .role = begins ? ROLE_FRAME_BEGIN : ROLE_FRAME_END, .id = begins ? 70 : 71, .pair = 70,
+		.cpu = (uint32_t)time % CPUS, .values = { 5, number, frame },
+		.role_values = { 0, 1, 2, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES, TRACE_VALUES },
+	});
+}
+
+/* Stacks of threads: each calls functions, within themselves, too, and leaves them with a stack pointer that lags. */
+static void functions_pair_by_their_frames(void **state)
+{
+	enum { STACKS = 20, DEEP = 12, CALLS = 4 };
+
+	(void)state;
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct { uint64_t number, frame, begun; } calls[STACKS][DEEP];
+		uint32_t depth[STACKS] = { 0 }, whole = 0;
+		struct pairs *pairs = begin(NULL);
+
+		for (uint64_t now = 1000; now < 1000 + 10 * EVENTS; now += 10) {
+			uint32_t stack = next_random(&seed) % STACKS, deep = depth[stack];
+			uint64_t size = 8 + next_random(&seed) % 64 * 8, top = 0xffff800000004000 + stack * 0x4000u;
+			const struct trace_span *last;
+
+			if (deep < DEEP && (deep == 0 || next_random(&seed) % 2)) {
+				calls[stack][deep].frame = (deep ? calls[stack][deep - 1].frame : top) - 512 - size;
+				calls[stack][deep].number = next_random(&seed) % CALLS;
+				calls[stack][deep].begun = now;
+				tell_frame(pairs, now, true, calls[stack][deep].number, calls[stack][deep].frame);
+				depth[stack]++;
+				continue;
+			}
+			deep = --depth[stack];
+			tell_frame(pairs, now, false, calls[stack][deep].number,
+				calls[stack][deep].frame - next_random(&seed) % 64 * 8);
+			last = &ended.spans[ended.count ? ended.count - 1 : 0];
+			assert_int_equal(ended.count, ++whole);
+			assert_true(last->kind == SPAN_PAIR && last->begin == calls[stack][deep].begun && !last->lost);
+			assert_int_equal(last->number, SPAN_NUMBER(70, calls[stack][deep].number));
+		}
+		assert_true(whole > EVENTS / 3);
+		assert_int_equal(pairs_counts(pairs).beginnings + pairs_counts(pairs).ends, 0);
+		pairs_free(pairs);
+	}
+}
+
+static void frames_that_are_odd(void **state)
+{
+	const uint64_t top = 0xffff800000004000;
+	struct pairs *pairs = begin(NULL);
+
+	(void)state;
+	tell_frame(pairs, 10, false, 1, top);			/* from before the first event */
+	assert_true(ended.count == 1 && ended.spans[0].kind == SPAN_SINGLE);
+	tell_frame(pairs, 20, true, 1, top);
+	tell_frame(pairs, 30, false, 2, top);			/* of another function */
+	tell_frame(pairs, 40, false, 1, top - FRAME_LAG);	/* too far away */
+	tell_frame(pairs, 50, false, 1, top + 8);		/* the stack pointer never leads */
+	assert_true(ended.count == 4 && ended.spans[3].kind == SPAN_SINGLE);
+	tell_frame(pairs, 60, true, 1, top);			/* it had ended, or calls itself as its last deed */
+	assert_int_equal(pairs_counts(pairs).beginnings, 1);
+	assert_true(ended.count == 5 && ended.spans[4].begin == 20 && ended.spans[4].lost);
+	tell_frame(pairs, 70, true, 1, top - 256);
+	tell_frame(pairs, 80, false, 1, top - 64);		/* the inner one's end is missing */
+	assert_true(ended.count == 6 && ended.spans[5].begin == 60 && !ended.spans[5].lost);
+	tell_frame(pairs, 90, true, 1, 0xc0001ff0);
+	tell_frame(pairs, 95, false, 1, 0xc0001fec);		/* 32 bits */
+	assert_true(ended.count == 7 && ended.spans[6].begin == 90);
+
+	/* What may have ended gives way to what surely goes on. */
+	tell_frame(pairs, 100, true, 1, top - 512);
+	tell(pairs, &(struct trace_event) { .time = 105, .cpu = 2, .lost = 1 });
+	tell(pairs, &(struct trace_event) { .time = 106, .cpu = 2, .doubt = true });
+	tell_frame(pairs, 110, true, 1, top - 500 + 4);
+	tell_frame(pairs, 120, false, 1, top - 520);
+	assert_true(ended.count == 8 && ended.spans[7].begin == 110 && !ended.spans[7].lost);
+	pairs_free(pairs);
+}
+
 /* Of one thread alone all is told; that others run in between is neither a run nor a loss. */
 static void one_thread_of_many(void **state)
 {
@@ -969,6 +1051,8 @@ int main(void)
 		cmocka_unit_test(softirqs_are_not_interrupts),
 		cmocka_unit_test(other_events_pair_by_what_both_tell),
 		cmocka_unit_test(other_events_that_are_odd),
+		cmocka_unit_test(functions_pair_by_their_frames),
+		cmocka_unit_test(frames_that_are_odd),
 		cmocka_unit_test(one_thread_of_many),
 		cmocka_unit_test(locks_beyond_number_are_forgotten),
 		cmocka_unit_test(rows_of_a_range),

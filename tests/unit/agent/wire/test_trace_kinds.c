@@ -82,6 +82,22 @@ static void the_fields_of_a_pair(void **state)
 	trace_kinds_free(kinds);
 }
 
+static void a_frame_tells_which_one_ends(void **state)
+{
+	struct trace_kinds *kinds = trace_kinds_new();
+	const struct trace_kind *begin, *end;
+
+	(void)state;
+	begin = learn(kinds, 70, "function_enter", "u32 thread;u32 number;u64 frame;");
+	end = learn(kinds, 71, "function_exit", "u64 frame;u32 thread;u32 number;");
+	assert_true(begin->role == ROLE_FRAME_BEGIN && end->role == ROLE_FRAME_END && end->pair == 70);
+	assert_true(begin->role_values[PAIR_KEY] == 2 && begin->role_values[PAIR_KEY + 1] == TRACE_VALUES);
+	assert_true(end->role_values[PAIR_KEY] == 0 && end->role_values[PAIR_NUMBER] == 2);
+	learn(kinds, 72, "b_enter", "u32 frame;");		/* of 32 bits it is a number like any other */
+	assert_int_equal(learn(kinds, 73, "b_exit", "u32 frame;")->role, ROLE_PAIR_END);
+	trace_kinds_free(kinds);
+}
+
 static void the_name_of_a_pair(void **state)
 {
 	char text[FIELD_NAME_SIZE];
@@ -98,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pair_is_told_by_its_last_word),
 		cmocka_unit_test(the_fields_of_a_pair),
+		cmocka_unit_test(a_frame_tells_which_one_ends),
 		cmocka_unit_test(the_name_of_a_pair),
 	};
 
