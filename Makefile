@@ -87,7 +87,7 @@ include kernel-hook/ports/ports.mk kernel-hook/plugin/plugin.mk tests/tests.mk
 GDB_SAMPLER = $(call in,build/host/agent/vm/gdb/,gdb_memory.o gdb_sampler.o) \
 	$(patsubst %,build/plugin/%.o,$(call in,kernel-hook/plugin/,gate machine/memory outside reads socket) $(PLUGIN_HOOK))
 # What of the samplers outside the guest is tested alone.
-OUTSIDE = agent/vm/gdb/gdb_memory $(call in,kernel-hook/plugin/,machine/clock machine/memory machine/public reads socket task thread vcpus)
+OUTSIDE = agent/vm/gdb/gdb_memory $(call in,kernel-hook/plugin/,machine/clock machine/instruction machine/memory machine/public reads socket task thread vcpus)
 
 # ---- objects and libraries: each kind of build has its folder in build/ ----
 

@@ -412,6 +412,53 @@ static bool run_task(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+static bool choose_function(struct ktop *ktop, char **words, uint32_t count)
+{
+	struct ktop_function function = { .cold = 0 };
+	struct ktop_str *text = answer(ktop, "function ");
+	const char *why;
+	uint32_t number;
+
+	if ((count != 3 && count != 5) || !ktop_str_parse_hex(words[0] + 1, &function.start) ||
+			!ktop_str_parse_hex(words[1], &function.end) || function.end <= function.start ||
+			(count == 5 && (!ktop_str_parse_hex(words[3], &function.cold) ||
+			!ktop_str_parse_hex(words[4], &function.cold_end) || function.cold_end <= function.cold)))
+		return false;
+	function.name = words[2];
+	ktop_str_add(text, words[2]);
+	why = ktop->meta.functions->choose(&function, &number);
+	ktop->meta.reply_ok = !why;
+	ktop_str_add(text, why ? ": " : "");
+	ktop_str_add(text, why ? why : "");
+	if (!why && number < ktop->meta.numbers_told)
+		ktop->meta.numbers_told = number;	/* its name is told, and those behind it once more */
+	return true;
+}
+
+/* The addresses are hexadecimal. */
+static bool run_function(struct ktop *ktop, char **words, uint32_t count)
+{
+	const struct ktop_functions *functions = ktop->meta.functions;
+	bool none = ktop_str_same(words[0], "none");
+	uint64_t start;
+
+	if (!none && words[0][0] != '+' && (words[0][0] != '-' || !ktop_str_parse_hex(words[0] + 1, &start)))
+		return false;
+	ktop->meta.reply_ok = functions;
+	if (!functions) {
+		answer(ktop, "function: only ktop's plugin in QEMU traces functions of a kernel, where TCG runs it");
+		return true;
+	}
+	if (words[0][0] == '+')
+		return choose_function(ktop, words, count);
+	if (none)
+		functions->drop_all();
+	else
+		ktop->meta.reply_ok = functions->drop(start);
+	answer(ktop, ktop->meta.reply_ok ? "function" : "function: none that begins there is traced");
+	return true;
+}
+
 static bool run_help(struct ktop *ktop, char **words, uint32_t count);
 
 static const struct command commands[] = {
@@ -431,6 +478,8 @@ static const struct command commands[] = {
 		3, 3, run_read },
 	{ "task", " self|CURRENT PROCESS THREAD NAME MEMORY", "where the guest tells which thread runs", 5, 5,
 		run_task },
+	{ "function", " +ADDRESS END NAME [COLD END]|-ADDRESS|none", "tell when this function is entered and left", 1, 5,
+		run_function },
 	{ "status", "", "the state now", 0, 0, run_status },
 	{ "hello", "", "send all names and facts again", 0, 0, run_hello },
 	{ "echo", " WORD", "say that word", 1, 1, run_echo },

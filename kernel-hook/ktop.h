@@ -91,6 +91,23 @@ struct ktop_memory {
 	void (*follow)(const struct ktop_task_places *places);
 };
 
+/* A function of the guest, by run addresses; `end` is exclusive. What it seldom runs may stand apart: `cold`, or 0. */
+struct ktop_function {
+	uint64_t start, end, cold, cold_end;
+	const char *name;		/* valid during the call; 63 bytes of it count */
+};
+
+/*
+ * thread, in ktop_drain(). A hook outside the guest that sees it come to an instruction gives these. It tells when a
+ * chosen function is entered and left, as events of its own kinds, whose field `number` is the function's.
+ */
+struct ktop_functions {
+	/* Sets the function's number, which facts.numbers names from now on. Returns NULL, or why it is not traced. */
+	const char *(*choose)(const struct ktop_function *function, uint32_t *number);
+	bool (*drop)(uint64_t start);	/* false: none that begins there is traced */
+	void (*drop_all)(void);
+};
+
 /* Its bit: KTOP_UNTRACED(fault) | ... */
 #define KTOP_UNTRACED(event) (1u << (KTOP_EVENT_##event - KTOP_TRACE_FIRST))
 
@@ -108,6 +125,7 @@ struct ktop_facts {
 	ktop_symbol_after *symbols;	/* NULL: the host takes the symbols from a file */
 	ktop_number_at *numbers;	/* NULL: numbers have no names */
 	const struct ktop_memory *memory;	/* NULL: none is read for the host */
+	const struct ktop_functions *functions;	/* NULL: functions are not traced for the host */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
 	uint32_t untraced;		/* KTOP_UNTRACED() of each event of wire.h that the kernel has not */
 	/*

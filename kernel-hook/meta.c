@@ -494,6 +494,7 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	meta->symbols = facts->symbols;
 	meta->numbers = facts->numbers;
 	meta->memory = facts->memory;
+	meta->functions = facts->functions;
 	meta->outside = facts->outside;
 	__builtin_memcpy(meta->boot_id, facts->boot_id, sizeof(meta->boot_id));
 	meta->build_id.size = (uint8_t)build_id_size(facts->build_id, facts->build_id_size);

@@ -49,6 +49,7 @@ struct ktop_meta {
 	ktop_symbol_after *symbols;	/* NULL: the kernel does not know its symbols */
 	ktop_number_at *numbers;	/* NULL: they have no names */
 	const struct ktop_memory *memory;	/* NULL: none is read for the host */
+	const struct ktop_functions *functions;	/* NULL: functions are not traced for the host */
 	uint8_t outside;		/* as in ktop_facts: the status has it in place of the timer; 0: the timer */
 
 	/* name_table.h says who writes what; the writer is the kernel (serial) */

@@ -4,7 +4,7 @@
 # Unit tests: each is a program in tests/unit/, in the room of the module that it tests. A room's long ones come first.
 UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotkeys meta meta_tables overflow sample trace trace_alone unwind wire) \
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug \
-		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,program_stack public ram socket stack_link task vcpus) \
+		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,instruction program_stack public ram socket stack_link task vcpus) \
 	$(call in,kernel-hook/ports/template/test_,alarm template) $(call in,agent/base/test_,recent util) \
 	$(call in,agent/wire/test_,decode decode_damage fields recording_writer recording_parts recording recording_cut recording_ends recording_repair trace_kinds) $(call in,agent/vm/qmp/test_,qmp qmp_memory qmp_events) \
 	$(call in,agent/vm/gdb/test_,gdb_direct gdb_faults gdb_keeper gdb_memory gdb_packets gdb_stub) \

@@ -16,6 +16,7 @@
 #include "../port.h"
 #include "boot.h"
 #include "machine/clock.h"
+#include "functions.h"
 #include "gate.h"
 #include "machine/memory.h"
 #include "program_stack.h"
@@ -68,6 +69,15 @@ static struct {
 	struct task_kept *kept;		/* of each CPU */
 	struct ram_stacks stacks;
 } boot = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1 };
+
+/* The CPU whose events this thread writes; the drainer's is CPU 0. */
+static _Thread_local uint32_t port_cpu;
+static _Thread_local bool is_drainer;
+
+void boot_be_cpu(uint32_t index)
+{
+	port_cpu = index;
+}
 
 /* Does public.c stand in for QEMU? */
 static bool is_public(void)
@@ -220,19 +230,44 @@ static void call(struct qemu_cpu *cpu, uint32_t index)
 	pthread_mutex_lock(&boot.lock);
 	boot.cpu = cpu;
 	boot.index = index;
+	boot_be_cpu(index);
 	if (!boot.ended) {
 		find_gate(cpu);
 		ktop_tick(boot.ktop, &(struct ktop_regs) { .pc = 0 });
 		serve_reads(cpu, index);
 	}
 	pthread_mutex_unlock(&boot.lock);
+	if (functions_due())
+		boot.machine.retranslate();
+}
+
+void boot_retranslate(void)
+{
+	for (uint32_t i = 0; i < boot.machine.cpus; i++)
+		vcpus_call_at(boot.vcpus, i, 0);
+	vcpus_wake(boot.vcpus);
 }
 
 /* ---- what the hook asks of its kernel (port.h); outside.c has the rest ---- */
 
 uint32_t ktop_port_cpu(void)
 {
-	return boot.index;
+	return port_cpu;
+}
+
+/* A mark that a control line asks for is an event of the drainer's: it keeps that CPU's own thread from its ring. */
+unsigned long ktop_port_irq_save(void)
+{
+	if (is_drainer)
+		functions_hold_cpu(port_cpu);
+	return 0;
+}
+
+void ktop_port_irq_restore(unsigned long state)
+{
+	(void)state;
+	if (is_drainer)
+		functions_go_on_cpu(port_cpu);
 }
 
 uint64_t ktop_port_clock(void)
@@ -258,9 +293,15 @@ static void follow(const struct ktop_task_places *places)
 	pthread_mutex_lock(&boot.lock);
 	boot.places = *places;
 	pthread_mutex_unlock(&boot.lock);
+	functions_hold();
+	functions_follow(places);
+	functions_go_on();
 }
 
 static const struct ktop_memory guest_memory = { .ask = reads_ask, .next = reads_next, .follow = follow };
+static const struct ktop_functions functions = {
+	.choose = functions_choose, .drop = functions_drop, .drop_all = functions_drop_all,
+};
 
 /* ---- boots ---- */
 
@@ -284,13 +325,14 @@ static bool begin(void)
 		.kernel = "guest", .arch = boot.machine.arch, .cpus = boot.machine.cpus,
 		.clock_hz = CLOCK_NS_PER_SECOND,
 		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .memory = &guest_memory,
-		.outside = KTOP_OUTSIDE,
+		.functions = &functions, .numbers = functions_number_at, .outside = KTOP_OUTSIDE,
 	};
 
 	if (getrandom(facts.boot_id, sizeof(facts.boot_id), 0) != (ssize_t)sizeof(facts.boot_id))
 		return false;
 	if (!ktop_init(&facts, &boot.settings, &boot.machine.socket->transport, boot.ktop, boot.size))
 		return false;
+	functions_begin(boot.ktop);
 	if (is_public())
 		ktop_str_set(&boot.ktop->meta.note, NOTE);
 	else if (boot.machine.qemu->guest_clock)
@@ -314,8 +356,11 @@ static void begin_anew(uint64_t at)
 	memset(boot.kept, 0, boot.machine.cpus * sizeof(boot.kept[0]));
 	memset(&boot.stacks, 0, sizeof(boot.stacks));
 	__atomic_store_n(&boot.gate, 0, __ATOMIC_RELAXED);
+	functions_hold();
 	begin();
+	functions_go_on();
 	pthread_mutex_unlock(&boot.lock);
+	boot_retranslate();
 }
 
 struct vcpus *boot_prepare(const struct boot_machine *machine)
@@ -333,7 +378,9 @@ struct vcpus *boot_prepare(const struct boot_machine *machine)
 	/* Pages take memory only once they are written. So CPUs that are never plugged in cost nothing. */
 	memory = boot.size ? mmap(NULL, boot.size, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
-	if (boot.vcpus == NULL || boot.kept == NULL || boot.wake < 0 || memory == MAP_FAILED)
+	if (boot.vcpus == NULL || boot.kept == NULL || boot.wake < 0 || memory == MAP_FAILED ||
+			!functions_prepare(&(struct functions_machine) { .qemu = machine->qemu, .arch = machine->arch,
+			.api = machine->api, .cpus = machine->cpus }))
 		return NULL;
 	boot.ktop = memory;
 	return begin() ? boot.vcpus : NULL;
@@ -362,6 +409,7 @@ static void tell_gate(void)
 static void *drain(void *context)
 {
 	(void)context;
+	is_drainer = true;
 	while (!is_set(&boot.ended)) {
 		uint64_t reset = __atomic_exchange_n(&boot.reset, 0, __ATOMIC_RELAXED);
 

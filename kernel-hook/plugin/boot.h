@@ -21,6 +21,8 @@ struct boot_machine {
 	const char *arch;		/* QEMU's name of it */
 	uint32_t cpus;			/* how many it may have */
 	bool start;			/* samples are taken from the beginning on */
+	int api;			/* version of QEMU's interface for plugins */
+	void (*retranslate)(void);	/* on a CPU's thread: QEMU drops what it has translated; then functions_take() */
 };
 
 /* Called once, before the CPUs exist. Returns them, for vcpus_add() and the like. NULL: no memory, or too many CPUs. */
@@ -34,5 +36,11 @@ void boot_end(void);
 
 /* Any thread. The machine was reset, or is read in another way: the drainer begins a new boot soon. */
 void boot_anew(void);
+
+/* Any thread. One of the CPUs asks for `retranslate` soon, if that is due (functions.h). */
+void boot_retranslate(void);
+
+/* To the hook, this thread is that CPU's, until the next call. */
+void boot_be_cpu(uint32_t index);
 
 #endif

@@ -7,17 +7,6 @@
 #include "../ktop.h"
 #include "../port.h"
 
-/* There are no interrupts to mask: what the hook does here is done by one thread at a time. */
-unsigned long ktop_port_irq_save(void)
-{
-	return 0;
-}
-
-void ktop_port_irq_restore(unsigned long state)
-{
-	(void)state;
-}
-
 /* The hook asks for it, but a raw sample has no use for what it says. */
 const struct ktop_current *ktop_port_current(uint64_t pc)
 {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "boot.h"
+#include "functions.h"
 #include "machine/debugger.h"
 #include "machine/public.h"
 #include "machine/qemu.h"
@@ -36,6 +37,7 @@ static __attribute__((constructor)) void choose_version(void)
 }
 
 static struct {
+	qemu_plugin_id_t id;
 	struct qemu qemu;
 	const struct target *target;
 	struct plugin_socket socket;
@@ -139,6 +141,26 @@ static void block_asks(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	public_block(tb);
 	if (!__atomic_load_n(&plugin.begun, __ATOMIC_RELAXED))
 		begin_calls();
+}
+
+static void block_is_traced(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	functions_block(tb);
+}
+
+/* As test_is_over: no CPU runs. */
+static void functions_are_chosen(qemu_plugin_id_t id)
+{
+	if (functions_take())
+		qemu_plugin_register_vcpu_tb_trans_cb(id, block_is_traced);
+	register_all(id);
+}
+
+/* Where public.c stands in, functions_choose() refuses. */
+static void retranslate(void)
+{
+	qemu_plugin_reset(plugin.id, functions_are_chosen);
 }
 
 static void machine_is_reset(void *data)
@@ -271,6 +293,7 @@ static bool prepare(const struct qemu_plugin_info *info, bool start)
 	struct boot_machine machine = {
 		.qemu = &plugin.qemu, .socket = &plugin.socket,
 		.arch = info->target_name, .cpus = (uint32_t)info->system.max_vcpus, .start = start,
+		.api = info->version.cur, .retranslate = retranslate,
 	};
 
 	plugin.test = (struct self_test) {
@@ -286,6 +309,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
 {
 	struct arguments arguments;
 
+	plugin.id = id;
 	if (!take_arguments(count, words, &arguments))
 		return -1;
 	if (!info->system_emulation) {

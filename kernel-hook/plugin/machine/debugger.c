@@ -38,12 +38,11 @@ struct qemu_description {
 	const struct qemu_field *fields;	/* up to one without a name */
 };
 
-/* Fixed after debugger_prepare, but for `bytes`: the thread that reads uses it, and boot.c lets one read at a time. */
+/* Fixed after debugger_prepare. */
 static struct {
 	const struct qemu *qemu;
 	const struct target *target;
 	read_register *read;
-	struct qemu_bytes *bytes;
 	size_t places[TARGET_FIELDS];	/* offsets in QEMU's CPU; 0: not known */
 } debugger;
 
@@ -87,8 +86,10 @@ static bool migrated_place(const struct qemu_description *description, const cha
 
 static bool get(const struct target_cpu *cpu, unsigned number, unsigned size, uint64_t *value)
 {
-	struct qemu_bytes *bytes = debugger.bytes;
+	static _Thread_local struct qemu_bytes *bytes;	/* stays when its thread ends: few bytes for each CPU */
 
+	if (!bytes)
+		bytes = debugger.qemu->byte_array_new();
 	debugger.qemu->byte_array_set_size(bytes, 0);
 	if (debugger.read(((const struct debugged *)cpu)->cpu, bytes, (int)number) != (int)size || bytes->size != size)
 		return false;
@@ -136,7 +137,6 @@ const char *debugger_prepare(const struct target *target, const struct qemu *qem
 	debugger.qemu = qemu;
 	debugger.target = target;
 	debugger.read = (read_register *)read;
-	debugger.bytes = qemu->byte_array_new();
 	find_fields(target);
 	return read ? NULL : target_function(target);
 }
@@ -146,4 +146,13 @@ bool debugger_read(struct qemu_cpu *cpu, struct target_state *state)
 	const struct debugged debugged = { .target = { .get = get, .field = field }, .cpu = cpu };
 
 	return target_read(debugger.target, &debugged.target, state);
+}
+
+uint64_t debugger_sp(struct qemu_cpu *cpu)
+{
+	const struct debugged debugged = { .target = { .get = get, .field = field }, .cpu = cpu };
+	uint64_t sp = 0;
+
+	return get(&debugged.target, target_sp(debugger.target), 8, &sp) ||
+		get(&debugged.target, target_sp(debugger.target), 4, &sp) ? sp : 0;
 }

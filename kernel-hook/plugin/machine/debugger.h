@@ -16,4 +16,7 @@ const char *debugger_prepare(const struct target *target, const struct qemu *qem
 /* False: QEMU's registers are not those that are known here. */
 bool debugger_read(struct qemu_cpu *cpu, struct target_state *state);
 
+/* The stack pointer alone; 0: it is not known. Within a block of translated code, it may lag behind (functions.h). */
+uint64_t debugger_sp(struct qemu_cpu *cpu);
+
 #endif

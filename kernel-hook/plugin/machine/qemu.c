@@ -53,10 +53,13 @@ qemu_function *qemu_function_of(const char *name)
 	return function;
 }
 
-/* `current_cpu` is a thread-local variable, so each thread has to look it up again. */
+/* `current_cpu` is a thread-local variable, so each thread has to look it up once. */
 struct qemu_cpu *qemu_this_cpu(void)
 {
-	struct qemu_cpu *const *current = dlsym(RTLD_DEFAULT, "current_cpu");
+	static _Thread_local struct qemu_cpu *const *current;
+
+	if (!current)
+		current = dlsym(RTLD_DEFAULT, "current_cpu");
 
 	return current ? *current : NULL;
 }

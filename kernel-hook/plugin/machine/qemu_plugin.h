@@ -40,6 +40,11 @@ void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_cb 
 void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_cb *cb);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_data_cb *cb, void *data);
 
+enum { QEMU_PLUGIN_READS_REGISTERS = 1 };	/* QEMU_PLUGIN_CB_R_REGS, which 7.2 does not heed */
+typedef void qemu_plugin_udata_cb(unsigned vcpu, void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_udata_cb *cb, int registers,
+	void *data);
+
 /* Takes all of these back, once no CPU runs in one, and calls `cb` then. */
 void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb *cb);
 

@@ -55,8 +55,9 @@ const char *target_field(const struct target *target, enum target_field field);
 const char *target_register(const struct target *target, unsigned number);
 const char *target_field_register(const struct target *target, enum target_field field);
 
-/* The number of the program counter, for target_cpu.get. */
+/* The numbers of the program counter and of the stack pointer, for target_cpu.get. */
 unsigned target_pc(const struct target *target);
+unsigned target_sp(const struct target *target);
 
 /* False: QEMU's registers are not those that are known here. */
 bool target_read(const struct target *target, const struct target_cpu *cpu, struct target_state *state);

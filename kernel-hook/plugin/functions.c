@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../hook.h"
+#include "../trace.h"
+#include "boot.h"
+#include "functions.h"
+#include "machine/debugger.h"
+#include "machine/instruction.h"
+#include "machine/qemu.h"
+#include "machine/qemu_plugin.h"
+#include "machine/target.h"
+#include "task.h"
+
+enum { STACK_SHIFT = 14 };		/* no two threads share so aligned a block of stack */
+
+#define FUNCTION_EVENTS(KTOP_EVENT) \
+	KTOP_EVENT(function_enter, (u32, thread), (u32, number), (u64, frame)) \
+	KTOP_EVENT(function_exit, (u32, thread), (u32, number), (u64, frame))
+KTOP_EVENTS(KTOP_TRACE_USER, FUNCTION_EVENTS)
+
+struct chosen {
+	bool on;
+	struct ktop_function function;	/* without its name */
+	uint32_t number;
+};
+
+/* Of the CPU's thread, under its lock: for that it never waits, and the others do for one event at most. */
+struct function_cpu {
+	pthread_mutex_t lock;
+	uint32_t thread;		/* that had this stack, */
+	uint64_t stack;			/* the number of a block; 0: none is known */
+	time_t second;			/* when it was read, by a clock that is coarse and cheap */
+	long ns;
+	struct task_kept kept;
+	uint64_t missed;		/* events while it was held, that are not counted yet */
+} __attribute__((aligned(64)));
+
+static struct {
+	struct functions_machine machine;	/* fixed after functions_prepare */
+	struct function_cpu *cpus;
+
+	struct ktop *ktop;		/* written while all are held, as is: */
+	struct ktop_task_places places;
+
+	/* written where no CPU runs, read where a block is translated */
+	struct chosen active[FUNCTIONS_MOST];
+	uint64_t low, high;		/* nothing of them is outside */
+
+	pthread_mutex_t lock;		/* of all that follows */
+	struct chosen chosen[FUNCTIONS_MOST];
+	uint64_t changes, taken;	/* of the choice; those that `active` has */
+	bool asked;			/* QEMU was asked to translate anew, and has not done so */
+	uint32_t numbers;		/* so many are used in this boot */
+	struct {
+		uint64_t start;
+		char name[KTOP_NAME_MAX + 1];
+	} named[FUNCTION_NUMBERS];
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+bool functions_prepare(const struct functions_machine *machine)
+{
+	all.machine = *machine;
+	all.cpus = aligned_alloc(_Alignof(struct function_cpu), machine->cpus * sizeof(all.cpus[0]));
+	for (uint32_t i = 0; all.cpus && i < machine->cpus; i++) {
+		memset(&all.cpus[i], 0, sizeof(all.cpus[i]));
+		pthread_mutex_init(&all.cpus[i].lock, NULL);
+	}
+	return all.cpus;
+}
+
+/* ---- the choice ---- */
+
+static struct chosen *find(uint64_t start)
+{
+	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++)
+		if (all.chosen[i].on && all.chosen[i].function.start == start)
+			return &all.chosen[i];
+	return NULL;
+}
+
+static struct chosen *find_free(void)
+{
+	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++)
+		if (!all.chosen[i].on)
+			return &all.chosen[i];
+	return NULL;
+}
+
+/* The one that it had before in this boot, or a new one. FUNCTION_NUMBERS: there are no more. */
+static uint32_t number_of(uint64_t start)
+{
+	uint32_t number = 0;
+
+	while (number < all.numbers && all.named[number].start != start)
+		number++;
+	return number;
+}
+
+static const char *choose(const struct ktop_function *function, uint32_t *number)
+{
+	struct chosen *place = find(function->start);
+
+	*number = number_of(function->start);
+	place = place ? place : find_free();
+	if (!place)
+		return "32 functions are traced already: drop one of them";
+	if (*number == FUNCTION_NUMBERS)
+		return "256 functions were traced in this boot: no more have room";
+	if (*number == all.numbers)
+		all.numbers++;
+	all.named[*number].start = function->start;
+	strncpy(all.named[*number].name, function->name, KTOP_NAME_MAX);
+	*place = (struct chosen) { .on = true, .function = *function, .number = *number };
+	place->function.name = NULL;
+	all.changes++;
+	return NULL;
+}
+
+const char *functions_choose(const struct ktop_function *function, uint32_t *number)
+{
+	const char *why;
+
+	if (all.machine.qemu->read_virtual)
+		return "this QEMU's registers are read by its interface for plugins alone, which is not enough";
+	if (all.machine.qemu->guest_clock)
+		return "the plugin goes by the guest's clock, which stands within a block of code: leave clock=guest out";
+	pthread_mutex_lock(&all.lock);
+	why = choose(function, number);
+	pthread_mutex_unlock(&all.lock);
+	if (!why)
+		boot_retranslate();
+	return why;
+}
+
+bool functions_drop(uint64_t start)
+{
+	struct chosen *chosen;
+
+	pthread_mutex_lock(&all.lock);
+	chosen = find(start);
+	if (chosen) {
+		chosen->on = false;
+		all.changes++;
+	}
+	pthread_mutex_unlock(&all.lock);
+	if (chosen)
+		boot_retranslate();
+	return chosen;
+}
+
+static bool drop_all(void)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++) {
+		any |= all.chosen[i].on;
+		all.chosen[i].on = false;
+	}
+	all.changes += any;
+	return any;
+}
+
+void functions_drop_all(void)
+{
+	bool any;
+
+	pthread_mutex_lock(&all.lock);
+	any = drop_all();
+	pthread_mutex_unlock(&all.lock);
+	if (any)
+		boot_retranslate();
+}
+
+/* The drainer alone changes the names, and calls this. */
+bool functions_number_at(uint32_t index, struct ktop_number *number)
+{
+	if (index >= all.numbers)
+		return false;
+	*number = (struct ktop_number) { KTOP_EVENT_function_enter, index, all.named[index].name, NULL };
+	return true;
+}
+
+/* ---- boots ---- */
+
+void functions_hold_cpu(uint32_t index)
+{
+	pthread_mutex_lock(&all.cpus[index].lock);
+}
+
+void functions_go_on_cpu(uint32_t index)
+{
+	pthread_mutex_unlock(&all.cpus[index].lock);
+}
+
+void functions_hold(void)
+{
+	for (uint32_t i = 0; i < all.machine.cpus; i++)
+		functions_hold_cpu(i);
+}
+
+void functions_go_on(void)
+{
+	for (uint32_t i = 0; i < all.machine.cpus; i++)
+		functions_go_on_cpu(i);
+}
+
+static void forget_threads(void)
+{
+	for (uint32_t i = 0; i < all.machine.cpus; i++) {
+		all.cpus[i].stack = 0;
+		all.cpus[i].kept = (struct task_kept) { .base = 0 };
+	}
+}
+
+void functions_begin(struct ktop *ktop)
+{
+	all.ktop = ktop;
+	all.places.known = false;
+	forget_threads();
+	for (uint32_t i = 0; i < all.machine.cpus; i++)
+		__atomic_store_n(&all.cpus[i].missed, 0, __ATOMIC_RELAXED);	/* of the boot that is over */
+	KTOP_TELL(ktop, FUNCTION_EVENTS);
+	pthread_mutex_lock(&all.lock);
+	drop_all();
+	all.numbers = 0;
+	memset(all.named, 0, sizeof(all.named));
+	pthread_mutex_unlock(&all.lock);
+}
+
+void functions_follow(const struct ktop_task_places *places)
+{
+	all.places = *places;
+	forget_threads();
+}
+
+/* ---- events, on the CPU's thread ---- */
+
+/*
+ * Who runs is read where the stack is another one than before, and at each tick of the coarse clock: a thread that begins
+ * on the stack of one that has ended may be taken for that one until then, for 4 ms at most.
+ */
+static uint32_t thread_on(struct function_cpu *cpu, struct qemu_cpu *qemu_cpu, uint64_t sp)
+{
+	struct target_state state = { .count = 0 };
+	const struct task_cpu reader = { .qemu = all.machine.qemu, .cpu = qemu_cpu, .state = &state, .kept = &cpu->kept };
+	struct timespec now;
+	struct task task;
+
+	if (!all.places.known)
+		return KTOP_NO_THREAD;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (cpu->stack == sp >> STACK_SHIFT && cpu->second == now.tv_sec && cpu->ns == now.tv_nsec)
+		return cpu->thread;
+	cpu->stack = 0;
+	if (!debugger_read(qemu_cpu, &state))
+		return KTOP_NO_THREAD;
+	task_read(&all.places, &reader, &task);
+	cpu->thread = task.thread;
+	cpu->stack = sp >> STACK_SHIFT;
+	cpu->second = now.tv_sec;
+	cpu->ns = now.tv_nsec;
+	return task.thread;
+}
+
+/* The ring counts what was missed, as what its own writer could not write. */
+static void count_missed(struct ktop *ktop, unsigned index)
+{
+	struct function_cpu *cpu = &all.cpus[index];
+
+	ktop_count(&ktop_ring(&ktop->cpu[index], KTOP_TRACE)->nested, cpu->missed);
+	cpu->missed = 0;
+}
+
+static void tell(unsigned index, uint32_t number, bool enters)
+{
+	struct qemu_cpu *qemu_cpu = qemu_this_cpu();
+	struct function_cpu *cpu = &all.cpus[index];
+	uint32_t thread;
+	uint64_t sp;
+
+	if (index >= all.machine.cpus || !qemu_cpu || !ktop_tracing(all.ktop, KTOP_EVENT_function_enter +
+			(enters ? 0 : KTOP_EVENT_function_exit - KTOP_EVENT_function_enter)))
+		return;
+	if (pthread_mutex_trylock(&cpu->lock) != 0) {
+		__atomic_fetch_add(&cpu->missed, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	if (cpu->missed)
+		count_missed(all.ktop, index);
+	boot_be_cpu(index);
+	sp = debugger_sp(qemu_cpu);
+	thread = thread_on(cpu, qemu_cpu, sp);
+	if (enters)
+		ktop_trace_function_enter(all.ktop, thread, number, sp);
+	else
+		ktop_trace_function_exit(all.ktop, thread, number, sp);
+	pthread_mutex_unlock(&cpu->lock);
+}
+
+static void enter(unsigned index, void *number)
+{
+	tell(index, (uint32_t)(uintptr_t)number, true);
+}
+
+static void leave(unsigned index, void *number)
+{
+	tell(index, (uint32_t)(uintptr_t)number, false);
+}
+
+/* ---- translation ---- */
+
+bool functions_due(void)
+{
+	bool due;
+
+	pthread_mutex_lock(&all.lock);
+	due = all.changes != all.taken && !all.asked;
+	all.asked |= due;
+	pthread_mutex_unlock(&all.lock);
+	return due;
+}
+
+static void widen(uint64_t start, uint64_t end)
+{
+	all.low = start < all.low ? start : all.low;
+	all.high = end > all.high ? end : all.high;
+}
+
+bool functions_take(void)
+{
+	all.low = UINT64_MAX;
+	all.high = 0;
+	pthread_mutex_lock(&all.lock);
+	memcpy(all.active, all.chosen, sizeof(all.active));
+	all.taken = all.changes;
+	all.asked = false;
+	pthread_mutex_unlock(&all.lock);
+	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++)
+		if (all.active[i].on) {
+			widen(all.active[i].function.start, all.active[i].function.end);
+			if (all.active[i].function.cold)
+				widen(all.active[i].function.cold, all.active[i].function.cold_end);
+		}
+	return all.high;
+}
+
+static bool is_in(const struct ktop_function *function, uint64_t address)
+{
+	return (address >= function->start && address < function->end) ||
+		(address >= function->cold && address < function->cold_end);
+}
+
+static bool leaves(const struct ktop_function *function, const struct qemu_plugin_insn *insn, uint64_t address)
+{
+	uint8_t bytes[INSTRUCTION_MOST];
+	size_t size = instruction_bytes(all.machine.api, insn, bytes);
+	uint64_t target;
+
+	switch (instruction_way(all.machine.arch, address, bytes, size, &target)) {
+	case WAY_RETURN:
+		return true;
+	case WAY_JUMP:
+		return !is_in(function, target);
+	default:
+		return false;
+	}
+}
+
+static void look_at(struct qemu_plugin_insn *insn, uint64_t address)
+{
+	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++) {
+		const struct chosen *chosen = &all.active[i];
+		void *number = (void *)(uintptr_t)chosen->number;
+
+		if (!chosen->on || !is_in(&chosen->function, address))
+			continue;
+		if (address == chosen->function.start)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, enter, QEMU_PLUGIN_READS_REGISTERS, number);
+		if (leaves(&chosen->function, insn, address))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, leave, QEMU_PLUGIN_READS_REGISTERS, number);
+	}
+}
+
+void functions_block(struct qemu_plugin_tb *tb)
+{
+	size_t count = qemu_plugin_tb_n_insns(tb);
+
+	for (size_t i = 0; i < count; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t address = qemu_plugin_insn_vaddr(insn);
+
+		if (address >= all.low && address < all.high)
+			look_at(insn, address);
+	}
+}
