@@ -72,7 +72,7 @@ TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 	$(call in,tui/screen/,app screen screen_input screen_views \
 		 tabs)
 COMMANDS = $(call in,tui/commands/,command command_config command_crash command_ctl command_diff command_export command_record command_report \
-		command_run command_screen command_size command_strace command_top interruption main)
+		command_run command_screen command_size command_strace command_top command_trace interruption live_guest main)
 
 BENCH = ingest trace scan names screen tree memory first perfdata bytes folded cost replay stop_go
 BENCH_PARTS = world traffic setup intake guest terminal recorded

@@ -417,7 +417,7 @@ static bool choose_function(struct ktop *ktop, char **words, uint32_t count)
 	struct ktop_function function = { .cold = 0 };
 	struct ktop_str *text = answer(ktop, "function ");
 	const char *why;
-	uint32_t number;
+	uint32_t index;
 
 	if ((count != 3 && count != 5) || !ktop_str_parse_hex(words[0] + 1, &function.start) ||
 			!ktop_str_parse_hex(words[1], &function.end) || function.end <= function.start ||
@@ -426,12 +426,12 @@ static bool choose_function(struct ktop *ktop, char **words, uint32_t count)
 		return false;
 	function.name = words[2];
 	ktop_str_add(text, words[2]);
-	why = ktop->meta.functions->choose(&function, &number);
+	why = ktop->meta.functions->choose(&function, &index);
 	ktop->meta.reply_ok = !why;
 	ktop_str_add(text, why ? ": " : "");
 	ktop_str_add(text, why ? why : "");
-	if (!why && number < ktop->meta.numbers_told)
-		ktop->meta.numbers_told = number;	/* its name is told, and those behind it once more */
+	if (!why && index < ktop->meta.numbers_told)
+		ktop->meta.numbers_told = index;	/* its name is told, and those behind it once more */
 	return true;
 }
 

@@ -102,8 +102,8 @@ struct ktop_function {
  * chosen function is entered and left, as events of its own kinds, whose field `number` is the function's.
  */
 struct ktop_functions {
-	/* Sets the function's number, which facts.numbers names from now on. Returns NULL, or why it is not traced. */
-	const char *(*choose)(const struct ktop_function *function, uint32_t *number);
+	/* Sets the index from which on facts.numbers tells something new. Returns NULL, or why it is not traced. */
+	const char *(*choose)(const struct ktop_function *function, uint32_t *index);
 	bool (*drop)(uint64_t start);	/* false: none that begins there is traced */
 	void (*drop_all)(void);
 };

@@ -349,6 +349,20 @@ const char *symbols_kernel_variable(const struct symbols *symbols, uint64_t addr
 	return variable.name;
 }
 
+uint32_t symbols_kernel_named(const struct symbols *symbols, const char *name, struct symbol *found, uint32_t most)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+	uint64_t slide = kernel_image_slide(symbols->kernel);
+	uint32_t count = kernel_image_is_placed(symbols->kernel) ?
+		symbol_table_named(file->table, name, found, most) : 0;
+
+	for (uint32_t i = 0; i < count && i < most; i++) {
+		found[i].address += slide;
+		found[i].end += slide;
+	}
+	return count;
+}
+
 uint64_t symbols_kernel_slide(const struct symbols *symbols)
 {
 	return kernel_image_slide(symbols->kernel);

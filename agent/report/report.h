@@ -58,7 +58,8 @@ struct report_request {
 	int sort;			/* enum table_column */
 	int tree;			/* enum tree_order: also the call tree, in this order; -1: none */
 	uint32_t least;			/* percent of all weight: lighter rows of the tree are left out; 0: none is */
-	bool events;			/* also what its trace events say took time */
+	bool events;			/* also what its trace events say took time; */
+	bool events_alone;		/* the text has no other table */
 	const char *baseline;		/* FROM..TO: of events, also what they were then; NULL: none */
 	bool timeline;			/* also what each CPU and thread did when */
 	bool waits;			/* also what each thread did, or waited for, at the window's end */

@@ -259,7 +259,7 @@ void report_text(const struct report *report, FILE *out)
 	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
 
 	print_facts(report, out);
-	if (!report_traces_alone(report))
+	if (!report_traces_alone(report) && !report->request.events_alone)
 		print_table(report, out);
 	else if (!report->events && !report->timeline && !report->threads)
 		fprintf(out, "(no samples were taken: the sampler is `none`; --events, --timeline and --waits tell "

@@ -100,27 +100,28 @@ static uint32_t number_of(uint64_t start)
 	return number;
 }
 
-static const char *choose(const struct ktop_function *function, uint32_t *number)
+static const char *choose(const struct ktop_function *function, uint32_t *index)
 {
 	struct chosen *place = find(function->start);
+	uint32_t number = number_of(function->start);
 
-	*number = number_of(function->start);
+	*index = 2 * number;
 	place = place ? place : find_free();
 	if (!place)
 		return "32 functions are traced already: drop one of them";
-	if (*number == FUNCTION_NUMBERS)
+	if (number == FUNCTION_NUMBERS)
 		return "256 functions were traced in this boot: no more have room";
-	if (*number == all.numbers)
+	if (number == all.numbers)
 		all.numbers++;
-	all.named[*number].start = function->start;
-	strncpy(all.named[*number].name, function->name, KTOP_NAME_MAX);
-	*place = (struct chosen) { .on = true, .function = *function, .number = *number };
+	all.named[number].start = function->start;
+	strncpy(all.named[number].name, function->name, KTOP_NAME_MAX);
+	*place = (struct chosen) { .on = true, .function = *function, .number = number };
 	place->function.name = NULL;
 	all.changes++;
 	return NULL;
 }
 
-const char *functions_choose(const struct ktop_function *function, uint32_t *number)
+const char *functions_choose(const struct ktop_function *function, uint32_t *index)
 {
 	const char *why;
 
@@ -129,7 +130,7 @@ const char *functions_choose(const struct ktop_function *function, uint32_t *num
 	if (all.machine.qemu->guest_clock)
 		return "the plugin goes by the guest's clock, which stands within a block of code: leave clock=guest out";
 	pthread_mutex_lock(&all.lock);
-	why = choose(function, number);
+	why = choose(function, index);
 	pthread_mutex_unlock(&all.lock);
 	if (!why)
 		boot_retranslate();
@@ -175,12 +176,15 @@ void functions_drop_all(void)
 		boot_retranslate();
 }
 
-/* The drainer alone changes the names, and calls this. */
+/* The drainer alone changes the names, and calls this. An end that lacks its beginning has a name of its own. */
 bool functions_number_at(uint32_t index, struct ktop_number *number)
 {
-	if (index >= all.numbers)
+	if (index >= 2 * all.numbers)
 		return false;
-	*number = (struct ktop_number) { KTOP_EVENT_function_enter, index, all.named[index].name, NULL };
+	*number = (struct ktop_number) {
+		.event = index % 2 ? KTOP_EVENT_function_exit : KTOP_EVENT_function_enter,
+		.number = index / 2, .name = all.named[index / 2].name,
+	};
 	return true;
 }
 

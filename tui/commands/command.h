@@ -25,7 +25,7 @@ struct command {
 };
 
 extern const struct command command_top, command_report, command_export, command_record, command_ctl, command_run,
-	command_config, command_size, command_diff, command_strace, command_crash;
+	command_config, command_size, command_diff, command_strace, command_trace, command_crash;
 
 /* Options that choose the VM, those of them about names, and limits of ktop. They fill a struct attach_options. */
 extern const struct option_row command_attach[], command_names[], command_limits[];

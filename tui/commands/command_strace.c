@@ -6,22 +6,19 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/guest/profiler.h"
 #include "agent/service/control_client.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
 #include "agent/source/replay.h"
 #include "agent/strace/call_lines.h"
 #include "agent/trace/trace.h"
-#include "agent/vm/link.h"
-#include "agent/vm/state_words.h"
 #include "agent/wire/recording.h"
 #include "command.h"
+#include "live_guest.h"
 #include "interruption.h"
 
 enum {
 	STEP_MS = 20,
-	CONNECT_MS = 15000,		/* longest wait for the guest to tell of itself */
 	LAST_MS = 1000,			/* longest wait for what has happened before the end */
 	TROUBLE = 768,
 };
@@ -44,108 +41,13 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-struct strace_answer {				/* the guest's */
-	bool there, ok;			/* it has come; the guest obeyed */
-	char *text;
-};
-
 struct live {				/* a guest whose calls are traced */
-	struct session *session;
-	struct service *service;
-	const struct epoch *epoch;	/* its present boot */
+	struct live_guest guest;
 	struct call_lines *lines;
 	char *off;			/* the line that switches off what was off before; NULL: nothing was */
 	bool started;			/* the profiler was off before */
 	const char *sampler;		/* that was chosen before, where there is none now; NULL: it stays */
 };
-
-static void answered(void *context, bool ok, const char *text)
-{
-	struct strace_answer *answer = context;
-
-	answer->there = true;
-	answer->ok = ok;
-	answer->text = util_copy(text, strlen(text));
-}
-
-static void step(struct live *live)
-{
-	command_step(live->session, live->service, STEP_MS);
-	command_tell_failures(live->session);
-	fflush(stdout);
-}
-
-/* Waits for an answer that was asked for. False with `error` set: there is none, or the guest refuses. */
-static bool await(struct live *live, struct strace_answer *answer, char **error)
-{
-	while (!answer->there && !command_stopped())
-		step(live);
-	session_forget(live->session, answer);
-	if (!answer->there)
-		return util_fail(error, "no answer: interrupted; ask again");
-	if (!answer->ok)
-		*error = util_copy(answer->text, strlen(answer->text));
-	return answer->ok;
-}
-
-static bool ask(struct live *live, const char *line, char **text, char **error)
-{
-	struct strace_answer answer = { 0 };
-	bool good;
-
-	session_ask(live->session, line, &(struct command_sink) { .context = &answer, .answered = answered });
-	good = await(live, &answer, error);
-	if (good && text)
-		*text = answer.text;
-	else
-		free(answer.text);
-	return good;
-}
-
-static bool profile(struct live *live, bool on, char **error)
-{
-	struct strace_answer answer = { 0 };
-	bool good;
-
-	session_profile(live->session, on, &(struct command_sink) { .context = &answer, .answered = answered });
-	good = await(live, &answer, error);
-	free(answer.text);
-	return good;
-}
-
-/* ---- a live guest ---- */
-
-static bool is_gone(const struct live *live)
-{
-	enum vm_state vm = session_source(live->session).vm;
-
-	return vm == VM_GONE || (vm == VM_UNKNOWN && session_link(live->session) == LINK_LOST);
-}
-
-static bool is_told(const struct live *live)
-{
-	const struct epoch *epoch = session_epoch(live->session);
-
-	return session_link(live->session) == LINK_UP && epoch && epoch->known && epoch->status_known;
-}
-
-static bool await_guest(struct live *live, char **error)
-{
-	uint64_t deadline = util_now() + (uint64_t)CONNECT_MS * NS_PER_MS;
-
-	while (!is_told(live) && !is_gone(live) && util_now() < deadline && !command_stopped())
-		step(live);
-	live->epoch = session_epoch(live->session);
-	if (is_told(live))
-		return true;
-	if (command_stopped())
-		return util_fail(error, "nothing traced: interrupted; start it again");
-	if (is_gone(live))
-		return util_fail(error, "nothing traced: the VM is gone; start it again");
-	return util_fail(error, "the guest has told nothing of itself in %d s: %s", CONNECT_MS / 1000,
-		session_source(live->session).vm == VM_PAUSED ? state_words_of_vm(VM_PAUSED)->trouble :
-		session_words(live->session)->trouble);
-}
 
 /* Is the word, such as "+syscall_exit", in a list of events? ":stack=8" or the like may follow it. */
 static bool has_word(const char *list, const char *word)
@@ -161,16 +63,16 @@ static bool has_word(const char *list, const char *word)
 /* Calls need the profiler on, and no samples. A hook that always samples goes on to. */
 static bool start(struct live *live, char **error)
 {
-	const enum sampler sampler = live->epoch->status.sampler;
+	const enum sampler sampler = live->guest.epoch->status.sampler;
 
 	/* Whatever comes of it: a line that was sent may be obeyed after its answer is not awaited any more. */
 	if (sampler != SAMPLER_NONE) {
 		live->sampler = sampler_word(sampler);
-		ask(live, "sampler none", NULL, error);
+		guest_ask(&live->guest, "sampler none", NULL, error);
 	}
 	free(*error);
 	*error = NULL;
-	live->started = profile(live, true, error);
+	live->started = guest_profile(&live->guest, true, error);
 	return live->started;
 }
 
@@ -180,7 +82,7 @@ static bool switch_on(struct live *live, char **error)
 	char *list = NULL, *line;
 	bool enter, leave, good;
 
-	if (!ask(live, "events", &list, error))
+	if (!guest_ask(&live->guest, "events", &list, error))
 		return false;
 	enter = has_word(list, "-syscall_enter");
 	leave = has_word(list, "-syscall_exit");
@@ -191,13 +93,13 @@ static bool switch_on(struct live *live, char **error)
 			"kernel needs their trace points");
 	if (enter || leave) {
 		line = util_format("events%s%s", enter ? " +syscall_enter" : "", leave ? " +syscall_exit" : "");
-		good = ask(live, line, NULL, error);
+		good = guest_ask(&live->guest, line, NULL, error);
 		free(line);
 		if (good)
 			live->off = util_format("events%s%s", enter ? " -syscall_enter" : "",
 				leave ? " -syscall_exit" : "");
 	}
-	return good && (live->epoch->status.running || start(live, error));
+	return good && (live->guest.epoch->status.running || start(live, error));
 }
 
 /* Sets the guest as it was before. It is told that this failed: the guest may trace on. */
@@ -205,23 +107,23 @@ static void switch_back(struct live *live)
 {
 	char *error = NULL;
 
-	if (is_gone(live) || session_epoch(live->session) != live->epoch)
+	if (guest_is_gone(&live->guest) || session_epoch(live->guest.session) != live->guest.epoch)
 		return;
-	if (live->started && !profile(live, false, &error))
+	if (live->started && !guest_profile(&live->guest, false, &error))
 		command_tell(util_format("profiling stays on: %s; `ktop ctl stop` stops it", error));
 	free(error);
 	error = NULL;
 	if (live->sampler) {
 		char *line = util_format("sampler %s", live->sampler);
 
-		if (!ask(live, line, NULL, &error))
+		if (!guest_ask(&live->guest, line, NULL, &error))
 			command_tell(util_format("no samples are taken: %s; `ktop ctl %s` brings them back", error,
 				line));
 		free(line);
 		free(error);
 		error = NULL;
 	}
-	if (live->off && !ask(live, live->off, NULL, &error))
+	if (live->off && !guest_ask(&live->guest, live->off, NULL, &error))
 		command_tell(util_format("system calls are still traced: %s; `ktop ctl %s` ends that", error,
 			live->off));
 	free(error);
@@ -238,16 +140,16 @@ static void tell_left_out(const struct epoch *epoch)
 /* Until a signal, or the end of the time or of the guest. NULL: as was asked for; else why. */
 static const char *follow(struct live *live, uint64_t ns)
 {
-	uint64_t end = ns ? epoch_now(live->epoch) + ns : UINT64_MAX;
+	uint64_t end = ns ? epoch_now(live->guest.epoch) + ns : UINT64_MAX;
 
 	while (!command_stopped() && !ferror(stdout)) {
-		if (session_epoch(live->session) != live->epoch)
+		if (session_epoch(live->guest.session) != live->guest.epoch)
 			return "the calls end here: the guest restarted; start it again";
-		if (is_gone(live))
+		if (guest_is_gone(&live->guest))
 			return "the calls end here: the VM is gone; start it again";
-		if (epoch_now(live->epoch) >= end)
+		if (epoch_now(live->guest.epoch) >= end)
 			return NULL;
-		step(live);
+		guest_step(&live->guest);
 	}
 	return NULL;
 }
@@ -255,22 +157,22 @@ static const char *follow(struct live *live, uint64_t ns)
 /* What has happened until now is still under way. */
 static void await_last(struct live *live)
 {
-	uint64_t until = epoch_now(live->epoch), deadline = util_now() + (uint64_t)LAST_MS * NS_PER_MS;
+	uint64_t until = epoch_now(live->guest.epoch), deadline = util_now() + (uint64_t)LAST_MS * NS_PER_MS;
 
-	while (session_epoch(live->session) == live->epoch && !is_gone(live) && !command_stopped() &&
-			!trace_is_whole(live->epoch->trace, until) && util_now() < deadline)
-		step(live);
+	while (session_epoch(live->guest.session) == live->guest.epoch && !guest_is_gone(&live->guest) && !command_stopped() &&
+			!trace_is_whole(live->guest.epoch->trace, until) && util_now() < deadline)
+		guest_step(&live->guest);
 }
 
 static int trace(struct live *live, const struct strace_request *request)
 {
 	char *error = NULL;
 	const char *ended = NULL;
-	bool good = await_guest(live, &error);
+	bool good = guest_await(&live->guest, &error);
 	int signal = 0;
 
 	if (good) {
-		call_lines_of(live->lines, live->session);
+		call_lines_of(live->lines, live->guest.session);
 		good = switch_on(live, &error);
 	}
 	if (good) {
@@ -279,8 +181,8 @@ static int trace(struct live *live, const struct strace_request *request)
 		await_last(live);
 		call_lines_end(live->lines);
 	}
-	if (live->epoch) {
-		tell_left_out(live->epoch);
+	if (live->guest.epoch) {
+		tell_left_out(live->guest.epoch);
 		switch_back(live);
 	}
 	command_put_back(signal);
@@ -307,12 +209,12 @@ static int attach(const struct attach_options *options, const struct strace_requ
 
 	watched.session.calls = call_lines_watcher(live.lines);
 	command_hold_signals();
-	live.session = command_attach_to(&watched, &(struct command_wait) { .ns = CONNECT_MS * NS_PER_MS },
-		&live.service, &error);
-	if (live.session) {
+	live.guest.session = command_attach_to(&watched, &(struct command_wait) { .ns = GUEST_CONNECT_MS * NS_PER_MS },
+		&live.guest.service, &error);
+	if (live.guest.session) {
 		status = trace(&live, request);
-		service_free(live.service);
-		command_detach(live.session);
+		service_free(live.guest.service);
+		command_detach(live.guest.session);
 	} else {
 		other = command_overtaken(options, &error);
 		status = command_fail(other ? taken(options) : error);

@@ -18,7 +18,7 @@
 
 static const struct command *const commands[] = {
 	&command_top, &command_report, &command_export, &command_record, &command_ctl, &command_run, &command_size,
-	&command_diff, &command_strace, &command_crash, &command_config,
+	&command_diff, &command_strace, &command_trace, &command_crash, &command_config,
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -377,6 +377,28 @@ bool symbol_table_address(const struct symbol_table *table, const char *name, ui
 	return false;
 }
 
+uint32_t symbol_table_named(const struct symbol_table *table, const char *name, struct symbol *found, uint32_t most)
+{
+	size_t size = strlen(name);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const char *is = table->names + table->rows[i].name;
+		uint32_t answers;
+
+		if (strncmp(is, name, size) != 0 || (is[size] && is[size] != '.'))
+			continue;
+		if (count < most) {
+			found[count] = symbol_table_get(table, i);
+			answers = symbol_table_find(table, found[count].address);
+			if (answers != SYMBOL_NONE && table->rows[answers].address == found[count].address)
+				found[count].end = table->rows[answers].end;
+		}
+		count++;
+	}
+	return count;
+}
+
 /* ---- to demangle a name ---- */
 
 struct output {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* For tests: a program of a guest that calls getppid() so many times, and tells how many that were. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int count, char **words)
+{
+	long calls = count > 1 ? atol(words[1]) : 0;
+
+	for (long i = 0; i < calls; i++)
+		syscall(SYS_getppid);
+	printf("called %ld\n", calls);
+	return 0;
+}
