@@ -435,18 +435,23 @@ static bool choose_function(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-/* The addresses are hexadecimal. */
+/* The addresses are hexadecimal. Without any: is all that was chosen traced by now? */
 static bool run_function(struct ktop *ktop, char **words, uint32_t count)
 {
 	const struct ktop_functions *functions = ktop->meta.functions;
-	bool none = ktop_str_same(words[0], "none");
+	bool none = count && ktop_str_same(words[0], "none");
 	uint64_t start;
 
-	if (!none && words[0][0] != '+' && (words[0][0] != '-' || !ktop_str_parse_hex(words[0] + 1, &start)))
+	if (count && !none && words[0][0] != '+' && (words[0][0] != '-' || !ktop_str_parse_hex(words[0] + 1, &start)))
 		return false;
 	ktop->meta.reply_ok = functions;
 	if (!functions) {
 		answer(ktop, "function: only ktop's plugin in QEMU traces functions of a kernel, where TCG runs it");
+		return true;
+	}
+	if (count == 0) {
+		ktop->meta.reply_ok = functions->in_force();
+		answer(ktop, ktop->meta.reply_ok ? "function" : "function: QEMU has still to translate anew");
 		return true;
 	}
 	if (words[0][0] == '+')
@@ -478,7 +483,7 @@ static const struct command commands[] = {
 		3, 3, run_read },
 	{ "task", " self|CURRENT PROCESS THREAD NAME MEMORY", "where the guest tells which thread runs", 5, 5,
 		run_task },
-	{ "function", " +ADDRESS END NAME [COLD END]|-ADDRESS|none", "tell when this function is entered and left", 1, 5,
+	{ "function", " [+ADDRESS END NAME [COLD END]|-ADDRESS|none]", "tell when this function is entered and left", 0, 5,
 		run_function },
 	{ "status", "", "the state now", 0, 0, run_status },
 	{ "hello", "", "send all names and facts again", 0, 0, run_hello },

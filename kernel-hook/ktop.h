@@ -106,6 +106,7 @@ struct ktop_functions {
 	const char *(*choose)(const struct ktop_function *function, uint32_t *index);
 	bool (*drop)(uint64_t start);	/* false: none that begins there is traced */
 	void (*drop_all)(void);
+	bool (*in_force)(void);		/* all of the choice is: none of these calls is left to be obeyed */
 };
 
 /* Its bit: KTOP_UNTRACED(fault) | ... */

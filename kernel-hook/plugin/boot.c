@@ -301,6 +301,7 @@ static void follow(const struct ktop_task_places *places)
 static const struct ktop_memory guest_memory = { .ask = reads_ask, .next = reads_next, .follow = follow };
 static const struct ktop_functions functions = {
 	.choose = functions_choose, .drop = functions_drop, .drop_all = functions_drop_all,
+	.in_force = functions_in_force,
 };
 
 /* ---- boots ---- */

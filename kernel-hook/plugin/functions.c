@@ -176,6 +176,16 @@ void functions_drop_all(void)
 		boot_retranslate();
 }
 
+bool functions_in_force(void)
+{
+	bool in_force;
+
+	pthread_mutex_lock(&all.lock);
+	in_force = all.taken == all.changes;
+	pthread_mutex_unlock(&all.lock);
+	return in_force;
+}
+
 /* The drainer alone changes the names, and calls this. An end that lacks its beginning has a name of its own. */
 bool functions_number_at(uint32_t index, struct ktop_number *number)
 {

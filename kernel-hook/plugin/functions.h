@@ -38,6 +38,7 @@ bool functions_prepare(const struct functions_machine *machine);
 const char *functions_choose(const struct ktop_function *function, uint32_t *index);
 bool functions_drop(uint64_t start);
 void functions_drop_all(void);
+bool functions_in_force(void);
 bool functions_number_at(uint32_t index, struct ktop_number *number);
 
 /*

@@ -105,6 +105,12 @@ static void begin_calls(void)
 		complain("not sampling", "no thread could be started", "raise the limit of processes");
 }
 
+static void block_is_traced(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	functions_block(tb);
+}
+
 /* QEMU calls this when it has dropped all our callbacks and all translated blocks. */
 static void test_is_over(qemu_plugin_id_t id)
 {
@@ -116,6 +122,8 @@ static void test_is_over(qemu_plugin_id_t id)
 		complain("not sampling", "this QEMU's registers or memory are not where they should be",
 			"use another source, or the QEMU of Debian");
 	} else {
+		if (functions_take())			/* chosen before the machine ran */
+			qemu_plugin_register_vcpu_tb_trans_cb(id, block_is_traced);
 		begin_calls();
 	}
 	register_all(id);
@@ -141,12 +149,6 @@ static void block_asks(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	public_block(tb);
 	if (!__atomic_load_n(&plugin.begun, __ATOMIC_RELAXED))
 		begin_calls();
-}
-
-static void block_is_traced(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
-{
-	(void)id;
-	functions_block(tb);
 }
 
 /* As test_is_over: no CPU runs. */

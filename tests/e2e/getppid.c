@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: a program of a guest that calls getppid() so many times, and tells how many that were. */
+/* For tests: a program of a guest that calls getppid() so many times, and tells how many that were, and its own number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -11,6 +11,6 @@ int main(int count, char **words)
 
 	for (long i = 0; i < calls; i++)
 		syscall(SYS_getppid);
-	printf("called %ld\n", calls);
+	printf("called %ld, thread %d\n", calls, (int)getpid());
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "live_guest.h"
 
 enum {
+	FORCE_MS = 10000,		/* longest wait until QEMU has translated anew */
 	NAMES_MS = 60000,		/* longest wait for the kernel's names, and for where it runs */
 	FUNCTIONS_MOST = 32,
 	CANDIDATES = 16,		/* of a name; more are ambiguous anyway */
@@ -183,6 +184,19 @@ static bool await_names(struct live_guest *guest, const char *name, char **error
 
 /* ---- the guest ---- */
 
+static bool await_force(struct live_guest *guest, char **error)
+{
+	uint64_t deadline = util_now() + (uint64_t)FORCE_MS * NS_PER_MS;
+	bool good;
+
+	do {
+		free(*error);
+		*error = NULL;
+		good = guest_ask(guest, "function", NULL, error);
+	} while (!good && util_now() < deadline && !command_stopped() && !guest_is_gone(guest));
+	return good;
+}
+
 /* Profiling is needed to find the kernel, and for events to be told. */
 static bool switch_on(struct live_guest *guest, char *const *names, size_t count, bool *started, char **error)
 {
@@ -191,14 +205,16 @@ static bool switch_on(struct live_guest *guest, char *const *names, size_t count
 	if (guest->epoch->status.sampler != SAMPLER_OUTSIDE)
 		return util_fail(error, "nothing traced: only ktop's plugin in QEMU traces functions of a kernel, where TCG "
 			"runs it, not KVM; start QEMU by `ktop run --source plugin`");
-	if (!guest_ask(guest, "function none", NULL, error) || !guest_ask(guest, "events +function", NULL, error))
+	if (!guest_ask(guest, "function none", NULL, error))
 		return false;
 	*started = !guest->epoch->status.running;
 	if ((*started && !guest_profile(guest, true, error)) || !await_names(guest, names[0], error))
 		return false;
 	for (size_t i = 0; i < count && !command_stopped(); i++)
 		chosen += choose_named(guest, names[i]);
-	return chosen || util_fail(error, "nothing traced: none of these functions can be; name others");
+	if (!chosen)
+		return util_fail(error, "nothing traced: none of these functions can be; name others");
+	return await_force(guest, error) && guest_ask(guest, "events +function", NULL, error);
 }
 
 /* Sets the guest as it was before. It is told that this failed: the guest may trace on. */

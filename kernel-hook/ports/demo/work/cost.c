@@ -173,6 +173,7 @@ static void cost_run(void *argument)
 
 	(void)argument;
 	alone = work();
+	print("cost: clock=%lu\n", clock_rate());
 	print("cost: off=%lu\n", usual(tick, &none));
 	print("cost: trace=off event=%lu irq=%lu call=%lu\n", usual(event, &none), usual(interrupt, &none),
 		usual(system_call, &none));
