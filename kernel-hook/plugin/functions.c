@@ -54,6 +54,7 @@ static struct {
 	struct chosen chosen[FUNCTIONS_MOST];
 	uint64_t changes, taken;	/* of the choice; those that `active` has */
 	bool asked;			/* QEMU was asked to translate anew, and has not done so */
+	bool begun;			/* functions_take() was called: the machine runs */
 	uint32_t numbers;		/* so many are used in this boot */
 	struct {
 		uint64_t start;
@@ -181,7 +182,7 @@ bool functions_in_force(void)
 	bool in_force;
 
 	pthread_mutex_lock(&all.lock);
-	in_force = all.taken == all.changes;
+	in_force = !all.begun || all.taken == all.changes;
 	pthread_mutex_unlock(&all.lock);
 	return in_force;
 }
@@ -352,6 +353,7 @@ bool functions_take(void)
 	memcpy(all.active, all.chosen, sizeof(all.active));
 	all.taken = all.changes;
 	all.asked = false;
+	all.begun = true;
 	pthread_mutex_unlock(&all.lock);
 	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++)
 		if (all.active[i].on) {

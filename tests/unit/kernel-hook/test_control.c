@@ -509,6 +509,82 @@ static void threads_are_followed_from_outside_alone(void **state)
 	refused("task self 1 2 x 4\n", bad);
 }
 
+static struct {
+	struct ktop_function function;
+	char name[KTOP_NAME_MAX + 1];
+	uint64_t dropped;
+	bool refuses, all_dropped, in_force;
+} traced;
+
+static const char *choose_function(const struct ktop_function *function, uint32_t *index)
+{
+	traced.function = *function;
+	snprintf(traced.name, sizeof(traced.name), "%s", function->name);
+	*index = 0;
+	return traced.refuses ? "no more have room" : NULL;
+}
+
+static bool drop_function(uint64_t start)
+{
+	traced.dropped = start;
+	return !traced.refuses;
+}
+
+static void drop_functions(void)
+{
+	traced.all_dropped = true;
+}
+
+static bool functions_in_force(void)
+{
+	return traced.in_force;
+}
+
+static bool function_number(uint32_t index, struct ktop_number *number)
+{
+	*number = (struct ktop_number) { .event = KTOP_TRACE_USER, .number = 7, .name = traced.name };
+	return index == 0;
+}
+
+static void functions_are_traced_from_outside_alone(void **state)
+{
+	static const struct ktop_functions functions = { .choose = choose_function, .drop = drop_function,
+		.drop_all = drop_functions, .in_force = functions_in_force };
+	const char *bad = "usage: function [+ADDRESS END NAME [COLD END]|-ADDRESS|none]: "
+		"tell when this function is entered and left";
+	const char *inside = "function: only ktop's plugin in QEMU traces functions of a kernel, where TCG runs it";
+
+	(void)state;
+	refused("function +1000 1040 f\n", inside);
+	refused("function\n", inside);
+	ktop->meta.functions = &functions;
+	ktop->meta.numbers = function_number;
+	ktop->meta.numbers_told = UINT32_MAX;
+	done("function +ffffffff81234560 ffffffff81234600 vfs_read\n", "function vfs_read");
+	assert_true(traced.function.start == 0xffffffff81234560 && traced.function.end == 0xffffffff81234600);
+	assert_true(traced.function.cold == 0 && strcmp(traced.name, "vfs_read") == 0);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_number), 1);	/* its name was told */
+	done("function +1000 1040 f.isra.0 8000 8010\n", "function f.isra.0");
+	assert_true(traced.function.cold == 0x8000 && traced.function.cold_end == 0x8010);
+	refused("function\n", "function: QEMU has still to translate anew");
+	traced.in_force = true;
+	done("function\n", "function");
+	done("function -1000\n", "function");
+	assert_int_equal(traced.dropped, 0x1000);
+	done("function none\n", "function");
+	assert_true(traced.all_dropped);
+	refused("function +1000 1000 f\n", bad);
+	refused("function +1000 1040\n", bad);
+	refused("function +1000 1040 f 8000\n", bad);
+	refused("function +1000 1040 f 8000 8000\n", bad);
+	refused("function +x 1040 f\n", bad);
+	refused("function 1000 1040 f\n", bad);
+	refused("function -\n", bad);
+	traced.refuses = true;
+	refused("function -1000\n", "function: none that begins there is traced");
+	refused("function +1000 1040 f\n", "function f: no more have room");
+}
+
 static void empty_lines_are_nothing(void **state)
 {
 	(void)state;
@@ -522,7 +598,7 @@ static void help_names_every_command(void **state)
 {
 	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "sampler timer|nmi|none: ",
 		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "read virtual|physical ADDRESS PAGES: ",
-		"task self|CURRENT PROCESS THREAD NAME MEMORY: ",
+		"task self|CURRENT PROCESS THREAD NAME MEMORY: ", "function [",
 		"status: ", "hello: ",
 		"echo WORD: ", "help: " };
 	const char *text;
@@ -640,6 +716,7 @@ int main(void)
 		TEST(the_longest_line_is_not_cut),
 		TEST(memory_is_read_from_outside_alone),
 		TEST(threads_are_followed_from_outside_alone),
+		TEST(functions_are_traced_from_outside_alone),
 		TEST(empty_lines_are_nothing),
 		TEST(help_names_every_command),
 		TEST(every_line_has_its_reply),

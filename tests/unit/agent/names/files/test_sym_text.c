@@ -197,6 +197,27 @@ static void test_aliases(void **state)
 	symbol_table_free(table);
 }
 
+/* A function's copies and parts, by the name that a person knows. */
+static void test_named(void **state)
+{
+	struct symbol_table *table = read_text("1000 T f\n1040 t f.isra.0\n1080 t f.cold\n10c0 T ff\n1100 t g\n1100 t h\n"
+		"1140 t g\n1180 T end\n");
+	struct symbol found[4];
+
+	(void)state;
+	assert_int_equal(symbol_table_named(table, "f", found, 4), 3);
+	assert_true(found[0].address == 0x1000 && found[0].end == 0x1040 && strcmp(found[0].name, "f") == 0);
+	assert_string_equal(found[1].name, "f.isra.0");
+	assert_string_equal(found[2].name, "f.cold");
+	assert_int_equal(symbol_table_named(table, "f", found, 1), 3);
+	assert_int_equal(symbol_table_named(table, "h", found, 4), 1);		/* an alias: its end is that of the other */
+	assert_true(found[0].address == 0x1100 && found[0].end == 0x1140);
+	assert_int_equal(symbol_table_named(table, "g", found, 4), 2);
+	assert_int_equal(symbol_table_named(table, "f.isra", found, 4), 1);
+	assert_int_equal(symbol_table_named(table, "e", found, 4), 0);
+	symbol_table_free(table);
+}
+
 /* A label inside a sized function ends with it. A function goes on behind one that it encloses. */
 static void test_nested(void **state)
 {
@@ -384,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_kallsyms_modules),
 		cmocka_unit_test(test_other_shapes),
 		cmocka_unit_test(test_aliases),
+		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_labels_of_linker_scripts),
 		cmocka_unit_test(test_entry_beats_other_labels),
 		cmocka_unit_test(test_nested),
