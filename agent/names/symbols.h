@@ -173,8 +173,8 @@ uint32_t symbols_group(struct symbols *symbols, const char *name, const char *ob
 bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, uint64_t *start);
 
 /*
- * As symbol_table_named, of the kernel's own file, by run addresses. The names are valid until symbols_free. 0 also where
- * the names cannot be used yet.
+ * As symbol_table_named, of the kernel's own file, by run addresses. The names are valid until symbols_free. 0 also
+ * where the names cannot be used yet.
  */
 struct symbol;
 uint32_t symbols_kernel_named(const struct symbols *symbols, const char *name, struct symbol *found, uint32_t most);

@@ -710,8 +710,8 @@ static void frame_key(const uint64_t values[ROLE_VALUES], uint64_t key[KEY])
 }
 
 /*
- * The one that this frame ends: the lowest that goes on at it, or less than FRAME_LAG above. One of which it is not known
- * whether it goes on gives way to others. NULL: there is none.
+ * The one that this frame ends: the lowest that goes on at it, or less than FRAME_LAG above. One of which it is not
+ * known whether it goes on gives way to others. NULL: there is none.
  */
 static struct open *find_frame(const struct pairs *pairs, const struct trace_event *event,
 	const uint64_t values[ROLE_VALUES])
@@ -723,7 +723,8 @@ static struct open *find_frame(const struct pairs *pairs, const struct trace_eve
 	frame_key(values, key);
 	first = hash_first(pairs, event->pair, key);
 	for (uint64_t lag = 0; lag < FRAME_LAG; lag += step, key[KEY - 1] += step) {
-		struct open *open = find_hashed(pairs, hash_pair(&pairs->by_key, first, key[KEY - 1]), event->pair, key);
+		struct open *open = find_hashed(pairs, hash_pair(&pairs->by_key, first, key[KEY - 1]), event->pair,
+			key);
 
 		if (open && is_known(pairs, &open->known, event->time))
 			return open;

@@ -29,9 +29,9 @@ enum trace_role {
 	 */
 	ROLE_PAIR_BEGIN = ROLES_NAMED, ROLE_PAIR_END,
 	/*
-	 * Likewise, where both have a field `frame` of 64 bits: the stack pointer. Of an end it may be lower than it was at
-	 * the beginning, by less than FRAME_LAG. It belongs to the lowest one of its number that goes on above it: so calls of
-	 * a function within itself are told apart.
+	 * Likewise, where both have a field `frame` of 64 bits: the stack pointer. Of an end it may be lower than it
+	 * was at the beginning, by less than FRAME_LAG. It belongs to the lowest one of its number that goes on above
+	 * it: so calls of a function within itself are told apart.
 	 */
 	ROLE_FRAME_BEGIN, ROLE_FRAME_END,
 	ROLE_SINGLE,

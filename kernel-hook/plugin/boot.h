@@ -22,7 +22,7 @@ struct boot_machine {
 	uint32_t cpus;			/* how many it may have */
 	bool start;			/* samples are taken from the beginning on */
 	int api;			/* version of QEMU's interface for plugins */
-	void (*retranslate)(void);	/* on a CPU's thread: QEMU drops what it has translated; then functions_take() */
+	void (*retranslate)(void);	/* on a CPU's thread: QEMU drops all translated code; then functions_take() */
 };
 
 /* Called once, before the CPUs exist. Returns them, for vcpus_add() and the like. NULL: no memory, or too many CPUs. */

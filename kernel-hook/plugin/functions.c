@@ -129,7 +129,7 @@ const char *functions_choose(const struct ktop_function *function, uint32_t *ind
 	if (all.machine.qemu->read_virtual)
 		return "this QEMU's registers are read by its interface for plugins alone, which is not enough";
 	if (all.machine.qemu->guest_clock)
-		return "the plugin goes by the guest's clock, which stands within a block of code: leave clock=guest out";
+		return "the plugin goes by the guest's clock, which stands within a block: leave clock=guest out";
 	pthread_mutex_lock(&all.lock);
 	why = choose(function, index);
 	pthread_mutex_unlock(&all.lock);
@@ -255,13 +255,15 @@ void functions_follow(const struct ktop_task_places *places)
 /* ---- events, on the CPU's thread ---- */
 
 /*
- * Who runs is read where the stack is another one than before, and at each tick of the coarse clock: a thread that begins
- * on the stack of one that has ended may be taken for that one until then, for 4 ms at most.
+ * Who runs is read where the stack is another one than before, and at each tick of the coarse clock: a thread that
+ * begins on the stack of one that has ended may be taken for that one until then, for 4 ms at most.
  */
 static uint32_t thread_on(struct function_cpu *cpu, struct qemu_cpu *qemu_cpu, uint64_t sp)
 {
 	struct target_state state = { .count = 0 };
-	const struct task_cpu reader = { .qemu = all.machine.qemu, .cpu = qemu_cpu, .state = &state, .kept = &cpu->kept };
+	const struct task_cpu reader = {
+		.qemu = all.machine.qemu, .cpu = qemu_cpu, .state = &state, .kept = &cpu->kept,
+	};
 	struct timespec now;
 	struct task task;
 

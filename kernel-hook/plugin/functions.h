@@ -4,10 +4,10 @@
  * calls us there as it runs the guest's code, and nowhere else: while none is chosen, it does not even ask. Where the
  * choice changes, QEMU drops all that it has translated, and translates it anew.
  *
- * Each event has the thread, the function's number and a frame: the stack pointer, as it is where the function is entered.
- * Where it is left it is the same, but QEMU may keep it in a register of the host until the block of code ends: then it
- * lags behind, by less than the function's own frame. So an end belongs to the lowest frame that is not below its own:
- * the host pairs them so, whatever thread or CPU it was.
+ * Each event has the thread, the function's number and a frame: the stack pointer, as it is where the function is
+ * entered. Where it is left it is the same, but QEMU may keep it in a register of the host until the block of code
+ * ends: then it lags behind, by less than the function's own frame. So an end belongs to the lowest frame that is not
+ * below its own: the host pairs them so, whatever thread or CPU it was.
  */
 #ifndef PLUGIN_FUNCTIONS_H
 #define PLUGIN_FUNCTIONS_H
@@ -42,8 +42,8 @@ bool functions_in_force(void);
 bool functions_number_at(uint32_t index, struct ktop_number *number);
 
 /*
- * From hold to go_on no event is written; hold waits for those under way, which are short. An event that comes meanwhile
- * is counted as lost.
+ * From hold to go_on no event is written; hold waits for those under way, which are short. An event that comes
+ * meanwhile is counted as lost.
  */
 void functions_hold(void);
 void functions_go_on(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: a program of a guest that calls getppid() so many times, and tells how many that were, and its own number. */
+/* For tests: a program of a guest that calls getppid() so many times. It tells how many that were, and its number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

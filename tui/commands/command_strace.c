@@ -159,8 +159,8 @@ static void await_last(struct live *live)
 {
 	uint64_t until = epoch_now(live->guest.epoch), deadline = util_now() + (uint64_t)LAST_MS * NS_PER_MS;
 
-	while (session_epoch(live->guest.session) == live->guest.epoch && !guest_is_gone(&live->guest) && !command_stopped() &&
-			!trace_is_whole(live->guest.epoch->trace, until) && util_now() < deadline)
+	while (session_epoch(live->guest.session) == live->guest.epoch && !guest_is_gone(&live->guest) &&
+			!command_stopped() && !trace_is_whole(live->guest.epoch->trace, until) && util_now() < deadline)
 		guest_step(&live->guest);
 }
 

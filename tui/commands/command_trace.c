@@ -38,8 +38,8 @@ static const struct option_row rows[] = {
 	{ .name = "seconds", .value = "N", .kind = OPTION_SECONDS, .offset = offsetof(struct trace_request, seconds),
 		.help = "how long, in the guest's time (until Ctrl-C)" },
 	{ .name = "by", .value = "function|thread|process|cpu", .kind = OPTION_CHOICE,
-		.offset = offsetof(struct trace_request, by), .help = "a row for each function, or of each thread, process "
-		"or CPU (function)" },
+		.offset = offsetof(struct trace_request, by),
+		.help = "a row for each function, or of each thread, process or CPU (function)" },
 	{ .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct trace_request, json),
 		.help = "the rows as JSON" },
 	{ 0 },
@@ -122,7 +122,8 @@ static bool choose(struct live_guest *guest, const struct symbol *function, cons
 	}
 	good = guest_ask(guest, line, NULL, &error);
 	if (!good)
-		command_tell(util_format("%s: not traced: %s", function->name, error));
+		command_tell(util_format("%s: not traced: %s; name fewer, or see docs/untouched.md", function->name,
+			error));
 	free(error);
 	free(line);
 	return good;
@@ -139,17 +140,17 @@ static bool choose_named(struct live_guest *guest, const char *name)
 	bool good = meant.function && !meant.several;
 
 	if (!count || (!meant.function && !meant.several))
-		command_tell(util_format("%s: not traced: the kernel has no function of this name; it may be inlined into "
-			"its callers, or a module's; name another one", name));
+		command_tell(util_format("%s: not traced: the kernel has no function of this name; it may be inlined "
+			"into its callers, or a module's; name another one", name));
 	else if (!good)
 		command_tell(util_format("%s: not traced: more than one is called so: %s; name one that is alone", name,
 			list));
 	else if (strcmp(meant.function->name, name) != 0)
-		command_tell(util_format("%s: traced as %s, which the compiler has made of it", name,
+		command_tell(util_format("%s: not called so: the compiler has made a copy; traced as %s", name,
 			meant.function->name));
 	else if (meant.copies)
-		command_tell(util_format("%s: the compiler has made copies that are not traced with it: %s; name them, too",
-			name, list));
+		command_tell(util_format("%s: the compiler has made copies that are not traced with it: %s; name them, "
+			"too", name, list));
 	free(list);
 	return good && choose(guest, meant.function, cold_of(meant.function, all, count));
 }
@@ -203,8 +204,8 @@ static bool switch_on(struct live_guest *guest, char *const *names, size_t count
 	uint32_t chosen = 0;
 
 	if (guest->epoch->status.sampler != SAMPLER_OUTSIDE)
-		return util_fail(error, "nothing traced: only ktop's plugin in QEMU traces functions of a kernel, where TCG "
-			"runs it, not KVM; start QEMU by `ktop run --source plugin`");
+		return util_fail(error, "nothing traced: only ktop's plugin in QEMU traces functions of a kernel, "
+			"where TCG runs it, not KVM; start QEMU by `ktop run --source plugin`");
 	if (!guest_ask(guest, "function none", NULL, error))
 		return false;
 	*started = !guest->epoch->status.running;
@@ -323,8 +324,8 @@ static int run(char *const *words, size_t count)
 	if (!names)
 		return command_usage(&command_trace, error);
 	if (operands == 0 || operands > FUNCTIONS_MOST) {
-		status = command_usage(&command_trace, util_format("%zu functions: from 1 to %d are traced at a time; name so "
-			"many", operands, FUNCTIONS_MOST));
+		status = command_usage(&command_trace, util_format("FUNCTION...: from 1 to %d are traced at a time; "
+			"name so many", FUNCTIONS_MOST));
 	} else {
 		live = control_client_find(command_socket(&options.live));
 		status = live ? command_fail(taken(&options)) : command_socket(&options.live) ?

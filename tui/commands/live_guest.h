@@ -24,8 +24,8 @@ bool guest_is_gone(const struct live_guest *guest);
 bool guest_await(struct live_guest *guest, char **error);
 
 /*
- * Both wait for the guest's answer, or a signal. False with `error` set: there is none, or the guest refuses. `text`: set
- * to the answer, in fresh memory; NULL: it is not wanted.
+ * Both wait for the guest's answer, or a signal. False with `error` set: there is none, or the guest refuses. `text`:
+ * set to the answer, in fresh memory; NULL: it is not wanted.
  */
 bool guest_ask(struct live_guest *guest, const char *line, char **text, char **error);
 bool guest_profile(struct live_guest *guest, bool on, char **error);

@@ -80,8 +80,9 @@ uint32_t symbol_table_find(const struct symbol_table *table, uint64_t address);
 bool symbol_table_address(const struct symbol_table *table, const char *name, uint64_t *address);
 
 /*
- * The symbols of that name, or with a '.' behind it: so compilers name their copies of a function, and its parts. At most
- * `most` are put into `found`, each with the end of the one that answers for its address. Returns how many there are.
+ * The symbols of that name, or with a '.' behind it: so compilers name their copies of a function, and its parts. At
+ * most `most` are put into `found`, each with the end of the one that answers for its address. Returns how many there
+ * are.
  */
 uint32_t symbol_table_named(const struct symbol_table *table, const char *name, struct symbol *found, uint32_t most);
 

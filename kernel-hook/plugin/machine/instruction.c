@@ -72,7 +72,9 @@ static enum instruction_way aarch64_way(uint64_t address, const uint8_t *bytes, 
 		return WAY_NONE;
 	if ((word & 0xfffffc1f) == 0xd65f0000 || word == 0xd65f0bff || word == 0xd65f0fff)
 		return WAY_RETURN;
-	return (word & 0xfc000000) == 0x14000000 ? jump(address, number_of(word & 0x3ffffff, 26) * 4, target) : WAY_NONE;
+	if ((word & 0xfc000000) == 0x14000000)
+		return jump(address, number_of(word & 0x3ffffff, 26) * 4, target);
+	return WAY_NONE;
 }
 
 /* c.j: offset[11|4|9:8|10|6|7|3:1|5] in bits 12 to 2. */

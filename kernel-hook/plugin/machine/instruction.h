@@ -15,9 +15,10 @@ enum { INSTRUCTION_MOST = 16 };		/* bytes of one */
 size_t instruction_bytes(int api, const struct qemu_plugin_insn *insn, uint8_t to[INSTRUCTION_MOST]);
 
 /*
- * What an instruction does to the function that it is in: nothing; it returns; or it goes on at `target`, always. That is
- * another function where the target is not in this one: a tail call, or a thunk that returns. Jumps with a condition,
- * and those to where a register says, count as nothing, but for the ones by which riscv64 returns or calls a tail.
+ * What an instruction does to the function that it is in: nothing; it returns; or it goes on at `target`, always. That
+ * is another function where the target is not in this one: a tail call, or a thunk that returns. Jumps with a
+ * condition, and those to where a register says, count as nothing, but for the ones by which riscv64 returns or calls a
+ * tail.
  */
 enum instruction_way { WAY_NONE, WAY_RETURN, WAY_JUMP };
 

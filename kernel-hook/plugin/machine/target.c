@@ -236,8 +236,8 @@ static const struct target targets[] = {
 		.field_registers = { [TARGET_FIELD_MODE] = "priv", [TARGET_FIELD_SPACE] = "satp",
 			[TARGET_FIELD_BASE] = "sscratch" },
 	}, {
-		.name = "aarch64", .function = "aarch64_cpu_gdb_read_register", .read = read_aarch64, .pc = 32, .sp = 31,
-		.names = aarch64_names, .description = "vmstate_arm_cpu",
+		.name = "aarch64", .function = "aarch64_cpu_gdb_read_register", .read = read_aarch64,
+		.pc = 32, .sp = 31, .names = aarch64_names, .description = "vmstate_arm_cpu",
 		.fields = { "env.pc", [TARGET_FIELD_BASE] = "env.sp_el" },	/* an array; the first is SP_EL0 */
 		.field_registers = { [TARGET_FIELD_BASE] = "SP_EL0" },
 	},

@@ -66,8 +66,8 @@ static void each_way_out_is_known(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		uint64_t target = 1;
-		enum instruction_way way = instruction_way(ways[i].arch, AT, (const uint8_t *)ways[i].bytes, ways[i].size,
-			&target);
+		enum instruction_way way = instruction_way(ways[i].arch, AT, (const uint8_t *)ways[i].bytes,
+			ways[i].size, &target);
 
 		if (way != ways[i].way || (way == WAY_JUMP && target != AT + (uint64_t)ways[i].offset))
 			fail_msg("row %zu: way %d, target %llx", i, way, (unsigned long long)target);

@@ -200,8 +200,8 @@ static void test_aliases(void **state)
 /* A function's copies and parts, by the name that a person knows. */
 static void test_named(void **state)
 {
-	struct symbol_table *table = read_text("1000 T f\n1040 t f.isra.0\n1080 t f.cold\n10c0 T ff\n1100 t g\n1100 t h\n"
-		"1140 t g\n1180 T end\n");
+	struct symbol_table *table = read_text("1000 T f\n1040 t f.isra.0\n1080 t f.cold\n10c0 T ff\n1100 t g\n"
+		"1100 t h\n1140 t g\n1180 T end\n");
 	struct symbol found[4];
 
 	(void)state;
@@ -210,7 +210,7 @@ static void test_named(void **state)
 	assert_string_equal(found[1].name, "f.isra.0");
 	assert_string_equal(found[2].name, "f.cold");
 	assert_int_equal(symbol_table_named(table, "f", found, 1), 3);
-	assert_int_equal(symbol_table_named(table, "h", found, 4), 1);		/* an alias: its end is that of the other */
+	assert_int_equal(symbol_table_named(table, "h", found, 4), 1);	/* an alias: its end is that of the other */
 	assert_true(found[0].address == 0x1100 && found[0].end == 0x1140);
 	assert_int_equal(symbol_table_named(table, "g", found, 4), 2);
 	assert_int_equal(symbol_table_named(table, "f.isra", found, 4), 1);
