@@ -288,8 +288,18 @@ void ktop_port_kick(uint32_t cpu)
 
 /* ---- what the host asks of the guest's memory (ktop.h) ---- */
 
+static bool are_same(const struct ktop_task_places *one, const struct ktop_task_places *other)
+{
+	return one->known == other->known && one->itself == other->itself && one->pointer == other->pointer &&
+		one->process == other->process && one->thread == other->thread && one->name == other->name &&
+		one->memory == other->memory;
+}
+
+/* The host says it again and again. Only news hold the CPUs, since events that come meanwhile are lost. */
 static void follow(const struct ktop_task_places *places)
 {
+	if (are_same(&boot.places, places))
+		return;
 	pthread_mutex_lock(&boot.lock);
 	boot.places = *places;
 	pthread_mutex_unlock(&boot.lock);
