@@ -51,8 +51,8 @@ static uint64_t align(uint64_t size)
 }
 
 /*
- * Bytes before the black box. The order in memory: struct ktop, its CPUs, the name tables of meta.c, the black box, the
- * rings.
+ * Bytes of all but the black box and the rings. The order in memory: struct ktop; the black box, whose list of pages
+ * has to begin in one of the first; the CPUs; the name tables of meta.c; the rings.
  */
 static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
 {
@@ -87,14 +87,17 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 	struct ktop_settings all = settings ? *settings : (struct ktop_settings) { 0 };
 	size_t need = ktop_memory_size(facts->cpus, settings);
 	struct ktop *ktop = memory;
-	uint8_t *rings, *box;
+	uint8_t *rings, *box = (uint8_t *)memory + align(sizeof(*ktop));
+	uint64_t ring_bytes, box_size;
 
 	if (need == 0 || size < need || (uintptr_t)memory % 64 != 0 || !complete(&all))
 		return NULL;
+	ring_bytes = (uint64_t)facts->cpus * KTOP_CLASSES * all.ring_size;
+	box_size = align(ktop_black_box_memory(fixed_size(facts->cpus, &all) + ring_bytes));
 	*ktop = (struct ktop) {
 		.cpus = facts->cpus,
 		.hz = facts->clock_hz ? facts->clock_hz : 1000000000,
-		.cpu = (struct ktop_cpu *)((uint8_t *)memory + align(sizeof(*ktop))),
+		.cpu = (struct ktop_cpu *)(box + box_size),
 		.transport = transport,
 		.counters = facts->counters,
 		.untraced = facts->untraced,
@@ -102,8 +105,7 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 		.keys.plain = all.plain_keys,
 		.accounted = ktop_port_clock(),
 	};
-	box = (uint8_t *)memory + fixed_size(facts->cpus, &all);
-	rings = (uint8_t *)memory + need - (uint64_t)facts->cpus * KTOP_CLASSES * all.ring_size;
+	rings = (uint8_t *)memory + need - ring_bytes;
 	for (uint32_t i = 0; i < facts->cpus; i++)
 		init_cpu(&ktop->cpu[i], i, rings + (uint64_t)i * KTOP_CLASSES * all.ring_size,
 			all.ring_size);

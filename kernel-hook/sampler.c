@@ -97,6 +97,9 @@ void ktop_sampler_run(struct ktop *ktop, bool on)
 			continue;
 		__atomic_store_n(&ktop->trace[i], mask, __ATOMIC_SEQ_CST);		/* pair 3 */
 	}
+	if (__atomic_load_n(&ktop->dead, __ATOMIC_RELAXED))	/* meanwhile, on another CPU */
+		for (uint32_t i = 0; i < KTOP_TRACE_WORDS; i++)
+			__atomic_store_n(&ktop->trace[i], 0, __ATOMIC_RELAXED);
 	ktop_meta_beat(ktop);
 }
 

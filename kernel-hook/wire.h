@@ -334,6 +334,7 @@ struct ktop_wire_black_box {
 	uint16_t head, tail, committed, full, nested;	/* in a ring: u64 each, as in the hook's ring.h */
 	uint16_t row_sequence, row_bytes, row_words;	/* in a row of a table: u32; u32; the payload */
 	uint16_t rate, sampler, events, event_words;	/* the profiler's settings: u32 each, `events` a mask */
+	uint32_t unused;		/* so that all CPUs lay out what follows alike */
 	struct ktop_wire_black_box_table tables[KTOP_BLACK_BOX_TABLES];
 	uint64_t died;			/* guest clock when the kernel has told its end; 0: it did not */
 	uint16_t why_size, guest_size;
@@ -341,7 +342,7 @@ struct ktop_wire_black_box {
 	uint8_t guest[384];		/* the payload of event `guest` */
 };
 
-_Static_assert(sizeof(struct ktop_wire_black_box) % 8 == 0, "the pages follow it");
+_Static_assert(sizeof(struct ktop_wire_black_box) == 728, "the pages follow it");
 
 /* The largest sample of each kind, and the largest piece of memory, in bytes of payload. */
 enum {

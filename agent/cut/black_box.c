@@ -18,6 +18,7 @@ enum {
 	RING_LEAST = 4096, RING_MOST = 1 << 30,
 	ROWS_MOST = 1 << 20,
 	OWN_EVENT_MOST = 256,		/* bytes of an event of the kernel's own */
+	TRACE_MOST = 512,		/* bytes of the record of a trace event, with its stack */
 	PAD_MOST = KTOP_SAMPLE_MAX + KTOP_PROGRAM_STACK_MAX + 2 * KTOP_REGISTERS_MAX * 8,	/* bytes */
 	BACK_MOST = 1 << 20,		/* clock ticks by which an event may be older than the one before it */
 };
@@ -96,6 +97,24 @@ static bool read_pages(struct box *box, uint64_t physical)
 	return own < box->head.pages && box->pages[own] == physical;
 }
 
+/* A page that is listed twice would be read twice: memory without end. */
+static bool pages_differ(const struct box *box)
+{
+	uint8_t *seen = util_alloc(box->image->end / PAGE / 8 + 1);
+	bool good = true;
+
+	for (uint32_t i = 0; i < box->head.pages && good; i++) {
+		uint64_t page = box->pages[i] / PAGE;
+
+		good = box->pages[i] % PAGE == 0 && box->pages[i] < box->image->end &&
+			!(seen[page / 8] >> page % 8 & 1);
+		if (good)
+			seen[page / 8] |= (uint8_t)(1 << page % 8);
+	}
+	free(seen);
+	return good;
+}
+
 static bool tables_fit(const struct box *box)
 {
 	for (int i = 0; i < KTOP_BLACK_BOX_TABLES; i++) {
@@ -128,19 +147,19 @@ static bool layout_fits(const struct box *box)
 		box_has(box, head->rings_at, (uint64_t)head->cpus * CLASSES, head->ring_size) && tables_fit(box);
 }
 
-/* NULL: what the box says of itself is possible. Else why it is not. */
-static const char *box_contradiction(struct box *box, uint64_t physical)
+/* NULL: what the box says of itself is possible, in `left` bytes of memory. Else why it is not. */
+static const char *box_contradiction(struct box *box, uint64_t physical, uint64_t left)
 {
 	const struct ktop_wire_black_box *head = &box->head;
 
 	if (head->version != KTOP_BLACK_BOX_VERSION)
 		return "it is of another version of the hook";
-	if (head->skew >= PAGE || head->at > head->size || (head->at + head->skew) % PAGE ||
-			head->size > box->image->end || head->pages != (head->skew + head->size + PAGE - 1) / PAGE ||
+	if (head->skew >= PAGE || head->at > head->size || (head->at + head->skew) % PAGE || head->size > left ||
+			head->pages != (head->skew + head->size + PAGE - 1) / PAGE ||
 			!box_has(box, head->at + sizeof(*head), head->pages, sizeof(*box->pages)))
 		return "its sizes contradict each other";
 	box->pages = util_alloc(head->pages * sizeof(*box->pages));	/* no more than the machine's memory has */
-	if (!read_pages(box, physical))
+	if (!read_pages(box, physical) || !pages_differ(box))
 		return "its pages are elsewhere: it is a copy, or half overwritten";
 	return layout_fits(box) ? NULL : "its CPUs, rings or tables are not in its memory";
 }
@@ -289,11 +308,15 @@ static uint64_t count_records(const struct ring *ring, uint64_t from, uint64_t t
 	return count;
 }
 
-/* The ring's memory begins with a record each time round: so it is two pieces, the older one of which has lost some. */
+/*
+ * The ring's memory begins with a record each time round: so it is two pieces, the older one of which has lost some:
+ * also what an event that was being written has touched, or the beginning of a call that is held there.
+ */
 static void ring_put(struct box *box, struct ring *ring, struct recording_writer *writer, uint32_t cpu)
 {
 	uint64_t round = ring->head - ring->head % ring->size;
-	uint64_t oldest = ring->head < ring->size ? 0 : ring->head - ring->size;
+	uint64_t unsure = ring->stream == STREAM_TRACE ? TRACE_MOST : PAD_MOST;
+	uint64_t oldest = ring->head < ring->size ? 0 : ring->head - ring->size + (unsure + 7) / 8 * 8;
 	uint64_t newer = chain(ring, round, ring->head, UINT64_MAX - BACK_MOST);
 	uint64_t limit = newer < ring->head ? record_at(ring, newer).time : UINT64_MAX - BACK_MOST;
 	uint64_t older = chain(ring, oldest < round ? oldest : round, round, limit);
@@ -465,6 +488,7 @@ struct search {
 	struct recording_writer *writer;
 	FILE *said;
 	uint32_t found, refused;
+	uint64_t left;			/* bytes of memory that may still be a hook's */
 	bool any;			/* something was recorded */
 };
 
@@ -477,13 +501,14 @@ static void try_box(struct search *search, uint64_t physical, const void *bytes)
 	if (search->found + search->refused >= BOXES_MOST)
 		return;
 	memcpy(&box.head, bytes, sizeof(box.head));
-	why = box_contradiction(&box, physical);
+	why = box_contradiction(&box, physical, search->left);
 	if (why) {
 		search->refused++;
 		fprintf(search->said, "what looks like a hook at physical %#" PRIx64 " is refused: %s\n", physical,
 			why);
 	} else {
 		search->found++;
+		search->left -= box.head.size;
 		box_put(&box, search->writer, search->said);
 		search->any = search->any || box.made.first != UINT64_MAX;
 		tell_box(&box, search->found, search->said);
@@ -522,7 +547,7 @@ static void search_image(struct search *search)
 bool black_box_record(const struct memory_image *image, const struct metadata_machine *machine, const char *folder,
 	char **said, char **error)
 {
-	struct search search = { .image = image };
+	struct search search = { .image = image, .left = image->size };
 	size_t size;
 
 	search.said = util_text_open(said, &size);

@@ -19,6 +19,7 @@ struct memory_image {
 	bool (*read)(const void *context, uint64_t physical, void *to, size_t size);
 	const void *context;
 	uint64_t end;			/* no memory is at this address, or above it */
+	uint64_t size;			/* bytes of memory that there are, at most */
 };
 
 /*

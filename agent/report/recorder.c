@@ -87,7 +87,7 @@ struct recorder {
 	uint64_t kept;			/* guest ns of it that were recorded */
 	bool short_of_memory;		/* more was to be */
 	char *said;			/* why it ended, of --when; NULL: it did not */
-	uint64_t looked;		/* guest ns: up to there nothing met --when */
+	uint64_t looked;		/* guest ns of the present boot: up to there nothing met --when */
 	struct report *report;		/* of the present boot, to have the profiler on; NULL: the recording is over */
 	uint64_t left_ns;		/* guest time still to be recorded */
 	char *ended;			/* why it ended early; NULL: it did not */
@@ -99,6 +99,7 @@ static void begin_boot(struct recorder *recorder, uint64_t wait_ns)
 {
 	struct report_request request = report_default;
 
+	recorder->looked = 0;
 	request.duration_ns = recorder->left_ns;
 	request.wait_ns = wait_ns;
 	request.rate = recorder->request.rate;
@@ -141,10 +142,9 @@ void recorder_free(struct recorder *recorder)
 /* What was recorded so far; of a flight, whether it is anything. */
 static struct recording_sums sums_of(const struct recorder *recorder)
 {
-	const bool any = session_epoch(recorder->session);
+	const bool any = recorder->report && recorder->report->begin;
 
-	return recorder->capture ? capture_sums(recorder->capture) :
-		(struct recording_sums) { .samples = any, .boots = any ? 2 : 0 };
+	return recorder->capture ? capture_sums(recorder->capture) : (struct recording_sums) { .samples = any };
 }
 
 static bool has_restarted(const struct recorder *recorder)
@@ -178,7 +178,7 @@ static void end_boot(struct recorder *recorder)
 	if (report->state == REPORT_FAILED && recorder->cut && sums.samples) {
 		ended = recorder->cut;
 	} else if (report->state == REPORT_FAILED) {
-		recorder->failed = sums.boots < 2;
+		recorder->failed = recorder->flight ? !report->begin : sums.boots < 2;
 		ended = report->error;
 	}
 	recorder->ended = ended ? util_copy(ended, strlen(ended)) : NULL;
@@ -210,7 +210,7 @@ static void look_for(struct recorder *recorder, const char *name, uint64_t bound
 		if (row->is.max > bound && strstr(event_row_text(row, EVENT_BY_NAME, text), name) == text)
 			recorder->said = util_format("%s took %s", text, duration_text(row->is.max, 3, took));
 	}
-	recorder->looked = now;
+	recorder->looked = table->to > recorder->looked ? table->to : recorder->looked;
 	answer_free(&table->answer);
 }
 
@@ -268,8 +268,7 @@ void recorder_cut(struct recorder *recorder, const char *why, uint64_t late)
 /* What led up to the end. */
 static bool write_flight(struct recorder *recorder, struct recording_sums *sums, char **error)
 {
-	const struct source_facts facts = session_source(recorder->session);
-	const struct metadata_machine machine = { .name = facts.machine, .kernel = facts.kernel };
+	const struct metadata_machine machine = session_machine(recorder->session);
 	struct flight_cut *cut = flight_cut_new(recorder->flight, recorder->request.lead_ns, &machine);
 	bool good = flight_cut_write(cut, recorder->request.folder, sums, error);
 

@@ -60,11 +60,7 @@ static void tell_failure(void *context)
 
 struct capture *capture_new(struct session *session, const struct recording_options *options)
 {
-	struct source_facts facts = session_source(session);
-	const struct metadata_machine machine = {
-		.name = facts.machine,
-		.kernel = session->image ? session->image : facts.kernel,
-	};
+	const struct metadata_machine machine = session_machine(session);
 	struct capture *capture = util_alloc(sizeof(*capture));
 
 	capture->session = session;

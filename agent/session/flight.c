@@ -12,7 +12,8 @@
 
 enum {
 	SHARE = 8,			/* the budget divided by this is the most for packets */
-	META_MOST = 1 << 20,		/* bytes of meta packets after which the guest is asked to tell all again */
+	META_MOST = 1 << 20,		/* bytes of meta packets after which the guest is asked to tell all again, */
+	META_TIMES = 4,			/* and so many times that, after which the oldest are given up */
 };
 
 struct kept_packet {
@@ -38,7 +39,8 @@ struct flight {
 	uint64_t clock;			/* ns that the guest's clock went on, over all boots */
 	uint64_t boot, last;		/* the present one; its newest time, in guest ns */
 	struct queue meta, rest;
-	uint64_t asked_at, asked;	/* the guest tells all again since then, from that packet on; 0: it does not */
+	uint64_t asked_at, asked;	/* it was asked to tell all again then, before that packet; 0: it was not */
+	bool told;			/* and it does */
 	uint64_t given_up;		/* by the clock: for want of memory, all up to there */
 };
 
@@ -46,6 +48,7 @@ struct flight_cut {
 	struct kept_packet **packets;	/* in order of arrival */
 	size_t count;
 	const struct kept_packet *first;	/* of them, the first that is no meta packet; NULL: there is none */
+	uint64_t begin;			/* clock ticks: where the earliest of its boot's begins */
 	uint64_t span;			/* guest ns */
 	bool is_short;
 	char *name, *kernel;		/* as in struct metadata_machine */
@@ -133,8 +136,9 @@ static bool renew_meta(struct flight *flight)
 	if (asks) {
 		flight->asked = flight->numbers + 1;
 		flight->asked_at = flight->clock;
+		flight->told = false;
 	}
-	if (!flight->asked || flight->clock < flight->asked_at + flight->lead + NS_PER_SECOND)
+	if (!flight->told || !flight->asked || flight->clock < flight->asked_at + flight->lead + NS_PER_SECOND)
 		return asks;
 	while (queue_first(&flight->meta) && queue_first(&flight->meta)->number < flight->asked)
 		queue_drop(&flight->meta);
@@ -152,6 +156,13 @@ static void forget_old(struct flight *flight)
 			flight->given_up = queue_first(&flight->rest)->end;
 		queue_drop(&flight->rest);
 	}
+	for (; flight->meta.bytes > META_TIMES * META_MOST; queue_drop(&flight->meta))
+		flight->given_up = flight->clock;
+}
+
+void flight_told(struct flight *flight)
+{
+	flight->told = true;
 }
 
 /* Packets of several CPUs overlap. A clock that goes back by more is another: of a new boot, or known only now. */
@@ -224,6 +235,10 @@ struct flight_cut *flight_cut_new(const struct flight *flight, uint64_t lead, co
 		cut->first = *rest;
 		cut->span = rest[of_rest - 1]->end - (*rest)->end;
 	}
+	for (size_t i = 0; i < of_rest; i++)
+		if (memcmp(rest[i]->boot_id, cut->first->boot_id, sizeof(cut->first->boot_id)) == 0 &&
+				(i == 0 || rest[i]->packet.begin < cut->begin))
+			cut->begin = rest[i]->packet.begin;
 	cut->is_short = flight->given_up > from;
 	cut->packets = util_grow(NULL, of_meta + of_rest + 1, sizeof(*cut->packets));
 	while (of_meta || of_rest) {
@@ -262,11 +277,11 @@ static void write_packet(struct recording_writer *writer, const struct flight_cu
 
 	if (before && memcmp(kept->boot_id, first->boot_id, sizeof(first->boot_id)) != 0)
 		return;
-	if (before && packet.end < first->packet.begin) {
+	if (before && packet.end < cut->begin) {
 		copy = util_alloc(packet.size);
 		memcpy(copy, kept->bytes, packet.size);
 		packet.bytes = copy;
-		recorded_packet_retime(&packet, copy, first->packet.begin);
+		recorded_packet_retime(&packet, copy, cut->begin);
 	}
 	recording_writer_packet(writer, &packet);
 	free(copy);

@@ -29,6 +29,7 @@ void flight_lead(struct flight *flight, uint64_t lead);
  * boot. True: the guest is to be asked for all its meta events once more.
  */
 bool flight_packet(struct flight *flight, const struct packet *packet, uint64_t end, uint64_t boot);
+void flight_told(struct flight *flight);	/* the guest has told its facts, as the first of all its meta events */
 
 /* What is kept of the last `lead` guest ns. It costs no copy of the packets. */
 struct flight_cut *flight_cut_new(const struct flight *flight, uint64_t lead, const struct metadata_machine *machine);

@@ -380,8 +380,10 @@ static void take_packet(void *context, const struct packet *packet)
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->packet(tap->context, packet);
 	if (session->flight && flight_packet(session->flight, packet, epoch_ns(session->epoch, packet->end),
-			session->epochs))
+			session->epochs)) {
 		session_greet(session);
+		kernel_watch_again(session->epoch->watch);
+	}
 	epoch_packet(session->epoch, packet);
 	epoch_ticks(session->epoch, packet->end);
 	query_spare(session->epoch->query);
@@ -394,6 +396,9 @@ static void take_events(void *context, const struct event *events, size_t count)
 	struct session *session = context;
 
 	epoch_events(session->epoch, events, count);
+	for (size_t i = 0; i < count && session->flight; i++)
+		if (events[i].kind == EVENT_GUEST)
+			flight_told(session->flight);
 	for (size_t i = 0; i < count; i++)
 		if (events[i].kind == EVENT_REPLY)
 			session->source->table->answered(session->source, events[i].reply.ok,
@@ -855,6 +860,15 @@ bool session_writes(struct session *session, char *text, size_t size)
 {
 	session_finish_orders(session);
 	return saver_writes(session->saver, text, size);
+}
+
+struct metadata_machine session_machine(const struct session *session)
+{
+	const struct source_facts facts = session_source(session);
+
+	return (struct metadata_machine) {
+		.name = facts.machine, .kernel = session->image ? session->image : facts.kernel,
+	};
 }
 
 struct flight *session_flight(struct session *session, uint64_t lead)

@@ -17,6 +17,7 @@
 #include "agent/source/source.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
+#include "agent/wire/metadata.h"
 #include "subscription.h"
 
 struct answer;
@@ -82,6 +83,8 @@ const char *session_failure(const struct session *session);
 
 /* The source is a recording, its end is reached, and all of it was handled. */
 bool session_over(const struct session *session);
+
+struct metadata_machine session_machine(const struct session *session);	/* for a recording; until the next step */
 
 /* What came last, for who records it at the end. From now on, so many guest ns are kept. */
 struct flight *session_flight(struct session *session, uint64_t lead);

@@ -152,10 +152,7 @@ static bool save_cut(struct session *session, const struct order *order, struct 
 
 static void save_recording(struct session *session, const struct order *order)
 {
-	const struct source_facts facts = session_source(session);
-	const struct metadata_machine machine = {
-		.name = facts.machine, .kernel = session->image ? session->image : facts.kernel,
-	};
+	const struct metadata_machine machine = session_machine(session);
 	struct question question = excerpt_question(session->epoch, &order->excerpt);
 
 	if (!save_cut(session, order, &question))
@@ -178,10 +175,7 @@ static void save(struct session *session, const struct order *order)
 /* What led up to now. A recording that is played has it. */
 static void keep(struct session *session, const char *path)
 {
-	const struct source_facts facts = session_source(session);
-	const struct metadata_machine machine = {
-		.name = facts.machine, .kernel = session->image ? session->image : facts.kernel,
-	};
+	const struct metadata_machine machine = session_machine(session);
 
 	if (!session->flight)
 		session_say(session, true, "not recorded: a recording has it already; save a range of it by F9");

@@ -174,7 +174,7 @@ static void read_back(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	const struct memory_image image = { .read = read_memory, .end = sizeof(memory) };
+	const struct memory_image image = { .read = read_memory, .end = sizeof(memory), .size = sizeof(memory) };
 	const struct metadata_machine none = { .name = NULL };
 	struct fuzz_input input = { .at = bytes, .left = size };
 	char path[96], *said = NULL, *error = NULL;

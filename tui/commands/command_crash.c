@@ -32,22 +32,15 @@ static const struct option_row crash_result[] = {
 	{ 0 },
 };
 
-/* Where the memory lies may be known in several ways: in a wrong one, no hook is found. */
-static bool look(struct machine_memory *memory, const char *folder, char **said, char **error)
+static bool look(const struct machine_memory *memory, const char *folder, char **said, char **error)
 {
 	const struct qmp_facts *facts = machine_memory_facts(memory);
 	const struct metadata_machine machine = { .name = facts->name, .kernel = facts->kernel };
-	const struct memory_image image = { machine_memory_read, memory, machine_memory_limit(memory) };
-	bool found = false;
+	const struct memory_image image = {
+		machine_memory_read, memory, machine_memory_limit(memory), machine_memory_size(memory),
+	};
 
-	for (unsigned i = 0; i < machine_memory_layouts(memory) && !found; i++) {
-		free(*said);
-		free(*error);
-		*error = NULL;
-		machine_memory_choose(memory, i);
-		found = black_box_record(&image, &machine, folder, said, error);
-	}
-	return found;
+	return black_box_record(&image, &machine, folder, said, error);
 }
 
 static int read_out(const struct crash_request *request)

@@ -141,6 +141,9 @@ static int run(char *const *words, size_t count)
 	if (!request.folder)
 		return command_usage(&command_record,
 			util_format("no folder: none was named; give -o DIR"));
+	if (request.lead_ns && (request.part_mib || request.parts || request.raw_stacks))
+		return command_usage(&command_record, util_format("--rolling: it has one part, with all as it came; "
+			"leave --max-size, --max-files and --raw-stacks out"));
 	return command_record_to(&options, &request, sets);
 }
 

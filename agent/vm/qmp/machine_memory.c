@@ -133,22 +133,51 @@ static bool copy_range(struct machine_memory *memory, const struct asking *askin
 		return util_fail(error, "the machine's memory was not read: QEMU did not write a copy of it; is there "
 			"room for %" PRIu64 " MiB at %s, and is QEMU yours? Else give it memory that it shares: "
 			"-object memory-backend-memfd,share=on", size >> 20, folder);
-	memory->end = range->last + 1 > memory->end ? range->last + 1 : memory->end;
 	return true;
 }
 
-static bool copy_all(struct machine_memory *memory, const struct asking *asking, const char *arch, const char *folder,
-	char **error)
+static bool copy_all(struct machine_memory *memory, const struct asking *asking, const struct ram_map *map,
+	const char *folder, char **error)
 {
-	struct ram_map map = { .count = 0 };
-
-	if (!find_ranges(asking, arch, &map))
-		return util_fail(error, "the machine's memory was not read: QEMU does not say where it has some; try "
-			"again");
-	for (uint32_t i = 0; i < map.count; i++)
-		if (!copy_range(memory, asking, folder, &map.ranges[i], error))
+	for (uint32_t i = 0; i < map->count; i++)
+		if (!copy_range(memory, asking, folder, &map->ranges[i], error))
 			return false;
 	return true;
+}
+
+/* Of a machine's RAM, QEMU's map leaves out what changes: below 1 MiB, and where firmware lies. */
+enum { RAM_UNTOLD = 4 << 20 };
+
+/* Is this file the memory that the map tells of, laid out in this way? Some of a machine's memory may not be in it. */
+static bool is_laid_out(const struct ram_file *shared, unsigned layout, const struct ram_map *map)
+{
+	uint8_t byte;
+
+	for (uint32_t i = 0; i < map->count; i++)
+		if (!ram_file_read(shared, layout, map->ranges[i].from, &byte, 1) ||
+				!ram_file_read(shared, layout, map->ranges[i].last, &byte, 1))
+			return false;
+	return true;
+}
+
+/* Opens the file that QEMU shares, if it is the machine's memory, all of it, and no more. */
+static bool open_shared(struct machine_memory *memory, const struct asking *asking, const char *arch,
+	const struct ram_map *map)
+{
+	struct ram_file *shared = ram_file_open(qmp_fd(asking->qmp), arch);
+	uint64_t told = 0;
+
+	for (uint32_t i = 0; i < map->count; i++)
+		told += map->ranges[i].last - map->ranges[i].from + 1;
+	if (shared && ram_file_size(shared) >= told && ram_file_size(shared) - told <= RAM_UNTOLD)
+		for (unsigned i = 0; i < ram_file_layouts(shared) && !memory->shared; i++)
+			if (is_laid_out(shared, i, map)) {
+				memory->shared = shared;
+				memory->layout = i;
+			}
+	if (!memory->shared)
+		ram_file_close(shared);
+	return memory->shared;
 }
 
 /* What machine it is. Without an answer, nothing is known. */
@@ -170,6 +199,7 @@ static void discover(struct machine_memory *memory, const struct asking *asking)
 
 static bool fill(struct machine_memory *memory, const struct asking *asking, const char *folder, char **error)
 {
+	struct ram_map map = { .count = 0 };
 	char arch[16];
 
 	if (!wait_for(asking, is_ready, 3 * asking->timeout_ms) || qmp_phase(asking->qmp) == QMP_FAILED)
@@ -177,13 +207,11 @@ static bool fill(struct machine_memory *memory, const struct asking *asking, con
 			"QMP: no answer in time: QEMU hangs, or the host is busy; try again");
 	discover(memory, asking);
 	find_arch(asking, arch, sizeof(arch));
-	memory->shared = ram_file_open(qmp_fd(asking->qmp), arch);
-	if (memory->shared && ram_file_layouts(memory->shared)) {
-		memory->end = ram_file_limit(memory->shared);
-		return true;
-	}
-	memory->end = 0;
-	return copy_all(memory, asking, arch, folder, error);
+	if (!find_ranges(asking, arch, &map))
+		return util_fail(error, "the machine's memory was not read: QEMU does not say where it has some; try "
+			"again");
+	memory->end = map.ranges[map.count - 1].last + 1;
+	return open_shared(memory, asking, arch, &map) || copy_all(memory, asking, &map, folder, error);
 }
 
 /* ---- all ---- */
@@ -234,14 +262,13 @@ const struct qmp_facts *machine_memory_facts(const struct machine_memory *memory
 	return &memory->facts;
 }
 
-unsigned machine_memory_layouts(const struct machine_memory *memory)
+uint64_t machine_memory_size(const struct machine_memory *memory)
 {
-	return memory->shared ? ram_file_layouts(memory->shared) : 1;
-}
+	uint64_t size = memory->shared ? ram_file_size(memory->shared) : 0;
 
-void machine_memory_choose(struct machine_memory *memory, unsigned layout)
-{
-	memory->layout = layout;
+	for (uint32_t i = 0; i < memory->count; i++)
+		size += memory->copies[i].size;
+	return size;
 }
 
 uint64_t machine_memory_limit(const struct machine_memory *memory)

@@ -27,9 +27,9 @@ void machine_memory_free(struct machine_memory *memory);
 /* What QEMU says of the machine; of a file nothing. */
 const struct qmp_facts *machine_memory_facts(const struct machine_memory *memory);
 
-/* The ways in which it may be laid out; each may be tried. No memory is at the end, or above it. */
-unsigned machine_memory_layouts(const struct machine_memory *memory);
-void machine_memory_choose(struct machine_memory *memory, unsigned layout);
+uint64_t machine_memory_size(const struct machine_memory *memory);	/* bytes of it that there are */
+
+/* No memory is there, or above it. */
 uint64_t machine_memory_limit(const struct machine_memory *memory);
 
 /* Any thread. `memory`: a struct machine_memory. False: some of it is not there. */

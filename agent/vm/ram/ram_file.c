@@ -152,13 +152,9 @@ unsigned ram_file_layouts(const struct ram_file *shared)
 	return shared->count;
 }
 
-uint64_t ram_file_limit(const struct ram_file *shared)
+uint64_t ram_file_size(const struct ram_file *shared)
 {
-	uint64_t base = 0;
-
-	for (unsigned i = 0; i < shared->count; i++)
-		base = shared->layouts[i].base > base ? shared->layouts[i].base : base;
-	return FOUR_GIB + base + shared->size;
+	return shared->size;
 }
 
 /* Where the bytes are in the file. False: not in one piece in it. */

@@ -26,7 +26,7 @@ void ram_file_close(struct ram_file *shared);
 /* The ways in which the file may be laid out that are still possible; 0: none, so it is not the memory. */
 unsigned ram_file_layouts(const struct ram_file *shared);
 
-uint64_t ram_file_limit(const struct ram_file *shared);	/* no memory is there, or above it, by any of these ways */
+uint64_t ram_file_size(const struct ram_file *shared);	/* bytes */
 
 /* Reads by one of these ways, `layout` < ram_file_layouts(). False: some of it is not in the file. */
 bool ram_file_read(const struct ram_file *shared, unsigned layout, uint64_t physical, void *to, size_t size);

@@ -210,13 +210,28 @@ static void what_is_told_is_bounded(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 40000; i++) {
-		asked += tell_name(i * step / 10, 1);
+		if (tell_name(i * step / 10, 1)) {
+			asked++;
+			flight_told(flight);
+		}
 		most = used() > most ? used() : most;
 	}
 	assert_true(asked > 1);
 	assert_true(most < 4 << 20);
 	event_at(4000 * step, 1);
 	assert_true(look(LEAD_MS, 1).names > 1);
+}
+
+/* Neither a clock that stands still nor a guest that does not answer makes it grow. */
+static void what_is_told_without_an_end(void **state)
+{
+	(void)state;
+	event_at(4000, 1);
+	for (uint32_t i = 0; i < 100000; i++)
+		tell_name(5000, 1);
+	assert_true(used() < 8 << 20);
+	event_at(6000, 1);
+	assert_true(look(LEAD_MS, 1).names > 1000);
 }
 
 /* More packets than the budget's part has room for: the newest are kept, and it is said that some are not. */
@@ -240,7 +255,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_last_seconds_with_what_was_told_before), TEST(boots_follow_each_other),
-		TEST(what_is_told_is_bounded), TEST(memory_is_bounded),
+		TEST(what_is_told_is_bounded), TEST(what_is_told_without_an_end),
+		TEST(memory_is_bounded),
 	};
 
 	return cmocka_run_group_tests_name("flight", tests, NULL, NULL);
